@@ -1,0 +1,1 @@
+//! Checks across crates: every engine, every revision, every vector.

@@ -1,0 +1,2 @@
+//! The `residue` command.
+fn main() {}

@@ -1,0 +1,104 @@
+//! Bundles: fixed-shape groups of field values, which functions take and return, loops carry and arrays hold.
+
+use residue_modular::Fe;
+
+/// A group of values of type `F` with a fixed number of them: an Fp12 element, a point, a tuple of both.
+///
+/// `collect` and `build` are inverse to each other and visit the values in the same order.
+pub trait Bundle<F>: Sized {
+    /// Number of field values in the group.
+    const LEN: usize;
+
+    /// Appends the values to `values`.
+    fn collect(&self, values: &mut Vec<F>);
+
+    /// Takes `LEN` values from `values`. Panics if there are fewer: the callers in this crate count them.
+    fn build(values: &mut impl Iterator<Item = F>) -> Self;
+
+    /// The values as a list of `LEN`.
+    fn to_list(&self) -> Vec<F> {
+        let mut values = Vec::with_capacity(Self::LEN);
+        self.collect(&mut values);
+        values
+    }
+
+    /// The group made of a list of `LEN` values.
+    fn from_list(values: Vec<F>) -> Self {
+        assert_eq!(values.len(), Self::LEN, "a bundle is built of exactly its own number of values");
+        Self::build(&mut values.into_iter())
+    }
+}
+
+impl<F: Fe> Bundle<F> for F {
+    const LEN: usize = 1;
+
+    fn collect(&self, values: &mut Vec<F>) {
+        values.push(*self);
+    }
+
+    fn build(values: &mut impl Iterator<Item = F>) -> Self {
+        values.next().expect("callers supply LEN values")
+    }
+}
+
+impl<F> Bundle<F> for () {
+    const LEN: usize = 0;
+
+    fn collect(&self, _: &mut Vec<F>) {}
+
+    fn build(_: &mut impl Iterator<Item = F>) -> Self {}
+}
+
+impl<F, B: Bundle<F>, const N: usize> Bundle<F> for [B; N] {
+    const LEN: usize = N * B::LEN;
+
+    fn collect(&self, values: &mut Vec<F>) {
+        for part in self {
+            part.collect(values);
+        }
+    }
+
+    fn build(values: &mut impl Iterator<Item = F>) -> Self {
+        std::array::from_fn(|_| B::build(values))
+    }
+}
+
+/// Bundles of two to four parts.
+macro_rules! tuples {
+    ($($name:ident . $index:tt),+) => {
+        impl<F, $($name: Bundle<F>),+> Bundle<F> for ($($name,)+) {
+            const LEN: usize = 0 $(+ $name::LEN)+;
+
+            fn collect(&self, values: &mut Vec<F>) {
+                $(self.$index.collect(values);)+
+            }
+
+            fn build(values: &mut impl Iterator<Item = F>) -> Self {
+                ($($name::build(values),)+)
+            }
+        }
+    };
+}
+
+tuples!(A.0, B.1);
+tuples!(A.0, B.1, C.2);
+tuples!(A.0, B.1, C.2, D.3);
+
+/// Implements [`Bundle`] for a struct with one type parameter `F` and the named parts, in that order.
+#[macro_export]
+macro_rules! bundle {
+    ($name:ident { $($part:ident : $kind:ty),+ $(,)? }) => {
+        impl<F: residue_modular::Fe> $crate::Bundle<F> for $name<F> {
+            const LEN: usize = 0 $(+ <$kind as $crate::Bundle<F>>::LEN)+;
+
+            fn collect(&self, values: &mut Vec<F>) {
+                $(self.$part.collect(values);)+
+            }
+
+            fn build(values: &mut impl Iterator<Item = F>) -> Self {
+                $(let $part = <$kind as $crate::Bundle<F>>::build(values);)+
+                $name { $($part),+ }
+            }
+        }
+    };
+}

@@ -1,0 +1,265 @@
+//! The control trait: what a field program may do besides arithmetic.
+//!
+//! Formulas are generic over `Fe`; programs are generic over [`Machine`]. On [`crate::Numbers`] a program is plain Rust and
+//! computes; on [`crate::Recording`] the same text becomes a [`crate::Program`]. A Rust `for` unrolls on the recorder, so
+//! loops, branches, named functions, arrays at a run-time index, and everything that touches calldata are methods here.
+//!
+//! What differs wholly between revisions is one operation here too (`parse`, `is_zero`, `equal`, `return_elements`) and is
+//! lowered per revision.
+
+use crate::bundle::Bundle;
+use num_bigint::BigUint;
+use residue_modular::Fe;
+use ruint::aliases::U256;
+use std::marker::PhantomData;
+
+/// Arithmetic on 256-bit words, as the EVM has it (wrapping; division by zero is zero; comparisons give 0 or 1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WordOp {
+    /// a + b mod 2²⁵⁶.
+    Add,
+    /// a − b mod 2²⁵⁶.
+    Sub,
+    /// a · b mod 2²⁵⁶.
+    Mul,
+    /// ⌊a / b⌋, 0 for b = 0.
+    Div,
+    /// a mod b, 0 for b = 0.
+    Mod,
+    /// 1 if a < b.
+    Lt,
+    /// 1 if a = b.
+    Eq,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+    /// a · 2ᵇ mod 2²⁵⁶.
+    Shl,
+    /// ⌊a / 2ᵇ⌋.
+    Shr,
+}
+
+impl WordOp {
+    /// Every operation.
+    pub const ALL: [WordOp; 12] = [
+        WordOp::Add,
+        WordOp::Sub,
+        WordOp::Mul,
+        WordOp::Div,
+        WordOp::Mod,
+        WordOp::Lt,
+        WordOp::Eq,
+        WordOp::And,
+        WordOp::Or,
+        WordOp::Xor,
+        WordOp::Shl,
+        WordOp::Shr,
+    ];
+
+    /// (a, b) ↦ a op b.
+    pub fn apply(self, a: U256, b: U256) -> U256 {
+        let truth = |condition: bool| if condition { U256::ONE } else { U256::ZERO };
+        let shift = |b: U256| usize::try_from(b).ok().filter(|&bits| bits < 256);
+        match self {
+            WordOp::Add => a.wrapping_add(b),
+            WordOp::Sub => a.wrapping_sub(b),
+            WordOp::Mul => a.wrapping_mul(b),
+            WordOp::Div => a.checked_div(b).unwrap_or(U256::ZERO),
+            WordOp::Mod => a.checked_rem(b).unwrap_or(U256::ZERO),
+            WordOp::Lt => truth(a < b),
+            WordOp::Eq => truth(a == b),
+            WordOp::And => a & b,
+            WordOp::Or => a | b,
+            WordOp::Xor => a ^ b,
+            WordOp::Shl => shift(b).map_or(U256::ZERO, |bits| a << bits),
+            WordOp::Shr => shift(b).map_or(U256::ZERO, |bits| a >> bits),
+        }
+    }
+}
+
+/// How many elements an array can hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Capacity {
+    /// At most this many.
+    Fixed(u32),
+    /// As many as memory has room for.
+    Unbounded,
+}
+
+/// An array of bundles in memory; made by [`Machine::array`].
+#[derive(Debug)]
+pub struct Array<B> {
+    pub(crate) index: usize,
+    pub(crate) element: PhantomData<fn() -> B>,
+}
+
+impl<B> Clone for Array<B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<B> Copy for Array<B> {}
+
+/// A 256-bit word that can be set again; made by [`Machine::variable`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Variable(pub(crate) usize);
+
+/// Everything a field program may do. `&self` throughout: machines keep their state inside, so that formulas and control
+/// can be mixed freely.
+pub trait Machine {
+    /// Field values.
+    type Fe: Fe;
+    /// 256-bit words: counts, indices, conditions (0 is false, all else true).
+    type Word: Copy;
+
+    // --- field values -------------------------------------------------------------------------------------------------
+
+    /// The constant with canonical value `value`; must be below the modulus.
+    fn constant(&self, value: &BigUint) -> Self::Fe;
+
+    /// 0.
+    fn zero(&self) -> Self::Fe {
+        self.constant(&BigUint::ZERO)
+    }
+
+    /// 1.
+    fn one(&self) -> Self::Fe {
+        self.constant(&BigUint::from(1u8))
+    }
+
+    /// 1 if `value` is zero, else 0.
+    fn is_zero(&self, value: Self::Fe) -> Self::Word;
+
+    /// 1 if a = b, else 0.
+    fn equal(&self, a: Self::Fe, b: Self::Fe) -> Self::Word;
+
+    // --- structure ----------------------------------------------------------------------------------------------------
+
+    /// Calls the function `name`, whose text is `body`. The same name always means the same text; on the recorder `body`
+    /// runs once, at the first call. `body` may use its input and constants, no value from outside.
+    fn function<I, O>(&self, name: &'static str, input: I, body: impl FnOnce(&Self, I) -> O) -> O
+    where
+        I: Bundle<Self::Fe>,
+        O: Bundle<Self::Fe>;
+
+    /// `state` after `count` turns of `body`, which sees the turn's index from 0 upwards. Values from outside may be used
+    /// in the body: they do not change.
+    fn repeat<S>(&self, count: Self::Word, state: S, body: impl FnMut(&Self, Self::Word, S) -> S) -> S
+    where
+        S: Bundle<Self::Fe>;
+
+    /// What `then` gives if `condition` is not 0, else what `otherwise` gives. Only one of them is executed.
+    fn branch<S>(
+        &self,
+        condition: Self::Word,
+        then: impl FnOnce(&Self) -> S,
+        otherwise: impl FnOnce(&Self) -> S,
+    ) -> S
+    where
+        S: Bundle<Self::Fe>;
+
+    /// `step` for each digit; after it `on` with the digit, where that is not 0. Digits come most significant first, at
+    /// most 256 of them. On the recorder this is one loop, with `on` recorded once for each different digit.
+    fn repeat_digits<S>(
+        &self,
+        digits: &[i8],
+        state: S,
+        mut step: impl FnMut(&Self, S) -> S,
+        mut on: impl FnMut(&Self, i8, S) -> S,
+    ) -> S
+    where
+        S: Bundle<Self::Fe> + Copy,
+    {
+        assert!(digits.len() <= 256, "one word holds one mask of the digits");
+        let mut kinds: Vec<i8> = digits.iter().copied().filter(|&digit| digit != 0).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        let mask_of = |kind: i8| {
+            let mut mask = U256::ZERO;
+            for (turn, &digit) in digits.iter().enumerate() {
+                mask.set_bit(turn, digit == kind);
+            }
+            mask
+        };
+        self.repeat(self.small(digits.len() as u64), state, |machine, turn, state| {
+            let mut state = step(machine, state);
+            for &kind in &kinds {
+                let hit = machine.bit(machine.word(mask_of(kind)), turn);
+                let before = state;
+                state = machine.branch(hit, |machine| on(machine, kind, before), |_| before);
+            }
+            state
+        })
+    }
+
+    // --- words --------------------------------------------------------------------------------------------------------
+
+    /// The constant word `value`.
+    fn word(&self, value: U256) -> Self::Word;
+
+    /// The constant word `value`.
+    fn small(&self, value: u64) -> Self::Word {
+        self.word(U256::from(value))
+    }
+
+    /// a op b. Words are expressions: one that is used twice is computed twice unless it is bound.
+    fn word_op(&self, op: WordOp, a: Self::Word, b: Self::Word) -> Self::Word;
+
+    /// `word`, computed now and kept.
+    fn bind(&self, word: Self::Word) -> Self::Word;
+
+    /// Bit `index` of `word`: 0 or 1.
+    fn bit(&self, word: Self::Word, index: Self::Word) -> Self::Word {
+        self.word_op(WordOp::And, self.word_op(WordOp::Shr, word, index), self.small(1))
+    }
+
+    /// 1 if `word` is 0, else 0.
+    fn not(&self, word: Self::Word) -> Self::Word {
+        self.word_op(WordOp::Eq, word, self.small(0))
+    }
+
+    /// A new variable that holds `initial`.
+    fn variable(&self, name: &'static str, initial: Self::Word) -> Variable;
+
+    /// What the variable holds now.
+    fn get(&self, variable: Variable) -> Self::Word;
+
+    /// Makes the variable hold `word`.
+    fn set(&self, variable: Variable, word: Self::Word);
+
+    // --- memory -------------------------------------------------------------------------------------------------------
+
+    /// A new array of `B`.
+    fn array<B: Bundle<Self::Fe>>(&self, name: &'static str, capacity: Capacity) -> Array<B>;
+
+    /// Element `index`, which must have been stored before.
+    fn load<B: Bundle<Self::Fe>>(&self, array: Array<B>, index: Self::Word) -> B;
+
+    /// Sets element `index`.
+    fn store<B: Bundle<Self::Fe>>(&self, array: Array<B>, index: Self::Word, value: B);
+
+    // --- outside ------------------------------------------------------------------------------------------------------
+
+    /// Number of bytes of calldata.
+    fn calldata_size(&self) -> Self::Word;
+
+    /// The 32 bytes of calldata from `offset`, big-endian; bytes past the end are zero.
+    fn calldata_word(&self, offset: Self::Word) -> Self::Word;
+
+    /// The field element written in `size_bytes` big-endian bytes of calldata from `offset` (past the end: zero bytes).
+    /// Halts exceptionally if the number is not below the modulus.
+    fn parse(&self, offset: Self::Word, size_bytes: u32) -> Self::Fe;
+
+    /// Halts exceptionally if `condition` is 0.
+    fn require(&self, condition: Self::Word);
+
+    /// Ends the program; the output is one 32-byte word.
+    fn return_word(&self, word: Self::Word);
+
+    /// Ends the program; the output is each value of `values` in `size_bytes` big-endian bytes, canonical.
+    fn return_elements<B: Bundle<Self::Fe>>(&self, values: B, size_bytes: u32);
+}

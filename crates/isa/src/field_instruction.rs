@@ -1,0 +1,105 @@
+//! A field instruction apart from its bytes: what the compiler emits and the engine executes, for every revision.
+
+use std::fmt;
+
+/// The arithmetic that every revision has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Arithmetic {
+    /// (x, y) ↦ x + y.
+    Add,
+    /// (x, y) ↦ x − y.
+    Sub,
+    /// (x, y) ↦ x·y; for the EVM384 family x·y·R⁻¹ with R = 2³⁸⁴.
+    Mul,
+}
+
+impl Arithmetic {
+    /// All three, in the order of their opcodes in every revision.
+    pub const ALL: [Arithmetic; 3] = [Arithmetic::Add, Arithmetic::Sub, Arithmetic::Mul];
+}
+
+/// The slots one operand visits: `index`, `index + stride`, `index + 2·stride`, … one for each lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Lanes {
+    /// Slot of the first lane.
+    pub index: u8,
+    /// Slot distance between neighbouring lanes; 0 repeats one slot.
+    pub stride: u8,
+}
+
+impl Lanes {
+    /// One slot; the stride is 1 as no revision rejects that.
+    pub const fn one(index: u8) -> Self {
+        Self { index, stride: 1 }
+    }
+
+    /// The slot of lane `lane`, or none if it is beyond 255.
+    pub fn slot(self, lane: u8) -> Option<u8> {
+        u8::try_from(u32::from(self.index) + u32::from(self.stride) * u32::from(lane)).ok()
+    }
+
+    /// The highest slot that `count` lanes visit (which may be beyond 255). `count` of 0 counts as 1.
+    pub fn last(self, count: u8) -> u32 {
+        u32::from(self.index) + u32::from(self.stride) * u32::from(count.saturating_sub(1))
+    }
+}
+
+/// One arithmetic field instruction with its operands, as decoded from code or about to be encoded.
+///
+/// Setting the modulus, loads and stores take all their operands from the stack, so they are plain opcodes and not here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FieldInstruction {
+    /// Operands are numbered slots; `count` lanes at once (1 where a revision has no strides).
+    Slots {
+        /// What to do.
+        operation: Arithmetic,
+        /// Where results go.
+        out: Lanes,
+        /// First operands.
+        x: Lanes,
+        /// Second operands.
+        y: Lanes,
+        /// Number of lanes.
+        count: u8,
+    },
+    /// Operands are byte offsets in EVM memory.
+    Memory {
+        /// What to do.
+        operation: Arithmetic,
+        /// Byte offset of the result.
+        out: u32,
+        /// Byte offset of the first operand.
+        x: u32,
+        /// Byte offset of the second operand.
+        y: u32,
+        /// Byte offset of the modulus, with r_inv = −m⁻¹ mod 2⁶⁴ in the eight bytes behind it.
+        modulus: u32,
+    },
+}
+
+impl FieldInstruction {
+    /// What the instruction does.
+    pub fn operation(&self) -> Arithmetic {
+        match *self {
+            FieldInstruction::Slots { operation, .. } | FieldInstruction::Memory { operation, .. } => operation,
+        }
+    }
+
+    /// Number of independent results.
+    pub fn count(&self) -> u8 {
+        match *self {
+            FieldInstruction::Slots { count, .. } => count,
+            FieldInstruction::Memory { .. } => 1,
+        }
+    }
+}
+
+impl fmt::Display for Arithmetic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Arithmetic::Add => "add",
+            Arithmetic::Sub => "sub",
+            Arithmetic::Mul => "mul",
+        })
+    }
+}
