@@ -1,0 +1,90 @@
+//! The arithmetic in plain Rust, for every machine: what runs where no faster kernel does, and the judge of those that are.
+//!
+//! All formulas are total: operands need not be below the modulus, the modulus may be even or zero and n0 any word.
+//! Then the results are exactly those of the three definitions below, carries out of the width included.
+
+use crate::limbs::{Limb, adc, mac, sbb};
+
+/// (x, y) ↦ s = x + y, minus m once if s ≥ m, mod 2^(64N). With x, y < m the result is < m.
+#[inline]
+pub(crate) const fn add<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb; N]) -> [Limb; N] {
+    let mut sum = [0; N];
+    let mut carry = 0;
+    let mut i = 0;
+    while i < N {
+        (sum[i], carry) = adc(x[i], y[i], carry);
+        i += 1;
+    }
+    sub_if_geq(&sum, carry, m)
+}
+
+/// (x, y) ↦ d = x − y, plus m once if d < 0, mod 2^(64N). With x, y < m the result is < m.
+#[inline]
+pub(crate) const fn sub<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb; N]) -> [Limb; N] {
+    let mut difference = [0; N];
+    let mut borrow = 0;
+    let mut i = 0;
+    while i < N {
+        (difference[i], borrow) = sbb(x[i], y[i], borrow);
+        i += 1;
+    }
+    let mask = borrow.wrapping_neg();
+    let mut carry = 0;
+    let mut i = 0;
+    while i < N {
+        (difference[i], carry) = adc(difference[i], m[i] & mask, carry);
+        i += 1;
+    }
+    difference
+}
+
+/// (x, y) ↦ t = (x·y + Σ uᵢ·m·2⁶⁴ⁱ) / 2^(64N) rounded down, minus m once if t ≥ m, mod 2^(64N), where uᵢ = n0 × limb i of
+/// the sum so far. With m odd, n0 = −m⁻¹ mod 2⁶⁴ and x·y < m·R it is x·y·R⁻¹ mod m, < m.
+/// CIOS: Koç, Acar, Kaliski 1996, "Analyzing and comparing Montgomery multiplication algorithms", §5.
+#[inline]
+pub(crate) const fn mont_mul<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb; N], n0: Limb) -> [Limb; N] {
+    let mut t = [0; N];
+    let mut top = 0; // Limb N of t: at most 1 between rows, since t < x + m there.
+    let mut i = 0;
+    while i < N {
+        let mut carry = 0;
+        let mut j = 0;
+        while j < N {
+            (t[j], carry) = mac(t[j], x[j], y[i], carry);
+            j += 1;
+        }
+        let (high, higher) = adc(top, carry, 0);
+        let u = t[0].wrapping_mul(n0);
+        (_, carry) = mac(t[0], u, m[0], 0);
+        let mut j = 1;
+        while j < N {
+            (t[j - 1], carry) = mac(t[j], u, m[j], carry);
+            j += 1;
+        }
+        let (high, carry) = adc(high, carry, 0);
+        t[N - 1] = high;
+        top = higher + carry;
+        i += 1;
+    }
+    sub_if_geq(&t, top, m)
+}
+
+/// v = t + top·2^(64N) ↦ v, minus m once if v ≥ m, mod 2^(64N); `top` is 0 or 1.
+#[inline]
+const fn sub_if_geq<const N: usize>(t: &[Limb; N], top: Limb, m: &[Limb; N]) -> [Limb; N] {
+    let mut reduced = [0; N];
+    let mut borrow = 0;
+    let mut i = 0;
+    while i < N {
+        (reduced[i], borrow) = sbb(t[i], m[i], borrow);
+        i += 1;
+    }
+    // v < m exactly if the subtraction borrows and there is no top bit to lend.
+    let keep = (borrow & !top).wrapping_neg();
+    let mut i = 0;
+    while i < N {
+        reduced[i] ^= (reduced[i] ^ t[i]) & keep;
+        i += 1;
+    }
+    reduced
+}

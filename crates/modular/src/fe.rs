@@ -1,0 +1,57 @@
+//! The traits that field formulas are written over: [`Fe`] for anything that adds and multiplies, [`Number`] for values.
+//!
+//! A formula generic over `Fe` computes when it runs on a number and is recorded when it runs on a recorder's stand-in;
+//! only what needs a value (inversion, comparison, conversion) asks for `Number`.
+
+use core::fmt::Debug;
+use core::ops::{Add, Mul, Neg, Sub};
+
+use num_bigint::BigUint;
+
+/// An element of a prime field, or a recorded stand-in for one.
+pub trait Fe: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self> {
+    /// a ↦ a².
+    #[must_use]
+    fn square(self) -> Self {
+        self * self
+    }
+
+    /// a ↦ 2a.
+    #[must_use]
+    fn double(self) -> Self {
+        self + self
+    }
+}
+
+/// An element of a prime field whose value is known: it converts, compares and inverts.
+pub trait Number: Fe + PartialEq + Debug {
+    /// The neutral element of addition.
+    const ZERO: Self;
+    /// The neutral element of multiplication.
+    const ONE: Self;
+
+    /// The element with this canonical value; `None` unless it lies in [0, m).
+    fn from_canonical(value: &BigUint) -> Option<Self>;
+
+    /// The canonical value, in [0, m).
+    fn to_canonical(self) -> BigUint;
+
+    /// The modulus m.
+    fn modulus() -> BigUint;
+
+    /// a ↦ a⁻¹; `None` for zero. Its time depends on the value.
+    fn inverse(self) -> Option<Self>;
+
+    /// (a, e) ↦ aᵉ by square and multiply; a⁰ = 1. Its time depends on the exponent.
+    #[must_use]
+    fn pow(self, exponent: &BigUint) -> Self {
+        let mut power = Self::ONE;
+        for bit in (0..exponent.bits()).rev() {
+            power = power.square();
+            if exponent.bit(bit) {
+                power = power * self;
+            }
+        }
+        power
+    }
+}

@@ -1,0 +1,40 @@
+//! The prime fields that have a name at compile time. Each is a parameter type and the number type over it.
+
+use crate::fp::{Fp, PrimeField};
+use crate::limbs::Limb;
+
+macro_rules! fields {
+    ($($(#[$doc:meta])* $number:ident, $parameters:ident, $limbs:literal, $name:literal, $modulus:expr;)*) => {$(
+        $(#[$doc])*
+        pub type $number = Fp<$parameters, $limbs>;
+
+        #[doc = concat!("Names the field of [`", stringify!($number), "`].")]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub struct $parameters;
+
+        impl PrimeField<$limbs> for $parameters {
+            const MODULUS: [Limb; $limbs] = $modulus;
+            const NAME: &'static str = $name;
+        }
+    )*};
+}
+
+fields! {
+    /// The base field of BLS12-381, 381 bits. Source: draft-irtf-cfrg-pairing-friendly-curves-11, §4.2.1, p.
+    Bls12_381Fp, Bls12_381FpModulus, 6, "bls12-381 Fp", [
+        0xb9fe_ffff_ffff_aaab, 0x1eab_fffe_b153_ffff, 0x6730_d2a0_f6b0_f624,
+        0x6477_4b84_f385_12bf, 0x4b1b_a7b6_434b_acd7, 0x1a01_11ea_397f_e69a,
+    ];
+    /// The scalar field of BLS12-381, 255 bits. Source: draft-irtf-cfrg-pairing-friendly-curves-11, §4.2.1, r.
+    Bls12_381Fr, Bls12_381FrModulus, 4, "bls12-381 Fr", [
+        0xffff_ffff_0000_0001, 0x53bd_a402_fffe_5bfe, 0x3339_d808_09a1_d805, 0x73ed_a753_299d_7d48,
+    ];
+    /// The base field of BN254 (alt_bn128), 254 bits. Source: EIP-196, "Definition of the groups", p.
+    Bn254Fp, Bn254FpModulus, 4, "bn254 Fp", [
+        0x3c20_8c16_d87c_fd47, 0x9781_6a91_6871_ca8d, 0xb850_45b6_8181_585d, 0x3064_4e72_e131_a029,
+    ];
+    /// The scalar field of BN254 (alt_bn128), 254 bits. Source: EIP-197, "Definition of the groups", q, the group order.
+    Bn254Fr, Bn254FrModulus, 4, "bn254 Fr", [
+        0x43e1_f593_f000_0001, 0x2833_e848_79b9_7091, 0xb850_45b6_8181_585d, 0x3064_4e72_e131_a029,
+    ];
+}

@@ -1,0 +1,94 @@
+//! The number types agree with big integers, and BLS12-381 with blst.
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
+use num_bigint::BigUint;
+use proptest::prelude::*;
+use residue_modular::fields::{Bls12_381Fp, Bls12_381Fr, Bn254Fp, Bn254Fr};
+use residue_modular::Number;
+
+/// Values of [0, m), with the ends of the range often.
+fn residue(m: BigUint) -> impl Strategy<Value = BigUint> {
+    let edges = vec![BigUint::ZERO, BigUint::from(1u8), BigUint::from(2u8), &m - 1u8, &m - 2u8, &m >> 1u8];
+    prop_oneof![
+        1 => proptest::sample::select(edges),
+        4 => proptest::collection::vec(any::<u8>(), 48).prop_map(move |bytes| BigUint::from_bytes_be(&bytes) % &m),
+    ]
+}
+
+fn check<F: Number>(a: &BigUint, b: &BigUint) {
+    let m = F::modulus();
+    let (x, y) = (F::from_canonical(a).unwrap(), F::from_canonical(b).unwrap());
+    assert_eq!(x.to_canonical(), *a);
+    assert_eq!((x + y).to_canonical(), (a + b) % &m);
+    assert_eq!((x - y).to_canonical(), (a + &m - b) % &m);
+    assert_eq!((x * y).to_canonical(), a * b % &m);
+    assert_eq!((-x).to_canonical(), (&m - a) % &m);
+    assert_eq!(x.square().to_canonical(), a * a % &m);
+    assert_eq!(x.double().to_canonical(), (a + a) % &m);
+    assert_eq!(x.pow(b).to_canonical(), a.modpow(b, &m));
+    assert_eq!(x.inverse().map(F::to_canonical), a.modinv(&m));
+    assert_eq!(F::from_canonical(&(a + &m)), None);
+    assert_eq!(F::ZERO.to_canonical(), BigUint::ZERO);
+    assert_eq!(F::ONE.to_canonical(), BigUint::from(1u8));
+}
+
+/// Names, so that a wrong limb of a modulus is caught by a second spelling of it.
+#[test]
+fn moduli_are_the_published_primes() {
+    let published = [
+        (
+            Bls12_381Fp::modulus(),
+            "1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab",
+            16,
+        ),
+        (Bls12_381Fr::modulus(), "73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001", 16),
+        (Bn254Fp::modulus(), "21888242871839275222246405745257275088696311157297823662689037894645226208583", 10),
+        (Bn254Fr::modulus(), "21888242871839275222246405745257275088548364400416034343698204186575808495617", 10),
+    ];
+    for (modulus, text, radix) in published {
+        assert_eq!(Some(modulus), BigUint::parse_bytes(text.as_bytes(), radix));
+    }
+    assert_eq!(Bls12_381Fp::N0, 0x89f3_fffc_fffc_fffd);
+}
+
+proptest! {
+    #[test]
+    fn numbers_agree_with_big_integers(
+        (a6, b6) in (residue(Bls12_381Fp::modulus()), residue(Bls12_381Fp::modulus())),
+        (a4, b4) in (residue(Bls12_381Fr::modulus()), residue(Bls12_381Fr::modulus())),
+        (ap, bp) in (residue(Bn254Fp::modulus()), residue(Bn254Fp::modulus())),
+        (ar, br) in (residue(Bn254Fr::modulus()), residue(Bn254Fr::modulus())),
+    ) {
+        check::<Bls12_381Fp>(&a6, &b6);
+        check::<Bls12_381Fr>(&a4, &b4);
+        check::<Bn254Fp>(&ap, &bp);
+        check::<Bn254Fr>(&ar, &br);
+    }
+
+    #[test]
+    fn bls12_381_agrees_with_blst(
+        a in residue(Bls12_381Fp::modulus()),
+        b in residue(Bls12_381Fp::modulus()),
+        small in any::<u64>(),
+    ) {
+        let (x, y) = (Bls12_381Fp::from_canonical(&a).unwrap(), Bls12_381Fp::from_canonical(&b).unwrap());
+        let (p, q) = (blst::blst_fp { l: x.to_mont() }, blst::blst_fp { l: y.to_mont() });
+        let mut r = blst::blst_fp::default();
+        let mut bytes = [0; 48];
+        // SAFETY: every pointer is to a live value of the type that blst expects.
+        unsafe {
+            blst::blst_bendian_from_fp(bytes.as_mut_ptr(), &p);
+            prop_assert_eq!(bytes.to_vec(), x.to_be_bytes());
+            blst::blst_fp_add(&mut r, &p, &q);
+            prop_assert_eq!(r.l, (x + y).to_mont());
+            blst::blst_fp_sub(&mut r, &p, &q);
+            prop_assert_eq!(r.l, (x - y).to_mont());
+            blst::blst_fp_mul(&mut r, &p, &q);
+            prop_assert_eq!(r.l, (x * y).to_mont());
+            blst::blst_fp_eucl_inverse(&mut r, &p);
+        }
+        prop_assert_eq!(r.l, x.inverse().unwrap_or(Bls12_381Fp::ZERO).to_mont());
+        prop_assert_eq!(Bls12_381Fp::from_be_bytes(&bytes), Some(x));
+        prop_assert_eq!(Bls12_381Fp::from_u64(small).to_canonical(), BigUint::from(small));
+    }
+}
