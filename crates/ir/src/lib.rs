@@ -1,9 +1,39 @@
 //! Field programs: what the compiler compiles and everything else counts, prices and checks.
+//!
+//! A program is generic Rust over [`Machine`] (control) and `residue_modular::Fe` (arithmetic). [`Numbers`] runs that text
+//! as plain Rust; [`record`] turns it into a [`Program`]: functions of [`Block`]s and structured control. [`evaluate()`]
+//! runs a `Program` slowly and literally, [`verify()`] says whether it is well formed, and [`text`] prints it and reads it
+//! back.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
-pub mod bundle;
+pub mod evaluate;
 pub mod machine;
+pub mod numbers;
+pub mod program;
+pub mod record;
+pub mod text;
+pub mod verify;
 
-pub use bundle::Bundle;
+pub use evaluate::evaluate;
 pub use machine::{Array, Capacity, Machine, Variable, WordOp};
+pub use numbers::Numbers;
+pub use program::{
+    ArrayDecl, Block, Branch, ConstantId, Function, FunctionId, Op, OpKind, Operand, Program, Region, Repeat,
+    Statement, Value, Word, WordDef,
+};
+pub use record::{Recorded, Recording, record};
+pub use residue_modular::bundle::{self, Bundle};
+pub use verify::{VerifyError, verify};
+
+/// How a program ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It returned these bytes.
+    Returned(Vec<u8>),
+    /// It halted exceptionally: a requirement failed or a number was not below the modulus.
+    Failed,
+    /// It came to its end without returning anything.
+    Ended,
+}

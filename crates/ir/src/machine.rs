@@ -7,9 +7,9 @@
 //! What differs wholly between revisions is one operation here too (`parse`, `is_zero`, `equal`, `return_elements`) and is
 //! lowered per revision.
 
-use crate::bundle::Bundle;
 use num_bigint::BigUint;
 use residue_modular::Fe;
+use residue_modular::bundle::Bundle;
 use ruint::aliases::U256;
 use std::marker::PhantomData;
 
@@ -153,12 +153,7 @@ pub trait Machine {
         S: Bundle<Self::Fe>;
 
     /// What `then` gives if `condition` is not 0, else what `otherwise` gives. Only one of them is executed.
-    fn branch<S>(
-        &self,
-        condition: Self::Word,
-        then: impl FnOnce(&Self) -> S,
-        otherwise: impl FnOnce(&Self) -> S,
-    ) -> S
+    fn branch<S>(&self, condition: Self::Word, then: impl FnOnce(&Self) -> S, otherwise: impl FnOnce(&Self) -> S) -> S
     where
         S: Bundle<Self::Fe>;
 

@@ -8,6 +8,7 @@
 #![deny(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
 
+pub mod bundle;
 pub mod fe;
 pub mod fields;
 pub mod fp;
@@ -16,6 +17,7 @@ pub mod limbs;
 
 mod backend;
 
+pub use bundle::Bundle;
 pub use fe::{Fe, Number};
 pub use fp::{Fp, PrimeField};
 pub use limbs::Limb;

@@ -1,6 +1,6 @@
 //! Bundles: fixed-shape groups of field values, which functions take and return, loops carry and arrays hold.
 
-use residue_modular::Fe;
+use crate::fe::Fe;
 
 /// A group of values of type `F` with a fixed number of them: an Fp12 element, a point, a tuple of both.
 ///
@@ -41,7 +41,7 @@ impl<F: Fe> Bundle<F> for F {
     }
 }
 
-impl<F> Bundle<F> for () {
+impl<F: Fe> Bundle<F> for () {
     const LEN: usize = 0;
 
     fn collect(&self, _: &mut Vec<F>) {}
@@ -49,7 +49,7 @@ impl<F> Bundle<F> for () {
     fn build(_: &mut impl Iterator<Item = F>) -> Self {}
 }
 
-impl<F, B: Bundle<F>, const N: usize> Bundle<F> for [B; N] {
+impl<F: Fe, B: Bundle<F>, const N: usize> Bundle<F> for [B; N] {
     const LEN: usize = N * B::LEN;
 
     fn collect(&self, values: &mut Vec<F>) {
@@ -66,7 +66,7 @@ impl<F, B: Bundle<F>, const N: usize> Bundle<F> for [B; N] {
 /// Bundles of two to four parts.
 macro_rules! tuples {
     ($($name:ident . $index:tt),+) => {
-        impl<F, $($name: Bundle<F>),+> Bundle<F> for ($($name,)+) {
+        impl<F: Fe, $($name: Bundle<F>),+> Bundle<F> for ($($name,)+) {
             const LEN: usize = 0 $(+ $name::LEN)+;
 
             fn collect(&self, values: &mut Vec<F>) {
@@ -88,15 +88,15 @@ tuples!(A.0, B.1, C.2, D.3);
 #[macro_export]
 macro_rules! bundle {
     ($name:ident { $($part:ident : $kind:ty),+ $(,)? }) => {
-        impl<F: residue_modular::Fe> $crate::Bundle<F> for $name<F> {
-            const LEN: usize = 0 $(+ <$kind as $crate::Bundle<F>>::LEN)+;
+        impl<F: $crate::Fe> $crate::bundle::Bundle<F> for $name<F> {
+            const LEN: usize = 0 $(+ <$kind as $crate::bundle::Bundle<F>>::LEN)+;
 
             fn collect(&self, values: &mut Vec<F>) {
                 $(self.$part.collect(values);)+
             }
 
             fn build(values: &mut impl Iterator<Item = F>) -> Self {
-                $(let $part = <$kind as $crate::Bundle<F>>::build(values);)+
+                $(let $part = <$kind as $crate::bundle::Bundle<F>>::build(values);)+
                 $name { $($part),+ }
             }
         }

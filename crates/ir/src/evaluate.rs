@@ -1,0 +1,177 @@
+//! The evaluator: runs a program slowly and literally on big integers. The judge of compiled code.
+
+use crate::Outcome;
+use crate::numbers::{calldata_slice, to_be_bytes};
+use crate::program::{Block, Function, Op, OpKind, Operand, Program, Region, Statement, Value, Word, WordDef};
+use num_bigint::BigUint;
+use num_traits::Zero;
+use ruint::aliases::U256;
+use std::collections::HashMap;
+
+/// Runs a verified program. Panics on a program that [`crate::verify()`] rejects.
+pub fn evaluate(program: &Program, calldata: &[u8]) -> Outcome {
+    let mut run = Run {
+        program,
+        calldata,
+        arrays: vec![HashMap::new(); program.arrays.len()],
+        variables: vec![U256::ZERO; program.variables.len()],
+    };
+    match run.call(program.entry(), &[]) {
+        Ok(_) => Outcome::Ended,
+        Err(ending) => ending,
+    }
+}
+
+/// (x, y) ↦ x op y mod m, for x, y < m.
+pub fn apply(kind: OpKind, x: &BigUint, y: &BigUint, m: &BigUint) -> BigUint {
+    match kind {
+        OpKind::Add => (x + y) % m,
+        OpKind::Sub => (x + m - y) % m,
+        OpKind::Mul => x * y % m,
+    }
+}
+
+/// The values that a block defines, from those of its inputs.
+pub fn evaluate_block(program: &Program, block: &Block, values: &mut HashMap<Value, BigUint>) {
+    for &(value, Op { kind, x, y }) in &block.ops {
+        let read = |operand| match operand {
+            Operand::Value(value) => &values[&value],
+            Operand::Constant(id) => program.constant(id),
+        };
+        let result = apply(kind, read(x), read(y), &program.modulus);
+        values.insert(value, result);
+    }
+}
+
+struct Run<'a> {
+    program: &'a Program,
+    calldata: &'a [u8],
+    arrays: Vec<HashMap<U256, Vec<BigUint>>>,
+    variables: Vec<U256>,
+}
+
+/// What one call of a function knows.
+struct Frame<'a> {
+    function: &'a Function,
+    values: HashMap<Value, BigUint>,
+    words: HashMap<Word, U256>,
+}
+
+impl<'a> Run<'a> {
+    fn call(&mut self, function: &'a Function, arguments: &[BigUint]) -> Result<Vec<BigUint>, Outcome> {
+        let values = function.params.iter().copied().zip(arguments.iter().cloned()).collect();
+        let mut frame = Frame { function, values, words: HashMap::new() };
+        self.region(&mut frame, &function.body)?;
+        Ok(self.read_all(&frame, &function.results))
+    }
+
+    fn read(&self, frame: &Frame<'_>, operand: Operand) -> BigUint {
+        match operand {
+            Operand::Value(value) => frame.values[&value].clone(),
+            Operand::Constant(id) => self.program.constant(id).clone(),
+        }
+    }
+
+    fn read_all(&self, frame: &Frame<'_>, operands: &[Operand]) -> Vec<BigUint> {
+        operands.iter().map(|&operand| self.read(frame, operand)).collect()
+    }
+
+    fn word(&self, frame: &Frame<'_>, word: Word) -> U256 {
+        match &frame.function.words[word.0 as usize] {
+            WordDef::Constant(value) => *value,
+            WordDef::CalldataSize => U256::from(self.calldata.len()),
+            WordDef::CalldataWord(offset) => {
+                let bytes = calldata_slice(self.calldata, self.word(frame, *offset), 32);
+                U256::try_from_be_slice(&bytes).expect("32 bytes fit a word")
+            }
+            WordDef::Op(op, a, b) => op.apply(self.word(frame, *a), self.word(frame, *b)),
+            WordDef::Defined => frame.words[&word],
+        }
+    }
+
+    fn region(&mut self, frame: &mut Frame<'a>, region: &'a Region) -> Result<(), Outcome> {
+        region.statements.iter().try_for_each(|statement| self.statement(frame, statement))
+    }
+
+    fn statement(&mut self, frame: &mut Frame<'a>, statement: &'a Statement) -> Result<(), Outcome> {
+        match statement {
+            Statement::Block(block) => evaluate_block(self.program, block, &mut frame.values),
+            Statement::Call { function, arguments, results } => {
+                let arguments = self.read_all(frame, arguments);
+                let given = self.call(self.program.function(*function), &arguments)?;
+                frame.values.extend(results.iter().copied().zip(given));
+            }
+            Statement::Repeat(repeat) => {
+                let count = self.word(frame, repeat.count);
+                let mut state = self.read_all(frame, &repeat.initial);
+                let mut turn = U256::ZERO;
+                while turn < count {
+                    frame.values.extend(repeat.params.iter().copied().zip(state));
+                    frame.words.insert(repeat.index, turn);
+                    self.region(frame, &repeat.body)?;
+                    state = self.read_all(frame, &repeat.next);
+                    turn += U256::ONE;
+                }
+                frame.values.extend(repeat.results.iter().copied().zip(state));
+            }
+            Statement::Branch(branch) => {
+                let (region, values) = if self.word(frame, branch.condition).is_zero() {
+                    (&branch.otherwise, &branch.otherwise_values)
+                } else {
+                    (&branch.then, &branch.then_values)
+                };
+                self.region(frame, region)?;
+                let given = self.read_all(frame, values);
+                frame.values.extend(branch.results.iter().copied().zip(given));
+            }
+            Statement::Load { array, index, results } => {
+                let index = self.word(frame, *index);
+                let element = self.arrays[*array].get(&index).expect("an element is stored before it is loaded");
+                frame.values.extend(results.iter().copied().zip(element.iter().cloned()));
+            }
+            Statement::Store { array, index, values } => {
+                let element = self.read_all(frame, values);
+                let index = self.word(frame, *index);
+                self.arrays[*array].insert(index, element);
+            }
+            Statement::Parse { result, offset, size_bytes } => {
+                let offset = self.word(frame, *offset);
+                let number = BigUint::from_bytes_be(&calldata_slice(self.calldata, offset, *size_bytes as usize));
+                if number >= self.program.modulus {
+                    return Err(Outcome::Failed);
+                }
+                frame.values.insert(*result, number);
+            }
+            Statement::IsZero { result, value } => {
+                let truth = U256::from(self.read(frame, *value).is_zero());
+                frame.words.insert(*result, truth);
+            }
+            Statement::Equal { result, a, b } => {
+                let truth = U256::from(self.read(frame, *a) == self.read(frame, *b));
+                frame.words.insert(*result, truth);
+            }
+            Statement::Bind { result, word } => {
+                let word = self.word(frame, *word);
+                frame.words.insert(*result, word);
+            }
+            Statement::Get { result, variable } => {
+                frame.words.insert(*result, self.variables[*variable]);
+            }
+            Statement::Set { variable, word } => self.variables[*variable] = self.word(frame, *word),
+            Statement::Require { condition } => {
+                if self.word(frame, *condition).is_zero() {
+                    return Err(Outcome::Failed);
+                }
+            }
+            Statement::ReturnWord { word } => {
+                return Err(Outcome::Returned(self.word(frame, *word).to_be_bytes::<32>().to_vec()));
+            }
+            Statement::ReturnElements { values, size_bytes } => {
+                let values = self.read_all(frame, values);
+                let bytes = values.iter().flat_map(|value| to_be_bytes(value, *size_bytes)).collect();
+                return Err(Outcome::Returned(bytes));
+            }
+        }
+        Ok(())
+    }
+}

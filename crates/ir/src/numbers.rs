@@ -1,0 +1,190 @@
+//! Programs on numbers: the implementation of [`Machine`] in which everything is plain Rust.
+
+use crate::Outcome;
+use crate::machine::{Array, Capacity, Machine, Variable, WordOp};
+use num_bigint::BigUint;
+use residue_modular::bundle::Bundle;
+use residue_modular::fe::Number;
+use ruint::aliases::U256;
+use std::cell::RefCell;
+use std::marker::PhantomData;
+
+/// A machine that computes with field elements of type `F`.
+///
+/// A failed requirement does not unwind: the first ending is kept, and what the program computes after it is of no
+/// consequence. So programs need no error handling on numbers either.
+#[derive(Debug)]
+pub struct Numbers<F> {
+    calldata: Vec<u8>,
+    arrays: RefCell<Vec<Vec<Option<Vec<F>>>>>,
+    variables: RefCell<Vec<U256>>,
+    outcome: RefCell<Outcome>,
+}
+
+impl<F: Number> Numbers<F> {
+    /// A machine with this calldata.
+    pub fn new(calldata: Vec<u8>) -> Self {
+        Self {
+            calldata,
+            arrays: RefCell::default(),
+            variables: RefCell::default(),
+            outcome: RefCell::new(Outcome::Ended),
+        }
+    }
+
+    /// How the program ended.
+    pub fn outcome(&self) -> Outcome {
+        self.outcome.borrow().clone()
+    }
+
+    fn end(&self, outcome: Outcome) {
+        let mut first = self.outcome.borrow_mut();
+        if *first == Outcome::Ended {
+            *first = outcome;
+        }
+    }
+}
+
+/// `size_bytes` of `calldata` from `offset`, with zeros past the end.
+pub(crate) fn calldata_slice(calldata: &[u8], offset: U256, size_bytes: usize) -> Vec<u8> {
+    let start = usize::try_from(offset).unwrap_or(usize::MAX).min(calldata.len());
+    let mut bytes: Vec<u8> = calldata[start..].iter().copied().take(size_bytes).collect();
+    bytes.resize(size_bytes, 0);
+    bytes
+}
+
+/// `value` in `size_bytes` big-endian bytes. Panics if it does not fit: the size of an output is the program's own.
+pub(crate) fn to_be_bytes(value: &BigUint, size_bytes: u32) -> Vec<u8> {
+    let digits = value.to_bytes_be();
+    let size_bytes = size_bytes as usize;
+    assert!(digits.len() <= size_bytes, "an output element of {size_bytes} bytes cannot hold {value}");
+    let mut bytes = vec![0; size_bytes - digits.len()];
+    bytes.extend(digits);
+    bytes
+}
+
+impl<F: Number> Machine for Numbers<F> {
+    type Fe = F;
+    type Word = U256;
+
+    fn constant(&self, value: &BigUint) -> F {
+        F::from_canonical(value).expect("constants of a program are below its modulus")
+    }
+
+    fn is_zero(&self, value: F) -> U256 {
+        U256::from(value == F::ZERO)
+    }
+
+    fn equal(&self, a: F, b: F) -> U256 {
+        U256::from(a == b)
+    }
+
+    fn function<I, O>(&self, _: &'static str, input: I, body: impl FnOnce(&Self, I) -> O) -> O
+    where
+        I: Bundle<F>,
+        O: Bundle<F>,
+    {
+        body(self, input)
+    }
+
+    fn repeat<S>(&self, count: U256, state: S, mut body: impl FnMut(&Self, U256, S) -> S) -> S
+    where
+        S: Bundle<F>,
+    {
+        let (mut turn, mut state) = (U256::ZERO, state);
+        while turn < count {
+            state = body(self, turn, state);
+            turn += U256::ONE;
+        }
+        state
+    }
+
+    fn branch<S>(&self, condition: U256, then: impl FnOnce(&Self) -> S, otherwise: impl FnOnce(&Self) -> S) -> S
+    where
+        S: Bundle<F>,
+    {
+        if condition.is_zero() { otherwise(self) } else { then(self) }
+    }
+
+    fn word(&self, value: U256) -> U256 {
+        value
+    }
+
+    fn word_op(&self, op: WordOp, a: U256, b: U256) -> U256 {
+        op.apply(a, b)
+    }
+
+    fn bind(&self, word: U256) -> U256 {
+        word
+    }
+
+    fn variable(&self, _: &'static str, initial: U256) -> Variable {
+        let mut variables = self.variables.borrow_mut();
+        variables.push(initial);
+        Variable(variables.len() - 1)
+    }
+
+    fn get(&self, variable: Variable) -> U256 {
+        self.variables.borrow()[variable.0]
+    }
+
+    fn set(&self, variable: Variable, word: U256) {
+        self.variables.borrow_mut()[variable.0] = word;
+    }
+
+    fn array<B: Bundle<F>>(&self, _: &'static str, capacity: Capacity) -> Array<B> {
+        let mut arrays = self.arrays.borrow_mut();
+        let length = match capacity {
+            Capacity::Fixed(count) => count as usize,
+            Capacity::Unbounded => 0,
+        };
+        arrays.push(vec![None; length]);
+        Array { index: arrays.len() - 1, element: PhantomData }
+    }
+
+    fn load<B: Bundle<F>>(&self, array: Array<B>, index: U256) -> B {
+        let index = usize::try_from(index).expect("an index of an array fits a usize");
+        let element = self.arrays.borrow()[array.index].get(index).cloned().flatten();
+        B::from_list(element.expect("an element is stored before it is loaded"))
+    }
+
+    fn store<B: Bundle<F>>(&self, array: Array<B>, index: U256, value: B) {
+        let index = usize::try_from(index).expect("an index of an array fits a usize");
+        let elements = &mut self.arrays.borrow_mut()[array.index];
+        if elements.len() <= index {
+            elements.resize(index + 1, None);
+        }
+        elements[index] = Some(value.to_list());
+    }
+
+    fn calldata_size(&self) -> U256 {
+        U256::from(self.calldata.len())
+    }
+
+    fn calldata_word(&self, offset: U256) -> U256 {
+        U256::try_from_be_slice(&calldata_slice(&self.calldata, offset, 32)).expect("32 bytes fit a word")
+    }
+
+    fn parse(&self, offset: U256, size_bytes: u32) -> F {
+        let number = BigUint::from_bytes_be(&calldata_slice(&self.calldata, offset, size_bytes as usize));
+        F::from_canonical(&number).unwrap_or_else(|| {
+            self.end(Outcome::Failed);
+            F::ZERO
+        })
+    }
+
+    fn require(&self, condition: U256) {
+        if condition.is_zero() {
+            self.end(Outcome::Failed);
+        }
+    }
+
+    fn return_word(&self, word: U256) {
+        self.end(Outcome::Returned(word.to_be_bytes::<32>().to_vec()));
+    }
+
+    fn return_elements<B: Bundle<F>>(&self, values: B, size_bytes: u32) {
+        let bytes = values.to_list().into_iter().flat_map(|value| to_be_bytes(&value.to_canonical(), size_bytes));
+        self.end(Outcome::Returned(bytes.collect()));
+    }
+}

@@ -1,0 +1,466 @@
+//! The recorder: the implementation of [`Machine`] in which running a program's text writes it down as a [`Program`].
+
+use crate::machine::{Array, Capacity, Machine, Variable, WordOp};
+use crate::program::{
+    ArrayDecl, Branch, ConstantId, Function, FunctionId, Op, OpKind, Operand, Program, Region, Repeat, Statement,
+    Value, Word, WordDef,
+};
+use num_bigint::BigUint;
+use residue_modular::Fe;
+use residue_modular::bundle::Bundle;
+use ruint::aliases::U256;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::marker::PhantomData;
+use std::ops::{Add, Mul, Neg, Sub};
+
+/// Writes down what `text` does, over the field with modulus `modulus`.
+///
+/// Panics if the text breaks the rules of [`Machine`] (a value of one function used in another, one name for two texts):
+/// those are mistakes in a program of ours, not input.
+pub fn record(name: &str, modulus: &BigUint, text: impl FnOnce(&Recording<'_>)) -> Program {
+    let recorder = Recorder {
+        state: RefCell::new(State {
+            modulus: modulus.clone(),
+            constants: Vec::new(),
+            constant_ids: HashMap::new(),
+            functions: Vec::new(),
+            function_ids: HashMap::new(),
+            arrays: Vec::new(),
+            variables: Vec::new(),
+            open: vec![OpenFunction::new(0)],
+            opened: 1,
+        }),
+    };
+    text(&Recording { recorder: &recorder });
+    let mut state = recorder.state.into_inner();
+    let start = state.open.pop().expect("the start is open until the text ends").close("start", Vec::new(), Vec::new());
+    state.functions.push(start);
+    Program {
+        name: name.to_owned(),
+        modulus: state.modulus,
+        constants: state.constants,
+        functions: state.functions,
+        arrays: state.arrays,
+        variables: state.variables,
+    }
+}
+
+/// The machine that records.
+#[derive(Clone, Copy)]
+pub struct Recording<'r> {
+    recorder: &'r Recorder,
+}
+
+/// A recorded stand-in for a field element.
+#[derive(Clone, Copy)]
+pub struct Recorded<'r> {
+    recorder: &'r Recorder,
+    serial: u32,
+    operand: Operand,
+}
+
+/// A recorded stand-in for a word.
+#[derive(Clone, Copy)]
+pub struct RecordedWord {
+    serial: u32,
+    word: Word,
+}
+
+struct Recorder {
+    state: RefCell<State>,
+}
+
+struct State {
+    modulus: BigUint,
+    constants: Vec<BigUint>,
+    constant_ids: HashMap<BigUint, ConstantId>,
+    functions: Vec<Function>,
+    function_ids: HashMap<&'static str, FunctionId>,
+    arrays: Vec<ArrayDecl>,
+    variables: Vec<String>,
+    /// Functions being recorded, innermost last.
+    open: Vec<OpenFunction>,
+    /// Functions opened so far: the next serial number.
+    opened: u32,
+}
+
+struct OpenFunction {
+    /// Tells values of different functions apart.
+    serial: u32,
+    /// Regions being recorded, innermost last.
+    regions: Vec<Region>,
+    words: Vec<WordDef>,
+    value_count: u32,
+}
+
+impl OpenFunction {
+    fn new(serial: u32) -> Self {
+        Self { serial, regions: vec![Region::default()], words: Vec::new(), value_count: 0 }
+    }
+
+    fn close(mut self, name: &str, params: Vec<Value>, results: Vec<Operand>) -> Function {
+        let body = self.regions.pop().expect("a function has its own region");
+        assert!(self.regions.is_empty(), "inner regions are closed before their function");
+        Function { name: name.to_owned(), params, body, results, words: self.words, value_count: self.value_count }
+    }
+
+    fn fresh(&mut self) -> Value {
+        self.value_count += 1;
+        Value(self.value_count - 1)
+    }
+
+    fn define(&mut self, def: WordDef) -> Word {
+        self.words.push(def);
+        Word(u32::try_from(self.words.len() - 1).expect("fewer than 2³² words"))
+    }
+
+    fn push(&mut self, statement: Statement) {
+        self.regions.last_mut().expect("a function has its own region").statements.push(statement);
+    }
+
+    fn push_op(&mut self, op: Op) -> Value {
+        let value = self.fresh();
+        let region = self.regions.last_mut().expect("a function has its own region");
+        if let Some(Statement::Block(block)) = region.statements.last_mut() {
+            block.ops.push((value, op));
+        } else {
+            region.statements.push(Statement::Block(crate::program::Block { ops: vec![(value, op)] }));
+        }
+        value
+    }
+}
+
+impl State {
+    fn current(&mut self) -> &mut OpenFunction {
+        self.open.last_mut().expect("the start is open until the text ends")
+    }
+
+    fn constant(&mut self, value: BigUint) -> ConstantId {
+        assert!(value < self.modulus, "constant {value:#x} is not below the modulus");
+        if let Some(&id) = self.constant_ids.get(&value) {
+            return id;
+        }
+        let id = ConstantId(u32::try_from(self.constants.len()).expect("fewer than 2³² constants"));
+        self.constants.push(value.clone());
+        self.constant_ids.insert(value, id);
+        id
+    }
+
+    /// x op y without an operation, where constants decide it.
+    fn fold(&mut self, kind: OpKind, x: Operand, y: Operand) -> Option<Operand> {
+        let known = |state: &Self, operand| match operand {
+            Operand::Constant(id) => Some(state.constants[id.0 as usize].clone()),
+            Operand::Value(_) => None,
+        };
+        let (a, b) = (known(self, x), known(self, y));
+        let is = |value: &Option<BigUint>, small: u32| value.as_ref().is_some_and(|v| *v == BigUint::from(small));
+        if let (Some(a), Some(b)) = (&a, &b) {
+            let m = &self.modulus;
+            let value = match kind {
+                OpKind::Add => (a + b) % m,
+                OpKind::Sub => (a + m - b) % m,
+                OpKind::Mul => a * b % m,
+            };
+            return Some(Operand::Constant(self.constant(value)));
+        }
+        match kind {
+            OpKind::Add if is(&a, 0) => Some(y),
+            OpKind::Add | OpKind::Sub if is(&b, 0) => Some(x),
+            OpKind::Mul if is(&a, 1) => Some(y),
+            OpKind::Mul if is(&b, 1) => Some(x),
+            OpKind::Mul if is(&a, 0) => Some(x),
+            OpKind::Mul if is(&b, 0) => Some(y),
+            _ => None,
+        }
+    }
+}
+
+impl<'r> Recorded<'r> {
+    fn combine(self, kind: OpKind, other: Self) -> Self {
+        let mut state = self.recorder.state.borrow_mut();
+        let (x, y) = (state.own(self), state.own(other));
+        let operand = match state.fold(kind, x, y) {
+            Some(operand) => operand,
+            None => Operand::Value(state.current().push_op(Op { kind, x, y })),
+        };
+        Recorded { serial: state.current().serial, operand, ..self }
+    }
+}
+
+impl State {
+    /// The operand of `value`, which must belong to the function being recorded (constants belong to all).
+    fn own(&mut self, value: Recorded<'_>) -> Operand {
+        let foreign = matches!(value.operand, Operand::Value(_)) && value.serial != self.current().serial;
+        assert!(!foreign, "a value of one function is used in another: pass it as input");
+        value.operand
+    }
+
+    fn own_word(&mut self, word: RecordedWord) -> Word {
+        assert_eq!(word.serial, self.current().serial, "a word of one function is used in another");
+        word.word
+    }
+}
+
+impl Add for Recorded<'_> {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        self.combine(OpKind::Add, other)
+    }
+}
+
+impl Sub for Recorded<'_> {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        self.combine(OpKind::Sub, other)
+    }
+}
+
+impl Mul for Recorded<'_> {
+    type Output = Self;
+
+    fn mul(self, other: Self) -> Self {
+        self.combine(OpKind::Mul, other)
+    }
+}
+
+impl Neg for Recorded<'_> {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        let zero = Recording { recorder: self.recorder }.zero();
+        zero - self
+    }
+}
+
+impl Fe for Recorded<'_> {}
+
+impl<'r> Recording<'r> {
+    fn with<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
+        act(&mut self.recorder.state.borrow_mut())
+    }
+
+    fn recorded(&self, operand: Operand) -> Recorded<'r> {
+        Recorded { recorder: self.recorder, serial: self.with(|state| state.current().serial), operand }
+    }
+
+    fn push(&self, statement: impl FnOnce(&mut State) -> Statement) {
+        self.with(|state| {
+            let statement = statement(state);
+            state.current().push(statement);
+        });
+    }
+
+    /// Fresh values for a bundle, first pushed by `statement`.
+    fn results<B: Bundle<Recorded<'r>>>(&self) -> (Vec<Value>, B) {
+        let values: Vec<Value> = self.with(|state| (0..B::LEN).map(|_| state.current().fresh()).collect());
+        let bundle = self.bundle(&values);
+        (values, bundle)
+    }
+
+    fn bundle<B: Bundle<Recorded<'r>>>(&self, values: &[Value]) -> B {
+        B::from_list(values.iter().map(|&value| self.recorded(Operand::Value(value))).collect())
+    }
+
+    fn operands<B: Bundle<Recorded<'r>>>(&self, bundle: &B) -> Vec<Operand> {
+        let list = bundle.to_list();
+        self.with(|state| list.into_iter().map(|value| state.own(value)).collect())
+    }
+
+    fn define(&self, def: impl FnOnce(&mut State) -> WordDef) -> RecordedWord {
+        self.with(|state| {
+            let def = def(state);
+            let function = state.current();
+            RecordedWord { serial: function.serial, word: function.define(def) }
+        })
+    }
+
+    /// A word defined by the statement that `statement` makes.
+    fn defined(&self, statement: impl FnOnce(&mut State, Word) -> Statement) -> RecordedWord {
+        let result = self.define(|_| WordDef::Defined);
+        self.push(|state| statement(state, result.word));
+        result
+    }
+
+    /// Records what `body` does as a region of its own, with the bundle that it gives.
+    fn region<S: Bundle<Recorded<'r>>>(&self, body: impl FnOnce() -> S) -> (Region, Vec<Operand>) {
+        self.with(|state| state.current().regions.push(Region::default()));
+        let given = body();
+        let operands = self.operands(&given);
+        let region = self.with(|state| state.current().regions.pop().expect("it was pushed above"));
+        (region, operands)
+    }
+}
+
+impl<'r> Machine for Recording<'r> {
+    type Fe = Recorded<'r>;
+    type Word = RecordedWord;
+
+    fn constant(&self, value: &BigUint) -> Recorded<'r> {
+        let id = self.with(|state| state.constant(value.clone()));
+        self.recorded(Operand::Constant(id))
+    }
+
+    fn is_zero(&self, value: Recorded<'r>) -> RecordedWord {
+        self.defined(|state, result| Statement::IsZero { result, value: state.own(value) })
+    }
+
+    fn equal(&self, a: Recorded<'r>, b: Recorded<'r>) -> RecordedWord {
+        self.defined(|state, result| Statement::Equal { result, a: state.own(a), b: state.own(b) })
+    }
+
+    fn function<I, O>(&self, name: &'static str, input: I, body: impl FnOnce(&Self, I) -> O) -> O
+    where
+        I: Bundle<Recorded<'r>>,
+        O: Bundle<Recorded<'r>>,
+    {
+        let arguments = self.operands(&input);
+        let known = self.with(|state| state.function_ids.get(name).copied());
+        let function = known.unwrap_or_else(|| {
+            self.with(|state| {
+                state.open.push(OpenFunction::new(state.opened));
+                state.opened += 1;
+            });
+            let (params, input) = self.results::<I>();
+            let output = body(self, input);
+            let results = self.operands(&output);
+            self.with(|state| {
+                let open = state.open.pop().expect("it was pushed above");
+                assert!(!state.function_ids.contains_key(name), "function `{name}` calls itself");
+                state.functions.push(open.close(name, params, results));
+                let id = FunctionId(u32::try_from(state.functions.len() - 1).expect("fewer than 2³² functions"));
+                state.function_ids.insert(name, id);
+                id
+            })
+        });
+        let shape = self.with(|state| {
+            let function = &state.functions[function.0 as usize];
+            (function.params.len(), function.results.len())
+        });
+        assert_eq!(shape, (I::LEN, O::LEN), "function `{name}` is called with another shape");
+        let (results, output) = self.results::<O>();
+        self.push(|_| Statement::Call { function, arguments, results });
+        output
+    }
+
+    fn repeat<S>(&self, count: RecordedWord, state: S, mut body: impl FnMut(&Self, RecordedWord, S) -> S) -> S
+    where
+        S: Bundle<Recorded<'r>>,
+    {
+        let count = self.with(|state| state.own_word(count));
+        let initial = self.operands(&state);
+        let index = self.define(|_| WordDef::Defined);
+        let (params, at_start) = self.results::<S>();
+        let (region, next) = self.region(|| body(self, index, at_start));
+        let (results, after) = self.results::<S>();
+        self.push(|_| {
+            Statement::Repeat(Box::new(Repeat {
+                count,
+                index: index.word,
+                initial,
+                params,
+                body: region,
+                next,
+                results,
+            }))
+        });
+        after
+    }
+
+    fn branch<S>(&self, condition: RecordedWord, then: impl FnOnce(&Self) -> S, otherwise: impl FnOnce(&Self) -> S) -> S
+    where
+        S: Bundle<Recorded<'r>>,
+    {
+        let condition = self.with(|state| state.own_word(condition));
+        let (then, then_values) = self.region(|| then(self));
+        let (otherwise, otherwise_values) = self.region(|| otherwise(self));
+        let (results, given) = self.results::<S>();
+        self.push(|_| {
+            Statement::Branch(Box::new(Branch { condition, then, then_values, otherwise, otherwise_values, results }))
+        });
+        given
+    }
+
+    fn word(&self, value: U256) -> RecordedWord {
+        self.define(|_| WordDef::Constant(value))
+    }
+
+    fn word_op(&self, op: WordOp, a: RecordedWord, b: RecordedWord) -> RecordedWord {
+        self.define(|state| {
+            let (a, b) = (state.own_word(a), state.own_word(b));
+            let words = &state.current().words;
+            match (&words[a.0 as usize], &words[b.0 as usize]) {
+                (WordDef::Constant(a), WordDef::Constant(b)) => WordDef::Constant(op.apply(*a, *b)),
+                _ => WordDef::Op(op, a, b),
+            }
+        })
+    }
+
+    fn bind(&self, word: RecordedWord) -> RecordedWord {
+        self.defined(|state, result| Statement::Bind { result, word: state.own_word(word) })
+    }
+
+    fn variable(&self, name: &'static str, initial: RecordedWord) -> Variable {
+        let variable = self.with(|state| {
+            state.variables.push(name.to_owned());
+            Variable(state.variables.len() - 1)
+        });
+        self.set(variable, initial);
+        variable
+    }
+
+    fn get(&self, variable: Variable) -> RecordedWord {
+        self.defined(|_, result| Statement::Get { result, variable: variable.0 })
+    }
+
+    fn set(&self, variable: Variable, word: RecordedWord) {
+        self.push(|state| Statement::Set { variable: variable.0, word: state.own_word(word) });
+    }
+
+    fn array<B: Bundle<Recorded<'r>>>(&self, name: &'static str, capacity: Capacity) -> Array<B> {
+        self.with(|state| {
+            state.arrays.push(ArrayDecl { name: name.to_owned(), element_values: B::LEN, capacity });
+            Array { index: state.arrays.len() - 1, element: PhantomData }
+        })
+    }
+
+    fn load<B: Bundle<Recorded<'r>>>(&self, array: Array<B>, index: RecordedWord) -> B {
+        let (results, element) = self.results::<B>();
+        self.push(|state| Statement::Load { array: array.index, index: state.own_word(index), results });
+        element
+    }
+
+    fn store<B: Bundle<Recorded<'r>>>(&self, array: Array<B>, index: RecordedWord, value: B) {
+        let values = self.operands(&value);
+        self.push(|state| Statement::Store { array: array.index, index: state.own_word(index), values });
+    }
+
+    fn calldata_size(&self) -> RecordedWord {
+        self.define(|_| WordDef::CalldataSize)
+    }
+
+    fn calldata_word(&self, offset: RecordedWord) -> RecordedWord {
+        self.define(|state| WordDef::CalldataWord(state.own_word(offset)))
+    }
+
+    fn parse(&self, offset: RecordedWord, size_bytes: u32) -> Recorded<'r> {
+        let (results, value) = self.results::<Recorded<'r>>();
+        self.push(|state| Statement::Parse { result: results[0], offset: state.own_word(offset), size_bytes });
+        value
+    }
+
+    fn require(&self, condition: RecordedWord) {
+        self.push(|state| Statement::Require { condition: state.own_word(condition) });
+    }
+
+    fn return_word(&self, word: RecordedWord) {
+        self.push(|state| Statement::ReturnWord { word: state.own_word(word) });
+    }
+
+    fn return_elements<B: Bundle<Recorded<'r>>>(&self, values: B, size_bytes: u32) {
+        let values = self.operands(&values);
+        self.push(|_| Statement::ReturnElements { values, size_bytes });
+    }
+}

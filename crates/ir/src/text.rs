@@ -1,0 +1,36 @@
+//! The text form: a program printed for people, and read back to exactly the same program.
+//!
+//! Names are positional: `c0` a constant, `v0` a value, `w0` a word, `a0` an array, `x0` a variable, `f0` a function.
+//! Words that are expressions are listed at the head of their function; words that a statement defines are listed there
+//! as `defined`. The grammar is free of line structure: any white space separates, `#` opens a comment to the line's end.
+
+mod parse;
+mod print;
+
+pub use parse::{ParseError, parse};
+pub use print::print;
+
+use crate::machine::WordOp;
+use crate::program::OpKind;
+
+const OPS: [(OpKind, &str); 3] = [(OpKind::Add, "add"), (OpKind::Sub, "sub"), (OpKind::Mul, "mul")];
+
+const WORD_OPS: [(WordOp, &str); 12] = [
+    (WordOp::Add, "add"),
+    (WordOp::Sub, "sub"),
+    (WordOp::Mul, "mul"),
+    (WordOp::Div, "div"),
+    (WordOp::Mod, "mod"),
+    (WordOp::Lt, "lt"),
+    (WordOp::Eq, "eq"),
+    (WordOp::And, "and"),
+    (WordOp::Or, "or"),
+    (WordOp::Xor, "xor"),
+    (WordOp::Shl, "shl"),
+    (WordOp::Shr, "shr"),
+];
+
+/// The name that `table` gives to `key`.
+fn name_of<K: PartialEq>(table: &[(K, &'static str)], key: &K) -> &'static str {
+    table.iter().find(|(known, _)| known == key).map(|(_, name)| *name).expect("the table has every kind")
+}

@@ -1,0 +1,367 @@
+//! Text to program. The result is as the text says; [`crate::verify()`] says whether it is well formed.
+
+use super::{OPS, WORD_OPS};
+use crate::machine::Capacity;
+use crate::program::{
+    ArrayDecl, Block, Branch, ConstantId, Function, FunctionId, Op, Operand, Program, Region, Repeat, Statement, Value,
+    Word, WordDef,
+};
+use num_bigint::BigUint;
+use num_traits::Num;
+use ruint::aliases::U256;
+use thiserror::Error;
+
+/// Why a text is no program.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("line {line}: expected {expected}, found {found}")]
+pub struct ParseError {
+    /// Line, from 1.
+    pub line: usize,
+    /// What would have been right.
+    pub expected: String,
+    /// What is there.
+    pub found: String,
+}
+
+/// Regions may be nested this deep; no program comes near it, and a hostile text cannot exhaust the stack.
+const DEPTH_MAX: usize = 64;
+
+/// Reads what [`super::print()`] writes.
+pub fn parse(text: &str) -> Result<Program, ParseError> {
+    let mut parser = Parser { tokens: tokens(text), next: 0, depth: 0 };
+    parser.program()
+}
+
+type Parsed<T> = Result<T, ParseError>;
+
+struct Token<'a> {
+    line: usize,
+    text: &'a str,
+}
+
+struct Parser<'a> {
+    tokens: Vec<Token<'a>>,
+    next: usize,
+    depth: usize,
+}
+
+/// Splits at white space and around brackets; a quoted name is one token.
+fn tokens(text: &str) -> Vec<Token<'_>> {
+    let mut tokens = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let line_number = number + 1;
+        let mut rest = line.trim_start();
+        while let Some(first) = rest.chars().next() {
+            let length = match first {
+                '#' => break,
+                '"' => rest[1..].find('"').map_or(rest.len(), |end| end + 2),
+                '(' | ')' | '{' | '}' => 1,
+                _ => rest.find(|c: char| c.is_whitespace() || "(){}\"#".contains(c)).unwrap_or(rest.len()),
+            };
+            tokens.push(Token { line: line_number, text: &rest[..length] });
+            rest = rest[length..].trim_start();
+        }
+    }
+    tokens
+}
+
+impl<'a> Parser<'a> {
+    fn peek(&self) -> Option<&'a str> {
+        self.tokens.get(self.next).map(|token| token.text)
+    }
+
+    fn fail<T>(&self, at: usize, expected: &str) -> Parsed<T> {
+        let line = self.tokens.get(at).or(self.tokens.last()).map_or(1, |token| token.line);
+        let found = self.tokens.get(at).map_or("the end of the text".to_owned(), |token| format!("`{}`", token.text));
+        Err(ParseError { line, expected: expected.to_owned(), found })
+    }
+
+    /// The next token as `read` understands it.
+    fn take<T>(&mut self, expected: &str, read: impl FnOnce(&'a str) -> Option<T>) -> Parsed<T> {
+        match self.peek().and_then(read) {
+            Some(taken) => {
+                self.next += 1;
+                Ok(taken)
+            }
+            None => self.fail(self.next, expected),
+        }
+    }
+
+    fn word_is(&mut self, word: &str) -> bool {
+        let hit = self.peek() == Some(word);
+        self.next += usize::from(hit);
+        hit
+    }
+
+    fn expect(&mut self, word: &str) -> Parsed<()> {
+        self.take(&format!("`{word}`"), |text| (text == word).then_some(()))
+    }
+
+    fn name(&mut self) -> Parsed<String> {
+        self.take("a quoted name", |text| {
+            let inner = text.strip_prefix('"')?.strip_suffix('"')?;
+            Some(inner.to_owned())
+        })
+    }
+
+    /// A number behind a one-letter prefix: `v12`.
+    fn numbered(&mut self, prefix: char, what: &str) -> Parsed<u32> {
+        self.take(what, |text| text.strip_prefix(prefix)?.parse().ok())
+    }
+
+    fn decimal(&mut self, what: &str) -> Parsed<u32> {
+        self.take(what, |text| text.parse().ok())
+    }
+
+    fn big(&mut self) -> Parsed<BigUint> {
+        self.take("a number with 0x", |text| BigUint::from_str_radix(text.strip_prefix("0x")?, 16).ok())
+    }
+
+    fn value(&mut self) -> Parsed<Value> {
+        self.numbered('v', "a value such as v0").map(Value)
+    }
+
+    fn word(&mut self) -> Parsed<Word> {
+        self.numbered('w', "a word such as w0").map(Word)
+    }
+
+    fn array(&mut self) -> Parsed<usize> {
+        self.numbered('a', "an array such as a0").map(|number| number as usize)
+    }
+
+    fn variable(&mut self) -> Parsed<usize> {
+        self.numbered('x', "a variable such as x0").map(|number| number as usize)
+    }
+
+    fn operand(&mut self) -> Parsed<Operand> {
+        self.take("a value or constant such as v0 or c0", |text| {
+            if let Some(number) = text.strip_prefix('v') {
+                return Some(Operand::Value(Value(number.parse().ok()?)));
+            }
+            Some(Operand::Constant(ConstantId(text.strip_prefix('c')?.parse().ok()?)))
+        })
+    }
+
+    fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        self.expect("(")?;
+        let mut items = Vec::new();
+        while !self.word_is(")") {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+
+    fn operands(&mut self) -> Parsed<Vec<Operand>> {
+        self.list(Self::operand)
+    }
+
+    fn values(&mut self) -> Parsed<Vec<Value>> {
+        self.list(Self::value)
+    }
+
+    /// Definitions that must be numbered in order from 0.
+    fn in_order(&mut self, prefix: char, number: usize) -> Parsed<()> {
+        self.expect(&format!("{prefix}{number}"))
+    }
+
+    fn program(&mut self) -> Parsed<Program> {
+        self.expect("program")?;
+        let name = self.name()?;
+        self.expect("modulus")?;
+        let modulus = self.big()?;
+        let (mut constants, mut arrays, mut variables, mut functions) = (vec![], vec![], vec![], vec![]);
+        while let Some(word) = self.peek() {
+            self.next += 1;
+            match word {
+                "constant" => {
+                    self.in_order('c', constants.len())?;
+                    self.expect("=")?;
+                    constants.push(self.big()?);
+                }
+                "array" => {
+                    self.in_order('a', arrays.len())?;
+                    arrays.push(self.array_decl()?);
+                }
+                "variable" => {
+                    self.in_order('x', variables.len())?;
+                    variables.push(self.name()?);
+                }
+                "function" => {
+                    self.in_order('f', functions.len())?;
+                    functions.push(self.function()?);
+                }
+                _ => return self.fail(self.next - 1, "`constant`, `array`, `variable` or `function`"),
+            }
+        }
+        Ok(Program { name, modulus, constants, functions, arrays, variables })
+    }
+
+    fn array_decl(&mut self) -> Parsed<ArrayDecl> {
+        let name = self.name()?;
+        self.expect("values")?;
+        let element_values = self.decimal("a number of values")? as usize;
+        self.expect("capacity")?;
+        let capacity = if self.word_is("unbounded") {
+            Capacity::Unbounded
+        } else {
+            Capacity::Fixed(self.decimal("a number of elements or `unbounded`")?)
+        };
+        Ok(ArrayDecl { name, element_values, capacity })
+    }
+
+    fn function(&mut self) -> Parsed<Function> {
+        let name = self.name()?;
+        let params = self.values()?;
+        self.expect("->")?;
+        let results = self.operands()?;
+        self.expect("values")?;
+        let value_count = self.decimal("a number of values")?;
+        self.expect("{")?;
+        let mut words = Vec::new();
+        while self.word_is("word") {
+            self.in_order('w', words.len())?;
+            self.expect("=")?;
+            words.push(self.word_def()?);
+        }
+        let body = self.statements(&["}"])?;
+        self.expect("}")?;
+        Ok(Function { name, params, body, results, words, value_count })
+    }
+
+    fn word_def(&mut self) -> Parsed<WordDef> {
+        if self.word_is("calldata_size") {
+            return Ok(WordDef::CalldataSize);
+        }
+        if self.word_is("calldata_word") {
+            return Ok(WordDef::CalldataWord(self.word()?));
+        }
+        if self.word_is("defined") {
+            return Ok(WordDef::Defined);
+        }
+        if let Some((op, _)) = WORD_OPS.iter().find(|(_, name)| self.peek() == Some(name)) {
+            self.next += 1;
+            return Ok(WordDef::Op(*op, self.word()?, self.word()?));
+        }
+        self.take("a word: a number with 0x, an operation, `calldata_size`, `calldata_word` or `defined`", |text| {
+            U256::from_str_radix(text.strip_prefix("0x")?, 16).ok()
+        })
+        .map(WordDef::Constant)
+    }
+
+    /// Statements up to one of the words `ends`, which stays.
+    fn statements(&mut self, ends: &[&str]) -> Parsed<Region> {
+        if self.depth == DEPTH_MAX {
+            return self.fail(self.next, &format!("at most {DEPTH_MAX} regions in each other"));
+        }
+        self.depth += 1;
+        let mut statements = Vec::new();
+        while self.peek().is_some_and(|word| !ends.contains(&word)) {
+            statements.push(self.statement()?);
+        }
+        self.depth -= 1;
+        Ok(Region { statements })
+    }
+
+    /// `{ … give (…)`.
+    fn giving(&mut self) -> Parsed<(Region, Vec<Operand>)> {
+        self.expect("{")?;
+        let region = self.statements(&["give", "}"])?;
+        self.expect("give")?;
+        Ok((region, self.operands()?))
+    }
+
+    fn results(&mut self) -> Parsed<Vec<Value>> {
+        self.expect("->")?;
+        self.values()
+    }
+
+    fn word_result(&mut self) -> Parsed<Word> {
+        self.expect("->")?;
+        self.word()
+    }
+
+    fn size_bytes(&mut self) -> Parsed<u32> {
+        self.expect("bytes")?;
+        self.decimal("a number of bytes")
+    }
+
+    fn statement(&mut self) -> Parsed<Statement> {
+        let at = self.next;
+        let word = self.take("a statement", Some)?;
+        Ok(match word {
+            "block" => Statement::Block(self.block()?),
+            "call" => {
+                let function = FunctionId(self.numbered('f', "a function such as f0")?);
+                Statement::Call { function, arguments: self.operands()?, results: self.results()? }
+            }
+            "repeat" => self.repeat()?,
+            "branch" => self.branch()?,
+            "load" => Statement::Load { array: self.array()?, index: self.word()?, results: self.results()? },
+            "store" => Statement::Store { array: self.array()?, index: self.word()?, values: self.operands()? },
+            "parse" => {
+                let (offset, size_bytes) = (self.word()?, self.size_bytes()?);
+                self.expect("->")?;
+                Statement::Parse { result: self.value()?, offset, size_bytes }
+            }
+            "is_zero" => {
+                let value = self.operand()?;
+                Statement::IsZero { result: self.word_result()?, value }
+            }
+            "equal" => {
+                let (a, b) = (self.operand()?, self.operand()?);
+                Statement::Equal { result: self.word_result()?, a, b }
+            }
+            "bind" => {
+                let word = self.word()?;
+                Statement::Bind { result: self.word_result()?, word }
+            }
+            "get" => {
+                let variable = self.variable()?;
+                Statement::Get { result: self.word_result()?, variable }
+            }
+            "set" => Statement::Set { variable: self.variable()?, word: self.word()? },
+            "require" => Statement::Require { condition: self.word()? },
+            "return_word" => Statement::ReturnWord { word: self.word()? },
+            "return_elements" => Statement::ReturnElements { values: self.operands()?, size_bytes: self.size_bytes()? },
+            _ => return self.fail(at, "a statement"),
+        })
+    }
+
+    fn block(&mut self) -> Parsed<Block> {
+        self.expect("{")?;
+        let mut ops = Vec::new();
+        while !self.word_is("}") {
+            let value = self.value()?;
+            self.expect("=")?;
+            let kind = self.take("`add`, `sub` or `mul`", |text| {
+                OPS.iter().find(|(_, name)| *name == text).map(|(kind, _)| *kind)
+            })?;
+            ops.push((value, Op { kind, x: self.operand()?, y: self.operand()? }));
+        }
+        Ok(Block { ops })
+    }
+
+    fn repeat(&mut self) -> Parsed<Statement> {
+        let count = self.word()?;
+        self.expect("index")?;
+        let index = self.word()?;
+        let params = self.values()?;
+        self.expect("=")?;
+        let initial = self.operands()?;
+        let (body, next) = self.giving()?;
+        self.expect("}")?;
+        let results = self.results()?;
+        Ok(Statement::Repeat(Box::new(Repeat { count, index, initial, params, body, next, results })))
+    }
+
+    fn branch(&mut self) -> Parsed<Statement> {
+        let condition = self.word()?;
+        let (then, then_values) = self.giving()?;
+        self.expect("}")?;
+        self.expect("else")?;
+        let (otherwise, otherwise_values) = self.giving()?;
+        self.expect("}")?;
+        let results = self.results()?;
+        Ok(Statement::Branch(Box::new(Branch { condition, then, then_values, otherwise, otherwise_values, results })))
+    }
+}

@@ -1,0 +1,243 @@
+//! The verifier: is this program well formed? Asked before anything else touches it, above all of parsed text.
+
+use crate::program::{Function, Operand, Program, Region, Statement, Value, Word, WordDef};
+use num_bigint::BigUint;
+use std::collections::HashSet;
+use thiserror::Error;
+
+/// What is wrong with a program.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("function `{function}`: {what}")]
+pub struct VerifyError {
+    /// The function it is in; empty for the program itself.
+    pub function: String,
+    /// What is wrong, with the offending value.
+    pub what: String,
+}
+
+/// Checks that the modulus is above 2 and constants are below it; that every value and word is defined once and before
+/// its use, in a region that encloses the use; that calls, loops, branches and arrays get as many values as they take;
+/// that functions come before their callers; and that the start takes and gives nothing.
+pub fn verify(program: &Program) -> Result<(), VerifyError> {
+    let fail = |what: String| Err(VerifyError { function: String::new(), what });
+    if program.modulus < BigUint::from(3u8) || program.modulus.bits() > 4096 {
+        return fail(format!("modulus {:#x} is not from 3 to 4096 bits", program.modulus));
+    }
+    if let Some(constant) = program.constants.iter().find(|constant| **constant >= program.modulus) {
+        return fail(format!("constant {constant:#x} is not below the modulus"));
+    }
+    let Some(start) = program.functions.last() else {
+        return fail("no function".to_owned());
+    };
+    if !start.params.is_empty() || !start.results.is_empty() {
+        return fail(format!("the start `{}` takes or gives values", start.name));
+    }
+    let mut names = HashSet::new();
+    for (number, function) in program.functions.iter().enumerate() {
+        if !names.insert(&function.name) {
+            return fail(format!("two functions are named `{}`", function.name));
+        }
+        let mut scope =
+            Scope { program, function, number, values: HashSet::new(), words: HashSet::new(), defined: HashSet::new() };
+        scope.function().map_err(|what| VerifyError { function: function.name.clone(), what })?;
+    }
+    Ok(())
+}
+
+struct Scope<'a> {
+    program: &'a Program,
+    function: &'a Function,
+    /// Place of the function in the program: it may call those before it.
+    number: usize,
+    /// Values in scope.
+    values: HashSet<Value>,
+    /// Defined words in scope.
+    words: HashSet<Word>,
+    /// Everything ever defined in the function.
+    defined: HashSet<Value>,
+}
+
+type Checked = Result<(), String>;
+
+impl Scope<'_> {
+    fn function(&mut self) -> Checked {
+        for &param in &self.function.params {
+            self.define(param)?;
+        }
+        self.region(&self.function.body)?;
+        self.read_all(&self.function.results)
+    }
+
+    /// Checks `region`; what it defines is out of scope afterwards, unless `keep` reads it.
+    fn inner(&mut self, region: &Region, given: &[Operand]) -> Checked {
+        let (values, words) = (self.values.clone(), self.words.clone());
+        self.region(region)?;
+        self.read_all(given)?;
+        (self.values, self.words) = (values, words);
+        Ok(())
+    }
+
+    fn region(&mut self, region: &Region) -> Checked {
+        region.statements.iter().try_for_each(|statement| self.statement(statement))
+    }
+
+    fn define(&mut self, value: Value) -> Checked {
+        if value.0 >= self.function.value_count {
+            return Err(format!("v{} is beyond the function's {} values", value.0, self.function.value_count));
+        }
+        if !self.defined.insert(value) {
+            return Err(format!("v{} is defined twice", value.0));
+        }
+        self.values.insert(value);
+        Ok(())
+    }
+
+    fn define_all(&mut self, values: &[Value]) -> Checked {
+        values.iter().try_for_each(|&value| self.define(value))
+    }
+
+    fn read(&self, operand: Operand) -> Checked {
+        match operand {
+            Operand::Value(value) if !self.values.contains(&value) => {
+                Err(format!("v{} is used where it is not defined", value.0))
+            }
+            Operand::Constant(id) if id.0 as usize >= self.program.constants.len() => {
+                Err(format!("constant c{} does not exist", id.0))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn read_all(&self, operands: &[Operand]) -> Checked {
+        operands.iter().try_for_each(|&operand| self.read(operand))
+    }
+
+    fn define_word(&mut self, word: Word) -> Checked {
+        match self.function.words.get(word.0 as usize) {
+            Some(WordDef::Defined) if self.words.insert(word) => Ok(()),
+            Some(WordDef::Defined) => Err(format!("w{} is defined twice", word.0)),
+            Some(_) => Err(format!("w{} is an expression and cannot be a result", word.0)),
+            None => Err(format!("w{} does not exist", word.0)),
+        }
+    }
+
+    fn word(&self, word: Word) -> Checked {
+        let inner = |a: Word| if a < word { self.word(a) } else { Err(format!("w{} is made of a later word", word.0)) };
+        match self.function.words.get(word.0 as usize) {
+            None => Err(format!("w{} does not exist", word.0)),
+            Some(WordDef::Constant(_) | WordDef::CalldataSize) => Ok(()),
+            Some(WordDef::CalldataWord(offset)) => inner(*offset),
+            Some(WordDef::Op(_, a, b)) => inner(*a).and_then(|()| inner(*b)),
+            Some(WordDef::Defined) if self.words.contains(&word) => Ok(()),
+            Some(WordDef::Defined) => Err(format!("w{} is used where it is not defined", word.0)),
+        }
+    }
+
+    fn array(&self, array: usize, values: usize) -> Checked {
+        let Some(decl) = self.program.arrays.get(array) else {
+            return Err(format!("array a{array} does not exist"));
+        };
+        same(decl.element_values, values, &format!("an element of array `{}`", decl.name))
+    }
+
+    fn variable(&self, variable: usize) -> Checked {
+        if variable < self.program.variables.len() {
+            Ok(())
+        } else {
+            Err(format!("variable x{variable} does not exist"))
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement) -> Checked {
+        match statement {
+            Statement::Block(block) => {
+                for &(value, op) in &block.ops {
+                    self.read_all(&[op.x, op.y])?;
+                    self.define(value)?;
+                }
+            }
+            Statement::Call { function, arguments, results } => {
+                let id = function.0 as usize;
+                if id >= self.number {
+                    return Err(format!("call of function {id}, which does not come before the caller"));
+                }
+                let callee = &self.program.functions[id];
+                same(callee.params.len(), arguments.len(), &format!("the input of `{}`", callee.name))?;
+                same(callee.results.len(), results.len(), &format!("the output of `{}`", callee.name))?;
+                self.read_all(arguments)?;
+                self.define_all(results)?;
+            }
+            Statement::Repeat(repeat) => {
+                for (what, list) in [("initial state", repeat.initial.len()), ("next state", repeat.next.len())] {
+                    same(repeat.params.len(), list, &format!("the {what} of a loop"))?;
+                }
+                same(repeat.params.len(), repeat.results.len(), "the final state of a loop")?;
+                self.word(repeat.count)?;
+                self.read_all(&repeat.initial)?;
+                let (values, words) = (self.values.clone(), self.words.clone());
+                self.define_word(repeat.index)?;
+                self.define_all(&repeat.params)?;
+                self.inner(&repeat.body, &repeat.next)?;
+                (self.values, self.words) = (values, words);
+                self.define_all(&repeat.results)?;
+            }
+            Statement::Branch(branch) => {
+                for given in [&branch.then_values, &branch.otherwise_values] {
+                    same(branch.results.len(), given.len(), "what a branch gives")?;
+                }
+                self.word(branch.condition)?;
+                self.inner(&branch.then, &branch.then_values)?;
+                self.inner(&branch.otherwise, &branch.otherwise_values)?;
+                self.define_all(&branch.results)?;
+            }
+            Statement::Load { array, index, results } => {
+                self.array(*array, results.len())?;
+                self.word(*index)?;
+                self.define_all(results)?;
+            }
+            Statement::Store { array, index, values } => {
+                self.array(*array, values.len())?;
+                self.word(*index)?;
+                self.read_all(values)?;
+            }
+            Statement::Parse { result, offset, .. } => {
+                self.word(*offset)?;
+                self.define(*result)?;
+            }
+            Statement::IsZero { result, value } => {
+                self.read(*value)?;
+                self.define_word(*result)?;
+            }
+            Statement::Equal { result, a, b } => {
+                self.read_all(&[*a, *b])?;
+                self.define_word(*result)?;
+            }
+            Statement::Bind { result, word } => {
+                self.word(*word)?;
+                self.define_word(*result)?;
+            }
+            Statement::Get { result, variable } => {
+                self.variable(*variable)?;
+                self.define_word(*result)?;
+            }
+            Statement::Set { variable, word } => {
+                self.variable(*variable)?;
+                self.word(*word)?;
+            }
+            Statement::Require { condition } => self.word(*condition)?,
+            Statement::ReturnWord { word } => self.word(*word)?,
+            Statement::ReturnElements { values, size_bytes } => {
+                let least = self.program.modulus.bits().div_ceil(8);
+                if u64::from(*size_bytes) < least {
+                    return Err(format!("output elements of {size_bytes} bytes cannot hold {least} bytes"));
+                }
+                self.read_all(values)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn same(expected: usize, found: usize, what: &str) -> Checked {
+    if expected == found { Ok(()) } else { Err(format!("{what} has {expected} values, here {found}")) }
+}
