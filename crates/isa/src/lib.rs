@@ -1,13 +1,20 @@
 //! The instruction set: which field instructions exist, how each revision writes them as bytes, and what they cost.
 //!
-//! Read in this order: [`field_instruction`] says what an instruction does, whatever its bytes; [`revision`] is the list of
-//! interfaces, one file each, with the bytes; [`schedule`] is a complete set of prices as a value; [`assembly`] turns text or
-//! a list of items into code and back.
+//! Read in this order: [`field_instruction`] says what an instruction does, whatever its bytes; [`opcode`] is the table of
+//! names; [`revision`] is the list of interfaces, one file each, with the bytes; [`mod@jumpdests`] finds jump targets;
+//! [`schedule`] is a complete set of prices as a value.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
 
 pub mod field_instruction;
+pub mod jumpdests;
+pub mod opcode;
 pub mod revision;
+pub mod schedule;
 
 pub use field_instruction::{Arithmetic, FieldInstruction, Lanes};
-pub use revision::Revision;
+pub use jumpdests::{Jumpdests, jumpdests};
+pub use opcode::OpcodeRow;
+pub use revision::{EncodeError, Family, Interface, Revision, UnknownRevision};
+pub use schedule::{GasSchedule, Price, ScheduleError};

@@ -1,0 +1,241 @@
+//! The interfaces: one [`Interface`] value a revision, one file each, used from both ends.
+//!
+//! The compiler calls [`Revision::encode`]; the engine, the disassembler and the checker call [`Revision::decode`], or the
+//! file's own `unpack` where the operands are already on the stack. A round-trip property binds the two. A new revision is
+//! one file with its `INTERFACE` and one line in the list below.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use crate::field_instruction::{Arithmetic, FieldInstruction};
+use crate::opcode::{self, OpcodeRow};
+
+/// Declares the revisions: a module and a variant each, from which [`Revision::ALL`] and the lookup follow.
+macro_rules! revisions {
+    ($($(#[$doc:meta])* $variant:ident = $module:ident;)*) => {
+        $(pub mod $module;)*
+
+        /// An interface revision. Opcode bytes collide between revisions and nothing in code tells them apart, so every
+        /// execution and every compilation names one.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Revision {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Revision {
+            /// Every revision, oldest first.
+            pub const ALL: &'static [Revision] = &[$(Revision::$variant),*];
+
+            /// What the revision's file declares.
+            pub const fn interface(self) -> &'static Interface {
+                match self {
+                    $(Revision::$variant => &$module::INTERFACE,)*
+                }
+            }
+        }
+    };
+}
+
+revisions! {
+    /// EVM384 version 7: `evm384-v7`.
+    Evm384V7 = evm384_v7;
+    /// EIP-6690 as rewritten at the end of 2024: `eip6690-2024`.
+    #[allow(non_camel_case_types, reason = "the year is part of the revision's name")]
+    Eip6690_2024 = eip6690_2024;
+}
+
+/// Where a revision keeps field values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// In EVM memory, 48 bytes each, Montgomery form with R = 2³⁸⁴ visible to the program; operands are byte offsets.
+    Memory384,
+    /// In numbered slots of a field context; loads and stores convert to and from canonical form in memory.
+    Slots,
+}
+
+/// What one revision is: everything about it that is not a price.
+#[derive(Debug)]
+pub struct Interface {
+    /// The name users write, such as `eip6690-2024`.
+    pub name: &'static str,
+    /// One line: what it is and where it comes from.
+    pub summary: &'static str,
+    /// Where values live.
+    pub family: Family,
+    /// The opcodes it adds to the EVM, by ascending byte.
+    pub opcodes: &'static [OpcodeRow],
+    /// Immediate bytes of all 256 opcodes, the EVM's included: `immediate_table(OPCODES)`.
+    pub immediates: [u8; 256],
+    /// The opcodes of [`Arithmetic::ALL`], in that order.
+    pub arithmetic: [u8; 3],
+    /// The widest modulus in 64-bit limbs; gas tables have an entry for each width up to it.
+    pub width_limbs_max: usize,
+    /// Name of the gas schedule that applies when none is chosen.
+    pub default_schedule: &'static str,
+    /// Appends an instruction's bytes; appends nothing on an error.
+    pub encode: fn(&FieldInstruction, &mut Vec<u8>) -> Result<(), EncodeError>,
+    /// Reads the instruction that starts the bytes, with its length.
+    pub decode: fn(&[u8]) -> Option<(FieldInstruction, usize)>,
+}
+
+/// A field instruction that a revision has no bytes for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum EncodeError {
+    /// Slots for a memory interface or offsets for an interface with slots.
+    #[error("{revision} has no encoding for operands of this kind: {instruction:?}")]
+    OperandKind {
+        /// The revision asked.
+        revision: &'static str,
+        /// The instruction refused.
+        instruction: FieldInstruction,
+    },
+}
+
+/// A name that no revision has.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("unknown revision {name:?}; known are {}", known_names())]
+pub struct UnknownRevision {
+    /// The name given.
+    pub name: String,
+}
+
+impl Revision {
+    /// The name users write, such as `eip6690-2024`.
+    pub const fn name(self) -> &'static str {
+        self.interface().name
+    }
+
+    /// One line: what it is and where it comes from.
+    pub const fn summary(self) -> &'static str {
+        self.interface().summary
+    }
+
+    /// Where values live.
+    pub const fn family(self) -> Family {
+        self.interface().family
+    }
+
+    /// The opcodes this revision adds to the EVM, by ascending byte.
+    pub const fn opcodes(self) -> &'static [OpcodeRow] {
+        self.interface().opcodes
+    }
+
+    /// Name of the gas schedule that applies when none is chosen.
+    pub const fn default_schedule(self) -> &'static str {
+        self.interface().default_schedule
+    }
+
+    /// The widest modulus in 64-bit limbs.
+    pub const fn width_limbs_max(self) -> usize {
+        self.interface().width_limbs_max
+    }
+
+    /// The opcode of an arithmetic operation.
+    pub fn arithmetic_opcode(self, operation: Arithmetic) -> u8 {
+        let [add, sub, mul] = self.interface().arithmetic;
+        match operation {
+            Arithmetic::Add => add,
+            Arithmetic::Sub => sub,
+            Arithmetic::Mul => mul,
+        }
+    }
+
+    /// The arithmetic operation of an opcode, if it is one.
+    pub fn arithmetic_of(self, opcode: u8) -> Option<Arithmetic> {
+        Arithmetic::ALL.into_iter().find(|&operation| self.arithmetic_opcode(operation) == opcode)
+    }
+
+    /// The row of an opcode: this revision's own, else the EVM's, else none.
+    pub fn row(self, opcode: u8) -> Option<&'static OpcodeRow> {
+        self.rows().find(|row| row.byte == opcode)
+    }
+
+    /// The row of a mnemonic in any letter case: this revision's own, else the EVM's, else none.
+    pub fn row_named(self, mnemonic: &str) -> Option<&'static OpcodeRow> {
+        self.rows()
+            .find(|row| row.mnemonic.eq_ignore_ascii_case(mnemonic))
+            .filter(|row| self.row(row.byte) == Some(row))
+    }
+
+    /// Bytes that follow an opcode and belong to it: 7 for `MULMODX` of `eip6690-2024`, n for `PUSHn`, 0 for most.
+    pub const fn immediate_bytes(self, opcode: u8) -> usize {
+        self.interface().immediates[opcode as usize] as usize // both widen; `From` is not const.
+    }
+
+    /// Bytes of an opcode with its immediate.
+    pub const fn instruction_bytes(self, opcode: u8) -> usize {
+        1 + self.immediate_bytes(opcode)
+    }
+
+    /// Appends the bytes of an instruction, with the push of its packed operands where the revision takes them from the
+    /// stack. Appends nothing on an error. Operands that halt when executed (a count of 0) are encoded all the same.
+    pub fn encode(self, instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
+        (self.interface().encode)(instruction, code)
+    }
+
+    /// Reads the field instruction that starts `code`, with its length in bytes; the inverse of [`Revision::encode`].
+    /// None if `code` starts with something else or is too short.
+    pub fn decode(self, code: &[u8]) -> Option<(FieldInstruction, usize)> {
+        (self.interface().decode)(code)
+    }
+
+    fn rows(self) -> impl Iterator<Item = &'static OpcodeRow> {
+        self.opcodes().iter().chain(opcode::evm())
+    }
+}
+
+impl fmt::Display for Revision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Revision {
+    type Err = UnknownRevision;
+
+    fn from_str(name: &str) -> Result<Self, UnknownRevision> {
+        let found = Self::ALL.iter().copied().find(|revision| revision.name() == name);
+        found.ok_or_else(|| UnknownRevision { name: name.to_owned() })
+    }
+}
+
+fn known_names() -> String {
+    Revision::ALL.iter().map(|revision| revision.name()).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_parse_back_and_unknown_ones_list_the_known() {
+        for &revision in Revision::ALL {
+            assert_eq!(revision.name().parse(), Ok(revision));
+        }
+        let error = "evm384-v70".parse::<Revision>().unwrap_err().to_string();
+        assert!(error.contains("\"evm384-v70\""), "{error}");
+        assert!(error.contains("evm384-v7, eip6690-2024"), "{error}");
+    }
+
+    #[test]
+    fn interfaces_are_consistent() {
+        for &revision in Revision::ALL {
+            let Interface { opcodes, arithmetic, .. } = revision.interface();
+            assert!(opcodes.is_sorted_by(|a, b| a.byte < b.byte), "{revision}");
+            for row in *opcodes {
+                assert_eq!(revision.row(row.byte), Some(row));
+                assert_eq!(revision.row_named(row.mnemonic), Some(row));
+                assert_eq!(revision.instruction_bytes(row.byte), row.instruction_bytes());
+            }
+            for (operation, opcode) in Arithmetic::ALL.into_iter().zip(*arithmetic) {
+                assert_eq!(revision.arithmetic_opcode(operation), opcode);
+                assert_eq!(revision.arithmetic_of(opcode), Some(operation));
+                assert!(opcodes.iter().any(|row| row.byte == opcode));
+            }
+            assert_eq!(revision.immediate_bytes(opcode::evm::PUSH32), 32);
+            assert_eq!(revision.immediate_bytes(opcode::evm::PUSH0), 0);
+        }
+    }
+}

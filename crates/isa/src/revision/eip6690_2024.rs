@@ -1,0 +1,129 @@
+//! EIP-6690 as rewritten in November and December 2024: field contexts with slots, strided instructions.
+//!
+//! Source: EIP-6690 at commit 968159a9b, unchanged in substance since. The seven immediate bytes are out_index, out_stride,
+//! x_index, x_stride, y_index, y_stride, count. LOADX copies slots into memory and STOREX copies memory into slots; values
+//! in memory are canonical, big-endian and 8·⌈modulus_size / 8⌉ bytes long.
+
+use super::{EncodeError, Family, Interface};
+use crate::field_instruction::{Arithmetic, FieldInstruction, Lanes};
+use crate::opcode::{immediate_table, opcodes};
+
+opcodes! {
+    0xc0 SETMODX "Activates a field context, created if new: id, modulus offset, modulus size, slot count." 4 -> 0;
+    0xc1 LOADX   "Copies slots into memory: memory offset, first slot, count." 3 -> 0;
+    0xc2 STOREX  "Copies memory into slots: first slot, memory offset, count." 3 -> 0;
+    0xc3 ADDMODX "out = x + y mod m in each lane." 0 -> 0 immediate 7;
+    0xc4 SUBMODX "out = x - y mod m in each lane." 0 -> 0 immediate 7;
+    0xc5 MULMODX "out = x * y mod m in each lane." 0 -> 0 immediate 7;
+}
+
+/// Immediate bytes of the arithmetic instructions.
+pub const IMMEDIATE_BYTES: usize = 7;
+/// Bytes of an arithmetic instruction.
+pub const INSTRUCTION_BYTES: usize = 1 + IMMEDIATE_BYTES;
+/// The most slots one field context may have (EIP-6690, `SETMODX`).
+pub const SLOTS_MAX: usize = 256;
+/// The most bytes that all slots of a frame may take together (EIP-6690, `SETMODX`).
+pub const SLOT_BYTES_MAX: usize = 24_576;
+/// The longest modulus in bytes (EIP-6690, `SETMODX`).
+pub const MODULUS_BYTES_MAX: usize = 96;
+
+/// The revision.
+pub const INTERFACE: Interface = Interface {
+    name: "eip6690-2024",
+    summary: "EIP-6690 of December 2024, the text on main: field contexts with slots, strided arithmetic",
+    family: Family::Slots,
+    opcodes: OPCODES,
+    immediates: immediate_table(OPCODES),
+    arithmetic: [ADDMODX, SUBMODX, MULMODX],
+    width_limbs_max: MODULUS_BYTES_MAX / 8,
+    default_schedule: "eip6690",
+    encode,
+    decode,
+};
+
+/// The operands in the immediate of an arithmetic instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Operands {
+    /// Where results go.
+    pub out: Lanes,
+    /// First operands.
+    pub x: Lanes,
+    /// Second operands.
+    pub y: Lanes,
+    /// Number of lanes.
+    pub count: u8,
+}
+
+/// The operands in the seven immediate bytes.
+#[inline]
+pub const fn unpack(immediate: [u8; IMMEDIATE_BYTES]) -> Operands {
+    let [out, out_stride, x, x_stride, y, y_stride, count] = immediate;
+    Operands {
+        out: Lanes { index: out, stride: out_stride },
+        x: Lanes { index: x, stride: x_stride },
+        y: Lanes { index: y, stride: y_stride },
+        count,
+    }
+}
+
+/// The inverse of [`unpack`].
+#[inline]
+pub const fn pack(operands: Operands) -> [u8; IMMEDIATE_BYTES] {
+    let Operands { out, x, y, count } = operands;
+    [out.index, out.stride, x.index, x.stride, y.index, y.stride, count]
+}
+
+fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let FieldInstruction::Slots { operation, out, x, y, count } = *instruction else {
+        return Err(EncodeError::OperandKind { revision: INTERFACE.name, instruction: *instruction });
+    };
+    code.push(match operation {
+        Arithmetic::Add => ADDMODX,
+        Arithmetic::Sub => SUBMODX,
+        Arithmetic::Mul => MULMODX,
+    });
+    code.extend_from_slice(&pack(Operands { out, x, y, count }));
+    Ok(())
+}
+
+fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
+    let (&[opcode, ref immediate @ ..], _) = code.split_first_chunk::<INSTRUCTION_BYTES>()?;
+    let operation = match opcode {
+        ADDMODX => Arithmetic::Add,
+        SUBMODX => Arithmetic::Sub,
+        MULMODX => Arithmetic::Mul,
+        _ => return None,
+    };
+    let Operands { out, x, y, count } = unpack(*immediate);
+    Some((FieldInstruction::Slots { operation, out, x, y, count }, INSTRUCTION_BYTES))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_immediate_is_index_and_stride_of_out_x_y_then_count() {
+        let instruction = FieldInstruction::Slots {
+            operation: Arithmetic::Mul,
+            out: Lanes { index: 1, stride: 2 },
+            x: Lanes { index: 3, stride: 0 },
+            y: Lanes { index: 255, stride: 4 },
+            count: 8,
+        };
+        let mut code = Vec::new();
+        encode(&instruction, &mut code).unwrap();
+        assert_eq!(hex::encode(&code), "c501020300ff0408");
+        assert_eq!(decode(&code), Some((instruction, 8)));
+        assert_eq!(decode(&code[..7]), None);
+    }
+
+    #[test]
+    fn memory_offsets_are_refused_and_nothing_is_appended() {
+        let memory = FieldInstruction::Memory { operation: Arithmetic::Add, out: 0, x: 0, y: 0, modulus: 0 };
+        let mut code = Vec::new();
+        assert!(matches!(encode(&memory, &mut code), Err(EncodeError::OperandKind { revision: "eip6690-2024", .. })));
+        assert!(code.is_empty());
+    }
+}
