@@ -1,0 +1,114 @@
+//! Assembly: a list of items that becomes code, built by hand, by the compiler or from text.
+//!
+//! [`Assembly`] collects [`Item`]s; [`assemble`] encodes them, choosing the smallest push for every number and label.
+
+mod encode;
+
+use num_bigint::BigUint;
+
+use crate::field_instruction::FieldInstruction;
+use crate::revision::Revision;
+
+pub use encode::{AssembleError, Code, assemble};
+
+/// A place in code, known once everything before it has its size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LabelId(pub u32);
+
+/// One piece of code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Item {
+    /// One opcode byte, as it is. For opcodes with an immediate use [`Item::PushBytes`] or [`Item::Field`].
+    Op(u8),
+    /// Pushes a number below 2²⁵⁶ with the smallest PUSH: PUSH0 for 0.
+    Push(BigUint),
+    /// PUSHn of exactly these n ≤ 32 bytes, big-endian; leading zeros stay.
+    PushBytes(Vec<u8>),
+    /// Pushes the offset of a label with the smallest PUSH: PUSH0 for offset 0.
+    PushLabel(LabelId),
+    /// Defines a label here as a jump target: emits a JUMPDEST.
+    Label(LabelId),
+    /// Defines a label here without emitting a byte, to address data.
+    Mark(LabelId),
+    /// An arithmetic field instruction with its operands.
+    Field(FieldInstruction),
+    /// Bytes as they are.
+    Data(Vec<u8>),
+}
+
+/// A growing list of items with fresh labels.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Assembly {
+    items: Vec<Item>,
+    labels: u32,
+}
+
+impl Assembly {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A label that no other call has returned. It is defined by [`Assembly::label`] or [`Assembly::mark`].
+    pub fn new_label(&mut self) -> LabelId {
+        let label = LabelId(self.labels);
+        self.labels += 1;
+        label
+    }
+
+    /// Appends an item and returns its index, by which [`Code::item_range`] finds its bytes.
+    pub fn item(&mut self, item: Item) -> usize {
+        self.items.push(item);
+        self.items.len() - 1
+    }
+
+    /// Appends an opcode without immediate.
+    pub fn op(&mut self, opcode: u8) -> &mut Self {
+        self.with(Item::Op(opcode))
+    }
+
+    /// Appends the smallest push of a number.
+    pub fn push(&mut self, number: impl Into<BigUint>) -> &mut Self {
+        self.with(Item::Push(number.into()))
+    }
+
+    /// Appends the smallest push of a label's offset.
+    pub fn push_label(&mut self, label: LabelId) -> &mut Self {
+        self.with(Item::PushLabel(label))
+    }
+
+    /// Defines a label here as a jump target.
+    pub fn label(&mut self, label: LabelId) -> &mut Self {
+        self.with(Item::Label(label))
+    }
+
+    /// Defines a label here without emitting a byte.
+    pub fn mark(&mut self, label: LabelId) -> &mut Self {
+        self.with(Item::Mark(label))
+    }
+
+    /// Appends a field instruction.
+    pub fn field(&mut self, instruction: FieldInstruction) -> &mut Self {
+        self.with(Item::Field(instruction))
+    }
+
+    /// Appends bytes.
+    pub fn data(&mut self, bytes: impl Into<Vec<u8>>) -> &mut Self {
+        self.with(Item::Data(bytes.into()))
+    }
+
+    /// The items so far.
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// Encodes the items so far.
+    pub fn assemble(&self, revision: Revision) -> Result<Code, AssembleError> {
+        assemble(&self.items, revision)
+    }
+
+    fn with(&mut self, item: Item) -> &mut Self {
+        self.items.push(item);
+        self
+    }
+}
