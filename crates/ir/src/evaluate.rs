@@ -124,6 +124,7 @@ impl<'a> Run<'a> {
                 let given = self.read_all(frame, values);
                 frame.values.extend(branch.results.iter().copied().zip(given));
             }
+            Statement::Reserve { .. } => {}
             Statement::Load { array, index, results } => {
                 let index = self.word(frame, *index);
                 let element = self.arrays[*array].get(&index).expect("an element is stored before it is loaded");

@@ -85,7 +85,7 @@ impl WordOp {
 pub enum Capacity {
     /// At most this many.
     Fixed(u32),
-    /// As many as memory has room for.
+    /// As many as [`Machine::reserve`] makes room for.
     Unbounded,
 }
 
@@ -231,10 +231,14 @@ pub trait Machine {
     /// A new array of `B`.
     fn array<B: Bundle<Self::Fe>>(&self, name: &'static str, capacity: Capacity) -> Array<B>;
 
+    /// Makes room for `count` elements of an unbounded array. Needed once before its first element is stored; it may be
+    /// called again to make more room.
+    fn reserve<B: Bundle<Self::Fe>>(&self, array: Array<B>, count: Self::Word);
+
     /// Element `index`, which must have been stored before.
     fn load<B: Bundle<Self::Fe>>(&self, array: Array<B>, index: Self::Word) -> B;
 
-    /// Sets element `index`.
+    /// Sets element `index`, for which there must be room.
     fn store<B: Bundle<Self::Fe>>(&self, array: Array<B>, index: Self::Word, value: B);
 
     // --- outside ------------------------------------------------------------------------------------------------------

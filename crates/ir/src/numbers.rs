@@ -142,6 +142,14 @@ impl<F: Number> Machine for Numbers<F> {
         Array { index: arrays.len() - 1, element: PhantomData }
     }
 
+    fn reserve<B: Bundle<F>>(&self, array: Array<B>, count: U256) {
+        let count = usize::try_from(count).expect("the length of an array fits a usize");
+        let elements = &mut self.arrays.borrow_mut()[array.index];
+        if elements.len() < count {
+            elements.resize(count, None);
+        }
+    }
+
     fn load<B: Bundle<F>>(&self, array: Array<B>, index: U256) -> B {
         let index = usize::try_from(index).expect("an index of an array fits a usize");
         let element = self.arrays.borrow()[array.index].get(index).cloned().flatten();
@@ -150,11 +158,9 @@ impl<F: Number> Machine for Numbers<F> {
 
     fn store<B: Bundle<F>>(&self, array: Array<B>, index: U256, value: B) {
         let index = usize::try_from(index).expect("an index of an array fits a usize");
-        let elements = &mut self.arrays.borrow_mut()[array.index];
-        if elements.len() <= index {
-            elements.resize(index + 1, None);
-        }
-        elements[index] = Some(value.to_list());
+        let room = self.arrays.borrow()[array.index].len();
+        assert!(index < room, "element {index} is stored in an array with room for {room}");
+        self.arrays.borrow_mut()[array.index][index] = Some(value.to_list());
     }
 
     fn calldata_size(&self) -> U256 {

@@ -145,6 +145,7 @@ pub enum Statement {
     Call { function: FunctionId, arguments: Vec<Operand>, results: Vec<Value> },
     Repeat(Box<Repeat>),
     Branch(Box<Branch>),
+    Reserve { array: usize, count: Word },
     Load { array: usize, index: Word, results: Vec<Value> },
     Store { array: usize, index: Word, values: Vec<Operand> },
     Parse { result: Value, offset: Word, size_bytes: u32 },

@@ -426,6 +426,10 @@ impl<'r> Machine for Recording<'r> {
         })
     }
 
+    fn reserve<B: Bundle<Recorded<'r>>>(&self, array: Array<B>, count: RecordedWord) {
+        self.push(|state| Statement::Reserve { array: array.index, count: state.own_word(count) });
+    }
+
     fn load<B: Bundle<Recorded<'r>>>(&self, array: Array<B>, index: RecordedWord) -> B {
         let (results, element) = self.results::<B>();
         self.push(|state| Statement::Load { array: array.index, index: state.own_word(index), results });

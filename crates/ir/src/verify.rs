@@ -1,6 +1,6 @@
 //! The verifier: is this program well formed? Asked before anything else touches it, above all of parsed text.
 
-use crate::program::{Function, Operand, Program, Region, Statement, Value, Word, WordDef};
+use crate::program::{ArrayDecl, Function, Operand, Program, Region, Statement, Value, Word, WordDef};
 use num_bigint::BigUint;
 use std::collections::HashSet;
 use thiserror::Error;
@@ -133,10 +133,12 @@ impl Scope<'_> {
         }
     }
 
+    fn array_decl(&self, array: usize) -> Result<&ArrayDecl, String> {
+        self.program.arrays.get(array).ok_or_else(|| format!("array a{array} does not exist"))
+    }
+
     fn array(&self, array: usize, values: usize) -> Checked {
-        let Some(decl) = self.program.arrays.get(array) else {
-            return Err(format!("array a{array} does not exist"));
-        };
+        let decl = self.array_decl(array)?;
         same(decl.element_values, values, &format!("an element of array `{}`", decl.name))
     }
 
@@ -189,6 +191,10 @@ impl Scope<'_> {
                 self.inner(&branch.then, &branch.then_values)?;
                 self.inner(&branch.otherwise, &branch.otherwise_values)?;
                 self.define_all(&branch.results)?;
+            }
+            Statement::Reserve { array, count } => {
+                self.array_decl(*array)?;
+                self.word(*count)?;
             }
             Statement::Load { array, index, results } => {
                 self.array(*array, results.len())?;

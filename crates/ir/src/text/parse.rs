@@ -296,6 +296,7 @@ impl<'a> Parser<'a> {
             }
             "repeat" => self.repeat()?,
             "branch" => self.branch()?,
+            "reserve" => Statement::Reserve { array: self.array()?, count: self.word()? },
             "load" => Statement::Load { array: self.array()?, index: self.word()?, results: self.results()? },
             "store" => Statement::Store { array: self.array()?, index: self.word()?, values: self.operands()? },
             "parse" => {

@@ -129,6 +129,7 @@ impl Printer {
                 self.giving("} else", &branch.otherwise, &branch.otherwise_values);
                 format!("}} -> {}", values(&branch.results))
             }
+            Statement::Reserve { array, count } => format!("reserve a{array} w{}", count.0),
             Statement::Load { array, index, results } => {
                 format!("load a{array} w{} -> {}", index.0, values(results))
             }
