@@ -1,0 +1,59 @@
+//! The executable specification of every revision: one frame, big integers, no thought of speed, to be read beside the
+//! EIP. It imports nothing else of this project, so it can judge all of it.
+//!
+//! A revision is one file under `revision/`: its opcodes, its prices as published, its state of a frame and what its
+//! instructions do. The EVM's own opcodes that field programs use are in `evm/`, with Osaka's rules and gas. Opcodes
+//! that need a world around the frame (calls, creates, storage, logs, block data) end the run with
+//! [`Halt::Unsupported`], which is no verdict: a comparison skips such a run.
+//!
+//! # Order of checks
+//!
+//! A field instruction: known opcode and complete immediate, stack underflow, base gas, operand checks (context, index,
+//! range, value), gas for growth of memory, dynamic gas. An instruction of the EVM: known opcode, base gas, stack
+//! underflow or overflow, then its dynamic gas and growth, which both end in `out_of_gas`.
+//!
+//! # Choices
+//!
+//! Where the published texts leave a halt, a limit or an order open, this is what holds:
+//!
+//! | where | what happens | why |
+//! |---|---|---|
+//! | truncated immediate of a field instruction | `invalid_instruction`, with any stack and any gas | it is no instruction |
+//! | truncated `PUSH1..32` | missing bytes are zero, then `stop` | the EVM's rule |
+//! | `DUPn` on a short stack | `stack_underflow` | the EVM's rule |
+//! | `INVALID`, bytes that Osaka does not define | `invalid_instruction`, with any gas | they have no price |
+//! | `RETURNDATACOPY` beyond the data | `other:OutOfOffset`, before any dynamic gas; length ≥ 2⁶⁴: `out_of_gas` | as revm |
+//! | memory ceiling | exactly the ceiling is allowed; slots do not count towards it | it bounds memory |
+//! | range of length 0 | its offset is ignored, nothing grows | the EVM's rule |
+//! | exceptional halt | output empty, all gas used, memory as before the instruction | the frame is void |
+//! | `evm384-v7`: growth | all four operands, +48 or (MUL) +56 | as evmone, under every schedule |
+//! | `evm384-v7`: bits 128..255 of the operand word | ignored | as evmone |
+//! | 6690 `SETMODX`: id | 0 ≤ id ≤ 256, so 257 ids; above: `no_context` | the text asserts it so |
+//! | 6690 `SETMODX`: known id | nothing else is checked | the text's branch comes first |
+//! | 6690 `SETMODX`: alloc_count not in 1..=256 | `slot_out_of_range` | an index check |
+//! | 6690 `SETMODX`: modulus_size not in 1..=96 | `invalid_modulus`, before the range check | no modulus has that size |
+//! | 6690 `SETMODX`: more than 24576 bytes of slots | `slot_out_of_range`, before the range check | an index check |
+//! | 6690 `SETMODX`: modulus outside memory | `memory_out_of_range`, before its value is judged | |
+//! | 6690 arithmetic: count 0 or out_stride 0 | `invalid_stride`, before the bounds, which they would make meaningless | |
+//! | 6690 `LOADX`, `STOREX`: count 0 | context needed, base gas charged, other operands not looked at | nothing is moved |
+//! | 6690 `STOREX`: value ≥ modulus | `value_out_of_range`, before the dynamic gas | the order of checks |
+//! | 6690 slot words | bytes of all contexts are summed, then rounded up to words once | |
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
+
+pub mod arithmetic;
+pub mod evm;
+pub mod frame;
+pub mod halt;
+pub mod jumps;
+pub mod machine;
+pub mod memory;
+pub mod prices;
+pub mod revision;
+pub mod word;
+
+pub use frame::Env;
+pub use halt::Halt;
+pub use machine::{Outcome, run};
+pub use prices::{ByWidth, Prices};
+pub use revision::Revision;

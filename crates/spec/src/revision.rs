@@ -1,0 +1,69 @@
+//! Revisions: each is one file here, a table of its opcodes and the state it adds to a frame.
+
+pub mod eip6690_2024;
+pub mod evm384_v7;
+
+use crate::frame::Frame;
+use crate::halt::Halt;
+use crate::prices::Prices;
+
+/// An interface revision: what the field instructions are and what they do.
+#[derive(Debug, Clone, Copy)]
+pub struct Revision {
+    /// Its name everywhere.
+    pub name: &'static str,
+    /// One sentence about it.
+    pub summary: &'static str,
+    /// Its field opcodes. They go before the EVM's where bytes collide.
+    pub opcodes: &'static [FieldOpcode],
+    /// The prices published for it; the default is the first.
+    pub prices: fn() -> Vec<Prices>,
+    /// The state of a new frame.
+    pub start: fn() -> Box<dyn FieldState>,
+}
+
+/// One field opcode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FieldOpcode {
+    /// The opcode.
+    pub byte: u8,
+    /// Its name.
+    pub mnemonic: &'static str,
+    /// Bytes behind the opcode that belong to the instruction.
+    pub immediate_bytes: usize,
+    /// Words it takes from the stack. None of them puts any.
+    pub pops: usize,
+}
+
+/// What a revision adds to the state of a frame, with the instructions that change it.
+pub trait FieldState {
+    /// Does what `opcode` does. Its opcode and immediate are known to be complete, the stack to be deep enough, the base
+    /// gas is charged; checks, other gas and effects are the revision's.
+    fn execute(
+        &mut self,
+        opcode: &FieldOpcode,
+        immediate: &[u8],
+        frame: &mut Frame<'_>,
+        prices: &Prices,
+    ) -> Result<(), Halt>;
+}
+
+impl Revision {
+    /// Every revision there is.
+    pub const ALL: &'static [Revision] = &[evm384_v7::REVISION, eip6690_2024::REVISION];
+
+    /// The revision called `name`.
+    pub fn named(name: &str) -> Option<&'static Revision> {
+        Self::ALL.iter().find(|revision| revision.name == name)
+    }
+
+    /// The field opcode that `byte` is, if it is one.
+    pub fn opcode(&self, byte: u8) -> Option<&'static FieldOpcode> {
+        self.opcodes.iter().find(|opcode| opcode.byte == byte)
+    }
+
+    /// The published prices called `name`.
+    pub fn prices_named(&self, name: &str) -> Option<Prices> {
+        (self.prices)().into_iter().find(|prices| prices.name == name)
+    }
+}
