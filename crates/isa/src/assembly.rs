@@ -1,15 +1,23 @@
 //! Assembly: a list of items that becomes code, built by hand, by the compiler or from text.
 //!
-//! [`Assembly`] collects [`Item`]s; [`assemble`] encodes them, choosing the smallest push for every number and label.
+//! [`Assembly`] collects [`Item`]s; [`assemble`] encodes them, choosing the smallest push for every number and label;
+//! [`parse()`] and [`assemble_text`] read text and [`print()`] writes it; [`disassemble()`] turns any bytes into text that assembles to the same bytes.
 
+mod disassemble;
 mod encode;
+mod parse;
+mod print;
+mod token;
 
 use num_bigint::BigUint;
 
 use crate::field_instruction::FieldInstruction;
 use crate::revision::Revision;
 
+pub use disassemble::disassemble;
 pub use encode::{AssembleError, Code, assemble};
+pub use parse::{Fault, ParseError, assemble_text, parse};
+pub use print::print;
 
 /// A place in code, known once everything before it has its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,7 +2,7 @@
 //!
 //! Read in this order: [`field_instruction`] says what an instruction does, whatever its bytes; [`opcode`] is the table of
 //! names; [`revision`] is the list of interfaces, one file each, with the bytes; [`mod@jumpdests`] finds jump targets;
-//! [`schedule`] is a complete set of prices as a value; [`mod@assembly`] turns a list of items into code.
+//! [`schedule`] is a complete set of prices as a value; [`mod@assembly`] turns text or a list of items into code and back.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
@@ -14,7 +14,7 @@ pub mod opcode;
 pub mod revision;
 pub mod schedule;
 
-pub use assembly::{AssembleError, Assembly, Code, Item, LabelId, assemble};
+pub use assembly::{AssembleError, Assembly, Code, Item, LabelId, assemble, assemble_text, disassemble};
 pub use field_instruction::{Arithmetic, FieldInstruction, Lanes};
 pub use jumpdests::{Jumpdests, jumpdests};
 pub use opcode::OpcodeRow;

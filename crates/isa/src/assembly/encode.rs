@@ -81,6 +81,19 @@ pub enum AssembleError {
     },
 }
 
+impl AssembleError {
+    /// Index of the item at fault.
+    pub fn item(&self) -> usize {
+        match *self {
+            AssembleError::PushTooWide { item, .. }
+            | AssembleError::UndefinedLabel { item, .. }
+            | AssembleError::LabelTwice { item, .. }
+            | AssembleError::LabelInsideImmediate { item, .. }
+            | AssembleError::Field { item, .. } => item,
+        }
+    }
+}
+
 /// Encodes items for a revision.
 pub fn assemble(items: &[Item], revision: Revision) -> Result<Code, AssembleError> {
     let (fixed, mut ends) = encode_fixed(items, revision)?;

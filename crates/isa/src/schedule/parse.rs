@@ -34,12 +34,12 @@ pub enum ScheduleFault {
         message: String,
     },
     /// A key that means nothing here.
-    #[error("unknown key {key:?}; known here are {}", known.join(", "))]
+    #[error("unknown key {key:?}; known here are {known}")]
     UnknownKey {
         /// The key.
         key: String,
         /// What could stand here.
-        known: Vec<String>,
+        known: String,
     },
     /// A key that must be here.
     #[error("{key} is missing")]
@@ -157,11 +157,19 @@ impl Source<'_> {
     }
 
     fn known_keys(&self, table: &Table<'_>, known: &[&str]) -> Result<(), ScheduleError> {
+        self.keys_among(table, known, || known.join(", "))
+    }
+
+    fn keys_among(
+        &self,
+        table: &Table<'_>,
+        known: &[&str],
+        in_words: impl Fn() -> String,
+    ) -> Result<(), ScheduleError> {
         match table.keys().find(|key| !known.contains(&key.get_ref().as_ref())) {
             None => Ok(()),
             Some(key) => {
-                let known = known.iter().map(|&key| key.to_owned()).collect();
-                let fault = ScheduleFault::UnknownKey { key: key.get_ref().to_string(), known };
+                let fault = ScheduleFault::UnknownKey { key: key.get_ref().to_string(), known: in_words() };
                 Err(self.fault(key.span().start, fault))
             }
         }
@@ -241,7 +249,7 @@ impl Source<'_> {
         let singles = opcode::evm().iter().map(|row| (row.mnemonic, row.byte..=row.byte));
         let known: Vec<(&str, RangeInclusive<u8>)> = groups.chain(singles).collect();
         let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-        self.known_keys(table, &names)?;
+        self.keys_among(table, &names, || "PUSH, DUP, SWAP, LOG and every mnemonic of the EVM".to_owned())?;
         for (name, opcodes) in known {
             if let Some(value) = table.get(name) {
                 let price = self.price(name, value)?;

@@ -1,0 +1,363 @@
+//! Assembly text. Words are separated by white space, so a line may hold any number of instructions.
+//!
+//! - `ADD`, `MSTORE`, … a mnemonic in any letter case; `DATA 0x…` bytes as they are.
+//! - `PUSH 5` the smallest push of a number; `PUSH4 0x05` exactly four bytes.
+//! - `name:` a jump target, which emits a JUMPDEST; `MARK name` a place in data, which emits nothing; `PUSH @name` or `@name`
+//!   pushes the offset of either.
+//! - `const NAME = 5` before its first use; NAME then stands for the number.
+//! - `MULMODX out[:stride] x[:stride] y[:stride] [xCOUNT]` with slots; a stride is 1 unless given, and so is the count.
+//! - `MULMODMONT384 out x y modulus` with byte offsets; without operands they come from the stack.
+//! - `; comment` and `// comment` to the end of the line.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use num_bigint::BigUint;
+use thiserror::Error;
+
+use super::token::{Place, Token, tokens};
+use super::{AssembleError, Code, Item, LabelId, assemble};
+use crate::field_instruction::{Arithmetic, FieldInstruction, Lanes};
+use crate::opcode::evm::{PUSH0, PUSH1, PUSH32};
+use crate::revision::{Family, Revision};
+
+/// What is wrong in assembly text, and where.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("line {line}, column {column}: {what}")]
+pub struct ParseError {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// What is wrong there.
+    pub what: Fault,
+}
+
+/// What is wrong at one place of assembly text.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Fault {
+    /// A word that starts nothing.
+    #[error("{word:?} is no mnemonic of the EVM or of {revision}")]
+    UnknownWord {
+        /// The word.
+        word: String,
+        /// The revision assembled for.
+        revision: Revision,
+    },
+    /// Something else than what must follow.
+    #[error("expected {expected}, found {found}")]
+    Expected {
+        /// What must follow.
+        expected: &'static str,
+        /// The word found, in quotes, or the end of the text.
+        found: String,
+    },
+    /// Neither digits nor the name of a constant.
+    #[error("{word:?} is neither a number nor a constant defined above")]
+    NotANumber {
+        /// The word.
+        word: String,
+    },
+    /// A number that its place cannot hold.
+    #[error("{value} is too large: {what} is at most {max}")]
+    TooLarge {
+        /// The number.
+        value: BigUint,
+        /// What it would be.
+        what: &'static str,
+        /// The largest value there.
+        max: BigUint,
+    },
+    /// Data that is not whole bytes in hexadecimal.
+    #[error("{word:?} is not 0x and an even number of hexadecimal digits")]
+    NotBytes {
+        /// The word.
+        word: String,
+    },
+    /// A word that cannot name a label or a constant.
+    #[error("{word:?} cannot be a name: {why}")]
+    BadName {
+        /// The word.
+        word: String,
+        /// Why not.
+        why: &'static str,
+    },
+    /// A second constant of a name.
+    #[error("constant {name} is defined twice")]
+    ConstantTwice {
+        /// The name.
+        name: String,
+    },
+    /// A second label of a name.
+    #[error("label {name} is defined twice")]
+    LabelTwice {
+        /// The name.
+        name: String,
+    },
+    /// A label that is pushed and nowhere defined.
+    #[error("label {name} is nowhere defined")]
+    UndefinedLabel {
+        /// The name.
+        name: String,
+    },
+    /// The items do not assemble.
+    #[error(transparent)]
+    Assemble(AssembleError),
+}
+
+/// Reads assembly text. Labels are numbered in the order in which the text first names them.
+pub fn parse(text: &str, revision: Revision) -> Result<Vec<Item>, ParseError> {
+    Ok(Parser::new(text, revision).run()?.items)
+}
+
+/// Reads and assembles text; errors of either name line and column.
+pub fn assemble_text(text: &str, revision: Revision) -> Result<Code, ParseError> {
+    let Parser { items, places, .. } = Parser::new(text, revision).run()?;
+    assemble(&items, revision).map_err(|error| at(places[error.item()], Fault::Assemble(error)))
+}
+
+struct Parser<'a> {
+    revision: Revision,
+    tokens: std::iter::Peekable<std::vec::IntoIter<Token<'a>>>,
+    end: Place,
+    constants: BTreeMap<&'a str, BigUint>,
+    labels: BTreeMap<&'a str, LabelId>,
+    defined: BTreeSet<LabelId>,
+    /// The first push of each label.
+    pushed: Vec<(Token<'a>, &'a str, LabelId)>,
+    items: Vec<Item>,
+    places: Vec<Place>,
+}
+
+impl<'a> Parser<'a> {
+    fn new(text: &'a str, revision: Revision) -> Self {
+        let (tokens, end) = tokens(text);
+        Self {
+            revision,
+            tokens: tokens.into_iter().peekable(),
+            end,
+            constants: BTreeMap::new(),
+            labels: BTreeMap::new(),
+            defined: BTreeSet::new(),
+            pushed: Vec::new(),
+            items: Vec::new(),
+            places: Vec::new(),
+        }
+    }
+
+    fn run(mut self) -> Result<Self, ParseError> {
+        while let Some(token) = self.tokens.next() {
+            if token.text.eq_ignore_ascii_case("const") {
+                self.constant()?;
+                continue;
+            }
+            let item = self.statement(token)?;
+            self.items.push(item);
+            self.places.push(token.place);
+        }
+        match self.pushed.iter().find(|(_, _, label)| !self.defined.contains(label)) {
+            Some((token, name, _)) => Err(at(token.place, Fault::UndefinedLabel { name: (*name).to_owned() })),
+            None => Ok(self),
+        }
+    }
+
+    fn statement(&mut self, token: Token<'a>) -> Result<Item, ParseError> {
+        if let Some(name) = token.text.strip_suffix(':') {
+            return Ok(Item::Label(self.define(token, name)?));
+        }
+        if let Some(name) = token.text.strip_prefix('@') {
+            return Ok(Item::PushLabel(self.push_label(token, name)?));
+        }
+        if token.text.eq_ignore_ascii_case("data") {
+            let bytes = self.next("bytes such as 0x5b00")?;
+            return Ok(Item::Data(data(bytes)?));
+        }
+        if token.text.eq_ignore_ascii_case("mark") {
+            let name = self.next("the name of a label")?;
+            return Ok(Item::Mark(self.define(name, name.text)?));
+        }
+        if token.text.eq_ignore_ascii_case("push") {
+            return self.push();
+        }
+        let Some(row) = self.revision.row_named(token.text) else {
+            let fault = Fault::UnknownWord { word: token.text.to_owned(), revision: self.revision };
+            return Err(at(token.place, fault));
+        };
+        if let Some(operation) = self.revision.arithmetic_of(row.byte) {
+            return match self.revision.family() {
+                Family::Slots => self.slots(operation),
+                Family::Memory384 => self.memory(operation, row.byte),
+            };
+        }
+        match row.byte {
+            PUSH1..=PUSH32 => self.push_exactly(usize::from(row.byte - PUSH0)),
+            opcode => Ok(Item::Op(opcode)),
+        }
+    }
+
+    /// `const NAME = VALUE`, behind the first word.
+    fn constant(&mut self) -> Result<(), ParseError> {
+        let name = self.next("the name of a constant")?;
+        let is_count =
+            name.text.strip_prefix(['x', 'X']).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        let is_keyword = ["const", "data", "mark", "push"].iter().any(|word| name.text.eq_ignore_ascii_case(word));
+        check_name(name, name.text)?;
+        if is_count || is_keyword || self.revision.row_named(name.text).is_some() {
+            let why = if is_count { "it reads as a number of lanes" } else { "it is a mnemonic or a keyword" };
+            return Err(at(name.place, Fault::BadName { word: name.text.to_owned(), why }));
+        }
+        let equals = self.next("=")?;
+        if equals.text != "=" {
+            return Err(expected("=", equals));
+        }
+        let value = self.next("a number")?;
+        let value = self.number(value, value.text)?;
+        if self.constants.insert(name.text, value).is_some() {
+            return Err(at(name.place, Fault::ConstantTwice { name: name.text.to_owned() }));
+        }
+        Ok(())
+    }
+
+    /// The operand of `PUSH`.
+    fn push(&mut self) -> Result<Item, ParseError> {
+        let operand = self.next("a number or @label")?;
+        if let Some(name) = operand.text.strip_prefix('@') {
+            return Ok(Item::PushLabel(self.push_label(operand, name)?));
+        }
+        let value = self.number(operand, operand.text)?;
+        at_most(operand, value, "a word", max_of_bytes(32)).map(Item::Push)
+    }
+
+    /// The operand of `PUSHn`.
+    fn push_exactly(&mut self, bytes: usize) -> Result<Item, ParseError> {
+        let operand = self.next("a number")?;
+        let value = self.number(operand, operand.text)?;
+        let value = at_most(operand, value, "the immediate", max_of_bytes(bytes))?.to_bytes_be();
+        let mut immediate = vec![0; bytes.saturating_sub(value.len())];
+        immediate.extend_from_slice(&value);
+        Ok(Item::PushBytes(immediate))
+    }
+
+    /// `out[:stride] x[:stride] y[:stride] [xCOUNT]`.
+    fn slots(&mut self, operation: Arithmetic) -> Result<Item, ParseError> {
+        let out = self.lanes()?;
+        let x = self.lanes()?;
+        let y = self.lanes()?;
+        let count_digits = |token: &Token<'a>| {
+            let digits = token.text.strip_prefix(['x', 'X'])?;
+            digits.starts_with(|c: char| c.is_ascii_digit()).then_some(digits)
+        };
+        let count = match self.tokens.next_if(|token| count_digits(token).is_some()) {
+            Some(token) => self.byte(token, &token.text[1..], "a number of lanes")?,
+            None => 1,
+        };
+        Ok(Item::Field(FieldInstruction::Slots { operation, out, x, y, count }))
+    }
+
+    fn lanes(&mut self) -> Result<Lanes, ParseError> {
+        let token = self.next("a slot")?;
+        let (index, stride) = token.text.split_once(':').unwrap_or((token.text, "1"));
+        Ok(Lanes { index: self.byte(token, index, "a slot")?, stride: self.byte(token, stride, "a stride")? })
+    }
+
+    /// `out x y modulus` or nothing.
+    fn memory(&mut self, operation: Arithmetic, opcode: u8) -> Result<Item, ParseError> {
+        let constants = &self.constants;
+        let is_number = |token: &Token<'a>| is_digits(token.text) || constants.contains_key(token.text);
+        if !self.tokens.peek().is_some_and(is_number) {
+            return Ok(Item::Op(opcode));
+        }
+        let [out, x, y, modulus] = [self.offset()?, self.offset()?, self.offset()?, self.offset()?];
+        Ok(Item::Field(FieldInstruction::Memory { operation, out, x, y, modulus }))
+    }
+
+    fn offset(&mut self) -> Result<u32, ParseError> {
+        let token = self.next("a byte offset")?;
+        let value = self.number(token, token.text)?;
+        u32::try_from(&value).map_err(|_| too_large(token, value, "a byte offset", u32::MAX.into()))
+    }
+
+    fn byte(&self, token: Token<'a>, text: &str, what: &'static str) -> Result<u8, ParseError> {
+        let value = self.number(token, text)?;
+        u8::try_from(&value).map_err(|_| too_large(token, value, what, u8::MAX.into()))
+    }
+
+    /// A decimal or hexadecimal number, `_` between digits allowed, or a constant.
+    fn number(&self, token: Token<'a>, text: &str) -> Result<BigUint, ParseError> {
+        if let Some(value) = self.constants.get(text) {
+            return Ok(value.clone());
+        }
+        let (digits, radix) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+            Some(digits) => (digits, 16),
+            None => (text, 10),
+        };
+        let is_number = is_digits(text) && !digits.starts_with('_');
+        let value = BigUint::parse_bytes(digits.as_bytes(), radix).filter(|_| is_number);
+        value.ok_or_else(|| at(token.place, Fault::NotANumber { word: text.to_owned() }))
+    }
+
+    fn label_named(&mut self, token: Token<'a>, name: &'a str) -> Result<LabelId, ParseError> {
+        check_name(token, name)?;
+        let fresh = u32::try_from(self.labels.len()).expect("a text of four billion labels does not fit in memory");
+        Ok(*self.labels.entry(name).or_insert(LabelId(fresh)))
+    }
+
+    fn define(&mut self, token: Token<'a>, name: &'a str) -> Result<LabelId, ParseError> {
+        let label = self.label_named(token, name)?;
+        if !self.defined.insert(label) {
+            return Err(at(token.place, Fault::LabelTwice { name: name.to_owned() }));
+        }
+        Ok(label)
+    }
+
+    fn push_label(&mut self, token: Token<'a>, name: &'a str) -> Result<LabelId, ParseError> {
+        let label = self.label_named(token, name)?;
+        self.pushed.push((token, name, label));
+        Ok(label)
+    }
+
+    fn next(&mut self, wanted: &'static str) -> Result<Token<'a>, ParseError> {
+        let end = Fault::Expected { expected: wanted, found: "the end of the text".to_owned() };
+        self.tokens.next().ok_or_else(|| at(self.end, end))
+    }
+}
+
+fn at(place: Place, what: Fault) -> ParseError {
+    ParseError { line: place.line, column: place.column, what }
+}
+
+fn expected(wanted: &'static str, token: Token<'_>) -> ParseError {
+    at(token.place, Fault::Expected { expected: wanted, found: format!("{:?}", token.text) })
+}
+
+fn is_digits(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit())
+}
+
+fn max_of_bytes(bytes: usize) -> BigUint {
+    (BigUint::from(1_u8) << (8 * bytes)) - 1_u8
+}
+
+fn at_most(token: Token<'_>, value: BigUint, what: &'static str, max: BigUint) -> Result<BigUint, ParseError> {
+    if value > max { Err(too_large(token, value, what, max)) } else { Ok(value) }
+}
+
+fn too_large(token: Token<'_>, value: BigUint, what: &'static str, max: BigUint) -> ParseError {
+    at(token.place, Fault::TooLarge { value, what, max })
+}
+
+fn data(token: Token<'_>) -> Result<Vec<u8>, ParseError> {
+    let bytes = token.text.strip_prefix("0x").and_then(|digits| hex::decode(digits).ok());
+    bytes.ok_or_else(|| at(token.place, Fault::NotBytes { word: token.text.to_owned() }))
+}
+
+fn check_name(token: Token<'_>, name: &str) -> Result<(), ParseError> {
+    let why = match name.chars().next() {
+        None => "it is empty",
+        Some(first) if !first.is_ascii_alphabetic() && first != '_' => "names start with a letter or an underscore",
+        _ if name.contains(|c: char| !c.is_ascii_alphanumeric() && !"_.".contains(c)) => {
+            "names consist of letters, digits, underscores and points"
+        }
+        _ => return Ok(()),
+    };
+    Err(at(token.place, Fault::BadName { word: name.to_owned(), why }))
+}

@@ -1,0 +1,67 @@
+//! Items as text that [`super::parse`] reads back.
+
+use std::fmt::Write;
+
+use super::Item;
+use crate::field_instruction::{FieldInstruction, Lanes};
+use crate::revision::Revision;
+
+/// One line an item; labels are named `L` and their number.
+///
+/// Reading the text gives items with the same bytes, and the same items where there is one way only to write them: an opcode
+/// byte without mnemonic, or one whose immediate is missing, is written as `DATA`.
+pub fn print(items: &[Item], revision: Revision) -> String {
+    let mut text = String::new();
+    for item in items {
+        text.push_str(&item_text(item, revision));
+        text.push('\n');
+    }
+    text
+}
+
+fn item_text(item: &Item, revision: Revision) -> String {
+    match item {
+        Item::Op(opcode) => match revision.row(*opcode) {
+            Some(row) if row.immediate_bytes == 0 => row.mnemonic.to_owned(),
+            _ => data_text(&[*opcode]),
+        },
+        Item::Push(number) => format!("PUSH {number:#x}"),
+        Item::PushBytes(bytes) if bytes.is_empty() => "PUSH0".to_owned(),
+        Item::PushBytes(bytes) => push_text(bytes),
+        Item::PushLabel(label) => format!("PUSH @L{}", label.0),
+        Item::Label(label) => format!("L{}:", label.0),
+        Item::Mark(label) => format!("MARK L{}", label.0),
+        Item::Field(instruction) => field_text(instruction, revision),
+        Item::Data(bytes) => data_text(bytes),
+    }
+}
+
+/// `PUSHn` with its n bytes.
+pub(super) fn push_text(bytes: &[u8]) -> String {
+    format!("PUSH{} 0x{}", bytes.len(), hex::encode(bytes))
+}
+
+/// `DATA` with its bytes.
+pub(super) fn data_text(bytes: &[u8]) -> String {
+    format!("DATA 0x{}", hex::encode(bytes))
+}
+
+/// The mnemonic with its operands: `MULMODX 1:2 3 4:0 x8`, `ADDMOD384 0x30 0x60 0x90 0x0`.
+pub(super) fn field_text(instruction: &FieldInstruction, revision: Revision) -> String {
+    let row = revision.row(revision.arithmetic_opcode(instruction.operation()));
+    let mut text = row.expect("arithmetic opcodes have rows").mnemonic.to_owned();
+    let result = match *instruction {
+        FieldInstruction::Slots { out, x, y, count, .. } => {
+            for Lanes { index, stride } in [out, x, y] {
+                text.push_str(&match stride {
+                    1 => format!(" {index}"),
+                    _ => format!(" {index}:{stride}"),
+                });
+            }
+            if count == 1 { Ok(()) } else { write!(text, " x{count}") }
+        }
+        FieldInstruction::Memory { out, x, y, modulus, .. } => write!(text, " {out:#x} {x:#x} {y:#x} {modulus:#x}"),
+    };
+    result.expect("writing to a string does not fail");
+    text
+}

@@ -1,0 +1,190 @@
+//! The schedules that come with the program hold the published prices, and a wrong schedule is refused with its place.
+
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
+use proptest::prelude::*;
+use residue_isa::Revision::{self, Eip6690_2024, Evm384V7};
+use residue_isa::{Arithmetic, Family, GasSchedule, Price};
+
+const EIP6690: &str = include_str!("../schedules/eip6690.toml");
+const EVMONE: &str = include_str!("../schedules/evm384-evmone.toml");
+
+fn gas(price: Option<Price>) -> u64 {
+    let price = price.unwrap();
+    assert!(price.is_whole());
+    price.whole()
+}
+
+#[track_caller]
+fn check_error(text: &str, line: usize, words: &str) {
+    let message = GasSchedule::from_toml(text, "my.toml").unwrap_err().to_string();
+    assert!(message.starts_with(&format!("my.toml:{line}: ")), "{message}");
+    assert!(message.contains(words), "{message}");
+}
+
+/// The bundled text with one piece replaced, which must be there.
+fn changed(text: &str, from: &str, to: &str) -> String {
+    assert!(text.contains(from), "{from}");
+    text.replacen(from, to, 1)
+}
+
+#[test]
+fn every_revision_has_its_schedules_and_its_default() {
+    assert_eq!(GasSchedule::names(Evm384V7), ["evmone", "eip", "model-a", "model-b"]);
+    assert_eq!(GasSchedule::names(Eip6690_2024), ["eip6690"]);
+    for &revision in Revision::ALL {
+        let default = GasSchedule::default_for(revision).unwrap();
+        assert_eq!((default.name(), default.family()), (revision.default_schedule(), revision.family()));
+        for name in GasSchedule::names(revision) {
+            let schedule = GasSchedule::named(&name, revision).unwrap();
+            assert!(schedule.is_for(revision) && schedule.is_whole() && !schedule.summary().is_empty());
+            assert_eq!(GasSchedule::from_toml(&schedule.to_toml(), "again"), Ok(schedule));
+        }
+    }
+    let message = GasSchedule::named("eip6690", Evm384V7).unwrap_err().to_string();
+    assert_eq!(message, "evm384-v7 has no gas schedule \"eip6690\"; known are evmone, eip, model-a, model-b");
+}
+
+#[test]
+fn evm384_prices_are_the_published_ones() {
+    for (name, prices) in [("evmone", [8, 8, 24]), ("eip", [3, 3, 6]), ("model-a", [2, 2, 6]), ("model-b", [1, 1, 3])] {
+        let schedule = GasSchedule::named(name, Evm384V7).unwrap();
+        let mnemonics = ["ADDMOD384", "SUBMOD384", "MULMODMONT384"];
+        for ((operation, mnemonic), price) in Arithmetic::ALL.into_iter().zip(mnemonics).zip(prices) {
+            assert_eq!(gas(schedule.base(mnemonic)), price, "{name}");
+            assert_eq!(schedule.arithmetic(operation, 6), Price::from_gas(price));
+            assert_eq!(schedule.instruction(operation, 6, 1), Price::from_gas(price));
+        }
+        assert_eq!(gas(schedule.base("LOGF")), 1);
+        assert_eq!(schedule.base("MULMODX"), None);
+        assert_eq!(schedule.set_modulus(6), Price::ZERO);
+    }
+}
+
+#[test]
+fn eip6690_prices_are_the_tables_of_the_text() {
+    let t1 = [23, 26, 29, 32, 36, 39, 42, 45, 48, 51, 54, 58];
+    let t2 = [1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2];
+    let t3 = [1, 1, 1, 2, 2, 3, 4, 5, 7, 8, 10, 12];
+    let schedule = GasSchedule::named("eip6690", Eip6690_2024).unwrap();
+    assert_eq!(schedule.family(), Family::Slots);
+    for (mnemonic, base) in
+        [("SETMODX", 1), ("LOADX", 1), ("STOREX", 1), ("ADDMODX", 0), ("SUBMODX", 0), ("MULMODX", 0)]
+    {
+        assert_eq!(gas(schedule.base(mnemonic)), base, "{mnemonic}");
+    }
+    for (index, ((t1, t2), t3)) in t1.into_iter().zip(t2).zip(t3).enumerate() {
+        let width_limbs = index + 1;
+        assert_eq!(schedule.set_modulus(width_limbs), Price::from_gas(t1));
+        assert_eq!(schedule.arithmetic(Arithmetic::Add, width_limbs), Price::from_gas(t2));
+        assert_eq!(schedule.arithmetic(Arithmetic::Sub, width_limbs), Price::from_gas(t2));
+        assert_eq!(schedule.arithmetic(Arithmetic::Mul, width_limbs), Price::from_gas(t3));
+        assert_eq!(schedule.transfer_per_value(width_limbs), Price::from_gas(t3));
+        assert_eq!(schedule.instruction(Arithmetic::Mul, width_limbs, 255), Price::from_gas(255 * t3));
+    }
+    assert_eq!(schedule.transfer_per_word(), Price::from_gas(3));
+}
+
+#[test]
+fn fractions_are_exact_as_numbers_and_as_strings() {
+    let text = changed(EVMONE, "ADDMOD384 = 8", "ADDMOD384 = 1.1");
+    let text = changed(&text, "SUBMOD384 = 8", "SUBMOD384 = \"0.007\"");
+    let schedule = GasSchedule::from_toml(&text, "my.toml").unwrap();
+    assert_eq!(schedule.base("ADDMOD384"), Some(Price(1100)));
+    assert_eq!(schedule.base("SUBMOD384"), Some(Price(7)));
+    assert!(!schedule.is_whole());
+    assert_eq!(GasSchedule::from_toml(&schedule.to_toml(), "again"), Ok(schedule));
+}
+
+#[test]
+fn evm_overrides_price_groups_and_single_opcodes() {
+    let text = format!("{EVMONE}\n[evm]\nPUSH = 0.9\nPUSH2 = 1\nDUP = 2\nMLOAD = 1\n");
+    let schedule = GasSchedule::from_toml(&text, "my.toml").unwrap();
+    let overrides: Vec<_> = schedule.evm_overrides().collect();
+    assert_eq!(overrides.len(), 1 + 32 + 16);
+    assert!(overrides.is_sorted());
+    let price = |opcode: u8| overrides.iter().find(|(found, _)| *found == opcode).map(|(_, price)| *price);
+    assert_eq!([0x51, 0x60, 0x61, 0x7f, 0x80].map(price), [1000, 900, 1000, 900, 2000].map(|milli| Some(Price(milli))));
+    assert_eq!([0x5f, 0x90, 0x52].map(price), [None; 3]);
+    assert_eq!(GasSchedule::from_toml(&schedule.to_toml(), "again"), Ok(schedule.clone()));
+    check_error(
+        &format!("{EVMONE}\n[evm]\nMULMODX = 1\n"),
+        13,
+        "unknown key \"MULMODX\"; known here are PUSH, DUP, SWAP, LOG and every",
+    );
+    check_error(&format!("{EVMONE}\n[evm]\nMLOAD = -2\n"), 13, "MLOAD = -2: a price is not negative");
+}
+
+#[test]
+fn wrong_prices_name_file_line_and_value() {
+    let with = |value: &str| changed(EVMONE, "SUBMOD384 = 8", &format!("SUBMOD384 = {value}"));
+    for (value, words) in [
+        ("-1", "SUBMOD384 = -1: a price is not negative"),
+        ("-0.5", "SUBMOD384 = -0.5: a price is not negative"),
+        ("1.0001", "SUBMOD384 = 1.0001: a price has at most three decimals"),
+        ("\"0.1234\"", "SUBMOD384 = \"0.1234\": a price has at most three decimals"),
+        ("4294967296", "SUBMOD384 = 4294967296: a price is at most 4294967295"),
+        ("1e3", "SUBMOD384 = 1e3: a price is a decimal number"),
+        ("nan", "SUBMOD384 = nan: a price is a decimal number"),
+        ("\"cheap\"", "SUBMOD384 = \"cheap\": a price is a decimal number"),
+        ("true", "SUBMOD384 = true: expected a price"),
+        ("[8]", "SUBMOD384 = [8]: expected a price"),
+        ("0x08", "SUBMOD384 = 0x08: expected a price"),
+    ] {
+        check_error(&with(value), 8, words);
+    }
+}
+
+#[test]
+fn missing_and_unknown_keys_are_errors() {
+    check_error("", 1, "name is missing");
+    check_error(&changed(EVMONE, "SUBMOD384 = 8\n", ""), 6, "base.SUBMOD384 is missing");
+    check_error(
+        &changed(EVMONE, "SUBMOD384", "SUBMOD385"),
+        8,
+        "unknown key \"SUBMOD385\"; known here are ADDMOD384, SUBMOD384",
+    );
+    check_error(&changed(EVMONE, "[base]", "[bass]"), 6, "unknown key \"bass\"");
+    check_error(&changed(EVMONE, "name = \"evmone\"", "name = 3"), 2, "name = 3: expected a string");
+    check_error(&changed(EVMONE, "[base]\n", "[base\n"), 6, "");
+    check_error(&changed(EVMONE, "LOGF = 1", "LOGF = 1\nLOGF = 2"), 11, "duplicate key");
+    check_error(&format!("{EVMONE}\n[per_width]\nadd = [1]\n"), 12, "unknown key \"per_width\"");
+    check_error(&changed(EIP6690, "add = ", "plus = "), 18, "unknown key \"plus\"");
+    check_error(&changed(EIP6690, "transfer = 3", ""), 24, "per_word.transfer is missing");
+}
+
+#[test]
+fn wrong_revisions_are_errors() {
+    let with = |list: &str| changed(EVMONE, "[\"evm384-v7\"]", list);
+    check_error(&with("[]"), 4, "revisions = []: expected a list of one or more names");
+    check_error(&with("\"evm384-v7\""), 4, "expected a list");
+    check_error(&with("[\"evm384-v7\",\n7]"), 5, "revisions = 7: expected a list");
+    check_error(&with("[\"evm385\"]"), 4, "unknown revision \"evm385\"");
+    check_error(&with("[\"evm384-v7\",\n\"eip6690-2024\"]"), 5, "evm384-v7 and eip6690-2024 differ");
+}
+
+#[test]
+fn tables_cover_every_width_exactly() {
+    let short = changed(EIP6690, "[1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2]", "[1, 1]");
+    check_error(&short, 18, "add has 2 prices; expected 12");
+    let long = changed(EIP6690, "8, 10, 12]", "8, 10, 12, 13]");
+    check_error(&long, 20, "mul has 13 prices; expected 12");
+    let negative = changed(EIP6690, "[23, 26,", "[23,\n-26,");
+    check_error(&negative, 18, "set_modulus = -26: a price is not negative");
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(at in any::<prop::sample::Index>(), byte in any::<char>(), cut in 0..4_usize) {
+        for text in [EIP6690, EVMONE] {
+            let mut characters: Vec<char> = text.chars().collect();
+            let at = at.index(characters.len());
+            let end = (at + cut).min(characters.len());
+            characters.splice(at..end, [byte]);
+            let text: String = characters.into_iter().collect();
+            if let Ok(schedule) = GasSchedule::from_toml(&text, "mutated") {
+                prop_assert_eq!(GasSchedule::from_toml(&schedule.to_toml(), "again"), Ok(schedule));
+            }
+        }
+    }
+}
