@@ -6,6 +6,18 @@
 //! that need a world around the frame (calls, creates, storage, logs, block data) end the run with
 //! [`Halt::Unsupported`], which is no verdict: a comparison skips such a run.
 //!
+//! ```
+//! use residue_spec::{Env, Revision, run};
+//!
+//! let revision = Revision::named("eip6690-2024").ok_or("a known revision")?;
+//! let prices = revision.prices_named("eip6690").ok_or("its own prices")?;
+//! // PUSH1 11, PUSH0, MSTORE8: the modulus. PUSH1 4, PUSH1 1, PUSH0, PUSH0, SETMODX: four slots in context 0.
+//! let code = [0x60, 11, 0x5f, 0x53, 0x60, 4, 0x60, 1, 0x5f, 0x5f, 0xc0];
+//! let outcome = run(revision, &prices, &Env::default(), &code, &[], 1000);
+//! assert_eq!((outcome.halt.name(), outcome.gas_used), ("stop", 11 + 11 + 3 + 23));
+//! # Ok::<(), &str>(())
+//! ```
+//!
 //! # Order of checks
 //!
 //! A field instruction: known opcode and complete immediate, stack underflow, base gas, operand checks (context, index,

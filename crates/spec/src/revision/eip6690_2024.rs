@@ -179,7 +179,7 @@ impl Contexts {
             }
         }
         let gas = price.at(context.width_limbs(), opcode)?;
-        frame.charge(gas.saturating_mul(operands[6] as u64))?; // style: S11: below 256
+        frame.charge(gas.saturating_mul(count as u64))?; // style: S11: below 256
 
         let slots = &context.slots;
         let lane = |i| operation(&slots[x_idx + x_stride * i], &slots[y_idx + y_stride * i], &context.modulus);
