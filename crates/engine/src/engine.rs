@@ -1,0 +1,163 @@
+//! The engine: a revision, a gas schedule and a fork, made ready once and shared by every EVM built from it.
+
+use std::sync::Arc;
+
+use residue_isa::{GasSchedule, Price, Revision};
+use revm::Database;
+use revm::context::{Context, ContextTr, Evm, JournalTr, LocalContextTr};
+use revm::context_interface::{Block, Cfg, Transaction};
+use revm::handler::EthPrecompiles;
+use revm::primitives::hardfork::SpecId;
+use thiserror::Error;
+
+use crate::analysis::Analysis;
+use crate::evm::FieldEvm;
+use crate::fork::Fork;
+use crate::instructions::{instructions, overrides};
+use crate::machine::FieldMachine;
+use crate::outcome::Outcome;
+use crate::prepared::Prepared;
+use crate::prices::Prices;
+use crate::trace::Tracer;
+use crate::{Counted, Counts};
+
+/// 64 MiB.
+pub const MEMORY_LIMIT_BYTES: u64 = 64 << 20;
+
+/// What an execution depends on besides code, input and gas.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EngineConfig {
+    /// The field instructions there are. Their bytes collide between revisions, so there is one.
+    pub revision: Revision,
+    /// What they cost, and what the EVM's own opcodes cost where it says so.
+    pub schedule: GasSchedule,
+    /// The rules of the EVM under them.
+    pub fork: Fork,
+    /// Memory of all frames together may not grow beyond this, whatever the gas; slots do not count.
+    pub memory_limit_bytes: u64,
+}
+
+/// A configuration that cannot be executed.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum EngineError {
+    /// The schedule has no prices for the revision.
+    #[error("the gas schedule {schedule:?} has no prices for {revision}")]
+    ScheduleForOther {
+        /// Name of the schedule.
+        schedule: String,
+        /// The revision configured.
+        revision: Revision,
+    },
+    /// The schedule prices one of the EVM's own opcodes beyond what revm's table holds.
+    #[error("opcode {opcode:#04x} costs {price} gas, but a base price of the EVM is at most 65535")]
+    BasePriceTooHigh {
+        /// The opcode.
+        opcode: u8,
+        /// Its price.
+        price: Price,
+    },
+}
+
+/// A configuration made ready: prices in flat arrays, and the analysed form of every code seen. Clones share the latter.
+#[derive(Debug, Clone)]
+pub struct Engine {
+    config: EngineConfig,
+    prices: Prices,
+    overrides: Vec<(u8, u16)>,
+    analysis: Arc<Analysis>,
+}
+
+impl EngineConfig {
+    /// A revision under a schedule, on Osaka with 64 MiB of memory.
+    pub fn new(revision: Revision, schedule: GasSchedule) -> Self {
+        Self { revision, schedule, fork: Fork::default(), memory_limit_bytes: MEMORY_LIMIT_BYTES }
+    }
+
+    /// A revision under its own schedule, on Osaka with 64 MiB of memory.
+    pub fn default_for(revision: Revision) -> Self {
+        let schedule = GasSchedule::default_for(revision);
+        Self::new(revision, schedule.expect("the schedules of the revisions are part of the program and tested"))
+    }
+}
+
+impl Engine {
+    /// Makes a configuration ready.
+    pub fn new(config: EngineConfig) -> Result<Self, EngineError> {
+        let EngineConfig { revision, ref schedule, .. } = config;
+        if !schedule.is_for(revision) {
+            return Err(EngineError::ScheduleForOther { schedule: schedule.name().to_owned(), revision });
+        }
+        let prices = Prices::new(schedule, revision);
+        let overrides = overrides(schedule)?;
+        Ok(Self { prices, overrides, analysis: Arc::new(Analysis::new(revision)), config })
+    }
+
+    /// What the engine was made of.
+    pub fn config(&self) -> &EngineConfig {
+        &self.config
+    }
+
+    /// A revm EVM with the field instructions over any context of revm's. Fork and environment are those of the context;
+    /// [`EngineConfig::fork`] is for the frames that the engine runs itself.
+    pub fn evm<BLOCK, TX, CFG, DB, JOURNAL, LOCAL>(
+        &self,
+        context: Context<BLOCK, TX, CFG, DB, JOURNAL, (), LOCAL>,
+    ) -> FieldEvm<Context<BLOCK, TX, CFG, DB, JOURNAL, FieldMachine, LOCAL>>
+    where
+        BLOCK: Block,
+        TX: Transaction,
+        CFG: Cfg,
+        DB: Database,
+        JOURNAL: JournalTr<Database = DB>,
+        LOCAL: LocalContextTr,
+    {
+        let context = context.with_chain(FieldMachine::new(self.prices.clone()));
+        let spec: SpecId = context.cfg().spec().into();
+        let instructions = instructions(self.config.revision, spec, &self.overrides);
+        FieldEvm {
+            inner: Evm::new(context, instructions, EthPrecompiles::new(spec)),
+            analysis: Arc::clone(&self.analysis),
+            memory_limit_bytes: self.config.memory_limit_bytes,
+        }
+    }
+
+    /// Code made ready to run many times; see [`Prepared`].
+    pub fn prepare(&self, code: &[u8]) -> Prepared {
+        Prepared::new(self, self.analysis.analyse(code))
+    }
+
+    /// Runs raw code, of any length and content, in a frame of its own. Gas is that of execution alone.
+    pub fn run_code(&self, code: &[u8], input: &[u8], gas: u64) -> Outcome {
+        self.prepare(code).run(input, gas)
+    }
+
+    /// As [`Engine::run_code`], telling `tracer` every instruction.
+    pub fn run_traced<T: Tracer>(&self, code: &[u8], input: &[u8], gas: u64, tracer: &mut T) -> Outcome {
+        crate::prepared::run_traced(self, &self.analysis.analyse(code), input, gas, tracer)
+    }
+
+    /// As [`Engine::run_code`], with what was executed and what the gas went to.
+    pub fn run_counted(&self, code: &[u8], input: &[u8], gas: u64) -> Counted {
+        let mut counts = Counts::new(self.config.revision);
+        let outcome = self.run_traced(code, input, gas, &mut counts);
+        let gas_split = counts.gas_split(outcome.gas_used);
+        Counted { outcome, counts, gas_split }
+    }
+}
+
+/// A revm EVM with the field instructions of `config`, over any context of revm's: [`Engine::new`] and [`Engine::evm`] for
+/// those who need one EVM only.
+pub fn evm<BLOCK, TX, CFG, DB, JOURNAL, LOCAL>(
+    context: Context<BLOCK, TX, CFG, DB, JOURNAL, (), LOCAL>,
+    config: &EngineConfig,
+) -> Result<FieldEvm<Context<BLOCK, TX, CFG, DB, JOURNAL, FieldMachine, LOCAL>>, EngineError>
+where
+    BLOCK: Block,
+    TX: Transaction,
+    CFG: Cfg,
+    DB: Database,
+    JOURNAL: JournalTr<Database = DB>,
+    LOCAL: LocalContextTr,
+{
+    Ok(Engine::new(config.clone())?.evm(context))
+}

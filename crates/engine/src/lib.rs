@@ -1,0 +1,43 @@
+//! revm with the field instructions of one revision.
+//!
+//! [`Engine`] is a revision, a gas schedule and a fork made ready. It runs raw code in a frame of its own
+//! ([`Engine::run_code`], [`Engine::prepare`], [`Engine::run_traced`]), gives a state in memory with several contracts
+//! ([`World`]), and gives another project a revm EVM with the instructions in it ([`evm()`]). How a frame ends is a
+//! [`Halt`]; [`Counts`] says what was executed; [`native`] calls the precompiles without an EVM.
+//!
+//! This is the only crate of the project that names revm. The EVM's own instructions are revm's; only
+//! field instructions have handlers here.
+
+#![deny(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
+
+mod analysis;
+mod counts;
+mod engine;
+mod evm;
+mod fork;
+mod frame;
+mod halt;
+mod handlers;
+mod instructions;
+mod machine;
+pub mod native;
+mod outcome;
+mod prepared;
+mod prices;
+mod trace;
+mod transact;
+mod world;
+
+pub use counts::{Counted, Counts, GasSplit};
+pub use engine::{Engine, EngineConfig, EngineError, MEMORY_LIMIT_BYTES, evm};
+pub use evm::FieldEvm;
+pub use fork::{Fork, UnknownFork};
+pub use halt::Halt;
+pub use machine::FieldMachine;
+pub use outcome::Outcome;
+pub use prepared::Prepared;
+/// The revm this engine is built on, whose version is exact.
+pub use revm;
+pub use trace::{FieldStep, Step, Tracer, View};
+pub use world::World;

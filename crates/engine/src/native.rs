@@ -1,0 +1,76 @@
+//! Native code behind the precompiles: revm's own, blst for BLS12-381, called without an EVM. Baseline and judge.
+
+use revm::precompile::{PrecompileSpecId, PrecompileStatus, Precompiles};
+use revm::primitives::Address;
+use thiserror::Error;
+
+use crate::fork::Fork;
+
+/// EIP-2537 `BLS12_G1ADD`.
+pub const BLS12_G1ADD: u16 = 0x0b;
+/// EIP-2537 `BLS12_G1MSM`.
+pub const BLS12_G1MSM: u16 = 0x0c;
+/// EIP-2537 `BLS12_G2ADD`.
+pub const BLS12_G2ADD: u16 = 0x0d;
+/// EIP-2537 `BLS12_G2MSM`.
+pub const BLS12_G2MSM: u16 = 0x0e;
+/// EIP-2537 `BLS12_PAIRING_CHECK`.
+pub const BLS12_PAIRING_CHECK: u16 = 0x0f;
+/// EIP-2537 `BLS12_MAP_FP_TO_G1`.
+pub const BLS12_MAP_FP_TO_G1: u16 = 0x10;
+/// EIP-2537 `BLS12_MAP_FP2_TO_G2`.
+pub const BLS12_MAP_FP2_TO_G2: u16 = 0x11;
+/// EIP-196 addition on BN254.
+pub const BN254_ADD: u16 = 0x06;
+/// EIP-196 multiplication on BN254.
+pub const BN254_MUL: u16 = 0x07;
+/// EIP-197 pairing check on BN254.
+pub const BN254_PAIRING_CHECK: u16 = 0x08;
+/// EIP-198 modular exponentiation.
+pub const MODEXP: u16 = 0x05;
+
+/// What a precompile gave back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NativeOutput {
+    /// The bytes returned.
+    pub output: Vec<u8>,
+    /// The gas used.
+    pub gas_used: u64,
+}
+
+/// Why a precompile gave nothing back.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum NativeError {
+    /// The fork has none at the address.
+    #[error("{fork} has no precompile at address {address:#04x}")]
+    Unknown {
+        /// The address asked for.
+        address: u16,
+        /// The fork asked.
+        fork: Fork,
+    },
+    /// It refused the input or ran out of gas.
+    #[error("the precompile at address {address:#04x} failed: {reason}")]
+    Failed {
+        /// The address.
+        address: u16,
+        /// In revm's words.
+        reason: String,
+    },
+}
+
+/// Runs the precompile of a fork at a low address on an input, without an EVM around it.
+pub fn precompile(fork: Fork, address: u16, input: &[u8], gas: u64) -> Result<NativeOutput, NativeError> {
+    let precompiles = Precompiles::new(PrecompileSpecId::from_spec_id(fork.spec_id()));
+    let mut bytes = [0; 20];
+    bytes[18..].copy_from_slice(&address.to_be_bytes());
+    let Some(precompile) = precompiles.get(&Address::from(bytes)) else {
+        return Err(NativeError::Unknown { address, fork });
+    };
+    let failed = |reason| NativeError::Failed { address, reason };
+    let output = precompile.execute(input, gas, 0).map_err(|error| failed(format!("{error:?}")))?;
+    match output.status {
+        PrecompileStatus::Success => Ok(NativeOutput { output: output.bytes.to_vec(), gas_used: output.gas_used }),
+        status => Err(failed(format!("{status:?}"))),
+    }
+}

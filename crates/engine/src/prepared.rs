@@ -1,0 +1,62 @@
+//! Raw code in a frame of its own: no transaction around it, no size limit, and nothing to be made ready between runs.
+
+use revm::database::InMemoryDB;
+use revm::primitives::Address;
+use revm::state::{AccountInfo, Bytecode};
+
+use crate::engine::Engine;
+use crate::evm::FieldEvm;
+use crate::frame::{FrameContext, call, evm_over, execute, execute_observed, memory};
+use crate::outcome::Outcome;
+use crate::trace::{Observer, Tracer};
+
+/// The account that raw code runs as.
+const CODE_ADDRESS: Address = Address::repeat_byte(0xc0);
+
+/// Code made ready to run many times, for measuring: the analysis is done, and a run begins no transaction.
+///
+/// Every run starts from the same state, in which only the code's own account exists.
+#[derive(Debug)]
+pub struct Prepared {
+    evm: FieldEvm<FrameContext>,
+    code: Bytecode,
+}
+
+impl Prepared {
+    pub(crate) fn new(engine: &Engine, code: Bytecode) -> Self {
+        Self { evm: evm_over(engine, state_of(&code)), code }
+    }
+
+    /// Runs the code.
+    pub fn run(&mut self, input: &[u8], gas: u64) -> Outcome {
+        let outcome = self.run_without_memory(input, gas);
+        Outcome { memory: memory(&self.evm), ..outcome }
+    }
+
+    /// Runs the code, leaving [`Outcome::memory`] empty: what to measure, as copying the memory out is no part of execution.
+    pub fn run_without_memory(&mut self, input: &[u8], gas: u64) -> Outcome {
+        execute(&mut self.evm, call(CODE_ADDRESS, &self.code, input, gas))
+    }
+}
+
+/// Runs analysed code once, telling `tracer` every instruction.
+pub(crate) fn run_traced<T: Tracer>(
+    engine: &Engine,
+    code: &Bytecode,
+    input: &[u8],
+    gas: u64,
+    tracer: &mut T,
+) -> Outcome {
+    let observer = Observer::new(engine.config().revision, tracer);
+    let mut evm = evm_over(engine, state_of(code)).with_inspector(observer);
+    let outcome = execute_observed(&mut evm, call(CODE_ADDRESS, code, input, gas));
+    Outcome { memory: memory(&evm), ..outcome }
+}
+
+/// The state in which only the code's account exists.
+fn state_of(code: &Bytecode) -> InMemoryDB {
+    let mut db = InMemoryDB::default();
+    let account = AccountInfo { code_hash: code.hash_slow(), code: Some(code.clone()), ..AccountInfo::default() };
+    db.insert_account_info(CODE_ADDRESS, account);
+    db
+}
