@@ -1,1 +1,32 @@
-//! Stub.
+//! Curves, written once: towers, groups and the pairing of BLS12-381.
+//!
+//! Formulas are generic over `Fe`, so the same text computes on numbers and is recorded for the compiler. Where a program
+//! loops over digits, calls a named function, compares or keeps arrays, it is generic over `Machine` instead.
+//!
+//! Reading order: the tower ([`fp2`], [`fp4`], [`fp6`], [`fp12`], [`cyclotomic`]), powers and multiples by constants
+//! ([`chain`], [`ladder`]), points ([`group`]), what has to hold of inputs ([`conditions`]), and [`bls12_381`].
+
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
+
+#[macro_use]
+mod linear;
+
+pub mod bls12_381;
+pub mod chain;
+pub mod conditions;
+pub mod cyclotomic;
+pub mod fp12;
+pub mod fp2;
+pub mod fp4;
+pub mod fp6;
+pub mod group;
+pub mod ladder;
+
+pub use chain::pow_constant;
+pub use conditions::Conditions;
+pub use fp2::Fp2;
+pub use fp4::Fp4;
+pub use fp6::Fp6;
+pub use fp12::Fp12;
+pub use group::{Affine, Jacobian, Projective};

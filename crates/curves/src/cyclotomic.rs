@@ -1,0 +1,85 @@
+//! Squaring in the cyclotomic subgroup G_Φ₁₂(p) of Fp12, where it costs half of a general squaring.
+//!
+//! Granger–Scott 2010 (2009/565), §3.2: for g = a + b·w + c·w² over Fp4, and a bar for the conjugate of Fp4 over Fp2,
+//! g² = (3a² − 2ā) + (3s·c² + 2b̄)·w + (3b² − 2c̄)·w². Runs of squarings work on G = 3g, because the threes then vanish:
+//! 3g² = (A² − 2Ā) + (s·C² + 2B̄)·w + (B² − 2C̄)·w² for G = A + B·w + C·w².
+
+use crate::fp2::Fp2;
+use crate::fp4::Fp4;
+use crate::fp12::Fp12;
+use residue_modular::Fe;
+
+/// g ↦ g² for g in the cyclotomic subgroup.
+#[must_use]
+pub fn cyclotomic_square<F: Fe>(g: Fp12<F>) -> Fp12<F> {
+    let Fp12 { c0: a, c1: b, c2: c } = g;
+    // (x, t) ↦ 3t − 2x̄ = 2(t − x̄) + t
+    let combine = |x: Fp4<F>, t: Fp4<F>| Fp4::new(t.c0 - x.c0, t.c1 + x.c1).double() + t;
+    let t = c.square().mul_by_s(); //                                         T = s·c²
+    let c0 = combine(a, a.square()); //                                       3a² − 2ā
+    let c1 = Fp4::new(t.c0 + b.c0, t.c1 - b.c1).double() + t; //              3T + 2b̄ = 2(T + b̄) + T
+    let c2 = combine(c, b.square()); //                                       3b² − 2c̄
+    Fp12::new(c0, c1, c2)
+}
+
+/// 3g ↦ 3g² for g in the cyclotomic subgroup.
+#[must_use]
+pub fn cyclotomic_square_tripled<F: Fe>(tripled: Fp12<F>) -> Fp12<F> {
+    let Fp12 { c0: a, c1: b, c2: c } = tripled;
+    let c0 = square_minus_conjugate(a, a); //           A² − 2Ā
+    let c1 = twisted_square_plus_conjugate(c, b); //    s·C² + 2B̄
+    let c2 = square_minus_conjugate(b, c); //           B² − 2C̄
+    Fp12::new(c0, c1, c2)
+}
+
+/// The seven multiplications in a square of Fp4, with additions and doublings left to be merged with what follows.
+struct Products<F> {
+    /// (Re, Im/2) of x0².
+    xx: Fp2<F>,
+    /// (Re, Im/2) of x1².
+    yy: Fp2<F>,
+    /// K, K₁ and K₀ of x0·x1 = (K − K₁) + (K − K₀)·u, as in the product of Fp2.
+    k: F,
+    k1: F,
+    k0: F,
+}
+
+/// The products of x = x0 + x1·s that its square needs. The sums serve twice each.
+fn products<F: Fe>(x: Fp4<F>) -> Products<F> {
+    let Fp4 { c0: x, c1: y } = x;
+    let sum_x = x.c0 + x.c1;
+    let sum_y = y.c0 + y.c1;
+    let difference_y = y.c0 - y.c1;
+    Products {
+        xx: Fp2::new(sum_x * (x.c0 - x.c1), x.c0 * x.c1),
+        yy: Fp2::new(sum_y * difference_y, y.c0 * y.c1),
+        k: sum_x * y.c0,
+        k1: x.c1 * sum_y,
+        k0: x.c0 * difference_y,
+    }
+}
+
+/// (x, l) ↦ x0² + ξ·x1² − 2l, given the products of x. Halves are added up first and doubled together.
+fn first_part<F: Fe>(p: &Products<F>, l: Fp2<F>) -> Fp2<F> {
+    let h0 = p.yy.c1 + l.c0; //                      H₀ = Im(x1²)/2 + Re(l)
+    let h1 = p.xx.c1 + (p.yy.c1 - l.c1); //          H₁ = Im(x0²)/2 + Im(x1²)/2 − Im(l)
+    let c0 = p.xx.c0 + p.yy.c0 - h0.double(); //     Re(x0²) + Re(x1²) − 2H₀
+    let c1 = p.yy.c0 + h1.double(); //               Re(x1²) + 2H₁
+    Fp2::new(c0, c1)
+}
+
+/// (x, l) ↦ x² − 2l̄ in Fp4.
+fn square_minus_conjugate<F: Fe>(x: Fp4<F>, l: Fp4<F>) -> Fp4<F> {
+    let p = products(x);
+    let re = p.k - p.k1 + l.c1.c0; //                Re(x0·x1 + l1)
+    let im = p.k - p.k0 + l.c1.c1; //                Im(x0·x1 + l1)
+    Fp4::new(first_part(&p, l.c0), Fp2::new(re, im).double())
+}
+
+/// (x, l) ↦ s·x² + 2l̄ in Fp4, where s·x² = 2ξ·x0·x1 + (x0² + ξ·x1²)·s.
+fn twisted_square_plus_conjugate<F: Fe>(x: Fp4<F>, l: Fp4<F>) -> Fp4<F> {
+    let p = products(x);
+    let re = p.k0 - p.k1 + l.c0.c0; //               Re(ξ·x0·x1 + l0) = (K − K₁) − (K − K₀) + Re(l0)
+    let im = p.k.double() - p.k0 - p.k1 + l.c0.c1; //  Im(ξ·x0·x1 + l0) = (K − K₁) + (K − K₀) + Im(l0)
+    Fp4::new(Fp2::new(re, im).double(), first_part(&p, l.c1))
+}

@@ -1,0 +1,180 @@
+//! Fp12 = Fp4[w] / (w³ − s) = Fp2[w] / (w⁶ − ξ), the field of pairing values.
+//!
+//! The coefficients of 1, w, …, w⁵ over Fp2 are those of the tower Fp2, Fp6 = Fp2[w²], Fp12 = Fp6[w] that most libraries
+//! use; only their grouping differs.
+
+use crate::fp2::Fp2;
+use crate::fp4::{self, Fp4};
+use crate::fp6::Fp6;
+use core::ops::Mul;
+use residue_modular::{Fe, bundle};
+
+/// c0 + c1·w + c2·w².
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fp12<F> {
+    /// The part in Fp4.
+    pub c0: Fp4<F>,
+    /// The part times w.
+    pub c1: Fp4<F>,
+    /// The part times w².
+    pub c2: Fp4<F>,
+}
+
+bundle!(Fp12 { c0: Fp4<F>, c1: Fp4<F>, c2: Fp4<F> });
+linear!(Fp12 { c0, c1, c2 });
+
+/// The sparse element l0 + l2·w² + l3·w³: a line of the pairing, evaluated.
+#[derive(Clone, Copy, Debug)]
+pub struct Sparse023<F> {
+    /// The coefficient of 1.
+    pub l0: Fp2<F>,
+    /// The coefficient of w².
+    pub l2: Fp2<F>,
+    /// The coefficient of w³.
+    pub l3: Fp2<F>,
+}
+
+bundle!(Sparse023 { l0: Fp2<F>, l2: Fp2<F>, l3: Fp2<F> });
+
+impl<F: Fe> Fp12<F> {
+    /// c0 + c1·w + c2·w².
+    pub const fn new(c0: Fp4<F>, c1: Fp4<F>, c2: Fp4<F>) -> Self {
+        Self { c0, c1, c2 }
+    }
+
+    /// f0 + f1·w + … + f5·w⁵. As w³ = s, fᵢ and fᵢ₊₃ make one coefficient over Fp4.
+    pub const fn from_coefficients([f0, f1, f2, f3, f4, f5]: [Fp2<F>; 6]) -> Self {
+        Self::new(Fp4::new(f0, f3), Fp4::new(f1, f4), Fp4::new(f2, f5))
+    }
+
+    /// The coefficients of 1, w, …, w⁵ over Fp2.
+    pub const fn coefficients(self) -> [Fp2<F>; 6] {
+        [self.c0.c0, self.c1.c0, self.c2.c0, self.c0.c1, self.c1.c1, self.c2.c1]
+    }
+
+    /// f = E + O·w with E and O in Fp6 = Fp2[w²].
+    pub const fn even_and_odd(self) -> (Fp6<F>, Fp6<F>) {
+        let [f0, f1, f2, f3, f4, f5] = self.coefficients();
+        (Fp6::new(f0, f2, f4), Fp6::new(f1, f3, f5))
+    }
+
+    /// E + O·w.
+    pub const fn from_even_and_odd(even: Fp6<F>, odd: Fp6<F>) -> Self {
+        Self::from_coefficients([even.c0, odd.c0, even.c1, odd.c1, even.c2, odd.c2])
+    }
+
+    /// f ↦ 2f.
+    #[must_use]
+    pub fn double(self) -> Self {
+        self + self
+    }
+
+    /// (f, k) ↦ k·f for k in Fp.
+    #[must_use]
+    pub fn scale(self, factor: F) -> Self {
+        Self::from_coefficients(self.coefficients().map(|c| c.scale(factor)))
+    }
+
+    /// f ↦ f². Chung–Hasan 2007, SQR2 (§3), over Fp4.
+    #[must_use]
+    pub fn square(self) -> Self {
+        let Self { c0: a0, c1: a1, c2: a2 } = self;
+        let m = a1.double().multiplicand();
+        let s0 = a0.square(); //                  S0 = a0²
+        let s1 = a0 * m; //                       S1 = 2·a0·a1
+        let s2 = (a0 - a1 + a2).square(); //      S2 = (a0 − a1 + a2)²
+        let s3 = a2 * m; //                       S3 = 2·a1·a2
+        let s4 = a2.square(); //                  S4 = a2²
+        let c0 = s0 + s3.mul_by_s(); //           S0 + s·S3
+        let c1 = s1 + s4.mul_by_s(); //           S1 + s·S4
+        let c2 = (s1 + s2 + s3) - (s0 + s4); //   S1 + S2 + S3 − S0 − S4
+        Self::new(c0, c1, c2)
+    }
+
+    /// (f, l) ↦ f·(l0 + l2·w² + l3·w³) with thirteen products in Fp2: Karatsuba over Fp4 on (l0 + l3·s) + l2·w².
+    #[must_use]
+    pub fn mul_by_023(self, line: Sparse023<F>) -> Self {
+        let Self { c0: f0, c1: f1, c2: f2 } = self;
+        let a = Fp4::new(line.l0, line.l3).multiplicand(); //         A = l0 + l3·s
+        let b = line.l2.multiplicand(); //                            B = l2
+        let sum = fp4::Multiplicand { c0: a.c0 + b, c1: a.c1 }; //    A + B
+        let p0 = f0 * a; //                                           P0 = F0·A
+        let p1 = f1 * a; //                                           P1 = F1·A
+        let q1 = f1.scale(b); //                                      Q1 = F1·B
+        let q2 = f2.scale(b); //                                      Q2 = F2·B
+        let c0 = p0 + q1.mul_by_s(); //                               F0·A + s·F1·B
+        let c1 = p1 + q2.mul_by_s(); //                               F1·A + s·F2·B
+        let c2 = (f0 + f2) * sum - (p0 + q2); //                      F2·A + F0·B = (F0 + F2)(A + B) − P0 − Q2
+        Self::new(c0, c1, c2)
+    }
+
+    /// f ↦ f^(p⁶) = E − O·w, the inverse of a unitary f.
+    #[must_use]
+    pub fn conjugate(self) -> Self {
+        let (even, odd) = self.even_and_odd();
+        Self::from_even_and_odd(even, -odd)
+    }
+
+    /// f ↦ f⁻¹ = (E − O·w) / N, where N = E² − v·O² is the norm to Fp6 and `invert` inverts in Fp.
+    #[must_use]
+    pub fn inverse_with(self, invert: impl FnOnce(F) -> F) -> Self {
+        let (even, odd) = self.even_and_odd();
+        let norm = even.square() - odd.square().mul_by_v();
+        let inverse = norm.inverse_with(invert).multiplicand();
+        Self::from_even_and_odd(even * inverse, -(odd * inverse))
+    }
+
+    /// f ↦ f^(p⁶ − 1) = (E − O·w) / (E + O·w) = (E² + v·O² − 2·E·O·w) / N, where `invert` inverts in Fp. Unitary.
+    #[must_use]
+    pub fn conjugate_over_self(self, invert: impl FnOnce(F) -> F) -> Self {
+        let (even, odd) = self.even_and_odd();
+        let ee = even.square(); //             E²
+        let oo = odd.square().mul_by_v(); //   v·O²
+        let eo = even * odd; //                E·O
+        let inverse = (ee - oo).inverse_with(invert).multiplicand();
+        Self::from_even_and_odd((ee + oo) * inverse, -((eo + eo) * inverse))
+    }
+
+    /// f ↦ fᵖ, given γᵢ = ξ^(i(p − 1)/6) for i = 0 … 5: Σ fᵢ·wⁱ ↦ Σ fᵢᵖ·γᵢ·wⁱ.
+    #[must_use]
+    pub fn frobenius(self, gamma: &[Fp2<F>; 6]) -> Self {
+        let [f0, f1, f2, f3, f4, f5] = self.coefficients();
+        let [_, g1, g2, g3, g4, g5] = *gamma;
+        Self::from_coefficients([
+            f0.conjugate(),
+            f1.conjugate_mul(g1),
+            f2.conjugate_mul(g2),
+            f3.conjugate_mul(g3),
+            f4.conjugate_mul(g4),
+            f5.conjugate_mul(g5),
+        ])
+    }
+
+    /// f ↦ f^(p²), given δᵢ = ξ^(i(p² − 1)/6) in Fp for i = 0 … 5; δ₀ = 1 and δ₃ = −1.
+    #[must_use]
+    pub fn frobenius_squared(self, delta: &[F; 6]) -> Self {
+        let [f0, f1, f2, f3, f4, f5] = self.coefficients();
+        let [_, d1, d2, _, d4, d5] = *delta;
+        Self::from_coefficients([f0, f1.scale(d1), f2.scale(d2), -f3, f4.scale(d4), f5.scale(d5)])
+    }
+}
+
+impl<F: Fe> Mul for Fp12<F> {
+    type Output = Self;
+
+    /// (f, g) ↦ f·g with six products in Fp4 (eighteen in Fp2): Karatsuba, as in Fp6.
+    fn mul(self, other: Self) -> Self {
+        let Self { c0: a0, c1: a1, c2: a2 } = self;
+        let [b0, b1, b2] = [other.c0, other.c1, other.c2].map(Fp4::multiplicand);
+        let v0 = a0 * b0; //                             V0 = a0·b0
+        let v1 = a1 * b1; //                             V1 = a1·b1
+        let v2 = a2 * b2; //                             V2 = a2·b2
+        let t12 = (a1 + a2) * (b1 + b2) - (v1 + v2); //  a1·b2 + a2·b1
+        let t01 = (a0 + a1) * (b0 + b1) - (v0 + v1); //  a0·b1 + a1·b0
+        let t02 = (a0 + a2) * (b0 + b2) - (v0 + v2); //  a0·b2 + a2·b0
+        let c0 = v0 + t12.mul_by_s(); //                 V0 + s·(a1·b2 + a2·b1)
+        let c1 = t01 + v2.mul_by_s(); //                 a0·b1 + a1·b0 + s·V2
+        let c2 = t02 + v1; //                            a0·b2 + a2·b0 + V1
+        Self::new(c0, c1, c2)
+    }
+}

@@ -1,0 +1,95 @@
+//! Fp4 = Fp2[s] / (s² − ξ), ξ = 1 + u.
+//!
+//! Fp12 is the cubic extension of this field: that makes the cyclotomic squaring and the line products of the pairing
+//! cheapest, since both work on three elements of Fp4.
+
+use crate::fp2::{self, Fp2};
+use core::ops::Mul;
+use residue_modular::{Fe, bundle};
+
+/// c0 + c1·s.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fp4<F> {
+    /// The part in Fp2.
+    pub c0: Fp2<F>,
+    /// The part times s.
+    pub c1: Fp2<F>,
+}
+
+bundle!(Fp4 { c0: Fp2<F>, c1: Fp2<F> });
+linear!(Fp4 { c0, c1 });
+
+/// An element as the right operand of products; see [`fp2::Multiplicand`].
+#[derive(Clone, Copy, Debug)]
+pub struct Multiplicand<F> {
+    /// c0 as a right operand.
+    pub c0: fp2::Multiplicand<F>,
+    /// c1 as a right operand.
+    pub c1: fp2::Multiplicand<F>,
+}
+
+linear!(Multiplicand { c0, c1 });
+
+impl<F: Fe> Fp4<F> {
+    /// c0 + c1·s.
+    pub const fn new(c0: Fp2<F>, c1: Fp2<F>) -> Self {
+        Self { c0, c1 }
+    }
+
+    /// This element as the right operand of products.
+    #[must_use]
+    pub fn multiplicand(self) -> Multiplicand<F> {
+        Multiplicand { c0: self.c0.multiplicand(), c1: self.c1.multiplicand() }
+    }
+
+    /// a ↦ 2a.
+    #[must_use]
+    pub fn double(self) -> Self {
+        self + self
+    }
+
+    /// a ↦ a² with three squarings in Fp2. As ξ = 1 + u, a0² + ξ·a1² = (a0² + a1²) + u·a1².
+    #[must_use]
+    pub fn square(self) -> Self {
+        let t0 = self.c0.square(); //                  T0 = a0²
+        let t1 = self.c1.square(); //                  T1 = a1²
+        let t = t0 + t1; //                            T = T0 + T1
+        let c0 = t.add_times_u(t1); //                 a0² + ξ·a1² = T + u·T1
+        let c1 = (self.c0 + self.c1).square() - t; //  2·a0·a1 = (a0 + a1)² − T
+        Self::new(c0, c1)
+    }
+
+    /// (a, k) ↦ k·a for k in Fp2.
+    #[must_use]
+    pub fn scale(self, factor: fp2::Multiplicand<F>) -> Self {
+        Self::new(self.c0 * factor, self.c1 * factor)
+    }
+
+    /// a ↦ s·a.
+    #[must_use]
+    pub fn mul_by_s(self) -> Self {
+        Self::new(self.c1.mul_by_nonresidue(), self.c0)
+    }
+}
+
+impl<F: Fe> Mul<Multiplicand<F>> for Fp4<F> {
+    type Output = Self;
+
+    /// (a, b) ↦ a·b with three products in Fp2 (Karatsuba); the sum of two of them serves twice, as in the square.
+    fn mul(self, b: Multiplicand<F>) -> Self {
+        let t0 = self.c0 * b.c0; //                              T0 = a0·b0
+        let t1 = self.c1 * b.c1; //                              T1 = a1·b1
+        let t = t0 + t1; //                                      T = T0 + T1
+        let c0 = t.add_times_u(t1); //                           a0·b0 + ξ·a1·b1 = T + u·T1
+        let c1 = (self.c0 + self.c1) * (b.c0 + b.c1) - t; //     a0·b1 + a1·b0 = (a0 + a1)(b0 + b1) − T
+        Self::new(c0, c1)
+    }
+}
+
+impl<F: Fe> Mul for Fp4<F> {
+    type Output = Self;
+
+    fn mul(self, other: Self) -> Self {
+        self * other.multiplicand()
+    }
+}

@@ -1,0 +1,102 @@
+//! Fp6 = Fp2[v] / (v³ − ξ), the other subfield of Fp12: v = w². Norms from Fp12 land here and are inverted here.
+
+use crate::fp2::{self, Fp2};
+use core::ops::Mul;
+use residue_modular::{Fe, bundle};
+
+/// c0 + c1·v + c2·v².
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fp6<F> {
+    /// The part in Fp2.
+    pub c0: Fp2<F>,
+    /// The part times v.
+    pub c1: Fp2<F>,
+    /// The part times v².
+    pub c2: Fp2<F>,
+}
+
+bundle!(Fp6 { c0: Fp2<F>, c1: Fp2<F>, c2: Fp2<F> });
+linear!(Fp6 { c0, c1, c2 });
+
+/// An element as the right operand of products; see [`fp2::Multiplicand`].
+#[derive(Clone, Copy, Debug)]
+pub struct Multiplicand<F> {
+    c0: fp2::Multiplicand<F>,
+    c1: fp2::Multiplicand<F>,
+    c2: fp2::Multiplicand<F>,
+}
+
+impl<F: Fe> Fp6<F> {
+    /// c0 + c1·v + c2·v².
+    pub const fn new(c0: Fp2<F>, c1: Fp2<F>, c2: Fp2<F>) -> Self {
+        Self { c0, c1, c2 }
+    }
+
+    /// This element as the right operand of products.
+    #[must_use]
+    pub fn multiplicand(self) -> Multiplicand<F> {
+        Multiplicand { c0: self.c0.multiplicand(), c1: self.c1.multiplicand(), c2: self.c2.multiplicand() }
+    }
+
+    /// a ↦ v·a.
+    #[must_use]
+    pub fn mul_by_v(self) -> Self {
+        Self::new(self.c2.mul_by_nonresidue(), self.c0, self.c1)
+    }
+
+    /// a ↦ a². Chung–Hasan 2007, SQR2 (§3).
+    #[must_use]
+    pub fn square(self) -> Self {
+        let Self { c0: a0, c1: a1, c2: a2 } = self;
+        let m = a1.double().multiplicand();
+        let s0 = a0.square(); //                   S0 = a0²
+        let s1 = a0 * m; //                        S1 = 2·a0·a1
+        let s2 = (a0 - a1 + a2).square(); //       S2 = (a0 − a1 + a2)²
+        let s3 = a2 * m; //                        S3 = 2·a1·a2
+        let s4 = a2.square(); //                   S4 = a2²
+        let c0 = s0 + s3.mul_by_nonresidue(); //   S0 + ξ·S3
+        let c1 = s1 + s4.mul_by_nonresidue(); //   S1 + ξ·S4
+        let c2 = (s1 + s2 + s3) - (s0 + s4); //    S1 + S2 + S3 − S0 − S4
+        Self::new(c0, c1, c2)
+    }
+
+    /// a ↦ a⁻¹, where `invert` inverts in Fp. Beuchat et al. 2010 (2010/354), algorithm 17.
+    #[must_use]
+    pub fn inverse_with(self, invert: impl FnOnce(F) -> F) -> Self {
+        let Self { c0: a0, c1: a1, c2: a2 } = self;
+        let [m0, m1, m2] = [a0, a1, a2].map(Fp2::multiplicand);
+        let a = a0.square() - (a1 * m2).mul_by_nonresidue(); //          A = a0² − ξ·a1·a2
+        let b = a2.square().mul_by_nonresidue() - a1 * m0; //            B = ξ·a2² − a0·a1
+        let c = a1.square() - a2 * m0; //                                C = a1² − a0·a2
+        let norm = a * m0 + (b * m2 + c * m1).mul_by_nonresidue(); //    N = a0·A + ξ·(a2·B + a1·C)
+        let inverse = norm.inverse_with(invert).multiplicand();
+        Self::new(a * inverse, b * inverse, c * inverse) //              (A + B·v + C·v²) / N
+    }
+}
+
+impl<F: Fe> Mul<Multiplicand<F>> for Fp6<F> {
+    type Output = Self;
+
+    /// (a, b) ↦ a·b with six products in Fp2. Devegili et al. 2006 (2006/471), §4: Karatsuba.
+    fn mul(self, b: Multiplicand<F>) -> Self {
+        let Self { c0: a0, c1: a1, c2: a2 } = self;
+        let v0 = a0 * b.c0; //                                V0 = a0·b0
+        let v1 = a1 * b.c1; //                                V1 = a1·b1
+        let v2 = a2 * b.c2; //                                V2 = a2·b2
+        let t12 = (a1 + a2) * (b.c1 + b.c2) - (v1 + v2); //   a1·b2 + a2·b1
+        let t01 = (a0 + a1) * (b.c0 + b.c1) - (v0 + v1); //   a0·b1 + a1·b0
+        let t02 = (a0 + a2) * (b.c0 + b.c2) - (v0 + v2); //   a0·b2 + a2·b0
+        let c0 = v0 + t12.mul_by_nonresidue(); //             V0 + ξ·(a1·b2 + a2·b1)
+        let c1 = t01 + v2.mul_by_nonresidue(); //             a0·b1 + a1·b0 + ξ·V2
+        let c2 = t02 + v1; //                                 a0·b2 + a2·b0 + V1
+        Self::new(c0, c1, c2)
+    }
+}
+
+impl<F: Fe> Mul for Fp6<F> {
+    type Output = Self;
+
+    fn mul(self, other: Self) -> Self {
+        self * other.multiplicand()
+    }
+}
