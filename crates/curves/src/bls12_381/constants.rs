@@ -1,0 +1,137 @@
+//! The constants of BLS12-381, computed from p and x by arithmetic on numbers, and lifted into programs.
+
+use crate::fp2::Fp2;
+use crate::group::Affine;
+use num_bigint::BigUint;
+use residue_ir::Machine;
+use residue_modular::{Number, fields::Bls12_381Fp};
+use std::sync::LazyLock;
+
+/// |x|; x itself is negative. draft-irtf-cfrg-pairing-friendly-curves-11, §4.2.1, t.
+pub const X_ABS: u64 = 0xd201_0000_0001_0000;
+
+/// Constants of programs, as canonical values.
+#[derive(Debug)]
+pub struct Constants {
+    /// 3/2.
+    pub three_halves: BigUint,
+    /// 1/3.
+    pub third: BigUint,
+    /// b = 4 of G1; b′ = 4ξ of G2 has it in both coefficients.
+    pub b: BigUint,
+    /// β = 2^((p − 1)/3), the cube root of unity with φ(x, y) = (β·x, y) = [−x²](x, y) on G1.
+    pub beta: BigUint,
+    /// ψ(x, y) = (xᵖ·cx, yᵖ·cy) with cx = ξ^(−(p − 1)/3).
+    pub psi_x: Fp2<BigUint>,
+    /// cy = ξ^(−(p − 1)/2).
+    pub psi_y: Fp2<BigUint>,
+    /// γᵢ = ξ^(i(p − 1)/6), i = 0 … 5: the p-th power of wⁱ is γᵢ·wⁱ.
+    pub gamma: [Fp2<BigUint>; 6],
+    /// δᵢ = ξ^(i(p² − 1)/6) = γᵢ^(p + 1), i = 0 … 5, all in Fp.
+    pub delta: [BigUint; 6],
+    /// μ² where μ⁶ = 1/6: see [`super::miller`].
+    pub mu_squared: BigUint,
+    /// μ³.
+    pub mu_cubed: BigUint,
+    /// −3μ².
+    pub minus_three_mu_squared: BigUint,
+}
+
+static CONSTANTS: LazyLock<Constants> = LazyLock::new(|| {
+    let p_minus_1 = modulus() - 1u32;
+    let small = |value: u64| Bls12_381Fp::from_u64(value);
+    let invert = |a: Bls12_381Fp| a.inverse().expect("a small number is not zero mod p");
+    let invert2 = |a: Fp2<Bls12_381Fp>| a.inverse().expect("a power of ξ is not zero");
+
+    let xi = Fp2::new(small(1), small(1));
+    let gamma_1 = xi.pow(&(&p_minus_1 / 6u32));
+    let gamma = [0u32, 1, 2, 3, 4, 5].map(|i| gamma_1.pow(&i.into()));
+
+    // 1/6 has an order that divides m = (p − 1)/18, which is prime to 6: its sixth root is its power by 1/6 mod m.
+    let m = &p_minus_1 / 18u32;
+    let sixth = BigUint::from(6u32).modinv(&m).expect("m is prime to 6");
+    let mu = invert(small(6)).pow(&sixth);
+    assert_eq!(mu.pow(&6u32.into()) * small(6), small(1), "μ⁶ = 1/6");
+
+    Constants {
+        three_halves: (small(3) * invert(small(2))).to_canonical(),
+        third: invert(small(3)).to_canonical(),
+        b: small(4).to_canonical(),
+        beta: small(2).pow(&(&p_minus_1 / 3u32)).to_canonical(),
+        psi_x: canonical(invert2(gamma[2])),
+        psi_y: canonical(invert2(gamma[3])),
+        gamma: gamma.map(canonical),
+        delta: gamma.map(|g| g.norm().to_canonical()),
+        mu_squared: (mu * mu).to_canonical(),
+        mu_cubed: (mu * mu * mu).to_canonical(),
+        minus_three_mu_squared: (-(small(3) * mu * mu)).to_canonical(),
+    }
+});
+
+/// The constants.
+pub fn constants() -> &'static Constants {
+    &CONSTANTS
+}
+
+/// p.
+pub fn modulus() -> BigUint {
+    Bls12_381Fp::modulus()
+}
+
+/// The generator of G1. draft-irtf-cfrg-pairing-friendly-curves-11, §4.2.1.
+pub fn g1_generator() -> Affine<BigUint> {
+    Affine::new(
+        decimal("3685416753713387016781088315183077757961620795782546409894578378688607592378376318836054947676345821548104185464507"),
+        decimal("1339506544944476473020471379941921221584933875938349620426543736416511423956333506472724655353366534992391756441569"),
+    )
+}
+
+/// The generator of G2. draft-irtf-cfrg-pairing-friendly-curves-11, §4.2.1.
+pub fn g2_generator() -> Affine<Fp2<BigUint>> {
+    Affine::new(
+        Fp2 {
+            c0: decimal("352701069587466618187139116011060144890029952792775240219908644239793785735715026873347600343865175952761926303160"),
+            c1: decimal("3059144344244213709971259814753781636986470325476647558659373206291635324768958432433509563104347017837885763365758"),
+        },
+        Fp2 {
+            c0: decimal("1985150602287291935568054521177171638300868978215655730859378665066344726373823718423869104263333984641494340347905"),
+            c1: decimal("927553665492332455747201965776037880757740193453592970025027978793976877002675564980949289727957565575433344219582"),
+        },
+    )
+}
+
+/// `value` as a constant of the program that `machine` runs.
+pub fn lift2<M: Machine>(machine: &M, value: &Fp2<BigUint>) -> Fp2<M::Fe> {
+    Fp2::new(machine.constant(&value.c0), machine.constant(&value.c1))
+}
+
+fn canonical(value: Fp2<Bls12_381Fp>) -> Fp2<BigUint> {
+    Fp2 { c0: value.c0.to_canonical(), c1: value.c1.to_canonical() }
+}
+
+fn decimal(digits: &str) -> BigUint {
+    digits.parse().expect("a constant of this file is written in decimal digits")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p_follows_from_x_and_the_cofactors_are_odd_and_coprime() {
+        // In terms of z = |x| = −x, to stay with positive numbers.
+        let z = BigUint::from(X_ABS);
+        let r = z.pow(4) - z.pow(2) + 1u32;
+        let h1 = (&z + 1u32).pow(2) / 3u32;
+        assert_eq!(modulus(), &h1 * &r - &z);
+        // h₂ = (x⁸ − 4x⁷ + 5x⁶ − 4x⁴ + 6x³ − 4x² − 4x + 13)/9.
+        let positive = z.pow(8) + z.pow(7) * 4u32 + z.pow(6) * 5u32 + &z * 4u32 + 13u32;
+        let h2 = (positive - z.pow(4) * 4u32 - z.pow(3) * 6u32 - z.pow(2) * 4u32) / 9u32;
+        assert!(h1.bit(0) && h2.bit(0), "neither curve has points of order two");
+        let (mut a, mut b) = (h1, h2);
+        while b != BigUint::ZERO {
+            (a, b) = (b.clone(), a % b);
+        }
+        assert_eq!(a, BigUint::from(1u32), "the cofactors are coprime");
+    }
+}

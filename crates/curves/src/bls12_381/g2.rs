@@ -1,0 +1,67 @@
+//! G2 of BLS12-381: is a point on the twist, and in the subgroup?
+
+use super::constants::{X_ABS, constants, lift2};
+use crate::conditions::{Conditions, all_vanish};
+use crate::fp2::Fp2;
+use crate::group::{Affine, Jacobian, Projective};
+use crate::ladder::ladder;
+use residue_ir::Machine;
+
+/// Zero exactly if the point lies on the twist y² = x³ + 4ξ.
+pub fn curve_defect<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe>>) -> M::Fe {
+    let b = machine.constant(&constants().b);
+    let Fp2 { c0, c1 } = point.curve_defect(Fp2::new(b, b));
+    all_vanish(&[c0, c1])
+}
+
+/// 1 if the point lies on the twist, else 0.
+pub fn is_on_curve<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe>>) -> M::Word {
+    machine.is_zero(curve_defect(machine, point))
+}
+
+/// The untwist-Frobenius-twist endomorphism ψ; it is the same on every twist that is scaled in Fp.
+pub fn psi<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe>>) -> Affine<Fp2<M::Fe>> {
+    let x = point.x.conjugate_mul(lift2(machine, &constants().psi_x));
+    let y = point.y.conjugate_mul(lift2(machine, &constants().psi_y));
+    Affine::new(x, y)
+}
+
+/// What holds exactly if `point` lies on the twist and in G2: ψ(Q) = [x]Q. Scott 2021 (2021/1130), §4; the proof is that of
+/// El Housni, Guillevic and Piellard 2022 (2022/352), §4.
+///
+/// Exact for every two elements of Fp2. If the conditions hold then Z ≠ 0, so [x]Q was computed without an exceptional case
+/// (see [`crate::group`]) and ψ(Q) = [x]Q; as ψ² − (x + 1)ψ + p = 0 on the whole twist, this gives (p − x)·Q = h₁·r·Q = 0;
+/// the twist has h₂·r points and the cofactors are coprime: r·Q = 0. If Q is in G2 (and not the identity), all that the
+/// chain meets is [k]Q with 0 < k < r, and an addition of Q comes at 2 ≤ k < r − 1: so Z ≠ 0, and the equation holds.
+pub fn membership<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe>>) -> Conditions<M::Fe> {
+    let three_halves = machine.constant(&constants().three_halves);
+    let start = point.to_jacobian(Fp2::new(machine.one(), machine.zero()));
+    let double = |_: &M, q: Jacobian<Fp2<M::Fe>>| q.double(three_halves);
+    let Jacobian { x, y, z } = ladder(machine, X_ABS, start, double, |_, q| q.add_mixed(point));
+    let image = psi(machine, point);
+    let zz = z.square();
+    let dx = x - image.x * zz; //          X = ψ(Q).x·Z²
+    let dy = y + image.y * (zz * z); //    Y = −ψ(Q).y·Z³
+    let vanishing = all_vanish(&[dx.c0, dx.c1, dy.c0, dy.c1, curve_defect(machine, point)]);
+    Conditions { vanishing, invertible: z.norm() }
+}
+
+/// What holds exactly if Q, which must lie on the twist (or a rescaled one), is in G2, given `multiple` = [|x|]Q as the
+/// homogeneous steps of [`super::miller`] gave it: there, too, Z = 0 is absorbing.
+pub fn membership_from_multiple<M: Machine>(
+    machine: &M,
+    point: Affine<Fp2<M::Fe>>,
+    multiple: Projective<Fp2<M::Fe>>,
+) -> Conditions<M::Fe> {
+    let Projective { x, y, z } = multiple;
+    let image = psi(machine, point);
+    let z_multiplicand = z.multiplicand();
+    let dx = x - image.x * z_multiplicand; //   X = ψ(Q).x·Z
+    let dy = y + image.y * z_multiplicand; //   Y = −ψ(Q).y·Z
+    Conditions { vanishing: all_vanish(&[dx.c0, dx.c1, dy.c0, dy.c1]), invertible: z.norm() }
+}
+
+/// 1 if the point lies on the twist and in G2, else 0.
+pub fn is_in_subgroup<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe>>) -> M::Word {
+    membership(machine, point).hold(machine)
+}

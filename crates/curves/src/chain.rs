@@ -1,0 +1,103 @@
+//! Powers by a constant exponent: an addition chain of squarings and products, without control flow.
+
+use num_bigint::BigUint;
+use residue_modular::Fe;
+
+/// (x, e) ↦ xᵉ for e ≥ 1: sliding windows over odd powers of x, with the width that needs fewest multiplications.
+/// Handbook of Applied Cryptography 1996, algorithm 14.85.
+#[must_use]
+pub fn pow_constant<F: Fe>(x: F, exponent: &BigUint) -> F {
+    assert!(exponent.bits() > 0, "x⁰ needs no chain");
+    let chain = Chain::best(exponent);
+    let mut odd_powers = vec![x];
+    if chain.largest() > 1 {
+        let square = x.square();
+        for half in 1..=chain.largest() / 2 {
+            odd_powers.push(odd_powers[half - 1] * square);
+        }
+    }
+    let mut power = odd_powers[chain.windows[0].odd / 2];
+    for (index, window) in chain.windows.iter().enumerate() {
+        if index > 0 {
+            power = power * odd_powers[window.odd / 2];
+        }
+        for _ in 0..window.squarings {
+            power = power.square();
+        }
+    }
+    power
+}
+
+/// Multiply by the odd power `odd`, then square `squarings` times (up to the end of the next window).
+struct Window {
+    odd: usize,
+    squarings: u64,
+}
+
+/// Windows of an exponent, most significant first.
+struct Chain {
+    windows: Vec<Window>,
+}
+
+impl Chain {
+    /// The chain with fewest multiplications.
+    fn best(exponent: &BigUint) -> Self {
+        (1..=8).map(|width| Self::sliding(exponent, width)).min_by_key(Self::len).expect("there are eight widths")
+    }
+
+    /// Windows of at most `width` bits that begin and end with a set bit.
+    fn sliding(exponent: &BigUint, width: u64) -> Self {
+        let mut windows: Vec<Window> = Vec::new();
+        let mut undone = exponent.bits(); // bits below this one are not yet in a window
+        let mut end = undone; // the last window ended here
+        while undone > 0 {
+            if !exponent.bit(undone - 1) {
+                undone -= 1;
+                continue;
+            }
+            let mut low = undone.saturating_sub(width);
+            while !exponent.bit(low) {
+                low += 1;
+            }
+            let odd = (low..undone).rev().fold(0, |odd, bit| 2 * odd + usize::from(exponent.bit(bit)));
+            if let Some(last) = windows.last_mut() {
+                last.squarings = end - low;
+            }
+            windows.push(Window { odd, squarings: low });
+            (undone, end) = (low, low);
+        }
+        Self { windows }
+    }
+
+    /// The largest odd power in use.
+    fn largest(&self) -> usize {
+        self.windows.iter().map(|window| window.odd).max().unwrap_or(1)
+    }
+
+    /// Number of multiplications, squarings included.
+    fn len(&self) -> u64 {
+        let squarings: u64 = self.windows.iter().map(|window| window.squarings).sum();
+        let table = if self.largest() > 1 { 1 + self.largest() / 2 } else { 0 };
+        squarings + (self.windows.len() - 1 + table) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use residue_modular::{Number, fields::Bls12_381Fp};
+
+    #[test]
+    fn powers_agree_with_square_and_multiply() {
+        let x = Bls12_381Fp::from_u64(7).pow(&BigUint::from(12_345u32));
+        for exponent in (1..300u32).map(BigUint::from).chain([Bls12_381Fp::modulus() - 2u32]) {
+            assert_eq!(pow_constant(x, &exponent), x.pow(&exponent), "exponent {exponent}");
+        }
+    }
+
+    #[test]
+    fn the_inversion_chain_of_bls12_381_is_short() {
+        let length = Chain::best(&(Bls12_381Fp::modulus() - 2u32)).len();
+        assert!(length <= 460, "{length} multiplications");
+    }
+}

@@ -1,0 +1,67 @@
+//! Conditions on field values, gathered so that one comparison decides many of them.
+//!
+//! Comparing costs much more than arithmetic, so conditions of the form “these values are zero” and “this value is not”
+//! are folded: for p ≡ 3 mod 4, −1 is no square, so a² + b² = 0 in Fp only if a = b = 0; and a·b ≠ 0 only if neither is 0.
+
+use residue_ir::{Machine, WordOp};
+use residue_modular::{Fe, bundle};
+
+/// Holds if `vanishing` is zero and `invertible` is not.
+#[derive(Clone, Copy, Debug)]
+pub struct Conditions<F> {
+    /// Zero exactly if every value that should be is.
+    pub vanishing: F,
+    /// Not zero exactly if no value that should not be is.
+    pub invertible: F,
+}
+
+bundle!(Conditions { vanishing: F, invertible: F });
+
+/// A value that is zero exactly if all of `values` are; they lie in Fp with p ≡ 3 mod 4, and there is at least one.
+pub fn all_vanish<F: Fe>(values: &[F]) -> F {
+    let (&first, rest) = values.split_first().expect("there is at least one value");
+    rest.iter().fold(first, |folded, &value| folded.square() + value.square())
+}
+
+impl<F: Fe> Conditions<F> {
+    /// Holds if these do and `value` is zero.
+    #[must_use]
+    pub fn and_vanishes(self, value: F) -> Self {
+        Self { vanishing: all_vanish(&[self.vanishing, value]), ..self }
+    }
+
+    /// Holds if both hold.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self { invertible: self.invertible * other.invertible, ..self.and_vanishes(other.vanishing) }
+    }
+
+    /// 1 if the conditions hold, else 0.
+    pub fn hold<M: Machine<Fe = F>>(self, machine: &M) -> M::Word {
+        let vanishes = machine.is_zero(self.vanishing);
+        let invertible = machine.not(machine.is_zero(self.invertible));
+        machine.word_op(WordOp::And, vanishes, invertible)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use residue_ir::Numbers;
+    use residue_modular::fields::Bls12_381Fp;
+    use ruint::aliases::U256;
+
+    #[test]
+    fn conditions_hold_only_if_all_do() {
+        let machine = Numbers::<Bls12_381Fp>::new(Vec::new());
+        let number = Bls12_381Fp::from_u64;
+        for case in 0..32u64 {
+            let bit = |index: u64| number(case >> index & 1);
+            let first = Conditions { vanishing: all_vanish(&[bit(0), bit(1)]), invertible: bit(2) };
+            let both = first.and(Conditions { vanishing: bit(3), invertible: bit(4) });
+            let expected = case == 0b1_0100;
+            assert_eq!(both.hold(&machine), U256::from(expected), "case {case:#07b}");
+            assert_eq!(first.and_vanishes(bit(3)).hold(&machine), U256::from(case & 0b1111 == 0b0100));
+        }
+    }
+}
