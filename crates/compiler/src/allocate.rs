@@ -1,0 +1,243 @@
+//! Slot allocation: places every value of every function in a slot, so that calls and loops need few copies.
+//!
+//! All functions share one file of slots. Functions are placed callees first; what a call overwrites is then known, and a
+//! value that lives across it avoids those slots, while a value that is passed prefers the parameter's own slot. Values
+//! that would be copied into each other are first joined into classes where they do not interfere; classes are then
+//! coloured in the order of their definition. `check` judges the result, so this file may be clever.
+
+use crate::error::CompileError;
+use crate::live::{Liveness, Passed, liveness};
+use fixedbitset::FixedBitSet;
+use residue_ir::program::{Function, Program, Region, Statement, Value};
+use std::collections::HashMap;
+
+/// A numbered place for one field value.
+pub type Slot = u32;
+
+/// Where the values of one function are.
+#[derive(Debug, Clone)]
+pub struct Placement {
+    /// The slot of each value.
+    pub slot_of: Vec<Slot>,
+    /// Slots that a call of the function may overwrite, those of its callees included.
+    pub overwrites: FixedBitSet,
+    /// For each block, by the first value it defines, the values that are needed behind it.
+    pub behind_block: HashMap<Value, FixedBitSet>,
+}
+
+impl Placement {
+    /// The slot of `value`.
+    pub fn slot(&self, value: Value) -> Slot {
+        self.slot_of[value.0 as usize]
+    }
+}
+
+/// The whole program's placement.
+#[derive(Debug, Clone)]
+pub struct Allocation {
+    /// One for each function.
+    pub functions: Vec<Placement>,
+    /// Slots 0 to this are used.
+    pub slots_used: Slot,
+}
+
+/// Places every function, with at most `limit` slots.
+pub fn allocate(program: &Program, limit: Slot) -> Result<Allocation, CompileError> {
+    let mut functions: Vec<Placement> = Vec::new();
+    for function in &program.functions {
+        let placed = place(program, function, &functions, limit)?;
+        functions.push(placed);
+    }
+    let last = functions.iter().filter_map(|placement| placement.overwrites.ones().next_back()).max();
+    let slots_used = last.map_or(0, |slot| narrow(slot) + 1);
+    Ok(Allocation { functions, slots_used })
+}
+
+fn narrow(index: usize) -> Slot {
+    Slot::try_from(index).expect("there are fewer than 2³² slots")
+}
+
+/// Values joined into classes that get one slot each.
+struct Classes {
+    /// Parent links; a root is its own parent.
+    parent: Vec<usize>,
+    /// For a root: the values in the class.
+    members: Vec<FixedBitSet>,
+    /// For a root: the values that may not share its slot.
+    interferes: Vec<FixedBitSet>,
+}
+
+impl Classes {
+    fn new(interferes: Vec<FixedBitSet>) -> Self {
+        let values = interferes.len();
+        let single = |value| {
+            let mut set = FixedBitSet::with_capacity(values);
+            set.insert(value);
+            set
+        };
+        Self { parent: (0..values).collect(), members: (0..values).map(single).collect(), interferes }
+    }
+
+    fn root(&self, mut value: usize) -> usize {
+        while self.parent[value] != value {
+            value = self.parent[value];
+        }
+        value
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.root(a), self.root(b));
+        if a != b {
+            let (keep, gone) = (a.min(b), a.max(b));
+            let (members, interferes) = (self.members[gone].clone(), self.interferes[gone].clone());
+            self.members[keep].union_with(&members);
+            self.interferes[keep].union_with(&interferes);
+            self.parent[gone] = keep;
+        }
+    }
+
+    fn join_if_free(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.root(a), self.root(b));
+        if a != b && self.interferes[a].is_disjoint(&self.members[b]) {
+            self.join(a, b);
+        }
+    }
+}
+
+/// Joins the parts of each loop's state, which are one place by construction.
+fn join_loops(region: &Region, classes: &mut Classes) {
+    for statement in &region.statements {
+        match statement {
+            Statement::Repeat(repeat) => {
+                for (param, result) in repeat.params.iter().zip(&repeat.results) {
+                    classes.join(param.0 as usize, result.0 as usize);
+                }
+                join_loops(&repeat.body, classes);
+            }
+            Statement::Branch(branch) => {
+                join_loops(&branch.then, classes);
+                join_loops(&branch.otherwise, classes);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The state of colouring one function.
+struct Colouring<'a> {
+    classes: Classes,
+    /// For a root: slots that calls overwrite while the class is live.
+    forbidden: Vec<FixedBitSet>,
+    /// For a root: slots it would like, best first.
+    wishes: Vec<Vec<Slot>>,
+    colour: Vec<Option<Slot>>,
+    limit: Slot,
+    function: &'a Function,
+}
+
+fn place(
+    program: &Program,
+    function: &Function,
+    done: &[Placement],
+    limit: Slot,
+) -> Result<Placement, CompileError> {
+    let Liveness { interferes, behind_block, across, mut alike, groups, passed } = liveness(function);
+    let values = function.value_count as usize;
+    let mut classes = Classes::new(interferes);
+    join_loops(&function.body, &mut classes);
+    alike.sort_by_key(|&(_, _, weight)| std::cmp::Reverse(weight));
+    for (a, b, _) in alike {
+        classes.join_if_free(a.0 as usize, b.0 as usize);
+    }
+
+    let mut overwrites = FixedBitSet::with_capacity(limit as usize);
+    let mut forbidden = vec![FixedBitSet::with_capacity(limit as usize); values];
+    for (callee, live) in &across {
+        let callee = &done[callee.0 as usize];
+        overwrites.union_with(&callee.overwrites);
+        for value in live.ones() {
+            forbidden[classes.root(value)].union_with(&callee.overwrites);
+        }
+    }
+    let mut wishes = vec![Vec::new(); values];
+    for (value, callee, which) in passed {
+        let operand = match which {
+            Passed::Argument(number) => program.function(callee).params[number],
+            Passed::Result(number) => match program.function(callee).results[number].value() {
+                Some(value) => value,
+                None => continue,
+            },
+        };
+        wishes[classes.root(value.0 as usize)].push(done[callee.0 as usize].slot(operand));
+    }
+
+    let mut colouring = Colouring { classes, forbidden, wishes, colour: vec![None; values], limit, function };
+    colouring.run(&groups)?;
+    let slot_of: Vec<Slot> = (0..values)
+        .map(|value| colouring.colour[colouring.classes.root(value)].expect("every class is coloured"))
+        .collect();
+    for &slot in &slot_of {
+        overwrites.insert(slot as usize);
+    }
+    Ok(Placement { slot_of, overwrites, behind_block })
+}
+
+impl Colouring<'_> {
+    fn run(&mut self, groups: &[Vec<Value>]) -> Result<(), CompileError> {
+        let mut group_of: HashMap<usize, &Vec<Value>> = HashMap::new();
+        for group in groups {
+            for value in group {
+                group_of.entry(self.classes.root(value.0 as usize)).or_insert(group);
+            }
+        }
+        for value in 0..self.colour.len() {
+            let class = self.classes.root(value);
+            if self.colour[class].is_some() {
+                continue;
+            }
+            if let Some(group) = group_of.get(&class) {
+                self.colour_group(group);
+            }
+            if self.colour[class].is_none() {
+                self.colour[class] = Some(self.choose(class)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Slots that `class` may not have.
+    fn taken(&self, class: usize) -> FixedBitSet {
+        let mut taken = self.forbidden[class].clone();
+        for neighbour in self.classes.interferes[class].ones() {
+            if let Some(slot) = self.colour[self.classes.root(neighbour)] {
+                taken.insert(slot as usize);
+            }
+        }
+        taken
+    }
+
+    fn choose(&self, class: usize) -> Result<Slot, CompileError> {
+        let taken = self.taken(class);
+        let wish = self.wishes[class].iter().copied().find(|&slot| !taken.contains(slot as usize));
+        let slot = wish.or_else(|| (0..self.limit).find(|&slot| !taken.contains(slot as usize)));
+        slot.ok_or_else(|| CompileError::Slots { function: self.function.name.clone(), limit: self.limit })
+    }
+
+    /// Places the values of `group` in consecutive slots, if none has a place yet and there is room.
+    fn colour_group(&mut self, group: &[Value]) {
+        let classes: Vec<usize> = group.iter().map(|value| self.classes.root(value.0 as usize)).collect();
+        let mut different = classes.clone();
+        different.sort_unstable();
+        different.dedup();
+        if different.len() != classes.len() || classes.iter().any(|&class| self.colour[class].is_some()) {
+            return;
+        }
+        let taken: Vec<FixedBitSet> = classes.iter().map(|&class| self.taken(class)).collect();
+        let length = narrow(classes.len());
+        let fits = |&start: &Slot| (start..).zip(&taken).all(|(slot, taken)| !taken.contains(slot as usize));
+        let Some(start) = (0..=self.limit.saturating_sub(length)).find(fits) else { return };
+        for (slot, &class) in (start..).zip(&classes) {
+            self.colour[class] = Some(slot);
+        }
+    }
+}

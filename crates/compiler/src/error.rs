@@ -1,0 +1,71 @@
+//! Why a program cannot be compiled.
+
+use residue_isa::Revision;
+use thiserror::Error;
+
+/// Why a program cannot be compiled for a revision. A limit names the function and the number.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum CompileError {
+    /// The program is not well formed.
+    #[error("the program is not well formed: {0}")]
+    Program(#[from] residue_ir::VerifyError),
+    /// The modulus has a width that the revision does not have.
+    #[error("{revision} has moduli up to {limit_bits} bits; this program's has {bits}")]
+    Width {
+        /// The revision.
+        revision: Revision,
+        /// Bits of the modulus.
+        bits: u64,
+        /// The most the revision can have.
+        limit_bits: u64,
+    },
+    /// Montgomery form needs an odd modulus.
+    #[error("{revision} needs an odd modulus")]
+    EvenModulus {
+        /// The revision.
+        revision: Revision,
+    },
+    /// More slots are needed at once than there are.
+    #[error("function `{function}` needs more than {limit} slots at once")]
+    Slots {
+        /// The function.
+        function: String,
+        /// What is left for it beside constants.
+        limit: u32,
+    },
+    /// More constants than there are slots.
+    #[error("the program has {count} constants; {limit} slots hold them and at least one value")]
+    Constants {
+        /// How many there are.
+        count: usize,
+        /// How many slots there are.
+        limit: u32,
+    },
+    /// Slots together take more bytes than a frame may have.
+    #[error("{slots} slots of {element_bytes} bytes are more than {limit_bytes} bytes")]
+    SlotBytes {
+        /// Slots used.
+        slots: u32,
+        /// Bytes of one.
+        element_bytes: usize,
+        /// The most that one frame may have.
+        limit_bytes: usize,
+    },
+    /// A word lies too deep in the stack for DUP16.
+    #[error("function `{function}` keeps more than 16 words on the stack")]
+    Stack {
+        /// The function.
+        function: String,
+    },
+    /// The code could not be encoded.
+    #[error("assembling: {0}")]
+    Assemble(#[from] residue_isa::assembly::AssembleError),
+    /// The checker found code that does not mean its block. This is a mistake in the compiler.
+    #[error("function `{function}`: compiled code does not mean its block: {what}")]
+    Judged {
+        /// The function.
+        function: String,
+        /// What differs.
+        what: String,
+    },
+}

@@ -1,0 +1,470 @@
+//! Lowering: control, words and calls of a placed program become code; the target supplies what revisions differ in.
+//!
+//! The stack is known at every point: under everything lies the return address of the function, above it the words that
+//! are kept (results of comparisons, bound words, loop counters) until their region ends. Memory holds, from the bottom:
+//! what the target needs, the variables, the output, arrays of fixed size, and behind them one record for each index of
+//! the unbounded arrays.
+
+mod words;
+
+use crate::allocate::{Allocation, Placement, Slot};
+use crate::error::CompileError;
+use crate::moves::sequence;
+use crate::target::{SlotOp, Target, arithmetic, push};
+use residue_ir::Capacity;
+use residue_ir::program::{Branch, Function, FunctionId, Op, Operand, Program, Region, Repeat, Statement, Value, Word, WordDef};
+use residue_isa::assembly::{Assembly, LabelId};
+use residue_isa::opcode::evm;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Where the items of a block are in the assembly, for the checker.
+#[derive(Debug, Clone)]
+pub struct LoweredBlock {
+    /// The function.
+    pub function: usize,
+    /// The first value that the block defines: its key in the placement.
+    pub first: Value,
+    /// Its items.
+    pub items: Range<usize>,
+}
+
+/// What lowering leaves beside the assembly.
+#[derive(Debug)]
+pub struct Lowered {
+    /// Every block with operations.
+    pub blocks: Vec<LoweredBlock>,
+    /// Where a failed requirement goes: the end of all functions.
+    pub fail: LabelId,
+    /// The entry label of each function.
+    pub entries: Vec<LabelId>,
+    /// Bytes of memory that the program uses whatever its input.
+    pub memory_bytes: u32,
+}
+
+/// Where memory holds what.
+struct Layout {
+    variables: u32,
+    output: u32,
+    /// For each array: address of its first element, and bytes from one index to the next.
+    arrays: Vec<(u32, u32)>,
+    /// Where the records of unbounded arrays begin, and their size.
+    records: (u32, u32),
+}
+
+fn layout(program: &Program, target: &dyn Target) -> Layout {
+    let variables = target.memory_bytes();
+    let output = variables + 32 * u32::try_from(program.variables.len()).expect("variables are few");
+    let mut next = output + output_bytes(program);
+    let bytes_of = |values: usize| u32::try_from(values).expect("elements are small") * target.element_bytes();
+    let mut arrays = vec![(0, 0); program.arrays.len()];
+    for (array, place) in program.arrays.iter().zip(&mut arrays) {
+        if let Capacity::Fixed(count) = array.capacity {
+            let bytes = bytes_of(array.element_values);
+            *place = (next, bytes);
+            next += bytes * count;
+        }
+    }
+    let first_record = next.next_multiple_of(32);
+    let mut record_bytes = 0;
+    for (array, place) in program.arrays.iter().zip(&mut arrays) {
+        if array.capacity == Capacity::Unbounded {
+            *place = (first_record + record_bytes, 0);
+            record_bytes += bytes_of(array.element_values);
+        }
+    }
+    for (array, place) in program.arrays.iter().zip(&mut arrays) {
+        if array.capacity == Capacity::Unbounded {
+            place.1 = record_bytes;
+        }
+    }
+    Layout { variables, output, arrays, records: (first_record, record_bytes) }
+}
+
+/// Room for the longest output.
+fn output_bytes(program: &Program) -> u32 {
+    fn longest(region: &Region) -> u32 {
+        let of = |statement: &Statement| match statement {
+            Statement::ReturnWord { .. } => 32,
+            Statement::ReturnElements { values, size_bytes } => {
+                (u32::try_from(values.len()).expect("outputs are small") * size_bytes).next_multiple_of(32)
+            }
+            Statement::Repeat(repeat) => longest(&repeat.body),
+            Statement::Branch(branch) => longest(&branch.then).max(longest(&branch.otherwise)),
+            _ => 0,
+        };
+        region.statements.iter().map(of).max().unwrap_or(0)
+    }
+    program.functions.iter().map(|function| longest(&function.body)).max().unwrap_or(0)
+}
+
+/// Writes the whole program to `code`.
+pub fn lower(
+    program: &Program,
+    allocation: &Allocation,
+    first_constant: Slot,
+    spare: Slot,
+    target: &dyn Target,
+    code: &mut Assembly,
+) -> Result<Lowered, CompileError> {
+    let layout = layout(program, target);
+    let entries: Vec<LabelId> = program.functions.iter().map(|_| code.new_label()).collect();
+    let fail = code.new_label();
+    target.start(code, layout.records.0);
+    let mut blocks = Vec::new();
+    // The start comes first and falls through from the target's own beginning.
+    let order = (0..program.functions.len()).rev();
+    for number in order {
+        let mut lowering = Lowering {
+            program,
+            allocation,
+            number,
+            function: &program.functions[number],
+            placement: &allocation.functions[number],
+            layout: &layout,
+            entries: &entries,
+            fail,
+            first_constant,
+            spare,
+            target,
+            code,
+            blocks: &mut blocks,
+            stack: Vec::new(),
+            depth: 0,
+            uses: words::count_uses(&program.functions[number]),
+        };
+        lowering.function()?;
+    }
+    code.label(fail);
+    code.op(evm::INVALID);
+    target.end(code);
+    Ok(Lowered { blocks, fail, entries, memory_bytes: layout.records.0 })
+}
+
+/// What lies on the stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Entry {
+    /// The return address, or an operand of the expression being computed, or a loop's bound.
+    Other,
+    /// A kept word, with the depth of the region that it belongs to.
+    Kept(Word, usize),
+}
+
+struct Lowering<'a> {
+    program: &'a Program,
+    allocation: &'a Allocation,
+    number: usize,
+    function: &'a Function,
+    placement: &'a Placement,
+    layout: &'a Layout,
+    entries: &'a [LabelId],
+    fail: LabelId,
+    first_constant: Slot,
+    spare: Slot,
+    target: &'a dyn Target,
+    code: &'a mut Assembly,
+    blocks: &'a mut Vec<LoweredBlock>,
+    stack: Vec<Entry>,
+    /// Number of regions around this point.
+    depth: usize,
+    /// Reads of each kept word that are still to come in the text.
+    uses: HashMap<Word, usize>,
+}
+
+/// Whether control reaches the end of a region.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    Continues,
+    Ended,
+}
+
+impl Lowering<'_> {
+    fn is_start(&self) -> bool {
+        self.number + 1 == self.program.functions.len()
+    }
+
+    fn function(&mut self) -> Result<(), CompileError> {
+        if !self.is_start() {
+            self.code.label(self.entries[self.number]);
+            self.stack.push(Entry::Other);
+        }
+        let flow = self.region(&self.function.body)?;
+        if flow == Flow::Continues {
+            self.code.op(if self.is_start() { evm::STOP } else { evm::JUMP });
+        }
+        Ok(())
+    }
+
+    fn slot(&self, operand: Operand) -> Slot {
+        match operand {
+            Operand::Value(value) => self.placement.slot(value),
+            Operand::Constant(id) => self.first_constant + id.0,
+        }
+    }
+
+    fn moves(&mut self, moves: &[(Slot, Slot)]) {
+        for copy in sequence(moves, self.spare) {
+            self.target.copy(self.code, copy);
+        }
+    }
+
+    fn move_to(&mut self, targets: &[Value], sources: &[Operand]) {
+        let moves: Vec<(Slot, Slot)> =
+            targets.iter().zip(sources).map(|(&to, &from)| (self.placement.slot(to), self.slot(from))).collect();
+        self.moves(&moves);
+    }
+
+    /// A region; the words it keeps are gone behind it.
+    fn region(&mut self, region: &Region) -> Result<Flow, CompileError> {
+        let height = self.stack.len();
+        self.depth += 1;
+        let mut flow = Flow::Continues;
+        for statement in &region.statements {
+            flow = self.statement(statement)?;
+            if flow == Flow::Ended {
+                break;
+            }
+        }
+        self.depth -= 1;
+        if flow == Flow::Continues {
+            for _ in height..self.stack.len() {
+                self.code.op(evm::POP);
+            }
+        }
+        self.stack.truncate(height);
+        Ok(flow)
+    }
+
+    fn statement(&mut self, statement: &Statement) -> Result<Flow, CompileError> {
+        match statement {
+            Statement::Block(block) => self.block(block),
+            Statement::Call { function, arguments, results } => self.call(*function, arguments, results),
+            Statement::Repeat(repeat) => self.repeat(repeat)?,
+            Statement::Branch(branch) => return self.branch(branch),
+            Statement::Reserve { array, count } => self.reserve(*array, *count)?,
+            Statement::Load { array, index, results } => {
+                let slots: Vec<Slot> = results.iter().map(|&value| self.placement.slot(value)).collect();
+                for (first, count, offset) in runs(&slots) {
+                    self.element_address(*array, *index, offset)?;
+                    self.target.load(self.code, first, count);
+                    self.stack.pop();
+                }
+            }
+            Statement::Store { array, index, values } => {
+                let slots: Vec<Slot> = values.iter().map(|&operand| self.slot(operand)).collect();
+                for (first, count, offset) in runs(&slots) {
+                    self.element_address(*array, *index, offset)?;
+                    self.target.store(self.code, first, count);
+                    self.stack.pop();
+                }
+            }
+            Statement::Parse { result, offset, size_bytes } => {
+                self.word(*offset)?;
+                self.target.parse(self.code, self.placement.slot(*result), *size_bytes, self.fail);
+                self.stack.pop();
+            }
+            Statement::IsZero { result, value } => {
+                self.target.is_zero(self.code, self.slot(*value));
+                self.keep(*result);
+            }
+            Statement::Equal { result, a, b } => {
+                self.target.equal(self.code, self.slot(*a), self.slot(*b));
+                self.keep(*result);
+            }
+            Statement::Bind { result, word } => {
+                self.word(*word)?;
+                self.stack.pop();
+                self.keep(*result);
+            }
+            Statement::Get { result, variable } => {
+                let address = self.variable(*variable);
+                push(self.code, address);
+                self.code.op(evm::MLOAD);
+                self.keep(*result);
+            }
+            Statement::Set { variable, word } => {
+                self.word(*word)?;
+                let address = self.variable(*variable);
+                push(self.code, address);
+                self.code.op(evm::MSTORE);
+                self.stack.pop();
+            }
+            Statement::Require { condition } => {
+                self.jump_if_zero(*condition, self.fail)?;
+            }
+            Statement::ReturnWord { word } => {
+                self.word(*word)?;
+                push(self.code, self.layout.output);
+                self.code.op(evm::MSTORE);
+                self.stack.pop();
+                self.return_output(32);
+                return Ok(Flow::Ended);
+            }
+            Statement::ReturnElements { values, size_bytes } => {
+                let mut address = self.layout.output;
+                for &operand in values {
+                    self.target.output(self.code, self.slot(operand), address, *size_bytes);
+                    address += size_bytes;
+                }
+                self.return_output(address - self.layout.output);
+                return Ok(Flow::Ended);
+            }
+        }
+        Ok(Flow::Continues)
+    }
+
+    fn return_output(&mut self, size_bytes: u32) {
+        push(self.code, size_bytes);
+        push(self.code, self.layout.output);
+        self.code.op(evm::RETURN);
+    }
+
+    fn block(&mut self, block: &residue_ir::Block) {
+        let Some(&(first, _)) = block.ops.first() else { return };
+        let operation = |&(value, op): &(Value, Op)| SlotOp {
+            operation: arithmetic(op.kind),
+            out: self.placement.slot(value),
+            x: self.slot(op.x),
+            y: self.slot(op.y),
+        };
+        let ops: Vec<SlotOp> = block.ops.iter().map(operation).collect();
+        let start = self.code.items().len();
+        self.target.operations(self.code, &ops);
+        let items = start..self.code.items().len();
+        self.blocks.push(LoweredBlock { function: self.number, first, items });
+    }
+
+    fn call(&mut self, callee: FunctionId, arguments: &[Operand], results: &[Value]) {
+        let function = self.program.function(callee);
+        let placement = &self.allocation.functions[callee.0 as usize];
+        let inward: Vec<(Slot, Slot)> = function
+            .params
+            .iter()
+            .zip(arguments)
+            .map(|(&param, &argument)| (placement.slot(param), self.slot(argument)))
+            .collect();
+        self.moves(&inward);
+        let back = self.code.new_label();
+        self.code.push_label(back);
+        self.code.push_label(self.entries[callee.0 as usize]);
+        self.code.op(evm::JUMP);
+        self.code.label(back);
+        let outward: Vec<(Slot, Slot)> = results
+            .iter()
+            .zip(&function.results)
+            .map(|(&result, &given)| {
+                let from = match given {
+                    Operand::Value(value) => placement.slot(value),
+                    Operand::Constant(id) => self.first_constant + id.0,
+                };
+                (self.placement.slot(result), from)
+            })
+            .collect();
+        self.moves(&outward);
+    }
+
+    /// Stack within the body: [bound (unless constant), index (or turns left, if nobody reads the index)].
+    fn repeat(&mut self, repeat: &Repeat) -> Result<(), CompileError> {
+        self.move_to(&repeat.params, &repeat.initial);
+        let constant = match &self.function.words[repeat.count.0 as usize] {
+            WordDef::Constant(count) => Some(*count),
+            _ => None,
+        };
+        if constant.is_some_and(|count| count.is_zero()) {
+            return Ok(());
+        }
+        let height = self.stack.len();
+        let index_is_read = self.uses.get(&repeat.index).is_some_and(|&uses| uses > 0);
+        let (top, end) = (self.code.new_label(), self.code.new_label());
+        if constant.is_none() || !index_is_read {
+            self.word(repeat.count)?;
+        }
+        if constant.is_none() {
+            self.code.op(evm::DUP1);
+            self.code.op(evm::ISZERO);
+            self.code.push_label(end);
+            self.code.op(evm::JUMPI);
+        }
+        if index_is_read {
+            push(self.code, 0);
+            // The index belongs to no region that could consume it: the loop itself reads it last.
+            self.stack.push(Entry::Kept(repeat.index, usize::MAX));
+        }
+        self.code.label(top);
+        self.region(&repeat.body)?;
+        self.move_to(&repeat.params, &repeat.next);
+        push(self.code, 1);
+        if index_is_read {
+            self.code.op(evm::ADD);
+            self.code.op(evm::DUP1);
+            match constant {
+                Some(count) => {
+                    self.code.push(words::big(count));
+                }
+                None => {
+                    self.code.op(evm::DUP3);
+                }
+            }
+            self.code.op(evm::GT);
+        } else {
+            self.code.op(evm::SWAP1);
+            self.code.op(evm::SUB);
+            self.code.op(evm::DUP1);
+        }
+        self.code.push_label(top);
+        self.code.op(evm::JUMPI);
+        if index_is_read {
+            self.code.op(evm::POP);
+            self.stack.pop();
+        }
+        if constant.is_none() {
+            self.code.label(end);
+        }
+        for _ in height..self.stack.len() {
+            self.code.op(evm::POP);
+        }
+        self.stack.truncate(height);
+        Ok(())
+    }
+
+    fn branch(&mut self, branch: &Branch) -> Result<Flow, CompileError> {
+        let (otherwise, end) = (self.code.new_label(), self.code.new_label());
+        self.jump_if_zero(branch.condition, otherwise)?;
+        let then_flow = self.region(&branch.then)?;
+        if then_flow == Flow::Continues {
+            self.move_to(&branch.results, &branch.then_values);
+        }
+        let same_place = branch.results.iter().zip(&branch.otherwise_values);
+        let idle = branch.otherwise.statements.is_empty()
+            && same_place.into_iter().all(|(&to, &from)| self.placement.slot(to) == self.slot(from));
+        if idle {
+            self.code.label(otherwise);
+            return Ok(Flow::Continues);
+        }
+        if then_flow == Flow::Continues {
+            self.code.push_label(end);
+            self.code.op(evm::JUMP);
+        }
+        self.code.label(otherwise);
+        let otherwise_flow = self.region(&branch.otherwise)?;
+        if otherwise_flow == Flow::Continues {
+            self.move_to(&branch.results, &branch.otherwise_values);
+        }
+        if then_flow == Flow::Continues {
+            self.code.label(end);
+        }
+        Ok(if (then_flow, otherwise_flow) == (Flow::Ended, Flow::Ended) { Flow::Ended } else { Flow::Continues })
+    }
+}
+
+/// Runs of consecutive slots: (first slot, count, place of the first in the list).
+fn runs(slots: &[Slot]) -> Vec<(Slot, u32, u32)> {
+    let mut runs: Vec<(Slot, u32, u32)> = Vec::new();
+    for (&slot, place) in slots.iter().zip(0u32..) {
+        match runs.last_mut() {
+            Some((first, count, _)) if *first + *count == slot => *count += 1,
+            _ => runs.push((slot, 1, place)),
+        }
+    }
+    runs
+}

@@ -1,0 +1,206 @@
+//! Words: expressions on the stack, kept words, addresses of array elements.
+
+use super::{Entry, Lowering};
+use crate::error::CompileError;
+use crate::target::push;
+use num_bigint::BigUint;
+use residue_ir::program::{Function, Region, Statement, Word, WordDef};
+use residue_ir::{Capacity, WordOp};
+use residue_isa::assembly::LabelId;
+use residue_isa::opcode::evm;
+use ruint::aliases::U256;
+use std::collections::HashMap;
+
+/// `word` as the assembler takes numbers.
+pub(super) fn big(word: U256) -> BigUint {
+    BigUint::from_bytes_be(&word.to_be_bytes::<32>())
+}
+
+/// How often the text of `function` reads each kept word.
+pub(super) fn count_uses(function: &Function) -> HashMap<Word, usize> {
+    fn word(function: &Function, uses: &mut HashMap<Word, usize>, read: Word) {
+        match &function.words[read.0 as usize] {
+            WordDef::Constant(_) | WordDef::CalldataSize => {}
+            WordDef::CalldataWord(offset) => word(function, uses, *offset),
+            WordDef::Op(_, a, b) => {
+                word(function, uses, *a);
+                word(function, uses, *b);
+            }
+            WordDef::Defined => *uses.entry(read).or_insert(0) += 1,
+        }
+    }
+    fn region(function: &Function, uses: &mut HashMap<Word, usize>, inner: &Region) {
+        for statement in &inner.statements {
+            match statement {
+                Statement::Repeat(repeat) => {
+                    word(function, uses, repeat.count);
+                    region(function, uses, &repeat.body);
+                }
+                Statement::Branch(branch) => {
+                    word(function, uses, branch.condition);
+                    region(function, uses, &branch.then);
+                    region(function, uses, &branch.otherwise);
+                }
+                Statement::Reserve { count: read, .. }
+                | Statement::Load { index: read, .. }
+                | Statement::Store { index: read, .. }
+                | Statement::Parse { offset: read, .. }
+                | Statement::Bind { word: read, .. }
+                | Statement::Set { word: read, .. }
+                | Statement::Require { condition: read }
+                | Statement::ReturnWord { word: read } => word(function, uses, *read),
+                Statement::Block(_)
+                | Statement::Call { .. }
+                | Statement::IsZero { .. }
+                | Statement::Equal { .. }
+                | Statement::Get { .. }
+                | Statement::ReturnElements { .. } => {}
+            }
+        }
+    }
+    let mut uses = HashMap::new();
+    region(function, &mut uses, &function.body);
+    uses
+}
+
+impl Lowering<'_> {
+    /// The word just computed, on top of the stack, stays there under this name; a word that nobody reads goes.
+    pub(super) fn keep(&mut self, word: Word) {
+        if self.uses.get(&word).is_some_and(|&uses| uses > 0) {
+            self.stack.push(Entry::Kept(word, self.depth));
+        } else {
+            self.code.op(evm::POP);
+        }
+    }
+
+    /// Computes `word` on top of the stack.
+    pub(super) fn word(&mut self, word: Word) -> Result<(), CompileError> {
+        match &self.function.words[word.0 as usize] {
+            WordDef::Constant(value) => {
+                self.code.push(big(*value));
+            }
+            WordDef::CalldataSize => {
+                self.code.op(evm::CALLDATASIZE);
+            }
+            WordDef::CalldataWord(offset) => {
+                self.word(*offset)?;
+                self.code.op(evm::CALLDATALOAD);
+                self.stack.pop();
+            }
+            WordDef::Op(op, a, b) => self.operation(*op, *a, *b)?,
+            WordDef::Defined => self.kept(word)?,
+        }
+        self.stack.push(Entry::Other);
+        Ok(())
+    }
+
+    fn is_constant_zero(&self, word: Word) -> bool {
+        matches!(&self.function.words[word.0 as usize], WordDef::Constant(value) if value.is_zero())
+    }
+
+    /// The operands leave the stack model; the result is pushed by the caller.
+    fn operation(&mut self, op: WordOp, a: Word, b: Word) -> Result<(), CompileError> {
+        if op == WordOp::Eq && (self.is_constant_zero(a) || self.is_constant_zero(b)) {
+            self.word(if self.is_constant_zero(b) { a } else { b })?;
+            self.code.op(evm::ISZERO);
+            self.stack.pop();
+            return Ok(());
+        }
+        // The EVM takes its first operand from the top, but the amount of a shift.
+        let (deep, top) = if matches!(op, WordOp::Shl | WordOp::Shr) { (a, b) } else { (b, a) };
+        self.word(deep)?;
+        self.word(top)?;
+        self.code.op(match op {
+            WordOp::Add => evm::ADD,
+            WordOp::Sub => evm::SUB,
+            WordOp::Mul => evm::MUL,
+            WordOp::Div => evm::DIV,
+            WordOp::Mod => evm::MOD,
+            WordOp::Lt => evm::LT,
+            WordOp::Eq => evm::EQ,
+            WordOp::And => evm::AND,
+            WordOp::Or => evm::OR,
+            WordOp::Xor => evm::XOR,
+            WordOp::Shl => evm::SHL,
+            WordOp::Shr => evm::SHR,
+        });
+        self.stack.pop();
+        self.stack.pop();
+        Ok(())
+    }
+
+    /// Copies a kept word to the top, or leaves it there if this is its last reader.
+    fn kept(&mut self, word: Word) -> Result<(), CompileError> {
+        let place = self.stack.iter().rposition(|entry| matches!(entry, Entry::Kept(kept, _) if *kept == word));
+        let place = place.expect("a verified program reads words where they are defined");
+        let left = self.uses.get_mut(&word).expect("every read was counted");
+        *left -= 1;
+        let last = *left == 0 && self.stack[place] == Entry::Kept(word, self.depth);
+        let down = self.stack.len() - 1 - place;
+        if last && down == 0 {
+            self.stack.pop();
+            return Ok(());
+        }
+        let dup = u8::try_from(down).ok().filter(|&down| down < 16).map(|down| evm::DUP1 + down);
+        let dup = dup.ok_or_else(|| CompileError::Stack { function: self.function.name.clone() })?;
+        self.code.op(dup);
+        Ok(())
+    }
+
+    /// Jumps to `label` if `condition` is 0.
+    pub(super) fn jump_if_zero(&mut self, condition: Word, label: LabelId) -> Result<(), CompileError> {
+        let negated = match &self.function.words[condition.0 as usize] {
+            WordDef::Op(WordOp::Eq, a, b) if self.is_constant_zero(*b) => Some(*a),
+            _ => None,
+        };
+        self.word(negated.unwrap_or(condition))?;
+        if negated.is_none() {
+            self.code.op(evm::ISZERO);
+        }
+        self.code.push_label(label);
+        self.code.op(evm::JUMPI);
+        self.stack.pop();
+        Ok(())
+    }
+
+    pub(super) fn variable(&self, variable: usize) -> u32 {
+        self.layout.variables + 32 * u32::try_from(variable).expect("variables are few")
+    }
+
+    /// Pushes the address of value `offset` of element `index`.
+    pub(super) fn element_address(&mut self, array: usize, index: Word, offset: u32) -> Result<(), CompileError> {
+        let (first, stride) = self.layout.arrays[array];
+        let first = first + offset * self.target.element_bytes();
+        match &self.function.words[index.0 as usize] {
+            WordDef::Constant(index) => {
+                self.code.push(big(*index) * stride + first);
+                self.stack.push(Entry::Other);
+            }
+            _ => {
+                push(self.code, stride);
+                self.stack.push(Entry::Other);
+                self.word(index)?;
+                self.code.op(evm::MUL);
+                push(self.code, first);
+                self.code.op(evm::ADD);
+                self.stack.pop();
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes room for `count` records of the unbounded arrays; arrays of fixed size have theirs from the start.
+    pub(super) fn reserve(&mut self, array: usize, count: Word) -> Result<(), CompileError> {
+        if self.program.arrays[array].capacity == Capacity::Unbounded {
+            let (first, record_bytes) = self.layout.records;
+            self.word(count)?;
+            push(self.code, record_bytes);
+            self.code.op(evm::MUL);
+            push(self.code, first);
+            self.code.op(evm::ADD);
+            self.target.reserve(self.code);
+            self.stack.pop();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,145 @@
+//! Two small passes: common subexpressions within a block, and operations whose value nobody reads.
+
+use residue_ir::program::{Block, Function, Op, OpKind, Operand, Program, Region, Statement, Value};
+use std::collections::{HashMap, HashSet};
+
+/// The same program with fewer operations.
+pub fn simplify(program: &mut Program) {
+    for function in &mut program.functions {
+        let mut renamed = HashMap::new();
+        share(&mut function.body, &mut renamed);
+        for operand in &mut function.results {
+            rename(operand, &renamed);
+        }
+        drop_unread(function);
+    }
+}
+
+/// `op` with the operands of a commutative operation in order, so that a·b and b·a are one.
+fn normal(op: Op) -> Op {
+    match op.kind {
+        OpKind::Add | OpKind::Mul if op.y < op.x => Op { x: op.y, y: op.x, ..op },
+        _ => op,
+    }
+}
+
+fn rename(operand: &mut Operand, renamed: &HashMap<Value, Value>) {
+    if let Operand::Value(value) = operand
+        && let Some(&first) = renamed.get(value)
+    {
+        *operand = Operand::Value(first);
+    }
+}
+
+/// Replaces an operation that the same block has already by the earlier one's value.
+fn share_block(block: &mut Block, renamed: &mut HashMap<Value, Value>) {
+    let mut known: HashMap<Op, Value> = HashMap::new();
+    block.ops.retain_mut(|(value, op)| {
+        rename(&mut op.x, renamed);
+        rename(&mut op.y, renamed);
+        match known.get(&normal(*op)) {
+            Some(&first) => {
+                renamed.insert(*value, first);
+                false
+            }
+            None => {
+                known.insert(normal(*op), *value);
+                true
+            }
+        }
+    });
+}
+
+fn share(region: &mut Region, renamed: &mut HashMap<Value, Value>) {
+    for statement in &mut region.statements {
+        match statement {
+            Statement::Block(block) => share_block(block, renamed),
+            Statement::Repeat(repeat) => {
+                repeat.initial.iter_mut().for_each(|operand| rename(operand, renamed));
+                share(&mut repeat.body, renamed);
+                repeat.next.iter_mut().for_each(|operand| rename(operand, renamed));
+            }
+            Statement::Branch(branch) => {
+                share(&mut branch.then, renamed);
+                share(&mut branch.otherwise, renamed);
+                let given = branch.then_values.iter_mut().chain(&mut branch.otherwise_values);
+                given.for_each(|operand| rename(operand, renamed));
+            }
+            other => operands_mut(other).into_iter().for_each(|operand| rename(operand, renamed)),
+        }
+    }
+}
+
+/// The operands of a statement without inner regions.
+fn operands_mut(statement: &mut Statement) -> Vec<&mut Operand> {
+    match statement {
+        Statement::Call { arguments: values, .. }
+        | Statement::Store { values, .. }
+        | Statement::ReturnElements { values, .. } => values.iter_mut().collect(),
+        Statement::IsZero { value, .. } => vec![value],
+        Statement::Equal { a, b, .. } => vec![a, b],
+        _ => Vec::new(),
+    }
+}
+
+/// What a function reads, and which operations define it.
+#[derive(Default)]
+struct Readers {
+    ops: HashMap<Value, Op>,
+    /// Read by something other than an operation.
+    roots: Vec<Operand>,
+}
+
+impl Readers {
+    fn region(&mut self, region: &mut Region) {
+        for statement in &mut region.statements {
+            match statement {
+                Statement::Block(block) => self.ops.extend(block.ops.iter().copied()),
+                Statement::Repeat(repeat) => {
+                    self.roots.extend(repeat.initial.iter().chain(&repeat.next));
+                    self.region(&mut repeat.body);
+                }
+                Statement::Branch(branch) => {
+                    self.roots.extend(branch.then_values.iter().chain(&branch.otherwise_values));
+                    self.region(&mut branch.then);
+                    self.region(&mut branch.otherwise);
+                }
+                other => self.roots.extend(operands_mut(other).into_iter().map(|operand| *operand)),
+            }
+        }
+    }
+
+    fn read(self) -> HashSet<Value> {
+        let mut read = HashSet::new();
+        let mut open: Vec<Value> = self.roots.into_iter().filter_map(Operand::value).collect();
+        while let Some(value) = open.pop() {
+            if read.insert(value)
+                && let Some(op) = self.ops.get(&value)
+            {
+                open.extend([op.x, op.y].into_iter().filter_map(Operand::value));
+            }
+        }
+        read
+    }
+}
+
+fn drop_unread(function: &mut Function) {
+    let mut readers = Readers { roots: function.results.clone(), ..Readers::default() };
+    readers.region(&mut function.body);
+    retain(&mut function.body, &readers.read());
+}
+
+fn retain(region: &mut Region, read: &HashSet<Value>) {
+    for statement in &mut region.statements {
+        match statement {
+            Statement::Block(block) => block.ops.retain(|(value, _)| read.contains(value)),
+            Statement::Repeat(repeat) => retain(&mut repeat.body, read),
+            Statement::Branch(branch) => {
+                retain(&mut branch.then, read);
+                retain(&mut branch.otherwise, read);
+            }
+            _ => {}
+        }
+    }
+    region.statements.retain(|statement| !matches!(statement, Statement::Block(block) if block.ops.is_empty()));
+}
