@@ -21,7 +21,7 @@ fn in_g2(point: Affine<Fp2<N>>) -> bool {
     let machine = numbers();
     let alone = ours2::is_in_subgroup(&machine, point) == U256::ONE;
     if ours2::is_on_curve(&machine, point) == U256::ONE {
-        let pairs = Pairs::new(&machine);
+        let pairs = Pairs::new(&machine, U256::ONE);
         pairs.store(&machine, U256::ZERO, g1(G1Affine::generator()), point);
         let _ = miller_loop(&machine, &pairs, U256::ONE);
         let from_loop = pairs.membership(&machine, U256::ZERO).hold(&machine) == U256::ONE;
@@ -173,7 +173,7 @@ fn points_with_a_part_of_small_order_are_no_members_of_g2() {
 
 #[test]
 fn without_the_condition_on_z_a_point_of_small_order_would_pass() {
-    // (0, 2) has order 3, and x² is a multiple of 3 plus 1: the chain meets the identity.
+    // (0, 2) has order 3: the chain soon adds equal points, and ends at (0 : 0 : 0).
     let point = Affine::new(N::ZERO, N::from_u64(2));
     let conditions = ours1::membership(&numbers(), point);
     assert!(conditions.vanishing.is_zero() && conditions.invertible.is_zero());

@@ -20,7 +20,7 @@ use ruint::aliases::U256;
 type Pair = (G1Affine, G2Affine);
 
 fn store(machine: &Numbers<N>, list: &[Pair]) -> Pairs<N> {
-    let pairs = Pairs::new(machine);
+    let pairs = Pairs::new(machine, U256::from(list.len()));
     for (index, &(p, q)) in list.iter().enumerate() {
         pairs.store(machine, U256::from(index), g1(p), g2(q));
     }

@@ -4,7 +4,7 @@
 mod judges;
 
 use ark_bls12_381::{Fq2, Fq6};
-use ark_ff::{CyclotomicMultSubgroup, Field};
+use ark_ff::{AdditiveGroup, CyclotomicMultSubgroup, Field};
 use judges::{N, Seeded, fp, fp2, fp6, fp12, numbers};
 use residue_curves::bls12_381::final_exponentiation::{easy_part, frobenius, frobenius_squared};
 use residue_curves::bls12_381::invert;

@@ -37,13 +37,17 @@ pub struct Pairs<F> {
 }
 
 impl<F: Fe> Pairs<F> {
-    /// No pairs yet.
-    pub fn new<M: Machine<Fe = F>>(machine: &M) -> Self {
-        Self {
+    /// No pairs yet, and room for `room` of them.
+    pub fn new<M: Machine<Fe = F>>(machine: &M, room: M::Word) -> Self {
+        let pairs = Self {
             p: machine.array("pairing_p", Capacity::Unbounded),
             q: machine.array("pairing_q", Capacity::Unbounded),
             t: machine.array("pairing_t", Capacity::Unbounded),
-        }
+        };
+        machine.reserve(pairs.p, room);
+        machine.reserve(pairs.q, room);
+        machine.reserve(pairs.t, room);
+        pairs
     }
 
     /// Sets pair `index` to (P, Q): points on their curves, neither of them the identity.

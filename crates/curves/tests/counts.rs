@@ -1,0 +1,128 @@
+//! What the formulas cost: multiplications (M) and additions or subtractions (A), each different value counted once, as
+//! after the removal of common subexpressions. The counts are exact; a formula that changes, changes its line.
+
+use num_bigint::BigUint;
+use residue_curves::bls12_381::constants::modulus;
+use residue_curves::bls12_381::miller::{EvaluationPoint, addition_step, doubling_step};
+use residue_curves::cyclotomic::{cyclotomic_square, cyclotomic_square_tripled};
+use residue_curves::fp12::Sparse023;
+use residue_curves::{Affine, Fp2, Fp4, Fp6, Fp12, Jacobian, Projective, pow_constant};
+use residue_ir::Bundle;
+use residue_modular::Fe;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ops::{Add, Mul, Neg, Sub};
+
+/// A value known by the operation that defines it; 0 is the constant zero.
+#[derive(Clone, Copy)]
+struct Counted(u32);
+
+#[derive(Default)]
+struct Table {
+    numbers: HashMap<(char, u32, u32), u32>,
+    made: u32,
+}
+
+thread_local! {
+    static TABLE: RefCell<Table> = RefCell::default();
+}
+
+impl Counted {
+    fn of(operation: char, a: u32, b: u32) -> Self {
+        TABLE.with_borrow_mut(|table| {
+            let (a, b) = if operation == '-' { (a, b) } else { (a.min(b), a.max(b)) };
+            table.made += 1;
+            Self(*table.numbers.entry((operation, a, b)).or_insert(table.made))
+        })
+    }
+}
+
+impl Add for Counted {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self::of('+', self.0, other.0)
+    }
+}
+
+impl Sub for Counted {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self::of('-', self.0, other.0)
+    }
+}
+
+impl Mul for Counted {
+    type Output = Self;
+
+    fn mul(self, other: Self) -> Self {
+        Self::of('*', self.0, other.0)
+    }
+}
+
+impl Neg for Counted {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        Self(0) - self
+    }
+}
+
+impl Fe for Counted {}
+
+/// (M, A) of `formula` on fresh values.
+fn count<I: Bundle<Counted>, O>(formula: impl FnOnce(I) -> O) -> (usize, usize) {
+    TABLE.take();
+    let input = I::from_list((0..I::LEN).map(|_| Counted::of('?', TABLE.with_borrow(|table| table.made), 0)).collect());
+    let _ = formula(input);
+    TABLE.with_borrow(|table| {
+        let of = |wanted: &str| table.numbers.keys().filter(|(operation, ..)| wanted.contains(*operation)).count();
+        (of("*"), of("+-"))
+    })
+}
+
+type C = Counted;
+type C2 = Fp2<C>;
+
+#[test]
+fn formulas_cost_what_they_should() {
+    let inverse_exponent: BigUint = modulus() - 2u32;
+    let lines: Vec<(&str, (usize, usize), (usize, usize))> = vec![
+        ("Fp inverse", count(|a: C| pow_constant(a, &inverse_exponent)), (455, 0)),
+        ("Fp2 product", count(|(a, b): (C2, C2)| a * b), (3, 5)),
+        ("Fp2 square", count(|a: C2| a.square()), (2, 3)),
+        ("Fp4 product", count(|(a, b): (Fp4<C>, Fp4<C>)| a * b), (9, 24)),
+        ("Fp4 square", count(|a: Fp4<C>| a.square()), (6, 17)),
+        ("Fp6 product", count(|(a, b): (Fp6<C>, Fp6<C>)| a * b), (18, 54)),
+        ("Fp6 square", count(|a: Fp6<C>| a.square()), (12, 36)),
+        ("Fp12 product", count(|(a, b): (Fp12<C>, Fp12<C>)| a * b), (54, 206)),
+        ("Fp12 square", count(|a: Fp12<C>| a.square()), (36, 132)),
+        ("Fp12 times line", count(|(a, l): (Fp12<C>, Sparse023<C>)| a.mul_by_023(l)), (39, 103)),
+        ("cyclotomic square", count(|a: Fp12<C>| cyclotomic_square(a)), (18, 89)),
+        ("cyclotomic square, tripled", count(|a: Fp12<C>| cyclotomic_square_tripled(a)), (21, 56)),
+        ("Fp12 inverse without that of Fp", count(|a: Fp12<C>| a.inverse_with(|a| a)), (97, 250)),
+        ("f^(p⁶ − 1) without the inverse of Fp", count(|a: Fp12<C>| a.conjugate_over_self(|a| a)), (115, 304)),
+        (
+            "doubling step",
+            count(|(t, p): (Projective<C2>, EvaluationPoint<C>)| doubling_step(t, p)),
+            (28, 50),
+        ),
+        (
+            "addition step",
+            count(|(t, q, p, third): (Projective<C2>, Affine<C2>, EvaluationPoint<C>, C)| addition_step(t, q, p, third)),
+            (53, 44),
+        ),
+        ("G1 doubling", count(|(p, c): (Jacobian<C>, C)| p.double(c)), (8, 4)),
+        ("G1 mixed addition", count(|(p, q): (Jacobian<C>, Affine<C>)| p.add_mixed(q)), (11, 7)),
+        ("G1 addition", count(|(p, q): (Jacobian<C>, Jacobian<C>)| p.add(q.addend())), (16, 7)),
+        ("G2 doubling", count(|(p, c): (Jacobian<C2>, C)| p.double(c)), (22, 26)),
+        ("G2 mixed addition", count(|(p, q): (Jacobian<C2>, Affine<C2>)| p.add_mixed(q)), (38, 39)),
+    ];
+    for (name, found, _) in &lines {
+        println!("{name}: {} M, {} A", found.0, found.1);
+    }
+    for (name, found, expected) in lines {
+        assert_eq!(found, expected, "{name}");
+    }
+}
