@@ -9,7 +9,7 @@ use core::ops::{Add, Mul, Neg, Sub};
 
 use num_bigint::BigUint;
 
-use crate::backend::portable;
+use crate::backend::{self, portable};
 use crate::fe::{Fe, Number};
 use crate::inverse;
 use crate::limbs::{Limb, is_zero, less_than, n0_of, read_be, write_be};
@@ -159,7 +159,7 @@ impl<P: PrimeField<N>, const N: usize> Add for Fp<P, N> {
     type Output = Self;
     #[inline]
     fn add(self, other: Self) -> Self {
-        Self::of(portable::add(&self.mont, &other.mont, &P::MODULUS))
+        Self::of(backend::add(&self.mont, &other.mont, &P::MODULUS))
     }
 }
 
@@ -167,7 +167,7 @@ impl<P: PrimeField<N>, const N: usize> Sub for Fp<P, N> {
     type Output = Self;
     #[inline]
     fn sub(self, other: Self) -> Self {
-        Self::of(portable::sub(&self.mont, &other.mont, &P::MODULUS))
+        Self::of(backend::sub(&self.mont, &other.mont, &P::MODULUS))
     }
 }
 
@@ -175,7 +175,7 @@ impl<P: PrimeField<N>, const N: usize> Mul for Fp<P, N> {
     type Output = Self;
     #[inline]
     fn mul(self, other: Self) -> Self {
-        Self::of(portable::mont_mul(&self.mont, &other.mont, &P::MODULUS, Self::N0))
+        Self::of(backend::mont_mul(&self.mont, &other.mont, &P::MODULUS, Self::N0))
     }
 }
 

@@ -1,7 +1,9 @@
 //! Modular arithmetic of any width, from 3 to 2⁴⁰⁹⁶ − 1: the numbers under every crate of Residue.
 //!
-//! [`limbs`] has the words that long integers are made of, [`fe`] the two traits that field formulas are written over,
-//! and [`fp`] the number type for fields known at compile time ([`fields`] lists them).
+//! For moduli that only code knows there are [`Modulus`] and [`FieldContext`], a modulus with its slots, and [`evm384`]
+//! for values of 48 bytes that lie in EVM memory. For fields known at compile time there is the number type
+//! [`Fp`] ([`fields`] lists them), and [`fe`] has the two traits that formulas are written over.
+//! The `backend` picks the kernels for width and CPU.
 //!
 //! All data of the EVM is public, so nothing here hides secrets: additions and products happen to be branch-free
 //! because that is fastest, inversions are not.
@@ -9,15 +11,21 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
 
 pub mod bundle;
+pub mod context;
+pub mod evm384;
 pub mod fe;
 pub mod fields;
 pub mod fp;
 pub mod inverse;
 pub mod limbs;
+pub mod modulus;
 
+#[allow(unsafe_code, reason = "kernels call CPU instructions that the compiler does not emit by itself")]
 mod backend;
 
 pub use bundle::Bundle;
+pub use context::{FieldContext, Strided, ValueOutOfRange};
 pub use fe::{Fe, Number};
 pub use fp::{Fp, PrimeField};
 pub use limbs::Limb;
+pub use modulus::{Modulus, ModulusError};

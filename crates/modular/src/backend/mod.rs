@@ -1,3 +1,205 @@
-//! Kernels: the arithmetic of reduced limbs, written for the compiler in [`portable`].
+//! Kernels: the arithmetic on limbs, and the choice among its implementations by modulus and CPU.
+//!
+//! [`portable`] runs everywhere and judges the rest; [`sliced`] has the widths that no array is compiled for and
+//! [`power_of_two`] the moduli that need no Montgomery form. A context asks once, at construction, for its
+//! [`Kernels`]: an instruction then costs one call through a function pointer.
+
+use crate::context::{FieldContext, Strided};
+use crate::limbs::Limb;
 
 pub(crate) mod portable;
+mod power_of_two;
+mod sliced;
+#[cfg(test)]
+mod tests;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
+/// One operation of one kind of modulus, on residues at limb offsets of one slice; `m.len()` is the width.
+/// All is read before anything is written. Offsets beyond the slice panic.
+pub(crate) trait Kernel {
+    /// (x, y) ↦ out.
+    fn run(limbs: &mut [Limb], out: usize, x: usize, y: usize, m: &[Limb], n0: Limb);
+}
+
+/// One operation in the forms a context calls.
+#[derive(Clone, Copy)]
+pub(crate) struct Operation {
+    /// One lane, by slots. The slots must exist.
+    pub one: fn(&mut FieldContext, usize, usize, usize),
+    /// Any number of lanes, by slots. The slots must exist.
+    pub lanes: fn(&mut FieldContext, Strided, Strided, Strided, usize),
+    /// One lane, by limb offsets.
+    pub limbs: fn(&mut [Limb], usize, usize, usize, &[Limb], Limb),
+}
+
+/// The three operations of one kind of modulus.
+#[derive(Clone, Copy)]
+pub(crate) struct Kernels {
+    /// (x, y) ↦ x + y mod m.
+    pub add: Operation,
+    /// (x, y) ↦ x − y mod m.
+    pub sub: Operation,
+    /// (x, y) ↦ x·y·R⁻¹ mod m; for powers of two x·y mod m.
+    pub mul: Operation,
+}
+
+impl Operation {
+    fn of<K: Kernel>() -> Self {
+        Self { one: one::<K>, lanes: lanes::<K>, limbs: K::run }
+    }
+
+    /// The operation on operands of their own, for what happens once: constants and conversions.
+    pub fn apply(&self, x: &[Limb], y: &[Limb], m: &[Limb], n0: Limb, out: &mut [Limb]) {
+        let width = m.len();
+        let mut limbs = [x, y].concat();
+        (self.limbs)(&mut limbs, 0, 0, width, m, n0);
+        out.copy_from_slice(&limbs[..width]);
+    }
+}
+
+impl Kernels {
+    fn of<Add: Kernel, Sub: Kernel, Mul: Kernel>() -> Self {
+        Self { add: Operation::of::<Add>(), sub: Operation::of::<Sub>(), mul: Operation::of::<Mul>() }
+    }
+
+    fn of_width<const N: usize>() -> Self {
+        Self::of::<Add<N>, Sub<N>, portable::MontMul<N>>()
+    }
+}
+
+/// The fastest kernels for a modulus of this width on this CPU.
+pub(crate) fn kernels(width_limbs: usize, is_power_of_two: bool) -> Kernels {
+    if is_power_of_two {
+        return Kernels::of::<power_of_two::Add, power_of_two::Sub, power_of_two::Mul>();
+    }
+    #[cfg(target_arch = "x86_64")]
+    if x86_64::has_products() {
+        match width_limbs {
+            4 => return Kernels::of::<Add<4>, Sub<4>, x86_64::MontMul4>(),
+            6 => return Kernels::of::<Add<6>, Sub<6>, x86_64::MontMul6>(),
+            12 => return Kernels::of::<Add<12>, Sub<12>, x86_64::MontMul12>(),
+            _ => {}
+        }
+    }
+    match width_limbs {
+        1 => Kernels::of_width::<1>(),
+        2 => Kernels::of_width::<2>(),
+        3 => Kernels::of_width::<3>(),
+        4 => Kernels::of_width::<4>(),
+        5 => Kernels::of_width::<5>(),
+        6 => Kernels::of_width::<6>(),
+        7 => Kernels::of_width::<7>(),
+        8 => Kernels::of_width::<8>(),
+        9 => Kernels::of_width::<9>(),
+        10 => Kernels::of_width::<10>(),
+        11 => Kernels::of_width::<11>(),
+        12 => Kernels::of_width::<12>(),
+        _ => Kernels::of::<sliced::Add, sliced::Sub, sliced::MontMul>(),
+    }
+}
+
+/// [`portable::add`] as fast as this CPU can.
+#[inline]
+pub(crate) fn add<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb; N]) -> [Limb; N] {
+    #[cfg(target_arch = "x86_64")]
+    return x86_64::add(x, y, m);
+    #[cfg(not(target_arch = "x86_64"))]
+    return portable::add(x, y, m);
+}
+
+/// [`portable::sub`] as fast as this CPU can.
+#[inline]
+pub(crate) fn sub<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb; N]) -> [Limb; N] {
+    #[cfg(target_arch = "x86_64")]
+    return x86_64::sub(x, y, m);
+    #[cfg(not(target_arch = "x86_64"))]
+    return portable::sub(x, y, m);
+}
+
+/// [`portable::mont_mul`] as fast as this CPU can.
+#[inline]
+pub(crate) fn mont_mul<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb; N], n0: Limb) -> [Limb; N] {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(product) = x86_64::mont_mul(x, y, m, n0) {
+        return product;
+    }
+    portable::mont_mul(x, y, m, n0)
+}
+
+/// [`mont_mul`] where the operands lie, if this CPU can: little-endian values of 48 bytes at byte offsets, any alignment
+/// and overlap. Panics unless they lie inside the memory. Returns whether it was done.
+#[inline]
+pub(crate) fn mont_mul_in_memory(memory: &mut [u8], out: usize, x: usize, y: usize, m: usize, n0: Limb) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if x86_64::has_products() {
+        // SAFETY: the line above asked the CPU.
+        unsafe { x86_64::mont_mul_in_memory(memory, out, x, y, m, n0) };
+        return true;
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (memory, out, x, y, m, n0);
+    false
+}
+
+/// Any odd modulus of N limbs.
+struct Add<const N: usize>;
+
+impl<const N: usize> Kernel for Add<N> {
+    #[inline]
+    fn run(limbs: &mut [Limb], out: usize, x: usize, y: usize, m: &[Limb], _n0: Limb) {
+        let sum = add(array::<N>(limbs, x), array(limbs, y), array(m, 0));
+        limbs[out..out + N].copy_from_slice(&sum);
+    }
+}
+
+/// Any odd modulus of N limbs.
+struct Sub<const N: usize>;
+
+impl<const N: usize> Kernel for Sub<N> {
+    #[inline]
+    fn run(limbs: &mut [Limb], out: usize, x: usize, y: usize, m: &[Limb], _n0: Limb) {
+        let difference = sub(array::<N>(limbs, x), array(limbs, y), array(m, 0));
+        limbs[out..out + N].copy_from_slice(&difference);
+    }
+}
+
+/// One lane of a context.
+fn one<K: Kernel>(context: &mut FieldContext, out: usize, x: usize, y: usize) {
+    let (limbs, modulus) = context.parts();
+    let width = modulus.width_limbs();
+    K::run(limbs, out * width, x * width, y * width, modulus.limbs(), modulus.n0());
+}
+
+/// `count` lanes of a context, all read before any is written.
+fn lanes<K: Kernel>(context: &mut FieldContext, out: Strided, x: Strided, y: Strided, count: usize) {
+    let staging = match reads_after_writes(out, x, count) || reads_after_writes(out, y, count) {
+        true => Strided { index: context.staging(count), stride: 1 },
+        false => out,
+    };
+    let (limbs, modulus) = context.parts();
+    let width = modulus.width_limbs();
+    for lane in 0..count {
+        let [out, x, y] = [staging, x, y].map(|operand| operand.slot(lane) * width);
+        K::run(limbs, out, x, y, modulus.limbs(), modulus.n0());
+    }
+    if staging != out {
+        for lane in 0..count {
+            let from = staging.slot(lane) * width;
+            limbs.copy_within(from..from + width, out.slot(lane) * width);
+        }
+    }
+}
+
+/// Might a later lane read a slot that an earlier lane has written?
+fn reads_after_writes(out: Strided, operand: Strided, count: usize) -> bool {
+    let lane_by_lane = out == operand && out.stride != 0;
+    let apart = out.slot(count - 1) < operand.index || operand.slot(count - 1) < out.index;
+    !lane_by_lane && !apart
+}
+
+/// The N limbs from `at` on.
+#[inline(always)]
+fn array<const N: usize>(limbs: &[Limb], at: usize) -> &[Limb; N] {
+    limbs[at..at + N].try_into().expect("the slice was cut to N limbs")
+}

@@ -3,6 +3,7 @@
 //! All formulas are total: operands need not be below the modulus, the modulus may be even or zero and n0 any word.
 //! Then the results are exactly those of the three definitions below, carries out of the width included.
 
+use super::{Kernel, array};
 use crate::limbs::{Limb, adc, mac, sbb};
 
 /// (x, y) ↦ s = x + y, minus m once if s ≥ m, mod 2^(64N). With x, y < m the result is < m.
@@ -20,6 +21,7 @@ pub(crate) const fn add<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb;
 
 /// (x, y) ↦ d = x − y, plus m once if d < 0, mod 2^(64N). With x, y < m the result is < m.
 #[inline]
+#[cfg_attr(all(target_arch = "x86_64", not(test)), allow(dead_code, reason = "x86-64 has its own, judged by this one"))]
 pub(crate) const fn sub<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb; N]) -> [Limb; N] {
     let mut difference = [0; N];
     let mut borrow = 0;
@@ -87,4 +89,15 @@ const fn sub_if_geq<const N: usize>(t: &[Limb; N], top: Limb, m: &[Limb; N]) -> 
         i += 1;
     }
     reduced
+}
+
+/// Any odd modulus of N limbs.
+pub(crate) struct MontMul<const N: usize>;
+
+impl<const N: usize> Kernel for MontMul<N> {
+    #[inline]
+    fn run(limbs: &mut [Limb], out: usize, x: usize, y: usize, m: &[Limb], n0: Limb) {
+        let product = mont_mul(array::<N>(limbs, x), array(limbs, y), array(m, 0), n0);
+        limbs[out..out + N].copy_from_slice(&product);
+    }
 }

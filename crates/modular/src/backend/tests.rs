@@ -1,0 +1,302 @@
+//! The judges of the kernels: big integers for the portable ones, those for the rest, and blst for BLS12-381.
+
+use num_bigint::BigUint;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::{Kernel, portable, power_of_two, sliced};
+use crate::fields::{Bls12_381Fp, Bls12_381FpModulus};
+use crate::fp::PrimeField;
+use crate::limbs::{Limb, n0_of};
+
+/// Comparisons of each kernel with its twin.
+const ROUNDS: usize = 1_000_000;
+/// Comparisons with big integers.
+const SLOW_ROUNDS: usize = 4_000;
+
+/// Operands of one product.
+#[derive(Clone, Copy, Debug)]
+struct Case<const N: usize> {
+    x: [Limb; N],
+    y: [Limb; N],
+    m: [Limb; N],
+    n0: Limb,
+}
+
+/// A limb that is often at an edge, so that carries run through every limb.
+fn limb(rng: &mut ChaCha8Rng) -> Limb {
+    match rng.random_range(0..8) {
+        0 | 1 => 0,
+        2 | 3 => Limb::MAX,
+        4 => 1,
+        5 => 1 << 63,
+        6 => Limb::MAX - 1,
+        _ => rng.random(),
+    }
+}
+
+/// All limbs random, all at edges, or one of them alone.
+fn value<const N: usize>(rng: &mut ChaCha8Rng) -> [Limb; N] {
+    match rng.random_range(0..4) {
+        0 => core::array::from_fn(|_| limb(rng)),
+        1 => {
+            let (at, only) = (rng.random_range(0..N), limb(rng));
+            core::array::from_fn(|i| if i == at { only } else { 0 })
+        }
+        _ => core::array::from_fn(|_| rng.random()),
+    }
+}
+
+/// m: the field primes, the widest odd ones, even ones, 0, 1, and anything.
+fn modulus<const N: usize>(rng: &mut ChaCha8Rng) -> [Limb; N] {
+    let mut m = value::<N>(rng);
+    match rng.random_range(0..8) {
+        0 if N == 6 => m.copy_from_slice(&Bls12_381FpModulus::MODULUS),
+        1 => m = [0; N],
+        2 => m = core::array::from_fn(|i| if i == 0 { Limb::MAX - 2 } else { Limb::MAX }),
+        3 => m[N - 1] >>= 1,
+        4 | 5 => m[0] |= 1,
+        _ => {}
+    }
+    m
+}
+
+/// Values around m, or anything.
+fn operand<const N: usize>(rng: &mut ChaCha8Rng, m: &[Limb; N]) -> [Limb; N] {
+    let m = to_big(m);
+    let near = match rng.random_range(0..8) {
+        0 => BigUint::ZERO,
+        1 => BigUint::from(1u8),
+        2 => m,
+        3 => m + 1u8,
+        4 if m > BigUint::ZERO => m - 1u8,
+        5 => m << 1u8,
+        6 => (BigUint::from(1u8) << (64 * N)) - 1u8,
+        _ => return value(rng),
+    };
+    from_big(&near)
+}
+
+fn case<const N: usize>(rng: &mut ChaCha8Rng) -> Case<N> {
+    let m = modulus(rng);
+    let (x, y) = match rng.random_range(0..4) {
+        0 => (operand(rng, &m), operand(rng, &m)),
+        _ => (value(rng), value(rng)),
+    };
+    let n0 = if rng.random_range(0..4) == 0 { limb(rng) } else { n0_of(m[0] | 1) };
+    Case { x, y, m, n0 }
+}
+
+fn to_big(limbs: &[Limb]) -> BigUint {
+    BigUint::from_slice(&limbs.iter().flat_map(|limb| [*limb as u32, (*limb >> 32) as u32]).collect::<Vec<_>>())
+}
+
+/// The lower N limbs.
+fn from_big<const N: usize>(value: &BigUint) -> [Limb; N] {
+    let mut digits = value.iter_u64_digits();
+    core::array::from_fn(|_| digits.next().unwrap_or(0))
+}
+
+fn add_by_definition<const N: usize>(case: &Case<N>) -> [Limb; N] {
+    let (sum, m) = (to_big(&case.x) + to_big(&case.y), to_big(&case.m));
+    from_big(&if sum >= m { sum - m } else { sum })
+}
+
+fn sub_by_definition<const N: usize>(case: &Case<N>) -> [Limb; N] {
+    let (x, y, wrap) = (to_big(&case.x), to_big(&case.y), BigUint::from(1u8) << (64 * N));
+    from_big(&if x >= y { x - y } else { wrap + x + to_big(&case.m) - y })
+}
+
+fn mont_mul_by_definition<const N: usize>(case: &Case<N>) -> [Limb; N] {
+    let (mut t, m) = (to_big(&case.x) * to_big(&case.y), to_big(&case.m));
+    for i in 0..N {
+        let u = (&t >> (64 * i)).iter_u64_digits().next().unwrap_or(0).wrapping_mul(case.n0);
+        t += (BigUint::from(u) * &m) << (64 * i);
+    }
+    t >>= 64 * N;
+    from_big(&if t >= m { t - m } else { t })
+}
+
+/// The kernel `K` on operands of its own.
+fn run<K: Kernel, const N: usize>(case: &Case<N>) -> [Limb; N] {
+    let mut limbs = [case.x, case.y].concat();
+    K::run(&mut limbs, 0, 0, N, &case.m, case.n0);
+    limbs[..N].try_into().unwrap()
+}
+
+fn portable_agrees_with_the_definition<const N: usize>() {
+    let mut rng = ChaCha8Rng::seed_from_u64(N as u64);
+    for _ in 0..SLOW_ROUNDS {
+        let case = case::<N>(&mut rng);
+        let Case { x, y, m, n0 } = &case;
+        let product = mont_mul_by_definition(&case);
+        assert_eq!(portable::add(x, y, m), add_by_definition(&case), "{case:x?}");
+        assert_eq!(portable::sub(x, y, m), sub_by_definition(&case), "{case:x?}");
+        assert_eq!(portable::mont_mul(x, y, m, *n0), product, "{case:x?}");
+        assert_eq!(run::<portable::MontMul<N>, N>(&case), product, "{case:x?}");
+        assert_eq!(run::<sliced::Add, N>(&case), add_by_definition(&case), "{case:x?}");
+        assert_eq!(run::<sliced::Sub, N>(&case), sub_by_definition(&case), "{case:x?}");
+        assert_eq!(run::<sliced::MontMul, N>(&case), product, "{case:x?}");
+    }
+}
+
+#[test]
+fn portable_kernels_follow_the_formulas_on_any_input() {
+    portable_agrees_with_the_definition::<1>();
+    portable_agrees_with_the_definition::<2>();
+    portable_agrees_with_the_definition::<4>();
+    portable_agrees_with_the_definition::<6>();
+    portable_agrees_with_the_definition::<12>();
+}
+
+#[test]
+fn powers_of_two_mask() {
+    let mut rng = ChaCha8Rng::seed_from_u64(2);
+    for _ in 0..SLOW_ROUNDS {
+        let m = BigUint::from(1u8) << rng.random_range(2..256);
+        let [x, y] = [(); 2].map(|()| to_big(&value::<4>(&mut rng)) % &m);
+        let case = Case { x: from_big(&x), y: from_big(&y), m: from_big(&m), n0: 0 };
+        assert_eq!(run::<power_of_two::Add, 4>(&case), from_big(&((&x + &y) % &m)), "{case:x?}");
+        assert_eq!(run::<power_of_two::Sub, 4>(&case), from_big(&((&m + &x - &y) % &m)), "{case:x?}");
+        assert_eq!(run::<power_of_two::Mul, 4>(&case), from_big(&(&x * &y % &m)), "{case:x?}");
+    }
+}
+
+/// The kernels of this CPU agree with their twins: on other CPUs this compares the twins with themselves.
+fn this_cpu_agrees_with_portable<const N: usize>(rounds: usize) {
+    let mut rng = ChaCha8Rng::seed_from_u64(100 + N as u64);
+    for _ in 0..rounds {
+        let case = case::<N>(&mut rng);
+        let Case { x, y, m, n0 } = &case;
+        assert_eq!(super::add(x, y, m), portable::add(x, y, m), "{case:x?}");
+        assert_eq!(super::sub(x, y, m), portable::sub(x, y, m), "{case:x?}");
+        assert_eq!(super::mont_mul(x, y, m, *n0), portable::mont_mul(x, y, m, *n0), "{case:x?}");
+    }
+}
+
+#[test]
+fn kernels_of_this_cpu_agree_at_4_limbs() {
+    this_cpu_agrees_with_portable::<4>(ROUNDS);
+}
+
+#[test]
+fn kernels_of_this_cpu_agree_at_6_limbs() {
+    this_cpu_agrees_with_portable::<6>(2 * ROUNDS);
+}
+
+#[test]
+fn kernels_of_this_cpu_agree_at_12_limbs() {
+    this_cpu_agrees_with_portable::<12>(ROUNDS / 2);
+}
+
+/// Every combination of edge values around one modulus, consistent and garbage n0.
+#[test]
+fn kernels_of_this_cpu_agree_at_the_edges() {
+    fn check<const N: usize>(m: [Limb; N]) {
+        let top = 64 * N - 1;
+        let big = to_big(&m);
+        let mut edges = vec![BigUint::ZERO, BigUint::from(1u8), big.clone(), &big + 1u8, &big << 1u8, &big >> 1u8];
+        edges.extend((big > BigUint::ZERO).then(|| &big - 1u8));
+        edges.push((BigUint::from(1u8) << (64 * N)) - 1u8);
+        edges.extend([BigUint::from(1u8) << top, (BigUint::from(1u8) << top) - 1u8]);
+        edges.extend((1..N).flat_map(|i| {
+            let carry = BigUint::from(1u8) << (64 * i);
+            [carry.clone() - 1u8, carry]
+        }));
+        for x in edges.iter().map(from_big) {
+            for y in edges.iter().map(from_big) {
+                for n0 in [n0_of(m[0]), n0_of(m[0] | 1), 0, 1, Limb::MAX] {
+                    let case = Case { x, y, m, n0 };
+                    assert_eq!(super::add(&x, &y, &m), add_by_definition(&case), "{case:x?}");
+                    assert_eq!(super::sub(&x, &y, &m), sub_by_definition(&case), "{case:x?}");
+                    assert_eq!(super::mont_mul(&x, &y, &m, n0), mont_mul_by_definition(&case), "{case:x?}");
+                }
+            }
+        }
+    }
+    fn widths<const N: usize>() {
+        let mut small = [0; N];
+        check(small);
+        for m0 in [1, 2, 3, Limb::MAX] {
+            small[0] = m0;
+            check(small);
+        }
+        check([Limb::MAX; N]);
+        let mut even = [Limb::MAX; N];
+        even[0] = Limb::MAX - 1;
+        check(even);
+        even[N - 1] >>= 1;
+        check(even);
+    }
+    widths::<4>();
+    widths::<6>();
+    widths::<12>();
+    check(Bls12_381FpModulus::MODULUS);
+    // The prime of P-384, which has no spare bit (FIPS 186-4, D.1.2.4).
+    check([0xffff_ffff, 0xffff_ffff_0000_0000, Limb::MAX - 1, Limb::MAX, Limb::MAX, Limb::MAX]);
+}
+
+/// In memory: any alignment and any overlap, all operands read before the result is written.
+#[test]
+fn memory_kernels_read_everything_first() {
+    use crate::evm384;
+    let mut rng = ChaCha8Rng::seed_from_u64(384);
+    let value_at = |memory: &[u8], at: usize| evm384::read_le(memory[at..at + 48].try_into().unwrap());
+    for round in 0..ROUNDS / 4 {
+        let mut memory = [0u8; 160];
+        for chunk in memory.chunks_exact_mut(8) {
+            chunk.copy_from_slice(&limb(&mut rng).to_le_bytes());
+        }
+        let reach = if round % 2 == 0 { 104 } else { 60 };
+        let [out, x, y, m] = [(); 4].map(|()| rng.random_range(0..=reach));
+        let [vx, vy, vm] = [x, y, m].map(|at| value_at(&memory, at));
+        let n0 = Limb::from_le_bytes(memory[m + 48..m + 56].try_into().unwrap());
+        type InMemory = fn(&mut [u8], usize, usize, usize, usize);
+        let operations: [(InMemory, evm384::Value); 3] = [
+            (evm384::add_in_memory, portable::add(&vx, &vy, &vm)),
+            (evm384::sub_in_memory, portable::sub(&vx, &vy, &vm)),
+            (evm384::mul_in_memory, portable::mont_mul(&vx, &vy, &vm, n0)),
+        ];
+        for (operation, expected) in operations {
+            let mut after = memory;
+            operation(&mut after, out, x, y, m);
+            let mut expected_memory = memory;
+            evm384::write_le(&expected, (&mut expected_memory[out..out + 48]).try_into().unwrap());
+            assert_eq!(after, expected_memory, "out {out} x {x} y {y} m {m} memory {memory:x?}");
+        }
+    }
+}
+
+#[test]
+fn bls12_381_agrees_with_blst() {
+    let mut rng = ChaCha8Rng::seed_from_u64(381);
+    let m = Bls12_381FpModulus::MODULUS;
+    for _ in 0..ROUNDS / 10 {
+        let [x, y] = [(); 2].map(|()| from_big::<6>(&(to_big(&operand(&mut rng, &m)) % to_big(&m))));
+        let (p, q) = (blst::blst_fp { l: x }, blst::blst_fp { l: y });
+        let mut r = blst::blst_fp::default();
+        // SAFETY: every pointer is to a live value of the type that blst expects, here and below.
+        unsafe { blst::blst_fp_add(&mut r, &p, &q) };
+        assert_eq!(r.l, super::add(&x, &y, &m));
+        // SAFETY: as above.
+        unsafe { blst::blst_fp_sub(&mut r, &p, &q) };
+        assert_eq!(r.l, super::sub(&x, &y, &m));
+        // SAFETY: as above.
+        unsafe { blst::blst_fp_mul(&mut r, &p, &q) };
+        assert_eq!(r.l, super::mont_mul(&x, &y, &m, Bls12_381Fp::N0));
+    }
+    let mut rng = ChaCha8Rng::seed_from_u64(382);
+    for _ in 0..1_000 {
+        use crate::fe::Number;
+        let x = from_big::<6>(&(to_big(&operand(&mut rng, &m)) % to_big(&m)));
+        let number = Bls12_381Fp::from_mont(x).unwrap();
+        let (p, mut r, mut bytes) = (blst::blst_fp { l: x }, blst::blst_fp::default(), [0; 48]);
+        // SAFETY: as above.
+        unsafe { blst::blst_fp_eucl_inverse(&mut r, &p) };
+        assert_eq!(r.l, number.inverse().unwrap_or_default().to_mont());
+        // SAFETY: as above; blst writes 48 bytes.
+        unsafe { blst::blst_bendian_from_fp(bytes.as_mut_ptr(), &p) };
+        assert_eq!(bytes.as_slice(), number.to_be_bytes());
+        assert_eq!(Bls12_381Fp::from_be_bytes(&bytes), Some(number));
+    }
+}

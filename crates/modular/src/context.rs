@@ -1,0 +1,205 @@
+//! A field context: a modulus with its numbered slots, and the three operations on them.
+//!
+//! Slots of an odd modulus hold Montgomery form, those of a power of two canonical form; [`FieldContext::store`] and
+//! [`FieldContext::load`] speak canonical big-endian bytes, so which it is cannot be seen. Every slot is always below
+//! the modulus, since nothing else ever gets in.
+
+use core::fmt;
+
+use thiserror::Error;
+
+use crate::backend::{self, Kernels};
+use crate::limbs::{LIMB_BYTES, Limb, less_than, read_be, write_be};
+use crate::modulus::Modulus;
+
+/// A modulus with its slots. Fresh slots are zero.
+#[derive(Clone)]
+pub struct FieldContext {
+    modulus: Modulus,
+    kernels: Kernels,
+    slot_count: usize,
+    /// The slots; behind them R² and a slot of scratch for conversions; behind those the staging slots, once needed.
+    limbs: Vec<Limb>,
+}
+
+/// The slots one operand visits: `index`, `index + stride`, `index + 2·stride`, … one for each lane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Strided {
+    /// Slot of the first lane.
+    pub index: usize,
+    /// Slot distance between neighbouring lanes; 0 repeats one slot.
+    pub stride: usize,
+}
+
+/// A value that is not below the modulus.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("the value for slot {slot} is not below the modulus")]
+pub struct ValueOutOfRange {
+    /// The slot it was meant for.
+    pub slot: usize,
+}
+
+/// Slots that a context keeps for itself.
+const RESERVED_SLOTS: usize = 2;
+
+impl Strided {
+    /// The slots `index`, `index + 1`, …
+    pub const fn contiguous(index: usize) -> Self {
+        Self { index, stride: 1 }
+    }
+
+    /// The slot of a lane.
+    #[inline]
+    pub const fn slot(self, lane: usize) -> usize {
+        self.index + self.stride * lane
+    }
+}
+
+impl FieldContext {
+    /// A context of `slot_count` slots, all zero.
+    pub fn new(modulus: Modulus, slot_count: usize) -> Self {
+        let width = modulus.width_limbs();
+        let kernels = backend::kernels(width, modulus.is_power_of_two());
+        let mut limbs = vec![0; (slot_count + RESERVED_SLOTS) * width];
+        limbs[slot_count * width..][..width].copy_from_slice(modulus.to_form());
+        Self { modulus, kernels, slot_count, limbs }
+    }
+
+    /// The modulus.
+    pub fn modulus(&self) -> &Modulus {
+        &self.modulus
+    }
+
+    /// Number of slots.
+    #[inline]
+    pub fn slot_count(&self) -> usize {
+        self.slot_count
+    }
+
+    /// Limbs of a slot.
+    #[inline]
+    pub fn width_limbs(&self) -> usize {
+        self.modulus.width_limbs()
+    }
+
+    /// Bytes of a slot at the boundary: 8·width.
+    #[inline]
+    pub fn element_bytes(&self) -> usize {
+        self.width_limbs() * LIMB_BYTES
+    }
+
+    /// outᵢ = xᵢ + yᵢ mod m for the lanes i < `count`, all read before any is written. Slots beyond the context panic.
+    #[inline]
+    pub fn add(&mut self, out: Strided, x: Strided, y: Strided, count: usize) {
+        self.run(self.kernels.add, out, x, y, count);
+    }
+
+    /// outᵢ = xᵢ − yᵢ mod m, as [`FieldContext::add`].
+    #[inline]
+    pub fn sub(&mut self, out: Strided, x: Strided, y: Strided, count: usize) {
+        self.run(self.kernels.sub, out, x, y, count);
+    }
+
+    /// outᵢ = xᵢ·yᵢ mod m as values, whatever form the slots have; as [`FieldContext::add`].
+    #[inline]
+    pub fn mul(&mut self, out: Strided, x: Strided, y: Strided, count: usize) {
+        self.run(self.kernels.mul, out, x, y, count);
+    }
+
+    /// Stores canonical values, [`FieldContext::element_bytes`] big-endian bytes each, in the slots from `first_slot` on.
+    /// If one of them is not below the modulus, no slot changes. Panics on slots beyond the context and part values.
+    pub fn store(&mut self, first_slot: usize, be_bytes: &[u8]) -> Result<(), ValueOutOfRange> {
+        let (width, element_bytes) = (self.width_limbs(), self.element_bytes());
+        self.check_range(first_slot, be_bytes.len());
+        let scratch = self.reserved(1);
+        for (value, slot) in be_bytes.chunks_exact(element_bytes).zip(first_slot..) {
+            let limbs = &mut self.limbs[scratch..scratch + width];
+            let fits = read_be(value, limbs).is_some() && less_than(limbs, self.modulus.limbs());
+            if !fits {
+                return Err(ValueOutOfRange { slot });
+            }
+        }
+        for (value, slot) in be_bytes.chunks_exact(element_bytes).zip(first_slot..) {
+            let at = slot * width;
+            read_be(value, &mut self.limbs[at..at + width]).expect("the value was read before");
+            let to_form = self.reserved(0);
+            (self.kernels.mul.limbs)(&mut self.limbs, at, at, to_form, self.modulus.limbs(), self.modulus.n0());
+        }
+        Ok(())
+    }
+
+    /// Loads the canonical values of the slots from `first_slot` on, [`FieldContext::element_bytes`] big-endian bytes each.
+    /// Panics on slots beyond the context and part values.
+    pub fn load(&self, first_slot: usize, out: &mut [u8]) {
+        let (width, element_bytes) = (self.width_limbs(), self.element_bytes());
+        self.check_range(first_slot, out.len());
+        let mut value_and_one = vec![0; 2 * width];
+        value_and_one[width] = 1;
+        for (bytes, slot) in out.chunks_exact_mut(element_bytes).zip(first_slot..) {
+            value_and_one[..width].copy_from_slice(self.slot(slot));
+            (self.kernels.mul.limbs)(&mut value_and_one, 0, 0, width, self.modulus.limbs(), self.modulus.n0());
+            write_be(&value_and_one[..width], bytes);
+        }
+    }
+
+    /// The limbs of a slot as they are held: Montgomery form, or canonical form modulo a power of two. Below the modulus.
+    pub fn slot(&self, slot: usize) -> &[Limb] {
+        assert!(slot < self.slot_count, "slot {slot} lies inside the context");
+        &self.limbs[slot * self.width_limbs()..][..self.width_limbs()]
+    }
+
+    /// Sets a slot to limbs in the form that it holds. Panics unless they are below the modulus.
+    pub fn set_slot(&mut self, slot: usize, limbs: &[Limb]) {
+        assert!(slot < self.slot_count, "slot {slot} lies inside the context");
+        assert!(less_than(limbs, self.modulus.limbs()), "a slot stays below the modulus");
+        let width = self.width_limbs();
+        self.limbs[slot * width..][..width].copy_from_slice(limbs);
+    }
+
+    /// What a kernel works on.
+    #[inline]
+    pub(crate) fn parts(&mut self) -> (&mut [Limb], &Modulus) {
+        (&mut self.limbs, &self.modulus)
+    }
+
+    /// The first of `count` slots behind the context's own, where results wait until all lanes are read.
+    pub(crate) fn staging(&mut self, count: usize) -> usize {
+        let first = self.slot_count + RESERVED_SLOTS;
+        let needed = (first + count) * self.width_limbs();
+        if self.limbs.len() < needed {
+            self.limbs.resize(needed, 0);
+        }
+        first
+    }
+
+    #[inline]
+    fn run(&mut self, operation: backend::Operation, out: Strided, x: Strided, y: Strided, count: usize) {
+        if count == 1 {
+            assert!(out.index.max(x.index).max(y.index) < self.slot_count, "slots lie inside the context");
+            (operation.one)(self, out.index, x.index, y.index);
+        } else if count > 1 {
+            for operand in [out, x, y] {
+                let last = operand.stride.checked_mul(count - 1).and_then(|reach| reach.checked_add(operand.index));
+                assert!(last.is_some_and(|last| last < self.slot_count), "slots lie inside the context");
+            }
+            (operation.lanes)(self, out, x, y, count);
+        }
+    }
+
+    /// Limb offset of a reserved slot: 0 what takes a canonical value to the form of a slot, 1 scratch.
+    fn reserved(&self, number: usize) -> usize {
+        (self.slot_count + number) * self.width_limbs()
+    }
+
+    fn check_range(&self, first_slot: usize, bytes: usize) {
+        assert!(bytes.is_multiple_of(self.element_bytes()), "{bytes} bytes are whole values");
+        let last = first_slot.checked_add(bytes / self.element_bytes());
+        assert!(last.is_some_and(|last| last <= self.slot_count), "slots lie inside the context");
+    }
+}
+
+impl fmt::Debug for FieldContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FieldContext").field("modulus", &self.modulus).field("slot_count", &self.slot_count).finish()
+    }
+}

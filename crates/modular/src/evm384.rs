@@ -1,0 +1,110 @@
+//! The arithmetic of EVM384: values of 48 bytes, total on every input.
+//!
+//! Nothing is required of operands, modulus or r_inv: where they are not what Montgomery arithmetic expects, the results
+//! are still exactly those of the formulas below, carries out of 384 bits included. They are the formulas of the EVM384
+//! specification, "EVM384 interface", with B = 2³⁸⁴; r_inv = −m⁻¹ mod 2⁶⁴ where it is consistent.
+//!
+//! ```
+//! use residue_modular::evm384;
+//! let (seven, five, m) = ([7, 0, 0, 0, 0, 0], [5, 0, 0, 0, 0, 0], [11, 0, 0, 0, 0, 0]);
+//! assert_eq!(evm384::add(&seven, &five, &m), [1, 0, 0, 0, 0, 0]);
+//! assert_eq!(evm384::sub(&five, &seven, &m), [9, 0, 0, 0, 0, 0]);
+//! ```
+
+use crate::backend;
+use crate::limbs::{LIMB_BYTES, Limb};
+use crate::modulus::Modulus;
+
+/// 384 bits, least significant limb first.
+pub type Value = [Limb; WIDTH_LIMBS];
+
+/// Limbs of a value.
+pub const WIDTH_LIMBS: usize = 6;
+/// Bytes of a value.
+pub const VALUE_BYTES: usize = 48;
+
+/// (x, y) ↦ s = x + y, minus m once if s ≥ m, mod B.
+#[inline]
+pub fn add(x: &Value, y: &Value, m: &Value) -> Value {
+    backend::add(x, y, m)
+}
+
+/// (x, y) ↦ d = x − y, plus m once if d < 0, mod B.
+#[inline]
+pub fn sub(x: &Value, y: &Value, m: &Value) -> Value {
+    backend::sub(x, y, m)
+}
+
+/// (x, y) ↦ t = ⌊(x·y + Σ uᵢ·m·2⁶⁴ⁱ) / B⌋, minus m once if t ≥ m, mod B, with uᵢ = r_inv × limb i of the sum so far mod 2⁶⁴.
+/// With m odd, r_inv = −m⁻¹ mod 2⁶⁴ and x·y < m·B that is x·y·B⁻¹ mod m, < m.
+#[inline]
+pub fn mont_mul(x: &Value, y: &Value, m: &Value, r_inv: Limb) -> Value {
+    backend::mont_mul(x, y, m, r_inv)
+}
+
+/// Canonical a ↦ a·B mod m. Requires a modulus of six limbs.
+pub fn to_mont(canonical: &Value, modulus: &Modulus) -> Value {
+    let mut out = [0; WIDTH_LIMBS];
+    modulus.to_mont(canonical, &mut out);
+    out
+}
+
+/// a·B mod m ↦ canonical a. Requires a modulus of six limbs.
+pub fn from_mont(mont: &Value, modulus: &Modulus) -> Value {
+    let mut out = [0; WIDTH_LIMBS];
+    modulus.from_mont(mont, &mut out);
+    out
+}
+
+/// The value of 48 little-endian bytes.
+#[inline]
+pub fn read_le(bytes: &[u8; VALUE_BYTES]) -> Value {
+    let (limbs, _) = bytes.as_chunks::<LIMB_BYTES>();
+    core::array::from_fn(|i| Limb::from_le_bytes(limbs[i]))
+}
+
+/// The 48 little-endian bytes of a value.
+#[inline]
+pub fn write_le(value: &Value, bytes: &mut [u8; VALUE_BYTES]) {
+    let (limbs, _) = bytes.as_chunks_mut::<LIMB_BYTES>();
+    for (bytes, limb) in limbs.iter_mut().zip(value) {
+        *bytes = limb.to_le_bytes();
+    }
+}
+
+/// [`add`] on little-endian values at byte offsets of `memory`, any alignment and overlap: all is read before anything
+/// is written. Panics unless the ranges of 48 bytes lie inside `memory`.
+#[inline]
+pub fn add_in_memory(memory: &mut [u8], out: usize, x: usize, y: usize, m: usize) {
+    let sum = add(&value_at(memory, x), &value_at(memory, y), &value_at(memory, m));
+    set_value_at(memory, out, &sum);
+}
+
+/// [`sub`] in memory, as [`add_in_memory`].
+#[inline]
+pub fn sub_in_memory(memory: &mut [u8], out: usize, x: usize, y: usize, m: usize) {
+    let difference = sub(&value_at(memory, x), &value_at(memory, y), &value_at(memory, m));
+    set_value_at(memory, out, &difference);
+}
+
+/// [`mont_mul`] in memory, as [`add_in_memory`], with r_inv in the eight bytes behind m.
+#[inline]
+pub fn mul_in_memory(memory: &mut [u8], out: usize, x: usize, y: usize, m: usize) {
+    let (limbs, _) = memory[m + VALUE_BYTES..][..LIMB_BYTES].as_chunks::<LIMB_BYTES>();
+    let r_inv = Limb::from_le_bytes(limbs[0]);
+    if !backend::mont_mul_in_memory(memory, out, x, y, m, r_inv) {
+        let product = mont_mul(&value_at(memory, x), &value_at(memory, y), &value_at(memory, m), r_inv);
+        set_value_at(memory, out, &product);
+    }
+}
+
+/// The value in the 48 bytes from `at` on.
+#[inline(always)]
+fn value_at(memory: &[u8], at: usize) -> Value {
+    read_le(memory[at..][..VALUE_BYTES].try_into().expect("the slice was cut to 48 bytes"))
+}
+
+#[inline(always)]
+fn set_value_at(memory: &mut [u8], at: usize, value: &Value) {
+    write_le(value, (&mut memory[at..][..VALUE_BYTES]).try_into().expect("the slice was cut to 48 bytes"));
+}

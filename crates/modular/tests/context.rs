@@ -1,0 +1,154 @@
+//! Moduli and field contexts of every width agree with big integers.
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
+use num_bigint::BigUint;
+use num_integer::Integer;
+use proptest::prelude::*;
+use residue_modular::modulus::MAX_WIDTH_LIMBS;
+use residue_modular::{FieldContext, Modulus, ModulusError, Strided, ValueOutOfRange};
+
+const SLOTS: usize = 24;
+
+/// Widths in limbs: every one with arrays of its own, and some without.
+fn width() -> impl Strategy<Value = usize> {
+    prop_oneof![4 => 1usize..=13, 1 => proptest::sample::select(vec![16, 24, 32, 63, 64])]
+}
+
+/// Odd moduli and powers of two that fit the width, often filling it.
+fn modulus_of(width_limbs: usize) -> impl Strategy<Value = BigUint> {
+    let bits = 64 * width_limbs;
+    let odd = (proptest::collection::vec(any::<u8>(), 8 * width_limbs), 0..bits - 1)
+        .prop_map(|(bytes, shift)| ((BigUint::from_bytes_be(&bytes) >> shift) | BigUint::from(1u8)).max(3u8.into()));
+    let full = proptest::collection::vec(any::<u8>(), 8 * width_limbs)
+        .prop_map(|bytes| (BigUint::from_bytes_be(&bytes) | BigUint::from(1u8)).max(3u8.into()));
+    let widest = Just((BigUint::from(1u8) << bits) - 1u8);
+    let power = (2..bits).prop_map(|k| BigUint::from(1u8) << k);
+    prop_oneof![3 => full, 2 => odd, 1 => widest, 2 => power]
+}
+
+fn setting() -> impl Strategy<Value = (usize, BigUint, Vec<BigUint>)> {
+    width().prop_flat_map(|width| {
+        let values = proptest::collection::vec(proptest::collection::vec(any::<u8>(), 8 * width), SLOTS);
+        (Just(width), modulus_of(width), values).prop_map(|(width, m, values)| {
+            let mut values: Vec<_> = values.iter().map(|bytes| BigUint::from_bytes_be(bytes) % &m).collect();
+            values[0] = BigUint::ZERO;
+            values[1] = BigUint::from(1u8);
+            values[2] = &m - 1u8;
+            (width, m, values)
+        })
+    })
+}
+
+fn bytes_of(value: &BigUint, element_bytes: usize) -> Vec<u8> {
+    let bytes = value.to_bytes_be();
+    [vec![0; element_bytes.saturating_sub(bytes.len())], bytes].concat()
+}
+
+fn context(width: usize, m: &BigUint, values: &[BigUint]) -> FieldContext {
+    let modulus = Modulus::with_width(&m.to_bytes_be(), width).unwrap();
+    let mut context = FieldContext::new(modulus, SLOTS);
+    let bytes: Vec<u8> = values.iter().flat_map(|value| bytes_of(value, 8 * width)).collect();
+    context.store(0, &bytes).unwrap();
+    context
+}
+
+fn values_of(context: &FieldContext) -> Vec<BigUint> {
+    let mut bytes = vec![0; context.slot_count() * context.element_bytes()];
+    context.load(0, &mut bytes);
+    bytes.chunks_exact(context.element_bytes()).map(BigUint::from_bytes_be).collect()
+}
+
+fn strided(count: usize) -> impl Strategy<Value = Strided> {
+    (0usize..=3)
+        .prop_flat_map(move |stride| (0..SLOTS - stride * (count - 1)).prop_map(move |index| Strided { index, stride }))
+}
+
+fn operands() -> impl Strategy<Value = (usize, [Strided; 3])> {
+    (1usize..=7).prop_flat_map(|count| (Just(count), [strided(count), strided(count), strided(count)]))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn operations_agree_with_big_integers((width, m, values) in setting(), (count, [out, x, y]) in operands()) {
+        let fresh = context(width, &m, &values);
+        prop_assert_eq!(values_of(&fresh), values.clone());
+        type Operation = fn(&mut FieldContext, Strided, Strided, Strided, usize);
+        type Definition = fn(&BigUint, &BigUint, &BigUint) -> BigUint;
+        let operations: [(Operation, Definition); 3] = [
+            (FieldContext::add, |x, y, m| (x + y) % m),
+            (FieldContext::sub, |x, y, m| (m + x - y) % m),
+            (FieldContext::mul, |x, y, m| x * y % m),
+        ];
+        for (operation, definition) in operations {
+            let mut expected = values.clone();
+            for lane in 0..count {
+                expected[out.slot(lane)] = definition(&values[x.slot(lane)], &values[y.slot(lane)], &m);
+            }
+            let mut context = fresh.clone();
+            operation(&mut context, out, x, y, count);
+            prop_assert_eq!(values_of(&context), expected, "m {:x} {:?} {:?} {:?} x{}", m, out, x, y, count);
+        }
+    }
+
+    #[test]
+    fn inverses_exist_exactly_for_units((width, m, values) in setting()) {
+        let modulus = Modulus::with_width(&m.to_bytes_be(), width).unwrap();
+        prop_assert_eq!(BigUint::from_bytes_be(&modulus.to_be_bytes()), m.clone());
+        prop_assert_eq!(modulus.bits() as u64, m.bits());
+        for value in &values[..6] {
+            let mut limbs = value.to_u64_digits();
+            limbs.resize(width, 0);
+            let inverse = modulus.inverse(&limbs);
+            prop_assert_eq!(inverse.is_some(), value.gcd(&m) == BigUint::from(1u8));
+            if let Some(inverse) = inverse {
+                let bytes: Vec<u8> = inverse.iter().rev().flat_map(|limb| limb.to_be_bytes()).collect();
+                let inverse = BigUint::from_bytes_be(&bytes);
+                prop_assert!(inverse < m);
+                prop_assert_eq!(value * inverse % &m, BigUint::from(1u8));
+            }
+            let (mut mont, mut back) = (vec![0; width], vec![0; width]);
+            modulus.to_mont(&limbs, &mut mont);
+            modulus.from_mont(&mont, &mut back);
+            prop_assert_eq!(back, limbs);
+        }
+    }
+
+    #[test]
+    fn a_value_out_of_range_changes_no_slot((width, m, values) in setting(), bad in 0..SLOTS) {
+        let mut context = context(width, &m, &values);
+        let mut bytes: Vec<u8> = values.iter().rev().flat_map(|value| bytes_of(value, 8 * width)).collect();
+        bytes[bad * 8 * width..][..8 * width].copy_from_slice(&bytes_of(&m, 8 * width));
+        prop_assert_eq!(context.store(0, &bytes), Err(ValueOutOfRange { slot: bad }));
+        prop_assert_eq!(values_of(&context), values);
+    }
+}
+
+#[test]
+fn moduli_are_odd_or_powers_of_two_from_3_to_4096_bits() {
+    let big = |value: u32| BigUint::from(value);
+    let check = |bytes: &[u8], expected: Result<usize, ModulusError>| {
+        assert_eq!(Modulus::from_be_bytes(bytes).map(|m| m.width_limbs()), expected, "{bytes:x?}");
+    };
+    check(&[], Err(ModulusError::TooSmall { value: big(0) }));
+    check(&[0, 0], Err(ModulusError::TooSmall { value: big(0) }));
+    check(&[1], Err(ModulusError::TooSmall { value: big(1) }));
+    check(&[2], Err(ModulusError::TooSmall { value: big(2) }));
+    check(&[3], Ok(1));
+    check(&[4], Ok(1));
+    check(&[6], Err(ModulusError::EvenNotPowerOfTwo { value: big(6) }));
+    check(&[0; 9], Err(ModulusError::TooSmall { value: big(0) }));
+    check(&[1, 0, 0, 0, 0, 0, 0, 0, 0], Ok(2));
+    check(&[0xff; 512], Ok(MAX_WIDTH_LIMBS));
+    check(&[vec![0; 90], vec![0xff; 512]].concat(), Ok(MAX_WIDTH_LIMBS));
+    check(&[vec![1], vec![0; 512]].concat(), Err(ModulusError::TooWide { bits: 4097, limit_bits: 4096 }));
+}
+
+#[test]
+fn declared_widths_hold_the_value_or_fail() {
+    assert_eq!(Modulus::with_width(&[0, 0, 3], 12).unwrap().to_be_bytes(), [vec![0; 95], vec![3]].concat());
+    assert_eq!(Modulus::with_width(&[3], 0), Err(ModulusError::WidthOutOfRange { width_limbs: 0 }));
+    assert_eq!(Modulus::with_width(&[3], 65), Err(ModulusError::WidthOutOfRange { width_limbs: 65 }));
+    assert_eq!(Modulus::with_width(&[0xff; 9], 1), Err(ModulusError::TooWide { bits: 72, limit_bits: 64 }));
+}
