@@ -1,6 +1,8 @@
 //! Code for tests: bytes appended by name, without an assembler between the test and the engine.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod random;
+
 use residue_engine::{Engine, EngineConfig};
 use residue_isa::revision::{eip6690_2024, evm384_v7};
 use residue_isa::{Lanes, Revision};
