@@ -244,19 +244,11 @@ impl Lowering<'_> {
             Statement::Reserve { array, count } => self.reserve(*array, *count)?,
             Statement::Load { array, index, results } => {
                 let slots: Vec<Slot> = results.iter().map(|&value| self.placement.slot(value)).collect();
-                for (first, count, offset) in runs(&slots) {
-                    self.element_address(*array, *index, offset)?;
-                    self.target.load(self.code, first, count);
-                    self.stack.pop();
-                }
+                self.transfer(*array, *index, &slots, |target, code, first, count| target.load(code, first, count))?;
             }
             Statement::Store { array, index, values } => {
                 let slots: Vec<Slot> = values.iter().map(|&operand| self.slot(operand)).collect();
-                for (first, count, offset) in runs(&slots) {
-                    self.element_address(*array, *index, offset)?;
-                    self.target.store(self.code, first, count);
-                    self.stack.pop();
-                }
+                self.transfer(*array, *index, &slots, |target, code, first, count| target.store(code, first, count))?;
             }
             Statement::Parse { result, offset, size_bytes } => {
                 self.word(*offset)?;
@@ -311,6 +303,27 @@ impl Lowering<'_> {
             }
         }
         Ok(Flow::Continues)
+    }
+
+    /// Loads or stores an element, run by run of neighbouring slots.
+    fn transfer(
+        &mut self,
+        array: usize,
+        index: Word,
+        slots: &[Slot],
+        move_run: fn(&dyn Target, &mut Assembly, Slot, u32),
+    ) -> Result<(), CompileError> {
+        let runs = runs(slots);
+        // Each run reads the index once more than was counted.
+        for _ in 1..runs.len() {
+            words::count_word(self.function, &mut self.uses, index);
+        }
+        for (first, count, offset) in runs {
+            self.element_address(array, index, offset)?;
+            move_run(self.target, self.code, first, count);
+            self.stack.pop();
+        }
+        Ok(())
     }
 
     fn return_output(&mut self, size_bytes: u32) {

@@ -16,28 +16,30 @@ pub(super) fn big(word: U256) -> BigUint {
     BigUint::from_bytes_be(&word.to_be_bytes::<32>())
 }
 
+/// Counts one computation of `read`.
+pub(super) fn count_word(function: &Function, uses: &mut HashMap<Word, usize>, read: Word) {
+    match &function.words[read.0 as usize] {
+        WordDef::Constant(_) | WordDef::CalldataSize => {}
+        WordDef::CalldataWord(offset) => count_word(function, uses, *offset),
+        WordDef::Op(_, a, b) => {
+            count_word(function, uses, *a);
+            count_word(function, uses, *b);
+        }
+        WordDef::Defined => *uses.entry(read).or_insert(0) += 1,
+    }
+}
+
 /// How often the text of `function` reads each kept word.
 pub(super) fn count_uses(function: &Function) -> HashMap<Word, usize> {
-    fn word(function: &Function, uses: &mut HashMap<Word, usize>, read: Word) {
-        match &function.words[read.0 as usize] {
-            WordDef::Constant(_) | WordDef::CalldataSize => {}
-            WordDef::CalldataWord(offset) => word(function, uses, *offset),
-            WordDef::Op(_, a, b) => {
-                word(function, uses, *a);
-                word(function, uses, *b);
-            }
-            WordDef::Defined => *uses.entry(read).or_insert(0) += 1,
-        }
-    }
     fn region(function: &Function, uses: &mut HashMap<Word, usize>, inner: &Region) {
         for statement in &inner.statements {
             match statement {
                 Statement::Repeat(repeat) => {
-                    word(function, uses, repeat.count);
+                    count_word(function, uses, repeat.count);
                     region(function, uses, &repeat.body);
                 }
                 Statement::Branch(branch) => {
-                    word(function, uses, branch.condition);
+                    count_word(function, uses, branch.condition);
                     region(function, uses, &branch.then);
                     region(function, uses, &branch.otherwise);
                 }
@@ -48,7 +50,7 @@ pub(super) fn count_uses(function: &Function) -> HashMap<Word, usize> {
                 | Statement::Bind { word: read, .. }
                 | Statement::Set { word: read, .. }
                 | Statement::Require { condition: read }
-                | Statement::ReturnWord { word: read } => word(function, uses, *read),
+                | Statement::ReturnWord { word: read } => count_word(function, uses, *read),
                 Statement::Block(_)
                 | Statement::Call { .. }
                 | Statement::IsZero { .. }

@@ -270,8 +270,6 @@ impl Target for Evm384 {
         self.call_reverse(code);
         push(code, 0);
         code.op(evm::MSTORE);
-        push(code, 128);
-        code.op(evm::SHL);
         self.call_reverse(code);
         push(code, 32);
         code.op(evm::MSTORE);
