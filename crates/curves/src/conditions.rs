@@ -24,6 +24,11 @@ pub fn all_vanish<F: Fe>(values: &[F]) -> F {
 }
 
 impl<F: Fe> Conditions<F> {
+    /// What always holds: where a loop over conditions starts.
+    pub fn none<M: Machine<Fe = F>>(machine: &M) -> Self {
+        Self { vanishing: machine.zero(), invertible: machine.one() }
+    }
+
     /// Holds if these do and `value` is zero.
     #[must_use]
     pub fn and_vanishes(self, value: F) -> Self {
@@ -61,6 +66,7 @@ mod tests {
             let both = first.and(Conditions { vanishing: bit(3), invertible: bit(4) });
             let expected = case == 0b1_0100;
             assert_eq!(both.hold(&machine), U256::from(expected), "case {case:#07b}");
+            assert_eq!(Conditions::none(&machine).and(both).hold(&machine), U256::from(expected));
             assert_eq!(first.and_vanishes(bit(3)).hold(&machine), U256::from(case & 0b1111 == 0b0100));
         }
     }

@@ -75,7 +75,7 @@ impl<F: Fe> Fp12<F> {
         Self::from_coefficients(self.coefficients().map(|c| c.scale(factor)))
     }
 
-    /// f ↦ f². Chung–Hasan 2007, SQR2 (§3), over Fp4.
+    /// f ↦ f². Chung–Hasan 2007, the method SQR2, over Fp4.
     #[must_use]
     pub fn square(self) -> Self {
         let Self { c0: a0, c1: a1, c2: a2 } = self;

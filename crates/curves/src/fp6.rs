@@ -44,7 +44,7 @@ impl<F: Fe> Fp6<F> {
         Self::new(self.c2.mul_by_nonresidue(), self.c0, self.c1)
     }
 
-    /// a ↦ a². Chung–Hasan 2007, SQR2 (§3).
+    /// a ↦ a². Chung–Hasan 2007, the method SQR2.
     #[must_use]
     pub fn square(self) -> Self {
         let Self { c0: a0, c1: a1, c2: a2 } = self;

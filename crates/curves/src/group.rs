@@ -11,9 +11,7 @@ use residue_ir::Bundle;
 use residue_modular::Fe;
 
 /// Where coordinates live: Fp itself or an extension of it.
-pub trait Coordinate:
-    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self>
-{
+pub trait Coordinate: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self> {
     /// Fp.
     type Base;
 
@@ -162,10 +160,13 @@ impl<C: Coordinate> Jacobian<C> {
         let zz = self.z.squared();
         Addend { point: self, zz, zzz: zz * self.z }
     }
+}
+
+impl<C: Coordinate> Add<Addend<C>> for Jacobian<C> {
+    type Output = Self;
 
     /// (P, Q) ↦ P + Q; Z₃ = 0 if P = ±Q or either is the identity. Cohen–Miyaji–Ono 1998, §2.3.
-    #[must_use]
-    pub fn add(self, other: Addend<C>) -> Self {
+    fn add(self, other: Addend<C>) -> Self {
         let Self { x: x1, y: y1, z: z1 } = self;
         let Addend { point: Self { x: x2, y: y2, z: z2 }, zz: zz2, zzz: zzz2 } = other;
         let zz1 = z1.squared();

@@ -89,35 +89,33 @@ type C2 = Fp2<C>;
 fn formulas_cost_what_they_should() {
     let inverse_exponent: BigUint = modulus() - 2u32;
     let lines: Vec<(&str, (usize, usize), (usize, usize))> = vec![
-        ("Fp inverse", count(|a: C| pow_constant(a, &inverse_exponent)), (455, 0)),
+        ("Fp inverse", count(|a: C| pow_constant(a, &inverse_exponent)), (460, 0)),
         ("Fp2 product", count(|(a, b): (C2, C2)| a * b), (3, 5)),
         ("Fp2 square", count(|a: C2| a.square()), (2, 3)),
         ("Fp4 product", count(|(a, b): (Fp4<C>, Fp4<C>)| a * b), (9, 24)),
         ("Fp4 square", count(|a: Fp4<C>| a.square()), (6, 17)),
-        ("Fp6 product", count(|(a, b): (Fp6<C>, Fp6<C>)| a * b), (18, 54)),
-        ("Fp6 square", count(|a: Fp6<C>| a.square()), (12, 36)),
-        ("Fp12 product", count(|(a, b): (Fp12<C>, Fp12<C>)| a * b), (54, 206)),
-        ("Fp12 square", count(|a: Fp12<C>| a.square()), (36, 132)),
-        ("Fp12 times line", count(|(a, l): (Fp12<C>, Sparse023<C>)| a.mul_by_023(l)), (39, 103)),
+        ("Fp6 product", count(|(a, b): (Fp6<C>, Fp6<C>)| a * b), (18, 61)),
+        ("Fp6 square", count(|a: Fp6<C>| a.square()), (12, 37)),
+        ("Fp12 product", count(|(a, b): (Fp12<C>, Fp12<C>)| a * b), (54, 202)),
+        ("Fp12 square", count(|a: Fp12<C>| a.square()), (36, 122)),
+        ("Fp12 times line", count(|(a, l): (Fp12<C>, Sparse023<C>)| a.mul_by_023(l)), (39, 100)),
         ("cyclotomic square", count(|a: Fp12<C>| cyclotomic_square(a)), (18, 89)),
         ("cyclotomic square, tripled", count(|a: Fp12<C>| cyclotomic_square_tripled(a)), (21, 56)),
-        ("Fp12 inverse without that of Fp", count(|a: Fp12<C>| a.inverse_with(|a| a)), (97, 250)),
-        ("f^(p⁶ − 1) without the inverse of Fp", count(|a: Fp12<C>| a.conjugate_over_self(|a| a)), (115, 304)),
-        (
-            "doubling step",
-            count(|(t, p): (Projective<C2>, EvaluationPoint<C>)| doubling_step(t, p)),
-            (28, 50),
-        ),
+        ("Fp12 inverse without that of Fp", count(|a: Fp12<C>| a.inverse_with(|a| a)), (97, 241)),
+        ("f^(p⁶ − 1) without the inverse of Fp", count(|a: Fp12<C>| a.conjugate_over_self(|a| a)), (115, 312)),
+        ("doubling step", count(|(t, p): (Projective<C2>, EvaluationPoint<C>)| doubling_step(t, p)), (26, 57)),
         (
             "addition step",
-            count(|(t, q, p, third): (Projective<C2>, Affine<C2>, EvaluationPoint<C>, C)| addition_step(t, q, p, third)),
-            (53, 44),
+            count(|(t, q, p, third): (Projective<C2>, Affine<C2>, EvaluationPoint<C>, C)| {
+                addition_step(t, q, p, third)
+            }),
+            (42, 61),
         ),
         ("G1 doubling", count(|(p, c): (Jacobian<C>, C)| p.double(c)), (8, 4)),
         ("G1 mixed addition", count(|(p, q): (Jacobian<C>, Affine<C>)| p.add_mixed(q)), (11, 7)),
-        ("G1 addition", count(|(p, q): (Jacobian<C>, Jacobian<C>)| p.add(q.addend())), (16, 7)),
-        ("G2 doubling", count(|(p, c): (Jacobian<C2>, C)| p.double(c)), (22, 26)),
-        ("G2 mixed addition", count(|(p, q): (Jacobian<C2>, Affine<C2>)| p.add_mixed(q)), (38, 39)),
+        ("G1 addition", count(|(p, q): (Jacobian<C>, Jacobian<C>)| p + q.addend()), (16, 7)),
+        ("G2 doubling", count(|(p, c): (Jacobian<C2>, C)| p.double(c)), (19, 30)),
+        ("G2 mixed addition", count(|(p, q): (Jacobian<C2>, Affine<C2>)| p.add_mixed(q)), (30, 53)),
     ];
     for (name, found, _) in &lines {
         println!("{name}: {} M, {} A", found.0, found.1);

@@ -45,15 +45,15 @@ fn jacobian_formulas_agree() {
         let (a, b) = (lift(g1(p), z), lift(g1(q), z + N::ONE));
         assert_eq!(affine(a.double(three_halves)), g1((p + p).into_affine()));
         assert_eq!(affine(a.add_mixed(g1(q))), g1((p + q).into_affine()));
-        assert_eq!(affine(a.add(b.addend())), g1((p + q).into_affine()));
+        assert_eq!(affine(a + b.addend()), g1((p + q).into_affine()));
         // Exceptional cases show in Z, and so does all that follows them.
         let opposite = Affine::new(g1(p).x, -g1(p).y);
-        for degenerate in [a.add_mixed(g1(p)), a.add_mixed(opposite), a.add(lift(g1(p), z.double()).addend())] {
+        for degenerate in [a.add_mixed(g1(p)), a.add_mixed(opposite), a + lift(g1(p), z.double()).addend()] {
             assert!(degenerate.z.is_zero());
             assert!(degenerate.double(three_halves).z.is_zero());
             assert!(degenerate.add_mixed(g1(q)).z.is_zero());
-            assert!(degenerate.add(b.addend()).z.is_zero());
-            assert!(b.add(degenerate.addend()).z.is_zero());
+            assert!((degenerate + b.addend()).z.is_zero());
+            assert!((b + degenerate.addend()).z.is_zero());
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The final exponentiation of BLS12-381: to 3·(p¹² − 1)/r, which maps to one exactly what (p¹² − 1)/r does.
 //!
 //! Easy part (p⁶ − 1)(p² + 1); hard part 3·(p⁴ − p² + 1)/r = (x − 1)²·(x + p)·(x² + p² − 1) + 3, Hayashida, Hayasaka and
-//! Teruya 2020 (2020/875), §4. In the hard part all elements are unitary: conjugates are inverses.
+//! Teruya 2020 (2020/875), the chain for BLS12. In the hard part all elements are unitary: conjugates are inverses.
 
 use super::constants::{X_ABS, constants, lift2};
 use super::invert;

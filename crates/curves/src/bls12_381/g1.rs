@@ -16,7 +16,8 @@ pub fn is_on_curve<M: Machine>(machine: &M, point: Affine<M::Fe>) -> M::Word {
     machine.is_zero(curve_defect(machine, point))
 }
 
-/// What holds exactly if `point` lies on the curve and in G1: φ(P) = −[x²]P. Scott 2021 (2021/1130), §6.
+/// What holds exactly if `point` lies on the curve and in G1: φ(P) = −[x²]P. Scott 2021 (2021/1130);
+/// EIP-2537, `fast_subgroup_checks.md`, “The G1 case”.
 ///
 /// Exact for every pair of field elements. If the conditions hold then P is on the curve and Z ≠ 0, so [x²]P was computed
 /// without an exceptional case (see [`crate::group`]) and φ(P) = −[x²]P; as φ² + φ + 1 = 0 on the whole curve, this gives
@@ -43,5 +44,5 @@ fn multiply_by_x_squared<M: Machine>(machine: &M, point: Affine<M::Fe>) -> Jacob
     let start = point.to_jacobian(machine.one());
     let once = ladder(machine, X_ABS, start, double, |_, p| p.add_mixed(point));
     let addend = once.addend();
-    ladder(machine, X_ABS, once, double, |_, p| p.add(addend))
+    ladder(machine, X_ABS, once, double, |_, p| p + addend)
 }

@@ -26,13 +26,14 @@ pub fn psi<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe>>) -> Affine<Fp2<M::
     Affine::new(x, y)
 }
 
-/// What holds exactly if `point` lies on the twist and in G2: ψ(Q) = [x]Q. Scott 2021 (2021/1130), §4; the proof is that of
-/// El Housni, Guillevic and Piellard 2022 (2022/352), §4.
+/// What holds exactly if `point` lies on the twist and in G2: ψ(Q) = [x]Q. Scott 2021 (2021/1130);
+/// EIP-2537, `fast_subgroup_checks.md`, “The G2 case”.
 ///
 /// Exact for every two elements of Fp2. If the conditions hold then Z ≠ 0, so [x]Q was computed without an exceptional case
 /// (see [`crate::group`]) and ψ(Q) = [x]Q; as ψ² − (x + 1)ψ + p = 0 on the whole twist, this gives (p − x)·Q = h₁·r·Q = 0;
-/// the twist has h₂·r points and the cofactors are coprime: r·Q = 0. If Q is in G2 (and not the identity), all that the
-/// chain meets is [k]Q with 0 < k < r, and an addition of Q comes at 2 ≤ k < r − 1: so Z ≠ 0, and the equation holds.
+/// the twist has h₂·r points and the cofactors are coprime, so r·Q = 0 (the argument of El Housni, Guillevic and Piellard
+/// 2022, 2022/352). If Q is in G2 (and not the identity), all that the chain meets is [k]Q with 0 < k < r, and an addition
+/// of Q comes at 2 ≤ k < r − 1: so Z ≠ 0, and the equation holds.
 pub fn membership<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe>>) -> Conditions<M::Fe> {
     let three_halves = machine.constant(&constants().three_halves);
     let start = point.to_jacobian(Fp2::new(machine.one(), machine.zero()));

@@ -51,7 +51,7 @@ impl Seeded {
     /// A point of the whole curve, almost never in G1.
     pub fn curve_point(&mut self) -> G1Affine {
         loop {
-            if let Some(point) = G1Affine::get_point_from_x_unchecked(self.fq(), self.word() % 2 == 0) {
+            if let Some(point) = G1Affine::get_point_from_x_unchecked(self.fq(), self.word().is_multiple_of(2)) {
                 return point;
             }
         }
@@ -60,7 +60,7 @@ impl Seeded {
     /// A point of the whole twist, almost never in G2.
     pub fn twist_point(&mut self) -> G2Affine {
         loop {
-            if let Some(point) = G2Affine::get_point_from_x_unchecked(self.fq2(), self.word() % 2 == 0) {
+            if let Some(point) = G2Affine::get_point_from_x_unchecked(self.fq2(), self.word().is_multiple_of(2)) {
                 return point;
             }
         }
