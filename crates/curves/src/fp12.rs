@@ -1,6 +1,6 @@
-//! Fp12 = Fp4[w] / (w³ − s) = Fp2[w] / (w⁶ − ξ), the field of pairing values.
+//! `Fp12 = Fp4[w] / (w³ − s) = Fp2[w] / (w⁶ − ξ)`, the field of pairing values.
 //!
-//! The coefficients of 1, w, …, w⁵ over Fp2 are those of the tower Fp2, Fp6 = Fp2[w²], Fp12 = Fp6[w] that most libraries
+//! The coefficients of 1, w, …, w⁵ over Fp2 are those of the tower Fp2, `Fp6 = Fp2[w²]`, `Fp12 = Fp6[w]` that most libraries
 //! use; only their grouping differs.
 
 use crate::fp2::Fp2;
@@ -52,7 +52,7 @@ impl<F: Fe> Fp12<F> {
         [self.c0.c0, self.c1.c0, self.c2.c0, self.c0.c1, self.c1.c1, self.c2.c1]
     }
 
-    /// f = E + O·w with E and O in Fp6 = Fp2[w²].
+    /// f = E + O·w with E and O in `Fp6 = Fp2[w²]`.
     pub const fn even_and_odd(self) -> (Fp6<F>, Fp6<F>) {
         let [f0, f1, f2, f3, f4, f5] = self.coefficients();
         (Fp6::new(f0, f2, f4), Fp6::new(f1, f3, f5))

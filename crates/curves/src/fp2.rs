@@ -1,4 +1,4 @@
-//! Fp2 = Fp[u] / (u² + 1), for primes p ≡ 3 mod 4, with the nonresidue ξ = 1 + u of the next layers.
+//! `Fp2 = Fp[u] / (u² + 1)`, for primes p ≡ 3 mod 4, with the nonresidue ξ = 1 + u of the next layers.
 //!
 //! Products take the right operand in the form of a [`Multiplicand`], which is linear and can be used many times: then a
 //! product is three multiplications and two additions, where the schoolbook has four and two.

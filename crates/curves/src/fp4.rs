@@ -1,4 +1,4 @@
-//! Fp4 = Fp2[s] / (s² − ξ), ξ = 1 + u.
+//! `Fp4 = Fp2[s] / (s² − ξ)`, ξ = 1 + u.
 //!
 //! Fp12 is the cubic extension of this field: that makes the cyclotomic squaring and the line products of the pairing
 //! cheapest, since both work on three elements of Fp4.

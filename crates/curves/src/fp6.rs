@@ -1,4 +1,4 @@
-//! Fp6 = Fp2[v] / (v³ − ξ), the other subfield of Fp12: v = w². Norms from Fp12 land here and are inverted here.
+//! `Fp6 = Fp2[v] / (v³ − ξ)`, the other subfield of Fp12: v = w². Norms from Fp12 land here and are inverted here.
 
 use crate::fp2::{self, Fp2};
 use core::ops::Mul;

@@ -1,10 +1,10 @@
-//! Multiples [k]P and powers gᵏ by a constant k that is mostly zeros, as the parameters of curves are: one loop.
+//! Multiples k·P and powers gᵏ by a constant k that is mostly zeros, as the parameters of curves are: one loop.
 //!
 //! The loop takes a byte of k a turn, eight doublings, because a turn of a loop costs about as much as a doubling of G1.
 
 use residue_ir::{Bundle, Machine};
 
-/// (k, P) ↦ [k]P, where `start` is P, `double` doubles and `add` adds P (or squares, and multiplies by g). k ≥ 1, and its
+/// (k, P) ↦ k·P, where `start` is P, `double` doubles and `add` adds P (or squares, and multiplies by g). k ≥ 1, and its
 /// bytes after the first are 0 or 1, so that one place for `add` in the loop is enough.
 pub fn ladder<M, S>(machine: &M, k: u64, start: S, double: impl Fn(&M, S) -> S, add: impl Fn(&M, S) -> S) -> S
 where

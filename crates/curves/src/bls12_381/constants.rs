@@ -19,7 +19,7 @@ pub struct Constants {
     pub third: BigUint,
     /// b = 4 of G1; b′ = 4ξ of G2 has it in both coefficients.
     pub b: BigUint,
-    /// β = 2^((p − 1)/3), the cube root of unity with φ(x, y) = (β·x, y) = [−x²](x, y) on G1.
+    /// β = 2^((p − 1)/3), the cube root of unity with φ(x, y) = (β·x, y) = −x²·(x, y) on G1.
     pub beta: BigUint,
     /// ψ(x, y) = (xᵖ·cx, yᵖ·cy) with cx = ξ^(−(p − 1)/3).
     pub psi_x: Fp2<BigUint>,

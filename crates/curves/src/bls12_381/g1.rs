@@ -16,13 +16,13 @@ pub fn is_on_curve<M: Machine>(machine: &M, point: Affine<M::Fe>) -> M::Word {
     machine.is_zero(curve_defect(machine, point))
 }
 
-/// What holds exactly if `point` lies on the curve and in G1: φ(P) = −[x²]P. Scott 2021 (2021/1130);
+/// What holds exactly if `point` lies on the curve and in G1: φ(P) = −x²·P. Scott 2021 (2021/1130);
 /// EIP-2537, `fast_subgroup_checks.md`, “The G1 case”.
 ///
-/// Exact for every pair of field elements. If the conditions hold then P is on the curve and Z ≠ 0, so [x²]P was computed
-/// without an exceptional case (see [`crate::group`]) and φ(P) = −[x²]P; as φ² + φ + 1 = 0 on the whole curve, this gives
-/// (x⁴ − x² + 1)·P = r·P = 0. If P is in G1 (and not the identity), then all the chain meets is [k]P with 0 < k < r, where
-/// an addition of P comes at 2 ≤ k < r − 1, and likewise for the addition of [|x|]P: so Z ≠ 0, and the equation holds.
+/// Exact for every pair of field elements. If the conditions hold then P is on the curve and Z ≠ 0, so x²·P was computed
+/// without an exceptional case (see [`crate::group`]) and φ(P) = −x²·P; as φ² + φ + 1 = 0 on the whole curve, this gives
+/// (x⁴ − x² + 1)·P = r·P = 0. If P is in G1 (and not the identity), then all the chain meets is k·P with 0 < k < r, where
+/// an addition of P comes at 2 ≤ k < r − 1, and likewise for the addition of |x|·P: so Z ≠ 0, and the equation holds.
 pub fn membership<M: Machine>(machine: &M, point: Affine<M::Fe>) -> Conditions<M::Fe> {
     let Jacobian { x, y, z } = multiply_by_x_squared(machine, point);
     let beta = machine.constant(&constants().beta);
@@ -37,7 +37,7 @@ pub fn is_in_subgroup<M: Machine>(machine: &M, point: Affine<M::Fe>) -> M::Word 
     membership(machine, point).hold(machine)
 }
 
-/// P ↦ [x²]P in two chains; Z = 0 if an exceptional case was met.
+/// P ↦ x²·P in two chains; Z = 0 if an exceptional case was met.
 fn multiply_by_x_squared<M: Machine>(machine: &M, point: Affine<M::Fe>) -> Jacobian<M::Fe> {
     let three_halves = machine.constant(&constants().three_halves);
     let double = |_: &M, p: Jacobian<M::Fe>| p.double(three_halves);

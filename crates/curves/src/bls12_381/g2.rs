@@ -26,13 +26,13 @@ pub fn psi<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe>>) -> Affine<Fp2<M::
     Affine::new(x, y)
 }
 
-/// What holds exactly if `point` lies on the twist and in G2: ψ(Q) = [x]Q. Scott 2021 (2021/1130);
+/// What holds exactly if `point` lies on the twist and in G2: ψ(Q) = x·Q. Scott 2021 (2021/1130);
 /// EIP-2537, `fast_subgroup_checks.md`, “The G2 case”.
 ///
-/// Exact for every two elements of Fp2. If the conditions hold then Z ≠ 0, so [x]Q was computed without an exceptional case
-/// (see [`crate::group`]) and ψ(Q) = [x]Q; as ψ² − (x + 1)ψ + p = 0 on the whole twist, this gives (p − x)·Q = h₁·r·Q = 0;
+/// Exact for every two elements of Fp2. If the conditions hold then Z ≠ 0, so x·Q was computed without an exceptional case
+/// (see [`crate::group`]) and ψ(Q) = x·Q; as ψ² − (x + 1)ψ + p = 0 on the whole twist, this gives (p − x)·Q = h₁·r·Q = 0;
 /// the twist has h₂·r points and the cofactors are coprime, so r·Q = 0 (the argument of El Housni, Guillevic and Piellard
-/// 2022, 2022/352). If Q is in G2 (and not the identity), all that the chain meets is [k]Q with 0 < k < r, and an addition
+/// 2022, 2022/352). If Q is in G2 (and not the identity), all that the chain meets is k·Q with 0 < k < r, and an addition
 /// of Q comes at 2 ≤ k < r − 1: so Z ≠ 0, and the equation holds.
 pub fn membership<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe>>) -> Conditions<M::Fe> {
     let three_halves = machine.constant(&constants().three_halves);
@@ -47,7 +47,7 @@ pub fn membership<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe>>) -> Conditi
     Conditions { vanishing, invertible: z.norm() }
 }
 
-/// What holds exactly if Q, which must lie on the twist (or a rescaled one), is in G2, given `multiple` = [|x|]Q as the
+/// What holds exactly if Q, which must lie on the twist (or a rescaled one), is in G2, given `multiple` = |x|·Q as the
 /// homogeneous steps of [`super::miller`] gave it: there, too, Z = 0 is absorbing.
 pub fn membership_from_multiple<M: Machine>(
     machine: &M,

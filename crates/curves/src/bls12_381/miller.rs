@@ -6,7 +6,7 @@
 //!
 //! Steps are homogeneous projective: Costello, Lange and Naehrig 2010 (2009/615), §5; Aranha et al. 2011 (2010/526), §4.
 //! They are not complete, and need not be: Z₃ is a multiple of Z₁ in both steps, and 0 where an addition meets T = ±Q, so
-//! Z = 0 is absorbing. A loop that ends with Z ≠ 0 has computed T = [|x|]Q; for Q in G2 it always does.
+//! Z = 0 is absorbing. A loop that ends with Z ≠ 0 has computed T = |x|·Q; for Q in G2 it always does.
 
 use super::constants::{X_ABS, constants};
 use super::g2;
