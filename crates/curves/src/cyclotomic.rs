@@ -1,8 +1,8 @@
 //! Squaring in the cyclotomic subgroup G_Φ₁₂(p) of Fp12, where it costs half of a general squaring.
 //!
-//! Granger–Scott 2010 (2009/565), extensions of degree six: for g = a + b·w + c·w² over Fp4, and a bar for the conjugate of Fp4 over Fp2,
-//! g² = (3a² − 2ā) + (3s·c² + 2b̄)·w + (3b² − 2c̄)·w². Runs of squarings work on G = 3g, because the threes then vanish:
-//! 3g² = (A² − 2Ā) + (s·C² + 2B̄)·w + (B² − 2C̄)·w² for G = A + B·w + C·w².
+//! Granger–Scott 2010 (2009/565), extensions of degree six: for g = a + b·w + c·w² over Fp4, and a bar for the conjugate
+//! of Fp4 over Fp2, g² = (3a² − 2ā) + (3s·c² + 2b̄)·w + (3b² − 2c̄)·w². Runs of squarings work on G = 3g, because the threes
+//! then vanish: 3g² = (A² − 2Ā) + (s·C² + 2B̄)·w + (B² − 2C̄)·w² for G = A + B·w + C·w².
 
 use crate::fp2::Fp2;
 use crate::fp4::Fp4;
