@@ -3,7 +3,9 @@
 //! All functions share one file of slots. Functions are placed callees first; what a call overwrites is then known, and a
 //! value that lives across it avoids those slots, while a value that is passed prefers the parameter's own slot. Values
 //! that would be copied into each other are first joined into classes where they do not interfere; classes are then
-//! coloured in the order of their definition. `check` judges the result, so this file may be clever.
+//! coloured in the order of their definition. Where the revision has strided instructions, slots are
+//! given out in turn, so that neighbouring operations get neighbouring slots and few wait for a slot to be read:
+//! [`crate::fuse`] then finds more lanes. `check` judges the result, so this file may be clever.
 
 use crate::error::CompileError;
 use crate::live::{Liveness, Passed, liveness};
@@ -41,11 +43,11 @@ pub struct Allocation {
     pub slots_used: Slot,
 }
 
-/// Places every function, with at most `limit` slots.
-pub fn allocate(program: &Program, limit: Slot) -> Result<Allocation, CompileError> {
+/// Places every function, with at most `limit` slots; `strided` says whether lanes are worth anything.
+pub fn allocate(program: &Program, limit: Slot, strided: bool) -> Result<Allocation, CompileError> {
     let mut functions: Vec<Placement> = Vec::new();
     for function in &program.functions {
-        let placed = place(program, function, &functions, limit)?;
+        let placed = place(program, function, &functions, limit, strided)?;
         functions.push(placed);
     }
     let last = functions.iter().filter_map(|placement| placement.overwrites.ones().next_back()).max();
@@ -133,13 +135,22 @@ struct Colouring<'a> {
     colour: Vec<Option<Slot>>,
     limit: Slot,
     function: &'a Function,
+    /// Slots below this bound are given out in turn; only when they are taken, the lowest free one.
+    window: Slot,
+    /// Where the next slot is looked for.
+    cursor: Slot,
 }
+
+/// Slots beyond the fewest possible that colouring may use to keep operations independent. More than 16 gain nothing on
+/// the pairing.
+const SLACK: Slot = 16;
 
 fn place(
     program: &Program,
     function: &Function,
     done: &[Placement],
     limit: Slot,
+    strided: bool,
 ) -> Result<Placement, CompileError> {
     let Liveness { interferes, behind_block, across, mut alike, groups, passed } = liveness(function);
     let values = function.value_count as usize;
@@ -171,8 +182,19 @@ fn place(
         wishes[classes.root(value.0 as usize)].push(done[callee.0 as usize].slot(operand));
     }
 
-    let mut colouring = Colouring { classes, forbidden, wishes, colour: vec![None; values], limit, function };
+    let colour = vec![None; values];
+    let mut colouring =
+        Colouring { classes, forbidden, wishes, colour, limit, function, window: 0, cursor: 0 };
     colouring.run(&groups)?;
+    if strided {
+        let fewest = colouring.colour.iter().flatten().max().map_or(0, |slot| slot + 1);
+        let packed = std::mem::replace(&mut colouring.colour, vec![None; values]);
+        colouring.window = (fewest + SLACK).min(limit);
+        if colouring.run(&groups).is_err() {
+            // The packed placement has room where the roomy one has not.
+            colouring.colour = packed;
+        }
+    }
     let slot_of: Vec<Slot> = (0..values)
         .map(|value| colouring.colour[colouring.classes.root(value)].expect("every class is coloured"))
         .collect();
@@ -216,11 +238,15 @@ impl Colouring<'_> {
         taken
     }
 
-    fn choose(&self, class: usize) -> Result<Slot, CompileError> {
+    fn choose(&mut self, class: usize) -> Result<Slot, CompileError> {
         let taken = self.taken(class);
-        let wish = self.wishes[class].iter().copied().find(|&slot| !taken.contains(slot as usize));
-        let slot = wish.or_else(|| (0..self.limit).find(|&slot| !taken.contains(slot as usize)));
-        slot.ok_or_else(|| CompileError::Slots { function: self.function.name.clone(), limit: self.limit })
+        let free = |slot: &Slot| !taken.contains(*slot as usize);
+        let wish = self.wishes[class].iter().copied().find(free);
+        let in_turn = || (self.cursor..self.window).chain(0..self.window).find(free);
+        let slot = wish.or_else(in_turn).or_else(|| (0..self.limit).find(free));
+        let slot = slot.ok_or_else(|| CompileError::Slots { function: self.function.name.clone(), limit: self.limit })?;
+        self.cursor = slot + 1;
+        Ok(slot)
     }
 
     /// Places the values of `group` in consecutive slots, if none has a place yet and there is room.

@@ -1,22 +1,24 @@
 //! Fusing: operations of one kind whose slots form arithmetic progressions become lanes of one strided instruction.
 //!
-//! Greedy: the oldest operation that nothing before it stands in the way of leads, and the longest progression found
-//! among the others that are ready joins it. Gas is by lane, so this saves code and dispatch, not gas.
+//! Greedy: of the operations that nothing stands in the way of, those that make the longest progression go first, so that
+//! one that finds no mate waits for one as long as it can. Gas is by lane, so this saves code and dispatch, not gas.
 
 use crate::allocate::Slot;
 use crate::target::SlotOp;
 use residue_isa::{Arithmetic, FieldInstruction, Lanes};
 use std::collections::{BTreeMap, HashMap};
 
-/// How many ready operations are looked at for each instruction; more finds little more.
+/// How many ready operations may join a run; more find little more.
 const WINDOW: usize = 96;
+
+/// How many ready operations may lead one; more find nothing more on the pairing.
+const LEADERS: usize = 24;
 
 /// Instructions that do what `ops` do one after the other.
 pub fn fuse(ops: &[SlotOp]) -> Vec<FieldInstruction> {
     let mut waiting = Waiting::new(ops);
     let mut instructions = Vec::new();
-    while let Some(&leader) = waiting.ready.first() {
-        let run = waiting.longest_run(leader);
+    while let Some(run) = waiting.best_run() {
         instructions.push(instruction(&run.iter().map(|&(op, _)| op).collect::<Vec<_>>()));
         for (_, number) in run {
             waiting.issue(number);
@@ -86,6 +88,12 @@ impl<'a> Waiting<'a> {
                 self.ready.insert(place, waiter);
             }
         }
+    }
+
+    /// The longest progression of ready operations, the oldest of equals; none if nothing is left.
+    fn best_run(&self) -> Option<Vec<(SlotOp, usize)>> {
+        let runs = self.ready.iter().take(LEADERS).map(|&leader| self.longest_run(leader));
+        runs.reduce(|best, run| if run.len() > best.len() { run } else { best })
     }
 
     /// The longest progression with `leader` in it as its first or second lane, as (lane, number).

@@ -70,7 +70,7 @@ pub fn compile(program: &Program, revision: Revision, schedule: &GasSchedule) ->
     // One slot is spare, for cycles of moves.
     let room = u32::try_from(constants).ok().and_then(|constants| limit.checked_sub(constants + 1)).filter(|&room| room > 0);
     let room = room.ok_or(CompileError::Constants { count: constants, limit })?;
-    let allocation = allocate(&simplified, room)?;
+    let allocation = allocate(&simplified, room, !memory_family)?;
     let spare = allocation.slots_used;
     let first_constant = spare + 1;
     let slots = first_constant + u32::try_from(constants).expect("it fitted above");
