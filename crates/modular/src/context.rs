@@ -18,7 +18,7 @@ pub struct FieldContext {
     modulus: Modulus,
     kernels: Kernels,
     slot_count: usize,
-    /// The slots; behind them R² and a slot of scratch for conversions; behind those the staging slots, once needed.
+    /// The slots, and behind them the staging slots while there are any.
     limbs: Vec<Limb>,
 }
 
@@ -39,9 +39,6 @@ pub struct ValueOutOfRange {
     pub slot: usize,
 }
 
-/// Slots that a context keeps for itself.
-const RESERVED_SLOTS: usize = 2;
-
 impl Strided {
     /// The slots `index`, `index + 1`, …
     pub const fn contiguous(index: usize) -> Self {
@@ -60,8 +57,7 @@ impl FieldContext {
     pub fn new(modulus: Modulus, slot_count: usize) -> Self {
         let width = modulus.width_limbs();
         let kernels = backend::kernels(width, modulus.is_power_of_two());
-        let mut limbs = vec![0; (slot_count + RESERVED_SLOTS) * width];
-        limbs[slot_count * width..][..width].copy_from_slice(modulus.to_form());
+        let limbs = vec![0; slot_count * width];
         Self { modulus, kernels, slot_count, limbs }
     }
 
@@ -111,19 +107,18 @@ impl FieldContext {
     pub fn store(&mut self, first_slot: usize, be_bytes: &[u8]) -> Result<(), ValueOutOfRange> {
         let (width, element_bytes) = (self.width_limbs(), self.element_bytes());
         self.check_range(first_slot, be_bytes.len());
-        let scratch = self.reserved(1);
+        let mut value_and_factor = [&self.modulus.to_form()[..], self.modulus.to_form()].concat();
         for (value, slot) in be_bytes.chunks_exact(element_bytes).zip(first_slot..) {
-            let limbs = &mut self.limbs[scratch..scratch + width];
+            let limbs = &mut value_and_factor[..width];
             let fits = read_be(value, limbs).is_some() && less_than(limbs, self.modulus.limbs());
             if !fits {
                 return Err(ValueOutOfRange { slot });
             }
         }
         for (value, slot) in be_bytes.chunks_exact(element_bytes).zip(first_slot..) {
-            let at = slot * width;
-            read_be(value, &mut self.limbs[at..at + width]).expect("the value was read before");
-            let to_form = self.reserved(0);
-            (self.kernels.mul.limbs)(&mut self.limbs, at, at, to_form, self.modulus.limbs(), self.modulus.n0());
+            read_be(value, &mut value_and_factor[..width]).expect("the value was read before");
+            (self.kernels.mul.limbs)(&mut value_and_factor, 0, 0, width, self.modulus.limbs(), self.modulus.n0());
+            self.limbs[slot * width..][..width].copy_from_slice(&value_and_factor[..width]);
         }
         Ok(())
     }
@@ -164,18 +159,18 @@ impl FieldContext {
 
     /// The first of `count` slots behind the context's own, where results wait until all lanes are read.
     pub(crate) fn staging(&mut self, count: usize) -> usize {
-        let first = self.slot_count + RESERVED_SLOTS;
-        let needed = (first + count) * self.width_limbs();
-        if self.limbs.len() < needed {
-            self.limbs.resize(needed, 0);
-        }
-        first
+        self.limbs.resize((self.slot_count + count) * self.width_limbs(), 0);
+        self.slot_count
+    }
+
+    /// Leaves only the context's own slots.
+    pub(crate) fn drop_staging(&mut self) {
+        self.limbs.truncate(self.slot_count * self.width_limbs());
     }
 
     #[inline]
     fn run(&mut self, operation: backend::Operation, out: Strided, x: Strided, y: Strided, count: usize) {
         if count == 1 {
-            assert!(out.index.max(x.index).max(y.index) < self.slot_count, "slots lie inside the context");
             (operation.one)(self, out.index, x.index, y.index);
         } else if count > 1 {
             for operand in [out, x, y] {
@@ -184,11 +179,6 @@ impl FieldContext {
             }
             (operation.lanes)(self, out, x, y, count);
         }
-    }
-
-    /// Limb offset of a reserved slot: 0 what takes a canonical value to the form of a slot, 1 scratch.
-    fn reserved(&self, number: usize) -> usize {
-        (self.slot_count + number) * self.width_limbs()
     }
 
     fn check_range(&self, first_slot: usize, bytes: usize) {

@@ -25,7 +25,7 @@ pub(crate) trait Kernel {
 /// One operation in the forms a context calls.
 #[derive(Clone, Copy)]
 pub(crate) struct Operation {
-    /// One lane, by slots. The slots must exist.
+    /// One lane, by slots. Slots beyond the context panic.
     pub one: fn(&mut FieldContext, usize, usize, usize),
     /// Any number of lanes, by slots. The slots must exist.
     pub lanes: fn(&mut FieldContext, Strided, Strided, Strided, usize),
@@ -146,8 +146,9 @@ pub(crate) fn mont_mul_in_memory(memory: &mut [u8], out: usize, x: usize, y: usi
 struct Add<const N: usize>;
 
 impl<const N: usize> Kernel for Add<N> {
-    #[inline]
+    #[inline(always)]
     fn run(limbs: &mut [Limb], out: usize, x: usize, y: usize, m: &[Limb], _n0: Limb) {
+        check_operands::<N>(limbs, [out, x, y]);
         let sum = add(array::<N>(limbs, x), array(limbs, y), array(m, 0));
         limbs[out..out + N].copy_from_slice(&sum);
     }
@@ -157,14 +158,15 @@ impl<const N: usize> Kernel for Add<N> {
 struct Sub<const N: usize>;
 
 impl<const N: usize> Kernel for Sub<N> {
-    #[inline]
+    #[inline(always)]
     fn run(limbs: &mut [Limb], out: usize, x: usize, y: usize, m: &[Limb], _n0: Limb) {
+        check_operands::<N>(limbs, [out, x, y]);
         let difference = sub(array::<N>(limbs, x), array(limbs, y), array(m, 0));
         limbs[out..out + N].copy_from_slice(&difference);
     }
 }
 
-/// One lane of a context.
+/// One lane of a context. The kernel finds out if a slot does not exist.
 fn one<K: Kernel>(context: &mut FieldContext, out: usize, x: usize, y: usize) {
     let (limbs, modulus) = context.parts();
     let width = modulus.width_limbs();
@@ -188,6 +190,7 @@ fn lanes<K: Kernel>(context: &mut FieldContext, out: Strided, x: Strided, y: Str
             let from = staging.slot(lane) * width;
             limbs.copy_within(from..from + width, out.slot(lane) * width);
         }
+        context.drop_staging();
     }
 }
 
@@ -196,6 +199,14 @@ fn reads_after_writes(out: Strided, operand: Strided, count: usize) -> bool {
     let lane_by_lane = out == operand && out.stride != 0;
     let apart = out.slot(count - 1) < operand.index || operand.slot(count - 1) < out.index;
     !lane_by_lane && !apart
+}
+
+/// Panics unless residues of N limbs at these offsets lie inside `limbs`. Said once, so that slicing need not ask again.
+#[inline(always)]
+fn check_operands<const N: usize>(limbs: &[Limb], offsets: [usize; 3]) {
+    let last = limbs.len().checked_sub(N).expect("the limbs hold a residue");
+    let [out, x, y] = offsets;
+    assert!(out <= last && x <= last && y <= last, "operands lie inside the limbs");
 }
 
 /// The N limbs from `at` on.

@@ -98,10 +98,10 @@ macro_rules! product_kernel {
         pub(crate) struct $name;
 
         impl Kernel for $name {
-            #[inline]
+            #[inline(always)]
             fn run(limbs: &mut [Limb], out: usize, x: usize, y: usize, m: &[Limb], n0: Limb) {
                 let last = limbs.len().checked_sub($width).expect("the limbs hold a residue");
-                assert!(out.max(x).max(y) <= last && m.len() == $width, "operands lie inside the limbs");
+                assert!(out <= last && x <= last && y <= last && m.len() == $width, "operands lie inside the limbs");
                 debug_assert!(has_products(), "the kernel fits the CPU");
                 let base = limbs.as_mut_ptr();
                 // SAFETY: `kernels` in the module above hands this type out only after `has_products`; each operand
@@ -381,39 +381,40 @@ unsafe extern "sysv64" fn mont_mul_6(out: *mut Limb, x: *const Limb, y: *const L
     )
 }
 
-/// (x, y) ↦ the value that [`portable::mont_mul`](super::portable::mont_mul) defines, twelve limbs; any operands.
-/// Schoolbook over halves of six limbs (SOS): four products, then twice a reduction by a half of u.
+/// (x, y) ↦ the value that [`portable::mont_mul`](super::portable::mont_mul) defines, twelve limbs; any operands and overlap.
+/// Schoolbook over halves of six limbs (SOS): four products, then twice a reduction by half of u.
 ///
 /// # Safety
 /// `out`, `x`, `y`, `m` must be valid and aligned for twelve limbs, `out` for writing; the CPU must have BMI2 and ADX.
 unsafe fn mont_mul_12(out: *mut Limb, x: *const Limb, y: *const Limb, m: *const Limb, n0: Limb) {
-    // SAFETY: the caller vouches for twelve limbs at x, y and m.
-    let ([x0, x1], [y0, y1], [m0, m1]) = unsafe { (*x.cast(), *y.cast(), *m.cast::<[Half; 2]>()) };
-    // SAFETY: the caller vouches for the CPU; every operand is a half of its own.
-    let reduced = unsafe {
-        // t = x·y, in halves t0 … t3.
-        let (t0, w) = mul_add_6(&ZERO, &x0, &y0);
-        let (t1, t2) = mul_add_6(&w, &x1, &y0);
-        let (t1, w) = mul_add_6(&t1, &x0, &y1);
-        let (w, carry_t) = add_halves(&w, &t2, 0);
-        let (t2, t3) = mul_add_6(&w, &x1, &y1);
-        let (t3, _) = add_halves(&t3, &ZERO, carry_t); // x·y has no carry out.
-        // t += u·m for the six lower limbs of u, whose t0 is dropped; then for the six higher.
-        let (u, w) = reduce_6(&t0, &m0, n0);
-        let (w, carry_1) = add_halves(&w, &t1, 0);
-        let (t1, w) = mul_add_6(&w, &u, &m1);
-        let (t2, carry_2) = add_halves(&t2, &w, carry_1);
-        let (u, w) = reduce_6(&t1, &m0, n0);
-        let (w, carry_3) = add_halves(&w, &t2, 0);
-        let (t2, w) = mul_add_6(&w, &u, &m1);
-        let (t3, carry_4) = add_halves(&t3, &w, carry_2);
-        let (t3, carry_5) = add_halves(&t3, &ZERO, carry_3);
-        let mut t = [0; 12];
-        t[..6].copy_from_slice(&t2);
-        t[6..].copy_from_slice(&t3);
-        let m: [Limb; 12] = *m.cast();
-        sub_if_geq(&t, carry_4 | carry_5, &m) // t < 2·2⁷⁶⁸: at most one of them is set.
+    // SAFETY: the caller vouches for twelve limbs, two halves, at each of x, y and m; `out` is written when all is read.
+    let ([x0, x1], [y0, y1], m) =
+        unsafe { (&*x.cast::<[Half; 2]>(), &*y.cast::<[Half; 2]>(), &*m.cast::<[Half; 2]>()) };
+    let (mut t0, mut t1, mut high) = (ZERO, ZERO, [ZERO; 2]);
+    let [t2, t3] = &mut high;
+    let (mut u, mut v, mut w) = (ZERO, ZERO, ZERO);
+    // SAFETY: the operands are references to halves, and the caller vouches for the CPU.
+    let top = unsafe {
+        // t = x·y, in halves t0 … t3. A window of six limbs goes from product to product.
+        mul_add_6(&mut t0, x0, y0, &ZERO, &mut v);
+        mul_add_6(&mut w, x1, y0, &v, t2);
+        mul_add_6(&mut t1, x0, y1, &w, &mut v);
+        let carry_t = add_half(&mut v, t2, 0);
+        mul_add_6(t2, x1, y1, &v, t3);
+        add_half(t3, &ZERO, carry_t); // x·y has no carry out.
+        // t += u·m for the six lower limbs of u, which leaves nothing of t0; then for the six higher.
+        reduce_6(&mut u, &t0, &m[0], n0, &mut w);
+        let carry_1 = add_half(&mut w, &t1, 0);
+        mul_add_6(&mut t1, &u, &m[1], &w, &mut v);
+        let carry_2 = add_half(t2, &v, carry_1);
+        reduce_6(&mut u, &t1, &m[0], n0, &mut w);
+        let carry_3 = add_half(&mut w, t2, 0);
+        mul_add_6(t2, &u, &m[1], &w, &mut v);
+        let carry_4 = add_half(t3, &v, carry_2);
+        add_half(t3, &ZERO, carry_3) | carry_4 // t < 2·2⁷⁶⁸: at most one of them is set.
     };
+    let array = |halves: &[Half; 2]| -> [Limb; 12] { core::array::from_fn(|i| halves[i / 6][i % 6]) };
+    let reduced = sub_if_geq(&array(&high), top, &array(m));
     // SAFETY: the caller vouches for twelve limbs at `out`.
     unsafe { out.cast::<[Limb; 12]>().write(reduced) }
 }
@@ -422,38 +423,13 @@ unsafe fn mont_mul_12(out: *mut Limb, x: *const Limb, y: *const Limb, m: *const 
 type Half = [Limb; 6];
 const ZERO: Half = [0; 6];
 
-/// (a, b, carry) ↦ a + b + carry, with the carry out.
+/// a ↦ a + b + carry; returns the carry out.
 #[inline(always)]
-fn add_halves(a: &Half, b: &Half, mut carry: u8) -> (Half, u8) {
-    let mut sum = ZERO;
+fn add_half(a: &mut Half, b: &Half, mut carry: u8) -> u8 {
     for i in 0..6 {
-        carry = _addcarry_u64(carry, a[i], b[i], &mut sum[i]);
+        carry = _addcarry_u64(carry, a[i], b[i], &mut a[i]);
     }
-    (sum, carry)
-}
-
-/// (w, x, y) ↦ the low and high halves of w + x·y, which never exceeds two halves.
-///
-/// # Safety
-/// The CPU must have BMI2 and ADX.
-#[inline(always)]
-unsafe fn mul_add_6(w: &Half, x: &Half, y: &Half) -> (Half, Half) {
-    let (mut low, mut window) = (ZERO, *w);
-    // SAFETY: four halves, the two written ones our own; the caller vouches for the CPU.
-    unsafe { mul_add_window_6(low.as_mut_ptr(), x.as_ptr(), y.as_ptr(), window.as_mut_ptr()) };
-    (low, window)
-}
-
-/// (w, m, n0) ↦ u and ⌊(w + u·m) / 2³⁸⁴⌋, where limb i of u is n0 × limb i of the sum so far.
-///
-/// # Safety
-/// The CPU must have BMI2 and ADX.
-#[inline(always)]
-unsafe fn reduce_6(w: &Half, m: &Half, n0: Limb) -> (Half, Half) {
-    let (mut u, mut window) = (ZERO, *w);
-    // SAFETY: three halves, the two written ones our own; the caller vouches for the CPU.
-    unsafe { reduce_window_6(u.as_mut_ptr(), window.as_mut_ptr(), m.as_ptr(), n0) };
-    (u, window)
+    carry
 }
 
 /// A row of x·y added to a window of six accumulators, whose lowest is then complete.
@@ -529,12 +505,12 @@ macro_rules! store_window {
     };
 }
 
-/// `window` + x·y: the low half to `low`, the high half to `window`.
+/// (x, y, w) ↦ the low and high halves of w + x·y, which never exceeds two halves.
 ///
 /// # Safety
-/// Four pointers to six limbs, `low` and `window` for writing and apart from the others; BMI2 and ADX.
+/// The CPU must have BMI2 and ADX.
 #[unsafe(naked)]
-unsafe extern "sysv64" fn mul_add_window_6(low: *mut Limb, x: *const Limb, y: *const Limb, window: *mut Limb) {
+unsafe extern "sysv64" fn mul_add_6(low: &mut Half, x: &Half, y: &Half, w: &Half, high: &mut Half) {
     naked_asm!(
         enter!(),
         load_window!("rcx"),
@@ -544,19 +520,20 @@ unsafe extern "sysv64" fn mul_add_window_6(low: *mut Limb, x: *const Limb, y: *c
         row_window!("24", "r13", "r14", "r15", "rbp", "r10", "r11", top "r12"),
         row_window!("32", "r14", "r15", "rbp", "r10", "r11", "r12", top "r13"),
         row_window!("40", "r15", "rbp", "r10", "r11", "r12", "r13", top "r14"),
-        store_window!("rcx"),
+        store_window!("r8"),
         leave!(),
     )
 }
 
-/// u and ⌊(`window` + u·m) / 2³⁸⁴⌋, the latter to `window`.
+/// (w, m, n0) ↦ u and ⌊(w + u·m) / 2³⁸⁴⌋, where limb i of u is n0 × limb i of the sum so far.
 ///
 /// # Safety
-/// Three pointers to six limbs, `u` and `window` for writing and apart from m; BMI2 and ADX.
+/// The CPU must have BMI2 and ADX.
 #[unsafe(naked)]
-unsafe extern "sysv64" fn reduce_window_6(u: *mut Limb, window: *mut Limb, m: *const Limb, n0: Limb) {
+unsafe extern "sysv64" fn reduce_6(u: &mut Half, w: &Half, m: &Half, n0: Limb, high: &mut Half) {
     naked_asm!(
         enter!(),
+        "mov r9, r8",
         "mov r8, rcx",
         "mov rcx, rdx",
         load_window!("rsi"),
@@ -566,7 +543,7 @@ unsafe extern "sysv64" fn reduce_window_6(u: *mut Limb, window: *mut Limb, m: *c
         reduce_window!("24", "r13", "r14", "r15", "rbp", "r10", "r11", top "r12"),
         reduce_window!("32", "r14", "r15", "rbp", "r10", "r11", "r12", top "r13"),
         reduce_window!("40", "r15", "rbp", "r10", "r11", "r12", "r13", top "r14"),
-        store_window!("rsi"),
+        store_window!("r9"),
         leave!(),
     )
 }
