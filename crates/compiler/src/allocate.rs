@@ -183,8 +183,7 @@ fn place(
     }
 
     let colour = vec![None; values];
-    let mut colouring =
-        Colouring { classes, forbidden, wishes, colour, limit, function, window: 0, cursor: 0 };
+    let mut colouring = Colouring { classes, forbidden, wishes, colour, limit, function, window: 0, cursor: 0 };
     colouring.run(&groups)?;
     if strided {
         let fewest = colouring.colour.iter().flatten().max().map_or(0, |slot| slot + 1);
@@ -244,7 +243,8 @@ impl Colouring<'_> {
         let wish = self.wishes[class].iter().copied().find(free);
         let in_turn = || (self.cursor..self.window).chain(0..self.window).find(free);
         let slot = wish.or_else(in_turn).or_else(|| (0..self.limit).find(free));
-        let slot = slot.ok_or_else(|| CompileError::Slots { function: self.function.name.clone(), limit: self.limit })?;
+        let slot =
+            slot.ok_or_else(|| CompileError::Slots { function: self.function.name.clone(), limit: self.limit })?;
         self.cursor = slot + 1;
         Ok(slot)
     }

@@ -97,7 +97,8 @@ pub fn check(evidence: &Evidence<'_>) -> Result<(), CompileError> {
         let fail = |what: String| CompileError::Judged { function: function.name.clone(), what };
         let mut lowered: BTreeSet<Value> = BTreeSet::new();
         for part in evidence.blocks.iter().filter(|part| part.function == number) {
-            let block = blocks.get(&part.first).ok_or_else(|| fail(format!("no block begins with v{}", part.first.0)))?;
+            let block =
+                blocks.get(&part.first).ok_or_else(|| fail(format!("no block begins with v{}", part.first.0)))?;
             let placement = &evidence.allocation.functions[number];
             check_block(evidence, &mut numbering, &source, block, placement, part).map_err(fail)?;
             lowered.insert(part.first);

@@ -61,7 +61,8 @@ impl<'a> Waiting<'a> {
         let mut writer: HashMap<Slot, usize> = HashMap::new();
         let mut readers: HashMap<Slot, Vec<usize>> = HashMap::new();
         for (number, op) in ops.iter().enumerate() {
-            let mut before: Vec<usize> = [op.x, op.y, op.out].iter().filter_map(|slot| writer.get(slot).copied()).collect();
+            let mut before: Vec<usize> =
+                [op.x, op.y, op.out].iter().filter_map(|slot| writer.get(slot).copied()).collect();
             before.extend(readers.get(&op.out).into_iter().flatten().copied().filter(|&reader| reader != number));
             before.sort_unstable();
             before.dedup();
@@ -197,9 +198,8 @@ mod tests {
 
     #[test]
     fn a_sum_of_twelve_neighbours_is_one_instruction() {
-        let ops: Vec<SlotOp> = (0..12)
-            .map(|lane| SlotOp { operation: Arithmetic::Add, out: lane, x: 20 + lane, y: 40 + lane })
-            .collect();
+        let ops: Vec<SlotOp> =
+            (0..12).map(|lane| SlotOp { operation: Arithmetic::Add, out: lane, x: 20 + lane, y: 40 + lane }).collect();
         assert_eq!(fuse(&ops).len(), 1);
     }
 }

@@ -58,7 +58,8 @@ pub fn compile(program: &Program, revision: Revision, schedule: &GasSchedule) ->
     let mut simplified = program.clone();
     simplify::simplify(&mut simplified);
     let memory_family = revision.family() == Family::Memory384;
-    let conversions = if memory_family { target::evm384::conversion_constants(&program.modulus).to_vec() } else { vec![] };
+    let conversions =
+        if memory_family { target::evm384::conversion_constants(&program.modulus).to_vec() } else { vec![] };
     for constant in std::iter::once(BigUint::ZERO).chain(conversions) {
         if !simplified.constants.contains(&constant) {
             simplified.constants.push(constant);
@@ -68,7 +69,8 @@ pub fn compile(program: &Program, revision: Revision, schedule: &GasSchedule) ->
     let limit = if memory_family { MEMORY_SLOTS } else { eip6690_2024::SLOTS_MAX as Slot };
     let constants = simplified.constants.len();
     // One slot is spare, for cycles of moves.
-    let room = u32::try_from(constants).ok().and_then(|constants| limit.checked_sub(constants + 1)).filter(|&room| room > 0);
+    let room =
+        u32::try_from(constants).ok().and_then(|constants| limit.checked_sub(constants + 1)).filter(|&room| room > 0);
     let room = room.ok_or(CompileError::Constants { count: constants, limit })?;
     let allocation = allocate(&simplified, room, !memory_family)?;
     let spare = allocation.slots_used;
@@ -86,7 +88,14 @@ pub fn compile(program: &Program, revision: Revision, schedule: &GasSchedule) ->
     let target: Box<dyn Target> = if memory_family {
         let addition = schedule.instruction(Arithmetic::Add, 6, 1).whole() + 3;
         let modulus = &program.modulus;
-        Box::new(target::evm384::Evm384::new(modulus, &simplified.constants, first_constant, zero, addition, &mut assembly))
+        Box::new(target::evm384::Evm384::new(
+            modulus,
+            &simplified.constants,
+            first_constant,
+            zero,
+            addition,
+            &mut assembly,
+        ))
     } else {
         let constants = simplified.constants.clone();
         Box::new(target::slots::Slots::new(&program.modulus, constants, first_constant, zero, spare, &mut assembly))

@@ -144,7 +144,9 @@ impl Walk {
                     live.remove(result.0 as usize);
                 }
                 let mut before = self.none();
-                for (region, given) in [(&branch.then, &branch.then_values), (&branch.otherwise, &branch.otherwise_values)] {
+                for (region, given) in
+                    [(&branch.then, &branch.then_values), (&branch.otherwise, &branch.otherwise_values)]
+                {
                     let mut arm = live.clone();
                     self.define(&branch.results, &mut arm);
                     for (&operand, &result) in given.iter().zip(&branch.results) {

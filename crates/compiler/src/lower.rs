@@ -12,7 +12,9 @@ use crate::error::CompileError;
 use crate::moves::sequence;
 use crate::target::{SlotOp, Target, arithmetic, push};
 use residue_ir::Capacity;
-use residue_ir::program::{Branch, Function, FunctionId, Op, Operand, Program, Region, Repeat, Statement, Value, Word, WordDef};
+use residue_ir::program::{
+    Branch, Function, FunctionId, Op, Operand, Program, Region, Repeat, Statement, Value, Word, WordDef,
+};
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
 use std::collections::HashMap;

@@ -9,9 +9,9 @@ pub mod slots;
 use crate::allocate::Slot;
 use crate::moves::Copy;
 use residue_ir::program::OpKind;
-use residue_isa::{Arithmetic, FieldInstruction};
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
+use residue_isa::{Arithmetic, FieldInstruction};
 
 /// One operation on slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

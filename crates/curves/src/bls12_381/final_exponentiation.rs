@@ -8,7 +8,7 @@ use super::invert;
 use crate::conditions::all_vanish;
 use crate::cyclotomic::{cyclotomic_square, cyclotomic_square_tripled};
 use crate::fp12::Fp12;
-use crate::ladder::ladder;
+use crate::ladder::{Unrolled, ladder};
 use residue_ir::{Bundle, Machine};
 
 /// f ↦ f^(3(p¹² − 1)/r); f is not zero.
@@ -48,7 +48,9 @@ fn hard_part<M: Machine>(machine: &M, m: Fp12<M::Fe>) -> (Fp12<M::Fe>, Fp12<M::F
 fn power_of_x_abs<M: Machine>(machine: &M, g: Fp12<M::Fe>) -> Fp12<M::Fe> {
     machine.function("fp12_power_of_x_abs", g, |machine, g| {
         let square = |_: &M, tripled| cyclotomic_square_tripled(tripled);
-        let tripled = ladder(machine, X_ABS, g.double() + g, square, |machine, tripled| multiply(machine, tripled, g));
+        let tripled = ladder(machine, X_ABS, Unrolled::Four, g.double() + g, square, |machine, tripled| {
+            multiply(machine, tripled, g)
+        });
         tripled.scale(machine.constant(&constants().third))
     })
 }

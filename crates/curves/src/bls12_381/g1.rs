@@ -3,7 +3,7 @@
 use super::constants::{X_ABS, constants};
 use crate::conditions::{Conditions, all_vanish};
 use crate::group::{Affine, Jacobian};
-use crate::ladder::ladder;
+use crate::ladder::{Unrolled, ladder};
 use residue_ir::Machine;
 
 /// y² − x³ − 4: zero exactly if the point lies on the curve.
@@ -42,7 +42,7 @@ fn multiply_by_x_squared<M: Machine>(machine: &M, point: Affine<M::Fe>) -> Jacob
     let three_halves = machine.constant(&constants().three_halves);
     let double = |_: &M, p: Jacobian<M::Fe>| p.double(three_halves);
     let start = point.to_jacobian(machine.one());
-    let once = ladder(machine, X_ABS, start, double, |_, p| p.add_mixed(point));
+    let once = ladder(machine, X_ABS, Unrolled::Eight, start, double, |_, p| p.add_mixed(point));
     let addend = once.addend();
-    ladder(machine, X_ABS, once, double, |_, p| p + addend)
+    ladder(machine, X_ABS, Unrolled::Eight, once, double, |_, p| p + addend)
 }

@@ -4,7 +4,7 @@ use super::constants::{X_ABS, constants, lift2};
 use crate::conditions::{Conditions, all_vanish};
 use crate::fp2::Fp2;
 use crate::group::{Affine, Jacobian, Projective};
-use crate::ladder::ladder;
+use crate::ladder::{Unrolled, ladder};
 use residue_ir::Machine;
 
 /// Zero exactly if the point lies on the twist y² = x³ + 4ξ.
@@ -38,7 +38,7 @@ pub fn membership<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe>>) -> Conditi
     let three_halves = machine.constant(&constants().three_halves);
     let start = point.to_jacobian(Fp2::new(machine.one(), machine.zero()));
     let double = |_: &M, q: Jacobian<Fp2<M::Fe>>| q.double(three_halves);
-    let Jacobian { x, y, z } = ladder(machine, X_ABS, start, double, |_, q| q.add_mixed(point));
+    let Jacobian { x, y, z } = ladder(machine, X_ABS, Unrolled::None, start, double, |_, q| q.add_mixed(point));
     let image = psi(machine, point);
     let zz = z.square();
     let dx = x - image.x * zz; //          X = ψ(Q).x·Z²
