@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use residue_isa::{GasSchedule, Price, Revision};
 use revm::Database;
-use revm::context::{Context, ContextTr, Evm, JournalTr, LocalContextTr};
+use revm::context::{Context, ContextTr, Evm, FrameStack, JournalTr, LocalContextTr};
 use revm::context_interface::{Block, Cfg, Transaction};
 use revm::handler::EthPrecompiles;
 use revm::primitives::hardfork::SpecId;
@@ -58,6 +58,10 @@ pub enum EngineError {
     },
 }
 
+/// The EVM made of a context of revm's, by its parts.
+pub type EvmOver<BLOCK, TX, CFG, DB, JOURNAL, LOCAL> =
+    FieldEvm<Context<BLOCK, TX, CFG, DB, JOURNAL, FieldMachine, LOCAL>>;
+
 /// A configuration made ready: prices in flat arrays, and the analysed form of every code seen. Clones share the latter.
 #[derive(Debug, Clone)]
 pub struct Engine {
@@ -102,7 +106,7 @@ impl Engine {
     pub fn evm<BLOCK, TX, CFG, DB, JOURNAL, LOCAL>(
         &self,
         context: Context<BLOCK, TX, CFG, DB, JOURNAL, (), LOCAL>,
-    ) -> FieldEvm<Context<BLOCK, TX, CFG, DB, JOURNAL, FieldMachine, LOCAL>>
+    ) -> EvmOver<BLOCK, TX, CFG, DB, JOURNAL, LOCAL>
     where
         BLOCK: Block,
         TX: Transaction,
@@ -115,7 +119,14 @@ impl Engine {
         let spec: SpecId = context.cfg().spec().into();
         let instructions = instructions(self.config.revision, spec, &self.overrides);
         FieldEvm {
-            inner: Evm::new(context, instructions, EthPrecompiles::new(spec)),
+            inner: Evm {
+                ctx: context,
+                inspector: (),
+                instruction: instructions,
+                precompiles: EthPrecompiles::new(spec),
+                // Frames are made when they are needed: a stack is 32 KiB.
+                frame_stack: FrameStack::new(),
+            },
             analysis: Arc::clone(&self.analysis),
             memory_limit_bytes: self.config.memory_limit_bytes,
         }
@@ -150,7 +161,7 @@ impl Engine {
 pub fn evm<BLOCK, TX, CFG, DB, JOURNAL, LOCAL>(
     context: Context<BLOCK, TX, CFG, DB, JOURNAL, (), LOCAL>,
     config: &EngineConfig,
-) -> Result<FieldEvm<Context<BLOCK, TX, CFG, DB, JOURNAL, FieldMachine, LOCAL>>, EngineError>
+) -> Result<EvmOver<BLOCK, TX, CFG, DB, JOURNAL, LOCAL>, EngineError>
 where
     BLOCK: Block,
     TX: Transaction,
@@ -160,4 +171,17 @@ where
     LOCAL: LocalContextTr,
 {
     Ok(Engine::new(config.clone())?.evm(context))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_engine_is_shared_between_threads() {
+        fn is_shared<T: Send + Sync + Clone>(_: &T) {}
+        for &revision in Revision::ALL {
+            is_shared(&Engine::new(EngineConfig::default_for(revision)).unwrap());
+        }
+    }
 }

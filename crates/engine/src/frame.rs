@@ -99,7 +99,11 @@ fn end<I>(evm: &mut FieldEvm<FrameContext, I>, result: Result<FrameResult, Frame
         let halt = Halt::Other("other:FatalExternalError");
         return Outcome { halt, output: Vec::new(), gas_used: gas, gas_left: 0, memory: Vec::new() };
     };
-    let result = result.into_interpreter_result();
+    let mut result = result.into_interpreter_result();
+    if !result.is_ok() {
+        // As for a callee: what was charged for state that is taken back returns (EIP-8037, from Amsterdam on).
+        result.gas.rollback_state_gas();
+    }
     let halt = evm.ctx_ref().chain().last_halt().unwrap_or_else(|| Halt::from_revm(result.result, None));
     let gas_left = if halt.is_exceptional() { 0 } else { result.gas.remaining() };
     Outcome { halt, output: result.output.to_vec(), gas_used: gas - gas_left, gas_left, memory: Vec::new() }

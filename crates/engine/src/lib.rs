@@ -30,7 +30,7 @@ mod transact;
 mod world;
 
 pub use counts::{Counted, Counts, GasSplit};
-pub use engine::{Engine, EngineConfig, EngineError, MEMORY_LIMIT_BYTES, evm};
+pub use engine::{Engine, EngineConfig, EngineError, EvmOver, MEMORY_LIMIT_BYTES, evm};
 pub use evm::FieldEvm;
 pub use fork::{Fork, UnknownFork};
 pub use halt::Halt;

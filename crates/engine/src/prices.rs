@@ -8,6 +8,14 @@ use residue_isa::{Arithmetic, GasSchedule, Revision};
 /// The widest modulus of any revision with slots, in limbs (EIP-6690: 96 bytes).
 const WIDTH_LIMBS_MAX: usize = 12;
 
+const _: () = {
+    let mut revision = 0;
+    while revision < Revision::ALL.len() {
+        assert!(Revision::ALL[revision].width_limbs_max() <= WIDTH_LIMBS_MAX);
+        revision += 1;
+    }
+};
+
 /// Whole gas for everything a field instruction may be charged for.
 #[derive(Debug, Clone)]
 pub(crate) struct Prices {
@@ -36,15 +44,21 @@ impl Prices {
         for row in revision.opcodes() {
             base[usize::from(row.byte)] = schedule.base(row.mnemonic).map_or(0, |price| price.whole());
         }
-        let mut per_width = [WidthPrices::default(); WIDTH_LIMBS_MAX + 1];
-        for width_limbs in 1..=revision.width_limbs_max() {
-            per_width[width_limbs] = WidthPrices {
-                set_modulus: schedule.set_modulus(width_limbs).whole(),
-                lane: Arithmetic::ALL.map(|operation| schedule.arithmetic(operation, width_limbs).whole()),
-                transfer: schedule.transfer_per_value(width_limbs).whole(),
-            };
-        }
+        let per_width = std::array::from_fn(|width_limbs| match width_limbs {
+            1.. if width_limbs <= revision.width_limbs_max() => WidthPrices::new(schedule, width_limbs),
+            _ => WidthPrices::default(),
+        });
         Self { base, per_width, transfer_per_word: schedule.transfer_per_word().whole() }
+    }
+}
+
+impl WidthPrices {
+    fn new(schedule: &GasSchedule, width_limbs: usize) -> Self {
+        Self {
+            set_modulus: schedule.set_modulus(width_limbs).whole(),
+            lane: Arithmetic::ALL.map(|operation| schedule.arithmetic(operation, width_limbs).whole()),
+            transfer: schedule.transfer_per_value(width_limbs).whole(),
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Small programs of both revisions in a frame of their own, their results and their gas.
 
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
 mod code;
 
 use code::{BLS12_381_P, Code, eip6690, evm384, modulus_101};

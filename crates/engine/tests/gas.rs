@@ -1,5 +1,7 @@
 //! Gas: a run that needs g gas ends the same with any more, and out of gas with any less.
 
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
 mod code;
 
 use code::{BLS12_381_P, Code, eip6690, evm384, modulus_101};

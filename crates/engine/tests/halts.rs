@@ -1,5 +1,7 @@
 //! Every way a frame can end, and the order of the checks that decide it. All but three consume the gas.
 
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
 mod code;
 
 use code::{Code, eip6690, engine, evm384, modulus_101};

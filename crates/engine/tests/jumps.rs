@@ -1,5 +1,7 @@
 //! Jump targets: immediates of field instructions neither hold nor hide them.
 
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
 mod code;
 
 use code::{Code, eip6690, engine, evm384};

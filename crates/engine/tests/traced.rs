@@ -1,11 +1,13 @@
 //! Traced and untraced execution are the same execution, for anything that can be executed.
 
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
 mod code;
 
 use code::random::random_code;
 use code::{Code, eip6690, engine, evm384, modulus_101};
 use rand::{Rng, SeedableRng};
-use residue_engine::{Counts, Engine, Halt, Step, Tracer, View, World};
+use residue_engine::{Counts, Engine, EngineConfig, Fork, Halt, Step, Tracer, View, World};
 use residue_isa::revision::eip6690_2024::{ADDMODX, MULMODX};
 use residue_isa::revision::evm384_v7::{ADDMOD384, MULMODMONT384};
 use residue_isa::{Arithmetic, Revision};
@@ -24,18 +26,19 @@ fn random_world(random: &mut impl Rng, engine: &Engine) -> World {
 #[test]
 fn random_contracts_that_call_each_other_end_the_same_traced_and_untraced() {
     let mut halts = std::collections::BTreeSet::new();
-    for revision in Revision::ALL {
-        let engine = engine(*revision);
-        for seed in 0..1500 {
+    let forks = [Fork::Osaka, Fork::Osaka, Fork::Amsterdam, Fork::London];
+    for (revision, fork) in Revision::ALL.iter().flat_map(|revision| forks.map(|fork| (revision, fork))) {
+        let engine = Engine::new(EngineConfig { fork, ..EngineConfig::default_for(*revision) }).unwrap();
+        for seed in 0..500 {
             let world = |seed| random_world(&mut rand_chacha::ChaCha8Rng::seed_from_u64(seed), &engine);
             let (mut plain, mut traced) = (world(seed), world(seed));
             for gas in [300_000, 3_000] {
                 let expected = plain.call(ADDRESSES[0], &[7; 40], gas);
                 let mut counts = Counts::new(*revision);
                 let outcome = traced.call_traced(ADDRESSES[0], &[7; 40], gas, &mut counts);
-                assert_eq!(outcome, expected, "{revision}, seed {seed}");
+                assert_eq!(outcome, expected, "{revision} on {fork}, seed {seed}");
                 let split = counts.gas_split(outcome.gas_used);
-                assert_eq!(split.total(), outcome.gas_used, "{revision}, seed {seed}");
+                assert_eq!(split.total(), outcome.gas_used, "{revision} on {fork}, seed {seed}");
                 halts.insert(outcome.halt.name());
             }
             for address in ADDRESSES {

@@ -14,8 +14,8 @@ use revm::primitives::{B256, Bytes, map::B256Map};
 const PADDING_BYTES: usize = IMMEDIATE_BYTES_MAX + 1;
 /// The longest immediate of any opcode of any revision: PUSH32's.
 const IMMEDIATE_BYTES_MAX: usize = 32;
-/// Codes kept. At 24 KiB a code this is about 50 MiB with sources; a chain's busy contracts fit.
-const KEPT_MAX: usize = 1024;
+/// Bytes of all codes kept: 64 MiB, which is more than two thousand contracts of the largest size on mainnet.
+const KEPT_BYTES_MAX: usize = 64 << 20;
 
 const _: () = {
     let mut revision = 0;
@@ -34,7 +34,14 @@ const _: () = {
 pub(crate) struct Analysis {
     revision: Revision,
     needed: bool,
-    known: Mutex<B256Map<Analysed>>,
+    known: Mutex<Known>,
+}
+
+/// The codes kept, by the hash that they were loaded under.
+#[derive(Debug, Default)]
+struct Known {
+    codes: B256Map<Analysed>,
+    bytes: usize,
 }
 
 /// A code as it was given, kept so that nothing but these very bytes finds it again, and as it is executed.
@@ -67,14 +74,15 @@ impl Analysis {
         };
         // A panic elsewhere cannot leave the map half changed, so a poisoned lock is as good as any.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = known.get(&hash).filter(|found| is_same(&found.source, &source)) {
+        if let Some(found) = known.codes.get(&hash).filter(|found| is_same(&found.source, &source)) {
             return Some(found.code.clone());
         }
         let code = with_immediates(&source, self.revision);
-        if known.len() >= KEPT_MAX {
-            known.clear();
+        if known.bytes + source.len() > KEPT_BYTES_MAX {
+            *known = Known::default();
         }
-        known.insert(hash, Analysed { source, code: code.clone() });
+        known.bytes += source.len();
+        known.codes.insert(hash, Analysed { source, code: code.clone() });
         Some(code)
     }
 }
@@ -146,11 +154,13 @@ mod tests {
     #[test]
     fn the_kept_codes_are_bounded() {
         let analysis = Analysis::new(Revision::Eip6690_2024);
-        for i in 0..3 * KEPT_MAX {
-            let code = Bytecode::new_legacy(i.to_be_bytes().to_vec().into());
-            analysis.replace(&code, Some(code.hash_slow())).unwrap();
+        for i in 0..10_u8 {
+            let code = Bytecode::new_legacy(vec![i; KEPT_BYTES_MAX / 3].into());
+            analysis.replace(&code, Some(B256::repeat_byte(i))).unwrap();
+            let known = analysis.known.lock().unwrap();
+            assert_eq!(known.bytes, known.codes.values().map(|code| code.source.len()).sum::<usize>());
+            assert!((1..=3).contains(&known.codes.len()));
         }
-        assert!(analysis.known.lock().unwrap().len() <= KEPT_MAX);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use revm::bytecode::opcode::{
     CALL, CALLCODE, CALLDATACOPY, CODECOPY, CREATE, CREATE2, DELEGATECALL, EXTCODECOPY, KECCAK256, LOG0, LOG1, LOG2,
     LOG3, LOG4, MCOPY, MLOAD, MSTORE, MSTORE8, RETURN, RETURNDATACOPY, REVERT, STATICCALL,
 };
-use revm::interpreter::instructions::instruction_table;
+use revm::interpreter::instructions::{contract, control, host, memory, system};
 use revm::interpreter::interpreter::EthInterpreter;
 use revm::interpreter::interpreter_types::{ReturnData, RuntimeFlag};
 use revm::interpreter::{Instruction, Interpreter};
@@ -18,7 +18,7 @@ use super::{FieldHost, Frame, Step, charge, index};
 use crate::machine::words;
 use crate::prices::memory_cost;
 
-/// The words of the stack that say which memory an opcode reaches; positions count from the top.
+/// The words of the stack that say which memory an opcode reaches.
 struct Reach {
     /// Fewer words than this on the stack: revm's handler halts before it grows memory.
     pops: usize,
@@ -26,10 +26,14 @@ struct Reach {
     ranges: &'static [(Position, Length)],
 }
 
+/// Position of a word on the stack, 0 being the top.
 type Position = usize;
 
+/// Length of a range in bytes.
 enum Length {
+    /// Always the same.
     Bytes(usize),
+    /// On the stack.
     At(Position),
 }
 
@@ -55,76 +59,101 @@ const fn reach(opcode: u8) -> Option<Reach> {
 /// An opcode of the EVM that grows memory, with the handler that charges for slots too.
 pub type Wrapped<H> = (u8, Instruction<EthInterpreter, H>);
 
-/// Every opcode of the EVM that grows memory.
+/// Every opcode of the EVM that grows memory, each with revm's handler behind the charge for slots.
 pub fn wrapped<H: FieldHost>() -> [Wrapped<H>; 22] {
     macro_rules! wrap {
-        ($($opcode:ident)*) => { [$(($opcode, Instruction::new(with_slots::<$opcode, H>))),*] };
+        ($($opcode:ident: $revms:expr;)*) => {
+            [$(($opcode, Instruction::new({
+                fn without_slots<H: FieldHost>(frame: Frame<'_, H>) -> Step {
+                    match frame.host.chain().frame.slot_words() {
+                        0 => $revms(frame),
+                        slot_words => with_slots(frame, slot_words),
+                    }
+                }
+                // Apart, so that frames without slots do not pay for its registers.
+                #[inline(never)]
+                fn with_slots<H: FieldHost>(mut frame: Frame<'_, H>, slot_words: u64) -> Step {
+                    charge_share::<$opcode, H>(&mut frame, slot_words)?;
+                    $revms(frame)
+                }
+                without_slots::<H>
+            }))),*]
+        };
     }
     wrap! {
-        MLOAD MSTORE MSTORE8 MCOPY CALLDATACOPY CODECOPY EXTCODECOPY RETURNDATACOPY KECCAK256
-        LOG0 LOG1 LOG2 LOG3 LOG4 CREATE CREATE2 CALL CALLCODE DELEGATECALL STATICCALL RETURN REVERT
+        MLOAD: memory::mload;
+        MSTORE: memory::mstore;
+        MSTORE8: memory::mstore8;
+        MCOPY: memory::mcopy;
+        CALLDATACOPY: system::calldatacopy;
+        CODECOPY: system::codecopy;
+        EXTCODECOPY: host::extcodecopy;
+        RETURNDATACOPY: system::returndatacopy;
+        KECCAK256: system::keccak256;
+        LOG0: host::log::<0, H>;
+        LOG1: host::log::<1, H>;
+        LOG2: host::log::<2, H>;
+        LOG3: host::log::<3, H>;
+        LOG4: host::log::<4, H>;
+        CREATE: contract::create::<false, _, _>;
+        CREATE2: contract::create::<true, _, _>;
+        CALL: contract::call::<CALL, _, _>;
+        CALLCODE: contract::call::<CALLCODE, _, _>;
+        DELEGATECALL: contract::call::<DELEGATECALL, _, _>;
+        STATICCALL: contract::call::<STATICCALL, _, _>;
+        RETURN: control::ret;
+        REVERT: control::revert;
     }
 }
 
-/// Charges for the slots' share of the growth, then does what revm does.
-fn with_slots<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
-    let slot_words = frame.host.chain().frame.slot_words();
-    if slot_words != 0 {
-        charge_share::<OPCODE, H>(&mut frame, slot_words)?;
-    }
-    const { instruction_table::<EthInterpreter, H>()[OPCODE as usize] }.execute(frame) // u8 to usize widens.
-}
-
+/// Charges for the slots' share of the growth.
 #[inline]
 fn charge_share<const OPCODE: u8, H: FieldHost>(frame: &mut Frame<'_, H>, slot_words: u64) -> Step {
     let Some(reach) = (const { reach(OPCODE) }) else {
         return Ok(());
     };
     let stack = frame.interpreter.stack.data();
-    let old_words = words(frame.interpreter.memory.len());
-    if stack.len() < reach.pops || halts_before_growth::<OPCODE>(frame.interpreter, frame.host.max_initcode_size()) {
+    if stack.len() < reach.pops {
         return Ok(()); // revm's handler will say so.
     }
+    let old_words = frame.interpreter.gas.memory().words_num as u64; // usize to u64 widens.
     let mut new_words = old_words;
     for &(offset, ref length) in reach.ranges {
         let length = match *length {
-            Length::Bytes(bytes) => U256::from(bytes),
-            Length::At(position) => from_top(stack, position),
+            Length::Bytes(bytes) => bytes,
+            Length::At(position) => saturated(&stack[stack.len() - 1 - position]),
         };
-        if !length.is_zero() {
-            let end =
-                index(from_top(stack, offset)).zip(index(length)).map(|(offset, length)| offset.saturating_add(length));
-            new_words = new_words.max(end.map_or(u64::MAX, words));
+        if length != 0 {
+            let offset = saturated(&stack[stack.len() - 1 - offset]);
+            new_words = new_words.max(words(offset.saturating_add(length)));
         }
     }
-    if new_words <= old_words {
+    if new_words <= old_words || halts_before_growth::<OPCODE>(frame.interpreter, frame.host.max_initcode_size()) {
         return Ok(());
     }
-    let growth = |slot_words: u64| {
-        memory_cost(new_words.saturating_add(slot_words)).saturating_sub(memory_cost(old_words + slot_words))
-    };
+    let growth =
+        |slot_words: u64| memory_cost(new_words + slot_words).saturating_sub(memory_cost(old_words + slot_words));
     charge(&mut frame.interpreter.gas, growth(slot_words).saturating_sub(growth(0)))
 }
 
 /// Whether revm's handler halts for a reason of its own before it looks at memory.
 fn halts_before_growth<const OPCODE: u8>(interpreter: &Interpreter, initcode_bytes_max: usize) -> bool {
-    let at = |position| from_top(interpreter.stack.data(), position);
+    let stack = interpreter.stack.data();
+    let at = |position| saturated(&stack[stack.len() - 1 - position]);
+    let is_static = interpreter.runtime_flag.is_static();
     match OPCODE {
-        LOG0..=LOG4 => interpreter.runtime_flag.is_static(),
-        CREATE | CREATE2 => {
-            interpreter.runtime_flag.is_static() || index(at(2)).is_none_or(|length| length > initcode_bytes_max)
-        }
-        CALL => interpreter.runtime_flag.is_static() && !at(2).is_zero(),
-        RETURNDATACOPY => {
-            let end = index(at(1)).unwrap_or(usize::MAX).saturating_add(index(at(2)).unwrap_or(usize::MAX));
-            end > interpreter.return_data.buffer().len()
-        }
+        LOG0..=LOG4 => is_static,
+        CREATE | CREATE2 => is_static || at(2) > initcode_bytes_max,
+        CALL => is_static && at(2) != 0,
+        RETURNDATACOPY => at(1).saturating_add(at(2)) > interpreter.return_data.buffer().len(),
         _ => false,
     }
 }
 
-fn from_top(stack: &[U256], position: Position) -> U256 {
-    stack[stack.len() - 1 - position]
+/// The word as a number of bytes. 2⁶⁴ or more becomes the highest, which no memory reaches and no gas pays for.
+#[inline(always)]
+fn saturated(word: &U256) -> usize {
+    index(*word).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]
