@@ -8,7 +8,7 @@ use core::fmt;
 
 use thiserror::Error;
 
-use crate::backend::{self, Kernels};
+use crate::backend::{self, Add, Kernel, Kernels, Operation, Sub};
 use crate::limbs::{LIMB_BYTES, Limb, less_than, read_be, write_be};
 use crate::modulus::Modulus;
 
@@ -17,9 +17,18 @@ use crate::modulus::Modulus;
 pub struct FieldContext {
     modulus: Modulus,
     kernels: Kernels,
+    shape: Shape,
     slot_count: usize,
     /// The slots, and behind them the staging slots while there are any.
     limbs: Vec<Limb>,
+}
+
+/// Moduli whose additions are short enough to be worth inlining: a call would cost a third of one.
+#[derive(Clone, Copy)]
+enum Shape {
+    Odd4,
+    Odd6,
+    Other,
 }
 
 /// The slots one operand visits: `index`, `index + stride`, `index + 2·stride`, … one for each lane.
@@ -58,7 +67,12 @@ impl FieldContext {
         let width = modulus.width_limbs();
         let kernels = backend::kernels(width, modulus.is_power_of_two());
         let limbs = vec![0; slot_count * width];
-        Self { modulus, kernels, slot_count, limbs }
+        let shape = match width {
+            4 if !modulus.is_power_of_two() => Shape::Odd4,
+            6 if !modulus.is_power_of_two() => Shape::Odd6,
+            _ => Shape::Other,
+        };
+        Self { modulus, kernels, shape, slot_count, limbs }
     }
 
     /// The modulus.
@@ -87,13 +101,21 @@ impl FieldContext {
     /// outᵢ = xᵢ + yᵢ mod m for the lanes i < `count`, all read before any is written. Slots beyond the context panic.
     #[inline]
     pub fn add(&mut self, out: Strided, x: Strided, y: Strided, count: usize) {
-        self.run(self.kernels.add, out, x, y, count);
+        match self.shape {
+            Shape::Odd4 if count == 1 => self.run_inline::<Add<4>>(4, out, x, y),
+            Shape::Odd6 if count == 1 => self.run_inline::<Add<6>>(6, out, x, y),
+            _ => self.run(self.kernels.add, out, x, y, count),
+        }
     }
 
     /// outᵢ = xᵢ − yᵢ mod m, as [`FieldContext::add`].
     #[inline]
     pub fn sub(&mut self, out: Strided, x: Strided, y: Strided, count: usize) {
-        self.run(self.kernels.sub, out, x, y, count);
+        match self.shape {
+            Shape::Odd4 if count == 1 => self.run_inline::<Sub<4>>(4, out, x, y),
+            Shape::Odd6 if count == 1 => self.run_inline::<Sub<6>>(6, out, x, y),
+            _ => self.run(self.kernels.sub, out, x, y, count),
+        }
     }
 
     /// outᵢ = xᵢ·yᵢ mod m as values, whatever form the slots have; as [`FieldContext::add`].
@@ -107,7 +129,7 @@ impl FieldContext {
     pub fn store(&mut self, first_slot: usize, be_bytes: &[u8]) -> Result<(), ValueOutOfRange> {
         let (width, element_bytes) = (self.width_limbs(), self.element_bytes());
         self.check_range(first_slot, be_bytes.len());
-        let mut value_and_factor = [&self.modulus.to_form()[..], self.modulus.to_form()].concat();
+        let mut value_and_factor = [self.modulus.to_form(); 2].concat();
         for (value, slot) in be_bytes.chunks_exact(element_bytes).zip(first_slot..) {
             let limbs = &mut value_and_factor[..width];
             let fits = read_be(value, limbs).is_some() && less_than(limbs, self.modulus.limbs());
@@ -168,8 +190,15 @@ impl FieldContext {
         self.limbs.truncate(self.slot_count * self.width_limbs());
     }
 
+    /// One lane of a kernel without a call.
+    #[inline(always)]
+    fn run_inline<K: Kernel>(&mut self, width: usize, out: Strided, x: Strided, y: Strided) {
+        let [out, x, y] = [out, x, y].map(|operand| operand.index * width);
+        K::run(&mut self.limbs, out, x, y, self.modulus.limbs(), self.modulus.n0());
+    }
+
     #[inline]
-    fn run(&mut self, operation: backend::Operation, out: Strided, x: Strided, y: Strided, count: usize) {
+    fn run(&mut self, operation: Operation, out: Strided, x: Strided, y: Strided, count: usize) {
         if count == 1 {
             (operation.one)(self, out.index, x.index, y.index);
         } else if count > 1 {

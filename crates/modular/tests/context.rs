@@ -152,3 +152,36 @@ fn declared_widths_hold_the_value_or_fail() {
     assert_eq!(Modulus::with_width(&[3], 65), Err(ModulusError::WidthOutOfRange { width_limbs: 65 }));
     assert_eq!(Modulus::with_width(&[0xff; 9], 1), Err(ModulusError::TooWide { bits: 72, limit_bits: 64 }));
 }
+
+fn four_limbs() -> FieldContext {
+    context(4, &BigUint::from(0x87d2_0782_e486_6389u64), &vec![BigUint::from(5u8); SLOTS])
+}
+
+#[test]
+fn slots_beyond_the_context_panic_in_every_operand_and_form() {
+    let (inside, beyond) = (Strided::contiguous(0), Strided::contiguous(SLOTS));
+    type Operation = fn(&mut FieldContext, Strided, Strided, Strided, usize);
+    for operation in [FieldContext::add as Operation, FieldContext::sub, FieldContext::mul] {
+        for operands in [[beyond, inside, inside], [inside, beyond, inside], [inside, inside, beyond]] {
+            for count in [1, 2] {
+                let [out, x, y] = operands;
+                let run = || operation(&mut four_limbs(), out, x, y, count);
+                assert!(std::panic::catch_unwind(run).is_err(), "{operands:?} x{count}");
+            }
+        }
+        operation(&mut four_limbs(), beyond, beyond, beyond, 0);
+    }
+}
+
+#[test]
+fn staging_leaves_no_slots_behind() {
+    let mut context = four_limbs();
+    let (first, second) = (Strided::contiguous(0), Strided::contiguous(1));
+    context.add(second, first, first, 5); // Lane 1 reads what lane 0 writes, so the results wait.
+    assert_eq!(
+        values_of(&context)[..7].iter().map(|v| v.to_u32_digits()[0]).collect::<Vec<_>>(),
+        [5, 10, 10, 10, 10, 10, 5]
+    );
+    let run = std::panic::AssertUnwindSafe(|| context.add(Strided::contiguous(SLOTS), first, first, 1));
+    assert!(std::panic::catch_unwind(run).is_err());
+}

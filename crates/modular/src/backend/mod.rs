@@ -143,7 +143,7 @@ pub(crate) fn mont_mul_in_memory(memory: &mut [u8], out: usize, x: usize, y: usi
 }
 
 /// Any odd modulus of N limbs.
-struct Add<const N: usize>;
+pub(crate) struct Add<const N: usize>;
 
 impl<const N: usize> Kernel for Add<N> {
     #[inline(always)]
@@ -155,7 +155,7 @@ impl<const N: usize> Kernel for Add<N> {
 }
 
 /// Any odd modulus of N limbs.
-struct Sub<const N: usize>;
+pub(crate) struct Sub<const N: usize>;
 
 impl<const N: usize> Kernel for Sub<N> {
     #[inline(always)]

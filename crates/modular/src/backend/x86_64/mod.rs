@@ -1,0 +1,122 @@
+//! Kernels for x86-64: additions by the carry flag on every CPU, Montgomery products for those with BMI2 and ADX.
+//!
+//! `mulx` leaves the flags alone, so a row of a product keeps two carry chains going: low halves through CF (`adcx`),
+//! high halves through OF (`adox`). [`portable`](super::portable) judges all of it, on any operands, modulus and n0.
+
+use core::arch::x86_64::{_addcarry_u64, _subborrow_u64};
+use core::hint::select_unpredictable;
+use std::arch::is_x86_feature_detected;
+
+use super::Kernel;
+use crate::limbs::Limb;
+use narrow::{mont_mul_4, mont_mul_6};
+use wide::mont_mul_12;
+
+#[macro_use]
+mod rows;
+mod narrow;
+mod wide;
+
+/// Has this CPU the instructions of the products here? The standard library keeps the answer.
+#[inline]
+pub(crate) fn has_products() -> bool {
+    is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("adx")
+}
+
+/// As [`portable::add`](super::portable::add).
+#[inline]
+pub(crate) fn add<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb; N]) -> [Limb; N] {
+    let mut sum = [0; N];
+    let mut carry = 0;
+    for i in 0..N {
+        carry = _addcarry_u64(carry, x[i], y[i], &mut sum[i]);
+    }
+    sub_if_geq(&sum, carry, m)
+}
+
+/// As [`portable::sub`](super::portable::sub).
+#[inline]
+pub(crate) fn sub<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb; N]) -> [Limb; N] {
+    let mut difference = [0; N];
+    let mut borrow = 0;
+    for i in 0..N {
+        borrow = _subborrow_u64(borrow, x[i], y[i], &mut difference[i]);
+    }
+    let mut raised = [0; N];
+    let mut carry = 0;
+    for i in 0..N {
+        carry = _addcarry_u64(carry, difference[i], m[i], &mut raised[i]);
+    }
+    core::array::from_fn(|i| select_unpredictable(borrow != 0, raised[i], difference[i]))
+}
+
+/// v = t + top·2^(64N) ↦ v, minus m once if v ≥ m, mod 2^(64N).
+#[inline]
+fn sub_if_geq<const N: usize>(t: &[Limb; N], top: u8, m: &[Limb; N]) -> [Limb; N] {
+    let mut reduced = [0; N];
+    let mut borrow = 0;
+    for i in 0..N {
+        borrow = _subborrow_u64(borrow, t[i], m[i], &mut reduced[i]);
+    }
+    let borrow = _subborrow_u64(borrow, top.into(), 0, &mut 0);
+    core::array::from_fn(|i| select_unpredictable(borrow != 0, t[i], reduced[i]))
+}
+
+/// As [`portable::mont_mul`](super::portable::mont_mul); `None` where this CPU or this width has no product here.
+#[inline]
+pub(crate) fn mont_mul<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb; N], n0: Limb) -> Option<[Limb; N]> {
+    if !matches!(N, 4 | 6 | 12) || !has_products() {
+        return None;
+    }
+    let mut out = [0; N];
+    let (to, x, y, m) = (out.as_mut_ptr(), x.as_ptr(), y.as_ptr(), m.as_ptr());
+    // SAFETY: the CPU was asked above; all four pointers are to arrays of N limbs, of which `out` is our own.
+    unsafe {
+        match N {
+            4 => mont_mul_4(to, x, y, m, n0),
+            6 => mont_mul_6(to, x, y, m, n0),
+            _ => mont_mul_12(to, x, y, m, n0),
+        }
+    }
+    Some(out)
+}
+
+/// The Montgomery product of values anywhere in a byte slice: (x, y) ↦ out, with m at byte `m`. Little-endian, any
+/// alignment, any overlap. Panics unless the four ranges of 48 bytes lie inside `memory`.
+///
+/// # Safety
+/// This CPU must have the products: [`has_products`].
+#[inline]
+pub(crate) unsafe fn mont_mul_in_memory(memory: &mut [u8], out: usize, x: usize, y: usize, m: usize, n0: Limb) {
+    let last = memory.len().checked_sub(48).expect("the memory holds a value");
+    assert!(out.max(x).max(y).max(m) <= last, "values lie inside the memory");
+    let base = memory.as_mut_ptr();
+    // SAFETY: each of the four ranges of 48 bytes starts at `last` or before, so all lie inside `memory`, which is
+    // borrowed mutably. The kernel reads all operands before it writes, only by instructions that take any alignment.
+    unsafe { mont_mul_6(base.add(out).cast(), base.add(x).cast(), base.add(y).cast(), base.add(m).cast(), n0) }
+}
+
+/// The kernels of a context: one of the products below as a [`Kernel`].
+macro_rules! product_kernel {
+    ($name:ident, $width:literal, $product:ident) => {
+        #[doc = concat!("Any odd modulus of ", $width, " limbs. Chosen only where [`has_products`].")]
+        pub(crate) struct $name;
+
+        impl Kernel for $name {
+            #[inline(always)]
+            fn run(limbs: &mut [Limb], out: usize, x: usize, y: usize, m: &[Limb], n0: Limb) {
+                let last = limbs.len().checked_sub($width).expect("the limbs hold a residue");
+                assert!(out <= last && x <= last && y <= last && m.len() == $width, "operands lie inside the limbs");
+                debug_assert!(has_products(), "the kernel fits the CPU");
+                let base = limbs.as_mut_ptr();
+                // SAFETY: `kernels` in the module above hands this type out only after `has_products`; each operand
+                // starts at `last` or before, so its limbs lie inside the slice, which is borrowed mutably.
+                unsafe { $product(base.add(out), base.add(x), base.add(y), m.as_ptr(), n0) }
+            }
+        }
+    };
+}
+
+product_kernel!(MontMul4, 4, mont_mul_4);
+product_kernel!(MontMul6, 6, mont_mul_6);
+product_kernel!(MontMul12, 12, mont_mul_12);
