@@ -111,6 +111,32 @@ fn slots_count_as_memory_on_every_opcode_that_grows_it() {
     }
 }
 
+/// ⌊W² / 512⌋ rounds at every step, so shares of one word at a time would drift from the whole.
+#[test]
+fn growth_word_by_word_costs_what_growth_at_once_costs() {
+    for slots in (1..=256).step_by(5) {
+        let slot_words = (slots * 8_u64).div_ceil(32);
+        let words = 1..=120;
+        let stores = |code: Code| words.clone().fold(code, |code, word| code.mstore(32 * word, 1));
+        let used = gas_without(&stores(modulus_101(0, slots)));
+        let growth = memory_cost(121 + slot_words) - memory_cost(1 + slot_words);
+        assert_eq!(used, gas_without(&modulus_101(0, slots)) + 120 * 9 + growth, "{slots} slots");
+    }
+}
+
+#[test]
+fn gas_beyond_counting_does_no_harm() {
+    for code in [
+        modulus_101(0, 4).mstore(22 * 32, 1).mstore(23 * 32, 1),
+        modulus_101(0, 256).push(1).push_bytes(&[0xff; 8]).op(0x52),
+        modulus_101(0, 256).push(1).push_bytes(&[0xff; 32]).op(0x52),
+    ] {
+        let outcome = eip6690().run_code(&code.0, &[], u64::MAX);
+        assert!(matches!(outcome.halt, Halt::Stop | Halt::OutOfGas));
+        assert_eq!(outcome.gas_used.checked_add(outcome.gas_left), Some(u64::MAX));
+    }
+}
+
 fn gas_without(code: &Code) -> u64 {
     eip6690().run_code(&code.0, &[], 10_000_000).gas_used
 }

@@ -133,7 +133,11 @@ fn charge_share<const OPCODE: u8, H: FieldHost>(frame: &mut Frame<'_, H>, slot_w
     }
     let growth =
         |slot_words: u64| memory_cost(new_words + slot_words).saturating_sub(memory_cost(old_words + slot_words));
-    charge(&mut frame.interpreter.gas, growth(slot_words).saturating_sub(growth(0)))
+    let (with_slots, by_revm) = (growth(slot_words), growth(0));
+    // ⌊words² / 512⌋ rounds differently at another number of words, so the share may be one gas below zero. Giving that
+    // back cannot lift the gas above its limit: the slots have cost more before.
+    frame.interpreter.gas.erase_cost(by_revm.saturating_sub(with_slots));
+    charge(&mut frame.interpreter.gas, with_slots.saturating_sub(by_revm))
 }
 
 /// Whether revm's handler halts for a reason of its own before it looks at memory.
