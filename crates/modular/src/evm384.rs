@@ -76,6 +76,7 @@ pub fn write_le(value: &Value, bytes: &mut [u8; VALUE_BYTES]) {
 /// is written. Panics unless the ranges of 48 bytes lie inside `memory`.
 #[inline]
 pub fn add_in_memory(memory: &mut [u8], out: usize, x: usize, y: usize, m: usize) {
+    check_operands(memory, [out, x, y, m]);
     let sum = add(&value_at(memory, x), &value_at(memory, y), &value_at(memory, m));
     set_value_at(memory, out, &sum);
 }
@@ -83,19 +84,28 @@ pub fn add_in_memory(memory: &mut [u8], out: usize, x: usize, y: usize, m: usize
 /// [`sub`] in memory, as [`add_in_memory`].
 #[inline]
 pub fn sub_in_memory(memory: &mut [u8], out: usize, x: usize, y: usize, m: usize) {
+    check_operands(memory, [out, x, y, m]);
     let difference = sub(&value_at(memory, x), &value_at(memory, y), &value_at(memory, m));
     set_value_at(memory, out, &difference);
 }
 
-/// [`mont_mul`] in memory, as [`add_in_memory`], with r_inv in the eight bytes behind m.
+/// [`mont_mul`] in memory, as [`add_in_memory`], with r_inv in the eight bytes behind m, which lie inside too.
 #[inline]
 pub fn mul_in_memory(memory: &mut [u8], out: usize, x: usize, y: usize, m: usize) {
-    let (limbs, _) = memory[m + VALUE_BYTES..][..LIMB_BYTES].as_chunks::<LIMB_BYTES>();
-    let r_inv = Limb::from_le_bytes(limbs[0]);
+    let r_inv = memory[m..][VALUE_BYTES..][..LIMB_BYTES].try_into().expect("the slice was cut to 8 bytes");
+    let r_inv = Limb::from_le_bytes(r_inv);
     if !backend::mont_mul_in_memory(memory, out, x, y, m, r_inv) {
         let product = mont_mul(&value_at(memory, x), &value_at(memory, y), &value_at(memory, m), r_inv);
         set_value_at(memory, out, &product);
     }
+}
+
+/// Panics unless values at these offsets lie inside the memory. Said once, so that slicing need not ask again.
+#[inline(always)]
+fn check_operands(memory: &[u8], offsets: [usize; 4]) {
+    let last = memory.len().checked_sub(VALUE_BYTES).expect("the memory holds a value");
+    let [out, x, y, m] = offsets;
+    assert!(out <= last && x <= last && y <= last && m <= last, "values lie inside the memory");
 }
 
 /// The value in the 48 bytes from `at` on.

@@ -89,7 +89,7 @@ pub(crate) fn mont_mul<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb; 
 #[inline]
 pub(crate) unsafe fn mont_mul_in_memory(memory: &mut [u8], out: usize, x: usize, y: usize, m: usize, n0: Limb) {
     let last = memory.len().checked_sub(48).expect("the memory holds a value");
-    assert!(out.max(x).max(y).max(m) <= last, "values lie inside the memory");
+    assert!(out <= last && x <= last && y <= last && m <= last, "values lie inside the memory");
     let base = memory.as_mut_ptr();
     // SAFETY: each of the four ranges of 48 bytes starts at `last` or before, so all lie inside `memory`, which is
     // borrowed mutably. The kernel reads all operands before it writes, only by instructions that take any alignment.
