@@ -100,15 +100,14 @@ pub const fn n0_of(m0: Limb) -> Limb {
 
 /// Reads big-endian bytes of any length into limbs; `None` if the value does not fit.
 pub fn read_be(bytes: &[u8], out: &mut [Limb]) -> Option<()> {
-    out.fill(0);
-    for (position, byte) in bytes.iter().rev().enumerate() {
-        match out.get_mut(position / LIMB_BYTES) {
-            Some(limb) => *limb |= Limb::from(*byte) << (8 * (position % LIMB_BYTES)),
-            None if *byte != 0 => return None,
-            None => {}
-        }
+    let (head, whole) = bytes.as_rchunks::<LIMB_BYTES>();
+    let mut first = [0; LIMB_BYTES];
+    first[LIMB_BYTES - head.len()..].copy_from_slice(head);
+    let mut limbs = whole.iter().rev().chain([&first]).map(|bytes| Limb::from_be_bytes(*bytes));
+    for limb in out {
+        *limb = limbs.next().unwrap_or(0);
     }
-    Some(())
+    limbs.all(|limb| limb == 0).then_some(())
 }
 
 /// Writes limbs as big-endian bytes; `out` has exactly eight bytes for each limb.
