@@ -1,0 +1,214 @@
+//! The command line: one struct a command, and the options that several of them share.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use residue_engine::Fork;
+use residue_isa::{GasSchedule, Revision};
+
+use crate::input::{self, MemoryRange};
+
+/// Cryptography as EVM bytecode at native speed.
+///
+/// Without a command: checks a BLS signature with the pairing contract under every revision, beside the native library.
+#[derive(Debug, Parser)]
+#[command(name = "residue", version, after_help = "Example:\n  residue list revisions")]
+pub struct Cli {
+    /// The command; the main job without one.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// Print one JSON object on stdout.
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run code in a frame of its own.
+    Run(RunArgs),
+    /// Compile a contract.
+    Build(BuildArgs),
+    /// Assemble text.
+    Asm(AsmArgs),
+    /// Disassemble code.
+    Disasm(DisasmArgs),
+    /// List revisions, schedules, forks, opcodes and contracts.
+    List(ListArgs),
+}
+
+/// Options of `run`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  echo 0x600660070260005260206000f3 | residue run - --no-time
+  residue run bls12_381/fp2_mul --example --revision evm384-v7 --json
+  echo 'PUSH 7 PUSH 0 MSTORE STOP' | residue asm - | residue run - --gas 10000 --memory 0:32")]
+pub struct RunArgs {
+    /// File with the code: hexadecimal text, or raw bytes if the name ends in .bin; - for standard input; or a contract.
+    pub file: String,
+    /// The interface and its prices.
+    #[command(flatten)]
+    pub rules: Rules,
+    /// Gas for the frame.
+    #[arg(long, value_name = "GAS", default_value = "1000000000", value_parser = input::number, allow_hyphen_values = true)]
+    pub gas: u64,
+    /// Who executes: the plain engine, or the executable specification, which is slow.
+    #[arg(long, value_enum, default_value_t = EngineKind::Plain)]
+    pub engine: EngineKind,
+    /// Calldata: hexadecimal, or a file of it (raw bytes if the name ends in .bin).
+    #[arg(long, value_name = "HEX|@FILE", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+    pub input: String,
+    /// With a contract: the input that comes with it.
+    #[arg(long, conflicts_with = "input")]
+    pub example: bool,
+    /// Show these bytes of the frame's memory at its end; zeros beyond the end.
+    #[arg(long, value_name = "FROM:TO", value_parser = input::memory_range, allow_hyphen_values = true)]
+    pub memory: Option<MemoryRange>,
+    /// Skip timing.
+    #[arg(long)]
+    pub no_time: bool,
+}
+
+/// Options of `build`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  residue build bls12_381/fp2_mul --revision evm384-v7
+  residue build bls12_381/fp2_mul --output fp2_mul.hex")]
+pub struct BuildArgs {
+    /// A contract of `residue list contracts`, or all.
+    pub contract: String,
+    /// The interface to compile for, and the prices that decide between ways of doing so.
+    #[command(flatten)]
+    pub rules: InterfaceRules,
+    /// Write the code to this file: hexadecimal, or raw bytes if the name ends in .bin. With all: a directory.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Options of `asm`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  echo 'PUSH 6 PUSH 7 MUL PUSH0 MSTORE PUSH 32 PUSH0 RETURN' | residue asm -")]
+pub struct AsmArgs {
+    /// File with assembly text; - for standard input.
+    pub file: String,
+    /// Whose field instructions.
+    #[arg(long, value_name = "REVISION", default_value_t = DEFAULT_REVISION)]
+    pub revision: Revision,
+    /// Write the code to this file: hexadecimal, or raw bytes if the name ends in .bin.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Options of `disasm`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  echo 0x600660070260005260206000f3 | residue disasm -")]
+pub struct DisasmArgs {
+    /// File with the code: hexadecimal text, or raw bytes if the name ends in .bin; - for standard input.
+    pub file: String,
+    /// Whose field instructions.
+    #[arg(long, value_name = "REVISION", default_value_t = DEFAULT_REVISION)]
+    pub revision: Revision,
+    /// Write the text to this file.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Options of `list`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  residue list revisions
+  residue list opcodes --revision evm384-v7 --json")]
+pub struct ListArgs {
+    /// What to list; everything without it.
+    #[arg(value_enum)]
+    pub what: Option<Listed>,
+    /// Only schedules and opcodes of this revision.
+    #[arg(long, value_name = "REVISION")]
+    pub revision: Option<Revision>,
+    /// With opcodes: the EVM's own too.
+    #[arg(long)]
+    pub evm: bool,
+}
+
+/// What `list` lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Listed {
+    /// Interface revisions.
+    Revisions,
+    /// Gas schedules that come with the program.
+    Schedules,
+    /// Hard forks.
+    Forks,
+    /// Opcodes.
+    Opcodes,
+    /// Contracts.
+    Contracts,
+}
+
+/// Who executes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EngineKind {
+    /// The engine, instruction by instruction.
+    Plain,
+    /// The executable specification.
+    Spec,
+}
+
+impl EngineKind {
+    /// The name users write.
+    pub const fn name(self) -> &'static str {
+        match self {
+            EngineKind::Plain => "plain",
+            EngineKind::Spec => "spec",
+        }
+    }
+}
+
+/// The revision when none is chosen.
+pub const DEFAULT_REVISION: Revision = Revision::Eip6690_2024;
+
+/// The interface and its prices.
+#[derive(Debug, Clone, Args)]
+pub struct InterfaceRules {
+    /// The interface revision.
+    #[arg(long, value_name = "REVISION", default_value_t = DEFAULT_REVISION)]
+    pub revision: Revision,
+    /// The gas schedule: a name of `residue list schedules`, or a TOML file as @FILE or a path. The revision's own without it.
+    #[arg(long, value_name = "NAME|FILE")]
+    pub schedule: Option<String>,
+}
+
+/// What an execution follows: interface, prices and hard fork.
+#[derive(Debug, Clone, Args)]
+pub struct Rules {
+    /// Interface and prices.
+    #[command(flatten)]
+    pub interface: InterfaceRules,
+    /// The hard fork, whose rules hold for all other instructions.
+    #[arg(long, value_name = "FORK", default_value_t = Fork::default())]
+    pub fork: Fork,
+}
+
+impl InterfaceRules {
+    /// Finds or reads the gas schedule.
+    pub fn schedule(&self) -> Result<GasSchedule> {
+        let Some(given) = &self.schedule else {
+            return Ok(GasSchedule::default_for(self.revision)?);
+        };
+        let path = match given.strip_prefix('@') {
+            Some(path) => path,
+            None if given.contains(['/', '\\']) || given.ends_with(".toml") => given,
+            None => return Ok(GasSchedule::named(given, self.revision)?),
+        };
+        let text = input::text_file(path).context("reading the gas schedule")?;
+        let schedule = GasSchedule::from_toml(&text, path)?;
+        anyhow::ensure!(
+            schedule.is_for(self.revision),
+            "{path}: the gas schedule {:?} is not for {}",
+            schedule.name(),
+            self.revision
+        );
+        Ok(schedule)
+    }
+}

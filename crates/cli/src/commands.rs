@@ -1,0 +1,40 @@
+//! The commands, one file each. A command does its work, prints its result and says whether all is well.
+
+mod asm;
+mod build;
+mod disasm;
+mod list;
+mod main_job;
+mod run;
+
+use anyhow::Result;
+
+use crate::args::{Cli, Command};
+
+/// How a command ended that could be carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// All is well.
+    Good,
+    /// The code under test reverted or halted exceptionally, or a comparison failed.
+    Bad,
+}
+
+impl Verdict {
+    /// Good if `is_good`.
+    pub fn of(is_good: bool) -> Self {
+        if is_good { Verdict::Good } else { Verdict::Bad }
+    }
+}
+
+/// Carries out what the command line asks for.
+pub fn run(Cli { command, json }: Cli) -> Result<Verdict> {
+    match command {
+        None => main_job::main_job(json),
+        Some(Command::Run(args)) => run::run(&args, json),
+        Some(Command::Build(args)) => build::build(&args, json),
+        Some(Command::Asm(args)) => asm::asm(&args, json),
+        Some(Command::Disasm(args)) => disasm::disasm(&args, json),
+        Some(Command::List(args)) => list::list(&args, json),
+    }
+}

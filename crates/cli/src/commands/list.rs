@@ -1,0 +1,188 @@
+//! `residue list`: what there is to choose from.
+
+use anyhow::Result;
+use residue_contracts::CONTRACTS;
+use residue_engine::Fork;
+use residue_isa::opcode::evm;
+use residue_isa::{Family, GasSchedule, OpcodeRow, Revision};
+use serde_json::{Map, Value, json};
+
+use super::Verdict;
+use crate::args::{DEFAULT_REVISION, ListArgs, Listed};
+use crate::output;
+use crate::tables::{right, table};
+
+const ALL: [Listed; 5] = [Listed::Revisions, Listed::Schedules, Listed::Forks, Listed::Opcodes, Listed::Contracts];
+
+/// Lists.
+pub fn list(args: &ListArgs, json: bool) -> Result<Verdict> {
+    let listed = args.what.map_or(ALL.to_vec(), |what| vec![what]);
+    if json {
+        let lists = listed.into_iter().map(|what| (key(what).to_owned(), to_json(what, args)));
+        output::json(&Value::Object(lists.collect::<Map<_, _>>()))?;
+    } else {
+        let texts: Vec<String> = listed.into_iter().map(|what| to_text(what, args)).collect();
+        output::result(&texts.join("\n\n"))?;
+    }
+    Ok(Verdict::Good)
+}
+
+fn key(what: Listed) -> &'static str {
+    match what {
+        Listed::Revisions => "revisions",
+        Listed::Schedules => "schedules",
+        Listed::Forks => "forks",
+        Listed::Opcodes => "opcodes",
+        Listed::Contracts => "contracts",
+    }
+}
+
+fn to_json(what: Listed, args: &ListArgs) -> Value {
+    match what {
+        Listed::Revisions => Revision::ALL.iter().map(|&revision| revision_json(revision)).collect(),
+        Listed::Schedules => schedules(args).map(|schedule| schedule_json(&schedule)).collect(),
+        Listed::Forks => {
+            let fork = |fork: Fork| json!({ "name": fork.name(), "default": fork == Fork::default() });
+            Fork::ALL.into_iter().map(fork).collect()
+        }
+        Listed::Opcodes => opcodes(args).map(|(revision, row)| opcode_json(revision, row)).collect(),
+        Listed::Contracts => {
+            let contract = |contract: &residue_contracts::Contract| {
+                json!({
+                    "name": contract.name,
+                    "summary": contract.summary,
+                    "interface": contract.interface,
+                    "precompile": contract.precompile,
+                })
+            };
+            CONTRACTS.iter().map(contract).collect()
+        }
+    }
+}
+
+fn revision_json(revision: Revision) -> Value {
+    json!({
+        "name": revision.name(),
+        "summary": revision.summary(),
+        "values": place_of_values(revision),
+        "schedule": revision.default_schedule(),
+        "default": revision == DEFAULT_REVISION,
+    })
+}
+
+fn schedule_json(schedule: &GasSchedule) -> Value {
+    json!({
+        "name": schedule.name(),
+        "summary": schedule.summary(),
+        "revisions": schedule.revisions().iter().map(|revision| revision.name()).collect::<Vec<_>>(),
+        "default_for": default_for(schedule),
+    })
+}
+
+fn opcode_json(revision: Option<Revision>, row: &OpcodeRow) -> Value {
+    json!({
+        "revision": revision.map(Revision::name),
+        "byte": row.byte,
+        "mnemonic": row.mnemonic,
+        "sentence": row.sentence,
+        "immediate_bytes": row.immediate_bytes,
+        "pops": row.pops,
+        "pushes": row.pushes,
+    })
+}
+
+fn to_text(what: Listed, args: &ListArgs) -> String {
+    match what {
+        Listed::Revisions => {
+            let mut rows = table(&["revision", "values", "schedule", "what it is"]);
+            for revision in Revision::ALL {
+                let name = marked(revision.name(), *revision == DEFAULT_REVISION);
+                let values = place_of_values(*revision);
+                rows.add_row([&name, values, revision.default_schedule(), revision.summary()]);
+            }
+            rows.trim_fmt()
+        }
+        Listed::Schedules => {
+            let mut rows = table(&["schedule", "for", "whose prices"]);
+            for schedule in schedules(args) {
+                let revisions: Vec<&str> = schedule.revisions().iter().map(|revision| revision.name()).collect();
+                let name = marked(schedule.name(), !default_for(&schedule).is_empty());
+                rows.add_row([&name, &revisions.join(", "), schedule.summary()]);
+            }
+            rows.trim_fmt()
+        }
+        Listed::Forks => {
+            let mut rows = table(&["hard fork"]);
+            for fork in Fork::ALL {
+                rows.add_row([marked(fork.name(), fork == Fork::default())]);
+            }
+            rows.trim_fmt()
+        }
+        Listed::Opcodes => {
+            let mut rows = table(&["byte", "mnemonic", "of", "immediate", "stack", "what it does"]);
+            for (revision, row) in opcodes(args) {
+                rows.add_row(vec![
+                    format!("0x{:02x}", row.byte).into(),
+                    row.mnemonic.into(),
+                    revision.map_or("the EVM", Revision::name).into(),
+                    right(row.immediate_bytes),
+                    format!("{} → {}", row.pops, row.pushes).into(),
+                    row.sentence.into(),
+                ]);
+            }
+            rows.trim_fmt()
+        }
+        Listed::Contracts => {
+            let mut rows = table(&["contract", "what it computes", "input and output"]);
+            for contract in CONTRACTS {
+                rows.add_row([contract.name, contract.summary, contract.interface]);
+            }
+            rows.trim_fmt()
+        }
+    }
+}
+
+/// A name, with a star if it is a default.
+fn marked(name: &str, is_default: bool) -> String {
+    format!("{name}{}", if is_default { " *" } else { "" })
+}
+
+fn place_of_values(revision: Revision) -> &'static str {
+    match revision.family() {
+        Family::Memory384 => "memory",
+        Family::Slots => "slots",
+    }
+}
+
+/// The schedules of the revision asked for, or of every revision, each once.
+fn schedules(args: &ListArgs) -> impl Iterator<Item = GasSchedule> {
+    let of = |revision: Revision| {
+        let named = move |name: String| GasSchedule::named(&name, revision);
+        GasSchedule::names(revision).into_iter().filter_map(move |name| named(name).ok())
+    };
+    let mut found: Vec<GasSchedule> = Vec::new();
+    for schedule in revisions(args).flat_map(of) {
+        if !found.contains(&schedule) {
+            found.push(schedule);
+        }
+    }
+    found.into_iter()
+}
+
+/// The revisions whose default schedule this is.
+fn default_for(schedule: &GasSchedule) -> Vec<&'static str> {
+    let is_default = |revision: &&Revision| revision.default_schedule() == schedule.name();
+    schedule.revisions().iter().filter(is_default).map(|revision| revision.name()).collect()
+}
+
+/// The opcodes of the revision asked for, or of every revision; with `--evm` those of the EVM before them.
+fn opcodes(args: &ListArgs) -> impl Iterator<Item = (Option<Revision>, &'static OpcodeRow)> {
+    let own = revisions(args).flat_map(|revision| revision.opcodes().iter().map(move |row| (Some(revision), row)));
+    let evm = if args.evm { evm::OPCODES } else { &[] };
+    evm.iter().map(|row| (None, row)).chain(own)
+}
+
+fn revisions(args: &ListArgs) -> impl Iterator<Item = Revision> {
+    let asked = args.revision;
+    Revision::ALL.iter().copied().filter(move |&revision| asked.is_none_or(|asked| asked == revision))
+}

@@ -1,0 +1,117 @@
+//! What is told of an execution: the JSON object, and a table for people. One place, so that all commands say the same.
+
+use comfy_table::{CellAlignment, Table};
+use serde_json::{Map, Value, json};
+
+use crate::execution::{Execution, Setup};
+use crate::input::MemoryRange;
+use crate::machine::Machine;
+use crate::output::hex;
+use crate::tables::{duration, grouped, percent, right, short_hex, table, times_as_long, verdict};
+
+/// Mnemonics that the table for people shows one by one.
+const OPS_SHOWN: usize = 12;
+
+/// The JSON object of an execution. Its fields are always the same; what is not known is null.
+pub fn to_json(setup: &Setup, execution: &Execution, memory: Option<&MemoryRange>, machine: &Machine) -> Value {
+    let ended = &execution.ended;
+    let times = execution.times;
+    let gas_split = execution.counted.as_ref().map(|counted| {
+        let split = counted.gas_split;
+        json!({
+            "arithmetic": split.arithmetic,
+            "transfer": split.transfer,
+            "memory": split.memory,
+            "control": split.control,
+        })
+    });
+    let ops = execution.counted.as_ref().map(|counted| {
+        counted.ops.iter().map(|&(mnemonic, count)| (mnemonic.to_owned(), count.into())).collect::<Map<_, _>>()
+    });
+    json!({
+        "success": ended.is_success,
+        "halt": ended.halt,
+        "output": hex(&ended.output),
+        "gas_used": ended.gas_used,
+        "gas_split": gas_split,
+        "ops": ops,
+        "code_bytes": execution.code_bytes,
+        "memory_bytes": ended.memory.len(),
+        "memory": memory.map(|range| hex(&range.of(&ended.memory))),
+        "time_ns": times.map(|times| times.time_ns),
+        "cold_ns": times.map(|times| times.cold_ns),
+        "native_ns": times.and_then(|times| times.native_ns),
+        "engine": setup.kind.name(),
+        "revision": setup.revision.name(),
+        "schedule": setup.schedule.name(),
+        "fork": setup.fork.name(),
+        "machine": machine.to_json(),
+    })
+}
+
+/// The tables of an execution.
+pub fn to_text(setup: &Setup, execution: &Execution, memory: Option<&MemoryRange>, machine: &Machine) -> String {
+    let mut parts = vec![result_table(setup, execution).trim_fmt()];
+    if let Some(counted) = &execution.counted {
+        parts.push(String::new());
+        parts.push(ops_table(&counted.ops).trim_fmt());
+    }
+    parts.push(String::new());
+    parts.push(format!("output  {}", short_hex(&execution.ended.output)));
+    if let Some(range) = memory {
+        parts.push(format!("memory  {}", hex(&range.of(&execution.ended.memory))));
+    }
+    parts.push(format!("machine {}", machine.to_line()));
+    parts.join("\n")
+}
+
+fn result_table(setup: &Setup, execution: &Execution) -> Table {
+    let ended = &execution.ended;
+    let rules = format!("{}, schedule {}, {}", setup.revision, setup.schedule.name(), setup.fork);
+    let mut rows = table(&["", &format!("engine {}", setup.kind.name()), &rules]);
+    rows.add_row(vec!["halt".into(), verdict(ended.halt, ended.is_success).set_alignment(CellAlignment::Right)]);
+    rows.add_row(vec!["gas used".into(), right(grouped(ended.gas_used))]);
+    if let Some(counted) = &execution.counted {
+        let split = counted.gas_split;
+        for (name, gas) in [
+            ("  arithmetic", split.arithmetic),
+            ("  transfer", split.transfer),
+            ("  memory", split.memory),
+            ("  control", split.control),
+        ] {
+            rows.add_row(vec![name.into(), right(grouped(gas)), right(percent(gas, ended.gas_used))]);
+        }
+    }
+    rows.add_row(vec!["code".into(), right(format!("{} bytes", grouped(execution.code_bytes as u64)))]);
+    rows.add_row(vec!["memory".into(), right(format!("{} bytes", grouped(ended.memory.len() as u64)))]);
+    if let Some(times) = execution.times {
+        let warm = format!("median of {}", times.rounds);
+        rows.add_row(vec!["time".into(), right(duration(times.time_ns)), warm.into()]);
+        rows.add_row(vec!["first time".into(), right(duration(times.cold_ns)), "with analysis".into()]);
+        if let Some(native_ns) = times.native_ns {
+            let ratio = format!("the code takes {}", times_as_long(times.time_ns, native_ns));
+            rows.add_row(vec!["native".into(), right(duration(native_ns)), ratio.into()]);
+        }
+    }
+    rows
+}
+
+/// Executed instructions, the most frequent first.
+fn ops_table(ops: &[(&str, u64)]) -> Table {
+    let mut ops = ops.to_vec();
+    ops.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    let total: u64 = ops.iter().map(|&(_, count)| count).sum();
+    let mut rows = table(&["instruction", "executed", ""]);
+    let mut row = |name: &str, count| {
+        rows.add_row(vec![name.into(), right(grouped(count)), right(percent(count, total))]);
+    };
+    let (shown, others) = ops.split_at(ops.len().min(OPS_SHOWN));
+    for &(mnemonic, count) in shown {
+        row(mnemonic, count);
+    }
+    if !others.is_empty() {
+        row("others", others.iter().map(|&(_, count)| count).sum());
+    }
+    row("all", total);
+    rows
+}
