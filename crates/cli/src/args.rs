@@ -13,7 +13,7 @@ use crate::input::{self, MemoryRange};
 ///
 /// Without a command: checks a BLS signature with the pairing contract under every revision, beside the native library.
 #[derive(Debug, Parser)]
-#[command(name = "residue", version, after_help = "Example:\n  residue list revisions")]
+#[command(name = "residue", version, after_help = "Examples:\n  residue\n  residue list revisions")]
 pub struct Cli {
     /// The command; the main job without one.
     #[command(subcommand)]
