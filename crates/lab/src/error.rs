@@ -1,0 +1,88 @@
+//! What can go wrong with a measurement and with its record.
+
+use std::io;
+use std::path::PathBuf;
+
+use residue_compiler::CompileError;
+use residue_engine::native::NativeError;
+use residue_engine::{EngineError, Halt};
+use residue_isa::AssembleError;
+use thiserror::Error;
+
+use crate::record::RecordFault;
+
+/// Why there is no measurement, or no record of it.
+#[derive(Debug, Error)]
+pub enum LabError {
+    /// A subject did not compute what it should; its times are worth nothing.
+    #[error("{subject} answered 0x{} and not 0x{}", hex::encode(got), hex::encode(expected))]
+    WrongAnswer {
+        /// Name of the subject.
+        subject: String,
+        /// The answer that is right.
+        expected: Vec<u8>,
+        /// Its answer.
+        got: Vec<u8>,
+    },
+    /// Code under measurement did not end well.
+    #[error("{subject} ended with {halt}")]
+    Halted {
+        /// Name of the subject.
+        subject: String,
+        /// How it ended.
+        halt: Halt,
+    },
+    /// A contract that the lab measures is not among the contracts.
+    #[error("there is no contract {name:?}")]
+    NoContract {
+        /// Its name.
+        name: &'static str,
+    },
+    /// A contract that is measured beside a precompile replaces none.
+    #[error("the contract {name:?} replaces no precompile")]
+    NoPrecompile {
+        /// Its name.
+        name: &'static str,
+    },
+    /// A program did not compile.
+    #[error("{name}: {error}")]
+    Compile {
+        /// Name of the program.
+        name: &'static str,
+        /// Why not.
+        error: Box<CompileError>,
+    },
+    /// A measuring program cannot be assembled.
+    #[error(transparent)]
+    Assemble(#[from] AssembleError),
+    /// An engine cannot be made.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The precompile failed on the input.
+    #[error(transparent)]
+    Native(#[from] NativeError),
+    /// The native library refuses the input.
+    #[error("blst refuses the input of {pairs} pairs")]
+    Input {
+        /// Pairs in the input.
+        pairs: usize,
+    },
+    /// A file could not be written or read.
+    #[error("{}: {error}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The text of a record is wrong.
+    #[error("{file}:{line}: {fault}")]
+    Record {
+        /// The file as the caller named it.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+        /// What is wrong there.
+        fault: RecordFault,
+    },
+}

@@ -1,0 +1,98 @@
+//! Groups: what can be measured, a table. A group makes the rows of a record; running it adds date and environment.
+
+use crate::clock::clock_ghz;
+use crate::date::Date;
+use crate::environment::Environment;
+use crate::error::LabError;
+use crate::harness::on_one_core;
+use crate::machine::Machine;
+use crate::record::{Record, Row};
+use crate::table::{Column, Table};
+use crate::{instructions, pairing};
+
+/// Measurements that belong together.
+#[derive(Debug, Clone, Copy)]
+pub struct Group {
+    /// Its name, as commands take it.
+    pub name: &'static str,
+    /// One line: what it measures.
+    pub summary: &'static str,
+    /// What people ask of its record.
+    pub columns: &'static [Column],
+    /// Measures.
+    pub measure: fn(&Effort, &mut Observer<'_>) -> Result<Vec<Row>, LabError>,
+}
+
+/// Every group.
+pub const GROUPS: &[Group] = &[instructions::GROUP, pairing::GROUP];
+
+/// How much is done for the numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Effort {
+    /// Rounds of each measurement.
+    pub rounds: usize,
+    /// Turns of the loop around field instructions.
+    pub turns: usize,
+    /// Numbers of pairs that the pairing check is measured with.
+    pub pairs: &'static [usize],
+    /// First executions that are measured.
+    pub cold_starts: usize,
+}
+
+/// How far a measurement is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress<'a> {
+    /// What is being done.
+    pub step: &'a str,
+    /// Parts of the step that are done.
+    pub done: usize,
+    /// Parts of the step.
+    pub total: usize,
+}
+
+/// Is told how far a measurement is, between the parts that are timed.
+pub type Observer<'a> = dyn FnMut(Progress<'_>) + Send + 'a;
+
+impl Effort {
+    /// For records.
+    pub const FULL: Self = Self { rounds: 101, turns: 100, pairs: &[1, 2, 4, 8], cold_starts: 15 };
+    /// Seconds, for a first impression.
+    pub const QUICK: Self = Self { rounds: 15, turns: 30, pairs: &[1, 2], cold_starts: 3 };
+    /// Everything once or twice, for tests: the numbers are worth nothing, the answers are checked all the same.
+    pub const SMOKE: Self = Self { rounds: 2, turns: 2, pairs: &[2], cold_starts: 1 };
+}
+
+/// The group of a name.
+pub fn find(name: &str) -> Option<&'static Group> {
+    GROUPS.iter().find(|group| group.name == name)
+}
+
+impl Group {
+    /// Measures on one core of this machine, and tells `observer` how far it is.
+    pub fn run(&self, effort: &Effort, observer: &mut Observer<'_>) -> Result<Record, LabError> {
+        on_one_core(|core| {
+            let rows = (self.measure)(effort, observer)?;
+            let environment = Environment::of(&Machine::this(), clock_ghz(), core);
+            Ok(Record { group: self.name.to_owned(), date: Date::today(), environment, rows })
+        })
+    }
+
+    /// A record of this group for people.
+    pub fn table(&self, record: &Record) -> Table {
+        Table::of(record, self.columns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_have_different_names_that_fit_into_paths() {
+        for (index, group) in GROUPS.iter().enumerate() {
+            assert_eq!(GROUPS.iter().position(|other| other.name == group.name), Some(index));
+            assert!(group.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'));
+            assert_eq!(find(group.name).map(|found| found.summary), Some(group.summary));
+        }
+    }
+}

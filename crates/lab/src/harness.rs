@@ -1,0 +1,132 @@
+//! The harness: subjects run in turn, round after round, in one process on one core, and every answer is checked.
+//!
+//! All subjects of a round meet the same clock and the same neighbours, so that their ratios hold where their times do not.
+
+use std::thread;
+use std::time::Instant;
+
+use crate::error::LabError;
+
+/// Something to measure, which computes a known answer.
+pub struct Subject<'a> {
+    /// `layer/operation/width`.
+    pub name: String,
+    /// What `run` has to return, always.
+    pub expected: Vec<u8>,
+    /// One execution.
+    pub run: Box<dyn FnMut() -> Vec<u8> + 'a>,
+}
+
+/// The times of one subject.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sample {
+    /// Name of the subject.
+    pub name: String,
+    /// Its time in each round.
+    pub times_ns: Vec<f64>,
+}
+
+impl<'a> Subject<'a> {
+    /// A subject from its parts.
+    pub fn new(name: impl Into<String>, expected: &[u8], run: impl FnMut() -> Vec<u8> + 'a) -> Self {
+        Self { name: name.into(), expected: expected.to_vec(), run: Box::new(run) }
+    }
+
+    /// Runs once, and tells the time in nanoseconds if the answer is right.
+    fn measure(&mut self) -> Result<f64, LabError> {
+        let (got, time_ns) = time_ns(&mut self.run);
+        if got == self.expected {
+            return Ok(time_ns);
+        }
+        let (subject, expected) = (self.name.clone(), self.expected.clone());
+        Err(LabError::WrongAnswer { subject, expected, got })
+    }
+}
+
+/// Runs every subject once unmeasured, then once in each of `rounds` rounds; each round begins with another subject.
+/// The samples come in the order of the subjects. `after_round` is told after each round.
+pub fn interleave(
+    subjects: &mut [Subject<'_>],
+    rounds: usize,
+    mut after_round: impl FnMut(),
+) -> Result<Vec<Sample>, LabError> {
+    let mut samples: Vec<Sample> =
+        subjects.iter().map(|subject| Sample { name: subject.name.clone(), times_ns: Vec::new() }).collect();
+    for subject in subjects.iter_mut() {
+        subject.measure()?;
+    }
+    for round in 0..rounds {
+        for turn in 0..subjects.len() {
+            let subject = (round + turn) % subjects.len();
+            samples[subject].times_ns.push(subjects[subject].measure()?);
+        }
+        after_round();
+    }
+    Ok(samples)
+}
+
+/// What `execution` returns and its time in nanoseconds.
+pub fn time_ns<T>(execution: impl FnOnce() -> T) -> (T, f64) {
+    let begin = Instant::now();
+    let result = execution();
+    (result, begin.elapsed().as_secs_f64() * 1e9)
+}
+
+/// Runs `work` in a thread that stays on one core, the last one that this process may use; `work` is told its number,
+/// or none if the system does not let threads be tied.
+pub fn on_one_core<T: Send>(work: impl FnOnce(Option<usize>) -> T + Send) -> T {
+    let pinned = move || {
+        let core = core_affinity::get_core_ids().and_then(|cores| cores.into_iter().next_back());
+        work(core.filter(|&core| core_affinity::set_for_current(core)).map(|core| core.id))
+    };
+    thread::scope(|scope| match scope.spawn(pinned).join() {
+        Ok(result) => result,
+        Err(panic) => std::panic::resume_unwind(panic),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    #[test]
+    fn subjects_take_turns_and_rounds_begin_with_another() {
+        let order = RefCell::new(Vec::new());
+        let subject = |name: &'static str| {
+            let order = &order;
+            Subject::new(name, b"done", move || {
+                order.borrow_mut().push(name);
+                b"done".to_vec()
+            })
+        };
+        let mut rounds_told = 0;
+        let samples = interleave(&mut [subject("a"), subject("b")], 3, || rounds_told += 1).unwrap();
+        assert_eq!(order.into_inner(), ["a", "b", "a", "b", "b", "a", "a", "b"]);
+        assert_eq!(rounds_told, 3);
+        let names: Vec<&str> = samples.iter().map(|sample| sample.name.as_str()).collect();
+        assert_eq!(names, ["a", "b"]);
+        assert!(samples.iter().all(|sample| sample.times_ns.len() == 3));
+    }
+
+    #[test]
+    fn a_wrong_answer_in_any_round_ends_the_measurement() {
+        let mut runs = 0_u8;
+        let mut subject = [Subject::new("layer/operation/8", &[1], || {
+            runs += 1;
+            vec![u8::from(runs < 4)]
+        })];
+        let error = interleave(&mut subject, 10, || ()).unwrap_err();
+        assert_eq!(error.to_string(), "layer/operation/8 answered 0x00 and not 0x01");
+        drop(subject);
+        assert_eq!(runs, 4);
+    }
+
+    #[test]
+    fn work_on_one_core_returns_its_result() {
+        let core = on_one_core(|core| core);
+        let cores = core_affinity::get_core_ids();
+        assert_eq!(core.is_some(), cores.is_some_and(|cores| !cores.is_empty()));
+    }
+}

@@ -1,0 +1,233 @@
+//! Records: what a measurement leaves behind, a dated CSV file that says which machine made it.
+//!
+//! A record lies at `<directory>/<machine>/<date>-<group>.csv`. Lines that begin with `#` are its header, `name: value`;
+//! then follow one line of column names and one line for each [`Row`].
+
+mod file;
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use thiserror::Error;
+
+use crate::date::Date;
+use crate::environment::Environment;
+use crate::statistics::Spread;
+
+/// A dated file of measurements with the machine that made them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// Name of the group that was measured.
+    pub group: String,
+    /// When, in UTC.
+    pub date: Date,
+    /// Where, and with what.
+    pub environment: Environment,
+    /// The measurements.
+    pub rows: Vec<Row>,
+}
+
+/// One measurement.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// What was measured: `layer/operation/width`.
+    pub name: String,
+    /// What of it.
+    pub quantity: Quantity,
+    /// If this is the ratio of the quantity to that of another row: the name of the other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<String>,
+    /// The value, in the unit of the quantity, or without unit for a ratio.
+    #[serde(flatten)]
+    pub spread: Spread,
+    /// The number of rounds that the spread is of.
+    pub rounds: usize,
+}
+
+/// What can be measured of a thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(into = "&'static str")]
+pub enum Quantity {
+    /// Time of one operation whose operand is the result of the one before.
+    Latency,
+    /// Time of one operation among independent ones.
+    Throughput,
+    /// Time of one warm execution.
+    Time,
+    /// Time of the first execution, with analysis of the code.
+    Cold,
+    /// Gas.
+    Gas,
+    /// Gas of field arithmetic.
+    GasArithmetic,
+    /// Gas of moving data.
+    GasTransfer,
+    /// Gas of growing memory and slots.
+    GasMemory,
+    /// Gas of the rest.
+    GasControl,
+    /// Size of the code.
+    CodeSize,
+}
+
+/// Every quantity with its name and its unit.
+const QUANTITIES: &[(Quantity, &str, &str)] = &[
+    (Quantity::Latency, "latency", "ns"),
+    (Quantity::Throughput, "throughput", "ns"),
+    (Quantity::Time, "time", "ns"),
+    (Quantity::Cold, "cold", "ns"),
+    (Quantity::Gas, "gas", "gas"),
+    (Quantity::GasArithmetic, "gas-arithmetic", "gas"),
+    (Quantity::GasTransfer, "gas-transfer", "gas"),
+    (Quantity::GasMemory, "gas-memory", "gas"),
+    (Quantity::GasControl, "gas-control", "gas"),
+    (Quantity::CodeSize, "code-size", "bytes"),
+];
+
+/// What is wrong in the text of a record.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum RecordFault {
+    /// The header does not say something that every record says.
+    #[error("the header does not name its {0}")]
+    Missing(&'static str),
+    /// A value of the header is wrong.
+    #[error("{0}")]
+    Header(String),
+    /// The line of column names is another one.
+    #[error("the columns are {0:?}")]
+    Columns(String),
+    /// A row has another number of fields.
+    #[error("a row has {expected} fields, not {0}", expected = file::COLUMNS.len())]
+    Fields(usize),
+    /// A field of a row is not what its column has.
+    #[error("{value:?} is no {column}")]
+    Value {
+        /// The column.
+        column: &'static str,
+        /// The field.
+        value: String,
+    },
+}
+
+/// Text that names no quantity.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0:?} is no quantity of records")]
+pub struct UnknownQuantity(pub String);
+
+impl Quantity {
+    /// As it is written in records.
+    pub fn name(self) -> &'static str {
+        self.row().1
+    }
+
+    /// The unit of its values: `ns`, `gas` or `bytes`.
+    pub fn unit(self) -> &'static str {
+        self.row().2
+    }
+
+    fn row(self) -> &'static (Quantity, &'static str, &'static str) {
+        QUANTITIES.iter().find(|row| row.0 == self).expect("the table has every quantity, which a test checks")
+    }
+}
+
+impl Row {
+    /// A measured quantity.
+    pub fn new(name: impl Into<String>, quantity: Quantity, samples: &[f64]) -> Self {
+        let spread = Spread::of(samples).to_thousandths();
+        Self { name: name.into(), quantity, baseline: None, spread, rounds: samples.len() }
+    }
+
+    /// The ratio of a measured quantity to that of `baseline` in the same rounds.
+    pub fn ratio(name: impl Into<String>, quantity: Quantity, samples: &[f64], baseline: (&str, &[f64])) -> Self {
+        let spread = Spread::of_ratios(samples, baseline.1).to_thousandths();
+        Self { name: name.into(), quantity, baseline: Some(baseline.0.to_owned()), spread, rounds: samples.len() }
+    }
+
+    /// A quantity that has one value only.
+    pub fn exact(name: impl Into<String>, quantity: Quantity, value: f64) -> Self {
+        let spread = Spread::exact(value).to_thousandths();
+        Self { name: name.into(), quantity, baseline: None, spread, rounds: 1 }
+    }
+
+    /// The unit of the values; `ratio` for ratios.
+    pub fn unit(&self) -> &'static str {
+        if self.baseline.is_some() { "ratio" } else { self.quantity.unit() }
+    }
+
+    /// The layer that the baseline belongs to.
+    pub fn baseline_layer(&self) -> Option<&str> {
+        self.baseline.as_deref().map(|name| name.split('/').next().unwrap_or(name))
+    }
+}
+
+impl Record {
+    /// As JSON: `group`, `date`, `environment` by name, and `rows`.
+    pub fn to_json(&self) -> Value {
+        let environment: serde_json::Map<String, Value> =
+            self.environment.entries().map(|(name, value)| (name.to_owned(), json!(value))).collect();
+        json!({ "group": self.group, "date": self.date, "environment": environment, "rows": self.rows })
+    }
+
+    /// The row of a name, a quantity and a layer to compare with, if any.
+    pub fn find(&self, name: &str, quantity: Quantity, baseline_layer: Option<&str>) -> Option<&Row> {
+        let mut rows = self.rows.iter();
+        rows.find(|row| row.name == name && row.quantity == quantity && row.baseline_layer() == baseline_layer)
+    }
+}
+
+impl From<Quantity> for &'static str {
+    fn from(quantity: Quantity) -> Self {
+        quantity.name()
+    }
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Quantity {
+    type Err = UnknownQuantity;
+
+    fn from_str(text: &str) -> Result<Self, UnknownQuantity> {
+        let row = QUANTITIES.iter().find(|row| row.1 == text);
+        row.map(|row| row.0).ok_or_else(|| UnknownQuantity(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_has_every_quantity_once_and_in_order() {
+        for (index, &(quantity, name, _)) in QUANTITIES.iter().enumerate() {
+            assert_eq!(quantity as usize, index);
+            assert_eq!(name.parse(), Ok(quantity));
+        }
+        assert_eq!(QUANTITIES.len(), Quantity::CodeSize as usize + 1);
+        assert!("speed".parse::<Quantity>().is_err());
+    }
+
+    #[test]
+    fn rows_are_found_and_json_names_their_parts() {
+        let row = Row::ratio("a/mul/384", Quantity::Latency, &[4.0, 6.0], ("b/mul/384", &[2.0, 3.0]));
+        let record = Record {
+            group: "instructions".to_owned(),
+            date: Date::after_epoch(0),
+            environment: Environment::default(),
+            rows: vec![row.clone()],
+        };
+        assert_eq!(record.find("a/mul/384", Quantity::Latency, Some("b")), Some(&row));
+        assert_eq!(record.find("a/mul/384", Quantity::Latency, None), None);
+        assert_eq!(row.unit(), "ratio");
+        let json = record.to_json();
+        assert_eq!(json["date"], "1970-01-01");
+        assert_eq!(json["rows"][0]["quantity"], "latency");
+        assert_eq!(json["rows"][0]["baseline"], "b/mul/384");
+        assert_eq!(json["rows"][0]["median"], 2.0);
+    }
+}

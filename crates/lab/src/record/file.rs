@@ -1,0 +1,193 @@
+//! Records as files: writing and reading are inverse, and a file is never half written.
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::{Record, RecordFault, Row};
+use crate::environment::Environment;
+use crate::error::LabError;
+use crate::statistics::Spread;
+
+/// The columns. The unit follows from the quantity; it is there for readers.
+pub(super) const COLUMNS: [&str; 8] =
+    ["name", "quantity", "unit", "baseline", "median", "quartile_1", "quartile_3", "rounds"];
+
+impl Record {
+    /// The text of the file. Names of rows have no comma and no line break, as they are layer, operation and width.
+    pub fn to_csv(&self) -> String {
+        let mut text = format!("# group: {}\n# date: {}\n", self.group, self.date);
+        for (name, value) in self.environment.entries() {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "# {name}: {value}");
+        }
+        text.push_str(&COLUMNS.join(","));
+        text.push('\n');
+        for row in &self.rows {
+            let Row { name, quantity, baseline, spread, rounds } = row;
+            let Spread { median, quartile_1, quartile_3 } = spread;
+            let (unit, baseline) = (row.unit(), baseline.as_deref().unwrap_or_default());
+            assert!(!format!("{name}{baseline}").contains([',', '\n', '\r']), "{name:?} is the name of a row");
+            let _ = writeln!(text, "{name},{quantity},{unit},{baseline},{median},{quartile_1},{quartile_3},{rounds}");
+        }
+        text
+    }
+
+    /// Reads the text of a file; `file` is its name in errors.
+    pub fn from_csv(text: &str, file: &str) -> Result<Self, LabError> {
+        let at = |line: usize| move |fault| LabError::Record { file: file.to_owned(), line: line + 1, fault };
+        let mut environment = Environment::default();
+        let (mut group, mut date) = (None, None);
+        let mut lines = text.lines().enumerate().peekable();
+        while let Some((line, header)) = lines.next_if(|(_, text)| text.starts_with('#')) {
+            let entry = header.trim_start_matches('#').split_once(':');
+            let (name, value) = entry.ok_or_else(|| at(line)(RecordFault::Header(header.to_owned())))?;
+            match (name.trim(), value.trim()) {
+                ("group", value) => group = Some(value.to_owned()),
+                ("date", value) => {
+                    date = Some(value.parse().map_err(|wrong| at(line)(RecordFault::Header(format!("{wrong}"))))?);
+                }
+                (name, value) => environment.set(name, value),
+            }
+        }
+        let (line, columns) = lines.next().unwrap_or((text.lines().count(), ""));
+        if columns != COLUMNS.join(",") {
+            return Err(at(line)(RecordFault::Columns(columns.to_owned())));
+        }
+        let rows = lines.map(|(line, text)| row_of(text).map_err(at(line))).collect::<Result<_, _>>()?;
+        let group = group.ok_or_else(|| at(0)(RecordFault::Missing("group")))?;
+        let date = date.ok_or_else(|| at(0)(RecordFault::Missing("date")))?;
+        Ok(Self { group, date, environment, rows })
+    }
+
+    /// Writes the record under a directory of records and returns its path: `<machine>/<date>-<group>.csv` below it.
+    /// A record of the same day, group and machine is replaced, as a whole or not at all.
+    pub fn write(&self, directory: &Path) -> Result<PathBuf, LabError> {
+        let machine = directory.join(self.environment.get("machine").unwrap_or("unknown-machine"));
+        let path = machine.join(format!("{}-{}.csv", self.date, self.group));
+        match fs::create_dir_all(&machine).and_then(|()| write_whole(&path, self.to_csv().as_bytes())) {
+            Ok(()) => Ok(path),
+            Err(error) => Err(LabError::Io { path, error }),
+        }
+    }
+
+    /// Reads a record from a file.
+    pub fn read(path: &Path) -> Result<Self, LabError> {
+        let text = fs::read_to_string(path).map_err(|error| LabError::Io { path: path.to_owned(), error })?;
+        Self::from_csv(&text, &path.display().to_string())
+    }
+}
+
+/// The content is complete under a temporary name before the file gets its own.
+fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
+    let temporary = path.with_extension(format!("{}.partial", std::process::id()));
+    let written = File::create(&temporary).and_then(|mut file| {
+        file.write_all(content)?;
+        file.sync_all()?;
+        fs::rename(&temporary, path)
+    });
+    if written.is_err() {
+        // The error to report is the first one.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+fn row_of(line: &str) -> Result<Row, RecordFault> {
+    let fields: Vec<&str> = line.split(',').collect();
+    let &[name, quantity, unit, baseline, median, quartile_1, quartile_3, rounds] = fields.as_slice() else {
+        return Err(RecordFault::Fields(fields.len()));
+    };
+    let wrong = |column, value: &str| RecordFault::Value { column, value: value.to_owned() };
+    let number = |column, value: &str| {
+        let number = value.parse::<f64>().ok().filter(|number| number.is_finite());
+        number.ok_or_else(|| wrong(column, value))
+    };
+    let row = Row {
+        name: name.to_owned(),
+        quantity: quantity.parse().map_err(|_| wrong("quantity", quantity))?,
+        baseline: (!baseline.is_empty()).then(|| baseline.to_owned()),
+        spread: Spread {
+            median: number("median", median)?,
+            quartile_1: number("quartile_1", quartile_1)?,
+            quartile_3: number("quartile_3", quartile_3)?,
+        },
+        rounds: rounds.parse().map_err(|_| wrong("rounds", rounds))?,
+    };
+    if row.unit() != unit {
+        return Err(wrong("unit", unit));
+    }
+    Ok(row)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::Machine;
+    use crate::record::Quantity;
+
+    fn record() -> Record {
+        let mut environment = Environment::of(&Machine::this(), 3.417, Some(1));
+        environment.set("machine", "test-machine-1c");
+        Record {
+            group: "instructions".to_owned(),
+            date: "2026-11-21".parse().unwrap(),
+            environment,
+            rows: vec![
+                Row::new("eip6690-2024/mul/384", Quantity::Latency, &[30.1234, 31.0, 29.5]),
+                Row::ratio("eip6690-2024/mul/384", Quantity::Latency, &[30.0, 31.0], ("blst/mul/384", &[25.0, 27.0])),
+                Row::exact("eip6690-2024/pairing/2", Quantity::Gas, 1_234_567.0),
+                Row::new("eip6690-2024/sub/384", Quantity::Throughput, &[-0.001, 1e9]),
+            ],
+        }
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let directory = std::env::temp_dir().join(format!("residue-lab-{}", std::process::id()));
+        let record = record();
+        // The second time there is a file to replace.
+        for _ in 0..2 {
+            let path = record.write(&directory).unwrap();
+            assert_eq!(path, directory.join("test-machine-1c/2026-11-21-instructions.csv"));
+            assert_eq!(Record::read(&path).unwrap(), record);
+        }
+        assert_eq!(fs::read_dir(directory.join("test-machine-1c")).unwrap().count(), 1);
+        fs::remove_dir_all(directory).unwrap();
+    }
+
+    #[test]
+    fn a_record_is_a_table_under_a_header() {
+        let text = record().to_csv();
+        assert!(
+            text.starts_with("# group: instructions\n# date: 2026-11-21\n# machine: test-machine-1c\n# cpu: "),
+            "{text}"
+        );
+        let table = text.split_once("name,").unwrap().1;
+        let begin = "quantity,unit,baseline,median,quartile_1,quartile_3,rounds\n\
+                     eip6690-2024/mul/384,latency,ns,,30.123,29.812,30.562,3\n\
+                     eip6690-2024/mul/384,latency,ratio,blst/mul/384,";
+        assert!(table.starts_with(begin), "{table}");
+    }
+
+    #[test]
+    fn errors_name_file_and_line() {
+        let columns = COLUMNS.join(",");
+        let header = "# group: pairing\n# date: 2026-11-21\n";
+        for (text, message) in [
+            (String::new(), r#"r.csv:1: the columns are """#.to_owned()),
+            ("# date: yesterday\n".to_owned(), r#"r.csv:1: "yesterday" is not a date like 2026-11-21"#.to_owned()),
+            (format!("{header}# nothing\n"), "r.csv:3: # nothing".to_owned()),
+            (format!("{header}name,time\n"), r#"r.csv:3: the columns are "name,time""#.to_owned()),
+            (format!("{columns}\n"), "r.csv:1: the header does not name its group".to_owned()),
+            (format!("{header}{columns}\na,time\n"), "r.csv:4: a row has 8 fields, not 2".to_owned()),
+            (format!("{header}{columns}\na,speed,ns,,1,1,1,1\n"), r#"r.csv:4: "speed" is no quantity"#.to_owned()),
+            (format!("{header}{columns}\na,time,gas,,1,1,1,1\n"), r#"r.csv:4: "gas" is no unit"#.to_owned()),
+            (format!("{header}{columns}\na,time,ns,,nan,1,1,1\n"), r#"r.csv:4: "nan" is no median"#.to_owned()),
+            (format!("{header}{columns}\na,time,ns,,1,1,1,-1\n"), r#"r.csv:4: "-1" is no rounds"#.to_owned()),
+        ] {
+            assert_eq!(Record::from_csv(&text, "r.csv").unwrap_err().to_string(), message, "{text}");
+        }
+    }
+}
