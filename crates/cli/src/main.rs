@@ -11,7 +11,6 @@ mod commands;
 mod exact_gas;
 mod execution;
 mod input;
-mod machine;
 mod oracle;
 mod output;
 mod report;

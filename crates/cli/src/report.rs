@@ -1,11 +1,11 @@
 //! What is told of an execution: the JSON object, and a table for people. One place, so that all commands say the same.
 
 use comfy_table::{CellAlignment, Table};
+use residue_lab::Machine;
 use serde_json::{Map, Value, json};
 
 use crate::execution::{Execution, Setup};
 use crate::input::MemoryRange;
-use crate::machine::Machine;
 use crate::output::hex;
 use crate::tables::{duration, grouped, percent, right, short_hex, table, times_as_long, verdict};
 

@@ -6,12 +6,12 @@ use residue_contracts::Contract;
 use residue_engine::Fork;
 use residue_engine::native::NativeOutput;
 use residue_isa::Revision;
+use residue_lab::Machine;
 use serde_json::{Value, json};
 
 use super::Verdict;
 use crate::args::{EngineKind, InterfaceRules, Rules};
 use crate::execution::{Execution, Job, Setup};
-use crate::machine::Machine;
 use crate::tables::{duration, grouped, right, short_hex, table, times_as_long, verdict};
 use crate::{output, report};
 

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use residue_contracts::Contract;
+use residue_lab::Machine;
 
 use super::Verdict;
 use crate::args::RunArgs;
 use crate::execution::{Job, Setup};
-use crate::machine::Machine;
 use crate::{input, output, report};
 
 /// Runs the code and reports how it ended.
