@@ -8,7 +8,7 @@ use num_traits::Zero;
 use ruint::aliases::U256;
 use std::collections::HashMap;
 
-/// Runs a verified program. Panics on a program that [`crate::verify()`] rejects.
+/// Runs a verified program. Panics on a program that [`crate::verify()`] rejects, or that loads an element it never stored.
 pub fn evaluate(program: &Program, calldata: &[u8]) -> Outcome {
     let mut run = Run {
         program,

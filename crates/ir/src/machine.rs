@@ -250,7 +250,7 @@ pub trait Machine {
     fn calldata_word(&self, offset: Self::Word) -> Self::Word;
 
     /// The field element written in `size_bytes` big-endian bytes of calldata from `offset` (past the end: zero bytes).
-    /// Halts exceptionally if the number is not below the modulus.
+    /// Halts exceptionally if the number is not below the modulus. `offset` + `size_bytes` must be below 2²⁵⁶.
     fn parse(&self, offset: Self::Word, size_bytes: u32) -> Self::Fe;
 
     /// Halts exceptionally if `condition` is 0.

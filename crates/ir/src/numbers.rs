@@ -12,7 +12,8 @@ use std::marker::PhantomData;
 /// A machine that computes with field elements of type `F`.
 ///
 /// A failed requirement does not unwind: the first ending is kept, and what the program computes after it is of no
-/// consequence. So programs need no error handling on numbers either.
+/// consequence. So programs need no error handling on numbers either. Behind an ending loops make no further turn, and
+/// arrays take and give anything, since what the program relied on may not hold.
 #[derive(Debug)]
 pub struct Numbers<F> {
     calldata: Vec<u8>,
@@ -35,6 +36,10 @@ impl<F: Number> Numbers<F> {
     /// How the program ended.
     pub fn outcome(&self) -> Outcome {
         self.outcome.borrow().clone()
+    }
+
+    fn has_ended(&self) -> bool {
+        *self.outcome.borrow() != Outcome::Ended
     }
 
     fn end(&self, outcome: Outcome) {
@@ -92,7 +97,7 @@ impl<F: Number> Machine for Numbers<F> {
         S: Bundle<F>,
     {
         let (mut turn, mut state) = (U256::ZERO, state);
-        while turn < count {
+        while turn < count && !self.has_ended() {
             state = body(self, turn, state);
             turn += U256::ONE;
         }
@@ -143,6 +148,9 @@ impl<F: Number> Machine for Numbers<F> {
     }
 
     fn reserve<B: Bundle<F>>(&self, array: Array<B>, count: U256) {
+        if self.has_ended() {
+            return;
+        }
         let count = usize::try_from(count).expect("the length of an array fits a usize");
         let elements = &mut self.arrays.borrow_mut()[array.index];
         if elements.len() < count {
@@ -151,12 +159,18 @@ impl<F: Number> Machine for Numbers<F> {
     }
 
     fn load<B: Bundle<F>>(&self, array: Array<B>, index: U256) -> B {
+        if self.has_ended() {
+            return B::from_list(vec![F::ZERO; B::LEN]);
+        }
         let index = usize::try_from(index).expect("an index of an array fits a usize");
         let element = self.arrays.borrow()[array.index].get(index).cloned().flatten();
         B::from_list(element.expect("an element is stored before it is loaded"))
     }
 
     fn store<B: Bundle<F>>(&self, array: Array<B>, index: U256, value: B) {
+        if self.has_ended() {
+            return;
+        }
         let index = usize::try_from(index).expect("an index of an array fits a usize");
         let room = self.arrays.borrow()[array.index].len();
         assert!(index < room, "element {index} is stored in an array with room for {room}");
@@ -190,6 +204,9 @@ impl<F: Number> Machine for Numbers<F> {
     }
 
     fn return_elements<B: Bundle<F>>(&self, values: B, size_bytes: u32) {
+        if self.has_ended() {
+            return;
+        }
         let bytes = values.to_list().into_iter().flat_map(|value| to_be_bytes(&value.to_canonical(), size_bytes));
         self.end(Outcome::Returned(bytes.collect()));
     }

@@ -15,13 +15,21 @@ pub struct VerifyError {
     pub what: String,
 }
 
+/// Bytes of a field element in calldata or output, at most: more than eight times the longest modulus.
+const SIZE_BYTES_MAX: u32 = 4096;
+
+/// Parts of a word's expression, at most. A word that is used twice counts twice, so that without a limit a short text
+/// could ask for more work than anybody can do.
+const WORD_PARTS_MAX: usize = 1000;
+
 /// Checks that the modulus is above 2 and constants are below it; that every value and word is defined once and before
-/// its use, in a region that encloses the use; that calls, loops, branches and arrays get as many values as they take;
-/// that functions come before their callers; and that the start takes and gives nothing.
+/// its use, in a region that encloses the use, and no value is without a definition; that calls, loops, branches and
+/// arrays get as many values as they take; that functions come before their callers; that the start takes and gives
+/// nothing; and that expressions and encoded elements are not too long.
 pub fn verify(program: &Program) -> Result<(), VerifyError> {
     let fail = |what: String| Err(VerifyError { function: String::new(), what });
     if program.modulus < BigUint::from(3u8) || program.modulus.bits() > 4096 {
-        return fail(format!("modulus {:#x} is not from 3 to 4096 bits", program.modulus));
+        return fail(format!("modulus {:#x} is below 3 or above 4096 bits", program.modulus));
     }
     if let Some(constant) = program.constants.iter().find(|constant| **constant >= program.modulus) {
         return fail(format!("constant {constant:#x} is not below the modulus"));
@@ -37,8 +45,15 @@ pub fn verify(program: &Program) -> Result<(), VerifyError> {
         if !names.insert(&function.name) {
             return fail(format!("two functions are named `{}`", function.name));
         }
-        let mut scope =
-            Scope { program, function, number, values: HashSet::new(), words: HashSet::new(), defined: HashSet::new() };
+        let mut scope = Scope {
+            program,
+            function,
+            number,
+            values: HashSet::new(),
+            words: HashSet::new(),
+            defined: HashSet::new(),
+            parts: parts(&function.words),
+        };
         scope.function().map_err(|what| VerifyError { function: function.name.clone(), what })?;
     }
     Ok(())
@@ -55,6 +70,22 @@ struct Scope<'a> {
     words: HashSet<Word>,
     /// Everything ever defined in the function.
     defined: HashSet<Value>,
+    /// How many parts the expression of each word has.
+    parts: Vec<usize>,
+}
+
+/// How many parts the expression of each word has. What it is made of comes before it; anything else is another error.
+fn parts(words: &[WordDef]) -> Vec<usize> {
+    let mut parts: Vec<usize> = Vec::with_capacity(words.len());
+    for word in words {
+        let of = |inner: &Word| parts.get(inner.0 as usize).copied().unwrap_or(0);
+        parts.push(match word {
+            WordDef::Constant(_) | WordDef::CalldataSize | WordDef::Defined => 1,
+            WordDef::CalldataWord(offset) => of(offset).saturating_add(1),
+            WordDef::Op(_, a, b) => of(a).saturating_add(of(b)).saturating_add(1),
+        });
+    }
+    parts
 }
 
 type Checked = Result<(), String>;
@@ -65,10 +96,16 @@ impl Scope<'_> {
             self.define(param)?;
         }
         self.region(&self.function.body)?;
-        self.read_all(&self.function.results)
+        self.read_all(&self.function.results)?;
+        let (defined, counted) = (self.defined.len(), self.function.value_count);
+        if defined == counted as usize {
+            Ok(())
+        } else {
+            Err(format!("{counted} values are counted, {defined} defined"))
+        }
     }
 
-    /// Checks `region`; what it defines is out of scope afterwards, unless `keep` reads it.
+    /// Checks `region` and that it can read what it gives; what it defines is out of scope afterwards.
     fn inner(&mut self, region: &Region, given: &[Operand]) -> Checked {
         let (values, words) = (self.values.clone(), self.words.clone());
         self.region(region)?;
@@ -121,8 +158,18 @@ impl Scope<'_> {
         }
     }
 
+    /// Checks a word that is read: its expression, and that what it reads is in scope.
     fn word(&self, word: Word) -> Checked {
-        let inner = |a: Word| if a < word { self.word(a) } else { Err(format!("w{} is made of a later word", word.0)) };
+        let parts = usize::try_from(word.0).ok().and_then(|word| self.parts.get(word));
+        if parts.is_some_and(|&parts| parts > WORD_PARTS_MAX) {
+            return Err(format!("w{} is an expression of more than {WORD_PARTS_MAX} parts", word.0));
+        }
+        self.word_part(word)
+    }
+
+    fn word_part(&self, word: Word) -> Checked {
+        let inner =
+            |a: Word| if a < word { self.word_part(a) } else { Err(format!("w{} is made of a later word", word.0)) };
         match self.function.words.get(word.0 as usize) {
             None => Err(format!("w{} does not exist", word.0)),
             Some(WordDef::Constant(_) | WordDef::CalldataSize) => Ok(()),
@@ -206,7 +253,8 @@ impl Scope<'_> {
                 self.word(*index)?;
                 self.read_all(values)?;
             }
-            Statement::Parse { result, offset, .. } => {
+            Statement::Parse { result, offset, size_bytes } => {
+                short(*size_bytes)?;
                 self.word(*offset)?;
                 self.define(*result)?;
             }
@@ -237,10 +285,19 @@ impl Scope<'_> {
                 if u64::from(*size_bytes) < least {
                     return Err(format!("output elements of {size_bytes} bytes cannot hold {least} bytes"));
                 }
+                short(*size_bytes)?;
                 self.read_all(values)?;
             }
         }
         Ok(())
+    }
+}
+
+fn short(size_bytes: u32) -> Checked {
+    if size_bytes <= SIZE_BYTES_MAX {
+        Ok(())
+    } else {
+        Err(format!("elements of {size_bytes} bytes are longer than {SIZE_BYTES_MAX}"))
     }
 }
 

@@ -54,7 +54,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
         while let Some(first) = rest.chars().next() {
             let length = match first {
                 '#' => break,
-                '"' => rest[1..].find('"').map_or(rest.len(), |end| end + 2),
+                '"' => quoted_length(rest),
                 '(' | ')' | '{' | '}' => 1,
                 _ => rest.find(|c: char| c.is_whitespace() || "(){}\"#".contains(c)).unwrap_or(rest.len()),
             };
@@ -63,6 +63,44 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
         }
     }
     tokens
+}
+
+/// Bytes of the quoted name that `rest` begins with; all of `rest` if its end is missing.
+fn quoted_length(rest: &str) -> usize {
+    let mut escaped = false;
+    let end = rest.char_indices().skip(1).find(|&(_, c)| {
+        let is_end = c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        is_end
+    });
+    end.map_or(rest.len(), |(at, _)| at + 1)
+}
+
+/// A name without its quotes and escapes, which are those of Rust; `None` if it is not well formed.
+fn unquoted(text: &str) -> Option<String> {
+    let inner = text.strip_prefix('"')?;
+    let mut name = String::new();
+    let mut chars = inner.chars();
+    loop {
+        let c = match chars.next()? {
+            '"' => return chars.next().is_none().then_some(name),
+            '\\' => match chars.next()? {
+                'n' => '\n',
+                'r' => '\r',
+                't' => '\t',
+                '0' => '\0',
+                'u' => {
+                    let (digits, behind) = chars.as_str().strip_prefix('{')?.split_once('}')?;
+                    chars = behind.chars();
+                    char::from_u32(u32::from_str_radix(digits, 16).ok()?)?
+                }
+                c @ ('"' | '\\' | '\'') => c,
+                _ => return None,
+            },
+            c => c,
+        };
+        name.push(c);
+    }
 }
 
 impl<'a> Parser<'a> {
@@ -98,10 +136,7 @@ impl<'a> Parser<'a> {
     }
 
     fn name(&mut self) -> Parsed<String> {
-        self.take("a quoted name", |text| {
-            let inner = text.strip_prefix('"')?.strip_suffix('"')?;
-            Some(inner.to_owned())
-        })
+        self.take("a quoted name", unquoted)
     }
 
     /// A number behind a one-letter prefix: `v12`.

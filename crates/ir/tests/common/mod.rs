@@ -1,0 +1,311 @@
+//! Programs at random as plans: lists of steps that any [`Machine`] can follow. On `Numbers` a plan computes, on the
+//! recorder it becomes a program.
+#![allow(dead_code, reason = "every test file is a crate of its own and uses a part")]
+
+use num_bigint::BigUint;
+use residue_ir::{Array, Capacity, Machine, Variable, WordOp};
+use residue_modular::Fe;
+use ruint::aliases::U256;
+
+/// SplitMix64 (Steele, Lea and Flood 2014).
+pub struct Seeded(pub u64);
+
+impl Seeded {
+    pub fn word(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.word() % bound as u64).unwrap()
+    }
+
+    /// True once in `times`.
+    pub fn once_in(&mut self, times: usize) -> bool {
+        self.below(times) == 0
+    }
+
+    pub fn calldata(&mut self) -> Vec<u8> {
+        let length = self.below(160);
+        let dense = self.once_in(3);
+        (0..length).map(|_| if dense || self.once_in(8) { self.word().to_le_bytes()[0] } else { 0 }).collect()
+    }
+}
+
+/// One step. Numbers choose among the values or words there are, counted round.
+#[derive(Debug, Clone)]
+pub enum Step {
+    Add(usize, usize),
+    Sub(usize, usize),
+    Mul(usize, usize),
+    Negate(usize),
+    Constant(u64),
+    Parse {
+        word: usize,
+        size_bytes: u32,
+    },
+    Call {
+        function: usize,
+        values: [usize; 2],
+    },
+    /// At most three turns; run-time ones by a word.
+    Repeat {
+        turns: Result<u64, usize>,
+        values: [usize; 2],
+        body: Vec<Step>,
+    },
+    Digits {
+        digits: Vec<i8>,
+        value: usize,
+    },
+    Branch {
+        word: usize,
+        then: Vec<Step>,
+        otherwise: Vec<Step>,
+        values: [usize; 2],
+    },
+    Load {
+        array: usize,
+        word: usize,
+    },
+    Store {
+        array: usize,
+        word: usize,
+        values: [usize; 2],
+    },
+    Get(usize),
+    Set {
+        variable: usize,
+        word: usize,
+    },
+    IsZero(usize),
+    Equal(usize, usize),
+    Bind(usize),
+    SmallWord(u64),
+    CalldataWord(usize),
+    WordOp(WordOp, usize, usize),
+    /// Never fails, unless the word itself is asked for.
+    Require {
+        word: usize,
+        itself: bool,
+    },
+    ReturnWord(usize),
+    ReturnElements {
+        values: [usize; 2],
+        size_bytes: u32,
+    },
+}
+
+/// A program.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    functions: Vec<Vec<Step>>,
+    start: Vec<Step>,
+}
+
+const FUNCTIONS: [&str; 3] = ["first", "second", "third"];
+const ELEMENTS: u64 = 3;
+
+impl Plan {
+    pub fn new(seed: u64) -> Self {
+        let seeded = &mut Seeded(seed);
+        let functions = (0..seeded.below(4)).map(|number| steps(seeded, 5, 1, number)).collect::<Vec<_>>();
+        let mut start = steps(seeded, 14, 3, functions.len());
+        if !seeded.once_in(4) {
+            start.push(Step::ReturnElements { values: [seeded.below(99), seeded.below(99)], size_bytes: 48 });
+        }
+        Self { functions, start }
+    }
+
+    /// Follows the plan.
+    pub fn run<M: Machine>(&self, machine: &M) {
+        let fixed: Array<[M::Fe; 2]> = machine.array("fixed", Capacity::Fixed(3));
+        let unbounded: Array<[M::Fe; 2]> = machine.array("unbounded \"quoted\" \\ λ\n", Capacity::Unbounded);
+        let size = machine.calldata_size();
+        let room = machine.word_op(WordOp::Add, machine.small(ELEMENTS), machine.bit(size, machine.small(0)));
+        machine.reserve(unbounded, room);
+        let seven = machine.constant(&BigUint::from(7u8));
+        for (array, count) in [(fixed, machine.small(ELEMENTS)), (unbounded, room)] {
+            let last = machine.repeat(count, seven, |machine, index, value| {
+                machine.store(array, index, [value, machine.one()]);
+                value + value
+            });
+            let _ = last;
+        }
+        let variables = [machine.variable("x", size), machine.variable("y", machine.small(5))];
+        let mut state = State {
+            values: vec![machine.zero(), seven],
+            words: vec![size, machine.small(1), machine.small(0)],
+            arrays: [fixed, unbounded],
+            variables,
+        };
+        self.follow(machine, &mut state, &self.start);
+    }
+
+    fn follow<M: Machine>(&self, machine: &M, state: &mut State<M>, steps: &[Step]) {
+        for step in steps {
+            self.step(machine, state, step);
+        }
+    }
+
+    /// `steps` on a copy of `state`, and two of the values there are then.
+    fn inner<M: Machine>(&self, machine: &M, state: &State<M>, steps: &[Step], given: [usize; 2]) -> [M::Fe; 2] {
+        let mut inner = state.clone();
+        self.follow(machine, &mut inner, steps);
+        given.map(|value| inner.value(value))
+    }
+
+    fn step<M: Machine>(&self, machine: &M, state: &mut State<M>, step: &Step) {
+        match step {
+            Step::Add(a, b) => state.values.push(state.value(*a) + state.value(*b)),
+            Step::Sub(a, b) => state.values.push(state.value(*a) - state.value(*b)),
+            Step::Mul(a, b) => state.values.push(state.value(*a) * state.value(*b)),
+            Step::Negate(a) => state.values.push(-state.value(*a)),
+            Step::Constant(value) => state.values.push(machine.constant(&BigUint::from(*value))),
+            Step::Parse { word, size_bytes } => {
+                let offset = machine.word_op(WordOp::Mod, state.word(*word), machine.small(170));
+                state.values.push(machine.parse(offset, *size_bytes));
+            }
+            Step::Call { function, values } => {
+                let input = values.map(|value| state.value(value));
+                let output = machine.function(FUNCTIONS[*function], input, |machine, input| {
+                    let words = vec![machine.calldata_size(), machine.small(2)];
+                    let mut own = State { values: input.to_vec(), words, ..*state };
+                    self.follow(machine, &mut own, &self.functions[*function]);
+                    [own.value(1), own.values[own.values.len() - 1]]
+                });
+                state.values.extend(output);
+            }
+            Step::Repeat { turns, values, body } => {
+                let count = match turns {
+                    Ok(count) => machine.small(*count),
+                    Err(word) => machine.word_op(WordOp::Mod, state.word(*word), machine.small(4)),
+                };
+                let before = values.map(|value| state.value(value));
+                let after = machine.repeat(count, before, |machine, turn, now| {
+                    let mut inner = state.clone();
+                    inner.values.extend(now);
+                    inner.words.push(turn);
+                    self.inner(machine, &inner, body, *values)
+                });
+                state.values.extend(after);
+            }
+            Step::Digits { digits, value } => {
+                let base = state.value(*value);
+                let by_digits = machine.repeat_digits(
+                    digits,
+                    machine.one(),
+                    |_, power| power.square(),
+                    |_, digit, power| if digit > 0 { power * base } else { power - base },
+                );
+                state.values.push(by_digits);
+            }
+            Step::Branch { word, then, otherwise, values } => {
+                let given = machine.branch(
+                    state.word(*word),
+                    |machine| self.inner(machine, state, then, *values),
+                    |machine| self.inner(machine, state, otherwise, [values[1], values[0]]),
+                );
+                state.values.extend(given);
+            }
+            Step::Load { array, word } => {
+                let index = machine.word_op(WordOp::Mod, state.word(*word), machine.small(ELEMENTS));
+                state.values.extend(machine.load(state.arrays[*array], index));
+            }
+            Step::Store { array, word, values } => {
+                let index = machine.word_op(WordOp::Mod, state.word(*word), machine.small(ELEMENTS));
+                machine.store(state.arrays[*array], index, values.map(|value| state.value(value)));
+            }
+            Step::Get(variable) => state.words.push(machine.get(state.variables[*variable])),
+            Step::Set { variable, word } => machine.set(state.variables[*variable], state.word(*word)),
+            Step::IsZero(value) => state.words.push(machine.is_zero(state.value(*value))),
+            Step::Equal(a, b) => state.words.push(machine.equal(state.value(*a), state.value(*b))),
+            Step::Bind(word) => state.words.push(machine.bind(state.word(*word))),
+            Step::SmallWord(value) => state.words.push(machine.word(U256::from(*value))),
+            Step::CalldataWord(word) => state.words.push(machine.calldata_word(state.word(*word))),
+            Step::WordOp(op, a, b) => {
+                // Bound, so that expressions do not grow without end.
+                let word = machine.word_op(*op, state.word(*a), state.word(*b));
+                state.words.push(machine.bind(word));
+            }
+            Step::Require { word, itself } => {
+                let word = state.word(*word);
+                machine.require(if *itself { word } else { machine.word_op(WordOp::Or, word, machine.small(1)) });
+            }
+            Step::ReturnWord(word) => machine.return_word(state.word(*word)),
+            Step::ReturnElements { values, size_bytes } => {
+                machine.return_elements(values.map(|value| state.value(value)), *size_bytes);
+            }
+        }
+    }
+}
+
+/// What a plan can name.
+struct State<M: Machine> {
+    values: Vec<M::Fe>,
+    words: Vec<M::Word>,
+    arrays: [Array<[M::Fe; 2]>; 2],
+    variables: [Variable; 2],
+}
+
+impl<M: Machine> Clone for State<M> {
+    fn clone(&self) -> Self {
+        Self { values: self.values.clone(), words: self.words.clone(), ..*self }
+    }
+}
+
+impl<M: Machine> State<M> {
+    fn value(&self, number: usize) -> M::Fe {
+        self.values[number % self.values.len()]
+    }
+
+    fn word(&self, number: usize) -> M::Word {
+        self.words[number % self.words.len()]
+    }
+}
+
+fn steps(seeded: &mut Seeded, count: usize, depth: usize, functions: usize) -> Vec<Step> {
+    (0..1 + seeded.below(count)).map(|_| step(seeded, depth, functions)).collect()
+}
+
+fn step(seeded: &mut Seeded, depth: usize, functions: usize) -> Step {
+    let mut any = || seeded.below(97);
+    let (a, b, c) = (any(), any(), any());
+    let inner = |seeded: &mut Seeded| steps(seeded, 4, depth - 1, functions);
+    match seeded.below(32) {
+        0 | 1 => Step::Add(a, b),
+        2 | 3 => Step::Sub(a, b),
+        4..7 => Step::Mul(a, b),
+        7 => Step::Negate(a),
+        8 => Step::Constant(a as u64 % 3),
+        9 | 10 => {
+            let sizes = [0, 1, 20, 31, 31, 31, 32, 48, 64, 100];
+            Step::Parse { word: a, size_bytes: sizes[seeded.below(sizes.len())] }
+        }
+        11 | 12 if functions > 0 => Step::Call { function: a % functions, values: [b, c] },
+        13 if depth > 0 => Step::Repeat { turns: Ok(a as u64 % 4), values: [b, c], body: inner(seeded) },
+        14 if depth > 0 => Step::Repeat { turns: Err(a), values: [b, c], body: inner(seeded) },
+        15 => {
+            let digits = (0..seeded.below(6)).map(|_| [-1, 0, 0, 1, 2][seeded.below(5)]).collect();
+            Step::Digits { digits, value: a }
+        }
+        16 | 17 if depth > 0 => Step::Branch { word: a, then: inner(seeded), otherwise: inner(seeded), values: [b, c] },
+        18 => Step::Load { array: a % 2, word: b },
+        19 => Step::Store { array: seeded.below(2), word: a, values: [b, c] },
+        20 => Step::Get(a % 2),
+        21 => Step::Set { variable: a % 2, word: b },
+        22 => Step::IsZero(a),
+        23 => Step::Equal(a, b),
+        24 => Step::Bind(a),
+        25 => Step::SmallWord(a as u64),
+        26 => Step::CalldataWord(a),
+        27 | 28 => Step::WordOp(WordOp::ALL[c % 12], a, b),
+        29 => Step::Require { word: a, itself: seeded.once_in(5) },
+        30 if seeded.once_in(12) => Step::ReturnWord(a),
+        31 if seeded.once_in(12) => Step::ReturnElements { values: [a, b], size_bytes: 48 + 16 * (c as u32 % 3) },
+        _ => Step::Mul(a, b),
+    }
+}

@@ -1,0 +1,181 @@
+//! One text, two interpretations: on numbers it gives what its recorded program gives in the evaluator.
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
+mod common;
+
+use common::{Plan, Seeded};
+use num_bigint::BigUint;
+use residue_ir::{Machine, Numbers, Outcome, WordOp, evaluate, record, text, verify};
+use residue_modular::Number;
+use residue_modular::fields::{Bls12_381Fp, Bls12_381Fr, Bn254Fp};
+
+/// Runs `cases` plans over one field; says how many returned, failed and ended.
+fn agree<F: Number>(cases: u64) -> [u64; 3] {
+    let mut tally = [0; 3];
+    for seed in 0..cases {
+        let plan = Plan::new(seed);
+        let program = record("plan", &F::modulus(), |machine| plan.run(machine));
+        verify(&program).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{}", text::print(&program)));
+        let mut seeded = Seeded(!seed);
+        for _ in 0..4 {
+            let calldata = seeded.calldata();
+            let numbers = Numbers::<F>::new(calldata.clone());
+            plan.run(&numbers);
+            let outcome = numbers.outcome();
+            assert_eq!(evaluate(&program, &calldata), outcome, "seed {seed}, calldata {calldata:02x?}");
+            tally[match outcome {
+                Outcome::Returned(_) => 0,
+                Outcome::Failed => 1,
+                Outcome::Ended => 2,
+            }] += 1;
+        }
+    }
+    tally
+}
+
+#[test]
+fn numbers_and_recorded_programs_agree() {
+    for tally in [agree::<Bls12_381Fp>(300), agree::<Bls12_381Fr>(300), agree::<Bn254Fp>(300)] {
+        assert!(tally[0] > 300 && tally[1] > 30 && tally[2] > 100, "{tally:?}");
+    }
+}
+
+/// Both interpretations of a short text.
+#[track_caller]
+fn check(calldata: &[u8], expected: Outcome, text: impl Fn(&dyn Fn(Outcome)), evaluated: Outcome) {
+    text(&|found| assert_eq!(found, expected));
+    assert_eq!(evaluated, expected, "calldata {calldata:02x?}");
+}
+
+macro_rules! both {
+    ($calldata:expr, $text:expr, $expected:expr) => {{
+        fn text<M: Machine>(machine: &M) {
+            let text: fn(&M) = $text;
+            text(machine);
+        }
+        let calldata: &[u8] = $calldata;
+        let program = record("both", &Bls12_381Fp::modulus(), |machine| text(machine));
+        verify(&program).unwrap();
+        let run = |found: &dyn Fn(Outcome)| {
+            let numbers = Numbers::<Bls12_381Fp>::new(calldata.to_vec());
+            text(&numbers);
+            found(numbers.outcome());
+        };
+        check(calldata, $expected, run, evaluate(&program, calldata));
+    }};
+}
+
+fn word(value: u8) -> Outcome {
+    Outcome::Returned([vec![0; 31], vec![value]].concat())
+}
+
+#[test]
+fn the_first_ending_counts() {
+    both!(
+        &[1],
+        |machine| {
+            machine.return_word(machine.small(5));
+            machine.return_word(machine.small(6));
+            machine.require(machine.small(0));
+        },
+        word(5)
+    );
+    both!(
+        &[1],
+        |machine| {
+            machine.require(machine.small(0));
+            machine.return_word(machine.small(6));
+        },
+        Outcome::Failed
+    );
+    both!(&[], |machine| machine.require(machine.small(2)), Outcome::Ended);
+}
+
+#[test]
+fn what_a_requirement_forbids_is_not_done_behind_it() {
+    // Without the requirement: 2²⁵⁵ turns, and an element that nobody stored.
+    both!(
+        &[0x80],
+        |machine| {
+            let count = machine.calldata_word(machine.small(0));
+            machine.require(machine.word_op(WordOp::Lt, count, machine.small(4)));
+            let array = machine.array::<M::Fe>("array", residue_ir::Capacity::Unbounded);
+            machine.reserve(array, count);
+            machine.repeat(count, (), |machine, turn, ()| machine.store(array, turn, machine.one()));
+            let element = machine.load(array, machine.small(7));
+            machine.return_word(machine.is_zero(element));
+        },
+        Outcome::Failed
+    );
+}
+
+#[test]
+fn a_variable_keeps_what_a_loop_sets() {
+    both!(
+        &[],
+        |machine| {
+            let sum = machine.variable("sum", machine.small(0));
+            machine.repeat(machine.small(5), (), |machine, turn, ()| {
+                let before = machine.get(sum);
+                machine.set(sum, machine.word_op(WordOp::Add, before, turn));
+            });
+            machine.return_word(machine.get(sum));
+        },
+        word(10)
+    );
+}
+
+#[test]
+fn words_are_those_of_the_evm() {
+    use ruint::aliases::U256;
+    let (zero, one, max) = (U256::ZERO, U256::ONE, U256::MAX);
+    let two = U256::from(2);
+    for (op, a, b, expected) in [
+        (WordOp::Add, max, one, zero),
+        (WordOp::Sub, zero, one, max),
+        (WordOp::Mul, max, two, max - one),
+        (WordOp::Div, max, zero, zero),
+        (WordOp::Div, max, two, max >> 1),
+        (WordOp::Mod, max, zero, zero),
+        (WordOp::Mod, max, two, one),
+        (WordOp::Lt, one, two, one),
+        (WordOp::Lt, two, two, zero),
+        (WordOp::Eq, two, two, one),
+        (WordOp::And, max, two, two),
+        (WordOp::Or, one, two, U256::from(3)),
+        (WordOp::Xor, max, max, zero),
+        (WordOp::Shl, one, U256::from(255), one << 255),
+        (WordOp::Shl, max, U256::from(256), zero),
+        (WordOp::Shr, max, U256::from(255), one),
+        (WordOp::Shr, max, max, zero),
+    ] {
+        assert_eq!(op.apply(a, b), expected, "{op:?} {a:#x} {b:#x}");
+    }
+}
+
+#[test]
+fn calldata_ends_with_zeros() {
+    both!(&[1, 2], |machine| machine.return_word(machine.calldata_word(machine.small(1))), {
+        Outcome::Returned([vec![2], vec![0; 31]].concat())
+    });
+    both!(&[1, 2], |machine| machine.return_elements(machine.parse(machine.small(1), 2), 48), {
+        Outcome::Returned([vec![0; 46], vec![2, 0]].concat())
+    });
+    both!(&[7], |machine| machine.return_elements(machine.parse(machine.small(9), 64), 48), {
+        Outcome::Returned(vec![0; 48])
+    });
+}
+
+#[test]
+fn operations_on_constants_are_folded() {
+    let program = record("folded", &BigUint::from(97u8), |machine| {
+        let parsed = machine.parse(machine.small(0), 0);
+        let five = machine.constant(&BigUint::from(5u8));
+        let folded = (five * five - machine.one()) * machine.one() + machine.zero();
+        machine.return_elements(parsed * machine.zero() + folded, 1);
+    });
+    assert_eq!(evaluate(&program, &[]), Outcome::Returned(vec![24]));
+    let mut operations = 0;
+    program.entry().body.for_each_block(&mut |block| operations += block.ops.len());
+    assert_eq!(operations, 0);
+}

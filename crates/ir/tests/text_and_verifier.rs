@@ -1,0 +1,294 @@
+//! The text form reads back what it prints and never panics; the verifier takes what is well formed and names what is not.
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
+mod common;
+
+use common::{Plan, Seeded};
+use num_bigint::BigUint;
+use residue_ir::{Outcome, Program, evaluate, record, text, verify};
+
+fn recorded(seed: u64) -> Program {
+    let plan = Plan::new(seed);
+    record("a plan", &((BigUint::from(1u8) << 384) - 317u16), |machine| plan.run(machine))
+}
+
+#[test]
+fn programs_are_read_back_as_printed() {
+    for seed in 0..500 {
+        let program = recorded(seed);
+        assert_eq!(text::parse(&text::print(&program)), Ok(program), "seed {seed}");
+    }
+}
+
+#[test]
+fn names_may_have_any_characters() {
+    for name in ["", "\"", "\\", "a \"quoted\" name", "# no comment", "line\nend\r\t\0", "ξ\u{301}\u{202e}", "'", "{ }"]
+    {
+        let mut program = recorded(1);
+        program.name = name.to_owned();
+        program.functions[0].name = format!("{name}\"");
+        program.variables[0] = name.to_owned();
+        assert_eq!(text::parse(&text::print(&program)), Ok(program), "{name:?}");
+    }
+}
+
+#[test]
+fn damaged_text_is_refused_or_another_program() {
+    let mut seeded = Seeded(3);
+    let (mut refused, mut read, mut verified) = (0, 0, 0);
+    for seed in 0..3000 {
+        let printed = text::print(&recorded(seed % 40));
+        let tokens: Vec<&str> = printed.split_inclusive([' ', '\n', '(', ')']).collect();
+        let mut damaged: Vec<&str> = tokens.clone();
+        for _ in 0..1 + seeded.below(3) {
+            let (at, from) = (seeded.below(damaged.len()), seeded.below(tokens.len()));
+            match seeded.below(4) {
+                0 => drop(damaged.remove(at)),
+                1 => damaged[at] = tokens[from],
+                2 => damaged.insert(at, tokens[from]),
+                _ => damaged.truncate(at.max(1)),
+            }
+        }
+        match text::parse(&damaged.concat()) {
+            Ok(program) => {
+                read += 1;
+                verified += u32::from(verify(&program).is_ok());
+            }
+            Err(error) => {
+                refused += 1;
+                assert!(error.line >= 1 && error.line <= printed.lines().count() + 1, "{error}");
+            }
+        }
+    }
+    assert!(refused > 100 && read > 100 && verified > 10, "{refused} refused, {read} read, {verified} well formed");
+}
+
+#[test]
+fn any_characters_are_refused_without_a_panic() {
+    let mut seeded = Seeded(4);
+    let pieces = [
+        "program",
+        "\"",
+        "\\",
+        "(",
+        ")",
+        "{",
+        "}",
+        "#",
+        "\n",
+        " ",
+        "v0",
+        "w0",
+        "v",
+        "c99999999999",
+        "0x",
+        "0xg",
+        "é",
+        "𝔽",
+        "modulus",
+        "function",
+        "f0",
+        "->",
+        "values",
+        "4294967296",
+        "-1",
+        "block",
+        "repeat",
+        "\u{0}",
+        "\"\\u{110000}\"",
+    ];
+    for _ in 0..5000 {
+        let text: String = (0..seeded.below(30)).map(|_| pieces[seeded.below(pieces.len())]).collect();
+        assert!(text::parse(&text).is_err(), "{text:?}");
+        let spaced: String =
+            (0..seeded.below(30)).map(|_| pieces[seeded.below(pieces.len())].to_owned() + " ").collect();
+        assert!(text::parse(&spaced).is_err(), "{spaced:?}");
+    }
+}
+
+/// A program text with `body` as its start, which has the words w0 = 1, w1 = defined and three values.
+fn start(body: &str) -> String {
+    format!(
+        "program \"p\" modulus 0x61 function f0 \"start\" () -> () values 3 {{ word w0 = 0x1 word w1 = defined {body} }}"
+    )
+}
+
+#[test]
+fn deep_nesting_is_refused() {
+    for depth in [65, 1000, 200_000] {
+        let text = start(&"branch w0 { ".repeat(depth));
+        assert!(text::parse(&text).unwrap_err().expected.contains("regions"));
+    }
+    let text = start(&format!("{}{}", "branch w0 { ".repeat(60), "give () } else { give () } -> () ".repeat(60)));
+    assert!(text::parse(&text).is_ok());
+}
+
+#[test]
+fn huge_numbers_are_refused() {
+    for (what, body) in [
+        ("value", "block { v99999999999 = add v0 v0 }"),
+        ("word", "return_word w4294967296"),
+        ("size", "parse w0 bytes 4294967296 -> v0"),
+    ] {
+        assert!(text::parse(&start(body)).is_err(), "{what}");
+    }
+    let long = format!("0x{}", "f".repeat(65));
+    assert!(text::parse(&start("").replace("0x1", &long)).is_err());
+    let long = format!("0x{}", "f".repeat(100_000));
+    let program = text::parse(&start("").replace("0x61", &long)).unwrap();
+    assert!(verify(&program).unwrap_err().what.contains("4096 bits"));
+}
+
+/// Every statement and declaration once.
+const WELL_FORMED: &str = r#"
+program "well formed" modulus 0x61
+constant c0 = 0x5
+array a0 "pairs" values 2 capacity 4
+array a1 "singles" values 1 capacity unbounded
+variable x0 "count"
+function f0 "double" (v0) -> (v1) values 2 {
+  block { v1 = add v0 v0 }
+}
+function f1 "start" () -> () values 17 {
+  word w0 = 0x3
+  word w1 = calldata_size
+  word w2 = calldata_word w0
+  word w3 = add w1 w2
+  word w4 = defined
+  word w5 = defined
+  word w6 = defined
+  word w7 = defined
+  word w8 = defined
+  parse w0 bytes 1 -> v0
+  reserve a1 w0
+  store a0 w0 (v0 c0)
+  load a0 w0 -> (v1 v2)
+  call f0 (v1) -> (v3)
+  repeat w0 index w4 (v4 v5) = (v3 c0) {
+    block { v6 = mul v4 v5 v7 = sub v6 v0 }
+    store a1 w4 (v7)
+    give (v6 v7)
+  } -> (v8 v9)
+  is_zero v8 -> w5
+  branch w5 {
+    bind w3 -> w6
+    set x0 w6
+    block { v10 = add v8 v9 }
+    give (v10)
+  } else {
+    give (c0)
+  } -> (v11)
+  equal v11 v0 -> w7
+  get x0 -> w8
+  require w0
+  branch w7 { return_word w8 give () } else { give () } -> ()
+  block { v12 = mul v11 v11 v13 = add v12 v0 v14 = add v13 v13 v15 = sub v14 c0 v16 = sub v15 v0 }
+  return_elements (v16 v9) bytes 2
+}
+"#;
+
+#[test]
+fn a_program_with_every_statement_is_well_formed() {
+    let program = text::parse(WELL_FORMED).unwrap();
+    assert_eq!(verify(&program), Ok(()));
+    assert_eq!(text::parse(&text::print(&program)), Ok(program.clone()));
+    // 7 is parsed; the loop goes (14, 5) → (70, 63) → (45, 38) → (61, 54); 61 ≠ 0, so v11 is 5, and v16 = 57 − 5 − 7.
+    assert_eq!(evaluate(&program, &[0, 0, 0, 7]), Outcome::Returned(vec![0, 52, 0, 54]));
+}
+
+/// `from` replaced by `to` in the well formed text makes it badly formed, and the verifier says `what`.
+#[track_caller]
+fn check(from: &str, to: &str, what: &str) {
+    assert_eq!(WELL_FORMED.matches(from).count(), 1, "`{from}` is there once");
+    let program = text::parse(&WELL_FORMED.replace(from, to)).unwrap();
+    let error = verify(&program).unwrap_err().to_string();
+    assert!(error.contains(what), "`{to}`: {error}");
+}
+
+#[test]
+fn moduli_and_constants_are_in_range() {
+    check("0x61", "0x2", "modulus 0x2 is below 3");
+    check("0x61", &format!("0x1{}", "0".repeat(1024)), "above 4096 bits");
+    check("0x5", "0x61", "constant 0x61 is not below the modulus");
+}
+
+#[test]
+fn functions_are_named_once_and_called_from_behind() {
+    check("\"start\"", "\"double\"", "two functions are named `double`");
+    check("\"start\" ()", "\"start\" (v0)", "the start `start` takes or gives values");
+    check("\"start\" () -> ()", "\"start\" () -> (c0)", "the start `start` takes or gives values");
+    check("call f0", "call f1", "call of function 1");
+    check("call f0 (v1)", "call f0 ()", "the input of `double` has 1 values, here 0");
+    check("-> (v3)", "-> ()", "the output of `double` has 1 values, here 0");
+    let none = text::parse("program \"none\" modulus 0x61").unwrap();
+    assert!(verify(&none).unwrap_err().what.contains("no function"));
+}
+
+#[test]
+fn values_are_defined_once_and_before_their_use() {
+    check("values 17", "values 16", "v16 is beyond the function's 16 values");
+    check("values 17", "values 18", "18 values are counted, 17 defined");
+    check("-> v0\n", "-> v1\n", "v0 is used where it is not defined");
+    check("-> (v1 v2)", "-> (v1 v1)", "v1 is defined twice");
+    check("-> (v8 v9)", "-> (v8 v6)", "v6 is defined twice");
+    check("v6 = mul v4 v5", "v6 = mul v4 v6", "v6 is used where it is not defined");
+    check("give (v6 v7)", "give (v6 v8)", "v8 is used where it is not defined");
+    check("= (v3 c0)", "= (v3 v4)", "v4 is used where it is not defined");
+    check("equal v11 v0", "equal v10 v0", "v10 is used where it is not defined");
+    check("equal v11 v0", "equal v11 v5", "v5 is used where it is not defined");
+    check("v12 = mul v11 v11", "v12 = mul v11 c1", "constant c1 does not exist");
+    check("(v0) -> (v1)", "(v0) -> (v9)", "v9 is used where it is not defined");
+}
+
+#[test]
+fn words_are_defined_once_and_before_their_use() {
+    check("-> w7", "-> w5", "w5 is defined twice");
+    check("-> w7", "-> w1", "w1 is an expression and cannot be a result");
+    check("-> w7", "-> w99", "w99 does not exist");
+    check("require w0", "require w99", "w99 does not exist");
+    check("require w0", "require w4", "w4 is used where it is not defined");
+    check("require w0", "require w6", "w6 is used where it is not defined");
+    check("add w1 w2", "add w1 w4", "w3 is made of a later word");
+    check("add w1 w2", "add w1 w3", "w3 is made of a later word");
+    check("branch w7", "branch w6", "w6 is used where it is not defined");
+}
+
+#[test]
+fn arrays_and_variables_exist() {
+    check("store a0 w0", "store a2 w0", "array a2 does not exist");
+    check("load a0 w0", "load a9 w0", "array a9 does not exist");
+    check("reserve a1", "reserve a2", "array a2 does not exist");
+    check("(v0 c0)", "(v0)", "an element of array `pairs` has 2 values, here 1");
+    check("load a0 w0", "load a1 w0", "an element of array `singles` has 1 values, here 2");
+    check("get x0", "get x1", "variable x1 does not exist");
+    check("set x0", "set x7", "variable x7 does not exist");
+}
+
+#[test]
+fn loops_and_branches_carry_what_they_say() {
+    check("= (v3 c0)", "= (v3)", "the initial state of a loop has 2 values, here 1");
+    check("give (v6 v7)", "give (v6)", "the next state of a loop has 2 values, here 1");
+    check("-> (v8 v9)", "-> (v8)", "the final state of a loop has 2 values, here 1");
+    check("give (v10)", "give ()", "what a branch gives has 1 values, here 0");
+    check("give (c0)", "give (c0 c0)", "what a branch gives has 1 values, here 2");
+}
+
+#[test]
+fn elements_fit_their_bytes() {
+    check("bytes 2", "bytes 0", "output elements of 0 bytes cannot hold 1 bytes");
+    check("bytes 2", "bytes 4097", "elements of 4097 bytes are longer than 4096");
+    check("bytes 1 ->", "bytes 4294967295 ->", "elements of 4294967295 bytes are longer than 4096");
+}
+
+#[test]
+fn an_expression_that_doubles_with_every_word_is_refused_at_once() {
+    for words in [11, 60, 100_000] {
+        let doubling: String = (1..words).map(|word| format!("word w{word} = add w{0} w{0} ", word - 1)).collect();
+        let text = format!(
+            "program \"p\" modulus 0x61 function f0 \"start\" () -> () values 0 {{ word w0 = 0x1 {doubling} return_word w{} }}",
+            words - 1
+        );
+        let error = verify(&text::parse(&text).unwrap()).unwrap_err();
+        assert!(error.what.contains("more than 1000 parts"), "{error}");
+    }
+}
