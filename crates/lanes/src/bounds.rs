@@ -1,0 +1,154 @@
+//! What is known about a value without knowing it: magnitude of its limbs, range in units of the modulus.
+//!
+//! Every rule is a theorem about one step, stated where it stands; the planner applies them once, [`crate::check`] applies them again to
+//! the finished plan and then to real values. Throughout, a row has limbs aᵢ of 52 bits, v = Σ aᵢ·2^(52i), W = 2^(52(L−1)),
+//! and M is the working modulus of [`Shape`].
+
+use crate::shape::{ROW_LIMB_BITS, Shape};
+
+/// One M, in which ranges are counted: ranges are fixed-point numbers with 16 bits behind the point, rounded outwards.
+pub const UNIT: i64 = 1 << UNIT_BITS;
+const UNIT_BITS: u32 = 16;
+
+/// Largest limb that a step may produce. Carrying adds at most 2¹¹ to it, which stays inside an `i64`.
+pub(crate) const LIMB_MAX: u64 = 1 << 62;
+/// A multiple of M with carried limbs adds less than this to a limb.
+const CARRIED_LIMB: u64 = 1 << ROW_LIMB_BITS;
+
+/// Bounds of a value: |aᵢ| ≤ `limb` for every limb but the top one, `low`·M ≤ 2¹⁶·v ≤ `high`·M.
+///
+/// The top limb follows: it is v/W up to the lower limbs' share, so |a| ≤ |v|/W + `limb`/2⁵¹ + 1, and since |v| < R = 2⁵²·W it
+/// is below 2⁵³ for every value that a plan holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bounds {
+    /// Largest magnitude of the limbs below the top one.
+    pub limb: u64,
+    /// Least value, in M/2¹⁶.
+    pub low: i64,
+    /// Greatest value, in M/2¹⁶.
+    pub high: i64,
+}
+
+impl Bounds {
+    /// x + y: limbs and values add.
+    pub fn add(self, y: Self) -> Self {
+        Self { limb: self.limb + y.limb, low: self.low + y.low, high: self.high + y.high }
+    }
+
+    /// x − y.
+    pub fn sub(self, y: Self) -> Self {
+        Self { limb: self.limb + y.limb, low: self.low - y.high, high: self.high - y.low }
+    }
+
+    /// x + k·M, with the limbs of k·M carried.
+    pub fn biased(self, multiple: i64) -> Self {
+        if multiple == 0 {
+            return self;
+        }
+        Self { limb: self.limb + CARRIED_LIMB, low: self.low + multiple * UNIT, high: self.high + multiple * UNIT }
+    }
+
+    /// x with every limb's bits above 52 added to the next limb, once and all at a time: limbs lie in [−2¹¹, 2⁵² + 2¹¹). The value stays.
+    pub fn carried(self) -> Self {
+        Self { limb: CARRIED_LIMB + (1 << 11), ..self }
+    }
+
+    /// The outcome of a reduction, x + k·M − (q − 1)·M with q estimated from the top limb t, k such that x + k·M ≥ M.
+    ///
+    /// Write v = x + k·M. Carrying leaves the lower limbs in [−2¹¹, 2⁵² + 2¹¹), so v/W − t lies in (−2⁻⁴⁰, 1 + 2⁻⁴⁰), and t ≥ 0
+    /// because v/W ≥ M/W ≥ 2¹⁰. Let s be the bits of M in the top limb beyond twelve: 2¹⁰ ≤ M/(2ˢW) < 2¹². With
+    /// t′ = ⌊t/2ˢ⌋ the difference v/(2ˢW) − t′ lies in (−2⁻⁴⁰, 2). q = ⌊t′·µ/2⁵²⌋ with µ = ⌊2⁵²·2ˢW/M⌋ loses at most 1 by the outer
+    /// floor and t′/2⁵² ≤ 2⁻²³ by the inner one. So v/M − q lies in (−2⁻⁵⁰, 1 + 2⁻⁹ + 2⁻²³), and one M more makes it positive.
+    /// Limbs: what is carried, minus low and high halves of q·mᵢ, plus mᵢ.
+    pub fn reduced() -> Self {
+        Self { limb: 1 << 54, low: 0, high: 2 * UNIT + (UNIT >> 9) + 1 }
+    }
+
+    /// The outcome of a Montgomery product of operands in [0, R): (xy + uM)/R with u < R, so below M·(1 + (x/M)(y/M)·M/R), M/R < 2⁻ʰ.
+    /// A limb collects at most 2(2L − 1) halves of products below 2⁵² and one carry of at most 4L.
+    pub fn product(self, y: Self, shape: Shape) -> Self {
+        let limbs = shape.limbs() as u64; // At most 15.
+        // Operands are below 2⁵⁷ units: the product fits 128 bits, and its quotient by R/M the 64 of a range.
+        let share = (i128::from(self.high) * i128::from(y.high)) >> (UNIT_BITS + shape.headroom_bits());
+        Self { limb: (4 * limbs - 2) * CARRIED_LIMB + 4 * limbs, low: 0, high: UNIT + share as i64 + 1 }
+    }
+
+    /// May this be a sum or difference inside a plan?
+    pub(crate) fn is_sum(self, shape: Shape) -> bool {
+        let most = shape.range_max() * UNIT;
+        self.limb <= LIMB_MAX && -most <= self.low && self.high <= most
+    }
+
+    /// May this be an operand of a product? The value must lie in [0, R).
+    pub(crate) fn is_operand(self, shape: Shape) -> bool {
+        self.limb <= LIMB_MAX && self.low >= 0 && self.high <= shape.operand_max() * UNIT
+    }
+
+    /// Does this keep a promise of `outer`?
+    pub fn is_within(self, outer: Self) -> bool {
+        self.limb <= outer.limb && outer.low <= self.low && self.high <= outer.high
+    }
+
+    /// The least k with x + k·M ≥ 0.
+    pub(crate) fn multiples_to_zero(self) -> i64 {
+        (-self.low).div_euclid(UNIT) + i64::from((-self.low).rem_euclid(UNIT) != 0)
+    }
+}
+
+/// The multiples of M that are at hand as rows: all up to 8, then 1.5·2ᵉ and 2ᵉ up to 2¹⁷.
+pub(crate) const BIAS_COUNT: usize = 37;
+
+/// A multiple of M that is at hand, by its number in the table; number 0 is zero.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Bias(pub u8);
+
+impl Bias {
+    /// The least bias that is at least k·M. Requires k ≤ 2¹⁷.
+    pub fn at_least(multiple: i64) -> Self {
+        debug_assert!(multiple <= 1 << 17, "the table ends at 2^17");
+        if multiple <= 8 {
+            return Self(multiple.max(0) as u8);
+        }
+        let exponent = i64::BITS - (multiple - 1).leading_zeros(); // 2^(exponent − 1) < multiple ≤ 2^exponent
+        let is_low_half = multiple <= 3 << (exponent - 2);
+        // At most 36.
+        Self((10 + 2 * (exponent - 4) - u32::from(is_low_half)) as u8)
+    }
+
+    /// k, if this is k·M.
+    pub fn multiple(self) -> i64 {
+        match i64::from(self.0) {
+            small @ 0..=8 => small,
+            half if half % 2 == 1 => 3 << ((half - 9) / 2 + 2),
+            full => 1 << ((full - 10) / 2 + 4),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_bias_that_suffices_is_chosen() {
+        let table: Vec<i64> = (0..BIAS_COUNT as u8).map(|i| Bias(i).multiple()).collect();
+        assert!(table.is_sorted() && table[BIAS_COUNT - 1] == 1 << 17);
+        for k in 0..=1 << 17 {
+            let least = table.iter().position(|multiple| *multiple >= k).unwrap();
+            assert_eq!(usize::from(Bias::at_least(k).0), least, "{k}");
+        }
+    }
+
+    #[test]
+    fn a_bias_keeps_every_permitted_sum_below_the_radix() {
+        for bits in [254, 256, 381, 384, 768, 776] {
+            let shape = Shape::of_bits(bits).unwrap();
+            let most = shape.range_max();
+            for low in (0..=most.min(200)).chain([most]) {
+                let bounds = Bounds { limb: 0, low: -low * UNIT, high: most * UNIT };
+                let bias = Bias::at_least(bounds.multiples_to_zero() + 1).multiple();
+                assert!(bounds.biased(bias).is_operand(shape), "{bits} bits, {low}");
+            }
+        }
+    }
+}

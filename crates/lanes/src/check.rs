@@ -1,0 +1,158 @@
+//! The judge of plans: derives every bound again from the finished tables, and holds real values to it.
+//!
+//! [`check`] knows nothing of the planner's values and steps, only of rows and of the theorems in [`crate::bounds`]. It demands what each
+//! step requires of its operands, runs the step with the scalar kernel, and compares what came out with what was proved.
+
+use num_bigint::{BigInt, BigUint};
+use thiserror::Error;
+
+use crate::bounds::{Bounds, UNIT};
+use crate::kernel::scalar;
+use crate::modulus_rows::ModulusRows;
+use crate::plan::{Plan, SegmentKind};
+use crate::rows::{ROW_LIMBS, Rows};
+use crate::shape::{ROW_LIMB_BITS, Shape};
+
+/// A promise that a plan or a row breaks.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum Violation {
+    /// A step may produce or meet what it does not allow for.
+    #[error("step {step}: {requirement} does not hold for {bounds:?}")]
+    Unproved {
+        /// Number of the step in order of execution.
+        step: usize,
+        /// What is required.
+        requirement: &'static str,
+        /// What is known.
+        bounds: Bounds,
+    },
+    /// A step reads a row that nothing has written.
+    #[error("step {step} reads row {row} before it is written")]
+    Unwritten {
+        /// Number of the step in order of execution.
+        step: usize,
+        /// The row.
+        row: u16,
+    },
+    /// A value lies outside its proved bounds.
+    #[error("step {step}: row {row} holds {value}, which exceeds {bounds:?}")]
+    OutOfBounds {
+        /// Number of the step in order of execution.
+        step: usize,
+        /// The row.
+        row: u16,
+        /// Its value.
+        value: BigInt,
+        /// What was proved.
+        bounds: Bounds,
+    },
+}
+
+/// Runs a plan with the scalar kernel, proving every step's bounds and comparing every value with them. Slow.
+/// Requires what [`Plan::run`] requires.
+pub fn check(plan: &Plan, modulus: &ModulusRows, rows: &mut Rows) -> Result<(), Violation> {
+    let mut judge = Judge::new(plan, modulus, rows);
+    for slot in 0..plan.slot_count {
+        judge.define(rows, slot, plan.shape.end_bounds())?;
+    }
+    if let Some(zero) = plan.zero_row {
+        rows.set_row(zero, &[0; ROW_LIMBS]);
+        judge.define(rows, zero, Bounds { limb: 0, low: 0, high: 0 })?;
+    }
+    let (constants, shape) = (&modulus.constants, plan.shape);
+    for segment in &plan.segments {
+        for at in segment.start as usize..segment.end as usize {
+            judge.step += 1;
+            match segment.kind {
+                SegmentKind::Linear => {
+                    let step = &plan.linear[at];
+                    let [x, y] = [judge.read(step.x)?, judge.read(step.y)?];
+                    let sum = if step.is_sub() { x.sub(y) } else { x.add(y) };
+                    judge.require(sum.is_sum(shape), "a sum within range", sum)?;
+                    let bounds = sum.biased(step.bias().multiple());
+                    judge.require(bounds.limb <= crate::bounds::LIMB_MAX, "limbs within range", bounds)?;
+                    scalar::linear(constants, shape, rows, step);
+                    judge.define(rows, step.out, bounds)?;
+                }
+                SegmentKind::Carry => {
+                    let step = &plan.carries[at];
+                    let x = judge.read(step.x)?;
+                    scalar::carry(shape, rows, step);
+                    judge.define(rows, step.out, x.carried())?;
+                }
+                SegmentKind::Reduce => {
+                    let step = &plan.reductions[at];
+                    let x = judge.read(step.x)?.biased(step.bias.multiple());
+                    judge.require(x.low >= UNIT && x.is_operand(shape), "M ≤ v < R", x)?;
+                    scalar::reduce(constants, shape, rows, step);
+                    judge.define(rows, step.out, Bounds::reduced())?;
+                }
+                SegmentKind::Batch => {
+                    let step = &plan.batches[at];
+                    let mut products = [Bounds::reduced(); crate::plan::BATCH_LANES];
+                    for (lane, product) in products.iter_mut().enumerate() {
+                        let [x, y] = [judge.read(step.x[lane])?, judge.read(step.y[lane])?];
+                        judge.require(x.is_operand(shape), "0 ≤ x < R", x)?;
+                        judge.require(y.is_operand(shape), "0 ≤ y < R", y)?;
+                        *product = x.product(y, shape);
+                    }
+                    scalar::batch(constants, shape, rows, step);
+                    for (lane, product) in products.into_iter().enumerate().take(usize::from(step.lanes)) {
+                        judge.define(rows, step.out[lane], product)?;
+                    }
+                }
+            }
+        }
+    }
+    for slot in 0..plan.slot_count {
+        let bounds = judge.read(slot)?;
+        judge.require(bounds.is_within(shape.end_bounds()), "a slot within the bounds of an end", bounds)?;
+    }
+    Ok(())
+}
+
+/// What is known of each row.
+struct Judge {
+    shape: Shape,
+    working: BigInt,
+    bounds: Vec<Option<Bounds>>,
+    step: usize,
+}
+
+impl Judge {
+    fn new(plan: &Plan, modulus: &ModulusRows, rows: &mut Rows) -> Self {
+        assert_eq!(plan.shape, modulus.shape(), "plan and modulus have one shape");
+        assert_eq!(plan.shape, rows.shape(), "plan and rows have one shape");
+        assert_eq!(plan.slot_count, rows.slot_count(), "plan and rows have the same slots");
+        rows.reserve(plan.row_count);
+        let bytes: Vec<u8> = modulus.constants.m.iter().flat_map(|limb| limb.to_le_bytes()).collect();
+        let working = bytes
+            .chunks(8)
+            .rev()
+            .fold(BigUint::ZERO, |sum, limb| (sum << ROW_LIMB_BITS) + BigUint::from_bytes_le(limb));
+        Self { shape: plan.shape, working: working.into(), bounds: vec![None; usize::from(plan.row_count)], step: 0 }
+    }
+
+    fn read(&self, row: u16) -> Result<Bounds, Violation> {
+        self.bounds[usize::from(row)].ok_or(Violation::Unwritten { step: self.step, row })
+    }
+
+    fn require(&self, holds: bool, requirement: &'static str, bounds: Bounds) -> Result<(), Violation> {
+        if holds { Ok(()) } else { Err(Violation::Unproved { step: self.step, requirement, bounds }) }
+    }
+
+    /// A row was written: compares what it holds with what was proved.
+    fn define(&mut self, rows: &Rows, row: u16, bounds: Bounds) -> Result<(), Violation> {
+        self.bounds[usize::from(row)] = Some(bounds);
+        let limbs = rows.row(row);
+        let (top, lower) = limbs[..self.shape.limbs()].split_last().expect("rows have limbs");
+        let value = limbs.iter().rev().fold(BigInt::ZERO, |sum, limb| (sum << ROW_LIMB_BITS) + limb);
+        let scaled = &value * UNIT;
+        let fits = lower.iter().all(|limb| limb.unsigned_abs() <= bounds.limb)
+            && top.unsigned_abs() < 1 << 54
+            && limbs[self.shape.limbs()..].iter().all(|limb| *limb == 0)
+            && &self.working * bounds.low <= scaled
+            && scaled <= &self.working * bounds.high;
+        if fits { Ok(()) } else { Err(Violation::OutOfBounds { step: self.step, row, value, bounds }) }
+    }
+}

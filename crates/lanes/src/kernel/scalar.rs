@@ -1,0 +1,135 @@
+//! The scalar twin: every step on 64-bit and 128-bit integers, limb for limb what the IFMA kernel computes.
+
+use crate::bounds::Bias;
+use crate::modulus_rows::{Constants, ModulusRows};
+use crate::plan::{BATCH_LANES, BatchStep, CarryStep, LinearStep, Plan, ReduceStep, SegmentKind};
+use crate::rows::{LINE_LIMBS, ROW_LIMBS, Rows};
+use crate::shape::{LIMB_MASK, ROW_LIMB_BITS, Shape};
+
+/// The limbs of a row, padding included.
+pub(crate) type Limbs = [i64; ROW_LIMBS];
+
+/// Runs a plan on rows that exist.
+pub(super) fn run(plan: &Plan, modulus: &ModulusRows, rows: &mut Rows) {
+    let (constants, shape) = (&modulus.constants, modulus.shape());
+    for segment in &plan.segments {
+        let entries = segment.start as usize..segment.end as usize;
+        match segment.kind {
+            SegmentKind::Linear => plan.linear[entries].iter().for_each(|step| linear(constants, shape, rows, step)),
+            SegmentKind::Carry => plan.carries[entries].iter().for_each(|step| carry(shape, rows, step)),
+            SegmentKind::Reduce => {
+                plan.reductions[entries].iter().for_each(|step| reduce(constants, shape, rows, step))
+            }
+            SegmentKind::Batch => plan.batches[entries].iter().for_each(|step| batch(constants, shape, rows, step)),
+        }
+    }
+}
+
+/// out = x ± y + k·M, limb by limb.
+pub(crate) fn linear(constants: &Constants, shape: Shape, rows: &mut Rows, step: &LinearStep) {
+    let (x, y) = (rows.row(step.x), rows.row(step.y));
+    let bias = multiple(constants, shape, step.bias());
+    let out = std::array::from_fn(|i| match step.is_sub() {
+        true => x[i] - y[i] + bias[i],
+        false => x[i] + y[i] + bias[i],
+    });
+    rows.set_row(step.out, &out);
+}
+
+/// out = x, carried once.
+pub(crate) fn carry(shape: Shape, rows: &mut Rows, step: &CarryStep) {
+    let out = carried(&rows.row(step.x), shape);
+    rows.set_row(step.out, &out);
+}
+
+/// out = x + k·M − (q − 1)·M, with q estimated from the top limb as [`crate::bounds::Bounds::reduced`] says.
+pub(crate) fn reduce(constants: &Constants, shape: Shape, rows: &mut Rows, step: &ReduceStep) {
+    let (mut x, bias) = (rows.row(step.x), multiple(constants, shape, step.bias));
+    for (x, bias) in x.iter_mut().zip(bias) {
+        *x += bias;
+    }
+    let x = carried(&x, shape);
+    // The top limb is not negative.
+    let top = x[shape.limbs() - 1] as u64 >> constants.top_shift;
+    let q = high(top, constants.mu);
+    let m = |i: usize| constants.m[i];
+    let out = std::array::from_fn(|i| {
+        let above = if i == 0 || i >= shape.limbs() { 0 } else { high(q, m(i - 1)) };
+        // Halves of 52 bits and limbs of at most 2⁵³.
+        x[i] + (m(i) as i64) - (low(q, m(i)) as i64) - (above as i64)
+    });
+    rows.set_row(step.out, &out);
+}
+
+/// outᵢ = xᵢ·yᵢ/R for the eight lanes, all read before any is written.
+pub(crate) fn batch(constants: &Constants, shape: Shape, rows: &mut Rows, step: &BatchStep) {
+    let products: [Limbs; BATCH_LANES] =
+        std::array::from_fn(|lane| product(&rows.row(step.x[lane]), &rows.row(step.y[lane]), constants, shape.limbs()));
+    for (out, product) in step.out.iter().zip(&products) {
+        rows.set_row(*out, product);
+    }
+}
+
+/// (x, y) ↦ (xy + uM)/R with u < R: limbs are sums of halves of 52-bit products, not carried. Requires x and y in [0, R).
+pub(crate) fn product(x: &Limbs, y: &Limbs, constants: &Constants, limbs: usize) -> Limbs {
+    let (x, y) = (words(x), words(y));
+    let mut t = [0u64; 2 * ROW_LIMBS];
+    for i in 0..limbs {
+        for j in 0..limbs {
+            t[i + j] += low(x[j], y[i]);
+            t[i + j + 1] += high(x[j], y[i]);
+        }
+        let u = t[i].wrapping_mul(constants.n0) & LIMB_MASK;
+        // t[i] + low(u·M₀) is a multiple of 2⁵²: the least that is not below t[i].
+        t[i + 1] += (t[i] + LIMB_MASK) >> ROW_LIMB_BITS;
+        t[i + 1] += high(u, constants.m[0]);
+        for j in 1..limbs {
+            t[i + j] += low(u, constants.m[j]);
+            t[i + j + 1] += high(u, constants.m[j]);
+        }
+    }
+    // Sums of 4L halves are below 2⁵⁸.
+    std::array::from_fn(|i| if i < limbs { t[limbs + i] as i64 } else { 0 })
+}
+
+/// The 52-bit words of a value in [0, R): limbs fully carried.
+fn words(x: &Limbs) -> [u64; ROW_LIMBS] {
+    let mut carry = 0;
+    x.map(|limb| {
+        let limb = limb + carry;
+        carry = limb >> ROW_LIMB_BITS;
+        limb as u64 & LIMB_MASK // The low bits, whatever the sign.
+    })
+}
+
+/// Every limb but the top one cut to 52 bits, what was above added to the next, all at a time.
+fn carried(x: &Limbs, shape: Shape) -> Limbs {
+    let top = shape.limbs() - 1;
+    let carry = |i: usize| if i < top { x[i] >> ROW_LIMB_BITS } else { 0 };
+    std::array::from_fn(|i| {
+        let kept = if i < top { x[i] & LIMB_MASK as i64 } else { x[i] };
+        kept + if i == 0 { 0 } else { carry(i - 1) }
+    })
+}
+
+/// k·M.
+fn multiple(constants: &Constants, shape: Shape, bias: Bias) -> Limbs {
+    let lines = shape.lines();
+    let mut limbs = [0; ROW_LIMBS];
+    let addend = &constants.addends[2 * usize::from(bias.0) * lines..][..lines];
+    for (limbs, line) in limbs.as_chunks_mut::<LINE_LIMBS>().0.iter_mut().zip(addend) {
+        *limbs = line.0;
+    }
+    limbs
+}
+
+/// The low 52 bits of a product of 52-bit words.
+fn low(a: u64, b: u64) -> u64 {
+    a.wrapping_mul(b) & LIMB_MASK
+}
+
+/// The high 52 bits of a product of 52-bit words.
+fn high(a: u64, b: u64) -> u64 {
+    // Below 2¹⁰⁴ before the shift.
+    ((u128::from(a) * u128::from(b)) >> ROW_LIMB_BITS) as u64
+}

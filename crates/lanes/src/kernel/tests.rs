@@ -1,0 +1,146 @@
+//! The IFMA kernel against its scalar twin, limb for limb, on values that a plan would never make so extreme all at once.
+
+use num_bigint::BigUint;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use residue_modular::Modulus;
+
+use super::{Kernel, ifma, scalar};
+use crate::block::{OpKind, SlotBlock};
+use crate::bounds::Bounds;
+use crate::modulus_rows::ModulusRows;
+use crate::plan::{BatchStep, Plan, Policy};
+use crate::rows::{ROW_LIMBS, Rows};
+use crate::shape::{LIMB_MASK, ROW_LIMB_BITS, Shape};
+
+const ROUNDS: usize = 12_000;
+
+fn moduli() -> Vec<ModulusRows> {
+    let power = |bits: u32| BigUint::from(1u8) << bits;
+    let of = |m: BigUint| ModulusRows::new(&Modulus::from_be_bytes(&m.to_bytes_be()).unwrap()).unwrap();
+    vec![
+        of(power(254) - 127u32),
+        of(power(255) + 19u32),
+        of(power(256) - 1u32),
+        of(power(381) - 9u32),
+        of(power(384) - 1u32),
+        of(power(383) + 1u32),
+        of(power(412) - 1u32),
+        of(power(768) - 1u32),
+        of(power(776) - 1u32),
+        of(BigUint::from(3u8)),
+    ]
+}
+
+/// Limbs of a value in [0, R), redundant: random, all ones, all zeros or a single one in each limb, then moved between neighbours.
+fn random_row(rng: &mut ChaCha8Rng, shape: Shape, limb_max: u64) -> [i64; ROW_LIMBS] {
+    let limbs = shape.limbs();
+    let mut row = [0i64; ROW_LIMBS];
+    let style = rng.random_range(0..6);
+    for limb in &mut row[..limbs] {
+        let random = rng.random::<u64>();
+        *limb = match (style, random % 4) {
+            (0, _) => LIMB_MASK,
+            (1, _) | (2, 0) => 0,
+            (2, 1) | (3, 2) => LIMB_MASK,
+            (2, 2) => 1,
+            _ => (random >> 7) & LIMB_MASK,
+        } as i64;
+    }
+    // The top limb gives and takes too, within a value that stays in [0, R).
+    for i in 0..limbs - 1 {
+        let room = (limb_max >> ROW_LIMB_BITS) as i64;
+        let mut moved = rng.random_range(-room + 1..room);
+        if i + 2 == limbs {
+            moved = moved.clamp(row[i + 1] - LIMB_MASK as i64, row[i + 1]);
+        }
+        row[i] += moved << ROW_LIMB_BITS;
+        row[i + 1] -= moved;
+    }
+    row
+}
+
+#[test]
+fn products_of_extreme_rows_agree() {
+    if !Kernel::Ifma.is_available() {
+        return;
+    }
+    let mut rng = ChaCha8Rng::seed_from_u64(11);
+    for modulus in moduli() {
+        let shape = modulus.shape();
+        let mut rows = Rows::new(shape, 24);
+        for _ in 0..ROUNDS {
+            for row in 0..16 {
+                rows.set_row(row, &random_row(&mut rng, shape, 1 << 62));
+            }
+            let x = std::array::from_fn(|_| rng.random_range(0..16));
+            let y = std::array::from_fn(|_| rng.random_range(0..16));
+            let batch = BatchStep { out: std::array::from_fn(|lane| 16 + lane as u16), x, y, lanes: 8 };
+            let mut twin = rows.clone();
+            scalar::batch(&modulus.constants, shape, &mut twin, &batch);
+            ifma::run_batch(&modulus, &mut rows, &batch);
+            for row in 16..24 {
+                assert_eq!(rows.row(row), twin.row(row), "{shape:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_product_is_what_montgomery_says() {
+    let mut rng = ChaCha8Rng::seed_from_u64(12);
+    for modulus in moduli() {
+        let shape = modulus.shape();
+        let value =
+            |row: &[i64]| row.iter().rev().fold(num_bigint::BigInt::ZERO, |sum, limb| (sum << ROW_LIMB_BITS) + limb);
+        let m = value(&modulus.constants.m.map(|limb| limb as i64));
+        for _ in 0..300 {
+            let (x, y) = (random_row(&mut rng, shape, 1 << 62), random_row(&mut rng, shape, 1 << 62));
+            let product = scalar::product(&x, &y, &modulus.constants, shape.limbs());
+            let (x, y, out) = (value(&x), value(&y), value(&product));
+            let radix = num_bigint::BigInt::from(1) << (shape.limbs() * ROW_LIMB_BITS);
+            let u_m = &out * &radix - x * y;
+            assert!(num_bigint::BigInt::ZERO <= u_m && u_m < &radix * &m && (u_m % &m) == num_bigint::BigInt::ZERO);
+        }
+    }
+}
+
+/// Blocks whose plans consist of the step in question, from rows at the bounds of a plan's end.
+fn agree_on(kind: OpKind, length: usize, seed: u64) {
+    if !Kernel::Ifma.is_available() {
+        return;
+    }
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    for modulus in moduli() {
+        let shape = modulus.shape();
+        let mut block = SlotBlock::new(4);
+        for _ in 0..length {
+            let [out, x, y] = std::array::from_fn(|_| rng.random_range(0..4));
+            block.push_lanes(kind, [(out, x, y)]).unwrap();
+        }
+        let plan = Plan::new(&block, shape, &Policy::default()).unwrap();
+        let end: Bounds = shape.end_bounds();
+        for _ in 0..40 {
+            let mut rows = Rows::new(shape, 4);
+            for row in 0..4 {
+                // Any value of the end's range: c·M has at least as many bits as M.
+                let mut limbs = random_row(&mut rng, shape, end.limb);
+                let top = shape.limbs() - 1;
+                limbs[top] &= (1 << (shape.modulus_bits() - 2 - 52 * top)) - 1;
+                rows.set_row(row, &limbs);
+            }
+            let mut twin = rows.clone();
+            plan.run_with(Kernel::Scalar, &modulus, &mut twin);
+            plan.run_with(Kernel::Ifma, &modulus, &mut rows);
+            for row in 0..4 {
+                assert_eq!(rows.row(row), twin.row(row), "{shape:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn sums_carries_and_reductions_agree() {
+    agree_on(OpKind::Add, 200, 13);
+    agree_on(OpKind::Sub, 200, 14);
+}

@@ -1,0 +1,192 @@
+//! A modulus in row form: what kernels multiply by, add and reduce with, and the factors by which values enter and leave.
+
+use num_bigint::BigUint;
+use residue_modular::{Limb, Modulus};
+
+use crate::bounds::{BIAS_COUNT, Bias};
+use crate::rows::{LINE_LIMBS, Line, ROW_LIMBS, ZERO_LINE, pack, unpack};
+use crate::shape::{LIMB_MASK, ROW_LIMB_BITS, Shape, ShapeError, TOP_LIMB_BITS_MIN};
+
+/// An odd modulus m, with its working modulus M, for rows of its [`Shape`].
+#[derive(Clone, Debug)]
+pub struct ModulusRows {
+    shape: Shape,
+    modulus: Modulus,
+    /// m in 52-bit limbs, for the last subtraction; `None` if M is another multiple of m.
+    own: Option<[i64; ROW_LIMBS]>,
+    pub(crate) constants: Constants,
+    /// R²/(2⁶⁴ⁿ or 1) mod m, by [`Form`].
+    entry: [[i64; ROW_LIMBS]; 2],
+    /// 2⁶⁴ⁿ or 1 mod m, by [`Form`].
+    exit: [[i64; ROW_LIMBS]; 2],
+}
+
+/// What kernels read.
+#[derive(Clone, Debug)]
+pub(crate) struct Constants {
+    /// Limbs of M.
+    pub m: [u64; ROW_LIMBS],
+    /// −M⁻¹ mod 2⁵².
+    pub n0: u64,
+    /// Shift s and factor µ of [`crate::bounds::Bounds::reduced`].
+    pub top_shift: u32,
+    pub mu: u64,
+    /// M as lines; one limb up; negated.
+    pub m_lines: [Line; 2],
+    pub shifted_lines: [Line; 2],
+    pub negated_lines: [Line; 2],
+    /// Line `(2·bias + is_sub)·lines + i`: the multiple of M, plus one in every limb for subtractions, since −y = !y + 1.
+    pub addends: Vec<Line>,
+}
+
+/// A form in which values enter and leave rows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Form {
+    /// In [0, m).
+    Canonical = 0,
+    /// Times 2⁶⁴ⁿ.
+    Mont = 1,
+}
+
+impl ModulusRows {
+    /// The modulus in row form.
+    pub fn new(modulus: &Modulus) -> Result<Self, ShapeError> {
+        let shape = Shape::of(modulus)?;
+        let m = BigUint::from_bytes_be(&modulus.to_be_bytes());
+        let lacking_bits = shape.modulus_bits() - modulus.bits();
+        let working = match lacking_bits {
+            0 => m.clone(),
+            bits => &m * ((BigUint::from(1u8) << bits) - 1u8),
+        };
+        let radix = BigUint::from(1u8) << (shape.limbs() * ROW_LIMB_BITS);
+        let mont_radix = BigUint::from(1u8) << (64 * modulus.width_limbs());
+        let mont_radix_inverse = mont_radix.modinv(&m).expect("m is odd, so powers of two are invertible");
+        let row = |value: BigUint| limbs_of(&(value % &m));
+        Ok(Self {
+            shape,
+            own: (working == m).then(|| limbs_of(&m)),
+            constants: Constants::new(&working, shape),
+            entry: [row(&radix * &radix), row(&radix * &radix * mont_radix_inverse)],
+            exit: [row(BigUint::from(1u8)), row(mont_radix)],
+            modulus: modulus.clone(),
+        })
+    }
+
+    /// The layout of its rows.
+    #[inline]
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The modulus m.
+    pub fn modulus(&self) -> &Modulus {
+        &self.modulus
+    }
+
+    /// Limbs of 64 bits of a value outside, n: R = 2⁶⁴ⁿ there.
+    #[inline]
+    pub fn width_limbs(&self) -> usize {
+        self.modulus.width_limbs()
+    }
+
+    /// The factor whose product with a value in `form` is the value's row.
+    pub(crate) fn entry_factor(&self, form: Form) -> &[i64; ROW_LIMBS] {
+        &self.entry[form as usize]
+    }
+
+    /// The factor whose product with a row is its value in `form`.
+    pub(crate) fn exit_factor(&self, form: Form) -> &[i64; ROW_LIMBS] {
+        &self.exit[form as usize]
+    }
+
+    /// v ↦ v mod m, for the row of a product with [`ModulusRows::exit_factor`]: 0 ≤ v < 2M.
+    pub(crate) fn canonicalise(&self, row: &[i64; ROW_LIMBS], out: &mut [Limb]) {
+        let mut v = *row;
+        carry_fully(&mut v);
+        if let Some(m) = &self.own {
+            let mut difference: [i64; ROW_LIMBS] = std::array::from_fn(|i| v[i] - m[i]);
+            // The sign ends in the highest limb, which is padding or has bits to spare.
+            if carry_fully(&mut difference) >= 0 {
+                v = difference;
+            }
+            pack(&v, out);
+        } else {
+            let mut digits = [0; (ROW_LIMBS * ROW_LIMB_BITS).div_ceil(64)];
+            pack(&v, &mut digits);
+            let m = BigUint::from_bytes_be(&self.modulus.to_be_bytes());
+            let reduced = (from_limbs(&digits) % m).to_u64_digits();
+            out.fill(0);
+            out[..reduced.len()].copy_from_slice(&reduced);
+        }
+    }
+}
+
+impl Constants {
+    fn new(working: &BigUint, shape: Shape) -> Self {
+        let m = limbs_of(working);
+        let mut shifted = [0; ROW_LIMBS];
+        // The limb above the top one is always zero: q·M < R.
+        shifted[1..shape.limbs()].copy_from_slice(&m[..shape.limbs() - 1]);
+        let top_bit = (shape.limbs() - 1) * ROW_LIMB_BITS;
+        let top_shift = shape.modulus_bits() - top_bit - TOP_LIMB_BITS_MIN;
+        let mu = (BigUint::from(1u8) << (ROW_LIMB_BITS + top_shift + top_bit)) / working;
+        let mut addends = Vec::with_capacity(2 * BIAS_COUNT * shape.lines());
+        for bias in 0..BIAS_COUNT {
+            let bias = Bias(bias as u8); // 37 of them.
+            let multiple = multiple_of(working, bias, shape);
+            addends.extend_from_slice(&lines_of(&multiple)[..shape.lines()]);
+            addends.extend_from_slice(&lines_of(&multiple.map(|limb| limb + 1))[..shape.lines()]);
+        }
+        Self {
+            m: m.map(|limb| limb as u64), // Limbs are not negative.
+            n0: residue_modular::limbs::n0_of(m[0] as u64) & LIMB_MASK,
+            top_shift: top_shift as u32, // At most 52.
+            mu: mu.to_u64_digits().first().copied().unwrap_or(0),
+            m_lines: lines_of(&m),
+            shifted_lines: lines_of(&shifted),
+            negated_lines: lines_of(&m.map(|limb| -limb)),
+            addends,
+        }
+    }
+}
+
+/// k·M with carried limbs; the top limb keeps what is above.
+fn multiple_of(working: &BigUint, bias: Bias, shape: Shape) -> [i64; ROW_LIMBS] {
+    let multiple = working * (bias.multiple() as u64); // Not negative.
+    let top = shape.limbs() - 1;
+    if multiple.bits() > 62 + (top * ROW_LIMB_BITS) as u64 {
+        return [0; ROW_LIMBS]; // Beyond R by far: no plan of this shape names it.
+    }
+    let mut limbs = limbs_of(&multiple);
+    let high = &multiple >> (top * ROW_LIMB_BITS);
+    limbs[top..].fill(0);
+    limbs[top] = high.to_u64_digits().first().copied().unwrap_or(0) as i64; // At most 62 bits.
+    limbs
+}
+
+/// Carries every limb but the highest of sixteen into the next; returns the highest.
+fn carry_fully(limbs: &mut [i64; ROW_LIMBS]) -> i64 {
+    for i in 0..ROW_LIMBS - 1 {
+        let carry = limbs[i] >> ROW_LIMB_BITS;
+        limbs[i] -= carry << ROW_LIMB_BITS;
+        limbs[i + 1] += carry;
+    }
+    limbs[ROW_LIMBS - 1]
+}
+
+fn limbs_of(value: &BigUint) -> [i64; ROW_LIMBS] {
+    unpack(&value.to_u64_digits())
+}
+
+fn from_limbs(limbs: &[Limb]) -> BigUint {
+    let bytes: Vec<u8> = limbs.iter().flat_map(|limb| limb.to_le_bytes()).collect();
+    BigUint::from_bytes_le(&bytes)
+}
+
+fn lines_of(limbs: &[i64; ROW_LIMBS]) -> [Line; 2] {
+    let mut lines = [ZERO_LINE; 2];
+    for (line, limbs) in lines.iter_mut().zip(limbs.as_chunks::<LINE_LIMBS>().0) {
+        line.0 = *limbs;
+    }
+    lines
+}

@@ -1,0 +1,207 @@
+//! Third step of planning: the order of steps. List scheduling by height, the latency still to come behind a step: linear steps run until
+//! enough products are ready to fill a batch, carries and reductions wait until nothing else is ready and then run together.
+
+use std::collections::BinaryHeap;
+
+use super::Policy;
+use super::lazy::{Step, StepKind};
+use super::values::{NONE, ValueId};
+
+/// What runs together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SegmentKind {
+    /// Sums, differences and lifts, one after the other.
+    Linear,
+    /// Carries, independent of each other.
+    Carry,
+    /// Reductions, independent of each other.
+    Reduce,
+    /// Up to eight independent products.
+    Batch,
+}
+
+/// A run of steps of one kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    pub kind: SegmentKind,
+    pub start: usize,
+    pub end: usize,
+}
+
+/// Every step but the inputs, in an order that respects operands.
+pub(super) struct Order {
+    pub steps: Vec<ValueId>,
+    pub runs: Vec<Run>,
+}
+
+/// Lanes of a batch.
+pub(crate) const BATCH_LANES: usize = 8;
+
+impl Order {
+    /// Orders the steps of a block.
+    pub fn of(steps: &[Step], policy: &Policy) -> Self {
+        let mut graph = Graph::of(steps);
+        let mut ready = Ready {
+            steps,
+            waits_for: std::mem::take(&mut graph.waits_for),
+            heights: heights(steps),
+            linear: BinaryHeap::new(),
+            products: BinaryHeap::new(),
+            carries: Vec::new(),
+            reductions: Vec::new(),
+        };
+        let mut order = Self { steps: Vec::with_capacity(steps.len()), runs: Vec::new() };
+        for (id, step) in steps.iter().enumerate() {
+            // Whatever is no input has operands, and waits for them.
+            if matches!(step.kind, StepKind::Input(_)) {
+                graph.release(id as ValueId, &mut ready);
+            }
+        }
+        let wanted = policy.batch_fill.clamp(1, BATCH_LANES);
+        // Results of the latest batch, not yet released if the policy prefers products that can start before them.
+        let mut in_flight: Vec<ValueId> = Vec::new();
+        loop {
+            let start = order.steps.len();
+            while ready.products.len() < wanted
+                && let Some(next) = ready.linear.pop()
+            {
+                order.steps.push(id_of(next));
+                graph.release(id_of(next), &mut ready);
+            }
+            order.end_run(SegmentKind::Linear, start);
+            let start = order.steps.len();
+            if ready.products.len() < wanted && !in_flight.is_empty() {
+                for id in in_flight.drain(..) {
+                    graph.release(id, &mut ready);
+                }
+            } else if ready.products.len() < wanted && !ready.carries.is_empty() {
+                order.steps.append(&mut ready.carries);
+                order.end_run(SegmentKind::Carry, start);
+                (start..order.steps.len()).for_each(|at| graph.release(order.steps[at], &mut ready));
+            } else if ready.products.len() < wanted && !ready.reductions.is_empty() {
+                order.steps.append(&mut ready.reductions);
+                order.end_run(SegmentKind::Reduce, start);
+                (start..order.steps.len()).for_each(|at| graph.release(order.steps[at], &mut ready));
+            } else if !ready.products.is_empty() {
+                while order.steps.len() - start < BATCH_LANES
+                    && let Some(next) = ready.products.pop()
+                {
+                    order.steps.push(id_of(next));
+                }
+                order.end_run(SegmentKind::Batch, start);
+                let before = std::mem::take(&mut in_flight);
+                in_flight.extend_from_slice(&order.steps[start..]);
+                let released = if policy.overlap { before } else { std::mem::take(&mut in_flight) };
+                released.into_iter().for_each(|id| graph.release(id, &mut ready));
+            } else {
+                return order;
+            }
+        }
+    }
+
+    fn end_run(&mut self, kind: SegmentKind, start: usize) {
+        let end = self.steps.len();
+        if end > start {
+            self.runs.push(Run { kind, start, end });
+        }
+    }
+}
+
+/// Who reads whom: readers of step i are `readers[first[i]..first[i + 1]]`, twice if both operands are i.
+struct Graph {
+    first: Vec<u32>,
+    readers: Vec<ValueId>,
+    waits_for: Vec<u8>,
+}
+
+impl Graph {
+    fn of(steps: &[Step]) -> Self {
+        let mut first = vec![0u32; steps.len() + 1];
+        let mut waits_for = vec![0u8; steps.len()];
+        for (id, step) in steps.iter().enumerate() {
+            for operand in operands(step) {
+                first[operand as usize] += 1;
+                waits_for[id] += 1;
+            }
+        }
+        let mut sum = 0;
+        for count in &mut first {
+            sum += *count;
+            *count = sum; // The end of each list; filling moves it to the start.
+        }
+        let mut readers = vec![NONE; sum as usize];
+        for (id, step) in steps.iter().enumerate().rev() {
+            for operand in operands(step) {
+                first[operand as usize] -= 1;
+                readers[first[operand as usize] as usize] = id as ValueId;
+            }
+        }
+        Self { first, readers, waits_for }
+    }
+
+    /// A step is done: its readers wait for one operand less.
+    fn release(&self, id: ValueId, ready: &mut Ready) {
+        let [start, end] = [self.first[id as usize], self.first[id as usize + 1]];
+        for reader in &self.readers[start as usize..end as usize] {
+            let waits_for = &mut ready.waits_for[*reader as usize];
+            *waits_for -= 1;
+            if *waits_for == 0 {
+                ready.add(*reader);
+            }
+        }
+    }
+}
+
+/// Steps whose operands are all done.
+struct Ready<'a> {
+    steps: &'a [Step],
+    waits_for: Vec<u8>,
+    heights: Vec<u32>,
+    linear: BinaryHeap<u64>,
+    products: BinaryHeap<u64>,
+    carries: Vec<ValueId>,
+    reductions: Vec<ValueId>,
+}
+
+impl Ready<'_> {
+    fn add(&mut self, id: ValueId) {
+        // Higher first, then earlier.
+        let key = u64::from(self.heights[id as usize]) << 32 | u64::from(!id);
+        match self.steps[id as usize].kind {
+            StepKind::Add | StepKind::Sub | StepKind::Lift => self.linear.push(key),
+            StepKind::Product => self.products.push(key),
+            StepKind::Carry => self.carries.push(id),
+            StepKind::Reduce => self.reductions.push(id),
+            StepKind::Input(_) => unreachable!("inputs wait for nothing and are never added"),
+        }
+    }
+}
+
+/// The step of a heap's key: its low half, complemented.
+fn id_of(key: u64) -> ValueId {
+    !(key as u32)
+}
+
+/// By step: cycles from its start to the end of everything that follows from it.
+fn heights(steps: &[Step]) -> Vec<u32> {
+    let mut heights = vec![0u32; steps.len()];
+    for (id, step) in steps.iter().enumerate().rev() {
+        let latency = match step.kind {
+            StepKind::Input(_) => 0,
+            StepKind::Add | StepKind::Sub | StepKind::Lift => 7,
+            StepKind::Carry => 12,
+            StepKind::Reduce => 30,
+            StepKind::Product => 300,
+        };
+        heights[id] = heights[id].saturating_add(latency);
+        for operand in operands(step) {
+            let operand = operand as usize;
+            heights[operand] = heights[operand].max(heights[id]);
+        }
+    }
+    heights
+}
+
+fn operands(step: &Step) -> impl Iterator<Item = ValueId> {
+    [step.x, step.y].into_iter().filter(|operand| *operand != NONE)
+}

@@ -1,0 +1,190 @@
+//! Last step of planning: values get rows. A value lives from its step to its last reader; what a slot holds at entry and at exit lies in the
+//! slot's own row, everything else in temporary rows, the latest freed first.
+
+use super::lazy::{Step, StepKind, Steps};
+use super::order::{BATCH_LANES, Order, SegmentKind};
+use super::values::{NONE, ValueId};
+use super::{BatchStep, CarryStep, LinearStep, Plan, PlanError, ReduceStep, Segment};
+
+/// Turns ordered steps into a plan's tables.
+pub(super) fn place(steps: &Steps, order: &Order, plan: &mut Plan) -> Result<(), PlanError> {
+    let slots = usize::from(plan.slot_count);
+    let mut rows = Rows::new(steps, slots);
+    for (id, step) in steps.steps.iter().enumerate() {
+        if let StepKind::Input(slot) = step.kind {
+            rows.row[id] = slot;
+            rows.is_taken[usize::from(slot)] = true;
+            plan.inputs.push(slot);
+        }
+    }
+    plan.inputs.sort_unstable();
+    for run in &order.runs {
+        let ids = &order.steps[run.start..run.end];
+        let start = plan.table_len(run.kind);
+        match run.kind {
+            SegmentKind::Linear => {
+                for id in ids {
+                    let step = &steps.steps[*id as usize];
+                    let x = rows.row[step.x as usize];
+                    let y = if step.y == NONE { rows.zero_row()? } else { rows.row[step.y as usize] };
+                    rows.read(step);
+                    let out = rows.write(*id)?;
+                    plan.linear.push(LinearStep::new(out, x, y, step.kind == StepKind::Sub, step.bias));
+                }
+            }
+            SegmentKind::Carry => {
+                for id in ids {
+                    let step = &steps.steps[*id as usize];
+                    let x = rows.row[step.x as usize];
+                    rows.read(step);
+                    plan.carries.push(CarryStep { out: rows.write(*id)?, x });
+                }
+            }
+            SegmentKind::Reduce => {
+                for id in ids {
+                    let step = &steps.steps[*id as usize];
+                    let x = rows.row[step.x as usize];
+                    rows.read(step);
+                    plan.reductions.push(ReduceStep { out: rows.write(*id)?, x, bias: step.bias });
+                }
+            }
+            SegmentKind::Batch => plan.batches.push(batch(ids, steps, &mut rows)?),
+        }
+        plan.segments.push(Segment { kind: run.kind, start, end: plan.table_len(run.kind) });
+    }
+    // What could not be written to its slot's row at once is copied there now, when all inputs have been read.
+    let start = plan.table_len(SegmentKind::Linear);
+    for (slot, value) in &steps.outputs {
+        let from = rows.row[*value as usize];
+        if from != *slot {
+            let zero = rows.zero_row()?;
+            plan.linear.push(LinearStep::new(*slot, from, zero, false, Default::default()));
+        }
+        plan.outputs.push(*slot);
+    }
+    let end = plan.table_len(SegmentKind::Linear);
+    if end > start {
+        plan.segments.push(Segment { kind: SegmentKind::Linear, start, end });
+    }
+    plan.zero_row = rows.zero;
+    plan.row_count = rows.count;
+    Ok(())
+}
+
+/// Eight lanes; those left over repeat the first into a row that nobody reads.
+fn batch(ids: &[ValueId], steps: &Steps, rows: &mut Rows) -> Result<BatchStep, PlanError> {
+    let step = |lane: usize| &steps.steps[ids[if lane < ids.len() { lane } else { 0 }] as usize];
+    let x = std::array::from_fn(|lane| rows.row[step(lane).x as usize]);
+    let y = std::array::from_fn(|lane| rows.row[step(lane).y as usize]);
+    for lane in 0..ids.len() {
+        rows.read(step(lane));
+    }
+    let mut out = [0; BATCH_LANES];
+    for (out, id) in out.iter_mut().zip(ids) {
+        *out = rows.write(*id)?;
+    }
+    if ids.len() < BATCH_LANES {
+        let spare = rows.spare_row()?;
+        out[ids.len()..].fill(spare);
+    }
+    // At most eight lanes.
+    Ok(BatchStep { out, x, y, lanes: ids.len() as u16 })
+}
+
+/// Which rows are free, and where values lie.
+struct Rows {
+    row: Vec<u16>,
+    /// Reads to come, an output counting as one that never comes.
+    reads_left: Vec<u32>,
+    /// By value: the slot it ends in.
+    slot: Vec<u16>,
+    is_taken: Vec<bool>,
+    free: Vec<u16>,
+    slots: usize,
+    count: u16,
+    zero: Option<u16>,
+    spare: Option<u16>,
+}
+
+const NO_SLOT: u16 = u16::MAX;
+
+impl Rows {
+    fn new(steps: &Steps, slots: usize) -> Self {
+        let mut reads_left = vec![0; steps.steps.len()];
+        let mut slot = vec![NO_SLOT; steps.steps.len()];
+        for step in &steps.steps {
+            for operand in [step.x, step.y].into_iter().filter(|operand| *operand != NONE) {
+                reads_left[operand as usize] += 1;
+            }
+        }
+        for (out, value) in &steps.outputs {
+            reads_left[*value as usize] += 1;
+            slot[*value as usize] = *out;
+        }
+        Self {
+            row: vec![0; steps.steps.len()],
+            reads_left,
+            slot,
+            is_taken: vec![false; slots],
+            free: Vec::new(),
+            slots,
+            count: slots as u16, // From a `u16`.
+            zero: None,
+            spare: None,
+        }
+    }
+
+    /// A step has read its operands.
+    fn read(&mut self, step: &Step) {
+        for operand in [step.x, step.y] {
+            if operand == NONE {
+                continue;
+            }
+            let left = &mut self.reads_left[operand as usize];
+            *left -= 1;
+            if *left == 0 {
+                let row = self.row[operand as usize];
+                match usize::from(row) {
+                    slot if slot < self.slots => self.is_taken[slot] = false,
+                    _ => self.free.push(row),
+                }
+            }
+        }
+    }
+
+    /// A step writes its value: into the row of the slot where it ends if that is free, else into a temporary row.
+    fn write(&mut self, id: ValueId) -> Result<u16, PlanError> {
+        let slot = self.slot[id as usize];
+        let row = if slot != NO_SLOT && !self.is_taken[usize::from(slot)] {
+            self.is_taken[usize::from(slot)] = true;
+            slot
+        } else {
+            match self.free.pop() {
+                Some(row) => row,
+                None => self.fresh_row()?,
+            }
+        };
+        self.row[id as usize] = row;
+        Ok(row)
+    }
+
+    fn zero_row(&mut self) -> Result<u16, PlanError> {
+        if self.zero.is_none() {
+            self.zero = Some(self.fresh_row()?);
+        }
+        Ok(self.zero.expect("it was set above"))
+    }
+
+    fn spare_row(&mut self) -> Result<u16, PlanError> {
+        if self.spare.is_none() {
+            self.spare = Some(self.fresh_row()?);
+        }
+        Ok(self.spare.expect("it was set above"))
+    }
+
+    fn fresh_row(&mut self) -> Result<u16, PlanError> {
+        let row = self.count;
+        self.count = row.checked_add(1).ok_or(PlanError::TooManyRows)?;
+        Ok(row)
+    }
+}

@@ -1,0 +1,104 @@
+//! First step of planning: slots become values, each defined once, and what nobody needs disappears.
+
+use crate::block::{OpKind, SlotBlock};
+
+/// Number of a value: its place in a list of definitions.
+pub(super) type ValueId = u32;
+/// No value.
+pub(super) const NONE: ValueId = ValueId::MAX;
+
+/// How a value is defined.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Definition {
+    /// What a slot holds at entry.
+    Input(u16),
+    /// An operation on two earlier values.
+    Op(OpKind, ValueId, ValueId),
+}
+
+/// The values of a block.
+pub(super) struct Values {
+    pub definitions: Vec<Definition>,
+    /// By value: who needs it.
+    pub uses: Vec<Uses>,
+    /// The live slots that are written, with the values they end with, in order of slots.
+    pub outputs: Vec<(u16, ValueId)>,
+}
+
+/// Who needs a value.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Uses {
+    /// Anyone at all.
+    pub any: bool,
+    /// A product.
+    pub product: bool,
+}
+
+impl Values {
+    /// The values of `block`.
+    pub fn of(block: &SlotBlock) -> Self {
+        let slots = usize::from(block.slot_count());
+        let mut held = vec![NONE; slots];
+        let mut is_written = vec![false; slots];
+        let mut definitions = Vec::with_capacity(block.ops.len() + slots.min(block.ops.len()));
+        let mut groups = block.groups.iter().peekable();
+        let mut results = Vec::new();
+        let mut at = 0;
+        while at < block.ops.len() {
+            let end = groups.next_if(|group| group.first == at).map_or(at + 1, |group| group.end);
+            results.clear();
+            for op in &block.ops[at..end] {
+                let x = read(op.x, &mut held, &mut definitions);
+                let y = read(op.y, &mut held, &mut definitions);
+                results.push(next_id(&definitions));
+                definitions.push(Definition::Op(op.kind, x, y));
+            }
+            for (op, result) in block.ops[at..end].iter().zip(&results) {
+                held[usize::from(op.out)] = *result;
+                is_written[usize::from(op.out)] = true;
+            }
+            at = end;
+        }
+        for dead in &block.dead {
+            is_written[usize::from(*dead)] = false;
+        }
+        let written = (0..block.slot_count()).filter(|slot| is_written[usize::from(*slot)]);
+        let outputs: Vec<_> = written.map(|slot| (slot, held[usize::from(slot)])).collect();
+        let uses = uses(&definitions, &outputs);
+        Self { definitions, uses, outputs }
+    }
+}
+
+/// The value a slot holds; its value at entry becomes one at the first read.
+fn read(slot: u16, held: &mut [ValueId], definitions: &mut Vec<Definition>) -> ValueId {
+    let value = &mut held[usize::from(slot)];
+    if *value == NONE {
+        *value = next_id(definitions);
+        definitions.push(Definition::Input(slot));
+    }
+    *value
+}
+
+/// The number the next definition gets. `Plan::new` limits blocks, so that it fits.
+fn next_id(definitions: &[Definition]) -> ValueId {
+    definitions.len() as ValueId
+}
+
+/// Backwards: a value is needed if an output or a needed value needs it.
+fn uses(definitions: &[Definition], outputs: &[(u16, ValueId)]) -> Vec<Uses> {
+    let mut uses = vec![Uses::default(); definitions.len()];
+    for (_, value) in outputs {
+        uses[*value as usize].any = true;
+    }
+    for (id, definition) in definitions.iter().enumerate().rev() {
+        let Definition::Op(kind, x, y) = *definition else { continue };
+        if uses[id].any {
+            for operand in [x, y] {
+                let operand = &mut uses[operand as usize];
+                operand.any = true;
+                operand.product |= kind == OpKind::Mul;
+            }
+        }
+    }
+    uses
+}

@@ -1,0 +1,154 @@
+//! The shape of a row: how many limbs of 52 bits, how wide the modulus they hold, and what follows from the two.
+//!
+//! A plan depends on the shape alone, never on the value of the modulus. Rows work modulo the *working modulus* M, an odd
+//! multiple of the modulus m that reaches into the top limb: m itself where it is wide enough, else (2ᵏ − 1)·m. What is
+//! right modulo M is right modulo m, and only the conversions know the difference.
+
+use residue_modular::Modulus;
+use thiserror::Error;
+
+use crate::bounds::{Bounds, UNIT};
+
+/// Bits of a row's limb, and of the words that the IFMA instructions multiply.
+pub const ROW_LIMB_BITS: usize = 52;
+/// 2⁵² − 1.
+pub const LIMB_MASK: u64 = (1 << ROW_LIMB_BITS) - 1;
+/// The widths for which kernels exist, in limbs of 52 bits: moduli up to 256, 412 and 776 bits.
+pub const ROW_WIDTHS: [usize; 3] = [5, 8, 15];
+/// The widest modulus that rows hold.
+pub const MODULUS_BITS_MAX: usize = ROW_WIDTHS[2] * ROW_LIMB_BITS - HEADROOM_BITS_MIN;
+
+/// Fewest bits between M and the row's radix R = 2^(52L): room for operands up to 14·M.
+const HEADROOM_BITS_MIN: usize = 4;
+/// Bits of M in the top limb, at least: a quotient estimated from the top limb alone is then good to 2⁻⁹.
+pub(crate) const TOP_LIMB_BITS_MIN: usize = 12;
+/// Ends of a plan hold limbs of at most this magnitude.
+const END_LIMB_MAX: u64 = 1 << 58;
+/// Ends of a plan hold values of at most this many M, less where headroom is scarce.
+const END_RANGE_MAX: i64 = 16;
+/// No value inside a plan exceeds this many M in magnitude.
+const RANGE_MAX: i64 = 1 << 16;
+
+/// How the slots of a modulus are laid out in rows. Two moduli of one shape share plans.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Shape {
+    limbs: u8,
+    modulus_bits: u16,
+}
+
+/// Why a modulus has no rows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum ShapeError {
+    /// Montgomery form needs an odd modulus.
+    #[error("rows hold residues of odd moduli; this one is a power of two with {bits} bits")]
+    PowerOfTwo {
+        /// Bits of the modulus.
+        bits: usize,
+    },
+    /// Wider than every row.
+    #[error("a modulus of {bits} bits is wider than the widest row, which holds {MODULUS_BITS_MAX}")]
+    TooWide {
+        /// Bits of the modulus.
+        bits: usize,
+    },
+}
+
+impl Shape {
+    /// The shape for a modulus.
+    pub fn of(modulus: &Modulus) -> Result<Self, ShapeError> {
+        let bits = modulus.bits();
+        if modulus.is_power_of_two() {
+            return Err(ShapeError::PowerOfTwo { bits });
+        }
+        Self::of_bits(bits)
+    }
+
+    /// The shape for odd moduli of exactly `bits` bits.
+    pub fn of_bits(bits: usize) -> Result<Self, ShapeError> {
+        let limbs = ROW_WIDTHS
+            .into_iter()
+            .find(|limbs| bits + HEADROOM_BITS_MIN <= limbs * ROW_LIMB_BITS)
+            .ok_or(ShapeError::TooWide { bits })?;
+        let modulus_bits = bits.max((limbs - 1) * ROW_LIMB_BITS + TOP_LIMB_BITS_MIN);
+        // At most 15 limbs and 776 bits: both fit.
+        Ok(Self { limbs: limbs as u8, modulus_bits: modulus_bits as u16 })
+    }
+
+    /// Limbs of 52 bits; R = 2^(52·limbs).
+    #[inline]
+    pub fn limbs(self) -> usize {
+        usize::from(self.limbs)
+    }
+
+    /// Lines of 64 bytes that a row takes.
+    #[inline]
+    pub fn lines(self) -> usize {
+        self.limbs().div_ceil(8)
+    }
+
+    /// b with 2^(b−2) ≤ M < 2ᵇ for the working modulus M.
+    #[inline]
+    pub fn modulus_bits(self) -> usize {
+        usize::from(self.modulus_bits)
+    }
+
+    /// h = 52·limbs − b: R > 2ʰ·M.
+    #[inline]
+    pub fn headroom_bits(self) -> u32 {
+        // At most 776.
+        (self.limbs() * ROW_LIMB_BITS - self.modulus_bits()) as u32
+    }
+
+    /// What every slot satisfies between plans: 0 ≤ v ≤ c·M with c = min(16, 2^⌊h/2⌋), limbs of magnitude at most 2⁵⁸.
+    /// The product of two such values is one again.
+    pub fn end_bounds(self) -> Bounds {
+        let range = END_RANGE_MAX.min(1 << (self.headroom_bits() / 2).min(16));
+        Bounds { limb: END_LIMB_MAX, low: 0, high: range * UNIT }
+    }
+
+    /// The largest |v| of sums and differences, in M: after adding a bias that makes it positive, and M once more, v is still below R.
+    pub(crate) fn range_max(self) -> i64 {
+        RANGE_MAX.min((1 << (self.headroom_bits() - 1).min(40)) - 2)
+    }
+
+    /// The largest v of an operand of a product or a reduction, in M: v + M ≤ 2ʰ·M < R.
+    pub(crate) fn operand_max(self) -> i64 {
+        (1 << self.headroom_bits().min(40)) - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_follow_the_width_of_the_modulus() {
+        let shape =
+            |bits| Shape::of_bits(bits).map(|shape| (shape.limbs(), shape.modulus_bits(), shape.headroom_bits()));
+        assert_eq!(shape(254), Ok((5, 254, 6)));
+        assert_eq!(shape(256), Ok((5, 256, 4)));
+        assert_eq!(shape(257), Ok((8, 376, 40)), "too narrow for the top limb: a multiple of the modulus");
+        assert_eq!(shape(381), Ok((8, 381, 35)));
+        assert_eq!(shape(384), Ok((8, 384, 32)));
+        assert_eq!(shape(768), Ok((15, 768, 12)));
+        assert_eq!(shape(MODULUS_BITS_MAX), Ok((15, 776, 4)));
+        assert_eq!(shape(MODULUS_BITS_MAX + 1), Err(ShapeError::TooWide { bits: 777 }));
+    }
+
+    #[test]
+    fn a_power_of_two_has_no_rows() {
+        let modulus = Modulus::from_be_bytes(&[1, 0, 0]).unwrap();
+        assert_eq!(Shape::of(&modulus), Err(ShapeError::PowerOfTwo { bits: 17 }));
+    }
+
+    #[test]
+    fn ends_are_closed_under_products() {
+        for bits in 2..=MODULUS_BITS_MAX {
+            let shape = Shape::of_bits(bits).unwrap();
+            let end = shape.end_bounds();
+            let product = end.product(end, shape);
+            assert!(product.high <= end.high && product.limb <= end.limb, "{bits} bits");
+            assert!(Bounds::reduced().high <= end.high, "{bits} bits");
+        }
+    }
+}
