@@ -191,33 +191,48 @@ unsafe fn turn_in<const L: usize, const N: usize>(from: &[u16; BATCH_LANES], row
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
 fn product<const L: usize>(x: &Turned, y: &Turned, constants: &Constants) -> Turned {
-    let zero = _mm512_setzero_si512();
-    let n0 = broadcast(constants.n0);
-    let mut t = [zero; ROW_LIMBS];
+    let mut t = [_mm512_setzero_si512(); ROW_LIMBS];
     t[..L].fill(broadcast(LIMB_MASK));
-    for y in &y[..L] {
-        for j in 0..L {
-            t[j] = _mm512_madd52lo_epu64(t[j], x[j], *y);
-        }
-        let u = _mm512_madd52lo_epu64(n0, t[0], n0);
-        let carry = _mm512_srli_epi64::<{ ROW_LIMB_BITS as u32 }>(t[0]);
-        // The window of accumulators moves up by one limb.
-        for j in 0..L - 1 {
-            t[j] = t[j + 1];
-        }
-        t[L - 1] = zero;
-        for j in 0..L {
-            t[j] = _mm512_madd52hi_epu64(t[j], x[j], *y);
-        }
-        t[0] = _mm512_add_epi64(t[0], carry);
-        for j in 0..L {
-            t[j] = _mm512_madd52hi_epu64(t[j], u, broadcast(constants.m[j]));
-            if j + 1 < L {
-                t[j] = _mm512_madd52lo_epu64(t[j], u, broadcast(constants.m[j + 1]));
-            }
+    add_low::<L>(&mut t, x, y[0]);
+    for i in 1..L {
+        t = next_window::<L>(&t, x, y[i - 1], Some(y[i]), constants);
+    }
+    next_window::<L>(&t, x, y[L - 1], None, constants)
+}
+
+/// t += low(x·y), y one word.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
+fn add_low<const L: usize>(t: &mut Turned, x: &Turned, y: Vector) {
+    for j in 0..L {
+        t[j] = _mm512_madd52lo_epu64(t[j], x[j], y);
+    }
+}
+
+/// A window of accumulators that has low(x·y) ↦ the next one up, with high(x·y), u·M and low(x·y′) added.
+/// What waits for u comes last: the next u waits for it.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
+fn next_window<const L: usize>(t: &Turned, x: &Turned, y: Vector, y_next: Option<Vector>, constants: &Constants) -> Turned {
+    let n0 = broadcast(constants.n0);
+    let u = _mm512_madd52lo_epu64(n0, t[0], n0);
+    let carry = _mm512_srli_epi64::<{ ROW_LIMB_BITS as u32 }>(t[0]);
+    let mut next = [_mm512_setzero_si512(); ROW_LIMBS];
+    for j in 0..L {
+        let above = if j + 1 < L { t[j + 1] } else { _mm512_setzero_si512() };
+        next[j] = _mm512_madd52hi_epu64(above, x[j], y);
+    }
+    next[0] = _mm512_add_epi64(next[0], carry);
+    if let Some(y) = y_next {
+        add_low::<L>(&mut next, x, y);
+    }
+    for j in 0..L {
+        next[j] = _mm512_madd52hi_epu64(next[j], u, broadcast(constants.m[j]));
+        if j + 1 < L {
+            next[j] = _mm512_madd52lo_epu64(next[j], u, broadcast(constants.m[j + 1]));
         }
     }
-    t
+    next
 }
 
 /// Every limb but the top one of L cut to 52 bits, what was above added to the next, all at a time.
