@@ -267,3 +267,69 @@ impl Colouring<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use residue_ir::text;
+
+    /// A call inside a loop; v0 and v1 are needed behind it.
+    const TEXT: &str = r#"
+program "placed" modulus 0x61
+function f0 "f" (v0 v1) -> (v3) values 4 {
+  block { v2 = mul v0 v1 v3 = sub v2 v0 }
+}
+function f1 "start" () -> () values 8 {
+  word w0 = 0x2
+  word w1 = defined
+  parse w0 bytes 1 -> v0
+  parse w0 bytes 1 -> v1
+  repeat w0 index w1 (v2 v3) = (v0 v1) {
+    call f0 (v2 v0) -> (v4)
+    block { v5 = mul v4 v1 }
+    give (v3 v5)
+  } -> (v6 v7)
+  return_elements (v6 v7) bytes 1
+}
+"#;
+
+    #[test]
+    fn values_that_interfere_and_values_across_calls_keep_their_slots() {
+        let program = text::parse(TEXT).unwrap();
+        for strided in [false, true] {
+            let allocation = allocate(&program, 40, strided).unwrap();
+            for (function, placement) in program.functions.iter().zip(&allocation.functions) {
+                let live = liveness(function);
+                for value in 0..function.value_count {
+                    for other in live.interferes[value as usize].ones().map(|other| Value(narrow(other))) {
+                        let is_state = [(2, 6), (3, 7)].contains(&(value.min(other.0), value.max(other.0)));
+                        let shared = placement.slot(Value(value)) == placement.slot(other);
+                        assert_eq!(shared, is_state && function.name == "start", "v{value}, v{}", other.0);
+                    }
+                }
+                for (callee, across) in live.across {
+                    for value in across.ones().map(|value| Value(narrow(value))) {
+                        assert!(
+                            !allocation.functions[callee.0 as usize]
+                                .overwrites
+                                .contains(placement.slot(value) as usize)
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn too_few_slots_are_an_error_that_names_the_function() {
+        let program = text::parse(TEXT).unwrap();
+        let least = (1..40).find(|&limit| allocate(&program, limit, true).is_ok()).unwrap();
+        assert!((5..=8).contains(&least), "{least}");
+        for limit in 1..least {
+            let Err(CompileError::Slots { function, limit: named }) = allocate(&program, limit, true) else {
+                panic!("{limit} slots are too few")
+            };
+            assert_eq!((function.as_str(), named), (if limit < 2 { "f" } else { "start" }, limit));
+        }
+    }
+}

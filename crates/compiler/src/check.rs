@@ -10,7 +10,7 @@ use crate::allocate::{Allocation, Placement, Slot};
 use crate::error::CompileError;
 use crate::lower::LoweredBlock;
 use crate::target::{Target, arithmetic};
-use residue_ir::program::{Block, Function, Operand, Program, Region, Statement, Value};
+use residue_ir::program::{Block, Function, Operand, Program, Region, Statement, Value, WordDef};
 use residue_isa::assembly::Code;
 use residue_isa::{Arithmetic, FieldInstruction, Revision};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -26,8 +26,6 @@ enum Meaning {
     /// A constant, by its place in the pool.
     Constant(u32),
     Operation(Arithmetic, Number, Number),
-    /// What a slot holds that nobody said anything about.
-    Unknown(Slot),
 }
 
 #[derive(Default)]
@@ -103,29 +101,43 @@ pub fn check(evidence: &Evidence<'_>) -> Result<(), CompileError> {
             check_block(evidence, &mut numbering, &source, block, placement, part).map_err(fail)?;
             lowered.insert(part.first);
         }
-        if let Some(missing) = reachable(&function.body).difference(&lowered).next() {
+        if let Some(missing) = reachable(function).difference(&lowered).next() {
             return Err(fail(format!("the block of v{} was not lowered", missing.0)));
         }
     }
     Ok(())
 }
 
-/// First values of the blocks of `region` that lowering must have reached: those before anything that ends the program.
-fn reachable(region: &Region) -> BTreeSet<Value> {
+/// First values of the blocks of `function` that lowering must have reached: those before anything that ends the program.
+fn reachable(function: &Function) -> BTreeSet<Value> {
     let mut firsts = BTreeSet::new();
+    reach(function, &function.body, &mut firsts);
+    firsts
+}
+
+/// Adds the first values of the blocks that control reaches; whether it reaches the region's end.
+fn reach(function: &Function, region: &Region, firsts: &mut BTreeSet<Value>) -> bool {
     for statement in &region.statements {
         match statement {
             Statement::Block(block) => firsts.extend(block.ops.first().map(|&(first, _)| first)),
             Statement::Branch(branch) => {
-                firsts.extend(reachable(&branch.then));
-                firsts.extend(reachable(&branch.otherwise));
+                let (then, otherwise) =
+                    (reach(function, &branch.then, firsts), reach(function, &branch.otherwise, firsts));
+                if !then && !otherwise {
+                    return false;
+                }
             }
-            Statement::ReturnWord { .. } | Statement::ReturnElements { .. } => break,
-            // A loop with a constant count of 0 is not lowered; its body is looked at only where it was.
+            Statement::ReturnWord { .. } | Statement::ReturnElements { .. } => return false,
+            Statement::Repeat(repeat) => {
+                let count = &function.words[repeat.count.0 as usize];
+                if !matches!(count, WordDef::Constant(count) if count.is_zero()) {
+                    reach(function, &repeat.body, firsts);
+                }
+            }
             _ => {}
         }
     }
-    firsts
+    true
 }
 
 fn check_block(
@@ -154,11 +166,12 @@ fn check_block(
         slots.insert(slot, numbering.number(Meaning::Constant(id)));
     }
 
-    let bytes = item_bytes(evidence.code, part)?;
-    let mut rest = bytes;
+    // Other slots may hold what a caller, or a part of the function that this block knows nothing of, still needs.
+    let own: BTreeSet<Slot> = defined.iter().map(|&value| placement.slot(value)).collect();
+    let mut rest = item_bytes(evidence.code, part)?;
     while !rest.is_empty() {
         let (instruction, length) = evidence.revision.decode(rest).ok_or("the bytes are no field instruction")?;
-        execute(evidence, numbering, &mut slots, &instruction)?;
+        execute(evidence, numbering, &own, &mut slots, &instruction)?;
         rest = &rest[length..];
     }
     for value in needed {
@@ -176,22 +189,181 @@ fn item_bytes<'a>(code: &'a Code, part: &LoweredBlock) -> Result<&'a [u8], Strin
     Ok(&code.bytes[first.start..last.end])
 }
 
-/// All lanes are read before any is written.
+/// All lanes are read before any is written. Reads what is known and writes the slots `own` only.
 fn execute(
     evidence: &Evidence<'_>,
     numbering: &mut Numbering,
+    own: &BTreeSet<Slot>,
     slots: &mut HashMap<Slot, Number>,
     instruction: &FieldInstruction,
 ) -> Result<(), String> {
     let mut results = Vec::new();
     for lane in evidence.target.lanes(instruction).ok_or_else(|| format!("{instruction:?} is not on slots"))? {
-        let mut read = |slot| match slots.get(&slot) {
-            Some(&number) => number,
-            None => numbering.number(Meaning::Unknown(slot)),
-        };
-        let (x, y) = (read(lane.x), read(lane.y));
+        let read =
+            |slot| slots.get(&slot).copied().ok_or_else(|| format!("slot {slot} is read and holds no known value"));
+        let (x, y) = (read(lane.x)?, read(lane.y)?);
+        if !own.contains(&lane.out) {
+            return Err(format!("slot {} is written and belongs to no value of the block", lane.out));
+        }
         results.push((lane.out, numbering.number(Meaning::Operation(lane.operation, x, y))));
     }
     slots.extend(results);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::SlotOp;
+    use crate::{Built, build};
+    use residue_ir::text;
+    use residue_isa::GasSchedule;
+
+    /// Blocks before, in and behind a loop and in a called function; no operation is superfluous.
+    const TEXT: &str = r#"
+program "judged" modulus 0xffffffffffffffc5
+constant c0 = 0x5
+function f0 "f" (v0 v1) -> (v3) values 4 {
+  block { v2 = mul v0 v1 v3 = sub v2 v0 }
+}
+function f1 "start" () -> () values 20 {
+  word w0 = 0x0
+  word w1 = 0x8
+  word w2 = 0x4
+  word w3 = defined
+  parse w0 bytes 7 -> v0
+  parse w1 bytes 7 -> v1
+  block {
+    v2 = add v0 v1 v3 = mul v0 v1 v4 = sub v0 v1 v5 = sub v1 v0 v6 = mul v2 c0
+  }
+  call f0 (v2 v3) -> (v7)
+  repeat w2 index w3 (v8 v9) = (v7 v4) {
+    block { v10 = mul v8 v9 v11 = sub v10 v5 }
+    give (v9 v11)
+  } -> (v12 v13)
+  block { v14 = sub v12 v13 v15 = mul v12 v14 v16 = add v15 v6 v17 = add v16 v5 v18 = sub v17 v16 v19 = mul v18 v4 }
+  return_elements (v19 v17) bytes 8
+}
+"#;
+
+    fn built(program: &Program, revision: Revision) -> Built {
+        build(program, revision, &GasSchedule::default_for(revision).unwrap()).unwrap()
+    }
+
+    /// The operations that `bytes` perform one after the other, if they are field instructions on slots.
+    fn lanes(built: &Built, mut bytes: &[u8]) -> Option<Vec<Vec<SlotOp>>> {
+        let mut all = Vec::new();
+        while !bytes.is_empty() {
+            let (instruction, length) = built.revision.decode(bytes)?;
+            all.push(built.target.lanes(&instruction)?);
+            bytes = &bytes[length..];
+        }
+        Some(all)
+    }
+
+    /// What `lanes` make of slots with values at random; small numbers mod a prime tell maps apart well enough.
+    fn run(lanes: &[Vec<SlotOp>]) -> Vec<u64> {
+        const M: u64 = 4_294_967_291;
+        let mut slots: Vec<u64> =
+            (1..600u64).map(|slot| slot.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29) % M).collect();
+        for lanes in lanes {
+            let of = |lane: &SlotOp| {
+                let (x, y) = (slots[lane.x as usize], slots[lane.y as usize]);
+                match lane.operation {
+                    Arithmetic::Add => (x + y) % M,
+                    Arithmetic::Sub => (x + M - y) % M,
+                    Arithmetic::Mul => x * y % M,
+                }
+            };
+            let results: Vec<(Slot, u64)> = lanes.iter().map(|lane| (lane.out, of(lane))).collect();
+            for (out, result) in results {
+                slots[out as usize] = result;
+            }
+        }
+        slots
+    }
+
+    /// Turns every bit of every block. What then leaves another value in a slot that somebody needs, or in one that is
+    /// none of the block's business, must be found.
+    #[test]
+    fn every_turned_bit_of_a_block_that_matters_is_found() {
+        let program = text::parse(TEXT).unwrap();
+        for &revision in Revision::ALL {
+            let mut built = built(&program, revision);
+            assert_eq!(check(&built.evidence(&program)), Ok(()));
+            let mut found = 0;
+            for part in built.lowered.blocks.clone() {
+                let start = built.code.item_range(part.items.start).unwrap().start;
+                let range = start..built.code.item_range(part.items.end - 1).unwrap().end;
+                let right = lanes(&built, &built.code.bytes[range.clone()]).unwrap();
+                let placement = &built.allocation.functions[part.function];
+                let behind = placement.behind_block[&part.first].ones();
+                let needed: BTreeSet<usize> = behind.map(|value| placement.slot_of[value] as usize).collect();
+                let own: BTreeSet<usize> = right.iter().flatten().map(|lane| lane.out as usize).collect();
+                let same = |changed: &[Vec<SlotOp>]| {
+                    let in_range = |lane: &SlotOp| [lane.out, lane.x, lane.y].iter().all(|&slot| slot < built.slots);
+                    let slots = run(&right).into_iter().zip(run(changed)).enumerate();
+                    changed.iter().flatten().all(in_range)
+                        && slots
+                            .filter(|(slot, _)| needed.contains(slot) || !own.contains(slot))
+                            .all(|(_, (a, b))| a == b)
+                };
+                let mut bytes = built.code.bytes.clone();
+                for (at, bit) in range.clone().flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+                    bytes[at] ^= 1 << bit;
+                    let changed = lanes(&built, &bytes[range.clone()]);
+                    let code = Code { bytes: bytes.clone(), ..built.code.clone() };
+                    let verdict = check(&Evidence { code: &code, ..built.evidence(&program) });
+                    if changed.as_ref() == Some(&right) {
+                        // The stride of a single lane, for one, says nothing.
+                        assert_eq!(verdict, Ok(()));
+                    } else if !changed.is_some_and(|changed| same(&changed)) {
+                        let function = &program.functions[part.function].name;
+                        let is_judged =
+                            matches!(&verdict, Err(CompileError::Judged { function: named, .. }) if named == function);
+                        assert!(is_judged, "{revision}: bit {bit} of byte {at}: {verdict:?}");
+                        found += 1;
+                    }
+                    bytes[at] ^= 1 << bit;
+                }
+            }
+            assert!(found > 200, "{revision}: {found}");
+        }
+    }
+
+    #[test]
+    fn a_block_that_is_missing_is_found() {
+        let program = text::parse(TEXT).unwrap();
+        for &revision in Revision::ALL {
+            for missing in 0..4 {
+                let mut built = built(&program, revision);
+                built.lowered.blocks.remove(missing);
+                let verdict = check(&built.evidence(&program)).unwrap_err().to_string();
+                assert!(verdict.contains("was not lowered"), "{revision}: {verdict}");
+            }
+        }
+    }
+
+    #[test]
+    fn another_source_is_found() {
+        let program = text::parse(TEXT).unwrap();
+        for (from, to) in [
+            ("v3 = sub v2 v0", "v3 = sub v0 v2"),
+            ("v6 = mul v2 c0", "v6 = add v2 c0"),
+            ("v11 = sub v10 v5", "v11 = sub v10 v4"),
+            ("v19 = mul v18 v4", "v19 = mul v18 v18"),
+        ] {
+            let other = text::parse(&TEXT.replace(from, to)).unwrap();
+            assert_ne!(other, program);
+            for &revision in Revision::ALL {
+                let built = built(&program, revision);
+                assert!(matches!(check(&built.evidence(&other)), Err(CompileError::Judged { .. })), "{revision}: {to}");
+            }
+        }
+        // The order of the operands of a product means nothing.
+        let same = text::parse(&TEXT.replace("v19 = mul v18 v4", "v19 = mul v4 v18")).unwrap();
+        for &revision in Revision::ALL {
+            assert_eq!(check(&built(&program, revision).evidence(&same)), Ok(()));
+        }
+    }
 }

@@ -51,6 +51,14 @@ pub enum CompileError {
         /// The most that one frame may have.
         limit_bytes: usize,
     },
+    /// Arrays of fixed size, elements and output together take too much memory.
+    #[error("the program uses {bytes} bytes of memory whatever its input; at most {limit_bytes} can be used")]
+    Memory {
+        /// Bytes up to the first that is too far.
+        bytes: u64,
+        /// The most that there can be.
+        limit_bytes: u64,
+    },
     /// A word lies too deep in the stack for DUP16.
     #[error("function `{function}` keeps more than 16 words on the stack")]
     Stack {

@@ -19,11 +19,11 @@ pub mod target;
 
 pub use error::CompileError;
 
-use allocate::{Slot, allocate};
+use allocate::{Allocation, Slot, allocate};
 use check::{Evidence, check};
 use num_bigint::BigUint;
 use residue_ir::program::Program;
-use residue_isa::assembly::Assembly;
+use residue_isa::assembly::{Assembly, Code};
 use residue_isa::revision::{Family, eip6690_2024};
 use residue_isa::{Arithmetic, GasSchedule, Revision};
 use std::ops::Range;
@@ -53,6 +53,48 @@ const MEMORY_SLOTS: Slot = 4096;
 
 /// Compiles `program` for `revision`; `schedule` decides between ways that differ in gas only.
 pub fn compile(program: &Program, revision: Revision, schedule: &GasSchedule) -> Result<Compiled, CompileError> {
+    let built = build(program, revision, schedule)?;
+    check(&built.evidence(program))?;
+    let Built { simplified, lowered, code, slots, .. } = built;
+    Ok(Compiled {
+        revision,
+        slots,
+        memory_bytes: lowered.memory_bytes,
+        field_instructions: lowered.blocks.iter().map(|block| block.items.len()).sum(),
+        operations: operations(&simplified),
+        functions: function_ranges(&simplified, &lowered, &code),
+        code: code.bytes,
+    })
+}
+
+/// Code that has not been judged yet, with all that the checker wants to see.
+struct Built {
+    revision: Revision,
+    simplified: Program,
+    allocation: Allocation,
+    first_constant: Slot,
+    slots: u32,
+    target: Box<dyn Target>,
+    lowered: lower::Lowered,
+    code: Code,
+}
+
+impl Built {
+    fn evidence<'a>(&'a self, source: &'a Program) -> Evidence<'a> {
+        Evidence {
+            source,
+            lowered: &self.simplified,
+            allocation: &self.allocation,
+            blocks: &self.lowered.blocks,
+            code: &self.code,
+            revision: self.revision,
+            first_constant: self.first_constant,
+            target: self.target.as_ref(),
+        }
+    }
+}
+
+fn build(program: &Program, revision: Revision, schedule: &GasSchedule) -> Result<Built, CompileError> {
     residue_ir::verify(program)?;
     require_modulus(program, revision)?;
     let mut simplified = program.clone();
@@ -102,25 +144,7 @@ pub fn compile(program: &Program, revision: Revision, schedule: &GasSchedule) ->
     };
     let lowered = lower::lower(&simplified, &allocation, first_constant, spare, target.as_ref(), &mut assembly)?;
     let code = assembly.assemble(revision)?;
-    check(&Evidence {
-        source: program,
-        lowered: &simplified,
-        allocation: &allocation,
-        blocks: &lowered.blocks,
-        code: &code,
-        revision,
-        first_constant,
-        target: target.as_ref(),
-    })?;
-    Ok(Compiled {
-        revision,
-        slots,
-        memory_bytes: lowered.memory_bytes,
-        field_instructions: lowered.blocks.iter().map(|block| block.items.len()).sum(),
-        operations: operations(&simplified),
-        functions: function_ranges(&simplified, &lowered, &code),
-        code: code.bytes,
-    })
+    Ok(Built { revision, simplified, allocation, first_constant, slots, target, lowered, code })
 }
 
 fn position(constants: &[BigUint], wanted: &BigUint) -> Slot {
@@ -137,11 +161,7 @@ fn operations(program: &Program) -> usize {
 }
 
 /// Where each function's code is: the start from 0, the others from their labels to the next one's.
-fn function_ranges(
-    program: &Program,
-    lowered: &lower::Lowered,
-    code: &residue_isa::assembly::Code,
-) -> Vec<(String, Range<usize>)> {
+fn function_ranges(program: &Program, lowered: &lower::Lowered, code: &Code) -> Vec<(String, Range<usize>)> {
     let starts: Vec<usize> = lowered.entries.iter().map(|label| code.labels.get(label).copied().unwrap_or(0)).collect();
     let end = code.labels[&lowered.fail];
     let range = |(number, function): (usize, &residue_ir::Function)| {

@@ -10,10 +10,10 @@ mod words;
 use crate::allocate::{Allocation, Placement, Slot};
 use crate::error::CompileError;
 use crate::moves::sequence;
-use crate::target::{SlotOp, Target, arithmetic, push};
+use crate::target::{SlotOp, Target, arithmetic, clear, push};
 use residue_ir::Capacity;
 use residue_ir::program::{
-    Branch, Function, FunctionId, Op, Operand, Program, Region, Repeat, Statement, Value, Word, WordDef,
+    ArrayDecl, Branch, Function, FunctionId, Op, Operand, Program, Region, Repeat, Statement, Value, Word, WordDef,
 };
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
@@ -54,42 +54,50 @@ struct Layout {
     records: (u32, u32),
 }
 
-fn layout(program: &Program, target: &dyn Target) -> Layout {
-    let variables = target.memory_bytes();
-    let output = variables + 32 * u32::try_from(program.variables.len()).expect("variables are few");
-    let mut next = output + output_bytes(program);
-    let bytes_of = |values: usize| u32::try_from(values).expect("elements are small") * target.element_bytes();
+/// Memory of fixed size that a program may use: far more than anybody would pay for, and addresses fit 32 bits.
+const MEMORY_BYTES_MAX: u64 = 1 << 30;
+
+fn layout(program: &Program, target: &dyn Target) -> Result<Layout, CompileError> {
+    let within = |bytes: u64| {
+        let narrow = u32::try_from(bytes).ok().filter(|_| bytes <= MEMORY_BYTES_MAX);
+        narrow.ok_or(CompileError::Memory { bytes, limit_bytes: MEMORY_BYTES_MAX })
+    };
+    let bytes_of = |values: usize| (values as u64).saturating_mul(u64::from(target.element_bytes()));
+    let variables = u64::from(target.memory_bytes());
+    let output = variables + 32 * program.variables.len() as u64;
+    let mut next = output.saturating_add(output_bytes(program));
     let mut arrays = vec![(0, 0); program.arrays.len()];
     for (array, place) in program.arrays.iter().zip(&mut arrays) {
         if let Capacity::Fixed(count) = array.capacity {
             let bytes = bytes_of(array.element_values);
-            *place = (next, bytes);
-            next += bytes * count;
+            *place = (within(next)?, within(bytes)?);
+            next = next.saturating_add(bytes.saturating_mul(u64::from(count)));
         }
     }
-    let first_record = next.next_multiple_of(32);
-    let mut record_bytes = 0;
-    for (array, place) in program.arrays.iter().zip(&mut arrays) {
-        if array.capacity == Capacity::Unbounded {
-            *place = (first_record + record_bytes, 0);
-            record_bytes += bytes_of(array.element_values);
-        }
+    let first_record = u64::from(within(next)?).next_multiple_of(32);
+    let unbounded = |array: &ArrayDecl| array.capacity == Capacity::Unbounded;
+    let values = program.arrays.iter().filter(|array| unbounded(array));
+    let record_bytes = values.fold(0, |sum: u64, array| sum.saturating_add(bytes_of(array.element_values)));
+    let mut offset = 0;
+    for (array, place) in program.arrays.iter().zip(&mut arrays).filter(|(array, _)| unbounded(array)) {
+        *place = (within(first_record.saturating_add(offset))?, within(record_bytes)?);
+        offset = offset.saturating_add(bytes_of(array.element_values));
     }
-    for (array, place) in program.arrays.iter().zip(&mut arrays) {
-        if array.capacity == Capacity::Unbounded {
-            place.1 = record_bytes;
-        }
-    }
-    Layout { variables, output, arrays, records: (first_record, record_bytes) }
+    Ok(Layout {
+        variables: within(variables)?,
+        output: within(output)?,
+        arrays,
+        records: (within(first_record)?, within(record_bytes)?),
+    })
 }
 
 /// Room for the longest output.
-fn output_bytes(program: &Program) -> u32 {
-    fn longest(region: &Region) -> u32 {
+fn output_bytes(program: &Program) -> u64 {
+    fn longest(region: &Region) -> u64 {
         let of = |statement: &Statement| match statement {
             Statement::ReturnWord { .. } => 32,
             Statement::ReturnElements { values, size_bytes } => {
-                (u32::try_from(values.len()).expect("outputs are small") * size_bytes).next_multiple_of(32)
+                (values.len() as u64).saturating_mul(u64::from(*size_bytes)).next_multiple_of(32)
             }
             Statement::Repeat(repeat) => longest(&repeat.body),
             Statement::Branch(branch) => longest(&branch.then).max(longest(&branch.otherwise)),
@@ -109,10 +117,13 @@ pub fn lower(
     target: &dyn Target,
     code: &mut Assembly,
 ) -> Result<Lowered, CompileError> {
-    let layout = layout(program, target);
+    let layout = layout(program, target)?;
     let entries: Vec<LabelId> = program.functions.iter().map(|_| code.new_label()).collect();
     let fail = code.new_label();
-    target.start(code, layout.records.0);
+    let zero_from = target.start(code, layout.records.0);
+    for address in (layout.variables..layout.output).step_by(32).filter(|&address| address < zero_from) {
+        clear(code, address, 32);
+    }
     let mut blocks = Vec::new();
     // The start comes first and falls through from the target's own beginning.
     let order = (0..program.functions.len()).rev();

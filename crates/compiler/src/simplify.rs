@@ -143,3 +143,65 @@ fn retain(region: &mut Region, read: &HashSet<Value>) {
     }
     region.statements.retain(|statement| !matches!(statement, Statement::Block(block) if block.ops.is_empty()));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use residue_ir::text;
+
+    /// The start, which takes values from calldata and returns v9, simplified.
+    fn check(body: &str, expected: &str) {
+        let program = |body: &str| {
+            let text = format!(
+                "program \"p\" modulus 0x61 constant c0 = 0x5 function f0 \"start\" () -> () values 10 {{
+                 word w0 = 0x0 word w1 = 0x2 word w2 = defined
+                 parse w0 bytes 1 -> v0 parse w0 bytes 1 -> v1 {body} return_elements (v9) bytes 1 }}"
+            );
+            text::parse(&text).unwrap()
+        };
+        let mut simplified = program(body);
+        simplify(&mut simplified);
+        assert_eq!(text::print(&simplified), text::print(&program(expected)));
+    }
+
+    #[test]
+    fn an_operation_is_done_once_whatever_the_order_of_its_operands() {
+        check(
+            "block { v2 = mul v0 v1 v3 = mul v1 v0 v4 = add v0 c0 v5 = add c0 v0 v6 = mul v2 v4 v7 = mul v5 v3 v9 = sub v6 v7 }",
+            "block { v2 = mul v0 v1 v4 = add v0 c0 v6 = mul v2 v4 v9 = sub v6 v6 }",
+        );
+    }
+
+    #[test]
+    fn differences_keep_their_order() {
+        let body = "block { v2 = sub v0 v1 v3 = sub v1 v0 v9 = mul v2 v3 }";
+        check(body, body);
+    }
+
+    #[test]
+    fn operations_that_nobody_reads_go_with_all_that_led_to_them() {
+        check("block { v2 = mul v0 v0 v3 = mul v2 v2 v4 = add v3 v2 v9 = add v0 v1 }", "block { v9 = add v0 v1 }");
+        check("block { v2 = mul v0 v0 } parse w0 bytes 1 -> v9", "parse w0 bytes 1 -> v9");
+    }
+
+    #[test]
+    fn names_change_in_loops_and_branches_too() {
+        check(
+            "block { v2 = mul v0 v1 v3 = mul v0 v1 }
+             repeat w1 index w2 (v4) = (v3) { block { v5 = add v4 v3 } give (v5) } -> (v6)
+             branch w1 { give (v3) } else { block { v7 = add v3 v3 } give (v7) } -> (v8)
+             block { v9 = add v8 v6 }",
+            "block { v2 = mul v0 v1 }
+             repeat w1 index w2 (v4) = (v2) { block { v5 = add v4 v2 } give (v5) } -> (v6)
+             branch w1 { give (v2) } else { block { v7 = add v2 v2 } give (v7) } -> (v8)
+             block { v9 = add v8 v6 }",
+        );
+    }
+
+    #[test]
+    fn an_operation_of_one_region_does_not_serve_another() {
+        let body = "branch w1 { block { v2 = mul v0 v1 } give (v2) } else { give (c0) } -> (v3)
+                    block { v4 = mul v0 v1 v9 = add v4 v3 }";
+        check(body, body);
+    }
+}

@@ -43,8 +43,9 @@ pub trait Target {
     /// Bytes of a value in memory outside slots, as arrays hold it.
     fn element_bytes(&self) -> u32;
 
-    /// Before anything else. `memory_bytes` is all the memory of fixed size that the program uses. [] → []
-    fn start(&self, code: &mut Assembly, memory_bytes: u32);
+    /// Before anything else. `memory_bytes` is all the memory of fixed size that the program uses. Memory from the returned
+    /// address on is zero. [] → []
+    fn start(&self, code: &mut Assembly, memory_bytes: u32) -> u32;
 
     /// Operations whose order may change only where slots do not tell the difference. [] → []
     fn operations(&self, code: &mut Assembly, ops: &[SlotOp]);

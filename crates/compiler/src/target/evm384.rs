@@ -168,11 +168,12 @@ impl Target for Evm384 {
         VALUE_BYTES
     }
 
-    fn start(&self, code: &mut Assembly, _: u32) {
+    fn start(&self, code: &mut Assembly, _: u32) -> u32 {
         push(code, VALUE_BYTES * (self.constant_count() + 1) + R_INV_BYTES);
         code.push_label(self.data);
         push(code, self.address(self.first_constant));
         code.op(evm::CODECOPY);
+        self.memory_bytes()
     }
 
     fn operations(&self, code: &mut Assembly, ops: &[SlotOp]) {

@@ -75,7 +75,7 @@ impl Target for Slots {
         self.element_bytes
     }
 
-    fn start(&self, code: &mut Assembly, memory_bytes: u32) {
+    fn start(&self, code: &mut Assembly, memory_bytes: u32) -> u32 {
         push(code, self.data_bytes());
         code.push_label(self.data);
         push(code, 0);
@@ -93,6 +93,7 @@ impl Target for Slots {
             push(code, memory_bytes);
             self.reserve(code);
         }
+        self.data_bytes()
     }
 
     fn operations(&self, code: &mut Assembly, ops: &[SlotOp]) {
