@@ -1,0 +1,171 @@
+//! What documents say about the project's files: every path in them exists.
+//!
+//! A path is the target of a link, or a code span that looks like one: it ends in a slash or in a known ending, and has
+//! nothing that a path does not have. A link is relative to its document; a span may be any tail of a path, as
+//! `engine/src/analysis/` or `revision.rs`. A line that means to name what is not there says so in a comment that starts
+//! with `<!-- absent: `. The commands in documents are run by `.ci/documents`.
+
+use std::collections::BTreeSet;
+
+use crate::workspace;
+
+/// What a line says that names a path on purpose which does not exist, with the reason.
+const EXCUSE: &str = "<!-- absent: ";
+/// Endings that make a name without a slash a path.
+const ENDINGS: [&str; 11] = [".rs", ".toml", ".md", ".sh", ".py", ".json", ".csv", ".svg", ".yml", ".html", ".asm"];
+
+/// The documents: Markdown in the root and anywhere under `docs/`.
+pub fn documents() -> Vec<String> {
+    let mut found = workspace::files(&[".md"]);
+    found.retain(|path| !path.contains('/') || path.starts_with("docs/"));
+    found
+}
+
+/// Paths that a document names and that do not exist, each with its line.
+pub fn missing_paths(document: &str, text: &str) -> Vec<String> {
+    let folder = document.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let entries: BTreeSet<String> = workspace::files(&[""]).into_iter().collect();
+    let mut found = Vec::new();
+    for (line, reference) in references(text) {
+        let (path, is_there) = match reference {
+            Reference::Link(path) => {
+                let path = joined(folder, &path);
+                let is_there = exists(&entries, &path);
+                (path, is_there)
+            }
+            Reference::Span(path) => {
+                let is_there = is_tail(&entries, &path) || exists(&entries, &joined(folder, &path));
+                (path, is_there)
+            }
+        };
+        if !is_there {
+            found.push(format!("{document}:{line}: {path} does not exist"));
+        }
+    }
+    found
+}
+
+/// Something in a document that names a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Reference {
+    /// The target of a link, relative to the document.
+    Link(String),
+    /// A code span: a tail of a path, or relative to the document.
+    Span(String),
+}
+
+/// The references of a text outside fenced blocks, with their lines, the first being 1.
+fn references(text: &str) -> Vec<(usize, Reference)> {
+    let mut found = Vec::new();
+    let mut fenced = false;
+    for (line, content) in (1..).zip(text.lines()) {
+        if content.trim_start().starts_with("```") {
+            fenced = !fenced;
+        } else if !fenced && !content.contains(EXCUSE) {
+            found.extend(of_line(content).map(|reference| (line, reference)));
+        }
+    }
+    found
+}
+
+fn of_line(line: &str) -> impl Iterator<Item = Reference> {
+    let spans = line.split('`').skip(1).step_by(2).filter(|span| looks_like_a_path(span));
+    let spans = spans.map(|span| Reference::Span(span.to_owned()));
+    let targets = line.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+    let targets = targets.map(|(target, _)| target.split_once('#').map_or(target, |(path, _)| path));
+    let elsewhere = |target: &&str| target.is_empty() || target.contains("://") || target.starts_with("mailto:");
+    spans.chain(targets.filter(move |target| !elsewhere(target)).map(|target| Reference::Link(target.to_owned())))
+}
+
+/// A code span that can only be meant as a path. Patterns, placeholders, addresses and commands are none.
+fn looks_like_a_path(span: &str) -> bool {
+    let only_path_characters = span.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c));
+    let placeholder = span.contains("...") || span.split('/').any(|part| part.len() > 1 && is_upper(part));
+    let has_ending = ENDINGS.iter().any(|ending| span.len() > ending.len() && span.ends_with(ending));
+    // `owner/name` is a repository and `modular/mont_mul/384` a benchmark; paths end in `/` or in a known ending.
+    only_path_characters && !placeholder && !span.starts_with(['/', '-']) && (has_ending || span.ends_with('/'))
+}
+
+/// A part in capitals without an ending stands for something, as in `records/MACHINE/`.
+fn is_upper(part: &str) -> bool {
+    part.chars().all(|c| c.is_ascii_uppercase() || c == '_')
+}
+
+/// The path from the root, without `.`; `..` stays in front if it leaves the project.
+fn joined(folder: &str, path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in folder.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// Whether the project has a file or a folder at the path.
+fn exists(entries: &BTreeSet<String>, path: &str) -> bool {
+    let inside = format!("{path}/");
+    path.is_empty()
+        || entries.contains(path)
+        || entries.range(inside.clone()..).next().is_some_and(|e| e.starts_with(&inside))
+}
+
+/// Whether some file of the project ends in the path, or some folder does if the path ends in `/`.
+fn is_tail(entries: &BTreeSet<String>, path: &str) -> bool {
+    let tail = format!("/{path}");
+    entries.iter().map(|entry| format!("/{entry}")).any(|entry| match path.ends_with('/') {
+        true => entry.contains(&tail),
+        false => entry.ends_with(&tail),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(document: &str, text: &str, expected: &[&str]) {
+        assert_eq!(missing_paths(document, text), expected);
+    }
+
+    #[test]
+    fn named_paths_exist() {
+        check("README.md", "See `conformance/src/lib.rs`, `conformance/` and [layers](layers.toml#x).", &[]);
+        check("README.md", "one\nSee `conformance/src/no.rs`.", &["README.md:2: conformance/src/no.rs does not exist"]);
+        check(
+            "README.md",
+            "Gone: `no.toml`, `no/`.",
+            &["README.md:1: no.toml does not exist", "README.md:1: no/ does not exist"],
+        );
+        check("README.md", "[here](no.md)", &["README.md:1: no.md does not exist"]);
+        check("README.md", "[up](../README.md)", &["README.md:1: ../README.md does not exist"]);
+    }
+
+    #[test]
+    fn links_are_relative_to_their_document() {
+        check("docs/a.md", "[layers](../layers.toml)", &[]);
+        check("docs/a.md", "[layers](layers.toml)", &["docs/a.md:1: docs/layers.toml does not exist"]);
+        check("docs/a.md", "`layers.toml`", &[]);
+    }
+
+    #[test]
+    fn a_span_may_be_the_tail_of_a_path() {
+        check("README.md", "`documents.rs`, `src/documents.rs`, `conformance/src/`, `src/generate/`", &[]);
+        check(
+            "README.md",
+            "`uments.rs`, `rc/`",
+            &["README.md:1: uments.rs does not exist", "README.md:1: rc/ does not exist"],
+        );
+        check("README.md", "Never `utils.rs`. <!-- absent: it is what not to do -->", &[]);
+    }
+
+    #[test]
+    fn what_is_no_path_is_left_alone() {
+        let text = "`a.b()`, `x * y`, `src/*.rs`, `records/MACHINE/`, `<file>.toml`, `residue run a.toml`, [w](https://a/b.md)";
+        check("README.md", text, &[]);
+        check("README.md", "`ethereum/evmone`, `and/or`, `--input`, `@FILE`, `e.g.`", &[]);
+        check("README.md", "```text\n`no/no.rs`\n```\n", &[]);
+    }
+}

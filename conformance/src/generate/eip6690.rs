@@ -1,0 +1,261 @@
+//! EIP-6690 with slots: moduli of every width and kind, strided lanes with every overlap, ranges at and beyond the edges.
+
+use std::collections::BTreeMap;
+
+use num_bigint::BigUint;
+use rand::Rng;
+use rand::seq::IndexedRandom;
+use residue_isa::Lanes;
+use residue_isa::revision::eip6690_2024::{
+    ADDMODX, LOADX, MODULUS_BYTES_MAX, MULMODX, Operands, SETMODX, SLOTS_MAX, STOREX, SUBMODX, pack,
+};
+
+use super::Generator;
+
+/// What a program has set up.
+#[derive(Debug, Default)]
+pub(super) struct Slots {
+    contexts: BTreeMap<u16, Context>,
+    active: Option<u16>,
+}
+
+#[derive(Debug, Clone)]
+struct Context {
+    m: BigUint,
+    element_bytes: usize,
+    slots: usize,
+}
+
+impl Generator {
+    /// A snippet with EIP-6690 instructions.
+    pub(super) fn eip6690(&mut self) {
+        if self.active().is_none() && !self.rarely(40) || self.rarely(20) {
+            self.set_modulus();
+        }
+        match self.random.random_range(0..12) {
+            0..=3 => self.store_slots(),
+            4 => self.load_slots(),
+            5 if self.rarely(4) => self.switch(),
+            _ => self.lanes(),
+        }
+    }
+
+    /// Loads all slots of the active context behind everything in memory.
+    pub(super) fn dump_slots(&mut self) {
+        let Some(Context { element_bytes, slots, .. }) = self.active() else {
+            return;
+        };
+        let start = self.memory_bytes;
+        let end = start + (element_bytes * slots) as u64; // usize to u64 widens.
+        self.push(0u8);
+        self.push(end - 1);
+        self.op(residue_isa::opcode::evm::MSTORE8);
+        self.reach(end);
+        self.push(slots);
+        self.push(0u8);
+        self.push(start);
+        self.op(LOADX);
+    }
+
+    fn active(&self) -> Option<Context> {
+        self.slots.active.and_then(|id| self.slots.contexts.get(&id)).cloned()
+    }
+
+    fn set_modulus(&mut self) {
+        let size = match self.random.random_range(0..10) {
+            0 => self.random.random_range(1..=MODULUS_BYTES_MAX),
+            1..=4 => *[32, 48].choose(&mut self.random).expect("it is not empty"),
+            _ => 8 * self.random.random_range(1..=MODULUS_BYTES_MAX / 8),
+        };
+        let m = self.modulus(size);
+        let mut bytes = m.to_bytes_be();
+        bytes.splice(..0, std::iter::repeat_n(0, size.saturating_sub(bytes.len())));
+        let offset = self.offset();
+        self.write(offset, &bytes[..size]);
+        let slots = match self.random.random_range(0..12) {
+            0 if self.rarely(3) => self.random.random_range(0..300),
+            1 if self.rarely(3) => SLOTS_MAX,
+            2 => self.random.random_range(1..60),
+            _ => self.random.random_range(1..14),
+        };
+        let id = match self.random.random_range(0..20) {
+            0 if self.rarely(2) => self.random.random_range(254..258),
+            1 => self.random.random_range(0..300),
+            _ => self.random.random_range(0..3),
+        };
+        self.set_modulus_faulty(id, offset, size, slots);
+        let possible = slots > 0 && slots <= SLOTS_MAX && id <= 256;
+        if possible {
+            let element_bytes = size.next_multiple_of(8);
+            self.slots.contexts.entry(id).or_insert(Context { m, element_bytes, slots });
+            self.slots.active = Some(id);
+        }
+    }
+
+    /// SETMODX, now and then with one operand out of its range.
+    fn set_modulus_faulty(&mut self, id: u16, offset: u64, size: usize, slots: usize) {
+        let mut operands: [BigUint; 4] = [id.into(), offset.into(), size.into(), slots.into()];
+        if self.rarely(25) {
+            let at = self.random.random_range(0..4);
+            operands[at] = match self.random.random_range(0..5) {
+                0 => self.integer(32),
+                1 => self.memory_bytes.into(),
+                2 => (self.memory_bytes + 1).saturating_sub(size as u64).into(), // usize to u64 widens.
+                3 => self.random.random_range(0..100u8).into(),
+                _ => self.random.random_range(255..259u16).into(),
+            };
+        }
+        for operand in operands.into_iter().rev() {
+            self.push(operand);
+        }
+        self.op(SETMODX);
+    }
+
+    /// A modulus of up to `size` bytes: odd, a power of two, or rarely neither.
+    fn modulus(&mut self, size: usize) -> BigUint {
+        let one = || BigUint::from(1u8);
+        let bits = 8 * size;
+        let m = match self.random.random_range(0..20) {
+            0 => BigUint::from(self.random.random_range(0..5u8) * 2 + 3),
+            1 if self.rarely(3) => BigUint::from(self.random.random_range(0..9u8)),
+            19 if self.rarely(4) => self.integer(size),
+            2..=4 => one() << self.random.random_range(1..bits),
+            5 => (one() << bits) - 1u8,
+            6 => (one() << bits) - 3u8,
+            7 => (one() << self.random.random_range(2..bits)) - 1u8,
+            8 => (one() << self.random.random_range(2..bits)) + 1u8,
+            9 => self.integer(size) | one(),
+            10..=12 => self.exact(bits) >> 1 | one(),
+            _ => self.exact(bits) | one(),
+        };
+        m % (one() << bits)
+    }
+
+    /// A random integer with its top bit set.
+    fn exact(&mut self, bits: usize) -> BigUint {
+        let mut bytes = vec![0; bits / 8];
+        self.random.fill(&mut bytes[..]);
+        bytes[0] |= 0x80;
+        BigUint::from_bytes_be(&bytes)
+    }
+
+    /// Activates a known id, with operands that nothing looks at.
+    fn switch(&mut self) {
+        let known: Vec<u16> = self.slots.contexts.keys().copied().collect();
+        let Some(&id) = known.choose(&mut self.random) else {
+            return;
+        };
+        for _ in 0..3 {
+            let ignored = self.integer(32);
+            self.push(ignored);
+        }
+        self.push(id);
+        self.op(SETMODX);
+        self.slots.active = Some(id);
+    }
+
+    /// Writes values and stores them, rarely one that is not below the modulus.
+    fn store_slots(&mut self) {
+        let Some(Context { m, element_bytes, slots }) = self.active() else {
+            return self.transfer(STOREX, 0, 0, 1);
+        };
+        let count = self.random.random_range(1..=slots.min(5));
+        let mut bytes = Vec::new();
+        for _ in 0..count {
+            let value =
+                if self.rarely(80) { &m + self.random.random_range(0..2u8) } else { self.operand(&m, element_bytes) };
+            let digits = value.to_bytes_be();
+            let mut element = vec![0; element_bytes.saturating_sub(digits.len())];
+            element.extend(digits);
+            bytes.extend_from_slice(&element[element.len() - element_bytes..]);
+        }
+        let offset = self.offset();
+        self.write(offset, &bytes);
+        let first = self.random.random_range(0..=slots - count);
+        self.transfer(STOREX, first, offset, count);
+    }
+
+    fn load_slots(&mut self) {
+        let Some(Context { element_bytes, slots, .. }) = self.active() else {
+            return self.transfer(LOADX, 0, 0, 1);
+        };
+        let room = usize::try_from(self.memory_bytes).unwrap_or(usize::MAX) / element_bytes;
+        let count = self.random.random_range(1..=slots).min(room.max(1));
+        let first = self.random.random_range(0..=slots - count);
+        let highest = self.memory_bytes.saturating_sub((count * element_bytes) as u64); // usize to u64 widens.
+        let offset = if self.rarely(3) { highest } else { self.random.random_range(0..=highest) };
+        self.transfer(LOADX, first, offset, count);
+    }
+
+    /// LOADX or STOREX, now and then with one operand out of its range, or none to move.
+    fn transfer(&mut self, opcode: u8, first: usize, offset: u64, count: usize) {
+        let mut operands: [BigUint; 3] = match opcode {
+            LOADX => [offset.into(), first.into(), count.into()],
+            _ => [first.into(), offset.into(), count.into()],
+        };
+        match self.random.random_range(0..50) {
+            0 => {
+                let at = self.random.random_range(0..3);
+                operands[at] = self.integer(32);
+            }
+            1 => operands[self.random.random_range(0..3)] += 1u8,
+            2 => operands[self.random.random_range(0..3)] = self.memory_bytes.into(),
+            3 => {
+                operands = [self.integer(32), self.integer(32), BigUint::ZERO];
+            }
+            _ => {}
+        }
+        for operand in operands.into_iter().rev() {
+            self.push(operand);
+        }
+        self.op(opcode);
+    }
+
+    fn lanes(&mut self) {
+        let slots = self.active().map_or(8, |context| context.slots);
+        let count = match self.random.random_range(0..10) {
+            0..=3 => 1,
+            4..=7 => self.random.random_range(1..=slots.min(9)),
+            _ => self.random.random_range(1..=slots.min(255)),
+        };
+        let out = self.place(slots, count, 1);
+        let x = if self.rarely(5) { out } else { self.place(slots, count, 0) };
+        let y = if self.rarely(5) { x } else { self.place(slots, count, 0) };
+        let count = u8::try_from(count).expect("at most 255");
+        let mut immediate = pack(Operands { out, x, y, count });
+        match self.random.random_range(0..120) {
+            0 => immediate[1] = 0,
+            1 => immediate[6] = 0,
+            2 => immediate[self.random.random_range(0..7)] = self.random.random(),
+            3 => {
+                let at = self.random.random_range(0..7);
+                immediate[at] = immediate[at].wrapping_add(1);
+            }
+            _ => {}
+        }
+        let opcode = *[ADDMODX, SUBMODX, MULMODX].choose(&mut self.random).expect("it is not empty");
+        self.op(opcode);
+        self.code.extend_from_slice(&immediate);
+    }
+
+    /// An index and a stride that keep `count` lanes inside `slots`.
+    fn place(&mut self, slots: usize, count: usize, stride_min: usize) -> Lanes {
+        let gaps = count - 1;
+        let stride_max = (slots - 1).checked_div(gaps).unwrap_or(255).min(255);
+        let stride = match self.random.random_range(0..6) {
+            0 => stride_min,
+            1 => stride_max,
+            2 => self.random.random_range(stride_min..=stride_max.max(stride_min)),
+            _ => 1,
+        };
+        let stride = stride.clamp(stride_min, stride_max.max(stride_min));
+        let room = (slots - 1).saturating_sub(stride * gaps);
+        let index = match self.random.random_range(0..4) {
+            0 => 0,
+            1 => room,
+            _ => self.random.random_range(0..=room),
+        };
+        let byte = |number: usize| u8::try_from(number).unwrap_or(u8::MAX);
+        Lanes { index: byte(index), stride: byte(stride) }
+    }
+}

@@ -1,0 +1,154 @@
+//! Who may import whom: the manifests of all crates against `layers.toml`.
+
+use std::collections::BTreeMap;
+
+use toml::{Table, Value};
+
+use crate::workspace;
+
+/// Crates from elsewhere that only one crate of ours may name, because their interface is not ours to spread.
+const RESERVED: [(&str, &str); 1] = [("revm", "engine")];
+
+/// What `layers.toml` grants: importing crate ↦ crates it may import, by their names in that file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Layers {
+    grants: BTreeMap<String, Vec<String>>,
+    test_only: BTreeMap<String, Vec<String>>,
+}
+
+impl Layers {
+    /// Reads the text of `layers.toml`.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let file: Table = text.parse().map_err(|error| format!("layers.toml: {error}"))?;
+        Ok(Self { grants: lists(&file, "layers")?, test_only: lists(&file, "test-only")? })
+    }
+
+    /// What is wrong with crates, each given as its name in `layers.toml` and the text of its manifest.
+    pub fn violations(&self, crates: &[(String, String)]) -> Vec<String> {
+        let mut found = Vec::new();
+        for (name, manifest) in crates {
+            match manifest.parse::<Table>() {
+                Ok(manifest) => self.check(name, &manifest, &mut found),
+                Err(error) => found.push(format!("{name}: {error}")),
+            }
+        }
+        for listed in self.grants.keys() {
+            if !crates.iter().any(|(name, _)| name == listed) {
+                found.push(format!("{listed} is listed and does not exist"));
+            }
+        }
+        found
+    }
+
+    fn check(&self, name: &str, manifest: &Table, found: &mut Vec<String>) {
+        let Some(granted) = self.grants.get(name) else {
+            return found.push(format!("{name} is not listed"));
+        };
+        let in_tests = self.test_only.get(name).map_or(&[][..], Vec::as_slice);
+        for (section, imported) in imports(manifest) {
+            let only_tests = section == "dev-dependencies";
+            if let Some((reserved, owner)) = RESERVED.iter().find(|(reserved, _)| *reserved == imported) {
+                if *owner != name {
+                    found.push(format!("{name} imports {reserved}, which only {owner} may"));
+                }
+                continue;
+            }
+            let Some(layer) = layer_of(&imported) else {
+                continue;
+            };
+            let granted = granted.iter().chain(if only_tests { in_tests } else { &[] });
+            if !granted.into_iter().any(|grant| grant == layer) {
+                found.push(format!("{name} may not import {layer} ({section})"));
+            }
+        }
+    }
+}
+
+/// The crates of the workspace: their folders' names and the texts of their manifests.
+pub fn crates() -> Vec<(String, String)> {
+    let manifests = workspace::files(&["/Cargo.toml"]);
+    let folder = |path: &str| path.rsplit('/').nth(1).map(str::to_owned);
+    manifests.iter().filter_map(|path| Some((folder(path)?, workspace::read(path)))).collect()
+}
+
+/// The name in `layers.toml` of a package of ours.
+fn layer_of(package: &str) -> Option<&str> {
+    if package == "residue" { Some("cli") } else { package.strip_prefix("residue-") }
+}
+
+/// The packages that a manifest imports, each with the section it stands in, whatever the target.
+fn imports(manifest: &Table) -> Vec<(&'static str, String)> {
+    const SECTIONS: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
+    let targets = manifest.get("target").and_then(Value::as_table);
+    let tables = targets.into_iter().flat_map(Table::values).filter_map(Value::as_table).chain([manifest]);
+    let mut found = Vec::new();
+    for table in tables {
+        for section in SECTIONS {
+            for (name, dependency) in table.get(section).and_then(Value::as_table).into_iter().flatten() {
+                let renamed = dependency.get("package").and_then(Value::as_str);
+                found.push((section, renamed.unwrap_or(name).to_owned()));
+            }
+        }
+    }
+    found
+}
+
+fn lists(file: &Table, key: &str) -> Result<BTreeMap<String, Vec<String>>, String> {
+    let table = file.get(key).and_then(Value::as_table).ok_or_else(|| format!("layers.toml has no table [{key}]"))?;
+    let list = |(name, value): (&String, &Value)| {
+        let names = value.as_array().and_then(|names| names.iter().map(Value::as_str).collect::<Option<Vec<_>>>());
+        let names = names.ok_or_else(|| format!("layers.toml: {key}.{name} is no list of names"))?;
+        Ok((name.clone(), names.into_iter().map(str::to_owned).collect()))
+    };
+    table.iter().map(list).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LAYERS: &str = "[layers]\nlow = []\nhigh = [\"low\"]\n[test-only]\nlow = [\"high\"]\n";
+
+    #[track_caller]
+    fn check(low: &str, high: &str, expected: &[&str]) {
+        let crates = [("low".to_owned(), low.to_owned()), ("high".to_owned(), high.to_owned())];
+        assert_eq!(Layers::parse(LAYERS).unwrap().violations(&crates), expected);
+    }
+
+    #[test]
+    fn imports_point_down() {
+        let up = "[dependencies]\nresidue-high.workspace = true";
+        check("", "[dependencies]\nresidue-low = { path = \"../low\" }\nserde = \"1\"", &[]);
+        check(up, "", &["low may not import high (dependencies)"]);
+        check("[build-dependencies]\nresidue-high = \"1\"", "", &["low may not import high (build-dependencies)"]);
+        check(
+            "[target.'cfg(unix)'.dependencies]\nresidue-high = \"1\"",
+            "",
+            &["low may not import high (dependencies)"],
+        );
+        check("[dependencies]\nh = { package = \"residue-high\" }", "", &["low may not import high (dependencies)"]);
+        check("", "[dependencies]\nresidue.workspace = true", &["high may not import cli (dependencies)"]);
+    }
+
+    #[test]
+    fn tests_may_import_more_where_it_says_so() {
+        check("[dev-dependencies]\nresidue-high.workspace = true", "", &[]);
+        check(
+            "",
+            "[dev-dependencies]\nresidue-spec.workspace = true",
+            &["high may not import spec (dev-dependencies)"],
+        );
+    }
+
+    #[test]
+    fn a_crate_must_be_listed_and_a_listed_one_must_exist() {
+        let crates = [("low".to_owned(), String::new()), ("new".to_owned(), String::new())];
+        let found = Layers::parse(LAYERS).unwrap().violations(&crates);
+        assert_eq!(found, ["new is not listed", "high is listed and does not exist"]);
+    }
+
+    #[test]
+    fn the_evm_has_one_importer() {
+        check("[dependencies]\nrevm.workspace = true", "", &["low imports revm, which only engine may"]);
+    }
+}

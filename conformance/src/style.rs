@@ -1,0 +1,300 @@
+//! The rules of the style that a program can check: where `unsafe` may stand, no `unwrap` outside tests, reasons for
+//! exceptions, short files, and nothing that is true on one machine only.
+//!
+//! A Rust file is read with its comments and literals blanked out where a rule is about code.
+
+/// S14: where `unsafe` may stand.
+const UNSAFE_ADDRESSES: [&str; 4] = [
+    "crates/modular/src/backend/",
+    "crates/lanes/src/kernel/",
+    "crates/engine/src/analysis/",
+    "crates/lab/src/native/",
+];
+/// S2: lines of a file, tests not counted.
+const LINES_MAX: usize = 600;
+/// What a file with more lines says, with a reason.
+const LONG_EXCUSE: &str = "// style: S2: ";
+/// Folders at the root of a machine that no text of the project may name.
+const MACHINE_FOLDERS: [&str; 3] = ["root", "tmp", "home"];
+
+/// What is wrong with a file, each with its line. `path` is from the root of the project, with `/`.
+pub fn violations(path: &str, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut report = |line: usize, what: &str| found.push(format!("{path}:{}: {what}", line + 1));
+    for (line, content) in text.lines().enumerate() {
+        if names_machine_folder(content) {
+            report(line, "a path of one machine");
+        }
+        if has_bare_marker(content) {
+            report(line, "work left open without its issue");
+        }
+    }
+    if !path.ends_with(".rs") || path.contains("/generated/") {
+        return found;
+    }
+
+    let code = code_only(text);
+    let test_file = is_test_file(path);
+    let tests_from = if test_file { 0 } else { tests_start(&code) };
+    if tests_from > LINES_MAX && !text.contains(LONG_EXCUSE) {
+        report(LINES_MAX, &format!("{tests_from} lines; more than {LINES_MAX} ask for a reason (S2)"));
+    }
+    let may_be_unsafe = UNSAFE_ADDRESSES.iter().any(|address| path.starts_with(address));
+    for (line, content) in code.lines().enumerate() {
+        if !may_be_unsafe && words(content).any(|word| word == "unsafe") {
+            report(line, "unsafe outside its addresses (S14)");
+        }
+        if line < tests_from && content.contains(".unwrap()") {
+            report(line, "unwrap outside tests (S13)");
+        }
+        for macro_name in ["todo!", "unimplemented!"] {
+            if content.contains(macro_name) {
+                report(line, "code that is not written");
+            }
+        }
+    }
+    for (line, attribute) in allows(&code) {
+        if !attribute.contains("reason") {
+            report(line, "an allow without a reason");
+        }
+    }
+    if is_crate_root(path) && !forbids_unsafe(path, &code) {
+        report(0, "the crate does not forbid unsafe code (S14)");
+    }
+    found
+}
+
+fn is_test_file(path: &str) -> bool {
+    ["/tests/", "/benches/", "/examples/"].iter().any(|folder| path.contains(folder)) || path.ends_with("/tests.rs")
+}
+
+fn is_crate_root(path: &str) -> bool {
+    path.ends_with("/src/lib.rs") || path.ends_with("/src/main.rs")
+}
+
+/// A crate with an address for `unsafe` denies it, so that the address has to allow it; every other forbids it.
+fn forbids_unsafe(path: &str, code: &str) -> bool {
+    let source = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let has_address = UNSAFE_ADDRESSES.iter().any(|address| address.starts_with(&format!("{source}/")));
+    code.contains("#![forbid(unsafe_code)]") || (has_address && code.contains("#![deny(unsafe_code)]"))
+}
+
+/// The line from which on there are tests only.
+fn tests_start(code: &str) -> usize {
+    let lines: Vec<&str> = code.lines().collect();
+    let starts = |line: usize| {
+        let next = lines.get(line + 1..).unwrap_or_default().iter().find(|next| !next.trim_start().starts_with('#'));
+        lines[line].trim() == "#[cfg(test)]" && next.is_some_and(|next| next.starts_with("mod ") && next.ends_with('{'))
+    };
+    (0..lines.len()).find(|&line| starts(line)).unwrap_or(lines.len())
+}
+
+/// A marker of open work in any text, unless it names its issue: `(#12)` behind it.
+fn has_bare_marker(line: &str) -> bool {
+    let markers = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
+    markers.iter().any(|marker| {
+        line.match_indices(marker).any(|(at, _)| {
+            let behind = &line[at + marker.len()..];
+            let word = |c: char| c.is_alphanumeric() || c == '_';
+            let whole = !line[..at].ends_with(word) && !behind.starts_with(word);
+            let digits = behind.strip_prefix("(#").and_then(|rest| rest.split_once(')'));
+            let issue = digits.is_some_and(|(number, _)| number.parse::<u32>().is_ok());
+            // A code span of the marker alone speaks about it.
+            let spoken_of = line[..at].ends_with('`') && behind.starts_with('`');
+            whole && !issue && !spoken_of
+        })
+    })
+}
+
+fn names_machine_folder(line: &str) -> bool {
+    MACHINE_FOLDERS.iter().any(|folder| {
+        let path = format!("/{folder}/");
+        line.match_indices(&path).any(|(at, _)| {
+            let inside_a_path =
+                line[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '/' | '_' | '-'));
+            !inside_a_path && line[at + path.len()..].starts_with(|c: char| c.is_ascii_alphanumeric())
+        })
+    })
+}
+
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| !c.is_alphanumeric() && c != '_')
+}
+
+/// Attributes that allow a lint, with their first lines.
+fn allows(code: &str) -> Vec<(usize, &str)> {
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices("allow(").filter(|(at, _)| code[..*at].ends_with(['[', ' '])) {
+        let line_start = code[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        if code[line_start..at].trim_start().starts_with('#') {
+            let end = code[at..].find(']').map_or(code.len(), |end| at + end);
+            found.push((code[..at].matches('\n').count(), &code[at..end]));
+        }
+    }
+    found
+}
+
+/// The text with comments and the insides of literals as spaces. Lines stay where they are.
+fn code_only(text: &str) -> String {
+    let mut code = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let behind_name = code.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        let skipped = match first {
+            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => comment_len(rest),
+            '"' => string_len(rest),
+            'r' if !behind_name => raw_string_len(rest),
+            '\'' => character_len(rest),
+            _ => 0,
+        };
+        if skipped == 0 {
+            code.push(first);
+            rest = &rest[first.len_utf8()..];
+        } else {
+            code.extend(rest[..skipped].chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
+            rest = &rest[skipped..];
+        }
+    }
+    code
+}
+
+/// Bytes of the block comment that starts `text`; they nest.
+fn comment_len(text: &str) -> usize {
+    let mut depth = 0usize;
+    let mut at = 0;
+    while at < text.len() {
+        if text[at..].starts_with("/*") {
+            depth += 1;
+            at += 2;
+        } else if text[at..].starts_with("*/") {
+            depth -= 1;
+            at += 2;
+            if depth == 0 {
+                return at;
+            }
+        } else {
+            at += text[at..].chars().next().map_or(1, char::len_utf8);
+        }
+    }
+    text.len()
+}
+
+/// Bytes of the string that starts `text`.
+fn string_len(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// Bytes of the raw string that starts `text`; 0 if none does.
+fn raw_string_len(text: &str) -> usize {
+    let hashes = text[1..].chars().take_while(|&c| c == '#').count();
+    if !text[1 + hashes..].starts_with('"') {
+        return 0;
+    }
+    let end = format!("\"{}", "#".repeat(hashes));
+    let inside = 2 + hashes;
+    text[inside..].find(&end).map_or(text.len(), |at| inside + at + end.len())
+}
+
+/// Bytes of the character that starts `text`; 0 if it is the mark of a lifetime.
+fn character_len(text: &str) -> usize {
+    let mut chars = text.char_indices().skip(1);
+    match (chars.next(), chars.next()) {
+        (Some((_, '\\')), Some(_)) => {
+            let end = chars.find(|&(_, c)| c == '\'');
+            end.map_or(0, |(at, _)| at + 1)
+        }
+        (Some(_), Some((at, '\''))) => at + 1,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(path: &str, text: &str, expected: &[&str]) {
+        let found = violations(path, text);
+        let found: Vec<&str> = found.iter().map(|found| found.strip_prefix(path).unwrap()).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    const FILE: &str = "crates/isa/src/opcode.rs";
+
+    #[test]
+    fn unsafe_has_an_address() {
+        let text = "// unsafe in a comment\nconst A: &str = \"unsafe\";\nfn f() { unsafe { g() } }\n";
+        check(FILE, text, &[":3: unsafe outside its addresses (S14)"]);
+        check("crates/modular/src/backend/x86_64.rs", text, &[]);
+        check("crates/modular/src/limbs.rs", text, &[":3: unsafe outside its addresses (S14)"]);
+        check(FILE, "#![forbid(unsafe_code)]\n/* unsafe /* unsafe */ unsafe */\n", &[]);
+        check(
+            FILE,
+            "const A: &str = r#\"unsafe \" unsafe\"#; const B: char = '\"'; unsafe fn f<'a>() {}\n",
+            &[":1: unsafe outside its addresses (S14)"],
+        );
+    }
+
+    #[test]
+    fn a_crate_forbids_unsafe_unless_it_has_an_address() {
+        let complaint = ":1: the crate does not forbid unsafe code (S14)";
+        check("crates/isa/src/lib.rs", "#![forbid(unsafe_code)]\n", &[]);
+        check("crates/isa/src/lib.rs", "#![deny(unsafe_code)]\n", &[complaint]);
+        check("crates/engine/src/lib.rs", "#![deny(unsafe_code)]\n", &[]);
+        check("crates/engine/src/lib.rs", "// #![forbid(unsafe_code)]\n", &[complaint]);
+    }
+
+    #[test]
+    fn only_tests_unwrap() {
+        let test = "#[cfg(test)]\nmod tests {\n    fn f() { g().unwrap() }\n}\n";
+        check(FILE, test, &[]);
+        check(FILE, &format!("fn f() {{ g().unwrap() }}\n{test}"), &[":1: unwrap outside tests (S13)"]);
+        check("crates/isa/tests/text.rs", "fn f() { g().unwrap() }\n", &[]);
+        check(FILE, "/// `a.unwrap()` is banned.\nfn f() { g().unwrap_or(0) }\n", &[]);
+        check(FILE, "#[cfg(test)]\nmod twin;\nfn f() { g().unwrap() }\n", &[":3: unwrap outside tests (S13)"]);
+    }
+
+    #[test]
+    fn open_work_names_its_issue() {
+        let marker = concat!("TO", "DO");
+        check("README.md", &format!("{marker}: later\n"), &[":1: work left open without its issue"]);
+        check(FILE, &format!("// {marker}(#12): later\n"), &[]);
+        check("STYLE.md", &format!("No bare `{marker}`.\n"), &[]);
+        check(FILE, &format!("// {marker}(#): later\n"), &[":1: work left open without its issue"]);
+        check(FILE, concat!("fn f() { to", "do!() }\n"), &[":1: code that is not written"]);
+    }
+
+    #[test]
+    fn files_are_short_or_say_why() {
+        let long = "const A: u8 = 0;\n".repeat(LINES_MAX + 1);
+        check(FILE, &long, &[":601: 601 lines; more than 600 ask for a reason (S2)"]);
+        check(FILE, &format!("{LONG_EXCUSE}one table reads better whole.\n{long}"), &[]);
+        check(FILE, &format!("#[cfg(test)]\nmod tests {{\n{long}}}\n"), &[]);
+        check("crates/isa/src/generated/tables.rs", &long, &[]);
+    }
+
+    #[test]
+    fn exceptions_have_reasons() {
+        check(FILE, "#[allow(dead_code)]\nfn f() {}\n", &[":1: an allow without a reason"]);
+        check(FILE, "#[allow(\n    dead_code,\n    reason = \"used by macros\"\n)]\nfn f() {}\n", &[]);
+        check(FILE, "#![cfg_attr(test, allow(clippy::unwrap_used))]\n", &[":1: an allow without a reason"]);
+    }
+
+    #[test]
+    fn no_text_names_a_folder_of_one_machine() {
+        let path = |folder: &str| format!("see /{folder}/alice/file\n");
+        check("docs/a.md", &path(MACHINE_FOLDERS[2]), &[":1: a path of one machine"]);
+        check(FILE, &format!("// {}", path(MACHINE_FOLDERS[1])), &[":1: a path of one machine"]);
+        check("docs/a.md", "see docs/home/alice and crates/tmp/x\n", &[]);
+    }
+}
