@@ -58,9 +58,10 @@ impl Environment {
     }
 }
 
-/// The commit that is checked out around `directory`, with `+changes` behind it if files differ from it.
-/// None outside of a checkout and without git.
+/// The commit that is checked out around `directory` (which need not exist yet), with `+changes` behind it if files
+/// differ from it. None outside of a checkout and without git.
 pub fn commit_around(directory: &Path) -> Option<String> {
+    let directory = directory.ancestors().find(|directory| directory.is_dir()).unwrap_or(Path::new("."));
     let git = |arguments: &[&str]| {
         let output = Command::new("git").arg("-C").arg(directory).args(arguments).output().ok()?;
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
@@ -82,6 +83,11 @@ mod tests {
         for name in ["rustc", "blst", "revm"] {
             assert!(environment.get(name).is_some_and(|value| value.contains('.')), "{name}: {environment:?}");
         }
+    }
+
+    #[test]
+    fn a_commit_is_found_from_directories_that_do_not_exist_yet() {
+        assert_eq!(commit_around(Path::new("not/there")), commit_around(Path::new(".")));
     }
 
     #[test]

@@ -70,9 +70,10 @@ pub fn find(name: &str) -> Option<&'static Group> {
 impl Group {
     /// Measures on one core of this machine, and tells `observer` how far it is.
     pub fn run(&self, effort: &Effort, observer: &mut Observer<'_>) -> Result<Record, LabError> {
+        let machine = Machine::this();
         on_one_core(|core| {
             let rows = (self.measure)(effort, observer)?;
-            let environment = Environment::of(&Machine::this(), clock_ghz(), core);
+            let environment = Environment::of(&machine, clock_ghz(), core);
             Ok(Record { group: self.name.to_owned(), date: Date::today(), environment, rows })
         })
     }

@@ -1,6 +1,7 @@
 //! The machine that a time was measured on.
 
 use std::fs;
+use std::num::NonZero;
 use std::thread::available_parallelism;
 
 use serde::Serialize;
@@ -13,7 +14,7 @@ pub struct Machine {
     pub cpu: String,
     /// What it has of the instruction set extensions that matter here.
     pub features: Vec<&'static str>,
-    /// Cores that this process may use.
+    /// Cores that the system runs on, or where it does not tell, those that this thread may use.
     pub cores: usize,
     /// System and instruction set, such as `linux x86_64`.
     pub system: String,
@@ -28,7 +29,7 @@ impl Machine {
         Self {
             cpu: field(&cpuinfo, "model name").unwrap_or("unknown CPU").to_owned(),
             features: features(),
-            cores: available_parallelism().map_or(1, |cores| cores.get()),
+            cores: cores(&cpuinfo),
             system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             generation: generation(&cpuinfo),
         }
@@ -62,6 +63,13 @@ impl Machine {
 fn field<'a>(cpuinfo: &'a str, name: &str) -> Option<&'a str> {
     let fields = cpuinfo.lines().filter_map(|line| line.split_once(':'));
     fields.map(|(key, value)| (key.trim(), value.trim())).find_map(|(key, value)| (key == name).then_some(value))
+}
+
+fn cores(cpuinfo: &str) -> usize {
+    match cpuinfo.lines().filter(|line| line.starts_with("processor")).count() {
+        0 => available_parallelism().map_or(1, NonZero::get),
+        listed => listed,
+    }
 }
 
 /// AMD's family and model tell the generation, which virtual machines leave out of the model's name.
@@ -119,6 +127,11 @@ mod tests {
         check(ryzen, 32, "amd-ryzen-9-9950x-16-zen5-32c");
         let xeon = "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 143\nmodel name : Intel(R) Xeon(R) Platinum 8488C CPU @ 2.40GHz";
         check(xeon, 1, "intel-xeon-platinum-8488c-1c");
+    }
+
+    #[test]
+    fn a_thread_that_is_tied_to_a_core_sees_the_same_machine() {
+        assert_eq!(crate::harness::on_one_core(|_| Machine::this()).slug(), Machine::this().slug());
     }
 
     #[test]

@@ -9,8 +9,8 @@ pub struct Column {
     pub heading: &'static str,
     /// The quantity.
     pub quantity: Quantity,
-    /// The layer to compare with, for a ratio.
-    pub baseline_layer: Option<&'static str>,
+    /// For a ratio, the layers to compare with, of which a thing has at most one; empty otherwise.
+    pub baseline_layers: &'static [&'static str],
     /// How values are shown.
     pub shown: Shown,
 }
@@ -42,27 +42,35 @@ pub struct Table {
 impl Column {
     /// A measured time of the order of nanoseconds.
     pub const fn nanoseconds(heading: &'static str, quantity: Quantity) -> Self {
-        Self { heading, quantity, baseline_layer: None, shown: Shown::Nanoseconds }
+        Self { heading, quantity, baseline_layers: &[], shown: Shown::Nanoseconds }
     }
 
     /// A measured time, longer.
     pub const fn microseconds(heading: &'static str, quantity: Quantity) -> Self {
-        Self { heading, quantity, baseline_layer: None, shown: Shown::Microseconds }
+        Self { heading, quantity, baseline_layers: &[], shown: Shown::Microseconds }
     }
 
-    /// A ratio to another layer.
-    pub const fn ratio(heading: &'static str, quantity: Quantity, layer: &'static str) -> Self {
-        Self { heading, quantity, baseline_layer: Some(layer), shown: Shown::Ratio }
+    /// A ratio to one of these layers.
+    pub const fn ratio(heading: &'static str, quantity: Quantity, layers: &'static [&'static str]) -> Self {
+        Self { heading, quantity, baseline_layers: layers, shown: Shown::Ratio }
     }
 
     /// A whole number.
     pub const fn whole(heading: &'static str, quantity: Quantity) -> Self {
-        Self { heading, quantity, baseline_layer: None, shown: Shown::Whole }
+        Self { heading, quantity, baseline_layers: &[], shown: Shown::Whole }
     }
 
     /// A number that may be a fraction.
     pub const fn one_decimal(heading: &'static str, quantity: Quantity) -> Self {
-        Self { heading, quantity, baseline_layer: None, shown: Shown::OneDecimal }
+        Self { heading, quantity, baseline_layers: &[], shown: Shown::OneDecimal }
+    }
+
+    /// The answer to the question for a thing.
+    fn find<'a>(&self, record: &'a Record, name: &str) -> Option<&'a Row> {
+        if self.baseline_layers.is_empty() {
+            return record.find(name, self.quantity, None);
+        }
+        self.baseline_layers.iter().find_map(|layer| record.find(name, self.quantity, Some(layer)))
     }
 
     fn cell(&self, row: &Row) -> String {
@@ -88,12 +96,11 @@ impl Table {
                 names.push(&row.name);
             }
         }
-        let find = |name: &str, column: &Column| record.find(name, column.quantity, column.baseline_layer);
-        let asked = columns.iter().filter(|column| names.iter().any(|name| find(name, column).is_some()));
+        let asked = columns.iter().filter(|column| names.iter().any(|name| column.find(record, name).is_some()));
         let asked: Vec<&Column> = asked.collect();
         let line = |name: &&str| {
-            let cells = asked.iter().map(|column| find(name, column).map(|row| column.cell(row)).unwrap_or_default());
-            [(*name).to_owned()].into_iter().chain(cells).collect()
+            let cell = |column: &&Column| column.find(record, name).map(|row| column.cell(row)).unwrap_or_default();
+            [(*name).to_owned()].into_iter().chain(asked.iter().map(cell)).collect()
         };
         let headings = ["name"].into_iter().chain(asked.iter().map(|column| column.heading));
         Self { headings: headings.map(str::to_owned).collect(), lines: names.iter().map(line).collect() }
@@ -121,12 +128,12 @@ mod tests {
         };
         let columns = [
             Column::microseconds("µs", Quantity::Time),
-            Column::ratio("/ b", Quantity::Time, "b"),
+            Column::ratio("/ b or c", Quantity::Time, &["c", "b"]),
             Column::microseconds("cold µs", Quantity::Cold),
             Column::whole("gas", Quantity::Gas),
         ];
         let table = Table::of(&record, &columns);
-        assert_eq!(table.headings, ["name", "µs", "/ b", "gas"]);
+        assert_eq!(table.headings, ["name", "µs", "/ b or c", "gas"]);
         let lines =
             [["a/pairing/2", "1.6 [1.6 1.6]", "1.50 [1.50 1.50]", ""], ["b/pairing/2", "1.0 [1.0 1.0]", "", "102900"]];
         assert_eq!(table.lines, lines);
