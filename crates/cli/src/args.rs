@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use residue_engine::Fork;
 use residue_isa::{GasSchedule, Revision};
 
+use crate::commands::bench::BenchArgs;
 use crate::input::{self, MemoryRange};
 
 /// Cryptography as EVM bytecode at native speed.
@@ -34,6 +35,8 @@ pub enum Command {
     Asm(AsmArgs),
     /// Disassemble code.
     Disasm(DisasmArgs),
+    /// Measure beside native libraries.
+    Bench(BenchArgs),
     /// List revisions, schedules, forks, opcodes and contracts.
     List(ListArgs),
 }

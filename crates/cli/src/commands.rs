@@ -1,6 +1,7 @@
 //! The commands, one file each. A command does its work, prints its result and says whether all is well.
 
 mod asm;
+pub mod bench;
 mod build;
 mod disasm;
 mod list;
@@ -35,6 +36,7 @@ pub fn run(Cli { command, json }: Cli) -> Result<Verdict> {
         Some(Command::Build(args)) => build::build(&args, json),
         Some(Command::Asm(args)) => asm::asm(&args, json),
         Some(Command::Disasm(args)) => disasm::disasm(&args, json),
+        Some(Command::Bench(args)) => bench::bench(&args, json),
         Some(Command::List(args)) => list::list(&args, json),
     }
 }

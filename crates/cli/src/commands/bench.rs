@@ -1,0 +1,118 @@
+//! `residue bench`: measures, prints tables or JSON, and writes records.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, anyhow};
+use clap::Args;
+use comfy_table::Cell;
+use indicatif::{ProgressBar, ProgressStyle};
+use residue_lab::environment::commit_around;
+use residue_lab::{Effort, GROUPS, Group, LabError, Record, group};
+use serde_json::json;
+
+use super::Verdict;
+use crate::output;
+use crate::tables::{right, table};
+
+/// Options of `bench`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  residue bench instructions --quick
+  residue bench --quick --json --record records")]
+pub struct BenchArgs {
+    /// What to measure; everything without it.
+    #[arg(value_name = "GROUP", value_parser = group_named, long_help = groups_help())]
+    pub group: Option<&'static Group>,
+    /// A few rounds of everything, in seconds.
+    #[arg(long)]
+    pub quick: bool,
+    /// Write a record of each group to MACHINE/DATE-GROUP.csv below this directory, replacing one of the same day.
+    #[arg(long, value_name = "DIR")]
+    pub record: Option<PathBuf>,
+}
+
+/// Measures.
+pub fn bench(args: &BenchArgs, json: bool) -> Result<Verdict> {
+    if cfg!(debug_assertions) {
+        output::message("warning", "this is no release build: its times say little");
+    }
+    let effort = if args.quick { Effort::QUICK } else { Effort::FULL };
+    // Before anything is written into the checkout.
+    let commit = args.record.as_deref().and_then(commit_around);
+    let mut records = Vec::new();
+    for group in GROUPS.iter().filter(|group| args.group.is_none_or(|asked| asked.name == group.name)) {
+        match measure(group, &effort) {
+            Ok(mut record) => {
+                if let Some(commit) = &commit {
+                    record.environment.set("commit", commit);
+                }
+                if !json {
+                    output::result(&to_text(group, &record))?;
+                }
+                if let Some(directory) = &args.record {
+                    output::message("note", &format!("recorded in {}", record.write(directory)?.display()));
+                }
+                records.push(record);
+            }
+            Err(error @ (LabError::WrongAnswer { .. } | LabError::Halted { .. })) => {
+                output::message("error", &error.to_string());
+                if json {
+                    output::json(&json!({ "error": error.to_string() }))?;
+                }
+                return Ok(Verdict::Bad);
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    if json {
+        output::json(&json!({ "records": records.iter().map(Record::to_json).collect::<Vec<_>>() }))?;
+    }
+    Ok(Verdict::Good)
+}
+
+/// Measures with a progress bar, if stderr is a terminal. It is drawn between rounds, never while something is timed.
+fn measure(group: &Group, effort: &Effort) -> Result<Record, LabError> {
+    let bar = ProgressBar::new(0).with_prefix(group.name);
+    if let Ok(style) = ProgressStyle::with_template("{prefix}: {msg:<12} {wide_bar} {pos}/{len}") {
+        bar.set_style(style);
+    }
+    let record = group.run(effort, &mut |progress| {
+        bar.set_message(progress.step.to_owned());
+        bar.set_length(progress.total as u64);
+        bar.set_position(progress.done as u64);
+    });
+    bar.finish_and_clear();
+    record
+}
+
+fn to_text(group: &Group, record: &Record) -> String {
+    let arranged = group.table(record);
+    let headings: Vec<&str> = arranged.headings.iter().map(String::as_str).collect();
+    let mut rows = table(&headings);
+    for line in arranged.lines {
+        let cells = line.into_iter().enumerate();
+        rows.add_row(cells.map(|(column, text)| if column == 0 { Cell::new(text) } else { right(text) }));
+    }
+    let environment = &record.environment;
+    let of = |name| environment.get(name).unwrap_or("unknown");
+    format!(
+        "{}: {}\n{}, {} measured, blst {}, revm {}; median [quartiles]\n\n{}\n",
+        group.name,
+        group.summary,
+        of("cpu"),
+        of("clock measured"),
+        of("blst"),
+        of("revm"),
+        rows.trim_fmt()
+    )
+}
+
+fn group_named(name: &str) -> Result<&'static Group> {
+    let known = || GROUPS.iter().map(|group| group.name).collect::<Vec<_>>().join(", ");
+    group::find(name).ok_or_else(|| anyhow!("there is no group {name:?}; known are {}", known()))
+}
+
+fn groups_help() -> String {
+    let group = |group: &Group| format!("\n  {}: {}", group.name, group.summary);
+    format!("What to measure; everything without it:{}", GROUPS.iter().map(group).collect::<String>())
+}
