@@ -1,9 +1,9 @@
 //! Checks across crates: every engine, every revision, every vector.
 //!
 //! [`generate`] makes programs that reach the corners of a revision, [`differential`] runs one on the engine and on the
-//! specification and reports where they differ, [`campaign`] does so for many; [`vectors`] finds the published vectors and
-//! [`eip2537`] reads those of the BLS12-381 precompiles. [`workspace`], [`layers`], [`style`] and [`documents`] read the
-//! project's own files, to hold them to its rules.
+//! specification and reports where they differ, [`campaign`] does so for many; [`programs`] makes field programs to
+//! compile; [`vectors`] finds the published vectors and [`eip2537`] reads those of the BLS12-381 precompiles.
+//! [`workspace`], [`layers`], [`style`] and [`documents`] read the project's own files, to hold them to its rules.
 //!
 //! A campaign runs a fixed number of programs with fixed seeds. `RESIDUE_CASES` sets the programs of each kind and revision
 //! in the main campaign, the others being parts of it; `RESIDUE_SEED` sets the first seed. A report of a disagreement names
@@ -18,6 +18,7 @@ pub mod documents;
 pub mod eip2537;
 pub mod generate;
 pub mod layers;
+pub mod programs;
 pub mod style;
 pub mod vectors;
 pub mod workspace;

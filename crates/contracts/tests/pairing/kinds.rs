@@ -211,7 +211,7 @@ pub const KINDS: &[Kind] = &[
         let pairs: Vec<Vec<u8>> = (0..k)
             .flat_map(|_| {
                 let (p, q) = (encode1(s.g1()), encode2(s.g2()));
-                [vec![identity1(), q.clone()].concat(), [p.clone(), q].concat(), [p, identity2()].concat()]
+                [[identity1(), q.clone()].concat(), [p.clone(), q].concat(), [p, identity2()].concat()]
             })
             .collect();
         pairs.concat()

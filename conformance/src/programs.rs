@@ -1,0 +1,367 @@
+//! Field programs at random, made statement by statement and not by the recorder: they have what it never leaves behind,
+//! such as constants that could be folded, values that nobody reads, statements behind an ending, a variable that is read
+//! before it is set. Every one is well formed, ends, and stores elements before it loads them.
+
+use num_bigint::BigUint;
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use residue_ir::{
+    ArrayDecl, Block, Branch, Capacity, ConstantId, Function, FunctionId, Op, OpKind, Operand, Program, Region, Repeat,
+    Statement, Value, Word, WordDef, WordOp,
+};
+use ruint::aliases::U256;
+
+/// Regions in each other, that of the function not counted.
+const DEPTH_MAX: usize = 3;
+/// Elements that every array has room for, and that are stored at the start.
+const ELEMENTS: u32 = 3;
+/// Bytes of calldata that programs look at.
+const CALLDATA_BYTES: u16 = 320;
+
+/// The program of `seed` over the integers mod `modulus`.
+pub fn program(modulus: &BigUint, seed: u64) -> Program {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let random_constants: Vec<BigUint> =
+        (0..3).map(|_| BigUint::from_bytes_be(&random.random::<[u8; 96]>()) % modulus).collect();
+    let fixed = [BigUint::ZERO, BigUint::from(1u8), modulus - 1u8];
+    let capacities = [Capacity::Fixed(ELEMENTS), Capacity::Unbounded, Capacity::Unbounded];
+    let arrays = capacities.into_iter().take(random.random_range(0..=3)).enumerate().map(|(number, capacity)| {
+        ArrayDecl { name: format!("array {number}"), element_values: random.random_range(1..=4), capacity }
+    });
+    let arrays = arrays.collect();
+    let program = Program {
+        name: format!("seed {seed}"),
+        modulus: modulus.clone(),
+        constants: fixed.into_iter().chain(random_constants).collect(),
+        functions: Vec::new(),
+        arrays,
+        variables: (0..random.random_range(0..=3)).map(|number| format!("variable {number}")).collect(),
+    };
+    let mut maker = Maker { random, program, scope: Scope::default() };
+    for number in 0..maker.random.random_range(0..=3) {
+        let (params, results) = (maker.random.random_range(0..=4), maker.random.random_range(0..=4));
+        maker.function(&format!("f{number}"), params, results);
+    }
+    maker.function("start", 0, 0);
+    maker.program
+}
+
+/// Calldata for programs: some is all zero, some has few bytes that are not, some is at random.
+pub fn calldata(seed: u64) -> Vec<u8> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut bytes = vec![0; random.random_range(0..=CALLDATA_BYTES.into())];
+    match random.random_range(0..4) {
+        0 => {}
+        1 => random.fill(&mut bytes[..]),
+        _ => {
+            for _ in 0..bytes.len() / 16 {
+                let at = random.random_range(0..bytes.len());
+                bytes[at] = random.random();
+            }
+        }
+    }
+    bytes
+}
+
+/// What can be read at a point of a function, and the function so far.
+#[derive(Debug, Default)]
+struct Scope {
+    values: Vec<Value>,
+    /// Words that statements have defined.
+    defined: Vec<Word>,
+    words: Vec<WordDef>,
+    value_count: u32,
+    depth: usize,
+}
+
+struct Maker {
+    random: ChaCha8Rng,
+    program: Program,
+    scope: Scope,
+}
+
+impl Maker {
+    fn function(&mut self, name: &str, params: usize, results: usize) {
+        self.scope = Scope::default();
+        let params = self.define(params);
+        let is_start = name == "start";
+        let mut body = Region::default();
+        if is_start {
+            self.fill_arrays(&mut body);
+        }
+        let length = self.random.random_range(1..=if is_start { 12 } else { 6 });
+        self.statements(&mut body, length);
+        let results = self.operands(results);
+        if is_start && self.random.random_ratio(3, 4) {
+            let ending = self.ending();
+            body.statements.push(ending);
+        }
+        let Scope { words, value_count, .. } = std::mem::take(&mut self.scope);
+        self.program.functions.push(Function { name: name.to_owned(), params, body, results, words, value_count });
+    }
+
+    /// Room in every array, and a value in every element.
+    fn fill_arrays(&mut self, body: &mut Region) {
+        for array in 0..self.program.arrays.len() {
+            let more = self.small_word(4);
+            let least = self.constant_word(ELEMENTS.into());
+            let unbounded = self.program.arrays[array].capacity == Capacity::Unbounded;
+            let count = if unbounded { self.op(WordOp::Add, more, least) } else { least };
+            body.statements.push(Statement::Reserve { array, count });
+            let index = self.word_def(WordDef::Defined);
+            let values = self.operands(self.program.arrays[array].element_values);
+            let store = Statement::Store { array, index, values };
+            body.statements.push(Statement::Repeat(Box::new(Repeat {
+                count,
+                index,
+                initial: Vec::new(),
+                params: Vec::new(),
+                body: Region { statements: vec![store] },
+                next: Vec::new(),
+                results: Vec::new(),
+            })));
+        }
+    }
+
+    // --- values -------------------------------------------------------------------------------------------------------
+
+    /// New values, in scope from here on.
+    fn define(&mut self, count: usize) -> Vec<Value> {
+        let fresh = |_| {
+            self.scope.value_count += 1;
+            Value(self.scope.value_count - 1)
+        };
+        let values: Vec<Value> = (0..count).map(fresh).collect();
+        self.scope.values.extend(&values);
+        values
+    }
+
+    fn operand(&mut self) -> Operand {
+        let constant = self.scope.values.is_empty() || self.random.random_ratio(1, 6);
+        if constant {
+            let count = u32::try_from(self.program.constants.len()).expect("constants are few");
+            return Operand::Constant(ConstantId(self.random.random_range(0..count)));
+        }
+        // Mostly one of the last, now and then an old one that has to be kept.
+        let values = &self.scope.values;
+        let recent = &values[values.len().saturating_sub(6)..];
+        let from = if self.random.random_ratio(3, 4) { recent } else { values };
+        Operand::Value(*from.choose(&mut self.random).expect("it is not empty"))
+    }
+
+    fn operands(&mut self, count: usize) -> Vec<Operand> {
+        (0..count).map(|_| self.operand()).collect()
+    }
+
+    // --- words --------------------------------------------------------------------------------------------------------
+
+    fn word_def(&mut self, def: WordDef) -> Word {
+        self.scope.words.push(def);
+        Word(u32::try_from(self.scope.words.len() - 1).expect("words are few"))
+    }
+
+    fn constant_word(&mut self, value: u64) -> Word {
+        self.word_def(WordDef::Constant(U256::from(value)))
+    }
+
+    fn op(&mut self, op: WordOp, a: Word, b: Word) -> Word {
+        self.word_def(WordDef::Op(op, a, b))
+    }
+
+    /// Any word.
+    fn word(&mut self, depth: usize) -> Word {
+        let choice = self.random.random_range(0..if depth == 0 { 5 } else { 9 });
+        match choice {
+            0 => {
+                let value = self.random.random_range(0..70);
+                self.constant_word(value)
+            }
+            1 => {
+                let value = U256::from_be_bytes(self.random.random::<[u8; 32]>());
+                self.word_def(WordDef::Constant(value))
+            }
+            2 => self.word_def(WordDef::CalldataSize),
+            3 | 4 => match self.scope.defined.choose(&mut self.random) {
+                Some(&word) => word,
+                None => self.constant_word(1),
+            },
+            5 => {
+                let offset = self.word(depth - 1);
+                self.word_def(WordDef::CalldataWord(offset))
+            }
+            _ => {
+                let (a, b) = (self.word(depth - 1), self.word(depth - 1));
+                let op = *WordOp::ALL.choose(&mut self.random).expect("it is not empty");
+                self.op(op, a, b)
+            }
+        }
+    }
+
+    /// A word below `bound`.
+    fn small_word(&mut self, bound: u64) -> Word {
+        if self.random.random_ratio(1, 2) {
+            let value = self.random.random_range(0..bound);
+            return self.constant_word(value);
+        }
+        let (word, bound) = (self.word(2), self.constant_word(bound));
+        self.op(WordOp::Mod, word, bound)
+    }
+
+    fn defined_word(&mut self, statement: impl FnOnce(Word) -> Statement) -> Statement {
+        let result = self.word_def(WordDef::Defined);
+        self.scope.defined.push(result);
+        statement(result)
+    }
+
+    // --- statements ---------------------------------------------------------------------------------------------------
+
+    fn statements(&mut self, region: &mut Region, count: usize) {
+        for _ in 0..count {
+            let statement = self.statement();
+            region.statements.push(statement);
+        }
+    }
+
+    /// A region in this one, which gives `given` values.
+    fn inner(&mut self, given: usize) -> (Region, Vec<Operand>) {
+        let (values, defined) = (self.scope.values.len(), self.scope.defined.len());
+        self.scope.depth += 1;
+        let mut region = Region::default();
+        let length = self.random.random_range(0..=4);
+        self.statements(&mut region, length);
+        let operands = self.operands(given);
+        self.scope.depth -= 1;
+        self.scope.values.truncate(values);
+        self.scope.defined.truncate(defined);
+        (region, operands)
+    }
+
+    fn statement(&mut self) -> Statement {
+        let nested = self.scope.depth < DEPTH_MAX;
+        match self.random.random_range(0..40) {
+            0..10 => self.block(),
+            10..13 if nested => self.repeat(),
+            13..17 if nested => self.branch(),
+            17..20 if !self.program.functions.is_empty() => self.call(),
+            20..23 if !self.program.arrays.is_empty() => self.load(),
+            23..26 if !self.program.arrays.is_empty() => self.store(),
+            26..30 => self.parse(),
+            30 => {
+                let value = self.operand();
+                self.defined_word(|result| Statement::IsZero { result, value })
+            }
+            31 => {
+                let (a, b) = (self.operand(), self.operand());
+                self.defined_word(|result| Statement::Equal { result, a, b })
+            }
+            32 => {
+                let word = self.word(3);
+                self.defined_word(|result| Statement::Bind { result, word })
+            }
+            33 | 34 if !self.program.variables.is_empty() => {
+                let variable = self.random.random_range(0..self.program.variables.len());
+                self.defined_word(|result| Statement::Get { result, variable })
+            }
+            35 | 36 if !self.program.variables.is_empty() => {
+                let variable = self.random.random_range(0..self.program.variables.len());
+                Statement::Set { variable, word: self.word(2) }
+            }
+            37 => self.require(),
+            38 if self.scope.depth > 0 && self.random.random_ratio(1, 3) => self.ending(),
+            _ => self.block(),
+        }
+    }
+
+    fn block(&mut self) -> Statement {
+        let mut ops = Vec::new();
+        for _ in 0..self.random.random_range(0..=10) {
+            let kind = *[OpKind::Add, OpKind::Sub, OpKind::Mul].choose(&mut self.random).expect("it is not empty");
+            let (x, y) = (self.operand(), self.operand());
+            ops.push((self.define(1)[0], Op { kind, x, y }));
+            // The same again, with its operands exchanged: something to share or not to share.
+            if self.random.random_ratio(1, 8) {
+                ops.push((self.define(1)[0], Op { kind, x: y, y: x }));
+            }
+        }
+        Statement::Block(Block { ops })
+    }
+
+    fn repeat(&mut self) -> Statement {
+        let state = self.random.random_range(0..=4);
+        let count = self.small_word(4);
+        let initial = self.operands(state);
+        let (values, defined) = (self.scope.values.len(), self.scope.defined.len());
+        let index = self.word_def(WordDef::Defined);
+        self.scope.defined.push(index);
+        let params = self.define(state);
+        let (body, next) = self.inner(state);
+        self.scope.values.truncate(values);
+        self.scope.defined.truncate(defined);
+        let results = self.define(state);
+        Statement::Repeat(Box::new(Repeat { count, index, initial, params, body, next, results }))
+    }
+
+    fn branch(&mut self) -> Statement {
+        let given = self.random.random_range(0..=4);
+        let condition = if self.random.random_ratio(1, 4) {
+            let (word, zero) = (self.word(2), self.constant_word(0));
+            self.op(WordOp::Eq, word, zero)
+        } else {
+            self.small_word(2)
+        };
+        let (then, then_values) = self.inner(given);
+        let (otherwise, otherwise_values) =
+            if self.random.random_ratio(1, 3) { (Region::default(), self.operands(given)) } else { self.inner(given) };
+        let results = self.define(given);
+        Statement::Branch(Box::new(Branch { condition, then, then_values, otherwise, otherwise_values, results }))
+    }
+
+    fn call(&mut self) -> Statement {
+        let id = self.random.random_range(0..self.program.functions.len());
+        let (params, given) = (self.program.functions[id].params.len(), self.program.functions[id].results.len());
+        let arguments = self.operands(params);
+        let function = FunctionId(u32::try_from(id).expect("functions are few"));
+        Statement::Call { function, arguments, results: self.define(given) }
+    }
+
+    fn load(&mut self) -> Statement {
+        let array = self.random.random_range(0..self.program.arrays.len());
+        let index = self.small_word(ELEMENTS.into());
+        Statement::Load { array, index, results: self.define(self.program.arrays[array].element_values) }
+    }
+
+    fn store(&mut self) -> Statement {
+        let array = self.random.random_range(0..self.program.arrays.len());
+        let index = self.small_word(ELEMENTS.into());
+        Statement::Store { array, index, values: self.operands(self.program.arrays[array].element_values) }
+    }
+
+    /// Mostly of so few bytes that every number is below the modulus.
+    fn parse(&mut self) -> Statement {
+        let offset = self.small_word(CALLDATA_BYTES.into());
+        let safe = u32::try_from((self.program.modulus.bits() - 1) / 8).expect("a modulus is short");
+        let sizes = [0, 1, 8, 20, 31, 32, 33, 48, 63, 64, 65, 96, 100, 130, safe + 1];
+        let any = *sizes.choose(&mut self.random).expect("it is not empty");
+        let size_bytes = if self.random.random_ratio(4, 5) { any.min(safe) } else { any };
+        Statement::Parse { result: self.define(1)[0], offset, size_bytes }
+    }
+
+    /// Mostly one that holds.
+    fn require(&mut self) -> Statement {
+        let (word, one) = (self.word(2), self.constant_word(1));
+        let condition = if self.random.random_ratio(4, 5) { self.op(WordOp::Or, word, one) } else { word };
+        Statement::Require { condition }
+    }
+
+    fn ending(&mut self) -> Statement {
+        if self.random.random_ratio(1, 4) {
+            return Statement::ReturnWord { word: self.word(3) };
+        }
+        let least = u32::try_from(self.program.modulus.bits().div_ceil(8)).expect("a modulus is short");
+        let sizes = [least, least + 1, least.next_multiple_of(8), least.max(32), least.max(48), least.max(64), 100];
+        let size_bytes = *sizes.choose(&mut self.random).expect("it is not empty");
+        let count = self.random.random_range(0..=6);
+        Statement::ReturnElements { values: self.operands(count), size_bytes }
+    }
+}
