@@ -289,7 +289,7 @@ function f1 "start" () -> () values 20 {
     fn every_turned_bit_of_a_block_that_matters_is_found() {
         let program = text::parse(TEXT).unwrap();
         for &revision in Revision::ALL {
-            let mut built = built(&program, revision);
+            let built = built(&program, revision);
             assert_eq!(check(&built.evidence(&program)), Ok(()));
             let mut found = 0;
             for part in built.lowered.blocks.clone() {
