@@ -35,6 +35,9 @@ pub struct EngineConfig {
     pub fork: Fork,
     /// Memory of all frames together may not grow beyond this, whatever the gas; slots do not count.
     pub memory_limit_bytes: u64,
+    /// Whether blocks of field instructions may run as plans of the batch engine, where the machine has the instructions
+    /// for it. Halts, gas, memory and output are the same.
+    pub batch: bool,
 }
 
 /// A configuration that cannot be executed.
@@ -74,7 +77,7 @@ pub struct Engine {
 impl EngineConfig {
     /// A revision under a schedule, on Osaka with 64 MiB of memory.
     pub fn new(revision: Revision, schedule: GasSchedule) -> Self {
-        Self { revision, schedule, fork: Fork::default(), memory_limit_bytes: MEMORY_LIMIT_BYTES }
+        Self { revision, schedule, fork: Fork::default(), memory_limit_bytes: MEMORY_LIMIT_BYTES, batch: true }
     }
 
     /// A revision under its own schedule, on Osaka with 64 MiB of memory.
@@ -129,6 +132,7 @@ impl Engine {
             },
             analysis: Arc::clone(&self.analysis),
             memory_limit_bytes: self.config.memory_limit_bytes,
+            batch: self.config.batch,
         }
     }
 

@@ -1,7 +1,8 @@
 //! revm's EVM with the field instructions: frames run on analysed code, and the field contexts follow revm's frame stack.
 //!
 //! Only entering and leaving a frame differ from revm. The state of the running frame is in the context, where both of
-//! revm's loops find it, the plain one and the inspecting one, so neither is replaced and they cannot disagree.
+//! revm's loops find it, the plain one and the inspecting one, so neither is replaced and they cannot disagree. The plain
+//! one lets handlers run whole blocks at once (see [`crate::blocks`]).
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use revm::interpreter::InterpreterResult;
 use revm::interpreter::interpreter::{EthInterpreter, ExtBytecode};
 use revm::interpreter::interpreter_action::FrameInit;
 
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, Executed};
 use crate::halt::Halt;
 use crate::machine::FieldMachine;
 
@@ -28,6 +29,7 @@ pub struct FieldEvm<CTX, INSP = (), P = EthPrecompiles> {
     pub(crate) inner: Evm<CTX, INSP, EthInstructions<EthInterpreter, CTX>, P, EthFrame<EthInterpreter>>,
     pub(crate) analysis: Arc<Analysis>,
     pub(crate) memory_limit_bytes: u64,
+    pub(crate) batch: bool,
 }
 
 impl<CTX, INSP, P> FieldEvm<CTX, INSP, P> {
@@ -43,14 +45,14 @@ impl<CTX, INSP, P> FieldEvm<CTX, INSP, P> {
 
     /// The same EVM, observed by `inspector` in the `inspect_…` methods.
     pub fn with_inspector<I>(self, inspector: I) -> FieldEvm<CTX, I, P> {
-        let Self { inner, analysis, memory_limit_bytes } = self;
-        FieldEvm { inner: inner.with_inspector(inspector), analysis, memory_limit_bytes }
+        let Self { inner, analysis, memory_limit_bytes, batch } = self;
+        FieldEvm { inner: inner.with_inspector(inspector), analysis, memory_limit_bytes, batch }
     }
 
     /// The same EVM with other precompiles.
     pub fn with_precompiles<Q>(self, precompiles: Q) -> FieldEvm<CTX, INSP, Q> {
-        let Self { inner, analysis, memory_limit_bytes } = self;
-        FieldEvm { inner: inner.with_precompiles(precompiles), analysis, memory_limit_bytes }
+        let Self { inner, analysis, memory_limit_bytes, batch } = self;
+        FieldEvm { inner: inner.with_precompiles(precompiles), analysis, memory_limit_bytes, batch }
     }
 
     /// The inspector, with what it has observed.
@@ -103,14 +105,19 @@ where
         let hash = frame.interpreter.bytecode.hash();
         // Code under construction runs once, so it is not worth keeping.
         let kept_by = hash.filter(|_| frame.data.is_call());
-        if let Some(code) = self.analysis.replace(&frame.interpreter.bytecode, kept_by) {
+        if let Some(Executed { code, blocks }) = self.analysis.replace(&frame.interpreter.bytecode, kept_by) {
             frame.interpreter.bytecode = ExtBytecode::new_with_optional_hash(code, hash);
+            self.inner.ctx.chain_mut().frame.blocks = blocks;
         }
         Ok(ItemOrResult::Item(frame))
     }
 
+    /// Runs the frame, block by block where that is faster; the inspecting loop, which is revm's own, never does.
     fn frame_run(&mut self) -> Result<FrameInitOrResult<Self::Frame>, ContextDbError<Self::Context>> {
-        self.inner.frame_run()
+        self.inner.ctx.chain_mut().in_blocks = self.batch;
+        let result = self.inner.frame_run();
+        self.inner.ctx.chain_mut().in_blocks = false;
+        result
     }
 
     /// Ends a frame, if there was one: the caller's field state is the running one again.

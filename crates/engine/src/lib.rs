@@ -12,6 +12,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
 
 mod analysis;
+mod blocks;
 mod counts;
 mod engine;
 mod evm;
@@ -25,6 +26,7 @@ pub mod native;
 mod outcome;
 mod prepared;
 mod prices;
+mod slot_file;
 mod trace;
 mod transact;
 mod world;

@@ -4,10 +4,14 @@
 //! the same for traced and untraced execution. Frames are entered and left in [`crate::FieldEvm`], in step with revm's
 //! frame stack: a callee of any kind starts with nothing, and a caller finds everything as it left it.
 
+use std::sync::Arc;
+
 use residue_modular::FieldContext;
 
+use crate::blocks::Blocks;
 use crate::halt::Halt;
 use crate::prices::{Prices, WidthPrices};
+use crate::slot_file::SlotFile;
 
 /// Field contexts have ids 0 to 256, both allowed (EIP-6690, `SETMODX`).
 pub(crate) const ID_MAX: usize = 256;
@@ -23,12 +27,16 @@ pub struct FieldMachine {
     pub(crate) frame: FieldState,
     suspended: Vec<FieldState>,
     last_halt: Option<Halt>,
+    /// Whether blocks may run at once: not while every instruction is observed.
+    pub(crate) in_blocks: bool,
 }
 
 /// The field contexts of one frame. Nothing is allocated before the first `SETMODX`.
 #[derive(Debug, Default)]
 pub(crate) struct FieldState {
-    contexts: Vec<FieldContext>,
+    contexts: Vec<SlotFile>,
+    /// The blocks of the frame's code.
+    pub(crate) blocks: Option<Arc<Blocks>>,
     /// Index into `contexts` by id; empty before the first context.
     index_of_id: Vec<u16>,
     /// Index into `contexts`; beyond its end if none is active.
@@ -42,7 +50,7 @@ pub(crate) struct FieldState {
 
 impl FieldMachine {
     pub(crate) fn new(prices: Prices) -> Self {
-        Self { prices, frame: FieldState::default(), suspended: Vec::new(), last_halt: None }
+        Self { prices, frame: FieldState::default(), suspended: Vec::new(), last_halt: None, in_blocks: false }
     }
 
     /// How the frame that ended last ended; after a transaction that is its outermost frame. None before the first end.
@@ -52,7 +60,7 @@ impl FieldMachine {
 
     /// The active field context of the running frame, for tracers.
     pub fn active_context(&self) -> Option<&FieldContext> {
-        self.frame.contexts.get(self.frame.active)
+        self.frame.contexts.get(self.frame.active).map(SlotFile::limbs)
     }
 
     /// What the slots of the running frame count as: words of memory, rounded up once over all its field contexts.
@@ -96,7 +104,7 @@ impl FieldMachine {
 impl FieldState {
     /// The active field context with its prices.
     #[inline]
-    pub fn active(&mut self) -> Option<(&mut FieldContext, &WidthPrices)> {
+    pub fn active(&mut self) -> Option<(&mut SlotFile, &WidthPrices)> {
         let context = self.contexts.get_mut(self.active)?;
         Some((context, &self.active_prices))
     }
@@ -132,7 +140,7 @@ impl FieldState {
         self.slot_words = words(self.slot_bytes);
         let index = u16::try_from(self.contexts.len()).expect("there are at most 257 ids");
         self.index_of_id[id] = index;
-        self.contexts.push(context);
+        self.contexts.push(SlotFile::new(context));
         assert!(self.activate(id, prices));
     }
 }

@@ -4,11 +4,13 @@
 //! inside one must not be a target, a PUSH byte inside one must not hide a target behind it, and an immediate cut off by
 //! the end of the code must be readable. Each code is analysed once and kept by its hash.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use residue_isa::{Revision, jumpdests};
 use revm::bytecode::{Bytecode, JumpTable};
 use revm::primitives::{B256, Bytes, map::B256Map};
+
+use crate::blocks::Blocks;
 
 /// Zero bytes behind every analysed code: the longest immediate and one opcode, which is STOP.
 const PADDING_BYTES: usize = IMMEDIATE_BYTES_MAX + 1;
@@ -48,7 +50,16 @@ struct Known {
 #[derive(Debug)]
 struct Analysed {
     source: Bytes,
-    code: Bytecode,
+    executed: Executed,
+}
+
+/// What a frame runs on.
+#[derive(Debug, Clone)]
+pub(crate) struct Executed {
+    /// The code with the revision's own jump table.
+    pub code: Bytecode,
+    /// Its blocks, if there are any and the code is kept.
+    pub blocks: Option<Arc<Blocks>>,
 }
 
 impl Analysis {
@@ -64,26 +75,27 @@ impl Analysis {
 
     /// The analysed form of code that revm has loaded, or none if revm's own form is right. `hash` is that of the code if
     /// it is known, and then the result is kept.
-    pub fn replace(&self, code: &Bytecode, hash: Option<B256>) -> Option<Bytecode> {
+    pub fn replace(&self, code: &Bytecode, hash: Option<B256>) -> Option<Executed> {
         if !self.needed {
             return None;
         }
         let source = code.original_bytes();
         let Some(hash) = hash else {
-            return Some(with_immediates(&source, self.revision));
+            return Some(Executed { code: with_immediates(&source, self.revision), blocks: None });
         };
         // A panic elsewhere cannot leave the map half changed, so a poisoned lock is as good as any.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = known.codes.get(&hash).filter(|found| is_same(&found.source, &source)) {
-            return Some(found.code.clone());
+            return Some(found.executed.clone());
         }
-        let code = with_immediates(&source, self.revision);
+        let blocks = Blocks::find(&source, self.revision).map(Arc::new);
+        let executed = Executed { code: with_immediates(&source, self.revision), blocks };
         if known.bytes + source.len() > KEPT_BYTES_MAX {
             *known = Known::default();
         }
         known.bytes += source.len();
-        known.codes.insert(hash, Analysed { source, code: code.clone() });
-        Some(code)
+        known.codes.insert(hash, Analysed { source, executed: executed.clone() });
+        Some(executed)
     }
 }
 
@@ -140,14 +152,14 @@ mod tests {
     fn code_is_analysed_once_and_found_by_hash_and_bytes() {
         let analysis = Analysis::new(Revision::Eip6690_2024);
         let code = Bytecode::new_legacy(Bytes::from_static(&[0xc3, 0x5b, 0, 0, 0, 0, 0, 0, 0x5b]));
-        let first = analysis.replace(&code, Some(code.hash_slow())).unwrap();
-        let second = analysis.replace(&code, Some(code.hash_slow())).unwrap();
+        let first = analysis.replace(&code, Some(code.hash_slow())).unwrap().code;
+        let second = analysis.replace(&code, Some(code.hash_slow())).unwrap().code;
         assert_eq!(first.bytecode_ptr(), second.bytecode_ptr());
         let table = first.legacy_jump_table().unwrap();
         assert!(!table.is_valid(1) && table.is_valid(8));
 
         let other = Bytecode::new_legacy(Bytes::from_static(&[0x5b]));
-        let wrong_hash = analysis.replace(&other, Some(code.hash_slow())).unwrap();
+        let wrong_hash = analysis.replace(&other, Some(code.hash_slow())).unwrap().code;
         assert_eq!(wrong_hash.original_byte_slice(), [0x5b], "a wrong hash must not bring in other code");
     }
 

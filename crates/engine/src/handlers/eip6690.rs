@@ -7,31 +7,32 @@ use residue_isa::revision::eip6690_2024::{
     ADDMODX, IMMEDIATE_BYTES, LOADX, MODULUS_BYTES_MAX, MULMODX, Operands, SETMODX, SLOT_BYTES_MAX, SLOTS_MAX, STOREX,
     SUBMODX, unpack,
 };
-use residue_isa::{Arithmetic, Lanes};
+use residue_isa::{Arithmetic, Lanes, Revision};
 use residue_modular::limbs::LIMB_BYTES;
 use residue_modular::{FieldContext, Modulus, Strided};
 use revm::interpreter::InstructionResult;
-use revm::interpreter::interpreter_types::{Immediates, Jumps};
+use revm::interpreter::interpreter_types::{Immediates, Jumps, LegacyBytecode};
 use revm::primitives::U256;
 
 use super::{FieldHost, Frame, Step, charge, charge_base, halt, index, pop};
 use crate::halt::Halt;
 use crate::machine::{ID_MAX, words};
 use crate::prices::{WidthPrices, memory_cost};
+use crate::slot_file::SlotFile;
 
 /// `ADDMODX`: out = x + y mod m in each lane.
 pub fn addmodx<H: FieldHost>(frame: Frame<'_, H>) -> Step {
-    arithmetic::<ADDMODX, H>(frame, Arithmetic::Add, FieldContext::add)
+    arithmetic::<ADDMODX, H>(frame, Arithmetic::Add, SlotFile::add)
 }
 
 /// `SUBMODX`: out = x − y mod m in each lane.
 pub fn submodx<H: FieldHost>(frame: Frame<'_, H>) -> Step {
-    arithmetic::<SUBMODX, H>(frame, Arithmetic::Sub, FieldContext::sub)
+    arithmetic::<SUBMODX, H>(frame, Arithmetic::Sub, SlotFile::sub)
 }
 
 /// `MULMODX`: out = x·y mod m in each lane.
 pub fn mulmodx<H: FieldHost>(frame: Frame<'_, H>) -> Step {
-    arithmetic::<MULMODX, H>(frame, Arithmetic::Mul, FieldContext::mul)
+    arithmetic::<MULMODX, H>(frame, Arithmetic::Mul, SlotFile::mul)
 }
 
 /// `SETMODX`: activates the field context of an id; if the id is new, creates it with a modulus from memory and zeroed
@@ -116,8 +117,11 @@ pub fn storex<H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
 fn arithmetic<const OPCODE: u8, H: FieldHost>(
     mut frame: Frame<'_, H>,
     operation: Arithmetic,
-    operate: impl FnOnce(&mut FieldContext, Strided, Strided, Strided, usize),
+    operate: impl FnOnce(&mut SlotFile, Strided, Strided, Strided, usize),
 ) -> Step {
+    if frame.host.chain().in_blocks && run_block(&mut frame) {
+        return Ok(());
+    }
     let Operands { out, x, y, count } = immediate(&mut frame);
     let machine = frame.host.chain_mut();
     let base = machine.prices.base[usize::from(OPCODE)];
@@ -136,6 +140,44 @@ fn arithmetic<const OPCODE: u8, H: FieldHost>(
     charge(&mut frame.interpreter.gas, cost)?;
     operate(context, strided(out), strided(x), strided(y), usize::from(count));
     Ok(())
+}
+
+/// Runs the block that begins at this instruction, if there is one, gas covers all of it, its slots exist and it has a
+/// plan. Then it is as if its instructions had run one by one: none of them can halt.
+#[inline(always)]
+fn run_block<H: FieldHost>(frame: &mut Frame<'_, H>) -> bool {
+    let pc = frame.interpreter.bytecode.pc() - 1; // revm has moved on behind the opcode.
+    let blocks = frame.host.chain().frame.blocks.as_ref();
+    let Some(block) = blocks.and_then(|blocks| blocks.get(pc)) else {
+        return false;
+    };
+    run_planned(frame, pc, block.end)
+}
+
+#[inline(never)]
+fn run_planned<H: FieldHost>(frame: &mut Frame<'_, H>, pc: usize, end: usize) -> bool {
+    let machine = frame.host.chain_mut();
+    let Some(blocks) = machine.frame.blocks.clone() else { return false };
+    let Some(block) = blocks.get(pc) else { return false };
+    let Some((context, width)) = machine.frame.active() else { return false };
+    if block.last_slot >= context.slot_count() {
+        return false;
+    }
+    let code = frame.interpreter.bytecode.bytecode_slice();
+    let Some(plan) = block.plan(code, Revision::Eip6690_2024, context.slot_count(), context.shape()) else {
+        return false;
+    };
+    let width = *width;
+    let cost = block.cost(&machine.prices, &width, [ADDMODX, SUBMODX, MULMODX]);
+    if charge(&mut frame.interpreter.gas, cost).is_err() {
+        return false;
+    }
+    if let Some((context, _)) = machine.frame.active() {
+        context.run(plan);
+    }
+    // From behind the first opcode to behind the block: both lie in the code.
+    frame.interpreter.bytecode.relative_jump((end - pc - 1) as isize);
+    true
 }
 
 /// The operands behind the opcode; goes on behind them.
@@ -188,7 +230,7 @@ fn transfer<H: FieldHost>(
     }
     let slot_count = context.slot_count();
     let element_bytes = context.element_bytes();
-    let is_power_of_two = context.modulus().is_power_of_two();
+    let is_power_of_two = context.is_power_of_two();
     let slots = index(first_slot)
         .zip(index(count))
         .filter(|&(first, count)| first.checked_add(count).is_some_and(|end| end <= slot_count));
