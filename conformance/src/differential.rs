@@ -1,9 +1,10 @@
-//! One program on the engine, plain and traced, and on the specification: they must agree on halt, output, gas and memory.
+//! One program on the engine, plain, in batches and traced, and on the specification: they must agree on halt, output, gas
+//! and memory.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use residue_engine::{Engine, EngineConfig};
+use residue_engine::{Batching, Engine, EngineConfig};
 use residue_isa::{Arithmetic, Family, GasSchedule, Revision, disassemble, opcode};
 use residue_spec::{ByWidth, Env, Prices};
 
@@ -23,6 +24,8 @@ pub struct Program {
 pub struct Pair {
     revision: Revision,
     engine: Engine,
+    /// Runs every block as a plan, where the revision has slots.
+    batch_engine: Engine,
     spec: &'static residue_spec::Revision,
     prices: Prices,
     env: Env,
@@ -60,12 +63,15 @@ impl Pair {
     /// Both sides under a published or any other schedule.
     pub fn new(revision: Revision, schedule: GasSchedule, memory_limit_bytes: u64) -> Self {
         let prices = spec_prices(&schedule, revision);
-        let config = EngineConfig { memory_limit_bytes, ..EngineConfig::new(revision, schedule) };
+        let config =
+            EngineConfig { memory_limit_bytes, batching: Batching::Off, ..EngineConfig::new(revision, schedule) };
+        let batch_config = EngineConfig { batching: Batching::Always, ..config.clone() };
         let engine = Engine::new(config).expect("the schedule is one of the revision");
+        let batch_engine = Engine::new(batch_config).expect("the schedule is one of the revision");
         let spec = residue_spec::Revision::named(revision.name()).expect("every revision has a specification");
         // The accounts of the engine's frames.
         let env = Env { address: [0xc0; 20], caller: [0xca; 20], memory_limit_bytes, ..Env::default() };
-        Self { revision, engine, spec, prices, env }
+        Self { revision, engine, batch_engine, spec, prices, env }
     }
 
     /// The revision of both sides.
@@ -117,10 +123,12 @@ impl Pair {
         let counted = caught(|| self.engine.run_counted(&program.code, &program.input, program.gas))?;
         let split = counted.gas_split.total();
         let traced = Ending::from(counted.outcome);
+        let batched = caught(|| self.batch_engine.run_code(&program.code, &program.input, program.gas).into())?;
         if let Some(specified) = specified {
             equal("specification", specified, "engine", &plain)?;
         }
         equal("engine", &plain, "traced engine", &traced)?;
+        equal("engine", &plain, "batch engine", &batched)?;
         if split != traced.gas_used {
             return Err(format!("gas used is {}, its parts add up to {split}", traced.gas_used));
         }

@@ -25,9 +25,21 @@ const DISPATCH_CYCLES: u64 = 12;
 /// No block begins here.
 const NONE: u32 = u32::MAX;
 
+/// When blocks of field instructions run as plans of the batch engine. Halts, gas, memory and output are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Batching {
+    /// Never: every instruction by itself.
+    Off,
+    /// Where it is faster: on machines with AVX-512 IFMA, once a block has been entered a few times.
+    Warm,
+    /// From the first entry, whatever it costs and on any machine. For tests.
+    Always,
+}
+
 /// The blocks of one code.
 #[derive(Debug)]
 pub(crate) struct Blocks {
+    batching: Batching,
     /// Index into `blocks` by the offset of a block's first opcode.
     at: Box<[u32]>,
     blocks: Vec<CodeBlock>,
@@ -61,10 +73,16 @@ struct Planned {
 
 impl Blocks {
     /// The blocks of `code` that are worth planning, or none if the revision or the machine has no use for plans.
-    pub fn find(code: &[u8], revision: Revision) -> Option<Self> {
-        if revision.family() != Family::Slots || Kernel::best() == Kernel::Scalar {
+    pub fn find(code: &[u8], revision: Revision, batching: Batching) -> Option<Self> {
+        let is_useful = match batching {
+            Batching::Off => false,
+            Batching::Warm => Kernel::best() != Kernel::Scalar,
+            Batching::Always => true,
+        };
+        if !is_useful || revision.family() != Family::Slots {
             return None;
         }
+        let products_min = if batching == Batching::Always { 0 } else { PRODUCTS_MIN };
         let mut at = vec![NONE; code.len()].into_boxed_slice();
         let mut blocks = Vec::new();
         let mut pc = 0;
@@ -72,7 +90,7 @@ impl Blocks {
             match CodeBlock::at(code, pc, revision) {
                 Some(block) => {
                     pc = block.end;
-                    if block.operations[Arithmetic::Mul as usize] >= PRODUCTS_MIN {
+                    if block.operations[Arithmetic::Mul as usize] >= products_min {
                         at[block.start] = u32::try_from(blocks.len()).expect("a code has fewer than 2³² blocks");
                         blocks.push(block);
                     }
@@ -80,7 +98,12 @@ impl Blocks {
                 None => pc += revision.instruction_bytes(code[pc]),
             }
         }
-        (!blocks.is_empty()).then_some(Self { at, blocks })
+        (!blocks.is_empty()).then_some(Self { batching, at, blocks })
+    }
+
+    /// When to plan.
+    pub fn batching(&self) -> Batching {
+        self.batching
     }
 
     /// The block that begins at `pc`.
@@ -135,18 +158,26 @@ impl CodeBlock {
     }
 
     /// Its plan for a number of slots and a shape, if it has one and that pays.
-    pub fn plan(&self, code: &[u8], revision: Revision, slot_count: usize, shape: Option<Shape>) -> Option<&Plan> {
+    pub fn plan(
+        &self,
+        batching: Batching,
+        code: &[u8],
+        revision: Revision,
+        slot_count: usize,
+        shape: Option<Shape>,
+    ) -> Option<&Plan> {
         let planned = match self.plan.get() {
             Some(planned) => planned,
             None => {
-                if self.entries.fetch_add(1, Ordering::Relaxed) + 1 < ENTRIES_BEFORE_PLAN {
+                let is_warm = || self.entries.fetch_add(1, Ordering::Relaxed) + 1 >= ENTRIES_BEFORE_PLAN;
+                if batching != Batching::Always && !is_warm() {
                     return None;
                 }
                 let (shape, slot_count) = (shape?, u16::try_from(slot_count).ok()?);
-                self.plan.get_or_init(|| Planned {
-                    slot_count,
-                    shape,
-                    plan: self.make_plan(code, revision, slot_count, shape),
+                self.plan.get_or_init(|| {
+                    let plan = self.make_plan(code, revision, slot_count, shape);
+                    let pays = |plan: &Plan| plan.predicted_cycles() < self.scalar_cycles();
+                    Planned { slot_count, shape, plan: plan.filter(|plan| batching == Batching::Always || pays(plan)) }
                 })
             }
         };
@@ -171,8 +202,7 @@ impl CodeBlock {
             block.push_lanes(kind, lanes?).ok()?;
             pc += length;
         }
-        let plan = Plan::new(&block, shape, &Policy::default()).ok()?;
-        (plan.predicted_cycles() < self.scalar_cycles()).then_some(plan)
+        Plan::new(&block, shape, &Policy::default()).ok()
     }
 
     /// What the plain engine takes, about.

@@ -11,6 +11,7 @@ use revm::primitives::hardfork::SpecId;
 use thiserror::Error;
 
 use crate::analysis::Analysis;
+use crate::blocks::Batching;
 use crate::evm::FieldEvm;
 use crate::fork::Fork;
 use crate::instructions::{instructions, overrides};
@@ -35,9 +36,8 @@ pub struct EngineConfig {
     pub fork: Fork,
     /// Memory of all frames together may not grow beyond this, whatever the gas; slots do not count.
     pub memory_limit_bytes: u64,
-    /// Whether blocks of field instructions may run as plans of the batch engine, where the machine has the instructions
-    /// for it. Halts, gas, memory and output are the same.
-    pub batch: bool,
+    /// When blocks of field instructions run as plans of the batch engine.
+    pub batching: Batching,
 }
 
 /// A configuration that cannot be executed.
@@ -77,7 +77,13 @@ pub struct Engine {
 impl EngineConfig {
     /// A revision under a schedule, on Osaka with 64 MiB of memory.
     pub fn new(revision: Revision, schedule: GasSchedule) -> Self {
-        Self { revision, schedule, fork: Fork::default(), memory_limit_bytes: MEMORY_LIMIT_BYTES, batch: true }
+        Self {
+            revision,
+            schedule,
+            fork: Fork::default(),
+            memory_limit_bytes: MEMORY_LIMIT_BYTES,
+            batching: Batching::Warm,
+        }
     }
 
     /// A revision under its own schedule, on Osaka with 64 MiB of memory.
@@ -96,7 +102,7 @@ impl Engine {
         }
         let prices = Prices::new(schedule, revision);
         let overrides = overrides(schedule)?;
-        Ok(Self { prices, overrides, analysis: Arc::new(Analysis::new(revision)), config })
+        Ok(Self { prices, overrides, analysis: Arc::new(Analysis::new(revision, config.batching)), config })
     }
 
     /// What the engine was made of.
@@ -132,7 +138,6 @@ impl Engine {
             },
             analysis: Arc::clone(&self.analysis),
             memory_limit_bytes: self.config.memory_limit_bytes,
-            batch: self.config.batch,
         }
     }
 

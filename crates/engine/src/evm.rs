@@ -29,7 +29,6 @@ pub struct FieldEvm<CTX, INSP = (), P = EthPrecompiles> {
     pub(crate) inner: Evm<CTX, INSP, EthInstructions<EthInterpreter, CTX>, P, EthFrame<EthInterpreter>>,
     pub(crate) analysis: Arc<Analysis>,
     pub(crate) memory_limit_bytes: u64,
-    pub(crate) batch: bool,
 }
 
 impl<CTX, INSP, P> FieldEvm<CTX, INSP, P> {
@@ -45,14 +44,14 @@ impl<CTX, INSP, P> FieldEvm<CTX, INSP, P> {
 
     /// The same EVM, observed by `inspector` in the `inspect_…` methods.
     pub fn with_inspector<I>(self, inspector: I) -> FieldEvm<CTX, I, P> {
-        let Self { inner, analysis, memory_limit_bytes, batch } = self;
-        FieldEvm { inner: inner.with_inspector(inspector), analysis, memory_limit_bytes, batch }
+        let Self { inner, analysis, memory_limit_bytes } = self;
+        FieldEvm { inner: inner.with_inspector(inspector), analysis, memory_limit_bytes }
     }
 
     /// The same EVM with other precompiles.
     pub fn with_precompiles<Q>(self, precompiles: Q) -> FieldEvm<CTX, INSP, Q> {
-        let Self { inner, analysis, memory_limit_bytes, batch } = self;
-        FieldEvm { inner: inner.with_precompiles(precompiles), analysis, memory_limit_bytes, batch }
+        let Self { inner, analysis, memory_limit_bytes } = self;
+        FieldEvm { inner: inner.with_precompiles(precompiles), analysis, memory_limit_bytes }
     }
 
     /// The inspector, with what it has observed.
@@ -114,7 +113,7 @@ where
 
     /// Runs the frame, block by block where that is faster; the inspecting loop, which is revm's own, never does.
     fn frame_run(&mut self) -> Result<FrameInitOrResult<Self::Frame>, ContextDbError<Self::Context>> {
-        self.inner.ctx.chain_mut().in_blocks = self.batch;
+        self.inner.ctx.chain_mut().in_blocks = true;
         let result = self.inner.frame_run();
         self.inner.ctx.chain_mut().in_blocks = false;
         result

@@ -31,6 +31,7 @@ mod trace;
 mod transact;
 mod world;
 
+pub use blocks::Batching;
 pub use counts::{Counted, Counts, GasSplit};
 pub use engine::{Engine, EngineConfig, EngineError, EvmOver, MEMORY_LIMIT_BYTES, evm};
 pub use evm::FieldEvm;

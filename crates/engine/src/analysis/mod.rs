@@ -10,7 +10,7 @@ use residue_isa::{Revision, jumpdests};
 use revm::bytecode::{Bytecode, JumpTable};
 use revm::primitives::{B256, Bytes, map::B256Map};
 
-use crate::blocks::Blocks;
+use crate::blocks::{Batching, Blocks};
 
 /// Zero bytes behind every analysed code: the longest immediate and one opcode, which is STOP.
 const PADDING_BYTES: usize = IMMEDIATE_BYTES_MAX + 1;
@@ -35,6 +35,7 @@ const _: () = {
 #[derive(Debug)]
 pub(crate) struct Analysis {
     revision: Revision,
+    batching: Batching,
     needed: bool,
     known: Mutex<Known>,
 }
@@ -63,9 +64,9 @@ pub(crate) struct Executed {
 }
 
 impl Analysis {
-    pub fn new(revision: Revision) -> Self {
+    pub fn new(revision: Revision, batching: Batching) -> Self {
         let needed = revision.opcodes().iter().any(|row| row.immediate_bytes > 0);
-        Self { revision, needed, known: Mutex::default() }
+        Self { revision, batching, needed, known: Mutex::default() }
     }
 
     /// The analysed form of raw code of any length and content.
@@ -88,7 +89,7 @@ impl Analysis {
         if let Some(found) = known.codes.get(&hash).filter(|found| is_same(&found.source, &source)) {
             return Some(found.executed.clone());
         }
-        let blocks = Blocks::find(&source, self.revision).map(Arc::new);
+        let blocks = Blocks::find(&source, self.revision, self.batching).map(Arc::new);
         let executed = Executed { code: with_immediates(&source, self.revision), blocks };
         if known.bytes + source.len() > KEPT_BYTES_MAX {
             *known = Known::default();
@@ -150,7 +151,7 @@ mod tests {
 
     #[test]
     fn code_is_analysed_once_and_found_by_hash_and_bytes() {
-        let analysis = Analysis::new(Revision::Eip6690_2024);
+        let analysis = Analysis::new(Revision::Eip6690_2024, Batching::Warm);
         let code = Bytecode::new_legacy(Bytes::from_static(&[0xc3, 0x5b, 0, 0, 0, 0, 0, 0, 0x5b]));
         let first = analysis.replace(&code, Some(code.hash_slow())).unwrap().code;
         let second = analysis.replace(&code, Some(code.hash_slow())).unwrap().code;
@@ -165,7 +166,7 @@ mod tests {
 
     #[test]
     fn the_kept_codes_are_bounded() {
-        let analysis = Analysis::new(Revision::Eip6690_2024);
+        let analysis = Analysis::new(Revision::Eip6690_2024, Batching::Warm);
         for i in 0..10_u8 {
             let code = Bytecode::new_legacy(vec![i; KEPT_BYTES_MAX / 3].into());
             analysis.replace(&code, Some(B256::repeat_byte(i))).unwrap();
@@ -177,7 +178,7 @@ mod tests {
 
     #[test]
     fn revisions_without_immediates_keep_the_code_of_revm() {
-        let analysis = Analysis::new(Revision::Evm384V7);
+        let analysis = Analysis::new(Revision::Evm384V7, Batching::Warm);
         assert!(analysis.replace(&Bytecode::new_legacy(Bytes::from_static(&[0xc0])), None).is_none());
     }
 }

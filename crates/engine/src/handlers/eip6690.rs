@@ -164,7 +164,8 @@ fn run_planned<H: FieldHost>(frame: &mut Frame<'_, H>, pc: usize, end: usize) ->
         return false;
     }
     let code = frame.interpreter.bytecode.bytecode_slice();
-    let Some(plan) = block.plan(code, Revision::Eip6690_2024, context.slot_count(), context.shape()) else {
+    let Some(plan) = block.plan(blocks.batching(), code, Revision::Eip6690_2024, context.slot_count(), context.shape())
+    else {
         return false;
     };
     let width = *width;
