@@ -56,8 +56,8 @@ pub struct RunArgs {
     /// Gas for the frame.
     #[arg(long, value_name = "GAS", default_value = "1000000000", value_parser = input::number, allow_hyphen_values = true)]
     pub gas: u64,
-    /// Who executes: the plain engine, or the executable specification, which is slow.
-    #[arg(long, value_enum, default_value_t = EngineKind::Plain)]
+    /// Who executes: the engine, or the executable specification, which is slow.
+    #[arg(long, value_enum, default_value_t = EngineKind::Batch)]
     pub engine: EngineKind,
     /// Calldata: hexadecimal, or a file of it (raw bytes if the name ends in .bin).
     #[arg(long, value_name = "HEX|@FILE", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
@@ -152,6 +152,8 @@ pub enum Listed {
 /// Who executes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum EngineKind {
+    /// The engine, with blocks of field instructions eight lanes at a time where the revision and the machine allow it.
+    Batch,
     /// The engine, instruction by instruction.
     Plain,
     /// The executable specification.
@@ -162,6 +164,7 @@ impl EngineKind {
     /// The name users write.
     pub const fn name(self) -> &'static str {
         match self {
+            EngineKind::Batch => "batch",
             EngineKind::Plain => "plain",
             EngineKind::Spec => "spec",
         }

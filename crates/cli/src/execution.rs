@@ -4,7 +4,7 @@
 //! counting run is a second opinion too: it must end as the first did.
 
 use anyhow::Result;
-use residue_engine::{Engine, EngineConfig, Fork, GasSplit, MEMORY_LIMIT_BYTES, Outcome};
+use residue_engine::{Batching, Engine, EngineConfig, Fork, GasSplit, Outcome};
 use residue_isa::{GasSchedule, Revision};
 
 use crate::args::{EngineKind, Rules};
@@ -102,18 +102,18 @@ impl Setup {
         let (revision, fork) = (rules.interface.revision, rules.fork);
         let schedule = rules.interface.schedule()?;
         let oracle = match kind {
-            EngineKind::Plain => None,
+            EngineKind::Batch | EngineKind::Plain => None,
             EngineKind::Spec => Some(Oracle::new(revision, &schedule, fork)?),
         };
-        let config =
-            EngineConfig { revision, schedule: schedule.clone(), fork, memory_limit_bytes: MEMORY_LIMIT_BYTES };
+        let batching = if kind == EngineKind::Batch { Batching::Warm } else { Batching::Off };
+        let config = EngineConfig { fork, batching, ..EngineConfig::new(revision, schedule.clone()) };
         Ok(Self { revision, schedule, fork, kind, engine: Engine::new(config)?, oracle })
     }
 
     /// Runs a job.
     pub fn execute(&self, job: Job<'_>) -> Result<Execution> {
         let (mut ended, times) = match &self.oracle {
-            None => self.run_plain(job),
+            None => self.run_engine(job),
             Some(oracle) => run_oracle(oracle, job)?,
         };
         let mut tracer = CountingExactly::new(self.revision, &self.schedule);
@@ -129,7 +129,7 @@ impl Setup {
         Ok(Execution { ended, counted, disagreement, code_bytes: job.code.len(), times })
     }
 
-    fn run_plain(&self, job: Job<'_>) -> (Ended, Option<Times>) {
+    fn run_engine(&self, job: Job<'_>) -> (Ended, Option<Times>) {
         let ((mut prepared, outcome), cold_ns) = time_ns(|| {
             let mut prepared = self.engine.prepare(job.code);
             let outcome = prepared.run(job.input, job.gas);

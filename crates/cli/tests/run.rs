@@ -40,7 +40,7 @@ fn the_object_has_all_fields_in_order() {
     assert_eq!((&object["code_bytes"], &object["memory_bytes"]), (&json!(13), &json!(32)));
     assert_eq!((&object["memory"], &object["native_ns"]), (&Value::Null, &Value::Null));
     assert!(object["time_ns"].as_u64().unwrap() > 0 && object["cold_ns"].as_u64().unwrap() > 0);
-    assert_eq!(object["engine"], "plain");
+    assert_eq!(object["engine"], "batch");
     assert_eq!(object["revision"], "eip6690-2024");
     assert_eq!(object["schedule"], "eip6690");
     assert_eq!(object["fork"], "osaka");
@@ -85,7 +85,7 @@ fn an_unhappy_end_is_exit_1_with_the_same_object() {
         ("ADDMODX 0 0 0", 1000, "no_context", "0x".to_owned(), 1000),
     ] {
         let code = assembled(text, "eip6690-2024");
-        for engine in ["plain", "spec"] {
+        for engine in ["batch", "plain", "spec"] {
             let args = ["--json", "--no-time", "--gas", &gas.to_string(), "--engine", engine];
             let object = run(&code, &args).json(1);
             assert_eq!((&object["success"], &object["halt"]), (&json!(false), &json!(halt)), "{text}");

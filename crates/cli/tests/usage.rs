@@ -14,7 +14,7 @@ fn bad_options_are_refused_by_value() {
     refused(&["--revision", "evm384-v70"], &["'evm384-v70'", "--revision", "evm384-v7, eip6690-2024"]);
     refused(&["--fork", "osaca"], &["'osaca'", "--fork", "prague, osaka"]);
     refused(&["--schedule", "cheap"], &["\"cheap\"", "eip6690-2024", "known are eip6690"]);
-    refused(&["--engine", "fast"], &["'fast'", "--engine", "plain, spec"]);
+    refused(&["--engine", "fast"], &["'fast'", "--engine", "batch, plain, spec"]);
     refused(&["--gas", "-5"], &["'-5'", "--gas", "negative"]);
     refused(&["--gas", "many"], &["\"many\" is not a number"]);
     refused(&["--gas", "18446744073709551616"], &["too large", "18446744073709551615"]);

@@ -52,7 +52,7 @@ pub fn main_job(json: bool) -> Result<Verdict> {
 
 fn attempt(contract: &Contract, revision: Revision, input: &[u8], native: &NativeOutput) -> Result<Attempt> {
     let interface = InterfaceRules { revision, schedule: None };
-    let setup = Setup::new(&Rules { interface, fork: Fork::default() }, EngineKind::Plain)?;
+    let setup = Setup::new(&Rules { interface, fork: Fork::default() }, EngineKind::Batch)?;
     let compiled = residue_compiler::compile(&(contract.program)(), revision, &setup.schedule);
     let code = compiled.with_context(|| format!("compiling {} for {revision}", contract.name))?.code;
     let run_native = || drop(std::hint::black_box(contract.native(input)));
