@@ -10,7 +10,7 @@ use crate::shape::{ROW_LIMB_BITS, Shape};
 pub const UNIT: i64 = 1 << UNIT_BITS;
 const UNIT_BITS: u32 = 16;
 
-/// Largest limb that a step may produce. Carrying adds at most 2¹¹ to it, which stays inside an `i64`.
+/// Largest limb that a step may produce. Adding a multiple of M and carries, less than 2⁵³, leaves it inside an `i64`.
 pub(crate) const LIMB_MAX: u64 = 1 << 62;
 /// A multiple of M with carried limbs adds less than this to a limb.
 const CARRIED_LIMB: u64 = 1 << ROW_LIMB_BITS;
@@ -64,13 +64,15 @@ impl Bounds {
         Self { limb: 1 << 54, low: 0, high: 2 * UNIT + (UNIT >> 9) + 1 }
     }
 
-    /// The outcome of a Montgomery product of operands in [0, R): (xy + uM)/R with u < R, so below M·(1 + (x/M)(y/M)·M/R), M/R < 2⁻ʰ.
-    /// A limb collects at most 2(2L − 1) halves of products below 2⁵² and one carry of at most 4L.
+    /// The outcome of a Montgomery product of x + k·M and y + k·M, k = [`Shape::lift`], both in [0, R): with x and y for these,
+    /// (xy + uM)/R with u < R is below M·(1 + (x/M)(y/M)·M/R), and M/R < 2⁻ʰ. A limb collects at most 2(2L − 1) halves of products below
+    /// 2⁵² and one carry of at most 4L; what is above 52 bits is then added to the next limb, once and all at a time.
     pub fn product(self, y: Self, shape: Shape) -> Self {
         let limbs = shape.limbs() as u64; // At most 15.
+        let [x, y] = [self, y].map(|operand| i128::from(operand.high + shape.lift() * UNIT));
         // Operands are below 2⁵⁷ units: the product fits 128 bits, and its quotient by R/M the 64 of a range.
-        let share = (i128::from(self.high) * i128::from(y.high)) >> (UNIT_BITS + shape.headroom_bits());
-        Self { limb: (4 * limbs - 2) * CARRIED_LIMB + 4 * limbs, low: 0, high: UNIT + share as i64 + 1 }
+        let share = (x * y) >> (UNIT_BITS + shape.headroom_bits());
+        Self { limb: CARRIED_LIMB + 4 * limbs, low: 0, high: UNIT + share as i64 + 1 }
     }
 
     /// May this be a sum or difference inside a plan?
@@ -79,9 +81,15 @@ impl Bounds {
         self.limb <= LIMB_MAX && -most <= self.low && self.high <= most
     }
 
-    /// May this be an operand of a product? The value must lie in [0, R).
+    /// May this be an operand of a product? Lifted, the value must lie in [0, R).
     pub(crate) fn is_operand(self, shape: Shape) -> bool {
-        self.limb <= LIMB_MAX && self.low >= 0 && self.high <= shape.operand_max() * UNIT
+        let lift = shape.lift() * UNIT;
+        self.limb <= LIMB_MAX && self.low >= -lift && self.high + lift <= shape.operand_max() * UNIT
+    }
+
+    /// May a reduction of this, its bias already added, be trusted? The value must lie in [M, R).
+    pub(crate) fn is_reducible(self, shape: Shape) -> bool {
+        self.limb <= LIMB_MAX + CARRIED_LIMB && self.low >= UNIT && self.high <= shape.operand_max() * UNIT
     }
 
     /// Does this keep a promise of `outer`?
@@ -89,9 +97,10 @@ impl Bounds {
         self.limb <= outer.limb && outer.low <= self.low && self.high <= outer.high
     }
 
-    /// The least k with x + k·M ≥ 0.
-    pub(crate) fn multiples_to_zero(self) -> i64 {
-        (-self.low).div_euclid(UNIT) + i64::from((-self.low).rem_euclid(UNIT) != 0)
+    /// The least k ≥ 0 with x + k·M ≥ `least`·M.
+    pub(crate) fn multiples_up_to(self, least: i64) -> i64 {
+        let lacking = (least * UNIT - self.low).max(0);
+        lacking / UNIT + i64::from(lacking % UNIT != 0)
     }
 }
 
@@ -146,8 +155,8 @@ mod tests {
             let most = shape.range_max();
             for low in (0..=most.min(200)).chain([most]) {
                 let bounds = Bounds { limb: 0, low: -low * UNIT, high: most * UNIT };
-                let bias = Bias::at_least(bounds.multiples_to_zero() + 1).multiple();
-                assert!(bounds.biased(bias).is_operand(shape), "{bits} bits, {low}");
+                let bias = Bias::at_least(bounds.multiples_up_to(1)).multiple();
+                assert!(bounds.biased(bias).is_reducible(shape), "{bits} bits, {low}");
             }
         }
     }

@@ -6,11 +6,11 @@
 use num_bigint::{BigInt, BigUint};
 use thiserror::Error;
 
-use crate::bounds::{Bounds, UNIT};
+use crate::bounds::{Bounds, LIMB_MAX, UNIT};
 use crate::kernel::scalar;
 use crate::modulus_rows::ModulusRows;
 use crate::plan::{Plan, SegmentKind};
-use crate::rows::{ROW_LIMBS, Rows};
+use crate::rows::Rows;
 use crate::shape::{ROW_LIMB_BITS, Shape};
 
 /// A promise that a plan or a row breaks.
@@ -55,9 +55,9 @@ pub fn check(plan: &Plan, modulus: &ModulusRows, rows: &mut Rows) -> Result<(), 
     for slot in 0..plan.slot_count {
         judge.define(rows, slot, plan.shape.end_bounds())?;
     }
-    if let Some(zero) = plan.zero_row {
-        rows.set_row(zero, &[0; ROW_LIMBS]);
-        judge.define(rows, zero, Bounds { limb: 0, low: 0, high: 0 })?;
+    plan.set_constants(modulus, rows);
+    for (row, bias) in &plan.constants {
+        judge.define(rows, *row, Bounds { limb: 0, low: 0, high: 0 }.biased(bias.multiple()))?;
     }
     let (constants, shape) = (&modulus.constants, plan.shape);
     for segment in &plan.segments {
@@ -67,12 +67,15 @@ pub fn check(plan: &Plan, modulus: &ModulusRows, rows: &mut Rows) -> Result<(), 
                 SegmentKind::Linear => {
                     let step = &plan.linear[at];
                     let [x, y] = [judge.read(step.x)?, judge.read(step.y)?];
-                    let sum = if step.is_sub() { x.sub(y) } else { x.add(y) };
-                    judge.require(sum.is_sum(shape), "a sum within range", sum)?;
-                    let bounds = sum.biased(step.bias().multiple());
-                    judge.require(bounds.limb <= crate::bounds::LIMB_MAX, "limbs within range", bounds)?;
-                    scalar::linear(constants, shape, rows, step);
-                    judge.define(rows, step.out, bounds)?;
+                    let sum = if step.sign < 0 { x.sub(y) } else { x.add(y) };
+                    judge.require(
+                        sum.limb <= LIMB_MAX && sum.high <= shape.operand_max() * UNIT,
+                        "a sum within range",
+                        sum,
+                    )?;
+                    judge.require(sum.low >= -shape.operand_max() * UNIT, "a difference within range", sum)?;
+                    scalar::linear(rows, step);
+                    judge.define(rows, step.out, sum)?;
                 }
                 SegmentKind::Carry => {
                     let step = &plan.carries[at];
@@ -83,7 +86,7 @@ pub fn check(plan: &Plan, modulus: &ModulusRows, rows: &mut Rows) -> Result<(), 
                 SegmentKind::Reduce => {
                     let step = &plan.reductions[at];
                     let x = judge.read(step.x)?.biased(step.bias.multiple());
-                    judge.require(x.low >= UNIT && x.is_operand(shape), "M ≤ v < R", x)?;
+                    judge.require(x.is_reducible(shape), "M ≤ v < R", x)?;
                     scalar::reduce(constants, shape, rows, step);
                     judge.define(rows, step.out, Bounds::reduced())?;
                 }
@@ -92,8 +95,8 @@ pub fn check(plan: &Plan, modulus: &ModulusRows, rows: &mut Rows) -> Result<(), 
                     let mut products = [Bounds::reduced(); crate::plan::BATCH_LANES];
                     for (lane, product) in products.iter_mut().enumerate() {
                         let [x, y] = [judge.read(step.x[lane])?, judge.read(step.y[lane])?];
-                        judge.require(x.is_operand(shape), "0 ≤ x < R", x)?;
-                        judge.require(y.is_operand(shape), "0 ≤ y < R", y)?;
+                        judge.require(x.is_operand(shape), "0 ≤ x + kM < R", x)?;
+                        judge.require(y.is_operand(shape), "0 ≤ y + kM < R", y)?;
                         *product = x.product(y, shape);
                     }
                     scalar::batch(constants, shape, rows, step);

@@ -35,8 +35,10 @@ pub(crate) struct Constants {
     pub m_lines: [Line; 2],
     pub shifted_lines: [Line; 2],
     pub negated_lines: [Line; 2],
-    /// Line `(2·bias + is_sub)·lines + i`: the multiple of M, plus one in every limb for subtractions, since −y = !y + 1.
-    pub addends: Vec<Line>,
+    /// Lines of the multiple of M that a bias stands for, from `bias·lines` on.
+    pub multiples: Vec<Line>,
+    /// Limbs of the multiple that products add to their operands.
+    pub lift: [u64; ROW_LIMBS],
 }
 
 /// A form in which values enter and leave rows.
@@ -99,14 +101,17 @@ impl ModulusRows {
         &self.exit[form as usize]
     }
 
-    /// v ↦ v mod m, for the row of a product with [`ModulusRows::exit_factor`]: 0 ≤ v < 2M.
+    /// v ↦ v mod m, for the row of a product with [`ModulusRows::exit_factor`]: 0 ≤ v, a few M at most.
     pub(crate) fn canonicalise(&self, row: &[i64; ROW_LIMBS], out: &mut [Limb]) {
         let mut v = *row;
         carry_fully(&mut v);
         if let Some(m) = &self.own {
-            let mut difference: [i64; ROW_LIMBS] = std::array::from_fn(|i| v[i] - m[i]);
-            // The sign ends in the highest limb, which is padding or has bits to spare.
-            if carry_fully(&mut difference) >= 0 {
+            loop {
+                let mut difference: [i64; ROW_LIMBS] = std::array::from_fn(|i| v[i] - m[i]);
+                // The sign ends in the highest limb, which is padding.
+                if carry_fully(&mut difference) < 0 {
+                    break;
+                }
                 v = difference;
             }
             pack(&v, out);
@@ -130,12 +135,10 @@ impl Constants {
         let top_bit = (shape.limbs() - 1) * ROW_LIMB_BITS;
         let top_shift = shape.modulus_bits() - top_bit - TOP_LIMB_BITS_MIN;
         let mu = (BigUint::from(1u8) << (ROW_LIMB_BITS + top_shift + top_bit)) / working;
-        let mut addends = Vec::with_capacity(2 * BIAS_COUNT * shape.lines());
+        let mut multiples = Vec::with_capacity(BIAS_COUNT * shape.lines());
         for bias in 0..BIAS_COUNT {
-            let bias = Bias(bias as u8); // 37 of them.
-            let multiple = multiple_of(working, bias, shape);
-            addends.extend_from_slice(&lines_of(&multiple)[..shape.lines()]);
-            addends.extend_from_slice(&lines_of(&multiple.map(|limb| limb + 1))[..shape.lines()]);
+            let multiple = Bias(bias as u8).multiple(); // 37 of them.
+            multiples.extend_from_slice(&lines_of(&multiple_of(working, multiple, shape))[..shape.lines()]);
         }
         Self {
             m: m.map(|limb| limb as u64), // Limbs are not negative.
@@ -145,14 +148,26 @@ impl Constants {
             m_lines: lines_of(&m),
             shifted_lines: lines_of(&shifted),
             negated_lines: lines_of(&m.map(|limb| -limb)),
-            addends,
+            multiples,
+            lift: multiple_of(working, shape.lift(), shape).map(|limb| limb as u64), // Not negative.
         }
+    }
+
+    /// The limbs of k·M, carried.
+    pub fn multiple(&self, bias: Bias) -> [i64; ROW_LIMBS] {
+        let lines = self.multiples.len() / BIAS_COUNT;
+        let mut limbs = [0; ROW_LIMBS];
+        let multiple = &self.multiples[usize::from(bias.0) * lines..][..lines];
+        for (limbs, line) in limbs.as_chunks_mut::<LINE_LIMBS>().0.iter_mut().zip(multiple) {
+            *limbs = line.0;
+        }
+        limbs
     }
 }
 
 /// k·M with carried limbs; the top limb keeps what is above.
-fn multiple_of(working: &BigUint, bias: Bias, shape: Shape) -> [i64; ROW_LIMBS] {
-    let multiple = working * (bias.multiple() as u64); // Not negative.
+fn multiple_of(working: &BigUint, multiple: i64, shape: Shape) -> [i64; ROW_LIMBS] {
+    let multiple = working * (multiple as u64); // Not negative.
     let top = shape.limbs() - 1;
     if multiple.bits() > 62 + (top * ROW_LIMB_BITS) as u64 {
         return [0; ROW_LIMBS]; // Beyond R by far: no plan of this shape names it.

@@ -26,6 +26,8 @@ pub(crate) const TOP_LIMB_BITS_MIN: usize = 12;
 const END_LIMB_MAX: u64 = 1 << 58;
 /// Ends of a plan hold values of at most this many M, less where headroom is scarce.
 const END_RANGE_MAX: i64 = 16;
+/// Products add at most this many M to their operands.
+const LIFT_MAX: i64 = 1 << 12;
 /// No value inside a plan exceeds this many M in magnitude.
 const RANGE_MAX: i64 = 1 << 16;
 
@@ -99,19 +101,25 @@ impl Shape {
         (self.limbs() * ROW_LIMB_BITS - self.modulus_bits()) as u32
     }
 
-    /// What every slot satisfies between plans: 0 ≤ v ≤ c·M with c = min(16, 2^⌊h/2⌋), limbs of magnitude at most 2⁵⁸.
-    /// The product of two such values is one again.
+    /// What every slot satisfies between plans: −d·M ≤ v ≤ c·M with c = min(16, 2^⌊h/2⌋) and d = min(16, k/2), where k is
+    /// [`Shape::lift`]; limbs of magnitude at most 2⁵⁸. The product of two such values is one again.
     pub fn end_bounds(self) -> Bounds {
-        let range = END_RANGE_MAX.min(1 << (self.headroom_bits() / 2).min(16));
-        Bounds { limb: END_LIMB_MAX, low: 0, high: range * UNIT }
+        let most = END_RANGE_MAX.min(1 << (self.headroom_bits() / 2).min(16));
+        let least = END_RANGE_MAX.min(self.lift() / 2);
+        Bounds { limb: END_LIMB_MAX, low: -least * UNIT, high: most * UNIT }
     }
 
-    /// The largest |v| of sums and differences, in M: after adding a bias that makes it positive, and M once more, v is still below R.
+    /// k = 2^(⌊h/2⌋ − 3), within 2 … 4096: products add k·M to both operands, so that these may be as low as −k·M.
+    pub fn lift(self) -> i64 {
+        (1 << (self.headroom_bits() / 2).clamp(4, 15) >> 3).min(LIFT_MAX)
+    }
+
+    /// The largest |v| of sums and differences, in M: after adding a bias that makes it at least M, v is still below R.
     pub(crate) fn range_max(self) -> i64 {
         RANGE_MAX.min((1 << (self.headroom_bits() - 1).min(40)) - 2)
     }
 
-    /// The largest v of an operand of a product or a reduction, in M: v + M ≤ 2ʰ·M < R.
+    /// The largest v of a lifted operand of a product or of a biased operand of a reduction, in M: v < 2ʰ·M < R.
     pub(crate) fn operand_max(self) -> i64 {
         (1 << self.headroom_bits().min(40)) - 1
     }

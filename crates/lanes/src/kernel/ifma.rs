@@ -23,7 +23,7 @@ pub(super) fn run(plan: &Plan, modulus: &ModulusRows, rows: &mut Rows) {
     assert!(Kernel::Ifma.is_available(), "the machine has AVX-512 IFMA");
     let (constants, rows) = (&modulus.constants, lines.as_mut_ptr());
     // SAFETY: the machine has the features; `rows` reaches to `row_count` rows of the shape's lines, and `Plan::new` checked that
-    // tables name no others; plan and modulus have one shape, so addends exist for every bias.
+    // tables name no others; plan and modulus have one shape, so multiples exist for every bias.
     unsafe {
         match plan.shape.limbs() {
             5 => run_tables::<5, 1>(plan, constants, rows),
@@ -65,10 +65,7 @@ unsafe fn run_tables<const L: usize, const N: usize>(plan: &Plan, constants: &Co
         // SAFETY: the caller vouches for every row of the tables and for the constants.
         unsafe {
             match segment.kind {
-                SegmentKind::Linear => {
-                    let addends = constants.addends.as_ptr();
-                    plan.linear[entries].iter().for_each(|step| linear::<N>(step, addends, rows));
-                }
+                SegmentKind::Linear => plan.linear[entries].iter().for_each(|step| linear::<N>(step, rows)),
                 SegmentKind::Carry => plan.carries[entries].iter().for_each(|step| carry::<L, N>(step, rows)),
                 SegmentKind::Reduce => {
                     plan.reductions[entries].iter().for_each(|step| reduce::<L, N>(step, constants, rows));
@@ -81,22 +78,20 @@ unsafe fn run_tables<const L: usize, const N: usize>(plan: &Plan, constants: &Co
     }
 }
 
-/// out = x ± y + addend. Which sign is a mask, not a branch: signs follow no pattern that a CPU could predict.
+/// out = x ± y. Which sign is a mask, not a branch: signs follow no pattern that a CPU could predict. −y = (y ^ −1) + 1.
 ///
 /// # Safety
 /// As [`run_tables`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
-unsafe fn linear<const N: usize>(step: &LinearStep, addends: *const Line, rows: *mut Line) {
-    let sign = _mm512_set1_epi64(i64::from(step.code as i16 >> 15)); // All ones for a subtraction: bit 15.
-    let addend = usize::from(step.code & 0x7fff) * N;
+unsafe fn linear<const N: usize>(step: &LinearStep, rows: *mut Line) {
+    let sign = _mm512_set1_epi64(i64::from(step.sign));
     for line in 0..N {
-        // SAFETY: the caller vouches for the rows and the addends.
+        // SAFETY: the caller vouches for the rows.
         unsafe {
-            let x = load(rows, step.x, line, N);
+            let x = _mm512_sub_epi64(load(rows, step.x, line, N), sign);
             let y = _mm512_xor_si512(load(rows, step.y, line, N), sign);
-            let addend = _mm512_load_si512(addends.add(addend + line).cast());
-            store(rows, step.out, line, N, _mm512_add_epi64(_mm512_add_epi64(x, addend), y));
+            store(rows, step.out, line, N, _mm512_add_epi64(x, y));
         }
     }
 }
@@ -125,11 +120,11 @@ unsafe fn carry<const L: usize, const N: usize>(step: &CarryStep, rows: *mut Lin
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
 unsafe fn reduce<const L: usize, const N: usize>(step: &ReduceStep, constants: &Constants, rows: *mut Line) {
-    let addend = 2 * usize::from(step.bias.0) * N;
-    // SAFETY: the caller vouches for the rows and the addends.
+    let multiple = usize::from(step.bias.0) * N;
+    // SAFETY: the caller vouches for the rows and the multiples.
     let x: [Vector; N] = unsafe {
         std::array::from_fn(|line| {
-            let bias = _mm512_load_si512(constants.addends.as_ptr().add(addend + line).cast());
+            let bias = _mm512_load_si512(constants.multiples.as_ptr().add(multiple + line).cast());
             _mm512_add_epi64(load(rows, step.x, line, N), bias)
         })
     };
@@ -154,7 +149,7 @@ unsafe fn reduce<const L: usize, const N: usize>(step: &ReduceStep, constants: &
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
 unsafe fn batch<const L: usize, const N: usize>(step: &BatchStep, constants: &Constants, rows: *mut Line) {
     // SAFETY: the caller vouches for the rows.
-    let [x, y] = unsafe { [turn_in::<L, N>(&step.x, rows), turn_in::<L, N>(&step.y, rows)] };
+    let [x, y] = unsafe { [turn_in::<L, N>(&step.x, constants, rows), turn_in::<L, N>(&step.y, constants, rows)] };
     let product = product::<L>(&x, &y, constants);
     for line in 0..N {
         let turned = std::array::from_fn(|i| product[line * LINE_LIMBS + i]);
@@ -165,21 +160,28 @@ unsafe fn batch<const L: usize, const N: usize>(step: &BatchStep, constants: &Co
     }
 }
 
-/// Eight rows turned, limbs carried one after the other: the low 52 bits of each are then the words of the value.
+/// Eight rows turned and lifted, limbs carried one after the other: the low 52 bits of each are then the words of the value.
 ///
 /// # Safety
 /// As [`run_tables`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
-unsafe fn turn_in<const L: usize, const N: usize>(from: &[u16; BATCH_LANES], rows: *mut Line) -> Turned {
+unsafe fn turn_in<const L: usize, const N: usize>(
+    from: &[u16; BATCH_LANES],
+    constants: &Constants,
+    rows: *mut Line,
+) -> Turned {
     let mut turned = [_mm512_setzero_si512(); ROW_LIMBS];
     for line in 0..N {
         // SAFETY: the caller vouches for the rows.
         let lines = from.map(|row| unsafe { load(rows, row, line, N) });
         turned[line * LINE_LIMBS..][..LINE_LIMBS].copy_from_slice(&transpose(lines));
     }
-    for i in 0..L - 1 {
-        turned[i + 1] = _mm512_add_epi64(turned[i + 1], _mm512_srai_epi64::<{ ROW_LIMB_BITS as u32 }>(turned[i]));
+    for i in 0..L {
+        turned[i] = _mm512_add_epi64(turned[i], broadcast(constants.lift[i]));
+        if i > 0 {
+            turned[i] = _mm512_add_epi64(turned[i], _mm512_srai_epi64::<{ ROW_LIMB_BITS as u32 }>(turned[i - 1]));
+        }
     }
     turned
 }
@@ -197,7 +199,16 @@ fn product<const L: usize>(x: &Turned, y: &Turned, constants: &Constants) -> Tur
     for i in 1..L {
         t = next_window::<L>(&t, x, y[i - 1], Some(y[i]), constants);
     }
-    next_window::<L>(&t, x, y[L - 1], None, constants)
+    t = next_window::<L>(&t, x, y[L - 1], None, constants);
+    // Carried once: sums of products then rarely need a step of their own for it.
+    let mut out = t;
+    for i in 0..L - 1 {
+        out[i] = _mm512_and_si512(t[i], broadcast(LIMB_MASK));
+    }
+    for i in 1..L {
+        out[i] = _mm512_add_epi64(out[i], _mm512_srli_epi64::<{ ROW_LIMB_BITS as u32 }>(t[i - 1]));
+    }
+    out
 }
 
 /// t += low(x·y), y one word.
@@ -213,7 +224,13 @@ fn add_low<const L: usize>(t: &mut Turned, x: &Turned, y: Vector) {
 /// What waits for u comes last: the next u waits for it.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
-fn next_window<const L: usize>(t: &Turned, x: &Turned, y: Vector, y_next: Option<Vector>, constants: &Constants) -> Turned {
+fn next_window<const L: usize>(
+    t: &Turned,
+    x: &Turned,
+    y: Vector,
+    y_next: Option<Vector>,
+    constants: &Constants,
+) -> Turned {
     let n0 = broadcast(constants.n0);
     let u = _mm512_madd52lo_epu64(n0, t[0], n0);
     let carry = _mm512_srli_epi64::<{ ROW_LIMB_BITS as u32 }>(t[0]);

@@ -1,9 +1,8 @@
 //! The scalar twin: every step on 64-bit and 128-bit integers, limb for limb what the IFMA kernel computes.
 
-use crate::bounds::Bias;
 use crate::modulus_rows::{Constants, ModulusRows};
 use crate::plan::{BATCH_LANES, BatchStep, CarryStep, LinearStep, Plan, ReduceStep, SegmentKind};
-use crate::rows::{LINE_LIMBS, ROW_LIMBS, Rows};
+use crate::rows::{ROW_LIMBS, Rows};
 use crate::shape::{LIMB_MASK, ROW_LIMB_BITS, Shape};
 
 /// The limbs of a row, padding included.
@@ -15,7 +14,7 @@ pub(super) fn run(plan: &Plan, modulus: &ModulusRows, rows: &mut Rows) {
     for segment in &plan.segments {
         let entries = segment.start as usize..segment.end as usize;
         match segment.kind {
-            SegmentKind::Linear => plan.linear[entries].iter().for_each(|step| linear(constants, shape, rows, step)),
+            SegmentKind::Linear => plan.linear[entries].iter().for_each(|step| linear(rows, step)),
             SegmentKind::Carry => plan.carries[entries].iter().for_each(|step| carry(shape, rows, step)),
             SegmentKind::Reduce => {
                 plan.reductions[entries].iter().for_each(|step| reduce(constants, shape, rows, step))
@@ -25,14 +24,10 @@ pub(super) fn run(plan: &Plan, modulus: &ModulusRows, rows: &mut Rows) {
     }
 }
 
-/// out = x ± y + k·M, limb by limb.
-pub(crate) fn linear(constants: &Constants, shape: Shape, rows: &mut Rows, step: &LinearStep) {
+/// out = x ± y, limb by limb.
+pub(crate) fn linear(rows: &mut Rows, step: &LinearStep) {
     let (x, y) = (rows.row(step.x), rows.row(step.y));
-    let bias = multiple(constants, shape, step.bias());
-    let out = std::array::from_fn(|i| match step.is_sub() {
-        true => x[i] - y[i] + bias[i],
-        false => x[i] + y[i] + bias[i],
-    });
+    let out = std::array::from_fn(|i| if step.sign < 0 { x[i] - y[i] } else { x[i] + y[i] });
     rows.set_row(step.out, &out);
 }
 
@@ -44,7 +39,7 @@ pub(crate) fn carry(shape: Shape, rows: &mut Rows, step: &CarryStep) {
 
 /// out = x + k·M − (q − 1)·M, with q estimated from the top limb as [`crate::bounds::Bounds::reduced`] says.
 pub(crate) fn reduce(constants: &Constants, shape: Shape, rows: &mut Rows, step: &ReduceStep) {
-    let (mut x, bias) = (rows.row(step.x), multiple(constants, shape, step.bias));
+    let (mut x, bias) = (rows.row(step.x), constants.multiple(step.bias));
     for (x, bias) in x.iter_mut().zip(bias) {
         *x += bias;
     }
@@ -70,9 +65,10 @@ pub(crate) fn batch(constants: &Constants, shape: Shape, rows: &mut Rows, step: 
     }
 }
 
-/// (x, y) ↦ (xy + uM)/R with u < R: limbs are sums of halves of 52-bit products, not carried. Requires x and y in [0, R).
+/// (x, y) ↦ (x′y′ + uM)/R with x′ = x + k·M, y′ = y + k·M, k of [`Shape::lift`], and u < R. Limbs are sums of halves of 52-bit products,
+/// carried once. Requires x′ and y′ in [0, R).
 pub(crate) fn product(x: &Limbs, y: &Limbs, constants: &Constants, limbs: usize) -> Limbs {
-    let (x, y) = (words(x), words(y));
+    let [x, y] = [x, y].map(|operand| words(operand, &constants.lift));
     let mut t = [0u64; 2 * ROW_LIMBS];
     for i in 0..limbs {
         for j in 0..limbs {
@@ -88,15 +84,21 @@ pub(crate) fn product(x: &Limbs, y: &Limbs, constants: &Constants, limbs: usize)
             t[i + j + 1] += high(u, constants.m[j]);
         }
     }
-    // Sums of 4L halves are below 2⁵⁸.
-    std::array::from_fn(|i| if i < limbs { t[limbs + i] as i64 } else { 0 })
+    let mut out = [0; ROW_LIMBS];
+    for i in 0..limbs {
+        let t = &t[limbs..];
+        let carry = if i == 0 { 0 } else { t[i - 1] >> ROW_LIMB_BITS };
+        let kept = if i + 1 < limbs { t[i] & LIMB_MASK } else { t[i] };
+        out[i] = (kept + carry) as i64; // Sums of 4L halves are below 2⁵⁸.
+    }
+    out
 }
 
-/// The 52-bit words of a value in [0, R): limbs fully carried.
-fn words(x: &Limbs) -> [u64; ROW_LIMBS] {
+/// The 52-bit words of x + lift, which lies in [0, R): limbs fully carried.
+fn words(x: &Limbs, lift: &[u64; ROW_LIMBS]) -> [u64; ROW_LIMBS] {
     let mut carry = 0;
-    x.map(|limb| {
-        let limb = limb + carry;
+    std::array::from_fn(|i| {
+        let limb = x[i] + lift[i] as i64 + carry; // Limbs of a multiple of M are below 2⁵³.
         carry = limb >> ROW_LIMB_BITS;
         limb as u64 & LIMB_MASK // The low bits, whatever the sign.
     })
@@ -110,17 +112,6 @@ fn carried(x: &Limbs, shape: Shape) -> Limbs {
         let kept = if i < top { x[i] & LIMB_MASK as i64 } else { x[i] };
         kept + if i == 0 { 0 } else { carry(i - 1) }
     })
-}
-
-/// k·M.
-fn multiple(constants: &Constants, shape: Shape, bias: Bias) -> Limbs {
-    let lines = shape.lines();
-    let mut limbs = [0; ROW_LIMBS];
-    let addend = &constants.addends[2 * usize::from(bias.0) * lines..][..lines];
-    for (limbs, line) in limbs.as_chunks_mut::<LINE_LIMBS>().0.iter_mut().zip(addend) {
-        *limbs = line.0;
-    }
-    limbs
 }
 
 /// The low 52 bits of a product of 52-bit words.

@@ -7,7 +7,7 @@ use residue_modular::Modulus;
 
 use super::{Kernel, ifma, scalar};
 use crate::block::{OpKind, SlotBlock};
-use crate::bounds::Bounds;
+use crate::bounds::{Bounds, LIMB_MAX};
 use crate::modulus_rows::ModulusRows;
 use crate::plan::{BatchStep, Plan, Policy};
 use crate::rows::{ROW_LIMBS, Rows};
@@ -32,7 +32,13 @@ fn moduli() -> Vec<ModulusRows> {
     ]
 }
 
-/// Limbs of a value in [0, R), redundant: random, all ones, all zeros or a single one in each limb, then moved between neighbours.
+/// Limbs of a value that lies in [0, R) after the lift, redundant: random, all ones, all zeros or a single one in each limb, then moved between neighbours.
+fn random_operand(rng: &mut ChaCha8Rng, modulus: &ModulusRows) -> [i64; ROW_LIMBS] {
+    let row = random_row(rng, modulus.shape(), LIMB_MAX - (1 << 54));
+    std::array::from_fn(|i| row[i] - modulus.constants.lift[i] as i64)
+}
+
+/// Redundant limbs of a value in [0, R).
 fn random_row(rng: &mut ChaCha8Rng, shape: Shape, limb_max: u64) -> [i64; ROW_LIMBS] {
     let limbs = shape.limbs();
     let mut row = [0i64; ROW_LIMBS];
@@ -71,7 +77,7 @@ fn products_of_extreme_rows_agree() {
         let mut rows = Rows::new(shape, 24);
         for _ in 0..ROUNDS {
             for row in 0..16 {
-                rows.set_row(row, &random_row(&mut rng, shape, 1 << 62));
+                rows.set_row(row, &random_operand(&mut rng, &modulus));
             }
             let x = std::array::from_fn(|_| rng.random_range(0..16));
             let y = std::array::from_fn(|_| rng.random_range(0..16));
@@ -95,9 +101,10 @@ fn a_product_is_what_montgomery_says() {
             |row: &[i64]| row.iter().rev().fold(num_bigint::BigInt::ZERO, |sum, limb| (sum << ROW_LIMB_BITS) + limb);
         let m = value(&modulus.constants.m.map(|limb| limb as i64));
         for _ in 0..300 {
-            let (x, y) = (random_row(&mut rng, shape, 1 << 62), random_row(&mut rng, shape, 1 << 62));
+            let (x, y) = (random_operand(&mut rng, &modulus), random_operand(&mut rng, &modulus));
             let product = scalar::product(&x, &y, &modulus.constants, shape.limbs());
-            let (x, y, out) = (value(&x), value(&y), value(&product));
+            let [x, y] = [value(&x), value(&y)].map(|operand| operand + &m * shape.lift());
+            let out = value(&product);
             let radix = num_bigint::BigInt::from(1) << (shape.limbs() * ROW_LIMB_BITS);
             let u_m = &out * &radix - x * y;
             assert!(num_bigint::BigInt::ZERO <= u_m && u_m < &radix * &m && (u_m % &m) == num_bigint::BigInt::ZERO);

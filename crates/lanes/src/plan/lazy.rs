@@ -1,9 +1,9 @@
 //! Second step of planning: sums and differences stay lazy as long as the bounds allow; where they do not, steps are inserted that
-//! add a multiple of M, carry limbs, or reduce the range.
+//! lift a value by a multiple of M, carry limbs, or reduce the range.
 
 use super::values::{Definition, NONE, ValueId, Values};
 use crate::block::OpKind;
-use crate::bounds::{Bias, Bounds, UNIT};
+use crate::bounds::{Bias, Bounds, LIMB_MAX, UNIT};
 use crate::shape::Shape;
 
 /// What a step does.
@@ -11,9 +11,9 @@ use crate::shape::Shape;
 pub(super) enum StepKind {
     /// What a slot holds at entry.
     Input(u16),
-    /// x + y + bias.
+    /// x + y.
     Add,
-    /// x − y + bias.
+    /// x − y.
     Sub,
     /// x + bias.
     Lift,
@@ -56,8 +56,7 @@ impl Steps {
             now: vec![NONE; values.definitions.len()],
         };
         for (id, definition) in values.definitions.iter().enumerate() {
-            let uses = values.uses[id];
-            if !uses.any {
+            if !values.is_needed[id] {
                 continue;
             }
             // Counted by `ValueId`s, so it fits.
@@ -68,7 +67,7 @@ impl Steps {
                     lazy.define(id, step, lazy.end);
                 }
                 Definition::Op(OpKind::Mul, x, y) => lazy.product(id, x, y),
-                Definition::Op(kind, x, y) => lazy.sum(id, kind, x, y, uses.product, is_output[id as usize]),
+                Definition::Op(kind, x, y) => lazy.sum(id, kind, x, y),
             }
             if is_output[id as usize] {
                 lazy.end_within_bounds(id);
@@ -78,6 +77,9 @@ impl Steps {
         Self { steps: lazy.steps, outputs }
     }
 }
+
+/// From this lift on, a value that is too low for a product is reduced rather than lifted further.
+const LIFT_WIDE: i64 = 64;
 
 /// Steps so far, and by value of the block the step that now stands for it: carried and reduced values replace their originals.
 struct Lazy {
@@ -101,36 +103,27 @@ impl Lazy {
         self.bounds[self.now[value as usize] as usize]
     }
 
-    fn sum(&mut self, id: ValueId, kind: OpKind, x: ValueId, y: ValueId, for_product: bool, for_output: bool) {
+    fn sum(&mut self, id: ValueId, kind: OpKind, x: ValueId, y: ValueId) {
         let combine = |lazy: &Self| match kind {
             OpKind::Sub => lazy.bounds(x).sub(lazy.bounds(y)),
             _ => lazy.bounds(x).add(lazy.bounds(y)),
         };
         let mut bounds = combine(self);
-        // Biased operands may exceed what a sum may be, so a single look would not do.
-        while !bounds.is_sum(self.shape) || bounds.biased(1).limb > crate::bounds::LIMB_MAX {
-            if bounds.low < -self.shape.range_max() * UNIT || bounds.high > self.shape.range_max() * UNIT {
-                self.reduce(if reach(self.bounds(x)) >= reach(self.bounds(y)) { x } else { y });
+        while !bounds.is_sum(self.shape) {
+            let [of_x, of_y] = [self.bounds(x), self.bounds(y)];
+            if bounds.limb > LIMB_MAX {
+                self.carry(if of_x.limb >= of_y.limb { x } else { y });
             } else {
-                self.carry(if self.bounds(x).limb >= self.bounds(y).limb { x } else { y });
+                self.reduce(if reach(of_x) >= reach(of_y) { x } else { y });
             }
             bounds = combine(self);
         }
-        let mut bias = Bias(0);
-        if bounds.low < 0 && (for_product || for_output) {
-            bias = Bias::at_least(bounds.multiples_to_zero());
-            let biased = bounds.biased(bias.multiple());
-            // An output that must be reduced anyway gets its bias there.
-            if !for_product && biased.high > self.end.high {
-                bias = Bias(0);
-            }
-        }
-        let step = match kind {
+        let kind = match kind {
             OpKind::Sub => StepKind::Sub,
             _ => StepKind::Add,
         };
         let (x, y) = (self.now[x as usize], self.now[y as usize]);
-        self.define(id, Step { kind: step, bias, x, y }, bounds.biased(bias.multiple()));
+        self.define(id, Step { kind, bias: Bias(0), x, y }, bounds);
     }
 
     fn product(&mut self, id: ValueId, x: ValueId, y: ValueId) {
@@ -147,15 +140,24 @@ impl Lazy {
         self.define(id, Step { kind: StepKind::Product, bias: Bias(0), x, y }, bounds);
     }
 
-    /// A value that a product takes as operand is not negative. Sums know beforehand; this is for inputs of older versions.
+    /// Brings a value into the range that products take.
     fn make_operand(&mut self, value: ValueId) {
-        let bounds = self.bounds(value);
-        if bounds.low < 0 {
-            let bias = Bias::at_least(bounds.multiples_to_zero());
-            let step = Step { kind: StepKind::Lift, bias, x: self.now[value as usize], y: NONE };
-            self.define(value, step, bounds.biased(bias.multiple()));
+        if self.bounds(value).is_operand(self.shape) {
+            return;
         }
-        debug_assert!(self.bounds(value).is_operand(self.shape), "lifted values are operands");
+        let bias = Bias::at_least(self.bounds(value).multiples_up_to(-self.shape.lift()));
+        // Where there is much room and it is used up, the value grows from round to round: reducing ends that.
+        let has_grown = self.shape.lift() >= LIFT_WIDE;
+        if !has_grown && self.bounds(value).biased(bias.multiple()).is_operand(self.shape) {
+            self.lift(value, bias);
+        } else {
+            self.reduce(value);
+        }
+    }
+
+    fn lift(&mut self, value: ValueId, bias: Bias) {
+        let step = Step { kind: StepKind::Lift, bias, x: self.now[value as usize], y: NONE };
+        self.define(value, step, self.bounds(value).biased(bias.multiple()));
     }
 
     fn carry(&mut self, value: ValueId) {
@@ -164,17 +166,21 @@ impl Lazy {
     }
 
     fn reduce(&mut self, value: ValueId) {
-        let bias = Bias::at_least(self.bounds(value).multiples_to_zero() + 1);
+        let bias = Bias::at_least(self.bounds(value).multiples_up_to(1));
         let step = Step { kind: StepKind::Reduce, bias, x: self.now[value as usize], y: NONE };
         self.define(value, step, Bounds::reduced());
     }
 
     /// Brings an output into the bounds of a plan's ends.
     fn end_within_bounds(&mut self, value: ValueId) {
-        let bounds = self.bounds(value);
-        if bounds.low < 0 || bounds.high > self.end.high {
+        let bias = Bias::at_least(self.bounds(value).multiples_up_to(self.end.low / UNIT));
+        let lifted = self.bounds(value).biased(bias.multiple());
+        if lifted.high > self.end.high {
             self.reduce(value);
-        } else if bounds.limb > self.end.limb {
+        } else if bias != Bias(0) {
+            self.lift(value, bias);
+        }
+        if self.bounds(value).limb > self.end.limb {
             self.carry(value);
         }
     }

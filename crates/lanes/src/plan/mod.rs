@@ -15,7 +15,7 @@ use crate::bounds::Bias;
 use crate::estimate;
 use crate::kernel::{self, Kernel};
 use crate::modulus_rows::ModulusRows;
-use crate::rows::{ROW_LIMBS, Rows};
+use crate::rows::Rows;
 use crate::shape::Shape;
 
 pub(crate) use order::{BATCH_LANES, SegmentKind};
@@ -68,8 +68,8 @@ pub struct Plan {
     pub(crate) shape: Shape,
     pub(crate) slot_count: u16,
     pub(crate) row_count: u16,
-    /// A row that must be zero throughout.
-    pub(crate) zero_row: Option<u16>,
+    /// Rows that hold a multiple of M throughout.
+    pub(crate) constants: Vec<(u16, Bias)>,
     pub(crate) inputs: Vec<u16>,
     pub(crate) outputs: Vec<u16>,
     pub(crate) segments: Vec<Segment>,
@@ -87,15 +87,15 @@ pub(crate) struct Segment {
     pub end: u32,
 }
 
-/// out = x ± y + addend.
+/// out = x ± y.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(8))]
 pub(crate) struct LinearStep {
     pub out: u16,
     pub x: u16,
     pub y: u16,
-    /// Bit 15: subtract. The rest: number of the addend in [`ModulusRows`], twice the bias, plus one if subtracting.
-    pub code: u16,
+    /// −1 to subtract, 0 to add.
+    pub sign: i16,
 }
 
 /// out = x, limbs carried.
@@ -123,17 +123,8 @@ pub(crate) struct BatchStep {
 }
 
 impl LinearStep {
-    pub fn new(out: u16, x: u16, y: u16, is_sub: bool, bias: Bias) -> Self {
-        Self { out, x, y, code: u16::from(bias.0) * 2 + u16::from(is_sub) * 0x8001 }
-    }
-
-    pub fn is_sub(self) -> bool {
-        self.code >> 15 == 1
-    }
-
-    pub fn bias(self) -> Bias {
-        // 37 biases.
-        Bias(((self.code & 0x7fff) / 2) as u8)
+    pub fn new(out: u16, x: u16, y: u16, is_sub: bool) -> Self {
+        Self { out, x, y, sign: if is_sub { -1 } else { 0 } }
     }
 }
 
@@ -148,8 +139,8 @@ pub struct Explanation {
     pub batches_by_lanes: [usize; BATCH_LANES],
     /// Sums, differences and copies.
     pub linear: usize,
-    /// Linear steps that also add a multiple of the modulus.
-    pub biased: usize,
+    /// Linear steps among them that add a multiple of the modulus or copy.
+    pub lifts: usize,
     /// Steps that carry limbs.
     pub carries: usize,
     /// Steps that reduce the range.
@@ -178,7 +169,7 @@ impl Plan {
             shape,
             slot_count: block.slot_count(),
             row_count: block.slot_count(),
-            zero_row: None,
+            constants: Vec::new(),
             inputs: Vec::new(),
             outputs: Vec::new(),
             segments: Vec::with_capacity(order.runs.len() + 1),
@@ -206,9 +197,7 @@ impl Plan {
         assert_eq!(self.shape, rows.shape(), "plan and rows have one shape");
         assert_eq!(self.slot_count, rows.slot_count(), "plan and rows have the same slots");
         rows.reserve(self.row_count);
-        if let Some(zero) = self.zero_row {
-            rows.set_row(zero, &[0; ROW_LIMBS]);
-        }
+        self.set_constants(modulus, rows);
         kernel::run(kernel, self, modulus, rows);
     }
 
@@ -248,7 +237,7 @@ impl Plan {
             batches: self.batches.len(),
             batches_by_lanes,
             linear: self.linear.len(),
-            biased: self.linear.iter().filter(|step| step.bias() != Bias(0)).count(),
+            lifts: self.linear.iter().filter(|step| self.constants.iter().any(|(row, _)| *row == step.y)).count(),
             carries: self.carries.len(),
             reductions: self.reductions.len(),
             segments: self.segments.len(),
@@ -259,6 +248,13 @@ impl Plan {
                 + size_of_val(&*self.reductions)
                 + size_of_val(&*self.batches),
             predicted_cycles: self.predicted_cycles(),
+        }
+    }
+
+    /// Fills the rows that hold multiples of M.
+    pub(crate) fn set_constants(&self, modulus: &ModulusRows, rows: &mut Rows) {
+        for (row, bias) in &self.constants {
+            rows.set_row(*row, &modulus.constants.multiple(*bias));
         }
     }
 
@@ -279,6 +275,7 @@ impl Plan {
         let carries = self.carries.iter().flat_map(|step| [step.out, step.x]);
         let reductions = self.reductions.iter().flat_map(|step| [step.out, step.x]);
         let batches = self.batches.iter().flat_map(|batch| [batch.out, batch.x, batch.y].into_iter().flatten());
-        linear.chain(carries).chain(reductions).chain(batches)
+        let constants = self.constants.iter().map(|(row, _)| *row);
+        linear.chain(constants).chain(carries).chain(reductions).chain(batches)
     }
 }

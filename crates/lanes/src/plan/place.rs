@@ -5,6 +5,7 @@ use super::lazy::{Step, StepKind, Steps};
 use super::order::{BATCH_LANES, Order, SegmentKind};
 use super::values::{NONE, ValueId};
 use super::{BatchStep, CarryStep, LinearStep, Plan, PlanError, ReduceStep, Segment};
+use crate::bounds::Bias;
 
 /// Turns ordered steps into a plan's tables.
 pub(super) fn place(steps: &Steps, order: &Order, plan: &mut Plan) -> Result<(), PlanError> {
@@ -26,10 +27,10 @@ pub(super) fn place(steps: &Steps, order: &Order, plan: &mut Plan) -> Result<(),
                 for id in ids {
                     let step = &steps.steps[*id as usize];
                     let x = rows.row[step.x as usize];
-                    let y = if step.y == NONE { rows.zero_row()? } else { rows.row[step.y as usize] };
+                    let y = if step.y == NONE { rows.constant_row(step.bias)? } else { rows.row[step.y as usize] };
                     rows.read(step);
                     let out = rows.write(*id)?;
-                    plan.linear.push(LinearStep::new(out, x, y, step.kind == StepKind::Sub, step.bias));
+                    plan.linear.push(LinearStep::new(out, x, y, step.kind == StepKind::Sub));
                 }
             }
             SegmentKind::Carry => {
@@ -57,8 +58,8 @@ pub(super) fn place(steps: &Steps, order: &Order, plan: &mut Plan) -> Result<(),
     for (slot, value) in &steps.outputs {
         let from = rows.row[*value as usize];
         if from != *slot {
-            let zero = rows.zero_row()?;
-            plan.linear.push(LinearStep::new(*slot, from, zero, false, Default::default()));
+            let zero = rows.constant_row(Bias(0))?;
+            plan.linear.push(LinearStep::new(*slot, from, zero, false));
         }
         plan.outputs.push(*slot);
     }
@@ -66,7 +67,7 @@ pub(super) fn place(steps: &Steps, order: &Order, plan: &mut Plan) -> Result<(),
     if end > start {
         plan.segments.push(Segment { kind: SegmentKind::Linear, start, end });
     }
-    plan.zero_row = rows.zero;
+    plan.constants = rows.constants;
     plan.row_count = rows.count;
     Ok(())
 }
@@ -102,7 +103,7 @@ struct Rows {
     free: Vec<u16>,
     slots: usize,
     count: u16,
-    zero: Option<u16>,
+    constants: Vec<(u16, Bias)>,
     spare: Option<u16>,
 }
 
@@ -129,7 +130,7 @@ impl Rows {
             free: Vec::new(),
             slots,
             count: slots as u16, // From a `u16`.
-            zero: None,
+            constants: Vec::new(),
             spare: None,
         }
     }
@@ -168,18 +169,24 @@ impl Rows {
         Ok(row)
     }
 
-    fn zero_row(&mut self) -> Result<u16, PlanError> {
-        if self.zero.is_none() {
-            self.zero = Some(self.fresh_row()?);
+    /// The row that holds a multiple of M throughout.
+    fn constant_row(&mut self, bias: Bias) -> Result<u16, PlanError> {
+        if let Some((row, _)) = self.constants.iter().find(|(_, other)| *other == bias) {
+            return Ok(*row);
         }
-        Ok(self.zero.expect("it was set above"))
+        let row = self.fresh_row()?;
+        self.constants.push((row, bias));
+        Ok(row)
     }
 
     fn spare_row(&mut self) -> Result<u16, PlanError> {
-        if self.spare.is_none() {
-            self.spare = Some(self.fresh_row()?);
+        match self.spare {
+            Some(row) => Ok(row),
+            None => {
+                let row = self.fresh_row()?;
+                Ok(*self.spare.insert(row))
+            }
         }
-        Ok(self.spare.expect("it was set above"))
     }
 
     fn fresh_row(&mut self) -> Result<u16, PlanError> {

@@ -19,19 +19,10 @@ pub(super) enum Definition {
 /// The values of a block.
 pub(super) struct Values {
     pub definitions: Vec<Definition>,
-    /// By value: who needs it.
-    pub uses: Vec<Uses>,
+    /// By value: does an output need it?
+    pub is_needed: Vec<bool>,
     /// The live slots that are written, with the values they end with, in order of slots.
     pub outputs: Vec<(u16, ValueId)>,
-}
-
-/// Who needs a value.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Uses {
-    /// Anyone at all.
-    pub any: bool,
-    /// A product.
-    pub product: bool,
 }
 
 impl Values {
@@ -64,8 +55,8 @@ impl Values {
         }
         let written = (0..block.slot_count()).filter(|slot| is_written[usize::from(*slot)]);
         let outputs: Vec<_> = written.map(|slot| (slot, held[usize::from(slot)])).collect();
-        let uses = uses(&definitions, &outputs);
-        Self { definitions, uses, outputs }
+        let is_needed = needed(&definitions, &outputs);
+        Self { definitions, is_needed, outputs }
     }
 }
 
@@ -84,21 +75,18 @@ fn next_id(definitions: &[Definition]) -> ValueId {
     definitions.len() as ValueId
 }
 
-/// Backwards: a value is needed if an output or a needed value needs it.
-fn uses(definitions: &[Definition], outputs: &[(u16, ValueId)]) -> Vec<Uses> {
-    let mut uses = vec![Uses::default(); definitions.len()];
+/// Backwards: a value is needed if it is an output or an operand of a needed value.
+fn needed(definitions: &[Definition], outputs: &[(u16, ValueId)]) -> Vec<bool> {
+    let mut is_needed = vec![false; definitions.len()];
     for (_, value) in outputs {
-        uses[*value as usize].any = true;
+        is_needed[*value as usize] = true;
     }
     for (id, definition) in definitions.iter().enumerate().rev() {
-        let Definition::Op(kind, x, y) = *definition else { continue };
-        if uses[id].any {
-            for operand in [x, y] {
-                let operand = &mut uses[operand as usize];
-                operand.any = true;
-                operand.product |= kind == OpKind::Mul;
-            }
+        let Definition::Op(_, x, y) = *definition else { continue };
+        if is_needed[id] {
+            is_needed[x as usize] = true;
+            is_needed[y as usize] = true;
         }
     }
-    uses
+    is_needed
 }
