@@ -9,7 +9,7 @@ use thiserror::Error;
 use crate::bounds::{Bounds, LIMB_MAX, UNIT};
 use crate::kernel::scalar;
 use crate::modulus_rows::ModulusRows;
-use crate::plan::{Plan, SegmentKind};
+use crate::plan::{BATCH_LANES, LinearStep, Plan, SegmentKind};
 use crate::rows::Rows;
 use crate::shape::{ROW_LIMB_BITS, Shape};
 
@@ -64,19 +64,7 @@ pub fn check(plan: &Plan, modulus: &ModulusRows, rows: &mut Rows) -> Result<(), 
         for at in segment.start as usize..segment.end as usize {
             judge.step += 1;
             match segment.kind {
-                SegmentKind::Linear => {
-                    let step = &plan.linear[at];
-                    let [x, y] = [judge.read(step.x)?, judge.read(step.y)?];
-                    let sum = if step.sign < 0 { x.sub(y) } else { x.add(y) };
-                    judge.require(
-                        sum.limb <= LIMB_MAX && sum.high <= shape.operand_max() * UNIT,
-                        "a sum within range",
-                        sum,
-                    )?;
-                    judge.require(sum.low >= -shape.operand_max() * UNIT, "a difference within range", sum)?;
-                    scalar::linear(rows, step);
-                    judge.define(rows, step.out, sum)?;
-                }
+                SegmentKind::Linear => judge.linear(&plan.linear[at], rows)?,
                 SegmentKind::Carry => {
                     let step = &plan.carries[at];
                     let x = judge.read(step.x)?;
@@ -92,16 +80,22 @@ pub fn check(plan: &Plan, modulus: &ModulusRows, rows: &mut Rows) -> Result<(), 
                 }
                 SegmentKind::Batch => {
                     let step = &plan.batches[at];
-                    let mut products = [Bounds::reduced(); crate::plan::BATCH_LANES];
+                    let mut products = [Bounds::reduced(); BATCH_LANES];
                     for (lane, product) in products.iter_mut().enumerate() {
                         let [x, y] = [judge.read(step.x[lane])?, judge.read(step.y[lane])?];
                         judge.require(x.is_operand(shape), "0 ≤ x + kM < R", x)?;
                         judge.require(y.is_operand(shape), "0 ≤ y + kM < R", y)?;
                         *product = x.product(y, shape);
                     }
-                    scalar::batch(constants, shape, rows, step);
-                    for (lane, product) in products.into_iter().enumerate().take(usize::from(step.lanes)) {
-                        judge.define(rows, step.out[lane], product)?;
+                    // Companions run when the batch has read its operands and before it writes.
+                    let values = scalar::products(constants, shape, rows, step);
+                    for companion in &plan.linear[step.companions()] {
+                        judge.step += 1;
+                        judge.linear(companion, rows)?;
+                    }
+                    for lane in 0..usize::from(step.lanes) {
+                        rows.set_row(step.out[lane], &values[lane]);
+                        judge.define(rows, step.out[lane], products[lane])?;
                     }
                 }
             }
@@ -134,6 +128,15 @@ impl Judge {
             .rev()
             .fold(BigUint::ZERO, |sum, limb| (sum << ROW_LIMB_BITS) + BigUint::from_bytes_le(limb));
         Self { shape: plan.shape, working: working.into(), bounds: vec![None; usize::from(plan.row_count)], step: 0 }
+    }
+
+    fn linear(&mut self, step: &LinearStep, rows: &mut Rows) -> Result<(), Violation> {
+        let [x, y] = [self.read(step.x)?, self.read(step.y)?];
+        let sum = if step.sign < 0 { x.sub(y) } else { x.add(y) };
+        let most = self.shape.operand_max() * UNIT;
+        self.require(sum.limb <= LIMB_MAX && -most <= sum.low && sum.high <= most, "a sum within range", sum)?;
+        scalar::linear(rows, step);
+        self.define(rows, step.out, sum)
     }
 
     fn read(&self, row: u16) -> Result<Bounds, Violation> {

@@ -176,6 +176,8 @@ impl Rows {
             x: lane_or(x, x[0]),
             y: [factor; BATCH_LANES],
             lanes: x.len() as u16, // At most eight.
+            companions: 0,
+            companions_start: 0,
         };
         kernel::run_batch(Kernel::best(), modulus, self, &batch);
     }

@@ -45,9 +45,9 @@ pub(super) fn run_batch(modulus: &ModulusRows, rows: &mut Rows, step: &BatchStep
     // SAFETY: the machine has the features, and the rows that the step names exist.
     unsafe {
         match shape.limbs() {
-            5 => batch::<5, 1>(step, constants, rows),
-            8 => batch::<8, 1>(step, constants, rows),
-            15 => batch::<15, 2>(step, constants, rows),
+            5 => batch::<5, 1>(step, &[], constants, rows),
+            8 => batch::<8, 1>(step, &[], constants, rows),
+            15 => batch::<15, 2>(step, &[], constants, rows),
             limbs => unreachable!("no shape has {limbs} limbs"),
         }
     }
@@ -71,7 +71,9 @@ unsafe fn run_tables<const L: usize, const N: usize>(plan: &Plan, constants: &Co
                     plan.reductions[entries].iter().for_each(|step| reduce::<L, N>(step, constants, rows));
                 }
                 SegmentKind::Batch => {
-                    plan.batches[entries].iter().for_each(|step| batch::<L, N>(step, constants, rows));
+                    for step in &plan.batches[entries] {
+                        batch::<L, N>(step, &plan.linear[step.companions()], constants, rows);
+                    }
                 }
             }
         }
@@ -141,16 +143,28 @@ unsafe fn reduce<const L: usize, const N: usize>(step: &ReduceStep, constants: &
     }
 }
 
-/// outᵢ = xᵢ·yᵢ/R for eight rows, all read before any is written.
+/// outᵢ = xᵢ·yᵢ/R for eight rows, all read before the companions run, and written after them. Companions load and store while
+/// the products multiply: each keeps busy what the other leaves idle.
 ///
 /// # Safety
 /// As [`run_tables`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
-unsafe fn batch<const L: usize, const N: usize>(step: &BatchStep, constants: &Constants, rows: *mut Line) {
+unsafe fn batch<const L: usize, const N: usize>(
+    step: &BatchStep,
+    companions: &[LinearStep],
+    constants: &Constants,
+    rows: *mut Line,
+) {
     // SAFETY: the caller vouches for the rows.
     let [x, y] = unsafe { [turn_in::<L, N>(&step.x, constants, rows), turn_in::<L, N>(&step.y, constants, rows)] };
-    let product = product::<L>(&x, &y, constants);
+    let mut portions = companions.chunks(companions.len().div_ceil(L).max(1));
+    let product = product::<L>(&x, &y, constants, || {
+        for step in portions.next().unwrap_or_default() {
+            // SAFETY: the caller vouches for the rows.
+            unsafe { linear::<N>(step, rows) };
+        }
+    });
     for line in 0..N {
         let turned = std::array::from_fn(|i| product[line * LINE_LIMBS + i]);
         for (out, row) in step.out.iter().zip(transpose(turned)) {
@@ -186,18 +200,20 @@ unsafe fn turn_in<const L: usize, const N: usize>(
     turned
 }
 
-/// (x, y) ↦ (xy + uM)/R in eight lanes; `super::scalar::product` says what the limbs are.
+/// (x, y) ↦ (xy + uM)/R in eight lanes; `super::scalar::product` says what the limbs are. `between` is called L times on the way.
 ///
 /// The accumulators below the radix start at 2⁵² − 1: shifting one right by 52 then gives the carry of tᵢ + low(u·M₀), which is never
 /// computed, and starting u at n0 makes up for the seed.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
-fn product<const L: usize>(x: &Turned, y: &Turned, constants: &Constants) -> Turned {
+fn product<const L: usize>(x: &Turned, y: &Turned, constants: &Constants, mut between: impl FnMut()) -> Turned {
     let mut t = [_mm512_setzero_si512(); ROW_LIMBS];
     t[..L].fill(broadcast(LIMB_MASK));
     add_low::<L>(&mut t, x, y[0]);
+    between();
     for i in 1..L {
         t = next_window::<L>(&t, x, y[i - 1], Some(y[i]), constants);
+        between();
     }
     t = next_window::<L>(&t, x, y[L - 1], None, constants);
     // Carried once: sums of products then rarely need a step of their own for it.

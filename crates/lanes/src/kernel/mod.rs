@@ -62,10 +62,10 @@ pub(crate) fn run(kernel: Kernel, plan: &Plan, modulus: &ModulusRows, rows: &mut
     }
 }
 
-/// Runs one batch on rows that exist.
+/// Runs one batch without companions on rows that exist.
 pub(crate) fn run_batch(kernel: Kernel, modulus: &ModulusRows, rows: &mut Rows, batch: &BatchStep) {
     match kernel {
-        Kernel::Scalar => scalar::batch(&modulus.constants, modulus.shape(), rows, batch),
+        Kernel::Scalar => scalar::batch(&modulus.constants, modulus.shape(), rows, batch, &[]),
         #[cfg(target_arch = "x86_64")]
         Kernel::Ifma => ifma::run_batch(modulus, rows, batch),
         #[cfg(not(target_arch = "x86_64"))]

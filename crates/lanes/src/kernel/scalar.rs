@@ -19,7 +19,11 @@ pub(super) fn run(plan: &Plan, modulus: &ModulusRows, rows: &mut Rows) {
             SegmentKind::Reduce => {
                 plan.reductions[entries].iter().for_each(|step| reduce(constants, shape, rows, step))
             }
-            SegmentKind::Batch => plan.batches[entries].iter().for_each(|step| batch(constants, shape, rows, step)),
+            SegmentKind::Batch => {
+                for step in &plan.batches[entries] {
+                    batch(constants, shape, rows, step, &plan.linear[step.companions()]);
+                }
+            }
         }
     }
 }
@@ -56,13 +60,18 @@ pub(crate) fn reduce(constants: &Constants, shape: Shape, rows: &mut Rows, step:
     rows.set_row(step.out, &out);
 }
 
-/// outᵢ = xᵢ·yᵢ/R for the eight lanes, all read before any is written.
-pub(crate) fn batch(constants: &Constants, shape: Shape, rows: &mut Rows, step: &BatchStep) {
-    let products: [Limbs; BATCH_LANES] =
-        std::array::from_fn(|lane| product(&rows.row(step.x[lane]), &rows.row(step.y[lane]), constants, shape.limbs()));
+/// outᵢ = xᵢ·yᵢ/R for the eight lanes, all read before the companions run, and written after them.
+pub(crate) fn batch(constants: &Constants, shape: Shape, rows: &mut Rows, step: &BatchStep, companions: &[LinearStep]) {
+    let products = products(constants, shape, rows, step);
+    companions.iter().for_each(|step| linear(rows, step));
     for (out, product) in step.out.iter().zip(&products) {
         rows.set_row(*out, product);
     }
+}
+
+/// The eight products of a batch, not yet written.
+pub(crate) fn products(constants: &Constants, shape: Shape, rows: &Rows, step: &BatchStep) -> [Limbs; BATCH_LANES] {
+    std::array::from_fn(|lane| product(&rows.row(step.x[lane]), &rows.row(step.y[lane]), constants, shape.limbs()))
 }
 
 /// (x, y) ↦ (x′y′ + uM)/R with x′ = x + k·M, y′ = y + k·M, k of [`Shape::lift`], and u < R. Limbs are sums of halves of 52-bit products,

@@ -81,9 +81,16 @@ fn products_of_extreme_rows_agree() {
             }
             let x = std::array::from_fn(|_| rng.random_range(0..16));
             let y = std::array::from_fn(|_| rng.random_range(0..16));
-            let batch = BatchStep { out: std::array::from_fn(|lane| 16 + lane as u16), x, y, lanes: 8 };
+            let batch = BatchStep {
+                out: std::array::from_fn(|lane| 16 + lane as u16),
+                x,
+                y,
+                lanes: 8,
+                companions: 0,
+                companions_start: 0,
+            };
             let mut twin = rows.clone();
-            scalar::batch(&modulus.constants, shape, &mut twin, &batch);
+            scalar::batch(&modulus.constants, shape, &mut twin, &batch, &[]);
             ifma::run_batch(&modulus, &mut rows, &batch);
             for row in 16..24 {
                 assert_eq!(rows.row(row), twin.row(row), "{shape:?}");

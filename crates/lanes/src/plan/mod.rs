@@ -28,13 +28,13 @@ pub const OPERATIONS_MAX: usize = 1 << 24;
 pub struct Policy {
     /// Linear steps run until this many products are ready, 1 to 8.
     pub batch_fill: usize,
-    /// Prefer a full batch that does not read the results of the batch before it, so that the two overlap in the CPU.
-    pub overlap: bool,
+    /// Most linear steps that a batch takes along, to run while its products do.
+    pub companions: usize,
 }
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { batch_fill: BATCH_LANES, overlap: true }
+        Self { batch_fill: BATCH_LANES, companions: 40 }
     }
 }
 
@@ -113,13 +113,26 @@ pub(crate) struct ReduceStep {
     pub bias: Bias,
 }
 
-/// outᵢ = xᵢ·yᵢ for eight lanes. Lanes from `lanes` on repeat the first and write a row that nobody reads.
+/// outᵢ = xᵢ·yᵢ for eight lanes. Lanes from `lanes` on repeat the first and write a row that nobody reads. The companions are
+/// linear steps that run between the batch's reads and its writes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BatchStep {
     pub out: [u16; BATCH_LANES],
     pub x: [u16; BATCH_LANES],
     pub y: [u16; BATCH_LANES],
     pub lanes: u16,
+    /// Number of companions.
+    pub companions: u16,
+    /// The first of them in the table of linear steps.
+    pub companions_start: u32,
+}
+
+impl BatchStep {
+    /// The companions' places in the table of linear steps.
+    pub fn companions(&self) -> std::ops::Range<usize> {
+        let start = self.companions_start as usize;
+        start..start + usize::from(self.companions)
+    }
 }
 
 impl LinearStep {
@@ -137,8 +150,10 @@ pub struct Explanation {
     pub batches: usize,
     /// Batches by number of products: entry i counts those with i + 1.
     pub batches_by_lanes: [usize; BATCH_LANES],
-    /// Sums, differences and copies.
+    /// Sums, differences, lifts and copies.
     pub linear: usize,
+    /// Linear steps among them that run along with a batch.
+    pub companions: usize,
     /// Linear steps among them that add a multiple of the modulus or copy.
     pub lifts: usize,
     /// Steps that carry limbs.
@@ -237,6 +252,7 @@ impl Plan {
             batches: self.batches.len(),
             batches_by_lanes,
             linear: self.linear.len(),
+            companions: self.batches.iter().map(|batch| usize::from(batch.companions)).sum(),
             lifts: self.linear.iter().filter(|step| self.constants.iter().any(|(row, _)| *row == step.y)).count(),
             carries: self.carries.len(),
             reductions: self.reductions.len(),

@@ -16,7 +16,7 @@ pub(crate) enum SegmentKind {
     Carry,
     /// Reductions, independent of each other.
     Reduce,
-    /// Up to eight independent products.
+    /// Up to eight independent products, and linear steps that need none of them.
     Batch,
 }
 
@@ -26,6 +26,8 @@ pub(super) struct Run {
     pub kind: SegmentKind,
     pub start: usize,
     pub end: usize,
+    /// Of a batch: where its products end and its companions start.
+    pub products_end: usize,
 }
 
 /// Every step but the inputs, in an order that respects operands.
@@ -58,8 +60,6 @@ impl Order {
             }
         }
         let wanted = policy.batch_fill.clamp(1, BATCH_LANES);
-        // Results of the latest batch, not yet released if the policy prefers products that can start before them.
-        let mut in_flight: Vec<ValueId> = Vec::new();
         loop {
             let start = order.steps.len();
             while ready.products.len() < wanted
@@ -70,11 +70,7 @@ impl Order {
             }
             order.end_run(SegmentKind::Linear, start);
             let start = order.steps.len();
-            if ready.products.len() < wanted && !in_flight.is_empty() {
-                for id in in_flight.drain(..) {
-                    graph.release(id, &mut ready);
-                }
-            } else if ready.products.len() < wanted && !ready.carries.is_empty() {
+            if ready.products.len() < wanted && !ready.carries.is_empty() {
                 order.steps.append(&mut ready.carries);
                 order.end_run(SegmentKind::Carry, start);
                 (start..order.steps.len()).for_each(|at| graph.release(order.steps[at], &mut ready));
@@ -88,11 +84,16 @@ impl Order {
                 {
                     order.steps.push(id_of(next));
                 }
+                let products_end = order.steps.len();
+                while order.steps.len() - products_end < policy.companions
+                    && let Some(next) = ready.linear.pop()
+                {
+                    order.steps.push(id_of(next));
+                    graph.release(id_of(next), &mut ready);
+                }
                 order.end_run(SegmentKind::Batch, start);
-                let before = std::mem::take(&mut in_flight);
-                in_flight.extend_from_slice(&order.steps[start..]);
-                let released = if policy.overlap { before } else { std::mem::take(&mut in_flight) };
-                released.into_iter().for_each(|id| graph.release(id, &mut ready));
+                order.runs.last_mut().expect("a batch has products").products_end = products_end;
+                (start..products_end).for_each(|at| graph.release(order.steps[at], &mut ready));
             } else {
                 return order;
             }
@@ -102,7 +103,7 @@ impl Order {
     fn end_run(&mut self, kind: SegmentKind, start: usize) {
         let end = self.steps.len();
         if end > start {
-            self.runs.push(Run { kind, start, end });
+            self.runs.push(Run { kind, start, end, products_end: end });
         }
     }
 }

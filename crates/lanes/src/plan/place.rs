@@ -25,12 +25,7 @@ pub(super) fn place(steps: &Steps, order: &Order, plan: &mut Plan) -> Result<(),
         match run.kind {
             SegmentKind::Linear => {
                 for id in ids {
-                    let step = &steps.steps[*id as usize];
-                    let x = rows.row[step.x as usize];
-                    let y = if step.y == NONE { rows.constant_row(step.bias)? } else { rows.row[step.y as usize] };
-                    rows.read(step);
-                    let out = rows.write(*id)?;
-                    plan.linear.push(LinearStep::new(out, x, y, step.kind == StepKind::Sub));
+                    plan.linear.push(linear(*id, steps, &mut rows)?);
                 }
             }
             SegmentKind::Carry => {
@@ -49,7 +44,17 @@ pub(super) fn place(steps: &Steps, order: &Order, plan: &mut Plan) -> Result<(),
                     plan.reductions.push(ReduceStep { out: rows.write(*id)?, x, bias: step.bias });
                 }
             }
-            SegmentKind::Batch => plan.batches.push(batch(ids, steps, &mut rows)?),
+            SegmentKind::Batch => {
+                let (products, companions) = ids.split_at(run.products_end - run.start);
+                let mut batch = read_batch(products, steps, &mut rows);
+                batch.companions_start = plan.table_len(SegmentKind::Linear);
+                batch.companions = companions.len() as u16; // `Order` takes no more along than fit.
+                for id in companions {
+                    plan.linear.push(linear(*id, steps, &mut rows)?);
+                }
+                write_batch(&mut batch, products, &mut rows)?;
+                plan.batches.push(batch);
+            }
         }
         plan.segments.push(Segment { kind: run.kind, start, end: plan.table_len(run.kind) });
     }
@@ -72,24 +77,36 @@ pub(super) fn place(steps: &Steps, order: &Order, plan: &mut Plan) -> Result<(),
     Ok(())
 }
 
-/// Eight lanes; those left over repeat the first into a row that nobody reads.
-fn batch(ids: &[ValueId], steps: &Steps, rows: &mut Rows) -> Result<BatchStep, PlanError> {
-    let step = |lane: usize| &steps.steps[ids[if lane < ids.len() { lane } else { 0 }] as usize];
+/// Reads a linear step's operands and writes its value.
+fn linear(id: ValueId, steps: &Steps, rows: &mut Rows) -> Result<LinearStep, PlanError> {
+    let step = &steps.steps[id as usize];
+    let x = rows.row[step.x as usize];
+    let y = if step.y == NONE { rows.constant_row(step.bias)? } else { rows.row[step.y as usize] };
+    rows.read(step);
+    Ok(LinearStep::new(rows.write(id)?, x, y, step.kind == StepKind::Sub))
+}
+
+/// Reads the operands of eight lanes; those left over repeat the first.
+fn read_batch(products: &[ValueId], steps: &Steps, rows: &mut Rows) -> BatchStep {
+    let step = |lane: usize| &steps.steps[products[if lane < products.len() { lane } else { 0 }] as usize];
     let x = std::array::from_fn(|lane| rows.row[step(lane).x as usize]);
     let y = std::array::from_fn(|lane| rows.row[step(lane).y as usize]);
-    for lane in 0..ids.len() {
+    for lane in 0..products.len() {
         rows.read(step(lane));
     }
-    let mut out = [0; BATCH_LANES];
-    for (out, id) in out.iter_mut().zip(ids) {
+    // At most eight lanes.
+    BatchStep { out: [0; BATCH_LANES], x, y, lanes: products.len() as u16, companions: 0, companions_start: 0 }
+}
+
+/// Writes the products of a batch; lanes left over go to a row that nobody reads.
+fn write_batch(batch: &mut BatchStep, products: &[ValueId], rows: &mut Rows) -> Result<(), PlanError> {
+    for (out, id) in batch.out.iter_mut().zip(products) {
         *out = rows.write(*id)?;
     }
-    if ids.len() < BATCH_LANES {
-        let spare = rows.spare_row()?;
-        out[ids.len()..].fill(spare);
+    if products.len() < BATCH_LANES {
+        batch.out[products.len()..].fill(rows.spare_row()?);
     }
-    // At most eight lanes.
-    Ok(BatchStep { out, x, y, lanes: ids.len() as u16 })
+    Ok(())
 }
 
 /// Which rows are free, and where values lie.
