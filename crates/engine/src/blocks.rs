@@ -5,7 +5,7 @@
 //! is priced at its entry.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use residue_isa::revision::eip6690_2024;
 use residue_isa::{Arithmetic, Family, FieldInstruction, Revision};
@@ -17,8 +17,11 @@ use crate::prices::{Prices, WidthPrices};
 const PRODUCTS_MIN: u32 = 4;
 /// A block is cut behind this many operations, which bounds what planning costs at once.
 const OPERATIONS_MAX: u32 = 4096;
-/// A block is planned when it is entered for this time: planning costs several executions, and is not paid in gas.
-const ENTRIES_BEFORE_PLAN: u32 = 3;
+/// A block is planned when it is entered for this time. Planning takes as long as about five executions and is not paid in
+/// gas, so by then the block has paid as much again.
+const ENTRIES_BEFORE_PLAN: u32 = 6;
+/// Bytes of all plans kept at once in the process: 64 MiB. Blocks that come later run plain until others go.
+const PLAN_BYTES_MAX: usize = 64 << 20;
 /// Cycles of one product and one sum by the scalar kernels, and of the dispatch of one instruction.
 const SCALAR_CYCLES: [u64; 3] = [16, 16, 116];
 const DISPATCH_CYCLES: u64 = 12;
@@ -62,13 +65,37 @@ pub(crate) struct CodeBlock {
     plan: OnceLock<Planned>,
 }
 
+/// Bytes of all plans that exist.
+static PLAN_BYTES: AtomicUsize = AtomicUsize::new(0);
+
+/// A plan, counted as long as it lives.
+#[derive(Debug)]
+struct Counted(Plan);
+
+impl Counted {
+    /// The plan, if there is room for it.
+    fn new(plan: Plan) -> Option<Self> {
+        let bytes = plan.explain().table_bytes;
+        let before = PLAN_BYTES.fetch_add(bytes, Ordering::Relaxed);
+        // Counted first, so that dropping it takes away what was added.
+        let counted = Self(plan);
+        (before + bytes <= PLAN_BYTES_MAX).then_some(counted)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        PLAN_BYTES.fetch_sub(self.0.explain().table_bytes, Ordering::Relaxed);
+    }
+}
+
 /// The plan of a block, for the first number of slots and shape that it was entered with.
 #[derive(Debug)]
 struct Planned {
     slot_count: u16,
     shape: Shape,
-    /// None if the scalar kernels are faster.
-    plan: Option<Plan>,
+    /// None if the scalar kernels are faster, or there was no room.
+    plan: Option<Counted>,
 }
 
 impl Blocks {
@@ -177,12 +204,13 @@ impl CodeBlock {
                 self.plan.get_or_init(|| {
                     let plan = self.make_plan(code, revision, slot_count, shape);
                     let pays = |plan: &Plan| plan.predicted_cycles() < self.scalar_cycles();
-                    Planned { slot_count, shape, plan: plan.filter(|plan| batching == Batching::Always || pays(plan)) }
+                    let plan = plan.filter(|plan| batching == Batching::Always || pays(plan)).and_then(Counted::new);
+                    Planned { slot_count, shape, plan }
                 })
             }
         };
         let fits = usize::from(planned.slot_count) == slot_count && Some(planned.shape) == shape;
-        planned.plan.as_ref().filter(|_| fits)
+        planned.plan.as_ref().filter(|_| fits).map(|counted| &counted.0)
     }
 
     fn make_plan(&self, code: &[u8], revision: Revision, slot_count: u16, shape: Shape) -> Option<Plan> {

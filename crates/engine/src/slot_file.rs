@@ -11,6 +11,7 @@ const SET_WORDS: usize = 4;
 #[derive(Debug)]
 pub(crate) struct SlotFile {
     limbs: FieldContext,
+    shape: Option<Shape>,
     /// Made when the first plan runs.
     rows: Option<Box<RowForm>>,
 }
@@ -96,7 +97,7 @@ fn as_u16(slot: usize) -> u16 {
 impl SlotFile {
     /// All slots in limbs.
     pub fn new(limbs: FieldContext) -> Self {
-        Self { limbs, rows: None }
+        Self { shape: Shape::of(limbs.modulus()).ok(), limbs, rows: None }
     }
 
     /// The context, whose slots are right as long as no plan has run.
@@ -128,7 +129,7 @@ impl SlotFile {
 
     /// The layout of rows for the modulus, if it has one.
     pub fn shape(&self) -> Option<Shape> {
-        Shape::of(self.limbs.modulus()).ok()
+        self.shape
     }
 
     /// As [`FieldContext::add`].

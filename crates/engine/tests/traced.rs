@@ -7,7 +7,7 @@ mod code;
 use code::random::random_code;
 use code::{Code, eip6690, engine, evm384, modulus_101};
 use rand::{Rng, SeedableRng};
-use residue_engine::{Counts, Engine, EngineConfig, Fork, Halt, Step, Tracer, View, World};
+use residue_engine::{Batching, Counts, Engine, EngineConfig, Fork, Halt, Step, Tracer, View, World};
 use residue_isa::revision::eip6690_2024::{ADDMODX, MULMODX};
 use residue_isa::revision::evm384_v7::{ADDMOD384, MULMODMONT384};
 use residue_isa::{Arithmetic, Revision};
@@ -28,7 +28,8 @@ fn random_contracts_that_call_each_other_end_the_same_traced_and_untraced() {
     let mut halts = std::collections::BTreeSet::new();
     let forks = [Fork::Osaka, Fork::Osaka, Fork::Amsterdam, Fork::London];
     for (revision, fork) in Revision::ALL.iter().flat_map(|revision| forks.map(|fork| (revision, fork))) {
-        let engine = Engine::new(EngineConfig { fork, ..EngineConfig::default_for(*revision) }).unwrap();
+        let batching = Batching::Always;
+        let engine = Engine::new(EngineConfig { fork, batching, ..EngineConfig::default_for(*revision) }).unwrap();
         for seed in 0..500 {
             let world = |seed| random_world(&mut rand_chacha::ChaCha8Rng::seed_from_u64(seed), &engine);
             let (mut plain, mut traced) = (world(seed), world(seed));
