@@ -88,7 +88,7 @@ pub fn check(plan: &Plan, modulus: &ModulusRows, rows: &mut Rows) -> Result<(), 
                         *product = x.product(y, shape);
                     }
                     // Companions run when the batch has read its operands and before it writes.
-                    let values = scalar::products(constants, shape, rows, step);
+                    let values = scalar::products(&constants.product, shape, rows, step);
                     for companion in &plan.linear[step.companions()] {
                         judge.step += 1;
                         judge.linear(companion, rows)?;
@@ -122,7 +122,7 @@ impl Judge {
         assert_eq!(plan.shape, rows.shape(), "plan and rows have one shape");
         assert_eq!(plan.slot_count, rows.slot_count(), "plan and rows have the same slots");
         rows.reserve(plan.row_count);
-        let bytes: Vec<u8> = modulus.constants.m.iter().flat_map(|limb| limb.to_le_bytes()).collect();
+        let bytes: Vec<u8> = modulus.constants.product.m.iter().flat_map(|limb| limb.to_le_bytes()).collect();
         let working = bytes
             .chunks(8)
             .rev()

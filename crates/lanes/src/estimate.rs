@@ -18,7 +18,7 @@ const ENTRY_CYCLES: u64 = 60;
 /// Estimated cycles of an execution of `plan` with IFMA.
 pub(crate) fn cycles(plan: &Plan) -> u64 {
     let costs = match plan.shape.limbs() {
-        5 => Costs { batch: 170, linear: 4, carry: 4, reduction: 14 },
+        6 => Costs { batch: 170, linear: 4, carry: 4, reduction: 14 },
         8 => Costs { batch: 330, linear: 4, carry: 4, reduction: 14 },
         _ => Costs { batch: 1100, linear: 8, carry: 8, reduction: 26 },
     };

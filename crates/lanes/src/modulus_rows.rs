@@ -12,22 +12,19 @@ use crate::shape::{LIMB_MASK, ROW_LIMB_BITS, Shape, ShapeError, TOP_LIMB_BITS_MI
 pub struct ModulusRows {
     shape: Shape,
     modulus: Modulus,
-    /// m in 52-bit limbs, for the last subtraction; `None` if M is another multiple of m.
-    own: Option<[i64; ROW_LIMBS]>,
     pub(crate) constants: Constants,
-    /// R²/(2⁶⁴ⁿ or 1) mod m, by [`Form`].
+    /// For the product by which a value leaves: modulo m itself.
+    pub(crate) exit_constants: ProductConstants,
+    /// R²/(1 or 2⁶⁴ⁿ) mod m, by [`Form`].
     entry: [[i64; ROW_LIMBS]; 2],
-    /// 2⁶⁴ⁿ or 1 mod m, by [`Form`].
+    /// 1 or 2⁶⁴ⁿ mod m, by [`Form`], minus the lift that its product adds.
     exit: [[i64; ROW_LIMBS]; 2],
 }
 
 /// What kernels read.
 #[derive(Clone, Debug)]
 pub(crate) struct Constants {
-    /// Limbs of M.
-    pub m: [u64; ROW_LIMBS],
-    /// −M⁻¹ mod 2⁵².
-    pub n0: u64,
+    pub product: ProductConstants,
     /// Shift s and factor µ of [`crate::bounds::Bounds::reduced`].
     pub top_shift: u32,
     pub mu: u64,
@@ -37,7 +34,16 @@ pub(crate) struct Constants {
     pub negated_lines: [Line; 2],
     /// Lines of the multiple of M that a bias stands for, from `bias·lines` on.
     pub multiples: Vec<Line>,
-    /// Limbs of the multiple that products add to their operands.
+}
+
+/// What a product reads, modulo any odd m.
+#[derive(Clone, Debug)]
+pub(crate) struct ProductConstants {
+    /// Limbs of m.
+    pub m: [u64; ROW_LIMBS],
+    /// −m⁻¹ mod 2⁵².
+    pub n0: u64,
+    /// Limbs of the multiple of m that is added to both operands.
     pub lift: [u64; ROW_LIMBS],
 }
 
@@ -64,13 +70,16 @@ impl ModulusRows {
         let mont_radix = BigUint::from(1u8) << (64 * modulus.width_limbs());
         let mont_radix_inverse = mont_radix.modinv(&m).expect("m is odd, so powers of two are invertible");
         let row = |value: BigUint| limbs_of(&(value % &m));
+        let constants = Constants::new(&working, shape);
+        let exit_constants = ProductConstants { lift: constants.product.lift, ..ProductConstants::new(&m) };
+        let unlifted = |row: [i64; ROW_LIMBS]| std::array::from_fn(|i| row[i] - exit_constants.lift[i] as i64);
         Ok(Self {
             shape,
-            own: (working == m).then(|| limbs_of(&m)),
-            constants: Constants::new(&working, shape),
-            entry: [row(&radix * &radix), row(&radix * &radix * mont_radix_inverse)],
-            exit: [row(BigUint::from(1u8)), row(mont_radix)],
             modulus: modulus.clone(),
+            entry: [row(&radix * &radix), row(&radix * &radix * mont_radix_inverse)],
+            exit: [row(BigUint::from(1u8)), row(mont_radix)].map(unlifted),
+            constants,
+            exit_constants,
         })
     }
 
@@ -101,28 +110,25 @@ impl ModulusRows {
         &self.exit[form as usize]
     }
 
-    /// v ↦ v mod m, for the row of a product with [`ModulusRows::exit_factor`]: 0 ≤ v, a few M at most.
+    /// v ↦ v mod m for the row of a product with [`ModulusRows::exit_factor`] and [`ModulusRows::exit_constants`].
+    ///
+    /// Its operands are x + k·M < 2ʰ·M and f < m, the lift being taken from f beforehand: v < m + 2ʰ·M·m/R < 2m.
     pub(crate) fn canonicalise(&self, row: &[i64; ROW_LIMBS], out: &mut [Limb]) {
         let mut v = *row;
         carry_fully(&mut v);
-        if let Some(m) = &self.own {
-            loop {
-                let mut difference: [i64; ROW_LIMBS] = std::array::from_fn(|i| v[i] - m[i]);
-                // The sign ends in the highest limb, which is padding.
-                if carry_fully(&mut difference) < 0 {
-                    break;
-                }
-                v = difference;
-            }
-            pack(&v, out);
-        } else {
-            let mut digits = [0; (ROW_LIMBS * ROW_LIMB_BITS).div_ceil(64)];
-            pack(&v, &mut digits);
-            let m = BigUint::from_bytes_be(&self.modulus.to_be_bytes());
-            let reduced = (from_limbs(&digits) % m).to_u64_digits();
-            out.fill(0);
-            out[..reduced.len()].copy_from_slice(&reduced);
-        }
+        // Limbs of m are below 2⁵².
+        let mut difference: [i64; ROW_LIMBS] = std::array::from_fn(|i| v[i] - self.exit_constants.m[i] as i64);
+        // The sign ends in the highest limb, which is padding.
+        let is_below = carry_fully(&mut difference) < 0;
+        pack(if is_below { &v } else { &difference }, out);
+    }
+}
+
+impl ProductConstants {
+    /// Without a lift.
+    fn new(m: &BigUint) -> Self {
+        let m = limbs_of(m).map(|limb| limb as u64); // Limbs are not negative.
+        Self { n0: residue_modular::limbs::n0_of(m[0]) & LIMB_MASK, m, lift: [0; ROW_LIMBS] }
     }
 }
 
@@ -140,16 +146,15 @@ impl Constants {
             let multiple = Bias(bias as u8).multiple(); // 37 of them.
             multiples.extend_from_slice(&lines_of(&multiple_of(working, multiple, shape))[..shape.lines()]);
         }
+        let lift = multiple_of(working, shape.lift(), shape).map(|limb| limb as u64); // Not negative.
         Self {
-            m: m.map(|limb| limb as u64), // Limbs are not negative.
-            n0: residue_modular::limbs::n0_of(m[0] as u64) & LIMB_MASK,
+            product: ProductConstants { lift, ..ProductConstants::new(working) },
             top_shift: top_shift as u32, // At most 52.
-            mu: mu.to_u64_digits().first().copied().unwrap_or(0),
+            mu: u64::try_from(mu).expect("M has at least ten bits in its top limb"),
             m_lines: lines_of(&m),
             shifted_lines: lines_of(&shifted),
             negated_lines: lines_of(&m.map(|limb| -limb)),
             multiples,
-            lift: multiple_of(working, shape.lift(), shape).map(|limb| limb as u64), // Not negative.
         }
     }
 
@@ -191,11 +196,6 @@ fn carry_fully(limbs: &mut [i64; ROW_LIMBS]) -> i64 {
 
 fn limbs_of(value: &BigUint) -> [i64; ROW_LIMBS] {
     unpack(&value.to_u64_digits())
-}
-
-fn from_limbs(limbs: &[Limb]) -> BigUint {
-    let bytes: Vec<u8> = limbs.iter().flat_map(|limb| limb.to_le_bytes()).collect();
-    BigUint::from_bytes_le(&bytes)
 }
 
 fn lines_of(limbs: &[i64; ROW_LIMBS]) -> [Line; 2] {

@@ -7,7 +7,7 @@ use residue_modular::limbs;
 use residue_modular::{Limb, ValueOutOfRange};
 
 use crate::kernel::{self, Kernel};
-use crate::modulus_rows::{Form, ModulusRows};
+use crate::modulus_rows::{Form, ModulusRows, ProductConstants};
 use crate::plan::{BATCH_LANES, BatchStep};
 use crate::shape::{LIMB_MASK, ROW_LIMB_BITS, Shape};
 
@@ -146,7 +146,7 @@ impl Rows {
         let factor = self.slot_count;
         self.set_row(factor, modulus.entry_factor(form));
         for slots in slots.chunks(BATCH_LANES) {
-            self.scale(modulus, slots, slots, factor);
+            self.scale(&modulus.constants.product, slots, slots, factor);
         }
     }
 
@@ -160,7 +160,7 @@ impl Rows {
         let scratch: [u16; BATCH_LANES] = std::array::from_fn(|lane| factor + 1 + lane as u16); // Below eight.
         let pieces = out.chunks_mut(BATCH_LANES * width_limbs);
         for (slots, out) in slots.chunks(BATCH_LANES).zip(pieces) {
-            self.scale(modulus, &scratch[..slots.len()], slots, factor);
+            self.scale(&modulus.exit_constants, &scratch[..slots.len()], slots, factor);
             for (row, out) in scratch.iter().zip(out.chunks_exact_mut(width_limbs)) {
                 modulus.canonicalise(&self.row(*row), out);
             }
@@ -168,7 +168,7 @@ impl Rows {
     }
 
     /// outᵢ = xᵢ·factor for up to eight rows.
-    fn scale(&mut self, modulus: &ModulusRows, out: &[u16], x: &[u16], factor: u16) {
+    fn scale(&mut self, constants: &ProductConstants, out: &[u16], x: &[u16], factor: u16) {
         let spare = self.slot_count + SCRATCH_ROWS;
         let lane_or = |rows: &[u16], other: u16| std::array::from_fn(|lane| rows.get(lane).copied().unwrap_or(other));
         let batch = BatchStep {
@@ -179,7 +179,7 @@ impl Rows {
             companions: 0,
             companions_start: 0,
         };
-        kernel::run_batch(Kernel::best(), modulus, self, &batch);
+        kernel::run_batch(Kernel::best(), constants, self, &batch);
     }
 
     fn check(&self, modulus: &ModulusRows, slots: &[u16], limbs: usize) {

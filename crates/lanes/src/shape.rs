@@ -13,8 +13,9 @@ use crate::bounds::{Bounds, UNIT};
 pub const ROW_LIMB_BITS: usize = 52;
 /// 2⁵² − 1.
 pub const LIMB_MASK: u64 = (1 << ROW_LIMB_BITS) - 1;
-/// The widths for which kernels exist, in limbs of 52 bits: moduli up to 256, 412 and 776 bits.
-pub const ROW_WIDTHS: [usize; 3] = [5, 8, 15];
+/// The widths for which kernels exist, in limbs of 52 bits: moduli up to 308, 412 and 776 bits. Five limbs would hold 256 bits too, with so
+/// little headroom that reductions cost more than the sixth limb.
+pub const ROW_WIDTHS: [usize; 3] = [6, 8, 15];
 /// The widest modulus that rows hold.
 pub const MODULUS_BITS_MAX: usize = ROW_WIDTHS[2] * ROW_LIMB_BITS - HEADROOM_BITS_MIN;
 
@@ -133,9 +134,9 @@ mod tests {
     fn shapes_follow_the_width_of_the_modulus() {
         let shape =
             |bits| Shape::of_bits(bits).map(|shape| (shape.limbs(), shape.modulus_bits(), shape.headroom_bits()));
-        assert_eq!(shape(254), Ok((5, 254, 6)));
-        assert_eq!(shape(256), Ok((5, 256, 4)));
-        assert_eq!(shape(257), Ok((8, 376, 40)), "too narrow for the top limb: a multiple of the modulus");
+        assert_eq!(shape(254), Ok((6, 272, 40)), "too narrow for the top limb: a multiple of the modulus");
+        assert_eq!(shape(308), Ok((6, 308, 4)));
+        assert_eq!(shape(309), Ok((8, 376, 40)));
         assert_eq!(shape(381), Ok((8, 381, 35)));
         assert_eq!(shape(384), Ok((8, 384, 32)));
         assert_eq!(shape(768), Ok((15, 768, 12)));

@@ -6,7 +6,7 @@
 use core::arch::x86_64::*;
 
 use super::Kernel;
-use crate::modulus_rows::{Constants, ModulusRows};
+use crate::modulus_rows::{Constants, ModulusRows, ProductConstants};
 use crate::plan::{BATCH_LANES, BatchStep, CarryStep, LinearStep, Plan, ReduceStep, SegmentKind};
 use crate::rows::{LINE_LIMBS, Line, ROW_LIMBS, Rows};
 use crate::shape::{LIMB_MASK, ROW_LIMB_BITS};
@@ -26,7 +26,7 @@ pub(super) fn run(plan: &Plan, modulus: &ModulusRows, rows: &mut Rows) {
     // tables name no others; plan and modulus have one shape, so multiples exist for every bias.
     unsafe {
         match plan.shape.limbs() {
-            5 => run_tables::<5, 1>(plan, constants, rows),
+            6 => run_tables::<6, 1>(plan, constants, rows),
             8 => run_tables::<8, 1>(plan, constants, rows),
             15 => run_tables::<15, 2>(plan, constants, rows),
             limbs => unreachable!("no shape has {limbs} limbs"),
@@ -35,8 +35,8 @@ pub(super) fn run(plan: &Plan, modulus: &ModulusRows, rows: &mut Rows) {
 }
 
 /// Runs one batch. Panics unless this machine has IFMA and the rows exist.
-pub(super) fn run_batch(modulus: &ModulusRows, rows: &mut Rows, step: &BatchStep) {
-    let (constants, shape) = (&modulus.constants, modulus.shape());
+pub(super) fn run_batch(constants: &ProductConstants, rows: &mut Rows, step: &BatchStep) {
+    let shape = rows.shape();
     let lines = rows.lines_mut();
     let highest = [step.out, step.x, step.y].into_iter().flatten().map(usize::from).max().expect("a batch has lanes");
     assert!((highest + 1) * shape.lines() <= lines.len(), "the rows of the batch exist");
@@ -45,7 +45,7 @@ pub(super) fn run_batch(modulus: &ModulusRows, rows: &mut Rows, step: &BatchStep
     // SAFETY: the machine has the features, and the rows that the step names exist.
     unsafe {
         match shape.limbs() {
-            5 => batch::<5, 1>(step, &[], constants, rows),
+            6 => batch::<6, 1>(step, &[], constants, rows),
             8 => batch::<8, 1>(step, &[], constants, rows),
             15 => batch::<15, 2>(step, &[], constants, rows),
             limbs => unreachable!("no shape has {limbs} limbs"),
@@ -72,7 +72,7 @@ unsafe fn run_tables<const L: usize, const N: usize>(plan: &Plan, constants: &Co
                 }
                 SegmentKind::Batch => {
                     for step in &plan.batches[entries] {
-                        batch::<L, N>(step, &plan.linear[step.companions()], constants, rows);
+                        batch::<L, N>(step, &plan.linear[step.companions()], &constants.product, rows);
                     }
                 }
             }
@@ -153,7 +153,7 @@ unsafe fn reduce<const L: usize, const N: usize>(step: &ReduceStep, constants: &
 unsafe fn batch<const L: usize, const N: usize>(
     step: &BatchStep,
     companions: &[LinearStep],
-    constants: &Constants,
+    constants: &ProductConstants,
     rows: *mut Line,
 ) {
     // SAFETY: the caller vouches for the rows.
@@ -182,7 +182,7 @@ unsafe fn batch<const L: usize, const N: usize>(
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
 unsafe fn turn_in<const L: usize, const N: usize>(
     from: &[u16; BATCH_LANES],
-    constants: &Constants,
+    constants: &ProductConstants,
     rows: *mut Line,
 ) -> Turned {
     let mut turned = [_mm512_setzero_si512(); ROW_LIMBS];
@@ -206,7 +206,7 @@ unsafe fn turn_in<const L: usize, const N: usize>(
 /// computed, and starting u at n0 makes up for the seed.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
-fn product<const L: usize>(x: &Turned, y: &Turned, constants: &Constants, mut between: impl FnMut()) -> Turned {
+fn product<const L: usize>(x: &Turned, y: &Turned, constants: &ProductConstants, mut between: impl FnMut()) -> Turned {
     let mut t = [_mm512_setzero_si512(); ROW_LIMBS];
     t[..L].fill(broadcast(LIMB_MASK));
     add_low::<L>(&mut t, x, y[0]);
@@ -245,7 +245,7 @@ fn next_window<const L: usize>(
     x: &Turned,
     y: Vector,
     y_next: Option<Vector>,
-    constants: &Constants,
+    constants: &ProductConstants,
 ) -> Turned {
     let n0 = broadcast(constants.n0);
     let u = _mm512_madd52lo_epu64(n0, t[0], n0);

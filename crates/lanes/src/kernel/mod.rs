@@ -10,7 +10,7 @@ mod tests;
 
 use std::sync::LazyLock;
 
-use crate::modulus_rows::ModulusRows;
+use crate::modulus_rows::{ModulusRows, ProductConstants};
 use crate::plan::{BatchStep, Plan};
 use crate::rows::Rows;
 
@@ -63,11 +63,11 @@ pub(crate) fn run(kernel: Kernel, plan: &Plan, modulus: &ModulusRows, rows: &mut
 }
 
 /// Runs one batch without companions on rows that exist.
-pub(crate) fn run_batch(kernel: Kernel, modulus: &ModulusRows, rows: &mut Rows, batch: &BatchStep) {
+pub(crate) fn run_batch(kernel: Kernel, constants: &ProductConstants, rows: &mut Rows, batch: &BatchStep) {
     match kernel {
-        Kernel::Scalar => scalar::batch(&modulus.constants, modulus.shape(), rows, batch, &[]),
+        Kernel::Scalar => scalar::batch(constants, rows.shape(), rows, batch, &[]),
         #[cfg(target_arch = "x86_64")]
-        Kernel::Ifma => ifma::run_batch(modulus, rows, batch),
+        Kernel::Ifma => ifma::run_batch(constants, rows, batch),
         #[cfg(not(target_arch = "x86_64"))]
         Kernel::Ifma => unreachable!("this machine has no IFMA; `Kernel::is_available` says so"),
     }

@@ -1,6 +1,6 @@
 //! The scalar twin: every step on 64-bit and 128-bit integers, limb for limb what the IFMA kernel computes.
 
-use crate::modulus_rows::{Constants, ModulusRows};
+use crate::modulus_rows::{Constants, ModulusRows, ProductConstants};
 use crate::plan::{BATCH_LANES, BatchStep, CarryStep, LinearStep, Plan, ReduceStep, SegmentKind};
 use crate::rows::{ROW_LIMBS, Rows};
 use crate::shape::{LIMB_MASK, ROW_LIMB_BITS, Shape};
@@ -21,7 +21,7 @@ pub(super) fn run(plan: &Plan, modulus: &ModulusRows, rows: &mut Rows) {
             }
             SegmentKind::Batch => {
                 for step in &plan.batches[entries] {
-                    batch(constants, shape, rows, step, &plan.linear[step.companions()]);
+                    batch(&constants.product, shape, rows, step, &plan.linear[step.companions()]);
                 }
             }
         }
@@ -51,7 +51,7 @@ pub(crate) fn reduce(constants: &Constants, shape: Shape, rows: &mut Rows, step:
     // The top limb is not negative.
     let top = x[shape.limbs() - 1] as u64 >> constants.top_shift;
     let q = high(top, constants.mu);
-    let m = |i: usize| constants.m[i];
+    let m = |i: usize| constants.product.m[i];
     let out = std::array::from_fn(|i| {
         let above = if i == 0 || i >= shape.limbs() { 0 } else { high(q, m(i - 1)) };
         // Halves of 52 bits and limbs of at most 2⁵³.
@@ -61,7 +61,13 @@ pub(crate) fn reduce(constants: &Constants, shape: Shape, rows: &mut Rows, step:
 }
 
 /// outᵢ = xᵢ·yᵢ/R for the eight lanes, all read before the companions run, and written after them.
-pub(crate) fn batch(constants: &Constants, shape: Shape, rows: &mut Rows, step: &BatchStep, companions: &[LinearStep]) {
+pub(crate) fn batch(
+    constants: &ProductConstants,
+    shape: Shape,
+    rows: &mut Rows,
+    step: &BatchStep,
+    companions: &[LinearStep],
+) {
     let products = products(constants, shape, rows, step);
     companions.iter().for_each(|step| linear(rows, step));
     for (out, product) in step.out.iter().zip(&products) {
@@ -70,13 +76,18 @@ pub(crate) fn batch(constants: &Constants, shape: Shape, rows: &mut Rows, step: 
 }
 
 /// The eight products of a batch, not yet written.
-pub(crate) fn products(constants: &Constants, shape: Shape, rows: &Rows, step: &BatchStep) -> [Limbs; BATCH_LANES] {
+pub(crate) fn products(
+    constants: &ProductConstants,
+    shape: Shape,
+    rows: &Rows,
+    step: &BatchStep,
+) -> [Limbs; BATCH_LANES] {
     std::array::from_fn(|lane| product(&rows.row(step.x[lane]), &rows.row(step.y[lane]), constants, shape.limbs()))
 }
 
 /// (x, y) ↦ (x′y′ + uM)/R with x′ = x + k·M, y′ = y + k·M, k of [`Shape::lift`], and u < R. Limbs are sums of halves of 52-bit products,
 /// carried once. Requires x′ and y′ in [0, R).
-pub(crate) fn product(x: &Limbs, y: &Limbs, constants: &Constants, limbs: usize) -> Limbs {
+pub(crate) fn product(x: &Limbs, y: &Limbs, constants: &ProductConstants, limbs: usize) -> Limbs {
     let [x, y] = [x, y].map(|operand| words(operand, &constants.lift));
     let mut t = [0u64; 2 * ROW_LIMBS];
     for i in 0..limbs {

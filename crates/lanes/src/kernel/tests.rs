@@ -35,7 +35,7 @@ fn moduli() -> Vec<ModulusRows> {
 /// Limbs of a value that lies in [0, R) after the lift, redundant: random, all ones, all zeros or a single one in each limb, then moved between neighbours.
 fn random_operand(rng: &mut ChaCha8Rng, modulus: &ModulusRows) -> [i64; ROW_LIMBS] {
     let row = random_row(rng, modulus.shape(), LIMB_MAX - (1 << 54));
-    std::array::from_fn(|i| row[i] - modulus.constants.lift[i] as i64)
+    std::array::from_fn(|i| row[i] - modulus.constants.product.lift[i] as i64)
 }
 
 /// Redundant limbs of a value in [0, R).
@@ -90,8 +90,8 @@ fn products_of_extreme_rows_agree() {
                 companions_start: 0,
             };
             let mut twin = rows.clone();
-            scalar::batch(&modulus.constants, shape, &mut twin, &batch, &[]);
-            ifma::run_batch(&modulus, &mut rows, &batch);
+            scalar::batch(&modulus.constants.product, shape, &mut twin, &batch, &[]);
+            ifma::run_batch(&modulus.constants.product, &mut rows, &batch);
             for row in 16..24 {
                 assert_eq!(rows.row(row), twin.row(row), "{shape:?}");
             }
@@ -106,10 +106,10 @@ fn a_product_is_what_montgomery_says() {
         let shape = modulus.shape();
         let value =
             |row: &[i64]| row.iter().rev().fold(num_bigint::BigInt::ZERO, |sum, limb| (sum << ROW_LIMB_BITS) + limb);
-        let m = value(&modulus.constants.m.map(|limb| limb as i64));
+        let m = value(&modulus.constants.product.m.map(|limb| limb as i64));
         for _ in 0..300 {
             let (x, y) = (random_operand(&mut rng, &modulus), random_operand(&mut rng, &modulus));
-            let product = scalar::product(&x, &y, &modulus.constants, shape.limbs());
+            let product = scalar::product(&x, &y, &modulus.constants.product, shape.limbs());
             let [x, y] = [value(&x), value(&y)].map(|operand| operand + &m * shape.lift());
             let out = value(&product);
             let radix = num_bigint::BigInt::from(1) << (shape.limbs() * ROW_LIMB_BITS);
