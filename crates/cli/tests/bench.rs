@@ -27,7 +27,8 @@ fn records_hold_what_json_shows() {
 fn a_table_compares_the_pairing_with_native_code() {
     let ran = residue(&["bench", "pairing", "--quick"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    for part in ["/ precompile", "eip6690-2024/pairing/2", "evm384-v7/pairing/2", "blst:checked/pairing/2"] {
+    for part in ["/ precompile", "eip6690-2024:batch/pairing/2", "evm384-v7:plain/pairing/2", "blst:checked/pairing/2"]
+    {
         assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
     }
     assert!(!ran.stdout.contains(&Quantity::Latency.to_string()), "{}", ran.stdout);

@@ -53,7 +53,7 @@ fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, Lab
     for operands in [Operands::bls12_381_fr(), Operands::bls12_381_fp(), Operands::bw6_761_fp()] {
         let mut layers = kernels::layers(&operands, effort.turns);
         for &revision in Revision::ALL {
-            layers.extend(bytecode::layer(revision, &operands, effort.turns)?);
+            layers.extend(bytecode::layers(revision, &operands, effort.turns)?);
         }
         let mut subjects: Vec<Subject<'_>> = layers.iter_mut().flat_map(|layer| layer.subjects.drain(..)).collect();
         let step = format!("{} bits", operands.width_bits());
@@ -115,14 +115,16 @@ mod tests {
         };
         for operation in Arithmetic::ALL {
             for quantity in [Quantity::Latency, Quantity::Throughput] {
-                for layer in ["evm384-v7", "eip6690-2024", "modular", "modular:evm384"] {
+                for layer in
+                    ["evm384-v7:plain", "eip6690-2024:batch", "eip6690-2024:plain", "modular", "modular:evm384"]
+                {
                     let name = format!("{layer}/{operation}/384");
                     assert!(has(&name, quantity, None), "{name}");
                     assert!(has(&name, quantity, Some(&format!("blst/{operation}/384"))), "{name}");
                 }
                 for width_bits in [256, 768] {
-                    assert!(has(&format!("eip6690-2024/{operation}/{width_bits}"), quantity, None));
-                    assert!(!has(&format!("evm384-v7/{operation}/{width_bits}"), quantity, None));
+                    assert!(has(&format!("eip6690-2024:batch/{operation}/{width_bits}"), quantity, None));
+                    assert!(!has(&format!("evm384-v7:batch/{operation}/{width_bits}"), quantity, None));
                 }
             }
         }

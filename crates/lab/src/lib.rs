@@ -11,6 +11,7 @@
 
 pub mod clock;
 pub mod date;
+pub mod engines;
 pub mod environment;
 pub mod error;
 pub mod group;

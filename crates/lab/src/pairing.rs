@@ -10,6 +10,7 @@ use residue_contracts::Contract;
 use residue_engine::{Engine, EngineConfig, native};
 use residue_isa::Revision;
 
+use crate::engines::EngineLayer;
 use crate::error::LabError;
 use crate::group::{Effort, Group, Observer, Progress};
 use crate::harness::{Sample, Subject, interleave, time_ns};
@@ -47,8 +48,7 @@ const GAS: u64 = 1 << 40;
 
 /// The contract compiled for a revision, and an engine that runs it.
 struct Compiled {
-    revision: Revision,
-    engine: Engine,
+    layer: EngineLayer,
     code: Vec<u8>,
 }
 
@@ -57,7 +57,7 @@ fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, Lab
     let mut compiled = Vec::new();
     for (done, &revision) in Revision::ALL.iter().enumerate() {
         observer(Progress { step: "compiling", done, total: Revision::ALL.len() });
-        compiled.push(compile(contract, revision)?);
+        compiled.extend(compile(contract, revision)?);
     }
     let mut rows = Vec::new();
     for &pairs in effort.pairs {
@@ -66,12 +66,13 @@ fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, Lab
     Ok(rows)
 }
 
-fn compile(contract: &'static Contract, revision: Revision) -> Result<Compiled, LabError> {
-    let config = EngineConfig::default_for(revision);
-    let program = (contract.program)();
-    let compiled = residue_compiler::compile(&program, revision, &config.schedule);
-    let failed = |error| LabError::Compile { name: contract.name, error: Box::new(error) };
-    Ok(Compiled { revision, code: compiled.map_err(failed)?.code, engine: Engine::new(config)? })
+/// Compiles for a revision under its own schedule, and pairs the code with each of its engines.
+fn compile(contract: &'static Contract, revision: Revision) -> Result<Vec<Compiled>, LabError> {
+    let schedule = EngineConfig::default_for(revision).schedule;
+    let compiled = residue_compiler::compile(&(contract.program)(), revision, &schedule);
+    let code = compiled.map_err(|error| LabError::Compile { name: contract.name, error: Box::new(error) })?.code;
+    let layers = EngineLayer::all_of(revision)?.into_iter();
+    Ok(layers.map(|layer| Compiled { layer, code: code.clone() }).collect())
 }
 
 /// All that is measured with one number of pairs.
@@ -89,7 +90,7 @@ fn measure_pairs(
 
     let mut subjects = baselines(contract, &input, &expected, name_in)?;
     for compiled in compiled {
-        subjects.push(contract_subject(compiled, name_in(compiled.revision.name()), &input, &expected)?);
+        subjects.push(contract_subject(compiled, name_in(&compiled.layer.name), &input, &expected)?);
     }
     let mut done = 0;
     let samples = interleave(&mut subjects, effort.rounds, || {
@@ -109,7 +110,7 @@ fn measure_pairs(
     let native = native(contract, &input)?;
     rows.push(Row::exact(name_in("precompile"), Quantity::Gas, gas_number(native.gas_used)));
     for compiled in compiled {
-        let name = name_in(compiled.revision.name());
+        let name = name_in(&compiled.layer.name);
         rows.push(Row::new(&name, Quantity::Cold, &cold_starts(compiled, &name, &input, &expected, effort)?));
         rows.extend(gas_rows(compiled, &name, &input));
     }
@@ -148,7 +149,7 @@ fn contract_subject<'a>(
     input: &'a [u8],
     expected: &[u8],
 ) -> Result<Subject<'a>, LabError> {
-    let mut prepared = compiled.engine.prepare(&compiled.code);
+    let mut prepared = compiled.layer.engine.prepare(&compiled.code);
     let first = prepared.run_without_memory(input, GAS);
     if !first.is_success() {
         return Err(LabError::Halted { subject: name, halt: first.halt });
@@ -165,7 +166,7 @@ fn cold_starts(
     effort: &Effort,
 ) -> Result<Vec<f64>, LabError> {
     let first = |_| {
-        let engine = Engine::new(compiled.engine.config().clone())?;
+        let engine = Engine::new(compiled.layer.engine.config().clone())?;
         let (outcome, time_ns) = time_ns(|| engine.prepare(&compiled.code).run_without_memory(input, GAS));
         if outcome.output == expected {
             return Ok(time_ns);
@@ -178,7 +179,7 @@ fn cold_starts(
 
 /// Gas of the contract, what it goes to, and the size of the code.
 fn gas_rows(compiled: &Compiled, name: &str, input: &[u8]) -> Vec<Row> {
-    let counted = compiled.engine.run_counted(&compiled.code, input, GAS);
+    let counted = compiled.layer.engine.run_counted(&compiled.code, input, GAS);
     let split = counted.gas_split;
     let values = [
         (Quantity::Gas, counted.outcome.gas_used),
@@ -214,8 +215,9 @@ mod tests {
             let mut rows = rows.iter();
             rows.find(|row| row.name == name && row.quantity == quantity && row.baseline.as_deref() == baseline)
         };
-        for revision in Revision::ALL {
-            let name = format!("{revision}/pairing/2");
+        let layers = Revision::ALL.iter().flat_map(|revision| EngineLayer::all_of(*revision).unwrap());
+        for EngineLayer { name: layer, .. } in layers {
+            let name = format!("{layer}/pairing/2");
             for baseline in BASELINES {
                 let baseline = format!("{baseline}/pairing/2");
                 assert!(find(&name, Quantity::Time, Some(&baseline)).is_some(), "{name} beside {baseline}");

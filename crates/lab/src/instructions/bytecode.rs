@@ -1,9 +1,9 @@
-//! The straight loops as bytecode: one layer for each revision, named after it.
+//! The straight loops as bytecode: layers for each revision and engine.
 //!
 //! A program copies modulus and slots from its input, runs the loop and returns the slots. Without operations in the loop
 //! it is what is subtracted.
 
-use residue_engine::{Engine, EngineConfig, Prepared};
+use residue_engine::Prepared;
 use residue_isa::opcode::evm as op;
 use residue_isa::revision::eip6690_2024::{LOADX, SETMODX, STOREX};
 use residue_isa::revision::evm384_v7;
@@ -11,14 +11,15 @@ use residue_isa::{AssembleError, Assembly, Family, FieldInstruction, Lanes, Revi
 
 use super::straight::{BODY, Operands, SLOTS, Straight};
 use super::{Layer, SUBJECTS};
+use crate::engines::EngineLayer;
 use crate::error::LabError;
 use crate::harness::Subject;
 
 /// Gas that no loop here uses up.
 const GAS: u64 = 1 << 40;
 
-/// The layer of a revision; none if it has no slots as wide as these.
-pub fn layer(revision: Revision, operands: &Operands, turns: usize) -> Result<Option<Layer>, LabError> {
+/// The layers of a revision; none if it has no slots as wide as these.
+pub fn layers(revision: Revision, operands: &Operands, turns: usize) -> Result<Vec<Layer>, LabError> {
     let width_limbs = operands.modulus.width_limbs();
     let fits = match revision.family() {
         // These values have one width.
@@ -26,9 +27,14 @@ pub fn layer(revision: Revision, operands: &Operands, turns: usize) -> Result<Op
         Family::Slots => width_limbs <= revision.width_limbs_max(),
     };
     if !fits {
-        return Ok(None);
+        return Ok(Vec::new());
     }
-    let engine = Engine::new(EngineConfig::default_for(revision))?;
+    EngineLayer::all_of(revision)?.iter().map(|engine| layer(engine, operands, turns)).collect()
+}
+
+fn layer(engine: &EngineLayer, operands: &Operands, turns: usize) -> Result<Layer, LabError> {
+    let EngineLayer { name: layer, revision, engine } = engine;
+    let revision = *revision;
     let input = input(revision, operands);
     let mut subjects = Vec::with_capacity(SUBJECTS);
     let mut gas_used = Vec::with_capacity(SUBJECTS);
@@ -36,8 +42,8 @@ pub fn layer(revision: Revision, operands: &Operands, turns: usize) -> Result<Op
         let code = program(revision, operands, straight, turns)?;
         let values = straight.map_or_else(|| operands.values.clone(), |straight| straight.expected(operands, turns));
         let name = match straight {
-            Some(Straight { operation, form }) => format!("{revision}/{operation} {form:?}/{}", operands.width_bits()),
-            None => format!("{revision}/nothing/{}", operands.width_bits()),
+            Some(Straight { operation, form }) => format!("{layer}/{operation} {form:?}/{}", operands.width_bits()),
+            None => format!("{layer}/nothing/{}", operands.width_bits()),
         };
         let expected = encode(revision, operands, &values);
         let (subject, gas) = subject(name, engine.prepare(&code), &input, &expected)?;
@@ -51,7 +57,7 @@ pub fn layer(revision: Revision, operands: &Operands, turns: usize) -> Result<Op
         Family::Memory384 => &["blst", "modular:evm384"],
         Family::Slots => &["blst", "modular"],
     };
-    Ok(Some(Layer { name: revision.to_string(), baselines, subjects, gas: Some(gas) }))
+    Ok(Layer { name: layer.clone(), baselines, subjects, gas: Some(gas) })
 }
 
 /// A subject that runs prepared code, and the gas that it uses.

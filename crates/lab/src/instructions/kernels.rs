@@ -71,44 +71,36 @@ fn layer<S: Slots>(
     Layer { name: name.to_owned(), baselines, subjects, gas: None }
 }
 
+/// Writes out sixteen operations of `turns * BODY`, with the slots of a form as constants.
+///
+/// A macro, so that nothing stands between the loop and the operation: closures and paths to functions were called
+/// through shims, which cost as much as an addition.
+macro_rules! repeat {
+    ($turns:expr, $slots:ident.$operation:ident, $form:expr) => {
+        for _ in 0..$turns * (BODY / PAIRS) {
+            repeat!(@ $slots.$operation, $form, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+            // Without this an optimiser might see that independent results are computed again.
+            black_box(&mut $slots);
+        }
+    };
+    (@ $slots:ident.$operation:ident, $form:expr, $($index:literal)*) => {$({
+        const SLOTS: [usize; 3] = $form.slots($index);
+        let [out, x, y] = SLOTS;
+        $slots.$operation(out, x, y);
+    })*};
+}
+
 /// The slots after `turns` turns.
 fn run<S: Slots>(mut slots: S, straight: Straight, turns: usize) -> S {
-    let slots_after = &mut slots;
-    match straight.operation {
-        Arithmetic::Add => repeat(slots_after, straight.form, turns, S::add),
-        Arithmetic::Sub => repeat(slots_after, straight.form, turns, S::sub),
-        Arithmetic::Mul => repeat(slots_after, straight.form, turns, S::mul),
+    match (straight.operation, straight.form) {
+        (Arithmetic::Add, Form::Dependent) => repeat!(turns, slots.add, Form::Dependent),
+        (Arithmetic::Add, Form::Independent) => repeat!(turns, slots.add, Form::Independent),
+        (Arithmetic::Sub, Form::Dependent) => repeat!(turns, slots.sub, Form::Dependent),
+        (Arithmetic::Sub, Form::Independent) => repeat!(turns, slots.sub, Form::Independent),
+        (Arithmetic::Mul, Form::Dependent) => repeat!(turns, slots.mul, Form::Dependent),
+        (Arithmetic::Mul, Form::Independent) => repeat!(turns, slots.mul, Form::Independent),
     }
     slots
-}
-
-#[inline(always)]
-fn repeat<S>(slots: &mut S, form: Form, turns: usize, apply: impl Fn(&mut S, usize, usize, usize)) {
-    match form {
-        Form::Dependent => sixteen_each(slots, turns, apply, |index| Form::Dependent.slots(index)),
-        Form::Independent => sixteen_each(slots, turns, apply, |index| Form::Independent.slots(index)),
-    }
-}
-
-#[inline(always)]
-fn sixteen_each<S>(
-    slots: &mut S,
-    turns: usize,
-    apply: impl Fn(&mut S, usize, usize, usize),
-    places: impl Fn(usize) -> [usize; 3],
-) {
-    let step = |slots: &mut S, index: usize| {
-        let [out, x, y] = places(index);
-        apply(slots, out, x, y);
-    };
-    macro_rules! written_out {
-        ($($index:literal)*) => {{ $(step(slots, $index);)* }};
-    }
-    for _ in 0..turns * (BODY / PAIRS) {
-        written_out!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
-        // Without this an optimiser might see that independent results are computed again.
-        black_box(&mut *slots);
-    }
 }
 
 impl Slots for FieldContext {
