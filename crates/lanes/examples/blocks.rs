@@ -327,24 +327,27 @@ fn main() {
 }
 
 fn measure_modulus(name: &str, modulus: &Modulus, repetitions: usize) {
-    println!("\n{name}; kernel {:?}", Kernel::best());
+    let clock_ghz = clock_ghz(repetitions);
+    println!("\n{name}; kernel {:?}; about {clock_ghz:.2} GHz", Kernel::best());
     println!(
-        "{:26} {:>6} {:>6} {:>7} {:>5} {:>5} {:>5} {:>6} | {:>9} {:>9} {:>9} {:>6} | {:>8} {:>7} {:>8}",
+        "{:26} {:>5} {:>6} {:>6} {:>7} {:>5} {:>5} {:>6} {:>5} | {:>10} {:>8} {:>9} {:>6} | {:>6} {:>7} {:>8} {:>9}",
         "block",
         "mul",
         "linear",
+        "along",
         "batches",
         "fill",
         "carry",
-        "red",
-        "bias",
+        "reduce",
+        "rows",
         "one by one",
         "plan ns",
-        "twin ns",
+        "scalar ns",
         "ratio",
         "ns/op",
         "plan/op",
-        "cycles"
+        "cycles",
+        "predicted"
     );
     let constants = ModulusRows::new(modulus).expect("a width with rows");
     for case in cases() {
@@ -382,28 +385,57 @@ fn measure_modulus(name: &str, modulus: &Modulus, repetitions: usize) {
         }
         let (mut rows, mut context) = (start_rows, start_context);
         let plan_ns = time_ns(repetitions, || plan.run(&constants, black_box(&mut rows)));
-        let twin_ns = time_ns(repetitions / 40 + 1, || plan.run_with(Kernel::Scalar, &constants, black_box(&mut rows)));
+        let scalar_ns =
+            time_ns(repetitions / 40 + 1, || plan.run_with(Kernel::Scalar, &constants, black_box(&mut rows)));
         let one_ns = time_ns(repetitions, || one_by_one(block, black_box(&mut context)));
         let ops = block.ops().len() as f64;
         println!(
-            "{:26} {:6} {:6} {:7} {:5.2} {:5} {:5} {:6} | {:9.0} {:9.0} {:9.0} {:6.2} | {:8.2} {:7.0} {:8}",
+            "{:26} {:5} {:6} {:6} {:7} {:5.2} {:5} {:6} {:5} | {:10.0} {:8.0} {:9.0} {:6.2} | {:6.2} {:7.0} {:8.0} {:9}",
             case.name,
             explanation.products,
             explanation.linear,
+            explanation.companions,
             explanation.batches,
             explanation.products as f64 / (8.0 * explanation.batches.max(1) as f64),
             explanation.carries,
             explanation.reductions,
-            explanation.lifts,
+            explanation.temporary_rows,
             one_ns,
             plan_ns,
-            twin_ns,
+            scalar_ns,
             one_ns / plan_ns,
             plan_ns / ops,
             planning_ns / ops,
+            plan_ns * clock_ghz,
             explanation.predicted_cycles,
         );
     }
+    measure_conversion(&constants, repetitions);
+}
+
+/// Values in Montgomery form into rows and out again.
+fn measure_conversion(constants: &ModulusRows, repetitions: usize) {
+    const VALUES: u16 = 64;
+    let slots: Vec<u16> = (0..VALUES).collect();
+    let mut rows = Rows::new(constants.shape(), VALUES);
+    let mut values = vec![0; slots.len() * constants.width_limbs()];
+    (0..slots.len()).for_each(|i| values[i * constants.width_limbs()] = 3 + i as u64);
+    let before = values.clone();
+    let enter_ns = time_ns(repetitions, || rows.set_mont(constants, &slots, black_box(&values)));
+    let leave_ns = time_ns(repetitions, || rows.mont(constants, &slots, black_box(&mut values)));
+    assert_eq!(values, before, "values leave as they entered");
+    let count = f64::from(VALUES);
+    println!("entering {:.1} ns, leaving {:.1} ns a value", enter_ns / count, leave_ns / count);
+}
+
+/// Cycles of a nanosecond, by a chain of multiplications that depend on each other: three cycles each on x86-64.
+fn clock_ghz(repetitions: usize) -> f64 {
+    const LENGTH: usize = 2000;
+    let ns = time_ns(repetitions, || {
+        let product = (0..LENGTH).fold(black_box(3u64), |x, _| x.wrapping_mul(x));
+        black_box(product);
+    });
+    (3 * LENGTH) as f64 / ns
 }
 
 /// The operations in a field context, one instruction at a time.

@@ -4,6 +4,8 @@
 //! the finished plan and then to real values. Throughout, a row has limbs aᵢ of 52 bits, v = Σ aᵢ·2^(52i), W = 2^(52(L−1)),
 //! and M is the working modulus of [`Shape`].
 
+use core::ops::{Add, Sub};
+
 use crate::shape::{ROW_LIMB_BITS, Shape};
 
 /// One M, in which ranges are counted: ranges are fixed-point numbers with 16 bits behind the point, rounded outwards.
@@ -30,16 +32,6 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// x + y: limbs and values add.
-    pub fn add(self, y: Self) -> Self {
-        Self { limb: self.limb + y.limb, low: self.low + y.low, high: self.high + y.high }
-    }
-
-    /// x − y.
-    pub fn sub(self, y: Self) -> Self {
-        Self { limb: self.limb + y.limb, low: self.low - y.high, high: self.high - y.low }
-    }
-
     /// x + k·M, with the limbs of k·M carried.
     pub fn biased(self, multiple: i64) -> Self {
         if multiple == 0 {
@@ -101,6 +93,24 @@ impl Bounds {
     pub(crate) fn multiples_up_to(self, least: i64) -> i64 {
         let lacking = (least * UNIT - self.low).max(0);
         lacking / UNIT + i64::from(lacking % UNIT != 0)
+    }
+}
+
+/// x + y: limbs and values add.
+impl Add for Bounds {
+    type Output = Self;
+
+    fn add(self, y: Self) -> Self {
+        Self { limb: self.limb + y.limb, low: self.low + y.low, high: self.high + y.high }
+    }
+}
+
+/// x − y.
+impl Sub for Bounds {
+    type Output = Self;
+
+    fn sub(self, y: Self) -> Self {
+        Self { limb: self.limb + y.limb, low: self.low - y.high, high: self.high - y.low }
     }
 }
 

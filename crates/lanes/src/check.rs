@@ -132,7 +132,7 @@ impl Judge {
 
     fn linear(&mut self, step: &LinearStep, rows: &mut Rows) -> Result<(), Violation> {
         let [x, y] = [self.read(step.x)?, self.read(step.y)?];
-        let sum = if step.sign < 0 { x.sub(y) } else { x.add(y) };
+        let sum = if step.sign < 0 { x - y } else { x + y };
         let most = self.shape.operand_max() * UNIT;
         self.require(sum.limb <= LIMB_MAX && -most <= sum.low && sum.high <= most, "a sum within range", sum)?;
         scalar::linear(rows, step);

@@ -259,10 +259,10 @@ fn next_window<const L: usize>(
     if let Some(y) = y_next {
         add_low::<L>(&mut next, x, y);
     }
-    for j in 0..L {
-        next[j] = _mm512_madd52hi_epu64(next[j], u, broadcast(constants.m[j]));
+    for (j, next) in next.iter_mut().enumerate().take(L) {
+        *next = _mm512_madd52hi_epu64(*next, u, broadcast(constants.m[j]));
         if j + 1 < L {
-            next[j] = _mm512_madd52lo_epu64(next[j], u, broadcast(constants.m[j + 1]));
+            *next = _mm512_madd52lo_epu64(*next, u, broadcast(constants.m[j + 1]));
         }
     }
     next

@@ -22,6 +22,7 @@ fn moduli() -> Vec<ModulusRows> {
         of(power(254) - 127u32),
         of(power(255) + 19u32),
         of(power(256) - 1u32),
+        of(power(308) - 1u32),
         of(power(381) - 9u32),
         of(power(384) - 1u32),
         of(power(383) + 1u32),

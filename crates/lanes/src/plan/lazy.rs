@@ -105,8 +105,8 @@ impl Lazy {
 
     fn sum(&mut self, id: ValueId, kind: OpKind, x: ValueId, y: ValueId) {
         let combine = |lazy: &Self| match kind {
-            OpKind::Sub => lazy.bounds(x).sub(lazy.bounds(y)),
-            _ => lazy.bounds(x).add(lazy.bounds(y)),
+            OpKind::Sub => lazy.bounds(x) - lazy.bounds(y),
+            _ => lazy.bounds(x) + lazy.bounds(y),
         };
         let mut bounds = combine(self);
         while !bounds.is_sum(self.shape) {

@@ -23,18 +23,21 @@ pub(crate) use order::{BATCH_LANES, SegmentKind};
 /// Most operations of one block.
 pub const OPERATIONS_MAX: usize = 1 << 24;
 
+/// Most companions of a batch.
+pub const COMPANIONS_MAX: usize = 1 << 12;
+
 /// Choices of the planner that change speed and nothing else.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Policy {
     /// Linear steps run until this many products are ready, 1 to 8.
     pub batch_fill: usize,
-    /// Most linear steps that a batch takes along, to run while its products do.
+    /// Most linear steps that a batch takes along, to run while its products do; [`COMPANIONS_MAX`] at most.
     pub companions: usize,
 }
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { batch_fill: BATCH_LANES, companions: 40 }
+        Self { batch_fill: BATCH_LANES, companions: 32 }
     }
 }
 
@@ -252,7 +255,7 @@ impl Plan {
             batches: self.batches.len(),
             batches_by_lanes,
             linear: self.linear.len(),
-            companions: self.batches.iter().map(|batch| usize::from(batch.companions)).sum(),
+            companions: self.companions(),
             lifts: self.linear.iter().filter(|step| self.constants.iter().any(|(row, _)| *row == step.y)).count(),
             carries: self.carries.len(),
             reductions: self.reductions.len(),
@@ -265,6 +268,11 @@ impl Plan {
                 + size_of_val(&*self.batches),
             predicted_cycles: self.predicted_cycles(),
         }
+    }
+
+    /// Number of linear steps that run along with batches.
+    pub(crate) fn companions(&self) -> usize {
+        self.batches.iter().map(|batch| usize::from(batch.companions)).sum()
     }
 
     /// Fills the rows that hold multiples of M.

@@ -1,11 +1,12 @@
 //! Third step of planning: the order of steps. List scheduling by height, the latency still to come behind a step: linear steps run until
-//! enough products are ready to fill a batch, carries and reductions wait until nothing else is ready and then run together.
+//! enough products are ready to fill a batch, which takes further ones along; carries and reductions wait until nothing else is
+//! ready and then run together.
 
 use std::collections::BinaryHeap;
 
-use super::Policy;
 use super::lazy::{Step, StepKind};
 use super::values::{NONE, ValueId};
+use super::{COMPANIONS_MAX, Policy};
 
 /// What runs together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,7 +86,7 @@ impl Order {
                     order.steps.push(id_of(next));
                 }
                 let products_end = order.steps.len();
-                while order.steps.len() - products_end < policy.companions
+                while order.steps.len() - products_end < policy.companions.min(COMPANIONS_MAX)
                     && let Some(next) = ready.linear.pop()
                 {
                     order.steps.push(id_of(next));
