@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 use std::hint::black_box;
-use std::ops::{Add, Mul, Neg, Sub};
+use std::ops::{Add, Mul, Sub};
 use std::time::Instant;
 
 use residue_lanes::{Kernel, ModulusRows, OpKind, Plan, Policy, Rows, SlotBlock};
@@ -73,14 +73,6 @@ impl Mul for Traced {
     type Output = Self;
     fn mul(self, y: Self) -> Self {
         Self::op(OpKind::Mul, self, y)
-    }
-}
-
-impl Neg for Traced {
-    type Output = Self;
-    fn neg(self) -> Self {
-        let zero = self - self;
-        zero - self
     }
 }
 
@@ -203,10 +195,6 @@ fn miller_step(f: &Fp12, points: &mut [[Fp2; 3]; 2], at: &[[Traced; 2]; 2]) -> F
     f
 }
 
-fn fresh_fp2() -> Fp2 {
-    Fp2(Traced::fresh(), Traced::fresh())
-}
-
 /// A block, and its inputs: the slots 0 … `inputs` − 1.
 struct Case {
     name: &'static str,
@@ -316,7 +304,6 @@ fn time_ns(repetitions: usize, mut run: impl FnMut()) -> f64 {
 
 fn main() {
     let repetitions = std::env::args().nth(1).and_then(|argument| argument.parse().ok()).unwrap_or(400);
-    let _ = fresh_fp2();
     for (name, hex) in MODULI {
         let digits: String = hex.split_whitespace().collect();
         let bytes: Vec<u8> = (0..digits.len() / 2)

@@ -1,6 +1,6 @@
 //! What is known about a value without knowing it: magnitude of its limbs, range in units of the modulus.
 //!
-//! Every rule is a theorem about one step, stated where it stands; the planner applies them once, [`crate::check`] applies them again to
+//! Every rule is a theorem about one step, stated where it stands; the planner applies them once, [`crate::check()`] applies them again to
 //! the finished plan and then to real values. Throughout, a row has limbs aᵢ of 52 bits, v = Σ aᵢ·2^(52i), W = 2^(52(L−1)),
 //! and M is the working modulus of [`Shape`].
 

@@ -114,13 +114,15 @@ impl ModulusRows {
     ///
     /// Its operands are x + k·M < 2ʰ·M and f < m, the lift being taken from f beforehand: v < m + 2ʰ·M·m/R < 2m.
     pub(crate) fn canonicalise(&self, row: &[i64; ROW_LIMBS], out: &mut [Limb]) {
-        let mut v = *row;
-        carry_fully(&mut v);
-        // Limbs of m are below 2⁵².
-        let mut difference: [i64; ROW_LIMBS] = std::array::from_fn(|i| v[i] - self.exit_constants.m[i] as i64);
-        // The sign ends in the highest limb, which is padding.
-        let is_below = carry_fully(&mut difference) < 0;
-        pack(if is_below { &v } else { &difference }, out);
+        let limbs = self.shape.limbs();
+        let (mut v, mut difference) = (*row, *row);
+        carry_up(&mut v[..limbs]);
+        for (difference, m) in difference.iter_mut().zip(&self.exit_constants.m) {
+            *difference -= *m as i64; // Limbs of m are below 2⁵².
+        }
+        // The sign of a value is that of its top limb, once the others are carried.
+        let is_below = carry_up(&mut difference[..limbs]) < 0;
+        pack(if is_below { &v[..limbs] } else { &difference[..limbs] }, out);
     }
 }
 
@@ -184,14 +186,17 @@ fn multiple_of(working: &BigUint, multiple: i64, shape: Shape) -> [i64; ROW_LIMB
     limbs
 }
 
-/// Carries every limb but the highest of sixteen into the next; returns the highest.
-fn carry_fully(limbs: &mut [i64; ROW_LIMBS]) -> i64 {
-    for i in 0..ROW_LIMBS - 1 {
-        let carry = limbs[i] >> ROW_LIMB_BITS;
-        limbs[i] -= carry << ROW_LIMB_BITS;
-        limbs[i + 1] += carry;
+/// Carries every limb but the top one into the next; returns the top one.
+fn carry_up(limbs: &mut [i64]) -> i64 {
+    let mut carry = 0;
+    let (top, lower) = limbs.split_last_mut().expect("rows have limbs");
+    for limb in lower {
+        let sum = *limb + carry;
+        carry = sum >> ROW_LIMB_BITS;
+        *limb = sum & LIMB_MASK as i64;
     }
-    limbs[ROW_LIMBS - 1]
+    *top += carry;
+    *top
 }
 
 fn limbs_of(value: &BigUint) -> [i64; ROW_LIMBS] {

@@ -191,24 +191,30 @@ impl Rows {
 
 /// 64-bit limbs ↦ 52-bit limbs. Requires a value below 2^(52·16).
 pub(crate) fn unpack(value: &[Limb]) -> [i64; ROW_LIMBS] {
-    std::array::from_fn(|i| {
+    let mut limbs = [0; ROW_LIMBS];
+    let count = (64 * value.len()).div_ceil(ROW_LIMB_BITS);
+    for (i, out) in limbs.iter_mut().enumerate().take(count) {
         let (limb, bit) = (i * ROW_LIMB_BITS / 64, i * ROW_LIMB_BITS % 64);
         let at = |limb: usize| u128::from(value.get(limb).copied().unwrap_or(0));
         let window = (at(limb) | at(limb + 1) << 64) >> bit;
-        // The low 52 bits of the window.
-        (window as u64 & LIMB_MASK) as i64
-    })
+        *out = (window as u64 & LIMB_MASK) as i64; // The low 52 bits of the window.
+    }
+    limbs
 }
 
 /// 52-bit limbs ↦ 64-bit limbs. Requires limbs in [0, 2⁵²) and a value that fits `out`.
-pub(crate) fn pack(limbs: &[i64; ROW_LIMBS], out: &mut [Limb]) {
-    out.fill(0);
-    for (i, limb) in limbs.iter().enumerate() {
-        let (at, bit) = (i * ROW_LIMB_BITS / 64, i * ROW_LIMB_BITS % 64);
-        // Limbs are not negative; two halves of a window of 128 bits.
-        let window = (*limb as u128) << bit;
-        for (out, part) in out.iter_mut().skip(at).zip([window as u64, (window >> 64) as u64]) {
-            *out |= part;
+pub(crate) fn pack(limbs: &[i64], out: &mut [Limb]) {
+    let (mut window, mut bits) = (0u128, 0);
+    let mut limbs = limbs.iter();
+    for out in out {
+        while bits < 64
+            && let Some(limb) = limbs.next()
+        {
+            window |= (*limb as u128) << bits; // Limbs are not negative.
+            bits += ROW_LIMB_BITS;
         }
+        *out = window as u64; // The low half.
+        window >>= 64;
+        bits = bits.saturating_sub(64);
     }
 }

@@ -1,4 +1,5 @@
 //! Random blocks: both kernels and big integers agree on every slot, and every value keeps the bounds proved for it.
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 use num_bigint::BigUint;
 use rand::{Rng, SeedableRng};
