@@ -4,7 +4,6 @@
 //! high halves through OF (`adox`). [`portable`](super::portable) judges all of it, on any operands, modulus and n0.
 
 use core::arch::x86_64::{_addcarry_u64, _subborrow_u64};
-use core::hint::select_unpredictable;
 use std::arch::is_x86_feature_detected;
 
 use super::Kernel;
@@ -42,12 +41,13 @@ pub(crate) fn sub<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb; N]) -
     for i in 0..N {
         borrow = _subborrow_u64(borrow, x[i], y[i], &mut difference[i]);
     }
+    let mask = Limb::from(borrow).wrapping_neg();
     let mut raised = [0; N];
     let mut carry = 0;
     for i in 0..N {
-        carry = _addcarry_u64(carry, difference[i], m[i], &mut raised[i]);
+        carry = _addcarry_u64(carry, difference[i], m[i] & mask, &mut raised[i]);
     }
-    core::array::from_fn(|i| select_unpredictable(borrow != 0, raised[i], difference[i]))
+    raised
 }
 
 /// v = t + top·2^(64N) ↦ v, minus m once if v ≥ m, mod 2^(64N).
@@ -59,7 +59,9 @@ fn sub_if_geq<const N: usize>(t: &[Limb; N], top: u8, m: &[Limb; N]) -> [Limb; N
         borrow = _subborrow_u64(borrow, t[i], m[i], &mut reduced[i]);
     }
     let borrow = _subborrow_u64(borrow, top.into(), 0, &mut 0);
-    core::array::from_fn(|i| select_unpredictable(borrow != 0, t[i], reduced[i]))
+    // By masks: a select of limbs becomes one of pointers in some places, and the arrays then go through memory.
+    let mask = Limb::from(borrow).wrapping_neg();
+    core::array::from_fn(|i| (t[i] & mask) | (reduced[i] & !mask))
 }
 
 /// As [`portable::mont_mul`](super::portable::mont_mul); `None` where this CPU or this width has no product here.
