@@ -6,6 +6,7 @@ use residue_conformance::campaign::{Campaign, Tally};
 use residue_conformance::differential::{Pair, spec_prices};
 use residue_conformance::generate::Kind;
 use residue_engine::MEMORY_LIMIT_BYTES;
+use residue_isa::revision::evm384::Operands;
 use residue_isa::{GasSchedule, Revision};
 
 /// Every price another, some of them fractions, base gas where the EIP has none, and other prices of the EVM's opcodes.
@@ -37,15 +38,13 @@ KECCAK256 = 11
 MCOPY = 5
 "#;
 
+/// The same for a revision of EVM384, whose name and opcodes stand for `NAME` and `BASE`.
 const STRANGE_MEMORY: &str = r#"
 name = "strange"
 summary = "no two prices alike"
-revisions = ["evm384-v7"]
+revisions = ["NAME"]
 [base]
-ADDMOD384 = 0
-SUBMOD384 = 5
-MULMODMONT384 = 7.5
-LOGF = 13
+BASE
 [evm]
 PUSH = 1
 DUP = 2
@@ -53,11 +52,15 @@ CALLDATACOPY = 9
 "#;
 
 fn strange(revision: Revision) -> GasSchedule {
-    let text = match revision {
-        Revision::Eip6690_2024 => STRANGE_SLOTS,
-        Revision::Evm384V7 => STRANGE_MEMORY,
+    let text = match revision.evm384() {
+        None => STRANGE_SLOTS.to_owned(),
+        Some(_) => {
+            let prices = ["0", "5", "7.5", "13"].iter().zip(revision.opcodes());
+            let base: Vec<String> = prices.map(|(price, row)| format!("{} = {price}", row.mnemonic)).collect();
+            STRANGE_MEMORY.replace("NAME", revision.name()).replace("BASE", &base.join("\n"))
+        }
     };
-    GasSchedule::from_toml(text, "strange.toml").expect("it is a schedule")
+    GasSchedule::from_toml(&text, "strange.toml").expect("it is a schedule")
 }
 
 fn default_pair(revision: Revision, memory_limit_bytes: u64) -> Pair {
@@ -94,7 +97,16 @@ const EVM_HALTS: [&str; 9] = [
 
 #[test]
 fn evm384_programs_end_alike() {
-    check(&default_pair(Revision::Evm384V7, MEMORY_LIMIT_BYTES), &EVM_HALTS);
+    for &revision in Revision::ALL {
+        let Some(interface) = revision.evm384() else { continue };
+        // Values on the stack reach no memory.
+        let halts = match interface.operands {
+            Operands::Values => &[][..],
+            _ if interface.grows => &[],
+            _ => &["memory_out_of_range"],
+        };
+        check(&default_pair(revision, MEMORY_LIMIT_BYTES), &[&EVM_HALTS[..], halts].concat());
+    }
 }
 
 #[test]
