@@ -95,12 +95,12 @@ impl Generator {
         self.write(offset.into(), &[&m_bytes[..], &r_inv].concat());
         self.values.modulus = Some((offset, m));
         if interface.modulus == Modulus::Set {
-            self.set_modulus(offset);
+            self.setmod(offset);
         }
     }
 
     /// SETMOD of what was written at `offset`, mostly all of it.
-    fn set_modulus(&mut self, offset: u32) {
+    fn setmod(&mut self, offset: u32) {
         let size = match self.random.random_range(0..8) {
             0 => self.integer(2) % 200u8,
             1 => self.random.random_range(0..70u8).into(),
