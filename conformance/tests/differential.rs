@@ -121,7 +121,11 @@ fn eip6690_programs_end_alike() {
         "memory_out_of_range",
         "invalid_stride",
     ];
-    check(&default_pair(Revision::Eip6690_2024, MEMORY_LIMIT_BYTES), Campaign::whole(), &[&EVM_HALTS[..], &own].concat());
+    check(
+        &default_pair(Revision::Eip6690_2024, MEMORY_LIMIT_BYTES),
+        Campaign::whole(),
+        &[&EVM_HALTS[..], &own].concat(),
+    );
 }
 
 #[test]

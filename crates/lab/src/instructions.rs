@@ -7,8 +7,6 @@ mod bytecode;
 mod kernels;
 mod straight;
 
-use residue_isa::Revision;
-
 use crate::MEASURED;
 use crate::error::LabError;
 use crate::group::{Effort, Group, Observer, Progress};
