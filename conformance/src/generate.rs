@@ -118,10 +118,10 @@ impl Generator {
     }
 
     fn field_or_stock(&mut self) {
-        match (self.rarely(4), self.revision.family()) {
+        match (self.rarely(4), self.revision.evm384()) {
             (true, _) => self.stock(),
-            (false, Family::Memory384) => self.evm384(),
-            (false, Family::Slots) => self.eip6690(),
+            (false, Some(interface)) => self.evm384(interface),
+            (false, None) => self.eip6690(),
         }
     }
 

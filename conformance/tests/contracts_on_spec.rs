@@ -46,9 +46,10 @@ fn a_product_in_fp2_ends_alike() {
     let residue_ir::Outcome::Returned(output) = expected else { panic!("the example is one: {expected:?}") };
     let mut above = example.clone();
     above[16..64].fill(0xff);
-    let refused = |revision: Revision| match revision {
-        Revision::Evm384V7 => "invalid_instruction",
-        Revision::Eip6690_2024 => "value_out_of_range",
+    // In memory the contract compares with the modulus itself; slots do not take such a value.
+    let refused = |revision: Revision| match revision.evm384() {
+        Some(_) => "invalid_instruction",
+        None => "value_out_of_range",
     };
     check(contract, &[(example.clone(), "return", Some(output)), (example[1..].to_vec(), "invalid_instruction", None)]);
     for &revision in Revision::ALL {

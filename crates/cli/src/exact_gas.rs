@@ -32,8 +32,8 @@ struct Excess {
 #[derive(Debug, Default)]
 struct FrameExcess {
     excess: Excess,
-    /// That of the push just executed, while it is not known whether it carries the operands of the next instruction.
-    push: u64,
+    /// That of each push just executed, while it is not known whether it carries an operand of the next instruction.
+    pushes: Vec<u64>,
     /// Field contexts by id, and the active one.
     contexts: BTreeMap<[u8; 32], Context>,
     active: Option<Context>,
@@ -148,16 +148,18 @@ impl<'a> CountingExactly<'a> {
     /// Notes what was metered too much where [`Counts`] has put the cost.
     fn note(&mut self, step: &Step, is_transfer: bool) {
         let excess = self.base_excess(step.opcode) + self.dynamic_excess(step);
-        let may_carry = self.revision.family() == Family::Memory384 && (PUSH0..=PUSH32).contains(&step.opcode);
+        let pops = self.revision.row(step.opcode).map_or(0, |row| usize::from(row.pops));
         let frame = self.frame(step.depth);
-        let push = std::mem::take(&mut frame.push);
-        if step.field.is_some() {
-            frame.excess.arithmetic += push + excess;
+        if (PUSH0..=PUSH32).contains(&step.opcode) {
+            frame.pushes.push(excess);
             return;
         }
-        frame.excess.control += push;
-        if may_carry {
-            frame.push = excess;
+        let pushes = std::mem::take(&mut frame.pushes);
+        let operands = if step.field.is_some() { pops.min(pushes.len()) } else { 0 };
+        let (before, operands) = pushes.split_at(pushes.len() - operands);
+        frame.excess.control += before.iter().sum::<u64>();
+        if step.field.is_some() {
+            frame.excess.arithmetic += operands.iter().sum::<u64>() + excess;
         } else if is_transfer {
             frame.excess.transfer += excess;
         } else {
@@ -193,7 +195,7 @@ impl Tracer for CountingExactly<'_> {
         self.note(step, is_transfer);
         if step.halt.is_some() {
             let frame = self.frame(step.depth);
-            frame.excess.control += std::mem::take(&mut frame.push);
+            frame.excess.control += std::mem::take(&mut frame.pushes).iter().sum::<u64>();
         }
     }
 }

@@ -9,10 +9,10 @@
 use crate::allocate::{Allocation, Placement, Slot};
 use crate::error::CompileError;
 use crate::lower::LoweredBlock;
-use crate::target::{Target, arithmetic};
+use crate::target::{SlotOp, Target, arithmetic};
 use residue_ir::program::{Block, Function, Operand, Program, Region, Statement, Value, WordDef};
+use residue_isa::Arithmetic;
 use residue_isa::assembly::Code;
-use residue_isa::{Arithmetic, FieldInstruction, Revision};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A number that stands for a field value: equal numbers, equal values.
@@ -75,8 +75,6 @@ pub struct Evidence<'a> {
     pub blocks: &'a [LoweredBlock],
     /// The bytes.
     pub code: &'a Code,
-    /// The revision that reads them.
-    pub revision: Revision,
     /// The slot of the first constant of the pool.
     pub first_constant: Slot,
     /// Tells slots from memory offsets.
@@ -170,8 +168,8 @@ fn check_block(
     let own: BTreeSet<Slot> = defined.iter().map(|&value| placement.slot(value)).collect();
     let mut rest = item_bytes(evidence.code, part)?;
     while !rest.is_empty() {
-        let (instruction, length) = evidence.revision.decode(rest).ok_or("the bytes are no field instruction")?;
-        execute(evidence, numbering, &own, &mut slots, &instruction)?;
+        let (lanes, length) = evidence.target.read(rest).ok_or("the bytes are no operation on slots")?;
+        execute(numbering, &own, &mut slots, &lanes)?;
         rest = &rest[length..];
     }
     for value in needed {
@@ -191,14 +189,13 @@ fn item_bytes<'a>(code: &'a Code, part: &LoweredBlock) -> Result<&'a [u8], Strin
 
 /// All lanes are read before any is written. Reads what is known and writes the slots `own` only.
 fn execute(
-    evidence: &Evidence<'_>,
     numbering: &mut Numbering,
     own: &BTreeSet<Slot>,
     slots: &mut HashMap<Slot, Number>,
-    instruction: &FieldInstruction,
+    lanes: &[SlotOp],
 ) -> Result<(), String> {
     let mut results = Vec::new();
-    for lane in evidence.target.lanes(instruction).ok_or_else(|| format!("{instruction:?} is not on slots"))? {
+    for lane in lanes {
         let read =
             |slot| slots.get(&slot).copied().ok_or_else(|| format!("slot {slot} is read and holds no known value"));
         let (x, y) = (read(lane.x)?, read(lane.y)?);
@@ -214,14 +211,13 @@ fn execute(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::SlotOp;
     use crate::{Built, build};
     use residue_ir::text;
-    use residue_isa::GasSchedule;
+    use residue_isa::{GasSchedule, Revision};
 
     /// Blocks before, in and behind a loop and in a called function; no operation is superfluous.
     const TEXT: &str = r#"
-program "judged" modulus 0xffffffffffffffc5
+program "judged" modulus 0x1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab
 constant c0 = 0x5
 function f0 "f" (v0 v1) -> (v3) values 4 {
   block { v2 = mul v0 v1 v3 = sub v2 v0 }
@@ -242,7 +238,7 @@ function f1 "start" () -> () values 20 {
     give (v9 v11)
   } -> (v12 v13)
   block { v14 = sub v12 v13 v15 = mul v12 v14 v16 = add v15 v6 v17 = add v16 v5 v18 = sub v17 v16 v19 = mul v18 v4 }
-  return_elements (v19 v17) bytes 8
+  return_elements (v19 v17) bytes 48
 }
 "#;
 
@@ -254,8 +250,8 @@ function f1 "start" () -> () values 20 {
     fn lanes(built: &Built, mut bytes: &[u8]) -> Option<Vec<Vec<SlotOp>>> {
         let mut all = Vec::new();
         while !bytes.is_empty() {
-            let (instruction, length) = built.revision.decode(bytes)?;
-            all.push(built.target.lanes(&instruction)?);
+            let (lanes, length) = built.target.read(bytes)?;
+            all.push(lanes);
             bytes = &bytes[length..];
         }
         Some(all)
@@ -302,11 +298,11 @@ function f1 "start" () -> () values 20 {
                 let own: BTreeSet<usize> = right.iter().flatten().map(|lane| lane.out as usize).collect();
                 let same = |changed: &[Vec<SlotOp>]| {
                     let in_range = |lane: &SlotOp| [lane.out, lane.x, lane.y].iter().all(|&slot| slot < built.slots);
-                    let slots = run(&right).into_iter().zip(run(changed)).enumerate();
+                    let differs = |(slot, (a, b)): (usize, (u64, u64))| {
+                        a != b && (needed.contains(&slot) || !own.contains(&slot))
+                    };
                     changed.iter().flatten().all(in_range)
-                        && slots
-                            .filter(|(slot, _)| needed.contains(slot) || !own.contains(slot))
-                            .all(|(_, (a, b))| a == b)
+                        && !run(&right).into_iter().zip(run(changed)).enumerate().any(differs)
                 };
                 let mut bytes = built.code.bytes.clone();
                 for (at, bit) in range.clone().flat_map(|at| (0..8).map(move |bit| (at, bit))) {

@@ -25,6 +25,12 @@ pub enum CompileError {
         /// The revision.
         revision: Revision,
     },
+    /// The revision has one field, and the program is over another.
+    #[error("{revision} has one field only, the base field of BLS12-381; this program is over another")]
+    FixedField {
+        /// The revision.
+        revision: Revision,
+    },
     /// More slots are needed at once than there are.
     #[error("function `{function}` needs more than {limit} slots at once")]
     Slots {

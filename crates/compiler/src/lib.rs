@@ -24,8 +24,9 @@ use check::{Evidence, check};
 use num_bigint::BigUint;
 use residue_ir::program::Program;
 use residue_isa::assembly::{Assembly, Code};
+use residue_isa::revision::evm384::Modulus;
 use residue_isa::revision::{Family, eip6690_2024};
-use residue_isa::{Arithmetic, GasSchedule, Revision};
+use residue_isa::{GasSchedule, Revision};
 use std::ops::Range;
 use target::Target;
 
@@ -48,9 +49,6 @@ pub struct Compiled {
     pub functions: Vec<(String, Range<usize>)>,
 }
 
-/// Slots that an interface without a limit of its own is given.
-const MEMORY_SLOTS: Slot = 4096;
-
 /// Compiles `program` for `revision`; `schedule` decides between ways that differ in gas only.
 pub fn compile(program: &Program, revision: Revision, schedule: &GasSchedule) -> Result<Compiled, CompileError> {
     let built = build(program, revision, schedule)?;
@@ -69,7 +67,6 @@ pub fn compile(program: &Program, revision: Revision, schedule: &GasSchedule) ->
 
 /// Code that has not been judged yet, with all that the checker wants to see.
 struct Built {
-    revision: Revision,
     simplified: Program,
     allocation: Allocation,
     first_constant: Slot,
@@ -87,7 +84,6 @@ impl Built {
             allocation: &self.allocation,
             blocks: &self.lowered.blocks,
             code: &self.code,
-            revision: self.revision,
             first_constant: self.first_constant,
             target: self.target.as_ref(),
         }
@@ -99,26 +95,28 @@ fn build(program: &Program, revision: Revision, schedule: &GasSchedule) -> Resul
     require_modulus(program, revision)?;
     let mut simplified = program.clone();
     simplify::simplify(&mut simplified);
-    let memory_family = revision.family() == Family::Memory384;
-    let conversions =
-        if memory_family { target::evm384::conversion_constants(&program.modulus).to_vec() } else { vec![] };
+    let evm384 = revision.evm384();
+    let conversions = match evm384 {
+        Some(_) => target::evm384::conversion_constants(&program.modulus).to_vec(),
+        None => vec![],
+    };
     for constant in std::iter::once(BigUint::ZERO).chain(conversions) {
         if !simplified.constants.contains(&constant) {
             simplified.constants.push(constant);
         }
     }
 
-    let limit = if memory_family { MEMORY_SLOTS } else { eip6690_2024::SLOTS_MAX as Slot };
+    let limit = evm384.map_or(eip6690_2024::SLOTS_MAX as Slot, target::evm384::slot_limit);
     let constants = simplified.constants.len();
     // One slot is spare, for cycles of moves.
     let room =
         u32::try_from(constants).ok().and_then(|constants| limit.checked_sub(constants + 1)).filter(|&room| room > 0);
     let room = room.ok_or(CompileError::Constants { count: constants, limit })?;
-    let allocation = allocate(&simplified, room, !memory_family)?;
+    let allocation = allocate(&simplified, room, evm384.is_none())?;
     let spare = allocation.slots_used;
     let first_constant = spare + 1;
     let slots = first_constant + u32::try_from(constants).expect("it fitted above");
-    if !memory_family {
+    if evm384.is_none() {
         let element_bytes = program.element_bytes();
         if slots as usize * element_bytes > eip6690_2024::SLOT_BYTES_MAX {
             return Err(CompileError::SlotBytes { slots, element_bytes, limit_bytes: eip6690_2024::SLOT_BYTES_MAX });
@@ -127,15 +125,14 @@ fn build(program: &Program, revision: Revision, schedule: &GasSchedule) -> Resul
 
     let mut assembly = Assembly::new();
     let zero = first_constant + position(&simplified.constants, &BigUint::ZERO);
-    let target: Box<dyn Target> = if memory_family {
-        let addition = schedule.instruction(Arithmetic::Add, 6, 1).whole() + 3;
-        let modulus = &program.modulus;
+    let target: Box<dyn Target> = if let Some(interface) = evm384 {
         Box::new(target::evm384::Evm384::new(
-            modulus,
+            revision,
+            interface,
+            &program.modulus,
             &simplified.constants,
-            first_constant,
-            zero,
-            addition,
+            [first_constant, zero],
+            schedule,
             &mut assembly,
         ))
     } else {
@@ -144,7 +141,7 @@ fn build(program: &Program, revision: Revision, schedule: &GasSchedule) -> Resul
     };
     let lowered = lower::lower(&simplified, &allocation, first_constant, spare, target.as_ref(), &mut assembly)?;
     let code = assembly.assemble(revision)?;
-    Ok(Built { revision, simplified, allocation, first_constant, slots, target, lowered, code })
+    Ok(Built { simplified, allocation, first_constant, slots, target, lowered, code })
 }
 
 fn position(constants: &[BigUint], wanted: &BigUint) -> Slot {
@@ -178,11 +175,15 @@ fn require_modulus(program: &Program, revision: Revision) -> Result<(), CompileE
     if bits > limit_bits {
         return Err(CompileError::Width { revision, bits, limit_bits });
     }
+    let is_fixed = revision.evm384().is_some_and(|interface| interface.modulus == Modulus::Fixed);
     let odd = program.modulus.bit(0);
     let power_of_two = program.modulus.trailing_zeros() == Some(bits - 1);
     match revision.family() {
         Family::Memory384 if !odd => Err(CompileError::EvenModulus { revision }),
         Family::Slots if !odd && !power_of_two => Err(CompileError::EvenModulus { revision }),
+        _ if is_fixed && program.modulus != target::evm384::fixed_modulus() => {
+            Err(CompileError::FixedField { revision })
+        }
         _ => Ok(()),
     }
 }

@@ -78,6 +78,10 @@ pub trait Target {
     /// The operations on slots that an instruction performs, lane by lane; none if an operand is no slot of the program.
     fn lanes(&self, instruction: &FieldInstruction) -> Option<Vec<SlotOp>>;
 
+    /// Reads an operation, or the lanes of one instruction, from the start of what [`Target::operations`] wrote: what it
+    /// means for slots, and its length. None if it is anything else.
+    fn read(&self, code: &[u8]) -> Option<(Vec<SlotOp>, usize)>;
+
     /// Behind the program: subroutines and data. [] → []
     fn end(&self, code: &mut Assembly);
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use residue_isa::opcode::evm as op;
 use residue_isa::revision::eip6690_2024::{LOADX, SETMODX, STOREX};
+use residue_isa::revision::evm384_v12::SETMOD;
 use residue_isa::{Arithmetic, Family, Revision};
 
 use crate::outcome::Outcome;
@@ -50,14 +51,15 @@ pub struct Counts {
     arithmetic: u64,
     transfer: u64,
     memory: u64,
-    push_cost: u64,
+    /// What the pushes directly before this point cost, each.
+    pushes: Vec<u64>,
 }
 
 impl Counts {
     /// Nothing counted yet.
     pub fn new(revision: Revision) -> Self {
         let lanes = BTreeMap::new();
-        Self { revision, instructions: [0; 256], lanes, arithmetic: 0, transfer: 0, memory: 0, push_cost: 0 }
+        Self { revision, instructions: [0; 256], lanes, arithmetic: 0, transfer: 0, memory: 0, pushes: Vec::new() }
     }
 
     /// How often an opcode was executed.
@@ -97,7 +99,9 @@ impl Counts {
 
     fn is_transfer(&self, opcode: u8) -> bool {
         let of_slots = self.revision.family() == Family::Slots && matches!(opcode, SETMODX | LOADX | STOREX);
+        let sets_modulus = self.revision == Revision::Evm384V12 && opcode == SETMOD;
         of_slots
+            || sets_modulus
             || matches!(
                 opcode,
                 op::MLOAD
@@ -112,18 +116,21 @@ impl Counts {
             )
     }
 
-    /// Whether a push only carries operands: its word is that of the memory field instruction directly behind it.
-    fn carries_operands(&self, step: &Step) -> bool {
-        self.revision.family() == Family::Memory384
-            && matches!(step.opcode, op::PUSH0..=op::PUSH32)
-            && step.next_opcode.is_some_and(|next| self.revision.arithmetic_of(next).is_some())
+    /// What the pushes cost that only carry operands of the arithmetic instruction directly behind them.
+    fn operands_cost(&self, opcode: u8) -> u64 {
+        let pops = self.revision.row(opcode).map_or(0, |row| usize::from(row.pops));
+        self.pushes.iter().rev().take(pops).sum()
     }
 }
 
 impl Tracer for Counts {
     fn after(&mut self, step: &Step, _: &View<'_>) {
         self.instructions[usize::from(step.opcode)] += 1;
-        let push_cost = std::mem::take(&mut self.push_cost);
+        let operands_cost = if step.field.is_some() { self.operands_cost(step.opcode) } else { 0 };
+        let is_push = matches!(step.opcode, op::PUSH0..=op::PUSH32);
+        if !is_push {
+            self.pushes.clear();
+        }
         if step.halt.is_some_and(|halt| halt.is_exceptional()) {
             return;
         }
@@ -132,12 +139,12 @@ impl Tracer for Counts {
         let cost = step.gas_cost - growth;
         self.memory += growth;
         if let Some(field) = step.field {
-            self.arithmetic += cost + push_cost;
+            self.arithmetic += cost + operands_cost;
             *self.lanes.entry((field.operation as usize, field.width_limbs)).or_default() += u64::from(field.count);
         } else if self.is_transfer(step.opcode) {
             self.transfer += cost;
-        } else if self.carries_operands(step) {
-            self.push_cost = cost;
+        } else if is_push {
+            self.pushes.push(cost);
         }
     }
 }

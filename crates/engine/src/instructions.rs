@@ -1,6 +1,6 @@
 //! The instruction and gas tables: revm's for the fork, with the handlers and base prices of one revision.
 
-use residue_isa::revision::{eip6690_2024, evm384_v7};
+use residue_isa::revision::eip6690_2024;
 use residue_isa::{Family, GasSchedule, Revision};
 use revm::bytecode::opcode as evm;
 use revm::handler::instructions::EthInstructions;
@@ -64,11 +64,10 @@ pub(crate) fn instructions<H: FieldHost>(
 }
 
 fn handler<H: FieldHost>(revision: Revision, opcode: u8) -> Instruction<EthInterpreter, H> {
+    if let Some(handler) = evm384::handler(revision, opcode) {
+        return handler;
+    }
     match (revision, opcode) {
-        (Revision::Evm384V7, evm384_v7::ADDMOD384) => Instruction::new(evm384::addmod384),
-        (Revision::Evm384V7, evm384_v7::SUBMOD384) => Instruction::new(evm384::submod384),
-        (Revision::Evm384V7, evm384_v7::MULMODMONT384) => Instruction::new(evm384::mulmodmont384),
-        (Revision::Evm384V7, evm384_v7::LOGF) => Instruction::new(evm384::logf),
         (Revision::Eip6690_2024, eip6690_2024::SETMODX) => Instruction::new(eip6690::setmodx),
         (Revision::Eip6690_2024, eip6690_2024::LOADX) => Instruction::new(eip6690::loadx),
         (Revision::Eip6690_2024, eip6690_2024::STOREX) => Instruction::new(eip6690::storex),

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use residue_modular::FieldContext;
+use residue_modular::long::LongModulus;
 
 use crate::blocks::Blocks;
 use crate::halt::Halt;
@@ -44,6 +45,8 @@ pub(crate) struct FieldState {
     active_prices: WidthPrices,
     slot_bytes: usize,
     slot_words: u64,
+    /// The modulus that `evm384-v12` sets for the frame; of length 0 before.
+    pub(crate) long_modulus: LongModulus,
     /// Why the frame halts, when revm has no word for it.
     halt: Option<Halt>,
 }

@@ -1,5 +1,6 @@
 //! Tracing: every instruction as it has been executed, of the outermost frame and of all it calls.
 
+use residue_isa::revision::evm384::Modulus;
 use residue_isa::{Arithmetic, Family, Revision};
 use revm::Inspector;
 use revm::context_interface::{ContextTr, Host};
@@ -159,7 +160,11 @@ impl<'t, T: Tracer> Observer<'t, T> {
     fn field_step(&self, view: &View<'_>, opcode: u8) -> Option<FieldStep> {
         let operation = self.revision.arithmetic_of(opcode)?;
         Some(match self.revision.family() {
-            Family::Memory384 => FieldStep { operation, count: 1, width_limbs: 6 },
+            Family::Memory384 => {
+                let is_set = self.revision.evm384().is_some_and(|evm384| evm384.modulus == Modulus::Set);
+                let width_limbs = if is_set { view.machine.frame.long_modulus.size_bytes().div_ceil(8) } else { 6 };
+                FieldStep { operation, count: 1, width_limbs }
+            }
             Family::Slots => {
                 let instruction = self.revision.decode(&view.code()[view.pc().min(view.code().len())..]);
                 let count = instruction.map_or(0, |(instruction, _)| instruction.count());

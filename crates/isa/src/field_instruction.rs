@@ -72,9 +72,25 @@ pub enum FieldInstruction {
         x: u32,
         /// Byte offset of the second operand.
         y: u32,
-        /// Byte offset of the modulus, with r_inv = −m⁻¹ mod 2⁶⁴ in the eight bytes behind it.
-        modulus: u32,
+        /// Where the modulus m is, and r_inv = −m⁻¹ mod 2⁶⁴.
+        modulus: ModulusAt,
     },
+}
+
+/// Where an instruction on values in memory finds its modulus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ModulusAt {
+    /// At a byte offset; where r_inv is needed, it is in the eight bytes behind the modulus.
+    Offset(u32),
+    /// At a byte offset, with r_inv as an operand of its own: multiplications of `evm384-v1` to `evm384-v3`.
+    OffsetAndRInv {
+        /// Byte offset of the modulus.
+        offset: u32,
+        /// −m⁻¹ mod 2⁶⁴.
+        r_inv: u64,
+    },
+    /// Nowhere in the instruction: the revision has one field or one place for it, or an instruction before has set it.
+    Implied,
 }
 
 impl FieldInstruction {

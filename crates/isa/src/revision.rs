@@ -38,9 +38,33 @@ macro_rules! revisions {
     };
 }
 
+pub mod evm384;
+
 revisions! {
-    /// EVM384 version 7: `evm384-v7`.
+    /// EVM384 version 0, values on the stack: `evm384-v0`.
+    Evm384V0 = evm384_v0;
+    /// EVM384 version 1, the result overwrites the first operand: `evm384-v1`.
+    Evm384V1 = evm384_v1;
+    /// EVM384 version 2, four or five words on the stack: `evm384-v2`.
+    Evm384V2 = evm384_v2;
+    /// EVM384 version 3, version 2 without growth of memory: `evm384-v3`.
+    Evm384V3 = evm384_v3;
+    /// EVM384 version 4, the field of BLS12-381 only: `evm384-v4`.
+    Evm384V4 = evm384_v4;
+    /// EVM384 version 5, version 4 without growth of memory: `evm384-v5`.
+    Evm384V5 = evm384_v5;
+    /// EVM384 version 6, 256 slots at the bottom of memory: `evm384-v6`.
+    Evm384V6 = evm384_v6;
+    /// EVM384 version 7, four packed offsets: `evm384-v7`.
     Evm384V7 = evm384_v7;
+    /// EVM384 version 8, version 7 in big-endian: `evm384-v8`.
+    Evm384V8 = evm384_v8;
+    /// EVM384 version 9, four offsets behind the opcode: `evm384-v9`.
+    Evm384V9 = evm384_v9;
+    /// EVM384 version 10, four packed slot numbers: `evm384-v10`.
+    Evm384V10 = evm384_v10;
+    /// EVM384 version 12, a modulus of any length and three offsets behind the opcode: `evm384-v12`.
+    Evm384V12 = evm384_v12;
     /// EIP-6690 as rewritten at the end of 2024: `eip6690-2024`.
     #[allow(non_camel_case_types, reason = "the year is part of the revision's name")]
     Eip6690_2024 = eip6690_2024;
@@ -49,7 +73,8 @@ revisions! {
 /// Where a revision keeps field values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Family {
-    /// In EVM memory, 48 bytes each, Montgomery form with R = 2³⁸⁴ visible to the program; operands are byte offsets.
+    /// In EVM memory (`evm384-v0`: on the stack), 48 bytes each, Montgomery form with R = 2³⁸⁴ visible to the program;
+    /// [`Revision::evm384`] says what these revisions differ in.
     Memory384,
     /// In numbered slots of a field context; loads and stores convert to and from canonical form in memory.
     Slots,
@@ -90,6 +115,26 @@ pub enum EncodeError {
         revision: &'static str,
         /// The instruction refused.
         instruction: FieldInstruction,
+    },
+    /// A byte offset that the operands of the revision cannot name.
+    #[error("{revision} cannot address byte {offset} of memory: its operands are {operands}")]
+    Offset {
+        /// The revision asked.
+        revision: &'static str,
+        /// The offset refused.
+        offset: u32,
+        /// What it has instead.
+        operands: &'static str,
+    },
+    /// A result elsewhere than in the place of the first operand.
+    #[error("{revision} overwrites the first operand, at byte {x}; the result cannot go to byte {out}")]
+    ResultApart {
+        /// The revision asked.
+        revision: &'static str,
+        /// Offset of the result.
+        out: u32,
+        /// Offset of the first operand.
+        x: u32,
     },
 }
 
@@ -216,7 +261,7 @@ mod tests {
         }
         let error = "evm384-v70".parse::<Revision>().unwrap_err().to_string();
         assert!(error.contains("\"evm384-v70\""), "{error}");
-        assert!(error.contains("evm384-v7, eip6690-2024"), "{error}");
+        assert!(error.contains("evm384-v6, evm384-v7, evm384-v8"), "{error}");
     }
 
     #[test]

@@ -21,9 +21,20 @@ use crate::revision::{Family, Revision};
 /// File name and text of the schedules that come with the program.
 const BUNDLED: &[(&str, &str)] = &[
     ("evm384-evmone.toml", include_str!("../schedules/evm384-evmone.toml")),
+    ("evm384-geth.toml", include_str!("../schedules/evm384-geth.toml")),
+    ("evm384-geth-logf.toml", include_str!("../schedules/evm384-geth-logf.toml")),
+    ("evm384-geth-v10.toml", include_str!("../schedules/evm384-geth-v10.toml")),
     ("evm384-eip.toml", include_str!("../schedules/evm384-eip.toml")),
     ("evm384-model-a.toml", include_str!("../schedules/evm384-model-a.toml")),
+    ("evm384-model-a-pushdup2.toml", include_str!("../schedules/evm384-model-a-pushdup2.toml")),
+    ("evm384-model-a-repriced.toml", include_str!("../schedules/evm384-model-a-repriced.toml")),
+    ("evm384-model-a-fractional.toml", include_str!("../schedules/evm384-model-a-fractional.toml")),
     ("evm384-model-b.toml", include_str!("../schedules/evm384-model-b.toml")),
+    ("evm384-model-b-pushdup2.toml", include_str!("../schedules/evm384-model-b-pushdup2.toml")),
+    ("evm384-model-b-repriced.toml", include_str!("../schedules/evm384-model-b-repriced.toml")),
+    ("evm384-model-b-fractional.toml", include_str!("../schedules/evm384-model-b-fractional.toml")),
+    ("evm384-evmcurves.toml", include_str!("../schedules/evm384-evmcurves.toml")),
+    ("evm384-evmcurves-shr3.toml", include_str!("../schedules/evm384-evmcurves-shr3.toml")),
     ("eip6690.toml", include_str!("../schedules/eip6690.toml")),
 ];
 

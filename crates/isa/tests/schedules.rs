@@ -7,7 +7,8 @@ use residue_isa::Revision::{self, Eip6690_2024, Evm384V7};
 use residue_isa::{Arithmetic, Family, GasSchedule, Price};
 
 const EIP6690: &str = include_str!("../schedules/eip6690.toml");
-const EVMONE: &str = include_str!("../schedules/evm384-evmone.toml");
+/// A schedule of one revision.
+const EVMONE: &str = include_str!("evmone.toml");
 
 fn gas(price: Option<Price>) -> u64 {
     let price = price.unwrap();
@@ -30,24 +31,49 @@ fn changed(text: &str, from: &str, to: &str) -> String {
 
 #[test]
 fn every_revision_has_its_schedules_and_its_default() {
-    assert_eq!(GasSchedule::names(Evm384V7), ["evmone", "eip", "model-a", "model-b"]);
+    let of_update_5 = ["model-a", "model-b"]
+        .map(|model| ["", "-pushdup2", "-repriced", "-fractional"].map(|variant| format!("{model}{variant}")));
+    let of_update_5 = of_update_5.concat();
+    assert_eq!(
+        GasSchedule::names(Evm384V7),
+        [&["evmone", "geth", "geth-logf", "eip"].map(str::to_owned), &of_update_5[..]].concat()
+    );
+    assert_eq!(
+        GasSchedule::names(Revision::Evm384V9),
+        [&["evmone", "eip"].map(str::to_owned), &of_update_5[..]].concat()
+    );
+    assert_eq!(GasSchedule::names(Revision::Evm384V10), ["geth"]);
+    assert_eq!(GasSchedule::names(Revision::Evm384V12), ["evmcurves", "evmcurves-shr3"]);
+    for revision in ["v0", "v1", "v2", "v3", "v4", "v5", "v6", "v8"] {
+        assert_eq!(GasSchedule::names(format!("evm384-{revision}").parse().unwrap()), ["evmone"]);
+    }
     assert_eq!(GasSchedule::names(Eip6690_2024), ["eip6690"]);
     for &revision in Revision::ALL {
         let default = GasSchedule::default_for(revision).unwrap();
         assert_eq!((default.name(), default.family()), (revision.default_schedule(), revision.family()));
         for name in GasSchedule::names(revision) {
             let schedule = GasSchedule::named(&name, revision).unwrap();
-            assert!(schedule.is_for(revision) && schedule.is_whole() && !schedule.summary().is_empty());
+            assert!(schedule.is_for(revision) && !schedule.summary().is_empty());
+            assert_eq!(schedule.is_whole(), !name.ends_with("-fractional"));
             assert_eq!(GasSchedule::from_toml(&schedule.to_toml(), "again"), Ok(schedule));
         }
     }
-    let message = GasSchedule::named("eip6690", Evm384V7).unwrap_err().to_string();
-    assert_eq!(message, "evm384-v7 has no gas schedule \"eip6690\"; known are evmone, eip, model-a, model-b");
+    let message = GasSchedule::named("eip6690", Revision::Evm384V10).unwrap_err().to_string();
+    assert_eq!(message, "evm384-v10 has no gas schedule \"eip6690\"; known are geth");
 }
 
 #[test]
 fn evm384_prices_are_the_published_ones() {
-    for (name, prices) in [("evmone", [8, 8, 24]), ("eip", [3, 3, 6]), ("model-a", [2, 2, 6]), ("model-b", [1, 1, 3])] {
+    for (name, prices) in [
+        ("evmone", [8, 8, 24]),
+        ("eip", [3, 3, 6]),
+        ("model-a", [2, 2, 6]),
+        ("model-a-pushdup2", [2, 2, 6]),
+        ("model-a-repriced", [2, 2, 5]),
+        ("model-b", [1, 1, 3]),
+        ("model-b-pushdup2", [1, 1, 3]),
+        ("model-b-repriced", [1, 1, 3]),
+    ] {
         let schedule = GasSchedule::named(name, Evm384V7).unwrap();
         let mnemonics = ["ADDMOD384", "SUBMOD384", "MULMODMONT384"];
         for ((operation, mnemonic), price) in Arithmetic::ALL.into_iter().zip(mnemonics).zip(prices) {
@@ -59,6 +85,22 @@ fn evm384_prices_are_the_published_ones() {
         assert_eq!(schedule.base("MULMODX"), None);
         assert_eq!(schedule.set_modulus(6), Price::ZERO);
     }
+}
+
+#[test]
+fn repriced_and_fractional_models_price_the_evm_too() {
+    let prices = |name: &str| {
+        let schedule = GasSchedule::named(name, Revision::Evm384V9).unwrap();
+        let overrides: Vec<_> = schedule.evm_overrides().collect();
+        let of = |opcode: u8| overrides.iter().find(|(found, _)| *found == opcode).map_or(3000, |(_, price)| price.0);
+        let base = ["ADDMOD384", "SUBMOD384", "MULMODMONT384"].map(|mnemonic| schedule.base(mnemonic).unwrap().0);
+        // PUSH16, DUP1, MSTORE, MLOAD.
+        (base, [0x6f, 0x80, 0x52, 0x51].map(of))
+    };
+    assert_eq!(prices("model-a-pushdup2"), ([2000, 2000, 6000], [2000, 2000, 3000, 3000]));
+    assert_eq!(prices("model-a-repriced"), ([2000, 2000, 5000], [1000; 4]));
+    assert_eq!(prices("model-a-fractional"), ([1100, 1100, 5000], [900, 700, 800, 1000]));
+    assert_eq!(prices("model-b-fractional"), ([800, 700, 3000], [900, 700, 800, 1000]));
 }
 
 #[test]

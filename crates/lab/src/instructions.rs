@@ -7,8 +7,7 @@ mod bytecode;
 mod kernels;
 mod straight;
 
-use residue_isa::Revision;
-
+use crate::MEASURED;
 use crate::error::LabError;
 use crate::group::{Effort, Group, Observer, Progress};
 use crate::harness::{Sample, Subject, interleave};
@@ -52,7 +51,7 @@ fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, Lab
     let mut rows = Vec::new();
     for operands in [Operands::bls12_381_fr(), Operands::bls12_381_fp(), Operands::bw6_761_fp()] {
         let mut layers = kernels::layers(&operands, effort.turns);
-        for &revision in Revision::ALL {
+        for revision in MEASURED {
             layers.extend(bytecode::layers(revision, &operands, effort.turns)?);
         }
         let mut subjects: Vec<Subject<'_>> = layers.iter_mut().flat_map(|layer| layer.subjects.drain(..)).collect();

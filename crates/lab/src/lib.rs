@@ -32,3 +32,7 @@ pub use harness::{Sample, Subject, interleave};
 pub use machine::Machine;
 pub use record::{Quantity, Record, Row};
 pub use statistics::Spread;
+
+/// The revisions that are measured: the last with values in memory that others' programs are written for, and the last with
+/// slots. The others differ from them in how operands are named.
+pub const MEASURED: [residue_isa::Revision; 2] = [residue_isa::Revision::Evm384V7, residue_isa::Revision::Eip6690_2024];

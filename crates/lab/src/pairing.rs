@@ -10,6 +10,7 @@ use residue_contracts::Contract;
 use residue_engine::{Engine, EngineConfig, native};
 use residue_isa::Revision;
 
+use crate::MEASURED;
 use crate::engines::EngineLayer;
 use crate::error::LabError;
 use crate::group::{Effort, Group, Observer, Progress};
@@ -55,8 +56,8 @@ struct Compiled {
 fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, LabError> {
     let contract = residue_contracts::find(CONTRACT).ok_or(LabError::NoContract { name: CONTRACT })?;
     let mut compiled = Vec::new();
-    for (done, &revision) in Revision::ALL.iter().enumerate() {
-        observer(Progress { step: "compiling", done, total: Revision::ALL.len() });
+    for (done, &revision) in MEASURED.iter().enumerate() {
+        observer(Progress { step: "compiling", done, total: MEASURED.len() });
         compiled.extend(compile(contract, revision)?);
     }
     let mut rows = Vec::new();
@@ -215,7 +216,7 @@ mod tests {
             let mut rows = rows.iter();
             rows.find(|row| row.name == name && row.quantity == quantity && row.baseline.as_deref() == baseline)
         };
-        let layers = Revision::ALL.iter().flat_map(|revision| EngineLayer::all_of(*revision).unwrap());
+        let layers = MEASURED.iter().flat_map(|revision| EngineLayer::all_of(*revision).unwrap());
         for EngineLayer { name: layer, .. } in layers {
             let name = format!("{layer}/pairing/2");
             for baseline in BASELINES {

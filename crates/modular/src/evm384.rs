@@ -72,6 +72,22 @@ pub fn write_le(value: &Value, bytes: &mut [u8; VALUE_BYTES]) {
     }
 }
 
+/// The value of 48 big-endian bytes.
+#[inline]
+pub fn read_be(bytes: &[u8; VALUE_BYTES]) -> Value {
+    let (limbs, _) = bytes.as_chunks::<LIMB_BYTES>();
+    core::array::from_fn(|i| Limb::from_be_bytes(limbs[WIDTH_LIMBS - 1 - i]))
+}
+
+/// The 48 big-endian bytes of a value.
+#[inline]
+pub fn write_be(value: &Value, bytes: &mut [u8; VALUE_BYTES]) {
+    let (limbs, _) = bytes.as_chunks_mut::<LIMB_BYTES>();
+    for (bytes, limb) in limbs.iter_mut().rev().zip(value) {
+        *bytes = limb.to_be_bytes();
+    }
+}
+
 /// [`add`] on little-endian values at byte offsets of `memory`, any alignment and overlap: all is read before anything
 /// is written. Panics unless the ranges of 48 bytes lie inside `memory`.
 #[inline]
@@ -93,7 +109,12 @@ pub fn sub_in_memory(memory: &mut [u8], out: usize, x: usize, y: usize, m: usize
 #[inline]
 pub fn mul_in_memory(memory: &mut [u8], out: usize, x: usize, y: usize, m: usize) {
     let r_inv = memory[m..][VALUE_BYTES..][..LIMB_BYTES].try_into().expect("the slice was cut to 8 bytes");
-    let r_inv = Limb::from_le_bytes(r_inv);
+    mul_in_memory_with(memory, out, x, y, m, Limb::from_le_bytes(r_inv));
+}
+
+/// [`mont_mul`] in memory, as [`add_in_memory`], with r_inv given.
+#[inline]
+pub fn mul_in_memory_with(memory: &mut [u8], out: usize, x: usize, y: usize, m: usize, r_inv: Limb) {
     if !backend::mont_mul_in_memory(memory, out, x, y, m, r_inv) {
         let product = mont_mul(&value_at(memory, x), &value_at(memory, y), &value_at(memory, m), r_inv);
         set_value_at(memory, out, &product);

@@ -18,6 +18,7 @@ pub mod fields;
 pub mod fp;
 pub mod inverse;
 pub mod limbs;
+pub mod long;
 pub mod modulus;
 
 #[allow(unsafe_code, reason = "kernels call CPU instructions that the compiler does not emit by itself")]

@@ -38,7 +38,13 @@
 //! | memory ceiling | exactly the ceiling is allowed; slots do not count towards it | it bounds memory |
 //! | range of length 0 | its offset is ignored, nothing grows | the EVM's rule |
 //! | exceptional halt | output empty, all gas used, memory as before the instruction | the frame is void |
-//! | `evm384-v7`: growth | all four operands, +48 or (MUL) +56 | as evmone, under every schedule |
+//! | `evm384-v0`: order of words | the first of a pair above the second; a result's last 16 bytes 0 | undecided |
+//! | `evm384-v3`, `-v5`: value outside memory | `memory_out_of_range`, at any offset | undefined at the origin |
+//! | `evm384-v1` to `-v3`: r_inv ≥ 2⁶⁴ | `out_of_gas`, before the operands are looked at | as evmone |
+//! | `evm384-v7` to `-v9`: growth | all four operands, +48 or (MUL) +56 | as evmone, under every schedule |
+//! | `evm384-v10`: highest slot | must end before the last byte of memory, else `memory_out_of_range` | as go-ethereum |
+//! | `evm384-v12`: byte behind the opcode is not 65 | `invalid_instruction`, with any gas | it is no instruction |
+//! | `evm384-v12`: length 0 | instructions do nothing, nothing grows | as evm.py, unverified as intent |
 //! | `evm384-v7`: bits 128..255 of the operand word | ignored | as evmone |
 //! | 6690 `SETMODX`: id | 0 ≤ id ≤ 256, so 257 ids; above: `no_context` | the text asserts it so |
 //! | 6690 `SETMODX`: known id | nothing else is checked | the text's branch comes first |

@@ -64,6 +64,9 @@ fn field_step(
     frame.next_pc = start + opcode.immediate_bytes;
     let code = frame.code;
     let immediate = code.get(start..frame.next_pc).ok_or(Halt::InvalidInstruction)?;
+    if !field.accepts(opcode, immediate) {
+        return Err(Halt::InvalidInstruction);
+    }
     if frame.stack_size() < opcode.pops {
         return Err(Halt::StackUnderflow);
     }

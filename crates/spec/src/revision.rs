@@ -1,7 +1,19 @@
 //! Revisions: each is one file here, a table of its opcodes and the state it adds to a frame.
 
 pub mod eip6690_2024;
+pub mod evm384;
+pub mod evm384_v0;
+pub mod evm384_v1;
+pub mod evm384_v10;
+pub mod evm384_v12;
+pub mod evm384_v2;
+pub mod evm384_v3;
+pub mod evm384_v4;
+pub mod evm384_v5;
+pub mod evm384_v6;
 pub mod evm384_v7;
+pub mod evm384_v8;
+pub mod evm384_v9;
 
 use crate::frame::Frame;
 use crate::halt::Halt;
@@ -31,7 +43,7 @@ pub struct FieldOpcode {
     pub mnemonic: &'static str,
     /// Bytes behind the opcode that belong to the instruction.
     pub immediate_bytes: usize,
-    /// Words it takes from the stack. None of them puts any.
+    /// Words it takes from the stack. None puts any but those of `evm384-v0`, which put two.
     pub pops: usize,
 }
 
@@ -46,11 +58,30 @@ pub trait FieldState {
         frame: &mut Frame<'_>,
         prices: &Prices,
     ) -> Result<(), Halt>;
+
+    /// Whether the immediate is one that `opcode` may have. Asked before anything else: if not, it is no instruction.
+    fn accepts(&self, _opcode: &FieldOpcode, _immediate: &[u8]) -> bool {
+        true
+    }
 }
 
 impl Revision {
     /// Every revision there is.
-    pub const ALL: &'static [Revision] = &[evm384_v7::REVISION, eip6690_2024::REVISION];
+    pub const ALL: &'static [Revision] = &[
+        evm384_v0::REVISION,
+        evm384_v1::REVISION,
+        evm384_v2::REVISION,
+        evm384_v3::REVISION,
+        evm384_v4::REVISION,
+        evm384_v5::REVISION,
+        evm384_v6::REVISION,
+        evm384_v7::REVISION,
+        evm384_v8::REVISION,
+        evm384_v9::REVISION,
+        evm384_v10::REVISION,
+        evm384_v12::REVISION,
+        eip6690_2024::REVISION,
+    ];
 
     /// The revision called `name`.
     pub fn named(name: &str) -> Option<&'static Revision> {

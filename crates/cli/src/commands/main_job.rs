@@ -1,12 +1,12 @@
-//! `residue` without a command: the pairing contract checks a BLS signature under every revision, beside the native library
-//! on the same input in the same run. All is well only if every output is the native one.
+//! `residue` without a command: the pairing contract checks a BLS signature under the revisions that are measured, beside
+//! the native library on the same input in the same run. All is well only if every output is the native one.
 
 use anyhow::{Context, Result, anyhow};
 use residue_contracts::Contract;
 use residue_engine::Fork;
 use residue_engine::native::NativeOutput;
 use residue_isa::Revision;
-use residue_lab::Machine;
+use residue_lab::{MEASURED, Machine};
 use serde_json::{Value, json};
 
 use super::Verdict;
@@ -29,12 +29,12 @@ struct Attempt {
     agrees: bool,
 }
 
-/// Runs the contract under every revision and compares.
+/// Runs the contract under the revisions that are measured and compares.
 pub fn main_job(json: bool) -> Result<Verdict> {
     let contract = residue_contracts::find(CONTRACT).ok_or_else(|| anyhow!("there is no contract {CONTRACT}"))?;
     let input = (contract.example)();
     let native = contract.native(&input).ok_or_else(|| anyhow!("{CONTRACT} replaces no precompile"))??;
-    let attempts = Revision::ALL.iter().map(|&revision| attempt(contract, revision, &input, &native));
+    let attempts = MEASURED.iter().map(|&revision| attempt(contract, revision, &input, &native));
     let attempts = attempts.collect::<Result<Vec<_>>>()?;
     let all_agree = attempts.iter().all(|attempt| attempt.agrees);
 

@@ -1,7 +1,10 @@
-//! EVM384: values in EVM memory in 48-byte little-endian Montgomery form, R = 2³⁸⁴.
+//! EVM384: values in EVM memory in 48-byte Montgomery form, R = 2³⁸⁴, for every revision of it.
 //!
-//! Slots are places in memory, one behind the other; behind them stand the constants, the modulus and r_inv. The 64 bytes
-//! below the slots are scratch.
+//! Slots are places in memory, one behind the other; behind them stand the constants, the modulus and r_inv, unless the
+//! revision has another place for the modulus. The bytes below the slots are scratch. How an instruction names its operands
+//! is in [`operands`]; what else revisions differ in is the byte order and who knows the modulus.
+
+mod operands;
 
 use super::{SlotOp, Target, clear, push, require_padding};
 use crate::allocate::Slot;
@@ -10,17 +13,21 @@ use num_bigint::BigUint;
 use num_traits::{One, ToPrimitive};
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
-use residue_isa::{Arithmetic, FieldInstruction};
+use residue_isa::revision::evm384::{self, BLS12_381_P, ByteOrder, Modulus, Operands};
+use residue_isa::revision::evm384_v12::SETMOD;
+use residue_isa::{Arithmetic, FieldInstruction, GasSchedule, Revision};
 
 /// Bytes of one value.
 const VALUE_BYTES: u32 = 48;
-/// Where slots begin.
-const SLOTS_AT: u32 = 64;
 /// Bytes of r_inv behind the modulus.
 const R_INV_BYTES: u32 = 8;
+/// Slots where the revision has no limit of its own.
+const SLOTS_MAX: u32 = 4096;
 
 /// Lowering for interfaces with 384-bit values in memory.
 pub struct Evm384 {
+    revision: Revision,
+    interface: evm384::Evm384,
     modulus: BigUint,
     /// Constants as they stand behind the slots, in Montgomery form.
     constants: Vec<BigUint>,
@@ -29,9 +36,10 @@ pub struct Evm384 {
     /// Slots with R mod m and R⁻¹ mod m: in memory R² mod m and 1, which lead into Montgomery form and out of it.
     r: Slot,
     r_inverse: Slot,
-    /// Gas of a copy by addition of zero, pushes included.
-    gas_of_addition: u64,
+    /// Gas of a copy by addition of zero, pushes included; none if that is no way to copy.
+    gas_of_addition: Option<u64>,
     data: LabelId,
+    modulus_data: LabelId,
     reverse: LabelId,
 }
 
@@ -42,14 +50,35 @@ pub fn conversion_constants(modulus: &BigUint) -> [BigUint; 2] {
     [r, inverse]
 }
 
+/// The modulus of revisions that have one field only.
+pub fn fixed_modulus() -> BigUint {
+    BLS12_381_P.iter().rev().fold(BigUint::ZERO, |number, &limb| (number << 64) | BigUint::from(limb))
+}
+
+/// How many slots a revision can name, constants included.
+pub fn slot_limit(interface: &evm384::Evm384) -> u32 {
+    if interface.operands == Operands::Values {
+        return SLOTS_MAX;
+    }
+    let last = u64::from(interface.operand_max) * u64::from(interface.unit_bytes);
+    let slots = (last - u64::from(slots_at(interface))) / u64::from(VALUE_BYTES) + 1;
+    u32::try_from(slots).unwrap_or(SLOTS_MAX).min(SLOTS_MAX)
+}
+
+/// Where slots begin: behind 64 bytes of scratch, at a place that operands can name.
+fn slots_at(interface: &evm384::Evm384) -> u32 {
+    64u32.next_multiple_of(interface.unit_bytes)
+}
+
 impl Evm384 {
     /// `constants[i]`, given canonical, stands in slot `first_constant + i`.
     pub fn new(
+        revision: Revision,
+        interface: &evm384::Evm384,
         modulus: &BigUint,
         constants: &[BigUint],
-        first_constant: Slot,
-        zero: Slot,
-        gas_of_addition: u64,
+        [first_constant, zero]: [Slot; 2],
+        schedule: &GasSchedule,
         code: &mut Assembly,
     ) -> Self {
         let constant_slot = |wanted: &BigUint| {
@@ -57,34 +86,75 @@ impl Evm384 {
             first_constant + u32::try_from(index).expect("the number of constants was checked")
         };
         let [r, r_inverse] = conversion_constants(modulus);
+        let opcode = revision.arithmetic_opcode(Arithmetic::Add);
+        let pushes = revision.row(opcode).map_or(0, |row| u64::from(row.pops));
+        let copies = !matches!(interface.operands, Operands::Values | Operands::Words { overwrites_x: true });
+        let gas_of_addition = schedule.instruction(Arithmetic::Add, 6, 1).whole() + 3 * pushes;
         Self {
+            revision,
+            interface: *interface,
             modulus: modulus.clone(),
             constants: constants.iter().map(|constant| (constant << 384) % modulus).collect(),
             first_constant,
             zero,
             r: constant_slot(&r),
             r_inverse: constant_slot(&r_inverse),
-            gas_of_addition,
+            gas_of_addition: copies.then_some(gas_of_addition),
             data: code.new_label(),
+            modulus_data: code.new_label(),
             reverse: code.new_label(),
         }
     }
 
-    fn address(&self, slot: Slot) -> u32 {
-        SLOTS_AT + VALUE_BYTES * slot
+    /// Bytes from one slot to the next. A value from the stack is written in two words.
+    fn stride(&self) -> u32 {
+        if self.interface.operands == Operands::Values { 64 } else { VALUE_BYTES }
     }
 
+    fn address(&self, slot: Slot) -> u32 {
+        slots_at(&self.interface) + self.stride() * slot
+    }
+
+    /// The slot at an address, if one begins there.
+    fn slot(&self, address: u32) -> Option<Slot> {
+        let offset = address.checked_sub(slots_at(&self.interface))?;
+        (offset % self.stride() == 0).then_some(offset / self.stride())
+    }
+
+    fn constants_end(&self) -> u32 {
+        self.address(self.first_constant) + self.stride() * self.constant_count()
+    }
+
+    /// Where the modulus is in memory, with r_inv behind it.
     fn modulus_at(&self) -> u32 {
-        self.address(self.first_constant) + VALUE_BYTES * self.constant_count()
+        match self.interface.modulus {
+            Modulus::Place(address) => address,
+            _ => self.constants_end(),
+        }
     }
 
     fn constant_count(&self) -> u32 {
         u32::try_from(self.constants.len()).expect("the number of constants was checked")
     }
 
-    /// An operation on byte offsets.
-    fn field(&self, code: &mut Assembly, operation: Arithmetic, out: u32, x: u32, y: u32) {
-        code.field(FieldInstruction::Memory { operation, out, x, y, modulus: self.modulus_at() });
+    fn is_big_endian(&self) -> bool {
+        self.interface.byte_order == ByteOrder::Big
+    }
+
+    /// `value` in as many bytes as there are from slot to slot.
+    fn bytes(&self, value: &BigUint) -> Vec<u8> {
+        let mut bytes = value.to_bytes_le();
+        bytes.resize(VALUE_BYTES as usize, 0);
+        if self.is_big_endian() {
+            bytes.reverse();
+        }
+        bytes.resize(self.stride() as usize, 0);
+        bytes
+    }
+
+    fn r_inv_bytes(&self) -> [u8; 8] {
+        let r_inv = r_inv(&self.modulus);
+        if self.is_big_endian() { r_inv.to_be_bytes() } else { r_inv.to_le_bytes() }
     }
 
     /// [word] → [word with its bytes reversed]
@@ -145,13 +215,6 @@ impl Evm384 {
     }
 }
 
-/// `value` in 48 little-endian bytes.
-fn le_bytes(value: &BigUint) -> Vec<u8> {
-    let mut bytes = value.to_bytes_le();
-    bytes.resize(VALUE_BYTES as usize, 0);
-    bytes
-}
-
 /// −m⁻¹ mod 2⁶⁴.
 fn r_inv(modulus: &BigUint) -> u64 {
     let two_64 = BigUint::one() << 64;
@@ -161,18 +224,37 @@ fn r_inv(modulus: &BigUint) -> u64 {
 
 impl Target for Evm384 {
     fn memory_bytes(&self) -> u32 {
-        (self.modulus_at() + VALUE_BYTES + R_INV_BYTES).next_multiple_of(32)
+        let behind_modulus = match self.interface.modulus {
+            Modulus::Fixed => 0,
+            _ => self.modulus_at() + VALUE_BYTES + R_INV_BYTES,
+        };
+        self.constants_end().max(behind_modulus).next_multiple_of(32)
     }
 
     fn element_bytes(&self) -> u32 {
-        VALUE_BYTES
+        self.stride()
     }
 
+    /// Memory then reaches behind everything that instructions name, so that they need not grow it.
     fn start(&self, code: &mut Assembly, _: u32) -> u32 {
-        push(code, VALUE_BYTES * (self.constant_count() + 1) + R_INV_BYTES);
+        let constants_bytes = self.stride() * self.constant_count();
+        let modulus_bytes = if self.interface.modulus == Modulus::Fixed { 0 } else { VALUE_BYTES + R_INV_BYTES };
+        let is_one_run = self.modulus_at() == self.constants_end();
+        push(code, if is_one_run { constants_bytes + modulus_bytes } else { constants_bytes });
         code.push_label(self.data);
         push(code, self.address(self.first_constant));
         code.op(evm::CODECOPY);
+        if !is_one_run {
+            push(code, modulus_bytes);
+            code.push_label(self.modulus_data);
+            push(code, self.modulus_at());
+            code.op(evm::CODECOPY);
+        }
+        if self.interface.modulus == Modulus::Set {
+            push(code, VALUE_BYTES);
+            push(code, self.modulus_at());
+            code.op(SETMOD);
+        }
         self.memory_bytes()
     }
 
@@ -183,9 +265,9 @@ impl Target for Evm384 {
     }
 
     fn copy(&self, code: &mut Assembly, copy: Copy) {
-        let bytes = VALUE_BYTES * copy.count;
+        let bytes = self.stride() * copy.count;
         let gas_of_mcopy = 4 * 3 + 3 * u64::from(bytes.div_ceil(32));
-        if u64::from(copy.count) * self.gas_of_addition <= gas_of_mcopy {
+        if self.gas_of_addition.is_some_and(|gas| u64::from(copy.count) * gas <= gas_of_mcopy) {
             for lane in 0..copy.count {
                 let (to, from) = (self.address(copy.to + lane), self.address(copy.from + lane));
                 self.field(code, Arithmetic::Add, to, from, self.address(self.zero));
@@ -204,14 +286,14 @@ impl Target for Evm384 {
     }
 
     fn load(&self, code: &mut Assembly, first: Slot, count: u32) {
-        push(code, VALUE_BYTES * count);
+        push(code, self.stride() * count);
         code.op(evm::SWAP1);
         push(code, self.address(first));
         code.op(evm::MCOPY);
     }
 
     fn store(&self, code: &mut Assembly, first: Slot, count: u32) {
-        push(code, VALUE_BYTES * count);
+        push(code, self.stride() * count);
         push(code, self.address(first));
         code.op(evm::DUP3);
         code.op(evm::MCOPY);
@@ -268,29 +350,42 @@ impl Target for Evm384 {
             shifted_load(code, rest_bytes);
         }
         self.require_below_modulus(code, fail);
-        self.call_reverse(code);
-        push(code, 0);
-        code.op(evm::MSTORE);
-        self.call_reverse(code);
-        push(code, 32);
-        code.op(evm::MSTORE);
+        if self.is_big_endian() {
+            // The lower 32 bytes go over what the shifted upper 16 leave of zeros behind them.
+            code.op(evm::SWAP1);
+            push(code, 128);
+            code.op(evm::SHL);
+            push(code, 0);
+            code.op(evm::MSTORE);
+            push(code, 16);
+            code.op(evm::MSTORE);
+        } else {
+            self.call_reverse(code);
+            push(code, 0);
+            code.op(evm::MSTORE);
+            self.call_reverse(code);
+            push(code, 32);
+            code.op(evm::MSTORE);
+        }
         self.field(code, Arithmetic::Mul, self.address(slot), 0, self.address(self.r));
     }
 
     fn output(&self, code: &mut Assembly, slot: Slot, address: u32, size_bytes: u32) {
         self.field(code, Arithmetic::Mul, 0, self.address(slot), self.address(self.r_inverse));
-        push(code, 16);
-        code.op(evm::MLOAD);
-        self.call_reverse(code);
-        push(code, 0);
-        code.op(evm::MLOAD);
-        self.call_reverse(code);
-        // The scratch now holds the number big-endian: its last 32 bytes are on top of the stack.
-        code.op(evm::SWAP1);
-        push(code, 0);
-        code.op(evm::MSTORE);
-        push(code, 16);
-        code.op(evm::MSTORE);
+        if !self.is_big_endian() {
+            push(code, 16);
+            code.op(evm::MLOAD);
+            self.call_reverse(code);
+            push(code, 0);
+            code.op(evm::MLOAD);
+            self.call_reverse(code);
+            // The reversed first 32 bytes of the scratch, its last ones now, are on top of the stack.
+            code.op(evm::SWAP1);
+            push(code, 0);
+            code.op(evm::MSTORE);
+            push(code, 16);
+            code.op(evm::MSTORE);
+        }
         let pad_bytes = size_bytes.saturating_sub(VALUE_BYTES);
         if pad_bytes > 0 {
             clear(code, address, pad_bytes);
@@ -304,21 +399,33 @@ impl Target for Evm384 {
 
     fn lanes(&self, instruction: &FieldInstruction) -> Option<Vec<SlotOp>> {
         let FieldInstruction::Memory { operation, out, x, y, modulus } = *instruction else { return None };
-        let slot = |address: u32| {
-            let offset = address.checked_sub(SLOTS_AT)?;
-            (offset % VALUE_BYTES == 0).then_some(offset / VALUE_BYTES)
-        };
-        let lane = SlotOp { operation, out: slot(out)?, x: slot(x)?, y: slot(y)? };
-        (modulus == self.modulus_at()).then(|| vec![lane])
+        let lane = SlotOp { operation, out: self.slot(out)?, x: self.slot(x)?, y: self.slot(y)? };
+        (modulus == self.modulus_operand(operation)).then(|| vec![lane])
+    }
+
+    fn read(&self, code: &[u8]) -> Option<(Vec<SlotOp>, usize)> {
+        match self.interface.operands {
+            Operands::Values => self.read_values(code),
+            Operands::Words { overwrites_x: true } => self.read_overwriting(code),
+            _ => {
+                let (instruction, bytes) = self.revision.decode(code)?;
+                Some((self.lanes(&instruction)?, bytes))
+            }
+        }
     }
 
     fn end(&self, code: &mut Assembly) {
-        self.reverse_subroutine(code);
+        if !self.is_big_endian() {
+            self.reverse_subroutine(code);
+        }
         code.mark(self.data);
         for constant in &self.constants {
-            code.data(le_bytes(constant));
+            code.data(self.bytes(constant));
         }
-        code.data(le_bytes(&self.modulus));
-        code.data(r_inv(&self.modulus).to_le_bytes());
+        code.mark(self.modulus_data);
+        if self.interface.modulus != Modulus::Fixed {
+            let modulus = &self.bytes(&self.modulus)[..VALUE_BYTES as usize];
+            code.data([modulus, &self.r_inv_bytes()].concat());
+        }
     }
 }

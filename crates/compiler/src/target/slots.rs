@@ -8,7 +8,7 @@ use num_bigint::BigUint;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
 use residue_isa::revision::eip6690_2024::{LOADX, SETMODX, STOREX};
-use residue_isa::{Arithmetic, FieldInstruction, Lanes};
+use residue_isa::{Arithmetic, FieldInstruction, Lanes, Revision};
 
 /// Lowering for interfaces with slots.
 pub struct Slots {
@@ -210,6 +210,11 @@ impl Target for Slots {
             Some(SlotOp { operation, out: slot(out)?, x: slot(x)?, y: slot(y)? })
         };
         (0..count).map(lane).collect()
+    }
+
+    fn read(&self, code: &[u8]) -> Option<(Vec<SlotOp>, usize)> {
+        let (instruction, bytes) = Revision::Eip6690_2024.decode(code)?;
+        Some((self.lanes(&instruction)?, bytes))
     }
 
     fn end(&self, code: &mut Assembly) {

@@ -38,6 +38,7 @@ pub fn random_code(random: &mut impl Rng, revision: Option<Revision>, callees: &
             70..90 => match revision {
                 Some(Revision::Eip6690_2024) => slot_instruction(random, code),
                 Some(Revision::Evm384V7) => memory_instruction(random, code),
+                Some(revision) => field_instruction(random, revision, code),
                 None => code.op(PLAIN[random.random_range(0..PLAIN.len())]),
             },
             90..94 if !callees.is_empty() => {
@@ -82,4 +83,18 @@ fn slot_instruction(random: &mut impl Rng, code: Code) -> Code {
 fn memory_instruction(random: &mut impl Rng, code: Code) -> Code {
     let mut offset = || random.random_range(0..500);
     code.v7(0xc0 + (offset() % 4) as u8, offset(), offset(), offset(), offset())
+}
+
+/// An opcode of the revision, with its immediate, on small words.
+fn field_instruction(random: &mut impl Rng, revision: Revision, code: Code) -> Code {
+    let rows = revision.opcodes();
+    let row = rows[random.random_range(0..rows.len())];
+    let words: Vec<u64> = (0..random.random_range(0..=7)).map(|_| random.random_range(0..500)).collect();
+    let mut code = code.stack(&words).op(row.byte);
+    // The first byte is a marker in some revisions.
+    code.0.extend((0..row.immediate_bytes).map(|at| match at {
+        0 if random.random() => 0x65,
+        _ => random.random::<u8>() & 0x83,
+    }));
+    code
 }

@@ -6,7 +6,8 @@
 //!   pushes the offset of either.
 //! - `const NAME = 5` before its first use; NAME then stands for the number.
 //! - `MULMODX out[:stride] x[:stride] y[:stride] [xCOUNT]` with slots; a stride is 1 unless given, and so is the count.
-//! - `MULMODMONT384 out x y modulus` with byte offsets; without operands they come from the stack.
+//! - `MULMODMONT384 out x y modulus` with byte offsets; without operands they come from the stack. Where the revision takes
+//!   r_inv from the stack it follows behind the modulus of a multiplication; where it takes no modulus neither is written.
 //! - `; comment` and `// comment` to the end of the line.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,8 +17,9 @@ use thiserror::Error;
 
 use super::token::{Place, Token, tokens};
 use super::{AssembleError, Code, Item, LabelId, assemble};
-use crate::field_instruction::{Arithmetic, FieldInstruction, Lanes};
+use crate::field_instruction::{Arithmetic, FieldInstruction, Lanes, ModulusAt};
 use crate::opcode::evm::{PUSH0, PUSH1, PUSH32};
+use crate::revision::evm384::{Modulus, Operands};
 use crate::revision::{Family, Revision};
 
 /// What is wrong in assembly text, and where.
@@ -259,14 +261,29 @@ impl<'a> Parser<'a> {
         Ok(Lanes { index: self.byte(token, index, "a slot")?, stride: self.byte(token, stride, "a stride")? })
     }
 
-    /// `out x y modulus` or nothing.
+    /// `out x y`, `out x y modulus` or `out x y modulus r_inv`, as the revision has it; nothing where they can be on the stack.
     fn memory(&mut self, operation: Arithmetic, opcode: u8) -> Result<Item, ParseError> {
+        let Some(evm384) = self.revision.evm384() else {
+            return Ok(Item::Op(opcode));
+        };
         let constants = &self.constants;
         let is_number = |token: &Token<'a>| is_digits(token.text) || constants.contains_key(token.text);
-        if !self.tokens.peek().is_some_and(is_number) {
+        let on_stack = match evm384.operands {
+            Operands::Values => true,
+            Operands::Words { .. } | Operands::Packed => !self.tokens.peek().is_some_and(is_number),
+            Operands::Immediate => false,
+        };
+        if on_stack {
             return Ok(Item::Op(opcode));
         }
-        let [out, x, y, modulus] = [self.offset()?, self.offset()?, self.offset()?, self.offset()?];
+        let [out, x, y] = [self.offset()?, self.offset()?, self.offset()?];
+        let modulus = match evm384.modulus {
+            Modulus::OperandAndRInv if operation == Arithmetic::Mul => {
+                ModulusAt::OffsetAndRInv { offset: self.offset()?, r_inv: self.r_inv()? }
+            }
+            Modulus::Operand | Modulus::OperandAndRInv => ModulusAt::Offset(self.offset()?),
+            Modulus::Value | Modulus::Place(_) | Modulus::Fixed | Modulus::Set => ModulusAt::Implied,
+        };
         Ok(Item::Field(FieldInstruction::Memory { operation, out, x, y, modulus }))
     }
 
@@ -274,6 +291,12 @@ impl<'a> Parser<'a> {
         let token = self.next("a byte offset")?;
         let value = self.number(token, token.text)?;
         u32::try_from(&value).map_err(|_| too_large(token, value, "a byte offset", u32::MAX.into()))
+    }
+
+    fn r_inv(&mut self) -> Result<u64, ParseError> {
+        let token = self.next("r_inv")?;
+        let value = self.number(token, token.text)?;
+        u64::try_from(&value).map_err(|_| too_large(token, value, "r_inv", u64::MAX.into()))
     }
 
     fn byte(&self, token: Token<'a>, text: &str, what: &'static str) -> Result<u8, ParseError> {

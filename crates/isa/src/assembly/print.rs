@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::Item;
-use crate::field_instruction::{FieldInstruction, Lanes};
+use crate::field_instruction::{FieldInstruction, Lanes, ModulusAt};
 use crate::revision::Revision;
 
 /// One line an item; labels are named `L` and their number.
@@ -60,7 +60,14 @@ pub(super) fn field_text(instruction: &FieldInstruction, revision: Revision) -> 
             }
             if count == 1 { Ok(()) } else { write!(text, " x{count}") }
         }
-        FieldInstruction::Memory { out, x, y, modulus, .. } => write!(text, " {out:#x} {x:#x} {y:#x} {modulus:#x}"),
+        FieldInstruction::Memory { out, x, y, modulus, .. } => {
+            let operands = write!(text, " {out:#x} {x:#x} {y:#x}");
+            operands.and_then(|()| match modulus {
+                ModulusAt::Offset(offset) => write!(text, " {offset:#x}"),
+                ModulusAt::OffsetAndRInv { offset, r_inv } => write!(text, " {offset:#x} {r_inv:#x}"),
+                ModulusAt::Implied => Ok(()),
+            })
+        }
     };
     result.expect("writing to a string does not fail");
     text

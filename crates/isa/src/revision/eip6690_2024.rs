@@ -102,6 +102,7 @@ fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::field_instruction::ModulusAt;
 
     #[test]
     fn the_immediate_is_index_and_stride_of_out_x_y_then_count() {
@@ -121,7 +122,7 @@ mod tests {
 
     #[test]
     fn memory_offsets_are_refused_and_nothing_is_appended() {
-        let memory = FieldInstruction::Memory { operation: Arithmetic::Add, out: 0, x: 0, y: 0, modulus: 0 };
+        let memory = FieldInstruction::Memory { operation: Arithmetic::Add, out: 0, x: 0, y: 0, modulus: ModulusAt::Implied };
         let mut code = Vec::new();
         assert!(matches!(encode(&memory, &mut code), Err(EncodeError::OperandKind { revision: "eip6690-2024", .. })));
         assert!(code.is_empty());

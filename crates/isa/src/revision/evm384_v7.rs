@@ -5,8 +5,9 @@
 //! above 128 are ignored. Values are little-endian; behind the 48 bytes of the modulus follow the 8 bytes of
 //! r_inv = −m⁻¹ mod 2⁶⁴. Memory grows to max(offsets) + 48, for a multiplication to max(offsets) + 56, as evmone does.
 
+use super::evm384::{ByteOrder, Evm384, Modulus, Operands as OperandsFrom, Parts, opcode, operation, refused};
 use super::{EncodeError, Family, Interface};
-use crate::field_instruction::{Arithmetic, FieldInstruction};
+use crate::field_instruction::{FieldInstruction, ModulusAt};
 use crate::opcode::{evm::PUSH16, immediate_table, opcodes};
 
 opcodes! {
@@ -16,10 +17,6 @@ opcodes! {
     0xc3 LOGF          "Debugging aid without effect: offset, element size, number of elements." 3 -> 0;
 }
 
-/// Bytes of a value in memory.
-pub const VALUE_BYTES: usize = 48;
-/// Bytes of r_inv, which follows the modulus.
-pub const R_INV_BYTES: usize = 8;
 /// Bytes of an instruction with its packed operands: PUSH16, the word, the opcode.
 pub const INSTRUCTION_BYTES: usize = 18;
 
@@ -35,6 +32,16 @@ pub const INTERFACE: Interface = Interface {
     default_schedule: "evmone",
     encode,
     decode,
+};
+
+/// In what it differs from its neighbours.
+pub const EVM384: Evm384 = Evm384 {
+    operands: OperandsFrom::Packed,
+    modulus: Modulus::Operand,
+    byte_order: ByteOrder::Little,
+    unit_bytes: 1,
+    operand_max: u32::MAX,
+    grows: true,
 };
 
 /// The byte offsets in memory that an instruction takes from the top of the stack.
@@ -70,38 +77,39 @@ pub const fn pack(operands: Operands) -> u128 {
 }
 
 fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
-    let FieldInstruction::Memory { operation, out, x, y, modulus } = *instruction else {
-        return Err(EncodeError::OperandKind { revision: INTERFACE.name, instruction: *instruction });
+    encode_for(instruction, code, INTERFACE.name)
+}
+
+/// As this revision and `evm384-v8` write instructions.
+pub(super) fn encode_for(
+    instruction: &FieldInstruction,
+    code: &mut Vec<u8>,
+    revision: &'static str,
+) -> Result<(), EncodeError> {
+    let Parts { operation, out, x, y, modulus } = Parts::of(instruction, revision)?;
+    let ModulusAt::Offset(modulus) = modulus else {
+        return Err(refused(instruction, revision));
     };
     code.push(PUSH16);
     code.extend_from_slice(&pack(Operands { modulus, y, x, out }).to_be_bytes());
-    code.push(match operation {
-        Arithmetic::Add => ADDMOD384,
-        Arithmetic::Sub => SUBMOD384,
-        Arithmetic::Mul => MULMODMONT384,
-    });
+    code.push(opcode(operation));
     Ok(())
 }
 
 /// Reads `PUSH16 word` with an arithmetic opcode behind it. (Operands may also be computed; then `unpack` at run time.)
-fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
-    let (&[push, ref word @ .., opcode], _) = code.split_first_chunk::<INSTRUCTION_BYTES>()?;
-    let operation = match opcode {
-        ADDMOD384 => Arithmetic::Add,
-        SUBMOD384 => Arithmetic::Sub,
-        MULMODMONT384 => Arithmetic::Mul,
-        _ => return None,
-    };
-    if push != PUSH16 {
+pub(super) fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
+    let (&[PUSH16, ref word @ .., opcode], _) = code.split_first_chunk::<INSTRUCTION_BYTES>()? else {
         return None;
-    }
+    };
     let Operands { modulus, y, x, out } = unpack(u128::from_be_bytes(*word));
-    Some((FieldInstruction::Memory { operation, out, x, y, modulus }, INSTRUCTION_BYTES))
+    let parts = Parts { operation: operation(opcode)?, out, x, y, modulus: ModulusAt::Offset(modulus) };
+    Some((parts.instruction(), INSTRUCTION_BYTES))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::field_instruction::Arithmetic;
 
     #[test]
     fn the_push16_literal_reads_out_x_y_modulus() {
@@ -110,7 +118,7 @@ mod tests {
             out: 0x0102_0304,
             x: 0x30,
             y: 0xffff_ffff,
-            modulus: 0x8000_0000,
+            modulus: ModulusAt::Offset(0x8000_0000),
         };
         let mut code = Vec::new();
         encode(&instruction, &mut code).unwrap();

@@ -6,8 +6,8 @@
 use residue_engine::Prepared;
 use residue_isa::opcode::evm as op;
 use residue_isa::revision::eip6690_2024::{LOADX, SETMODX, STOREX};
-use residue_isa::revision::evm384_v7;
-use residue_isa::{AssembleError, Assembly, Family, FieldInstruction, Lanes, Revision};
+use residue_isa::revision::evm384::{R_INV_BYTES, VALUE_BYTES};
+use residue_isa::{AssembleError, Assembly, Family, FieldInstruction, Lanes, ModulusAt, Revision};
 
 use super::straight::{BODY, Operands, SLOTS, Straight};
 use super::{Layer, SUBJECTS};
@@ -79,7 +79,7 @@ fn subject(
 /// Where the slots begin in memory and in the input: behind the modulus.
 fn slots_offset(revision: Revision, operands: &Operands) -> usize {
     match revision.family() {
-        Family::Memory384 => evm384_v7::VALUE_BYTES + evm384_v7::R_INV_BYTES,
+        Family::Memory384 => VALUE_BYTES + R_INV_BYTES,
         Family::Slots => operands.width_bits() / 8,
     }
 }
@@ -144,9 +144,9 @@ fn instruction(revision: Revision, operands: &Operands, straight: Straight, inde
     let slots = straight.form.slots(index);
     match revision.family() {
         Family::Memory384 => {
-            let offset = |slot| slots_offset(revision, operands) + slot * evm384_v7::VALUE_BYTES;
+            let offset = |slot| slots_offset(revision, operands) + slot * VALUE_BYTES;
             let [out, x, y] = slots.map(|slot| u32::try_from(offset(slot)).expect("48 slots are a few kilobytes"));
-            FieldInstruction::Memory { operation, out, x, y, modulus: 0 }
+            FieldInstruction::Memory { operation, out, x, y, modulus: ModulusAt::Offset(0) }
         }
         Family::Slots => {
             let [out, x, y] = slots.map(|slot| Lanes::one(u8::try_from(slot).expect("there are 48 slots")));

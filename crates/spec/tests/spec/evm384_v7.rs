@@ -2,7 +2,6 @@
 
 use super::{GAS, assemble, check_halt, execute, execute_with, revision};
 use num_bigint::BigUint;
-use residue_spec::revision::evm384_v7::{eip, model_a, model_b};
 use residue_spec::word::two_to;
 use residue_spec::{Env, run};
 
@@ -175,7 +174,15 @@ fn underflow_goes_before_base_gas() {
 #[test]
 fn each_schedule_has_its_prices() {
     let (revision, evmone) = revision(REVISION);
-    for (prices, add, sub, mul) in [(evmone, 8, 8, 24), (eip(), 3, 3, 6), (model_a(), 2, 2, 6), (model_b(), 1, 1, 3)] {
+    let named = |name: &str| revision.prices_named(name).unwrap();
+    for (prices, add, sub, mul) in [
+        (evmone, 8, 8, 24),
+        (named("eip"), 3, 3, 6),
+        (named("model-a"), 2, 2, 6),
+        (named("model-b"), 1, 1, 3),
+        (named("geth"), 2, 2, 2),
+        (named("geth-logf"), 2, 2, 3),
+    ] {
         for (mnemonic, gas) in [("ADDMOD384", add), ("SUBMOD384", sub), ("MULMODMONT384", mul)] {
             let code = assemble(revision, &format!("0 {mnemonic}"));
             let outcome = run(revision, &prices, &Env::default(), &code, &[], GAS);

@@ -4,6 +4,8 @@
 
 mod eip6690_2024;
 mod evm;
+mod evm384;
+mod evm384_v12;
 mod evm384_v7;
 mod limits;
 

@@ -1,0 +1,69 @@
+//! `evm384-v9` and `evm384-v12`: operands behind the opcode.
+
+use residue_isa::revision::{evm384_v9, evm384_v12};
+use residue_modular::long::LongModulus;
+use revm::interpreter::InstructionResult;
+use revm::interpreter::interpreter_types::{Immediates, Jumps};
+
+use super::{ADD, FieldHost, Frame, SUB, Step, charge_base, grow, operate, pop, reach_bytes};
+use crate::halt::Halt;
+use crate::handlers::{halt, index};
+
+/// Four byte offsets.
+pub fn v9<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+    let Some(immediate) = immediate(&mut frame) else {
+        return Err(halt(&mut frame, Halt::InvalidInstruction));
+    };
+    charge_base::<OPCODE, H>(&mut frame)?;
+    let offsets = evm384_v9::unpack(immediate).map(|offset| offset as usize); // u32 to usize widens.
+    grow(&mut frame, offsets, reach_bytes(OPCODE))?;
+    operate::<OPCODE, H>(&mut frame, offsets);
+    Ok(())
+}
+
+/// Three byte offsets of values as long as the modulus of the frame. Without one there is nothing to do.
+pub fn v12<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+    let Some(offsets) = immediate(&mut frame).and_then(evm384_v12::unpack) else {
+        return Err(halt(&mut frame, Halt::InvalidInstruction));
+    };
+    charge_base::<OPCODE, H>(&mut frame)?;
+    let size_bytes = frame.host.chain().frame.long_modulus.size_bytes();
+    if size_bytes == 0 {
+        return Ok(());
+    }
+    let [out, x, y] = offsets.map(usize::from);
+    grow(&mut frame, [out, x, y, y], size_bytes)?;
+    let memory = &mut *frame.interpreter.memory.context_memory_mut();
+    let modulus = &frame.host.chain().frame.long_modulus;
+    match OPCODE {
+        ADD => modulus.add_in_memory(memory, out, x, y),
+        SUB => modulus.sub_in_memory(memory, out, x, y),
+        _ => modulus.mul_in_memory(memory, out, x, y),
+    }
+    Ok(())
+}
+
+/// `SETMOD`: copies the modulus from memory, for the rest of the frame.
+pub fn setmod<H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+    let [offset, size] = pop(&mut frame)?;
+    charge_base::<{ evm384_v12::SETMOD }, H>(&mut frame)?;
+    let size = index(size).ok_or(InstructionResult::OutOfGas)?;
+    let mut modulus = LongModulus::default();
+    if size > 0 {
+        let offset = index(offset).filter(|offset| offset.checked_add(size).is_some());
+        let offset = offset.ok_or(InstructionResult::OutOfGas)?;
+        frame.interpreter.resize_memory(frame.host.gas_params(), offset, size)?;
+        modulus = LongModulus::from_le_bytes(&frame.interpreter.memory.context_memory()[offset..][..size]);
+    }
+    frame.host.chain_mut().frame.long_modulus = modulus;
+    Ok(())
+}
+
+/// The bytes behind the opcode; goes on behind them. None if the code ends within them.
+#[inline(always)]
+fn immediate<const N: usize, H>(frame: &mut Frame<'_, H>) -> Option<[u8; N]> {
+    let code = &mut frame.interpreter.bytecode;
+    let immediate = code.read_slice(N).try_into().expect("a slice of that length was asked for");
+    code.relative_jump(N as isize); // At most 16.
+    (code.pc() <= code.len()).then_some(immediate)
+}

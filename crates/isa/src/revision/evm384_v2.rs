@@ -1,0 +1,106 @@
+//! EVM384 version 2: byte offsets in memory as words on the stack, the result where one wants it.
+//!
+//! Source: ethereum/evmone tag `v0.5.0-evm384-v2`. From the top of the stack: out, x, y, modulus, and for a multiplication
+//! r_inv. Memory grows to the highest offset plus 48.
+
+use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, offset, push_operands, pushed_operands, refused};
+use super::{EncodeError, Family, Interface};
+use crate::field_instruction::{Arithmetic, FieldInstruction, ModulusAt};
+use crate::opcode::{immediate_table, opcodes};
+
+opcodes! {
+    0xc0 ADDMOD384     "out = x + y in memory, less m once if the sum is at least m." 4 -> 0;
+    0xc1 SUBMOD384     "out = x - y in memory, plus m once if the difference is negative." 4 -> 0;
+    0xc2 MULMODMONT384 "out = Montgomery product of x and y in memory, R = 2^384." 5 -> 0;
+}
+
+/// The revision.
+pub const INTERFACE: Interface = Interface {
+    name: "evm384-v2",
+    summary: "EVM384 version 2: four offsets, for a multiplication r_inv too, as words on the stack (evmone)",
+    family: Family::Memory384,
+    opcodes: OPCODES,
+    immediates: immediate_table(OPCODES),
+    arithmetic: [ADDMOD384, SUBMOD384, MULMODMONT384],
+    width_limbs_max: 6,
+    default_schedule: "evmone",
+    encode,
+    decode,
+};
+
+/// In what it differs from its neighbours.
+pub const EVM384: Evm384 = Evm384 {
+    operands: Operands::Words { overwrites_x: false },
+    modulus: Modulus::OperandAndRInv,
+    byte_order: ByteOrder::Little,
+    unit_bytes: 1,
+    operand_max: u32::MAX,
+    grows: true,
+};
+
+fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
+    encode_words(instruction, code, INTERFACE.name)
+}
+
+/// Reads smallest pushes of all operands with the opcode behind them.
+fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
+    decode_words(code)
+}
+
+/// As `evm384-v2` and `evm384-v3` write instructions.
+pub(super) fn encode_words(
+    instruction: &FieldInstruction,
+    code: &mut Vec<u8>,
+    revision: &'static str,
+) -> Result<(), EncodeError> {
+    let Parts { operation, out, x, y, modulus } = Parts::of(instruction, revision)?;
+    let [out, x, y] = [out, x, y].map(u64::from);
+    match (operation, modulus) {
+        (Arithmetic::Mul, ModulusAt::OffsetAndRInv { offset, r_inv }) => {
+            push_operands(&[out, x, y, offset.into(), r_inv], operation, code);
+        }
+        (Arithmetic::Add | Arithmetic::Sub, ModulusAt::Offset(offset)) => {
+            push_operands(&[out, x, y, offset.into()], operation, code);
+        }
+        _ => return Err(refused(instruction, revision)),
+    }
+    Ok(())
+}
+
+/// As `evm384-v2` and `evm384-v3` read them.
+pub(super) fn decode_words(code: &[u8]) -> Option<(FieldInstruction, usize)> {
+    let (operands, operation, bytes) = pushed_operands(code)?;
+    let (out, x, y, modulus) = match (operation, &operands[..]) {
+        (Arithmetic::Mul, &[out, x, y, at, r_inv]) => {
+            (out, x, y, ModulusAt::OffsetAndRInv { offset: offset(at)?, r_inv })
+        }
+        (Arithmetic::Add | Arithmetic::Sub, &[out, x, y, at]) => (out, x, y, ModulusAt::Offset(offset(at)?)),
+        _ => return None,
+    };
+    Some((Parts { operation, out: offset(out)?, x: offset(x)?, y: offset(y)?, modulus }.instruction(), bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::field_instruction::Arithmetic;
+
+    #[track_caller]
+    fn check(operation: Arithmetic, modulus: ModulusAt, expected: &str) {
+        let instruction = FieldInstruction::Memory { operation, out: 0, x: 0x30, y: 0x0160, modulus };
+        let mut code = Vec::new();
+        encode(&instruction, &mut code).unwrap();
+        assert_eq!(hex::encode(&code), expected);
+        assert_eq!(decode(&code), Some((instruction, code.len())));
+        code.insert(0, 0x5f);
+        assert_eq!(decode(&code), None, "one push too many");
+    }
+
+    #[test]
+    fn operands_are_smallest_pushes_with_the_first_on_top() {
+        check(Arithmetic::Add, ModulusAt::Offset(0), "5f61016060305fc0");
+        check(Arithmetic::Sub, ModulusAt::Offset(7), "600761016060305fc1");
+        let modulus = ModulusAt::OffsetAndRInv { offset: 7, r_inv: 256 };
+        check(Arithmetic::Mul, modulus, "610100600761016060305fc2");
+    }
+}

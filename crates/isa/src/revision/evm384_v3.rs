@@ -1,0 +1,49 @@
+//! EVM384 version 3: as version 2, but memory neither grows nor is it asked whether operands lie inside.
+//!
+//! Source: evmone branch `v0.5.0-evm384-v2-unsafe`, c30e1933. Out of bounds it is undefined there; chosen here: a range that
+//! ends beyond the current memory halts with `memory_out_of_range`.
+
+use super::evm384::{ByteOrder, Evm384, Modulus, Operands};
+use super::evm384_v2::{decode_words, encode_words};
+use super::{EncodeError, Family, Interface};
+use crate::field_instruction::FieldInstruction;
+use crate::opcode::{immediate_table, opcodes};
+
+opcodes! {
+    0xc0 ADDMOD384     "out = x + y in memory, less m once if the sum is at least m." 4 -> 0;
+    0xc1 SUBMOD384     "out = x - y in memory, plus m once if the difference is negative." 4 -> 0;
+    0xc2 MULMODMONT384 "out = Montgomery product of x and y in memory, R = 2^384." 5 -> 0;
+}
+
+/// The revision.
+pub const INTERFACE: Interface = Interface {
+    name: "evm384-v3",
+    summary: "EVM384 version 3: version 2 without growth of memory (evmone v0.5.0-evm384-v2-unsafe)",
+    family: Family::Memory384,
+    opcodes: OPCODES,
+    immediates: immediate_table(OPCODES),
+    arithmetic: [ADDMOD384, SUBMOD384, MULMODMONT384],
+    width_limbs_max: 6,
+    default_schedule: "evmone",
+    encode,
+    decode,
+};
+
+/// In what it differs from its neighbours.
+pub const EVM384: Evm384 = Evm384 {
+    operands: Operands::Words { overwrites_x: false },
+    modulus: Modulus::OperandAndRInv,
+    byte_order: ByteOrder::Little,
+    unit_bytes: 1,
+    operand_max: u32::MAX,
+    grows: false,
+};
+
+fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
+    encode_words(instruction, code, INTERFACE.name)
+}
+
+/// Reads smallest pushes of all operands with the opcode behind them.
+fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
+    decode_words(code)
+}
