@@ -35,6 +35,8 @@ pub enum Command {
     Asm(AsmArgs),
     /// Disassemble code.
     Disasm(DisasmArgs),
+    /// Run a contract under several revisions and schedules, side by side.
+    Compare(CompareArgs),
     /// Measure beside native libraries.
     Bench(BenchArgs),
     /// List revisions, schedules, forks, opcodes and contracts.
@@ -87,6 +89,41 @@ pub struct BuildArgs {
     /// Write the code to this file: hexadecimal, or raw bytes if the name ends in .bin. With all: a directory.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+/// Options of `compare`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  residue compare bls12_381/fp2_mul
+  residue compare bls12_381/fp2_mul --revisions evm384-v7 --schedules evmone,model-a,model-b --no-time
+  residue compare bls12_381/fp2_mul --no-time --markdown")]
+pub struct CompareArgs {
+    /// A contract of `residue list contracts`.
+    pub contract: String,
+    /// The interface revisions; without it every one that can express the contract.
+    #[arg(long, value_name = "REVISION", value_delimiter = ',')]
+    pub revisions: Vec<Revision>,
+    /// Gas schedules, each as --schedule takes it; a revision runs under those that are for it. Each revision's own without it.
+    #[arg(long, value_name = "NAME|FILE", value_delimiter = ',')]
+    pub schedules: Vec<String>,
+    /// The hard fork, whose rules hold for all other instructions.
+    #[arg(long, value_name = "FORK", default_value_t = Fork::default())]
+    pub fork: Fork,
+    /// Gas for each frame.
+    #[arg(long, value_name = "GAS", default_value = "1000000000", value_parser = input::number, allow_hyphen_values = true)]
+    pub gas: u64,
+    /// Calldata: hexadecimal, or a file of it (raw bytes if the name ends in .bin). The contract's example without it.
+    #[arg(long, value_name = "HEX|@FILE", allow_hyphen_values = true)]
+    pub input: Option<String>,
+    /// The input that comes with the contract, as without --input.
+    #[arg(long, conflicts_with = "input")]
+    pub example: bool,
+    /// Skip timing.
+    #[arg(long)]
+    pub no_time: bool,
+    /// Print a table in Markdown, as the documents have it.
+    #[arg(long)]
+    pub markdown: bool,
 }
 
 /// Options of `asm`.
@@ -202,19 +239,27 @@ impl InterfaceRules {
         let Some(given) = &self.schedule else {
             return Ok(GasSchedule::default_for(self.revision)?);
         };
-        let path = match given.strip_prefix('@') {
-            Some(path) => path,
-            None if given.contains(['/', '\\']) || given.ends_with(".toml") => given,
-            None => return Ok(GasSchedule::named(given, self.revision)?),
+        let Some(schedule) = schedule_file(given)? else {
+            return Ok(GasSchedule::named(given, self.revision)?);
         };
-        let text = input::text_file(path).context("reading the gas schedule")?;
-        let schedule = GasSchedule::from_toml(&text, path)?;
         anyhow::ensure!(
             schedule.is_for(self.revision),
-            "{path}: the gas schedule {:?} is not for {}",
+            "{}: the gas schedule {:?} is not for {}",
+            given.trim_start_matches('@'),
             schedule.name(),
             self.revision
         );
         Ok(schedule)
     }
+}
+
+/// The gas schedule of a file, or none if what was given is the name of one that comes with the program.
+pub fn schedule_file(given: &str) -> Result<Option<GasSchedule>> {
+    let path = match given.strip_prefix('@') {
+        Some(path) => path,
+        None if given.contains(['/', '\\']) || given.ends_with(".toml") => given,
+        None => return Ok(None),
+    };
+    let text = input::text_file(path).context("reading the gas schedule")?;
+    Ok(Some(GasSchedule::from_toml(&text, path)?))
 }

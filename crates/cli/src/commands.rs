@@ -3,6 +3,7 @@
 mod asm;
 pub mod bench;
 mod build;
+mod compare;
 mod disasm;
 mod list;
 mod main_job;
@@ -36,6 +37,7 @@ pub fn run(Cli { command, json }: Cli) -> Result<Verdict> {
         Some(Command::Build(args)) => build::build(&args, json),
         Some(Command::Asm(args)) => asm::asm(&args, json),
         Some(Command::Disasm(args)) => disasm::disasm(&args, json),
+        Some(Command::Compare(args)) => compare::compare(&args, json),
         Some(Command::Bench(args)) => bench::bench(&args, json),
         Some(Command::List(args)) => list::list(&args, json),
     }

@@ -5,7 +5,7 @@
 
 use anyhow::Result;
 use residue_engine::{Batching, Engine, EngineConfig, Fork, GasSplit, Outcome};
-use residue_isa::{GasSchedule, Revision};
+use residue_isa::{Arithmetic, GasSchedule, Revision};
 
 use crate::args::{EngineKind, Rules};
 use crate::exact_gas::CountingExactly;
@@ -64,6 +64,8 @@ pub struct Execution {
 pub struct Executed {
     /// Instructions by mnemonic.
     pub ops: Vec<(&'static str, u64)>,
+    /// Executed lanes of the operations of [`Arithmetic::ALL`], in that order, over moduli of any width.
+    pub lanes: [u64; 3],
     /// What the gas went to.
     pub gas_split: GasSplit,
 }
@@ -124,7 +126,11 @@ impl Setup {
         if disagreement.is_none() {
             let gas_split = tracer.gas_split(&outcome);
             ended.gas_used = gas_split.total();
-            counted = Some(Executed { ops: tracer.counts().by_mnemonic().collect(), gas_split });
+            let counts = tracer.counts();
+            let widths_limbs = counts.widths_limbs();
+            let lanes = Arithmetic::ALL
+                .map(|operation| widths_limbs.iter().map(|&width_limbs| counts.lanes(operation, width_limbs)).sum());
+            counted = Some(Executed { ops: counts.by_mnemonic().collect(), lanes, gas_split });
         }
         Ok(Execution { ended, counted, disagreement, code_bytes: job.code.len(), times })
     }

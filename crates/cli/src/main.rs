@@ -11,6 +11,7 @@ mod commands;
 mod exact_gas;
 mod execution;
 mod input;
+mod op_classes;
 mod oracle;
 mod output;
 mod report;

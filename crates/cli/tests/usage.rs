@@ -86,7 +86,7 @@ fn every_help_has_examples_that_run() {
     let directory = directory("usage_examples");
     let binaries = std::path::Path::new(env!("CARGO_BIN_EXE_residue")).parent().unwrap();
     let path = format!("{}:{}", binaries.display(), std::env::var("PATH").unwrap());
-    for command in ["", "run", "build", "asm", "disasm", "list", "bench"] {
+    for command in ["", "run", "build", "asm", "disasm", "list", "compare", "bench"] {
         let args: Vec<&str> = [command, "--help"].into_iter().filter(|arg| !arg.is_empty()).collect();
         let help = residue(&args);
         let examples = examples(help.text());

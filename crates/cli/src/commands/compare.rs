@@ -1,0 +1,217 @@
+//! `residue compare`: one contract under several revisions and schedules, side by side.
+//!
+//! A revision that cannot express the contract, or that no chosen schedule is for, is left out with the reason. The others
+//! must all return the same, and what the precompile returns where the contract replaces one.
+
+mod tables;
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use residue_contracts::Contract;
+use residue_engine::native::{NativeError, NativeOutput};
+use residue_isa::{GasSchedule, Revision};
+use residue_lab::Machine;
+use serde_json::{Value, json};
+
+use super::Verdict;
+use crate::args::{CompareArgs, EngineKind, InterfaceRules, Rules, schedule_file};
+use crate::execution::{Execution, Job, Setup};
+use crate::op_classes::OpClasses;
+use crate::{input, output, report};
+
+/// All that was compared.
+struct Comparison {
+    contract: &'static Contract,
+    input: Vec<u8>,
+    native: Option<Result<NativeOutput, NativeError>>,
+    rows: Vec<Row>,
+    left_out: Vec<LeftOut>,
+}
+
+/// The contract under one revision and one schedule.
+struct Row {
+    setup: Setup,
+    execution: Execution,
+    agrees: bool,
+}
+
+/// A revision without a row, and why.
+struct LeftOut {
+    revision: Revision,
+    schedule: Option<String>,
+    reason: String,
+}
+
+/// Runs the contract everywhere and compares.
+pub fn compare(args: &CompareArgs, json: bool) -> Result<Verdict> {
+    ensure!(!(json && args.markdown), "--json and --markdown exclude each other");
+    let comparison = Comparison::new(args)?;
+    let machine = Machine::this();
+    if json {
+        output::json(&comparison.to_json(&machine))?;
+    } else if args.markdown {
+        output::result(&comparison.to_markdown())?;
+    } else {
+        output::result(&comparison.to_text(&machine))?;
+    }
+    if comparison.rows.is_empty() {
+        output::message("error", "no revision was compared");
+    } else if !comparison.agrees() {
+        output::message("error", "not every result is the same");
+    }
+    Ok(Verdict::of(comparison.agrees()))
+}
+
+impl Comparison {
+    fn new(args: &CompareArgs) -> Result<Self> {
+        let contract = residue_contracts::find(&args.contract).ok_or_else(|| {
+            let names: Vec<&str> = residue_contracts::CONTRACTS.iter().map(|contract| contract.name).collect();
+            anyhow!("unknown contract {:?}; known are {}", args.contract, names.join(", "))
+        })?;
+        let input = match &args.input {
+            Some(given) => input::calldata(given)?,
+            None => (contract.example)(),
+        };
+        let native = contract.native(&input);
+        let mut comparison = Self { contract, input, native, rows: Vec::new(), left_out: Vec::new() };
+        let schedules = Schedules::new(&args.schedules)?;
+        let revisions = if args.revisions.is_empty() { Revision::ALL.to_vec() } else { args.revisions.clone() };
+        for &revision in &revisions {
+            let names = schedules.names_for(revision);
+            if names.is_empty() {
+                let reason = format!("no schedule of {} is for it", args.schedules.join(", "));
+                comparison.left_out.push(LeftOut { revision, schedule: None, reason });
+            }
+            for schedule in names {
+                comparison.add(args, revision, schedule)?;
+            }
+        }
+        schedules.ensure_used(&revisions)?;
+        comparison.judge();
+        Ok(comparison)
+    }
+
+    /// Compiles and runs for one revision under one schedule, or notes why that is not possible.
+    fn add(&mut self, args: &CompareArgs, revision: Revision, schedule: Option<String>) -> Result<()> {
+        let rules = Rules { interface: InterfaceRules { revision, schedule: schedule.clone() }, fork: args.fork };
+        let setup = Setup::new(&rules, EngineKind::Batch)?;
+        let compiled = residue_compiler::compile(&(self.contract.program)(), revision, &setup.schedule);
+        let code = match compiled {
+            Ok(compiled) => compiled.code,
+            Err(error) => {
+                self.left_out.push(LeftOut { revision, schedule, reason: error.to_string() });
+                return Ok(());
+            }
+        };
+        let native = || drop(std::hint::black_box(self.contract.native(&self.input)));
+        let execution = setup
+            .execute(Job {
+                code: &code,
+                input: &self.input,
+                gas: args.gas,
+                timed: !args.no_time,
+                native: self.contract.precompile.map(|_| &native as &dyn Fn()),
+            })
+            .with_context(|| format!("running {} under {revision}", self.contract.name))?;
+        self.rows.push(Row { setup, execution, agrees: false });
+        Ok(())
+    }
+
+    /// Holds every row to the precompile, or to the first row that succeeded if there is no precompile.
+    fn judge(&mut self) {
+        let first = self.rows.iter().find(|row| row.execution.ended.is_success);
+        let expected = match &self.native {
+            Some(native) => native.as_ref().ok().map(|native| native.output.clone()),
+            None => first.map(|row| row.execution.ended.output.clone()),
+        };
+        for Row { execution, agrees, .. } in &mut self.rows {
+            let ended = &execution.ended;
+            let is_expected = match &expected {
+                Some(expected) => ended.is_success && ended.output == *expected,
+                // The precompile refuses the input, so the contract must. Without a precompile nothing has succeeded.
+                None => self.native.is_some() && !ended.is_success,
+            };
+            *agrees = is_expected && execution.disagreement.is_none();
+        }
+    }
+
+    /// Whether there is something to compare and all of it is the same.
+    fn agrees(&self) -> bool {
+        !self.rows.is_empty() && self.rows.iter().all(|row| row.agrees)
+    }
+
+    fn to_json(&self, machine: &Machine) -> Value {
+        let rows = self.rows.iter().map(|row| {
+            let mut object = report::to_json(&row.setup, &row.execution, None, machine);
+            object["agrees"] = row.agrees.into();
+            object["op_classes"] = row.classes().map_or(Value::Null, OpClasses::to_json);
+            object
+        });
+        let left_out = self.left_out.iter().map(|LeftOut { revision, schedule, reason }| {
+            json!({ "revision": revision.name(), "schedule": schedule, "reason": reason })
+        });
+        let native = match &self.native {
+            None => Value::Null,
+            Some(Ok(native)) => {
+                json!({ "output": output::hex(&native.output), "gas_used": native.gas_used, "error": Value::Null })
+            }
+            Some(Err(error)) => json!({ "output": Value::Null, "gas_used": Value::Null, "error": error.to_string() }),
+        };
+        json!({
+            "success": self.agrees(),
+            "contract": self.contract.name,
+            "input_bytes": self.input.len(),
+            "native": native,
+            "rows": rows.collect::<Vec<_>>(),
+            "left_out": left_out.collect::<Vec<_>>(),
+            "machine": machine.to_json(),
+        })
+    }
+}
+
+impl Row {
+    fn classes(&self) -> Option<OpClasses> {
+        let counted = self.execution.counted.as_ref()?;
+        Some(OpClasses::of(self.setup.revision, &counted.ops, counted.lanes))
+    }
+}
+
+/// The schedules asked for; those in files are read.
+struct Schedules<'a> {
+    given: Vec<(&'a str, Option<GasSchedule>)>,
+}
+
+impl<'a> Schedules<'a> {
+    fn new(given: &'a [String]) -> Result<Self> {
+        let read = given.iter().map(|given| Ok((given.as_str(), schedule_file(given)?)));
+        Ok(Self { given: read.collect::<Result<_>>()? })
+    }
+
+    /// Those for a revision, as its option takes them; its own, which needs no option, if none was asked for.
+    fn names_for(&self, revision: Revision) -> Vec<Option<String>> {
+        if self.given.is_empty() {
+            return vec![None];
+        }
+        let given = self.given.iter().filter(|(name, file)| is_for(name, file.as_ref(), revision));
+        given.map(|&(name, _)| Some(name.to_owned())).collect()
+    }
+
+    /// Refuses a schedule that is for none of the revisions: a misspelt name, most likely.
+    fn ensure_used(&self, revisions: &[Revision]) -> Result<()> {
+        for (name, file) in &self.given {
+            let is_used = revisions.iter().any(|&revision| is_for(name, file.as_ref(), revision));
+            let known: BTreeSet<String> = revisions.iter().flat_map(|&revision| GasSchedule::names(revision)).collect();
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            ensure!(is_used, "the gas schedule {name:?} is for none of the revisions; known are {}", known.join(", "));
+        }
+        Ok(())
+    }
+}
+
+fn is_for(name: &str, file: Option<&GasSchedule>, revision: Revision) -> bool {
+    match file {
+        Some(schedule) => schedule.is_for(revision),
+        None => GasSchedule::names(revision).iter().any(|known| known == name),
+    }
+}
