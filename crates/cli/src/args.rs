@@ -95,7 +95,7 @@ pub struct BuildArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   residue compare bls12_381/fp2_mul
-  residue compare bls12_381/fp2_mul --revisions evm384-v7 --schedules evmone,model-a,model-b --no-time
+  residue compare bls12_381/fp2_mul --revisions evm384-v7 --schedules evmone,model-a --no-time
   residue compare bls12_381/fp2_mul --no-time --markdown")]
 pub struct CompareArgs {
     /// A contract of `residue list contracts`.

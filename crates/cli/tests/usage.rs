@@ -11,7 +11,7 @@ use support::{directory, file, residue, residue_reading};
 #[test]
 fn bad_options_are_refused_by_value() {
     let refused = |args: &[&str], parts: &[&str]| residue_reading("00", &[&["run", "-"], args].concat()).refused(parts);
-    refused(&["--revision", "evm384-v70"], &["'evm384-v70'", "--revision", "evm384-v7, eip6690-2024"]);
+    refused(&["--revision", "evm384-v70"], &["'evm384-v70'", "--revision", "eip6690-2024"]);
     refused(&["--fork", "osaca"], &["'osaca'", "--fork", "prague, osaka"]);
     refused(&["--schedule", "cheap"], &["\"cheap\"", "eip6690-2024", "known are eip6690"]);
     refused(&["--engine", "fast"], &["'fast'", "--engine", "batch, plain, spec"]);
