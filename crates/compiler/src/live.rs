@@ -1,7 +1,7 @@
 //! Liveness: which values are still needed behind each point of a function, and who may not share a slot with whom.
 //!
-//! One backward walk over the structured body. A definition interferes with everything live behind it; a loop is walked
-//! twice, so that what the next turn needs is live at the end of this one.
+//! One backward walk over the structured body. A definition interferes with everything live behind it. What a loop's body
+//! reads from outside is collected first, since the next turn needs it at the end of this one.
 
 use fixedbitset::FixedBitSet;
 use residue_ir::program::{Block, Function, FunctionId, Operand, Region, Repeat, Statement, Value};
@@ -190,26 +190,119 @@ impl Walk {
         for value in &repeat.results {
             live.remove(value.0 as usize);
         }
-        let after = live.clone();
-        let mut head = self.none();
-        self.weight *= 10;
-        for _ in 0..2 {
-            let mut turn = after.clone();
-            turn.union_with(&head);
-            self.define(&state, &mut turn);
-            read_all(&mut turn, &repeat.next);
-            self.region(&repeat.body, &mut turn);
-            head = turn;
-        }
+        let around = self.weight;
+        self.weight = around.saturating_mul(10);
+        let mut turn = live.clone();
+        turn.union_with(&self.read_from_outside(repeat));
+        self.define(&state, &mut turn);
+        read_all(&mut turn, &repeat.next);
+        self.region(&repeat.body, &mut turn);
         for (&operand, &param) in repeat.next.iter().zip(&repeat.params) {
             self.alike(operand, param);
         }
-        self.weight /= 10;
-        live.union_with(&head);
+        self.weight = around;
+        live.union_with(&turn);
         self.define(&state, live);
         for (&operand, &param) in repeat.initial.iter().zip(&repeat.params) {
             self.alike(operand, param);
         }
         read_all(live, &repeat.initial);
+    }
+
+    /// Values of the text around a loop that its turns read. Each value is defined once, so whatever is read and not
+    /// defined within comes from outside.
+    fn read_from_outside(&self, repeat: &Repeat) -> FixedBitSet {
+        let (mut reads, mut defines) = (self.none(), self.none());
+        read_all(&mut reads, &repeat.next);
+        collect(&repeat.body, &mut reads, &mut defines);
+        reads.difference_with(&defines);
+        reads
+    }
+}
+
+/// Adds to `reads` and `defines` what `region` reads and defines, inner regions included.
+fn collect(region: &Region, reads: &mut FixedBitSet, defines: &mut FixedBitSet) {
+    let define_all = |defines: &mut FixedBitSet, values: &[Value]| {
+        values.iter().for_each(|value| defines.insert(value.0 as usize));
+    };
+    for statement in &region.statements {
+        match statement {
+            Statement::Block(block) => {
+                for &(value, op) in &block.ops {
+                    define_all(defines, &[value]);
+                    read_all(reads, &[op.x, op.y]);
+                }
+            }
+            Statement::Call { arguments, results, .. } => {
+                define_all(defines, results);
+                read_all(reads, arguments);
+            }
+            Statement::Repeat(repeat) => {
+                define_all(defines, &repeat.params);
+                define_all(defines, &repeat.results);
+                read_all(reads, &repeat.initial);
+                read_all(reads, &repeat.next);
+                collect(&repeat.body, reads, defines);
+            }
+            Statement::Branch(branch) => {
+                define_all(defines, &branch.results);
+                for (arm, given) in [(&branch.then, &branch.then_values), (&branch.otherwise, &branch.otherwise_values)]
+                {
+                    read_all(reads, given);
+                    collect(arm, reads, defines);
+                }
+            }
+            Statement::Load { results, .. } => define_all(defines, results),
+            Statement::Parse { result, .. } => define_all(defines, &[*result]),
+            Statement::IsZero { value, .. } => read(reads, *value),
+            Statement::Equal { a, b, .. } => read_all(reads, &[*a, *b]),
+            Statement::Store { values, .. } | Statement::ReturnElements { values, .. } => read_all(reads, values),
+            Statement::Reserve { .. }
+            | Statement::Bind { .. }
+            | Statement::Get { .. }
+            | Statement::Set { .. }
+            | Statement::Require { .. }
+            | Statement::ReturnWord { .. } => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use residue_ir::text;
+
+    /// `depth` loops, one in the other; the innermost reads v0, which is defined before all.
+    fn nested(depth: u32) -> Function {
+        let words: String = (0..depth).map(|level| format!("word w{} = defined\n", level + 1)).collect();
+        let opening: String = (0..depth)
+            .map(|level| format!("repeat w0 index w{} (v{}) = (v{}) {{\n", level + 1, level + 2, level + 1))
+            .collect();
+        let product = depth + 2;
+        let closing: String =
+            (product..product + depth).map(|given| format!("give (v{given})\n}} -> (v{})\n", given + 1)).collect();
+        let last = product + depth;
+        let text = format!(
+            "program \"nested\" modulus 0x61\nfunction f0 \"start\" () -> () values {} {{\nword w0 = 0x2\n{words}\
+             parse w0 bytes 1 -> v0\nparse w0 bytes 1 -> v1\n{opening}block {{ v{product} = mul v{} v0 }}\n{closing}\
+             return_elements (v{last}) bytes 1\n}}\n",
+            last + 1,
+            depth + 1,
+        );
+        text::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}")).functions.remove(0)
+    }
+
+    #[test]
+    fn a_value_read_in_a_loop_is_live_through_every_turn() {
+        // Forty levels end only if no level doubles the work.
+        for depth in [1, 2, 40] {
+            let function = nested(depth);
+            let live = liveness(&function);
+            for value in 1..function.value_count as usize {
+                assert!(live.interferes[0].contains(value), "depth {depth}, v{value}");
+            }
+            assert_eq!(live.behind_block.len(), 1);
+            assert_eq!(live.alike.len(), 2 * depth as usize);
+        }
     }
 }
