@@ -34,7 +34,7 @@ const BUNDLED: &[(&str, &str)] = &[
     ("evm384-model-b-repriced.toml", include_str!("../schedules/evm384-model-b-repriced.toml")),
     ("evm384-model-b-fractional.toml", include_str!("../schedules/evm384-model-b-fractional.toml")),
     ("evm384-evmcurves.toml", include_str!("../schedules/evm384-evmcurves.toml")),
-    ("evm384-evmcurves-shr3.toml", include_str!("../schedules/evm384-evmcurves-shr3.toml")),
+    ("evm384-evmcurves-shr0.toml", include_str!("../schedules/evm384-evmcurves-shr0.toml")),
     ("eip6690.toml", include_str!("../schedules/eip6690.toml")),
 ];
 

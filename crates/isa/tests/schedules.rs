@@ -43,7 +43,7 @@ fn every_revision_has_its_schedules_and_its_default() {
         [&["evmone", "eip"].map(str::to_owned), &of_update_5[..]].concat()
     );
     assert_eq!(GasSchedule::names(Revision::Evm384V10), ["geth"]);
-    assert_eq!(GasSchedule::names(Revision::Evm384V12), ["evmcurves", "evmcurves-shr3"]);
+    assert_eq!(GasSchedule::names(Revision::Evm384V12), ["evmcurves", "evmcurves-shr0"]);
     for revision in ["v0", "v1", "v2", "v3", "v4", "v5", "v6", "v8"] {
         assert_eq!(GasSchedule::names(format!("evm384-{revision}").parse().unwrap()), ["evmone"]);
     }

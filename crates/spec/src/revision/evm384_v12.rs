@@ -18,7 +18,7 @@ pub const REVISION: Revision = Revision {
     name: "evm384-v12",
     summary: "A modulus of any length set once, values in memory, three 16-bit byte offsets behind the opcode.",
     opcodes: OPCODES,
-    prices: || vec![evmcurves(), evmcurves_shr3()],
+    prices: || vec![evmcurves(), evmcurves_shr0()],
     start: || Box::new(Context::default()),
 };
 
@@ -40,17 +40,16 @@ const MARKER: u8 = 0x65;
 /// Opcode of `SHR`.
 const SHR: u8 = 0x1c;
 
-/// The prices of evm.py, which charges nothing for `SHR`.
+/// The prices of evm.py, with the EVM's own price of `SHR`.
 pub fn evmcurves() -> Prices {
-    let mut prices = Prices { name: "evmcurves".to_owned(), ..evmcurves_shr3() };
-    prices.evm.insert(SHR, 0);
-    prices
+    Prices::of_base("evmcurves", &[("ADDMODMONT", 2), ("SUBMODMONT", 2), ("MULMODMONT", 6), ("SETMOD", 139)])
 }
 
-/// The same with the EVM's own price of `SHR`.
-pub fn evmcurves_shr3() -> Prices {
-    let base = [("ADDMODMONT", 2), ("SUBMODMONT", 2), ("MULMODMONT", 6), ("SETMOD", 139)];
-    Prices::of_base("evmcurves-shr3", &base)
+/// The same as evm.py has them, which charges nothing for `SHR`; its totals of gas are of these prices.
+pub fn evmcurves_shr0() -> Prices {
+    let mut prices = Prices { name: "evmcurves-shr0".to_owned(), ..evmcurves() };
+    prices.evm.insert(SHR, 0);
+    prices
 }
 
 /// What SETMOD has set: N and its length in bytes.
