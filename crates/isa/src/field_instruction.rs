@@ -62,6 +62,15 @@ pub enum FieldInstruction {
         /// Number of lanes.
         count: u8,
     },
+    /// Inverses modulo twice a modulus that is a power of two (`INVMODX` of `evmone-2025`).
+    Inverse {
+        /// Where results go.
+        out: Lanes,
+        /// Operands.
+        x: Lanes,
+        /// Number of lanes.
+        count: u8,
+    },
     /// Operands are byte offsets in EVM memory.
     Memory {
         /// What to do.
@@ -94,17 +103,18 @@ pub enum ModulusAt {
 }
 
 impl FieldInstruction {
-    /// What the instruction does.
-    pub fn operation(&self) -> Arithmetic {
+    /// Which of the three operations it is; none for an inversion.
+    pub fn operation(&self) -> Option<Arithmetic> {
         match *self {
-            FieldInstruction::Slots { operation, .. } | FieldInstruction::Memory { operation, .. } => operation,
+            FieldInstruction::Slots { operation, .. } | FieldInstruction::Memory { operation, .. } => Some(operation),
+            FieldInstruction::Inverse { .. } => None,
         }
     }
 
     /// Number of independent results.
     pub fn count(&self) -> u8 {
         match *self {
-            FieldInstruction::Slots { count, .. } => count,
+            FieldInstruction::Slots { count, .. } | FieldInstruction::Inverse { count, .. } => count,
             FieldInstruction::Memory { .. } => 1,
         }
     }

@@ -66,5 +66,10 @@ mod tests {
         check("c35b5b5b5b5b5b5b5b", Revision::Evm384V7, &[1, 2, 3, 4, 5, 6, 7, 8]);
         check("c55b5b", Revision::Eip6690_2024, &[]);
         check("c05bc15bc25b", Revision::Eip6690_2024, &[1, 3, 5]);
+        check("225b5b5b5b", Revision::Geth5843, &[4]);
+        check("225b5b5b5b5b", Revision::Geth6601Push3, &[5]);
+        check("215b5b", Revision::Eip6601, &[2]);
+        check("c65b5b5b5b5b5b", Revision::Evmone2025, &[6]);
+        check("c65b", Revision::EvmoneBits, &[1]);
     }
 }

@@ -18,5 +18,6 @@ pub use assembly::{AssembleError, Assembly, Code, Item, LabelId, assemble, assem
 pub use field_instruction::{Arithmetic, FieldInstruction, Lanes, ModulusAt};
 pub use jumpdests::{Jumpdests, jumpdests};
 pub use opcode::OpcodeRow;
+pub use revision::rules::SlotRules;
 pub use revision::{EncodeError, Family, Interface, Revision, UnknownRevision};
-pub use schedule::{GasSchedule, Price, ScheduleError};
+pub use schedule::{GasSchedule, Price, ScheduleError, WidthPrices};

@@ -65,10 +65,34 @@ revisions! {
     Evm384V10 = evm384_v10;
     /// EVM384 version 12, a modulus of any length and three offsets behind the opcode: `evm384-v12`.
     Evm384V12 = evm384_v12;
+    /// EIP-5843, final text: `eip5843`.
+    Eip5843 = eip5843;
+    /// EIP-5843 in go-ethereum: `geth5843`.
+    Geth5843 = geth5843;
+    /// EIP-6601: `eip6601`.
+    Eip6601 = eip6601;
+    /// EIP-6601 in go-ethereum: `geth6601`.
+    Geth6601 = geth6601;
+    /// The same with a PUSH3 marker: `geth6601-push3`.
+    Geth6601Push3 = geth6601_push3;
+    /// EIP-6690 as merged in 2023: `eip6690-2023`.
+    #[allow(non_camel_case_types, reason = "the year is part of the revision's name")]
+    Eip6690_2023 = eip6690_2023;
+    /// EIP-6690 of 2023 in evmone: `evmone-2023`.
+    Evmone2023 = evmone_2023;
+    /// EIP-7747: `eip7747`.
+    Eip7747 = eip7747;
     /// EIP-6690 as rewritten at the end of 2024: `eip6690-2024`.
     #[allow(non_camel_case_types, reason = "the year is part of the revision's name")]
     Eip6690_2024 = eip6690_2024;
+    /// EIP-6690 of 2024 in evmone: `evmone-2025`.
+    Evmone2025 = evmone_2025;
+    /// evmone's interface for small fields: `evmone-bits`.
+    EvmoneBits = evmone_bits;
 }
+
+mod codec;
+pub mod rules;
 
 /// Where a revision keeps field values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -76,6 +100,8 @@ pub enum Family {
     /// In EVM memory (`evm384-v0`: on the stack), 48 bytes each, Montgomery form with R = 2³⁸⁴ visible to the program;
     /// [`Revision::evm384`] says what these revisions differ in.
     Memory384,
+    /// In EVM memory at numbered slots, big-endian and as wide as the modulus of the frame, Montgomery form visible.
+    MemorySlots,
     /// In numbered slots of a field context; loads and stores convert to and from canonical form in memory.
     Slots,
 }
@@ -108,6 +134,14 @@ pub struct Interface {
 /// A field instruction that a revision has no bytes for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum EncodeError {
+    /// Lanes or strides for an interface without.
+    #[error("{revision} has neither strides nor lanes: {instruction:?}")]
+    Lanes {
+        /// The revision asked.
+        revision: &'static str,
+        /// The instruction refused.
+        instruction: FieldInstruction,
+    },
     /// Slots for a memory interface or offsets for an interface with slots.
     #[error("{revision} has no encoding for operands of this kind: {instruction:?}")]
     OperandKind {

@@ -1,8 +1,8 @@
 //! A gas schedule: every price of a revision's field instructions in one value, which is handed in and never compiled in.
 //!
-//! A schedule is a TOML file. `[base]` prices every opcode of the revisions it is for; a revision with slots adds
-//! `[per_width]`, prices by width of the modulus in limbs, and `[per_word]`; `[evm]` may replace base prices of the EVM's own
-//! opcodes. Which ranges memory grows to is a rule of the revision, not a price.
+//! A schedule is a TOML file. `[base]` prices every opcode of the revisions it is for; a revision whose modulus is set by an
+//! instruction adds `[per_width]`, prices by width of the modulus in limbs, and may add `[per_word]` for moduli that are powers
+//! of two and `[narrow]` for moduli of at most 32 bits; `[evm]` may replace base prices of the EVM's own opcodes. Which ranges memory grows to is a rule of the revision, not a price.
 
 mod parse;
 mod price;
@@ -35,7 +35,17 @@ const BUNDLED: &[(&str, &str)] = &[
     ("evm384-model-b-fractional.toml", include_str!("../schedules/evm384-model-b-fractional.toml")),
     ("evm384-evmcurves.toml", include_str!("../schedules/evm384-evmcurves.toml")),
     ("evm384-evmcurves-shr0.toml", include_str!("../schedules/evm384-evmcurves-shr0.toml")),
+    ("eip5843-r5.toml", include_str!("../schedules/eip5843-r5.toml")),
+    ("eip5843-r2.toml", include_str!("../schedules/eip5843-r2.toml")),
+    ("eip5843-r1.toml", include_str!("../schedules/eip5843-r1.toml")),
+    ("eip6601.toml", include_str!("../schedules/eip6601.toml")),
+    ("geth6601.toml", include_str!("../schedules/geth6601.toml")),
+    ("evmone-2023.toml", include_str!("../schedules/evmone-2023.toml")),
+    ("eip7747.toml", include_str!("../schedules/eip7747.toml")),
     ("eip6690.toml", include_str!("../schedules/eip6690.toml")),
+    ("eip6690-geth.toml", include_str!("../schedules/eip6690-geth.toml")),
+    ("evmone-2025.toml", include_str!("../schedules/evmone-2025.toml")),
+    ("evmone-bits.toml", include_str!("../schedules/evmone-bits.toml")),
 ];
 
 /// All prices of one or more revisions of a family.
@@ -47,16 +57,31 @@ pub struct GasSchedule {
     base: BTreeMap<&'static str, Price>,
     slots: Option<SlotPrices>,
     evm: BTreeMap<u8, Price>,
+    rounds_instructions: bool,
 }
 
-/// The prices that only revisions with slots have. Each table starts with the width of one limb.
+/// The prices by width, that of one limb first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct SlotPrices {
-    set_modulus: Vec<Price>,
-    /// In the order of [`Arithmetic::ALL`].
-    arithmetic: [Vec<Price>; 3],
-    transfer: Vec<Price>,
-    transfer_per_word: Price,
+    widths: Vec<WidthPrices>,
+    /// For moduli of at most 32 bits.
+    narrow: Option<WidthPrices>,
+    transfer_per_word: Option<Price>,
+}
+
+/// The prices of one width of the modulus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct WidthPrices {
+    /// Setting a new odd modulus, beside the base and growth.
+    pub set_modulus: Price,
+    /// One lane of each operation, in the order of [`Arithmetic::ALL`].
+    pub arithmetic: [Price; 3],
+    /// One value loaded.
+    pub load: Price,
+    /// One value stored, or brought into Montgomery form.
+    pub store: Price,
+    /// One lane of an inversion; zero where there is none.
+    pub invert: Price,
 }
 
 /// Why there is no such schedule.
@@ -85,6 +110,39 @@ pub enum ScheduleError {
 }
 
 impl GasSchedule {
+    /// This schedule for one of its revisions with other prices: `base` by mnemonic, `widths` by width in limbs. All else
+    /// stays as it is.
+    pub fn repriced(
+        &self,
+        name: &str,
+        summary: &str,
+        revision: Revision,
+        base: impl Fn(&'static str, Price) -> Price,
+        widths: impl Fn(usize, WidthPrices) -> WidthPrices,
+    ) -> Self {
+        let mut schedule = self.clone();
+        schedule.name = name.to_owned();
+        schedule.summary = summary.to_owned();
+        schedule.revisions = vec![revision];
+        schedule.base.retain(|mnemonic, _| revision.opcodes().iter().any(|row| row.mnemonic == *mnemonic));
+        for (&mnemonic, price) in &mut schedule.base {
+            *price = base(mnemonic, *price);
+        }
+        if let Some(slots) = &mut schedule.slots {
+            slots.widths.truncate(revision.width_limbs_max());
+            for (width_limbs, prices) in (1..).zip(&mut slots.widths) {
+                *prices = widths(width_limbs, *prices);
+            }
+        }
+        schedule
+    }
+
+    /// This schedule with other base prices for opcodes of the EVM.
+    pub fn with_evm(mut self, evm: impl IntoIterator<Item = (u8, Price)>) -> Self {
+        self.evm.extend(evm);
+        self
+    }
+
     /// A schedule that comes with the program.
     pub fn named(name: &str, revision: Revision) -> Result<Self, ScheduleError> {
         let bundled = Self::bundled(revision)?;
@@ -147,14 +205,15 @@ impl GasSchedule {
 
     /// The price of one lane of an arithmetic instruction over a modulus of this width.
     ///
-    /// With slots this comes on top of [`GasSchedule::base`], once a lane. With values in memory an instruction is one lane
+    /// With prices by width this comes on top of [`GasSchedule::base`], once a lane. For EVM384 an instruction is one lane
     /// and nothing comes on top: this *is* the base price, at any width. [`GasSchedule::instruction`] has the sum.
     ///
     /// # Panics
-    /// With slots, for a width outside 1..=[`Revision::width_limbs_max`].
+    /// With prices by width, for a width outside 1..=[`Revision::width_limbs_max`]. Width 0 stands for at most 32 bits where
+    /// the schedule has prices for it.
     pub fn arithmetic(&self, operation: Arithmetic, width_limbs: usize) -> Price {
         match &self.slots {
-            Some(slots) => at_width(&slots.arithmetic[operation_index(operation)], width_limbs),
+            Some(slots) => slots.at(width_limbs).arithmetic[operation_index(operation)],
             None => self.arithmetic_base(operation),
         }
     }
@@ -171,26 +230,45 @@ impl GasSchedule {
         }
     }
 
-    /// What setting a new odd modulus of this width costs on top of the base price and of growth. Zero without slots.
+    /// All prices of a width; all zero for EVM384.
+    ///
+    /// # Panics
+    /// As [`GasSchedule::arithmetic`].
+    pub fn at_width(&self, width_limbs: usize) -> WidthPrices {
+        self.slots.as_ref().map_or(WidthPrices::default(), |slots| slots.at(width_limbs))
+    }
+
+    /// Whether there are prices for moduli of at most 32 bits: width 0.
+    pub fn has_narrow(&self) -> bool {
+        self.slots.as_ref().is_some_and(|slots| slots.narrow.is_some())
+    }
+
+    /// What setting a new odd modulus of this width costs on top of the base price and of growth. Zero for EVM384.
     ///
     /// # Panics
     /// As [`GasSchedule::arithmetic`].
     pub fn set_modulus(&self, width_limbs: usize) -> Price {
-        self.slots.as_ref().map_or(Price::ZERO, |slots| at_width(&slots.set_modulus, width_limbs))
+        self.at_width(width_limbs).set_modulus
     }
 
-    /// What a load or a store costs for each value on top of the base price, for an odd modulus. Zero without slots.
+    /// What a load costs for each value on top of the base price, for an odd modulus; a store costs the same in most
+    /// schedules, see [`WidthPrices::store`]. Zero for EVM384.
     ///
     /// # Panics
     /// As [`GasSchedule::arithmetic`].
     pub fn transfer_per_value(&self, width_limbs: usize) -> Price {
-        self.slots.as_ref().map_or(Price::ZERO, |slots| at_width(&slots.transfer, width_limbs))
+        self.at_width(width_limbs).load
     }
 
     /// What a load or a store costs for each begun 32 bytes of all its values on top of the base price, for a modulus that
-    /// is a power of two. Zero without slots.
+    /// is a power of two. Zero where [`GasSchedule::prices_words`] is false.
     pub fn transfer_per_word(&self) -> Price {
-        self.slots.as_ref().map_or(Price::ZERO, |slots| slots.transfer_per_word)
+        self.slots.as_ref().and_then(|slots| slots.transfer_per_word).unwrap_or(Price::ZERO)
+    }
+
+    /// Whether loads and stores are priced by the word for moduli that are powers of two; else they are as for odd moduli.
+    pub fn prices_words(&self) -> bool {
+        self.slots.as_ref().is_some_and(|slots| slots.transfer_per_word.is_some())
     }
 
     /// Base prices that replace those of the EVM's own opcodes, by ascending opcode.
@@ -201,10 +279,21 @@ impl GasSchedule {
     /// Whether every price is whole gas, so that execution itself meters it exactly.
     pub fn is_whole(&self) -> bool {
         let slots = self.slots.iter().flat_map(|slots| {
-            let tables = slots.arithmetic.iter().chain([&slots.set_modulus, &slots.transfer]);
-            tables.flatten().chain([&slots.transfer_per_word])
+            let widths = slots.widths.iter().chain(&slots.narrow).flat_map(WidthPrices::all);
+            widths.chain(slots.transfer_per_word)
         });
-        self.base.values().chain(self.evm.values()).chain(slots).all(|price| price.is_whole())
+        self.base.values().chain(self.evm.values()).copied().chain(slots).all(Price::is_whole)
+    }
+
+    /// Whether the schedule itself rounds fractions up, for each field instruction and over all its lanes at once. Else
+    /// fractions add up over an execution.
+    pub fn rounds_instructions(&self) -> bool {
+        self.rounds_instructions
+    }
+
+    /// Whether execution, which meters whole gas, charges exactly what the schedule says.
+    pub fn is_metered_exactly(&self) -> bool {
+        self.rounds_instructions || self.is_whole()
     }
 
     /// The text that reads back as the same schedule.
@@ -216,18 +305,30 @@ impl GasSchedule {
             text.write_fmt(args).expect("writing to a string does not fail");
             text.push('\n');
         };
-        line(format_args!("revisions = [{}]\n\n[base]", revisions.join(", ")));
+        line(format_args!("revisions = [{}]", revisions.join(", ")));
+        if self.rounds_instructions {
+            line(format_args!("rounding = {}", quoted(parse::ROUNDING)));
+        }
+        line(format_args!("\n[base]"));
         for (mnemonic, price) in &self.base {
             line(format_args!("{mnemonic} = {price}"));
         }
         if let Some(slots) = &self.slots {
-            let [add, sub, mul] = &slots.arithmetic;
+            let keys = parse::width_keys(&self.revisions, &slots.widths);
             line(format_args!("\n[per_width]"));
-            for (key, table) in parse::PER_WIDTH_KEYS.iter().zip([&slots.set_modulus, add, sub, mul, &slots.transfer]) {
-                let prices: Vec<String> = table.iter().map(Price::to_string).collect();
-                line(format_args!("{key} = [{}]", prices.join(", ")));
+            for key in &keys {
+                let prices: Vec<String> = slots.widths.iter().map(|width| key.of(width).to_string()).collect();
+                line(format_args!("{} = [{}]", key.name(), prices.join(", ")));
             }
-            line(format_args!("\n[per_word]\ntransfer = {}", slots.transfer_per_word));
+            if let Some(narrow) = &slots.narrow {
+                line(format_args!("\n[narrow]"));
+                for key in &keys {
+                    line(format_args!("{} = {}", key.name(), key.of(narrow)));
+                }
+            }
+            if let Some(price) = slots.transfer_per_word {
+                line(format_args!("\n[per_word]\ntransfer = {price}"));
+            }
         }
         if !self.evm.is_empty() {
             line(format_args!("\n[evm]"));
@@ -254,7 +355,19 @@ fn operation_index(operation: Arithmetic) -> usize {
     }
 }
 
-fn at_width(table: &[Price], width_limbs: usize) -> Price {
-    let price = width_limbs.checked_sub(1).and_then(|index| table.get(index));
-    *price.unwrap_or_else(|| panic!("width of {width_limbs} limbs is outside 1..={}", table.len()))
+impl SlotPrices {
+    fn at(&self, width_limbs: usize) -> WidthPrices {
+        let found = match width_limbs.checked_sub(1) {
+            Some(index) => self.widths.get(index),
+            None => self.narrow.as_ref(),
+        };
+        *found.unwrap_or_else(|| panic!("width of {width_limbs} limbs is outside 1..={}", self.widths.len()))
+    }
+}
+
+impl WidthPrices {
+    fn all(&self) -> impl Iterator<Item = Price> + use<> {
+        let Self { set_modulus, arithmetic: [add, sub, mul], load, store, invert } = *self;
+        [set_modulus, add, sub, mul, load, store, invert].into_iter()
+    }
 }

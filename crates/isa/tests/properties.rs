@@ -45,12 +45,26 @@ fn memory(evm384: &'static Evm384) -> BoxedStrategy<FieldInstruction> {
         .boxed()
 }
 
+fn inverse() -> impl Strategy<Value = FieldInstruction> {
+    (lanes(), lanes(), any::<u8>()).prop_map(|(out, x, count)| FieldInstruction::Inverse { out, x, count })
+}
+
+/// One lane without strides.
+fn triple() -> impl Strategy<Value = FieldInstruction> {
+    (arithmetic(), any::<[u8; 3]>()).prop_map(|(operation, slots)| {
+        let [out, x, y] = slots.map(Lanes::one);
+        FieldInstruction::Slots { operation, out, x, y, count: 1 }
+    })
+}
+
 /// An instruction that the revision can write; none if it writes none.
 fn instruction(revision: Revision) -> Option<BoxedStrategy<FieldInstruction>> {
-    match revision.evm384() {
-        None => Some(slots().boxed()),
-        Some(Evm384 { operands: Operands::Values, .. }) => None,
-        Some(evm384) => Some(memory(evm384)),
+    match (revision.slot_rules(), revision.evm384()) {
+        (Some(rules), _) if rules.invert.is_some() => Some(prop_oneof![slots(), inverse()].boxed()),
+        (Some(rules), _) if rules.is_strided => Some(slots().boxed()),
+        (_, Some(Evm384 { operands: Operands::Values, .. })) => None,
+        (_, Some(evm384)) => Some(memory(evm384)),
+        (Some(_), None) | (None, None) => Some(triple().boxed()),
     }
 }
 
@@ -63,8 +77,9 @@ fn writing_revision() -> impl Strategy<Value = (Revision, BoxedStrategy<FieldIns
 
 /// Bytes in which pushes, field opcodes and JUMPDESTs are frequent.
 fn code(bytes_max: usize) -> impl Strategy<Value = Vec<u8>> {
-    let frequent =
-        prop::sample::select(vec![0x5b_u8, 0x5f, 0x60, 0x61, 0x6f, 0x7f, 0xc0, 0xc2, 0xc3, 0xc5, 0x0c, 0xfe]);
+    let frequent = prop::sample::select(vec![
+        0x5b_u8, 0x5f, 0x60, 0x61, 0x6f, 0x7f, 0xc0, 0xc2, 0xc3, 0xc5, 0xc6, 0x0c, 0x21, 0x22, 0x24, 0x62, 0xfe,
+    ]);
     prop::collection::vec(prop_oneof![any::<u8>(), frequent], 0..=bytes_max)
 }
 

@@ -47,14 +47,17 @@ fn every_revision_has_its_schedules_and_its_default() {
     for revision in ["v0", "v1", "v2", "v3", "v4", "v5", "v6", "v8"] {
         assert_eq!(GasSchedule::names(format!("evm384-{revision}").parse().unwrap()), ["evmone"]);
     }
-    assert_eq!(GasSchedule::names(Eip6690_2024), ["eip6690"]);
+    assert_eq!(GasSchedule::names(Eip6690_2024), ["eip6690", "geth"]);
+    for revision in [Revision::Eip5843, Revision::Geth5843] {
+        assert_eq!(GasSchedule::names(revision), ["r5", "r2", "r1"]);
+    }
     for &revision in Revision::ALL {
         let default = GasSchedule::default_for(revision).unwrap();
         assert_eq!((default.name(), default.family()), (revision.default_schedule(), revision.family()));
         for name in GasSchedule::names(revision) {
             let schedule = GasSchedule::named(&name, revision).unwrap();
             assert!(schedule.is_for(revision) && !schedule.summary().is_empty());
-            assert_eq!(schedule.is_whole(), !name.ends_with("-fractional"));
+            assert_eq!(schedule.is_metered_exactly(), !name.ends_with("-fractional"));
             assert_eq!(GasSchedule::from_toml(&schedule.to_toml(), "again"), Ok(schedule));
         }
     }
@@ -128,6 +131,44 @@ fn eip6690_prices_are_the_tables_of_the_text() {
 }
 
 #[test]
+fn prices_by_width_follow_the_published_formulas() {
+    use Revision::*;
+    let at = |revision, name: &str, width_limbs| GasSchedule::named(name, revision).unwrap().at_width(width_limbs);
+    let gas = |price: Price| price.0 / 1000;
+    for (revision, name, width_limbs, [set, add, mul, load, store]) in [
+        (Eip5843, "r5", 6, [98, 2, 4, 4, 4]),
+        (Geth5843, "r5", 16, [136, 4, 26, 26, 26]),
+        (Eip5843, "r2", 3, [114, 1, 1, 1, 1]),
+        (Geth5843, "r2", 16, [147, 4, 24, 24, 24]),
+        (Eip5843, "r1", 1, [110, 0, 0, 0, 0]),
+        (Geth5843, "r1", 16, [147, 3, 24, 24, 24]),
+        (Eip6690_2024, "geth", 6, [42, 1, 3, 3, 3]),
+        (Eip6601, "eip6601", 6, [0, 1, 2, 2, 2]),
+        (Eip6690_2023, "eip6601", 7, [0, 2, 5, 5, 5]),
+        (Eip6690_2023, "eip6601", 50, [0, 10, 230, 230, 230]),
+        (Eip6601, "eip6601", 64, [0, 13, 370, 370, 370]),
+        (Geth6601, "geth6601", 6, [0, 1, 2, 0, 0]),
+        (Evmone2023, "evmone", 1, [6, 0, 1, 1, 1]),
+        (Evmone2023, "evmone", 6, [11, 1, 4, 4, 4]),
+        (Eip7747, "eip7747", 6, [52, 2, 4, 4, 0]),
+        (Eip7747, "eip7747", 12, [76, 3, 13, 13, 0]),
+        (Evmone2025, "evmone", 8, [13, 2, 6, 6, 6]),
+        (EvmoneBits, "evmone", 4, [9, 1, 2, 2, 2]),
+    ] {
+        let prices = at(revision, name, width_limbs);
+        let found =
+            [prices.set_modulus, prices.arithmetic[0], prices.arithmetic[2], prices.load, prices.store].map(gas);
+        assert_eq!(found, [set, add, mul, load, store], "{revision} {name} {width_limbs}");
+        assert_eq!(prices.arithmetic[0], prices.arithmetic[1]);
+    }
+    assert_eq!(gas(at(Evmone2025, "evmone", 6).invert), 40);
+    let narrow = at(EvmoneBits, "evmone", 0);
+    assert_eq!((narrow.set_modulus, narrow.arithmetic), (Price(5000), [50, 50, 60].map(Price)));
+    let bits = GasSchedule::named("evmone", EvmoneBits).unwrap();
+    assert!(bits.rounds_instructions() && bits.has_narrow() && !bits.is_whole() && bits.is_metered_exactly());
+}
+
+#[test]
 fn fractions_are_exact_as_numbers_and_as_strings() {
     let text = changed(EVMONE, "ADDMOD384 = 8", "ADDMOD384 = 1.1");
     let text = changed(&text, "SUBMOD384 = 8", "SUBMOD384 = \"0.007\"");
@@ -168,6 +209,9 @@ fn wrong_prices_name_file_line_and_value() {
         ("4294967296", "SUBMOD384 = 4294967296: a price is at most 4294967295"),
         ("1e3", "SUBMOD384 = 1e3: a price is a decimal number"),
         ("nan", "SUBMOD384 = nan: a price is a decimal number"),
+        ("\"30 ns\"", "SUBMOD384 = \"30 ns\": a price is in gas and has no unit, and here ns stands behind"),
+        ("\"0.25gas\"", "a price is in gas and has no unit, and here gas stands behind"),
+        ("\"5 %\"", "here % stands behind"),
         ("\"cheap\"", "SUBMOD384 = \"cheap\": a price is a decimal number"),
         ("true", "SUBMOD384 = true: expected a price"),
         ("[8]", "SUBMOD384 = [8]: expected a price"),

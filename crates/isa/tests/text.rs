@@ -53,6 +53,11 @@ fn field_instructions_take_slots_or_offsets() {
     check("SETMODX LOADX STOREX", Eip6690_2024, "c0c1c2");
     check("MULMODMONT384 0x30 96 0x90 0", Evm384V7, "6f00000030000000600000009000000000c2");
     check("ADDMOD384 SUBMOD384 MULMODMONT384 LOGF", Evm384V7, "c0c1c2c3");
+    check("MULMODX 1 2 3 SETMODX", Revision::Eip7747, "c5010203c0");
+    check("MULMONTX 255 2 3 TOMONTX", Revision::Eip5843, "24ff020325");
+    check("SUBMODX 1 2 3 SETUPX", Revision::Geth6601Push3, "236201020321");
+    check("SETUPX 7 LOADX", Revision::Eip6601, "210725");
+    check("INVMODX 1:0 2 x3 ADDMODX 1:0 2 3", Revision::Evmone2025, "c60100020103c301000201030101");
     check("const m = 0xffffffff ADDMOD384 m 1 2 m ADDMOD384", Evm384V7, "6fffffffff0000000100000002ffffffffc0c0");
 }
 
@@ -77,6 +82,8 @@ fn words_and_operands_that_mean_nothing_are_named_with_their_place() {
     check_error("MULMODX 1 2 3 x256", Eip6690_2024, (1, 15), "256 is too large: a number of lanes");
     check_error("MULMODX 1 2\n", Eip6690_2024, (2, 1), "expected a slot, found the end");
     check_error("MULMODX 1 2 ADD", Eip6690_2024, (1, 13), "\"ADD\" is neither");
+    check_error("MULMODX 1 2 3 x2", Revision::Eip7747, (1, 1), "eip7747 has neither strides nor lanes");
+    check_error("SETUPX 256", Revision::Eip6601, (1, 8), "256 is too large: an immediate byte");
     check_error("ADDMOD384 1 2 3", Evm384V7, (1, 16), "expected a byte offset");
     check_error("ADDMOD384 1 2 3 0x100000000", Evm384V7, (1, 17), "4294967296 is too large: a byte offset");
 }

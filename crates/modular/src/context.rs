@@ -1,14 +1,15 @@
 //! A field context: a modulus with its numbered slots, and the three operations on them.
 //!
 //! Slots of an odd modulus hold Montgomery form, those of a power of two canonical form; [`FieldContext::store`] and
-//! [`FieldContext::load`] speak canonical big-endian bytes, so which it is cannot be seen. Every slot is always below
-//! the modulus, since nothing else ever gets in.
+//! [`FieldContext::load`] speak canonical big-endian bytes, so which it is cannot be seen. Every slot is below the modulus,
+//! except what [`FieldContext::store_any`] and [`FieldContext::invert_doubled`] leave modulo a power of two.
 
 use core::fmt;
 
 use thiserror::Error;
 
 use crate::backend::{self, Add, Kernel, Kernels, Operation, Sub};
+use crate::inverse;
 use crate::limbs::{LIMB_BYTES, Limb, less_than, read_be, write_be};
 use crate::modulus::Modulus;
 
@@ -19,6 +20,7 @@ pub struct FieldContext {
     kernels: Kernels,
     shape: Shape,
     slot_count: usize,
+    element_bytes: usize,
     /// The slots, and behind them the staging slots while there are any.
     limbs: Vec<Limb>,
 }
@@ -64,6 +66,15 @@ impl Strided {
 impl FieldContext {
     /// A context of `slot_count` slots, all zero.
     pub fn new(modulus: Modulus, slot_count: usize) -> Self {
+        let element_bytes = modulus.width_limbs() * LIMB_BYTES;
+        Self::with_element_bytes(modulus, slot_count, element_bytes)
+    }
+
+    /// As [`FieldContext::new`], with values of `element_bytes` at the boundary. Panics unless they hold the modulus and
+    /// need all its limbs.
+    pub fn with_element_bytes(modulus: Modulus, slot_count: usize, element_bytes: usize) -> Self {
+        assert!(8 * element_bytes >= modulus.bits(), "the modulus fits");
+        assert_eq!(element_bytes.div_ceil(LIMB_BYTES), modulus.width_limbs(), "no limb is spare");
         let width = modulus.width_limbs();
         let kernels = backend::kernels(width, modulus.is_power_of_two());
         let limbs = vec![0; slot_count * width];
@@ -72,7 +83,7 @@ impl FieldContext {
             6 if !modulus.is_power_of_two() => Shape::Odd6,
             _ => Shape::Other,
         };
-        Self { modulus, kernels, shape, slot_count, limbs }
+        Self { modulus, kernels, shape, slot_count, element_bytes, limbs }
     }
 
     /// The modulus.
@@ -92,10 +103,10 @@ impl FieldContext {
         self.modulus.width_limbs()
     }
 
-    /// Bytes of a slot at the boundary: 8·width.
+    /// Bytes of a slot at the boundary: 8·width unless the context was made otherwise.
     #[inline]
     pub fn element_bytes(&self) -> usize {
-        self.width_limbs() * LIMB_BYTES
+        self.element_bytes
     }
 
     /// outᵢ = xᵢ + yᵢ mod m for the lanes i < `count`, all read before any is written. Slots beyond the context panic.
@@ -137,12 +148,45 @@ impl FieldContext {
                 return Err(ValueOutOfRange { slot });
             }
         }
-        for (value, slot) in be_bytes.chunks_exact(element_bytes).zip(first_slot..) {
-            read_be(value, &mut value_and_factor[..width]).expect("the value was read before");
+        self.convert(first_slot, be_bytes, value_and_factor);
+        Ok(())
+    }
+
+    /// Stores values as [`FieldContext::store`] does, also those that are not below the modulus: an odd modulus reduces
+    /// them; a power of two keeps them as they are, and the next operation on them takes their residues.
+    pub fn store_any(&mut self, first_slot: usize, be_bytes: &[u8]) {
+        self.check_range(first_slot, be_bytes.len());
+        let width = self.width_limbs();
+        if self.modulus.is_power_of_two() && !self.modulus.is_odd() {
+            for (value, slot) in be_bytes.chunks_exact(self.element_bytes).zip(first_slot..) {
+                read_be(value, &mut self.limbs[slot * width..][..width]).expect("an element fits a slot");
+            }
+        } else {
+            self.convert(first_slot, be_bytes, [self.modulus.to_form(); 2].concat());
+        }
+    }
+
+    /// Brings values below R into the form that slots have; the results are below the modulus. `value_and_factor` ends with
+    /// what leads into that form.
+    fn convert(&mut self, first_slot: usize, be_bytes: &[u8], mut value_and_factor: Vec<Limb>) {
+        let width = self.width_limbs();
+        for (value, slot) in be_bytes.chunks_exact(self.element_bytes).zip(first_slot..) {
+            read_be(value, &mut value_and_factor[..width]).expect("an element fits a slot");
             (self.kernels.mul.limbs)(&mut value_and_factor, 0, 0, width, self.modulus.limbs(), self.modulus.n0());
             self.limbs[slot * width..][..width].copy_from_slice(&value_and_factor[..width]);
         }
-        Ok(())
+    }
+
+    /// Modulo m = 2ᴷ: `out` becomes x⁻¹ mod 2ᴷ⁺¹, which may exceed m until an operation reads it. For even x: the bits that
+    /// the same steps give. None, and nothing changes, for other moduli. Panics on slots beyond the context.
+    pub fn invert_doubled(&mut self, out: usize, x: usize) -> Option<()> {
+        if self.modulus.is_odd() {
+            return None;
+        }
+        let width = self.width_limbs();
+        let result = inverse::bit_by_bit(self.slot(x), self.modulus.bits());
+        self.limbs[out * width..][..width].copy_from_slice(&result);
+        Some(())
     }
 
     /// Loads the canonical values of the slots from `first_slot` on, [`FieldContext::element_bytes`] big-endian bytes each.
@@ -150,6 +194,12 @@ impl FieldContext {
     pub fn load(&self, first_slot: usize, out: &mut [u8]) {
         let (width, element_bytes) = (self.width_limbs(), self.element_bytes());
         self.check_range(first_slot, out.len());
+        if self.modulus.is_power_of_two() {
+            for (bytes, slot) in out.chunks_exact_mut(element_bytes).zip(first_slot..) {
+                write_be(self.slot(slot), bytes);
+            }
+            return;
+        }
         let mut value_and_one = vec![0; 2 * width];
         value_and_one[width] = 1;
         for (bytes, slot) in out.chunks_exact_mut(element_bytes).zip(first_slot..) {
@@ -159,7 +209,7 @@ impl FieldContext {
         }
     }
 
-    /// The limbs of a slot as they are held: Montgomery form, or canonical form modulo a power of two. Below the modulus.
+    /// The limbs of a slot as they are held: Montgomery form, or canonical form modulo a power of two.
     pub fn slot(&self, slot: usize) -> &[Limb] {
         assert!(slot < self.slot_count, "slot {slot} lies inside the context");
         &self.limbs[slot * self.width_limbs()..][..self.width_limbs()]

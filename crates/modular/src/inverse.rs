@@ -55,6 +55,24 @@ pub fn modulo_power_of_two(a: &[Limb], bits: usize) -> Option<Vec<Limb>> {
     Some(x)
 }
 
+/// a ↦ a⁻¹ mod 2^bits for odd a, bit by bit: b starts as 1; each bit is that of b, after which b ↦ ⌊(b − bit·a) / 2⌋. For even a
+/// the result is what these steps give. Requires bits ≤ 64 × the width of a.
+/// evmone branch `evmmax-vectorized`, `invmodx`, at the width of a: bits shifted in from above never reach the result.
+pub fn bit_by_bit(a: &[Limb], bits: usize) -> Vec<Limb> {
+    assert!(bits <= 64 * a.len(), "the result fits the width");
+    let mut b: Vec<Limb> = vec![0; a.len()];
+    b[0] = 1;
+    let mut result: Vec<Limb> = vec![0; a.len()];
+    for i in 0..bits {
+        if !b[0].is_multiple_of(2) {
+            sub_assign(&mut b, a);
+            result[i / 64] |= 1 << (i % 64);
+        }
+        halve_assign(&mut b, 0);
+    }
+    result
+}
+
 /// (a, b) ↦ a·b mod 2^(64·width), both of one width.
 pub(crate) fn mul_low(a: &[Limb], b: &[Limb]) -> Vec<Limb> {
     let mut product = vec![0; a.len()];

@@ -20,6 +20,7 @@ pub mod inverse;
 pub mod limbs;
 pub mod long;
 pub mod modulus;
+pub mod scope;
 
 #[allow(unsafe_code, reason = "kernels call CPU instructions that the compiler does not emit by itself")]
 mod backend;

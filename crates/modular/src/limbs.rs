@@ -110,11 +110,12 @@ pub fn read_be(bytes: &[u8], out: &mut [Limb]) -> Option<()> {
     limbs.all(|limb| limb == 0).then_some(())
 }
 
-/// Writes limbs as big-endian bytes; `out` has exactly eight bytes for each limb.
+/// Writes limbs as big-endian bytes; `out` has eight bytes for each limb, or fewer for the top one, whose upper bytes are
+/// then left out.
 pub fn write_be(limbs: &[Limb], out: &mut [u8]) {
-    assert_eq!(out.len(), limbs.len() * LIMB_BYTES, "eight bytes a limb");
-    for (chunk, limb) in out.rchunks_exact_mut(LIMB_BYTES).zip(limbs) {
-        chunk.copy_from_slice(&limb.to_be_bytes());
+    assert_eq!(out.len().div_ceil(LIMB_BYTES), limbs.len(), "eight bytes a limb");
+    for (chunk, limb) in out.rchunks_mut(LIMB_BYTES).zip(limbs) {
+        chunk.copy_from_slice(&limb.to_be_bytes()[LIMB_BYTES - chunk.len()..]);
     }
 }
 

@@ -31,6 +31,14 @@ impl LongModulus {
         }
     }
 
+    /// The modulus, big-endian, in as many bytes as it was given.
+    pub fn to_be_bytes(&self) -> Vec<u8> {
+        let little_endian = self.limbs.iter().flat_map(|limb| limb.to_le_bytes()).take(self.size_bytes);
+        let mut bytes: Vec<u8> = little_endian.collect();
+        bytes.reverse();
+        bytes
+    }
+
     /// Bytes of a value.
     pub fn size_bytes(&self) -> usize {
         self.size_bytes

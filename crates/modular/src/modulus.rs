@@ -26,8 +26,8 @@ pub struct Modulus {
 /// Why a number is no modulus.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ModulusError {
-    /// Below 3.
-    #[error("the modulus {value} is below 3")]
+    /// Below 3, or whatever smaller number was asked for.
+    #[error("the modulus {value} is too small")]
     TooSmall {
         /// The number.
         value: BigUint,
@@ -67,13 +67,19 @@ impl Modulus {
 
     /// The modulus with these big-endian bytes of any length, in `width_limbs` limbs, 1 to [`MAX_WIDTH_LIMBS`].
     pub fn with_width(bytes: &[u8], width_limbs: usize) -> Result<Self, ModulusError> {
+        Self::at_least(3, bytes, width_limbs)
+    }
+
+    /// As [`Modulus::with_width`], for interfaces that also know the moduli 1 and 2: at least `min`, which is 1 to 3.
+    pub fn at_least(min: Limb, bytes: &[u8], width_limbs: usize) -> Result<Self, ModulusError> {
+        assert!((1..=3).contains(&min), "zero is no modulus");
         if !(1..=MAX_WIDTH_LIMBS).contains(&width_limbs) {
             return Err(ModulusError::WidthOutOfRange { width_limbs });
         }
         let value = || BigUint::from_bytes_be(bytes);
         let mut limbs = vec![0; width_limbs].into_boxed_slice();
         read_be(bytes, &mut limbs).ok_or_else(|| too_wide(&value(), width_limbs))?;
-        if limbs[0] < 3 && is_zero(&limbs[1..]) {
+        if limbs[0] < min && is_zero(&limbs[1..]) {
             return Err(ModulusError::TooSmall { value: value() });
         }
         let is_power_of_two = limbs.iter().map(|limb| limb.count_ones()).sum::<u32>() == 1;
@@ -111,6 +117,12 @@ impl Modulus {
     #[inline]
     pub fn is_power_of_two(&self) -> bool {
         self.is_power_of_two
+    }
+
+    /// Is it odd?
+    #[inline]
+    pub fn is_odd(&self) -> bool {
+        !self.limbs[0].is_multiple_of(2)
     }
 
     /// Bits of the value: ⌊log₂ m⌋ + 1.

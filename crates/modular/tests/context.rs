@@ -185,3 +185,55 @@ fn staging_leaves_no_slots_behind() {
     let run = std::panic::AssertUnwindSafe(|| context.add(Strided::contiguous(SLOTS), first, first, 1));
     assert!(std::panic::catch_unwind(run).is_err());
 }
+
+proptest! {
+    /// Values that are not below an odd modulus are reduced; modulo a power of two they stay until they are read.
+    #[test]
+    fn any_value_can_be_stored((width, m, _) in setting(), bytes in proptest::collection::vec(any::<u8>(), 8 * 64)) {
+        let modulus = Modulus::with_width(&m.to_bytes_be(), width).unwrap();
+        let mut context = FieldContext::new(modulus, 3);
+        let bytes = &bytes[..8 * width];
+        context.store_any(1, bytes);
+        let value = BigUint::from_bytes_be(bytes);
+        let kept = if m.is_odd() { &value % &m } else { value.clone() };
+        prop_assert_eq!(&values_of(&context)[1], &kept);
+        let slot = Strided::contiguous;
+        context.mul(slot(2), slot(1), slot(1), 1);
+        context.add(slot(0), slot(1), slot(1), 1);
+        let values = values_of(&context);
+        prop_assert_eq!(&values[2], &(&value * &value % &m));
+        prop_assert_eq!(&values[0], &((&value + &value) % &m));
+        let inverted = context.invert_doubled(0, 1);
+        prop_assert_eq!(inverted.is_some(), m.is_even());
+        if m.is_even() && value.is_odd() {
+            prop_assert_eq!(&values_of(&context)[0] * &value % (&m * 2u8), BigUint::from(1u8));
+        }
+    }
+
+    /// Elements need not be whole limbs.
+    #[test]
+    fn elements_may_be_as_short_as_the_modulus(m in proptest::collection::vec(any::<u8>(), 1..48), x in any::<[u8; 48]>()) {
+        let m = BigUint::from_bytes_be(&m) | BigUint::from(3u8);
+        let element_bytes = m.to_bytes_be().len();
+        let modulus = Modulus::with_width(&m.to_bytes_be(), element_bytes.div_ceil(8)).unwrap();
+        let mut context = FieldContext::with_element_bytes(modulus, 2, element_bytes);
+        let x = BigUint::from_bytes_be(&x) % &m;
+        context.store(1, &bytes_of(&x, element_bytes)).unwrap();
+        context.mul(Strided::contiguous(0), Strided::contiguous(1), Strided::contiguous(1), 1);
+        prop_assert_eq!(values_of(&context), vec![&x * &x % &m, x]);
+    }
+}
+
+#[test]
+fn one_and_two_are_moduli_where_asked_for() {
+    assert!(matches!(Modulus::with_width(&[1], 1), Err(ModulusError::TooSmall { .. })));
+    assert!(matches!(Modulus::at_least(1, &[0], 1), Err(ModulusError::TooSmall { .. })));
+    let mut context = FieldContext::new(Modulus::at_least(1, &[1], 1).unwrap(), 1);
+    context.store_any(0, &[255; 8]);
+    assert_eq!(values_of(&context), [BigUint::ZERO]);
+    let mut context = FieldContext::new(Modulus::at_least(1, &[2], 1).unwrap(), 1);
+    context.store_any(0, &[255; 8]);
+    context.mul(Strided::contiguous(0), Strided::contiguous(0), Strided::contiguous(0), 1);
+    assert_eq!(values_of(&context), [BigUint::from(1u8)]);
+    assert_eq!(context.invert_doubled(0, 0), Some(()));
+}

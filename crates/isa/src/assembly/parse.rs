@@ -6,6 +6,7 @@
 //!   pushes the offset of either.
 //! - `const NAME = 5` before its first use; NAME then stands for the number.
 //! - `MULMODX out[:stride] x[:stride] y[:stride] [xCOUNT]` with slots; a stride is 1 unless given, and so is the count.
+//! - `INVMODX out[:stride] x[:stride] [xCOUNT]`; `SETUPX 5` where the id is an immediate.
 //! - `MULMODMONT384 out x y modulus` with byte offsets; without operands they come from the stack. Where the revision takes
 //!   r_inv from the stack it follows behind the modulus of a multiplication; where it takes no modulus neither is written.
 //! - `; comment` and `// comment` to the end of the line.
@@ -186,12 +187,23 @@ impl<'a> Parser<'a> {
         };
         if let Some(operation) = self.revision.arithmetic_of(row.byte) {
             return match self.revision.family() {
-                Family::Slots => self.slots(operation),
+                Family::Slots | Family::MemorySlots => self.slots(operation),
                 Family::Memory384 => self.memory(operation, row.byte),
             };
         }
+        if self.revision.slot_rules().is_some_and(|rules| rules.invert == Some(row.byte)) {
+            return self.inverse();
+        }
         match row.byte {
             PUSH1..=PUSH32 => self.push_exactly(usize::from(row.byte - PUSH0)),
+            opcode if row.immediate_bytes > 0 => {
+                let mut bytes = vec![opcode];
+                for _ in 0..row.immediate_bytes {
+                    let operand = self.next("an immediate byte")?;
+                    bytes.push(self.byte(operand, operand.text, "an immediate byte")?);
+                }
+                Ok(Item::Data(bytes))
+            }
             opcode => Ok(Item::Op(opcode)),
         }
     }
@@ -244,15 +256,28 @@ impl<'a> Parser<'a> {
         let out = self.lanes()?;
         let x = self.lanes()?;
         let y = self.lanes()?;
+        let count = self.count()?;
+        Ok(Item::Field(FieldInstruction::Slots { operation, out, x, y, count }))
+    }
+
+    /// `out[:stride] x[:stride] [xCOUNT]`.
+    fn inverse(&mut self) -> Result<Item, ParseError> {
+        let out = self.lanes()?;
+        let x = self.lanes()?;
+        let count = self.count()?;
+        Ok(Item::Field(FieldInstruction::Inverse { out, x, count }))
+    }
+
+    /// `xCOUNT`, or 1 if something else follows.
+    fn count(&mut self) -> Result<u8, ParseError> {
         let count_digits = |token: &Token<'a>| {
             let digits = token.text.strip_prefix(['x', 'X'])?;
             digits.starts_with(|c: char| c.is_ascii_digit()).then_some(digits)
         };
-        let count = match self.tokens.next_if(|token| count_digits(token).is_some()) {
-            Some(token) => self.byte(token, &token.text[1..], "a number of lanes")?,
-            None => 1,
-        };
-        Ok(Item::Field(FieldInstruction::Slots { operation, out, x, y, count }))
+        match self.tokens.next_if(|token| count_digits(token).is_some()) {
+            Some(token) => self.byte(token, &token.text[1..], "a number of lanes"),
+            None => Ok(1),
+        }
     }
 
     fn lanes(&mut self) -> Result<Lanes, ParseError> {

@@ -48,18 +48,24 @@ pub(super) fn data_text(bytes: &[u8]) -> String {
 
 /// The mnemonic with its operands: `MULMODX 1:2 3 4:0 x8`, `ADDMOD384 0x30 0x60 0x90 0x0`.
 pub(super) fn field_text(instruction: &FieldInstruction, revision: Revision) -> String {
-    let row = revision.row(revision.arithmetic_opcode(instruction.operation()));
-    let mut text = row.expect("arithmetic opcodes have rows").mnemonic.to_owned();
-    let result = match *instruction {
-        FieldInstruction::Slots { out, x, y, count, .. } => {
-            for Lanes { index, stride } in [out, x, y] {
-                text.push_str(&match stride {
-                    1 => format!(" {index}"),
-                    _ => format!(" {index}:{stride}"),
-                });
-            }
-            if count == 1 { Ok(()) } else { write!(text, " x{count}") }
+    let opcode = match instruction.operation() {
+        Some(operation) => revision.arithmetic_opcode(operation),
+        None => revision.slot_rules().and_then(|rules| rules.invert).expect("decoded by a revision that has it"),
+    };
+    let row = revision.row(opcode);
+    let mut text = row.expect("field opcodes have rows").mnemonic.to_owned();
+    let lanes = |text: &mut String, operands: &[Lanes], count: u8| {
+        for Lanes { index, stride } in operands {
+            text.push_str(&match stride {
+                1 => format!(" {index}"),
+                _ => format!(" {index}:{stride}"),
+            });
         }
+        if count == 1 { Ok(()) } else { write!(text, " x{count}") }
+    };
+    let result = match *instruction {
+        FieldInstruction::Slots { out, x, y, count, .. } => lanes(&mut text, &[out, x, y], count),
+        FieldInstruction::Inverse { out, x, count } => lanes(&mut text, &[out, x], count),
         FieldInstruction::Memory { out, x, y, modulus, .. } => {
             let operands = write!(text, " {out:#x} {x:#x} {y:#x}");
             operands.and_then(|()| match modulus {

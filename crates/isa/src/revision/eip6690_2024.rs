@@ -4,8 +4,8 @@
 //! x_index, x_stride, y_index, y_stride, count. LOADX copies slots into memory and STOREX copies memory into slots; values
 //! in memory are canonical, big-endian and 8·⌈modulus_size / 8⌉ bytes long.
 
-use super::{EncodeError, Family, Interface};
-use crate::field_instruction::{Arithmetic, FieldInstruction, Lanes};
+use super::{EncodeError, Family, Interface, codec};
+use crate::field_instruction::{FieldInstruction, Lanes};
 use crate::opcode::{immediate_table, opcodes};
 
 opcodes! {
@@ -75,34 +75,17 @@ pub const fn pack(operands: Operands) -> [u8; IMMEDIATE_BYTES] {
 }
 
 fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
-    let FieldInstruction::Slots { operation, out, x, y, count } = *instruction else {
-        return Err(EncodeError::OperandKind { revision: INTERFACE.name, instruction: *instruction });
-    };
-    code.push(match operation {
-        Arithmetic::Add => ADDMODX,
-        Arithmetic::Sub => SUBMODX,
-        Arithmetic::Mul => MULMODX,
-    });
-    code.extend_from_slice(&pack(Operands { out, x, y, count }));
-    Ok(())
+    codec::encode_strided(&INTERFACE, instruction, code)
 }
 
 fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
-    let (&[opcode, ref immediate @ ..], _) = code.split_first_chunk::<INSTRUCTION_BYTES>()?;
-    let operation = match opcode {
-        ADDMODX => Arithmetic::Add,
-        SUBMODX => Arithmetic::Sub,
-        MULMODX => Arithmetic::Mul,
-        _ => return None,
-    };
-    let Operands { out, x, y, count } = unpack(*immediate);
-    Some((FieldInstruction::Slots { operation, out, x, y, count }, INSTRUCTION_BYTES))
+    codec::decode_strided(&INTERFACE, code)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::field_instruction::ModulusAt;
+    use crate::field_instruction::{Arithmetic, ModulusAt};
 
     #[test]
     fn the_immediate_is_index_and_stride_of_out_x_y_then_count() {

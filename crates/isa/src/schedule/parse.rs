@@ -7,14 +7,30 @@ use thiserror::Error;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{GasSchedule, Price, PriceFault, ScheduleError, SlotPrices};
+use super::{GasSchedule, Price, PriceFault, ScheduleError, SlotPrices, WidthPrices};
 use crate::opcode;
+use crate::revision::rules::{SizeUnit, SlotRules};
 use crate::revision::{Family, Revision, UnknownRevision};
 
-/// The tables of `[per_width]`.
-pub(super) const PER_WIDTH_KEYS: [&str; 5] = ["set_modulus", "add", "sub", "mul", "transfer"];
+/// A table of `[per_width]`, and a price of `[narrow]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WidthKey {
+    SetModulus,
+    Add,
+    Sub,
+    Mul,
+    /// Loads and stores.
+    Transfer,
+    Load,
+    Store,
+    Invert,
+}
 
-const TOP_KEYS: [&str; 7] = ["name", "summary", "revisions", "base", "per_width", "per_word", "evm"];
+/// The only value of `rounding`.
+pub(super) const ROUNDING: &str = "instruction";
+
+const TOP_KEYS: [&str; 9] =
+    ["name", "summary", "revisions", "rounding", "base", "per_width", "per_word", "narrow", "evm"];
 
 /// Names in `[evm]` that stand for several opcodes; the price of a single mnemonic goes before its group's.
 const EVM_GROUPS: [(&str, RangeInclusive<u8>); 4] = [
@@ -112,10 +128,11 @@ pub(super) fn parse(text: &str, file: &str) -> Result<GasSchedule, ScheduleError
     let revisions = source.revisions(root)?;
     let base = source.base(root, &revisions)?;
     let slots = match revisions[0].family() {
-        Family::Slots => Some(source.slot_prices(root, &revisions)?),
+        Family::Slots | Family::MemorySlots => Some(source.slot_prices(root, &revisions)?),
         Family::Memory384 => {
-            // Without slots nothing depends on the width: such tables would be ignored, so they are errors.
-            let known: Vec<_> = TOP_KEYS.into_iter().filter(|key| !key.starts_with("per_")).collect();
+            // Nothing depends on the width: such tables would be ignored, so they are errors.
+            let known: Vec<_> =
+                TOP_KEYS.into_iter().filter(|key| !key.starts_with("per_") && *key != "narrow").collect();
             source.known_keys(root, &known)?;
             None
         }
@@ -124,7 +141,67 @@ pub(super) fn parse(text: &str, file: &str) -> Result<GasSchedule, ScheduleError
         Some(value) => source.evm_overrides(source.table("evm", value)?)?,
         None => BTreeMap::new(),
     };
-    Ok(GasSchedule { name, summary, revisions, base, slots, evm })
+    let rounds_instructions = match root.get("rounding") {
+        None => false,
+        Some(value) if value.get_ref().as_str() == Some(ROUNDING) => true,
+        Some(value) => return Err(source.wrong_type("rounding", value, "\"instruction\"")),
+    };
+    Ok(GasSchedule { name, summary, revisions, base, slots, evm, rounds_instructions })
+}
+
+/// The keys under which prices by width are written: loads and stores apart only where they differ.
+pub(super) fn width_keys(revisions: &[Revision], widths: &[WidthPrices]) -> Vec<WidthKey> {
+    keys(revisions, widths.iter().all(|width| width.load == width.store))
+}
+
+fn keys(revisions: &[Revision], together: bool) -> Vec<WidthKey> {
+    use WidthKey::{Add, Invert, Load, Mul, SetModulus, Store, Sub, Transfer};
+    let inverts = revisions.iter().filter_map(|revision| revision.slot_rules()).any(|rules| rules.invert.is_some());
+    let transfers: &[WidthKey] = if together { &[Transfer] } else { &[Load, Store] };
+    let mut keys = vec![SetModulus, Add, Sub, Mul];
+    keys.extend(transfers);
+    keys.extend(inverts.then_some(Invert));
+    keys
+}
+
+impl WidthKey {
+    pub fn name(self) -> &'static str {
+        match self {
+            WidthKey::SetModulus => "set_modulus",
+            WidthKey::Add => "add",
+            WidthKey::Sub => "sub",
+            WidthKey::Mul => "mul",
+            WidthKey::Transfer => "transfer",
+            WidthKey::Load => "load",
+            WidthKey::Store => "store",
+            WidthKey::Invert => "invert",
+        }
+    }
+
+    pub fn of(self, prices: &WidthPrices) -> Price {
+        match self {
+            WidthKey::SetModulus => prices.set_modulus,
+            WidthKey::Add => prices.arithmetic[0],
+            WidthKey::Sub => prices.arithmetic[1],
+            WidthKey::Mul => prices.arithmetic[2],
+            WidthKey::Transfer | WidthKey::Load => prices.load,
+            WidthKey::Store => prices.store,
+            WidthKey::Invert => prices.invert,
+        }
+    }
+
+    fn set(self, prices: &mut WidthPrices, price: Price) {
+        match self {
+            WidthKey::SetModulus => prices.set_modulus = price,
+            WidthKey::Add => prices.arithmetic[0] = price,
+            WidthKey::Sub => prices.arithmetic[1] = price,
+            WidthKey::Mul => prices.arithmetic[2] = price,
+            WidthKey::Transfer => (prices.load, prices.store) = (price, price),
+            WidthKey::Load => prices.load = price,
+            WidthKey::Store => prices.store = price,
+            WidthKey::Invert => prices.invert = price,
+        }
+    }
 }
 
 impl Source<'_> {
@@ -223,24 +300,62 @@ impl Source<'_> {
     }
 
     fn slot_prices(&self, root: &Table<'_>, revisions: &[Revision]) -> Result<SlotPrices, ScheduleError> {
-        let widths = revisions.iter().map(|revision| revision.width_limbs_max()).max().unwrap_or(0);
+        let widths_max = revisions.iter().map(|revision| revision.width_limbs_max()).max().unwrap_or(0);
         let value = self.required(root, 0, "", "per_width")?;
         let table = self.table("per_width", value)?;
-        self.known_keys(table, &PER_WIDTH_KEYS)?;
-        let prices = |key: &'static str| {
-            let list = self.required(table, value.span().start, "per_width.", key)?;
-            self.prices(key, list, widths)
-        };
-        let word_value = self.required(root, 0, "", "per_word")?;
-        let word_table = self.table("per_word", word_value)?;
-        self.known_keys(word_table, &["transfer"])?;
-        let transfer = self.required(word_table, word_value.span().start, "per_word.", "transfer")?;
+        let keys = keys(revisions, !table.contains_key("load") && !table.contains_key("store"));
+        let names: Vec<&str> = keys.iter().map(|key| key.name()).collect();
+        self.known_keys(table, &names)?;
+        let mut widths = vec![WidthPrices::default(); widths_max];
+        for key in &keys {
+            let list = self.required(table, value.span().start, "per_width.", key.name())?;
+            for (width, price) in widths.iter_mut().zip(self.prices(key.name(), list, widths_max)?) {
+                key.set(width, price);
+            }
+        }
         Ok(SlotPrices {
-            set_modulus: prices("set_modulus")?,
-            arithmetic: [prices("add")?, prices("sub")?, prices("mul")?],
-            transfer: prices("transfer")?,
-            transfer_per_word: self.price("transfer", transfer)?,
+            widths,
+            narrow: self.narrow(root, revisions, &keys)?,
+            transfer_per_word: self.per_word(root, revisions)?,
         })
+    }
+
+    /// `[narrow]`, which revisions with sizes in bits must have and no others may.
+    fn narrow(
+        &self,
+        root: &Table<'_>,
+        revisions: &[Revision],
+        keys: &[WidthKey],
+    ) -> Result<Option<WidthPrices>, ScheduleError> {
+        let in_bits =
+            |revision: &Revision| revision.slot_rules().is_some_and(|rules| rules.moduli.unit == SizeUnit::Bits);
+        if !revisions.iter().any(in_bits) {
+            let known: Vec<_> = TOP_KEYS.into_iter().filter(|key| *key != "narrow").collect();
+            return self.known_keys(root, &known).map(|()| None);
+        }
+        let value = self.required(root, 0, "", "narrow")?;
+        let table = self.table("narrow", value)?;
+        let names: Vec<&str> = keys.iter().map(|key| key.name()).collect();
+        self.known_keys(table, &names)?;
+        let mut prices = WidthPrices::default();
+        for key in keys {
+            let price = self.required(table, value.span().start, "narrow.", key.name())?;
+            key.set(&mut prices, self.price(key.name(), price)?);
+        }
+        Ok(Some(prices))
+    }
+
+    /// `[per_word]`, which revisions must have that price loads and stores by the word under powers of two; no others may.
+    fn per_word(&self, root: &Table<'_>, revisions: &[Revision]) -> Result<Option<Price>, ScheduleError> {
+        if !revisions.iter().any(|revision| revision.slot_rules().is_some_and(SlotRules::transfers_by_word)) {
+            let known: Vec<_> = TOP_KEYS.into_iter().filter(|key| *key != "per_word").collect();
+            return self.known_keys(root, &known).map(|()| None);
+        }
+        let value = self.required(root, 0, "", "per_word")?;
+        let table = self.table("per_word", value)?;
+        self.known_keys(table, &["transfer"])?;
+        let transfer = self.required(table, value.span().start, "per_word.", "transfer")?;
+        self.price("transfer", transfer).map(Some)
     }
 
     fn evm_overrides(&self, table: &Table<'_>) -> Result<BTreeMap<u8, Price>, ScheduleError> {

@@ -23,9 +23,22 @@ pub enum PriceFault {
     /// Above [`Price::MAX`].
     #[error("a price is at most {}", Price::MAX)]
     TooLarge,
+    /// A number with a unit behind it: nanoseconds are not gas, and gas is what a number without unit is.
+    #[error("a price is in gas and has no unit, and here {0} stands behind the number")]
+    Unit(&'static str),
     /// Not decimal digits with at most one point between them.
     #[error("a price is a decimal number such as 3 or 0.25")]
     NotDecimal,
+}
+
+/// What people write behind numbers where gas is meant, or where it is not.
+const UNITS: [&str; 9] = ["Mgas", "gas", "ns", "µs", "us", "ms", "gwei", "wei", "%"];
+
+/// Digits with at most one point in them, and white space around.
+fn is_number(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with(|character: char| character.is_ascii_digit())
+        && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
 impl Price {
@@ -61,6 +74,10 @@ impl Price {
         };
         let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         if !is_digits(gas) || !is_digits(thousandths) {
+            let unit = UNITS.iter().find(|unit| digits.strip_suffix(**unit).is_some_and(is_number));
+            if let Some(unit) = unit {
+                return Err(PriceFault::Unit(unit));
+            }
             return Err(PriceFault::NotDecimal);
         }
         if negative {

@@ -1,0 +1,81 @@
+//! Bytes of arithmetic on numbered slots, with strides and without: what the revisions' own `encode` and `decode` share.
+
+use super::{EncodeError, Interface};
+use crate::field_instruction::{Arithmetic, FieldInstruction, Lanes};
+use crate::revision::eip6690_2024::{Operands, pack, unpack};
+
+/// Appends opcode, marker, out, x, y.
+pub(super) fn encode_triple(
+    interface: &Interface,
+    marker: Option<u8>,
+    instruction: &FieldInstruction,
+    code: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
+    let FieldInstruction::Slots { operation, out, x, y, count } = *instruction else {
+        return Err(operand_kind(interface, instruction));
+    };
+    if count != 1 || [out, x, y].iter().any(|lanes| lanes.stride != 1) {
+        return Err(EncodeError::Lanes { revision: interface.name, instruction: *instruction });
+    }
+    code.push(opcode(interface, operation));
+    code.extend(marker);
+    code.extend([out.index, x.index, y.index]);
+    Ok(())
+}
+
+/// The inverse of [`encode_triple`]. None if the marker is not there.
+pub(super) fn decode_triple(
+    interface: &Interface,
+    marker: Option<u8>,
+    code: &[u8],
+) -> Option<(FieldInstruction, usize)> {
+    let (&first, mut rest) = code.split_first()?;
+    let operation = operation(interface, first)?;
+    if let Some(marker) = marker {
+        rest = rest.strip_prefix(&[marker])?;
+    }
+    let (&[out, x, y], _) = rest.split_first_chunk()?;
+    let [out, x, y] = [out, x, y].map(Lanes::one);
+    let bytes = 4 + usize::from(marker.is_some());
+    Some((FieldInstruction::Slots { operation, out, x, y, count: 1 }, bytes))
+}
+
+/// Appends opcode and the seven bytes of strided operands.
+pub(super) fn encode_strided(
+    interface: &Interface,
+    instruction: &FieldInstruction,
+    code: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
+    let FieldInstruction::Slots { operation, out, x, y, count } = *instruction else {
+        return Err(operand_kind(interface, instruction));
+    };
+    code.push(opcode(interface, operation));
+    code.extend_from_slice(&pack(Operands { out, x, y, count }));
+    Ok(())
+}
+
+/// The inverse of [`encode_strided`].
+pub(super) fn decode_strided(interface: &Interface, code: &[u8]) -> Option<(FieldInstruction, usize)> {
+    let (&[first, ref immediate @ ..], _) = code.split_first_chunk::<8>()?;
+    let operation = operation(interface, first)?;
+    let Operands { out, x, y, count } = unpack(*immediate);
+    Some((FieldInstruction::Slots { operation, out, x, y, count }, 8))
+}
+
+pub(super) fn operand_kind(interface: &Interface, instruction: &FieldInstruction) -> EncodeError {
+    EncodeError::OperandKind { revision: interface.name, instruction: *instruction }
+}
+
+fn opcode(interface: &Interface, operation: Arithmetic) -> u8 {
+    let [add, sub, mul] = interface.arithmetic;
+    match operation {
+        Arithmetic::Add => add,
+        Arithmetic::Sub => sub,
+        Arithmetic::Mul => mul,
+    }
+}
+
+fn operation(interface: &Interface, opcode: u8) -> Option<Arithmetic> {
+    let place = interface.arithmetic.iter().position(|&own| own == opcode)?;
+    Some(Arithmetic::ALL[place])
+}

@@ -1,0 +1,43 @@
+//! EIP-5843 in its final text (r5): values in EVM memory at numbered slots, big-endian, Montgomery form visible.
+//!
+//! Source: ethereum/EIPs pull request 5843 at commit efad4b117, January 2023. The three immediate bytes are out, x, y; slot s
+//! is the 8·L bytes from mem_start + 8·L·s on, L limbs being the width of the modulus, and R = 2⁶⁴ᴸ. TOMONTX takes slots in
+//! the least significant bytes of two words. Nothing grows memory.
+
+
+use super::{EncodeError, Family, Interface, codec};
+use crate::field_instruction::FieldInstruction;
+use crate::opcode::{immediate_table, opcodes};
+
+opcodes! {
+    0x21 SETMODX  "Sets the modulus of the frame: modulus offset, size in limbs, where slots begin in memory." 3 -> 0;
+    0x22 ADDMODX  "out = x + y mod m on slots in memory." 0 -> 0 immediate 3;
+    0x23 SUBMODX  "out = x - y mod m on slots in memory." 0 -> 0 immediate 3;
+    0x24 MULMONTX "out = Montgomery product of x and y on slots in memory." 0 -> 0 immediate 3;
+    0x25 TOMONTX  "Brings a slot into Montgomery form: input slot, output slot." 2 -> 0;
+}
+
+/// The revision.
+pub const INTERFACE: Interface = Interface {
+    name: "eip5843",
+    summary: "EIP-5843 of January 2023 (r5): numbered slots of big-endian Montgomery form in EVM memory",
+    family: Family::MemorySlots,
+    opcodes: OPCODES,
+    immediates: immediate_table(OPCODES),
+    arithmetic: [ADDMODX, SUBMODX, MULMONTX],
+    width_limbs_max: WIDTH_LIMBS_MAX,
+    default_schedule: "r5",
+    encode,
+    decode,
+};
+
+/// The widest modulus in limbs (EIP-5843, `MAX_INPUT_SIZE`).
+pub const WIDTH_LIMBS_MAX: usize = 16;
+
+fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
+    codec::encode_triple(&INTERFACE, None, instruction, code)
+}
+
+fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
+    codec::decode_triple(&INTERFACE, None, code)
+}

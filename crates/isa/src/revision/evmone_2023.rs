@@ -1,0 +1,52 @@
+//! EIP-6690 of 2023 as in evmone: one field context without id, growing memory, stored values reduced.
+//!
+//! Source: ethereum/evmone branch `evmmax-intructions`, commit da87a62c. Every SETUPX drops the slots before it.
+
+use super::rules::{EmptyTransfer, Moduli, SetForm, SlotBytesMax, SlotRules, SlotsAsMemory};
+use super::{EncodeError, Family, Interface, codec};
+use crate::field_instruction::FieldInstruction;
+use crate::opcode::{immediate_table, opcodes};
+
+opcodes! {
+    0x21 SETUPX  "Replaces the field context: modulus offset, modulus size, slot count." 3 -> 0;
+    0x22 ADDMODX "out = x + y mod m." 0 -> 0 immediate 3;
+    0x23 SUBMODX "out = x - y mod m." 0 -> 0 immediate 3;
+    0x24 MULMODX "out = x * y mod m." 0 -> 0 immediate 3;
+    0x25 LOADX   "Copies slots into memory: memory offset, first slot, count." 3 -> 0;
+    0x26 STOREX  "Copies memory into slots: first slot, memory offset, count." 3 -> 0;
+}
+
+/// The revision.
+pub const INTERFACE: Interface = Interface {
+    name: "evmone-2023",
+    summary: "EIP-6690 of 2023 as in evmone: one context without id, memory grows, values are reduced",
+    family: Family::Slots,
+    opcodes: OPCODES,
+    immediates: immediate_table(OPCODES),
+    arithmetic: [ADDMODX, SUBMODX, MULMODX],
+    width_limbs_max: 6,
+    default_schedule: "evmone",
+    encode,
+    decode,
+};
+
+/// How it differs.
+pub const RULES: SlotRules = SlotRules {
+    form: SetForm::One,
+    moduli: Moduli { size_max: 48, ..SlotRules::EIP6690_2023.moduli },
+    slot_bytes_max: SlotBytesMax::Declared(65_536),
+    slots_as_memory: SlotsAsMemory::Words,
+    set_modulus_grows: true,
+    store_grows: true,
+    store_reduces: true,
+    empty_transfer: EmptyTransfer::ContextAndSlot,
+    ..SlotRules::EIP6690_2023
+};
+
+fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
+    codec::encode_triple(&INTERFACE, None, instruction, code)
+}
+
+fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
+    codec::decode_triple(&INTERFACE, None, code)
+}

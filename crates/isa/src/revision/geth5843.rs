@@ -1,0 +1,40 @@
+//! EIP-5843 as go-ethereum read it, which differs in four ways that programs can see.
+//!
+//! Source: jwasinger/go-ethereum branch `setmodx-mem-offset`, commit f700b0ad0. Slots begin at 0 whatever mem_start says; the
+//! operands of TOMONTX are byte offsets, the output on top; a range must end before the last byte of memory, not with it;
+//! SETMODX asks that mem_start + mod_offset + 8·L be inside memory.
+
+
+use super::{EncodeError, Family, Interface, codec};
+use crate::field_instruction::FieldInstruction;
+use crate::opcode::{immediate_table, opcodes};
+
+opcodes! {
+    0x21 SETMODX  "Sets the modulus of the frame: modulus offset, size in limbs, where slots begin in memory." 3 -> 0;
+    0x22 ADDMODX  "out = x + y mod m on slots in memory." 0 -> 0 immediate 3;
+    0x23 SUBMODX  "out = x - y mod m on slots in memory." 0 -> 0 immediate 3;
+    0x24 MULMONTX "out = Montgomery product of x and y on slots in memory." 0 -> 0 immediate 3;
+    0x25 TOMONTX  "Brings a value into Montgomery form: output offset, input offset." 2 -> 0;
+}
+
+/// The revision.
+pub const INTERFACE: Interface = Interface {
+    name: "geth5843",
+    summary: "EIP-5843 as in go-ethereum: slots begin at 0, TOMONTX takes byte offsets",
+    family: Family::MemorySlots,
+    opcodes: OPCODES,
+    immediates: immediate_table(OPCODES),
+    arithmetic: [ADDMODX, SUBMODX, MULMONTX],
+    width_limbs_max: super::eip5843::WIDTH_LIMBS_MAX,
+    default_schedule: "r5",
+    encode,
+    decode,
+};
+
+fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
+    codec::encode_triple(&INTERFACE, None, instruction, code)
+}
+
+fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
+    codec::decode_triple(&INTERFACE, None, code)
+}

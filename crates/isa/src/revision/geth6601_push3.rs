@@ -1,0 +1,55 @@
+//! As `geth6601`, with a PUSH3 byte between opcode and operands, so that a jump analysis that knows nothing of them skips them.
+//!
+//! Source: jwasinger/go-ethereum, commit 55076e862. Without the byte the instruction is invalid; nothing is pushed.
+
+use super::rules::SlotRules;
+use crate::opcode::evm::PUSH3;
+use super::{EncodeError, Family, Interface, codec};
+use crate::field_instruction::FieldInstruction;
+use crate::opcode::{immediate_table, opcodes};
+
+opcodes! {
+    0x21 SETUPX  "Activates a field context, created if new: id, modulus offset, modulus size, slot count." 4 -> 0;
+    0x22 ADDMODX "out = x + y mod m." 0 -> 0 immediate 4;
+    0x23 SUBMODX "out = x - y mod m." 0 -> 0 immediate 4;
+    0x24 MULMODX "out = x * y mod m." 0 -> 0 immediate 4;
+    0x25 LOADX   "Copies slots into memory: id, memory offset, first slot, count." 4 -> 0;
+    0x26 STOREX  "Copies memory into slots: id, first slot, memory offset, count." 4 -> 0;
+}
+
+/// The revision.
+pub const INTERFACE: Interface = Interface {
+    name: "geth6601-push3",
+    summary: "geth6601 with a PUSH3 byte in front of the operands",
+    family: Family::Slots,
+    opcodes: OPCODES,
+    immediates: immediate_table(OPCODES),
+    arithmetic: [ADDMODX, SUBMODX, MULMODX],
+    width_limbs_max: 6,
+    default_schedule: "geth6601",
+    encode,
+    decode,
+};
+
+/// How it differs: by the marker alone.
+pub const RULES: SlotRules = SlotRules { marker: Some(PUSH3), ..super::geth6601::RULES };
+
+fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
+    codec::encode_triple(&INTERFACE, Some(PUSH3), instruction, code)
+}
+
+fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
+    codec::decode_triple(&INTERFACE, Some(PUSH3), code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_marker_must_be_there() {
+        assert!(decode(&[MULMODX, PUSH3, 1, 2, 3]).is_some());
+        assert_eq!(decode(&[MULMODX, PUSH3 + 1, 1, 2, 3]), None);
+        assert_eq!(decode(&[MULMODX, PUSH3, 1, 2]), None);
+    }
+}

@@ -1,0 +1,266 @@
+//! What differs between the revisions with slots, as values: the handlers, the compiler and the tools read these rules, so
+//! that nothing is written once a revision.
+
+use super::{
+    Revision, eip6601, eip6690_2023, eip7747, evmone_2023, evmone_2025, evmone_bits, geth6601, geth6601_push3,
+};
+
+/// The rules of one revision with slots. Bytes and prices are elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SlotRules {
+    /// The opcode that sets the modulus: `SETMODX` or `SETUPX`.
+    pub set_modulus: u8,
+    /// `LOADX`, slots to memory.
+    pub load: u8,
+    /// `STOREX`, memory to slots.
+    pub store: u8,
+    /// `INVMODX`, where there is one.
+    pub invert: Option<u8>,
+    /// What the opcode that sets the modulus takes.
+    pub form: SetForm,
+    /// Whether a load or a store names its field context, above its other operands on the stack.
+    pub transfer_names_context: bool,
+    /// Whether arithmetic has strides and a count: seven immediate bytes, else three.
+    pub is_strided: bool,
+    /// A byte that must stand between opcode and operands.
+    pub marker: Option<u8>,
+    /// Which moduli there are.
+    pub moduli: Moduli,
+    /// The fewest slots of a field context; the most are always 256.
+    pub slots_min: usize,
+    /// The most bytes of slots.
+    pub slot_bytes_max: SlotBytesMax,
+    /// How slots count as memory.
+    pub slots_as_memory: SlotsAsMemory,
+    /// Whether memory grows to hold the modulus; else it must lie inside.
+    pub set_modulus_grows: bool,
+    /// Whether memory grows to hold what is loaded.
+    pub load_grows: bool,
+    /// Whether memory grows to hold what is stored.
+    pub store_grows: bool,
+    /// Whether a stored value of at least the modulus is accepted. Odd moduli reduce it; powers of two keep it as it is
+    /// until an operation reads it.
+    pub store_reduces: bool,
+    /// What a load or a store of no values checks.
+    pub empty_transfer: EmptyTransfer,
+    /// Whether loads and stores are priced by their count modulo 256, so that moving all of 256 slots costs the base only.
+    pub prices_count_mod_256: bool,
+    /// As evmone does it: lanes one after the other, `out_stride` 0 allowed, and a count of 0 does nothing unless index
+    /// less stride wraps around below zero.
+    pub lanes_in_turn: bool,
+}
+
+/// What the opcode that sets the modulus takes, the top of the stack first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SetForm {
+    /// id, modulus offset, modulus size, slot count.
+    IdOnStack,
+    /// The id is an immediate byte; on the stack are modulus offset, modulus size, slot count.
+    IdImmediate,
+    /// Modulus offset, modulus size, slot count; there is one field context, which is replaced.
+    One,
+}
+
+/// Which moduli a revision with slots has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moduli {
+    /// The smallest.
+    pub min: u64,
+    /// Whether powers of two are moduli beside odd numbers.
+    pub powers_of_two: bool,
+    /// The largest declared size in `unit`.
+    pub size_max: usize,
+    /// The only sizes, where there are only some.
+    pub sizes: Option<&'static [usize]>,
+    /// What sizes are counted in.
+    pub unit: SizeUnit,
+    /// Whether the first byte must not be zero.
+    pub top_byte: bool,
+}
+
+/// What the declared size of a modulus is counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SizeUnit {
+    /// Bytes; elements in memory are padded to whole limbs.
+    Bytes,
+    /// Bits; elements in memory have ⌈bits / 8⌉ bytes.
+    Bits,
+}
+
+/// The most bytes of slots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SlotBytesMax {
+    /// No limit.
+    None,
+    /// For all field contexts of a frame.
+    Frame(usize),
+    /// For modulus size times slot count of one field context.
+    Declared(usize),
+}
+
+/// How slots count as memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SlotsAsMemory {
+    /// Not at all.
+    No,
+    /// By their bytes, rounded up to words over the frame.
+    Bytes {
+        /// Slots that each field context counts beyond its own.
+        extra_slots: usize,
+    },
+    /// By the words of each field context.
+    Words,
+}
+
+/// What a load or a store of no values checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EmptyTransfer {
+    /// Nothing.
+    Nothing,
+    /// That there is a field context.
+    Context,
+    /// That there is a field context, and that the first slot is at most their number.
+    ContextAndSlot,
+}
+
+/// The highest id of a field context.
+pub const ID_MAX: usize = 256;
+/// The most slots of a field context.
+pub const SLOTS_MAX: usize = 256;
+
+impl SlotRules {
+    /// The rules of EIP-6690 of 2024, from which the other files say how they differ.
+    pub const EIP6690_2024: SlotRules = SlotRules {
+        set_modulus: 0xc0,
+        load: 0xc1,
+        store: 0xc2,
+        invert: None,
+        form: SetForm::IdOnStack,
+        transfer_names_context: false,
+        is_strided: true,
+        marker: None,
+        moduli: Moduli {
+            min: 3,
+            powers_of_two: true,
+            size_max: 96,
+            sizes: None,
+            unit: SizeUnit::Bytes,
+            top_byte: false,
+        },
+        slots_min: 1,
+        slot_bytes_max: SlotBytesMax::Frame(24_576),
+        slots_as_memory: SlotsAsMemory::Bytes { extra_slots: 0 },
+        set_modulus_grows: false,
+        load_grows: false,
+        store_grows: false,
+        store_reduces: false,
+        empty_transfer: EmptyTransfer::Context,
+        prices_count_mod_256: false,
+        lanes_in_turn: false,
+    };
+
+    /// The rules of EIP-6690 as merged in 2023, from which the revisions with opcodes 0x21 to 0x26 say how they differ.
+    pub const EIP6690_2023: SlotRules = SlotRules {
+        set_modulus: 0x21,
+        load: 0x25,
+        store: 0x26,
+        is_strided: false,
+        moduli: Moduli {
+            min: 1,
+            powers_of_two: false,
+            size_max: 512,
+            sizes: None,
+            unit: SizeUnit::Bytes,
+            top_byte: false,
+        },
+        slots_min: 0,
+        slot_bytes_max: SlotBytesMax::None,
+        slots_as_memory: SlotsAsMemory::Words,
+        load_grows: true,
+        empty_transfer: EmptyTransfer::Nothing,
+        ..SlotRules::EIP6690_2024
+    };
+
+    /// Immediate bytes of arithmetic.
+    pub const fn immediate_bytes(&self) -> usize {
+        let operands = if self.is_strided { 7 } else { 3 };
+        if self.marker.is_some() { operands + 1 } else { operands }
+    }
+
+    /// Bytes of a modulus of a declared size, if the revision has that size.
+    #[inline]
+    pub fn modulus_bytes(&self, size: usize) -> Option<usize> {
+        let Moduli { size_max, sizes, unit, .. } = self.moduli;
+        let allowed = size >= 1 && size <= size_max && sizes.is_none_or(|sizes| sizes.contains(&size));
+        allowed.then_some(match unit {
+            SizeUnit::Bytes => size,
+            SizeUnit::Bits => size.div_ceil(8),
+        })
+    }
+
+    /// Bytes of a value in memory under a modulus of so many bytes.
+    #[inline]
+    pub const fn element_bytes(&self, modulus_bytes: usize) -> usize {
+        match self.moduli.unit {
+            SizeUnit::Bytes => modulus_bytes.next_multiple_of(8),
+            SizeUnit::Bits => modulus_bytes,
+        }
+    }
+
+    /// Bytes that the slots of a new field context count as in memory.
+    #[inline]
+    pub const fn counted_bytes(&self, slots: usize, element_bytes: usize) -> usize {
+        match self.slots_as_memory {
+            SlotsAsMemory::No => 0,
+            SlotsAsMemory::Bytes { extra_slots } => (slots + extra_slots) * element_bytes,
+            SlotsAsMemory::Words => (slots * element_bytes).next_multiple_of(32),
+        }
+    }
+
+    /// Whether loads and stores under a power of two are priced by the word: where there are such moduli, except in evmone.
+    pub const fn transfers_by_word(&self) -> bool {
+        self.moduli.powers_of_two && !matches!(self.form, SetForm::One)
+    }
+
+    /// The row of the price table for arithmetic: the width in limbs, or 0 for at most 32 bits where sizes are in bits.
+    #[inline]
+    pub const fn price_width(&self, size: usize) -> usize {
+        match self.moduli.unit {
+            SizeUnit::Bytes => size.div_ceil(8),
+            SizeUnit::Bits if size <= 32 => 0,
+            SizeUnit::Bits => size.div_ceil(64),
+        }
+    }
+
+    /// The row of the price table for setting a modulus: ⌊(bits + 7) / 64⌋ where sizes are in bits.
+    #[inline]
+    pub const fn set_modulus_price_width(&self, size: usize) -> usize {
+        match self.moduli.unit {
+            SizeUnit::Bytes => size.div_ceil(8),
+            SizeUnit::Bits => (size + 7) / 64,
+        }
+    }
+}
+
+impl Revision {
+    /// The rules of a revision with slots; none for values in EVM memory.
+    pub const fn slot_rules(self) -> Option<&'static SlotRules> {
+        Some(match self {
+            Revision::Eip6601 => &eip6601::RULES,
+            Revision::Geth6601 => &geth6601::RULES,
+            Revision::Geth6601Push3 => &geth6601_push3::RULES,
+            Revision::Eip6690_2023 => &eip6690_2023::RULES,
+            Revision::Evmone2023 => &evmone_2023::RULES,
+            Revision::Eip7747 => &eip7747::RULES,
+            Revision::Eip6690_2024 => &SlotRules::EIP6690_2024,
+            Revision::Evmone2025 => &evmone_2025::RULES,
+            Revision::EvmoneBits => &evmone_bits::RULES,
+            _ => return None,
+        })
+    }
+
+    /// Whether arithmetic has strides and a count of lanes.
+    pub const fn is_strided(self) -> bool {
+        matches!(self.slot_rules(), Some(SlotRules { is_strided: true, .. }))
+    }
+}
