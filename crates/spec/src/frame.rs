@@ -133,4 +133,11 @@ impl<'a> Frame<'a> {
         self.memory.add_slots(bytes);
         Ok(())
     }
+
+    /// Charges for `bytes` of slots in place of all others.
+    pub fn replace_slots(&mut self, bytes: u64) -> Result<(), Halt> {
+        self.charge(self.memory.slot_replacement(bytes))?;
+        self.memory.set_slots(bytes);
+        Ok(())
+    }
 }

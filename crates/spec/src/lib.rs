@@ -55,6 +55,17 @@
 //! | 6690 arithmetic: count 0 or out_stride 0 | `invalid_stride`, before the bounds, which they would make meaningless | |
 //! | 6690 `LOADX`, `STOREX`: count 0 | context needed, base gas charged, other operands not looked at | nothing is moved |
 //! | 6690 `STOREX`: value ≥ modulus | `value_out_of_range`, before the dynamic gas | the order of checks |
+//! | without strides: marker missing (`geth6601-push3`) | `invalid_instruction`, with any stack and any gas | it is no instruction |
+//! | `eip6601` on legacy code | SETUPX has its immediate id; size and slot count are on the stack below the offset | where EIP-6690 took them |
+//! | `eip6690-2023`, `geth6601`: ids | 0 to 256, above: `no_context` | as in 2024 |
+//! | `geth6601`: where go-ethereum panics | the halt of the check that failed | |
+//! | `eip7747`: all slots together | no limit (`MAX_FIELD_ALLOC_MEM` is open) | growth is charged |
+//! | `evmone-*`: charge for slots | growth by their words; fewer words than before give nothing back | the source mixes words and bytes |
+//! | `evmone-*`: count 0 | transfers check context and first slot; arithmetic that index − stride, unsigned, is a slot | as evmone computes it |
+//! | `evmone-2025`: INVMODX of even values | the bits that evmone's steps give | as evmone |
+//! | `evmone-2025`: INVMODX, odd modulus | `invalid_modulus`, behind the bounds | as evmone's failure |
+//! | `eip5843`: TOMONTX of a value ≥ m | is reduced; in `geth5843` `value_out_of_range` | the text does not check |
+//! | `eip5843`: mem_start outside memory | only instructions on slots halt | the text does not check |
 //! | 6690 slot words | bytes of all contexts are summed, then rounded up to words once | |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
@@ -73,5 +84,5 @@ pub mod word;
 pub use frame::Env;
 pub use halt::Halt;
 pub use machine::{Outcome, run};
-pub use prices::{ByWidth, Prices};
+pub use prices::{ByWidth, Narrow, Prices};
 pub use revision::Revision;

@@ -95,6 +95,17 @@ impl Memory {
         self.slot_bytes += added_bytes;
     }
 
+    /// What `bytes` of slots in place of all others cost: Cmem(W + R') − Cmem(W + R), at least nothing.
+    pub fn slot_replacement(&self, bytes: u64) -> u64 {
+        let words = self.words();
+        cost(words + slot_words(bytes)).saturating_sub(cost(words + slot_words(self.slot_bytes)))
+    }
+
+    /// Counts `bytes` of slots in place of all others; the caller has charged for it.
+    pub(crate) fn set_slots(&mut self, bytes: u64) {
+        self.slot_bytes = bytes;
+    }
+
     /// All bytes, given up at the end of the frame.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes

@@ -19,12 +19,37 @@ pub struct Prices {
     pub sub: ByWidth,
     /// One lane of a multiplication.
     pub mul: ByWidth,
-    /// One value loaded or stored, under an odd modulus.
-    pub transfer: ByWidth,
+    /// One value loaded, under an odd modulus or where there is no other price.
+    pub load: ByWidth,
+    /// One value stored, as for loads; one value brought into Montgomery form.
+    pub store: ByWidth,
+    /// One lane of an inversion.
+    pub invert: ByWidth,
+    /// Prices of moduli of at most 32 bits: width 0.
+    pub narrow: Option<Narrow>,
+    /// All prices by width are thousandths of gas, rounded up for each instruction.
+    pub in_thousandths: bool,
     /// One word of 32 bytes loaded or stored, under a power-of-two modulus.
     pub copy_per_word: u64,
     /// Base gas of EVM opcodes where it differs from Osaka's.
     pub evm: BTreeMap<u8, u64>,
+}
+
+/// Prices of moduli of at most 32 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Narrow {
+    /// Setting the modulus.
+    pub set_modulus: u64,
+    /// One lane of an addition.
+    pub add: u64,
+    /// One lane of a subtraction.
+    pub sub: u64,
+    /// One lane of a multiplication.
+    pub mul: u64,
+    /// One value loaded.
+    pub load: u64,
+    /// One value stored.
+    pub store: u64,
 }
 
 /// A price for each width, that of one limb first.
@@ -41,7 +66,11 @@ impl Prices {
             add: ByWidth::default(),
             sub: ByWidth::default(),
             mul: ByWidth::default(),
-            transfer: ByWidth::default(),
+            load: ByWidth::default(),
+            store: ByWidth::default(),
+            invert: ByWidth::default(),
+            narrow: None,
+            in_thousandths: false,
             copy_per_word: 0,
             evm: BTreeMap::new(),
         }
@@ -50,6 +79,26 @@ impl Prices {
     /// Base gas of `opcode`.
     pub fn base(&self, opcode: &FieldOpcode) -> Result<u64, Halt> {
         self.base.get(opcode.mnemonic).copied().ok_or(Halt::Unpriced { opcode: opcode.byte })
+    }
+
+    /// The price at a width, in the unit of the tables; width 0 is for at most 32 bits.
+    pub fn row(
+        &self,
+        table: &ByWidth,
+        width: usize,
+        opcode: &FieldOpcode,
+        narrow: fn(&Narrow) -> u64,
+    ) -> Result<u64, Halt> {
+        match width {
+            0 => self.narrow.as_ref().map(narrow).ok_or(Halt::Unpriced { opcode: opcode.byte }),
+            _ => table.at(width, opcode),
+        }
+    }
+
+    /// `count` times a price, in whole gas.
+    pub fn times(&self, price: u64, count: u64) -> u64 {
+        let price = price.saturating_mul(count);
+        if self.in_thousandths { price.div_ceil(1000) } else { price }
     }
 }
 

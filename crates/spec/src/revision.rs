@@ -1,6 +1,11 @@
 //! Revisions: each is one file here, a table of its opcodes and the state it adds to a frame.
 
+pub mod contexts;
+pub mod eip5843;
+pub mod eip6601;
+pub mod eip6690_2023;
 pub mod eip6690_2024;
+pub mod eip7747;
 pub mod evm384;
 pub mod evm384_v0;
 pub mod evm384_v1;
@@ -14,6 +19,11 @@ pub mod evm384_v6;
 pub mod evm384_v7;
 pub mod evm384_v8;
 pub mod evm384_v9;
+pub mod evmone_2023;
+pub mod evmone_2025;
+pub mod evmone_bits;
+pub mod geth6601;
+pub mod geth6601_push3;
 
 use crate::frame::Frame;
 use crate::halt::Halt;
@@ -80,7 +90,17 @@ impl Revision {
         evm384_v9::REVISION,
         evm384_v10::REVISION,
         evm384_v12::REVISION,
+        eip5843::REVISION,
+        eip5843::GETH,
+        eip6601::REVISION,
+        geth6601::REVISION,
+        geth6601_push3::REVISION,
+        eip6690_2023::REVISION,
+        evmone_2023::REVISION,
+        eip7747::REVISION,
         eip6690_2024::REVISION,
+        evmone_2025::REVISION,
+        evmone_bits::REVISION,
     ];
 
     /// The revision called `name`.

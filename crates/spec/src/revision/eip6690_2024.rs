@@ -20,7 +20,7 @@ pub const REVISION: Revision = Revision {
     name: "eip6690-2024",
     summary: "Field contexts of up to 256 slots, moduli of up to 768 bits, strided arithmetic on many lanes.",
     opcodes: OPCODES,
-    prices: || vec![eip6690()],
+    prices: || vec![eip6690(), geth()],
     start: || Box::new(Contexts::default()),
 };
 
@@ -61,10 +61,25 @@ pub fn eip6690() -> Prices {
         set_modulus: ByWidth(vec![23, 26, 29, 32, 36, 39, 42, 45, 48, 51, 54, 58]),
         add: add_or_sub.clone(),
         sub: add_or_sub,
-        transfer: mul.clone(),
+        load: mul.clone(),
+        store: mul.clone(),
         mul,
         copy_per_word: 3,
         ..Prices::of_base("eip6690", &base)
+    }
+}
+
+/// go-ethereum f54bb270d: SETMODX without a base, LOADX and STOREX with 2, the table of new odd moduli read one limb too high;
+/// at 12 limbs, where it panics, its last price.
+fn geth() -> Prices {
+    let base = [("SETMODX", 0), ("LOADX", 2), ("STOREX", 2), ("ADDMODX", 0), ("SUBMODX", 0), ("MULMODX", 0)];
+    let ByWidth(table) = eip6690().set_modulus;
+    let shifted = table.iter().skip(1).chain(table.last()).copied().collect();
+    Prices {
+        name: "geth".to_owned(),
+        base: Prices::of_base("geth", &base).base,
+        set_modulus: ByWidth(shifted),
+        ..eip6690()
     }
 }
 
@@ -126,7 +141,7 @@ impl Contexts {
         let slots = context.slot_range(&source, &count)?;
         let size = &count * context.element_bytes;
         let memory = frame.memory.inside(&dest, &size).ok_or(Halt::MemoryOutOfRange)?;
-        frame.charge(context.transfer_gas(opcode, prices, slots.len())?)?;
+        frame.charge(context.transfer_gas(opcode, prices, &prices.load, slots.len())?)?;
 
         let values = slots.map(|slot| context.to_bytes(&context.slots[slot]));
         frame.memory.write(memory.start, &values.collect::<Vec<_>>().concat());
@@ -148,7 +163,7 @@ impl Contexts {
         if values.iter().any(|value| *value >= context.modulus) {
             return Err(Halt::ValueOutOfRange);
         }
-        frame.charge(context.transfer_gas(opcode, prices, slots.len())?)?;
+        frame.charge(context.transfer_gas(opcode, prices, &prices.store, slots.len())?)?;
 
         for (slot, value) in slots.zip(values) {
             context.slots[slot] = value;
@@ -241,9 +256,9 @@ impl Context {
     }
 
     /// Dynamic gas of `LOADX` and `STOREX`: a conversion for each value, or a plain copy under a power of two.
-    fn transfer_gas(&self, opcode: &FieldOpcode, prices: &Prices, count: usize) -> Result<u64, Halt> {
+    fn transfer_gas(&self, opcode: &FieldOpcode, prices: &Prices, price: &ByWidth, count: usize) -> Result<u64, Halt> {
         if self.modulus.is_odd() {
-            let gas = prices.transfer.at(self.width_limbs(), opcode)?;
+            let gas = price.at(self.width_limbs(), opcode)?;
             return Ok(gas.saturating_mul(count as u64)); // style: S11: at most 256
         }
         let words = (count * self.element_bytes).div_ceil(32);
