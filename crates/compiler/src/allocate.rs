@@ -8,9 +8,11 @@
 //! [`crate::fuse`] then finds more lanes. `check` judges the result, so this file may be clever.
 
 use crate::error::CompileError;
+use crate::fuse::fuse;
 use crate::live::{Liveness, Passed, liveness};
+use crate::target::{SlotOp, arithmetic};
 use fixedbitset::FixedBitSet;
-use residue_ir::program::{Function, Program, Region, Statement, Value};
+use residue_ir::program::{Function, Op, Operand, Program, Region, Statement, Value};
 use std::collections::HashMap;
 
 /// A numbered place for one field value.
@@ -141,9 +143,15 @@ struct Colouring<'a> {
     cursor: Slot,
 }
 
-/// Slots beyond the fewest possible that colouring may use to keep operations independent. More than 16 gain nothing on
-/// the pairing.
-const SLACK: Slot = 16;
+/// The last slot there can be.
+const SLOT_LAST: Slot = 255;
+
+/// How many bytes of code a slot is worth: its memory costs five gas.
+const SLOT_BYTES: u64 = 6;
+
+/// How many slots beyond the fewest possible colouring may use to keep operations independent: each of these is tried, and
+/// the placement with least code kept.
+const SLACKS: [Slot; 8] = [2, 5, 8, 11, 14, 16, 19, 22];
 
 fn place(
     program: &Program,
@@ -157,7 +165,7 @@ fn place(
     let mut classes = Classes::new(interferes);
     join_loops(&function.body, &mut classes);
     alike.sort_by_key(|&(_, _, weight)| std::cmp::Reverse(weight));
-    for (a, b, _) in alike {
+    for &(a, b, _) in &alike {
         classes.join_if_free(a.0 as usize, b.0 as usize);
     }
 
@@ -182,17 +190,27 @@ fn place(
         wishes[classes.root(value.0 as usize)].push(done[callee.0 as usize].slot(operand));
     }
 
+    let copies = alike.iter().map(|&(a, b, weight)| (classes.root(a.0 as usize), classes.root(b.0 as usize), weight));
+    let copies: Vec<(usize, usize, u64)> = copies.filter(|(a, b, _)| a != b).collect();
     let colour = vec![None; values];
     let mut colouring = Colouring { classes, forbidden, wishes, colour, limit, function, window: 0, cursor: 0 };
     colouring.run(&groups)?;
     if strided {
         let fewest = colouring.colour.iter().flatten().max().map_or(0, |slot| slot + 1);
-        let packed = std::mem::replace(&mut colouring.colour, vec![None; values]);
-        colouring.window = (fewest + SLACK).min(limit);
-        if colouring.run(&groups).is_err() {
-            // The packed placement has room where the roomy one has not.
-            colouring.colour = packed;
+        // The packed placement has room where the roomy ones may have not.
+        let mut best = (colouring.code_bytes(&copies), colouring.colour.clone());
+        for slack in SLACKS {
+            colouring.colour = vec![None; values];
+            colouring.window = (fewest + slack).min(limit);
+            colouring.cursor = 0; // All functions take their state from the lowest slots.
+            if colouring.run(&groups).is_ok() {
+                let code_bytes = colouring.code_bytes(&copies);
+                if code_bytes < best.0 {
+                    best = (code_bytes, colouring.colour.clone());
+                }
+            }
         }
+        colouring.colour = best.1;
     }
     let slot_of: Vec<Slot> = (0..values)
         .map(|value| colouring.colour[colouring.classes.root(value)].expect("every class is coloured"))
@@ -224,6 +242,28 @@ impl Colouring<'_> {
             }
         }
         Ok(())
+    }
+
+    /// An estimate: a field instruction has eight bytes, and so has a copy, which costs gas too, and so does a slot.
+    fn code_bytes(&self, copies: &[(usize, usize, u64)]) -> u64 {
+        let colour = |value: Value| self.colour[self.classes.root(value.0 as usize)].expect("every class is coloured");
+        let slot = |operand: Operand| match operand {
+            Operand::Value(value) => colour(value),
+            Operand::Constant(id) => SLOT_LAST.saturating_sub(id.0), // Somewhere else.
+        };
+        let mut instructions = 0;
+        self.function.body.for_each_block(&mut |block| {
+            let op = |&(value, op): &(Value, Op)| SlotOp {
+                operation: arithmetic(op.kind),
+                out: colour(value),
+                x: slot(op.x),
+                y: slot(op.y),
+            };
+            instructions += fuse(&block.ops.iter().map(op).collect::<Vec<_>>()).len() as u64;
+        });
+        let apart = copies.iter().filter(|&&(a, b, _)| self.colour[a] != self.colour[b]);
+        let slots = self.colour.iter().flatten().max().map_or(0, |&slot| u64::from(slot) + 1);
+        8 * instructions + apart.map(|&(_, _, weight)| 8 + weight).sum::<u64>() + SLOT_BYTES * slots
     }
 
     /// Slots that `class` may not have.
@@ -261,7 +301,10 @@ impl Colouring<'_> {
         let taken: Vec<FixedBitSet> = classes.iter().map(|&class| self.taken(class)).collect();
         let length = narrow(classes.len());
         let fits = |&start: &Slot| (start..).zip(&taken).all(|(slot, taken)| !taken.contains(slot as usize));
-        let Some(start) = (0..=self.limit.saturating_sub(length)).find(fits) else { return };
+        let last = self.limit.saturating_sub(length);
+        // Where a call wants the first of them, the others are wanted behind it.
+        let wished = self.wishes[classes[0]].iter().copied().filter(|&start| start <= last);
+        let Some(start) = wished.chain(0..=last).find(fits) else { return };
         for (slot, &class) in (start..).zip(&classes) {
             self.colour[class] = Some(slot);
         }

@@ -19,6 +19,16 @@ pub enum CompileError {
         /// The most the revision can have.
         limit_bits: u64,
     },
+    /// The revision has moduli of one width only.
+    #[error("{revision} has moduli of {limbs} limbs only; this program's has {bits} bits")]
+    OnlyWidth {
+        /// The revision.
+        revision: Revision,
+        /// Bits of the modulus.
+        bits: u64,
+        /// The only width in 64-bit limbs.
+        limbs: usize,
+    },
     /// Montgomery form needs an odd modulus.
     #[error("{revision} needs an odd modulus")]
     EvenModulus {

@@ -15,20 +15,22 @@ pub mod live;
 pub mod lower;
 pub mod moves;
 pub mod simplify;
+pub mod source_map;
 pub mod target;
 
 pub use error::CompileError;
+pub use source_map::SourceMap;
 
 use allocate::{Allocation, Slot, allocate};
 use check::{Evidence, check};
 use num_bigint::BigUint;
 use residue_ir::program::Program;
 use residue_isa::assembly::{Assembly, Code};
+use residue_isa::revision::Family;
 use residue_isa::revision::evm384::Modulus;
-use residue_isa::revision::{Family, eip6690_2024};
-use residue_isa::{GasSchedule, Revision};
-use std::ops::Range;
-use target::Target;
+use residue_isa::revision::rules::{SLOTS_MAX, SlotBytesMax};
+use residue_isa::{Arithmetic, GasSchedule, Revision};
+use target::{MontFactors, Places, Target};
 
 /// A compiled program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,14 +47,15 @@ pub struct Compiled {
     pub field_instructions: usize,
     /// Operations in the program's blocks, after simplification.
     pub operations: usize,
-    /// The bytes of each function, by name.
-    pub functions: Vec<(String, Range<usize>)>,
+    /// Which function each byte comes from.
+    pub source_map: SourceMap,
 }
 
 /// Compiles `program` for `revision`; `schedule` decides between ways that differ in gas only.
 pub fn compile(program: &Program, revision: Revision, schedule: &GasSchedule) -> Result<Compiled, CompileError> {
     let built = build(program, revision, schedule)?;
     check(&built.evidence(program))?;
+    let source_map = source_map::source_map(&built);
     let Built { simplified, lowered, code, slots, .. } = built;
     Ok(Compiled {
         revision,
@@ -60,7 +63,7 @@ pub fn compile(program: &Program, revision: Revision, schedule: &GasSchedule) ->
         memory_bytes: lowered.memory_bytes,
         field_instructions: lowered.blocks.iter().map(|block| block.items.len()).sum(),
         operations: operations(&simplified),
-        functions: function_ranges(&simplified, &lowered, &code),
+        source_map,
         code: code.bytes,
     })
 }
@@ -95,53 +98,78 @@ fn build(program: &Program, revision: Revision, schedule: &GasSchedule) -> Resul
     require_modulus(program, revision)?;
     let mut simplified = program.clone();
     simplify::simplify(&mut simplified);
-    let evm384 = revision.evm384();
-    let conversions = match evm384 {
-        Some(_) => target::evm384::conversion_constants(&program.modulus).to_vec(),
-        None => vec![],
+    let conversions = match revision.family() {
+        Family::Memory384 => target::evm384::conversion_constants(&program.modulus).to_vec(),
+        Family::MemorySlots => target::mont_slots::conversion_constants(&program.modulus).to_vec(),
+        Family::Slots => vec![],
     };
-    for constant in std::iter::once(BigUint::ZERO).chain(conversions) {
+    let mont_constants =
+        target::uses_mont(program).then(|| target::mont_constants(&program.modulus, revision.family())).flatten();
+    for constant in std::iter::once(BigUint::ZERO).chain(conversions).chain(mont_constants.iter().flatten().cloned()) {
         if !simplified.constants.contains(&constant) {
             simplified.constants.push(constant);
         }
     }
 
-    let limit = evm384.map_or(eip6690_2024::SLOTS_MAX as Slot, target::evm384::slot_limit);
+    let limit = revision.evm384().map_or(SLOTS_MAX as Slot, target::evm384::slot_limit);
     let constants = simplified.constants.len();
     // One slot is spare, for cycles of moves.
     let room =
         u32::try_from(constants).ok().and_then(|constants| limit.checked_sub(constants + 1)).filter(|&room| room > 0);
     let room = room.ok_or(CompileError::Constants { count: constants, limit })?;
-    let allocation = allocate(&simplified, room, evm384.is_none())?;
+    let allocation = allocate(&simplified, room, revision.is_strided())?;
     let spare = allocation.slots_used;
     let first_constant = spare + 1;
     let slots = first_constant + u32::try_from(constants).expect("it fitted above");
-    if evm384.is_none() {
-        let element_bytes = program.element_bytes();
-        if slots as usize * element_bytes > eip6690_2024::SLOT_BYTES_MAX {
-            return Err(CompileError::SlotBytes { slots, element_bytes, limit_bytes: eip6690_2024::SLOT_BYTES_MAX });
-        }
-    }
+    require_slot_bytes(program, revision, slots)?;
 
     let mut assembly = Assembly::new();
-    let zero = first_constant + position(&simplified.constants, &BigUint::ZERO);
-    let target: Box<dyn Target> = if let Some(interface) = evm384 {
-        Box::new(target::evm384::Evm384::new(
-            revision,
-            interface,
-            &program.modulus,
-            &simplified.constants,
-            [first_constant, zero],
-            schedule,
-            &mut assembly,
-        ))
-    } else {
-        let constants = simplified.constants.clone();
-        Box::new(target::slots::Slots::new(&program.modulus, constants, first_constant, zero, spare, &mut assembly))
-    };
+    let constant_slot = |constant: &BigUint| first_constant + position(&simplified.constants, constant);
+    let zero = constant_slot(&BigUint::ZERO);
+    let mont = mont_constants
+        .map(|[parse, output]| MontFactors { parse: constant_slot(&parse), output: constant_slot(&output) });
+    let places = Places { first_constant, zero, spare, mont };
+    let target = make_target(program, revision, schedule, &simplified.constants, places, &mut assembly);
     let lowered = lower::lower(&simplified, &allocation, first_constant, spare, target.as_ref(), &mut assembly)?;
     let code = assembly.assemble(revision)?;
     Ok(Built { simplified, allocation, first_constant, slots, target, lowered, code })
+}
+
+/// What lowers for the revision's family.
+fn make_target(
+    program: &Program,
+    revision: Revision,
+    schedule: &GasSchedule,
+    constants: &[BigUint],
+    places: Places,
+    code: &mut Assembly,
+) -> Box<dyn Target> {
+    let modulus = &program.modulus;
+    if let Some(interface) = revision.evm384() {
+        return Box::new(target::evm384::Evm384::new(revision, interface, modulus, constants, places, schedule, code));
+    }
+    if let Some(rules) = revision.slot_rules() {
+        return Box::new(target::slots::Slots::new((revision, rules), modulus, constants.to_vec(), places, code));
+    }
+    let width_limbs = usize::try_from(modulus.bits().div_ceil(64)).expect("the width was checked");
+    let addition = schedule.instruction(Arithmetic::Add, width_limbs, 1).whole();
+    let uses_mont = target::uses_mont(program);
+    Box::new(target::mont_slots::MontSlots::new(revision, modulus, constants, places, addition, uses_mont, code))
+}
+
+/// Refuses more bytes of slots than the revision has.
+fn require_slot_bytes(program: &Program, revision: Revision, slots: u32) -> Result<(), CompileError> {
+    let Some(rules) = revision.slot_rules() else { return Ok(()) };
+    let modulus_bytes = target::slots::modulus_size_bytes(rules, &program.modulus);
+    let (element_bytes, limit_bytes) = match rules.slot_bytes_max {
+        SlotBytesMax::None => return Ok(()),
+        SlotBytesMax::Frame(limit_bytes) => (rules.element_bytes(modulus_bytes), limit_bytes),
+        SlotBytesMax::Declared(limit_bytes) => (modulus_bytes, limit_bytes),
+    };
+    if slots as usize * element_bytes > limit_bytes {
+        return Err(CompileError::SlotBytes { slots, element_bytes, limit_bytes });
+    }
+    Ok(())
 }
 
 fn position(constants: &[BigUint], wanted: &BigUint) -> Slot {
@@ -157,18 +185,6 @@ fn operations(program: &Program) -> usize {
     count
 }
 
-/// Where each function's code is: the start from 0, the others from their labels to the next one's.
-fn function_ranges(program: &Program, lowered: &lower::Lowered, code: &Code) -> Vec<(String, Range<usize>)> {
-    let starts: Vec<usize> = lowered.entries.iter().map(|label| code.labels.get(label).copied().unwrap_or(0)).collect();
-    let end = code.labels[&lowered.fail];
-    let range = |(number, function): (usize, &residue_ir::Function)| {
-        let start = starts[number];
-        let next = starts.iter().copied().chain([end]).filter(|&other| other > start).min().unwrap_or(end);
-        (function.name.clone(), start..next)
-    };
-    program.functions.iter().enumerate().map(range).collect()
-}
-
 fn require_modulus(program: &Program, revision: Revision) -> Result<(), CompileError> {
     let bits = program.modulus.bits();
     let limit_bits = 64 * revision.width_limbs_max() as u64;
@@ -178,11 +194,17 @@ fn require_modulus(program: &Program, revision: Revision) -> Result<(), CompileE
     let is_fixed = revision.evm384().is_some_and(|interface| interface.modulus == Modulus::Fixed);
     let odd = program.modulus.bit(0);
     let power_of_two = program.modulus.trailing_zeros() == Some(bits - 1);
-    match revision.family() {
-        Family::Memory384 if !odd => Err(CompileError::EvenModulus { revision }),
-        Family::Slots if !odd && !power_of_two => Err(CompileError::EvenModulus { revision }),
-        _ if is_fixed && program.modulus != target::evm384::fixed_modulus() => {
-            Err(CompileError::FixedField { revision })
+    let rules = revision.slot_rules();
+    let expressible = odd || power_of_two && rules.is_some_and(|rules| rules.moduli.powers_of_two);
+    if !expressible {
+        return Err(CompileError::EvenModulus { revision });
+    }
+    if is_fixed && program.modulus != target::evm384::fixed_modulus() {
+        return Err(CompileError::FixedField { revision });
+    }
+    match rules.and_then(|rules| rules.moduli.sizes) {
+        Some(_) if bits.div_ceil(64) != revision.width_limbs_max() as u64 => {
+            Err(CompileError::OnlyWidth { revision, bits, limbs: revision.width_limbs_max() })
         }
         _ => Ok(()),
     }

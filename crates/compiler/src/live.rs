@@ -51,6 +51,10 @@ pub fn liveness(function: &Function) -> Liveness {
     let mut live = walk.none();
     read_all(&mut live, &function.results);
     walk.region(&function.body, &mut live);
+    // A function that maps a state to a state is called in a row: it leaves the state where it takes it.
+    for (&param, &result) in function.params.iter().zip(&function.results) {
+        walk.alike(result, param);
+    }
     for &param in &function.params {
         live.insert(param.0 as usize);
     }
@@ -162,15 +166,15 @@ impl Walk {
                 self.out.groups.push(results.clone());
                 self.define(results, live);
             }
-            Statement::Store { values, .. } => {
+            Statement::Store { values, .. } | Statement::Fill { values, .. } => {
                 let group: Option<Vec<Value>> = values.iter().map(|operand| operand.value()).collect();
                 self.out.groups.extend(group);
                 read_all(live, values);
             }
-            Statement::Parse { result, .. } => self.define(&[*result], live),
-            Statement::IsZero { value, .. } => read(live, *value),
+            Statement::Parse { result, .. } | Statement::ParseMontLe { result, .. } => self.define(&[*result], live),
+            Statement::IsZero { value, .. } | Statement::IsOdd { value, .. } => read(live, *value),
             Statement::Equal { a, b, .. } => read_all(live, &[*a, *b]),
-            Statement::ReturnElements { values, .. } => {
+            Statement::ReturnElements { values, .. } | Statement::ReturnMontLe { values } => {
                 live.clear();
                 read_all(live, values);
             }
@@ -253,10 +257,13 @@ fn collect(region: &Region, reads: &mut FixedBitSet, defines: &mut FixedBitSet) 
                 }
             }
             Statement::Load { results, .. } => define_all(defines, results),
-            Statement::Parse { result, .. } => define_all(defines, &[*result]),
-            Statement::IsZero { value, .. } => read(reads, *value),
+            Statement::Parse { result, .. } | Statement::ParseMontLe { result, .. } => define_all(defines, &[*result]),
+            Statement::IsZero { value, .. } | Statement::IsOdd { value, .. } => read(reads, *value),
             Statement::Equal { a, b, .. } => read_all(reads, &[*a, *b]),
-            Statement::Store { values, .. } | Statement::ReturnElements { values, .. } => read_all(reads, values),
+            Statement::Store { values, .. }
+            | Statement::ReturnElements { values, .. }
+            | Statement::Fill { values, .. }
+            | Statement::ReturnMontLe { values } => read_all(reads, values),
             Statement::Reserve { .. }
             | Statement::Bind { .. }
             | Statement::Get { .. }

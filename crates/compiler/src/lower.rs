@@ -5,18 +5,21 @@
 //! what the target needs, the variables, the output, arrays of fixed size, and behind them one record for each index of
 //! the unbounded arrays.
 
+mod elements;
 mod words;
 
 use crate::allocate::{Allocation, Placement, Slot};
 use crate::error::CompileError;
 use crate::moves::sequence;
 use crate::target::{SlotOp, Target, arithmetic, clear, push};
+use elements::Direction;
 use residue_ir::Capacity;
 use residue_ir::program::{
     ArrayDecl, Branch, Function, FunctionId, Op, Operand, Program, Region, Repeat, Statement, Value, Word, WordDef,
 };
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
+use ruint::aliases::U256;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -93,19 +96,26 @@ fn layout(program: &Program, target: &dyn Target) -> Result<Layout, CompileError
 
 /// Room for the longest output.
 fn output_bytes(program: &Program) -> u64 {
-    fn longest(region: &Region) -> u64 {
+    fn longest(region: &Region, mont_bytes: u64, least: u64) -> u64 {
         let of = |statement: &Statement| match statement {
             Statement::ReturnWord { .. } => 32,
+            Statement::IsOdd { .. } => least,
             Statement::ReturnElements { values, size_bytes } => {
                 (values.len() as u64).saturating_mul(u64::from(*size_bytes)).next_multiple_of(32)
             }
-            Statement::Repeat(repeat) => longest(&repeat.body),
-            Statement::Branch(branch) => longest(&branch.then).max(longest(&branch.otherwise)),
+            Statement::ReturnMontLe { values } => (values.len() as u64 * mont_bytes).next_multiple_of(32),
+            Statement::Repeat(repeat) => longest(&repeat.body, mont_bytes, least),
+            Statement::Branch(branch) => {
+                longest(&branch.then, mont_bytes, least).max(longest(&branch.otherwise, mont_bytes, least))
+            }
             _ => 0,
         };
         region.statements.iter().map(of).max().unwrap_or(0)
     }
-    program.functions.iter().map(|function| longest(&function.body)).max().unwrap_or(0)
+    // For an element and a word that ends where it does.
+    let least = program.modulus.bits().div_ceil(8).max(32).next_multiple_of(32);
+    let mont_bytes = program.element_bytes() as u64;
+    program.functions.iter().map(|function| longest(&function.body, mont_bytes, least)).max().unwrap_or(0)
 }
 
 /// Writes the whole program to `code`.
@@ -145,6 +155,8 @@ pub fn lower(
             stack: Vec::new(),
             depth: 0,
             uses: words::count_uses(&program.functions[number]),
+            addresses: words::indices_of_one_array(&program.functions[number]),
+            prepared: HashMap::new(),
         };
         lowering.function()?;
     }
@@ -182,6 +194,10 @@ struct Lowering<'a> {
     depth: usize,
     /// Reads of each kept word that are still to come in the text.
     uses: HashMap<Word, usize>,
+    /// Bound words that are nothing but indices of one array: they are kept as addresses.
+    addresses: HashMap<Word, usize>,
+    /// Addresses that stand above the operands of the store that reads them last, with the number of those.
+    prepared: HashMap<Word, usize>,
 }
 
 /// Whether control reaches the end of a region.
@@ -232,11 +248,13 @@ impl Lowering<'_> {
         let height = self.stack.len();
         self.depth += 1;
         let mut flow = Flow::Continues;
-        for statement in &region.statements {
+        for (number, statement) in region.statements.iter().enumerate() {
+            self.prepare_store(statement, &region.statements[number + 1..]);
             flow = self.statement(statement)?;
             if flow == Flow::Ended {
                 break;
             }
+            self.drop_unread();
         }
         self.depth -= 1;
         if flow == Flow::Continues {
@@ -257,19 +275,31 @@ impl Lowering<'_> {
             Statement::Reserve { array, count } => self.reserve(*array, *count)?,
             Statement::Load { array, index, results } => {
                 let slots: Vec<Slot> = results.iter().map(|&value| self.placement.slot(value)).collect();
-                self.transfer(*array, *index, &slots, |target, code, first, count| target.load(code, first, count))?;
+                self.transfer(*array, *index, &slots, Direction::Load)?;
             }
             Statement::Store { array, index, values } => {
                 let slots: Vec<Slot> = values.iter().map(|&operand| self.slot(operand)).collect();
-                self.transfer(*array, *index, &slots, |target, code, first, count| target.store(code, first, count))?;
+                if !self.prepared_store(*index, &slots) {
+                    self.transfer(*array, *index, &slots, Direction::Store)?;
+                }
             }
+            Statement::Fill { array, count, values } => self.fill(*array, *count, values),
             Statement::Parse { result, offset, size_bytes } => {
                 self.word(*offset)?;
                 self.target.parse(self.code, self.placement.slot(*result), *size_bytes, self.fail);
                 self.stack.pop();
             }
+            Statement::ParseMontLe { result, offset } => {
+                self.word(*offset)?;
+                self.target.parse_mont_le(self.code, self.placement.slot(*result), self.fail);
+                self.stack.pop();
+            }
             Statement::IsZero { result, value } => {
                 self.target.is_zero(self.code, self.slot(*value));
+                self.keep(*result);
+            }
+            Statement::IsOdd { result, value } => {
+                self.is_odd(self.slot(*value));
                 self.keep(*result);
             }
             Statement::Equal { result, a, b } => {
@@ -277,7 +307,10 @@ impl Lowering<'_> {
                 self.keep(*result);
             }
             Statement::Bind { result, word } => {
-                self.word(*word)?;
+                match self.addresses.get(result) {
+                    Some(&array) => self.element_address(array, *word, 0)?,
+                    None => self.word(*word)?,
+                }
                 self.stack.pop();
                 self.keep(*result);
             }
@@ -314,29 +347,18 @@ impl Lowering<'_> {
                 self.return_output(address - self.layout.output);
                 return Ok(Flow::Ended);
             }
+            Statement::ReturnMontLe { values } => {
+                let size_bytes = u32::try_from(self.program.element_bytes()).expect("the width was checked");
+                let mut address = self.layout.output;
+                for &operand in values {
+                    self.target.output_mont_le(self.code, self.slot(operand), address);
+                    address += size_bytes;
+                }
+                self.return_output(address - self.layout.output);
+                return Ok(Flow::Ended);
+            }
         }
         Ok(Flow::Continues)
-    }
-
-    /// Loads or stores an element, run by run of neighbouring slots.
-    fn transfer(
-        &mut self,
-        array: usize,
-        index: Word,
-        slots: &[Slot],
-        move_run: fn(&dyn Target, &mut Assembly, Slot, u32),
-    ) -> Result<(), CompileError> {
-        let runs = runs(slots);
-        // Each run reads the index once more than was counted.
-        for _ in 1..runs.len() {
-            words::count_word(self.function, &mut self.uses, index);
-        }
-        for (first, count, offset) in runs {
-            self.element_address(array, index, offset)?;
-            move_run(self.target, self.code, first, count);
-            self.stack.pop();
-        }
-        Ok(())
     }
 
     fn return_output(&mut self, size_bytes: u32) {
@@ -389,7 +411,8 @@ impl Lowering<'_> {
         self.moves(&outward);
     }
 
-    /// Stack within the body: [bound (unless constant), index (or turns left, if nobody reads the index)].
+    /// Stack within the body: [bound (unless constant), index], or, if nobody reads the index, minus the turns left: then
+    /// one addition ends a turn and zero ends the loop.
     fn repeat(&mut self, repeat: &Repeat) -> Result<(), CompileError> {
         self.move_to(&repeat.params, &repeat.initial);
         let constant = match &self.function.words[repeat.count.0 as usize] {
@@ -402,14 +425,24 @@ impl Lowering<'_> {
         let height = self.stack.len();
         let index_is_read = self.uses.get(&repeat.index).is_some_and(|&uses| uses > 0);
         let (top, end) = (self.code.new_label(), self.code.new_label());
-        if constant.is_none() || !index_is_read {
-            self.word(repeat.count)?;
-        }
-        if constant.is_none() {
-            self.code.op(evm::DUP1);
-            self.code.op(evm::ISZERO);
-            self.code.push_label(end);
-            self.code.op(evm::JUMPI);
+        match constant {
+            Some(count) if !index_is_read => {
+                self.code.push(words::big(count - U256::ONE)); // −n = ¬(n − 1)
+                self.code.op(evm::NOT);
+                self.stack.push(Entry::Other);
+            }
+            Some(_) => {}
+            None => {
+                self.word(repeat.count)?;
+                self.code.op(evm::DUP1);
+                self.code.op(evm::ISZERO);
+                self.code.push_label(end);
+                self.code.op(evm::JUMPI);
+                if !index_is_read {
+                    push(self.code, 0);
+                    self.code.op(evm::SUB);
+                }
+            }
         }
         if index_is_read {
             push(self.code, 0);
@@ -420,9 +453,9 @@ impl Lowering<'_> {
         self.region(&repeat.body)?;
         self.move_to(&repeat.params, &repeat.next);
         push(self.code, 1);
+        self.code.op(evm::ADD);
+        self.code.op(evm::DUP1);
         if index_is_read {
-            self.code.op(evm::ADD);
-            self.code.op(evm::DUP1);
             match constant {
                 Some(count) => {
                     self.code.push(words::big(count));
@@ -432,10 +465,6 @@ impl Lowering<'_> {
                 }
             }
             self.code.op(evm::GT);
-        } else {
-            self.code.op(evm::SWAP1);
-            self.code.op(evm::SUB);
-            self.code.op(evm::DUP1);
         }
         self.code.push_label(top);
         self.code.op(evm::JUMPI);
@@ -481,16 +510,4 @@ impl Lowering<'_> {
         }
         Ok(if (then_flow, otherwise_flow) == (Flow::Ended, Flow::Ended) { Flow::Ended } else { Flow::Continues })
     }
-}
-
-/// Runs of consecutive slots: (first slot, count, place of the first in the list).
-fn runs(slots: &[Slot]) -> Vec<(Slot, u32, u32)> {
-    let mut runs: Vec<(Slot, u32, u32)> = Vec::new();
-    for (&slot, place) in slots.iter().zip(0u32..) {
-        match runs.last_mut() {
-            Some((first, count, _)) if *first + *count == slot => *count += 1,
-            _ => runs.push((slot, 1, place)),
-        }
-    }
-    runs
 }

@@ -75,8 +75,10 @@ fn operands_mut(statement: &mut Statement) -> Vec<&mut Operand> {
     match statement {
         Statement::Call { arguments: values, .. }
         | Statement::Store { values, .. }
-        | Statement::ReturnElements { values, .. } => values.iter_mut().collect(),
-        Statement::IsZero { value, .. } => vec![value],
+        | Statement::ReturnElements { values, .. }
+        | Statement::Fill { values, .. }
+        | Statement::ReturnMontLe { values } => values.iter_mut().collect(),
+        Statement::IsZero { value, .. } | Statement::IsOdd { value, .. } => vec![value],
         Statement::Equal { a, b, .. } => vec![a, b],
         _ => Vec::new(),
     }

@@ -4,17 +4,23 @@
 //! moved, compared, read from calldata and written out. Comments show the stack, its top at the right.
 
 pub mod evm384;
+pub mod mont_slots;
+mod reverse;
 pub mod slots;
 
 use crate::allocate::Slot;
 use crate::moves::Copy;
-use residue_ir::program::OpKind;
+use num_bigint::BigUint;
+use num_traits::One;
+use residue_ir::mont;
+use residue_ir::program::{OpKind, Program, Statement};
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
-use residue_isa::{Arithmetic, FieldInstruction};
+use residue_isa::revision::Family;
+use residue_isa::{Arithmetic, FieldInstruction, Lanes};
 
 /// One operation on slots.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SlotOp {
     /// What it computes.
     pub operation: Arithmetic,
@@ -56,10 +62,16 @@ pub trait Target {
     /// Makes memory at least as long as the address on the stack. [end] → []
     fn reserve(&self, code: &mut Assembly);
 
-    /// Fills `count` slots from memory. [address] → []
+    /// What [`Target::load`] takes below the address; returns how many words that is. [] → [operands]
+    fn before_load(&self, code: &mut Assembly, first: Slot, count: u32) -> usize;
+
+    /// Fills `count` slots from memory. [operands, address] → []
     fn load(&self, code: &mut Assembly, first: Slot, count: u32);
 
-    /// Writes `count` slots to memory. [address] → []
+    /// What [`Target::store`] takes below the address; returns how many words that is. [] → [operands]
+    fn before_store(&self, code: &mut Assembly, first: Slot, count: u32) -> usize;
+
+    /// Writes `count` slots to memory. [operands, address] → []
     fn store(&self, code: &mut Assembly, first: Slot, count: u32);
 
     /// [] → [1 if the slot is zero, else 0]
@@ -75,6 +87,13 @@ pub trait Target {
     /// Writes a slot's canonical value to memory at `address`, big-endian in `size_bytes`. [] → []
     fn output(&self, code: &mut Assembly, slot: Slot, address: u32, size_bytes: u32);
 
+    /// Reads a field element in Montgomery form, little-endian, from calldata; [`residue_ir::Machine::parse_mont_le`] says
+    /// what becomes of a number that is not below the modulus. [offset] → []
+    fn parse_mont_le(&self, code: &mut Assembly, slot: Slot, fail: LabelId);
+
+    /// Writes a slot's Montgomery form to memory at `address`, little-endian; up to 31 bytes behind it change. [] → []
+    fn output_mont_le(&self, code: &mut Assembly, slot: Slot, address: u32);
+
     /// The operations on slots that an instruction performs, lane by lane; none if an operand is no slot of the program.
     fn lanes(&self, instruction: &FieldInstruction) -> Option<Vec<SlotOp>>;
 
@@ -84,6 +103,59 @@ pub trait Target {
 
     /// Behind the program: subroutines and data. [] → []
     fn end(&self, code: &mut Assembly);
+}
+
+/// Slots with the factors that lead between the Montgomery form of the outside, with R = 2⁶⁴ⁿ for a modulus of n limbs, and
+/// the target's own form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MontFactors {
+    /// Makes a value of what was read.
+    pub parse: Slot,
+    /// Makes what is written of a value.
+    pub output: Slot,
+}
+
+/// Where in the slots a target finds what it needs beside a program's values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Places {
+    /// The first constant; the others come behind.
+    pub first_constant: Slot,
+    /// The constant 0.
+    pub zero: Slot,
+    /// A slot that no value has.
+    pub spare: Slot,
+    /// The factors of Montgomery form, if the program reads or writes it and its own form is another.
+    pub mont: Option<MontFactors>,
+}
+
+/// The constants behind [`MontFactors`], canonical: `parse`, then `output`; none where the target's own form is that of the
+/// outside. m is odd.
+pub fn mont_constants(modulus: &BigUint, family: Family) -> Option<[BigUint; 2]> {
+    let radix = mont::radix(modulus);
+    let evm384 = BigUint::one() << 384u32;
+    let output = match family {
+        Family::Slots => radix % modulus,
+        Family::Memory384 if radix == evm384 => return None,
+        Family::Memory384 => radix * evm384.modinv(modulus)? % modulus,
+        Family::MemorySlots => return None,
+    };
+    Some([output.modinv(modulus)?, output])
+}
+
+/// Whether `program` reads or writes Montgomery form.
+pub fn uses_mont(program: &Program) -> bool {
+    let mut uses = false;
+    for function in &program.functions {
+        function.body.for_each_statement(&mut |statement| {
+            uses |= matches!(statement, Statement::ParseMontLe { .. } | Statement::ReturnMontLe { .. });
+        });
+    }
+    uses
+}
+
+/// Bytes of a value in the Montgomery form of the outside.
+pub(crate) fn mont_bytes(modulus: &BigUint) -> u32 {
+    u32::try_from(mont::size_bytes(modulus)).expect("the width was checked")
 }
 
 /// Pushes a constant.
@@ -117,4 +189,61 @@ pub(crate) fn require_padding(code: &mut Assembly, pad_bytes: u32, fail: LabelId
         code.push_label(fail);
         code.op(evm::JUMPI);
     }
+}
+
+/// Goes to `fail` unless the number is below the modulus. [high, low] → [high, low], low of 256 bits
+pub(crate) fn require_below(code: &mut Assembly, modulus: &BigUint, fail: LabelId) {
+    let high = modulus >> 256u32;
+    let low = modulus & ((BigUint::one() << 256) - 1u8);
+    code.op(evm::DUP1);
+    code.push(low);
+    code.op(evm::GT);
+    code.op(evm::DUP3);
+    code.push(high.clone());
+    code.op(evm::EQ);
+    code.op(evm::AND);
+    code.op(evm::DUP3);
+    code.push(high);
+    code.op(evm::GT);
+    code.op(evm::OR);
+    code.op(evm::ISZERO);
+    code.push_label(fail);
+    code.op(evm::JUMPI);
+}
+
+/// [] → [1 if the number of `size_bytes` at `address` in memory is zero, else 0]
+pub(crate) fn memory_is_zero(code: &mut Assembly, address: u32, size_bytes: u32) {
+    push(code, address);
+    code.op(evm::MLOAD);
+    if size_bytes < 32 {
+        push(code, 8 * (32 - size_bytes));
+        code.op(evm::SHR);
+    }
+    for offset in (32..size_bytes).step_by(32) {
+        push(code, address + offset.min(size_bytes - 32));
+        code.op(evm::MLOAD);
+        code.op(evm::OR);
+    }
+    code.op(evm::ISZERO);
+}
+
+/// The slots of an instruction on numbered slots, lane by lane.
+pub(crate) fn slot_lanes(instruction: &FieldInstruction) -> Option<Vec<SlotOp>> {
+    let FieldInstruction::Slots { operation, out, x, y, count } = *instruction else { return None };
+    let lane = |lane| {
+        let slot = |lanes: Lanes| lanes.slot(lane).map(Slot::from);
+        Some(SlotOp { operation, out: slot(out)?, x: slot(x)?, y: slot(y)? })
+    };
+    (0..count).map(lane).collect()
+}
+
+/// An operation as an instruction of one lane on numbered slots.
+pub(crate) fn slot_instruction(op: &SlotOp) -> FieldInstruction {
+    let [out, x, y] = [op.out, op.x, op.y].map(|slot| Lanes::one(slot_index(slot)));
+    FieldInstruction::Slots { operation: op.operation, out, x, y, count: 1 }
+}
+
+/// A slot number in an instruction.
+pub(crate) fn slot_index(slot: Slot) -> u8 {
+    u8::try_from(slot).expect("allocation keeps to 256 slots")
 }

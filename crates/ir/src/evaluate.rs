@@ -1,6 +1,7 @@
 //! The evaluator: runs a program slowly and literally on big integers. The judge of compiled code.
 
 use crate::Outcome;
+use crate::mont;
 use crate::numbers::{calldata_slice, to_be_bytes};
 use crate::program::{Block, Function, Op, OpKind, Operand, Program, Region, Statement, Value, Word, WordDef};
 use num_bigint::BigUint;
@@ -135,6 +136,10 @@ impl<'a> Run<'a> {
                 let index = self.word(frame, *index);
                 self.arrays[*array].insert(index, element);
             }
+            Statement::Fill { array, count, values } => {
+                let element = self.read_all(frame, values);
+                self.arrays[*array].extend((0..*count).map(|index| (U256::from(index), element.clone())));
+            }
             Statement::Parse { result, offset, size_bytes } => {
                 let offset = self.word(frame, *offset);
                 let number = BigUint::from_bytes_be(&calldata_slice(self.calldata, offset, *size_bytes as usize));
@@ -143,8 +148,18 @@ impl<'a> Run<'a> {
                 }
                 frame.values.insert(*result, number);
             }
+            Statement::ParseMontLe { result, offset } => {
+                let (offset, modulus) = (self.word(frame, *offset), &self.program.modulus);
+                let bytes = calldata_slice(self.calldata, offset, mont::size_bytes(modulus));
+                let Some(value) = mont::from_le_bytes(&bytes, modulus) else { return Err(Outcome::Failed) };
+                frame.values.insert(*result, value);
+            }
             Statement::IsZero { result, value } => {
                 let truth = U256::from(self.read(frame, *value).is_zero());
+                frame.words.insert(*result, truth);
+            }
+            Statement::IsOdd { result, value } => {
+                let truth = U256::from(self.read(frame, *value).bit(0));
                 frame.words.insert(*result, truth);
             }
             Statement::Equal { result, a, b } => {
@@ -170,6 +185,12 @@ impl<'a> Run<'a> {
             Statement::ReturnElements { values, size_bytes } => {
                 let values = self.read_all(frame, values);
                 let bytes = values.iter().flat_map(|value| to_be_bytes(value, *size_bytes)).collect();
+                return Err(Outcome::Returned(bytes));
+            }
+            Statement::ReturnMontLe { values } => {
+                let values = self.read_all(frame, values);
+                let modulus = &self.program.modulus;
+                let bytes = values.iter().flat_map(|value| mont::to_le_bytes(value, modulus)).collect();
                 return Err(Outcome::Returned(bytes));
             }
         }

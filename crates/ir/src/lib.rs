@@ -10,7 +10,9 @@
 
 pub mod evaluate;
 pub mod machine;
+pub mod mont;
 pub mod numbers;
+pub mod origin;
 pub mod program;
 pub mod record;
 pub mod text;
@@ -19,12 +21,14 @@ pub mod verify;
 pub use evaluate::evaluate;
 pub use machine::{Array, Capacity, Machine, Variable, WordOp};
 pub use numbers::Numbers;
+pub use origin::Origins;
 pub use program::{
     ArrayDecl, Block, Branch, ConstantId, Function, FunctionId, Op, OpKind, Operand, Program, Region, Repeat,
     Statement, Value, Word, WordDef,
 };
 pub use record::{Recorded, Recording, record};
 pub use residue_modular::bundle::{self, Bundle};
+pub use residue_modular::scope;
 pub use verify::{VerifyError, verify};
 
 /// How a program ended.

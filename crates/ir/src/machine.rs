@@ -4,8 +4,8 @@
 //! computes; on [`crate::Recording`] the same text becomes a [`crate::Program`]. A Rust `for` unrolls on the recorder, so
 //! loops, branches, named functions, arrays at a run-time index, and everything that touches calldata are methods here.
 //!
-//! What differs wholly between revisions is one operation here too (`parse`, `is_zero`, `equal`, `return_elements`) and is
-//! lowered per revision.
+//! What differs wholly between revisions is one operation here too (`parse`, `is_zero`, `equal`, `return_elements`, and
+//! the Montgomery forms of `parse_mont_le` and `return_mont_le`) and is lowered per revision.
 
 use num_bigint::BigUint;
 use residue_modular::Fe;
@@ -40,11 +40,13 @@ pub enum WordOp {
     Shl,
     /// ⌊a / 2ᵇ⌋.
     Shr,
+    /// Byte b of a, counted from the most significant; 0 for b > 31.
+    Byte,
 }
 
 impl WordOp {
     /// Every operation.
-    pub const ALL: [WordOp; 12] = [
+    pub const ALL: [WordOp; 13] = [
         WordOp::Add,
         WordOp::Sub,
         WordOp::Mul,
@@ -57,6 +59,7 @@ impl WordOp {
         WordOp::Xor,
         WordOp::Shl,
         WordOp::Shr,
+        WordOp::Byte,
     ];
 
     /// (a, b) ↦ a op b.
@@ -76,6 +79,10 @@ impl WordOp {
             WordOp::Xor => a ^ b,
             WordOp::Shl => shift(b).map_or(U256::ZERO, |bits| a << bits),
             WordOp::Shr => shift(b).map_or(U256::ZERO, |bits| a >> bits),
+            WordOp::Byte => {
+                let index = usize::try_from(b).ok().filter(|&index| index < 32);
+                index.map_or(U256::ZERO, |index| U256::from(a.to_be_bytes::<32>()[index]))
+            }
         }
     }
 }
@@ -133,6 +140,9 @@ pub trait Machine {
 
     /// 1 if `value` is zero, else 0.
     fn is_zero(&self, value: Self::Fe) -> Self::Word;
+
+    /// 1 if the canonical value of `value` is odd, else 0.
+    fn is_odd(&self, value: Self::Fe) -> Self::Word;
 
     /// 1 if a = b, else 0.
     fn equal(&self, a: Self::Fe, b: Self::Fe) -> Self::Word;
@@ -241,6 +251,9 @@ pub trait Machine {
     /// Sets element `index`, for which there must be room.
     fn store<B: Bundle<Self::Fe>>(&self, array: Array<B>, index: Self::Word, value: B);
 
+    /// Sets elements 0 to `count` − 1, for which there must be room, to `value`; `count` is at least 1.
+    fn fill<B: Bundle<Self::Fe>>(&self, array: Array<B>, count: u32, value: B);
+
     // --- outside ------------------------------------------------------------------------------------------------------
 
     /// Number of bytes of calldata.
@@ -253,6 +266,14 @@ pub trait Machine {
     /// Halts exceptionally if the number is not below the modulus. `offset` + `size_bytes` must be below 2²⁵⁶.
     fn parse(&self, offset: Self::Word, size_bytes: u32) -> Self::Fe;
 
+    /// The field element a whose Montgomery form a·R mod m stands little-endian in calldata from `offset`, in the bytes of
+    /// the field's limbs: 8n of them, R = 2⁶⁴ⁿ; the modulus must be odd. This is how the first field contracts passed
+    /// values: memory of EVM384 takes them as they are.
+    ///
+    /// The number must be below the modulus. Numbers, the evaluator and the EVMMAX revisions halt exceptionally if it is
+    /// not; code for EVM384 does not look, as its published programs did not, and computes with what it finds.
+    fn parse_mont_le(&self, offset: Self::Word) -> Self::Fe;
+
     /// Halts exceptionally if `condition` is 0.
     fn require(&self, condition: Self::Word);
 
@@ -261,4 +282,7 @@ pub trait Machine {
 
     /// Ends the program; the output is each value of `values` in `size_bytes` big-endian bytes, canonical.
     fn return_elements<B: Bundle<Self::Fe>>(&self, values: B, size_bytes: u32);
+
+    /// Ends the program; the output is the Montgomery form of each value of `values`, as [`Machine::parse_mont_le`] reads it.
+    fn return_mont_le<B: Bundle<Self::Fe>>(&self, values: B);
 }

@@ -2,6 +2,7 @@
 
 use crate::Outcome;
 use crate::machine::{Array, Capacity, Machine, Variable, WordOp};
+use crate::mont;
 use num_bigint::BigUint;
 use residue_modular::bundle::Bundle;
 use residue_modular::fe::Number;
@@ -78,6 +79,10 @@ impl<F: Number> Machine for Numbers<F> {
 
     fn is_zero(&self, value: F) -> U256 {
         U256::from(value == F::ZERO)
+    }
+
+    fn is_odd(&self, value: F) -> U256 {
+        U256::from(value.to_canonical().bit(0))
     }
 
     fn equal(&self, a: F, b: F) -> U256 {
@@ -177,6 +182,16 @@ impl<F: Number> Machine for Numbers<F> {
         self.arrays.borrow_mut()[array.index][index] = Some(value.to_list());
     }
 
+    fn fill<B: Bundle<F>>(&self, array: Array<B>, count: u32, value: B) {
+        if self.has_ended() {
+            return;
+        }
+        let elements = &mut self.arrays.borrow_mut()[array.index];
+        let (count, room) = (count as usize, elements.len()); // u32 to usize widens
+        assert!(count <= room, "{count} elements are filled in an array with room for {room}");
+        elements[..count].fill(Some(value.to_list()));
+    }
+
     fn calldata_size(&self) -> U256 {
         U256::from(self.calldata.len())
     }
@@ -188,6 +203,15 @@ impl<F: Number> Machine for Numbers<F> {
     fn parse(&self, offset: U256, size_bytes: u32) -> F {
         let number = BigUint::from_bytes_be(&calldata_slice(&self.calldata, offset, size_bytes as usize));
         F::from_canonical(&number).unwrap_or_else(|| {
+            self.end(Outcome::Failed);
+            F::ZERO
+        })
+    }
+
+    fn parse_mont_le(&self, offset: U256) -> F {
+        let modulus = F::modulus();
+        let number = mont::from_le_bytes(&calldata_slice(&self.calldata, offset, mont::size_bytes(&modulus)), &modulus);
+        number.and_then(|number| F::from_canonical(&number)).unwrap_or_else(|| {
             self.end(Outcome::Failed);
             F::ZERO
         })
@@ -208,6 +232,15 @@ impl<F: Number> Machine for Numbers<F> {
             return;
         }
         let bytes = values.to_list().into_iter().flat_map(|value| to_be_bytes(&value.to_canonical(), size_bytes));
+        self.end(Outcome::Returned(bytes.collect()));
+    }
+
+    fn return_mont_le<B: Bundle<F>>(&self, values: B) {
+        if self.has_ended() {
+            return;
+        }
+        let modulus = F::modulus();
+        let bytes = values.to_list().into_iter().flat_map(|value| mont::to_le_bytes(&value.to_canonical(), &modulus));
         self.end(Outcome::Returned(bytes.collect()));
     }
 }

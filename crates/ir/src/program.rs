@@ -1,6 +1,7 @@
 //! The program: functions of straight-line blocks and structured control. Plain data; every other file is about it.
 
 use crate::machine::{Capacity, WordOp};
+use crate::origin::Origins;
 use num_bigint::BigUint;
 use ruint::aliases::U256;
 use std::collections::BTreeSet;
@@ -148,8 +149,11 @@ pub enum Statement {
     Reserve { array: usize, count: Word },
     Load { array: usize, index: Word, results: Vec<Value> },
     Store { array: usize, index: Word, values: Vec<Operand> },
+    Fill { array: usize, count: u32, values: Vec<Operand> },
     Parse { result: Value, offset: Word, size_bytes: u32 },
+    ParseMontLe { result: Value, offset: Word },
     IsZero { result: Word, value: Operand },
+    IsOdd { result: Word, value: Operand },
     Equal { result: Word, a: Operand, b: Operand },
     Bind { result: Word, word: Word },
     Get { result: Word, variable: usize },
@@ -157,6 +161,7 @@ pub enum Statement {
     Require { condition: Word },
     ReturnWord { word: Word },
     ReturnElements { values: Vec<Operand>, size_bytes: u32 },
+    ReturnMontLe { values: Vec<Operand> },
 }
 
 /// A function: its values and words are its own.
@@ -174,6 +179,8 @@ pub struct Function {
     pub words: Vec<WordDef>,
     /// Number of values: they are numbered from 0.
     pub value_count: u32,
+    /// Where its operations stand in the text.
+    pub origins: Origins,
 }
 
 /// An array in memory.
@@ -229,13 +236,22 @@ impl Program {
 impl Region {
     /// Calls `visit` on every block of the region, those of inner regions included, in order.
     pub fn for_each_block<'a>(&'a self, visit: &mut impl FnMut(&'a Block)) {
+        self.for_each_statement(&mut |statement| {
+            if let Statement::Block(block) = statement {
+                visit(block);
+            }
+        });
+    }
+
+    /// Calls `visit` on every statement of the region, in order; an inner region comes behind its statement.
+    pub fn for_each_statement<'a>(&'a self, visit: &mut impl FnMut(&'a Statement)) {
         for statement in &self.statements {
+            visit(statement);
             match statement {
-                Statement::Block(block) => visit(block),
-                Statement::Repeat(repeat) => repeat.body.for_each_block(visit),
+                Statement::Repeat(repeat) => repeat.body.for_each_statement(visit),
                 Statement::Branch(branch) => {
-                    branch.then.for_each_block(visit);
-                    branch.otherwise.for_each_block(visit);
+                    branch.then.for_each_statement(visit);
+                    branch.otherwise.for_each_statement(visit);
                 }
                 _ => {}
             }

@@ -1,6 +1,7 @@
 //! The recorder: the implementation of [`Machine`] in which running a program's text writes it down as a [`Program`].
 
 use crate::machine::{Array, Capacity, Machine, Variable, WordOp};
+use crate::origin::Origins;
 use crate::program::{
     ArrayDecl, Branch, ConstantId, Function, FunctionId, Op, OpKind, Operand, Program, Region, Repeat, Statement,
     Value, Word, WordDef,
@@ -8,6 +9,7 @@ use crate::program::{
 use num_bigint::BigUint;
 use residue_modular::Fe;
 use residue_modular::bundle::Bundle;
+use residue_modular::scope;
 use ruint::aliases::U256;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -92,17 +94,28 @@ struct OpenFunction {
     regions: Vec<Region>,
     words: Vec<WordDef>,
     value_count: u32,
+    origins: Origins,
+    /// Scopes that were open before the function, whose they are not.
+    outer_scopes: usize,
 }
 
 impl OpenFunction {
     fn new(serial: u32) -> Self {
-        Self { serial, regions: vec![Region::default()], words: Vec::new(), value_count: 0 }
+        Self {
+            serial,
+            regions: vec![Region::default()],
+            words: Vec::new(),
+            value_count: 0,
+            origins: Origins::default(),
+            outer_scopes: scope::depth(),
+        }
     }
 
     fn close(mut self, name: &str, params: Vec<Value>, results: Vec<Operand>) -> Function {
         let body = self.regions.pop().expect("a function has its own region");
         assert!(self.regions.is_empty(), "inner regions are closed before their function");
-        Function { name: name.to_owned(), params, body, results, words: self.words, value_count: self.value_count }
+        let Self { words, value_count, origins, .. } = self;
+        Function { name: name.to_owned(), params, body, results, words, value_count, origins }
     }
 
     fn fresh(&mut self) -> Value {
@@ -121,6 +134,7 @@ impl OpenFunction {
 
     fn push_op(&mut self, op: Op) -> Value {
         let value = self.fresh();
+        self.origins.note(value, &scope::open(self.outer_scopes));
         let region = self.regions.last_mut().expect("a function has its own region");
         if let Some(Statement::Block(block)) = region.statements.last_mut() {
             block.ops.push((value, op));
@@ -307,6 +321,10 @@ impl<'r> Machine for Recording<'r> {
         self.defined(|state, result| Statement::IsZero { result, value: state.own(value) })
     }
 
+    fn is_odd(&self, value: Recorded<'r>) -> RecordedWord {
+        self.defined(|state, result| Statement::IsOdd { result, value: state.own(value) })
+    }
+
     fn equal(&self, a: Recorded<'r>, b: Recorded<'r>) -> RecordedWord {
         self.defined(|state, result| Statement::Equal { result, a: state.own(a), b: state.own(b) })
     }
@@ -441,6 +459,11 @@ impl<'r> Machine for Recording<'r> {
         self.push(|state| Statement::Store { array: array.index, index: state.own_word(index), values });
     }
 
+    fn fill<B: Bundle<Recorded<'r>>>(&self, array: Array<B>, count: u32, value: B) {
+        let values = self.operands(&value);
+        self.push(|_| Statement::Fill { array: array.index, count, values });
+    }
+
     fn calldata_size(&self) -> RecordedWord {
         self.define(|_| WordDef::CalldataSize)
     }
@@ -455,6 +478,12 @@ impl<'r> Machine for Recording<'r> {
         value
     }
 
+    fn parse_mont_le(&self, offset: RecordedWord) -> Recorded<'r> {
+        let (results, value) = self.results::<Recorded<'r>>();
+        self.push(|state| Statement::ParseMontLe { result: results[0], offset: state.own_word(offset) });
+        value
+    }
+
     fn require(&self, condition: RecordedWord) {
         self.push(|state| Statement::Require { condition: state.own_word(condition) });
     }
@@ -466,5 +495,10 @@ impl<'r> Machine for Recording<'r> {
     fn return_elements<B: Bundle<Recorded<'r>>>(&self, values: B, size_bytes: u32) {
         let values = self.operands(&values);
         self.push(|_| Statement::ReturnElements { values, size_bytes });
+    }
+
+    fn return_mont_le<B: Bundle<Recorded<'r>>>(&self, values: B) {
+        let values = self.operands(&values);
+        self.push(|_| Statement::ReturnMontLe { values });
     }
 }

@@ -15,7 +15,7 @@ use crate::program::OpKind;
 
 const OPS: [(OpKind, &str); 3] = [(OpKind::Add, "add"), (OpKind::Sub, "sub"), (OpKind::Mul, "mul")];
 
-const WORD_OPS: [(WordOp, &str); 12] = [
+const WORD_OPS: [(WordOp, &str); 13] = [
     (WordOp::Add, "add"),
     (WordOp::Sub, "sub"),
     (WordOp::Mul, "mul"),
@@ -28,6 +28,7 @@ const WORD_OPS: [(WordOp, &str); 12] = [
     (WordOp::Xor, "xor"),
     (WordOp::Shl, "shl"),
     (WordOp::Shr, "shr"),
+    (WordOp::Byte, "byte"),
 ];
 
 /// The name that `table` gives to `key`.

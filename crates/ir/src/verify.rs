@@ -1,5 +1,6 @@
 //! The verifier: is this program well formed? Asked before anything else touches it, above all of parsed text.
 
+use crate::machine::Capacity;
 use crate::program::{ArrayDecl, Function, Operand, Program, Region, Statement, Value, Word, WordDef};
 use num_bigint::BigUint;
 use std::collections::HashSet;
@@ -18,6 +19,9 @@ pub struct VerifyError {
 /// Bytes of a field element in calldata or output, at most: more than eight times the longest modulus.
 const SIZE_BYTES_MAX: u32 = 4096;
 
+/// Elements that are filled at once, at most.
+const FILLED_MAX: u32 = 1 << 16;
+
 /// Parts of a word's expression, at most. A word that is used twice counts twice, so that without a limit a short text
 /// could ask for more work than anybody can do.
 const WORD_PARTS_MAX: usize = 1000;
@@ -25,7 +29,8 @@ const WORD_PARTS_MAX: usize = 1000;
 /// Checks that the modulus is above 2 and constants are below it; that every value and word is defined once and before
 /// its use, in a region that encloses the use, and no value is without a definition; that calls, loops, branches and
 /// arrays get as many values as they take; that functions come before their callers; that the start takes and gives
-/// nothing; and that expressions and encoded elements are not too long.
+/// nothing; that Montgomery form is asked of odd moduli only; and that expressions and
+/// encoded elements are not too long.
 pub fn verify(program: &Program) -> Result<(), VerifyError> {
     let fail = |what: String| Err(VerifyError { function: String::new(), what });
     if program.modulus < BigUint::from(3u8) || program.modulus.bits() > 4096 {
@@ -189,6 +194,19 @@ impl Scope<'_> {
         same(decl.element_values, values, &format!("an element of array `{}`", decl.name))
     }
 
+    fn filled(&self, array: usize, count: u32) -> Checked {
+        let decl = self.array_decl(array)?;
+        match decl.capacity {
+            _ if !(1..=FILLED_MAX).contains(&count) => {
+                Err(format!("{count} elements of array `{}` are filled: not 1 to {FILLED_MAX}", decl.name))
+            }
+            Capacity::Fixed(room) if count > room => {
+                Err(format!("{count} elements of array `{}` are filled, which has {room}", decl.name))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn variable(&self, variable: usize) -> Checked {
         if variable < self.program.variables.len() {
             Ok(())
@@ -253,12 +271,22 @@ impl Scope<'_> {
                 self.word(*index)?;
                 self.read_all(values)?;
             }
+            Statement::Fill { array, count, values } => {
+                self.array(*array, values.len())?;
+                self.filled(*array, *count)?;
+                self.read_all(values)?;
+            }
             Statement::Parse { result, offset, size_bytes } => {
                 short(*size_bytes)?;
                 self.word(*offset)?;
                 self.define(*result)?;
             }
-            Statement::IsZero { result, value } => {
+            Statement::ParseMontLe { result, offset } => {
+                self.odd_modulus()?;
+                self.word(*offset)?;
+                self.define(*result)?;
+            }
+            Statement::IsZero { result, value } | Statement::IsOdd { result, value } => {
                 self.read(*value)?;
                 self.define_word(*result)?;
             }
@@ -288,8 +316,17 @@ impl Scope<'_> {
                 short(*size_bytes)?;
                 self.read_all(values)?;
             }
+            Statement::ReturnMontLe { values } => {
+                self.odd_modulus()?;
+                self.read_all(values)?;
+            }
         }
         Ok(())
+    }
+
+    fn odd_modulus(&self) -> Checked {
+        let modulus = &self.program.modulus;
+        if modulus.bit(0) { Ok(()) } else { Err(format!("Montgomery form needs an odd modulus, {modulus:#x} is even")) }
     }
 }
 

@@ -126,6 +126,25 @@ fn a_variable_keeps_what_a_loop_sets() {
 }
 
 #[test]
+fn every_element_that_is_filled_has_the_value() {
+    both!(
+        &[2, 3],
+        |machine| {
+            let [a, b] = [0, 1].map(|offset| machine.parse(machine.small(offset), 1));
+            let pairs = machine.array::<(M::Fe, M::Fe)>("pairs", residue_ir::Capacity::Unbounded);
+            machine.reserve(pairs, machine.small(6));
+            machine.store(pairs, machine.small(5), (b, b));
+            machine.fill(pairs, 5, (a, b));
+            let values = [0, 3, 4, 5].map(|index| machine.load(pairs, machine.small(index)));
+            machine.return_elements(values, 48);
+        },
+        Outcome::Returned(
+            [2, 3, 2, 3, 2, 3, 3, 3].into_iter().flat_map(|value| [vec![0; 47], vec![value]].concat()).collect()
+        )
+    );
+}
+
+#[test]
 fn words_are_those_of_the_evm() {
     use ruint::aliases::U256;
     let (zero, one, max) = (U256::ZERO, U256::ONE, U256::MAX);
@@ -148,6 +167,11 @@ fn words_are_those_of_the_evm() {
         (WordOp::Shl, max, U256::from(256), zero),
         (WordOp::Shr, max, U256::from(255), one),
         (WordOp::Shr, max, max, zero),
+        (WordOp::Byte, U256::from(0x0203), U256::from(31), U256::from(3)),
+        (WordOp::Byte, U256::from(0x0203), U256::from(30), two),
+        (WordOp::Byte, one << 255, zero, U256::from(128)),
+        (WordOp::Byte, max, U256::from(32), zero),
+        (WordOp::Byte, max, max, zero),
     ] {
         assert_eq!(op.apply(a, b), expected, "{op:?} {a:#x} {b:#x}");
     }
@@ -164,6 +188,28 @@ fn calldata_ends_with_zeros() {
     both!(&[7], |machine| machine.return_elements(machine.parse(machine.small(9), 64), 48), {
         Outcome::Returned(vec![0; 48])
     });
+}
+
+#[test]
+fn montgomery_form_is_little_endian_and_reduced() {
+    // 2³⁸⁴ mod p is the form of 1; calldata ends with zeros.
+    let one: BigUint = (BigUint::from(1u8) << 384u32) % Bls12_381Fp::modulus();
+    let two: BigUint = (&one + &one) % Bls12_381Fp::modulus();
+    let [one, two] = [one, two].map(|number| number.to_bytes_le());
+    assert_eq!((one.len(), two.len()), (48, 48));
+    both!(
+        &one,
+        |machine| {
+            let (value, zero) = (machine.parse_mont_le(machine.small(0)), machine.parse_mont_le(machine.small(48)));
+            machine.return_mont_le([value + value, zero]);
+        },
+        Outcome::Returned([two, vec![0; 48]].concat())
+    );
+    both!(&one, |machine| machine.return_elements(machine.parse_mont_le(machine.small(0)), 48), {
+        Outcome::Returned([vec![0; 47], vec![1]].concat())
+    });
+    let modulus = Bls12_381Fp::modulus().to_bytes_le();
+    both!(&modulus, |machine| machine.return_mont_le(machine.parse_mont_le(machine.small(0))), Outcome::Failed);
 }
 
 #[test]

@@ -161,6 +161,7 @@ function f1 "start" () -> () values 17 {
   word w8 = defined
   parse w0 bytes 1 -> v0
   reserve a1 w0
+  fill a0 count 4 (c0 v0)
   store a0 w0 (v0 c0)
   load a0 w0 -> (v1 v2)
   call f0 (v1) -> (v3)
@@ -260,6 +261,11 @@ fn arrays_and_variables_exist() {
     check("reserve a1", "reserve a2", "array a2 does not exist");
     check("(v0 c0)", "(v0)", "an element of array `pairs` has 2 values, here 1");
     check("load a0 w0", "load a1 w0", "an element of array `singles` has 1 values, here 2");
+    check("fill a0", "fill a3", "array a3 does not exist");
+    check("(c0 v0)", "(c0)", "an element of array `pairs` has 2 values, here 1");
+    check("count 4 (", "count 5 (", "5 elements of array `pairs` are filled, which has 4");
+    check("count 4 (", "count 0 (", "0 elements of array `pairs` are filled: not 1 to 65536");
+    check("(c0 v0)", "(c0 v9)", "v9 is used where it is not defined");
     check("get x0", "get x1", "variable x1 does not exist");
     check("set x0", "set x7", "variable x7 does not exist");
 }
@@ -290,5 +296,23 @@ fn an_expression_that_doubles_with_every_word_is_refused_at_once() {
         );
         let error = verify(&text::parse(&text).unwrap()).unwrap_err();
         assert!(error.what.contains("more than 1000 parts"), "{error}");
+    }
+}
+
+#[test]
+fn montgomery_form_needs_an_odd_modulus() {
+    for statement in ["parse_mont_le w0 -> v0", "return_mont_le (c0)"] {
+        let text = |modulus: &str| {
+            format!(
+                "program \"p\" modulus {modulus} constant c0 = 0x1
+                 function f0 \"start\" () -> () values 1 {{ word w0 = 0x0 parse_mont_le w0 -> v0 {statement} }}"
+            )
+            .replace("parse_mont_le w0 -> v0 parse_mont_le", "parse_mont_le")
+        };
+        let odd = text::parse(&text("0x61")).unwrap();
+        assert_eq!(verify(&odd), Ok(()));
+        assert_eq!(text::parse(&text::print(&odd)), Ok(odd));
+        let error = verify(&text::parse(&text("0x60")).unwrap()).unwrap_err();
+        assert!(error.to_string().contains("0x60 is even"), "{error}");
     }
 }

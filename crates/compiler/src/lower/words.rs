@@ -1,15 +1,16 @@
-//! Words: expressions on the stack, kept words, addresses of array elements.
+//! Words: expressions on the stack, and kept words.
 
 use super::{Entry, Lowering};
+use crate::allocate::Slot;
 use crate::error::CompileError;
 use crate::target::push;
 use num_bigint::BigUint;
+use residue_ir::WordOp;
 use residue_ir::program::{Function, Region, Statement, Word, WordDef};
-use residue_ir::{Capacity, WordOp};
 use residue_isa::assembly::LabelId;
 use residue_isa::opcode::evm;
 use ruint::aliases::U256;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// `word` as the assembler takes numbers.
 pub(super) fn big(word: U256) -> BigUint {
@@ -47,6 +48,7 @@ pub(super) fn count_uses(function: &Function) -> HashMap<Word, usize> {
                 | Statement::Load { index: read, .. }
                 | Statement::Store { index: read, .. }
                 | Statement::Parse { offset: read, .. }
+                | Statement::ParseMontLe { offset: read, .. }
                 | Statement::Bind { word: read, .. }
                 | Statement::Set { word: read, .. }
                 | Statement::Require { condition: read }
@@ -54,9 +56,12 @@ pub(super) fn count_uses(function: &Function) -> HashMap<Word, usize> {
                 Statement::Block(_)
                 | Statement::Call { .. }
                 | Statement::IsZero { .. }
+                | Statement::IsOdd { .. }
                 | Statement::Equal { .. }
                 | Statement::Get { .. }
-                | Statement::ReturnElements { .. } => {}
+                | Statement::Fill { .. }
+                | Statement::ReturnElements { .. }
+                | Statement::ReturnMontLe { .. } => {}
             }
         }
     }
@@ -65,7 +70,48 @@ pub(super) fn count_uses(function: &Function) -> HashMap<Word, usize> {
     uses
 }
 
+/// Words that `function` binds and then reads only as the index of loads and stores of one array, with that array.
+pub(super) fn indices_of_one_array(function: &Function) -> HashMap<Word, usize> {
+    fn region(inner: &Region, bound: &mut HashSet<Word>, indices: &mut HashMap<Word, HashMap<usize, usize>>) {
+        for statement in &inner.statements {
+            match statement {
+                Statement::Repeat(repeat) => region(&repeat.body, bound, indices),
+                Statement::Branch(branch) => {
+                    region(&branch.then, bound, indices);
+                    region(&branch.otherwise, bound, indices);
+                }
+                Statement::Load { array, index, .. } | Statement::Store { array, index, .. } => {
+                    *indices.entry(*index).or_default().entry(*array).or_insert(0) += 1;
+                }
+                Statement::Bind { result, .. } => {
+                    bound.insert(*result);
+                }
+                _ => {}
+            }
+        }
+    }
+    let (mut bound, mut indices) = (HashSet::new(), HashMap::new());
+    region(&function.body, &mut bound, &mut indices);
+    let uses = count_uses(function);
+    let only_use = |word: Word, arrays: HashMap<usize, usize>| {
+        let (&array, count) = arrays.iter().next().filter(|_| bound.contains(&word))?;
+        (uses.get(&word) == Some(count)).then_some((word, array))
+    };
+    indices.into_iter().filter_map(|(word, arrays)| only_use(word, arrays)).collect()
+}
+
 impl Lowering<'_> {
+    /// Takes words from the top of the stack that this region keeps and nobody reads any more.
+    pub(super) fn drop_unread(&mut self) {
+        while let Some(&Entry::Kept(word, depth)) = self.stack.last()
+            && depth == self.depth
+            && self.uses.get(&word) == Some(&0)
+        {
+            self.code.op(evm::POP);
+            self.stack.pop();
+        }
+    }
+
     /// The word just computed, on top of the stack, stays there under this name; a word that nobody reads goes.
     pub(super) fn keep(&mut self, word: Word) {
         if self.uses.get(&word).is_some_and(|&uses| uses > 0) {
@@ -108,8 +154,8 @@ impl Lowering<'_> {
             self.stack.pop();
             return Ok(());
         }
-        // The EVM takes its first operand from the top, but the amount of a shift.
-        let (deep, top) = if matches!(op, WordOp::Shl | WordOp::Shr) { (a, b) } else { (b, a) };
+        // The EVM takes its first operand from the top, but the amount of a shift and the index of a byte.
+        let (deep, top) = if matches!(op, WordOp::Shl | WordOp::Shr | WordOp::Byte) { (a, b) } else { (b, a) };
         self.word(deep)?;
         self.word(top)?;
         self.code.op(match op {
@@ -125,6 +171,7 @@ impl Lowering<'_> {
             WordOp::Xor => evm::XOR,
             WordOp::Shl => evm::SHL,
             WordOp::Shr => evm::SHR,
+            WordOp::Byte => evm::BYTE,
         });
         self.stack.pop();
         self.stack.pop();
@@ -169,40 +216,14 @@ impl Lowering<'_> {
         self.layout.variables + 32 * u32::try_from(variable).expect("variables are few")
     }
 
-    /// Pushes the address of value `offset` of element `index`.
-    pub(super) fn element_address(&mut self, array: usize, index: Word, offset: u32) -> Result<(), CompileError> {
-        let (first, stride) = self.layout.arrays[array];
-        let first = first + offset * self.target.element_bytes();
-        match &self.function.words[index.0 as usize] {
-            WordDef::Constant(index) => {
-                self.code.push(big(*index) * stride + first);
-                self.stack.push(Entry::Other);
-            }
-            _ => {
-                push(self.code, stride);
-                self.stack.push(Entry::Other);
-                self.word(index)?;
-                self.code.op(evm::MUL);
-                push(self.code, first);
-                self.code.op(evm::ADD);
-                self.stack.pop();
-            }
-        }
-        Ok(())
-    }
-
-    /// Makes room for `count` records of the unbounded arrays; arrays of fixed size have theirs from the start.
-    pub(super) fn reserve(&mut self, array: usize, count: Word) -> Result<(), CompileError> {
-        if self.program.arrays[array].capacity == Capacity::Unbounded {
-            let (first, record_bytes) = self.layout.records;
-            self.word(count)?;
-            push(self.code, record_bytes);
-            self.code.op(evm::MUL);
-            push(self.code, first);
-            self.code.op(evm::ADD);
-            self.target.reserve(self.code);
-            self.stack.pop();
-        }
-        Ok(())
+    /// Writes the canonical value where output goes, so that it ends with a word there. [] → [1 if it is odd, else 0]
+    pub(super) fn is_odd(&mut self, slot: Slot) {
+        let size_bytes = u32::try_from(self.program.modulus.bits().div_ceil(8)).expect("the width was checked");
+        let start = self.layout.output + 32_u32.saturating_sub(size_bytes);
+        self.target.output(self.code, slot, start, size_bytes);
+        push(self.code, start + size_bytes - 32);
+        self.code.op(evm::MLOAD);
+        push(self.code, 1);
+        self.code.op(evm::AND);
     }
 }

@@ -6,7 +6,8 @@
 
 mod operands;
 
-use super::{SlotOp, Target, clear, push, require_padding};
+use super::reverse::Reverse;
+use super::{Places, SlotOp, Target, clear, mont_bytes, push, require_below, require_padding};
 use crate::allocate::Slot;
 use crate::moves::Copy;
 use num_bigint::BigUint;
@@ -31,8 +32,7 @@ pub struct Evm384 {
     modulus: BigUint,
     /// Constants as they stand behind the slots, in Montgomery form.
     constants: Vec<BigUint>,
-    first_constant: Slot,
-    zero: Slot,
+    places: Places,
     /// Slots with R mod m and R⁻¹ mod m: in memory R² mod m and 1, which lead into Montgomery form and out of it.
     r: Slot,
     r_inverse: Slot,
@@ -40,7 +40,7 @@ pub struct Evm384 {
     gas_of_addition: Option<u64>,
     data: LabelId,
     modulus_data: LabelId,
-    reverse: LabelId,
+    reverse: Reverse,
 }
 
 /// Constants that [`Evm384`] needs beside the program's: R mod m and R⁻¹ mod m, canonical.
@@ -77,13 +77,13 @@ impl Evm384 {
         interface: &evm384::Evm384,
         modulus: &BigUint,
         constants: &[BigUint],
-        [first_constant, zero]: [Slot; 2],
+        places: Places,
         schedule: &GasSchedule,
         code: &mut Assembly,
     ) -> Self {
         let constant_slot = |wanted: &BigUint| {
             let index = constants.iter().position(|constant| constant == wanted).expect("the caller adds these");
-            first_constant + u32::try_from(index).expect("the number of constants was checked")
+            places.first_constant + u32::try_from(index).expect("the number of constants was checked")
         };
         let [r, r_inverse] = conversion_constants(modulus);
         let opcode = revision.arithmetic_opcode(Arithmetic::Add);
@@ -95,14 +95,13 @@ impl Evm384 {
             interface: *interface,
             modulus: modulus.clone(),
             constants: constants.iter().map(|constant| (constant << 384) % modulus).collect(),
-            first_constant,
-            zero,
+            places,
             r: constant_slot(&r),
             r_inverse: constant_slot(&r_inverse),
             gas_of_addition: copies.then_some(gas_of_addition),
             data: code.new_label(),
             modulus_data: code.new_label(),
-            reverse: code.new_label(),
+            reverse: Reverse::new(code),
         }
     }
 
@@ -122,7 +121,7 @@ impl Evm384 {
     }
 
     fn constants_end(&self) -> u32 {
-        self.address(self.first_constant) + self.stride() * self.constant_count()
+        self.address(self.places.first_constant) + self.stride() * self.constant_count()
     }
 
     /// Where the modulus is in memory, with r_inv behind it.
@@ -156,63 +155,6 @@ impl Evm384 {
         let r_inv = r_inv(&self.modulus);
         if self.is_big_endian() { r_inv.to_be_bytes() } else { r_inv.to_le_bytes() }
     }
-
-    /// [word] → [word with its bytes reversed]
-    fn call_reverse(&self, code: &mut Assembly) {
-        let back = code.new_label();
-        code.push_label(back);
-        code.op(evm::SWAP1);
-        code.push_label(self.reverse);
-        code.op(evm::JUMP);
-        code.label(back);
-    }
-
-    /// The subroutine: neighbouring bytes, then pairs, then fours … change places. [return, word] → [reversed]
-    fn reverse_subroutine(&self, code: &mut Assembly) {
-        code.label(self.reverse);
-        for bits in [8u32, 16, 32, 64, 128] {
-            // The lower of each two fields of `bits` bits.
-            let ones = (BigUint::one() << bits) - 1u8;
-            let mask = (0..256 / (2 * bits)).fold(BigUint::ZERO, |mask, _| (mask << (2 * bits)) | &ones);
-            let masked = |code: &mut Assembly| {
-                if bits < 128 {
-                    code.push(mask.clone());
-                    code.op(evm::AND);
-                }
-            };
-            code.op(evm::DUP1);
-            masked(code);
-            push(code, bits);
-            code.op(evm::SHL);
-            code.op(evm::SWAP1);
-            push(code, bits);
-            code.op(evm::SHR);
-            masked(code);
-            code.op(evm::OR);
-        }
-        code.op(evm::SWAP1);
-        code.op(evm::JUMP);
-    }
-
-    /// Goes to `fail` unless the number is below the modulus. [high, low] → [high, low], low of 256 bits
-    fn require_below_modulus(&self, code: &mut Assembly, fail: LabelId) {
-        let high = &self.modulus >> 256u32;
-        let low = &self.modulus & ((BigUint::one() << 256) - 1u8);
-        code.op(evm::DUP1);
-        code.push(low);
-        code.op(evm::GT);
-        code.op(evm::DUP3);
-        code.push(high.clone());
-        code.op(evm::EQ);
-        code.op(evm::AND);
-        code.op(evm::DUP3);
-        code.push(high);
-        code.op(evm::GT);
-        code.op(evm::OR);
-        code.op(evm::ISZERO);
-        code.push_label(fail);
-        code.op(evm::JUMPI);
-    }
 }
 
 /// −m⁻¹ mod 2⁶⁴.
@@ -242,7 +184,7 @@ impl Target for Evm384 {
         let is_one_run = self.modulus_at() == self.constants_end();
         push(code, if is_one_run { constants_bytes + modulus_bytes } else { constants_bytes });
         code.push_label(self.data);
-        push(code, self.address(self.first_constant));
+        push(code, self.address(self.places.first_constant));
         code.op(evm::CODECOPY);
         if !is_one_run {
             push(code, modulus_bytes);
@@ -270,7 +212,7 @@ impl Target for Evm384 {
         if self.gas_of_addition.is_some_and(|gas| u64::from(copy.count) * gas <= gas_of_mcopy) {
             for lane in 0..copy.count {
                 let (to, from) = (self.address(copy.to + lane), self.address(copy.from + lane));
-                self.field(code, Arithmetic::Add, to, from, self.address(self.zero));
+                self.field(code, Arithmetic::Add, to, from, self.address(self.places.zero));
             }
         } else {
             push(code, bytes);
@@ -285,19 +227,24 @@ impl Target for Evm384 {
         code.op(evm::POP);
     }
 
-    fn load(&self, code: &mut Assembly, first: Slot, count: u32) {
+    fn before_load(&self, code: &mut Assembly, _: Slot, count: u32) -> usize {
         push(code, self.stride() * count);
-        code.op(evm::SWAP1);
+        1
+    }
+
+    fn load(&self, code: &mut Assembly, first: Slot, _: u32) {
         push(code, self.address(first));
         code.op(evm::MCOPY);
     }
 
-    fn store(&self, code: &mut Assembly, first: Slot, count: u32) {
+    fn before_store(&self, code: &mut Assembly, first: Slot, count: u32) -> usize {
         push(code, self.stride() * count);
         push(code, self.address(first));
-        code.op(evm::DUP3);
+        2
+    }
+
+    fn store(&self, code: &mut Assembly, _: Slot, _: u32) {
         code.op(evm::MCOPY);
-        code.op(evm::POP);
     }
 
     fn is_zero(&self, code: &mut Assembly, slot: Slot) {
@@ -349,7 +296,7 @@ impl Target for Evm384 {
             code.op(evm::SWAP1);
             shifted_load(code, rest_bytes);
         }
-        self.require_below_modulus(code, fail);
+        require_below(code, &self.modulus, fail);
         if self.is_big_endian() {
             // The lower 32 bytes go over what the shifted upper 16 leave of zeros behind them.
             code.op(evm::SWAP1);
@@ -360,10 +307,10 @@ impl Target for Evm384 {
             push(code, 16);
             code.op(evm::MSTORE);
         } else {
-            self.call_reverse(code);
+            self.reverse.call(code);
             push(code, 0);
             code.op(evm::MSTORE);
-            self.call_reverse(code);
+            self.reverse.call(code);
             push(code, 32);
             code.op(evm::MSTORE);
         }
@@ -375,10 +322,10 @@ impl Target for Evm384 {
         if !self.is_big_endian() {
             push(code, 16);
             code.op(evm::MLOAD);
-            self.call_reverse(code);
+            self.reverse.call(code);
             push(code, 0);
             code.op(evm::MLOAD);
-            self.call_reverse(code);
+            self.reverse.call(code);
             // The reversed first 32 bytes of the scratch, its last ones now, are on top of the stack.
             code.op(evm::SWAP1);
             push(code, 0);
@@ -395,6 +342,43 @@ impl Target for Evm384 {
         push(code, VALUE_BYTES - bytes);
         push(code, address + pad_bytes);
         code.op(evm::MCOPY);
+    }
+
+    fn parse_mont_le(&self, code: &mut Assembly, slot: Slot, _: LabelId) {
+        // As it is to a slot, or to the scratch below to be multiplied by a factor.
+        let to = if self.places.mont.is_none() { self.address(slot) } else { 0 };
+        let bytes = mont_bytes(&self.modulus);
+        if bytes < VALUE_BYTES {
+            clear(code, to, VALUE_BYTES);
+        }
+        if self.is_big_endian() {
+            self.reverse.copy_calldata(code, bytes, to + VALUE_BYTES);
+        } else {
+            push(code, bytes);
+            code.op(evm::SWAP1);
+            push(code, to);
+            code.op(evm::CALLDATACOPY);
+        }
+        if let Some(factors) = self.places.mont {
+            self.field(code, Arithmetic::Mul, self.address(slot), to, self.address(factors.parse));
+        }
+    }
+
+    fn output_mont_le(&self, code: &mut Assembly, slot: Slot, address: u32) {
+        let mut from = self.address(slot);
+        if let Some(factors) = self.places.mont {
+            self.field(code, Arithmetic::Mul, 0, from, self.address(factors.output));
+            from = 0;
+        }
+        let bytes = mont_bytes(&self.modulus);
+        if self.is_big_endian() {
+            self.reverse.copy_memory(code, bytes, from + VALUE_BYTES - bytes, address);
+        } else {
+            push(code, bytes);
+            push(code, from);
+            push(code, address);
+            code.op(evm::MCOPY);
+        }
     }
 
     fn lanes(&self, instruction: &FieldInstruction) -> Option<Vec<SlotOp>> {
@@ -415,9 +399,7 @@ impl Target for Evm384 {
     }
 
     fn end(&self, code: &mut Assembly) {
-        if !self.is_big_endian() {
-            self.reverse_subroutine(code);
-        }
+        self.reverse.subroutine(code);
         code.mark(self.data);
         for constant in &self.constants {
             code.data(self.bytes(constant));

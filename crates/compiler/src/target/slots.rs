@@ -1,46 +1,58 @@
-//! EIP-6690: separate slots, canonical big-endian values in memory, strided instructions.
+//! The revisions with slots: separate slots, canonical big-endian values in memory. What differs between them is in their
+//! rules: how the modulus is set, strides, whether stored values are checked.
 
-use super::{SlotOp, Target, clear, push, require_padding};
+use super::reverse::Reverse;
+use super::{
+    Places, SlotOp, Target, clear, memory_is_zero, mont_bytes, push, require_below, require_padding,
+    slot_index as index, slot_instruction, slot_lanes,
+};
 use crate::allocate::Slot;
 use crate::fuse::fuse;
 use crate::moves::Copy;
 use num_bigint::BigUint;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
-use residue_isa::revision::eip6690_2024::{LOADX, SETMODX, STOREX};
-use residue_isa::{Arithmetic, FieldInstruction, Lanes, Revision};
+use residue_isa::revision::rules::{SetForm, SizeUnit};
+use residue_isa::{Arithmetic, FieldInstruction, Lanes, Revision, SlotRules};
+
+/// The id of the one field context.
+const CONTEXT: u32 = 0;
 
 /// Lowering for interfaces with slots.
 pub struct Slots {
-    /// m in as few bytes as hold it, big-endian.
+    revision: Revision,
+    rules: &'static SlotRules,
+    modulus_value: BigUint,
+    /// m big-endian, in as few bytes as the revision has a size for.
     modulus: Vec<u8>,
     /// Constants as they stand in the last slots, canonical.
     constants: Vec<BigUint>,
     element_bytes: u32,
-    first_constant: Slot,
-    zero: Slot,
-    spare: Slot,
+    places: Places,
+    reverse: Reverse,
     data: LabelId,
 }
 
 impl Slots {
-    /// `constants[i]` stands in slot `first_constant + i`; one of them, in slot `zero`, is 0; `spare` is free for use here.
+    /// `constants[i]` stands in slot `first_constant + i`.
     pub fn new(
+        (revision, rules): (Revision, &'static SlotRules),
         modulus: &BigUint,
         constants: Vec<BigUint>,
-        first_constant: Slot,
-        zero: Slot,
-        spare: Slot,
+        places: Places,
         code: &mut Assembly,
     ) -> Self {
-        let modulus = modulus.to_bytes_be();
-        let element_bytes = u32::try_from(modulus.len().div_ceil(8) * 8).expect("the width was checked");
-        Self { modulus, constants, element_bytes, first_constant, zero, spare, data: code.new_label() }
+        let modulus_value = modulus.clone();
+        let size_bytes = modulus_size_bytes(rules, modulus);
+        let modulus = be_bytes(modulus, size_bytes);
+        let element_bytes = u32::try_from(rules.element_bytes(size_bytes)).expect("the width was checked");
+        let (reverse, data) = (Reverse::new(code), code.new_label());
+        Self { revision, rules, modulus_value, modulus, constants, element_bytes, places, reverse, data }
     }
 
     fn slot_count(&self) -> u32 {
         let constants = u32::try_from(self.constants.len()).expect("the number of constants was checked");
-        (self.first_constant + constants).max(self.spare + 1)
+        (self.places.first_constant + constants).max(self.places.spare + 1)
     }
 
     fn data_bytes(&self) -> u32 {
@@ -52,18 +64,95 @@ impl Slots {
         u32::try_from(self.modulus.len()).expect("the width was checked")
     }
 
-    /// [] → [] with slot `slot` canonical at the bottom of memory.
-    fn to_scratch(&self, code: &mut Assembly, slot: Slot) {
+    /// [] → [] with slot `slot` canonical at `address` in memory.
+    fn load_to(&self, code: &mut Assembly, slot: Slot, address: u32) {
         push(code, 1);
         push(code, slot);
+        push(code, address);
+        self.transfer(code, self.rules.load);
+    }
+
+    /// `LOADX` or `STOREX` behind its operands, with the id of the context if it takes one.
+    fn transfer(&self, code: &mut Assembly, opcode: u8) {
+        if self.rules.transfer_names_context {
+            push(code, CONTEXT);
+        }
+        code.op(opcode);
+    }
+
+    /// Bytes of a value in Montgomery form, and where such a number ends at the bottom of memory.
+    fn mont_scratch(&self) -> (u32, u32) {
+        let bytes = mont_bytes(&self.modulus_value);
+        (bytes, bytes.max(32))
+    }
+
+    /// Sets the modulus at the bottom of memory. [] → []
+    fn set_modulus(&self, code: &mut Assembly) {
+        let size = match self.rules.moduli.unit {
+            SizeUnit::Bytes => u64::from(self.modulus_bytes()),
+            SizeUnit::Bits => self.modulus_value.bits(),
+        };
+        push(code, self.slot_count());
+        code.push(size);
         push(code, 0);
-        code.op(LOADX);
+        match self.rules.form {
+            SetForm::IdOnStack => {
+                push(code, CONTEXT);
+                code.op(self.rules.set_modulus);
+            }
+            // Code as it is: an opcode with a byte behind it.
+            SetForm::IdImmediate => {
+                code.data([self.rules.set_modulus, 0]);
+            }
+            SetForm::One => {
+                code.op(self.rules.set_modulus);
+            }
+        }
+    }
+
+    /// The element at `address` in memory goes to slot `slot`. [] → []
+    fn store_from(&self, code: &mut Assembly, slot: Slot, address: u32) {
+        push(code, 1);
+        push(code, address);
+        push(code, slot);
+        self.transfer(code, self.rules.store);
+    }
+
+    /// Goes to `fail` unless the number of `size_bytes` that ends at `end` in memory is below the modulus. [] → []
+    fn require_canonical(&self, code: &mut Assembly, size_bytes: u32, end: u32, fail: LabelId) {
+        let word = |code: &mut Assembly, address: u32, bytes: u32| {
+            push(code, address);
+            code.op(evm::MLOAD);
+            if bytes < 32 {
+                push(code, 8 * (32 - bytes));
+                code.op(evm::SHR);
+            }
+        };
+        let low_bytes = size_bytes.min(32);
+        match size_bytes - low_bytes {
+            0 => push(code, 0),
+            high_bytes => word(code, end - size_bytes, high_bytes),
+        }
+        word(code, end - low_bytes, low_bytes);
+        require_below(code, &self.modulus_value, fail);
+        code.op(evm::POP);
+        code.op(evm::POP);
     }
 }
 
-/// A slot number in an instruction.
-fn index(slot: Slot) -> u8 {
-    u8::try_from(slot).expect("allocation keeps to 256 slots")
+/// Bytes that a modulus is declared with: as few as hold it, or the only size there is.
+pub fn modulus_size_bytes(rules: &SlotRules, modulus: &BigUint) -> usize {
+    let least = usize::try_from(modulus.bits().div_ceil(8)).expect("the width was checked");
+    let sizes = rules.moduli.sizes.unwrap_or_default();
+    sizes.iter().copied().find(|&size| size >= least).unwrap_or(least)
+}
+
+/// `value` in `size_bytes` big-endian bytes.
+fn be_bytes(value: &BigUint, size_bytes: usize) -> Vec<u8> {
+    let digits = value.to_bytes_be();
+    let mut bytes = vec![0; size_bytes - digits.len()];
+    bytes.extend(digits);
+    bytes
 }
 
 impl Target for Slots {
@@ -80,15 +169,11 @@ impl Target for Slots {
         code.push_label(self.data);
         push(code, 0);
         code.op(evm::CODECOPY);
-        push(code, self.slot_count());
-        push(code, self.modulus_bytes());
-        push(code, 0);
-        push(code, 0);
-        code.op(SETMODX);
+        self.set_modulus(code);
         push(code, u32::try_from(self.constants.len()).expect("the number of constants was checked"));
         push(code, self.modulus_bytes());
-        push(code, self.first_constant);
-        code.op(STOREX);
+        push(code, self.places.first_constant);
+        self.transfer(code, self.rules.store);
         if memory_bytes > self.data_bytes() {
             push(code, memory_bytes);
             self.reserve(code);
@@ -97,17 +182,31 @@ impl Target for Slots {
     }
 
     fn operations(&self, code: &mut Assembly, ops: &[SlotOp]) {
+        if !self.rules.is_strided {
+            for op in ops {
+                code.field(slot_instruction(op));
+            }
+            return;
+        }
+        // No lane depends on another, so they may also go one after the other.
         for instruction in fuse(ops) {
             code.field(instruction);
         }
     }
 
     fn copy(&self, code: &mut Assembly, copy: Copy) {
+        if !self.rules.is_strided {
+            for lane in 0..copy.count {
+                let (out, x) = (copy.to + lane, copy.from + lane);
+                code.field(slot_instruction(&SlotOp { operation: Arithmetic::Add, out, x, y: self.places.zero }));
+            }
+            return;
+        }
         code.field(FieldInstruction::Slots {
             operation: Arithmetic::Add,
             out: Lanes::one(index(copy.to)),
             x: Lanes::one(index(copy.from)),
-            y: Lanes { index: index(self.zero), stride: 0 },
+            y: Lanes { index: index(self.places.zero), stride: 0 },
             count: u8::try_from(copy.count).expect("a run is shorter than the 256 slots"),
         });
     }
@@ -120,46 +219,34 @@ impl Target for Slots {
         code.op(evm::POP);
     }
 
-    fn load(&self, code: &mut Assembly, first: Slot, count: u32) {
+    fn before_load(&self, code: &mut Assembly, _: Slot, count: u32) -> usize {
         push(code, count);
-        code.op(evm::SWAP1);
-        push(code, first);
-        code.op(STOREX);
+        1
     }
 
-    fn store(&self, code: &mut Assembly, first: Slot, count: u32) {
+    fn load(&self, code: &mut Assembly, first: Slot, _: u32) {
+        push(code, first);
+        self.transfer(code, self.rules.store);
+    }
+
+    fn before_store(&self, code: &mut Assembly, first: Slot, count: u32) -> usize {
         push(code, count);
         push(code, first);
-        code.op(evm::DUP3);
-        code.op(LOADX);
-        code.op(evm::POP);
+        2
+    }
+
+    fn store(&self, code: &mut Assembly, _: Slot, _: u32) {
+        self.transfer(code, self.rules.load);
     }
 
     fn is_zero(&self, code: &mut Assembly, slot: Slot) {
-        self.to_scratch(code, slot);
-        push(code, 0);
-        code.op(evm::MLOAD);
-        if self.element_bytes < 32 {
-            push(code, 8 * (32 - self.element_bytes));
-            code.op(evm::SHR);
-        }
-        for offset in (32..self.element_bytes).step_by(32) {
-            push(code, offset.min(self.element_bytes - 32));
-            code.op(evm::MLOAD);
-            code.op(evm::OR);
-        }
-        code.op(evm::ISZERO);
+        self.load_to(code, slot, 0);
+        memory_is_zero(code, 0, self.element_bytes);
     }
 
     fn equal(&self, code: &mut Assembly, a: Slot, b: Slot) {
-        code.field(FieldInstruction::Slots {
-            operation: Arithmetic::Sub,
-            out: Lanes::one(index(self.spare)),
-            x: Lanes::one(index(a)),
-            y: Lanes::one(index(b)),
-            count: 1,
-        });
-        self.is_zero(code, self.spare);
+        code.field(slot_instruction(&SlotOp { operation: Arithmetic::Sub, out: self.places.spare, x: a, y: b }));
+        self.is_zero(code, self.places.spare);
     }
 
     fn parse(&self, code: &mut Assembly, slot: Slot, size_bytes: u32, fail: LabelId) {
@@ -177,10 +264,10 @@ impl Target for Slots {
         }
         push(code, missing_bytes);
         code.op(evm::CALLDATACOPY);
-        push(code, 1);
-        push(code, 0);
-        push(code, slot);
-        code.op(STOREX);
+        if self.rules.store_reduces {
+            self.require_canonical(code, self.element_bytes, self.element_bytes, fail);
+        }
+        self.store_from(code, slot, 0);
     }
 
     fn output(&self, code: &mut Assembly, slot: Slot, address: u32, size_bytes: u32) {
@@ -189,13 +276,10 @@ impl Target for Slots {
             clear(code, address, pad_bytes);
         }
         if size_bytes >= self.element_bytes {
-            push(code, 1);
-            push(code, slot);
-            push(code, address + pad_bytes);
-            code.op(LOADX);
+            self.load_to(code, slot, address + pad_bytes);
         } else {
             // The number fits `size_bytes`, though the element is wider: leave its leading zeros behind.
-            self.to_scratch(code, slot);
+            self.load_to(code, slot, 0);
             push(code, size_bytes);
             push(code, self.element_bytes - size_bytes);
             push(code, address);
@@ -203,28 +287,53 @@ impl Target for Slots {
         }
     }
 
+    fn parse_mont_le(&self, code: &mut Assembly, slot: Slot, fail: LabelId) {
+        let (bytes, end) = self.mont_scratch();
+        self.reverse.copy_calldata(code, bytes, end);
+        // Where elements are not padded to limbs, `STOREX` does not see the bytes in front.
+        if self.rules.store_reduces || bytes > self.element_bytes {
+            self.require_canonical(code, bytes, end, fail);
+        }
+        self.store_from(code, slot, end - self.element_bytes);
+        if let Some(factors) = self.places.mont {
+            code.field(slot_instruction(&SlotOp { operation: Arithmetic::Mul, out: slot, x: slot, y: factors.parse }));
+        }
+    }
+
+    fn output_mont_le(&self, code: &mut Assembly, slot: Slot, address: u32) {
+        let (bytes, end) = self.mont_scratch();
+        let mut from = slot;
+        if let Some(factors) = self.places.mont {
+            from = self.places.spare;
+            code.field(slot_instruction(&SlotOp { operation: Arithmetic::Mul, out: from, x: slot, y: factors.output }));
+        }
+        if bytes > self.element_bytes {
+            clear(code, 0, end - self.element_bytes);
+        }
+        self.load_to(code, from, end - self.element_bytes);
+        self.reverse.copy_memory(code, bytes, end - bytes, address);
+    }
+
     fn lanes(&self, instruction: &FieldInstruction) -> Option<Vec<SlotOp>> {
-        let FieldInstruction::Slots { operation, out, x, y, count } = *instruction else { return None };
-        let lane = |lane| {
-            let slot = |lanes: Lanes| lanes.slot(lane).map(Slot::from);
-            Some(SlotOp { operation, out: slot(out)?, x: slot(x)?, y: slot(y)? })
-        };
-        (0..count).map(lane).collect()
+        let lanes = slot_lanes(instruction)?;
+        // Where lanes go in turn, one that reads what an earlier one has written means something else than the compiler.
+        let reads_back = |at: usize, lane: &SlotOp| lanes[..at].iter().any(|one| [lane.x, lane.y].contains(&one.out));
+        let in_turn = self.rules.lanes_in_turn;
+        let is_meant = !in_turn || !lanes.iter().enumerate().any(|(at, lane)| reads_back(at, lane));
+        is_meant.then_some(lanes)
     }
 
     fn read(&self, code: &[u8]) -> Option<(Vec<SlotOp>, usize)> {
-        let (instruction, bytes) = Revision::Eip6690_2024.decode(code)?;
+        let (instruction, bytes) = self.revision.decode(code)?;
         Some((self.lanes(&instruction)?, bytes))
     }
 
     fn end(&self, code: &mut Assembly) {
+        self.reverse.subroutine(code);
         code.mark(self.data);
         code.data(self.modulus.clone());
         for constant in &self.constants {
-            let digits = constant.to_bytes_be();
-            let mut bytes = vec![0; self.element_bytes as usize - digits.len()];
-            bytes.extend(digits);
-            code.data(bytes);
+            code.data(be_bytes(constant, self.element_bytes as usize)); // u32 to usize widens.
         }
     }
 }

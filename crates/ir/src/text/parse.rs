@@ -2,6 +2,7 @@
 
 use super::{OPS, WORD_OPS};
 use crate::machine::Capacity;
+use crate::origin::Origins;
 use crate::program::{
     ArrayDecl, Block, Branch, ConstantId, Function, FunctionId, Op, Operand, Program, Region, Repeat, Statement, Value,
     Word, WordDef,
@@ -260,7 +261,9 @@ impl<'a> Parser<'a> {
         }
         let body = self.statements(&["}"])?;
         self.expect("}")?;
-        Ok(Function { name, params, body, results, words, value_count })
+        // The text form has no origins.
+        let origins = Origins::default();
+        Ok(Function { name, params, body, results, words, value_count, origins })
     }
 
     fn word_def(&mut self) -> Parsed<WordDef> {
@@ -334,14 +337,28 @@ impl<'a> Parser<'a> {
             "reserve" => Statement::Reserve { array: self.array()?, count: self.word()? },
             "load" => Statement::Load { array: self.array()?, index: self.word()?, results: self.results()? },
             "store" => Statement::Store { array: self.array()?, index: self.word()?, values: self.operands()? },
+            "fill" => {
+                let array = self.array()?;
+                self.expect("count")?;
+                Statement::Fill { array, count: self.decimal("a number of elements")?, values: self.operands()? }
+            }
             "parse" => {
                 let (offset, size_bytes) = (self.word()?, self.size_bytes()?);
                 self.expect("->")?;
                 Statement::Parse { result: self.value()?, offset, size_bytes }
             }
+            "parse_mont_le" => {
+                let offset = self.word()?;
+                self.expect("->")?;
+                Statement::ParseMontLe { result: self.value()?, offset }
+            }
             "is_zero" => {
                 let value = self.operand()?;
                 Statement::IsZero { result: self.word_result()?, value }
+            }
+            "is_odd" => {
+                let value = self.operand()?;
+                Statement::IsOdd { result: self.word_result()?, value }
             }
             "equal" => {
                 let (a, b) = (self.operand()?, self.operand()?);
@@ -359,6 +376,7 @@ impl<'a> Parser<'a> {
             "require" => Statement::Require { condition: self.word()? },
             "return_word" => Statement::ReturnWord { word: self.word()? },
             "return_elements" => Statement::ReturnElements { values: self.operands()?, size_bytes: self.size_bytes()? },
+            "return_mont_le" => Statement::ReturnMontLe { values: self.operands()? },
             _ => return self.fail(at, "a statement"),
         })
     }

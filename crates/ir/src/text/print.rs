@@ -134,10 +134,13 @@ impl Printer {
                 format!("load a{array} w{} -> {}", index.0, values(results))
             }
             Statement::Store { array, index, values } => format!("store a{array} w{} {}", index.0, operands(values)),
+            Statement::Fill { array, count, values } => format!("fill a{array} count {count} {}", operands(values)),
             Statement::Parse { result, offset, size_bytes } => {
                 format!("parse w{} bytes {size_bytes} -> v{}", offset.0, result.0)
             }
+            Statement::ParseMontLe { result, offset } => format!("parse_mont_le w{} -> v{}", offset.0, result.0),
             Statement::IsZero { result, value } => format!("is_zero {} -> w{}", operand(value), result.0),
+            Statement::IsOdd { result, value } => format!("is_odd {} -> w{}", operand(value), result.0),
             Statement::Equal { result, a, b } => format!("equal {} {} -> w{}", operand(a), operand(b), result.0),
             Statement::Bind { result, word } => format!("bind w{} -> w{}", word.0, result.0),
             Statement::Get { result, variable } => format!("get x{variable} -> w{}", result.0),
@@ -147,6 +150,7 @@ impl Printer {
             Statement::ReturnElements { values, size_bytes } => {
                 format!("return_elements {} bytes {size_bytes}", operands(values))
             }
+            Statement::ReturnMontLe { values } => format!("return_mont_le {}", operands(values)),
         };
         self.line(&line);
     }

@@ -47,6 +47,7 @@ pub enum Step {
         word: usize,
         size_bytes: u32,
     },
+    ParseMontLe(usize),
     Call {
         function: usize,
         values: [usize; 2],
@@ -82,6 +83,7 @@ pub enum Step {
         word: usize,
     },
     IsZero(usize),
+    IsOdd(usize),
     Equal(usize, usize),
     Bind(usize),
     SmallWord(u64),
@@ -97,6 +99,7 @@ pub enum Step {
         values: [usize; 2],
         size_bytes: u32,
     },
+    ReturnMontLe([usize; 2]),
 }
 
 /// A program.
@@ -169,6 +172,10 @@ impl Plan {
                 let offset = machine.word_op(WordOp::Mod, state.word(*word), machine.small(170));
                 state.values.push(machine.parse(offset, *size_bytes));
             }
+            Step::ParseMontLe(word) => {
+                let offset = machine.word_op(WordOp::Mod, state.word(*word), machine.small(170));
+                state.values.push(machine.parse_mont_le(offset));
+            }
             Step::Call { function, values } => {
                 let input = values.map(|value| state.value(value));
                 let output = machine.function(FUNCTIONS[*function], input, |machine, input| {
@@ -222,6 +229,7 @@ impl Plan {
             Step::Get(variable) => state.words.push(machine.get(state.variables[*variable])),
             Step::Set { variable, word } => machine.set(state.variables[*variable], state.word(*word)),
             Step::IsZero(value) => state.words.push(machine.is_zero(state.value(*value))),
+            Step::IsOdd(value) => state.words.push(machine.is_odd(state.value(*value))),
             Step::Equal(a, b) => state.words.push(machine.equal(state.value(*a), state.value(*b))),
             Step::Bind(word) => state.words.push(machine.bind(state.word(*word))),
             Step::SmallWord(value) => state.words.push(machine.word(U256::from(*value))),
@@ -239,6 +247,7 @@ impl Plan {
             Step::ReturnElements { values, size_bytes } => {
                 machine.return_elements(values.map(|value| state.value(value)), *size_bytes);
             }
+            Step::ReturnMontLe(values) => machine.return_mont_le(values.map(|value| state.value(value))),
         }
     }
 }
@@ -281,6 +290,7 @@ fn step(seeded: &mut Seeded, depth: usize, functions: usize) -> Step {
         4..7 => Step::Mul(a, b),
         7 => Step::Negate(a),
         8 => Step::Constant(a as u64 % 3),
+        9 if seeded.once_in(3) => Step::ParseMontLe(a),
         9 | 10 => {
             let sizes = [0, 1, 20, 31, 31, 31, 32, 48, 64, 100];
             Step::Parse { word: a, size_bytes: sizes[seeded.below(sizes.len())] }
@@ -297,6 +307,7 @@ fn step(seeded: &mut Seeded, depth: usize, functions: usize) -> Step {
         19 => Step::Store { array: seeded.below(2), word: a, values: [b, c] },
         20 => Step::Get(a % 2),
         21 => Step::Set { variable: a % 2, word: b },
+        22 if seeded.once_in(2) => Step::IsOdd(a),
         22 => Step::IsZero(a),
         23 => Step::Equal(a, b),
         24 => Step::Bind(a),
@@ -305,6 +316,7 @@ fn step(seeded: &mut Seeded, depth: usize, functions: usize) -> Step {
         27 | 28 => Step::WordOp(WordOp::ALL[c % 12], a, b),
         29 => Step::Require { word: a, itself: seeded.once_in(5) },
         30 if seeded.once_in(12) => Step::ReturnWord(a),
+        30 if seeded.once_in(12) => Step::ReturnMontLe([a, b]),
         31 if seeded.once_in(12) => Step::ReturnElements { values: [a, b], size_bytes: 48 + 16 * (c as u32 % 3) },
         _ => Step::Mul(a, b),
     }

@@ -1,0 +1,185 @@
+//! Elements of arrays: their addresses, and loads, stores and fills run by run of neighbouring slots.
+
+use super::words::{self, big};
+use super::{Entry, Lowering};
+use crate::allocate::Slot;
+use crate::error::CompileError;
+use crate::target::push;
+use residue_ir::Capacity;
+use residue_ir::program::{Operand, Statement, Word, WordDef};
+use residue_isa::opcode::evm;
+
+/// Which way an element goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    /// From memory to slots.
+    Load,
+    /// From slots to memory.
+    Store,
+}
+
+impl Lowering<'_> {
+    /// Where `statement` binds an address that statements behind it load from and in the end store to: puts the operands of
+    /// the store below the address, so that it need not be copied and taken away.
+    pub(super) fn prepare_store(&mut self, statement: &Statement, behind: &[Statement]) {
+        let Statement::Bind { result, .. } = statement else { return };
+        if !self.addresses.contains_key(result) {
+            return;
+        }
+        let readers = behind.iter().filter(|statement| match statement {
+            Statement::Load { index, .. } | Statement::Store { index, .. } => index == result,
+            _ => false,
+        });
+        let readers: Vec<&Statement> = readers.collect();
+        let is_store = |statement: &&Statement| matches!(statement, Statement::Store { .. });
+        let Some((Statement::Store { values, .. }, before)) = readers.split_last() else { return };
+        if before.iter().any(is_store) || self.uses.get(result) != Some(&readers.len()) {
+            return;
+        }
+        let slots: Vec<Slot> = values.iter().map(|&operand| self.slot(operand)).collect();
+        if let [(first, count, _)] = runs(&slots)[..] {
+            let operands = self.target.before_store(self.code, first, count);
+            self.stack.extend(std::iter::repeat_n(Entry::Other, operands));
+            self.prepared.insert(*result, operands);
+        }
+    }
+
+    /// Stores to the address on top of the stack with the operands below it, if they were put there.
+    pub(super) fn prepared_store(&mut self, index: Word, slots: &[Slot]) -> bool {
+        let Some(operands) = self.prepared.remove(&index) else { return false };
+        let Some(&Entry::Kept(top, _)) = self.stack.last() else { return false };
+        if top != index {
+            return false;
+        }
+        let [(first, count, _)] = runs(slots)[..] else { return false };
+        self.target.store(self.code, first, count);
+        self.stack.truncate(self.stack.len() - 1 - operands);
+        self.uses.insert(index, 0);
+        true
+    }
+
+    /// Loads or stores an element, run by run of neighbouring slots.
+    pub(super) fn transfer(
+        &mut self,
+        array: usize,
+        index: Word,
+        slots: &[Slot],
+        direction: Direction,
+    ) -> Result<(), CompileError> {
+        let runs = runs(slots);
+        // Each run reads the index once more than was counted.
+        for _ in 1..runs.len() {
+            words::count_word(self.function, &mut self.uses, index);
+        }
+        for (first, count, offset) in runs {
+            let height = self.stack.len();
+            let operands = match direction {
+                Direction::Load => self.target.before_load(self.code, first, count),
+                Direction::Store => self.target.before_store(self.code, first, count),
+            };
+            self.stack.resize(height + operands, Entry::Other);
+            self.element_address(array, index, offset)?;
+            match direction {
+                Direction::Load => self.target.load(self.code, first, count),
+                Direction::Store => self.target.store(self.code, first, count),
+            }
+            self.stack.truncate(height);
+        }
+        Ok(())
+    }
+
+    /// Stores element 0 and copies it: where elements are neighbours, all there are at once, so that each copy doubles them.
+    pub(super) fn fill(&mut self, array: usize, count: u32, values: &[Operand]) {
+        let slots: Vec<Slot> = values.iter().map(|&operand| self.slot(operand)).collect();
+        let (first, stride) = self.layout.arrays[array];
+        for (slot, run, offset) in runs(&slots) {
+            self.target.before_store(self.code, slot, run);
+            push(self.code, first + offset * self.target.element_bytes());
+            self.target.store(self.code, slot, run);
+        }
+        let element = u32::try_from(values.len()).expect("elements are short") * self.target.element_bytes();
+        if stride == element {
+            let (mut filled, end) = (element, element.saturating_mul(count));
+            while filled < end {
+                let bytes = filled.min(end - filled);
+                for word in [bytes, first, first + filled] {
+                    push(self.code, word);
+                }
+                self.code.op(evm::MCOPY);
+                filled += bytes;
+            }
+        } else if count > 1 {
+            let top = self.code.new_label();
+            push(self.code, first + stride);
+            self.code.label(top);
+            push(self.code, element);
+            push(self.code, first);
+            self.code.op(evm::DUP3);
+            self.code.op(evm::MCOPY);
+            push(self.code, stride);
+            self.code.op(evm::ADD);
+            self.code.op(evm::DUP1);
+            push(self.code, first.saturating_add(stride.saturating_mul(count)));
+            self.code.op(evm::GT);
+            self.code.push_label(top);
+            self.code.op(evm::JUMPI);
+            self.code.op(evm::POP);
+        }
+    }
+
+    /// Pushes the address of value `offset` of element `index`.
+    pub(super) fn element_address(&mut self, array: usize, index: Word, offset: u32) -> Result<(), CompileError> {
+        let (first, stride) = self.layout.arrays[array];
+        let first = first + offset * self.target.element_bytes();
+        match &self.function.words[index.0 as usize] {
+            WordDef::Defined if self.addresses.contains_key(&index) => {
+                self.word(index)?;
+                if offset > 0 {
+                    push(self.code, offset * self.target.element_bytes());
+                    self.code.op(evm::ADD);
+                }
+            }
+            WordDef::Constant(index) => {
+                self.code.push(big(*index) * stride + first);
+                self.stack.push(Entry::Other);
+            }
+            _ => {
+                push(self.code, stride);
+                self.stack.push(Entry::Other);
+                self.word(index)?;
+                self.code.op(evm::MUL);
+                push(self.code, first);
+                self.code.op(evm::ADD);
+                self.stack.pop();
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes room for `count` records of the unbounded arrays; arrays of fixed size have theirs from the start.
+    pub(super) fn reserve(&mut self, array: usize, count: Word) -> Result<(), CompileError> {
+        if self.program.arrays[array].capacity == Capacity::Unbounded {
+            let (first, record_bytes) = self.layout.records;
+            self.word(count)?;
+            push(self.code, record_bytes);
+            self.code.op(evm::MUL);
+            push(self.code, first);
+            self.code.op(evm::ADD);
+            self.target.reserve(self.code);
+            self.stack.pop();
+        }
+        Ok(())
+    }
+}
+
+/// Runs of consecutive slots: (first slot, count, place of the first in the list).
+fn runs(slots: &[Slot]) -> Vec<(Slot, u32, u32)> {
+    let mut runs: Vec<(Slot, u32, u32)> = Vec::new();
+    for (&slot, place) in slots.iter().zip(0u32..) {
+        match runs.last_mut() {
+            Some((first, count, _)) if *first + *count == slot => *count += 1,
+            _ => runs.push((slot, 1, place)),
+        }
+    }
+    runs
+}

@@ -1,0 +1,260 @@
+//! Where code comes from: the function of the program that each byte was lowered from, and for field instructions the named
+//! stretches of its text ([`residue_ir::scope`]) too.
+//!
+//! The map is read back from the finished code, as the checker reads it; nothing in the compiler has to keep it up to date.
+
+use crate::Built;
+use crate::allocate::Slot;
+use crate::check::item_bytes;
+use crate::target::{SlotOp, arithmetic};
+use residue_ir::program::{Block, Function, Op, Operand, Value};
+use residue_isa::Arithmetic;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::ops::Range;
+
+/// The functions of a program by the bytes that they became, in the order of the code, and the origin of their operations.
+///
+/// What the target puts in front of the program belongs to the function that begins it. Bytes of no function are data, and
+/// the end that a failed requirement jumps to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceMap {
+    functions: Vec<(String, Range<usize>)>,
+    spans: Vec<Span>,
+    paths: Vec<Vec<&'static str>>,
+}
+
+/// One field instruction, with the pushes of its operands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Span {
+    /// Where it is.
+    pub bytes: Range<usize>,
+    /// The path of each of its lanes, for [`SourceMap::path`].
+    pub lanes: Vec<usize>,
+    /// The paths of the stretches whose first operation is here, once for each stretch.
+    pub begins: Vec<usize>,
+}
+
+impl SourceMap {
+    /// Of functions with their bytes, which do not overlap, and spans in them.
+    fn new(mut functions: Vec<(String, Range<usize>)>, mut spans: Vec<Span>, paths: Vec<Vec<&'static str>>) -> Self {
+        functions.sort_by_key(|(_, range)| (range.start, range.end));
+        spans.sort_by_key(|span| span.bytes.start);
+        Self { functions, spans, paths }
+    }
+
+    /// Names and bytes, ascending.
+    pub fn functions(&self) -> impl Iterator<Item = (&str, Range<usize>)> {
+        self.functions.iter().map(|(name, range)| (name.as_str(), range.clone()))
+    }
+
+    /// Index in [`SourceMap::functions`] of the function that the byte at `offset` belongs to.
+    pub fn function_at(&self, offset: usize) -> Option<usize> {
+        let before = self.functions.partition_point(|(_, range)| range.start <= offset);
+        let last = before.checked_sub(1)?;
+        self.functions[last].1.contains(&offset).then_some(last)
+    }
+
+    /// Name of a function, and the offset where it is entered. None beyond the last.
+    pub fn function(&self, index: usize) -> Option<(&str, usize)> {
+        self.functions.get(index).map(|(name, range)| (name.as_str(), range.start))
+    }
+
+    /// The field instruction that the byte at `offset` belongs to.
+    pub fn span_at(&self, offset: usize) -> Option<&Span> {
+        let before = self.spans.partition_point(|span| span.bytes.start <= offset);
+        self.spans[..before].last().filter(|span| span.bytes.contains(&offset))
+    }
+
+    /// The named stretches of a path, outermost first.
+    pub fn path(&self, index: usize) -> &[&'static str] {
+        self.paths.get(index).map_or(&[], Vec::as_slice)
+    }
+
+    /// The names of all stretches; a name may come more than once.
+    pub fn stretches(&self) -> impl Iterator<Item = &str> {
+        self.paths.iter().flatten().map(|name| &**name)
+    }
+
+    /// Where the byte at `offset` comes from, for people: the function, and the stretches in it that are around all lanes of
+    /// the instruction, joined by `/`.
+    pub fn name_at(&self, offset: usize) -> Option<String> {
+        let (function, _) = self.function(self.function_at(offset)?)?;
+        let mut parts = vec![function];
+        if let Some(span) = self.span_at(offset)
+            && let Some((&first, others)) = span.lanes.split_first()
+        {
+            let paths: Vec<&[&'static str]> = others.iter().map(|&path| self.path(path)).collect();
+            let is_shared = |depth: usize, name: &str| paths.iter().all(|path| path.get(depth) == Some(&name));
+            let shared = self.path(first).iter().enumerate().take_while(|&(depth, name)| is_shared(depth, name));
+            parts.extend(shared.map(|(_, name)| *name));
+        }
+        Some(parts.join("/"))
+    }
+}
+
+/// The map of a program that has been built and checked.
+pub(crate) fn source_map(built: &Built) -> SourceMap {
+    let mut reading = Reading { built, paths: HashMap::from([(Vec::new(), 0)]), spans: Vec::new() };
+    for (number, function) in built.simplified.functions.iter().enumerate() {
+        let mut blocks: BTreeMap<Value, &Block> = BTreeMap::new();
+        function.body.for_each_block(&mut |block| {
+            blocks.extend(block.ops.first().map(|&(first, _)| (first, block)));
+        });
+        let mut begun = HashSet::new();
+        for part in built.lowered.blocks.iter().filter(|part| part.function == number) {
+            if let (Some(block), Ok(bytes)) = (blocks.get(&part.first), item_bytes(&built.code, part)) {
+                let start = built.code.item_range(part.items.start).map_or(0, |range| range.start);
+                reading.block(number, block, start, bytes, &mut begun);
+            }
+        }
+    }
+    let mut paths = vec![Vec::new(); reading.paths.len()];
+    for (path, index) in reading.paths {
+        paths[index] = path;
+    }
+    SourceMap::new(function_ranges(built), reading.spans, paths)
+}
+
+/// Where each function's code is: the start from 0, the others from their labels to the next one's.
+fn function_ranges(built: &Built) -> Vec<(String, Range<usize>)> {
+    let Built { simplified, lowered, code, .. } = built;
+    let starts: Vec<usize> = lowered.entries.iter().map(|label| code.labels.get(label).copied().unwrap_or(0)).collect();
+    let end = code.labels[&lowered.fail];
+    let range = |(number, function): (usize, &Function)| {
+        let start = starts[number];
+        let next = starts.iter().copied().chain([end]).filter(|&other| other > start).min().unwrap_or(end);
+        (function.name.clone(), start..next)
+    };
+    simplified.functions.iter().enumerate().map(range).collect()
+}
+
+struct Reading<'a> {
+    built: &'a Built,
+    /// Paths with their indices.
+    paths: HashMap<Vec<&'static str>, usize>,
+    spans: Vec<Span>,
+}
+
+impl Reading<'_> {
+    /// Reads the instructions of a block and finds the operations that they are; those that do the same on the same slots
+    /// keep their order, as each overwrites the result of the one before. `begun` has the stretches met so far.
+    fn block(&mut self, function: usize, block: &Block, start: usize, bytes: &[u8], begun: &mut HashSet<usize>) {
+        let mut waiting: HashMap<SlotOp, VecDeque<Value>> = HashMap::new();
+        for &(value, op) in &block.ops {
+            waiting.entry(normal(self.slot_op(function, value, op))).or_default().push_back(value);
+        }
+        let mut at = 0;
+        while let Some((lanes, length)) = self.built.target.read(&bytes[at..]) {
+            let mut span = Span { bytes: start + at..start + at + length, lanes: Vec::new(), begins: Vec::new() };
+            for lane in lanes {
+                let value = waiting.get_mut(&normal(lane)).and_then(VecDeque::pop_front);
+                let path = value.map(|value| self.built.simplified.functions[function].origins.of(value));
+                let path = path.unwrap_or_default();
+                for depth in 1..=path.len() {
+                    if begun.insert(path[depth - 1].1) {
+                        let begins = self.path(&path[..depth]);
+                        span.begins.push(begins);
+                    }
+                }
+                span.lanes.push(self.path(&path));
+            }
+            self.spans.push(span);
+            at += length;
+            if at >= bytes.len() {
+                return;
+            }
+        }
+    }
+
+    fn path(&mut self, stretches: &[(&'static str, usize)]) -> usize {
+        let next = self.paths.len();
+        *self.paths.entry(stretches.iter().map(|&(name, _)| name).collect()).or_insert(next)
+    }
+
+    /// The operation on slots that an operation became.
+    fn slot_op(&self, function: usize, out: Value, op: Op) -> SlotOp {
+        let placement = &self.built.allocation.functions[function];
+        let slot = |operand: Operand| -> Slot {
+            match operand {
+                Operand::Value(value) => placement.slot(value),
+                Operand::Constant(id) => self.built.first_constant + id.0,
+            }
+        };
+        SlotOp { operation: arithmetic(op.kind), out: placement.slot(out), x: slot(op.x), y: slot(op.y) }
+    }
+}
+
+/// The operands of sums and products in order.
+fn normal(op: SlotOp) -> SlotOp {
+    match op.operation {
+        Arithmetic::Add | Arithmetic::Mul if op.y < op.x => SlotOp { x: op.y, y: op.x, ..op },
+        _ => op,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use num_bigint::BigUint;
+    use residue_ir::scope::enter;
+    use residue_ir::{Machine, record};
+    use residue_isa::{GasSchedule, Revision};
+
+    #[test]
+    fn every_byte_of_a_function_is_found_and_no_other() {
+        let functions = vec![("g".to_owned(), 10..14), ("start".to_owned(), 0..10)];
+        let span = Span { bytes: 2..5, lanes: vec![1, 2], begins: vec![] };
+        let map = SourceMap::new(functions, vec![span], vec![vec![], vec!["a", "b"], vec!["a", "c"]]);
+        let names = [0, 2, 4, 5, 13, 14, usize::MAX].map(|offset| map.name_at(offset));
+        let named = |name: &str| Some(name.to_owned());
+        let expected = [named("start"), named("start/a"), named("start/a"), named("start"), named("g"), None, None];
+        assert_eq!(names, expected);
+        assert_eq!(map.function(1), Some(("g", 10)));
+        assert_eq!(map.function(2), None);
+        assert_eq!(SourceMap::new(Vec::new(), Vec::new(), Vec::new()).name_at(0), None);
+    }
+
+    /// A function called twice; three stretches, one of them within another.
+    #[test]
+    fn every_operation_is_mapped_to_its_stretch_under_every_revision() {
+        let modulus = BigUint::from_bytes_be(&[0xff; 48]);
+        let program = |modulus: &BigUint| {
+            record("mapped", modulus, |machine| {
+                let [x, y] = [0, 48].map(|offset| machine.parse(machine.small(offset), 48));
+                let twice = |x| {
+                    machine.function("f", x, |_, x| {
+                        let _scope = enter("square_and_sum");
+                        let square = {
+                            let _scope = enter("square");
+                            x * x
+                        };
+                        square + x
+                    })
+                };
+                let (a, b) = (twice(x), twice(y));
+                let _scope = enter("last");
+                let c = (a - b) * (a + a);
+                machine.return_elements(c, 48);
+            })
+        };
+        for &revision in Revision::ALL {
+            let schedule = GasSchedule::default_for(revision).unwrap();
+            // Some revisions have one field only, and some no field as wide.
+            let moduli = [modulus.clone(), crate::target::evm384::fixed_modulus()];
+            let mut compiled = moduli.iter().map(|modulus| crate::compile(&program(modulus), revision, &schedule));
+            let Some(map) = compiled.find_map(|compiled| Some(compiled.ok()?.source_map)) else { continue };
+            let mut lanes: BTreeMap<String, usize> = BTreeMap::new();
+            let mut begins: BTreeMap<String, usize> = BTreeMap::new();
+            for span in &map.spans {
+                let (function, _) = map.function(map.function_at(span.bytes.start).unwrap()).unwrap();
+                let name = |path: &usize| [&[function], map.path(*path)].concat().join("/");
+                span.lanes.iter().for_each(|path| *lanes.entry(name(path)).or_default() += 1);
+                span.begins.iter().for_each(|path| *begins.entry(name(path)).or_default() += 1);
+            }
+            let expected = [("f/square_and_sum", 1), ("f/square_and_sum/square", 1), ("start/last", 3)];
+            let expected: BTreeMap<String, usize> = expected.map(|(name, n)| (name.to_owned(), n)).into();
+            assert_eq!(lanes, expected, "{revision}");
+            assert_eq!(begins, expected.into_keys().map(|name| (name, 1)).collect(), "{revision}");
+        }
+    }
+}

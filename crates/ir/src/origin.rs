@@ -1,0 +1,82 @@
+//! Origins: the named stretches of a program's text ([`residue_modular::scope`]) that its operations come from.
+//!
+//! They are for those who look at what a program costs; nothing that is computed depends on them.
+
+use crate::program::Value;
+use residue_modular::scope::Scope;
+use std::collections::HashMap;
+
+/// Where the operations of a function come from.
+///
+/// Two are always equal: programs that do the same in the same way are the same program, whatever their text was called.
+#[derive(Debug, Clone, Default)]
+pub struct Origins {
+    /// One for each stretch, with the one around it.
+    stretches: Vec<(&'static str, Option<usize>)>,
+    /// By value; values of no operation, and those behind the end, have none.
+    of_value: Vec<Option<usize>>,
+    /// Stretches by serial number.
+    known: HashMap<u64, usize>,
+}
+
+impl Origins {
+    /// Notes that an operation with the result `value` stands within these scopes, outermost first.
+    pub fn note(&mut self, value: Value, scopes: &[Scope]) {
+        let mut innermost = None;
+        for scope in scopes {
+            let next = self.stretches.len();
+            let stretch = *self.known.entry(scope.serial).or_insert(next);
+            if stretch == next {
+                self.stretches.push((scope.name, innermost));
+            }
+            innermost = Some(stretch);
+        }
+        let index = value.0 as usize;
+        if self.of_value.len() <= index {
+            self.of_value.resize(index + 1, None);
+        }
+        self.of_value[index] = innermost;
+    }
+
+    /// The stretches that the operation with the result `value` stands within, outermost first: name, and what tells this
+    /// stretch from others of the function.
+    pub fn of(&self, value: Value) -> Vec<(&'static str, usize)> {
+        let mut path = Vec::new();
+        let mut next = self.of_value.get(value.0 as usize).copied().flatten();
+        while let Some(stretch) = next {
+            let (name, around) = self.stretches[stretch];
+            path.push((name, stretch));
+            next = around;
+        }
+        path.reverse();
+        path
+    }
+}
+
+impl PartialEq for Origins {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Origins {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_knows_the_stretches_around_its_operation() {
+        let scope = |name, serial| Scope { name, serial };
+        let mut origins = Origins::default();
+        origins.note(Value(1), &[scope("line", 3), scope("fp2_mul", 4)]);
+        origins.note(Value(3), &[scope("line", 3), scope("fp2_mul", 5)]);
+        origins.note(Value(4), &[]);
+        assert_eq!(origins.of(Value(1)), [("line", 0), ("fp2_mul", 1)]);
+        assert_eq!(origins.of(Value(3)), [("line", 0), ("fp2_mul", 2)]);
+        for none in [0, 2, 4, 99] {
+            assert_eq!(origins.of(Value(none)), []);
+        }
+        assert_eq!(origins, Origins::default());
+    }
+}
