@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use residue_isa::opcode::evm as op;
-use residue_isa::revision::eip6690_2024::{LOADX, SETMODX, STOREX};
+use residue_isa::revision::eip5843;
 use residue_isa::revision::evm384_v12::SETMOD;
+use residue_isa::revision::rules::SetForm;
 use residue_isa::{Arithmetic, Family, Revision};
 
 use crate::outcome::Outcome;
@@ -42,12 +43,28 @@ impl GasSplit {
     }
 }
 
+/// Values that loads and stores have moved, and new moduli, by width of the modulus in limbs.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Moved {
+    /// Values loaded from slots.
+    pub loaded: BTreeMap<usize, u64>,
+    /// Values stored in slots, or brought into Montgomery form.
+    pub stored: BTreeMap<usize, u64>,
+    /// Field contexts made.
+    pub moduli: BTreeMap<usize, u64>,
+}
+
 /// Counts of executed instructions, over all frames. An instruction that halts exceptionally counts as executed.
 #[derive(Debug, Clone)]
 pub struct Counts {
     revision: Revision,
     instructions: [u64; 256],
     lanes: BTreeMap<(usize, usize), u64>,
+    moved: Moved,
+    /// Values that the next instruction moves, if it is a load or a store.
+    moving: Option<u64>,
+    /// Field contexts before the instruction.
+    contexts: usize,
     arithmetic: u64,
     transfer: u64,
     memory: u64,
@@ -58,8 +75,18 @@ pub struct Counts {
 impl Counts {
     /// Nothing counted yet.
     pub fn new(revision: Revision) -> Self {
-        let lanes = BTreeMap::new();
-        Self { revision, instructions: [0; 256], lanes, arithmetic: 0, transfer: 0, memory: 0, pushes: Vec::new() }
+        Self {
+            revision,
+            instructions: [0; 256],
+            lanes: BTreeMap::new(),
+            moved: Moved::default(),
+            moving: None,
+            contexts: 0,
+            arithmetic: 0,
+            transfer: 0,
+            memory: 0,
+            pushes: Vec::new(),
+        }
     }
 
     /// How often an opcode was executed.
@@ -83,6 +110,11 @@ impl Counts {
         self.lanes.get(&(operation as usize, width_limbs)).copied().unwrap_or(0)
     }
 
+    /// What loads and stores have moved, for revisions with field contexts.
+    pub fn moved(&self) -> &Moved {
+        &self.moved
+    }
+
     /// The widths, in limbs, over which something was computed, ascending.
     pub fn widths_limbs(&self) -> Vec<usize> {
         let mut widths: Vec<usize> = self.lanes.keys().map(|&(_, width_limbs)| width_limbs).collect();
@@ -98,7 +130,12 @@ impl Counts {
     }
 
     fn is_transfer(&self, opcode: u8) -> bool {
-        let of_slots = self.revision.family() == Family::Slots && matches!(opcode, SETMODX | LOADX | STOREX);
+        let of_slots = match self.revision.slot_rules() {
+            Some(rules) => [rules.set_modulus, rules.load, rules.store].contains(&opcode),
+            None => {
+                self.revision.family() == Family::MemorySlots && matches!(opcode, eip5843::SETMODX | eip5843::TOMONTX)
+            }
+        };
         let sets_modulus = self.revision == Revision::Evm384V12 && opcode == SETMOD;
         of_slots
             || sets_modulus
@@ -116,6 +153,32 @@ impl Counts {
             )
     }
 
+    /// Notes what a load, a store or a new modulus has moved.
+    fn note_moved(&mut self, step: &Step, view: &View<'_>) {
+        let Some(width_limbs) = view.width_limbs() else { return };
+        let moving = self.moving.take().unwrap_or(0);
+        match self.revision.slot_rules() {
+            Some(rules) if step.opcode == rules.load => *self.moved.loaded.entry(width_limbs).or_default() += moving,
+            Some(rules) if step.opcode == rules.store => *self.moved.stored.entry(width_limbs).or_default() += moving,
+            Some(rules)
+                if step.opcode == rules.set_modulus
+                    && (rules.form == SetForm::One || view.context_count() > self.contexts) =>
+            {
+                *self.moved.moduli.entry(width_limbs).or_default() += 1;
+            }
+            None if self.revision.family() == Family::MemorySlots => match step.opcode {
+                eip5843::SETMODX => *self.moved.moduli.entry(width_limbs).or_default() += 1,
+                eip5843::TOMONTX => *self.moved.stored.entry(width_limbs).or_default() += 1,
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
+    fn is_inversion(&self, opcode: u8) -> bool {
+        self.revision.slot_rules().is_some_and(|rules| rules.invert == Some(opcode))
+    }
+
     /// What the pushes cost that only carry operands of the arithmetic instruction directly behind them.
     fn operands_cost(&self, opcode: u8) -> u64 {
         let pops = self.revision.row(opcode).map_or(0, |row| usize::from(row.pops));
@@ -124,23 +187,38 @@ impl Counts {
 }
 
 impl Tracer for Counts {
-    fn after(&mut self, step: &Step, _: &View<'_>) {
+    fn before(&mut self, view: &View<'_>) {
+        let Some(rules) = self.revision.slot_rules() else { return };
+        let opcode = view.code().get(view.pc()).copied();
+        self.moving = None;
+        self.contexts = view.context_count();
+        if opcode == Some(rules.load) || opcode == Some(rules.store) {
+            self.moving = view.number(2 + usize::from(rules.transfer_names_context));
+        }
+    }
+
+    fn after(&mut self, step: &Step, view: &View<'_>) {
         self.instructions[usize::from(step.opcode)] += 1;
         let operands_cost = if step.field.is_some() { self.operands_cost(step.opcode) } else { 0 };
         let is_push = matches!(step.opcode, op::PUSH0..=op::PUSH32);
-        if !is_push {
+        let is_lost = step.halt.is_some_and(|halt| halt.is_exceptional());
+        if !is_push || is_lost {
             self.pushes.clear();
         }
-        if step.halt.is_some_and(|halt| halt.is_exceptional()) {
+        if is_lost {
             return;
         }
-        let growth =
-            memory_cost(step.memory_words.1 + step.slot_words.1) - memory_cost(step.memory_words.0 + step.slot_words.0);
-        let cost = step.gas_cost - growth;
+        self.note_moved(step, view);
+        // Where one field context replaces another, fewer words of slots give nothing back.
+        let growth = memory_cost(step.memory_words.1 + step.slot_words.1)
+            .saturating_sub(memory_cost(step.memory_words.0 + step.slot_words.0));
+        let cost = step.gas_cost.saturating_sub(growth);
         self.memory += growth;
         if let Some(field) = step.field {
             self.arithmetic += cost + operands_cost;
             *self.lanes.entry((field.operation as usize, field.width_limbs)).or_default() += u64::from(field.count);
+        } else if self.is_inversion(step.opcode) {
+            self.arithmetic += cost;
         } else if self.is_transfer(step.opcode) {
             self.transfer += cost;
         } else if is_push {

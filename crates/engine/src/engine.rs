@@ -19,11 +19,22 @@ use crate::machine::FieldMachine;
 use crate::outcome::Outcome;
 use crate::prepared::Prepared;
 use crate::prices::Prices;
+use crate::replacements::Replacements;
 use crate::trace::Tracer;
 use crate::{Counted, Counts};
 
 /// 64 MiB.
 pub const MEMORY_LIMIT_BYTES: u64 = 64 << 20;
+
+/// A contract in place of a precompile: calls of the address run its code, and the precompile behind it, if the fork has
+/// one, is not asked. Nothing else changes for callers: the address is as warm as it was, and as empty to look at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replacement {
+    /// The address, as precompiles have it.
+    pub address: u16,
+    /// The code.
+    pub code: Vec<u8>,
+}
 
 /// What an execution depends on besides code, input and gas.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +49,8 @@ pub struct EngineConfig {
     pub memory_limit_bytes: u64,
     /// When blocks of field instructions run as plans of the batch engine.
     pub batching: Batching,
+    /// Contracts in place of precompiles; of several for one address the last counts.
+    pub replacements: Vec<Replacement>,
 }
 
 /// A configuration that cannot be executed.
@@ -65,13 +78,14 @@ pub enum EngineError {
 pub type EvmOver<BLOCK, TX, CFG, DB, JOURNAL, LOCAL> =
     FieldEvm<Context<BLOCK, TX, CFG, DB, JOURNAL, FieldMachine, LOCAL>>;
 
-/// A configuration made ready: prices in flat arrays, and the analysed form of every code seen. Clones share the latter.
+/// A configuration made ready: prices in flat arrays. The analysed form of codes with their plans is shared by the engines of the process.
 #[derive(Debug, Clone)]
 pub struct Engine {
     config: EngineConfig,
     prices: Prices,
     overrides: Vec<(u8, u16)>,
     analysis: Arc<Analysis>,
+    replacements: Arc<Replacements>,
 }
 
 impl EngineConfig {
@@ -83,6 +97,7 @@ impl EngineConfig {
             fork: Fork::default(),
             memory_limit_bytes: MEMORY_LIMIT_BYTES,
             batching: Batching::Warm,
+            replacements: Vec::new(),
         }
     }
 
@@ -102,7 +117,15 @@ impl Engine {
         }
         let prices = Prices::new(schedule, revision);
         let overrides = overrides(schedule)?;
-        Ok(Self { prices, overrides, analysis: Arc::new(Analysis::new(revision, config.batching)), config })
+        let analysis = Arc::new(Analysis::new(revision, config.batching));
+        let replacements = Arc::new(Replacements::new(&config.replacements));
+        Ok(Self { prices, overrides, analysis, replacements, config })
+    }
+
+    /// As [`Engine::new`], sharing no analysed code and no plans with other engines: every code is new to it.
+    pub fn unshared(config: EngineConfig) -> Result<Self, EngineError> {
+        let analysis = Arc::new(Analysis::unshared(config.revision, config.batching));
+        Ok(Self { analysis, ..Self::new(config)? })
     }
 
     /// What the engine was made of.
@@ -137,8 +160,19 @@ impl Engine {
                 frame_stack: FrameStack::new(),
             },
             analysis: Arc::clone(&self.analysis),
+            replacements: Arc::clone(&self.replacements),
             memory_limit_bytes: self.config.memory_limit_bytes,
         }
+    }
+
+    /// What an opcode is charged whatever its operands, in whole gas.
+    pub fn base_gas(&self, opcode: u8) -> u64 {
+        if self.config.revision.opcodes().iter().any(|row| row.byte == opcode) {
+            return self.prices.base[usize::from(opcode)];
+        }
+        let spec = self.config.fork.spec_id();
+        let tables = instructions::<crate::frame::FrameContext>(self.config.revision, spec, &self.overrides);
+        u64::from(tables.gas_table()[usize::from(opcode)])
     }
 
     /// Code made ready to run many times; see [`Prepared`].

@@ -20,7 +20,9 @@ use revm::interpreter::interpreter_action::FrameInit;
 
 use crate::analysis::{Analysis, Executed};
 use crate::halt::Halt;
+use crate::handlers::evm384::blocks::settle_all;
 use crate::machine::FieldMachine;
+use crate::replacements::Replacements;
 
 /// revm's EVM with the field instructions of one revision, made by [`crate::Engine::evm`]. It executes through revm's own
 /// traits (`ExecuteEvm`, `InspectEvm`, …) over any context whose chain is a [`FieldMachine`].
@@ -28,6 +30,7 @@ use crate::machine::FieldMachine;
 pub struct FieldEvm<CTX, INSP = (), P = EthPrecompiles> {
     pub(crate) inner: Evm<CTX, INSP, EthInstructions<EthInterpreter, CTX>, P, EthFrame<EthInterpreter>>,
     pub(crate) analysis: Arc<Analysis>,
+    pub(crate) replacements: Arc<Replacements>,
     pub(crate) memory_limit_bytes: u64,
 }
 
@@ -44,14 +47,14 @@ impl<CTX, INSP, P> FieldEvm<CTX, INSP, P> {
 
     /// The same EVM, observed by `inspector` in the `inspect_…` methods.
     pub fn with_inspector<I>(self, inspector: I) -> FieldEvm<CTX, I, P> {
-        let Self { inner, analysis, memory_limit_bytes } = self;
-        FieldEvm { inner: inner.with_inspector(inspector), analysis, memory_limit_bytes }
+        let Self { inner, analysis, replacements, memory_limit_bytes } = self;
+        FieldEvm { inner: inner.with_inspector(inspector), analysis, replacements, memory_limit_bytes }
     }
 
     /// The same EVM with other precompiles.
     pub fn with_precompiles<Q>(self, precompiles: Q) -> FieldEvm<CTX, INSP, Q> {
-        let Self { inner, analysis, memory_limit_bytes } = self;
-        FieldEvm { inner: inner.with_precompiles(precompiles), analysis, memory_limit_bytes }
+        let Self { inner, analysis, replacements, memory_limit_bytes } = self;
+        FieldEvm { inner: inner.with_precompiles(precompiles), analysis, replacements, memory_limit_bytes }
     }
 
     /// The inspector, with what it has observed.
@@ -85,6 +88,7 @@ where
     ) -> Result<FrameInitResult<'_, Self::Frame>, ContextDbError<Self::Context>> {
         let limit = self.memory_limit_bytes.min(self.inner.ctx.cfg().memory_limit());
         input.memory.set_memory_limit(limit);
+        self.replacements.apply(&mut input);
         let is_first = self.inner.frame_stack.index().is_none();
         let without_frame = match self.inner.frame_init(input)? {
             ItemOrResult::Item(_) => None,
@@ -104,9 +108,12 @@ where
         let hash = frame.interpreter.bytecode.hash();
         // Code under construction runs once, so it is not worth keeping.
         let kept_by = hash.filter(|_| frame.data.is_call());
-        if let Some(Executed { code, blocks }) = self.analysis.replace(&frame.interpreter.bytecode, kept_by) {
+        if let Some(Executed { code, blocks, memory_blocks }) =
+            self.analysis.replace(&frame.interpreter.bytecode, kept_by)
+        {
             frame.interpreter.bytecode = ExtBytecode::new_with_optional_hash(code, hash);
-            self.inner.ctx.chain_mut().frame.blocks = blocks;
+            let state = &mut self.inner.ctx.chain_mut().frame;
+            (state.blocks, state.memory_blocks) = (blocks, memory_blocks);
         }
         Ok(ItemOrResult::Item(frame))
     }
@@ -115,7 +122,9 @@ where
     fn frame_run(&mut self) -> Result<FrameInitOrResult<Self::Frame>, ContextDbError<Self::Context>> {
         self.inner.ctx.chain_mut().in_blocks = true;
         let result = self.inner.frame_run();
-        self.inner.ctx.chain_mut().in_blocks = false;
+        let machine = self.inner.ctx.chain_mut();
+        machine.in_blocks = false;
+        settle_all(machine, &mut self.inner.frame_stack.get().interpreter);
         result
     }
 

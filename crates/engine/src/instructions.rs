@@ -1,6 +1,5 @@
 //! The instruction and gas tables: revm's for the fork, with the handlers and base prices of one revision.
 
-use residue_isa::revision::eip6690_2024;
 use residue_isa::{Family, GasSchedule, Revision};
 use revm::bytecode::opcode as evm;
 use revm::handler::instructions::EthInstructions;
@@ -9,7 +8,10 @@ use revm::interpreter::interpreter::EthInterpreter;
 use revm::primitives::hardfork::SpecId;
 
 use crate::engine::EngineError;
-use crate::handlers::{FieldHost, eip6690, evm384, slot_memory};
+use crate::handlers::evm384::blocks::Settled;
+use crate::handlers::slot_memory::SlotShare;
+use crate::handlers::{FieldHost, evm384, mont_slots, slot_memory, slots};
+use crate::memory_blocks::MemoryBlocks;
 
 /// Opcodes that came with a fork. Before it their bytes are unknown, whatever gas is left; revm would charge first.
 const SINCE: &[(SpecId, &[u8])] = &[
@@ -41,11 +43,14 @@ pub(crate) fn instructions<H: FieldHost>(
     overrides: &[(u8, u16)],
 ) -> EthInstructions<EthInterpreter, H> {
     let mut tables = EthInstructions::new_mainnet_with_spec(spec);
-    if revision.family() == Family::Slots {
-        for (opcode, instruction) in slot_memory::wrapped() {
-            let gas = tables.gas_table()[usize::from(opcode)];
-            tables.insert_instruction(opcode, instruction, gas);
-        }
+    let wrapped = match revision.family() {
+        Family::Slots => Some(slot_memory::wrapped::<SlotShare, H>()),
+        Family::Memory384 if MemoryBlocks::are_found(revision) => Some(slot_memory::wrapped::<Settled, H>()),
+        _ => None,
+    };
+    for (opcode, instruction) in wrapped.into_iter().flatten() {
+        let gas = tables.gas_table()[usize::from(opcode)];
+        tables.insert_instruction(opcode, instruction, gas);
     }
     for &(opcode, gas) in overrides {
         tables.insert_gas(opcode, gas);
@@ -64,16 +69,11 @@ pub(crate) fn instructions<H: FieldHost>(
 }
 
 fn handler<H: FieldHost>(revision: Revision, opcode: u8) -> Instruction<EthInterpreter, H> {
-    if let Some(handler) = evm384::handler(revision, opcode) {
-        return handler;
-    }
-    match (revision, opcode) {
-        (Revision::Eip6690_2024, eip6690_2024::SETMODX) => Instruction::new(eip6690::setmodx),
-        (Revision::Eip6690_2024, eip6690_2024::LOADX) => Instruction::new(eip6690::loadx),
-        (Revision::Eip6690_2024, eip6690_2024::STOREX) => Instruction::new(eip6690::storex),
-        (Revision::Eip6690_2024, eip6690_2024::ADDMODX) => Instruction::new(eip6690::addmodx),
-        (Revision::Eip6690_2024, eip6690_2024::SUBMODX) => Instruction::new(eip6690::submodx),
-        (Revision::Eip6690_2024, eip6690_2024::MULMODX) => Instruction::new(eip6690::mulmodx),
-        _ => unreachable!("{revision} has no opcode {opcode:#04x}, or its handler is missing here"),
+    let handler = evm384::handler(revision, opcode)
+        .or_else(|| slots::handler(revision, opcode))
+        .or_else(|| mont_slots::handler(revision, opcode));
+    match handler {
+        Some(handler) => handler,
+        None => unreachable!("{revision} has no opcode {opcode:#04x}, or its handler is missing here"),
     }
 }

@@ -13,33 +13,44 @@
 
 mod analysis;
 mod blocks;
+mod code_cache;
 mod counts;
 mod engine;
 mod evm;
+mod explained;
 mod fork;
 mod frame;
 mod halt;
 mod handlers;
+mod index_set;
 mod instructions;
 mod machine;
+mod memory_blocks;
+mod memory_rows;
 pub mod native;
+mod operands;
 mod outcome;
+mod planned;
 mod prepared;
 mod prices;
+mod probe;
+mod replacements;
 mod slot_file;
 mod trace;
 mod transact;
 mod world;
 
 pub use blocks::Batching;
-pub use counts::{Counted, Counts, GasSplit};
-pub use engine::{Engine, EngineConfig, EngineError, EvmOver, MEMORY_LIMIT_BYTES, evm};
+pub use counts::{Counted, Counts, GasSplit, Moved};
+pub use engine::{Engine, EngineConfig, EngineError, EvmOver, MEMORY_LIMIT_BYTES, Replacement, evm};
 pub use evm::FieldEvm;
+pub use explained::BlockExplained;
 pub use fork::{Fork, UnknownFork};
 pub use halt::Halt;
 pub use machine::FieldMachine;
 pub use outcome::Outcome;
 pub use prepared::Prepared;
+pub use probe::{Probe, Probed};
 /// The revm this engine is built on, whose version is exact.
 pub use revm;
 pub use trace::{FieldStep, Step, Tracer, View};

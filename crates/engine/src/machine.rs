@@ -6,16 +6,19 @@
 
 use std::sync::Arc;
 
+use residue_isa::revision::rules::ID_MAX;
 use residue_modular::FieldContext;
 use residue_modular::long::LongModulus;
 
 use crate::blocks::Blocks;
 use crate::halt::Halt;
+use crate::memory_blocks::MemoryBlocks;
+use crate::memory_rows::MemoryRows;
+use crate::planned::Ledger;
 use crate::prices::{Prices, WidthPrices};
+use crate::probe::Probe;
 use crate::slot_file::SlotFile;
 
-/// Field contexts have ids 0 to 256, both allowed (EIP-6690, `SETMODX`).
-pub(crate) const ID_MAX: usize = 256;
 /// Mark of an id without a context.
 const NONE: u16 = u16::MAX;
 /// Words are 32 bytes.
@@ -30,30 +33,55 @@ pub struct FieldMachine {
     last_halt: Option<Halt>,
     /// Whether blocks may run at once: not while every instruction is observed.
     pub(crate) in_blocks: bool,
+    /// Jump targets passed, where they are probed.
+    pub(crate) probes: Vec<Probe>,
 }
 
-/// The field contexts of one frame. Nothing is allocated before the first `SETMODX`.
+/// The field contexts of one frame. None is allocated before the first one.
 #[derive(Debug, Default)]
 pub(crate) struct FieldState {
-    contexts: Vec<SlotFile>,
+    contexts: Vec<Held>,
     /// The blocks of the frame's code.
     pub(crate) blocks: Option<Arc<Blocks>>,
+    pub(crate) memory_blocks: Option<Arc<MemoryBlocks>>,
+    /// The values in memory that are in rows; none before the first block.
+    pub(crate) memory_rows: Option<Box<MemoryRows>>,
+    /// What plans have gained in the transaction.
+    pub(crate) ledger: Ledger,
     /// Index into `contexts` by id; empty before the first context.
     index_of_id: Vec<u16>,
     /// Index into `contexts`; beyond its end if none is active.
     active: usize,
-    active_prices: WidthPrices,
+    /// Bytes of all slots.
     slot_bytes: usize,
+    /// Bytes of memory that the slots count as.
+    counted_bytes: usize,
     slot_words: u64,
     /// The modulus that `evm384-v12` sets for the frame; of length 0 before.
     pub(crate) long_modulus: LongModulus,
+    /// Where slots begin, for revisions that keep them in EVM memory.
+    pub memory_start: usize,
     /// Why the frame halts, when revm has no word for it.
     halt: Option<Halt>,
 }
 
+/// A field context with its prices.
+#[derive(Debug)]
+struct Held {
+    context: SlotFile,
+    prices: WidthPrices,
+}
+
 impl FieldMachine {
     pub(crate) fn new(prices: Prices) -> Self {
-        Self { prices, frame: FieldState::default(), suspended: Vec::new(), last_halt: None, in_blocks: false }
+        Self {
+            prices,
+            frame: FieldState::default(),
+            suspended: Vec::new(),
+            last_halt: None,
+            in_blocks: false,
+            probes: Vec::new(),
+        }
     }
 
     /// How the frame that ended last ended; after a transaction that is its outermost frame. None before the first end.
@@ -63,7 +91,7 @@ impl FieldMachine {
 
     /// The active field context of the running frame, for tracers.
     pub fn active_context(&self) -> Option<&FieldContext> {
-        self.frame.contexts.get(self.frame.active).map(SlotFile::limbs)
+        self.frame.contexts.get(self.frame.active).map(|held| held.context.limbs())
     }
 
     /// What the slots of the running frame count as: words of memory, rounded up once over all its field contexts.
@@ -89,7 +117,8 @@ impl FieldMachine {
 
     /// Begins a callee's frame.
     pub(crate) fn enter(&mut self) {
-        self.suspended.push(std::mem::take(&mut self.frame));
+        let callee = FieldState { ledger: self.frame.ledger.clone(), ..FieldState::default() };
+        self.suspended.push(std::mem::replace(&mut self.frame, callee));
     }
 
     /// Ends the running frame; its caller's state is the running one again.
@@ -108,8 +137,25 @@ impl FieldState {
     /// The active field context with its prices.
     #[inline]
     pub fn active(&mut self) -> Option<(&mut SlotFile, &WidthPrices)> {
-        let context = self.contexts.get_mut(self.active)?;
-        Some((context, &self.active_prices))
+        self.at(self.active)
+    }
+
+    /// Where the active context is, for [`FieldState::at`].
+    #[inline]
+    pub fn active_position(&self) -> usize {
+        self.active
+    }
+
+    /// Where the context of an id is, for [`FieldState::at`].
+    pub fn position(&self, id: usize) -> Option<usize> {
+        self.index_of_id.get(id).copied().filter(|&index| index != NONE).map(usize::from)
+    }
+
+    /// The field context at a position, with its prices.
+    #[inline]
+    pub fn at(&mut self, position: usize) -> Option<(&mut SlotFile, &WidthPrices)> {
+        let Held { context, prices } = self.contexts.get_mut(position)?;
+        Some((context, prices))
     }
 
     /// What the slots of the frame count as, in words of memory.
@@ -118,39 +164,53 @@ impl FieldState {
         self.slot_words
     }
 
+    /// Field contexts of the frame.
+    pub fn context_count(&self) -> usize {
+        self.contexts.len()
+    }
+
     /// Bytes of all slots of the frame.
     pub fn slot_bytes(&self) -> usize {
         self.slot_bytes
     }
 
+    /// Bytes of memory that the slots of the frame count as.
+    pub fn counted_bytes(&self) -> usize {
+        self.counted_bytes
+    }
+
     /// Activates the context of an id up to [`ID_MAX`]; false if there is none.
-    pub fn activate(&mut self, id: usize, prices: &[WidthPrices]) -> bool {
-        let index = self.index_of_id.get(id).copied().unwrap_or(NONE);
-        let Some(context) = self.contexts.get(usize::from(index)) else {
-            return false;
-        };
-        self.active = usize::from(index);
-        self.active_prices = prices[context.width_limbs()];
-        true
+    pub fn activate(&mut self, id: usize) -> bool {
+        match self.position(id) {
+            Some(position) => {
+                self.active = position;
+                true
+            }
+            None => false,
+        }
     }
 
     /// Adds the context of a new id up to [`ID_MAX`] and activates it.
-    pub fn insert(&mut self, id: usize, context: FieldContext, prices: &[WidthPrices]) {
+    pub fn insert(&mut self, id: usize, context: FieldContext, counted_bytes: usize, prices: WidthPrices) {
         if self.index_of_id.is_empty() {
             self.index_of_id = vec![NONE; ID_MAX + 1];
         }
-        self.slot_bytes += slot_bytes(&context);
-        self.slot_words = words(self.slot_bytes);
-        let index = u16::try_from(self.contexts.len()).expect("there are at most 257 ids");
-        self.index_of_id[id] = index;
-        self.contexts.push(SlotFile::new(context));
-        assert!(self.activate(id, prices));
+        self.slot_bytes += context.slot_count() * context.element_bytes();
+        self.counted_bytes += counted_bytes;
+        self.slot_words = words(self.counted_bytes);
+        self.active = self.contexts.len();
+        self.index_of_id[id] = u16::try_from(self.active).expect("there are at most 257 ids");
+        self.contexts.push(Held { context: SlotFile::new(context, self.ledger.clone()), prices });
     }
-}
 
-/// Bytes that the slots of a context take.
-pub(crate) fn slot_bytes(context: &FieldContext) -> usize {
-    context.slot_count() * context.element_bytes()
+    /// Makes a context the only one.
+    pub fn replace(&mut self, context: FieldContext, counted_bytes: usize, prices: WidthPrices) {
+        self.contexts.clear();
+        self.index_of_id.clear();
+        self.slot_bytes = 0;
+        self.counted_bytes = 0;
+        self.insert(0, context, counted_bytes, prices);
+    }
 }
 
 /// Begun words in a number of bytes.

@@ -6,6 +6,7 @@ use revm::state::{AccountInfo, Bytecode};
 
 use crate::engine::Engine;
 use crate::evm::FieldEvm;
+use crate::explained::{BlockExplained, blocks_of};
 use crate::frame::{FrameContext, call, evm_over, execute, execute_observed, memory};
 use crate::outcome::Outcome;
 use crate::trace::{Observer, Tracer};
@@ -18,7 +19,7 @@ const CODE_ADDRESS: Address = Address::repeat_byte(0xc0);
 /// Every run starts from the same state, in which only the code's own account exists.
 #[derive(Debug)]
 pub struct Prepared {
-    evm: FieldEvm<FrameContext>,
+    pub(crate) evm: FieldEvm<FrameContext>,
     code: Bytecode,
 }
 
@@ -31,6 +32,12 @@ impl Prepared {
     pub fn run(&mut self, input: &[u8], gas: u64) -> Outcome {
         let outcome = self.run_without_memory(input, gas);
         Outcome { memory: memory(&self.evm), ..outcome }
+    }
+
+    /// The blocks of the code and the plans that its executions, by whatever engine of this process, have led to.
+    pub fn blocks(&self) -> Vec<BlockExplained> {
+        let executed = self.evm.analysis.replace(&self.code, Some(self.code.hash_slow()));
+        executed.as_ref().map(blocks_of).unwrap_or_default()
     }
 
     /// Runs the code, leaving [`Outcome::memory`] empty: what to measure, as copying the memory out is no part of execution.

@@ -1,30 +1,28 @@
 //! Prices of the field instructions in flat arrays of whole gas, copied from a gas schedule when an EVM is built.
 //!
 //! Execution meters whole gas, so a fractional price counts rounded up here, once a lane; what a fractional schedule really
-//! charges is computed from [`crate::Counts`] after the run.
+//! charges is computed from [`crate::Counts`] after the run. Only where the schedule itself rounds, once an instruction, are
+//! prices kept in thousandths.
 
-use residue_isa::{Arithmetic, GasSchedule, Revision};
+use std::sync::Arc;
 
-/// The widest modulus of any revision with slots, in limbs (EIP-6690: 96 bytes).
-const WIDTH_LIMBS_MAX: usize = 12;
+use residue_isa::opcode::evm::PUSH16;
+use residue_isa::{GasSchedule, Price, Revision};
 
-const _: () = {
-    let mut revision = 0;
-    while revision < Revision::ALL.len() {
-        assert!(Revision::ALL[revision].width_limbs_max() <= WIDTH_LIMBS_MAX);
-        revision += 1;
-    }
-};
+/// Gas of a push: Yellow Paper, appendix G, Gverylow.
+const VERY_LOW: u64 = 3;
 
 /// Whole gas for everything a field instruction may be charged for.
 #[derive(Debug, Clone)]
 pub(crate) struct Prices {
     /// Base price by opcode; zero where the opcode is not of the revision.
     pub base: [u64; 256],
-    /// By width of the modulus in limbs; entry 0 is not used.
-    pub per_width: [WidthPrices; WIDTH_LIMBS_MAX + 1],
-    /// For each begun 32 bytes loaded or stored modulo a power of two.
-    pub transfer_per_word: u64,
+    /// PUSH16, which carries packed operands.
+    pub push: u64,
+    /// By width of the modulus in limbs; entry 0 is for at most 32 bits, where a schedule has prices for them.
+    pub per_width: Arc<[WidthPrices]>,
+    /// For each begun 32 bytes loaded or stored modulo a power of two; none if that is priced by value.
+    pub transfer_per_word: Option<u64>,
 }
 
 /// What depends on the width of the modulus.
@@ -34,8 +32,14 @@ pub(crate) struct WidthPrices {
     pub set_modulus: u64,
     /// A lane of each operation, in the order of [`Arithmetic::ALL`].
     pub lane: [u64; 3],
-    /// A value loaded or stored, odd modulus.
-    pub transfer: u64,
+    /// A value loaded.
+    pub load: u64,
+    /// A value stored, or brought into Montgomery form.
+    pub store: u64,
+    /// A lane of an inversion.
+    pub invert: u64,
+    /// Whether all these are thousandths of gas, which each instruction rounds up.
+    in_thousandths: bool,
 }
 
 impl Prices {
@@ -44,21 +48,37 @@ impl Prices {
         for row in revision.opcodes() {
             base[usize::from(row.byte)] = schedule.base(row.mnemonic).map_or(0, |price| price.whole());
         }
-        let per_width = std::array::from_fn(|width_limbs| match width_limbs {
-            1.. if width_limbs <= revision.width_limbs_max() => WidthPrices::new(schedule, width_limbs),
-            _ => WidthPrices::default(),
-        });
-        Self { base, per_width, transfer_per_word: schedule.transfer_per_word().whole() }
+        let at_width = |width_limbs| match width_limbs {
+            0 if !schedule.has_narrow() => WidthPrices::default(),
+            _ => WidthPrices::new(schedule, width_limbs),
+        };
+        let per_width = (0..=revision.width_limbs_max()).map(at_width).collect();
+        let transfer_per_word = schedule.prices_words().then(|| schedule.transfer_per_word().whole());
+        let push = schedule.evm_overrides().find(|&(opcode, _)| opcode == PUSH16);
+        let push = push.map_or(VERY_LOW, |(_, price)| price.whole());
+        Self { base, push, per_width, transfer_per_word }
     }
 }
 
 impl WidthPrices {
     fn new(schedule: &GasSchedule, width_limbs: usize) -> Self {
+        let in_thousandths = schedule.rounds_instructions();
+        let unit = |price: Price| if in_thousandths { price.0 } else { price.whole() };
+        let prices = schedule.at_width(width_limbs);
         Self {
-            set_modulus: schedule.set_modulus(width_limbs).whole(),
-            lane: Arithmetic::ALL.map(|operation| schedule.arithmetic(operation, width_limbs).whole()),
-            transfer: schedule.transfer_per_value(width_limbs).whole(),
+            set_modulus: unit(prices.set_modulus),
+            lane: prices.arithmetic.map(unit),
+            load: unit(prices.load),
+            store: unit(prices.store),
+            invert: unit(prices.invert),
+            in_thousandths,
         }
+    }
+
+    /// Whole gas for `count` times a price of these.
+    #[inline(always)]
+    pub fn times(&self, price: u64, count: u64) -> u64 {
+        if self.in_thousandths { (price * count).div_ceil(1000) } else { price * count }
     }
 }
 
@@ -89,7 +109,7 @@ mod tests {
         assert_eq!(prices.base[0xc0..0xc6], [1, 1, 1, 0, 0, 0]);
         assert_eq!(prices.per_width[6].set_modulus, 39);
         assert_eq!(prices.per_width[6].lane, [1, 1, 3]);
-        assert_eq!(prices.per_width[12].transfer, 12);
-        assert_eq!(prices.transfer_per_word, 3);
+        assert_eq!((prices.per_width[12].load, prices.per_width[12].store), (12, 12));
+        assert_eq!(prices.transfer_per_word, Some(3));
     }
 }

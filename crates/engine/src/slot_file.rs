@@ -1,54 +1,38 @@
 //! The slots of a field context, each in one of two forms: limbs for the plain instructions, rows for the plans of the
 //! batch engine. Which one it is cannot be observed, so a slot stays where the last instruction left it.
 
-use residue_lanes::{ModulusRows, Plan, Rows, Shape};
+use std::sync::Arc;
+
+use residue_lanes::{ModulusRows, Rows, Shape};
+use residue_modular::limbs::LIMB_BYTES;
 use residue_modular::{FieldContext, Limb, Strided, ValueOutOfRange};
 
-/// Words of a set of slots: there are at most 256.
-const SET_WORDS: usize = 4;
+use crate::index_set::IndexSet;
+use crate::planned::{Ledger, RowPlan};
+
+/// A set of slots: there are at most 256.
+pub(crate) type SlotSet = IndexSet<4>;
 
 /// A field context whose slots may be in row form.
 #[derive(Debug)]
 pub(crate) struct SlotFile {
     limbs: FieldContext,
     shape: Option<Shape>,
+    /// What plans have gained in the transaction.
+    ledger: Ledger,
     /// Made when the first plan runs.
     rows: Option<Box<RowForm>>,
 }
 
 #[derive(Debug)]
 struct RowForm {
-    modulus: ModulusRows,
+    modulus: Arc<ModulusRows>,
     rows: Rows,
     /// The slots whose value is in `rows`; that of the others is in `limbs`.
     holds: SlotSet,
     /// Room for slots and their limbs on the way from one form to the other.
     moved: Vec<u16>,
     values: Vec<Limb>,
-}
-
-#[derive(Debug, Default, Clone, Copy)]
-struct SlotSet([u64; SET_WORDS]);
-
-impl SlotSet {
-    #[inline(always)]
-    fn contains(self, slot: usize) -> bool {
-        self.0[slot / 64] >> (slot % 64) & 1 == 1
-    }
-
-    #[inline(always)]
-    fn insert(&mut self, slot: usize) {
-        self.0[slot / 64] |= 1 << (slot % 64);
-    }
-
-    #[inline(always)]
-    fn remove(&mut self, slot: usize) {
-        self.0[slot / 64] &= !(1 << (slot % 64));
-    }
-
-    fn is_empty(self) -> bool {
-        self.0 == [0; SET_WORDS]
-    }
 }
 
 impl RowForm {
@@ -69,6 +53,13 @@ impl RowForm {
         self.rows.mont(&self.modulus, &self.moved, &mut self.values);
         for (&slot, value) in self.moved.iter().zip(self.values.chunks_exact(width_limbs)) {
             limbs.set_slot(usize::from(slot), value);
+        }
+    }
+
+    /// Notes that the values of `count` slots are in limbs.
+    fn forget(&mut self, first_slot: usize, count: usize) {
+        for slot in first_slot..first_slot + count {
+            self.holds.remove(slot);
         }
     }
 
@@ -96,13 +87,19 @@ fn as_u16(slot: usize) -> u16 {
 
 impl SlotFile {
     /// All slots in limbs.
-    pub fn new(limbs: FieldContext) -> Self {
-        Self { shape: Shape::of(limbs.modulus()).ok(), limbs, rows: None }
+    pub fn new(limbs: FieldContext, ledger: Ledger) -> Self {
+        Self { shape: Shape::of(limbs.modulus()).ok(), limbs, ledger, rows: None }
     }
 
     /// The context, whose slots are right as long as no plan has run.
     pub fn limbs(&self) -> &FieldContext {
         &self.limbs
+    }
+
+    /// The context of a frame that runs no plans.
+    pub fn limbs_mut(&mut self) -> &mut FieldContext {
+        debug_assert!(self.rows.is_none(), "values would be in rows");
+        &mut self.limbs
     }
 
     /// Number of slots.
@@ -111,25 +108,24 @@ impl SlotFile {
         self.limbs.slot_count()
     }
 
-    /// Width of the modulus in limbs.
-    #[inline]
-    pub fn width_limbs(&self) -> usize {
-        self.limbs.width_limbs()
-    }
-
     /// Bytes of one value in memory.
     pub fn element_bytes(&self) -> usize {
         self.limbs.element_bytes()
     }
 
-    /// Whether the modulus is a power of two.
-    pub fn is_power_of_two(&self) -> bool {
-        self.limbs.modulus().is_power_of_two()
+    /// Whether the modulus is odd.
+    pub fn is_odd(&self) -> bool {
+        self.limbs.modulus().is_odd()
     }
 
-    /// The layout of rows for the modulus, if it has one.
+    /// The layout of rows for the modulus, if it has one and plans may run.
     pub fn shape(&self) -> Option<Shape> {
-        self.shape
+        self.shape.filter(|_| self.ledger.is_open())
+    }
+
+    /// Whether elements are whole limbs, as rows read and write them.
+    fn is_padded(&self) -> bool {
+        self.limbs.element_bytes().is_multiple_of(LIMB_BYTES)
     }
 
     /// As [`FieldContext::add`].
@@ -155,9 +151,15 @@ impl SlotFile {
 
     /// Stores canonical values in slots, as [`FieldContext::store`]; in rows, once there are any.
     pub fn store(&mut self, first_slot: usize, be_bytes: &[u8]) -> Result<(), ValueOutOfRange> {
+        let is_padded = self.is_padded();
         let Some(form) = &mut self.rows else {
             return self.limbs.store(first_slot, be_bytes);
         };
+        if !is_padded {
+            self.limbs.store(first_slot, be_bytes)?;
+            form.forget(first_slot, be_bytes.len() / self.limbs.element_bytes());
+            return Ok(());
+        }
         form.rows.store(&form.modulus, as_u16(first_slot), be_bytes)?;
         for slot in first_slot..first_slot + be_bytes.len() / self.limbs.element_bytes() {
             form.holds.insert(slot);
@@ -165,13 +167,22 @@ impl SlotFile {
         Ok(())
     }
 
+    /// Stores values that need not be canonical, as [`FieldContext::store_any`]; in limbs.
+    pub fn store_any(&mut self, first_slot: usize, be_bytes: &[u8]) {
+        self.limbs.store_any(first_slot, be_bytes);
+        if let Some(form) = &mut self.rows {
+            form.forget(first_slot, be_bytes.len() / self.limbs.element_bytes());
+        }
+    }
+
     /// Loads the canonical values of slots, as [`FieldContext::load`].
     pub fn load(&mut self, first_slot: usize, out: &mut [u8]) {
         let slots = first_slot..first_slot + out.len() / self.limbs.element_bytes();
+        let is_padded = self.is_padded();
         let Some(form) = &mut self.rows else {
             return self.limbs.load(first_slot, out);
         };
-        if slots.clone().all(|slot| form.holds.contains(slot)) {
+        if is_padded && slots.clone().all(|slot| form.holds.contains(slot)) {
             form.rows.load(&form.modulus, as_u16(first_slot), out);
         } else {
             form.give_back(&mut self.limbs, slots);
@@ -180,18 +191,23 @@ impl SlotFile {
     }
 
     /// Runs a plan made for this number of slots and this shape.
-    pub fn run(&mut self, plan: &Plan) {
+    pub fn run(&mut self, slot_plan: &RowPlan<SlotSet>) {
+        let RowPlan { plan, reads, writes, .. } = slot_plan;
         let form = self.rows.get_or_insert_with(|| {
-            let modulus = ModulusRows::new(self.limbs.modulus()).expect("a plan was made for the shape of the modulus");
+            self.ledger.note_modulus();
+            let modulus =
+                ModulusRows::shared(self.limbs.modulus()).expect("a plan was made for the shape of the modulus");
             let rows = Rows::new(modulus.shape(), as_u16(self.limbs.slot_count()));
             let form = RowForm { modulus, rows, holds: SlotSet::default(), moved: Vec::new(), values: Vec::new() };
             Box::new(form)
         });
-        form.take(&self.limbs, plan.inputs());
-        plan.run(&form.modulus, &mut form.rows);
-        for &slot in plan.outputs() {
-            form.holds.insert(usize::from(slot));
+        if !reads.is_within(&form.holds) {
+            form.take(&self.limbs, plan.inputs());
+            self.ledger.note_moved(form.moved.len());
         }
+        self.ledger.note_run(slot_plan);
+        plan.run(&form.modulus, &mut form.rows);
+        form.holds.insert_all(writes);
     }
 
     /// Makes limbs right for an operation: its operands are there, and its results will be.
@@ -207,6 +223,7 @@ impl SlotFile {
         let Some(form) = &mut self.rows else { return };
         let lanes = |operand: Strided| (0..count).map(move |lane| operand.index + lane * operand.stride);
         form.give_back(&mut self.limbs, lanes(x).chain(lanes(y)));
+        self.ledger.note_moved(form.moved.len());
         for slot in lanes(out) {
             form.holds.remove(slot);
         }

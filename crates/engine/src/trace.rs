@@ -87,11 +87,6 @@ impl View<'_> {
         self.interpreter.gas.remaining()
     }
 
-    /// Words on the stack.
-    pub fn stack_len(&self) -> usize {
-        self.interpreter.stack.len()
-    }
-
     /// A word of the stack as big-endian bytes; position 0 is the top.
     pub fn stack(&self, position: usize) -> Option<[u8; 32]> {
         let words = self.interpreter.stack.data();
@@ -114,6 +109,11 @@ impl View<'_> {
         copy
     }
 
+    /// Number of field contexts of the frame.
+    pub fn context_count(&self) -> usize {
+        self.machine.frame.context_count()
+    }
+
     /// Number of slots of the active field context; 0 without one.
     pub fn slot_count(&self) -> usize {
         self.machine.active_context().map_or(0, |context| context.slot_count())
@@ -125,6 +125,21 @@ impl View<'_> {
         let mut bytes = vec![0; context.element_bytes()];
         context.load(slot, &mut bytes);
         Some(bytes)
+    }
+
+    /// The modulus of the active field context: big-endian, as wide as its limbs.
+    pub fn modulus(&self) -> Option<Vec<u8>> {
+        self.machine.active_context().map(|context| context.modulus().to_be_bytes())
+    }
+
+    /// The modulus that `SETMOD` of `evm384-v12` has set for the frame: big-endian, as many bytes as it was given.
+    pub fn long_modulus(&self) -> Vec<u8> {
+        self.machine.frame.long_modulus.to_be_bytes()
+    }
+
+    /// Where slots begin, for revisions that keep them in EVM memory.
+    pub fn memory_start(&self) -> usize {
+        self.machine.frame.memory_start
     }
 
     /// Width of the active modulus in limbs, if there is an active field context.
@@ -165,7 +180,7 @@ impl<'t, T: Tracer> Observer<'t, T> {
                 let width_limbs = if is_set { view.machine.frame.long_modulus.size_bytes().div_ceil(8) } else { 6 };
                 FieldStep { operation, count: 1, width_limbs }
             }
-            Family::Slots => {
+            Family::Slots | Family::MemorySlots => {
                 let instruction = self.revision.decode(&view.code()[view.pc().min(view.code().len())..]);
                 let count = instruction.map_or(0, |(instruction, _)| instruction.count());
                 FieldStep { operation, count, width_limbs: view.width_limbs().unwrap_or(0) }

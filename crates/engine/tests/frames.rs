@@ -1,4 +1,4 @@
-//! Small programs of both revisions in a frame of their own, their results and their gas.
+//! Small programs of `evm384-v7` and `eip6690-2024` in a frame of their own, their results and their gas.
 
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 

@@ -199,3 +199,19 @@ fn an_error_in_the_middle_does_not_reach_the_next_call() {
     world.install(OUTER, &Code::new().one(ADDMODX, 0, 0, 0).0, 0);
     assert_eq!(world.call(OUTER, &[], GAS).halt, Halt::NoContext);
 }
+
+/// A callee runs out of gas at a push; its caller's operand is the 0 that the call left, which no push carries.
+#[test]
+fn pushes_of_a_callee_that_halted_are_no_operands_of_its_caller() {
+    let inner = (0..8).fold(Code::new(), |code, _| code.push(1));
+    let outer = Code::new().call(0xf1, 10, INNER, 0).op(ADDMOD384);
+    let mut world = World::new(&evm384());
+    world.install(OUTER, &outer.0, 0);
+    world.install(INNER, &inner.0, 0);
+    let mut counts = residue_engine::Counts::new(residue_isa::Revision::Evm384V7);
+    let outcome = world.call_traced(OUTER, &[], GAS, &mut counts);
+    assert_eq!(outcome.halt, Halt::Stop);
+    assert!(counts.of(0x60) > 4, "the callee has pushed");
+    let split = counts.gas_split(outcome.gas_used);
+    assert_eq!((split.arithmetic, split.total()), (8, outcome.gas_used), "one addition under evmone's prices");
+}

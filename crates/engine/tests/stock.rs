@@ -1,13 +1,14 @@
 //! Where no field opcode is used, everything is as in an unmodified revm: result, gas, logs, state.
+//!
+//! A schedule may reprice the EVM's own opcodes (`[evm]`), and some are a revision's default; these tests leave that out.
 
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 mod code;
 
+use code::Code;
 use code::random::random_code;
-use code::{Code, engine};
 use rand::{Rng, SeedableRng};
-use residue_engine::Fork;
 use residue_engine::revm::context::result::{ExecutionResult, HaltReason};
 use residue_engine::revm::context::{BlockEnv, CfgEnv, Context, Journal, TxEnv};
 use residue_engine::revm::database::InMemoryDB;
@@ -15,7 +16,8 @@ use residue_engine::revm::primitives::hardfork::SpecId;
 use residue_engine::revm::primitives::{Address, TxKind, U256};
 use residue_engine::revm::state::{AccountInfo, Bytecode};
 use residue_engine::revm::{ExecuteEvm, MainBuilder};
-use residue_isa::Revision;
+use residue_engine::{Engine, EngineConfig, Fork};
+use residue_isa::{GasSchedule, Revision};
 
 type Plain = Context<BlockEnv, TxEnv, CfgEnv, InMemoryDB, Journal<InMemoryDB>, ()>;
 
@@ -45,6 +47,15 @@ fn context(codes: &[Code], spec: SpecId) -> Plain {
 
 fn transaction(to: TxKind, gas_limit: u64, data: Vec<u8>) -> TxEnv {
     TxEnv::builder().caller(Address::repeat_byte(0xaa)).kind(to).gas_limit(gas_limit).data(data.into()).build().unwrap()
+}
+
+/// The revision under its default prices, but for those of the EVM's own opcodes.
+fn engine(revision: Revision) -> Engine {
+    let text = GasSchedule::default_for(revision).unwrap().to_toml();
+    let own = text.split("\n[evm]\n").next().unwrap();
+    let schedule = GasSchedule::from_toml(own, "own prices").unwrap();
+    assert_eq!(schedule.evm_overrides().count(), 0);
+    Engine::new(EngineConfig { schedule, ..EngineConfig::default_for(revision) }).unwrap()
 }
 
 /// Bytes that the revision or the fork gives no meaning; revm charges some of them before it refuses them, which changes

@@ -34,6 +34,7 @@ pub mod modulus_rows;
 pub mod plan;
 pub mod rows;
 pub mod shape;
+mod transfer;
 
 #[allow(unsafe_code, reason = "kernels call CPU instructions that the compiler does not emit by itself")]
 mod kernel;
@@ -41,7 +42,8 @@ mod kernel;
 pub use block::{Op, OpKind, SlotBlock};
 pub use check::{Violation, check};
 pub use kernel::Kernel;
-pub use modulus_rows::ModulusRows;
+pub use modulus_rows::{Form, ModulusRows};
 pub use plan::{Explanation, Plan, PlanError, Policy};
 pub use rows::Rows;
 pub use shape::{Shape, ShapeError};
+pub use transfer::ByteOrder;

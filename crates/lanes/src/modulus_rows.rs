@@ -1,9 +1,11 @@
 //! A modulus in row form: what kernels multiply by, add and reduce with, and the factors by which values enter and leave.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use num_bigint::BigUint;
 use residue_modular::{Limb, Modulus};
 
-use crate::bounds::{BIAS_COUNT, Bias};
+use crate::bounds::{BIAS_COUNT, Bias, UNIT};
 use crate::rows::{LINE_LIMBS, Line, ROW_LIMBS, ZERO_LINE, pack, unpack};
 use crate::shape::{LIMB_MASK, ROW_LIMB_BITS, Shape, ShapeError, TOP_LIMB_BITS_MIN};
 
@@ -13,13 +15,22 @@ pub struct ModulusRows {
     shape: Shape,
     modulus: Modulus,
     pub(crate) constants: Constants,
+    /// For the product by which a value enters: nothing is lifted.
+    pub(crate) entry_constants: ProductConstants,
     /// For the product by which a value leaves: modulo m itself.
     pub(crate) exit_constants: ProductConstants,
     /// R²/(1 or 2⁶⁴ⁿ) mod m, by [`Form`].
     entry: [[i64; ROW_LIMBS]; 2],
-    /// 1 or 2⁶⁴ⁿ mod m, by [`Form`], minus the lift that its product adds.
+    /// d = 52L − 64n, if dividing by 2ᵈ brings the values of a plan's ends below 2m: how they leave in Montgomery form.
+    pub(crate) exit_shift: Option<u32>,
+    /// 1 or 2⁶⁴ⁿ mod m, by [`Form`].
     exit: [[i64; ROW_LIMBS]; 2],
 }
+
+/// Moduli kept by [`ModulusRows::shared`], 10 kB each at most.
+const KEPT_MAX: usize = 16;
+/// The latest used first.
+static KEPT: Mutex<Vec<Arc<ModulusRows>>> = Mutex::new(Vec::new());
 
 /// What kernels read.
 #[derive(Clone, Debug)]
@@ -49,7 +60,7 @@ pub(crate) struct ProductConstants {
 
 /// A form in which values enter and leave rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Form {
+pub enum Form {
     /// In [0, m).
     Canonical = 0,
     /// Times 2⁶⁴ⁿ.
@@ -72,15 +83,33 @@ impl ModulusRows {
         let row = |value: BigUint| limbs_of(&(value % &m));
         let constants = Constants::new(&working, shape);
         let exit_constants = ProductConstants { lift: constants.product.lift, ..ProductConstants::new(&m) };
-        let unlifted = |row: [i64; ROW_LIMBS]| std::array::from_fn(|i| row[i] - exit_constants.lift[i] as i64);
+        let entry_constants = ProductConstants { lift: [0; ROW_LIMBS], ..constants.product.clone() };
         Ok(Self {
             shape,
             modulus: modulus.clone(),
             entry: [row(&radix * &radix), row(&radix * &radix * mont_radix_inverse)],
-            exit: [row(BigUint::from(1u8)), row(mont_radix)].map(unlifted),
+            exit: [row(BigUint::from(1u8)), row(mont_radix)],
+            exit_shift: exit_shift(shape, modulus),
             constants,
+            entry_constants,
             exit_constants,
         })
+    }
+
+    /// As [`ModulusRows::new`], made once for the moduli used last.
+    pub fn shared(modulus: &Modulus) -> Result<Arc<Self>, ShapeError> {
+        // Nothing panics while a list is half changed, so a poisoned lock is as good as any.
+        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = kept.iter().position(|rows| rows.modulus == *modulus);
+        let rows = match found {
+            Some(at) => kept.remove(at),
+            None => {
+                kept.truncate(KEPT_MAX - 1);
+                Arc::new(Self::new(modulus)?)
+            }
+        };
+        kept.insert(0, Arc::clone(&rows));
+        Ok(rows)
     }
 
     /// The layout of its rows.
@@ -112,7 +141,7 @@ impl ModulusRows {
 
     /// v ↦ v mod m for the row of a product with [`ModulusRows::exit_factor`] and [`ModulusRows::exit_constants`].
     ///
-    /// Its operands are x + k·M < 2ʰ·M and f < m, the lift being taken from f beforehand: v < m + 2ʰ·M·m/R < 2m.
+    /// Its operands are x + k·M < 2ʰ·M and f < m, which is not lifted: v < m + 2ʰ·M·m/R < 2m.
     pub(crate) fn canonicalise(&self, row: &[i64; ROW_LIMBS], out: &mut [Limb]) {
         let limbs = self.shape.limbs();
         let (mut v, mut difference) = (*row, *row);
@@ -170,6 +199,18 @@ impl Constants {
         }
         limbs
     }
+}
+
+/// d = 52L − 64n where (x + u·m)/2ᵈ < 2m for every lifted value x of a plan's end and u < 2ᵈ, 1 ≤ d ≤ 52: x ≤ c·M, so that c·M ≤ 2ᵈ·m is
+/// enough.
+fn exit_shift(shape: Shape, modulus: &Modulus) -> Option<u32> {
+    let shift = (shape.limbs() * ROW_LIMB_BITS).checked_sub(64 * modulus.width_limbs())?;
+    let most = shape.lift() + shape.end_bounds().high / UNIT;
+    // M < 2^(bits of M − bits of m + 1)·m.
+    let needed =
+        (most as u64).next_power_of_two().trailing_zeros() as usize + shape.modulus_bits() - modulus.bits() + 1;
+    // At most 52.
+    (needed <= shift && (1..=ROW_LIMB_BITS).contains(&shift)).then_some(shift as u32)
 }
 
 /// k·M with carried limbs; the top limb keeps what is above.

@@ -7,9 +7,10 @@ use residue_modular::limbs;
 use residue_modular::{Limb, ValueOutOfRange};
 
 use crate::kernel::{self, Kernel};
-use crate::modulus_rows::{Form, ModulusRows, ProductConstants};
-use crate::plan::{BATCH_LANES, BatchStep};
+use crate::modulus_rows::{Form, ModulusRows};
+use crate::plan::BATCH_LANES;
 use crate::shape::{LIMB_MASK, ROW_LIMB_BITS, Shape};
+use crate::transfer::{ByteOrder, Transfer};
 
 /// Limbs of a line.
 pub(crate) const LINE_LIMBS: usize = 8;
@@ -21,10 +22,10 @@ pub(crate) struct Line(pub [i64; LINE_LIMBS]);
 
 /// Limbs of the widest row, padding included.
 pub(crate) const ROW_LIMBS: usize = 2 * LINE_LIMBS;
-/// Rows behind the slots that conversions use: a factor, eight results.
-const SCRATCH_ROWS: u16 = 1 + BATCH_LANES as u16;
-/// Most slots.
-pub const SLOTS_MAX: u16 = u16::MAX - 2 * SCRATCH_ROWS;
+/// Most slots: conversions use one row behind them.
+pub const SLOTS_MAX: u16 = u16::MAX - 1;
+/// Bytes of eight values of any width.
+const STAGE_BYTES: usize = BATCH_LANES * ROW_LIMBS * limbs::LIMB_BYTES;
 pub(crate) const ZERO_LINE: Line = Line([0; LINE_LIMBS]);
 
 /// Slots in row form. Fresh slots are zero.
@@ -53,46 +54,99 @@ impl Rows {
         self.slot_count
     }
 
-    /// Sets slots to values in Montgomery form, R = 2⁶⁴ⁿ, n limbs each: those of a [`residue_modular::FieldContext`] or of EVM384 memory.
+    /// Sets slots to values in Montgomery form, R = 2⁶⁴ⁿ, n limbs each: those of a [`residue_modular::FieldContext`].
     /// Panics on slots beyond the rows, on part values, and unless values are below the modulus.
     pub fn set_mont(&mut self, modulus: &ModulusRows, slots: &[u16], values: &[Limb]) {
-        self.enter(modulus, Form::Mont, slots, values);
+        let width_limbs = modulus.width_limbs();
+        assert_eq!(values.len(), slots.len() * width_limbs, "as many values as slots");
+        let mut bytes = [0; STAGE_BYTES];
+        let offsets = offsets_of(modulus);
+        for (slots, values) in slots.chunks(BATCH_LANES).zip(values.chunks(BATCH_LANES * width_limbs)) {
+            for (bytes, limb) in bytes.as_chunks_mut().0.iter_mut().zip(values) {
+                *bytes = limb.to_le_bytes();
+            }
+            let entered = self.enter(modulus, Form::Mont, ByteOrder::Little, slots, &bytes, &offsets[..slots.len()]);
+            assert_eq!(entered, Ok(()), "values are below the modulus");
+        }
     }
 
     /// Reads slots as values in Montgomery form, R = 2⁶⁴ⁿ, n limbs each, below the modulus. Panics as [`Rows::set_mont`].
     pub fn mont(&mut self, modulus: &ModulusRows, slots: &[u16], out: &mut [Limb]) {
-        self.leave(modulus, Form::Mont, slots, out);
+        let width_limbs = modulus.width_limbs();
+        assert_eq!(out.len(), slots.len() * width_limbs, "as many values as slots");
+        let mut bytes = [0; STAGE_BYTES];
+        let offsets = offsets_of(modulus);
+        for (slots, out) in slots.chunks(BATCH_LANES).zip(out.chunks_mut(BATCH_LANES * width_limbs)) {
+            self.leave(modulus, Form::Mont, ByteOrder::Little, slots, &mut bytes, &offsets[..slots.len()]);
+            for (bytes, limb) in bytes.as_chunks().0.iter().zip(out) {
+                *limb = u64::from_le_bytes(*bytes);
+            }
+        }
     }
 
     /// Stores canonical values, 8n big-endian bytes each, in the slots from `first_slot` on, as
-    /// [`residue_modular::FieldContext::store`] does: if one is not below the modulus, no slot changes.
+    /// [`residue_modular::FieldContext::store`] does. If one is not below the modulus, none behind it is stored and of those before it
+    /// whole eights. Panics on slots beyond the rows and part values.
     pub fn store(&mut self, modulus: &ModulusRows, first_slot: u16, be_bytes: &[u8]) -> Result<(), ValueOutOfRange> {
-        let element_bytes = modulus.width_limbs() * limbs::LIMB_BYTES;
-        assert!(be_bytes.len().is_multiple_of(element_bytes), "{} bytes are whole values", be_bytes.len());
-        let slots = self.slots_from(first_slot, be_bytes.len() / element_bytes);
-        let mut values = vec![0; be_bytes.len() / limbs::LIMB_BYTES];
-        let places = values.chunks_exact_mut(modulus.width_limbs());
-        for ((value, bytes), slot) in places.zip(be_bytes.chunks_exact(element_bytes)).zip(&slots) {
-            limbs::read_be(bytes, value).expect("a value has 8n bytes");
-            if !limbs::less_than(value, modulus.modulus().limbs()) {
-                return Err(ValueOutOfRange { slot: usize::from(*slot) });
-            }
+        let mut slot = first_slot;
+        let offsets = offsets_of(modulus);
+        for bytes in be_bytes.chunks(self.piece_bytes(modulus, first_slot, be_bytes.len())) {
+            let count = bytes.len() / value_bytes(modulus);
+            let slots: [u16; BATCH_LANES] = std::array::from_fn(|lane| slot + lane as u16); // Below eight.
+            let entered =
+                self.enter(modulus, Form::Canonical, ByteOrder::Big, &slots[..count], bytes, &offsets[..count]);
+            entered.map_err(|lane| ValueOutOfRange { slot: usize::from(slot) + lane })?;
+            slot += count as u16; // At most eight.
         }
-        self.enter(modulus, Form::Canonical, &slots, &values);
         Ok(())
     }
 
     /// Loads the canonical values of the slots from `first_slot` on, 8n big-endian bytes each.
     /// Panics on slots beyond the rows and part values.
     pub fn load(&mut self, modulus: &ModulusRows, first_slot: u16, out: &mut [u8]) {
-        let element_bytes = modulus.width_limbs() * limbs::LIMB_BYTES;
-        assert!(out.len().is_multiple_of(element_bytes), "{} bytes are whole values", out.len());
-        let slots = self.slots_from(first_slot, out.len() / element_bytes);
-        let mut values = vec![0; out.len() / limbs::LIMB_BYTES];
-        self.leave(modulus, Form::Canonical, &slots, &mut values);
-        for (value, bytes) in values.chunks_exact(modulus.width_limbs()).zip(out.chunks_exact_mut(element_bytes)) {
-            limbs::write_be(value, bytes);
+        let mut slot = first_slot;
+        let offsets = offsets_of(modulus);
+        for bytes in out.chunks_mut(self.piece_bytes(modulus, first_slot, out.len())) {
+            let count = bytes.len() / value_bytes(modulus);
+            let slots: [u16; BATCH_LANES] = std::array::from_fn(|lane| slot + lane as u16); // Below eight.
+            self.leave(modulus, Form::Canonical, ByteOrder::Big, &slots[..count], bytes, &offsets[..count]);
+            slot += count as u16; // At most eight.
         }
+    }
+
+    /// Sets up to eight slots to values that begin at `offsets` in `bytes`, 8n bytes each. If some are not below the modulus, no slot
+    /// changes and the first such lane is the error. Panics on slots beyond the rows, and on values beyond the bytes.
+    pub fn enter(
+        &mut self,
+        modulus: &ModulusRows,
+        form: Form,
+        order: ByteOrder,
+        slots: &[u16],
+        bytes: &[u8],
+        offsets: &[usize],
+    ) -> Result<(), usize> {
+        self.check(modulus, slots);
+        let transfer = Transfer { modulus, form, order, slots, offsets };
+        match kernel::enter(Kernel::best(), &transfer, bytes, self) {
+            0 => Ok(()),
+            above => Err(above.trailing_zeros() as usize), // Below eight.
+        }
+    }
+
+    /// Writes the values of up to eight slots to `offsets` in `bytes`, 8n bytes each, below the modulus; one after the other, should
+    /// they overlap. Panics on slots beyond the rows, and on values beyond the bytes.
+    pub fn leave(
+        &mut self,
+        modulus: &ModulusRows,
+        form: Form,
+        order: ByteOrder,
+        slots: &[u16],
+        bytes: &mut [u8],
+        offsets: &[usize],
+    ) {
+        self.check(modulus, slots);
+        let transfer = Transfer { modulus, form, order, slots, offsets };
+        kernel::leave(Kernel::best(), &transfer, bytes, self);
     }
 
     /// The limbs of a row, padding with zeros.
@@ -127,66 +181,29 @@ impl Rows {
         &mut self.lines
     }
 
-    fn slots_from(&self, first_slot: u16, count: usize) -> Vec<u16> {
-        let end = usize::from(first_slot) + count;
-        assert!(end <= usize::from(self.slot_count), "slots lie inside the rows");
-        // Ends inside the slots, which a `u16` counts.
-        (first_slot..end as u16).collect()
-    }
-
-    /// Values of n limbs, below the modulus, to the rows of slots.
-    fn enter(&mut self, modulus: &ModulusRows, form: Form, slots: &[u16], values: &[Limb]) {
-        let width_limbs = modulus.width_limbs();
-        self.check(modulus, slots, values.len());
-        for (slot, value) in slots.iter().zip(values.chunks_exact(width_limbs)) {
-            assert!(limbs::less_than(value, modulus.modulus().limbs()), "values are below the modulus");
-            self.set_row(*slot, &unpack(value));
-        }
-        self.reserve(self.slot_count + 1 + SCRATCH_ROWS);
-        let factor = self.slot_count;
-        self.set_row(factor, modulus.entry_factor(form));
-        for slots in slots.chunks(BATCH_LANES) {
-            self.scale(&modulus.constants.product, slots, slots, factor);
-        }
-    }
-
-    /// The rows of slots to values of n limbs, below the modulus.
-    fn leave(&mut self, modulus: &ModulusRows, form: Form, slots: &[u16], out: &mut [Limb]) {
-        let width_limbs = modulus.width_limbs();
-        self.check(modulus, slots, out.len());
-        self.reserve(self.slot_count + 1 + SCRATCH_ROWS);
-        let factor = self.slot_count;
-        self.set_row(factor, modulus.exit_factor(form));
-        let scratch: [u16; BATCH_LANES] = std::array::from_fn(|lane| factor + 1 + lane as u16); // Below eight.
-        let pieces = out.chunks_mut(BATCH_LANES * width_limbs);
-        for (slots, out) in slots.chunks(BATCH_LANES).zip(pieces) {
-            self.scale(&modulus.exit_constants, &scratch[..slots.len()], slots, factor);
-            for (row, out) in scratch.iter().zip(out.chunks_exact_mut(width_limbs)) {
-                modulus.canonicalise(&self.row(*row), out);
-            }
-        }
-    }
-
-    /// outᵢ = xᵢ·factor for up to eight rows.
-    fn scale(&mut self, constants: &ProductConstants, out: &[u16], x: &[u16], factor: u16) {
-        let spare = self.slot_count + SCRATCH_ROWS;
-        let lane_or = |rows: &[u16], other: u16| std::array::from_fn(|lane| rows.get(lane).copied().unwrap_or(other));
-        let batch = BatchStep {
-            out: lane_or(out, spare),
-            x: lane_or(x, x[0]),
-            y: [factor; BATCH_LANES],
-            lanes: x.len() as u16, // At most eight.
-            companions: 0,
-            companions_start: 0,
-        };
-        kernel::run_batch(Kernel::best(), constants, self, &batch);
-    }
-
-    fn check(&self, modulus: &ModulusRows, slots: &[u16], limbs: usize) {
+    fn check(&self, modulus: &ModulusRows, slots: &[u16]) {
         assert_eq!(self.shape, modulus.shape(), "rows and modulus have one shape");
-        assert_eq!(limbs, slots.len() * modulus.width_limbs(), "as many values as slots");
         assert!(slots.iter().all(|slot| *slot < self.slot_count), "slots lie inside the rows");
     }
+
+    /// Bytes of eight values, after checking that slots and values are whole.
+    fn piece_bytes(&self, modulus: &ModulusRows, first_slot: u16, byte_count: usize) -> usize {
+        let value_bytes = value_bytes(modulus);
+        assert!(byte_count.is_multiple_of(value_bytes), "{byte_count} bytes are whole values");
+        let end = usize::from(first_slot) + byte_count / value_bytes;
+        assert!(end <= usize::from(self.slot_count), "slots lie inside the rows");
+        BATCH_LANES * value_bytes
+    }
+}
+
+/// Bytes of a value outside.
+fn value_bytes(modulus: &ModulusRows) -> usize {
+    modulus.width_limbs() * limbs::LIMB_BYTES
+}
+
+/// Where eight values begin that follow each other.
+fn offsets_of(modulus: &ModulusRows) -> [usize; BATCH_LANES] {
+    std::array::from_fn(|lane| lane * value_bytes(modulus))
 }
 
 /// 64-bit limbs ↦ 52-bit limbs. Requires a value below 2^(52·16).

@@ -8,6 +8,7 @@ use residue_modular::Modulus;
 use thiserror::Error;
 
 use crate::bounds::{Bounds, UNIT};
+use crate::rows::LINE_LIMBS;
 
 /// Bits of a row's limb, and of the words that the IFMA instructions multiply.
 pub const ROW_LIMB_BITS: usize = 52;
@@ -54,16 +55,28 @@ pub enum ShapeError {
         /// Bits of the modulus.
         bits: usize,
     },
+    /// Values take more bytes than a row of the modulus.
+    #[error("values of {width_limbs} limbs are wider than the rows for their modulus of {bits} bits")]
+    Padded {
+        /// Bits of the modulus.
+        bits: usize,
+        /// Limbs of 64 bits of a value.
+        width_limbs: usize,
+    },
 }
 
 impl Shape {
     /// The shape for a modulus.
     pub fn of(modulus: &Modulus) -> Result<Self, ShapeError> {
-        let bits = modulus.bits();
+        let (bits, width_limbs) = (modulus.bits(), modulus.width_limbs());
         if modulus.is_power_of_two() {
             return Err(ShapeError::PowerOfTwo { bits });
         }
-        Self::of_bits(bits)
+        let shape = Self::of_bits(bits)?;
+        if width_limbs > shape.lines() * LINE_LIMBS {
+            return Err(ShapeError::Padded { bits, width_limbs });
+        }
+        Ok(shape)
     }
 
     /// The shape for odd moduli of exactly `bits` bits.
@@ -86,7 +99,7 @@ impl Shape {
     /// Lines of 64 bytes that a row takes.
     #[inline]
     pub fn lines(self) -> usize {
-        self.limbs().div_ceil(8)
+        self.limbs().div_ceil(LINE_LIMBS)
     }
 
     /// b with 2^(b−2) ≤ M < 2ᵇ for the working modulus M.
@@ -148,6 +161,13 @@ mod tests {
     fn a_power_of_two_has_no_rows() {
         let modulus = Modulus::from_be_bytes(&[1, 0, 0]).unwrap();
         assert_eq!(Shape::of(&modulus), Err(ShapeError::PowerOfTwo { bits: 17 }));
+    }
+
+    #[test]
+    fn values_wider_than_a_row_have_no_rows() {
+        let modulus = |width_limbs| Modulus::at_least(3, &[101], width_limbs).unwrap();
+        assert!(Shape::of(&modulus(8)).is_ok());
+        assert_eq!(Shape::of(&modulus(9)), Err(ShapeError::Padded { bits: 7, width_limbs: 9 }));
     }
 
     #[test]

@@ -2,23 +2,22 @@
 //!
 //! revm's own analysis skips the immediates of PUSH only. Where the revision has immediates of its own, a JUMPDEST byte
 //! inside one must not be a target, a PUSH byte inside one must not hide a target behind it, and an immediate cut off by
-//! the end of the code must be readable. Each code is analysed once and kept by its hash.
+//! the end of the code must be readable. Each code is analysed once and kept by its hash (see [`crate::code_cache`]).
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use residue_isa::{Revision, jumpdests};
 use revm::bytecode::{Bytecode, JumpTable};
-use revm::primitives::{B256, Bytes, map::B256Map};
+use revm::primitives::B256;
 
 use crate::blocks::{Batching, Blocks};
+use crate::code_cache::{Cache, Key};
+use crate::memory_blocks::MemoryBlocks;
 
 /// Zero bytes behind every analysed code: the longest immediate and one opcode, which is STOP.
 const PADDING_BYTES: usize = IMMEDIATE_BYTES_MAX + 1;
 /// The longest immediate of any opcode of any revision: PUSH32's.
 const IMMEDIATE_BYTES_MAX: usize = 32;
-/// Bytes of all codes kept: 64 MiB, which is more than two thousand contracts of the largest size on mainnet.
-const KEPT_BYTES_MAX: usize = 64 << 20;
-
 const _: () = {
     let mut revision = 0;
     while revision < Revision::ALL.len() {
@@ -31,27 +30,14 @@ const _: () = {
     }
 };
 
-/// The analysis of a revision, with the codes it has analysed.
+/// The analysis of a revision. What it has analysed is shared by all of the process.
 #[derive(Debug)]
 pub(crate) struct Analysis {
     revision: Revision,
     batching: Batching,
     needed: bool,
-    known: Mutex<Known>,
-}
-
-/// The codes kept, by the hash that they were loaded under.
-#[derive(Debug, Default)]
-struct Known {
-    codes: B256Map<Analysed>,
-    bytes: usize,
-}
-
-/// A code as it was given, kept so that nothing but these very bytes finds it again, and as it is executed.
-#[derive(Debug)]
-struct Analysed {
-    source: Bytes,
-    executed: Executed,
+    finds_memory_blocks: bool,
+    cache: Arc<Cache>,
 }
 
 /// What a frame runs on.
@@ -61,12 +47,19 @@ pub(crate) struct Executed {
     pub code: Bytecode,
     /// Its blocks, if there are any and the code is kept.
     pub blocks: Option<Arc<Blocks>>,
+    pub memory_blocks: Option<Arc<MemoryBlocks>>,
 }
 
 impl Analysis {
     pub fn new(revision: Revision, batching: Batching) -> Self {
         let needed = revision.opcodes().iter().any(|row| row.immediate_bytes > 0);
-        Self { revision, batching, needed, known: Mutex::default() }
+        let finds_memory_blocks = MemoryBlocks::are_found(revision) && batching.is_useful();
+        Self { revision, batching, needed, finds_memory_blocks, cache: Cache::shared() }
+    }
+
+    /// With a cache of its own.
+    pub fn unshared(revision: Revision, batching: Batching) -> Self {
+        Self { cache: Arc::new(Cache::default()), ..Self::new(revision, batching) }
     }
 
     /// The analysed form of raw code of any length and content.
@@ -74,35 +67,24 @@ impl Analysis {
         if self.needed { with_immediates(code, self.revision) } else { Bytecode::new_legacy(code.to_vec().into()) }
     }
 
-    /// The analysed form of code that revm has loaded, or none if revm's own form is right. `hash` is that of the code if
+    /// The analysed form of code that revm has loaded, or none if revm's own form is all there is to it. `hash` is that of the code if
     /// it is known, and then the result is kept.
     pub fn replace(&self, code: &Bytecode, hash: Option<B256>) -> Option<Executed> {
-        if !self.needed {
+        if !self.needed && !self.finds_memory_blocks {
             return None;
         }
         let source = code.original_bytes();
+        let executed = || if self.needed { with_immediates(&source, self.revision) } else { code.clone() };
         let Some(hash) = hash else {
-            return Some(Executed { code: with_immediates(&source, self.revision), blocks: None });
+            return Some(Executed { code: executed(), blocks: None, memory_blocks: None });
         };
-        // A panic elsewhere cannot leave the map half changed, so a poisoned lock is as good as any.
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = known.codes.get(&hash).filter(|found| is_same(&found.source, &source)) {
-            return Some(found.executed.clone());
-        }
-        let blocks = Blocks::find(&source, self.revision, self.batching).map(Arc::new);
-        let executed = Executed { code: with_immediates(&source, self.revision), blocks };
-        if known.bytes + source.len() > KEPT_BYTES_MAX {
-            *known = Known::default();
-        }
-        known.bytes += source.len();
-        known.codes.insert(hash, Analysed { source, executed: executed.clone() });
-        Some(executed)
+        let key = Key { hash, revision: self.revision, batching: self.batching };
+        Some(self.cache.get(key, &source, || {
+            let blocks = Blocks::find(&source, self.revision, self.batching).map(Arc::new);
+            let memory_blocks = MemoryBlocks::find(&source, self.revision, self.batching).map(Arc::new);
+            Executed { code: executed(), blocks, memory_blocks }
+        }))
     }
-}
-
-/// Whether two codes are the same bytes; at once if they are the same allocation, which is the usual case.
-fn is_same(a: &Bytes, b: &Bytes) -> bool {
-    (a.as_ptr() == b.as_ptr() && a.len() == b.len()) || a == b
 }
 
 #[allow(unsafe_code, reason = "revm takes a jump table that is not its own through an unsafe constructor only")]
@@ -124,6 +106,7 @@ fn with_immediates(code: &[u8], revision: Revision) -> Bytecode {
 mod tests {
     use super::*;
     use rand::{Rng, SeedableRng};
+    use revm::primitives::Bytes;
 
     fn random_code(random: &mut impl Rng) -> Vec<u8> {
         let interesting = [0x5b, 0x60, 0x7f, 0xc3, 0xc4, 0xc5, 0x00];
@@ -165,20 +148,10 @@ mod tests {
     }
 
     #[test]
-    fn the_kept_codes_are_bounded() {
-        let analysis = Analysis::new(Revision::Eip6690_2024, Batching::Warm);
-        for i in 0..10_u8 {
-            let code = Bytecode::new_legacy(vec![i; KEPT_BYTES_MAX / 3].into());
-            analysis.replace(&code, Some(B256::repeat_byte(i))).unwrap();
-            let known = analysis.known.lock().unwrap();
-            assert_eq!(known.bytes, known.codes.values().map(|code| code.source.len()).sum::<usize>());
-            assert!((1..=3).contains(&known.codes.len()));
-        }
-    }
-
-    #[test]
     fn revisions_without_immediates_keep_the_code_of_revm() {
-        let analysis = Analysis::new(Revision::Evm384V7, Batching::Warm);
-        assert!(analysis.replace(&Bytecode::new_legacy(Bytes::from_static(&[0xc0])), None).is_none());
+        let code = Bytecode::new_legacy(Bytes::from_static(&[0xc0]));
+        assert!(Analysis::new(Revision::Evm384V7, Batching::Off).replace(&code, Some(code.hash_slow())).is_none());
+        let replaced = Analysis::new(Revision::Evm384V7, Batching::Always).replace(&code, Some(code.hash_slow()));
+        assert_eq!(replaced.unwrap().code.bytecode_ptr(), code.bytecode_ptr());
     }
 }

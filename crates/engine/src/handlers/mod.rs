@@ -1,9 +1,10 @@
 //! Handlers of the field instructions, one file a family, and what they share: operands, gas, operation, as the
 //! specification says it. Everything else is revm's.
 
-pub(crate) mod eip6690;
 pub(crate) mod evm384;
+pub(crate) mod mont_slots;
 pub(crate) mod slot_memory;
+pub(crate) mod slots;
 
 use revm::context_interface::ContextTr;
 use revm::interpreter::interpreter::EthInterpreter;

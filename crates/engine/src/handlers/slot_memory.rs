@@ -4,6 +4,8 @@
 //! growth; the rest of Cmem(W′ + R) − Cmem(W + R) is charged here, before revm's own handler runs, so before the call
 //! family keeps back a 64th of the gas. Without slots this is one comparison.
 
+use std::ops::Range;
+
 use revm::bytecode::opcode::{
     CALL, CALLCODE, CALLDATACOPY, CODECOPY, CREATE, CREATE2, DELEGATECALL, EXTCODECOPY, KECCAK256, LOG0, LOG1, LOG2,
     LOG3, LOG4, MCOPY, MLOAD, MSTORE, MSTORE8, RETURN, RETURNDATACOPY, REVERT, STATICCALL,
@@ -28,6 +30,9 @@ struct Reach {
 
 /// Position of a word on the stack, 0 being the top.
 type Position = usize;
+
+/// Most ranges of an opcode.
+const RANGES_MAX: usize = 2;
 
 /// Length of a range in bytes.
 enum Length {
@@ -59,24 +64,45 @@ const fn reach(opcode: u8) -> Option<Reach> {
 /// An opcode of the EVM that grows memory, with the handler that charges for slots too.
 pub type Wrapped<H> = (u8, Instruction<EthInterpreter, H>);
 
-/// Every opcode of the EVM that grows memory, each with revm's handler behind the charge for slots.
-pub fn wrapped<H: FieldHost>() -> [Wrapped<H>; 22] {
+/// What happens in front of revm's handler of an opcode that reaches memory.
+pub(crate) trait Before {
+    /// Whether anything does.
+    fn is_due<H: FieldHost>(frame: &Frame<'_, H>) -> bool;
+
+    /// What does; a halt ends the frame instead.
+    fn before<const OPCODE: u8, H: FieldHost>(frame: &mut Frame<'_, H>) -> Step;
+}
+
+/// Slots pay their share of the growth.
+pub(crate) struct SlotShare;
+
+impl Before for SlotShare {
+    #[inline(always)]
+    fn is_due<H: FieldHost>(frame: &Frame<'_, H>) -> bool {
+        frame.host.chain().frame.slot_words() != 0
+    }
+
+    fn before<const OPCODE: u8, H: FieldHost>(frame: &mut Frame<'_, H>) -> Step {
+        let slot_words = frame.host.chain().frame.slot_words();
+        charge_share::<OPCODE, H>(frame, slot_words)
+    }
+}
+
+/// Every opcode of the EVM that reaches memory, each with revm's handler behind what `B` does.
+pub fn wrapped<B: Before, H: FieldHost>() -> [Wrapped<H>; 22] {
     macro_rules! wrap {
         ($($opcode:ident: $revms:expr;)*) => {
             [$(($opcode, Instruction::new({
-                fn without_slots<H: FieldHost>(frame: Frame<'_, H>) -> Step {
-                    match frame.host.chain().frame.slot_words() {
-                        0 => $revms(frame),
-                        slot_words => with_slots(frame, slot_words),
-                    }
+                fn directly<B: Before, H: FieldHost>(frame: Frame<'_, H>) -> Step {
+                    if B::is_due(&frame) { behind::<B, H>(frame) } else { $revms(frame) }
                 }
-                // Apart, so that frames without slots do not pay for its registers.
+                // Apart, so that frames where nothing is due do not pay for its registers.
                 #[inline(never)]
-                fn with_slots<H: FieldHost>(mut frame: Frame<'_, H>, slot_words: u64) -> Step {
-                    charge_share::<$opcode, H>(&mut frame, slot_words)?;
+                fn behind<B: Before, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+                    B::before::<$opcode, H>(&mut frame)?;
                     $revms(frame)
                 }
-                without_slots::<H>
+                directly::<B, H>
             }))),*]
         };
     }
@@ -109,28 +135,37 @@ pub fn wrapped<H: FieldHost>() -> [Wrapped<H>; 22] {
 /// Charges for the slots' share of the growth.
 #[inline]
 fn charge_share<const OPCODE: u8, H: FieldHost>(frame: &mut Frame<'_, H>, slot_words: u64) -> Step {
-    let Some(reach) = (const { reach(OPCODE) }) else {
-        return Ok(());
-    };
-    let stack = frame.interpreter.stack.data();
-    if stack.len() < reach.pops {
-        return Ok(()); // revm's handler will say so.
-    }
     let old_words = frame.interpreter.gas.memory().words_num as u64; // usize to u64 widens.
-    let mut new_words = old_words;
-    for &(offset, ref length) in reach.ranges {
-        let length = match *length {
-            Length::Bytes(bytes) => bytes,
-            Length::At(position) => saturated(&stack[stack.len() - 1 - position]),
-        };
-        if length != 0 {
-            let offset = saturated(&stack[stack.len() - 1 - offset]);
-            new_words = new_words.max(words(offset.saturating_add(length)));
-        }
-    }
+    let new_words = ranges::<OPCODE>(frame.interpreter).map(|range| words(range.end)).fold(old_words, u64::max);
     if new_words <= old_words || halts_before_growth::<OPCODE>(frame.interpreter, frame.host.max_initcode_size()) {
         return Ok(());
     }
+    charge_growth(frame, slot_words, old_words, new_words)
+}
+
+/// The ranges of memory that an opcode reaches, as its operands on the stack say; empty ones, where it halts for want of operands.
+pub(super) fn ranges<const OPCODE: u8>(interpreter: &Interpreter) -> impl Iterator<Item = Range<usize>> + use<OPCODE> {
+    let mut found = [const { 0..0 }; RANGES_MAX];
+    let stack = interpreter.stack.data();
+    if let Some(reach) = const { reach(OPCODE) }
+        && stack.len() >= reach.pops
+    {
+        let at = |position: Position| saturated(&stack[stack.len() - 1 - position]);
+        for (found, &(offset, ref length)) in found.iter_mut().zip(reach.ranges) {
+            let length = match *length {
+                Length::Bytes(bytes) => bytes,
+                Length::At(position) => at(position),
+            };
+            if length != 0 {
+                *found = at(offset)..at(offset).saturating_add(length);
+            }
+        }
+    }
+    found.into_iter()
+}
+
+/// What growth costs more with `slot_words` than without.
+fn charge_growth<H: FieldHost>(frame: &mut Frame<'_, H>, slot_words: u64, old_words: u64, new_words: u64) -> Step {
     let growth =
         |slot_words: u64| memory_cost(new_words + slot_words).saturating_sub(memory_cost(old_words + slot_words));
     let (with_slots, by_revm) = (growth(slot_words), growth(0));
@@ -138,6 +173,17 @@ fn charge_share<const OPCODE: u8, H: FieldHost>(frame: &mut Frame<'_, H>, slot_w
     // back cannot lift the gas above its limit: the slots have cost more before.
     frame.interpreter.gas.erase_cost(by_revm.saturating_sub(with_slots));
     charge(&mut frame.interpreter.gas, with_slots.saturating_sub(by_revm))
+}
+
+/// Grows memory to hold `bytes` from `offset` on, and charges for it as the EVM's opcodes do here.
+pub(super) fn grow<H: FieldHost>(frame: &mut Frame<'_, H>, offset: usize, bytes: usize) -> Step {
+    let slot_words = frame.host.chain().frame.slot_words();
+    let old_words = frame.interpreter.gas.memory().words_num as u64; // usize to u64 widens.
+    let new_words = words(offset.saturating_add(bytes));
+    if slot_words > 0 && new_words > old_words {
+        charge_growth(frame, slot_words, old_words, new_words)?;
+    }
+    frame.interpreter.resize_memory(frame.host.gas_params(), offset, bytes)
 }
 
 /// Whether revm's handler halts for a reason of its own before it looks at memory.
@@ -168,6 +214,7 @@ mod tests {
     fn stack_positions_lie_within_what_the_opcode_pops() {
         for opcode in 0..=u8::MAX {
             let row = residue_isa::opcode::evm().iter().find(|row| row.byte == opcode);
+            assert!(reach(opcode).is_none_or(|reach| reach.ranges.len() <= RANGES_MAX));
             for (offset, length) in reach(opcode).iter().flat_map(|reach| reach.ranges) {
                 let pops = usize::from(row.unwrap().pops);
                 assert!(reach(opcode).unwrap().pops <= pops, "{opcode:02x}");

@@ -92,8 +92,9 @@ fn field_instruction(random: &mut impl Rng, revision: Revision, code: Code) -> C
     let words: Vec<u64> = (0..random.random_range(0..=7)).map(|_| random.random_range(0..500)).collect();
     let mut code = code.stack(&words).op(row.byte);
     // The first byte is a marker in some revisions.
+    let marker = revision.slot_rules().and_then(|rules| rules.marker).unwrap_or(0x65);
     code.0.extend((0..row.immediate_bytes).map(|at| match at {
-        0 if random.random() => 0x65,
+        0 if random.random() => marker,
         _ => random.random::<u8>() & 0x83,
     }));
     code

@@ -3,6 +3,7 @@
 //! Both make the same rows bit for bit, redundant limbs included: every step is defined by its effect on limbs.
 
 #[cfg(target_arch = "x86_64")]
+#[allow(clippy::needless_range_loop, clippy::manual_memcpy, reason = "limbs keep their indices, as in the formulas")]
 mod ifma;
 pub(crate) mod scalar;
 #[cfg(test)]
@@ -10,9 +11,10 @@ mod tests;
 
 use std::sync::LazyLock;
 
-use crate::modulus_rows::{ModulusRows, ProductConstants};
-use crate::plan::{BatchStep, Plan};
+use crate::modulus_rows::ModulusRows;
+use crate::plan::Plan;
 use crate::rows::Rows;
+use crate::transfer::Transfer;
 
 /// Ways to run a plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,14 +23,47 @@ pub enum Kernel {
     Scalar,
     /// Eight products at a time with AVX-512 IFMA.
     Ifma,
+    /// Twice four products at a time with AVX-512 IFMA, in vectors of 256 bits: for CPUs that work on 512 bits in halves.
+    IfmaQuads,
 }
 
 static BEST: LazyLock<Kernel> = LazyLock::new(|| {
     let is_off = std::env::var_os("RESIDUE_LANES").is_some_and(|value| value == "off");
-    if !is_off && Kernel::Ifma.is_available() { Kernel::Ifma } else { Kernel::Scalar }
+    match Kernel::Ifma.is_available() && !is_off {
+        false => Kernel::Scalar,
+        true if works_in_halves() => Kernel::IfmaQuads,
+        true => Kernel::Ifma,
+    }
 });
 
+#[cfg(target_arch = "x86_64")]
+static HAS_IFMA: LazyLock<bool> = LazyLock::new(|| {
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512ifma")
+});
+
+/// Does this CPU work on vectors of 512 bits in halves? AMD's family 25 does, Zen 4 being its only member with AVX-512: Software
+/// Optimization Guide for the AMD Zen4 Microarchitecture (57647), §2.11.
+fn works_in_halves() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use core::arch::x86_64::__cpuid;
+        let (vendor, version) = (__cpuid(0), __cpuid(1));
+        let is_amd = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).concat() == b"AuthenticAMD";
+        let family = (version.eax >> 8 & 0xf) + (version.eax >> 20 & 0xff);
+        is_amd && family == 25
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
 impl Kernel {
+    /// All there are.
+    pub const ALL: [Self; 3] = [Self::Scalar, Self::Ifma, Self::IfmaQuads];
+
     /// The fastest kernel of this machine; [`Kernel::Scalar`] if the environment variable `RESIDUE_LANES` is `off`. Decided once.
     pub fn best() -> Self {
         *BEST
@@ -39,14 +74,9 @@ impl Kernel {
         match self {
             Self::Scalar => true,
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma => {
-                is_x86_feature_detected!("avx512f")
-                    && is_x86_feature_detected!("avx512dq")
-                    && is_x86_feature_detected!("avx512vl")
-                    && is_x86_feature_detected!("avx512ifma")
-            }
+            Self::Ifma | Self::IfmaQuads => *HAS_IFMA,
             #[cfg(not(target_arch = "x86_64"))]
-            Self::Ifma => false,
+            Self::Ifma | Self::IfmaQuads => false,
         }
     }
 }
@@ -56,19 +86,30 @@ pub(crate) fn run(kernel: Kernel, plan: &Plan, modulus: &ModulusRows, rows: &mut
     match kernel {
         Kernel::Scalar => scalar::run(plan, modulus, rows),
         #[cfg(target_arch = "x86_64")]
-        Kernel::Ifma => ifma::run(plan, modulus, rows),
+        Kernel::Ifma | Kernel::IfmaQuads => ifma::run(kernel, plan, modulus, rows),
         #[cfg(not(target_arch = "x86_64"))]
-        Kernel::Ifma => unreachable!("this machine has no IFMA; `Kernel::is_available` says so"),
+        Kernel::Ifma | Kernel::IfmaQuads => unreachable!("this machine has no IFMA; `Kernel::is_available` says so"),
     }
 }
 
-/// Runs one batch without companions on rows that exist.
-pub(crate) fn run_batch(kernel: Kernel, constants: &ProductConstants, rows: &mut Rows, batch: &BatchStep) {
+/// Values to rows, all or, if some are not below the modulus, none; returns the set of lanes that are not.
+pub(crate) fn enter(kernel: Kernel, transfer: &Transfer<'_>, bytes: &[u8], rows: &mut Rows) -> u8 {
     match kernel {
-        Kernel::Scalar => scalar::batch(constants, rows.shape(), rows, batch, &[]),
+        Kernel::Scalar => scalar::enter(transfer, bytes, rows),
         #[cfg(target_arch = "x86_64")]
-        Kernel::Ifma => ifma::run_batch(constants, rows, batch),
+        Kernel::Ifma | Kernel::IfmaQuads => ifma::enter(transfer, bytes, rows),
         #[cfg(not(target_arch = "x86_64"))]
-        Kernel::Ifma => unreachable!("this machine has no IFMA; `Kernel::is_available` says so"),
+        Kernel::Ifma | Kernel::IfmaQuads => unreachable!("this machine has no IFMA; `Kernel::is_available` says so"),
+    }
+}
+
+/// Rows to values below the modulus.
+pub(crate) fn leave(kernel: Kernel, transfer: &Transfer<'_>, bytes: &mut [u8], rows: &mut Rows) {
+    match kernel {
+        Kernel::Scalar => scalar::leave(transfer, bytes, rows),
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Ifma | Kernel::IfmaQuads => ifma::leave(transfer, bytes, rows),
+        #[cfg(not(target_arch = "x86_64"))]
+        Kernel::Ifma | Kernel::IfmaQuads => unreachable!("this machine has no IFMA; `Kernel::is_available` says so"),
     }
 }

@@ -1,9 +1,12 @@
 //! The scalar twin: every step on 64-bit and 128-bit integers, limb for limb what the IFMA kernel computes.
 
+use residue_modular::limbs;
+
 use crate::modulus_rows::{Constants, ModulusRows, ProductConstants};
 use crate::plan::{BATCH_LANES, BatchStep, CarryStep, LinearStep, Plan, ReduceStep, SegmentKind};
-use crate::rows::{ROW_LIMBS, Rows};
+use crate::rows::{ROW_LIMBS, Rows, unpack};
 use crate::shape::{LIMB_MASK, ROW_LIMB_BITS, Shape};
+use crate::transfer::{ByteOrder, Transfer};
 
 /// The limbs of a row, padding included.
 pub(crate) type Limbs = [i64; ROW_LIMBS];
@@ -89,6 +92,11 @@ pub(crate) fn products(
 /// carried once. Requires x′ and y′ in [0, R).
 pub(crate) fn product(x: &Limbs, y: &Limbs, constants: &ProductConstants, limbs: usize) -> Limbs {
     let [x, y] = [x, y].map(|operand| words(operand, &constants.lift));
+    product_of_words(&x, &y, constants, limbs)
+}
+
+/// As [`product`] of operands that are lifted and carried.
+fn product_of_words(x: &[u64; ROW_LIMBS], y: &[u64; ROW_LIMBS], constants: &ProductConstants, limbs: usize) -> Limbs {
     let mut t = [0u64; 2 * ROW_LIMBS];
     for i in 0..limbs {
         for j in 0..limbs {
@@ -112,6 +120,59 @@ pub(crate) fn product(x: &Limbs, y: &Limbs, constants: &ProductConstants, limbs:
         out[i] = (kept + carry) as i64; // Sums of 4L halves are below 2⁵⁸.
     }
     out
+}
+
+/// Values to rows, all or, if some are not below the modulus, none; returns the set of lanes that are not.
+pub(super) fn enter(transfer: &Transfer<'_>, bytes: &[u8], rows: &mut Rows) -> u8 {
+    let modulus = transfer.modulus;
+    let (width_limbs, limbs) = (modulus.width_limbs(), modulus.shape().limbs());
+    let mut values = [[0; ROW_LIMBS]; BATCH_LANES];
+    let mut above = 0;
+    for (lane, offset) in transfer.offsets.iter().enumerate() {
+        let value = &mut values[lane][..width_limbs];
+        let bytes = &bytes[*offset..][..width_limbs * limbs::LIMB_BYTES];
+        match transfer.order {
+            ByteOrder::Big => limbs::read_be(bytes, value).expect("a value has 8n bytes"),
+            ByteOrder::Little => {
+                for (limb, bytes) in value.iter_mut().zip(bytes.as_chunks().0) {
+                    *limb = u64::from_le_bytes(*bytes);
+                }
+            }
+        }
+        above |= u8::from(!limbs::less_than(value, modulus.modulus().limbs())) << lane;
+    }
+    if above == 0 {
+        let factor = modulus.entry_factor(transfer.form);
+        for (slot, value) in transfer.slots.iter().zip(&values) {
+            let row = product(&unpack(&value[..width_limbs]), factor, &modulus.entry_constants, limbs);
+            rows.set_row(*slot, &row);
+        }
+    }
+    above
+}
+
+/// Rows to values below the modulus.
+pub(super) fn leave(transfer: &Transfer<'_>, bytes: &mut [u8], rows: &Rows) {
+    let modulus = transfer.modulus;
+    let constants = &modulus.exit_constants;
+    // Limbs of a factor are carried and not negative.
+    let factor = modulus.exit_factor(transfer.form).map(|limb| limb as u64);
+    let mut value = [0; ROW_LIMBS];
+    let value = &mut value[..modulus.width_limbs()];
+    for (slot, offset) in transfer.slots.iter().zip(transfer.offsets) {
+        let x = words(&rows.row(*slot), &constants.lift);
+        let row = product_of_words(&x, &factor, constants, modulus.shape().limbs());
+        modulus.canonicalise(&row, value);
+        let bytes = &mut bytes[*offset..][..value.len() * limbs::LIMB_BYTES];
+        match transfer.order {
+            ByteOrder::Big => limbs::write_be(value, bytes),
+            ByteOrder::Little => {
+                for (limb, bytes) in value.iter().zip(bytes.as_chunks_mut().0) {
+                    *bytes = limb.to_le_bytes();
+                }
+            }
+        }
+    }
 }
 
 /// The 52-bit words of x + lift, which lies in [0, R): limbs fully carried.

@@ -7,11 +7,12 @@ use residue_modular::Modulus;
 
 use super::{Kernel, ifma, scalar};
 use crate::block::{OpKind, SlotBlock};
-use crate::bounds::{Bounds, LIMB_MAX};
-use crate::modulus_rows::ModulusRows;
+use crate::bounds::LIMB_MAX;
+use crate::modulus_rows::{Form, ModulusRows};
 use crate::plan::{BatchStep, Plan, Policy};
 use crate::rows::{ROW_LIMBS, Rows};
 use crate::shape::{LIMB_MASK, ROW_LIMB_BITS, Shape};
+use crate::transfer::{ByteOrder, Transfer};
 
 const ROUNDS: usize = 12_000;
 
@@ -92,9 +93,12 @@ fn products_of_extreme_rows_agree() {
             };
             let mut twin = rows.clone();
             scalar::batch(&modulus.constants.product, shape, &mut twin, &batch, &[]);
-            ifma::run_batch(&modulus.constants.product, &mut rows, &batch);
-            for row in 16..24 {
-                assert_eq!(rows.row(row), twin.row(row), "{shape:?}");
+            for kernel in [Kernel::Ifma, Kernel::IfmaQuads] {
+                let mut rows = rows.clone();
+                ifma::run_batch(kernel, &modulus.constants.product, &mut rows, &batch);
+                for row in 16..24 {
+                    assert_eq!(rows.row(row), twin.row(row), "{shape:?} {kernel:?}");
+                }
             }
         }
     }
@@ -134,24 +138,105 @@ fn agree_on(kind: OpKind, length: usize, seed: u64) {
             block.push_lanes(kind, [(out, x, y)]).unwrap();
         }
         let plan = Plan::new(&block, shape, &Policy::default()).unwrap();
-        let end: Bounds = shape.end_bounds();
         for _ in 0..40 {
             let mut rows = Rows::new(shape, 4);
             for row in 0..4 {
-                // Any value of the end's range: c·M has at least as many bits as M.
-                let mut limbs = random_row(&mut rng, shape, end.limb);
-                let top = shape.limbs() - 1;
-                limbs[top] &= (1 << (shape.modulus_bits() - 2 - 52 * top)) - 1;
-                rows.set_row(row, &limbs);
+                rows.set_row(row, &end_row(&mut rng, shape));
             }
             let mut twin = rows.clone();
             plan.run_with(Kernel::Scalar, &modulus, &mut twin);
-            plan.run_with(Kernel::Ifma, &modulus, &mut rows);
-            for row in 0..4 {
-                assert_eq!(rows.row(row), twin.row(row), "{shape:?}");
+            for kernel in [Kernel::Ifma, Kernel::IfmaQuads] {
+                let mut rows = rows.clone();
+                plan.run_with(kernel, &modulus, &mut rows);
+                for row in 0..4 {
+                    assert_eq!(rows.row(row), twin.row(row), "{shape:?} {kernel:?}");
+                }
             }
         }
     }
+}
+
+#[test]
+fn transfers_agree() {
+    if !Kernel::Ifma.is_available() {
+        return;
+    }
+    let mut rng = ChaCha8Rng::seed_from_u64(15);
+    for modulus in moduli() {
+        transfers_agree_modulo(&modulus, &mut rng);
+        // Values wider than the modulus, up to whole lines.
+        for width_limbs in [modulus.width_limbs() + 1, 8, 16] {
+            let wider = Modulus::with_width(&modulus.modulus().to_be_bytes(), width_limbs);
+            if let Some(wider) = wider.ok().and_then(|modulus| ModulusRows::new(&modulus).ok()) {
+                transfers_agree_modulo(&wider, &mut rng);
+            }
+        }
+    }
+}
+
+fn transfers_agree_modulo(modulus: &ModulusRows, rng: &mut ChaCha8Rng) {
+    let shape = modulus.shape();
+    let value_bytes = 8 * modulus.width_limbs();
+    let m = modulus.modulus().to_be_bytes();
+    let m = &m[m.iter().take_while(|byte| **byte == 0).count()..];
+    for round in 0..ROUNDS / 8 {
+        let count = rng.random_range(1..=8);
+        let mut bytes = vec![0; 8 * value_bytes + 7];
+        let mut offsets: Vec<usize> = (0..count).map(|lane| lane * value_bytes + round % 8).collect();
+        let order = [ByteOrder::Big, ByteOrder::Little][rng.random_range(0..2)];
+        let form = [Form::Canonical, Form::Mont][rng.random_range(0..2)];
+        for offset in &mut offsets {
+            let value = &mut bytes[*offset..][..value_bytes];
+            let at = value_bytes - m.len();
+            value[at..].copy_from_slice(m);
+            match rng.random_range(0..16) {
+                0 if round % 4 == 0 => {} // Not below the modulus.
+                1 => value.fill(0),
+                2 if round % 4 == 0 => {
+                    // A single bit, anywhere.
+                    value.fill(0);
+                    value[rng.random_range(0..value_bytes)] = 1 << rng.random_range(0..8);
+                }
+                _ => {
+                    // Below from a random byte on, which is lowered.
+                    let lowered = rng.random_range(at..value_bytes);
+                    if value[lowered] > 0 {
+                        value[lowered] -= 1;
+                        rng.fill(&mut value[lowered + 1..]);
+                    } else {
+                        value.fill(0);
+                    }
+                }
+            }
+            if order == ByteOrder::Little {
+                value.reverse();
+            }
+        }
+        let slots: Vec<u16> = (0..count).map(|_| rng.random_range(0..20)).collect();
+        let transfer = Transfer { modulus, form, order, slots: &slots, offsets: &offsets };
+        let mut rows = Rows::new(shape, 20);
+        for row in 0..20 {
+            // Ends of plans.
+            rows.set_row(row, &end_row(rng, shape));
+        }
+        let mut twin = rows.clone();
+        assert_eq!(scalar::enter(&transfer, &bytes, &mut twin), ifma::enter(&transfer, &bytes, &mut rows), "{shape:?}");
+        assert!((0..20).all(|row| rows.row(row) == twin.row(row)), "{shape:?}");
+        let slots: Vec<u16> = (0..count).map(|_| rng.random_range(0..20)).collect();
+        let transfer = Transfer { slots: &slots, ..transfer };
+        let mut bytes_of_twin = bytes.clone();
+        scalar::leave(&transfer, &mut bytes_of_twin, &twin);
+        ifma::leave(&transfer, &mut bytes, &mut rows);
+        assert_eq!(bytes, bytes_of_twin, "{shape:?} {form:?} {order:?}");
+    }
+}
+
+/// Any value of the range of a plan's end: c·M has at least as many bits as M.
+fn end_row(rng: &mut ChaCha8Rng, shape: Shape) -> [i64; ROW_LIMBS] {
+    let mut limbs = random_row(rng, shape, shape.end_bounds().limb);
+    let top = shape.limbs() - 1;
+    limbs[top] &= (1 << (shape.modulus_bits() - 2 - 52 * top)) - 1;
+    limbs
 }
 
 #[test]

@@ -18,7 +18,7 @@ use crate::modulus_rows::ModulusRows;
 use crate::rows::Rows;
 use crate::shape::Shape;
 
-pub(crate) use order::{BATCH_LANES, SegmentKind};
+pub(crate) use order::{BATCH_LANES, QUAD_LANES, SegmentKind};
 
 /// Most operations of one block.
 pub const OPERATIONS_MAX: usize = 1 << 24;

@@ -39,6 +39,8 @@ pub(super) struct Order {
 
 /// Lanes of a batch.
 pub(crate) const BATCH_LANES: usize = 8;
+/// Batches of up to this many products take half the time, where CPUs work in halves.
+pub(crate) const QUAD_LANES: usize = 4;
 
 impl Order {
     /// Orders the steps of a block.

@@ -5,6 +5,7 @@
 //! operand a word, [`packed`] those with one word for all, [`immediate`] those with operands behind the opcode and [`values`]
 //! the one with values on the stack.
 
+pub(crate) mod blocks;
 mod immediate;
 mod packed;
 mod values;

@@ -7,6 +7,7 @@ use residue_modular::evm384;
 use revm::interpreter::InstructionResult;
 use revm::primitives::U256;
 
+use super::blocks::{run_block, settle_operands};
 use super::{
     FieldHost, Frame, MUL, Step, bytes_at, bytes_at_mut, charge_base, compute, grow, operate, outside, pop, reach_bytes,
 };
@@ -24,7 +25,11 @@ pub fn v6<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
 
 /// Four byte offsets.
 pub fn v7<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+    if run_block(&mut frame) {
+        return Ok(());
+    }
     let offsets = offsets::<OPCODE, H>(&mut frame)?;
+    settle_operands(&mut frame, offsets);
     grow(&mut frame, offsets, reach_bytes(OPCODE))?;
     operate::<OPCODE, H>(&mut frame, offsets);
     Ok(())
@@ -32,7 +37,11 @@ pub fn v7<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
 
 /// Four byte offsets of big-endian values.
 pub fn v8<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+    if run_block(&mut frame) {
+        return Ok(());
+    }
     let offsets = offsets::<OPCODE, H>(&mut frame)?;
+    settle_operands(&mut frame, offsets);
     grow(&mut frame, offsets, reach_bytes(OPCODE))?;
     let [out, x, y, modulus] = offsets;
     let memory = &mut *frame.interpreter.memory.context_memory_mut();

@@ -1,0 +1,37 @@
+//! What the batch engine makes of a code, for people.
+
+use std::ops::Range;
+
+use residue_lanes::Explanation;
+
+use crate::analysis::Executed;
+use crate::planned::Work;
+
+/// A block of field instructions, and its plan if it has one.
+#[derive(Debug, Clone)]
+pub struct BlockExplained {
+    /// From its first opcode to behind it.
+    pub code: Range<usize>,
+    /// Instructions of each kind, in the order of [`residue_isa::Arithmetic::ALL`].
+    pub instructions: [u32; 3],
+    /// Operations of each kind: lanes of the instructions.
+    pub operations: [u32; 3],
+    /// Estimated cycles of its instructions one by one.
+    pub scalar_cycles: u64,
+    /// The plan it runs as; none if it has not been entered often enough, or if that would be slower.
+    pub plan: Option<Explanation>,
+}
+
+impl BlockExplained {
+    pub(crate) fn new(code: Range<usize>, work: &Work, plan: Option<Explanation>) -> Self {
+        let Work { instructions, operations } = *work;
+        Self { code, instructions, operations, scalar_cycles: work.scalar_cycles(), plan }
+    }
+}
+
+/// The blocks of a code, in its order.
+pub(crate) fn blocks_of(executed: &Executed) -> Vec<BlockExplained> {
+    let slots = executed.blocks.iter().flat_map(|blocks| blocks.explain());
+    let memory = executed.memory_blocks.iter().flat_map(|blocks| blocks.explain());
+    slots.chain(memory).collect()
+}

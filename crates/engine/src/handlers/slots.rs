@@ -1,0 +1,515 @@
+//! The revisions with slots: field contexts, loads and stores, arithmetic. What differs between them is in their
+//! [`SlotRules`], which are constants here, so that each revision's handlers are compiled for it alone.
+//!
+//! Source: the revisions' files in the instruction set. The order of checks is unknown opcode, truncated immediate, stack,
+//! base gas, operands, growth, dynamic gas.
+
+use std::ops::Range;
+
+use residue_isa::revision::eip6690_2024::{Operands, unpack};
+use residue_isa::revision::rules::{EmptyTransfer, ID_MAX, SLOTS_MAX, SetForm, SlotBytesMax, SlotRules};
+use residue_isa::revision::{
+    eip6601, eip6690_2023, eip6690_2024, eip7747, evmone_2023, evmone_2025, evmone_bits, geth6601, geth6601_push3,
+};
+use residue_isa::{Arithmetic, Lanes, Revision};
+use residue_modular::limbs::LIMB_BYTES;
+use residue_modular::{FieldContext, Modulus, Strided};
+use revm::interpreter::interpreter::EthInterpreter;
+use revm::interpreter::interpreter_types::{Immediates, Jumps, LegacyBytecode};
+use revm::interpreter::{Instruction, InstructionResult};
+use revm::primitives::U256;
+
+use super::{FieldHost, Frame, Step, charge, index, pop, slot_memory};
+use crate::halt::Halt;
+use crate::machine::words;
+use crate::prices::memory_cost;
+use crate::slot_file::SlotFile;
+
+/// The most immediate bytes of any field instruction here.
+const IMMEDIATE_BYTES_MAX: usize = 7;
+
+/// One revision's rules, as a type.
+trait Rules {
+    const RULES: SlotRules;
+    const ARITHMETIC: [u8; 3];
+    const REVISION: Revision;
+}
+
+macro_rules! rules {
+    ($($revision:ident: $rules:expr, $module:ident;)*) => {
+        $(
+            #[allow(non_camel_case_types, reason = "named as the revision is")]
+            struct $revision;
+            impl Rules for $revision {
+                const RULES: SlotRules = $rules;
+                const ARITHMETIC: [u8; 3] = $module::INTERFACE.arithmetic;
+                const REVISION: Revision = Revision::$revision;
+            }
+        )*
+
+        /// The handler of an opcode of a revision with slots.
+        pub fn handler<H: FieldHost>(revision: Revision, opcode: u8) -> Option<Instruction<EthInterpreter, H>> {
+            match revision {
+                $(Revision::$revision => handler_of::<$revision, H>(opcode),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+rules! {
+    Eip6601: eip6601::RULES, eip6601;
+    Geth6601: geth6601::RULES, geth6601;
+    Geth6601Push3: geth6601_push3::RULES, geth6601_push3;
+    Eip6690_2023: eip6690_2023::RULES, eip6690_2023;
+    Evmone2023: evmone_2023::RULES, evmone_2023;
+    Eip7747: eip7747::RULES, eip7747;
+    Eip6690_2024: SlotRules::EIP6690_2024, eip6690_2024;
+    Evmone2025: evmone_2025::RULES, evmone_2025;
+    EvmoneBits: evmone_bits::RULES, evmone_bits;
+}
+
+fn handler_of<R: Rules, H: FieldHost>(opcode: u8) -> Option<Instruction<EthInterpreter, H>> {
+    let [add, sub, mul] = R::ARITHMETIC;
+    Some(if opcode == R::RULES.set_modulus {
+        Instruction::new(set_modulus::<R, H>)
+    } else if opcode == R::RULES.load {
+        Instruction::new(load::<R, H>)
+    } else if opcode == R::RULES.store {
+        Instruction::new(store::<R, H>)
+    } else if R::RULES.invert == Some(opcode) {
+        Instruction::new(invert::<R, H>)
+    } else if opcode == add {
+        Instruction::new(add_lanes::<R, H>)
+    } else if opcode == sub {
+        Instruction::new(sub_lanes::<R, H>)
+    } else if opcode == mul {
+        Instruction::new(mul_lanes::<R, H>)
+    } else {
+        return None;
+    })
+}
+
+/// `ADDMODX`: out = x + y mod m in each lane.
+fn add_lanes<R: Rules, H: FieldHost>(frame: Frame<'_, H>) -> Step {
+    arithmetic::<R, H>(frame, Arithmetic::Add, SlotFile::add)
+}
+
+/// `SUBMODX`: out = x − y mod m in each lane.
+fn sub_lanes<R: Rules, H: FieldHost>(frame: Frame<'_, H>) -> Step {
+    arithmetic::<R, H>(frame, Arithmetic::Sub, SlotFile::sub)
+}
+
+/// `MULMODX`: out = x·y mod m in each lane.
+fn mul_lanes<R: Rules, H: FieldHost>(frame: Frame<'_, H>) -> Step {
+    arithmetic::<R, H>(frame, Arithmetic::Mul, SlotFile::mul)
+}
+
+/// `SETMODX`, `SETUPX`: activates the field context of an id; if the id is new, creates it with a modulus from memory and
+/// zeroed slots, which count as memory from then on. Without ids it replaces the one context.
+fn set_modulus<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+    let (id, [offset, size, slot_count]) = match R::RULES.form {
+        SetForm::IdOnStack => {
+            let [id, offset, size, slot_count] = pop(&mut frame)?;
+            (index(id).filter(|&id| id <= ID_MAX), [offset, size, slot_count])
+        }
+        SetForm::IdImmediate => {
+            let [id] = immediate(&mut frame);
+            check_complete(&mut frame)?;
+            (Some(usize::from(id)), pop(&mut frame)?)
+        }
+        SetForm::One => (Some(0), pop(&mut frame)?),
+    };
+    let base = frame.host.chain().prices.base[usize::from(R::RULES.set_modulus)];
+    charge(&mut frame.interpreter.gas, base)?;
+    let Some(id) = id else {
+        return Err(super::halt(&mut frame, Halt::NoContext));
+    };
+    if !matches!(R::RULES.form, SetForm::One) && frame.host.chain_mut().frame.activate(id) {
+        return Ok(());
+    }
+    new_context::<R, H>(frame, id, offset, size, slot_count)
+}
+
+/// The rest of [`set_modulus`] where there is no such context yet.
+#[inline(never)]
+fn new_context<R: Rules, H: FieldHost>(
+    mut frame: Frame<'_, H>,
+    id: usize,
+    offset: U256,
+    size: U256,
+    slot_count: U256,
+) -> Step {
+    let Some(slot_count) = index(slot_count).filter(|count| (R::RULES.slots_min..=SLOTS_MAX).contains(count)) else {
+        return Err(super::halt(&mut frame, Halt::SlotOutOfRange));
+    };
+    let size_and_bytes = index(size).and_then(|size| Some((size, R::RULES.modulus_bytes(size)?)));
+    let Some((size, modulus_bytes)) = size_and_bytes else {
+        return Err(super::halt(&mut frame, Halt::InvalidModulus));
+    };
+    let element_bytes = R::RULES.element_bytes(modulus_bytes);
+    let slot_bytes = frame.host.chain().frame.slot_bytes() + slot_count * element_bytes;
+    let fits = match R::RULES.slot_bytes_max {
+        SlotBytesMax::None => true,
+        SlotBytesMax::Frame(limit) => slot_bytes <= limit,
+        SlotBytesMax::Declared(limit) => slot_count * modulus_bytes <= limit,
+    };
+    if !fits {
+        return Err(super::halt(&mut frame, Halt::SlotOutOfRange));
+    }
+    let range = memory_range(&mut frame, offset, modulus_bytes, R::RULES.set_modulus_grows)?;
+    let Some(modulus) = modulus_in::<R>(&frame.interpreter.memory.context_memory()[range]) else {
+        return Err(super::halt(&mut frame, Halt::InvalidModulus));
+    };
+
+    let machine = frame.host.chain();
+    let memory_words = words(frame.interpreter.memory.len());
+    let counted_bytes = R::RULES.counted_bytes(slot_count, element_bytes);
+    let slot_words = match R::RULES.form {
+        SetForm::One => words(counted_bytes),
+        _ => words(machine.frame.counted_bytes() + counted_bytes),
+    };
+    let growth =
+        memory_cost(memory_words + slot_words).saturating_sub(memory_cost(memory_words + machine.slot_words()));
+    let mut prices = machine.prices.per_width[R::RULES.price_width(size)];
+    prices.set_modulus = machine.prices.per_width[R::RULES.set_modulus_price_width(size)].set_modulus;
+    // evmone charges for constants that powers of two do not need.
+    let is_precomputed = modulus.is_odd() || matches!(R::RULES.form, SetForm::One);
+    charge(&mut frame.interpreter.gas, growth)?;
+    if is_precomputed {
+        charge(&mut frame.interpreter.gas, prices.times(prices.set_modulus, 1))?;
+    }
+    let context = FieldContext::with_element_bytes(modulus, slot_count, element_bytes);
+    let state = &mut frame.host.chain_mut().frame;
+    match R::RULES.form {
+        SetForm::One => state.replace(context, counted_bytes, prices),
+        _ => state.insert(id, context, counted_bytes, prices),
+    }
+    Ok(())
+}
+
+/// `LOADX`: copies slots into memory, canonical and big-endian.
+fn load<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+    let id = context_id::<R, H>(&mut frame, 4)?;
+    let [offset, first_slot, count] = pop(&mut frame)?;
+    let Some(transfer) = transfer::<R, H>(&mut frame, R::RULES.load, id, offset, first_slot, count)? else {
+        return Ok(());
+    };
+    charge(&mut frame.interpreter.gas, transfer.cost)?;
+    if let Some((context, _)) = frame.host.chain_mut().frame.at(transfer.context) {
+        let memory = &mut *frame.interpreter.memory.context_memory_mut();
+        context.load(transfer.first_slot, &mut memory[transfer.range]);
+    }
+    Ok(())
+}
+
+/// `STOREX`: copies memory into slots. Where the revision says so, every value must be canonical, that is below the modulus.
+fn store<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+    let id = context_id::<R, H>(&mut frame, 4)?;
+    let [first_slot, offset, count] = pop(&mut frame)?;
+    let Some(transfer) = transfer::<R, H>(&mut frame, R::RULES.store, id, offset, first_slot, count)? else {
+        return Ok(());
+    };
+    let mut stored = Ok(());
+    if let Some((context, _)) = frame.host.chain_mut().frame.at(transfer.context) {
+        let memory = frame.interpreter.memory.context_memory();
+        if R::RULES.store_reduces {
+            context.store_any(transfer.first_slot, &memory[transfer.range]);
+        } else {
+            stored = context.store(transfer.first_slot, &memory[transfer.range]);
+        }
+    }
+    if stored.is_err() {
+        return Err(super::halt(&mut frame, Halt::ValueOutOfRange));
+    }
+    charge(&mut frame.interpreter.gas, transfer.cost)
+}
+
+/// `INVMODX`: out = x⁻¹ modulo twice a modulus that is a power of two, lane after lane.
+fn invert<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+    let [out, out_stride, x, x_stride, count] = immediate(&mut frame);
+    let [out, x] = [(out, out_stride), (x, x_stride)].map(|(index, stride)| Lanes { index, stride });
+    let machine = frame.host.chain_mut();
+    let base = R::RULES.invert.map_or(0, |opcode| machine.prices.base[usize::from(opcode)]);
+    let Some((context, prices)) = machine.frame.active() else {
+        return Err(halt_of_arithmetic(&mut frame, base, Halt::NoContext));
+    };
+    if [out, x].iter().any(|lanes| !is_inside::<R>(lanes, count, context.slot_count())) {
+        return Err(halt_of_arithmetic(&mut frame, base, Halt::SlotOutOfRange));
+    }
+    if context.is_odd() {
+        return Err(halt_of_arithmetic(&mut frame, base, Halt::InvalidModulus));
+    }
+    let cost = base + prices.times(prices.invert, u64::from(count));
+    // A truncated immediate ends in zeros: a count of 0, which would do nothing here.
+    check_complete(&mut frame)?;
+    charge(&mut frame.interpreter.gas, cost)?;
+    if let Some((context, _)) = frame.host.chain_mut().frame.active() {
+        for lane in 0..usize::from(count) {
+            let done = context.limbs_mut().invert_doubled(strided(out).slot(lane), strided(x).slot(lane));
+            done.expect("the modulus is even, as has been checked");
+        }
+    }
+    Ok(())
+}
+
+/// An arithmetic instruction: `count` lanes of one operation on slots of the active field context.
+#[inline(always)]
+fn arithmetic<R: Rules, H: FieldHost>(
+    mut frame: Frame<'_, H>,
+    operation: Arithmetic,
+    operate: impl Fn(&mut SlotFile, Strided, Strided, Strided, usize),
+) -> Step {
+    if frame.host.chain().in_blocks && run_block::<R, H>(&mut frame) {
+        return Ok(());
+    }
+    let opcode = const { R::ARITHMETIC }[operation as usize];
+    let Some(Operands { out, x, y, count }) = operands::<R, H>(&mut frame) else {
+        return Err(super::halt(&mut frame, Halt::InvalidInstruction));
+    };
+    if !R::RULES.is_strided || R::RULES.lanes_in_turn {
+        // Elsewhere the count of a truncated immediate is 0, which halts below.
+        check_complete(&mut frame)?;
+    }
+    let machine = frame.host.chain_mut();
+    let base = machine.prices.base[usize::from(opcode)];
+    let Some((context, prices)) = machine.frame.active() else {
+        return Err(halt_of_arithmetic(&mut frame, base, Halt::NoContext));
+    };
+    if R::RULES.is_strided && !R::RULES.lanes_in_turn && (count == 0 || out.stride == 0) {
+        return Err(halt_of_arithmetic(&mut frame, base, Halt::InvalidStride));
+    }
+    let inside = if R::RULES.lanes_in_turn {
+        [out, x, y].iter().all(|lanes| is_inside::<R>(lanes, count, context.slot_count()))
+    } else {
+        // u32 to usize widens.
+        (out.last(count).max(x.last(count)).max(y.last(count)) as usize) < context.slot_count()
+    };
+    if !inside {
+        return Err(halt_of_arithmetic(&mut frame, base, Halt::SlotOutOfRange));
+    }
+    let cost = base + prices.times(prices.lane[operation as usize], u64::from(count));
+    charge(&mut frame.interpreter.gas, cost)?;
+    if R::RULES.lanes_in_turn {
+        for lane in 0..usize::from(count) {
+            let [out, x, y] = [out, x, y].map(|lanes| Strided::contiguous(strided(lanes).slot(lane)));
+            operate(context, out, x, y, 1);
+        }
+    } else {
+        operate(context, strided(out), strided(x), strided(y), usize::from(count));
+    }
+    Ok(())
+}
+
+/// Runs the block that begins at this instruction, if there is one, gas covers all of it, its slots exist and it has a
+/// plan. Then it is as if its instructions had run one by one: none of them can halt.
+#[inline(always)]
+fn run_block<R: Rules, H: FieldHost>(frame: &mut Frame<'_, H>) -> bool {
+    let pc = frame.interpreter.bytecode.pc() - 1; // revm has moved on behind the opcode.
+    let blocks = frame.host.chain().frame.blocks.as_ref();
+    let Some(block) = blocks.and_then(|blocks| blocks.get(pc)) else {
+        return false;
+    };
+    run_planned::<R, H>(frame, pc, block.end)
+}
+
+#[inline(never)]
+fn run_planned<R: Rules, H: FieldHost>(frame: &mut Frame<'_, H>, pc: usize, end: usize) -> bool {
+    let machine = frame.host.chain_mut();
+    let Some(blocks) = machine.frame.blocks.clone() else { return false };
+    let Some(block) = blocks.get(pc) else { return false };
+    let Some((context, width)) = machine.frame.active() else { return false };
+    // Modulo a power of two, slots may hold values that are not reduced.
+    let are_reduced = context.is_odd() || !R::RULES.store_reduces;
+    if block.last_slot >= context.slot_count() || !are_reduced {
+        return false;
+    }
+    let code = frame.interpreter.bytecode.bytecode_slice();
+    let Some(plan) = block.plan(blocks.batching(), code, R::REVISION, context.slot_count(), context.shape()) else {
+        return false;
+    };
+    let width = *width;
+    let cost = block.cost(&machine.prices, &width, R::ARITHMETIC);
+    if charge(&mut frame.interpreter.gas, cost).is_err() {
+        return false;
+    }
+    if let Some((context, _)) = machine.frame.active() {
+        context.run(plan);
+    }
+    // From behind the first opcode to behind the block: both lie in the code.
+    frame.interpreter.bytecode.relative_jump((end - pc - 1) as isize);
+    true
+}
+
+/// The operands behind the opcode; goes on behind them. None if a marker should stand there and does not.
+#[inline(always)]
+fn operands<R: Rules, H>(frame: &mut Frame<'_, H>) -> Option<Operands> {
+    if R::RULES.is_strided {
+        return Some(unpack(immediate(frame)));
+    }
+    let [out, x, y] = match R::RULES.marker {
+        None => immediate(frame),
+        Some(marker) => {
+            let [found, operands @ ..]: [u8; 4] = immediate(frame);
+            if found != marker {
+                return None;
+            }
+            operands
+        }
+    };
+    let [out, x, y] = [out, x, y].map(Lanes::one);
+    Some(Operands { out, x, y, count: 1 })
+}
+
+/// The bytes behind the opcode; goes on behind them.
+#[inline(always)]
+pub(super) fn immediate<const N: usize, H>(frame: &mut Frame<'_, H>) -> [u8; N] {
+    const { assert!(N <= IMMEDIATE_BYTES_MAX) };
+    let code = &mut frame.interpreter.bytecode;
+    let immediate = code.read_slice(N).try_into().expect("a slice of that length was asked for");
+    code.relative_jump(N as isize); // At most 7.
+    immediate
+}
+
+/// Halts if the end of the code has cut off the immediate just read.
+#[inline(always)]
+pub(super) fn check_complete<H: FieldHost>(frame: &mut Frame<'_, H>) -> Step {
+    let code = &frame.interpreter.bytecode;
+    if code.pc() <= code.len() { Ok(()) } else { Err(super::halt(frame, Halt::InvalidInstruction)) }
+}
+
+/// Whether `count` lanes are slots that exist. For a count of 0: whether index less stride is one, as evmone computes it.
+#[inline(always)]
+fn is_inside<R: Rules>(lanes: &Lanes, count: u8, slot_count: usize) -> bool {
+    if R::RULES.lanes_in_turn && count == 0 {
+        return lanes.index.checked_sub(lanes.stride).is_some_and(|slot| usize::from(slot) < slot_count);
+    }
+    (lanes.last(count) as usize) < slot_count // u32 to usize widens.
+}
+
+/// Halts of arithmetic by the order of checks. A truncated immediate comes first; where strides halt, padding makes its last
+/// byte, the count, zero, so it always arrives here. Then the base price, which only then has to be affordable.
+#[cold]
+#[inline(never)]
+pub(super) fn halt_of_arithmetic<H: FieldHost>(frame: &mut Frame<'_, H>, base: u64, reason: Halt) -> InstructionResult {
+    let code = &frame.interpreter.bytecode;
+    if code.pc() > code.len() {
+        return super::halt(frame, Halt::InvalidInstruction);
+    }
+    match charge(&mut frame.interpreter.gas, base) {
+        Ok(()) => super::halt(frame, reason),
+        Err(out_of_gas) => out_of_gas,
+    }
+}
+
+/// What a load or store moves and costs.
+struct Transfer {
+    /// Which field context.
+    context: usize,
+    first_slot: usize,
+    /// In memory.
+    range: Range<usize>,
+    cost: u64,
+}
+
+/// The id on top of the stack, where a load or a store names its context; `words` is what it takes in all.
+#[inline(always)]
+fn context_id<R: Rules, H: FieldHost>(frame: &mut Frame<'_, H>, words: usize) -> Result<U256, InstructionResult> {
+    if !R::RULES.transfer_names_context {
+        return Ok(U256::ZERO);
+    }
+    if frame.interpreter.stack.len() < words {
+        return Err(InstructionResult::StackUnderflow);
+    }
+    let [id] = pop(frame)?;
+    Ok(id)
+}
+
+/// Charges the base price and checks the operands of a load or store. None if the count is 0: then there is nothing to do
+/// or to charge.
+fn transfer<R: Rules, H: FieldHost>(
+    frame: &mut Frame<'_, H>,
+    opcode: u8,
+    id: U256,
+    offset: U256,
+    first_slot: U256,
+    count: U256,
+) -> Result<Option<Transfer>, InstructionResult> {
+    let base = frame.host.chain().prices.base[usize::from(opcode)];
+    charge(&mut frame.interpreter.gas, base)?;
+    if count.is_zero() && R::RULES.empty_transfer == EmptyTransfer::Nothing {
+        return Ok(None);
+    }
+    let machine = frame.host.chain_mut();
+    let per_word = machine.prices.transfer_per_word;
+    let position = match R::RULES.transfer_names_context {
+        true => index(id).and_then(|id| machine.frame.position(id)),
+        false => Some(machine.frame.active_position()),
+    };
+    let Some((position, (context, &prices))) =
+        position.and_then(|position| Some((position, machine.frame.at(position)?)))
+    else {
+        return Err(super::halt(frame, Halt::NoContext));
+    };
+    if count.is_zero() && R::RULES.empty_transfer == EmptyTransfer::Context {
+        return Ok(None);
+    }
+    let slot_count = context.slot_count();
+    let element_bytes = context.element_bytes();
+    let is_odd = context.is_odd();
+    let slots = index(first_slot)
+        .zip(index(count))
+        .filter(|&(first, count)| first.checked_add(count).is_some_and(|end| end <= slot_count));
+    let Some((first_slot, count)) = slots else {
+        return Err(super::halt(frame, Halt::SlotOutOfRange));
+    };
+    let bytes = count * element_bytes;
+    let is_load = opcode == R::RULES.load;
+    let grows = if is_load { R::RULES.load_grows } else { R::RULES.store_grows };
+    let range = memory_range(frame, offset, bytes, grows)?;
+    let cost = match per_word {
+        Some(per_word) if !is_odd => per_word * words(bytes),
+        _ => {
+            let priced = if R::RULES.prices_count_mod_256 { count % 256 } else { count };
+            prices.times(if is_load { prices.load } else { prices.store }, priced as u64) // At most 256.
+        }
+    };
+    Ok(Some(Transfer { context: position, first_slot, range, cost }))
+}
+
+/// The range in memory, which grows to hold it or must do so already. An empty range is the start of memory.
+pub(super) fn memory_range<H: FieldHost>(
+    frame: &mut Frame<'_, H>,
+    offset: U256,
+    bytes: usize,
+    grows: bool,
+) -> Result<Range<usize>, InstructionResult> {
+    if bytes == 0 {
+        return Ok(0..0);
+    }
+    if grows {
+        let offset = index(offset).ok_or(InstructionResult::OutOfGas)?;
+        slot_memory::grow(frame, offset, bytes)?;
+        return Ok(offset..offset + bytes);
+    }
+    let range = index(offset).and_then(|start| Some(start..start.checked_add(bytes)?));
+    match range.filter(|range| range.end <= frame.interpreter.memory.len()) {
+        Some(range) => Ok(range),
+        None => Err(super::halt(frame, Halt::MemoryOutOfRange)),
+    }
+}
+
+/// The modulus in these bytes, if the revision has it.
+fn modulus_in<R: Rules>(bytes: &[u8]) -> Option<Modulus> {
+    let moduli = R::RULES.moduli;
+    if moduli.top_byte && bytes.first() == Some(&0) {
+        return None;
+    }
+    let modulus = Modulus::at_least(moduli.min, bytes, bytes.len().div_ceil(LIMB_BYTES)).ok()?;
+    (modulus.is_odd() || moduli.powers_of_two).then_some(modulus)
+}
+
+#[inline(always)]
+fn strided(lanes: Lanes) -> Strided {
+    Strided { index: usize::from(lanes.index), stride: usize::from(lanes.stride) }
+}

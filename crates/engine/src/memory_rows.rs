@@ -1,0 +1,194 @@
+//! Values of EVM384 that are in row form: a frame's memory holds what it held when they were taken or last written back.
+//!
+//! Plans leave their results in rows. Whatever else reads memory has the places that it reads written back before, and whatever
+//! writes to memory has them forgotten, so that nobody can tell.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use residue_isa::revision::evm384::{R_INV_BYTES, VALUE_BYTES};
+use residue_lanes::{ByteOrder, Form, ModulusRows, Rows, Shape};
+use residue_modular::Modulus;
+use residue_modular::evm384::WIDTH_LIMBS;
+
+use crate::memory_blocks::{MemoryBlock, MemoryBlocks, PlaceSet};
+use crate::planned::{Ledger, RowPlan};
+
+/// Values that move together.
+const MOVED_TOGETHER: usize = 8;
+/// The least modulus of rows.
+const MODULUS_MIN: u64 = 3;
+
+/// The rows of a frame.
+#[derive(Debug)]
+pub(crate) struct MemoryRows {
+    /// The modulus as it lies in memory.
+    bytes: [u8; VALUE_BYTES],
+    /// None if it has no rows.
+    field: Option<Field>,
+    /// The places whose value is in their row, and those of them whose value in memory is older.
+    holds: PlaceSet,
+    is_newer: PlaceSet,
+    /// Where a block runs whose places are settled: nothing in this part of the code needs to ask.
+    pub settled: Range<usize>,
+    /// What plans have gained in the transaction.
+    ledger: Ledger,
+}
+
+#[derive(Debug)]
+struct Field {
+    modulus: Arc<ModulusRows>,
+    rows: Rows,
+    /// −m⁻¹ mod 2⁶⁴, in the order of values' bytes.
+    r_inv: [u8; R_INV_BYTES],
+}
+
+impl Field {
+    fn new(bytes: &[u8; VALUE_BYTES], order: ByteOrder, place_count: usize) -> Option<Self> {
+        let mut be_bytes = *bytes;
+        if order == ByteOrder::Little {
+            be_bytes.reverse();
+        }
+        let modulus = Modulus::at_least(MODULUS_MIN, &be_bytes, WIDTH_LIMBS).ok().filter(Modulus::is_odd)?;
+        let r_inv = residue_modular::limbs::n0_of(modulus.limbs()[0]);
+        let r_inv = match order {
+            ByteOrder::Little => r_inv.to_le_bytes(),
+            ByteOrder::Big => r_inv.to_be_bytes(),
+        };
+        let modulus = ModulusRows::shared(&modulus).ok()?;
+        let rows = Rows::new(modulus.shape(), u16::try_from(place_count).ok()?);
+        Some(Self { modulus, rows, r_inv })
+    }
+}
+
+impl MemoryRows {
+    /// No values, for the modulus that lies in memory at `modulus`; code that changes it pays in `ledger`.
+    pub fn new(blocks: &MemoryBlocks, memory: &[u8], modulus: usize, ledger: Ledger) -> Self {
+        let bytes = modulus_at(memory, modulus);
+        let field = || {
+            ledger.note_modulus();
+            Field::new(&bytes, blocks.order(), blocks.places().len())
+        };
+        Self {
+            field: if ledger.is_open() { field() } else { None },
+            bytes,
+            holds: PlaceSet::default(),
+            is_newer: PlaceSet::default(),
+            settled: 0..0,
+            ledger,
+        }
+    }
+
+    /// Whether there is nothing to write back or to forget.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.holds.is_empty()
+    }
+
+    /// Makes these the rows of the modulus that lies in memory at `modulus`.
+    pub fn use_modulus(&mut self, blocks: &MemoryBlocks, memory: &mut [u8], modulus: usize) {
+        if self.bytes != memory[modulus..][..VALUE_BYTES] {
+            self.settle_all(blocks, memory);
+            *self = Self::new(blocks, memory, modulus, self.ledger.clone());
+        }
+    }
+
+    /// The layout of rows, if the modulus has one and plans may run.
+    pub fn shape(&self) -> Option<Shape> {
+        self.field.as_ref().filter(|_| self.ledger.is_open()).map(|field| field.modulus.shape())
+    }
+
+    /// Runs a plan of `block` made for these places and this shape; false, with nothing done that can be seen, unless its
+    /// operands and r_inv are those of Montgomery arithmetic. Memory reaches as far as the block.
+    pub fn run(&mut self, blocks: &MemoryBlocks, block: &MemoryBlock, plan: &RowPlan<PlaceSet>, memory: &[u8]) -> bool {
+        let Some(field) = &mut self.field else { return false };
+        let r_inv = &memory[block.modulus + VALUE_BYTES..];
+        if block.multiplies && r_inv[..R_INV_BYTES] != field.r_inv {
+            return false;
+        }
+        if !plan.reads.is_within(&self.holds) {
+            let mut missing = plan.reads;
+            missing.remove_all(&self.holds);
+            self.ledger.note_moved(missing.iter().count());
+            let all_entered = each_eight(blocks, &missing, |slots, offsets| {
+                let Field { modulus, rows, .. } = &mut *field;
+                let entered = rows.enter(modulus, Form::Mont, blocks.order(), slots, memory, offsets).is_ok();
+                if entered {
+                    slots.iter().for_each(|&slot| self.holds.insert(usize::from(slot)));
+                }
+                entered
+            });
+            if !all_entered {
+                return false;
+            }
+        }
+        plan.plan.run(&field.modulus, &mut field.rows);
+        self.ledger.note_run(plan);
+        self.holds.insert_all(&plan.writes);
+        self.is_newer.insert_all(&plan.writes);
+        true
+    }
+
+    /// Writes back what is read in a range, and forgets what is there if it will be written to.
+    #[inline(never)]
+    pub fn settle_range(&mut self, blocks: &MemoryBlocks, memory: &mut [u8], range: &Range<usize>, is_written: bool) {
+        let places: PlaceSet = blocks.places_in(range).collect();
+        if places.is_empty() {
+            return;
+        }
+        self.write_back(blocks, memory, &places);
+        if is_written {
+            self.holds.remove_all(&places);
+        }
+    }
+
+    /// Writes back what a block names, and forgets what it writes; its instructions then run one by one.
+    pub fn settle_block(&mut self, blocks: &MemoryBlocks, block: &MemoryBlock, memory: &mut [u8]) {
+        self.write_back(blocks, memory, &block.names);
+        self.holds.remove_all(&block.writes);
+        self.settled = block.code.clone();
+    }
+
+    /// Writes everything back and forgets it.
+    pub fn settle_all(&mut self, blocks: &MemoryBlocks, memory: &mut [u8]) {
+        let all = self.is_newer;
+        self.write_back(blocks, memory, &all);
+        self.holds = PlaceSet::default();
+    }
+
+    fn write_back(&mut self, blocks: &MemoryBlocks, memory: &mut [u8], places: &PlaceSet) {
+        let due = self.is_newer.intersection(places);
+        if due.is_empty() {
+            return;
+        }
+        let Some(field) = &mut self.field else { return };
+        self.ledger.note_moved(due.iter().count());
+        each_eight(blocks, &due, |slots, offsets| {
+            field.rows.leave(&field.modulus, Form::Mont, blocks.order(), slots, memory, offsets);
+            true
+        });
+        self.is_newer.remove_all(&due);
+    }
+}
+
+/// Calls `move_values` with up to eight places at a time, their numbers and offsets, until it returns false; says whether it
+/// never did.
+fn each_eight(blocks: &MemoryBlocks, places: &PlaceSet, mut move_values: impl FnMut(&[u16], &[usize]) -> bool) -> bool {
+    let (mut slots, mut offsets, mut count) = ([0; MOVED_TOGETHER], [0; MOVED_TOGETHER], 0);
+    for place in places.iter() {
+        slots[count] = u16::try_from(place).expect("there are at most 1024 places");
+        offsets[count] = blocks.places()[place] as usize; // u32 to usize widens.
+        count += 1;
+        if count == MOVED_TOGETHER {
+            if !move_values(&slots, &offsets) {
+                return false;
+            }
+            count = 0;
+        }
+    }
+    count == 0 || move_values(&slots[..count], &offsets[..count])
+}
+
+fn modulus_at(memory: &[u8], at: usize) -> [u8; VALUE_BYTES] {
+    memory[at..][..VALUE_BYTES].try_into().expect("the slice was cut to 48 bytes")
+}

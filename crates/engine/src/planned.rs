@@ -1,0 +1,267 @@
+//! The plan of a block: when it is made, whether it is worth running, and what all plans of the process may take.
+
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use residue_lanes::{Plan, Policy, Shape, SlotBlock};
+
+use crate::blocks::Batching;
+
+/// A block is planned when it is entered for this time. Planning takes as long as about five executions and is not paid in
+/// gas, so by then the block has paid as much again.
+const ENTRIES_BEFORE_PLAN: u32 = 6;
+/// Bytes of all plans at once in the process: 64 MiB, and what the last of them takes. Blocks that come later run plain until
+/// others go.
+pub(crate) const PLAN_BYTES_MAX: usize = 64 << 20;
+/// Cycles of one product and one sum by the scalar kernels, and of the dispatch of one instruction.
+const SCALAR_CYCLES: [u64; 3] = [16, 16, 116];
+const DISPATCH_CYCLES: u64 = 12;
+/// Cycles of moving up to eight values from one form to the other.
+const MOVE_CYCLES: u64 = 450;
+/// Values that move together.
+const MOVED_TOGETHER: usize = 8;
+
+/// Cycles of making the rows of a modulus that was not met lately.
+const MODULUS_CYCLES: i64 = 1 << 14;
+
+/// Losses beyond all gains after which a transaction runs no more plans: about as much as planning two blocks.
+const LOSS_CYCLES_MAX: i64 = 1 << 18;
+/// Gains beyond this are forgotten, so that no code can save up for a long time of losses.
+const BALANCE_CYCLES_MAX: i64 = 1 << 20;
+
+/// A plan with what it reads and writes as sets.
+#[derive(Debug)]
+pub(crate) struct RowPlan<S> {
+    /// The plan.
+    pub plan: Plan,
+    /// [`Plan::inputs`].
+    pub reads: S,
+    /// [`Plan::outputs`].
+    pub writes: S,
+    /// What it gains against its instructions one by one, in cycles; less than nothing where it is there to save moves.
+    gain_cycles: i64,
+}
+
+impl<S: FromIterator<usize>> RowPlan<S> {
+    fn new(plan: Plan, gain_cycles: i64) -> Self {
+        let set = |slots: &[u16]| slots.iter().map(|&slot| usize::from(slot)).collect();
+        Self { reads: set(plan.inputs()), writes: set(plan.outputs()), plan, gain_cycles }
+    }
+}
+
+/// What a block executes when its instructions run one by one.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Work {
+    /// Instructions of each kind, in the order of [`residue_isa::Arithmetic::ALL`].
+    pub instructions: [u32; 3],
+    /// Operations of each kind: lanes of the instructions.
+    pub operations: [u32; 3],
+}
+
+impl Work {
+    /// What the plain engine takes, about.
+    pub fn scalar_cycles(&self) -> u64 {
+        let operations: u64 = (0..3).map(|kind| SCALAR_CYCLES[kind] * u64::from(self.operations[kind])).sum();
+        operations + DISPATCH_CYCLES * self.instructions.iter().copied().map(u64::from).sum::<u64>()
+    }
+}
+
+/// The plan of a block, for the first number of slots and shape that it was entered with.
+#[derive(Debug)]
+pub(crate) struct PlanCell<S> {
+    entries: AtomicU32,
+    planned: OnceLock<Planned<S>>,
+}
+
+#[derive(Debug)]
+struct Planned<S> {
+    slot_count: u16,
+    shape: Shape,
+    /// None if the scalar kernels are faster.
+    plan: Option<Counted<S>>,
+}
+
+impl<S> Default for PlanCell<S> {
+    fn default() -> Self {
+        Self { entries: AtomicU32::new(0), planned: OnceLock::new() }
+    }
+}
+
+impl<S: FromIterator<usize>> PlanCell<S> {
+    /// The plan for a number of slots and a shape, if there is one and it pays; made of `block` when it is time.
+    pub fn get(
+        &self,
+        batching: Batching,
+        slot_count: usize,
+        shape: Option<Shape>,
+        work: &Work,
+        block: impl FnOnce(u16) -> Option<SlotBlock>,
+    ) -> Option<&RowPlan<S>> {
+        let planned = match self.planned.get() {
+            Some(planned) => planned,
+            None => {
+                let is_warm = || self.entries.fetch_add(1, Ordering::Relaxed) + 1 >= ENTRIES_BEFORE_PLAN;
+                if batching != Batching::Always && !is_warm() {
+                    return None;
+                }
+                if plan_bytes() > PLAN_BYTES_MAX {
+                    return None;
+                }
+                let (shape, slot_count) = (shape?, u16::try_from(slot_count).ok()?);
+                self.planned.get_or_init(|| {
+                    let plan = block(slot_count).and_then(|block| Plan::new(&block, shape, &Policy::default()).ok());
+                    let pays = |plan: &Plan| plan.predicted_cycles() < work.scalar_cycles() + moving_cycles(plan);
+                    let plan = plan.filter(|plan| batching == Batching::Always || pays(plan)).map(|plan| {
+                        let gain_cycles = match batching {
+                            Batching::Always => BALANCE_CYCLES_MAX,
+                            _ => signed(work.scalar_cycles()) - signed(plan.predicted_cycles()),
+                        };
+                        Counted::new(plan, gain_cycles)
+                    });
+                    Planned { slot_count, shape, plan }
+                })
+            }
+        };
+        let fits = usize::from(planned.slot_count) == slot_count && Some(planned.shape) == shape;
+        planned.plan.as_ref().filter(|_| fits).map(|counted| &counted.plan)
+    }
+}
+
+impl<S> PlanCell<S> {
+    /// The plan, if it has been made and pays.
+    pub fn made(&self) -> Option<&Plan> {
+        self.planned.get()?.plan.as_ref().map(|counted| &counted.plan.plan)
+    }
+}
+
+/// What it takes to bring the slots of a block to limbs and back, where its neighbours leave and want them in rows.
+fn moving_cycles(plan: &Plan) -> u64 {
+    let moves = plan.inputs().len().div_ceil(MOVED_TOGETHER) + plan.outputs().len().div_ceil(MOVED_TOGETHER);
+    MOVE_CYCLES * moves as u64 // Far below 2⁶⁴.
+}
+
+/// What plans have gained in a transaction, with what moving values and new moduli have cost; its frames share it. A plan may lose against its instructions where its
+/// neighbours want values in rows; code in which such plans win nothing would be slowed down without paying for it, so they
+/// stop when losses have used up what was gained before, and a little more.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ledger {
+    /// One thread runs a transaction; atomic, so that an EVM may move to another.
+    balance_cycles: Arc<AtomicI64>,
+}
+
+impl Ledger {
+    /// Whether plans may run.
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        self.balance_cycles.load(Ordering::Relaxed) > -LOSS_CYCLES_MAX
+    }
+
+    #[inline]
+    fn add(&self, cycles: i64) {
+        let balance_cycles = self.balance_cycles.load(Ordering::Relaxed) + cycles;
+        self.balance_cycles.store(balance_cycles.min(BALANCE_CYCLES_MAX), Ordering::Relaxed);
+    }
+
+    /// Notes that a plan has run.
+    #[inline]
+    pub fn note_run<S>(&self, plan: &RowPlan<S>) {
+        self.add(plan.gain_cycles);
+    }
+
+    /// Notes that values have moved from one form to the other.
+    #[inline]
+    pub fn note_moved(&self, values: usize) {
+        self.add(-signed(MOVE_CYCLES * values.div_ceil(MOVED_TOGETHER) as u64)); // Far below 2⁶⁴.
+    }
+
+    /// Notes that rows of another modulus were made.
+    pub fn note_modulus(&self) {
+        self.add(-MODULUS_CYCLES);
+    }
+}
+
+/// Cycles are far below 2⁶³.
+fn signed(cycles: u64) -> i64 {
+    i64::try_from(cycles).unwrap_or(i64::MAX / 4)
+}
+
+static PLAN_BYTES: AtomicUsize = AtomicUsize::new(0);
+
+/// Bytes of all plans that exist.
+pub(crate) fn plan_bytes() -> usize {
+    PLAN_BYTES.load(Ordering::Relaxed)
+}
+
+/// A plan, counted as long as it lives.
+#[derive(Debug)]
+struct Counted<S> {
+    plan: RowPlan<S>,
+    bytes: usize,
+}
+
+impl<S: FromIterator<usize>> Counted<S> {
+    fn new(plan: Plan, gain_cycles: i64) -> Self {
+        let bytes = plan.explain().table_bytes;
+        PLAN_BYTES.fetch_add(bytes, Ordering::Relaxed);
+        Self { plan: RowPlan::new(plan, gain_cycles), bytes }
+    }
+}
+
+impl<S> Drop for Counted<S> {
+    fn drop(&mut self) {
+        PLAN_BYTES.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use residue_lanes::OpKind;
+    use residue_modular::Modulus;
+
+    use super::*;
+
+    /// A plan of one product that is said to gain so much.
+    fn plan(gain_cycles: i64) -> RowPlan<std::collections::BTreeSet<usize>> {
+        let mut block = SlotBlock::new(3);
+        block.push_lanes(OpKind::Mul, [(0, 1, 2)]).unwrap();
+        let modulus = Modulus::from_be_bytes(&[0x1b; 48]).unwrap();
+        let plan = Plan::new(&block, Shape::of(&modulus).unwrap(), &Policy::default()).unwrap();
+        RowPlan::new(plan, gain_cycles)
+    }
+
+    #[test]
+    fn plans_that_only_lose_stop_and_those_that_mostly_win_go_on() {
+        let (winning, losing) = (plan(5000), plan(-1000));
+        let ledger = Ledger::default();
+        let runs = (0..).take_while(|_| {
+            ledger.note_run(&losing);
+            ledger.is_open()
+        });
+        let runs = runs.count();
+        assert!((100..1000).contains(&runs), "{runs}");
+
+        let ledger = Ledger::default();
+        for _ in 0..100_000 {
+            ledger.note_run(&winning);
+            ledger.note_run(&losing);
+            ledger.note_moved(8);
+            assert!(ledger.is_open());
+        }
+        // What was won long ago does not pay for more than a bounded loss.
+        let paid = (0..).take_while(|_| {
+            ledger.note_moved(64);
+            ledger.is_open()
+        });
+        assert!(paid.count() < 1000);
+    }
+
+    #[test]
+    fn frames_of_a_transaction_pay_for_new_moduli_together() {
+        let caller = Ledger::default();
+        let frames = (0..).take_while(|_| {
+            caller.clone().note_modulus();
+            caller.is_open()
+        });
+        assert!((8..100).contains(&frames.count()));
+    }
+}

@@ -1,0 +1,39 @@
+//! Contracts in place of precompiles: a call of such an address is given their code before revm looks at it.
+
+use std::collections::BTreeMap;
+
+use revm::interpreter::FrameInput;
+use revm::interpreter::interpreter_action::FrameInit;
+use revm::primitives::{Address, B256};
+use revm::state::Bytecode;
+
+use crate::engine::Replacement;
+
+/// Where revm is told that the code comes from: an address without a precompile. No instruction can see it.
+const CODE_ADDRESS: Address = Address::repeat_byte(0xc1);
+
+/// Codes by address, with their hashes.
+#[derive(Debug)]
+pub(crate) struct Replacements(BTreeMap<Address, (B256, Bytecode)>);
+
+impl Replacements {
+    pub fn new(replacements: &[Replacement]) -> Self {
+        let entry = |Replacement { address, code }: &Replacement| {
+            let mut bytes = [0; 20];
+            bytes[18..].copy_from_slice(&address.to_be_bytes());
+            let code = Bytecode::new_legacy(code.clone().into());
+            (Address::from(bytes), (code.hash_slow(), code))
+        };
+        Self(replacements.iter().map(entry).collect())
+    }
+
+    /// Puts the code into a call of one of the addresses.
+    pub fn apply(&self, init: &mut FrameInit) {
+        if let FrameInput::Call(call) = &mut init.frame_input
+            && let Some((hash, code)) = self.0.get(&call.bytecode_address)
+        {
+            call.known_bytecode = (*hash, code.clone());
+            call.bytecode_address = CODE_ADDRESS;
+        }
+    }
+}

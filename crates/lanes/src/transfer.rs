@@ -1,0 +1,24 @@
+//! Transfers: which values go between bytes and rows, and how they lie there.
+
+use crate::modulus_rows::{Form, ModulusRows};
+
+/// The order of a value's bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ByteOrder {
+    /// The lowest byte first.
+    Little,
+    /// The highest byte first.
+    Big,
+}
+
+/// Up to eight values of n limbs of 64 bits, each a slot and its place in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transfer<'a> {
+    pub modulus: &'a ModulusRows,
+    /// What the bytes mean.
+    pub form: Form,
+    pub order: ByteOrder,
+    pub slots: &'a [u16],
+    /// Where the 8n bytes of each begin.
+    pub offsets: &'a [usize],
+}
