@@ -1,11 +1,26 @@
 //! Contracts on BLS12-381. Points are encoded as in EIP-2537: 64 bytes for an element of Fp, big-endian with 16 zero bytes in
 //! front; all zeros for the identity.
 
+pub mod compressed;
+pub mod decompress_g1;
+pub mod decompress_g2;
 pub mod fp2_mul;
+pub mod g1_add;
+pub mod g1_msm;
+pub mod g1_mul;
+pub mod g2_add;
+pub mod g2_msm;
+pub mod g2_mul;
+pub mod map_fp2_to_g2;
+pub mod map_fp_to_g1;
+mod msm;
 pub mod pairing;
+mod sum;
 
+use num_bigint::BigUint;
+use residue_curves::bls12_381::{G1, G2, Group};
 use residue_curves::{Affine, Fp2};
-use residue_ir::{Machine, WordOp};
+use residue_ir::{Bundle, Machine, WordOp};
 
 /// Bytes of an encoded element of Fp. EIP-2537, “Fine points and encoding of base elements”.
 pub(crate) const FP_BYTES: u32 = 64;
@@ -41,4 +56,61 @@ pub(crate) fn any_nonzero<M: Machine>(machine: &M, offset: M::Word, elements: u3
     });
     let any = words.reduce(|any, word| machine.word_op(WordOp::Or, any, word));
     machine.bind(any.expect("a point has coordinates"))
+}
+
+/// `value` as an encoded element of Fp.
+pub(crate) fn encoded(value: &BigUint) -> Vec<u8> {
+    let digits = value.to_bytes_be();
+    let mut bytes = vec![0; FP_BYTES as usize - digits.len()];
+    bytes.extend(digits);
+    bytes
+}
+
+/// A group whose points are encoded as in EIP-2537.
+pub(crate) trait Encoded<M: Machine>: Group<M> {
+    /// Bytes of a point.
+    const POINT_BYTES: u32;
+}
+
+impl<M: Machine> Encoded<M> for G1 {
+    const POINT_BYTES: u32 = 2 * FP_BYTES;
+}
+
+impl<M: Machine> Encoded<M> for G2 {
+    const POINT_BYTES: u32 = 4 * FP_BYTES;
+}
+
+/// Parses the coordinates of a point; those of the identity are zero.
+pub(crate) fn parse_point<M: Machine, G: Encoded<M>>(machine: &M, offset: M::Word) -> Affine<G::Coordinate> {
+    Affine::from_list((0..G::POINT_BYTES / FP_BYTES).map(|number| parse_fp(machine, offset, number)).collect())
+}
+
+/// 1 if the encoded point at `offset` is not the identity, else 0.
+pub(crate) fn is_finite<M: Machine, G: Encoded<M>>(machine: &M, offset: M::Word) -> M::Word {
+    let is_identity = machine.not(any_nonzero(machine, offset, G::POINT_BYTES / FP_BYTES));
+    machine.bind(machine.not(is_identity))
+}
+
+/// A point of canonical values in bytes, for examples.
+pub(crate) fn encoded_point<C: Elements>(point: &Affine<C>) -> Vec<u8> {
+    let elements = point.x.elements().into_iter().chain(point.y.elements());
+    elements.flat_map(|value| encoded(&value)).collect()
+}
+
+/// Canonical values of a coordinate.
+pub(crate) trait Elements {
+    /// In the order of the encoding.
+    fn elements(&self) -> Vec<BigUint>;
+}
+
+impl Elements for BigUint {
+    fn elements(&self) -> Vec<BigUint> {
+        vec![self.clone()]
+    }
+}
+
+impl Elements for Fp2<BigUint> {
+    fn elements(&self) -> Vec<BigUint> {
+        vec![self.c0.clone(), self.c1.clone()]
+    }
 }

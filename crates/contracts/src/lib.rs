@@ -7,7 +7,9 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
 pub mod bls12_381;
+pub mod evm384;
 
+use residue_curves::published::Fp2Product;
 use residue_engine::Fork;
 use residue_engine::native;
 use residue_ir::Program;
@@ -23,6 +25,9 @@ pub struct Contract {
     pub interface: &'static str,
     /// Its program, recorded anew.
     pub program: fn() -> Program,
+    /// Its program with products in Fp2 made in the given way, if it is one of the published ones, which had both. `program`
+    /// has three multiplications a product.
+    pub with_product: Option<fn(Fp2Product) -> Program>,
     /// The precompile that it replaces byte for byte.
     pub precompile: Option<u16>,
     /// An input to try it with, and to measure.
@@ -30,7 +35,25 @@ pub struct Contract {
 }
 
 /// Every contract.
-pub const CONTRACTS: &[Contract] = &[bls12_381::pairing::CONTRACT, bls12_381::fp2_mul::CONTRACT];
+pub const CONTRACTS: &[Contract] = &[
+    bls12_381::pairing::CONTRACT,
+    bls12_381::g1_add::CONTRACT,
+    bls12_381::g1_msm::CONTRACT,
+    bls12_381::g2_add::CONTRACT,
+    bls12_381::g2_msm::CONTRACT,
+    bls12_381::map_fp_to_g1::CONTRACT,
+    bls12_381::map_fp2_to_g2::CONTRACT,
+    bls12_381::decompress_g1::CONTRACT,
+    bls12_381::decompress_g2::CONTRACT,
+    bls12_381::fp2_mul::CONTRACT,
+    bls12_381::g1_mul::CONTRACT,
+    bls12_381::g2_mul::CONTRACT,
+    evm384::f6m_mul::CONTRACT,
+    evm384::synthetic_loop::CONTRACT,
+    evm384::miller_loop::CONTRACT,
+    evm384::final_exponentiation::CONTRACT,
+    evm384::pairing_eq::CONTRACT,
+];
 
 /// The contract named `name`.
 pub fn find(name: &str) -> Option<&'static Contract> {

@@ -66,7 +66,9 @@ fn every_example_runs_under_every_revision_as_evaluated() {
         let (program, example) = ((contract.program)(), (contract.example)());
         let expected = residue_ir::evaluate(&program, &example);
         for &revision in Revision::ALL {
-            let code = compile(&program, revision, &GasSchedule::default_for(revision).unwrap()).unwrap().code;
+            // All are over the base field of BLS12-381, which every revision has.
+            let compiled = compile(&program, revision, &GasSchedule::default_for(revision).unwrap());
+            let code = compiled.unwrap_or_else(|error| panic!("{}, {revision}: {error}", contract.name)).code;
             let engine = Engine::new(EngineConfig::default_for(revision)).unwrap();
             let outcome = engine.run_code(&code, &example, 10_000_000);
             assert_eq!(outcome.halt, Halt::Return, "{}, {revision}", contract.name);

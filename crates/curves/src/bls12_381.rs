@@ -8,21 +8,48 @@ pub mod constants;
 pub mod final_exponentiation;
 pub mod g1;
 pub mod g2;
+pub mod groups;
+pub mod isogeny;
+pub mod map_g1;
+pub mod map_g2;
 pub mod miller;
+pub mod sum_of_products;
+pub mod torsion;
 
 pub use constants::X_ABS;
 pub use final_exponentiation::{final_exponentiation, is_final_exponentiation_one};
+pub use groups::{G1, G2, Group};
 pub use miller::{Pairs, miller_loop};
+pub use sum_of_products::{ProductGroup, SumOfProducts};
 
-use crate::chain::pow_constant;
+use crate::base_chain::pow_in_base;
+use crate::ladder::ladder;
+use num_bigint::BigUint;
 use residue_ir::Machine;
+use residue_modular::Fe;
 
-/// a ↦ a⁻¹ = a^(p−2) in Fp, as a function; 0 ↦ 0.
+/// a ↦ a⁻¹ = a^(p − 2) in Fp, as a function; 0 ↦ 0.
 pub fn invert<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
-    machine.function("fp_inverse", a, |_, a| pow_constant(a, &(constants::modulus() - 2u32)))
+    machine.function("fp_inverse", a, |machine, a| power(machine, a, &(constants::modulus() - 2u32)))
 }
 
-/// 1 if the product of the pairings e(P, Q) over the first `count` of `pairs` is one, else 0. Points must lie in their
+/// (a, e) ↦ aᵉ in Fp, for exponents that are short in base |x|.
+pub(crate) fn power<M: Machine>(machine: &M, a: M::Fe, exponent: &BigUint) -> M::Fe {
+    pow_in_base(a, exponent, X_ABS, |a| machine.function("fp_power_of_x_abs", a, |_, a| power_of_x_abs(a)))
+}
+
+/// The same without calls: 2,100 bytes more, 120 gas less.
+pub(crate) fn power_written_out<F: Fe>(a: F, exponent: &BigUint) -> F {
+    pow_in_base(a, exponent, X_ABS, power_of_x_abs)
+}
+
+/// a ↦ a^|x|.
+fn power_of_x_abs<F: Fe>(a: F) -> F {
+    let squarings = |(): &(), count, power: F| (0..count).fold(power, |power, _| power.square());
+    ladder(&(), X_ABS, a, squarings, |(), power| power * a)
+}
+
+/// 1 if the product of the pairings e(P, Q) over the first `count` of `pairs`, at least one, is one, else 0. Points must lie in their
 /// groups: ask [`g1::membership`] of each P before, and [`Pairs::membership`] of each Q after the check.
 pub fn pairing_check<M: Machine>(machine: &M, pairs: &Pairs<M::Fe>, count: M::Word) -> M::Word {
     let f = miller_loop(machine, pairs, count);

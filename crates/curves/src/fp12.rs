@@ -7,6 +7,7 @@ use crate::fp2::Fp2;
 use crate::fp4::{self, Fp4};
 use crate::fp6::Fp6;
 use core::ops::Mul;
+use residue_modular::scope::enter;
 use residue_modular::{Fe, bundle};
 
 /// c0 + c1·w + c2·w².
@@ -35,6 +36,14 @@ pub struct Sparse023<F> {
 }
 
 bundle!(Sparse023 { l0: Fp2<F>, l2: Fp2<F>, l3: Fp2<F> });
+
+impl<F: Fe> Sparse023<F> {
+    /// This element with its zeros, given 0.
+    #[must_use]
+    pub const fn to_fp12(self, zero: Fp2<F>) -> Fp12<F> {
+        Fp12::from_coefficients([self.l0, zero, self.l2, self.l3, zero, zero])
+    }
+}
 
 impl<F: Fe> Fp12<F> {
     /// c0 + c1·w + c2·w².
@@ -78,6 +87,7 @@ impl<F: Fe> Fp12<F> {
     /// f ↦ f². Chung–Hasan 2007, the method SQR2, over Fp4.
     #[must_use]
     pub fn square(self) -> Self {
+        let _scope = enter("fp12_square");
         let Self { c0: a0, c1: a1, c2: a2 } = self;
         let m = a1.double().multiplicand();
         let s0 = a0.square(); //                  S0 = a0²
@@ -94,6 +104,7 @@ impl<F: Fe> Fp12<F> {
     /// (f, l) ↦ f·(l0 + l2·w² + l3·w³) with thirteen products in Fp2: Karatsuba over Fp4 on (l0 + l3·s) + l2·w².
     #[must_use]
     pub fn mul_by_023(self, line: Sparse023<F>) -> Self {
+        let _scope = enter("fp12_mul_by_line");
         let Self { c0: f0, c1: f1, c2: f2 } = self;
         let a = Fp4::new(line.l0, line.l3).multiplicand(); //         A = l0 + l3·s
         let b = line.l2.multiplicand(); //                            B = l2
@@ -102,10 +113,20 @@ impl<F: Fe> Fp12<F> {
         let p1 = f1 * a; //                                           P1 = F1·A
         let q1 = f1.scale(b); //                                      Q1 = F1·B
         let q2 = f2.scale(b); //                                      Q2 = F2·B
+        let r = (f0 + f2) * sum; //                                   R = (F0 + F2)(A + B)
+        // All products come before all results, which can then take the place of f.
         let c0 = p0 + q1.mul_by_s(); //                               F0·A + s·F1·B
         let c1 = p1 + q2.mul_by_s(); //                               F1·A + s·F2·B
-        let c2 = (f0 + f2) * sum - (p0 + q2); //                      F2·A + F0·B = (F0 + F2)(A + B) − P0 − Q2
+        let c2 = r - (p0 + q2); //                                    F2·A + F0·B = R − P0 − Q2
         Self::new(c0, c1, c2)
+    }
+
+    /// (f, g) ↦ the part of f·g in Fp4.
+    #[must_use]
+    pub fn mul_c0(self, other: Self) -> Fp4<F> {
+        let Self { c0: a0, c1: a1, c2: a2 } = self;
+        let Self { c0: b0, c1: b1, c2: b2 } = other;
+        a0 * b0 + (a1 * b2 + a2 * b1).mul_by_s() // a0·b0 + s·(a1·b2 + a2·b1)
     }
 
     /// f ↦ f^(p⁶) = E − O·w, the inverse of a unitary f.
@@ -127,6 +148,7 @@ impl<F: Fe> Fp12<F> {
     /// f ↦ f^(p⁶ − 1) = (E − O·w) / (E + O·w) = (E² + v·O² − 2·E·O·w) / N, where `invert` inverts in Fp. Unitary.
     #[must_use]
     pub fn conjugate_over_self(self, invert: impl FnOnce(F) -> F) -> Self {
+        let _scope = enter("fp12_conjugate_over_self");
         let (even, odd) = self.even_and_odd();
         let ee = even.square(); //             E²
         let oo = odd.square().mul_by_v(); //   v·O²
@@ -138,6 +160,7 @@ impl<F: Fe> Fp12<F> {
     /// f ↦ fᵖ, given γᵢ = ξ^(i(p − 1)/6) for i = 0 … 5: Σ fᵢ·wⁱ ↦ Σ fᵢᵖ·γᵢ·wⁱ.
     #[must_use]
     pub fn frobenius(self, gamma: &[Fp2<F>; 6]) -> Self {
+        let _scope = enter("frobenius");
         let [f0, f1, f2, f3, f4, f5] = self.coefficients();
         let [_, g1, g2, g3, g4, g5] = *gamma;
         Self::from_coefficients([
@@ -153,6 +176,7 @@ impl<F: Fe> Fp12<F> {
     /// f ↦ f^(p²), given δᵢ = ξ^(i(p² − 1)/6) in Fp for i = 0 … 5; δ₀ = 1 and δ₃ = −1.
     #[must_use]
     pub fn frobenius_squared(self, delta: &[F; 6]) -> Self {
+        let _scope = enter("frobenius_squared");
         let [f0, f1, f2, f3, f4, f5] = self.coefficients();
         let [_, d1, d2, _, d4, d5] = *delta;
         Self::from_coefficients([f0, f1.scale(d1), f2.scale(d2), -f3, f4.scale(d4), f5.scale(d5)])

@@ -5,6 +5,7 @@
 
 use core::ops::Mul;
 use num_bigint::BigUint;
+use residue_modular::scope::enter;
 use residue_modular::{Fe, Number, bundle};
 
 /// c0 + c1·u.
@@ -46,6 +47,7 @@ impl<F: Fe> Fp2<F> {
     /// a ↦ a²: (a0 + a1)(a0 − a1) + 2·a0·a1·u.
     #[must_use]
     pub fn square(self) -> Self {
+        let _scope = enter("fp2_square");
         let Self { c0, c1 } = self;
         Self::new((c0 + c1) * (c0 - c1), (c0 * c1).double())
     }
@@ -73,6 +75,15 @@ impl<F: Fe> Fp2<F> {
     pub fn conjugate_mul(self, other: Self) -> Self {
         let c0 = self.c0 * other.c0 + self.c1 * other.c1; // a0·b0 + a1·b1
         let c1 = self.c0 * other.c1 - self.c1 * other.c0; // a0·b1 − a1·b0
+        Self::new(c0, c1)
+    }
+
+    /// (a, b) ↦ aᵖ·b in three products, for a multiplicand that is used often or constant.
+    #[must_use]
+    pub fn conjugate_times(self, b: Multiplicand<F>) -> Self {
+        let k = (self.c0 - self.c1) * b.c0; //   K = (a0 − a1)·b0
+        let c0 = k + self.c1 * b.sum; //         a0·b0 + a1·b1 = K + a1·(b0 + b1)
+        let c1 = k - self.c0 * b.difference; //  a0·b1 − a1·b0 = K − a0·(b0 − b1)
         Self::new(c0, c1)
     }
 
@@ -126,6 +137,12 @@ impl<F: Number> Fp2<F> {
 }
 
 impl<F: Fe> Multiplicand<F> {
+    /// bᵖ = b0 − b1·u.
+    #[must_use]
+    pub fn conjugate(self) -> Self {
+        Self { c0: self.c0, difference: self.sum, sum: self.difference }
+    }
+
     /// ξ·b, ξ = 1 + u.
     #[must_use]
     pub fn mul_by_nonresidue(self) -> Self {
@@ -143,6 +160,7 @@ impl<F: Fe> Mul<Multiplicand<F>> for Fp2<F> {
     /// (a, b) ↦ a·b by Gauss's three products: Knuth, TAOCP volume 2, §4.6.4, exercise 41. The one product of this layer:
     /// whoever prefers the schoolbook's four changes this function.
     fn mul(self, b: Multiplicand<F>) -> Self {
+        let _scope = enter("fp2_mul");
         let k = (self.c0 + self.c1) * b.c0; //   K = (a0 + a1)·b0
         let c0 = k - self.c1 * b.sum; //         a0·b0 − a1·b1 = K − a1·(b0 + b1)
         let c1 = k - self.c0 * b.difference; //  a0·b1 + a1·b0 = K − a0·(b0 − b1)

@@ -59,6 +59,12 @@ impl<F: Fe> Fp4<F> {
         Self::new(c0, c1)
     }
 
+    /// a ↦ a^(p²) = a0 − a1·s.
+    #[must_use]
+    pub fn conjugate(self) -> Self {
+        Self::new(self.c0, -self.c1)
+    }
+
     /// (a, k) ↦ k·a for k in Fp2.
     #[must_use]
     pub fn scale(self, factor: fp2::Multiplicand<F>) -> Self {

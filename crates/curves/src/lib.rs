@@ -4,7 +4,8 @@
 //! loops over digits, calls a named function, compares or keeps arrays, it is generic over `Machine` instead.
 //!
 //! Reading order: the tower ([`fp2`], [`fp4`], [`fp6`], [`fp12`], [`cyclotomic`]), powers and multiples by constants
-//! ([`chain`], [`ladder`]), points ([`group`]), what has to hold of inputs ([`conditions`]), and [`bls12_381`].
+//! ([`chain`], [`ladder`]), points ([`group`], [`complete`]), what has to hold of inputs ([`conditions`]), [`bls12_381`], and
+//! [`published`], the formulas of older programs.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
@@ -12,8 +13,10 @@
 #[macro_use]
 mod linear;
 
+pub mod base_chain;
 pub mod bls12_381;
 pub mod chain;
+pub mod complete;
 pub mod conditions;
 pub mod cyclotomic;
 pub mod fp12;
@@ -22,7 +25,9 @@ pub mod fp4;
 pub mod fp6;
 pub mod group;
 pub mod ladder;
+pub mod published;
 
+pub use base_chain::pow_in_base;
 pub use chain::pow_constant;
 pub use conditions::Conditions;
 pub use fp2::Fp2;

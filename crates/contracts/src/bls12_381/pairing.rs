@@ -5,7 +5,9 @@
 
 use super::{FP_BYTES, any_nonzero, parse_g1, parse_g2};
 use crate::Contract;
+use residue_curves::Conditions;
 use residue_curves::bls12_381::constants::modulus;
+use residue_curves::bls12_381::miller::membership_alone;
 use residue_curves::bls12_381::{Pairs, g1, g2, is_final_exponentiation_one, miller_loop};
 use residue_engine::native::BLS12_PAIRING_CHECK;
 use residue_ir::{Machine, Program, WordOp, record};
@@ -16,6 +18,7 @@ pub const CONTRACT: Contract = Contract {
     summary: "is the product of the pairings of all given pairs one? (EIP-2537 PAIRING_CHECK)",
     interface: "384 bytes a pair: a point of G1 (128 bytes), a point of G2 (256); returns 32 bytes, 1 or 0",
     program,
+    with_product: None,
     precompile: Some(BLS12_PAIRING_CHECK),
     example,
 };
@@ -35,43 +38,76 @@ pub fn text<M: Machine>(machine: &M) {
 
     let pairs = Pairs::new(machine, pairs_given);
     let gathered = machine.variable("gathered", machine.small(0));
-    machine.repeat(pairs_given, (), |machine, pair, ()| {
+    let conditions = machine.repeat(pairs_given, Conditions::none(machine), |machine, pair, conditions| {
         let offset = machine.bind(machine.word_op(WordOp::Mul, pair, pair_bytes));
-        gather(machine, &pairs, gathered, offset);
+        gather(machine, &pairs, gathered, offset, conditions)
     });
 
     let count = machine.get(gathered);
-    let f = miller_loop(machine, &pairs, count);
-    machine.repeat(count, (), |machine, pair, ()| {
-        machine.require(pairs.membership(machine, pair).hold(machine));
-    });
-    machine.return_word(is_final_exponentiation_one(machine, f));
+    let product_is_one = |machine: &M| {
+        let f = miller_loop(machine, &pairs, count);
+        let conditions = machine
+            .repeat(count, conditions, |machine, pair, conditions| conditions.and(pairs.membership(machine, pair)));
+        machine.require(conditions.hold(machine));
+        machine.return_word(is_final_exponentiation_one(machine, f));
+    };
+    let nothing_is_one = |machine: &M| {
+        machine.require(conditions.hold(machine));
+        machine.return_word(machine.small(1));
+    };
+    machine.branch(count, product_is_one, nothing_is_one);
 }
 
-/// Parses and checks the pair at `offset`, and adds it to `pairs` if neither of its points is the identity.
-fn gather<M: Machine>(machine: &M, pairs: &Pairs<M::Fe>, gathered: residue_ir::Variable, offset: M::Word) {
+/// Parses the pair at `offset`, adds it to `pairs` if neither of its points is the identity, and adds what has to hold of
+/// it to `conditions`.
+fn gather<M: Machine>(
+    machine: &M,
+    pairs: &Pairs<M::Fe>,
+    gathered: residue_ir::Variable,
+    offset: M::Word,
+    conditions: Conditions<M::Fe>,
+) -> Conditions<M::Fe> {
     let q_offset = machine.word_op(WordOp::Add, offset, machine.small(u64::from(G1_ELEMENTS * FP_BYTES)));
     let p = parse_g1(machine, offset);
     let q = parse_g2(machine, q_offset);
-    let p_is_finite = any_nonzero(machine, offset, G1_ELEMENTS);
-    let q_is_finite = any_nonzero(machine, q_offset, G2_ELEMENTS);
-    machine.branch(p_is_finite, |machine| machine.require(g1::is_in_subgroup(machine, p)), |_| ());
-    machine.branch(
-        q_is_finite,
+    let p_is_finite = is_finite(machine, offset, G1_ELEMENTS);
+    let conditions = machine.branch(
+        p_is_finite,
+        |machine| conditions.and(g1::membership(machine, p)),
         |machine| {
-            machine.branch(
-                p_is_finite,
-                |machine| {
-                    machine.require(g2::is_on_curve(machine, q));
-                    let index = machine.get(gathered);
-                    pairs.store(machine, index, p, q);
-                    machine.set(gathered, machine.word_op(WordOp::Add, index, machine.small(1)));
-                },
-                |machine| machine.require(g2::is_in_subgroup(machine, q)),
-            );
+            require_identity(machine, offset, G1_ELEMENTS);
+            conditions
         },
-        |_| (),
     );
+    let with_q = |machine: &M| {
+        let conditions = conditions.and_vanishes(g2::curve_defect(machine, q));
+        machine.branch(
+            p_is_finite,
+            |machine| {
+                let index = machine.get(gathered);
+                pairs.store(machine, index, p, q);
+                machine.set(gathered, machine.word_op(WordOp::Add, index, machine.small(1)));
+                conditions
+            },
+            |machine| conditions.and(membership_alone(machine, q)),
+        )
+    };
+    machine.branch(is_finite(machine, q_offset, G2_ELEMENTS), with_q, |machine| {
+        require_identity(machine, q_offset, G2_ELEMENTS);
+        conditions
+    })
+}
+
+/// Not 0 if y of the point at `offset` is not 0. No point of either curve has y = 0, as that would be of order two and the
+/// cofactors are odd: so this is what sets points apart from the identity.
+fn is_finite<M: Machine>(machine: &M, offset: M::Word, elements: u32) -> M::Word {
+    let y = machine.word_op(WordOp::Add, offset, machine.small(u64::from(elements / 2 * FP_BYTES)));
+    any_nonzero(machine, y, elements / 2)
+}
+
+/// Requires that x of the point at `offset`, whose y is 0, is 0 too.
+fn require_identity<M: Machine>(machine: &M, offset: M::Word, elements: u32) {
+    machine.require(machine.not(any_nonzero(machine, offset, elements / 2)));
 }
 
 fn program() -> Program {

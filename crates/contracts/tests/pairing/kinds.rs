@@ -51,6 +51,11 @@ fn balanced(seeded: &mut Seeded, k: usize) -> Pairs {
     pairs
 }
 
+/// Pairs without the identity whose product is one; at least two.
+pub fn product_of_one(seeded: &mut Seeded, pairs: usize) -> Vec<u8> {
+    encode(&balanced(seeded, pairs))
+}
+
 /// `balanced`, with another pair put in anywhere.
 fn with(seeded: &mut Seeded, k: usize, p: Vec<u8>, q: Vec<u8>) -> Vec<u8> {
     let mut bytes = if k == 1 { Vec::new() } else { encode(&balanced(seeded, k.max(3) - 1)) };

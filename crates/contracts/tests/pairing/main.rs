@@ -96,6 +96,21 @@ fn the_contract_answers_as_the_precompile() {
 }
 
 #[test]
+fn thirty_two_pairs_fit() {
+    // e(aP, Q) e(-aP, Q), sixteen times with other points, is one; without the last pair it is not.
+    let mut compiled = compiled();
+    let mut seeded = Seeded(76);
+    let pairs = (0..16).flat_map(|_| {
+        let (p, q) = (seeded.g1(), points::encode2(seeded.g2()));
+        [points::encode1(p), q.clone(), points::encode1(-p), q]
+    });
+    let input = pairs.collect::<Vec<_>>().concat();
+    assert_eq!(input.len(), 32 * 384);
+    check(&mut compiled, &input, Verdict::True, "32 pairs that cancel");
+    check(&mut compiled, &input[..31 * 384], Verdict::False, "31 of 32 pairs that cancel");
+}
+
+#[test]
 fn the_identity_may_stand_anywhere() {
     // Three pairs; any of their points replaced by the identity.
     let mut compiled = compiled();
@@ -126,5 +141,22 @@ fn every_byte_of_padding_counts() {
             input[64 * element + position] = 1 << seeded.below(8);
             check(&mut compiled, &input, Verdict::Refused, &format!("byte {position} of element {element}"));
         }
+    }
+}
+
+#[test]
+fn any_number_of_pairs_is_taken() {
+    // The contract's loops take eight pairs; numbers around that, and a third loop.
+    let mut compiled = compiled();
+    let mut seeded = Seeded(79);
+    for count in [5, 7, 8, 9, 16, 17] {
+        let input = kinds::product_of_one(&mut seeded, count);
+        check(&mut compiled, &input, Verdict::True, &format!("{count} pairs"));
+        let mut wrong = input.clone();
+        wrong[384 * (count - 1)..][..128].copy_from_slice(&points::encode1(seeded.g1()));
+        check(&mut compiled, &wrong, Verdict::False, &format!("{count} pairs, the last one wrong"));
+        let mut outside = input;
+        outside[384 * (count - 1) + 128..].copy_from_slice(&points::encode2(seeded.twist_point()));
+        check(&mut compiled, &outside, Verdict::Refused, &format!("{count} pairs, the last one outside"));
     }
 }

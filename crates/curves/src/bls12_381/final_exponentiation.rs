@@ -6,57 +6,98 @@
 use super::constants::{X_ABS, constants, lift2};
 use super::invert;
 use crate::conditions::all_vanish;
-use crate::cyclotomic::{cyclotomic_square, cyclotomic_square_tripled};
+use crate::cyclotomic::{cyclotomic_square, cyclotomic_square_tripled, trace_of_square};
+use crate::fp4::Fp4;
 use crate::fp12::Fp12;
-use crate::ladder::{Unrolled, ladder};
+use crate::ladder::{by_eights, ladder};
 use residue_ir::{Bundle, Machine};
+use residue_modular::scope::enter;
 
 /// f ↦ f^(3(p¹² − 1)/r); f is not zero.
 pub fn final_exponentiation<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> Fp12<M::Fe> {
-    let (power, rest) = hard_part(machine, easy_part(machine, f));
-    multiply(machine, power, rest)
+    let (y, [a, b]) = hard_part(machine, easy_part(machine, f));
+    let power = power_of_x_abs(machine, power_of_x_abs(machine, y));
+    multiply(machine, power, multiply(machine, a, b))
 }
 
-/// 1 if f^((p¹² − 1)/r) = 1, else 0; f is not zero. One comparison, and one product less than the value itself.
+/// 1 if f^((p¹² − 1)/r) = 1, else 0; f is not zero.
+///
+/// With m = f^((p⁶ − 1)(p² + 1)) it compares traces over Fp4: that of Y^(x²), of which the last 2·[`TAIL`] squarings are
+/// done on the trace alone, with that of Z = rest⁻¹. Elements of the cyclotomic subgroup with the same trace are the same
+/// up to the conjugations by p⁴ and p⁸ (Lenstra and Verheul 2000, §2.2). So the answer is 1 exactly if m^a = m^(b·p⁴ʲ) for
+/// a j in 0, 1, 2, where m^a = Y^(x²) and m^b = Z. For j = 0 this says m^(a − b) = 1, which is the question. For j = 1 and
+/// 2, r does not divide a − b·p⁴ʲ (tested below), so the part of m of order r is one, and m^(a − b) too, as r divides the
+/// order of m only once and a − b is a multiple of the rest.
 pub fn is_final_exponentiation_one<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> M::Word {
-    let (power, rest) = hard_part(machine, easy_part(machine, f));
-    let difference = power - rest.conjugate();
-    machine.is_zero(all_vanish(&difference.to_list()))
+    let (y, [a, b]) = hard_part(machine, easy_part(machine, f));
+    let once = third(machine, power_of_x_head(machine, y));
+    let twice = power_of_x_head(machine, once); //                     Y^(x²/2³²), tripled
+    let squares = |trace| (0..8).fold(trace, |trace: Fp4<M::Fe>, _| trace_of_square(trace));
+    let trace = by_eights(2 * TAIL, twice.c0, trace_of_square, |trace| {
+        machine.function("fp4_trace_of_power_256", trace, |_, trace| squares(trace))
+    });
+    let z = a.mul_c0(b).conjugate(); //                                Z = rest⁻¹, on the part in Fp4
+    machine.is_zero(all_vanish(&(trace - (z.double() + z)).to_list()))
 }
 
 /// f ↦ f^((p⁶ − 1)(p² + 1)), an element of the cyclotomic subgroup.
 pub fn easy_part<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> Fp12<M::Fe> {
+    let _scope = enter("easy_part");
     let g = f.conjugate_over_self(|a| invert(machine, a));
     multiply(machine, g, frobenius_squared(machine, g))
 }
 
-/// m ↦ two factors of m^(3(p⁴ − p² + 1)/r).
-fn hard_part<M: Machine>(machine: &M, m: Fp12<M::Fe>) -> (Fp12<M::Fe>, Fp12<M::Fe>) {
+/// m ↦ Y and two factors of a rest with Y^(x²)·rest = m^(3(p⁴ − p² + 1)/r).
+fn hard_part<M: Machine>(machine: &M, m: Fp12<M::Fe>) -> (Fp12<M::Fe>, [Fp12<M::Fe>; 2]) {
+    let _scope = enter("hard_part");
     // x = −|x|: the power by x is the conjugate of the power by |x|, and g^(x − 1) that of g^(|x| + 1).
     let by_x_minus_1 = |g| multiply(machine, power_of_x_abs(machine, g), g).conjugate();
     let y1 = by_x_minus_1(m); //                                                            Y₁ = m^(x − 1)
     let y2 = by_x_minus_1(y1); //                                                           Y₂ = Y₁^(x − 1)
     let y2_x = power_of_x_abs(machine, y2).conjugate(); //                                  Y₂^x
-    let y3 = multiply(machine, y2_x, frobenius(machine, y2)); //                            Y₃ = Y₂^(x + p)
-    let y3_xx = power_of_x_abs(machine, power_of_x_abs(machine, y3)); //                    Y₃^(x²)
-    let y3_rest = multiply(machine, frobenius_squared(machine, y3), y3.conjugate()); //     Y₃^(p² − 1)
+    let y = multiply(machine, y2_x, frobenius(machine, y2)); //                             Y = Y₂^(x + p)
+    let y_rest = multiply(machine, frobenius_squared(machine, y), y.conjugate()); //        Y^(p² − 1)
     let m3 = multiply(machine, cyclotomic_square(m), m); //                                 m³
-    (y3_xx, multiply(machine, y3_rest, m3))
+    (y, [y_rest, m3])
 }
 
-/// g ↦ g^|x| for g in the cyclotomic subgroup, as a function. The state of the chain is three times the power.
+/// |x| ends in this many zero bits: a power by |x| ends in as many squarings.
+const TAIL: u32 = X_ABS.trailing_zeros();
+
+/// g ↦ g^|x| for g in the cyclotomic subgroup.
 fn power_of_x_abs<M: Machine>(machine: &M, g: Fp12<M::Fe>) -> Fp12<M::Fe> {
-    machine.function("fp12_power_of_x_abs", g, |machine, g| {
-        let square = |_: &M, tripled| cyclotomic_square_tripled(tripled);
-        let tripled = ladder(machine, X_ABS, Unrolled::Four, g.double() + g, square, |machine, tripled| {
+    let head = power_of_x_head(machine, g);
+    third(machine, square_repeatedly(machine, TAIL, head))
+}
+
+/// g ↦ 3g^(|x|/2^TAIL) for g in the cyclotomic subgroup, as a function. The state of the chain is three times the power.
+fn power_of_x_head<M: Machine>(machine: &M, g: Fp12<M::Fe>) -> Fp12<M::Fe> {
+    machine.function("fp12_power_of_x_head", g, |machine, g| {
+        ladder(machine, X_ABS >> TAIL, g.double() + g, square_repeatedly, |machine, tripled| {
             multiply(machine, tripled, g)
-        });
-        tripled.scale(machine.constant(&constants().third))
+        })
     })
 }
 
+/// 3g ↦ 3g^(2ⁿ) for g in the cyclotomic subgroup, with one squaring and eight as functions.
+fn square_repeatedly<M: Machine>(machine: &M, count: u32, tripled: Fp12<M::Fe>) -> Fp12<M::Fe> {
+    let square = |_: &M, g| cyclotomic_square_tripled(g);
+    let eight = |machine: &M, g| (0..8).fold(g, |g, _| square(machine, g));
+    by_eights(
+        count,
+        tripled,
+        |g| machine.function("fp12_cyclotomic_square", g, square),
+        |g| machine.function("fp12_cyclotomic_square_8", g, eight),
+    )
+}
+
+/// 3g ↦ g.
+fn third<M: Machine>(machine: &M, tripled: Fp12<M::Fe>) -> Fp12<M::Fe> {
+    tripled.scale(machine.constant(&constants().third))
+}
+
 /// (f, g) ↦ f·g, as a function.
-fn multiply<M: Machine>(machine: &M, f: Fp12<M::Fe>, g: Fp12<M::Fe>) -> Fp12<M::Fe> {
+pub(super) fn multiply<M: Machine>(machine: &M, f: Fp12<M::Fe>, g: Fp12<M::Fe>) -> Fp12<M::Fe> {
     machine.function("fp12_mul", (f, g), |_, (f, g)| f * g)
 }
 
@@ -68,4 +109,27 @@ pub fn frobenius<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> Fp12<M::Fe> {
 /// f ↦ f^(p²).
 pub fn frobenius_squared<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> Fp12<M::Fe> {
     f.frobenius_squared(&constants().delta.each_ref().map(|d| machine.constant(d)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bls12_381::constants::modulus;
+    use num_bigint::BigInt;
+
+    #[test]
+    fn conjugates_with_the_same_trace_are_told_apart_where_it_matters() {
+        let x = -BigInt::from(X_ABS);
+        let p = BigInt::from(modulus());
+        let r: BigInt = x.pow(4) - x.pow(2) + 1;
+        let cyclotomic: BigInt = p.pow(4) - p.pow(2) + 1;
+        let x_minus_1: BigInt = &x - 1;
+        let y = x_minus_1.pow(2) * (&x + &p);
+        let (a, rest) = (&y * x.pow(2), &y * (p.pow(2) - 1) + 3);
+        assert_eq!((&a + &rest) % &cyclotomic, BigInt::from(3) * (&cyclotomic / &r) % &cyclotomic);
+        assert_ne!(&cyclotomic / &r % &r, BigInt::ZERO, "r divides the order once");
+        for j in [1, 2] {
+            assert_ne!((&a + &rest * p.pow(4 * j)) % &r, BigInt::ZERO, "conjugate {j}");
+        }
+    }
 }

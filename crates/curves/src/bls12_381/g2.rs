@@ -1,17 +1,35 @@
 //! G2 of BLS12-381: is a point on the twist, and in the subgroup?
 
 use super::constants::{X_ABS, constants, lift2};
+use super::map_g2::{norm_and_root, root_over_cube};
 use crate::conditions::{Conditions, all_vanish};
 use crate::fp2::Fp2;
 use crate::group::{Affine, Jacobian, Projective};
-use crate::ladder::{Unrolled, ladder};
+use crate::ladder::{by_eights, ladder, ladder_in_a_loop};
 use residue_ir::Machine;
+use residue_modular::Fe;
+use residue_modular::scope::enter;
 
 /// Zero exactly if the point lies on the twist y² = x³ + 4ξ.
 pub fn curve_defect<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe>>) -> M::Fe {
+    let _scope = enter("g2_curve_defect");
     let b = machine.constant(&constants().b);
     let Fp2 { c0, c1 } = point.curve_defect(Fp2::new(b, b));
     all_vanish(&[c0, c1])
+}
+
+/// x ↦ x³ + 4ξ, which is y² on the twist.
+pub fn square_of_y<M: Machine>(machine: &M, x: Fp2<M::Fe>) -> Fp2<M::Fe> {
+    let b = machine.constant(&constants().b);
+    x.square() * x + Fp2::new(b, b)
+}
+
+/// a ↦ its square root, and 1 if that is one, else 0.
+pub fn square_root<M: Machine>(machine: &M, a: Fp2<M::Fe>) -> (Fp2<M::Fe>, M::Word) {
+    let (norm, s) = norm_and_root(machine, a);
+    let one = Fp2::new(machine.one(), machine.zero());
+    let (root, _) = root_over_cube(machine, a, s, one);
+    (root, machine.equal(s.square(), norm))
 }
 
 /// 1 if the point lies on the twist, else 0.
@@ -26,6 +44,23 @@ pub fn psi<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe>>) -> Affine<Fp2<M::
     Affine::new(x, y)
 }
 
+/// ψ in Jacobian coordinates.
+pub fn psi_jacobian<M: Machine>(machine: &M, point: Jacobian<Fp2<M::Fe>>) -> Jacobian<Fp2<M::Fe>> {
+    let Affine { x, y } = psi(machine, Affine::new(point.x, point.y));
+    Jacobian { x, y, z: point.z.conjugate() }
+}
+
+/// P ↦ |x|·P, as a function; Z = 0 if an exceptional case was met.
+pub(super) fn multiply_by_x_abs<M: Machine>(machine: &M, point: Jacobian<Fp2<M::Fe>>) -> Jacobian<Fp2<M::Fe>> {
+    let double = |machine: &M, p: Jacobian<Fp2<M::Fe>>| p.double(machine.constant(&constants().three_halves));
+    let eight = |p| machine.function("g2_double_8", p, |machine, p| (0..8).fold(p, |p, _| double(machine, p)));
+    let doublings = |machine: &M, count, p| by_eights(count, p, |p| double(machine, p), eight);
+    machine.function("g2_multiply_by_x_abs", point, |machine, point| {
+        let addend = point.addend();
+        ladder(machine, X_ABS, point, doublings, |_, p| p + addend)
+    })
+}
+
 /// What holds exactly if `point` lies on the twist and in G2: ψ(Q) = x·Q. Scott 2021 (2021/1130);
 /// EIP-2537, `fast_subgroup_checks.md`, “The G2 case”.
 ///
@@ -35,10 +70,22 @@ pub fn psi<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe>>) -> Affine<Fp2<M::
 /// 2022, 2022/352). If Q is in G2 (and not the identity), all that the chain meets is k·Q with 0 < k < r, and an addition
 /// of Q comes at 2 ≤ k < r − 1: so Z ≠ 0, and the equation holds.
 pub fn membership<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe>>) -> Conditions<M::Fe> {
+    let _scope = enter("g2_membership");
     let three_halves = machine.constant(&constants().three_halves);
     let start = point.to_jacobian(Fp2::new(machine.one(), machine.zero()));
     let double = |_: &M, q: Jacobian<Fp2<M::Fe>>| q.double(three_halves);
-    let Jacobian { x, y, z } = ladder(machine, X_ABS, Unrolled::None, start, double, |_, q| q.add_mixed(point));
+    let multiple = ladder_in_a_loop(machine, X_ABS, start, double, |_, q| q.add_mixed(point));
+    membership_from_chain(machine, point, multiple)
+}
+
+/// What holds exactly if `point` lies on the twist and in G2, given `multiple` = |x|·Q from a chain of doublings and additions
+/// in Jacobian coordinates, whatever its order.
+pub fn membership_from_chain<M: Machine>(
+    machine: &M,
+    point: Affine<Fp2<M::Fe>>,
+    multiple: Jacobian<Fp2<M::Fe>>,
+) -> Conditions<M::Fe> {
+    let Jacobian { x, y, z } = multiple;
     let image = psi(machine, point);
     let zz = z.square();
     let dx = x - image.x * zz; //          X = ψ(Q).x·Z²

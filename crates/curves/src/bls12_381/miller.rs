@@ -9,12 +9,14 @@
 //! Z = 0 is absorbing. A loop that ends with Z ≠ 0 has computed T = |x|·Q; for Q in G2 it always does.
 
 use super::constants::{X_ABS, constants};
+use super::final_exponentiation::multiply;
 use super::g2;
 use crate::conditions::Conditions;
 use crate::fp2::Fp2;
 use crate::fp12::{Fp12, Sparse023};
 use crate::group::{Affine, Projective};
-use residue_ir::{Array, Capacity, Machine};
+use residue_ir::{Array, Bundle, Capacity, Machine, WordOp};
+use residue_modular::scope::enter;
 use residue_modular::{Fe, bundle};
 
 /// P of a pair in the form that line evaluation wants.
@@ -28,75 +30,276 @@ pub struct EvaluationPoint<F> {
 
 bundle!(EvaluationPoint { minus_3x: F, y: F });
 
+/// What the steps of a pair need and change: T, a multiple of Q, and P.
+#[derive(Clone, Copy, Debug)]
+pub struct Running<F> {
+    /// T.
+    pub t: Projective<Fp2<F>>,
+    /// P.
+    pub p: EvaluationPoint<F>,
+}
+
+bundle!(Running { t: Projective<Fp2<F>>, p: EvaluationPoint<F> });
+
 /// The pairs (P, Q) of a check, scaled, with the running multiple T of each Q.
 #[derive(Debug)]
 pub struct Pairs<F> {
-    p: Array<EvaluationPoint<F>>,
+    running: Array<Running<F>>,
     q: Array<Affine<Fp2<F>>>,
-    t: Array<Projective<Fp2<F>>>,
 }
 
 impl<F: Fe> Pairs<F> {
     /// No pairs yet, and room for `room` of them.
     pub fn new<M: Machine<Fe = F>>(machine: &M, room: M::Word) -> Self {
         let pairs = Self {
-            p: machine.array("pairing_p", Capacity::Unbounded),
+            running: machine.array("pairing_running", Capacity::Unbounded),
             q: machine.array("pairing_q", Capacity::Unbounded),
-            t: machine.array("pairing_t", Capacity::Unbounded),
         };
-        machine.reserve(pairs.p, room);
+        machine.reserve(pairs.running, room);
         machine.reserve(pairs.q, room);
-        machine.reserve(pairs.t, room);
         pairs
     }
 
     /// Sets pair `index` to (P, Q): points on their curves, neither of them the identity.
     pub fn store<M: Machine<Fe = F>>(&self, machine: &M, index: M::Word, p: Affine<F>, q: Affine<Fp2<F>>) {
         let constants = constants();
-        let mu_squared = machine.constant(&constants.mu_squared);
-        let mu_cubed = machine.constant(&constants.mu_cubed);
         let minus_3x = p.x * machine.constant(&constants.minus_three_mu_squared);
-        let q = Affine::new(q.x.scale(mu_squared), q.y.scale(mu_cubed));
-        machine.store(self.p, index, EvaluationPoint { minus_3x, y: p.y * mu_cubed });
+        let p = EvaluationPoint { minus_3x, y: p.y * machine.constant(&constants.mu_cubed) };
+        let q = scaled(machine, q);
         machine.store(self.q, index, q);
-        machine.store(self.t, index, Projective { x: q.x, y: q.y, z: Fp2::new(machine.one(), machine.zero()) });
+        machine.store(self.running, index, Running { t: projective(machine, q), p });
     }
 
     /// After the loop: what holds exactly if Q of pair `index`, which lies on the twist, is in G2.
     pub fn membership<M: Machine<Fe = F>>(&self, machine: &M, index: M::Word) -> Conditions<F> {
-        g2::membership_from_multiple(machine, machine.load(self.q, index), machine.load(self.t, index))
+        g2::membership_from_multiple(machine, machine.load(self.q, index), machine.load(self.running, index).t)
     }
 }
 
-/// The product of f_{x,Q}(P) over the first `count` pairs, up to factors that the final exponentiation removes.
+/// The states of this many pairs stay in slots: fetching them from memory and putting them back at every step would cost
+/// more than another loop for each begun eight pairs does.
+const PAIRS_IN_SLOTS: usize = 8;
+
+/// The first of them have a doubling step each, written out, which takes a thousand bytes; the others call one, which costs
+/// forty gas.
+const PAIRS_WRITTEN_OUT: usize = 4;
+
+/// The product of f_{x,Q}(P) over the first `count` of `pairs`, up to factors that the final exponentiation removes. At
+/// least one pair.
 pub fn miller_loop<M: Machine>(machine: &M, pairs: &Pairs<M::Fe>, count: M::Word) -> Fp12<M::Fe> {
-    let digits: Vec<i8> = (0..X_ABS.ilog2()).rev().map(|bit| i8::from(X_ABS >> bit & 1 == 1)).collect();
-    let third = machine.constant(&constants().third);
-    let f = machine.repeat_digits(
-        &digits,
-        one(machine),
-        |machine, f| {
-            machine.repeat(count, f.square(), |machine, pair, f| {
-                let (t, line) = doubling_step(machine.load(pairs.t, pair), machine.load(pairs.p, pair));
-                machine.store(pairs.t, pair, t);
-                f.mul_by_023(line)
-            })
-        },
-        |machine, _, f| {
-            machine.repeat(count, f, |machine, pair, f| {
-                let (t, q) = (machine.load(pairs.t, pair), machine.load(pairs.q, pair));
-                let (t, line) = addition_step(t, q, machine.load(pairs.p, pair), third);
-                machine.store(pairs.t, pair, t);
-                f.mul_by_023(line)
-            })
-        },
+    let _scope = enter("miller_loop");
+    let room = machine.small(PAIRS_IN_SLOTS as u64);
+    let product = machine.array("pairing_product", Capacity::Fixed(1));
+    let first = machine.small(0);
+    let loops = machine.word_op(
+        WordOp::Div,
+        machine.word_op(WordOp::Add, count, machine.small(PAIRS_IN_SLOTS as u64 - 1)),
+        room,
     );
-    f.conjugate() // x is negative: f_{−|x|} is 1/f_{|x|} up to vertical lines, and its conjugate up to norms; both vanish
+    machine.repeat(loops, (), |machine, number, ()| {
+        let paths = Paths::new(machine, pairs, number, count);
+        let f = shared_loop(machine, &paths);
+        let f = machine.branch(number, |machine| multiply(machine, machine.load(product, first), f), |_| f);
+        machine.store(product, first, f);
+    });
+    machine.load(product, first).conjugate() // x is negative: f_{−|x|} is 1/f_{|x|} up to vertical lines, and its conjugate
+    // up to norms; both vanish.
+}
+
+/// The loop for the pairs of `paths` with one accumulator.
+fn shared_loop<M: Machine>(machine: &M, paths: &Paths<'_, M>) -> Fp12<M::Fe> {
+    let runs = runs_of_doublings(X_ABS);
+    let (&first, later) = runs.split_first().expect("x is more than a power of two");
+    assert!(first == 1 && later.len() <= 8, "x begins with two set bits and has few");
+    let lengths = machine.small(later.iter().rev().fold(0, |word, &run| word << 8 | u64::from(run)));
+    let start = first_doubling(machine, paths);
+    let (f, in_slots) = machine.repeat(machine.small(later.len() as u64), start, |machine, run, state| {
+        let state =
+            paths.each(machine, state, |machine, pair, f, running| add(machine, f, running, paths.q(machine, pair)));
+        let position = machine.word_op(WordOp::Mul, run, machine.small(8));
+        let length = machine.word_op(WordOp::Shr, lengths, position);
+        let length = machine.word_op(WordOp::And, length, machine.small(0xff));
+        machine.repeat(length, state, |machine, _, (f, in_slots)| {
+            paths.each(machine, (f.square(), in_slots), |machine, pair, f, running| {
+                if pair < PAIRS_WRITTEN_OUT { double(f, running) } else { double_as_function(machine, f, running) }
+            })
+        })
+    });
+    paths.store(machine, in_slots);
+    f
+}
+
+/// The first step, from f = 1: nothing to square, and the first line is f.
+fn first_doubling<M: Machine>(machine: &M, paths: &Paths<'_, M>) -> State<M::Fe> {
+    let mut in_slots = paths.load(machine);
+    let (t, line) = doubling_step(in_slots[0].t, in_slots[0].p);
+    in_slots[0].t = t;
+    let f = line.to_fp12(Fp2::new(machine.zero(), machine.zero()));
+    let others = |machine: &M| {
+        paths.each_from(machine, 1, (f, in_slots), |machine, _, f, running| double_as_function(machine, f, running))
+    };
+    machine.branch(paths.goes_on_behind(machine, 0), others, |_| (f, in_slots))
+}
+
+/// Lengths of the runs of doublings with an addition behind each but the last, from the top of k.
+fn runs_of_doublings(k: u64) -> Vec<u32> {
+    let set = (0..=k.ilog2()).rev().filter(|bit| k >> bit & 1 == 1);
+    let ends: Vec<u32> = set.chain([0]).collect();
+    ends.windows(2).map(|pair| pair[0] - pair[1]).collect()
+}
+
+/// A doubling step of one pair.
+fn double<F: Fe>(f: Fp12<F>, running: Running<F>) -> (Fp12<F>, Running<F>) {
+    let (t, line) = doubling_step(running.t, running.p);
+    (f.mul_by_023(line), Running { t, ..running })
+}
+
+/// The same as a function.
+fn double_as_function<M: Machine>(
+    machine: &M,
+    f: Fp12<M::Fe>,
+    running: Running<M::Fe>,
+) -> (Fp12<M::Fe>, Running<M::Fe>) {
+    let (f, t) = machine.function("miller_doubling", (f, running), |_, (f, running)| {
+        let (f, running) = double(f, running);
+        (f, running.t)
+    });
+    (f, Running { t, ..running })
+}
+
+/// An addition step of one pair, as a function: there are few of them.
+fn add<M: Machine>(
+    machine: &M,
+    f: Fp12<M::Fe>,
+    running: Running<M::Fe>,
+    q: Affine<Fp2<M::Fe>>,
+) -> (Fp12<M::Fe>, Running<M::Fe>) {
+    let (f, t) = machine.function("miller_addition", (f, running.t, q, running.p), |machine, (f, t, q, p)| {
+        let (t, line) = addition_step(t, q, p, machine.constant(&constants().third));
+        (f.mul_by_023(line), t)
+    });
+    (f, Running { t, ..running })
+}
+
+/// The state of the loop: f, and the pairs in slots.
+type State<F> = (Fp12<F>, [Running<F>; PAIRS_IN_SLOTS]);
+
+/// The ways through a step of a loop for up to [`PAIRS_IN_SLOTS`] pairs: as many of them as there are.
+struct Paths<'a, M: Machine> {
+    pairs: &'a Pairs<M::Fe>,
+    /// Index of the first.
+    first: M::Word,
+    /// How many there are from it on, here and in later loops.
+    left: M::Word,
+    /// For each pair written out, whether it is the last one.
+    is_last: [M::Word; PAIRS_WRITTEN_OUT],
+}
+
+impl<'a, M: Machine> Paths<'a, M> {
+    /// Those of loop `number`.
+    fn new(machine: &M, pairs: &'a Pairs<M::Fe>, number: M::Word, count: M::Word) -> Self {
+        let first = machine.bind(machine.word_op(WordOp::Mul, number, machine.small(PAIRS_IN_SLOTS as u64)));
+        let left = machine.bind(machine.word_op(WordOp::Sub, count, first));
+        let is_last = std::array::from_fn(|pair| machine.bind(Self::fewer(machine, left, pair + 2)));
+        Self { pairs, first, left, is_last }
+    }
+
+    fn fewer(machine: &M, left: M::Word, than: usize) -> M::Word {
+        machine.word_op(WordOp::Lt, left, machine.small(than as u64)) // usize to u64 widens
+    }
+
+    /// Whether there are pairs behind this one.
+    fn goes_on_behind(&self, machine: &M, pair: usize) -> M::Word {
+        let known = self.is_last.get(pair).copied();
+        machine.not(known.unwrap_or_else(|| Self::fewer(machine, self.left, pair + 2)))
+    }
+
+    fn index(&self, machine: &M, pair: usize) -> M::Word {
+        machine.word_op(WordOp::Add, self.first, machine.small(pair as u64))
+    }
+
+    fn q(&self, machine: &M, pair: usize) -> Affine<Fp2<M::Fe>> {
+        machine.load(self.pairs.q, self.index(machine, pair))
+    }
+
+    /// `step` with each pair in turn: its number, f, its state.
+    fn each<S>(&self, machine: &M, state: State<M::Fe>, step: S) -> State<M::Fe>
+    where
+        S: Fn(&M, usize, Fp12<M::Fe>, Running<M::Fe>) -> (Fp12<M::Fe>, Running<M::Fe>) + Copy,
+    {
+        self.each_from(machine, 0, state, step)
+    }
+
+    fn each_from<S>(&self, machine: &M, pair: usize, (f, mut in_slots): State<M::Fe>, step: S) -> State<M::Fe>
+    where
+        S: Fn(&M, usize, Fp12<M::Fe>, Running<M::Fe>) -> (Fp12<M::Fe>, Running<M::Fe>) + Copy,
+    {
+        let (f, running) = step(machine, pair, f, in_slots[pair]);
+        in_slots[pair] = running;
+        if pair + 1 == PAIRS_IN_SLOTS {
+            return (f, in_slots);
+        }
+        let further = |machine: &M| self.each_from(machine, pair + 1, (f, in_slots), step);
+        machine.branch(self.goes_on_behind(machine, pair), further, |_| (f, in_slots))
+    }
+
+    /// Brings the states into slots.
+    fn load(&self, machine: &M) -> [Running<M::Fe>; PAIRS_IN_SLOTS] {
+        let zero = machine.zero();
+        let none = || Running::from_list(vec![zero; <Running<M::Fe> as Bundle<M::Fe>>::LEN]);
+        std::array::from_fn(|pair| {
+            let load = |machine: &M| machine.load(self.pairs.running, self.index(machine, pair));
+            match pair.checked_sub(1) {
+                None => load(machine),
+                Some(before) => machine.branch(self.goes_on_behind(machine, before), load, |_| none()),
+            }
+        })
+    }
+
+    /// Puts them back into memory.
+    fn store(&self, machine: &M, in_slots: [Running<M::Fe>; PAIRS_IN_SLOTS]) {
+        for (pair, running) in in_slots.into_iter().enumerate() {
+            let store = |machine: &M| machine.store(self.pairs.running, self.index(machine, pair), running);
+            match pair.checked_sub(1) {
+                None => store(machine),
+                Some(before) => machine.branch(self.goes_on_behind(machine, before), store, |_| ()),
+            }
+        }
+    }
+}
+
+/// Q ↦ what holds exactly if Q, which lies on the twist, is in G2, by the steps of the loop with nothing to accumulate.
+pub fn membership_alone<M: Machine>(machine: &M, q: Affine<Fp2<M::Fe>>) -> Conditions<M::Fe> {
+    let digits: Vec<i8> = (0..X_ABS.ilog2()).rev().map(|bit| i8::from(X_ABS >> bit & 1 == 1)).collect();
+    let zero = machine.zero();
+    let f = one(machine);
+    let q = scaled(machine, q);
+    let running = Running { t: projective(machine, q), p: EvaluationPoint { minus_3x: zero, y: zero } };
+    let running = machine.repeat_digits(
+        &digits,
+        running,
+        |machine, running| double_as_function(machine, f, running).1,
+        |machine, _, running| add(machine, f, running, q).1,
+    );
+    g2::membership_from_multiple(machine, q, running.t)
+}
+
+/// Q on the scaled twist.
+fn scaled<M: Machine>(machine: &M, q: Affine<Fp2<M::Fe>>) -> Affine<Fp2<M::Fe>> {
+    let constants = constants();
+    let (x, y) = (machine.constant(&constants.mu_squared), machine.constant(&constants.mu_cubed));
+    Affine::new(q.x.scale(x), q.y.scale(y))
+}
+
+/// Q with Z = 1.
+fn projective<M: Machine>(machine: &M, q: Affine<Fp2<M::Fe>>) -> Projective<Fp2<M::Fe>> {
+    Projective { x: q.x, y: q.y, z: Fp2::new(machine.one(), machine.zero()) }
 }
 
 /// (T, P) ↦ (2T, tangent at T evaluated at P) on the scaled twist, where 3b″ = 2ξ. Aranha et al. 2011, §4, with X₃, Y₃ and
 /// Z₃ times 4. The line is (Y² − 3b″Z²) − 3X²·xP·w² + 2YZ·yP·w³.
 pub fn doubling_step<F: Fe>(t: Projective<Fp2<F>>, p: EvaluationPoint<F>) -> (Projective<Fp2<F>>, Sparse023<F>) {
+    let _scope = enter("doubling_step");
     let Projective { x: x1, y: y1, z: z1 } = t;
     let a = (x1 * y1).double(); //                             A = 2·X₁·Y₁
     let b = y1.square(); //                                    B = Y₁²
@@ -122,6 +325,7 @@ pub fn addition_step<F: Fe>(
     p: EvaluationPoint<F>,
     third: F,
 ) -> (Projective<Fp2<F>>, Sparse023<F>) {
+    let _scope = enter("addition_step");
     let Projective { x: x1, y: y1, z: z1 } = t;
     let theta = y1 - z1 * q.y; //                              θ = Y₁ − yQ·Z₁
     let lambda = x1 - z1 * q.x; //                             λ = X₁ − xQ·Z₁

@@ -1,0 +1,33 @@
+//! The addition of EIP-2537 in G1 (G1ADD, address 0x0b) as a contract.
+
+use super::{encoded_point, sum};
+use crate::Contract;
+use residue_curves::bls12_381::G1;
+use residue_curves::bls12_381::constants::{g1_generator, modulus};
+use residue_engine::native::BLS12_G1ADD;
+use residue_ir::{Machine, Program, record};
+
+/// `bls12_381/g1_add`.
+pub const CONTRACT: Contract = Contract {
+    name: "bls12_381/g1_add",
+    summary: "the sum of two points of G1's curve (EIP-2537 G1ADD)",
+    interface: "256 bytes: two points of 128; returns 128: their sum",
+    program,
+    with_product: None,
+    precompile: Some(BLS12_G1ADD),
+    example,
+};
+
+/// The text.
+pub fn text<M: Machine>(machine: &M) {
+    sum::text::<M, G1>(machine);
+}
+
+fn program() -> Program {
+    record(CONTRACT.name, &modulus(), |machine| text(machine))
+}
+
+/// The generator twice.
+fn example() -> Vec<u8> {
+    encoded_point(&g1_generator()).repeat(2)
+}

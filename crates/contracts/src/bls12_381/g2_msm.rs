@@ -1,0 +1,33 @@
+//! The sum of products of EIP-2537 in G2 (G2MSM, address 0x0e) as a contract.
+
+use super::{encoded_point, msm};
+use crate::Contract;
+use residue_curves::bls12_381::G2;
+use residue_curves::bls12_381::constants::{g2_generator, modulus};
+use residue_engine::native::BLS12_G2MSM;
+use residue_ir::{Machine, Program, record};
+
+/// `bls12_381/g2_msm`.
+pub const CONTRACT: Contract = Contract {
+    name: "bls12_381/g2_msm",
+    summary: "the sum of products of scalars and points of G2 (EIP-2537 G2MSM)",
+    interface: "288 bytes a product: a point (256), a scalar (32); returns 256: the sum of the products",
+    program,
+    with_product: None,
+    precompile: Some(BLS12_G2MSM),
+    example,
+};
+
+/// The text.
+pub fn text<M: Machine>(machine: &M) {
+    msm::text::<M, G2>(machine);
+}
+
+fn program() -> Program {
+    record(CONTRACT.name, &modulus(), |machine| text(machine))
+}
+
+/// The generator and the scalar with all bits set.
+fn example() -> Vec<u8> {
+    [encoded_point(&g2_generator()), vec![0xff; 32]].concat()
+}

@@ -1,0 +1,61 @@
+//! G1 and G2 as types: what programs that are one text for both groups need to know of each.
+
+use super::{g1, g2, invert};
+use crate::fp2::Fp2;
+use crate::group::{Affine, Coordinate};
+use residue_ir::{Bundle, Machine};
+
+/// A group whose points have coordinates in `Coordinate`.
+pub trait Group<M: Machine> {
+    /// Fp or Fp2.
+    type Coordinate: Coordinate<Base = M::Fe> + Bundle<M::Fe>;
+
+    /// Zero exactly if the point lies on the group's curve.
+    fn curve_defect(machine: &M, point: Affine<Self::Coordinate>) -> M::Fe;
+
+    /// A value of Fp that is zero exactly if `value` is.
+    fn norm(value: Self::Coordinate) -> M::Fe;
+
+    /// a ↦ a⁻¹; 0 ↦ 0.
+    fn invert(machine: &M, value: Self::Coordinate) -> Self::Coordinate;
+}
+
+/// The subgroup of y² = x³ + 4 over Fp.
+#[derive(Debug, Clone, Copy)]
+pub struct G1;
+
+/// The subgroup of y² = x³ + 4ξ over Fp2.
+#[derive(Debug, Clone, Copy)]
+pub struct G2;
+
+impl<M: Machine> Group<M> for G1 {
+    type Coordinate = M::Fe;
+
+    fn curve_defect(machine: &M, point: Affine<M::Fe>) -> M::Fe {
+        g1::curve_defect(machine, point)
+    }
+
+    fn norm(value: M::Fe) -> M::Fe {
+        value
+    }
+
+    fn invert(machine: &M, value: M::Fe) -> M::Fe {
+        invert(machine, value)
+    }
+}
+
+impl<M: Machine> Group<M> for G2 {
+    type Coordinate = Fp2<M::Fe>;
+
+    fn curve_defect(machine: &M, point: Affine<Fp2<M::Fe>>) -> M::Fe {
+        g2::curve_defect(machine, point)
+    }
+
+    fn norm(value: Fp2<M::Fe>) -> M::Fe {
+        value.norm()
+    }
+
+    fn invert(machine: &M, value: Fp2<M::Fe>) -> Fp2<M::Fe> {
+        value.inverse_with(|norm| invert(machine, norm))
+    }
+}

@@ -1,0 +1,184 @@
+//! MAP_FP2_TO_G2: from an element of Fp2 to a point of G2. RFC 9380, §6.6.2 and §6.6.3 with the constants of §8.8.2, and the
+//! cofactor cleared as in appendix G.3.
+//!
+//! Exact for every u: wherever two points are added here that are not multiples of the same small order, their parts in G2
+//! are different multiples of the image's part there, neither equal nor opposite (scalars in the comments, ψ being x on
+//! G2). If that part is the identity then so is the result, since the cofactor is cleared, and it has Z = 0.
+
+use super::constants::{constants as pairing_constants, lift2, modulus};
+use super::g2::{multiply_by_x_abs, psi_jacobian};
+use super::isogeny::{G2_KERNEL, degree_3};
+use super::{invert, power};
+use crate::fp2::Fp2;
+use crate::group::{Affine, Jacobian};
+use num_bigint::BigUint;
+use residue_ir::{Machine, WordOp};
+use residue_modular::{Fe, Number, fields::Bls12_381Fp};
+use std::sync::LazyLock;
+
+/// Constants of the map, as canonical values.
+struct Constants {
+    /// A′ = A″·u. RFC 9380, §8.8.2.
+    a: BigUint,
+    minus_a: BigUint,
+    /// B′ has this in both coefficients.
+    b: BigUint,
+    /// −Z = 2 + u.
+    minus_z: Fp2<BigUint>,
+    /// A′·Z.
+    a_z: Fp2<BigUint>,
+    /// √(−N(Z)³).
+    root: BigUint,
+    half: BigUint,
+    kernel: BigUint,
+    minus_kernel: BigUint,
+    /// The norm of the factor of ψ at x.
+    psi_squared_x: BigUint,
+}
+
+static CONSTANTS: LazyLock<Constants> = LazyLock::new(|| {
+    let small = Bls12_381Fp::from_u64;
+    let z = Fp2::new(-small(2), -small(1));
+    let a_z = Fp2::new(small(0), small(240)) * z;
+    let cube = -(z.norm() * z.norm() * z.norm());
+    let root = cube.pow(&((modulus() + 1u32) / 4u32));
+    assert_eq!(root.square(), cube, "−N(Z)³ is a square");
+    let number = |value: &BigUint| Bls12_381Fp::from_canonical(value).expect("a constant is below p");
+    let norm = |value: &Fp2<BigUint>| Fp2::new(number(&value.c0), number(&value.c1)).norm();
+    assert_eq!(norm(&pairing_constants().psi_y), -small(1), "ψ² negates y");
+    Constants {
+        a: BigUint::from(240u32),
+        minus_a: (-small(240)).to_canonical(),
+        b: BigUint::from(1012u32),
+        minus_z: Fp2 { c0: BigUint::from(2u32), c1: BigUint::from(1u32) },
+        a_z: Fp2 { c0: a_z.c0.to_canonical(), c1: a_z.c1.to_canonical() },
+        root: root.to_canonical(),
+        kernel: small(G2_KERNEL).to_canonical(),
+        minus_kernel: (-small(G2_KERNEL)).to_canonical(),
+        half: small(2).inverse().expect("2 is not 0").to_canonical(),
+        psi_squared_x: norm(&pairing_constants().psi_x).to_canonical(),
+    }
+});
+
+/// u ↦ the point of G2, zeros for the identity.
+pub fn map_to_g2<M: Machine>(machine: &M, u: Fp2<M::Fe>) -> Affine<Fp2<M::Fe>> {
+    let (zero, a) = (machine.zero(), machine.constant(&CONSTANTS.a));
+    let (h0, h1) = (machine.constant(&CONSTANTS.kernel), machine.constant(&CONSTANTS.minus_kernel));
+    let on_curve = degree_3(simplified_swu(machine, u), Fp2::new(zero, a), Fp2::new(h0, h1));
+    let cleared = clear_cofactor(machine, on_curve);
+    let inverse = cleared.z.inverse_with(|a| invert(machine, a));
+    let square = inverse.square();
+    Affine::new(cleared.x * square, cleared.y * (square * inverse))
+}
+
+/// P ↦ (x² − x − 1)·P + (x − 1)·ψ(P) + ψ²(2P), in G2. Budroni and Pintore 2017 (2017/419), §4.1; RFC 9380, appendix G.3.
+/// With z = |x| this is z·(z·P + P − ψ(P)) − P − ψ(P) + ψ²(2P).
+pub fn clear_cofactor<M: Machine>(machine: &M, p: Jacobian<Fp2<M::Fe>>) -> Jacobian<Fp2<M::Fe>> {
+    let psi_p = psi_jacobian(machine, p);
+    let (minus_p, minus_psi) = (negated(p).addend(), negated(psi_p).addend());
+    let a = multiply_by_x_abs(machine, p) + p.addend(); //                     (1 − x)P: z and 1
+    let b = a + minus_psi; //                                                  (1 − 2x)P: 1 − x and −x
+    let c = multiply_by_x_abs(machine, b); //                                  (2x² − x)P
+    let twice = p.double(machine.constant(&pairing_constants().three_halves));
+    let image = psi_squared(machine, twice); //                                2x²·P
+    let rest = image + minus_psi + minus_p; //                                 2x² and −x; 2x² − x and −1
+    c + rest.addend() //                                                       2x² − x and 2x² − x − 1
+}
+
+/// ψ²(x, y) = (x·N(cx), −y) where cx is the factor of ψ at x, as that at y has norm −1.
+fn psi_squared<M: Machine>(machine: &M, p: Jacobian<Fp2<M::Fe>>) -> Jacobian<Fp2<M::Fe>> {
+    Jacobian { x: p.x.scale(machine.constant(&CONSTANTS.psi_squared_x)), y: -p.y, z: p.z }
+}
+
+fn negated<F: Fe>(p: Jacobian<Fp2<F>>) -> Jacobian<Fp2<F>> {
+    Jacobian { y: -p.y, ..p }
+}
+
+/// u ↦ a point of E″: RFC 9380, §6.6.2. One power finds the square root of a norm and tells squares, another one the
+/// square root in Fp2 (the complex method; Scott 2020 (2020/1497), §6) together with the inverse of the denominator.
+///
+/// With D = N(d) for the denominator d of x₁, and g₁ = w/d⁶: y = √w·d̄³/D³.
+fn simplified_swu<M: Machine>(machine: &M, u: Fp2<M::Fe>) -> Affine<Fp2<M::Fe>> {
+    let constants = &*CONSTANTS;
+    let constant = |value: &BigUint| machine.constant(value);
+    let one = machine.one();
+    let minus_zu2 = u.square() * lift2(machine, &constants.minus_z); //   −Zu²
+    let t = minus_zu2.square() - minus_zu2; //                            T = Z²u⁴ + Zu²
+    let d = machine.branch(
+        machine.is_zero(t.norm()),
+        |machine| lift2(machine, &constants.a_z), //                      d = A·Z,
+        |_| times_u(t).scale(constant(&constants.minus_a)), //            or −A·T
+    );
+    let b = Fp2::new(constant(&constants.b), constant(&constants.b)).multiplicand();
+    let xn = Fp2::new(t.c0 + one, t.c1) * b; //                           x₁ = B(T + 1)/d
+    let dd = d.square();
+    let v = (dd * d).multiplicand();
+    let n = (xn.square() + times_u(dd).scale(constant(&constants.a))) * xn + (dd * d) * b; // g₁ = n/d³
+    let w = n * v; //                                                     g₁ = w/d⁶
+    let (norm, s) = norm_and_root(machine, w); //                         s² = ±N(w)
+    let is_square = machine.equal(s.square(), norm);
+    let (w, s, xn) = machine.branch(
+        is_square,
+        |_| (w, s, xn),
+        // g₂ = Z³u⁶·g₁ and N(g₂) = −N(Z)³N(u)⁶·(−N(g₁)).
+        |_| {
+            let nu = u.norm();
+            let s = s * (nu.square() * nu) * constant(&constants.root);
+            let minus_cube = minus_zu2.square() * minus_zu2;
+            (-(w * minus_cube), s, -(xn * minus_zu2))
+        },
+    );
+    let (y, inverse) = root_over_cube(machine, w, s, d);
+    let x = xn * d.conjugate().scale(inverse);
+    Affine::new(x, with_sign_of(machine, u, y))
+}
+
+/// a ↦ (N(a), √(±N(a))); the sign is + exactly if a is a square.
+pub(super) fn norm_and_root<M: Machine>(machine: &M, a: Fp2<M::Fe>) -> (M::Fe, M::Fe) {
+    let norm = a.norm();
+    (norm, fp_root(machine, norm) * norm)
+}
+
+/// (a + bu, s, d) ↦ (√(a + bu)/d³, 1/D), where s² = a² + b² and D = N(d) ≠ 0.
+///
+/// R = (a + s)/2 or, if that is zero, in which case b is zero too, R = a.
+/// With V = D⁶ and c = (R·V³)^((p − 3)/4), X = c·R·V has X² = χ·R/V, χ the quadratic character of R, and 1/X = χ·c·V². So
+/// X = √(χR)/D³, and e = (b/2)·c·V is b/(2√(χR))/D³ up to χ: the root over D³ is X + e·u for χ = 1 and −e + X·u for −1.
+pub(super) fn root_over_cube<M: Machine>(machine: &M, w: Fp2<M::Fe>, s: M::Fe, d: Fp2<M::Fe>) -> (Fp2<M::Fe>, M::Fe) {
+    let half = machine.constant(&CONSTANTS.half);
+    let sum = (w.c0 + s) * half;
+    let r = machine.branch(machine.is_zero(sum), |_| w.c0, |_| sum);
+    let half_b = w.c1 * half;
+    let norm = d.norm();
+    let d2 = norm.square();
+    let d3 = d2 * norm;
+    let v = d3.square(); //                                               V = D⁶
+    let c = fp_root(machine, r * (v.square() * v));
+    let cv = c * v;
+    let (x, e) = (cv * r, half_b * cv);
+    let inverse = cv * x * (d3 * d2); //                                  c·V·X·D⁵ = χ/D
+    let is_real = machine.equal(x.square() * v, r);
+    let (root, inverse) = machine.branch(is_real, |_| (Fp2::new(x, e), inverse), |_| (Fp2::new(-e, x), -inverse));
+    let conjugate = d.conjugate();
+    (root * (conjugate.square() * conjugate), inverse)
+}
+
+/// a ↦ a^((p − 3)/4), as a function.
+fn fp_root<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
+    machine.function("fp_root", a, |machine, a| power(machine, a, &((modulus() - 3u32) / 4u32)))
+}
+
+/// ±y with the sign of u. RFC 9380, §4.1, `sgn0_m_eq_2`.
+fn with_sign_of<M: Machine>(machine: &M, u: Fp2<M::Fe>, y: Fp2<M::Fe>) -> Fp2<M::Fe> {
+    let sign = |a: Fp2<M::Fe>| {
+        let of_c1 = machine.word_op(WordOp::And, machine.is_zero(a.c0), machine.is_odd(a.c1));
+        machine.word_op(WordOp::Or, machine.is_odd(a.c0), of_c1)
+    };
+    let differ = machine.word_op(WordOp::Xor, sign(u), sign(y));
+    machine.branch(differ, |_| -y, |_| y)
+}
+
+/// a ↦ u·a.
+fn times_u<F: Fe>(a: Fp2<F>) -> Fp2<F> {
+    Fp2::new(-a.c1, a.c0)
+}

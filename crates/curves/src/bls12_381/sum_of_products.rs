@@ -1,0 +1,503 @@
+//! Σ sᵢ·Pᵢ over points of G1 or G2, with the check that each Pᵢ is in its group.
+//!
+//! The check computes z·P (or z²·P), z = |x|, by doublings: from right to left, so that it passes all 2ⁱ·P. A scalar is
+//! written to the base z, s = Σ bⱼ·zʲ with four quarters of less than 64 bits, and each quarter in windows of w bits. As z²·P = −φ(P)
+//! on G1 and z·Q = −ψ(Q) on G2 (Scott 2021, 2021/1130), every part of s·P is a small multiple d of a point that the check
+//! passes, or of an image of it: it is added to bucket d (Yao 1976; Brickell, Gordon, McCurley and Wilson 1992, algorithm 1).
+//! There is one set of buckets B for all points and windows; at the end Σ d·B_d is taken by running sums (Pippenger 1976).
+//! Digits are signed without any carry at run time: see [`Window`] and `quarters`.
+//!
+//! Points may repeat and cancel. Additions are incomplete all the same: buckets and running sums begin with multiples of a
+//! point T outside the group, see [`super::torsion`]. Within the chain of a point the argument of
+//! [`super::g1::membership`] holds: Z ≠ 0 for a member, and if Z ≠ 0 then all was computed without an exceptional case.
+
+use super::constants::{X_ABS, constants, lift2};
+use super::groups::{G1, G2, Group};
+use super::torsion::{ConstantCoordinate, multiple, torsion_point};
+use super::{g1, g2};
+use crate::conditions::Conditions;
+use crate::fp2::Fp2;
+use crate::group::{Addend, Affine, Coordinate, Jacobian};
+use residue_ir::{Array, Capacity, Machine, Variable, WordOp};
+use residue_modular::{Number, fields::Bls12_381Fp};
+use ruint::aliases::U256;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+/// Bits of a quarter of a scalar: z and all below it fit.
+const QUARTER_BITS: u32 = 64;
+
+/// How many bits w of a scalar one addition takes care of. Digits are signed, from −2ʷ⁻¹ to 2ʷ⁻¹ − 1; digit d has the bucket
+/// d + 2ʷ⁻¹.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Window {
+    /// 4: 16 buckets, for few points.
+    Nibble,
+    /// 8: 256 buckets, for many points.
+    Byte,
+}
+
+impl Window {
+    /// w.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Window::Nibble => 4,
+            Window::Byte => 8,
+        }
+    }
+
+    /// 2ʷ⁻¹: the bucket of digit 0.
+    pub const fn half(self) -> u32 {
+        1 << (self.bits() - 1)
+    }
+
+    /// 2ʷ.
+    pub const fn buckets(self) -> u32 {
+        1 << self.bits()
+    }
+}
+
+/// Names of the functions of a group.
+#[derive(Debug, Clone, Copy)]
+pub struct Names {
+    /// From a multiple of a window's position to the next, by window.
+    pub step: [&'static str; 2],
+    /// The additions to buckets, by window.
+    pub scatter: [&'static str; 2],
+    /// A sum.
+    pub add: &'static str,
+}
+
+/// What sums of products need to know of a group.
+pub trait ProductGroup<M: Machine>: Group<M> {
+    /// Coordinates of constant points.
+    type Constant: ConstantCoordinate + 'static;
+
+    /// The check ends with z^CHAINS·P, after CHAINS chains of 64 doublings.
+    const CHAINS: u32;
+
+    /// Doublings written out in one piece; 16 is a multiple of it.
+    const STEP_BITS: u32;
+
+    /// Whether additions are functions: else they are written out, which takes less gas and more code.
+    const CALLS: bool;
+
+    /// From so many products on, windows of eight bits take less gas than those of four on `eip6690-2024`.
+    const MANY: u64;
+
+    /// Names of functions.
+    const NAMES: Names;
+
+    /// Where sums begin.
+    fn offsets() -> &'static Offsets<Self::Constant>;
+
+    /// A constant coordinate as one of the program.
+    fn lift(machine: &M, value: Self::Constant) -> Self::Coordinate;
+
+    /// P, z^CHAINS·P, z^(2·CHAINS)·P … below z⁴, for P in the group.
+    fn images(machine: &M, point: Addend<Self::Coordinate>) -> Vec<Addend<Self::Coordinate>>;
+
+    /// What holds exactly if `point` lies on the curve and in the group, given `multiple` = z^CHAINS·P from the chain.
+    fn membership(
+        machine: &M,
+        point: Affine<Self::Coordinate>,
+        multiple: Jacobian<Self::Coordinate>,
+    ) -> Conditions<M::Fe>;
+}
+
+impl<M: Machine> ProductGroup<M> for G1 {
+    type Constant = Bls12_381Fp;
+
+    const CHAINS: u32 = 2;
+    const STEP_BITS: u32 = 16;
+    const CALLS: bool = false;
+    const MANY: u64 = 11;
+    const NAMES: Names =
+        Names { step: ["g1_step_4", "g1_step_8"], scatter: ["g1_scatter_4", "g1_scatter_8"], add: "g1_add" };
+
+    fn offsets() -> &'static Offsets<Bls12_381Fp> {
+        &G1_OFFSETS
+    }
+
+    fn lift(machine: &M, value: Bls12_381Fp) -> M::Fe {
+        machine.constant(&value.to_canonical())
+    }
+
+    /// z²·(x, y) = −φ(x, y) = (β·x, −y).
+    fn images(machine: &M, point: Addend<M::Fe>) -> Vec<Addend<M::Fe>> {
+        let beta = machine.constant(&constants().beta);
+        vec![point, Addend { x: point.x * beta, ..point }.negated()]
+    }
+
+    fn membership(machine: &M, point: Affine<M::Fe>, multiple: Jacobian<M::Fe>) -> Conditions<M::Fe> {
+        g1::membership_from_multiple(machine, point, multiple)
+    }
+}
+
+impl<M: Machine> ProductGroup<M> for G2 {
+    type Constant = Fp2<Bls12_381Fp>;
+
+    const CHAINS: u32 = 1;
+    const STEP_BITS: u32 = 8;
+    const CALLS: bool = true;
+    const MANY: u64 = 14;
+    const NAMES: Names =
+        Names { step: ["g2_step_4", "g2_step_8"], scatter: ["g2_scatter_4", "g2_scatter_8"], add: "g2_add" };
+
+    fn offsets() -> &'static Offsets<Fp2<Bls12_381Fp>> {
+        &G2_OFFSETS
+    }
+
+    fn lift(machine: &M, value: Fp2<Bls12_381Fp>) -> Fp2<M::Fe> {
+        lift2(machine, &Fp2 { c0: value.c0.to_canonical(), c1: value.c1.to_canonical() })
+    }
+
+    /// z·(x, y) = −ψ(x, y) = (xᵖ·cx, −yᵖ·cy), and z²·(x, y) = ψ²(x, y) = (cx^(p + 1)·x, −y), since cy^(p + 1) = −1.
+    fn images(machine: &M, point: Addend<Fp2<M::Fe>>) -> Vec<Addend<Fp2<M::Fe>>> {
+        let cx = lift2(machine, &constants().psi_x);
+        let cy = lift2(machine, &constants().psi_y);
+        let norm = cx.norm();
+        let once = Addend {
+            x: point.x.conjugate_mul(cx),
+            y: point.y.conjugate_times(cy.multiplicand()),
+            is_negated: !point.is_negated,
+            z: point.z.conjugate(),
+            zz: point.zz.conjugate(),
+            zzz: point.zzz.conjugate(),
+        };
+        let twice = Addend { x: point.x.scale(norm), ..point }.negated();
+        vec![point, once, twice, Addend { x: once.x.scale(norm), ..once }.negated()]
+    }
+
+    fn membership(machine: &M, point: Affine<Fp2<M::Fe>>, multiple: Jacobian<Fp2<M::Fe>>) -> Conditions<M::Fe> {
+        g2::membership_from_chain(machine, point, multiple)
+    }
+}
+
+/// Points that buckets and running sums begin with, and what takes them away.
+#[derive(Debug)]
+pub struct Offsets<C> {
+    /// T.
+    pub one: Affine<C>,
+    /// 3T.
+    pub three: Affine<C>,
+    /// For each window, minus the multiple of T that the total has.
+    pub correction: [Affine<C>; 2],
+}
+
+static G1_OFFSETS: LazyLock<Offsets<Bls12_381Fp>> = LazyLock::new(Offsets::new);
+static G2_OFFSETS: LazyLock<Offsets<Fp2<Bls12_381Fp>>> = LazyLock::new(Offsets::new);
+
+/// The multiple of T in the total. A bucket begins with T. The running sum R begins with 3T, and has 2T or 3T where a bucket
+/// is added or subtracted; the total A begins with T, and R with 2T is added to it 2ʷ⁻¹ times. So no two points that are
+/// added have the same or opposite multiples, and none has 0.
+fn total_offset(window: Window) -> i64 {
+    1 + 2 * i64::from(window.half())
+}
+
+impl<C: ConstantCoordinate> Offsets<C> {
+    fn new() -> Self {
+        let one = torsion_point::<C>();
+        let times = |m| multiple(one, m).expect("T has a large order");
+        let correction = [Window::Nibble, Window::Byte].map(|window| times(-total_offset(window)));
+        Self { one, three: times(3), correction }
+    }
+}
+
+/// A sum of products on its way.
+pub struct SumOfProducts<M: Machine, G: ProductGroup<M>> {
+    window: Window,
+    /// Element d: the sum of what scalars have d times.
+    buckets: Array<Jacobian<G::Coordinate>>,
+    /// The four quarters of a scalar, b₀ the lowest; shifted right as windows are done.
+    digits: Variable,
+}
+
+impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
+    /// The variable and the array of sums; one program may have several sums, one after the other.
+    pub fn new(machine: &M, window: Window) -> Self {
+        Self {
+            window,
+            buckets: machine.array("buckets", Capacity::Unbounded),
+            digits: machine.variable("digits", machine.small(0)),
+        }
+    }
+
+    /// This sum with another window.
+    #[must_use]
+    pub fn with_window(&self, window: Window) -> Self {
+        Self { window, buckets: self.buckets, digits: self.digits }
+    }
+
+    /// Begins with nothing.
+    pub fn clear(&self, machine: &M) {
+        let count = self.window.buckets();
+        machine.reserve(self.buckets, machine.small(u64::from(count)));
+        machine.fill(self.buckets, count, constant_point::<M, G>(machine, G::offsets().one));
+    }
+
+    /// Adds s·P, for P other than the identity; what it returns must hold, or all is wrong.
+    pub fn add(&self, machine: &M, scalar: M::Word, point: Affine<G::Coordinate>) -> Conditions<M::Fe> {
+        machine.set(self.digits, quarters(machine, self.window, scalar));
+        let mut multiple = point.to_jacobian(constant_point::<M, G>(machine, G::offsets().one).z);
+        for _ in 0..G::CHAINS {
+            multiple = self.chain(machine, multiple);
+        }
+        G::membership(machine, point, multiple)
+    }
+
+    /// P ↦ z·P, with the additions to buckets on the way.
+    fn chain(&self, machine: &M, start: Jacobian<G::Coordinate>) -> Jacobian<G::Coordinate> {
+        let (mut doubled, mut sum) = (start, None); // 2ⁱ·P, and the sum of those in which z has bit i
+        let mut pass = |machine: &M, bit: u32, doubled: Jacobian<G::Coordinate>| {
+            if X_ABS >> bit & 1 == 1 {
+                sum = Some(sum.map_or(doubled, |sum| add::<M, G>(machine, sum, doubled)));
+            }
+        };
+        let is_plain = |bit: u32| X_ABS >> bit >> 1 & ((1 << (G::STEP_BITS - 1)) - 1) == 0;
+        let mut bit = 0;
+        while is_plain(bit) && bit + G::STEP_BITS < QUARTER_BITS {
+            pass(machine, bit, doubled);
+            doubled = machine.function(G::NAMES.step[self.window as usize], doubled, |machine, point| {
+                self.stretch(machine, 0..G::STEP_BITS, point, |_, _, _| ())
+            });
+            bit += G::STEP_BITS;
+        }
+        self.stretch(machine, bit..QUARTER_BITS, doubled, pass);
+        sum.expect("z is not 0")
+    }
+
+    /// A doubling for each of `bits` but the last of a quarter, with the additions to buckets; `pass` sees each bit's point.
+    fn stretch(
+        &self,
+        machine: &M,
+        bits: Range<u32>,
+        mut point: Jacobian<G::Coordinate>,
+        mut pass: impl FnMut(&M, u32, Jacobian<G::Coordinate>),
+    ) -> Jacobian<G::Coordinate> {
+        let digits = (!G::CALLS).then(|| machine.bind(machine.get(self.digits)));
+        let length = machine.small(u64::from(bits.end - bits.start));
+        for bit in bits.clone() {
+            pass(machine, bit, point);
+            if bit.is_multiple_of(self.window.bits()) {
+                match digits {
+                    Some(digits) => self.scatter(machine, digits, bit - bits.start, point),
+                    None => self.scatter_once(machine, point),
+                }
+            }
+            if bit + 1 < QUARTER_BITS {
+                point = double(machine, point);
+            }
+        }
+        if let Some(digits) = digits {
+            machine.set(self.digits, machine.word_op(WordOp::Shr, digits, length));
+        }
+        point
+    }
+
+    /// The additions to buckets for one window, and the digits of the next, as a function.
+    fn scatter_once(&self, machine: &M, point: Jacobian<G::Coordinate>) {
+        machine.function(G::NAMES.scatter[self.window as usize], point, |machine, point| {
+            let digits = machine.bind(machine.get(self.digits));
+            self.scatter(machine, digits, 0, point);
+            let bits = machine.small(u64::from(self.window.bits()));
+            machine.set(self.digits, machine.word_op(WordOp::Shr, digits, bits));
+        });
+    }
+
+    /// Adds `point` and its images to the buckets that `digits` name from `first_bit` on.
+    fn scatter(&self, machine: &M, digits: M::Word, first_bit: u32, point: Jacobian<G::Coordinate>) {
+        for (image, start) in G::images(machine, point.addend()).into_iter().zip((first_bit..).step_by(
+            (QUARTER_BITS * G::CHAINS) as usize, // u32 to usize widens
+        )) {
+            let digit = machine.bind(self.window.digit(machine, digits, start));
+            let bucket = machine.load(self.buckets, digit);
+            machine.store(self.buckets, digit, bucket + image);
+        }
+    }
+
+    /// The sum; Z = 0 if it is the identity.
+    pub fn finish(&self, machine: &M) -> Jacobian<G::Coordinate> {
+        let offsets = G::offsets();
+        let half = u64::from(self.window.half());
+        let running = constant_point::<M, G>(machine, offsets.three);
+        let total = constant_point::<M, G>(machine, offsets.one);
+        let subtract = |machine: &M, running, bucket: M::Word| {
+            add::<M, G>(machine, running, machine.load(self.buckets, bucket).negated())
+        };
+        let running = subtract(machine, running, machine.small(0)); // the digit −2ʷ⁻¹ has no opposite
+        let total = add::<M, G>(machine, total, running);
+        let (_, total) =
+            machine.repeat(machine.small(half - 1), (running, total), |machine, turn, (running, total)| {
+                let last = machine.small(2 * half - 1);
+                let bucket = machine.load(self.buckets, machine.word_op(WordOp::Sub, last, turn));
+                let running = add::<M, G>(machine, running, bucket);
+                let opposite = machine.word_op(WordOp::Add, turn, machine.small(1));
+                let running = subtract(machine, running, opposite);
+                (running, add::<M, G>(machine, total, running))
+            });
+        let correction = constant_point::<M, G>(machine, offsets.correction[self.window as usize]);
+        total.add_mixed(Affine::new(correction.x, correction.y))
+    }
+}
+
+impl Window {
+    /// The digit of `digits` that begins at bit `start`.
+    fn digit<M: Machine>(self, machine: &M, digits: M::Word, start: u32) -> M::Word {
+        match self {
+            Window::Byte => {
+                assert!(start.is_multiple_of(8), "windows begin with bytes");
+                machine.word_op(WordOp::Byte, digits, machine.small(u64::from(31 - start / 8)))
+            }
+            Window::Nibble => {
+                let shifted = match start {
+                    0 => digits,
+                    _ => machine.word_op(WordOp::Shr, digits, machine.small(u64::from(start))),
+                };
+                machine.word_op(WordOp::And, shifted, machine.small(15))
+            }
+        }
+    }
+}
+
+/// s ↦ Σ vᵢ·2^(64i), where s = Σ bᵢ·zⁱ mod r with bᵢ from −z/2 to z/2, and vᵢ, which is below 2⁶⁴, is bᵢ with 2ʷ⁻¹ added to
+/// each of its windows: window by window it then has the numbers of buckets.
+///
+/// With h = ⌊z/2⌋ and C = h·(1 + z + z² + z³), bᵢ + h are the digits to the base z of (s + C) mod r, which is below z⁴.
+fn quarters<M: Machine>(machine: &M, window: Window, scalar: M::Word) -> M::Word {
+    let z = U256::from(X_ABS);
+    let r = z * z * z * z - z * z + U256::ONE;
+    let h = z / U256::from(2);
+    let windows = (0..QUARTER_BITS).step_by(window.bits() as usize); // u32 to usize widens
+    let halves = windows.fold(U256::ZERO, |sum, bit| sum + (U256::from(window.half()) << bit as usize)); // widens too
+    let added = (0..4usize).fold(U256::ZERO, |sum, quarter| sum + ((halves - h) << (64 * quarter)));
+    let (r, z, c) = (machine.word(r), machine.word(z), machine.word(h * (U256::ONE + z + z * z + z * z * z)));
+    let reduced = machine.word_op(WordOp::Mod, scalar, r);
+    let mut rest = machine.bind(machine.word_op(WordOp::Mod, machine.word_op(WordOp::Add, reduced, c), r));
+    let mut digits = machine.word_op(WordOp::Add, machine.word_op(WordOp::Mod, rest, z), machine.word(added));
+    for quarter in 1..4 {
+        rest = machine.bind(machine.word_op(WordOp::Div, rest, z));
+        let digit = if quarter < 3 { machine.word_op(WordOp::Mod, rest, z) } else { rest };
+        let shifted = machine.word_op(WordOp::Shl, digit, machine.small(u64::from(quarter * QUARTER_BITS)));
+        digits = machine.bind(machine.word_op(WordOp::Add, shifted, digits));
+    }
+    digits
+}
+
+fn double<M: Machine, C: Coordinate<Base = M::Fe>>(machine: &M, point: Jacobian<C>) -> Jacobian<C> {
+    point.double(machine.constant(&constants().three_halves))
+}
+
+fn add<M: Machine, G: ProductGroup<M>>(
+    machine: &M,
+    a: Jacobian<G::Coordinate>,
+    b: Jacobian<G::Coordinate>,
+) -> Jacobian<G::Coordinate> {
+    if G::CALLS { machine.function(G::NAMES.add, (a, b), |_, (a, b)| a + b.addend()) } else { a + b.addend() }
+}
+
+fn constant_point<M: Machine, G: ProductGroup<M>>(machine: &M, point: Affine<G::Constant>) -> Jacobian<G::Coordinate> {
+    let Affine { x, y } = point;
+    let [x, y, z] = [x, y, G::Constant::ONE].map(|value| G::lift(machine, value));
+    Jacobian { x, y, z }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use num_bigint::{BigInt, Sign};
+    use residue_modular::Number;
+
+    /// r·T, for r as in the scalars: the part of T outside the group.
+    fn outside<C: ConstantCoordinate>(t: Affine<C>) -> Affine<C> {
+        let z = U256::from(X_ABS);
+        let r = z * z * z * z - z * z + U256::ONE;
+        let three_halves = Bls12_381Fp::from_u64(3) * Bls12_381Fp::from_u64(2).inverse().unwrap();
+        let mut sum = t.to_jacobian(C::ONE);
+        for bit in (0..r.bit_len() - 1).rev() {
+            sum = sum.double(three_halves);
+            if r.bit(bit) {
+                sum = sum.add_mixed(t);
+            }
+        }
+        let inverse = sum.z.inverted().unwrap();
+        Affine::new(sum.x * inverse.squared(), sum.y * inverse.squared() * inverse)
+    }
+
+    /// No multiple of T that the sums could meet, as a difference or a sum of two others, is in the group.
+    fn check<C: ConstantCoordinate + std::fmt::Debug>(offsets: &Offsets<C>) {
+        let t = offsets.one;
+        assert_eq!(t.y.squared(), t.x * t.x.squared() + C::b());
+        let part = outside(t);
+        let three_halves = Bls12_381Fp::from_u64(3) * Bls12_381Fp::from_u64(2).inverse().unwrap();
+        let mut sum = part.to_jacobian(C::ONE).double(three_halves);
+        for m in 3..=2 * total_offset(Window::Byte) {
+            // Z = 0 where (m − 1)·part is ±part, so above all where m·part is the identity.
+            sum = sum.add_mixed(part);
+            assert!(sum.z.inverted().is_some(), "{m}·T is in the group");
+        }
+        for (window, correction) in [Window::Nibble, Window::Byte].into_iter().zip(offsets.correction) {
+            let sum = multiple(t, total_offset(window)).unwrap();
+            assert_eq!((sum.x, -sum.y), (correction.x, correction.y));
+        }
+    }
+
+    #[test]
+    fn sums_begin_so_far_outside_the_groups_that_no_exception_is_met() {
+        check(&G1_OFFSETS);
+        check(&G2_OFFSETS);
+    }
+
+    #[test]
+    fn what_is_added_has_different_multiples_of_t() {
+        for window in [Window::Nibble, Window::Byte] {
+            let (mut running, mut total) = (3i64, 1i64);
+            // Beside b, a sum with a is exceptional only for a = ±b.
+            let add = |a: &mut i64, b: i64| {
+                assert!(*a != b && *a != -b && *a != 0 && b != 0, "{a} and {b}");
+                *a += b;
+            };
+            add(&mut running, -1);
+            add(&mut total, running);
+            for _ in 1..window.half() {
+                add(&mut running, 1);
+                add(&mut running, -1);
+                add(&mut total, running);
+            }
+            assert_eq!(total, total_offset(window));
+        }
+    }
+
+    #[test]
+    fn quarters_are_signed_digits_of_the_scalar() {
+        let machine = residue_ir::Numbers::<Bls12_381Fp>::new(Vec::new());
+        let z = BigInt::from(X_ABS);
+        let r: BigInt = z.pow(4) - z.pow(2) + 1;
+        let big = |word: U256| BigInt::from_bytes_be(Sign::Plus, &word.to_be_bytes::<32>());
+        let mut scalars = vec![U256::ZERO, U256::ONE, U256::MAX, U256::MAX - U256::ONE];
+        for power in 1..4 {
+            let near = U256::from(X_ABS).pow(U256::from(power));
+            scalars.extend([near - U256::ONE, near, near + U256::ONE, near / U256::from(2), near * U256::from(3)]);
+        }
+        let r_word = U256::from(X_ABS).pow(U256::from(4)) - U256::from(X_ABS).pow(U256::from(2)) + U256::ONE;
+        for k in 0..8u64 {
+            scalars.push(r_word + U256::from(k) - U256::from(4));
+            scalars.push(r_word * U256::from(2) + U256::from(k) - U256::from(4));
+            scalars.push(r_word / U256::from(2) + U256::from(k));
+            scalars.push(U256::MAX / U256::from(3 + k));
+        }
+        for scalar in scalars {
+            for window in [Window::Nibble, Window::Byte] {
+                let word = big(quarters(&machine, window, scalar));
+                let mut sum = BigInt::ZERO;
+                for quarter in 0..4u32 {
+                    for bit in (0..QUARTER_BITS).step_by(window.bits() as usize) {
+                        let bucket = (&word >> (64 * quarter + bit)) & BigInt::from(window.buckets() - 1);
+                        sum += ((bucket - window.half()) * z.pow(quarter)) << bit;
+                    }
+                }
+                assert_eq!((sum - big(scalar)) % &r, BigInt::ZERO, "{scalar:#x}, {window:?}");
+            }
+        }
+    }
+}
