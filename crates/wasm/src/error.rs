@@ -1,0 +1,101 @@
+//! Why a program has no module, and why a module does not run.
+
+use residue_compiler::CompileError;
+use thiserror::Error;
+
+use crate::field::WIDTH_LIMBS_MAX;
+
+/// Why a program cannot be lowered to a module.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum LowerError {
+    /// The program is not well formed.
+    #[error("the program is not well formed: {0}")]
+    Program(#[from] residue_ir::VerifyError),
+    /// Its values find no place.
+    #[error(transparent)]
+    Placement(#[from] CompileError),
+    /// Montgomery form needs an odd modulus.
+    #[error("WebAssembly has programs over odd moduli only")]
+    EvenModulus,
+    /// The modulus is wider than sums of products can be kept in one 64-bit accumulator.
+    #[error("WebAssembly has moduli of up to {} bits; this program's has {bits}", 64 * WIDTH_LIMBS_MAX)]
+    Width {
+        /// Bits of the modulus.
+        bits: u64,
+    },
+    /// The host functions have one field.
+    #[error("the host functions have one field only, the base field of BLS12-381; this program is over another")]
+    ForeignField,
+    /// More memory than a module can address in comfort.
+    #[error("the program needs {bytes} bytes of memory of fixed size; a module has up to {limit_bytes}")]
+    Memory {
+        /// What it needs.
+        bytes: u64,
+        /// The most there is.
+        limit_bytes: u64,
+    },
+}
+
+/// Why a module does not run, or ended badly.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum RunError {
+    /// The bytes are no module that the engine takes.
+    #[error("this is no valid module: {0}")]
+    Module(String),
+    /// The module wants something that nobody gives.
+    #[error("the module imports {module}.{name} {ty}, which there is not; modules may import memories and {known}")]
+    Import {
+        /// The module it is to come from.
+        module: String,
+        /// Its name.
+        name: String,
+        /// Its type in words.
+        ty: String,
+        /// What can be imported.
+        known: String,
+    },
+    /// The module has no function of that name.
+    #[error("the module exports no function {name:?}; {known}")]
+    Export {
+        /// The name asked for.
+        name: String,
+        /// Which functions it has.
+        known: String,
+    },
+    /// The function takes other arguments.
+    #[error("{name:?} takes {expected} and was given {given}")]
+    Arguments {
+        /// The function.
+        name: String,
+        /// What it takes.
+        expected: String,
+        /// What it was given.
+        given: String,
+    },
+    /// The module has no memory to write or read.
+    #[error("the module has no memory")]
+    NoMemory,
+    /// A range outside of memory, or memory that cannot grow so far.
+    #[error("memory of {memory_bytes} bytes has no {size_bytes} bytes at {address}")]
+    Range {
+        /// First byte.
+        address: u64,
+        /// Number of bytes.
+        size_bytes: u64,
+        /// What there is.
+        memory_bytes: u64,
+    },
+    /// The engine could not be set up.
+    #[error("the engine cannot be set up: {0}")]
+    Engine(String),
+    /// Execution trapped: the module's own doing.
+    #[error("the module trapped: {0}")]
+    Trap(String),
+}
+
+impl RunError {
+    /// Whether the module ran and ended badly, rather than that it, or what was asked of it, is wrong.
+    pub fn is_trap(&self) -> bool {
+        matches!(self, RunError::Trap(_))
+    }
+}

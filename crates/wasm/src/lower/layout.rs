@@ -1,0 +1,106 @@
+//! Where memory holds what, from the bottom: a value for conversions, the places of values, constants, variables, the
+//! output, arrays of fixed size, calldata, then one record for each index of the unbounded arrays.
+
+use residue_compiler::allocate::Slot;
+use residue_ir::Capacity;
+use residue_ir::program::{ArrayDecl, Program, Statement};
+
+use crate::error::LowerError;
+use crate::field::Field;
+
+/// Addresses in memory, multiples of 8.
+#[derive(Debug, Clone)]
+pub(super) struct Layout {
+    /// A place for one value between two steps of a conversion.
+    pub scratch: u32,
+    /// The places of values; a spare one is the last.
+    pub slots: u32,
+    /// The spare place, for cycles of moves.
+    pub spare: Slot,
+    /// The constants.
+    pub constants: u32,
+    /// The variables, 32 bytes each.
+    pub variables: u32,
+    /// The output.
+    pub output: u32,
+    /// For each array: address of its first element (for unbounded ones from the first record), and bytes from one index
+    /// to the next.
+    pub arrays: Vec<(u32, u32)>,
+    /// Calldata; behind it are the records.
+    pub input: u32,
+    /// Bytes of a record.
+    pub record_bytes: u32,
+}
+
+/// Memory of fixed size that a program may use; addresses fit 31 bits with room for input.
+const MEMORY_BYTES_MAX: u64 = 1 << 30;
+
+impl Layout {
+    /// Of a program whose values have `slots_used` places.
+    pub fn new(program: &Program, field: &Field, slots_used: Slot) -> Result<Self, LowerError> {
+        let value_bytes = field.value_bytes() as u64;
+        let within = |bytes: u64| {
+            let narrow = u32::try_from(bytes).ok().filter(|_| bytes <= MEMORY_BYTES_MAX);
+            narrow.ok_or(LowerError::Memory { bytes, limit_bytes: MEMORY_BYTES_MAX })
+        };
+        let element_bytes = |array: &ArrayDecl| (array.element_values as u64).saturating_mul(value_bytes);
+        let slots = value_bytes;
+        let constants = slots + value_bytes * (u64::from(slots_used) + 1);
+        let conversions = field.conversions().len();
+        let variables = constants + value_bytes * (program.constants.len() + conversions) as u64;
+        let output = variables + 32 * program.variables.len() as u64 + OUTPUT_MARGIN_BYTES;
+        let mut next = output.saturating_add(output_bytes(program, value_bytes));
+        let (mut arrays, mut record_bytes) = (Vec::new(), 0u64);
+        for array in &program.arrays {
+            let bytes = element_bytes(array);
+            match array.capacity {
+                Capacity::Fixed(count) => {
+                    arrays.push((within(next)?, within(bytes)?));
+                    next = next.saturating_add(bytes.saturating_mul(u64::from(count)));
+                }
+                Capacity::Unbounded => {
+                    arrays.push((within(record_bytes)?, 0));
+                    record_bytes = record_bytes.saturating_add(bytes);
+                }
+            }
+        }
+        let record_bytes = within(record_bytes)?;
+        for (array, place) in program.arrays.iter().zip(&mut arrays) {
+            if array.capacity == Capacity::Unbounded {
+                place.1 = record_bytes;
+            }
+        }
+        Ok(Self {
+            scratch: 0,
+            slots: within(slots)?,
+            spare: slots_used,
+            constants: within(constants)?,
+            variables: within(variables)?,
+            output: within(output)?,
+            arrays,
+            input: within(next)?,
+            record_bytes,
+        })
+    }
+}
+
+/// Room in front of the output: an element is written in whole limbs, whose leading zeros may lie before it.
+const OUTPUT_MARGIN_BYTES: u64 = 8;
+
+/// Room for the longest output.
+fn output_bytes(program: &Program, value_bytes: u64) -> u64 {
+    let mut longest = 32u64;
+    for function in &program.functions {
+        function.body.for_each_statement(&mut |statement| {
+            let bytes = match statement {
+                Statement::ReturnElements { values, size_bytes } => {
+                    (values.len() as u64).saturating_mul(u64::from(*size_bytes))
+                }
+                Statement::ReturnMontLe { values } => (values.len() as u64).saturating_mul(value_bytes),
+                _ => 0,
+            };
+            longest = longest.max(bytes);
+        });
+    }
+    longest.next_multiple_of(8)
+}

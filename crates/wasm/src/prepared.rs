@@ -1,0 +1,67 @@
+//! A lowered program, compiled and instantiated: calldata in, outcome out, as often as wanted.
+
+use residue_ir::Outcome;
+
+use crate::engine::{Compiled, EngineKind, Instance, Number};
+use crate::error::RunError;
+use crate::host::Outside;
+use crate::lower::{ENDED, FAILED, Lowered};
+
+/// A program ready to run.
+pub struct Prepared {
+    instance: Box<dyn Instance>,
+    input: u64,
+    output: usize,
+}
+
+impl Prepared {
+    /// Compiles and instantiates a lowered program.
+    pub fn new(lowered: &Lowered, engine: EngineKind) -> Result<Self, RunError> {
+        Self::instance(engine.compile(&lowered.module, None)?.as_ref())
+    }
+
+    /// An instance of a lowered program that is compiled already.
+    pub fn instance(compiled: &dyn Compiled) -> Result<Self, RunError> {
+        let mut instance = compiled.instantiate(Outside::default())?;
+        let mut address = |name: &str| {
+            let global = instance.global(name).and_then(|address| u32::try_from(address).ok());
+            global.ok_or_else(|| RunError::Module(format!("it exports no address {name:?}, so it is none of ours")))
+        };
+        let (input, output) = (address("input")?.into(), address("output")? as usize);
+        Ok(Self { instance, input, output })
+    }
+
+    /// Runs the program on `calldata`.
+    pub fn run(&mut self, calldata: &[u8]) -> Result<Outcome, RunError> {
+        self.instance.write(self.input, calldata)?;
+        let size = i32::try_from(calldata.len()).map_err(|_| RunError::Range {
+            address: self.input,
+            size_bytes: calldata.len() as u64,
+            memory_bytes: 0,
+        })?;
+        let results = self.instance.call("main", &[Number::I32(size)])?;
+        match results.as_slice() {
+            [Number::I32(FAILED)] => Ok(Outcome::Failed),
+            [Number::I32(ENDED)] => Ok(Outcome::Ended),
+            [Number::I32(size)] => {
+                let memory = self.instance.memory()?;
+                let end = usize::try_from(*size).ok().and_then(|size| self.output.checked_add(size));
+                let output = end.and_then(|end| memory.get(self.output..end));
+                let output =
+                    output.ok_or_else(|| RunError::Trap(format!("its output of {size} bytes is no output")))?;
+                Ok(Outcome::Returned(output.to_vec()))
+            }
+            other => Err(RunError::Trap(format!("`main` gave {other:?}"))),
+        }
+    }
+
+    /// Calls of host functions so far.
+    pub fn host_calls(&self) -> Vec<(&'static str, u64)> {
+        self.instance.outside().counts()
+    }
+
+    /// Bytes of the instance's memory.
+    pub fn memory_bytes(&self) -> Result<usize, RunError> {
+        Ok(self.instance.memory()?.len())
+    }
+}
