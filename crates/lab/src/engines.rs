@@ -15,7 +15,7 @@ pub struct EngineLayer {
     pub name: String,
     /// The revision.
     pub revision: Revision,
-    /// The engine under the revision's own schedule, which has seen no code yet.
+    /// The engine under the revision's own schedule.
     pub engine: Engine,
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use residue_compiler::CompileError;
 use residue_engine::native::NativeError;
 use residue_engine::{EngineError, Halt};
-use residue_isa::AssembleError;
+use residue_isa::{AssembleError, EncodeError, Revision, ScheduleError};
 use thiserror::Error;
 
 use crate::record::RecordFault;
@@ -52,9 +52,23 @@ pub enum LabError {
         /// Why not.
         error: Box<CompileError>,
     },
+    /// A program did not compile, whose name is not ours to know.
+    #[error("{name}: {error}")]
+    Program {
+        /// Name of the program.
+        name: String,
+        /// Why not.
+        error: Box<CompileError>,
+    },
     /// A measuring program cannot be assembled.
     #[error(transparent)]
     Assemble(#[from] AssembleError),
+    /// An instruction cannot be encoded.
+    #[error(transparent)]
+    Encode(EncodeError),
+    /// There is no such gas schedule, or it is wrong.
+    #[error(transparent)]
+    Schedule(#[from] ScheduleError),
     /// An engine cannot be made.
     #[error(transparent)]
     Engine(#[from] EngineError),
@@ -66,6 +80,56 @@ pub enum LabError {
     Input {
         /// Pairs in the input.
         pairs: usize,
+    },
+    /// Prices relative to KECCAK256 without its time, or relative to what was not measured.
+    #[error("there is no such pivot: the record has no time of it")]
+    NoPivot,
+    /// Prices of a revision without times.
+    #[error(
+        "there are no times of {revision}: `residue lab measure --revisions {revision} --record records` makes a record of them"
+    )]
+    NoTimes {
+        /// The revision.
+        revision: Revision,
+    },
+    /// A revision that the search writes no candidates for.
+    #[error("the search writes no candidates for {revision}; it does for evm384-v7, evm384-v9, eip6690-2024")]
+    NoAttack {
+        /// The revision.
+        revision: Revision,
+    },
+    /// Two executions of the same code took different ways.
+    #[error("two executions of the code passed different jump targets")]
+    Unsteady,
+    /// A program has no module.
+    #[error("{name} as WebAssembly: {error}")]
+    Lower {
+        /// Name of the program.
+        name: &'static str,
+        /// Why not.
+        error: residue_wasm::LowerError,
+    },
+    /// A module did not run.
+    #[error("{subject}: {error}")]
+    Module {
+        /// Name of the subject.
+        subject: String,
+        /// What is wrong.
+        error: residue_wasm::RunError,
+    },
+    /// A program outside that measures itself failed.
+    #[error("{program}: {reason}")]
+    Outside {
+        /// The program.
+        program: String,
+        /// What it said.
+        reason: String,
+    },
+    /// Nobody's answer is there to compare with.
+    #[error("no library computes {operation}")]
+    NoAnswer {
+        /// The operation.
+        operation: &'static str,
     },
     /// A file could not be written or read.
     #[error("{}: {error}", path.display())]

@@ -7,8 +7,9 @@ use crate::error::LabError;
 use crate::harness::on_one_core;
 use crate::machine::Machine;
 use crate::record::{Record, Row};
+use crate::subjects::Subjects;
 use crate::table::{Column, Table};
-use crate::{instructions, pairing};
+use crate::{comparison, go, instructions, operations, pairing};
 
 /// Measurements that belong together.
 #[derive(Debug, Clone, Copy)]
@@ -19,12 +20,14 @@ pub struct Group {
     pub summary: &'static str,
     /// What people ask of its record.
     pub columns: &'static [Column],
+    /// Whether it measures every library there is, so that one that is not there is missing.
+    pub compares_libraries: bool,
     /// Measures.
     pub measure: fn(&Effort, &mut Observer<'_>) -> Result<Vec<Row>, LabError>,
 }
 
 /// Every group.
-pub const GROUPS: &[Group] = &[instructions::GROUP, pairing::GROUP];
+pub const GROUPS: &[Group] = &[instructions::GROUP, pairing::GROUP, operations::GROUP, comparison::GROUP];
 
 /// How much is done for the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,8 +38,12 @@ pub struct Effort {
     pub turns: usize,
     /// Numbers of pairs that the pairing check is measured with.
     pub pairs: &'static [usize],
+    /// Numbers of points that sums of multiples are measured with.
+    pub points: &'static [usize],
     /// First executions that are measured.
     pub cold_starts: usize,
+    /// Who is measured.
+    pub subjects: Subjects,
 }
 
 /// How far a measurement is.
@@ -55,11 +62,20 @@ pub type Observer<'a> = dyn FnMut(Progress<'_>) + Send + 'a;
 
 impl Effort {
     /// For records.
-    pub const FULL: Self = Self { rounds: 101, turns: 100, pairs: &[1, 2, 4, 8], cold_starts: 15 };
+    pub const FULL: Self = Self {
+        rounds: 101,
+        turns: 100,
+        pairs: &[1, 2, 4, 8, 16],
+        points: &[1, 2, 4, 8, 16, 32, 64, 128],
+        cold_starts: 15,
+        subjects: Subjects::ALL,
+    };
     /// Seconds, for a first impression.
-    pub const QUICK: Self = Self { rounds: 15, turns: 30, pairs: &[1, 2], cold_starts: 3 };
+    pub const QUICK: Self =
+        Self { rounds: 15, turns: 30, pairs: &[1, 2], points: &[2, 16], cold_starts: 3, subjects: Subjects::ALL };
     /// Everything once or twice, for tests: the numbers are worth nothing, the answers are checked all the same.
-    pub const SMOKE: Self = Self { rounds: 2, turns: 2, pairs: &[2], cold_starts: 1 };
+    pub const SMOKE: Self =
+        Self { rounds: 2, turns: 2, pairs: &[2], points: &[2], cold_starts: 1, subjects: Subjects::ALL };
 }
 
 /// The group of a name.
@@ -67,15 +83,26 @@ pub fn find(name: &str) -> Option<&'static Group> {
     GROUPS.iter().find(|group| group.name == name)
 }
 
+/// Measures on one core of this machine: the rows of a record.
+pub fn record_of(name: &str, measure: impl FnOnce() -> Result<Vec<Row>, LabError> + Send) -> Result<Record, LabError> {
+    let machine = Machine::this();
+    on_one_core(|core| {
+        let rows = measure()?;
+        let environment = Environment::of(&machine, clock_ghz(), core);
+        Ok(Record { group: name.to_owned(), date: Date::today(), environment, rows })
+    })
+}
+
 impl Group {
     /// Measures on one core of this machine, and tells `observer` how far it is.
     pub fn run(&self, effort: &Effort, observer: &mut Observer<'_>) -> Result<Record, LabError> {
-        let machine = Machine::this();
-        on_one_core(|core| {
-            let rows = (self.measure)(effort, observer)?;
-            let environment = Environment::of(&machine, clock_ghz(), core);
-            Ok(Record { group: self.name.to_owned(), date: Date::today(), environment, rows })
-        })
+        let mut record = record_of(self.name, || (self.measure)(effort, observer))?;
+        record.rows.retain(|row| effort.subjects.include(row.layer()));
+        let missing = if self.compares_libraries { go::missing(effort) } else { Vec::new() };
+        if !missing.is_empty() {
+            record.environment.set("missing", &missing.join("; "));
+        }
+        Ok(record)
     }
 
     /// A record of this group for people.

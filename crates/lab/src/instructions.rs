@@ -29,6 +29,7 @@ pub const GROUP: Group = Group {
         Column::ratio("/ modular", Quantity::Throughput, &["modular", "modular:evm384"]),
         Column::one_decimal("gas", Quantity::Gas),
     ],
+    compares_libraries: false,
     measure,
 };
 

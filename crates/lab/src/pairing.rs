@@ -18,7 +18,7 @@ use crate::harness::{Sample, Subject, interleave, time_ns};
 use crate::native::pairing::Pairs;
 use crate::record::{Quantity, Row};
 use crate::table::Column;
-use signature::pairing_input;
+pub(crate) use signature::pairing_input;
 
 /// `pairing`.
 pub const GROUP: Group = Group {
@@ -37,6 +37,7 @@ pub const GROUP: Group = Group {
         Column::whole("control", Quantity::GasControl),
         Column::whole("code bytes", Quantity::CodeSize),
     ],
+    compares_libraries: false,
     measure,
 };
 
@@ -167,7 +168,7 @@ fn cold_starts(
     effort: &Effort,
 ) -> Result<Vec<f64>, LabError> {
     let first = |_| {
-        let engine = Engine::new(compiled.layer.engine.config().clone())?;
+        let engine = Engine::unshared(compiled.layer.engine.config().clone())?;
         let (outcome, time_ns) = time_ns(|| engine.prepare(&compiled.code).run_without_memory(input, GAS));
         if outcome.output == expected {
             return Ok(time_ns);

@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use crate::date::Date;
 use crate::environment::Environment;
-use crate::statistics::Spread;
+use crate::statistics::{Spread, median_interval, ratios, thousandths};
 
 /// A dated file of measurements with the machine that made them.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +44,9 @@ pub struct Row {
     pub spread: Spread,
     /// The number of rounds that the spread is of.
     pub rounds: usize,
+    /// Where the median lies with 95 % confidence; older records do not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
 }
 
 /// What can be measured of a thing.
@@ -70,6 +73,22 @@ pub enum Quantity {
     GasControl,
     /// Size of the code.
     CodeSize,
+    /// How often something happens.
+    Count,
+    /// Time of the first execution for a gas.
+    NsPerGas,
+    /// Time from a module to an instance that can be called.
+    StartUp,
+    /// Additions of one run.
+    OpsAdd,
+    /// Subtractions of one run.
+    OpsSub,
+    /// Multiplications of one run.
+    OpsMul,
+    /// How many times as long as the synthetic loop it takes.
+    Adjustment,
+    /// The most memory that a process had resident.
+    PeakMemory,
 }
 
 /// Every quantity with its name and its unit.
@@ -84,6 +103,14 @@ const QUANTITIES: &[(Quantity, &str, &str)] = &[
     (Quantity::GasMemory, "gas-memory", "gas"),
     (Quantity::GasControl, "gas-control", "gas"),
     (Quantity::CodeSize, "code-size", "bytes"),
+    (Quantity::Count, "count", "times"),
+    (Quantity::NsPerGas, "ns-per-gas", "ns/gas"),
+    (Quantity::StartUp, "start-up", "ns"),
+    (Quantity::OpsAdd, "ops-add", "operations"),
+    (Quantity::OpsSub, "ops-sub", "operations"),
+    (Quantity::OpsMul, "ops-mul", "operations"),
+    (Quantity::Adjustment, "adjustment", "synthetic loops"),
+    (Quantity::PeakMemory, "peak-memory", "bytes"),
 ];
 
 /// What is wrong in the text of a record.
@@ -99,8 +126,13 @@ pub enum RecordFault {
     #[error("the columns are {0:?}")]
     Columns(String),
     /// A row has another number of fields.
-    #[error("a row has {expected} fields, not {0}", expected = file::COLUMNS.len())]
-    Fields(usize),
+    #[error("a row has {expected} fields, not {found}")]
+    Fields {
+        /// How many it has.
+        found: usize,
+        /// How many columns there are.
+        expected: usize,
+    },
     /// A field of a row is not what its column has.
     #[error("{value:?} is no {column}")]
     Value {
@@ -122,7 +154,7 @@ impl Quantity {
         self.row().1
     }
 
-    /// The unit of its values: `ns`, `gas` or `bytes`.
+    /// The unit of its values: `ns`, `gas`, `bytes` and the like.
     pub fn unit(self) -> &'static str {
         self.row().2
     }
@@ -136,24 +168,38 @@ impl Row {
     /// A measured quantity.
     pub fn new(name: impl Into<String>, quantity: Quantity, samples: &[f64]) -> Self {
         let spread = Spread::of(samples).to_thousandths();
-        Self { name: name.into(), quantity, baseline: None, spread, rounds: samples.len() }
+        let interval = Some(median_interval(samples).map(thousandths));
+        Self { name: name.into(), quantity, baseline: None, spread, rounds: samples.len(), interval }
     }
 
     /// The ratio of a measured quantity to that of `baseline` in the same rounds.
     pub fn ratio(name: impl Into<String>, quantity: Quantity, samples: &[f64], baseline: (&str, &[f64])) -> Self {
         let spread = Spread::of_ratios(samples, baseline.1).to_thousandths();
-        Self { name: name.into(), quantity, baseline: Some(baseline.0.to_owned()), spread, rounds: samples.len() }
+        let interval = Some(median_interval(&ratios(samples, baseline.1)).map(thousandths));
+        Self {
+            name: name.into(),
+            quantity,
+            baseline: Some(baseline.0.to_owned()),
+            spread,
+            rounds: samples.len(),
+            interval,
+        }
     }
 
     /// A quantity that has one value only.
     pub fn exact(name: impl Into<String>, quantity: Quantity, value: f64) -> Self {
         let spread = Spread::exact(value).to_thousandths();
-        Self { name: name.into(), quantity, baseline: None, spread, rounds: 1 }
+        Self { name: name.into(), quantity, baseline: None, spread, rounds: 1, interval: None }
     }
 
     /// The unit of the values; `ratio` for ratios.
     pub fn unit(&self) -> &'static str {
         if self.baseline.is_some() { "ratio" } else { self.quantity.unit() }
+    }
+
+    /// The layer that was measured.
+    pub fn layer(&self) -> &str {
+        self.name.split('/').next().unwrap_or(&self.name)
     }
 
     /// The layer that the baseline belongs to.
@@ -208,7 +254,7 @@ mod tests {
             assert_eq!(quantity as usize, index);
             assert_eq!(name.parse(), Ok(quantity));
         }
-        assert_eq!(QUANTITIES.len(), Quantity::CodeSize as usize + 1);
+        assert_eq!(QUANTITIES.len(), Quantity::PeakMemory as usize + 1);
         assert!("speed".parse::<Quantity>().is_err());
     }
 

@@ -32,14 +32,39 @@ impl Spread {
 
     /// Of the ratios a/b of each round. Panics unless there are as many rounds of both.
     pub fn of_ratios(a: &[f64], b: &[f64]) -> Self {
-        Self::of(&by_round(a, b, |a, b| a / b))
+        Self::of(&ratios(a, b))
     }
 
     /// To thousandths, which is finer than anything that is measured here.
     pub fn to_thousandths(self) -> Self {
-        let round = |value: f64| (value * 1000.0).round() / 1000.0;
-        Self { median: round(self.median), quartile_1: round(self.quartile_1), quartile_3: round(self.quartile_3) }
+        let [median, quartile_1, quartile_3] = [self.median, self.quartile_1, self.quartile_3].map(thousandths);
+        Self { median, quartile_1, quartile_3 }
     }
+}
+
+/// To thousandths.
+pub fn thousandths(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}
+
+/// The ratio a/b of each round. Panics unless there are as many rounds of both.
+pub fn ratios(a: &[f64], b: &[f64]) -> Vec<f64> {
+    by_round(a, b, |a, b| a / b)
+}
+
+/// Where the median of what was sampled lies, with 95 % confidence: between two order statistics, whatever the
+/// distribution. Conover 1999, Practical Nonparametric Statistics, §3.2. Of few samples these are the extremes.
+/// Panics if there are none.
+pub fn median_interval(samples: &[f64]) -> [f64; 2] {
+    let mut sorted = samples.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len().checked_sub(1).expect("there is a sample");
+    let n = sorted.len() as f64; // A number of rounds.
+    let half_width = 1.96 * n.sqrt() / 2.0;
+    // Whole parts of numbers between 0 and the number of rounds.
+    let below = (n / 2.0 - half_width).floor().max(1.0) as usize - 1;
+    let above = (n / 2.0 + half_width).ceil() as usize;
+    [sorted[below], sorted[above.min(last)]]
 }
 
 /// Time of one of `count` things: the difference of each round between a run with them and one without.
@@ -88,6 +113,15 @@ mod tests {
     #[test]
     fn overhead_is_subtracted_in_each_round() {
         assert_eq!(per_thing(&[110.0, 230.0], &[10.0, 30.0], 100.0), [1.0, 2.0]);
+    }
+
+    #[test]
+    fn the_interval_of_a_median_narrows_with_samples() {
+        let samples: Vec<f64> = (1..=100).map(f64::from).collect();
+        // Ranks 40 and 61 of 100.
+        assert_eq!(median_interval(&samples), [40.0, 61.0]);
+        assert_eq!(median_interval(&[3.0, 1.0, 2.0]), [1.0, 3.0]);
+        assert_eq!(median_interval(&[5.0]), [5.0, 5.0]);
     }
 
     #[test]

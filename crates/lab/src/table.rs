@@ -28,6 +28,8 @@ pub enum Shown {
     Whole,
     /// With one decimal.
     OneDecimal,
+    /// With two decimals, and the quartiles behind it, without being a ratio between rows.
+    TwoDecimals,
 }
 
 /// Text in lines of equally many cells.
@@ -65,6 +67,11 @@ impl Column {
         Self { heading, quantity, baseline_layers: &[], shown: Shown::OneDecimal }
     }
 
+    /// A measured number of the order of one.
+    pub const fn two_decimals(heading: &'static str, quantity: Quantity) -> Self {
+        Self { heading, quantity, baseline_layers: &[], shown: Shown::TwoDecimals }
+    }
+
     /// The answer to the question for a thing.
     fn find<'a>(&self, record: &'a Record, name: &str) -> Option<&'a Row> {
         if self.baseline_layers.is_empty() {
@@ -80,7 +87,7 @@ impl Column {
             Shown::Microseconds => {
                 format!("{:.1} [{:.1} {:.1}]", median / 1000.0, below / 1000.0, above / 1000.0)
             }
-            Shown::Ratio => format!("{median:.2} [{below:.2} {above:.2}]"),
+            Shown::Ratio | Shown::TwoDecimals => format!("{median:.2} [{below:.2} {above:.2}]"),
             Shown::Whole => format!("{median:.0}"),
             Shown::OneDecimal => format!("{median:.1}"),
         }

@@ -24,7 +24,9 @@ pub fn layers(revision: Revision, operands: &Operands, turns: usize) -> Result<V
     let fits = match revision.family() {
         // These values have one width.
         Family::Memory384 => width_limbs == residue_modular::evm384::WIDTH_LIMBS,
-        Family::Slots => width_limbs <= revision.width_limbs_max(),
+        Family::Slots => revision == Revision::Eip6690_2024 && width_limbs <= revision.width_limbs_max(),
+        // These loops are not written for it.
+        Family::MemorySlots => false,
     };
     if !fits {
         return Ok(Vec::new());
@@ -55,7 +57,7 @@ fn layer(engine: &EngineLayer, operands: &Operands, turns: usize) -> Result<Laye
     let gas = gas_used[1..].iter().map(|&used| used.saturating_sub(gas_used[0]) as f64 / operations).collect();
     let baselines = match revision.family() {
         Family::Memory384 => &["blst", "modular:evm384"],
-        Family::Slots => &["blst", "modular"],
+        Family::Slots | Family::MemorySlots => &["blst", "modular"],
     };
     Ok(Layer { name: layer.clone(), baselines, subjects, gas: Some(gas) })
 }
@@ -80,7 +82,7 @@ fn subject(
 fn slots_offset(revision: Revision, operands: &Operands) -> usize {
     match revision.family() {
         Family::Memory384 => VALUE_BYTES + R_INV_BYTES,
-        Family::Slots => operands.width_bits() / 8,
+        Family::Slots | Family::MemorySlots => operands.width_bits() / 8,
     }
 }
 
@@ -88,7 +90,9 @@ fn slots_offset(revision: Revision, operands: &Operands) -> usize {
 fn input(revision: Revision, operands: &Operands) -> Vec<u8> {
     match revision.family() {
         Family::Memory384 => memory_image(operands),
-        Family::Slots => [operands.modulus.to_be_bytes(), operands.to_be(&operands.values)].concat(),
+        Family::Slots | Family::MemorySlots => {
+            [operands.modulus.to_be_bytes(), operands.to_be(&operands.values)].concat()
+        }
     }
 }
 
@@ -103,7 +107,7 @@ pub fn memory_image(operands: &Operands) -> Vec<u8> {
 fn encode(revision: Revision, operands: &Operands, values: &[num_bigint::BigUint]) -> Vec<u8> {
     match revision.family() {
         Family::Memory384 => operands.to_mont_le(values),
-        Family::Slots => operands.to_be(values),
+        Family::Slots | Family::MemorySlots => operands.to_be(values),
     }
 }
 
@@ -148,7 +152,7 @@ fn instruction(revision: Revision, operands: &Operands, straight: Straight, inde
             let [out, x, y] = slots.map(|slot| u32::try_from(offset(slot)).expect("48 slots are a few kilobytes"));
             FieldInstruction::Memory { operation, out, x, y, modulus: ModulusAt::Offset(0) }
         }
-        Family::Slots => {
+        Family::Slots | Family::MemorySlots => {
             let [out, x, y] = slots.map(|slot| Lanes::one(u8::try_from(slot).expect("there are 48 slots")));
             FieldInstruction::Slots { operation, out, x, y, count: 1 }
         }

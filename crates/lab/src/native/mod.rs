@@ -4,4 +4,5 @@
 //! compare their answers.
 
 pub mod field;
+pub mod group;
 pub mod pairing;

@@ -11,8 +11,10 @@ use crate::error::LabError;
 use crate::statistics::Spread;
 
 /// The columns. The unit follows from the quantity; it is there for readers.
-pub(super) const COLUMNS: [&str; 8] =
-    ["name", "quantity", "unit", "baseline", "median", "quartile_1", "quartile_3", "rounds"];
+pub(super) const COLUMNS: [&str; 10] =
+    ["name", "quantity", "unit", "baseline", "median", "quartile_1", "quartile_3", "rounds", "low", "high"];
+/// Older records end before the confidence interval.
+const COLUMNS_WITHOUT_INTERVAL: usize = 8;
 
 impl Record {
     /// The text of the file. Names of rows have no comma and no line break, as they are layer, operation and width.
@@ -25,11 +27,13 @@ impl Record {
         text.push_str(&COLUMNS.join(","));
         text.push('\n');
         for row in &self.rows {
-            let Row { name, quantity, baseline, spread, rounds } = row;
+            let Row { name, quantity, baseline, spread, rounds, interval } = row;
             let Spread { median, quartile_1, quartile_3 } = spread;
             let (unit, baseline) = (row.unit(), baseline.as_deref().unwrap_or_default());
             assert!(!format!("{name}{baseline}").contains([',', '\n', '\r']), "{name:?} is the name of a row");
-            let _ = writeln!(text, "{name},{quantity},{unit},{baseline},{median},{quartile_1},{quartile_3},{rounds}");
+            let [low, high] = interval.map_or_else(Default::default, |ends| ends.map(|end| end.to_string()));
+            let spread = format!("{median},{quartile_1},{quartile_3}");
+            let _ = writeln!(text, "{name},{quantity},{unit},{baseline},{spread},{rounds},{low},{high}");
         }
         text
     }
@@ -44,7 +48,13 @@ impl Record {
             let entry = header.trim_start_matches('#').split_once(':');
             let (name, value) = entry.ok_or_else(|| at(line)(RecordFault::Header(header.to_owned())))?;
             match (name.trim(), value.trim()) {
-                ("group", value) => group = Some(value.to_owned()),
+                // The name of files and of places in a page.
+                ("group", value) if !value.is_empty() && value.bytes().all(is_of_a_name) => {
+                    group = Some(value.to_owned())
+                }
+                ("group", value) => {
+                    return Err(at(line)(RecordFault::Value { column: "name of a group", value: value.to_owned() }));
+                }
                 ("date", value) => {
                     date = Some(value.parse().map_err(|wrong| at(line)(RecordFault::Header(format!("{wrong}"))))?);
                 }
@@ -52,10 +62,11 @@ impl Record {
             }
         }
         let (line, columns) = lines.next().unwrap_or((text.lines().count(), ""));
-        if columns != COLUMNS.join(",") {
+        let known = [COLUMNS.len(), COLUMNS_WITHOUT_INTERVAL];
+        let Some(fields) = known.into_iter().find(|&fields| columns == COLUMNS[..fields].join(",")) else {
             return Err(at(line)(RecordFault::Columns(columns.to_owned())));
-        }
-        let rows = lines.map(|(line, text)| row_of(text).map_err(at(line))).collect::<Result<_, _>>()?;
+        };
+        let rows = lines.map(|(line, text)| row_of(text, fields).map_err(at(line))).collect::<Result<_, _>>()?;
         let group = group.ok_or_else(|| at(0)(RecordFault::Missing("group")))?;
         let date = date.ok_or_else(|| at(0)(RecordFault::Missing("date")))?;
         Ok(Self { group, date, environment, rows })
@@ -94,10 +105,21 @@ fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
     written
 }
 
-fn row_of(line: &str) -> Result<Row, RecordFault> {
-    let fields: Vec<&str> = line.split(',').collect();
-    let &[name, quantity, unit, baseline, median, quartile_1, quartile_3, rounds] = fields.as_slice() else {
-        return Err(RecordFault::Fields(fields.len()));
+fn is_of_a_name(byte: u8) -> bool {
+    byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'
+}
+
+fn row_of(line: &str, expected: usize) -> Result<Row, RecordFault> {
+    let mut fields: Vec<&str> = line.split(',').collect();
+    if fields.len() != expected {
+        return Err(RecordFault::Fields { found: fields.len(), expected });
+    }
+    if let Some(value) = fields.iter().find(|field| field.contains(char::is_control)) {
+        return Err(RecordFault::Value { column: "text of one line", value: (*value).to_owned() });
+    }
+    fields.resize(COLUMNS.len(), "");
+    let &[name, quantity, unit, baseline, median, quartile_1, quartile_3, rounds, low, high] = fields.as_slice() else {
+        return Err(RecordFault::Fields { found: fields.len(), expected });
     };
     let wrong = |column, value: &str| RecordFault::Value { column, value: value.to_owned() };
     let number = |column, value: &str| {
@@ -114,6 +136,10 @@ fn row_of(line: &str) -> Result<Row, RecordFault> {
             quartile_3: number("quartile_3", quartile_3)?,
         },
         rounds: rounds.parse().map_err(|_| wrong("rounds", rounds))?,
+        interval: match (low, high) {
+            ("", "") => None,
+            _ => Some([number("low", low)?, number("high", high)?]),
+        },
     };
     if row.unit() != unit {
         return Err(wrong("unit", unit));
@@ -126,6 +152,23 @@ mod tests {
     use super::*;
     use crate::machine::Machine;
     use crate::record::Quantity;
+
+    #[test]
+    fn records_without_intervals_are_read() {
+        let header =
+            "# group: pairing\n# date: 2026-11-21\nname,quantity,unit,baseline,median,quartile_1,quartile_3,rounds\n";
+        let record = Record::from_csv(&format!("{header}a/b/1,time,ns,,3,2,4,7\n"), "r.csv").unwrap();
+        let spread = Spread { median: 3.0, quartile_1: 2.0, quartile_3: 4.0 };
+        let expected = Row {
+            name: "a/b/1".to_owned(),
+            quantity: Quantity::Time,
+            baseline: None,
+            spread,
+            rounds: 7,
+            interval: None,
+        };
+        assert_eq!(record.rows, [expected]);
+    }
 
     fn record() -> Record {
         let mut environment = Environment::of(&Machine::this(), 3.417, Some(1));
@@ -165,8 +208,8 @@ mod tests {
             "{text}"
         );
         let table = text.split_once("name,").unwrap().1;
-        let begin = "quantity,unit,baseline,median,quartile_1,quartile_3,rounds\n\
-                     eip6690-2024/mul/384,latency,ns,,30.123,29.812,30.562,3\n\
+        let begin = "quantity,unit,baseline,median,quartile_1,quartile_3,rounds,low,high\n\
+                     eip6690-2024/mul/384,latency,ns,,30.123,29.812,30.562,3,29.5,31\n\
                      eip6690-2024/mul/384,latency,ratio,blst/mul/384,";
         assert!(table.starts_with(begin), "{table}");
     }
@@ -179,13 +222,18 @@ mod tests {
             (String::new(), r#"r.csv:1: the columns are """#.to_owned()),
             ("# date: yesterday\n".to_owned(), r#"r.csv:1: "yesterday" is not a date like 2026-11-21"#.to_owned()),
             (format!("{header}# nothing\n"), "r.csv:3: # nothing".to_owned()),
+            ("# group: ../up\n".to_owned(), r#"r.csv:1: "../up" is no name of a group"#.to_owned()),
+            (
+                format!("{header}{columns}\na\rb,time,ns,,1,1,1,1,,\n"),
+                r#"r.csv:4: "a\rb" is no text of one line"#.to_owned(),
+            ),
             (format!("{header}name,time\n"), r#"r.csv:3: the columns are "name,time""#.to_owned()),
             (format!("{columns}\n"), "r.csv:1: the header does not name its group".to_owned()),
-            (format!("{header}{columns}\na,time\n"), "r.csv:4: a row has 8 fields, not 2".to_owned()),
-            (format!("{header}{columns}\na,speed,ns,,1,1,1,1\n"), r#"r.csv:4: "speed" is no quantity"#.to_owned()),
-            (format!("{header}{columns}\na,time,gas,,1,1,1,1\n"), r#"r.csv:4: "gas" is no unit"#.to_owned()),
-            (format!("{header}{columns}\na,time,ns,,nan,1,1,1\n"), r#"r.csv:4: "nan" is no median"#.to_owned()),
-            (format!("{header}{columns}\na,time,ns,,1,1,1,-1\n"), r#"r.csv:4: "-1" is no rounds"#.to_owned()),
+            (format!("{header}{columns}\na,time\n"), "r.csv:4: a row has 10 fields, not 2".to_owned()),
+            (format!("{header}{columns}\na,speed,ns,,1,1,1,1,,\n"), r#"r.csv:4: "speed" is no quantity"#.to_owned()),
+            (format!("{header}{columns}\na,time,gas,,1,1,1,1,,\n"), r#"r.csv:4: "gas" is no unit"#.to_owned()),
+            (format!("{header}{columns}\na,time,ns,,nan,1,1,1,,\n"), r#"r.csv:4: "nan" is no median"#.to_owned()),
+            (format!("{header}{columns}\na,time,ns,,1,1,1,-1,,\n"), r#"r.csv:4: "-1" is no rounds"#.to_owned()),
         ] {
             assert_eq!(Record::from_csv(&text, "r.csv").unwrap_err().to_string(), message, "{text}");
         }

@@ -1,0 +1,289 @@
+//! The group `operations`: one operation after the other, by everybody who has it, beside blst.
+//!
+//! An operation is given as bytes and answered as bytes, so that everybody gets the same input and every answer can be
+//! compared: with the first who answered, before anything is timed and in every round. Libraries get parsed values; what
+//! takes bytes (precompiles, contracts) parses and validates. Operations on field elements are chains, each on the result
+//! of the one before, and the time is that of one.
+
+mod arkworks;
+mod contract;
+mod inputs;
+mod own;
+mod precompile;
+mod raw_blst;
+mod zkcrypto;
+
+use crate::error::LabError;
+use crate::go;
+use crate::group::{Effort, Group, Observer, Progress};
+use crate::harness::{Subject, interleave};
+use crate::record::{Quantity, Row};
+use crate::table::Column;
+
+pub(crate) use contract::Engines;
+
+/// `operations`.
+pub const GROUP: Group = Group {
+    name: "operations",
+    summary: "operations of BLS12-381 by libraries, precompiles, WebAssembly and bytecode, beside blst",
+    columns: &[
+        Column::nanoseconds("ns", Quantity::Time),
+        Column::ratio("/ blst", Quantity::Time, &["blst"]),
+        Column::whole("gas", Quantity::Gas),
+    ],
+    compares_libraries: true,
+    measure,
+};
+
+/// Somebody's way to compute an operation: called again and again, it gives the answer each time.
+pub(crate) type Run<'a> = Box<dyn FnMut() -> Vec<u8> + 'a>;
+
+/// What can be computed. Elements, points and pairs are encoded as in EIP-2537, unless it is said otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operation {
+    /// (x, y) ↦ x + 1000·y in Fp, one addition after the other.
+    FpAdd,
+    /// (x, y) ↦ x·y¹⁰⁰⁰ in Fp.
+    FpMul,
+    /// (x, y) ↦ a hundred turns of x ← x⁻¹ + y in Fp.
+    FpInverse,
+    /// (x, y) ↦ x·y¹⁰⁰⁰ in Fp2.
+    Fp2Mul,
+    /// (x, y) ↦ x·y¹⁰⁰ in Fp12.
+    Fp12Mul,
+    /// The Miller loop of one pair, as the contract `evm384/miller_loop` takes and gives it.
+    MillerLoop,
+    /// The final exponentiation, as the contract `evm384/final_exponentiation` takes and gives it.
+    FinalExponentiation,
+    /// The synthetic loop, as the contract `evm384/synthetic_loop` takes and gives it.
+    SyntheticLoop,
+    /// The pairing check.
+    Pairing,
+    /// A multiple of a point of G1.
+    G1Mul,
+    /// A multiple of a point of G2.
+    G2Mul,
+    /// A sum of multiples in G1.
+    G1Msm,
+    /// A sum of multiples in G2.
+    G2Msm,
+    /// The map from Fp to G1.
+    MapFpToG1,
+    /// The map from Fp2 to G2.
+    MapFp2ToG2,
+}
+
+/// A row of the table of operations.
+pub(crate) struct Task {
+    /// The operation.
+    pub operation: Operation,
+    /// Its name in the names of measurements.
+    pub name: &'static str,
+    /// How often it is done in a run.
+    pub chain: u32,
+    /// The sizes that it is measured with.
+    pub sizes: fn(&Effort) -> Vec<usize>,
+    /// The contract that computes it, if there is one.
+    pub contract: Option<&'static str>,
+    /// The precompile that computes it.
+    pub precompile: Option<u16>,
+}
+
+const fn task(operation: Operation, name: &'static str, chain: u32, sizes: fn(&Effort) -> Vec<usize>) -> Task {
+    Task { operation, name, chain, sizes, contract: None, precompile: None }
+}
+
+const fn by_contract(task: Task, contract: &'static str) -> Task {
+    Task { contract: Some(contract), ..task }
+}
+
+const fn by_precompile(task: Task, address: u16) -> Task {
+    Task { precompile: Some(address), ..task }
+}
+
+/// Every operation.
+pub(crate) const TASKS: &[Task] = {
+    use residue_engine::native::{
+        BLS12_G1MSM, BLS12_G2MSM, BLS12_MAP_FP_TO_G1, BLS12_MAP_FP2_TO_G2, BLS12_PAIRING_CHECK,
+    };
+    let bits: fn(&Effort) -> Vec<usize> = |_| vec![381];
+    let one: fn(&Effort) -> Vec<usize> = |_| vec![1];
+    let points: fn(&Effort) -> Vec<usize> = |effort| effort.points.to_vec();
+    &[
+        task(Operation::FpAdd, "fp-add", 1000, bits),
+        task(Operation::FpMul, "fp-mul", 1000, bits),
+        task(Operation::FpInverse, "fp-inverse", 100, bits),
+        task(Operation::Fp2Mul, "fp2-mul", 1000, bits),
+        task(Operation::Fp12Mul, "fp12-mul", 100, bits),
+        by_contract(task(Operation::MillerLoop, "miller-loop", 1, one), "evm384/miller_loop"),
+        by_contract(
+            task(Operation::FinalExponentiation, "final-exponentiation", 1, one),
+            "evm384/final_exponentiation",
+        ),
+        by_contract(task(Operation::SyntheticLoop, "synthetic-loop", 1, |_| vec![1350]), "evm384/synthetic_loop"),
+        by_precompile(task(Operation::Pairing, "pairing", 1, |effort| effort.pairs.to_vec()), BLS12_PAIRING_CHECK),
+        by_contract(by_precompile(task(Operation::G1Mul, "g1-mul", 1, one), BLS12_G1MSM), "bls12_381/g1_mul"),
+        by_contract(by_precompile(task(Operation::G2Mul, "g2-mul", 1, one), BLS12_G2MSM), "bls12_381/g2_mul"),
+        by_precompile(task(Operation::G1Msm, "g1-msm", 1, points), BLS12_G1MSM),
+        by_precompile(task(Operation::G2Msm, "g2-msm", 1, points), BLS12_G2MSM),
+        by_precompile(task(Operation::MapFpToG1, "map-fp-to-g1", 1, one), BLS12_MAP_FP_TO_G1),
+        by_precompile(task(Operation::MapFp2ToG2, "map-fp2-to-g2", 1, one), BLS12_MAP_FP2_TO_G2),
+    ]
+};
+
+/// A library's way to compute an operation on an input, if it has one.
+type Prepare = fn(Operation, &[u8]) -> Option<Run<'static>>;
+
+/// The libraries: a layer's name, and its way to compute an operation, if it has one.
+const LIBRARIES: &[(&str, Prepare)] = &[
+    ("blst", |operation, input| raw_blst::run(operation, input, false)),
+    ("blst:checked", |operation, input| raw_blst::run(operation, input, true)),
+    ("arkworks", |operation, input| arkworks::run(operation, input, false)),
+    ("arkworks:checked", |operation, input| arkworks::run(operation, input, true)),
+    ("zkcrypto", |operation, input| zkcrypto::run(operation, input, false)),
+    ("zkcrypto:checked", |operation, input| zkcrypto::run(operation, input, true)),
+    ("residue", own::run),
+];
+
+/// The task of a name. Panics if there is none: names are this crate's own.
+pub(crate) fn named(name: &str) -> &'static Task {
+    TASKS.iter().find(|task| task.name == name).expect("the table has every name that is asked for")
+}
+
+fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, LabError> {
+    let mut rows = Vec::new();
+    for task in TASKS {
+        observer(Progress { step: "compiling", done: 0, total: 1 });
+        let engines = Engines::of(task, effort)?;
+        for size in (task.sizes)(effort) {
+            let job = Job::new(task, size, &engines)?;
+            rows.extend(measure_together(&[&job], effort, observer)?.rows);
+        }
+    }
+    rows.extend(go::rows(effort)?);
+    Ok(rows)
+}
+
+/// A task with one size, its input, and the engines that its contract is ready for.
+pub(crate) struct Job<'a> {
+    task: &'static Task,
+    size: usize,
+    input: Vec<u8>,
+    engines: &'a Engines,
+}
+
+/// Rows, and the times behind them: of each name the time of one operation in each round.
+pub(crate) struct Together {
+    /// The rows.
+    pub rows: Vec<Row>,
+    /// The times.
+    pub times_ns: Vec<(String, Vec<f64>)>,
+}
+
+impl<'a> Job<'a> {
+    /// A task with one size.
+    pub fn new(task: &'static Task, size: usize, engines: &'a Engines) -> Result<Self, LabError> {
+        Ok(Self { task, size, input: inputs::input(task.operation, size)?, engines })
+    }
+
+    /// The name of a layer's measurement.
+    pub fn name_in(&self, layer: &str) -> String {
+        format!("{layer}/{}/{}", self.task.name, self.size)
+    }
+
+    /// Everybody who was chosen, and rows that need no timing.
+    fn subjects(&self, effort: &Effort) -> Result<(Vec<Subject<'_>>, Vec<Row>), LabError> {
+        let name_in = |layer: &str| self.name_in(layer);
+        let mut runs: Vec<(String, Run<'_>)> = Vec::new();
+        let mut reference = None;
+        for (layer, prepare) in LIBRARIES {
+            let Some(mut run) = prepare(self.task.operation, &self.input) else { continue };
+            if reference.is_none() {
+                reference = Some(run());
+            }
+            if effort.subjects.include(layer) {
+                runs.push((name_in(layer), run));
+            }
+        }
+        let expected = reference.ok_or(LabError::NoAnswer { operation: self.task.name })?;
+        let mut rows = Vec::new();
+        if let Some(address) = self.task.precompile
+            && effort.subjects.include("precompile")
+        {
+            let first = precompile::once(address, &self.input)?;
+            rows.push(Row::exact(name_in("precompile"), Quantity::Gas, contract::number(first.gas_used)));
+            runs.push((name_in("precompile"), precompile::run(address, &self.input)));
+        }
+        for (name, run, known) in self.engines.runs(&self.input, name_in, effort)? {
+            runs.push((name, run));
+            rows.extend(known);
+        }
+        let subject = |(name, run)| Subject { name, expected: expected.clone(), run };
+        Ok((runs.into_iter().map(subject).collect(), rows))
+    }
+}
+
+/// Measures jobs in the same rounds: times, ratios to blst, and what needs no timing.
+pub(crate) fn measure_together(
+    jobs: &[&Job<'_>],
+    effort: &Effort,
+    observer: &mut Observer<'_>,
+) -> Result<Together, LabError> {
+    let (mut subjects, mut known, mut chains) = (Vec::new(), Vec::new(), Vec::new());
+    for job in jobs {
+        let (of_job, rows) = job.subjects(effort)?;
+        chains.extend(of_job.iter().map(|_| (f64::from(job.task.chain), job.name_in("blst"))));
+        subjects.extend(of_job);
+        known.extend(rows);
+    }
+    let step = jobs.iter().map(|job| format!("{} {}", job.task.name, job.size)).collect::<Vec<_>>().join(", ");
+    let mut done = 0;
+    let samples = interleave(&mut subjects, effort.rounds, || {
+        done += 1;
+        observer(Progress { step: &step, done, total: effort.rounds });
+    })?;
+    let each = |(sample, (chain, _)): (crate::harness::Sample, &(f64, String))| {
+        (sample.name, sample.times_ns.iter().map(|time_ns| time_ns / chain).collect())
+    };
+    let times_ns: Vec<(String, Vec<f64>)> = samples.into_iter().zip(&chains).map(each).collect();
+    let mut rows = Vec::new();
+    for ((name, times), (_, blst)) in times_ns.iter().zip(&chains) {
+        rows.push(Row::new(name, Quantity::Time, times));
+        if let Some((_, blst_times)) = times_ns.iter().find(|(other, _)| other == blst && other != name) {
+            rows.push(Row::ratio(name, Quantity::Time, times, (blst, blst_times)));
+        }
+    }
+    rows.extend(known);
+    Ok(Together { rows, times_ns })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everybody_gives_the_same_answer_on_the_same_inputs() {
+        // Every answer is compared in `interleave`; a wrong one is an error.
+        let rows = measure(&Effort::SMOKE, &mut |_| ()).unwrap();
+        let has = |name: &str| rows.iter().any(|row| row.name == name && row.quantity == Quantity::Time);
+        for name in [
+            "blst/fp-mul/381",
+            "arkworks/fp12-mul/381",
+            "residue/fp-inverse/381",
+            "blst/miller-loop/1",
+            "wasmi:self-contained/miller-loop/1",
+            "arkworks/synthetic-loop/1350",
+            "blst:checked/pairing/2",
+            "zkcrypto:checked/pairing/2",
+            "precompile/pairing/2",
+            "wasmtime:host-functions/pairing/2",
+            "eip6690-2024:batch/pairing/2",
+            "evm384-v7:plain/g1-mul/1",
+            "precompile/g2-msm/2",
+            "arkworks/map-fp2-to-g2/1",
+        ] {
+            assert!(has(name), "{name}");
+        }
+        assert!(rows.iter().all(|row| row.spread.median > 0.0), "{rows:?}");
+    }
+}
