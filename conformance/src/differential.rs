@@ -5,8 +5,8 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use residue_engine::{Batching, Engine, EngineConfig};
-use residue_isa::{Arithmetic, Family, GasSchedule, Revision, disassemble, opcode};
-use residue_spec::{ByWidth, Env, Prices};
+use residue_isa::{Family, GasSchedule, Price, Revision, WidthPrices, disassemble, opcode};
+use residue_spec::{ByWidth, Env, Narrow, Prices};
 
 /// Code with what it is run on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -194,16 +194,28 @@ pub fn spec_prices(schedule: &GasSchedule, revision: Revision) -> Prices {
     });
     let mut prices = Prices::of_base(schedule.name(), &base.collect::<Vec<_>>());
     prices.evm = schedule.evm_overrides().map(|(opcode, price)| (opcode, price.whole())).collect();
-    if revision.family() == Family::Slots {
-        let table = |price: &dyn Fn(usize) -> residue_isa::Price| {
-            ByWidth((1..=revision.width_limbs_max()).map(|width_limbs| price(width_limbs).whole()).collect())
+    if revision.family() != Family::Memory384 {
+        let unit = |price: Price| if schedule.rounds_instructions() { price.0 } else { price.whole() };
+        let table = |of: fn(&WidthPrices) -> Price| {
+            let widths = 1..=revision.width_limbs_max();
+            ByWidth(widths.map(|width_limbs| unit(of(&schedule.at_width(width_limbs)))).collect())
         };
-        prices.set_modulus = table(&|width_limbs| schedule.set_modulus(width_limbs));
-        prices.add = table(&|width_limbs| schedule.arithmetic(Arithmetic::Add, width_limbs));
-        prices.sub = table(&|width_limbs| schedule.arithmetic(Arithmetic::Sub, width_limbs));
-        prices.mul = table(&|width_limbs| schedule.arithmetic(Arithmetic::Mul, width_limbs));
-        prices.transfer = table(&|width_limbs| schedule.transfer_per_value(width_limbs));
+        prices.set_modulus = table(|width| width.set_modulus);
+        prices.add = table(|width| width.arithmetic[0]);
+        prices.sub = table(|width| width.arithmetic[1]);
+        prices.mul = table(|width| width.arithmetic[2]);
+        prices.load = table(|width| width.load);
+        prices.store = table(|width| width.store);
+        if revision.slot_rules().is_some_and(|rules| rules.invert.is_some()) {
+            prices.invert = table(|width| width.invert);
+        }
         prices.copy_per_word = schedule.transfer_per_word().whole();
+        prices.in_thousandths = schedule.rounds_instructions();
+        prices.narrow = schedule.has_narrow().then(|| {
+            let WidthPrices { set_modulus, arithmetic: [add, sub, mul], load, store, .. } = schedule.at_width(0);
+            let [set_modulus, add, sub, mul, load, store] = [set_modulus, add, sub, mul, load, store].map(unit);
+            Narrow { set_modulus, add, sub, mul, load, store }
+        });
     }
     prices
 }

@@ -1,12 +1,13 @@
 //! Programs that reach the corners: plausible ones, since random bytes halt at once, with rare faults in every operand.
 //!
 //! A generated program is a sequence of snippets, each of which leaves the stack as it found it or a few words higher:
-//! stock opcodes ([`evm`]), and field instructions of one family ([`evm384`], [`eip6690`]), inside loops now and then. At
+//! stock opcodes ([`evm`]), and field instructions of one family ([`evm384`], [`eip6690`], [`mont_slots`]), inside loops now and then. At
 //! its end it stores what is on the stack and in slots, so that results show in memory. A program follows from its seed.
 
 mod eip6690;
 mod evm;
 mod evm384;
+mod mont_slots;
 
 use num_bigint::BigUint;
 use rand::seq::IndexedRandom;
@@ -73,6 +74,7 @@ struct Generator {
     memory_bytes: u64,
     slots: eip6690::Slots,
     values: evm384::Values,
+    mont: mont_slots::Modulus,
 }
 
 impl Generator {
@@ -86,6 +88,7 @@ impl Generator {
             memory_bytes: 0,
             slots: eip6690::Slots::default(),
             values: evm384::Values::default(),
+            mont: mont_slots::Modulus::default(),
         }
     }
 
@@ -121,6 +124,7 @@ impl Generator {
         match (self.rarely(4), self.revision.evm384()) {
             (true, _) => self.stock(),
             (false, Some(interface)) => self.evm384(interface),
+            (false, None) if self.revision.family() == Family::MemorySlots => self.mont_slots(),
             (false, None) => self.eip6690(),
         }
     }

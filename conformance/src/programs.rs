@@ -98,7 +98,15 @@ impl Maker {
             body.statements.push(ending);
         }
         let Scope { words, value_count, .. } = std::mem::take(&mut self.scope);
-        self.program.functions.push(Function { name: name.to_owned(), params, body, results, words, value_count });
+        self.program.functions.push(Function {
+            name: name.to_owned(),
+            params,
+            body,
+            results,
+            words,
+            value_count,
+            origins: Default::default(),
+        });
     }
 
     /// Room in every array, and a value in every element.
@@ -218,8 +226,38 @@ impl Maker {
 
     fn statements(&mut self, region: &mut Region, count: usize) {
         for _ in 0..count {
+            if !self.program.arrays.is_empty() && self.random.random_ratio(1, 10) {
+                self.update(region);
+            }
             let statement = self.statement();
             region.statements.push(statement);
+        }
+    }
+
+    /// An element of an array at an index that is bound, loaded and stored again, now and then with something between; the
+    /// index may be read as a word, too.
+    fn update(&mut self, region: &mut Region) {
+        let array = self.random.random_range(0..self.program.arrays.len());
+        let element = self.program.arrays[array].element_values;
+        let word = self.small_word(ELEMENTS.into());
+        let index = self.word_def(WordDef::Defined);
+        region.statements.push(Statement::Bind { result: index, word });
+        if self.random.random_ratio(1, 4) {
+            self.scope.defined.push(index);
+        }
+        region.statements.push(Statement::Load { array, index, results: self.define(element) });
+        for _ in 0..self.random.random_range(0..=2) {
+            let between = self.statement();
+            region.statements.push(between);
+        }
+        if self.random.random_ratio(1, 6) {
+            let other = self.random.random_range(0..self.program.arrays.len());
+            let results = self.define(self.program.arrays[other].element_values);
+            region.statements.push(Statement::Load { array: other, index, results });
+        }
+        for _ in 0..self.random.random_range(0..=2) {
+            let values = self.operands(element);
+            region.statements.push(Statement::Store { array, index, values });
         }
     }
 
@@ -244,6 +282,7 @@ impl Maker {
             10..13 if nested => self.repeat(),
             13..17 if nested => self.branch(),
             17..20 if !self.program.functions.is_empty() => self.call(),
+            20 if !self.program.arrays.is_empty() && self.random.random_ratio(1, 3) => self.fill(),
             20..23 if !self.program.arrays.is_empty() => self.load(),
             23..26 if !self.program.arrays.is_empty() => self.store(),
             26..30 => self.parse(),
@@ -337,8 +376,19 @@ impl Maker {
         Statement::Store { array, index, values: self.operands(self.program.arrays[array].element_values) }
     }
 
+    fn fill(&mut self) -> Statement {
+        let array = self.random.random_range(0..self.program.arrays.len());
+        let count = self.random.random_range(1..=ELEMENTS);
+        Statement::Fill { array, count, values: self.operands(self.program.arrays[array].element_values) }
+    }
+
     /// Mostly of so few bytes that every number is below the modulus.
     fn parse(&mut self) -> Statement {
+        if self.program.modulus.bit(0) && self.random.random_ratio(1, 8) {
+            // Behind the calldata, because EVM384 does not look whether a number is below the modulus.
+            let offset = self.constant_word(CALLDATA_BYTES.into());
+            return Statement::ParseMontLe { result: self.define(1)[0], offset };
+        }
         let offset = self.small_word(CALLDATA_BYTES.into());
         let safe = u32::try_from((self.program.modulus.bits() - 1) / 8).expect("a modulus is short");
         let sizes = [0, 1, 8, 20, 31, 32, 33, 48, 63, 64, 65, 96, 100, 130, safe + 1];
@@ -362,6 +412,9 @@ impl Maker {
         let sizes = [least, least + 1, least.next_multiple_of(8), least.max(32), least.max(48), least.max(64), 100];
         let size_bytes = *sizes.choose(&mut self.random).expect("it is not empty");
         let count = self.random.random_range(0..=6);
+        if self.program.modulus.bit(0) && self.random.random_ratio(1, 4) {
+            return Statement::ReturnMontLe { values: self.operands(count) };
+        }
         Statement::ReturnElements { values: self.operands(count), size_bytes }
     }
 }

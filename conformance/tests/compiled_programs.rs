@@ -9,9 +9,8 @@ use residue_compiler::{CompileError, Compiled, compile};
 use residue_conformance::campaign::Campaign;
 use residue_conformance::programs::{calldata, program};
 use residue_engine::{Engine, EngineConfig, Halt};
-use residue_ir::{Machine, Outcome, Program, WordOp, evaluate, record, text, verify};
-use residue_isa::revision::evm384::Modulus;
-use residue_isa::{GasSchedule, Revision};
+use residue_ir::{Machine, Outcome, Program, WordOp, evaluate, mont, record, text, verify};
+use residue_isa::{Family, GasSchedule, Revision};
 
 /// More than any of these programs takes.
 const GAS: u64 = 1_000_000_000;
@@ -36,12 +35,6 @@ fn two_to(bits: u32) -> BigUint {
 
 fn compiled(program: &Program, revision: Revision) -> Result<Compiled, CompileError> {
     compile(program, revision, &GasSchedule::default_for(revision).unwrap())
-}
-
-/// The revisions that are not tied to the base field of BLS12-381.
-fn free() -> Vec<Revision> {
-    let is_fixed = |revision: Revision| revision.evm384().is_some_and(|evm384| evm384.modulus == Modulus::Fixed);
-    Revision::ALL.iter().copied().filter(|&revision| !is_fixed(revision)).collect()
 }
 
 /// Whether a revision has a few hundred slots only.
@@ -93,16 +86,28 @@ fn check(program: &Program, revision: Revision, seed: u64, tally: &mut Tally) {
     }
 }
 
+/// The revisions that have a modulus.
+fn having(modulus: &BigUint) -> Vec<Revision> {
+    use CompileError::{EvenModulus, FixedField, OnlyWidth, Width};
+    let program = program(modulus, 0);
+    let lacks = |error: &CompileError| {
+        matches!(error, Width { .. } | OnlyWidth { .. } | EvenModulus { .. } | FixedField { .. })
+    };
+    let has = |&revision: &Revision| !compiled(&program, revision).is_err_and(|error| lacks(&error));
+    Revision::ALL.iter().copied().filter(has).collect()
+}
+
 /// A campaign over one modulus, for the revisions that have it.
 #[track_caller]
-fn campaign(modulus: &BigUint, revisions: &[Revision]) {
+fn campaign(modulus: &BigUint) {
     let Campaign { cases, seed } = Campaign::part(10);
     let mut tally = Tally::default();
+    let revisions = having(modulus);
     for seed in (0..cases).map(|case| seed.wrapping_add(case)) {
         let program = program(modulus, seed);
         verify(&program).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{}", text::print(&program)));
         assert_eq!(text::parse(&text::print(&program)).unwrap(), program, "seed {seed}");
-        for &revision in revisions {
+        for &revision in &revisions {
             check(&program, revision, seed, &mut tally);
         }
     }
@@ -113,53 +118,93 @@ fn campaign(modulus: &BigUint, revisions: &[Revision]) {
 
 #[test]
 fn programs_over_the_base_field_of_bls12_381() {
-    campaign(&bls12_381(), Revision::ALL);
+    campaign(&bls12_381());
 }
 
 #[test]
 fn programs_over_the_base_field_of_bn254() {
-    campaign(&bn254(), &free());
+    campaign(&bn254());
 }
 
 #[test]
 fn programs_over_a_prime_of_64_bits() {
-    campaign(&(two_to(64) - 59u8), &free());
+    campaign(&(two_to(64) - 59u8));
 }
 
 #[test]
 fn programs_over_a_composite_modulus_of_255_bits() {
     // (2¹²⁷ − 1)·(2¹²⁸ − 159).
-    campaign(&((two_to(127) - 1u8) * (two_to(128) - 159u8)), &free());
+    campaign(&((two_to(127) - 1u8) * (two_to(128) - 159u8)));
 }
 
 #[test]
 fn programs_over_the_widest_modulus_of_evm384() {
-    campaign(&(two_to(384) - 317u16), &free());
+    campaign(&(two_to(384) - 317u16));
 }
 
 #[test]
 fn programs_over_the_smallest_moduli() {
-    campaign(&BigUint::from(3u8), &free());
-    campaign(&BigUint::from(9u8), &free());
+    campaign(&BigUint::from(3u8));
+    campaign(&BigUint::from(9u8));
 }
 
 #[test]
 fn programs_over_powers_of_two() {
     for bits in [2, 64, 256] {
-        campaign(&two_to(bits), &[Revision::Eip6690_2024]);
+        campaign(&two_to(bits));
     }
 }
 
 #[test]
 fn programs_over_an_odd_modulus_of_768_bits() {
-    campaign(&(two_to(768) - 825u16), &[Revision::Eip6690_2024]);
+    campaign(&(two_to(768) - 825u16));
+}
+
+/// Reads as many values in Montgomery form as there are, and returns their sums with the first.
+fn mont_sums(modulus: &BigUint, values: u64) -> Program {
+    let value_bytes = u64::try_from(mont::size_bytes(modulus)).unwrap();
+    record("mont sums", modulus, |machine| {
+        let first = machine.parse_mont_le(machine.small(0));
+        let rest = (1..values).map(|number| machine.parse_mont_le(machine.small(value_bytes * number)) + first);
+        machine.return_mont_le::<[_; 3]>(rest.collect::<Vec<_>>().try_into().ok().unwrap());
+    })
+}
+
+#[test]
+fn montgomery_forms_are_read_and_written_in_every_width() {
+    let odd = [3u128, 9, (1 << 64) - 59, (1 << 64) - 1, (1 << 64) + 13, u128::MAX - 158].map(BigUint::from);
+    let wide = [two_to(192) - 237u8, bn254(), two_to(320) - 197u8, bls12_381(), two_to(384) - 317u16];
+    for modulus in odd.into_iter().chain(wide) {
+        let program = mont_sums(&modulus, 4);
+        let value = |number: &BigUint| {
+            let mut bytes = number.to_bytes_le();
+            bytes.resize(mont::size_bytes(&modulus), 0);
+            bytes
+        };
+        let numbers = [&modulus - 1u8, BigUint::from(1u8), BigUint::from(2u8), BigUint::ZERO];
+        let expected: Vec<u8> =
+            numbers[1..].iter().flat_map(|number| value(&((&numbers[0] + number) % &modulus))).collect();
+        let input: Vec<u8> = numbers.iter().flat_map(value).collect();
+        assert_eq!(evaluate(&program, &input), Outcome::Returned(expected.clone()), "{modulus:#x}");
+        let unreduced = [value(&modulus), input[mont::size_bytes(&modulus)..].to_vec()].concat();
+        assert_eq!(evaluate(&program, &unreduced), Outcome::Failed);
+        for revision in having(&modulus) {
+            let engine = Engine::new(EngineConfig::default_for(revision)).unwrap();
+            let code = compiled(&program, revision).unwrap().code;
+            let found = engine.run_code(&code, &input, GAS);
+            assert_eq!((found.halt, found.output), (Halt::Return, expected.clone()), "{revision}, {modulus:#x}");
+            // The documented difference: EVM384 does not look.
+            let found = engine.run_code(&code, &unreduced, GAS).halt;
+            assert_eq!(found.is_exceptional(), revision.family() != Family::Memory384, "{revision}, {modulus:#x}");
+        }
+    }
 }
 
 #[test]
 fn compiling_twice_gives_the_same_bytes() {
     for seed in 0..40 {
         let program = program(&bn254(), seed);
-        for revision in free() {
+        for revision in having(&bn254()) {
             assert_eq!(compiled(&program, revision), compiled(&program, revision), "seed {seed}, {revision}");
         }
     }
@@ -202,6 +247,11 @@ fn many_live_values_fit_or_are_an_error_that_names_the_function() {
     }
 }
 
+/// Constants that the compiler adds: zero is always there, and two lead into Montgomery form and out of it.
+fn own_constants(revision: Revision) -> u32 {
+    if revision.family() == Family::Slots { 1 } else { 3 }
+}
+
 /// A sum of calldata's first byte and `count` constants, each its own.
 fn with_constants(count: u32) -> Program {
     record("constants", &bls12_381(), |machine| {
@@ -225,13 +275,14 @@ fn many_constants_fit_or_are_an_error() {
                     assert!(count <= 253 || !is_narrow(revision));
                 }
                 Err(CompileError::Constants { count: found, limit }) => {
-                    // Zero is always there; EVM384 adds R and its inverse, and version 6 has two slots of scratch.
-                    let (added, slots) = if revision.evm384().is_some() { (3, 254) } else { (1, 256) };
-                    assert_eq!((found, limit), (count as usize + added, slots), "{revision}");
+                    // Version 6 has two slots of scratch.
+                    let slots = if revision.evm384().is_some() { 254 } else { 256 };
+                    let found_constants = (count + own_constants(revision)) as usize;
+                    assert_eq!((found, limit), (found_constants, slots), "{revision}");
                     assert!(count + 1 >= slots - 3, "{revision}");
                 }
                 Err(CompileError::Slots { function, limit }) => {
-                    assert_eq!((function.as_str(), limit), ("start", 256 - (count + 1) - 1));
+                    assert_eq!((function.as_str(), limit), ("start", 256 - (count + own_constants(revision)) - 1));
                 }
                 Err(error) => panic!("{count}, {revision}: {error}"),
             }
@@ -252,6 +303,12 @@ fn moduli_that_a_revision_does_not_have_are_refused() {
     let fixed = Revision::Evm384V4;
     assert_eq!(refusal(&bn254(), fixed), CompileError::FixedField { revision: fixed });
     assert!(compiled(&program(&bls12_381(), 0), fixed).is_ok());
+    let geth = Revision::Geth6601;
+    assert_eq!(refusal(&bn254(), geth), CompileError::OnlyWidth { revision: geth, bits: 254, limbs: 6 });
+    assert_eq!(refusal(&(two_to(512) + 1u8), Revision::Evmone2025), width(Revision::Evmone2025, 513, 512));
+    for revision in [Revision::Eip5843, Revision::Eip7747, Revision::EvmoneBits, Revision::Eip6690_2023] {
+        assert_eq!(refusal(&two_to(255), revision), CompileError::EvenModulus { revision });
+    }
     assert!(compiled(&program(&(two_to(384) - 1u8), 0), evm384).is_ok());
     assert!(compiled(&program(&(two_to(768) - 1u8), 0), eip6690).is_ok());
 }
@@ -276,7 +333,7 @@ fn arrays_beyond_all_memory_are_an_error() {
              array a1 \"b\" values {values} capacity unbounded function f0 \"start\" () -> () values 0 {{ }}"
         );
         let program = text::parse(&text).unwrap();
-        for revision in free() {
+        for revision in having(&program.modulus) {
             assert!(matches!(compiled(&program, revision), Err(CompileError::Memory { .. })), "{values} · {capacity}");
         }
     }
@@ -291,10 +348,11 @@ fn what_stands_behind_two_endings_is_left_out() {
         block { v1 = add v0 v0 } return_elements (v1) bytes 1 }";
     let program = text::parse(text).unwrap();
     let mut tally = Tally::default();
-    for revision in free() {
+    let revisions = having(&program.modulus);
+    for &revision in &revisions {
         check(&program, revision, 5, &mut tally);
     }
-    assert_eq!(tally.returned, 4 * free().len() as u64);
+    assert_eq!(tally.returned, 4 * revisions.len() as u64);
 }
 
 /// The bottom of memory holds the constants at first; a variable is zero all the same.
@@ -309,8 +367,9 @@ fn a_variable_that_nobody_set_is_zero() {
     let program = text::parse(&text).unwrap();
     assert_eq!(evaluate(&program, &[]), Outcome::Returned(vec![0; 32]));
     let mut tally = Tally::default();
-    for revision in free() {
+    let revisions = having(&program.modulus);
+    for &revision in &revisions {
         check(&program, revision, 0, &mut tally);
     }
-    assert_eq!(tally.returned, 4 * free().len() as u64);
+    assert_eq!(tally.returned, 4 * revisions.len() as u64);
 }

@@ -1,14 +1,13 @@
-//! EIP-6690 with slots: moduli of every width and kind, strided lanes with every overlap, ranges at and beyond the edges.
+//! The revisions with slots: moduli of every width and kind, strided lanes with every overlap, ranges at and beyond the edges.
 
 use std::collections::BTreeMap;
 
 use num_bigint::BigUint;
 use rand::Rng;
 use rand::seq::IndexedRandom;
-use residue_isa::Lanes;
-use residue_isa::revision::eip6690_2024::{
-    ADDMODX, LOADX, MODULUS_BYTES_MAX, MULMODX, Operands, SETMODX, SLOTS_MAX, STOREX, SUBMODX, pack,
-};
+use residue_isa::revision::eip6690_2024::{Operands, pack};
+use residue_isa::revision::rules::{SLOTS_MAX, SetForm, SizeUnit};
+use residue_isa::{Lanes, SlotRules};
 
 use super::Generator;
 
@@ -27,6 +26,10 @@ struct Context {
 }
 
 impl Generator {
+    fn rules(&self) -> &'static SlotRules {
+        self.revision.slot_rules().expect("this is a revision with slots")
+    }
+
     /// A snippet with EIP-6690 instructions.
     pub(super) fn eip6690(&mut self) {
         if self.active().is_none() && !self.rarely(40) || self.rarely(20) {
@@ -42,7 +45,7 @@ impl Generator {
 
     /// Loads all slots of the active context behind everything in memory.
     pub(super) fn dump_slots(&mut self) {
-        let Some(Context { element_bytes, slots, .. }) = self.active() else {
+        let Some(Context { element_bytes, slots, .. }) = self.active().filter(|context| context.slots > 0) else {
             return;
         };
         let start = self.memory_bytes;
@@ -54,7 +57,11 @@ impl Generator {
         self.push(slots);
         self.push(0u8);
         self.push(start);
-        self.op(LOADX);
+        if self.rules().transfer_names_context {
+            let id = self.slots.active.unwrap_or(0);
+            self.push(id);
+        }
+        self.op(self.rules().load);
     }
 
     fn active(&self) -> Option<Context> {
@@ -62,11 +69,22 @@ impl Generator {
     }
 
     fn set_modulus(&mut self) {
-        let size = match self.random.random_range(0..10) {
-            0 => self.random.random_range(1..=MODULUS_BYTES_MAX),
-            1..=4 => *[32, 48].choose(&mut self.random).expect("it is not empty"),
-            _ => 8 * self.random.random_range(1..=MODULUS_BYTES_MAX / 8),
+        let moduli = self.rules().moduli;
+        let in_bits = moduli.unit == SizeUnit::Bits;
+        let unit = if in_bits { 1 } else { 8 };
+        let declared = match (moduli.sizes, self.random.random_range(0..10)) {
+            (Some(sizes), 1..) => *sizes.choose(&mut self.random).expect("it is not empty"),
+            (_, 0) => self.random.random_range(1..=moduli.size_max),
+            (_, 1..=4) => *[32, 48].choose(&mut self.random).expect("it is not empty") * if in_bits { 8 } else { 1 },
+            (_, 5) if in_bits => self.random.random_range(1..70),
+            _ => {
+                unit * self
+                    .random
+                    .random_range(1..=moduli.size_max / unit)
+                    .min(12 * 8 / unit * if in_bits { 4 } else { 1 })
+            }
         };
+        let size = if in_bits { declared.div_ceil(8) } else { declared };
         let m = self.modulus(size);
         let mut bytes = m.to_bytes_be();
         bytes.splice(..0, std::iter::repeat_n(0, size.saturating_sub(bytes.len())));
@@ -83,10 +101,18 @@ impl Generator {
             1 => self.random.random_range(0..300),
             _ => self.random.random_range(0..3),
         };
-        self.set_modulus_faulty(id, offset, size, slots);
+        self.set_modulus_faulty(id, offset, declared, slots);
+        let id = match self.rules().form {
+            SetForm::One => {
+                self.slots.contexts.clear();
+                0
+            }
+            SetForm::IdImmediate => id % 256,
+            SetForm::IdOnStack => id,
+        };
         let possible = slots > 0 && slots <= SLOTS_MAX && id <= 256;
         if possible {
-            let element_bytes = size.next_multiple_of(8);
+            let element_bytes = self.rules().element_bytes(size);
             self.slots.contexts.entry(id).or_insert(Context { m, element_bytes, slots });
             self.slots.active = Some(id);
         }
@@ -105,10 +131,20 @@ impl Generator {
                 _ => self.random.random_range(255..259u16).into(),
             };
         }
-        for operand in operands.into_iter().rev() {
-            self.push(operand);
+        self.operands_of_set_modulus(id, operands);
+    }
+
+    /// The opcode that sets the modulus with id, offset, size and slot count as the revision takes them.
+    fn operands_of_set_modulus(&mut self, id: u16, operands: [BigUint; 4]) {
+        let form = self.rules().form;
+        let words = if form == SetForm::IdOnStack { &operands[..] } else { &operands[1..] };
+        for operand in words.iter().rev() {
+            self.push(operand.clone());
         }
-        self.op(SETMODX);
+        self.op(self.rules().set_modulus);
+        if form == SetForm::IdImmediate {
+            self.code.push(id.to_le_bytes()[0]);
+        }
     }
 
     /// A modulus of up to `size` bytes: odd, a power of two, or rarely neither.
@@ -119,7 +155,7 @@ impl Generator {
             0 => BigUint::from(self.random.random_range(0..5u8) * 2 + 3),
             1 if self.rarely(3) => BigUint::from(self.random.random_range(0..9u8)),
             19 if self.rarely(4) => self.integer(size),
-            2..=4 => one() << self.random.random_range(1..bits),
+            2..=4 if self.rules().moduli.powers_of_two || self.rarely(9) => one() << self.random.random_range(1..bits),
             5 => (one() << bits) - 1u8,
             6 => (one() << bits) - 3u8,
             7 => (one() << self.random.random_range(2..bits)) - 1u8,
@@ -145,53 +181,55 @@ impl Generator {
         let Some(&id) = known.choose(&mut self.random) else {
             return;
         };
-        for _ in 0..3 {
-            let ignored = self.integer(32);
-            self.push(ignored);
+        if self.rules().form == SetForm::One {
+            return;
         }
-        self.push(id);
-        self.op(SETMODX);
+        let ignored = [self.integer(32), self.integer(32), self.integer(32)];
+        let [offset, size, slots] = ignored;
+        self.operands_of_set_modulus(id, [id.into(), offset, size, slots]);
         self.slots.active = Some(id);
     }
 
     /// Writes values and stores them, rarely one that is not below the modulus.
     fn store_slots(&mut self) {
         let Some(Context { m, element_bytes, slots }) = self.active() else {
-            return self.transfer(STOREX, 0, 0, 1);
+            return self.transfer(self.rules().store, 0, 0, 1);
         };
         let count = self.random.random_range(1..=slots.min(5));
         let mut bytes = Vec::new();
         for _ in 0..count {
             let value =
                 if self.rarely(80) { &m + self.random.random_range(0..2u8) } else { self.operand(&m, element_bytes) };
+            let value = if self.rules().store_reduces && self.rarely(3) { self.integer(element_bytes) } else { value };
             let digits = value.to_bytes_be();
             let mut element = vec![0; element_bytes.saturating_sub(digits.len())];
             element.extend(digits);
+            let element = if element.len() < element_bytes { vec![0; element_bytes] } else { element };
             bytes.extend_from_slice(&element[element.len() - element_bytes..]);
         }
         let offset = self.offset();
         self.write(offset, &bytes);
         let first = self.random.random_range(0..=slots - count);
-        self.transfer(STOREX, first, offset, count);
+        self.transfer(self.rules().store, first, offset, count);
     }
 
     fn load_slots(&mut self) {
         let Some(Context { element_bytes, slots, .. }) = self.active() else {
-            return self.transfer(LOADX, 0, 0, 1);
+            return self.transfer(self.rules().load, 0, 0, 1);
         };
         let room = usize::try_from(self.memory_bytes).unwrap_or(usize::MAX) / element_bytes;
         let count = self.random.random_range(1..=slots).min(room.max(1));
         let first = self.random.random_range(0..=slots - count);
         let highest = self.memory_bytes.saturating_sub((count * element_bytes) as u64); // usize to u64 widens.
         let offset = if self.rarely(3) { highest } else { self.random.random_range(0..=highest) };
-        self.transfer(LOADX, first, offset, count);
+        self.transfer(self.rules().load, first, offset, count);
     }
 
     /// LOADX or STOREX, now and then with one operand out of its range, or none to move.
     fn transfer(&mut self, opcode: u8, first: usize, offset: u64, count: usize) {
-        let mut operands: [BigUint; 3] = match opcode {
-            LOADX => [offset.into(), first.into(), count.into()],
-            _ => [first.into(), offset.into(), count.into()],
+        let mut operands: [BigUint; 3] = match opcode == self.rules().load {
+            true => [offset.into(), first.into(), count.into()],
+            false => [first.into(), offset.into(), count.into()],
         };
         match self.random.random_range(0..50) {
             0 => {
@@ -208,12 +246,19 @@ impl Generator {
         for operand in operands.into_iter().rev() {
             self.push(operand);
         }
+        if self.rules().transfer_names_context {
+            let other = self.random.random_range(0..4);
+            let id = self.slots.active.filter(|_| !self.rarely(15)).unwrap_or(other);
+            self.push(id);
+        }
         self.op(opcode);
     }
 
     fn lanes(&mut self) {
         let slots = self.active().map_or(8, |context| context.slots);
+        let is_strided = self.rules().is_strided;
         let count = match self.random.random_range(0..10) {
+            _ if !is_strided => 1,
             0..=3 => 1,
             4..=7 => self.random.random_range(1..=slots.min(9)),
             _ => self.random.random_range(1..=slots.min(255)),
@@ -233,9 +278,23 @@ impl Generator {
             }
             _ => {}
         }
-        let opcode = *[ADDMODX, SUBMODX, MULMODX].choose(&mut self.random).expect("it is not empty");
+        let opcode = *self.revision.interface().arithmetic.choose(&mut self.random).expect("it is not empty");
+        if let Some(invert) = self.rules().invert.filter(|_| self.rarely(5)) {
+            self.op(invert);
+            self.code.extend([immediate[0], immediate[1], immediate[2], immediate[3], immediate[6] % 16]);
+            return;
+        }
         self.op(opcode);
-        self.code.extend_from_slice(&immediate);
+        if is_strided {
+            self.code.extend_from_slice(&immediate);
+            return;
+        }
+        if let Some(marker) = self.rules().marker {
+            let other = self.random.random();
+            let byte = if self.rarely(100) { other } else { marker };
+            self.code.push(byte);
+        }
+        self.code.extend([immediate[0], immediate[2], immediate[4]]);
     }
 
     /// An index and a stride that keep `count` lanes inside `slots`.

@@ -8,11 +8,16 @@ use residue_engine::Fork;
 use residue_isa::{GasSchedule, Revision};
 
 use crate::commands::bench::BenchArgs;
+use crate::commands::lab::LabArgs;
+use crate::commands::profile::ProfileArgs;
+use crate::commands::trace::TraceArgs;
+use crate::commands::wasm::WasmArgs;
+use crate::formulas::Formulas;
 use crate::input::{self, MemoryRange};
 
 /// Cryptography as EVM bytecode at native speed.
 ///
-/// Without a command: checks a BLS signature with the pairing contract under every revision, beside the native library.
+/// Without a command: checks a BLS signature with the pairing contract under evm384-v7 and eip6690-2024, beside the native library.
 #[derive(Debug, Parser)]
 #[command(name = "residue", version, after_help = "Examples:\n  residue\n  residue list revisions")]
 pub struct Cli {
@@ -39,6 +44,14 @@ pub enum Command {
     Compare(CompareArgs),
     /// Measure beside native libraries.
     Bench(BenchArgs),
+    /// Print every instruction that code executes.
+    Trace(TraceArgs),
+    /// Show where the gas and the time of a contract go.
+    Profile(ProfileArgs),
+    /// Measure opcodes, derive prices, show and attack them.
+    Lab(LabArgs),
+    /// Run WebAssembly modules, and write contracts as such.
+    Wasm(WasmArgs),
     /// List revisions, schedules, forks, opcodes and contracts.
     List(ListArgs),
 }
@@ -48,6 +61,7 @@ pub enum Command {
 #[command(after_help = "Examples:
   echo 0x600660070260005260206000f3 | residue run - --no-time
   residue run bls12_381/fp2_mul --example --revision evm384-v7 --json
+  residue run bls12_381/fp2_mul --example --as-precompiles --no-time
   echo 'PUSH 7 PUSH 0 MSTORE STOP' | residue asm - | residue run - --gas 10000 --memory 0:32")]
 pub struct RunArgs {
     /// File with the code: hexadecimal text, or raw bytes if the name ends in .bin; - for standard input; or a contract.
@@ -67,9 +81,18 @@ pub struct RunArgs {
     /// With a contract: the input that comes with it.
     #[arg(long, conflicts_with = "input")]
     pub example: bool,
+    /// With a contract: its formulas.
+    #[command(flatten)]
+    pub formulas: Formulas,
+    /// Put the contracts that replace precompiles at the addresses of those, so that calls run them instead.
+    #[arg(long)]
+    pub as_precompiles: bool,
     /// Show these bytes of the frame's memory at its end; zeros beyond the end.
     #[arg(long, value_name = "FROM:TO", value_parser = input::memory_range, allow_hyphen_values = true)]
     pub memory: Option<MemoryRange>,
+    /// Show the blocks of field instructions and the plans that the batch engine makes of them.
+    #[arg(long)]
+    pub explain: bool,
     /// Skip timing.
     #[arg(long)]
     pub no_time: bool,
@@ -86,6 +109,9 @@ pub struct BuildArgs {
     /// The interface to compile for, and the prices that decide between ways of doing so.
     #[command(flatten)]
     pub rules: InterfaceRules,
+    /// Its formulas.
+    #[command(flatten)]
+    pub formulas: Formulas,
     /// Write the code to this file: hexadecimal, or raw bytes if the name ends in .bin. With all: a directory.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -106,6 +132,9 @@ pub struct CompareArgs {
     /// Gas schedules, each as --schedule takes it; a revision runs under those that are for it. Each revision's own without it.
     #[arg(long, value_name = "NAME|FILE", value_delimiter = ',')]
     pub schedules: Vec<String>,
+    /// Its formulas.
+    #[command(flatten)]
+    pub formulas: Formulas,
     /// The hard fork, whose rules hold for all other instructions.
     #[arg(long, value_name = "FORK", default_value_t = Fork::default())]
     pub fork: Fork,

@@ -5,9 +5,13 @@ pub mod bench;
 mod build;
 mod compare;
 mod disasm;
+pub mod lab;
 mod list;
 mod main_job;
+pub mod profile;
 mod run;
+pub mod trace;
+pub mod wasm;
 
 use anyhow::Result;
 
@@ -39,6 +43,10 @@ pub fn run(Cli { command, json }: Cli) -> Result<Verdict> {
         Some(Command::Disasm(args)) => disasm::disasm(&args, json),
         Some(Command::Compare(args)) => compare::compare(&args, json),
         Some(Command::Bench(args)) => bench::bench(&args, json),
+        Some(Command::Trace(args)) => trace::trace(&args, json),
+        Some(Command::Profile(args)) => profile::profile(&args, json),
+        Some(Command::Lab(args)) => lab::lab(&args, json),
+        Some(Command::Wasm(args)) => wasm::wasm(&args, json),
         Some(Command::List(args)) => list::list(&args, json),
     }
 }

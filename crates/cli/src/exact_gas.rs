@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use residue_engine::{Counts, GasSplit, Outcome, Step, Tracer, View};
 use residue_isa::opcode::evm::{PUSH0, PUSH32};
-use residue_isa::revision::eip6690_2024::{LOADX, SETMODX, STOREX};
+use residue_isa::revision::eip5843;
+use residue_isa::revision::rules::{SetForm, SlotRules};
 use residue_isa::{Family, GasSchedule, Price, Revision};
 
 /// Counts as [`Counts`] does, with exact gas.
@@ -41,17 +42,26 @@ struct FrameExcess {
 
 #[derive(Debug, Clone, Copy)]
 struct Context {
-    width_limbs: usize,
+    /// Row of the price table for arithmetic, loads and stores.
+    width: usize,
+    /// Row of the price table for setting the modulus.
+    set_width: usize,
     is_odd: bool,
 }
 
-/// What an instruction that is about to be executed finds on the stack.
+/// What an instruction that is about to be executed finds on the stack and behind its opcode.
 #[derive(Debug, Default)]
-struct Operands {
-    /// Of SETMODX: the id and what a new context of it would be.
-    set_modulus: Option<([u8; 32], Context)>,
-    /// Of LOADX and STOREX: the number of values.
-    count: u64,
+enum Operands {
+    #[default]
+    None,
+    /// The id, what a new context of it would be, and whether it takes the place of one before.
+    SetModulus { id: [u8; 32], context: Context, replaces: bool },
+    /// The number of values, and the id of their context if it is named.
+    Load(u64, Option<[u8; 32]>),
+    /// As for loads.
+    Store(u64, Option<[u8; 32]>),
+    /// The number of lanes.
+    Invert(u64),
 }
 
 impl<'a> CountingExactly<'a> {
@@ -63,7 +73,7 @@ impl<'a> CountingExactly<'a> {
             evm: schedule.evm_overrides().collect(),
             counts: Counts::new(revision),
             frames: Vec::new(),
-            is_whole: schedule.is_whole(),
+            is_whole: schedule.is_metered_exactly(),
             operands: Operands::default(),
         }
     }
@@ -118,30 +128,42 @@ impl<'a> CountingExactly<'a> {
             return 0;
         }
         let schedule = self.schedule;
-        let Operands { set_modulus, count } = std::mem::take(&mut self.operands);
+        let operands = std::mem::take(&mut self.operands);
         let frame = self.frame(step.depth);
-        if let Some(field) = step.field {
-            return rounding(schedule.arithmetic(field.operation, field.width_limbs)) * u64::from(field.count);
+        if let (Some(field), Some(context)) = (step.field, frame.active) {
+            return rounding(schedule.arithmetic(field.operation, context.width)) * u64::from(field.count);
         }
-        match step.opcode {
-            SETMODX => {
-                let Some((id, context)) = set_modulus else { return 0 };
-                let is_new = !frame.contexts.contains_key(&id);
-                let context = *frame.contexts.entry(id).or_insert(context);
-                frame.active = Some(context);
-                if is_new && context.is_odd { rounding(schedule.set_modulus(context.width_limbs)) } else { 0 }
+        let of_context = |frame: &FrameExcess, id: Option<[u8; 32]>| match id {
+            Some(id) => frame.contexts.get(&id).copied(),
+            None => frame.active,
+        };
+        let transfer = |context: Option<Context>, count: u64, is_load: bool| match context {
+            // An element has 8 bytes a limb, a word four limbs; at most 256 values of 12 limbs are moved at once.
+            Some(Context { width, is_odd: false, .. }) if schedule.prices_words() => {
+                rounding(schedule.transfer_per_word()) * (count * width as u64).div_ceil(4)
             }
-            LOADX | STOREX => match frame.active {
-                None => 0,
-                Some(Context { width_limbs, is_odd: true }) => {
-                    rounding(schedule.transfer_per_value(width_limbs)) * count
+            Some(Context { width, .. }) => {
+                let prices = schedule.at_width(width);
+                rounding(if is_load { prices.load } else { prices.store }) * count
+            }
+            None => 0,
+        };
+        match operands {
+            Operands::None => 0,
+            Operands::SetModulus { id, context, replaces } => {
+                let is_new = replaces || !frame.contexts.contains_key(&id);
+                if is_new {
+                    frame.contexts.insert(id, context);
                 }
-                // An element has 8 bytes a limb, a word four limbs; at most 256 values of 12 limbs are moved at once.
-                Some(Context { width_limbs, .. }) => {
-                    rounding(schedule.transfer_per_word()) * (count * width_limbs as u64).div_ceil(4)
-                }
-            },
-            _ => 0,
+                frame.active = frame.contexts.get(&id).copied();
+                let is_priced = is_new && (context.is_odd || replaces);
+                if is_priced { rounding(schedule.set_modulus(context.set_width)) } else { 0 }
+            }
+            Operands::Load(count, id) => transfer(of_context(frame, id), count, true),
+            Operands::Store(count, id) => transfer(of_context(frame, id), count, false),
+            Operands::Invert(count) => {
+                frame.active.map_or(0, |context| rounding(schedule.at_width(context.width).invert) * count)
+            }
         }
     }
 
@@ -149,6 +171,7 @@ impl<'a> CountingExactly<'a> {
     fn note(&mut self, step: &Step, is_transfer: bool) {
         let excess = self.base_excess(step.opcode) + self.dynamic_excess(step);
         let pops = self.revision.row(step.opcode).map_or(0, |row| usize::from(row.pops));
+        let is_inversion = self.revision.slot_rules().is_some_and(|rules| rules.invert == Some(step.opcode));
         let frame = self.frame(step.depth);
         if (PUSH0..=PUSH32).contains(&step.opcode) {
             frame.pushes.push(excess);
@@ -158,7 +181,7 @@ impl<'a> CountingExactly<'a> {
         let operands = if step.field.is_some() { pops.min(pushes.len()) } else { 0 };
         let (before, operands) = pushes.split_at(pushes.len() - operands);
         frame.excess.control += before.iter().sum::<u64>();
-        if step.field.is_some() {
+        if step.field.is_some() || is_inversion {
             frame.excess.arithmetic += operands.iter().sum::<u64>() + excess;
         } else if is_transfer {
             frame.excess.transfer += excess;
@@ -170,14 +193,14 @@ impl<'a> CountingExactly<'a> {
 
 impl Tracer for CountingExactly<'_> {
     fn before(&mut self, view: &View<'_>) {
-        let opcode = view.code().get(view.pc()).copied();
-        if self.is_whole || self.revision.family() != Family::Slots {
+        if self.is_whole {
             return;
         }
-        self.operands = match opcode {
-            Some(SETMODX) => Operands { set_modulus: set_modulus(view), count: 0 },
-            Some(LOADX | STOREX) => Operands { set_modulus: None, count: number(view, 2).unwrap_or(0) },
-            _ => Operands::default(),
+        let Some(&opcode) = view.code().get(view.pc()) else { return };
+        self.operands = match (self.revision.slot_rules(), self.revision.family()) {
+            (Some(rules), _) => operands(rules, opcode, view),
+            (None, Family::MemorySlots) => operands_of_eip5843(opcode, view),
+            (None, _) => Operands::None,
         };
     }
 
@@ -221,20 +244,62 @@ fn less(metered: GasSplit, excess: Excess) -> GasSplit {
     }
 }
 
-/// The id of a SETMODX and the context that it creates if the id is new, if its operands allow one.
-fn set_modulus(view: &View<'_>) -> Option<([u8; 32], Context)> {
-    let id = view.stack(0)?;
-    let offset = number(view, 1).and_then(|offset| usize::try_from(offset).ok());
-    let size = number(view, 2).and_then(|size| usize::try_from(size).ok()).filter(|&size| (1..=96).contains(&size));
-    let context = match offset.zip(size) {
-        Some((offset, size)) => {
-            let last = offset.checked_add(size - 1).map_or(0, |last| view.memory(last, 1)[0]);
-            Context { width_limbs: size.div_ceil(8), is_odd: last % 2 == 1 }
+/// The operands of a revision with slots.
+fn operands(rules: &SlotRules, opcode: u8, view: &View<'_>) -> Operands {
+    if opcode == rules.set_modulus {
+        return set_modulus(rules, view).unwrap_or_default();
+    }
+    let named = usize::from(rules.transfer_names_context);
+    let id = if rules.transfer_names_context { view.stack(0) } else { None };
+    let count = number(view, named + 2).unwrap_or(0);
+    match opcode {
+        _ if opcode == rules.load => Operands::Load(count, id),
+        _ if opcode == rules.store => Operands::Store(count, id),
+        _ if rules.invert == Some(opcode) => {
+            Operands::Invert(view.code().get(view.pc() + 5).copied().map_or(0, u64::from))
+        }
+        _ => Operands::None,
+    }
+}
+
+/// The operands of EIP-5843, whose moduli are odd and replace each other.
+fn operands_of_eip5843(opcode: u8, view: &View<'_>) -> Operands {
+    match opcode {
+        eip5843::SETMODX => {
+            let width = number(view, 1).and_then(|width| usize::try_from(width).ok());
+            let width = width.filter(|width| (1..=eip5843::WIDTH_LIMBS_MAX).contains(width)).unwrap_or(1);
+            let context = Context { width, set_width: width, is_odd: true };
+            Operands::SetModulus { id: [0; 32], context, replaces: true }
+        }
+        eip5843::TOMONTX => Operands::Store(1, None),
+        _ => Operands::None,
+    }
+}
+
+/// The id and the context that setting a modulus creates if the id is new, if its operands allow one.
+fn set_modulus(rules: &SlotRules, view: &View<'_>) -> Option<Operands> {
+    let (id, below) = match rules.form {
+        SetForm::IdOnStack => (view.stack(0)?, 1),
+        SetForm::IdImmediate => {
+            let mut id = [0; 32];
+            id[31] = *view.code().get(view.pc() + 1)?;
+            (id, 0)
+        }
+        SetForm::One => ([0; 32], 0),
+    };
+    let offset = number(view, below).and_then(|offset| usize::try_from(offset).ok());
+    let size = number(view, below + 1).and_then(|size| usize::try_from(size).ok());
+    let bytes = size.and_then(|size| rules.modulus_bytes(size));
+    let context = match (offset, size, bytes) {
+        (Some(offset), Some(size), Some(bytes)) => {
+            let last = offset.checked_add(bytes - 1).map_or(0, |last| view.memory(last, 1)[0]);
+            let (width, set_width) = (rules.price_width(size), rules.set_modulus_price_width(size));
+            Context { width, set_width, is_odd: last % 2 == 1 }
         }
         // Only a known id can go with such operands.
-        None => Context { width_limbs: 1, is_odd: false },
+        _ => Context { width: 1, set_width: 1, is_odd: false },
     };
-    Some((id, context))
+    Some(Operands::SetModulus { id, context, replaces: rules.form == SetForm::One })
 }
 
 /// A word of the stack, if it is below 2⁶⁴.

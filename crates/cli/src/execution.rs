@@ -4,7 +4,7 @@
 //! counting run is a second opinion too: it must end as the first did.
 
 use anyhow::Result;
-use residue_engine::{Batching, Engine, EngineConfig, Fork, GasSplit, Outcome};
+use residue_engine::{Batching, BlockExplained, Engine, EngineConfig, Fork, GasSplit, Outcome, Replacement};
 use residue_isa::{Arithmetic, GasSchedule, Revision};
 
 use crate::args::{EngineKind, Rules};
@@ -57,6 +57,8 @@ pub struct Execution {
     pub code_bytes: usize,
     /// How long it takes, if it was timed.
     pub times: Option<Times>,
+    /// Its blocks after a few executions, if they were asked for.
+    pub blocks: Option<Vec<BlockExplained>>,
 }
 
 /// What was executed.
@@ -94,6 +96,8 @@ pub struct Job<'a> {
     pub gas: u64,
     /// Whether to measure times.
     pub timed: bool,
+    /// Whether to explain its blocks.
+    pub explained: bool,
     /// Native code that does the same with the same input.
     pub native: Option<&'a dyn Fn()>,
 }
@@ -112,12 +116,19 @@ impl Setup {
         Ok(Self { revision, schedule, fork, kind, engine: Engine::new(config)?, oracle })
     }
 
+    /// The same rules with contracts in place of precompiles.
+    pub fn with_replacements(self, replacements: Vec<Replacement>) -> Result<Self> {
+        let config = EngineConfig { replacements, ..self.engine.config().clone() };
+        Ok(Self { engine: Engine::new(config)?, ..self })
+    }
+
     /// Runs a job.
     pub fn execute(&self, job: Job<'_>) -> Result<Execution> {
         let (mut ended, times) = match &self.oracle {
             None => self.run_engine(job),
             Some(oracle) => run_oracle(oracle, job)?,
         };
+        let blocks = job.explained.then(|| self.blocks(job));
         let mut tracer = CountingExactly::new(self.revision, &self.schedule);
         let outcome = self.engine.run_traced(job.code, job.input, job.gas, &mut tracer);
         let second = Ended::from(&outcome);
@@ -132,7 +143,15 @@ impl Setup {
                 .map(|operation| widths_limbs.iter().map(|&width_limbs| counts.lanes(operation, width_limbs)).sum());
             counted = Some(Executed { ops: counts.by_mnemonic().collect(), lanes, gas_split });
         }
-        Ok(Execution { ended, counted, disagreement, code_bytes: job.code.len(), times })
+        Ok(Execution { ended, counted, disagreement, code_bytes: job.code.len(), times, blocks })
+    }
+
+    fn blocks(&self, job: Job<'_>) -> Vec<BlockExplained> {
+        let mut prepared = self.engine.prepare(job.code);
+        for _ in 0..EXECUTIONS_TO_WARM {
+            prepared.run_without_memory(job.input, job.gas);
+        }
+        prepared.blocks()
     }
 
     fn run_engine(&self, job: Job<'_>) -> (Ended, Option<Times>) {
@@ -146,6 +165,9 @@ impl Setup {
         (Ended::from(&outcome), times)
     }
 }
+
+/// Executions behind which every block that is entered at all has its plan, if it is to have one.
+const EXECUTIONS_TO_WARM: usize = 8;
 
 fn run_oracle(oracle: &Oracle, job: Job<'_>) -> Result<(Ended, Option<Times>)> {
     let (ended, cold_ns) = time_ns(|| oracle.run(job.code, job.input, job.gas));

@@ -44,7 +44,7 @@ pub fn memory_range(text: &str) -> Result<MemoryRange> {
     let end = |name: &str, text: &str| number(text).map_err(|error| anyhow!("{name}: {error}"));
     let (from, to) = (end("FROM", from)?, end("TO", to)?);
     ensure!(from <= to, "it ends at {to}, before its start {from}");
-    ensure!(to - from <= RANGE_BYTES_MAX, "{} bytes are more than memory can have, {RANGE_BYTES_MAX}", to - from);
+    ensure!(to - from <= RANGE_BYTES_MAX, "{} bytes are more than are shown at once, {RANGE_BYTES_MAX}", to - from);
     Ok(MemoryRange(from..to))
 }
 
@@ -68,6 +68,11 @@ pub fn text_file(path: &str) -> Result<String> {
     let bytes = read(path)?;
     String::from_utf8(bytes)
         .map_err(|error| anyhow!("{}: byte {} is not UTF-8 text", shown(path), error.utf8_error().valid_up_to()))
+}
+
+/// The bytes of a file, or of standard input if `path` is `-`.
+pub fn raw(path: &str) -> Result<Vec<u8>> {
+    read(path)
 }
 
 /// How messages name a file.

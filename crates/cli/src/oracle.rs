@@ -2,8 +2,8 @@
 
 use anyhow::{Result, bail, ensure};
 use residue_engine::{Fork, MEMORY_LIMIT_BYTES};
-use residue_isa::{Arithmetic, Family, GasSchedule, Price, Revision};
-use residue_spec::{ByWidth, Env, Prices};
+use residue_isa::{Family, GasSchedule, Price, Revision, WidthPrices};
+use residue_spec::{ByWidth, Env, Narrow, Prices};
 
 use crate::execution::Ended;
 
@@ -58,16 +58,28 @@ fn prices(revision: Revision, schedule: &GasSchedule) -> Prices {
     let rows = revision.opcodes().iter().filter_map(|row| Some((row.mnemonic, base(row.mnemonic)?)));
     let mut prices = Prices::of_base(schedule.name(), &rows.collect::<Vec<_>>());
     prices.evm = schedule.evm_overrides().map(|(opcode, price)| (opcode, price.whole())).collect();
-    if revision.family() == Family::Slots {
-        let by_width = |price: &dyn Fn(usize) -> Price| {
-            ByWidth((1..=revision.width_limbs_max()).map(|width_limbs| price(width_limbs).whole()).collect())
+    if revision.family() != Family::Memory384 {
+        let unit = |price: Price| if schedule.rounds_instructions() { price.0 } else { price.whole() };
+        let table = |of: fn(&WidthPrices) -> Price| {
+            let widths = 1..=revision.width_limbs_max();
+            ByWidth(widths.map(|width_limbs| unit(of(&schedule.at_width(width_limbs)))).collect())
         };
-        prices.set_modulus = by_width(&|width| schedule.set_modulus(width));
-        prices.add = by_width(&|width| schedule.arithmetic(Arithmetic::Add, width));
-        prices.sub = by_width(&|width| schedule.arithmetic(Arithmetic::Sub, width));
-        prices.mul = by_width(&|width| schedule.arithmetic(Arithmetic::Mul, width));
-        prices.transfer = by_width(&|width| schedule.transfer_per_value(width));
+        prices.set_modulus = table(|width| width.set_modulus);
+        prices.add = table(|width| width.arithmetic[0]);
+        prices.sub = table(|width| width.arithmetic[1]);
+        prices.mul = table(|width| width.arithmetic[2]);
+        prices.load = table(|width| width.load);
+        prices.store = table(|width| width.store);
+        if revision.slot_rules().is_some_and(|rules| rules.invert.is_some()) {
+            prices.invert = table(|width| width.invert);
+        }
         prices.copy_per_word = schedule.transfer_per_word().whole();
+        prices.in_thousandths = schedule.rounds_instructions();
+        prices.narrow = schedule.has_narrow().then(|| {
+            let WidthPrices { set_modulus, arithmetic: [add, sub, mul], load, store, .. } = schedule.at_width(0);
+            let [set_modulus, add, sub, mul, load, store] = [set_modulus, add, sub, mul, load, store].map(unit);
+            Narrow { set_modulus, add, sub, mul, load, store }
+        });
     }
     prices
 }

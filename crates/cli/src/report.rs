@@ -1,5 +1,7 @@
 //! What is told of an execution: the JSON object, and a table for people. One place, so that all commands say the same.
 
+mod blocks;
+
 use comfy_table::{CellAlignment, Table};
 use residue_lab::Machine;
 use serde_json::{Map, Value, json};
@@ -12,7 +14,7 @@ use crate::tables::{duration, grouped, percent, right, short_hex, table, times_a
 /// Mnemonics that the table for people shows one by one.
 const OPS_SHOWN: usize = 12;
 
-/// The JSON object of an execution. Its fields are always the same; what is not known is null.
+/// The JSON object of an execution. Its fields are always the same; what is not known is null. `blocks` comes only when asked for.
 pub fn to_json(setup: &Setup, execution: &Execution, memory: Option<&MemoryRange>, machine: &Machine) -> Value {
     let ended = &execution.ended;
     let times = execution.times;
@@ -28,7 +30,7 @@ pub fn to_json(setup: &Setup, execution: &Execution, memory: Option<&MemoryRange
     let ops = execution.counted.as_ref().map(|counted| {
         counted.ops.iter().map(|&(mnemonic, count)| (mnemonic.to_owned(), count.into())).collect::<Map<_, _>>()
     });
-    json!({
+    let mut object = json!({
         "success": ended.is_success,
         "halt": ended.halt,
         "output": hex(&ended.output),
@@ -46,7 +48,11 @@ pub fn to_json(setup: &Setup, execution: &Execution, memory: Option<&MemoryRange
         "schedule": setup.schedule.name(),
         "fork": setup.fork.name(),
         "machine": machine.to_json(),
-    })
+    });
+    if let Some(blocks) = &execution.blocks {
+        object["blocks"] = blocks.iter().map(blocks::to_json).collect();
+    }
+    object
 }
 
 /// The tables of an execution.
@@ -55,6 +61,10 @@ pub fn to_text(setup: &Setup, execution: &Execution, memory: Option<&MemoryRange
     if let Some(counted) = &execution.counted {
         parts.push(String::new());
         parts.push(ops_table(&counted.ops).trim_fmt());
+    }
+    if let Some(found) = &execution.blocks {
+        parts.push(String::new());
+        parts.push(blocks::to_table(found).trim_fmt());
     }
     parts.push(String::new());
     parts.push(format!("output  {}", short_hex(&execution.ended.output)));

@@ -28,6 +28,19 @@ pub fn medians_ns<const N: usize>(mut kinds: [&mut dyn FnMut(); N]) -> ([u64; N]
     (samples.map(median), rounds)
 }
 
+/// The median of the times that `measure` tells, as often as there is time for. None if it once tells nothing.
+pub fn median_ns(mut measure: impl FnMut() -> Option<u64>) -> Option<u64> {
+    let mut samples = Vec::new();
+    let begin = Instant::now();
+    while samples.len() < ROUNDS_MAX && (begin.elapsed() < BUDGET || samples.len() < ROUNDS_MIN) {
+        samples.push(measure()?);
+        if begin.elapsed() > PATIENCE {
+            break;
+        }
+    }
+    Some(median(samples))
+}
+
 /// The result of one execution and its time in nanoseconds.
 pub fn time_ns<T>(execution: impl FnOnce() -> T) -> (T, u64) {
     let begin = Instant::now();

@@ -35,6 +35,20 @@ fn a_table_compares_the_pairing_with_native_code() {
 }
 
 #[test]
+fn subjects_are_chosen_and_a_missing_baseline_is_named() {
+    let ran = residue(&["bench", "comparison", "--quick", "--subjects", "blst,wasmtime,geth", "--json"]);
+    let record = ran.json(0)["records"][0].clone();
+    let rows = record["rows"].as_array().unwrap();
+    let layers: std::collections::BTreeSet<&str> =
+        rows.iter().map(|row| row["name"].as_str().unwrap().split('/').next().unwrap()).collect();
+    let expected = ["blst", "blst:checked", "wasmtime:host-functions", "wasmtime:self-contained"];
+    assert_eq!(layers.into_iter().collect::<Vec<_>>(), expected);
+    let missing = record["environment"]["missing"].as_str().unwrap();
+    assert!(missing.starts_with("geth (") && !missing.contains("gnark"), "{missing}");
+    residue(&["bench", "--subjects", "mcl"]).refused(&["\"mcl\"", "known are blst, arkworks"]);
+}
+
+#[test]
 fn unknown_groups_are_refused_by_name() {
     residue(&["bench", "pairings"]).refused(&["\"pairings\"", "instructions, pairing"]);
 }

@@ -48,6 +48,24 @@ fn the_object_has_all_fields_in_order() {
 }
 
 #[test]
+fn blocks_are_explained_when_asked_for() {
+    for revision in ["eip6690-2024", "evm384-v7"] {
+        let args = ["run", "bls12_381/fp2_mul", "--example", "--revision", revision, "--no-time", "--explain"];
+        let object = residue(&[&args[..], &["--json"]].concat()).json(0);
+        let blocks = object["blocks"].as_array().unwrap();
+        for block in blocks {
+            assert!(block["from"].as_u64() < block["to"].as_u64() && block["scalar_cycles"].as_u64() > Some(0));
+            assert!(block["plan"].is_null() || block["plan"]["products"].as_u64() <= block["mul"].as_u64());
+        }
+        // Where the machine has no use for plans, blocks are not looked for.
+        let has_ifma = object["machine"]["features"].as_array().unwrap().contains(&json!("avx512ifma"));
+        let products: u64 = blocks.iter().filter_map(|block| block["mul"].as_u64()).sum();
+        assert!(products >= 3 || !has_ifma && blocks.is_empty(), "{revision}: {blocks:?}");
+        assert!(residue(&args).text().contains("one by one"));
+    }
+}
+
+#[test]
 fn field_instructions_are_arithmetic_and_their_loads_transfer() {
     let code = assembled(SLOTS, "eip6690-2024");
     let object = run(&code, &["--json", "--no-time"]).json(0);
@@ -195,4 +213,18 @@ fn people_get_tables() {
 
 fn sum(split: &Value) -> u64 {
     split.as_object().unwrap().values().map(|gas| gas.as_u64().unwrap()).sum()
+}
+
+#[test]
+fn contracts_stand_at_the_addresses_of_precompiles_if_asked() {
+    // Five, mapped by a call of address 0x10; returns what came back.
+    let caller =
+        "PUSH 5 PUSH 32 MSTORE PUSH 128 PUSH 0 PUSH 64 PUSH 0 PUSH 0x10 GAS STATICCALL POP PUSH 128 PUSH 0 RETURN";
+    let code = assembled(caller, "eip6690-2024");
+    let [precompile, contract] = [&["--json", "--no-time"][..], &["--json", "--no-time", "--as-precompiles"]]
+        .map(|args| run(&code, args).json(0));
+    assert_eq!(precompile["output"], contract["output"]);
+    assert_ne!(precompile["gas_used"], contract["gas_used"]);
+    assert_eq!(precompile["ops"]["MULMODX"], Value::Null);
+    assert!(contract["ops"]["MULMODX"].as_u64().unwrap() > 1000);
 }

@@ -86,8 +86,8 @@ fn every_help_has_examples_that_run() {
     let directory = directory("usage_examples");
     let binaries = std::path::Path::new(env!("CARGO_BIN_EXE_residue")).parent().unwrap();
     let path = format!("{}:{}", binaries.display(), std::env::var("PATH").unwrap());
-    for command in ["", "run", "build", "asm", "disasm", "list", "compare", "bench"] {
-        let args: Vec<&str> = [command, "--help"].into_iter().filter(|arg| !arg.is_empty()).collect();
+    for command in ["", "run", "build", "asm", "disasm", "list", "compare", "bench", "wasm", "wasm run", "wasm build"] {
+        let args: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
         let help = residue(&args);
         let examples = examples(help.text());
         assert!(!examples.is_empty(), "{command} has no example");

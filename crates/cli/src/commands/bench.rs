@@ -4,21 +4,21 @@ use std::path::PathBuf;
 
 use anyhow::{Result, anyhow};
 use clap::Args;
-use comfy_table::Cell;
 use indicatif::{ProgressBar, ProgressStyle};
 use residue_lab::environment::commit_around;
-use residue_lab::{Effort, GROUPS, Group, LabError, Record, group};
+use residue_lab::{Effort, GROUPS, Group, LabError, Progress, Record, Subjects, group};
 use serde_json::json;
 
 use super::Verdict;
 use crate::output;
-use crate::tables::{right, table};
+use crate::tables::arranged;
 
 /// Options of `bench`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   residue bench instructions --quick
-  residue bench --quick --json --record records")]
+  residue bench comparison --quick --subjects blst,precompile,wasmtime,eip6690-2024
+  residue bench pairing --quick --json --record records")]
 pub struct BenchArgs {
     /// What to measure; everything without it.
     #[arg(value_name = "GROUP", value_parser = group_named, long_help = groups_help())]
@@ -26,6 +26,9 @@ pub struct BenchArgs {
     /// A few rounds of everything, in seconds.
     #[arg(long)]
     pub quick: bool,
+    /// Only these subjects, such as blst,precompile,wasmi,eip6690-2024:batch; everybody without it.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub subjects: Vec<String>,
     /// Write a record of each group to MACHINE/DATE-GROUP.csv below this directory, replacing one of the same day.
     #[arg(long, value_name = "DIR")]
     pub record: Option<PathBuf>,
@@ -33,10 +36,9 @@ pub struct BenchArgs {
 
 /// Measures.
 pub fn bench(args: &BenchArgs, json: bool) -> Result<Verdict> {
-    if cfg!(debug_assertions) {
-        output::message("warning", "this is no release build: its times say little");
-    }
-    let effort = if args.quick { Effort::QUICK } else { Effort::FULL };
+    let subjects = Subjects::named(&args.subjects)?;
+    warn_unless_release();
+    let effort = Effort { subjects, ..if args.quick { Effort::QUICK } else { Effort::FULL } };
     // Before anything is written into the checkout.
     let commit = args.record.as_deref().and_then(commit_around);
     let mut records = Vec::new();
@@ -70,40 +72,59 @@ pub fn bench(args: &BenchArgs, json: bool) -> Result<Verdict> {
     Ok(Verdict::Good)
 }
 
-/// Measures with a progress bar, if stderr is a terminal. It is drawn between rounds, never while something is timed.
-fn measure(group: &Group, effort: &Effort) -> Result<Record, LabError> {
-    let bar = ProgressBar::new(0).with_prefix(group.name);
+/// Says so where times are not those of a release.
+pub fn warn_unless_release() {
+    if cfg!(debug_assertions) {
+        output::message("warning", "this is no release build: its times say little");
+    }
+}
+
+/// A progress bar, if stderr is a terminal. It is drawn between rounds, never while something is timed.
+pub struct Bar(ProgressBar);
+
+/// A bar that is not shown yet.
+pub fn progress_bar(name: &'static str) -> Bar {
+    let bar = ProgressBar::new(0).with_prefix(name);
     if let Ok(style) = ProgressStyle::with_template("{prefix}: {msg:<12} {wide_bar} {pos}/{len}") {
         bar.set_style(style);
     }
-    let record = group.run(effort, &mut |progress| {
-        bar.set_message(progress.step.to_owned());
-        bar.set_length(progress.total as u64);
-        bar.set_position(progress.done as u64);
-    });
-    bar.finish_and_clear();
+    Bar(bar)
+}
+
+impl Bar {
+    /// Shows how far a measurement is.
+    pub fn show(&self, progress: Progress<'_>) {
+        self.0.set_message(progress.step.to_owned());
+        self.0.set_length(progress.total as u64); // Widens.
+        self.0.set_position(progress.done as u64); // Widens.
+    }
+
+    /// Takes the bar away.
+    pub fn finish(self) {
+        self.0.finish_and_clear();
+    }
+}
+
+fn measure(group: &Group, effort: &Effort) -> Result<Record, LabError> {
+    let bar = progress_bar(group.name);
+    let record = group.run(effort, &mut |progress| bar.show(progress));
+    bar.finish();
     record
 }
 
 fn to_text(group: &Group, record: &Record) -> String {
-    let arranged = group.table(record);
-    let headings: Vec<&str> = arranged.headings.iter().map(String::as_str).collect();
-    let mut rows = table(&headings);
-    for line in arranged.lines {
-        let cells = line.into_iter().enumerate();
-        rows.add_row(cells.map(|(column, text)| if column == 0 { Cell::new(text) } else { right(text) }));
-    }
     let environment = &record.environment;
     let of = |name| environment.get(name).unwrap_or("unknown");
+    let missing = environment.get("missing").map(|missing| format!("missing: {missing}\n")).unwrap_or_default();
     format!(
-        "{}: {}\n{}, {} measured, blst {}, revm {}; median [quartiles]\n\n{}\n",
+        "{}: {}\n{}, {} measured, blst {}, revm {}; median [quartiles]\n\n{}\n{missing}",
         group.name,
         group.summary,
         of("cpu"),
         of("clock measured"),
         of("blst"),
         of("revm"),
-        rows.trim_fmt()
+        arranged(&group.table(record))
     )
 }
 

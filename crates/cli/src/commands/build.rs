@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::Verdict;
 use crate::args::BuildArgs;
+use crate::formulas::Formulas;
 use crate::output;
 use crate::tables::{grouped, right, table};
 
@@ -21,6 +22,7 @@ const CODE_BYTES_MAINNET: usize = 24_576;
 struct Built {
     contract: &'static Contract,
     schedule: String,
+    f2mul: Option<u32>,
     compiled: Compiled,
     path: Option<PathBuf>,
 }
@@ -31,7 +33,7 @@ pub fn build(args: &BuildArgs, json: bool) -> Result<Verdict> {
     if args.contract == "all" {
         let built = CONTRACTS.iter().map(|contract| {
             let path = args.output.as_ref().map(|directory| directory.join(format!("{}.hex", contract.name)));
-            build_one(contract, &schedule, args, path)
+            build_one(contract, &args.formulas.where_possible(contract), &schedule, args, path)
         });
         let built = built.collect::<Result<Vec<_>>>()?;
         if json {
@@ -42,7 +44,7 @@ pub fn build(args: &BuildArgs, json: bool) -> Result<Verdict> {
         return Ok(Verdict::Good);
     }
     let contract = residue_contracts::find(&args.contract).ok_or_else(|| unknown(&args.contract))?;
-    let built = build_one(contract, &schedule, args, args.output.clone())?;
+    let built = build_one(contract, &args.formulas, &schedule, args, args.output.clone())?;
     if json {
         output::json(&to_json(&built))?;
     } else if built.path.is_some() {
@@ -55,18 +57,20 @@ pub fn build(args: &BuildArgs, json: bool) -> Result<Verdict> {
 
 fn build_one(
     contract: &'static Contract,
+    formulas: &Formulas,
     schedule: &GasSchedule,
     args: &BuildArgs,
     path: Option<PathBuf>,
 ) -> Result<Built> {
     let revision = args.rules.revision;
-    let compiled = compile(&(contract.program)(), revision, schedule);
+    let (program, f2mul) = formulas.program(contract, revision, schedule)?;
+    let compiled = compile(&program, revision, schedule);
     let compiled = compiled.with_context(|| format!("compiling {} for {revision}", contract.name))?;
     if let Some(path) = &path {
         make_directory_of(path, args)?;
         output::code_file(path, &compiled.code)?;
     }
-    Ok(Built { contract, schedule: schedule.name().to_owned(), compiled, path })
+    Ok(Built { contract, schedule: schedule.name().to_owned(), f2mul, compiled, path })
 }
 
 /// With `all`, a contract's name has directories of its own below the one asked for.
@@ -84,12 +88,13 @@ fn unknown(name: &str) -> anyhow::Error {
     anyhow!("unknown contract {name:?}; known are {}, all", known.join(", "))
 }
 
-fn to_json(Built { contract, schedule, compiled, path }: &Built) -> Value {
-    let functions = compiled.functions.iter().map(|(name, range)| (name.clone(), range.len().into()));
+fn to_json(Built { contract, schedule, f2mul, compiled, path }: &Built) -> Value {
+    let functions = compiled.source_map.functions().map(|(name, range)| (name.to_owned(), range.len().into()));
     json!({
         "contract": contract.name,
         "revision": compiled.revision.name(),
         "schedule": schedule,
+        "f2mul": f2mul,
         "code": output::hex(&compiled.code),
         "code_bytes": compiled.code.len(),
         "fits_24_kib": compiled.code.len() <= CODE_BYTES_MAINNET,

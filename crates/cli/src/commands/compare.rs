@@ -1,7 +1,7 @@
 //! `residue compare`: one contract under several revisions and schedules, side by side.
 //!
 //! A revision that cannot express the contract, or that no chosen schedule is for, is left out with the reason. The others
-//! must all return the same, and what the precompile returns where the contract replaces one.
+//! must all return what the precompile does where the contract replaces one, and else what the evaluator makes of its program.
 
 mod tables;
 
@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use anyhow::{Context, Result, anyhow, ensure};
 use residue_contracts::Contract;
 use residue_engine::native::{NativeError, NativeOutput};
+use residue_ir::Outcome;
 use residue_isa::{GasSchedule, Revision};
 use residue_lab::Machine;
 use serde_json::{Value, json};
@@ -25,6 +26,9 @@ struct Comparison {
     contract: &'static Contract,
     input: Vec<u8>,
     native: Option<Result<NativeOutput, NativeError>>,
+    /// What is to be returned, or nothing where the input is to be refused.
+    expected: Option<Vec<u8>>,
+    is_choice_shown: bool,
     rows: Vec<Row>,
     left_out: Vec<LeftOut>,
 }
@@ -32,6 +36,8 @@ struct Comparison {
 /// The contract under one revision and one schedule.
 struct Row {
     setup: Setup,
+    /// Multiplications of a product in Fp2, where there is a choice.
+    f2mul: Option<u32>,
     execution: Execution,
     agrees: bool,
 }
@@ -74,7 +80,17 @@ impl Comparison {
             None => (contract.example)(),
         };
         let native = contract.native(&input);
-        let mut comparison = Self { contract, input, native, rows: Vec::new(), left_out: Vec::new() };
+        let expected = match &native {
+            Some(native) => native.as_ref().ok().map(|native| native.output.clone()),
+            None => match residue_ir::evaluate(&(contract.program)(), &input) {
+                Outcome::Returned(output) => Some(output),
+                Outcome::Ended => Some(Vec::new()),
+                Outcome::Failed => None,
+            },
+        };
+        let is_choice_shown = args.formulas.f2mul.is_some();
+        let (rows, left_out) = (Vec::new(), Vec::new());
+        let mut comparison = Self { contract, input, native, expected, is_choice_shown, rows, left_out };
         let schedules = Schedules::new(&args.schedules)?;
         let revisions = if args.revisions.is_empty() { Revision::ALL.to_vec() } else { args.revisions.clone() };
         for &revision in &revisions {
@@ -88,7 +104,6 @@ impl Comparison {
             }
         }
         schedules.ensure_used(&revisions)?;
-        comparison.judge();
         Ok(comparison)
     }
 
@@ -96,8 +111,8 @@ impl Comparison {
     fn add(&mut self, args: &CompareArgs, revision: Revision, schedule: Option<String>) -> Result<()> {
         let rules = Rules { interface: InterfaceRules { revision, schedule: schedule.clone() }, fork: args.fork };
         let setup = Setup::new(&rules, EngineKind::Batch)?;
-        let compiled = residue_compiler::compile(&(self.contract.program)(), revision, &setup.schedule);
-        let code = match compiled {
+        let (program, f2mul) = args.formulas.program(self.contract, revision, &setup.schedule)?;
+        let code = match residue_compiler::compile(&program, revision, &setup.schedule) {
             Ok(compiled) => compiled.code,
             Err(error) => {
                 self.left_out.push(LeftOut { revision, schedule, reason: error.to_string() });
@@ -111,29 +126,18 @@ impl Comparison {
                 input: &self.input,
                 gas: args.gas,
                 timed: !args.no_time,
+                explained: false,
                 native: self.contract.precompile.map(|_| &native as &dyn Fn()),
             })
             .with_context(|| format!("running {} under {revision}", self.contract.name))?;
-        self.rows.push(Row { setup, execution, agrees: false });
-        Ok(())
-    }
-
-    /// Holds every row to the precompile, or to the first row that succeeded if there is no precompile.
-    fn judge(&mut self) {
-        let first = self.rows.iter().find(|row| row.execution.ended.is_success);
-        let expected = match &self.native {
-            Some(native) => native.as_ref().ok().map(|native| native.output.clone()),
-            None => first.map(|row| row.execution.ended.output.clone()),
+        let ended = &execution.ended;
+        let is_expected = match &self.expected {
+            Some(expected) => ended.is_success && ended.output == *expected,
+            None => !ended.is_success,
         };
-        for Row { execution, agrees, .. } in &mut self.rows {
-            let ended = &execution.ended;
-            let is_expected = match &expected {
-                Some(expected) => ended.is_success && ended.output == *expected,
-                // The precompile refuses the input, so the contract must. Without a precompile nothing has succeeded.
-                None => self.native.is_some() && !ended.is_success,
-            };
-            *agrees = is_expected && execution.disagreement.is_none();
-        }
+        let agrees = is_expected && execution.disagreement.is_none();
+        self.rows.push(Row { setup, f2mul, execution, agrees });
+        Ok(())
     }
 
     /// Whether there is something to compare and all of it is the same.
@@ -145,6 +149,7 @@ impl Comparison {
         let rows = self.rows.iter().map(|row| {
             let mut object = report::to_json(&row.setup, &row.execution, None, machine);
             object["agrees"] = row.agrees.into();
+            object["f2mul"] = row.f2mul.into();
             object["op_classes"] = row.classes().map_or(Value::Null, OpClasses::to_json);
             object
         });
@@ -163,6 +168,7 @@ impl Comparison {
             "contract": self.contract.name,
             "input_bytes": self.input.len(),
             "native": native,
+            "expected": self.expected.as_deref().map(output::hex),
             "rows": rows.collect::<Vec<_>>(),
             "left_out": left_out.collect::<Vec<_>>(),
             "machine": machine.to_json(),

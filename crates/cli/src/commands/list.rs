@@ -150,6 +150,7 @@ fn marked(name: &str, is_default: bool) -> String {
 fn place_of_values(revision: Revision) -> &'static str {
     match revision.family() {
         Family::Memory384 => "memory",
+        Family::MemorySlots => "slots in memory",
         Family::Slots => "slots",
     }
 }

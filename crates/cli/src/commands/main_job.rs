@@ -56,7 +56,14 @@ fn attempt(contract: &Contract, revision: Revision, input: &[u8], native: &Nativ
     let compiled = residue_compiler::compile(&(contract.program)(), revision, &setup.schedule);
     let code = compiled.with_context(|| format!("compiling {} for {revision}", contract.name))?.code;
     let run_native = || drop(std::hint::black_box(contract.native(input)));
-    let execution = setup.execute(Job { code: &code, input, gas: GAS, timed: true, native: Some(&run_native) })?;
+    let execution = setup.execute(Job {
+        code: &code,
+        input,
+        gas: GAS,
+        timed: true,
+        explained: false,
+        native: Some(&run_native),
+    })?;
     let ended = &execution.ended;
     let agrees = ended.is_success && ended.output == native.output && execution.disagreement.is_none();
     Ok(Attempt { setup, execution, agrees })

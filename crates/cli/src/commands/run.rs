@@ -1,35 +1,33 @@
 //! `residue run`: code from a file or a contract, in a frame of its own.
 
-use std::path::Path;
-
-use anyhow::{Context, Result, bail};
-use residue_contracts::Contract;
+use anyhow::{Result, bail};
+use residue_contracts::{CONTRACTS, Contract};
+use residue_engine::Replacement;
 use residue_lab::Machine;
 
 use super::Verdict;
-use crate::args::RunArgs;
+use crate::args::{EngineKind, RunArgs};
 use crate::execution::{Job, Setup};
+use crate::subject::{self, Subject};
 use crate::{input, output, report};
 
 /// Runs the code and reports how it ended.
 pub fn run(args: &RunArgs, json: bool) -> Result<Verdict> {
-    let setup = Setup::new(&args.rules, args.engine)?;
-    let contract = contract(&args.file);
-    let code = match contract {
-        Some(contract) => compiled(contract, &setup)?,
-        None => code(&args.file)?,
-    };
-    let calldata = match contract {
-        Some(contract) if args.example => (contract.example)(),
-        None if args.example => bail!("--example needs a contract, and {:?} is none", args.file),
-        _ => input::calldata(&args.input)?,
-    };
+    let setup = setup(args)?;
+    let subject =
+        Subject::new(&args.file, &args.formulas, setup.revision, &setup.schedule, |contract| match contract {
+            Some(contract) if args.example => Ok((contract.example)()),
+            None if args.example => bail!("--example needs a contract, and {:?} is none", args.file),
+            _ => input::calldata(&args.input),
+        })?;
+    let Subject { contract, code, calldata, .. } = subject;
     let native = || drop(std::hint::black_box(contract.and_then(|contract| contract.native(&calldata))));
     let execution = setup.execute(Job {
         code: &code,
         input: &calldata,
         gas: args.gas,
         timed: !args.no_time,
+        explained: args.explain,
         native: contract.filter(|contract| contract.precompile.is_some()).map(|_| &native as &dyn Fn()),
     })?;
 
@@ -45,19 +43,22 @@ pub fn run(args: &RunArgs, json: bool) -> Result<Verdict> {
     Ok(Verdict::of(execution.ended.is_success && execution.disagreement.is_none()))
 }
 
-/// The contract that a name means, unless there is a file of that name.
-fn contract(name: &str) -> Option<&'static Contract> {
-    residue_contracts::find(name).filter(|_| !Path::new(name).exists())
-}
-
-fn compiled(contract: &Contract, setup: &Setup) -> Result<Vec<u8>> {
-    let compiled = residue_compiler::compile(&(contract.program)(), setup.revision, &setup.schedule);
-    Ok(compiled.with_context(|| format!("compiling {} for {}", contract.name, setup.revision))?.code)
-}
-
-fn code(path: &str) -> Result<Vec<u8>> {
-    if path != "-" && !Path::new(path).exists() {
-        bail!("{path:?} is neither a file nor a contract; `residue list contracts` has those there are");
+/// The rules, with contracts in place of precompiles if that was asked for.
+fn setup(args: &RunArgs) -> Result<Setup> {
+    let setup = Setup::new(&args.rules, args.engine)?;
+    if !args.as_precompiles {
+        return Ok(setup);
     }
-    input::code(path)
+    if args.engine == EngineKind::Spec {
+        bail!("--as-precompiles needs one of the engines: the specification has no precompiles to replace");
+    }
+    let replacement = |contract: &'static Contract| {
+        let code = |address| -> Result<Replacement> {
+            let compiled = subject::compile(contract, &(contract.program)(), setup.revision, &setup.schedule)?;
+            Ok(Replacement { address, code: compiled.code })
+        };
+        contract.precompile.map(code)
+    };
+    let replacements = CONTRACTS.iter().filter_map(replacement).collect::<Result<Vec<_>>>()?;
+    setup.with_replacements(replacements)
 }

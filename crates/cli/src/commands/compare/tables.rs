@@ -42,7 +42,7 @@ impl Comparison {
             format!("|---|---|---|{}", "---:|".repeat(numbers.len())),
         ];
         for row in &self.rows {
-            let mut cells = vec![row.setup.revision.name().into(), row.setup.schedule.name().into(), self.result(row)];
+            let mut cells = vec![row.setup.revision.name().into(), self.schedule(row), self.result(row)];
             cells.extend(costs(row).map(shown));
             cells.extend(executed(row).map(shown));
             if is_timed {
@@ -63,7 +63,10 @@ impl Comparison {
 
     fn native_line(&self) -> String {
         match &self.native {
-            None => "there is no precompile to compare with".to_owned(),
+            None => match &self.expected {
+                Some(output) => format!("no precompile; evaluated it returns {}", short_hex(output)),
+                None => "no precompile; evaluated it refuses the input".to_owned(),
+            },
             Some(Ok(native)) => {
                 let output = short_hex(&native.output);
                 format!("the precompile charges {} gas and returns {output}", grouped(native.gas_used))
@@ -78,7 +81,7 @@ impl Comparison {
         for row in &self.rows {
             let mut cells = vec![
                 row.setup.revision.name().into(),
-                row.setup.schedule.name().into(),
+                self.schedule(row).into(),
                 verdict(&self.result(row), row.agrees),
             ];
             cells.extend(costs(row).map(|number| right(shown(number))));
@@ -92,20 +95,33 @@ impl Comparison {
         let headings = ["executed", "schedule"].into_iter().chain(OpClasses::HEADINGS);
         let mut rows = table(&headings.collect::<Vec<_>>());
         for row in &self.rows {
-            let mut cells = vec![row.setup.revision.name().into(), row.setup.schedule.name().into()];
+            let mut cells = vec![row.setup.revision.name().into(), self.schedule(row).into()];
             cells.extend(executed(row).map(|number| right(shown(number))));
             rows.add_row(cells);
         }
         rows.trim_fmt()
     }
 
+    /// What results are held to.
+    fn judge(&self) -> &'static str {
+        if self.native.is_some() { "as native" } else { "as evaluated" }
+    }
+
+    /// The schedule of a row, with the formulas if they were asked for.
+    fn schedule(&self, row: &Row) -> String {
+        let schedule = row.setup.schedule.name();
+        match row.f2mul.filter(|_| self.is_choice_shown) {
+            Some(multiplications) => format!("{schedule}, f2mul {multiplications}"),
+            None => schedule.to_owned(),
+        }
+    }
+
     /// How a row's result stands beside what it is compared with.
     fn result(&self, row: &Row) -> String {
         let ended = &row.execution.ended;
         match (row.agrees, &row.execution.disagreement) {
-            (true, _) if !ended.is_success => format!("{}, as native", ended.halt),
-            (true, _) if self.native.is_some() => "as native".to_owned(),
-            (true, _) => "same".to_owned(),
+            (true, _) if !ended.is_success => format!("{}, {}", ended.halt, self.judge()),
+            (true, _) => self.judge().to_owned(),
             (false, Some(disagreement)) => format!("engines disagree: {disagreement}"),
             (false, None) if ended.is_success => "DIFFERS".to_owned(),
             (false, None) => ended.halt.to_owned(),

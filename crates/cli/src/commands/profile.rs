@@ -1,0 +1,174 @@
+//! `residue profile`: where the gas and the time of a contract go, by function and by named stretch of its text.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
+use residue_engine::{Engine, EngineConfig};
+use residue_lab::Machine;
+use residue_lab::harness::on_one_core;
+use residue_lab::profile::{Measure, Profile, profile as measure};
+use residue_lab::svg::flame::flame_graph;
+use serde_json::{Value, json};
+
+use super::Verdict;
+use crate::args::Rules;
+use crate::formulas::Formulas;
+use crate::subject::{Subject, given_or_example};
+use crate::tables::{duration, grouped, percent, right, table};
+use crate::{input, output};
+
+/// Executions that times are medians of.
+const ROUNDS: usize = 51;
+
+/// Options of `profile`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  residue profile bls12_381/pairing --no-time
+  residue profile bls12_381/fp2_mul --revision evm384-v7 --json
+  residue profile bls12_381/pairing --by time --svg pairing.svg")]
+pub struct ProfileArgs {
+    /// A contract of `residue list contracts`.
+    pub contract: String,
+    /// The interface and its prices.
+    #[command(flatten)]
+    pub rules: Rules,
+    /// With a contract: its formulas.
+    #[command(flatten)]
+    pub formulas: Formulas,
+    /// Gas for the frame.
+    #[arg(long, value_name = "GAS", default_value = "1000000000", value_parser = input::number, allow_hyphen_values = true)]
+    pub gas: u64,
+    /// Calldata: hexadecimal, or a file of it (raw bytes if the name ends in .bin). The contract's example without it.
+    #[arg(long, value_name = "HEX|@FILE", allow_hyphen_values = true)]
+    pub input: Option<String>,
+    /// Write a flame graph to this file, as SVG.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// What the widths of the flame graph are.
+    #[arg(long, value_enum, default_value_t = By::Gas)]
+    pub by: By,
+    /// Skip timing.
+    #[arg(long)]
+    pub no_time: bool,
+}
+
+/// What the widths of a flame graph are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    /// Gas.
+    Gas,
+    /// Time.
+    Time,
+}
+
+/// Profiles the contract.
+pub fn profile(args: &ProfileArgs, json: bool) -> Result<Verdict> {
+    if args.no_time && args.by == By::Time {
+        bail!("--by time needs times, and --no-time skips them");
+    }
+    let revision = args.rules.interface.revision;
+    let schedule = args.rules.interface.schedule()?;
+    let calldata = |contract| given_or_example(args.input.as_deref(), contract);
+    let Subject { contract, code, source_map, calldata } =
+        Subject::new(&args.contract, &args.formulas, revision, &schedule, calldata)?;
+    let (Some(contract), Some(map)) = (contract, source_map) else {
+        bail!(
+            "{:?} is a file: code without its program has no functions; `residue list contracts` has contracts",
+            args.contract
+        );
+    };
+    let name = schedule.name().to_owned();
+    let engine = Engine::new(EngineConfig { fork: args.rules.fork, ..EngineConfig::new(revision, schedule) })?;
+    let rounds = if args.no_time { 0 } else { ROUNDS };
+    let (profile, outcome) = on_one_core(|_| measure(&engine, &code, &map, &calldata, args.gas, rounds))?;
+    if let Some(path) = &args.svg {
+        let measure = if args.by == By::Gas { Measure::Gas } else { Measure::Time };
+        let title = format!("{} under {revision}, schedule {name}", contract.name);
+        output::file(path, flame_graph(&profile, &title, measure).as_bytes())?;
+    }
+    if json {
+        let mut object = to_json(&profile);
+        object["success"] = outcome.is_success().into();
+        object["halt"] = outcome.halt.name().into();
+        object["contract"] = contract.name.into();
+        object["revision"] = revision.name().into();
+        object["schedule"] = name.into();
+        object["machine"] = Machine::this().to_json();
+        output::json(&object)?;
+    } else {
+        output::result(&to_text(&profile))?;
+    }
+    if !outcome.is_success() {
+        output::message("error", &format!("{} ended with {}", contract.name, outcome.halt.name()));
+    }
+    Ok(Verdict::of(outcome.is_success()))
+}
+
+fn to_text(profile: &Profile) -> String {
+    let timed = profile.time_ns.is_some();
+    let mut headings = vec!["function or stretch", "calls", "own gas", "", "gas with callees", ""];
+    if timed {
+        headings.extend(["own time", "time with callees", ""]);
+    }
+    let spent_ns: f64 = profile.nodes.iter().map(|node| node.time_ns).sum();
+    let whole_ns = |ns: f64| ns.max(0.0).round() as u64; // Below 2⁵³.
+    let mut rows = table(&headings);
+    for line in profile.by_name() {
+        let mut cells = vec![
+            line.name.into(),
+            right(grouped(line.calls)),
+            right(grouped(line.gas)),
+            right(percent(line.gas, profile.gas_used)),
+            right(grouped(line.gas_with_callees)),
+            right(percent(line.gas_with_callees, profile.gas_used)),
+        ];
+        if timed {
+            let callees_ns = line.time_with_callees_ns;
+            cells.push(right(duration(whole_ns(line.time_ns))));
+            cells.push(right(duration(whole_ns(callees_ns))));
+            cells.push(right(percent(whole_ns(callees_ns), whole_ns(spent_ns))));
+        }
+        rows.add_row(cells);
+    }
+    let mut text = rows.trim_fmt();
+    if let Some(time_ns) = profile.time_ns {
+        text.push_str(&format!(
+            "\n\nan execution takes {}; the segments between jump targets add up to {}, and what shares a segment shares\n\
+             its time by gas",
+            duration(whole_ns(time_ns)),
+            duration(whole_ns(spent_ns))
+        ));
+    }
+    text
+}
+
+fn to_json(profile: &Profile) -> Value {
+    let timed = |time_ns: f64| profile.time_ns.map(|_| (time_ns * 10.0).round() / 10.0);
+    let nodes = profile.nodes.iter().map(|node| {
+        json!({
+            "name": node.name,
+            "parent": node.parent,
+            "is_function": node.is_function,
+            "calls": node.calls,
+            "gas": node.gas,
+            "time_ns": timed(node.time_ns),
+        })
+    });
+    let by_name = profile.by_name().into_iter().map(|line| {
+        json!({
+            "name": line.name,
+            "calls": line.calls,
+            "gas": line.gas,
+            "gas_with_callees": line.gas_with_callees,
+            "time_ns": timed(line.time_ns),
+            "time_with_callees_ns": timed(line.time_with_callees_ns),
+        })
+    });
+    json!({
+        "gas_used": profile.gas_used,
+        "time_ns": profile.time_ns.map(f64::round),
+        "by_name": by_name.collect::<Vec<_>>(),
+        "nodes": nodes.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,63 @@
+//! The blocks of field instructions in a code, and the plans that the batch engine made of them.
+
+use comfy_table::Table;
+use residue_engine::BlockExplained;
+use serde_json::{Value, json};
+
+use crate::tables::{grouped, percent, right, table};
+
+/// Lanes of a batch.
+const LANES: usize = 8;
+
+/// The JSON object of a block. `plan` is null where its instructions run one by one.
+pub fn to_json(block: &BlockExplained) -> Value {
+    let plan = block.plan.map(|plan| {
+        json!({
+            "products": plan.products,
+            "batches": plan.batches,
+            "batches_by_lanes": plan.batches_by_lanes,
+            "linear": plan.linear,
+            "companions": plan.companions,
+            "carries": plan.carries,
+            "reductions": plan.reductions,
+            "temporary_rows": plan.temporary_rows,
+            "table_bytes": plan.table_bytes,
+            "predicted_cycles": plan.predicted_cycles,
+        })
+    });
+    json!({
+        "from": block.code.start,
+        "to": block.code.end,
+        "add": block.operations[0],
+        "sub": block.operations[1],
+        "mul": block.operations[2],
+        "scalar_cycles": block.scalar_cycles,
+        "plan": plan,
+    })
+}
+
+/// A line for each block.
+pub fn to_table(blocks: &[BlockExplained]) -> Table {
+    let headings =
+        ["block", "add", "sub", "mul", "batches", "lanes filled", "reductions", "bytes", "cycles", "one by one"];
+    let mut rows = table(&headings);
+    for block in blocks {
+        let operations = block.operations.map(right);
+        let mut cells = vec![format!("{:#06x}", block.code.start).into()];
+        cells.extend(operations);
+        match block.plan {
+            None => cells.extend(["one by one", "", "", "", ""].map(right)),
+            Some(plan) => cells.extend([
+                right(plan.batches),
+                // usize to u64 widens.
+                right(percent(plan.products as u64, (plan.batches * LANES) as u64)),
+                right(plan.reductions),
+                right(grouped(plan.table_bytes as u64)),
+                right(grouped(plan.predicted_cycles)),
+            ]),
+        }
+        cells.push(right(grouped(block.scalar_cycles)));
+        rows.add_row(cells);
+    }
+    rows
+}

@@ -1,0 +1,71 @@
+//! What a command runs: a contract or the code of a file, with its calldata.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use residue_compiler::{Compiled, SourceMap};
+use residue_contracts::Contract;
+use residue_ir::Program;
+use residue_isa::{GasSchedule, Revision};
+
+use crate::formulas::Formulas;
+use crate::input;
+
+/// Code with its calldata.
+#[derive(Debug)]
+pub struct Subject {
+    /// The contract that the code was compiled from; none for code from a file.
+    pub contract: Option<&'static Contract>,
+    /// The code.
+    pub code: Vec<u8>,
+    /// Where the code comes from, if it was compiled.
+    pub source_map: Option<SourceMap>,
+    /// The calldata.
+    pub calldata: Vec<u8>,
+}
+
+impl Subject {
+    /// Reads or compiles what `name` means: a file, or a contract if there is no such file. `calldata` says what the calldata
+    /// is, given the contract.
+    pub fn new(
+        name: &str,
+        formulas: &Formulas,
+        revision: Revision,
+        schedule: &GasSchedule,
+        calldata: impl FnOnce(Option<&'static Contract>) -> Result<Vec<u8>>,
+    ) -> Result<Self> {
+        let contract = residue_contracts::find(name).filter(|_| !Path::new(name).exists());
+        let (code, source_map) = match contract {
+            Some(contract) => {
+                let (program, _) = formulas.program(contract, revision, schedule)?;
+                let compiled = compile(contract, &program, revision, schedule)?;
+                (compiled.code, Some(compiled.source_map))
+            }
+            None if formulas.f2mul.is_some() => bail!("--f2mul needs a contract, and {name:?} is none"),
+            None => (code(name)?, None),
+        };
+        Ok(Self { contract, code, source_map, calldata: calldata(contract)? })
+    }
+}
+
+/// Compiles a program of `contract`.
+pub fn compile(contract: &Contract, program: &Program, revision: Revision, schedule: &GasSchedule) -> Result<Compiled> {
+    residue_compiler::compile(program, revision, schedule)
+        .with_context(|| format!("compiling {} for {revision}", contract.name))
+}
+
+/// The calldata given, else the example of the contract, else nothing.
+pub fn given_or_example(given: Option<&str>, contract: Option<&Contract>) -> Result<Vec<u8>> {
+    match (given, contract) {
+        (Some(given), _) => input::calldata(given),
+        (None, Some(contract)) => Ok((contract.example)()),
+        (None, None) => Ok(Vec::new()),
+    }
+}
+
+fn code(path: &str) -> Result<Vec<u8>> {
+    if path != "-" && !Path::new(path).exists() {
+        bail!("{path:?} is neither a file nor a contract; `residue list contracts` has those there are");
+    }
+    input::code(path)
+}
