@@ -7,8 +7,8 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use residue_ir::{
-    ArrayDecl, Block, Branch, Capacity, ConstantId, Function, FunctionId, Op, OpKind, Operand, Program, Region, Repeat,
-    Statement, Value, Word, WordDef, WordOp,
+    ArrayDecl, Block, Branch, Capacity, ConstantId, Function, FunctionId, Op, OpKind, Operand, Piece, Program, Region,
+    Repeat, Statement, Value, Word, WordDef, WordOp,
 };
 use ruint::aliases::U256;
 
@@ -290,6 +290,7 @@ impl Maker {
                 let value = self.operand();
                 self.defined_word(|result| Statement::IsZero { result, value })
             }
+            31 | 32 if self.random.random_ratio(1, 4) => self.hash(),
             31 => {
                 let (a, b) = (self.operand(), self.operand());
                 self.defined_word(|result| Statement::Equal { result, a, b })
@@ -389,12 +390,31 @@ impl Maker {
             let offset = self.constant_word(CALLDATA_BYTES.into());
             return Statement::ParseMontLe { result: self.define(1)[0], offset };
         }
+        if self.random.random_ratio(1, 8) {
+            let word = self.word(2);
+            return Statement::Reduce { result: self.define(1)[0], word };
+        }
         let offset = self.small_word(CALLDATA_BYTES.into());
         let safe = u32::try_from((self.program.modulus.bits() - 1) / 8).expect("a modulus is short");
         let sizes = [0, 1, 8, 20, 31, 32, 33, 48, 63, 64, 65, 96, 100, 130, safe + 1];
         let any = *sizes.choose(&mut self.random).expect("it is not empty");
         let size_bytes = if self.random.random_ratio(4, 5) { any.min(safe) } else { any };
         Statement::Parse { result: self.define(1)[0], offset, size_bytes }
+    }
+
+    /// A hash of up to four pieces, whose sizes are known now and then.
+    fn hash(&mut self) -> Statement {
+        let pieces = (0..self.random.random_range(0..=4)).map(|_| {
+            if self.random.random_ratio(1, 2) {
+                let word = self.word(2);
+                Piece::Word { word, size_bytes: self.small_word(33) }
+            } else {
+                let offset = self.word(1);
+                Piece::Calldata { offset, size_bytes: self.small_word(CALLDATA_BYTES.into()) }
+            }
+        });
+        let pieces = pieces.collect();
+        self.defined_word(|result| Statement::Sha256 { result, pieces })
     }
 
     /// Mostly one that holds.

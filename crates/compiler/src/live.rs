@@ -171,7 +171,9 @@ impl Walk {
                 self.out.groups.extend(group);
                 read_all(live, values);
             }
-            Statement::Parse { result, .. } | Statement::ParseMontLe { result, .. } => self.define(&[*result], live),
+            Statement::Parse { result, .. }
+            | Statement::ParseMontLe { result, .. }
+            | Statement::Reduce { result, .. } => self.define(&[*result], live),
             Statement::IsZero { value, .. } | Statement::IsOdd { value, .. } => read(live, *value),
             Statement::Equal { a, b, .. } => read_all(live, &[*a, *b]),
             Statement::ReturnElements { values, .. } | Statement::ReturnMontLe { values } => {
@@ -183,6 +185,7 @@ impl Walk {
             | Statement::Bind { .. }
             | Statement::Get { .. }
             | Statement::Set { .. }
+            | Statement::Sha256 { .. }
             | Statement::Require { .. } => {}
         }
     }
@@ -257,7 +260,9 @@ fn collect(region: &Region, reads: &mut FixedBitSet, defines: &mut FixedBitSet) 
                 }
             }
             Statement::Load { results, .. } => define_all(defines, results),
-            Statement::Parse { result, .. } | Statement::ParseMontLe { result, .. } => define_all(defines, &[*result]),
+            Statement::Parse { result, .. }
+            | Statement::ParseMontLe { result, .. }
+            | Statement::Reduce { result, .. } => define_all(defines, &[*result]),
             Statement::IsZero { value, .. } | Statement::IsOdd { value, .. } => read(reads, *value),
             Statement::Equal { a, b, .. } => read_all(reads, &[*a, *b]),
             Statement::Store { values, .. }
@@ -268,6 +273,7 @@ fn collect(region: &Region, reads: &mut FixedBitSet, defines: &mut FixedBitSet) 
             | Statement::Bind { .. }
             | Statement::Get { .. }
             | Statement::Set { .. }
+            | Statement::Sha256 { .. }
             | Statement::Require { .. }
             | Statement::ReturnWord { .. } => {}
         }

@@ -6,6 +6,7 @@
 //! the unbounded arrays.
 
 mod elements;
+mod hash;
 mod words;
 
 use crate::allocate::{Allocation, Placement, Slot};
@@ -94,20 +95,20 @@ fn layout(program: &Program, target: &dyn Target) -> Result<Layout, CompileError
     })
 }
 
-/// Room for the longest output.
+/// Room for the longest output, and for what is hashed if its length is known.
 fn output_bytes(program: &Program) -> u64 {
-    fn longest(region: &Region, mont_bytes: u64, least: u64) -> u64 {
+    fn longest(function: &Function, region: &Region, mont_bytes: u64, least: u64) -> u64 {
+        let longest = |region: &Region| longest(function, region, mont_bytes, least);
         let of = |statement: &Statement| match statement {
+            Statement::Sha256 { pieces, .. } => hash::output_bytes(function, pieces),
             Statement::ReturnWord { .. } => 32,
             Statement::IsOdd { .. } => least,
             Statement::ReturnElements { values, size_bytes } => {
                 (values.len() as u64).saturating_mul(u64::from(*size_bytes)).next_multiple_of(32)
             }
             Statement::ReturnMontLe { values } => (values.len() as u64 * mont_bytes).next_multiple_of(32),
-            Statement::Repeat(repeat) => longest(&repeat.body, mont_bytes, least),
-            Statement::Branch(branch) => {
-                longest(&branch.then, mont_bytes, least).max(longest(&branch.otherwise, mont_bytes, least))
-            }
+            Statement::Repeat(repeat) => longest(&repeat.body),
+            Statement::Branch(branch) => longest(&branch.then).max(longest(&branch.otherwise)),
             _ => 0,
         };
         region.statements.iter().map(of).max().unwrap_or(0)
@@ -115,7 +116,8 @@ fn output_bytes(program: &Program) -> u64 {
     // For an element and a word that ends where it does.
     let least = program.modulus.bits().div_ceil(8).max(32).next_multiple_of(32);
     let mont_bytes = program.element_bytes() as u64;
-    program.functions.iter().map(|function| longest(&function.body, mont_bytes, least)).max().unwrap_or(0)
+    let of = |function: &Function| longest(function, &function.body, mont_bytes, least);
+    program.functions.iter().map(of).max().unwrap_or(0)
 }
 
 /// Writes the whole program to `code`.
@@ -294,6 +296,11 @@ impl Lowering<'_> {
                 self.target.parse_mont_le(self.code, self.placement.slot(*result), self.fail);
                 self.stack.pop();
             }
+            Statement::Reduce { result, word } => {
+                self.reduced(*word)?;
+                self.target.take_word(self.code, self.placement.slot(*result));
+                self.stack.pop();
+            }
             Statement::IsZero { result, value } => {
                 self.target.is_zero(self.code, self.slot(*value));
                 self.keep(*result);
@@ -326,6 +333,10 @@ impl Lowering<'_> {
                 push(self.code, address);
                 self.code.op(evm::MSTORE);
                 self.stack.pop();
+            }
+            Statement::Sha256 { result, pieces } => {
+                self.sha256(pieces)?;
+                self.keep(*result);
             }
             Statement::Require { condition } => {
                 self.jump_if_zero(*condition, self.fail)?;

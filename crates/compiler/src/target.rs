@@ -84,6 +84,9 @@ pub trait Target {
     /// [offset] → []
     fn parse(&self, code: &mut Assembly, slot: Slot, size_bytes: u32, fail: LabelId);
 
+    /// Makes a field element of a number below the modulus. [number] → []
+    fn take_word(&self, code: &mut Assembly, slot: Slot);
+
     /// Writes a slot's canonical value to memory at `address`, big-endian in `size_bytes`. [] → []
     fn output(&self, code: &mut Assembly, slot: Slot, address: u32, size_bytes: u32);
 

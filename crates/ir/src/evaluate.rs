@@ -1,6 +1,7 @@
 //! The evaluator: runs a program slowly and literally on big integers. The judge of compiled code.
 
 use crate::Outcome;
+use crate::hash;
 use crate::mont;
 use crate::numbers::{calldata_slice, to_be_bytes};
 use crate::program::{Block, Function, Op, OpKind, Operand, Program, Region, Statement, Value, Word, WordDef};
@@ -154,6 +155,10 @@ impl<'a> Run<'a> {
                 let Some(value) = mont::from_le_bytes(&bytes, modulus) else { return Err(Outcome::Failed) };
                 frame.values.insert(*result, value);
             }
+            Statement::Reduce { result, word } => {
+                let bytes = self.word(frame, *word).to_be_bytes::<32>();
+                frame.values.insert(*result, BigUint::from_bytes_be(&bytes) % &self.program.modulus);
+            }
             Statement::IsZero { result, value } => {
                 let truth = U256::from(self.read(frame, *value).is_zero());
                 frame.words.insert(*result, truth);
@@ -174,6 +179,11 @@ impl<'a> Run<'a> {
                 frame.words.insert(*result, self.variables[*variable]);
             }
             Statement::Set { variable, word } => self.variables[*variable] = self.word(frame, *word),
+            Statement::Sha256 { result, pieces } => {
+                let pieces = pieces.iter().map(|piece| piece.map(|word| self.word(frame, word)));
+                let hash = hash::sha256(self.calldata, pieces).ok_or(Outcome::Failed)?;
+                frame.words.insert(*result, hash);
+            }
             Statement::Require { condition } => {
                 if self.word(frame, *condition).is_zero() {
                     return Err(Outcome::Failed);

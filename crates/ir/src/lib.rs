@@ -9,6 +9,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
 pub mod evaluate;
+pub mod hash;
 pub mod machine;
 pub mod mont;
 pub mod numbers;
@@ -19,6 +20,7 @@ pub mod text;
 pub mod verify;
 
 pub use evaluate::evaluate;
+pub use hash::Piece;
 pub use machine::{Array, Capacity, Machine, Variable, WordOp};
 pub use numbers::Numbers;
 pub use origin::Origins;

@@ -7,6 +7,7 @@
 //! What differs wholly between revisions is one operation here too (`parse`, `is_zero`, `equal`, `return_elements`, and
 //! the Montgomery forms of `parse_mont_le` and `return_mont_le`) and is lowered per revision.
 
+use crate::hash::Piece;
 use num_bigint::BigUint;
 use residue_modular::Fe;
 use residue_modular::bundle::Bundle;
@@ -137,6 +138,9 @@ pub trait Machine {
     fn one(&self) -> Self::Fe {
         self.constant(&BigUint::from(1u8))
     }
+
+    /// The field element that `word` is mod m.
+    fn reduce(&self, word: Self::Word) -> Self::Fe;
 
     /// 1 if `value` is zero, else 0.
     fn is_zero(&self, value: Self::Fe) -> Self::Word;
@@ -273,6 +277,10 @@ pub trait Machine {
     /// The number must be below the modulus. Numbers, the evaluator and the EVMMAX revisions halt exceptionally if it is
     /// not; code for EVM384 does not look, as its published programs did not, and computes with what it finds.
     fn parse_mont_le(&self, offset: Self::Word) -> Self::Fe;
+
+    /// The SHA-256 hash of `pieces`, one behind the other, as a big-endian number. In code this is a call of the precompile at
+    /// address 2. Halts exceptionally, as memory cannot grow so far, if they are longer than [`crate::hash::HASHED_BYTES_MAX`].
+    fn sha256(&self, pieces: &[Piece<Self::Word>]) -> Self::Word;
 
     /// Halts exceptionally if `condition` is 0.
     fn require(&self, condition: Self::Word);

@@ -1,6 +1,7 @@
 //! Programs on numbers: the implementation of [`Machine`] in which everything is plain Rust.
 
 use crate::Outcome;
+use crate::hash::{self, Piece};
 use crate::machine::{Array, Capacity, Machine, Variable, WordOp};
 use crate::mont;
 use num_bigint::BigUint;
@@ -75,6 +76,11 @@ impl<F: Number> Machine for Numbers<F> {
 
     fn constant(&self, value: &BigUint) -> F {
         F::from_canonical(value).expect("constants of a program are below its modulus")
+    }
+
+    fn reduce(&self, word: U256) -> F {
+        let number = BigUint::from_bytes_be(&word.to_be_bytes::<32>()) % F::modulus();
+        F::from_canonical(&number).expect("a remainder is below the modulus")
     }
 
     fn is_zero(&self, value: F) -> U256 {
@@ -214,6 +220,16 @@ impl<F: Number> Machine for Numbers<F> {
         number.and_then(|number| F::from_canonical(&number)).unwrap_or_else(|| {
             self.end(Outcome::Failed);
             F::ZERO
+        })
+    }
+
+    fn sha256(&self, pieces: &[Piece<U256>]) -> U256 {
+        if self.has_ended() {
+            return U256::ZERO;
+        }
+        hash::sha256(&self.calldata, pieces.iter().copied()).unwrap_or_else(|| {
+            self.end(Outcome::Failed);
+            U256::ZERO
         })
     }
 

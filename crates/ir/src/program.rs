@@ -1,5 +1,6 @@
 //! The program: functions of straight-line blocks and structured control. Plain data; every other file is about it.
 
+use crate::hash::Piece;
 use crate::machine::{Capacity, WordOp};
 use crate::origin::Origins;
 use num_bigint::BigUint;
@@ -152,12 +153,14 @@ pub enum Statement {
     Fill { array: usize, count: u32, values: Vec<Operand> },
     Parse { result: Value, offset: Word, size_bytes: u32 },
     ParseMontLe { result: Value, offset: Word },
+    Reduce { result: Value, word: Word },
     IsZero { result: Word, value: Operand },
     IsOdd { result: Word, value: Operand },
     Equal { result: Word, a: Operand, b: Operand },
     Bind { result: Word, word: Word },
     Get { result: Word, variable: usize },
     Set { variable: usize, word: Word },
+    Sha256 { result: Word, pieces: Vec<Piece<Word>> },
     Require { condition: Word },
     ReturnWord { word: Word },
     ReturnElements { values: Vec<Operand>, size_bytes: u32 },

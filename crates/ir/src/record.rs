@@ -1,5 +1,6 @@
 //! The recorder: the implementation of [`Machine`] in which running a program's text writes it down as a [`Program`].
 
+use crate::hash::Piece;
 use crate::machine::{Array, Capacity, Machine, Variable, WordOp};
 use crate::origin::Origins;
 use crate::program::{
@@ -291,6 +292,17 @@ impl<'r> Recording<'r> {
         })
     }
 
+    /// The value of a word that is a constant: what depends on it alone is decided while the text is recorded.
+    fn known(&self, word: RecordedWord) -> Option<U256> {
+        self.with(|state| {
+            let word = state.own_word(word);
+            match state.current().words[word.0 as usize] {
+                WordDef::Constant(value) => Some(value),
+                _ => None,
+            }
+        })
+    }
+
     /// A word defined by the statement that `statement` makes.
     fn defined(&self, statement: impl FnOnce(&mut State, Word) -> Statement) -> RecordedWord {
         let result = self.define(|_| WordDef::Defined);
@@ -315,6 +327,12 @@ impl<'r> Machine for Recording<'r> {
     fn constant(&self, value: &BigUint) -> Recorded<'r> {
         let id = self.with(|state| state.constant(value.clone()));
         self.recorded(Operand::Constant(id))
+    }
+
+    fn reduce(&self, word: RecordedWord) -> Recorded<'r> {
+        let (results, value) = self.results::<Recorded<'r>>();
+        self.push(|state| Statement::Reduce { result: results[0], word: state.own_word(word) });
+        value
     }
 
     fn is_zero(&self, value: Recorded<'r>) -> RecordedWord {
@@ -367,6 +385,11 @@ impl<'r> Machine for Recording<'r> {
     where
         S: Bundle<Recorded<'r>>,
     {
+        match self.known(count) {
+            Some(U256::ZERO) => return state,
+            Some(U256::ONE) => return body(self, self.small(0), state),
+            _ => {}
+        }
         let count = self.with(|state| state.own_word(count));
         let initial = self.operands(&state);
         let index = self.define(|_| WordDef::Defined);
@@ -391,6 +414,9 @@ impl<'r> Machine for Recording<'r> {
     where
         S: Bundle<Recorded<'r>>,
     {
+        if let Some(condition) = self.known(condition) {
+            return if condition.is_zero() { otherwise(self) } else { then(self) };
+        }
         let condition = self.with(|state| state.own_word(condition));
         let (then, then_values) = self.region(|| then(self));
         let (otherwise, otherwise_values) = self.region(|| otherwise(self));
@@ -417,6 +443,9 @@ impl<'r> Machine for Recording<'r> {
     }
 
     fn bind(&self, word: RecordedWord) -> RecordedWord {
+        if self.known(word).is_some() {
+            return word;
+        }
         self.defined(|state, result| Statement::Bind { result, word: state.own_word(word) })
     }
 
@@ -482,6 +511,13 @@ impl<'r> Machine for Recording<'r> {
         let (results, value) = self.results::<Recorded<'r>>();
         self.push(|state| Statement::ParseMontLe { result: results[0], offset: state.own_word(offset) });
         value
+    }
+
+    fn sha256(&self, pieces: &[Piece<RecordedWord>]) -> RecordedWord {
+        self.defined(|state, result| {
+            let pieces = pieces.iter().map(|piece| piece.map(|word| state.own_word(word))).collect();
+            Statement::Sha256 { result, pieces }
+        })
     }
 
     fn require(&self, condition: RecordedWord) {

@@ -1,8 +1,10 @@
 //! The verifier: is this program well formed? Asked before anything else touches it, above all of parsed text.
 
+use crate::hash::Piece;
 use crate::machine::Capacity;
 use crate::program::{ArrayDecl, Function, Operand, Program, Region, Statement, Value, Word, WordDef};
 use num_bigint::BigUint;
+use ruint::aliases::U256;
 use std::collections::HashSet;
 use thiserror::Error;
 
@@ -286,6 +288,10 @@ impl Scope<'_> {
                 self.word(*offset)?;
                 self.define(*result)?;
             }
+            Statement::Reduce { result, word } => {
+                self.word(*word)?;
+                self.define(*result)?;
+            }
             Statement::IsZero { result, value } | Statement::IsOdd { result, value } => {
                 self.read(*value)?;
                 self.define_word(*result)?;
@@ -306,6 +312,10 @@ impl Scope<'_> {
                 self.variable(*variable)?;
                 self.word(*word)?;
             }
+            Statement::Sha256 { result, pieces } => {
+                pieces.iter().try_for_each(|&piece| self.piece(piece))?;
+                self.define_word(*result)?;
+            }
             Statement::Require { condition } => self.word(*condition)?,
             Statement::ReturnWord { word } => self.word(*word)?,
             Statement::ReturnElements { values, size_bytes } => {
@@ -322,6 +332,22 @@ impl Scope<'_> {
             }
         }
         Ok(())
+    }
+
+    fn piece(&self, piece: Piece<Word>) -> Checked {
+        piece.words().into_iter().try_for_each(|word| self.word(word))?;
+        let known = |word: Word| match self.function.words.get(word.0 as usize) {
+            Some(WordDef::Constant(value)) => Some(*value),
+            _ => None,
+        };
+        match piece {
+            Piece::Word { size_bytes, .. }
+                if known(size_bytes).is_some_and(|size_bytes| size_bytes > U256::from(32)) =>
+            {
+                Err(format!("w{} asks for more than the 32 bytes of a word", size_bytes.0))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn odd_modulus(&self) -> Checked {

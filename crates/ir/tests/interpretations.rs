@@ -5,7 +5,7 @@ mod common;
 
 use common::{Plan, Seeded};
 use num_bigint::BigUint;
-use residue_ir::{Machine, Numbers, Outcome, WordOp, evaluate, record, text, verify};
+use residue_ir::{Machine, Numbers, Outcome, Piece, WordOp, evaluate, record, text, verify};
 use residue_modular::Number;
 use residue_modular::fields::{Bls12_381Fp, Bls12_381Fr, Bn254Fp};
 
@@ -210,6 +210,48 @@ fn montgomery_form_is_little_endian_and_reduced() {
     });
     let modulus = Bls12_381Fp::modulus().to_bytes_le();
     both!(&modulus, |machine| machine.return_mont_le(machine.parse_mont_le(machine.small(0))), Outcome::Failed);
+}
+
+#[test]
+fn words_are_reduced() {
+    // Every word is below this modulus; 97 is another matter.
+    let bytes = [vec![0; 16], vec![0xff; 32]].concat();
+    both!(
+        &[0xff; 32],
+        |machine| machine.return_elements(machine.reduce(machine.calldata_word(machine.small(0))), 48),
+        Outcome::Returned(bytes)
+    );
+    let program = record("small", &BigUint::from(97u8), |machine| {
+        machine.return_elements(machine.reduce(machine.small(1000)), 1);
+    });
+    assert_eq!(evaluate(&program, &[]), Outcome::Returned(vec![30]));
+}
+
+#[test]
+fn hashes_are_words_and_too_long_ones_fail() {
+    // FIPS 180-4: “abc”.
+    let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    let abc = (0..64).step_by(2).map(|at| u8::from_str_radix(&abc[at..at + 2], 16).unwrap()).collect();
+    both!(
+        b"xbc",
+        |machine| {
+            let a = machine.word_op(WordOp::Shl, machine.small(u64::from(b'a')), machine.small(248));
+            let pieces = [
+                Piece::Word { word: a, size_bytes: machine.small(1) },
+                Piece::Calldata { offset: machine.small(1), size_bytes: machine.small(2) },
+            ];
+            machine.return_word(machine.sha256(&pieces));
+        },
+        Outcome::Returned(abc)
+    );
+    both!(
+        &[],
+        |machine| {
+            let piece = Piece::Calldata { offset: machine.small(0), size_bytes: machine.small(1 << 27) };
+            machine.return_word(machine.sha256(&[piece]));
+        },
+        Outcome::Failed
+    );
 }
 
 #[test]

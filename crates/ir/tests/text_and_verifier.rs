@@ -287,6 +287,27 @@ fn elements_fit_their_bytes() {
 }
 
 #[test]
+fn hashed_words_have_no_more_bytes_than_a_word() {
+    let text = |size: &str, word: &str| {
+        format!(
+            "program \"p\" modulus 0x61 function f0 \"start\" () -> () values 1 {{ word w0 = {size} word w1 = defined \
+             sha256 {{ word {word} bytes w0 calldata w0 bytes w0 }} -> w1 reduce w1 -> v0 return_elements (v0) bytes 1 }}"
+        )
+    };
+    let program = text::parse(&text("0x20", "w0")).unwrap();
+    assert_eq!(verify(&program), Ok(()));
+    assert_eq!(text::parse(&text::print(&program)), Ok(program));
+    for (size, word, what) in [
+        ("0x21", "w0", "w0 asks for more than the 32 bytes of a word"),
+        ("0x20", "w1", "w1 is used where it is not defined"),
+        ("0x20", "w2", "w2 does not exist"),
+    ] {
+        let error = verify(&text::parse(&text(size, word)).unwrap()).unwrap_err();
+        assert!(error.what.contains(what), "{error}");
+    }
+}
+
+#[test]
 fn an_expression_that_doubles_with_every_word_is_refused_at_once() {
     for words in [11, 60, 100_000] {
         let doubling: String = (1..words).map(|word| format!("word w{word} = add w{0} w{0} ", word - 1)).collect();

@@ -15,7 +15,7 @@ mod words;
 use num_bigint::BigUint;
 use residue_compiler::allocate::{Allocation, allocate};
 use residue_compiler::simplify::simplify;
-use residue_ir::program::{OpKind, Program};
+use residue_ir::program::{OpKind, Program, Statement};
 use residue_modular::PrimeField;
 use residue_modular::fields::Bls12_381FpModulus;
 use wasm_encoder::{
@@ -65,6 +65,7 @@ impl Form {
 pub fn lower(program: &Program, form: Form) -> Result<Lowered, LowerError> {
     residue_ir::verify(program)?;
     require_modulus(&program.modulus, form)?;
+    require_no_hash(program)?;
     let mut program = program.clone();
     simplify(&mut program);
     let field = Field::new(&program.modulus, form == Form::SelfContained);
@@ -89,6 +90,14 @@ fn require_modulus(modulus: &BigUint, form: Form) -> Result<(), LowerError> {
         return Err(LowerError::ForeignField);
     }
     Ok(())
+}
+
+fn require_no_hash(program: &Program) -> Result<(), LowerError> {
+    let mut hashes = false;
+    for function in &program.functions {
+        function.body.for_each_statement(&mut |statement| hashes |= matches!(statement, Statement::Sha256 { .. }));
+    }
+    if hashes { Err(LowerError::Hash) } else { Ok(()) }
 }
 
 /// The text of a function over a field.

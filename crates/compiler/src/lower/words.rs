@@ -1,6 +1,6 @@
 //! Words: expressions on the stack, and kept words.
 
-use super::{Entry, Lowering};
+use super::{Entry, Lowering, hash};
 use crate::allocate::Slot;
 use crate::error::CompileError;
 use crate::target::push;
@@ -44,11 +44,17 @@ pub(super) fn count_uses(function: &Function) -> HashMap<Word, usize> {
                     region(function, uses, &branch.then);
                     region(function, uses, &branch.otherwise);
                 }
+                Statement::Sha256 { pieces, .. } => {
+                    for piece in pieces {
+                        hash::words_read(piece).for_each(|read| count_word(function, uses, read));
+                    }
+                }
                 Statement::Reserve { count: read, .. }
                 | Statement::Load { index: read, .. }
                 | Statement::Store { index: read, .. }
                 | Statement::Parse { offset: read, .. }
                 | Statement::ParseMontLe { offset: read, .. }
+                | Statement::Reduce { word: read, .. }
                 | Statement::Bind { word: read, .. }
                 | Statement::Set { word: read, .. }
                 | Statement::Require { condition: read }
@@ -139,6 +145,20 @@ impl Lowering<'_> {
             WordDef::Defined => self.kept(word)?,
         }
         self.stack.push(Entry::Other);
+        Ok(())
+    }
+
+    /// Computes `word` mod m on top of the stack.
+    pub(super) fn reduced(&mut self, word: Word) -> Result<(), CompileError> {
+        let modulus = &self.program.modulus;
+        if modulus.bits() > 256 {
+            return self.word(word);
+        }
+        self.code.push(modulus.clone());
+        self.stack.push(Entry::Other);
+        self.word(word)?;
+        self.code.op(evm::MOD);
+        self.stack.pop();
         Ok(())
     }
 

@@ -317,6 +317,20 @@ impl Target for Evm384 {
         self.field(code, Arithmetic::Mul, self.address(slot), 0, self.address(self.r));
     }
 
+    fn take_word(&self, code: &mut Assembly, slot: Slot) {
+        if self.is_big_endian() {
+            clear(code, 0, 16);
+            push(code, 16);
+            code.op(evm::MSTORE);
+        } else {
+            clear(code, 32, 16);
+            self.reverse.call(code);
+            push(code, 0);
+            code.op(evm::MSTORE);
+        }
+        self.field(code, Arithmetic::Mul, self.address(slot), 0, self.address(self.r));
+    }
+
     fn output(&self, code: &mut Assembly, slot: Slot, address: u32, size_bytes: u32) {
         self.field(code, Arithmetic::Mul, 0, self.address(slot), self.address(self.r_inverse));
         if !self.is_big_endian() {

@@ -214,6 +214,28 @@ impl Target for MontSlots {
         self.field(code, Arithmetic::Mul, slot, slot, self.r);
     }
 
+    fn take_word(&self, code: &mut Assembly, slot: Slot) {
+        let (address, bytes) = (self.address(slot), self.value_bytes());
+        if bytes < 32 {
+            // What stands behind the value stays: [number] → [number at the front, a word with the rest].
+            push(code, 8 * (32 - bytes));
+            code.op(evm::SHL);
+            push(code, address);
+            code.op(evm::MLOAD);
+            for shift in [evm::SHL, evm::SHR] {
+                push(code, 8 * bytes);
+                code.op(shift);
+            }
+            code.op(evm::OR);
+            push(code, address);
+        } else {
+            clear(code, address, bytes - 32);
+            push(code, address + bytes - 32);
+        }
+        code.op(evm::MSTORE);
+        self.field(code, Arithmetic::Mul, slot, slot, self.r);
+    }
+
     fn output(&self, code: &mut Assembly, slot: Slot, address: u32, size_bytes: u32) {
         self.field(code, Arithmetic::Mul, self.places.spare, slot, self.r_inverse);
         let pad_bytes = size_bytes.saturating_sub(self.value_bytes());

@@ -270,6 +270,15 @@ impl Target for Slots {
         self.store_from(code, slot, 0);
     }
 
+    fn take_word(&self, code: &mut Assembly, slot: Slot) {
+        // A word that is wider than an element ends where it does, with zeros in front.
+        let end = self.element_bytes.max(32);
+        clear(code, 0, end - 32);
+        push(code, end - 32);
+        code.op(evm::MSTORE);
+        self.store_from(code, slot, end - self.element_bytes);
+    }
+
     fn output(&self, code: &mut Assembly, slot: Slot, address: u32, size_bytes: u32) {
         let pad_bytes = size_bytes.saturating_sub(self.element_bytes);
         if pad_bytes > 0 {

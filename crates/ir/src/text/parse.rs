@@ -1,6 +1,7 @@
 //! Text to program. The result is as the text says; [`crate::verify()`] says whether it is well formed.
 
 use super::{OPS, WORD_OPS};
+use crate::hash::Piece;
 use crate::machine::Capacity;
 use crate::origin::Origins;
 use crate::program::{
@@ -352,6 +353,11 @@ impl<'a> Parser<'a> {
                 self.expect("->")?;
                 Statement::ParseMontLe { result: self.value()?, offset }
             }
+            "reduce" => {
+                let word = self.word()?;
+                self.expect("->")?;
+                Statement::Reduce { result: self.value()?, word }
+            }
             "is_zero" => {
                 let value = self.operand()?;
                 Statement::IsZero { result: self.word_result()?, value }
@@ -373,12 +379,34 @@ impl<'a> Parser<'a> {
                 Statement::Get { result: self.word_result()?, variable }
             }
             "set" => Statement::Set { variable: self.variable()?, word: self.word()? },
+            "sha256" => {
+                let pieces = self.pieces()?;
+                Statement::Sha256 { result: self.word_result()?, pieces }
+            }
             "require" => Statement::Require { condition: self.word()? },
             "return_word" => Statement::ReturnWord { word: self.word()? },
             "return_elements" => Statement::ReturnElements { values: self.operands()?, size_bytes: self.size_bytes()? },
             "return_mont_le" => Statement::ReturnMontLe { values: self.operands()? },
             _ => return self.fail(at, "a statement"),
         })
+    }
+
+    fn pieces(&mut self) -> Parsed<Vec<Piece<Word>>> {
+        self.expect("{")?;
+        let mut pieces = Vec::new();
+        while !self.word_is("}") {
+            let at = self.next;
+            let kind = self.take("`word`, `calldata` or `}`", Some)?;
+            let first = self.word()?;
+            self.expect("bytes")?;
+            let size_bytes = self.word()?;
+            pieces.push(match kind {
+                "word" => Piece::Word { word: first, size_bytes },
+                "calldata" => Piece::Calldata { offset: first, size_bytes },
+                _ => return self.fail(at, "`word`, `calldata` or `}`"),
+            });
+        }
+        Ok(pieces)
     }
 
     fn block(&mut self) -> Parsed<Block> {

@@ -1,8 +1,9 @@
 //! Program to text.
 
 use super::{OPS, WORD_OPS, name_of};
+use crate::hash::Piece;
 use crate::machine::Capacity;
-use crate::program::{Function, Operand, Program, Region, Statement, Value, WordDef};
+use crate::program::{Function, Operand, Program, Region, Statement, Value, Word, WordDef};
 use std::fmt::Write;
 
 /// The text of `program`; [`super::parse()`] reads it back.
@@ -30,6 +31,13 @@ fn operands(list: &[Operand]) -> String {
 
 fn values(list: &[Value]) -> String {
     format!("({})", list.iter().map(|value| format!("v{}", value.0)).collect::<Vec<_>>().join(" "))
+}
+
+fn piece(piece: &Piece<Word>) -> String {
+    match piece {
+        Piece::Word { word, size_bytes } => format!(" word w{} bytes w{}", word.0, size_bytes.0),
+        Piece::Calldata { offset, size_bytes } => format!(" calldata w{} bytes w{}", offset.0, size_bytes.0),
+    }
 }
 
 impl Printer {
@@ -139,12 +147,17 @@ impl Printer {
                 format!("parse w{} bytes {size_bytes} -> v{}", offset.0, result.0)
             }
             Statement::ParseMontLe { result, offset } => format!("parse_mont_le w{} -> v{}", offset.0, result.0),
+            Statement::Reduce { result, word } => format!("reduce w{} -> v{}", word.0, result.0),
             Statement::IsZero { result, value } => format!("is_zero {} -> w{}", operand(value), result.0),
             Statement::IsOdd { result, value } => format!("is_odd {} -> w{}", operand(value), result.0),
             Statement::Equal { result, a, b } => format!("equal {} {} -> w{}", operand(a), operand(b), result.0),
             Statement::Bind { result, word } => format!("bind w{} -> w{}", word.0, result.0),
             Statement::Get { result, variable } => format!("get x{variable} -> w{}", result.0),
             Statement::Set { variable, word } => format!("set x{variable} w{}", word.0),
+            Statement::Sha256 { result, pieces } => {
+                let pieces: String = pieces.iter().map(piece).collect();
+                format!("sha256 {{{pieces} }} -> w{}", result.0)
+            }
             Statement::Require { condition } => format!("require w{}", condition.0),
             Statement::ReturnWord { word } => format!("return_word w{}", word.0),
             Statement::ReturnElements { values, size_bytes } => {

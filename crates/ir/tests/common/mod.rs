@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "every test file is a crate of its own and uses a part")]
 
 use num_bigint::BigUint;
-use residue_ir::{Array, Capacity, Machine, Variable, WordOp};
+use residue_ir::{Array, Capacity, Machine, Piece, Variable, WordOp};
 use residue_modular::Fe;
 use ruint::aliases::U256;
 
@@ -48,6 +48,9 @@ pub enum Step {
         size_bytes: u32,
     },
     ParseMontLe(usize),
+    Reduce(usize),
+    /// Words, and calldata between them, of run-time sizes.
+    Sha256([usize; 3]),
     Call {
         function: usize,
         values: [usize; 2],
@@ -176,6 +179,17 @@ impl Plan {
                 let offset = machine.word_op(WordOp::Mod, state.word(*word), machine.small(170));
                 state.values.push(machine.parse_mont_le(offset));
             }
+            Step::Reduce(word) => state.values.push(machine.reduce(state.word(*word))),
+            Step::Sha256(words) => {
+                let [a, b, c] = words.map(|word| state.word(word));
+                let below = |bound, word| machine.word_op(WordOp::Mod, word, machine.small(bound));
+                let pieces = [
+                    Piece::Word { word: a, size_bytes: below(33, b) },
+                    Piece::Calldata { offset: c, size_bytes: below(90, a) },
+                    Piece::Word { word: b, size_bytes: machine.small(32) },
+                ];
+                state.words.push(machine.sha256(&pieces));
+            }
             Step::Call { function, values } => {
                 let input = values.map(|value| state.value(value));
                 let output = machine.function(FUNCTIONS[*function], input, |machine, input| {
@@ -289,6 +303,7 @@ fn step(seeded: &mut Seeded, depth: usize, functions: usize) -> Step {
         2 | 3 => Step::Sub(a, b),
         4..7 => Step::Mul(a, b),
         7 => Step::Negate(a),
+        8 if seeded.once_in(3) => Step::Reduce(a),
         8 => Step::Constant(a as u64 % 3),
         9 if seeded.once_in(3) => Step::ParseMontLe(a),
         9 | 10 => {
@@ -310,6 +325,7 @@ fn step(seeded: &mut Seeded, depth: usize, functions: usize) -> Step {
         22 if seeded.once_in(2) => Step::IsOdd(a),
         22 => Step::IsZero(a),
         23 => Step::Equal(a, b),
+        24 if seeded.once_in(3) => Step::Sha256([a, b, c]),
         24 => Step::Bind(a),
         25 => Step::SmallWord(a as u64),
         26 => Step::CalldataWord(a),

@@ -8,7 +8,7 @@ use ruint::aliases::U256;
 use wasm_encoder::{BlockType, Function, InstructionSink, ValType};
 
 use super::routines::Routine;
-use super::words::{Kept, any, constant, read, write, zeros};
+use super::words::{Kept, LIMBS, any, constant, read, write, zeros};
 use super::{FAILED, Lowering, OUTCOME, PAGE_BYTES, RECORDS, operation};
 use crate::field::{Conversion, limb};
 use residue_ir::program::OpKind;
@@ -177,6 +177,8 @@ impl<'a> Emitter<'a> {
             Statement::Fill { array, count, values } => self.fill(*array, *count, values),
             Statement::Parse { result, offset, size_bytes } => self.parse(*result, *offset, *size_bytes),
             Statement::ParseMontLe { result, offset } => self.parse_mont_le(*result, *offset),
+            Statement::Reduce { result, word } => self.reduce(*result, *word),
+            Statement::Sha256 { .. } => unreachable!("`lower` refuses programs that hash"),
             Statement::IsOdd { result, value } => {
                 let (address, scratch) = (self.address(*value), self.lowering.layout.scratch.cast_signed());
                 self.convert(Conversion::FromMont, address, scratch);
@@ -376,6 +378,30 @@ impl<'a> Emitter<'a> {
         }
         self.code.i64_const(0).i64_ne().i32_const(target).call(Routine::IsBelow.index()).i64_eqz().i32_or();
         self.fail_if();
+        self.convert(Conversion::ToMont, target, target);
+    }
+
+    /// Stores the limbs of a word mod m, with zeros above them.
+    fn reduce(&mut self, result: Value, word: Word) {
+        let target = self.address(Operand::Value(result));
+        self.push(word);
+        let modulus = &self.lowering.program.modulus;
+        if modulus.bits() <= 256 {
+            let mut limbs = modulus.iter_u64_digits();
+            constant(&mut self.code, U256::from_limbs(std::array::from_fn(|_| limbs.next().unwrap_or(0))));
+            self.code.call(Routine::WordMod.index());
+        }
+        let locals = self.kept.temporary();
+        write(&mut self.code, locals);
+        for (index, local) in (0..self.limbs()).zip(locals..) {
+            self.code.i32_const(target);
+            if index < LIMBS {
+                self.code.local_get(local)
+            } else {
+                self.code.i64_const(0)
+            };
+            self.code.i64_store(limb(index as usize));
+        }
         self.convert(Conversion::ToMont, target, target);
     }
 

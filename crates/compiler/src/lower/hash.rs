@@ -1,0 +1,136 @@
+//! Hashes: what is hashed is written to memory and handed to the precompile of SHA-256.
+//!
+//! If its length is known it stands where output goes, else behind all memory that the program uses: nobody reads it later.
+
+use super::{Entry, Lowering};
+use crate::error::CompileError;
+use crate::target::push;
+use residue_ir::program::{Function, Word, WordDef};
+use residue_ir::{Capacity, Piece};
+use residue_isa::opcode::evm;
+
+/// The address of the precompile. Ethereum Yellow Paper, appendix E.1.
+const SHA256: u32 = 2;
+/// Bytes of a hash.
+const HASH_BYTES: u32 = 32;
+/// What is hashed stands where output goes if it is not longer.
+const IN_OUTPUT_BYTES_MAX: u32 = 4096;
+
+/// The words that writing a piece reads, each as often as it is read.
+pub(super) fn words_read(piece: &Piece<Word>) -> impl Iterator<Item = Word> {
+    let twice = match *piece {
+        Piece::Word { .. } => None,
+        Piece::Calldata { size_bytes, .. } => Some(size_bytes),
+    };
+    piece.words().into_iter().chain(twice)
+}
+
+/// The length of a piece, if it is known.
+fn known_bytes(function: &Function, piece: &Piece<Word>) -> Option<u32> {
+    match &function.words[piece.size_bytes().0 as usize] {
+        WordDef::Constant(size_bytes) => u32::try_from(*size_bytes).ok(),
+        _ => None,
+    }
+}
+
+/// The length of all pieces, if it is known and not too long to stand where output goes.
+fn all_bytes(function: &Function, pieces: &[Piece<Word>]) -> Option<u32> {
+    let sum = pieces.iter().try_fold(0, |sum: u32, piece| sum.checked_add(known_bytes(function, piece)?));
+    sum.filter(|&bytes| bytes <= IN_OUTPUT_BYTES_MAX)
+}
+
+/// Room that a hash takes where output goes: for what is hashed, of whose last word all bytes are written, and the hash.
+pub(super) fn output_bytes(function: &Function, pieces: &[Piece<Word>]) -> u64 {
+    let hashed = all_bytes(function, pieces).map_or(0, |bytes| bytes.next_multiple_of(32) + 32);
+    hashed.max(HASH_BYTES).into()
+}
+
+impl Lowering<'_> {
+    /// [] → [the hash]; the result is not in the model of the stack.
+    pub(super) fn sha256(&mut self, pieces: &[Piece<Word>]) -> Result<(), CompileError> {
+        let output = self.layout.output;
+        match all_bytes(self.function, pieces) {
+            Some(size_bytes) => {
+                let mut at = output;
+                for piece in pieces {
+                    self.write(piece, |lowering, _| push(lowering.code, at))?;
+                    at += known_bytes(self.function, piece).expect("the sum of all is known");
+                }
+                for word in [HASH_BYTES, output, size_bytes, output] {
+                    push(self.code, word);
+                }
+                self.call_sha256();
+            }
+            None => {
+                self.write_behind_all(pieces)?;
+                push(self.code, HASH_BYTES); //                                [start, end, hash bytes]
+                push(self.code, output); //                                    [start, end, hash bytes, output]
+                self.code.op(evm::DUP4);
+                self.code.op(evm::DUP4);
+                self.code.op(evm::SUB); //                                     […, end − start]
+                self.code.op(evm::DUP5); //                                    […, end − start, start]
+                self.call_sha256();
+                self.code.op(evm::POP);
+                self.code.op(evm::POP);
+                self.stack.truncate(self.stack.len() - 2);
+            }
+        }
+        push(self.code, output);
+        self.code.op(evm::MLOAD);
+        Ok(())
+    }
+
+    /// [] → [start, end]
+    fn write_behind_all(&mut self, pieces: &[Piece<Word>]) -> Result<(), CompileError> {
+        if self.program.arrays.iter().any(|array| array.capacity == Capacity::Unbounded) {
+            // Variables that have not been read or set yet are memory too.
+            push(self.code, self.layout.records.0 - 32);
+            self.code.op(evm::MLOAD);
+            self.code.op(evm::POP);
+            self.code.op(evm::MSIZE);
+        } else {
+            push(self.code, self.layout.records.0);
+        }
+        self.code.op(evm::DUP1);
+        self.stack.extend([Entry::Other; 2]);
+        for piece in pieces {
+            self.write(piece, |lowering, words| {
+                lowering.code.op(evm::DUP1 + words);
+            })?;
+            self.word(*piece.size_bytes())?;
+            self.code.op(evm::ADD);
+            self.stack.pop();
+        }
+        Ok(())
+    }
+
+    /// Writes a piece to the address that `address` pushes, given the number of words above the top of the stack. [] → []
+    fn write(&mut self, piece: &Piece<Word>, address: impl FnOnce(&mut Self, u8)) -> Result<(), CompileError> {
+        match *piece {
+            Piece::Word { word, .. } => {
+                self.word(word)?;
+                address(self, 1);
+                self.code.op(evm::MSTORE);
+                self.stack.pop();
+            }
+            Piece::Calldata { offset, size_bytes } => {
+                self.word(size_bytes)?;
+                self.word(offset)?;
+                address(self, 2);
+                self.code.op(evm::CALLDATACOPY);
+                self.stack.truncate(self.stack.len() - 2);
+            }
+        }
+        Ok(())
+    }
+
+    /// The call fails if gas runs out, and then so does the program. [output bytes, output, input bytes, input] → []
+    fn call_sha256(&mut self) {
+        push(self.code, SHA256);
+        self.code.op(evm::GAS);
+        self.code.op(evm::STATICCALL);
+        self.code.op(evm::ISZERO);
+        self.code.push_label(self.fail);
+        self.code.op(evm::JUMPI);
+    }
+}
