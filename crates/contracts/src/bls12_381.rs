@@ -1,6 +1,7 @@
 //! Contracts on BLS12-381. Points are encoded as in EIP-2537: 64 bytes for an element of Fp, big-endian with 16 zero bytes in
 //! front; all zeros for the identity.
 
+pub mod aggregate_g1;
 pub mod compressed;
 pub mod decompress_g1;
 pub mod decompress_g2;
@@ -11,11 +12,16 @@ pub mod g1_mul;
 pub mod g2_add;
 pub mod g2_msm;
 pub mod g2_mul;
+pub mod hash_to_g1;
+pub mod hash_to_g2;
 pub mod map_fp2_to_g2;
 pub mod map_fp_to_g1;
 mod msm;
 pub mod pairing;
+pub(crate) mod signature;
 mod sum;
+mod tagged;
+pub mod verify;
 
 use num_bigint::BigUint;
 use residue_curves::bls12_381::{G1, G2, Group};

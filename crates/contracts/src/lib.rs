@@ -7,6 +7,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
 pub mod bls12_381;
+pub mod drand;
 pub mod evm384;
 
 use residue_curves::published::Fp2Product;
@@ -43,8 +44,13 @@ pub const CONTRACTS: &[Contract] = &[
     bls12_381::g2_msm::CONTRACT,
     bls12_381::map_fp_to_g1::CONTRACT,
     bls12_381::map_fp2_to_g2::CONTRACT,
+    bls12_381::aggregate_g1::CONTRACT,
     bls12_381::decompress_g1::CONTRACT,
     bls12_381::decompress_g2::CONTRACT,
+    bls12_381::hash_to_g1::CONTRACT,
+    bls12_381::hash_to_g2::CONTRACT,
+    bls12_381::verify::CONTRACT,
+    drand::verify::CONTRACT,
     bls12_381::fp2_mul::CONTRACT,
     bls12_381::g1_mul::CONTRACT,
     bls12_381::g2_mul::CONTRACT,

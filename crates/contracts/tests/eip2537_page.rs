@@ -1,7 +1,7 @@
-//! The table of `docs/eip2537.md` is what the contracts cost.
+//! The tables of `docs/eip2537.md` are what the contracts cost.
 //!
-//! It stands between `<!-- contracts -->` and `<!-- end -->`. If a contract or the compiler changes, this writes it anew, for
-//! review with the change: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts --test eip2537_page`.
+//! They stand between `<!-- contracts -->` or `<!-- beyond -->` and the `<!-- end -->` behind. If a contract or the compiler
+//! changes, this writes them anew, for review with the change: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts --test eip2537_page`.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 #[allow(dead_code, reason = "the file is shared with the tests of the pairing check")]
@@ -13,11 +13,14 @@ use std::fmt::Write;
 use points::{Seeded, encode1, encode2, fq};
 use residue_compiler::compile;
 use residue_contracts::find;
+use residue_curves::bls12_381::hash_to_curve::{SIGNATURE_TAG_G1, SIGNATURE_TAG_G2};
 use residue_engine::{Engine, EngineConfig, Halt};
+use residue_ir::{Outcome, evaluate};
 use residue_isa::{GasSchedule, Revision};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/eip2537.md");
 const BEGIN: &str = "<!-- contracts -->\n";
+const BEGIN_BEYOND: &str = "<!-- beyond -->\n";
 const END: &str = "<!-- end -->";
 
 /// More than any row takes.
@@ -35,6 +38,47 @@ const OPERATIONS: [Operation; 7] = [
     ("bls12_381/map_fp_to_g1", |s| fq(s.fq()), &[1]),
     ("bls12_381/map_fp2_to_g2", |s| [fq(s.fq()), fq(s.fq())].concat(), &[1]),
 ];
+
+/// A contract that no precompile is like: its name, what its input is, the input, and what callers of precompiles pay.
+type Beyond = (&'static str, &'static str, fn() -> Vec<u8>, Option<u64>);
+
+const ADD: u64 = 375;
+const HASH_TO_G1: u64 = 2 * 5_500 + ADD;
+const HASH_TO_G2: u64 = 2 * 23_800 + 600;
+const TWO_PAIRS: u64 = 2 * 32_600 + 37_700;
+/// What a Solidity library pays for a beacon of quicknet from compressed points: randa-mu/bls-solidity, its gas snapshots of
+/// December 2025.
+const QUICKNET: u64 = 213_958;
+
+const BEYOND: [Beyond; 9] = [
+    ("bls12_381/aggregate_g1", "2 points", || keys(2), Some(ADD)),
+    ("bls12_381/aggregate_g1", "32 points", || keys(32), Some(31 * ADD)),
+    ("bls12_381/aggregate_g1", "512 points", || keys(512), Some(511 * ADD)),
+    ("bls12_381/decompress_g1", "a point", || example("bls12_381/decompress_g1"), None),
+    ("bls12_381/decompress_g2", "a point", || example("bls12_381/decompress_g2"), None),
+    ("bls12_381/hash_to_g1", "a tag of 43 bytes, a message of 32", || tagged(SIGNATURE_TAG_G1), Some(HASH_TO_G1)),
+    ("bls12_381/hash_to_g2", "a tag of 43 bytes, a message of 32", || tagged(SIGNATURE_TAG_G2), Some(HASH_TO_G2)),
+    (
+        "bls12_381/verify",
+        "a key in G1, a message of 56 bytes",
+        || example("bls12_381/verify"),
+        Some(TWO_PAIRS + HASH_TO_G2),
+    ),
+    ("drand/verify", "a key in G2, a round", || example("drand/verify"), Some(QUICKNET)),
+];
+
+fn example(name: &str) -> Vec<u8> {
+    (find(name).unwrap().example)()
+}
+
+fn keys(count: usize) -> Vec<u8> {
+    let mut seeded = Seeded(2537);
+    (0..count).flat_map(|_| encode1(seeded.g1())).collect()
+}
+
+fn tagged(tag: &[u8]) -> Vec<u8> {
+    [&u16::try_from(tag.len()).unwrap().to_be_bytes()[..], tag, &[0x5a; 32]].concat()
+}
 
 /// 1234567 ↦ 1 234 567, as in the other pages.
 fn grouped(number: u64) -> String {
@@ -78,12 +122,45 @@ fn table() -> String {
     text
 }
 
-#[test]
-fn the_table_of_the_page_is_what_the_contracts_cost() {
-    let page = std::fs::read_to_string(PAGE).unwrap();
-    let (before, rest) = page.split_once(BEGIN).unwrap();
+fn table_beyond() -> String {
+    let revision = Revision::Eip6690_2024;
+    let schedule = GasSchedule::default_for(revision).unwrap();
+    let engine = Engine::new(EngineConfig::default_for(revision)).unwrap();
+    let mut text = String::from(
+        "| contract | input | gas | today | ratio | arithmetic | transfer | growth | control | code bytes |\n\
+         |---|---|---:|---:|---:|---:|---:|---:|---:|---:|\n",
+    );
+    for (name, what, input, today) in BEYOND {
+        let program = (find(name).unwrap().program)();
+        let code = compile(&program, revision, &schedule).unwrap().code;
+        let counted = engine.run_counted(&code, &input(), GAS);
+        assert_eq!(counted.outcome.halt, Halt::Return, "{name}, {what}");
+        assert_eq!(Outcome::Returned(counted.outcome.output), evaluate(&program, &input()), "{name}, {what}");
+        let gas = counted.outcome.gas_used;
+        let ratio = |today: u64| {
+            let thousandths = (1000 * gas + today / 2) / today;
+            format!("{} | {}.{:03}", grouped(today), thousandths / 1000, thousandths % 1000)
+        };
+        let today = today.map_or("– | –".to_owned(), ratio);
+        let split = counted.gas_split;
+        let split = [split.arithmetic, split.transfer, split.memory, split.control].map(grouped).join(" | ");
+        let code_bytes = grouped(code.len() as u64); // usize to u64 widens
+        writeln!(text, "| `{name}` | {what} | {} | {today} | {split} | {code_bytes} |", grouped(gas)).unwrap();
+    }
+    text
+}
+
+/// `page` with what stands behind `begin` replaced.
+fn with_table(page: &str, begin: &str, table: &str) -> String {
+    let (before, rest) = page.split_once(begin).unwrap();
     let (_, after) = rest.split_once(END).unwrap();
-    let made = format!("{before}{BEGIN}\n{}\n{END}{after}", table());
+    format!("{before}{begin}\n{table}\n{END}{after}")
+}
+
+#[test]
+fn the_tables_of_the_page_are_what_the_contracts_cost() {
+    let page = std::fs::read_to_string(PAGE).unwrap();
+    let made = with_table(&with_table(&page, BEGIN, &table()), BEGIN_BEYOND, &table_beyond());
     if std::env::var_os("RESIDUE_WRITE_TABLES").is_some() {
         std::fs::write(PAGE, made).unwrap();
         return;

@@ -2,14 +2,17 @@
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 use blst::min_pk::{PublicKey, SecretKey, Signature};
+use blst::min_sig;
 use residue_compiler::compile;
 use residue_contracts::{CONTRACTS, find};
-use residue_engine::{Engine, EngineConfig, Halt};
+use residue_engine::{Engine, EngineConfig, Fork, Halt, native};
 use residue_ir::Outcome;
 use residue_isa::{GasSchedule, Revision};
 
 /// draft-irtf-cfrg-bls-signature-05, section 4.2.1: the basic scheme, signatures in G2.
 const CIPHERSUITE: &[u8] = b"BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_";
+/// The same with signatures in G1.
+const CIPHERSUITE_G1: &[u8] = b"BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_";
 const SECRET_KEY: &str = "0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20";
 const MESSAGE: &[u8] = b"Residue makes cryptography run as ordinary EVM bytecode.";
 /// r − 1.
@@ -47,6 +50,30 @@ fn the_pairing_example_checks_a_signature() {
     let contract = find("bls12_381/pairing").unwrap();
     assert_eq!(hex::encode((contract.example)()), hex::encode(expected));
     assert_eq!(contract.native(&(contract.example)()).unwrap().unwrap().output, [vec![0; 31], vec![1]].concat());
+}
+
+#[test]
+fn the_verify_example_is_a_key_a_signature_and_a_message() {
+    let key = secret_key(SECRET_KEY);
+    let signature = key.sign(MESSAGE, CIPHERSUITE, &[]);
+    let expected = [&key.sk_to_pk().compress()[..], &signature.compress(), MESSAGE].concat();
+    let contract = find("bls12_381/verify").unwrap();
+    assert_eq!(hex::encode((contract.example)()), hex::encode(expected));
+    let outcome = residue_ir::evaluate(&(contract.program)(), &(contract.example)());
+    assert_eq!(outcome, Outcome::Returned([vec![0; 31], vec![1]].concat()));
+}
+
+#[test]
+fn the_drand_example_is_a_beacon() {
+    let key = min_sig::SecretKey::from_bytes(&hex::decode(SECRET_KEY).unwrap()).unwrap();
+    let round = 1u64.to_be_bytes();
+    let message = native::precompile(Fork::default(), 2, &round, u64::MAX).unwrap().output;
+    let signature = key.sign(&message, CIPHERSUITE_G1, &[]);
+    let expected = [&key.sk_to_pk().compress()[..], &signature.compress(), &round].concat();
+    let contract = find("drand/verify").unwrap();
+    assert_eq!(hex::encode((contract.example)()), hex::encode(expected));
+    let outcome = residue_ir::evaluate(&(contract.program)(), &(contract.example)());
+    assert_eq!(outcome, Outcome::Returned([vec![0; 31], vec![1]].concat()));
 }
 
 #[test]

@@ -9,6 +9,7 @@ pub mod final_exponentiation;
 pub mod g1;
 pub mod g2;
 pub mod groups;
+pub mod hash_to_curve;
 pub mod isogeny;
 pub mod map_g1;
 pub mod map_g2;
@@ -18,7 +19,7 @@ pub mod torsion;
 
 pub use constants::X_ABS;
 pub use final_exponentiation::{final_exponentiation, is_final_exponentiation_one};
-pub use groups::{G1, G2, Group};
+pub use groups::{G1, G2, Group, to_affine};
 pub use miller::{Pairs, miller_loop};
 pub use sum_of_products::{ProductGroup, SumOfProducts};
 

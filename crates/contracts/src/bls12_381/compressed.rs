@@ -5,77 +5,116 @@
 use num_bigint::BigUint;
 use num_traits::One;
 use residue_curves::bls12_381::constants::modulus;
+use residue_curves::bls12_381::hash_to_curve::reduce_wide;
+use residue_curves::bls12_381::{g1, g2};
+use residue_curves::{Affine, Fp2};
 use residue_ir::{Machine, WordOp};
+use ruint::aliases::U256;
 
 /// Bytes of an element of Fp.
 pub const FP_BYTES: u32 = 48;
-/// Bits of the first byte that belong to x.
-const X_BITS: u32 = 5;
+/// Bits of the first byte that do not belong to x.
+const FLAG_BITS: u64 = 3;
+const COMPRESSED_FLAG_BIT: u64 = 255;
 const IDENTITY_FLAG_BIT: u64 = 254;
 const SIGN_FLAG_BIT: u64 = 253;
-const COMPRESSED_FLAG_BIT: u64 = 255;
 
-/// The flags of a point.
+/// A compressed point in calldata.
+///
+/// Points are read with `demand`, which is given what has to hold: it ends the program in its own way if that is 0.
 #[derive(Debug, Clone, Copy)]
-pub struct Flags<W> {
-    /// 1 if it is the identity.
-    pub is_identity: W,
-    /// 1 if y is the larger of the two.
-    pub is_larger: W,
+pub struct Compressed<W> {
+    offset: u32,
+    /// Its first 32 bytes.
+    first: W,
 }
 
-/// Requires `size_bytes` of calldata with a compressed point and reads its flags. If it says that it is the identity,
-/// requires that it says nothing else.
-pub fn flags<M: Machine>(machine: &M, size_bytes: u32) -> Flags<M::Word> {
-    let size = machine.small(u64::from(size_bytes));
-    machine.require(machine.word_op(WordOp::Eq, machine.calldata_size(), size));
-    let first = machine.calldata_word(machine.small(0));
-    let flag = |bit| machine.bit(first, machine.small(bit));
-    machine.require(flag(COMPRESSED_FLAG_BIT));
-    let is_identity = machine.bind(flag(IDENTITY_FLAG_BIT));
-    machine.branch(
-        is_identity,
-        |machine| {
-            let without_flags = machine.word_op(WordOp::Shl, first, machine.small(2));
-            let words = (1..size_bytes / 16 - 1).map(|half| machine.calldata_word(machine.small(u64::from(16 * half))));
-            let any = words.fold(without_flags, |any, word| machine.word_op(WordOp::Or, any, word));
-            machine.require(machine.not(any));
-        },
-        |_| (),
-    );
-    Flags { is_identity, is_larger: machine.bind(flag(SIGN_FLAG_BIT)) }
+impl<W: Copy> Compressed<W> {
+    /// The point at `offset`.
+    pub fn new<M: Machine<Word = W>>(machine: &M, offset: u32) -> Self {
+        Self { offset, first: machine.bind(machine.calldata_word(machine.small(offset.into()))) }
+    }
+
+    fn flag<M: Machine<Word = W>>(&self, machine: &M, bit: u64) -> W {
+        machine.bit(self.first, machine.small(bit))
+    }
+
+    /// 1 if it says that it is compressed.
+    pub fn is_compressed<M: Machine<Word = W>>(&self, machine: &M) -> W {
+        self.flag(machine, COMPRESSED_FLAG_BIT)
+    }
+
+    /// 1 if it says that it is the identity.
+    pub fn is_identity<M: Machine<Word = W>>(&self, machine: &M) -> W {
+        self.flag(machine, IDENTITY_FLAG_BIT)
+    }
+
+    /// 1 if its `size_bytes` say nothing beside the first two flags.
+    pub fn is_empty<M: Machine<Word = W>>(&self, machine: &M, size_bytes: u32) -> W {
+        let without_flags = machine.word_op(WordOp::Shl, self.first, machine.small(2));
+        let words = (1..size_bytes / 16 - 1).map(|half| machine.calldata_word(machine.small(u64::from(16 * half))));
+        machine.not(words.fold(without_flags, |any, word| machine.word_op(WordOp::Or, any, word)))
+    }
+
+    /// The point of the curve of G1, if it is not the identity.
+    pub fn g1<M: Machine<Word = W>>(&self, machine: &M, demand: impl Fn(&M, W) + Copy) -> Affine<M::Fe> {
+        let x = element(machine, self.offset, FLAG_BITS, demand);
+        let square = g1::square_of_y(machine, x);
+        let y = g1::square_root(machine, square);
+        demand(machine, machine.equal(y * y, square));
+        let differ = machine.word_op(WordOp::Xor, is_larger(machine, y), self.flag(machine, SIGN_FLAG_BIT));
+        Affine::new(x, machine.branch(differ, |_| -y, |_| y))
+    }
+
+    /// The point of the twist, if it is not the identity.
+    pub fn g2<M: Machine<Word = W>>(&self, machine: &M, demand: impl Fn(&M, W) + Copy) -> Affine<Fp2<M::Fe>> {
+        let c1 = element(machine, self.offset, FLAG_BITS, demand);
+        let x = Fp2::new(element(machine, self.offset + FP_BYTES, 0, demand), c1);
+        let square = g2::square_of_y(machine, x);
+        let (y, is_root) = g2::square_root(machine, square);
+        demand(machine, is_root);
+        let differ = machine.word_op(WordOp::Xor, is_larger_in_fp2(machine, y), self.flag(machine, SIGN_FLAG_BIT));
+        Affine::new(x, machine.branch(differ, |_| -y, |_| y))
+    }
 }
 
-/// Parses the element at the start of calldata, whose first byte has the flags.
-pub fn parse_behind_flags<M: Machine>(machine: &M) -> M::Fe {
-    let p = modulus();
-    let first = machine.calldata_word(machine.small(0));
-    let without_flags = machine.word_op(WordOp::Shl, first, machine.small(u64::from(8 - X_BITS)));
-    let high = machine.bind(machine.word_op(WordOp::Shr, without_flags, machine.small(u64::from(128 + 8 - X_BITS))));
-    let low = machine.calldata_word(machine.small(16));
-    let constant = |value: &BigUint| {
-        let limbs: Vec<u64> = value.iter_u64_digits().collect();
-        limbs.iter().rev().fold(machine.small(0), |word, &limb| {
-            let shifted = machine.word_op(WordOp::Shl, word, machine.small(64));
-            machine.word_op(WordOp::Or, shifted, machine.small(limb))
-        })
+/// The element of 48 bytes at `offset`, without the highest `flag_bits` of its first byte.
+fn element<M: Machine>(machine: &M, offset: u32, flag_bits: u64, demand: impl Fn(&M, M::Word)) -> M::Fe {
+    let at = |behind: u32| machine.calldata_word(machine.small(u64::from(offset + behind)));
+    let without_flags = match flag_bits {
+        0 => at(0),
+        _ => machine.word_op(WordOp::Shl, at(0), machine.small(flag_bits)),
     };
-    let p_high = constant(&(&p >> 256u32));
-    let p_low = constant(&(&p & ((BigUint::one() << 256u32) - 1u32)));
+    let high = machine.bind(machine.word_op(WordOp::Shr, without_flags, machine.small(128 + flag_bits)));
+    let low = machine.bind(at(16));
+    demand(machine, is_below_p(machine, high, low));
+    reduce_wide(machine, high, low)
+}
+
+/// 1 if high·2²⁵⁶ + low is below p, else 0.
+fn is_below_p<M: Machine>(machine: &M, high: M::Word, low: M::Word) -> M::Word {
+    let p = modulus();
+    let word = |value: BigUint| machine.word(U256::try_from_be_slice(&value.to_bytes_be()).expect("it is half of p"));
+    let (p_high, p_low) = (word(&p >> 256u32), word(&p & ((BigUint::one() << 256u32) - 1u32)));
     let is_tie = machine.word_op(WordOp::Eq, high, p_high);
     let is_less_in_tie = machine.word_op(WordOp::And, is_tie, machine.word_op(WordOp::Lt, low, p_low));
-    machine.require(machine.word_op(WordOp::Or, machine.word_op(WordOp::Lt, high, p_high), is_less_in_tie));
-
-    let rest_bits = 8 * (FP_BYTES - 1);
-    let rest = machine.parse(machine.small(1), FP_BYTES - 1);
-    (0..X_BITS).fold(rest, |value, bit| {
-        let is_set = machine.bit(first, machine.small(u64::from(256 - 8 + bit)));
-        let with_it = |machine: &M| value + machine.constant(&(BigUint::one() << (rest_bits + bit)));
-        machine.branch(is_set, with_it, |_| value)
-    })
+    machine.word_op(WordOp::Or, machine.word_op(WordOp::Lt, high, p_high), is_less_in_tie)
 }
 
 /// 1 if y is larger than −y, for y ≠ 0: then 2y − p is odd, else 2y is even.
-pub fn is_larger<M: Machine>(machine: &M, y: M::Fe) -> M::Word {
+fn is_larger<M: Machine>(machine: &M, y: M::Fe) -> M::Word {
     machine.is_odd(y + y)
+}
+
+/// 1 if y is larger than −y: c1 decides, or c0 if that is 0.
+fn is_larger_in_fp2<M: Machine>(machine: &M, y: Fp2<M::Fe>) -> M::Word {
+    let by_c0 = machine.word_op(WordOp::And, machine.is_zero(y.c1), is_larger(machine, y.c0));
+    machine.word_op(WordOp::Or, is_larger(machine, y.c1), by_c0)
+}
+
+/// The compressed bytes of a canonical x: its elements in their order here, and whether y is the larger one.
+pub(crate) fn compressed(x: &[&BigUint], is_larger: bool) -> Vec<u8> {
+    let mut bytes: Vec<u8> = x.iter().flat_map(|element| super::encoded(element).split_off(16)).collect();
+    bytes[0] |= if is_larger { 0xa0 } else { 0x80 };
+    bytes
 }

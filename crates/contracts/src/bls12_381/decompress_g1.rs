@@ -1,11 +1,10 @@
 //! A point of the curve of G1 from its compressed form. Whether it is in G1 is not asked, nor is it by EIP-2537's addition.
 
 use super::FP_BYTES;
-use super::compressed::{self, flags, is_larger, parse_behind_flags};
+use super::compressed::{self, Compressed, compressed};
 use crate::Contract;
 use residue_curves::Affine;
 use residue_curves::bls12_381::constants::{g1_generator, modulus};
-use residue_curves::bls12_381::g1;
 use residue_ir::{Machine, Program, WordOp, record};
 
 /// `bls12_381/decompress_g1`.
@@ -21,18 +20,16 @@ pub const CONTRACT: Contract = Contract {
 
 /// The text.
 pub fn text<M: Machine>(machine: &M) {
-    let flags = flags(machine, compressed::FP_BYTES);
-    let identity = |machine: &M| machine.return_elements(Affine::new(machine.zero(), machine.zero()), FP_BYTES);
-    let finite = |machine: &M| {
-        let x = parse_behind_flags(machine);
-        let square = g1::square_of_y(machine, x);
-        let y = g1::square_root(machine, square);
-        machine.require(machine.equal(y * y, square));
-        let differ = machine.word_op(WordOp::Xor, is_larger(machine, y), flags.is_larger);
-        let y = machine.branch(differ, |_| -y, |_| y);
-        machine.return_elements(Affine::new(x, y), FP_BYTES);
+    let size = machine.small(compressed::FP_BYTES.into());
+    machine.require(machine.word_op(WordOp::Eq, machine.calldata_size(), size));
+    let point = Compressed::new(machine, 0);
+    machine.require(point.is_compressed(machine));
+    let identity = |machine: &M| {
+        machine.require(point.is_empty(machine, compressed::FP_BYTES));
+        machine.return_elements(Affine::new(machine.zero(), machine.zero()), FP_BYTES);
     };
-    machine.branch(flags.is_identity, identity, finite);
+    let finite = |machine: &M| machine.return_elements(point.g1(machine, M::require), FP_BYTES);
+    machine.branch(point.is_identity(machine), identity, finite);
 }
 
 fn program() -> Program {
@@ -41,7 +38,5 @@ fn program() -> Program {
 
 /// The generator of G1, whose y is the smaller one.
 fn example() -> Vec<u8> {
-    let mut bytes = g1_generator().x.to_bytes_be();
-    bytes[0] |= 0x80;
-    bytes
+    compressed(&[&g1_generator().x], false)
 }

@@ -1,11 +1,10 @@
 //! The sum of products of EIP-2537 (G1MSM and G2MSM): one text for both groups.
 
 use super::{Encoded, FP_BYTES, any_nonzero, parse_point};
-use residue_curves::Affine;
-use residue_curves::bls12_381::SumOfProducts;
 use residue_curves::bls12_381::sum_of_products::{ProductGroup, Window};
+use residue_curves::bls12_381::{SumOfProducts, to_affine};
 use residue_curves::conditions::Conditions;
-use residue_curves::group::{Coordinate, Jacobian};
+use residue_curves::group::Jacobian;
 use residue_ir::{Machine, WordOp};
 
 /// Bytes of a scalar.
@@ -27,9 +26,7 @@ pub(crate) fn text<M: Machine, G: ProductGroup<M> + Encoded<M>>(machine: &M) {
         |machine| sum::<M, G>(machine, &few, count),
         |machine| sum::<M, G>(machine, &many, count),
     );
-    let inverse = G::invert(machine, total.z); // 0 for the identity, which so becomes zeros
-    let square = inverse.squared();
-    machine.return_elements(Affine::new(total.x * square, total.y * (square * inverse)), FP_BYTES);
+    machine.return_elements(to_affine::<M, G>(machine, total), FP_BYTES);
 }
 
 fn sum<M: Machine, G: ProductGroup<M> + Encoded<M>>(

@@ -20,9 +20,9 @@ pub fn square_of_y<M: Machine>(machine: &M, x: M::Fe) -> M::Fe {
     x.square() * x + machine.constant(&constants().b)
 }
 
-/// a ↦ a^((p + 1)/4), the square root of a if it has one.
+/// a ↦ a^((p + 1)/4), the square root of a if it has one; as a function.
 pub fn square_root<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
-    power(machine, a, &((modulus() + 1u32) / 4u32))
+    machine.function("g1_square_root", a, |machine, a| power(machine, a, &((modulus() + 1u32) / 4u32)))
 }
 
 /// 1 if the point lies on the curve, else 0.

@@ -24,12 +24,15 @@ pub fn square_of_y<M: Machine>(machine: &M, x: Fp2<M::Fe>) -> Fp2<M::Fe> {
     x.square() * x + Fp2::new(b, b)
 }
 
-/// a ↦ its square root, and 1 if that is one, else 0.
+/// a ↦ its square root, and 1 if that is one, else 0; as a function.
 pub fn square_root<M: Machine>(machine: &M, a: Fp2<M::Fe>) -> (Fp2<M::Fe>, M::Word) {
-    let (norm, s) = norm_and_root(machine, a);
-    let one = Fp2::new(machine.one(), machine.zero());
-    let (root, _) = root_over_cube(machine, a, s, one);
-    (root, machine.equal(s.square(), norm))
+    let (root, defect) = machine.function("g2_square_root", a, |machine, a| {
+        let (norm, s) = norm_and_root(machine, a);
+        let one = Fp2::new(machine.one(), machine.zero());
+        let (root, _) = root_over_cube(machine, a, s, one);
+        (root, s.square() - norm)
+    });
+    (root, machine.is_zero(defect))
 }
 
 /// 1 if the point lies on the twist, else 0.

@@ -2,7 +2,7 @@
 
 use super::{g1, g2, invert};
 use crate::fp2::Fp2;
-use crate::group::{Affine, Coordinate};
+use crate::group::{Affine, Coordinate, Jacobian};
 use residue_ir::{Bundle, Machine};
 
 /// A group whose points have coordinates in `Coordinate`.
@@ -18,6 +18,13 @@ pub trait Group<M: Machine> {
 
     /// a ↦ a⁻¹; 0 ↦ 0.
     fn invert(machine: &M, value: Self::Coordinate) -> Self::Coordinate;
+}
+
+/// (X, Y, Z) ↦ (X/Z², Y/Z³); zeros for Z = 0, which is how EIP-2537 writes the identity.
+pub fn to_affine<M: Machine, G: Group<M>>(machine: &M, point: Jacobian<G::Coordinate>) -> Affine<G::Coordinate> {
+    let inverse = G::invert(machine, point.z);
+    let square = inverse.squared();
+    Affine::new(point.x * square, point.y * (square * inverse))
 }
 
 /// The subgroup of y² = x³ + 4 over Fp.

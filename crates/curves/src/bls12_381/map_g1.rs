@@ -7,8 +7,9 @@
 
 use super::constants::{X_ABS, modulus};
 use super::g1::multiply_by_x_abs;
+use super::groups::{G1, to_affine};
 use super::isogeny::{G1_KERNEL, degree_11};
-use super::{invert, power_written_out};
+use super::power_written_out;
 use crate::group::{Affine, Jacobian};
 use num_bigint::BigUint;
 use residue_ir::{Machine, WordOp};
@@ -40,12 +41,14 @@ static CONSTANTS: LazyLock<Constants> = LazyLock::new(|| {
 
 /// u ↦ the point of G1, 0 and 0 for the identity.
 pub fn map_to_g1<M: Machine>(machine: &M, u: M::Fe) -> Affine<M::Fe> {
+    let on_curve = map_to_curve(machine, u);
+    to_affine::<M, G1>(machine, clear_cofactor(machine, on_curve))
+}
+
+/// u ↦ the point of the curve; Z = 0 for the identity.
+pub fn map_to_curve<M: Machine>(machine: &M, u: M::Fe) -> Jacobian<M::Fe> {
     let kernel = CONSTANTS.kernel.each_ref().map(|value| machine.constant(value));
-    let on_curve = degree_11(simplified_swu(machine, u), machine.constant(&CONSTANTS.a), &kernel);
-    let cleared = clear_cofactor(machine, on_curve);
-    let inverse = invert(machine, cleared.z);
-    let square = inverse.square();
-    Affine::new(cleared.x * square, cleared.y * (square * inverse))
+    degree_11(simplified_swu(machine, u), machine.constant(&CONSTANTS.a), &kernel)
 }
 
 /// P ↦ (1 − x)·P = (|x| + 1)·P, in G1; Z = 0 for the identity.

@@ -7,8 +7,9 @@
 
 use super::constants::{constants as pairing_constants, lift2, modulus};
 use super::g2::{multiply_by_x_abs, psi_jacobian};
+use super::groups::{G2, to_affine};
 use super::isogeny::{G2_KERNEL, degree_3};
-use super::{invert, power};
+use super::power;
 use crate::fp2::Fp2;
 use crate::group::{Affine, Jacobian};
 use num_bigint::BigUint;
@@ -62,13 +63,15 @@ static CONSTANTS: LazyLock<Constants> = LazyLock::new(|| {
 
 /// u ↦ the point of G2, zeros for the identity.
 pub fn map_to_g2<M: Machine>(machine: &M, u: Fp2<M::Fe>) -> Affine<Fp2<M::Fe>> {
+    let on_twist = map_to_twist(machine, u);
+    to_affine::<M, G2>(machine, clear_cofactor(machine, on_twist))
+}
+
+/// u ↦ the point of the twist; Z = 0 for the identity.
+pub fn map_to_twist<M: Machine>(machine: &M, u: Fp2<M::Fe>) -> Jacobian<Fp2<M::Fe>> {
     let (zero, a) = (machine.zero(), machine.constant(&CONSTANTS.a));
     let (h0, h1) = (machine.constant(&CONSTANTS.kernel), machine.constant(&CONSTANTS.minus_kernel));
-    let on_curve = degree_3(simplified_swu(machine, u), Fp2::new(zero, a), Fp2::new(h0, h1));
-    let cleared = clear_cofactor(machine, on_curve);
-    let inverse = cleared.z.inverse_with(|a| invert(machine, a));
-    let square = inverse.square();
-    Affine::new(cleared.x * square, cleared.y * (square * inverse))
+    degree_3(simplified_swu(machine, u), Fp2::new(zero, a), Fp2::new(h0, h1))
 }
 
 /// P ↦ (x² − x − 1)·P + (x − 1)·ψ(P) + ψ²(2P), in G2. Budroni and Pintore 2017 (2017/419), §4.1; RFC 9380, appendix G.3.

@@ -1,0 +1,69 @@
+//! The sum of many points of the curve of G1, as the public keys of a committee are aggregated: what a chain of calls of
+//! G1ADD gives, with one inversion at its end.
+//!
+//! The sum is kept in homogeneous projective coordinates with complete formulas, so that equal, opposite and identical points
+//! need no thought. What is on no curve is found out at the end, for all points at once.
+
+use super::{Encoded, FP_BYTES, any_nonzero, encoded_point, parse_g1};
+use crate::Contract;
+use residue_curves::bls12_381::constants::{g1_generator, modulus};
+use residue_curves::bls12_381::{G1, g1, invert};
+use residue_curves::conditions::all_vanish;
+use residue_curves::{Affine, Projective};
+use residue_ir::{Machine, Program, WordOp, record};
+use residue_modular::Fe;
+
+/// `bls12_381/aggregate_g1`.
+pub const CONTRACT: Contract = Contract {
+    name: "bls12_381/aggregate_g1",
+    summary: "the sum of many points of G1's curve, such as public keys; no subgroup check, as in EIP-2537 G1ADD",
+    interface: "128 bytes a point, one point at least; returns 128 bytes: the sum",
+    program,
+    with_product: None,
+    precompile: None,
+    example,
+};
+
+/// The text.
+pub fn text<M: Machine>(machine: &M) {
+    let point_bytes = machine.small(<G1 as Encoded<M>>::POINT_BYTES.into());
+    let size = machine.calldata_size();
+    machine.require(size);
+    machine.require(machine.not(machine.word_op(WordOp::Mod, size, point_bytes)));
+    let count = machine.word_op(WordOp::Div, size, point_bytes);
+
+    let (zero, one) = (machine.zero(), machine.one());
+    let identity = Projective { x: zero, y: one, z: zero };
+    let (sum, defect) = machine.repeat(count, (identity, zero), |machine, index, state| {
+        let offset = machine.bind(machine.word_op(WordOp::Mul, index, point_bytes));
+        let point = parse_g1(machine, offset);
+        let add = |machine: &M| {
+            let (sum, defect) = state;
+            (sum.add_mixed_complete(point, times_12), all_vanish(&[defect, g1::curve_defect(machine, point)]))
+        };
+        // No point of the curve has y = 0: it has an odd number of points.
+        let y_at = machine.word_op(WordOp::Add, offset, machine.small(FP_BYTES.into()));
+        machine.branch(any_nonzero(machine, y_at, 1), add, |machine| {
+            machine.require(machine.not(any_nonzero(machine, offset, 1)));
+            state
+        })
+    });
+    machine.require(machine.is_zero(defect));
+    let inverse = invert(machine, sum.z); // 0 for the identity, which so becomes zeros
+    machine.return_elements(Affine::new(sum.x * inverse, sum.y * inverse), FP_BYTES);
+}
+
+/// a ↦ 3b·a, for b = 4.
+fn times_12<F: Fe>(a: F) -> F {
+    let four = a.double().double();
+    four.double() + four
+}
+
+fn program() -> Program {
+    record(CONTRACT.name, &modulus(), |machine| text(machine))
+}
+
+/// The generator 512 times: a sync committee of one mind.
+fn example() -> Vec<u8> {
+    encoded_point(&g1_generator()).repeat(512)
+}

@@ -1,0 +1,34 @@
+//! hash_to_curve of RFC 9380 to G2 with SHA-256: the suite BLS12381G2_XMD:SHA-256_SSWU_RO_ with any tag.
+
+use super::{FP_BYTES, tagged};
+use crate::Contract;
+use residue_curves::bls12_381::constants::modulus;
+use residue_curves::bls12_381::hash_to_curve::{SIGNATURE_TAG_G2, hash_to_g2};
+use residue_ir::{Machine, Program, record};
+
+/// `bls12_381/hash_to_g2`.
+pub const CONTRACT: Contract = Contract {
+    name: "bls12_381/hash_to_g2",
+    summary: "a point of G2 from a message (RFC 9380, suite BLS12381G2_XMD:SHA-256_SSWU_RO_)",
+    interface: "2 bytes: the length of the domain separation tag, not 0; the tag; the message; returns 256 bytes: the point \
+                as EIP-2537 has it",
+    program,
+    with_product: None,
+    precompile: None,
+    example,
+};
+
+/// The text.
+pub fn text<M: Machine>(machine: &M) {
+    let message = tagged::message(machine);
+    machine.return_elements(hash_to_g2(machine, &message), FP_BYTES);
+}
+
+fn program() -> Program {
+    record(CONTRACT.name, &modulus(), |machine| text(machine))
+}
+
+/// “abc” with the tag of signatures.
+fn example() -> Vec<u8> {
+    tagged::calldata(SIGNATURE_TAG_G2, b"abc")
+}

@@ -1,0 +1,3 @@
+//! Contracts for beacons of drand.
+
+pub mod verify;
