@@ -256,7 +256,7 @@ impl InverseOrOne for ark_bls12_381::Fq {
 /// include copies, which are additions of zero where that costs less than `MCOPY`.
 #[test]
 fn operations_executed_beside_the_published_ones() {
-    for contract in residue_contracts::CONTRACTS {
+    for contract in residue_contracts::CONTRACTS.iter().filter(|contract| contract.name.starts_with("evm384/")) {
         let program = (contract.program)();
         for &revision in Revision::ALL {
             let code = compile(&program, revision, &GasSchedule::default_for(revision).unwrap()).unwrap().code;

@@ -4,7 +4,7 @@
 //! The sum is kept in homogeneous projective coordinates with complete formulas, so that equal, opposite and identical points
 //! need no thought. What is on no curve is found out at the end, for all points at once.
 
-use super::{Encoded, FP_BYTES, any_nonzero, encoded_point, parse_g1};
+use super::{Encoded, FP_BYTES, any_nonzero, encoded_point};
 use crate::Contract;
 use residue_curves::bls12_381::constants::{g1_generator, modulus};
 use residue_curves::bls12_381::{G1, g1, invert};
@@ -24,6 +24,9 @@ pub const CONTRACT: Contract = Contract {
     example,
 };
 
+/// Bytes in front of an element, which are zero: those of both coordinates are looked at together.
+const PAD_BYTES: u32 = 16;
+
 /// The text.
 pub fn text<M: Machine>(machine: &M) {
     let point_bytes = machine.small(<G1 as Encoded<M>>::POINT_BYTES.into());
@@ -36,17 +39,28 @@ pub fn text<M: Machine>(machine: &M) {
     let identity = Projective { x: zero, y: one, z: zero };
     let (sum, defect) = machine.repeat(count, (identity, zero), |machine, index, state| {
         let offset = machine.bind(machine.word_op(WordOp::Mul, index, point_bytes));
-        let point = parse_g1(machine, offset);
+        let behind = |bytes: u32| machine.word_op(WordOp::Add, offset, machine.small(bytes.into()));
+        let y_high = machine.calldata_word(behind(FP_BYTES));
+        let both_high = machine.word_op(WordOp::Or, machine.calldata_word(offset), y_high);
+        machine.require(machine.not(machine.word_op(
+            WordOp::Shr,
+            both_high,
+            machine.small(u64::from(256 - 8 * PAD_BYTES)),
+        )));
+        let element = |number: u32| machine.parse(behind(number * FP_BYTES + PAD_BYTES), FP_BYTES - PAD_BYTES);
+        let point = Affine::new(element(0), element(1));
+
+        // No point of the curve has y = 0: it has an odd number of points.
+        let y = machine.word_op(WordOp::Or, y_high, machine.calldata_word(behind(FP_BYTES + 32)));
+        let identity = |machine: &M| {
+            machine.require(machine.not(any_nonzero(machine, offset, 1)));
+            state
+        };
         let add = |machine: &M| {
             let (sum, defect) = state;
             (sum.add_mixed_complete(point, times_12), all_vanish(&[defect, g1::curve_defect(machine, point)]))
         };
-        // No point of the curve has y = 0: it has an odd number of points.
-        let y_at = machine.word_op(WordOp::Add, offset, machine.small(FP_BYTES.into()));
-        machine.branch(any_nonzero(machine, y_at, 1), add, |machine| {
-            machine.require(machine.not(any_nonzero(machine, offset, 1)));
-            state
-        })
+        machine.branch(machine.not(y), identity, add)
     });
     machine.require(machine.is_zero(defect));
     let inverse = invert(machine, sum.z); // 0 for the identity, which so becomes zeros

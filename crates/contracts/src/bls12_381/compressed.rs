@@ -52,7 +52,8 @@ impl<W: Copy> Compressed<W> {
     /// 1 if its `size_bytes` say nothing beside the first two flags.
     pub fn is_empty<M: Machine<Word = W>>(&self, machine: &M, size_bytes: u32) -> W {
         let without_flags = machine.word_op(WordOp::Shl, self.first, machine.small(2));
-        let words = (1..size_bytes / 16 - 1).map(|half| machine.calldata_word(machine.small(u64::from(16 * half))));
+        let halves = 1..size_bytes / 16 - 1;
+        let words = halves.map(|half| machine.calldata_word(machine.small(u64::from(self.offset + 16 * half))));
         machine.not(words.fold(without_flags, |any, word| machine.word_op(WordOp::Or, any, word)))
     }
 

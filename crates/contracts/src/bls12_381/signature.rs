@@ -3,7 +3,9 @@
 //!
 //! Both choices of groups are served, and told apart by one bit of calldata. With the key in G1 (48 bytes) the signature
 //! begins at byte 48, and its highest bit is set, as compressed points have it. With the key in G2 (96 bytes) an element of Fp
-//! begins there, which is below p: its three highest bits are not set.
+//! begins there, which is below p: its three highest bits are not set. Nobody gains by the wrong choice for a given key: a key
+//! in G2 has its bit among its own bytes, and of a key in G1 a forged signature could only make one in G2 whose first half is
+//! given, and of which nobody knows the secret.
 //!
 //! Whatever is wrong with calldata the answer is 0: the program never halts exceptionally. The pairing check is that of two
 //! pairs, whose Miller loop gives the subgroup check of the point of G2 that comes from outside.
