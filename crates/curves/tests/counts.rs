@@ -117,6 +117,16 @@ fn formulas_cost_what_they_should() {
         ("G1 doubling", count(|(p, c): (Jacobian<C>, C)| p.double(c)), (8, 4)),
         ("G1 mixed addition", count(|(p, q): (Jacobian<C>, Affine<C>)| p.add_mixed(q)), (11, 7)),
         ("G1 addition", count(|(p, q): (Jacobian<C>, Jacobian<C>)| p + q.addend()), (16, 7)),
+        (
+            "G1 complete addition",
+            count(|(p, q, b3): (Projective<C>, Projective<C>, C)| p.add_complete(q, |a| a * b3)),
+            (14, 19),
+        ),
+        (
+            "G1 complete mixed addition",
+            count(|(p, q, b3): (Projective<C>, Affine<C>, C)| p.add_mixed_complete(q, |a| a * b3)),
+            (13, 13),
+        ),
         ("G2 doubling", count(|(p, c): (Jacobian<C2>, C)| p.double(c)), (18, 28)),
         ("G2 addition", count(|(p, q): (Jacobian<C2>, Jacobian<C2>)| p + q.addend()), (44, 69)),
         ("G2 mixed addition", count(|(p, q): (Jacobian<C2>, Affine<C2>)| p.add_mixed(q)), (30, 51)),
