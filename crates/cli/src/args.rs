@@ -102,7 +102,8 @@ pub struct RunArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   residue build bls12_381/fp2_mul --revision evm384-v7
-  residue build bls12_381/fp2_mul --output fp2_mul.hex")]
+  residue build bls12_381/fp2_mul --output fp2_mul.hex
+  residue build bls12_381/pairing --revision evm384-v7 --schedule model-a --explain")]
 pub struct BuildArgs {
     /// A contract of `residue list contracts`, or all.
     pub contract: String,
@@ -115,6 +116,9 @@ pub struct BuildArgs {
     /// Write the code to this file: hexadecimal, or raw bytes if the name ends in .bin. With all: a directory.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Instead of the code: which formulas were chosen, and what the others would have cost.
+    #[arg(long)]
+    pub explain: bool,
 }
 
 /// Options of `compare`.

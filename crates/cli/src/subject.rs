@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
-use residue_compiler::{Compiled, SourceMap};
+use anyhow::{Result, bail};
+use residue_compiler::SourceMap;
 use residue_contracts::Contract;
-use residue_ir::Program;
 use residue_isa::{GasSchedule, Revision};
 
 use crate::formulas::Formulas;
@@ -37,8 +36,7 @@ impl Subject {
         let contract = residue_contracts::find(name).filter(|_| !Path::new(name).exists());
         let (code, source_map) = match contract {
             Some(contract) => {
-                let (program, _) = formulas.program(contract, revision, schedule)?;
-                let compiled = compile(contract, &program, revision, schedule)?;
+                let compiled = formulas.compile(contract, revision, schedule)?.compiled;
                 (compiled.code, Some(compiled.source_map))
             }
             None if formulas.f2mul.is_some() => bail!("--f2mul needs a contract, and {name:?} is none"),
@@ -46,12 +44,6 @@ impl Subject {
         };
         Ok(Self { contract, code, source_map, calldata: calldata(contract)? })
     }
-}
-
-/// Compiles a program of `contract`.
-pub fn compile(contract: &Contract, program: &Program, revision: Revision, schedule: &GasSchedule) -> Result<Compiled> {
-    residue_compiler::compile(program, revision, schedule)
-        .with_context(|| format!("compiling {} for {revision}", contract.name))
 }
 
 /// The calldata given, else the example of the contract, else nothing.

@@ -45,8 +45,24 @@ fn auto_is_the_cheaper_one_under_every_schedule() {
 }
 
 #[test]
-fn contracts_without_the_choice_refuse_it() {
-    residue(&["run", "bls12_381/fp2_mul", "--example", "--f2mul", "3"]).refused(&["--f2mul", "bls12_381/fp2_mul"]);
+fn other_contracts_take_what_is_cheapest_and_say_so() {
+    let build = |args: &[&str]| residue(&[&["build", "bls12_381/map_fp2_to_g2", "--json"], args].concat()).json(0);
+    let gas_of =
+        |object: &Value| object["ways"].as_array().unwrap().iter().map(|way| way["gas"].as_u64().unwrap()).collect();
+    let cheap: Vec<u64> = gas_of(&build(&["--revision", "evm384-v7", "--schedule", "model-a"]));
+    assert!(cheap.len() > 2 && cheap.is_sorted(), "{cheap:?}");
+    for f2mul in [3, 4] {
+        let forced = build(&["--revision", "evm384-v7", "--schedule", "model-a", "--f2mul", &f2mul.to_string()]);
+        assert_eq!(forced["f2mul"], f2mul);
+        assert!(gas_of(&forced).into_iter().collect::<Vec<u64>>()[0] >= cheap[0]);
+    }
+    let explained = residue(&["build", "bls12_381/map_fp2_to_g2", "--explain"]);
+    let parts = ["chosen", "3 multiplications", "4 multiplications", " %"];
+    assert!(parts.iter().all(|part| explained.text().contains(part)), "{}", explained.text());
+}
+
+#[test]
+fn code_without_formulas_refuses_the_choice() {
     residue(&["run", "-", "--f2mul", "3"]).refused(&["--f2mul", "contract"]);
     residue(&["build", PRODUCT, "--f2mul", "5"]).refused(&["--f2mul", "auto"]);
 }

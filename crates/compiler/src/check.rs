@@ -1,15 +1,18 @@
 //! The checker: do the emitted bytes of each block mean what the block means?
 //!
 //! It reads the finished code back through the revision's decoder and numbers values on both sides: two values get the
-//! same number if they are the same operation on the same numbers, operands of sums and products in either order. That is
-//! exact for every modulus and every degree, and complete as long as passes only share, drop, reorder, fuse and place
-//! operations; a pass that rewrites formulas will need random evaluation beside it. What happens between blocks (copies,
+//! same number if they are the same operation on the same numbers, operands of sums and products in either order, or the same
+//! small multiple of a number. That is exact for every modulus and every degree, and complete as long as passes only share,
+//! drop, reorder, fuse and place operations and make small multiples; a pass that rewrites formulas in other ways will need
+//! random evaluation beside it. What happens between blocks (copies,
 //! calls, loops) is judged by running whole programs.
 
 use crate::allocate::{Allocation, Placement, Slot};
 use crate::error::CompileError;
 use crate::lower::LoweredBlock;
+use crate::multiples::MULTIPLE_END;
 use crate::target::{SlotOp, Target, arithmetic};
+use num_bigint::BigUint;
 use residue_ir::program::{Block, Function, Operand, Program, Region, Statement, Value, WordDef};
 use residue_isa::Arithmetic;
 use residue_isa::assembly::Code;
@@ -26,23 +29,61 @@ enum Meaning {
     /// A constant, by its place in the pool.
     Constant(u32),
     Operation(Arithmetic, Number, Number),
+    /// So many times a number that is no multiple itself, however it was made.
+    Multiple(Number, u64),
 }
 
-#[derive(Default)]
-struct Numbering {
+struct Numbering<'a> {
     numbers: HashMap<Meaning, Number>,
+    /// The numbers that are multiples, with what of.
+    multiples: HashMap<Number, (Number, u64)>,
+    /// The numbers of small constants.
+    small: HashMap<Number, u64>,
+    constants: &'a [BigUint],
 }
 
-impl Numbering {
+impl<'a> Numbering<'a> {
+    fn new(constants: &'a [BigUint]) -> Self {
+        Self { numbers: HashMap::new(), multiples: HashMap::new(), small: HashMap::new(), constants }
+    }
+
     fn number(&mut self, meaning: Meaning) -> Number {
         let meaning = match meaning {
             Meaning::Operation(operation @ (Arithmetic::Add | Arithmetic::Mul), x, y) => {
-                Meaning::Operation(operation, x.min(y), x.max(y))
+                self.as_multiple(operation, x, y).unwrap_or_else(|| Meaning::Operation(operation, x.min(y), x.max(y)))
             }
             other => other,
         };
         let next = self.numbers.len();
-        *self.numbers.entry(meaning).or_insert(next)
+        let number = *self.numbers.entry(meaning).or_insert(next);
+        match meaning {
+            Meaning::Multiple(of, factor) => {
+                self.multiples.insert(number, (of, factor));
+            }
+            Meaning::Constant(id) => {
+                let value = u64::try_from(&self.constants[id as usize]).ok().filter(|&value| value < MULTIPLE_END);
+                self.small.extend(value.map(|value| (number, value)));
+            }
+            _ => {}
+        }
+        number
+    }
+
+    /// The sum or product of two numbers as a small multiple, if it is one.
+    fn as_multiple(&self, operation: Arithmetic, x: Number, y: Number) -> Option<Meaning> {
+        let multiple = |number| self.multiples.get(&number).copied().unwrap_or((number, 1));
+        let (of, factor) = match operation {
+            Arithmetic::Add => {
+                let ((a, times_a), (b, times_b)) = (multiple(x), multiple(y));
+                (a == b).then_some((a, times_a + times_b))?
+            }
+            _ => {
+                let (number, times) = [(x, y), (y, x)].iter().find_map(|(a, b)| Some((*a, *self.small.get(b)?)))?;
+                let (of, factor) = multiple(number);
+                (of, factor * times)
+            }
+        };
+        (2..MULTIPLE_END).contains(&factor).then_some(Meaning::Multiple(of, factor))
     }
 
     /// Numbers every value of `function`, as its source text defines them.
@@ -83,7 +124,7 @@ pub struct Evidence<'a> {
 
 /// Checks every block; an error names the function and the value.
 pub fn check(evidence: &Evidence<'_>) -> Result<(), CompileError> {
-    let mut numbering = Numbering::default();
+    let mut numbering = Numbering::new(&evidence.lowered.constants);
     for (number, function) in evidence.lowered.functions.iter().enumerate() {
         let source = numbering.source(&evidence.source.functions[number]);
         let mut blocks: BTreeMap<Value, &Block> = BTreeMap::new();
@@ -142,7 +183,7 @@ fn reach(function: &Function, region: &Region, firsts: &mut BTreeSet<Value>) -> 
 
 fn check_block(
     evidence: &Evidence<'_>,
-    numbering: &mut Numbering,
+    numbering: &mut Numbering<'_>,
     source: &[Number],
     block: &Block,
     placement: &Placement,
@@ -191,7 +232,7 @@ pub(crate) fn item_bytes<'a>(code: &'a Code, part: &LoweredBlock) -> Result<&'a 
 
 /// All lanes are read before any is written. Reads what is known and writes the slots `own` only.
 fn execute(
-    numbering: &mut Numbering,
+    numbering: &mut Numbering<'_>,
     own: &BTreeSet<Slot>,
     slots: &mut HashMap<Slot, Number>,
     lanes: &[SlotOp],
@@ -213,7 +254,7 @@ fn execute(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Built, build};
+    use crate::{Built, SmallMultiples, build};
     use residue_ir::text;
     use residue_isa::{GasSchedule, Revision};
 
@@ -245,14 +286,17 @@ function f1 "start" () -> () values 20 {
 "#;
 
     fn built(program: &Program, revision: Revision) -> Built {
-        build(program, revision, &GasSchedule::default_for(revision).unwrap()).unwrap()
+        build(program, revision, &GasSchedule::default_for(revision).unwrap(), SmallMultiples::AsWritten).unwrap()
     }
 
     /// The revisions that have the program's modulus.
     fn revisions(program: &Program) -> Vec<Revision> {
         let schedule = |revision| GasSchedule::default_for(revision).unwrap();
         let has = |revision: &Revision| {
-            !matches!(build(program, *revision, &schedule(*revision)), Err(CompileError::OnlyWidth { .. }))
+            !matches!(
+                build(program, *revision, &schedule(*revision), SmallMultiples::AsWritten),
+                Err(CompileError::OnlyWidth { .. })
+            )
         };
         Revision::ALL.iter().copied().filter(has).collect()
     }

@@ -1,6 +1,6 @@
 //! The compiler: a field program becomes bytecode for a revision, and every compilation is judged.
 //!
-//! The passes in order: [`simplify`] shares and drops operations; [`allocate`] places values in slots; `lower` emits
+//! The passes in order: [`simplify`] shares and drops operations; [`multiples`] makes small multiples; [`allocate`] places values in slots; `lower` emits
 //! control, words and calls; a [`target`] supplies what revisions differ in; [`check`] reads the bytes back and compares
 //! them with the source.
 
@@ -14,11 +14,13 @@ pub mod fuse;
 pub mod live;
 pub mod lower;
 pub mod moves;
+pub mod multiples;
 pub mod simplify;
 pub mod source_map;
 pub mod target;
 
 pub use error::CompileError;
+pub use multiples::SmallMultiples;
 pub use source_map::SourceMap;
 
 use allocate::{Allocation, Slot, allocate};
@@ -51,9 +53,20 @@ pub struct Compiled {
     pub source_map: SourceMap,
 }
 
-/// Compiles `program` for `revision`; `schedule` decides between ways that differ in gas only.
+/// Compiles `program` for `revision`; `schedule` decides between ways that differ in gas only. Small multiples are made as the
+/// program's text makes them.
 pub fn compile(program: &Program, revision: Revision, schedule: &GasSchedule) -> Result<Compiled, CompileError> {
-    let built = build(program, revision, schedule)?;
+    compile_with(program, revision, schedule, SmallMultiples::AsWritten)
+}
+
+/// The same with small multiples made in the given way.
+pub fn compile_with(
+    program: &Program,
+    revision: Revision,
+    schedule: &GasSchedule,
+    multiples: SmallMultiples,
+) -> Result<Compiled, CompileError> {
+    let built = build(program, revision, schedule, multiples)?;
     check(&built.evidence(program))?;
     let source_map = source_map::source_map(&built);
     let Built { simplified, lowered, code, slots, .. } = built;
@@ -93,11 +106,17 @@ impl Built {
     }
 }
 
-fn build(program: &Program, revision: Revision, schedule: &GasSchedule) -> Result<Built, CompileError> {
+fn build(
+    program: &Program,
+    revision: Revision,
+    schedule: &GasSchedule,
+    multiples: SmallMultiples,
+) -> Result<Built, CompileError> {
     residue_ir::verify(program)?;
     require_modulus(program, revision)?;
     let mut simplified = program.clone();
     simplify::simplify(&mut simplified);
+    multiples::make(&mut simplified, multiples);
     let conversions = match revision.family() {
         Family::Memory384 => target::evm384::conversion_constants(&program.modulus).to_vec(),
         Family::MemorySlots => target::mont_slots::conversion_constants(&program.modulus).to_vec(),

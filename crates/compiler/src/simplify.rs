@@ -71,7 +71,7 @@ fn share(region: &mut Region, renamed: &mut HashMap<Value, Value>) {
 }
 
 /// The operands of a statement without inner regions.
-fn operands_mut(statement: &mut Statement) -> Vec<&mut Operand> {
+pub(crate) fn operands_mut(statement: &mut Statement) -> Vec<&mut Operand> {
     match statement {
         Statement::Call { arguments: values, .. }
         | Statement::Store { values, .. }
@@ -125,7 +125,8 @@ impl Readers {
     }
 }
 
-fn drop_unread(function: &mut Function) {
+/// Drops the operations of `function` whose value nothing reads.
+pub(crate) fn drop_unread(function: &mut Function) {
     let mut readers = Readers { roots: function.results.clone(), ..Readers::default() };
     readers.region(&mut function.body);
     retain(&mut function.body, &readers.read());

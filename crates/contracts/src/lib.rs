@@ -9,8 +9,10 @@
 pub mod bls12_381;
 pub mod drand;
 pub mod evm384;
+mod ways;
 
-use residue_curves::published::Fp2Product;
+pub use ways::{Trial, Ways, WaysError};
+
 use residue_engine::Fork;
 use residue_engine::native;
 use residue_ir::Program;
@@ -26,9 +28,6 @@ pub struct Contract {
     pub interface: &'static str,
     /// Its program, recorded anew.
     pub program: fn() -> Program,
-    /// Its program with products in Fp2 made in the given way, if it is one of the published ones, which had both. `program`
-    /// has three multiplications a product.
-    pub with_product: Option<fn(Fp2Product) -> Program>,
     /// The precompile that it replaces byte for byte.
     pub precompile: Option<u16>,
     /// An input to try it with, and to measure.

@@ -7,7 +7,8 @@ use num_bigint::BigUint;
 use residue_compiler::compile;
 use residue_contracts::evm384::{f6m_mul, final_exponentiation, miller_loop, pairing_eq, synthetic_loop};
 use residue_curves::bls12_381::constants::modulus;
-use residue_curves::published::{Fp2Product, tower};
+use residue_curves::fp2::Fp2Product;
+use residue_curves::published::tower;
 use residue_engine::{Engine, EngineConfig, Halt};
 use residue_ir::program::{OpKind, Program};
 use residue_ir::{Outcome, evaluate, record};
@@ -34,20 +35,20 @@ fn counts(program: &Program) -> [usize; 3] {
 
 #[test]
 fn a_product_in_fp6_is_made_as_published() {
-    assert_eq!(counts(&f6m_mul::program(Fp2Product::Karatsuba)), [18, 50, 20]);
+    assert_eq!(counts(&f6m_mul::CONTRACT.program_with(Fp2Product::Karatsuba)), [18, 50, 20]);
     // One multiplication more and three additions or subtractions less for each of six products in Fp2.
-    assert_eq!(counts(&f6m_mul::program(Fp2Product::Schoolbook)), [24, 38, 14]);
-    assert_eq!(counts(&synthetic_loop::program(Fp2Product::Karatsuba)), [18, 50, 20]);
+    assert_eq!(counts(&f6m_mul::CONTRACT.program_with(Fp2Product::Schoolbook)), [24, 38, 14]);
+    assert_eq!(counts(&synthetic_loop::CONTRACT.program_with(Fp2Product::Karatsuba)), [18, 50, 20]);
 }
 
 #[test]
 fn a_product_in_fp12_is_made_as_published() {
-    let of = |product| {
+    let of = |product: Fp2Product| {
         counts(&record("mul_fp12", &modulus(), |machine| {
             use residue_ir::{Bundle, Machine};
             let parse = |number: u64| machine.parse_mont_le(machine.small(48 * number));
             let values = |first: u64| tower::Fp12::from_list((first..first + 12).map(parse).collect());
-            machine.return_mont_le(tower::mul_fp12(product, values(0), values(12)));
+            machine.return_mont_le(product.within(|| tower::mul_fp12(values(0), values(12))));
         }))
     };
     assert_eq!(of(Fp2Product::Karatsuba), [54, 115, 109]);
@@ -145,8 +146,6 @@ impl Runs {
     }
 }
 
-const PRODUCTS: [Fp2Product; 2] = [Fp2Product::Karatsuba, Fp2Product::Schoolbook];
-
 #[test]
 fn the_miller_loop_is_that_of_blst() {
     let mut seeded = Seeded(1);
@@ -160,8 +159,8 @@ fn the_miller_loop_is_that_of_blst() {
     }
     // Of order two, if it were on the curve: the addition meets Z = 0.
     pairs.push((p, blst_p2_affine { x: q.x, y: blst_fp2::default() }));
-    for product in PRODUCTS {
-        let program = miller_loop::program(product);
+    for product in Fp2Product::ALL {
+        let program = miller_loop::CONTRACT.program_with(product);
         let mut runs = Runs::new(&program);
         for pair in &pairs {
             runs.check(&pair_bytes(pair), &fp12_bytes(&blst_fp12::miller_loop(&pair.1, &pair.0)));
@@ -181,8 +180,8 @@ fn the_final_exponentiation_is_that_of_blst() {
         let mut fp6 = || blst_fp6 { fp2: [seeded.fp2(), seeded.fp2(), seeded.fp2()] };
         values.push(blst_fp12 { fp6: [fp6(), fp6()] });
     }
-    for product in PRODUCTS {
-        let mut runs = Runs::new(&final_exponentiation::program(product));
+    for product in Fp2Product::ALL {
+        let mut runs = Runs::new(&final_exponentiation::CONTRACT.program_with(product));
         for value in &values {
             runs.check(&fp12_bytes(value), &fp12_bytes(&value.final_exp()));
         }
@@ -210,7 +209,7 @@ fn pairing_eq_decides_as_blst_does() {
         (vec![(p, q), (r, s), (minus(p), s)], 0),
         (vec![(p, no_q), (p, q), (minus(p), q), (no_p, no_q)], 1),
     ];
-    let mut runs = Runs::new(&pairing_eq::program(Fp2Product::Karatsuba));
+    let mut runs = Runs::new(&(pairing_eq::CONTRACT.program)());
     for (pairs, expected) in cases {
         let product = pairs.iter().map(|(p, q)| blst_fp12::miller_loop(q, p)).reduce(|mut product, f| {
             product *= f;
@@ -233,9 +232,9 @@ fn products_in_fp6_are_those_of_arkworks() {
     let encoded = |f: Fq6| bytes(&[f.c0, f.c1, f.c2].map(|part| fp2(part).fp).concat());
     let input = [encoded(a), encoded(b)].concat();
     let power = (0..synthetic_loop::TURNS).fold(a, |power, _| power * b);
-    for product in PRODUCTS {
-        Runs::new(&f6m_mul::program(product)).check(&input, &encoded(a * b));
-        Runs::new(&synthetic_loop::program(product)).check(&input, &encoded(power));
+    for product in Fp2Product::ALL {
+        Runs::new(&f6m_mul::CONTRACT.program_with(product)).check(&input, &encoded(a * b));
+        Runs::new(&synthetic_loop::CONTRACT.program_with(product)).check(&input, &encoded(power));
     }
 }
 

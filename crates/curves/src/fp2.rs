@@ -1,8 +1,10 @@
 //! `Fp2 = Fp[u] / (u² + 1)`, for primes p ≡ 3 mod 4, with the nonresidue ξ = 1 + u of the next layers.
 //!
 //! Products take the right operand in the form of a [`Multiplicand`], which is linear and can be used many times: then a
-//! product is three multiplications and two additions, where the schoolbook has four and two.
+//! product is three multiplications and two additions, where the schoolbook has four and two. Which of them pays is a
+//! question of prices: [`Fp2Product::within`] has a text go either way.
 
+use core::cell::Cell;
 use core::ops::Mul;
 use num_bigint::BigUint;
 use residue_modular::scope::enter;
@@ -20,17 +22,62 @@ pub struct Fp2<F> {
 bundle!(Fp2 { c0: F, c1: F });
 linear!(Fp2 { c0, c1 });
 
-/// An element b = b0 + b1·u as the right operand of products.
+/// How a product in Fp2 is made. EVM384's update 5 prices both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fp2Product {
+    /// Three multiplications, after Karatsuba and Gauss: “variant 3”.
+    Karatsuba,
+    /// Four multiplications and fewer additions and subtractions: “variant 4”.
+    Schoolbook,
+}
+
+thread_local! {
+    static PRODUCT: Cell<Fp2Product> = const { Cell::new(Fp2Product::Karatsuba) };
+}
+
+impl Fp2Product {
+    /// Both variants.
+    pub const ALL: [Fp2Product; 2] = [Fp2Product::Karatsuba, Fp2Product::Schoolbook];
+
+    /// Its multiplications, by which update 5 names it.
+    pub const fn multiplications(self) -> u32 {
+        match self {
+            Fp2Product::Karatsuba => 3,
+            Fp2Product::Schoolbook => 4,
+        }
+    }
+
+    /// What products of this thread are made by: Karatsuba's but within [`Fp2Product::within`].
+    pub fn current() -> Self {
+        PRODUCT.get()
+    }
+
+    /// What `text` gives where its products are made in this way. The choice lies with the thread, as names of stretches do
+    /// (`residue_modular::scope`): an operator such as `a * b` has no other place for it.
+    pub fn within<T>(self, text: impl FnOnce() -> T) -> T {
+        struct Restore(Fp2Product);
+        impl Drop for Restore {
+            fn drop(&mut self) {
+                PRODUCT.set(self.0);
+            }
+        }
+        let _restore = Restore(PRODUCT.replace(self));
+        text()
+    }
+}
+
+/// An element b = b0 + b1·u as the right operand of products. Parts that no product reads are no operations of a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Multiplicand<F> {
     c0: F,
+    c1: F,
     /// b0 − b1.
     difference: F,
     /// b0 + b1.
     sum: F,
 }
 
-linear!(Multiplicand { c0, difference, sum });
+linear!(Multiplicand { c0, c1, difference, sum });
 
 impl<F: Fe> Fp2<F> {
     /// c0 + c1·u.
@@ -41,7 +88,7 @@ impl<F: Fe> Fp2<F> {
     /// This element as the right operand of products.
     #[must_use]
     pub fn multiplicand(self) -> Multiplicand<F> {
-        Multiplicand { c0: self.c0, difference: self.c0 - self.c1, sum: self.c0 + self.c1 }
+        Multiplicand { c0: self.c0, c1: self.c1, difference: self.c0 - self.c1, sum: self.c0 + self.c1 }
     }
 
     /// a ↦ a²: (a0 + a1)(a0 − a1) + 2·a0·a1·u.
@@ -78,9 +125,12 @@ impl<F: Fe> Fp2<F> {
         Self::new(c0, c1)
     }
 
-    /// (a, b) ↦ aᵖ·b in three products, for a multiplicand that is used often or constant.
+    /// (a, b) ↦ aᵖ·b, for a multiplicand that is used often or constant.
     #[must_use]
     pub fn conjugate_times(self, b: Multiplicand<F>) -> Self {
+        if Fp2Product::current() == Fp2Product::Schoolbook {
+            return self.conjugate_mul(Self::new(b.c0, b.c1));
+        }
         let k = (self.c0 - self.c1) * b.c0; //   K = (a0 − a1)·b0
         let c0 = k + self.c1 * b.sum; //         a0·b0 + a1·b1 = K + a1·(b0 + b1)
         let c1 = k - self.c0 * b.difference; //  a0·b1 − a1·b0 = K − a0·(b0 − b1)
@@ -140,7 +190,7 @@ impl<F: Fe> Multiplicand<F> {
     /// bᵖ = b0 − b1·u.
     #[must_use]
     pub fn conjugate(self) -> Self {
-        Self { c0: self.c0, difference: self.sum, sum: self.difference }
+        Self { c0: self.c0, c1: -self.c1, difference: self.sum, sum: self.difference }
     }
 
     /// ξ·b, ξ = 1 + u.
@@ -148,6 +198,7 @@ impl<F: Fe> Multiplicand<F> {
     pub fn mul_by_nonresidue(self) -> Self {
         Self {
             c0: self.difference,                    // Re(ξ·b) = b0 − b1
+            c1: self.sum,                           // Im(ξ·b) = b0 + b1
             difference: self.difference - self.sum, // Re(ξ·b) − Im(ξ·b) = −2·b1
             sum: self.c0.double(),                  // Re(ξ·b) + Im(ξ·b) = 2·b0
         }
@@ -157,10 +208,12 @@ impl<F: Fe> Multiplicand<F> {
 impl<F: Fe> Mul<Multiplicand<F>> for Fp2<F> {
     type Output = Self;
 
-    /// (a, b) ↦ a·b by Gauss's three products: Knuth, TAOCP volume 2, §4.6.4, exercise 41. The one product of this layer:
-    /// whoever prefers the schoolbook's four changes this function.
+    /// (a, b) ↦ a·b by Gauss's three products: Knuth, TAOCP volume 2, §4.6.4, exercise 41; or by the schoolbook's four.
     fn mul(self, b: Multiplicand<F>) -> Self {
         let _scope = enter("fp2_mul");
+        if Fp2Product::current() == Fp2Product::Schoolbook {
+            return Self::new(self.c0 * b.c0 - self.c1 * b.c1, self.c0 * b.c1 + self.c1 * b.c0);
+        }
         let k = (self.c0 + self.c1) * b.c0; //   K = (a0 + a1)·b0
         let c0 = k - self.c1 * b.sum; //         a0·b0 − a1·b1 = K − a1·(b0 + b1)
         let c1 = k - self.c0 * b.difference; //  a0·b1 + a1·b0 = K − a0·(b0 − b1)

@@ -13,25 +13,3 @@ pub use f6m::f6m_mul;
 pub use final_exponentiation::final_exponentiation;
 pub use miller::miller_loop;
 pub use tower::{Fp12, multiply};
-
-/// How a product in Fp2 is made: update 5 prices both.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Fp2Product {
-    /// Three multiplications, after Karatsuba: “variant 3”.
-    Karatsuba,
-    /// Four multiplications and three additions or subtractions less: “variant 4”.
-    Schoolbook,
-}
-
-impl Fp2Product {
-    /// Both variants.
-    pub const ALL: [Fp2Product; 2] = [Fp2Product::Karatsuba, Fp2Product::Schoolbook];
-
-    /// Its multiplications, by which update 5 names it.
-    pub const fn multiplications(self) -> u32 {
-        match self {
-            Fp2Product::Karatsuba => 3,
-            Fp2Product::Schoolbook => 4,
-        }
-    }
-}

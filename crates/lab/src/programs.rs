@@ -4,7 +4,7 @@
 //! and gas are exact; times are medians.
 
 use residue_contracts::Contract;
-use residue_curves::published::Fp2Product;
+use residue_curves::fp2::Fp2Product;
 use residue_engine::{Counted, Engine, EngineConfig};
 use residue_ir::{OpKind, Program};
 use residue_isa::{GasSchedule, Revision};
@@ -162,10 +162,10 @@ fn products() -> Result<Vec<Row>, LabError> {
     let mut rows = Vec::new();
     for name in PARTS {
         let contract = contract(name)?;
-        let Some(program) = contract.with_product else { continue };
-        for (variant, product) in [(3, Fp2Product::Karatsuba), (4, Fp2Product::Schoolbook)] {
+        for product in Fp2Product::ALL {
+            let variant = product.multiplications();
             let own = GasSchedule::default_for(revision)?;
-            let ran = Ran::new(&program(product), (contract.example)(), revision, own)?;
+            let ran = Ran::new(&contract.program_with(product), (contract.example)(), revision, own)?;
             for schedule in ["model-a", "model-b"] {
                 let engine = Engine::new(EngineConfig::new(revision, GasSchedule::named(schedule, revision)?))?;
                 let gas = exact_gas_under(&ran.counted.counts, ran.gas(), &ran.engine, &engine);

@@ -4,14 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
-use residue_compiler::{Compiled, compile};
-use residue_contracts::{CONTRACTS, Contract};
+use residue_compiler::SmallMultiples;
+use residue_contracts::{CONTRACTS, Contract, Trial};
 use residue_isa::GasSchedule;
 use serde_json::{Map, Value, json};
 
 use super::Verdict;
 use crate::args::BuildArgs;
-use crate::formulas::Formulas;
 use crate::output;
 use crate::tables::{grouped, right, table};
 
@@ -22,8 +21,8 @@ const CODE_BYTES_MAINNET: usize = 24_576;
 struct Built {
     contract: &'static Contract,
     schedule: String,
-    f2mul: Option<u32>,
-    compiled: Compiled,
+    /// Every way that was asked for, that of the code first.
+    trials: Vec<Trial>,
     path: Option<PathBuf>,
 }
 
@@ -33,7 +32,7 @@ pub fn build(args: &BuildArgs, json: bool) -> Result<Verdict> {
     if args.contract == "all" {
         let built = CONTRACTS.iter().map(|contract| {
             let path = args.output.as_ref().map(|directory| directory.join(format!("{}.hex", contract.name)));
-            build_one(contract, &args.formulas.where_possible(contract), &schedule, args, path)
+            build_one(contract, &schedule, args, path)
         });
         let built = built.collect::<Result<Vec<_>>>()?;
         if json {
@@ -44,33 +43,33 @@ pub fn build(args: &BuildArgs, json: bool) -> Result<Verdict> {
         return Ok(Verdict::Good);
     }
     let contract = residue_contracts::find(&args.contract).ok_or_else(|| unknown(&args.contract))?;
-    let built = build_one(contract, &args.formulas, &schedule, args, args.output.clone())?;
+    let built = build_one(contract, &schedule, args, args.output.clone())?;
     if json {
         output::json(&to_json(&built))?;
+    } else if args.explain {
+        output::result(&explained(&built))?;
     } else if built.path.is_some() {
         output::result(&to_text(&[built]))?;
     } else {
-        output::result(&output::hex(&built.compiled.code))?;
+        output::result(&output::hex(&built.trials[0].compiled.code))?;
     }
     Ok(Verdict::Good)
 }
 
 fn build_one(
     contract: &'static Contract,
-    formulas: &Formulas,
     schedule: &GasSchedule,
     args: &BuildArgs,
     path: Option<PathBuf>,
 ) -> Result<Built> {
     let revision = args.rules.revision;
-    let (program, f2mul) = formulas.program(contract, revision, schedule)?;
-    let compiled = compile(&program, revision, schedule);
-    let compiled = compiled.with_context(|| format!("compiling {} for {revision}", contract.name))?;
+    let trials = args.formulas.trials(contract, revision, schedule);
+    let trials = trials.with_context(|| format!("compiling {} for {revision}", contract.name))?;
     if let Some(path) = &path {
         make_directory_of(path, args)?;
-        output::code_file(path, &compiled.code)?;
+        output::code_file(path, &trials[0].compiled.code)?;
     }
-    Ok(Built { contract, schedule: schedule.name().to_owned(), f2mul, compiled, path })
+    Ok(Built { contract, schedule: schedule.name().to_owned(), trials, path })
 }
 
 /// With `all`, a contract's name has directories of its own below the one asked for.
@@ -88,13 +87,15 @@ fn unknown(name: &str) -> anyhow::Error {
     anyhow!("unknown contract {name:?}; known are {}, all", known.join(", "))
 }
 
-fn to_json(Built { contract, schedule, f2mul, compiled, path }: &Built) -> Value {
+fn to_json(Built { contract, schedule, trials, path }: &Built) -> Value {
+    let compiled = &trials[0].compiled;
     let functions = compiled.source_map.functions().map(|(name, range)| (name.to_owned(), range.len().into()));
     json!({
         "contract": contract.name,
         "revision": compiled.revision.name(),
         "schedule": schedule,
-        "f2mul": f2mul,
+        "f2mul": trials[0].ways.product.multiplications(),
+        "ways": trials.iter().map(way_to_json).collect::<Vec<_>>(),
         "code": output::hex(&compiled.code),
         "code_bytes": compiled.code.len(),
         "fits_24_kib": compiled.code.len() <= CODE_BYTES_MAINNET,
@@ -110,7 +111,8 @@ fn to_json(Built { contract, schedule, f2mul, compiled, path }: &Built) -> Value
 fn to_text(built: &[Built]) -> String {
     let mut rows =
         table(&["contract", "revision", "code bytes", "24 KiB", "slots", "memory bytes", "field instructions", ""]);
-    for Built { contract, compiled, path, .. } in built {
+    for Built { contract, trials, path, .. } in built {
+        let compiled = &trials[0].compiled;
         let fits = if compiled.code.len() <= CODE_BYTES_MAINNET { "fits" } else { "too long" };
         let path = path.as_ref().map_or(String::new(), |path| path.display().to_string());
         rows.add_row(vec![
@@ -125,4 +127,59 @@ fn to_text(built: &[Built]) -> String {
         ]);
     }
     rows.trim_fmt()
+}
+
+fn way_to_json(Trial { ways, compiled, gas }: &Trial) -> Value {
+    json!({
+        "f2mul": ways.product.multiplications(),
+        "small_multiples": small_multiples(ways.multiples),
+        "gas": gas,
+        "code_bytes": compiled.code.len(),
+    })
+}
+
+/// What was chosen, and what every other way of the contract would have cost.
+fn explained(Built { contract, schedule, trials, .. }: &Built) -> String {
+    let mut rows = table(&[
+        "",
+        "products in Fp2",
+        "small multiples",
+        "gas of the example",
+        "more",
+        "code bytes",
+        "field instructions",
+    ]);
+    let chosen = &trials[0];
+    for (place, Trial { ways, compiled, gas }) in trials.iter().enumerate() {
+        let more = gas - chosen.gas;
+        rows.add_row(vec![
+            if place == 0 { "chosen".into() } else { "".into() },
+            format!("{} multiplications", ways.product.multiplications()).into(),
+            small_multiples(ways.multiples).into(),
+            right(grouped(*gas)),
+            right(if place == 0 { String::new() } else { percent(more, chosen.gas) }),
+            right(grouped(compiled.code.len() as u64)),
+            right(grouped(compiled.field_instructions as u64)),
+        ]);
+    }
+    let revision = chosen.compiled.revision;
+    format!(
+        "{} under {revision}, schedule {schedule}; ways that give the same code are shown once\n\n{}",
+        contract.name,
+        rows.trim_fmt()
+    )
+}
+
+fn small_multiples(multiples: SmallMultiples) -> &'static str {
+    match multiples {
+        SmallMultiples::AsWritten => "additions",
+        SmallMultiples::ProductForThree => "a product for 3 additions",
+        SmallMultiples::ProductForTwo => "a product for 2 additions",
+    }
+}
+
+/// `part` of `whole` in percent, with two decimals.
+fn percent(part: u64, whole: u64) -> String {
+    let hundredths = u128::from(part) * 10_000 / u128::from(whole.max(1));
+    format!("{}.{:02} %", hundredths / 100, hundredths % 100)
 }

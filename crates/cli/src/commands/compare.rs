@@ -8,7 +8,7 @@ mod tables;
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use residue_contracts::Contract;
+use residue_contracts::{Contract, Trial, WaysError};
 use residue_engine::native::{NativeError, NativeOutput};
 use residue_ir::Outcome;
 use residue_isa::{GasSchedule, Revision};
@@ -37,7 +37,7 @@ struct Comparison {
 struct Row {
     setup: Setup,
     /// Multiplications of a product in Fp2, where there is a choice.
-    f2mul: Option<u32>,
+    f2mul: u32,
     execution: Execution,
     agrees: bool,
 }
@@ -111,18 +111,18 @@ impl Comparison {
     fn add(&mut self, args: &CompareArgs, revision: Revision, schedule: Option<String>) -> Result<()> {
         let rules = Rules { interface: InterfaceRules { revision, schedule: schedule.clone() }, fork: args.fork };
         let setup = Setup::new(&rules, EngineKind::Batch)?;
-        let (program, f2mul) = args.formulas.program(self.contract, revision, &setup.schedule)?;
-        let code = match residue_compiler::compile(&program, revision, &setup.schedule) {
-            Ok(compiled) => compiled.code,
-            Err(error) => {
+        let Trial { ways, compiled, .. } = match args.formulas.try_compile(self.contract, revision, &setup.schedule) {
+            Ok(trial) => trial,
+            Err(WaysError::Compile(error)) => {
                 self.left_out.push(LeftOut { revision, schedule, reason: error.to_string() });
                 return Ok(());
             }
+            Err(error) => return Err(error.into()),
         };
         let native = || drop(std::hint::black_box(self.contract.native(&self.input)));
         let execution = setup
             .execute(Job {
-                code: &code,
+                code: &compiled.code,
                 input: &self.input,
                 gas: args.gas,
                 timed: !args.no_time,
@@ -136,7 +136,7 @@ impl Comparison {
             None => !ended.is_success,
         };
         let agrees = is_expected && execution.disagreement.is_none();
-        self.rows.push(Row { setup, f2mul, execution, agrees });
+        self.rows.push(Row { setup, f2mul: ways.product.multiplications(), execution, agrees });
         Ok(())
     }
 

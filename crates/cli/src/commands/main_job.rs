@@ -1,7 +1,7 @@
 //! `residue` without a command: the pairing contract checks a BLS signature under the revisions that are measured, beside
 //! the native library on the same input in the same run. All is well only if every output is the native one.
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Result, anyhow};
 use residue_contracts::Contract;
 use residue_engine::Fork;
 use residue_engine::native::NativeOutput;
@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::Verdict;
 use crate::args::{EngineKind, InterfaceRules, Rules};
 use crate::execution::{Execution, Job, Setup};
+use crate::formulas::Formulas;
 use crate::tables::{duration, grouped, right, short_hex, table, times_as_long, verdict};
 use crate::{output, report};
 
@@ -53,8 +54,7 @@ pub fn main_job(json: bool) -> Result<Verdict> {
 fn attempt(contract: &Contract, revision: Revision, input: &[u8], native: &NativeOutput) -> Result<Attempt> {
     let interface = InterfaceRules { revision, schedule: None };
     let setup = Setup::new(&Rules { interface, fork: Fork::default() }, EngineKind::Batch)?;
-    let compiled = residue_compiler::compile(&(contract.program)(), revision, &setup.schedule);
-    let code = compiled.with_context(|| format!("compiling {} for {revision}", contract.name))?.code;
+    let code = Formulas::default().compile(contract, revision, &setup.schedule)?.compiled.code;
     let run_native = || drop(std::hint::black_box(contract.native(input)));
     let execution = setup.execute(Job {
         code: &code,

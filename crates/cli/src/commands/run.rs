@@ -8,7 +8,8 @@ use residue_lab::Machine;
 use super::Verdict;
 use crate::args::{EngineKind, RunArgs};
 use crate::execution::{Job, Setup};
-use crate::subject::{self, Subject};
+use crate::formulas::Formulas;
+use crate::subject::Subject;
 use crate::{input, output, report};
 
 /// Runs the code and reports how it ended.
@@ -54,8 +55,8 @@ fn setup(args: &RunArgs) -> Result<Setup> {
     }
     let replacement = |contract: &'static Contract| {
         let code = |address| -> Result<Replacement> {
-            let compiled = subject::compile(contract, &(contract.program)(), setup.revision, &setup.schedule)?;
-            Ok(Replacement { address, code: compiled.code })
+            let trial = Formulas::default().compile(contract, setup.revision, &setup.schedule)?;
+            Ok(Replacement { address, code: trial.compiled.code })
         };
         contract.precompile.map(code)
     };

@@ -19,7 +19,6 @@ pub const CONTRACT: Contract = Contract {
     summary: "the sum of many points of G1's curve, such as public keys; no subgroup check, as in EIP-2537 G1ADD",
     interface: "128 bytes a point, one point at least; returns 128 bytes: the sum",
     program,
-    with_product: None,
     precompile: None,
     example,
 };

@@ -13,7 +13,6 @@ pub const CONTRACT: Contract = Contract {
     summary: "a point of the curve of G1 from its 48 compressed bytes",
     interface: "48 bytes: a compressed point; returns 128 bytes: the point as EIP-2537 has it",
     program,
-    with_product: None,
     precompile: None,
     example,
 };

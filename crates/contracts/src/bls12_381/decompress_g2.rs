@@ -13,7 +13,6 @@ pub const CONTRACT: Contract = Contract {
     summary: "a point of the twist, where G2 is, from its 96 compressed bytes",
     interface: "96 bytes: a compressed point; returns 256 bytes: the point as EIP-2537 has it",
     program,
-    with_product: None,
     precompile: None,
     example,
 };

@@ -11,7 +11,6 @@ pub const CONTRACT: Contract = Contract {
     summary: "one product in Fp2 of BLS12-381",
     interface: "256 bytes: a.c0 a.c1 b.c0 b.c1 of 64 bytes each; returns 128 bytes: c0 c1 of a·b",
     program,
-    with_product: None,
     precompile: None,
     example,
 };

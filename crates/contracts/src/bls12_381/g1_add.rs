@@ -13,7 +13,6 @@ pub const CONTRACT: Contract = Contract {
     summary: "the sum of two points of G1's curve (EIP-2537 G1ADD)",
     interface: "256 bytes: two points of 128; returns 128: their sum",
     program,
-    with_product: None,
     precompile: Some(BLS12_G1ADD),
     example,
 };

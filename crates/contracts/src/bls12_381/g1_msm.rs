@@ -13,7 +13,6 @@ pub const CONTRACT: Contract = Contract {
     summary: "the sum of products of scalars and points of G1 (EIP-2537 G1MSM)",
     interface: "160 bytes a product: a point (128), a scalar (32); returns 128: the sum of the products",
     program,
-    with_product: None,
     precompile: Some(BLS12_G1MSM),
     example,
 };

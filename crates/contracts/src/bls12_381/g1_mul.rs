@@ -14,7 +14,6 @@ pub const CONTRACT: Contract = Contract {
     summary: "a multiple of a point of G1's curve, by double and add with complete formulas; no subgroup check",
     interface: "160 bytes: a point (128 bytes, as in EIP-2537), a scalar (32); returns 128 bytes: the multiple",
     program,
-    with_product: None,
     precompile: None,
     example,
 };

@@ -13,7 +13,6 @@ pub const CONTRACT: Contract = Contract {
     summary: "the sum of two points of G2's curve (EIP-2537 G2ADD)",
     interface: "512 bytes: two points of 256; returns 256: their sum",
     program,
-    with_product: None,
     precompile: Some(BLS12_G2ADD),
     example,
 };

@@ -13,7 +13,6 @@ pub const CONTRACT: Contract = Contract {
     summary: "the sum of products of scalars and points of G2 (EIP-2537 G2MSM)",
     interface: "288 bytes a product: a point (256), a scalar (32); returns 256: the sum of the products",
     program,
-    with_product: None,
     precompile: Some(BLS12_G2MSM),
     example,
 };

@@ -14,7 +14,6 @@ pub const CONTRACT: Contract = Contract {
     summary: "a multiple of a point of G2's curve, by double and add with complete formulas; no subgroup check",
     interface: "288 bytes: a point (256 bytes, as in EIP-2537), a scalar (32); returns 256 bytes: the multiple",
     program,
-    with_product: None,
     precompile: None,
     example,
 };

@@ -13,7 +13,6 @@ pub const CONTRACT: Contract = Contract {
     interface: "2 bytes: the length of the domain separation tag, not 0; the tag; the message; returns 128 bytes: the point \
                 as EIP-2537 has it",
     program,
-    with_product: None,
     precompile: None,
     example,
 };

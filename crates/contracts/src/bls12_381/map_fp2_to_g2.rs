@@ -13,7 +13,6 @@ pub const CONTRACT: Contract = Contract {
     summary: "an element of Fp2 to a point of G2 (EIP-2537 MAP_FP2_TO_G2)",
     interface: "128 bytes: an element of Fp2, c0 then c1; returns 256 bytes: a point",
     program,
-    with_product: None,
     precompile: Some(BLS12_MAP_FP2_TO_G2),
     example,
 };

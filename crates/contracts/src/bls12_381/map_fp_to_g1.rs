@@ -13,7 +13,6 @@ pub const CONTRACT: Contract = Contract {
     summary: "an element of Fp to a point of G1 (EIP-2537 MAP_FP_TO_G1)",
     interface: "64 bytes: an element of Fp; returns 128 bytes: a point",
     program,
-    with_product: None,
     precompile: Some(BLS12_MAP_FP_TO_G1),
     example,
 };

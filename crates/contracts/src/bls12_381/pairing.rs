@@ -18,7 +18,6 @@ pub const CONTRACT: Contract = Contract {
     summary: "is the product of the pairings of all given pairs one? (EIP-2537 PAIRING_CHECK)",
     interface: "384 bytes a pair: a point of G1 (128 bytes), a point of G2 (256); returns 32 bytes, 1 or 0",
     program,
-    with_product: None,
     precompile: Some(BLS12_PAIRING_CHECK),
     example,
 };

@@ -12,7 +12,6 @@ pub const CONTRACT: Contract = Contract {
     interface: "public key and signature, compressed, 48 bytes in G1 and 96 in G2 or the other way round; the message; returns \
                 32 bytes, 1 or 0; 0 also for what is no key or no signature",
     program,
-    with_product: None,
     precompile: None,
     example,
 };

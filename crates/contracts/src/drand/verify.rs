@@ -17,7 +17,6 @@ pub const CONTRACT: Contract = Contract {
     interface: "public key and signature, compressed, 96 bytes in G2 and 48 in G1 or the other way round; the previous \
                 signature if the network is chained; the round in 8 bytes; returns 32 bytes, 1 or 0",
     program,
-    with_product: None,
     precompile: None,
     example,
 };

@@ -3,7 +3,7 @@
 use super::{miller_loop, parse_all};
 use crate::Contract;
 use residue_curves::bls12_381::constants::modulus;
-use residue_curves::published::{Fp2Product, final_exponentiation};
+use residue_curves::published::final_exponentiation;
 use residue_ir::{Machine, Numbers, Outcome, Program, record};
 use residue_modular::fields::Bls12_381Fp;
 
@@ -12,27 +12,26 @@ pub const CONTRACT: Contract = Contract {
     name: "evm384/final_exponentiation",
     summary: "the final exponentiation of BLS12-381, to 3·(p¹² − 1)/r as blst has it, as in EVM384's update 5",
     interface: "576 bytes: 12 values of 48 bytes, little-endian in Montgomery form; returns 576 bytes: the power",
-    program: || program(Fp2Product::Karatsuba),
-    with_product: Some(program),
+    program,
     precompile: None,
     example,
 };
 
 /// The text.
-pub fn text<M: Machine>(machine: &M, product: Fp2Product) {
+pub fn text<M: Machine>(machine: &M) {
     let f = parse_all(machine);
-    machine.return_mont_le(final_exponentiation(machine, product, f));
+    machine.return_mont_le(final_exponentiation(machine, f));
 }
 
 /// The program with the given product in Fp2.
-pub fn program(product: Fp2Product) -> Program {
-    record(CONTRACT.name, &modulus(), |machine| text(machine, product))
+fn program() -> Program {
+    record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
 /// The Miller loop of the generators.
 fn example() -> Vec<u8> {
     let machine = Numbers::<Bls12_381Fp>::new((miller_loop::CONTRACT.example)());
-    miller_loop::text(&machine, Fp2Product::Karatsuba);
+    miller_loop::text(&machine);
     let Outcome::Returned(value) = machine.outcome() else { panic!("the example of the Miller loop has a value") };
     value
 }

@@ -4,7 +4,7 @@ use super::{VALUE_BYTES, calldata, parse};
 use crate::Contract;
 use num_bigint::BigUint;
 use residue_curves::bls12_381::constants::{g1_generator, g2_generator, modulus};
-use residue_curves::published::{self, Fp2Product, Fp12};
+use residue_curves::published::{self, Fp12};
 use residue_curves::{Affine, Fp2};
 use residue_ir::{Machine, Program, WordOp, record};
 
@@ -14,8 +14,7 @@ pub const CONTRACT: Contract = Contract {
     summary: "the Miller loop of one pair on BLS12-381, bit for bit that of blst, as in EVM384's update 5",
     interface: "288 bytes: P.x P.y Q.x0 Q.x1 Q.y0 Q.y1 of 48 bytes each, little-endian in Montgomery form; \
                 returns 576 bytes: 12 values, Fp2 within Fp6 within Fp12",
-    program: || program(Fp2Product::Karatsuba),
-    with_product: Some(program),
+    program,
     precompile: None,
     example,
 };
@@ -27,14 +26,14 @@ const PAIR_VALUES: u32 = 6;
 pub(super) const PAIR_BYTES: u32 = PAIR_VALUES * VALUE_BYTES;
 
 /// The text.
-pub fn text<M: Machine>(machine: &M, product: Fp2Product) {
+pub fn text<M: Machine>(machine: &M) {
     let size = machine.calldata_size();
     machine.require(machine.word_op(WordOp::Eq, size, machine.small(PAIR_BYTES.into())));
-    machine.return_mont_le(pair_value(machine, product, machine.small(0)));
+    machine.return_mont_le(pair_value(machine, machine.small(0)));
 }
 
 /// The value of the pair at `offset`; one if a point of it is the identity.
-pub(super) fn pair_value<M: Machine>(machine: &M, product: Fp2Product, offset: M::Word) -> Fp12<M::Fe> {
+pub(super) fn pair_value<M: Machine>(machine: &M, offset: M::Word) -> Fp12<M::Fe> {
     let any_nonzero = |values: std::ops::Range<u32>| {
         let words = (values.start * VALUE_BYTES..values.end * VALUE_BYTES)
             .step_by(32)
@@ -47,15 +46,15 @@ pub(super) fn pair_value<M: Machine>(machine: &M, product: Fp2Product, offset: M
         finite,
         |machine| {
             let pair: (Affine<M::Fe>, Affine<Fp2<M::Fe>>) = parse(machine, offset);
-            published::miller_loop(machine, product, pair.0, pair.1)
+            published::miller_loop(machine, pair.0, pair.1)
         },
         |machine| Fp12::one(machine),
     )
 }
 
 /// The program with the given product in Fp2.
-pub fn program(product: Fp2Product) -> Program {
-    record(CONTRACT.name, &modulus(), |machine| text(machine, product))
+fn program() -> Program {
+    record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
 /// The generators.

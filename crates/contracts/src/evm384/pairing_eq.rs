@@ -6,7 +6,7 @@ use crate::Contract;
 use residue_curves::Affine;
 use residue_curves::bls12_381::constants::{g1_generator, modulus};
 use residue_curves::conditions::all_vanish;
-use residue_curves::published::{Fp2Product, Fp12, final_exponentiation, multiply};
+use residue_curves::published::{Fp12, final_exponentiation, multiply};
 use residue_ir::{Bundle, Machine, Program, WordOp, record};
 
 /// `evm384/pairing_eq`.
@@ -15,14 +15,13 @@ pub const CONTRACT: Contract = Contract {
     summary: "is the product of the pairings of all given pairs one? (as in EVM384's update 5, nothing validated)",
     interface: "288 bytes a pair, one pair at least: P.x P.y Q.x0 Q.x1 Q.y0 Q.y1 of 48 bytes each, little-endian in \
                 Montgomery form; returns 32 bytes, 1 or 0",
-    program: || program(Fp2Product::Karatsuba),
-    with_product: Some(program),
+    program,
     precompile: None,
     example,
 };
 
 /// The text.
-pub fn text<M: Machine>(machine: &M, product: Fp2Product) {
+pub fn text<M: Machine>(machine: &M) {
     let pair_bytes = machine.small(PAIR_BYTES.into());
     let size = machine.calldata_size();
     machine.require(size);
@@ -33,24 +32,21 @@ pub fn text<M: Machine>(machine: &M, product: Fp2Product) {
     let all = machine.word_op(WordOp::Add, others, machine.small(1));
     machine.repeat(all, (), |machine, turn, ()| {
         let offset = machine.bind(machine.word_op(WordOp::Mul, turn, pair_bytes));
-        let value = pair_value(machine, product, offset);
-        let so_far = machine.branch(
-            turn,
-            |machine| multiply(machine, product, machine.load(values, machine.small(0)), value),
-            |_| value,
-        );
+        let value = pair_value(machine, offset);
+        let so_far =
+            machine.branch(turn, |machine| multiply(machine, machine.load(values, machine.small(0)), value), |_| value);
         machine.store(values, machine.small(0), so_far);
     });
     let f = machine.load(values, machine.small(0));
-    let power = final_exponentiation(machine, product, f);
+    let power = final_exponentiation(machine, f);
     let mut difference = power;
     difference.c0.c0.c0 = difference.c0.c0.c0 - machine.one();
     machine.return_word(machine.is_zero(all_vanish(&difference.to_list())));
 }
 
 /// The program with the given product in Fp2.
-pub fn program(product: Fp2Product) -> Program {
-    record(CONTRACT.name, &modulus(), |machine| text(machine, product))
+fn program() -> Program {
+    record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
 /// e(g1, g2)·e(−g1, g2) = 1.

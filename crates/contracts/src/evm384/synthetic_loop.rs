@@ -4,7 +4,7 @@ use super::parse_all;
 use crate::Contract;
 use residue_curves::Fp6;
 use residue_curves::bls12_381::constants::modulus;
-use residue_curves::published::{Fp2Product, f6m_mul};
+use residue_curves::published::f6m_mul;
 use residue_ir::{Machine, Program, record};
 
 /// `evm384/synthetic_loop`.
@@ -12,8 +12,7 @@ pub const CONTRACT: Contract = Contract {
     name: "evm384/synthetic_loop",
     summary: "1350 products in Fp6 of BLS12-381, the synthetic loop of EVM384's update 2: 118,800 field operations",
     interface: "576 bytes: a b of 6 values each, 48 bytes little-endian in Montgomery form; returns 288 bytes: a·b¹³⁵⁰",
-    program: || program(Fp2Product::Karatsuba),
-    with_product: Some(program),
+    program,
     precompile: None,
     example: super::f6m_mul::example,
 };
@@ -22,13 +21,13 @@ pub const CONTRACT: Contract = Contract {
 pub const TURNS: u32 = 1350;
 
 /// The text.
-pub fn text<M: Machine>(machine: &M, product: Fp2Product) {
+pub fn text<M: Machine>(machine: &M) {
     let (a, b): (Fp6<M::Fe>, Fp6<M::Fe>) = parse_all(machine);
-    let power = machine.repeat(machine.small(TURNS.into()), a, |_, _, power| f6m_mul(product, power, b));
+    let power = machine.repeat(machine.small(TURNS.into()), a, |_, _, power| f6m_mul(power, b));
     machine.return_mont_le(power);
 }
 
 /// The program with the given product in Fp2.
-pub fn program(product: Fp2Product) -> Program {
-    record(CONTRACT.name, &modulus(), |machine| text(machine, product))
+fn program() -> Program {
+    record(CONTRACT.name, &modulus(), |machine| text(machine))
 }

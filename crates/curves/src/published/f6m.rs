@@ -1,18 +1,18 @@
 //! One product in Fp6 as the WebAssembly code of update 2 made it: 18 multiplications, 50 additions, 20 subtractions.
 
-use super::Fp2Product;
 use crate::fp2::Fp2;
+use crate::fp2::Fp2Product;
 use crate::fp6::Fp6;
 use residue_modular::Fe;
 use residue_modular::scope::enter;
 
 /// (a, b) ↦ a·b with u² = −1 as a negation: three multiplications, four additions, two subtractions; or 4, 2 and 1.
 #[must_use]
-pub fn f2m_mul<F: Fe>(product: Fp2Product, x: Fp2<F>, y: Fp2<F>) -> Fp2<F> {
+pub fn f2m_mul<F: Fe>(x: Fp2<F>, y: Fp2<F>) -> Fp2<F> {
     let _scope = enter("f2m_mul");
     let a = x.c0 * y.c0; //                            A = x₀·y₀
     let b = x.c1 * y.c1; //                            B = x₁·y₁
-    let c1 = match product {
+    let c1 = match Fp2Product::current() {
         Fp2Product::Karatsuba => {
             let c = (x.c0 + x.c1) * (y.c0 + y.c1); //  C = (x₀ + x₁)(y₀ + y₁)
             c - (a + b) //                             C − (A + B)
@@ -24,9 +24,9 @@ pub fn f2m_mul<F: Fe>(product: Fp2Product, x: Fp2<F>, y: Fp2<F>) -> Fp2<F> {
 
 /// (a, b) ↦ a·b. Devegili et al. 2006 (2006/471), §4: Karatsuba, sums of products first.
 #[must_use]
-pub fn f6m_mul<F: Fe>(product: Fp2Product, a: Fp6<F>, b: Fp6<F>) -> Fp6<F> {
+pub fn f6m_mul<F: Fe>(a: Fp6<F>, b: Fp6<F>) -> Fp6<F> {
     let _scope = enter("f6m_mul");
-    let mul = |x, y| f2m_mul(product, x, y);
+    let mul = |x, y| f2m_mul(x, y);
     let v0 = mul(a.c0, b.c0); //                                        V₀ = a₀·b₀
     let v1 = mul(a.c1, b.c1); //                                        V₁ = a₁·b₁
     let v2 = mul(a.c2, b.c2); //                                        V₂ = a₂·b₂

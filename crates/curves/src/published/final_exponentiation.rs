@@ -1,6 +1,5 @@
 //! The final exponentiation as blst runs it, to 3·(p¹² − 1)/r. Release 0.3, `final_exp` of `src/pairing.c`.
 
-use super::Fp2Product;
 use super::tower::{Fp12, cyclotomic_sqr_fp12, frobenius, inverse_fp12, multiply};
 use crate::bls12_381::constants::X_ABS;
 use crate::bls12_381::invert;
@@ -8,13 +7,13 @@ use crate::ladder::ladder_in_a_loop;
 use residue_ir::Machine;
 
 /// f ↦ f^(3(p¹² − 1)/r); 0 ↦ 0.
-pub fn final_exponentiation<M: Machine>(machine: &M, product: Fp2Product, f: Fp12<M::Fe>) -> Fp12<M::Fe> {
-    let mul = |f, g| multiply(machine, product, f, g);
-    let frobenius = |f, n| frobenius(machine, product, f, n);
-    let half = |f| power_of_half_x(machine, product, f);
-    let by_x = |f| cyclotomic_sqr_fp12(power_of_half_x(machine, product, f));
+pub fn final_exponentiation<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> Fp12<M::Fe> {
+    let mul = |f, g| multiply(machine, f, g);
+    let frobenius = |f, n| frobenius(machine, f, n);
+    let half = |f| power_of_half_x(machine, f);
+    let by_x = |f| cyclotomic_sqr_fp12(power_of_half_x(machine, f));
 
-    let inverse = inverse_fp12(product, f, |a| invert(machine, a));
+    let inverse = inverse_fp12(f, |a| invert(machine, a));
     let m = mul(f.conjugate(), inverse);
     let m = mul(m, frobenius(m, 2)); //                      m = f^((p⁶ − 1)(p² + 1))
 
@@ -33,11 +32,10 @@ pub fn final_exponentiation<M: Machine>(machine: &M, product: Fp2Product, f: Fp1
 }
 
 /// f ↦ f^(x/2) for f in the cyclotomic subgroup, as a function. `raise_to_z_div_by_2`.
-fn power_of_half_x<M: Machine>(machine: &M, product: Fp2Product, f: Fp12<M::Fe>) -> Fp12<M::Fe> {
+fn power_of_half_x<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> Fp12<M::Fe> {
     machine.function("published_power_of_half_x", f, |machine, f| {
         let square = |_: &M, power| cyclotomic_sqr_fp12(power);
-        let power =
-            ladder_in_a_loop(machine, X_ABS / 2, f, square, |machine, power| multiply(machine, product, power, f));
+        let power = ladder_in_a_loop(machine, X_ABS / 2, f, square, |machine, power| multiply(machine, power, f));
         power.conjugate() // x is negative
     })
 }

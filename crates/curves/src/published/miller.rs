@@ -1,6 +1,5 @@
 //! The Miller loop of one pair as blst runs it: Jacobian coordinates, lines with its factors. Release 0.3, `src/pairing.c`.
 
-use super::Fp2Product;
 use super::tower::{Fp12, Line, mul_by_line, mul_fp2, sqr_fp12};
 use crate::bls12_381::constants::X_ABS;
 use crate::fp2::Fp2;
@@ -31,9 +30,9 @@ fn times_two_to<F: Fe>(a: Fp2<F>, k: u32) -> Fp2<F> {
 }
 
 /// T ↦ (2T, the tangent). `line_dbl`: dbl-2009-alnr of the Explicit-Formulas Database.
-pub fn doubling_step<F: Fe>(product: Fp2Product, t: Jacobian<Fp2<F>>) -> (Jacobian<Fp2<F>>, Line<F>) {
+pub fn doubling_step<F: Fe>(t: Jacobian<Fp2<F>>) -> (Jacobian<Fp2<F>>, Line<F>) {
     let _scope = enter("doubling_step");
-    let mul = |x, y| mul_fp2(product, x, y);
+    let mul = |x, y| mul_fp2(x, y);
     let Jacobian { x: x1, y: y1, z: z1 } = t;
     let a = x1.square(); //                                          A = X₁²
     let b = y1.square(); //                                          B = Y₁²
@@ -51,13 +50,9 @@ pub fn doubling_step<F: Fe>(product: Fp2Product, t: Jacobian<Fp2<F>>) -> (Jacobi
 }
 
 /// (T, Q) ↦ (T + Q, the line through them). `line_add`: madd-2007-bl of the Explicit-Formulas Database.
-pub fn addition_step<F: Fe>(
-    product: Fp2Product,
-    t: Jacobian<Fp2<F>>,
-    q: Affine<Fp2<F>>,
-) -> (Jacobian<Fp2<F>>, Line<F>) {
+pub fn addition_step<F: Fe>(t: Jacobian<Fp2<F>>, q: Affine<Fp2<F>>) -> (Jacobian<Fp2<F>>, Line<F>) {
     let _scope = enter("addition_step");
-    let mul = |x, y| mul_fp2(product, x, y);
+    let mul = |x, y| mul_fp2(x, y);
     let Jacobian { x: x1, y: y1, z: z1 } = t;
     let zz = z1.square(); //                                Z₁Z₁ = Z₁²
     let u2 = mul(q.x, zz); //                               U₂ = x₂·Z₁Z₁
@@ -78,17 +73,12 @@ pub fn addition_step<F: Fe>(
 
 /// (P, Q) ↦ f_{x,Q}(P) with blst's factors, for points other than the identity; any other numbers, too, give what
 /// `blst_miller_loop` gives.
-pub fn miller_loop<M: Machine>(
-    machine: &M,
-    product: Fp2Product,
-    p: Affine<M::Fe>,
-    q: Affine<Fp2<M::Fe>>,
-) -> Fp12<M::Fe> {
+pub fn miller_loop<M: Machine>(machine: &M, p: Affine<M::Fe>, q: Affine<Fp2<M::Fe>>) -> Fp12<M::Fe> {
     let (zero, one) = (machine.zero(), machine.one());
     let at_p = EvaluationPoint { x: -(p.x + p.x), y: p.y + p.y };
     let start = q.to_jacobian(Fp2::new(one, zero));
     // The first doubling, of one: the accumulator is its line.
-    let (t, line) = doubling_step(product, start);
+    let (t, line) = doubling_step(start);
     let line = at(line, at_p);
     let none = Fp2::new(zero, zero);
     let f = Fp12::new(Fp6::new(line.x, line.y, none), Fp6::new(none, line.z, none));
@@ -105,14 +95,14 @@ pub fn miller_loop<M: Machine>(
         let (t, f) = machine.branch(
             hit,
             |_| {
-                let (t, line) = addition_step(product, t, q);
-                (t, mul_by_line(product, f, at(line, at_p)))
+                let (t, line) = addition_step(t, q);
+                (t, mul_by_line(f, at(line, at_p)))
             },
             |_| (t, f),
         );
-        let f = sqr_fp12(product, f);
-        let (t, line) = doubling_step(product, t);
-        (t, mul_by_line(product, f, at(line, at_p)))
+        let f = sqr_fp12(f);
+        let (t, line) = doubling_step(t);
+        (t, mul_by_line(f, at(line, at_p)))
     });
     f.conjugate() // x is negative
 }

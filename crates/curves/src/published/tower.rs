@@ -1,9 +1,9 @@
 //! The tower as blst builds it: Fp2, `Fp6 = Fp2[v]/(v³ − ξ)`, `Fp12 = Fp6[w]/(w² − v)`. Release 0.3, `src/fp12_tower.c`;
 //! each function names the one that it follows.
 
-use super::Fp2Product;
 use crate::bls12_381::constants::constants;
 use crate::fp2::Fp2;
+use crate::fp2::Fp2Product;
 use crate::fp6::Fp6;
 use num_bigint::BigUint;
 use residue_ir::Machine;
@@ -57,11 +57,11 @@ impl<F: Fe> Fp12<F> {
 
 /// (a, b) ↦ a·b: three multiplications, two additions, three subtractions; or 4, 1 and 1. `mul_fp2`.
 #[must_use]
-pub fn mul_fp2<F: Fe>(product: Fp2Product, a: Fp2<F>, b: Fp2<F>) -> Fp2<F> {
+pub fn mul_fp2<F: Fe>(a: Fp2<F>, b: Fp2<F>) -> Fp2<F> {
     let _scope = enter("fp2_mul");
     let aa = a.c0 * b.c0;
     let bb = a.c1 * b.c1;
-    let c1 = match product {
+    let c1 = match Fp2Product::current() {
         Fp2Product::Karatsuba => (a.c0 + a.c1) * (b.c0 + b.c1) - aa - bb,
         Fp2Product::Schoolbook => a.c0 * b.c1 + a.c1 * b.c0,
     };
@@ -70,9 +70,9 @@ pub fn mul_fp2<F: Fe>(product: Fp2Product, a: Fp2<F>, b: Fp2<F>) -> Fp2<F> {
 
 /// (a, b) ↦ a·b. `mul_fp6`.
 #[must_use]
-pub fn mul_fp6<F: Fe>(product: Fp2Product, a: Fp6<F>, b: Fp6<F>) -> Fp6<F> {
+pub fn mul_fp6<F: Fe>(a: Fp6<F>, b: Fp6<F>) -> Fp6<F> {
     let _scope = enter("fp6_mul");
-    let mul = |x, y| mul_fp2(product, x, y);
+    let mul = |x, y| mul_fp2(x, y);
     let t0 = mul(a.c0, b.c0);
     let t1 = mul(a.c1, b.c1);
     let t2 = mul(a.c2, b.c2);
@@ -84,11 +84,11 @@ pub fn mul_fp6<F: Fe>(product: Fp2Product, a: Fp6<F>, b: Fp6<F>) -> Fp6<F> {
 
 /// a ↦ a². `sqr_fp6`.
 #[must_use]
-pub fn sqr_fp6<F: Fe>(product: Fp2Product, a: Fp6<F>) -> Fp6<F> {
+pub fn sqr_fp6<F: Fe>(a: Fp6<F>) -> Fp6<F> {
     let _scope = enter("fp6_square");
     let s0 = a.c0.square(); //                                                  a₀²
-    let m01 = mul_fp2(product, a.c0, a.c1).double(); //                         2·a₀·a₁
-    let m12 = mul_fp2(product, a.c1, a.c2).double(); //                         2·a₁·a₂
+    let m01 = mul_fp2(a.c0, a.c1).double(); //                         2·a₀·a₁
+    let m12 = mul_fp2(a.c1, a.c2).double(); //                         2·a₁·a₂
     let s2 = a.c2.square(); //                                                  a₂²
     let c2 = (a.c2 + a.c1 + a.c0).square() - s0 - s2 - m01 - m12; //            a₁² + 2·a₀·a₂
     Fp6::new(m12.mul_by_nonresidue() + s0, s2.mul_by_nonresidue() + m01, c2)
@@ -96,42 +96,42 @@ pub fn sqr_fp6<F: Fe>(product: Fp2Product, a: Fp6<F>) -> Fp6<F> {
 
 /// (a, b) ↦ a·b: 54 multiplications, 115 additions, 109 subtractions. `mul_fp12`.
 #[must_use]
-pub fn mul_fp12<F: Fe>(product: Fp2Product, a: Fp12<F>, b: Fp12<F>) -> Fp12<F> {
+pub fn mul_fp12<F: Fe>(a: Fp12<F>, b: Fp12<F>) -> Fp12<F> {
     let _scope = enter("fp12_mul");
-    let t0 = mul_fp6(product, a.c0, b.c0);
-    let t1 = mul_fp6(product, a.c1, b.c1);
-    let c1 = mul_fp6(product, b.c0 + b.c1, a.c0 + a.c1) - t0 - t1; //   a₀·b₁ + a₁·b₀
+    let t0 = mul_fp6(a.c0, b.c0);
+    let t1 = mul_fp6(a.c1, b.c1);
+    let c1 = mul_fp6(b.c0 + b.c1, a.c0 + a.c1) - t0 - t1; //   a₀·b₁ + a₁·b₀
     Fp12::new(t0 + t1.mul_by_v(), c1) //                                a₀·b₀ + v·a₁·b₁
 }
 
 /// f ↦ f². `sqr_fp12`.
 #[must_use]
-pub fn sqr_fp12<F: Fe>(product: Fp2Product, a: Fp12<F>) -> Fp12<F> {
+pub fn sqr_fp12<F: Fe>(a: Fp12<F>) -> Fp12<F> {
     let _scope = enter("fp12_square");
-    let t0 = mul_fp6(product, a.c0 + a.c1, a.c0 + a.c1.mul_by_v()); //  (a₀ + a₁)(a₀ + v·a₁)
-    let t1 = mul_fp6(product, a.c0, a.c1); //                           a₀·a₁
+    let t0 = mul_fp6(a.c0 + a.c1, a.c0 + a.c1.mul_by_v()); //  (a₀ + a₁)(a₀ + v·a₁)
+    let t1 = mul_fp6(a.c0, a.c1); //                           a₀·a₁
     Fp12::new(t0 - t1 - t1.mul_by_v(), t1 + t1)
 }
 
 /// (f, l) ↦ f·l with thirteen products in Fp2. `mul_by_xy00z0_fp12`.
 #[must_use]
-pub fn mul_by_line<F: Fe>(product: Fp2Product, a: Fp12<F>, line: Line<F>) -> Fp12<F> {
+pub fn mul_by_line<F: Fe>(a: Fp12<F>, line: Line<F>) -> Fp12<F> {
     let _scope = enter("fp12_mul_by_line");
-    let t0 = mul_by_xy0(product, a.c0, line.x, line.y);
-    let t1 = mul_by_0y0(product, a.c1, line.z);
-    let c1 = mul_by_xy0(product, a.c0 + a.c1, line.x, line.y + line.z) - t0 - t1;
+    let t0 = mul_by_xy0(a.c0, line.x, line.y);
+    let t1 = mul_by_0y0(a.c1, line.z);
+    let c1 = mul_by_xy0(a.c0 + a.c1, line.x, line.y + line.z) - t0 - t1;
     Fp12::new(t0 + t1.mul_by_v(), c1)
 }
 
 /// (a, y) ↦ a·y·v. `mul_by_0y0_fp6`.
-fn mul_by_0y0<F: Fe>(product: Fp2Product, a: Fp6<F>, y: Fp2<F>) -> Fp6<F> {
-    let mul = |x| mul_fp2(product, x, y);
+fn mul_by_0y0<F: Fe>(a: Fp6<F>, y: Fp2<F>) -> Fp6<F> {
+    let mul = |x| mul_fp2(x, y);
     Fp6::new(mul(a.c2).mul_by_nonresidue(), mul(a.c0), mul(a.c1))
 }
 
 /// (a, x, y) ↦ a·(x + y·v). `mul_by_xy0_fp6`.
-fn mul_by_xy0<F: Fe>(product: Fp2Product, a: Fp6<F>, x: Fp2<F>, y: Fp2<F>) -> Fp6<F> {
-    let mul = |a, b| mul_fp2(product, a, b);
+fn mul_by_xy0<F: Fe>(a: Fp6<F>, x: Fp2<F>, y: Fp2<F>) -> Fp6<F> {
+    let mul = |a, b| mul_fp2(a, b);
     let t0 = mul(a.c0, x);
     let t1 = mul(a.c1, y);
     let t3 = mul(a.c2, y).mul_by_nonresidue();
@@ -142,16 +142,16 @@ fn mul_by_xy0<F: Fe>(product: Fp2Product, a: Fp6<F>, x: Fp2<F>, y: Fp2<F>) -> Fp
 
 /// f ↦ f⁻¹, where `invert` inverts in Fp; 0 ↦ 0 if it does so. `inverse_fp12`.
 #[must_use]
-pub fn inverse_fp12<F: Fe>(product: Fp2Product, a: Fp12<F>, invert: impl FnOnce(F) -> F) -> Fp12<F> {
+pub fn inverse_fp12<F: Fe>(a: Fp12<F>, invert: impl FnOnce(F) -> F) -> Fp12<F> {
     let _scope = enter("fp12_inverse");
-    let norm = sqr_fp6(product, a.c0) - sqr_fp6(product, a.c1).mul_by_v();
-    let inverse = inverse_fp6(product, norm, invert);
-    Fp12::new(mul_fp6(product, a.c0, inverse), -mul_fp6(product, a.c1, inverse))
+    let norm = sqr_fp6(a.c0) - sqr_fp6(a.c1).mul_by_v();
+    let inverse = inverse_fp6(norm, invert);
+    Fp12::new(mul_fp6(a.c0, inverse), -mul_fp6(a.c1, inverse))
 }
 
 /// `inverse_fp6`.
-fn inverse_fp6<F: Fe>(product: Fp2Product, a: Fp6<F>, invert: impl FnOnce(F) -> F) -> Fp6<F> {
-    let mul = |x, y| mul_fp2(product, x, y);
+fn inverse_fp6<F: Fe>(a: Fp6<F>, invert: impl FnOnce(F) -> F) -> Fp6<F> {
+    let mul = |x, y| mul_fp2(x, y);
     let c0 = a.c0.square() - mul(a.c1, a.c2).mul_by_nonresidue(); //    C₀ = a₀² − ξ·a₁·a₂
     let c1 = a.c2.square().mul_by_nonresidue() - mul(a.c0, a.c1); //    C₁ = ξ·a₂² − a₀·a₁
     let c2 = a.c1.square() - mul(a.c0, a.c2); //                        C₂ = a₁² − a₀·a₂
@@ -184,15 +184,15 @@ pub fn cyclotomic_sqr_fp12<F: Fe>(a: Fp12<F>) -> Fp12<F> {
 }
 
 /// f ↦ f^(pⁿ), n from 1 to 3. `frobenius_map_fp12`.
-pub fn frobenius<M: Machine>(machine: &M, product: Fp2Product, f: Fp12<M::Fe>, n: u32) -> Fp12<M::Fe> {
+pub fn frobenius<M: Machine>(machine: &M, f: Fp12<M::Fe>, n: u32) -> Fp12<M::Fe> {
     let _scope = enter("frobenius");
     let [g1, g2, g4] = frobenius_coefficients(n);
     let lift = |value: &Fp2<BigUint>| Fp2::new(machine.constant(&value.c0), machine.constant(&value.c1));
     let (g1, g2, g4) = (lift(&g1), lift(&g2), machine.constant(&g4.c0));
     let map2 = |a: Fp2<M::Fe>| if n % 2 == 1 { a.conjugate() } else { a };
-    let map6 = |a: Fp6<M::Fe>| Fp6::new(map2(a.c0), mul_fp2(product, map2(a.c1), g2), map2(a.c2).scale(g4));
+    let map6 = |a: Fp6<M::Fe>| Fp6::new(map2(a.c0), mul_fp2(map2(a.c1), g2), map2(a.c2).scale(g4));
     let c1 = map6(f.c1);
-    let mul = |x| mul_fp2(product, x, g1);
+    let mul = |x| mul_fp2(x, g1);
     Fp12::new(map6(f.c0), Fp6::new(mul(c1.c0), mul(c1.c1), mul(c1.c2)))
 }
 
@@ -210,6 +210,6 @@ fn frobenius_coefficients(n: u32) -> [Fp2<BigUint>; 3] {
 }
 
 /// (f, g) ↦ f·g, as a function.
-pub fn multiply<M: Machine>(machine: &M, product: Fp2Product, f: Fp12<M::Fe>, g: Fp12<M::Fe>) -> Fp12<M::Fe> {
-    machine.function("published_mul_fp12", (f, g), |_, (f, g)| mul_fp12(product, f, g))
+pub fn multiply<M: Machine>(machine: &M, f: Fp12<M::Fe>, g: Fp12<M::Fe>) -> Fp12<M::Fe> {
+    machine.function("published_mul_fp12", (f, g), |_, (f, g)| mul_fp12(f, g))
 }

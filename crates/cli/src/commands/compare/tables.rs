@@ -110,7 +110,7 @@ impl Comparison {
     /// The schedule of a row, with the formulas if they were asked for.
     fn schedule(&self, row: &Row) -> String {
         let schedule = row.setup.schedule.name();
-        match row.f2mul.filter(|_| self.is_choice_shown) {
+        match Some(row.f2mul).filter(|_| self.is_choice_shown) {
             Some(multiplications) => format!("{schedule}, f2mul {multiplications}"),
             None => schedule.to_owned(),
         }

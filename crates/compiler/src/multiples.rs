@@ -1,0 +1,204 @@
+//! Small multiples: additions that make k·x of x can be one multiplication by the constant k.
+//!
+//! Formulas double and add, since additions are cheap wherever formulas are published. Where an instruction costs as much to
+//! call as to execute, or multiplication is priced near addition, a product is cheaper. Which of them pays depends on the
+//! schedule and on what the constants cost; whoever compiles tries both.
+
+use crate::simplify::{drop_unread, operands_mut};
+use num_bigint::BigUint;
+use residue_ir::program::{Block, ConstantId, Function, Op, OpKind, Operand, Program, Region, Statement, Value};
+use std::collections::{HashMap, HashSet};
+
+/// How small multiples are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum SmallMultiples {
+    /// As the program's text makes them: by additions.
+    #[default]
+    AsWritten,
+    /// By a product where that saves three additions or more.
+    ProductForThree,
+    /// By a product where that saves two additions or more.
+    ProductForTwo,
+}
+
+impl SmallMultiples {
+    /// Every way.
+    pub const ALL: [SmallMultiples; 3] = [Self::AsWritten, Self::ProductForThree, Self::ProductForTwo];
+
+    /// From how many additions on a product takes their place.
+    pub const fn product_from(self) -> Option<u32> {
+        match self {
+            SmallMultiples::AsWritten => None,
+            SmallMultiples::ProductForThree => Some(3),
+            SmallMultiples::ProductForTwo => Some(2),
+        }
+    }
+}
+
+/// Multiples from this on are left as they are. None of our formulas comes near it.
+pub(crate) const MULTIPLE_END: u64 = 1 << 16;
+
+/// The same program with its small multiples made in the given way.
+pub(crate) fn make(program: &mut Program, multiples: SmallMultiples) {
+    let Some(product_from) = multiples.product_from() else { return };
+    let Program { functions, constants, modulus, .. } = program;
+    for function in functions {
+        let mut making = Making { reads: reads(function), product_from, modulus, constants };
+        making.region(&mut function.body);
+        drop_unread(function);
+    }
+}
+
+/// How often each value of `function` is read.
+fn reads(function: &mut Function) -> HashMap<Value, usize> {
+    fn count<'a>(reads: &mut HashMap<Value, usize>, operands: impl IntoIterator<Item = &'a Operand>) {
+        for value in operands.into_iter().filter_map(|operand| operand.value()) {
+            *reads.entry(value).or_insert(0) += 1;
+        }
+    }
+    fn region(reads: &mut HashMap<Value, usize>, inner: &mut Region) {
+        for statement in &mut inner.statements {
+            match statement {
+                Statement::Block(block) => block.ops.iter().for_each(|(_, op)| count(reads, [&op.x, &op.y])),
+                Statement::Repeat(repeat) => {
+                    count(reads, repeat.initial.iter().chain(&repeat.next));
+                    region(reads, &mut repeat.body);
+                }
+                Statement::Branch(branch) => {
+                    count(reads, branch.then_values.iter().chain(&branch.otherwise_values));
+                    region(reads, &mut branch.then);
+                    region(reads, &mut branch.otherwise);
+                }
+                other => count(reads, operands_mut(other).into_iter().map(|operand| &*operand)),
+            }
+        }
+    }
+    let mut reads_of = HashMap::new();
+    count(&mut reads_of, &function.results);
+    region(&mut reads_of, &mut function.body);
+    reads_of
+}
+
+struct Making<'a> {
+    reads: HashMap<Value, usize>,
+    product_from: u32,
+    modulus: &'a BigUint,
+    constants: &'a mut Vec<BigUint>,
+}
+
+/// A value as a multiple of another of its block.
+#[derive(Clone, Copy)]
+struct Multiple {
+    of: Operand,
+    factor: u64,
+    /// Additions that serve this value alone.
+    additions: u32,
+    /// Operands that serve this value alone, and are multiples themselves.
+    own: [Option<Value>; 2],
+}
+
+impl Making<'_> {
+    fn region(&mut self, region: &mut Region) {
+        for statement in &mut region.statements {
+            match statement {
+                Statement::Block(block) => self.block(block),
+                Statement::Repeat(repeat) => self.region(&mut repeat.body),
+                Statement::Branch(branch) => {
+                    self.region(&mut branch.then);
+                    self.region(&mut branch.otherwise);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// From the end, so that of a chain the last multiple becomes a product, and what led to it nothing.
+    fn block(&mut self, block: &mut Block) {
+        let known = self.multiples(block);
+        let mut superfluous: HashSet<Value> = HashSet::new();
+        for (value, op) in block.ops.iter_mut().rev() {
+            let Some(multiple) = known.get(value) else { continue };
+            let is_long = multiple.additions >= self.product_from && BigUint::from(multiple.factor) < *self.modulus;
+            if superfluous.contains(value) || is_long {
+                superfluous.extend(multiple.own.iter().flatten());
+            }
+            if is_long && !superfluous.contains(value) {
+                *op = Op { kind: OpKind::Mul, x: multiple.of, y: Operand::Constant(self.constant(multiple.factor)) };
+            }
+        }
+    }
+
+    /// The values of `block` that are multiples.
+    fn multiples(&self, block: &Block) -> HashMap<Value, Multiple> {
+        let mut known: HashMap<Value, Multiple> = HashMap::new();
+        for &(value, Op { kind, x, y }) in &block.ops {
+            let of = |operand: Operand| {
+                let itself = Multiple { of: operand, factor: 1, additions: 0, own: [None; 2] };
+                operand.value().and_then(|value| known.get(&value)).copied().unwrap_or(itself)
+            };
+            let (a, b) = (of(x), of(y));
+            if kind != OpKind::Add || a.of != b.of || a.factor + b.factor >= MULTIPLE_END || a.of.value().is_none() {
+                continue;
+            }
+            let times = if x == y { 2 } else { 1 };
+            let own = |operand: Operand| {
+                operand.value().filter(|value| known.contains_key(value) && self.reads.get(value) == Some(&times))
+            };
+            let own = [own(x), own(y).filter(|_| x != y)];
+            let inner: u32 = own.iter().flatten().map(|value| known[value].additions).sum();
+            known.insert(value, Multiple { of: a.of, factor: a.factor + b.factor, additions: inner + 1, own });
+        }
+        known
+    }
+
+    fn constant(&mut self, factor: u64) -> ConstantId {
+        let factor = BigUint::from(factor);
+        let place = self.constants.iter().position(|constant| *constant == factor).unwrap_or_else(|| {
+            self.constants.push(factor);
+            self.constants.len() - 1
+        });
+        ConstantId(u32::try_from(place).expect("constants are few"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use residue_ir::text;
+
+    #[track_caller]
+    fn check(multiples: SmallMultiples, body: &str, expected: &str) {
+        let program = |constants: &str, body: &str| {
+            let text = format!(
+                "program \"p\" modulus 0x61 {constants} function f0 \"start\" () -> () values 10 {{
+                 word w0 = 0x0 parse w0 bytes 1 -> v0 parse w0 bytes 1 -> v1 {body} return_elements (v9) bytes 1 }}"
+            );
+            text::parse(&text).unwrap()
+        };
+        let mut made = program("", body);
+        make(&mut made, multiples);
+        let constants: String =
+            (0..).zip(&made.constants).map(|(number, value)| format!("constant c{number} = {value:#x} ")).collect();
+        assert_eq!(text::print(&made), text::print(&program(&constants, expected)));
+    }
+
+    #[test]
+    fn chains_of_additions_become_products_where_they_are_long_enough() {
+        let four = "block { v2 = add v0 v0 v3 = add v2 v2 v9 = mul v3 v1 }";
+        check(SmallMultiples::AsWritten, four, four);
+        check(SmallMultiples::ProductForThree, four, four);
+        check(SmallMultiples::ProductForTwo, four, "block { v3 = mul v0 c0 v9 = mul v3 v1 }");
+        let five = "block { v2 = add v0 v0 v3 = add v2 v2 v4 = add v3 v0 v9 = mul v4 v1 }";
+        for multiples in [SmallMultiples::ProductForThree, SmallMultiples::ProductForTwo] {
+            check(multiples, five, "block { v4 = mul v0 c0 v9 = mul v4 v1 }");
+        }
+    }
+
+    #[test]
+    fn additions_that_others_read_are_not_saved() {
+        let body = "block { v2 = add v0 v0 v3 = add v2 v2 v9 = mul v3 v2 }";
+        check(SmallMultiples::ProductForTwo, body, body);
+        let sums = "block { v2 = add v0 v1 v3 = add v2 v0 v9 = add v3 v1 }";
+        check(SmallMultiples::ProductForTwo, sums, sums);
+    }
+}
