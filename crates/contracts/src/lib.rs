@@ -38,6 +38,7 @@ pub struct Contract {
 /// Every contract.
 pub const CONTRACTS: &[Contract] = &[
     bls12_381::pairing::CONTRACT,
+    bls12_381::pairing_witness::CONTRACT,
     bls12_381::g1_add::CONTRACT,
     bls12_381::g1_msm::CONTRACT,
     bls12_381::g2_add::CONTRACT,
