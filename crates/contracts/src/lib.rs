@@ -9,6 +9,7 @@
 pub mod bls12_381;
 pub mod drand;
 pub mod evm384;
+pub mod kzg;
 
 use residue_curves::published::Fp2Product;
 use residue_engine::Fork;
@@ -52,6 +53,7 @@ pub const CONTRACTS: &[Contract] = &[
     bls12_381::hash_to_g2::CONTRACT,
     bls12_381::verify::CONTRACT,
     drand::verify::CONTRACT,
+    kzg::point_evaluation::CONTRACT,
     bls12_381::fp2_mul::CONTRACT,
     bls12_381::g1_mul::CONTRACT,
     bls12_381::g2_mul::CONTRACT,
