@@ -18,6 +18,7 @@ pub mod map_fp2_to_g2;
 pub mod map_fp_to_g1;
 mod msm;
 pub mod pairing;
+pub mod pairing_witness;
 pub(crate) mod signature;
 mod sum;
 mod tagged;

@@ -9,6 +9,7 @@
 pub mod bls12_381;
 pub mod drand;
 pub mod evm384;
+pub mod kzg;
 mod ways;
 
 pub use ways::{Trial, Ways, WaysError};
@@ -37,6 +38,7 @@ pub struct Contract {
 /// Every contract.
 pub const CONTRACTS: &[Contract] = &[
     bls12_381::pairing::CONTRACT,
+    bls12_381::pairing_witness::CONTRACT,
     bls12_381::g1_add::CONTRACT,
     bls12_381::g1_msm::CONTRACT,
     bls12_381::g2_add::CONTRACT,
@@ -50,6 +52,7 @@ pub const CONTRACTS: &[Contract] = &[
     bls12_381::hash_to_g2::CONTRACT,
     bls12_381::verify::CONTRACT,
     drand::verify::CONTRACT,
+    kzg::point_evaluation::CONTRACT,
     bls12_381::fp2_mul::CONTRACT,
     bls12_381::g1_mul::CONTRACT,
     bls12_381::g2_mul::CONTRACT,

@@ -1,16 +1,20 @@
 //! The tables of `docs/eip2537.md` are what the contracts cost.
 //!
-//! They stand between `<!-- contracts -->` or `<!-- beyond -->` and the `<!-- end -->` behind. If a contract or the compiler
-//! changes, this writes them anew, for review with the change: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts --test eip2537_page`.
+//! If a contract or the compiler changes, this writes them anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts --test
+//! eip2537_page`.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 #[allow(dead_code, reason = "the file is shared with the tests of the pairing check")]
 #[path = "pairing/points.rs"]
 mod points;
 
+#[path = "page/mod.rs"]
+mod page;
+
 use std::fmt::Write;
 
 use blst::min_sig::SecretKey;
+use page::{grouped, ratio};
 use points::{Seeded, encode1, encode2, fq};
 use residue_compiler::compile;
 use residue_contracts::find;
@@ -18,11 +22,6 @@ use residue_curves::bls12_381::hash_to_curve::{SIGNATURE_TAG_G1, SIGNATURE_TAG_G
 use residue_engine::{Engine, EngineConfig, Halt};
 use residue_ir::{Outcome, evaluate};
 use residue_isa::{GasSchedule, Revision};
-
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/eip2537.md");
-const BEGIN: &str = "<!-- contracts -->\n";
-const BEGIN_BEYOND: &str = "<!-- beyond -->\n";
-const END: &str = "<!-- end -->";
 
 /// More than any row takes.
 const GAS: u64 = 16_777_216;
@@ -90,13 +89,6 @@ fn tagged(tag: &[u8]) -> Vec<u8> {
     [&u16::try_from(tag.len()).unwrap().to_be_bytes()[..], tag, &[0x5a; 32]].concat()
 }
 
-/// 1234567 ↦ 1 234 567, as in the other pages.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().map(|group| str::from_utf8(group).unwrap()).collect();
-    groups.join(" ")
-}
-
 fn table() -> String {
     let revision = Revision::Eip6690_2024;
     let schedule = GasSchedule::default_for(revision).unwrap();
@@ -119,12 +111,11 @@ fn table() -> String {
             let outcome = counted.outcome;
             assert_eq!((outcome.halt, outcome.output), (Halt::Return, native.output), "{name}, {count}");
             let split = counted.gas_split;
-            let thousandths = (1000 * outcome.gas_used + native.gas_used / 2) / native.gas_used;
+            let ratio = ratio(outcome.gas_used, native.gas_used);
             let gas = [outcome.gas_used, native.gas_used].map(grouped).join(" | ");
             let split = [split.arithmetic, split.transfer, split.memory, split.control].map(grouped).join(" | ");
             let sizes = [compiled.code.len(), usize::try_from(compiled.slots).unwrap(), outcome.memory.len()];
             let sizes = sizes.map(|size| grouped(size as u64)).join(" | "); // usize to u64 widens
-            let ratio = format!("{}.{:03}", thousandths / 1000, thousandths % 1000);
             writeln!(text, "| `{name}` | {count} | {gas} | {ratio} | {split} | {sizes} |").unwrap();
         }
     }
@@ -147,11 +138,7 @@ fn table_beyond() -> String {
         assert_eq!(counted.outcome.halt, Halt::Return, "{name}, {what}");
         assert_eq!(Outcome::Returned(counted.outcome.output), evaluate(&program, &input()), "{name}, {what}");
         let gas = counted.outcome.gas_used;
-        let ratio = |today: u64| {
-            let thousandths = (1000 * gas + today / 2) / today;
-            format!("{} | {}.{:03}", grouped(today), thousandths / 1000, thousandths % 1000)
-        };
-        let today = today.map_or("– | –".to_owned(), ratio);
+        let today = today.map_or("– | –".to_owned(), |today| format!("{} | {}", grouped(today), ratio(gas, today)));
         let split = counted.gas_split;
         let split = [split.arithmetic, split.transfer, split.memory, split.control].map(grouped).join(" | ");
         let code_bytes = grouped(code.len() as u64); // usize to u64 widens
@@ -160,20 +147,8 @@ fn table_beyond() -> String {
     text
 }
 
-/// `page` with what stands behind `begin` replaced.
-fn with_table(page: &str, begin: &str, table: &str) -> String {
-    let (before, rest) = page.split_once(begin).unwrap();
-    let (_, after) = rest.split_once(END).unwrap();
-    format!("{before}{begin}\n{table}\n{END}{after}")
-}
-
 #[test]
 fn the_tables_of_the_page_are_what_the_contracts_cost() {
-    let page = std::fs::read_to_string(PAGE).unwrap();
-    let made = with_table(&with_table(&page, BEGIN, &table()), BEGIN_BEYOND, &table_beyond());
-    if std::env::var_os("RESIDUE_WRITE_TABLES").is_some() {
-        std::fs::write(PAGE, made).unwrap();
-        return;
-    }
-    assert_eq!(page, made, "docs/eip2537.md is out of step; this file says how to remake it");
+    page::hold("contracts", &table());
+    page::hold("beyond", &table_beyond());
 }

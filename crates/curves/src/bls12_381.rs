@@ -14,6 +14,7 @@ pub mod isogeny;
 pub mod map_g1;
 pub mod map_g2;
 pub mod miller;
+pub mod residue_witness;
 pub mod sum_of_products;
 pub mod torsion;
 
@@ -21,6 +22,7 @@ pub use constants::X_ABS;
 pub use final_exponentiation::{final_exponentiation, is_final_exponentiation_one};
 pub use groups::{G1, G2, Group, to_affine};
 pub use miller::{Pairs, miller_loop};
+pub use residue_witness::Witness;
 pub use sum_of_products::{ProductGroup, SumOfProducts};
 
 use crate::base_chain::pow_in_base;

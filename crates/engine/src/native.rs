@@ -6,6 +6,8 @@ use thiserror::Error;
 
 use crate::fork::Fork;
 
+/// EIP-4844's point evaluation.
+pub const KZG_POINT_EVALUATION: u16 = 0x0a;
 /// EIP-2537 `BLS12_G1ADD`.
 pub const BLS12_G1ADD: u16 = 0x0b;
 /// EIP-2537 `BLS12_G1MSM`.

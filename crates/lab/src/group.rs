@@ -9,7 +9,7 @@ use crate::machine::Machine;
 use crate::record::{Record, Row};
 use crate::subjects::Subjects;
 use crate::table::{Column, Table};
-use crate::{comparison, go, instructions, operations, pairing};
+use crate::{comparison, eip2537, go, instructions, operations, pairing};
 
 /// Measurements that belong together.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +27,8 @@ pub struct Group {
 }
 
 /// Every group.
-pub const GROUPS: &[Group] = &[instructions::GROUP, pairing::GROUP, operations::GROUP, comparison::GROUP];
+pub const GROUPS: &[Group] =
+    &[instructions::GROUP, pairing::GROUP, eip2537::GROUP, operations::GROUP, comparison::GROUP];
 
 /// How much is done for the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,7 +120,7 @@ mod tests {
     fn groups_have_different_names_that_fit_into_paths() {
         for (index, group) in GROUPS.iter().enumerate() {
             assert_eq!(GROUPS.iter().position(|other| other.name == group.name), Some(index));
-            assert!(group.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'));
+            assert!(group.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'));
             assert_eq!(find(group.name).map(|found| found.summary), Some(group.summary));
         }
     }

@@ -1,8 +1,8 @@
 //! Measurements beside native libraries, and their records.
 //!
 //! Read in this order: [`group`] is the table of what can be measured; [`harness`] runs subjects in turn and checks every
-//! answer; [`statistics`] makes medians of samples; [`instructions`], [`pairing`], [`operations`] and [`comparison`] are the
-//! groups, [`subjects`] chooses whom they measure; [`record`] is what a measurement leaves behind, with the [`machine`] that it
+//! answer; [`statistics`] makes medians of samples; [`instructions`], [`pairing`], [`eip2537`], [`operations`] and
+//! [`comparison`] are the groups, [`subjects`] chooses whom they measure; [`record`] is what a measurement leaves behind, with the [`machine`] that it
 //! was made on; [`table`] arranges it for people. [`measure`] times every opcode, [`price`] makes gas schedules of such a record;
 //! [`trace`] and [`profile`] look into one execution; [`programs`] runs the published programs, [`figures`] sets them beside
 //! [`published`] values, [`report`] makes one page of all; [`attack`] searches for what the prices do not cover.
@@ -16,6 +16,7 @@ pub mod attack;
 pub mod clock;
 pub mod comparison;
 pub mod date;
+pub mod eip2537;
 pub mod engines;
 pub mod environment;
 pub mod error;

@@ -29,6 +29,7 @@ pub const GROUP: Group = Group {
     columns: &[
         Column::nanoseconds("ns", Quantity::Time),
         Column::ratio("/ blst", Quantity::Time, &["blst"]),
+        Column::ratio("/ precompile", Quantity::Time, &["precompile"]),
         Column::whole("gas", Quantity::Gas),
     ],
     compares_libraries: true,
@@ -59,6 +60,10 @@ pub(crate) enum Operation {
     SyntheticLoop,
     /// The pairing check.
     Pairing,
+    /// The sum of two points of G1.
+    G1Add,
+    /// The sum of two points of G2.
+    G2Add,
     /// A multiple of a point of G1.
     G1Mul,
     /// A multiple of a point of G2.
@@ -104,7 +109,8 @@ const fn by_precompile(task: Task, address: u16) -> Task {
 /// Every operation.
 pub(crate) const TASKS: &[Task] = {
     use residue_engine::native::{
-        BLS12_G1MSM, BLS12_G2MSM, BLS12_MAP_FP_TO_G1, BLS12_MAP_FP2_TO_G2, BLS12_PAIRING_CHECK,
+        BLS12_G1ADD, BLS12_G1MSM, BLS12_G2ADD, BLS12_G2MSM, BLS12_MAP_FP_TO_G1, BLS12_MAP_FP2_TO_G2,
+        BLS12_PAIRING_CHECK,
     };
     let bits: fn(&Effort) -> Vec<usize> = |_| vec![381];
     let one: fn(&Effort) -> Vec<usize> = |_| vec![1];
@@ -122,6 +128,8 @@ pub(crate) const TASKS: &[Task] = {
         ),
         by_contract(task(Operation::SyntheticLoop, "synthetic-loop", 1, |_| vec![1350]), "evm384/synthetic_loop"),
         by_precompile(task(Operation::Pairing, "pairing", 1, |effort| effort.pairs.to_vec()), BLS12_PAIRING_CHECK),
+        by_precompile(task(Operation::G1Add, "g1-add", 1, one), BLS12_G1ADD),
+        by_precompile(task(Operation::G2Add, "g2-add", 1, one), BLS12_G2ADD),
         by_contract(by_precompile(task(Operation::G1Mul, "g1-mul", 1, one), BLS12_G1MSM), "bls12_381/g1_mul"),
         by_contract(by_precompile(task(Operation::G2Mul, "g2-mul", 1, one), BLS12_G2MSM), "bls12_381/g2_mul"),
         by_precompile(task(Operation::G1Msm, "g1-msm", 1, points), BLS12_G1MSM),
@@ -207,14 +215,20 @@ impl<'a> Job<'a> {
         }
         let expected = reference.ok_or(LabError::NoAnswer { operation: self.task.name })?;
         let mut rows = Vec::new();
+        let mut price = None;
         if let Some(address) = self.task.precompile
             && effort.subjects.include("precompile")
         {
             let first = precompile::once(address, &self.input)?;
             rows.push(Row::exact(name_in("precompile"), Quantity::Gas, contract::number(first.gas_used)));
+            price = Some(contract::number(first.gas_used));
             runs.push((name_in("precompile"), precompile::run(address, &self.input)));
         }
         for (name, run, known) in self.engines.runs(&self.input, name_in, effort)? {
+            let gas = known.iter().find(|row| row.quantity == Quantity::Gas).map(|row| row.spread.median);
+            if let (Some(gas), Some(price)) = (gas, price) {
+                rows.push(Row::ratio(&name, Quantity::Gas, &[gas], (&name_in("precompile"), &[price])));
+            }
             runs.push((name, run));
             rows.extend(known);
         }
@@ -223,7 +237,10 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Measures jobs in the same rounds: times, ratios to blst, and what needs no timing.
+/// Who the others are compared with.
+const BASELINES: [&str; 2] = ["blst", "precompile"];
+
+/// Measures jobs in the same rounds: times, ratios to blst and to the precompile, and what needs no timing.
 pub(crate) fn measure_together(
     jobs: &[&Job<'_>],
     effort: &Effort,
@@ -232,7 +249,7 @@ pub(crate) fn measure_together(
     let (mut subjects, mut known, mut chains) = (Vec::new(), Vec::new(), Vec::new());
     for job in jobs {
         let (of_job, rows) = job.subjects(effort)?;
-        chains.extend(of_job.iter().map(|_| (f64::from(job.task.chain), job.name_in("blst"))));
+        chains.extend(of_job.iter().map(|_| (f64::from(job.task.chain), BASELINES.map(|layer| job.name_in(layer)))));
         subjects.extend(of_job);
         known.extend(rows);
     }
@@ -242,15 +259,15 @@ pub(crate) fn measure_together(
         done += 1;
         observer(Progress { step: &step, done, total: effort.rounds });
     })?;
-    let each = |(sample, (chain, _)): (crate::harness::Sample, &(f64, String))| {
+    let each = |(sample, (chain, _)): (crate::harness::Sample, &(f64, [String; 2]))| {
         (sample.name, sample.times_ns.iter().map(|time_ns| time_ns / chain).collect())
     };
     let times_ns: Vec<(String, Vec<f64>)> = samples.into_iter().zip(&chains).map(each).collect();
     let mut rows = Vec::new();
-    for ((name, times), (_, blst)) in times_ns.iter().zip(&chains) {
+    for ((name, times), (_, baselines)) in times_ns.iter().zip(&chains) {
         rows.push(Row::new(name, Quantity::Time, times));
-        if let Some((_, blst_times)) = times_ns.iter().find(|(other, _)| other == blst && other != name) {
-            rows.push(Row::ratio(name, Quantity::Time, times, (blst, blst_times)));
+        for (other, baseline) in times_ns.iter().filter(|(other, _)| baselines.contains(other) && other != name) {
+            rows.push(Row::ratio(name, Quantity::Time, times, (other, baseline)));
         }
     }
     rows.extend(known);

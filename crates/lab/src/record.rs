@@ -71,6 +71,8 @@ pub enum Quantity {
     GasMemory,
     /// Gas of the rest.
     GasControl,
+    /// What the time of one warm execution would cost at the anchor of 10 ns per gas.
+    GasByTime,
     /// Size of the code.
     CodeSize,
     /// How often something happens.
@@ -102,6 +104,7 @@ const QUANTITIES: &[(Quantity, &str, &str)] = &[
     (Quantity::GasTransfer, "gas-transfer", "gas"),
     (Quantity::GasMemory, "gas-memory", "gas"),
     (Quantity::GasControl, "gas-control", "gas"),
+    (Quantity::GasByTime, "gas-by-time", "gas"),
     (Quantity::CodeSize, "code-size", "bytes"),
     (Quantity::Count, "count", "times"),
     (Quantity::NsPerGas, "ns-per-gas", "ns/gas"),

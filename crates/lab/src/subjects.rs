@@ -54,6 +54,12 @@ impl Subjects {
         Ok(Self { chosen })
     }
 
+    /// This choice; that of `names` if it is everybody. Panics if a name is nobody's: they are this crate's own.
+    #[must_use]
+    pub fn or_of_everybody(self, names: &[&str]) -> Self {
+        if self == Self::ALL { Self::named(names).expect("names of subjects") } else { self }
+    }
+
     /// Whether a layer is chosen: by its own name or by that of the layers it belongs to.
     pub fn include(self, layer: &str) -> bool {
         let is_named =

@@ -5,10 +5,10 @@
 
 use super::{FP_BYTES, any_nonzero, parse_g1, parse_g2};
 use crate::Contract;
-use residue_curves::Conditions;
 use residue_curves::bls12_381::constants::modulus;
 use residue_curves::bls12_381::miller::membership_alone;
 use residue_curves::bls12_381::{Pairs, g1, g2, is_final_exponentiation_one, miller_loop};
+use residue_curves::{Conditions, Fp12};
 use residue_engine::native::BLS12_PAIRING_CHECK;
 use residue_ir::{Machine, Program, WordOp, record};
 
@@ -25,7 +25,7 @@ pub const CONTRACT: Contract = Contract {
 /// Encoded elements of Fp in a point of G1, and in a pair.
 const G1_ELEMENTS: u32 = 2;
 const G2_ELEMENTS: u32 = 4;
-const PAIR_BYTES: u32 = (G1_ELEMENTS + G2_ELEMENTS) * FP_BYTES;
+pub(super) const PAIR_BYTES: u32 = (G1_ELEMENTS + G2_ELEMENTS) * FP_BYTES;
 
 /// The text.
 pub fn text<M: Machine>(machine: &M) {
@@ -33,8 +33,21 @@ pub fn text<M: Machine>(machine: &M) {
     let size = machine.calldata_size();
     machine.require(size);
     machine.require(machine.not(machine.word_op(WordOp::Mod, size, pair_bytes)));
-    let pairs_given = machine.bind(machine.word_op(WordOp::Div, size, pair_bytes));
+    answer(machine, machine.word_op(WordOp::Div, size, pair_bytes), miller_loop, |machine, f| {
+        machine.return_word(is_final_exponentiation_one(machine, f));
+    });
+}
 
+/// Parses and checks `pairs_given` pairs from the start of calldata on and returns 1 if none is left without the identity; else
+/// makes a Miller loop over those and has `verdict` return what its value means.
+pub(super) fn answer<M: Machine>(
+    machine: &M,
+    pairs_given: M::Word,
+    miller_loop: impl FnOnce(&M, &Pairs<M::Fe>, M::Word) -> Fp12<M::Fe>,
+    verdict: impl FnOnce(&M, Fp12<M::Fe>),
+) {
+    let pair_bytes = machine.small(u64::from(PAIR_BYTES));
+    let pairs_given = machine.bind(pairs_given);
     let pairs = Pairs::new(machine, pairs_given);
     let gathered = machine.variable("gathered", machine.small(0));
     let conditions = machine.repeat(pairs_given, Conditions::none(machine), |machine, pair, conditions| {
@@ -48,7 +61,7 @@ pub fn text<M: Machine>(machine: &M) {
         let conditions = machine
             .repeat(count, conditions, |machine, pair, conditions| conditions.and(pairs.membership(machine, pair)));
         machine.require(conditions.hold(machine));
-        machine.return_word(is_final_exponentiation_one(machine, f));
+        verdict(machine, f);
     };
     let nothing_is_one = |machine: &M| {
         machine.require(conditions.hold(machine));
@@ -114,7 +127,7 @@ fn program() -> Program {
 }
 
 /// A BLS signature check, e(pk, H(m))·e(−g1, σ) = 1; `tests/examples.rs` derives it anew from its key and message.
-fn example() -> Vec<u8> {
+pub(super) fn example() -> Vec<u8> {
     let digits: String = include_str!("signature_check.hex").split_whitespace().collect();
     hex::decode(digits).expect("the file has two digits for each byte")
 }

@@ -11,6 +11,7 @@
 use super::constants::{X_ABS, constants};
 use super::final_exponentiation::multiply;
 use super::g2;
+use super::residue_witness::Witness;
 use crate::conditions::Conditions;
 use crate::fp2::Fp2;
 use crate::fp12::{Fp12, Sparse023};
@@ -87,6 +88,18 @@ const PAIRS_WRITTEN_OUT: usize = 4;
 /// The product of f_{x,Q}(P) over the first `count` of `pairs`, up to factors that the final exponentiation removes. At
 /// least one pair.
 pub fn miller_loop<M: Machine>(machine: &M, pairs: &Pairs<M::Fe>, count: M::Word) -> Fp12<M::Fe> {
+    loops(machine, pairs, count, None).conjugate() // x is negative: f_{−|x|} is 1/f_{|x|} up to vertical lines, and its
+    // conjugate up to norms; both vanish.
+}
+
+/// The product of f_{|x|,Q}(P) over the first `count` of `pairs`, times c^|x| of `witness` if there is one, up to factors that
+/// the final exponentiation removes. At least one pair.
+pub(super) fn loops<M: Machine>(
+    machine: &M,
+    pairs: &Pairs<M::Fe>,
+    count: M::Word,
+    witness: Option<&Witness<M>>,
+) -> Fp12<M::Fe> {
     let _scope = enter("miller_loop");
     let room = machine.small(PAIRS_IN_SLOTS as u64);
     let product = machine.array("pairing_product", Capacity::Fixed(1));
@@ -97,25 +110,51 @@ pub fn miller_loop<M: Machine>(machine: &M, pairs: &Pairs<M::Fe>, count: M::Word
         room,
     );
     machine.repeat(loops, (), |machine, number, ()| {
-        let paths = Paths::new(machine, pairs, number, count);
+        let paths = Paths::new(machine, pairs, number, count, witness);
         let f = shared_loop(machine, &paths);
         let f = machine.branch(number, |machine| multiply(machine, machine.load(product, first), f), |_| f);
         machine.store(product, first, f);
     });
-    machine.load(product, first).conjugate() // x is negative: f_{−|x|} is 1/f_{|x|} up to vertical lines, and its conjugate
-    // up to norms; both vanish.
+    machine.load(product, first)
 }
 
 /// The loop for the pairs of `paths` with one accumulator.
 fn shared_loop<M: Machine>(machine: &M, paths: &Paths<'_, M>) -> Fp12<M::Fe> {
     let runs = runs_of_doublings(X_ABS);
-    let (&first, later) = runs.split_first().expect("x is more than a power of two");
-    assert!(first == 1 && later.len() <= 8, "x begins with two set bits and has few");
-    let lengths = machine.small(later.iter().rev().fold(0, |word, &run| word << 8 | u64::from(run)));
-    let start = first_doubling(machine, paths);
-    let (f, in_slots) = machine.repeat(machine.small(later.len() as u64), start, |machine, run, state| {
-        let state =
-            paths.each(machine, state, |machine, pair, f, running| add(machine, f, running, paths.q(machine, pair)));
+    assert!(runs[0] == 1 && runs.len() <= 8, "x begins with two set bits and has few");
+    let add = |machine: &M, state| {
+        paths.each(machine, state, |machine, pair, f, running| add(machine, f, running, paths.q(machine, pair)))
+    };
+    let (f, in_slots) = match paths.witness {
+        None => runs_from(machine, paths, &runs[1..], first_doubling(machine, paths), |machine, _, state| {
+            add(machine, state)
+        }),
+        Some((witness, is_here)) => {
+            let start = (witness.start(machine, is_here), paths.load(machine));
+            runs_from(machine, paths, &runs, start, |machine, run, state| {
+                let add = |machine: &M| {
+                    let (f, in_slots) = add(machine, state);
+                    (machine.branch(is_here, |machine| witness.times(machine, f), |_| f), in_slots)
+                };
+                machine.branch(run, add, |_| state)
+            })
+        }
+    };
+    paths.store(machine, in_slots);
+    f
+}
+
+/// Runs of doublings, `before` each of which something is done that is told the run's number.
+fn runs_from<M: Machine>(
+    machine: &M,
+    paths: &Paths<'_, M>,
+    runs: &[u32],
+    start: State<M::Fe>,
+    mut before: impl FnMut(&M, M::Word, State<M::Fe>) -> State<M::Fe>,
+) -> State<M::Fe> {
+    let lengths = machine.small(runs.iter().rev().fold(0, |word, &run| word << 8 | u64::from(run)));
+    machine.repeat(machine.small(runs.len() as u64), start, |machine, run, state| {
+        let state = before(machine, run, state);
         let position = machine.word_op(WordOp::Mul, run, machine.small(8));
         let length = machine.word_op(WordOp::Shr, lengths, position);
         let length = machine.word_op(WordOp::And, length, machine.small(0xff));
@@ -124,9 +163,7 @@ fn shared_loop<M: Machine>(machine: &M, paths: &Paths<'_, M>) -> Fp12<M::Fe> {
                 if pair < PAIRS_WRITTEN_OUT { double(f, running) } else { double_as_function(machine, f, running) }
             })
         })
-    });
-    paths.store(machine, in_slots);
-    f
+    })
 }
 
 /// The first step, from f = 1: nothing to square, and the first line is f.
@@ -193,15 +230,27 @@ struct Paths<'a, M: Machine> {
     left: M::Word,
     /// For each pair written out, whether it is the last one.
     is_last: [M::Word; PAIRS_WRITTEN_OUT],
+    /// What is multiplied in, and whether this loop does it.
+    witness: Option<(&'a Witness<M>, M::Word)>,
 }
 
 impl<'a, M: Machine> Paths<'a, M> {
     /// Those of loop `number`.
-    fn new(machine: &M, pairs: &'a Pairs<M::Fe>, number: M::Word, count: M::Word) -> Self {
+    fn new(
+        machine: &M,
+        pairs: &'a Pairs<M::Fe>,
+        number: M::Word,
+        count: M::Word,
+        witness: Option<&'a Witness<M>>,
+    ) -> Self {
         let first = machine.bind(machine.word_op(WordOp::Mul, number, machine.small(PAIRS_IN_SLOTS as u64)));
         let left = machine.bind(machine.word_op(WordOp::Sub, count, first));
         let is_last = std::array::from_fn(|pair| machine.bind(Self::fewer(machine, left, pair + 2)));
-        Self { pairs, first, left, is_last }
+        let witness = witness.map(|witness| {
+            let is_first = machine.not(number);
+            (witness, machine.bind(machine.word_op(WordOp::And, witness.is_given, is_first)))
+        });
+        Self { pairs, first, left, is_last, witness }
     }
 
     fn fewer(machine: &M, left: M::Word, than: usize) -> M::Word {

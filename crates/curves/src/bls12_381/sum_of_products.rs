@@ -236,6 +236,13 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
         machine.fill(self.buckets, count, constant_point::<M, G>(machine, G::offsets().one));
     }
 
+    /// Adds P, which must be in the group and not the identity.
+    pub fn add_once(&self, machine: &M, point: Affine<G::Coordinate>) {
+        let digit = machine.small(u64::from(self.window.half()) + 1);
+        let bucket = machine.load(self.buckets, digit);
+        machine.store(self.buckets, digit, bucket.add_mixed(point));
+    }
+
     /// Adds s·P, for P other than the identity; what it returns must hold, or all is wrong.
     pub fn add(&self, machine: &M, scalar: M::Word, point: Affine<G::Coordinate>) -> Conditions<M::Fe> {
         machine.set(self.digits, quarters(machine, self.window, scalar));

@@ -38,6 +38,8 @@ pub trait NativeGroup: Sized + Clone {
     const POINT_BYTES: usize;
     /// A point from its encoding. Whether it is on its curve is not looked at.
     fn parse(bytes: &[u8]) -> Self;
+    /// The encoding of the sum of two points.
+    fn sum(&self, other: &Self) -> Vec<u8>;
     /// The encoding of the multiple of a point. The scalar is 32 little-endian bytes.
     fn multiple(&self, scalar: &[u8; SCALAR_BYTES]) -> Vec<u8>;
     /// The encoding of the sum of multiples; as many scalars as points, and at least one.
@@ -46,13 +48,25 @@ pub trait NativeGroup: Sized + Clone {
 
 /// Implements a group by blst's routines for it.
 macro_rules! group {
-    ($affine:ident, $point:ident, $bytes:literal, $parse:expr, $coordinates:expr, $from:ident, $to:ident, $mult:ident,
-     $sum:ident, $scratch:ident) => {
+    ($affine:ident, $point:ident, $bytes:literal, $parse:expr, $coordinates:expr, $from:ident, $to:ident, $add:ident,
+     $mult:ident, $sum:ident, $scratch:ident) => {
         impl NativeGroup for $affine {
             const POINT_BYTES: usize = $bytes;
 
             fn parse(bytes: &[u8]) -> Self {
                 $parse(bytes)
+            }
+
+            fn sum(&self, other: &Self) -> Vec<u8> {
+                let [mut point, mut sum] = [$point::default(); 2];
+                // SAFETY: the routine reads one point and writes one.
+                unsafe { blst::$from(&mut point, self) };
+                // SAFETY: the routine reads two points and writes one.
+                unsafe { blst::$add(&mut sum, &point, other) };
+                let mut affine = $affine::default();
+                // SAFETY: the routine reads one point and writes one.
+                unsafe { blst::$to(&mut affine, &sum) };
+                encode(&$coordinates(&affine))
             }
 
             fn multiple(&self, scalar: &[u8; SCALAR_BYTES]) -> Vec<u8> {
@@ -113,6 +127,7 @@ group!(
     coordinates_g1,
     blst_p1_from_affine,
     blst_p1_to_affine,
+    blst_p1_add_or_double_affine,
     blst_p1_mult,
     blst_p1s_mult_pippenger,
     blst_p1s_mult_pippenger_scratch_sizeof
@@ -125,6 +140,7 @@ group!(
     coordinates_g2,
     blst_p2_from_affine,
     blst_p2_to_affine,
+    blst_p2_add_or_double_affine,
     blst_p2_mult,
     blst_p2s_mult_pippenger,
     blst_p2s_mult_pippenger_scratch_sizeof
@@ -208,12 +224,12 @@ pub fn elements(value: &blst_fp12) -> Vec<blst_fp> {
 mod tests {
     use residue_contracts::find;
     use residue_engine::Fork;
-    use residue_engine::native::{BLS12_G1MSM, BLS12_G2MSM, precompile};
+    use residue_engine::native::{BLS12_G1ADD, BLS12_G1MSM, BLS12_G2ADD, BLS12_G2MSM, precompile};
 
     use super::*;
 
-    /// [a]P + [b]P by blst is what the precompile says, for the points of the pairing contract's example.
-    fn check<G: NativeGroup>(address: u16, point: &[u8]) {
+    /// [a]P + [b]P and P + P by blst are what the precompiles say, for the points of the pairing contract's example.
+    fn check<G: NativeGroup>(add: u16, address: u16, point: &[u8]) {
         let scalars = [[7u8; 32], [9u8; 32]];
         let input: Vec<u8> = scalars
             .iter()
@@ -222,14 +238,16 @@ mod tests {
         let expected = precompile(Fork::default(), address, &input, u64::MAX).unwrap().output;
         let parsed = G::parse(point);
         assert_eq!(G::sum_of_multiples(&[parsed.clone(), parsed.clone()], &scalars), expected);
+        let twice = precompile(Fork::default(), add, &[point, point].concat(), u64::MAX).unwrap().output;
+        assert_eq!(parsed.sum(&parsed), twice);
         let one = &input[..G::POINT_BYTES + 32];
         assert_eq!(parsed.multiple(&scalars[0]), precompile(Fork::default(), address, one, u64::MAX).unwrap().output);
     }
 
     #[test]
-    fn multiples_are_those_of_the_precompiles() {
+    fn sums_and_multiples_are_those_of_the_precompiles() {
         let input = (find("bls12_381/pairing").unwrap().example)();
-        check::<blst_p1_affine>(BLS12_G1MSM, &input[..128]);
-        check::<blst_p2_affine>(BLS12_G2MSM, &input[128..384]);
+        check::<blst_p1_affine>(BLS12_G1ADD, BLS12_G1MSM, &input[..128]);
+        check::<blst_p2_affine>(BLS12_G2ADD, BLS12_G2MSM, &input[128..384]);
     }
 }

@@ -44,6 +44,14 @@ pub(super) fn run(operation: Operation, input: &[u8], checked: bool) -> Option<R
             })
         }
         Operation::Pairing => pairing(input, checked),
+        Operation::G1Add => {
+            let (a, b) = (g1_point(input), g1_point(&input[G1_BYTES..]));
+            Box::new(move || encode_g1((a + b).into_affine()))
+        }
+        Operation::G2Add => {
+            let (a, b) = (g2_point(input), g2_point(&input[G2_BYTES..]));
+            Box::new(move || encode_g2((a + b).into_affine()))
+        }
         Operation::G1Mul => {
             let (point, scalar) = (g1_point(input), ark_scalars(input, G1_BYTES)[0]);
             Box::new(move || encode_g1((point * scalar).into_affine()))

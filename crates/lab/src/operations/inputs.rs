@@ -27,6 +27,8 @@ pub(super) fn input(operation: Operation, size: usize) -> Result<Vec<u8>, LabErr
         Operation::FinalExponentiation => example("evm384/final_exponentiation")?,
         Operation::SyntheticLoop => example("evm384/synthetic_loop")?,
         Operation::Pairing => pairing_input(size).map_err(|_| LabError::Input { pairs: size })?.0,
+        Operation::G1Add => points::<blst_p1_affine>(&pair()?[..128], 2, &mut random),
+        Operation::G2Add => points::<blst_p2_affine>(&pair()?[128..384], 2, &mut random),
         Operation::G1Mul | Operation::G1Msm => terms::<blst_p1_affine>(&pair()?[..128], size, &mut random),
         Operation::G2Mul | Operation::G2Msm => terms::<blst_p2_affine>(&pair()?[128..384], size, &mut random),
         Operation::MapFpToG1 => elements(1),
@@ -53,19 +55,25 @@ fn element(random: &mut ChaCha8Rng) -> Vec<u8> {
 
 /// `count` terms of a sum: different multiples of a point, each with a scalar of 254 bits.
 fn terms<G: NativeGroup>(point: &[u8], count: usize, random: &mut ChaCha8Rng) -> Vec<u8> {
-    let generator = G::parse(point);
-    let mut scalar = || {
-        let mut scalar = [0; 32];
-        random.fill_bytes(&mut scalar);
-        scalar[31] &= 0x3f;
-        scalar
-    };
     let term = |_| {
-        let point = generator.multiple(&scalar());
-        let big_endian: Vec<u8> = scalar().iter().rev().copied().collect();
+        let point = points::<G>(point, 1, random);
+        let big_endian: Vec<u8> = scalar(random).into_iter().rev().collect();
         [point, big_endian].concat()
     };
     (0..count).flat_map(term).collect()
+}
+
+/// `count` different multiples of a point.
+fn points<G: NativeGroup>(point: &[u8], count: usize, random: &mut ChaCha8Rng) -> Vec<u8> {
+    (0..count).flat_map(|_| G::parse(point).multiple(&scalar(random))).collect()
+}
+
+/// A scalar of 254 bits, little-endian.
+fn scalar(random: &mut ChaCha8Rng) -> [u8; 32] {
+    let mut scalar = [0; 32];
+    random.fill_bytes(&mut scalar);
+    scalar[31] &= 0x3f;
+    scalar
 }
 
 /// The scalars of terms, little-endian.

@@ -49,6 +49,8 @@ pub(super) fn run(operation: Operation, input: &[u8], checked: bool) -> Option<R
             let pairs = Pairs::parse(input)?;
             Box::new(move || word((!checked || pairs.are_in_subgroups()) && pairs.product_is_one()))
         }
+        Operation::G1Add => sum_of_two::<blst_p1_affine>(input),
+        Operation::G2Add => sum_of_two::<blst_p2_affine>(input),
         Operation::G1Mul => multiple::<blst_p1_affine>(input),
         Operation::G2Mul => multiple::<blst_p2_affine>(input),
         Operation::G1Msm => sum::<blst_p1_affine>(input),
@@ -76,6 +78,11 @@ fn fp_chain(operation: Operation, input: &[u8], step: impl Fn(&mut [blst_fp; 2])
         (0..turns(operation)).for_each(|_| step(&mut values));
         encode(&values[..1])
     })
+}
+
+fn sum_of_two<G: NativeGroup + 'static>(input: &[u8]) -> Run<'static> {
+    let [a, b] = [&input[..G::POINT_BYTES], &input[G::POINT_BYTES..]].map(G::parse);
+    Box::new(move || a.sum(&b))
 }
 
 fn multiple<G: NativeGroup + 'static>(input: &[u8]) -> Run<'static> {

@@ -1,0 +1,131 @@
+//! Pairing checks without a final exponentiation, by a witness that the caller supplies. Novakovic and Eagen 2024
+//! (2024/640), §4, with the check made modulo Fp6: there is no scaling factor, and half of the witness suffices.
+//!
+//! Let N = p¹² − 1, r the order of the groups, λ = p − x = h·r with h = (x − 1)²/3, and f = Π f_{x,Q}(P). The question is
+//! whether f^(N/r) = 1. As r divides p⁶ + 1, the exponent N/r is a multiple of p⁶ − 1: it maps all of Fp6 to one.
+//!
+//! **Sound.** Let g = f⁻¹·s·c^λ with s in Fp6 and c ≠ 0. Then g^(N/r) = f^(−N/r)·c^(h·N) = f^(−N/r): whatever c is, the
+//! answer for g is the answer for f. If g lies in Fp6, and g ≠ 0, the answer is yes. So a wrong c can hide a true check from
+//! the short way, but never make a false one pass, and the final exponentiation of g instead of f answers in any case.
+//! Here c = a + w for the witness a in Fp6, which is never 0, and f is not: a line has l₃ = 2YZ·yP or λ·yP, not 0 for points
+//! other than the identity in their groups.
+//!
+//! **Complete.** Fp12* / Fp6* is cyclic of order n = p⁶ + 1. If f^(N/r) = 1, then f has there an order that divides n/r; λ is
+//! prime to n/r (r divides n once, and a prime that divides h divides p − 1, so that it leaves n ≡ 2, and h is odd): so
+//! c = f^(1/λ mod n/r) makes g lie in Fp6. Only its class counts: c = E + O·w stands for E/O + w. If O = 0, another c of the same
+//! λ-th power, c·ζ with ζ of order r, has one.
+//!
+//! λ = p + |x|, and the Miller loop for |x| gives f⁻¹ up to Fp6: with c multiplied in at the set bits of |x| it gives
+//! f⁻¹·c^|x|, and cᵖ is a Frobenius map away.
+
+use super::constants::{X_ABS, constants, lift2, modulus};
+use super::final_exponentiation::multiply;
+use super::miller::{Pairs, loops, one};
+use crate::conditions::all_vanish;
+use crate::fp2::Fp2;
+use crate::fp6::Fp6;
+use crate::fp12::Fp12;
+use num_bigint::BigUint;
+use residue_ir::{Array, Bundle, Capacity, Machine};
+use residue_modular::{Fe, Number};
+
+/// c = a + w for a given a in Fp6, or none.
+#[derive(Debug)]
+pub struct Witness<M: Machine> {
+    a: Array<Fp6<M::Fe>>,
+    /// 1 if there is one, else 0.
+    pub is_given: M::Word,
+}
+
+impl<M: Machine> Witness<M> {
+    /// The witness a, if `is_given` is 1 and not 0.
+    pub fn new(machine: &M, is_given: M::Word, a: Fp6<M::Fe>) -> Self {
+        let array = machine.array("residue_witness", Capacity::Fixed(1));
+        machine.store(array, machine.small(0), a);
+        Self { a: array, is_given: machine.bind(is_given) }
+    }
+
+    fn c(&self, machine: &M) -> Fp12<M::Fe> {
+        from_witness(machine.load(self.a, machine.small(0)), machine.one(), machine.zero())
+    }
+
+    /// f ↦ f·c.
+    pub(super) fn times(&self, machine: &M, f: Fp12<M::Fe>) -> Fp12<M::Fe> {
+        multiply(machine, f, self.c(machine))
+    }
+
+    /// c if `is_here` is not 0, else 1: what the loop that has the witness starts with.
+    pub(super) fn start(&self, machine: &M, is_here: M::Word) -> Fp12<M::Fe> {
+        machine.branch(is_here, |machine| self.c(machine), one)
+    }
+
+    /// f ↦ f·cᵖ, where (a + w)ᵖ = aᵖ + γ₁·w.
+    fn times_frobenius(&self, machine: &M, f: Fp12<M::Fe>) -> Fp12<M::Fe> {
+        let a = machine.load(self.a, machine.small(0));
+        let [_, g1, g2, _, g4, _] = constants().gamma.each_ref().map(|g| lift2(machine, g));
+        let zero = Fp2::new(machine.zero(), machine.zero());
+        let even = Fp6::new(a.c0.conjugate(), a.c1.conjugate_mul(g2), a.c2.conjugate_mul(g4));
+        multiply(machine, f, Fp12::from_even_and_odd(even, Fp6::new(g1, zero, zero)))
+    }
+}
+
+/// a ↦ a + w.
+fn from_witness<F: Fe>(a: Fp6<F>, one: F, zero: F) -> Fp12<F> {
+    let [one, zero] = [one, zero].map(|c0| Fp2::new(c0, zero));
+    Fp12::from_even_and_odd(a, Fp6::new(one, zero, zero))
+}
+
+/// Some g for which g^((p¹² − 1)/r) is the product of the pairings of the first `count` of `pairs`, at least one, or its inverse; if
+/// the product is one and `witness` is that of it, g lies in Fp6.
+pub fn miller_loop_with_witness<M: Machine>(
+    machine: &M,
+    pairs: &Pairs<M::Fe>,
+    count: M::Word,
+    witness: &Witness<M>,
+) -> Fp12<M::Fe> {
+    let f = loops(machine, pairs, count, Some(witness));
+    machine.branch(witness.is_given, |machine| witness.times_frobenius(machine, f), |_| f)
+}
+
+/// 1 if f, which is not zero, lies in Fp6, else 0.
+pub fn is_in_fp6<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> M::Word {
+    let (_, odd) = f.even_and_odd();
+    machine.is_zero(all_vanish(&odd.to_list()))
+}
+
+/// f = Π f_{x,Q}(P) ↦ its witness; `None` if f is 0 or f^((p¹² − 1)/r) is not 1.
+pub fn witness<F: Number>(f: Fp12<F>) -> Option<Fp6<F>> {
+    let z = BigUint::from(X_ABS);
+    let r = z.pow(4) - z.pow(2) + 1u32;
+    let lambda = modulus() + z; //                       λ = p − x
+    let n_over_r = (modulus().pow(6) + 1u32) / &r;
+    let exponent = lambda.modinv(&n_over_r)?;
+    let one_plus_w = from_witness(Fp6::new(Fp2::ONE, zero(), zero()), F::ONE, F::ZERO);
+    let c = power(f, &exponent);
+    // ζ, if c has no odd part.
+    [c, c * power(one_plus_w, &n_over_r)].into_iter().find_map(|c| {
+        let (even, odd) = c.even_and_odd();
+        let a = even * inverse(odd)?;
+        let (_, rest) = (f.conjugate() * power(from_witness(a, F::ONE, F::ZERO), &lambda)).even_and_odd();
+        rest.to_list().into_iter().all(|coefficient| coefficient == F::ZERO).then_some(a)
+    })
+}
+
+fn zero<F: Number>() -> Fp2<F> {
+    Fp2::new(F::ZERO, F::ZERO)
+}
+
+/// a ↦ a⁻¹; `None` for 0.
+fn inverse<F: Number>(a: Fp6<F>) -> Option<Fp6<F>> {
+    let is_zero = a.to_list().into_iter().all(|coefficient| coefficient == F::ZERO);
+    (!is_zero).then(|| a.inverse_with(|norm| norm.inverse().unwrap_or(F::ZERO)))
+}
+
+/// (f, e) ↦ fᵉ by square and multiply.
+fn power<F: Number>(f: Fp12<F>, exponent: &BigUint) -> Fp12<F> {
+    let one = from_witness(Fp6::new(Fp2::ONE, zero(), zero()), F::ZERO, F::ZERO);
+    (0..exponent.bits()).rev().fold(one, |power, bit| {
+        let square = power.square();
+        if exponent.bit(bit) { square * f } else { square }
+    })
+}
