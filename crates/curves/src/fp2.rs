@@ -73,6 +73,7 @@ impl<F: Fe> Fp2<F> {
     /// (a, b) ↦ aᵖ·b: the signs of the conjugate vanish in the product.
     #[must_use]
     pub fn conjugate_mul(self, other: Self) -> Self {
+        let _scope = enter("fp2_conjugate_mul");
         let c0 = self.c0 * other.c0 + self.c1 * other.c1; // a0·b0 + a1·b1
         let c1 = self.c0 * other.c1 - self.c1 * other.c0; // a0·b1 − a1·b0
         Self::new(c0, c1)
@@ -81,6 +82,7 @@ impl<F: Fe> Fp2<F> {
     /// (a, b) ↦ aᵖ·b in three products, for a multiplicand that is used often or constant.
     #[must_use]
     pub fn conjugate_times(self, b: Multiplicand<F>) -> Self {
+        let _scope = enter("fp2_conjugate_mul");
         let k = (self.c0 - self.c1) * b.c0; //   K = (a0 − a1)·b0
         let c0 = k + self.c1 * b.sum; //         a0·b0 + a1·b1 = K + a1·(b0 + b1)
         let c1 = k - self.c0 * b.difference; //  a0·b1 − a1·b0 = K − a0·(b0 − b1)
