@@ -143,13 +143,8 @@ mod tests {
     #[test]
     fn every_opcode_is_measured_or_named_as_left_out() {
         // Those with opcodes of their own, and one of each kind.
-        let revisions = [
-            Revision::Evm384V2,
-            Revision::Evm384V7,
-            Revision::Geth5843,
-            Revision::Eip6690_2024,
-            Revision::Evmone2025,
-        ];
+        let revisions =
+            [Revision::Evm384V2, Revision::Evm384V7, Revision::Geth5843, Revision::Eip6690_2024, Revision::Evmone2025];
         let measured = measure(&MeasureEffort::SMOKE, &revisions, &mut |_| ()).unwrap();
         let left_out = measured.record.environment.get("left out").unwrap().to_owned();
         let is_known = |layer: &str, mnemonic: &str| {
