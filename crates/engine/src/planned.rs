@@ -131,6 +131,12 @@ impl<S: FromIterator<usize>> PlanCell<S> {
 }
 
 impl<S> PlanCell<S> {
+    /// Whether it is known that the block has no plan that pays.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.planned.get().is_some_and(|planned| planned.plan.is_none())
+    }
+
     /// The plan, if it has been made and pays.
     pub fn made(&self) -> Option<&Plan> {
         self.planned.get()?.plan.as_ref().map(|counted| &counted.plan.plan)

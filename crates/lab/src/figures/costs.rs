@@ -128,7 +128,11 @@ pub fn options(records: &Records) -> Figure {
     let native = records.value(PROGRAMS, "blst/inverse/native", Quantity::Time).map(|time_ns| time_ns / ANCHOR_NS);
     let b = |mnemonic: &str| MODELS.iter().find(|(name, _)| *name == mnemonic).map_or(0.0, |(_, prices)| prices[4]);
     for (part, published_gas) in [("miller_loop", 161_654.0), ("final_exponentiation", 259_713.0)] {
-        let count = |mnemonic: &str| records.value(PROGRAMS, &format!("evm384-v7/{part}/{mnemonic}"), Quantity::Count);
+        // What is not executed has no row.
+        let count = |mnemonic: &str| {
+            let counted = records.group(PROGRAMS)?.find(&format!("evm384-v7/{part}/{mnemonic}"), Quantity::Count, None);
+            Some(counted.map_or(0.0, |row| row.spread.median))
+        };
         let published = |mnemonic: &str| {
             let known = COUNTS.iter().find(|count| count.mnemonic == mnemonic);
             known.map_or(0.0, |known| {

@@ -12,7 +12,7 @@ pub fn ways(records: &Records) -> Figure {
     let (ours, missing) = records.cite(&[PROGRAMS]);
     let mut table = table(&["operation", "way", "gas, model A", "gas, model B", "ns", "gas at 10 ns"]);
     let mut categories = Vec::new();
-    let mut series = vec![("gas, model B".to_owned(), vec![]), ("time at 10 ns per gas".to_owned(), vec![])];
+    let mut series = vec![("model B".to_owned(), vec![]), ("time at 10 ns per gas".to_owned(), vec![])];
     let mut line = |operation: &str, layer: &str, way: &str, named: &str| {
         let part = format!("{operation}/{way}");
         let gas = ["model-a", "model-b"]
