@@ -4,7 +4,9 @@
 //! counting run is a second opinion too: it must end as the first did.
 
 use anyhow::Result;
-use residue_engine::{Batching, BlockExplained, Engine, EngineConfig, Fork, GasSplit, Outcome, Replacement};
+use residue_engine::{
+    Batching, BlockExplained, EXECUTIONS_TO_WARM, Engine, EngineConfig, Fork, GasSplit, Outcome, Replacement,
+};
 use residue_isa::{Arithmetic, GasSchedule, Revision};
 
 use crate::args::{EngineKind, Rules};
@@ -165,9 +167,6 @@ impl Setup {
         (Ended::from(&outcome), times)
     }
 }
-
-/// Executions behind which every block that is entered at all has its plan, if it is to have one.
-const EXECUTIONS_TO_WARM: usize = 8;
 
 fn run_oracle(oracle: &Oracle, job: Job<'_>) -> Result<(Ended, Option<Times>)> {
     let (ended, cold_ns) = time_ns(|| oracle.run(job.code, job.input, job.gas));

@@ -15,6 +15,7 @@ mod input;
 mod op_classes;
 mod oracle;
 mod output;
+mod recording;
 mod report;
 mod subject;
 mod tables;

@@ -61,7 +61,7 @@ fn records(test: &str) -> PathBuf {
     let records = directory(test).join("records");
     let to = records.to_str().unwrap();
     let figures = residue(&["lab", "figures", "--quick", "--record", to, "--json"]);
-    assert_eq!(figures.json(0)["figures"].as_array().unwrap().len(), 11);
+    assert_eq!(figures.json(0)["figures"].as_array().unwrap().len(), 13);
     assert_eq!(residue(&["lab", "attack", "--quick", "--gas", "100000", "--record", to]).code, 0);
     let measured = residue(&["lab", "measure", "--quick", "--revisions", "evm384-v7,eip6690-2024", "--record", to]);
     assert_eq!(measured.code, 0, "{}", measured.stderr);
@@ -77,7 +77,7 @@ fn a_report_is_made_of_records_alone_and_reads_well_in_a_browser() {
         residue(&["lab", "report", "--records", records.to_str().unwrap(), "--out", out.to_str().unwrap(), "--json"]);
     let report = ran.json(0);
     let figures = report["figures"].as_array().unwrap();
-    assert_eq!(figures.len(), 12);
+    assert_eq!(figures.len(), 14);
     let page = std::fs::read_to_string(report["html"].as_str().unwrap()).unwrap();
     for part in ["<script", "http://", "https://", "src="] {
         // The name of a format is no address that anything is loaded from.
@@ -144,7 +144,7 @@ fn a_search_names_what_it_found_and_its_code_runs() {
     let out = directory.join("found");
     let search =
         ["lab", "attack", "--quick", "--gas", "100000", "--revision", "evm384-v7", "--seed", "3", "--json", "--out"];
-    let found = residue(&[&search[..], &[out.to_str().unwrap()]].concat()).json(0);
+    let found = residue(&[&search[..], &[out.to_str().unwrap()]].concat()).json(0)["searches"][0].take();
     assert!(found["verdict"].as_str().unwrap().contains("times the worst honest program"), "{found}");
     let programs = found["programs"].as_array().unwrap();
     assert!(programs.len() >= 5, "{programs:?}");
@@ -162,7 +162,8 @@ fn bad_input_is_named() {
     let empty = directory("report_of_nothing");
     residue(&["lab", "report", "--records", empty.to_str().unwrap()]).refused(&["has no records"]);
     residue(&["lab", "figures", "gass", "--quick"]).refused(&["\"gass\"", "gas, options"]);
-    residue(&["lab", "attack", "--revision", "geth6601", "--quick"]).refused(&["no candidates for geth6601"]);
+    residue(&["lab", "attack", "--revision", "evm384-v7,v8"]).refused(&["\"v8\""]);
+    residue(&["lab", "attack", "--revision", "eip6690-2024", "--schedule", "model-b"]).refused(&["model-b"]);
     residue(&["lab", "attack", "--gas", "5"]).refused(&["--gas 5"]);
     residue(&["lab", "attack", "--seed", "-1"]).refused(&["-1"]);
 }

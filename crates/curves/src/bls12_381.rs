@@ -30,6 +30,7 @@ use crate::ladder::ladder;
 use num_bigint::BigUint;
 use residue_ir::Machine;
 use residue_modular::Fe;
+use residue_modular::scope::enter;
 
 /// a ↦ a⁻¹ = a^(p − 2) in Fp, as a function; 0 ↦ 0.
 pub fn invert<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
@@ -43,6 +44,7 @@ pub(crate) fn power<M: Machine>(machine: &M, a: M::Fe, exponent: &BigUint) -> M:
 
 /// The same without calls: 2,100 bytes more, 120 gas less.
 pub(crate) fn power_written_out<F: Fe>(a: F, exponent: &BigUint) -> F {
+    let _scope = enter("fp_power");
     pow_in_base(a, exponent, X_ABS, power_of_x_abs)
 }
 

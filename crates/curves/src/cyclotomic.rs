@@ -40,6 +40,7 @@ pub fn cyclotomic_square_tripled<F: Fe>(tripled: Fp12<F>) -> Fp12<F> {
 /// doubling of Lenstra and Verheul 2000, “The XTR public key system”, lemma 2.3.2.
 #[must_use]
 pub fn trace_of_square<F: Fe>(trace: Fp4<F>) -> Fp4<F> {
+    let _scope = enter("trace_of_square");
     square_minus_conjugate(&products(trace), trace)
 }
 

@@ -124,6 +124,7 @@ impl<F: Fe> Fp12<F> {
     /// (f, g) ↦ the part of f·g in Fp4.
     #[must_use]
     pub fn mul_c0(self, other: Self) -> Fp4<F> {
+        let _scope = enter("fp12_mul_c0");
         let Self { c0: a0, c1: a1, c2: a2 } = self;
         let Self { c0: b0, c1: b1, c2: b2 } = other;
         a0 * b0 + (a1 * b2 + a2 * b1).mul_by_s() // a0·b0 + s·(a1·b2 + a2·b1)
@@ -139,6 +140,7 @@ impl<F: Fe> Fp12<F> {
     /// f ↦ f⁻¹ = (E − O·w) / N, where N = E² − v·O² is the norm to Fp6 and `invert` inverts in Fp.
     #[must_use]
     pub fn inverse_with(self, invert: impl FnOnce(F) -> F) -> Self {
+        let _scope = enter("fp12_inverse");
         let (even, odd) = self.even_and_odd();
         let norm = even.square() - odd.square().mul_by_v();
         let inverse = norm.inverse_with(invert).multiplicand();
@@ -188,6 +190,7 @@ impl<F: Fe> Mul for Fp12<F> {
 
     /// (f, g) ↦ f·g with six products in Fp4 (eighteen in Fp2): Karatsuba, as in Fp6.
     fn mul(self, other: Self) -> Self {
+        let _scope = enter("fp12_mul");
         let Self { c0: a0, c1: a1, c2: a2 } = self;
         let [b0, b1, b2] = [other.c0, other.c1, other.c2].map(Fp4::multiplicand);
         let v0 = a0 * b0; //                             V0 = a0·b0

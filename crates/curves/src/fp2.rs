@@ -120,6 +120,7 @@ impl<F: Fe> Fp2<F> {
     /// (a, b) ↦ aᵖ·b: the signs of the conjugate vanish in the product.
     #[must_use]
     pub fn conjugate_mul(self, other: Self) -> Self {
+        let _scope = enter("fp2_conjugate_mul");
         let c0 = self.c0 * other.c0 + self.c1 * other.c1; // a0·b0 + a1·b1
         let c1 = self.c0 * other.c1 - self.c1 * other.c0; // a0·b1 − a1·b0
         Self::new(c0, c1)
@@ -131,6 +132,7 @@ impl<F: Fe> Fp2<F> {
         if Fp2Product::current() == Fp2Product::Schoolbook {
             return self.conjugate_mul(Self::new(b.c0, b.c1));
         }
+        let _scope = enter("fp2_conjugate_mul");
         let k = (self.c0 - self.c1) * b.c0; //   K = (a0 − a1)·b0
         let c0 = k + self.c1 * b.sum; //         a0·b0 + a1·b1 = K + a1·(b0 + b1)
         let c1 = k - self.c0 * b.difference; //  a0·b1 − a1·b0 = K − a0·(b0 − b1)

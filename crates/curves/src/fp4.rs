@@ -5,6 +5,7 @@
 
 use crate::fp2::{self, Fp2};
 use core::ops::Mul;
+use residue_modular::scope::enter;
 use residue_modular::{Fe, bundle};
 
 /// c0 + c1·s.
@@ -51,6 +52,7 @@ impl<F: Fe> Fp4<F> {
     /// a ↦ a² with three squarings in Fp2. As ξ = 1 + u, a0² + ξ·a1² = (a0² + a1²) + u·a1².
     #[must_use]
     pub fn square(self) -> Self {
+        let _scope = enter("fp4_square");
         let t0 = self.c0.square(); //                  T0 = a0²
         let t1 = self.c1.square(); //                  T1 = a1²
         let t = t0 + t1; //                            T = T0 + T1
@@ -83,6 +85,7 @@ impl<F: Fe> Mul<Multiplicand<F>> for Fp4<F> {
 
     /// (a, b) ↦ a·b with three products in Fp2 (Karatsuba); the sum of two of them serves twice, as in the square.
     fn mul(self, b: Multiplicand<F>) -> Self {
+        let _scope = enter("fp4_mul");
         let t0 = self.c0 * b.c0; //                              T0 = a0·b0
         let t1 = self.c1 * b.c1; //                              T1 = a1·b1
         let t = t0 + t1; //                                      T = T0 + T1

@@ -2,6 +2,7 @@
 
 use crate::fp2::{self, Fp2};
 use core::ops::Mul;
+use residue_modular::scope::enter;
 use residue_modular::{Fe, bundle};
 
 /// c0 + c1·v + c2·v².
@@ -47,6 +48,7 @@ impl<F: Fe> Fp6<F> {
     /// a ↦ a². Chung–Hasan 2007, the method SQR2.
     #[must_use]
     pub fn square(self) -> Self {
+        let _scope = enter("fp6_square");
         let Self { c0: a0, c1: a1, c2: a2 } = self;
         let m = a1.double().multiplicand();
         let s0 = a0.square(); //                   S0 = a0²
@@ -63,6 +65,7 @@ impl<F: Fe> Fp6<F> {
     /// a ↦ a⁻¹, where `invert` inverts in Fp. Beuchat et al. 2010 (2010/354), algorithm 17.
     #[must_use]
     pub fn inverse_with(self, invert: impl FnOnce(F) -> F) -> Self {
+        let _scope = enter("fp6_inverse");
         let Self { c0: a0, c1: a1, c2: a2 } = self;
         let [m0, m1, m2] = [a0, a1, a2].map(Fp2::multiplicand);
         let a = a0.square() - (a1 * m2).mul_by_nonresidue(); //          A = a0² − ξ·a1·a2
@@ -79,6 +82,7 @@ impl<F: Fe> Mul<Multiplicand<F>> for Fp6<F> {
 
     /// (a, b) ↦ a·b with six products in Fp2. Devegili et al. 2006 (2006/471), §4: Karatsuba.
     fn mul(self, b: Multiplicand<F>) -> Self {
+        let _scope = enter("fp6_mul");
         let Self { c0: a0, c1: a1, c2: a2 } = self;
         let v0 = a0 * b.c0; //                                V0 = a0·b0
         let v1 = a1 * b.c1; //                                V1 = a1·b1

@@ -9,6 +9,7 @@ use crate::fp2::{self, Fp2};
 use core::ops::{Add, Mul, Neg, Sub};
 use residue_ir::Bundle;
 use residue_modular::Fe;
+use residue_modular::scope::enter;
 
 /// Where coordinates live: Fp itself or an extension of it.
 pub trait Coordinate: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self> {
@@ -186,6 +187,7 @@ impl<C: Coordinate> Jacobian<C> {
     /// Explicit-Formulas Database, with Z₃ halved).
     #[must_use]
     pub fn double(self, three_halves: C::Base) -> Self {
+        let _scope = enter("point_double");
         let Self { x: x1, y: y1, z: z1 } = self;
         let b = y1.squared(); //                        B = Y₁²
         let l = x1.three_halves_squared(three_halves); // L = (3/2)·X₁²
@@ -199,6 +201,7 @@ impl<C: Coordinate> Jacobian<C> {
     /// (P, Q) ↦ P + Q; Z₃ = 0 if P = ±Q or P is the identity. Cohen–Miyaji–Ono 1998, §2.3, with Z₂ = 1.
     #[must_use]
     pub fn add_mixed(self, other: Affine<C>) -> Self {
+        let _scope = enter("point_add_mixed");
         let Self { x: x1, y: y1, z: z1 } = self;
         let zz = z1.squared(); //                       Z₁²
         let zzz = zz.times(z1.multiplicand()); //       Z₁³
@@ -217,6 +220,7 @@ impl<C: Coordinate> Jacobian<C> {
     /// This point as the right operand of additions.
     #[must_use]
     pub fn addend(self) -> Addend<C> {
+        let _scope = enter("point_addend");
         let Self { x, y, z } = self;
         let zz = z.squared();
         let zzz = zz.times(z.multiplicand());
@@ -237,6 +241,7 @@ impl<C: Coordinate> Add<Addend<C>> for Jacobian<C> {
 
     /// (P, Q) ↦ P + Q; Z₃ = 0 if P = ±Q or either is the identity. Cohen–Miyaji–Ono 1998, §2.3.
     fn add(self, other: Addend<C>) -> Self {
+        let _scope = enter("point_add");
         let Self { x: x1, y: y1, z: z1 } = self;
         let zz1 = z1.squared();
         let zzz1 = zz1.times(z1.multiplicand());

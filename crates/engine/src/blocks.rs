@@ -149,6 +149,12 @@ impl CodeBlock {
         of(0) + of(1) + of(2)
     }
 
+    /// Whether it is known to have no plan that pays.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.plan.is_plain()
+    }
+
     /// Its plan for a number of slots and a shape, if it has one and that pays.
     pub fn plan(
         &self,

@@ -49,6 +49,7 @@ pub use fork::{Fork, UnknownFork};
 pub use halt::Halt;
 pub use machine::FieldMachine;
 pub use outcome::Outcome;
+pub use planned::EXECUTIONS_TO_WARM;
 pub use prepared::Prepared;
 pub use probe::{Probe, Probed};
 /// The revm this engine is built on, whose version is exact.

@@ -233,6 +233,12 @@ impl MemoryBlock {
         instructions + pushes * prices.push
     }
 
+    /// Whether it is known to have no plan that pays.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.plan.is_plain()
+    }
+
     /// Its plan for a shape, if it has one and that pays.
     pub fn plan(&self, batching: Batching, place_count: usize, shape: Option<Shape>) -> Option<&RowPlan<PlaceSet>> {
         self.plan.get(batching, place_count, shape, &self.work, |place_count| {

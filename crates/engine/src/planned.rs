@@ -10,6 +10,9 @@ use crate::blocks::Batching;
 /// A block is planned when it is entered for this time. Planning takes as long as about five executions and is not paid in
 /// gas, so by then the block has paid as much again.
 const ENTRIES_BEFORE_PLAN: u32 = 6;
+/// Executions of a code behind which every block that it enters at all has its plan, if it is to have one: what comes later
+/// is warm.
+pub const EXECUTIONS_TO_WARM: usize = ENTRIES_BEFORE_PLAN as usize + 2;
 /// Bytes of all plans at once in the process: 64 MiB, and what the last of them takes. Blocks that come later run plain until
 /// others go.
 pub(crate) const PLAN_BYTES_MAX: usize = 64 << 20;
@@ -128,6 +131,12 @@ impl<S: FromIterator<usize>> PlanCell<S> {
 }
 
 impl<S> PlanCell<S> {
+    /// Whether it is known that the block has no plan that pays.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.planned.get().is_some_and(|planned| planned.plan.is_none())
+    }
+
     /// The plan, if it has been made and pays.
     pub fn made(&self) -> Option<&Plan> {
         self.planned.get()?.plan.as_ref().map(|counted| &counted.plan.plan)

@@ -130,6 +130,28 @@ fn program(random: &mut impl Rng, revision: Revision, callee: Option<u8>) -> Str
     text
 }
 
+/// Two moduli in turn are a loss each time: plans stop somewhere, with values in rows.
+#[test]
+fn where_plans_only_lose_they_stop_and_leave_memory_as_it_is() {
+    let mut random = ChaCha8Rng::seed_from_u64(5);
+    for revision in REVISIONS {
+        for _ in 0..4 {
+            let mut text = String::new();
+            push_bytes(&mut text, 0, &memory(&mut random, revision));
+            text.push_str("PUSH 200\ntop:\n");
+            for modulus in MODULI {
+                (0..6).for_each(|_| text.push_str(&arithmetic(&mut random, modulus)));
+                text.push_str("JUMPDEST\n");
+            }
+            text.push_str("PUSH 1 SWAP1 SUB DUP1 PUSH @top JUMPI\n");
+            text.push_str(&format!("PUSH {} PUSH {FIRST_PLACE} RETURN\n", PLACE_STRIDE * PLACES));
+            let code = code(&text, revision);
+            let run = |batching| engine(revision, batching).run_code(&code, &[], 1 << 40);
+            assert_eq!(run(Batching::Warm), run(Batching::Off), "{revision}\n{text}");
+        }
+    }
+}
+
 #[test]
 fn loops_of_blocks_end_alike_at_any_gas() {
     for revision in REVISIONS {

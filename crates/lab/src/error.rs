@@ -92,12 +92,6 @@ pub enum LabError {
         /// The revision.
         revision: Revision,
     },
-    /// A revision that the search writes no candidates for.
-    #[error("the search writes no candidates for {revision}; it does for evm384-v7, evm384-v9, eip6690-2024")]
-    NoAttack {
-        /// The revision.
-        revision: Revision,
-    },
     /// Two executions of the same code took different ways.
     #[error("two executions of the code passed different jump targets")]
     Unsteady,

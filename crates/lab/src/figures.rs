@@ -7,6 +7,7 @@ mod interfaces;
 mod opcodes;
 mod programs;
 mod records;
+mod ways;
 
 pub use records::Records;
 
@@ -42,9 +43,11 @@ pub fn figures(records: &Records) -> Vec<Figure> {
         programs::products(records),
         costs::gas(records),
         costs::options(records),
+        ways::ways(records),
         opcodes::runtimes(records),
         opcodes::widths(records),
         interfaces::interfaces(records),
+        interfaces::calls(records),
         interfaces::engines(records),
         programs::multiplications(records),
         programs::against(records),
@@ -96,6 +99,28 @@ mod tests {
         assert_eq!([0.5, 3.0, 99.999, 1_234_567.4, -1234.0].map(shown), ["0.5", "3", "100", "1 234 567", "-1 234"]);
         assert_eq!((or_dash(None), shown(-0.0)), ("–".to_owned(), "0".to_owned()));
         assert_eq!(ratio(Some(3.0), 2.0), "1.50");
+    }
+
+    /// A number stands in a cell by itself or in a text, its thousands set apart or not.
+    #[test]
+    fn every_published_table_is_shown_with_all_its_values_and_its_source() {
+        let figures = figures(&Records::default());
+        for published in crate::published::TABLES {
+            let figure = figures.iter().find(|figure| figure.id == published.figure).unwrap();
+            assert!(figure.explanation.len() > 40, "{} explains nothing", figure.id);
+            let cells = figure.table.lines.iter().flatten().flat_map(|cell| {
+                let whole = cell.replace([' ', ','], "");
+                let parts = cell.replace(',', "").replace(|c: char| !c.is_ascii_digit() && c != '.', " ");
+                let parts = parts.split_whitespace().map(|part| part.trim_end_matches('.').to_owned());
+                parts.chain([whole]).collect::<Vec<_>>()
+            });
+            let cells: Vec<String> = cells.collect();
+            for value in (published.values)() {
+                let texts = [shown(value).replace(' ', ""), value.to_string()];
+                let is_shown = texts.iter().any(|text| cells.contains(text));
+                assert!(is_shown, "{} does not show {value} of {}", figure.id, published.source);
+            }
+        }
     }
 
     #[test]

@@ -7,7 +7,9 @@
 //! Rows are named `layer/opcode/width/class`: the layer is `evm` or a revision, the width is that of the modulus in bits (for
 //! KECCAK256 the bytes hashed), the class says which operands.
 
+mod conversions;
 mod evm;
+mod frames;
 mod gasfit;
 mod keccak;
 mod memory;
@@ -16,7 +18,10 @@ mod slots;
 mod values;
 
 pub use gasfit::{GasfitFiles, gasfit_files};
+pub(crate) use memory::Memory;
 pub use pair::Observation;
+pub(crate) use slots::set_modulus_operands;
+pub(crate) use values::to_be;
 
 use residue_engine::{Batching, Engine, EngineConfig};
 use residue_isa::Revision;
@@ -88,7 +93,7 @@ pub fn measure(
             let engine = plain_engine(revision)?;
             let pairs = match revision.evm384() {
                 Some(_) => memory::pairs(revision, effort)?,
-                None => slots::pairs(revision, effort, &mut left_out)?,
+                None => slots::pairs(revision, effort)?,
             };
             run(&setting, &engine, revision.name(), pairs, observer, &mut rows, &mut observations)?;
         }
@@ -96,6 +101,11 @@ pub fn measure(
     })?;
     record.environment.set("left out", &left_out.join("; "));
     Ok(Measured { record, observations })
+}
+
+/// The base field of BLS12-381.
+pub(crate) fn bls12_381() -> num_bigint::BigUint {
+    values::modulus(6)
 }
 
 /// The bytes of a program.
@@ -132,7 +142,9 @@ mod tests {
 
     #[test]
     fn every_opcode_is_measured_or_named_as_left_out() {
-        let revisions = [Revision::Evm384V2, Revision::Evm384V7, Revision::Eip5843, Revision::Eip6690_2024];
+        // Those with opcodes of their own, and one of each kind.
+        let revisions =
+            [Revision::Evm384V2, Revision::Evm384V7, Revision::Geth5843, Revision::Eip6690_2024, Revision::Evmone2025];
         let measured = measure(&MeasureEffort::SMOKE, &revisions, &mut |_| ()).unwrap();
         let left_out = measured.record.environment.get("left out").unwrap().to_owned();
         let is_known = |layer: &str, mnemonic: &str| {
@@ -151,7 +163,14 @@ mod tests {
         for row in &measured.record.rows {
             assert!(row.interval.is_some(), "{row:?}");
         }
-        for name in ["evm/KECCAK256/192/5000", "evm384-v7/MULMODMONT384/384/pages", "eip6690-2024/MULMODX/768/near"] {
+        for name in [
+            "evm/KECCAK256/192/5000",
+            "evm384-v7/MULMODMONT384/384/pages",
+            "eip6690-2024/MULMODX/768/near",
+            "evmone-2025/INVMODX/384/plain",
+            "evm/RETURN/256/1024",
+            "evm/CREATE2/256/empty",
+        ] {
             assert!(measured.record.rows.iter().any(|row| row.name == name), "{name}");
         }
         assert!(measured.observations.len() > measured.record.rows.len());

@@ -296,4 +296,22 @@ mod tests {
             assert!(spent_ns > 0.0 && profile.time_ns.unwrap() > 0.0);
         }
     }
+
+    /// What is left to the beginning of the program is parsing, control and calls, not arithmetic without a name.
+    #[test]
+    fn arithmetic_has_names() {
+        for (name, named) in [("bls12_381/g1_msm", "point_add"), ("bls12_381/map_fp2_to_g2", "fp2_root")] {
+            let contract = residue_contracts::find(name).unwrap();
+            let config = EngineConfig::default_for(Revision::Eip6690_2024);
+            let program = (contract.program)();
+            let compiled = residue_compiler::compile(&program, Revision::Eip6690_2024, &config.schedule).unwrap();
+            let engine = Engine::new(config).unwrap();
+            let input = (contract.example)();
+            let (profile, _) = profile(&engine, &compiled.code, &compiled.source_map, &input, 1 << 40, 0).unwrap();
+            let lines = profile.by_name();
+            assert!(lines.iter().any(|line| line.name == named && line.calls > 0), "{name}: {lines:?}");
+            let start = lines.iter().find(|line| line.name == "start").unwrap();
+            assert!(start.gas < profile.gas_used / 4, "{name}: {lines:?}");
+        }
+    }
 }

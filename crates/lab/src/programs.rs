@@ -3,9 +3,11 @@
 //! Rows are named `layer/program/part`: the layer is a revision, with its schedule behind a colon where gas is counted. Counts
 //! and gas are exact; times are medians.
 
+pub(crate) mod options;
+
 use residue_contracts::Contract;
 use residue_curves::fp2::Fp2Product;
-use residue_engine::{Counted, Engine, EngineConfig};
+use residue_engine::{Counted, EXECUTIONS_TO_WARM, Engine, EngineConfig};
 use residue_ir::{OpKind, Program};
 use residue_isa::{GasSchedule, Revision};
 use residue_modular::PrimeField;
@@ -33,13 +35,14 @@ const G1_REVISIONS: [Revision; 3] = [Revision::Eip5843, Revision::Geth5843, Revi
 pub fn measure_programs(rounds: usize, observer: &mut Observer<'_>) -> Result<Record, LabError> {
     record_of(GROUP, || {
         let mut rows = Vec::new();
-        let steps: [(&str, Step); 6] = [
+        let steps: [(&str, Step); 7] = [
             ("counts and models", |_| models()),
             ("products in Fp2", |_| products()),
             ("synthetic loop", synthetic_loop),
             ("G1 and G2", multiplications),
             ("two pairings", two_pairings),
             ("precompile", |_| against()),
+            ("further options", options::options),
         ];
         for (done, (step, measure)) in steps.iter().enumerate() {
             observer(Progress { step, done, total: steps.len() });
@@ -192,7 +195,7 @@ fn synthetic_loop(rounds: usize) -> Result<Vec<Row>, LabError> {
         rows.push(Row::exact(format!("{revision}:{schedule}/synthetic_loop/all"), Quantity::Gas, number(ran.gas())));
         subjects.push(ran.subject(&format!("{revision}/synthetic_loop/all")));
     }
-    rows.extend(times(&mut subjects, rounds)?);
+    rows.extend(times(subjects, rounds)?);
     Ok(rows)
 }
 
@@ -217,7 +220,7 @@ fn multiplications(rounds: usize) -> Result<Vec<Row>, LabError> {
             }
         }
     }
-    rows.extend(times(&mut subjects, rounds)?);
+    rows.extend(times(subjects, rounds)?);
     Ok(rows)
 }
 
@@ -237,7 +240,7 @@ fn two_pairings(rounds: usize) -> Result<Vec<Row>, LabError> {
     let native = own.native(&input).ok_or(LabError::NoPrecompile { name: own.name })??;
     let run = move || own.native(&input).and_then(Result::ok).map_or(Vec::new(), |native| native.output);
     subjects.push(Subject::new("precompile/pairing/2", &native.output, run));
-    times(&mut subjects, rounds)
+    times(subjects, rounds)
 }
 
 /// What the gas of a check of two pairs goes to, and the price of the precompile.
@@ -269,14 +272,18 @@ fn against() -> Result<Vec<Row>, LabError> {
     Ok(rows)
 }
 
-fn times(subjects: &mut [Subject<'_>], rounds: usize) -> Result<Vec<Row>, LabError> {
-    // Blocks are planned when they are entered often: what users have is warm.
-    for subject in subjects.iter_mut() {
-        for _ in 0..8 {
+/// Blocks are planned when they are entered often: what users have is warm.
+fn warmed(mut subjects: Vec<Subject<'_>>) -> Vec<Subject<'_>> {
+    for subject in &mut subjects {
+        for _ in 0..EXECUTIONS_TO_WARM {
             let _ = (subject.run)();
         }
     }
-    let samples = interleave(subjects, rounds, || ())?;
+    subjects
+}
+
+fn times(subjects: Vec<Subject<'_>>, rounds: usize) -> Result<Vec<Row>, LabError> {
+    let samples = interleave(&mut warmed(subjects), rounds, || ())?;
     Ok(samples.iter().map(|sample| Row::new(&sample.name, Quantity::Time, &sample.times_ns)).collect())
 }
 
@@ -305,5 +312,13 @@ mod tests {
                 > find("eip5843:r5/g1_mul/order", Quantity::Gas).spread.median
         );
         assert_eq!(find("program/fp12_mul/mul", Quantity::Count).spread.median, 54.0);
+        // MCOPY: three pushes, 3 gas and 3 for each of two words; a sum with zero: one push and one addition.
+        assert_eq!(find("evm384-v7:model-b/copy/mcopy", Quantity::Gas).spread.median, 18.0);
+        assert_eq!(find("evm384-v7:model-b/copy/addmod", Quantity::Gas).spread.median, 4.0);
+        for name in ["evm384-v7/copy/mload", "evm384-v7/inverse/chain", "evm384-v7/root/modexp", "blst/root/native"] {
+            assert!(find(name, Quantity::Time).spread.median > 0.0, "{name}");
+        }
+        let inverse = |way: &str| find(&format!("evm384-v7:model-b/inverse/{way}"), Quantity::Gas).spread.median;
+        assert!(inverse("chain") < 6000.0 && inverse("chain") > 1500.0 && inverse("modexp") > inverse("chain"));
     }
 }

@@ -6,9 +6,13 @@ mod counts;
 mod interfaces;
 mod prices;
 mod programs;
+mod tables;
 
 pub use counts::{COUNTS, COUNTS_SOURCE, F2MUL, F2MUL_SOURCE, FP12_MUL, OpCount};
-pub use interfaces::{ENGINES, ENGINES_SOURCE, INTERFACES, INTERFACES_SOURCE, Interface, SYNTHETIC_CALLS};
+pub use interfaces::{
+    ADJUSTMENT, CALLS_SOURCE, ENGINES, ENGINES_SOURCE, F6M_MUL, INTERFACES, INTERFACES_SOURCE, Interface,
+    SYNTHETIC_CALLS,
+};
 pub use prices::{
     KECCAK_RELATIVE, MACHINES, MODEL_COLUMNS, MODELS, MODELS_SOURCE, RUNTIMES, RUNTIMES_SOURCE, WIDTHS_6690,
     WIDTHS_6690_SOURCE,
@@ -16,3 +20,4 @@ pub use prices::{
 pub use programs::{
     AGAINST, AGAINST_SOURCE, G1_MULTIPLICATIONS, G1_SOURCE, G1Multiplication, GAS, GAS_SOURCE, PairingGas,
 };
+pub use tables::{PublishedTable, TABLES};

@@ -11,13 +11,17 @@ use crate::table::Table;
 /// What a report says of itself.
 const TITLE: &str = "Modular arithmetic in the EVM: the published figures again";
 
+/// Characters of a cell that stays in one line.
+const SHORT_CELL: usize = 20;
+
 /// The styles of the page: light and dark, wide tables scroll inside of themselves.
 const STYLE: &str = "\
 :root{color-scheme:light dark;--ink:#1a1a1a;--paper:#fff;--line:#ccc;--soft:#f3f3f3;--note:#555}\
 @media(prefers-color-scheme:dark){:root{--ink:#e8e8e8;--paper:#161616;--line:#444;--soft:#222;--note:#aaa}}\
 *{box-sizing:border-box}body{margin:0 auto;padding:16px;max-width:1000px;font:16px/1.5 system-ui,sans-serif;\
 color:var(--ink);background:var(--paper);overflow-wrap:anywhere}h1{font-size:1.5rem}h2{font-size:1.2rem;margin-top:2.5rem}\
-svg.chart{display:block;width:100%;max-width:640px;height:auto}.scroll{overflow-x:auto;max-width:100%}\
+svg.chart{display:block;width:100%;max-width:640px;height:auto}.scroll{overflow-x:auto;max-width:100%;margin-top:12px}\
+td.short{white-space:nowrap}\
 table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}\
 th,td{border-bottom:1px solid var(--line);padding:4px 8px;text-align:right;vertical-align:top;overflow-wrap:normal}\
 th:first-child,td:first-child{text-align:left}th{background:var(--soft)}.note{color:var(--note);font-size:.9rem}\
@@ -125,7 +129,13 @@ fn paragraphs(texts: &[String]) -> String {
 
 fn html_table(table: &Table) -> String {
     let cells = |tag: &str, cells: &[String]| {
-        cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", escaped(cell))).collect::<String>()
+        let cell = |cell: &String| {
+            // A number is not broken at its thousands, nor a name at its hyphens.
+            let is_short = tag == "td" && cell.chars().count() <= SHORT_CELL;
+            let class = if is_short { " class=\"short\"" } else { "" };
+            format!("<{tag}{class}>{}</{tag}>", escaped(cell))
+        };
+        cells.iter().map(cell).collect::<String>()
     };
     let lines = table.lines.iter().map(|line| format!("<tr>{}</tr>\n", cells("td", line))).collect::<String>();
     format!("<table><thead><tr>{}</tr></thead><tbody>\n{lines}</tbody></table>", cells("th", &table.headings))

@@ -177,14 +177,14 @@ impl FieldContext {
         }
     }
 
-    /// Modulo m = 2ᴷ: `out` becomes x⁻¹ mod 2ᴷ⁺¹, which may exceed m until an operation reads it. For even x: the bits that
-    /// the same steps give. None, and nothing changes, for other moduli. Panics on slots beyond the context.
+    /// Modulo m = 2ᴷ: `out` becomes x⁻¹ mod 2ᴷ⁺¹, which may exceed m until an operation reads it; for even x the inverse of
+    /// x + 1. None, and nothing changes, for other moduli. Panics on slots beyond the context.
     pub fn invert_doubled(&mut self, out: usize, x: usize) -> Option<()> {
         if self.modulus.is_odd() {
             return None;
         }
         let width = self.width_limbs();
-        let result = inverse::bit_by_bit(self.slot(x), self.modulus.bits());
+        let result = inverse::modulo_power_of_two_of_any(self.slot(x), self.modulus.bits());
         self.limbs[out * width..][..width].copy_from_slice(&result);
         Some(())
     }

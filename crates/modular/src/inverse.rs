@@ -42,8 +42,9 @@ pub fn modulo_power_of_two(a: &[Limb], bits: usize) -> Option<Vec<Limb>> {
         return None;
     }
     let mut x = vec![0; width_limbs];
-    x[0] = a[0]; // a·a = 1 mod 8: three bits are right.
-    let mut bits_right = 3;
+    // a·a = 1 mod 8: three bits are right, and in a limb 48, 96, … after 4, 5 steps.
+    x[0] = (0..5).fold(a[0], |x, _| x.wrapping_mul(2u64.wrapping_sub(a[0].wrapping_mul(x))));
+    let mut bits_right = 64;
     while bits_right < bits {
         let mut two_minus = vec![0; width_limbs];
         two_minus[0] = 2;
@@ -55,22 +56,13 @@ pub fn modulo_power_of_two(a: &[Limb], bits: usize) -> Option<Vec<Limb>> {
     Some(x)
 }
 
-/// a ↦ a⁻¹ mod 2^bits for odd a, bit by bit: b starts as 1; each bit is that of b, after which b ↦ ⌊(b − bit·a) / 2⌋. For even a
-/// the result is what these steps give. Requires bits ≤ 64 × the width of a.
-/// evmone branch `evmmax-vectorized`, `invmodx`, at the width of a: bits shifted in from above never reach the result.
-pub fn bit_by_bit(a: &[Limb], bits: usize) -> Vec<Limb> {
-    assert!(bits <= 64 * a.len(), "the result fits the width");
-    let mut b: Vec<Limb> = vec![0; a.len()];
-    b[0] = 1;
-    let mut result: Vec<Limb> = vec![0; a.len()];
-    for i in 0..bits {
-        if !b[0].is_multiple_of(2) {
-            sub_assign(&mut b, a);
-            result[i / 64] |= 1 << (i % 64);
-        }
-        halve_assign(&mut b, 0);
-    }
-    result
+/// a ↦ a⁻¹ mod 2^bits for odd a, and (a + 1)⁻¹ for even a: what `invmodx` of evmone's branch `evmmax-vectorized` computes bit
+/// by bit. There b starts as 1; each bit is that of b, after which b ↦ ⌊(b − bit·a) / 2⌋, and for even a this is
+/// (b − bit·(a + 1)) / 2. Requires 1 ≤ bits ≤ 64 × the width of a.
+pub fn modulo_power_of_two_of_any(a: &[Limb], bits: usize) -> Vec<Limb> {
+    let mut odd = a.to_vec();
+    odd[0] |= 1;
+    modulo_power_of_two(&odd, bits).expect("the number is odd")
 }
 
 /// (a, b) ↦ a·b mod 2^(64·width), both of one width.
@@ -111,6 +103,37 @@ mod tests {
             for a in 0..m {
                 let expected = (0..m).find(|b| a * b % m == 1);
                 assert_eq!(modulo_odd(&[a, 0], &[m, 0]).map(|v| v[0]), expected, "{a} mod {m}");
+            }
+        }
+    }
+
+    /// As evmone does it, at the width of a: bits shifted in from above never reach the result.
+    fn bit_by_bit(a: &[Limb], bits: usize) -> Vec<Limb> {
+        let (mut b, mut result) = (vec![0; a.len()], vec![0; a.len()]);
+        b[0] = 1;
+        for i in 0..bits {
+            if b[0] % 2 == 1 {
+                sub_assign(&mut b, a);
+                result[i / 64] |= 1 << (i % 64);
+            }
+            halve_assign(&mut b, 0);
+        }
+        result
+    }
+
+    #[test]
+    fn any_number_has_the_inverse_that_it_has_bit_by_bit() {
+        let mut state = 1_u64;
+        let mut random = || {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            state ^ state >> 33
+        };
+        for width_limbs in 1..9 {
+            for _ in 0..40 {
+                let mut a: Vec<Limb> = (0..width_limbs).map(|_| random()).collect();
+                a[0] &= [u64::MAX, !1, 0][random() as usize % 3]; // The remainder fits.
+                let bits = 1 + random() as usize % (64 * width_limbs); // It fits, too.
+                assert_eq!(modulo_power_of_two_of_any(&a, bits), bit_by_bit(&a, bits), "{a:x?} mod 2^{bits}");
             }
         }
     }

@@ -4,13 +4,12 @@ use std::path::PathBuf;
 
 use anyhow::{Result, anyhow};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
-use residue_lab::environment::commit_around;
-use residue_lab::{Effort, GROUPS, Group, LabError, Progress, Record, Subjects, group};
+use residue_lab::{Effort, GROUPS, Group, Record, Subjects, group};
 use serde_json::json;
 
 use super::Verdict;
 use crate::output;
+use crate::recording::Recording;
 use crate::tables::arranged;
 
 /// Options of `bench`.
@@ -37,79 +36,22 @@ pub struct BenchArgs {
 /// Measures.
 pub fn bench(args: &BenchArgs, json: bool) -> Result<Verdict> {
     let subjects = Subjects::named(&args.subjects)?;
-    warn_unless_release();
+    let recording = Recording::new(args.record.as_deref());
     let effort = Effort { subjects, ..if args.quick { Effort::QUICK } else { Effort::FULL } };
-    // Before anything is written into the checkout.
-    let commit = args.record.as_deref().and_then(commit_around);
     let mut records = Vec::new();
     for group in GROUPS.iter().filter(|group| args.group.is_none_or(|asked| asked.name == group.name)) {
-        match measure(group, &effort) {
-            Ok(mut record) => {
-                if let Some(commit) = &commit {
-                    record.environment.set("commit", commit);
-                }
-                if !json {
-                    output::result(&to_text(group, &record))?;
-                }
-                if let Some(directory) = &args.record {
-                    output::message("note", &format!("recorded in {}", record.write(directory)?.display()));
-                }
-                records.push(record);
-            }
-            Err(error @ (LabError::WrongAnswer { .. } | LabError::Halted { .. })) => {
-                output::message("error", &error.to_string());
-                if json {
-                    output::json(&json!({ "error": error.to_string() }))?;
-                }
-                return Ok(Verdict::Bad);
-            }
-            Err(error) => return Err(error.into()),
+        let measured = recording.measure(group.name, json, |observer| group.run(&effort, observer))?;
+        let Some(mut record) = measured else { return Ok(Verdict::Bad) };
+        recording.keep(&mut record)?;
+        if !json {
+            output::result(&to_text(group, &record))?;
         }
+        records.push(record);
     }
     if json {
         output::json(&json!({ "records": records.iter().map(Record::to_json).collect::<Vec<_>>() }))?;
     }
     Ok(Verdict::Good)
-}
-
-/// Says so where times are not those of a release.
-pub fn warn_unless_release() {
-    if cfg!(debug_assertions) {
-        output::message("warning", "this is no release build: its times say little");
-    }
-}
-
-/// A progress bar, if stderr is a terminal. It is drawn between rounds, never while something is timed.
-pub struct Bar(ProgressBar);
-
-/// A bar that is not shown yet.
-pub fn progress_bar(name: &'static str) -> Bar {
-    let bar = ProgressBar::new(0).with_prefix(name);
-    if let Ok(style) = ProgressStyle::with_template("{prefix}: {msg:<12} {wide_bar} {pos}/{len}") {
-        bar.set_style(style);
-    }
-    Bar(bar)
-}
-
-impl Bar {
-    /// Shows how far a measurement is.
-    pub fn show(&self, progress: Progress<'_>) {
-        self.0.set_message(progress.step.to_owned());
-        self.0.set_length(progress.total as u64); // Widens.
-        self.0.set_position(progress.done as u64); // Widens.
-    }
-
-    /// Takes the bar away.
-    pub fn finish(self) {
-        self.0.finish_and_clear();
-    }
-}
-
-fn measure(group: &Group, effort: &Effort) -> Result<Record, LabError> {
-    let bar = progress_bar(group.name);
-    let record = group.run(effort, &mut |progress| bar.show(progress));
-    bar.finish();
-    record
 }
 
 fn to_text(group: &Group, record: &Record) -> String {

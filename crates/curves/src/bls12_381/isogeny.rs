@@ -12,6 +12,7 @@
 //! image is the identity, and Z = 0.
 
 use crate::group::{Affine, Coordinate, Jacobian};
+use residue_modular::scope::enter;
 
 /// The isogeny of degree 11 to the curve of G1, RFC 9380, appendix E.2: x_den is the square of this polynomial and y_den its
 /// cube; coefficients of 1, x, …, x⁴, the leading one being 1.
@@ -28,6 +29,7 @@ pub const G2_KERNEL: u64 = 6;
 
 /// (x, y) ↦ its image under the isogeny of degree 11, given A and h without its leading coefficient.
 pub fn degree_11<C: Coordinate>(point: Affine<C>, a: C, kernel: &[C; 5]) -> Jacobian<C> {
+    let _scope = enter("isogeny_11");
     let Affine { x, y } = point;
     let [h, h1, h2, h3] = taylor(x, kernel);
     let (h2, h3) = (times(h2, 2), times(h3, 6)); //                   h″ and h‴
@@ -45,6 +47,7 @@ pub fn degree_11<C: Coordinate>(point: Affine<C>, a: C, kernel: &[C; 5]) -> Jaco
 
 /// (x, y) ↦ its image under the isogeny of degree 3, given A and h = x + `kernel`: here h′ = 1, P = −1 and Q = 2.
 pub fn degree_3<C: Coordinate>(point: Affine<C>, a: C, kernel: C) -> Jacobian<C> {
+    let _scope = enter("isogeny_3");
     let Affine { x, y } = point;
     let h = x + kernel;
     let f_4 = times(y.squared(), 4); //                               4f = 4y²

@@ -13,6 +13,7 @@ use super::power_written_out;
 use crate::group::{Affine, Jacobian};
 use num_bigint::BigUint;
 use residue_ir::{Machine, WordOp};
+use residue_modular::scope::enter;
 use residue_modular::{Fe, Number, fields::Bls12_381Fp};
 use std::sync::LazyLock;
 
@@ -63,6 +64,7 @@ pub fn clear_cofactor<M: Machine>(machine: &M, point: Jacobian<M::Fe>) -> Jacobi
 /// With v = d³ for the denominator d of x₁, g₁ = n/v and c = (n·v³)^((p − 3)/4): y = c·n·v has y² = ±g₁, the sign being that
 /// of g₁'s quadratic character, and (c·v)²·n = ±1/v, so that ±(c·v)²·n·d² = 1/d.
 fn simplified_swu<M: Machine>(machine: &M, u: M::Fe) -> Affine<M::Fe> {
+    let _scope = enter("simplified_swu");
     let constant = |value: &BigUint| machine.constant(value);
     let (a, b) = (constant(&CONSTANTS.a), constant(&CONSTANTS.b));
     let zu2 = times_z(u.square()); //                                     Zu²

@@ -14,6 +14,7 @@ use crate::fp2::Fp2;
 use crate::group::{Affine, Jacobian};
 use num_bigint::BigUint;
 use residue_ir::{Machine, WordOp};
+use residue_modular::scope::enter;
 use residue_modular::{Fe, Number, fields::Bls12_381Fp};
 use std::sync::LazyLock;
 
@@ -102,6 +103,7 @@ fn negated<F: Fe>(p: Jacobian<Fp2<F>>) -> Jacobian<Fp2<F>> {
 ///
 /// With D = N(d) for the denominator d of x₁, and g₁ = w/d⁶: y = √w·d̄³/D³.
 fn simplified_swu<M: Machine>(machine: &M, u: Fp2<M::Fe>) -> Affine<Fp2<M::Fe>> {
+    let _scope = enter("simplified_swu");
     let constants = &*CONSTANTS;
     let constant = |value: &BigUint| machine.constant(value);
     let one = machine.one();
@@ -148,6 +150,7 @@ pub(super) fn norm_and_root<M: Machine>(machine: &M, a: Fp2<M::Fe>) -> (M::Fe, M
 /// With V = D⁶ and c = (R·V³)^((p − 3)/4), X = c·R·V has X² = χ·R/V, χ the quadratic character of R, and 1/X = χ·c·V². So
 /// X = √(χR)/D³, and e = (b/2)·c·V is b/(2√(χR))/D³ up to χ: the root over D³ is X + e·u for χ = 1 and −e + X·u for −1.
 pub(super) fn root_over_cube<M: Machine>(machine: &M, w: Fp2<M::Fe>, s: M::Fe, d: Fp2<M::Fe>) -> (Fp2<M::Fe>, M::Fe) {
+    let _scope = enter("fp2_root");
     let half = machine.constant(&CONSTANTS.half);
     let sum = (w.c0 + s) * half;
     let r = machine.branch(machine.is_zero(sum), |_| w.c0, |_| sum);

@@ -306,11 +306,12 @@ fn arithmetic<R: Rules, H: FieldHost>(
 #[inline(always)]
 fn run_block<R: Rules, H: FieldHost>(frame: &mut Frame<'_, H>) -> bool {
     let pc = frame.interpreter.bytecode.pc() - 1; // revm has moved on behind the opcode.
-    let blocks = frame.host.chain().frame.blocks.as_ref();
-    let Some(block) = blocks.and_then(|blocks| blocks.get(pc)) else {
+    let state = &frame.host.chain().frame;
+    let Some(block) = state.blocks.as_ref().and_then(|blocks| blocks.get(pc)) else {
         return false;
     };
-    run_planned::<R, H>(frame, pc, block.end)
+    // Where no plan will run, asking more than this would cost as much as the instructions.
+    !block.is_plain() && state.ledger.is_open() && run_planned::<R, H>(frame, pc, block.end)
 }
 
 #[inline(never)]

@@ -1,52 +1,59 @@
 //! Candidates of the search: a loop around a list of genes, each a few instructions that may hurt an engine.
+//!
+//! Genes know no revision: [`Ground`] writes them for one, and brings their numbers to what there is room for.
 
 use std::collections::BTreeMap;
 
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{RngCore, SeedableRng};
 use residue_isa::opcode::evm as op;
-use residue_isa::revision::eip6690_2024::{LOADX, SETMODX, STOREX};
-use residue_isa::revision::evm384::{BLS12_381_P, BLS12_381_R_INV};
-use residue_isa::{Arithmetic, Assembly, FieldInstruction, Lanes, ModulusAt, Revision};
+use residue_isa::{Arithmetic, Assembly};
 
-use super::{BOUND_BYTES, below};
+use super::below;
+use super::ground::{Bounds, Ground};
 use crate::error::LabError;
 
-/// Memory that candidates with operands anywhere reach: about what a million gas of growth buys, and more than caches near
-/// the core hold.
-const FAR_BYTES: u32 = 700_000;
-/// Slots of each of two field contexts of 48 bytes: together the 24,576 bytes that EIP-6690 allows, or a quarter of them.
-const SLOTS: u8 = 255;
-const SLOTS_WITHIN: u8 = 63;
 /// Genes of a candidate.
 const GENES_MAX: usize = 24;
-/// Bytes of random values that a candidate finds in memory.
-const IMAGE_BYTES: u32 = 4096;
-/// Bytes of an element.
-const ELEMENT: u32 = 48;
+/// Copies of the genes in the code.
+const COPIES_MAX: usize = 1 << 14;
+/// Slots of a field context, one number for each candidate; within the bound a quarter of them at most.
+const SLOTS: [u16; 3] = [16, 64, 256];
+/// Gas that called frames get: hardly enough to begin, and as much as there is.
+const CALL_GAS: [u32; 4] = [3_000, 20_000, 200_000, u32::MAX];
 
-/// Where operands may be.
+/// One thing that a candidate does. Places are offsets or slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bounds {
-    /// As far as gas reaches.
-    Anywhere,
-    /// In 64 KiB of memory, or in a quarter of the slots.
-    Within,
-}
-
-/// One thing that a candidate does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Gene {
-    /// Field arithmetic: places are offsets or slots.
-    Field { operation: Arithmetic, out: u32, x: u32, y: u32, count: u8, stride: u8 },
-    /// Switches to a field context.
-    Switch(u8),
-    /// Loads a slot to memory, or stores one.
-    Transfer { is_load: bool, slot: u8 },
+pub enum Gene {
+    /// Field arithmetic.
+    Field(Field),
+    /// Sets a modulus, or switches to another field context.
+    Modulus(u8),
+    /// Changes a byte of a modulus in memory.
+    WriteModulus { modulus: u8, byte: u8, value: u8 },
+    /// Loads slots to memory, or stores them.
+    Transfer { is_load: bool, slot: u8, count: u8 },
+    /// Brings a slot into Montgomery form, or inverts it.
+    Convert { slot: u8, count: u8 },
     /// A jump target: ends a block.
     Jumpdest,
     /// Reads a word of memory.
     Read(u32),
+    /// Calls the code itself.
+    Call { gas: u32 },
+}
+
+/// The operands of field arithmetic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Field {
+    pub operation: Arithmetic,
+    /// Result, first and second operand.
+    pub places: [u32; 3],
+    /// Lanes, where a revision has them.
+    pub count: u8,
+    /// Their strides; the first is not 0.
+    pub strides: [u8; 3],
+    /// Which modulus, where an instruction names it.
+    pub modulus: u8,
 }
 
 /// A candidate.
@@ -55,6 +62,8 @@ pub struct Genome {
     genes: Vec<Gene>,
     /// How often the list stands in the code, with a jump target behind each copy: many blocks, each entered rarely.
     copies: usize,
+    /// Slots of each field context.
+    slots: u16,
 }
 
 /// Code with its calldata.
@@ -63,110 +72,71 @@ pub(super) struct Program {
     pub input: Vec<u8>,
 }
 
-/// Whether candidates are written for a revision: offsets of four bytes behind or under the opcode, or slots.
-pub(super) fn is_supported(revision: Revision) -> bool {
-    matches!(revision, Revision::Evm384V7 | Revision::Evm384V9 | Revision::Eip6690_2024)
+fn byte(random: &mut ChaCha8Rng) -> u8 {
+    below(random, 256) as u8 // Below 256.
 }
 
 impl Gene {
-    fn random(random: &mut ChaCha8Rng, revision: Revision, bounds: Bounds) -> Self {
-        let is_slots = revision == Revision::Eip6690_2024;
-        let operation = Arithmetic::ALL[below(random, 3)];
-        match below(random, 12) {
-            0..=6 if is_slots => {
-                let slots = if bounds == Bounds::Anywhere { SLOTS } else { SLOTS_WITHIN };
-                let count = [1, 1, 2, 4, 8, 16, 30][below(random, 7)];
-                let stride = 1 + below(random, usize::from(slots / count).clamp(1, 8)) as u8; // At most 8.
-                let most =
-                    usize::from(slots) - usize::from(count - 1) * usize::from(stride).min(usize::from(slots / count));
-                let stride = stride.min(slots / count).max(1);
-                let [out, x, y] = [0; 3].map(|_| below(random, most.max(1)) as u32); // At most 255.
-                Gene::Field { operation, out, x, y, count, stride }
+    fn random(random: &mut ChaCha8Rng, ground: &Ground) -> Self {
+        match below(random, 16) {
+            0..=7 => Gene::Field(Field {
+                operation: Arithmetic::ALL[below(random, 3)],
+                places: [(); 3].map(|()| ground.random_place(random)),
+                count: [1, 1, 2, 4, 8, 16, 30][below(random, 7)],
+                strides: [1 + byte(random) % 8, byte(random) % 9, byte(random) % 9],
+                modulus: [0, 0, 0, byte(random)][below(random, 4)],
+            }),
+            8 | 9 if ground.sets_modulus() => Gene::Modulus(byte(random)),
+            10 if ground.has_modulus_in_memory() => {
+                Gene::WriteModulus { modulus: byte(random), byte: byte(random), value: byte(random) }
             }
-            0..=6 => {
-                let [out, x, y] = [0; 3].map(|_| place(random, bounds));
-                Gene::Field { operation, out, x, y, count: 1, stride: 1 }
+            11 if ground.has_slots() => {
+                let (is_load, slot) = (below(random, 2) == 0, byte(random));
+                Gene::Transfer { is_load, slot, count: [1, 1, 4, 16][below(random, 4)] }
             }
-            7 if is_slots => Gene::Switch(below(random, 2) as u8), // 0 or 1.
-            8 | 9 if is_slots => Gene::Transfer { is_load: below(random, 2) == 0, slot: below(random, 60) as u8 }, // Below 60.
-            10 | 11 => Gene::Jumpdest,
-            _ => Gene::Read(place(random, bounds)),
+            12 if ground.converts() => Gene::Convert { slot: byte(random), count: [1, 8][below(random, 2)] },
+            13 => Gene::Read(ground.random_place(random)),
+            14 => Gene::Call { gas: CALL_GAS[below(random, CALL_GAS.len())] },
+            _ => Gene::Jumpdest,
         }
-    }
-
-    fn emit(self, code: &mut Assembly, revision: Revision) -> Result<(), LabError> {
-        let is_slots = revision == Revision::Eip6690_2024;
-        match self {
-            Gene::Field { operation, out, x, y, count, stride } => {
-                let lanes = |slot: u32| Lanes { index: u8::try_from(slot).unwrap_or(u8::MAX), stride };
-                let instruction = if is_slots {
-                    FieldInstruction::Slots { operation, out: lanes(out), x: lanes(x), y: lanes(y), count }
-                } else {
-                    FieldInstruction::Memory { operation, out, x, y, modulus: ModulusAt::Offset(0) }
-                };
-                let mut bytes = Vec::new();
-                revision.encode(&instruction, &mut bytes).map_err(LabError::Encode)?;
-                code.data(bytes);
-            }
-            Gene::Switch(id) => {
-                code.push(u32::from(SLOTS) + 1).push(ELEMENT).push(ELEMENT).push(id).op(SETMODX);
-            }
-            Gene::Transfer { is_load: true, slot } => {
-                code.push(1_u8).push(slot).push(IMAGE_BYTES).op(LOADX);
-            }
-            Gene::Transfer { is_load: false, slot } => {
-                code.push(1_u8).push(2 * ELEMENT).push(slot).op(STOREX);
-            }
-            Gene::Jumpdest => {
-                code.op(op::JUMPDEST);
-            }
-            Gene::Read(offset) => {
-                code.push(offset).op(op::MLOAD).op(op::POP);
-            }
-        }
-        Ok(())
     }
 
     fn name(self) -> &'static str {
         match self {
-            Gene::Field { operation: Arithmetic::Add, .. } => "add",
-            Gene::Field { operation: Arithmetic::Sub, .. } => "sub",
-            Gene::Field { operation: Arithmetic::Mul, .. } => "mul",
-            Gene::Switch(_) => "switch of context",
+            Gene::Field(Field { operation: Arithmetic::Add, .. }) => "add",
+            Gene::Field(Field { operation: Arithmetic::Sub, .. }) => "sub",
+            Gene::Field(Field { operation: Arithmetic::Mul, .. }) => "mul",
+            Gene::Modulus(_) => "other modulus",
+            Gene::WriteModulus { .. } => "write of a modulus",
             Gene::Transfer { is_load: true, .. } => "load",
             Gene::Transfer { is_load: false, .. } => "store",
+            Gene::Convert { .. } => "conversion",
             Gene::Jumpdest => "jump target",
             Gene::Read(_) => "read of memory",
+            Gene::Call { .. } => "call of itself",
         }
     }
 }
 
-/// A byte offset behind the modulus: in a line, across lines, across pages, or far.
-fn place(random: &mut ChaCha8Rng, bounds: Bounds) -> u32 {
-    let most = if bounds == Bounds::Anywhere { FAR_BYTES } else { BOUND_BYTES - 64 };
-    let reach = [256, 4096, 65_000, most][below(random, 4)].min(most);
-    64 + (random.next_u32() % (reach - 128)).min(most - 128)
-}
-
 impl Genome {
     /// A candidate of the first generation.
-    pub fn random(random: &mut ChaCha8Rng, revision: Revision, bounds: Bounds) -> Self {
-        let genes = (0..1 + below(random, GENES_MAX)).map(|_| Gene::random(random, revision, bounds)).collect();
-        Self { genes, copies: 1 << below(random, 12) }
+    pub fn random(random: &mut ChaCha8Rng, ground: &Ground) -> Self {
+        let genes = (0..1 + below(random, GENES_MAX)).map(|_| Gene::random(random, ground)).collect();
+        Self { genes, copies: 1 << below(random, 12), slots: SLOTS[below(random, SLOTS.len())] }
     }
 
     /// A candidate from two others: genes of both, some of them changed.
-    pub fn child(&self, other: &Self, random: &mut ChaCha8Rng, revision: Revision, bounds: Bounds) -> Self {
+    pub fn child(&self, other: &Self, random: &mut ChaCha8Rng, ground: &Ground) -> Self {
         let cut = below(random, self.genes.len() + 1);
         let behind = other.genes.iter().skip(below(random, other.genes.len() + 1));
         let mut genes: Vec<Gene> = self.genes[..cut].iter().chain(behind).copied().take(GENES_MAX).collect();
         for gene in &mut genes {
             if below(random, 6) == 0 {
-                *gene = Gene::random(random, revision, bounds);
+                *gene = Gene::random(random, ground);
             }
         }
         if genes.is_empty() || below(random, 3) == 0 {
-            genes.push(Gene::random(random, revision, bounds));
+            genes.push(Gene::random(random, ground));
         }
         let copies = match below(random, 4) {
             0 => (self.copies / 2).max(1),
@@ -174,64 +144,56 @@ impl Genome {
             2 => other.copies,
             _ => self.copies,
         };
-        Self { genes, copies: copies.min(1 << 14) }
+        let slots = [self.slots, other.slots, SLOTS[below(random, SLOTS.len())]][below(random, 3)];
+        Self { genes, copies: copies.min(COPIES_MAX), slots }
     }
 
     /// The loop, with as many copies as fit into the code.
-    pub(super) fn program(&self, revision: Revision, code_bytes_max: usize) -> Result<Program, LabError> {
-        let one = self.code(revision, 1)?.len();
-        let two = self.code(revision, 2)?.len();
+    pub(super) fn program(&self, ground: &Ground, code_bytes_max: usize) -> Result<Program, LabError> {
+        let one = self.code(ground, 1)?.len();
+        let two = self.code(ground, 2)?.len();
         let room = code_bytes_max.saturating_sub(one) / (two - one).max(1);
-        let code = self.code(revision, self.copies.clamp(1, room + 1))?;
-        Ok(Program { code, input: image(revision) })
+        let code = self.code(ground, self.copies.clamp(1, room + 1))?;
+        Ok(Program { code, input: ground.image() })
     }
 
-    fn code(&self, revision: Revision, copies: usize) -> Result<Vec<u8>, LabError> {
+    fn code(&self, ground: &Ground, copies: usize) -> Result<Vec<u8>, LabError> {
+        let slots = match ground.bounds {
+            Bounds::Anywhere => self.slots,
+            Bounds::Within => self.slots.min(SLOTS[1]),
+        };
         let mut code = Assembly::new();
-        code.push(IMAGE_BYTES).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
-        if revision == Revision::Eip6690_2024 {
-            // The modulus big-endian, in the second element of the image.
-            for id in [1_u8, 0] {
-                code.push(u32::from(SLOTS) + 1).push(ELEMENT).push(ELEMENT).push(id).op(SETMODX);
-            }
-        }
+        ground.begin(&mut code, &self.genes, slots);
         let top = code.new_label();
         code.label(top);
         for _ in 0..copies {
-            for gene in &self.genes {
-                gene.emit(&mut code, revision)?;
+            for &gene in &self.genes {
+                ground.emit(&mut code, gene, slots)?;
             }
             code.op(op::JUMPDEST);
         }
         code.push_label(top).op(op::JUMP);
-        crate::measure::assembled(&code, revision)
+        crate::measure::assembled(&code, ground.revision)
     }
 
     /// What it is made of.
-    pub fn description(&self, bounds: Bounds) -> String {
+    pub fn description(&self, ground: &Ground) -> String {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for gene in &self.genes {
             *counts.entry(gene.name()).or_default() += 1;
         }
         let genes: Vec<String> = counts.iter().map(|(name, count)| format!("{count} {name}")).collect();
-        let bounds = if bounds == Bounds::Anywhere { "anywhere" } else { "within the bound" };
-        format!("{} in each of up to {} copies, operands {bounds}", genes.join(", "), self.copies)
+        let bounds = if ground.bounds == Bounds::Anywhere { "anywhere" } else { "within the bound" };
+        let slots = if ground.has_slots() { format!(", {} slots at most", self.slots) } else { String::new() };
+        format!("{} in each of up to {} copies, operands {bounds}{slots}", genes.join(", "), self.copies)
     }
 }
 
-/// For offsets the modulus and r_inv, little-endian; for slots the modulus in the second element and a value below it in
-/// the third, big-endian. Bytes at random behind.
-fn image(revision: Revision) -> Vec<u8> {
-    let mut image = vec![0; IMAGE_BYTES as usize]; // u32 to usize widens.
-    ChaCha8Rng::seed_from_u64(0).fill_bytes(&mut image);
-    let little: Vec<u8> = BLS12_381_P.iter().flat_map(|limb| limb.to_le_bytes()).collect();
-    if revision == Revision::Eip6690_2024 {
-        let big = little.into_iter().rev();
-        image[48..96].iter_mut().zip(big).for_each(|(byte, modulus)| *byte = modulus);
-        image[96] = 0;
-    } else {
-        image[..48].copy_from_slice(&little);
-        image[48..56].copy_from_slice(&BLS12_381_R_INV.to_le_bytes());
-    }
-    image
+/// The places in memory that genes name.
+pub(super) fn places(genes: &[Gene]) -> impl Iterator<Item = u32> + '_ {
+    genes.iter().flat_map(|gene| match gene {
+        Gene::Field(field) => field.places.to_vec(),
+        Gene::Read(place) => vec![*place],
+        _ => Vec::new(),
+    })
 }

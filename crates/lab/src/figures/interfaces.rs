@@ -2,7 +2,9 @@
 
 use super::{Figure, Records, or_dash, table};
 use crate::programs::GROUP as PROGRAMS;
-use crate::published::{ENGINES, ENGINES_SOURCE, INTERFACES, INTERFACES_SOURCE};
+use crate::published::{
+    ADJUSTMENT, CALLS_SOURCE, ENGINES, ENGINES_SOURCE, F6M_MUL, INTERFACES, INTERFACES_SOURCE, SYNTHETIC_CALLS,
+};
 use crate::record::{Quantity, Row};
 use crate::svg::bars::Chart;
 
@@ -56,6 +58,50 @@ pub fn interfaces(records: &Records) -> Figure {
         missing,
         table,
         chart: Some(Chart { unit: "ms".to_owned(), categories, series, is_logarithmic: true }),
+    }
+}
+
+/// Calls of a run of two pairings in WebAssembly beside the synthetic loop, and how many loops it takes.
+pub fn calls(records: &Records) -> Figure {
+    let (ours, missing) = records.cite(&["comparison"]);
+    let mut table = table(&["program", "mul", "add", "sub", "synthetic loops"]);
+    let published = |name: &str, [mul, add, sub]: [u64; 3], loops: Option<f64>| {
+        let counts = [mul, add, sub].map(|count| Some(count as f64)); // Far below 2⁵³.
+        [name.to_owned()].into_iter().chain(counts.into_iter().chain([loops]).map(or_dash)).collect::<Vec<_>>()
+    };
+    table.lines.push(published("f6m_mul, published", F6M_MUL, None));
+    table.lines.push(published("1350 times f6m_mul, published", F6M_MUL.map(|count| 1350 * count), Some(1.0)));
+    table.lines.push(published("two pairings in WebAssembly, published", SYNTHETIC_CALLS, Some(ADJUSTMENT)));
+    let mut categories = vec!["published, WebAssembly".to_owned()];
+    let mut values = vec![Some(ADJUSTMENT)];
+    let rows = records.group("comparison").into_iter().flat_map(|record| &record.rows);
+    for row in rows.filter(|row| row.quantity == Quantity::Adjustment) {
+        let of = |quantity| records.value("comparison", &row.name, quantity);
+        let counts = [Quantity::OpsMul, Quantity::OpsAdd, Quantity::OpsSub].map(of);
+        let loops = Some(row.spread.median);
+        let cells = counts.into_iter().chain([loops]).map(or_dash);
+        let engine = format!("ours, {}", row.layer());
+        table.lines.push([format!("{engine}: check of two pairs")].into_iter().chain(cells).collect());
+        categories.push(engine);
+        values.push(loops);
+    }
+    Figure {
+        id: "calls",
+        title: "Field operations of two pairings, and how many synthetic loops they take",
+        source: CALLS_SOURCE.to_owned(),
+        explanation: "Ours is the contract with parsing and subgroup checks, by formulas that share squarings between pairs and \
+                      decide the final exponentiation without computing it, so that it has fewer operations; each engine runs the \
+                      same program of both kinds, and a loop of additions suits some better than others."
+            .to_owned(),
+        ours,
+        missing,
+        table,
+        chart: Some(Chart {
+            unit: "synthetic loops".to_owned(),
+            categories,
+            series: vec![("two pairings".to_owned(), values)],
+            is_logarithmic: false,
+        }),
     }
 }
 

@@ -6,13 +6,17 @@ use super::{Figure, Records, or_dash, shown, table};
 use crate::attack::GROUP as ATTACK;
 use crate::measure::GROUP as OPCODES;
 use crate::price::{ANCHORS_NS, Runtimes};
-use crate::published::{MACHINES, RUNTIMES, RUNTIMES_SOURCE, WIDTHS_6690, WIDTHS_6690_SOURCE};
+use crate::published::{KECCAK_RELATIVE, MACHINES, RUNTIMES, RUNTIMES_SOURCE, WIDTHS_6690, WIDTHS_6690_SOURCE};
 use crate::record::{Quantity, Row};
 use crate::svg::bars::Chart;
 
+/// Layers of the record of instructions that compute without an EVM.
+const IMPLEMENTATIONS: [(&str, &str); 3] =
+    [("modular", "our kernels on slots"), ("modular:evm384", "our kernels on memory"), ("blst", "blst's assembly")];
+
 /// Runtimes by implementation, and relative to KECCAK256.
 pub fn runtimes(records: &Records) -> Figure {
-    let (ours, missing) = records.cite(&[OPCODES, "instructions"]);
+    let (ours, missing) = records.cite(&[OPCODES, "instructions", "operations"]);
     let headings = [
         "implementation",
         "add ns",
@@ -34,6 +38,8 @@ pub fn runtimes(records: &Records) -> Figure {
     for (index, machine) in MACHINES.into_iter().enumerate() {
         line(format!("published, {machine}"), [0, 1, 2].map(|op| Some(RUNTIMES[op].1[index])), None);
     }
+    let mean = [0, 1, 2].map(|operation| Some(RUNTIMES[operation].1.iter().sum::<f64>() / MACHINES.len() as f64));
+    line("published, mean of the machines".to_owned(), mean, None);
     let pivot = |revision| {
         let runtimes = Runtimes::of(records.group(OPCODES)?, revision);
         runtimes.pivot(None).map(|pivot| pivot.ns_per_gas())
@@ -53,18 +59,30 @@ pub fn runtimes(records: &Records) -> Figure {
         };
         line(format!("ours, {revision}, worst operands"), residue_isa::Arithmetic::ALL.map(worst_of), pivot(revision));
     }
-    for layer in ["modular", "blst"] {
+    for (layer, what) in IMPLEMENTATIONS {
         let times = ["add", "sub", "mul"]
             .map(|operation| records.value("instructions", &format!("{layer}/{operation}/384"), Quantity::Latency));
-        line(format!("ours, {layer} without an EVM"), times, None);
+        line(format!("ours, {what}, without an EVM"), times, None);
     }
+    // Libraries that the record of operations has beside them; nobody measures their subtraction.
+    let libraries = records.group("operations").into_iter().flat_map(|record| &record.rows);
+    for row in libraries.filter(|row| row.name.ends_with("/fp-mul/381") && row.baseline.is_none()) {
+        let of =
+            |operation: &str| records.value("operations", &format!("{}/{operation}/381", row.layer()), Quantity::Time);
+        line(format!("ours, {} as a library", row.layer()), [of("fp-add"), None, of("fp-mul")], None);
+    }
+    let relative = KECCAK_RELATIVE.map(|(_, relative)| shown(relative));
+    let cells = ["published, worst case of KECCAK256"].into_iter().map(str::to_owned);
+    let cells = cells.chain((0..3).map(|_| or_dash(None))).chain(relative);
+    table.lines.push(cells.collect());
     Figure {
         id: "runtimes",
         title: "Runtime of instructions by implementation, 384 bits",
         source: RUNTIMES_SOURCE.to_owned(),
         explanation:
-            "The published times are of BLST's assembly in four engines on laptops; ours have the dispatch of revm's \
-                      interpreter in them and leave out loop and pushes, and the native kernels have neither."
+            "The document compares a library in plain C, BLST's assembly, Go, and Go with BLST's assembly, and has numbers \
+                      of BLST's assembly only. Ours beside it are our kernels, blst and the libraries of the record of operations \
+                      without an EVM; what runs in the EVM has the dispatch of revm's interpreter and no loop and pushes."
                 .to_owned(),
         ours,
         missing,

@@ -8,7 +8,7 @@ use residue_isa::{Assembly, Revision};
 
 use super::pair::{Pair, bytes, looped, ops};
 use super::values::random;
-use super::{EVM_LAYER, MeasureEffort};
+use super::{EVM_LAYER, MeasureEffort, frames};
 use crate::error::LabError;
 
 /// Executions in a turn of the loop.
@@ -25,16 +25,13 @@ const REVISION: Revision = Revision::Eip6690_2024;
 
 /// Opcodes that have no pair, with the reason.
 const LEFT_OUT: &[(&str, &str)] = &[
-    ("STOP", "ends the frame"),
-    ("RETURN", "ends the frame"),
-    ("REVERT", "ends the frame"),
-    ("INVALID", "ends the frame"),
-    ("SELFDESTRUCT", "ends the frame"),
-    ("CREATE", "its time is that of the code it runs and of the state it makes"),
-    ("CREATE2", "its time is that of the code it runs and of the state it makes"),
+    ("STOP", "a frame has to end somehow: what else ends one is measured beside it"),
     ("POP", "measured apart"),
     ("KECCAK256", "measured apart"),
 ];
+
+/// Opcodes that end a frame by something else than STOP.
+pub(super) const ENDINGS: [u8; 4] = [op::RETURN, op::REVERT, op::INVALID, op::SELFDESTRUCT];
 
 /// One way to give an opcode operands: for execution `i` the words it takes, top first.
 struct Case {
@@ -57,6 +54,7 @@ pub(super) fn pairs(_: &Engine, effort: &MeasureEffort) -> Result<(Vec<Pair>, Ve
         }
         pairs.extend(match row.byte {
             op::JUMP | op::JUMPI => jumps(row),
+            byte if ENDINGS.contains(&byte) => frames::pairs(row),
             _ => cases(row, effort).into_iter().map(|case| pair(row, case)).collect(),
         });
     }
@@ -201,6 +199,9 @@ fn cases(row: &'static OpcodeRow, effort: &MeasureEffort) -> Vec<Case> {
             warm("warm", |_| numbers([0, 0xbeef, 0, 0, 0, 0])),
             cold(|i| numbers([0, 0xbeef + i as u64, 0, 0, 0, 0])),
         ],
+        // Accounts without code, each at an address of its own; the code that others run in there is priced by itself.
+        op::CREATE => vec![Case { class: "empty", ..cold(|_| numbers([0, 0, 0])) }],
+        op::CREATE2 => vec![Case { class: "empty", ..cold(|i| numbers([0, 0, 0, i as u64])) }],
         op::DUP1..=op::SWAP16
             if !effort.is_complete && !matches!(row.byte, op::DUP1 | op::DUP16 | op::SWAP1 | op::SWAP16) =>
         {

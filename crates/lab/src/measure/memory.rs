@@ -26,37 +26,41 @@ const FAR_BYTES: u32 = 8 << 20;
 /// Opcode of v12 that sets the modulus.
 const SETMOD: u8 = residue_isa::revision::evm384_v12::SETMOD;
 
-/// A revision with the modulus that is measured.
-struct Memory {
-    revision: Revision,
-    evm384: &'static Evm384,
-    m: BigUint,
-    r_inv: u64,
+/// A revision with a modulus.
+#[derive(Debug, Clone)]
+pub(crate) struct Memory {
+    /// The revision.
+    pub revision: Revision,
+    /// What it is like.
+    pub evm384: &'static Evm384,
+    /// The modulus.
+    pub m: BigUint,
+    /// −m⁻¹ mod 2⁶⁴.
+    pub r_inv: u64,
+    /// Where the modulus is in memory, unless the revision has a place for it.
+    pub modulus_at: u32,
 }
 
 /// The pairs of a revision: every class of values, and operands spread over memory where offsets reach far.
 pub(super) fn pairs(revision: Revision, effort: &MeasureEffort) -> Result<Vec<Pair>, LabError> {
     let Some(evm384) = revision.evm384() else { return Ok(Vec::new()) };
-    let m = modulus(6);
     let r_inv = residue_isa::revision::evm384::BLS12_381_R_INV;
+    let memory = Memory { revision, evm384, m: modulus(6), r_inv, modulus_at: MODULUS_AT };
     let mut pairs = Vec::new();
     for operation in Arithmetic::ALL {
         for class in FIELD_CLASSES {
-            let memory = Memory { revision, evm384, m: m.clone(), r_inv };
-            pairs.push(memory.pair(operation, class, Spacing::Same));
+            pairs.push(memory.clone().pair(operation, class, Spacing::Same));
         }
         let is_far = evm384.unit_bytes == 1 && evm384.operand_max == u32::MAX && evm384.operands != Operands::Values;
         if is_far && (effort.is_complete || matches!(revision, Revision::Evm384V7 | Revision::Evm384V9)) {
             for (class, spacing) in [("lines", Spacing::Lines), ("pages", Spacing::Pages), ("far", Spacing::Far)] {
-                let memory = Memory { revision, evm384, m: m.clone(), r_inv };
-                pairs.push(memory.pair(operation, class, spacing));
+                pairs.push(memory.clone().pair(operation, class, spacing));
             }
         }
     }
     // An opcode beside the arithmetic: logging of v7, and setting the modulus of v12.
     for row in revision.opcodes().iter().filter(|row| revision.arithmetic_of(row.byte).is_none()) {
-        let memory = Memory { revision, evm384, m: m.clone(), r_inv };
-        pairs.push(memory.other(row.byte, row.mnemonic, i32::from(row.pops)));
+        pairs.push(memory.clone().other(row.byte, row.mnemonic, i32::from(row.pops)));
     }
     Ok(pairs)
 }
@@ -74,7 +78,7 @@ impl Memory {
     fn modulus_at(&self) -> u32 {
         match self.evm384.modulus {
             Modulus::Place(at) => at,
-            _ => MODULUS_AT,
+            _ => self.modulus_at,
         }
     }
 
@@ -102,7 +106,8 @@ impl Memory {
         image
     }
 
-    fn instruction(&self, operation: Arithmetic, [out, x, y]: [u32; 3]) -> FieldInstruction {
+    /// The instruction on values at these offsets: result, first and second operand.
+    pub fn instruction(&self, operation: Arithmetic, [out, x, y]: [u32; 3]) -> FieldInstruction {
         let offset = self.modulus_at();
         let modulus = match (self.evm384.modulus, operation) {
             (Modulus::Operand, _) => ModulusAt::Offset(offset),
@@ -133,12 +138,8 @@ impl Memory {
         let image = self.image(&values);
         let on_stack = self.evm384.operands == Operands::Values;
         let expected: Option<Expected> = (spacing == Spacing::Same && !on_stack).then(|| {
-            let (m, revision, evm384, r_inv, values) =
-                (self.m.clone(), self.revision, self.evm384, self.r_inv, values.clone());
-            let expected = move |turns: usize| {
-                let memory = Memory { revision, evm384, m: m.clone(), r_inv };
-                memory.value(&memory.after(operation, &values, turns * BODY))
-            };
+            let (memory, values) = (self.clone(), values.clone());
+            let expected = move |turns: usize| memory.value(&memory.after(operation, &values, turns * BODY));
             Box::new(expected) as Expected
         });
         let name = format!("{}/{}/384/{class}", self.revision, row.mnemonic);
@@ -196,7 +197,7 @@ impl Memory {
     }
 
     /// Six words with the values, the opcode and what takes its result away; without it only the words.
-    fn stack_operation(&self, opcode: u8, [x, y]: &[BigUint; 2], with: bool) -> Vec<u8> {
+    pub fn stack_operation(&self, opcode: u8, [x, y]: &[BigUint; 2], with: bool) -> Vec<u8> {
         let mut code = Vec::new();
         let mut push = |value: &BigUint, behind: &[u8]| {
             let mut bytes = self.value(value);

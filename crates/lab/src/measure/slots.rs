@@ -9,9 +9,9 @@ use residue_isa::opcode::evm as op;
 use residue_isa::revision::rules::{SetForm, SizeUnit, SlotRules};
 use residue_isa::{Arithmetic, Assembly, GasSchedule, Revision};
 
-use super::MeasureEffort;
 use super::pair::{Expected, Pair, bytes, data, looped, ops};
 use super::values::{FIELD_CLASSES, modulus, operands, random, to_be};
+use super::{MeasureEffort, conversions};
 use crate::error::LabError;
 
 /// Operations in a turn of the loop.
@@ -22,11 +22,7 @@ const CONTEXTS: usize = 100;
 const WIDTHS: [usize; 3] = [4, 6, 12];
 
 /// The pairs of a revision.
-pub(super) fn pairs(
-    revision: Revision,
-    effort: &MeasureEffort,
-    left_out: &mut Vec<String>,
-) -> Result<Vec<Pair>, LabError> {
+pub(super) fn pairs(revision: Revision, effort: &MeasureEffort) -> Result<Vec<Pair>, LabError> {
     let mut pairs = Vec::new();
     for width_limbs in 1..=revision.width_limbs_max().min(12) {
         let is_every_width = effort.is_complete || revision == Revision::Eip6690_2024;
@@ -46,17 +42,13 @@ pub(super) fn pairs(
             pairs.extend(classes.iter().map(|class| arithmetic(revision, width_limbs, operation, class)));
         }
         match revision.slot_rules() {
-            Some(rules) if matters => pairs.extend(transfers(revision, rules, width_limbs)),
+            Some(rules) if matters => {
+                pairs.extend(transfers(revision, rules, width_limbs));
+                pairs.extend(conversions::inversion(revision, rules, width_limbs));
+            }
+            None if matters => pairs.extend(conversions::montgomery(revision, width_limbs)),
             _ => {}
         }
-    }
-    let measured: Vec<&str> = pairs.iter().map(|pair| pair.mnemonic).collect();
-    for row in revision.opcodes().iter().filter(|row| !measured.contains(&row.mnemonic)) {
-        let reason = match row.mnemonic {
-            "INVMODX" => "its moduli are powers of two",
-            _ => "it is of the compiled loops, outside of what differs",
-        };
-        left_out.push(format!("{revision}/{}: {reason}", row.mnemonic));
     }
     Ok(pairs)
 }
@@ -118,6 +110,26 @@ fn arithmetic(revision: Revision, width_limbs: usize, operation: Arithmetic, cla
     }
 }
 
+/// The words that the opcode takes that sets the modulus, top first, and its immediate: for a field context, a modulus of so
+/// many bits, filling its bytes, at an offset, and a number of slots.
+pub(crate) fn set_modulus_operands(
+    rules: &SlotRules,
+    id: u8,
+    modulus_at: u64,
+    modulus_bits: u64,
+    slots: u64,
+) -> (Vec<u64>, Vec<u8>) {
+    let size = match rules.moduli.unit {
+        SizeUnit::Bytes => modulus_bits.div_ceil(8),
+        SizeUnit::Bits => modulus_bits,
+    };
+    match rules.form {
+        SetForm::IdOnStack => (vec![u64::from(id), modulus_at, size, slots], vec![]),
+        SetForm::IdImmediate => (vec![modulus_at, size, slots], vec![id]),
+        SetForm::One => (vec![modulus_at, size, slots], vec![]),
+    }
+}
+
 /// Setting a modulus that is new, and one that is known; loads and stores of one value.
 fn transfers(revision: Revision, rules: &'static SlotRules, width_limbs: usize) -> Vec<Pair> {
     let mut pairs = vec![
@@ -147,10 +159,7 @@ fn transfer(
     let count = if is_new { CONTEXTS } else { BODY };
     let mut input = to_be(&m, element_bytes);
     input.extend(to_be(&random(&m, 7), element_bytes));
-    let bits_or_bytes = match rules.moduli.unit {
-        SizeUnit::Bytes => 8 * width_limbs as u64,
-        SizeUnit::Bits => m.bits(),
-    };
+    let modulus_bits = m.bits();
     // The words that an opcode takes, top first, and its immediate.
     let operands = move |opcode: u8, id: u64| {
         let value_at = element_bytes as u64; // Widens.
@@ -160,11 +169,7 @@ fn transfer(
         match opcode {
             _ if opcode == rules.load => (named(vec![value_at, 1, 1]), vec![]),
             _ if opcode == rules.store => (named(vec![1, value_at, 1]), vec![]),
-            _ => match rules.form {
-                SetForm::IdOnStack => (vec![id, 0, bits_or_bytes, 2], vec![]),
-                SetForm::IdImmediate => (vec![0, bits_or_bytes, 2], vec![id as u8]), // At most CONTEXTS.
-                SetForm::One => (vec![0, bits_or_bytes, 2], vec![]),
-            },
+            _ => set_modulus_operands(rules, id as u8, 0, modulus_bits, 2), // At most CONTEXTS.
         }
     };
     let emit = move |code: &mut Assembly, opcode: u8, id: u64, with: bool| {

@@ -44,7 +44,7 @@ pub(super) fn modulus(width_limbs: usize) -> BigUint {
 }
 
 /// `value` in so many bytes, big-endian.
-pub(super) fn to_be(value: &BigUint, bytes: usize) -> Vec<u8> {
+pub(crate) fn to_be(value: &BigUint, bytes: usize) -> Vec<u8> {
     let digits = value.to_bytes_be();
     let mut padded = vec![0; bytes.saturating_sub(digits.len())];
     padded.extend(digits);

@@ -174,6 +174,14 @@ pub fn inverse(a: blst_fp) -> blst_fp {
     inverse
 }
 
+/// A square root of a square.
+pub fn square_root(a: blst_fp) -> blst_fp {
+    let mut root = blst_fp::default();
+    // SAFETY: the routine reads one element and writes one; whether it is a root says what is returned.
+    unsafe { blst::blst_fp_sqrt(&mut root, &a) };
+    root
+}
+
 /// a·b in Fp2.
 pub fn fp2_mul(a: &blst_fp2, b: &blst_fp2) -> blst_fp2 {
     let mut product = blst_fp2::default();

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use residue_engine::{Engine, Probe};
+use residue_engine::{EXECUTIONS_TO_WARM, Engine, Probe};
 use residue_isa::opcode::evm::JUMPDEST;
 
 use super::Segment;
@@ -12,8 +12,6 @@ use crate::statistics::Spread;
 
 /// Jump targets in the code that probes are calibrated with.
 const TARGETS: usize = 4096;
-/// Executions before those that count: blocks are planned when they are entered often.
-const WARM: usize = 8;
 
 /// Median time of each segment, and of a whole execution without probes.
 pub(super) fn segment_times(
@@ -30,7 +28,7 @@ pub(super) fn segment_times(
     let mut samples = vec![Vec::with_capacity(rounds); segments.len()];
     let mut whole = Vec::with_capacity(rounds);
     let mut probes: Vec<Probe> = Vec::with_capacity(segments.len());
-    for round in 0..WARM + rounds {
+    for round in 0..EXECUTIONS_TO_WARM + rounds {
         probes.clear();
         let begin = Instant::now();
         probed.run(input, gas, &mut probes);
@@ -40,7 +38,7 @@ pub(super) fn segment_times(
         if !passed.eq(segments.iter().filter_map(|segment| segment.pc)) {
             return Err(LabError::Unsteady);
         }
-        if round < WARM {
+        if round < EXECUTIONS_TO_WARM {
             continue;
         }
         whole.push(plain_ns);
@@ -67,6 +65,6 @@ fn probe_ns(engine: &Engine, rounds: usize) -> f64 {
         let (_, without) = time_ns(|| plain.run_without_memory(&[], gas));
         (with - without) / TARGETS as f64
     };
-    let samples: Vec<f64> = (0..WARM + rounds).map(|_| round()).skip(WARM).collect();
+    let samples: Vec<f64> = (0..EXECUTIONS_TO_WARM + rounds).map(|_| round()).skip(EXECUTIONS_TO_WARM).collect();
     Spread::of(&samples).median
 }

@@ -103,6 +103,7 @@ impl Chart {
 /// Short enough to stand behind a bar.
 fn number_text(value: f64) -> String {
     match value {
+        v if v <= 0.0 => "0".to_owned(),
         v if v >= 1e6 => format!("{:.2} M", v / 1e6),
         v if v >= 1e4 => format!("{:.1} k", v / 1e3),
         v if v >= 100.0 => format!("{v:.0}"),

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use residue_isa::Revision;
 use residue_lab::attack::{Findings, Found, Search, attack as search_for};
-use residue_lab::environment::commit_around;
 use serde_json::{Value, json};
 
-use crate::args::InterfaceRules;
+use crate::args::{DEFAULT_REVISION, InterfaceRules};
 use crate::commands::Verdict;
-use crate::commands::bench::{progress_bar, warn_unless_release};
+use crate::recording::Recording;
 use crate::tables::{grouped, right, table};
 use crate::{input, output};
 
@@ -22,11 +22,15 @@ const QUICK: (usize, usize) = (12, 4);
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   residue lab attack --quick
-  residue lab attack --revision evm384-v7 --schedule model-b --seed 7 --out found --record records")]
+  residue lab attack --revision evm384-v7 --schedule model-b --seed 7 --out found
+  residue lab attack --revision evm384-v7,evm384-v9,eip5843,eip6690-2024 --record records")]
 pub struct AttackArgs {
-    /// The interface and its prices.
-    #[command(flatten)]
-    pub rules: InterfaceRules,
+    /// The interface revisions, one search each.
+    #[arg(long, value_name = "REVISION", value_delimiter = ',', default_values_t = [DEFAULT_REVISION])]
+    pub revision: Vec<Revision>,
+    /// The gas schedule: a name of `residue list schedules`, or a TOML file as @FILE or a path. Each revision's own without it.
+    #[arg(long, value_name = "NAME|FILE")]
+    pub schedule: Option<String>,
     /// All choices of the search come of it.
     #[arg(long, default_value = "1", value_parser = input::number, allow_hyphen_values = true)]
     pub seed: u64,
@@ -62,53 +66,44 @@ pub fn attack(args: &AttackArgs, json: bool) -> Result<Verdict> {
         1 << 20
     );
     let (population, generations) = if args.quick { QUICK } else { THOROUGH };
-    let search = Search {
-        revision: args.rules.revision,
-        schedule: args.rules.schedule()?,
-        seed: args.seed,
-        population,
-        generations,
-        gas: args.gas,
-        code_bytes_max: usize::try_from(code_bytes)?,
-        rounds: 3,
+    let search = |&revision: &Revision| {
+        Ok(Search {
+            revision,
+            schedule: InterfaceRules { revision, schedule: args.schedule.clone() }.schedule()?,
+            seed: args.seed,
+            population,
+            generations,
+            gas: args.gas,
+            code_bytes_max: usize::try_from(code_bytes)?,
+            rounds: 3,
+        })
     };
-    search.check()?;
-    warn_unless_release();
-    let commit = args.record.as_deref().and_then(commit_around);
-    let bar = progress_bar("attack");
-    let searched = search_for(&search, &mut |progress| bar.show(progress));
-    bar.finish();
-    let (findings, mut record) = searched?;
-    if let Some(commit) = commit {
-        record.environment.set("commit", &commit);
-    }
-    if let Some(directory) = &args.record {
-        output::message("note", &format!("recorded in {}", record.write(directory)?.display()));
-    }
+    let searches = args.revision.iter().map(search).collect::<Result<Vec<_>>>()?;
+    let recording = Recording::new(args.record.as_deref());
+    let searched = recording.measure("attack", json, |observer| search_for(&searches, observer))?;
+    let Some((findings, mut record)) = searched else { return Ok(Verdict::Bad) };
+    recording.keep(&mut record)?;
     if let Some(directory) = &args.out {
         std::fs::create_dir_all(directory).with_context(|| format!("making {}", directory.display()))?;
-        for found in findings.anywhere.iter().chain(&findings.bounded) {
+        for found in findings.iter().flat_map(|findings| findings.anywhere.iter().chain(&findings.bounded)) {
             let name = found.name.replace([':', '/'], "-");
             output::code_file(&directory.join(format!("{name}.hex")), &found.code)?;
             output::code_file(&directory.join(format!("{name}.input.hex")), &found.input)?;
         }
         output::message("note", &format!("the code is in {}", directory.display()));
     }
+    let each = searches.iter().zip(&findings);
     if json {
-        output::json(&to_json(&search, &findings))?;
+        output::json(&json!({ "searches": each.map(|(search, found)| to_json(search, found)).collect::<Vec<_>>() }))?;
     } else {
-        output::result(&to_text(&findings))?;
+        output::result(&each.map(|(_, findings)| to_text(findings)).collect::<Vec<_>>().join("\n\n"))?;
     }
     Ok(Verdict::Good)
 }
 
-fn all(findings: &Findings) -> impl Iterator<Item = &Found> {
-    findings.anywhere.iter().chain(&findings.bounded).chain(&findings.honest)
-}
-
 fn to_text(findings: &Findings) -> String {
     let mut rows = table(&["program", "first time, ns per gas", "later", "gas", "code bytes", "made of"]);
-    for found in all(findings) {
+    for found in findings.all() {
         rows.add_row(vec![
             found.name.as_str().into(),
             right(format!("{:.1}", found.cold.median)),
@@ -138,6 +133,6 @@ fn to_json(search: &Search, findings: &Findings) -> Value {
         "seed": search.seed,
         "gas": search.gas,
         "verdict": findings.verdict(),
-        "programs": all(findings).map(object).collect::<Vec<_>>(),
+        "programs": findings.all().map(object).collect::<Vec<_>>(),
     })
 }

@@ -4,16 +4,14 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use residue_lab::environment::commit_around;
 use residue_lab::figures::{Figure, Records, figures as all_figures};
 use residue_lab::programs::measure_programs;
-use residue_lab::{LabError, Record};
 use serde_json::{Value, json};
 
 use super::report::write_markdown;
 use crate::commands::Verdict;
-use crate::commands::bench::{progress_bar, warn_unless_release};
 use crate::output;
+use crate::recording::Recording;
 use crate::tables::arranged;
 
 /// Rounds of the programs' times.
@@ -54,29 +52,11 @@ pub fn figures(args: &FiguresArgs, json: bool) -> Result<Verdict> {
         let known: Vec<&str> = all_figures(&records).iter().map(|figure| figure.id).collect();
         anyhow::ensure!(known.contains(&name.as_str()), "there is no figure {name:?}; known are {}", known.join(", "));
     }
-    warn_unless_release();
-    let commit = args.record.as_deref().and_then(commit_around);
-    let bar = progress_bar("programs");
+    let recording = Recording::new(args.record.as_deref());
     let rounds = if args.quick { ROUNDS_QUICK } else { ROUNDS };
-    let measured = measure_programs(rounds, &mut |progress| bar.show(progress));
-    bar.finish();
-    let mut programs: Record = match measured {
-        Ok(record) => record,
-        Err(error @ (LabError::WrongAnswer { .. } | LabError::Halted { .. })) => {
-            output::message("error", &error.to_string());
-            if json {
-                output::json(&json!({ "error": error.to_string() }))?;
-            }
-            return Ok(Verdict::Bad);
-        }
-        Err(error) => return Err(error.into()),
-    };
-    if let Some(commit) = commit {
-        programs.environment.set("commit", &commit);
-    }
-    if let Some(directory) = &args.record {
-        output::message("note", &format!("recorded in {}", programs.write(directory)?.display()));
-    }
+    let measured = recording.measure("programs", json, |observer| measure_programs(rounds, observer))?;
+    let Some(mut programs) = measured else { return Ok(Verdict::Bad) };
+    recording.keep(&mut programs)?;
     records.add(programs);
     let mut shown = all_figures(&records);
     if let Some(name) = &args.figure {

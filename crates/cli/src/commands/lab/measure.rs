@@ -5,14 +5,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::Args;
 use residue_isa::Revision;
-use residue_lab::environment::commit_around;
 use residue_lab::measure::{MeasureEffort, Measured, gasfit_files, measure as measure_opcodes};
-use residue_lab::{Column, LabError, Quantity, Record, table};
-use serde_json::json;
+use residue_lab::{Column, Quantity, Record, table};
 
 use crate::commands::Verdict;
-use crate::commands::bench::{progress_bar, warn_unless_release};
 use crate::output;
+use crate::recording::Recording;
 use crate::tables::arranged;
 
 /// Options of `lab measure`.
@@ -37,31 +35,12 @@ pub struct MeasureArgs {
 
 /// Measures.
 pub fn measure(args: &MeasureArgs, json: bool) -> Result<Verdict> {
-    warn_unless_release();
+    let recording = Recording::new(args.record.as_deref());
     let effort = if args.quick { MeasureEffort::QUICK } else { MeasureEffort::FULL };
     let revisions = if args.revisions.is_empty() { Revision::ALL.to_vec() } else { args.revisions.clone() };
-    // Before anything is written into the checkout.
-    let commit = args.record.as_deref().and_then(commit_around);
-    let bar = progress_bar("opcodes");
-    let measured = measure_opcodes(&effort, &revisions, &mut |progress| bar.show(progress));
-    bar.finish();
-    let Measured { mut record, observations } = match measured {
-        Ok(measured) => measured,
-        Err(error @ (LabError::WrongAnswer { .. } | LabError::Halted { .. })) => {
-            output::message("error", &error.to_string());
-            if json {
-                output::json(&json!({ "error": error.to_string() }))?;
-            }
-            return Ok(Verdict::Bad);
-        }
-        Err(error) => return Err(error.into()),
-    };
-    if let Some(commit) = commit {
-        record.environment.set("commit", &commit);
-    }
-    if let Some(directory) = &args.record {
-        output::message("note", &format!("recorded in {}", record.write(directory)?.display()));
-    }
+    let measured = recording.measure("opcodes", json, |observer| measure_opcodes(&effort, &revisions, observer))?;
+    let Some(Measured { mut record, observations }) = measured else { return Ok(Verdict::Bad) };
+    recording.keep(&mut record)?;
     if let Some(directory) = &args.gasfit {
         std::fs::create_dir_all(directory).with_context(|| format!("making {}", directory.display()))?;
         let files = gasfit_files(&observations);

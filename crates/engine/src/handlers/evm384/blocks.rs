@@ -25,8 +25,14 @@ pub(super) fn run_block<H: FieldHost>(frame: &mut Frame<'_, H>) -> bool {
         return false;
     }
     let pc = frame.interpreter.bytecode.pc() - 1; // revm has moved on behind the opcode.
-    let blocks = machine.frame.memory_blocks.as_ref();
-    blocks.is_some_and(|blocks| blocks.get(pc).is_some()) && run_planned(frame, pc)
+    let state = &machine.frame;
+    let Some(block) = state.memory_blocks.as_ref().and_then(|blocks| blocks.get(pc)) else {
+        return false;
+    };
+    // Where nothing is in rows and no plan will run, asking more than this would cost as much as the instructions.
+    let is_idle = state.memory_rows.as_ref().is_none_or(|rows| rows.is_empty());
+    let is_plain = block.is_plain() || !state.ledger.is_open();
+    !(is_idle && is_plain) && run_planned(frame, pc)
 }
 
 #[inline(never)]
@@ -36,6 +42,13 @@ fn run_planned<H: FieldHost>(frame: &mut Frame<'_, H>, pc: usize) -> bool {
     let Some(block) = blocks.get(pc) else { return false };
     let interpreter = &mut *frame.interpreter;
     let memory = &mut *interpreter.memory.context_memory_mut();
+    if !state.ledger.is_open() {
+        // No plan runs from now on, so nothing need be in rows.
+        if let Some(rows) = &mut state.memory_rows {
+            rows.settle_all(&blocks, memory);
+        }
+        return false;
+    }
     if memory.len() < block.reach {
         if let Some(rows) = &mut state.memory_rows {
             rows.settle_block(&blocks, block, memory);
