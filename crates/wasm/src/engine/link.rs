@@ -81,3 +81,27 @@ pub(super) fn places(params: impl Iterator<Item = Option<i32>>) -> [u32; 4] {
 
 /// What a host function says that needs a memory where there is none.
 pub(super) const NO_MEMORY: &str = "a host function was called without a memory";
+
+#[cfg(test)]
+mod tests {
+    use crate::{EngineKind, host::Outside};
+
+    #[test]
+    fn an_import_may_stand_in_a_module_twice() {
+        let module = wat::parse_str(
+            r#"(module
+                (import "env" "memory" (memory 1))
+                (import "env" "bignum_f1m_add" (func $a (param i32 i32 i32)))
+                (import "env" "bignum_f1m_add" (func $b (param i32 i32 i32)))
+                (func (export "main")
+                    (call $a (i32.const 0) (i32.const 48) (i32.const 96))
+                    (call $b (i32.const 0) (i32.const 48) (i32.const 96))))"#,
+        );
+        for engine in EngineKind::ALL {
+            let compiled = engine.compile(module.as_ref().unwrap(), None).unwrap();
+            let mut instance = compiled.instantiate(Outside::default()).unwrap();
+            instance.call("main", &[]).unwrap();
+            assert_eq!(instance.outside().counts(), [("bignum_f1m_add", 2)], "{engine}");
+        }
+    }
+}
