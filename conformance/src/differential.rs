@@ -188,10 +188,8 @@ impl fmt::Display for Disagreement {
 
 /// The prices of a schedule as the specification takes them: whole gas, a fraction rounded up.
 pub fn spec_prices(schedule: &GasSchedule, revision: Revision) -> Prices {
-    let base = revision.opcodes().iter().map(|row| {
-        let price = schedule.base(row.mnemonic).expect("a schedule prices every opcode of its revisions");
-        (row.mnemonic, price.whole())
-    });
+    let base = |mnemonic| schedule.base(mnemonic).map(Price::whole);
+    let base = revision.opcodes().iter().filter_map(|row| Some((row.mnemonic, base(row.mnemonic)?)));
     let mut prices = Prices::of_base(schedule.name(), &base.collect::<Vec<_>>());
     prices.evm = schedule.evm_overrides().map(|(opcode, price)| (opcode, price.whole())).collect();
     if revision.family() != Family::Memory384 {

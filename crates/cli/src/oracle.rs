@@ -1,9 +1,10 @@
 //! The executable specification as an engine: the same code, input and gas under the same schedule.
 
 use anyhow::{Result, bail, ensure};
+use residue_conformance::differential::spec_prices;
 use residue_engine::{Fork, MEMORY_LIMIT_BYTES};
-use residue_isa::{Family, GasSchedule, Price, Revision, WidthPrices};
-use residue_spec::{ByWidth, Env, Narrow, Prices};
+use residue_isa::{GasSchedule, Revision};
+use residue_spec::{Env, Prices};
 
 use crate::execution::Ended;
 
@@ -33,7 +34,7 @@ impl Oracle {
             memory_limit_bytes: MEMORY_LIMIT_BYTES,
             ..Env::default()
         };
-        Ok(Self { revision: specified, prices: prices(revision, schedule), env })
+        Ok(Self { revision: specified, prices: spec_prices(schedule, revision), env })
     }
 
     /// Runs code. An error if the specification cannot say how it ends.
@@ -49,57 +50,5 @@ impl Oracle {
             gas_used: outcome.gas_used,
             memory: outcome.memory,
         })
-    }
-}
-
-/// The schedule in the specification's own terms: whole gas, as the engine meters it.
-fn prices(revision: Revision, schedule: &GasSchedule) -> Prices {
-    let base = |mnemonic| schedule.base(mnemonic).map(Price::whole);
-    let rows = revision.opcodes().iter().filter_map(|row| Some((row.mnemonic, base(row.mnemonic)?)));
-    let mut prices = Prices::of_base(schedule.name(), &rows.collect::<Vec<_>>());
-    prices.evm = schedule.evm_overrides().map(|(opcode, price)| (opcode, price.whole())).collect();
-    if revision.family() != Family::Memory384 {
-        let unit = |price: Price| if schedule.rounds_instructions() { price.0 } else { price.whole() };
-        let table = |of: fn(&WidthPrices) -> Price| {
-            let widths = 1..=revision.width_limbs_max();
-            ByWidth(widths.map(|width_limbs| unit(of(&schedule.at_width(width_limbs)))).collect())
-        };
-        prices.set_modulus = table(|width| width.set_modulus);
-        prices.add = table(|width| width.arithmetic[0]);
-        prices.sub = table(|width| width.arithmetic[1]);
-        prices.mul = table(|width| width.arithmetic[2]);
-        prices.load = table(|width| width.load);
-        prices.store = table(|width| width.store);
-        if revision.slot_rules().is_some_and(|rules| rules.invert.is_some()) {
-            prices.invert = table(|width| width.invert);
-        }
-        prices.copy_per_word = schedule.transfer_per_word().whole();
-        prices.in_thousandths = schedule.rounds_instructions();
-        prices.narrow = schedule.has_narrow().then(|| {
-            let WidthPrices { set_modulus, arithmetic: [add, sub, mul], load, store, .. } = schedule.at_width(0);
-            let [set_modulus, add, sub, mul, load, store] = [set_modulus, add, sub, mul, load, store].map(unit);
-            Narrow { set_modulus, add, sub, mul, load, store }
-        });
-    }
-    prices
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_schedule_that_the_specification_prints_too_has_the_same_prices() {
-        let mut compared = 0;
-        for &revision in Revision::ALL {
-            for name in GasSchedule::names(revision) {
-                let specified = residue_spec::Revision::named(revision.name()).unwrap();
-                if let Some(expected) = specified.prices_named(&name) {
-                    assert_eq!(prices(revision, &GasSchedule::named(&name, revision).unwrap()), expected, "{name}");
-                    compared += 1;
-                }
-            }
-        }
-        assert!(compared >= Revision::ALL.len());
     }
 }

@@ -5,7 +5,12 @@
 //! another seed.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
+#[allow(dead_code, reason = "the file is shared with the tests of the pairing check")]
+#[path = "pairing/points.rs"]
+mod points;
+
 use num_bigint::BigUint;
+use points::Seeded;
 use residue_compiler::compile;
 use residue_contracts::{Contract, find};
 use residue_curves::bls12_381::constants::modulus;
@@ -68,21 +73,9 @@ fn encode(number: &BigUint) -> Vec<u8> {
     [vec![0; 64 - digits.len()], digits].concat()
 }
 
-/// Numbers below 2⁵⁰⁰ from a seed: SplitMix64.
-struct Seeded(u64);
-
-impl Seeded {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ bits >> 31
-    }
-
-    fn number(&mut self) -> BigUint {
-        (0..7).fold(BigUint::ZERO, |number, _| (number << 64u32) + self.next()) % modulus()
-    }
+/// An element of Fp from a seed.
+fn number(seeded: &mut Seeded) -> BigUint {
+    (0..7).fold(BigUint::ZERO, |number, _| (number << 64u32) + seeded.word()) % modulus()
 }
 
 fn environment(variable: &str) -> Option<u64> {
@@ -97,7 +90,7 @@ fn maps_answer_as_the_precompiles() {
     for mut map in maps() {
         for seed in first..first + cases {
             let mut seeded = Seeded(seed);
-            let numbers: Vec<BigUint> = (0..map.elements).map(|_| seeded.number()).collect();
+            let numbers: Vec<BigUint> = (0..map.elements).map(|_| number(&mut seeded)).collect();
             map.check_numbers(&numbers, &format!("seed {seed}"));
         }
     }

@@ -9,7 +9,7 @@ use residue_isa::{Arithmetic, FieldInstruction, Revision};
 use residue_lanes::{Kernel, OpKind, Plan, Shape, SlotBlock};
 
 use crate::explained::BlockExplained;
-
+use crate::memory_blocks::MemoryBlocks;
 use crate::planned::{PlanCell, RowPlan, Work};
 use crate::prices::{Prices, WidthPrices};
 use crate::slot_file::SlotSet;
@@ -30,6 +30,11 @@ pub enum Batching {
     Warm,
     /// From the first entry, whatever it costs and on any machine. For tests.
     Always,
+}
+
+/// Whether the engine finds blocks in code of a revision: values have to lie where every instruction names them in the code.
+pub fn has_blocks(revision: Revision) -> bool {
+    revision.slot_rules().is_some() || MemoryBlocks::are_found(revision)
 }
 
 impl Batching {

@@ -40,7 +40,7 @@ mod trace;
 mod transact;
 mod world;
 
-pub use blocks::Batching;
+pub use blocks::{Batching, has_blocks};
 pub use counts::{Counted, Counts, GasSplit, Moved};
 pub use engine::{Engine, EngineConfig, EngineError, EvmOver, MEMORY_LIMIT_BYTES, Replacement, evm};
 pub use evm::FieldEvm;

@@ -3,11 +3,13 @@
 //! The pairing check of two pairs is our contract; the synthetic loop and the multiple of a point of G1 are the published
 //! programs. How many synthetic loops a pairing check takes, which was assumed to be 1.25, is measured for every engine.
 
+use residue_isa::Revision;
+
 use crate::error::LabError;
 use crate::go;
 use crate::group::{Effort, Group, Observer, Progress};
 use crate::operations::{Engines, Job, Task, measure_together, named};
-use crate::record::{Quantity, Row};
+use crate::record::{Quantity, Row, layer_of};
 use crate::statistics::ratios;
 use crate::table::Column;
 
@@ -37,7 +39,7 @@ fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, Lab
     for (done, (name, size)) in PROGRAMS.into_iter().enumerate() {
         observer(Progress { step: "compiling", done, total: PROGRAMS.len() });
         let task = named(name);
-        ready.push((task, size, Engines::of(task, effort)?));
+        ready.push((task, size, Engines::of(task, effort, Revision::ALL)?));
     }
     let jobs = ready.iter().map(|(task, size, engines)| Job::new(task, *size, engines));
     let jobs: Vec<Job<'_>> = jobs.collect::<Result<_, _>>()?;
@@ -45,7 +47,7 @@ fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, Lab
     let mut rows = together.rows;
     let times_of = |name: &str| together.times_ns.iter().find(|(other, _)| other == name).map(|(_, times)| times);
     for (name, times) in &together.times_ns {
-        let layer = name.split('/').next().unwrap_or(name);
+        let layer = layer_of(name);
         let [pairing, synthetic] = [&jobs[0], &jobs[1]].map(|job| job.name_in(layer));
         if *name == pairing
             && let Some(synthetic) = times_of(&synthetic)
@@ -53,8 +55,8 @@ fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, Lab
             rows.push(Row::new(name, Quantity::Adjustment, &ratios(times, synthetic)));
         }
     }
-    let is_compared = |row: &Row| jobs.iter().any(|job| row.name == job.name_in(row.layer()));
-    rows.extend(go::rows(effort)?.into_iter().filter(is_compared));
+    let asked: Vec<_> = jobs.iter().map(Job::asked).collect::<Result<_, _>>()?;
+    rows.extend(go::rows(effort, &asked)?);
     Ok(rows)
 }
 
@@ -65,7 +67,8 @@ mod tests {
 
     #[test]
     fn the_table_has_every_engine_and_the_adjustment_is_measured() {
-        let subjects = Subjects::named(&["blst", "precompile", "wasmi", "wasmtime", "eip6690-2024"]).unwrap();
+        let subjects = ["blst", "precompile", "wasmi", "wasmtime", "eip6690-2024", "evm384-v0"];
+        let subjects = Subjects::named(&subjects).unwrap();
         let rows = measure(&Effort { subjects, ..Effort::SMOKE }, &mut |_| ()).unwrap();
         let find = |name: &str, quantity| rows.iter().find(|row| row.name == name && row.quantity == quantity);
         for layer in ["wasmi:self-contained", "wasmtime:host-functions", "eip6690-2024:plain", "eip6690-2024:batch"] {
@@ -74,11 +77,17 @@ mod tests {
             assert!(find(&format!("{layer}/synthetic-loop/1350"), Quantity::Time).is_some(), "{layer}");
         }
         assert!(find("arkworks/pairing/2", Quantity::Time).is_none());
+        assert!(
+            find("evm384-v0:plain/g1-mul/1", Quantity::Gas).is_some()
+                && find("evm384-v0:batch/g1-mul/1", Quantity::Gas).is_none()
+        );
         // EVM384, update 2: f6m_mul has 18 products, 50 sums and 20 differences, and the loop has 1350 turns.
         for (quantity, count) in [(Quantity::OpsMul, 18.0), (Quantity::OpsAdd, 50.0), (Quantity::OpsSub, 20.0)] {
-            let counted = find("wasmi:host-functions/synthetic-loop/1350", quantity).unwrap().spread.median;
-            // Parsing and returning multiply with constants too.
-            assert!((counted - 1350.0 * count).abs() <= 24.0, "{quantity}: {counted}");
+            for layer in ["wasmi:host-functions", "eip6690-2024:plain"] {
+                let counted = find(&format!("{layer}/synthetic-loop/1350"), quantity).unwrap().spread.median;
+                // Parsing and returning multiply with constants too.
+                assert!((counted - 1350.0 * count).abs() <= 24.0, "{layer} {quantity}: {counted}");
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::operations::{Engines, Job, measure_together, named};
 use crate::price::ANCHOR_NS;
 use crate::record::{Quantity, Row};
 use crate::table::Column;
+use residue_isa::Revision;
 
 /// `eip2537`.
 pub const GROUP: Group = Group {
@@ -45,7 +46,7 @@ fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, Lab
     for (name, sizes) in OPERATIONS {
         observer(Progress { step: "compiling", done: 0, total: 1 });
         let task = named(name);
-        let engines = Engines::of(task, &effort)?;
+        let engines = Engines::of(task, &effort, &[Revision::Eip6690_2024])?;
         for &size in sizes {
             let job = Job::new(task, size, &engines)?;
             let together = measure_together(&[&job], &effort, observer)?;

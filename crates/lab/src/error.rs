@@ -125,6 +125,20 @@ pub enum LabError {
         /// The operation.
         operation: &'static str,
     },
+    /// A page is asked for whose record is not there.
+    #[error("there is no record of {group}; `residue bench {group} --record records` makes one")]
+    NoRecord {
+        /// The group.
+        group: &'static str,
+    },
+    /// A page has no place for its tables.
+    #[error("the page has no {begin} with {end} behind it")]
+    NoPlace {
+        /// What stands before the tables.
+        begin: &'static str,
+        /// What stands behind them.
+        end: &'static str,
+    },
     /// A file could not be written or read.
     #[error("{}: {error}", path.display())]
     Io {

@@ -3,6 +3,7 @@
 //! Figures are made of records alone. What no record has is said, in the place where it would stand.
 
 mod costs;
+mod growth;
 mod interfaces;
 mod opcodes;
 mod programs;
@@ -53,6 +54,7 @@ pub fn figures(records: &Records) -> Vec<Figure> {
         programs::against(records),
     ];
     figures.extend(opcodes::attack(records));
+    figures.extend(growth::all(records));
     figures
 }
 
@@ -62,7 +64,7 @@ fn table(headings: &[&str]) -> Table {
 }
 
 /// A number with its thousands set apart, and as many decimals as tell something.
-fn shown(value: f64) -> String {
+pub(crate) fn shown(value: f64) -> String {
     let value = value + 0.0; // A zero without sign: sums of nothing have one.
     if value.abs() < 100.0 {
         let text = format!("{value:.2}");

@@ -1,12 +1,15 @@
 //! The baselines in Go, gnark-crypto and go-ethereum's precompiles: an optional program that measures itself.
 //!
-//! `baselines/go` holds it; `RESIDUE_BASELINES_GO` names the built program. Its times are from another process, so they are
-//! not taken in the same rounds, and its rows have no ratios. Where it is not there it is missing, which a record says.
+//! `baselines/go` holds it; `RESIDUE_BASELINES_GO` names the built program. It is given the inputs of everybody else with their
+//! answers, and compares its own in every round. Its times are from another process, so they are not taken in the same rounds,
+//! and its rows have no ratios. Where it is not there it is missing, which a record says.
 
 use std::env;
-use std::process::Command;
+use std::io::Write;
+use std::process::{Command, Stdio};
 
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::error::LabError;
 use crate::group::Effort;
@@ -26,15 +29,35 @@ pub(crate) fn missing(effort: &Effort) -> Vec<String> {
     missing.map(|layer| format!("{layer} ({VARIABLE} names no program, see baselines/go)")).collect()
 }
 
+/// An operation on an input with its answer, as the program reads it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Asked {
+    /// Operation and size, which the names of rows end in.
+    pub name: String,
+    /// The operation.
+    pub operation: &'static str,
+    /// How often it is done in a run.
+    pub chain: u32,
+    /// The input in hexadecimal.
+    pub input: String,
+    /// The answer in hexadecimal.
+    pub expected: String,
+}
+
 /// What the program measures; nothing where it is missing or nobody asked for it.
-pub(crate) fn rows(effort: &Effort) -> Result<Vec<Row>, LabError> {
+pub(crate) fn rows(effort: &Effort, jobs: &[Asked]) -> Result<Vec<Row>, LabError> {
     let Some(program) = env::var_os(VARIABLE) else { return Ok(Vec::new()) };
     if !LAYERS.iter().any(|layer| effort.subjects.include(layer)) {
         return Ok(Vec::new());
     }
     let failed = |reason: String| LabError::Outside { program: program.to_string_lossy().into_owned(), reason };
-    let output = Command::new(&program).arg("-rounds").arg(effort.rounds.to_string()).output();
-    let output = output.map_err(|error| failed(error.to_string()))?;
+    let mut command = Command::new(&program);
+    command.arg("-rounds").arg(effort.rounds.to_string());
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
+    // A program that ends early says why.
+    let _ = child.stdin.take().map(|mut stdin| stdin.write_all(json!({ "jobs": jobs }).to_string().as_bytes()));
+    let output = child.wait_with_output().map_err(|error| failed(error.to_string()))?;
     if !output.status.success() {
         return Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
     }

@@ -7,9 +7,10 @@ use crate::error::LabError;
 use crate::harness::on_one_core;
 use crate::machine::Machine;
 use crate::record::{Record, Row};
-use crate::subjects::Subjects;
+use crate::scaling::Sizes;
+use crate::subjects::{Subjects, stands_for};
 use crate::table::{Column, Table};
-use crate::{comparison, eip2537, go, instructions, operations, pairing};
+use crate::{comparison, eip2537, go, instructions, memory, operations, pairing, scaling};
 
 /// Measurements that belong together.
 #[derive(Debug, Clone, Copy)]
@@ -27,8 +28,15 @@ pub struct Group {
 }
 
 /// Every group.
-pub const GROUPS: &[Group] =
-    &[instructions::GROUP, pairing::GROUP, eip2537::GROUP, operations::GROUP, comparison::GROUP];
+pub const GROUPS: &[Group] = &[
+    instructions::GROUP,
+    pairing::GROUP,
+    eip2537::GROUP,
+    operations::GROUP,
+    comparison::GROUP,
+    scaling::GROUP,
+    memory::GROUP,
+];
 
 /// How much is done for the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +49,8 @@ pub struct Effort {
     pub pairs: &'static [usize],
     /// Numbers of points that sums of multiples are measured with.
     pub points: &'static [usize],
+    /// Sizes that growth is measured with.
+    pub sizes: &'static Sizes,
     /// First executions that are measured.
     pub cold_starts: usize,
     /// Who is measured.
@@ -68,15 +78,30 @@ impl Effort {
         turns: 100,
         pairs: &[1, 2, 4, 8, 16],
         points: &[1, 2, 4, 8, 16, 32, 64, 128],
+        sizes: &Sizes::FULL,
         cold_starts: 15,
         subjects: Subjects::ALL,
     };
     /// Seconds, for a first impression.
-    pub const QUICK: Self =
-        Self { rounds: 15, turns: 30, pairs: &[1, 2], points: &[2, 16], cold_starts: 3, subjects: Subjects::ALL };
+    pub const QUICK: Self = Self {
+        rounds: 15,
+        turns: 30,
+        pairs: &[1, 2],
+        points: &[2, 16],
+        sizes: &Sizes::QUICK,
+        cold_starts: 3,
+        subjects: Subjects::ALL,
+    };
     /// Everything once or twice, for tests: the numbers are worth nothing, the answers are checked all the same.
-    pub const SMOKE: Self =
-        Self { rounds: 2, turns: 2, pairs: &[2], points: &[2], cold_starts: 1, subjects: Subjects::ALL };
+    pub const SMOKE: Self = Self {
+        rounds: 2,
+        turns: 2,
+        pairs: &[2],
+        points: &[2],
+        sizes: &Sizes::SMOKE,
+        cold_starts: 1,
+        subjects: Subjects::ALL,
+    };
 }
 
 /// The group of a name.
@@ -99,11 +124,27 @@ impl Group {
     pub fn run(&self, effort: &Effort, observer: &mut Observer<'_>) -> Result<Record, LabError> {
         let mut record = record_of(self.name, || (self.measure)(effort, observer))?;
         record.rows.retain(|row| effort.subjects.include(row.layer()));
-        let missing = if self.compares_libraries { go::missing(effort) } else { Vec::new() };
+        let missing = self.missing(effort, &record.rows);
         if !missing.is_empty() {
             record.environment.set("missing", &missing.join("; "));
         }
         Ok(record)
+    }
+
+    /// Who should have been measured and was not, each with the reason: libraries that are not there, and subjects that were
+    /// named and have no measurement in this group.
+    fn missing(&self, effort: &Effort, rows: &[Row]) -> Vec<String> {
+        let mut missing = if self.compares_libraries { go::missing(effort) } else { Vec::new() };
+        for name in effort.subjects.chosen() {
+            let is_known = missing.iter().any(|known| known.starts_with(&format!("{name} (")));
+            if !is_known && !rows.iter().any(|row| stands_for(&name, row.layer())) {
+                missing.push(format!("{name} ({} has no measurement of it)", self.name));
+            }
+        }
+        if rows.is_empty() && missing.is_empty() {
+            missing.push("everything (this system does not tell what is to be measured)".to_owned());
+        }
+        missing
     }
 
     /// A record of this group for people.

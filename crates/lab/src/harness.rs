@@ -2,8 +2,11 @@
 //!
 //! All subjects of a round meet the same clock and the same neighbours, so that their ratios hold where their times do not.
 
-use std::thread;
+use std::sync::LazyLock;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::Instant;
+
+use core_affinity::CoreId;
 
 use crate::error::LabError;
 
@@ -72,17 +75,48 @@ pub fn time_ns<T>(execution: impl FnOnce() -> T) -> (T, f64) {
     (result, begin.elapsed().as_secs_f64() * 1e9)
 }
 
+/// The cores that this process may use, seen before any of its threads is tied to one.
+static CORES: LazyLock<Vec<CoreId>> = LazyLock::new(|| core_affinity::get_core_ids().unwrap_or_default());
+
+/// Number of cores that this process may use, at least one.
+pub fn core_count() -> usize {
+    CORES.len().max(1)
+}
+
 /// Runs `work` in a thread that stays on one core, the last one that this process may use; `work` is told its number,
 /// or none if the system does not let threads be tied.
 pub fn on_one_core<T: Send>(work: impl FnOnce(Option<usize>) -> T + Send) -> T {
-    let pinned = move || {
-        let core = core_affinity::get_core_ids().and_then(|cores| cores.into_iter().next_back());
-        work(core.filter(|&core| core_affinity::set_for_current(core)).map(|core| core.id))
-    };
-    thread::scope(|scope| match scope.spawn(pinned).join() {
+    let core = CORES.last().copied();
+    thread::scope(|scope| joined(scope.spawn(move || work(tie(core)))))
+}
+
+/// Runs `work` in `count` threads at once, each tied to a core of its own as long as there are cores, from the last one down.
+/// `work` is told which thread it is in; the results come in that order.
+pub fn on_cores<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let work = &work;
+    let core = |number: usize| CORES.iter().rev().nth(number % core_count()).copied();
+    thread::scope(|scope| {
+        let run = |number: usize| {
+            scope.spawn(move || {
+                tie(core(number));
+                work(number)
+            })
+        };
+        let threads: Vec<_> = (0..count).map(run).collect();
+        threads.into_iter().map(joined).collect()
+    })
+}
+
+/// Ties this thread to a core; the number of the core if that was possible.
+fn tie(core: Option<CoreId>) -> Option<usize> {
+    core.filter(|&core| core_affinity::set_for_current(core)).map(|core| core.id)
+}
+
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    match thread.join() {
         Ok(result) => result,
         Err(panic) => std::panic::resume_unwind(panic),
-    })
+    }
 }
 
 #[cfg(test)]
@@ -121,6 +155,13 @@ mod tests {
         assert_eq!(error.to_string(), "layer/operation/8 answered 0x00 and not 0x01");
         drop(subject);
         assert_eq!(runs, 4);
+    }
+
+    #[test]
+    fn every_thread_works_and_results_come_in_order() {
+        assert_eq!(on_cores(3, |number| number * number), [0, 1, 4]);
+        // A thread that is tied to one core starts others on all of them.
+        assert_eq!(on_one_core(|_| on_cores(2, |number| number)), [0, 1]);
     }
 
     #[test]

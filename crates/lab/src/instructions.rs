@@ -14,7 +14,8 @@ use crate::harness::{Sample, Subject, interleave};
 use crate::record::{Quantity, Row};
 use crate::statistics::per_thing;
 use crate::table::Column;
-use straight::{BODY, Form, Operands, Straight};
+pub(crate) use straight::Operands;
+use straight::{BODY, Form, Straight};
 
 /// `instructions`.
 pub const GROUP: Group = Group {
@@ -49,11 +50,21 @@ struct Layer {
 const SUBJECTS: usize = 1 + Straight::ALL.len();
 
 fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, LabError> {
+    let operands = [Operands::bls12_381_fr(), Operands::bls12_381_fp(), Operands::bw6_761_fp()];
+    measure_over(&operands, effort, observer)
+}
+
+/// Measures the instructions over each of these moduli.
+pub(crate) fn measure_over(
+    moduli: &[Operands],
+    effort: &Effort,
+    observer: &mut Observer<'_>,
+) -> Result<Vec<Row>, LabError> {
     let mut rows = Vec::new();
-    for operands in [Operands::bls12_381_fr(), Operands::bls12_381_fp(), Operands::bw6_761_fp()] {
-        let mut layers = kernels::layers(&operands, effort.turns);
-        for revision in MEASURED {
-            layers.extend(bytecode::layers(revision, &operands, effort.turns)?);
+    for operands in moduli {
+        let mut layers = kernels::layers(operands, effort);
+        for revision in effort.subjects.revisions(&MEASURED) {
+            layers.extend(bytecode::layers(revision, operands, effort)?);
         }
         let mut subjects: Vec<Subject<'_>> = layers.iter_mut().flat_map(|layer| layer.subjects.drain(..)).collect();
         let step = format!("{} bits", operands.width_bits());

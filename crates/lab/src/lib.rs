@@ -1,11 +1,12 @@
 //! Measurements beside native libraries, and their records.
 //!
 //! Read in this order: [`group`] is the table of what can be measured; [`harness`] runs subjects in turn and checks every
-//! answer; [`statistics`] makes medians of samples; [`instructions`], [`pairing`], [`eip2537`], [`operations`] and
-//! [`comparison`] are the groups, [`subjects`] chooses whom they measure; [`record`] is what a measurement leaves behind, with the [`machine`] that it
+//! answer; [`statistics`] makes medians of samples; [`instructions`], [`pairing`], [`eip2537`], [`operations`],
+//! [`comparison`], [`scaling`] and [`memory`] are the groups, [`subjects`] chooses whom they measure; [`record`] is what a
+//! measurement leaves behind, with the [`machine`] that it
 //! was made on; [`table`] arranges it for people. [`measure`] times every opcode, [`price`] makes gas schedules of such a record;
 //! [`trace`] and [`profile`] look into one execution; [`programs`] runs the published programs, [`figures`] sets them beside
-//! [`published`] values, [`report`] makes one page of all; [`attack`] searches for what the prices do not cover.
+//! [`published`] values, [`report`] makes one page of all, [`baselines`] the tables of one of its own; [`attack`] searches for what the prices do not cover.
 //!
 //! This crate does not print: progress goes to a callback, results are values.
 
@@ -13,6 +14,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
 
 pub mod attack;
+pub mod baselines;
 pub mod clock;
 pub mod comparison;
 pub mod date;
@@ -27,6 +29,7 @@ pub mod harness;
 pub mod instructions;
 pub mod machine;
 pub mod measure;
+pub mod memory;
 pub mod operations;
 pub mod pairing;
 pub mod price;
@@ -35,6 +38,7 @@ pub mod programs;
 pub mod published;
 pub mod record;
 pub mod report;
+pub mod scaling;
 pub mod statistics;
 pub mod subjects;
 pub mod svg;

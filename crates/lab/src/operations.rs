@@ -6,6 +6,7 @@
 //! of the one before, and the time is that of one.
 
 mod arkworks;
+mod chains;
 mod contract;
 mod inputs;
 mod own;
@@ -13,14 +14,16 @@ mod precompile;
 mod raw_blst;
 mod zkcrypto;
 
+use crate::MEASURED;
 use crate::error::LabError;
-use crate::go;
+use crate::go::{self, Asked};
 use crate::group::{Effort, Group, Observer, Progress};
 use crate::harness::{Subject, interleave};
 use crate::record::{Quantity, Row};
 use crate::table::Column;
 
 pub(crate) use contract::Engines;
+pub(crate) use inputs::word;
 
 /// `operations`.
 pub const GROUP: Group = Group {
@@ -76,6 +79,10 @@ pub(crate) enum Operation {
     MapFpToG1,
     /// The map from Fp2 to G2.
     MapFp2ToG2,
+    /// hash_to_curve of RFC 9380 to G1 with SHA-256: two bytes with the length of the tag, the tag, the message.
+    HashToG1,
+    /// The same to G2.
+    HashToG2,
 }
 
 /// A row of the table of operations.
@@ -136,6 +143,9 @@ pub(crate) const TASKS: &[Task] = {
         by_precompile(task(Operation::G2Msm, "g2-msm", 1, points), BLS12_G2MSM),
         by_precompile(task(Operation::MapFpToG1, "map-fp-to-g1", 1, one), BLS12_MAP_FP_TO_G1),
         by_precompile(task(Operation::MapFp2ToG2, "map-fp2-to-g2", 1, one), BLS12_MAP_FP2_TO_G2),
+        // The sizes are bytes of the message.
+        by_contract(task(Operation::HashToG1, "hash-to-g1", 1, |_| vec![32]), "bls12_381/hash_to_g1"),
+        by_contract(task(Operation::HashToG2, "hash-to-g2", 1, |_| vec![32]), "bls12_381/hash_to_g2"),
     ]
 };
 
@@ -158,17 +168,30 @@ pub(crate) fn named(name: &str) -> &'static Task {
     TASKS.iter().find(|task| task.name == name).expect("the table has every name that is asked for")
 }
 
+/// A library's way to compute a task on an input, if it has one.
+pub(crate) fn library(layer: &str, task: &str, input: &[u8]) -> Option<Run<'static>> {
+    let (_, prepare) = LIBRARIES.iter().find(|(name, _)| *name == layer)?;
+    prepare(TASKS.iter().find(|known| known.name == task)?.operation, input)
+}
+
+/// The precompile's way to compute a task on an input, if there is one.
+pub(crate) fn precompile_of(task: &str, input: &[u8]) -> Option<Run<'static>> {
+    let address = TASKS.iter().find(|known| known.name == task)?.precompile?;
+    Some(precompile::run(address, input))
+}
+
 fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, LabError> {
-    let mut rows = Vec::new();
+    let (mut rows, mut asked) = (Vec::new(), Vec::new());
     for task in TASKS {
         observer(Progress { step: "compiling", done: 0, total: 1 });
-        let engines = Engines::of(task, effort)?;
+        let engines = Engines::of(task, effort, &MEASURED)?;
         for size in (task.sizes)(effort) {
             let job = Job::new(task, size, &engines)?;
             rows.extend(measure_together(&[&job], effort, observer)?.rows);
+            asked.push(job.asked()?);
         }
     }
-    rows.extend(go::rows(effort)?);
+    rows.extend(go::rows(effort, &asked)?);
     Ok(rows)
 }
 
@@ -194,26 +217,46 @@ impl<'a> Job<'a> {
         Ok(Self { task, size, input: inputs::input(task.operation, size)?, engines })
     }
 
+    /// What everybody is given.
+    pub fn input(&self) -> &[u8] {
+        &self.input
+    }
+
     /// The name of a layer's measurement.
     pub fn name_in(&self, layer: &str) -> String {
         format!("{layer}/{}/{}", self.task.name, self.size)
     }
 
+    /// Chosen libraries that compute it, and the precompile if there is one.
+    pub fn libraries(&self, effort: &Effort) -> impl Iterator<Item = &'static str> {
+        let operation = self.task.operation;
+        let has_precompile = self.task.precompile.is_some();
+        let libraries = LIBRARIES.iter().filter(move |(_, prepare)| prepare(operation, &self.input).is_some());
+        let all = libraries.map(|(layer, _)| *layer).chain(has_precompile.then_some("precompile"));
+        all.filter(move |layer| effort.subjects.include(layer))
+    }
+
+    /// The answer that everybody has to give: that of the first library which computes it.
+    pub fn expected(&self) -> Result<Vec<u8>, LabError> {
+        let mut runs = LIBRARIES.iter().filter_map(|(_, prepare)| prepare(self.task.operation, &self.input));
+        runs.next().map(|mut run| run()).ok_or(LabError::NoAnswer { operation: self.task.name })
+    }
+
+    /// The job as another program is asked to do it.
+    pub fn asked(&self) -> Result<Asked, LabError> {
+        let Task { name: operation, chain, .. } = *self.task;
+        let [input, expected] = [&self.input, &self.expected()?].map(hex::encode);
+        Ok(Asked { name: format!("{operation}/{}", self.size), operation, chain, input, expected })
+    }
+
     /// Everybody who was chosen, and rows that need no timing.
     fn subjects(&self, effort: &Effort) -> Result<(Vec<Subject<'_>>, Vec<Row>), LabError> {
         let name_in = |layer: &str| self.name_in(layer);
-        let mut runs: Vec<(String, Run<'_>)> = Vec::new();
-        let mut reference = None;
-        for (layer, prepare) in LIBRARIES {
-            let Some(mut run) = prepare(self.task.operation, &self.input) else { continue };
-            if reference.is_none() {
-                reference = Some(run());
-            }
-            if effort.subjects.include(layer) {
-                runs.push((name_in(layer), run));
-            }
-        }
-        let expected = reference.ok_or(LabError::NoAnswer { operation: self.task.name })?;
+        let expected = self.expected()?;
+        let chosen = LIBRARIES.iter().filter(|(layer, _)| effort.subjects.include(layer));
+        let run =
+            |(layer, prepare): &(&str, Prepare)| Some((name_in(layer), prepare(self.task.operation, &self.input)?));
+        let mut runs: Vec<(String, Run<'_>)> = chosen.filter_map(run).collect();
         let mut rows = Vec::new();
         let mut price = None;
         if let Some(address) = self.task.precompile
@@ -298,9 +341,16 @@ mod tests {
             "evm384-v7:plain/g1-mul/1",
             "precompile/g2-msm/2",
             "arkworks/map-fp2-to-g2/1",
+            "eip6690-2024:batch/fp-mul/381",
+            "evm384-v7:batch/fp2-mul/381",
+            "wasmi:self-contained/fp-inverse/381",
+            "wasmtime:host-functions/fp12-mul/381",
+            "blst/hash-to-g1/32",
+            "blst/hash-to-g2/32",
         ] {
             assert!(has(name), "{name}");
         }
-        assert!(rows.iter().all(|row| row.spread.median > 0.0), "{rows:?}");
+        let mut times = rows.iter().filter(|row| row.quantity == Quantity::Time);
+        assert!(times.all(|row| row.spread.median > 0.0));
     }
 }

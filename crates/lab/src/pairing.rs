@@ -16,7 +16,9 @@ use crate::error::LabError;
 use crate::group::{Effort, Group, Observer, Progress};
 use crate::harness::{Sample, Subject, interleave, time_ns};
 use crate::native::pairing::Pairs;
-use crate::record::{Quantity, Row};
+use crate::operations::word;
+use crate::record::{Quantity, Row, layer_of};
+use crate::subjects::Subjects;
 use crate::table::Column;
 pub(crate) use signature::pairing_input;
 
@@ -57,9 +59,10 @@ struct Compiled {
 fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, LabError> {
     let contract = residue_contracts::find(CONTRACT).ok_or(LabError::NoContract { name: CONTRACT })?;
     let mut compiled = Vec::new();
-    for (done, &revision) in MEASURED.iter().enumerate() {
-        observer(Progress { step: "compiling", done, total: MEASURED.len() });
-        compiled.extend(compile(contract, revision)?);
+    let revisions = effort.subjects.revisions(&MEASURED);
+    for (done, &revision) in revisions.iter().enumerate() {
+        observer(Progress { step: "compiling", done, total: revisions.len() });
+        compiled.extend(compile(contract, revision, effort.subjects)?);
     }
     let mut rows = Vec::new();
     for &pairs in effort.pairs {
@@ -68,12 +71,12 @@ fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, Lab
     Ok(rows)
 }
 
-/// Compiles for a revision under its own schedule, and pairs the code with each of its engines.
-fn compile(contract: &'static Contract, revision: Revision) -> Result<Vec<Compiled>, LabError> {
+/// Compiles for a revision under its own schedule, and pairs the code with each of its chosen engines.
+fn compile(contract: &'static Contract, revision: Revision, subjects: Subjects) -> Result<Vec<Compiled>, LabError> {
     let schedule = EngineConfig::default_for(revision).schedule;
     let compiled = residue_compiler::compile(&(contract.program)(), revision, &schedule);
     let code = compiled.map_err(|error| LabError::Compile { name: contract.name, error: Box::new(error) })?.code;
-    let layers = EngineLayer::all_of(revision)?.into_iter();
+    let layers = EngineLayer::chosen(revision, subjects)?.into_iter();
     Ok(layers.map(|layer| Compiled { layer, code: code.clone() }).collect())
 }
 
@@ -91,6 +94,8 @@ fn measure_pairs(
     let step = if pairs == 1 { "1 pair".to_owned() } else { format!("{pairs} pairs") };
 
     let mut subjects = baselines(contract, &input, &expected, name_in)?;
+    subjects.retain(|subject| effort.subjects.include(layer_of(&subject.name)));
+    let baseline_count = subjects.len();
     for compiled in compiled {
         subjects.push(contract_subject(compiled, name_in(&compiled.layer.name), &input, &expected)?);
     }
@@ -104,13 +109,15 @@ fn measure_pairs(
     for sample in &samples {
         rows.push(Row::new(&sample.name, Quantity::Time, &sample.times_ns));
     }
-    let (baselines, contracts) = samples.split_at(BASELINES.len());
+    let (baselines, contracts) = samples.split_at(baseline_count);
     for sample in contracts {
         let ratio = |to: &Sample| Row::ratio(&sample.name, Quantity::Time, &sample.times_ns, (&to.name, &to.times_ns));
         rows.extend(baselines.iter().map(ratio));
     }
-    let native = native(contract, &input)?;
-    rows.push(Row::exact(name_in("precompile"), Quantity::Gas, gas_number(native.gas_used)));
+    if effort.subjects.include("precompile") {
+        let native = native(contract, &input)?;
+        rows.push(Row::exact(name_in("precompile"), Quantity::Gas, gas_number(native.gas_used)));
+    }
     for compiled in compiled {
         let name = name_in(&compiled.layer.name);
         rows.push(Row::new(&name, Quantity::Cold, &cold_starts(compiled, &name, &input, &expected, effort)?));
@@ -197,13 +204,6 @@ fn gas_rows(compiled: &Compiled, name: &str, input: &[u8]) -> Vec<Row> {
 /// Gas of what is measured here and sizes of code are far below 2⁵³, so nothing is lost.
 fn gas_number(value: u64) -> f64 {
     value as f64
-}
-
-/// What the check returns.
-fn word(is_one: bool) -> Vec<u8> {
-    let mut word = vec![0; 32];
-    word[31] = u8::from(is_one);
-    word
 }
 
 #[cfg(test)]

@@ -91,6 +91,10 @@ pub enum Quantity {
     Adjustment,
     /// The most memory that a process had resident.
     PeakMemory,
+    /// The same without what it had resident before the work.
+    MemoryGrowth,
+    /// How many times as much is done in the same time.
+    Speedup,
 }
 
 /// Every quantity with its name and its unit.
@@ -114,6 +118,8 @@ const QUANTITIES: &[(Quantity, &str, &str)] = &[
     (Quantity::OpsMul, "ops-mul", "operations"),
     (Quantity::Adjustment, "adjustment", "synthetic loops"),
     (Quantity::PeakMemory, "peak-memory", "bytes"),
+    (Quantity::MemoryGrowth, "memory-growth", "bytes"),
+    (Quantity::Speedup, "speedup", "times"),
 ];
 
 /// What is wrong in the text of a record.
@@ -202,13 +208,18 @@ impl Row {
 
     /// The layer that was measured.
     pub fn layer(&self) -> &str {
-        self.name.split('/').next().unwrap_or(&self.name)
+        layer_of(&self.name)
     }
 
     /// The layer that the baseline belongs to.
     pub fn baseline_layer(&self) -> Option<&str> {
-        self.baseline.as_deref().map(|name| name.split('/').next().unwrap_or(name))
+        self.baseline.as_deref().map(layer_of)
     }
+}
+
+/// The layer in the name of a row.
+pub(crate) fn layer_of(name: &str) -> &str {
+    name.split('/').next().unwrap_or(name)
 }
 
 impl Record {
@@ -257,7 +268,7 @@ mod tests {
             assert_eq!(quantity as usize, index);
             assert_eq!(name.parse(), Ok(quantity));
         }
-        assert_eq!(QUANTITIES.len(), Quantity::PeakMemory as usize + 1);
+        assert_eq!(QUANTITIES.len(), Quantity::Speedup as usize + 1);
         assert!("speed".parse::<Quantity>().is_err());
     }
 

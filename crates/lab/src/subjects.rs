@@ -1,57 +1,61 @@
 //! Subjects: who is measured, by name. A name stands for a layer of measurements and for everything of it: `wasmi` for both
-//! forms of modules, `eip6690-2024` for both engines, `eip6690-2024:batch` for one.
+//! forms of modules, `eip6690-2024` for both engines, `eip6690-2024:batch` for one. Every revision has a name.
 
+use residue_isa::Revision;
 use thiserror::Error;
 
-/// Every name that can be chosen.
-pub const NAMES: &[&str] = &[
-    "blst",
-    "arkworks",
-    "zkcrypto",
-    "precompile",
-    "residue",
-    "gnark",
-    "geth",
-    "wasmi",
-    "wasmtime",
-    "evm384-v7",
-    "evm384-v7:batch",
-    "evm384-v7:plain",
-    "eip6690-2024",
-    "eip6690-2024:batch",
-    "eip6690-2024:plain",
-];
+use crate::engines::BATCHINGS;
+
+/// Everybody who can be chosen besides the revisions.
+const OTHERS: [&str; 10] =
+    ["blst", "arkworks", "zkcrypto", "precompile", "residue", "modular", "gnark", "geth", "wasmi", "wasmtime"];
+
+/// Names of a revision: its own, then one for each of its engines.
+const NAMES_A_REVISION: usize = 1 + BATCHINGS.len();
 
 /// A choice of subjects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Subjects {
     /// Bit i chooses name i; all bits are everybody.
-    chosen: u32,
+    chosen: u128,
 }
 
-const _: () = assert!(NAMES.len() < 32);
+const _: () = assert!(OTHERS.len() + NAMES_A_REVISION * Revision::ALL.len() < 128);
 
 /// A name of nobody.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("there is no subject {0:?}; known are {known}", known = NAMES.join(", "))]
+#[error("there is no subject {0:?}; known are {known}", known = names().collect::<Vec<_>>().join(", "))]
 pub struct UnknownSubject(pub String);
+
+/// Every name that can be chosen.
+pub fn names() -> impl Iterator<Item = String> {
+    let of_revision = |revision: &Revision| {
+        let engines = BATCHINGS.map(|(_, engine)| format!("{revision}:{engine}"));
+        [revision.to_string()].into_iter().chain(engines)
+    };
+    OTHERS.into_iter().map(str::to_owned).chain(Revision::ALL.iter().flat_map(of_revision))
+}
+
+/// Whether a name stands for a layer.
+pub(crate) fn stands_for(name: &str, layer: &str) -> bool {
+    layer.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+}
 
 impl Subjects {
     /// Everybody.
-    pub const ALL: Self = Self { chosen: u32::MAX };
+    pub const ALL: Self = Self { chosen: u128::MAX };
 
     /// Those of these names; everybody without a name.
-    pub fn named<S: AsRef<str>>(names: &[S]) -> Result<Self, UnknownSubject> {
-        if names.is_empty() {
+    pub fn named<S: AsRef<str>>(chosen: &[S]) -> Result<Self, UnknownSubject> {
+        if chosen.is_empty() {
             return Ok(Self::ALL);
         }
-        let mut chosen = 0;
-        for name in names {
-            let name = name.as_ref();
-            let place = NAMES.iter().position(|known| *known == name);
-            chosen |= 1 << place.ok_or_else(|| UnknownSubject(name.to_owned()))?;
-        }
-        Ok(Self { chosen })
+        let place = |name: &S| {
+            let place = names().position(|known| known == name.as_ref());
+            place.map(|place| 1 << place).ok_or_else(|| UnknownSubject(name.as_ref().to_owned()))
+        };
+        let bits: Vec<u128> = chosen.iter().map(place).collect::<Result<_, _>>()?;
+        Ok(Self { chosen: bits.iter().fold(0, |chosen, bit| chosen | bit) })
     }
 
     /// This choice; that of `names` if it is everybody. Panics if a name is nobody's: they are this crate's own.
@@ -62,10 +66,23 @@ impl Subjects {
 
     /// Whether a layer is chosen: by its own name or by that of the layers it belongs to.
     pub fn include(self, layer: &str) -> bool {
-        let is_named =
-            |name: &str| layer.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'));
-        self == Self::ALL
-            || NAMES.iter().enumerate().any(|(place, name)| self.chosen >> place & 1 == 1 && is_named(name))
+        self == Self::ALL || self.chosen().iter().any(|name| stands_for(name, layer))
+    }
+
+    /// The names that were chosen; none where everybody is.
+    pub fn chosen(self) -> Vec<String> {
+        let is_chosen = |place: usize| self != Self::ALL && self.chosen >> place & 1 == 1;
+        names().enumerate().filter(|&(place, _)| is_chosen(place)).map(|(_, name)| name).collect()
+    }
+
+    /// The revisions with a chosen engine; `usual` where nobody was chosen by name.
+    pub fn revisions(self, usual: &[Revision]) -> Vec<Revision> {
+        if self == Self::ALL {
+            return usual.to_vec();
+        }
+        let is_chosen =
+            |revision: &Revision| BATCHINGS.iter().any(|(_, engine)| self.include(&format!("{revision}:{engine}")));
+        Revision::ALL.iter().copied().filter(is_chosen).collect()
     }
 }
 
@@ -76,25 +93,33 @@ mod tests {
 
     #[test]
     fn a_name_stands_for_everything_of_its_layer() {
-        let some = Subjects::named(&["wasmi", "evm384-v7:batch"]).unwrap();
+        let some = Subjects::named(&["wasmi", "evm384-v1:batch"]).unwrap();
         for (layer, is_in) in [
             ("wasmi:self-contained", true),
             ("wasmi", true),
             ("wasmtime:self-contained", false),
-            ("evm384-v7:batch", true),
-            ("evm384-v7:plain", false),
-            ("evm384-v70:batch", false),
+            ("evm384-v1:batch", true),
+            ("evm384-v1:plain", false),
+            ("evm384-v10:batch", false),
         ] {
             assert_eq!(some.include(layer), is_in, "{layer}");
         }
+        assert_eq!(some.revisions(&MEASURED), [Revision::Evm384V1]);
         assert!(Subjects::named::<&str>(&[]).unwrap().include("anything"));
         assert!(Subjects::named(&["mcl"]).unwrap_err().to_string().contains("\"mcl\"; known are blst, "));
     }
 
     #[test]
-    fn every_measured_revision_can_be_named() {
-        for revision in MEASURED {
-            assert!(NAMES.contains(&revision.name()));
+    fn every_revision_can_be_named_and_a_few_are_measured_if_none_is() {
+        for &revision in Revision::ALL {
+            assert_eq!(Subjects::named(&[revision.name()]).unwrap().revisions(&MEASURED), [revision]);
         }
+        assert_eq!(Subjects::ALL.revisions(&MEASURED), MEASURED);
+    }
+
+    #[test]
+    fn names_are_different() {
+        let all: Vec<String> = names().collect();
+        assert!(all.iter().enumerate().all(|(place, name)| all.iter().position(|other| other == name) == Some(place)));
     }
 }

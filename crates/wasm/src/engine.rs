@@ -6,6 +6,7 @@
 
 mod interpreter;
 mod jit;
+mod link;
 
 use std::fmt;
 use std::str::FromStr;

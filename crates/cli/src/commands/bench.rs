@@ -1,9 +1,11 @@
 //! `residue bench`: measures, prints tables or JSON, and writes records.
 
+use std::io;
 use std::path::PathBuf;
 
 use anyhow::{Result, anyhow};
 use clap::Args;
+use residue_lab::memory::Errand;
 use residue_lab::{Effort, GROUPS, Group, Record, Subjects, group};
 use serde_json::json;
 
@@ -17,6 +19,7 @@ use crate::tables::arranged;
 #[command(after_help = "Examples:
   residue bench instructions --quick
   residue bench comparison --quick --subjects blst,precompile,wasmtime,eip6690-2024
+  residue bench scaling --quick --subjects blst,evm384-v7:batch
   residue bench pairing --quick --json --record records")]
 pub struct BenchArgs {
     /// What to measure; everything without it.
@@ -28,6 +31,9 @@ pub struct BenchArgs {
     /// Only these subjects, such as blst,precompile,wasmi,eip6690-2024:batch; everybody without it.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub subjects: Vec<String>,
+    /// Run what another process of this program hands over, and say how much memory it took: how memory is measured.
+    #[arg(long, hide = true, exclusive = true)]
+    pub errand: bool,
     /// Write a record of each group to MACHINE/DATE-GROUP.csv below this directory, replacing one of the same day.
     #[arg(long, value_name = "DIR")]
     pub record: Option<PathBuf>,
@@ -35,6 +41,10 @@ pub struct BenchArgs {
 
 /// Measures.
 pub fn bench(args: &BenchArgs, json: bool) -> Result<Verdict> {
+    if args.errand {
+        output::result(&Errand::run_text(&io::read_to_string(io::stdin())?)?)?;
+        return Ok(Verdict::Good);
+    }
     let subjects = Subjects::named(&args.subjects)?;
     let recording = Recording::new(args.record.as_deref());
     let effort = Effort { subjects, ..if args.quick { Effort::QUICK } else { Effort::FULL } };

@@ -1,6 +1,7 @@
 //! `residue lab`: measure opcodes, derive prices, show and attack them.
 
 mod attack;
+mod baselines;
 mod figures;
 mod measure;
 mod price;
@@ -34,6 +35,8 @@ enum LabCommand {
     Figures(figures::FiguresArgs),
     /// Write a report from records alone.
     Report(report::ReportArgs),
+    /// Show the tables of the baselines, or write them into their page, from records alone.
+    Baselines(baselines::BaselinesArgs),
     /// Search for code that takes longest for its gas.
     Attack(attack::AttackArgs),
 }
@@ -45,6 +48,7 @@ pub fn lab(args: &LabArgs, json: bool) -> Result<Verdict> {
         LabCommand::Price(args) => price::price(args, json),
         LabCommand::Figures(args) => figures::figures(args, json),
         LabCommand::Report(args) => report::report(args, json),
+        LabCommand::Baselines(args) => baselines::baselines(args, json),
         LabCommand::Attack(args) => attack::attack(args, json),
     }
 }

@@ -13,13 +13,14 @@ use super::straight::{BODY, Operands, SLOTS, Straight};
 use super::{Layer, SUBJECTS};
 use crate::engines::EngineLayer;
 use crate::error::LabError;
+use crate::group::Effort;
 use crate::harness::Subject;
 
 /// Gas that no loop here uses up.
 const GAS: u64 = 1 << 40;
 
-/// The layers of a revision; none if it has no slots as wide as these.
-pub fn layers(revision: Revision, operands: &Operands, turns: usize) -> Result<Vec<Layer>, LabError> {
+/// The chosen layers of a revision; none if it has no slots as wide as these.
+pub fn layers(revision: Revision, operands: &Operands, effort: &Effort) -> Result<Vec<Layer>, LabError> {
     let width_limbs = operands.modulus.width_limbs();
     let fits = match revision.family() {
         // These values have one width.
@@ -31,7 +32,8 @@ pub fn layers(revision: Revision, operands: &Operands, turns: usize) -> Result<V
     if !fits {
         return Ok(Vec::new());
     }
-    EngineLayer::all_of(revision)?.iter().map(|engine| layer(engine, operands, turns)).collect()
+    let engines = EngineLayer::chosen(revision, effort.subjects)?;
+    engines.iter().map(|engine| layer(engine, operands, effort.turns)).collect()
 }
 
 fn layer(engine: &EngineLayer, operands: &Operands, turns: usize) -> Result<Layer, LabError> {

@@ -12,8 +12,9 @@ use residue_modular::evm384::{self, VALUE_BYTES};
 use residue_modular::{FieldContext, Strided};
 
 use super::bytecode::memory_image;
-use super::straight::{BODY, Form, Operands, PAIRS, SLOTS, Straight};
+use super::straight::{BODY, Field, Form, Operands, PAIRS, SLOTS, Straight};
 use super::{Layer, SUBJECTS};
+use crate::group::Effort;
 use crate::harness::Subject;
 use crate::native::field::NativeField;
 
@@ -29,18 +30,28 @@ trait Slots: Clone + 'static {
     fn read(&self) -> Vec<u8>;
 }
 
-/// The layers that have the modulus of these operands.
-pub fn layers(operands: &Operands, turns: usize) -> Vec<Layer> {
-    let mut context = FieldContext::new(operands.modulus.clone(), SLOTS);
-    context.store(0, &operands.to_be(&operands.values)).expect("the values are below the modulus");
+/// The chosen layers that have the modulus of these operands.
+pub fn layers(operands: &Operands, effort: &Effort) -> Vec<Layer> {
+    let turns = effort.turns;
+    let is_chosen = |name: &str| effort.subjects.include(name);
     let be = |values: &[BigUint]| operands.to_be(values);
-    let mut layers = vec![layer("modular", &["blst"], context, be, operands, turns)];
-    match operands.modulus.width_limbs() {
-        blst_fr::WIDTH_LIMBS => layers.push(layer("blst", &[], native::<blst_fr>(operands), be, operands, turns)),
-        blst_fp::WIDTH_LIMBS => {
-            let in_memory = InMemory(memory_image(operands));
-            let mont = |values: &[BigUint]| operands.to_mont_le(values);
-            layers.push(layer("modular:evm384", &["blst"], in_memory, mont, operands, turns));
+    let width_limbs = operands.modulus.width_limbs();
+    let mut layers = Vec::new();
+    if is_chosen("modular") {
+        let mut context = FieldContext::new(operands.modulus.clone(), SLOTS);
+        context.store(0, &operands.to_be(&operands.values)).expect("the values are below the modulus");
+        layers.push(layer("modular", &["blst"], context, be, operands, turns));
+    }
+    if is_chosen("modular:evm384") && width_limbs == evm384::WIDTH_LIMBS {
+        let in_memory = InMemory(memory_image(operands));
+        let mont = |values: &[BigUint]| operands.to_mont_le(values);
+        layers.push(layer("modular:evm384", &["blst"], in_memory, mont, operands, turns));
+    }
+    match operands.field {
+        Some(Field::Fr) if is_chosen("blst") => {
+            layers.push(layer("blst", &[], native::<blst_fr>(operands), be, operands, turns));
+        }
+        Some(Field::Fp) if is_chosen("blst") => {
             layers.push(layer("blst", &[], native::<blst_fp>(operands), be, operands, turns));
         }
         _ => {}

@@ -40,9 +40,20 @@ pub struct Straight {
     pub form: Form,
 }
 
+/// A field that blst has too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Field {
+    /// The scalar field of BLS12-381.
+    Fr,
+    /// Its base field.
+    Fp,
+}
+
 /// A modulus with values for all slots.
 #[derive(Debug, Clone)]
 pub struct Operands {
+    /// Which field of blst's this is, if it is one.
+    pub field: Option<Field>,
     /// The modulus, with its width.
     pub modulus: Modulus,
     /// Canonical values of the slots.
@@ -102,12 +113,12 @@ impl Straight {
 impl Operands {
     /// 256 bits: the scalar field of BLS12-381, which blst has too.
     pub fn bls12_381_fr() -> Self {
-        Self::of(&from_limbs(&Bls12_381FrModulus::MODULUS), 4)
+        Self { field: Some(Field::Fr), ..Self::of(&from_limbs(&Bls12_381FrModulus::MODULUS), 4) }
     }
 
     /// 384 bits: the base field of BLS12-381.
     pub fn bls12_381_fp() -> Self {
-        Self::of(&from_limbs(&Bls12_381FpModulus::MODULUS), 6)
+        Self { field: Some(Field::Fp), ..Self::of(&from_limbs(&Bls12_381FpModulus::MODULUS), 6) }
     }
 
     /// 768 bits: the base field of BW6-761, 761 bits. El Housni and Guillevic 2020 (eprint 2020/351), §3.3, q.
@@ -115,6 +126,16 @@ impl Operands {
         let q = b"122e824fb83ce0ad187c94004faff3eb926186a81d14688528275ef8087be41707ba638e584e91903cebaff25b423048\
                   689c8ed12f9fd9071dcd3dc73ebff2e98a116c25667a8f8160cf8aeeaf0a437e6913e6870000082f49d00000000008b";
         Self::of(&BigUint::parse_bytes(q, 16).expect("these are hexadecimal digits"), 12)
+    }
+
+    /// An odd modulus that fills `width_limbs` limbs to the last bit, from a fixed seed: no kernel has a form of its own for it.
+    pub fn full(width_limbs: usize) -> Self {
+        let mut bytes = vec![0; width_limbs * LIMB_BYTES];
+        ChaCha8Rng::seed_from_u64(0x7265_7369_6475_6532).fill_bytes(&mut bytes);
+        bytes[0] |= 0x80;
+        let last = bytes.len() - 1;
+        bytes[last] |= 1;
+        Self::of(&BigUint::from_bytes_be(&bytes), width_limbs)
     }
 
     /// Values from a fixed seed below a modulus.
@@ -128,7 +149,7 @@ impl Operands {
             BigUint::from_bytes_be(&bytes) % m
         };
         let values = (0..SLOTS).map(|_| value()).collect();
-        Self { modulus, values }
+        Self { field: None, modulus, values }
     }
 
     /// The modulus as a number.

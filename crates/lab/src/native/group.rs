@@ -166,6 +166,28 @@ pub fn map_to_g2(element: &blst_fp2) -> Vec<u8> {
     encode(&coordinates_g2(&affine))
 }
 
+/// The encoding of the point that a message hashes to under a tag: RFC 9380, the suites with SHA-256 and SSWU_RO.
+pub fn hash_to_g1(message: &[u8], tag: &[u8]) -> Vec<u8> {
+    let (mut point, mut affine) = (blst_p1::default(), blst_p1_affine::default());
+    let (m, t) = (message.as_ptr(), tag.as_ptr());
+    // SAFETY: the routine reads message and tag in their lengths and writes one point; nothing is in front of the message.
+    unsafe { blst::blst_hash_to_g1(&mut point, m, message.len(), t, tag.len(), ptr::null(), 0) };
+    // SAFETY: the routine reads one point and writes one.
+    unsafe { blst::blst_p1_to_affine(&mut affine, &point) };
+    encode(&coordinates_g1(&affine))
+}
+
+/// The same for G2.
+pub fn hash_to_g2(message: &[u8], tag: &[u8]) -> Vec<u8> {
+    let (mut point, mut affine) = (blst_p2::default(), blst_p2_affine::default());
+    let (m, t) = (message.as_ptr(), tag.as_ptr());
+    // SAFETY: the routine reads message and tag in their lengths and writes one point; nothing is in front of the message.
+    unsafe { blst::blst_hash_to_g2(&mut point, m, message.len(), t, tag.len(), ptr::null(), 0) };
+    // SAFETY: the routine reads one point and writes one.
+    unsafe { blst::blst_p2_to_affine(&mut affine, &point) };
+    encode(&coordinates_g2(&affine))
+}
+
 /// a ↦ a⁻¹, 0 for 0.
 pub fn inverse(a: blst_fp) -> blst_fp {
     let mut inverse = blst_fp::default();

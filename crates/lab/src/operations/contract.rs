@@ -1,13 +1,13 @@
-//! Contracts of ours on every engine: bytecode for the measured revisions, and WebAssembly modules, from one program.
+//! Programs of ours on every engine: bytecode for every revision, and WebAssembly modules, from one program.
 
 use residue_compiler::compile;
 use residue_contracts::{CONTRACTS, Contract, find};
-use residue_engine::EngineConfig;
-use residue_ir::Outcome;
-use residue_wasm::{EngineKind, Form, Lowered, Prepared, RunError, lower};
+use residue_engine::{Batching, EngineConfig};
+use residue_ir::{Outcome, Program};
+use residue_isa::{Arithmetic, Revision};
+use residue_wasm::{EngineKind, Form, LowerError, Lowered, Prepared, RunError, lower};
 
-use super::{Run, Task};
-use crate::MEASURED;
+use super::{Run, Task, chains};
 use crate::engines::EngineLayer;
 use crate::error::LabError;
 use crate::group::Effort;
@@ -17,7 +17,7 @@ use crate::record::{Quantity, Row};
 /// Gas that nothing measured here uses up.
 const GAS: u64 = 1 << 40;
 
-/// A contract for every engine that was chosen; nothing where there is no contract for the task.
+/// A program for every engine that was chosen; nothing where there is none for the task.
 pub(crate) struct Engines {
     bytecode: Vec<(EngineLayer, Vec<u8>)>,
     modules: Vec<(String, EngineKind, Lowered)>,
@@ -27,33 +27,40 @@ pub(crate) struct Engines {
 pub(crate) type Measured<'a> = (String, Run<'a>, Vec<Row>);
 
 impl Engines {
-    /// The contract of a task, compiled for every engine.
-    pub fn of(task: &Task, effort: &Effort) -> Result<Self, LabError> {
+    /// The program of a task, compiled for every engine: those of the chosen revisions, or of the `usual` ones.
+    pub fn of(task: &Task, effort: &Effort, usual: &[Revision]) -> Result<Self, LabError> {
         let mut engines = Self { bytecode: Vec::new(), modules: Vec::new() };
-        let Some(contract) = contract(task) else { return Ok(engines) };
-        let program = (contract.program)();
-        for revision in MEASURED {
-            let layers = EngineLayer::all_of(revision)?;
-            let mut chosen = layers.into_iter().filter(|layer| effort.subjects.include(&layer.name)).peekable();
-            if chosen.peek().is_none() {
-                continue;
-            }
+        let Some(program) = program(task) else { return Ok(engines) };
+        for revision in effort.subjects.revisions(usual) {
+            let layers = EngineLayer::chosen(revision, effort.subjects)?;
             let compiled = compile(&program, revision, &EngineConfig::default_for(revision).schedule);
-            let code =
-                compiled.map_err(|error| LabError::Compile { name: contract.name, error: Box::new(error) })?.code;
-            engines.bytecode.extend(chosen.map(|layer| (layer, code.clone())));
+            let code = compiled.map_err(|error| LabError::Compile { name: task.name, error: Box::new(error) })?.code;
+            engines.bytecode.extend(layers.into_iter().map(|layer| (layer, code.clone())));
         }
         for form in Form::ALL {
             for engine in EngineKind::ALL {
                 let layer = format!("{engine}:{}", form.name());
                 if effort.subjects.include(&layer) {
-                    let lowered =
-                        lower(&program, form).map_err(|error| LabError::Lower { name: contract.name, error })?;
-                    engines.modules.push((layer, engine, lowered));
+                    match lower(&program, form) {
+                        Ok(lowered) => engines.modules.push((layer, engine, lowered)),
+                        // The interface of 2020 has no hash function: such a task is one of bytecode and libraries.
+                        Err(LowerError::Hash) => {}
+                        Err(error) => return Err(LabError::Lower { name: task.name, error }),
+                    }
                 }
             }
         }
         Ok(engines)
+    }
+
+    /// The code of every engine.
+    pub fn bytecode(&self) -> &[(EngineLayer, Vec<u8>)] {
+        &self.bytecode
+    }
+
+    /// The modules, each with its layer.
+    pub fn modules(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.modules.iter().map(|(layer, _, lowered)| (layer.as_str(), lowered.module.as_slice()))
     }
 
     /// Everybody's way to compute, with gas where there is gas, and calls of host functions where there are any.
@@ -85,7 +92,8 @@ impl Engines {
             if !first.is_success() {
                 return Err(LabError::Halted { subject: name, halt: first.halt });
             }
-            let rows = vec![Row::exact(&name, Quantity::Gas, number(first.gas_used))];
+            let mut rows = vec![Row::exact(&name, Quantity::Gas, number(first.gas_used))];
+            rows.extend(operation_rows(&name, layer, code, input));
             runs.push((name, Box::new(move || prepared.run_without_memory(input, GAS).output), rows));
         }
         Ok(runs)
@@ -111,6 +119,24 @@ fn host_call_rows(name: &str, prepared: &Prepared) -> Vec<Row> {
     };
     let calls = prepared.host_calls();
     calls.iter().filter_map(|&(function, count)| Some(Row::exact(name, quantity(function)?, number(count)))).collect()
+}
+
+/// Field operations of one run in an EVM: lanes, whatever number of them an instruction has. Counting needs an engine that
+/// goes through every instruction, so it is done where nothing is timed, and once for both engines of a revision.
+fn operation_rows(name: &str, layer: &EngineLayer, code: &[u8], input: &[u8]) -> Vec<Row> {
+    if layer.engine.config().batching != Batching::Off {
+        return Vec::new();
+    }
+    let counts = layer.engine.run_counted(code, input, GAS).counts;
+    let lanes = |operation| counts.widths_limbs().into_iter().map(|width| counts.lanes(operation, width)).sum();
+    let quantities = [Quantity::OpsAdd, Quantity::OpsSub, Quantity::OpsMul];
+    let row = |(operation, quantity)| Row::exact(name, quantity, number(lanes(operation)));
+    Arithmetic::ALL.into_iter().zip(quantities).map(row).collect()
+}
+
+/// The program of a task: a chain, or that of its contract.
+fn program(task: &Task) -> Option<Program> {
+    chains::program(task.operation).or_else(|| contract(task).map(|contract| (contract.program)()))
 }
 
 /// The contract that a task names, or the one that replaces its precompile.

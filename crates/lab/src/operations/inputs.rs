@@ -33,6 +33,8 @@ pub(super) fn input(operation: Operation, size: usize) -> Result<Vec<u8>, LabErr
         Operation::G2Mul | Operation::G2Msm => terms::<blst_p2_affine>(&pair()?[128..384], size, &mut random),
         Operation::MapFpToG1 => elements(1),
         Operation::MapFp2ToG2 => elements(2),
+        Operation::HashToG1 => tagged(b"BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_", size, &mut random),
+        Operation::HashToG2 => tagged(b"BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_", size, &mut random),
     })
 }
 
@@ -76,6 +78,19 @@ fn scalar(random: &mut ChaCha8Rng) -> [u8; 32] {
     scalar
 }
 
+/// A message of so many bytes behind the tag of a suite of signatures: draft-irtf-cfrg-bls-signature-05, §4.2.1.
+fn tagged(tag: &[u8; 43], size: usize, random: &mut ChaCha8Rng) -> Vec<u8> {
+    let mut message = vec![0; size];
+    random.fill_bytes(&mut message);
+    [&[0, 43], &tag[..], &message].concat()
+}
+
+/// Tag and message of an input.
+pub(super) fn tag_and_message(input: &[u8]) -> (&[u8], &[u8]) {
+    let tag_bytes = usize::from(u16::from_be_bytes([input[0], input[1]]));
+    input[2..].split_at(tag_bytes)
+}
+
 /// The scalars of terms, little-endian.
 pub(super) fn scalars(input: &[u8], point_bytes: usize) -> Vec<[u8; 32]> {
     let scalar = |term: &[u8]| {
@@ -103,7 +118,7 @@ pub(super) fn little_endian(values: impl Iterator<Item = [u64; 6]>) -> Vec<u8> {
 }
 
 /// What a check returns.
-pub(super) fn word(is_true: bool) -> Vec<u8> {
+pub(crate) fn word(is_true: bool) -> Vec<u8> {
     let mut word = vec![0; 32];
     word[31] = u8::from(is_true);
     word

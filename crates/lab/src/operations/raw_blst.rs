@@ -2,12 +2,12 @@
 
 use blst::{blst_fp, blst_fp2, blst_p1_affine, blst_p2_affine};
 
-use super::inputs::{little_endian, mont_elements, scalars, turns, word};
+use super::inputs::{little_endian, mont_elements, scalars, tag_and_message, turns, word};
 use super::{Operation, Run};
 use crate::native::field::NativeField;
 use crate::native::group::{
-    NativeGroup, elements, encode, final_exponentiation, fp, fp2, fp2_mul, fp12, fp12_mul, inverse, map_to_g1,
-    map_to_g2, miller_loop,
+    NativeGroup, elements, encode, final_exponentiation, fp, fp2, fp2_mul, fp12, fp12_mul, hash_to_g1, hash_to_g2,
+    inverse, map_to_g1, map_to_g2, miller_loop,
 };
 use crate::native::pairing::Pairs;
 
@@ -62,6 +62,12 @@ pub(super) fn run(operation: Operation, input: &[u8], checked: bool) -> Option<R
         Operation::MapFp2ToG2 => {
             let element = fp2(input);
             Box::new(move || map_to_g2(&element))
+        }
+        Operation::HashToG1 | Operation::HashToG2 => {
+            let (tag, message) = tag_and_message(input);
+            let (tag, message) = (tag.to_vec(), message.to_vec());
+            let hash = if operation == Operation::HashToG1 { hash_to_g1 } else { hash_to_g2 };
+            Box::new(move || hash(&message, &tag))
         }
     })
 }

@@ -1,13 +1,14 @@
 //! wasmtime behind the face of [`super`].
 
 use wasmtime::{
-    Caller, Config, Engine, Error, ExternType, Func, FuncType, Linker, Memory, Module, Store, StoreLimits,
+    Caller, Config, Engine, Error, ExternType, Func, FuncType, Linker, Memory, MemoryType, Module, Store, StoreLimits,
     StoreLimitsBuilder, Val, ValType,
 };
 
+use super::link::{self, Import, Kind, NO_MEMORY, link, places};
 use super::{
-    Compiled, Export, Instance, MEMORY_BYTES_MAX, Number, NumberType, TABLE_ELEMENTS_MAX, check_call, host_function,
-    pages_missing, type_text, unknown_import,
+    Compiled, Export, Instance, MEMORY_BYTES_MAX, Number, NumberType, TABLE_ELEMENTS_MAX, check_call, pages_missing,
+    type_text,
 };
 use crate::error::RunError;
 use crate::host::{HostFault, Outside};
@@ -61,7 +62,7 @@ impl Compiled for Translated {
         let mut store = Store::new(self.module.engine(), State { outside, memory: None, limits });
         store.limiter(|state| &mut state.limits);
         set_fuel(&mut store, self.fuel)?;
-        let linker = link(&self.module, &mut store)?;
+        let linker = linked(&self.module, &mut store)?;
         let instance = linker.instantiate(&mut store, &self.module).map_err(started)?;
         let exported = instance.exports(&mut store).find_map(|export| export.into_memory());
         if let Some(memory) = exported {
@@ -89,30 +90,49 @@ fn set_fuel(store: &mut Store<State>, fuel: Option<u64>) -> Result<(), RunError>
     fuel.map_or(Ok(()), |fuel| store.set_fuel(fuel)).map_err(|error| RunError::Engine(format!("{error:#}")))
 }
 
-/// Gives the module what it imports.
-fn link(module: &Module, store: &mut Store<State>) -> Result<Linker<State>, RunError> {
-    let mut linker = Linker::new(module.engine());
-    for import in module.imports() {
-        let (from, name) = (import.module(), import.name());
-        let defined = match import.ty() {
-            ExternType::Func(ty) => {
-                let shape = ty.params().chain(ty.results()).all(|ty| matches!(ty, ValType::I32));
-                let shape = shape.then_some((ty.params().len(), ty.results().len()));
-                let number = host_function(from, name, shape, &text_of(&ty))?;
-                let function = host(store, ty, number);
-                linker.define(&mut *store, from, name, function).map(drop)
-            }
-            ExternType::Memory(ty) => {
-                let memory = Memory::new(&mut *store, ty).map_err(|error| RunError::Engine(format!("{error:#}")))?;
-                store.data_mut().memory = Some(memory);
-                linker.define(&mut *store, from, name, memory).map(drop)
-            }
-            other => return Err(unknown_import(from, name, &format!("{other:?}"))),
-        };
-        // The same import may be there twice; the first definition serves both.
-        let _ = defined;
+/// The engine's linker with the store that it links for.
+struct Linking<'a> {
+    linker: Linker<State>,
+    store: &'a mut Store<State>,
+}
+
+impl link::Linker for Linking<'_> {
+    type Function = FuncType;
+    type Memory = MemoryType;
+
+    fn function(&mut self, from: &str, name: &str, ty: FuncType, number: usize) -> Result<(), String> {
+        let function = host(self.store, ty, number);
+        self.linker.define(&mut *self.store, from, name, function).map(drop).map_err(|error| format!("{error:#}"))
     }
-    Ok(linker)
+
+    fn memory(&mut self, from: &str, name: &str, ty: MemoryType) -> Result<(), String> {
+        let memory = Memory::new(&mut *self.store, ty).map_err(|error| format!("{error:#}"))?;
+        self.store.data_mut().memory = Some(memory);
+        self.linker.define(&mut *self.store, from, name, memory).map(drop).map_err(|error| format!("{error:#}"))
+    }
+}
+
+/// Gives the module what it imports.
+fn linked(module: &Module, store: &mut Store<State>) -> Result<Linker<State>, RunError> {
+    let import = |import: wasmtime::ImportType<'_>| {
+        let kind = match import.ty() {
+            ExternType::Func(ty) => {
+                let shape = (ty.params().len(), ty.results().len());
+                let shape = all_i32(ty.params().chain(ty.results())).then_some(shape);
+                Kind::Function { shape, text: text_of(&ty), ty }
+            }
+            ExternType::Memory(ty) => Kind::Memory(ty),
+            other => Kind::Other(format!("{other:?}")),
+        };
+        Import { from: import.module().to_owned(), name: import.name().to_owned(), kind }
+    };
+    let mut linking = Linking { linker: Linker::new(module.engine()), store };
+    link(&mut linking, module.imports().map(import))?;
+    Ok(linking.linker)
+}
+
+fn all_i32(mut types: impl Iterator<Item = ValType>) -> bool {
+    types.all(|ty| matches!(ty, ValType::I32))
 }
 
 /// The host function of a number as wasmtime calls it: the field operations, which modules call most, without packing.
@@ -123,11 +143,7 @@ fn host(store: &mut Store<State>, ty: FuncType, number: usize) -> Func {
         });
     }
     Func::new(store, ty, move |mut caller, params, results| {
-        let mut at = [0; 4];
-        for (place, param) in at.iter_mut().zip(params) {
-            *place = param.i32().unwrap_or(0).cast_unsigned();
-        }
-        let given = call_host(&mut caller, number, at)?;
+        let given = call_host(&mut caller, number, places(params.iter().map(Val::i32)))?;
         if let Some(result) = results.first_mut() {
             *result = Val::I32(given.cast_signed());
         }
@@ -141,7 +157,7 @@ fn call_host(caller: &mut Caller<'_, State>, number: usize, at: [u32; 4]) -> Res
         // The start function runs before the instance is known.
         None => {
             let memory = caller.get_export("memory").and_then(|export| export.into_memory());
-            memory.ok_or_else(|| Error::msg("a host function was called without a memory"))?
+            memory.ok_or_else(|| Error::msg(NO_MEMORY))?
         }
     };
     let (memory, state) = memory.data_and_store_mut(caller);

@@ -1,0 +1,164 @@
+//! The group `memory`: the most memory that a process has resident, by engine and by size of what it computes.
+//!
+//! Each measurement is a process of its own, which is given code and input ready made, runs the code a few times and says what
+//! the system counted: nothing of the compiler is in it. The growth is that peak without what the process had before its work,
+//! which is the program itself; for a plain engine it is all that one frame needs, for a batch engine the plans are in it.
+
+mod errand;
+
+pub use errand::Errand;
+
+use std::env;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use crate::MEASURED;
+use crate::engines::EngineLayer;
+use crate::error::LabError;
+use crate::group::{Effort, Group, Observer, Progress};
+use crate::operations::{Engines, Job, named};
+use crate::record::{Quantity, Row};
+use crate::scaling::sized::Sized;
+use crate::table::Column;
+use errand::Told;
+
+/// `memory`.
+pub const GROUP: Group = Group {
+    name: "memory",
+    summary: "peak resident memory of a process by engine, pairs, points, width of the modulus and size of the code",
+    columns: &[
+        Column::whole("peak bytes", Quantity::PeakMemory),
+        Column::whole("growth bytes", Quantity::MemoryGrowth),
+    ],
+    compares_libraries: false,
+    measure,
+};
+
+/// The option of `residue bench` that makes it run one [`Errand`], read from standard input.
+const OPTION: &str = "--errand";
+/// Pairs of the check that everybody is compared in.
+const PAIRS: usize = 2;
+/// Processes of one measurement, at most.
+const PROCESSES_MAX: usize = 5;
+
+/// An errand with the name of its rows, and the answer that it has to bring.
+struct Planned {
+    name: String,
+    errand: Errand,
+    expected: Vec<u8>,
+}
+
+fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, LabError> {
+    if errand::peak_bytes().is_none() {
+        // The system does not count it, so nothing is measured, which the record says.
+        return Ok(Vec::new());
+    }
+    let planned = planned(effort)?;
+    let mut rows = Vec::new();
+    for (done, Planned { name, errand, expected }) in planned.iter().enumerate() {
+        observer(Progress { step: "processes", done, total: planned.len() });
+        let (mut peaks, mut growths) = (Vec::new(), Vec::new());
+        for _ in 0..effort.cold_starts.min(PROCESSES_MAX) {
+            let Told { before_bytes, peak_bytes, output } = sent(errand)?;
+            let output = hex::decode(&output).map_err(|error| failed(error.to_string()))?;
+            if output != *expected {
+                let (subject, expected) = (name.clone(), expected.clone());
+                return Err(LabError::WrongAnswer { subject, expected, got: output });
+            }
+            peaks.push(bytes(peak_bytes));
+            growths.push(bytes(peak_bytes.saturating_sub(before_bytes)));
+        }
+        rows.push(Row::new(name, Quantity::PeakMemory, &peaks));
+        rows.push(Row::new(name, Quantity::MemoryGrowth, &growths));
+    }
+    Ok(rows)
+}
+
+/// Everything that is to be measured.
+fn planned(effort: &Effort) -> Result<Vec<Planned>, LabError> {
+    let mut planned = Vec::new();
+    for (name, sizes) in [("pairing", effort.sizes.pairs), ("g1-msm", effort.sizes.points)] {
+        let task = named(name);
+        let engines = Engines::of(task, effort, &MEASURED)?;
+        let compared = if name == "pairing" { PAIRS } else { 0 };
+        let others = [compared].into_iter().filter(|size| *size > 0 && !sizes.contains(size));
+        for size in sizes.iter().copied().chain(others) {
+            let job = Job::new(task, size, &engines)?;
+            let expected = job.expected()?;
+            let errand = |layer: &str, code: &[u8]| Planned {
+                name: job.name_in(layer),
+                errand: Errand::new(layer, task.name, code, job.input()),
+                expected: expected.clone(),
+            };
+            planned.extend(job.libraries(effort).map(|layer| errand(layer, &[])));
+            if size == compared {
+                planned.extend(engines.modules().map(|(layer, module)| errand(layer, module)));
+            }
+            planned.extend(engines.bytecode().iter().map(|(layer, code)| errand(&layer.name, code)));
+        }
+    }
+    for revision in effort.subjects.revisions(&MEASURED) {
+        let layers = EngineLayer::chosen(revision, effort.subjects)?;
+        let mut runs = Vec::new();
+        for &width_limbs in effort.sizes.widths_limbs {
+            runs.extend(Sized::over(revision, width_limbs)?.map(|run| (format!("width/{}", 64 * width_limbs), run)));
+        }
+        for &code_bytes in effort.sizes.code_bytes {
+            runs.extend(Sized::new(revision, code_bytes)?.map(|run| (format!("code/{code_bytes}"), run)));
+        }
+        for (thing, Sized { code, input, output }) in runs {
+            planned.extend(layers.iter().map(|layer| Planned {
+                name: format!("{}/{thing}", layer.name),
+                errand: Errand::new(&layer.name, "code", &code, &input),
+                expected: output.clone(),
+            }));
+        }
+    }
+    Ok(planned)
+}
+
+/// Has another process of this program run an errand.
+fn sent(errand: &Errand) -> Result<Told, LabError> {
+    let program = env::current_exe().map_err(|error| failed(error.to_string()))?;
+    let mut command = Command::new(program);
+    command.args(["bench", OPTION]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
+    // A process that ends early says why.
+    let _ = child.stdin.take().map(|mut stdin| stdin.write_all(errand.to_json().as_bytes()));
+    let output = child.wait_with_output().map_err(|error| failed(error.to_string()))?;
+    if !output.status.success() {
+        return Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
+    }
+    serde_json::from_slice(&output.stdout).map_err(|error| failed(error.to_string()))
+}
+
+fn failed(reason: String) -> LabError {
+    LabError::Outside { program: format!("residue bench {OPTION}"), reason }
+}
+
+/// Memory here is far below 2⁵³ bytes.
+fn bytes(count: u64) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Subjects;
+
+    #[test]
+    fn every_engine_has_an_errand() {
+        let subjects = Subjects::named(&["blst", "precompile", "wasmtime", "evm384-v7", "eip6690-2024"]).unwrap();
+        let planned = planned(&Effort { subjects, ..Effort::SMOKE }).unwrap();
+        for name in [
+            "blst/pairing/2",
+            "precompile/pairing/1",
+            "wasmtime:self-contained/pairing/2",
+            "evm384-v7:batch/g1-msm/1",
+            "eip6690-2024:plain/width/128",
+            "eip6690-2024:plain/code/1024",
+        ] {
+            assert!(planned.iter().any(|planned| planned.name == name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What a process of its own does to have its memory measured: one engine, one code, one input.
+
+use std::fs;
+
+use residue_engine::{Engine, EngineConfig};
+use residue_ir::Outcome;
+use residue_isa::Revision;
+use residue_wasm::{EngineKind, Prepared};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::engines::BATCHINGS;
+use crate::error::LabError;
+use crate::operations::{library, precompile_of};
+
+/// Executions by an engine: enough that every block that is entered in each of them has its plan.
+const EXECUTIONS: usize = 8;
+/// Gas that no code here uses up.
+const GAS: u64 = 1 << 44;
+
+/// What one process runs: the code of a layer on an input, in hexadecimal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Errand {
+    layer: String,
+    task: String,
+    code: String,
+    input: String,
+}
+
+/// What the process says when it is done.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Told {
+    /// Resident before the work.
+    pub before_bytes: u64,
+    /// The most that was resident.
+    pub peak_bytes: u64,
+    /// The answer, in hexadecimal.
+    pub output: String,
+}
+
+impl Errand {
+    /// A layer's code or module on an input; a library has none and does the task of this name.
+    pub(super) fn new(layer: &str, task: &str, code: &[u8], input: &[u8]) -> Self {
+        let [code, input] = [code, input].map(hex::encode);
+        Self { layer: layer.to_owned(), task: task.to_owned(), code, input }
+    }
+
+    /// As one process writes it for the other.
+    pub(super) fn to_json(&self) -> String {
+        json!(self).to_string()
+    }
+
+    /// Runs the errand of this text, and says what it took, as JSON.
+    pub fn run_text(text: &str) -> Result<String, LabError> {
+        let errand: Self = serde_json::from_str(text).map_err(|error| refused(error.to_string()))?;
+        let [code, input] = [&errand.code, &errand.input].map(hex::decode);
+        let wrong = |error: hex::FromHexError| refused(error.to_string());
+        let (code, input) = (code.map_err(wrong)?, input.map_err(wrong)?);
+        let before = status("VmRSS:");
+        let output = hex::encode(errand.output(&code, &input)?);
+        let (Some(before_bytes), Some(peak_bytes)) = (before, peak_bytes()) else {
+            return Err(refused("the system does not say how much memory is resident".to_owned()));
+        };
+        Ok(json!(Told { before_bytes, peak_bytes, output }).to_string())
+    }
+
+    fn output(&self, code: &[u8], input: &[u8]) -> Result<Vec<u8>, LabError> {
+        let (name, kind) = self.layer.split_once(':').unwrap_or((&self.layer, ""));
+        if let Ok(revision) = name.parse::<Revision>() {
+            return self.output_of_code(revision, kind, code, input);
+        }
+        if let Ok(engine) = name.parse::<EngineKind>() {
+            let wrong = |error| LabError::Module { subject: self.layer.clone(), error };
+            let compiled = engine.compile(code, None).map_err(wrong)?;
+            return match Prepared::instance(compiled.as_ref()).map_err(wrong)?.run(input).map_err(wrong)? {
+                Outcome::Returned(output) => Ok(output),
+                other => Err(refused(format!("{} ended with {other:?}", self.layer))),
+            };
+        }
+        let run = match name {
+            "precompile" => precompile_of(&self.task, input),
+            _ => library(&self.layer, &self.task, input),
+        };
+        run.map(|mut run| run()).ok_or_else(|| refused(format!("{} does not compute {}", self.layer, self.task)))
+    }
+
+    fn output_of_code(&self, revision: Revision, kind: &str, code: &[u8], input: &[u8]) -> Result<Vec<u8>, LabError> {
+        let found = BATCHINGS.into_iter().find(|(_, name)| *name == kind);
+        let (batching, _) = found.ok_or_else(|| refused(format!("there is no engine {:?}", self.layer)))?;
+        let engine = Engine::new(EngineConfig { batching, ..EngineConfig::default_for(revision) })?;
+        let mut prepared = engine.prepare(code);
+        for _ in 1..EXECUTIONS {
+            prepared.run_without_memory(input, GAS);
+        }
+        let outcome = prepared.run_without_memory(input, GAS);
+        match outcome.is_success() {
+            true => Ok(outcome.output),
+            false => Err(LabError::Halted { subject: self.layer.clone(), halt: outcome.halt }),
+        }
+    }
+}
+
+fn refused(reason: String) -> LabError {
+    LabError::Outside { program: "an errand".to_owned(), reason }
+}
+
+/// The most memory that this process had resident, if the system says: proc(5), `/proc/pid/status`, VmHWM.
+pub(super) fn peak_bytes() -> Option<u64> {
+    status("VmHWM:")
+}
+
+/// A size in what Linux says of this process, which it says in units of 1024 bytes.
+fn status(field: &str) -> Option<u64> {
+    let text = fs::read_to_string("/proc/self/status").ok()?;
+    let value = text.lines().find_map(|line| line.strip_prefix(field))?;
+    let kibibytes: u64 = value.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_errand_tells_a_peak_that_is_no_less_than_what_was_there_before() {
+        // PUSH1 7 PUSH0 MSTORE PUSH1 32 PUSH0 RETURN.
+        let code = [0x60, 7, 0x5f, 0x52, 0x60, 32, 0x5f, 0xf3];
+        let errand = Errand::new("eip6690-2024:plain", "code", &code, &[]);
+        if peak_bytes().is_none() {
+            return;
+        }
+        let told: Told = serde_json::from_str(&Errand::run_text(&errand.to_json()).unwrap()).unwrap();
+        assert!(told.peak_bytes >= told.before_bytes && told.before_bytes > 0);
+        assert_eq!(told.output, format!("{:064x}", 7));
+    }
+
+    #[test]
+    fn errands_that_make_no_sense_are_refused_by_what_is_wrong() {
+        for (layer, code, message) in [
+            ("eip6690-2024:fast", "", "\"eip6690-2024:fast\""),
+            ("eip6690-2024:plain", "fe", "ended with invalid_instruction"),
+            ("wasmi:self-contained", "00", "wasmi:self-contained"),
+            ("mcl", "", "mcl does not compute code"),
+            ("blst", "zz", "Invalid character"),
+        ] {
+            let text = json!({ "layer": layer, "task": "code", "code": code, "input": "" }).to_string();
+            let error = Errand::run_text(&text).unwrap_err().to_string();
+            assert!(error.contains(message), "{error}");
+        }
+        assert!(Errand::run_text("{}").is_err());
+    }
+}
