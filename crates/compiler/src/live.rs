@@ -183,6 +183,8 @@ impl Walk {
             | Statement::Bind { .. }
             | Statement::Get { .. }
             | Statement::Set { .. }
+            | Statement::SetIndices { .. }
+            | Statement::Index { .. }
             | Statement::Require { .. } => {}
         }
     }
@@ -268,6 +270,8 @@ fn collect(region: &Region, reads: &mut FixedBitSet, defines: &mut FixedBitSet) 
             | Statement::Bind { .. }
             | Statement::Get { .. }
             | Statement::Set { .. }
+            | Statement::SetIndices { .. }
+            | Statement::Index { .. }
             | Statement::Require { .. }
             | Statement::ReturnWord { .. } => {}
         }

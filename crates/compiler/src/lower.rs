@@ -327,6 +327,16 @@ impl Lowering<'_> {
                 self.code.op(evm::MSTORE);
                 self.stack.pop();
             }
+            Statement::SetIndices { variable, array, indices, lanes } => {
+                self.set_addresses(*variable, *array, *indices, *lanes)?;
+            }
+            Statement::Index { result, variable, array, first_bit, lanes } => {
+                self.lane(*variable, *first_bit, *lanes);
+                if !self.addresses.contains_key(result) {
+                    self.index_of_address(*array);
+                }
+                self.keep(*result);
+            }
             Statement::Require { condition } => {
                 self.jump_if_zero(*condition, self.fail)?;
             }

@@ -96,6 +96,32 @@ pub enum Capacity {
     Unbounded,
 }
 
+/// How indices lie in a word: as many lanes as it has room for, the first at bit 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Lanes {
+    /// Bits of a lane: 8, 16, 32 or 64.
+    pub bits: u32,
+    /// Bits of an index, the lowest of its lane; the others are 0.
+    pub index_bits: u32,
+}
+
+impl Lanes {
+    /// A word with `value`, which a lane must have room for, in every lane.
+    pub fn each(self, value: u64) -> U256 {
+        (0..256).step_by(self.bits as usize).fold(U256::ZERO, |word, bit| word | U256::from(value) << bit) // widens
+    }
+
+    /// The largest index.
+    pub const fn index_max(self) -> u64 {
+        (1 << self.index_bits) - 1
+    }
+
+    /// What the lane of `word` that begins at `first_bit` holds.
+    pub fn take(self, word: U256, first_bit: u32) -> U256 {
+        (word >> first_bit as usize) & U256::from(u64::MAX >> (64 - self.bits)) // u32 to usize widens
+    }
+}
+
 /// An array of bundles in memory; made by [`Machine::array`].
 #[derive(Debug)]
 pub struct Array<B> {
@@ -250,6 +276,21 @@ pub trait Machine {
 
     /// Sets element `index`, for which there must be room.
     fn store<B: Bundle<Self::Fe>>(&self, array: Array<B>, index: Self::Word, value: B);
+
+    /// Makes the variable hold indices of the array, for [`Machine::index`]: one in each lane of `lanes` of `indices`. Code may
+    /// keep something else in a lane, so all that may be done with the variable is to shift it by whole lanes.
+    fn set_indices<B: Bundle<Self::Fe>>(&self, variable: Variable, array: Array<B>, indices: Self::Word, lanes: Lanes);
+
+    /// The index in the lane of the variable that begins at `first_bit`: for loads and stores of the array that it was set
+    /// for by [`Machine::set_indices`]. That is cheaper than [`Machine::get`] and word operations, as code for it need not
+    /// compute the element's address.
+    fn index<B: Bundle<Self::Fe>>(
+        &self,
+        variable: Variable,
+        array: Array<B>,
+        first_bit: u32,
+        lanes: Lanes,
+    ) -> Self::Word;
 
     /// Sets elements 0 to `count` − 1, for which there must be room, to `value`; `count` is at least 1.
     fn fill<B: Bundle<Self::Fe>>(&self, array: Array<B>, count: u32, value: B);

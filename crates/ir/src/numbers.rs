@@ -1,7 +1,7 @@
 //! Programs on numbers: the implementation of [`Machine`] in which everything is plain Rust.
 
 use crate::Outcome;
-use crate::machine::{Array, Capacity, Machine, Variable, WordOp};
+use crate::machine::{Array, Capacity, Lanes, Machine, Variable, WordOp};
 use crate::mont;
 use num_bigint::BigUint;
 use residue_modular::bundle::Bundle;
@@ -190,6 +190,14 @@ impl<F: Number> Machine for Numbers<F> {
         let (count, room) = (count as usize, elements.len()); // u32 to usize widens
         assert!(count <= room, "{count} elements are filled in an array with room for {room}");
         elements[..count].fill(Some(value.to_list()));
+    }
+
+    fn set_indices<B: Bundle<F>>(&self, variable: Variable, _: Array<B>, indices: U256, _: Lanes) {
+        self.set(variable, indices);
+    }
+
+    fn index<B: Bundle<F>>(&self, variable: Variable, _: Array<B>, first_bit: u32, lanes: Lanes) -> U256 {
+        lanes.take(self.get(variable), first_bit)
     }
 
     fn calldata_size(&self) -> U256 {

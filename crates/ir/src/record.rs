@@ -1,6 +1,6 @@
 //! The recorder: the implementation of [`Machine`] in which running a program's text writes it down as a [`Program`].
 
-use crate::machine::{Array, Capacity, Machine, Variable, WordOp};
+use crate::machine::{Array, Capacity, Lanes, Machine, Variable, WordOp};
 use crate::origin::Origins;
 use crate::program::{
     ArrayDecl, Branch, ConstantId, Function, FunctionId, Op, OpKind, Operand, Program, Region, Repeat, Statement,
@@ -462,6 +462,30 @@ impl<'r> Machine for Recording<'r> {
     fn fill<B: Bundle<Recorded<'r>>>(&self, array: Array<B>, count: u32, value: B) {
         let values = self.operands(&value);
         self.push(|_| Statement::Fill { array: array.index, count, values });
+    }
+
+    fn set_indices<B: Bundle<Recorded<'r>>>(
+        &self,
+        variable: Variable,
+        array: Array<B>,
+        indices: RecordedWord,
+        lanes: Lanes,
+    ) {
+        self.push(|state| {
+            let indices = state.own_word(indices);
+            Statement::SetIndices { variable: variable.0, array: array.index, indices, lanes }
+        });
+    }
+
+    fn index<B: Bundle<Recorded<'r>>>(
+        &self,
+        variable: Variable,
+        array: Array<B>,
+        first_bit: u32,
+        lanes: Lanes,
+    ) -> RecordedWord {
+        let (variable, array) = (variable.0, array.index);
+        self.defined(|_, result| Statement::Index { result, variable, array, first_bit, lanes })
     }
 
     fn calldata_size(&self) -> RecordedWord {

@@ -1,6 +1,6 @@
 //! The verifier: is this program well formed? Asked before anything else touches it, above all of parsed text.
 
-use crate::machine::Capacity;
+use crate::machine::{Capacity, Lanes};
 use crate::program::{ArrayDecl, Function, Operand, Program, Region, Statement, Value, Word, WordDef};
 use num_bigint::BigUint;
 use std::collections::HashSet;
@@ -215,6 +215,17 @@ impl Scope<'_> {
         }
     }
 
+    fn lanes(&self, variable: usize, array: usize, lanes: Lanes) -> Checked {
+        self.variable(variable)?;
+        self.array_decl(array)?;
+        let Lanes { bits, index_bits } = lanes;
+        if matches!(bits, 8 | 16 | 32 | 64) && (1..bits).contains(&index_bits) {
+            Ok(())
+        } else {
+            Err(format!("indices of {index_bits} bits in lanes of {bits}: lanes have 8, 16, 32 or 64, indices fewer"))
+        }
+    }
+
     fn statement(&mut self, statement: &Statement) -> Checked {
         match statement {
             Statement::Block(block) => {
@@ -275,6 +286,17 @@ impl Scope<'_> {
                 self.array(*array, values.len())?;
                 self.filled(*array, *count)?;
                 self.read_all(values)?;
+            }
+            Statement::SetIndices { variable, array, indices, lanes } => {
+                self.lanes(*variable, *array, *lanes)?;
+                self.word(*indices)?;
+            }
+            Statement::Index { result, variable, array, first_bit, lanes } => {
+                self.lanes(*variable, *array, *lanes)?;
+                if *first_bit >= 256 || !first_bit.is_multiple_of(lanes.bits) {
+                    return Err(format!("bit {first_bit} is not the first of a lane of {} bits", lanes.bits));
+                }
+                self.define_word(*result)?;
             }
             Statement::Parse { result, offset, size_bytes } => {
                 short(*size_bytes)?;

@@ -5,8 +5,8 @@ use super::{Entry, Lowering};
 use crate::allocate::Slot;
 use crate::error::CompileError;
 use crate::target::push;
-use residue_ir::Capacity;
 use residue_ir::program::{Operand, Statement, Word, WordDef};
+use residue_ir::{Capacity, Lanes};
 use residue_isa::opcode::evm;
 
 /// Which way an element goes.
@@ -22,7 +22,7 @@ impl Lowering<'_> {
     /// Where `statement` binds an address that statements behind it load from and in the end store to: puts the operands of
     /// the store below the address, so that it need not be copied and taken away.
     pub(super) fn prepare_store(&mut self, statement: &Statement, behind: &[Statement]) {
-        let Statement::Bind { result, .. } = statement else { return };
+        let (Statement::Bind { result, .. } | Statement::Index { result, .. }) = statement else { return };
         if !self.addresses.contains_key(result) {
             return;
         }
@@ -154,6 +154,57 @@ impl Lowering<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Sets a variable to the addresses of the elements whose indices stand in the lanes of `indices`: one multiplication and
+    /// one addition for all of them.
+    pub(super) fn set_addresses(
+        &mut self,
+        variable: usize,
+        array: usize,
+        indices: Word,
+        lanes: Lanes,
+    ) -> Result<(), CompileError> {
+        let (first, stride) = self.layout.arrays[array];
+        let end = lanes.index_max().saturating_mul(stride.into()).saturating_add(first.into());
+        let limit_bytes = u64::MAX >> (64 - lanes.bits);
+        if end > limit_bytes {
+            return Err(CompileError::Memory { bytes: end, limit_bytes });
+        }
+        self.word(indices)?;
+        push(self.code, stride);
+        self.code.op(evm::MUL);
+        self.code.push(big(lanes.each(first.into())));
+        self.code.op(evm::ADD);
+        push(self.code, self.variable(variable));
+        self.code.op(evm::MSTORE);
+        self.stack.pop();
+        Ok(())
+    }
+
+    /// What stands in a lane of a variable, read as the end of a word of memory. [] → [lane]
+    pub(super) fn lane(&mut self, variable: usize, first_bit: u32, lanes: Lanes) {
+        let address = self.variable(variable);
+        let from = address.checked_sub(first_bit / 8);
+        push(self.code, from.unwrap_or(address));
+        self.code.op(evm::MLOAD);
+        if from.is_none() {
+            push(self.code, first_bit);
+            self.code.op(evm::SHR);
+        }
+        self.code.push(u64::MAX >> (64 - lanes.bits));
+        self.code.op(evm::AND);
+    }
+
+    /// [address of an element] → [its index]
+    pub(super) fn index_of_address(&mut self, array: usize) {
+        let (first, stride) = self.layout.arrays[array];
+        push(self.code, first);
+        self.code.op(evm::SWAP1);
+        self.code.op(evm::SUB);
+        push(self.code, stride);
+        self.code.op(evm::SWAP1);
+        self.code.op(evm::DIV);
     }
 
     /// Makes room for `count` records of the unbounded arrays; arrays of fixed size have theirs from the start.

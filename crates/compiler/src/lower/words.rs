@@ -51,6 +51,7 @@ pub(super) fn count_uses(function: &Function) -> HashMap<Word, usize> {
                 | Statement::ParseMontLe { offset: read, .. }
                 | Statement::Bind { word: read, .. }
                 | Statement::Set { word: read, .. }
+                | Statement::SetIndices { indices: read, .. }
                 | Statement::Require { condition: read }
                 | Statement::ReturnWord { word: read } => count_word(function, uses, *read),
                 Statement::Block(_)
@@ -59,6 +60,7 @@ pub(super) fn count_uses(function: &Function) -> HashMap<Word, usize> {
                 | Statement::IsOdd { .. }
                 | Statement::Equal { .. }
                 | Statement::Get { .. }
+                | Statement::Index { .. }
                 | Statement::Fill { .. }
                 | Statement::ReturnElements { .. }
                 | Statement::ReturnMontLe { .. } => {}
@@ -83,7 +85,7 @@ pub(super) fn indices_of_one_array(function: &Function) -> HashMap<Word, usize> 
                 Statement::Load { array, index, .. } | Statement::Store { array, index, .. } => {
                     *indices.entry(*index).or_default().entry(*array).or_insert(0) += 1;
                 }
-                Statement::Bind { result, .. } => {
+                Statement::Bind { result, .. } | Statement::Index { result, .. } => {
                     bound.insert(*result);
                 }
                 _ => {}

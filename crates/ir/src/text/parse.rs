@@ -1,7 +1,7 @@
 //! Text to program. The result is as the text says; [`crate::verify()`] says whether it is well formed.
 
 use super::{OPS, WORD_OPS};
-use crate::machine::Capacity;
+use crate::machine::{Capacity, Lanes};
 use crate::origin::Origins;
 use crate::program::{
     ArrayDecl, Block, Branch, ConstantId, Function, FunctionId, Op, Operand, Program, Region, Repeat, Statement, Value,
@@ -323,6 +323,13 @@ impl<'a> Parser<'a> {
         self.decimal("a number of bytes")
     }
 
+    fn lanes(&mut self) -> Parsed<Lanes> {
+        self.expect("lanes")?;
+        let bits = self.decimal("the bits of a lane")?;
+        self.expect("indices")?;
+        Ok(Lanes { bits, index_bits: self.decimal("the bits of an index")? })
+    }
+
     fn statement(&mut self) -> Parsed<Statement> {
         let at = self.next;
         let word = self.take("a statement", Some)?;
@@ -341,6 +348,16 @@ impl<'a> Parser<'a> {
                 let array = self.array()?;
                 self.expect("count")?;
                 Statement::Fill { array, count: self.decimal("a number of elements")?, values: self.operands()? }
+            }
+            "set_indices" => {
+                let (variable, array, lanes) = (self.variable()?, self.array()?, self.lanes()?);
+                Statement::SetIndices { variable, array, indices: self.word()?, lanes }
+            }
+            "index" => {
+                let (variable, array, lanes) = (self.variable()?, self.array()?, self.lanes()?);
+                self.expect("from")?;
+                let first_bit = self.decimal("the first bit of a lane")?;
+                Statement::Index { result: self.word_result()?, variable, array, first_bit, lanes }
             }
             "parse" => {
                 let (offset, size_bytes) = (self.word()?, self.size_bytes()?);

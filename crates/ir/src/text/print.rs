@@ -1,7 +1,7 @@
 //! Program to text.
 
 use super::{OPS, WORD_OPS, name_of};
-use crate::machine::Capacity;
+use crate::machine::{Capacity, Lanes};
 use crate::program::{Function, Operand, Program, Region, Statement, Value, WordDef};
 use std::fmt::Write;
 
@@ -135,6 +135,12 @@ impl Printer {
             }
             Statement::Store { array, index, values } => format!("store a{array} w{} {}", index.0, operands(values)),
             Statement::Fill { array, count, values } => format!("fill a{array} count {count} {}", operands(values)),
+            Statement::SetIndices { variable, array, indices, lanes } => {
+                format!("set_indices x{variable} a{array} {} w{}", lanes_text(*lanes), indices.0)
+            }
+            Statement::Index { result, variable, array, first_bit, lanes } => {
+                format!("index x{variable} a{array} {} from {first_bit} -> w{}", lanes_text(*lanes), result.0)
+            }
             Statement::Parse { result, offset, size_bytes } => {
                 format!("parse w{} bytes {size_bytes} -> v{}", offset.0, result.0)
             }
@@ -154,4 +160,8 @@ impl Printer {
         };
         self.line(&line);
     }
+}
+
+fn lanes_text(lanes: Lanes) -> String {
+    format!("lanes {} indices {}", lanes.bits, lanes.index_bits)
 }
