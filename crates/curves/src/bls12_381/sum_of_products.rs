@@ -78,6 +78,8 @@ pub struct Names {
     pub double_3: &'static str,
     /// A sum.
     pub add: &'static str,
+    /// A sum with an affine point.
+    pub add_affine: &'static str,
     /// A turn of the running sums.
     pub turn: &'static str,
 }
@@ -134,6 +136,7 @@ impl<M: Machine> ProductGroup<M> for G1 {
         scatter: "g1_scatter",
         double_3: "g1_double_3",
         add: "g1_add",
+        add_affine: "g1_add_affine",
         turn: "g1_turn",
     };
 
@@ -170,6 +173,7 @@ impl<M: Machine> ProductGroup<M> for G2 {
         scatter: "g2_scatter",
         double_3: "g2_double_3",
         add: "g2_add",
+        add_affine: "g2_add_affine",
         turn: "g2_turn",
     };
 
@@ -412,28 +416,22 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
     pub fn finish(&self, machine: &M) -> Jacobian<G::Coordinate> {
         let offsets = G::offsets();
         let half = u64::from(self.window.half());
-        let running = constant_point::<M, G>(machine, offsets.three);
-        let total = constant_point::<M, G>(machine, offsets.one);
-        let subtract = |machine: &M, running, bucket: M::Word| {
-            add::<M, G>(machine, running, machine.load(self.buckets, bucket).negated())
+        let lowest = machine.load(self.buckets, machine.small(0)); // the digit −2ʷ⁻¹ has no opposite
+        let running = add_constant::<M, G>(machine, lowest.negated(), offsets.three);
+        let start = (running, add_constant::<M, G>(machine, running, offsets.one));
+        let turn = |machine: &M, turn: M::Word, (running, total)| {
+            let bucket = machine.load(self.buckets, machine.word_op(WordOp::Sub, machine.small(2 * half - 1), turn));
+            let opposite = machine.word_op(WordOp::Add, turn, machine.small(1));
+            let opposite = machine.load(self.buckets, opposite);
+            let state = (running, total, bucket, opposite);
+            if G::CALLS { machine.function(G::NAMES.turn, state, |_, state| turn_of(state)) } else { turn_of(state) }
         };
-        let running = subtract(machine, running, machine.small(0)); // the digit −2ʷ⁻¹ has no opposite
-        let total = add::<M, G>(machine, total, running);
-        let (_, total) =
-            machine.repeat(machine.small(half - 1), (running, total), |machine, turn, (running, total)| {
-                let last = machine.small(2 * half - 1);
-                let bucket = machine.load(self.buckets, machine.word_op(WordOp::Sub, last, turn));
-                let opposite = machine.word_op(WordOp::Add, turn, machine.small(1));
-                let opposite = machine.load(self.buckets, opposite);
-                let state = (running, total, bucket, opposite);
-                if G::CALLS {
-                    machine.function(G::NAMES.turn, state, |_, state| turn_of(state))
-                } else {
-                    turn_of(state)
-                }
-            });
-        let correction = constant_point::<M, G>(machine, offsets.correction[self.window as usize]);
-        total.add_mixed(Affine::new(correction.x, correction.y))
+        let (_, total) = match self.window {
+            // Written out, addresses are constants.
+            Window::Nibble => (0..half - 1).fold(start, |state, index| turn(machine, machine.small(index), state)),
+            Window::Byte => machine.repeat(machine.small(half - 1), start, turn),
+        };
+        add_constant::<M, G>(machine, total, offsets.correction[self.window as usize])
     }
 }
 
@@ -463,6 +461,21 @@ fn quarters<M: Machine>(machine: &M, window: Window, scalar: M::Word) -> M::Word
 
 fn double<M: Machine, C: Coordinate<Base = M::Fe>>(machine: &M, point: Jacobian<C>) -> Jacobian<C> {
     point.double(machine.constant(&constants().three_halves))
+}
+
+/// (P, Q) ↦ P + Q for a constant Q.
+fn add_constant<M: Machine, G: ProductGroup<M>>(
+    machine: &M,
+    point: Jacobian<G::Coordinate>,
+    constant: Affine<G::Constant>,
+) -> Jacobian<G::Coordinate> {
+    let Jacobian { x, y, .. } = constant_point::<M, G>(machine, constant);
+    let constant = Affine::new(x, y);
+    if G::CALLS {
+        machine.function(G::NAMES.add_affine, (point, constant), |_, (point, constant)| point.add_mixed(constant))
+    } else {
+        point.add_mixed(constant)
+    }
 }
 
 /// P ↦ 8·P.
