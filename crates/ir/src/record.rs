@@ -421,11 +421,17 @@ impl<'r> Machine for Recording<'r> {
     }
 
     fn variable(&self, name: &'static str, initial: RecordedWord) -> Variable {
-        let variable = self.with(|state| {
+        let (variable, is_set) = self.with(|state| {
             state.variables.push(name.to_owned());
-            Variable(state.variables.len() - 1)
+            let initial = state.own_word(initial);
+            let is_zero = state.current().words[initial.0 as usize] == WordDef::Constant(U256::ZERO);
+            // What the start comes by once, and in which nothing has been set, holds 0.
+            let is_set = is_zero && state.open.len() == 1 && state.current().regions.len() == 1;
+            (Variable(state.variables.len() - 1), is_set)
         });
-        self.set(variable, initial);
+        if !is_set {
+            self.set(variable, initial);
+        }
         variable
     }
 

@@ -211,6 +211,11 @@ impl Lowering<'_> {
     pub(super) fn reserve(&mut self, array: usize, count: Word) -> Result<(), CompileError> {
         if self.program.arrays[array].capacity == Capacity::Unbounded {
             let (first, record_bytes) = self.layout.records;
+            if let WordDef::Constant(count) = &self.function.words[count.0 as usize] {
+                self.code.push(big(*count) * record_bytes + first);
+                self.target.reserve(self.code);
+                return Ok(());
+            }
             self.word(count)?;
             push(self.code, record_bytes);
             self.code.op(evm::MUL);

@@ -128,7 +128,7 @@ impl<M: Machine> ProductGroup<M> for G1 {
     const CHAINS: u32 = 2;
     const LANE_BITS: u32 = 16;
     const CALLS: bool = false;
-    const MANY: u64 = 11;
+    const MANY: u64 = 13;
     const NAMES: Names = Names {
         step: ["g1_step_4", "g1_step_8"],
         half: ["g1_half_4", "g1_half_8"],
@@ -316,7 +316,7 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
             0 => quarters,
             _ => machine.word_op(WordOp::Shr, quarters, machine.small(u64::from(bit))),
         };
-        machine.word_op(WordOp::And, shifted, machine.word(self.lanes().each(self.lanes().index_max())))
+        machine.word_op(WordOp::And, machine.word(self.lanes().each(self.lanes().index_max())), shifted)
     }
 
     /// Behind a half: the next one's digits are where this one's were.
@@ -451,10 +451,15 @@ fn quarters<M: Machine>(machine: &M, window: Window, scalar: M::Word) -> M::Word
     let mut rest = machine.bind(machine.word_op(WordOp::Mod, machine.word_op(WordOp::Add, reduced, c), r));
     let mut digits = machine.word_op(WordOp::Add, machine.word_op(WordOp::Mod, rest, z), machine.word(added));
     for quarter in 1..4 {
-        rest = machine.bind(machine.word_op(WordOp::Div, rest, z));
-        let digit = if quarter < 3 { machine.word_op(WordOp::Mod, rest, z) } else { rest };
+        rest = machine.word_op(WordOp::Div, rest, z);
+        let digit = if quarter < 3 {
+            rest = machine.bind(rest);
+            machine.word_op(WordOp::Mod, rest, z)
+        } else {
+            rest
+        };
         let shifted = machine.word_op(WordOp::Shl, digit, machine.small(u64::from(quarter * QUARTER_BITS)));
-        digits = machine.bind(machine.word_op(WordOp::Add, shifted, digits));
+        digits = machine.word_op(WordOp::Add, shifted, digits);
     }
     digits
 }
