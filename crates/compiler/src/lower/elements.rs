@@ -6,7 +6,7 @@ use crate::allocate::Slot;
 use crate::error::CompileError;
 use crate::target::push;
 use residue_ir::program::{Operand, Statement, Word, WordDef};
-use residue_ir::{Capacity, Lanes};
+use residue_ir::{Capacity, Lanes, WordOp};
 use residue_isa::opcode::evm;
 
 /// Which way an element goes.
@@ -144,12 +144,28 @@ impl Lowering<'_> {
                 self.stack.push(Entry::Other);
             }
             _ => {
+                // One constant takes in what is added to the index, or what that is taken from.
+                let (index, first, is_taken) = match &self.function.words[index.0 as usize] {
+                    &WordDef::Op(op @ (WordOp::Add | WordOp::Sub), a, b) => {
+                        let constant = |word: Word| match &self.function.words[word.0 as usize] {
+                            WordDef::Constant(value) => u32::try_from(*value).ok(),
+                            _ => None,
+                        };
+                        let behind = |count: u32| first.checked_add(count.checked_mul(stride)?);
+                        match (op, constant(a).and_then(behind), constant(b).and_then(behind)) {
+                            (WordOp::Sub, Some(first), _) => (b, first, true),
+                            (WordOp::Add, _, Some(first)) => (a, first, false),
+                            _ => (index, first, false),
+                        }
+                    }
+                    _ => (index, first, false),
+                };
                 push(self.code, stride);
                 self.stack.push(Entry::Other);
                 self.word(index)?;
                 self.code.op(evm::MUL);
                 push(self.code, first);
-                self.code.op(evm::ADD);
+                self.code.op(if is_taken { evm::SUB } else { evm::ADD });
                 self.stack.pop();
             }
         }

@@ -23,9 +23,9 @@ pub(crate) fn text<M: Machine, G: ProductGroup<M> + Encoded<M>>(machine: &M) {
     let many = few.with_window(Window::Byte);
     let is_few = machine.word_op(WordOp::Lt, count, machine.small(G::MANY));
     let total = machine.branch(
-        is_few,
-        |machine| sum::<M, G>(machine, &few, count),
+        machine.not(is_few),
         |machine| sum::<M, G>(machine, &many, count),
+        |machine| sum::<M, G>(machine, &few, count),
     );
     let inverse = G::invert(machine, total.z); // 0 for the identity, which so becomes zeros
     let square = inverse.squared();

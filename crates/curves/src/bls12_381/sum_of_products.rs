@@ -128,7 +128,7 @@ impl<M: Machine> ProductGroup<M> for G1 {
     const CHAINS: u32 = 2;
     const LANE_BITS: u32 = 16;
     const CALLS: bool = false;
-    const MANY: u64 = 13;
+    const MANY: u64 = 12;
     const NAMES: Names = Names {
         step: ["g1_step_4", "g1_step_8"],
         half: ["g1_half_4", "g1_half_8"],
@@ -278,7 +278,7 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
         let mut multiple = point.to_jacobian(constant_point::<M, G>(machine, G::offsets().one).z);
         for chain in 0..G::CHAINS {
             if chain > 0 {
-                self.advance(machine);
+                self.advance(machine, if self.is_written_out() { QUARTER_BITS } else { HALF_BITS });
             }
             multiple = if G::CHAINS > 1 {
                 machine.function(G::NAMES.chain[self.window as usize], multiple, |machine, p| self.chain(machine, p))
@@ -319,51 +319,73 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
         machine.word_op(WordOp::And, machine.word(self.lanes().each(self.lanes().index_max())), shifted)
     }
 
-    /// Behind a half: the next one's digits are where this one's were.
-    fn advance(&self, machine: &M) {
+    /// Makes the digits that stand `bits` higher stand where those behind us were.
+    fn advance(&self, machine: &M, bits: u32) {
         if G::CALLS {
             return; // each window has done so
         }
         for &variable in self.held() {
-            let bits = machine.small(u64::from(HALF_BITS));
-            machine.set(variable, machine.word_op(WordOp::Shr, machine.get(variable), bits));
+            let shifted = machine.word_op(WordOp::Shr, machine.get(variable), machine.small(u64::from(bits)));
+            machine.set(variable, shifted);
         }
+    }
+
+    /// Whether the halves of a quarter are written out, for less gas and more code: where there are many points.
+    fn is_written_out(&self) -> bool {
+        !G::CALLS && self.window == Window::Byte
     }
 
     /// P ↦ z·P, with the additions to buckets on the way: z = 2¹⁶ + 2⁴⁸ + 7·(2⁶¹ − 2⁵⁷).
     fn chain(&self, machine: &M, start: Jacobian<G::Coordinate>) -> Jacobian<G::Coordinate> {
-        let half = |point| {
-            machine.function(G::NAMES.half[self.window as usize], point, |machine, point| self.half(machine, point))
+        let half = |first_bit, point| {
+            if self.is_written_out() {
+                return self.half(machine, first_bit, point);
+            }
+            if first_bit > 0 {
+                self.advance(machine, HALF_BITS);
+            }
+            let half = |machine: &M, point| self.half(machine, 0, point).0;
+            let points @ [p16, ..] = machine.function(G::NAMES.half[self.window as usize], point, half);
+            (points, p16.addend())
         };
-        let [p16, _, p29] = half(start);
-        self.advance(machine);
-        let [p48, p57, p61] = half(double_3::<M, G>(machine, p29));
+        let ([p16, _, p29], addend16) = half(0, start);
+        let ([p48, p57, p61], addend48) = half(HALF_BITS, double_3::<M, G>(machine, p29));
         let fifteen = add::<M, G>(machine, p61, p57.negated());
         let seven_times = add::<M, G>(machine, double_3::<M, G>(machine, fifteen), fifteen.negated());
-        add::<M, G>(machine, add::<M, G>(machine, seven_times, p48), p16)
+        if G::CALLS {
+            add::<M, G>(machine, add::<M, G>(machine, seven_times, p48), p16)
+        } else {
+            seven_times + addend48 + addend16
+        }
     }
 
-    /// P ↦ 2¹⁶·P, 2²⁵·P and 2²⁹·P, with the additions to buckets for a half.
-    fn half(&self, machine: &M, start: Jacobian<G::Coordinate>) -> [Jacobian<G::Coordinate>; 3] {
-        let mut point = start;
+    /// P ↦ 2¹⁶·P, 2²⁵·P and 2²⁹·P, with the additions to buckets for the half whose digits begin at `first_bit`; and the first
+    /// of them once more, as those additions have it.
+    fn half(
+        &self,
+        machine: &M,
+        first_bit: u32,
+        start: Jacobian<G::Coordinate>,
+    ) -> ([Jacobian<G::Coordinate>; 3], Addend<G::Coordinate>) {
+        let (mut point, mut from) = (start, first_bit);
         let (mut p16, mut p25) = (start, start);
-        for bit in (0..24).step_by(8) {
-            point = if G::CALLS {
-                let name = G::NAMES.step[self.window as usize];
-                machine.function(name, point, |machine, point| self.stretch(machine, 0..8, point, |_, _| ()))
-            } else {
-                self.stretch(machine, bit..bit + 8, point, |_, _| ())
-            };
-            if bit + 8 == 16 {
-                p16 = point;
+        let mut addend16 = start.addend();
+        if G::CALLS {
+            let step = |machine: &M, point| self.stretch(machine, 0..8, point, |_, _, _| ());
+            for bits in [8, 16, 24] {
+                point = machine.function(G::NAMES.step[self.window as usize], point, step);
+                if bits == 16 {
+                    p16 = point;
+                }
             }
+            from += 24;
         }
-        let end = self.stretch(machine, 24..29, point, |bit, point| {
-            if bit == 25 {
-                p25 = point;
-            }
+        let end = self.stretch(machine, from..first_bit + 29, point, |bit, point, addend| match bit - first_bit {
+            16 => (p16, addend16) = (point, addend),
+            25 => p25 = point,
+            _ => (),
         });
-        [p16, p25, end]
+        ([p16, p25, end], addend16)
     }
 
     /// A doubling for each of `bits`, with the additions to buckets; `pass` sees each bit's point.
@@ -372,38 +394,40 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
         machine: &M,
         bits: Range<u32>,
         mut point: Jacobian<G::Coordinate>,
-        mut pass: impl FnMut(u32, Jacobian<G::Coordinate>),
+        mut pass: impl FnMut(u32, Jacobian<G::Coordinate>, Addend<G::Coordinate>),
     ) -> Jacobian<G::Coordinate> {
         for bit in bits {
-            pass(bit, point);
+            let addend = point.addend(); // goes again where nobody reads it
+            pass(bit, point, addend);
             if bit.is_multiple_of(self.window.bits()) {
-                self.scatter_at(machine, bit, point);
+                self.scatter_at(machine, bit, point, addend);
             }
             point = double(machine, point);
         }
         point
     }
 
-    /// The additions to buckets for the window that begins at `bit` of a half.
-    fn scatter_at(&self, machine: &M, bit: u32, point: Jacobian<G::Coordinate>) {
+    /// The additions to buckets for the window that begins at `bit` of the digits.
+    fn scatter_at(&self, machine: &M, bit: u32, point: Jacobian<G::Coordinate>, addend: Addend<G::Coordinate>) {
         if G::CALLS {
             let [quarters, window, ..] = self.digits;
             let digits = machine.bind(machine.get(quarters));
             machine.set_indices(window, self.buckets, self.indices(machine, digits, 0), self.lanes());
             let bits = machine.small(u64::from(self.window.bits()));
             machine.set(quarters, machine.word_op(WordOp::Shr, digits, bits));
-            machine.function(G::NAMES.scatter, point, |machine, point| self.scatter(machine, window, 0, point));
+            machine
+                .function(G::NAMES.scatter, point, |machine, point| self.scatter(machine, window, 0, point.addend()));
         } else {
             let lane = bit / G::LANE_BITS;
             let variable = self.digits[(bit % G::LANE_BITS / self.window.bits()) as usize]; // u32 to usize widens
-            self.scatter(machine, variable, lane * G::LANE_BITS, point);
+            self.scatter(machine, variable, lane * G::LANE_BITS, addend);
         }
     }
 
     /// Adds `point` and its images to the buckets that `digits` name, the first of them in the lane at `first_bit`.
-    fn scatter(&self, machine: &M, digits: Variable, first_bit: u32, point: Jacobian<G::Coordinate>) {
+    fn scatter(&self, machine: &M, digits: Variable, first_bit: u32, point: Addend<G::Coordinate>) {
         let lanes = Lanes { bits: G::LANE_BITS, index_bits: Window::Byte.bits() }; // one text for both windows
-        for (image, bit) in G::images(machine, point.addend()).into_iter().zip((first_bit..).step_by(
+        for (image, bit) in G::images(machine, point).into_iter().zip((first_bit..).step_by(
             (QUARTER_BITS * G::CHAINS) as usize, // u32 to usize widens
         )) {
             let digit = machine.index(digits, self.buckets, bit, lanes);
