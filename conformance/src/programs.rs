@@ -7,7 +7,7 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use residue_ir::{
-    ArrayDecl, Block, Branch, Capacity, ConstantId, Function, FunctionId, Lanes, Op, OpKind, Operand, Program, Region,
+    ArrayDecl, Block, Branch, Capacity, Cells, ConstantId, Function, FunctionId, Op, OpKind, Operand, Program, Region,
     Repeat, Statement, Value, Word, WordDef, WordOp,
 };
 use ruint::aliases::U256;
@@ -260,7 +260,7 @@ impl Maker {
         }
     }
 
-    /// `word`, which is below `ELEMENTS`, bound as an index of the array, or out of a lane of the last variable.
+    /// `word`, which is below `ELEMENTS`, bound as an index of the array, or out of a cell of the last variable.
     fn index(&mut self, region: &mut Region, array: usize, word: Word) -> Word {
         if self.random.random_ratio(1, 2) {
             let result = self.word_def(WordDef::Defined);
@@ -268,13 +268,13 @@ impl Maker {
             return result;
         }
         let variable = self.program.variables.len() - 1;
-        let lanes = Lanes { bits: *[32, 64].choose(&mut self.random).expect("it is not empty"), index_bits: 2 };
-        let first_bit = lanes.bits * self.random.random_range(0..256 / lanes.bits);
+        let cells = Cells { bits: *[32, 64].choose(&mut self.random).expect("it is not empty"), index_bits: 2 };
+        let first_bit = cells.bits * self.random.random_range(0..256 / cells.bits);
         let bits = self.constant_word(first_bit.into());
         let indices = self.op(WordOp::Shl, word, bits);
-        region.statements.push(Statement::SetIndices { variable, array, indices, lanes });
+        region.statements.push(Statement::SetIndices { variable, array, indices, cells });
         let result = self.word_def(WordDef::Defined);
-        region.statements.push(Statement::Index { result, variable, array, first_bit, lanes });
+        region.statements.push(Statement::Index { result, variable, array, first_bit, cells });
         result
     }
 

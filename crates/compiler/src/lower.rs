@@ -327,11 +327,11 @@ impl Lowering<'_> {
                 self.code.op(evm::MSTORE);
                 self.stack.pop();
             }
-            Statement::SetIndices { variable, array, indices, lanes } => {
-                self.set_addresses(*variable, *array, *indices, *lanes)?;
+            Statement::SetIndices { variable, array, indices, cells } => {
+                self.set_addresses(*variable, *array, *indices, *cells)?;
             }
-            Statement::Index { result, variable, array, first_bit, lanes } => {
-                self.lane(*variable, *first_bit, *lanes);
+            Statement::Index { result, variable, array, first_bit, cells } => {
+                self.cell(*variable, *first_bit, *cells);
                 if !self.addresses.contains_key(result) {
                     self.index_of_address(*array);
                 }

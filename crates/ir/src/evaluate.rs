@@ -141,8 +141,8 @@ impl<'a> Run<'a> {
                 self.arrays[*array].extend((0..*count).map(|index| (U256::from(index), element.clone())));
             }
             Statement::SetIndices { variable, indices, .. } => self.variables[*variable] = self.word(frame, *indices),
-            Statement::Index { result, variable, first_bit, lanes, .. } => {
-                frame.words.insert(*result, lanes.take(self.variables[*variable], *first_bit));
+            Statement::Index { result, variable, first_bit, cells, .. } => {
+                frame.words.insert(*result, cells.take(self.variables[*variable], *first_bit));
             }
             Statement::Parse { result, offset, size_bytes } => {
                 let offset = self.word(frame, *offset);

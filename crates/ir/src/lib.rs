@@ -19,7 +19,7 @@ pub mod text;
 pub mod verify;
 
 pub use evaluate::evaluate;
-pub use machine::{Array, Capacity, Lanes, Machine, Variable, WordOp};
+pub use machine::{Array, Capacity, Cells, Machine, Variable, WordOp};
 pub use numbers::Numbers;
 pub use origin::Origins;
 pub use program::{

@@ -1,7 +1,7 @@
 //! Programs on numbers: the implementation of [`Machine`] in which everything is plain Rust.
 
 use crate::Outcome;
-use crate::machine::{Array, Capacity, Lanes, Machine, Variable, WordOp};
+use crate::machine::{Array, Capacity, Cells, Machine, Variable, WordOp};
 use crate::mont;
 use num_bigint::BigUint;
 use residue_modular::bundle::Bundle;
@@ -192,12 +192,12 @@ impl<F: Number> Machine for Numbers<F> {
         elements[..count].fill(Some(value.to_list()));
     }
 
-    fn set_indices<B: Bundle<F>>(&self, variable: Variable, _: Array<B>, indices: U256, _: Lanes) {
+    fn set_indices<B: Bundle<F>>(&self, variable: Variable, _: Array<B>, indices: U256, _: Cells) {
         self.set(variable, indices);
     }
 
-    fn index<B: Bundle<F>>(&self, variable: Variable, _: Array<B>, first_bit: u32, lanes: Lanes) -> U256 {
-        lanes.take(self.get(variable), first_bit)
+    fn index<B: Bundle<F>>(&self, variable: Variable, _: Array<B>, first_bit: u32, cells: Cells) -> U256 {
+        cells.take(self.get(variable), first_bit)
     }
 
     fn calldata_size(&self) -> U256 {

@@ -1,6 +1,6 @@
 //! The recorder: the implementation of [`Machine`] in which running a program's text writes it down as a [`Program`].
 
-use crate::machine::{Array, Capacity, Lanes, Machine, Variable, WordOp};
+use crate::machine::{Array, Capacity, Cells, Machine, Variable, WordOp};
 use crate::origin::Origins;
 use crate::program::{
     ArrayDecl, Branch, ConstantId, Function, FunctionId, Op, OpKind, Operand, Program, Region, Repeat, Statement,
@@ -475,11 +475,11 @@ impl<'r> Machine for Recording<'r> {
         variable: Variable,
         array: Array<B>,
         indices: RecordedWord,
-        lanes: Lanes,
+        cells: Cells,
     ) {
         self.push(|state| {
             let indices = state.own_word(indices);
-            Statement::SetIndices { variable: variable.0, array: array.index, indices, lanes }
+            Statement::SetIndices { variable: variable.0, array: array.index, indices, cells }
         });
     }
 
@@ -488,10 +488,10 @@ impl<'r> Machine for Recording<'r> {
         variable: Variable,
         array: Array<B>,
         first_bit: u32,
-        lanes: Lanes,
+        cells: Cells,
     ) -> RecordedWord {
         let (variable, array) = (variable.0, array.index);
-        self.defined(|_, result| Statement::Index { result, variable, array, first_bit, lanes })
+        self.defined(|_, result| Statement::Index { result, variable, array, first_bit, cells })
     }
 
     fn calldata_size(&self) -> RecordedWord {

@@ -1,6 +1,6 @@
 //! The verifier: is this program well formed? Asked before anything else touches it, above all of parsed text.
 
-use crate::machine::{Capacity, Lanes};
+use crate::machine::{Capacity, Cells};
 use crate::program::{ArrayDecl, Function, Operand, Program, Region, Statement, Value, Word, WordDef};
 use num_bigint::BigUint;
 use std::collections::HashSet;
@@ -215,14 +215,14 @@ impl Scope<'_> {
         }
     }
 
-    fn lanes(&self, variable: usize, array: usize, lanes: Lanes) -> Checked {
+    fn cells(&self, variable: usize, array: usize, cells: Cells) -> Checked {
         self.variable(variable)?;
         self.array_decl(array)?;
-        let Lanes { bits, index_bits } = lanes;
+        let Cells { bits, index_bits } = cells;
         if matches!(bits, 8 | 16 | 32 | 64) && (1..bits).contains(&index_bits) {
             Ok(())
         } else {
-            Err(format!("indices of {index_bits} bits in lanes of {bits}: lanes have 8, 16, 32 or 64, indices fewer"))
+            Err(format!("indices of {index_bits} bits in cells of {bits}: cells have 8, 16, 32 or 64, indices fewer"))
         }
     }
 
@@ -287,14 +287,14 @@ impl Scope<'_> {
                 self.filled(*array, *count)?;
                 self.read_all(values)?;
             }
-            Statement::SetIndices { variable, array, indices, lanes } => {
-                self.lanes(*variable, *array, *lanes)?;
+            Statement::SetIndices { variable, array, indices, cells } => {
+                self.cells(*variable, *array, *cells)?;
                 self.word(*indices)?;
             }
-            Statement::Index { result, variable, array, first_bit, lanes } => {
-                self.lanes(*variable, *array, *lanes)?;
-                if *first_bit >= 256 || !first_bit.is_multiple_of(lanes.bits) {
-                    return Err(format!("bit {first_bit} is not the first of a lane of {} bits", lanes.bits));
+            Statement::Index { result, variable, array, first_bit, cells } => {
+                self.cells(*variable, *array, *cells)?;
+                if *first_bit >= 256 || !first_bit.is_multiple_of(cells.bits) {
+                    return Err(format!("bit {first_bit} is not the first of a cell of {} bits", cells.bits));
                 }
                 self.define_word(*result)?;
             }

@@ -145,7 +145,7 @@ fn every_element_that_is_filled_has_the_value() {
 }
 
 #[test]
-fn indices_stand_in_lanes() {
+fn indices_stand_in_cells() {
     both!(
         &[2, 3, 5],
         |machine| {
@@ -153,12 +153,12 @@ fn indices_stand_in_lanes() {
             for index in 0..3 {
                 machine.store(singles, machine.small(index), machine.parse(machine.small(index), 1));
             }
-            let lanes = residue_ir::Lanes { bits: 16, index_bits: 2 };
+            let cells = residue_ir::Cells { bits: 16, index_bits: 2 };
             let indices = machine.variable("indices", machine.small(0));
-            machine.set_indices(indices, singles, machine.small(0x0002_0000_0001), lanes);
-            let [b, a] = [0, 16].map(|bit| machine.load(singles, machine.index(indices, singles, bit, lanes)));
+            machine.set_indices(indices, singles, machine.small(0x0002_0000_0001), cells);
+            let [b, a] = [0, 16].map(|bit| machine.load(singles, machine.index(indices, singles, bit, cells)));
             machine.set(indices, machine.word_op(WordOp::Shr, machine.get(indices), machine.small(32)));
-            let c = machine.load(singles, machine.index(indices, singles, 0, lanes));
+            let c = machine.load(singles, machine.index(indices, singles, 0, cells));
             machine.return_elements([a, b, c], 48);
         },
         Outcome::Returned([2, 3, 5].into_iter().flat_map(|value| [vec![0; 47], vec![value]].concat()).collect())

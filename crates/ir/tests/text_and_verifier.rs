@@ -164,8 +164,8 @@ function f1 "start" () -> () values 17 {
   parse w0 bytes 1 -> v0
   reserve a1 w0
   fill a0 count 4 (c0 v0)
-  set_indices x1 a0 lanes 16 indices 2 w0
-  index x1 a0 lanes 16 indices 2 from 0 -> w9
+  set_indices x1 a0 cells 16 indices 2 w0
+  index x1 a0 cells 16 indices 2 from 0 -> w9
   store a0 w9 (v0 c0)
   load a0 w0 -> (v1 v2)
   call f0 (v1) -> (v3)
@@ -273,11 +273,11 @@ fn arrays_and_variables_exist() {
     check("get x0", "get x2", "variable x2 does not exist");
     check("set_indices x1", "set_indices x2", "variable x2 does not exist");
     check("index x1 a0", "index x1 a2", "array a2 does not exist");
-    check("from 0", "from 8", "bit 8 is not the first of a lane of 16 bits");
-    check("from 0", "from 256", "bit 256 is not the first of a lane of 16 bits");
-    let lanes = "lanes have 8, 16, 32 or 64, indices fewer";
-    check("lanes 16 indices 2 w0", "lanes 24 indices 2 w0", &format!("indices of 2 bits in lanes of 24: {lanes}"));
-    check("lanes 16 indices 2 w0", "lanes 16 indices 16 w0", &format!("indices of 16 bits in lanes of 16: {lanes}"));
+    check("from 0", "from 8", "bit 8 is not the first of a cell of 16 bits");
+    check("from 0", "from 256", "bit 256 is not the first of a cell of 16 bits");
+    let cells = "cells have 8, 16, 32 or 64, indices fewer";
+    check("cells 16 indices 2 w0", "cells 24 indices 2 w0", &format!("indices of 2 bits in cells of 24: {cells}"));
+    check("cells 16 indices 2 w0", "cells 16 indices 16 w0", &format!("indices of 16 bits in cells of 16: {cells}"));
     check("set x0", "set x7", "variable x7 does not exist");
 }
 

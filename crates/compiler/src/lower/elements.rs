@@ -6,7 +6,7 @@ use crate::allocate::Slot;
 use crate::error::CompileError;
 use crate::target::push;
 use residue_ir::program::{Operand, Statement, Word, WordDef};
-use residue_ir::{Capacity, Lanes, WordOp};
+use residue_ir::{Capacity, Cells, WordOp};
 use residue_isa::opcode::evm;
 
 /// Which way an element goes.
@@ -172,25 +172,25 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Sets a variable to the addresses of the elements whose indices stand in the lanes of `indices`: one multiplication and
+    /// Sets a variable to the addresses of the elements whose indices stand in the cells of `indices`: one multiplication and
     /// one addition for all of them.
     pub(super) fn set_addresses(
         &mut self,
         variable: usize,
         array: usize,
         indices: Word,
-        lanes: Lanes,
+        cells: Cells,
     ) -> Result<(), CompileError> {
         let (first, stride) = self.layout.arrays[array];
-        let end = lanes.index_max().saturating_mul(stride.into()).saturating_add(first.into());
-        let limit_bytes = u64::MAX >> (64 - lanes.bits);
+        let end = cells.index_max().saturating_mul(stride.into()).saturating_add(first.into());
+        let limit_bytes = u64::MAX >> (64 - cells.bits);
         if end > limit_bytes {
             return Err(CompileError::Memory { bytes: end, limit_bytes });
         }
         self.word(indices)?;
         push(self.code, stride);
         self.code.op(evm::MUL);
-        self.code.push(big(lanes.each(first.into())));
+        self.code.push(big(cells.each(first.into())));
         self.code.op(evm::ADD);
         push(self.code, self.variable(variable));
         self.code.op(evm::MSTORE);
@@ -198,8 +198,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// What stands in a lane of a variable, read as the end of a word of memory. [] → [lane]
-    pub(super) fn lane(&mut self, variable: usize, first_bit: u32, lanes: Lanes) {
+    /// What stands in a cell of a variable, read as the end of a word of memory. [] → [cell]
+    pub(super) fn cell(&mut self, variable: usize, first_bit: u32, cells: Cells) {
         let address = self.variable(variable);
         let from = address.checked_sub(first_bit / 8);
         push(self.code, from.unwrap_or(address));
@@ -208,7 +208,7 @@ impl Lowering<'_> {
             push(self.code, first_bit);
             self.code.op(evm::SHR);
         }
-        self.code.push(u64::MAX >> (64 - lanes.bits));
+        self.code.push(u64::MAX >> (64 - cells.bits));
         self.code.op(evm::AND);
     }
 

@@ -4,6 +4,7 @@
 //! written to the base z, s = Σ bⱼ·zʲ with four quarters of less than 64 bits, and each quarter in windows of w bits. As z²·P = −φ(P)
 //! on G1 and z·Q = −ψ(Q) on G2 (Scott 2021, 2021/1130), every part of s·P is a small multiple d of a point that the check
 //! passes, or of an image of it: it is added to bucket d (Yao 1976; Brickell, Gordon, McCurley and Wilson 1992, algorithm 1).
+//! The chain follows z = 2¹⁶ + 2⁴⁸ + 7·(2⁶¹ − 2⁵⁷); no two multiples of a point that it adds are equal or opposite.
 //! There is one set of buckets B for all points and windows; at the end Σ d·B_d is taken by running sums (Pippenger 1976).
 //! Digits are signed without any carry at run time: see [`Window`] and `quarters`.
 //!
@@ -18,7 +19,7 @@ use super::{g1, g2};
 use crate::conditions::Conditions;
 use crate::fp2::Fp2;
 use crate::group::{Addend, Affine, Coordinate, Jacobian};
-use residue_ir::{Array, Capacity, Lanes, Machine, Variable, WordOp};
+use residue_ir::{Array, Capacity, Cells, Machine, Variable, WordOp};
 use residue_modular::{Number, fields::Bls12_381Fp};
 use ruint::aliases::U256;
 use std::ops::Range;
@@ -92,8 +93,8 @@ pub trait ProductGroup<M: Machine>: Group<M> {
     /// The check ends with z^CHAINS·P, after CHAINS chains of 64 doublings.
     const CHAINS: u32;
 
-    /// Lanes of the words that indices of buckets are taken from.
-    const LANE_BITS: u32;
+    /// Bits of the cells that indices of buckets are taken from: addresses of buckets have room in them.
+    const CELL_BITS: u32;
 
     /// Whether additions and short rows of doublings are functions: else they are written out, which takes less gas and more
     /// code.
@@ -126,7 +127,7 @@ impl<M: Machine> ProductGroup<M> for G1 {
     type Constant = Bls12_381Fp;
 
     const CHAINS: u32 = 2;
-    const LANE_BITS: u32 = 16;
+    const CELL_BITS: u32 = 16;
     const CALLS: bool = false;
     const MANY: u64 = 12;
     const NAMES: Names = Names {
@@ -163,7 +164,7 @@ impl<M: Machine> ProductGroup<M> for G2 {
     type Constant = Fp2<Bls12_381Fp>;
 
     const CHAINS: u32 = 1;
-    const LANE_BITS: u32 = 64;
+    const CELL_BITS: u32 = 64;
     const CALLS: bool = true;
     const MANY: u64 = 14;
     const NAMES: Names = Names {
@@ -242,8 +243,8 @@ pub struct SumOfProducts<M: Machine, G: ProductGroup<M>> {
     window: Window,
     /// Element d: the sum of what scalars have d times.
     buckets: Array<Jacobian<G::Coordinate>>,
-    /// The digits of a scalar, shifted right as windows are done. With lanes of 16 bits: in variable t the windows t, t + n,
-    /// t + 2n … of the n that have room in a lane, one in each lane. With lanes of 64 bits: in variable 0 the four quarters,
+    /// The digits of a scalar, shifted right as windows are done. With cells of 16 bits: in variable t the windows t, t + n,
+    /// t + 2n … of the n that have room in a cell, one in each cell. With cells of 64 bits: in variable 0 the four quarters,
     /// b₀ the lowest, and in variable 1 one window of each.
     digits: [Variable; 4],
 }
@@ -291,12 +292,12 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
 
     /// The variables that hold a scalar's digits between halves.
     fn held(&self) -> &[Variable] {
-        let count = if G::CALLS { 1 } else { G::LANE_BITS / self.window.bits() };
+        let count = if G::CALLS { 1 } else { G::CELL_BITS / self.window.bits() };
         &self.digits[..count as usize] // u32 to usize widens
     }
 
-    fn lanes(&self) -> Lanes {
-        Lanes { bits: G::LANE_BITS, index_bits: self.window.bits() }
+    fn cells(&self) -> Cells {
+        Cells { bits: G::CELL_BITS, index_bits: self.window.bits() }
     }
 
     /// Makes the variables hold the four quarters.
@@ -306,17 +307,17 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
         }
         let quarters = machine.bind(quarters);
         for (&variable, bit) in self.held().iter().zip((0..).step_by(self.window.bits() as usize)) {
-            machine.set_indices(variable, self.buckets, self.indices(machine, quarters, bit), self.lanes());
+            machine.set_indices(variable, self.buckets, self.indices(machine, quarters, bit), self.cells());
         }
     }
 
-    /// The windows of `quarters` that begin at `bit` of each lane.
+    /// The windows of `quarters` that begin at `bit` of each cell.
     fn indices(&self, machine: &M, quarters: M::Word, bit: u32) -> M::Word {
         let shifted = match bit {
             0 => quarters,
             _ => machine.word_op(WordOp::Shr, quarters, machine.small(u64::from(bit))),
         };
-        machine.word_op(WordOp::And, machine.word(self.lanes().each(self.lanes().index_max())), shifted)
+        machine.word_op(WordOp::And, machine.word(self.cells().each(self.cells().index_max())), shifted)
     }
 
     /// Makes the digits that stand `bits` higher stand where those behind us were.
@@ -412,25 +413,25 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
         if G::CALLS {
             let [quarters, window, ..] = self.digits;
             let digits = machine.bind(machine.get(quarters));
-            machine.set_indices(window, self.buckets, self.indices(machine, digits, 0), self.lanes());
+            machine.set_indices(window, self.buckets, self.indices(machine, digits, 0), self.cells());
             let bits = machine.small(u64::from(self.window.bits()));
             machine.set(quarters, machine.word_op(WordOp::Shr, digits, bits));
             machine
                 .function(G::NAMES.scatter, point, |machine, point| self.scatter(machine, window, 0, point.addend()));
         } else {
-            let lane = bit / G::LANE_BITS;
-            let variable = self.digits[(bit % G::LANE_BITS / self.window.bits()) as usize]; // u32 to usize widens
-            self.scatter(machine, variable, lane * G::LANE_BITS, addend);
+            let cell = bit / G::CELL_BITS;
+            let variable = self.digits[(bit % G::CELL_BITS / self.window.bits()) as usize]; // u32 to usize widens
+            self.scatter(machine, variable, cell * G::CELL_BITS, addend);
         }
     }
 
-    /// Adds `point` and its images to the buckets that `digits` name, the first of them in the lane at `first_bit`.
+    /// Adds `point` and its images to the buckets that `digits` name, the first of them in the cell at `first_bit`.
     fn scatter(&self, machine: &M, digits: Variable, first_bit: u32, point: Addend<G::Coordinate>) {
-        let lanes = Lanes { bits: G::LANE_BITS, index_bits: Window::Byte.bits() }; // one text for both windows
+        let cells = Cells { bits: G::CELL_BITS, index_bits: Window::Byte.bits() }; // one text for both windows
         for (image, bit) in G::images(machine, point).into_iter().zip((first_bit..).step_by(
             (QUARTER_BITS * G::CHAINS) as usize, // u32 to usize widens
         )) {
-            let digit = machine.index(digits, self.buckets, bit, lanes);
+            let digit = machine.index(digits, self.buckets, bit, cells);
             let bucket = machine.load(self.buckets, digit);
             machine.store(self.buckets, digit, bucket + image);
         }

@@ -1,7 +1,7 @@
 //! Text to program. The result is as the text says; [`crate::verify()`] says whether it is well formed.
 
 use super::{OPS, WORD_OPS};
-use crate::machine::{Capacity, Lanes};
+use crate::machine::{Capacity, Cells};
 use crate::origin::Origins;
 use crate::program::{
     ArrayDecl, Block, Branch, ConstantId, Function, FunctionId, Op, Operand, Program, Region, Repeat, Statement, Value,
@@ -323,11 +323,11 @@ impl<'a> Parser<'a> {
         self.decimal("a number of bytes")
     }
 
-    fn lanes(&mut self) -> Parsed<Lanes> {
-        self.expect("lanes")?;
-        let bits = self.decimal("the bits of a lane")?;
+    fn cells(&mut self) -> Parsed<Cells> {
+        self.expect("cells")?;
+        let bits = self.decimal("the bits of a cell")?;
         self.expect("indices")?;
-        Ok(Lanes { bits, index_bits: self.decimal("the bits of an index")? })
+        Ok(Cells { bits, index_bits: self.decimal("the bits of an index")? })
     }
 
     fn statement(&mut self) -> Parsed<Statement> {
@@ -350,14 +350,14 @@ impl<'a> Parser<'a> {
                 Statement::Fill { array, count: self.decimal("a number of elements")?, values: self.operands()? }
             }
             "set_indices" => {
-                let (variable, array, lanes) = (self.variable()?, self.array()?, self.lanes()?);
-                Statement::SetIndices { variable, array, indices: self.word()?, lanes }
+                let (variable, array, cells) = (self.variable()?, self.array()?, self.cells()?);
+                Statement::SetIndices { variable, array, indices: self.word()?, cells }
             }
             "index" => {
-                let (variable, array, lanes) = (self.variable()?, self.array()?, self.lanes()?);
+                let (variable, array, cells) = (self.variable()?, self.array()?, self.cells()?);
                 self.expect("from")?;
-                let first_bit = self.decimal("the first bit of a lane")?;
-                Statement::Index { result: self.word_result()?, variable, array, first_bit, lanes }
+                let first_bit = self.decimal("the first bit of a cell")?;
+                Statement::Index { result: self.word_result()?, variable, array, first_bit, cells }
             }
             "parse" => {
                 let (offset, size_bytes) = (self.word()?, self.size_bytes()?);

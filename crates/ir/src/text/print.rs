@@ -1,7 +1,7 @@
 //! Program to text.
 
 use super::{OPS, WORD_OPS, name_of};
-use crate::machine::{Capacity, Lanes};
+use crate::machine::{Capacity, Cells};
 use crate::program::{Function, Operand, Program, Region, Statement, Value, WordDef};
 use std::fmt::Write;
 
@@ -135,11 +135,11 @@ impl Printer {
             }
             Statement::Store { array, index, values } => format!("store a{array} w{} {}", index.0, operands(values)),
             Statement::Fill { array, count, values } => format!("fill a{array} count {count} {}", operands(values)),
-            Statement::SetIndices { variable, array, indices, lanes } => {
-                format!("set_indices x{variable} a{array} {} w{}", lanes_text(*lanes), indices.0)
+            Statement::SetIndices { variable, array, indices, cells } => {
+                format!("set_indices x{variable} a{array} {} w{}", cells_text(*cells), indices.0)
             }
-            Statement::Index { result, variable, array, first_bit, lanes } => {
-                format!("index x{variable} a{array} {} from {first_bit} -> w{}", lanes_text(*lanes), result.0)
+            Statement::Index { result, variable, array, first_bit, cells } => {
+                format!("index x{variable} a{array} {} from {first_bit} -> w{}", cells_text(*cells), result.0)
             }
             Statement::Parse { result, offset, size_bytes } => {
                 format!("parse w{} bytes {size_bytes} -> v{}", offset.0, result.0)
@@ -162,6 +162,6 @@ impl Printer {
     }
 }
 
-fn lanes_text(lanes: Lanes) -> String {
-    format!("lanes {} indices {}", lanes.bits, lanes.index_bits)
+fn cells_text(cells: Cells) -> String {
+    format!("cells {} indices {}", cells.bits, cells.index_bits)
 }
