@@ -7,8 +7,8 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use residue_ir::{
-    ArrayDecl, Block, Branch, Capacity, ConstantId, Function, FunctionId, Op, OpKind, Operand, Piece, Program, Region,
-    Repeat, Statement, Value, Word, WordDef, WordOp,
+    ArrayDecl, Block, Branch, Capacity, Cells, ConstantId, Function, FunctionId, Op, OpKind, Operand, Piece, Program,
+    Region, Repeat, Statement, Value, Word, WordDef, WordOp,
 };
 use ruint::aliases::U256;
 
@@ -36,7 +36,7 @@ pub fn program(modulus: &BigUint, seed: u64) -> Program {
         constants: fixed.into_iter().chain(random_constants).collect(),
         functions: Vec::new(),
         arrays,
-        variables: (0..random.random_range(0..=3)).map(|number| format!("variable {number}")).collect(),
+        variables: (0..=random.random_range(0..=3)).map(|number| format!("variable {number}")).collect(),
     };
     let mut maker = Maker { random, program, scope: Scope::default() };
     for number in 0..maker.random.random_range(0..=3) {
@@ -240,8 +240,7 @@ impl Maker {
         let array = self.random.random_range(0..self.program.arrays.len());
         let element = self.program.arrays[array].element_values;
         let word = self.small_word(ELEMENTS.into());
-        let index = self.word_def(WordDef::Defined);
-        region.statements.push(Statement::Bind { result: index, word });
+        let index = self.index(region, array, word);
         if self.random.random_ratio(1, 4) {
             self.scope.defined.push(index);
         }
@@ -259,6 +258,24 @@ impl Maker {
             let values = self.operands(element);
             region.statements.push(Statement::Store { array, index, values });
         }
+    }
+
+    /// `word`, which is below `ELEMENTS`, bound as an index of the array, or out of a cell of the last variable.
+    fn index(&mut self, region: &mut Region, array: usize, word: Word) -> Word {
+        if self.random.random_ratio(1, 2) {
+            let result = self.word_def(WordDef::Defined);
+            region.statements.push(Statement::Bind { result, word });
+            return result;
+        }
+        let variable = self.program.variables.len() - 1;
+        let cells = Cells { bits: *[32, 64].choose(&mut self.random).expect("it is not empty"), index_bits: 2 };
+        let first_bit = cells.bits * self.random.random_range(0..256 / cells.bits);
+        let bits = self.constant_word(first_bit.into());
+        let indices = self.op(WordOp::Shl, word, bits);
+        region.statements.push(Statement::SetIndices { variable, array, indices, cells });
+        let result = self.word_def(WordDef::Defined);
+        region.statements.push(Statement::Index { result, variable, array, first_bit, cells });
+        result
     }
 
     /// A region in this one, which gives `given` values.
@@ -299,12 +316,12 @@ impl Maker {
                 let word = self.word(3);
                 self.defined_word(|result| Statement::Bind { result, word })
             }
-            33 | 34 if !self.program.variables.is_empty() => {
-                let variable = self.random.random_range(0..self.program.variables.len());
+            33 | 34 if self.program.variables.len() > 1 => {
+                let variable = self.random.random_range(1..self.program.variables.len()) - 1;
                 self.defined_word(|result| Statement::Get { result, variable })
             }
-            35 | 36 if !self.program.variables.is_empty() => {
-                let variable = self.random.random_range(0..self.program.variables.len());
+            35 | 36 if self.program.variables.len() > 1 => {
+                let variable = self.random.random_range(1..self.program.variables.len()) - 1;
                 Statement::Set { variable, word: self.word(2) }
             }
             37 => self.require(),

@@ -229,6 +229,10 @@ impl Colouring<'_> {
                 group_of.entry(self.classes.root(value.0 as usize)).or_insert(group);
             }
         }
+        // Elements that are loaded and stored come first: a push of slot 0 is the cheapest.
+        for group in groups {
+            self.colour_group(group);
+        }
         for value in 0..self.colour.len() {
             let class = self.classes.root(value);
             if self.colour[class].is_some() {

@@ -186,6 +186,8 @@ impl Walk {
             | Statement::Get { .. }
             | Statement::Set { .. }
             | Statement::Sha256 { .. }
+            | Statement::SetIndices { .. }
+            | Statement::Index { .. }
             | Statement::Require { .. } => {}
         }
     }
@@ -274,6 +276,8 @@ fn collect(region: &Region, reads: &mut FixedBitSet, defines: &mut FixedBitSet) 
             | Statement::Get { .. }
             | Statement::Set { .. }
             | Statement::Sha256 { .. }
+            | Statement::SetIndices { .. }
+            | Statement::Index { .. }
             | Statement::Require { .. }
             | Statement::ReturnWord { .. } => {}
         }

@@ -338,6 +338,16 @@ impl Lowering<'_> {
                 self.sha256(pieces)?;
                 self.keep(*result);
             }
+            Statement::SetIndices { variable, array, indices, cells } => {
+                self.set_addresses(*variable, *array, *indices, *cells)?;
+            }
+            Statement::Index { result, variable, array, first_bit, cells } => {
+                self.cell(*variable, *first_bit, *cells);
+                if !self.addresses.contains_key(result) {
+                    self.index_of_address(*array);
+                }
+                self.keep(*result);
+            }
             Statement::Require { condition } => {
                 self.jump_if_zero(*condition, self.fail)?;
             }

@@ -28,6 +28,7 @@ use num_bigint::BigUint;
 use residue_curves::bls12_381::{G1, G2, Group};
 use residue_curves::{Affine, Fp2};
 use residue_ir::{Bundle, Machine, WordOp};
+use std::ops::Range;
 
 /// Bytes of an encoded element of Fp. EIP-2537, “Fine points and encoding of base elements”.
 pub(crate) const FP_BYTES: u32 = 64;
@@ -55,9 +56,9 @@ pub(crate) fn parse_g2<M: Machine>(machine: &M, offset: M::Word) -> Affine<Fp2<M
     Affine::new(x, parse_fp2(machine, offset, 2))
 }
 
-/// Not 0 if any of `elements` encoded elements at `offset` is not 0: whether a point is not the identity.
-pub(crate) fn any_nonzero<M: Machine>(machine: &M, offset: M::Word, elements: u32) -> M::Word {
-    let words = (0..elements * FP_BYTES / 32).map(|index| {
+/// Not 0 if any of the encoded elements `elements` behind `offset` is not 0: whether a point is not the identity.
+pub(crate) fn any_nonzero<M: Machine>(machine: &M, offset: M::Word, elements: Range<u32>) -> M::Word {
+    let words = (elements.start * FP_BYTES / 32..elements.end * FP_BYTES / 32).map(|index| {
         let at = machine.word_op(WordOp::Add, offset, machine.small(u64::from(32 * index)));
         machine.calldata_word(at)
     });
@@ -94,7 +95,7 @@ pub(crate) fn parse_point<M: Machine, G: Encoded<M>>(machine: &M, offset: M::Wor
 
 /// 1 if the encoded point at `offset` is not the identity, else 0.
 pub(crate) fn is_finite<M: Machine, G: Encoded<M>>(machine: &M, offset: M::Word) -> M::Word {
-    let is_identity = machine.not(any_nonzero(machine, offset, G::POINT_BYTES / FP_BYTES));
+    let is_identity = machine.not(any_nonzero(machine, offset, 0..G::POINT_BYTES / FP_BYTES));
     machine.bind(machine.not(is_identity))
 }
 

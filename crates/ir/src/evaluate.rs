@@ -141,6 +141,10 @@ impl<'a> Run<'a> {
                 let element = self.read_all(frame, values);
                 self.arrays[*array].extend((0..*count).map(|index| (U256::from(index), element.clone())));
             }
+            Statement::SetIndices { variable, indices, .. } => self.variables[*variable] = self.word(frame, *indices),
+            Statement::Index { result, variable, first_bit, cells, .. } => {
+                frame.words.insert(*result, cells.take(self.variables[*variable], *first_bit));
+            }
             Statement::Parse { result, offset, size_bytes } => {
                 let offset = self.word(frame, *offset);
                 let number = BigUint::from_bytes_be(&calldata_slice(self.calldata, offset, *size_bytes as usize));

@@ -97,6 +97,32 @@ pub enum Capacity {
     Unbounded,
 }
 
+/// How indices lie in a word: as many cells as it has room for, the first at bit 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Cells {
+    /// Bits of a cell: 8, 16, 32 or 64.
+    pub bits: u32,
+    /// Bits of an index, the lowest of its cell; the others are 0.
+    pub index_bits: u32,
+}
+
+impl Cells {
+    /// A word with `value`, which a cell must have room for, in every cell.
+    pub fn each(self, value: u64) -> U256 {
+        (0..256).step_by(self.bits as usize).fold(U256::ZERO, |word, bit| word | U256::from(value) << bit) // widens
+    }
+
+    /// The largest index.
+    pub const fn index_max(self) -> u64 {
+        (1 << self.index_bits) - 1
+    }
+
+    /// What the cell of `word` that begins at `first_bit` holds.
+    pub fn take(self, word: U256, first_bit: u32) -> U256 {
+        (word >> first_bit as usize) & U256::from(u64::MAX >> (64 - self.bits)) // u32 to usize widens
+    }
+}
+
 /// An array of bundles in memory; made by [`Machine::array`].
 #[derive(Debug)]
 pub struct Array<B> {
@@ -254,6 +280,22 @@ pub trait Machine {
 
     /// Sets element `index`, for which there must be room.
     fn store<B: Bundle<Self::Fe>>(&self, array: Array<B>, index: Self::Word, value: B);
+
+    /// Makes the variable hold indices of the array, for [`Machine::index`]: one in each cell of `cells` of `indices`. Code may
+    /// keep something else in a cell, so all that may be done with the variable is to shift it by whole cells; compilation fails
+    /// if cells are too narrow for it.
+    fn set_indices<B: Bundle<Self::Fe>>(&self, variable: Variable, array: Array<B>, indices: Self::Word, cells: Cells);
+
+    /// The index in the cell of the variable that begins at `first_bit`: for loads and stores of the array that it was set
+    /// for by [`Machine::set_indices`]. That is cheaper than [`Machine::get`] and word operations, as code for it need not
+    /// compute the element's address.
+    fn index<B: Bundle<Self::Fe>>(
+        &self,
+        variable: Variable,
+        array: Array<B>,
+        first_bit: u32,
+        cells: Cells,
+    ) -> Self::Word;
 
     /// Sets elements 0 to `count` − 1, for which there must be room, to `value`; `count` is at least 1.
     fn fill<B: Bundle<Self::Fe>>(&self, array: Array<B>, count: u32, value: B);

@@ -2,7 +2,7 @@
 
 use crate::Outcome;
 use crate::hash::{self, Piece};
-use crate::machine::{Array, Capacity, Machine, Variable, WordOp};
+use crate::machine::{Array, Capacity, Cells, Machine, Variable, WordOp};
 use crate::mont;
 use num_bigint::BigUint;
 use residue_modular::bundle::Bundle;
@@ -196,6 +196,14 @@ impl<F: Number> Machine for Numbers<F> {
         let (count, room) = (count as usize, elements.len()); // u32 to usize widens
         assert!(count <= room, "{count} elements are filled in an array with room for {room}");
         elements[..count].fill(Some(value.to_list()));
+    }
+
+    fn set_indices<B: Bundle<F>>(&self, variable: Variable, _: Array<B>, indices: U256, _: Cells) {
+        self.set(variable, indices);
+    }
+
+    fn index<B: Bundle<F>>(&self, variable: Variable, _: Array<B>, first_bit: u32, cells: Cells) -> U256 {
+        cells.take(self.get(variable), first_bit)
     }
 
     fn calldata_size(&self) -> U256 {

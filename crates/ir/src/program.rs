@@ -1,7 +1,7 @@
 //! The program: functions of straight-line blocks and structured control. Plain data; every other file is about it.
 
 use crate::hash::Piece;
-use crate::machine::{Capacity, WordOp};
+use crate::machine::{Capacity, Cells, WordOp};
 use crate::origin::Origins;
 use num_bigint::BigUint;
 use ruint::aliases::U256;
@@ -151,6 +151,8 @@ pub enum Statement {
     Load { array: usize, index: Word, results: Vec<Value> },
     Store { array: usize, index: Word, values: Vec<Operand> },
     Fill { array: usize, count: u32, values: Vec<Operand> },
+    SetIndices { variable: usize, array: usize, indices: Word, cells: Cells },
+    Index { result: Word, variable: usize, array: usize, first_bit: u32, cells: Cells },
     Parse { result: Value, offset: Word, size_bytes: u32 },
     ParseMontLe { result: Value, offset: Word },
     Reduce { result: Value, word: Word },

@@ -1,7 +1,7 @@
 //! The recorder: the implementation of [`Machine`] in which running a program's text writes it down as a [`Program`].
 
 use crate::hash::Piece;
-use crate::machine::{Array, Capacity, Machine, Variable, WordOp};
+use crate::machine::{Array, Capacity, Cells, Machine, Variable, WordOp};
 use crate::origin::Origins;
 use crate::program::{
     ArrayDecl, Branch, ConstantId, Function, FunctionId, Op, OpKind, Operand, Program, Region, Repeat, Statement,
@@ -450,11 +450,17 @@ impl<'r> Machine for Recording<'r> {
     }
 
     fn variable(&self, name: &'static str, initial: RecordedWord) -> Variable {
-        let variable = self.with(|state| {
+        let (variable, is_set) = self.with(|state| {
             state.variables.push(name.to_owned());
-            Variable(state.variables.len() - 1)
+            let initial = state.own_word(initial);
+            let is_zero = state.current().words[initial.0 as usize] == WordDef::Constant(U256::ZERO);
+            // What the start comes by once, and in which nothing has been set, holds 0.
+            let is_set = is_zero && state.open.len() == 1 && state.current().regions.len() == 1;
+            (Variable(state.variables.len() - 1), is_set)
         });
-        self.set(variable, initial);
+        if !is_set {
+            self.set(variable, initial);
+        }
         variable
     }
 
@@ -491,6 +497,30 @@ impl<'r> Machine for Recording<'r> {
     fn fill<B: Bundle<Recorded<'r>>>(&self, array: Array<B>, count: u32, value: B) {
         let values = self.operands(&value);
         self.push(|_| Statement::Fill { array: array.index, count, values });
+    }
+
+    fn set_indices<B: Bundle<Recorded<'r>>>(
+        &self,
+        variable: Variable,
+        array: Array<B>,
+        indices: RecordedWord,
+        cells: Cells,
+    ) {
+        self.push(|state| {
+            let indices = state.own_word(indices);
+            Statement::SetIndices { variable: variable.0, array: array.index, indices, cells }
+        });
+    }
+
+    fn index<B: Bundle<Recorded<'r>>>(
+        &self,
+        variable: Variable,
+        array: Array<B>,
+        first_bit: u32,
+        cells: Cells,
+    ) -> RecordedWord {
+        let (variable, array) = (variable.0, array.index);
+        self.defined(|_, result| Statement::Index { result, variable, array, first_bit, cells })
     }
 
     fn calldata_size(&self) -> RecordedWord {

@@ -1,7 +1,7 @@
 //! The verifier: is this program well formed? Asked before anything else touches it, above all of parsed text.
 
 use crate::hash::Piece;
-use crate::machine::Capacity;
+use crate::machine::{Capacity, Cells};
 use crate::program::{ArrayDecl, Function, Operand, Program, Region, Statement, Value, Word, WordDef};
 use num_bigint::BigUint;
 use ruint::aliases::U256;
@@ -217,6 +217,17 @@ impl Scope<'_> {
         }
     }
 
+    fn cells(&self, variable: usize, array: usize, cells: Cells) -> Checked {
+        self.variable(variable)?;
+        self.array_decl(array)?;
+        let Cells { bits, index_bits } = cells;
+        if matches!(bits, 8 | 16 | 32 | 64) && (1..bits).contains(&index_bits) {
+            Ok(())
+        } else {
+            Err(format!("indices of {index_bits} bits in cells of {bits}: cells have 8, 16, 32 or 64, indices fewer"))
+        }
+    }
+
     fn statement(&mut self, statement: &Statement) -> Checked {
         match statement {
             Statement::Block(block) => {
@@ -277,6 +288,17 @@ impl Scope<'_> {
                 self.array(*array, values.len())?;
                 self.filled(*array, *count)?;
                 self.read_all(values)?;
+            }
+            Statement::SetIndices { variable, array, indices, cells } => {
+                self.cells(*variable, *array, *cells)?;
+                self.word(*indices)?;
+            }
+            Statement::Index { result, variable, array, first_bit, cells } => {
+                self.cells(*variable, *array, *cells)?;
+                if *first_bit >= 256 || !first_bit.is_multiple_of(cells.bits) {
+                    return Err(format!("bit {first_bit} is not the first of a cell of {} bits", cells.bits));
+                }
+                self.define_word(*result)?;
             }
             Statement::Parse { result, offset, size_bytes } => {
                 short(*size_bytes)?;

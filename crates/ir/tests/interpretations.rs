@@ -145,6 +145,27 @@ fn every_element_that_is_filled_has_the_value() {
 }
 
 #[test]
+fn indices_stand_in_cells() {
+    both!(
+        &[2, 3, 5],
+        |machine| {
+            let singles = machine.array::<M::Fe>("singles", residue_ir::Capacity::Fixed(3));
+            for index in 0..3 {
+                machine.store(singles, machine.small(index), machine.parse(machine.small(index), 1));
+            }
+            let cells = residue_ir::Cells { bits: 16, index_bits: 2 };
+            let indices = machine.variable("indices", machine.small(0));
+            machine.set_indices(indices, singles, machine.small(0x0002_0000_0001), cells);
+            let [b, a] = [0, 16].map(|bit| machine.load(singles, machine.index(indices, singles, bit, cells)));
+            machine.set(indices, machine.word_op(WordOp::Shr, machine.get(indices), machine.small(32)));
+            let c = machine.load(singles, machine.index(indices, singles, 0, cells));
+            machine.return_elements([a, b, c], 48);
+        },
+        Outcome::Returned([2, 3, 5].into_iter().flat_map(|value| [vec![0; 47], vec![value]].concat()).collect())
+    );
+}
+
+#[test]
 fn words_are_those_of_the_evm() {
     use ruint::aliases::U256;
     let (zero, one, max) = (U256::ZERO, U256::ONE, U256::MAX);

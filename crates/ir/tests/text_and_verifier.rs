@@ -146,6 +146,7 @@ constant c0 = 0x5
 array a0 "pairs" values 2 capacity 4
 array a1 "singles" values 1 capacity unbounded
 variable x0 "count"
+variable x1 "places"
 function f0 "double" (v0) -> (v1) values 2 {
   block { v1 = add v0 v0 }
 }
@@ -159,10 +160,13 @@ function f1 "start" () -> () values 17 {
   word w6 = defined
   word w7 = defined
   word w8 = defined
+  word w9 = defined
   parse w0 bytes 1 -> v0
   reserve a1 w0
   fill a0 count 4 (c0 v0)
-  store a0 w0 (v0 c0)
+  set_indices x1 a0 cells 16 indices 2 w0
+  index x1 a0 cells 16 indices 2 from 0 -> w9
+  store a0 w9 (v0 c0)
   load a0 w0 -> (v1 v2)
   call f0 (v1) -> (v3)
   repeat w0 index w4 (v4 v5) = (v3 c0) {
@@ -256,7 +260,7 @@ fn words_are_defined_once_and_before_their_use() {
 
 #[test]
 fn arrays_and_variables_exist() {
-    check("store a0 w0", "store a2 w0", "array a2 does not exist");
+    check("store a0 w9", "store a2 w9", "array a2 does not exist");
     check("load a0 w0", "load a9 w0", "array a9 does not exist");
     check("reserve a1", "reserve a2", "array a2 does not exist");
     check("(v0 c0)", "(v0)", "an element of array `pairs` has 2 values, here 1");
@@ -266,7 +270,14 @@ fn arrays_and_variables_exist() {
     check("count 4 (", "count 5 (", "5 elements of array `pairs` are filled, which has 4");
     check("count 4 (", "count 0 (", "0 elements of array `pairs` are filled: not 1 to 65536");
     check("(c0 v0)", "(c0 v9)", "v9 is used where it is not defined");
-    check("get x0", "get x1", "variable x1 does not exist");
+    check("get x0", "get x2", "variable x2 does not exist");
+    check("set_indices x1", "set_indices x2", "variable x2 does not exist");
+    check("index x1 a0", "index x1 a2", "array a2 does not exist");
+    check("from 0", "from 8", "bit 8 is not the first of a cell of 16 bits");
+    check("from 0", "from 256", "bit 256 is not the first of a cell of 16 bits");
+    let cells = "cells have 8, 16, 32 or 64, indices fewer";
+    check("cells 16 indices 2 w0", "cells 24 indices 2 w0", &format!("indices of 2 bits in cells of 24: {cells}"));
+    check("cells 16 indices 2 w0", "cells 16 indices 16 w0", &format!("indices of 16 bits in cells of 16: {cells}"));
     check("set x0", "set x7", "variable x7 does not exist");
 }
 

@@ -5,8 +5,8 @@ use super::{Entry, Lowering};
 use crate::allocate::Slot;
 use crate::error::CompileError;
 use crate::target::push;
-use residue_ir::Capacity;
 use residue_ir::program::{Operand, Statement, Word, WordDef};
+use residue_ir::{Capacity, Cells, WordOp};
 use residue_isa::opcode::evm;
 
 /// Which way an element goes.
@@ -22,7 +22,7 @@ impl Lowering<'_> {
     /// Where `statement` binds an address that statements behind it load from and in the end store to: puts the operands of
     /// the store below the address, so that it need not be copied and taken away.
     pub(super) fn prepare_store(&mut self, statement: &Statement, behind: &[Statement]) {
-        let Statement::Bind { result, .. } = statement else { return };
+        let (Statement::Bind { result, .. } | Statement::Index { result, .. }) = statement else { return };
         if !self.addresses.contains_key(result) {
             return;
         }
@@ -144,22 +144,94 @@ impl Lowering<'_> {
                 self.stack.push(Entry::Other);
             }
             _ => {
+                // One constant takes in what is added to the index, or what that is taken from.
+                let (index, first, is_taken) = match &self.function.words[index.0 as usize] {
+                    &WordDef::Op(op @ (WordOp::Add | WordOp::Sub), a, b) => {
+                        let constant = |word: Word| match &self.function.words[word.0 as usize] {
+                            WordDef::Constant(value) => u32::try_from(*value).ok(),
+                            _ => None,
+                        };
+                        let behind = |count: u32| first.checked_add(count.checked_mul(stride)?);
+                        match (op, constant(a).and_then(behind), constant(b).and_then(behind)) {
+                            (WordOp::Sub, Some(first), _) => (b, first, true),
+                            (WordOp::Add, _, Some(first)) => (a, first, false),
+                            _ => (index, first, false),
+                        }
+                    }
+                    _ => (index, first, false),
+                };
                 push(self.code, stride);
                 self.stack.push(Entry::Other);
                 self.word(index)?;
                 self.code.op(evm::MUL);
                 push(self.code, first);
-                self.code.op(evm::ADD);
+                self.code.op(if is_taken { evm::SUB } else { evm::ADD });
                 self.stack.pop();
             }
         }
         Ok(())
     }
 
+    /// Sets a variable to the addresses of the elements whose indices stand in the cells of `indices`: one multiplication and
+    /// one addition for all of them.
+    pub(super) fn set_addresses(
+        &mut self,
+        variable: usize,
+        array: usize,
+        indices: Word,
+        cells: Cells,
+    ) -> Result<(), CompileError> {
+        let (first, stride) = self.layout.arrays[array];
+        let end = cells.index_max().saturating_mul(stride.into()).saturating_add(first.into());
+        let limit_bytes = u64::MAX >> (64 - cells.bits);
+        if end > limit_bytes {
+            return Err(CompileError::Memory { bytes: end, limit_bytes });
+        }
+        self.word(indices)?;
+        push(self.code, stride);
+        self.code.op(evm::MUL);
+        self.code.push(big(cells.each(first.into())));
+        self.code.op(evm::ADD);
+        push(self.code, self.variable(variable));
+        self.code.op(evm::MSTORE);
+        self.stack.pop();
+        Ok(())
+    }
+
+    /// What stands in a cell of a variable, read as the end of a word of memory. [] → [cell]
+    pub(super) fn cell(&mut self, variable: usize, first_bit: u32, cells: Cells) {
+        let address = self.variable(variable);
+        let from = address.checked_sub(first_bit / 8);
+        push(self.code, from.unwrap_or(address));
+        self.code.op(evm::MLOAD);
+        if from.is_none() {
+            push(self.code, first_bit);
+            self.code.op(evm::SHR);
+        }
+        self.code.push(u64::MAX >> (64 - cells.bits));
+        self.code.op(evm::AND);
+    }
+
+    /// [address of an element] → [its index]
+    pub(super) fn index_of_address(&mut self, array: usize) {
+        let (first, stride) = self.layout.arrays[array];
+        push(self.code, first);
+        self.code.op(evm::SWAP1);
+        self.code.op(evm::SUB);
+        push(self.code, stride);
+        self.code.op(evm::SWAP1);
+        self.code.op(evm::DIV);
+    }
+
     /// Makes room for `count` records of the unbounded arrays; arrays of fixed size have theirs from the start.
     pub(super) fn reserve(&mut self, array: usize, count: Word) -> Result<(), CompileError> {
         if self.program.arrays[array].capacity == Capacity::Unbounded {
             let (first, record_bytes) = self.layout.records;
+            if let WordDef::Constant(count) = &self.function.words[count.0 as usize] {
+                self.code.push(big(*count) * record_bytes + first);
+                self.target.reserve(self.code);
+                return Ok(());
+            }
             self.word(count)?;
             push(self.code, record_bytes);
             self.code.op(evm::MUL);

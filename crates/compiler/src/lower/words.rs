@@ -57,6 +57,7 @@ pub(super) fn count_uses(function: &Function) -> HashMap<Word, usize> {
                 | Statement::Reduce { word: read, .. }
                 | Statement::Bind { word: read, .. }
                 | Statement::Set { word: read, .. }
+                | Statement::SetIndices { indices: read, .. }
                 | Statement::Require { condition: read }
                 | Statement::ReturnWord { word: read } => count_word(function, uses, *read),
                 Statement::Block(_)
@@ -65,6 +66,7 @@ pub(super) fn count_uses(function: &Function) -> HashMap<Word, usize> {
                 | Statement::IsOdd { .. }
                 | Statement::Equal { .. }
                 | Statement::Get { .. }
+                | Statement::Index { .. }
                 | Statement::Fill { .. }
                 | Statement::ReturnElements { .. }
                 | Statement::ReturnMontLe { .. } => {}
@@ -89,7 +91,7 @@ pub(super) fn indices_of_one_array(function: &Function) -> HashMap<Word, usize> 
                 Statement::Load { array, index, .. } | Statement::Store { array, index, .. } => {
                     *indices.entry(*index).or_default().entry(*array).or_insert(0) += 1;
                 }
-                Statement::Bind { result, .. } => {
+                Statement::Bind { result, .. } | Statement::Index { result, .. } => {
                     bound.insert(*result);
                 }
                 _ => {}

@@ -52,7 +52,7 @@ pub fn text<M: Machine>(machine: &M) {
         // No point of the curve has y = 0: it has an odd number of points.
         let y = machine.word_op(WordOp::Or, y_high, machine.calldata_word(behind(FP_BYTES + 32)));
         let identity = |machine: &M| {
-            machine.require(machine.not(any_nonzero(machine, offset, 1)));
+            machine.require(machine.not(any_nonzero(machine, offset, 0..1)));
             state
         };
         let add = |machine: &M| {

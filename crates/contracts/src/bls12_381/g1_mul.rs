@@ -29,7 +29,7 @@ pub fn text<M: Machine>(machine: &M) {
     let (zero, one) = (machine.zero(), machine.one());
     let identity = Projective { x: zero, y: one, z: zero };
     let point = machine.branch(
-        any_nonzero(machine, start, 2),
+        any_nonzero(machine, start, 0..2),
         |machine| {
             machine.require(g1::is_on_curve(machine, point));
             Projective { x: point.x, y: point.y, z: one }

@@ -30,7 +30,7 @@ pub fn text<M: Machine>(machine: &M) {
     let one = Fp2::new(machine.one(), machine.zero());
     let identity = Projective { x: zero, y: one, z: zero };
     let point = machine.branch(
-        any_nonzero(machine, start, 4),
+        any_nonzero(machine, start, 0..4),
         |machine| {
             machine.require(g2::is_on_curve(machine, point));
             Projective { x: point.x, y: point.y, z: one }

@@ -22,9 +22,9 @@ pub(crate) fn text<M: Machine, G: ProductGroup<M> + Encoded<M>>(machine: &M) {
     let many = few.with_window(Window::Byte);
     let is_few = machine.word_op(WordOp::Lt, count, machine.small(G::MANY));
     let total = machine.branch(
-        is_few,
-        |machine| sum::<M, G>(machine, &few, count),
+        machine.not(is_few),
         |machine| sum::<M, G>(machine, &many, count),
+        |machine| sum::<M, G>(machine, &few, count),
     );
     machine.return_elements(to_affine::<M, G>(machine, total), FP_BYTES);
 }
@@ -41,15 +41,14 @@ fn sum<M: Machine, G: ProductGroup<M> + Encoded<M>>(
         let point = parse_point::<M, G>(machine, offset);
         // y = 0 is on no point of the curve: it has an odd number of points.
         let elements = G::POINT_BYTES / FP_BYTES / 2;
-        let y_at = machine.word_op(WordOp::Add, offset, machine.small(u64::from(elements * FP_BYTES)));
         machine.branch(
-            any_nonzero(machine, y_at, elements),
+            any_nonzero(machine, offset, elements..2 * elements),
             |machine| {
                 let scalar_at = machine.word_op(WordOp::Add, offset, machine.small(u64::from(G::POINT_BYTES)));
                 conditions.and(sum.add(machine, machine.calldata_word(scalar_at), point))
             },
             |machine| {
-                machine.require(machine.not(any_nonzero(machine, offset, elements)));
+                machine.require(machine.not(any_nonzero(machine, offset, 0..elements)));
                 conditions
             },
         )

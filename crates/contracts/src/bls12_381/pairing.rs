@@ -114,12 +114,12 @@ fn gather<M: Machine>(
 /// cofactors are odd: so this is what sets points apart from the identity.
 fn is_finite<M: Machine>(machine: &M, offset: M::Word, elements: u32) -> M::Word {
     let y = machine.word_op(WordOp::Add, offset, machine.small(u64::from(elements / 2 * FP_BYTES)));
-    any_nonzero(machine, y, elements / 2)
+    any_nonzero(machine, y, 0..elements / 2)
 }
 
 /// Requires that x of the point at `offset`, whose y is 0, is 0 too.
 fn require_identity<M: Machine>(machine: &M, offset: M::Word, elements: u32) {
-    machine.require(machine.not(any_nonzero(machine, offset, elements / 2)));
+    machine.require(machine.not(any_nonzero(machine, offset, 0..elements / 2)));
 }
 
 fn program() -> Program {

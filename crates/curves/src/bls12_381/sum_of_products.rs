@@ -4,6 +4,7 @@
 //! written to the base z, s = Σ bⱼ·zʲ with four quarters of less than 64 bits, and each quarter in windows of w bits. As z²·P = −φ(P)
 //! on G1 and z·Q = −ψ(Q) on G2 (Scott 2021, 2021/1130), every part of s·P is a small multiple d of a point that the check
 //! passes, or of an image of it: it is added to bucket d (Yao 1976; Brickell, Gordon, McCurley and Wilson 1992, algorithm 1).
+//! The chain follows z = 2¹⁶ + 2⁴⁸ + 7·(2⁶¹ − 2⁵⁷); no two multiples of a point that it adds are equal or opposite.
 //! There is one set of buckets B for all points and windows; at the end Σ d·B_d is taken by running sums (Pippenger 1976).
 //! Digits are signed without any carry at run time: see [`Window`] and `quarters`.
 //!
@@ -18,7 +19,7 @@ use super::{g1, g2};
 use crate::conditions::Conditions;
 use crate::fp2::Fp2;
 use crate::group::{Addend, Affine, Coordinate, Jacobian};
-use residue_ir::{Array, Capacity, Machine, Variable, WordOp};
+use residue_ir::{Array, Capacity, Cells, Machine, Variable, WordOp};
 use residue_modular::{Number, fields::Bls12_381Fp};
 use ruint::aliases::U256;
 use std::ops::Range;
@@ -26,6 +27,12 @@ use std::sync::LazyLock;
 
 /// Bits of a quarter of a scalar: z and all below it fit.
 const QUARTER_BITS: u32 = 64;
+
+/// Bits of a quarter that one call of [`SumOfProducts::half`] takes care of.
+const HALF_BITS: u32 = 32;
+
+// What `chain` and `half` have z for.
+const _: () = assert!(X_ABS == (1 << 16) + (1 << 48) + 7 * ((1 << 61) - (1 << 57)));
 
 /// How many bits w of a scalar one addition takes care of. Digits are signed, from −2ʷ⁻¹ to 2ʷ⁻¹ − 1; digit d has the bucket
 /// d + 2ʷ⁻¹.
@@ -57,15 +64,25 @@ impl Window {
     }
 }
 
-/// Names of the functions of a group.
+/// Names of the functions of a group; those of two, by window.
 #[derive(Debug, Clone, Copy)]
 pub struct Names {
-    /// From a multiple of a window's position to the next, by window.
+    /// The first bits of a half.
     pub step: [&'static str; 2],
-    /// The additions to buckets, by window.
-    pub scatter: [&'static str; 2],
+    /// Half of a quarter.
+    pub half: [&'static str; 2],
+    /// A quarter and its image.
+    pub chain: [&'static str; 2],
+    /// The additions to buckets.
+    pub scatter: &'static str,
+    /// Three doublings.
+    pub double_3: &'static str,
     /// A sum.
     pub add: &'static str,
+    /// A sum with an affine point.
+    pub add_affine: &'static str,
+    /// A turn of the running sums.
+    pub turn: &'static str,
 }
 
 /// What sums of products need to know of a group.
@@ -76,10 +93,11 @@ pub trait ProductGroup<M: Machine>: Group<M> {
     /// The check ends with z^CHAINS·P, after CHAINS chains of 64 doublings.
     const CHAINS: u32;
 
-    /// Doublings written out in one piece; 16 is a multiple of it.
-    const STEP_BITS: u32;
+    /// Bits of the cells that indices of buckets are taken from: addresses of buckets have room in them.
+    const CELL_BITS: u32;
 
-    /// Whether additions are functions: else they are written out, which takes less gas and more code.
+    /// Whether additions and short rows of doublings are functions: else they are written out, which takes less gas and more
+    /// code.
     const CALLS: bool;
 
     /// From so many products on, windows of eight bits take less gas than those of four on `eip6690-2024`.
@@ -109,11 +127,19 @@ impl<M: Machine> ProductGroup<M> for G1 {
     type Constant = Bls12_381Fp;
 
     const CHAINS: u32 = 2;
-    const STEP_BITS: u32 = 16;
+    const CELL_BITS: u32 = 16;
     const CALLS: bool = false;
-    const MANY: u64 = 11;
-    const NAMES: Names =
-        Names { step: ["g1_step_4", "g1_step_8"], scatter: ["g1_scatter_4", "g1_scatter_8"], add: "g1_add" };
+    const MANY: u64 = 12;
+    const NAMES: Names = Names {
+        step: ["g1_step_4", "g1_step_8"],
+        half: ["g1_half_4", "g1_half_8"],
+        chain: ["g1_chain_4", "g1_chain_8"],
+        scatter: "g1_scatter",
+        double_3: "g1_double_3",
+        add: "g1_add",
+        add_affine: "g1_add_affine",
+        turn: "g1_turn",
+    };
 
     fn offsets() -> &'static Offsets<Bls12_381Fp> {
         &G1_OFFSETS
@@ -138,11 +164,19 @@ impl<M: Machine> ProductGroup<M> for G2 {
     type Constant = Fp2<Bls12_381Fp>;
 
     const CHAINS: u32 = 1;
-    const STEP_BITS: u32 = 8;
+    const CELL_BITS: u32 = 64;
     const CALLS: bool = true;
     const MANY: u64 = 14;
-    const NAMES: Names =
-        Names { step: ["g2_step_4", "g2_step_8"], scatter: ["g2_scatter_4", "g2_scatter_8"], add: "g2_add" };
+    const NAMES: Names = Names {
+        step: ["g2_step_4", "g2_step_8"],
+        half: ["g2_half_4", "g2_half_8"],
+        chain: ["g2_chain_4", "g2_chain_8"],
+        scatter: "g2_scatter",
+        double_3: "g2_double_3",
+        add: "g2_add",
+        add_affine: "g2_add_affine",
+        turn: "g2_turn",
+    };
 
     fn offsets() -> &'static Offsets<Fp2<Bls12_381Fp>> {
         &G2_OFFSETS
@@ -209,17 +243,20 @@ pub struct SumOfProducts<M: Machine, G: ProductGroup<M>> {
     window: Window,
     /// Element d: the sum of what scalars have d times.
     buckets: Array<Jacobian<G::Coordinate>>,
-    /// The four quarters of a scalar, b₀ the lowest; shifted right as windows are done.
-    digits: Variable,
+    /// The digits of a scalar, shifted right as windows are done. With cells of 16 bits: in variable t the windows t, t + n,
+    /// t + 2n … of the n that have room in a cell, one in each cell. With cells of 64 bits: in variable 0 the four quarters,
+    /// b₀ the lowest, and in variable 1 one window of each.
+    digits: [Variable; 4],
 }
 
 impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
-    /// The variable and the array of sums; one program may have several sums, one after the other.
+    /// The variables and the array of sums; one program may have several sums, one after the other.
     pub fn new(machine: &M, window: Window) -> Self {
         Self {
             window,
             buckets: machine.array("buckets", Capacity::Unbounded),
-            digits: machine.variable("digits", machine.small(0)),
+            digits: ["digits_0", "digits_1", "digits_2", "digits_3"]
+                .map(|name| machine.variable(name, machine.small(0))),
         }
     }
 
@@ -245,79 +282,163 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
 
     /// Adds s·P, for P other than the identity; what it returns must hold, or all is wrong.
     pub fn add(&self, machine: &M, scalar: M::Word, point: Affine<G::Coordinate>) -> Conditions<M::Fe> {
-        machine.set(self.digits, quarters(machine, self.window, scalar));
+        self.begin(machine, quarters(machine, self.window, scalar));
         let mut multiple = point.to_jacobian(constant_point::<M, G>(machine, G::offsets().one).z);
-        for _ in 0..G::CHAINS {
-            multiple = self.chain(machine, multiple);
+        for chain in 0..G::CHAINS {
+            if chain > 0 {
+                self.advance(machine, if self.is_written_out() { QUARTER_BITS } else { HALF_BITS });
+            }
+            multiple = if G::CHAINS > 1 {
+                machine.function(G::NAMES.chain[self.window as usize], multiple, |machine, p| self.chain(machine, p))
+            } else {
+                self.chain(machine, multiple)
+            };
         }
         G::membership(machine, point, multiple)
     }
 
-    /// P ↦ z·P, with the additions to buckets on the way.
-    fn chain(&self, machine: &M, start: Jacobian<G::Coordinate>) -> Jacobian<G::Coordinate> {
-        let (mut doubled, mut sum) = (start, None); // 2ⁱ·P, and the sum of those in which z has bit i
-        let mut pass = |machine: &M, bit: u32, doubled: Jacobian<G::Coordinate>| {
-            if X_ABS >> bit & 1 == 1 {
-                sum = Some(sum.map_or(doubled, |sum| add::<M, G>(machine, sum, doubled)));
-            }
-        };
-        let is_plain = |bit: u32| X_ABS >> bit >> 1 & ((1 << (G::STEP_BITS - 1)) - 1) == 0;
-        let mut bit = 0;
-        while is_plain(bit) && bit + G::STEP_BITS < QUARTER_BITS {
-            pass(machine, bit, doubled);
-            doubled = machine.function(G::NAMES.step[self.window as usize], doubled, |machine, point| {
-                self.stretch(machine, 0..G::STEP_BITS, point, |_, _, _| ())
-            });
-            bit += G::STEP_BITS;
-        }
-        self.stretch(machine, bit..QUARTER_BITS, doubled, pass);
-        sum.expect("z is not 0")
+    /// The variables that hold a scalar's digits between halves.
+    fn held(&self) -> &[Variable] {
+        let count = if G::CALLS { 1 } else { G::CELL_BITS / self.window.bits() };
+        &self.digits[..count as usize] // u32 to usize widens
     }
 
-    /// A doubling for each of `bits` but the last of a quarter, with the additions to buckets; `pass` sees each bit's point.
+    fn cells(&self) -> Cells {
+        Cells { bits: G::CELL_BITS, index_bits: self.window.bits() }
+    }
+
+    /// Makes the variables hold the four quarters.
+    fn begin(&self, machine: &M, quarters: M::Word) {
+        if G::CALLS {
+            return machine.set(self.digits[0], quarters);
+        }
+        let quarters = machine.bind(quarters);
+        for (&variable, bit) in self.held().iter().zip((0..).step_by(self.window.bits() as usize)) {
+            machine.set_indices(variable, self.buckets, self.indices(machine, quarters, bit), self.cells());
+        }
+    }
+
+    /// The windows of `quarters` that begin at `bit` of each cell.
+    fn indices(&self, machine: &M, quarters: M::Word, bit: u32) -> M::Word {
+        let shifted = match bit {
+            0 => quarters,
+            _ => machine.word_op(WordOp::Shr, quarters, machine.small(u64::from(bit))),
+        };
+        machine.word_op(WordOp::And, machine.word(self.cells().each(self.cells().index_max())), shifted)
+    }
+
+    /// Makes the digits that stand `bits` higher stand where those behind us were.
+    fn advance(&self, machine: &M, bits: u32) {
+        if G::CALLS {
+            return; // each window has done so
+        }
+        for &variable in self.held() {
+            let shifted = machine.word_op(WordOp::Shr, machine.get(variable), machine.small(u64::from(bits)));
+            machine.set(variable, shifted);
+        }
+    }
+
+    /// Whether the halves of a quarter are written out, for less gas and more code: where there are many points.
+    fn is_written_out(&self) -> bool {
+        !G::CALLS && self.window == Window::Byte
+    }
+
+    /// P ↦ z·P, with the additions to buckets on the way: z = 2¹⁶ + 2⁴⁸ + 7·(2⁶¹ − 2⁵⁷).
+    fn chain(&self, machine: &M, start: Jacobian<G::Coordinate>) -> Jacobian<G::Coordinate> {
+        let half = |first_bit, point| {
+            if self.is_written_out() {
+                return self.half(machine, first_bit, point);
+            }
+            if first_bit > 0 {
+                self.advance(machine, HALF_BITS);
+            }
+            let half = |machine: &M, point| self.half(machine, 0, point).0;
+            let points @ [p16, ..] = machine.function(G::NAMES.half[self.window as usize], point, half);
+            (points, p16.addend())
+        };
+        let ([p16, _, p29], addend16) = half(0, start);
+        let ([p48, p57, p61], addend48) = half(HALF_BITS, double_3::<M, G>(machine, p29));
+        let fifteen = add::<M, G>(machine, p61, p57.negated());
+        let seven_times = add::<M, G>(machine, double_3::<M, G>(machine, fifteen), fifteen.negated());
+        if G::CALLS {
+            add::<M, G>(machine, add::<M, G>(machine, seven_times, p48), p16)
+        } else {
+            seven_times + addend48 + addend16
+        }
+    }
+
+    /// P ↦ 2¹⁶·P, 2²⁵·P and 2²⁹·P, with the additions to buckets for the half whose digits begin at `first_bit`; and the first
+    /// of them once more, as those additions have it.
+    fn half(
+        &self,
+        machine: &M,
+        first_bit: u32,
+        start: Jacobian<G::Coordinate>,
+    ) -> ([Jacobian<G::Coordinate>; 3], Addend<G::Coordinate>) {
+        let (mut point, mut from) = (start, first_bit);
+        let (mut p16, mut p25) = (start, start);
+        let mut addend16 = start.addend();
+        if G::CALLS {
+            let step = |machine: &M, point| self.stretch(machine, 0..8, point, |_, _, _| ());
+            for bits in [8, 16, 24] {
+                point = machine.function(G::NAMES.step[self.window as usize], point, step);
+                if bits == 16 {
+                    p16 = point;
+                }
+            }
+            from += 24;
+        }
+        let end = self.stretch(machine, from..first_bit + 29, point, |bit, point, addend| match bit - first_bit {
+            16 => (p16, addend16) = (point, addend),
+            25 => p25 = point,
+            _ => (),
+        });
+        ([p16, p25, end], addend16)
+    }
+
+    /// A doubling for each of `bits`, with the additions to buckets; `pass` sees each bit's point.
     fn stretch(
         &self,
         machine: &M,
         bits: Range<u32>,
         mut point: Jacobian<G::Coordinate>,
-        mut pass: impl FnMut(&M, u32, Jacobian<G::Coordinate>),
+        mut pass: impl FnMut(u32, Jacobian<G::Coordinate>, Addend<G::Coordinate>),
     ) -> Jacobian<G::Coordinate> {
-        let digits = (!G::CALLS).then(|| machine.bind(machine.get(self.digits)));
-        let length = machine.small(u64::from(bits.end - bits.start));
-        for bit in bits.clone() {
-            pass(machine, bit, point);
+        for bit in bits {
+            let addend = point.addend(); // goes again where nobody reads it
+            pass(bit, point, addend);
             if bit.is_multiple_of(self.window.bits()) {
-                match digits {
-                    Some(digits) => self.scatter(machine, digits, bit - bits.start, point),
-                    None => self.scatter_once(machine, point),
-                }
+                self.scatter_at(machine, bit, point, addend);
             }
-            if bit + 1 < QUARTER_BITS {
-                point = double(machine, point);
-            }
-        }
-        if let Some(digits) = digits {
-            machine.set(self.digits, machine.word_op(WordOp::Shr, digits, length));
+            point = double(machine, point);
         }
         point
     }
 
-    /// The additions to buckets for one window, and the digits of the next, as a function.
-    fn scatter_once(&self, machine: &M, point: Jacobian<G::Coordinate>) {
-        machine.function(G::NAMES.scatter[self.window as usize], point, |machine, point| {
-            let digits = machine.bind(machine.get(self.digits));
-            self.scatter(machine, digits, 0, point);
+    /// The additions to buckets for the window that begins at `bit` of the digits.
+    fn scatter_at(&self, machine: &M, bit: u32, point: Jacobian<G::Coordinate>, addend: Addend<G::Coordinate>) {
+        if G::CALLS {
+            let [quarters, window, ..] = self.digits;
+            let digits = machine.bind(machine.get(quarters));
+            machine.set_indices(window, self.buckets, self.indices(machine, digits, 0), self.cells());
             let bits = machine.small(u64::from(self.window.bits()));
-            machine.set(self.digits, machine.word_op(WordOp::Shr, digits, bits));
-        });
+            machine.set(quarters, machine.word_op(WordOp::Shr, digits, bits));
+            machine
+                .function(G::NAMES.scatter, point, |machine, point| self.scatter(machine, window, 0, point.addend()));
+        } else {
+            let cell = bit / G::CELL_BITS;
+            let variable = self.digits[(bit % G::CELL_BITS / self.window.bits()) as usize]; // u32 to usize widens
+            self.scatter(machine, variable, cell * G::CELL_BITS, addend);
+        }
     }
 
-    /// Adds `point` and its images to the buckets that `digits` name from `first_bit` on.
-    fn scatter(&self, machine: &M, digits: M::Word, first_bit: u32, point: Jacobian<G::Coordinate>) {
-        for (image, start) in G::images(machine, point.addend()).into_iter().zip((first_bit..).step_by(
+    /// Adds `point` and its images to the buckets that `digits` name, the first of them in the cell at `first_bit`.
+    fn scatter(&self, machine: &M, digits: Variable, first_bit: u32, point: Addend<G::Coordinate>) {
+        let cells = Cells { bits: G::CELL_BITS, index_bits: Window::Byte.bits() }; // one text for both windows
+        for (image, bit) in G::images(machine, point).into_iter().zip((first_bit..).step_by(
             (QUARTER_BITS * G::CHAINS) as usize, // u32 to usize widens
         )) {
-            let digit = machine.bind(self.window.digit(machine, digits, start));
+            let digit = machine.index(digits, self.buckets, bit, cells);
             let bucket = machine.load(self.buckets, digit);
             machine.store(self.buckets, digit, bucket + image);
         }
@@ -327,43 +448,22 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
     pub fn finish(&self, machine: &M) -> Jacobian<G::Coordinate> {
         let offsets = G::offsets();
         let half = u64::from(self.window.half());
-        let running = constant_point::<M, G>(machine, offsets.three);
-        let total = constant_point::<M, G>(machine, offsets.one);
-        let subtract = |machine: &M, running, bucket: M::Word| {
-            add::<M, G>(machine, running, machine.load(self.buckets, bucket).negated())
+        let lowest = machine.load(self.buckets, machine.small(0)); // the digit −2ʷ⁻¹ has no opposite
+        let running = add_constant::<M, G>(machine, lowest.negated(), offsets.three);
+        let start = (running, add_constant::<M, G>(machine, running, offsets.one));
+        let turn = |machine: &M, turn: M::Word, (running, total)| {
+            let bucket = machine.load(self.buckets, machine.word_op(WordOp::Sub, machine.small(2 * half - 1), turn));
+            let opposite = machine.word_op(WordOp::Add, turn, machine.small(1));
+            let opposite = machine.load(self.buckets, opposite);
+            let state = (running, total, bucket, opposite);
+            if G::CALLS { machine.function(G::NAMES.turn, state, |_, state| turn_of(state)) } else { turn_of(state) }
         };
-        let running = subtract(machine, running, machine.small(0)); // the digit −2ʷ⁻¹ has no opposite
-        let total = add::<M, G>(machine, total, running);
-        let (_, total) =
-            machine.repeat(machine.small(half - 1), (running, total), |machine, turn, (running, total)| {
-                let last = machine.small(2 * half - 1);
-                let bucket = machine.load(self.buckets, machine.word_op(WordOp::Sub, last, turn));
-                let running = add::<M, G>(machine, running, bucket);
-                let opposite = machine.word_op(WordOp::Add, turn, machine.small(1));
-                let running = subtract(machine, running, opposite);
-                (running, add::<M, G>(machine, total, running))
-            });
-        let correction = constant_point::<M, G>(machine, offsets.correction[self.window as usize]);
-        total.add_mixed(Affine::new(correction.x, correction.y))
-    }
-}
-
-impl Window {
-    /// The digit of `digits` that begins at bit `start`.
-    fn digit<M: Machine>(self, machine: &M, digits: M::Word, start: u32) -> M::Word {
-        match self {
-            Window::Byte => {
-                assert!(start.is_multiple_of(8), "windows begin with bytes");
-                machine.word_op(WordOp::Byte, digits, machine.small(u64::from(31 - start / 8)))
-            }
-            Window::Nibble => {
-                let shifted = match start {
-                    0 => digits,
-                    _ => machine.word_op(WordOp::Shr, digits, machine.small(u64::from(start))),
-                };
-                machine.word_op(WordOp::And, shifted, machine.small(15))
-            }
-        }
+        let (_, total) = match self.window {
+            // Written out, addresses are constants.
+            Window::Nibble => (0..half - 1).fold(start, |state, index| turn(machine, machine.small(index), state)),
+            Window::Byte => machine.repeat(machine.small(half - 1), start, turn),
+        };
+        add_constant::<M, G>(machine, total, offsets.correction[self.window as usize])
     }
 }
 
@@ -383,16 +483,50 @@ fn quarters<M: Machine>(machine: &M, window: Window, scalar: M::Word) -> M::Word
     let mut rest = machine.bind(machine.word_op(WordOp::Mod, machine.word_op(WordOp::Add, reduced, c), r));
     let mut digits = machine.word_op(WordOp::Add, machine.word_op(WordOp::Mod, rest, z), machine.word(added));
     for quarter in 1..4 {
-        rest = machine.bind(machine.word_op(WordOp::Div, rest, z));
-        let digit = if quarter < 3 { machine.word_op(WordOp::Mod, rest, z) } else { rest };
+        rest = machine.word_op(WordOp::Div, rest, z);
+        let digit = if quarter < 3 {
+            rest = machine.bind(rest);
+            machine.word_op(WordOp::Mod, rest, z)
+        } else {
+            rest
+        };
         let shifted = machine.word_op(WordOp::Shl, digit, machine.small(u64::from(quarter * QUARTER_BITS)));
-        digits = machine.bind(machine.word_op(WordOp::Add, shifted, digits));
+        digits = machine.word_op(WordOp::Add, shifted, digits);
     }
     digits
 }
 
 fn double<M: Machine, C: Coordinate<Base = M::Fe>>(machine: &M, point: Jacobian<C>) -> Jacobian<C> {
     point.double(machine.constant(&constants().three_halves))
+}
+
+/// (P, Q) ↦ P + Q for a constant Q.
+fn add_constant<M: Machine, G: ProductGroup<M>>(
+    machine: &M,
+    point: Jacobian<G::Coordinate>,
+    constant: Affine<G::Constant>,
+) -> Jacobian<G::Coordinate> {
+    let Jacobian { x, y, .. } = constant_point::<M, G>(machine, constant);
+    let constant = Affine::new(x, y);
+    if G::CALLS {
+        machine.function(G::NAMES.add_affine, (point, constant), |_, (point, constant)| point.add_mixed(constant))
+    } else {
+        point.add_mixed(constant)
+    }
+}
+
+/// P ↦ 8·P.
+fn double_3<M: Machine, G: ProductGroup<M>>(machine: &M, point: Jacobian<G::Coordinate>) -> Jacobian<G::Coordinate> {
+    let thrice = |machine: &M, point| (0..3).fold(point, |point, _| double(machine, point));
+    if G::CALLS { machine.function(G::NAMES.double_3, point, thrice) } else { thrice(machine, point) }
+}
+
+/// (R, A, B, C) ↦ (R + B − C, A + R + B − C).
+fn turn_of<C: Coordinate>(
+    (running, total, bucket, opposite): (Jacobian<C>, Jacobian<C>, Jacobian<C>, Jacobian<C>),
+) -> (Jacobian<C>, Jacobian<C>) {
+    let running = running + bucket.addend() + opposite.addend().negated();
+    (running, total + running.addend())
 }
 
 fn add<M: Machine, G: ProductGroup<M>>(

@@ -2,7 +2,7 @@
 
 use super::{OPS, WORD_OPS};
 use crate::hash::Piece;
-use crate::machine::Capacity;
+use crate::machine::{Capacity, Cells};
 use crate::origin::Origins;
 use crate::program::{
     ArrayDecl, Block, Branch, ConstantId, Function, FunctionId, Op, Operand, Program, Region, Repeat, Statement, Value,
@@ -324,6 +324,13 @@ impl<'a> Parser<'a> {
         self.decimal("a number of bytes")
     }
 
+    fn cells(&mut self) -> Parsed<Cells> {
+        self.expect("cells")?;
+        let bits = self.decimal("the bits of a cell")?;
+        self.expect("indices")?;
+        Ok(Cells { bits, index_bits: self.decimal("the bits of an index")? })
+    }
+
     fn statement(&mut self) -> Parsed<Statement> {
         let at = self.next;
         let word = self.take("a statement", Some)?;
@@ -342,6 +349,16 @@ impl<'a> Parser<'a> {
                 let array = self.array()?;
                 self.expect("count")?;
                 Statement::Fill { array, count: self.decimal("a number of elements")?, values: self.operands()? }
+            }
+            "set_indices" => {
+                let (variable, array, cells) = (self.variable()?, self.array()?, self.cells()?);
+                Statement::SetIndices { variable, array, indices: self.word()?, cells }
+            }
+            "index" => {
+                let (variable, array, cells) = (self.variable()?, self.array()?, self.cells()?);
+                self.expect("from")?;
+                let first_bit = self.decimal("the first bit of a cell")?;
+                Statement::Index { result: self.word_result()?, variable, array, first_bit, cells }
             }
             "parse" => {
                 let (offset, size_bytes) = (self.word()?, self.size_bytes()?);

@@ -2,7 +2,7 @@
 
 use super::{OPS, WORD_OPS, name_of};
 use crate::hash::Piece;
-use crate::machine::Capacity;
+use crate::machine::{Capacity, Cells};
 use crate::program::{Function, Operand, Program, Region, Statement, Value, Word, WordDef};
 use std::fmt::Write;
 
@@ -143,6 +143,12 @@ impl Printer {
             }
             Statement::Store { array, index, values } => format!("store a{array} w{} {}", index.0, operands(values)),
             Statement::Fill { array, count, values } => format!("fill a{array} count {count} {}", operands(values)),
+            Statement::SetIndices { variable, array, indices, cells } => {
+                format!("set_indices x{variable} a{array} {} w{}", cells_text(*cells), indices.0)
+            }
+            Statement::Index { result, variable, array, first_bit, cells } => {
+                format!("index x{variable} a{array} {} from {first_bit} -> w{}", cells_text(*cells), result.0)
+            }
             Statement::Parse { result, offset, size_bytes } => {
                 format!("parse w{} bytes {size_bytes} -> v{}", offset.0, result.0)
             }
@@ -167,4 +173,8 @@ impl Printer {
         };
         self.line(&line);
     }
+}
+
+fn cells_text(cells: Cells) -> String {
+    format!("cells {} indices {}", cells.bits, cells.index_bits)
 }

@@ -206,7 +206,14 @@ impl<'a> Emitter<'a> {
                 }
                 self.keep(*result);
             }
-            Statement::Set { variable, word } => {
+            Statement::Index { result, variable, first_bit, cells, .. } => {
+                let address = self.variable(*variable);
+                let [number, shift] = [first_bit / 64, first_bit % 64];
+                self.code.i32_const(address).i64_load(limb(number as usize)).i64_const(shift.into()).i64_shr_u();
+                self.code.i64_const((u64::MAX >> (64 - cells.bits)).cast_signed()).i64_and();
+                self.keep_limb(*result);
+            }
+            Statement::Set { variable, word } | Statement::SetIndices { variable, indices: word, .. } => {
                 let address = self.variable(*variable);
                 self.store_word(*word, |code, first, index| {
                     code.i32_const(address).local_get(first).i64_store(limb(index));
