@@ -30,6 +30,7 @@ pub struct Multiplicand<F> {
     sum: F,
 }
 
+bundle!(Multiplicand { c0: F, difference: F, sum: F });
 linear!(Multiplicand { c0, difference, sum });
 
 impl<F: Fe> Fp2<F> {

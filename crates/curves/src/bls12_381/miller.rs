@@ -82,7 +82,7 @@ const PAIRS_IN_SLOTS: usize = 8;
 
 /// The first of them have a doubling step each, written out, which takes a thousand bytes; the others call one, which costs
 /// forty gas.
-const PAIRS_WRITTEN_OUT: usize = 4;
+const PAIRS_WRITTEN_OUT: usize = 5;
 
 /// The product of f_{x,Q}(P) over the first `count` of `pairs`, up to factors that the final exponentiation removes. At
 /// least one pair.
@@ -97,8 +97,7 @@ pub fn miller_loop<M: Machine>(machine: &M, pairs: &Pairs<M::Fe>, count: M::Word
         room,
     );
     machine.repeat(loops, (), |machine, number, ()| {
-        let paths = Paths::new(machine, pairs, number, count);
-        let f = shared_loop(machine, &paths);
+        let f = shared_loop(machine, &PairsInSlots::new(machine, pairs, number, count));
         let f = machine.branch(number, |machine| multiply(machine, machine.load(product, first), f), |_| f);
         machine.store(product, first, f);
     });
@@ -106,39 +105,39 @@ pub fn miller_loop<M: Machine>(machine: &M, pairs: &Pairs<M::Fe>, count: M::Word
     // up to norms; both vanish.
 }
 
-/// The loop for the pairs of `paths` with one accumulator.
-fn shared_loop<M: Machine>(machine: &M, paths: &Paths<'_, M>) -> Fp12<M::Fe> {
+/// The loop for `those` pairs with one accumulator.
+fn shared_loop<M: Machine>(machine: &M, those: &PairsInSlots<'_, M>) -> Fp12<M::Fe> {
     let runs = runs_of_doublings(X_ABS);
     let (&first, later) = runs.split_first().expect("x is more than a power of two");
     assert!(first == 1 && later.len() <= 8, "x begins with two set bits and has few");
     let lengths = machine.small(later.iter().rev().fold(0, |word, &run| word << 8 | u64::from(run)));
-    let start = first_doubling(machine, paths);
+    let start = first_doubling(machine, those);
     let (f, in_slots) = machine.repeat(machine.small(later.len() as u64), start, |machine, run, state| {
         let state =
-            paths.each(machine, state, |machine, pair, f, running| add(machine, f, running, paths.q(machine, pair)));
+            those.each(machine, state, |machine, pair, f, running| add(machine, f, running, those.q(machine, pair)));
         let position = machine.word_op(WordOp::Mul, run, machine.small(8));
         let length = machine.word_op(WordOp::Shr, lengths, position);
         let length = machine.word_op(WordOp::And, length, machine.small(0xff));
         machine.repeat(length, state, |machine, _, (f, in_slots)| {
-            paths.each(machine, (f.square(), in_slots), |machine, pair, f, running| {
+            those.each(machine, (f.square(), in_slots), |machine, pair, f, running| {
                 if pair < PAIRS_WRITTEN_OUT { double(f, running) } else { double_as_function(machine, f, running) }
             })
         })
     });
-    paths.store(machine, in_slots);
+    those.store(machine, in_slots);
     f
 }
 
 /// The first step, from f = 1: nothing to square, and the first line is f.
-fn first_doubling<M: Machine>(machine: &M, paths: &Paths<'_, M>) -> State<M::Fe> {
-    let mut in_slots = paths.load(machine);
+fn first_doubling<M: Machine>(machine: &M, those: &PairsInSlots<'_, M>) -> State<M::Fe> {
+    let mut in_slots = those.load(machine);
     let (t, line) = doubling_step(in_slots[0].t, in_slots[0].p);
     in_slots[0].t = t;
     let f = line.to_fp12(Fp2::new(machine.zero(), machine.zero()));
-    let others = |machine: &M| {
-        paths.each_from(machine, 1, (f, in_slots), |machine, _, f, running| double_as_function(machine, f, running))
-    };
-    machine.branch(paths.goes_on_behind(machine, 0), others, |_| (f, in_slots))
+    let others = machine.word_op(WordOp::Sub, those.count, machine.small(1));
+    machine.countdown(others, PAIRS_IN_SLOTS - 1, (f, in_slots), |machine, turn, state| {
+        step_of_pair(machine, turn + 1, state, |machine, _, f, running| double_as_function(machine, f, running))
+    })
 }
 
 /// Lengths of the runs of doublings with an addition behind each but the last, from the top of k.
@@ -184,34 +183,36 @@ fn add<M: Machine>(
 /// The state of the loop: f, and the pairs in slots.
 type State<F> = (Fp12<F>, [Running<F>; PAIRS_IN_SLOTS]);
 
-/// The ways through a step of a loop for up to [`PAIRS_IN_SLOTS`] pairs: as many of them as there are.
-struct Paths<'a, M: Machine> {
+/// `step` with the pair of that number: its number, f, its state.
+fn step_of_pair<M, S>(machine: &M, pair: usize, (f, mut in_slots): State<M::Fe>, step: S) -> State<M::Fe>
+where
+    M: Machine,
+    S: Fn(&M, usize, Fp12<M::Fe>, Running<M::Fe>) -> (Fp12<M::Fe>, Running<M::Fe>),
+{
+    let (f, running) = step(machine, pair, f, in_slots[pair]);
+    in_slots[pair] = running;
+    (f, in_slots)
+}
+
+/// The pairs of a loop, up to [`PAIRS_IN_SLOTS`].
+struct PairsInSlots<'a, M: Machine> {
     pairs: &'a Pairs<M::Fe>,
     /// Index of the first.
     first: M::Word,
-    /// How many there are from it on, here and in later loops.
-    left: M::Word,
-    /// For each pair written out, whether it is the last one.
-    is_last: [M::Word; PAIRS_WRITTEN_OUT],
+    /// How many there are.
+    count: M::Word,
 }
 
-impl<'a, M: Machine> Paths<'a, M> {
-    /// Those of loop `number`.
+impl<'a, M: Machine> PairsInSlots<'a, M> {
+    /// Those of loop `number`, of `count` in all.
     fn new(machine: &M, pairs: &'a Pairs<M::Fe>, number: M::Word, count: M::Word) -> Self {
-        let first = machine.bind(machine.word_op(WordOp::Mul, number, machine.small(PAIRS_IN_SLOTS as u64)));
+        let room = machine.small(PAIRS_IN_SLOTS as u64);
+        let first = machine.bind(machine.word_op(WordOp::Mul, number, room));
         let left = machine.bind(machine.word_op(WordOp::Sub, count, first));
-        let is_last = std::array::from_fn(|pair| machine.bind(Self::fewer(machine, left, pair + 2)));
-        Self { pairs, first, left, is_last }
-    }
-
-    fn fewer(machine: &M, left: M::Word, than: usize) -> M::Word {
-        machine.word_op(WordOp::Lt, left, machine.small(than as u64)) // usize to u64 widens
-    }
-
-    /// Whether there are pairs behind this one.
-    fn goes_on_behind(&self, machine: &M, pair: usize) -> M::Word {
-        let known = self.is_last.get(pair).copied();
-        machine.not(known.unwrap_or_else(|| Self::fewer(machine, self.left, pair + 2)))
+        // left, or room where that is less: left ⊕ (left ⊕ room) or left ⊕ 0.
+        let difference = machine.word_op(WordOp::Xor, left, room);
+        let change = machine.word_op(WordOp::Mul, machine.word_op(WordOp::Lt, room, left), difference);
+        Self { pairs, first, count: machine.bind(machine.word_op(WordOp::Xor, left, change)) }
     }
 
     fn index(&self, machine: &M, pair: usize) -> M::Word {
@@ -222,49 +223,31 @@ impl<'a, M: Machine> Paths<'a, M> {
         machine.load(self.pairs.q, self.index(machine, pair))
     }
 
-    /// `step` with each pair in turn: its number, f, its state.
+    /// `step` with each pair, the last one first.
     fn each<S>(&self, machine: &M, state: State<M::Fe>, step: S) -> State<M::Fe>
     where
-        S: Fn(&M, usize, Fp12<M::Fe>, Running<M::Fe>) -> (Fp12<M::Fe>, Running<M::Fe>) + Copy,
+        S: Fn(&M, usize, Fp12<M::Fe>, Running<M::Fe>) -> (Fp12<M::Fe>, Running<M::Fe>),
     {
-        self.each_from(machine, 0, state, step)
-    }
-
-    fn each_from<S>(&self, machine: &M, pair: usize, (f, mut in_slots): State<M::Fe>, step: S) -> State<M::Fe>
-    where
-        S: Fn(&M, usize, Fp12<M::Fe>, Running<M::Fe>) -> (Fp12<M::Fe>, Running<M::Fe>) + Copy,
-    {
-        let (f, running) = step(machine, pair, f, in_slots[pair]);
-        in_slots[pair] = running;
-        if pair + 1 == PAIRS_IN_SLOTS {
-            return (f, in_slots);
-        }
-        let further = |machine: &M| self.each_from(machine, pair + 1, (f, in_slots), step);
-        machine.branch(self.goes_on_behind(machine, pair), further, |_| (f, in_slots))
+        machine.countdown(self.count, PAIRS_IN_SLOTS, state, |machine, pair, state| {
+            step_of_pair(machine, pair, state, &step)
+        })
     }
 
     /// Brings the states into slots.
     fn load(&self, machine: &M) -> [Running<M::Fe>; PAIRS_IN_SLOTS] {
         let zero = machine.zero();
-        let none = || Running::from_list(vec![zero; <Running<M::Fe> as Bundle<M::Fe>>::LEN]);
-        std::array::from_fn(|pair| {
-            let load = |machine: &M| machine.load(self.pairs.running, self.index(machine, pair));
-            match pair.checked_sub(1) {
-                None => load(machine),
-                Some(before) => machine.branch(self.goes_on_behind(machine, before), load, |_| none()),
-            }
+        let none = |_| Running::from_list(vec![zero; <Running<M::Fe> as Bundle<M::Fe>>::LEN]);
+        machine.countdown(self.count, PAIRS_IN_SLOTS, std::array::from_fn(none), |machine, pair, mut in_slots| {
+            in_slots[pair] = machine.load(self.pairs.running, self.index(machine, pair));
+            in_slots
         })
     }
 
     /// Puts them back into memory.
     fn store(&self, machine: &M, in_slots: [Running<M::Fe>; PAIRS_IN_SLOTS]) {
-        for (pair, running) in in_slots.into_iter().enumerate() {
-            let store = |machine: &M| machine.store(self.pairs.running, self.index(machine, pair), running);
-            match pair.checked_sub(1) {
-                None => store(machine),
-                Some(before) => machine.branch(self.goes_on_behind(machine, before), store, |_| ()),
-            }
-        }
+        machine.countdown(self.count, PAIRS_IN_SLOTS, (), |machine, pair, ()| {
+            machine.store(self.pairs.running, self.index(machine, pair), in_slots[pair]);
+        });
     }
 }
 
