@@ -32,7 +32,7 @@ pub fn is_final_exponentiation_one<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> M
     let (y, [a, b]) = hard_part(machine, easy_part(machine, f));
     let once = third(machine, power_of_x_head(machine, y));
     let twice = power_of_x_head(machine, once); //                     Y^(x²/2³²), tripled
-    const { assert!(2 * TAIL % 4 == 0, "squarings on the trace come four at a time") };
+    const { assert!((2 * TAIL).is_multiple_of(4), "squarings on the trace come four at a time") };
     let trace = machine.repeat(machine.small(u64::from(2 * TAIL / 4)), twice.c0, |_, _, trace| {
         (0..4).fold(trace, |trace: Fp4<M::Fe>, _| trace_of_square(trace))
     });
