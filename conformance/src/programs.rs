@@ -7,8 +7,8 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use residue_ir::{
-    ArrayDecl, Block, Branch, Capacity, Cells, ConstantId, Function, FunctionId, Op, OpKind, Operand, Piece, Program,
-    Region, Repeat, Statement, Value, Word, WordDef, WordOp,
+    ArrayDecl, Block, Branch, Capacity, Cells, ConstantId, Countdown, Function, FunctionId, Op, OpKind, Operand, Piece,
+    Program, Region, Repeat, Statement, Turn, Value, Word, WordDef, WordOp,
 };
 use ruint::aliases::U256;
 
@@ -92,7 +92,11 @@ impl Maker {
         }
         let length = self.random.random_range(1..=if is_start { 12 } else { 6 });
         self.statements(&mut body, length);
-        let results = self.operands(results);
+        let results = if !is_start && !self.program.functions.is_empty() && self.random.random_ratio(1, 3) {
+            self.last_call(&mut body, results)
+        } else {
+            self.operands(results)
+        };
         if is_start && self.random.random_ratio(3, 4) {
             let ending = self.ending();
             body.statements.push(ending);
@@ -107,6 +111,21 @@ impl Maker {
             value_count,
             origins: Default::default(),
         });
+    }
+
+    /// A call that ends a function, which gives nothing but what the call gave, where that is anything.
+    fn last_call(&mut self, body: &mut Region, results: usize) -> Vec<Operand> {
+        let call = self.call();
+        let given = match &call {
+            Statement::Call { results, .. } => results.clone(),
+            _ => Vec::new(),
+        };
+        body.statements.push(call);
+        if given.is_empty() {
+            return self.operands(results);
+        }
+        let first = self.random.random_range(0..given.len());
+        (0..results).map(|number| Operand::Value(given[(first + number) % given.len()])).collect()
     }
 
     /// Room in every array, and a value in every element.
@@ -296,7 +315,8 @@ impl Maker {
         let nested = self.scope.depth < DEPTH_MAX;
         match self.random.random_range(0..40) {
             0..10 => self.block(),
-            10..13 if nested => self.repeat(),
+            10..12 if nested => self.repeat(),
+            12 if nested => self.countdown(),
             13..17 if nested => self.branch(),
             17..20 if !self.program.functions.is_empty() => self.call(),
             20 if !self.program.arrays.is_empty() && self.random.random_ratio(1, 3) => self.fill(),
@@ -357,6 +377,23 @@ impl Maker {
         self.scope.defined.truncate(defined);
         let results = self.define(state);
         Statement::Repeat(Box::new(Repeat { count, index, initial, params, body, next, results }))
+    }
+
+    /// Mostly of few turns.
+    fn countdown(&mut self) -> Statement {
+        let state = self.random.random_range(0..=4);
+        let turns = if self.random.random_ratio(1, 12) { 16 } else { self.random.random_range(1..=4) };
+        let count = self.small_word(turns + 1);
+        let initial = self.operands(state);
+        let turn = |_| {
+            let values = self.scope.values.len();
+            let params = self.define(state);
+            let (body, next) = self.inner(state);
+            self.scope.values.truncate(values);
+            Turn { params, body, next }
+        };
+        let turns = (0..turns).map(turn).collect();
+        Statement::Countdown(Box::new(Countdown { count, initial, turns, results: self.define(state) }))
     }
 
     fn branch(&mut self) -> Statement {

@@ -118,6 +118,14 @@ fn join_loops(region: &Region, classes: &mut Classes) {
                 }
                 join_loops(&repeat.body, classes);
             }
+            Statement::Countdown(countdown) => {
+                for turn in &countdown.turns {
+                    for (param, result) in turn.params.iter().zip(&countdown.results) {
+                        classes.join(param.0 as usize, result.0 as usize);
+                    }
+                    join_loops(&turn.body, classes);
+                }
+            }
             Statement::Branch(branch) => {
                 join_loops(&branch.then, classes);
                 join_loops(&branch.otherwise, classes);
@@ -176,6 +184,14 @@ fn place(
         overwrites.union_with(&callee.overwrites);
         for value in live.ones() {
             forbidden[classes.root(value)].union_with(&callee.overwrites);
+        }
+    }
+    // What a function gives back as it took it, its callers keep while they call others.
+    for param in &function.params {
+        if function.results.contains(&Operand::Value(*param)) {
+            for other in done {
+                forbidden[classes.root(param.0 as usize)].union_with(&other.overwrites);
+            }
         }
     }
     let mut wishes = vec![Vec::new(); values];

@@ -175,6 +175,11 @@ fn reach(function: &Function, region: &Region, firsts: &mut BTreeSet<Value>) -> 
                     reach(function, &repeat.body, firsts);
                 }
             }
+            Statement::Countdown(countdown) => {
+                for turn in &countdown.turns {
+                    reach(function, &turn.body, firsts);
+                }
+            }
             _ => {}
         }
     }

@@ -4,7 +4,7 @@
 //! reads from outside is collected first, since the next turn needs it at the end of this one.
 
 use fixedbitset::FixedBitSet;
-use residue_ir::program::{Block, Function, FunctionId, Operand, Region, Repeat, Statement, Value};
+use residue_ir::program::{Block, Countdown, Function, FunctionId, Operand, Region, Repeat, Statement, Value};
 use std::collections::HashMap;
 
 /// What allocation needs to know about a function.
@@ -143,6 +143,7 @@ impl Walk {
                 read_all(live, arguments);
             }
             Statement::Repeat(repeat) => self.repeat(repeat, live),
+            Statement::Countdown(countdown) => self.countdown(countdown, live),
             Statement::Branch(branch) => {
                 for result in &branch.results {
                     live.remove(result.0 as usize);
@@ -218,6 +219,29 @@ impl Walk {
         read_all(live, &repeat.initial);
     }
 
+    /// The state of a countdown has one slot for each part, which all turns and the results share. Control comes to every
+    /// turn from the one before it and from the start.
+    fn countdown(&mut self, countdown: &Countdown, live: &mut FixedBitSet) {
+        let mut after = &countdown.results;
+        self.define(after, live);
+        let mut start = live.clone();
+        for turn in countdown.turns.iter().rev() {
+            for (&operand, &part) in turn.next.iter().zip(after) {
+                self.alike(operand, part);
+            }
+            read_all(live, &turn.next);
+            self.region(&turn.body, live);
+            self.define(&turn.params, live);
+            start.union_with(live);
+            after = &turn.params;
+        }
+        *live = start;
+        for (&operand, &part) in countdown.initial.iter().zip(after) {
+            self.alike(operand, part);
+        }
+        read_all(live, &countdown.initial);
+    }
+
     /// Values of the text around a loop that its turns read. Each value is defined once, so whatever is read and not
     /// defined within comes from outside.
     fn read_from_outside(&self, repeat: &Repeat) -> FixedBitSet {
@@ -252,6 +276,15 @@ fn collect(region: &Region, reads: &mut FixedBitSet, defines: &mut FixedBitSet) 
                 read_all(reads, &repeat.initial);
                 read_all(reads, &repeat.next);
                 collect(&repeat.body, reads, defines);
+            }
+            Statement::Countdown(countdown) => {
+                define_all(defines, &countdown.results);
+                read_all(reads, &countdown.initial);
+                for turn in &countdown.turns {
+                    define_all(defines, &turn.params);
+                    read_all(reads, &turn.next);
+                    collect(&turn.body, reads, defines);
+                }
             }
             Statement::Branch(branch) => {
                 define_all(defines, &branch.results);

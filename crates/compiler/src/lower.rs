@@ -5,6 +5,7 @@
 //! what the target needs, the variables, the output, arrays of fixed size, and behind them one record for each index of
 //! the unbounded arrays.
 
+mod countdown;
 mod elements;
 mod hash;
 mod words;
@@ -13,6 +14,7 @@ use crate::allocate::{Allocation, Placement, Slot};
 use crate::error::CompileError;
 use crate::moves::sequence;
 use crate::target::{SlotOp, Target, arithmetic, clear, push};
+use countdown::Entrance;
 use elements::Direction;
 use residue_ir::Capacity;
 use residue_ir::program::{
@@ -108,6 +110,9 @@ fn output_bytes(program: &Program) -> u64 {
             }
             Statement::ReturnMontLe { values } => (values.len() as u64 * mont_bytes).next_multiple_of(32),
             Statement::Repeat(repeat) => longest(&repeat.body),
+            Statement::Countdown(countdown) => {
+                countdown.turns.iter().map(|turn| longest(&turn.body)).max().unwrap_or(0)
+            }
             Statement::Branch(branch) => longest(&branch.then).max(longest(&branch.otherwise)),
             _ => 0,
         };
@@ -159,6 +164,7 @@ pub fn lower(
             uses: words::count_uses(&program.functions[number]),
             addresses: words::indices_of_one_array(&program.functions[number]),
             prepared: HashMap::new(),
+            entered: Vec::new(),
         };
         lowering.function()?;
     }
@@ -175,6 +181,8 @@ enum Entry {
     Other,
     /// A kept word, with the depth of the region that it belongs to.
     Kept(Word, usize),
+    /// Where a countdown in the loop around this point is entered, by its place in `entered`.
+    Entrance(usize),
 }
 
 struct Lowering<'a> {
@@ -200,6 +208,8 @@ struct Lowering<'a> {
     addresses: HashMap<Word, usize>,
     /// Addresses that stand above the operands of the store that reads them last, with the number of those.
     prepared: HashMap<Word, usize>,
+    /// Countdowns whose entrance was computed before the loop that they are in.
+    entered: Vec<Entrance<'a>>,
 }
 
 /// Whether control reaches the end of a region.
@@ -209,7 +219,7 @@ enum Flow {
     Ended,
 }
 
-impl Lowering<'_> {
+impl<'a> Lowering<'a> {
     fn is_start(&self) -> bool {
         self.number + 1 == self.program.functions.len()
     }
@@ -219,9 +229,44 @@ impl Lowering<'_> {
             self.code.label(self.entries[self.number]);
             self.stack.push(Entry::Other);
         }
-        let flow = self.region(&self.function.body)?;
+        let statements = &self.function.body.statements;
+        if let Some((Statement::Call { function, arguments, results }, before)) = statements.split_last()
+            && self.gives_what_it_gets(*function, results)
+        {
+            return self.last_call(before, *function, arguments);
+        }
+        let flow = self.statements(statements)?;
         if flow == Flow::Continues {
             self.code.op(if self.is_start() { evm::STOP } else { evm::JUMP });
+        }
+        Ok(())
+    }
+
+    /// Whether all that the function gives are results of this call, in the same slots.
+    fn gives_what_it_gets(&self, callee: FunctionId, results: &[Value]) -> bool {
+        let placed = &self.allocation.functions[callee.0 as usize];
+        let in_place = |operand: &Operand| {
+            let place = results.iter().position(|&result| Operand::Value(result) == *operand);
+            let given = place.and_then(|place| self.program.function(callee).results[place].value());
+            given.is_some_and(|given| placed.slot(given) == self.slot(*operand))
+        };
+        !self.is_start() && self.function.results.iter().all(in_place)
+    }
+
+    /// A call that ends the function: the callee goes back to the function's caller. Functions are written in the order
+    /// of their numbers, the last one first: control falls through into the one before.
+    fn last_call(
+        &mut self,
+        before: &'a [Statement],
+        callee: FunctionId,
+        arguments: &[Operand],
+    ) -> Result<(), CompileError> {
+        if self.statements(before)? == Flow::Continues {
+            self.pass(callee, arguments);
+            if callee.0 as usize + 1 != self.number {
+                self.code.push_label(self.entries[callee.0 as usize]);
+                self.code.op(evm::JUMP);
+            }
         }
         Ok(())
     }
@@ -246,12 +291,16 @@ impl Lowering<'_> {
     }
 
     /// A region; the words it keeps are gone behind it.
-    fn region(&mut self, region: &Region) -> Result<Flow, CompileError> {
+    fn region(&mut self, region: &'a Region) -> Result<Flow, CompileError> {
+        self.statements(&region.statements)
+    }
+
+    fn statements(&mut self, statements: &'a [Statement]) -> Result<Flow, CompileError> {
         let height = self.stack.len();
         self.depth += 1;
         let mut flow = Flow::Continues;
-        for (number, statement) in region.statements.iter().enumerate() {
-            self.prepare_store(statement, &region.statements[number + 1..]);
+        for (number, statement) in statements.iter().enumerate() {
+            self.prepare_store(statement, &statements[number + 1..]);
             flow = self.statement(statement)?;
             if flow == Flow::Ended {
                 break;
@@ -268,11 +317,12 @@ impl Lowering<'_> {
         Ok(flow)
     }
 
-    fn statement(&mut self, statement: &Statement) -> Result<Flow, CompileError> {
+    fn statement(&mut self, statement: &'a Statement) -> Result<Flow, CompileError> {
         match statement {
             Statement::Block(block) => self.block(block),
             Statement::Call { function, arguments, results } => self.call(*function, arguments, results),
             Statement::Repeat(repeat) => self.repeat(repeat)?,
+            Statement::Countdown(countdown) => self.countdown(countdown)?,
             Statement::Branch(branch) => return self.branch(branch),
             Statement::Reserve { array, count } => self.reserve(*array, *count)?,
             Statement::Load { array, index, results } => {
@@ -403,16 +453,18 @@ impl Lowering<'_> {
         self.blocks.push(LoweredBlock { function: self.number, first, items });
     }
 
+    /// Moves the arguments of a call to the parameters.
+    fn pass(&mut self, callee: FunctionId, arguments: &[Operand]) {
+        let placement = &self.allocation.functions[callee.0 as usize];
+        let params = self.program.function(callee).params.iter().map(|&param| placement.slot(param));
+        let inward: Vec<(Slot, Slot)> = params.zip(arguments.iter().map(|&argument| self.slot(argument))).collect();
+        self.moves(&inward);
+    }
+
     fn call(&mut self, callee: FunctionId, arguments: &[Operand], results: &[Value]) {
         let function = self.program.function(callee);
         let placement = &self.allocation.functions[callee.0 as usize];
-        let inward: Vec<(Slot, Slot)> = function
-            .params
-            .iter()
-            .zip(arguments)
-            .map(|(&param, &argument)| (placement.slot(param), self.slot(argument)))
-            .collect();
-        self.moves(&inward);
+        self.pass(callee, arguments);
         let back = self.code.new_label();
         self.code.push_label(back);
         self.code.push_label(self.entries[callee.0 as usize]);
@@ -434,7 +486,7 @@ impl Lowering<'_> {
 
     /// Stack within the body: [bound (unless constant), index], or, if nobody reads the index, minus the turns left: then
     /// one addition ends a turn and zero ends the loop.
-    fn repeat(&mut self, repeat: &Repeat) -> Result<(), CompileError> {
+    fn repeat(&mut self, repeat: &'a Repeat) -> Result<(), CompileError> {
         self.move_to(&repeat.params, &repeat.initial);
         let constant = match &self.function.words[repeat.count.0 as usize] {
             WordDef::Constant(count) => Some(*count),
@@ -444,6 +496,8 @@ impl Lowering<'_> {
             return Ok(());
         }
         let height = self.stack.len();
+        let entered = self.entered.len();
+        self.enter_ahead(&repeat.body)?;
         let index_is_read = self.uses.get(&repeat.index).is_some_and(|&uses| uses > 0);
         let (top, end) = (self.code.new_label(), self.code.new_label());
         match constant {
@@ -472,6 +526,7 @@ impl Lowering<'_> {
         }
         self.code.label(top);
         self.region(&repeat.body)?;
+        self.mark_unreached(entered);
         self.move_to(&repeat.params, &repeat.next);
         push(self.code, 1);
         self.code.op(evm::ADD);
@@ -503,7 +558,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn branch(&mut self, branch: &Branch) -> Result<Flow, CompileError> {
+    fn branch(&mut self, branch: &'a Branch) -> Result<Flow, CompileError> {
         let (otherwise, end) = (self.code.new_label(), self.code.new_label());
         self.jump_if_zero(branch.condition, otherwise)?;
         let then_flow = self.region(&branch.then)?;

@@ -59,6 +59,13 @@ fn share(region: &mut Region, renamed: &mut HashMap<Value, Value>) {
                 share(&mut repeat.body, renamed);
                 repeat.next.iter_mut().for_each(|operand| rename(operand, renamed));
             }
+            Statement::Countdown(countdown) => {
+                countdown.initial.iter_mut().for_each(|operand| rename(operand, renamed));
+                for turn in &mut countdown.turns {
+                    share(&mut turn.body, renamed);
+                    turn.next.iter_mut().for_each(|operand| rename(operand, renamed));
+                }
+            }
             Statement::Branch(branch) => {
                 share(&mut branch.then, renamed);
                 share(&mut branch.otherwise, renamed);
@@ -101,6 +108,13 @@ impl Readers {
                     self.roots.extend(repeat.initial.iter().chain(&repeat.next));
                     self.region(&mut repeat.body);
                 }
+                Statement::Countdown(countdown) => {
+                    self.roots.extend(&countdown.initial);
+                    for turn in &mut countdown.turns {
+                        self.roots.extend(&turn.next);
+                        self.region(&mut turn.body);
+                    }
+                }
                 Statement::Branch(branch) => {
                     self.roots.extend(branch.then_values.iter().chain(&branch.otherwise_values));
                     self.region(&mut branch.then);
@@ -137,6 +151,9 @@ fn retain(region: &mut Region, read: &HashSet<Value>) {
         match statement {
             Statement::Block(block) => block.ops.retain(|(value, _)| read.contains(value)),
             Statement::Repeat(repeat) => retain(&mut repeat.body, read),
+            Statement::Countdown(countdown) => {
+                countdown.turns.iter_mut().for_each(|turn| retain(&mut turn.body, read));
+            }
             Statement::Branch(branch) => {
                 retain(&mut branch.then, read);
                 retain(&mut branch.otherwise, read);
@@ -156,8 +173,8 @@ mod tests {
     fn check(body: &str, expected: &str) {
         let program = |body: &str| {
             let text = format!(
-                "program \"p\" modulus 0x61 constant c0 = 0x5 function f0 \"start\" () -> () values 10 {{
-                 word w0 = 0x0 word w1 = 0x2 word w2 = defined
+                "program \"p\" modulus 0x61 constant c0 = 0x5 function f0 \"start\" () -> () values 15 {{
+                 word w0 = 0x0 word w1 = 0x2 word w2 = defined word w3 = 0x1
                  parse w0 bytes 1 -> v0 parse w0 bytes 1 -> v1 {body} return_elements (v9) bytes 1 }}"
             );
             text::parse(&text).unwrap()
@@ -193,11 +210,13 @@ mod tests {
             "block { v2 = mul v0 v1 v3 = mul v0 v1 }
              repeat w1 index w2 (v4) = (v3) { block { v5 = add v4 v3 } give (v5) } -> (v6)
              branch w1 { give (v3) } else { block { v7 = add v3 v3 } give (v7) } -> (v8)
-             block { v9 = add v8 v6 }",
+             countdown w3 (v3) { turn (v10) { block { v11 = mul v10 v3 v12 = mul v3 v10 } give (v12) } } -> (v13)
+             block { v14 = add v8 v13 v9 = add v14 v6 }",
             "block { v2 = mul v0 v1 }
              repeat w1 index w2 (v4) = (v2) { block { v5 = add v4 v2 } give (v5) } -> (v6)
              branch w1 { give (v2) } else { block { v7 = add v2 v2 } give (v7) } -> (v8)
-             block { v9 = add v8 v6 }",
+             countdown w3 (v2) { turn (v10) { block { v11 = mul v10 v2 } give (v11) } } -> (v13)
+             block { v14 = add v8 v13 v9 = add v14 v6 }",
         );
     }
 

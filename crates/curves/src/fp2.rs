@@ -8,7 +8,7 @@ use core::cell::Cell;
 use core::ops::Mul;
 use num_bigint::BigUint;
 use residue_modular::scope::enter;
-use residue_modular::{Fe, Number, bundle};
+use residue_modular::{Bundle, Fe, Number, bundle};
 
 /// c0 + c1·u.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +78,20 @@ pub struct Multiplicand<F> {
 }
 
 linear!(Multiplicand { c0, c1, difference, sum });
+
+/// Three values stand for four: b1 = (b0 + b1) − b0, which is no operation where no product reads it.
+impl<F: Fe> Bundle<F> for Multiplicand<F> {
+    const LEN: usize = 3;
+
+    fn collect(&self, values: &mut Vec<F>) {
+        values.extend([self.c0, self.difference, self.sum]);
+    }
+
+    fn build(values: &mut impl Iterator<Item = F>) -> Self {
+        let [c0, difference, sum] = <[F; 3]>::build(values);
+        Self { c0, c1: sum - c0, difference, sum }
+    }
+}
 
 impl<F: Fe> Fp2<F> {
     /// c0 + c1·u.

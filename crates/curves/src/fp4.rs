@@ -29,7 +29,27 @@ pub struct Multiplicand<F> {
     pub c1: fp2::Multiplicand<F>,
 }
 
+bundle!(Multiplicand { c0: fp2::Multiplicand<F>, c1: fp2::Multiplicand<F> });
 linear!(Multiplicand { c0, c1 });
+
+/// A right operand with the sum that Karatsuba's method takes of it, for many products.
+#[derive(Clone, Copy, Debug)]
+pub struct Prepared<F> {
+    parts: Multiplicand<F>,
+    /// c0 + c1.
+    sum: fp2::Multiplicand<F>,
+}
+
+bundle!(Prepared { parts: Multiplicand<F>, sum: fp2::Multiplicand<F> });
+linear!(Prepared { parts, sum });
+
+impl<F: Fe> Multiplicand<F> {
+    /// The same with its sum.
+    #[must_use]
+    pub fn prepared(self) -> Prepared<F> {
+        Prepared { parts: self, sum: self.c0 + self.c1 }
+    }
+}
 
 impl<F: Fe> Fp4<F> {
     /// c0 + c1·s.
@@ -73,6 +93,18 @@ impl<F: Fe> Fp4<F> {
         Self::new(self.c0 * factor, self.c1 * factor)
     }
 
+    /// (a, b) ↦ a·b with three products in Fp2 (Karatsuba), given b0 + b1; the sum of two of them serves twice, as in the
+    /// square.
+    fn times(self, b: Multiplicand<F>, sum: impl FnOnce() -> fp2::Multiplicand<F>) -> Self {
+        let _scope = enter("fp4_mul");
+        let t0 = self.c0 * b.c0; //                          T0 = a0·b0
+        let t1 = self.c1 * b.c1; //                          T1 = a1·b1
+        let t = t0 + t1; //                                  T = T0 + T1
+        let c0 = t.add_times_u(t1); //                       a0·b0 + ξ·a1·b1 = T + u·T1
+        let c1 = (self.c0 + self.c1) * sum() - t; //         a0·b1 + a1·b0 = (a0 + a1)(b0 + b1) − T
+        Self::new(c0, c1)
+    }
+
     /// a ↦ s·a.
     #[must_use]
     pub fn mul_by_s(self) -> Self {
@@ -80,18 +112,19 @@ impl<F: Fe> Fp4<F> {
     }
 }
 
+impl<F: Fe> Mul<Prepared<F>> for Fp4<F> {
+    type Output = Self;
+
+    fn mul(self, b: Prepared<F>) -> Self {
+        self.times(b.parts, || b.sum)
+    }
+}
+
 impl<F: Fe> Mul<Multiplicand<F>> for Fp4<F> {
     type Output = Self;
 
-    /// (a, b) ↦ a·b with three products in Fp2 (Karatsuba); the sum of two of them serves twice, as in the square.
     fn mul(self, b: Multiplicand<F>) -> Self {
-        let _scope = enter("fp4_mul");
-        let t0 = self.c0 * b.c0; //                              T0 = a0·b0
-        let t1 = self.c1 * b.c1; //                              T1 = a1·b1
-        let t = t0 + t1; //                                      T = T0 + T1
-        let c0 = t.add_times_u(t1); //                           a0·b0 + ξ·a1·b1 = T + u·T1
-        let c1 = (self.c0 + self.c1) * (b.c0 + b.c1) - t; //     a0·b1 + a1·b0 = (a0 + a1)(b0 + b1) − T
-        Self::new(c0, c1)
+        self.times(b, || b.c0 + b.c1)
     }
 }
 

@@ -10,7 +10,8 @@ use num_traits::Zero;
 use ruint::aliases::U256;
 use std::collections::HashMap;
 
-/// Runs a verified program. Panics on a program that [`crate::verify()`] rejects, or that loads an element it never stored.
+/// Runs a verified program. Panics on a program that [`crate::verify()`] rejects, that loads an element it never stored, or
+/// that enters a countdown above its turns.
 pub fn evaluate(program: &Program, calldata: &[u8]) -> Outcome {
     let mut run = Run {
         program,
@@ -115,6 +116,20 @@ impl<'a> Run<'a> {
                     turn += U256::ONE;
                 }
                 frame.values.extend(repeat.results.iter().copied().zip(state));
+            }
+            Statement::Countdown(countdown) => {
+                let count = self.word(frame, countdown.count);
+                let (turns, all) = (&countdown.turns, countdown.turns.len());
+                assert!(count <= U256::from(all), "a countdown of {all} turns is entered at turn {count}");
+                let mut state = self.read_all(frame, &countdown.initial);
+                for turn in
+                    turns.iter().enumerate().filter(|(place, _)| U256::from(all - place) <= count).map(|(_, t)| t)
+                {
+                    frame.values.extend(turn.params.iter().copied().zip(state));
+                    self.region(frame, &turn.body)?;
+                    state = self.read_all(frame, &turn.next);
+                }
+                frame.values.extend(countdown.results.iter().copied().zip(state));
             }
             Statement::Branch(branch) => {
                 let (region, values) = if self.word(frame, branch.condition).is_zero() {

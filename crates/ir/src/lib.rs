@@ -25,8 +25,8 @@ pub use machine::{Array, Capacity, Cells, Machine, Variable, WordOp};
 pub use numbers::Numbers;
 pub use origin::Origins;
 pub use program::{
-    ArrayDecl, Block, Branch, ConstantId, Function, FunctionId, Op, OpKind, Operand, Program, Region, Repeat,
-    Statement, Value, Word, WordDef,
+    ArrayDecl, Block, Branch, ConstantId, Countdown, Function, FunctionId, Op, OpKind, Operand, Program, Region,
+    Repeat, Statement, Turn, Value, Word, WordDef,
 };
 pub use record::{Recorded, Recording, record};
 pub use residue_modular::bundle::{self, Bundle};

@@ -192,6 +192,13 @@ pub trait Machine {
     where
         S: Bundle<Self::Fe>;
 
+    /// `state` after `count` turns of `body`, which sees the turn's number, from `count` − 1 down to 0. Every turn up to
+    /// `limit`, at most sixteen, is written out on the recorder, so that its number can choose values; going on to the next
+    /// one costs next to nothing. `count` must be at most `limit`.
+    fn countdown<S>(&self, count: Self::Word, limit: usize, state: S, body: impl FnMut(&Self, usize, S) -> S) -> S
+    where
+        S: Bundle<Self::Fe>;
+
     /// What `then` gives if `condition` is not 0, else what `otherwise` gives. Only one of them is executed.
     fn branch<S>(&self, condition: Self::Word, then: impl FnOnce(&Self) -> S, otherwise: impl FnOnce(&Self) -> S) -> S
     where

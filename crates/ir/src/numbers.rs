@@ -115,6 +115,21 @@ impl<F: Number> Machine for Numbers<F> {
         state
     }
 
+    fn countdown<S>(&self, count: U256, limit: usize, state: S, mut body: impl FnMut(&Self, usize, S) -> S) -> S
+    where
+        S: Bundle<F>,
+    {
+        if self.has_ended() {
+            return state;
+        }
+        assert!(count <= U256::from(limit), "a countdown of {limit} turns is entered at turn {count}");
+        let mut state = state;
+        for turn in (0..limit).rev().filter(|&turn| U256::from(turn) < count) {
+            state = if self.has_ended() { state } else { body(self, turn, state) };
+        }
+        state
+    }
+
     fn branch<S>(&self, condition: U256, then: impl FnOnce(&Self) -> S, otherwise: impl FnOnce(&Self) -> S) -> S
     where
         S: Bundle<F>,

@@ -122,6 +122,36 @@ pub struct Repeat {
     pub results: Vec<Value>,
 }
 
+/// A loop of few turns that are all written out. Their numbers fall to 0; it is entered at turn `count` − 1, or left at once
+/// if `count` is 0. `count` must be no more than the number of turns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Countdown {
+    /// How many of the turns are done: the last ones.
+    pub count: Word,
+    /// State before the first of them.
+    pub initial: Vec<Operand>,
+    /// The turns in the order of the text, number 0 last.
+    pub turns: Vec<Turn>,
+    /// State after the last.
+    pub results: Vec<Value>,
+}
+
+impl Countdown {
+    /// The most turns.
+    pub const TURNS_MAX: usize = 16;
+}
+
+/// A turn of a countdown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Turn {
+    /// State at the start.
+    pub params: Vec<Value>,
+    /// What is done.
+    pub body: Region,
+    /// State at the end.
+    pub next: Vec<Operand>,
+}
+
 /// A choice between two regions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Branch {
@@ -146,6 +176,7 @@ pub enum Statement {
     Block(Block),
     Call { function: FunctionId, arguments: Vec<Operand>, results: Vec<Value> },
     Repeat(Box<Repeat>),
+    Countdown(Box<Countdown>),
     Branch(Box<Branch>),
     Reserve { array: usize, count: Word },
     Load { array: usize, index: Word, results: Vec<Value> },
@@ -254,6 +285,9 @@ impl Region {
             visit(statement);
             match statement {
                 Statement::Repeat(repeat) => repeat.body.for_each_statement(visit),
+                Statement::Countdown(countdown) => {
+                    countdown.turns.iter().for_each(|turn| turn.body.for_each_statement(visit));
+                }
                 Statement::Branch(branch) => {
                     branch.then.for_each_statement(visit);
                     branch.otherwise.for_each_statement(visit);

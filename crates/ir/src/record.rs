@@ -4,8 +4,8 @@ use crate::hash::Piece;
 use crate::machine::{Array, Capacity, Cells, Machine, Variable, WordOp};
 use crate::origin::Origins;
 use crate::program::{
-    ArrayDecl, Branch, ConstantId, Function, FunctionId, Op, OpKind, Operand, Program, Region, Repeat, Statement,
-    Value, Word, WordDef,
+    ArrayDecl, Branch, ConstantId, Countdown, Function, FunctionId, Op, OpKind, Operand, Program, Region, Repeat,
+    Statement, Turn, Value, Word, WordDef,
 };
 use num_bigint::BigUint;
 use residue_modular::Fe;
@@ -407,6 +407,24 @@ impl<'r> Machine for Recording<'r> {
                 results,
             }))
         });
+        after
+    }
+
+    fn countdown<S>(&self, count: RecordedWord, limit: usize, state: S, mut body: impl FnMut(&Self, usize, S) -> S) -> S
+    where
+        S: Bundle<Recorded<'r>>,
+    {
+        assert!((1..=Countdown::TURNS_MAX).contains(&limit), "a countdown of {limit} turns");
+        let count = self.with(|state| state.own_word(count));
+        let initial = self.operands(&state);
+        let turn = |number| {
+            let (params, at_start) = self.results::<S>();
+            let (region, next) = self.region(|| body(self, number, at_start));
+            Turn { params, body: region, next }
+        };
+        let turns = (0..limit).rev().map(turn).collect();
+        let (results, after) = self.results::<S>();
+        self.push(|_| Statement::Countdown(Box::new(Countdown { count, initial, turns, results })));
         after
     }
 

@@ -2,7 +2,7 @@
 
 use crate::hash::Piece;
 use crate::machine::{Capacity, Cells};
-use crate::program::{ArrayDecl, Function, Operand, Program, Region, Statement, Value, Word, WordDef};
+use crate::program::{ArrayDecl, Countdown, Function, Operand, Program, Region, Statement, Value, Word, WordDef};
 use num_bigint::BigUint;
 use ruint::aliases::U256;
 use std::collections::HashSet;
@@ -261,6 +261,7 @@ impl Scope<'_> {
                 (self.values, self.words) = (values, words);
                 self.define_all(&repeat.results)?;
             }
+            Statement::Countdown(countdown) => self.countdown(countdown)?,
             Statement::Branch(branch) => {
                 for given in [&branch.then_values, &branch.otherwise_values] {
                     same(branch.results.len(), given.len(), "what a branch gives")?;
@@ -370,6 +371,26 @@ impl Scope<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    fn countdown(&mut self, countdown: &Countdown) -> Checked {
+        let turns = countdown.turns.len();
+        if !(1..=Countdown::TURNS_MAX).contains(&turns) {
+            return Err(format!("a countdown of {turns} turns: not 1 to {}", Countdown::TURNS_MAX));
+        }
+        let state = countdown.results.len();
+        same(state, countdown.initial.len(), "the initial state of a countdown")?;
+        self.word(countdown.count)?;
+        self.read_all(&countdown.initial)?;
+        for turn in &countdown.turns {
+            same(state, turn.params.len(), "the state of a turn")?;
+            same(state, turn.next.len(), "the next state of a turn")?;
+            let values = self.values.clone();
+            self.define_all(&turn.params)?;
+            self.inner(&turn.body, &turn.next)?;
+            self.values = values;
+        }
+        self.define_all(&countdown.results)
     }
 
     fn odd_modulus(&self) -> Checked {

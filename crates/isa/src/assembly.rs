@@ -34,6 +34,14 @@ pub enum Item {
     PushBytes(Vec<u8>),
     /// Pushes the offset of a label with the smallest PUSH: PUSH0 for offset 0.
     PushLabel(LabelId),
+    /// Pushes how far labels are before a later one: two bytes for each of at most sixteen, the first one's most
+    /// significant.
+    PushDistances {
+        /// The later label.
+        to: LabelId,
+        /// The others.
+        from: Vec<LabelId>,
+    },
     /// Defines a label here as a jump target: emits a JUMPDEST.
     Label(LabelId),
     /// Defines a label here without emitting a byte, to address data.

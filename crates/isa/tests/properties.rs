@@ -107,6 +107,8 @@ fn items(revision: Revision) -> impl Strategy<Value = Vec<Item>> {
         prop::collection::vec(0x80..0x90_u8, 0..40).prop_map(Item::Data),
         instruction(revision).map_or(Just(Item::Op(0xc0)).boxed(), |field| field.prop_map(Item::Field).boxed()),
         (0..6_u32).prop_map(|label| Item::PushLabel(LabelId(label))),
+        // The seventh and the eighth label are at the beginning and the end.
+        prop::collection::vec(Just(LabelId(6)), 0..=16).prop_map(|from| Item::PushDistances { to: LabelId(7), from }),
     ];
     let definitions = prop::collection::vec((any::<prop::sample::Index>(), any::<bool>()), 6);
     (prop::collection::vec(item, 0..40), definitions).prop_map(|(mut items, definitions)| {
@@ -114,6 +116,8 @@ fn items(revision: Revision) -> impl Strategy<Value = Vec<Item>> {
             let item = if is_target { Item::Label(label) } else { Item::Mark(label) };
             items.insert(place.index(items.len() + 1), item);
         }
+        items.insert(0, Item::Mark(LabelId(6)));
+        items.push(Item::Mark(LabelId(7)));
         renumber(&mut items);
         items
     })
@@ -122,7 +126,12 @@ fn items(revision: Revision) -> impl Strategy<Value = Vec<Item>> {
 fn renumber(items: &mut [Item]) {
     let mut seen = Vec::new();
     for item in items {
-        if let Item::PushLabel(label) | Item::Label(label) | Item::Mark(label) = item {
+        let labels: Vec<&mut LabelId> = match item {
+            Item::PushLabel(label) | Item::Label(label) | Item::Mark(label) => vec![label],
+            Item::PushDistances { to, from } => std::iter::once(to).chain(from).collect(),
+            _ => vec![],
+        };
+        for label in labels {
             let number = seen.iter().position(|other| other == label).unwrap_or_else(|| {
                 seen.push(*label);
                 seen.len() - 1
@@ -222,13 +231,18 @@ proptest! {
                     let digits = target.iter().copied().skip_while(|&byte| byte == 0);
                     prop_assert!(bytes[1..].iter().copied().eq(digits));
                 }
+                Item::PushDistances { to, from } => {
+                    let distances = from.iter().map(|from| u16::try_from(code.labels[to] - code.labels[from]).unwrap());
+                    let expected: Vec<u8> = distances.flat_map(u16::to_be_bytes).collect();
+                    prop_assert_eq!(&bytes[1..], expected);
+                }
                 _ => {}
             }
         }
     }
 
     #[test]
-    fn no_text_panics_the_parser(revision in revision(), text in "[ \n:;=@/_x0-9a-fA-FPUSHMODXDATA]{0,60}") {
+    fn no_text_panics_the_parser(revision in revision(), text in "[ \n:;=@/_x,0-9a-fA-FPUSHMODXDATA-]{0,60}") {
         let _ = assemble_text(&text, revision);
     }
 }

@@ -39,6 +39,10 @@ pub(super) fn count_uses(function: &Function) -> HashMap<Word, usize> {
                     count_word(function, uses, repeat.count);
                     region(function, uses, &repeat.body);
                 }
+                Statement::Countdown(countdown) => {
+                    count_word(function, uses, countdown.count);
+                    countdown.turns.iter().for_each(|turn| region(function, uses, &turn.body));
+                }
                 Statement::Branch(branch) => {
                     count_word(function, uses, branch.condition);
                     region(function, uses, &branch.then);
@@ -84,6 +88,9 @@ pub(super) fn indices_of_one_array(function: &Function) -> HashMap<Word, usize> 
         for statement in &inner.statements {
             match statement {
                 Statement::Repeat(repeat) => region(&repeat.body, bound, indices),
+                Statement::Countdown(countdown) => {
+                    countdown.turns.iter().for_each(|turn| region(&turn.body, bound, indices));
+                }
                 Statement::Branch(branch) => {
                     region(&branch.then, bound, indices);
                     region(&branch.otherwise, bound, indices);

@@ -6,10 +6,10 @@
 use super::constants::{X_ABS, constants, lift2};
 use super::invert;
 use crate::conditions::all_vanish;
-use crate::cyclotomic::{cyclotomic_square, cyclotomic_square_tripled, trace_of_square};
+use crate::cyclotomic::{cyclotomic_square_tripled, trace_of_square};
 use crate::fp4::Fp4;
-use crate::fp12::Fp12;
-use crate::ladder::{by_eights, ladder};
+use crate::fp12::{Fp12, Multiplicand};
+use crate::ladder::ladder;
 use residue_ir::{Bundle, Machine};
 use residue_modular::scope::enter;
 
@@ -17,7 +17,7 @@ use residue_modular::scope::enter;
 pub fn final_exponentiation<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> Fp12<M::Fe> {
     let (y, [a, b]) = hard_part(machine, easy_part(machine, f));
     let power = power_of_x_abs(machine, power_of_x_abs(machine, y));
-    multiply(machine, power, multiply(machine, a, b))
+    multiply(machine, power, third(machine, multiply(machine, a, b)))
 }
 
 /// 1 if f^((p¹² − 1)/r) = 1, else 0; f is not zero.
@@ -32,12 +32,12 @@ pub fn is_final_exponentiation_one<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> M
     let (y, [a, b]) = hard_part(machine, easy_part(machine, f));
     let once = third(machine, power_of_x_head(machine, y));
     let twice = power_of_x_head(machine, once); //                     Y^(x²/2³²), tripled
-    let squares = |trace| (0..8).fold(trace, |trace: Fp4<M::Fe>, _| trace_of_square(trace));
-    let trace = by_eights(2 * TAIL, twice.c0, trace_of_square, |trace| {
-        machine.function("fp4_trace_of_power_256", trace, |_, trace| squares(trace))
+    const { assert!((2 * TAIL).is_multiple_of(4), "squarings on the trace come four at a time") };
+    let trace = machine.repeat(machine.small(u64::from(2 * TAIL / 4)), twice.c0, |_, _, trace| {
+        (0..4).fold(trace, |trace: Fp4<M::Fe>, _| trace_of_square(trace))
     });
-    let z = a.mul_c0(b).conjugate(); //                                Z = rest⁻¹, on the part in Fp4
-    machine.is_zero(all_vanish(&(trace - (z.double() + z)).to_list()))
+    let z = a.mul_c0(b).conjugate(); //                                Z = rest⁻¹, tripled, on the part in Fp4
+    machine.is_zero(all_vanish(&(trace - z).to_list()))
 }
 
 /// f ↦ f^((p⁶ − 1)(p² + 1)), an element of the cyclotomic subgroup.
@@ -47,7 +47,7 @@ pub fn easy_part<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> Fp12<M::Fe> {
     multiply(machine, g, frobenius_squared(machine, g))
 }
 
-/// m ↦ Y and two factors of a rest with Y^(x²)·rest = m^(3(p⁴ − p² + 1)/r).
+/// m ↦ Y and two factors of a rest, tripled, with Y^(x²)·rest = m^(3(p⁴ − p² + 1)/r).
 fn hard_part<M: Machine>(machine: &M, m: Fp12<M::Fe>) -> (Fp12<M::Fe>, [Fp12<M::Fe>; 2]) {
     let _scope = enter("hard_part");
     // x = −|x|: the power by x is the conjugate of the power by |x|, and g^(x − 1) that of g^(|x| + 1).
@@ -57,7 +57,7 @@ fn hard_part<M: Machine>(machine: &M, m: Fp12<M::Fe>) -> (Fp12<M::Fe>, [Fp12<M::
     let y2_x = power_of_x_abs(machine, y2).conjugate(); //                                  Y₂^x
     let y = multiply(machine, y2_x, frobenius(machine, y2)); //                             Y = Y₂^(x + p)
     let y_rest = multiply(machine, frobenius_squared(machine, y), y.conjugate()); //        Y^(p² − 1)
-    let m3 = multiply(machine, cyclotomic_square(m), m); //                                 m³
+    let m3 = multiply(machine, square_repeatedly(machine, 1, m.double() + m), m); //        m³, tripled
     (y, [y_rest, m3])
 }
 
@@ -73,22 +73,39 @@ fn power_of_x_abs<M: Machine>(machine: &M, g: Fp12<M::Fe>) -> Fp12<M::Fe> {
 /// g ↦ 3g^(|x|/2^TAIL) for g in the cyclotomic subgroup, as a function. The state of the chain is three times the power.
 fn power_of_x_head<M: Machine>(machine: &M, g: Fp12<M::Fe>) -> Fp12<M::Fe> {
     machine.function("fp12_power_of_x_head", g, |machine, g| {
-        ladder(machine, X_ABS >> TAIL, g.double() + g, square_repeatedly, |machine, tripled| {
-            multiply(machine, tripled, g)
-        })
+        let start = (g.double() + g, g.multiplicand());
+        let square = |machine: &M, count, (tripled, g)| (square_repeatedly(machine, count, tripled), g);
+        ladder(machine, X_ABS >> TAIL, start, square, multiply_by).0
     })
 }
 
-/// 3g ↦ 3g^(2ⁿ) for g in the cyclotomic subgroup, with one squaring and eight as functions.
+/// The runs of squarings that are functions. Each ends with the one before, so that no code is there twice.
+const SQUARINGS: [(u32, &str); 4] = [
+    (1, "fp12_cyclotomic_square"),
+    (2, "fp12_cyclotomic_square_2"),
+    (3, "fp12_cyclotomic_square_3"),
+    (8, "fp12_cyclotomic_square_8"),
+];
+
+/// 3g ↦ 3g^(2ⁿ) for g in the cyclotomic subgroup.
 fn square_repeatedly<M: Machine>(machine: &M, count: u32, tripled: Fp12<M::Fe>) -> Fp12<M::Fe> {
-    let square = |_: &M, g| cyclotomic_square_tripled(g);
-    let eight = |machine: &M, g| (0..8).fold(g, |g, _| square(machine, g));
-    by_eights(
-        count,
-        tripled,
-        |g| machine.function("fp12_cyclotomic_square", g, square),
-        |g| machine.function("fp12_cyclotomic_square_8", g, eight),
-    )
+    let (mut left, mut power) = (count, tripled);
+    while let Some(run) = SQUARINGS.iter().rposition(|&(length, _)| length <= left) {
+        power = squarings(machine, run, power);
+        left -= SQUARINGS[run].0;
+    }
+    power
+}
+
+/// A run of squarings by its place in [`SQUARINGS`].
+fn squarings<M: Machine>(machine: &M, run: usize, tripled: Fp12<M::Fe>) -> Fp12<M::Fe> {
+    let (length, name) = SQUARINGS[run];
+    machine.function(name, tripled, |machine, tripled| {
+        let rest = run.checked_sub(1);
+        let own = length - rest.map_or(0, |rest| SQUARINGS[rest].0);
+        let power = (0..own).fold(tripled, |power, _| cyclotomic_square_tripled(power));
+        rest.map_or(power, |rest| squarings(machine, rest, power))
+    })
 }
 
 /// 3g ↦ g.
@@ -98,7 +115,15 @@ fn third<M: Machine>(machine: &M, tripled: Fp12<M::Fe>) -> Fp12<M::Fe> {
 
 /// (f, g) ↦ f·g, as a function.
 pub(super) fn multiply<M: Machine>(machine: &M, f: Fp12<M::Fe>, g: Fp12<M::Fe>) -> Fp12<M::Fe> {
-    machine.function("fp12_mul", (f, g), |_, (f, g)| f * g)
+    machine.function("fp12_mul", (f, g), |machine, (f, g)| multiply_by(machine, (f, g.multiplicand())).0)
+}
+
+/// (f, g) ↦ (f·g, g), as a function: g stays where it is for the next product.
+fn multiply_by<M: Machine>(
+    machine: &M,
+    operands: (Fp12<M::Fe>, Multiplicand<M::Fe>),
+) -> (Fp12<M::Fe>, Multiplicand<M::Fe>) {
+    machine.function("fp12_mul_by_multiplicand", operands, |_, (f, g)| (f * g, g))
 }
 
 /// f ↦ fᵖ.

@@ -83,7 +83,7 @@ const PAIRS_IN_SLOTS: usize = 8;
 
 /// The first of them have a doubling step each, written out, which takes a thousand bytes; the others call one, which costs
 /// forty gas.
-const PAIRS_WRITTEN_OUT: usize = 4;
+const PAIRS_WRITTEN_OUT: usize = 5;
 
 /// The product of f_{x,Q}(P) over the first `count` of `pairs`, up to factors that the final exponentiation removes. At
 /// least one pair.
@@ -110,28 +110,27 @@ pub(super) fn loops<M: Machine>(
         room,
     );
     machine.repeat(loops, (), |machine, number, ()| {
-        let paths = Paths::new(machine, pairs, number, count, witness);
-        let f = shared_loop(machine, &paths);
+        let f = shared_loop(machine, &PairsInSlots::new(machine, pairs, number, count, witness));
         let f = machine.branch(number, |machine| multiply(machine, machine.load(product, first), f), |_| f);
         machine.store(product, first, f);
     });
     machine.load(product, first)
 }
 
-/// The loop for the pairs of `paths` with one accumulator.
-fn shared_loop<M: Machine>(machine: &M, paths: &Paths<'_, M>) -> Fp12<M::Fe> {
+/// The loop for `those` pairs with one accumulator.
+fn shared_loop<M: Machine>(machine: &M, those: &PairsInSlots<'_, M>) -> Fp12<M::Fe> {
     let runs = runs_of_doublings(X_ABS);
     assert!(runs[0] == 1 && runs.len() <= 8, "x begins with two set bits and has few");
     let add = |machine: &M, state| {
-        paths.each(machine, state, |machine, pair, f, running| add(machine, f, running, paths.q(machine, pair)))
+        those.each(machine, state, |machine, pair, f, running| add(machine, f, running, those.q(machine, pair)))
     };
-    let (f, in_slots) = match paths.witness {
-        None => runs_from(machine, paths, &runs[1..], first_doubling(machine, paths), |machine, _, state| {
+    let (f, in_slots) = match those.witness {
+        None => runs_from(machine, those, &runs[1..], first_doubling(machine, those), |machine, _, state| {
             add(machine, state)
         }),
         Some((witness, is_here)) => {
-            let start = (witness.start(machine, is_here), paths.load(machine));
-            runs_from(machine, paths, &runs, start, |machine, run, state| {
+            let start = (witness.start(machine, is_here), those.load(machine));
+            runs_from(machine, those, &runs, start, |machine, run, state| {
                 let add = |machine: &M| {
                     let (f, in_slots) = add(machine, state);
                     (machine.branch(is_here, |machine| witness.times(machine, f), |_| f), in_slots)
@@ -140,14 +139,14 @@ fn shared_loop<M: Machine>(machine: &M, paths: &Paths<'_, M>) -> Fp12<M::Fe> {
             })
         }
     };
-    paths.store(machine, in_slots);
+    those.store(machine, in_slots);
     f
 }
 
 /// Runs of doublings, `before` each of which something is done that is told the run's number.
 fn runs_from<M: Machine>(
     machine: &M,
-    paths: &Paths<'_, M>,
+    those: &PairsInSlots<'_, M>,
     runs: &[u32],
     start: State<M::Fe>,
     mut before: impl FnMut(&M, M::Word, State<M::Fe>) -> State<M::Fe>,
@@ -159,7 +158,7 @@ fn runs_from<M: Machine>(
         let length = machine.word_op(WordOp::Shr, lengths, position);
         let length = machine.word_op(WordOp::And, length, machine.small(0xff));
         machine.repeat(length, state, |machine, _, (f, in_slots)| {
-            paths.each(machine, (f.square(), in_slots), |machine, pair, f, running| {
+            those.each(machine, (f.square(), in_slots), |machine, pair, f, running| {
                 if pair < PAIRS_WRITTEN_OUT { double(f, running) } else { double_as_function(machine, f, running) }
             })
         })
@@ -167,15 +166,15 @@ fn runs_from<M: Machine>(
 }
 
 /// The first step, from f = 1: nothing to square, and the first line is f.
-fn first_doubling<M: Machine>(machine: &M, paths: &Paths<'_, M>) -> State<M::Fe> {
-    let mut in_slots = paths.load(machine);
+fn first_doubling<M: Machine>(machine: &M, those: &PairsInSlots<'_, M>) -> State<M::Fe> {
+    let mut in_slots = those.load(machine);
     let (t, line) = doubling_step(in_slots[0].t, in_slots[0].p);
     in_slots[0].t = t;
     let f = line.to_fp12(Fp2::new(machine.zero(), machine.zero()));
-    let others = |machine: &M| {
-        paths.each_from(machine, 1, (f, in_slots), |machine, _, f, running| double_as_function(machine, f, running))
-    };
-    machine.branch(paths.goes_on_behind(machine, 0), others, |_| (f, in_slots))
+    let others = machine.word_op(WordOp::Sub, those.count, machine.small(1));
+    machine.countdown(others, PAIRS_IN_SLOTS - 1, (f, in_slots), |machine, turn, state| {
+        step_of_pair(machine, turn + 1, state, |machine, _, f, running| double_as_function(machine, f, running))
+    })
 }
 
 /// Lengths of the runs of doublings with an addition behind each but the last, from the top of k.
@@ -221,21 +220,30 @@ fn add<M: Machine>(
 /// The state of the loop: f, and the pairs in slots.
 type State<F> = (Fp12<F>, [Running<F>; PAIRS_IN_SLOTS]);
 
-/// The ways through a step of a loop for up to [`PAIRS_IN_SLOTS`] pairs: as many of them as there are.
-struct Paths<'a, M: Machine> {
+/// `step` with the pair of that number: its number, f, its state.
+fn step_of_pair<M, S>(machine: &M, pair: usize, (f, mut in_slots): State<M::Fe>, step: S) -> State<M::Fe>
+where
+    M: Machine,
+    S: Fn(&M, usize, Fp12<M::Fe>, Running<M::Fe>) -> (Fp12<M::Fe>, Running<M::Fe>),
+{
+    let (f, running) = step(machine, pair, f, in_slots[pair]);
+    in_slots[pair] = running;
+    (f, in_slots)
+}
+
+/// The pairs of a loop, up to [`PAIRS_IN_SLOTS`].
+struct PairsInSlots<'a, M: Machine> {
     pairs: &'a Pairs<M::Fe>,
     /// Index of the first.
     first: M::Word,
-    /// How many there are from it on, here and in later loops.
-    left: M::Word,
-    /// For each pair written out, whether it is the last one.
-    is_last: [M::Word; PAIRS_WRITTEN_OUT],
+    /// How many there are.
+    count: M::Word,
     /// What is multiplied in, and whether this loop does it.
     witness: Option<(&'a Witness<M>, M::Word)>,
 }
 
-impl<'a, M: Machine> Paths<'a, M> {
-    /// Those of loop `number`.
+impl<'a, M: Machine> PairsInSlots<'a, M> {
+    /// Those of loop `number`, of `count` in all.
     fn new(
         machine: &M,
         pairs: &'a Pairs<M::Fe>,
@@ -243,24 +251,18 @@ impl<'a, M: Machine> Paths<'a, M> {
         count: M::Word,
         witness: Option<&'a Witness<M>>,
     ) -> Self {
-        let first = machine.bind(machine.word_op(WordOp::Mul, number, machine.small(PAIRS_IN_SLOTS as u64)));
+        let room = machine.small(PAIRS_IN_SLOTS as u64);
+        let first = machine.bind(machine.word_op(WordOp::Mul, number, room));
         let left = machine.bind(machine.word_op(WordOp::Sub, count, first));
-        let is_last = std::array::from_fn(|pair| machine.bind(Self::fewer(machine, left, pair + 2)));
+        // left, or room where that is less: left ⊕ (left ⊕ room) or left ⊕ 0.
+        let difference = machine.word_op(WordOp::Xor, left, room);
+        let change = machine.word_op(WordOp::Mul, machine.word_op(WordOp::Lt, room, left), difference);
+        let count = machine.bind(machine.word_op(WordOp::Xor, left, change));
         let witness = witness.map(|witness| {
             let is_first = machine.not(number);
             (witness, machine.bind(machine.word_op(WordOp::And, witness.is_given, is_first)))
         });
-        Self { pairs, first, left, is_last, witness }
-    }
-
-    fn fewer(machine: &M, left: M::Word, than: usize) -> M::Word {
-        machine.word_op(WordOp::Lt, left, machine.small(than as u64)) // usize to u64 widens
-    }
-
-    /// Whether there are pairs behind this one.
-    fn goes_on_behind(&self, machine: &M, pair: usize) -> M::Word {
-        let known = self.is_last.get(pair).copied();
-        machine.not(known.unwrap_or_else(|| Self::fewer(machine, self.left, pair + 2)))
+        Self { pairs, first, count, witness }
     }
 
     fn index(&self, machine: &M, pair: usize) -> M::Word {
@@ -271,49 +273,31 @@ impl<'a, M: Machine> Paths<'a, M> {
         machine.load(self.pairs.q, self.index(machine, pair))
     }
 
-    /// `step` with each pair in turn: its number, f, its state.
+    /// `step` with each pair, the last one first.
     fn each<S>(&self, machine: &M, state: State<M::Fe>, step: S) -> State<M::Fe>
     where
-        S: Fn(&M, usize, Fp12<M::Fe>, Running<M::Fe>) -> (Fp12<M::Fe>, Running<M::Fe>) + Copy,
+        S: Fn(&M, usize, Fp12<M::Fe>, Running<M::Fe>) -> (Fp12<M::Fe>, Running<M::Fe>),
     {
-        self.each_from(machine, 0, state, step)
-    }
-
-    fn each_from<S>(&self, machine: &M, pair: usize, (f, mut in_slots): State<M::Fe>, step: S) -> State<M::Fe>
-    where
-        S: Fn(&M, usize, Fp12<M::Fe>, Running<M::Fe>) -> (Fp12<M::Fe>, Running<M::Fe>) + Copy,
-    {
-        let (f, running) = step(machine, pair, f, in_slots[pair]);
-        in_slots[pair] = running;
-        if pair + 1 == PAIRS_IN_SLOTS {
-            return (f, in_slots);
-        }
-        let further = |machine: &M| self.each_from(machine, pair + 1, (f, in_slots), step);
-        machine.branch(self.goes_on_behind(machine, pair), further, |_| (f, in_slots))
+        machine.countdown(self.count, PAIRS_IN_SLOTS, state, |machine, pair, state| {
+            step_of_pair(machine, pair, state, &step)
+        })
     }
 
     /// Brings the states into slots.
     fn load(&self, machine: &M) -> [Running<M::Fe>; PAIRS_IN_SLOTS] {
         let zero = machine.zero();
-        let none = || Running::from_list(vec![zero; <Running<M::Fe> as Bundle<M::Fe>>::LEN]);
-        std::array::from_fn(|pair| {
-            let load = |machine: &M| machine.load(self.pairs.running, self.index(machine, pair));
-            match pair.checked_sub(1) {
-                None => load(machine),
-                Some(before) => machine.branch(self.goes_on_behind(machine, before), load, |_| none()),
-            }
+        let none = |_| Running::from_list(vec![zero; <Running<M::Fe> as Bundle<M::Fe>>::LEN]);
+        machine.countdown(self.count, PAIRS_IN_SLOTS, std::array::from_fn(none), |machine, pair, mut in_slots| {
+            in_slots[pair] = machine.load(self.pairs.running, self.index(machine, pair));
+            in_slots
         })
     }
 
     /// Puts them back into memory.
     fn store(&self, machine: &M, in_slots: [Running<M::Fe>; PAIRS_IN_SLOTS]) {
-        for (pair, running) in in_slots.into_iter().enumerate() {
-            let store = |machine: &M| machine.store(self.pairs.running, self.index(machine, pair), running);
-            match pair.checked_sub(1) {
-                None => store(machine),
-                Some(before) => machine.branch(self.goes_on_behind(machine, before), store, |_| ()),
-            }
-        }
+        machine.countdown(self.count, PAIRS_IN_SLOTS, (), |machine, pair, ()| {
+            machine.store(self.pairs.running, self.index(machine, pair), in_slots[pair]);
+        });
     }
 }
 

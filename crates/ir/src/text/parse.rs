@@ -5,8 +5,8 @@ use crate::hash::Piece;
 use crate::machine::{Capacity, Cells};
 use crate::origin::Origins;
 use crate::program::{
-    ArrayDecl, Block, Branch, ConstantId, Function, FunctionId, Op, Operand, Program, Region, Repeat, Statement, Value,
-    Word, WordDef,
+    ArrayDecl, Block, Branch, ConstantId, Countdown, Function, FunctionId, Op, Operand, Program, Region, Repeat,
+    Statement, Turn, Value, Word, WordDef,
 };
 use num_bigint::BigUint;
 use num_traits::Num;
@@ -341,6 +341,7 @@ impl<'a> Parser<'a> {
                 Statement::Call { function, arguments: self.operands()?, results: self.results()? }
             }
             "repeat" => self.repeat()?,
+            "countdown" => self.countdown()?,
             "branch" => self.branch()?,
             "reserve" => Statement::Reserve { array: self.array()?, count: self.word()? },
             "load" => Statement::Load { array: self.array()?, index: self.word()?, results: self.results()? },
@@ -451,6 +452,22 @@ impl<'a> Parser<'a> {
         self.expect("}")?;
         let results = self.results()?;
         Ok(Statement::Repeat(Box::new(Repeat { count, index, initial, params, body, next, results })))
+    }
+
+    fn countdown(&mut self) -> Parsed<Statement> {
+        let count = self.word()?;
+        let initial = self.operands()?;
+        self.expect("{")?;
+        let mut turns = Vec::new();
+        while self.word_is("turn") {
+            let params = self.values()?;
+            let (body, next) = self.giving()?;
+            self.expect("}")?;
+            turns.push(Turn { params, body, next });
+        }
+        self.expect("}")?;
+        let results = self.results()?;
+        Ok(Statement::Countdown(Box::new(Countdown { count, initial, turns, results })))
     }
 
     fn branch(&mut self) -> Parsed<Statement> {

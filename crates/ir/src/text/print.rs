@@ -132,6 +132,16 @@ impl Printer {
                 self.giving(&head, &repeat.body, &repeat.next);
                 format!("}} -> {}", values(&repeat.results))
             }
+            Statement::Countdown(countdown) => {
+                self.line(&format!("countdown w{} {} {{", countdown.count.0, operands(&countdown.initial)));
+                self.depth += 1;
+                for turn in &countdown.turns {
+                    self.giving(&format!("turn {}", values(&turn.params)), &turn.body, &turn.next);
+                    self.line("}");
+                }
+                self.depth -= 1;
+                format!("}} -> {}", values(&countdown.results))
+            }
             Statement::Branch(branch) => {
                 self.giving(&format!("branch w{}", branch.condition.0), &branch.then, &branch.then_values);
                 self.giving("} else", &branch.otherwise, &branch.otherwise_values);

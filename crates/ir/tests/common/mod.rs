@@ -61,6 +61,13 @@ pub enum Step {
         values: [usize; 2],
         body: Vec<Step>,
     },
+    /// Each turn gives other values.
+    Countdown {
+        limit: usize,
+        word: usize,
+        values: [usize; 2],
+        body: Vec<Step>,
+    },
     Digits {
         digits: Vec<i8>,
         value: usize,
@@ -214,6 +221,18 @@ impl Plan {
                 });
                 state.values.extend(after);
             }
+            Step::Countdown { limit, word, values, body } => {
+                let room = machine.small(*limit as u64 + 1);
+                let count = machine.word_op(WordOp::Mod, state.word(*word), room);
+                let before = values.map(|value| state.value(value));
+                let after = machine.countdown(count, *limit, before, |machine, turn, now| {
+                    let mut inner = state.clone();
+                    inner.values.extend(now);
+                    inner.values.push(machine.constant(&BigUint::from(turn)));
+                    self.inner(machine, &inner, body, values.map(|value| value + turn))
+                });
+                state.values.extend(after);
+            }
             Step::Digits { digits, value } => {
                 let base = state.value(*value);
                 let by_digits = machine.repeat_digits(
@@ -313,6 +332,9 @@ fn step(seeded: &mut Seeded, depth: usize, functions: usize) -> Step {
         11 | 12 if functions > 0 => Step::Call { function: a % functions, values: [b, c] },
         13 if depth > 0 => Step::Repeat { turns: Ok(a as u64 % 4), values: [b, c], body: inner(seeded) },
         14 if depth > 0 => Step::Repeat { turns: Err(a), values: [b, c], body: inner(seeded) },
+        15 if depth > 0 && seeded.once_in(2) => {
+            Step::Countdown { limit: 1 + a % 4, word: b, values: [b, c], body: inner(seeded) }
+        }
         15 => {
             let digits = (0..seeded.below(6)).map(|_| [-1, 0, 0, 1, 2][seeded.below(5)]).collect();
             Step::Digits { digits, value: a }

@@ -14,6 +14,8 @@ use crate::revision::{EncodeError, Revision};
 
 /// The bytes of a word, which is the most a push can carry.
 const WORD_BYTES: usize = 32;
+/// The bytes of a distance between labels.
+const DISTANCE_BYTES: usize = 2;
 
 /// Assembled code and where its parts are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +55,16 @@ pub enum AssembleError {
         /// The label.
         label: LabelId,
     },
+    /// A distance that is negative or of more than two bytes.
+    #[error("item {item} pushes the distance from offset {from} to offset {to}, which is not of two bytes")]
+    Distance {
+        /// Index of the item.
+        item: usize,
+        /// Offset of the earlier label.
+        from: usize,
+        /// Offset of the later label.
+        to: usize,
+    },
     /// Two definitions of a label.
     #[error("item {item} defines label {} again", label.0)]
     LabelTwice {
@@ -87,6 +99,7 @@ impl AssembleError {
         match *self {
             AssembleError::PushTooWide { item, .. }
             | AssembleError::UndefinedLabel { item, .. }
+            | AssembleError::Distance { item, .. }
             | AssembleError::LabelTwice { item, .. }
             | AssembleError::LabelInsideImmediate { item, .. }
             | AssembleError::Field { item, .. } => item,
@@ -107,7 +120,8 @@ pub fn assemble(items: &[Item], revision: Revision) -> Result<Code, AssembleErro
     item_offsets.truncate(items.len());
     let labels: BTreeMap<LabelId, usize> =
         definitions.iter().map(|(&label, &item)| (label, item_offsets[item])).collect();
-    let code = Code { bytes, labels, item_offsets };
+    let mut code = Code { bytes, labels, item_offsets };
+    write_distances(items, &mut code)?;
     check_targets(items, &code, revision)?;
     Ok(code)
 }
@@ -122,6 +136,7 @@ fn encode_fixed(items: &[Item], revision: Revision) -> Result<(Vec<u8>, Vec<usiz
             Item::Push(number) if *number == BigUint::ZERO => bytes.push(PUSH0),
             Item::Push(number) => push(&mut bytes, index, &number.to_bytes_be())?,
             Item::PushBytes(immediate) => push(&mut bytes, index, immediate)?,
+            Item::PushDistances { from, .. } => push(&mut bytes, index, &vec![0; DISTANCE_BYTES * from.len()])?,
             Item::PushLabel(_) | Item::Mark(_) => {}
             Item::Label(_) => bytes.push(JUMPDEST),
             Item::Field(instruction) => {
@@ -228,6 +243,25 @@ fn weave(fixed: &[u8], ends: &mut [usize], uses: &[Use], sizes: &[usize]) -> Vec
     bytes
 }
 
+/// Fills in the distances between labels, once all offsets are known.
+fn write_distances(items: &[Item], code: &mut Code) -> Result<(), AssembleError> {
+    for (item, push) in items.iter().enumerate() {
+        let Item::PushDistances { to, from } = push else { continue };
+        let offset =
+            |label: LabelId| code.labels.get(&label).copied().ok_or(AssembleError::UndefinedLabel { item, label });
+        let to = offset(*to)?;
+        let mut distances = Vec::with_capacity(DISTANCE_BYTES * from.len());
+        for &label in from {
+            let from = offset(label)?;
+            let distance = to.checked_sub(from).and_then(|distance| u16::try_from(distance).ok());
+            distances.extend(distance.ok_or(AssembleError::Distance { item, from, to })?.to_be_bytes());
+        }
+        let start = code.item_offsets[item] + 1;
+        code.bytes[start..start + distances.len()].copy_from_slice(&distances);
+    }
+    Ok(())
+}
+
 /// Data before a label may end in an opcode whose immediate would swallow the label's JUMPDEST.
 fn check_targets(items: &[Item], code: &Code, revision: Revision) -> Result<(), AssembleError> {
     let targets = jumpdests(&code.bytes, revision);
@@ -317,6 +351,24 @@ mod tests {
                 assert!(immediate.first().is_none_or(|&byte| byte != 0), "not the smallest push");
             }
         }
+    }
+
+    #[test]
+    fn distances_are_two_bytes_each_and_fit_or_are_refused() {
+        let distances = |from: &[LabelId]| Item::PushDistances { to: B, from: from.to_vec() };
+        check(&[Item::Label(A), distances(&[B, A]), Item::Op(STOP), Item::Mark(B)], "5b630000000700");
+        check(&[distances(&[]), Item::Mark(B)], "5f");
+        let apart = |bytes: usize| {
+            assemble(&[distances(&[A]), Item::Mark(A), Item::Data(vec![0; bytes]), Item::Mark(B)], REVISION)
+        };
+        assert_eq!(apart(0xffff).unwrap().bytes[..4], [0x61, 0xff, 0xff, 0]);
+        assert_eq!(apart(0x1_0000), Err(AssembleError::Distance { item: 0, from: 3, to: 0x1_0003 }));
+        let error = assemble(&[Item::Mark(B), Item::Op(STOP), Item::Mark(A), distances(&[A])], REVISION);
+        assert_eq!(error, Err(AssembleError::Distance { item: 3, from: 1, to: 0 }));
+        let error = assemble(&[distances(&[A]), Item::Mark(B)], REVISION);
+        assert_eq!(error, Err(AssembleError::UndefinedLabel { item: 0, label: A }));
+        let error = assemble(&[Item::Mark(B), distances(&[B; 17])], REVISION);
+        assert_eq!(error, Err(AssembleError::PushTooWide { item: 1, bytes: 34 }));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! - `ADD`, `MSTORE`, … a mnemonic in any letter case; `DATA 0x…` bytes as they are.
 //! - `PUSH 5` the smallest push of a number; `PUSH4 0x05` exactly four bytes.
 //! - `name:` a jump target, which emits a JUMPDEST; `MARK name` a place in data, which emits nothing; `PUSH @name` or `@name`
-//!   pushes the offset of either.
+//!   pushes the offset of either; `PUSH @end-a,b` two bytes for each of a, b, …: how far it is before `end`.
 //! - `const NAME = 5` before its first use; NAME then stands for the number.
 //! - `MULMODX out[:stride] x[:stride] y[:stride] [xCOUNT]` with slots; a stride is 1 unless given, and so is the count.
 //! - `INVMODX out[:stride] x[:stride] [xCOUNT]`; `SETUPX 5` where the id is an immediate.
@@ -168,7 +168,7 @@ impl<'a> Parser<'a> {
             return Ok(Item::Label(self.define(token, name)?));
         }
         if let Some(name) = token.text.strip_prefix('@') {
-            return Ok(Item::PushLabel(self.push_label(token, name)?));
+            return self.push_place(token, name);
         }
         if token.text.eq_ignore_ascii_case("data") {
             let bytes = self.next("bytes such as 0x5b00")?;
@@ -235,10 +235,20 @@ impl<'a> Parser<'a> {
     fn push(&mut self) -> Result<Item, ParseError> {
         let operand = self.next("a number or @label")?;
         if let Some(name) = operand.text.strip_prefix('@') {
-            return Ok(Item::PushLabel(self.push_label(operand, name)?));
+            return self.push_place(operand, name);
         }
         let value = self.number(operand, operand.text)?;
         at_most(operand, value, "a word", max_of_bytes(32)).map(Item::Push)
+    }
+
+    /// `name`, or `name-name,name` for distances, behind `@`.
+    fn push_place(&mut self, token: Token<'a>, text: &'a str) -> Result<Item, ParseError> {
+        let Some((to, from)) = text.split_once('-') else {
+            return Ok(Item::PushLabel(self.push_label(token, text)?));
+        };
+        let to = self.push_label(token, to)?;
+        let from = from.split(',').filter(|_| !from.is_empty()).map(|name| self.push_label(token, name));
+        Ok(Item::PushDistances { to, from: from.collect::<Result<_, _>>()? })
     }
 
     /// The operand of `PUSHn`.

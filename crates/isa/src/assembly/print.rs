@@ -29,6 +29,10 @@ fn item_text(item: &Item, revision: Revision) -> String {
         Item::PushBytes(bytes) if bytes.is_empty() => "PUSH0".to_owned(),
         Item::PushBytes(bytes) => push_text(bytes),
         Item::PushLabel(label) => format!("PUSH @L{}", label.0),
+        Item::PushDistances { to, from } => {
+            let from: Vec<String> = from.iter().map(|label| format!("L{}", label.0)).collect();
+            format!("PUSH @L{}-{}", to.0, from.join(","))
+        }
         Item::Label(label) => format!("L{}:", label.0),
         Item::Mark(label) => format!("MARK L{}", label.0),
         Item::Field(instruction) => field_text(instruction, revision),

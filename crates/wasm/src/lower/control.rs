@@ -3,7 +3,7 @@
 use residue_compiler::allocate::{Placement, Slot};
 use residue_compiler::moves::sequence;
 use residue_ir::Capacity;
-use residue_ir::program::{Branch, FunctionId, Operand, Region, Repeat, Statement, Value, Word};
+use residue_ir::program::{Branch, Countdown, FunctionId, Operand, Region, Repeat, Statement, Value, Word};
 use ruint::aliases::U256;
 use wasm_encoder::{BlockType, Function, InstructionSink, ValType};
 
@@ -161,6 +161,7 @@ impl<'a> Emitter<'a> {
             }
             Statement::Call { function, arguments, results } => self.call(*function, arguments, results),
             Statement::Repeat(repeat) => self.repeat(repeat),
+            Statement::Countdown(countdown) => self.countdown(countdown),
             Statement::Branch(branch) => self.branch(branch),
             Statement::Reserve { array, count } => self.reserve(*array, *count),
             Statement::Load { array, index, results } => {
@@ -310,6 +311,27 @@ impl<'a> Emitter<'a> {
         self.code.call(Routine::WordAdd.index());
         write(&mut self.code, index);
         self.code.br(0).end().end();
+    }
+
+    /// One block in the other, so that the count chooses how many of them to leave: each ends where a turn begins, the
+    /// outermost behind the last.
+    fn countdown(&mut self, countdown: &'a Countdown) {
+        let turns = &countdown.turns;
+        if let Some(first) = turns.first() {
+            self.move_to(&first.params, &countdown.initial);
+        }
+        for _ in 0..=turns.len() {
+            self.code.block(BlockType::Empty);
+        }
+        let outermost = super::narrow(turns.len());
+        self.push_clamped(countdown.count);
+        self.code.i32_wrap_i64().br_table((0..=outermost).rev().collect::<Vec<_>>(), outermost);
+        for turn in turns {
+            self.code.end();
+            self.region(&turn.body);
+            self.move_to(&turn.params, &turn.next);
+        }
+        self.code.end();
     }
 
     fn branch(&mut self, branch: &'a Branch) {
