@@ -95,6 +95,11 @@ impl Blocks {
         (!blocks.is_empty()).then_some(Self { batching, at, blocks })
     }
 
+    /// Bytes it takes, plans left aside.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.at) + size_of_val(&*self.blocks)
+    }
+
     /// When to plan.
     pub fn batching(&self) -> Batching {
         self.batching

@@ -3,7 +3,7 @@
 //! A code is found by hash, revision and batching: jump targets and blocks follow from these, and plans from the blocks and this machine's
 //! features, which do not change. Nothing here depends on prices. Codes and plans are bounded; what was used longest ago leaves.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use residue_isa::Revision;
@@ -13,8 +13,11 @@ use crate::analysis::Executed;
 use crate::blocks::Batching;
 use crate::planned::plan_bytes;
 
-/// Bytes of all codes kept: 64 MiB, which is more than two thousand contracts of the largest size on mainnet.
+/// Bytes of all codes kept, with their jump targets and blocks: 64 MiB, about four hundred contracts of the largest size on mainnet where
+/// blocks are found, and more than a thousand where they are not.
 const CODE_BYTES_MAX: usize = 64 << 20;
+/// What an entry takes beyond that, about: so that many small codes count too.
+const ENTRY_BYTES: usize = 1024;
 /// Bytes of all plans beyond which codes leave when another frame begins: three quarters of what plans may take.
 const PLAN_BYTES_KEPT: usize = crate::planned::PLAN_BYTES_MAX / 4 * 3;
 
@@ -40,6 +43,8 @@ pub(crate) struct Cache {
 #[derive(Debug, Default)]
 struct Kept {
     codes: HashMap<Key, Analysed>,
+    /// Every key by the number of its last use.
+    by_use: BTreeMap<u64, Key>,
     bytes: usize,
     /// Number of uses so far.
     uses: u64,
@@ -52,6 +57,7 @@ struct Analysed {
     executed: Executed,
     /// The number of its last use.
     last_use: u64,
+    bytes: usize,
 }
 
 static SHARED: LazyLock<Arc<Cache>> = LazyLock::new(Arc::default);
@@ -78,13 +84,13 @@ impl Cache {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.uses += 1;
         let this_use = kept.uses;
-        let found = kept.codes.get_mut(&key).filter(|found| is_same(&found.source, source)).map(|found| {
-            found.last_use = this_use;
-            found.executed.clone()
-        });
-        let executed = found.unwrap_or_else(|| {
+        let executed = kept.find(&key, source, this_use).unwrap_or_else(|| {
             let executed = analyse();
-            kept.insert(key, Analysed { source: source.clone(), executed: executed.clone(), last_use: this_use });
+            let bytes = ENTRY_BYTES + source.len() + executed.bytes();
+            kept.insert(
+                key,
+                Analysed { source: source.clone(), executed: executed.clone(), last_use: this_use, bytes },
+            );
             executed
         });
         while (kept.bytes > self.code_bytes_max || plan_bytes() > self.plan_bytes_kept) && kept.remove_oldest(this_use)
@@ -95,21 +101,31 @@ impl Cache {
 }
 
 impl Kept {
+    /// What is kept for this code, used once more.
+    fn find(&mut self, key: &Key, source: &Bytes, this_use: u64) -> Option<Executed> {
+        let found = self.codes.get_mut(key).filter(|found| is_same(&found.source, source))?;
+        self.by_use.remove(&found.last_use);
+        self.by_use.insert(this_use, *key);
+        found.last_use = this_use;
+        Some(found.executed.clone())
+    }
+
     fn insert(&mut self, key: Key, analysed: Analysed) {
-        self.bytes += analysed.source.len();
+        self.bytes += analysed.bytes;
+        self.by_use.insert(analysed.last_use, key);
         if let Some(replaced) = self.codes.insert(key, analysed) {
-            self.bytes -= replaced.source.len();
+            self.by_use.remove(&replaced.last_use);
+            self.bytes -= replaced.bytes;
         }
     }
 
     /// Lets go of the code used longest ago; false if that is the one in use now. Frames that run it keep their share.
     fn remove_oldest(&mut self, this_use: u64) -> bool {
-        let oldest = self.codes.iter().min_by_key(|(_, analysed)| analysed.last_use);
-        let Some(key) = oldest.filter(|(_, oldest)| oldest.last_use != this_use).map(|(&key, _)| key) else {
+        let Some(oldest) = self.by_use.first_entry().filter(|oldest| *oldest.key() != this_use) else {
             return false;
         };
-        if let Some(removed) = self.codes.remove(&key) {
-            self.bytes -= removed.source.len();
+        if let Some(removed) = self.codes.remove(&oldest.remove()) {
+            self.bytes -= removed.bytes;
         }
         true
     }
@@ -135,7 +151,8 @@ mod tests {
 
     #[test]
     fn the_code_used_longest_ago_leaves() {
-        let cache = Cache::new(250, usize::MAX);
+        // Room for two: an entry has the code's bytes twice, as it was given and as it is executed, and their jump targets.
+        let cache = Cache::new(2 * (ENTRY_BYTES + 350), usize::MAX);
         let get = |number: u8| {
             let source = Bytes::from(vec![number; 100]);
             let mut is_new = false;
@@ -145,11 +162,26 @@ mod tests {
             });
             assert_eq!(found.code.original_byte_slice(), &source[..]);
             let kept = cache.kept.lock().unwrap();
-            assert_eq!(kept.bytes, kept.codes.values().map(|code| code.source.len()).sum::<usize>());
-            assert!(kept.codes.len() <= 2);
+            assert_eq!(kept.bytes, kept.codes.values().map(|code| code.bytes).sum::<usize>());
+            assert!(kept.codes.values().all(|code| code.bytes > ENTRY_BYTES + 200));
+            assert!(kept.by_use.iter().all(|(last_use, key)| kept.codes[key].last_use == *last_use));
+            assert!(kept.codes.len() <= 2 && kept.by_use.len() == kept.codes.len());
             is_new
         };
         assert_eq!([1, 2, 1, 3, 1, 2, 1].map(get), [true, true, false, true, false, true, false]);
+    }
+
+    #[test]
+    fn another_code_under_the_same_hash_takes_the_place_of_the_first() {
+        let cache = Cache::new(1 << 20, usize::MAX);
+        for byte in [7, 8, 7] {
+            let source = Bytes::from(vec![byte; 100]);
+            let found = cache.get(key(1), &source, || executed(&source));
+            assert_eq!(found.code.original_byte_slice(), &source[..]);
+            let kept = cache.kept.lock().unwrap();
+            assert_eq!((kept.codes.len(), kept.by_use.len()), (1, 1));
+            assert_eq!(kept.bytes, kept.codes[&key(1)].bytes);
+        }
     }
 
     #[test]

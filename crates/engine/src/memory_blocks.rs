@@ -92,6 +92,16 @@ struct Found {
 }
 
 impl MemoryBlocks {
+    /// Bytes it takes, plans left aside.
+    pub fn bytes(&self) -> usize {
+        let operations: usize = self.blocks.iter().map(|block| size_of_val(&*block.operations)).sum();
+        size_of_val(&*self.at)
+            + size_of_val(&*self.blocks)
+            + operations
+            + size_of_val(&*self.places)
+            + size_of_val(&*self.buckets)
+    }
+
     /// Whether codes of a revision have blocks of this kind.
     pub fn are_found(revision: Revision) -> bool {
         Layout::of(revision).is_some()

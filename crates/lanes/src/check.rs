@@ -9,7 +9,7 @@ use thiserror::Error;
 use crate::bounds::{Bounds, LIMB_MAX, UNIT};
 use crate::kernel::scalar;
 use crate::modulus_rows::ModulusRows;
-use crate::plan::{BATCH_LANES, LinearStep, Plan, SegmentKind};
+use crate::plan::{BATCH_LANES, BatchStep, LinearStep, Plan, SegmentKind};
 use crate::rows::Rows;
 use crate::shape::{ROW_LIMB_BITS, Shape};
 
@@ -33,6 +33,20 @@ pub enum Violation {
         step: usize,
         /// The row.
         row: u16,
+    },
+    /// A batch that may be read before the one in front of it is written reads what that writes.
+    #[error("step {step} writes row {row}, which the next batch may have read already")]
+    ReadEarly {
+        /// Number of the step in order of execution.
+        step: usize,
+        /// The row.
+        row: u16,
+    },
+    /// A stream of batches does not end where it should.
+    #[error("step {step} begins a stream of another length than the next batch continues")]
+    Stream {
+        /// Number of the step in order of execution.
+        step: usize,
     },
     /// A value lies outside its proved bounds.
     #[error("step {step}: row {row} holds {value}, which exceeds {bounds:?}")]
@@ -93,6 +107,10 @@ pub fn check(plan: &Plan, modulus: &ModulusRows, rows: &mut Rows) -> Result<(), 
                         judge.step += 1;
                         judge.linear(companion, rows)?;
                     }
+                    if step.followers > 0 {
+                        let behind = &plan.batches[at + 1..segment.end as usize];
+                        judge.require_unread(step, behind.first())?;
+                    }
                     for lane in 0..usize::from(step.lanes) {
                         rows.set_row(step.out[lane], &values[lane]);
                         judge.define(rows, step.out[lane], products[lane])?;
@@ -139,6 +157,16 @@ impl Judge {
         self.define(rows, step.out, sum)
     }
 
+    /// Does `next`, which may be read before `batch` is written, read nothing that it writes?
+    fn require_unread(&self, batch: &BatchStep, next: Option<&BatchStep>) -> Result<(), Violation> {
+        let next = next.filter(|next| next.followers == batch.followers - 1);
+        let next = next.ok_or(Violation::Stream { step: self.step })?;
+        match batch.out.into_iter().find(|row| next.reads().any(|read| read == *row)) {
+            None => Ok(()),
+            Some(row) => Err(Violation::ReadEarly { step: self.step, row }),
+        }
+    }
+
     fn read(&self, row: u16) -> Result<Bounds, Violation> {
         self.bounds[usize::from(row)].ok_or(Violation::Unwritten { step: self.step, row })
     }
@@ -160,5 +188,30 @@ impl Judge {
             && &self.working * bounds.low <= scaled
             && scaled <= &self.working * bounds.high;
         if fits { Ok(()) } else { Err(Violation::OutOfBounds { step: self.step, row, value, bounds }) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::{Op, OpKind, SlotBlock};
+    use crate::plan::Policy;
+    use residue_modular::Modulus;
+
+    #[test]
+    fn a_batch_that_is_read_too_early_is_found() {
+        let modulus = ModulusRows::new(&Modulus::from_be_bytes(&[0x1b; 48]).unwrap()).unwrap();
+        let mut block = SlotBlock::new(16);
+        for slot in [0..8, 8..16, 0..8, 0..8].into_iter().flatten() {
+            block.push(Op { kind: OpKind::Mul, out: slot, x: slot, y: slot }).unwrap();
+        }
+        let mut plan = Plan::new(&block, modulus.shape(), &Policy::default()).unwrap();
+        let rows = Rows::new(modulus.shape(), 16);
+        assert_eq!(plan.batches.iter().map(|batch| batch.followers).collect::<Vec<_>>(), [2, 1, 0, 0]);
+        assert_eq!(check(&plan, &modulus, &mut rows.clone()), Ok(()));
+        plan.batches[2].followers = 1;
+        assert!(matches!(check(&plan, &modulus, &mut rows.clone()), Err(Violation::Stream { .. })));
+        (0..3).for_each(|at| plan.batches[at].followers = 3 - at as u16);
+        assert!(matches!(check(&plan, &modulus, &mut rows.clone()), Err(Violation::ReadEarly { step: 3, .. })));
     }
 }

@@ -50,6 +50,15 @@ pub(crate) struct Executed {
     pub memory_blocks: Option<Arc<MemoryBlocks>>,
 }
 
+impl Executed {
+    /// Bytes it takes, about: code, a bit for each byte that may be a jump target, blocks. Plans are counted by themselves.
+    pub fn bytes(&self) -> usize {
+        let code = self.code.bytecode().len();
+        let blocks = self.blocks.as_ref().map_or(0, |blocks| blocks.bytes());
+        code + code.div_ceil(8) + blocks + self.memory_blocks.as_ref().map_or(0, |blocks| blocks.bytes())
+    }
+}
+
 impl Analysis {
     pub fn new(revision: Revision, batching: Batching) -> Self {
         let needed = revision.opcodes().iter().any(|row| row.immediate_bytes > 0);

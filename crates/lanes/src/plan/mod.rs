@@ -124,6 +124,9 @@ pub(crate) struct BatchStep {
     pub x: [u16; BATCH_LANES],
     pub y: [u16; BATCH_LANES],
     pub lanes: u16,
+    /// So many batches behind this one may follow it in a stream: each reads nothing that the one before it writes, its companions left
+    /// aside, so it may be read when those have run and before the products are written.
+    pub followers: u16,
     /// Number of companions.
     pub companions: u16,
     /// The first of them in the table of linear steps.
@@ -131,6 +134,11 @@ pub(crate) struct BatchStep {
 }
 
 impl BatchStep {
+    /// The rows that it reads.
+    pub fn reads(&self) -> impl Iterator<Item = u16> {
+        self.x.into_iter().chain(self.y)
+    }
+
     /// The companions' places in the table of linear steps.
     pub fn companions(&self) -> std::ops::Range<usize> {
         let start = self.companions_start as usize;
@@ -153,6 +161,8 @@ pub struct Explanation {
     pub batches: usize,
     /// Batches by number of products: entry i counts those with i + 1.
     pub batches_by_lanes: [usize; BATCH_LANES],
+    /// Batches that follow another in a stream: their operands are turned while the other multiplies.
+    pub streamed: usize,
     /// Sums, differences, lifts and copies.
     pub linear: usize,
     /// Linear steps among them that run along with a batch.
@@ -254,6 +264,7 @@ impl Plan {
             products: self.batches.iter().map(|batch| usize::from(batch.lanes)).sum(),
             batches: self.batches.len(),
             batches_by_lanes,
+            streamed: self.streamed(),
             linear: self.linear.len(),
             companions: self.companions(),
             lifts: self.linear.iter().filter(|step| self.constants.iter().any(|(row, _)| *row == step.y)).count(),
@@ -268,6 +279,11 @@ impl Plan {
                 + size_of_val(&*self.batches),
             predicted_cycles: self.predicted_cycles(),
         }
+    }
+
+    /// Number of batches that follow another in a stream.
+    pub(crate) fn streamed(&self) -> usize {
+        self.batches.iter().filter(|batch| batch.followers > 0).count()
     }
 
     /// Number of linear steps that run along with batches.

@@ -52,6 +52,8 @@ impl Order {
             heights: heights(steps),
             linear: BinaryHeap::new(),
             products: BinaryHeap::new(),
+            late: Vec::new(),
+            is_late: false,
             carries: Vec::new(),
             reductions: Vec::new(),
         };
@@ -65,7 +67,7 @@ impl Order {
         let wanted = policy.batch_fill.clamp(1, BATCH_LANES);
         loop {
             let start = order.steps.len();
-            while ready.products.len() < wanted
+            while ready.product_count() < wanted
                 && let Some(next) = ready.linear.pop()
             {
                 order.steps.push(id_of(next));
@@ -73,20 +75,16 @@ impl Order {
             }
             order.end_run(SegmentKind::Linear, start);
             let start = order.steps.len();
-            if ready.products.len() < wanted && !ready.carries.is_empty() {
+            if ready.product_count() < wanted && !ready.carries.is_empty() {
                 order.steps.append(&mut ready.carries);
                 order.end_run(SegmentKind::Carry, start);
                 (start..order.steps.len()).for_each(|at| graph.release(order.steps[at], &mut ready));
-            } else if ready.products.len() < wanted && !ready.reductions.is_empty() {
+            } else if ready.product_count() < wanted && !ready.reductions.is_empty() {
                 order.steps.append(&mut ready.reductions);
                 order.end_run(SegmentKind::Reduce, start);
                 (start..order.steps.len()).for_each(|at| graph.release(order.steps[at], &mut ready));
-            } else if !ready.products.is_empty() {
-                while order.steps.len() - start < BATCH_LANES
-                    && let Some(next) = ready.products.pop()
-                {
-                    order.steps.push(id_of(next));
-                }
+            } else if ready.product_count() > 0 {
+                order.steps.extend(ready.next_products());
                 let products_end = order.steps.len();
                 while order.steps.len() - products_end < policy.companions.min(COMPANIONS_MAX)
                     && let Some(next) = ready.linear.pop()
@@ -96,7 +94,9 @@ impl Order {
                 }
                 order.end_run(SegmentKind::Batch, start);
                 order.runs.last_mut().expect("a batch has products").products_end = products_end;
+                ready.is_late = true;
                 (start..products_end).for_each(|at| graph.release(order.steps[at], &mut ready));
+                ready.is_late = false;
             } else {
                 return order;
             }
@@ -163,16 +163,38 @@ struct Ready<'a> {
     heights: Vec<u32>,
     linear: BinaryHeap<u64>,
     products: BinaryHeap<u64>,
+    /// Products that became ready by those of the last batch: a batch without them may be read before that one is written.
+    late: Vec<u64>,
+    is_late: bool,
     carries: Vec<ValueId>,
     reductions: Vec<ValueId>,
 }
 
 impl Ready<'_> {
+    /// Number of products.
+    fn product_count(&self) -> usize {
+        self.products.len() + self.late.len()
+    }
+
+    /// The products of a batch: without late ones, if others fill it.
+    fn next_products(&mut self) -> impl Iterator<Item = ValueId> {
+        if self.products.len() < BATCH_LANES {
+            self.products.extend(self.late.drain(..));
+        }
+        let mut products = [NONE; BATCH_LANES];
+        for id in &mut products {
+            *id = self.products.pop().map_or(NONE, id_of);
+        }
+        self.products.extend(self.late.drain(..));
+        products.into_iter().take_while(|id| *id != NONE)
+    }
+
     fn add(&mut self, id: ValueId) {
         // Higher first, then earlier.
         let key = u64::from(self.heights[id as usize]) << 32 | u64::from(!id);
         match self.steps[id as usize].kind {
             StepKind::Add | StepKind::Sub | StepKind::Lift => self.linear.push(key),
+            StepKind::Product if self.is_late => self.late.push(key),
             StepKind::Product => self.products.push(key),
             StepKind::Carry => self.carries.push(id),
             StepKind::Reduce => self.reductions.push(id),

@@ -2,7 +2,7 @@
 //! slot's own row, everything else in temporary rows, the latest freed first.
 
 use super::lazy::{Step, StepKind, Steps};
-use super::order::{BATCH_LANES, Order, SegmentKind};
+use super::order::{BATCH_LANES, Order, QUAD_LANES, SegmentKind};
 use super::values::{NONE, ValueId};
 use super::{BatchStep, CarryStep, LinearStep, Plan, PlanError, ReduceStep, Segment};
 use crate::bounds::Bias;
@@ -56,7 +56,11 @@ pub(super) fn place(steps: &Steps, order: &Order, plan: &mut Plan) -> Result<(),
                 plan.batches.push(batch);
             }
         }
-        plan.segments.push(Segment { kind: run.kind, start, end: plan.table_len(run.kind) });
+        let end = plan.table_len(run.kind);
+        match plan.segments.last_mut() {
+            Some(last) if last.kind == run.kind => last.end = end,
+            _ => plan.segments.push(Segment { kind: run.kind, start, end }),
+        }
     }
     // What could not be written to its slot's row at once is copied there now, when all inputs have been read.
     let start = plan.table_len(SegmentKind::Linear);
@@ -74,7 +78,24 @@ pub(super) fn place(steps: &Steps, order: &Order, plan: &mut Plan) -> Result<(),
     }
     plan.constants = rows.constants;
     plan.row_count = rows.count;
+    find_streams(plan);
     Ok(())
+}
+
+/// Notes which batches may follow each other in a stream.
+fn find_streams(plan: &mut Plan) {
+    let mut is_written = vec![false; usize::from(plan.row_count)];
+    for segment in plan.segments.iter().filter(|segment| segment.kind == SegmentKind::Batch) {
+        for at in (segment.start as usize + 1..segment.end as usize).rev() {
+            let (batch, next) = (&plan.batches[at - 1], &plan.batches[at]);
+            batch.out.iter().for_each(|row| is_written[usize::from(*row)] = true);
+            let is_full = |batch: &BatchStep| usize::from(batch.lanes) > QUAD_LANES;
+            let follows = is_full(batch) && is_full(next) && next.reads().all(|row| !is_written[usize::from(row)]);
+            batch.out.iter().for_each(|row| is_written[usize::from(*row)] = false);
+            let followers = if follows { next.followers.wrapping_add(1) } else { 0 };
+            plan.batches[at - 1].followers = followers;
+        }
+    }
 }
 
 /// Reads a linear step's operands and writes its value.
@@ -95,7 +116,8 @@ fn read_batch(products: &[ValueId], steps: &Steps, rows: &mut Rows) -> BatchStep
         rows.read(step(lane));
     }
     // At most eight lanes.
-    BatchStep { out: [0; BATCH_LANES], x, y, lanes: products.len() as u16, companions: 0, companions_start: 0 }
+    let lanes = products.len() as u16;
+    BatchStep { out: [0; BATCH_LANES], x, y, lanes, followers: 0, companions: 0, companions_start: 0 }
 }
 
 /// Writes the products of a batch; lanes left over go to a row that nobody reads.

@@ -5,8 +5,10 @@
 
 mod product;
 mod quads;
+mod stream;
 mod transfer;
 mod vector;
+mod window;
 
 use core::arch::x86_64::*;
 
@@ -40,24 +42,25 @@ pub(super) fn run(kernel: Kernel, plan: &Plan, modulus: &ModulusRows, rows: &mut
     }
 }
 
-/// Runs one batch, for tests. Panics unless this machine has IFMA and the rows exist.
+/// Runs batches without companions, for tests. Panics unless this machine has IFMA and the rows exist.
 #[cfg(test)]
-pub(super) fn run_batch(kernel: Kernel, constants: &ProductConstants, rows: &mut Rows, step: &BatchStep) {
+pub(super) fn run_batches(kernel: Kernel, constants: &ProductConstants, rows: &mut Rows, steps: &[BatchStep]) {
     let shape = rows.shape();
     let lines = rows.lines_mut();
-    let highest = [step.out, step.x, step.y].into_iter().flatten().map(usize::from).max().expect("a batch has lanes");
-    assert!((highest + 1) * shape.lines() <= lines.len(), "the rows of the batch exist");
+    let named = steps.iter().flat_map(|step| [step.out, step.x, step.y].into_iter().flatten());
+    let highest = named.map(usize::from).max().expect("a batch has lanes");
+    assert!((highest + 1) * shape.lines() <= lines.len(), "the rows of the batches exist");
     assert!(Kernel::Ifma.is_available(), "the machine has AVX-512 IFMA");
     let rows = lines.as_mut_ptr();
-    // SAFETY: the machine has the features, and the rows that the step names exist.
+    // SAFETY: the machine has the features, and the rows that the steps name exist.
     unsafe {
         match (shape.limbs(), kernel == Kernel::IfmaQuads) {
-            (6, false) => batch::<6, 1, false>(step, &[], constants, rows),
-            (6, true) => batch::<6, 1, true>(step, &[], constants, rows),
-            (8, false) => batch::<8, 1, false>(step, &[], constants, rows),
-            (8, true) => batch::<8, 1, true>(step, &[], constants, rows),
-            (15, false) => batch::<15, 2, false>(step, &[], constants, rows),
-            (15, true) => batch::<15, 2, true>(step, &[], constants, rows),
+            (6, false) => batches::<6, 1, false>(steps, &[], constants, rows),
+            (6, true) => batches::<6, 1, true>(steps, &[], constants, rows),
+            (8, false) => batches::<8, 1, false>(steps, &[], constants, rows),
+            (8, true) => batches::<8, 1, true>(steps, &[], constants, rows),
+            (15, false) => batches::<15, 2, false>(steps, &[], constants, rows),
+            (15, true) => batches::<15, 2, true>(steps, &[], constants, rows),
             (limbs, _) => unreachable!("no shape has {limbs} limbs"),
         }
     }
@@ -83,9 +86,7 @@ unsafe fn run_tables<const L: usize, const N: usize, const QUADS: bool>(
                 SegmentKind::Carry => plan.carries[entries].iter().for_each(|step| carry::<L, N>(step, rows)),
                 SegmentKind::Reduce => reduce_all::<L, N>(&plan.reductions[entries], constants, rows),
                 SegmentKind::Batch => {
-                    for step in &plan.batches[entries] {
-                        batch::<L, N, QUADS>(step, &plan.linear[step.companions()], &constants.product, rows);
-                    }
+                    batches::<L, N, QUADS>(&plan.batches[entries], &plan.linear, &constants.product, rows);
                 }
             }
         }
@@ -156,6 +157,34 @@ unsafe fn reduce_all<const L: usize, const N: usize>(steps: &[ReduceStep], const
             let multiple = _mm512_madd52hi_epu64(_mm512_madd52lo_epu64(negated, q, m), q, shifted);
             // SAFETY: the caller vouches for the rows.
             unsafe { store(rows, step.out, line, N, _mm512_sub_epi64(x[line], multiple)) };
+        }
+    }
+}
+
+/// Batches, with their companions out of the table of linear steps: those of eight limbs in streams, as far as they can.
+///
+/// # Safety
+/// As [`run_tables`].
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
+unsafe fn batches<const L: usize, const N: usize, const QUADS: bool>(
+    mut batches: &[BatchStep],
+    table: &[LinearStep],
+    constants: &ProductConstants,
+    rows: *mut Line,
+) {
+    while let Some(first) = batches.first() {
+        // Where limbs are fewer, turning takes longer than multiplying and hides nowhere.
+        let followers = if L == LINE_LIMBS { usize::from(first.followers) } else { 0 };
+        let is_alone = QUADS && followers == 0;
+        let (some, rest) = batches.split_at(1 + followers);
+        batches = rest;
+        // SAFETY: the caller vouches for the rows.
+        unsafe {
+            match L {
+                LINE_LIMBS if !is_alone => stream::run(some, table, constants, rows),
+                _ => batch::<L, N, QUADS>(first, &table[first.companions()], constants, rows),
+            }
         }
     }
 }

@@ -34,6 +34,23 @@ pub(super) unsafe fn turn_in<const L: usize, const N: usize>(
     turned
 }
 
+/// Rows of one line, turned, as [`turn_in`] leaves them.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
+pub(super) fn lifted<const L: usize>(
+    turned: &[Vector; LINE_LIMBS],
+    constants: &ProductConstants,
+) -> [Vector; LINE_LIMBS] {
+    let mut out = [_mm512_setzero_si512(); LINE_LIMBS];
+    for i in 0..L {
+        out[i] = _mm512_add_epi64(turned[i], broadcast(constants.lift[i]));
+        if i > 0 {
+            out[i] = _mm512_add_epi64(out[i], _mm512_srai_epi64::<{ ROW_LIMB_BITS as u32 }>(out[i - 1]));
+        }
+    }
+    out
+}
+
 /// (x, y) ↦ (xy + uM)/R in eight lanes; `super::scalar::product` says what the limbs are. `between` is called L times on the way.
 ///
 /// The accumulators below the radix start at 2⁵² − 1: shifting one right by 52 then gives the carry of tᵢ + low(u·M₀), which is never
@@ -46,17 +63,30 @@ pub(super) fn product<const L: usize>(
     constants: &ProductConstants,
     mut between: impl FnMut(),
 ) -> Turned {
-    let mut t = [_mm512_setzero_si512(); ROW_LIMBS];
-    t[..L].fill(broadcast(LIMB_MASK));
-    add_low::<L>(&mut t, x, y[0]);
+    let mut t = begin::<L>(x, y[0]);
     between();
     for i in 1..L {
         t = next_window::<L>(&t, x, y[i - 1], Some(y[i]), constants);
         between();
     }
-    t = next_window::<L>(&t, x, y[L - 1], None, constants);
-    // Carried once: sums of products then rarely need a step of their own for it.
-    let mut out = t;
+    carried_products::<L>(&next_window::<L>(&t, x, y[L - 1], None, constants))
+}
+
+/// The first window: seeds, with low(x·y).
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
+pub(super) fn begin<const L: usize>(x: &[Vector], y: Vector) -> Turned {
+    let mut t = [_mm512_setzero_si512(); ROW_LIMBS];
+    t[..L].fill(broadcast(LIMB_MASK));
+    add_low::<L>(&mut t, x, y);
+    t
+}
+
+/// Products as they leave: carried once. Sums of products then rarely need a step of their own for it.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
+pub(super) fn carried_products<const L: usize>(t: &Turned) -> Turned {
+    let mut out = *t;
     for i in 0..L - 1 {
         out[i] = _mm512_and_si512(t[i], broadcast(LIMB_MASK));
     }
@@ -69,7 +99,7 @@ pub(super) fn product<const L: usize>(
 /// t += low(x·y), y one word.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
-fn add_low<const L: usize>(t: &mut Turned, x: &Turned, y: Vector) {
+fn add_low<const L: usize>(t: &mut Turned, x: &[Vector], y: Vector) {
     for j in 0..L {
         t[j] = _mm512_madd52lo_epu64(t[j], x[j], y);
     }
@@ -113,9 +143,9 @@ pub(super) fn reduced<const L: usize>(x: &Turned, constants: &ProductConstants) 
 /// What waits for u comes last: the next u waits for it.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
-fn next_window<const L: usize>(
+pub(super) fn next_window<const L: usize>(
     t: &Turned,
-    x: &Turned,
+    x: &[Vector],
     y: Vector,
     y_next: Option<Vector>,
     constants: &ProductConstants,

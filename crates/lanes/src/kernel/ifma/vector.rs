@@ -13,25 +13,34 @@ pub(super) type Turned = [Vector; ROW_LIMBS];
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
 pub(super) fn transpose(rows: [Vector; 8]) -> [Vector; 8] {
+    eights(&fours(&pairs(&rows)))
+}
+
+/// The first of three steps of [`transpose`]: pairs of rows, columns 0 2 4 6 of each of the four, then columns 1 3 5 7.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
+pub(super) fn pairs(rows: &[Vector; 8]) -> [Vector; 8] {
     let low = |i: usize| _mm512_unpacklo_epi64(rows[2 * i], rows[2 * i + 1]);
     let high = |i: usize| _mm512_unpackhi_epi64(rows[2 * i], rows[2 * i + 1]);
-    // Pairs of rows: columns 0 2 4 6, and 1 3 5 7.
-    let even: [Vector; 4] = [low(0), low(1), low(2), low(3)];
-    let odd: [Vector; 4] = [high(0), high(1), high(2), high(3)];
-    let columns = |p: [Vector; 4]| {
-        let a = _mm512_shuffle_i64x2::<0x88>(p[0], p[1]); // Columns 0, 4 of rows 0 to 3.
-        let b = _mm512_shuffle_i64x2::<0xdd>(p[0], p[1]); // Columns 2, 6.
-        let c = _mm512_shuffle_i64x2::<0x88>(p[2], p[3]);
-        let d = _mm512_shuffle_i64x2::<0xdd>(p[2], p[3]);
-        [
-            _mm512_shuffle_i64x2::<0x88>(a, c),
-            _mm512_shuffle_i64x2::<0x88>(b, d),
-            _mm512_shuffle_i64x2::<0xdd>(a, c),
-            _mm512_shuffle_i64x2::<0xdd>(b, d),
-        ]
-    };
-    let ([c0, c2, c4, c6], [c1, c3, c5, c7]) = (columns(even), columns(odd));
-    [c0, c1, c2, c3, c4, c5, c6, c7]
+    [low(0), low(1), low(2), low(3), high(0), high(1), high(2), high(3)]
+}
+
+/// The second: of the even columns, columns 0 4 and 2 6 of rows 0 to 3, and of rows 4 to 7; then of the odd ones.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
+pub(super) fn fours(pairs: &[Vector; 8]) -> [Vector; 8] {
+    let low = |i: usize| _mm512_shuffle_i64x2::<0x88>(pairs[2 * i], pairs[2 * i + 1]);
+    let high = |i: usize| _mm512_shuffle_i64x2::<0xdd>(pairs[2 * i], pairs[2 * i + 1]);
+    [low(0), high(0), low(1), high(1), low(2), high(2), low(3), high(3)]
+}
+
+/// The third: columns of eight rows.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
+pub(super) fn eights(fours: &[Vector; 8]) -> [Vector; 8] {
+    let low = |i: usize| _mm512_shuffle_i64x2::<0x88>(fours[i], fours[i + 2]);
+    let high = |i: usize| _mm512_shuffle_i64x2::<0xdd>(fours[i], fours[i + 2]);
+    [low(0), low(4), low(1), low(5), high(0), high(4), high(1), high(5)]
 }
 
 #[inline]
