@@ -268,11 +268,18 @@ impl<'r> Recording<'r> {
         });
     }
 
-    /// Fresh values for a bundle, first pushed by `statement`.
-    fn results<B: Bundle<Recorded<'r>>>(&self) -> (Vec<Value>, B) {
-        let values: Vec<Value> = self.with(|state| (0..B::LEN).map(|_| state.current().fresh()).collect());
-        let bundle = self.bundle(&values);
-        (values, bundle)
+    /// Values for a bundle, which the next statement defines. The bundle is made behind it, since making one may take
+    /// operations.
+    fn fresh<B: Bundle<Recorded<'r>>>(&self) -> Vec<Value> {
+        self.with(|state| (0..B::LEN).map(|_| state.current().fresh()).collect())
+    }
+
+    /// The bundle that the statement made of its values defines.
+    fn giving<B: Bundle<Recorded<'r>>>(&self, statement: impl FnOnce(&mut State, Vec<Value>) -> Statement) -> B {
+        let values = self.fresh::<B>();
+        let results = values.clone();
+        self.push(|state| statement(state, results));
+        self.bundle(&values)
     }
 
     fn bundle<B: Bundle<Recorded<'r>>>(&self, values: &[Value]) -> B {
@@ -330,9 +337,7 @@ impl<'r> Machine for Recording<'r> {
     }
 
     fn reduce(&self, word: RecordedWord) -> Recorded<'r> {
-        let (results, value) = self.results::<Recorded<'r>>();
-        self.push(|state| Statement::Reduce { result: results[0], word: state.own_word(word) });
-        value
+        self.giving(|state, results| Statement::Reduce { result: results[0], word: state.own_word(word) })
     }
 
     fn is_zero(&self, value: Recorded<'r>) -> RecordedWord {
@@ -359,8 +364,8 @@ impl<'r> Machine for Recording<'r> {
                 state.open.push(OpenFunction::new(state.opened));
                 state.opened += 1;
             });
-            let (params, input) = self.results::<I>();
-            let output = body(self, input);
+            let params = self.fresh::<I>();
+            let output = body(self, self.bundle(&params));
             let results = self.operands(&output);
             self.with(|state| {
                 let open = state.open.pop().expect("it was pushed above");
@@ -376,9 +381,7 @@ impl<'r> Machine for Recording<'r> {
             (function.params.len(), function.results.len())
         });
         assert_eq!(shape, (I::LEN, O::LEN), "function `{name}` is called with another shape");
-        let (results, output) = self.results::<O>();
-        self.push(|_| Statement::Call { function, arguments, results });
-        output
+        self.giving(|_, results| Statement::Call { function, arguments, results })
     }
 
     fn repeat<S>(&self, count: RecordedWord, state: S, mut body: impl FnMut(&Self, RecordedWord, S) -> S) -> S
@@ -393,10 +396,9 @@ impl<'r> Machine for Recording<'r> {
         let count = self.with(|state| state.own_word(count));
         let initial = self.operands(&state);
         let index = self.define(|_| WordDef::Defined);
-        let (params, at_start) = self.results::<S>();
-        let (region, next) = self.region(|| body(self, index, at_start));
-        let (results, after) = self.results::<S>();
-        self.push(|_| {
+        let params = self.fresh::<S>();
+        let (region, next) = self.region(|| body(self, index, self.bundle(&params)));
+        self.giving(|_, results| {
             Statement::Repeat(Box::new(Repeat {
                 count,
                 index: index.word,
@@ -406,8 +408,7 @@ impl<'r> Machine for Recording<'r> {
                 next,
                 results,
             }))
-        });
-        after
+        })
     }
 
     fn countdown<S>(&self, count: RecordedWord, limit: usize, state: S, mut body: impl FnMut(&Self, usize, S) -> S) -> S
@@ -415,17 +416,20 @@ impl<'r> Machine for Recording<'r> {
         S: Bundle<Recorded<'r>>,
     {
         assert!((1..=Countdown::TURNS_MAX).contains(&limit), "a countdown of {limit} turns");
+        if let Some(count) = self.known(count) {
+            let count = usize::try_from(count).unwrap_or(usize::MAX);
+            assert!(count <= limit, "a countdown from {count} with {limit} turns");
+            return (0..count).rev().fold(state, |state, turn| body(self, turn, state));
+        }
         let count = self.with(|state| state.own_word(count));
         let initial = self.operands(&state);
         let turn = |number| {
-            let (params, at_start) = self.results::<S>();
-            let (region, next) = self.region(|| body(self, number, at_start));
+            let params = self.fresh::<S>();
+            let (region, next) = self.region(|| body(self, number, self.bundle(&params)));
             Turn { params, body: region, next }
         };
         let turns = (0..limit).rev().map(turn).collect();
-        let (results, after) = self.results::<S>();
-        self.push(|_| Statement::Countdown(Box::new(Countdown { count, initial, turns, results })));
-        after
+        self.giving(|_, results| Statement::Countdown(Box::new(Countdown { count, initial, turns, results })))
     }
 
     fn branch<S>(&self, condition: RecordedWord, then: impl FnOnce(&Self) -> S, otherwise: impl FnOnce(&Self) -> S) -> S
@@ -438,11 +442,9 @@ impl<'r> Machine for Recording<'r> {
         let condition = self.with(|state| state.own_word(condition));
         let (then, then_values) = self.region(|| then(self));
         let (otherwise, otherwise_values) = self.region(|| otherwise(self));
-        let (results, given) = self.results::<S>();
-        self.push(|_| {
+        self.giving(|_, results| {
             Statement::Branch(Box::new(Branch { condition, then, then_values, otherwise, otherwise_values, results }))
-        });
-        given
+        })
     }
 
     fn word(&self, value: U256) -> RecordedWord {
@@ -502,9 +504,7 @@ impl<'r> Machine for Recording<'r> {
     }
 
     fn load<B: Bundle<Recorded<'r>>>(&self, array: Array<B>, index: RecordedWord) -> B {
-        let (results, element) = self.results::<B>();
-        self.push(|state| Statement::Load { array: array.index, index: state.own_word(index), results });
-        element
+        self.giving(|state, results| Statement::Load { array: array.index, index: state.own_word(index), results })
     }
 
     fn store<B: Bundle<Recorded<'r>>>(&self, array: Array<B>, index: RecordedWord, value: B) {
@@ -550,15 +550,15 @@ impl<'r> Machine for Recording<'r> {
     }
 
     fn parse(&self, offset: RecordedWord, size_bytes: u32) -> Recorded<'r> {
-        let (results, value) = self.results::<Recorded<'r>>();
-        self.push(|state| Statement::Parse { result: results[0], offset: state.own_word(offset), size_bytes });
-        value
+        self.giving(|state, results| Statement::Parse {
+            result: results[0],
+            offset: state.own_word(offset),
+            size_bytes,
+        })
     }
 
     fn parse_mont_le(&self, offset: RecordedWord) -> Recorded<'r> {
-        let (results, value) = self.results::<Recorded<'r>>();
-        self.push(|state| Statement::ParseMontLe { result: results[0], offset: state.own_word(offset) });
-        value
+        self.giving(|state, results| Statement::ParseMontLe { result: results[0], offset: state.own_word(offset) })
     }
 
     fn sha256(&self, pieces: &[Piece<RecordedWord>]) -> RecordedWord {
