@@ -78,7 +78,10 @@ impl<'a> Numbering<'a> {
                 (a == b).then_some((a, times_a + times_b))?
             }
             _ => {
-                let (number, times) = [(x, y), (y, x)].iter().find_map(|(a, b)| Some((*a, *self.small.get(b)?)))?;
+                // Of two constants always the same one counts as the factor.
+                let (least, most) = (x.min(y), x.max(y));
+                let factors = [(least, most), (most, least)];
+                let (number, times) = factors.iter().find_map(|(a, b)| Some((*a, *self.small.get(b)?)))?;
                 let (of, factor) = multiple(number);
                 (of, factor * times)
             }

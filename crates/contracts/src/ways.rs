@@ -74,6 +74,11 @@ impl Contract {
         self.name.starts_with("evm384/")
     }
 
+    /// It compiled in the way whose example costs least.
+    pub fn cheapest(&self, revision: Revision, schedule: &GasSchedule) -> Result<Trial, WaysError> {
+        Ok(self.trials(Ways::all(), revision, schedule)?.swap_remove(0))
+    }
+
     /// Compiles it and runs its example in each of `ways`; the cheapest comes first, and of two that cost the same the one
     /// that was. A way for which there is no room is left out, unless it is the only one.
     pub fn trials(
