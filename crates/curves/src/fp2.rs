@@ -5,7 +5,7 @@
 //! question of prices: [`Fp2Product::within`] has a text go either way.
 
 use core::cell::Cell;
-use core::ops::Mul;
+use core::ops::{Add, Mul, Neg, Sub};
 use num_bigint::BigUint;
 use residue_modular::scope::enter;
 use residue_modular::{Bundle, Fe, Number, bundle};
@@ -66,30 +66,79 @@ impl Fp2Product {
     }
 }
 
-/// An element b = b0 + b1·u as the right operand of products. Parts that no product reads are no operations of a program.
+/// An element b = b0 + b1·u as the right operand of products, with the parts that products of [`Fp2Product::current`] read.
 #[derive(Clone, Copy, Debug)]
-pub struct Multiplicand<F> {
-    c0: F,
-    c1: F,
-    /// b0 − b1.
-    difference: F,
-    /// b0 + b1.
-    sum: F,
+pub enum Multiplicand<F> {
+    /// For three multiplications.
+    Karatsuba {
+        /// b0.
+        c0: F,
+        /// b0 − b1.
+        difference: F,
+        /// b0 + b1.
+        sum: F,
+    },
+    /// For four.
+    Schoolbook(Fp2<F>),
 }
 
-linear!(Multiplicand { c0, c1, difference, sum });
+impl<F: Fe> Multiplicand<F> {
+    /// The same map of both, part by part.
+    fn combine(self, other: Self, map: impl Fn(F, F) -> F) -> Self {
+        match (self, other) {
+            (Self::Karatsuba { c0, difference, sum }, Self::Karatsuba { c0: d0, difference: e, sum: t }) => {
+                Self::Karatsuba { c0: map(c0, d0), difference: map(difference, e), sum: map(sum, t) }
+            }
+            (Self::Schoolbook(a), Self::Schoolbook(b)) => Self::Schoolbook(Fp2::new(map(a.c0, b.c0), map(a.c1, b.c1))),
+            _ => unreachable!("one text makes its products in one way"),
+        }
+    }
+}
 
-/// Three values stand for four: b1 = (b0 + b1) − b0, which is no operation where no product reads it.
+impl<F: Fe> Add for Multiplicand<F> {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        self.combine(other, |a, b| a + b)
+    }
+}
+
+impl<F: Fe> Sub for Multiplicand<F> {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        self.combine(other, |a, b| a - b)
+    }
+}
+
+impl<F: Fe> Neg for Multiplicand<F> {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        match self {
+            Self::Karatsuba { c0, difference, sum } => Self::Karatsuba { c0: -c0, difference: -difference, sum: -sum },
+            Self::Schoolbook(b) => Self::Schoolbook(-b),
+        }
+    }
+}
+
+/// Three values in either way, as the length of a bundle is known beforehand; of two parts the first stands twice.
 impl<F: Fe> Bundle<F> for Multiplicand<F> {
     const LEN: usize = 3;
 
     fn collect(&self, values: &mut Vec<F>) {
-        values.extend([self.c0, self.difference, self.sum]);
+        values.extend(match *self {
+            Self::Karatsuba { c0, difference, sum } => [c0, difference, sum],
+            Self::Schoolbook(b) => [b.c0, b.c1, b.c0],
+        });
     }
 
     fn build(values: &mut impl Iterator<Item = F>) -> Self {
-        let [c0, difference, sum] = <[F; 3]>::build(values);
-        Self { c0, c1: sum - c0, difference, sum }
+        let [c0, second, third] = <[F; 3]>::build(values);
+        match Fp2Product::current() {
+            Fp2Product::Karatsuba => Self::Karatsuba { c0, difference: second, sum: third },
+            Fp2Product::Schoolbook => Self::Schoolbook(Fp2::new(c0, second)),
+        }
     }
 }
 
@@ -102,7 +151,12 @@ impl<F: Fe> Fp2<F> {
     /// This element as the right operand of products.
     #[must_use]
     pub fn multiplicand(self) -> Multiplicand<F> {
-        Multiplicand { c0: self.c0, c1: self.c1, difference: self.c0 - self.c1, sum: self.c0 + self.c1 }
+        match Fp2Product::current() {
+            Fp2Product::Karatsuba => {
+                Multiplicand::Karatsuba { c0: self.c0, difference: self.c0 - self.c1, sum: self.c0 + self.c1 }
+            }
+            Fp2Product::Schoolbook => Multiplicand::Schoolbook(self),
+        }
     }
 
     /// a ↦ a²: (a0 + a1)(a0 − a1) + 2·a0·a1·u.
@@ -143,14 +197,16 @@ impl<F: Fe> Fp2<F> {
     /// (a, b) ↦ aᵖ·b, for a multiplicand that is used often or constant.
     #[must_use]
     pub fn conjugate_times(self, b: Multiplicand<F>) -> Self {
-        if Fp2Product::current() == Fp2Product::Schoolbook {
-            return self.conjugate_mul(Self::new(b.c0, b.c1));
+        match b {
+            Multiplicand::Karatsuba { c0: b0, difference, sum } => {
+                let _scope = enter("fp2_conjugate_mul");
+                let k = (self.c0 - self.c1) * b0; //   K = (a0 − a1)·b0
+                let c0 = k + self.c1 * sum; //         a0·b0 + a1·b1 = K + a1·(b0 + b1)
+                let c1 = k - self.c0 * difference; //  a0·b1 − a1·b0 = K − a0·(b0 − b1)
+                Self::new(c0, c1)
+            }
+            Multiplicand::Schoolbook(b) => self.conjugate_mul(b),
         }
-        let _scope = enter("fp2_conjugate_mul");
-        let k = (self.c0 - self.c1) * b.c0; //   K = (a0 − a1)·b0
-        let c0 = k + self.c1 * b.sum; //         a0·b0 + a1·b1 = K + a1·(b0 + b1)
-        let c1 = k - self.c0 * b.difference; //  a0·b1 − a1·b0 = K − a0·(b0 − b1)
-        Self::new(c0, c1)
     }
 
     /// (a, b) ↦ a + u·b.
@@ -206,17 +262,22 @@ impl<F: Fe> Multiplicand<F> {
     /// bᵖ = b0 − b1·u.
     #[must_use]
     pub fn conjugate(self) -> Self {
-        Self { c0: self.c0, c1: -self.c1, difference: self.sum, sum: self.difference }
+        match self {
+            Self::Karatsuba { c0, difference, sum } => Self::Karatsuba { c0, difference: sum, sum: difference },
+            Self::Schoolbook(b) => Self::Schoolbook(b.conjugate()),
+        }
     }
 
     /// ξ·b, ξ = 1 + u.
     #[must_use]
     pub fn mul_by_nonresidue(self) -> Self {
-        Self {
-            c0: self.difference,                    // Re(ξ·b) = b0 − b1
-            c1: self.sum,                           // Im(ξ·b) = b0 + b1
-            difference: self.difference - self.sum, // Re(ξ·b) − Im(ξ·b) = −2·b1
-            sum: self.c0.double(),                  // Re(ξ·b) + Im(ξ·b) = 2·b0
+        match self {
+            Self::Karatsuba { c0, difference, sum } => Self::Karatsuba {
+                c0: difference,               // Re(ξ·b) = b0 − b1
+                difference: difference - sum, // Re(ξ·b) − Im(ξ·b) = −2·b1
+                sum: c0.double(),             // Re(ξ·b) + Im(ξ·b) = 2·b0
+            },
+            Self::Schoolbook(b) => Self::Schoolbook(b.mul_by_nonresidue()),
         }
     }
 }
@@ -227,13 +288,19 @@ impl<F: Fe> Mul<Multiplicand<F>> for Fp2<F> {
     /// (a, b) ↦ a·b by Gauss's three products: Knuth, TAOCP volume 2, §4.6.4, exercise 41; or by the schoolbook's four.
     fn mul(self, b: Multiplicand<F>) -> Self {
         let _scope = enter("fp2_mul");
-        if Fp2Product::current() == Fp2Product::Schoolbook {
-            return Self::new(self.c0 * b.c0 - self.c1 * b.c1, self.c0 * b.c1 + self.c1 * b.c0);
+        match b {
+            Multiplicand::Karatsuba { c0: b0, difference, sum } => {
+                let k = (self.c0 + self.c1) * b0; //   K = (a0 + a1)·b0
+                let c0 = k - self.c1 * sum; //         a0·b0 − a1·b1 = K − a1·(b0 + b1)
+                let c1 = k - self.c0 * difference; //  a0·b1 + a1·b0 = K − a0·(b0 − b1)
+                Self::new(c0, c1)
+            }
+            Multiplicand::Schoolbook(b) => {
+                let c0 = self.c0 * b.c0 - self.c1 * b.c1; // a0·b0 − a1·b1
+                let c1 = self.c0 * b.c1 + self.c1 * b.c0; // a0·b1 + a1·b0
+                Self::new(c0, c1)
+            }
         }
-        let k = (self.c0 + self.c1) * b.c0; //   K = (a0 + a1)·b0
-        let c0 = k - self.c1 * b.sum; //         a0·b0 − a1·b1 = K − a1·(b0 + b1)
-        let c1 = k - self.c0 * b.difference; //  a0·b1 + a1·b0 = K − a0·(b0 − b1)
-        Self::new(c0, c1)
     }
 }
 
