@@ -126,7 +126,7 @@ fn program() -> Program {
     record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
-/// A BLS signature check, e(pk, H(m))·e(−g1, σ) = 1; `tests/examples.rs` derives it anew from its key and message.
+/// A BLS signature check, e(pk, H(m))·e(−g1, σ) = 1; `tests/contracts/examples.rs` derives it anew from its key and message.
 pub(super) fn example() -> Vec<u8> {
     let digits: String = include_str!("signature_check.hex").split_whitespace().collect();
     hex::decode(digits).expect("the file has two digits for each byte")

@@ -156,7 +156,7 @@ fn program() -> Program {
     record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
-/// The polynomial τ ↦ 3 + 5·τ at z = 7, by `tests/point_evaluation.rs`.
+/// The polynomial τ ↦ 3 + 5·τ at z = 7, by `tests/contracts/point_evaluation.rs`.
 fn example() -> Vec<u8> {
     let digits: String = include_str!("evaluation.hex").split_whitespace().collect();
     hex::decode(digits).expect("the file has two digits for each byte")
