@@ -10,7 +10,7 @@ use crate::record::{Record, Row};
 use crate::scaling::Sizes;
 use crate::subjects::{Subjects, stands_for};
 use crate::table::{Column, Table};
-use crate::{comparison, eip2537, go, instructions, memory, operations, pairing, scaling};
+use crate::{comparison, eip2537, go, instructions, lanes, memory, operations, pairing, scaling};
 
 /// Measurements that belong together.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +30,7 @@ pub struct Group {
 /// Every group.
 pub const GROUPS: &[Group] = &[
     instructions::GROUP,
+    lanes::GROUP,
     pairing::GROUP,
     eip2537::GROUP,
     operations::GROUP,

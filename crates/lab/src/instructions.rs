@@ -1,13 +1,16 @@
-//! The group `instructions`: time of one field instruction in a straight loop, beside the kernels without an EVM and blst.
+//! The group `instructions`: time of one field instruction in a straight loop of every revision whose values have places, beside
+//! the kernels without an EVM, blst and big-integer libraries.
 //!
 //! Everything is measured as a difference: a loop around [`straight::BODY`] operations, and the same loop around none, in
-//! the same round. Latency is of operations that each need the result of the one before, throughput of independent ones.
+//! the same round. Latency is of operations that each need the result of the one before, throughput
+//! of sixteen chains of such operations side by side.
 
 mod bytecode;
 mod kernels;
 mod straight;
 
-use crate::MEASURED;
+use residue_isa::Revision;
+
 use crate::error::LabError;
 use crate::group::{Effort, Group, Observer, Progress};
 use crate::harness::{Sample, Subject, interleave};
@@ -20,7 +23,7 @@ use straight::{BODY, Form, Straight};
 /// `instructions`.
 pub const GROUP: Group = Group {
     name: "instructions",
-    summary: "time of one field instruction in a straight loop, beside kernels without an EVM and blst",
+    summary: "time of one field instruction in a straight loop, beside kernels without an EVM and libraries",
     columns: &[
         Column::nanoseconds("latency ns", Quantity::Latency),
         Column::ratio("/ blst", Quantity::Latency, &["blst"]),
@@ -51,19 +54,20 @@ const SUBJECTS: usize = 1 + Straight::ALL.len();
 
 fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, LabError> {
     let operands = [Operands::bls12_381_fr(), Operands::bls12_381_fp(), Operands::bw6_761_fp()];
-    measure_over(&operands, effort, observer)
+    measure_over(&operands, Revision::ALL, effort, observer)
 }
 
-/// Measures the instructions over each of these moduli.
+/// Measures the instructions over each of these moduli, of the chosen revisions or of the `usual` ones.
 pub(crate) fn measure_over(
     moduli: &[Operands],
+    usual: &[Revision],
     effort: &Effort,
     observer: &mut Observer<'_>,
 ) -> Result<Vec<Row>, LabError> {
     let mut rows = Vec::new();
     for operands in moduli {
         let mut layers = kernels::layers(operands, effort);
-        for revision in effort.subjects.revisions(&MEASURED) {
+        for revision in effort.subjects.revisions(usual) {
             layers.extend(bytecode::layers(revision, operands, effort)?);
         }
         let mut subjects: Vec<Subject<'_>> = layers.iter_mut().flat_map(|layer| layer.subjects.drain(..)).collect();
@@ -126,9 +130,12 @@ mod tests {
         };
         for operation in Arithmetic::ALL {
             for quantity in [Quantity::Latency, Quantity::Throughput] {
-                for layer in
-                    ["evm384-v7:plain", "eip6690-2024:batch", "eip6690-2024:plain", "modular", "modular:evm384"]
-                {
+                let others = ["modular", "modular:portable", "modular:evm384", "crypto-bigint", "num-bigint"];
+                // Version 0 takes values from the stack, where they have no places.
+                let revisions = Revision::ALL.iter().filter(|revision| **revision != Revision::Evm384V0);
+                let plain = revisions.map(|revision| format!("{revision}:plain"));
+                let batch = ["evm384-v7:batch", "eip6690-2024:batch"].map(str::to_owned);
+                for layer in plain.chain(batch).chain(others.map(str::to_owned)) {
                     let name = format!("{layer}/{operation}/384");
                     assert!(has(&name, quantity, None), "{name}");
                     assert!(has(&name, quantity, Some(&format!("blst/{operation}/384"))), "{name}");

@@ -1,7 +1,7 @@
 //! Measurements beside native libraries, and their records.
 //!
 //! Read in this order: [`group`] is the table of what can be measured; [`harness`] runs subjects in turn and checks every
-//! answer; [`statistics`] makes medians of samples; [`instructions`], [`pairing`], [`eip2537`], [`operations`],
+//! answer; [`statistics`] makes medians of samples; [`instructions`], [`lanes`], [`pairing`], [`eip2537`], [`operations`],
 //! [`comparison`], [`scaling`] and [`memory`] are the groups, [`subjects`] chooses whom they measure; [`record`] is what a
 //! measurement leaves behind, with the [`machine`] that it
 //! was made on; [`table`] arranges it for people. [`measure`] times every opcode, [`price`] makes gas schedules of such a record;
@@ -27,6 +27,7 @@ pub mod go;
 pub mod group;
 pub mod harness;
 pub mod instructions;
+pub mod lanes;
 pub mod machine;
 pub mod measure;
 pub mod memory;

@@ -14,6 +14,8 @@ mod precompile;
 mod raw_blst;
 mod zkcrypto;
 
+use residue_ir::Program;
+
 use crate::MEASURED;
 use crate::error::LabError;
 use crate::go::{self, Asked};
@@ -166,6 +168,11 @@ const LIBRARIES: &[(&str, Prepare)] = &[
 /// The task of a name. Panics if there is none: names are this crate's own.
 pub(crate) fn named(name: &str) -> &'static Task {
     TASKS.iter().find(|task| task.name == name).expect("the table has every name that is asked for")
+}
+
+/// A product in Fp12 as a program, some of them in turn.
+pub(crate) fn fp12_mul() -> Program {
+    chains::program(Operation::Fp12Mul).expect("it is a chain")
 }
 
 /// A library's way to compute a task on an input, if it has one.
@@ -347,6 +354,10 @@ mod tests {
             "wasmtime:host-functions/fp12-mul/381",
             "blst/hash-to-g1/32",
             "blst/hash-to-g2/32",
+            "arkworks/hash-to-g1/32",
+            "arkworks/hash-to-g2/32",
+            "zkcrypto/hash-to-g1/32",
+            "zkcrypto/hash-to-g2/32",
         ] {
             assert!(has(name), "{name}");
         }

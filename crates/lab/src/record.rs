@@ -95,6 +95,12 @@ pub enum Quantity {
     MemoryGrowth,
     /// How many times as much is done in the same time.
     Speedup,
+    /// Time of planning one operation.
+    Planning,
+    /// Bytes of a plan for one operation.
+    PlanMemory,
+    /// How many times as fast as otherwise the clock runs.
+    Clock,
 }
 
 /// Every quantity with its name and its unit.
@@ -120,6 +126,9 @@ const QUANTITIES: &[(Quantity, &str, &str)] = &[
     (Quantity::PeakMemory, "peak-memory", "bytes"),
     (Quantity::MemoryGrowth, "memory-growth", "bytes"),
     (Quantity::Speedup, "speedup", "times"),
+    (Quantity::Planning, "planning", "ns"),
+    (Quantity::PlanMemory, "plan-memory", "bytes"),
+    (Quantity::Clock, "clock", "times"),
 ];
 
 /// What is wrong in the text of a record.

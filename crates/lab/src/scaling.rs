@@ -87,7 +87,7 @@ fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, Lab
         }
     }
     let moduli: Vec<Operands> = sizes.widths_limbs.iter().map(|&width_limbs| Operands::full(width_limbs)).collect();
-    rows.extend(measure_over(&moduli, effort, observer)?);
+    rows.extend(measure_over(&moduli, &MEASURED, effort, observer)?);
     rows.extend(sized::measure(effort, observer)?);
     rows.extend(engines::measure(effort, observer)?);
     Ok(rows)

@@ -7,8 +7,24 @@ use thiserror::Error;
 use crate::engines::BATCHINGS;
 
 /// Everybody who can be chosen besides the revisions.
-const OTHERS: [&str; 10] =
-    ["blst", "arkworks", "zkcrypto", "precompile", "residue", "modular", "gnark", "geth", "wasmi", "wasmtime"];
+const OTHERS: [&str; 16] = [
+    "blst",
+    "arkworks",
+    "zkcrypto",
+    "precompile",
+    "residue",
+    "modular",
+    "lanes",
+    "crypto-bigint",
+    "num-bigint",
+    "spec",
+    "gnark",
+    "geth",
+    "wasmi",
+    "wasmtime",
+    "arkworks-wasmi",
+    "arkworks-wasmtime",
+];
 
 /// Names of a revision: its own, then one for each of its engines.
 const NAMES_A_REVISION: usize = 1 + BATCHINGS.len();

@@ -86,6 +86,14 @@ impl FieldContext {
         Self { modulus, kernels, shape, slot_count, element_bytes, limbs }
     }
 
+    /// As [`FieldContext::new`] for an odd modulus, in plain Rust on every CPU: what the other kernels are measured beside.
+    /// Panics if the modulus is a power of two.
+    pub fn portable(modulus: Modulus, slot_count: usize) -> Self {
+        assert!(modulus.is_odd(), "powers of two have one kind of kernels");
+        let kernels = backend::portable_kernels(modulus.width_limbs());
+        Self { kernels, shape: Shape::Other, ..Self::new(modulus, slot_count) }
+    }
+
     /// The modulus.
     pub fn modulus(&self) -> &Modulus {
         &self.modulus

@@ -11,12 +11,24 @@ use crate::record::{Quantity, Row};
 use crate::svg::bars::Chart;
 
 /// Layers of the record of instructions that compute without an EVM.
-const IMPLEMENTATIONS: [(&str, &str); 3] =
-    [("modular", "our kernels on slots"), ("modular:evm384", "our kernels on memory"), ("blst", "blst's assembly")];
+const IMPLEMENTATIONS: [(&str, &str); 6] = [
+    ("num-bigint", "num-bigint, plain Rust, by division"),
+    ("crypto-bigint", "crypto-bigint, plain Rust, in Montgomery form"),
+    ("modular:portable", "our kernels on slots in plain Rust"),
+    ("modular", "our kernels on slots in assembly"),
+    ("modular:evm384", "our kernels on memory in assembly"),
+    ("blst", "blst's assembly"),
+];
+/// Layers of the record of plans: operations in batches, of which eight go at a time.
+const PLANS: [(&str, &str); 3] = [
+    ("lanes:scalar", "plans in plain Rust"),
+    ("lanes:ifma", "plans with AVX-512 IFMA"),
+    ("lanes:ifma-quads", "plans with AVX-512 IFMA in halves"),
+];
 
 /// Runtimes by implementation, and relative to KECCAK256.
 pub fn runtimes(records: &Records) -> Figure {
-    let (ours, missing) = records.cite(&[OPCODES, "instructions", "operations"]);
+    let (ours, missing) = records.cite(&[OPCODES, "instructions", "lanes", "operations"]);
     let headings = [
         "implementation",
         "add ns",
@@ -40,36 +52,42 @@ pub fn runtimes(records: &Records) -> Figure {
     }
     let mean = [0, 1, 2].map(|operation| Some(RUNTIMES[operation].1.iter().sum::<f64>() / MACHINES.len() as f64));
     line("published, mean of the machines".to_owned(), mean, None);
-    let pivot = |revision| {
-        let runtimes = Runtimes::of(records.group(OPCODES)?, revision);
+    // KECCAK256 is of the EVM, whatever the revision.
+    let keccak = records.group(OPCODES).and_then(|record| {
+        let runtimes = Runtimes::of(record, Revision::Evm384V7);
         runtimes.pivot(None).map(|pivot| pivot.ns_per_gas())
-    };
+    });
     for revision in [Revision::Evm384V7, Revision::Evm384V9, Revision::Eip5843, Revision::Eip6690_2024] {
         let times = residue_isa::Arithmetic::ALL.map(|operation| {
             let mnemonic = revision.row(revision.arithmetic_opcode(operation))?.mnemonic;
             let name = format!("{revision}/{mnemonic}/384/random");
             records.value(OPCODES, &name, Quantity::Time)
         });
-        line(format!("ours, {revision}, random operands"), times, pivot(revision));
+        line(format!("ours, {revision}, random operands"), times, keccak);
         let worst = records.group(OPCODES).map(|record| Runtimes::of(record, revision));
         let worst_of = |operation| {
             let found =
                 worst.as_ref()?.opcodes.iter().find(|r| r.operation == Some(operation) && r.width_bits == 384)?;
             Some(found.time_ns)
         };
-        line(format!("ours, {revision}, worst operands"), residue_isa::Arithmetic::ALL.map(worst_of), pivot(revision));
+        line(format!("ours, {revision}, worst operands"), residue_isa::Arithmetic::ALL.map(worst_of), keccak);
     }
     for (layer, what) in IMPLEMENTATIONS {
         let times = ["add", "sub", "mul"]
             .map(|operation| records.value("instructions", &format!("{layer}/{operation}/384"), Quantity::Latency));
-        line(format!("ours, {what}, without an EVM"), times, None);
+        line(format!("ours, {what}, without an EVM"), times, keccak);
+    }
+    for (layer, what) in PLANS {
+        let times = ["add", "sub", "mul"]
+            .map(|operation| records.value("lanes", &format!("{layer}/{operation}/381"), Quantity::Throughput));
+        line(format!("ours, {what}, one of many, without an EVM"), times, keccak);
     }
     // Libraries that the record of operations has beside them; nobody measures their subtraction.
     let libraries = records.group("operations").into_iter().flat_map(|record| &record.rows);
     for row in libraries.filter(|row| row.name.ends_with("/fp-mul/381") && row.baseline.is_none()) {
         let of =
             |operation: &str| records.value("operations", &format!("{}/{operation}/381", row.layer()), Quantity::Time);
-        line(format!("ours, {} as a library", row.layer()), [of("fp-add"), None, of("fp-mul")], None);
+        line(format!("ours, {} as a library", row.layer()), [of("fp-add"), None, of("fp-mul")], keccak);
     }
     let relative = KECCAK_RELATIVE.map(|(_, relative)| shown(relative));
     let cells = ["published, worst case of KECCAK256"].into_iter().map(str::to_owned);
@@ -81,8 +99,10 @@ pub fn runtimes(records: &Records) -> Figure {
         source: RUNTIMES_SOURCE.to_owned(),
         explanation:
             "The document compares a library in plain C, BLST's assembly, Go, and Go with BLST's assembly, and has numbers \
-                      of BLST's assembly only. Ours beside it are our kernels, blst and the libraries of the record of operations \
-                      without an EVM; what runs in the EVM has the dispatch of revm's interpreter and no loop and pushes."
+                      of BLST's assembly only. Ours beside it are big-integer libraries in plain Rust, which have its place, our \
+                      kernels, blst and the libraries of the record of operations, each operation waiting for the one before, and \
+                      plans, which work on many at a time. What runs in the EVM has the dispatch of revm's interpreter and no \
+                      loop and pushes. Prices relative to KECCAK256 are before rounding, by the hash of the record of opcodes."
                 .to_owned(),
         ours,
         missing,

@@ -3,11 +3,16 @@
 //! A program copies modulus and slots from its input, runs the loop and returns the slots. Without operations in the loop
 //! it is what is subtracted.
 
+use num_bigint::BigUint;
 use residue_engine::Prepared;
 use residue_isa::opcode::evm as op;
-use residue_isa::revision::eip6690_2024::{LOADX, SETMODX, STOREX};
-use residue_isa::revision::evm384::{R_INV_BYTES, VALUE_BYTES};
-use residue_isa::{AssembleError, Assembly, Family, FieldInstruction, Lanes, ModulusAt, Revision};
+use residue_isa::revision::eip5843::SETMODX;
+use residue_isa::revision::evm384::{
+    BLS12_381_P, BLS12_381_R_INV, ByteOrder, Operands as Stated, R_INV_BYTES, VALUE_BYTES,
+};
+use residue_isa::revision::rules::SlotRules;
+use residue_isa::{AssembleError, Assembly, FieldInstruction, Lanes, Revision};
+use residue_modular::evm384::WIDTH_LIMBS;
 
 use super::straight::{BODY, Operands, SLOTS, Straight};
 use super::{Layer, SUBJECTS};
@@ -15,41 +20,157 @@ use crate::engines::EngineLayer;
 use crate::error::LabError;
 use crate::group::Effort;
 use crate::harness::Subject;
+use crate::measure::{Memory, set_modulus_operands};
 
 /// Gas that no loop here uses up.
 const GAS: u64 = 1 << 40;
 
-/// The chosen layers of a revision; none if it has no slots as wide as these.
-pub fn layers(revision: Revision, operands: &Operands, effort: &Effort) -> Result<Vec<Layer>, LabError> {
-    let width_limbs = operands.modulus.width_limbs();
-    let fits = match revision.family() {
-        // These values have one width.
-        Family::Memory384 => width_limbs == residue_modular::evm384::WIDTH_LIMBS,
-        Family::Slots => revision == Revision::Eip6690_2024 && width_limbs <= revision.width_limbs_max(),
-        // These loops are not written for it.
-        Family::MemorySlots => false,
-    };
-    if !fits {
-        return Ok(Vec::new());
-    }
-    let engines = EngineLayer::chosen(revision, effort.subjects)?;
-    engines.iter().map(|engine| layer(engine, operands, effort.turns)).collect()
+/// Where slots begin in the memory of EVM384: behind the modulus and r_inv, at a multiple of a value's size, since some versions
+/// count in values.
+const VALUES_AT: usize = 2 * VALUE_BYTES;
+/// go-ethereum's EIP-5843 and version 10 of EVM384, where memory does not grow, want memory behind a value.
+const BYTES_BEHIND: usize = 32;
+
+/// Where a revision has modulus and slots.
+enum Ground {
+    /// In a field context.
+    Context(&'static SlotRules),
+    /// In memory, by numbers, as wide as the modulus, which is number 0.
+    Numbered,
+    /// In memory, 48 bytes each.
+    Values(Memory),
 }
 
-fn layer(engine: &EngineLayer, operands: &Operands, turns: usize) -> Result<Layer, LabError> {
+impl Ground {
+    /// That of a revision for these operands; none if it has no such modulus, or takes values from the stack, which has no slots.
+    fn of(revision: Revision, operands: &Operands) -> Option<Self> {
+        let width_limbs = operands.modulus.width_limbs();
+        if width_limbs > revision.width_limbs_max() {
+            return None;
+        }
+        if let Some(rules) = revision.slot_rules() {
+            let size = set_modulus_operands(rules, 0, 0, operands.m().bits(), 0).0.into_iter().max()?;
+            return rules.modulus_bytes(usize::try_from(size).ok()?).map(|_| Self::Context(rules));
+        }
+        let Some(evm384) = revision.evm384() else { return Some(Self::Numbered) };
+        let is_there = evm384.operands != Stated::Values && *operands.modulus.limbs() == BLS12_381_P;
+        let memory = Memory { revision, evm384, m: operands.m(), r_inv: BLS12_381_R_INV, modulus_at: 0 };
+        (is_there && width_limbs == WIDTH_LIMBS).then_some(Self::Values(memory))
+    }
+
+    /// Where the slots begin in memory.
+    fn slots_at(&self, operands: &Operands) -> usize {
+        match self {
+            Self::Context(_) | Self::Numbered => operands.width_bits() / 8,
+            Self::Values(_) => VALUES_AT,
+        }
+    }
+
+    /// Slots as a program returns them.
+    fn encode(&self, operands: &Operands, values: &[BigUint]) -> Vec<u8> {
+        match self {
+            Self::Context(_) => operands.to_be(values),
+            Self::Numbered => operands.to_mont_be(values),
+            Self::Values(memory) if memory.evm384.byte_order == ByteOrder::Big => operands.to_mont_be(values),
+            Self::Values(_) => operands.to_mont_le(values),
+        }
+    }
+
+    /// What is in memory before the program computes: modulus, slots.
+    fn image(&self, operands: &Operands) -> Vec<u8> {
+        let slots = self.encode(operands, &operands.values);
+        match self {
+            Self::Context(_) => [operands.modulus.to_be_bytes(), slots].concat(),
+            Self::Numbered => [operands.modulus.to_be_bytes(), slots, vec![0; BYTES_BEHIND]].concat(),
+            Self::Values(memory) => {
+                let modulus_at = memory.modulus_at();
+                let end = (VALUES_AT + slots.len()).max(modulus_at + VALUE_BYTES + R_INV_BYTES);
+                let mut image = vec![0; end + BYTES_BEHIND];
+                memory.put_modulus(&mut image);
+                image[VALUES_AT..][..slots.len()].copy_from_slice(&slots);
+                image
+            }
+        }
+    }
+
+    /// Sets the modulus, and stores the slots where they are not in memory.
+    fn start(&self, code: &mut Assembly, operands: &Operands) {
+        let slots_at = self.slots_at(operands);
+        match self {
+            Self::Context(rules) => {
+                let slots = SLOTS as u64; // A small number.
+                let (words, immediate) = set_modulus_operands(rules, 0, 0, operands.m().bits(), slots);
+                for &word in words.iter().rev() {
+                    code.push(word);
+                }
+                code.data([vec![rules.set_modulus], immediate].concat());
+                // From below: count, offset, first slot.
+                code.push(SLOTS).push(slots_at).push(0_u8);
+                transfer(code, rules, rules.store);
+            }
+            Self::Numbered => {
+                code.push(0_u8).push(operands.modulus.width_limbs()).push(0_u8).op(SETMODX);
+            }
+            Self::Values(memory) => memory.set_modulus(code),
+        }
+    }
+
+    /// Loads the slots where they are not in memory.
+    fn end(&self, code: &mut Assembly, operands: &Operands) {
+        if let Self::Context(rules) = self {
+            code.push(SLOTS).push(0_u8).push(self.slots_at(operands));
+            transfer(code, rules, rules.load);
+        }
+    }
+
+    /// Operation number `index` of a loop.
+    fn instruction(&self, straight: Straight, index: usize) -> FieldInstruction {
+        let operation = straight.operation;
+        let slots = straight.form.slots(index);
+        match self {
+            Self::Values(memory) => {
+                let offset =
+                    |slot| u32::try_from(VALUES_AT + slot * VALUE_BYTES).expect("the slots are a few kilobytes");
+                memory.instruction(operation, slots.map(offset))
+            }
+            Self::Context(_) | Self::Numbered => {
+                let first = usize::from(matches!(self, Self::Numbered));
+                let lanes = |slot| Lanes::one(u8::try_from(first + slot).expect("there are few slots"));
+                let [out, x, y] = slots.map(lanes);
+                FieldInstruction::Slots { operation, out, x, y, count: 1 }
+            }
+        }
+    }
+}
+
+/// A load or a store whose words are on the stack, but for the field context that some name above them.
+fn transfer(code: &mut Assembly, rules: &SlotRules, opcode: u8) {
+    if rules.transfer_names_context {
+        code.push(0_u8);
+    }
+    code.op(opcode);
+}
+
+/// The chosen layers of a revision; none if it has no slots as wide as these.
+pub fn layers(revision: Revision, operands: &Operands, effort: &Effort) -> Result<Vec<Layer>, LabError> {
+    let Some(ground) = Ground::of(revision, operands) else { return Ok(Vec::new()) };
+    let engines = EngineLayer::chosen(revision, effort.subjects)?;
+    engines.iter().map(|engine| layer(engine, &ground, operands, effort.turns)).collect()
+}
+
+fn layer(engine: &EngineLayer, ground: &Ground, operands: &Operands, turns: usize) -> Result<Layer, LabError> {
     let EngineLayer { name: layer, revision, engine } = engine;
-    let revision = *revision;
-    let input = input(revision, operands);
+    let input = ground.image(operands);
     let mut subjects = Vec::with_capacity(SUBJECTS);
     let mut gas_used = Vec::with_capacity(SUBJECTS);
     for straight in [None].into_iter().chain(Straight::ALL.map(Some)) {
-        let code = program(revision, operands, straight, turns)?;
+        let code = program(*revision, ground, operands, straight, turns)?;
         let values = straight.map_or_else(|| operands.values.clone(), |straight| straight.expected(operands, turns));
         let name = match straight {
             Some(Straight { operation, form }) => format!("{layer}/{operation} {form:?}/{}", operands.width_bits()),
             None => format!("{layer}/nothing/{}", operands.width_bits()),
         };
-        let expected = encode(revision, operands, &values);
+        let expected = ground.encode(operands, &values);
         let (subject, gas) = subject(name, engine.prepare(&code), &input, &expected)?;
         subjects.push(subject);
         gas_used.push(gas);
@@ -57,9 +178,9 @@ fn layer(engine: &EngineLayer, operands: &Operands, turns: usize) -> Result<Laye
     // Gas of these loops is far below 2⁵³.
     let operations = (turns * BODY) as f64;
     let gas = gas_used[1..].iter().map(|&used| used.saturating_sub(gas_used[0]) as f64 / operations).collect();
-    let baselines = match revision.family() {
-        Family::Memory384 => &["blst", "modular:evm384"],
-        Family::Slots | Family::MemorySlots => &["blst", "modular"],
+    let baselines = match ground {
+        Ground::Values(_) => &["blst", "modular:evm384"],
+        Ground::Context(_) | Ground::Numbered => &["blst", "modular"],
     };
     Ok(Layer { name: layer.clone(), baselines, subjects, gas: Some(gas) })
 }
@@ -80,83 +201,26 @@ fn subject(
     Ok((Subject::new(name, expected, run), first.gas_used))
 }
 
-/// Where the slots begin in memory and in the input: behind the modulus.
-fn slots_offset(revision: Revision, operands: &Operands) -> usize {
-    match revision.family() {
-        Family::Memory384 => VALUE_BYTES + R_INV_BYTES,
-        Family::Slots | Family::MemorySlots => operands.width_bits() / 8,
-    }
-}
-
-/// Modulus and slots.
-fn input(revision: Revision, operands: &Operands) -> Vec<u8> {
-    match revision.family() {
-        Family::Memory384 => memory_image(operands),
-        Family::Slots | Family::MemorySlots => {
-            [operands.modulus.to_be_bytes(), operands.to_be(&operands.values)].concat()
-        }
-    }
-}
-
-/// What an EVM384 program has in memory: modulus, r_inv, slots.
-pub fn memory_image(operands: &Operands) -> Vec<u8> {
-    let modulus: Vec<u8> = operands.modulus.limbs().iter().flat_map(|limb| limb.to_le_bytes()).collect();
-    let r_inv = operands.modulus.n0().to_le_bytes();
-    [&modulus[..], &r_inv, &operands.to_mont_le(&operands.values)].concat()
-}
-
-/// The slots as a program returns them.
-fn encode(revision: Revision, operands: &Operands, values: &[num_bigint::BigUint]) -> Vec<u8> {
-    match revision.family() {
-        Family::Memory384 => operands.to_mont_le(values),
-        Family::Slots | Family::MemorySlots => operands.to_be(values),
-    }
-}
-
 /// The program: `turns` turns of a loop around [`BODY`] instructions, or around none.
 fn program(
     revision: Revision,
+    ground: &Ground,
     operands: &Operands,
     straight: Option<Straight>,
     turns: usize,
 ) -> Result<Vec<u8>, AssembleError> {
-    let element_bytes = operands.width_bits() / 8;
-    let slots_at = slots_offset(revision, operands);
-    let slot_bytes = SLOTS * element_bytes;
     let mut code = Assembly::new();
     code.op(op::CALLDATASIZE).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
-    if revision.family() == Family::Slots {
-        code.push(SLOTS).push(element_bytes).push(0_u8).push(0_u8).op(SETMODX);
-        code.push(SLOTS).push(slots_at).push(0_u8).op(STOREX);
-    }
+    ground.start(&mut code, operands);
     let turn = code.new_label();
     code.push(turns).label(turn);
     if let Some(straight) = straight {
         for index in 0..BODY {
-            code.field(instruction(revision, operands, straight, index));
+            code.field(ground.instruction(straight, index));
         }
     }
     code.push(1_u8).op(op::SWAP1).op(op::SUB).op(op::DUP1).push_label(turn).op(op::JUMPI);
-    if revision.family() == Family::Slots {
-        code.push(SLOTS).push(0_u8).push(slots_at).op(LOADX);
-    }
-    code.push(slot_bytes).push(slots_at).op(op::RETURN);
+    ground.end(&mut code, operands);
+    code.push(SLOTS * operands.width_bits() / 8).push(ground.slots_at(operands)).op(op::RETURN);
     Ok(code.assemble(revision)?.bytes)
-}
-
-/// Operation number `index` of a loop.
-fn instruction(revision: Revision, operands: &Operands, straight: Straight, index: usize) -> FieldInstruction {
-    let operation = straight.operation;
-    let slots = straight.form.slots(index);
-    match revision.family() {
-        Family::Memory384 => {
-            let offset = |slot| slots_offset(revision, operands) + slot * VALUE_BYTES;
-            let [out, x, y] = slots.map(|slot| u32::try_from(offset(slot)).expect("48 slots are a few kilobytes"));
-            FieldInstruction::Memory { operation, out, x, y, modulus: ModulusAt::Offset(0) }
-        }
-        Family::Slots | Family::MemorySlots => {
-            let [out, x, y] = slots.map(|slot| Lanes::one(u8::try_from(slot).expect("there are 48 slots")));
-            FieldInstruction::Slots { operation, out, x, y, count: 1 }
-        }
-    }
 }

@@ -1,4 +1,5 @@
-//! The straight loops without an EVM: our kernels as they are offered to the engine, and blst's routines.
+//! The straight loops without an EVM: our kernels as they are offered to the engine, their twins in plain Rust, blst's routines,
+//! and two big-integer libraries in plain Rust, the role that one in plain C had in 2020: crypto-bigint has Montgomery form, num-bigint divides.
 //!
 //! The slots are known when this is compiled and sixteen operations are written out, so that next to nothing but the
 //! operations is left: as a program in the layer's own language would have it.
@@ -6,16 +7,19 @@
 use std::hint::black_box;
 
 use blst::{blst_fp, blst_fr};
+use crypto_bigint::Uint;
+use crypto_bigint::modular::runtime_mod::{DynResidue, DynResidueParams};
 use num_bigint::BigUint;
 use residue_isa::Arithmetic;
 use residue_modular::evm384::{self, VALUE_BYTES};
-use residue_modular::{FieldContext, Strided};
+use residue_modular::limbs::LIMB_BYTES;
+use residue_modular::{FieldContext, Modulus, Strided};
 
-use super::bytecode::memory_image;
 use super::straight::{BODY, Field, Form, Operands, PAIRS, SLOTS, Straight};
 use super::{Layer, SUBJECTS};
 use crate::group::Effort;
 use crate::harness::Subject;
+use crate::measure::to_be;
 use crate::native::field::NativeField;
 
 /// Slots of one layer.
@@ -37,10 +41,14 @@ pub fn layers(operands: &Operands, effort: &Effort) -> Vec<Layer> {
     let be = |values: &[BigUint]| operands.to_be(values);
     let width_limbs = operands.modulus.width_limbs();
     let mut layers = Vec::new();
-    if is_chosen("modular") {
-        let mut context = FieldContext::new(operands.modulus.clone(), SLOTS);
+    let contexts = [
+        ("modular", FieldContext::new as fn(Modulus, usize) -> FieldContext),
+        ("modular:portable", FieldContext::portable),
+    ];
+    for (name, context) in contexts.into_iter().filter(|(name, _)| is_chosen(name)) {
+        let mut context = context(operands.modulus.clone(), SLOTS);
         context.store(0, &operands.to_be(&operands.values)).expect("the values are below the modulus");
-        layers.push(layer("modular", &["blst"], context, be, operands, turns));
+        layers.push(layer(name, &["blst"], context, be, operands, turns));
     }
     if is_chosen("modular:evm384") && width_limbs == evm384::WIDTH_LIMBS {
         let in_memory = InMemory(memory_image(operands));
@@ -56,7 +64,27 @@ pub fn layers(operands: &Operands, effort: &Effort) -> Vec<Layer> {
         }
         _ => {}
     }
+    if is_chosen("crypto-bigint") {
+        const NAME: &str = "crypto-bigint";
+        match width_limbs {
+            4 => layers.push(layer(NAME, &["blst"], Residues::<4>::of(operands), be, operands, turns)),
+            6 => layers.push(layer(NAME, &["blst"], Residues::<6>::of(operands), be, operands, turns)),
+            12 => layers.push(layer(NAME, &["blst"], Residues::<12>::of(operands), be, operands, turns)),
+            _ => {}
+        }
+    }
+    if is_chosen("num-bigint") {
+        let slots = Integers { m: operands.m(), width_limbs, values: operands.values.clone() };
+        layers.push(layer("num-bigint", &["blst"], slots, be, operands, turns));
+    }
     layers
+}
+
+/// What an EVM384 program has in memory: modulus, r_inv, slots.
+fn memory_image(operands: &Operands) -> Vec<u8> {
+    let modulus: Vec<u8> = operands.modulus.limbs().iter().flat_map(|limb| limb.to_le_bytes()).collect();
+    let r_inv = operands.modulus.n0().to_le_bytes();
+    [&modulus[..], &r_inv, &operands.to_mont_le(&operands.values)].concat()
 }
 
 /// A layer of `slots`; `encode` is what [`Slots::read`] makes of canonical values.
@@ -204,5 +232,72 @@ impl<V: NativeField + 'static> Slots for Native<V> {
 
     fn read(&self) -> Vec<u8> {
         self.0.iter().flat_map(|value| value.to_be()).collect()
+    }
+}
+
+/// Values of crypto-bigint's in Montgomery form, under a modulus that it is told at run time.
+#[derive(Clone)]
+struct Residues<const N: usize>([DynResidue<N>; SLOTS]);
+
+impl<const N: usize> Residues<N> {
+    fn of(operands: &Operands) -> Self {
+        let uint = |value: &BigUint| Uint::<N>::from_be_slice(&to_be(value, N * LIMB_BYTES));
+        let params = DynResidueParams::new(&uint(&operands.m()));
+        Self(std::array::from_fn(|slot| DynResidue::new(&uint(&operands.values[slot]), params)))
+    }
+}
+
+impl<const N: usize> Slots for Residues<N> {
+    #[inline(always)]
+    fn add(&mut self, out: usize, x: usize, y: usize) {
+        self.0[out] = self.0[x].add(&self.0[y]);
+    }
+
+    #[inline(always)]
+    fn sub(&mut self, out: usize, x: usize, y: usize) {
+        self.0[out] = self.0[x].sub(&self.0[y]);
+    }
+
+    #[inline(always)]
+    fn mul(&mut self, out: usize, x: usize, y: usize) {
+        self.0[out] = self.0[x].mul(&self.0[y]);
+    }
+
+    fn read(&self) -> Vec<u8> {
+        self.0
+            .iter()
+            .flat_map(|value| value.retrieve().to_words().into_iter().rev().flat_map(u64::to_be_bytes))
+            .collect()
+    }
+}
+
+/// Integers of num-bigint's, canonical, of any size.
+#[derive(Clone)]
+struct Integers {
+    m: BigUint,
+    width_limbs: usize,
+    values: Vec<BigUint>,
+}
+
+impl Slots for Integers {
+    #[inline(always)]
+    fn add(&mut self, out: usize, x: usize, y: usize) {
+        let sum = &self.values[x] + &self.values[y];
+        self.values[out] = if sum < self.m { sum } else { sum - &self.m };
+    }
+
+    #[inline(always)]
+    fn sub(&mut self, out: usize, x: usize, y: usize) {
+        let (x, y) = (&self.values[x], &self.values[y]);
+        self.values[out] = if x < y { x + &self.m - y } else { x - y };
+    }
+
+    #[inline(always)]
+    fn mul(&mut self, out: usize, x: usize, y: usize) {
+        self.values[out] = &self.values[x] * &self.values[y] % &self.m;
+    }
+
+    fn read(&self) -> Vec<u8> {
+        self.values.iter().flat_map(|value| to_be(value, self.width_limbs * LIMB_BYTES)).collect()
     }
 }

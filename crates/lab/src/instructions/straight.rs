@@ -1,13 +1,14 @@
 //! The straight loops that all layers run, on which values, and what must come out of them.
 //!
-//! There are three times sixteen slots: first operands, second operands, results. A dependent loop computes
-//! slot 0 ∘ slot 16 into slot 0 again and again; an independent one works through the sixteen pairs.
+//! There are twice sixteen slots: first operands, which results replace, and second operands. A dependent loop computes
+//! slot 0 ∘ slot 16 into slot 0 again and again; an independent one works through the sixteen pairs. No result is written over
+//! without being read, since a plan leaves such operations out.
 
 use num_bigint::BigUint;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use residue_isa::Arithmetic;
-use residue_modular::fields::{Bls12_381FpModulus, Bls12_381FrModulus};
+use residue_modular::fields::{Bls12_381FpModulus, Bls12_381FrModulus, Bn254FpModulus};
 use residue_modular::limbs::{LIMB_BITS, LIMB_BYTES};
 use residue_modular::{Limb, Modulus, PrimeField};
 
@@ -16,7 +17,7 @@ use crate::record::Quantity;
 /// Independent pairs.
 pub const PAIRS: usize = 16;
 /// Slots in use.
-pub const SLOTS: usize = 3 * PAIRS;
+pub const SLOTS: usize = 2 * PAIRS;
 /// Operations in one turn of a loop.
 pub const BODY: usize = 64;
 
@@ -27,7 +28,7 @@ const _: () = assert!(BODY.is_multiple_of(PAIRS), "a turn works through all pair
 pub enum Form {
     /// Each needs the result of the one before.
     Dependent,
-    /// None needs another's.
+    /// Each needs the result of the one that is [`PAIRS`] before it.
     Independent,
 }
 
@@ -74,7 +75,7 @@ impl Form {
         let pair = index % PAIRS;
         match self {
             Form::Dependent => [0, 0, PAIRS],
-            Form::Independent => [2 * PAIRS + pair, pair, PAIRS + pair],
+            Form::Independent => [pair, pair, PAIRS + pair],
         }
     }
 }
@@ -119,6 +120,11 @@ impl Operands {
     /// 384 bits: the base field of BLS12-381.
     pub fn bls12_381_fp() -> Self {
         Self { field: Some(Field::Fp), ..Self::of(&from_limbs(&Bls12_381FpModulus::MODULUS), 6) }
+    }
+
+    /// 254 bits: the base field of BN254.
+    pub fn bn254_fp() -> Self {
+        Self::of(&from_limbs(&Bn254FpModulus::MODULUS), 4)
     }
 
     /// 768 bits: the base field of BW6-761, 761 bits. El Housni and Guillevic 2020 (eprint 2020/351), §3.3, q.
@@ -171,8 +177,17 @@ impl Operands {
     /// The Montgomery form of canonical values with R = 2^(64·width), each in little-endian bytes as wide as a slot.
     pub fn to_mont_le(&self, values: &[BigUint]) -> Vec<u8> {
         let element_bytes = self.modulus.width_limbs() * LIMB_BYTES;
-        let to_mont = |value: &BigUint| (value << self.width_bits()) % self.m();
-        values.iter().flat_map(|value| padded(to_mont(value).to_bytes_le(), element_bytes)).collect()
+        values.iter().flat_map(|value| padded(self.to_mont(value).to_bytes_le(), element_bytes)).collect()
+    }
+
+    /// The same, each in big-endian bytes.
+    pub fn to_mont_be(&self, values: &[BigUint]) -> Vec<u8> {
+        let mont: Vec<BigUint> = values.iter().map(|value| self.to_mont(value)).collect();
+        self.to_be(&mont)
+    }
+
+    fn to_mont(&self, value: &BigUint) -> BigUint {
+        (value << self.width_bits()) % self.m()
     }
 }
 
@@ -212,9 +227,12 @@ mod tests {
         let operands = Operands::bw6_761_fp();
         let straight = Straight { operation: Arithmetic::Mul, form: Form::Independent };
         let slots = straight.expected(&operands, 1);
+        let (x, y) = operands.values.split_at(PAIRS);
+        let times = BigUint::from(BODY / PAIRS);
         for pair in 0..PAIRS {
-            assert_eq!(slots[2 * PAIRS + pair], &slots[pair] * &slots[PAIRS + pair] % operands.m());
+            assert_eq!(slots[pair], &x[pair] * y[pair].modpow(&times, &operands.m()) % operands.m());
         }
+        assert_eq!(slots[PAIRS..], *y);
     }
 
     #[test]

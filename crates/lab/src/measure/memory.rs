@@ -75,7 +75,12 @@ enum Spacing {
 }
 
 impl Memory {
-    fn modulus_at(&self) -> u32 {
+    /// Where the modulus is in memory.
+    pub fn modulus_at(&self) -> usize {
+        self.modulus_offset() as usize // u32 to usize widens.
+    }
+
+    fn modulus_offset(&self) -> u32 {
         match self.evm384.modulus {
             Modulus::Place(at) => at,
             _ => self.modulus_at,
@@ -92,23 +97,34 @@ impl Memory {
 
     /// Memory at the beginning: x, y, the modulus with r_inv behind it.
     fn image(&self, [x, y]: &[BigUint; 2]) -> Vec<u8> {
-        let modulus_at = self.modulus_at() as usize; // u32 to usize widens.
-        let mut image = vec![0; modulus_at + 64];
-        let mut put = |at: usize, bytes: &[u8]| image[at..at + bytes.len()].copy_from_slice(bytes);
-        put(X_AT as usize, &self.value(x)); // u32 to usize widens.
-        put(Y_AT as usize, &self.value(y));
-        put(modulus_at, &self.value(&self.m));
+        let mut image = vec![0; self.modulus_at() + 64];
+        let mut put = |at: u32, bytes: &[u8]| image[at as usize..][..bytes.len()].copy_from_slice(bytes); // Widens.
+        put(X_AT, &self.value(x));
+        put(Y_AT, &self.value(y));
+        self.put_modulus(&mut image);
+        image
+    }
+
+    /// Puts the modulus with r_inv behind it where it is in memory.
+    pub fn put_modulus(&self, image: &mut [u8]) {
         let r_inv = match self.evm384.byte_order {
             ByteOrder::Little => self.r_inv.to_le_bytes(),
             ByteOrder::Big => self.r_inv.to_be_bytes(),
         };
-        put(modulus_at + VALUE_BYTES, &r_inv);
-        image
+        let bytes = [&self.value(&self.m)[..], &r_inv].concat();
+        image[self.modulus_at()..][..bytes.len()].copy_from_slice(&bytes);
+    }
+
+    /// Sets the modulus where it is set.
+    pub fn set_modulus(&self, code: &mut Assembly) {
+        if self.evm384.modulus == Modulus::Set {
+            code.push(VALUE_BYTES as u64).push(self.modulus_offset()).op(SETMOD); // Widens.
+        }
     }
 
     /// The instruction on values at these offsets: result, first and second operand.
     pub fn instruction(&self, operation: Arithmetic, [out, x, y]: [u32; 3]) -> FieldInstruction {
-        let offset = self.modulus_at();
+        let offset = self.modulus_offset();
         let modulus = match (self.evm384.modulus, operation) {
             (Modulus::Operand, _) => ModulusAt::Offset(offset),
             (Modulus::OperandAndRInv, Arithmetic::Mul) => ModulusAt::OffsetAndRInv { offset, r_inv: self.r_inv },
@@ -191,9 +207,7 @@ impl Memory {
             code.push(0_u8).push(4096_u32 * 160).op(op::MSTORE);
         }
         code.push(image_bytes as u64).push(0_u8).push(0_u8).op(op::CALLDATACOPY); // Widens.
-        if self.evm384.modulus == Modulus::Set {
-            code.push(VALUE_BYTES as u64).push(self.modulus_at()).op(SETMOD); // Widens.
-        }
+        self.set_modulus(code);
     }
 
     /// Six words with the values, the opcode and what takes its result away; without it only the words.
@@ -217,7 +231,7 @@ impl Memory {
 
     /// An opcode that takes words: LOGF of nothing, SETMOD of the modulus.
     fn other(self, opcode: u8, mnemonic: &'static str, pops: i32) -> Pair {
-        let (revision, modulus_at) = (self.revision, self.modulus_at());
+        let (revision, modulus_at) = (self.revision, self.modulus_offset());
         let image = self.image(&[random(&self.m, 5), random(&self.m, 6)]);
         let input = image.clone();
         let program = move |with: bool, turns: usize| {

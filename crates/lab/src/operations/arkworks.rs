@@ -1,15 +1,20 @@
 //! arkworks' way to compute operations: generic Rust, the role that EIP-1962's library had in 2020.
 
 use ark_bls12_381::{Bls12_381, Fq, Fq2, Fq6, Fq12, G1Affine, G1Projective, G2Affine, G2Projective, g1, g2};
+use ark_ec::hashing::HashToCurve;
 use ark_ec::hashing::curve_maps::wb::WBMap;
-use ark_ec::hashing::map_to_curve_hasher::MapToCurve;
+use ark_ec::hashing::map_to_curve_hasher::{MapToCurve, MapToCurveBasedHasher};
 use ark_ec::pairing::Pairing;
 use ark_ec::{AffineRepr, CurveGroup, VariableBaseMSM};
+use ark_ff::field_hashers::DefaultFieldHasher;
 use ark_ff::{BigInteger, Field, One, PrimeField};
+use sha2_010::Sha256;
 
-use super::inputs::{little_endian, mont_elements, scalars, turns, word};
+use super::inputs::{little_endian, mont_elements, scalars, tag_and_message, turns, word};
 use super::{Operation, Run};
 
+/// RFC 9380, §8.8: both suites are for 128 bits.
+const SECURITY_BITS: usize = 128;
 /// Bytes of points and of pairs.
 const G1_BYTES: usize = 128;
 const G2_BYTES: usize = 256;
@@ -34,8 +39,8 @@ pub(super) fn run(operation: Operation, input: &[u8], checked: bool) -> Option<R
         }
         // Its values differ from blst's by factors that the final exponentiation removes, and by its exponent.
         Operation::MillerLoop | Operation::FinalExponentiation => return None,
-        // It hashes with what another crate gives it.
-        Operation::HashToG1 | Operation::HashToG2 => return None,
+        Operation::HashToG1 => hash::<G1Projective, WBMap<g1::Config>>(input, encode_g1),
+        Operation::HashToG2 => hash::<G2Projective, WBMap<g2::Config>>(input, encode_g2),
         Operation::SyntheticLoop => {
             let values: Vec<Fq> = mont_elements(input).into_iter().map(from_mont).collect();
             let fq6 = |at: &[Fq]| Fq6::new(Fq2::new(at[0], at[1]), Fq2::new(at[2], at[3]), Fq2::new(at[4], at[5]));
@@ -94,6 +99,18 @@ fn pairing(input: &[u8], checked: bool) -> Run<'static> {
                 && q.iter().all(|q| q.is_in_correct_subgroup_assuming_on_curve())
         };
         word((!checked || in_subgroups(&p, &q)) && Bls12_381::multi_pairing(&p, &q).0.is_one())
+    })
+}
+
+/// hash_to_curve with SHA-256, which another crate gives it.
+fn hash<G: CurveGroup, Map: MapToCurve<G> + 'static>(input: &[u8], encode: fn(G::Affine) -> Vec<u8>) -> Run<'static> {
+    type Hasher<G, Map> = MapToCurveBasedHasher<G, DefaultFieldHasher<Sha256, SECURITY_BITS>, Map>;
+    let (tag, message) = tag_and_message(input);
+    let (tag, message) = (tag.to_vec(), message.to_vec());
+    Box::new(move || {
+        let hashed = Hasher::<G, Map>::new(&tag).and_then(|hasher| hasher.hash(&message));
+        // No answer is a wrong one.
+        hashed.map_or(Vec::new(), encode)
     })
 }
 

@@ -1,9 +1,11 @@
 //! The crate bls12_381 of zkcrypto: plain Rust in constant time. It has groups and pairings for others, no fields.
 
-use bls12_381::{Bls12, G1Affine, G2Affine, G2Prepared, Gt, Scalar};
+use bls12_381::hash_to_curve::{ExpandMsgXmd, HashToCurve};
+use bls12_381::{Bls12, G1Affine, G1Projective, G2Affine, G2Prepared, G2Projective, Gt, Scalar};
 use pairing::MultiMillerLoop;
+use sha2_010::Sha256;
 
-use super::inputs::{scalars, word};
+use super::inputs::{scalars, tag_and_message, word};
 use super::{Operation, Run};
 
 /// zkcrypto's way; with `checked` that of operations which can check subgroups.
@@ -17,6 +19,18 @@ pub(super) fn run(operation: Operation, input: &[u8], checked: bool) -> Option<R
         Operation::G2Mul if !checked => {
             let (point, scalar) = (g2_point(input)?, Scalar::from_bytes(&scalars(input, 256)[0]).into_option()?);
             Some(Box::new(move || encode(&G2Affine::from(point * scalar).to_uncompressed(), |c| c ^ 1)))
+        }
+        Operation::HashToG1 if !checked => {
+            let (tag, message) = tag_and_message(input);
+            let (tag, message) = (tag.to_vec(), message.to_vec());
+            let hash = move || <G1Projective as HashToCurve<ExpandMsgXmd<Sha256>>>::hash_to_curve([&message], &tag);
+            Some(Box::new(move || encode(&G1Affine::from(hash()).to_uncompressed(), |c| c)))
+        }
+        Operation::HashToG2 if !checked => {
+            let (tag, message) = tag_and_message(input);
+            let (tag, message) = (tag.to_vec(), message.to_vec());
+            let hash = move || <G2Projective as HashToCurve<ExpandMsgXmd<Sha256>>>::hash_to_curve([&message], &tag);
+            Some(Box::new(move || encode(&G2Affine::from(hash()).to_uncompressed(), |c| c ^ 1)))
         }
         _ => None,
     }

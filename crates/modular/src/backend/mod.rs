@@ -99,6 +99,16 @@ pub(crate) fn kernels(width_limbs: usize, is_power_of_two: bool) -> Kernels {
     }
 }
 
+/// The kernels in plain Rust for an odd modulus: what [`kernels`] are judged by, and measured beside.
+pub(crate) fn portable_kernels(width_limbs: usize) -> Kernels {
+    match width_limbs {
+        4 => Kernels::of::<portable::Add<4>, portable::Sub<4>, portable::MontMul<4>>(),
+        6 => Kernels::of::<portable::Add<6>, portable::Sub<6>, portable::MontMul<6>>(),
+        12 => Kernels::of::<portable::Add<12>, portable::Sub<12>, portable::MontMul<12>>(),
+        _ => Kernels::of::<sliced::Add, sliced::Sub, sliced::MontMul>(),
+    }
+}
+
 /// [`portable::add`] as fast as this CPU can.
 #[inline]
 pub(crate) fn add<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb; N]) -> [Limb; N] {

@@ -21,7 +21,6 @@ pub(crate) const fn add<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb;
 
 /// (x, y) ↦ d = x − y, plus m once if d < 0, mod 2^(64N). With x, y < m the result is < m.
 #[inline]
-#[cfg_attr(all(target_arch = "x86_64", not(test)), allow(dead_code, reason = "x86-64 has its own, judged by this one"))]
 pub(crate) const fn sub<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb; N]) -> [Limb; N] {
     let mut difference = [0; N];
     let mut borrow = 0;
@@ -89,6 +88,28 @@ const fn sub_if_geq<const N: usize>(t: &[Limb; N], top: Limb, m: &[Limb; N]) -> 
         i += 1;
     }
     reduced
+}
+
+/// Any modulus of N limbs.
+pub(crate) struct Add<const N: usize>;
+
+impl<const N: usize> Kernel for Add<N> {
+    #[inline]
+    fn run(limbs: &mut [Limb], out: usize, x: usize, y: usize, m: &[Limb], _n0: Limb) {
+        let sum = add(array::<N>(limbs, x), array(limbs, y), array(m, 0));
+        limbs[out..out + N].copy_from_slice(&sum);
+    }
+}
+
+/// Any modulus of N limbs.
+pub(crate) struct Sub<const N: usize>;
+
+impl<const N: usize> Kernel for Sub<N> {
+    #[inline]
+    fn run(limbs: &mut [Limb], out: usize, x: usize, y: usize, m: &[Limb], _n0: Limb) {
+        let difference = sub(array::<N>(limbs, x), array(limbs, y), array(m, 0));
+        limbs[out..out + N].copy_from_slice(&difference);
+    }
 }
 
 /// Any odd modulus of N limbs.
