@@ -86,6 +86,51 @@ fn program(random: &mut impl Rng, callee: Option<u8>) -> String {
     text
 }
 
+/// As [`program`]'s loop, with functions that call each other, jumps to the next instruction, words left on the stack by functions, and
+/// now and then a stack that is nearly full, an endless loop, or a jump to where none may lead.
+fn program_of_functions(random: &mut impl Rng) -> String {
+    const FUNCTIONS: usize = 4;
+    let mut text = program(random, None);
+    let (start, end) = (text.find("top:\n").unwrap() + 5, text.find("PUSH 1 SWAP1 SUB").unwrap());
+    let mut labels = 0;
+    let mut body = |random: &mut ChaCha8Rng, callees: std::ops::Range<usize>| {
+        let mut text = String::new();
+        for _ in 0..random.random_range(1..7) {
+            (0..random.random_range(0..9)).for_each(|_| text.push_str(&arithmetic(random)));
+            labels += 1;
+            match random.random_range(0..16) {
+                0..7 if !callees.is_empty() => {
+                    let callee = random.random_range(callees.clone());
+                    text.push_str(&format!("PUSH @back{labels} PUSH @f{callee} JUMP\nback{labels}:\n"));
+                }
+                7..10 => text.push_str(&format!("here{labels}:\n")),
+                10..13 => text.push_str(&format!("PUSH @over{labels} JUMP\nSTOP\nover{labels}:\n")),
+                13 => text.push_str(&format!("PUSH {labels} POP\n")),
+                14 if random.random_range(0..6) == 0 => text.push_str("PUSH 1 JUMP\n"),
+                14 if random.random_range(0..6) == 0 => {
+                    text.push_str(&format!("round{labels}:\n{}PUSH @round{labels} JUMP\n", arithmetic(random)));
+                }
+                _ => {}
+            }
+        }
+        text
+    };
+    let mut random = ChaCha8Rng::seed_from_u64(random.random());
+    let main = body(&mut random, 0..FUNCTIONS);
+    // The count of the loop lies on top of what fills the stack.
+    let filled = if random.random_range(0..4) == 0 { random.random_range(1010..1023) } else { 0 };
+    let fill: String = (0..filled).map(|word| format!("PUSH {word} SWAP1\n")).collect();
+    text.replace_range(start..end, &main);
+    text.insert_str(start - 5, &fill);
+    for function in 0..FUNCTIONS {
+        text.push_str(&format!("f{function}:\n{}", body(&mut random, function + 1..FUNCTIONS)));
+        // One function leaves a word, which its caller takes for the count of the loop.
+        let leaves_word = random.random_range(0..8) == 0;
+        text.push_str(if leaves_word { "PUSH 3 SWAP1 JUMP\n" } else { "JUMP\n" });
+    }
+    text
+}
+
 fn agree(expected: &Outcome, found: &Outcome, what: &str) {
     assert_eq!(expected, found, "{what}");
 }
@@ -113,6 +158,36 @@ fn loops_of_blocks_end_alike_at_any_gas() {
         }
     }
     assert!(returned > 100, "{returned} programs return");
+}
+
+#[test]
+fn functions_in_one_block_end_alike_at_any_gas() {
+    let [plain, warm, always] = [Batching::Off, Batching::Warm, Batching::Always].map(engine);
+    let (mut halts, mut joined) = (std::collections::BTreeMap::new(), 0);
+    for seed in 0..300 {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let text = program_of_functions(&mut random);
+        let code = code(&text);
+        let [mut plain, mut warm, mut always] = [&plain, &warm, &always].map(|engine| engine.prepare(&code));
+        let expected = plain.run(&[], 300_000);
+        *halts.entry(expected.halt.name()).or_insert(0) += 1;
+        for _ in 0..3 {
+            agree(&expected, &warm.run(&[], 300_000), &text);
+            agree(&expected, &always.run(&[], 300_000), &text);
+        }
+        for _ in 0..8 {
+            let gas = random.random_range(0..=expected.gas_used);
+            let expected = plain.run(&[], gas);
+            agree(&expected, &warm.run(&[], gas), &text);
+            agree(&expected, &always.run(&[], gas), &text);
+        }
+        let planned = |block: &residue_engine::BlockExplained| block.runs > 1 && block.plan.is_some();
+        joined += usize::from(always.blocks().iter().any(planned));
+    }
+    assert!(joined > 150, "{joined} programs have blocks that are joined");
+    let ends =
+        ["return", "invalid_jump", "stack_overflow", "out_of_gas"].map(|halt| halts.get(halt).copied().unwrap_or(0));
+    assert!(ends[0] > 100 && ends[1..].iter().all(|&count| count > 5), "{halts:?}");
 }
 
 #[test]
