@@ -84,6 +84,9 @@ pub trait Target {
     /// [offset] → []
     fn parse(&self, code: &mut Assembly, slot: Slot, size_bytes: u32, fail: LabelId);
 
+    /// The same for several elements, one behind the other in calldata. [offset of the first] → []
+    fn parse_row(&self, code: &mut Assembly, slots: &[Slot], size_bytes: u32, fail: LabelId);
+
     /// Makes a field element of a number below the modulus. [number] → []
     fn take_word(&self, code: &mut Assembly, slot: Slot);
 
@@ -164,6 +167,26 @@ pub(crate) fn mont_bytes(modulus: &BigUint) -> u32 {
 /// Pushes a constant.
 pub(crate) fn push(code: &mut Assembly, value: u32) {
     code.push(value);
+}
+
+/// [`Target::parse_row`] by [`Target::parse`].
+pub(crate) fn parse_one_by_one(
+    target: &(impl Target + ?Sized),
+    code: &mut Assembly,
+    slots: &[Slot],
+    size_bytes: u32,
+    fail: LabelId,
+) {
+    for (slot, number) in slots.iter().zip(0u64..) {
+        if number + 1 < slots.len() as u64 {
+            code.op(evm::DUP1);
+        }
+        if number > 0 {
+            code.push(number * u64::from(size_bytes));
+            code.op(evm::ADD);
+        }
+        target.parse(code, *slot, size_bytes, fail);
+    }
 }
 
 /// Stores zero words over `size_bytes` of memory from `address`; up to 31 bytes behind them become zero too.

@@ -5,7 +5,10 @@
 //! else checks what comes from outside. Nothing grows memory, so it is touched first, with a byte to spare.
 
 use super::reverse::Reverse;
-use super::{Places, SlotOp, Target, clear, memory_is_zero, push, require_padding, slot_instruction, slot_lanes};
+use super::{
+    Places, SlotOp, Target, clear, memory_is_zero, parse_one_by_one, push, require_padding, slot_instruction,
+    slot_lanes,
+};
 use crate::allocate::Slot;
 use crate::moves::Copy;
 use num_bigint::BigUint;
@@ -212,6 +215,10 @@ impl Target for MontSlots {
         push(code, self.address(slot) + missing_bytes);
         code.op(evm::CALLDATACOPY);
         self.field(code, Arithmetic::Mul, slot, slot, self.r);
+    }
+
+    fn parse_row(&self, code: &mut Assembly, slots: &[Slot], size_bytes: u32, fail: LabelId) {
+        parse_one_by_one(self, code, slots, size_bytes, fail);
     }
 
     fn take_word(&self, code: &mut Assembly, slot: Slot) {

@@ -3,7 +3,7 @@
 
 use super::reverse::Reverse;
 use super::{
-    Places, SlotOp, Target, clear, memory_is_zero, mont_bytes, push, require_below, require_padding,
+    Places, SlotOp, Target, clear, memory_is_zero, mont_bytes, parse_one_by_one, push, require_below, require_padding,
     slot_index as index, slot_instruction, slot_lanes,
 };
 use crate::allocate::Slot;
@@ -28,17 +28,20 @@ pub struct Slots {
     /// Constants as they stand in the last slots, canonical.
     constants: Vec<BigUint>,
     element_bytes: u32,
+    /// Bytes of calldata that are read together.
+    row_bytes: u32,
     places: Places,
     reverse: Reverse,
     data: LabelId,
 }
 
 impl Slots {
-    /// `constants[i]` stands in slot `first_constant + i`.
+    /// `constants[i]` stands in slot `first_constant + i`; rows of elements have at most `row_bytes`.
     pub fn new(
         (revision, rules): (Revision, &'static SlotRules),
         modulus: &BigUint,
         constants: Vec<BigUint>,
+        row_bytes: u32,
         places: Places,
         code: &mut Assembly,
     ) -> Self {
@@ -47,7 +50,7 @@ impl Slots {
         let modulus = be_bytes(modulus, size_bytes);
         let element_bytes = u32::try_from(rules.element_bytes(size_bytes)).expect("the width was checked");
         let (reverse, data) = (Reverse::new(code), code.new_label());
-        Self { revision, rules, modulus_value, modulus, constants, element_bytes, places, reverse, data }
+        Self { revision, rules, modulus_value, modulus, constants, element_bytes, row_bytes, places, reverse, data }
     }
 
     fn slot_count(&self) -> u32 {
@@ -157,7 +160,8 @@ fn be_bytes(value: &BigUint, size_bytes: usize) -> Vec<u8> {
 
 impl Target for Slots {
     fn memory_bytes(&self) -> u32 {
-        self.element_bytes.next_multiple_of(32)
+        let row_bytes = if self.rules.store_reduces { 0 } else { self.row_bytes };
+        self.element_bytes.max(row_bytes).next_multiple_of(32)
     }
 
     fn element_bytes(&self) -> u32 {
@@ -268,6 +272,33 @@ impl Target for Slots {
             self.require_canonical(code, self.element_bytes, self.element_bytes, fail);
         }
         self.store_from(code, slot, 0);
+    }
+
+    /// All padding is looked at together, where calldata has been copied to.
+    fn parse_row(&self, code: &mut Assembly, slots: &[Slot], size_bytes: u32, fail: LabelId) {
+        let pad_bytes = size_bytes.saturating_sub(self.element_bytes);
+        if self.rules.store_reduces || !(1..=32).contains(&pad_bytes) {
+            return parse_one_by_one(self, code, slots, size_bytes, fail);
+        }
+        let places = || (0..).step_by(size_bytes as usize).take(slots.len()); // u32 to usize widens
+        code.push(slots.len() as u64 * u64::from(size_bytes)); // usize to u64 widens
+        code.op(evm::SWAP1);
+        push(code, 0);
+        code.op(evm::CALLDATACOPY);
+        for place in places() {
+            push(code, place);
+            code.op(evm::MLOAD);
+            if place > 0 {
+                code.op(evm::OR);
+            }
+        }
+        push(code, 8 * (32 - pad_bytes));
+        code.op(evm::SHR);
+        code.push_label(fail);
+        code.op(evm::JUMPI);
+        for (place, &slot) in places().zip(slots) {
+            self.store_from(code, slot, place + pad_bytes);
+        }
     }
 
     fn take_word(&self, code: &mut Assembly, slot: Slot) {
