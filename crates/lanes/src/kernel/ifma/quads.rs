@@ -163,9 +163,6 @@ fn next_window<const L: usize, const K: usize, const LAST: bool>(
             next[k][j] = _mm256_madd52hi_epu64(above, x[k][j], y[k][i - 1]);
         }
     }
-    for k in 0..K {
-        next[k][0] = _mm256_add_epi64(next[k][0], _mm256_srli_epi64::<{ ROW_LIMB_BITS as i32 }>(t[k][0]));
-    }
     if !LAST {
         for j in 0..L {
             for k in 0..K {
@@ -177,7 +174,14 @@ fn next_window<const L: usize, const K: usize, const LAST: bool>(
         for k in 0..K {
             next[k][j] = _mm256_madd52hi_epu64(next[k][j], u[k], broadcast(constants.m[j]));
         }
-        if j + 1 < L {
+        if j == 0 {
+            // The next u waits for this accumulator alone: its two products are not made to wait for each other.
+            for k in 0..K {
+                let carry = _mm256_srli_epi64::<{ ROW_LIMB_BITS as i32 }>(t[k][0]);
+                let low = _mm256_madd52lo_epu64(carry, u[k], broadcast(constants.m[1]));
+                next[k][0] = _mm256_add_epi64(next[k][0], low);
+            }
+        } else if j + 1 < L {
             for k in 0..K {
                 next[k][j] = _mm256_madd52lo_epu64(next[k][j], u[k], broadcast(constants.m[j + 1]));
             }
