@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use residue_isa::{Arithmetic, FieldInstruction, Revision};
 use residue_lanes::{Kernel, OpKind, Plan, Shape, SlotBlock};
 use revm::bytecode::JumpTable;
+use revm::primitives::U256;
 
 use crate::explained::BlockExplained;
 use crate::memory_blocks::MemoryBlocks;
@@ -24,6 +25,8 @@ const OPERATIONS_MIN: u32 = 2;
 const OPERATIONS_MAX: u32 = 4096;
 /// The joined blocks of a code have this many operations at most, which bounds what planning them costs in all.
 const JOINED_OPERATIONS_MAX: u32 = 1 << 15;
+/// Ways in which a block is joined, by words on the stack.
+const JOINED_MAX: usize = 4;
 /// No block begins here.
 const NONE: u32 = u32::MAX;
 
@@ -79,11 +82,12 @@ pub(crate) struct CodeBlock {
     joined: Joined,
 }
 
-/// A block with what follows it, found when it has been entered a few times; none if nothing does.
+/// A block with what follows it, each time that it has been entered a few times with a stack from which none so far begins; none if
+/// nothing follows it.
 #[derive(Debug, Default)]
 struct Joined {
     entries: AtomicU32,
-    block: OnceLock<Option<Box<CodeBlock>>>,
+    blocks: [OnceLock<Option<Box<CodeBlock>>>; JOINED_MAX],
 }
 
 /// A code for its blocks: as it stands, and where jumps may lead.
@@ -92,6 +96,8 @@ pub(crate) struct Code<'a> {
     pub bytes: &'a [u8],
     pub revision: Revision,
     pub targets: Option<&'a JumpTable>,
+    /// The stack where the block begins.
+    pub stack: &'a [U256],
 }
 
 impl Blocks {
@@ -105,7 +111,7 @@ impl Blocks {
         let mut blocks = Vec::new();
         let mut pc = 0;
         while pc < code.len() {
-            match CodeBlock::at(Code { bytes: code, revision, targets: None }, pc) {
+            match CodeBlock::at(Code { bytes: code, revision, targets: None, stack: &[] }, pc) {
                 Some(block) => {
                     pc = block.path.end;
                     if block.work.operation_count() >= operations_min {
@@ -131,7 +137,7 @@ impl Blocks {
 
     /// What has become of them: of each, and of what it was joined to.
     pub fn explain(&self) -> impl Iterator<Item = BlockExplained> + '_ {
-        self.blocks.iter().flat_map(|block| [Some(block), block.joined.found()]).flatten().map(|block| {
+        self.blocks.iter().flat_map(|block| std::iter::once(block).chain(block.joined.found())).map(|block| {
             let plan = block.plan.made().map(Plan::explain);
             BlockExplained::new(block.start..block.path.end, block.path.runs, &block.work, plan)
         })
@@ -146,9 +152,9 @@ impl Blocks {
 }
 
 impl Joined {
-    /// The joined block, if it has been looked for and found.
-    fn found(&self) -> Option<&CodeBlock> {
-        self.block.get()?.as_deref()
+    /// The joined blocks that have been found.
+    fn found(&self) -> impl Iterator<Item = &CodeBlock> {
+        self.blocks.iter().filter_map(|block| block.get()?.as_deref())
     }
 }
 
@@ -168,24 +174,33 @@ impl CodeBlock {
         (block.work.operation_count() > 0).then_some(block)
     }
 
-    /// The block joined to what follows it, once it is entered often enough and if anything does.
+    /// The block joined to what follows it from this stack on, once it is entered often enough and if anything does.
     fn joined(&self, blocks: &Blocks, code: Code<'_>) -> Option<&Self> {
-        if let Some(found) = self.joined.block.get() {
-            return found.as_deref();
-        }
-        let is_warm = || self.joined.entries.fetch_add(1, Ordering::Relaxed) + 1 >= ENTRIES_BEFORE_PLAN;
-        if blocks.batching != Batching::Always && !is_warm() {
-            return None;
-        }
-        let find = || {
-            if blocks.joined_operations.load(Ordering::Relaxed) > JOINED_OPERATIONS_MAX {
+        for place in &self.joined.blocks {
+            match place.get() {
+                Some(Some(block)) if !block.path.begins_with(code.stack) => continue,
+                Some(found) => return found.as_deref(),
+                None => {}
+            }
+            let is_warm = || self.joined.entries.fetch_add(1, Ordering::Relaxed) + 1 >= ENTRIES_BEFORE_PLAN;
+            if blocks.batching != Batching::Always && !is_warm() {
                 return None;
             }
-            let block = Self::at(code, self.start).filter(|block| block.path.runs > 1)?;
-            blocks.joined_operations.fetch_add(block.work.operation_count(), Ordering::Relaxed);
-            Some(Box::new(block))
-        };
-        self.joined.block.get_or_init(find).as_deref()
+            self.joined.entries.store(0, Ordering::Relaxed);
+            // Another thread may have been faster, with another stack.
+            let found = place.get_or_init(|| self.join(blocks, code)).as_deref();
+            return found.filter(|block| block.path.begins_with(code.stack));
+        }
+        None
+    }
+
+    fn join(&self, blocks: &Blocks, code: Code<'_>) -> Option<Box<Self>> {
+        if blocks.joined_operations.load(Ordering::Relaxed) > JOINED_OPERATIONS_MAX {
+            return None;
+        }
+        let block = Self::at(code, self.start).filter(|block| block.path.runs > 1)?;
+        blocks.joined_operations.fetch_add(block.work.operation_count(), Ordering::Relaxed);
+        Some(Box::new(block))
     }
 
     /// What all its instructions cost together.
@@ -202,10 +217,9 @@ impl CodeBlock {
     /// Whether it is known that neither it nor what it is joined to has a plan that pays.
     #[inline]
     pub fn is_plain(&self) -> bool {
-        let is_alone = || {
-            self.joined.block.get().is_some_and(|joined| joined.as_ref().is_none_or(|joined| joined.plan.is_plain()))
-        };
-        self.plan.is_plain() && is_alone()
+        self.plan.is_plain()
+            && self.joined.blocks[0].get().is_some()
+            && self.joined.found().all(|block| block.plan.is_plain())
     }
 
     /// The blocks that may run where this one begins, the longest first.
@@ -243,8 +257,8 @@ impl CodeBlock {
 impl Code<'_> {
     /// The path from `start` on.
     fn path(self, start: usize, visit: impl FnMut(FieldInstruction)) -> Path {
-        let Self { bytes, revision, targets } = self;
-        Walk { code: bytes, revision, targets, operations_max: OPERATIONS_MAX }.path(start, visit)
+        let Self { bytes, revision, targets, stack } = self;
+        Walk { code: bytes, revision, targets, stack, operations_max: OPERATIONS_MAX }.path(start, visit)
     }
 }
 

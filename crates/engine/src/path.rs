@@ -1,16 +1,16 @@
-//! Paths: runs of field instructions with the control flow between them that the code alone decides: jump targets that are
-//! passed, and jumps to constants pushed on the way, so calls of functions with their returns.
+//! Paths: runs of field instructions with the control flow between them that is decided before the first of them runs: jump targets
+//! that are passed, and jumps to constants pushed on the way, so calls of functions with their returns, or to words copied from the
+//! stack. Those are its guards: it is the path of every execution that finds them there.
 //!
 //! A path ends behind a field instruction. It does not go through one place twice with the same words pushed, so a loop stays a loop.
 
-use residue_isa::opcode::evm::{JUMP, JUMPDEST, PUSH1, PUSH2, PUSH3};
+use residue_isa::opcode::evm::{DUP1, DUP16, JUMP, JUMPDEST, PUSH1, PUSH3};
 use residue_isa::revision::rules::SLOTS_MAX;
 use residue_isa::{Arithmetic, FieldInstruction, Revision};
 use revm::bytecode::JumpTable;
+use revm::primitives::U256;
 
-/// The EVM's opcodes that a path goes through. All forks have them.
-const PASSED: [u8; 5] = [JUMPDEST, JUMP, PUSH1, PUSH2, PUSH3];
-/// Most of them between two field instructions.
+/// Most instructions between two of the field.
 const PASSED_MAX: usize = 32;
 /// Most words pushed at once.
 const PUSHED_MAX: usize = 64;
@@ -20,7 +20,7 @@ const PRODUCTS_AT_ONCE_MIN: u32 = 2;
 const CHAIN_PRODUCTS_MIN: u32 = 16;
 
 /// Where a path leads, and what it takes beside its field instructions.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Path {
     /// Offset behind its last instruction.
     pub end: usize,
@@ -30,8 +30,10 @@ pub(crate) struct Path {
     pub height_max: usize,
     /// Runs of field instructions.
     pub runs: usize,
-    /// How many of each of [`PASSED`].
-    passed: [u32; PASSED.len()],
+    /// What the stack must hold at its start: words by their depth, 0 being the top.
+    guards: Vec<(usize, u32)>,
+    /// How many of which opcodes of the EVM's. All forks have them.
+    passed: Vec<(u8, u32)>,
 }
 
 /// A way through code, and the instructions on it.
@@ -40,6 +42,8 @@ pub(crate) struct Walk<'a> {
     pub revision: Revision,
     /// Where jumps may lead; none if the path is to end before the first instruction that is not of the field.
     pub targets: Option<&'a JumpTable>,
+    /// The stack at its start, the top last.
+    pub stack: &'a [U256],
     /// The path ends when it has this many operations.
     pub operations_max: u32,
 }
@@ -48,36 +52,70 @@ impl Path {
     /// What the instructions beside the field's cost, by the prices of opcodes.
     #[inline]
     pub fn cost(&self, base: &[u64; 256]) -> u64 {
-        PASSED.iter().zip(self.passed).map(|(&opcode, count)| base[usize::from(opcode)] * u64::from(count)).sum()
+        self.passed.iter().map(|&(opcode, count)| base[usize::from(opcode)] * u64::from(count)).sum()
+    }
+
+    /// Whether it is the path from this stack on.
+    #[inline]
+    pub fn begins_with(&self, stack: &[U256]) -> bool {
+        self.guards.iter().all(|&(depth, word)| word_at(stack, depth) == Some(word))
     }
 
     /// Goes through the control flow at its end, as far as it is decided. False if that leads to no other instruction than before.
     fn pass(&mut self, walk: &Walk<'_>, targets: &JumpTable) -> bool {
         for _ in 0..PASSED_MAX {
-            let opcode = walk.code.get(self.end).copied();
-            let Some(kind) = PASSED.iter().position(|&passed| Some(passed) == opcode) else { return true };
-            self.passed[kind] += 1;
-            match PASSED[kind] {
+            let opcode = walk.code.get(self.end).copied().unwrap_or_default();
+            match opcode {
                 JUMPDEST => self.end += 1,
                 JUMP => {
                     let target = self.pushed.pop().map(|target| target as usize); // u32 to usize widens.
                     let Some(target) = target.filter(|&target| targets.is_valid(target)) else { return false };
                     self.end = target;
                 }
-                push => {
-                    let length = usize::from(push - PUSH1) + 1;
+                PUSH1..=PUSH3 => {
+                    let length = usize::from(opcode - PUSH1) + 1;
                     let Some(immediate) = walk.code.get(self.end + 1..self.end + 1 + length) else { return false };
                     self.pushed.push(immediate.iter().fold(0, |word, &byte| word << 8 | u32::from(byte)));
-                    self.height_max = self.height_max.max(self.pushed.len());
                     self.end += 1 + length;
                 }
+                DUP1..=DUP16 => {
+                    let Some(word) = self.copy(usize::from(opcode - DUP1), walk.stack) else { return false };
+                    self.pushed.push(word);
+                    self.end += 1;
+                }
+                _ => return true,
             }
+            match self.passed.iter_mut().find(|(passed, _)| *passed == opcode) {
+                Some((_, count)) => *count += 1,
+                None => self.passed.push((opcode, 1)),
+            }
+            self.height_max = self.height_max.max(self.pushed.len());
             if self.pushed.len() > PUSHED_MAX {
                 return false;
             }
         }
         false
     }
+
+    /// The word at a depth, which it has pushed itself or finds under that.
+    fn copy(&mut self, depth: usize, stack: &[U256]) -> Option<u32> {
+        match depth.checked_sub(self.pushed.len()) {
+            None => Some(self.pushed[self.pushed.len() - 1 - depth]),
+            Some(depth) => {
+                let word = word_at(stack, depth)?;
+                if !self.guards.contains(&(depth, word)) {
+                    self.guards.push((depth, word));
+                }
+                Some(word)
+            }
+        }
+    }
+}
+
+/// The word of a stack at a depth, if it has so many and the word is short.
+fn word_at(stack: &[U256], depth: usize) -> Option<u32> {
+    let at = stack.len().checked_sub(depth + 1)?;
+    u32::try_from(stack[at]).ok()
 }
 
 impl Walk<'_> {
@@ -88,7 +126,7 @@ impl Walk<'_> {
         let (mut instructions, mut operations) = (Vec::new(), 0);
         let mut seen = Vec::new();
         loop {
-            let before = Path { pushed: path.pushed.clone(), ..path };
+            let before = path.clone();
             let goes_on = match self.targets {
                 _ if path.runs == 0 => true,
                 Some(targets) => path.pass(self, targets),

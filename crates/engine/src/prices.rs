@@ -6,10 +6,10 @@
 
 use std::sync::Arc;
 
-use residue_isa::opcode::evm::{JUMP, JUMPDEST, PUSH1, PUSH32};
+use residue_isa::opcode::evm::{DUP1, DUP16, JUMP, JUMPDEST, PUSH1, PUSH32};
 use residue_isa::{GasSchedule, Price, Revision};
 
-/// Gas of a push, of a jump and of a jump target: Yellow Paper, appendix G, Gverylow, Gmid and Gjumpdest.
+/// Gas of a push or a copy, of a jump and of a jump target: Yellow Paper, appendix G, Gverylow, Gmid and Gjumpdest.
 const VERY_LOW: u64 = 3;
 const MID: u64 = 8;
 const JUMP_TARGET: u64 = 1;
@@ -17,7 +17,8 @@ const JUMP_TARGET: u64 = 1;
 /// Whole gas for everything a field instruction may be charged for.
 #[derive(Debug, Clone)]
 pub(crate) struct Prices {
-    /// Base price by opcode of the revision's instructions and of what stands between them in blocks: pushes, jumps and their targets.
+    /// Base price by opcode of the revision's instructions and of what stands between them in blocks: pushes, copies,
+    /// jumps and their targets.
     /// Zero elsewhere.
     pub base: [u64; 256],
     /// By width of the modulus in limbs; entry 0 is for at most 32 bits, where a schedule has prices for them.
@@ -47,6 +48,7 @@ impl Prices {
     pub fn new(schedule: &GasSchedule, revision: Revision) -> Self {
         let mut base = [0; 256];
         base[usize::from(PUSH1)..=usize::from(PUSH32)].fill(VERY_LOW);
+        base[usize::from(DUP1)..=usize::from(DUP16)].fill(VERY_LOW);
         base[usize::from(JUMP)] = MID;
         base[usize::from(JUMPDEST)] = JUMP_TARGET;
         for (opcode, price) in schedule.evm_overrides() {

@@ -323,7 +323,8 @@ fn run_planned<R: Rules, H: FieldHost>(frame: &mut Frame<'_, H>, pc: usize) -> b
     let bytecode = &frame.interpreter.bytecode;
     // Probes note every jump target.
     let targets = bytecode.legacy_jump_table().filter(|_| !machine.is_probed);
-    let code = Code { bytes: &bytecode.bytecode_slice()[..bytecode.len()], revision: R::REVISION, targets };
+    let (bytes, stack) = (&bytecode.bytecode_slice()[..bytecode.len()], frame.interpreter.stack.data());
+    let code = Code { bytes, revision: R::REVISION, targets, stack };
     let Some((context, width)) = machine.frame.active() else { return false };
     // Modulo a power of two, slots may hold values that are not reduced.
     if !context.is_odd() && R::RULES.store_reduces {

@@ -105,7 +105,13 @@ fn program_of_functions(random: &mut impl Rng) -> String {
                 }
                 7..10 => text.push_str(&format!("here{labels}:\n")),
                 10..13 => text.push_str(&format!("PUSH @over{labels} JUMP\nSTOP\nover{labels}:\n")),
-                13 => text.push_str(&format!("PUSH {labels} POP\n")),
+                13 if random.random_range(0..3) == 0 => text.push_str(&format!("PUSH {labels} POP\n")),
+                // To one of two places, by the parity of what lies on top: the count of the loop, or where a function returns.
+                13 => text.push_str(&format!(
+                    "DUP1 PUSH 1 AND PUSH @even{labels} ADD\n{}DUP1 JUMP\nSTOP\neven{labels}:\nodd{labels}:\n{}POP\n",
+                    arithmetic(random),
+                    arithmetic(random),
+                )),
                 14 if random.random_range(0..6) == 0 => text.push_str("PUSH 1 JUMP\n"),
                 14 if random.random_range(0..6) == 0 => {
                     text.push_str(&format!("round{labels}:\n{}PUSH @round{labels} JUMP\n", arithmetic(random)));
