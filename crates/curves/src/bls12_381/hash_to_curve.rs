@@ -4,7 +4,7 @@
 //! Exact unless the two points that a message is mapped to are equal or opposite, or one of them is the identity. They are
 //! outputs of a hash: nobody can find such a message, and one at random is such with probability below 2⁻³⁷⁰.
 
-use super::groups::{G1, G2, to_affine};
+use super::groups::{G1, G2, to_affine_by_root};
 use super::{map_g1, map_g2};
 use crate::fp2::Fp2;
 use crate::group::Affine;
@@ -51,7 +51,7 @@ pub fn hash_to_g1<M: Machine>(machine: &M, message: &Message<M::Word>) -> Affine
         let u = blocks.element(machine);
         machine.function("g1_map_to_curve", u, |machine, u| map_g1::map_to_curve(machine, u))
     });
-    to_affine::<M, G1>(machine, map_g1::clear_cofactor(machine, p + q.addend()))
+    to_affine_by_root::<M, G1>(machine, map_g1::clear_cofactor(machine, p + q.addend()))
 }
 
 /// The hash of the message, a point of G2.
@@ -62,7 +62,7 @@ pub fn hash_to_g2<M: Machine>(machine: &M, message: &Message<M::Word>) -> Affine
         let u = Fp2::new(c0, blocks.element(machine));
         machine.function("g2_map_to_twist", u, |machine, u| map_g2::map_to_twist(machine, u))
     });
-    to_affine::<M, G2>(machine, map_g2::clear_cofactor(machine, p + q.addend()))
+    to_affine_by_root::<M, G2>(machine, map_g2::clear_cofactor(machine, p + q.addend()))
 }
 
 /// (a, b) ↦ a·2²⁵⁶ + b mod p.
