@@ -55,6 +55,8 @@ fn other_contracts_take_what_is_cheapest_and_say_so() {
     let explained = residue(&["build", "bls12_381/map_fp2_to_g2", "--explain"]);
     let parts = ["chosen", "3 multiplications", "4 multiplications", " %"];
     assert!(parts.iter().all(|part| explained.text().contains(part)), "{}", explained.text());
+    let all = residue(&["build", "all", "--explain"]);
+    assert!(all.text().contains(explained.text().trim_end()) && all.text().contains("bls12_381/g1_add under"));
 }
 
 #[test]

@@ -12,10 +12,8 @@
 
 use super::compressed::{Compressed, FP_BYTES};
 use residue_curves::bls12_381::constants::{g1_generator, g2_generator};
-use residue_curves::bls12_381::hash_to_curve::{
-    Message, SIGNATURE_TAG_G1, SIGNATURE_TAG_G2, constant_tag, hash_to_g1, hash_to_g2,
-};
-use residue_curves::bls12_381::{Pairs, g1, is_final_exponentiation_one, miller_loop};
+use residue_curves::bls12_381::hash_to_curve::{Message, SIGNATURE_TAG_G1, SIGNATURE_TAG_G2, constant_tag, hash};
+use residue_curves::bls12_381::{G1, G2, Pairs, g1, is_final_exponentiation_one, miller_loop};
 use residue_curves::{Affine, Conditions, Fp2};
 use residue_ir::{Machine, Piece, WordOp};
 
@@ -55,7 +53,7 @@ fn key_in_g1<M: Machine>(machine: &M, pairs: &Pairs<M::Fe>, message: &[Piece<M::
     let message = Message { bytes: message.to_vec(), tag: constant_tag(machine, SIGNATURE_TAG_G2) };
     let Affine { x, y } = g1_generator();
     let minus_g1 = Affine::new(machine.constant(&x), -machine.constant(&y));
-    pairs.store(machine, machine.small(0), key, hash_to_g2(machine, &message));
+    pairs.store(machine, machine.small(0), key, hash::<M, G2>(machine, &message));
     pairs.store(machine, machine.small(1), minus_g1, signature);
     g1::membership(machine, key)
 }
@@ -69,7 +67,7 @@ fn key_in_g2<M: Machine>(machine: &M, pairs: &Pairs<M::Fe>, message: &[Piece<M::
     let lifted = |value: &Fp2<_>| Fp2::new(machine.constant(&value.c0), machine.constant(&value.c1));
     let minus_g2 = Affine::new(lifted(&x), -lifted(&y));
     pairs.store(machine, machine.small(0), signature, minus_g2);
-    pairs.store(machine, machine.small(1), hash_to_g1(machine, &message), key);
+    pairs.store(machine, machine.small(1), hash::<M, G1>(machine, &message), key);
     g1::membership(machine, signature)
 }
 
