@@ -154,8 +154,8 @@ struct Colouring<'a> {
 /// The last slot there can be.
 const SLOT_LAST: Slot = 255;
 
-/// How many bytes of code a slot is worth: its memory costs five gas.
-const SLOT_BYTES: u64 = 6;
+/// How many bytes of code a slot is worth: its memory costs six gas. An instruction of eight bytes costs nothing for itself.
+const SLOT_BYTES: u64 = 12;
 
 /// How many bytes of code a value is worth that a call takes or gives elsewhere: often some of them move at once.
 const MOVED_BYTES: u64 = 6;

@@ -14,10 +14,12 @@ mod words;
 
 use crate::allocate::{Allocation, Placement, Slot};
 use crate::error::CompileError;
+use crate::live::values_read;
 use crate::moves::sequence;
 use crate::target::{SlotOp, Target, arithmetic, clear, push};
 use countdown::Entrance;
 use elements::Direction;
+use fixedbitset::FixedBitSet;
 pub(crate) use parse::longest_row_bytes;
 use residue_ir::Capacity;
 use residue_ir::program::{
@@ -167,6 +169,7 @@ pub fn lower(
             depth: 0,
             uses: words::count_uses(&program.functions[number]),
             addresses: words::indices_of_one_array(&program.functions[number]),
+            read: values_read(&program.functions[number]),
             prepared: HashMap::new(),
             entered: Vec::new(),
         };
@@ -210,6 +213,8 @@ struct Lowering<'a> {
     uses: HashMap<Word, usize>,
     /// Bound words that are nothing but indices of one array: they are kept as addresses.
     addresses: HashMap<Word, usize>,
+    /// The values that something reads.
+    read: FixedBitSet,
     /// Addresses that stand above the operands of the store that reads them last, with the number of those.
     prepared: HashMap<Word, usize>,
     /// Countdowns whose entrance was computed before the loop that they are in.
@@ -252,9 +257,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn moves(&mut self, moves: &[(Slot, Slot)]) {
-        for copy in sequence(moves, self.spare) {
-            self.target.copy(self.code, copy);
-        }
+        self.target.copies(self.code, &sequence(moves, self.spare));
     }
 
     fn move_to(&mut self, targets: &[Value], sources: &[Operand]) {

@@ -56,8 +56,8 @@ pub trait Target {
     /// Operations whose order may change only where slots do not tell the difference. [] → []
     fn operations(&self, code: &mut Assembly, ops: &[SlotOp]);
 
-    /// A copy between slots. [] → []
-    fn copy(&self, code: &mut Assembly, copy: Copy);
+    /// Copies between slots, one after the other. [] → []
+    fn copies(&self, code: &mut Assembly, copies: &[Copy]);
 
     /// Makes memory at least as long as the address on the stack. [end] → []
     fn reserve(&self, code: &mut Assembly);

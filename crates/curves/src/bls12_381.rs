@@ -26,6 +26,7 @@ pub use residue_witness::Witness;
 pub use sum_of_products::{ProductGroup, SumOfProducts};
 
 use crate::base_chain::pow_in_base;
+use crate::conditions::Conditions;
 use crate::ladder::ladder;
 use num_bigint::BigUint;
 use residue_ir::Machine;
@@ -67,9 +68,14 @@ fn power_of_x_abs<F: Fe>(a: F) -> F {
     ladder(&(), X_ABS, a, squarings, |(), power| power * a)
 }
 
-/// 1 if the product of the pairings e(P, Q) over the first `count` of `pairs`, at least one, is one, else 0. Points must lie in their
-/// groups: ask [`g1::membership`] of each P before, and [`Pairs::membership`] of each Q after the check.
-pub fn pairing_check<M: Machine>(machine: &M, pairs: &Pairs<M::Fe>, count: M::Word) -> M::Word {
-    let f = miller_loop(machine, pairs, count);
-    is_final_exponentiation_one(machine, f)
+/// 1 if the product of the pairings e(P, Q) over the first `count` of `pairs`, at least one, is one, else 0; and `conditions` with
+/// what has to hold for every Q to be in G2. Each P must be in G1: ask [`g1::membership`] before.
+pub fn pairing_check<M: Machine>(
+    machine: &M,
+    pairs: &Pairs<M::Fe>,
+    count: M::Word,
+    conditions: Conditions<M::Fe>,
+) -> (M::Word, Conditions<M::Fe>) {
+    let (f, conditions) = miller_loop(machine, pairs, count, conditions);
+    (is_final_exponentiation_one(machine, f), conditions)
 }

@@ -108,14 +108,15 @@ impl<'a> Lowering<'a> {
         params.zip(call.arguments.iter().map(|&argument| self.slot(argument))).collect()
     }
 
-    /// The moves of what the callee gives to the results, as (target, source).
+    /// The moves of what the callee gives to the results that something reads, as (target, source).
     fn outward(&self, call: &Call<'_>) -> Vec<(Slot, Slot)> {
         let placement = &self.allocation.functions[call.callee.0 as usize];
         let given = self.program.function(call.callee).results.iter().map(|&given| match given {
             Operand::Value(value) => placement.slot(value),
             Operand::Constant(id) => self.first_constant + id.0,
         });
-        call.results.iter().map(|&result| self.placement.slot(result)).zip(given).collect()
+        let results = call.results.iter().zip(given).filter(|(result, _)| self.read.contains(result.0 as usize));
+        results.map(|(&result, given)| (self.placement.slot(result), given)).collect()
     }
 
     /// Whether all that the function gives are results of this call, in the same slots.

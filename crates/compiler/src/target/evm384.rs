@@ -206,19 +206,21 @@ impl Target for Evm384 {
         }
     }
 
-    fn copy(&self, code: &mut Assembly, copy: Copy) {
-        let bytes = self.stride() * copy.count;
-        let gas_of_mcopy = 4 * 3 + 3 * u64::from(bytes.div_ceil(32));
-        if self.gas_of_addition.is_some_and(|gas| u64::from(copy.count) * gas <= gas_of_mcopy) {
-            for lane in 0..copy.count {
-                let (to, from) = (self.address(copy.to + lane), self.address(copy.from + lane));
-                self.field(code, Arithmetic::Add, to, from, self.address(self.places.zero));
+    fn copies(&self, code: &mut Assembly, copies: &[Copy]) {
+        for copy in copies {
+            let bytes = self.stride() * copy.count;
+            let gas_of_mcopy = 4 * 3 + 3 * u64::from(bytes.div_ceil(32));
+            if self.gas_of_addition.is_some_and(|gas| u64::from(copy.count) * gas <= gas_of_mcopy) {
+                for lane in 0..copy.count {
+                    let (to, from) = (self.address(copy.to + lane), self.address(copy.from + lane));
+                    self.field(code, Arithmetic::Add, to, from, self.address(self.places.zero));
+                }
+            } else {
+                push(code, bytes);
+                push(code, self.address(copy.from));
+                push(code, self.address(copy.to));
+                code.op(evm::MCOPY);
             }
-        } else {
-            push(code, bytes);
-            push(code, self.address(copy.from));
-            push(code, self.address(copy.to));
-            code.op(evm::MCOPY);
         }
     }
 

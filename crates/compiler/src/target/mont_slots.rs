@@ -146,18 +146,20 @@ impl Target for MontSlots {
         }
     }
 
-    fn copy(&self, code: &mut Assembly, copy: Copy) {
-        let bytes = self.value_bytes() * copy.count;
-        let gas_of_mcopy = 4 * 3 + 3 * u64::from(bytes.div_ceil(32));
-        if u64::from(copy.count) * self.gas_of_addition <= gas_of_mcopy {
-            for lane in 0..copy.count {
-                self.field(code, Arithmetic::Add, copy.to + lane, copy.from + lane, self.places.zero);
+    fn copies(&self, code: &mut Assembly, copies: &[Copy]) {
+        for copy in copies {
+            let bytes = self.value_bytes() * copy.count;
+            let gas_of_mcopy = 4 * 3 + 3 * u64::from(bytes.div_ceil(32));
+            if u64::from(copy.count) * self.gas_of_addition <= gas_of_mcopy {
+                for lane in 0..copy.count {
+                    self.field(code, Arithmetic::Add, copy.to + lane, copy.from + lane, self.places.zero);
+                }
+            } else {
+                push(code, bytes);
+                push(code, self.address(copy.from));
+                push(code, self.address(copy.to));
+                code.op(evm::MCOPY);
             }
-        } else {
-            push(code, bytes);
-            push(code, self.address(copy.from));
-            push(code, self.address(copy.to));
-            code.op(evm::MCOPY);
         }
     }
 

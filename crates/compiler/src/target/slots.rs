@@ -4,7 +4,7 @@
 use super::reverse::Reverse;
 use super::{
     Places, SlotOp, Target, clear, memory_is_zero, mont_bytes, parse_one_by_one, push, require_below, require_padding,
-    slot_index as index, slot_instruction, slot_lanes,
+    slot_instruction, slot_lanes,
 };
 use crate::allocate::Slot;
 use crate::fuse::fuse;
@@ -13,7 +13,7 @@ use num_bigint::BigUint;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
 use residue_isa::revision::rules::{SetForm, SizeUnit};
-use residue_isa::{Arithmetic, FieldInstruction, Lanes, Revision, SlotRules};
+use residue_isa::{Arithmetic, FieldInstruction, Revision, SlotRules};
 
 /// The id of the one field context.
 const CONTEXT: u32 = 0;
@@ -198,21 +198,10 @@ impl Target for Slots {
         }
     }
 
-    fn copy(&self, code: &mut Assembly, copy: Copy) {
-        if !self.rules.is_strided {
-            for lane in 0..copy.count {
-                let (out, x) = (copy.to + lane, copy.from + lane);
-                code.field(slot_instruction(&SlotOp { operation: Arithmetic::Add, out, x, y: self.places.zero }));
-            }
-            return;
-        }
-        code.field(FieldInstruction::Slots {
-            operation: Arithmetic::Add,
-            out: Lanes::one(index(copy.to)),
-            x: Lanes::one(index(copy.from)),
-            y: Lanes { index: index(self.places.zero), stride: 0 },
-            count: u8::try_from(copy.count).expect("a run is shorter than the 256 slots"),
-        });
+    fn copies(&self, code: &mut Assembly, copies: &[Copy]) {
+        let slots = copies.iter().flat_map(|copy| (0..copy.count).map(|lane| (copy.to + lane, copy.from + lane)));
+        let addition = |(out, x)| SlotOp { operation: Arithmetic::Add, out, x, y: self.places.zero };
+        self.operations(code, &slots.map(addition).collect::<Vec<_>>());
     }
 
     fn reserve(&self, code: &mut Assembly) {

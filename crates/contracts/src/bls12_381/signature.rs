@@ -40,13 +40,12 @@ pub(crate) fn text<M: Machine>(
         |machine| key_in_g1(machine, &pairs, &message),
         |machine| key_in_g2(machine, &pairs, &message),
     );
-    let f = miller_loop(machine, &pairs, machine.small(2));
-    let conditions = conditions.and(pairs.membership(machine, machine.small(1)));
+    let (f, conditions) = miller_loop(machine, &pairs, machine.small(2), conditions);
     demand(machine, conditions.hold(machine));
     machine.return_word(is_final_exponentiation_one(machine, f));
 }
 
-/// e(pk, H(m))·e(−g₁, σ) = 1. Stores the pairs, σ in the second one, and gives what has to hold of pk.
+/// e(pk, H(m))·e(−g₁, σ) = 1. Stores the pairs and gives what has to hold of pk.
 fn key_in_g1<M: Machine>(machine: &M, pairs: &Pairs<M::Fe>, message: &[Piece<M::Word>]) -> Conditions<M::Fe> {
     let [key, signature] = finite(machine, [0, FP_BYTES]);
     let (key, signature) = (key.g1(machine, demand), signature.g2(machine, demand));
@@ -58,7 +57,7 @@ fn key_in_g1<M: Machine>(machine: &M, pairs: &Pairs<M::Fe>, message: &[Piece<M::
     g1::membership(machine, key)
 }
 
-/// e(σ, −g₂)·e(H(m), pk) = 1. Stores the pairs, pk in the second one, and gives what has to hold of σ.
+/// e(σ, −g₂)·e(H(m), pk) = 1. Stores the pairs and gives what has to hold of σ.
 fn key_in_g2<M: Machine>(machine: &M, pairs: &Pairs<M::Fe>, message: &[Piece<M::Word>]) -> Conditions<M::Fe> {
     let [key, signature] = finite(machine, [0, 2 * FP_BYTES]);
     let (key, signature) = (key.g2(machine, demand), signature.g1(machine, demand));

@@ -5,7 +5,7 @@ use ark_bls12_381::{G1Affine, G2Affine};
 use ark_ec::AffineRepr;
 use num_bigint::BigUint;
 use residue_curves::bls12_381::{Pairs, constants, g1 as ours1, pairing_check};
-use residue_curves::{Affine, Fp2};
+use residue_curves::{Affine, Conditions, Fp2};
 use residue_ir::{Machine, Numbers, Outcome, WordOp, evaluate, record, verify};
 use residue_modular::Number;
 
@@ -27,8 +27,8 @@ fn text<M: Machine>(machine: &M) {
         machine.require(ours1::membership(machine, p).hold(machine));
         pairs.store(machine, index, p, q);
     });
-    let verdict = pairing_check(machine, &pairs, count);
-    machine.repeat(count, (), |machine, index, ()| machine.require(pairs.membership(machine, index).hold(machine)));
+    let (verdict, conditions) = pairing_check(machine, &pairs, count, Conditions::none(machine));
+    machine.require(conditions.hold(machine));
     machine.return_word(verdict);
 }
 
