@@ -174,8 +174,10 @@ impl CodeBlock {
         (block.work.operation_count() > 0).then_some(block)
     }
 
-    /// The block joined to what follows it from this stack on, once it is entered often enough and if anything does.
+    /// The block joined to what follows it from this stack on, once it is entered often enough and if anything does; none where there
+    /// are no jump targets to pass.
     fn joined(&self, blocks: &Blocks, code: Code<'_>) -> Option<&Self> {
+        code.targets?;
         for place in &self.joined.blocks {
             match place.get() {
                 Some(Some(block)) if !block.path.begins_with(code.stack) => continue,
