@@ -59,14 +59,14 @@ fn run_planned<H: FieldHost>(frame: &mut Frame<'_, H>, pc: usize) -> bool {
     let rows = state.memory_rows.get_or_insert_with(new);
     rows.use_modulus(&blocks, memory, block.modulus);
     let plan = block.plan(blocks.batching(), blocks.places().len(), rows.shape());
-    let cost = block.cost(prices, [ADD, SUB, MUL], blocks.is_pushed());
+    let cost = block.cost(prices, [ADD, SUB, MUL], blocks.push());
     let runs = plan.is_some_and(|plan| interpreter.gas.remaining() >= cost && rows.run(&blocks, block, plan, memory));
     if !runs {
         rows.settle_block(&blocks, block, memory);
         return false;
     }
     charge(&mut interpreter.gas, cost).expect("the gas left covers the block");
-    if blocks.is_pushed() {
+    if blocks.push().is_some() {
         interpreter.stack.pop().expect("the operands of the first instruction are there");
     }
     // From behind the first opcode to behind the block: both lie in the code.
