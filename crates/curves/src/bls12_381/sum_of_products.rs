@@ -94,8 +94,8 @@ pub trait ProductGroup<M: Machine>: Group<M> {
     /// Bits of the cells that indices of buckets are taken from: addresses of buckets have room in them.
     const CELL_BITS: u32;
 
-    /// Whether additions and short rows of doublings are functions: else they are written out, which takes less gas and more
-    /// code.
+    /// Whether additions and short rows of doublings are functions unless asked for: else they are written out, which takes less
+    /// gas and more code.
     const CALLS: bool;
 
     /// From so many products on, windows of eight bits take less gas than those of four on `eip6690-2024`.
@@ -241,12 +241,16 @@ impl<C: ConstantCoordinate> Offsets<C> {
 /// A sum of products on its way.
 pub struct SumOfProducts<M: Machine, G: ProductGroup<M>> {
     window: Window,
+    /// Whether additions and short rows of doublings are functions.
+    calls: bool,
     /// Element d: the sum of what scalars have d times.
     buckets: Array<Jacobian<G::Coordinate>>,
     /// The digits of a scalar, shifted right as windows are done. With cells of 16 bits: in variable t the windows t, t + n,
     /// t + 2n … of the n that have room in a cell, one in each cell. With cells of 64 bits: in variable 0 the four quarters,
     /// b₀ the lowest, in variable 1 one window of each, and in 2 and 3 what such a window is cut out by and shifted by.
     digits: [Variable; 4],
+    /// What [`quarters`] adds for the window.
+    added: Variable,
 }
 
 impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
@@ -254,16 +258,23 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
     pub fn new(machine: &M, window: Window) -> Self {
         Self {
             window,
+            calls: G::CALLS,
             buckets: machine.array("buckets", Capacity::Unbounded),
             digits: ["digits_0", "digits_1", "digits_2", "digits_3"]
                 .map(|name| machine.variable(name, machine.small(0))),
+            added: machine.variable("digits_added", machine.small(0)),
         }
+    }
+
+    /// The same with least code: on G1 a fourth of it, for 2,500 gas a product more.
+    pub fn small(machine: &M, window: Window) -> Self {
+        Self { calls: true, ..Self::new(machine, window) }
     }
 
     /// This sum with another window.
     #[must_use]
     pub fn with_window(&self, window: Window) -> Self {
-        Self { window, buckets: self.buckets, digits: self.digits }
+        Self { window, ..*self }
     }
 
     /// Begins with nothing.
@@ -275,7 +286,8 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
         machine.fill(self.buckets, count, point(offsets.one));
         machine.store(self.buckets, machine.small(0), point(offsets.lowest[self.window as usize]));
         machine.store(self.buckets, machine.small(u64::from(count) - 1), point(offsets.three));
-        if G::CALLS {
+        machine.set(self.added, machine.word(added(self.window)));
+        if self.calls {
             machine.set(self.digits[2], machine.word(self.cells().each(self.cells().index_max())));
             machine.set(self.digits[3], machine.small(u64::from(self.window.bits())));
         }
@@ -290,19 +302,45 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
 
     /// Adds s·P, for P other than the identity; what it returns must hold, or all is wrong.
     pub fn add(&self, machine: &M, scalar: M::Word, point: Affine<G::Coordinate>) -> Conditions<M::Fe> {
-        self.begin(machine, quarters(machine, self.window, scalar));
+        let quarters = machine.bind(quarters(machine, machine.get(self.added), scalar));
+        G::membership(machine, point, self.multiply(machine, quarters, point))
+    }
+
+    /// The same, unless `is_other`: then to `other`, which is this sum with the other window.
+    pub fn add_unless(
+        &self,
+        machine: &M,
+        (is_other, other): (M::Word, &Self),
+        scalar: M::Word,
+        point: Affine<G::Coordinate>,
+    ) -> Conditions<M::Fe> {
+        let quarters = machine.bind(quarters(machine, machine.get(self.added), scalar));
+        let multiple = machine.branch(
+            machine.not(is_other),
+            |machine| self.multiply(machine, quarters, point),
+            |machine| other.multiply(machine, quarters, point),
+        );
+        G::membership(machine, point, multiple)
+    }
+
+    /// P ↦ z^CHAINS·P, with the additions to buckets for the quarters of a scalar.
+    fn multiply(&self, machine: &M, quarters: M::Word, point: Affine<G::Coordinate>) -> Jacobian<G::Coordinate> {
+        self.begin(machine, quarters);
         let mut multiple = point.to_jacobian(constant_point::<M, G>(machine, G::offsets().one).z);
         for chain in 0..G::CHAINS {
-            if chain > 0 {
+            if chain > 0 && !self.calls {
                 self.advance(machine, if self.is_written_out() { QUARTER_BITS } else { HALF_BITS });
             }
+            let chain = |machine: &M, point| {
+                if self.calls { self.chain_of_calls(machine, point) } else { self.chain(machine, point) }
+            };
             multiple = if G::CHAINS > 1 {
-                machine.function(G::NAMES.chain[self.window as usize], multiple, |machine, p| self.chain(machine, p))
+                machine.function(G::NAMES.chain[self.window as usize], multiple, chain)
             } else {
-                self.chain_of_calls(machine, multiple)
+                chain(machine, multiple)
             };
         }
-        G::membership(machine, point, multiple)
+        multiple
     }
 
     /// The variables that hold a scalar's digits between halves.
@@ -316,10 +354,9 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
 
     /// Makes the variables hold the four quarters.
     fn begin(&self, machine: &M, quarters: M::Word) {
-        if G::CALLS {
+        if self.calls {
             return machine.set(self.digits[0], quarters); // each window takes what is next
         }
-        let quarters = machine.bind(quarters);
         for (&variable, bit) in self.held().iter().zip((0..).step_by(self.window.bits() as usize)) {
             machine.set_indices(variable, self.buckets, self.indices(machine, quarters, bit), self.cells());
         }
@@ -344,7 +381,7 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
 
     /// Whether the halves of a quarter are written out, for less gas and more code: where there are many points.
     fn is_written_out(&self) -> bool {
-        !G::CALLS && self.window == Window::Byte
+        self.window == Window::Byte
     }
 
     /// P ↦ z·P, with the additions to buckets on the way: z = 2¹⁶ + 2⁴⁸ + 7·(2⁶¹ − 2⁵⁷).
@@ -468,7 +505,7 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
             let opposite = machine.word_op(WordOp::Add, turn, machine.small(1));
             let opposite = machine.load(self.buckets, opposite);
             let state = (running, total, bucket, opposite);
-            if G::CALLS { machine.function(G::NAMES.turn, state, |_, state| turn_of(state)) } else { turn_of(state) }
+            if self.calls { machine.function(G::NAMES.turn, state, |_, state| turn_of(state)) } else { turn_of(state) }
         };
         let (_, total) = match self.window {
             // Written out, addresses are constants.
@@ -483,17 +520,12 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
 /// each of its windows: window by window it then has the numbers of buckets.
 ///
 /// With h = ⌊z/2⌋ and C = h·(1 + z + z² + z³), bᵢ + h are the digits to the base z of (s + C) mod r, which is below z⁴.
-fn quarters<M: Machine>(machine: &M, window: Window, scalar: M::Word) -> M::Word {
-    let z = U256::from(X_ABS);
-    let r = z * z * z * z - z * z + U256::ONE;
-    let h = z / U256::from(2);
-    let windows = (0..QUARTER_BITS).step_by(window.bits() as usize); // u32 to usize widens
-    let halves = windows.fold(U256::ZERO, |sum, bit| sum + (U256::from(window.half()) << bit as usize)); // widens too
-    let added = (0..4usize).fold(U256::ZERO, |sum, quarter| sum + ((halves - h) << (64 * quarter)));
+fn quarters<M: Machine>(machine: &M, added: M::Word, scalar: M::Word) -> M::Word {
+    let (r, z, h) = lengths();
     let (r, z, c) = (machine.word(r), machine.word(z), machine.word(h * (U256::ONE + z + z * z + z * z * z)));
     let reduced = machine.word_op(WordOp::Mod, scalar, r);
     let mut rest = machine.bind(machine.word_op(WordOp::Mod, machine.word_op(WordOp::Add, reduced, c), r));
-    let mut digits = machine.word_op(WordOp::Add, machine.word_op(WordOp::Mod, rest, z), machine.word(added));
+    let mut digits = machine.word_op(WordOp::Add, machine.word_op(WordOp::Mod, rest, z), added);
     for quarter in 1..4 {
         rest = machine.word_op(WordOp::Div, rest, z);
         let digit = if quarter < 3 {
@@ -506,6 +538,19 @@ fn quarters<M: Machine>(machine: &M, window: Window, scalar: M::Word) -> M::Word
         digits = machine.word_op(WordOp::Add, shifted, digits);
     }
     digits
+}
+
+/// Σ (2ʷ⁻¹ in each window − h)·2^(64i).
+fn added(window: Window) -> U256 {
+    let windows = (0..QUARTER_BITS).step_by(window.bits() as usize); // u32 to usize widens
+    let halves = windows.fold(U256::ZERO, |sum, bit| sum + (U256::from(window.half()) << bit as usize)); // widens too
+    (0..4usize).fold(U256::ZERO, |sum, quarter| sum + ((halves - lengths().2) << (64 * quarter)))
+}
+
+/// r, z, h = ⌊z/2⌋.
+fn lengths() -> (U256, U256, U256) {
+    let z = U256::from(X_ABS);
+    (z * z * z * z - z * z + U256::ONE, z, z / U256::from(2))
 }
 
 /// P ↦ 2ⁿ·P.
@@ -526,7 +571,7 @@ fn add<M: Machine, G: ProductGroup<M>>(
     a: Jacobian<G::Coordinate>,
     b: Jacobian<G::Coordinate>,
 ) -> Jacobian<G::Coordinate> {
-    if G::CALLS { machine.function(G::NAMES.add, (a, b), |_, (a, b)| a + b.addend()) } else { a + b.addend() }
+    machine.function(G::NAMES.add, (a, b), |_, (a, b)| a + b.addend())
 }
 
 fn constant_point<M: Machine, G: ProductGroup<M>>(machine: &M, point: Affine<G::Constant>) -> Jacobian<G::Coordinate> {
@@ -539,7 +584,6 @@ fn constant_point<M: Machine, G: ProductGroup<M>>(machine: &M, point: Affine<G::
 mod tests {
     use super::*;
     use num_bigint::{BigInt, Sign};
-    use residue_modular::Number;
 
     fn check<C: ConstantCoordinate + std::fmt::Debug>(offsets: &Offsets<C>) {
         let Offsets { one: t, three, lowest } = offsets;
@@ -599,7 +643,7 @@ mod tests {
         }
         for scalar in scalars {
             for window in [Window::Nibble, Window::Byte] {
-                let word = big(quarters(&machine, window, scalar));
+                let word = big(quarters(&machine, added(window), scalar));
                 let mut sum = BigInt::ZERO;
                 for quarter in 0..4u32 {
                     for bit in (0..QUARTER_BITS).step_by(window.bits() as usize) {
