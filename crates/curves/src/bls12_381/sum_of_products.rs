@@ -249,8 +249,6 @@ pub struct SumOfProducts<M: Machine, G: ProductGroup<M>> {
     /// t + 2n … of the n that have room in a cell, one in each cell. With cells of 64 bits: in variable 0 the four quarters,
     /// b₀ the lowest, in variable 1 one window of each, and in 2 and 3 what such a window is cut out by and shifted by.
     digits: [Variable; 4],
-    /// What [`quarters`] adds for the window.
-    added: Variable,
 }
 
 impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
@@ -262,7 +260,6 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
             buckets: machine.array("buckets", Capacity::Unbounded),
             digits: ["digits_0", "digits_1", "digits_2", "digits_3"]
                 .map(|name| machine.variable(name, machine.small(0))),
-            added: machine.variable("digits_added", machine.small(0)),
         }
     }
 
@@ -286,7 +283,6 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
         machine.fill(self.buckets, count, point(offsets.one));
         machine.store(self.buckets, machine.small(0), point(offsets.lowest[self.window as usize]));
         machine.store(self.buckets, machine.small(u64::from(count) - 1), point(offsets.three));
-        machine.set(self.added, machine.word(added(self.window)));
         if self.calls {
             machine.set(self.digits[2], machine.word(self.cells().each(self.cells().index_max())));
             machine.set(self.digits[3], machine.small(u64::from(self.window.bits())));
@@ -302,7 +298,7 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
 
     /// Adds s·P, for P other than the identity; what it returns must hold, or all is wrong.
     pub fn add(&self, machine: &M, scalar: M::Word, point: Affine<G::Coordinate>) -> Conditions<M::Fe> {
-        let quarters = machine.bind(quarters(machine, machine.get(self.added), scalar));
+        let quarters = machine.bind(quarters(machine, scalar));
         G::membership(machine, point, self.multiply(machine, quarters, point))
     }
 
@@ -314,7 +310,7 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
         scalar: M::Word,
         point: Affine<G::Coordinate>,
     ) -> Conditions<M::Fe> {
-        let quarters = machine.bind(quarters(machine, machine.get(self.added), scalar));
+        let quarters = machine.bind(quarters(machine, scalar));
         let multiple = machine.branch(
             machine.not(is_other),
             |machine| self.multiply(machine, quarters, point),
@@ -325,7 +321,7 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
 
     /// P ↦ z^CHAINS·P, with the additions to buckets for the quarters of a scalar.
     fn multiply(&self, machine: &M, quarters: M::Word, point: Affine<G::Coordinate>) -> Jacobian<G::Coordinate> {
-        self.begin(machine, quarters);
+        self.begin(machine, machine.word_op(WordOp::Add, quarters, machine.word(added(self.window))));
         let mut multiple = point.to_jacobian(constant_point::<M, G>(machine, G::offsets().one).z);
         for chain in 0..G::CHAINS {
             if chain > 0 && !self.calls {
@@ -357,6 +353,7 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
         if self.calls {
             return machine.set(self.digits[0], quarters); // each window takes what is next
         }
+        let quarters = machine.bind(quarters);
         for (&variable, bit) in self.held().iter().zip((0..).step_by(self.window.bits() as usize)) {
             machine.set_indices(variable, self.buckets, self.indices(machine, quarters, bit), self.cells());
         }
@@ -516,16 +513,17 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
     }
 }
 
-/// s ↦ Σ vᵢ·2^(64i), where s = Σ bᵢ·zⁱ mod r with bᵢ from −z/2 to z/2, and vᵢ, which is below 2⁶⁴, is bᵢ with 2ʷ⁻¹ added to
-/// each of its windows: window by window it then has the numbers of buckets.
+/// s ↦ Σ (bᵢ + h)·2^(64i), where s = Σ bᵢ·zⁱ mod r with bᵢ from −z/2 to z/2 and h = ⌊z/2⌋. With what [`added`] gives for a
+/// window it is Σ vᵢ·2^(64i), where vᵢ, which is below 2⁶⁴, is bᵢ with 2ʷ⁻¹ added to each of its windows: window by window
+/// it then has the numbers of buckets.
 ///
-/// With h = ⌊z/2⌋ and C = h·(1 + z + z² + z³), bᵢ + h are the digits to the base z of (s + C) mod r, which is below z⁴.
-fn quarters<M: Machine>(machine: &M, added: M::Word, scalar: M::Word) -> M::Word {
+/// With C = h·(1 + z + z² + z³), bᵢ + h are the digits to the base z of (s + C) mod r, which is below z⁴.
+fn quarters<M: Machine>(machine: &M, scalar: M::Word) -> M::Word {
     let (r, z, h) = lengths();
     let (r, z, c) = (machine.word(r), machine.word(z), machine.word(h * (U256::ONE + z + z * z + z * z * z)));
     let reduced = machine.word_op(WordOp::Mod, scalar, r);
     let mut rest = machine.bind(machine.word_op(WordOp::Mod, machine.word_op(WordOp::Add, reduced, c), r));
-    let mut digits = machine.word_op(WordOp::Add, machine.word_op(WordOp::Mod, rest, z), added);
+    let mut digits = machine.word_op(WordOp::Mod, rest, z);
     for quarter in 1..4 {
         rest = machine.word_op(WordOp::Div, rest, z);
         let digit = if quarter < 3 {
@@ -540,7 +538,7 @@ fn quarters<M: Machine>(machine: &M, added: M::Word, scalar: M::Word) -> M::Word
     digits
 }
 
-/// Σ (2ʷ⁻¹ in each window − h)·2^(64i).
+/// Σ (2ʷ⁻¹ in each window − h)·2^(64i), which makes numbers of buckets of [`quarters`].
 fn added(window: Window) -> U256 {
     let windows = (0..QUARTER_BITS).step_by(window.bits() as usize); // u32 to usize widens
     let halves = windows.fold(U256::ZERO, |sum, bit| sum + (U256::from(window.half()) << bit as usize)); // widens too
@@ -643,7 +641,7 @@ mod tests {
         }
         for scalar in scalars {
             for window in [Window::Nibble, Window::Byte] {
-                let word = big(quarters(&machine, added(window), scalar));
+                let word = big(quarters(&machine, scalar).wrapping_add(added(window)));
                 let mut sum = BigInt::ZERO;
                 for quarter in 0..4u32 {
                     for bit in (0..QUARTER_BITS).step_by(window.bits() as usize) {
