@@ -224,7 +224,7 @@ static G2_OFFSETS: LazyLock<Offsets<Fp2<Bls12_381Fp>>> = LazyLock::new(Offsets::
 /// are opposite points, whose sum is the identity.
 fn lowest_offset(window: Window, order: u32) -> u32 {
     let (half, order) = (u64::from(window.half()), u64::from(order));
-    let divisible = (0..half).map(|turn| turn * order).find(|&multiple| (multiple + 2) % half == 0);
+    let divisible = (0..half).map(|turn| turn * order).find(|&multiple| (multiple + 2).is_multiple_of(half));
     let quotient = (divisible.expect("the order is odd") + 2) / half; // 2/2ʷ⁻¹
     u32::try_from((quotient + order - 2) % order).expect("it is below the order")
 }
@@ -411,14 +411,14 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
         let mut point = start;
         let (mut p16, mut p25) = (start, start);
         let mut addend16 = start.addend();
-        for bit in 0..29 {
+        for bit in 0..29u32 {
             let addend = point.addend(); // goes again where nobody reads it
             match bit {
                 16 => (p16, addend16) = (point, addend),
                 25 => p25 = point,
                 _ => (),
             }
-            if bit % self.window.bits() == 0 {
+            if bit.is_multiple_of(self.window.bits()) {
                 let bit = first_bit + bit;
                 let variable = self.digits[(bit % G::CELL_BITS / self.window.bits()) as usize]; // u32 to usize widens
                 self.scatter(machine, variable, bit / G::CELL_BITS * G::CELL_BITS, addend);
@@ -436,7 +436,8 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
         let mut point = self.scatter_window(machine, start);
         let [mut p16, mut p48, mut p56] = [start; 3];
         for bit in (0..QUARTER_BITS).step_by(self.window.bits() as usize).skip(1) {
-            point = self.step(machine, point); // u32 to usize widens
+            // u32 to usize widens
+            point = self.step(machine, point);
             match bit {
                 16 => p16 = point,
                 48 => p48 = point,
@@ -586,7 +587,7 @@ mod tests {
     fn check<C: ConstantCoordinate + std::fmt::Debug>(offsets: &Offsets<C>) {
         let Offsets { one: t, three, lowest } = offsets;
         assert_eq!(t.y.squared(), t.x * t.x.squared() + C::b());
-        assert!((2..1000u32).all(|divisor| C::TORSION % divisor != 0), "the order is prime");
+        assert!((2..1000u32).all(|divisor| !C::TORSION.is_multiple_of(divisor)), "the order is prime");
         let times = |m: u32| multiple(*t, &m.into());
         let opposite = times(C::TORSION - 1).unwrap(); // has Z = 0 unless only the last step is exceptional
         assert_eq!((opposite.x, opposite.y), (t.x, -t.y), "(n − 1)·T is −T");
@@ -603,8 +604,8 @@ mod tests {
         let start = u64::from(lowest_offset(window, u32::try_from(order).unwrap()));
         let (mut running, mut total) = (start, start);
         let add = |a: &mut u64, b: u64, may_be_opposite: bool| {
-            let differ = *a % order != 0 && b % order != 0 && *a % order != b % order;
-            assert!(differ && (may_be_opposite || (*a + b) % order != 0), "{a} and {b} modulo {order}");
+            assert!(*a != 0 && b != 0 && *a != b, "{a} and {b} modulo {order}");
+            assert!(may_be_opposite || *a + b != order, "{a} and {b} modulo {order}");
             *a = (*a + b) % order;
         };
         for turn in 1..window.half() {
