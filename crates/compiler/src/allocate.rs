@@ -145,6 +145,8 @@ struct Colouring<'a> {
     colour: Vec<Option<Slot>>,
     limit: Slot,
     function: &'a Function,
+    /// Slots that functions placed before use anyway.
+    paid: Slot,
     /// Slots below this bound are given out in turn; only when they are taken, the lowest free one.
     window: Slot,
     /// Where the next slot is looked for.
@@ -212,7 +214,9 @@ fn place(
     let copies = alike.iter().map(|&(a, b, weight)| (classes.root(a.0 as usize), classes.root(b.0 as usize), weight));
     let copies: Vec<(usize, usize, u64)> = copies.filter(|(a, b, _)| a != b).collect();
     let colour = vec![None; values];
-    let mut colouring = Colouring { classes, forbidden, wishes, colour, limit, function, window: 0, cursor: 0 };
+    let paid = done.iter().filter_map(|placement| placement.overwrites.ones().next_back()).max();
+    let paid = paid.map_or(0, |slot| narrow(slot) + 1);
+    let mut colouring = Colouring { classes, forbidden, wishes, colour, limit, function, paid, window: 0, cursor: 0 };
     colouring.run(&groups, false)?;
     if strided {
         let fewest = colouring.colour.iter().flatten().max().map_or(0, |slot| slot + 1);
@@ -298,7 +302,7 @@ impl Colouring<'_> {
         let moved = self.wishes.iter().zip(&self.colour).map(elsewhere).sum::<usize>() as u64; // usize to u64 widens
         8 * instructions
             + apart.map(|&(_, _, weight)| 8 + weight).sum::<u64>()
-            + SLOT_BYTES * slots
+            + SLOT_BYTES * slots.saturating_sub(self.paid.into())
             + MOVED_BYTES * moved
     }
 
