@@ -10,6 +10,7 @@ mod countdown;
 mod elements;
 mod hash;
 mod parse;
+mod sequence;
 mod words;
 
 use crate::allocate::{Allocation, Placement, Slot};
@@ -118,6 +119,11 @@ fn output_bytes(program: &Program) -> u64 {
             Statement::Repeat(repeat) => longest(&repeat.body),
             Statement::Countdown(countdown) => {
                 countdown.turns.iter().map(|turn| longest(&turn.body)).max().unwrap_or(0)
+            }
+            // Addresses of parts wait there, see `lower::sequence`.
+            Statement::Sequence(sequence) => {
+                let parts = sequence.parts.iter().map(|part| longest(&part.body)).max().unwrap_or(0);
+                parts.max(32 * sequence.parts.len() as u64)
             }
             Statement::Branch(branch) => longest(&branch.then).max(longest(&branch.otherwise)),
             _ => 0,
@@ -309,6 +315,7 @@ impl<'a> Lowering<'a> {
             Statement::Call { .. } => self.calls(&self.row_of_calls(slice::from_ref(statement))),
             Statement::Repeat(repeat) => self.repeat(repeat)?,
             Statement::Countdown(countdown) => self.countdown(countdown)?,
+            Statement::Sequence(sequence) => self.sequence(sequence)?,
             Statement::Branch(branch) => return self.branch(branch),
             Statement::Reserve { array, count } => self.reserve(*array, *count)?,
             Statement::Load { array, index, results } => {

@@ -13,7 +13,7 @@ use std::ptr;
 
 /// Where the turns of a countdown begin, and where the last ends.
 #[derive(Debug, Clone)]
-struct Labels {
+pub(super) struct Labels {
     turns: Vec<LabelId>,
     end: LabelId,
 }
@@ -74,6 +74,11 @@ impl<'a> Lowering<'a> {
             }
         };
         self.code.op(evm::JUMP);
+        self.turns(countdown, &labels)
+    }
+
+    /// The turns one behind the other.
+    pub(super) fn turns(&mut self, countdown: &'a Countdown, labels: &Labels) -> Result<(), CompileError> {
         for (turn, &label) in countdown.turns.iter().zip(&labels.turns) {
             self.code.label(label);
             if self.region(&turn.body)? == Flow::Continues {
@@ -111,13 +116,13 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn labels(&mut self, countdown: &Countdown) -> Labels {
+    pub(super) fn labels(&mut self, countdown: &Countdown) -> Labels {
         let turns = countdown.turns.iter().map(|_| self.code.new_label()).collect();
         Labels { turns, end: self.code.new_label() }
     }
 
     /// Pushes where turn `count` − 1 begins; for no turn the shift takes all of the table away, which leaves the end.
-    fn compute_entrance(&mut self, countdown: &Countdown, labels: &Labels) -> Result<(), CompileError> {
+    pub(super) fn compute_entrance(&mut self, countdown: &Countdown, labels: &Labels) -> Result<(), CompileError> {
         self.code.item(Item::PushDistances { to: labels.end, from: labels.turns.clone() });
         push(self.code, 1);
         self.stack.extend([Entry::Other; 2]);
