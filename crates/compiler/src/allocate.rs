@@ -154,8 +154,11 @@ struct Colouring<'a> {
 /// The last slot there can be.
 const SLOT_LAST: Slot = 255;
 
-/// How many bytes of code a slot is worth: its memory costs five gas.
-const SLOT_BYTES: u64 = 6;
+/// How many bytes of code a slot is worth: its memory costs six gas. An instruction of eight bytes costs nothing for itself.
+const SLOT_BYTES: u64 = 12;
+
+/// How many bytes of code a value is worth that a call takes or gives elsewhere: often some of them move at once.
+const MOVED_BYTES: u64 = 6;
 
 /// How many slots beyond the fewest possible colouring may use to keep operations independent: each of these is tried, and
 /// the placement with least code kept.
@@ -210,16 +213,16 @@ fn place(
     let copies: Vec<(usize, usize, u64)> = copies.filter(|(a, b, _)| a != b).collect();
     let colour = vec![None; values];
     let mut colouring = Colouring { classes, forbidden, wishes, colour, limit, function, window: 0, cursor: 0 };
-    colouring.run(&groups)?;
+    colouring.run(&groups, false)?;
     if strided {
         let fewest = colouring.colour.iter().flatten().max().map_or(0, |slot| slot + 1);
         // The packed placement has room where the roomy ones may have not.
         let mut best = (colouring.code_bytes(&copies), colouring.colour.clone());
-        for slack in SLACKS {
+        for (slack, passed_first) in SLACKS.into_iter().flat_map(|slack| [(slack, false), (slack, true)]) {
             colouring.colour = vec![None; values];
             colouring.window = (fewest + slack).min(limit);
             colouring.cursor = 0; // All functions take their state from the lowest slots.
-            if colouring.run(&groups).is_ok() {
+            if colouring.run(&groups, passed_first).is_ok() {
                 let code_bytes = colouring.code_bytes(&copies);
                 if code_bytes < best.0 {
                     best = (code_bytes, colouring.colour.clone());
@@ -238,7 +241,8 @@ fn place(
 }
 
 impl Colouring<'_> {
-    fn run(&mut self, groups: &[Vec<Value>]) -> Result<(), CompileError> {
+    /// Colours all classes; those that calls take or give before others, or in their turn.
+    fn run(&mut self, groups: &[Vec<Value>], passed_first: bool) -> Result<(), CompileError> {
         let mut group_of: HashMap<usize, &Vec<Value>> = HashMap::new();
         for group in groups {
             for value in group {
@@ -248,6 +252,12 @@ impl Colouring<'_> {
         // Elements that are loaded and stored come first: a push of slot 0 is the cheapest.
         for group in groups {
             self.colour_group(group);
+        }
+        for class in (0..self.colour.len()).filter(|_| passed_first) {
+            if self.colour[class].is_none() && !self.wishes[class].is_empty() {
+                let taken = self.taken(class);
+                self.colour[class] = self.wishes[class].iter().copied().find(|&slot| !taken.contains(slot as usize));
+            }
         }
         for value in 0..self.colour.len() {
             let class = self.classes.root(value);
@@ -283,7 +293,13 @@ impl Colouring<'_> {
         });
         let apart = copies.iter().filter(|&&(a, b, _)| self.colour[a] != self.colour[b]);
         let slots = self.colour.iter().flatten().max().map_or(0, |&slot| u64::from(slot) + 1);
-        8 * instructions + apart.map(|&(_, _, weight)| 8 + weight).sum::<u64>() + SLOT_BYTES * slots
+        let elsewhere =
+            |(wishes, &colour): (&Vec<Slot>, _)| wishes.iter().filter(|&&slot| colour != Some(slot)).count();
+        let moved = self.wishes.iter().zip(&self.colour).map(elsewhere).sum::<usize>() as u64; // usize to u64 widens
+        8 * instructions
+            + apart.map(|&(_, _, weight)| 8 + weight).sum::<u64>()
+            + SLOT_BYTES * slots
+            + MOVED_BYTES * moved
     }
 
     /// Slots that `class` may not have.

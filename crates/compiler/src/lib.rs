@@ -168,7 +168,8 @@ fn make_target(
         return Box::new(target::evm384::Evm384::new(revision, interface, modulus, constants, places, schedule, code));
     }
     if let Some(rules) = revision.slot_rules() {
-        return Box::new(target::slots::Slots::new((revision, rules), modulus, constants.to_vec(), places, code));
+        let (constants, row_bytes) = (constants.to_vec(), lower::longest_row_bytes(program));
+        return Box::new(target::slots::Slots::new((revision, rules), modulus, constants, row_bytes, places, code));
     }
     let width_limbs = usize::try_from(modulus.bits().div_ceil(64)).expect("the width was checked");
     let addition = schedule.instruction(Arithmetic::Add, width_limbs, 1).whole();

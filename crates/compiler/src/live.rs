@@ -52,6 +52,7 @@ pub fn liveness(function: &Function) -> Liveness {
     read_all(&mut live, &function.results);
     walk.region(&function.body, &mut live);
     // A function that maps a state to a state is called in a row: it leaves the state where it takes it.
+    walk.weight = 10;
     for (&param, &result) in function.params.iter().zip(&function.results) {
         walk.alike(result, param);
     }
@@ -60,6 +61,15 @@ pub fn liveness(function: &Function) -> Liveness {
     }
     walk.define(&function.params, &mut live);
     walk.out
+}
+
+/// The values that something in `function` reads.
+pub fn values_read(function: &Function) -> FixedBitSet {
+    let none = FixedBitSet::with_capacity(function.value_count as usize); // u32 to usize widens
+    let (mut reads, mut defines) = (none.clone(), none);
+    collect(&function.body, &mut reads, &mut defines);
+    read_all(&mut reads, &function.results);
+    reads
 }
 
 struct Walk {

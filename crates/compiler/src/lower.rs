@@ -5,26 +5,32 @@
 //! what the target needs, the variables, the output, arrays of fixed size, and behind them one record for each index of
 //! the unbounded arrays.
 
+mod calls;
 mod countdown;
 mod elements;
 mod hash;
+mod parse;
 mod words;
 
 use crate::allocate::{Allocation, Placement, Slot};
 use crate::error::CompileError;
+use crate::live::values_read;
 use crate::moves::sequence;
 use crate::target::{SlotOp, Target, arithmetic, clear, push};
 use countdown::Entrance;
 use elements::Direction;
+use fixedbitset::FixedBitSet;
+pub(crate) use parse::longest_row_bytes;
 use residue_ir::Capacity;
 use residue_ir::program::{
-    ArrayDecl, Branch, Function, FunctionId, Op, Operand, Program, Region, Repeat, Statement, Value, Word, WordDef,
+    ArrayDecl, Branch, Function, Op, Operand, Program, Region, Repeat, Statement, Value, Word, WordDef,
 };
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
 use ruint::aliases::U256;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::slice;
 
 /// Where the items of a block are in the assembly, for the checker.
 #[derive(Debug, Clone)]
@@ -163,6 +169,7 @@ pub fn lower(
             depth: 0,
             uses: words::count_uses(&program.functions[number]),
             addresses: words::indices_of_one_array(&program.functions[number]),
+            read: values_read(&program.functions[number]),
             prepared: HashMap::new(),
             entered: Vec::new(),
         };
@@ -206,6 +213,8 @@ struct Lowering<'a> {
     uses: HashMap<Word, usize>,
     /// Bound words that are nothing but indices of one array: they are kept as addresses.
     addresses: HashMap<Word, usize>,
+    /// The values that something reads.
+    read: FixedBitSet,
     /// Addresses that stand above the operands of the store that reads them last, with the number of those.
     prepared: HashMap<Word, usize>,
     /// Countdowns whose entrance was computed before the loop that they are in.
@@ -230,43 +239,12 @@ impl<'a> Lowering<'a> {
             self.stack.push(Entry::Other);
         }
         let statements = &self.function.body.statements;
-        if let Some((Statement::Call { function, arguments, results }, before)) = statements.split_last()
-            && self.gives_what_it_gets(*function, results)
-        {
-            return self.last_call(before, *function, arguments);
+        if let Some(start) = self.row_at_end(statements) {
+            return self.last_calls(statements, start);
         }
         let flow = self.statements(statements)?;
         if flow == Flow::Continues {
             self.code.op(if self.is_start() { evm::STOP } else { evm::JUMP });
-        }
-        Ok(())
-    }
-
-    /// Whether all that the function gives are results of this call, in the same slots.
-    fn gives_what_it_gets(&self, callee: FunctionId, results: &[Value]) -> bool {
-        let placed = &self.allocation.functions[callee.0 as usize];
-        let in_place = |operand: &Operand| {
-            let place = results.iter().position(|&result| Operand::Value(result) == *operand);
-            let given = place.and_then(|place| self.program.function(callee).results[place].value());
-            given.is_some_and(|given| placed.slot(given) == self.slot(*operand))
-        };
-        !self.is_start() && self.function.results.iter().all(in_place)
-    }
-
-    /// A call that ends the function: the callee goes back to the function's caller. Functions are written in the order
-    /// of their numbers, the last one first: control falls through into the one before.
-    fn last_call(
-        &mut self,
-        before: &'a [Statement],
-        callee: FunctionId,
-        arguments: &[Operand],
-    ) -> Result<(), CompileError> {
-        if self.statements(before)? == Flow::Continues {
-            self.pass(callee, arguments);
-            if callee.0 as usize + 1 != self.number {
-                self.code.push_label(self.entries[callee.0 as usize]);
-                self.code.op(evm::JUMP);
-            }
         }
         Ok(())
     }
@@ -279,9 +257,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn moves(&mut self, moves: &[(Slot, Slot)]) {
-        for copy in sequence(moves, self.spare) {
-            self.target.copy(self.code, copy);
-        }
+        self.target.copies(self.code, &sequence(moves, self.spare));
     }
 
     fn move_to(&mut self, targets: &[Value], sources: &[Operand]) {
@@ -299,9 +275,19 @@ impl<'a> Lowering<'a> {
         let height = self.stack.len();
         self.depth += 1;
         let mut flow = Flow::Continues;
-        for (number, statement) in statements.iter().enumerate() {
-            self.prepare_store(statement, &statements[number + 1..]);
-            flow = self.statement(statement)?;
+        let mut number = 0;
+        while let Some(statement) = statements.get(number) {
+            let calls = self.row_of_calls(&statements[number..]);
+            let elements = self.row_of_elements(&statements[number..]);
+            number += calls.len().max(elements.len()).max(1);
+            if !calls.is_empty() {
+                self.calls(&calls);
+            } else if !elements.is_empty() {
+                self.parse(&elements)?;
+            } else {
+                self.prepare_store(statement, &statements[number..]);
+                flow = self.statement(statement)?;
+            }
             if flow == Flow::Ended {
                 break;
             }
@@ -320,7 +306,7 @@ impl<'a> Lowering<'a> {
     fn statement(&mut self, statement: &'a Statement) -> Result<Flow, CompileError> {
         match statement {
             Statement::Block(block) => self.block(block),
-            Statement::Call { function, arguments, results } => self.call(*function, arguments, results),
+            Statement::Call { .. } => self.calls(&self.row_of_calls(slice::from_ref(statement))),
             Statement::Repeat(repeat) => self.repeat(repeat)?,
             Statement::Countdown(countdown) => self.countdown(countdown)?,
             Statement::Branch(branch) => return self.branch(branch),
@@ -336,11 +322,7 @@ impl<'a> Lowering<'a> {
                 }
             }
             Statement::Fill { array, count, values } => self.fill(*array, *count, values),
-            Statement::Parse { result, offset, size_bytes } => {
-                self.word(*offset)?;
-                self.target.parse(self.code, self.placement.slot(*result), *size_bytes, self.fail);
-                self.stack.pop();
-            }
+            Statement::Parse { .. } => self.parse(&self.row_of_elements(slice::from_ref(statement)))?,
             Statement::ParseMontLe { result, offset } => {
                 self.word(*offset)?;
                 self.target.parse_mont_le(self.code, self.placement.slot(*result), self.fail);
@@ -451,37 +433,6 @@ impl<'a> Lowering<'a> {
         self.target.operations(self.code, &ops);
         let items = start..self.code.items().len();
         self.blocks.push(LoweredBlock { function: self.number, first, items });
-    }
-
-    /// Moves the arguments of a call to the parameters.
-    fn pass(&mut self, callee: FunctionId, arguments: &[Operand]) {
-        let placement = &self.allocation.functions[callee.0 as usize];
-        let params = self.program.function(callee).params.iter().map(|&param| placement.slot(param));
-        let inward: Vec<(Slot, Slot)> = params.zip(arguments.iter().map(|&argument| self.slot(argument))).collect();
-        self.moves(&inward);
-    }
-
-    fn call(&mut self, callee: FunctionId, arguments: &[Operand], results: &[Value]) {
-        let function = self.program.function(callee);
-        let placement = &self.allocation.functions[callee.0 as usize];
-        self.pass(callee, arguments);
-        let back = self.code.new_label();
-        self.code.push_label(back);
-        self.code.push_label(self.entries[callee.0 as usize]);
-        self.code.op(evm::JUMP);
-        self.code.label(back);
-        let outward: Vec<(Slot, Slot)> = results
-            .iter()
-            .zip(&function.results)
-            .map(|(&result, &given)| {
-                let from = match given {
-                    Operand::Value(value) => placement.slot(value),
-                    Operand::Constant(id) => self.first_constant + id.0,
-                };
-                (self.placement.slot(result), from)
-            })
-            .collect();
-        self.moves(&outward);
     }
 
     /// Stack within the body: [bound (unless constant), index], or, if nobody reads the index, minus the turns left: then

@@ -56,8 +56,8 @@ pub trait Target {
     /// Operations whose order may change only where slots do not tell the difference. [] → []
     fn operations(&self, code: &mut Assembly, ops: &[SlotOp]);
 
-    /// A copy between slots. [] → []
-    fn copy(&self, code: &mut Assembly, copy: Copy);
+    /// Copies between slots, one after the other. [] → []
+    fn copies(&self, code: &mut Assembly, copies: &[Copy]);
 
     /// Makes memory at least as long as the address on the stack. [end] → []
     fn reserve(&self, code: &mut Assembly);
@@ -83,6 +83,9 @@ pub trait Target {
     /// Reads a field element of `size_bytes` from calldata; goes to `fail` or halts if it is not below the modulus.
     /// [offset] → []
     fn parse(&self, code: &mut Assembly, slot: Slot, size_bytes: u32, fail: LabelId);
+
+    /// The same for several elements, one behind the other in calldata. [offset of the first] → []
+    fn parse_row(&self, code: &mut Assembly, slots: &[Slot], size_bytes: u32, fail: LabelId);
 
     /// Makes a field element of a number below the modulus. [number] → []
     fn take_word(&self, code: &mut Assembly, slot: Slot);
@@ -164,6 +167,26 @@ pub(crate) fn mont_bytes(modulus: &BigUint) -> u32 {
 /// Pushes a constant.
 pub(crate) fn push(code: &mut Assembly, value: u32) {
     code.push(value);
+}
+
+/// [`Target::parse_row`] by [`Target::parse`].
+pub(crate) fn parse_one_by_one(
+    target: &(impl Target + ?Sized),
+    code: &mut Assembly,
+    slots: &[Slot],
+    size_bytes: u32,
+    fail: LabelId,
+) {
+    for (slot, number) in slots.iter().zip(0u64..) {
+        if number + 1 < slots.len() as u64 {
+            code.op(evm::DUP1);
+        }
+        if number > 0 {
+            code.push(number * u64::from(size_bytes));
+            code.op(evm::ADD);
+        }
+        target.parse(code, *slot, size_bytes, fail);
+    }
 }
 
 /// Stores zero words over `size_bytes` of memory from `address`; up to 31 bytes behind them become zero too.

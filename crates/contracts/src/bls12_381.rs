@@ -32,6 +32,8 @@ use std::ops::Range;
 
 /// Bytes of an encoded element of Fp. EIP-2537, “Fine points and encoding of base elements”.
 pub(crate) const FP_BYTES: u32 = 64;
+/// Bytes of them in front of the number, which are zero.
+pub(crate) const PAD_BYTES: u32 = 16;
 
 /// Parses the element of Fp that is `number` encoded elements behind `offset`.
 pub(crate) fn parse_fp<M: Machine>(machine: &M, offset: M::Word, number: u32) -> M::Fe {
@@ -88,9 +90,18 @@ impl<M: Machine> Encoded<M> for G2 {
     const POINT_BYTES: u32 = 4 * FP_BYTES;
 }
 
-/// Parses the coordinates of a point; those of the identity are zero.
+/// Parses the coordinates of a point; those of the identity are zero. What stands in front of elements is looked at once for all.
 pub(crate) fn parse_point<M: Machine, G: Encoded<M>>(machine: &M, offset: M::Word) -> Affine<G::Coordinate> {
-    Affine::from_list((0..G::POINT_BYTES / FP_BYTES).map(|number| parse_fp(machine, offset, number)).collect())
+    let behind = |bytes: u32| match bytes {
+        0 => offset,
+        _ => machine.word_op(WordOp::Add, offset, machine.small(bytes.into())),
+    };
+    let starts = (0..G::POINT_BYTES).step_by(FP_BYTES as usize); // u32 to usize widens
+    let highest = starts.clone().map(|start| machine.calldata_word(behind(start)));
+    let all = highest.reduce(|all, word| machine.word_op(WordOp::Or, all, word)).expect("a point has coordinates");
+    machine.require(machine.not(machine.word_op(WordOp::Shr, all, machine.small(u64::from(256 - 8 * PAD_BYTES)))));
+    let element = |start: u32| machine.parse(behind(start + PAD_BYTES), FP_BYTES - PAD_BYTES);
+    Affine::from_list(starts.map(element).collect())
 }
 
 /// 1 if the encoded point at `offset` is not the identity, else 0.

@@ -18,10 +18,7 @@ pub struct Ways {
 }
 
 impl Ways {
-    /// As the texts are written.
-    pub const AS_WRITTEN: Ways = Ways { product: Fp2Product::Karatsuba, multiples: SmallMultiples::AsWritten };
-
-    /// Every way, that of the texts first.
+    /// Every way, that in which the texts are written first.
     pub fn all() -> impl Iterator<Item = Ways> {
         let with = |product| SmallMultiples::ALL.into_iter().map(move |multiples| Ways { product, multiples });
         Fp2Product::ALL.into_iter().flat_map(with)

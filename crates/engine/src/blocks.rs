@@ -4,13 +4,18 @@
 //! an instruction of its own. What a block costs depends on prices and on the width of the modulus, so it keeps counts and
 //! is priced at its entry.
 
-use residue_isa::revision::rules::SLOTS_MAX;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use residue_isa::{Arithmetic, FieldInstruction, Revision};
 use residue_lanes::{Kernel, OpKind, Plan, Shape, SlotBlock};
+use revm::bytecode::JumpTable;
+use revm::primitives::U256;
 
 use crate::explained::BlockExplained;
 use crate::memory_blocks::MemoryBlocks;
-use crate::planned::{PlanCell, RowPlan, Work};
+use crate::path::{Path, Walk};
+use crate::planned::{ENTRIES_BEFORE_PLAN, PlanCell, RowPlan, Work};
 use crate::prices::{Prices, WidthPrices};
 use crate::slot_file::SlotSet;
 
@@ -18,6 +23,10 @@ use crate::slot_file::SlotSet;
 const OPERATIONS_MIN: u32 = 2;
 /// A block is cut behind this many operations, which bounds what planning costs at once.
 const OPERATIONS_MAX: u32 = 4096;
+/// The joined blocks of a code have this many operations at most, which bounds what planning them costs in all.
+const JOINED_OPERATIONS_MAX: u32 = 1 << 15;
+/// Ways in which a block is joined, by words on the stack.
+const JOINED_MAX: usize = 4;
 /// No block begins here.
 const NONE: u32 = u32::MAX;
 
@@ -55,19 +64,40 @@ pub(crate) struct Blocks {
     /// Index into `blocks` by the offset of a block's first opcode.
     at: Box<[u32]>,
     blocks: Vec<CodeBlock>,
+    /// Operations of all joined blocks so far.
+    joined_operations: AtomicU32,
 }
 
-/// One block.
+/// One block: a run of field instructions, or several joined by control flow that the code decides.
 #[derive(Debug)]
 pub(crate) struct CodeBlock {
     /// Offset of its first opcode.
     start: usize,
-    /// Offset behind it.
-    pub end: usize,
+    /// Where it leads.
+    pub path: Path,
     work: Work,
     /// The highest slot it names.
     pub last_slot: usize,
     plan: PlanCell<SlotSet>,
+    joined: Joined,
+}
+
+/// A block with what follows it, each time that it has been entered a few times with a stack from which none so far begins; none if
+/// nothing follows it.
+#[derive(Debug, Default)]
+struct Joined {
+    entries: AtomicU32,
+    blocks: [OnceLock<Option<Box<CodeBlock>>>; JOINED_MAX],
+}
+
+/// A code for its blocks: as it stands, and where jumps may lead.
+#[derive(Clone, Copy)]
+pub(crate) struct Code<'a> {
+    pub bytes: &'a [u8],
+    pub revision: Revision,
+    pub targets: Option<&'a JumpTable>,
+    /// The stack where the block begins.
+    pub stack: &'a [U256],
 }
 
 impl Blocks {
@@ -81,10 +111,10 @@ impl Blocks {
         let mut blocks = Vec::new();
         let mut pc = 0;
         while pc < code.len() {
-            match CodeBlock::at(code, pc, revision) {
+            match CodeBlock::at(Code { bytes: code, revision, targets: None, stack: &[] }, pc) {
                 Some(block) => {
-                    pc = block.end;
-                    if block.work.operations.iter().sum::<u32>() >= operations_min {
+                    pc = block.path.end;
+                    if block.work.operation_count() >= operations_min {
                         at[block.start] = u32::try_from(blocks.len()).expect("a code has fewer than 2³² blocks");
                         blocks.push(block);
                     }
@@ -92,7 +122,7 @@ impl Blocks {
                 None => pc += revision.instruction_bytes(code[pc]),
             }
         }
-        (!blocks.is_empty()).then_some(Self { batching, at, blocks })
+        (!blocks.is_empty()).then_some(Self { batching, at, blocks, joined_operations: AtomicU32::new(0) })
     }
 
     /// Bytes it takes, plans left aside.
@@ -105,11 +135,12 @@ impl Blocks {
         self.batching
     }
 
-    /// What has become of them.
+    /// What has become of them: of each, and of what it was joined to.
     pub fn explain(&self) -> impl Iterator<Item = BlockExplained> + '_ {
-        self.blocks
-            .iter()
-            .map(|block| BlockExplained::new(block.start..block.end, &block.work, block.plan.made().map(Plan::explain)))
+        self.blocks.iter().flat_map(|block| std::iter::once(block).chain(block.joined.found())).map(|block| {
+            let plan = block.plan.made().map(Plan::explain);
+            BlockExplained::new(block.start..block.path.end, block.path.runs, &block.work, plan)
+        })
     }
 
     /// The block that begins at `pc`.
@@ -120,32 +151,56 @@ impl Blocks {
     }
 }
 
-/// The arithmetic instruction at `pc`, if it cannot halt for its operands alone.
-fn arithmetic_at(code: &[u8], pc: usize, revision: Revision) -> Option<(FieldInstruction, usize)> {
-    let (instruction, length) = revision.decode(&code[pc..])?;
-    let FieldInstruction::Slots { out, x, y, count, .. } = instruction else { return None };
-    let last = out.last(count).max(x.last(count)).max(y.last(count));
-    // Where lanes go in turn, several of them may differ from lanes that are all read first.
-    let in_turn = revision.slot_rules().is_some_and(|rules| rules.lanes_in_turn);
-    let lanes_go = if in_turn { count == 1 } else { count > 0 && out.stride > 0 };
-    (lanes_go && last < SLOTS_MAX as u32).then_some((instruction, length))
+impl Joined {
+    /// The joined blocks that have been found.
+    fn found(&self) -> impl Iterator<Item = &CodeBlock> {
+        self.blocks.iter().filter_map(|block| block.get()?.as_deref())
+    }
 }
 
 impl CodeBlock {
-    /// The block that begins at `pc`, if an arithmetic instruction stands there.
-    fn at(code: &[u8], pc: usize, revision: Revision) -> Option<Self> {
-        let mut block = Self { start: pc, end: pc, work: Work::default(), last_slot: 0, plan: PlanCell::default() };
-        while block.work.operations.iter().sum::<u32>() < OPERATIONS_MAX
-            && let Some((instruction, length)) = arithmetic_at(code, block.end, revision)
-        {
-            let FieldInstruction::Slots { operation, out, x, y, count } = instruction else { break };
-            block.work.instructions[operation as usize] += 1;
-            block.work.operations[operation as usize] += u32::from(count);
-            let last = out.last(count).max(x.last(count)).max(y.last(count));
-            block.last_slot = block.last_slot.max(last as usize); // u32 to usize widens.
-            block.end += length;
+    /// The block that begins at `pc`, if an arithmetic instruction stands there; as far as the code decides, if it has jump targets.
+    fn at(code: Code<'_>, pc: usize) -> Option<Self> {
+        let (mut work, mut last_slot) = (Work::default(), 0);
+        let path = code.path(pc, |instruction| {
+            let FieldInstruction::Slots { operation, out, x, y, count } = instruction else { return };
+            work.instructions[operation as usize] += 1;
+            work.operations[operation as usize] += u32::from(count);
+            last_slot = last_slot.max(out.last(count)).max(x.last(count)).max(y.last(count));
+        });
+        let (plan, joined) = (PlanCell::default(), Joined::default());
+        // u32 to usize widens.
+        let block = Self { start: pc, path, work, last_slot: last_slot as usize, plan, joined };
+        (block.work.operation_count() > 0).then_some(block)
+    }
+
+    /// The block joined to what follows it from this stack on, once it is entered often enough and if anything does.
+    fn joined(&self, blocks: &Blocks, code: Code<'_>) -> Option<&Self> {
+        for place in &self.joined.blocks {
+            match place.get() {
+                Some(Some(block)) if !block.path.begins_with(code.stack) => continue,
+                Some(found) => return found.as_deref(),
+                None => {}
+            }
+            let is_warm = || self.joined.entries.fetch_add(1, Ordering::Relaxed) + 1 >= ENTRIES_BEFORE_PLAN;
+            if blocks.batching != Batching::Always && !is_warm() {
+                return None;
+            }
+            self.joined.entries.store(0, Ordering::Relaxed);
+            // Another thread may have been faster, with another stack.
+            let found = place.get_or_init(|| self.join(blocks, code)).as_deref();
+            return found.filter(|block| block.path.begins_with(code.stack));
         }
-        (block.end > block.start).then_some(block)
+        None
+    }
+
+    fn join(&self, blocks: &Blocks, code: Code<'_>) -> Option<Box<Self>> {
+        if blocks.joined_operations.load(Ordering::Relaxed) > JOINED_OPERATIONS_MAX {
+            return None;
+        }
+        let block = Self::at(code, self.start).filter(|block| block.path.runs > 1)?;
+        blocks.joined_operations.fetch_add(block.work.operation_count(), Ordering::Relaxed);
+        Some(Box::new(block))
     }
 
     /// What all its instructions cost together.
@@ -156,40 +211,54 @@ impl CodeBlock {
             // Fractions are rounded for each instruction; where there are any, that is one lane.
             base + width.times(width.lane[kind], 1) * u64::from(self.work.operations[kind])
         };
-        of(0) + of(1) + of(2)
+        of(0) + of(1) + of(2) + self.path.cost(&prices.base)
     }
 
-    /// Whether it is known to have no plan that pays.
+    /// Whether it is known that neither it nor what it is joined to has a plan that pays.
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.plan.is_plain()
+            && self.joined.blocks[0].get().is_some()
+            && self.joined.found().all(|block| block.plan.is_plain())
+    }
+
+    /// The blocks that may run where this one begins, the longest first.
+    pub fn choices(&self, blocks: &Blocks, code: Code<'_>) -> [Option<&Self>; 2] {
+        [self.joined(blocks, code), Some(self)]
     }
 
     /// Its plan for a number of slots and a shape, if it has one and that pays.
     pub fn plan(
         &self,
         batching: Batching,
-        code: &[u8],
-        revision: Revision,
+        code: Code<'_>,
         slot_count: usize,
         shape: Option<Shape>,
     ) -> Option<&RowPlan<SlotSet>> {
-        self.plan.get(batching, slot_count, shape, &self.work, |slot_count| self.slot_block(code, revision, slot_count))
+        let is_warm = self.path.runs > 1; // Its first run has been entered often enough.
+        self.plan.get(batching, is_warm, slot_count, shape, &self.work, |slot_count| self.slot_block(code, slot_count))
     }
 
-    fn slot_block(&self, code: &[u8], revision: Revision, slot_count: u16) -> Option<SlotBlock> {
+    fn slot_block(&self, code: Code<'_>, slot_count: u16) -> Option<SlotBlock> {
         let mut block = SlotBlock::new(slot_count);
-        let mut pc = self.start;
-        while pc < self.end {
-            let (instruction, length) = arithmetic_at(code, pc, revision)?;
-            let FieldInstruction::Slots { operation, out, x, y, count } = instruction else { return None };
+        let mut is_whole = true;
+        let code = Code { targets: code.targets.filter(|_| self.path.runs > 1), ..code };
+        code.path(self.start, |instruction| {
+            let FieldInstruction::Slots { operation, out, x, y, count } = instruction else { return };
             let lanes: Option<Vec<_>> = (0..count)
                 .map(|lane| Some((u16::from(out.slot(lane)?), u16::from(x.slot(lane)?), u16::from(y.slot(lane)?))))
                 .collect();
-            block.push_lanes(kind_of(operation), lanes?).ok()?;
-            pc += length;
-        }
-        Some(block)
+            is_whole &= lanes.is_some_and(|lanes| block.push_lanes(kind_of(operation), lanes).is_ok());
+        });
+        is_whole.then_some(block)
+    }
+}
+
+impl Code<'_> {
+    /// The path from `start` on.
+    fn path(self, start: usize, visit: impl FnMut(FieldInstruction)) -> Path {
+        let Self { bytes, revision, targets, stack } = self;
+        Walk { code: bytes, revision, targets, stack, operations_max: OPERATIONS_MAX }.path(start, visit)
     }
 }
 

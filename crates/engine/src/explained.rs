@@ -10,8 +10,10 @@ use crate::planned::Work;
 /// A block of field instructions, and its plan if it has one.
 #[derive(Debug, Clone)]
 pub struct BlockExplained {
-    /// From its first opcode to behind it.
+    /// From its first opcode to behind it; where several runs are joined, to behind the last, which may lie before the first.
     pub code: Range<usize>,
+    /// Runs of field instructions, joined by jumps and jump targets between them.
+    pub runs: usize,
     /// Instructions of each kind, in the order of [`residue_isa::Arithmetic::ALL`].
     pub instructions: [u32; 3],
     /// Operations of each kind: lanes of the instructions.
@@ -23,9 +25,9 @@ pub struct BlockExplained {
 }
 
 impl BlockExplained {
-    pub(crate) fn new(code: Range<usize>, work: &Work, plan: Option<Explanation>) -> Self {
+    pub(crate) fn new(code: Range<usize>, runs: usize, work: &Work, plan: Option<Explanation>) -> Self {
         let Work { instructions, operations } = *work;
-        Self { code, instructions, operations, scalar_cycles: work.scalar_cycles(), plan }
+        Self { code, runs, instructions, operations, scalar_cycles: work.scalar_cycles(), plan }
     }
 }
 

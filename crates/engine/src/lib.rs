@@ -30,6 +30,7 @@ mod memory_rows;
 pub mod native;
 mod operands;
 mod outcome;
+mod path;
 mod planned;
 mod prepared;
 mod prices;

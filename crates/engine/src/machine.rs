@@ -35,6 +35,7 @@ pub struct FieldMachine {
     pub(crate) in_blocks: bool,
     /// Jump targets passed, where they are probed.
     pub(crate) probes: Vec<Probe>,
+    pub(crate) is_probed: bool,
 }
 
 /// The field contexts of one frame. None is allocated before the first one.
@@ -81,6 +82,7 @@ impl FieldMachine {
             last_halt: None,
             in_blocks: false,
             probes: Vec::new(),
+            is_probed: false,
         }
     }
 

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use residue_isa::opcode::evm::PUSH16;
 use residue_isa::revision::evm384::{R_INV_BYTES, VALUE_BYTES};
 use residue_isa::{Arithmetic, FieldInstruction, ModulusAt, Revision};
 use residue_lanes::{ByteOrder, Op, Plan, Shape, SlotBlock};
@@ -148,7 +149,7 @@ impl MemoryBlocks {
     pub fn explain(&self) -> impl Iterator<Item = BlockExplained> + '_ {
         self.blocks
             .iter()
-            .map(|block| BlockExplained::new(block.code.clone(), &block.work, block.plan.made().map(Plan::explain)))
+            .map(|block| BlockExplained::new(block.code.clone(), 1, &block.work, block.plan.made().map(Plan::explain)))
     }
 
     /// The order of a value's bytes.
@@ -240,7 +241,7 @@ impl MemoryBlock {
         let count = |kind: usize| u64::from(self.work.instructions[kind]);
         let instructions: u64 = (0..3).map(|kind| prices.base[usize::from(opcodes[kind])] * count(kind)).sum();
         let pushes = if is_pushed { self.operations.len() as u64 - 1 } else { 0 }; // At most 4096.
-        instructions + pushes * prices.push
+        instructions + pushes * prices.base[usize::from(PUSH16)]
     }
 
     /// Whether it is known to have no plan that pays.
@@ -251,7 +252,7 @@ impl MemoryBlock {
 
     /// Its plan for a shape, if it has one and that pays.
     pub fn plan(&self, batching: Batching, place_count: usize, shape: Option<Shape>) -> Option<&RowPlan<PlaceSet>> {
-        self.plan.get(batching, place_count, shape, &self.work, |place_count| {
+        self.plan.get(batching, false, place_count, shape, &self.work, |place_count| {
             let mut block = SlotBlock::new(place_count);
             self.operations.iter().try_for_each(|op| block.push(*op)).ok()?;
             Some(block)

@@ -9,7 +9,7 @@ use crate::blocks::Batching;
 
 /// A block is planned when it is entered for this time. Planning takes as long as about five executions and is not paid in
 /// gas, so by then the block has paid as much again.
-const ENTRIES_BEFORE_PLAN: u32 = 6;
+pub(crate) const ENTRIES_BEFORE_PLAN: u32 = 6;
 /// Executions of a code behind which every block that it enters at all has its plan, if it is to have one: what comes later
 /// is warm.
 pub const EXECUTIONS_TO_WARM: usize = ENTRIES_BEFORE_PLAN as usize + 2;
@@ -62,6 +62,11 @@ pub(crate) struct Work {
 }
 
 impl Work {
+    /// Number of operations.
+    pub fn operation_count(&self) -> u32 {
+        self.operations.iter().sum()
+    }
+
     /// What the plain engine takes, about.
     pub fn scalar_cycles(&self) -> u64 {
         let operations: u64 = (0..3).map(|kind| SCALAR_CYCLES[kind] * u64::from(self.operations[kind])).sum();
@@ -91,10 +96,11 @@ impl<S> Default for PlanCell<S> {
 }
 
 impl<S: FromIterator<usize>> PlanCell<S> {
-    /// The plan for a number of slots and a shape, if there is one and it pays; made of `block` when it is time.
+    /// The plan for a number of slots and a shape, if there is one and it pays; made of `block` when it is time, at once if it is warm.
     pub fn get(
         &self,
         batching: Batching,
+        is_warm: bool,
         slot_count: usize,
         shape: Option<Shape>,
         work: &Work,
@@ -103,8 +109,8 @@ impl<S: FromIterator<usize>> PlanCell<S> {
         let planned = match self.planned.get() {
             Some(planned) => planned,
             None => {
-                let is_warm = || self.entries.fetch_add(1, Ordering::Relaxed) + 1 >= ENTRIES_BEFORE_PLAN;
-                if batching != Batching::Always && !is_warm() {
+                let is_due = || self.entries.fetch_add(1, Ordering::Relaxed) + 1 >= ENTRIES_BEFORE_PLAN;
+                if !is_warm && batching != Batching::Always && !is_due() {
                     return None;
                 }
                 if plan_bytes() > PLAN_BYTES_MAX {

@@ -6,19 +6,21 @@
 
 use std::sync::Arc;
 
-use residue_isa::opcode::evm::PUSH16;
+use residue_isa::opcode::evm::{DUP1, DUP16, JUMP, JUMPDEST, PUSH1, PUSH32};
 use residue_isa::{GasSchedule, Price, Revision};
 
-/// Gas of a push: Yellow Paper, appendix G, Gverylow.
+/// Gas of a push or a copy, of a jump and of a jump target: Yellow Paper, appendix G, Gverylow, Gmid and Gjumpdest.
 const VERY_LOW: u64 = 3;
+const MID: u64 = 8;
+const JUMP_TARGET: u64 = 1;
 
 /// Whole gas for everything a field instruction may be charged for.
 #[derive(Debug, Clone)]
 pub(crate) struct Prices {
-    /// Base price by opcode; zero where the opcode is not of the revision.
+    /// Base price by opcode of the revision's instructions and of what stands between them in blocks: pushes, copies,
+    /// jumps and their targets.
+    /// Zero elsewhere.
     pub base: [u64; 256],
-    /// PUSH16, which carries packed operands.
-    pub push: u64,
     /// By width of the modulus in limbs; entry 0 is for at most 32 bits, where a schedule has prices for them.
     pub per_width: Arc<[WidthPrices]>,
     /// For each begun 32 bytes loaded or stored modulo a power of two; none if that is priced by value.
@@ -45,6 +47,14 @@ pub(crate) struct WidthPrices {
 impl Prices {
     pub fn new(schedule: &GasSchedule, revision: Revision) -> Self {
         let mut base = [0; 256];
+        base[usize::from(PUSH1)..=usize::from(PUSH32)].fill(VERY_LOW);
+        base[usize::from(DUP1)..=usize::from(DUP16)].fill(VERY_LOW);
+        base[usize::from(JUMP)] = MID;
+        base[usize::from(JUMPDEST)] = JUMP_TARGET;
+        for (opcode, price) in schedule.evm_overrides() {
+            let base = &mut base[usize::from(opcode)];
+            *base = if *base == 0 { 0 } else { price.whole() };
+        }
         for row in revision.opcodes() {
             base[usize::from(row.byte)] = schedule.base(row.mnemonic).map_or(0, |price| price.whole());
         }
@@ -54,9 +64,7 @@ impl Prices {
         };
         let per_width = (0..=revision.width_limbs_max()).map(at_width).collect();
         let transfer_per_word = schedule.prices_words().then(|| schedule.transfer_per_word().whole());
-        let push = schedule.evm_overrides().find(|&(opcode, _)| opcode == PUSH16);
-        let push = push.map_or(VERY_LOW, |(_, price)| price.whole());
-        Self { base, push, per_width, transfer_per_word }
+        Self { base, per_width, transfer_per_word }
     }
 }
 

@@ -221,6 +221,10 @@ impl SlotFile {
     #[inline(never)]
     fn settle_from_rows(&mut self, out: Strided, x: Strided, y: Strided, count: usize) {
         let Some(form) = &mut self.rows else { return };
+        if count == 1 && !form.holds.contains(x.index) && !form.holds.contains(y.index) {
+            form.holds.remove(out.index);
+            return;
+        }
         let lanes = |operand: Strided| (0..count).map(move |lane| operand.index + lane * operand.stride);
         form.give_back(&mut self.limbs, lanes(x).chain(lanes(y)));
         self.ledger.note_moved(form.moved.len());

@@ -310,6 +310,19 @@ impl<'r> Recording<'r> {
         })
     }
 
+    /// What `word` is the sum of, if it is one with a constant at its right.
+    fn sum_with_constant(&self, word: RecordedWord) -> Option<(RecordedWord, U256)> {
+        self.with(|state| {
+            let own = state.own_word(word);
+            let words = &state.current().words;
+            let WordDef::Op(WordOp::Add, a, b) = words[own.0 as usize] else { return None };
+            match words[b.0 as usize] {
+                WordDef::Constant(constant) => Some((RecordedWord { word: a, ..word }, constant)),
+                _ => None,
+            }
+        })
+    }
+
     /// A word defined by the statement that `statement` makes.
     fn defined(&self, statement: impl FnOnce(&mut State, Word) -> Statement) -> RecordedWord {
         let result = self.define(|_| WordDef::Defined);
@@ -452,14 +465,15 @@ impl<'r> Machine for Recording<'r> {
     }
 
     fn word_op(&self, op: WordOp, a: RecordedWord, b: RecordedWord) -> RecordedWord {
-        self.define(|state| {
-            let (a, b) = (state.own_word(a), state.own_word(b));
-            let words = &state.current().words;
-            match (&words[a.0 as usize], &words[b.0 as usize]) {
-                (WordDef::Constant(a), WordDef::Constant(b)) => WordDef::Constant(op.apply(*a, *b)),
-                _ => WordDef::Op(op, a, b),
+        match (op, self.known(a), self.known(b)) {
+            (_, Some(a), Some(b)) => self.word(op.apply(a, b)),
+            (WordOp::Add, Some(U256::ZERO), None) => b,
+            (WordOp::Add, None, Some(U256::ZERO)) => a,
+            (WordOp::Add, None, Some(more)) if let Some((a, constant)) = self.sum_with_constant(a) => {
+                self.word_op(op, a, self.word(constant.wrapping_add(more)))
             }
-        })
+            _ => self.define(|state| WordDef::Op(op, state.own_word(a), state.own_word(b))),
+        }
     }
 
     fn bind(&self, word: RecordedWord) -> RecordedWord {

@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 #[allow(dead_code, reason = "the file is shared with the tests of contracts")]
-#[path = "../../contracts/tests/page/mod.rs"]
+#[path = "../../contracts/tests/contracts/page.rs"]
 mod page;
 
 use std::fmt::Write;

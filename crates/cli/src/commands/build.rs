@@ -37,6 +37,8 @@ pub fn build(args: &BuildArgs, json: bool) -> Result<Verdict> {
         let built = built.collect::<Result<Vec<_>>>()?;
         if json {
             output::json(&json!({ "contracts": built.iter().map(to_json).collect::<Vec<_>>() }))?;
+        } else if args.explain {
+            output::result(&built.iter().map(explained).collect::<Vec<_>>().join("\n\n"))?;
         } else {
             output::result(&to_text(&built))?;
         }

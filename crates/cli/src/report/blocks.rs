@@ -16,6 +16,7 @@ pub fn to_json(block: &BlockExplained) -> Value {
             "products": plan.products,
             "batches": plan.batches,
             "batches_by_lanes": plan.batches_by_lanes,
+            "streamed": plan.streamed,
             "linear": plan.linear,
             "companions": plan.companions,
             "carries": plan.carries,
@@ -28,6 +29,7 @@ pub fn to_json(block: &BlockExplained) -> Value {
     json!({
         "from": block.code.start,
         "to": block.code.end,
+        "runs": block.runs,
         "add": block.operations[0],
         "sub": block.operations[1],
         "mul": block.operations[2],
@@ -36,19 +38,32 @@ pub fn to_json(block: &BlockExplained) -> Value {
     })
 }
 
-/// A line for each block.
+/// A line for each block: for a run of instructions, and for the runs that follow it in whatever way is decided, once they are joined.
 pub fn to_table(blocks: &[BlockExplained]) -> Table {
-    let headings =
-        ["block", "add", "sub", "mul", "batches", "lanes filled", "reductions", "bytes", "cycles", "one by one"];
+    let headings = [
+        "block",
+        "runs",
+        "add",
+        "sub",
+        "mul",
+        "batches",
+        "streamed",
+        "lanes filled",
+        "reductions",
+        "bytes",
+        "cycles",
+        "one by one",
+    ];
     let mut rows = table(&headings);
     for block in blocks {
         let operations = block.operations.map(right);
-        let mut cells = vec![format!("{:#06x}", block.code.start).into()];
+        let mut cells = vec![format!("{:#06x}", block.code.start).into(), right(block.runs)];
         cells.extend(operations);
         match block.plan {
-            None => cells.extend(["one by one", "", "", "", ""].map(right)),
+            None => cells.extend(["one by one", "", "", "", "", ""].map(right)),
             Some(plan) => cells.extend([
                 right(plan.batches),
+                right(plan.streamed),
                 // usize to u64 widens.
                 right(percent(plan.products as u64, (plan.batches * LANES) as u64)),
                 right(plan.reductions),

@@ -30,6 +30,17 @@ pub(super) fn count_word(function: &Function, uses: &mut HashMap<Word, usize>, r
     }
 }
 
+/// Takes back one computation of `read`.
+pub(super) fn discount_word(function: &Function, uses: &mut HashMap<Word, usize>, read: Word) {
+    let mut counted = HashMap::new();
+    count_word(function, &mut counted, read);
+    for (word, count) in counted {
+        if let Some(uses) = uses.get_mut(&word) {
+            *uses -= count;
+        }
+    }
+}
+
 /// How often the text of `function` reads each kept word.
 pub(super) fn count_uses(function: &Function) -> HashMap<Word, usize> {
     fn region(function: &Function, uses: &mut HashMap<Word, usize>, inner: &Region) {

@@ -7,7 +7,7 @@
 mod operands;
 
 use super::reverse::Reverse;
-use super::{Places, SlotOp, Target, clear, mont_bytes, push, require_below, require_padding};
+use super::{Places, SlotOp, Target, clear, mont_bytes, parse_one_by_one, push, require_below, require_padding};
 use crate::allocate::Slot;
 use crate::moves::Copy;
 use num_bigint::BigUint;
@@ -206,19 +206,21 @@ impl Target for Evm384 {
         }
     }
 
-    fn copy(&self, code: &mut Assembly, copy: Copy) {
-        let bytes = self.stride() * copy.count;
-        let gas_of_mcopy = 4 * 3 + 3 * u64::from(bytes.div_ceil(32));
-        if self.gas_of_addition.is_some_and(|gas| u64::from(copy.count) * gas <= gas_of_mcopy) {
-            for lane in 0..copy.count {
-                let (to, from) = (self.address(copy.to + lane), self.address(copy.from + lane));
-                self.field(code, Arithmetic::Add, to, from, self.address(self.places.zero));
+    fn copies(&self, code: &mut Assembly, copies: &[Copy]) {
+        for copy in copies {
+            let bytes = self.stride() * copy.count;
+            let gas_of_mcopy = 4 * 3 + 3 * u64::from(bytes.div_ceil(32));
+            if self.gas_of_addition.is_some_and(|gas| u64::from(copy.count) * gas <= gas_of_mcopy) {
+                for lane in 0..copy.count {
+                    let (to, from) = (self.address(copy.to + lane), self.address(copy.from + lane));
+                    self.field(code, Arithmetic::Add, to, from, self.address(self.places.zero));
+                }
+            } else {
+                push(code, bytes);
+                push(code, self.address(copy.from));
+                push(code, self.address(copy.to));
+                code.op(evm::MCOPY);
             }
-        } else {
-            push(code, bytes);
-            push(code, self.address(copy.from));
-            push(code, self.address(copy.to));
-            code.op(evm::MCOPY);
         }
     }
 
@@ -315,6 +317,10 @@ impl Target for Evm384 {
             code.op(evm::MSTORE);
         }
         self.field(code, Arithmetic::Mul, self.address(slot), 0, self.address(self.r));
+    }
+
+    fn parse_row(&self, code: &mut Assembly, slots: &[Slot], size_bytes: u32, fail: LabelId) {
+        parse_one_by_one(self, code, slots, size_bytes, fail);
     }
 
     fn take_word(&self, code: &mut Assembly, slot: Slot) {

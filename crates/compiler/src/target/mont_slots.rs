@@ -5,7 +5,10 @@
 //! else checks what comes from outside. Nothing grows memory, so it is touched first, with a byte to spare.
 
 use super::reverse::Reverse;
-use super::{Places, SlotOp, Target, clear, memory_is_zero, push, require_padding, slot_instruction, slot_lanes};
+use super::{
+    Places, SlotOp, Target, clear, memory_is_zero, parse_one_by_one, push, require_padding, slot_instruction,
+    slot_lanes,
+};
 use crate::allocate::Slot;
 use crate::moves::Copy;
 use num_bigint::BigUint;
@@ -143,18 +146,20 @@ impl Target for MontSlots {
         }
     }
 
-    fn copy(&self, code: &mut Assembly, copy: Copy) {
-        let bytes = self.value_bytes() * copy.count;
-        let gas_of_mcopy = 4 * 3 + 3 * u64::from(bytes.div_ceil(32));
-        if u64::from(copy.count) * self.gas_of_addition <= gas_of_mcopy {
-            for lane in 0..copy.count {
-                self.field(code, Arithmetic::Add, copy.to + lane, copy.from + lane, self.places.zero);
+    fn copies(&self, code: &mut Assembly, copies: &[Copy]) {
+        for copy in copies {
+            let bytes = self.value_bytes() * copy.count;
+            let gas_of_mcopy = 4 * 3 + 3 * u64::from(bytes.div_ceil(32));
+            if u64::from(copy.count) * self.gas_of_addition <= gas_of_mcopy {
+                for lane in 0..copy.count {
+                    self.field(code, Arithmetic::Add, copy.to + lane, copy.from + lane, self.places.zero);
+                }
+            } else {
+                push(code, bytes);
+                push(code, self.address(copy.from));
+                push(code, self.address(copy.to));
+                code.op(evm::MCOPY);
             }
-        } else {
-            push(code, bytes);
-            push(code, self.address(copy.from));
-            push(code, self.address(copy.to));
-            code.op(evm::MCOPY);
         }
     }
 
@@ -212,6 +217,10 @@ impl Target for MontSlots {
         push(code, self.address(slot) + missing_bytes);
         code.op(evm::CALLDATACOPY);
         self.field(code, Arithmetic::Mul, slot, slot, self.r);
+    }
+
+    fn parse_row(&self, code: &mut Assembly, slots: &[Slot], size_bytes: u32, fail: LabelId) {
+        parse_one_by_one(self, code, slots, size_bytes, fail);
     }
 
     fn take_word(&self, code: &mut Assembly, slot: Slot) {

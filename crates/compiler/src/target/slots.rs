@@ -3,8 +3,8 @@
 
 use super::reverse::Reverse;
 use super::{
-    Places, SlotOp, Target, clear, memory_is_zero, mont_bytes, push, require_below, require_padding,
-    slot_index as index, slot_instruction, slot_lanes,
+    Places, SlotOp, Target, clear, memory_is_zero, mont_bytes, parse_one_by_one, push, require_below, require_padding,
+    slot_instruction, slot_lanes,
 };
 use crate::allocate::Slot;
 use crate::fuse::fuse;
@@ -13,7 +13,7 @@ use num_bigint::BigUint;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
 use residue_isa::revision::rules::{SetForm, SizeUnit};
-use residue_isa::{Arithmetic, FieldInstruction, Lanes, Revision, SlotRules};
+use residue_isa::{Arithmetic, FieldInstruction, Revision, SlotRules};
 
 /// The id of the one field context.
 const CONTEXT: u32 = 0;
@@ -28,17 +28,20 @@ pub struct Slots {
     /// Constants as they stand in the last slots, canonical.
     constants: Vec<BigUint>,
     element_bytes: u32,
+    /// Bytes of calldata that are read together.
+    row_bytes: u32,
     places: Places,
     reverse: Reverse,
     data: LabelId,
 }
 
 impl Slots {
-    /// `constants[i]` stands in slot `first_constant + i`.
+    /// `constants[i]` stands in slot `first_constant + i`; rows of elements have at most `row_bytes`.
     pub fn new(
         (revision, rules): (Revision, &'static SlotRules),
         modulus: &BigUint,
         constants: Vec<BigUint>,
+        row_bytes: u32,
         places: Places,
         code: &mut Assembly,
     ) -> Self {
@@ -47,7 +50,7 @@ impl Slots {
         let modulus = be_bytes(modulus, size_bytes);
         let element_bytes = u32::try_from(rules.element_bytes(size_bytes)).expect("the width was checked");
         let (reverse, data) = (Reverse::new(code), code.new_label());
-        Self { revision, rules, modulus_value, modulus, constants, element_bytes, places, reverse, data }
+        Self { revision, rules, modulus_value, modulus, constants, element_bytes, row_bytes, places, reverse, data }
     }
 
     fn slot_count(&self) -> u32 {
@@ -157,7 +160,8 @@ fn be_bytes(value: &BigUint, size_bytes: usize) -> Vec<u8> {
 
 impl Target for Slots {
     fn memory_bytes(&self) -> u32 {
-        self.element_bytes.next_multiple_of(32)
+        let row_bytes = if self.rules.store_reduces { 0 } else { self.row_bytes };
+        self.element_bytes.max(row_bytes).next_multiple_of(32)
     }
 
     fn element_bytes(&self) -> u32 {
@@ -194,21 +198,10 @@ impl Target for Slots {
         }
     }
 
-    fn copy(&self, code: &mut Assembly, copy: Copy) {
-        if !self.rules.is_strided {
-            for lane in 0..copy.count {
-                let (out, x) = (copy.to + lane, copy.from + lane);
-                code.field(slot_instruction(&SlotOp { operation: Arithmetic::Add, out, x, y: self.places.zero }));
-            }
-            return;
-        }
-        code.field(FieldInstruction::Slots {
-            operation: Arithmetic::Add,
-            out: Lanes::one(index(copy.to)),
-            x: Lanes::one(index(copy.from)),
-            y: Lanes { index: index(self.places.zero), stride: 0 },
-            count: u8::try_from(copy.count).expect("a run is shorter than the 256 slots"),
-        });
+    fn copies(&self, code: &mut Assembly, copies: &[Copy]) {
+        let slots = copies.iter().flat_map(|copy| (0..copy.count).map(|lane| (copy.to + lane, copy.from + lane)));
+        let addition = |(out, x)| SlotOp { operation: Arithmetic::Add, out, x, y: self.places.zero };
+        self.operations(code, &slots.map(addition).collect::<Vec<_>>());
     }
 
     fn reserve(&self, code: &mut Assembly) {
@@ -268,6 +261,33 @@ impl Target for Slots {
             self.require_canonical(code, self.element_bytes, self.element_bytes, fail);
         }
         self.store_from(code, slot, 0);
+    }
+
+    /// All padding is looked at together, where calldata has been copied to.
+    fn parse_row(&self, code: &mut Assembly, slots: &[Slot], size_bytes: u32, fail: LabelId) {
+        let pad_bytes = size_bytes.saturating_sub(self.element_bytes);
+        if self.rules.store_reduces || !(1..=32).contains(&pad_bytes) {
+            return parse_one_by_one(self, code, slots, size_bytes, fail);
+        }
+        let places = || (0..).step_by(size_bytes as usize).take(slots.len()); // u32 to usize widens
+        code.push(slots.len() as u64 * u64::from(size_bytes)); // usize to u64 widens
+        code.op(evm::SWAP1);
+        push(code, 0);
+        code.op(evm::CALLDATACOPY);
+        for place in places() {
+            push(code, place);
+            code.op(evm::MLOAD);
+            if place > 0 {
+                code.op(evm::OR);
+            }
+        }
+        push(code, 8 * (32 - pad_bytes));
+        code.op(evm::SHR);
+        code.push_label(fail);
+        code.op(evm::JUMPI);
+        for (place, &slot) in places().zip(slots) {
+            self.store_from(code, slot, place + pad_bytes);
+        }
     }
 
     fn take_word(&self, code: &mut Assembly, slot: Slot) {

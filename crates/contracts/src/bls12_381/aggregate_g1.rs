@@ -4,7 +4,7 @@
 //! The sum is kept in homogeneous projective coordinates with complete formulas, so that equal, opposite and identical points
 //! need no thought. What is on no curve is found out at the end, for all points at once.
 
-use super::{Encoded, FP_BYTES, any_nonzero, encoded_point};
+use super::{Encoded, FP_BYTES, any_nonzero, encoded_point, parse_point};
 use crate::Contract;
 use residue_curves::bls12_381::constants::{g1_generator, modulus};
 use residue_curves::bls12_381::{G1, g1, invert};
@@ -23,9 +23,6 @@ pub const CONTRACT: Contract = Contract {
     example,
 };
 
-/// Bytes in front of an element, which are zero: those of both coordinates are looked at together.
-const PAD_BYTES: u32 = 16;
-
 /// The text.
 pub fn text<M: Machine>(machine: &M) {
     let point_bytes = machine.small(<G1 as Encoded<M>>::POINT_BYTES.into());
@@ -38,19 +35,9 @@ pub fn text<M: Machine>(machine: &M) {
     let identity = Projective { x: zero, y: one, z: zero };
     let (sum, defect) = machine.repeat(count, (identity, zero), |machine, index, state| {
         let offset = machine.bind(machine.word_op(WordOp::Mul, index, point_bytes));
-        let behind = |bytes: u32| machine.word_op(WordOp::Add, offset, machine.small(bytes.into()));
-        let y_high = machine.calldata_word(behind(FP_BYTES));
-        let both_high = machine.word_op(WordOp::Or, machine.calldata_word(offset), y_high);
-        machine.require(machine.not(machine.word_op(
-            WordOp::Shr,
-            both_high,
-            machine.small(u64::from(256 - 8 * PAD_BYTES)),
-        )));
-        let element = |number: u32| machine.parse(behind(number * FP_BYTES + PAD_BYTES), FP_BYTES - PAD_BYTES);
-        let point = Affine::new(element(0), element(1));
-
+        let point = parse_point::<M, G1>(machine, offset);
         // No point of the curve has y = 0: it has an odd number of points.
-        let y = machine.word_op(WordOp::Or, y_high, machine.calldata_word(behind(FP_BYTES + 32)));
+        let y = any_nonzero(machine, offset, 1..2);
         let identity = |machine: &M| {
             machine.require(machine.not(any_nonzero(machine, offset, 0..1)));
             state

@@ -1,9 +1,10 @@
 //! hash_to_curve of RFC 9380 to G1 with SHA-256: the suite BLS12381G1_XMD:SHA-256_SSWU_RO_ with any tag.
 
-use super::{FP_BYTES, tagged};
+use super::tagged;
 use crate::Contract;
+use residue_curves::bls12_381::G1;
 use residue_curves::bls12_381::constants::modulus;
-use residue_curves::bls12_381::hash_to_curve::{SIGNATURE_TAG_G1, hash_to_g1};
+use residue_curves::bls12_381::hash_to_curve::SIGNATURE_TAG_G1;
 use residue_ir::{Machine, Program, record};
 
 /// `bls12_381/hash_to_g1`.
@@ -19,8 +20,7 @@ pub const CONTRACT: Contract = Contract {
 
 /// The text.
 pub fn text<M: Machine>(machine: &M) {
-    let message = tagged::message(machine);
-    machine.return_elements(hash_to_g1(machine, &message), FP_BYTES);
+    tagged::text::<M, G1>(machine);
 }
 
 fn program() -> Program {

@@ -1,12 +1,13 @@
 //! The pairing check of EIP-2537 (PAIRING_CHECK, address 0x0f) as a contract.
 //!
-//! First every pair is parsed and checked, and those without the identity are gathered: the others contribute a factor
-//! one. The subgroup check of each Q waits for the Miller loop, which computes [x]Q anyway.
+//! First every pair is parsed and checked, and those whose Q is not the identity are gathered: the others contribute a factor
+//! one. The subgroup check of each Q waits for the Miller loop, which computes [x]Q anyway; where P is the identity, another
+//! point takes its place in the loop.
 
 use super::{FP_BYTES, any_nonzero, parse_g1, parse_g2};
 use crate::Contract;
 use residue_curves::bls12_381::constants::modulus;
-use residue_curves::bls12_381::miller::membership_alone;
+use residue_curves::bls12_381::miller::stand_in;
 use residue_curves::bls12_381::{Pairs, g1, g2, is_final_exponentiation_one, miller_loop};
 use residue_curves::{Conditions, Fp12};
 use residue_engine::native::BLS12_PAIRING_CHECK;
@@ -38,12 +39,12 @@ pub fn text<M: Machine>(machine: &M) {
     });
 }
 
-/// Parses and checks `pairs_given` pairs from the start of calldata on and returns 1 if none is left without the identity; else
-/// makes a Miller loop over those and has `verdict` return what its value means.
+/// Parses and checks `pairs_given` pairs from the start of calldata on and returns 1 if the Q of each is the identity; else makes
+/// a Miller loop over the others and has `verdict` return what its value means.
 pub(super) fn answer<M: Machine>(
     machine: &M,
     pairs_given: M::Word,
-    miller_loop: impl FnOnce(&M, &Pairs<M::Fe>, M::Word) -> Fp12<M::Fe>,
+    miller_loop: impl FnOnce(&M, &Pairs<M::Fe>, M::Word, Conditions<M::Fe>) -> (Fp12<M::Fe>, Conditions<M::Fe>),
     verdict: impl FnOnce(&M, Fp12<M::Fe>),
 ) {
     let pair_bytes = machine.small(u64::from(PAIR_BYTES));
@@ -57,9 +58,7 @@ pub(super) fn answer<M: Machine>(
 
     let count = machine.get(gathered);
     let product_is_one = |machine: &M| {
-        let f = miller_loop(machine, &pairs, count);
-        let conditions = machine
-            .repeat(count, conditions, |machine, pair, conditions| conditions.and(pairs.membership(machine, pair)));
+        let (f, conditions) = miller_loop(machine, &pairs, count, conditions);
         machine.require(conditions.hold(machine));
         verdict(machine, f);
     };
@@ -70,8 +69,8 @@ pub(super) fn answer<M: Machine>(
     machine.branch(count, product_is_one, nothing_is_one);
 }
 
-/// Parses the pair at `offset`, adds it to `pairs` if neither of its points is the identity, and adds what has to hold of
-/// it to `conditions`.
+/// Parses the pair at `offset`, adds it to `pairs` if Q is not the identity, and adds what has to hold of it to `conditions`, but
+/// that Q is in G2.
 fn gather<M: Machine>(
     machine: &M,
     pairs: &Pairs<M::Fe>,
@@ -83,26 +82,19 @@ fn gather<M: Machine>(
     let p = parse_g1(machine, offset);
     let q = parse_g2(machine, q_offset);
     let p_is_finite = is_finite(machine, offset, G1_ELEMENTS);
-    let conditions = machine.branch(
+    let (conditions, p) = machine.branch(
         p_is_finite,
-        |machine| conditions.and(g1::membership(machine, p)),
+        |machine| (conditions.and(g1::membership(machine, p)), p),
         |machine| {
             require_identity(machine, offset, G1_ELEMENTS);
-            conditions
+            (conditions, stand_in(machine))
         },
     );
     let with_q = |machine: &M| {
-        let conditions = conditions.and_vanishes(g2::curve_defect(machine, q));
-        machine.branch(
-            p_is_finite,
-            |machine| {
-                let index = machine.get(gathered);
-                pairs.store(machine, index, p, q);
-                machine.set(gathered, machine.word_op(WordOp::Add, index, machine.small(1)));
-                conditions
-            },
-            |machine| conditions.and(membership_alone(machine, q)),
-        )
+        let index = machine.get(gathered);
+        pairs.store(machine, index, p, q);
+        machine.set(gathered, machine.word_op(WordOp::Add, index, machine.small(1)));
+        conditions.and_vanishes(g2::curve_defect(machine, q))
     };
     machine.branch(is_finite(machine, q_offset, G2_ELEMENTS), with_q, |machine| {
         require_identity(machine, q_offset, G2_ELEMENTS);
@@ -126,7 +118,7 @@ fn program() -> Program {
     record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
-/// A BLS signature check, e(pk, H(m))·e(−g1, σ) = 1; `tests/examples.rs` derives it anew from its key and message.
+/// A BLS signature check, e(pk, H(m))·e(−g1, σ) = 1; `tests/contracts/examples.rs` derives it anew from its key and message.
 pub(super) fn example() -> Vec<u8> {
     let digits: String = include_str!("signature_check.hex").split_whitespace().collect();
     hex::decode(digits).expect("the file has two digits for each byte")

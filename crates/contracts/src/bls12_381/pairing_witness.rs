@@ -49,7 +49,7 @@ pub fn text<M: Machine>(machine: &M) {
     answer(
         machine,
         pairs_given,
-        |machine, pairs, count| miller_loop_with_witness(machine, pairs, count, &witness),
+        |machine, pairs, count, conditions| miller_loop_with_witness(machine, pairs, count, conditions, &witness),
         |machine, f| {
             let is_one = |machine: &M| machine.return_word(machine.small(1));
             let undecided = |machine: &M| machine.return_word(is_final_exponentiation_one(machine, f));

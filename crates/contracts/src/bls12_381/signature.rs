@@ -12,10 +12,8 @@
 
 use super::compressed::{Compressed, FP_BYTES};
 use residue_curves::bls12_381::constants::{g1_generator, g2_generator};
-use residue_curves::bls12_381::hash_to_curve::{
-    Message, SIGNATURE_TAG_G1, SIGNATURE_TAG_G2, constant_tag, hash_to_g1, hash_to_g2,
-};
-use residue_curves::bls12_381::{Pairs, g1, is_final_exponentiation_one, miller_loop};
+use residue_curves::bls12_381::hash_to_curve::{Message, SIGNATURE_TAG_G1, SIGNATURE_TAG_G2, constant_tag, hash};
+use residue_curves::bls12_381::{G1, G2, Pairs, g1, is_final_exponentiation_one, miller_loop};
 use residue_curves::{Affine, Conditions, Fp2};
 use residue_ir::{Machine, Piece, WordOp};
 
@@ -42,25 +40,24 @@ pub(crate) fn text<M: Machine>(
         |machine| key_in_g1(machine, &pairs, &message),
         |machine| key_in_g2(machine, &pairs, &message),
     );
-    let f = miller_loop(machine, &pairs, machine.small(2));
-    let conditions = conditions.and(pairs.membership(machine, machine.small(1)));
+    let (f, conditions) = miller_loop(machine, &pairs, machine.small(2), conditions);
     demand(machine, conditions.hold(machine));
     machine.return_word(is_final_exponentiation_one(machine, f));
 }
 
-/// e(pk, H(m))·e(−g₁, σ) = 1. Stores the pairs, σ in the second one, and gives what has to hold of pk.
+/// e(pk, H(m))·e(−g₁, σ) = 1. Stores the pairs and gives what has to hold of pk.
 fn key_in_g1<M: Machine>(machine: &M, pairs: &Pairs<M::Fe>, message: &[Piece<M::Word>]) -> Conditions<M::Fe> {
     let [key, signature] = finite(machine, [0, FP_BYTES]);
     let (key, signature) = (key.g1(machine, demand), signature.g2(machine, demand));
     let message = Message { bytes: message.to_vec(), tag: constant_tag(machine, SIGNATURE_TAG_G2) };
     let Affine { x, y } = g1_generator();
     let minus_g1 = Affine::new(machine.constant(&x), -machine.constant(&y));
-    pairs.store(machine, machine.small(0), key, hash_to_g2(machine, &message));
+    pairs.store(machine, machine.small(0), key, hash::<M, G2>(machine, &message));
     pairs.store(machine, machine.small(1), minus_g1, signature);
     g1::membership(machine, key)
 }
 
-/// e(σ, −g₂)·e(H(m), pk) = 1. Stores the pairs, pk in the second one, and gives what has to hold of σ.
+/// e(σ, −g₂)·e(H(m), pk) = 1. Stores the pairs and gives what has to hold of σ.
 fn key_in_g2<M: Machine>(machine: &M, pairs: &Pairs<M::Fe>, message: &[Piece<M::Word>]) -> Conditions<M::Fe> {
     let [key, signature] = finite(machine, [0, 2 * FP_BYTES]);
     let (key, signature) = (key.g2(machine, demand), signature.g1(machine, demand));
@@ -69,7 +66,7 @@ fn key_in_g2<M: Machine>(machine: &M, pairs: &Pairs<M::Fe>, message: &[Piece<M::
     let lifted = |value: &Fp2<_>| Fp2::new(machine.constant(&value.c0), machine.constant(&value.c1));
     let minus_g2 = Affine::new(lifted(&x), -lifted(&y));
     pairs.store(machine, machine.small(0), signature, minus_g2);
-    pairs.store(machine, machine.small(1), hash_to_g1(machine, &message), key);
+    pairs.store(machine, machine.small(1), hash::<M, G1>(machine, &message), key);
     g1::membership(machine, signature)
 }
 

@@ -1,7 +1,8 @@
 //! A message with its domain separation tag, as `hash_to_g1` and `hash_to_g2` take them: the length of the tag in two bytes,
 //! the tag, and the message, which is all the rest.
 
-use residue_curves::bls12_381::hash_to_curve::{Message, constant_pieces};
+use super::FP_BYTES;
+use residue_curves::bls12_381::hash_to_curve::{HashGroup, Message, constant_pieces, hash};
 use residue_ir::{Machine, Piece, WordOp};
 
 /// Bytes of the length.
@@ -10,8 +11,14 @@ const LENGTH_BYTES: u64 = 2;
 const TAG_BYTES_MAX: u64 = 255;
 const OVERSIZE_PREFIX: &[u8] = b"H2C-OVERSIZE-DST-";
 
+/// Returns the hash of the message, a point of G: one text for both groups.
+pub(super) fn text<M: Machine, G: HashGroup<M>>(machine: &M) {
+    let message = message(machine);
+    machine.return_elements(hash::<M, G>(machine, &message), FP_BYTES);
+}
+
 /// Requires such calldata, with a tag that is not empty (RFC 9380, §3.1), and says what is hashed to the curve.
-pub(super) fn message<M: Machine>(machine: &M) -> Message<M::Word> {
+fn message<M: Machine>(machine: &M) -> Message<M::Word> {
     let first = machine.calldata_word(machine.small(0));
     let length = machine.bind(machine.word_op(WordOp::Shr, first, machine.small(256 - 8 * LENGTH_BYTES)));
     let start = machine.bind(machine.word_op(WordOp::Add, length, machine.small(LENGTH_BYTES)));

@@ -25,7 +25,7 @@ fn program() -> Program {
     record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
-/// A key in G1, its signature in G2, and what it has signed; `tests/examples.rs` derives them anew.
+/// A key in G1, its signature in G2, and what it has signed; `tests/contracts/examples.rs` derives them anew.
 fn example() -> Vec<u8> {
     let digits: String = include_str!("signature.hex").split_whitespace().collect();
     let key_and_signature = hex::decode(digits).expect("the file has two digits for each byte");

@@ -35,7 +35,7 @@ fn program() -> Program {
     record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
-/// Round 1 of a network whose key `tests/examples.rs` knows: the key in G2, the signature in G1.
+/// Round 1 of a network whose key `tests/contracts/examples.rs` knows: the key in G2, the signature in G1.
 fn example() -> Vec<u8> {
     let digits: String = include_str!("beacon.hex").split_whitespace().collect();
     let key_and_signature = hex::decode(digits).expect("the file has two digits for each byte");

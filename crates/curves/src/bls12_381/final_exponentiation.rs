@@ -12,12 +12,13 @@ use crate::fp12::{Fp12, Multiplicand};
 use crate::ladder::ladder;
 use residue_ir::{Bundle, Machine};
 use residue_modular::scope::enter;
+use residue_modular::{Fe, bundle};
 
 /// f ↦ f^(3(p¹² − 1)/r); f is not zero.
 pub fn final_exponentiation<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> Fp12<M::Fe> {
     let (y, [a, b]) = hard_part(machine, easy_part(machine, f));
-    let power = power_of_x_abs(machine, power_of_x_abs(machine, y));
-    multiply(machine, power, third(machine, multiply(machine, a, b)))
+    let power = power_of_x_abs(machine, Power::of(machine, power_of_x_abs(machine, y)));
+    multiply(machine, third(machine, power), third(machine, multiply(machine, a, b)))
 }
 
 /// 1 if f^((p¹² − 1)/r) = 1, else 0; f is not zero.
@@ -30,7 +31,7 @@ pub fn final_exponentiation<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> Fp12<M::
 /// order of m only once and a − b is a multiple of the rest.
 pub fn is_final_exponentiation_one<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> M::Word {
     let (y, [a, b]) = hard_part(machine, easy_part(machine, f));
-    let once = third(machine, power_of_x_head(machine, y));
+    let once = Power::of(machine, power_of_x_head(machine, y));
     let twice = power_of_x_head(machine, once); //                     Y^(x²/2³²), tripled
     const { assert!((2 * TAIL).is_multiple_of(4), "squarings on the trace come four at a time") };
     let trace = machine.repeat(machine.small(u64::from(2 * TAIL / 4)), twice.c0, |_, _, trace| {
@@ -47,33 +48,51 @@ pub fn easy_part<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> Fp12<M::Fe> {
     multiply(machine, g, frobenius_squared(machine, g))
 }
 
+/// g with 3g: a product by which powers are multiplied, and where a chain of tripled powers starts.
+#[derive(Clone, Copy)]
+struct Power<F> {
+    g: Fp12<F>,
+    tripled: Fp12<F>,
+}
+
+bundle!(Power { g: Fp12<F>, tripled: Fp12<F> });
+
+impl<F: Fe> Power<F> {
+    /// Of 3g.
+    fn of<M: Machine<Fe = F>>(machine: &M, tripled: Fp12<F>) -> Self {
+        Self { g: third(machine, tripled), tripled }
+    }
+}
+
 /// m ↦ Y and two factors of a rest, tripled, with Y^(x²)·rest = m^(3(p⁴ − p² + 1)/r).
-fn hard_part<M: Machine>(machine: &M, m: Fp12<M::Fe>) -> (Fp12<M::Fe>, [Fp12<M::Fe>; 2]) {
+fn hard_part<M: Machine>(machine: &M, m: Fp12<M::Fe>) -> (Power<M::Fe>, [Fp12<M::Fe>; 2]) {
     let _scope = enter("hard_part");
     // x = −|x|: the power by x is the conjugate of the power by |x|, and g^(x − 1) that of g^(|x| + 1).
-    let by_x_minus_1 = |g| multiply(machine, power_of_x_abs(machine, g), g).conjugate();
-    let y1 = by_x_minus_1(m); //                                                            Y₁ = m^(x − 1)
-    let y2 = by_x_minus_1(y1); //                                                           Y₂ = Y₁^(x − 1)
-    let y2_x = power_of_x_abs(machine, y2).conjugate(); //                                  Y₂^x
-    let y = multiply(machine, y2_x, frobenius(machine, y2)); //                             Y = Y₂^(x + p)
-    let y_rest = multiply(machine, frobenius_squared(machine, y), y.conjugate()); //        Y^(p² − 1)
-    let m3 = multiply(machine, square_repeatedly(machine, 1, m.double() + m), m); //        m³, tripled
+    let by_x_minus_1 = |power: Power<M::Fe>| {
+        let tripled = multiply(machine, power_of_x_abs(machine, power), power.g);
+        Power::of(machine, tripled.conjugate())
+    };
+    let m = Power { g: m, tripled: m.double() + m };
+    let y2 = by_x_minus_1(by_x_minus_1(m)); //                                              Y₂ = m^((x − 1)²)
+    let y2_x = power_of_x_abs(machine, y2).conjugate(); //                                  Y₂^x, tripled
+    let y = Power::of(machine, multiply(machine, y2_x, frobenius(machine, y2.g))); //       Y = Y₂^(x + p)
+    let y_rest = multiply(machine, frobenius_squared(machine, y.g), y.g.conjugate()); //    Y^(p² − 1)
+    let m3 = multiply(machine, square_repeatedly(machine, 1, m.tripled), m.g); //           m³, tripled
     (y, [y_rest, m3])
 }
 
 /// |x| ends in this many zero bits: a power by |x| ends in as many squarings.
 const TAIL: u32 = X_ABS.trailing_zeros();
 
-/// g ↦ g^|x| for g in the cyclotomic subgroup.
-fn power_of_x_abs<M: Machine>(machine: &M, g: Fp12<M::Fe>) -> Fp12<M::Fe> {
-    let head = power_of_x_head(machine, g);
-    third(machine, square_repeatedly(machine, TAIL, head))
+/// g ↦ 3g^|x| for g in the cyclotomic subgroup.
+fn power_of_x_abs<M: Machine>(machine: &M, power: Power<M::Fe>) -> Fp12<M::Fe> {
+    square_repeatedly(machine, TAIL, power_of_x_head(machine, power))
 }
 
 /// g ↦ 3g^(|x|/2^TAIL) for g in the cyclotomic subgroup, as a function. The state of the chain is three times the power.
-fn power_of_x_head<M: Machine>(machine: &M, g: Fp12<M::Fe>) -> Fp12<M::Fe> {
-    machine.function("fp12_power_of_x_head", g, |machine, g| {
-        let start = (g.double() + g, g.multiplicand());
+fn power_of_x_head<M: Machine>(machine: &M, power: Power<M::Fe>) -> Fp12<M::Fe> {
+    machine.function("fp12_power_of_x_head", power, |machine, Power { g, tripled }| {
+        let start = (tripled, g.multiplicand());
         let square = |machine: &M, count, (tripled, g)| (square_repeatedly(machine, count, tripled), g);
         ladder(machine, X_ABS >> TAIL, start, square, multiply_by).0
     })

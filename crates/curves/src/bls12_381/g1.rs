@@ -1,7 +1,7 @@
 //! G1 of BLS12-381: is a point on the curve, and in the subgroup?
 
-use super::constants::{X_ABS, constants, modulus};
-use super::power;
+use super::constants::{X_ABS, constants};
+use super::root_power;
 use crate::conditions::{Conditions, all_vanish};
 use crate::group::{Affine, Jacobian};
 use crate::ladder::{by_eights, ladder};
@@ -20,9 +20,9 @@ pub fn square_of_y<M: Machine>(machine: &M, x: M::Fe) -> M::Fe {
     x.square() * x + machine.constant(&constants().b)
 }
 
-/// a ↦ a^((p + 1)/4), the square root of a if it has one; as a function.
+/// a ↦ a^((p + 1)/4), the square root of a if it has one.
 pub fn square_root<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
-    machine.function("g1_square_root", a, |machine, a| power(machine, a, &((modulus() + 1u32) / 4u32)))
+    root_power(machine, a) * a
 }
 
 /// 1 if the point lies on the curve, else 0.

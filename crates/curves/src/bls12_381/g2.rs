@@ -5,7 +5,7 @@ use super::map_g2::{norm_and_root, root_over_cube};
 use crate::conditions::{Conditions, all_vanish};
 use crate::fp2::Fp2;
 use crate::group::{Affine, Jacobian, Projective};
-use crate::ladder::{by_eights, ladder, ladder_in_a_loop};
+use crate::ladder::ladder_in_a_loop;
 use residue_ir::Machine;
 use residue_modular::Fe;
 use residue_modular::scope::enter;
@@ -53,15 +53,34 @@ pub fn psi_jacobian<M: Machine>(machine: &M, point: Jacobian<Fp2<M::Fe>>) -> Jac
     Jacobian { x, y, z: point.z.conjugate() }
 }
 
-/// P ↦ |x|·P, as a function; Z = 0 if an exceptional case was met.
+/// P ↦ |x|·P, as a function; Z = 0 if an exceptional case was met. |x| = ((14·15·2⁸ + 1)·2³² + 1)·2¹⁶.
 pub(super) fn multiply_by_x_abs<M: Machine>(machine: &M, point: Jacobian<Fp2<M::Fe>>) -> Jacobian<Fp2<M::Fe>> {
-    let double = |machine: &M, p: Jacobian<Fp2<M::Fe>>| p.double(machine.constant(&constants().three_halves));
-    let eight = |p| machine.function("g2_double_8", p, |machine, p| (0..8).fold(p, |p, _| double(machine, p)));
-    let doublings = |machine: &M, count, p| by_eights(count, p, |p| double(machine, p), eight);
+    const _: () = assert!(X_ABS == ((14 * 15 << 8 | 1) << 32 | 1) << 16);
     machine.function("g2_multiply_by_x_abs", point, |machine, point| {
-        let addend = point.addend();
-        ladder(machine, X_ABS, point, doublings, |_, p| p + addend)
+        let fifteen = add(machine, double_repeatedly(machine, 4, point), point.negated());
+        let twice = double_repeatedly(machine, 1, fifteen);
+        let head = add(machine, double_repeatedly(machine, 3, twice), twice.negated());
+        let head = add(machine, double_repeatedly(machine, 8, head), point);
+        double_repeatedly(machine, 16, add(machine, double_repeatedly(machine, 32, head), point))
     })
+}
+
+/// (P, Q) ↦ P + Q, as a function; Z = 0 in exceptional cases.
+pub(super) fn add<M: Machine>(machine: &M, p: Jacobian<Fp2<M::Fe>>, q: Jacobian<Fp2<M::Fe>>) -> Jacobian<Fp2<M::Fe>> {
+    machine.function("g2_add", (p, q), |_, (p, q)| p + q.addend())
+}
+
+/// P ↦ 2ⁿ·P by functions for four, two and one doubling, each of which ends in the next one.
+fn double_repeatedly<M: Machine>(machine: &M, count: u32, point: Jacobian<Fp2<M::Fe>>) -> Jacobian<Fp2<M::Fe>> {
+    let double = |machine: &M, p: Jacobian<Fp2<M::Fe>>| p.double(machine.constant(&constants().three_halves));
+    let one = |machine: &M, p| machine.function("g2_double", p, double);
+    let two = |machine: &M, p| machine.function("g2_double_2", p, |machine, p| one(machine, double(machine, p)));
+    let four = |machine: &M, p| {
+        machine.function("g2_double_4", p, |machine, p| two(machine, double(machine, double(machine, p))))
+    };
+    let fours = (0..count / 4).fold(point, |p, _| four(machine, p));
+    let twos = if count & 2 > 0 { two(machine, fours) } else { fours };
+    if count & 1 > 0 { one(machine, twos) } else { twos }
 }
 
 /// What holds exactly if `point` lies on the twist and in G2: ψ(Q) = x·Q. Scott 2021 (2021/1130);

@@ -1,6 +1,6 @@
 //! G1 and G2 as types: what programs that are one text for both groups need to know of each.
 
-use super::{g1, g2, invert};
+use super::{g1, g2, inverse_from_root, invert, root_power};
 use crate::fp2::Fp2;
 use crate::group::{Affine, Coordinate, Jacobian};
 use residue_ir::{Bundle, Machine};
@@ -16,13 +16,34 @@ pub trait Group<M: Machine> {
     /// A value of Fp that is zero exactly if `value` is.
     fn norm(value: Self::Coordinate) -> M::Fe;
 
+    /// a ↦ a⁻¹, where `invert` inverts in Fp.
+    fn invert_with(value: Self::Coordinate, invert: impl FnOnce(M::Fe) -> M::Fe) -> Self::Coordinate;
+
     /// a ↦ a⁻¹; 0 ↦ 0.
-    fn invert(machine: &M, value: Self::Coordinate) -> Self::Coordinate;
+    fn invert(machine: &M, value: Self::Coordinate) -> Self::Coordinate {
+        Self::invert_with(value, |value| invert(machine, value))
+    }
 }
 
 /// (X, Y, Z) ↦ (X/Z², Y/Z³); zeros for Z = 0, which is how EIP-2537 writes the identity.
 pub fn to_affine<M: Machine, G: Group<M>>(machine: &M, point: Jacobian<G::Coordinate>) -> Affine<G::Coordinate> {
-    let inverse = G::invert(machine, point.z);
+    to_affine_with::<M, G>(point, |value| invert(machine, value))
+}
+
+/// The same for programs that take roots.
+pub fn to_affine_by_root<M: Machine, G: Group<M>>(
+    machine: &M,
+    point: Jacobian<G::Coordinate>,
+) -> Affine<G::Coordinate> {
+    to_affine_with::<M, G>(point, |value| inverse_from_root(value, root_power(machine, value)))
+}
+
+/// The same where `invert` inverts in Fp.
+pub(super) fn to_affine_with<M: Machine, G: Group<M>>(
+    point: Jacobian<G::Coordinate>,
+    invert: impl FnOnce(M::Fe) -> M::Fe,
+) -> Affine<G::Coordinate> {
+    let inverse = G::invert_with(point.z, invert);
     let square = inverse.squared();
     Affine::new(point.x * square, point.y * (square * inverse))
 }
@@ -46,8 +67,8 @@ impl<M: Machine> Group<M> for G1 {
         value
     }
 
-    fn invert(machine: &M, value: M::Fe) -> M::Fe {
-        invert(machine, value)
+    fn invert_with(value: M::Fe, invert: impl FnOnce(M::Fe) -> M::Fe) -> M::Fe {
+        invert(value)
     }
 }
 
@@ -62,7 +83,7 @@ impl<M: Machine> Group<M> for G2 {
         value.norm()
     }
 
-    fn invert(machine: &M, value: Fp2<M::Fe>) -> Fp2<M::Fe> {
-        value.inverse_with(|norm| invert(machine, norm))
+    fn invert_with(value: Fp2<M::Fe>, invert: impl FnOnce(M::Fe) -> M::Fe) -> Fp2<M::Fe> {
+        value.inverse_with(invert)
     }
 }

@@ -4,13 +4,13 @@
 //! Exact unless the two points that a message is mapped to are equal or opposite, or one of them is the identity. They are
 //! outputs of a hash: nobody can find such a message, and one at random is such with probability below 2⁻³⁷⁰.
 
-use super::groups::{G1, G2, to_affine};
+use super::groups::{G1, G2, Group, to_affine_by_root};
 use super::{map_g1, map_g2};
 use crate::fp2::Fp2;
-use crate::group::Affine;
+use crate::group::{Affine, Jacobian};
 use num_bigint::BigUint;
 use num_traits::One;
-use residue_ir::{Machine, Piece, WordOp};
+use residue_ir::{Array, Bundle, Capacity, Machine, Piece, WordOp};
 use ruint::aliases::U256;
 
 /// The tag of signatures in G1: draft-irtf-cfrg-bls-signature-05, §4.2.1, the basic scheme.
@@ -44,25 +44,51 @@ pub fn constant_tag<M: Machine>(machine: &M, tag: &[u8]) -> Vec<Piece<M::Word>> 
     constant_pieces(machine, &[tag, &[length]].concat())
 }
 
-/// The hash of the message, a point of G1.
-pub fn hash_to_g1<M: Machine>(machine: &M, message: &Message<M::Word>) -> Affine<M::Fe> {
-    let mut blocks = Blocks::new(machine, message, 2 * ELEMENT_BYTES);
-    let [p, q] = [(); 2].map(|()| {
-        let u = blocks.element(machine);
-        machine.function("g1_map_to_curve", u, |machine, u| map_g1::map_to_curve(machine, u))
-    });
-    to_affine::<M, G1>(machine, map_g1::clear_cofactor(machine, p + q.addend()))
+/// A group that messages are hashed to.
+pub trait HashGroup<M: Machine>: Group<M> {
+    /// Name of the map as a function.
+    const MAP: &'static str;
+
+    /// u ↦ a point of the curve.
+    fn map(machine: &M, u: Self::Coordinate) -> Jacobian<Self::Coordinate>;
+
+    /// P ↦ the multiple of P that is in the group.
+    fn clear_cofactor(machine: &M, point: Jacobian<Self::Coordinate>) -> Jacobian<Self::Coordinate>;
 }
 
-/// The hash of the message, a point of G2.
-pub fn hash_to_g2<M: Machine>(machine: &M, message: &Message<M::Word>) -> Affine<Fp2<M::Fe>> {
-    let mut blocks = Blocks::new(machine, message, 4 * ELEMENT_BYTES);
-    let [p, q] = [(); 2].map(|()| {
-        let c0 = blocks.element(machine);
-        let u = Fp2::new(c0, blocks.element(machine));
-        machine.function("g2_map_to_twist", u, |machine, u| map_g2::map_to_twist(machine, u))
+impl<M: Machine> HashGroup<M> for G1 {
+    const MAP: &'static str = "g1_map_to_curve";
+
+    fn map(machine: &M, u: M::Fe) -> Jacobian<M::Fe> {
+        map_g1::map_to_curve(machine, u)
+    }
+
+    fn clear_cofactor(machine: &M, point: Jacobian<M::Fe>) -> Jacobian<M::Fe> {
+        map_g1::clear_cofactor(machine, point)
+    }
+}
+
+impl<M: Machine> HashGroup<M> for G2 {
+    const MAP: &'static str = "g2_map_to_twist";
+
+    fn map(machine: &M, u: Fp2<M::Fe>) -> Jacobian<Fp2<M::Fe>> {
+        map_g2::map_to_twist(machine, u)
+    }
+
+    fn clear_cofactor(machine: &M, point: Jacobian<Fp2<M::Fe>>) -> Jacobian<Fp2<M::Fe>> {
+        map_g2::clear_cofactor(machine, point)
+    }
+}
+
+/// The hash of the message, a point of G.
+pub fn hash<M: Machine, G: HashGroup<M>>(machine: &M, message: &Message<M::Word>) -> Affine<G::Coordinate> {
+    let degree = <G::Coordinate as Bundle<M::Fe>>::LEN;
+    let elements = hash_to_field(machine, message, 2 * degree);
+    let [p, q] = [0, 1].map(|point| {
+        let at = |coefficient| machine.load(elements, machine.small((point * degree + coefficient) as u64)); // widens
+        machine.function(G::MAP, Bundle::from_list((0..degree).map(at).collect()), |machine, u| G::map(machine, u))
     });
-    to_affine::<M, G2>(machine, map_g2::clear_cofactor(machine, p + q.addend()))
+    to_affine_by_root::<M, G>(machine, G::clear_cofactor(machine, p + q.addend()))
 }
 
 /// (a, b) ↦ a·2²⁵⁶ + b mod p.
@@ -76,47 +102,33 @@ const ELEMENT_BYTES: u16 = 64;
 /// Bytes of a block of SHA-256.
 const INPUT_BLOCK_BYTES: usize = 64;
 
-/// expand_message_xmd of §5.3.1, block for block.
-#[derive(Debug)]
-pub struct Blocks<W> {
-    tag: Vec<Piece<W>>,
-    /// b₀.
-    first: W,
-    /// bᵢ, after i blocks.
-    last: Option<W>,
-    count: u8,
-}
-
-impl<W: Copy> Blocks<W> {
-    /// Begins to expand the message to `size_bytes`, at most 8160 of them.
-    pub fn new<M: Machine<Word = W>>(machine: &M, message: &Message<W>, size_bytes: u16) -> Self {
-        let z_pad = constant_pieces(machine, &[0; INPUT_BLOCK_BYTES]);
-        let size = constant_pieces(machine, &[&size_bytes.to_be_bytes()[..], &[0]].concat());
-        let tag = message.tag.clone();
-        // b₀ = H(Z_pad ‖ msg ‖ l_i_b_str ‖ I2OSP(0, 1) ‖ DST_prime)
-        let first = machine.sha256(&[&z_pad, &message.bytes, &size, &tag].map(Vec::as_slice).concat());
-        Self { tag, first, last: None, count: 0 }
-    }
-
-    /// The next 32 bytes.
-    pub fn next<M: Machine<Word = W>>(&mut self, machine: &M) -> W {
-        self.count += 1;
-        let word = match self.last {
-            Some(last) => machine.word_op(WordOp::Xor, self.first, last),
-            None => self.first,
-        };
-        let chained = vec![Piece::Word { word, size_bytes: machine.small(32) }];
-        let count = constant_pieces(machine, &[self.count]);
-        // bᵢ = H((b₀ ⊕ bᵢ₋₁) ‖ I2OSP(i, 1) ‖ DST_prime), without bᵢ₋₁ for i = 1
-        let block = machine.sha256(&[&chained, &count, &self.tag].map(Vec::as_slice).concat());
-        self.last = Some(block);
-        block
-    }
-
-    /// The next 64 bytes as an element of Fp: hash_to_field of §5.2.
-    fn element<M: Machine<Word = W>>(&mut self, machine: &M) -> M::Fe {
-        let high = self.next(machine);
-        let low = self.next(machine);
-        reduce_wide(machine, high, low)
-    }
+/// hash_to_field of §5.2: `count` elements of Fp, with expand_message_xmd of §5.3.1, two blocks an element.
+fn hash_to_field<M: Machine>(machine: &M, message: &Message<M::Word>, count: usize) -> Array<M::Fe> {
+    let count = u8::try_from(count).expect("two elements of Fp2 at most");
+    let elements = machine.array("hashed", Capacity::Fixed(count.into()));
+    let z_pad = constant_pieces(machine, &[0; INPUT_BLOCK_BYTES]);
+    let size = u16::from(count) * ELEMENT_BYTES;
+    let size = constant_pieces(machine, &[&size.to_be_bytes()[..], &[0]].concat());
+    // b₀ = H(Z_pad ‖ msg ‖ l_i_b_str ‖ I2OSP(0, 1) ‖ DST_prime)
+    let first = machine.sha256(&[&z_pad, &message.bytes, &size, &message.tag].map(Vec::as_slice).concat());
+    let last = machine.variable("hash_block", machine.small(0));
+    machine.set(last, machine.small(0));
+    machine.repeat(machine.small(count.into()), (), |machine, number, ()| {
+        // bᵢ = H((b₀ ⊕ bᵢ₋₁) ‖ I2OSP(i, 1) ‖ DST_prime), without bᵢ₋₁, so with 0, for i = 1
+        let [high, low] = [1, 2].map(|block| {
+            let word = machine.word_op(WordOp::Xor, first, machine.get(last));
+            let twice = machine.word_op(WordOp::Add, number, number);
+            let index = machine.word_op(WordOp::Add, twice, machine.small(block));
+            let index = machine.word_op(WordOp::Shl, index, machine.small(248));
+            let chained = vec![
+                Piece::Word { word, size_bytes: machine.small(32) },
+                Piece::Word { word: index, size_bytes: machine.small(1) },
+            ];
+            let block = machine.sha256(&[&chained, &message.tag].map(Vec::as_slice).concat());
+            machine.set(last, block);
+            block
+        });
+        machine.store(elements, number, reduce_wide(machine, high, low));
+    });
+    elements
 }

@@ -7,9 +7,9 @@
 
 use super::constants::{X_ABS, modulus};
 use super::g1::multiply_by_x_abs;
-use super::groups::{G1, to_affine};
+use super::groups::{G1, to_affine_with};
 use super::isogeny::{G1_KERNEL, degree_11};
-use super::power_written_out;
+use super::{inverse_from_root, root_power, root_power_written_out};
 use crate::group::{Affine, Jacobian};
 use num_bigint::BigUint;
 use residue_ir::{Machine, WordOp};
@@ -42,14 +42,20 @@ static CONSTANTS: LazyLock<Constants> = LazyLock::new(|| {
 
 /// u ↦ the point of G1, 0 and 0 for the identity.
 pub fn map_to_g1<M: Machine>(machine: &M, u: M::Fe) -> Affine<M::Fe> {
-    let on_curve = map_to_curve(machine, u);
-    to_affine::<M, G1>(machine, clear_cofactor(machine, on_curve))
+    let on_curve = on_curve(machine, u, root_power_written_out);
+    let image = clear_cofactor(machine, on_curve);
+    to_affine_with::<M, G1>(image, |z| inverse_from_root(z, root_power_written_out(machine, z)))
 }
 
 /// u ↦ the point of the curve; Z = 0 for the identity.
 pub fn map_to_curve<M: Machine>(machine: &M, u: M::Fe) -> Jacobian<M::Fe> {
+    on_curve(machine, u, root_power)
+}
+
+/// The same with the given way to take a ↦ a^((p − 3)/4).
+fn on_curve<M: Machine>(machine: &M, u: M::Fe, root_power: impl FnOnce(&M, M::Fe) -> M::Fe) -> Jacobian<M::Fe> {
     let kernel = CONSTANTS.kernel.each_ref().map(|value| machine.constant(value));
-    degree_11(simplified_swu(machine, u), machine.constant(&CONSTANTS.a), &kernel)
+    degree_11(simplified_swu(machine, u, root_power), machine.constant(&CONSTANTS.a), &kernel)
 }
 
 /// P ↦ (1 − x)·P = (|x| + 1)·P, in G1; Z = 0 for the identity.
@@ -63,7 +69,7 @@ pub fn clear_cofactor<M: Machine>(machine: &M, point: Jacobian<M::Fe>) -> Jacobi
 ///
 /// With v = d³ for the denominator d of x₁, g₁ = n/v and c = (n·v³)^((p − 3)/4): y = c·n·v has y² = ±g₁, the sign being that
 /// of g₁'s quadratic character, and (c·v)²·n = ±1/v, so that ±(c·v)²·n·d² = 1/d.
-fn simplified_swu<M: Machine>(machine: &M, u: M::Fe) -> Affine<M::Fe> {
+fn simplified_swu<M: Machine>(machine: &M, u: M::Fe, root_power: impl FnOnce(&M, M::Fe) -> M::Fe) -> Affine<M::Fe> {
     let _scope = enter("simplified_swu");
     let constant = |value: &BigUint| machine.constant(value);
     let (a, b) = (constant(&CONSTANTS.a), constant(&CONSTANTS.b));
@@ -76,7 +82,7 @@ fn simplified_swu<M: Machine>(machine: &M, u: M::Fe) -> Affine<M::Fe> {
     let v = dd * d; //                                                    v = d³
     let n = (xn.square() + dd * a) * xn + v * b;
     let nv = n * v;
-    let c = power_written_out(nv * v.square(), &((modulus() - 3u32) / 4u32));
+    let c = root_power(machine, nv * v.square());
     let cv = c * v;
     let y1 = cv * n; //                                                   y₁ = c·n·v
     let x1 = xn * (cv * y1 * dd); //                                      ±x₁ = xn·(c·v)²·n·d²

@@ -6,10 +6,10 @@
 //! G2). If that part is the identity then so is the result, since the cofactor is cleared, and it has Z = 0.
 
 use super::constants::{constants as pairing_constants, lift2, modulus};
-use super::g2::{multiply_by_x_abs, psi_jacobian};
-use super::groups::{G2, to_affine};
+use super::g2::{add, multiply_by_x_abs, psi_jacobian};
+use super::groups::{G2, to_affine_by_root};
 use super::isogeny::{G2_KERNEL, degree_3};
-use super::power;
+use super::root_power;
 use crate::fp2::Fp2;
 use crate::group::{Affine, Jacobian};
 use num_bigint::BigUint;
@@ -65,7 +65,7 @@ static CONSTANTS: LazyLock<Constants> = LazyLock::new(|| {
 /// u ↦ the point of G2, zeros for the identity.
 pub fn map_to_g2<M: Machine>(machine: &M, u: Fp2<M::Fe>) -> Affine<Fp2<M::Fe>> {
     let on_twist = map_to_twist(machine, u);
-    to_affine::<M, G2>(machine, clear_cofactor(machine, on_twist))
+    to_affine_by_root::<M, G2>(machine, clear_cofactor(machine, on_twist))
 }
 
 /// u ↦ the point of the twist; Z = 0 for the identity.
@@ -79,23 +79,19 @@ pub fn map_to_twist<M: Machine>(machine: &M, u: Fp2<M::Fe>) -> Jacobian<Fp2<M::F
 /// With z = |x| this is z·(z·P + P − ψ(P)) − P − ψ(P) + ψ²(2P).
 pub fn clear_cofactor<M: Machine>(machine: &M, p: Jacobian<Fp2<M::Fe>>) -> Jacobian<Fp2<M::Fe>> {
     let psi_p = psi_jacobian(machine, p);
-    let (minus_p, minus_psi) = (negated(p).addend(), negated(psi_p).addend());
-    let a = multiply_by_x_abs(machine, p) + p.addend(); //                     (1 − x)P: z and 1
-    let b = a + minus_psi; //                                                  (1 − 2x)P: 1 − x and −x
-    let c = multiply_by_x_abs(machine, b); //                                  (2x² − x)P
+    let a = add(machine, multiply_by_x_abs(machine, p), p); //           (1 − x)P: z and 1
+    let b = add(machine, a, psi_p.negated()); //                         (1 − 2x)P: 1 − x and −x
+    let c = multiply_by_x_abs(machine, b); //                            (2x² − x)P
     let twice = p.double(machine.constant(&pairing_constants().three_halves));
-    let image = psi_squared(machine, twice); //                                2x²·P
-    let rest = image + minus_psi + minus_p; //                                 2x² and −x; 2x² − x and −1
-    c + rest.addend() //                                                       2x² − x and 2x² − x − 1
+    let image = psi_squared(machine, twice); //                          2x²·P
+    let rest = add(machine, image, psi_p.negated()); //                  2x² and −x
+    let rest = add(machine, rest, p.negated()); //                       2x² − x and −1
+    add(machine, c, rest) //                                             2x² − x and 2x² − x − 1
 }
 
 /// ψ²(x, y) = (x·N(cx), −y) where cx is the factor of ψ at x, as that at y has norm −1.
 fn psi_squared<M: Machine>(machine: &M, p: Jacobian<Fp2<M::Fe>>) -> Jacobian<Fp2<M::Fe>> {
     Jacobian { x: p.x.scale(machine.constant(&CONSTANTS.psi_squared_x)), y: -p.y, z: p.z }
-}
-
-fn negated<F: Fe>(p: Jacobian<Fp2<F>>) -> Jacobian<Fp2<F>> {
-    Jacobian { y: -p.y, ..p }
 }
 
 /// u ↦ a point of E″: RFC 9380, §6.6.2. One power finds the square root of a norm and tells squares, another one the
@@ -141,7 +137,7 @@ fn simplified_swu<M: Machine>(machine: &M, u: Fp2<M::Fe>) -> Affine<Fp2<M::Fe>> 
 /// a ↦ (N(a), √(±N(a))); the sign is + exactly if a is a square.
 pub(super) fn norm_and_root<M: Machine>(machine: &M, a: Fp2<M::Fe>) -> (M::Fe, M::Fe) {
     let norm = a.norm();
-    (norm, fp_root(machine, norm) * norm)
+    (norm, root_power(machine, norm) * norm)
 }
 
 /// (a + bu, s, d) ↦ (√(a + bu)/d³, 1/D), where s² = a² + b² and D = N(d) ≠ 0.
@@ -159,7 +155,7 @@ pub(super) fn root_over_cube<M: Machine>(machine: &M, w: Fp2<M::Fe>, s: M::Fe, d
     let d2 = norm.square();
     let d3 = d2 * norm;
     let v = d3.square(); //                                               V = D⁶
-    let c = fp_root(machine, r * (v.square() * v));
+    let c = root_power(machine, r * (v.square() * v));
     let cv = c * v;
     let (x, e) = (cv * r, half_b * cv);
     let inverse = cv * x * (d3 * d2); //                                  c·V·X·D⁵ = χ/D
@@ -167,11 +163,6 @@ pub(super) fn root_over_cube<M: Machine>(machine: &M, w: Fp2<M::Fe>, s: M::Fe, d
     let (root, inverse) = machine.branch(is_real, |_| (Fp2::new(x, e), inverse), |_| (Fp2::new(-e, x), -inverse));
     let conjugate = d.conjugate();
     (root * (conjugate.square() * conjugate), inverse)
-}
-
-/// a ↦ a^((p − 3)/4), as a function.
-fn fp_root<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
-    machine.function("fp_root", a, |machine, a| power(machine, a, &((modulus() - 3u32) / 4u32)))
 }
 
 /// ±y with the sign of u. RFC 9380, §4.1, `sgn0_m_eq_2`.

@@ -42,10 +42,10 @@ pub struct Running<F> {
 
 bundle!(Running { t: Projective<Fp2<F>>, p: EvaluationPoint<F> });
 
-/// The pairs (P, Q) of a check, scaled, with the running multiple T of each Q.
+/// The pairs (P, Q) of a check, scaled.
 #[derive(Debug)]
 pub struct Pairs<F> {
-    running: Array<Running<F>>,
+    p: Array<EvaluationPoint<F>>,
     q: Array<Affine<Fp2<F>>>,
 }
 
@@ -53,53 +53,56 @@ impl<F: Fe> Pairs<F> {
     /// No pairs yet, and room for `room` of them.
     pub fn new<M: Machine<Fe = F>>(machine: &M, room: M::Word) -> Self {
         let pairs = Self {
-            running: machine.array("pairing_running", Capacity::Unbounded),
+            p: machine.array("pairing_p", Capacity::Unbounded),
             q: machine.array("pairing_q", Capacity::Unbounded),
         };
-        machine.reserve(pairs.running, room);
+        machine.reserve(pairs.p, room);
         machine.reserve(pairs.q, room);
         pairs
     }
 
-    /// Sets pair `index` to (P, Q): points on their curves, neither of them the identity.
+    /// Sets pair `index` to (P, Q): points on their curves, neither of them the identity; or [`stand_in`] for an identity P.
     pub fn store<M: Machine<Fe = F>>(&self, machine: &M, index: M::Word, p: Affine<F>, q: Affine<Fp2<F>>) {
         let constants = constants();
         let minus_3x = p.x * machine.constant(&constants.minus_three_mu_squared);
         let p = EvaluationPoint { minus_3x, y: p.y * machine.constant(&constants.mu_cubed) };
-        let q = scaled(machine, q);
-        machine.store(self.q, index, q);
-        machine.store(self.running, index, Running { t: projective(machine, q), p });
-    }
-
-    /// After the loop: what holds exactly if Q of pair `index`, which lies on the twist, is in G2.
-    pub fn membership<M: Machine<Fe = F>>(&self, machine: &M, index: M::Word) -> Conditions<F> {
-        g2::membership_from_multiple(machine, machine.load(self.q, index), machine.load(self.running, index).t)
+        machine.store(self.p, index, p);
+        machine.store(self.q, index, scaled(machine, q));
     }
 }
 
-/// The states of this many pairs stay in slots: fetching them from memory and putting them back at every step would cost
-/// more than another loop for each begun eight pairs does.
+/// What the loop takes for P to have a factor one in the end, whatever Q in G2 is: (0, 1). A line there is l₀ + l₃·w³, with
+/// l₃ ≠ 0, and lies in Fp4, whose elements the final exponentiation maps to one: r divides p⁸ + p⁴ + 1, so (p¹² − 1)/r is a
+/// multiple of p⁴ − 1.
+pub fn stand_in<M: Machine>(machine: &M) -> Affine<M::Fe> {
+    Affine::new(machine.zero(), machine.one())
+}
+
+/// The states of this many pairs stay in slots, each with steps of its own written out: fetching them from memory and putting
+/// them back at every step would cost more than another loop for each begun eight pairs does.
 const PAIRS_IN_SLOTS: usize = 8;
 
-/// The first of them have a doubling step each, written out, which takes a thousand bytes; the others call one, which costs
-/// forty gas.
-const PAIRS_WRITTEN_OUT: usize = 5;
-
-/// The product of f_{x,Q}(P) over the first `count` of `pairs`, up to factors that the final exponentiation removes. At
-/// least one pair.
-pub fn miller_loop<M: Machine>(machine: &M, pairs: &Pairs<M::Fe>, count: M::Word) -> Fp12<M::Fe> {
-    loops(machine, pairs, count, None).conjugate() // x is negative: f_{−|x|} is 1/f_{|x|} up to vertical lines, and its
-    // conjugate up to norms; both vanish.
+/// The product of f_{x,Q}(P) over the first `count` of `pairs`, up to factors that the final exponentiation removes, and
+/// `conditions` with what has to hold for every Q, which lies on the twist, to be in G2. At least one pair.
+pub fn miller_loop<M: Machine>(
+    machine: &M,
+    pairs: &Pairs<M::Fe>,
+    count: M::Word,
+    conditions: Conditions<M::Fe>,
+) -> (Fp12<M::Fe>, Conditions<M::Fe>) {
+    let (f, conditions) = loops(machine, pairs, count, conditions, None);
+    (f.conjugate(), conditions) // x is negative: f_{−|x|} is 1/f_{|x|} up to vertical lines, and its conjugate up to
+    // norms; both vanish.
 }
 
-/// The product of f_{|x|,Q}(P) over the first `count` of `pairs`, times c^|x| of `witness` if there is one, up to factors that
-/// the final exponentiation removes. At least one pair.
+/// The same for f_{|x|,Q}(P), times c^|x| of `witness` if there is one.
 pub(super) fn loops<M: Machine>(
     machine: &M,
     pairs: &Pairs<M::Fe>,
     count: M::Word,
+    conditions: Conditions<M::Fe>,
     witness: Option<&Witness<M>>,
-) -> Fp12<M::Fe> {
+) -> (Fp12<M::Fe>, Conditions<M::Fe>) {
     let _scope = enter("miller_loop");
     let room = machine.small(PAIRS_IN_SLOTS as u64);
     let product = machine.array("pairing_product", Capacity::Fixed(1));
@@ -109,72 +112,46 @@ pub(super) fn loops<M: Machine>(
         machine.word_op(WordOp::Add, count, machine.small(PAIRS_IN_SLOTS as u64 - 1)),
         room,
     );
-    machine.repeat(loops, (), |machine, number, ()| {
-        let f = shared_loop(machine, &PairsInSlots::new(machine, pairs, number, count, witness));
+    let conditions = machine.repeat(loops, conditions, |machine, number, conditions| {
+        let those = PairsInSlots::new(machine, pairs, number, count, witness);
+        let (f, in_slots) = shared_loop(machine, &those);
         let f = machine.branch(number, |machine| multiply(machine, machine.load(product, first), f), |_| f);
         machine.store(product, first, f);
+        those.membership(machine, in_slots, conditions)
     });
-    machine.load(product, first)
+    (machine.load(product, first), conditions)
 }
 
-/// The loop for `those` pairs with one accumulator.
-fn shared_loop<M: Machine>(machine: &M, those: &PairsInSlots<'_, M>) -> Fp12<M::Fe> {
+/// The loop for `those` pairs with one accumulator, and their states behind it.
+fn shared_loop<M: Machine>(machine: &M, those: &PairsInSlots<'_, M>) -> State<M::Fe> {
     let runs = runs_of_doublings(X_ABS);
-    assert!(runs[0] == 1 && runs.len() <= 8, "x begins with two set bits and has few");
-    let add = |machine: &M, state| {
-        those.each(machine, state, |machine, pair, f, running| add(machine, f, running, those.q(machine, pair)))
-    };
-    let (f, in_slots) = match those.witness {
-        None => runs_from(machine, those, &runs[1..], first_doubling(machine, those), |machine, _, state| {
-            add(machine, state)
-        }),
-        Some((witness, is_here)) => {
-            let start = (witness.start(machine, is_here), those.load(machine));
-            runs_from(machine, those, &runs, start, |machine, run, state| {
-                let add = |machine: &M| {
-                    let (f, in_slots) = add(machine, state);
-                    (machine.branch(is_here, |machine| witness.times(machine, f), |_| f), in_slots)
-                };
-                machine.branch(run, add, |_| state)
-            })
-        }
-    };
-    those.store(machine, in_slots);
-    f
-}
-
-/// Runs of doublings, `before` each of which something is done that is told the run's number.
-fn runs_from<M: Machine>(
-    machine: &M,
-    those: &PairsInSlots<'_, M>,
-    runs: &[u32],
-    start: State<M::Fe>,
-    mut before: impl FnMut(&M, M::Word, State<M::Fe>) -> State<M::Fe>,
-) -> State<M::Fe> {
+    assert!(runs.len() <= 8, "x has few set bits");
     let lengths = machine.small(runs.iter().rev().fold(0, |word, &run| word << 8 | u64::from(run)));
+    let start = match those.witness {
+        None => one(machine),
+        Some((witness, is_here)) => witness.start(machine, is_here),
+    };
+    let start = (start, those.load(machine));
     machine.repeat(machine.small(runs.len() as u64), start, |machine, run, state| {
-        let state = before(machine, run, state);
+        let state = machine.branch(run, |machine| additions(machine, those, state), |_| state);
         let position = machine.word_op(WordOp::Mul, run, machine.small(8));
         let length = machine.word_op(WordOp::Shr, lengths, position);
         let length = machine.word_op(WordOp::And, length, machine.small(0xff));
         machine.repeat(length, state, |machine, _, (f, in_slots)| {
-            those.each(machine, (f.square(), in_slots), |machine, pair, f, running| {
-                if pair < PAIRS_WRITTEN_OUT { double(f, running) } else { double_as_function(machine, f, running) }
-            })
+            those.each(machine, (f.square(), in_slots), |_, _, f, running| double(f, running))
         })
     })
 }
 
-/// The first step, from f = 1: nothing to square, and the first line is f.
-fn first_doubling<M: Machine>(machine: &M, those: &PairsInSlots<'_, M>) -> State<M::Fe> {
-    let mut in_slots = those.load(machine);
-    let (t, line) = doubling_step(in_slots[0].t, in_slots[0].p);
-    in_slots[0].t = t;
-    let f = line.to_fp12(Fp2::new(machine.zero(), machine.zero()));
-    let others = machine.word_op(WordOp::Sub, those.count, machine.small(1));
-    machine.countdown(others, PAIRS_IN_SLOTS - 1, (f, in_slots), |machine, turn, state| {
-        step_of_pair(machine, turn + 1, state, |machine, _, f, running| double_as_function(machine, f, running))
-    })
+/// An addition step of each of `those` pairs, with the witness multiplied in.
+fn additions<M: Machine>(machine: &M, those: &PairsInSlots<'_, M>, state: State<M::Fe>) -> State<M::Fe> {
+    let (f, in_slots) =
+        those.each(machine, state, |machine, pair, f, running| add(machine, f, running, those.q(machine, pair)));
+    let f = match those.witness {
+        None => f,
+        Some((witness, is_here)) => machine.branch(is_here, |machine| witness.times(machine, f), |_| f),
+    };
+    (f, in_slots)
 }
 
 /// Lengths of the runs of doublings with an addition behind each but the last, from the top of k.
@@ -188,19 +165,6 @@ fn runs_of_doublings(k: u64) -> Vec<u32> {
 fn double<F: Fe>(f: Fp12<F>, running: Running<F>) -> (Fp12<F>, Running<F>) {
     let (t, line) = doubling_step(running.t, running.p);
     (f.mul_by_023(line), Running { t, ..running })
-}
-
-/// The same as a function.
-fn double_as_function<M: Machine>(
-    machine: &M,
-    f: Fp12<M::Fe>,
-    running: Running<M::Fe>,
-) -> (Fp12<M::Fe>, Running<M::Fe>) {
-    let (f, t) = machine.function("miller_doubling", (f, running), |_, (f, running)| {
-        let (f, running) = double(f, running);
-        (f, running.t)
-    });
-    (f, Running { t, ..running })
 }
 
 /// An addition step of one pair, as a function: there are few of them.
@@ -288,33 +252,26 @@ impl<'a, M: Machine> PairsInSlots<'a, M> {
         let zero = machine.zero();
         let none = |_| Running::from_list(vec![zero; <Running<M::Fe> as Bundle<M::Fe>>::LEN]);
         machine.countdown(self.count, PAIRS_IN_SLOTS, std::array::from_fn(none), |machine, pair, mut in_slots| {
-            in_slots[pair] = machine.load(self.pairs.running, self.index(machine, pair));
+            let p = machine.load(self.pairs.p, self.index(machine, pair));
+            in_slots[pair] = Running { t: projective(machine, self.q(machine, pair)), p };
             in_slots
         })
     }
 
-    /// Puts them back into memory.
-    fn store(&self, machine: &M, in_slots: [Running<M::Fe>; PAIRS_IN_SLOTS]) {
-        machine.countdown(self.count, PAIRS_IN_SLOTS, (), |machine, pair, ()| {
-            machine.store(self.pairs.running, self.index(machine, pair), in_slots[pair]);
-        });
+    /// Behind the loop: `conditions` with what holds exactly if each Q, which lies on the twist, is in G2.
+    fn membership(
+        &self,
+        machine: &M,
+        in_slots: [Running<M::Fe>; PAIRS_IN_SLOTS],
+        conditions: Conditions<M::Fe>,
+    ) -> Conditions<M::Fe> {
+        machine.countdown(self.count, PAIRS_IN_SLOTS, conditions, |machine, pair, conditions| {
+            let input = (conditions, self.q(machine, pair), in_slots[pair].t);
+            machine.function("miller_membership", input, |machine, (conditions, q, t)| {
+                conditions.and(g2::membership_from_multiple(machine, q, t))
+            })
+        })
     }
-}
-
-/// Q ↦ what holds exactly if Q, which lies on the twist, is in G2, by the steps of the loop with nothing to accumulate.
-pub fn membership_alone<M: Machine>(machine: &M, q: Affine<Fp2<M::Fe>>) -> Conditions<M::Fe> {
-    let digits: Vec<i8> = (0..X_ABS.ilog2()).rev().map(|bit| i8::from(X_ABS >> bit & 1 == 1)).collect();
-    let zero = machine.zero();
-    let f = one(machine);
-    let q = scaled(machine, q);
-    let running = Running { t: projective(machine, q), p: EvaluationPoint { minus_3x: zero, y: zero } };
-    let running = machine.repeat_digits(
-        &digits,
-        running,
-        |machine, running| double_as_function(machine, f, running).1,
-        |machine, _, running| add(machine, f, running, q).1,
-    );
-    g2::membership_from_multiple(machine, q, running.t)
 }
 
 /// Q on the scaled twist.

@@ -21,7 +21,7 @@
 use super::constants::{X_ABS, constants, lift2, modulus};
 use super::final_exponentiation::multiply;
 use super::miller::{Pairs, loops, one};
-use crate::conditions::all_vanish;
+use crate::conditions::{Conditions, all_vanish};
 use crate::fp2::Fp2;
 use crate::fp6::Fp6;
 use crate::fp12::Fp12;
@@ -76,15 +76,16 @@ fn from_witness<F: Fe>(a: Fp6<F>, one: F, zero: F) -> Fp12<F> {
 }
 
 /// Some g for which g^((p¹² − 1)/r) is the product of the pairings of the first `count` of `pairs`, at least one, or its inverse; if
-/// the product is one and `witness` is that of it, g lies in Fp6.
+/// the product is one and `witness` is that of it, g lies in Fp6; and `conditions` with what has to hold for every Q to be in G2.
 pub fn miller_loop_with_witness<M: Machine>(
     machine: &M,
     pairs: &Pairs<M::Fe>,
     count: M::Word,
+    conditions: Conditions<M::Fe>,
     witness: &Witness<M>,
-) -> Fp12<M::Fe> {
-    let f = loops(machine, pairs, count, Some(witness));
-    machine.branch(witness.is_given, |machine| witness.times_frobenius(machine, f), |_| f)
+) -> (Fp12<M::Fe>, Conditions<M::Fe>) {
+    let (f, conditions) = loops(machine, pairs, count, conditions, Some(witness));
+    (machine.branch(witness.is_given, |machine| witness.times_frobenius(machine, f), |_| f), conditions)
 }
 
 /// 1 if f, which is not zero, lies in Fp6, else 0.

@@ -4,12 +4,12 @@
 //! written to the base z, s = Σ bⱼ·zʲ with four quarters of less than 64 bits, and each quarter in windows of w bits. As z²·P = −φ(P)
 //! on G1 and z·Q = −ψ(Q) on G2 (Scott 2021, 2021/1130), every part of s·P is a small multiple d of a point that the check
 //! passes, or of an image of it: it is added to bucket d (Yao 1976; Brickell, Gordon, McCurley and Wilson 1992, algorithm 1).
-//! The chain follows z = 2¹⁶ + 2⁴⁸ + 7·(2⁶¹ − 2⁵⁷); no two multiples of a point that it adds are equal or opposite.
+//! The chain follows z = 2¹⁶ + 2⁴⁸ + 7·(2⁶¹ − 2⁵⁷), or 14·(2⁶⁰ − 2⁵⁶) for the last; no two multiples of a point that it adds are equal or opposite.
 //! There is one set of buckets B for all points and windows; at the end Σ d·B_d is taken by running sums (Pippenger 1976).
 //! Digits are signed without any carry at run time: see [`Window`] and `quarters`.
 //!
-//! Points may repeat and cancel. Additions are incomplete all the same: buckets and running sums begin with multiples of a
-//! point T outside the group, see [`super::torsion`]. Within the chain of a point the argument of
+//! Points may repeat and cancel. Additions are incomplete all the same: buckets, and with them running sums, begin with
+//! multiples of a point T of small order, see [`super::torsion`]. Within the chain of a point the argument of
 //! [`super::g1::membership`] holds: Z ≠ 0 for a member, and if Z ≠ 0 then all was computed without an exceptional case.
 
 use super::constants::{X_ABS, constants, lift2};
@@ -22,7 +22,6 @@ use crate::group::{Addend, Affine, Coordinate, Jacobian};
 use residue_ir::{Array, Capacity, Cells, Machine, Variable, WordOp};
 use residue_modular::{Number, fields::Bls12_381Fp};
 use ruint::aliases::U256;
-use std::ops::Range;
 use std::sync::LazyLock;
 
 /// Bits of a quarter of a scalar: z and all below it fit.
@@ -31,8 +30,9 @@ const QUARTER_BITS: u32 = 64;
 /// Bits of a quarter that one call of [`SumOfProducts::half`] takes care of.
 const HALF_BITS: u32 = 32;
 
-// What `chain` and `half` have z for.
+// What `chain` and `chain_of_calls` have z for.
 const _: () = assert!(X_ABS == (1 << 16) + (1 << 48) + 7 * ((1 << 61) - (1 << 57)));
+const _: () = assert!(X_ABS == (1 << 16) + (1 << 48) + 14 * ((1 << 60) - (1 << 56)));
 
 /// How many bits w of a scalar one addition takes care of. Digits are signed, from −2ʷ⁻¹ to 2ʷ⁻¹ − 1; digit d has the bucket
 /// d + 2ʷ⁻¹.
@@ -67,7 +67,7 @@ impl Window {
 /// Names of the functions of a group; those of two, by window.
 #[derive(Debug, Clone, Copy)]
 pub struct Names {
-    /// The first bits of a half.
+    /// Doublings up to the next window, and its additions to buckets.
     pub step: [&'static str; 2],
     /// Half of a quarter.
     pub half: [&'static str; 2],
@@ -75,12 +75,10 @@ pub struct Names {
     pub chain: [&'static str; 2],
     /// The additions to buckets.
     pub scatter: &'static str,
-    /// Three doublings.
-    pub double_3: &'static str,
+    /// One doubling, and three.
+    pub double: [&'static str; 2],
     /// A sum.
     pub add: &'static str,
-    /// A sum with an affine point.
-    pub add_affine: &'static str,
     /// A turn of the running sums.
     pub turn: &'static str,
 }
@@ -135,9 +133,8 @@ impl<M: Machine> ProductGroup<M> for G1 {
         half: ["g1_half_4", "g1_half_8"],
         chain: ["g1_chain_4", "g1_chain_8"],
         scatter: "g1_scatter",
-        double_3: "g1_double_3",
+        double: ["g1_double", "g1_double_3"],
         add: "g1_add",
-        add_affine: "g1_add_affine",
         turn: "g1_turn",
     };
 
@@ -172,9 +169,8 @@ impl<M: Machine> ProductGroup<M> for G2 {
         half: ["g2_half_4", "g2_half_8"],
         chain: ["g2_chain_4", "g2_chain_8"],
         scatter: "g2_scatter",
-        double_3: "g2_double_3",
+        double: ["g2_double", "g2_double_3"],
         add: "g2_add",
-        add_affine: "g2_add_affine",
         turn: "g2_turn",
     };
 
@@ -208,33 +204,37 @@ impl<M: Machine> ProductGroup<M> for G2 {
     }
 }
 
-/// Points that buckets and running sums begin with, and what takes them away.
+/// Points that buckets begin with.
 #[derive(Debug)]
 pub struct Offsets<C> {
-    /// T.
+    /// T: all others.
     pub one: Affine<C>,
-    /// 3T.
+    /// 3T: that of the largest digit.
     pub three: Affine<C>,
-    /// For each window, minus the multiple of T that the total has.
-    pub correction: [Affine<C>; 2],
+    /// For each window −s·T: that of the smallest digit.
+    pub lowest: [Affine<C>; 2],
 }
 
 static G1_OFFSETS: LazyLock<Offsets<Bls12_381Fp>> = LazyLock::new(Offsets::new);
 static G2_OFFSETS: LazyLock<Offsets<Fp2<Bls12_381Fp>>> = LazyLock::new(Offsets::new);
 
-/// The multiple of T in the total. A bucket begins with T. The running sum R begins with 3T, and has 2T or 3T where a bucket
-/// is added or subtracted; the total A begins with T, and R with 2T is added to it 2ʷ⁻¹ times. So no two points that are
-/// added have the same or opposite multiples, and none has 0.
-fn total_offset(window: Window) -> i64 {
-    1 + 2 * i64::from(window.half())
+/// s. Both sums begin with s·T from the bucket of −2ʷ⁻¹; the running sum R has (s + 2)·T after the first of 2ʷ⁻¹ − 1 turns, and
+/// keeps it; and so the total has (2ʷ⁻¹·s + 2·(2ʷ⁻¹ − 1))·T in the end, which s makes the identity. Until then no two points that
+/// are added have the same or opposite multiples of T; the last turn's have opposite ones, so that all is well unless they
+/// are opposite points, whose sum is the identity.
+fn lowest_offset(window: Window, order: u32) -> u32 {
+    let (half, order) = (u64::from(window.half()), u64::from(order));
+    let divisible = (0..half).map(|turn| turn * order).find(|&multiple| (multiple + 2) % half == 0);
+    let quotient = (divisible.expect("the order is odd") + 2) / half; // 2/2ʷ⁻¹
+    u32::try_from((quotient + order - 2) % order).expect("it is below the order")
 }
 
 impl<C: ConstantCoordinate> Offsets<C> {
     fn new() -> Self {
         let one = torsion_point::<C>();
-        let times = |m| multiple(one, m).expect("T has a large order");
-        let correction = [Window::Nibble, Window::Byte].map(|window| times(-total_offset(window)));
-        Self { one, three: times(3), correction }
+        let times = |m: u32| multiple(one, &m.into()).expect("T has a large order");
+        let lowest = [Window::Nibble, Window::Byte].map(|window| times(C::TORSION - lowest_offset(window, C::TORSION)));
+        Self { one, three: times(3), lowest }
     }
 }
 
@@ -245,7 +245,7 @@ pub struct SumOfProducts<M: Machine, G: ProductGroup<M>> {
     buckets: Array<Jacobian<G::Coordinate>>,
     /// The digits of a scalar, shifted right as windows are done. With cells of 16 bits: in variable t the windows t, t + n,
     /// t + 2n … of the n that have room in a cell, one in each cell. With cells of 64 bits: in variable 0 the four quarters,
-    /// b₀ the lowest, and in variable 1 one window of each.
+    /// b₀ the lowest, in variable 1 one window of each, and in 2 and 3 what such a window is cut out by and shifted by.
     digits: [Variable; 4],
 }
 
@@ -270,7 +270,15 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
     pub fn clear(&self, machine: &M) {
         let count = self.window.buckets();
         machine.reserve(self.buckets, machine.small(u64::from(count)));
-        machine.fill(self.buckets, count, constant_point::<M, G>(machine, G::offsets().one));
+        let offsets = G::offsets();
+        let point = |point| constant_point::<M, G>(machine, point);
+        machine.fill(self.buckets, count, point(offsets.one));
+        machine.store(self.buckets, machine.small(0), point(offsets.lowest[self.window as usize]));
+        machine.store(self.buckets, machine.small(u64::from(count) - 1), point(offsets.three));
+        if G::CALLS {
+            machine.set(self.digits[2], machine.word(self.cells().each(self.cells().index_max())));
+            machine.set(self.digits[3], machine.small(u64::from(self.window.bits())));
+        }
     }
 
     /// Adds P, which must be in the group and not the identity.
@@ -291,7 +299,7 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
             multiple = if G::CHAINS > 1 {
                 machine.function(G::NAMES.chain[self.window as usize], multiple, |machine, p| self.chain(machine, p))
             } else {
-                self.chain(machine, multiple)
+                self.chain_of_calls(machine, multiple)
             };
         }
         G::membership(machine, point, multiple)
@@ -299,8 +307,7 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
 
     /// The variables that hold a scalar's digits between halves.
     fn held(&self) -> &[Variable] {
-        let count = if G::CALLS { 1 } else { G::CELL_BITS / self.window.bits() };
-        &self.digits[..count as usize] // u32 to usize widens
+        &self.digits[..(G::CELL_BITS / self.window.bits()) as usize] // u32 to usize widens
     }
 
     fn cells(&self) -> Cells {
@@ -310,7 +317,7 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
     /// Makes the variables hold the four quarters.
     fn begin(&self, machine: &M, quarters: M::Word) {
         if G::CALLS {
-            return machine.set(self.digits[0], quarters);
+            return machine.set(self.digits[0], quarters); // each window takes what is next
         }
         let quarters = machine.bind(quarters);
         for (&variable, bit) in self.held().iter().zip((0..).step_by(self.window.bits() as usize)) {
@@ -329,9 +336,6 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
 
     /// Makes the digits that stand `bits` higher stand where those behind us were.
     fn advance(&self, machine: &M, bits: u32) {
-        if G::CALLS {
-            return; // each window has done so
-        }
         for &variable in self.held() {
             let shifted = machine.word_op(WordOp::Shr, machine.get(variable), machine.small(u64::from(bits)));
             machine.set(variable, shifted);
@@ -356,15 +360,10 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
             let points @ [p16, ..] = machine.function(G::NAMES.half[self.window as usize], point, half);
             (points, p16.addend())
         };
-        let ([p16, _, p29], addend16) = half(0, start);
-        let ([p48, p57, p61], addend48) = half(HALF_BITS, double_3::<M, G>(machine, p29));
-        let fifteen = add::<M, G>(machine, p61, p57.negated());
-        let seven_times = add::<M, G>(machine, double_3::<M, G>(machine, fifteen), fifteen.negated());
-        if G::CALLS {
-            add::<M, G>(machine, add::<M, G>(machine, seven_times, p48), p16)
-        } else {
-            seven_times + addend48 + addend16
-        }
+        let ([_, _, p29], addend16) = half(0, start);
+        let ([_, p57, p61], addend48) = half(HALF_BITS, double(machine, 3, p29));
+        let fifteen = p61 + p57.addend().negated();
+        double(machine, 3, fifteen) + fifteen.addend().negated() + addend48 + addend16
     }
 
     /// P ↦ 2¹⁶·P, 2²⁵·P and 2²⁹·P, with the additions to buckets for the half whose digits begin at `first_bit`; and the first
@@ -375,61 +374,76 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
         first_bit: u32,
         start: Jacobian<G::Coordinate>,
     ) -> ([Jacobian<G::Coordinate>; 3], Addend<G::Coordinate>) {
-        let (mut point, mut from) = (start, first_bit);
+        let mut point = start;
         let (mut p16, mut p25) = (start, start);
         let mut addend16 = start.addend();
-        if G::CALLS {
-            let step = |machine: &M, point| self.stretch(machine, 0..8, point, |_, _, _| ());
-            for bits in [8, 16, 24] {
-                point = machine.function(G::NAMES.step[self.window as usize], point, step);
-                if bits == 16 {
-                    p16 = point;
-                }
-            }
-            from += 24;
-        }
-        let end = self.stretch(machine, from..first_bit + 29, point, |bit, point, addend| match bit - first_bit {
-            16 => (p16, addend16) = (point, addend),
-            25 => p25 = point,
-            _ => (),
-        });
-        ([p16, p25, end], addend16)
-    }
-
-    /// A doubling for each of `bits`, with the additions to buckets; `pass` sees each bit's point.
-    fn stretch(
-        &self,
-        machine: &M,
-        bits: Range<u32>,
-        mut point: Jacobian<G::Coordinate>,
-        mut pass: impl FnMut(u32, Jacobian<G::Coordinate>, Addend<G::Coordinate>),
-    ) -> Jacobian<G::Coordinate> {
-        for bit in bits {
+        for bit in 0..29 {
             let addend = point.addend(); // goes again where nobody reads it
-            pass(bit, point, addend);
-            if bit.is_multiple_of(self.window.bits()) {
-                self.scatter_at(machine, bit, point, addend);
+            match bit {
+                16 => (p16, addend16) = (point, addend),
+                25 => p25 = point,
+                _ => (),
             }
-            point = double(machine, point);
+            if bit % self.window.bits() == 0 {
+                let bit = first_bit + bit;
+                let variable = self.digits[(bit % G::CELL_BITS / self.window.bits()) as usize]; // u32 to usize widens
+                self.scatter(machine, variable, bit / G::CELL_BITS * G::CELL_BITS, addend);
+            }
+            point = double(machine, 1, point);
         }
-        point
+        ([p16, p25, point], addend16)
     }
 
-    /// The additions to buckets for the window that begins at `bit` of the digits.
-    fn scatter_at(&self, machine: &M, bit: u32, point: Jacobian<G::Coordinate>, addend: Addend<G::Coordinate>) {
-        if G::CALLS {
-            let [quarters, window, ..] = self.digits;
-            let digits = machine.bind(machine.get(quarters));
-            machine.set_indices(window, self.buckets, self.indices(machine, digits, 0), self.cells());
-            let bits = machine.small(u64::from(self.window.bits()));
-            machine.set(quarters, machine.word_op(WordOp::Shr, digits, bits));
-            machine
-                .function(G::NAMES.scatter, point, |machine, point| self.scatter(machine, window, 0, point.addend()));
-        } else {
-            let cell = bit / G::CELL_BITS;
-            let variable = self.digits[(bit % G::CELL_BITS / self.window.bits()) as usize]; // u32 to usize widens
-            self.scatter(machine, variable, cell * G::CELL_BITS, addend);
+    /// As [`Self::chain`], by calls from window to window: z = 2¹⁶ + 2⁴⁸ + 14·(2⁶⁰ − 2⁵⁶).
+    fn chain_of_calls(&self, machine: &M, start: Jacobian<G::Coordinate>) -> Jacobian<G::Coordinate> {
+        let [double_1, double_3] = G::NAMES.double;
+        let once = |machine: &M, point| machine.function(double_1, point, |machine, point| double(machine, 1, point));
+        let thrice = |point| machine.function(double_3, point, |machine, p| once(machine, double(machine, 2, p)));
+        let mut point = self.scatter_window(machine, start);
+        let [mut p16, mut p48, mut p56] = [start; 3];
+        for bit in (0..QUARTER_BITS).step_by(self.window.bits() as usize).skip(1) {
+            point = self.step(machine, point); // u32 to usize widens
+            match bit {
+                16 => p16 = point,
+                48 => p48 = point,
+                56 => p56 = point,
+                _ => (),
+            }
         }
+        let p60 = match self.window {
+            Window::Nibble => point,
+            Window::Byte => thrice(once(machine, point)),
+        };
+        let fifteen = add::<M, G>(machine, p60, p56.negated());
+        let twice = once(machine, fifteen);
+        let fourteen_times = add::<M, G>(machine, thrice(twice), twice.negated());
+        add::<M, G>(machine, add::<M, G>(machine, fourteen_times, p48), p16)
+    }
+
+    /// From a window's point to the next one's, and that window's additions to buckets: the functions of both windows end in
+    /// the same code.
+    fn step(&self, machine: &M, point: Jacobian<G::Coordinate>) -> Jacobian<G::Coordinate> {
+        let [step_4, step_8] = G::NAMES.step;
+        let four = |machine: &M, point| {
+            machine.function(step_4, point, |machine, point| self.scatter_window(machine, double(machine, 4, point)))
+        };
+        match self.window {
+            Window::Nibble => four(machine, point),
+            Window::Byte => machine.function(step_8, point, |machine, point| four(machine, double(machine, 4, point))),
+        }
+    }
+
+    /// The additions to buckets for the lowest windows of the quarters that are left, and `point` again.
+    fn scatter_window(&self, machine: &M, point: Jacobian<G::Coordinate>) -> Jacobian<G::Coordinate> {
+        let [quarters, window, mask, bits] = self.digits;
+        machine.function(G::NAMES.scatter, point, |machine, point| {
+            let digits = machine.bind(machine.get(quarters));
+            let indices = machine.word_op(WordOp::And, digits, machine.get(mask));
+            machine.set_indices(window, self.buckets, indices, self.cells());
+            machine.set(quarters, machine.word_op(WordOp::Shr, digits, machine.get(bits)));
+            self.scatter(machine, window, 0, point.addend());
+            point
+        })
     }
 
     /// Adds `point` and its images to the buckets that `digits` name, the first of them in the cell at `first_bit`.
@@ -446,11 +460,9 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
 
     /// The sum; Z = 0 if it is the identity.
     pub fn finish(&self, machine: &M) -> Jacobian<G::Coordinate> {
-        let offsets = G::offsets();
         let half = u64::from(self.window.half());
-        let lowest = machine.load(self.buckets, machine.small(0)); // the digit −2ʷ⁻¹ has no opposite
-        let running = add_constant::<M, G>(machine, lowest.negated(), offsets.three);
-        let start = (running, add_constant::<M, G>(machine, running, offsets.one));
+        let lowest = machine.load(self.buckets, machine.small(0)).negated(); // the digit −2ʷ⁻¹ has no opposite
+        let start = (lowest, lowest);
         let turn = |machine: &M, turn: M::Word, (running, total)| {
             let bucket = machine.load(self.buckets, machine.word_op(WordOp::Sub, machine.small(2 * half - 1), turn));
             let opposite = machine.word_op(WordOp::Add, turn, machine.small(1));
@@ -463,7 +475,7 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
             Window::Nibble => (0..half - 1).fold(start, |state, index| turn(machine, machine.small(index), state)),
             Window::Byte => machine.repeat(machine.small(half - 1), start, turn),
         };
-        add_constant::<M, G>(machine, total, offsets.correction[self.window as usize])
+        total
     }
 }
 
@@ -496,29 +508,9 @@ fn quarters<M: Machine>(machine: &M, window: Window, scalar: M::Word) -> M::Word
     digits
 }
 
-fn double<M: Machine, C: Coordinate<Base = M::Fe>>(machine: &M, point: Jacobian<C>) -> Jacobian<C> {
-    point.double(machine.constant(&constants().three_halves))
-}
-
-/// (P, Q) ↦ P + Q for a constant Q.
-fn add_constant<M: Machine, G: ProductGroup<M>>(
-    machine: &M,
-    point: Jacobian<G::Coordinate>,
-    constant: Affine<G::Constant>,
-) -> Jacobian<G::Coordinate> {
-    let Jacobian { x, y, .. } = constant_point::<M, G>(machine, constant);
-    let constant = Affine::new(x, y);
-    if G::CALLS {
-        machine.function(G::NAMES.add_affine, (point, constant), |_, (point, constant)| point.add_mixed(constant))
-    } else {
-        point.add_mixed(constant)
-    }
-}
-
-/// P ↦ 8·P.
-fn double_3<M: Machine, G: ProductGroup<M>>(machine: &M, point: Jacobian<G::Coordinate>) -> Jacobian<G::Coordinate> {
-    let thrice = |machine: &M, point| (0..3).fold(point, |point, _| double(machine, point));
-    if G::CALLS { machine.function(G::NAMES.double_3, point, thrice) } else { thrice(machine, point) }
+/// P ↦ 2ⁿ·P.
+fn double<M: Machine, C: Coordinate<Base = M::Fe>>(machine: &M, count: usize, point: Jacobian<C>) -> Jacobian<C> {
+    (0..count).fold(point, |point, _| point.double(machine.constant(&constants().three_halves)))
 }
 
 /// (R, A, B, C) ↦ (R + B − C, A + R + B − C).
@@ -549,64 +541,42 @@ mod tests {
     use num_bigint::{BigInt, Sign};
     use residue_modular::Number;
 
-    /// r·T, for r as in the scalars: the part of T outside the group.
-    fn outside<C: ConstantCoordinate>(t: Affine<C>) -> Affine<C> {
-        let z = U256::from(X_ABS);
-        let r = z * z * z * z - z * z + U256::ONE;
-        let three_halves = Bls12_381Fp::from_u64(3) * Bls12_381Fp::from_u64(2).inverse().unwrap();
-        let mut sum = t.to_jacobian(C::ONE);
-        for bit in (0..r.bit_len() - 1).rev() {
-            sum = sum.double(three_halves);
-            if r.bit(bit) {
-                sum = sum.add_mixed(t);
-            }
+    fn check<C: ConstantCoordinate + std::fmt::Debug>(offsets: &Offsets<C>) {
+        let Offsets { one: t, three, lowest } = offsets;
+        assert_eq!(t.y.squared(), t.x * t.x.squared() + C::b());
+        assert!((2..1000u32).all(|divisor| C::TORSION % divisor != 0), "the order is prime");
+        let times = |m: u32| multiple(*t, &m.into());
+        let opposite = times(C::TORSION - 1).unwrap(); // has Z = 0 unless only the last step is exceptional
+        assert_eq!((opposite.x, opposite.y), (t.x, -t.y), "(n − 1)·T is −T");
+        assert_eq!(times(3), Some(*three));
+        for (window, lowest) in [Window::Nibble, Window::Byte].into_iter().zip(lowest) {
+            let expected = times(lowest_offset(window, C::TORSION)).unwrap();
+            assert_eq!((expected.x, -expected.y), (lowest.x, lowest.y));
+            what_is_added_differs(window, C::TORSION.into());
         }
-        let inverse = sum.z.inverted().unwrap();
-        Affine::new(sum.x * inverse.squared(), sum.y * inverse.squared() * inverse)
     }
 
-    /// No multiple of T that the sums could meet, as a difference or a sum of two others, is in the group.
-    fn check<C: ConstantCoordinate + std::fmt::Debug>(offsets: &Offsets<C>) {
-        let t = offsets.one;
-        assert_eq!(t.y.squared(), t.x * t.x.squared() + C::b());
-        let part = outside(t);
-        let three_halves = Bls12_381Fp::from_u64(3) * Bls12_381Fp::from_u64(2).inverse().unwrap();
-        let mut sum = part.to_jacobian(C::ONE).double(three_halves);
-        for m in 3..=2 * total_offset(Window::Byte) {
-            // Z = 0 where (m − 1)·part is ±part, so above all where m·part is the identity.
-            sum = sum.add_mixed(part);
-            assert!(sum.z.inverted().is_some(), "{m}·T is in the group");
+    /// Multiples of T, modulo its order, follow [`SumOfProducts::finish`].
+    fn what_is_added_differs(window: Window, order: u64) {
+        let start = u64::from(lowest_offset(window, u32::try_from(order).unwrap()));
+        let (mut running, mut total) = (start, start);
+        let add = |a: &mut u64, b: u64, may_be_opposite: bool| {
+            let differ = *a % order != 0 && b % order != 0 && *a % order != b % order;
+            assert!(differ && (may_be_opposite || (*a + b) % order != 0), "{a} and {b} modulo {order}");
+            *a = (*a + b) % order;
+        };
+        for turn in 1..window.half() {
+            add(&mut running, if turn == 1 { 3 } else { 1 }, false);
+            add(&mut running, order - 1, false);
+            add(&mut total, running, turn + 1 == window.half());
         }
-        for (window, correction) in [Window::Nibble, Window::Byte].into_iter().zip(offsets.correction) {
-            let sum = multiple(t, total_offset(window)).unwrap();
-            assert_eq!((sum.x, -sum.y), (correction.x, correction.y));
-        }
+        assert_eq!(total, 0);
     }
 
     #[test]
     fn sums_begin_so_far_outside_the_groups_that_no_exception_is_met() {
         check(&G1_OFFSETS);
         check(&G2_OFFSETS);
-    }
-
-    #[test]
-    fn what_is_added_has_different_multiples_of_t() {
-        for window in [Window::Nibble, Window::Byte] {
-            let (mut running, mut total) = (3i64, 1i64);
-            // Beside b, a sum with a is exceptional only for a = ±b.
-            let add = |a: &mut i64, b: i64| {
-                assert!(*a != b && *a != -b && *a != 0 && b != 0, "{a} and {b}");
-                *a += b;
-            };
-            add(&mut running, -1);
-            add(&mut total, running);
-            for _ in 1..window.half() {
-                add(&mut running, 1);
-                add(&mut running, -1);
-                add(&mut total, running);
-            }
-            assert_eq!(total, total_offset(window));
-        }
     }
 
     #[test]

@@ -16,10 +16,11 @@ use residue_modular::limbs::LIMB_BYTES;
 use residue_modular::{FieldContext, Modulus, Strided};
 use revm::interpreter::interpreter::EthInterpreter;
 use revm::interpreter::interpreter_types::{Immediates, Jumps, LegacyBytecode};
-use revm::interpreter::{Instruction, InstructionResult};
+use revm::interpreter::{Instruction, InstructionResult, STACK_LIMIT};
 use revm::primitives::U256;
 
 use super::{FieldHost, Frame, Step, charge, index, pop, slot_memory};
+use crate::blocks::Code;
 use crate::halt::Halt;
 use crate::machine::words;
 use crate::prices::memory_cost;
@@ -311,35 +312,46 @@ fn run_block<R: Rules, H: FieldHost>(frame: &mut Frame<'_, H>) -> bool {
         return false;
     };
     // Where no plan will run, asking more than this would cost as much as the instructions.
-    !block.is_plain() && state.ledger.is_open() && run_planned::<R, H>(frame, pc, block.end)
+    !block.is_plain() && state.ledger.is_open() && run_planned::<R, H>(frame, pc)
 }
 
 #[inline(never)]
-fn run_planned<R: Rules, H: FieldHost>(frame: &mut Frame<'_, H>, pc: usize, end: usize) -> bool {
+fn run_planned<R: Rules, H: FieldHost>(frame: &mut Frame<'_, H>, pc: usize) -> bool {
     let machine = frame.host.chain_mut();
     let Some(blocks) = machine.frame.blocks.clone() else { return false };
-    let Some(block) = blocks.get(pc) else { return false };
+    let Some(first) = blocks.get(pc) else { return false };
+    let bytecode = &frame.interpreter.bytecode;
+    // Probes note every jump target.
+    let targets = bytecode.legacy_jump_table().filter(|_| !machine.is_probed);
+    let (bytes, stack) = (&bytecode.bytecode_slice()[..bytecode.len()], frame.interpreter.stack.data());
+    let code = Code { bytes, revision: R::REVISION, targets, stack };
     let Some((context, width)) = machine.frame.active() else { return false };
     // Modulo a power of two, slots may hold values that are not reduced.
-    let are_reduced = context.is_odd() || !R::RULES.store_reduces;
-    if block.last_slot >= context.slot_count() || !are_reduced {
+    if !context.is_odd() && R::RULES.store_reduces {
         return false;
     }
-    let code = frame.interpreter.bytecode.bytecode_slice();
-    let Some(plan) = block.plan(blocks.batching(), code, R::REVISION, context.slot_count(), context.shape()) else {
-        return false;
-    };
+    let (slot_count, shape) = (context.slot_count(), context.shape());
     let width = *width;
-    let cost = block.cost(&machine.prices, &width, R::ARITHMETIC);
-    if charge(&mut frame.interpreter.gas, cost).is_err() {
-        return false;
+    for block in first.choices(&blocks, code).into_iter().flatten() {
+        if block.last_slot >= slot_count || frame.interpreter.stack.len() + block.path.height_max > STACK_LIMIT {
+            continue;
+        }
+        let Some(plan) = block.plan(blocks.batching(), code, slot_count, shape) else { continue };
+        let cost = block.cost(&machine.prices, &width, R::ARITHMETIC);
+        if charge(&mut frame.interpreter.gas, cost).is_err() {
+            continue;
+        }
+        if let Some((context, _)) = machine.frame.active() {
+            context.run(plan);
+        }
+        for &word in &block.path.pushed {
+            assert!(frame.interpreter.stack.push(U256::from(word)), "there is room for all that the block pushes");
+        }
+        // From behind the first opcode to behind the block: both lie in the code.
+        frame.interpreter.bytecode.relative_jump(block.path.end as isize - pc as isize - 1);
+        return true;
     }
-    if let Some((context, _)) = machine.frame.active() {
-        context.run(plan);
-    }
-    // From behind the first opcode to behind the block: both lie in the code.
-    frame.interpreter.bytecode.relative_jump((end - pc - 1) as isize);
-    true
+    false
 }
 
 /// The operands behind the opcode; goes on behind them. None if a marker should stand there and does not.

@@ -204,11 +204,23 @@ fn lanes<K: Kernel>(context: &mut FieldContext, out: Strided, x: Strided, y: Str
     }
 }
 
-/// Might a later lane read a slot that an earlier lane has written?
+/// Does a later lane read a slot that an earlier lane has written?
 fn reads_after_writes(out: Strided, operand: Strided, count: usize) -> bool {
-    let lane_by_lane = out == operand && out.stride != 0;
     let apart = out.slot(count - 1) < operand.index || operand.slot(count - 1) < out.index;
-    !lane_by_lane && !apart
+    if apart || out.stride == 0 {
+        return !apart; // A slot that all lanes write.
+    }
+    // The lane that writes a slot, if one does.
+    let writer = |slot: usize| {
+        let distance = slot.checked_sub(out.index)?;
+        distance.is_multiple_of(out.stride).then(|| distance / out.stride)
+    };
+    let is_late = |lane: usize| writer(operand.slot(lane)).is_some_and(|writer| writer < lane);
+    // Where strides are equal, or all lanes read one slot, the last lane decides for all.
+    match operand.stride == 0 || operand.stride == out.stride {
+        true => is_late(count - 1),
+        false => (1..count).any(is_late),
+    }
 }
 
 /// Panics unless residues of N limbs at these offsets lie inside `limbs`. Said once, so that slicing need not ask again.

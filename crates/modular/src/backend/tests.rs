@@ -267,6 +267,25 @@ fn memory_kernels_read_everything_first() {
     }
 }
 
+/// The rule for staging, against all pairs of lanes.
+#[test]
+fn lanes_are_staged_where_a_later_one_reads_what_an_earlier_one_has_written() {
+    let strided = |index, max| (0..=max).map(move |stride| crate::Strided { index, stride });
+    for count in 1..6 {
+        for (out, operand) in (0..9).flat_map(|out| (0..9).map(move |operand| (out, operand))) {
+            for (out, operand) in strided(out, 3).flat_map(|out| strided(operand, 3).map(move |operand| (out, operand)))
+            {
+                let reads = |lane: usize| (0..lane).any(|earlier| out.slot(earlier) == operand.slot(lane));
+                let found = super::reads_after_writes(out, operand, count);
+                // Where all lanes write one slot, any contact counts.
+                let is_right =
+                    if out.stride == 0 { found >= (1..count).any(reads) } else { found == (1..count).any(reads) };
+                assert!(is_right, "{out:?} {operand:?} {count}");
+            }
+        }
+    }
+}
+
 #[test]
 fn bls12_381_agrees_with_blst() {
     let mut rng = ChaCha8Rng::seed_from_u64(381);

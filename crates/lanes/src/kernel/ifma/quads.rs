@@ -5,6 +5,7 @@
 
 use core::arch::x86_64::*;
 
+use super::vector::store;
 use crate::modulus_rows::ProductConstants;
 use crate::plan::{BatchStep, QUAD_LANES};
 use crate::rows::{LINE_LIMBS, Line};
@@ -41,19 +42,27 @@ pub(super) unsafe fn batch<const L: usize, const N: usize, const K: usize>(
     let product = product::<L, K>(&x, &y, constants, between);
     for k in 0..K {
         let out: &[u16; QUAD_LANES] = &step.out.as_chunks().0[k];
-        for half in 0..HALVES * N {
-            let limb = half * QUAD_LANES;
-            let mut turned = [_mm256_setzero_si256(); QUAD_LANES];
-            for i in 0..QUAD_LANES.min(L.saturating_sub(limb)) {
-                turned[i] = product[k][limb + i];
-            }
-            let turned = transpose(turned);
+        for line in 0..N {
+            // Whole lines: a load of 512 bits would wait for two stores of 256 to reach the cache.
+            let halves: [_; HALVES] = std::array::from_fn(|half| turned_half(&product[k], HALVES * line + half));
             for lane in 0..QUAD_LANES {
-                // SAFETY: the caller vouches for the rows; halves of lines are aligned to 32 bytes.
-                unsafe { _mm256_store_si256(half_line(rows, out[lane], half, N), turned[lane]) };
+                let row = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(halves[0][lane]), halves[1][lane]);
+                // SAFETY: the caller vouches for the rows.
+                unsafe { store(rows, out[lane], line, N, row) };
             }
         }
     }
+}
+
+/// Half a line of four rows, turned back.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
+fn turned_half<const L: usize>(product: &Turned<L>, half: usize) -> [Quad; QUAD_LANES] {
+    let mut turned = [_mm256_setzero_si256(); QUAD_LANES];
+    for i in 0..QUAD_LANES.min(L.saturating_sub(half * QUAD_LANES)) {
+        turned[i] = product[half * QUAD_LANES + i];
+    }
+    transpose(turned)
 }
 
 /// Where half a line of a row lies.
@@ -154,9 +163,6 @@ fn next_window<const L: usize, const K: usize, const LAST: bool>(
             next[k][j] = _mm256_madd52hi_epu64(above, x[k][j], y[k][i - 1]);
         }
     }
-    for k in 0..K {
-        next[k][0] = _mm256_add_epi64(next[k][0], _mm256_srli_epi64::<{ ROW_LIMB_BITS as i32 }>(t[k][0]));
-    }
     if !LAST {
         for j in 0..L {
             for k in 0..K {
@@ -168,7 +174,14 @@ fn next_window<const L: usize, const K: usize, const LAST: bool>(
         for k in 0..K {
             next[k][j] = _mm256_madd52hi_epu64(next[k][j], u[k], broadcast(constants.m[j]));
         }
-        if j + 1 < L {
+        if j == 0 {
+            // The next u waits for this accumulator alone: its two products are not made to wait for each other.
+            for k in 0..K {
+                let carry = _mm256_srli_epi64::<{ ROW_LIMB_BITS as i32 }>(t[k][0]);
+                let low = _mm256_madd52lo_epu64(carry, u[k], broadcast(constants.m[1]));
+                next[k][0] = _mm256_add_epi64(next[k][0], low);
+            }
+        } else if j + 1 < L {
             for k in 0..K {
                 next[k][j] = _mm256_madd52lo_epu64(next[k][j], u[k], broadcast(constants.m[j + 1]));
             }

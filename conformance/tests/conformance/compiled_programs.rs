@@ -1,0 +1,374 @@
+//! Whole compiled programs on the engine end as the evaluator says: copies between blocks, calls and loops are judged here,
+//! which the compiler's own checker does not see.
+//!
+//! `RESIDUE_CASES=10000 cargo test --release -p residue-conformance compiled_programs` is a longer campaign.
+
+use num_bigint::BigUint;
+use residue_compiler::{CompileError, Compiled, compile};
+use residue_conformance::campaign::Campaign;
+use residue_conformance::programs::{calldata, program};
+use residue_engine::{Engine, EngineConfig, Halt};
+use residue_ir::{Machine, Outcome, Program, WordOp, evaluate, mont, record, text, verify};
+use residue_isa::{Family, GasSchedule, Revision};
+
+/// More than any of these programs takes.
+const GAS: u64 = 1_000_000_000;
+
+fn hex(digits: &str) -> BigUint {
+    BigUint::parse_bytes(digits.as_bytes(), 16).unwrap()
+}
+
+/// BLS12-381's base field.
+fn bls12_381() -> BigUint {
+    hex("1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab")
+}
+
+/// BN254's base field.
+fn bn254() -> BigUint {
+    hex("30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47")
+}
+
+fn two_to(bits: u32) -> BigUint {
+    BigUint::from(1u8) << bits
+}
+
+fn compiled(program: &Program, revision: Revision) -> Result<Compiled, CompileError> {
+    compile(program, revision, &GasSchedule::default_for(revision).unwrap())
+}
+
+/// Whether a revision has a few hundred slots only.
+fn is_narrow(revision: Revision) -> bool {
+    revision.evm384().is_none_or(|evm384| evm384.operand_max == 255)
+}
+
+/// How many programs ended how.
+#[derive(Debug, Default)]
+struct Tally {
+    returned: u64,
+    failed: u64,
+    ended: u64,
+    too_deep: u64,
+}
+
+/// Compiles and runs `program` on several inputs.
+fn check(program: &Program, revision: Revision, seed: u64, tally: &mut Tally) {
+    let compiled = match compiled(program, revision) {
+        Ok(compiled) => compiled,
+        Err(CompileError::Stack { .. }) => {
+            tally.too_deep += 1;
+            return;
+        }
+        Err(error) => panic!("seed {seed}, {revision}: {error}\n{}", text::print(program)),
+    };
+    let mut prepared = Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&compiled.code);
+    for input in (0..4).map(|number| calldata(4 * seed + number)) {
+        let expected = evaluate(program, &input);
+        let found = prepared.run(&input, GAS);
+        assert_ne!(found.halt, Halt::OutOfGas, "seed {seed}, {revision}");
+        let agrees = match &expected {
+            Outcome::Returned(bytes) => found.halt == Halt::Return && found.output == *bytes,
+            Outcome::Failed => found.halt.is_exceptional(),
+            Outcome::Ended => found.halt == Halt::Stop && found.output.is_empty(),
+        };
+        assert!(
+            agrees,
+            "seed {seed}, {revision}, input {input:02x?}: evaluator {expected:02x?}, engine {:?} {:02x?}\n{}",
+            found.halt,
+            found.output,
+            text::print(program)
+        );
+        *match expected {
+            Outcome::Returned(_) => &mut tally.returned,
+            Outcome::Failed => &mut tally.failed,
+            Outcome::Ended => &mut tally.ended,
+        } += 1;
+    }
+}
+
+/// The revisions that have a modulus.
+fn having(modulus: &BigUint) -> Vec<Revision> {
+    use CompileError::{EvenModulus, FixedField, OnlyWidth, Width};
+    let program = program(modulus, 0);
+    let lacks = |error: &CompileError| {
+        matches!(error, Width { .. } | OnlyWidth { .. } | EvenModulus { .. } | FixedField { .. })
+    };
+    let has = |&revision: &Revision| !compiled(&program, revision).is_err_and(|error| lacks(&error));
+    Revision::ALL.iter().copied().filter(has).collect()
+}
+
+/// A campaign over one modulus, for the revisions that have it.
+#[track_caller]
+fn campaign(modulus: &BigUint) {
+    let Campaign { cases, seed } = Campaign::part(10);
+    let mut tally = Tally::default();
+    let revisions = having(modulus);
+    for seed in (0..cases).map(|case| seed.wrapping_add(case)) {
+        let program = program(modulus, seed);
+        verify(&program).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{}", text::print(&program)));
+        assert_eq!(text::parse(&text::print(&program)).unwrap(), program, "seed {seed}");
+        for &revision in &revisions {
+            check(&program, revision, seed, &mut tally);
+        }
+    }
+    println!("{modulus:#x}: {tally:?}");
+    assert!(tally.returned > cases && tally.failed > 0 && tally.ended > 0, "{tally:?}");
+    assert!(tally.too_deep * 10 < cases, "{tally:?}");
+}
+
+#[test]
+fn programs_over_the_base_field_of_bls12_381() {
+    campaign(&bls12_381());
+}
+
+#[test]
+fn programs_over_the_base_field_of_bn254() {
+    campaign(&bn254());
+}
+
+#[test]
+fn programs_over_a_prime_of_64_bits() {
+    campaign(&(two_to(64) - 59u8));
+}
+
+#[test]
+fn programs_over_a_composite_modulus_of_255_bits() {
+    // (2¹²⁷ − 1)·(2¹²⁸ − 159).
+    campaign(&((two_to(127) - 1u8) * (two_to(128) - 159u8)));
+}
+
+#[test]
+fn programs_over_the_widest_modulus_of_evm384() {
+    campaign(&(two_to(384) - 317u16));
+}
+
+#[test]
+fn programs_over_the_smallest_moduli() {
+    campaign(&BigUint::from(3u8));
+    campaign(&BigUint::from(9u8));
+}
+
+#[test]
+fn programs_over_powers_of_two() {
+    for bits in [2, 64, 256] {
+        campaign(&two_to(bits));
+    }
+}
+
+#[test]
+fn programs_over_an_odd_modulus_of_768_bits() {
+    campaign(&(two_to(768) - 825u16));
+}
+
+/// Reads as many values in Montgomery form as there are, and returns their sums with the first.
+fn mont_sums(modulus: &BigUint, values: u64) -> Program {
+    let value_bytes = u64::try_from(mont::size_bytes(modulus)).unwrap();
+    record("mont sums", modulus, |machine| {
+        let first = machine.parse_mont_le(machine.small(0));
+        let rest = (1..values).map(|number| machine.parse_mont_le(machine.small(value_bytes * number)) + first);
+        machine.return_mont_le::<[_; 3]>(rest.collect::<Vec<_>>().try_into().ok().unwrap());
+    })
+}
+
+#[test]
+fn montgomery_forms_are_read_and_written_in_every_width() {
+    let odd = [3u128, 9, (1 << 64) - 59, (1 << 64) - 1, (1 << 64) + 13, u128::MAX - 158].map(BigUint::from);
+    let wide = [two_to(192) - 237u8, bn254(), two_to(320) - 197u8, bls12_381(), two_to(384) - 317u16];
+    for modulus in odd.into_iter().chain(wide) {
+        let program = mont_sums(&modulus, 4);
+        let value = |number: &BigUint| {
+            let mut bytes = number.to_bytes_le();
+            bytes.resize(mont::size_bytes(&modulus), 0);
+            bytes
+        };
+        let numbers = [&modulus - 1u8, BigUint::from(1u8), BigUint::from(2u8), BigUint::ZERO];
+        let expected: Vec<u8> =
+            numbers[1..].iter().flat_map(|number| value(&((&numbers[0] + number) % &modulus))).collect();
+        let input: Vec<u8> = numbers.iter().flat_map(value).collect();
+        assert_eq!(evaluate(&program, &input), Outcome::Returned(expected.clone()), "{modulus:#x}");
+        let unreduced = [value(&modulus), input[mont::size_bytes(&modulus)..].to_vec()].concat();
+        assert_eq!(evaluate(&program, &unreduced), Outcome::Failed);
+        for revision in having(&modulus) {
+            let engine = Engine::new(EngineConfig::default_for(revision)).unwrap();
+            let code = compiled(&program, revision).unwrap().code;
+            let found = engine.run_code(&code, &input, GAS);
+            assert_eq!((found.halt, found.output), (Halt::Return, expected.clone()), "{revision}, {modulus:#x}");
+            // The documented difference: EVM384 does not look.
+            let found = engine.run_code(&code, &unreduced, GAS).halt;
+            assert_eq!(found.is_exceptional(), revision.family() != Family::Memory384, "{revision}, {modulus:#x}");
+        }
+    }
+}
+
+#[test]
+fn compiling_twice_gives_the_same_bytes() {
+    for seed in 0..40 {
+        let program = program(&bn254(), seed);
+        for revision in having(&bn254()) {
+            assert_eq!(compiled(&program, revision), compiled(&program, revision), "seed {seed}, {revision}");
+        }
+    }
+}
+
+/// Parses `values` bytes from calldata in a function, then adds them up from the last to the first: all live at once.
+fn wide(values: u64) -> Program {
+    record("wide", &bls12_381(), |machine| {
+        let first = machine.parse(machine.small(0), 1);
+        let sum = machine.function("gathers", first, |machine, first| {
+            let bytes: Vec<_> = (1..values).map(|at| machine.parse(machine.small(at), 1)).collect();
+            bytes.into_iter().rev().reduce(|sum, byte| sum + sum + byte).map_or(first, |sum| sum * first)
+        });
+        machine.return_elements(sum, 48);
+    })
+}
+
+#[test]
+fn many_live_values_fit_or_are_an_error_that_names_the_function() {
+    let input: Vec<u8> = (1..=255).chain(1..=255).collect();
+    for values in [200, 250, 300, 400] {
+        let program = wide(values);
+        let expected = evaluate(&program, &input);
+        for &revision in Revision::ALL {
+            match compiled(&program, revision) {
+                Ok(compiled) => {
+                    assert!(values <= 250 || !is_narrow(revision), "{values} do not fit {revision}");
+                    let engine = Engine::new(EngineConfig::default_for(revision)).unwrap();
+                    let found = engine.run_code(&compiled.code, &input, GAS);
+                    assert_eq!(Outcome::Returned(found.output), expected, "{values}, {revision}");
+                }
+                Err(CompileError::Slots { function, limit }) => {
+                    assert!(values >= 250 && is_narrow(revision), "{values} fit {revision}");
+                    assert_eq!(function, "gathers");
+                    assert!((248..256).contains(&limit), "{limit}");
+                }
+                Err(error) => panic!("{values}, {revision}: {error}"),
+            }
+        }
+    }
+}
+
+/// Constants that the compiler adds: zero is always there, and two lead into Montgomery form and out of it.
+fn own_constants(revision: Revision) -> u32 {
+    if revision.family() == Family::Slots { 1 } else { 3 }
+}
+
+/// A sum of calldata's first byte and `count` constants, each its own.
+fn with_constants(count: u32) -> Program {
+    record("constants", &bls12_381(), |machine| {
+        let byte = machine.parse(machine.small(0), 1);
+        let sum = (2..2 + count).fold(byte, |sum, constant| sum * machine.constant(&BigUint::from(constant)) + byte);
+        machine.return_elements(sum, 48);
+    })
+}
+
+#[test]
+fn many_constants_fit_or_are_an_error() {
+    for count in [250, 253, 254, 256, 1000] {
+        let program = with_constants(count);
+        let expected = evaluate(&program, &[3]);
+        for &revision in Revision::ALL {
+            match compiled(&program, revision) {
+                Ok(compiled) => {
+                    let engine = Engine::new(EngineConfig::default_for(revision)).unwrap();
+                    let found = engine.run_code(&compiled.code, &[3], GAS);
+                    assert_eq!(Outcome::Returned(found.output), expected, "{count}, {revision}");
+                    assert!(count <= 253 || !is_narrow(revision));
+                }
+                Err(CompileError::Constants { count: found, limit }) => {
+                    // Version 6 has two slots of scratch.
+                    let slots = if revision.evm384().is_some() { 254 } else { 256 };
+                    let found_constants = (count + own_constants(revision)) as usize;
+                    assert_eq!((found, limit), (found_constants, slots), "{revision}");
+                    assert!(count + 1 >= slots - 3, "{revision}");
+                }
+                Err(CompileError::Slots { function, limit }) => {
+                    assert_eq!((function.as_str(), limit), ("start", 256 - (count + own_constants(revision)) - 1));
+                }
+                Err(error) => panic!("{count}, {revision}: {error}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn moduli_that_a_revision_does_not_have_are_refused() {
+    let refusal = |modulus: &BigUint, revision| compiled(&program(modulus, 0), revision).unwrap_err();
+    let (evm384, eip6690) = (Revision::Evm384V7, Revision::Eip6690_2024);
+    assert_eq!(refusal(&two_to(255), evm384), CompileError::EvenModulus { revision: evm384 });
+    assert_eq!(refusal(&(two_to(255) - 2u8), evm384), CompileError::EvenModulus { revision: evm384 });
+    assert_eq!(refusal(&(two_to(255) - 2u8), eip6690), CompileError::EvenModulus { revision: eip6690 });
+    let width = |revision, bits, limit_bits| CompileError::Width { revision, bits, limit_bits };
+    assert_eq!(refusal(&(two_to(384) + 1u8), evm384), width(evm384, 385, 384));
+    assert_eq!(refusal(&(two_to(768) + 1u8), eip6690), width(eip6690, 769, 768));
+    let fixed = Revision::Evm384V4;
+    assert_eq!(refusal(&bn254(), fixed), CompileError::FixedField { revision: fixed });
+    assert!(compiled(&program(&bls12_381(), 0), fixed).is_ok());
+    let geth = Revision::Geth6601;
+    assert_eq!(refusal(&bn254(), geth), CompileError::OnlyWidth { revision: geth, bits: 254, limbs: 6 });
+    assert_eq!(refusal(&(two_to(512) + 1u8), Revision::Evmone2025), width(Revision::Evmone2025, 513, 512));
+    for revision in [Revision::Eip5843, Revision::Eip7747, Revision::EvmoneBits, Revision::Eip6690_2023] {
+        assert_eq!(refusal(&two_to(255), revision), CompileError::EvenModulus { revision });
+    }
+    assert!(compiled(&program(&(two_to(384) - 1u8), 0), evm384).is_ok());
+    assert!(compiled(&program(&(two_to(768) - 1u8), 0), eip6690).is_ok());
+}
+
+#[test]
+fn words_too_deep_in_the_stack_are_an_error_that_names_the_function() {
+    let program = record("deep", &bls12_381(), |machine| {
+        let words: Vec<_> = (0..20u64).map(|at| machine.bind(machine.calldata_word(machine.small(at)))).collect();
+        let sum = words.into_iter().reduce(|sum, word| machine.word_op(WordOp::Add, sum, word)).unwrap();
+        machine.return_word(sum);
+    });
+    for &revision in Revision::ALL {
+        assert_eq!(compiled(&program, revision), Err(CompileError::Stack { function: "start".to_owned() }));
+    }
+}
+
+#[test]
+fn arrays_beyond_all_memory_are_an_error() {
+    for (values, capacity) in [(4294967295u64, 4294967295u64), (1, 4294967295), (4294967295, 1), (1 << 20, 1 << 20)] {
+        let text = format!(
+            "program \"p\" modulus 0x61 array a0 \"a\" values {values} capacity {capacity}
+             array a1 \"b\" values {values} capacity unbounded function f0 \"start\" () -> () values 0 {{ }}"
+        );
+        let program = text::parse(&text).unwrap();
+        for revision in having(&program.modulus) {
+            assert!(matches!(compiled(&program, revision), Err(CompileError::Memory { .. })), "{values} · {capacity}");
+        }
+    }
+}
+
+/// Operations behind a branch whose arms both end are never reached, and not missed.
+#[test]
+fn what_stands_behind_two_endings_is_left_out() {
+    let text = "program \"p\" modulus 0x61 function f0 \"start\" () -> () values 2 { word w0 = calldata_size
+        parse w0 bytes 0 -> v0
+        branch w0 { return_word w0 give () } else { return_elements (v0) bytes 2 give () } -> ()
+        block { v1 = add v0 v0 } return_elements (v1) bytes 1 }";
+    let program = text::parse(text).unwrap();
+    let mut tally = Tally::default();
+    let revisions = having(&program.modulus);
+    for &revision in &revisions {
+        check(&program, revision, 5, &mut tally);
+    }
+    assert_eq!(tally.returned, 4 * revisions.len() as u64);
+}
+
+/// The bottom of memory holds the constants at first; a variable is zero all the same.
+#[test]
+fn a_variable_that_nobody_set_is_zero() {
+    let mut text = "program \"p\" modulus 0xffffffffffffffffffffffffffffff61 ".to_owned();
+    for constant in 0..40 {
+        text += &format!("constant c{constant} = 0xffffffffffffff{constant:02} ");
+    }
+    text += "variable x0 \"x\" variable x1 \"y\" function f0 \"start\" () -> () values 0 { word w0 = defined word w1 = defined
+        word w2 = or w0 w1 get x0 -> w0 get x1 -> w1 return_word w2 }";
+    let program = text::parse(&text).unwrap();
+    assert_eq!(evaluate(&program, &[]), Outcome::Returned(vec![0; 32]));
+    let mut tally = Tally::default();
+    let revisions = having(&program.modulus);
+    for &revision in &revisions {
+        check(&program, revision, 0, &mut tally);
+    }
+    assert_eq!(tally.returned, 4 * revisions.len() as u64);
+}

@@ -1,0 +1,13 @@
+//! What holds across crates: the engine and the compiler against the specification, and the house against its rules.
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
+mod compiled_programs;
+mod contracts_on_spec;
+mod differential;
+mod documents;
+mod hash_to_curve;
+mod layers;
+mod point_evaluation;
+mod style;
+mod vectors;
+mod webassembly;

@@ -1,0 +1,12 @@
+//! Every file of the project keeps the rules of `STYLE.md` that a program can check.
+
+use residue_conformance::{style, workspace};
+
+#[test]
+fn files_keep_the_style() {
+    let files = workspace::files(&[".rs", ".toml", ".md", ".sh", ".py"]);
+    assert!(files.iter().any(|path| path == "conformance/tests/conformance/style.rs"), "no files found");
+    let violations: Vec<String> =
+        files.iter().flat_map(|path| style::violations(path, &workspace::read(path))).collect();
+    assert!(violations.is_empty(), "\n{}", violations.join("\n"));
+}

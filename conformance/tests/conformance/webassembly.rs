@@ -1,0 +1,134 @@
+//! Programs as WebAssembly modules end as the evaluator says, in both forms and on both engines; and the pairing contract
+//! ends as the precompile does.
+//!
+//! `RESIDUE_CASES=10000 cargo test --release -p residue-conformance webassembly` is a longer campaign.
+
+use num_bigint::BigUint;
+use residue_conformance::campaign::Campaign;
+use residue_conformance::programs::{calldata, program};
+use residue_ir::{Outcome, Program, evaluate, text};
+use residue_wasm::{EngineKind, Form, LowerError, Prepared, lower};
+
+/// BLS12-381's base field, which the host functions compute in.
+const BLS12_381: &str =
+    "1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab";
+
+/// Odd moduli of all shapes: tiny, of whole 28-bit and 64-bit limbs, without a spare bit, composite, wide.
+const MODULI: [&str; 9] = [
+    BLS12_381,
+    "30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47",
+    "fffffffffffffffffffffffffffffffffffffffffffffffffffffffefffffc2f",
+    "3",
+    "fffffff",
+    "ffffffffffffffff",
+    "10000000000000001",
+    "ffffffffffffff",
+    "8000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000001",
+];
+
+fn hex(digits: &str) -> BigUint {
+    BigUint::parse_bytes(digits.as_bytes(), 16).unwrap()
+}
+
+/// Whether a program needs the precompile of SHA-256, which modules have not.
+fn hashes(program: &Program) -> bool {
+    text::print(program).contains("sha256")
+}
+
+/// Every form and engine that can run programs over `modulus`.
+fn prepared(program: &Program) -> Vec<(String, Prepared)> {
+    let mut all = Vec::new();
+    for form in Form::ALL {
+        let lowered = match lower(program, form) {
+            Ok(lowered) => lowered,
+            Err(LowerError::ForeignField) if form == Form::HostFunctions => continue,
+            Err(LowerError::Hash) if hashes(program) => continue,
+            Err(error) => panic!("{error}\n{}", text::print(program)),
+        };
+        for engine in EngineKind::ALL {
+            let ready = Prepared::new(&lowered, engine).unwrap();
+            all.push((format!("{engine}, {}", form.name()), ready));
+        }
+    }
+    all
+}
+
+#[test]
+fn programs_at_random_end_as_the_evaluator_says() {
+    let mut endings = [0; 3];
+    let Campaign { cases, seed } = Campaign::part(10);
+    for seed in (0..cases).map(|case| seed.wrapping_add(case)) {
+        let modulus = hex(MODULI[usize::try_from(seed % MODULI.len() as u64).unwrap()]);
+        let program = program(&modulus, seed);
+        let mut all = prepared(&program);
+        let expected = match modulus == hex(BLS12_381) {
+            _ if hashes(&program) => 0,
+            true => 4,
+            false => 2,
+        };
+        assert_eq!(all.len(), expected);
+        for input in (0..4).map(|number| calldata(4 * seed + number)) {
+            let expected = evaluate(&program, &input);
+            endings[match expected {
+                Outcome::Returned(_) => 0,
+                Outcome::Failed => 1,
+                Outcome::Ended => 2,
+            }] += 1;
+            for (name, prepared) in &mut all {
+                // Twice: nothing of a run is left for the next.
+                for _ in 0..2 {
+                    assert_eq!(prepared.run(&input).unwrap(), expected, "{name}\n{}", text::print(&program));
+                }
+            }
+        }
+    }
+    assert!(endings.iter().all(|&count| count > 0), "{endings:?}");
+}
+
+#[test]
+fn the_pairing_check_gives_the_precompiles_result() {
+    let contract = residue_contracts::find("bls12_381/pairing").unwrap();
+    let good = (contract.example)();
+    // The keys' point replaced by its double negation: the same pair twice, whose product is not one.
+    let other = [&good[..384], &good[..384]].concat();
+    let mut off_curve = good.clone();
+    off_curve[127] ^= 1;
+    let identity = vec![0; 384];
+    let short = good[..good.len() - 1].to_vec();
+    let inputs = [good, other, off_curve, identity, short, vec![]];
+    let expected: Vec<Outcome> = inputs
+        .iter()
+        .map(|input| contract.native(input).unwrap().map_or(Outcome::Failed, |native| Outcome::Returned(native.output)))
+        .collect();
+    assert_eq!(expected.iter().filter(|outcome| **outcome == Outcome::Failed).count(), 3);
+    for (name, mut prepared) in prepared(&(contract.program)()) {
+        for (input, expected) in inputs.iter().zip(&expected) {
+            assert_eq!(prepared.run(input).unwrap(), *expected, "{name}");
+        }
+        let calls = prepared.host_calls();
+        assert_eq!(calls.is_empty(), name.contains(Form::SelfContained.name()), "{name}: {calls:?}");
+    }
+}
+
+#[test]
+fn every_contract_ends_on_its_example_as_the_evaluator_says() {
+    for contract in residue_contracts::CONTRACTS {
+        let (program, input) = ((contract.program)(), (contract.example)());
+        let expected = evaluate(&program, &input);
+        assert!(matches!(expected, Outcome::Returned(_)), "{}", contract.name);
+        let all = prepared(&program);
+        assert_eq!(all.is_empty(), hashes(&program), "{}", contract.name);
+        for (name, mut prepared) in all {
+            assert_eq!(prepared.run(&input).unwrap(), expected, "{}, {name}", contract.name);
+        }
+    }
+}
+
+#[test]
+fn moduli_that_have_no_module_are_refused() {
+    let program = |modulus: BigUint| program(&modulus, 1);
+    assert_eq!(lower(&program(BigUint::from(16u8)), Form::SelfContained), Err(LowerError::EvenModulus));
+    let wide = (BigUint::from(1u8) << 1100u32) + 1u8;
+    assert_eq!(lower(&program(wide), Form::SelfContained), Err(LowerError::Width { bits: 1101 }));
+    assert_eq!(lower(&program(BigUint::from(97u8)), Form::HostFunctions), Err(LowerError::ForeignField));
+}

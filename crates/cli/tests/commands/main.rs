@@ -1,0 +1,19 @@
+//! The commands as a user calls them.
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
+mod bench;
+mod choices;
+mod compare;
+mod formulas;
+mod fractional;
+mod interfaces;
+mod lab;
+mod main_job;
+mod raw_code;
+mod report;
+mod run;
+mod support;
+mod text;
+mod trace_profile;
+mod usage;
+mod wasm;

@@ -1,0 +1,85 @@
+//! Running the binary and looking at what it left behind.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+/// What the command left behind.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// Runs the command with nothing on its standard input.
+#[track_caller]
+pub fn residue(args: &[&str]) -> Ran {
+    residue_reading("", args)
+}
+
+/// Runs the command with a text on its standard input.
+#[track_caller]
+pub fn residue_reading(input: &str, args: &[&str]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_residue"));
+    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // A command that fails early does not read its input.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    Ran {
+        code: output.status.code().unwrap(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+impl Ran {
+    /// The object on stdout, given the exit code.
+    #[track_caller]
+    pub fn json(&self, code: i32) -> Value {
+        assert_eq!(self.code, code, "{}{}", self.stdout, self.stderr);
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.stdout))
+    }
+
+    /// The text on stdout of a command that did its work without a message.
+    #[track_caller]
+    pub fn text(&self) -> &str {
+        assert_eq!((self.code, self.stderr.as_str()), (0, ""), "{}", self.stdout);
+        assert!(!self.stdout.contains('\x1b'), "colours on something that is no terminal");
+        &self.stdout
+    }
+
+    /// Asserts bad usage or input: exit code 2, nothing on stdout, a message with all these parts.
+    #[track_caller]
+    pub fn refused(&self, parts: &[&str]) {
+        assert_eq!((self.code, self.stdout.as_str()), (2, ""), "{}", self.stderr);
+        assert!(self.stderr.starts_with("error: "), "{}", self.stderr);
+        for part in parts {
+            assert!(self.stderr.contains(part), "{part:?} is not in {}", self.stderr);
+        }
+    }
+}
+
+/// An empty directory of a test's own.
+pub fn directory(test: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(test);
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+/// A file in a test's directory, by its full name.
+pub fn file(directory: &std::path::Path, name: &str, content: impl AsRef<[u8]>) -> String {
+    let path = directory.join(name);
+    std::fs::write(&path, content).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// Assembly text as code in hexadecimal.
+#[track_caller]
+pub fn assembled(text: &str, revision: &str) -> String {
+    residue_reading(text, &["asm", "-", "--revision", revision]).text().trim().to_owned()
+}

@@ -1,0 +1,102 @@
+//! Bad usage and input: exit code 2 and a message that names the value and its place. And help, whose examples run.
+
+use std::process::Command;
+
+use crate::support::{directory, file, residue, residue_reading};
+
+#[test]
+fn bad_options_are_refused_by_value() {
+    let refused = |args: &[&str], parts: &[&str]| residue_reading("00", &[&["run", "-"], args].concat()).refused(parts);
+    refused(&["--revision", "evm384-v70"], &["'evm384-v70'", "--revision", "eip6690-2024"]);
+    refused(&["--fork", "osaca"], &["'osaca'", "--fork", "prague, osaka"]);
+    refused(&["--schedule", "cheap"], &["\"cheap\"", "eip6690-2024", "known are eip6690"]);
+    refused(&["--engine", "fast"], &["'fast'", "--engine", "batch, plain, spec"]);
+    refused(&["--gas", "-5"], &["'-5'", "--gas", "negative"]);
+    refused(&["--gas", "many"], &["\"many\" is not a number"]);
+    refused(&["--gas", "18446744073709551616"], &["too large", "18446744073709551615"]);
+    refused(&["--memory", "5"], &["\"5\" is not FROM:TO"]);
+    refused(&["--memory", "5:1"], &["'5:1'", "ends at 1, before its start 5"]);
+    refused(&["--memory", "-1:1"], &["FROM: \"-1\" is negative"]);
+    refused(&["--memory", "0:1000000000000"], &["1000000000000 bytes", "67108864"]);
+    refused(&["--input", "0xabc"], &["--input", "3 hexadecimal digits are not whole bytes"]);
+    refused(&["--input", "0xzz"], &["--input:1:3: 'z' is not a hexadecimal digit"]);
+    refused(&["--input", "@nowhere.hex"], &["nowhere.hex", "reading the input"]);
+    refused(&["--example"], &["--example", "\"-\""]);
+    refused(&["--frok", "osaka"], &["'--frok'"]);
+    residue(&["run"]).refused(&["<FILE>"]);
+    residue(&["rum"]).refused(&["'rum'", "'run'"]);
+    residue(&["list", "colours"]).refused(&["'colours'", "revisions, schedules, forks, opcodes, contracts"]);
+}
+
+#[test]
+fn bad_files_are_refused_by_name_and_place() {
+    let directory = directory("usage_files");
+    let refused = |name: &str, content: &[u8], parts: &[&str]| {
+        let path = file(&directory, name, content);
+        for command in ["run", "disasm"] {
+            residue(&[command, &path]).refused(&[&[path.as_str()], parts].concat());
+        }
+    };
+    refused("odd.hex", b"0x600", &["3 hexadecimal digits are not whole bytes"]);
+    refused("word.hex", b"0x60\n60 0g", &[":2:5: 'g' is not a hexadecimal digit"]);
+    refused("empty.hex", b"", &["holds no code"]);
+    refused("prefix.hex", b"0x\n", &["holds no code"]);
+    refused("empty.bin", b"", &["holds no code"]);
+    refused("raw.hex", &[0x60, 0xff], &["byte 1 is not UTF-8 text"]);
+    residue(&["run", directory.to_str().unwrap()]).refused(&["usage_files"]);
+    residue(&["run", "nowhere.hex"]).refused(&["\"nowhere.hex\" is neither a file nor a contract"]);
+    residue(&["disasm", "nowhere.hex"]).refused(&["\"nowhere.hex\"", "No such file"]);
+    let text = file(&directory, "empty.asm", "; nothing");
+    residue(&["asm", &text]).refused(&["empty.asm has no instruction"]);
+}
+
+#[test]
+fn usage_is_refused_with_json_too() {
+    residue_reading("0x6", &["run", "-", "--json"]).refused(&["standard input"]);
+}
+
+#[test]
+fn a_file_goes_before_a_contract_of_its_name() {
+    let directory = directory("usage_contract");
+    std::fs::create_dir(directory.join("bls12_381")).unwrap();
+    file(&directory, "bls12_381/pairing", "0x00");
+    let run = |path: &std::path::Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_residue"));
+        let output =
+            command.current_dir(path).args(["run", "bls12_381/pairing", "--no-time", "--json"]).output().unwrap();
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()["code_bytes"].as_u64().unwrap()
+    };
+    assert_eq!(run(&directory), 1);
+    assert!(run(std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))) > 1000);
+}
+
+/// The examples of a command's help: the lines behind `Example:` or `Examples:`.
+fn examples(help: &str) -> Vec<&str> {
+    let lines = help.lines().skip_while(|line| !line.starts_with("Example")).skip(1);
+    lines.map(str::trim).filter(|line| !line.is_empty()).collect()
+}
+
+#[test]
+#[cfg(unix)]
+fn every_help_has_examples_that_run() {
+    let directory = directory("usage_examples");
+    let binaries = std::path::Path::new(env!("CARGO_BIN_EXE_residue")).parent().unwrap();
+    let path = format!("{}:{}", binaries.display(), std::env::var("PATH").unwrap());
+    for command in ["", "run", "build", "asm", "disasm", "list", "compare", "bench", "wasm", "wasm run", "wasm build"] {
+        let args: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
+        let help = residue(&args);
+        let examples = examples(help.text());
+        assert!(!examples.is_empty(), "{command} has no example");
+        for example in examples {
+            let mut shell = Command::new("sh");
+            let output = shell.args(["-c", example]).env("PATH", &path).current_dir(&directory).output().unwrap();
+            assert!(output.status.success(), "{example}: {}", String::from_utf8_lossy(&output.stderr));
+            assert!(!output.stdout.is_empty(), "{example}");
+        }
+    }
+}
+
+#[test]
+fn the_version_is_the_packages() {
+    assert_eq!(residue(&["--version"]).text().trim(), format!("residue {}", env!("CARGO_PKG_VERSION")));
+}

@@ -1,0 +1,92 @@
+//! Contracts at the addresses of precompiles: a caller that knows nothing of them gets what it got before.
+
+use residue_compiler::compile;
+use residue_contracts::{CONTRACTS, Contract};
+use residue_engine::{Engine, EngineConfig, Fork, Halt, Replacement};
+use residue_isa::{GasSchedule, Revision};
+
+/// A precompile that fails takes 63 of 64 parts of it.
+const GAS: u64 = 1_000_000_000;
+
+/// Calls `address` with its own calldata; returns whether that succeeded, in 32 bytes, and what came back. Each call
+/// opcode: the address is the same to all.
+fn caller(call: u8, address: u16) -> Vec<u8> {
+    const CALLDATA: [u8; 5] = [0x36, 0x5f, 0x5f, 0x37, 0x5f]; // CALLDATASIZE PUSH0 PUSH0 CALLDATACOPY PUSH0
+    const TARGET: [u8; 4] = [0x5f, 0x36, 0x5f, 0x61]; // PUSH0 CALLDATASIZE PUSH0 PUSH2
+    const OUTPUT: [u8; 6] = [0x3d, 0x5f, 0x60, 32, 0x3e, 0x5f]; // RETURNDATASIZE PUSH0 PUSH1 32 RETURNDATACOPY PUSH0
+    const RETURN: [u8; 7] = [0x52, 0x3d, 0x60, 32, 0x01, 0x5f, 0xf3]; // MSTORE RETURNDATASIZE PUSH1 32 ADD PUSH0 RETURN
+    let takes_value = matches!(call, CALL | CALLCODE);
+    let target: Vec<u8> = if takes_value {
+        [&[0x5f, 0x36, 0x5f, 0x5f, 0x61][..], &address.to_be_bytes()].concat() // PUSH0 more for no value
+    } else {
+        [&TARGET[..], &address.to_be_bytes()].concat()
+    };
+    [&CALLDATA[..], &target, &[0x5a, call], &OUTPUT, &RETURN].concat() // GAS and the call
+}
+
+const CALL: u8 = 0xf1;
+const CALLCODE: u8 = 0xf2;
+const DELEGATECALL: u8 = 0xf4;
+const STATICCALL: u8 = 0xfa;
+
+fn precompiles() -> impl Iterator<Item = (&'static Contract, u16)> {
+    CONTRACTS.iter().filter_map(|contract| Some((contract, contract.precompile?)))
+}
+
+fn engines(revision: Revision) -> [Engine; 2] {
+    let config = EngineConfig::default_for(revision);
+    let schedule = GasSchedule::default_for(revision).unwrap();
+    let code = |contract: &Contract| compile(&(contract.program)(), revision, &schedule).unwrap().code;
+    let replacements = precompiles().map(|(contract, address)| Replacement { address, code: code(contract) }).collect();
+    [Engine::new(config.clone()).unwrap(), Engine::new(EngineConfig { replacements, ..config }).unwrap()]
+}
+
+#[test]
+fn callers_get_what_they_got_from_the_precompiles() {
+    for revision in [Revision::Eip6690_2024, Revision::Evm384V7] {
+        let [plain, replaced] = engines(revision);
+        for (contract, address) in precompiles() {
+            let example = (contract.example)();
+            let mut padded = example.clone();
+            padded[0] = 1;
+            let inputs = [example.clone(), example[1..].to_vec(), padded, Vec::new()];
+            let calls = [CALL, CALLCODE, DELEGATECALL, STATICCALL].map(|call| caller(call, address));
+            for (code, input) in calls.iter().flat_map(|code| inputs.iter().map(move |input| (code, input))) {
+                let [before, after] = [&plain, &replaced].map(|engine| engine.run_code(code, input, GAS));
+                let what = format!("{revision}, {}, {} bytes", contract.name, input.len());
+                assert_eq!((before.halt, after.halt), (Halt::Return, Halt::Return), "{what}");
+                assert_eq!(before.output, after.output, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn contracts_are_what_runs() {
+    // They take other gas than the precompiles, and a fork that never had those has them too.
+    for (contract, address) in precompiles() {
+        let revision = Revision::Eip6690_2024;
+        let [plain, replaced] = engines(revision);
+        let (code, example) = (caller(STATICCALL, address), (contract.example)());
+        let [before, after] = [&plain, &replaced].map(|engine| engine.run_code(&code, &example, GAS));
+        assert_ne!(before.gas_used, after.gas_used, "{}", contract.name);
+        let config = EngineConfig { fork: Fork::Cancun, ..replaced.config().clone() };
+        let cancun = Engine::new(config).unwrap().run_code(&code, &example, GAS);
+        assert_eq!(cancun.output, after.output, "{}: Cancun has no such precompile", contract.name);
+    }
+}
+
+#[test]
+fn the_last_replacement_of_an_address_counts_and_others_stay() {
+    let replacement = |value: u8| Replacement {
+        address: 0x0f,
+        code: vec![0x60, value, 0x5f, 0x52, 0x60, 32, 0x5f, 0xf3], // PUSH1 value PUSH0 MSTORE PUSH1 32 PUSH0 RETURN
+    };
+    let config = EngineConfig::default_for(Revision::Eip6690_2024);
+    let config = EngineConfig { replacements: vec![replacement(1), replacement(2)], ..config };
+    let engine = Engine::new(config).unwrap();
+    let outcome = engine.run_code(&caller(STATICCALL, 0x0f), &[], GAS);
+    assert_eq!((outcome.output[31], outcome.output[63]), (1, 2));
+    let identity = engine.run_code(&caller(STATICCALL, 4), b"as before", GAS);
+    assert_eq!(&identity.output[32..], b"as before");
+}

@@ -1,0 +1,20 @@
+//! The contracts against precompiles, blst, arkworks and what the documents say of them.
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
+mod aggregate;
+mod as_precompiles;
+mod decompress;
+mod eip2537_page;
+mod evm384;
+mod examples;
+mod groups;
+mod hash;
+mod maps;
+mod multiples;
+mod page;
+mod pairing;
+mod pairing_witness;
+mod point_evaluation;
+mod points;
+mod signatures;
+mod ways;

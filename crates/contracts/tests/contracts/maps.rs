@@ -1,0 +1,135 @@
+//! The contracts of the two maps answer as the precompiles of EIP-2537 do, byte for byte, under every revision, on good
+//! input and bad input of every kind.
+//!
+//! Plain `cargo test` takes a hundred inputs for each map; `RESIDUE_CASES=2000` takes as many, and `RESIDUE_SEED` begins with
+//! another seed.
+
+use crate::points::Seeded;
+use num_bigint::BigUint;
+use residue_compiler::compile;
+use residue_contracts::{Contract, find};
+use residue_curves::bls12_381::constants::modulus;
+use residue_engine::{Engine, EngineConfig, Halt, Prepared};
+use residue_isa::{GasSchedule, Revision};
+
+/// More than any of the revisions takes.
+const GAS: u64 = 10_000_000;
+
+/// A map under every revision, ready to run.
+struct Map {
+    contract: &'static Contract,
+    elements: usize,
+    compiled: Vec<(Revision, Prepared)>,
+}
+
+impl Map {
+    fn new(name: &str, elements: usize) -> Self {
+        let contract = find(name).unwrap();
+        let program = (contract.program)();
+        let prepare = |&revision: &Revision| {
+            let code = compile(&program, revision, &GasSchedule::default_for(revision).unwrap()).unwrap().code;
+            assert!(code.len() <= 24_576 || revision != Revision::Eip6690_2024, "{name}: {} bytes", code.len());
+            (revision, Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&code))
+        };
+        Self { contract, elements, compiled: Revision::ALL.iter().map(prepare).collect() }
+    }
+
+    /// Runs `input` everywhere; every answer must be that of the precompile.
+    #[track_caller]
+    fn check(&mut self, input: &[u8], what: &str) {
+        let native = self.contract.native(input).unwrap().map(|native| native.output);
+        for (revision, prepared) in &mut self.compiled {
+            let outcome = prepared.run_without_memory(input, GAS);
+            match &native {
+                Ok(output) => assert_eq!((outcome.halt, &outcome.output), (Halt::Return, output), "{revision}, {what}"),
+                Err(_) => {
+                    assert!(outcome.halt.is_exceptional(), "{revision}, {what}: {:?}", outcome.halt);
+                    assert_ne!(outcome.halt, Halt::OutOfGas, "{revision}, {what}");
+                    assert_eq!(outcome.gas_used, GAS, "{revision}, {what}");
+                }
+            }
+        }
+    }
+
+    fn check_numbers(&mut self, numbers: &[BigUint], what: &str) {
+        assert_eq!(numbers.len(), self.elements);
+        let input: Vec<u8> = numbers.iter().flat_map(encode).collect();
+        self.check(&input, what);
+    }
+}
+
+fn maps() -> [Map; 2] {
+    [Map::new("bls12_381/map_fp_to_g1", 1), Map::new("bls12_381/map_fp2_to_g2", 2)]
+}
+
+/// 64 bytes, big-endian.
+fn encode(number: &BigUint) -> Vec<u8> {
+    let digits = number.to_bytes_be();
+    [vec![0; 64 - digits.len()], digits].concat()
+}
+
+/// An element of Fp from a seed.
+fn number(seeded: &mut Seeded) -> BigUint {
+    (0..7).fold(BigUint::ZERO, |number, _| (number << 64u32) + seeded.word()) % modulus()
+}
+
+fn environment(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable} is not a number: {text:?}")))
+}
+
+#[test]
+fn maps_answer_as_the_precompiles() {
+    let cases = environment("RESIDUE_CASES").unwrap_or(100);
+    let first = environment("RESIDUE_SEED").unwrap_or(0);
+    for mut map in maps() {
+        for seed in first..first + cases {
+            let mut seeded = Seeded(seed);
+            let numbers: Vec<BigUint> = (0..map.elements).map(|_| number(&mut seeded)).collect();
+            map.check_numbers(&numbers, &format!("seed {seed}"));
+        }
+    }
+}
+
+#[test]
+fn numbers_at_the_edges_are_mapped_or_refused() {
+    let p = modulus();
+    let edge = |number: i32| if number < 0 { &p - number.unsigned_abs() } else { BigUint::from(number.unsigned_abs()) };
+    // √(−1/11), for which T vanishes on G1, and the same for G2 below.
+    let inverse = BigUint::from(11u32).modpow(&(&p - 2u32), &p);
+    let root = (&p - inverse).modpow(&((&p + 1u32) / 4u32), &p);
+    assert_eq!(&root * &root * 11u32 % &p, &p - 1u32);
+    let mut numbers: Vec<BigUint> = [0, 1, 2, 11, -1, -2].map(edge).to_vec();
+    numbers.extend([&p - &root, root, p.clone(), &p + 1u32, (&p - 1u32) / 2u32, (&p + 1u32) / 2u32]);
+    numbers.extend([(BigUint::from(1u32) << 384) - 1u32, BigUint::from(1u32) << 383, BigUint::from(1u32) << 384]);
+    let [mut g1, mut g2] = maps();
+    for a in &numbers {
+        g1.check_numbers(std::slice::from_ref(a), &format!("{a}"));
+        for b in &numbers {
+            g2.check_numbers(&[a.clone(), b.clone()], &format!("{a} + {b}u"));
+        }
+    }
+}
+
+#[test]
+fn inputs_of_another_length_are_refused() {
+    for mut map in maps() {
+        let size = 64 * map.elements;
+        for length in [0, 1, 32, size - 1, size + 1, size + 64, 2 * size] {
+            map.check(&vec![0; length], &format!("{length} bytes"));
+        }
+    }
+}
+
+#[test]
+fn every_byte_of_padding_counts() {
+    for mut map in maps() {
+        for element in 0..map.elements {
+            for position in 0..16 {
+                let mut input = vec![0; 64 * map.elements];
+                input[64 * element + position] = 1 << (position % 8);
+                map.check(&input, &format!("byte {position} of element {element}"));
+            }
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Curves against blst, arkworks and their published counts.
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
+mod counts;
+mod groups;
+mod judges;
+mod maps;
+mod pairing;
+mod recorded;
+mod tower;

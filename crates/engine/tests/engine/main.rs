@@ -1,0 +1,14 @@
+//! The engine as the EVM and as revm has it: halts, gas, frames, blocks.
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
+mod batch;
+mod batch_memory;
+mod code;
+mod frames;
+mod gas;
+mod halts;
+mod jumps;
+mod nested;
+mod stock;
+mod traced;
+mod transactions;
