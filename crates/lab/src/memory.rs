@@ -6,21 +6,23 @@
 
 mod errand;
 
-pub use errand::Errand;
+pub use errand::{Errand, Specification};
 
 use std::env;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use residue_isa::Revision;
+
 use crate::MEASURED;
 use crate::engines::EngineLayer;
 use crate::error::LabError;
 use crate::group::{Effort, Group, Observer, Progress};
-use crate::operations::{Engines, Job, named};
+use crate::operations::{Engines, Job, Task, bytecode, named};
 use crate::record::{Quantity, Row};
 use crate::scaling::sized::Sized;
 use crate::table::Column;
-use errand::Told;
+use errand::{SPECIFICATION, Told};
 
 /// `memory`.
 pub const GROUP: Group = Group {
@@ -95,6 +97,9 @@ fn planned(effort: &Effort) -> Result<Vec<Planned>, LabError> {
                 planned.extend(engines.modules().map(|(layer, module)| errand(layer, module)));
             }
             planned.extend(engines.bytecode().iter().map(|(layer, code)| errand(&layer.name, code)));
+            if size == compared {
+                planned.extend(specified(task, effort)?.iter().map(|(layer, code)| errand(layer, code)));
+            }
         }
     }
     for revision in effort.subjects.revisions(&MEASURED) {
@@ -115,6 +120,15 @@ fn planned(effort: &Effort) -> Result<Vec<Planned>, LabError> {
         }
     }
     Ok(planned)
+}
+
+/// The code of a task for the chosen revisions of the specification, each with its layer.
+fn specified(task: &'static Task, effort: &Effort) -> Result<Vec<(String, Vec<u8>)>, LabError> {
+    let layer = |revision: &Revision| format!("{SPECIFICATION}:{revision}");
+    let chosen: Vec<Revision> =
+        MEASURED.into_iter().filter(|revision| effort.subjects.include(&layer(revision))).collect();
+    let code = |revision: Revision| Ok((layer(&revision), bytecode(task, revision)?));
+    chosen.into_iter().map(code).collect()
 }
 
 /// Has another process of this program run an errand.
@@ -148,7 +162,8 @@ mod tests {
 
     #[test]
     fn every_engine_has_an_errand() {
-        let subjects = Subjects::named(&["blst", "precompile", "wasmtime", "evm384-v7", "eip6690-2024"]).unwrap();
+        let subjects =
+            Subjects::named(&["blst", "precompile", "wasmtime", "spec", "evm384-v7", "eip6690-2024"]).unwrap();
         let planned = planned(&Effort { subjects, ..Effort::SMOKE }).unwrap();
         for name in [
             "blst/pairing/2",
@@ -157,6 +172,7 @@ mod tests {
             "evm384-v7:batch/g1-msm/1",
             "eip6690-2024:plain/width/128",
             "eip6690-2024:plain/code/1024",
+            "spec:eip6690-2024/pairing/2",
         ] {
             assert!(planned.iter().any(|planned| planned.name == name), "{name}");
         }

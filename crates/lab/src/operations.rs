@@ -9,6 +9,7 @@ mod arkworks;
 mod chains;
 mod contract;
 mod inputs;
+pub(crate) mod outside;
 mod own;
 mod precompile;
 mod raw_blst;
@@ -24,7 +25,7 @@ use crate::harness::{Subject, interleave};
 use crate::record::{Quantity, Row};
 use crate::table::Column;
 
-pub(crate) use contract::Engines;
+pub(crate) use contract::{Engines, bytecode};
 pub(crate) use inputs::word;
 
 /// `operations`.

@@ -277,7 +277,7 @@ mod tests {
             assert_eq!(quantity as usize, index);
             assert_eq!(name.parse(), Ok(quantity));
         }
-        assert_eq!(QUANTITIES.len(), Quantity::Speedup as usize + 1);
+        assert_eq!(QUANTITIES.len(), Quantity::Clock as usize + 1);
         assert!("speed".parse::<Quantity>().is_err());
     }
 

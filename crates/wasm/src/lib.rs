@@ -17,5 +17,5 @@ pub mod prepared;
 
 pub use engine::{Compiled, EngineKind, Export, Instance, Number};
 pub use error::{LowerError, RunError};
-pub use lower::{Form, Lowered, lower};
+pub use lower::{Form, Lowered, MAIN, lower};
 pub use prepared::Prepared;

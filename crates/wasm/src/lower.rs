@@ -126,6 +126,8 @@ const RECORDS: u32 = 2;
 const INPUT: u32 = 3;
 const OUTPUT: u32 = 4;
 
+/// The function that a program starts in.
+pub const MAIN: &str = "main";
 /// What `main` returns where the program halted exceptionally.
 pub(crate) const FAILED: i32 = -1;
 /// What `main` returns where the program came to its end without output.
@@ -203,7 +205,7 @@ impl Lowering<'_> {
         let mut exports = ExportSection::new();
         exports.export("memory", ExportKind::Memory, 0);
         exports.export("input", ExportKind::Global, INPUT).export("output", ExportKind::Global, OUTPUT);
-        exports.export("main", ExportKind::Func, Self::function_index(self.program.functions.len()));
+        exports.export(MAIN, ExportKind::Func, Self::function_index(self.program.functions.len()));
         exports
     }
 

@@ -1,15 +1,17 @@
-//! A lowered program, compiled and instantiated: calldata in, outcome out, as often as wanted.
+//! A lowered program, compiled and instantiated: calldata in, outcome out, as often as wanted. Somebody else's module that takes
+//! input and gives output in the same way can be run too.
 
 use residue_ir::Outcome;
 
 use crate::engine::{Compiled, EngineKind, Instance, Number};
 use crate::error::RunError;
 use crate::host::Outside;
-use crate::lower::{ENDED, FAILED, Lowered};
+use crate::lower::{ENDED, FAILED, Lowered, MAIN};
 
 /// A program ready to run.
 pub struct Prepared {
     instance: Box<dyn Instance>,
+    function: String,
     input: u64,
     output: usize,
 }
@@ -17,18 +19,19 @@ pub struct Prepared {
 impl Prepared {
     /// Compiles and instantiates a lowered program.
     pub fn new(lowered: &Lowered, engine: EngineKind) -> Result<Self, RunError> {
-        Self::instance(engine.compile(&lowered.module, None)?.as_ref())
+        Self::instance(engine.compile(&lowered.module, None)?.as_ref(), MAIN)
     }
 
-    /// An instance of a lowered program that is compiled already.
-    pub fn instance(compiled: &dyn Compiled) -> Result<Self, RunError> {
+    /// An instance of a module that is compiled already: a lowered program has its start in the function [`MAIN`], others may
+    /// have several. It takes the number of bytes at the exported address `input`, and gives that at `output`.
+    pub fn instance(compiled: &dyn Compiled, function: &str) -> Result<Self, RunError> {
         let mut instance = compiled.instantiate(Outside::default())?;
         let mut address = |name: &str| {
             let global = instance.global(name).and_then(|address| u32::try_from(address).ok());
             global.ok_or_else(|| RunError::Module(format!("it exports no address {name:?}, so it is none of ours")))
         };
         let (input, output) = (address("input")?.into(), address("output")? as usize);
-        Ok(Self { instance, input, output })
+        Ok(Self { instance, function: function.to_owned(), input, output })
     }
 
     /// Runs the program on `calldata`.
@@ -39,7 +42,7 @@ impl Prepared {
             size_bytes: calldata.len() as u64,
             memory_bytes: 0,
         })?;
-        let results = self.instance.call("main", &[Number::I32(size)])?;
+        let results = self.instance.call(&self.function, &[Number::I32(size)])?;
         match results.as_slice() {
             [Number::I32(FAILED)] => Ok(Outcome::Failed),
             [Number::I32(ENDED)] => Ok(Outcome::Ended),
@@ -51,7 +54,7 @@ impl Prepared {
                     output.ok_or_else(|| RunError::Trap(format!("its output of {size} bytes is no output")))?;
                 Ok(Outcome::Returned(output.to_vec()))
             }
-            other => Err(RunError::Trap(format!("`main` gave {other:?}"))),
+            other => Err(RunError::Trap(format!("`{}` gave {other:?}", self.function))),
         }
     }
 

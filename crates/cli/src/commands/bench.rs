@@ -5,11 +5,14 @@ use std::path::PathBuf;
 
 use anyhow::{Result, anyhow};
 use clap::Args;
+use residue_engine::EngineConfig;
+use residue_isa::Revision;
 use residue_lab::memory::Errand;
 use residue_lab::{Effort, GROUPS, Group, Record, Subjects, group};
 use serde_json::json;
 
 use super::Verdict;
+use crate::oracle::Oracle;
 use crate::output;
 use crate::recording::Recording;
 use crate::tables::arranged;
@@ -42,7 +45,7 @@ pub struct BenchArgs {
 /// Measures.
 pub fn bench(args: &BenchArgs, json: bool) -> Result<Verdict> {
     if args.errand {
-        output::result(&Errand::run_text(&io::read_to_string(io::stdin())?)?)?;
+        output::result(&Errand::run_text(&io::read_to_string(io::stdin())?, &specified)?)?;
         return Ok(Verdict::Good);
     }
     let subjects = Subjects::named(&args.subjects)?;
@@ -62,6 +65,14 @@ pub fn bench(args: &BenchArgs, json: bool) -> Result<Verdict> {
         output::json(&json!({ "records": records.iter().map(Record::to_json).collect::<Vec<_>>() }))?;
     }
     Ok(Verdict::Good)
+}
+
+/// What the specification of a revision returns, for an errand.
+fn specified(revision: Revision, code: &[u8], input: &[u8], gas: u64) -> Result<Vec<u8>, String> {
+    let EngineConfig { schedule, fork, .. } = EngineConfig::default_for(revision);
+    let ended = Oracle::new(revision, &schedule, fork).and_then(|oracle| oracle.run(code, input, gas));
+    let ended = ended.map_err(|error| error.to_string())?;
+    if ended.is_success { Ok(ended.output) } else { Err(format!("{revision} ended with {}", ended.halt)) }
 }
 
 fn to_text(group: &Group, record: &Record) -> String {

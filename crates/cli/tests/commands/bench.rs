@@ -43,11 +43,11 @@ fn subjects_are_chosen_and_a_missing_baseline_is_named() {
     assert_eq!(layers.into_iter().collect::<Vec<_>>(), expected);
     let missing = record["environment"]["missing"].as_str().unwrap();
     assert!(missing.starts_with("geth (") && !missing.contains("gnark"), "{missing}");
-    let ran = residue(&["bench", "instructions", "--quick", "--subjects", "modular,evmone-bits:batch", "--json"]);
+    let ran = residue(&["bench", "instructions", "--quick", "--subjects", "modular,evm384-v0:plain", "--json"]);
     let record = ran.json(0)["records"][0].clone();
     let is_modular = |row: &serde_json::Value| row["name"].as_str().unwrap().starts_with("modular");
     assert!(record["rows"].as_array().unwrap().iter().all(is_modular));
-    assert_eq!(record["environment"]["missing"], "evmone-bits:batch (instructions has no measurement of it)");
+    assert_eq!(record["environment"]["missing"], "evm384-v0:plain (instructions has no measurement of it)");
     residue(&["bench", "--subjects", "mcl"]).refused(&["\"mcl\"", "known are blst, arkworks"]);
 }
 
@@ -84,5 +84,5 @@ fn errands_are_refused_by_what_is_wrong_with_them() {
 
 #[test]
 fn unknown_groups_are_refused_by_name() {
-    residue(&["bench", "pairings"]).refused(&["\"pairings\"", "instructions, pairing"]);
+    residue(&["bench", "pairings"]).refused(&["\"pairings\"", "instructions, lanes, pairing"]);
 }

@@ -5,9 +5,9 @@ use residue_contracts::{CONTRACTS, Contract, find};
 use residue_engine::{Batching, EngineConfig};
 use residue_ir::{Outcome, Program};
 use residue_isa::{Arithmetic, Revision};
-use residue_wasm::{EngineKind, Form, LowerError, Lowered, Prepared, RunError, lower};
+use residue_wasm::{EngineKind, Form, LowerError, Lowered, MAIN, Prepared, RunError, lower};
 
-use super::{Run, Task, chains};
+use super::{Run, Task, chains, outside};
 use crate::engines::EngineLayer;
 use crate::error::LabError;
 use crate::group::Effort;
@@ -20,7 +20,26 @@ const GAS: u64 = 1 << 40;
 /// A program for every engine that was chosen; nothing where there is none for the task.
 pub(crate) struct Engines {
     bytecode: Vec<(EngineLayer, Vec<u8>)>,
-    modules: Vec<(String, EngineKind, Lowered)>,
+    modules: Vec<Module>,
+}
+
+/// A WebAssembly module for an engine.
+pub(crate) struct Module {
+    /// The layer of its measurements.
+    pub layer: String,
+    /// The engine.
+    pub engine: EngineKind,
+    /// The function that computes.
+    pub function: &'static str,
+    /// The module.
+    pub bytes: Vec<u8>,
+}
+
+impl Module {
+    /// Compiles and instantiates it.
+    fn start(&self) -> Result<Prepared, RunError> {
+        Prepared::instance(self.engine.compile(&self.bytes, None)?.as_ref(), self.function)
+    }
 }
 
 /// A layer's name for a measurement, its way to compute, and rows that need no timing.
@@ -29,12 +48,11 @@ pub(crate) type Measured<'a> = (String, Run<'a>, Vec<Row>);
 impl Engines {
     /// The program of a task, compiled for every engine: those of the chosen revisions, or of the `usual` ones.
     pub fn of(task: &Task, effort: &Effort, usual: &[Revision]) -> Result<Self, LabError> {
-        let mut engines = Self { bytecode: Vec::new(), modules: Vec::new() };
+        let mut engines = Self::of_modules(outside::modules(task.name, effort)?);
         let Some(program) = program(task) else { return Ok(engines) };
         for revision in effort.subjects.revisions(usual) {
             let layers = EngineLayer::chosen(revision, effort.subjects)?;
-            let compiled = compile(&program, revision, &EngineConfig::default_for(revision).schedule);
-            let code = compiled.map_err(|error| LabError::Compile { name: task.name, error: Box::new(error) })?.code;
+            let code = compiled(task, &program, revision)?;
             engines.bytecode.extend(layers.into_iter().map(|layer| (layer, code.clone())));
         }
         for form in Form::ALL {
@@ -42,7 +60,9 @@ impl Engines {
                 let layer = format!("{engine}:{}", form.name());
                 if effort.subjects.include(&layer) {
                     match lower(&program, form) {
-                        Ok(lowered) => engines.modules.push((layer, engine, lowered)),
+                        Ok(Lowered { module: bytes, .. }) => {
+                            engines.modules.push(Module { layer, engine, function: MAIN, bytes });
+                        }
                         // The interface of 2020 has no hash function: such a task is one of bytecode and libraries.
                         Err(LowerError::Hash) => {}
                         Err(error) => return Err(LabError::Lower { name: task.name, error }),
@@ -53,6 +73,11 @@ impl Engines {
         Ok(engines)
     }
 
+    /// Modules alone.
+    pub fn of_modules(modules: Vec<Module>) -> Self {
+        Self { bytecode: Vec::new(), modules }
+    }
+
     /// The code of every engine.
     pub fn bytecode(&self) -> &[(EngineLayer, Vec<u8>)] {
         &self.bytecode
@@ -60,7 +85,7 @@ impl Engines {
 
     /// The modules, each with its layer.
     pub fn modules(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        self.modules.iter().map(|(layer, _, lowered)| (layer.as_str(), lowered.module.as_slice()))
+        self.modules.iter().map(|module| (module.layer.as_str(), module.bytes.as_slice()))
     }
 
     /// Everybody's way to compute, with gas where there is gas, and calls of host functions where there are any.
@@ -71,13 +96,13 @@ impl Engines {
         effort: &Effort,
     ) -> Result<Vec<Measured<'a>>, LabError> {
         let mut runs: Vec<Measured<'a>> = Vec::new();
-        for (layer, engine, lowered) in &self.modules {
-            let name = name_in(layer);
+        for module in &self.modules {
+            let name = name_in(&module.layer);
             let wrong = |error| LabError::Module { subject: name.clone(), error };
-            let mut prepared = Prepared::new(lowered, *engine).map_err(wrong)?;
+            let mut prepared = module.start().map_err(wrong)?;
             prepared.run(input).map_err(wrong)?;
             let mut rows = host_call_rows(&name, &prepared);
-            rows.push(Row::new(&name, Quantity::StartUp, &start_ups(lowered, *engine, effort).map_err(wrong)?));
+            rows.push(Row::new(&name, Quantity::StartUp, &start_ups(module, effort).map_err(wrong)?));
             // An outcome without output is a wrong answer.
             let run = move || match prepared.run(input) {
                 Ok(Outcome::Returned(output)) => output,
@@ -100,10 +125,21 @@ impl Engines {
     }
 }
 
+/// The program of a task as bytecode of a revision; an error where there is no program.
+pub(crate) fn bytecode(task: &Task, revision: Revision) -> Result<Vec<u8>, LabError> {
+    let program = program(task).ok_or(LabError::NoAnswer { operation: task.name })?;
+    compiled(task, &program, revision)
+}
+
+fn compiled(task: &Task, program: &Program, revision: Revision) -> Result<Vec<u8>, LabError> {
+    let compiled = compile(program, revision, &EngineConfig::default_for(revision).schedule);
+    Ok(compiled.map_err(|error| LabError::Compile { name: task.name, error: Box::new(error) })?.code)
+}
+
 /// Times from a module to an instance that can be called: compilation, then instantiation.
-fn start_ups(lowered: &Lowered, engine: EngineKind, effort: &Effort) -> Result<Vec<f64>, RunError> {
+fn start_ups(module: &Module, effort: &Effort) -> Result<Vec<f64>, RunError> {
     let start = |_| {
-        let (started, time_ns) = time_ns(|| Prepared::new(lowered, engine));
+        let (started, time_ns) = time_ns(|| module.start());
         started.map(|_| time_ns)
     };
     (0..effort.cold_starts).map(start).collect()
