@@ -1,5 +1,7 @@
 //! The recorder: the implementation of [`Machine`] in which running a program's text writes it down as a [`Program`].
 
+// style: S2: the implementation of one trait reads better whole.
+
 use crate::hash::Piece;
 use crate::machine::{Array, Capacity, Cells, Machine, Variable, WordOp};
 use crate::origin::Origins;
