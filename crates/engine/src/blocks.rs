@@ -12,10 +12,11 @@ use residue_lanes::{Kernel, OpKind, Plan, Shape, SlotBlock};
 use revm::bytecode::JumpTable;
 use revm::primitives::U256;
 
+use crate::block_starts::BlockStarts;
 use crate::explained::BlockExplained;
 use crate::memory_blocks::MemoryBlocks;
-use crate::path::{Path, Walk};
-use crate::planned::{ENTRIES_BEFORE_PLAN, PlanCell, RowPlan, Work};
+use crate::path::{Path, Walk, lanes_in_turn};
+use crate::planned::{ENTRIES_BEFORE_PLAN, Patience, PlanCell, RowPlan, Work};
 use crate::prices::{Prices, WidthPrices};
 use crate::slot_file::SlotSet;
 
@@ -27,8 +28,6 @@ const OPERATIONS_MAX: u32 = 4096;
 const JOINED_OPERATIONS_MAX: u32 = 1 << 17;
 /// Ways in which a block is joined, by words on the stack.
 const JOINED_MAX: usize = 6;
-/// No block begins here.
-const NONE: u32 = u32::MAX;
 
 /// When blocks of field instructions run as plans of the batch engine. Halts, gas, memory and output are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -62,8 +61,9 @@ impl Batching {
 pub(crate) struct Blocks {
     batching: Batching,
     /// Index into `blocks` by the offset of a block's first opcode.
-    at: Box<[u32]>,
+    starts: BlockStarts,
     blocks: Vec<CodeBlock>,
+    patience: Patience,
     /// Operations of all joined blocks so far.
     joined_operations: AtomicU32,
 }
@@ -76,6 +76,8 @@ pub(crate) struct CodeBlock {
     /// Where it leads.
     pub path: Path,
     work: Work,
+    /// Where lanes go in turn, instructions with several of them: operation, lanes, how many.
+    several: Vec<(Arithmetic, u8, u32)>,
     /// The highest slot it names.
     pub last_slot: usize,
     plan: PlanCell<SlotSet>,
@@ -107,7 +109,7 @@ impl Blocks {
             return None;
         }
         let operations_min = if batching == Batching::Always { 1 } else { OPERATIONS_MIN };
-        let mut at = vec![NONE; code.len()].into_boxed_slice();
+        let mut starts = BlockStarts::new(code.len());
         let mut blocks = Vec::new();
         let mut pc = 0;
         while pc < code.len() {
@@ -115,24 +117,25 @@ impl Blocks {
                 Some(block) => {
                     pc = block.path.end;
                     if block.work.operation_count() >= operations_min {
-                        at[block.start] = u32::try_from(blocks.len()).expect("a code has fewer than 2³² blocks");
+                        starts.push(block.start, block.work.entries_before_plan(batching));
                         blocks.push(block);
                     }
                 }
                 None => pc += revision.instruction_bytes(code[pc]),
             }
         }
-        (!blocks.is_empty()).then_some(Self { batching, at, blocks, joined_operations: AtomicU32::new(0) })
+        (!blocks.is_empty()).then_some(Self {
+            batching,
+            starts,
+            blocks,
+            patience: Patience::default(),
+            joined_operations: AtomicU32::new(0),
+        })
     }
 
     /// Bytes it takes, plans left aside.
     pub fn bytes(&self) -> usize {
-        size_of_val(&*self.at) + size_of_val(&*self.blocks)
-    }
-
-    /// When to plan.
-    pub fn batching(&self) -> Batching {
-        self.batching
+        self.starts.bytes() + size_of_val(&*self.blocks)
     }
 
     /// What has become of them: of each, and of what it was joined to.
@@ -146,8 +149,20 @@ impl Blocks {
     /// The block that begins at `pc`.
     #[inline(always)]
     pub fn get(&self, pc: usize) -> Option<&CodeBlock> {
-        let index = *self.at.get(pc)?;
-        self.blocks.get(index as usize) // u32 to usize widens; `NONE` is beyond every list.
+        self.blocks.get(self.starts.get(pc)?)
+    }
+
+    /// As [`BlockStarts::is_due`].
+    #[inline(always)]
+    pub fn is_due(&self, pc: usize, is_beside_rows: impl FnOnce() -> bool) -> bool {
+        self.starts.is_due(pc, is_beside_rows)
+    }
+
+    /// Notes that no plan begins where this block does, if that is known.
+    pub fn note_if_plain(&self, block: &CodeBlock) {
+        if block.is_plain() {
+            self.starts.note_plain(block.start);
+        }
     }
 }
 
@@ -161,16 +176,22 @@ impl Joined {
 impl CodeBlock {
     /// The block that begins at `pc`, if an arithmetic instruction stands there; as far as the code decides, if it has jump targets.
     fn at(code: Code<'_>, pc: usize) -> Option<Self> {
-        let (mut work, mut last_slot) = (Work::default(), 0);
+        let (mut work, mut last_slot, mut several) = (Work::default(), 0, Vec::new());
         let path = code.path(pc, |instruction| {
             let FieldInstruction::Slots { operation, out, x, y, count } = instruction else { return };
+            if count > 1 && lanes_in_turn(code.revision) {
+                match several.iter_mut().find(|(kind, lanes, _)| (*kind, *lanes) == (operation, count)) {
+                    Some((_, _, instructions)) => *instructions += 1,
+                    None => several.push((operation, count, 1)),
+                }
+            }
             work.instructions[operation as usize] += 1;
             work.operations[operation as usize] += u32::from(count);
             last_slot = last_slot.max(out.last(count)).max(x.last(count)).max(y.last(count));
         });
         let (plan, joined) = (PlanCell::default(), Joined::default());
         // u32 to usize widens.
-        let block = Self { start: pc, path, work, last_slot: last_slot as usize, plan, joined };
+        let block = Self { start: pc, path, work, several, last_slot: last_slot as usize, plan, joined };
         (block.work.operation_count() > 0).then_some(block)
     }
 
@@ -210,10 +231,14 @@ impl CodeBlock {
     pub fn cost(&self, prices: &Prices, width: &WidthPrices, opcodes: [u8; 3]) -> u64 {
         let of = |kind: usize| {
             let base = prices.base[usize::from(opcodes[kind])] * u64::from(self.work.instructions[kind]);
-            // Fractions are rounded for each instruction; where there are any, that is one lane.
             base + width.times(width.lane[kind], 1) * u64::from(self.work.operations[kind])
         };
-        of(0) + of(1) + of(2) + self.path.cost(&prices.base)
+        // Fractions are rounded for each instruction, of one lane unless lanes go in turn.
+        let rounded = self.several.iter().map(|&(operation, lanes, instructions)| {
+            let lane = width.lane[operation as usize];
+            (width.times(lane, 1) * u64::from(lanes) - width.times(lane, lanes.into())) * u64::from(instructions)
+        });
+        of(0) + of(1) + of(2) - rounded.sum::<u64>() + self.path.cost(&prices.base)
     }
 
     /// Whether it is known that neither it nor what it is joined to has a plan that pays.
@@ -232,13 +257,13 @@ impl CodeBlock {
     /// Its plan for a number of slots and a shape, if it has one and that pays.
     pub fn plan(
         &self,
-        batching: Batching,
+        blocks: &Blocks,
         code: Code<'_>,
         slot_count: usize,
         shape: Option<Shape>,
     ) -> Option<&RowPlan<SlotSet>> {
-        let is_warm = self.path.runs > 1; // Its first run has been entered often enough.
-        self.plan.get(batching, is_warm, slot_count, shape, &self.work, |slot_count| self.slot_block(code, slot_count))
+        let slot_block = |slot_count| self.slot_block(code, slot_count);
+        self.plan.get(blocks.batching, &blocks.patience, slot_count, shape, &self.work, slot_block)
     }
 
     fn slot_block(&self, code: Code<'_>, slot_count: u16) -> Option<SlotBlock> {
@@ -250,7 +275,11 @@ impl CodeBlock {
             let lanes: Option<Vec<_>> = (0..count)
                 .map(|lane| Some((u16::from(out.slot(lane)?), u16::from(x.slot(lane)?), u16::from(y.slot(lane)?))))
                 .collect();
-            is_whole &= lanes.is_some_and(|lanes| block.push_lanes(kind_of(operation), lanes).is_ok());
+            let kind = kind_of(operation);
+            is_whole &= lanes.is_some_and(|lanes| match lanes_in_turn(code.revision) {
+                true => lanes.into_iter().all(|lane| block.push_lanes(kind, [lane]).is_ok()),
+                false => block.push_lanes(kind, lanes).is_ok(),
+            });
         });
         is_whole.then_some(block)
     }

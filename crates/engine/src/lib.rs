@@ -12,6 +12,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
 
 mod analysis;
+mod block_starts;
 mod blocks;
 mod code_cache;
 mod counts;

@@ -142,6 +142,11 @@ impl FieldState {
         self.at(self.active)
     }
 
+    /// Whether values of the active context may be in rows.
+    pub fn has_rows(&self) -> bool {
+        self.contexts.get(self.active).is_some_and(|held| held.context.has_rows())
+    }
+
     /// Where the active context is, for [`FieldState::at`].
     #[inline]
     pub fn active_position(&self) -> usize {

@@ -12,10 +12,11 @@ use residue_isa::revision::evm384_v6;
 use residue_isa::{Arithmetic, FieldInstruction, ModulusAt, Revision};
 use residue_lanes::{ByteOrder, Op, Plan, Shape, SlotBlock};
 
+use crate::block_starts::BlockStarts;
 use crate::blocks::{Batching, kind_of};
 use crate::explained::BlockExplained;
 use crate::index_set::IndexSet;
-use crate::planned::{PlanCell, RowPlan, Work};
+use crate::planned::{Patience, PlanCell, RowPlan, Work};
 use crate::prices::Prices;
 
 /// A set of places.
@@ -26,8 +27,6 @@ const OPERATIONS_MAX: usize = 4096;
 /// Bytes of memory for which the first place is at hand, and how many times that many.
 const BUCKET_BYTES: usize = 64;
 const BUCKETS_MAX: usize = 1 << 12;
-/// No block begins here.
-const NONE: u32 = u32::MAX;
 
 /// How a revision whose blocks are found writes its instructions.
 #[derive(Debug, Clone, Copy)]
@@ -64,8 +63,9 @@ pub(crate) struct MemoryBlocks {
     /// The first place that ends behind each multiple of [`BUCKET_BYTES`].
     buckets: Vec<u16>,
     /// Index into `blocks` by the offset of a block's first opcode.
-    at: Box<[u32]>,
+    starts: BlockStarts,
     blocks: Vec<MemoryBlock>,
+    patience: Patience,
 }
 
 /// One block.
@@ -102,7 +102,7 @@ impl MemoryBlocks {
     /// Bytes it takes, plans left aside.
     pub fn bytes(&self) -> usize {
         let operations: usize = self.blocks.iter().map(|block| size_of_val(&*block.operations)).sum();
-        size_of_val(&*self.at)
+        self.starts.bytes()
             + size_of_val(&*self.blocks)
             + operations
             + size_of_val(&*self.places)
@@ -123,8 +123,8 @@ impl MemoryBlocks {
             return None;
         }
         let buckets = buckets(&places);
-        let at = vec![NONE; code.len()].into_boxed_slice();
-        let mut blocks = Self { batching, layout, places, buckets, at, blocks: Vec::new() };
+        let (starts, patience) = (BlockStarts::new(code.len()), Patience::default());
+        let mut blocks = Self { batching, layout, places, buckets, starts, blocks: Vec::new(), patience };
         let mut open: Option<MemoryBlock> = None;
         for instruction in &found {
             let Some(op) = blocks.op(instruction) else {
@@ -148,11 +148,6 @@ impl MemoryBlocks {
         }
         blocks.close(open);
         (!blocks.blocks.is_empty()).then_some(blocks)
-    }
-
-    /// When to plan.
-    pub fn batching(&self) -> Batching {
-        self.batching
     }
 
     /// What has become of them.
@@ -195,8 +190,33 @@ impl MemoryBlocks {
     /// The block whose first opcode is at `pc`.
     #[inline(always)]
     pub fn get(&self, pc: usize) -> Option<&MemoryBlock> {
-        let index = *self.at.get(pc)?;
-        self.blocks.get(index as usize) // u32 to usize widens; `NONE` is beyond every list.
+        self.blocks.get(self.starts.get(pc)?)
+    }
+
+    /// As [`BlockStarts::is_due`].
+    #[inline(always)]
+    pub fn is_due(&self, pc: usize, is_beside_rows: bool) -> bool {
+        self.starts.is_due(pc, || is_beside_rows)
+    }
+
+    /// Whether a block begins at `pc`.
+    #[inline(always)]
+    pub fn begins(&self, pc: usize) -> bool {
+        self.starts.get(pc).is_some()
+    }
+
+    /// The plan of a block for a shape, if it has one and that pays.
+    pub fn plan<'a>(&self, block: &'a MemoryBlock, shape: Option<Shape>) -> Option<&'a RowPlan<PlaceSet>> {
+        let slot_block = |place_count| {
+            let mut slots = SlotBlock::new(place_count);
+            block.operations.iter().try_for_each(|op| slots.push(*op)).ok()?;
+            Some(slots)
+        };
+        let plan = block.plan.get(self.batching, &self.patience, self.places.len(), shape, &block.work, slot_block);
+        if plan.is_none() && block.plan.is_plain() {
+            self.starts.note_plain(block.code.start);
+        }
+        plan
     }
 
     /// An instruction on numbered places, if they all take part.
@@ -212,7 +232,7 @@ impl MemoryBlocks {
     fn close(&mut self, block: Option<MemoryBlock>) {
         let least = if self.batching == Batching::Always { 1 } else { 2 };
         if let Some(block) = block.filter(|block| block.operations.len() >= least) {
-            self.at[block.code.start] = u32::try_from(self.blocks.len()).expect("a code has fewer than 2³² blocks");
+            self.starts.push(block.code.start, block.work.entries_before_plan(self.batching));
             self.blocks.push(block);
         }
     }
@@ -252,21 +272,6 @@ impl MemoryBlock {
         let instructions: u64 = (0..3).map(|kind| prices.base[usize::from(opcodes[kind])] * count(kind)).sum();
         let pushes = self.operations.len() as u64 - 1; // At most 4096.
         instructions + push.map_or(0, |push| pushes * prices.base[usize::from(push)])
-    }
-
-    /// Whether it is known to have no plan that pays.
-    #[inline]
-    pub fn is_plain(&self) -> bool {
-        self.plan.is_plain()
-    }
-
-    /// Its plan for a shape, if it has one and that pays.
-    pub fn plan(&self, batching: Batching, place_count: usize, shape: Option<Shape>) -> Option<&RowPlan<PlaceSet>> {
-        self.plan.get(batching, false, place_count, shape, &self.work, |place_count| {
-            let mut block = SlotBlock::new(place_count);
-            self.operations.iter().try_for_each(|op| block.push(*op)).ok()?;
-            Some(block)
-        })
     }
 }
 

@@ -180,13 +180,16 @@ fn operation_count(instruction: &FieldInstruction) -> u32 {
     }
 }
 
+/// Whether a lane of an instruction reads what those before it have written.
+pub(crate) fn lanes_in_turn(revision: Revision) -> bool {
+    revision.slot_rules().is_some_and(|rules| rules.lanes_in_turn)
+}
+
 /// The arithmetic instruction at `pc` with its length, if it cannot halt for its operands alone.
 fn arithmetic_at(code: &[u8], pc: usize, revision: Revision) -> Option<(FieldInstruction, usize)> {
     let (instruction, length) = revision.decode(code.get(pc..)?)?;
     let FieldInstruction::Slots { out, x, y, count, .. } = instruction else { return None };
     let last = out.last(count).max(x.last(count)).max(y.last(count));
-    // Where lanes go in turn, several of them may differ from lanes that are all read first.
-    let in_turn = revision.slot_rules().is_some_and(|rules| rules.lanes_in_turn);
-    let lanes_go = if in_turn { count == 1 } else { count > 0 && out.stride > 0 };
+    let lanes_go = count > 0 && (lanes_in_turn(revision) || out.stride > 0);
     (lanes_go && last < SLOTS_MAX as u32).then_some((instruction, length))
 }

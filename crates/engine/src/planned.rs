@@ -7,12 +7,14 @@ use residue_lanes::{Plan, Policy, Shape, SlotBlock};
 
 use crate::blocks::Batching;
 
-/// A block is planned when it is entered for this time. Planning takes as long as about five executions and is not paid in
+/// A block is planned when it has been entered so often, at least. Planning takes as long as about five executions and is not paid in
 /// gas, so by then the block has paid as much again.
-pub(crate) const ENTRIES_BEFORE_PLAN: u32 = 6;
+pub(crate) const ENTRIES_BEFORE_PLAN: u32 = 5;
+/// Cycles of planning a block however small it is, which small ones are entered more often for.
+const PLANNING_CYCLES: u64 = 1 << 14;
 /// Executions of a code behind which every block that it enters at all has its plan, if it is to have one: what comes later
 /// is warm.
-pub const EXECUTIONS_TO_WARM: usize = ENTRIES_BEFORE_PLAN as usize + 2;
+pub const EXECUTIONS_TO_WARM: usize = ENTRIES_BEFORE_PLAN as usize + 3;
 /// Bytes of all plans at once in the process: 64 MiB, and what the last of them takes. Blocks that come later run plain until
 /// others go.
 pub(crate) const PLAN_BYTES_MAX: usize = 64 << 20;
@@ -24,13 +26,21 @@ const MOVE_CYCLES: u64 = 450;
 /// Values that move together.
 const MOVED_TOGETHER: usize = 8;
 
+/// Cycles of running a plan besides the plan's own: finding it, comparing what it reads with what is in rows.
+const ENTRY_CYCLES: i64 = 256;
 /// Cycles of making the rows of a modulus that was not met lately.
 const MODULUS_CYCLES: i64 = 1 << 14;
 
-/// Losses beyond all gains after which a transaction runs no more plans: about as much as planning two blocks.
-const LOSS_CYCLES_MAX: i64 = 1 << 18;
+/// Losses beyond all gains after which a transaction runs no more plans: twenty microseconds, so that losing takes little even of a
+/// short transaction, and four new moduli.
+const LOSS_CYCLES_MAX: i64 = 1 << 16;
 /// Gains beyond this are forgotten, so that no code can save up for a long time of losses.
 const BALANCE_CYCLES_MAX: i64 = 1 << 20;
+
+/// Plans of a code that may gain nothing before its small blocks are asked for none any more: more than any contract of ours has.
+const LOSSES_MAX: u32 = 64;
+/// A block with fewer operations is small.
+const SMALL_OPERATIONS: u32 = 16;
 
 /// A plan with what it reads and writes as sets.
 #[derive(Debug)]
@@ -67,6 +77,20 @@ impl Work {
         self.operations.iter().sum()
     }
 
+    /// Entries that a block waits for before it is planned.
+    pub fn entries_before_plan(&self, batching: Batching) -> u16 {
+        if batching == Batching::Always {
+            return 0;
+        }
+        let entries = (PLANNING_CYCLES / self.scalar_cycles().max(1)).max(ENTRIES_BEFORE_PLAN.into());
+        u16::try_from(entries).unwrap_or(u16::MAX)
+    }
+
+    /// Whether so little is done that a plan would have to be very good.
+    fn is_small(&self) -> bool {
+        self.operation_count() < SMALL_OPERATIONS
+    }
+
     /// What the plain engine takes, about.
     pub fn scalar_cycles(&self) -> u64 {
         let operations: u64 = (0..3).map(|kind| SCALAR_CYCLES[kind] * u64::from(self.operations[kind])).sum();
@@ -74,10 +98,26 @@ impl Work {
     }
 }
 
+/// How many plans of a code have gained nothing. Planning takes far longer than a small block does, and nobody pays for it: code of
+/// thousands of small blocks is not planned to its end.
+#[derive(Debug, Default)]
+pub(crate) struct Patience {
+    losses: AtomicU32,
+}
+
+impl Patience {
+    fn note_loss(&self) {
+        self.losses.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn is_over(&self) -> bool {
+        self.losses.load(Ordering::Relaxed) >= LOSSES_MAX
+    }
+}
+
 /// The plan of a block, for the first number of slots and shape that it was entered with.
 #[derive(Debug)]
 pub(crate) struct PlanCell<S> {
-    entries: AtomicU32,
     planned: OnceLock<Planned<S>>,
 }
 
@@ -91,16 +131,16 @@ struct Planned<S> {
 
 impl<S> Default for PlanCell<S> {
     fn default() -> Self {
-        Self { entries: AtomicU32::new(0), planned: OnceLock::new() }
+        Self { planned: OnceLock::new() }
     }
 }
 
 impl<S: FromIterator<usize>> PlanCell<S> {
-    /// The plan for a number of slots and a shape, if there is one and it pays; made of `block` when it is time, at once if it is warm.
+    /// The plan for a number of slots and a shape, if there is one and it pays; made of `block` if nobody has asked before.
     pub fn get(
         &self,
         batching: Batching,
-        is_warm: bool,
+        patience: &Patience,
         slot_count: usize,
         shape: Option<Shape>,
         work: &Work,
@@ -109,24 +149,27 @@ impl<S: FromIterator<usize>> PlanCell<S> {
         let planned = match self.planned.get() {
             Some(planned) => planned,
             None => {
-                let is_due = || self.entries.fetch_add(1, Ordering::Relaxed) + 1 >= ENTRIES_BEFORE_PLAN;
-                if !is_warm && batching != Batching::Always && !is_due() {
-                    return None;
-                }
                 if plan_bytes() > PLAN_BYTES_MAX {
                     return None;
                 }
                 let (shape, slot_count) = (shape?, u16::try_from(slot_count).ok()?);
                 self.planned.get_or_init(|| {
+                    if batching != Batching::Always && work.is_small() && patience.is_over() {
+                        return Planned { slot_count, shape, plan: None };
+                    }
                     let plan = block(slot_count).and_then(|block| Plan::new(&block, shape, &Policy::default()).ok());
                     let pays = |plan: &Plan| plan.predicted_cycles() < work.scalar_cycles() + moving_cycles(plan);
-                    let plan = plan.filter(|plan| batching == Batching::Always || pays(plan)).map(|plan| {
-                        let gain_cycles = match batching {
-                            Batching::Always => BALANCE_CYCLES_MAX,
-                            _ => signed(work.scalar_cycles()) - signed(plan.predicted_cycles()),
-                        };
-                        Counted::new(plan, gain_cycles)
-                    });
+                    let plan: Option<Counted<S>> =
+                        plan.filter(|plan| batching == Batching::Always || pays(plan)).map(|plan| {
+                            let gain_cycles = match batching {
+                                Batching::Always => BALANCE_CYCLES_MAX,
+                                _ => signed(work.scalar_cycles()) - signed(plan.predicted_cycles()) - ENTRY_CYCLES,
+                            };
+                            Counted::new(plan, gain_cycles)
+                        });
+                    if plan.as_ref().is_none_or(|counted| counted.plan.gain_cycles < 0) {
+                        patience.note_loss();
+                    }
                     Planned { slot_count, shape, plan }
                 })
             }
@@ -253,7 +296,7 @@ mod tests {
             ledger.is_open()
         });
         let runs = runs.count();
-        assert!((100..1000).contains(&runs), "{runs}");
+        assert!((50..500).contains(&runs), "{runs}");
 
         let ledger = Ledger::default();
         for _ in 0..100_000 {
@@ -277,6 +320,6 @@ mod tests {
             caller.clone().note_modulus();
             caller.is_open()
         });
-        assert!((8..100).contains(&frames.count()));
+        assert!((3..50).contains(&frames.count()));
     }
 }

@@ -118,6 +118,11 @@ impl SlotFile {
         self.limbs.modulus().is_odd()
     }
 
+    /// Whether a plan has run, so that values may be in rows.
+    pub fn has_rows(&self) -> bool {
+        self.rows.is_some()
+    }
+
     /// The layout of rows for the modulus, if it has one and plans may run.
     pub fn shape(&self) -> Option<Shape> {
         self.shape.filter(|_| self.ledger.is_open())

@@ -1,5 +1,10 @@
 //! Points of every sort, by arkworks, and how EIP-2537 writes them.
 
+#[path = "../../../ir/tests/common/seeded.rs"]
+mod seeded;
+
+pub use seeded::Seeded;
+
 use ark_bls12_381::{Fq, Fq2, G1Affine, G1Projective, G2Affine, G2Projective};
 use ark_ec::{AffineRepr, CurveGroup};
 use ark_ff::AdditiveGroup;
@@ -7,22 +12,7 @@ use num_bigint::BigUint;
 use residue_curves::bls12_381::X_ABS;
 use std::sync::LazyLock;
 
-/// SplitMix64 (Steele, Lea and Flood 2014).
-pub struct Seeded(pub u64);
-
 impl Seeded {
-    pub fn word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.word() % bound as u64).unwrap()
-    }
-
     pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())]
     }

@@ -4,7 +4,7 @@ use super::constants::{X_ABS, constants};
 use super::root_power;
 use crate::conditions::{Conditions, all_vanish};
 use crate::group::{Affine, Jacobian};
-use crate::ladder::{by_eights, ladder};
+use crate::ladder::ladder;
 use residue_ir::Machine;
 use residue_modular::Fe;
 use residue_modular::scope::enter;
@@ -38,8 +38,15 @@ pub fn is_on_curve<M: Machine>(machine: &M, point: Affine<M::Fe>) -> M::Word {
 /// (x⁴ − x² + 1)·P = r·P = 0. If P is in G1 (and not the identity), then all the chain meets is k·P with 0 < k < r, where
 /// an addition of P comes at 2 ≤ k < r − 1, and likewise for the addition of |x|·P: so Z ≠ 0, and the equation holds.
 pub fn membership<M: Machine>(machine: &M, point: Affine<M::Fe>) -> Conditions<M::Fe> {
+    membership_of_all(machine, [point])
+}
+
+/// The same for several points side by side: what holds exactly if it holds of all. Their products do not wait for each other.
+pub fn membership_of_all<M: Machine, const N: usize>(machine: &M, points: [Affine<M::Fe>; N]) -> Conditions<M::Fe> {
     let _scope = enter("g1_membership");
-    membership_from_multiple(machine, point, multiply_by_x_squared(machine, point))
+    let multiples = multiply_by_x_squared(machine, points);
+    let each = points.into_iter().zip(multiples).map(|(point, x2)| membership_from_multiple(machine, point, x2));
+    each.reduce(Conditions::and).expect("there is a point")
 }
 
 /// What holds exactly if `point` lies on the curve and in G1, given `multiple` = x²·P from a chain of doublings and additions
@@ -62,23 +69,42 @@ pub fn is_in_subgroup<M: Machine>(machine: &M, point: Affine<M::Fe>) -> M::Word 
     membership(machine, point).hold(machine)
 }
 
-/// P ↦ x²·P in two chains; Z = 0 if an exceptional case was met.
-fn multiply_by_x_squared<M: Machine>(machine: &M, point: Affine<M::Fe>) -> Jacobian<M::Fe> {
-    let once = multiply_by_x_abs(machine, point.to_jacobian(machine.one()));
-    multiply_by_x_abs(machine, once)
+/// P ↦ x²·P in two chains, for several points; Z = 0 if an exceptional case was met.
+fn multiply_by_x_squared<M: Machine, const N: usize>(machine: &M, points: [Affine<M::Fe>; N]) -> [Jacobian<M::Fe>; N] {
+    let once = multiply_all_by_x_abs(machine, points.map(|point| point.to_jacobian(machine.one())));
+    multiply_all_by_x_abs(machine, once)
 }
 
 /// P ↦ |x|·P, as a function; Z = 0 if an exceptional case was met.
 pub(super) fn multiply_by_x_abs<M: Machine>(machine: &M, point: Jacobian<M::Fe>) -> Jacobian<M::Fe> {
-    machine.function("g1_multiply_by_x_abs", point, |machine, point| {
-        let addend = point.addend();
-        ladder(machine, X_ABS, point, double_repeatedly, |_, p| p + addend)
-    })
+    let [multiple] = multiply_all_by_x_abs(machine, [point]);
+    multiple
 }
 
-/// P ↦ 2ⁿ·P, with eight doublings as a function.
-fn double_repeatedly<M: Machine>(machine: &M, count: u32, point: Jacobian<M::Fe>) -> Jacobian<M::Fe> {
-    let double = |machine: &M, p: Jacobian<M::Fe>| p.double(machine.constant(&constants().three_halves));
-    let eight = |p| machine.function("g1_double_8", p, |machine, p| (0..8).fold(p, |p, _| double(machine, p)));
-    by_eights(count, point, |p| double(machine, p), eight)
+/// Parts of the chain for |x|.
+const DOUBLE: usize = 0;
+const DOUBLE_4: usize = 1;
+const ADD: usize = 2;
+
+/// P ↦ |x|·P for several points, as a function whose parts follow each other in constant order: a part is eight bytes of code
+/// for each operation of one point, and going on to the next takes as much gas as half a doubling.
+fn multiply_all_by_x_abs<M: Machine, const N: usize>(
+    machine: &M,
+    points: [Jacobian<M::Fe>; N],
+) -> [Jacobian<M::Fe>; N] {
+    let name = if N == 1 { "g1_multiply_by_x_abs" } else { "g1_multiply_all_by_x_abs" };
+    machine.function(name, points, |machine, points| {
+        let addends = points.map(Jacobian::addend);
+        let doublings = |(): &(), count: u32, order: Vec<usize>| {
+            let (fours, ones) = (count as usize / 4, count as usize % 4); // u32 to usize widens.
+            [order, vec![DOUBLE; ones], vec![DOUBLE_4; fours]].concat()
+        };
+        let order = ladder(&(), X_ABS, Vec::new(), doublings, |(), order| [order, vec![ADD]].concat());
+        let double = |p: Jacobian<M::Fe>| p.double(machine.constant(&constants().three_halves));
+        machine.sequence(&order, 3, points, |_, part, points| match part {
+            DOUBLE => points.map(double),
+            DOUBLE_4 => (0..4).fold(points, |points, _| points.map(double)),
+            _ => std::array::from_fn(|i| points[i] + addends[i]),
+        })
+    })
 }

@@ -1,5 +1,10 @@
 //! Between our types and those of arkworks and blst, which judge them; and a seeded source of elements.
 
+#[path = "../../../ir/tests/common/seeded.rs"]
+mod seeded;
+
+pub use seeded::Seeded;
+
 use ark_bls12_381::{Fq, Fq2, Fq6, Fq12, G1Affine, G1Projective, G2Affine, G2Projective};
 use ark_ec::{AffineRepr, CurveGroup};
 use ark_ff::AdditiveGroup;
@@ -14,18 +19,7 @@ pub fn numbers() -> Numbers<N> {
     Numbers::new(Vec::new())
 }
 
-/// SplitMix64 (Steele, Lea and Flood 2014).
-pub struct Seeded(pub u64);
-
 impl Seeded {
-    pub fn word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
     pub fn integer(&mut self) -> BigUint {
         let bytes: Vec<u8> = (0..8).flat_map(|_| self.word().to_le_bytes()).collect();
         BigUint::from_bytes_le(&bytes)

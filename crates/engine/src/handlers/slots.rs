@@ -308,11 +308,9 @@ fn arithmetic<R: Rules, H: FieldHost>(
 fn run_block<R: Rules, H: FieldHost>(frame: &mut Frame<'_, H>) -> bool {
     let pc = frame.interpreter.bytecode.pc() - 1; // revm has moved on behind the opcode.
     let state = &frame.host.chain().frame;
-    let Some(block) = state.blocks.as_ref().and_then(|blocks| blocks.get(pc)) else {
-        return false;
-    };
+    let Some(blocks) = &state.blocks else { return false };
     // Where no plan will run, asking more than this would cost as much as the instructions.
-    !block.is_plain() && state.ledger.is_open() && run_planned::<R, H>(frame, pc)
+    state.ledger.is_open() && blocks.is_due(pc, || state.has_rows()) && run_planned::<R, H>(frame, pc)
 }
 
 #[inline(never)]
@@ -341,7 +339,7 @@ fn run_planned<R: Rules, H: FieldHost>(frame: &mut Frame<'_, H>, pc: usize) -> b
             continue;
         }
         // Asked for only where its instructions are paid for.
-        let Some(plan) = block.plan(blocks.batching(), code, slot_count, shape) else { continue };
+        let Some(plan) = block.plan(&blocks, code, slot_count, shape) else { continue };
         charge(&mut frame.interpreter.gas, cost).expect("the gas left covers the block");
         if let Some((context, _)) = machine.frame.active() {
             context.run(plan);
@@ -353,6 +351,7 @@ fn run_planned<R: Rules, H: FieldHost>(frame: &mut Frame<'_, H>, pc: usize) -> b
         frame.interpreter.bytecode.relative_jump(block.path.end as isize - pc as isize - 1);
         return true;
     }
+    blocks.note_if_plain(first);
     false
 }
 

@@ -2,27 +2,16 @@
 //! recorder it becomes a program.
 #![allow(dead_code, reason = "every test file is a crate of its own and uses a part")]
 
+mod seeded;
+
+pub use seeded::Seeded;
+
 use num_bigint::BigUint;
 use residue_ir::{Array, Capacity, Machine, Piece, Variable, WordOp};
 use residue_modular::Fe;
 use ruint::aliases::U256;
 
-/// SplitMix64 (Steele, Lea and Flood 2014).
-pub struct Seeded(pub u64);
-
 impl Seeded {
-    pub fn word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.word() % bound as u64).unwrap()
-    }
-
     /// True once in `times`.
     pub fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0

@@ -26,13 +26,14 @@ pub(super) fn run_block<H: FieldHost>(frame: &mut Frame<'_, H>) -> bool {
     }
     let pc = frame.interpreter.bytecode.pc() - 1; // revm has moved on behind the opcode.
     let state = &machine.frame;
-    let Some(block) = state.memory_blocks.as_ref().and_then(|blocks| blocks.get(pc)) else {
-        return false;
-    };
+    let Some(blocks) = &state.memory_blocks else { return false };
     // Where nothing is in rows and no plan will run, asking more than this would cost as much as the instructions.
     let is_idle = state.memory_rows.as_ref().is_none_or(|rows| rows.is_empty());
-    let is_plain = block.is_plain() || !state.ledger.is_open();
-    !(is_idle && is_plain) && run_planned(frame, pc)
+    let is_due = match is_idle {
+        true => state.ledger.is_open() && blocks.is_due(pc, false),
+        false => blocks.begins(pc),
+    };
+    is_due && run_planned(frame, pc)
 }
 
 #[inline(never)]
@@ -58,7 +59,8 @@ fn run_planned<H: FieldHost>(frame: &mut Frame<'_, H>, pc: usize) -> bool {
     let new = || Box::new(MemoryRows::new(&blocks, memory, block.modulus, state.ledger.clone()));
     let rows = state.memory_rows.get_or_insert_with(new);
     rows.use_modulus(&blocks, memory, block.modulus);
-    let plan = block.plan(blocks.batching(), blocks.places().len(), rows.shape());
+    // What holds nothing yet was made for this block, which is due.
+    let plan = if rows.is_empty() || blocks.is_due(pc, true) { blocks.plan(block, rows.shape()) } else { None };
     let cost = block.cost(prices, [ADD, SUB, MUL], blocks.push());
     let runs = plan.is_some_and(|plan| interpreter.gas.remaining() >= cost && rows.run(&blocks, block, plan, memory));
     if !runs {
