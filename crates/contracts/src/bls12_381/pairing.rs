@@ -9,9 +9,10 @@ use crate::Contract;
 use residue_curves::bls12_381::constants::modulus;
 use residue_curves::bls12_381::miller::stand_in;
 use residue_curves::bls12_381::{Pairs, g1, g2, is_final_exponentiation_one, miller_loop};
-use residue_curves::{Conditions, Fp12};
+use residue_curves::{Affine, Conditions, Fp12};
 use residue_engine::native::BLS12_PAIRING_CHECK;
-use residue_ir::{Machine, Program, WordOp, record};
+use residue_ir::{Array, Capacity, Machine, Program, Variable, WordOp, record};
+use residue_modular::Fe;
 
 /// `bls12_381/pairing`.
 pub const CONTRACT: Contract = Contract {
@@ -51,10 +52,12 @@ pub(super) fn answer<M: Machine>(
     let pairs_given = machine.bind(pairs_given);
     let pairs = Pairs::new(machine, pairs_given);
     let gathered = machine.variable("gathered", machine.small(0));
+    let members = Members::new(machine, pairs_given);
     let conditions = machine.repeat(pairs_given, Conditions::none(machine), |machine, pair, conditions| {
         let offset = machine.bind(machine.word_op(WordOp::Mul, pair, pair_bytes));
-        gather(machine, &pairs, gathered, offset, conditions)
+        gather(machine, &pairs, gathered, &members, offset, conditions)
     });
+    let conditions = members.membership(machine, conditions);
 
     let count = machine.get(gathered);
     let product_is_one = |machine: &M| {
@@ -74,7 +77,8 @@ pub(super) fn answer<M: Machine>(
 fn gather<M: Machine>(
     machine: &M,
     pairs: &Pairs<M::Fe>,
-    gathered: residue_ir::Variable,
+    gathered: Variable,
+    members: &Members<M::Fe>,
     offset: M::Word,
     conditions: Conditions<M::Fe>,
 ) -> Conditions<M::Fe> {
@@ -82,12 +86,15 @@ fn gather<M: Machine>(
     let p = parse_g1(machine, offset);
     let q = parse_g2(machine, q_offset);
     let p_is_finite = is_finite(machine, offset, G1_ELEMENTS);
-    let (conditions, p) = machine.branch(
+    let p = machine.branch(
         p_is_finite,
-        |machine| (conditions.and(g1::membership(machine, p)), p),
+        |machine| {
+            members.push(machine, p);
+            p
+        },
         |machine| {
             require_identity(machine, offset, G1_ELEMENTS);
-            (conditions, stand_in(machine))
+            stand_in(machine)
         },
     );
     let with_q = |machine: &M| {
@@ -100,6 +107,46 @@ fn gather<M: Machine>(
         require_identity(machine, q_offset, G2_ELEMENTS);
         conditions
     })
+}
+
+/// Points that have to be in G1. They are checked two at a time: what doubles one point has three products at most that do not wait
+/// for each other.
+struct Members<F> {
+    points: Array<Affine<F>>,
+    count: Variable,
+}
+
+impl<F: Fe> Members<F> {
+    /// None yet, and room for `room` of them.
+    fn new<M: Machine<Fe = F>>(machine: &M, room: M::Word) -> Self {
+        let points = machine.array("pairing_members", Capacity::Unbounded);
+        machine.reserve(points, room);
+        Self { points, count: machine.variable("members", machine.small(0)) }
+    }
+
+    fn push<M: Machine<Fe = F>>(&self, machine: &M, point: Affine<F>) {
+        let index = machine.get(self.count);
+        machine.store(self.points, index, point);
+        machine.set(self.count, machine.word_op(WordOp::Add, index, machine.small(1)));
+    }
+
+    /// `conditions` with what has to hold for all of them to be in G1.
+    fn membership<M: Machine<Fe = F>>(&self, machine: &M, conditions: Conditions<F>) -> Conditions<F> {
+        let (one, count) = (machine.small(1), machine.bind(machine.get(self.count)));
+        let couples = machine.word_op(WordOp::Shr, count, one);
+        let conditions = machine.repeat(couples, conditions, |machine, couple, conditions| {
+            let first = machine.bind(machine.word_op(WordOp::Shl, couple, one));
+            let second = machine.word_op(WordOp::Or, first, one);
+            let points = [first, second].map(|index| machine.load(self.points, index));
+            conditions.and(g1::membership_of_all(machine, points))
+        });
+        let last_is_alone = machine.word_op(WordOp::And, count, one);
+        let with_last = |machine: &M| {
+            let last = machine.load(self.points, machine.word_op(WordOp::Sub, count, one));
+            conditions.and(g1::membership(machine, last))
+        };
+        machine.branch(last_is_alone, with_last, |_| conditions)
+    }
 }
 
 /// Not 0 if y of the point at `offset` is not 0. No point of either curve has y = 0, as that would be of order two and the
