@@ -8,9 +8,10 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use residue_ir::{
     ArrayDecl, Block, Branch, Capacity, Cells, ConstantId, Countdown, Function, FunctionId, Op, OpKind, Operand, Piece,
-    Program, Region, Repeat, Statement, Turn, Value, Word, WordDef, WordOp,
+    Program, Region, Repeat, Sequence, Statement, Turn, Value, Word, WordDef, WordOp,
 };
 use ruint::aliases::U256;
+use std::mem;
 
 /// Regions in each other, that of the function not counted.
 const DEPTH_MAX: usize = 3;
@@ -316,6 +317,7 @@ impl Maker {
         match self.random.random_range(0..40) {
             0..10 => self.block(),
             10..12 if nested => self.repeat(),
+            12 if nested && self.random.random_ratio(1, 2) => self.sequence(),
             12 if nested => self.countdown(),
             13..17 if nested => self.branch(),
             17..20 if !self.program.functions.is_empty() => self.call(),
@@ -385,15 +387,51 @@ impl Maker {
         let turns = if self.random.random_ratio(1, 12) { 16 } else { self.random.random_range(1..=4) };
         let count = self.small_word(turns + 1);
         let initial = self.operands(state);
-        let turn = |_| {
-            let values = self.scope.values.len();
-            let params = self.define(state);
-            let (body, next) = self.inner(state);
-            self.scope.values.truncate(values);
-            Turn { params, body, next }
-        };
-        let turns = (0..turns).map(turn).collect();
+        self.countdown_from(count, initial, turns)
+    }
+
+    fn countdown_from(&mut self, count: Word, initial: Vec<Operand>, turns: u64) -> Statement {
+        let state = initial.len();
+        let turns = (0..turns).map(|_| self.turn(state)).collect();
         Statement::Countdown(Box::new(Countdown { count, initial, turns, results: self.define(state) }))
+    }
+
+    fn turn(&mut self, state: usize) -> Turn {
+        let values = self.scope.values.len();
+        let params = self.define(state);
+        let (body, next) = self.inner(state);
+        self.scope.values.truncate(values);
+        Turn { params, body, next }
+    }
+
+    /// Some parts begin with a countdown, mostly of the state as it is; others begin with what there is.
+    fn sequence(&mut self) -> Statement {
+        let state = self.random.random_range(0..=4);
+        let initial = self.operands(state);
+        let parts: Vec<Turn> = (0..self.random.random_range(1..=3)).map(|_| self.part(state)).collect();
+        let length = if self.random.random_ratio(1, 12) { 40 } else { self.random.random_range(1..=6) };
+        let order = (0..length).map(|_| self.random.random_range(0..parts.len())).collect();
+        Statement::Sequence(Box::new(Sequence { order, initial, parts, results: self.define(state) }))
+    }
+
+    fn part(&mut self, state: usize) -> Turn {
+        let turns = self.random.random_range(1..=3);
+        let lead = self.random.random_ratio(1, 2).then(|| self.small_word(turns + 1));
+        let (values, defined) = (self.scope.values.len(), mem::take(&mut self.scope.defined));
+        let params = self.define(state);
+        let countdown = lead.map(|count| {
+            let initial = params.iter().map(|&value| Operand::Value(value)).collect();
+            let initial = if self.random.random_ratio(1, 4) { self.operands(state) } else { initial };
+            self.scope.depth += 1;
+            let countdown = self.countdown_from(count, initial, turns);
+            self.scope.depth -= 1;
+            countdown
+        });
+        let (mut body, next) = self.inner(state);
+        body.statements.splice(0..0, countdown);
+        self.scope.values.truncate(values);
+        self.scope.defined = defined;
+        Turn { params, body, next }
     }
 
     fn branch(&mut self) -> Statement {

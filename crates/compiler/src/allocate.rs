@@ -47,9 +47,15 @@ pub struct Allocation {
 
 /// Places every function, with at most `limit` slots; `strided` says whether lanes are worth anything.
 pub fn allocate(program: &Program, limit: Slot, strided: bool) -> Result<Allocation, CompileError> {
+    let packed = place_all(program, limit, None)?;
+    if strided { place_all(program, limit, Some(packed.slots_used)) } else { Ok(packed) }
+}
+
+/// Places every function: packed, or for lanes, given how many slots the packed program takes.
+fn place_all(program: &Program, limit: Slot, packed: Option<Slot>) -> Result<Allocation, CompileError> {
     let mut functions: Vec<Placement> = Vec::new();
     for function in &program.functions {
-        let placed = place(program, function, &functions, limit, strided)?;
+        let placed = place(program, function, &functions, limit, packed)?;
         functions.push(placed);
     }
     let last = functions.iter().filter_map(|placement| placement.overwrites.ones().next_back()).max();
@@ -126,6 +132,14 @@ fn join_loops(region: &Region, classes: &mut Classes) {
                     join_loops(&turn.body, classes);
                 }
             }
+            Statement::Sequence(sequence) => {
+                for part in &sequence.parts {
+                    for (param, result) in part.params.iter().zip(&sequence.results) {
+                        classes.join(param.0 as usize, result.0 as usize);
+                    }
+                    join_loops(&part.body, classes);
+                }
+            }
             Statement::Branch(branch) => {
                 join_loops(&branch.then, classes);
                 join_loops(&branch.otherwise, classes);
@@ -154,8 +168,11 @@ struct Colouring<'a> {
 /// The last slot there can be.
 const SLOT_LAST: Slot = 255;
 
-/// How many bytes of code a slot is worth: its memory costs six gas. An instruction of eight bytes costs nothing for itself.
-const SLOT_BYTES: u64 = 12;
+/// How many bytes of code a slot of a function is worth: callers have to keep their values elsewhere.
+const SLOT_BYTES: u64 = 3;
+
+/// The same for a slot beyond those that the packed program takes: the memory of each costs six gas.
+const SLOT_BYTES_MORE: u64 = 12;
 
 /// How many bytes of code a value is worth that a call takes or gives elsewhere: often some of them move at once.
 const MOVED_BYTES: u64 = 6;
@@ -169,7 +186,7 @@ fn place(
     function: &Function,
     done: &[Placement],
     limit: Slot,
-    strided: bool,
+    packed: Option<Slot>,
 ) -> Result<Placement, CompileError> {
     let Liveness { interferes, behind_block, across, mut alike, groups, passed } = liveness(function);
     let values = function.value_count as usize;
@@ -214,16 +231,16 @@ fn place(
     let colour = vec![None; values];
     let mut colouring = Colouring { classes, forbidden, wishes, colour, limit, function, window: 0, cursor: 0 };
     colouring.run(&groups, false)?;
-    if strided {
+    if let Some(packed) = packed {
         let fewest = colouring.colour.iter().flatten().max().map_or(0, |slot| slot + 1);
         // The packed placement has room where the roomy ones may have not.
-        let mut best = (colouring.code_bytes(&copies), colouring.colour.clone());
+        let mut best = (colouring.code_bytes(&copies, packed), colouring.colour.clone());
         for (slack, passed_first) in SLACKS.into_iter().flat_map(|slack| [(slack, false), (slack, true)]) {
             colouring.colour = vec![None; values];
             colouring.window = (fewest + slack).min(limit);
             colouring.cursor = 0; // All functions take their state from the lowest slots.
             if colouring.run(&groups, passed_first).is_ok() {
-                let code_bytes = colouring.code_bytes(&copies);
+                let code_bytes = colouring.code_bytes(&copies, packed);
                 if code_bytes < best.0 {
                     best = (code_bytes, colouring.colour.clone());
                 }
@@ -275,7 +292,7 @@ impl Colouring<'_> {
     }
 
     /// An estimate: a field instruction has eight bytes, and so has a copy, which costs gas too, and so does a slot.
-    fn code_bytes(&self, copies: &[(usize, usize, u64)]) -> u64 {
+    fn code_bytes(&self, copies: &[(usize, usize, u64)], packed: Slot) -> u64 {
         let colour = |value: Value| self.colour[self.classes.root(value.0 as usize)].expect("every class is coloured");
         let slot = |operand: Operand| match operand {
             Operand::Value(value) => colour(value),
@@ -296,9 +313,11 @@ impl Colouring<'_> {
         let elsewhere =
             |(wishes, &colour): (&Vec<Slot>, _)| wishes.iter().filter(|&&slot| colour != Some(slot)).count();
         let moved = self.wishes.iter().zip(&self.colour).map(elsewhere).sum::<usize>() as u64; // usize to u64 widens
+        let more = slots.saturating_sub(packed.into());
         8 * instructions
             + apart.map(|&(_, _, weight)| 8 + weight).sum::<u64>()
             + SLOT_BYTES * slots
+            + SLOT_BYTES_MORE * more
             + MOVED_BYTES * moved
     }
 

@@ -183,6 +183,11 @@ fn reach(function: &Function, region: &Region, firsts: &mut BTreeSet<Value>) -> 
                     reach(function, &turn.body, firsts);
                 }
             }
+            Statement::Sequence(sequence) => {
+                for part in &sequence.parts {
+                    reach(function, &part.body, firsts);
+                }
+            }
             _ => {}
         }
     }

@@ -4,7 +4,9 @@
 //! reads from outside is collected first, since the next turn needs it at the end of this one.
 
 use fixedbitset::FixedBitSet;
-use residue_ir::program::{Block, Countdown, Function, FunctionId, Operand, Region, Repeat, Statement, Value};
+use residue_ir::program::{
+    Block, Countdown, Function, FunctionId, Operand, Region, Repeat, Sequence, Statement, Value,
+};
 use std::collections::HashMap;
 
 /// What allocation needs to know about a function.
@@ -154,6 +156,7 @@ impl Walk {
             }
             Statement::Repeat(repeat) => self.repeat(repeat, live),
             Statement::Countdown(countdown) => self.countdown(countdown, live),
+            Statement::Sequence(sequence) => self.sequence(sequence, live),
             Statement::Branch(branch) => {
                 for result in &branch.results {
                     live.remove(result.0 as usize);
@@ -213,7 +216,7 @@ impl Walk {
         let around = self.weight;
         self.weight = around.saturating_mul(10);
         let mut turn = live.clone();
-        turn.union_with(&self.read_from_outside(repeat));
+        turn.union_with(&self.read_from_outside(&repeat.body, &repeat.next));
         self.define(&state, &mut turn);
         read_all(&mut turn, &repeat.next);
         self.region(&repeat.body, &mut turn);
@@ -252,12 +255,47 @@ impl Walk {
         read_all(live, &countdown.initial);
     }
 
+    /// The state of a sequence has one slot for each part of it, which all params and the results name. Control may come to
+    /// every part from every other.
+    fn sequence(&mut self, sequence: &Sequence, live: &mut FixedBitSet) {
+        let params = sequence.parts.iter().flat_map(|part| &part.params);
+        let state: Vec<Value> = params.chain(&sequence.results).copied().collect();
+        for value in &sequence.results {
+            live.remove(value.0 as usize);
+        }
+        for part in &sequence.parts {
+            live.union_with(&self.read_from_outside(&part.body, &part.next));
+        }
+        for value in &state {
+            live.remove(value.0 as usize);
+        }
+        let (behind, around) = (live.clone(), self.weight);
+        self.weight = around.saturating_mul(10);
+        for part in &sequence.parts {
+            let mut turn = behind.clone();
+            self.define(&state, &mut turn);
+            read_all(&mut turn, &part.next);
+            self.region(&part.body, &mut turn);
+            for (&operand, &param) in part.next.iter().zip(&part.params) {
+                self.alike(operand, param);
+            }
+        }
+        self.weight = around;
+        self.define(&state, live);
+        if let Some(first) = sequence.parts.first() {
+            for (&operand, &param) in sequence.initial.iter().zip(&first.params) {
+                self.alike(operand, param);
+            }
+        }
+        read_all(live, &sequence.initial);
+    }
+
     /// Values of the text around a loop that its turns read. Each value is defined once, so whatever is read and not
     /// defined within comes from outside.
-    fn read_from_outside(&self, repeat: &Repeat) -> FixedBitSet {
+    fn read_from_outside(&self, body: &Region, next: &[Operand]) -> FixedBitSet {
         let (mut reads, mut defines) = (self.none(), self.none());
-        read_all(&mut reads, &repeat.next);
-        collect(&repeat.body, &mut reads, &mut defines);
+        read_all(&mut reads, next);
+        collect(body, &mut reads, &mut defines);
         reads.difference_with(&defines);
         reads
     }
@@ -294,6 +332,15 @@ fn collect(region: &Region, reads: &mut FixedBitSet, defines: &mut FixedBitSet) 
                     define_all(defines, &turn.params);
                     read_all(reads, &turn.next);
                     collect(&turn.body, reads, defines);
+                }
+            }
+            Statement::Sequence(sequence) => {
+                define_all(defines, &sequence.results);
+                read_all(reads, &sequence.initial);
+                for part in &sequence.parts {
+                    define_all(defines, &part.params);
+                    read_all(reads, &part.next);
+                    collect(&part.body, reads, defines);
                 }
             }
             Statement::Branch(branch) => {

@@ -10,6 +10,7 @@ mod countdown;
 mod elements;
 mod hash;
 mod parse;
+mod sequence;
 mod words;
 
 use crate::allocate::{Allocation, Placement, Slot};
@@ -17,7 +18,6 @@ use crate::error::CompileError;
 use crate::live::values_read;
 use crate::moves::sequence;
 use crate::target::{SlotOp, Target, arithmetic, clear, push};
-use countdown::Entrance;
 use elements::Direction;
 use fixedbitset::FixedBitSet;
 pub(crate) use parse::longest_row_bytes;
@@ -60,6 +60,8 @@ pub struct Lowered {
 struct Layout {
     variables: u32,
     output: u32,
+    /// Where parts of sequences are entered, see [`sequence`]: one word for each that depends on a count.
+    entrances: u32,
     /// For each array: address of its first element, and bytes from one index to the next.
     arrays: Vec<(u32, u32)>,
     /// Where the records of unbounded arrays begin, and their size.
@@ -77,7 +79,8 @@ fn layout(program: &Program, target: &dyn Target) -> Result<Layout, CompileError
     let bytes_of = |values: usize| (values as u64).saturating_mul(u64::from(target.element_bytes()));
     let variables = u64::from(target.memory_bytes());
     let output = variables + 32 * program.variables.len() as u64;
-    let mut next = output.saturating_add(output_bytes(program));
+    let entrances = output.saturating_add(output_bytes(program));
+    let mut next = entrances.saturating_add(32 * sequence::entrances(program));
     let mut arrays = vec![(0, 0); program.arrays.len()];
     for (array, place) in program.arrays.iter().zip(&mut arrays) {
         if let Capacity::Fixed(count) = array.capacity {
@@ -98,6 +101,7 @@ fn layout(program: &Program, target: &dyn Target) -> Result<Layout, CompileError
     Ok(Layout {
         variables: within(variables)?,
         output: within(output)?,
+        entrances: within(entrances)?,
         arrays,
         records: (within(first_record)?, within(record_bytes)?),
     })
@@ -119,6 +123,7 @@ fn output_bytes(program: &Program) -> u64 {
             Statement::Countdown(countdown) => {
                 countdown.turns.iter().map(|turn| longest(&turn.body)).max().unwrap_or(0)
             }
+            Statement::Sequence(sequence) => sequence.parts.iter().map(|part| longest(&part.body)).max().unwrap_or(0),
             Statement::Branch(branch) => longest(&branch.then).max(longest(&branch.otherwise)),
             _ => 0,
         };
@@ -148,6 +153,7 @@ pub fn lower(
         clear(code, address, 32);
     }
     let mut blocks = Vec::new();
+    let mut entrances = layout.entrances;
     // The start comes first and falls through from the target's own beginning.
     let order = (0..program.functions.len()).rev();
     for number in order {
@@ -165,13 +171,13 @@ pub fn lower(
             target,
             code,
             blocks: &mut blocks,
+            entrances: &mut entrances,
             stack: Vec::new(),
             depth: 0,
             uses: words::count_uses(&program.functions[number]),
             addresses: words::indices_of_one_array(&program.functions[number]),
             read: values_read(&program.functions[number]),
             prepared: HashMap::new(),
-            entered: Vec::new(),
         };
         lowering.function()?;
     }
@@ -188,8 +194,6 @@ enum Entry {
     Other,
     /// A kept word, with the depth of the region that it belongs to.
     Kept(Word, usize),
-    /// Where a countdown in the loop around this point is entered, by its place in `entered`.
-    Entrance(usize),
 }
 
 struct Lowering<'a> {
@@ -206,6 +210,8 @@ struct Lowering<'a> {
     target: &'a dyn Target,
     code: &'a mut Assembly,
     blocks: &'a mut Vec<LoweredBlock>,
+    /// The next of [`Layout::entrances`].
+    entrances: &'a mut u32,
     stack: Vec<Entry>,
     /// Number of regions around this point.
     depth: usize,
@@ -217,8 +223,6 @@ struct Lowering<'a> {
     read: FixedBitSet,
     /// Addresses that stand above the operands of the store that reads them last, with the number of those.
     prepared: HashMap<Word, usize>,
-    /// Countdowns whose entrance was computed before the loop that they are in.
-    entered: Vec<Entrance<'a>>,
 }
 
 /// Whether control reaches the end of a region.
@@ -309,6 +313,7 @@ impl<'a> Lowering<'a> {
             Statement::Call { .. } => self.calls(&self.row_of_calls(slice::from_ref(statement))),
             Statement::Repeat(repeat) => self.repeat(repeat)?,
             Statement::Countdown(countdown) => self.countdown(countdown)?,
+            Statement::Sequence(sequence) => self.sequence(sequence)?,
             Statement::Branch(branch) => return self.branch(branch),
             Statement::Reserve { array, count } => self.reserve(*array, *count)?,
             Statement::Load { array, index, results } => {
@@ -447,8 +452,6 @@ impl<'a> Lowering<'a> {
             return Ok(());
         }
         let height = self.stack.len();
-        let entered = self.entered.len();
-        self.enter_ahead(&repeat.body)?;
         let index_is_read = self.uses.get(&repeat.index).is_some_and(|&uses| uses > 0);
         let (top, end) = (self.code.new_label(), self.code.new_label());
         match constant {
@@ -477,7 +480,6 @@ impl<'a> Lowering<'a> {
         }
         self.code.label(top);
         self.region(&repeat.body)?;
-        self.mark_unreached(entered);
         self.move_to(&repeat.params, &repeat.next);
         push(self.code, 1);
         self.code.op(evm::ADD);

@@ -66,6 +66,13 @@ fn share(region: &mut Region, renamed: &mut HashMap<Value, Value>) {
                     turn.next.iter_mut().for_each(|operand| rename(operand, renamed));
                 }
             }
+            Statement::Sequence(sequence) => {
+                sequence.initial.iter_mut().for_each(|operand| rename(operand, renamed));
+                for part in &mut sequence.parts {
+                    share(&mut part.body, renamed);
+                    part.next.iter_mut().for_each(|operand| rename(operand, renamed));
+                }
+            }
             Statement::Branch(branch) => {
                 share(&mut branch.then, renamed);
                 share(&mut branch.otherwise, renamed);
@@ -115,6 +122,13 @@ impl Readers {
                         self.region(&mut turn.body);
                     }
                 }
+                Statement::Sequence(sequence) => {
+                    self.roots.extend(&sequence.initial);
+                    for part in &mut sequence.parts {
+                        self.roots.extend(&part.next);
+                        self.region(&mut part.body);
+                    }
+                }
                 Statement::Branch(branch) => {
                     self.roots.extend(branch.then_values.iter().chain(&branch.otherwise_values));
                     self.region(&mut branch.then);
@@ -153,6 +167,9 @@ fn retain(region: &mut Region, read: &HashSet<Value>) {
             Statement::Repeat(repeat) => retain(&mut repeat.body, read),
             Statement::Countdown(countdown) => {
                 countdown.turns.iter_mut().for_each(|turn| retain(&mut turn.body, read));
+            }
+            Statement::Sequence(sequence) => {
+                sequence.parts.iter_mut().for_each(|part| retain(&mut part.body, read));
             }
             Statement::Branch(branch) => {
                 retain(&mut branch.then, read);

@@ -92,16 +92,37 @@ impl<M: Machine> Encoded<M> for G2 {
 
 /// Parses the coordinates of a point; those of the identity are zero. What stands in front of elements is looked at once for all.
 pub(crate) fn parse_point<M: Machine, G: Encoded<M>>(machine: &M, offset: M::Word) -> Affine<G::Coordinate> {
-    let behind = |bytes: u32| match bytes {
-        0 => offset,
-        _ => machine.word_op(WordOp::Add, offset, machine.small(bytes.into())),
-    };
-    let starts = (0..G::POINT_BYTES).step_by(FP_BYTES as usize); // u32 to usize widens
-    let highest = starts.clone().map(|start| machine.calldata_word(behind(start)));
-    let all = highest.reduce(|all, word| machine.word_op(WordOp::Or, all, word)).expect("a point has coordinates");
-    machine.require(machine.not(machine.word_op(WordOp::Shr, all, machine.small(u64::from(256 - 8 * PAD_BYTES)))));
-    let element = |start: u32| machine.parse(behind(start + PAD_BYTES), FP_BYTES - PAD_BYTES);
-    Affine::from_list(starts.map(element).collect())
+    parse_padded::<M, G>(machine, offset, words(machine, offset, 0..G::POINT_BYTES, 0))
+}
+
+/// The same, and a word that is 0 exactly if y is. No point of the curves has y = 0: they have an odd number of points.
+pub(crate) fn parse_point_and_y<M: Machine, G: Encoded<M>>(
+    machine: &M,
+    offset: M::Word,
+) -> (Affine<G::Coordinate>, M::Word) {
+    let (x, y) = (0..G::POINT_BYTES / 2, G::POINT_BYTES / 2..G::POINT_BYTES);
+    let of_y = machine.bind(words(machine, offset, y.clone(), 0));
+    let all = machine.word_op(WordOp::Or, of_y, words(machine, offset, x, 0));
+    let point = parse_padded::<M, G>(machine, offset, all);
+    (point, machine.word_op(WordOp::Or, of_y, words(machine, offset, y, 32)))
+}
+
+/// The elements of a point, given the first words of all of them in one.
+fn parse_padded<M: Machine, G: Encoded<M>>(machine: &M, offset: M::Word, first: M::Word) -> Affine<G::Coordinate> {
+    machine.require(machine.not(machine.word_op(WordOp::Shr, first, machine.small(u64::from(256 - 8 * PAD_BYTES)))));
+    let element = |start| machine.parse(behind(machine, offset, start + PAD_BYTES), FP_BYTES - PAD_BYTES);
+    Affine::from_list((0..G::POINT_BYTES).step_by(FP_BYTES as usize).map(element).collect()) // u32 to usize widens
+}
+
+/// Of each element in these bytes behind `offset` the word that begins after `skipped` bytes, all in one.
+fn words<M: Machine>(machine: &M, offset: M::Word, bytes: Range<u32>, skipped: u32) -> M::Word {
+    let words = bytes.step_by(FP_BYTES as usize).map(|at| machine.calldata_word(behind(machine, offset, at + skipped)));
+    words.reduce(|all, word| machine.word_op(WordOp::Or, all, word)).expect("a point has coordinates")
+}
+
+/// `offset` + `bytes`.
+fn behind<M: Machine>(machine: &M, offset: M::Word, bytes: u32) -> M::Word {
+    if bytes == 0 { offset } else { machine.word_op(WordOp::Add, offset, machine.small(bytes.into())) }
 }
 
 /// 1 if the encoded point at `offset` is not the identity, else 0.

@@ -25,9 +25,9 @@ const OPERATIONS_MIN: u32 = 2;
 /// A block is cut behind this many operations, which bounds what planning costs at once.
 const OPERATIONS_MAX: u32 = 4096;
 /// The joined blocks of a code have this many operations at most, which bounds what planning them costs in all.
-const JOINED_OPERATIONS_MAX: u32 = 1 << 15;
+const JOINED_OPERATIONS_MAX: u32 = 1 << 17;
 /// Ways in which a block is joined, by words on the stack.
-const JOINED_MAX: usize = 4;
+const JOINED_MAX: usize = 6;
 
 /// When blocks of field instructions run as plans of the batch engine. Halts, gas, memory and output are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -195,8 +195,10 @@ impl CodeBlock {
         (block.work.operation_count() > 0).then_some(block)
     }
 
-    /// The block joined to what follows it from this stack on, once it is entered often enough and if anything does.
+    /// The block joined to what follows it from this stack on, once it is entered often enough and if anything does; none where there
+    /// are no jump targets to pass.
     fn joined(&self, blocks: &Blocks, code: Code<'_>) -> Option<&Self> {
+        code.targets?;
         for place in &self.joined.blocks {
             match place.get() {
                 Some(Some(block)) if !block.path.begins_with(code.stack) => continue,

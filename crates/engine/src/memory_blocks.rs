@@ -6,8 +6,9 @@
 
 use std::ops::Range;
 
-use residue_isa::opcode::evm::PUSH16;
+use residue_isa::opcode::evm::{PUSH3, PUSH8, PUSH16};
 use residue_isa::revision::evm384::{R_INV_BYTES, VALUE_BYTES};
+use residue_isa::revision::evm384_v6;
 use residue_isa::{Arithmetic, FieldInstruction, ModulusAt, Revision};
 use residue_lanes::{ByteOrder, Op, Plan, Shape, SlotBlock};
 
@@ -31,19 +32,24 @@ const BUCKETS_MAX: usize = 1 << 12;
 #[derive(Debug, Clone, Copy)]
 struct Layout {
     order: ByteOrder,
-    /// Whether a PUSH16 stands before the opcode; otherwise the operands stand behind it.
-    is_pushed: bool,
+    /// The push that stands before the opcode; none if the operands stand behind it.
+    push: Option<u8>,
+    /// Whether memory grows to what an instruction reaches; otherwise it must be longer.
+    grows: bool,
 }
 
 impl Layout {
-    /// Of the revisions with four byte offsets that grow memory alike.
+    /// Of the revisions whose operands are one word or stand behind the opcode, under a modulus in memory.
     fn of(revision: Revision) -> Option<Self> {
-        match revision {
-            Revision::Evm384V7 => Some(Self { order: ByteOrder::Little, is_pushed: true }),
-            Revision::Evm384V8 => Some(Self { order: ByteOrder::Big, is_pushed: true }),
-            Revision::Evm384V9 => Some(Self { order: ByteOrder::Little, is_pushed: false }),
-            _ => None,
-        }
+        let (order, push) = match revision {
+            Revision::Evm384V6 => (ByteOrder::Little, Some(PUSH3)),
+            Revision::Evm384V7 => (ByteOrder::Little, Some(PUSH16)),
+            Revision::Evm384V8 => (ByteOrder::Big, Some(PUSH16)),
+            Revision::Evm384V9 => (ByteOrder::Little, None),
+            Revision::Evm384V10 => (ByteOrder::Little, Some(PUSH8)),
+            _ => return None,
+        };
+        Some(Self { order, push, grows: revision.evm384()?.grows })
     }
 }
 
@@ -134,7 +140,11 @@ impl MemoryBlocks {
             if !open.as_ref().is_some_and(continues) {
                 blocks.close(open.take());
             }
-            open.get_or_insert_with(|| MemoryBlock::new(instruction.opcode_at(layout), modulus)).push(instruction, op);
+            open.get_or_insert_with(|| MemoryBlock::new(instruction.opcode_at(layout), modulus)).push(
+                layout,
+                instruction,
+                op,
+            );
         }
         blocks.close(open);
         (!blocks.blocks.is_empty()).then_some(blocks)
@@ -152,9 +162,9 @@ impl MemoryBlocks {
         self.layout.order
     }
 
-    /// Whether an operand word of the block's first instruction is on the stack when the block is entered.
-    pub fn is_pushed(&self) -> bool {
-        self.layout.is_pushed
+    /// The push of a word of operands, if there is one: that of a block's first instruction has run when the block is entered.
+    pub fn push(&self) -> Option<u8> {
+        self.layout.push
     }
 
     /// The byte offsets of all places.
@@ -243,12 +253,12 @@ impl MemoryBlock {
         }
     }
 
-    fn push(&mut self, instruction: &Found, op: Op) {
+    fn push(&mut self, layout: Layout, instruction: &Found, op: Op) {
         let kind = instruction.operation as usize;
         self.work.instructions[kind] += 1;
         self.work.operations[kind] += 1;
         self.multiplies |= instruction.operation == Arithmetic::Mul;
-        self.reach = self.reach.max(instruction.reach());
+        self.reach = self.reach.max(instruction.reach(layout));
         self.code.end = instruction.end;
         [op.out, op.x, op.y].into_iter().for_each(|place| self.names.insert(usize::from(place)));
         self.writes.insert(usize::from(op.out));
@@ -257,23 +267,28 @@ impl MemoryBlock {
 
     /// What all its instructions cost together once the first one's operands are pushed.
     #[inline]
-    pub fn cost(&self, prices: &Prices, opcodes: [u8; 3], is_pushed: bool) -> u64 {
+    pub fn cost(&self, prices: &Prices, opcodes: [u8; 3], push: Option<u8>) -> u64 {
         let count = |kind: usize| u64::from(self.work.instructions[kind]);
         let instructions: u64 = (0..3).map(|kind| prices.base[usize::from(opcodes[kind])] * count(kind)).sum();
-        let pushes = if is_pushed { self.operations.len() as u64 - 1 } else { 0 }; // At most 4096.
-        instructions + pushes * prices.base[usize::from(PUSH16)]
+        let pushes = self.operations.len() as u64 - 1; // At most 4096.
+        instructions + push.map_or(0, |push| pushes * prices.base[usize::from(push)])
     }
 }
 
 impl Found {
     fn opcode_at(&self, layout: Layout) -> usize {
-        if layout.is_pushed { self.end - 1 } else { self.start }
+        if layout.push.is_some() { self.end - 1 } else { self.start }
     }
 
-    /// Bytes of memory that there are after it: as the handlers grow memory.
-    fn reach(&self) -> usize {
+    /// Bytes of memory that there are after it: as the handlers grow memory, or as they want it.
+    fn reach(&self, layout: Layout) -> usize {
         let highest = self.out.max(self.x).max(self.y).max(self.modulus) as usize; // u32 to usize widens.
-        highest + VALUE_BYTES + if self.operation == Arithmetic::Mul { R_INV_BYTES } else { 0 }
+        let beyond = match self.operation {
+            _ if !layout.grows => 1, // Memory ends at a multiple of 32, so r_inv lies inside too.
+            Arithmetic::Mul => R_INV_BYTES,
+            _ => 0,
+        };
+        highest + VALUE_BYTES + beyond
     }
 }
 
@@ -284,7 +299,11 @@ fn instructions(code: &[u8], revision: Revision) -> Vec<Found> {
     while pc < code.len() {
         let decoded = revision.decode(&code[pc..]);
         if let Some((FieldInstruction::Memory { operation, out, x, y, modulus }, length)) = decoded
-            && let ModulusAt::Offset(modulus) = modulus
+            && let Some(modulus) = match modulus {
+                ModulusAt::Offset(modulus) => Some(modulus),
+                ModulusAt::Implied if revision == Revision::Evm384V6 => Some(evm384_v6::MODULUS_AT as u32), // 12288.
+                _ => None,
+            }
         {
             found.push(Found { start: pc, end: pc + length, operation, out, x, y, modulus });
             pc += length;

@@ -93,6 +93,11 @@ impl View<'_> {
         words.iter().rev().nth(position).map(|word| word.to_be_bytes())
     }
 
+    /// Number of words on the stack.
+    pub fn stack_height(&self) -> usize {
+        self.interpreter.stack.data().len()
+    }
+
     /// Size of the frame's memory.
     pub fn memory_bytes(&self) -> usize {
         self.interpreter.memory.len()

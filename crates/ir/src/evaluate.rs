@@ -131,6 +131,15 @@ impl<'a> Run<'a> {
                 }
                 frame.values.extend(countdown.results.iter().copied().zip(state));
             }
+            Statement::Sequence(sequence) => {
+                let mut state = self.read_all(frame, &sequence.initial);
+                for part in sequence.order.iter().map(|&number| &sequence.parts[number]) {
+                    frame.values.extend(part.params.iter().copied().zip(state));
+                    self.region(frame, &part.body)?;
+                    state = self.read_all(frame, &part.next);
+                }
+                frame.values.extend(sequence.results.iter().copied().zip(state));
+            }
             Statement::Branch(branch) => {
                 let (region, values) = if self.word(frame, branch.condition).is_zero() {
                     (&branch.otherwise, &branch.otherwise_values)

@@ -26,7 +26,7 @@ pub use numbers::Numbers;
 pub use origin::Origins;
 pub use program::{
     ArrayDecl, Block, Branch, ConstantId, Countdown, Function, FunctionId, Op, OpKind, Operand, Program, Region,
-    Repeat, Statement, Turn, Value, Word, WordDef,
+    Repeat, Sequence, Statement, Turn, Value, Word, WordDef,
 };
 pub use record::{Recorded, Recording, record};
 pub use residue_modular::bundle::{self, Bundle};

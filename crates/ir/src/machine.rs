@@ -199,6 +199,13 @@ pub trait Machine {
     where
         S: Bundle<Self::Fe>;
 
+    /// `state` after the parts that `order` names, one after the other: `part` gets the number. On the recorder each of the
+    /// `count` parts is recorded once. Within a part no words from outside may be used, but as the count of a countdown that
+    /// the part begins with: going on to the next part costs no more than a jump, but takes place on the stack.
+    fn sequence<S>(&self, order: &[usize], count: usize, state: S, part: impl FnMut(&Self, usize, S) -> S) -> S
+    where
+        S: Bundle<Self::Fe>;
+
     /// What `then` gives if `condition` is not 0, else what `otherwise` gives. Only one of them is executed.
     fn branch<S>(&self, condition: Self::Word, then: impl FnOnce(&Self) -> S, otherwise: impl FnOnce(&Self) -> S) -> S
     where

@@ -130,6 +130,14 @@ impl<F: Number> Machine for Numbers<F> {
         state
     }
 
+    fn sequence<S>(&self, order: &[usize], count: usize, state: S, mut part: impl FnMut(&Self, usize, S) -> S) -> S
+    where
+        S: Bundle<F>,
+    {
+        assert!(order.iter().all(|&number| number < count), "a sequence names one of its {count} parts");
+        order.iter().fold(state, |state, &number| if self.has_ended() { state } else { part(self, number, state) })
+    }
+
     fn branch<S>(&self, condition: U256, then: impl FnOnce(&Self) -> S, otherwise: impl FnOnce(&Self) -> S) -> S
     where
         S: Bundle<F>,

@@ -141,7 +141,7 @@ impl Countdown {
     pub const TURNS_MAX: usize = 16;
 }
 
-/// A turn of a countdown.
+/// A turn of a countdown, or a part of a sequence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turn {
     /// State at the start.
@@ -150,6 +150,24 @@ pub struct Turn {
     pub body: Region,
     /// State at the end.
     pub next: Vec<Operand>,
+}
+
+/// Parts that are done in a constant order, most of them many times.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sequence {
+    /// Which part is done, one after the other; at least one.
+    pub order: Vec<usize>,
+    /// State before the first.
+    pub initial: Vec<Operand>,
+    /// The parts. They see no words from outside but the count of a countdown that a part begins with.
+    pub parts: Vec<Turn>,
+    /// State after the last.
+    pub results: Vec<Value>,
+}
+
+impl Sequence {
+    /// The most steps: each takes a place on the stack.
+    pub const LENGTH_MAX: usize = 512;
 }
 
 /// A choice between two regions.
@@ -177,6 +195,7 @@ pub enum Statement {
     Call { function: FunctionId, arguments: Vec<Operand>, results: Vec<Value> },
     Repeat(Box<Repeat>),
     Countdown(Box<Countdown>),
+    Sequence(Box<Sequence>),
     Branch(Box<Branch>),
     Reserve { array: usize, count: Word },
     Load { array: usize, index: Word, results: Vec<Value> },
@@ -287,6 +306,9 @@ impl Region {
                 Statement::Repeat(repeat) => repeat.body.for_each_statement(visit),
                 Statement::Countdown(countdown) => {
                     countdown.turns.iter().for_each(|turn| turn.body.for_each_statement(visit));
+                }
+                Statement::Sequence(sequence) => {
+                    sequence.parts.iter().for_each(|part| part.body.for_each_statement(visit));
                 }
                 Statement::Branch(branch) => {
                     branch.then.for_each_statement(visit);

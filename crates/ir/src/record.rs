@@ -5,7 +5,7 @@ use crate::machine::{Array, Capacity, Cells, Machine, Variable, WordOp};
 use crate::origin::Origins;
 use crate::program::{
     ArrayDecl, Branch, ConstantId, Countdown, Function, FunctionId, Op, OpKind, Operand, Program, Region, Repeat,
-    Statement, Turn, Value, Word, WordDef,
+    Sequence, Statement, Turn, Value, Word, WordDef,
 };
 use num_bigint::BigUint;
 use residue_modular::Fe;
@@ -443,6 +443,20 @@ impl<'r> Machine for Recording<'r> {
         };
         let turns = (0..limit).rev().map(turn).collect();
         self.giving(|_, results| Statement::Countdown(Box::new(Countdown { count, initial, turns, results })))
+    }
+
+    fn sequence<S>(&self, order: &[usize], count: usize, state: S, mut part: impl FnMut(&Self, usize, S) -> S) -> S
+    where
+        S: Bundle<Recorded<'r>>,
+    {
+        let initial = self.operands(&state);
+        let recorded = |number| {
+            let params = self.fresh::<S>();
+            let (body, next) = self.region(|| part(self, number, self.bundle(&params)));
+            Turn { params, body, next }
+        };
+        let (parts, order) = ((0..count).map(recorded).collect(), order.to_vec());
+        self.giving(|_, results| Statement::Sequence(Box::new(Sequence { order, initial, parts, results })))
     }
 
     fn branch<S>(&self, condition: RecordedWord, then: impl FnOnce(&Self) -> S, otherwise: impl FnOnce(&Self) -> S) -> S

@@ -2,7 +2,9 @@
 
 use crate::hash::Piece;
 use crate::machine::{Capacity, Cells};
-use crate::program::{ArrayDecl, Countdown, Function, Operand, Program, Region, Statement, Value, Word, WordDef};
+use crate::program::{
+    ArrayDecl, Countdown, Function, Operand, Program, Region, Sequence, Statement, Value, Word, WordDef,
+};
 use num_bigint::BigUint;
 use ruint::aliases::U256;
 use std::collections::HashSet;
@@ -262,6 +264,7 @@ impl Scope<'_> {
                 self.define_all(&repeat.results)?;
             }
             Statement::Countdown(countdown) => self.countdown(countdown)?,
+            Statement::Sequence(sequence) => self.sequence(sequence)?,
             Statement::Branch(branch) => {
                 for given in [&branch.then_values, &branch.otherwise_values] {
                     same(branch.results.len(), given.len(), "what a branch gives")?;
@@ -393,9 +396,48 @@ impl Scope<'_> {
         self.define_all(&countdown.results)
     }
 
+    fn sequence(&mut self, sequence: &Sequence) -> Checked {
+        let (parts, state) = (sequence.parts.len(), sequence.results.len());
+        if sequence.order.is_empty() || sequence.order.len() > Sequence::LENGTH_MAX {
+            return Err(format!("a sequence of {} parts: not 1 to {}", sequence.order.len(), Sequence::LENGTH_MAX));
+        }
+        if let Some(number) = sequence.order.iter().find(|&&number| number >= parts) {
+            return Err(format!("part {number} of a sequence that has {parts}"));
+        }
+        same(state, sequence.initial.len(), "the initial state of a sequence")?;
+        self.read_all(&sequence.initial)?;
+        for part in &sequence.parts {
+            same(state, part.params.len(), "the state of a part")?;
+            same(state, part.next.len(), "the next state of a part")?;
+            let (values, words) = (self.values.clone(), self.words.clone());
+            let count = match part.body.statements.first() {
+                Some(Statement::Countdown(countdown)) => {
+                    self.word(countdown.count)?;
+                    words_in(self.function, countdown.count)
+                }
+                _ => Vec::new(),
+            };
+            self.words.retain(|word| count.contains(word));
+            self.define_all(&part.params)?;
+            self.inner(&part.body, &part.next)?;
+            (self.values, self.words) = (values, words);
+        }
+        self.define_all(&sequence.results)
+    }
+
     fn odd_modulus(&self) -> Checked {
         let modulus = &self.program.modulus;
         if modulus.bit(0) { Ok(()) } else { Err(format!("Montgomery form needs an odd modulus, {modulus:#x} is even")) }
+    }
+}
+
+/// The words in the expression `word`, which is well formed, that statements define.
+fn words_in(function: &Function, word: Word) -> Vec<Word> {
+    match function.words[word.0 as usize] {
+        WordDef::Constant(_) | WordDef::CalldataSize => Vec::new(),
+        WordDef::CalldataWord(offset) => words_in(function, offset),
+        WordDef::Op(_, a, b) => [words_in(function, a), words_in(function, b)].concat(),
+        WordDef::Defined => vec![word],
     }
 }
 

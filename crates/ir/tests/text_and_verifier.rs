@@ -95,6 +95,7 @@ fn any_characters_are_refused_without_a_panic() {
         "block",
         "repeat",
         "countdown",
+        "sequence",
         "\u{0}",
         "\"\\u{110000}\"",
     ];
@@ -151,7 +152,7 @@ variable x1 "places"
 function f0 "double" (v0) -> (v1) values 2 {
   block { v1 = add v0 v0 }
 }
-function f1 "start" () -> () values 24 {
+function f1 "start" () -> () values 33 {
   word w0 = 0x3
   word w1 = calldata_size
   word w2 = calldata_word w0
@@ -163,6 +164,7 @@ function f1 "start" () -> () values 24 {
   word w8 = defined
   word w9 = defined
   word w10 = 0x2
+  word w11 = sub w10 w7
   parse w0 bytes 1 -> v0
   reserve a1 w0
   fill a0 count 4 (c0 v0)
@@ -195,7 +197,17 @@ function f1 "start" () -> () values 24 {
     turn (v19) { block { v20 = add v19 v19 } give (v20) }
     turn (v21) { block { v22 = add v21 c0 } give (v22) }
   } -> (v23)
-  return_elements (v23 v9) bytes 2
+  sequence (0 1 0) (v23) {
+    part (v24) { block { v25 = add v24 v24 } give (v25) }
+    part (v26) {
+      countdown w11 (v26) {
+        turn (v27) { block { v28 = add v27 v9 } give (v28) }
+        turn (v29) { block { v30 = add v29 v9 } give (v30) }
+      } -> (v31)
+      give (v31)
+    }
+  } -> (v32)
+  return_elements (v32 v9) bytes 2
 }
 "#;
 
@@ -204,8 +216,8 @@ fn a_program_with_every_statement_is_well_formed() {
     let program = text::parse(WELL_FORMED).unwrap();
     assert_eq!(verify(&program), Ok(()));
     assert_eq!(text::parse(&text::print(&program)), Ok(program.clone()));
-    // 7 is parsed; the loop goes (14, 5) → (70, 63) → (45, 38) → (61, 54); 61 ≠ 0, so v11 is 5, and v16 = 64 − 5 − 7. Two turns of three: 2·52 + 5.
-    assert_eq!(evaluate(&program, &[0, 0, 0, 7]), Outcome::Returned(vec![0, 12, 0, 54]));
+    // 7 is parsed; the loop goes (14, 5) → (70, 63) → (45, 38) → (61, 54); 61 ≠ 0, so v11 is 5, and v16 = 64 − 5 − 7. Two turns of three: 2·52 + 5 = 12; then 2·(2·12 + 54 + 54).
+    assert_eq!(evaluate(&program, &[0, 0, 0, 7]), Outcome::Returned(vec![0, 70, 0, 54]));
 }
 
 /// `from` replaced by `to` in the well formed text makes it badly formed, and the verifier says `what`.
@@ -238,8 +250,8 @@ fn functions_are_named_once_and_called_from_behind() {
 
 #[test]
 fn values_are_defined_once_and_before_their_use() {
-    check("values 24", "values 23", "v23 is beyond the function's 23 values");
-    check("values 24", "values 25", "25 values are counted, 24 defined");
+    check("values 33", "values 32", "v32 is beyond the function's 32 values");
+    check("values 33", "values 34", "34 values are counted, 33 defined");
     check("-> v0\n", "-> v1\n", "v0 is used where it is not defined");
     check("-> (v1 v2)", "-> (v1 v1)", "v1 is defined twice");
     check("-> (v8 v9)", "-> (v8 v6)", "v6 is defined twice");
@@ -252,6 +264,7 @@ fn values_are_defined_once_and_before_their_use() {
     check("give (v20)", "give (v18)", "v18 is used where it is not defined");
     check("add v21 c0", "add v19 c0", "v19 is used where it is not defined");
     check("countdown w10 (v16)", "countdown w10 (v17)", "v17 is used where it is not defined");
+    check("add v29 v9", "add v27 v9", "v27 is used where it is not defined");
     check("(v0) -> (v1)", "(v0) -> (v9)", "v9 is used where it is not defined");
 }
 
@@ -266,6 +279,8 @@ fn words_are_defined_once_and_before_their_use() {
     check("add w1 w2", "add w1 w4", "w3 is made of a later word");
     check("add w1 w2", "add w1 w3", "w3 is made of a later word");
     check("countdown w10", "countdown w4", "w4 is used where it is not defined");
+    check("countdown w11", "countdown w4", "w4 is used where it is not defined");
+    check("block { v25", "require w7 block { v25", "w7 is used where it is not defined");
     check("branch w7", "branch w6", "w6 is used where it is not defined");
 }
 
@@ -304,6 +319,11 @@ fn loops_and_branches_carry_what_they_say() {
     check("countdown w10 (v16) {", "countdown w10 () { } -> () countdown w10 (v16) {", "a countdown of 0 turns");
     let turns = format!("countdown w10 () {{ {} }} -> () countdown w10", "turn () { give () } ".repeat(17));
     check("countdown w10", &turns, "a countdown of 17 turns: not 1 to 16");
+    check("(0 1 0)", "(0 2 0)", "part 2 of a sequence that has 2");
+    check("(0 1 0)", "()", "a sequence of 0 parts: not 1 to 512");
+    check("(0 1 0) (v23)", "(0 1 0) ()", "the initial state of a sequence has 1 values, here 0");
+    check("part (v24)", "part ()", "the state of a part has 1 values, here 0");
+    check("give (v31)", "give (v31 v31)", "the next state of a part has 1 values, here 2");
     check("give (v10)", "give ()", "what a branch gives has 1 values, here 0");
     check("give (c0)", "give (c0 c0)", "what a branch gives has 1 values, here 2");
 }

@@ -105,14 +105,24 @@ struct Segment {
     gas: Vec<(usize, u64)>,
 }
 
+/// A function that has begun and not ended.
+#[derive(Debug, Clone, Copy)]
+struct Running {
+    /// Its index in the map.
+    function: usize,
+    node: usize,
+    /// Words on the stack when it began.
+    stack_height: usize,
+}
+
 /// Walks through an execution and builds the tree.
 struct Walk<'a> {
     map: &'a SourceMap,
     nodes: Vec<Node>,
     /// Children by parent and name.
     children: HashMap<(Option<usize>, String), usize>,
-    /// The functions that are running, innermost last: index in the map, and node.
-    running: Vec<(usize, usize)>,
+    /// The functions that are running, innermost last.
+    running: Vec<Running>,
     segments: Vec<Segment>,
 }
 
@@ -130,29 +140,30 @@ impl<'a> Walk<'a> {
         node
     }
 
-    /// The node of the function that runs at `pc`. Control enters a function at its first byte and comes back elsewhere.
-    fn function(&mut self, pc: usize) -> usize {
+    /// The node of the function that runs at `pc`. Control enters a function at its first byte, from its caller or, by the
+    /// address that it takes from the stack, from a function that ends, and comes back elsewhere.
+    fn function(&mut self, pc: usize, stack_height: usize) -> usize {
         let running = self.running.last().copied();
         let function = match (self.map.function_at(pc), running) {
             (Some(function), _) => function,
             // The end that failed requirements jump to belongs to who failed.
-            (None, Some((_, node))) => return node,
+            (None, Some(current)) => return current.node,
             (None, None) => return self.node(None, "code", true),
         };
-        if let Some((current, node)) = running
-            && current == function
-        {
-            return node;
-        }
         let (name, entry) = self.map.function(function).expect("the map has the function");
-        let (name, is_return) = (name.to_owned(), pc != entry);
-        if is_return && let Some(depth) = self.running.iter().rposition(|&(known, _)| known == function) {
+        let name = name.to_owned();
+        if pc != entry
+            && let Some(depth) = self.running.iter().rposition(|known| known.function == function)
+        {
             self.running.truncate(depth + 1);
-            return self.running[depth].1;
+            return self.running[depth].node;
         }
-        let node = self.node(running.map(|(_, node)| node), &name, true);
+        while self.running.last().is_some_and(|ended| ended.stack_height > stack_height) {
+            self.running.pop();
+        }
+        let node = self.node(self.running.last().map(|caller| caller.node), &name, true);
         self.nodes[node].calls += 1;
-        self.running.push((function, node));
+        self.running.push(Running { function, node, stack_height });
         node
     }
 
@@ -172,15 +183,15 @@ impl<'a> Walk<'a> {
 }
 
 impl Tracer for Walk<'_> {
-    fn after(&mut self, step: &Step, _: &View<'_>) {
+    fn after(&mut self, step: &Step, view: &View<'_>) {
         if step.depth > 0 {
-            let node = self.running.last().map_or(0, |&(_, node)| node);
+            let node = self.running.last().map_or(0, |current| current.node);
             return self.charge(node, step.gas_cost);
         }
         if step.opcode == JUMPDEST {
             self.segments.push(Segment { pc: Some(step.pc), gas: Vec::new() });
         }
-        let function = self.function(step.pc);
+        let function = self.function(step.pc, view.stack_height());
         let map = self.map;
         let Some(span) = map.span_at(step.pc).filter(|span| !span.lanes.is_empty()) else {
             return self.charge(function, step.gas_cost);

@@ -54,6 +54,9 @@ pub(super) fn count_uses(function: &Function) -> HashMap<Word, usize> {
                     count_word(function, uses, countdown.count);
                     countdown.turns.iter().for_each(|turn| region(function, uses, &turn.body));
                 }
+                Statement::Sequence(sequence) => {
+                    sequence.parts.iter().for_each(|part| region(function, uses, &part.body));
+                }
                 Statement::Branch(branch) => {
                     count_word(function, uses, branch.condition);
                     region(function, uses, &branch.then);
@@ -101,6 +104,9 @@ pub(super) fn indices_of_one_array(function: &Function) -> HashMap<Word, usize> 
                 Statement::Repeat(repeat) => region(&repeat.body, bound, indices),
                 Statement::Countdown(countdown) => {
                     countdown.turns.iter().for_each(|turn| region(&turn.body, bound, indices));
+                }
+                Statement::Sequence(sequence) => {
+                    sequence.parts.iter().for_each(|part| region(&part.body, bound, indices));
                 }
                 Statement::Branch(branch) => {
                     region(&branch.then, bound, indices);
@@ -221,7 +227,7 @@ impl Lowering<'_> {
     /// Copies a kept word to the top, or leaves it there if this is its last reader.
     fn kept(&mut self, word: Word) -> Result<(), CompileError> {
         let place = self.stack.iter().rposition(|entry| matches!(entry, Entry::Kept(kept, _) if *kept == word));
-        let place = place.expect("a verified program reads words where they are defined");
+        let place = place.ok_or_else(|| CompileError::Stack { function: self.function.name.clone() })?;
         let left = self.uses.get_mut(&word).expect("every read was counted");
         *left -= 1;
         let last = *left == 0 && self.stack[place] == Entry::Kept(word, self.depth);

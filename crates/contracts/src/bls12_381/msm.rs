@@ -1,10 +1,9 @@
 //! The sum of products of EIP-2537 (G1MSM and G2MSM): one text for both groups.
 
-use super::{Encoded, FP_BYTES, any_nonzero, parse_point};
+use super::{Encoded, FP_BYTES, any_nonzero, parse_point_and_y};
 use residue_curves::bls12_381::sum_of_products::{ProductGroup, Window};
 use residue_curves::bls12_381::{SumOfProducts, to_affine};
 use residue_curves::conditions::Conditions;
-use residue_curves::group::Jacobian;
 use residue_ir::{Machine, WordOp};
 
 /// Bytes of a scalar.
@@ -20,39 +19,26 @@ pub(crate) fn text<M: Machine, G: ProductGroup<M> + Encoded<M>>(machine: &M) {
     let count = machine.bind(machine.word_op(WordOp::Div, size, product_bytes));
     let few = SumOfProducts::<M, G>::new(machine, Window::Nibble);
     let many = few.with_window(Window::Byte);
-    let is_few = machine.word_op(WordOp::Lt, count, machine.small(G::MANY));
-    let total = machine.branch(
-        machine.not(is_few),
-        |machine| sum::<M, G>(machine, &many, count),
-        |machine| sum::<M, G>(machine, &few, count),
-    );
-    machine.return_elements(to_affine::<M, G>(machine, total), FP_BYTES);
-}
-
-fn sum<M: Machine, G: ProductGroup<M> + Encoded<M>>(
-    machine: &M,
-    sum: &SumOfProducts<M, G>,
-    count: M::Word,
-) -> Jacobian<G::Coordinate> {
-    sum.clear(machine);
+    let is_few = machine.bind(machine.word_op(WordOp::Lt, count, machine.small(G::MANY)));
+    machine.branch(machine.not(is_few), |machine| many.clear(machine), |machine| few.clear(machine));
     let conditions = machine.repeat(count, Conditions::none(machine), |machine, index, conditions| {
         let product_bytes = machine.small(u64::from(G::POINT_BYTES + SCALAR_BYTES));
         let offset = machine.bind(machine.word_op(WordOp::Mul, index, product_bytes));
-        let point = parse_point::<M, G>(machine, offset);
-        // y = 0 is on no point of the curve: it has an odd number of points.
-        let elements = G::POINT_BYTES / FP_BYTES / 2;
+        let (point, y) = parse_point_and_y::<M, G>(machine, offset);
         machine.branch(
-            any_nonzero(machine, offset, elements..2 * elements),
+            y,
             |machine| {
                 let scalar_at = machine.word_op(WordOp::Add, offset, machine.small(u64::from(G::POINT_BYTES)));
-                conditions.and(sum.add(machine, machine.calldata_word(scalar_at), point))
+                let scalar = machine.calldata_word(scalar_at);
+                conditions.and(many.add_unless(machine, (is_few, &few), scalar, point))
             },
             |machine| {
-                machine.require(machine.not(any_nonzero(machine, offset, 0..elements)));
+                machine.require(machine.not(any_nonzero(machine, offset, 0..G::POINT_BYTES / FP_BYTES / 2)));
                 conditions
             },
         )
     });
     machine.require(conditions.hold(machine));
-    sum.finish(machine)
+    let total = machine.branch(machine.not(is_few), |machine| many.finish(machine), |machine| few.finish(machine));
+    machine.return_elements(to_affine::<M, G>(machine, total), FP_BYTES);
 }

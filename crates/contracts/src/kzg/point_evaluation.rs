@@ -69,7 +69,7 @@ pub fn text<M: Machine>(machine: &M) {
     };
 
     // C − y·g₁ + z·π.
-    let sum = SumOfProducts::<M, G1>::new(machine, Window::Nibble);
+    let sum = SumOfProducts::<M, G1>::small(machine, Window::Nibble);
     sum.clear(machine);
     let with_commitment = |machine: &M| {
         let point = commitment.g1(machine, M::require);

@@ -9,6 +9,7 @@ mod evm384;
 mod examples;
 mod groups;
 mod hash;
+mod inversion;
 mod maps;
 mod multiples;
 mod page;

@@ -7,7 +7,6 @@ use super::constants::{X_ABS, constants, lift2};
 use super::invert;
 use crate::conditions::all_vanish;
 use crate::cyclotomic::{cyclotomic_square_tripled, trace_of_square};
-use crate::fp4::Fp4;
 use crate::fp12::{Fp12, Multiplicand};
 use crate::ladder::ladder;
 use residue_ir::{Bundle, Machine};
@@ -33,9 +32,8 @@ pub fn is_final_exponentiation_one<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> M
     let (y, [a, b]) = hard_part(machine, easy_part(machine, f));
     let once = Power::of(machine, power_of_x_head(machine, y));
     let twice = power_of_x_head(machine, once); //                     Y^(x²/2³²), tripled
-    const { assert!((2 * TAIL).is_multiple_of(4), "squarings on the trace come four at a time") };
-    let trace = machine.repeat(machine.small(u64::from(2 * TAIL / 4)), twice.c0, |_, _, trace| {
-        (0..4).fold(trace, |trace: Fp4<M::Fe>, _| trace_of_square(trace))
+    let trace = machine.sequence(&[0; TAIL as usize], 1, twice.c0, |_, _, trace| {
+        trace_of_square(trace_of_square(trace)) //                     2·TAIL squarings in all
     });
     let z = a.mul_c0(b).conjugate(); //                                Z = rest⁻¹, tripled, on the part in Fp4
     machine.is_zero(all_vanish(&(trace - z).to_list()))

@@ -55,7 +55,7 @@ pub fn psi_jacobian<M: Machine>(machine: &M, point: Jacobian<Fp2<M::Fe>>) -> Jac
 
 /// P ↦ |x|·P, as a function; Z = 0 if an exceptional case was met. |x| = ((14·15·2⁸ + 1)·2³² + 1)·2¹⁶.
 pub(super) fn multiply_by_x_abs<M: Machine>(machine: &M, point: Jacobian<Fp2<M::Fe>>) -> Jacobian<Fp2<M::Fe>> {
-    const _: () = assert!(X_ABS == ((14 * 15 << 8 | 1) << 32 | 1) << 16);
+    const _: () = assert!(X_ABS == ((14 * 15 * (1 << 8) + 1) * (1 << 32) + 1) * (1 << 16));
     machine.function("g2_multiply_by_x_abs", point, |machine, point| {
         let fifteen = add(machine, double_repeatedly(machine, 4, point), point.negated());
         let twice = double_repeatedly(machine, 1, fifteen);

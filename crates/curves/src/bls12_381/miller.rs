@@ -16,7 +16,7 @@ use crate::conditions::Conditions;
 use crate::fp2::Fp2;
 use crate::fp12::{Fp12, Sparse023};
 use crate::group::{Affine, Projective};
-use residue_ir::{Array, Bundle, Capacity, Machine, WordOp};
+use residue_ir::{Array, Bundle, Capacity, Machine, Variable, WordOp};
 use residue_modular::scope::enter;
 use residue_modular::{Fe, bundle};
 
@@ -25,11 +25,13 @@ use residue_modular::{Fe, bundle};
 pub struct EvaluationPoint<F> {
     /// −3x.
     pub minus_3x: F,
+    /// −6x.
+    pub minus_6x: F,
     /// y.
     pub y: F,
 }
 
-bundle!(EvaluationPoint { minus_3x: F, y: F });
+bundle!(EvaluationPoint { minus_3x: F, minus_6x: F, y: F });
 
 /// What the steps of a pair need and change: T, a multiple of Q, and P.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +67,8 @@ impl<F: Fe> Pairs<F> {
     pub fn store<M: Machine<Fe = F>>(&self, machine: &M, index: M::Word, p: Affine<F>, q: Affine<Fp2<F>>) {
         let constants = constants();
         let minus_3x = p.x * machine.constant(&constants.minus_three_mu_squared);
-        let p = EvaluationPoint { minus_3x, y: p.y * machine.constant(&constants.mu_cubed) };
+        let y = p.y * machine.constant(&constants.mu_cubed);
+        let p = EvaluationPoint { minus_3x, minus_6x: minus_3x.double(), y };
         machine.store(self.p, index, p);
         machine.store(self.q, index, scaled(machine, q));
     }
@@ -78,8 +81,9 @@ pub fn stand_in<M: Machine>(machine: &M) -> Affine<M::Fe> {
     Affine::new(machine.zero(), machine.one())
 }
 
-/// The states of this many pairs stay in slots, each with steps of its own written out: fetching them from memory and putting
-/// them back at every step would cost more than another loop for each begun eight pairs does.
+/// The states of this many pairs stay in slots, each with a doubling step of its own written out, which takes 750 bytes. For
+/// each begun eight pairs there is a loop: fetching states from memory at every step, or calling one doubling step for all,
+/// would cost more.
 const PAIRS_IN_SLOTS: usize = 8;
 
 /// The product of f_{x,Q}(P) over the first `count` of `pairs`, up to factors that the final exponentiation removes, and
@@ -122,43 +126,47 @@ pub(super) fn loops<M: Machine>(
     (machine.load(product, first), conditions)
 }
 
+/// The parts of the loop.
+const SQUARE: usize = 0;
+const DOUBLINGS: usize = 1;
+const ADDITIONS: usize = 2;
+const WITNESS: usize = 3;
+
+/// The parts in the order of the bits of |x| below the first, from f = 1, or the witness, on: 1 need not be squared.
+fn order(has_witness: bool) -> Vec<usize> {
+    let mut order = if has_witness { vec![SQUARE, DOUBLINGS] } else { vec![DOUBLINGS] };
+    for bit in (0..X_ABS.ilog2()).rev() {
+        if bit + 1 < X_ABS.ilog2() {
+            order.extend([SQUARE, DOUBLINGS]);
+        }
+        if X_ABS >> bit & 1 == 1 {
+            order.push(ADDITIONS);
+            order.extend(has_witness.then_some(WITNESS));
+        }
+    }
+    order
+}
+
 /// The loop for `those` pairs with one accumulator, and their states behind it.
 fn shared_loop<M: Machine>(machine: &M, those: &PairsInSlots<'_, M>) -> State<M::Fe> {
-    let runs = runs_of_doublings(X_ABS);
-    assert!(runs.len() <= 8, "x has few set bits");
-    let lengths = machine.small(runs.iter().rev().fold(0, |word, &run| word << 8 | u64::from(run)));
     let start = match those.witness {
         None => one(machine),
-        Some((witness, is_here)) => witness.start(machine, is_here),
+        Some((witness, is_here)) => witness.start(machine, machine.get(is_here)),
     };
-    let start = (start, those.load(machine));
-    machine.repeat(machine.small(runs.len() as u64), start, |machine, run, state| {
-        let state = machine.branch(run, |machine| additions(machine, those, state), |_| state);
-        let position = machine.word_op(WordOp::Mul, run, machine.small(8));
-        let length = machine.word_op(WordOp::Shr, lengths, position);
-        let length = machine.word_op(WordOp::And, length, machine.small(0xff));
-        machine.repeat(length, state, |machine, _, (f, in_slots)| {
-            those.each(machine, (f.square(), in_slots), |_, _, f, running| double(f, running))
-        })
+    let (order, state) = (order(those.witness.is_some()), (start, those.load(machine)));
+    let parts = if those.witness.is_some() { WITNESS + 1 } else { WITNESS };
+    machine.sequence(&order, parts, state, |machine, part, (f, in_slots)| match part {
+        SQUARE => (f.square(), in_slots),
+        DOUBLINGS => those.each(machine, (f, in_slots), |_, _, f, running| double(f, running)),
+        ADDITIONS => those
+            .each(machine, (f, in_slots), |machine, pair, f, running| add(machine, f, running, those.q(machine, pair))),
+        _ => match those.witness {
+            None => (f, in_slots),
+            Some((witness, is_here)) => {
+                (machine.branch(machine.get(is_here), |machine| witness.times(machine, f), |_| f), in_slots)
+            }
+        },
     })
-}
-
-/// An addition step of each of `those` pairs, with the witness multiplied in.
-fn additions<M: Machine>(machine: &M, those: &PairsInSlots<'_, M>, state: State<M::Fe>) -> State<M::Fe> {
-    let (f, in_slots) =
-        those.each(machine, state, |machine, pair, f, running| add(machine, f, running, those.q(machine, pair)));
-    let f = match those.witness {
-        None => f,
-        Some((witness, is_here)) => machine.branch(is_here, |machine| witness.times(machine, f), |_| f),
-    };
-    (f, in_slots)
-}
-
-/// Lengths of the runs of doublings with an addition behind each but the last, from the top of k.
-fn runs_of_doublings(k: u64) -> Vec<u32> {
-    let set = (0..=k.ilog2()).rev().filter(|bit| k >> bit & 1 == 1);
-    let ends: Vec<u32> = set.chain([0]).collect();
-    ends.windows(2).map(|pair| pair[0] - pair[1]).collect()
 }
 
 /// A doubling step of one pair.
@@ -198,12 +206,12 @@ where
 /// The pairs of a loop, up to [`PAIRS_IN_SLOTS`].
 struct PairsInSlots<'a, M: Machine> {
     pairs: &'a Pairs<M::Fe>,
-    /// Index of the first.
-    first: M::Word,
+    /// Index of the first. Words are out of reach in parts of the loop, variables are not.
+    first: Variable,
     /// How many there are.
     count: M::Word,
     /// What is multiplied in, and whether this loop does it.
-    witness: Option<(&'a Witness<M>, M::Word)>,
+    witness: Option<(&'a Witness<M>, Variable)>,
 }
 
 impl<'a, M: Machine> PairsInSlots<'a, M> {
@@ -224,13 +232,15 @@ impl<'a, M: Machine> PairsInSlots<'a, M> {
         let count = machine.bind(machine.word_op(WordOp::Xor, left, change));
         let witness = witness.map(|witness| {
             let is_first = machine.not(number);
-            (witness, machine.bind(machine.word_op(WordOp::And, witness.is_given, is_first)))
+            let is_here = machine.word_op(WordOp::And, witness.is_given, is_first);
+            (witness, machine.variable("has_witness", is_here))
         });
+        let first = machine.variable("first_pair", first);
         Self { pairs, first, count, witness }
     }
 
     fn index(&self, machine: &M, pair: usize) -> M::Word {
-        machine.word_op(WordOp::Add, self.first, machine.small(pair as u64))
+        machine.word_op(WordOp::Add, machine.get(self.first), machine.small(pair as u64))
     }
 
     fn q(&self, machine: &M, pair: usize) -> Affine<Fp2<M::Fe>> {
@@ -298,12 +308,16 @@ pub fn doubling_step<F: Fe>(t: Projective<Fp2<F>>, p: EvaluationPoint<F>) -> (Pr
     let f = e + e2; //                                         F = 3E
     let g = b + f; //                                          G = B + F
     let h = (y1 * z1).double(); //                             H = 2·Y₁·Z₁
-    let j = x1.square(); //                                    J = X₁²
-    let k = e2.square(); //                                    K = 4E²
+    let j = (x1.c0 + x1.c1) * (x1.c0 - x1.c1); //              J = Re(X₁²)
+    let j2 = x1.c0 * x1.c1; //                                 J₂ = Im(X₁²)/2
+    let k = (e2.c0 + e2.c1) * (f.c0 - f.c1); //                K = Re(2E·F) = Re(6E²): F is a multiple of E
+    let k2 = e2.c0 * f.c1; //                                  K₂ = Im(6E²)/2
     let x3 = a * (b - f); //                                   X₃ = A·(B − F)
-    let y3 = g.square() - k - k - k; //                        Y₃ = G² − 12E²
+    let re = (g.c0 + g.c1) * (g.c0 - g.c1) - k - k; //         Re(Y₃) = Re(G²) − 2K
+    let im = (g.c0 * g.c1 - k2 - k2).double(); //              Im(Y₃) = 2(Im(G²)/2 − 2K₂)
+    let y3 = Fp2::new(re, im); //                              Y₃ = G² − 12E²
     let z3 = (b * h).double().double(); //                     Z₃ = 4·B·H
-    let line = Sparse023 { l0: b - e, l2: j.scale(p.minus_3x), l3: h.scale(p.y) };
+    let line = Sparse023 { l0: b - e, l2: Fp2::new(j * p.minus_3x, j2 * p.minus_6x), l3: h.scale(p.y) };
     (Projective { x: x3, y: y3, z: z3 }, line)
 }
 

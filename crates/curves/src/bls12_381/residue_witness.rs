@@ -8,7 +8,7 @@
 //! answer for g is the answer for f. If g lies in Fp6, and g ≠ 0, the answer is yes. So a wrong c can hide a true check from
 //! the short way, but never make a false one pass, and the final exponentiation of g instead of f answers in any case.
 //! Here c = a + w for the witness a in Fp6, which is never 0, and f is not: a line has l₃ = 2YZ·yP or λ·yP, not 0 for points
-//! other than the identity in their groups.
+//! other than the identity in their groups, nor for the point (0, 1) that stands in for an identity P.
 //!
 //! **Complete.** Fp12* / Fp6* is cyclic of order n = p⁶ + 1. If f^(N/r) = 1, then f has there an order that divides n/r; λ is
 //! prime to n/r (r divides n once, and a prime that divides h divides p − 1, so that it leaves n ≡ 2, and h is odd): so

@@ -94,8 +94,8 @@ pub trait ProductGroup<M: Machine>: Group<M> {
     /// Bits of the cells that indices of buckets are taken from: addresses of buckets have room in them.
     const CELL_BITS: u32;
 
-    /// Whether additions and short rows of doublings are functions: else they are written out, which takes less gas and more
-    /// code.
+    /// Whether additions and short rows of doublings are functions unless asked for: else they are written out, which takes less
+    /// gas and more code.
     const CALLS: bool;
 
     /// From so many products on, windows of eight bits take less gas than those of four on `eip6690-2024`.
@@ -224,7 +224,7 @@ static G2_OFFSETS: LazyLock<Offsets<Fp2<Bls12_381Fp>>> = LazyLock::new(Offsets::
 /// are opposite points, whose sum is the identity.
 fn lowest_offset(window: Window, order: u32) -> u32 {
     let (half, order) = (u64::from(window.half()), u64::from(order));
-    let divisible = (0..half).map(|turn| turn * order).find(|&multiple| (multiple + 2) % half == 0);
+    let divisible = (0..half).map(|turn| turn * order).find(|&multiple| (multiple + 2).is_multiple_of(half));
     let quotient = (divisible.expect("the order is odd") + 2) / half; // 2/2ʷ⁻¹
     u32::try_from((quotient + order - 2) % order).expect("it is below the order")
 }
@@ -241,6 +241,8 @@ impl<C: ConstantCoordinate> Offsets<C> {
 /// A sum of products on its way.
 pub struct SumOfProducts<M: Machine, G: ProductGroup<M>> {
     window: Window,
+    /// Whether additions and short rows of doublings are functions.
+    calls: bool,
     /// Element d: the sum of what scalars have d times.
     buckets: Array<Jacobian<G::Coordinate>>,
     /// The digits of a scalar, shifted right as windows are done. With cells of 16 bits: in variable t the windows t, t + n,
@@ -254,16 +256,22 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
     pub fn new(machine: &M, window: Window) -> Self {
         Self {
             window,
+            calls: G::CALLS,
             buckets: machine.array("buckets", Capacity::Unbounded),
             digits: ["digits_0", "digits_1", "digits_2", "digits_3"]
                 .map(|name| machine.variable(name, machine.small(0))),
         }
     }
 
+    /// The same with least code: on G1 a fourth of it, for 2,500 gas a product more.
+    pub fn small(machine: &M, window: Window) -> Self {
+        Self { calls: true, ..Self::new(machine, window) }
+    }
+
     /// This sum with another window.
     #[must_use]
     pub fn with_window(&self, window: Window) -> Self {
-        Self { window, buckets: self.buckets, digits: self.digits }
+        Self { window, ..*self }
     }
 
     /// Begins with nothing.
@@ -275,7 +283,7 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
         machine.fill(self.buckets, count, point(offsets.one));
         machine.store(self.buckets, machine.small(0), point(offsets.lowest[self.window as usize]));
         machine.store(self.buckets, machine.small(u64::from(count) - 1), point(offsets.three));
-        if G::CALLS {
+        if self.calls {
             machine.set(self.digits[2], machine.word(self.cells().each(self.cells().index_max())));
             machine.set(self.digits[3], machine.small(u64::from(self.window.bits())));
         }
@@ -290,19 +298,45 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
 
     /// Adds s·P, for P other than the identity; what it returns must hold, or all is wrong.
     pub fn add(&self, machine: &M, scalar: M::Word, point: Affine<G::Coordinate>) -> Conditions<M::Fe> {
-        self.begin(machine, quarters(machine, self.window, scalar));
+        let quarters = machine.bind(quarters(machine, scalar));
+        G::membership(machine, point, self.multiply(machine, quarters, point))
+    }
+
+    /// The same, unless `is_other`: then to `other`, which is this sum with the other window.
+    pub fn add_unless(
+        &self,
+        machine: &M,
+        (is_other, other): (M::Word, &Self),
+        scalar: M::Word,
+        point: Affine<G::Coordinate>,
+    ) -> Conditions<M::Fe> {
+        let quarters = machine.bind(quarters(machine, scalar));
+        let multiple = machine.branch(
+            machine.not(is_other),
+            |machine| self.multiply(machine, quarters, point),
+            |machine| other.multiply(machine, quarters, point),
+        );
+        G::membership(machine, point, multiple)
+    }
+
+    /// P ↦ z^CHAINS·P, with the additions to buckets for the quarters of a scalar.
+    fn multiply(&self, machine: &M, quarters: M::Word, point: Affine<G::Coordinate>) -> Jacobian<G::Coordinate> {
+        self.begin(machine, machine.word_op(WordOp::Add, quarters, machine.word(added(self.window))));
         let mut multiple = point.to_jacobian(constant_point::<M, G>(machine, G::offsets().one).z);
         for chain in 0..G::CHAINS {
-            if chain > 0 {
+            if chain > 0 && !self.calls {
                 self.advance(machine, if self.is_written_out() { QUARTER_BITS } else { HALF_BITS });
             }
+            let chain = |machine: &M, point| {
+                if self.calls { self.chain_of_calls(machine, point) } else { self.chain(machine, point) }
+            };
             multiple = if G::CHAINS > 1 {
-                machine.function(G::NAMES.chain[self.window as usize], multiple, |machine, p| self.chain(machine, p))
+                machine.function(G::NAMES.chain[self.window as usize], multiple, chain)
             } else {
-                self.chain_of_calls(machine, multiple)
+                chain(machine, multiple)
             };
         }
-        G::membership(machine, point, multiple)
+        multiple
     }
 
     /// The variables that hold a scalar's digits between halves.
@@ -316,7 +350,7 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
 
     /// Makes the variables hold the four quarters.
     fn begin(&self, machine: &M, quarters: M::Word) {
-        if G::CALLS {
+        if self.calls {
             return machine.set(self.digits[0], quarters); // each window takes what is next
         }
         let quarters = machine.bind(quarters);
@@ -344,7 +378,7 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
 
     /// Whether the halves of a quarter are written out, for less gas and more code: where there are many points.
     fn is_written_out(&self) -> bool {
-        !G::CALLS && self.window == Window::Byte
+        self.window == Window::Byte
     }
 
     /// P ↦ z·P, with the additions to buckets on the way: z = 2¹⁶ + 2⁴⁸ + 7·(2⁶¹ − 2⁵⁷).
@@ -377,14 +411,14 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
         let mut point = start;
         let (mut p16, mut p25) = (start, start);
         let mut addend16 = start.addend();
-        for bit in 0..29 {
+        for bit in 0..29u32 {
             let addend = point.addend(); // goes again where nobody reads it
             match bit {
                 16 => (p16, addend16) = (point, addend),
                 25 => p25 = point,
                 _ => (),
             }
-            if bit % self.window.bits() == 0 {
+            if bit.is_multiple_of(self.window.bits()) {
                 let bit = first_bit + bit;
                 let variable = self.digits[(bit % G::CELL_BITS / self.window.bits()) as usize]; // u32 to usize widens
                 self.scatter(machine, variable, bit / G::CELL_BITS * G::CELL_BITS, addend);
@@ -402,7 +436,8 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
         let mut point = self.scatter_window(machine, start);
         let [mut p16, mut p48, mut p56] = [start; 3];
         for bit in (0..QUARTER_BITS).step_by(self.window.bits() as usize).skip(1) {
-            point = self.step(machine, point); // u32 to usize widens
+            // u32 to usize widens
+            point = self.step(machine, point);
             match bit {
                 16 => p16 = point,
                 48 => p48 = point,
@@ -468,7 +503,7 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
             let opposite = machine.word_op(WordOp::Add, turn, machine.small(1));
             let opposite = machine.load(self.buckets, opposite);
             let state = (running, total, bucket, opposite);
-            if G::CALLS { machine.function(G::NAMES.turn, state, |_, state| turn_of(state)) } else { turn_of(state) }
+            if self.calls { machine.function(G::NAMES.turn, state, |_, state| turn_of(state)) } else { turn_of(state) }
         };
         let (_, total) = match self.window {
             // Written out, addresses are constants.
@@ -479,21 +514,17 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
     }
 }
 
-/// s ↦ Σ vᵢ·2^(64i), where s = Σ bᵢ·zⁱ mod r with bᵢ from −z/2 to z/2, and vᵢ, which is below 2⁶⁴, is bᵢ with 2ʷ⁻¹ added to
-/// each of its windows: window by window it then has the numbers of buckets.
+/// s ↦ Σ (bᵢ + h)·2^(64i), where s = Σ bᵢ·zⁱ mod r with bᵢ from −z/2 to z/2 and h = ⌊z/2⌋. With what [`added`] gives for a
+/// window it is Σ vᵢ·2^(64i), where vᵢ, which is below 2⁶⁴, is bᵢ with 2ʷ⁻¹ added to each of its windows: window by window
+/// it then has the numbers of buckets.
 ///
-/// With h = ⌊z/2⌋ and C = h·(1 + z + z² + z³), bᵢ + h are the digits to the base z of (s + C) mod r, which is below z⁴.
-fn quarters<M: Machine>(machine: &M, window: Window, scalar: M::Word) -> M::Word {
-    let z = U256::from(X_ABS);
-    let r = z * z * z * z - z * z + U256::ONE;
-    let h = z / U256::from(2);
-    let windows = (0..QUARTER_BITS).step_by(window.bits() as usize); // u32 to usize widens
-    let halves = windows.fold(U256::ZERO, |sum, bit| sum + (U256::from(window.half()) << bit as usize)); // widens too
-    let added = (0..4usize).fold(U256::ZERO, |sum, quarter| sum + ((halves - h) << (64 * quarter)));
+/// With C = h·(1 + z + z² + z³), bᵢ + h are the digits to the base z of (s + C) mod r, which is below z⁴.
+fn quarters<M: Machine>(machine: &M, scalar: M::Word) -> M::Word {
+    let (r, z, h) = lengths();
     let (r, z, c) = (machine.word(r), machine.word(z), machine.word(h * (U256::ONE + z + z * z + z * z * z)));
     let reduced = machine.word_op(WordOp::Mod, scalar, r);
     let mut rest = machine.bind(machine.word_op(WordOp::Mod, machine.word_op(WordOp::Add, reduced, c), r));
-    let mut digits = machine.word_op(WordOp::Add, machine.word_op(WordOp::Mod, rest, z), machine.word(added));
+    let mut digits = machine.word_op(WordOp::Mod, rest, z);
     for quarter in 1..4 {
         rest = machine.word_op(WordOp::Div, rest, z);
         let digit = if quarter < 3 {
@@ -506,6 +537,19 @@ fn quarters<M: Machine>(machine: &M, window: Window, scalar: M::Word) -> M::Word
         digits = machine.word_op(WordOp::Add, shifted, digits);
     }
     digits
+}
+
+/// Σ (2ʷ⁻¹ in each window − h)·2^(64i), which makes numbers of buckets of [`quarters`].
+fn added(window: Window) -> U256 {
+    let windows = (0..QUARTER_BITS).step_by(window.bits() as usize); // u32 to usize widens
+    let halves = windows.fold(U256::ZERO, |sum, bit| sum + (U256::from(window.half()) << bit as usize)); // widens too
+    (0..4usize).fold(U256::ZERO, |sum, quarter| sum + ((halves - lengths().2) << (64 * quarter)))
+}
+
+/// r, z, h = ⌊z/2⌋.
+fn lengths() -> (U256, U256, U256) {
+    let z = U256::from(X_ABS);
+    (z * z * z * z - z * z + U256::ONE, z, z / U256::from(2))
 }
 
 /// P ↦ 2ⁿ·P.
@@ -526,7 +570,7 @@ fn add<M: Machine, G: ProductGroup<M>>(
     a: Jacobian<G::Coordinate>,
     b: Jacobian<G::Coordinate>,
 ) -> Jacobian<G::Coordinate> {
-    if G::CALLS { machine.function(G::NAMES.add, (a, b), |_, (a, b)| a + b.addend()) } else { a + b.addend() }
+    machine.function(G::NAMES.add, (a, b), |_, (a, b)| a + b.addend())
 }
 
 fn constant_point<M: Machine, G: ProductGroup<M>>(machine: &M, point: Affine<G::Constant>) -> Jacobian<G::Coordinate> {
@@ -539,12 +583,11 @@ fn constant_point<M: Machine, G: ProductGroup<M>>(machine: &M, point: Affine<G::
 mod tests {
     use super::*;
     use num_bigint::{BigInt, Sign};
-    use residue_modular::Number;
 
     fn check<C: ConstantCoordinate + std::fmt::Debug>(offsets: &Offsets<C>) {
         let Offsets { one: t, three, lowest } = offsets;
         assert_eq!(t.y.squared(), t.x * t.x.squared() + C::b());
-        assert!((2..1000u32).all(|divisor| C::TORSION % divisor != 0), "the order is prime");
+        assert!((2..1000u32).all(|divisor| !C::TORSION.is_multiple_of(divisor)), "the order is prime");
         let times = |m: u32| multiple(*t, &m.into());
         let opposite = times(C::TORSION - 1).unwrap(); // has Z = 0 unless only the last step is exceptional
         assert_eq!((opposite.x, opposite.y), (t.x, -t.y), "(n − 1)·T is −T");
@@ -561,8 +604,8 @@ mod tests {
         let start = u64::from(lowest_offset(window, u32::try_from(order).unwrap()));
         let (mut running, mut total) = (start, start);
         let add = |a: &mut u64, b: u64, may_be_opposite: bool| {
-            let differ = *a % order != 0 && b % order != 0 && *a % order != b % order;
-            assert!(differ && (may_be_opposite || (*a + b) % order != 0), "{a} and {b} modulo {order}");
+            assert!(*a != 0 && b != 0 && *a != b, "{a} and {b} modulo {order}");
+            assert!(may_be_opposite || *a + b != order, "{a} and {b} modulo {order}");
             *a = (*a + b) % order;
         };
         for turn in 1..window.half() {
@@ -599,7 +642,7 @@ mod tests {
         }
         for scalar in scalars {
             for window in [Window::Nibble, Window::Byte] {
-                let word = big(quarters(&machine, window, scalar));
+                let word = big(quarters(&machine, scalar).wrapping_add(added(window)));
                 let mut sum = BigInt::ZERO;
                 for quarter in 0..4u32 {
                     for bit in (0..QUARTER_BITS).step_by(window.bits() as usize) {

@@ -6,7 +6,7 @@ use ark_ec::AffineRepr;
 use ark_ec::pairing::{MillerLoopOutput, Pairing};
 use ark_ff::Field;
 use num_bigint::BigUint;
-use residue_curves::bls12_381::miller::one;
+use residue_curves::bls12_381::miller::{one, stand_in};
 use residue_curves::bls12_381::{
     Pairs, constants, final_exponentiation, is_final_exponentiation_one, miller_loop, pairing_check,
 };
@@ -78,6 +78,23 @@ fn products_of_one_to_eight_pairs_agree_with_arkworks() {
         let list: Vec<Pair> = (0..count).map(|_| (seeded.g1(), seeded.g2())).collect();
         let (p, q): (Vec<G1Affine>, Vec<G2Affine>) = list.iter().copied().unzip();
         assert_eq!(pairing(&list), fp12(Bls12_381::multi_pairing(p, q).0), "{count} pairs");
+    }
+}
+
+#[test]
+fn a_pair_with_the_stand_in_for_the_identity_is_one() {
+    let mut seeded = Seeded(26);
+    for count in [1u64, 3] {
+        let machine = numbers();
+        let pairs = Pairs::new(&machine, U256::from(count));
+        for index in 0..count {
+            pairs.store(&machine, U256::from(index), stand_in(&machine), g2(seeded.g2()));
+        }
+        let (f, conditions) = miller_loop(&machine, &pairs, U256::from(count), Conditions::none(&machine));
+        assert_eq!(conditions.hold(&machine), U256::ONE);
+        assert_ne!(f, one(&machine), "the loop alone does not know");
+        assert_eq!(final_exponentiation(&machine, f), one(&machine), "{count} pairs");
+        assert_eq!(is_final_exponentiation_one(&machine, f), U256::ONE);
     }
 }
 

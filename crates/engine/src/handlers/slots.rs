@@ -334,11 +334,13 @@ fn run_planned<R: Rules, H: FieldHost>(frame: &mut Frame<'_, H>, pc: usize) -> b
         if block.last_slot >= slot_count || frame.interpreter.stack.len() + block.path.height_max > STACK_LIMIT {
             continue;
         }
-        let Some(plan) = block.plan(&blocks, code, slot_count, shape) else { continue };
         let cost = block.cost(&machine.prices, &width, R::ARITHMETIC);
-        if charge(&mut frame.interpreter.gas, cost).is_err() {
+        if frame.interpreter.gas.remaining() < cost {
             continue;
         }
+        // Asked for only where its instructions are paid for.
+        let Some(plan) = block.plan(&blocks, code, slot_count, shape) else { continue };
+        charge(&mut frame.interpreter.gas, cost).expect("the gas left covers the block");
         if let Some((context, _)) = machine.frame.active() {
             context.run(plan);
         }

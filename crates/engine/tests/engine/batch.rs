@@ -196,6 +196,23 @@ fn functions_in_one_block_end_alike_at_any_gas() {
     assert!(ends[0] > 100 && ends[1..].iter().all(|&count| count > 5), "{halts:?}");
 }
 
+/// Blocks that were joined before, by an engine that shares them, are not passed through at once where jump targets are probed.
+#[test]
+fn probes_see_every_jump_target() {
+    for seed in 0..20 {
+        let mut random = ChaCha8Rng::seed_from_u64(5000 + seed);
+        let code = code(&program_of_functions(&mut random));
+        let passed = |batching| {
+            let engine = engine(batching);
+            engine.prepare(&code).run(&[], 300_000);
+            let mut probes = Vec::new();
+            engine.prepare(&code).with_probes().run(&[], 300_000, &mut probes);
+            probes.iter().map(|probe| probe.pc).collect::<Vec<_>>()
+        };
+        assert_eq!(passed(Batching::Off), passed(Batching::Always));
+    }
+}
+
 #[test]
 fn callees_in_batches_leave_the_callers_slots_alone() {
     for seed in 0..60 {

@@ -8,15 +8,18 @@ use residue_isa::Revision;
 use residue_isa::assembly::assemble_text;
 
 /// The revisions whose blocks are found.
-const REVISIONS: [Revision; 3] = [Revision::Evm384V7, Revision::Evm384V8, Revision::Evm384V9];
+const REVISIONS: [Revision; 5] =
+    [Revision::Evm384V6, Revision::Evm384V7, Revision::Evm384V8, Revision::Evm384V9, Revision::Evm384V10];
 const VALUE_BYTES: usize = 48;
-/// Places of values, with a gap of a word so that offsets between them differ.
+/// Places of values, with gaps so that offsets between them differ; slots of 48 bytes too, where a revision has them.
 const PLACES: usize = 12;
 const FIRST_PLACE: usize = 96;
-const PLACE_STRIDE: usize = 64;
+const PLACE_STRIDE: usize = 96;
 /// Two moduli, each with r_inv behind it.
-const MODULI: [usize; 2] = [0x500, 0x560];
-const MEMORY_BYTES: usize = 0x5c0;
+const MODULI: [usize; 2] = [27 * VALUE_BYTES, 29 * VALUE_BYTES];
+const MEMORY_BYTES: usize = 0x5e0;
+/// The one modulus of `evm384-v6`.
+const MODULUS_OF_V6: usize = 256 * VALUE_BYTES;
 
 fn engine(revision: Revision, batching: Batching) -> Engine {
     Engine::new(EngineConfig { batching, ..EngineConfig::default_for(revision) }).unwrap()
@@ -71,13 +74,25 @@ fn memory(random: &mut impl Rng, revision: Revision) -> Vec<u8> {
     memory
 }
 
-fn arithmetic(random: &mut impl Rng, modulus: usize) -> String {
+fn arithmetic(random: &mut impl Rng, revision: Revision, modulus: usize) -> String {
     let mnemonic = ["ADDMOD384", "SUBMOD384", "MULMODMONT384"][random.random_range(0..3)];
-    let overlaps = random.random_range(0..60) == 0;
+    let has_slots = matches!(revision, Revision::Evm384V6 | Revision::Evm384V10);
+    let overlaps = random.random_range(0..60) == 0 && !has_slots;
     let mut place = || FIRST_PLACE + PLACE_STRIDE * random.random_range(0..PLACES);
     let [out, x, y] = std::array::from_fn(|_| place());
     let out = if overlaps { out + 8 } else { out };
-    format!("{mnemonic} {out:#x} {x:#x} {y:#x} {modulus:#x}\n")
+    match revision {
+        Revision::Evm384V6 => format!("{mnemonic} {out:#x} {x:#x} {y:#x}\n"),
+        _ => format!("{mnemonic} {out:#x} {x:#x} {y:#x} {modulus:#x}\n"),
+    }
+}
+
+/// Memory as at the start of a program.
+fn push_memory(text: &mut String, random: &mut impl Rng, revision: Revision) {
+    push_bytes(text, 0, &memory(random, revision));
+    if revision == Revision::Evm384V6 {
+        text.push_str(&format!("PUSH {} PUSH {} PUSH {MODULUS_OF_V6} MCOPY\n", VALUE_BYTES + 16, MODULI[0]));
+    }
 }
 
 /// What else touches memory: ranges that begin and end anywhere.
@@ -111,12 +126,12 @@ fn other(random: &mut impl Rng, callee: Option<u8>) -> String {
 /// A loop of eight turns: blocks, and between them whatever touches memory.
 fn program(random: &mut impl Rng, revision: Revision, callee: Option<u8>) -> String {
     let mut text = String::new();
-    push_bytes(&mut text, 0, &memory(random, revision));
+    push_memory(&mut text, random, revision);
     text.push_str("PUSH 8\ntop:\n");
     let calm = random.random_range(0..3) > 0;
     for _ in 0..random.random_range(1..8) {
         let modulus = MODULI[usize::from(random.random_range(0..6) == 0)];
-        (0..random.random_range(1..30)).for_each(|_| text.push_str(&arithmetic(random, modulus)));
+        (0..random.random_range(1..30)).for_each(|_| text.push_str(&arithmetic(random, revision, modulus)));
         if !calm || random.random_range(0..4) == 0 {
             text.push_str(&other(random, callee));
         }
@@ -135,10 +150,10 @@ fn where_plans_only_lose_they_stop_and_leave_memory_as_it_is() {
     for revision in REVISIONS {
         for _ in 0..4 {
             let mut text = String::new();
-            push_bytes(&mut text, 0, &memory(&mut random, revision));
+            push_memory(&mut text, &mut random, revision);
             text.push_str("PUSH 200\ntop:\n");
             for modulus in MODULI {
-                (0..6).for_each(|_| text.push_str(&arithmetic(&mut random, modulus)));
+                (0..6).for_each(|_| text.push_str(&arithmetic(&mut random, revision, modulus)));
                 text.push_str("JUMPDEST\n");
             }
             text.push_str("PUSH 1 SWAP1 SUB DUP1 PUSH @top JUMPI\n");

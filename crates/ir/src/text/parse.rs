@@ -6,7 +6,7 @@ use crate::machine::{Capacity, Cells};
 use crate::origin::Origins;
 use crate::program::{
     ArrayDecl, Block, Branch, ConstantId, Countdown, Function, FunctionId, Op, Operand, Program, Region, Repeat,
-    Statement, Turn, Value, Word, WordDef,
+    Sequence, Statement, Turn, Value, Word, WordDef,
 };
 use num_bigint::BigUint;
 use num_traits::Num;
@@ -342,6 +342,7 @@ impl<'a> Parser<'a> {
             }
             "repeat" => self.repeat()?,
             "countdown" => self.countdown()?,
+            "sequence" => self.sequence()?,
             "branch" => self.branch()?,
             "reserve" => Statement::Reserve { array: self.array()?, count: self.word()? },
             "load" => Statement::Load { array: self.array()?, index: self.word()?, results: self.results()? },
@@ -457,17 +458,34 @@ impl<'a> Parser<'a> {
     fn countdown(&mut self) -> Parsed<Statement> {
         let count = self.word()?;
         let initial = self.operands()?;
+        let turns = self.turns("turn")?;
+        let results = self.results()?;
+        Ok(Statement::Countdown(Box::new(Countdown { count, initial, turns, results })))
+    }
+
+    fn sequence(&mut self) -> Parsed<Statement> {
+        self.expect("(")?;
+        let mut order = Vec::new();
+        while !self.word_is(")") {
+            order.push(self.decimal("the number of a part")? as usize); // u32 to usize widens
+        }
+        let initial = self.operands()?;
+        let parts = self.turns("part")?;
+        let results = self.results()?;
+        Ok(Statement::Sequence(Box::new(Sequence { order, initial, parts, results })))
+    }
+
+    fn turns(&mut self, name: &str) -> Parsed<Vec<Turn>> {
         self.expect("{")?;
         let mut turns = Vec::new();
-        while self.word_is("turn") {
+        while self.word_is(name) {
             let params = self.values()?;
             let (body, next) = self.giving()?;
             self.expect("}")?;
             turns.push(Turn { params, body, next });
         }
         self.expect("}")?;
-        let results = self.results()?;
-        Ok(Statement::Countdown(Box::new(Countdown { count, initial, turns, results })))
+        Ok(turns)
     }
 
     fn branch(&mut self) -> Parsed<Statement> {

@@ -142,6 +142,17 @@ impl Printer {
                 self.depth -= 1;
                 format!("}} -> {}", values(&countdown.results))
             }
+            Statement::Sequence(sequence) => {
+                let order: Vec<String> = sequence.order.iter().map(usize::to_string).collect();
+                self.line(&format!("sequence ({}) {} {{", order.join(" "), operands(&sequence.initial)));
+                self.depth += 1;
+                for part in &sequence.parts {
+                    self.giving(&format!("part {}", values(&part.params)), &part.body, &part.next);
+                    self.line("}");
+                }
+                self.depth -= 1;
+                format!("}} -> {}", values(&sequence.results))
+            }
             Statement::Branch(branch) => {
                 self.giving(&format!("branch w{}", branch.condition.0), &branch.then, &branch.then_values);
                 self.giving("} else", &branch.otherwise, &branch.otherwise_values);

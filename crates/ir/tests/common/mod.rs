@@ -57,6 +57,13 @@ pub enum Step {
         values: [usize; 2],
         body: Vec<Step>,
     },
+    /// The first part is a countdown.
+    Sequence {
+        order: Vec<usize>,
+        word: usize,
+        values: [usize; 2],
+        body: Vec<Step>,
+    },
     Digits {
         digits: Vec<i8>,
         value: usize,
@@ -222,6 +229,24 @@ impl Plan {
                 });
                 state.values.extend(after);
             }
+            Step::Sequence { order, word, values, body } => {
+                let count = machine.word_op(WordOp::Mod, state.word(*word), machine.small(3));
+                let before = values.map(|value| state.value(value));
+                let after = machine.sequence(order, 2, before, |machine, part, now| {
+                    // Words from outside are out of reach.
+                    let own = |now: [M::Fe; 2]| {
+                        let values = [&state.values[..], &now].concat();
+                        State { values, words: vec![machine.small(part as u64), machine.calldata_size()], ..*state }
+                    };
+                    if part == 0 {
+                        machine
+                            .countdown(count, 2, now, |machine, _, now| self.inner(machine, &own(now), body, *values))
+                    } else {
+                        self.inner(machine, &own(now), body, values.map(|value| value + 1))
+                    }
+                });
+                state.values.extend(after);
+            }
             Step::Digits { digits, value } => {
                 let base = state.value(*value);
                 let by_digits = machine.repeat_digits(
@@ -323,6 +348,10 @@ fn step(seeded: &mut Seeded, depth: usize, functions: usize) -> Step {
         14 if depth > 0 => Step::Repeat { turns: Err(a), values: [b, c], body: inner(seeded) },
         15 if depth > 0 && seeded.once_in(2) => {
             Step::Countdown { limit: 1 + a % 4, word: b, values: [b, c], body: inner(seeded) }
+        }
+        15 if depth > 0 => {
+            let order = (0..1 + seeded.below(4)).map(|_| seeded.below(2)).collect();
+            Step::Sequence { order, word: b, values: [b, c], body: inner(seeded) }
         }
         15 => {
             let digits = (0..seeded.below(6)).map(|_| [-1, 0, 0, 1, 2][seeded.below(5)]).collect();

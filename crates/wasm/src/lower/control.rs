@@ -3,7 +3,7 @@
 use residue_compiler::allocate::{Placement, Slot};
 use residue_compiler::moves::sequence;
 use residue_ir::Capacity;
-use residue_ir::program::{Branch, Countdown, FunctionId, Operand, Region, Repeat, Statement, Value, Word};
+use residue_ir::program::{Branch, Countdown, FunctionId, Operand, Region, Repeat, Sequence, Statement, Value, Word};
 use ruint::aliases::U256;
 use wasm_encoder::{BlockType, Function, InstructionSink, ValType};
 
@@ -162,6 +162,7 @@ impl<'a> Emitter<'a> {
             Statement::Call { function, arguments, results } => self.call(*function, arguments, results),
             Statement::Repeat(repeat) => self.repeat(repeat),
             Statement::Countdown(countdown) => self.countdown(countdown),
+            Statement::Sequence(sequence) => self.sequence(sequence),
             Statement::Branch(branch) => self.branch(branch),
             Statement::Reserve { array, count } => self.reserve(*array, *count),
             Statement::Load { array, index, results } => {
@@ -332,6 +333,30 @@ impl<'a> Emitter<'a> {
             self.move_to(&turn.params, &turn.next);
         }
         self.code.end();
+    }
+
+    /// A loop over the steps, with one block in the other, which each end where a part begins; a part goes on with the next
+    /// step, and behind the last step nothing is left to do.
+    fn sequence(&mut self, sequence: &'a Sequence) {
+        let Some(first) = sequence.parts.first() else { return };
+        self.move_to(&first.params, &sequence.initial);
+        let (step, parts) = (self.kept.temporary(), super::narrow(sequence.parts.len()));
+        self.code.i64_const(0).local_set(step);
+        self.code.block(BlockType::Empty).loop_(BlockType::Empty);
+        for _ in 0..parts {
+            self.code.block(BlockType::Empty);
+        }
+        let targets: Vec<u32> = sequence.order.iter().map(|&number| super::narrow(number)).collect();
+        self.code.local_get(step).i64_const(1).i64_add().local_set(step);
+        // Behind the blocks of the parts come that of the loop and the one around it.
+        self.code.local_get(step).i64_const(1).i64_sub().i32_wrap_i64().br_table(targets, parts + 1);
+        for (part, left) in sequence.parts.iter().zip((0..parts).rev()) {
+            self.code.end();
+            self.region(&part.body);
+            self.move_to(&part.params, &part.next);
+            self.code.br(left);
+        }
+        self.code.end().end();
     }
 
     fn branch(&mut self, branch: &'a Branch) {

@@ -61,14 +61,14 @@ fn run_planned<H: FieldHost>(frame: &mut Frame<'_, H>, pc: usize) -> bool {
     rows.use_modulus(&blocks, memory, block.modulus);
     // What holds nothing yet was made for this block, which is due.
     let plan = if rows.is_empty() || blocks.is_due(pc, true) { blocks.plan(block, rows.shape()) } else { None };
-    let cost = block.cost(prices, [ADD, SUB, MUL], blocks.is_pushed());
+    let cost = block.cost(prices, [ADD, SUB, MUL], blocks.push());
     let runs = plan.is_some_and(|plan| interpreter.gas.remaining() >= cost && rows.run(&blocks, block, plan, memory));
     if !runs {
         rows.settle_block(&blocks, block, memory);
         return false;
     }
     charge(&mut interpreter.gas, cost).expect("the gas left covers the block");
-    if blocks.is_pushed() {
+    if blocks.push().is_some() {
         interpreter.stack.pop().expect("the operands of the first instruction are there");
     }
     // From behind the first opcode to behind the block: both lie in the code.

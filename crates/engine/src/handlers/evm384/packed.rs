@@ -14,10 +14,14 @@ use super::{
 
 /// Slots of 48 bytes at the bottom of memory, the modulus behind all 256.
 pub fn v6<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+    if run_block(&mut frame) {
+        return Ok(());
+    }
     let word = word::<OPCODE, H>(&mut frame)?;
     let [low, ..] = *word.as_limbs();
     let [out, x, y] = evm384_v6::unpack(low).map(|slot| usize::from(slot) * VALUE_BYTES);
     let offsets = [out, x, y, evm384_v6::MODULUS_AT];
+    settle_operands(&mut frame, offsets);
     grow(&mut frame, offsets, reach_bytes(OPCODE))?;
     operate::<OPCODE, H>(&mut frame, offsets);
     Ok(())
@@ -59,6 +63,9 @@ pub fn v8<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
 
 /// Four numbers of slots of 48 bytes, all of which must end before the last byte of memory.
 pub fn v10<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+    if run_block(&mut frame) {
+        return Ok(());
+    }
     let word = word::<OPCODE, H>(&mut frame)?;
     let [low, ..] = *word.as_limbs();
     let offsets = evm384_v10::unpack(low).map(|slot| usize::from(slot) * VALUE_BYTES);
@@ -66,6 +73,7 @@ pub fn v10<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
     if a.max(b).max(c.max(d)) + VALUE_BYTES >= frame.interpreter.memory.len() {
         return Err(outside(&mut frame));
     }
+    settle_operands(&mut frame, offsets);
     // Memory ends at a multiple of 32 and the modulus at one of 16 below it, so r_inv lies inside too.
     operate::<OPCODE, H>(&mut frame, offsets);
     Ok(())

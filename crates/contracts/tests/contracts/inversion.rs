@@ -2,17 +2,9 @@
 //!
 //! If a contract, the compiler or the newest record changes, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test -p
 //! residue-contracts --test inversion`.
-#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
-#[allow(dead_code, reason = "the file is shared with the tests of the pairing check")]
-#[path = "pairing/points.rs"]
-mod points;
-
-#[path = "page/mod.rs"]
-mod page;
-
-use page::{grouped, ratio};
-use points::{Seeded, encode1, encode2};
+use crate::page::{grouped, ratio};
+use crate::points::{Seeded, encode1, encode2};
 use residue_compiler::SourceMap;
 use residue_contracts::find;
 use residue_engine::{Engine, EngineConfig, Halt, Step, Tracer, View};
@@ -86,5 +78,5 @@ fn the_table_of_inverses_is_what_is_computed() {
         let [price, whole, inverse] = [price, gas, inversion.gas].map(grouped);
         writeln!(text, "| `{name}` | {price} | {whole} | {inverse} | {} | {} |", with(by_time), with(evmone)).unwrap();
     }
-    page::hold("inversion", &text);
+    crate::page::hold("inversion", &text);
 }
