@@ -1,7 +1,7 @@
 //! What an instruction for inverses would make of G1ADD and G2ADD: the table of `docs/eip2537.md` is what is computed here.
 //!
 //! If a contract, the compiler or the newest record changes, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test -p
-//! residue-contracts --test inversion`.
+//! residue-contracts inversion`.
 
 use crate::page::{grouped, ratio};
 use crate::points::{Seeded, encode1, encode2};
