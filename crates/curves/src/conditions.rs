@@ -18,9 +18,17 @@ pub struct Conditions<F> {
 bundle!(Conditions { vanishing: F, invertible: F });
 
 /// A value that is zero exactly if all of `values` are; they lie in Fp with p ≡ 3 mod 4, and there is at least one.
+/// The first half is folded with the second until one is left: lanes of one instruction square and add them.
 pub fn all_vanish<F: Fe>(values: &[F]) -> F {
-    let (&first, rest) = values.split_first().expect("there is at least one value");
-    rest.iter().fold(first, |folded, &value| folded.square() + value.square())
+    let mut values = values.to_vec();
+    while values.len() > 1 {
+        let odd = values.len() % 2;
+        let rest = values.split_off(values.len() - odd);
+        let squares: Vec<F> = values.iter().map(|&value| value.square()).collect();
+        let (first, second) = squares.split_at(squares.len() / 2);
+        values = first.iter().zip(second).map(|(&a, &b)| a + b).chain(rest).collect();
+    }
+    values.pop().expect("there is at least one value")
 }
 
 impl<F: Fe> Conditions<F> {

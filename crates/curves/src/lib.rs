@@ -4,7 +4,7 @@
 //! loops over digits, calls a named function, compares or keeps arrays, it is generic over `Machine` instead.
 //!
 //! Reading order: the tower ([`fp2`], [`fp4`], [`fp6`], [`fp12`], [`cyclotomic`]), powers and multiples by constants
-//! ([`chain`], [`ladder`]), points ([`group`], [`complete`]), what has to hold of inputs ([`conditions`]), [`bls12_381`], and
+//! ([`chain`], [`ladder`]), points ([`group`], [`complete`], [`side_by_side`]), what has to hold of inputs ([`conditions`]), [`bls12_381`], and
 //! [`published`], the formulas of older programs.
 
 #![forbid(unsafe_code)]
@@ -26,6 +26,7 @@ pub mod fp6;
 pub mod group;
 pub mod ladder;
 pub mod published;
+pub mod side_by_side;
 
 pub use base_chain::pow_in_base;
 pub use chain::pow_constant;

@@ -35,7 +35,7 @@ pub fn text<M: Machine>(machine: &M) {
     let size = machine.calldata_size();
     machine.require(size);
     machine.require(machine.not(machine.word_op(WordOp::Mod, size, pair_bytes)));
-    answer(machine, machine.word_op(WordOp::Div, size, pair_bytes), miller_loop, |machine, f| {
+    answer(machine, machine.word_op(WordOp::Div, size, pair_bytes), true, miller_loop, |machine, f| {
         machine.return_word(is_final_exponentiation_one(machine, f));
     });
 }
@@ -45,6 +45,7 @@ pub fn text<M: Machine>(machine: &M) {
 pub(super) fn answer<M: Machine>(
     machine: &M,
     pairs_given: M::Word,
+    by_fours: bool,
     miller_loop: impl FnOnce(&M, &Pairs<M::Fe>, M::Word, Conditions<M::Fe>) -> (Fp12<M::Fe>, Conditions<M::Fe>),
     verdict: impl FnOnce(&M, Fp12<M::Fe>),
 ) {
@@ -57,7 +58,7 @@ pub(super) fn answer<M: Machine>(
         let offset = machine.bind(machine.word_op(WordOp::Mul, pair, pair_bytes));
         gather(machine, &pairs, gathered, &members, offset, conditions)
     });
-    let conditions = members.membership(machine, conditions);
+    let conditions = members.membership(machine, conditions, by_fours);
 
     let count = machine.get(gathered);
     let product_is_one = |machine: &M| {
@@ -98,7 +99,7 @@ fn gather<M: Machine>(
         },
     );
     let with_q = |machine: &M| {
-        let index = machine.get(gathered);
+        let index = machine.bind(machine.get(gathered));
         pairs.store(machine, index, p, q);
         machine.set(gathered, machine.word_op(WordOp::Add, index, machine.small(1)));
         conditions.and_vanishes(g2::curve_defect(machine, q))
@@ -125,27 +126,48 @@ impl<F: Fe> Members<F> {
     }
 
     fn push<M: Machine<Fe = F>>(&self, machine: &M, point: Affine<F>) {
-        let index = machine.get(self.count);
+        let index = machine.bind(machine.get(self.count));
         machine.store(self.points, index, point);
         machine.set(self.count, machine.word_op(WordOp::Add, index, machine.small(1)));
     }
 
-    /// `conditions` with what has to hold for all of them to be in G1.
-    fn membership<M: Machine<Fe = F>>(&self, machine: &M, conditions: Conditions<F>) -> Conditions<F> {
-        let (one, count) = (machine.small(1), machine.bind(machine.get(self.count)));
-        let couples = machine.word_op(WordOp::Shr, count, one);
-        let conditions = machine.repeat(couples, conditions, |machine, couple, conditions| {
-            let first = machine.bind(machine.word_op(WordOp::Shl, couple, one));
-            let second = machine.word_op(WordOp::Or, first, one);
-            let points = [first, second].map(|index| machine.load(self.points, index));
-            conditions.and(g1::membership_of_all(machine, points))
-        });
-        let last_is_alone = machine.word_op(WordOp::And, count, one);
-        let with_last = |machine: &M| {
-            let last = machine.load(self.points, machine.word_op(WordOp::Sub, count, one));
-            conditions.and(g1::membership(machine, last))
+    /// `conditions` with what has to hold for all of them to be in G1; four at a time costs least, and most code.
+    fn membership<M>(&self, machine: &M, conditions: Conditions<F>, by_fours: bool) -> Conditions<F>
+    where
+        M: Machine<Fe = F>,
+    {
+        let count = machine.bind(machine.get(self.count));
+        let among = |mask| machine.word_op(WordOp::And, count, machine.small(mask));
+        let conditions = if by_fours {
+            let fours = machine.word_op(WordOp::Shr, count, machine.small(2));
+            let conditions = machine.repeat(fours, conditions, |machine, number, conditions| {
+                let first = machine.bind(machine.word_op(WordOp::Shl, number, machine.small(2)));
+                conditions.and(self.membership_from::<M, 4>(machine, first))
+            });
+            let behind = machine.word_op(WordOp::Xor, count, among(3));
+            let with_two = |machine: &M| conditions.and(self.membership_from::<M, 2>(machine, machine.bind(behind)));
+            machine.branch(among(2), with_two, |_| conditions)
+        } else {
+            let twos = machine.word_op(WordOp::Shr, count, machine.small(1));
+            machine.repeat(twos, conditions, |machine, number, conditions| {
+                let first = machine.bind(machine.word_op(WordOp::Shl, number, machine.small(1)));
+                conditions.and(self.membership_from::<M, 2>(machine, first))
+            })
         };
-        machine.branch(last_is_alone, with_last, |_| conditions)
+        let with_last = |machine: &M| {
+            let last = machine.word_op(WordOp::Sub, count, machine.small(1));
+            conditions.and(self.membership_from::<M, 1>(machine, last))
+        };
+        machine.branch(among(1), with_last, |_| conditions)
+    }
+
+    /// What has to hold of the points from number `first` on, a multiple of N, to be in G1.
+    fn membership_from<M: Machine<Fe = F>, const N: usize>(&self, machine: &M, first: M::Word) -> Conditions<F> {
+        let index = |number: usize| match number {
+            0 => first,
+            _ => machine.word_op(WordOp::Or, first, machine.small(number as u64)), // usize to u64 widens
+        };
+        g1::membership_of_all(machine, std::array::from_fn::<_, N, _>(|i| machine.load(self.points, index(i))))
     }
 }
 

@@ -49,6 +49,7 @@ pub fn text<M: Machine>(machine: &M) {
     answer(
         machine,
         pairs_given,
+        false, // There is no room in the code.
         |machine, pairs, count, conditions| miller_loop_with_witness(machine, pairs, count, conditions, &witness),
         |machine, f| {
             let is_one = |machine: &M| machine.return_word(machine.small(1));
@@ -64,7 +65,7 @@ pub fn witness(pairs: &[u8]) -> Option<Vec<u8>> {
     let machine = Numbers::<Bls12_381Fp>::new(pairs.to_vec());
     let found = RefCell::new(None);
     let count = machine.word_op(WordOp::Div, machine.calldata_size(), machine.small(u64::from(PAIR_BYTES)));
-    answer(&machine, count, miller_loop, |_, f| *found.borrow_mut() = residue_witness::witness(f));
+    answer(&machine, count, false, miller_loop, |_, f| *found.borrow_mut() = residue_witness::witness(f));
     if machine.outcome() != residue_ir::Outcome::Ended {
         return None;
     }

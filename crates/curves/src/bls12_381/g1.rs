@@ -5,6 +5,7 @@ use super::root_power;
 use crate::conditions::{Conditions, all_vanish};
 use crate::group::{Affine, Jacobian};
 use crate::ladder::ladder;
+use crate::side_by_side::SideBySide;
 use residue_ir::Machine;
 use residue_modular::Fe;
 use residue_modular::scope::enter;
@@ -44,9 +45,9 @@ pub fn membership<M: Machine>(machine: &M, point: Affine<M::Fe>) -> Conditions<M
 /// The same for several points side by side: what holds exactly if it holds of all. Their products do not wait for each other.
 pub fn membership_of_all<M: Machine, const N: usize>(machine: &M, points: [Affine<M::Fe>; N]) -> Conditions<M::Fe> {
     let _scope = enter("g1_membership");
-    let multiples = multiply_by_x_squared(machine, points);
-    let each = points.into_iter().zip(multiples).map(|(point, x2)| membership_from_multiple(machine, point, x2));
-    each.reduce(Conditions::and).expect("there is a point")
+    let points = Affine::of(points);
+    let once = multiply_all_by_x_abs(machine, points.to_jacobian(SideBySide::all(machine.one())));
+    vanishing_and_invertible(machine, points, multiply_all_by_x_abs(machine, once))
 }
 
 /// What holds exactly if `point` lies on the curve and in G1, given `multiple` = x²·P from a chain of doublings and additions
@@ -57,11 +58,24 @@ pub fn membership_from_multiple<M: Machine>(
     multiple: Jacobian<M::Fe>,
 ) -> Conditions<M::Fe> {
     let Jacobian { x, y, z } = multiple;
-    let beta = machine.constant(&constants().beta);
+    let [x, y, z] = [x, y, z].map(|coordinate| SideBySide([coordinate]));
+    vanishing_and_invertible(machine, Affine::of([point]), Jacobian { x, y, z })
+}
+
+/// The same for several points.
+fn vanishing_and_invertible<M: Machine, const N: usize>(
+    machine: &M,
+    points: Affine<SideBySide<M::Fe, N>>,
+    multiples: Jacobian<SideBySide<M::Fe, N>>,
+) -> Conditions<M::Fe> {
+    let Jacobian { x, y, z } = multiples;
+    let [beta, b] = [&constants().beta, &constants().b].map(|value| SideBySide::all(machine.constant(value)));
     let zz = z * z;
-    let dx = x - point.x * beta * zz; //   X = β·x·Z²
-    let dy = y + point.y * (zz * z); //    Y = −y·Z³
-    Conditions { vanishing: all_vanish(&[dx, dy, curve_defect(machine, point)]), invertible: z }
+    let dx = x - points.x * beta * zz; //   X = β·x·Z²
+    let dy = y + points.y * (zz * z); //    Y = −y·Z³
+    let vanishing = [dx.0, dy.0, points.curve_defect(b).0].concat();
+    let invertible = z.0.into_iter().reduce(|product, z| product * z).expect("there is a point");
+    Conditions { vanishing: all_vanish(&vanishing), invertible }
 }
 
 /// 1 if the point lies on the curve and in G1, else 0.
@@ -69,16 +83,11 @@ pub fn is_in_subgroup<M: Machine>(machine: &M, point: Affine<M::Fe>) -> M::Word 
     membership(machine, point).hold(machine)
 }
 
-/// P ↦ x²·P in two chains, for several points; Z = 0 if an exceptional case was met.
-fn multiply_by_x_squared<M: Machine, const N: usize>(machine: &M, points: [Affine<M::Fe>; N]) -> [Jacobian<M::Fe>; N] {
-    let once = multiply_all_by_x_abs(machine, points.map(|point| point.to_jacobian(machine.one())));
-    multiply_all_by_x_abs(machine, once)
-}
-
 /// P ↦ |x|·P, as a function; Z = 0 if an exceptional case was met.
 pub(super) fn multiply_by_x_abs<M: Machine>(machine: &M, point: Jacobian<M::Fe>) -> Jacobian<M::Fe> {
-    let [multiple] = multiply_all_by_x_abs(machine, [point]);
-    multiple
+    let Jacobian { x, y, z } = point;
+    let [x, y, z] = [x, y, z].map(|coordinate| SideBySide([coordinate]));
+    multiply_all_by_x_abs(machine, Jacobian { x, y, z }).alone()
 }
 
 /// Parts of the chain for |x|.
@@ -90,21 +99,26 @@ const ADD: usize = 2;
 /// for each operation of one point, and going on to the next takes as much gas as half a doubling.
 fn multiply_all_by_x_abs<M: Machine, const N: usize>(
     machine: &M,
-    points: [Jacobian<M::Fe>; N],
-) -> [Jacobian<M::Fe>; N] {
-    let name = if N == 1 { "g1_multiply_by_x_abs" } else { "g1_multiply_all_by_x_abs" };
+    points: Jacobian<SideBySide<M::Fe, N>>,
+) -> Jacobian<SideBySide<M::Fe, N>> {
+    let name = match N {
+        1 => "g1_multiply_by_x_abs",
+        2 => "g1_multiply_two_by_x_abs",
+        4 => "g1_multiply_four_by_x_abs",
+        _ => unreachable!("a function for each number of points"),
+    };
     machine.function(name, points, |machine, points| {
-        let addends = points.map(Jacobian::addend);
+        let addends = points.addend();
         let doublings = |(): &(), count: u32, order: Vec<usize>| {
             let (fours, ones) = (count as usize / 4, count as usize % 4); // u32 to usize widens.
             [order, vec![DOUBLE; ones], vec![DOUBLE_4; fours]].concat()
         };
         let order = ladder(&(), X_ABS, Vec::new(), doublings, |(), order| [order, vec![ADD]].concat());
-        let double = |p: Jacobian<M::Fe>| p.double(machine.constant(&constants().three_halves));
+        let double = |points: Jacobian<_>| points.double(machine.constant(&constants().three_halves));
         machine.sequence(&order, 3, points, |_, part, points| match part {
-            DOUBLE => points.map(double),
-            DOUBLE_4 => (0..4).fold(points, |points, _| points.map(double)),
-            _ => std::array::from_fn(|i| points[i] + addends[i]),
+            DOUBLE => double(points),
+            DOUBLE_4 => (0..4).fold(points, |points, _| double(points)),
+            _ => points + addends,
         })
     })
 }

@@ -98,12 +98,12 @@ pub fn reduce_wide<M: Machine>(machine: &M, high: M::Word, low: M::Word) -> M::F
 }
 
 /// L of §8.8: bytes that an element of Fp is made of.
-const ELEMENT_BYTES: u16 = 64;
+pub const ELEMENT_BYTES: u16 = 64;
 /// Bytes of a block of SHA-256.
 const INPUT_BLOCK_BYTES: usize = 64;
 
-/// hash_to_field of §5.2: `count` elements of Fp, with expand_message_xmd of §5.3.1, two blocks an element.
-fn hash_to_field<M: Machine>(machine: &M, message: &Message<M::Word>, count: usize) -> Array<M::Fe> {
+/// hash_to_field of §5.2: `count` elements of Fp, four at most, with expand_message_xmd of §5.3.1, two blocks an element.
+pub fn hash_to_field<M: Machine>(machine: &M, message: &Message<M::Word>, count: usize) -> Array<M::Fe> {
     let count = u8::try_from(count).expect("two elements of Fp2 at most");
     let elements = machine.array("hashed", Capacity::Fixed(count.into()));
     let z_pad = constant_pieces(machine, &[0; INPUT_BLOCK_BYTES]);
