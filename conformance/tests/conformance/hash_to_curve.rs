@@ -9,6 +9,7 @@ use residue_curves::bls12_381::hash_to_curve::{ELEMENT_BYTES, Message, constant_
 use residue_engine::{Engine, EngineConfig, Halt, Prepared};
 use residue_ir::{Machine, Numbers, Piece};
 use residue_isa::{GasSchedule, Revision};
+use residue_modular::Number;
 use residue_modular::fields::Bls12_381Fp;
 use serde::Deserialize;
 
