@@ -75,12 +75,12 @@ pub fn runtimes(records: &Records) -> Figure {
     for (layer, what) in IMPLEMENTATIONS {
         let times = ["add", "sub", "mul"]
             .map(|operation| records.value("instructions", &format!("{layer}/{operation}/384"), Quantity::Latency));
-        line(format!("ours, {what}, without an EVM"), times, keccak);
+        line(format!("ours, {what}, no EVM"), times, keccak);
     }
     for (layer, what) in PLANS {
         let times = ["add", "sub", "mul"]
             .map(|operation| records.value("lanes", &format!("{layer}/{operation}/381"), Quantity::Throughput));
-        line(format!("ours, {what}, one of many, without an EVM"), times, keccak);
+        line(format!("ours, {what}, no EVM, one of many"), times, keccak);
     }
     // Libraries that the record of operations has beside them; nobody measures their subtraction.
     let libraries = records.group("operations").into_iter().flat_map(|record| &record.rows);
