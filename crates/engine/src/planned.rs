@@ -31,9 +31,9 @@ const ENTRY_CYCLES: i64 = 256;
 /// Cycles of making the rows of a modulus that was not met lately.
 const MODULUS_CYCLES: i64 = 1 << 14;
 
-/// Losses beyond all gains after which a transaction runs no more plans: twenty microseconds, so that losing takes little even of a
-/// short transaction, and four new moduli.
-const LOSS_CYCLES_MAX: i64 = 1 << 16;
+/// Losses beyond all gains after which a transaction runs no more plans: seventy microseconds, and sixteen new moduli. What a contract
+/// does with many inputs before its loops begin may lose a quarter of that.
+const LOSS_CYCLES_MAX: i64 = 1 << 18;
 /// Gains beyond this are forgotten, so that no code can save up for a long time of losses.
 const BALANCE_CYCLES_MAX: i64 = 1 << 20;
 
