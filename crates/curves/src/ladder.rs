@@ -1,6 +1,6 @@
 //! Multiples k·P and powers gᵏ by a constant k that is mostly zeros, as the parameters of curves are.
 //!
-//! A turn of a loop costs about as much gas as a doubling of G1, and a call no less: so doublings are called eight at a time.
+//! A turn of a loop costs about as much gas as a doubling of G1, and a call little less: so doublings go several at a time.
 
 use residue_ir::{Bundle, Machine};
 
@@ -17,12 +17,6 @@ pub fn ladder<M, S>(machine: &M, k: u64, start: S, doublings: impl Fn(&M, u32, S
         position = next;
     }
     doublings(machine, position, state)
-}
-
-/// `count` steps, as many as possible of them eight at a time.
-pub fn by_eights<S>(count: u32, state: S, one: impl Fn(S) -> S, eight: impl Fn(S) -> S) -> S {
-    let state = (0..count % 8).fold(state, |state, _| one(state));
-    (0..count / 8).fold(state, |state, _| eight(state))
 }
 
 /// As [`ladder`], one doubling after the other in one loop over the bits: least code.
@@ -47,8 +41,7 @@ mod tests {
         let p = Bls12_381Fp::from_u64(12_345);
         for k in [1u64, 2, 0xff, 0x0100, 0x0701_0001, 0xd201_0000_0001_0000, 0x8000_0000_0000_0001] {
             let double = |a: Bls12_381Fp| a + a;
-            let eight = |a| (0..8).fold(a, |a, _| double(a));
-            let doublings = |_: &_, count, a| by_eights(count, a, double, eight);
+            let doublings = |_: &_, count, a| (0..count).fold(a, |a, _| double(a));
             let written_out = ladder(&machine, k, p, doublings, |_, a| a + p);
             let in_a_loop = ladder_in_a_loop(&machine, k, p, |_, a| double(a), |_, a| a + p);
             for multiple in [written_out, in_a_loop] {

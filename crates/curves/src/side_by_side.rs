@@ -94,6 +94,14 @@ impl<F: Fe, const N: usize> Affine<SideBySide<F, N>> {
     }
 }
 
+impl<F: Fe, const N: usize> Jacobian<SideBySide<F, N>> {
+    /// `points` side by side.
+    pub fn of(points: [Jacobian<F>; N]) -> Self {
+        let [x, y, z] = [points.map(|p| p.x), points.map(|p| p.y), points.map(|p| p.z)].map(SideBySide);
+        Self { x, y, z }
+    }
+}
+
 impl<F: Fe> Jacobian<SideBySide<F, 1>> {
     /// The one point.
     pub fn alone(self) -> Jacobian<F> {

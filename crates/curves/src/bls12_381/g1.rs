@@ -57,9 +57,7 @@ pub fn membership_from_multiple<M: Machine>(
     point: Affine<M::Fe>,
     multiple: Jacobian<M::Fe>,
 ) -> Conditions<M::Fe> {
-    let Jacobian { x, y, z } = multiple;
-    let [x, y, z] = [x, y, z].map(|coordinate| SideBySide([coordinate]));
-    vanishing_and_invertible(machine, Affine::of([point]), Jacobian { x, y, z })
+    vanishing_and_invertible(machine, Affine::of([point]), Jacobian::of([multiple]))
 }
 
 /// The same for several points.
@@ -85,9 +83,7 @@ pub fn is_in_subgroup<M: Machine>(machine: &M, point: Affine<M::Fe>) -> M::Word 
 
 /// P ↦ |x|·P, as a function; Z = 0 if an exceptional case was met.
 pub(super) fn multiply_by_x_abs<M: Machine>(machine: &M, point: Jacobian<M::Fe>) -> Jacobian<M::Fe> {
-    let Jacobian { x, y, z } = point;
-    let [x, y, z] = [x, y, z].map(|coordinate| SideBySide([coordinate]));
-    multiply_all_by_x_abs(machine, Jacobian { x, y, z }).alone()
+    multiply_all_by_x_abs(machine, Jacobian::of([point])).alone()
 }
 
 /// Parts of the chain for |x|.
