@@ -1,6 +1,8 @@
 //! The harness: subjects run in turn, round after round, in one process on one core, and every answer is checked.
 //!
-//! All subjects of a round meet the same clock and the same neighbours, so that their ratios hold where their times do not.
+//! All subjects of a round meet the same clock and the same neighbours, so that their ratios hold where their times do not. Each runs
+//! twice in its turn and the second run counts: what the subject before it left in caches and branch predictors is no property of
+//! its own.
 
 use std::sync::LazyLock;
 use std::thread::{self, ScopedJoinHandle};
@@ -46,7 +48,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// Runs every subject once unmeasured, then once in each of `rounds` rounds; each round begins with another subject.
+/// Runs every subject in each of `rounds` rounds, once unmeasured and once measured; each round begins with another subject.
 /// The samples come in the order of the subjects. `after_round` is told after each round.
 pub fn interleave(
     subjects: &mut [Subject<'_>],
@@ -55,12 +57,10 @@ pub fn interleave(
 ) -> Result<Vec<Sample>, LabError> {
     let mut samples: Vec<Sample> =
         subjects.iter().map(|subject| Sample { name: subject.name.clone(), times_ns: Vec::new() }).collect();
-    for subject in subjects.iter_mut() {
-        subject.measure()?;
-    }
     for round in 0..rounds {
         for turn in 0..subjects.len() {
             let subject = (round + turn) % subjects.len();
+            subjects[subject].measure()?;
             samples[subject].times_ns.push(subjects[subject].measure()?);
         }
         after_round();
@@ -137,7 +137,7 @@ mod tests {
         };
         let mut rounds_told = 0;
         let samples = interleave(&mut [subject("a"), subject("b")], 3, || rounds_told += 1).unwrap();
-        assert_eq!(order.into_inner(), ["a", "b", "a", "b", "b", "a", "a", "b"]);
+        assert_eq!(order.into_inner(), ["a", "a", "b", "b", "b", "b", "a", "a", "a", "a", "b", "b"]);
         assert_eq!(rounds_told, 3);
         let names: Vec<&str> = samples.iter().map(|sample| sample.name.as_str()).collect();
         assert_eq!(names, ["a", "b"]);

@@ -173,7 +173,7 @@ fn random_blocks_agree_on_every_width() {
         for (at, mix) in MIXES.iter().enumerate() {
             let instructions = random_block(&mut rng, mix, 250);
             let values = random_values(&mut rng, &m, usize::from(mix.slots));
-            let policy = Policy { batch_fill: 1 + (at * 3) % 8, companions: (at * 13) % 50 };
+            let policy = Policy { batch_fill: 1 + (at * 3) % 8, companions: (at * 13) % 50, fours: at % 2 == 0 };
             agree(name, &m, &instructions, &values, policy);
             agree(name, &m, &instructions, &values, Policy::default());
         }

@@ -33,11 +33,14 @@ pub struct Policy {
     pub batch_fill: usize,
     /// Most linear steps that a batch takes along, to run while its products do; [`COMPANIONS_MAX`] at most.
     pub companions: usize,
+    /// Whether products may be executed in fours where few are ready at a time.
+    pub fours: bool,
 }
 
 impl Default for Policy {
+    /// What is fastest with [`Kernel::best`].
     fn default() -> Self {
-        Self { batch_fill: BATCH_LANES, companions: 32 }
+        Self { batch_fill: BATCH_LANES, companions: 32, fours: Kernel::best().has_fours() }
     }
 }
 
@@ -192,7 +195,7 @@ impl Plan {
         }
         let values = values::Values::of(block);
         let steps = lazy::Steps::of(&values, shape);
-        let order = order::Order::of(&steps.steps, policy);
+        let order = order::Order::of(&steps.steps, policy, shape);
         let mut plan = Self {
             shape,
             slot_count: block.slot_count(),

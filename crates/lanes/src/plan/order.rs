@@ -7,6 +7,8 @@ use std::collections::BinaryHeap;
 use super::lazy::{Step, StepKind};
 use super::values::{NONE, ValueId};
 use super::{COMPANIONS_MAX, Policy};
+use crate::estimate;
+use crate::shape::Shape;
 
 /// What runs together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,10 +43,30 @@ pub(super) struct Order {
 pub(crate) const BATCH_LANES: usize = 8;
 /// Batches of up to this many products take half the time, where CPUs work in halves.
 pub(crate) const QUAD_LANES: usize = 4;
+/// Batches of more products than this on average are left as they are.
+const NARROW_LANES: usize = 6;
 
 impl Order {
-    /// Orders the steps of a block.
-    pub fn of(steps: &[Step], policy: &Policy) -> Self {
+    /// Orders the steps of a block of a shape: where products are few at a time, in fours if the policy allows and it takes less time.
+    pub fn of(steps: &[Step], policy: &Policy, shape: Shape) -> Self {
+        let eights = Self::with_lanes(steps, policy, BATCH_LANES);
+        let (products, batches) = eights.batches().fold((0, 0), |(sum, count), lanes| (sum + lanes, count + 1));
+        if !policy.fours || products > NARROW_LANES * batches {
+            return eights;
+        }
+        let cycles = |order: &Self| order.batches().map(|lanes| estimate::batch_cycles(shape, lanes)).sum::<u64>();
+        let fours = Self::with_lanes(steps, policy, QUAD_LANES);
+        if cycles(&fours) < cycles(&eights) { fours } else { eights }
+    }
+
+    /// The number of products of each batch.
+    fn batches(&self) -> impl Iterator<Item = usize> {
+        let batches = self.runs.iter().filter(|run| run.kind == SegmentKind::Batch);
+        batches.map(|run| run.products_end - run.start)
+    }
+
+    /// Batches of up to so many products.
+    fn with_lanes(steps: &[Step], policy: &Policy, lanes: usize) -> Self {
         let mut graph = Graph::of(steps);
         let mut ready = Ready {
             steps,
@@ -64,7 +86,7 @@ impl Order {
                 graph.release(id as ValueId, &mut ready);
             }
         }
-        let wanted = policy.batch_fill.clamp(1, BATCH_LANES);
+        let wanted = policy.batch_fill.clamp(1, lanes);
         loop {
             let start = order.steps.len();
             while ready.product_count() < wanted
@@ -84,7 +106,7 @@ impl Order {
                 order.end_run(SegmentKind::Reduce, start);
                 (start..order.steps.len()).for_each(|at| graph.release(order.steps[at], &mut ready));
             } else if ready.product_count() > 0 {
-                order.steps.extend(ready.next_products());
+                order.steps.extend(ready.next_products(lanes));
                 let products_end = order.steps.len();
                 while order.steps.len() - products_end < policy.companions.min(COMPANIONS_MAX)
                     && let Some(next) = ready.linear.pop()
@@ -176,13 +198,13 @@ impl Ready<'_> {
         self.products.len() + self.late.len()
     }
 
-    /// The products of a batch: without late ones, if others fill it.
-    fn next_products(&mut self) -> impl Iterator<Item = ValueId> {
-        if self.products.len() < BATCH_LANES {
+    /// Up to `lanes` products of a batch: without late ones, if others fill it.
+    fn next_products(&mut self, lanes: usize) -> impl Iterator<Item = ValueId> {
+        if self.products.len() < lanes {
             self.products.extend(self.late.drain(..));
         }
         let mut products = [NONE; BATCH_LANES];
-        for id in &mut products {
+        for id in &mut products[..lanes] {
             *id = self.products.pop().map_or(NONE, id_of);
         }
         self.products.extend(self.late.drain(..));
