@@ -44,7 +44,8 @@ pub(crate) struct Walk<'a> {
     pub targets: Option<&'a JumpTable>,
     /// The stack at its start, the top last.
     pub stack: &'a [U256],
-    /// The path ends when it has this many operations.
+    /// The path ends when it has this many operations: the first run behind that one, others before they would exceed it, as no block
+    /// begins in the middle of a run.
     pub operations_max: u32,
 }
 
@@ -137,14 +138,15 @@ impl Walk<'_> {
                 return before;
             }
             instructions.clear();
-            while operations < self.operations_max
+            while operations + u32::from(path.runs == 0) <= self.operations_max
                 && let Some((instruction, length)) = arithmetic_at(self.code, path.end, self.revision)
             {
                 operations += operation_count(&instruction);
                 instructions.push(instruction);
                 path.end += length;
             }
-            if instructions.is_empty() || path.runs > 0 && is_chain(&instructions) {
+            let is_joinable = || operations <= self.operations_max && !is_chain(&instructions);
+            if instructions.is_empty() || path.runs > 0 && !is_joinable() {
                 return before;
             }
             instructions.drain(..).for_each(&mut visit);
@@ -192,4 +194,30 @@ fn arithmetic_at(code: &[u8], pc: usize, revision: Revision) -> Option<(FieldIns
     let last = out.last(count).max(x.last(count)).max(y.last(count));
     let lanes_go = count > 0 && (lanes_in_turn(revision) || out.stride > 0);
     (lanes_go && last < SLOTS_MAX as u32).then_some((instruction, length))
+}
+
+#[cfg(test)]
+mod tests {
+    use residue_isa::assembly::assemble_text;
+    use revm::bytecode::Bytecode;
+
+    use super::*;
+
+    #[test]
+    fn a_run_is_joined_whole_or_not_at_all() {
+        let text = "MULMODX 1 0 0  MULMODX 2 1 1  JUMPDEST  ADDMODX 3 2 2  ADDMODX 4 3 3  ADDMODX 5 4 4  STOP";
+        let code = assemble_text(text, Revision::Eip6690_2024).unwrap().bytes;
+        let bytecode = Bytecode::new_legacy(code.clone().into());
+        let path = |operations_max| {
+            let targets = bytecode.legacy_jump_table();
+            let walk = Walk { code: &code, revision: Revision::Eip6690_2024, targets, stack: &[], operations_max };
+            let mut operations = 0;
+            let path = walk.path(0, |_| operations += 1);
+            (path.runs, operations, path.end)
+        };
+        let end_of_first = 2 * 8;
+        assert_eq!(path(1), (1, 1, 8), "the first run is cut");
+        assert_eq!([2, 3, 4].map(path), [(1, 2, end_of_first); 3]);
+        assert_eq!([5, 6].map(path), [(2, 5, code.len() - 1); 2]);
+    }
 }
