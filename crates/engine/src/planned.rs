@@ -15,7 +15,7 @@ const PLANNING_CYCLES: u64 = 1 << 14;
 /// Executions of a code behind which every block that it enters at all has its plan, if it is to have one: what comes later
 /// is warm.
 pub const EXECUTIONS_TO_WARM: usize = ENTRIES_BEFORE_PLAN as usize + 3;
-/// Bytes of all plans at once in the process: 64 MiB, and what the last of them takes. Blocks that come later run plain until
+/// Bytes of all plans and chains at once in the process: 64 MiB, and what the last of them takes. Blocks that come later run plain until
 /// others go.
 pub(crate) const PLAN_BYTES_MAX: usize = 64 << 20;
 /// Cycles of one product and one sum by the scalar kernels, and of the dispatch of one instruction.
@@ -53,12 +53,14 @@ pub(crate) struct RowPlan<S> {
     pub writes: S,
     /// What it gains against its instructions one by one, in cycles; less than nothing where it is there to save moves.
     gain_cycles: i64,
+    _bytes: CountedBytes,
 }
 
 impl<S: FromIterator<usize>> RowPlan<S> {
     fn new(plan: Plan, gain_cycles: i64) -> Self {
         let set = |slots: &[u16]| slots.iter().map(|&slot| usize::from(slot)).collect();
-        Self { reads: set(plan.inputs()), writes: set(plan.outputs()), plan, gain_cycles }
+        let bytes = CountedBytes::new(plan.explain().table_bytes);
+        Self { reads: set(plan.inputs()), writes: set(plan.outputs()), plan, gain_cycles, _bytes: bytes }
     }
 }
 
@@ -79,7 +81,7 @@ impl Work {
 
     /// Entries that a block waits for before it is planned.
     pub fn entries_before_plan(&self, batching: Batching) -> u16 {
-        if batching == Batching::Always {
+        if batching.is_eager() {
             return 0;
         }
         let entries = (PLANNING_CYCLES / self.scalar_cycles().max(1)).max(ENTRIES_BEFORE_PLAN.into());
@@ -126,7 +128,7 @@ struct Planned<S> {
     slot_count: u16,
     shape: Shape,
     /// None if the scalar kernels are faster.
-    plan: Option<Counted<S>>,
+    plan: Option<RowPlan<S>>,
 }
 
 impl<S> Default for PlanCell<S> {
@@ -159,15 +161,15 @@ impl<S: FromIterator<usize>> PlanCell<S> {
                     }
                     let plan = block(slot_count).and_then(|block| Plan::new(&block, shape, &Policy::default()).ok());
                     let pays = |plan: &Plan| plan.predicted_cycles() < work.scalar_cycles() + moving_cycles(plan);
-                    let plan: Option<Counted<S>> =
+                    let plan: Option<RowPlan<S>> =
                         plan.filter(|plan| batching == Batching::Always || pays(plan)).map(|plan| {
                             let gain_cycles = match batching {
                                 Batching::Always => BALANCE_CYCLES_MAX,
                                 _ => signed(work.scalar_cycles()) - signed(plan.predicted_cycles()) - ENTRY_CYCLES,
                             };
-                            Counted::new(plan, gain_cycles)
+                            RowPlan::new(plan, gain_cycles)
                         });
-                    if plan.as_ref().is_none_or(|counted| counted.plan.gain_cycles < 0) {
+                    if plan.as_ref().is_none_or(|plan| plan.gain_cycles < 0) {
                         patience.note_loss();
                     }
                     Planned { slot_count, shape, plan }
@@ -175,7 +177,7 @@ impl<S: FromIterator<usize>> PlanCell<S> {
             }
         };
         let fits = usize::from(planned.slot_count) == slot_count && Some(planned.shape) == shape;
-        planned.plan.as_ref().filter(|_| fits).map(|counted| &counted.plan)
+        planned.plan.as_ref().filter(|_| fits)
     }
 }
 
@@ -188,7 +190,7 @@ impl<S> PlanCell<S> {
 
     /// The plan, if it has been made and pays.
     pub fn made(&self) -> Option<&Plan> {
-        self.planned.get()?.plan.as_ref().map(|counted| &counted.plan.plan)
+        self.planned.get()?.plan.as_ref().map(|plan| &plan.plan)
     }
 }
 
@@ -245,29 +247,25 @@ fn signed(cycles: u64) -> i64 {
 
 static PLAN_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// Bytes of all plans that exist.
+/// Bytes of all plans and chains that exist.
 pub(crate) fn plan_bytes() -> usize {
     PLAN_BYTES.load(Ordering::Relaxed)
 }
 
-/// A plan, counted as long as it lives.
+/// Bytes of a plan or a chain, counted as long as this lives.
 #[derive(Debug)]
-struct Counted<S> {
-    plan: RowPlan<S>,
-    bytes: usize,
-}
+pub(crate) struct CountedBytes(usize);
 
-impl<S: FromIterator<usize>> Counted<S> {
-    fn new(plan: Plan, gain_cycles: i64) -> Self {
-        let bytes = plan.explain().table_bytes;
+impl CountedBytes {
+    pub fn new(bytes: usize) -> Self {
         PLAN_BYTES.fetch_add(bytes, Ordering::Relaxed);
-        Self { plan: RowPlan::new(plan, gain_cycles), bytes }
+        Self(bytes)
     }
 }
 
-impl<S> Drop for Counted<S> {
+impl Drop for CountedBytes {
     fn drop(&mut self) {
-        PLAN_BYTES.fetch_sub(self.bytes, Ordering::Relaxed);
+        PLAN_BYTES.fetch_sub(self.0, Ordering::Relaxed);
     }
 }
 

@@ -7,6 +7,7 @@ use residue_lanes::{ModulusRows, Rows, Shape};
 use residue_modular::limbs::LIMB_BYTES;
 use residue_modular::{FieldContext, Limb, Strided, ValueOutOfRange};
 
+use crate::chain::Chain;
 use crate::index_set::IndexSet;
 use crate::planned::{Ledger, RowPlan};
 
@@ -213,6 +214,18 @@ impl SlotFile {
         self.ledger.note_run(slot_plan);
         plan.run(&form.modulus, &mut form.rows);
         form.holds.insert_all(writes);
+    }
+
+    /// Runs a chain, whose slots exist.
+    pub fn run_chain(&mut self, chain: &Chain) {
+        if let Some(form) = &mut self.rows
+            && !form.holds.is_empty()
+        {
+            form.give_back(&mut self.limbs, chain.reads.iter());
+            self.ledger.note_moved(form.moved.len());
+            form.holds.remove_all(&chain.writes);
+        }
+        self.limbs.run_steps(&chain.steps);
     }
 
     /// Makes limbs right for an operation: its operands are there, and its results will be.
