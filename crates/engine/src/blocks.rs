@@ -221,6 +221,7 @@ impl CodeBlock {
             work.operations[operation as usize] += u32::from(count);
             last_slot = last_slot.max(out.last(count)).max(x.last(count)).max(y.last(count));
         });
+        work.has_chain = work.operation_count() >= CHAIN_OPERATIONS_MIN;
         let (plan, chain, joined) = (PlanCell::default(), OnceLock::new(), Joined::default());
         // u32 to usize widens.
         let block = Self { start: pc, path, work, several, last_slot: last_slot as usize, plan, chain, joined };

@@ -34,7 +34,7 @@ impl BlockExplained {
         plan: Option<Explanation>,
         chain_steps: Option<usize>,
     ) -> Self {
-        let Work { instructions, operations } = *work;
+        let Work { instructions, operations, .. } = *work;
         Self { code, runs, instructions, operations, scalar_cycles: work.scalar_cycles(), plan, chain_steps }
     }
 }

@@ -343,7 +343,8 @@ fn run_at_once<R: Rules, H: FieldHost>(frame: &mut Frame<'_, H>, pc: usize) -> b
     let choices = first.choices(&blocks, code);
     let mut plans = choices.into_iter().flatten().filter_map(|block| {
         let cost = cost(block)?;
-        Some((block, cost, Way::Plan(block.plan(&blocks, code, slot_count, shape)?)))
+        let plan = block.plan(&blocks, code, slot_count, shape).filter(|plan| context.wants(plan))?;
+        Some((block, cost, Way::Plan(plan)))
     });
     let mut chains = choices.into_iter().flatten().filter_map(|block| {
         let cost = cost(block)?;
@@ -354,11 +355,9 @@ fn run_at_once<R: Rules, H: FieldHost>(frame: &mut Frame<'_, H>, pc: usize) -> b
         return false;
     };
     charge(&mut frame.interpreter.gas, cost).expect("the gas left covers the block");
-    if let Some((context, _)) = machine.frame.active() {
-        match way {
-            Way::Plan(plan) => context.run(plan),
-            Way::Chain(chain) => context.run_chain(chain),
-        }
+    match way {
+        Way::Plan(plan) => context.run(plan),
+        Way::Chain(chain) => context.run_chain(chain),
     }
     for &word in &block.path.pushed {
         assert!(frame.interpreter.stack.push(U256::from(word)), "there is room for all that the block pushes");
