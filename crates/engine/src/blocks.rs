@@ -13,15 +13,18 @@ use revm::bytecode::JumpTable;
 use revm::primitives::U256;
 
 use crate::block_starts::BlockStarts;
+use crate::chain::{Chain, Draft};
 use crate::explained::BlockExplained;
 use crate::memory_blocks::MemoryBlocks;
 use crate::path::{Path, Walk, lanes_in_turn};
-use crate::planned::{ENTRIES_BEFORE_PLAN, Patience, PlanCell, RowPlan, Work};
+use crate::planned::{ENTRIES_BEFORE_PLAN, PLAN_BYTES_MAX, Patience, PlanCell, RowPlan, Work, plan_bytes};
 use crate::prices::{Prices, WidthPrices};
 use crate::slot_file::SlotSet;
 
 /// A block with fewer operations than this gains nothing from a plan.
 const OPERATIONS_MIN: u32 = 2;
+/// A block with fewer gains nothing from a chain.
+const CHAIN_OPERATIONS_MIN: u32 = 8;
 /// A block is cut behind this many operations, which bounds what planning costs at once.
 const OPERATIONS_MAX: u32 = 4096;
 /// The joined blocks of a code have this many operations at most, which bounds what planning them costs in all.
@@ -34,10 +37,12 @@ const JOINED_MAX: usize = 6;
 pub enum Batching {
     /// Never: every instruction by itself.
     Off,
-    /// Where it is faster: on machines with AVX-512 IFMA, once a block has been entered a few times.
+    /// Where it is faster: as plans on machines with AVX-512 IFMA, else as chains, once a block has been entered a few times.
     Warm,
-    /// From the first entry, whatever it costs and on any machine. For tests.
+    /// As plans from the first entry, whatever it costs and on any machine. For tests.
     Always,
+    /// As chains from the first entry. For tests.
+    Chains,
 }
 
 /// Whether the engine finds blocks in code of a revision: values have to lie where every instruction names them in the code.
@@ -46,13 +51,37 @@ pub fn has_blocks(revision: Revision) -> bool {
 }
 
 impl Batching {
-    /// Whether blocks are worth looking for on this machine.
-    pub(crate) fn is_useful(self) -> bool {
+    /// Whether blocks have plans on this machine.
+    pub(crate) fn has_plans(self) -> bool {
         match self {
-            Self::Off => false,
+            Self::Off | Self::Chains => false,
             Self::Warm => Kernel::best() != Kernel::Scalar,
             Self::Always => true,
         }
+    }
+
+    /// Whether blocks have chains.
+    fn has_chains(self) -> bool {
+        matches!(self, Self::Warm | Self::Chains)
+    }
+
+    /// Whether blocks run from their first entry on.
+    pub(crate) fn is_eager(self) -> bool {
+        matches!(self, Self::Always | Self::Chains)
+    }
+
+    /// The fewest operations of a block.
+    fn operations_min(self) -> u32 {
+        match self {
+            _ if self.is_eager() => 1,
+            _ if self.has_plans() => OPERATIONS_MIN,
+            _ => CHAIN_OPERATIONS_MIN,
+        }
+    }
+
+    /// The fewest operations of a chain.
+    fn chain_operations_min(self) -> u32 {
+        if self.is_eager() { 1 } else { CHAIN_OPERATIONS_MIN }
     }
 }
 
@@ -81,6 +110,8 @@ pub(crate) struct CodeBlock {
     /// The highest slot it names.
     pub last_slot: usize,
     plan: PlanCell<SlotSet>,
+    /// None if it has no chain, or is too short for one.
+    chain: OnceLock<Option<Chain>>,
     joined: Joined,
 }
 
@@ -103,12 +134,12 @@ pub(crate) struct Code<'a> {
 }
 
 impl Blocks {
-    /// The blocks of `code` that are worth planning, or none if the revision or the machine has no use for plans.
+    /// The blocks of `code` that are worth running at once, or none if the revision has none.
     pub fn find(code: &[u8], revision: Revision, batching: Batching) -> Option<Self> {
-        if !batching.is_useful() || revision.slot_rules().is_none() {
+        if batching == Batching::Off || revision.slot_rules().is_none() {
             return None;
         }
-        let operations_min = if batching == Batching::Always { 1 } else { OPERATIONS_MIN };
+        let operations_min = batching.operations_min();
         let mut starts = BlockStarts::new(code.len());
         let mut blocks = Vec::new();
         let mut pc = 0;
@@ -142,7 +173,8 @@ impl Blocks {
     pub fn explain(&self) -> impl Iterator<Item = BlockExplained> + '_ {
         self.blocks.iter().flat_map(|block| std::iter::once(block).chain(block.joined.found())).map(|block| {
             let plan = block.plan.made().map(Plan::explain);
-            BlockExplained::new(block.start..block.path.end, block.path.runs, &block.work, plan)
+            let steps = block.chain.get().and_then(Option::as_ref).map(|chain| chain.steps.len());
+            BlockExplained::new(block.start..block.path.end, block.path.runs, &block.work, plan, steps)
         })
     }
 
@@ -154,13 +186,13 @@ impl Blocks {
 
     /// As [`BlockStarts::is_due`].
     #[inline(always)]
-    pub fn is_due(&self, pc: usize, is_beside_rows: impl FnOnce() -> bool) -> bool {
-        self.starts.is_due(pc, is_beside_rows)
+    pub fn is_due(&self, pc: usize, plans_run: bool, is_beside_rows: impl FnOnce() -> bool) -> bool {
+        self.starts.is_due(pc, plans_run, is_beside_rows)
     }
 
-    /// Notes that no plan begins where this block does, if that is known.
+    /// Notes that nothing begins where this block does that would run at once, if that is known.
     pub fn note_if_plain(&self, block: &CodeBlock) {
-        if block.is_plain() {
+        if block.is_plain(self) {
             self.starts.note_plain(block.start);
         }
     }
@@ -189,9 +221,10 @@ impl CodeBlock {
             work.operations[operation as usize] += u32::from(count);
             last_slot = last_slot.max(out.last(count)).max(x.last(count)).max(y.last(count));
         });
-        let (plan, joined) = (PlanCell::default(), Joined::default());
+        work.has_chain = work.operation_count() >= CHAIN_OPERATIONS_MIN;
+        let (plan, chain, joined) = (PlanCell::default(), OnceLock::new(), Joined::default());
         // u32 to usize widens.
-        let block = Self { start: pc, path, work, several, last_slot: last_slot as usize, plan, joined };
+        let block = Self { start: pc, path, work, several, last_slot: last_slot as usize, plan, chain, joined };
         (block.work.operation_count() > 0).then_some(block)
     }
 
@@ -206,7 +239,7 @@ impl CodeBlock {
                 None => {}
             }
             let is_warm = || self.joined.entries.fetch_add(1, Ordering::Relaxed) + 1 >= ENTRIES_BEFORE_PLAN;
-            if blocks.batching != Batching::Always && !is_warm() {
+            if !blocks.batching.is_eager() && !is_warm() {
                 return None;
             }
             self.joined.entries.store(0, Ordering::Relaxed);
@@ -241,12 +274,13 @@ impl CodeBlock {
         of(0) + of(1) + of(2) - rounded.sum::<u64>() + self.path.cost(&prices.base)
     }
 
-    /// Whether it is known that neither it nor what it is joined to has a plan that pays.
+    /// Whether it is known that neither it nor what it is joined to has a plan that pays or a chain.
     #[inline]
-    pub fn is_plain(&self) -> bool {
-        self.plan.is_plain()
-            && self.joined.blocks[0].get().is_some()
-            && self.joined.found().all(|block| block.plan.is_plain())
+    fn is_plain(&self, blocks: &Blocks) -> bool {
+        let has_plans = blocks.batching.has_plans();
+        let is_plain =
+            |block: &Self| (!has_plans || block.plan.is_plain()) && block.chain.get().is_some_and(Option::is_none);
+        is_plain(self) && self.joined.blocks[0].get().is_some() && self.joined.found().all(is_plain)
     }
 
     /// The blocks that may run where this one begins, the longest first.
@@ -262,26 +296,62 @@ impl CodeBlock {
         slot_count: usize,
         shape: Option<Shape>,
     ) -> Option<&RowPlan<SlotSet>> {
+        if !blocks.batching.has_plans() {
+            return None;
+        }
         let slot_block = |slot_count| self.slot_block(code, slot_count);
         self.plan.get(blocks.batching, &blocks.patience, slot_count, shape, &self.work, slot_block)
+    }
+
+    /// Its chain, if it has one and that pays.
+    pub fn chain(&self, blocks: &Blocks, code: Code<'_>) -> Option<&Chain> {
+        let batching = blocks.batching;
+        if self.chain.get().is_none() && plan_bytes() > PLAN_BYTES_MAX {
+            return None;
+        }
+        let made = || {
+            let is_worth_it = batching.has_chains() && self.work.operation_count() >= batching.chain_operations_min();
+            let chain = if is_worth_it { self.new_chain(code) } else { None };
+            if chain.is_some() {
+                blocks.starts.note_chained(self.start);
+            }
+            chain
+        };
+        self.chain.get_or_init(made).as_ref()
     }
 
     fn slot_block(&self, code: Code<'_>, slot_count: u16) -> Option<SlotBlock> {
         let mut block = SlotBlock::new(slot_count);
         let mut is_whole = true;
+        self.each_instruction(code, |operation, lanes| {
+            let kind = kind_of(operation);
+            is_whole &= match lanes_in_turn(code.revision) {
+                true => lanes.iter().all(|&lane| block.push_lanes(kind, [lane]).is_ok()),
+                false => block.push_lanes(kind, lanes.iter().copied()).is_ok(),
+            };
+        })?;
+        is_whole.then_some(block)
+    }
+
+    fn new_chain(&self, code: Code<'_>) -> Option<Chain> {
+        let mut draft = Draft::default();
+        self.each_instruction(code, |operation, lanes| draft.push(operation, lanes, lanes_in_turn(code.revision)))?;
+        draft.into_chain()
+    }
+
+    /// Shows every instruction with the slots of its lanes: out, x and y. None if one of them names no slot.
+    fn each_instruction(&self, code: Code<'_>, mut visit: impl FnMut(Arithmetic, &[(u16, u16, u16)])) -> Option<()> {
         let code = Code { targets: code.targets.filter(|_| self.path.runs > 1), ..code };
+        let (mut lanes, mut is_whole) = (Vec::new(), true);
         code.path(self.start, |instruction| {
             let FieldInstruction::Slots { operation, out, x, y, count } = instruction else { return };
-            let lanes: Option<Vec<_>> = (0..count)
-                .map(|lane| Some((u16::from(out.slot(lane)?), u16::from(x.slot(lane)?), u16::from(y.slot(lane)?))))
-                .collect();
-            let kind = kind_of(operation);
-            is_whole &= lanes.is_some_and(|lanes| match lanes_in_turn(code.revision) {
-                true => lanes.into_iter().all(|lane| block.push_lanes(kind, [lane]).is_ok()),
-                false => block.push_lanes(kind, lanes).is_ok(),
-            });
+            let lane = |lane| Some((u16::from(out.slot(lane)?), u16::from(x.slot(lane)?), u16::from(y.slot(lane)?)));
+            lanes.clear();
+            lanes.extend((0..count).filter_map(lane));
+            is_whole &= lanes.len() == usize::from(count);
+            visit(operation, &lanes);
         });
-        is_whole.then_some(block)
+        is_whole.then_some(())
     }
 }
 

@@ -22,12 +22,20 @@ pub struct BlockExplained {
     pub scalar_cycles: u64,
     /// The plan it runs as; none if it has not been entered often enough, or if that would be slower.
     pub plan: Option<Explanation>,
+    /// Steps of its chain, which runs where no plan does; none if it has not been entered often enough, or is too short.
+    pub chain_steps: Option<usize>,
 }
 
 impl BlockExplained {
-    pub(crate) fn new(code: Range<usize>, runs: usize, work: &Work, plan: Option<Explanation>) -> Self {
-        let Work { instructions, operations } = *work;
-        Self { code, runs, instructions, operations, scalar_cycles: work.scalar_cycles(), plan }
+    pub(crate) fn new(
+        code: Range<usize>,
+        runs: usize,
+        work: &Work,
+        plan: Option<Explanation>,
+        chain_steps: Option<usize>,
+    ) -> Self {
+        let Work { instructions, operations, .. } = *work;
+        Self { code, runs, instructions, operations, scalar_cycles: work.scalar_cycles(), plan, chain_steps }
     }
 }
 

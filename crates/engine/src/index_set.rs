@@ -59,6 +59,11 @@ impl<const WORDS: usize> IndexSet<WORDS> {
         self.0.iter_mut().zip(other.0).for_each(|(here, other)| *here &= !other);
     }
 
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum() // At most 64 each.
+    }
+
     /// What is in both.
     pub fn intersection(&self, other: &Self) -> Self {
         Self(std::array::from_fn(|i| self.0[i] & other.0[i]))
@@ -88,6 +93,7 @@ mod tests {
         let mut rest = set;
         rest.remove_all(&[0, 64, 5].into_iter().collect());
         assert_eq!(rest.iter().collect::<Vec<_>>(), [3, 63, 127]);
+        assert_eq!((set.count(), rest.count()), (5, 3));
         assert!(rest.is_within(&set) && !set.is_within(&rest) && set.contains(64) && !rest.contains(64));
         assert_eq!(set.intersection(&[64, 65].into_iter().collect()), [64].into_iter().collect());
         rest.insert_all(&set);

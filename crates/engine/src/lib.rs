@@ -14,6 +14,7 @@
 mod analysis;
 mod block_starts;
 mod blocks;
+mod chain;
 mod code_cache;
 mod counts;
 mod engine;

@@ -116,7 +116,7 @@ impl MemoryBlocks {
 
     /// The blocks of `code`, or none if it has none or the revision or the machine no use for them.
     pub fn find(code: &[u8], revision: Revision, batching: Batching) -> Option<Self> {
-        let layout = Layout::of(revision).filter(|_| batching.is_useful())?;
+        let layout = Layout::of(revision).filter(|_| batching.has_plans())?;
         let found = instructions(code, revision);
         let places = places(&found);
         if places.is_empty() || places.len() > PlaceSet::CAPACITY {
@@ -152,9 +152,9 @@ impl MemoryBlocks {
 
     /// What has become of them.
     pub fn explain(&self) -> impl Iterator<Item = BlockExplained> + '_ {
-        self.blocks
-            .iter()
-            .map(|block| BlockExplained::new(block.code.clone(), 1, &block.work, block.plan.made().map(Plan::explain)))
+        self.blocks.iter().map(|block| {
+            BlockExplained::new(block.code.clone(), 1, &block.work, block.plan.made().map(Plan::explain), None)
+        })
     }
 
     /// The order of a value's bytes.
@@ -196,7 +196,7 @@ impl MemoryBlocks {
     /// As [`BlockStarts::is_due`].
     #[inline(always)]
     pub fn is_due(&self, pc: usize, is_beside_rows: bool) -> bool {
-        self.starts.is_due(pc, || is_beside_rows)
+        self.starts.is_due(pc, true, || is_beside_rows)
     }
 
     /// Whether a block begins at `pc`.

@@ -15,12 +15,15 @@ const PLANNING_CYCLES: u64 = 1 << 14;
 /// Executions of a code behind which every block that it enters at all has its plan, if it is to have one: what comes later
 /// is warm.
 pub const EXECUTIONS_TO_WARM: usize = ENTRIES_BEFORE_PLAN as usize + 3;
-/// Bytes of all plans at once in the process: 64 MiB, and what the last of them takes. Blocks that come later run plain until
+/// Bytes of all plans and chains at once in the process: 64 MiB, and what the last of them takes. Blocks that come later run plain until
 /// others go.
 pub(crate) const PLAN_BYTES_MAX: usize = 64 << 20;
 /// Cycles of one product and one sum by the scalar kernels, and of the dispatch of one instruction.
 const SCALAR_CYCLES: [u64; 3] = [16, 16, 116];
 const DISPATCH_CYCLES: u64 = 12;
+/// Cycles of a step of a chain besides its operation, and of running a chain besides its steps.
+const STEP_CYCLES: u64 = 3;
+const CHAIN_ENTRY_CYCLES: u64 = 128;
 /// Cycles of moving up to eight values from one form to the other.
 const MOVE_CYCLES: u64 = 450;
 /// Values that move together.
@@ -53,12 +56,19 @@ pub(crate) struct RowPlan<S> {
     pub writes: S,
     /// What it gains against its instructions one by one, in cycles; less than nothing where it is there to save moves.
     gain_cycles: i64,
+    _bytes: CountedBytes,
 }
 
 impl<S: FromIterator<usize>> RowPlan<S> {
     fn new(plan: Plan, gain_cycles: i64) -> Self {
         let set = |slots: &[u16]| slots.iter().map(|&slot| usize::from(slot)).collect();
-        Self { reads: set(plan.inputs()), writes: set(plan.outputs()), plan, gain_cycles }
+        let bytes = CountedBytes::new(plan.explain().table_bytes);
+        Self { reads: set(plan.inputs()), writes: set(plan.outputs()), plan, gain_cycles, _bytes: bytes }
+    }
+
+    /// Whether it is faster than its instructions where nothing has to move.
+    pub fn gains(&self) -> bool {
+        self.gain_cycles >= 0
     }
 }
 
@@ -69,6 +79,8 @@ pub(crate) struct Work {
     pub instructions: [u32; 3],
     /// Operations of each kind: lanes of the instructions.
     pub operations: [u32; 3],
+    /// Whether they run as a chain where they have no plan.
+    pub has_chain: bool,
 }
 
 impl Work {
@@ -79,7 +91,7 @@ impl Work {
 
     /// Entries that a block waits for before it is planned.
     pub fn entries_before_plan(&self, batching: Batching) -> u16 {
-        if batching == Batching::Always {
+        if batching.is_eager() {
             return 0;
         }
         let entries = (PLANNING_CYCLES / self.scalar_cycles().max(1)).max(ENTRIES_BEFORE_PLAN.into());
@@ -91,10 +103,13 @@ impl Work {
         self.operation_count() < SMALL_OPERATIONS
     }
 
-    /// What the plain engine takes, about.
+    /// What it takes without a plan, about.
     pub fn scalar_cycles(&self) -> u64 {
         let operations: u64 = (0..3).map(|kind| SCALAR_CYCLES[kind] * u64::from(self.operations[kind])).sum();
-        operations + DISPATCH_CYCLES * self.instructions.iter().copied().map(u64::from).sum::<u64>()
+        match self.has_chain {
+            true => CHAIN_ENTRY_CYCLES + operations + STEP_CYCLES * u64::from(self.operation_count()),
+            false => operations + DISPATCH_CYCLES * self.instructions.iter().copied().map(u64::from).sum::<u64>(),
+        }
     }
 }
 
@@ -126,7 +141,7 @@ struct Planned<S> {
     slot_count: u16,
     shape: Shape,
     /// None if the scalar kernels are faster.
-    plan: Option<Counted<S>>,
+    plan: Option<RowPlan<S>>,
 }
 
 impl<S> Default for PlanCell<S> {
@@ -159,15 +174,15 @@ impl<S: FromIterator<usize>> PlanCell<S> {
                     }
                     let plan = block(slot_count).and_then(|block| Plan::new(&block, shape, &Policy::default()).ok());
                     let pays = |plan: &Plan| plan.predicted_cycles() < work.scalar_cycles() + moving_cycles(plan);
-                    let plan: Option<Counted<S>> =
+                    let plan: Option<RowPlan<S>> =
                         plan.filter(|plan| batching == Batching::Always || pays(plan)).map(|plan| {
                             let gain_cycles = match batching {
                                 Batching::Always => BALANCE_CYCLES_MAX,
                                 _ => signed(work.scalar_cycles()) - signed(plan.predicted_cycles()) - ENTRY_CYCLES,
                             };
-                            Counted::new(plan, gain_cycles)
+                            RowPlan::new(plan, gain_cycles)
                         });
-                    if plan.as_ref().is_none_or(|counted| counted.plan.gain_cycles < 0) {
+                    if plan.as_ref().is_none_or(|plan| plan.gain_cycles < 0) {
                         patience.note_loss();
                     }
                     Planned { slot_count, shape, plan }
@@ -175,7 +190,7 @@ impl<S: FromIterator<usize>> PlanCell<S> {
             }
         };
         let fits = usize::from(planned.slot_count) == slot_count && Some(planned.shape) == shape;
-        planned.plan.as_ref().filter(|_| fits).map(|counted| &counted.plan)
+        planned.plan.as_ref().filter(|_| fits)
     }
 }
 
@@ -188,14 +203,41 @@ impl<S> PlanCell<S> {
 
     /// The plan, if it has been made and pays.
     pub fn made(&self) -> Option<&Plan> {
-        self.planned.get()?.plan.as_ref().map(|counted| &counted.plan.plan)
+        self.planned.get()?.plan.as_ref().map(|plan| &plan.plan)
     }
 }
 
 /// What it takes to bring the slots of a block to limbs and back, where its neighbours leave and want them in rows.
 fn moving_cycles(plan: &Plan) -> u64 {
-    let moves = plan.inputs().len().div_ceil(MOVED_TOGETHER) + plan.outputs().len().div_ceil(MOVED_TOGETHER);
-    MOVE_CYCLES * moves as u64 // Far below 2⁶⁴.
+    move_cycles(plan.inputs().len()) + move_cycles(plan.outputs().len())
+}
+
+/// What it takes to move so many values from one form to the other.
+fn move_cycles(values: usize) -> u64 {
+    MOVE_CYCLES * values.div_ceil(MOVED_TOGETHER) as u64 // Far below 2⁶⁴.
+}
+
+/// Which of two forms the values of a field context are better in, decided plan by plan: one that gains less than its operands take to
+/// move is left out, until as much has been forgone as that takes.
+#[derive(Debug, Default)]
+pub(crate) struct Balance {
+    forgone_cycles: i64,
+}
+
+impl Balance {
+    /// Whether to run a plan of whose operands so many are in rows already, and so many are missing there.
+    pub fn decide<S>(&mut self, plan: &RowPlan<S>, held: usize, missing: usize) -> bool {
+        let to_rows = signed(move_cycles(missing));
+        // Without the plan, its operands leave the rows, and what it computes may have to come back to the rest.
+        let to_limbs =
+            signed(move_cycles(held) + if held > missing { move_cycles(plan.plan.outputs().len()) } else { 0 });
+        self.forgone_cycles += plan.gain_cycles.max(0);
+        let runs = plan.gain_cycles + to_limbs >= to_rows || self.forgone_cycles >= to_rows.max(1);
+        if runs {
+            self.forgone_cycles = 0;
+        }
+        runs
+    }
 }
 
 /// What plans have gained in a transaction, with what moving values and new moduli have cost; its frames share it. A plan may lose against its instructions where its
@@ -229,7 +271,7 @@ impl Ledger {
     /// Notes that values have moved from one form to the other.
     #[inline]
     pub fn note_moved(&self, values: usize) {
-        self.add(-signed(MOVE_CYCLES * values.div_ceil(MOVED_TOGETHER) as u64)); // Far below 2⁶⁴.
+        self.add(-signed(move_cycles(values)));
     }
 
     /// Notes that rows of another modulus were made.
@@ -245,29 +287,25 @@ fn signed(cycles: u64) -> i64 {
 
 static PLAN_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// Bytes of all plans that exist.
+/// Bytes of all plans and chains that exist.
 pub(crate) fn plan_bytes() -> usize {
     PLAN_BYTES.load(Ordering::Relaxed)
 }
 
-/// A plan, counted as long as it lives.
+/// Bytes of a plan or a chain, counted as long as this lives.
 #[derive(Debug)]
-struct Counted<S> {
-    plan: RowPlan<S>,
-    bytes: usize,
-}
+pub(crate) struct CountedBytes(usize);
 
-impl<S: FromIterator<usize>> Counted<S> {
-    fn new(plan: Plan, gain_cycles: i64) -> Self {
-        let bytes = plan.explain().table_bytes;
+impl CountedBytes {
+    pub fn new(bytes: usize) -> Self {
         PLAN_BYTES.fetch_add(bytes, Ordering::Relaxed);
-        Self { plan: RowPlan::new(plan, gain_cycles), bytes }
+        Self(bytes)
     }
 }
 
-impl<S> Drop for Counted<S> {
+impl Drop for CountedBytes {
     fn drop(&mut self) {
-        PLAN_BYTES.fetch_sub(self.bytes, Ordering::Relaxed);
+        PLAN_BYTES.fetch_sub(self.0, Ordering::Relaxed);
     }
 }
 
@@ -311,6 +349,18 @@ mod tests {
             ledger.is_open()
         });
         assert!(paid.count() < 1000);
+    }
+
+    #[test]
+    fn values_move_for_a_gain_and_for_many_small_ones() {
+        let decide = |gain_cycles, held, missing| Balance::default().decide(&plan(gain_cycles), held, missing);
+        // One product of two operands: each way takes one move.
+        assert!(decide(signed(MOVE_CYCLES), 0, 2) && !decide(signed(MOVE_CYCLES) - 1, 0, 2));
+        assert!(decide(-1, 2, 0) && decide(0, 1, 1) && !decide(-1, 1, 1));
+        assert!(!decide(-2 * signed(MOVE_CYCLES) - 1, 2, 0));
+        let (mut balance, small) = (Balance::default(), plan(100));
+        let runs: Vec<_> = (0..10).map(|_| balance.decide(&small, 0, 2)).collect();
+        assert_eq!(runs.iter().filter(|runs| **runs).count(), 2, "{runs:?}");
     }
 
     #[test]

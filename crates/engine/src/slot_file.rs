@@ -7,8 +7,9 @@ use residue_lanes::{ModulusRows, Rows, Shape};
 use residue_modular::limbs::LIMB_BYTES;
 use residue_modular::{FieldContext, Limb, Strided, ValueOutOfRange};
 
+use crate::chain::Chain;
 use crate::index_set::IndexSet;
-use crate::planned::{Ledger, RowPlan};
+use crate::planned::{Balance, Ledger, RowPlan};
 
 /// A set of slots: there are at most 256.
 pub(crate) type SlotSet = IndexSet<4>;
@@ -20,6 +21,7 @@ pub(crate) struct SlotFile {
     shape: Option<Shape>,
     /// What plans have gained in the transaction.
     ledger: Ledger,
+    balance: Balance,
     /// Made when the first plan runs.
     rows: Option<Box<RowForm>>,
 }
@@ -88,7 +90,7 @@ fn as_u16(slot: usize) -> u16 {
 impl SlotFile {
     /// All slots in limbs.
     pub fn new(limbs: FieldContext, ledger: Ledger) -> Self {
-        Self { shape: Shape::of(limbs.modulus()).ok(), limbs, ledger, rows: None }
+        Self { shape: Shape::of(limbs.modulus()).ok(), limbs, ledger, balance: Balance::default(), rows: None }
     }
 
     /// The context, whose slots are right as long as no plan has run.
@@ -195,6 +197,16 @@ impl SlotFile {
         }
     }
 
+    /// Whether to run a plan here, where its operands lie as they do.
+    pub fn wants(&mut self, plan: &RowPlan<SlotSet>) -> bool {
+        let Some(form) = &self.rows else { return self.balance.decide(plan, 0, plan.reads.count()) };
+        if plan.gains() && plan.reads.is_within(&form.holds) {
+            return true;
+        }
+        let held = plan.reads.intersection(&form.holds).count();
+        self.balance.decide(plan, held, plan.reads.count() - held)
+    }
+
     /// Runs a plan made for this number of slots and this shape.
     pub fn run(&mut self, slot_plan: &RowPlan<SlotSet>) {
         let RowPlan { plan, reads, writes, .. } = slot_plan;
@@ -213,6 +225,18 @@ impl SlotFile {
         self.ledger.note_run(slot_plan);
         plan.run(&form.modulus, &mut form.rows);
         form.holds.insert_all(writes);
+    }
+
+    /// Runs a chain, whose slots exist.
+    pub fn run_chain(&mut self, chain: &Chain) {
+        if let Some(form) = &mut self.rows
+            && !form.holds.is_empty()
+        {
+            form.give_back(&mut self.limbs, chain.reads.iter());
+            self.ledger.note_moved(form.moved.len());
+            form.holds.remove_all(&chain.writes);
+        }
+        self.limbs.run_steps(&chain.steps);
     }
 
     /// Makes limbs right for an operation: its operands are there, and its results will be.

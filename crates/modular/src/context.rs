@@ -42,6 +42,47 @@ pub struct Strided {
     pub stride: usize,
 }
 
+/// One operation on slots, or squarings one after the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// out = x + y mod m.
+    Add {
+        /// The slot it writes.
+        out: u16,
+        /// The slot of its first operand.
+        x: u16,
+        /// The slot of its second operand.
+        y: u16,
+    },
+    /// out = x − y mod m.
+    Sub {
+        /// The slot it writes.
+        out: u16,
+        /// The slot of its first operand.
+        x: u16,
+        /// The slot of its second operand.
+        y: u16,
+    },
+    /// out = x·y mod m as values, whatever form the slots have.
+    Mul {
+        /// The slot it writes.
+        out: u16,
+        /// The slot of its first operand.
+        x: u16,
+        /// The slot of its second operand.
+        y: u16,
+    },
+    /// out = x^(2^count) mod m as values: squarings of which only the last one's result is kept.
+    Square {
+        /// The slot it writes.
+        out: u16,
+        /// The slot it starts from.
+        x: u16,
+        /// How many squarings, at least one.
+        count: u16,
+    },
+}
+
 /// A value that is not below the modulus.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("the value for slot {slot} is not below the modulus")]
@@ -141,6 +182,12 @@ impl FieldContext {
     #[inline]
     pub fn mul(&mut self, out: Strided, x: Strided, y: Strided, count: usize) {
         self.run(self.kernels.mul, out, x, y, count);
+    }
+
+    /// Takes steps in their order. Panics on slots beyond the context and on squarings none at all.
+    #[inline]
+    pub fn run_steps(&mut self, steps: &[Step]) {
+        (self.kernels.steps)(self, steps);
     }
 
     /// Stores canonical values, [`FieldContext::element_bytes`] big-endian bytes each, in the slots from `first_slot` on.

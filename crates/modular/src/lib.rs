@@ -26,7 +26,7 @@ pub mod scope;
 mod backend;
 
 pub use bundle::Bundle;
-pub use context::{FieldContext, Strided, ValueOutOfRange};
+pub use context::{FieldContext, Step, Strided, ValueOutOfRange};
 pub use fe::{Fe, Number};
 pub use fp::{Fp, PrimeField};
 pub use limbs::Limb;

@@ -5,7 +5,7 @@ use num_bigint::BigUint;
 use num_integer::Integer;
 use proptest::prelude::*;
 use residue_modular::modulus::MAX_WIDTH_LIMBS;
-use residue_modular::{FieldContext, Modulus, ModulusError, Strided, ValueOutOfRange};
+use residue_modular::{FieldContext, Modulus, ModulusError, Step, Strided, ValueOutOfRange};
 
 const SLOTS: usize = 24;
 
@@ -67,6 +67,16 @@ fn operands() -> impl Strategy<Value = (usize, [Strided; 3])> {
     (1usize..=7).prop_flat_map(|count| (Just(count), [strided(count), strided(count), strided(count)]))
 }
 
+fn step() -> impl Strategy<Value = Step> {
+    let slot = || 0..u16::try_from(SLOTS).unwrap();
+    (0..4, slot(), slot(), slot(), 1..6u16).prop_map(|(kind, out, x, y, count)| match kind {
+        0 => Step::Add { out, x, y },
+        1 => Step::Sub { out, x, y },
+        2 => Step::Mul { out, x, y },
+        _ => Step::Square { out, x, count },
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
@@ -90,6 +100,26 @@ proptest! {
             operation(&mut context, out, x, y, count);
             prop_assert_eq!(values_of(&context), expected, "m {:x} {:?} {:?} {:?} x{}", m, out, x, y, count);
         }
+    }
+
+    #[test]
+    fn steps_are_operations_in_their_order((width, m, values) in setting(), steps in proptest::collection::vec(step(), 1..12)) {
+        let mut expected = context(width, &m, &values);
+        let mut found = expected.clone();
+        found.run_steps(&steps);
+        let lane = |slot: u16| Strided::contiguous(slot.into());
+        for step in steps {
+            match step {
+                Step::Add { out, x, y } => expected.add(lane(out), lane(x), lane(y), 1),
+                Step::Sub { out, x, y } => expected.sub(lane(out), lane(x), lane(y), 1),
+                Step::Mul { out, x, y } => expected.mul(lane(out), lane(x), lane(y), 1),
+                Step::Square { out, x, count } => {
+                    expected.mul(lane(out), lane(x), lane(x), 1);
+                    (1..count).for_each(|_| expected.mul(lane(out), lane(out), lane(out), 1));
+                }
+            }
+        }
+        prop_assert_eq!(values_of(&found), values_of(&expected));
     }
 
     #[test]

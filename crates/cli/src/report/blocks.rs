@@ -9,7 +9,7 @@ use crate::tables::{grouped, percent, right, table};
 /// Lanes of a batch.
 const LANES: usize = 8;
 
-/// The JSON object of a block. `plan` is null where its instructions run one by one.
+/// The JSON object of a block. `plan` is null where it runs as a chain, of `chain_steps`, or one by one if that is null too.
 pub fn to_json(block: &BlockExplained) -> Value {
     let plan = block.plan.map(|plan| {
         json!({
@@ -35,6 +35,7 @@ pub fn to_json(block: &BlockExplained) -> Value {
         "mul": block.operations[2],
         "scalar_cycles": block.scalar_cycles,
         "plan": plan,
+        "chain_steps": block.chain_steps,
     })
 }
 
@@ -60,7 +61,10 @@ pub fn to_table(blocks: &[BlockExplained]) -> Table {
         let mut cells = vec![format!("{:#06x}", block.code.start).into(), right(block.runs)];
         cells.extend(operations);
         match block.plan {
-            None => cells.extend(["one by one", "", "", "", "", ""].map(right)),
+            None => {
+                let way = if block.chain_steps.is_some() { "chain" } else { "one by one" };
+                cells.extend([way, "", "", "", "", ""].map(right));
+            }
             Some(plan) => cells.extend([
                 right(plan.batches),
                 right(plan.streamed),

@@ -20,11 +20,13 @@ use revm::interpreter::{Instruction, InstructionResult, STACK_LIMIT};
 use revm::primitives::U256;
 
 use super::{FieldHost, Frame, Step, charge, index, pop, slot_memory};
-use crate::blocks::Code;
+use crate::blocks::{Code, CodeBlock};
+use crate::chain::Chain;
 use crate::halt::Halt;
 use crate::machine::words;
+use crate::planned::RowPlan;
 use crate::prices::memory_cost;
-use crate::slot_file::SlotFile;
+use crate::slot_file::{SlotFile, SlotSet};
 
 /// The most immediate bytes of any field instruction here.
 const IMMEDIATE_BYTES_MAX: usize = 7;
@@ -303,18 +305,18 @@ fn arithmetic<R: Rules, H: FieldHost>(
 }
 
 /// Runs the block that begins at this instruction, if there is one, gas covers all of it, its slots exist and it has a
-/// plan. Then it is as if its instructions had run one by one: none of them can halt.
+/// plan or a chain. Then it is as if its instructions had run one by one: none of them can halt.
 #[inline(always)]
 fn run_block<R: Rules, H: FieldHost>(frame: &mut Frame<'_, H>) -> bool {
     let pc = frame.interpreter.bytecode.pc() - 1; // revm has moved on behind the opcode.
     let state = &frame.host.chain().frame;
     let Some(blocks) = &state.blocks else { return false };
-    // Where no plan will run, asking more than this would cost as much as the instructions.
-    state.ledger.is_open() && blocks.is_due(pc, || state.has_rows()) && run_planned::<R, H>(frame, pc)
+    // Where neither a plan nor a chain will run, asking more than this would cost as much as the instructions.
+    blocks.is_due(pc, state.ledger.is_open(), || state.has_rows()) && run_at_once::<R, H>(frame, pc)
 }
 
 #[inline(never)]
-fn run_planned<R: Rules, H: FieldHost>(frame: &mut Frame<'_, H>, pc: usize) -> bool {
+fn run_at_once<R: Rules, H: FieldHost>(frame: &mut Frame<'_, H>, pc: usize) -> bool {
     let machine = frame.host.chain_mut();
     let Some(blocks) = machine.frame.blocks.clone() else { return false };
     let Some(first) = blocks.get(pc) else { return false };
@@ -330,29 +332,45 @@ fn run_planned<R: Rules, H: FieldHost>(frame: &mut Frame<'_, H>, pc: usize) -> b
     }
     let (slot_count, shape) = (context.slot_count(), context.shape());
     let width = *width;
-    for block in first.choices(&blocks, code).into_iter().flatten() {
-        if block.last_slot >= slot_count || frame.interpreter.stack.len() + block.path.height_max > STACK_LIMIT {
-            continue;
-        }
-        let cost = block.cost(&machine.prices, &width, R::ARITHMETIC);
-        if frame.interpreter.gas.remaining() < cost {
-            continue;
-        }
-        // Asked for only where its instructions are paid for.
-        let Some(plan) = block.plan(&blocks, code, slot_count, shape) else { continue };
-        charge(&mut frame.interpreter.gas, cost).expect("the gas left covers the block");
-        if let Some((context, _)) = machine.frame.active() {
-            context.run(plan);
-        }
-        for &word in &block.path.pushed {
-            assert!(frame.interpreter.stack.push(U256::from(word)), "there is room for all that the block pushes");
-        }
-        // From behind the first opcode to behind the block: both lie in the code.
-        frame.interpreter.bytecode.relative_jump(block.path.end as isize - pc as isize - 1);
-        return true;
+    let (gas_left, stack_height) = (frame.interpreter.gas.remaining(), frame.interpreter.stack.len());
+    // What a block costs, if it may run.
+    let cost = |block: &CodeBlock| {
+        let fits = block.last_slot < slot_count && stack_height + block.path.height_max <= STACK_LIMIT;
+        let cost = fits.then(|| block.cost(&machine.prices, &width, R::ARITHMETIC))?;
+        (cost <= gas_left).then_some(cost)
+    };
+    // Asked for only where the instructions are paid for. Plans come before chains, and the longest block first.
+    let choices = first.choices(&blocks, code);
+    let mut plans = choices.into_iter().flatten().filter_map(|block| {
+        let cost = cost(block)?;
+        let plan = block.plan(&blocks, code, slot_count, shape).filter(|plan| context.wants(plan))?;
+        Some((block, cost, Way::Plan(plan)))
+    });
+    let mut chains = choices.into_iter().flatten().filter_map(|block| {
+        let cost = cost(block)?;
+        Some((block, cost, Way::Chain(block.chain(&blocks, code)?)))
+    });
+    let Some((block, cost, way)) = plans.next().or_else(|| chains.next()) else {
+        blocks.note_if_plain(first);
+        return false;
+    };
+    charge(&mut frame.interpreter.gas, cost).expect("the gas left covers the block");
+    match way {
+        Way::Plan(plan) => context.run(plan),
+        Way::Chain(chain) => context.run_chain(chain),
     }
-    blocks.note_if_plain(first);
-    false
+    for &word in &block.path.pushed {
+        assert!(frame.interpreter.stack.push(U256::from(word)), "there is room for all that the block pushes");
+    }
+    // From behind the first opcode to behind the block: both lie in the code.
+    frame.interpreter.bytecode.relative_jump(block.path.end as isize - pc as isize - 1);
+    true
+}
+
+/// How a block runs at once.
+enum Way<'a> {
+    Plan(&'a RowPlan<SlotSet>),
+    Chain(&'a Chain),
 }
 
 /// The operands behind the opcode; goes on behind them. None if a marker should stand there and does not.

@@ -4,7 +4,9 @@
 //! [`power_of_two`] the moduli that need no Montgomery form. A context asks once, at construction, for its
 //! [`Kernels`]: an instruction then costs one call through a function pointer.
 
-use crate::context::{FieldContext, Strided};
+use std::marker::PhantomData;
+
+use crate::context::{FieldContext, Step, Strided};
 use crate::limbs::Limb;
 
 pub(crate) mod portable;
@@ -22,6 +24,25 @@ pub(crate) trait Kernel {
     fn run(limbs: &mut [Limb], out: usize, x: usize, y: usize, m: &[Limb], n0: Limb);
 }
 
+/// Squarings of one kind of modulus, one after the other.
+pub(crate) trait Squarings {
+    /// x ↦ out = what `count` squarings make of a residue x; at least one. As [`Kernel::run`].
+    fn run(limbs: &mut [Limb], out: usize, x: usize, count: u16, m: &[Limb], n0: Limb);
+}
+
+/// Squarings by a product.
+pub(crate) struct Repeated<Mul>(PhantomData<Mul>);
+
+impl<Mul: Kernel> Squarings for Repeated<Mul> {
+    #[inline(always)]
+    fn run(limbs: &mut [Limb], out: usize, x: usize, count: u16, m: &[Limb], n0: Limb) {
+        Mul::run(limbs, out, x, x, m, n0);
+        for _ in 1..count {
+            Mul::run(limbs, out, out, out, m, n0);
+        }
+    }
+}
+
 /// One operation in the forms a context calls.
 #[derive(Clone, Copy)]
 pub(crate) struct Operation {
@@ -33,7 +54,7 @@ pub(crate) struct Operation {
     pub limbs: fn(&mut [Limb], usize, usize, usize, &[Limb], Limb),
 }
 
-/// The three operations of one kind of modulus.
+/// The three operations of one kind of modulus, and sequences of them.
 #[derive(Clone, Copy)]
 pub(crate) struct Kernels {
     /// (x, y) ↦ x + y mod m.
@@ -42,6 +63,8 @@ pub(crate) struct Kernels {
     pub sub: Operation,
     /// (x, y) ↦ x·y·R⁻¹ mod m; for powers of two x·y mod m.
     pub mul: Operation,
+    /// Steps in their order, by slots. Slots beyond the context panic.
+    pub steps: fn(&mut FieldContext, &[Step]),
 }
 
 impl Operation {
@@ -59,26 +82,32 @@ impl Operation {
 }
 
 impl Kernels {
-    fn of<Add: Kernel, Sub: Kernel, Mul: Kernel>() -> Self {
-        Self { add: Operation::of::<Add>(), sub: Operation::of::<Sub>(), mul: Operation::of::<Mul>() }
+    fn of<Add: Kernel, Sub: Kernel, Mul: Kernel, Square: Squarings>() -> Self {
+        let steps = steps::<Add, Sub, Mul, Square>;
+        Self { add: Operation::of::<Add>(), sub: Operation::of::<Sub>(), mul: Operation::of::<Mul>(), steps }
+    }
+
+    /// Without squarings of their own.
+    fn of_three<Add: Kernel, Sub: Kernel, Mul: Kernel>() -> Self {
+        Self::of::<Add, Sub, Mul, Repeated<Mul>>()
     }
 
     fn of_width<const N: usize>() -> Self {
-        Self::of::<Add<N>, Sub<N>, portable::MontMul<N>>()
+        Self::of_three::<Add<N>, Sub<N>, portable::MontMul<N>>()
     }
 }
 
 /// The fastest kernels for a modulus of this width on this CPU.
 pub(crate) fn kernels(width_limbs: usize, is_power_of_two: bool) -> Kernels {
     if is_power_of_two {
-        return Kernels::of::<power_of_two::Add, power_of_two::Sub, power_of_two::Mul>();
+        return Kernels::of_three::<power_of_two::Add, power_of_two::Sub, power_of_two::Mul>();
     }
     #[cfg(target_arch = "x86_64")]
     if x86_64::has_products() {
         match width_limbs {
-            4 => return Kernels::of::<Add<4>, Sub<4>, x86_64::MontMul4>(),
-            6 => return Kernels::of::<Add<6>, Sub<6>, x86_64::MontMul6>(),
-            12 => return Kernels::of::<Add<12>, Sub<12>, x86_64::MontMul12>(),
+            4 => return Kernels::of_three::<Add<4>, Sub<4>, x86_64::MontMul4>(),
+            6 => return Kernels::of::<Add<6>, Sub<6>, x86_64::MontMul6, x86_64::MontSquare6>(),
+            12 => return Kernels::of_three::<Add<12>, Sub<12>, x86_64::MontMul12>(),
             _ => {}
         }
     }
@@ -95,17 +124,17 @@ pub(crate) fn kernels(width_limbs: usize, is_power_of_two: bool) -> Kernels {
         10 => Kernels::of_width::<10>(),
         11 => Kernels::of_width::<11>(),
         12 => Kernels::of_width::<12>(),
-        _ => Kernels::of::<sliced::Add, sliced::Sub, sliced::MontMul>(),
+        _ => Kernels::of_three::<sliced::Add, sliced::Sub, sliced::MontMul>(),
     }
 }
 
 /// The kernels in plain Rust for an odd modulus: what [`kernels`] are judged by, and measured beside.
 pub(crate) fn portable_kernels(width_limbs: usize) -> Kernels {
     match width_limbs {
-        4 => Kernels::of::<portable::Add<4>, portable::Sub<4>, portable::MontMul<4>>(),
-        6 => Kernels::of::<portable::Add<6>, portable::Sub<6>, portable::MontMul<6>>(),
-        12 => Kernels::of::<portable::Add<12>, portable::Sub<12>, portable::MontMul<12>>(),
-        _ => Kernels::of::<sliced::Add, sliced::Sub, sliced::MontMul>(),
+        4 => Kernels::of_three::<portable::Add<4>, portable::Sub<4>, portable::MontMul<4>>(),
+        6 => Kernels::of_three::<portable::Add<6>, portable::Sub<6>, portable::MontMul<6>>(),
+        12 => Kernels::of_three::<portable::Add<12>, portable::Sub<12>, portable::MontMul<12>>(),
+        _ => Kernels::of_three::<sliced::Add, sliced::Sub, sliced::MontMul>(),
     }
 }
 
@@ -181,6 +210,21 @@ fn one<K: Kernel>(context: &mut FieldContext, out: usize, x: usize, y: usize) {
     let (limbs, modulus) = context.parts();
     let width = modulus.width_limbs();
     K::run(limbs, out * width, x * width, y * width, modulus.limbs(), modulus.n0());
+}
+
+/// Steps on the slots of a context.
+fn steps<Add: Kernel, Sub: Kernel, Mul: Kernel, Square: Squarings>(context: &mut FieldContext, steps: &[Step]) {
+    let (limbs, modulus) = context.parts();
+    let (width, m, n0) = (modulus.width_limbs(), modulus.limbs(), modulus.n0());
+    let at = |slot: u16| usize::from(slot) * width;
+    for step in steps {
+        match *step {
+            Step::Add { out, x, y } => Add::run(limbs, at(out), at(x), at(y), m, n0),
+            Step::Sub { out, x, y } => Sub::run(limbs, at(out), at(x), at(y), m, n0),
+            Step::Mul { out, x, y } => Mul::run(limbs, at(out), at(x), at(y), m, n0),
+            Step::Square { out, x, count } => Square::run(limbs, at(out), at(x), count, m, n0),
+        }
+    }
 }
 
 /// `count` lanes of a context, all read before any is written.

@@ -4,7 +4,7 @@ use num_bigint::BigUint;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Kernel, portable, power_of_two, sliced};
+use super::{Kernel, Repeated, Squarings, portable, power_of_two, sliced};
 use crate::fields::{Bls12_381Fp, Bls12_381FpModulus};
 use crate::fp::PrimeField;
 use crate::limbs::{Limb, n0_of};
@@ -234,6 +234,71 @@ fn kernels_of_this_cpu_agree_at_the_edges() {
     check(Bls12_381FpModulus::MODULUS);
     // The prime of P-384, which has no spare bit (FIPS 186-4, D.1.2.4).
     check([0xffff_ffff, 0xffff_ffff_0000_0000, Limb::MAX - 1, Limb::MAX, Limb::MAX, Limb::MAX]);
+}
+
+/// x ↦ `count` squarings, by the kernel of this CPU.
+fn squarings(x: &[Limb; 6], count: u16, m: &[Limb; 6], n0: Limb) -> [Limb; 6] {
+    let mut limbs = [[Limb::MAX; 6], *x].concat();
+    #[cfg(target_arch = "x86_64")]
+    let run = if super::x86_64::has_products() {
+        <super::x86_64::MontSquare6 as Squarings>::run
+    } else {
+        <Repeated<portable::MontMul<6>> as Squarings>::run
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    let run = <Repeated<portable::MontMul<6>> as Squarings>::run;
+    run(&mut limbs, 0, 6, count, m, n0);
+    assert_eq!(limbs[6..], *x, "the operand stays");
+    limbs[..6].try_into().unwrap()
+}
+
+/// `count` squarings by the twin.
+fn squarings_by_products(x: &[Limb; 6], count: u16, m: &[Limb; 6], n0: Limb) -> [Limb; 6] {
+    (0..count).fold(*x, |x, _| portable::mont_mul(&x, &x, m, n0))
+}
+
+/// Moduli with and without the spare bits, operands below m and, where values need not be reduced, below 2m.
+#[test]
+fn squarings_of_this_cpu_agree() {
+    let mut rng = ChaCha8Rng::seed_from_u64(106);
+    for round in 0..2 * ROUNDS {
+        let mut m = modulus::<6>(&mut rng);
+        m[0] |= 1;
+        if round % 4 > 0 {
+            m[5] >>= rng.random_range(2..5);
+        }
+        let range = to_big(&m) << u8::from(m[5] >> 61 == 0);
+        let x = from_big(&match rng.random_range(0..8) {
+            0 => to_big(&operand(&mut rng, &m)) % range,
+            1 => range - 1u8,
+            _ => to_big(&value::<6>(&mut rng)) % range,
+        });
+        let (count, n0) = (rng.random_range(1..5), n0_of(m[0]));
+        let expected = squarings_by_products(&x, count, &m, n0);
+        assert_eq!(squarings(&x, count, &m, n0), expected, "{x:x?} {count} {m:x?}");
+    }
+}
+
+/// Limbs of the square that are zero, all ones, or one off, so that the reduction carries into each limb and into none.
+#[test]
+fn squarings_of_this_cpu_agree_at_the_edges() {
+    let top = Limb::MAX >> 3;
+    let mut one = [0; 6];
+    one[0] = 1;
+    let widest = [Limb::MAX, Limb::MAX, Limb::MAX, Limb::MAX, Limb::MAX, top];
+    let sparse = [1, 0, 0, 0, 0, top];
+    let small = [3, 0, 0, 0, 0, 0];
+    for m in [Bls12_381FpModulus::MODULUS, widest, sparse, small, one, [Limb::MAX, 0, 0, 0, 0, 1]] {
+        let n0 = n0_of(m[0]);
+        for picks in 0..5usize.pow(6) {
+            let pick = |i: usize| [0, 1, Limb::MAX, Limb::MAX - 1, 1 << 63][picks / 5usize.pow(i as u32) % 5];
+            let x: [Limb; 6] = core::array::from_fn(|i| if i == 5 { pick(5) & (2 * m[5]) } else { pick(i) });
+            if to_big(&x) < to_big(&m) << 1u8 {
+                let expected = squarings_by_products(&x, 2, &m, n0);
+                assert_eq!(squarings(&x, 2, &m, n0), expected, "{x:x?} {m:x?}");
+            }
+        }
+    }
 }
 
 /// In memory: any alignment and any overlap, all operands read before the result is written.

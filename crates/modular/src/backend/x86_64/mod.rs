@@ -6,14 +6,16 @@
 use core::arch::x86_64::{_addcarry_u64, _subborrow_u64};
 use std::arch::is_x86_feature_detected;
 
-use super::Kernel;
+use super::{Kernel, Repeated, Squarings};
 use crate::limbs::Limb;
 use narrow::{mont_mul_4, mont_mul_6};
+use square::{SPARE_BITS, mont_square_6, n1_of};
 use wide::mont_mul_12;
 
 #[macro_use]
 mod rows;
 mod narrow;
+mod square;
 mod wide;
 
 /// Has this CPU the instructions of the products here? The standard library keeps the answer.
@@ -122,3 +124,23 @@ macro_rules! product_kernel {
 product_kernel!(MontMul4, 4, mont_mul_4);
 product_kernel!(MontMul6, 6, mont_mul_6);
 product_kernel!(MontMul12, 12, mont_mul_12);
+
+/// As [`Repeated`] of [`MontMul6`], in registers from one squaring to the next where the modulus has the spare bits.
+pub(crate) struct MontSquare6;
+
+impl Squarings for MontSquare6 {
+    #[inline(always)]
+    fn run(limbs: &mut [Limb], out: usize, x: usize, count: u16, m: &[Limb], n0: Limb) {
+        let last = limbs.len().checked_sub(6).expect("the limbs hold a residue");
+        assert!(out <= last && x <= last && count > 0, "operands lie inside the limbs");
+        let m: &[Limb; 6] = m.try_into().expect("the modulus has six limbs");
+        if m[5] >> (Limb::BITS - SPARE_BITS) != 0 {
+            return Repeated::<MontMul6>::run(limbs, out, x, count, m, n0);
+        }
+        debug_assert!(has_products(), "the kernel fits the CPU");
+        let base = limbs.as_mut_ptr();
+        // SAFETY: `kernels` in the module above hands this type out only after `has_products`; both operands start at
+        // `last` or before, so their limbs lie inside the slice, which is borrowed mutably; m was cut to six limbs.
+        unsafe { mont_square_6(base.add(out), base.add(x), m.as_ptr(), n0, n1_of(m, n0), count.into()) }
+    }
+}
