@@ -140,7 +140,7 @@ fn output_bytes(program: &Program) -> u64 {
 pub fn lower(
     program: &Program,
     allocation: &Allocation,
-    first_constant: Slot,
+    constant_slots: &[Slot],
     spare: Slot,
     target: &dyn Target,
     code: &mut Assembly,
@@ -166,7 +166,7 @@ pub fn lower(
             layout: &layout,
             entries: &entries,
             fail,
-            first_constant,
+            constant_slots,
             spare,
             target,
             code,
@@ -187,6 +187,9 @@ pub fn lower(
     Ok(Lowered { blocks, fail, entries, memory_bytes: layout.records.0 })
 }
 
+/// A word with fewer words above it can be copied to the top.
+const DUP_DEPTH_MAX: u8 = 16;
+
 /// What lies on the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Entry {
@@ -205,7 +208,7 @@ struct Lowering<'a> {
     layout: &'a Layout,
     entries: &'a [LabelId],
     fail: LabelId,
-    first_constant: Slot,
+    constant_slots: &'a [Slot],
     spare: Slot,
     target: &'a dyn Target,
     code: &'a mut Assembly,
@@ -256,7 +259,7 @@ impl<'a> Lowering<'a> {
     fn slot(&self, operand: Operand) -> Slot {
         match operand {
             Operand::Value(value) => self.placement.slot(value),
-            Operand::Constant(id) => self.first_constant + id.0,
+            Operand::Constant(id) => self.constant_slots[id.0 as usize],
         }
     }
 

@@ -7,6 +7,7 @@ use super::{
     slot_instruction, slot_lanes,
 };
 use crate::allocate::Slot;
+use crate::derived::Derived;
 use crate::fuse::fuse;
 use crate::moves::Copy;
 use num_bigint::BigUint;
@@ -25,8 +26,8 @@ pub struct Slots {
     modulus_value: BigUint,
     /// m big-endian, in as few bytes as the revision has a size for.
     modulus: Vec<u8>,
-    /// Constants as they stand in the last slots, canonical.
-    constants: Vec<BigUint>,
+    /// Constants, in the last slots.
+    constants: Derived,
     element_bytes: u32,
     /// Bytes of calldata that are read together.
     row_bytes: u32,
@@ -36,11 +37,11 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// `constants[i]` stands in slot `first_constant + i`; rows of elements have at most `row_bytes`.
+    /// Rows of elements have at most `row_bytes`.
     pub fn new(
         (revision, rules): (Revision, &'static SlotRules),
         modulus: &BigUint,
-        constants: Vec<BigUint>,
+        constants: Derived,
         row_bytes: u32,
         places: Places,
         code: &mut Assembly,
@@ -54,13 +55,17 @@ impl Slots {
     }
 
     fn slot_count(&self) -> u32 {
-        let constants = u32::try_from(self.constants.len()).expect("the number of constants was checked");
+        let constants = u32::try_from(self.constants.slots.len()).expect("the number of constants was checked");
         (self.places.first_constant + constants).max(self.places.spare + 1)
     }
 
     fn data_bytes(&self) -> u32 {
-        let constants = u32::try_from(self.constants.len()).expect("the number of constants was checked");
-        self.modulus_bytes() + constants * self.element_bytes
+        self.modulus_bytes() + self.given_count() * self.element_bytes
+    }
+
+    /// How many constants data has.
+    fn given_count(&self) -> u32 {
+        u32::try_from(self.constants.given.len()).expect("the number of constants was checked")
     }
 
     fn modulus_bytes(&self) -> u32 {
@@ -174,10 +179,11 @@ impl Target for Slots {
         push(code, 0);
         code.op(evm::CODECOPY);
         self.set_modulus(code);
-        push(code, u32::try_from(self.constants.len()).expect("the number of constants was checked"));
+        push(code, self.given_count());
         push(code, self.modulus_bytes());
         push(code, self.places.first_constant);
         self.transfer(code, self.rules.store);
+        self.operations(code, &self.constants.operations);
         if memory_bytes > self.data_bytes() {
             push(code, memory_bytes);
             self.reserve(code);
@@ -361,7 +367,7 @@ impl Target for Slots {
         self.reverse.subroutine(code);
         code.mark(self.data);
         code.data(self.modulus.clone());
-        for constant in &self.constants {
+        for constant in &self.constants.given {
             code.data(be_bytes(constant, self.element_bytes as usize)); // u32 to usize widens.
         }
     }
