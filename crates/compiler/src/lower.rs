@@ -286,8 +286,11 @@ impl<'a> Lowering<'a> {
         while let Some(statement) = statements.get(number) {
             let calls = self.row_of_calls(&statements[number..]);
             let elements = self.row_of_elements(&statements[number..]);
-            number += calls.len().max(elements.len()).max(1);
-            if !calls.is_empty() {
+            let shifts = self.row_of_shifts(&statements[number..]);
+            number += calls.len().max(elements.len()).max(2 * shifts.len()).max(1);
+            if !shifts.is_empty() {
+                self.shift(&shifts);
+            } else if !calls.is_empty() {
                 self.calls(&calls);
             } else if !elements.is_empty() {
                 self.parse(&elements)?;

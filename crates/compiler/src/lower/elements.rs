@@ -198,6 +198,49 @@ impl Lowering<'_> {
         Ok(())
     }
 
+    /// The variables with indices that `statements` begin with shifting right, neighbours in memory and all by the same number of
+    /// bytes; with that number.
+    pub(super) fn row_of_shifts(&self, statements: &[Statement]) -> Vec<(usize, u32)> {
+        let shift = |pair: &[Statement]| match pair {
+            [Statement::Get { result, variable }, Statement::Set { variable: target, word }] if variable == target => {
+                let WordDef::Op(WordOp::Shr, of, by) = self.function.words[word.0 as usize] else { return None };
+                let WordDef::Constant(bits) = &self.function.words[by.0 as usize] else { return None };
+                let bits = u32::try_from(*bits).ok().filter(|bits| bits.is_multiple_of(8) && *bits < 256)?;
+                (of == *result && self.holds_indices(*variable)).then_some((*variable, bits / 8))
+            }
+            _ => None,
+        };
+        let mut row: Vec<(usize, u32)> = Vec::new();
+        for (variable, bytes) in statements.chunks_exact(2).map_while(shift) {
+            if row.last().is_some_and(|&(before, moved)| variable != before + 1 || bytes != moved) {
+                break;
+            }
+            row.push((variable, bytes));
+        }
+        row
+    }
+
+    fn holds_indices(&self, variable: usize) -> bool {
+        let mut holds = false;
+        for function in &self.program.functions {
+            function.body.for_each_statement(&mut |statement| {
+                holds |= matches!(statement, Statement::SetIndices { variable: set, .. } if *set == variable);
+            });
+        }
+        holds
+    }
+
+    /// Shifts variables with indices, which are neighbours, by one copy: what comes into cells from above is no index, and
+    /// nobody reads it.
+    pub(super) fn shift(&mut self, row: &[(usize, u32)]) {
+        let Some(&(first, bytes)) = row.first() else { return };
+        let from = self.variable(first);
+        push(self.code, 32 * u32::try_from(row.len()).expect("variables are few") - bytes);
+        push(self.code, from);
+        push(self.code, from + bytes);
+        self.code.op(evm::MCOPY);
+    }
+
     /// What stands in a cell of a variable, read as the end of a word of memory. [] → [cell]
     pub(super) fn cell(&mut self, variable: usize, first_bit: u32, cells: Cells) {
         let address = self.variable(variable);

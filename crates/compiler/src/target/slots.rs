@@ -19,6 +19,9 @@ use residue_isa::{Arithmetic, FieldInstruction, Revision, SlotRules};
 /// The id of the one field context.
 const CONTEXT: u32 = 0;
 
+/// Words that are copied from behind the end of the code at most, for three gas each, where growing memory would take seventeen.
+const WORDS_COPIED_MAX: u32 = 5;
+
 /// Lowering for interfaces with slots.
 pub struct Slots {
     revision: Revision,
@@ -174,7 +177,10 @@ impl Target for Slots {
     }
 
     fn start(&self, code: &mut Assembly, memory_bytes: u32) -> u32 {
-        push(code, self.data_bytes());
+        let data_bytes = self.data_bytes();
+        // Code is zero behind its end: a few words more take less gas than memory that grows by itself.
+        let copies_all = (data_bytes..data_bytes + WORDS_COPIED_MAX * 32).contains(&memory_bytes);
+        push(code, if copies_all { memory_bytes } else { data_bytes });
         code.push_label(self.data);
         push(code, 0);
         code.op(evm::CODECOPY);
@@ -184,11 +190,11 @@ impl Target for Slots {
         push(code, self.places.first_constant);
         self.transfer(code, self.rules.store);
         self.operations(code, &self.constants.operations);
-        if memory_bytes > self.data_bytes() {
+        if memory_bytes > data_bytes && !copies_all {
             push(code, memory_bytes);
             self.reserve(code);
         }
-        self.data_bytes()
+        data_bytes
     }
 
     fn operations(&self, code: &mut Assembly, ops: &[SlotOp]) {
