@@ -1,8 +1,8 @@
 //! The compiler: a field program becomes bytecode for a revision, and every compilation is judged.
 //!
-//! The passes in order: [`simplify`] shares and drops operations; [`multiples`] makes small multiples; [`allocate`] places values in slots; [`derived`] makes constants of each other; `lower` emits
-//! control, words and calls; a [`target`] supplies what revisions differ in; [`check`] reads the bytes back and compares
-//! them with the source.
+//! The passes in order: [`simplify`] shares and drops operations; [`multiples`] makes small multiples; [`allocate`] places
+//! values in slots; [`derived`] makes constants of each other; `lower` emits control, words and calls; a [`target`] supplies
+//! what revisions differ in; [`check`] reads the bytes back and compares them with the source.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]

@@ -18,7 +18,7 @@ use crate::error::CompileError;
 use crate::live::values_read;
 use crate::moves::sequence;
 use crate::target::{SlotOp, Target, arithmetic, clear, push};
-use elements::Direction;
+use elements::{Direction, row_of_indices};
 use fixedbitset::FixedBitSet;
 pub(crate) use parse::longest_row_bytes;
 use residue_ir::Capacity;
@@ -195,6 +195,8 @@ const DUP_DEPTH_MAX: u8 = 16;
 enum Entry {
     /// The return address, or an operand of the expression being computed, or a loop's bound.
     Other,
+    /// An operand of an expression that is this constant.
+    Constant(U256),
     /// A kept word, with the depth of the region that it belongs to.
     Kept(Word, usize),
 }
@@ -287,8 +289,11 @@ impl<'a> Lowering<'a> {
             let calls = self.row_of_calls(&statements[number..]);
             let elements = self.row_of_elements(&statements[number..]);
             let shifts = self.row_of_shifts(&statements[number..]);
-            number += calls.len().max(elements.len()).max(2 * shifts.len()).max(1);
-            if !shifts.is_empty() {
+            let indices = row_of_indices(&statements[number..]);
+            number += calls.len().max(elements.len()).max(2 * shifts.len()).max(indices.len()).max(1);
+            if !indices.is_empty() {
+                self.set_row(indices)?;
+            } else if !shifts.is_empty() {
                 self.shift(&shifts);
             } else if !calls.is_empty() {
                 self.calls(&calls);
@@ -381,9 +386,7 @@ impl<'a> Lowering<'a> {
                 self.sha256(pieces)?;
                 self.keep(*result);
             }
-            Statement::SetIndices { variable, array, indices, cells } => {
-                self.set_addresses(*variable, *array, *indices, *cells)?;
-            }
+            Statement::SetIndices { .. } => self.set_row(slice::from_ref(statement))?,
             Statement::Index { result, variable, array, first_bit, cells } => {
                 self.cell(*variable, *first_bit, *cells);
                 if !self.addresses.contains_key(result) {

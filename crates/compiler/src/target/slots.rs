@@ -3,8 +3,8 @@
 
 use super::reverse::Reverse;
 use super::{
-    Places, SlotOp, Target, clear, memory_is_zero, mont_bytes, parse_one_by_one, push, require_below, require_padding,
-    slot_instruction, slot_lanes,
+    Places, RowSizes, SlotOp, Target, clear, memory_is_zero, mont_bytes, parse_one_by_one, push, require_below,
+    require_padding, slot_instruction, slot_lanes,
 };
 use crate::allocate::Slot;
 use crate::derived::Derived;
@@ -276,27 +276,30 @@ impl Target for Slots {
     }
 
     /// All padding is looked at together, where calldata has been copied to.
-    fn parse_row(&self, code: &mut Assembly, slots: &[Slot], size_bytes: u32, fail: LabelId) {
+    fn parse_row(&self, code: &mut Assembly, slots: &[Slot], sizes: RowSizes, fail: LabelId) {
+        let RowSizes { element_bytes: size_bytes, stride_bytes } = sizes;
         let pad_bytes = size_bytes.saturating_sub(self.element_bytes);
-        if self.rules.store_reduces || !(1..=32).contains(&pad_bytes) {
-            return parse_one_by_one(self, code, slots, size_bytes, fail);
+        if self.rules.store_reduces || size_bytes < self.element_bytes || pad_bytes > 32 {
+            return parse_one_by_one(self, code, slots, sizes, fail);
         }
-        let places = || (0..).step_by(size_bytes as usize).take(slots.len()); // u32 to usize widens
-        code.push(slots.len() as u64 * u64::from(size_bytes)); // usize to u64 widens
+        let places = || (0..).step_by(stride_bytes as usize).take(slots.len()); // u32 to usize widens
+        code.push((slots.len() as u64 - 1) * u64::from(stride_bytes) + u64::from(size_bytes)); // usize to u64 widens
         code.op(evm::SWAP1);
         push(code, 0);
         code.op(evm::CALLDATACOPY);
-        for place in places() {
-            push(code, place);
-            code.op(evm::MLOAD);
-            if place > 0 {
-                code.op(evm::OR);
+        if pad_bytes > 0 {
+            for place in places() {
+                push(code, place);
+                code.op(evm::MLOAD);
+                if place > 0 {
+                    code.op(evm::OR);
+                }
             }
+            push(code, 8 * (32 - pad_bytes));
+            code.op(evm::SHR);
+            code.push_label(fail);
+            code.op(evm::JUMPI);
         }
-        push(code, 8 * (32 - pad_bytes));
-        code.op(evm::SHR);
-        code.push_label(fail);
-        code.op(evm::JUMPI);
         for (place, &slot) in places().zip(slots) {
             self.store_from(code, slot, place + pad_bytes);
         }
