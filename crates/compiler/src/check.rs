@@ -119,8 +119,8 @@ pub struct Evidence<'a> {
     pub blocks: &'a [LoweredBlock],
     /// The bytes.
     pub code: &'a Code,
-    /// The slot of the first constant of the pool.
-    pub first_constant: Slot,
+    /// The slots of the constants of the pool.
+    pub constant_slots: &'a [Slot],
     /// Tells slots from memory offsets.
     pub target: &'a dyn Target,
 }
@@ -215,7 +215,7 @@ fn check_block(
             return Err(format!("v{} shares its slot with another value before the block", value.0));
         }
     }
-    for (slot, id) in (evidence.first_constant..).zip(0..evidence.lowered.constants.len()) {
+    for (id, &slot) in evidence.constant_slots.iter().enumerate() {
         let id = u32::try_from(id).expect("the number of constants was checked");
         slots.insert(slot, numbering.number(Meaning::Constant(id)));
     }

@@ -1,14 +1,15 @@
 //! The compiler: a field program becomes bytecode for a revision, and every compilation is judged.
 //!
-//! The passes in order: [`simplify`] shares and drops operations; [`multiples`] makes small multiples; [`allocate`] places values in slots; `lower` emits
-//! control, words and calls; a [`target`] supplies what revisions differ in; [`check`] reads the bytes back and compares
-//! them with the source.
+//! The passes in order: [`simplify`] shares and drops operations; [`multiples`] makes small multiples; [`allocate`] places
+//! values in slots; [`derived`] makes constants of each other; `lower` emits control, words and calls; a [`target`] supplies
+//! what revisions differ in; [`check`] reads the bytes back and compares them with the source.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
 pub mod allocate;
 pub mod check;
+pub mod derived;
 pub mod error;
 pub mod fuse;
 pub mod live;
@@ -25,6 +26,7 @@ pub use source_map::SourceMap;
 
 use allocate::{Allocation, Slot, allocate};
 use check::{Evidence, check};
+use derived::Derived;
 use num_bigint::BigUint;
 use residue_ir::program::Program;
 use residue_isa::assembly::{Assembly, Code};
@@ -85,7 +87,7 @@ pub fn compile_with(
 struct Built {
     simplified: Program,
     allocation: Allocation,
-    first_constant: Slot,
+    constant_slots: Vec<Slot>,
     slots: u32,
     target: Box<dyn Target>,
     lowered: lower::Lowered,
@@ -100,7 +102,7 @@ impl Built {
             allocation: &self.allocation,
             blocks: &self.lowered.blocks,
             code: &self.code,
-            first_constant: self.first_constant,
+            constant_slots: &self.constant_slots,
             target: self.target.as_ref(),
         }
     }
@@ -143,15 +145,20 @@ fn build(
     require_slot_bytes(program, revision, slots)?;
 
     let mut assembly = Assembly::new();
-    let constant_slot = |constant: &BigUint| first_constant + position(&simplified.constants, constant);
+    let derived = match revision.family() {
+        Family::Slots => derived::derive(&simplified.constants, &program.modulus, first_constant, spare),
+        _ => derived::all_given(&simplified.constants, first_constant),
+    };
+    let constant_slots = derived.slots.clone();
+    let constant_slot = |constant: &BigUint| constant_slots[position(&simplified.constants, constant)];
     let zero = constant_slot(&BigUint::ZERO);
     let mont = mont_constants
         .map(|[parse, output]| MontFactors { parse: constant_slot(&parse), output: constant_slot(&output) });
     let places = Places { first_constant, zero, spare, mont };
-    let target = make_target(program, revision, schedule, &simplified.constants, places, &mut assembly);
-    let lowered = lower::lower(&simplified, &allocation, first_constant, spare, target.as_ref(), &mut assembly)?;
+    let target = make_target(program, revision, schedule, derived, places, &mut assembly);
+    let lowered = lower::lower(&simplified, &allocation, &constant_slots, spare, target.as_ref(), &mut assembly)?;
     let code = assembly.assemble(revision)?;
-    Ok(Built { simplified, allocation, first_constant, slots, target, lowered, code })
+    Ok(Built { simplified, allocation, constant_slots, slots, target, lowered, code })
 }
 
 /// What lowers for the revision's family.
@@ -159,22 +166,30 @@ fn make_target(
     program: &Program,
     revision: Revision,
     schedule: &GasSchedule,
-    constants: &[BigUint],
+    derived: Derived,
     places: Places,
     code: &mut Assembly,
 ) -> Box<dyn Target> {
     let modulus = &program.modulus;
     if let Some(interface) = revision.evm384() {
-        return Box::new(target::evm384::Evm384::new(revision, interface, modulus, constants, places, schedule, code));
+        return Box::new(target::evm384::Evm384::new(
+            revision,
+            interface,
+            modulus,
+            &derived.given,
+            places,
+            schedule,
+            code,
+        ));
     }
     if let Some(rules) = revision.slot_rules() {
-        let (constants, row_bytes) = (constants.to_vec(), lower::longest_row_bytes(program));
-        return Box::new(target::slots::Slots::new((revision, rules), modulus, constants, row_bytes, places, code));
+        let row_bytes = lower::longest_row_bytes(program);
+        return Box::new(target::slots::Slots::new((revision, rules), modulus, derived, row_bytes, places, code));
     }
     let width_limbs = usize::try_from(modulus.bits().div_ceil(64)).expect("the width was checked");
     let addition = schedule.instruction(Arithmetic::Add, width_limbs, 1).whole();
     let uses_mont = target::uses_mont(program);
-    Box::new(target::mont_slots::MontSlots::new(revision, modulus, constants, places, addition, uses_mont, code))
+    Box::new(target::mont_slots::MontSlots::new(revision, modulus, &derived.given, places, addition, uses_mont, code))
 }
 
 /// Refuses more bytes of slots than the revision has.
@@ -192,9 +207,8 @@ fn require_slot_bytes(program: &Program, revision: Revision, slots: u32) -> Resu
     Ok(())
 }
 
-fn position(constants: &[BigUint], wanted: &BigUint) -> Slot {
-    let index = constants.iter().position(|constant| constant == wanted).expect("the caller added it");
-    Slot::try_from(index).expect("the number of constants was checked")
+fn position(constants: &[BigUint], wanted: &BigUint) -> usize {
+    constants.iter().position(|constant| constant == wanted).expect("the caller added it")
 }
 
 fn operations(program: &Program) -> usize {

@@ -18,7 +18,7 @@ use crate::error::CompileError;
 use crate::live::values_read;
 use crate::moves::sequence;
 use crate::target::{SlotOp, Target, arithmetic, clear, push};
-use elements::Direction;
+use elements::{Direction, row_of_indices};
 use fixedbitset::FixedBitSet;
 pub(crate) use parse::longest_row_bytes;
 use residue_ir::Capacity;
@@ -140,7 +140,7 @@ fn output_bytes(program: &Program) -> u64 {
 pub fn lower(
     program: &Program,
     allocation: &Allocation,
-    first_constant: Slot,
+    constant_slots: &[Slot],
     spare: Slot,
     target: &dyn Target,
     code: &mut Assembly,
@@ -166,7 +166,7 @@ pub fn lower(
             layout: &layout,
             entries: &entries,
             fail,
-            first_constant,
+            constant_slots,
             spare,
             target,
             code,
@@ -187,11 +187,16 @@ pub fn lower(
     Ok(Lowered { blocks, fail, entries, memory_bytes: layout.records.0 })
 }
 
+/// A word with fewer words above it can be copied to the top.
+const DUP_DEPTH_MAX: u8 = 16;
+
 /// What lies on the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Entry {
     /// The return address, or an operand of the expression being computed, or a loop's bound.
     Other,
+    /// An operand of an expression that is this constant.
+    Constant(U256),
     /// A kept word, with the depth of the region that it belongs to.
     Kept(Word, usize),
 }
@@ -205,7 +210,7 @@ struct Lowering<'a> {
     layout: &'a Layout,
     entries: &'a [LabelId],
     fail: LabelId,
-    first_constant: Slot,
+    constant_slots: &'a [Slot],
     spare: Slot,
     target: &'a dyn Target,
     code: &'a mut Assembly,
@@ -256,7 +261,7 @@ impl<'a> Lowering<'a> {
     fn slot(&self, operand: Operand) -> Slot {
         match operand {
             Operand::Value(value) => self.placement.slot(value),
-            Operand::Constant(id) => self.first_constant + id.0,
+            Operand::Constant(id) => self.constant_slots[id.0 as usize],
         }
     }
 
@@ -283,8 +288,14 @@ impl<'a> Lowering<'a> {
         while let Some(statement) = statements.get(number) {
             let calls = self.row_of_calls(&statements[number..]);
             let elements = self.row_of_elements(&statements[number..]);
-            number += calls.len().max(elements.len()).max(1);
-            if !calls.is_empty() {
+            let shifts = self.row_of_shifts(&statements[number..]);
+            let indices = row_of_indices(&statements[number..]);
+            number += calls.len().max(elements.len()).max(2 * shifts.len()).max(indices.len()).max(1);
+            if !indices.is_empty() {
+                self.set_row(indices)?;
+            } else if !shifts.is_empty() {
+                self.shift(&shifts);
+            } else if !calls.is_empty() {
                 self.calls(&calls);
             } else if !elements.is_empty() {
                 self.parse(&elements)?;
@@ -375,9 +386,7 @@ impl<'a> Lowering<'a> {
                 self.sha256(pieces)?;
                 self.keep(*result);
             }
-            Statement::SetIndices { variable, array, indices, cells } => {
-                self.set_addresses(*variable, *array, *indices, *cells)?;
-            }
+            Statement::SetIndices { .. } => self.set_row(slice::from_ref(statement))?,
             Statement::Index { result, variable, array, first_bit, cells } => {
                 self.cell(*variable, *first_bit, *cells);
                 if !self.addresses.contains_key(result) {

@@ -177,7 +177,7 @@ impl Reading<'_> {
         let slot = |operand: Operand| -> Slot {
             match operand {
                 Operand::Value(value) => placement.slot(value),
-                Operand::Constant(id) => self.built.first_constant + id.0,
+                Operand::Constant(id) => self.built.constant_slots[id.0 as usize],
             }
         };
         SlotOp { operation: arithmetic(op.kind), out: placement.slot(out), x: slot(op.x), y: slot(op.y) }

@@ -85,7 +85,7 @@ pub trait Target {
     fn parse(&self, code: &mut Assembly, slot: Slot, size_bytes: u32, fail: LabelId);
 
     /// The same for several elements, one behind the other in calldata. [offset of the first] → []
-    fn parse_row(&self, code: &mut Assembly, slots: &[Slot], size_bytes: u32, fail: LabelId);
+    fn parse_row(&self, code: &mut Assembly, slots: &[Slot], sizes: RowSizes, fail: LabelId);
 
     /// Makes a field element of a number below the modulus. [number] → []
     fn take_word(&self, code: &mut Assembly, slot: Slot);
@@ -109,6 +109,15 @@ pub trait Target {
 
     /// Behind the program: subroutines and data. [] → []
     fn end(&self, code: &mut Assembly);
+}
+
+/// How elements stand in calldata one behind the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowSizes {
+    /// Bytes of an element.
+    pub element_bytes: u32,
+    /// Bytes from the start of one to that of the next, no fewer.
+    pub stride_bytes: u32,
 }
 
 /// Slots with the factors that lead between the Montgomery form of the outside, with R = 2⁶⁴ⁿ for a modulus of n limbs, and
@@ -174,7 +183,7 @@ pub(crate) fn parse_one_by_one(
     target: &(impl Target + ?Sized),
     code: &mut Assembly,
     slots: &[Slot],
-    size_bytes: u32,
+    sizes: RowSizes,
     fail: LabelId,
 ) {
     for (slot, number) in slots.iter().zip(0u64..) {
@@ -182,10 +191,10 @@ pub(crate) fn parse_one_by_one(
             code.op(evm::DUP1);
         }
         if number > 0 {
-            code.push(number * u64::from(size_bytes));
+            code.push(number * u64::from(sizes.stride_bytes));
             code.op(evm::ADD);
         }
-        target.parse(code, *slot, size_bytes, fail);
+        target.parse(code, *slot, sizes.element_bytes, fail);
     }
 }
 

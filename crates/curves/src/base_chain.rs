@@ -21,6 +21,14 @@ const STEPS_MAX: usize = 64;
 
 /// (x, e) ↦ xᵉ for e ≥ 1, where `power_of_base` maps a to a^base. Falls back on windows if the digits are unrelated.
 pub fn pow_in_base<F: Fe>(x: F, exponent: &BigUint, base: u64, power_of_base: impl Fn(F) -> F) -> F {
+    let times = |power: F, digit: Option<F>| digit.map_or(power, |digit| power * digit);
+    pow_in_base_with(x, exponent, base, |power, digits| {
+        digits.iter().fold(power, |power, &digit| times(power_of_base(power), digit))
+    })
+}
+
+/// The same where `horner` goes on from the power by the first digit, given those by the others; none stands for the digit 0.
+pub fn pow_in_base_with<F: Fe>(x: F, exponent: &BigUint, base: u64, horner: impl FnOnce(F, &[Option<F>]) -> F) -> F {
     let digits = digits(exponent, base);
     let least = digits.iter().copied().filter(|&digit| digit > 0).min().expect("x⁰ needs no chain");
     let pairs: Vec<Pair> = digits.iter().map(|&digit| (digit / least, digit % least)).collect();
@@ -30,11 +38,8 @@ pub fn pow_in_base<F: Fe>(x: F, exponent: &BigUint, base: u64, power_of_base: im
         let power = if a == b { powers[&a].square() } else { powers[&a] * powers[&b] };
         powers.insert(sum, power);
     }
-    let power = powers[&pairs[0]];
-    pairs[1..].iter().fold(power, |power, digit| match powers.get(digit) {
-        Some(&digit) => power_of_base(power) * digit,
-        None => power_of_base(power), // The digit is 0.
-    })
+    let others: Vec<Option<F>> = pairs[1..].iter().map(|digit| powers.get(digit).copied()).collect();
+    horner(powers[&pairs[0]], &others)
 }
 
 /// The digits of `number` in `base`, most significant first.

@@ -19,13 +19,15 @@ pub mod sum_of_products;
 pub mod torsion;
 
 pub use constants::X_ABS;
-pub use final_exponentiation::{final_exponentiation, is_final_exponentiation_one};
-pub use groups::{G1, G2, Group, to_affine};
+pub use final_exponentiation::{
+    final_exponentiation, is_final_exponentiation_one, is_final_exponentiation_one_by_root,
+};
+pub use groups::{G1, G2, Group, to_affine, to_affine_by_root};
 pub use miller::{Pairs, miller_loop};
 pub use residue_witness::Witness;
 pub use sum_of_products::{ProductGroup, SumOfProducts};
 
-use crate::base_chain::pow_in_base;
+use crate::base_chain::{pow_in_base, pow_in_base_with};
 use crate::conditions::Conditions;
 use crate::ladder::ladder;
 use num_bigint::BigUint;
@@ -57,9 +59,21 @@ pub(crate) fn power<M: Machine>(machine: &M, a: M::Fe, exponent: &BigUint) -> M:
     pow_in_base(a, exponent, X_ABS, |a| machine.function("fp_power_of_x_abs", a, |_, a| power_of_x_abs(a)))
 }
 
-/// As [`root_power`], without calls inside: 2,100 bytes more, 120 gas less.
-pub(crate) fn root_power_written_out<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
-    machine.function("fp_root_power_written_out", a, |_, a| pow_in_base(a, &root_exponent(), X_ABS, power_of_x_abs))
+/// As [`root_power`], with two powers by |x| at a time: 550 bytes more, 48 gas less.
+pub(crate) fn root_power_by_twos<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
+    let once = |machine: &M, a| machine.function("fp_power_of_x_abs", a, |_, a| power_of_x_abs(a));
+    let times = |power: M::Fe, digit: Option<M::Fe>| digit.map_or(power, |digit| power * digit);
+    machine.function("fp_root_power_by_twos", a, |machine, a| {
+        pow_in_base_with(a, &root_exponent(), X_ABS, |power, digits| {
+            digits.chunks(2).fold(power, |power, digits| match *digits {
+                [Some(digit), last] => {
+                    let twice = |machine: &M, (power, digit)| once(machine, power_of_x_abs(power) * digit);
+                    times(machine.function("fp_power_of_x_abs_twice", (power, digit), twice), last)
+                }
+                _ => digits.iter().fold(power, |power, &digit| times(once(machine, power), digit)),
+            })
+        })
+    })
 }
 
 /// a ↦ a^|x|.

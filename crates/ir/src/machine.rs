@@ -296,8 +296,8 @@ pub trait Machine {
     fn store<B: Bundle<Self::Fe>>(&self, array: Array<B>, index: Self::Word, value: B);
 
     /// Makes the variable hold indices of the array, for [`Machine::index`]: one in each cell of `cells` of `indices`. Code may
-    /// keep something else in a cell, so all that may be done with the variable is to shift it by whole cells; compilation fails
-    /// if cells are too narrow for it.
+    /// keep something else in a cell, so all that may be done with the variable is to shift it right by whole cells, and cells that
+    /// come in from above may not be read; compilation fails if cells are too narrow for it.
     fn set_indices<B: Bundle<Self::Fe>>(&self, variable: Variable, array: Array<B>, indices: Self::Word, cells: Cells);
 
     /// The index in the cell of the variable that begins at `first_bit`: for loads and stores of the array that it was set

@@ -83,6 +83,15 @@ impl Assembly {
         self.with(Item::Op(opcode))
     }
 
+    /// Takes the last item back if it is this opcode; whether it was.
+    pub fn take_back(&mut self, opcode: u8) -> bool {
+        let is_last = self.items.last() == Some(&Item::Op(opcode));
+        if is_last {
+            self.items.pop();
+        }
+        is_last
+    }
+
     /// Appends the smallest push of a number.
     pub fn push(&mut self, number: impl Into<BigUint>) -> &mut Self {
         self.with(Item::Push(number.into()))

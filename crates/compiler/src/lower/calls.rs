@@ -3,7 +3,7 @@
 //! Calls in a row, between which nothing has to be moved, are threaded: the callees' addresses are pushed beforehand, so that
 //! each callee returns into the next one. A call that ends a function has the function's own return address behind it.
 
-use super::{Flow, Lowering};
+use super::{DUP_DEPTH_MAX, Flow, Lowering};
 use crate::allocate::Slot;
 use crate::error::CompileError;
 use residue_ir::program::{FunctionId, Operand, Statement, Value};
@@ -61,8 +61,7 @@ impl<'a> Lowering<'a> {
         self.moves(&self.inward(first));
         let back = self.code.new_label();
         self.code.push_label(back);
-        self.push_entries(&row[1..]);
-        self.code.push_label(self.entry(first));
+        self.push_entries(row);
         self.code.op(evm::JUMP);
         self.code.label(back);
         self.moves(&self.outward(last));
@@ -76,19 +75,30 @@ impl<'a> Lowering<'a> {
         if self.statements(before)? == Flow::Continues {
             let first = row.first().expect("the row has a call");
             self.moves(&self.inward(first));
-            self.push_entries(&row[1..]);
-            if first.callee.0 as usize + 1 != self.number {
-                self.code.push_label(self.entry(first));
+            if first.callee.0 as usize + 1 == self.number {
+                self.push_entries(&row[1..]);
+            } else {
+                self.push_entries(&row);
                 self.code.op(evm::JUMP);
             }
         }
         Ok(())
     }
 
-    /// Pushes where the callees begin, the first one's on top.
+    /// Pushes where the callees begin, the first one's on top; an address that is there already is copied, which takes one byte.
     fn push_entries(&mut self, row: &[Call<'_>]) {
+        let mut pushed: Vec<FunctionId> = Vec::new();
         for call in row.iter().rev() {
-            self.code.push_label(self.entry(call));
+            let above = pushed.iter().rev().position(|&before| before == call.callee);
+            match above.and_then(|above| u8::try_from(above).ok()).filter(|&above| above < DUP_DEPTH_MAX) {
+                Some(above) => {
+                    self.code.op(evm::DUP1 + above);
+                }
+                None => {
+                    self.code.push_label(self.entry(call));
+                }
+            }
+            pushed.push(call.callee);
         }
     }
 
@@ -113,7 +123,7 @@ impl<'a> Lowering<'a> {
         let placement = &self.allocation.functions[call.callee.0 as usize];
         let given = self.program.function(call.callee).results.iter().map(|&given| match given {
             Operand::Value(value) => placement.slot(value),
-            Operand::Constant(id) => self.first_constant + id.0,
+            Operand::Constant(id) => self.constant_slots[id.0 as usize],
         });
         let results = call.results.iter().zip(given).filter(|(result, _)| self.read.contains(result.0 as usize));
         results.map(|(&result, given)| (self.placement.slot(result), given)).collect()

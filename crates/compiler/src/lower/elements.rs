@@ -172,6 +172,35 @@ impl Lowering<'_> {
         Ok(())
     }
 
+    /// Sets variables to addresses one after the other. Long constants that all of several take stay below meanwhile.
+    pub(super) fn set_row(&mut self, row: &[Statement]) -> Result<(), CompileError> {
+        let sets = row.iter().filter_map(|statement| match *statement {
+            Statement::SetIndices { variable, array, indices, cells } => Some((variable, array, indices, cells)),
+            _ => None,
+        });
+        let sets: Vec<(usize, usize, Word, Cells)> = sets.collect();
+        let height = self.stack.len();
+        if let [(_, array, first, cells), others @ ..] = &sets[..]
+            && !others.is_empty()
+        {
+            let mut shared = vec![cells.each(self.layout.arrays[*array].0.into())];
+            if let WordDef::Op(_, mask, _) = self.function.words[first.0 as usize]
+                && let WordDef::Constant(mask) = self.function.words[mask.0 as usize]
+            {
+                shared.push(mask);
+            }
+            shared.into_iter().for_each(|constant| self.constant(constant));
+        }
+        for (variable, array, indices, cells) in sets {
+            self.set_addresses(variable, array, indices, cells)?;
+        }
+        for _ in height..self.stack.len() {
+            self.code.op(evm::POP);
+        }
+        self.stack.truncate(height);
+        Ok(())
+    }
+
     /// Sets a variable to the addresses of the elements whose indices stand in the cells of `indices`: one multiplication and
     /// one addition for all of them.
     pub(super) fn set_addresses(
@@ -190,12 +219,55 @@ impl Lowering<'_> {
         self.word(indices)?;
         push(self.code, stride);
         self.code.op(evm::MUL);
-        self.code.push(big(cells.each(first.into())));
+        self.constant(cells.each(first.into()));
         self.code.op(evm::ADD);
         push(self.code, self.variable(variable));
         self.code.op(evm::MSTORE);
-        self.stack.pop();
+        self.stack.truncate(self.stack.len() - 2);
         Ok(())
+    }
+
+    /// The variables with indices that `statements` begin with shifting right, neighbours in memory and all by the same number of
+    /// bytes; with that number.
+    pub(super) fn row_of_shifts(&self, statements: &[Statement]) -> Vec<(usize, u32)> {
+        let shift = |pair: &[Statement]| match pair {
+            [Statement::Get { result, variable }, Statement::Set { variable: target, word }] if variable == target => {
+                let WordDef::Op(WordOp::Shr, of, by) = self.function.words[word.0 as usize] else { return None };
+                let WordDef::Constant(bits) = &self.function.words[by.0 as usize] else { return None };
+                let bits = u32::try_from(*bits).ok().filter(|bits| bits.is_multiple_of(8) && *bits < 256)?;
+                (of == *result && self.holds_indices(*variable)).then_some((*variable, bits / 8))
+            }
+            _ => None,
+        };
+        let mut row: Vec<(usize, u32)> = Vec::new();
+        for (variable, bytes) in statements.chunks_exact(2).map_while(shift) {
+            if row.last().is_some_and(|&(before, moved)| variable != before + 1 || bytes != moved) {
+                break;
+            }
+            row.push((variable, bytes));
+        }
+        row
+    }
+
+    fn holds_indices(&self, variable: usize) -> bool {
+        let mut holds = false;
+        for function in &self.program.functions {
+            function.body.for_each_statement(&mut |statement| {
+                holds |= matches!(statement, Statement::SetIndices { variable: set, .. } if *set == variable);
+            });
+        }
+        holds
+    }
+
+    /// Shifts variables with indices, which are neighbours, by one copy: what comes into cells from above is no index, and
+    /// nobody reads it.
+    pub(super) fn shift(&mut self, row: &[(usize, u32)]) {
+        let Some(&(first, bytes)) = row.first() else { return };
+        let from = self.variable(first);
+        push(self.code, 32 * u32::try_from(row.len()).expect("variables are few") - bytes);
+        push(self.code, from);
+        push(self.code, from + bytes);
+        self.code.op(evm::MCOPY);
     }
 
     /// What stands in a cell of a variable, read as the end of a word of memory. [] → [cell]
@@ -242,6 +314,17 @@ impl Lowering<'_> {
         }
         Ok(())
     }
+}
+
+/// The statements that `statements` begin with and that set variables with indices of one array.
+pub(super) fn row_of_indices(statements: &[Statement]) -> &[Statement] {
+    let is_next = |statement: &&Statement| match (statement, &statements[0]) {
+        (Statement::SetIndices { array, cells, .. }, Statement::SetIndices { array: first, cells: same, .. }) => {
+            array == first && cells == same
+        }
+        _ => false,
+    };
+    &statements[..statements.iter().take_while(is_next).count()]
 }
 
 /// Runs of consecutive slots: (first slot, count, place of the first in the list).

@@ -1,8 +1,9 @@
-//! Elements of calldata: those that stand one behind the other are read together.
+//! Elements of calldata: those that stand one behind the other, at equal distances, are read together.
 
 use super::{Lowering, words};
 use crate::allocate::Slot;
 use crate::error::CompileError;
+use crate::target::RowSizes;
 use residue_ir::WordOp;
 use residue_ir::program::{Function, Program, Statement, Value, Word, WordDef};
 use ruint::aliases::U256;
@@ -23,20 +24,34 @@ impl Element {
         }
     }
 
-    /// Whether `next` stands behind this element and is as long.
-    fn is_before(&self, function: &Function, next: &Self) -> bool {
+    /// How far behind the start of this element `next` starts, if it is as long and stands behind with a gap of a word at most.
+    fn distance_bytes(&self, function: &Function, next: &Self) -> Option<u32> {
         let (base, at) = base_and_constant(function, self.offset);
-        let behind = (base, at.wrapping_add(U256::from(self.size_bytes)));
-        next.size_bytes == self.size_bytes && base_and_constant(function, next.offset) == behind
+        let (next_base, next_at) = base_and_constant(function, next.offset);
+        let distance = u32::try_from(next_at.wrapping_sub(at)).ok()?;
+        let gap = distance.checked_sub(self.size_bytes)?;
+        (next.size_bytes == self.size_bytes && next_base == base && gap <= GAP_BYTES_MAX).then_some(distance)
     }
+}
+
+/// Bytes between elements that are read together.
+const GAP_BYTES_MAX: u32 = 32;
+
+/// How far it is from the start of one element of a row to that of the next; of a single one, its size.
+fn stride_bytes(function: &Function, row: &[Element]) -> u32 {
+    let [first, others @ ..] = row else { return 0 };
+    others.first().and_then(|second| first.distance_bytes(function, second)).unwrap_or(first.size_bytes)
 }
 
 /// The elements, one behind the other in calldata, whose parsing `statements` begin with.
 fn row<'a>(function: &Function, statements: impl IntoIterator<Item = &'a Statement>) -> Vec<Element> {
     let mut row: Vec<Element> = Vec::new();
     for element in statements.into_iter().map_while(Element::of) {
-        if row.last().is_some_and(|before| !before.is_before(function, &element)) {
-            break;
+        if let Some(before) = row.last() {
+            let distance = before.distance_bytes(function, &element);
+            if distance.is_none() || row.len() > 1 && distance != Some(stride_bytes(function, &row)) {
+                break;
+            }
         }
         row.push(element);
     }
@@ -51,9 +66,12 @@ pub(crate) fn longest_row_bytes(program: &Program) -> u32 {
         function.body.for_each_statement(&mut |statement| statements.push(statement));
         for start in 0..statements.len() {
             let row = row(function, statements[start..].iter().copied());
-            let bytes = row.iter().map(|element| element.size_bytes).fold(0, u32::saturating_add);
-            if row.len() > 1 {
-                longest_bytes = bytes.max(longest_bytes);
+            if let [first, others @ ..] = &row[..]
+                && !others.is_empty()
+            {
+                let behind =
+                    stride_bytes(function, &row).saturating_mul(u32::try_from(others.len()).unwrap_or(u32::MAX));
+                longest_bytes = longest_bytes.max(behind.saturating_add(first.size_bytes));
             }
         }
     }
@@ -79,7 +97,10 @@ impl Lowering<'_> {
         let slots: Vec<Slot> = row.iter().map(|element| self.placement.slot(element.result)).collect();
         match slots[..] {
             [slot] => self.target.parse(self.code, slot, size_bytes, self.fail),
-            _ => self.target.parse_row(self.code, &slots, size_bytes, self.fail),
+            _ => {
+                let sizes = RowSizes { element_bytes: size_bytes, stride_bytes: stride_bytes(self.function, row) };
+                self.target.parse_row(self.code, &slots, sizes, self.fail);
+            }
         }
         self.stack.pop();
         Ok(())

@@ -6,7 +6,7 @@
 //! the countdown, the part begins with that.
 
 use super::countdown::Labels;
-use super::{Flow, Lowering};
+use super::{DUP_DEPTH_MAX, Flow, Lowering};
 use crate::error::CompileError;
 use crate::target::push;
 use residue_ir::program::{Countdown, Program, Sequence, Statement, Turn};
@@ -44,9 +44,6 @@ pub(super) fn entrances(program: &Program) -> u64 {
     }
     count
 }
-
-/// A copy of a word that is this deep in the stack, at most, needs one byte.
-const DUP_DEPTH_MAX: usize = 16;
 
 impl<'a> Lowering<'a> {
     /// [] → []
@@ -114,7 +111,7 @@ impl<'a> Lowering<'a> {
 
     /// Pushes where a part is entered, given how many words above it that was pushed before, if it was.
     fn push_entry(&mut self, entry: &Entry<'_>, above: Option<usize>) {
-        match (above.filter(|&above| above < DUP_DEPTH_MAX).and_then(|above| u8::try_from(above).ok()), entry) {
+        match (above.and_then(|above| u8::try_from(above).ok()).filter(|&above| above < DUP_DEPTH_MAX), entry) {
             (Some(above), _) => {
                 self.code.op(evm::DUP1 + above);
             }

@@ -1,6 +1,6 @@
 //! Words: expressions on the stack, and kept words.
 
-use super::{Entry, Lowering, hash};
+use super::{DUP_DEPTH_MAX, Entry, Lowering, hash};
 use crate::allocate::Slot;
 use crate::error::CompileError;
 use crate::target::push;
@@ -157,7 +157,8 @@ impl Lowering<'_> {
     pub(super) fn word(&mut self, word: Word) -> Result<(), CompileError> {
         match &self.function.words[word.0 as usize] {
             WordDef::Constant(value) => {
-                self.code.push(big(*value));
+                self.constant(*value);
+                return Ok(());
             }
             WordDef::CalldataSize => {
                 self.code.op(evm::CALLDATASIZE);
@@ -172,6 +173,21 @@ impl Lowering<'_> {
         }
         self.stack.push(Entry::Other);
         Ok(())
+    }
+
+    /// Pushes `value`, or copies it if an operand within reach is the same: that takes one byte.
+    pub(super) fn constant(&mut self, value: U256) {
+        let above = self.stack.iter().rev().position(|&entry| entry == Entry::Constant(value));
+        let above = above.and_then(|above| u8::try_from(above).ok());
+        match above.filter(|&above| above < DUP_DEPTH_MAX && value >= U256::from(256)) {
+            Some(above) => {
+                self.code.op(evm::DUP1 + above);
+            }
+            None => {
+                self.code.push(big(value));
+            }
+        }
+        self.stack.push(Entry::Constant(value));
     }
 
     /// Computes `word` mod m on top of the stack.
@@ -249,7 +265,8 @@ impl Lowering<'_> {
             _ => None,
         };
         self.word(negated.unwrap_or(condition))?;
-        if negated.is_none() {
+        // What a comparison with zero has left on top need not be turned twice.
+        if negated.is_none() && !self.code.take_back(evm::ISZERO) {
             self.code.op(evm::ISZERO);
         }
         self.code.push_label(label);

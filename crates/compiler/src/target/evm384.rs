@@ -7,7 +7,9 @@
 mod operands;
 
 use super::reverse::Reverse;
-use super::{Places, SlotOp, Target, clear, mont_bytes, parse_one_by_one, push, require_below, require_padding};
+use super::{
+    Places, RowSizes, SlotOp, Target, clear, mont_bytes, parse_one_by_one, push, require_below, require_padding,
+};
 use crate::allocate::Slot;
 use crate::moves::Copy;
 use num_bigint::BigUint;
@@ -319,8 +321,8 @@ impl Target for Evm384 {
         self.field(code, Arithmetic::Mul, self.address(slot), 0, self.address(self.r));
     }
 
-    fn parse_row(&self, code: &mut Assembly, slots: &[Slot], size_bytes: u32, fail: LabelId) {
-        parse_one_by_one(self, code, slots, size_bytes, fail);
+    fn parse_row(&self, code: &mut Assembly, slots: &[Slot], sizes: RowSizes, fail: LabelId) {
+        parse_one_by_one(self, code, slots, sizes, fail);
     }
 
     fn take_word(&self, code: &mut Assembly, slot: Slot) {

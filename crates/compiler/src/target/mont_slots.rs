@@ -6,7 +6,7 @@
 
 use super::reverse::Reverse;
 use super::{
-    Places, SlotOp, Target, clear, memory_is_zero, parse_one_by_one, push, require_padding, slot_instruction,
+    Places, RowSizes, SlotOp, Target, clear, memory_is_zero, parse_one_by_one, push, require_padding, slot_instruction,
     slot_lanes,
 };
 use crate::allocate::Slot;
@@ -219,8 +219,8 @@ impl Target for MontSlots {
         self.field(code, Arithmetic::Mul, slot, slot, self.r);
     }
 
-    fn parse_row(&self, code: &mut Assembly, slots: &[Slot], size_bytes: u32, fail: LabelId) {
-        parse_one_by_one(self, code, slots, size_bytes, fail);
+    fn parse_row(&self, code: &mut Assembly, slots: &[Slot], sizes: RowSizes, fail: LabelId) {
+        parse_one_by_one(self, code, slots, sizes, fail);
     }
 
     fn take_word(&self, code: &mut Assembly, slot: Slot) {

@@ -3,10 +3,11 @@
 
 use super::reverse::Reverse;
 use super::{
-    Places, SlotOp, Target, clear, memory_is_zero, mont_bytes, parse_one_by_one, push, require_below, require_padding,
-    slot_instruction, slot_lanes,
+    Places, RowSizes, SlotOp, Target, clear, memory_is_zero, mont_bytes, parse_one_by_one, push, require_below,
+    require_padding, slot_instruction, slot_lanes,
 };
 use crate::allocate::Slot;
+use crate::derived::Derived;
 use crate::fuse::fuse;
 use crate::moves::Copy;
 use num_bigint::BigUint;
@@ -18,6 +19,9 @@ use residue_isa::{Arithmetic, FieldInstruction, Revision, SlotRules};
 /// The id of the one field context.
 const CONTEXT: u32 = 0;
 
+/// Words that are copied from behind the end of the code at most, for three gas each, where growing memory would take seventeen.
+const WORDS_COPIED_MAX: u32 = 5;
+
 /// Lowering for interfaces with slots.
 pub struct Slots {
     revision: Revision,
@@ -25,8 +29,8 @@ pub struct Slots {
     modulus_value: BigUint,
     /// m big-endian, in as few bytes as the revision has a size for.
     modulus: Vec<u8>,
-    /// Constants as they stand in the last slots, canonical.
-    constants: Vec<BigUint>,
+    /// Constants, in the last slots.
+    constants: Derived,
     element_bytes: u32,
     /// Bytes of calldata that are read together.
     row_bytes: u32,
@@ -36,11 +40,11 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// `constants[i]` stands in slot `first_constant + i`; rows of elements have at most `row_bytes`.
+    /// Rows of elements have at most `row_bytes`.
     pub fn new(
         (revision, rules): (Revision, &'static SlotRules),
         modulus: &BigUint,
-        constants: Vec<BigUint>,
+        constants: Derived,
         row_bytes: u32,
         places: Places,
         code: &mut Assembly,
@@ -54,13 +58,17 @@ impl Slots {
     }
 
     fn slot_count(&self) -> u32 {
-        let constants = u32::try_from(self.constants.len()).expect("the number of constants was checked");
+        let constants = u32::try_from(self.constants.slots.len()).expect("the number of constants was checked");
         (self.places.first_constant + constants).max(self.places.spare + 1)
     }
 
     fn data_bytes(&self) -> u32 {
-        let constants = u32::try_from(self.constants.len()).expect("the number of constants was checked");
-        self.modulus_bytes() + constants * self.element_bytes
+        self.modulus_bytes() + self.given_count() * self.element_bytes
+    }
+
+    /// How many constants data has.
+    fn given_count(&self) -> u32 {
+        u32::try_from(self.constants.given.len()).expect("the number of constants was checked")
     }
 
     fn modulus_bytes(&self) -> u32 {
@@ -169,20 +177,24 @@ impl Target for Slots {
     }
 
     fn start(&self, code: &mut Assembly, memory_bytes: u32) -> u32 {
-        push(code, self.data_bytes());
+        let data_bytes = self.data_bytes();
+        // Code is zero behind its end: a few words more take less gas than memory that grows by itself.
+        let copies_all = (data_bytes..data_bytes + WORDS_COPIED_MAX * 32).contains(&memory_bytes);
+        push(code, if copies_all { memory_bytes } else { data_bytes });
         code.push_label(self.data);
         push(code, 0);
         code.op(evm::CODECOPY);
         self.set_modulus(code);
-        push(code, u32::try_from(self.constants.len()).expect("the number of constants was checked"));
+        push(code, self.given_count());
         push(code, self.modulus_bytes());
         push(code, self.places.first_constant);
         self.transfer(code, self.rules.store);
-        if memory_bytes > self.data_bytes() {
+        self.operations(code, &self.constants.operations);
+        if memory_bytes > data_bytes && !copies_all {
             push(code, memory_bytes);
             self.reserve(code);
         }
-        self.data_bytes()
+        data_bytes
     }
 
     fn operations(&self, code: &mut Assembly, ops: &[SlotOp]) {
@@ -264,27 +276,30 @@ impl Target for Slots {
     }
 
     /// All padding is looked at together, where calldata has been copied to.
-    fn parse_row(&self, code: &mut Assembly, slots: &[Slot], size_bytes: u32, fail: LabelId) {
+    fn parse_row(&self, code: &mut Assembly, slots: &[Slot], sizes: RowSizes, fail: LabelId) {
+        let RowSizes { element_bytes: size_bytes, stride_bytes } = sizes;
         let pad_bytes = size_bytes.saturating_sub(self.element_bytes);
-        if self.rules.store_reduces || !(1..=32).contains(&pad_bytes) {
-            return parse_one_by_one(self, code, slots, size_bytes, fail);
+        if self.rules.store_reduces || size_bytes < self.element_bytes || pad_bytes > 32 {
+            return parse_one_by_one(self, code, slots, sizes, fail);
         }
-        let places = || (0..).step_by(size_bytes as usize).take(slots.len()); // u32 to usize widens
-        code.push(slots.len() as u64 * u64::from(size_bytes)); // usize to u64 widens
+        let places = || (0..).step_by(stride_bytes as usize).take(slots.len()); // u32 to usize widens
+        code.push((slots.len() as u64 - 1) * u64::from(stride_bytes) + u64::from(size_bytes)); // usize to u64 widens
         code.op(evm::SWAP1);
         push(code, 0);
         code.op(evm::CALLDATACOPY);
-        for place in places() {
-            push(code, place);
-            code.op(evm::MLOAD);
-            if place > 0 {
-                code.op(evm::OR);
+        if pad_bytes > 0 {
+            for place in places() {
+                push(code, place);
+                code.op(evm::MLOAD);
+                if place > 0 {
+                    code.op(evm::OR);
+                }
             }
+            push(code, 8 * (32 - pad_bytes));
+            code.op(evm::SHR);
+            code.push_label(fail);
+            code.op(evm::JUMPI);
         }
-        push(code, 8 * (32 - pad_bytes));
-        code.op(evm::SHR);
-        code.push_label(fail);
-        code.op(evm::JUMPI);
         for (place, &slot) in places().zip(slots) {
             self.store_from(code, slot, place + pad_bytes);
         }
@@ -361,7 +376,7 @@ impl Target for Slots {
         self.reverse.subroutine(code);
         code.mark(self.data);
         code.data(self.modulus.clone());
-        for constant in &self.constants {
+        for constant in &self.constants.given {
             code.data(be_bytes(constant, self.element_bytes as usize)); // u32 to usize widens.
         }
     }

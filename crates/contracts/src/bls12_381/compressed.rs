@@ -24,15 +24,15 @@ const SIGN_FLAG_BIT: u64 = 253;
 /// Points are read with `demand`, which is given what has to hold: it ends the program in its own way if that is 0.
 #[derive(Debug, Clone, Copy)]
 pub struct Compressed<W> {
-    offset: u32,
+    offset: W,
     /// Its first 32 bytes.
     first: W,
 }
 
 impl<W: Copy> Compressed<W> {
     /// The point at `offset`.
-    pub fn new<M: Machine<Word = W>>(machine: &M, offset: u32) -> Self {
-        Self { offset, first: machine.bind(machine.calldata_word(machine.small(offset.into()))) }
+    pub fn new<M: Machine<Word = W>>(machine: &M, offset: W) -> Self {
+        Self { offset, first: machine.bind(machine.calldata_word(offset)) }
     }
 
     fn flag<M: Machine<Word = W>>(&self, machine: &M, bit: u64) -> W {
@@ -53,7 +53,7 @@ impl<W: Copy> Compressed<W> {
     pub fn is_empty<M: Machine<Word = W>>(&self, machine: &M, size_bytes: u32) -> W {
         let without_flags = machine.word_op(WordOp::Shl, self.first, machine.small(2));
         let halves = 1..size_bytes / 16 - 1;
-        let words = halves.map(|half| machine.calldata_word(machine.small(u64::from(self.offset + 16 * half))));
+        let words = halves.map(|half| machine.calldata_word(super::behind(machine, self.offset, 16 * half)));
         machine.not(words.fold(without_flags, |any, word| machine.word_op(WordOp::Or, any, word)))
     }
 
@@ -70,7 +70,7 @@ impl<W: Copy> Compressed<W> {
     /// The point of the twist, if it is not the identity.
     pub fn g2<M: Machine<Word = W>>(&self, machine: &M, demand: impl Fn(&M, W) + Copy) -> Affine<Fp2<M::Fe>> {
         let c1 = element(machine, self.offset, FLAG_BITS, demand);
-        let x = Fp2::new(element(machine, self.offset + FP_BYTES, 0, demand), c1);
+        let x = Fp2::new(element(machine, super::behind(machine, self.offset, FP_BYTES), 0, demand), c1);
         let square = g2::square_of_y(machine, x);
         let (y, is_root) = g2::square_root(machine, square);
         demand(machine, is_root);
@@ -80,8 +80,8 @@ impl<W: Copy> Compressed<W> {
 }
 
 /// The element of 48 bytes at `offset`, without the highest `flag_bits` of its first byte.
-fn element<M: Machine>(machine: &M, offset: u32, flag_bits: u64, demand: impl Fn(&M, M::Word)) -> M::Fe {
-    let at = |behind: u32| machine.calldata_word(machine.small(u64::from(offset + behind)));
+fn element<M: Machine>(machine: &M, offset: M::Word, flag_bits: u64, demand: impl Fn(&M, M::Word)) -> M::Fe {
+    let at = |bytes| machine.calldata_word(super::behind(machine, offset, bytes));
     let without_flags = match flag_bits {
         0 => at(0),
         _ => machine.word_op(WordOp::Shl, at(0), machine.small(flag_bits)),

@@ -21,7 +21,7 @@ pub const CONTRACT: Contract = Contract {
 pub fn text<M: Machine>(machine: &M) {
     let size = machine.small(compressed::FP_BYTES.into());
     machine.require(machine.word_op(WordOp::Eq, machine.calldata_size(), size));
-    let point = Compressed::new(machine, 0);
+    let point = Compressed::new(machine, machine.small(0));
     machine.require(point.is_compressed(machine));
     let identity = |machine: &M| {
         machine.require(point.is_empty(machine, compressed::FP_BYTES));

@@ -23,7 +23,7 @@ const POINT_BYTES: u32 = 2 * compressed::FP_BYTES;
 pub fn text<M: Machine>(machine: &M) {
     let size = machine.small(POINT_BYTES.into());
     machine.require(machine.word_op(WordOp::Eq, machine.calldata_size(), size));
-    let point = Compressed::new(machine, 0);
+    let point = Compressed::new(machine, machine.small(0));
     machine.require(point.is_compressed(machine));
     let identity = |machine: &M| {
         machine.require(point.is_empty(machine, POINT_BYTES));

@@ -11,10 +11,12 @@
 //! pairs, whose Miller loop gives the subgroup check of the point of G2 that comes from outside.
 
 use super::compressed::{Compressed, FP_BYTES};
-use residue_curves::bls12_381::constants::{g1_generator, g2_generator};
-use residue_curves::bls12_381::hash_to_curve::{Message, SIGNATURE_TAG_G1, SIGNATURE_TAG_G2, constant_tag, hash};
-use residue_curves::bls12_381::{G1, G2, Pairs, g1, is_final_exponentiation_one, miller_loop};
-use residue_curves::{Affine, Conditions, Fp2};
+use residue_curves::Affine;
+use residue_curves::bls12_381::constants::{g1_generator, g2_generator, lift2};
+use residue_curves::bls12_381::hash_to_curve::{
+    HashGroup, Message, SIGNATURE_TAG_G1, SIGNATURE_TAG_G2, constant_tag, hash,
+};
+use residue_curves::bls12_381::{G1, G2, Pairs, g1, is_final_exponentiation_one_by_root, miller_loop};
 use residue_ir::{Machine, Piece, WordOp};
 
 /// Bytes of a public key and a signature, one of which is in G1, the other one in G2.
@@ -33,51 +35,46 @@ pub(crate) fn text<M: Machine>(
     let behind = Piece::Calldata { offset: start, size_bytes: machine.word_op(WordOp::Sub, size, start) };
     let message = message(machine, behind);
 
-    let pairs = Pairs::new(machine, machine.small(2));
-    let key_is_in_g1 = machine.bit(machine.calldata_word(machine.small(FP_BYTES.into())), machine.small(255));
-    let conditions = machine.branch(
+    // With the key in G1 the check is e(pk, H(m))·e(−g₁, σ) = 1, else e(σ, −g₂)·e(H(m), pk) = 1: a point of each group is given,
+    // and each has a partner.
+    let key_is_in_g1 =
+        machine.bind(machine.bit(machine.calldata_word(machine.small(FP_BYTES.into())), machine.small(255)));
+    let behind_g2 = machine.word_op(WordOp::Mul, machine.not(key_is_in_g1), machine.small((2 * FP_BYTES).into()));
+    let behind_g1 = machine.word_op(WordOp::Mul, key_is_in_g1, machine.small(FP_BYTES.into()));
+    let [in_g1, in_g2] = [behind_g2, behind_g1].map(|offset| finite(machine, machine.bind(offset)));
+    let (p, q) = (in_g1.g1(machine, demand), in_g2.g2(machine, demand));
+    let partners = machine.branch(
         key_is_in_g1,
-        |machine| key_in_g1(machine, &pairs, &message),
-        |machine| key_in_g2(machine, &pairs, &message),
+        |machine| {
+            let Affine { x, y } = g1_generator();
+            let minus_g1 = Affine::new(machine.constant(&x), -machine.constant(&y));
+            (hashed::<M, G2>(machine, &message, SIGNATURE_TAG_G2), minus_g1)
+        },
+        |machine| {
+            let Affine { x, y } = g2_generator();
+            let minus_g2 = Affine::new(lift2(machine, &x), -lift2(machine, &y));
+            (minus_g2, hashed::<M, G1>(machine, &message, SIGNATURE_TAG_G1))
+        },
     );
-    let (f, conditions) = miller_loop(machine, &pairs, machine.small(2), conditions);
+    let pairs = Pairs::new(machine, machine.small(2));
+    pairs.store(machine, machine.small(0), p, partners.0);
+    pairs.store(machine, machine.small(1), partners.1, q);
+    let (f, conditions) = miller_loop(machine, &pairs, machine.small(2), g1::membership(machine, p));
     demand(machine, conditions.hold(machine));
-    machine.return_word(is_final_exponentiation_one(machine, f));
+    machine.return_word(is_final_exponentiation_one_by_root(machine, f));
 }
 
-/// e(pk, H(m))·e(−g₁, σ) = 1. Stores the pairs and gives what has to hold of pk.
-fn key_in_g1<M: Machine>(machine: &M, pairs: &Pairs<M::Fe>, message: &[Piece<M::Word>]) -> Conditions<M::Fe> {
-    let [key, signature] = finite(machine, [0, FP_BYTES]);
-    let (key, signature) = (key.g1(machine, demand), signature.g2(machine, demand));
-    let message = Message { bytes: message.to_vec(), tag: constant_tag(machine, SIGNATURE_TAG_G2) };
-    let Affine { x, y } = g1_generator();
-    let minus_g1 = Affine::new(machine.constant(&x), -machine.constant(&y));
-    pairs.store(machine, machine.small(0), key, hash::<M, G2>(machine, &message));
-    pairs.store(machine, machine.small(1), minus_g1, signature);
-    g1::membership(machine, key)
+/// The hash of the message under the tag.
+fn hashed<M: Machine, G: HashGroup<M>>(machine: &M, message: &[Piece<M::Word>], tag: &[u8]) -> Affine<G::Coordinate> {
+    hash::<M, G>(machine, &Message { bytes: message.to_vec(), tag: constant_tag(machine, tag) })
 }
 
-/// e(σ, −g₂)·e(H(m), pk) = 1. Stores the pairs and gives what has to hold of σ.
-fn key_in_g2<M: Machine>(machine: &M, pairs: &Pairs<M::Fe>, message: &[Piece<M::Word>]) -> Conditions<M::Fe> {
-    let [key, signature] = finite(machine, [0, 2 * FP_BYTES]);
-    let (key, signature) = (key.g2(machine, demand), signature.g1(machine, demand));
-    let message = Message { bytes: message.to_vec(), tag: constant_tag(machine, SIGNATURE_TAG_G1) };
-    let Affine { x, y } = g2_generator();
-    let lifted = |value: &Fp2<_>| Fp2::new(machine.constant(&value.c0), machine.constant(&value.c1));
-    let minus_g2 = Affine::new(lifted(&x), -lifted(&y));
-    pairs.store(machine, machine.small(0), signature, minus_g2);
-    pairs.store(machine, machine.small(1), hash::<M, G1>(machine, &message), key);
-    g1::membership(machine, signature)
-}
-
-/// Compressed points at these offsets, neither of them the identity: a key must not be, and no message has that signature.
-fn finite<M: Machine>(machine: &M, offsets: [u32; 2]) -> [Compressed<M::Word>; 2] {
-    offsets.map(|offset| {
-        let point = Compressed::new(machine, offset);
-        demand(machine, point.is_compressed(machine));
-        demand(machine, machine.not(point.is_identity(machine)));
-        point
-    })
+/// The compressed point at `offset`, which is not the identity: a key must not be, and no message has that signature.
+fn finite<M: Machine>(machine: &M, offset: M::Word) -> Compressed<M::Word> {
+    let point = Compressed::new(machine, offset);
+    demand(machine, point.is_compressed(machine));
+    demand(machine, machine.not(point.is_identity(machine)));
+    point
 }
 
 /// Returns 0 unless the condition holds.

@@ -4,7 +4,7 @@
 //! Teruya 2020 (2020/875), the chain for BLS12. In the hard part all elements are unitary: conjugates are inverses.
 
 use super::constants::{X_ABS, constants, lift2};
-use super::invert;
+use super::{inverse_from_root, invert, root_power};
 use crate::conditions::all_vanish;
 use crate::cyclotomic::{cyclotomic_square_tripled, trace_of_square};
 use crate::fp12::{Fp12, Multiplicand};
@@ -29,7 +29,17 @@ pub fn final_exponentiation<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> Fp12<M::
 /// 2, r does not divide a − b·p⁴ʲ (tested below), so the part of m of order r is one, and m^(a − b) too, as r divides the
 /// order of m only once and a − b is a multiple of the rest.
 pub fn is_final_exponentiation_one<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> M::Word {
-    let (y, [a, b]) = hard_part(machine, easy_part(machine, f));
+    is_hard_part_one(machine, easy_part(machine, f))
+}
+
+/// The same for programs that take roots.
+pub fn is_final_exponentiation_one_by_root<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> M::Word {
+    is_hard_part_one(machine, easy_part_with(machine, f, |a| inverse_from_root(a, root_power(machine, a))))
+}
+
+/// 1 if the hard part maps m to one, else 0.
+fn is_hard_part_one<M: Machine>(machine: &M, m: Fp12<M::Fe>) -> M::Word {
+    let (y, [a, b]) = hard_part(machine, m);
     let once = Power::of(machine, power_of_x_head(machine, y));
     let twice = power_of_x_head(machine, once); //                     Y^(x²/2³²), tripled
     let trace = machine.sequence(&[0; TAIL as usize], 1, twice.c0, |_, _, trace| {
@@ -41,8 +51,13 @@ pub fn is_final_exponentiation_one<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> M
 
 /// f ↦ f^((p⁶ − 1)(p² + 1)), an element of the cyclotomic subgroup.
 pub fn easy_part<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> Fp12<M::Fe> {
+    easy_part_with(machine, f, |a| invert(machine, a))
+}
+
+/// The same where `invert` inverts in Fp.
+fn easy_part_with<M: Machine>(machine: &M, f: Fp12<M::Fe>, invert: impl FnOnce(M::Fe) -> M::Fe) -> Fp12<M::Fe> {
     let _scope = enter("easy_part");
-    let g = f.conjugate_over_self(|a| invert(machine, a));
+    let g = f.conjugate_over_self(invert);
     multiply(machine, g, frobenius_squared(machine, g))
 }
 

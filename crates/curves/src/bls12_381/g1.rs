@@ -46,8 +46,8 @@ pub fn membership<M: Machine>(machine: &M, point: Affine<M::Fe>) -> Conditions<M
 pub fn membership_of_all<M: Machine, const N: usize>(machine: &M, points: [Affine<M::Fe>; N]) -> Conditions<M::Fe> {
     let _scope = enter("g1_membership");
     let points = Affine::of(points);
-    let once = multiply_all_by_x_abs(machine, points.to_jacobian(SideBySide::all(machine.one())));
-    vanishing_and_invertible(machine, points, multiply_all_by_x_abs(machine, once))
+    let once = multiply_all_by_x_abs(machine, points.to_jacobian(SideBySide::all(machine.one())), 4);
+    vanishing_and_invertible(machine, points, multiply_all_by_x_abs(machine, once, 4))
 }
 
 /// What holds exactly if `point` lies on the curve and in G1, given `multiple` = x²·P from a chain of doublings and additions
@@ -83,37 +83,45 @@ pub fn is_in_subgroup<M: Machine>(machine: &M, point: Affine<M::Fe>) -> M::Word 
 
 /// P ↦ |x|·P, as a function; Z = 0 if an exceptional case was met.
 pub(super) fn multiply_by_x_abs<M: Machine>(machine: &M, point: Jacobian<M::Fe>) -> Jacobian<M::Fe> {
-    multiply_all_by_x_abs(machine, Jacobian::of([point])).alone()
+    multiply_all_by_x_abs(machine, Jacobian::of([point]), 4).alone()
+}
+
+/// The same with eight doublings at a time where it was four: 290 bytes more, 84 gas less.
+pub(super) fn multiply_by_x_abs_in_eights<M: Machine>(machine: &M, point: Jacobian<M::Fe>) -> Jacobian<M::Fe> {
+    multiply_all_by_x_abs(machine, Jacobian::of([point]), 8).alone()
 }
 
 /// Parts of the chain for |x|.
 const DOUBLE: usize = 0;
-const DOUBLE_4: usize = 1;
+const DOUBLE_RUN: usize = 1;
 const ADD: usize = 2;
 
 /// P ↦ |x|·P for several points, as a function whose parts follow each other in constant order: a part is eight bytes of code
-/// for each operation of one point, and going on to the next takes as much gas as half a doubling.
+/// for each operation of one point, and going on to the next takes as much gas as half a doubling; doublings go one by one and
+/// `run` at a time.
 fn multiply_all_by_x_abs<M: Machine, const N: usize>(
     machine: &M,
     points: Jacobian<SideBySide<M::Fe, N>>,
+    run: usize,
 ) -> Jacobian<SideBySide<M::Fe, N>> {
-    let name = match N {
-        1 => "g1_multiply_by_x_abs",
-        2 => "g1_multiply_two_by_x_abs",
-        4 => "g1_multiply_four_by_x_abs",
+    let name = match (N, run) {
+        (1, 4) => "g1_multiply_by_x_abs",
+        (1, 8) => "g1_multiply_by_x_abs_in_eights",
+        (2, 4) => "g1_multiply_two_by_x_abs",
+        (4, 4) => "g1_multiply_four_by_x_abs",
         _ => unreachable!("a function for each number of points"),
     };
     machine.function(name, points, |machine, points| {
         let addends = points.addend();
         let doublings = |(): &(), count: u32, order: Vec<usize>| {
-            let (fours, ones) = (count as usize / 4, count as usize % 4); // u32 to usize widens.
-            [order, vec![DOUBLE; ones], vec![DOUBLE_4; fours]].concat()
+            let (runs, ones) = (count as usize / run, count as usize % run); // u32 to usize widens.
+            [order, vec![DOUBLE; ones], vec![DOUBLE_RUN; runs]].concat()
         };
         let order = ladder(&(), X_ABS, Vec::new(), doublings, |(), order| [order, vec![ADD]].concat());
         let double = |points: Jacobian<_>| points.double(machine.constant(&constants().three_halves));
         machine.sequence(&order, 3, points, |_, part, points| match part {
             DOUBLE => double(points),
-            DOUBLE_4 => (0..4).fold(points, |points, _| double(points)),
+            DOUBLE_RUN => (0..run).fold(points, |points, _| double(points)),
             _ => points + addends,
         })
     })

@@ -70,16 +70,12 @@ pub(super) fn add<M: Machine>(machine: &M, p: Jacobian<Fp2<M::Fe>>, q: Jacobian<
     machine.function("g2_add", (p, q), |_, (p, q)| p + q.addend())
 }
 
-/// P ↦ 2ⁿ·P by functions for four, two and one doubling, each of which ends in the next one.
+/// P ↦ 2ⁿ·P by functions for two doublings and one, the first of which ends in the other.
 fn double_repeatedly<M: Machine>(machine: &M, count: u32, point: Jacobian<Fp2<M::Fe>>) -> Jacobian<Fp2<M::Fe>> {
     let double = |machine: &M, p: Jacobian<Fp2<M::Fe>>| p.double(machine.constant(&constants().three_halves));
     let one = |machine: &M, p| machine.function("g2_double", p, double);
     let two = |machine: &M, p| machine.function("g2_double_2", p, |machine, p| one(machine, double(machine, p)));
-    let four = |machine: &M, p| {
-        machine.function("g2_double_4", p, |machine, p| two(machine, double(machine, double(machine, p))))
-    };
-    let fours = (0..count / 4).fold(point, |p, _| four(machine, p));
-    let twos = if count & 2 > 0 { two(machine, fours) } else { fours };
+    let twos = (0..count / 2).fold(point, |p, _| two(machine, p));
     if count & 1 > 0 { one(machine, twos) } else { twos }
 }
 

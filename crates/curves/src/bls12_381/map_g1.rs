@@ -6,10 +6,10 @@
 //! identity, since 1 − x clears the whole cofactor, and it has Z = 0, which is absorbing.
 
 use super::constants::{X_ABS, modulus};
-use super::g1::multiply_by_x_abs;
+use super::g1::{multiply_by_x_abs, multiply_by_x_abs_in_eights};
 use super::groups::{G1, to_affine_with};
 use super::isogeny::{G1_KERNEL, degree_11};
-use super::{inverse_from_root, root_power, root_power_written_out};
+use super::{inverse_from_root, root_power, root_power_by_twos};
 use crate::group::{Affine, Jacobian};
 use num_bigint::BigUint;
 use residue_ir::{Machine, WordOp};
@@ -42,9 +42,9 @@ static CONSTANTS: LazyLock<Constants> = LazyLock::new(|| {
 
 /// u ↦ the point of G1, 0 and 0 for the identity.
 pub fn map_to_g1<M: Machine>(machine: &M, u: M::Fe) -> Affine<M::Fe> {
-    let on_curve = on_curve(machine, u, root_power_written_out);
-    let image = clear_cofactor(machine, on_curve);
-    to_affine_with::<M, G1>(image, |z| inverse_from_root(z, root_power_written_out(machine, z)))
+    let on_curve = on_curve(machine, u, root_power_by_twos);
+    let image = multiply_by_x_abs_in_eights(machine, on_curve) + on_curve.addend();
+    to_affine_with::<M, G1>(image, |z| inverse_from_root(z, root_power_by_twos(machine, z)))
 }
 
 /// u ↦ the point of the curve; Z = 0 for the identity.

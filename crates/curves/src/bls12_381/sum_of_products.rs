@@ -503,10 +503,14 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
             let opposite = machine.word_op(WordOp::Add, turn, machine.small(1));
             let opposite = machine.load(self.buckets, opposite);
             let state = (running, total, bucket, opposite);
-            if self.calls { machine.function(G::NAMES.turn, state, |_, state| turn_of(state)) } else { turn_of(state) }
+            if self.calls || self.window == Window::Nibble {
+                machine.function(G::NAMES.turn, state, |_, state| turn_of(state))
+            } else {
+                turn_of(state)
+            }
         };
         let (_, total) = match self.window {
-            // Written out, addresses are constants.
+            // Addresses are constants, and a call takes less gas than to compute them in a loop.
             Window::Nibble => (0..half - 1).fold(start, |state, index| turn(machine, machine.small(index), state)),
             Window::Byte => machine.repeat(machine.small(half - 1), start, turn),
         };
