@@ -36,7 +36,7 @@ pub fn text<M: Machine>(machine: &M) {
     let size = machine.calldata_size();
     machine.require(size);
     machine.require(machine.not(machine.word_op(WordOp::Mod, size, pair_bytes)));
-    answer(machine, machine.word_op(WordOp::Div, size, pair_bytes), true, None, |machine, f| {
+    answer(machine, machine.word_op(WordOp::Div, size, pair_bytes), None, |machine, f| {
         machine.return_word(is_final_exponentiation_one(machine, f));
     });
 }
@@ -47,7 +47,6 @@ pub fn text<M: Machine>(machine: &M) {
 pub(super) fn answer<M: Machine>(
     machine: &M,
     pairs_given: M::Word,
-    by_fours: bool,
     witness: Option<&Witness<M>>,
     verdict: impl FnOnce(&M, Fp12<M::Fe>),
 ) {
@@ -70,7 +69,7 @@ pub(super) fn answer<M: Machine>(
             let offset = machine.bind(machine.word_op(WordOp::Mul, pair, pair_bytes));
             gather(machine, &pairs, gathered, &members, offset, conditions)
         });
-        let conditions = members.membership(machine, conditions, by_fours);
+        let conditions = members.membership(machine, conditions);
 
         let count = machine.bind(machine.get(gathered));
         let with_those = |machine: &M| {
@@ -137,8 +136,8 @@ fn gather<M: Machine>(
     })
 }
 
-/// Points that have to be in G1. They are checked two at a time: what doubles one point has three products at most that do not wait
-/// for each other.
+/// Points that have to be in G1. They are checked four at a time: what doubles one point has three products at most that do not
+/// wait for each other.
 struct Members<F> {
     points: Array<Affine<F>>,
     count: Variable,
@@ -158,29 +157,18 @@ impl<F: Fe> Members<F> {
         machine.set(self.count, machine.word_op(WordOp::Add, index, machine.small(1)));
     }
 
-    /// `conditions` with what has to hold for all of them to be in G1; four at a time costs least, and most code.
-    fn membership<M>(&self, machine: &M, conditions: Conditions<F>, by_fours: bool) -> Conditions<F>
-    where
-        M: Machine<Fe = F>,
-    {
+    /// `conditions` with what has to hold for all of them to be in G1.
+    fn membership<M: Machine<Fe = F>>(&self, machine: &M, conditions: Conditions<F>) -> Conditions<F> {
         let count = machine.bind(machine.get(self.count));
         let among = |mask| machine.word_op(WordOp::And, count, machine.small(mask));
-        let conditions = if by_fours {
-            let fours = machine.word_op(WordOp::Shr, count, machine.small(2));
-            let conditions = machine.repeat(fours, conditions, |machine, number, conditions| {
-                let first = machine.bind(machine.word_op(WordOp::Shl, number, machine.small(2)));
-                conditions.and(self.membership_from::<M, 4>(machine, first))
-            });
-            let behind = machine.word_op(WordOp::Xor, count, among(3));
-            let with_two = |machine: &M| conditions.and(self.membership_from::<M, 2>(machine, machine.bind(behind)));
-            machine.branch(among(2), with_two, |_| conditions)
-        } else {
-            let twos = machine.word_op(WordOp::Shr, count, machine.small(1));
-            machine.repeat(twos, conditions, |machine, number, conditions| {
-                let first = machine.bind(machine.word_op(WordOp::Shl, number, machine.small(1)));
-                conditions.and(self.membership_from::<M, 2>(machine, first))
-            })
-        };
+        let fours = machine.word_op(WordOp::Shr, count, machine.small(2));
+        let conditions = machine.repeat(fours, conditions, |machine, number, conditions| {
+            let first = machine.bind(machine.word_op(WordOp::Shl, number, machine.small(2)));
+            conditions.and(self.membership_from::<M, 4>(machine, first))
+        });
+        let behind = machine.word_op(WordOp::Xor, count, among(3));
+        let with_two = |machine: &M| conditions.and(self.membership_from::<M, 2>(machine, machine.bind(behind)));
+        let conditions = machine.branch(among(2), with_two, |_| conditions);
         let with_last = |machine: &M| {
             let last = machine.word_op(WordOp::Sub, count, machine.small(1));
             conditions.and(self.membership_from::<M, 1>(machine, last))

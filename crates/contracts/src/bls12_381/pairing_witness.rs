@@ -46,18 +46,12 @@ pub fn text<M: Machine>(machine: &M) {
         machine.parse(at, compressed::FP_BYTES)
     };
     let witness = Witness::new(machine, is_given, Fp6::from_list((0..6).map(element).collect()));
-    answer(
-        machine,
-        pairs_given,
-        false, // There is no room in the code.
-        Some(&witness),
-        |machine, product| {
-            let f = witness.finish(machine, product);
-            let is_one = |machine: &M| machine.return_word(machine.small(1));
-            let undecided = |machine: &M| machine.return_word(is_final_exponentiation_one(machine, f));
-            machine.branch(is_in_fp6(machine, f), is_one, undecided);
-        },
-    );
+    answer(machine, pairs_given, Some(&witness), |machine, product| {
+        let f = witness.finish(machine, product);
+        let is_one = |machine: &M| machine.return_word(machine.small(1));
+        let undecided = |machine: &M| machine.return_word(is_final_exponentiation_one(machine, f));
+        machine.branch(is_in_fp6(machine, f), is_one, undecided);
+    });
 }
 
 /// The witness for these pairs, encoded; `None` if the check is not true, or refused, or true for pairs with the identity alone,
@@ -66,7 +60,7 @@ pub fn witness(pairs: &[u8]) -> Option<Vec<u8>> {
     let machine = Numbers::<Bls12_381Fp>::new(pairs.to_vec());
     let found = RefCell::new(None);
     let count = machine.word_op(WordOp::Div, machine.calldata_size(), machine.small(u64::from(PAIR_BYTES)));
-    answer(&machine, count, false, None, |_, inverse| {
+    answer(&machine, count, None, |_, inverse| {
         *found.borrow_mut() = residue_witness::witness(inverse.conjugate());
     });
     if machine.outcome() != residue_ir::Outcome::Ended {
