@@ -82,7 +82,7 @@ fn power_of_x_abs<F: Fe>(a: F) -> F {
     ladder(&(), X_ABS, a, squarings, |(), power| power * a)
 }
 
-/// 1 if the product of the pairings e(P, Q) over the first `count` of `pairs`, at least one, is one, else 0; and `conditions` with
+/// 1 if the product of the pairings e(P, Q) over the first `count` of `pairs`, one to eight, is one, else 0; and `conditions` with
 /// what has to hold for every Q to be in G2. Each P must be in G1: ask [`g1::membership`] before.
 pub fn pairing_check<M: Machine>(
     machine: &M,

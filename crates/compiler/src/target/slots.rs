@@ -8,7 +8,7 @@ use super::{
 };
 use crate::allocate::Slot;
 use crate::derived::Derived;
-use crate::fuse::fuse;
+use crate::fuse::fuse_well;
 use crate::moves::Copy;
 use num_bigint::BigUint;
 use residue_isa::assembly::{Assembly, LabelId};
@@ -205,7 +205,7 @@ impl Target for Slots {
             return;
         }
         // No lane depends on another, so they may also go one after the other.
-        for instruction in fuse(ops) {
+        for instruction in fuse_well(ops) {
             code.field(instruction);
         }
     }

@@ -7,8 +7,9 @@
 use super::{FP_BYTES, any_nonzero, parse_g1, parse_g2};
 use crate::Contract;
 use residue_curves::bls12_381::constants::modulus;
-use residue_curves::bls12_381::miller::stand_in;
-use residue_curves::bls12_381::{Pairs, g1, g2, is_final_exponentiation_one, miller_loop};
+use residue_curves::bls12_381::final_exponentiation::multiply;
+use residue_curves::bls12_381::miller::{PAIRS_MAX, inverse_miller_loop, stand_in};
+use residue_curves::bls12_381::{Pairs, Witness, g1, g2, is_final_exponentiation_one};
 use residue_curves::{Affine, Conditions, Fp12};
 use residue_engine::native::BLS12_PAIRING_CHECK;
 use residue_ir::{Array, Capacity, Machine, Program, Variable, WordOp, record};
@@ -35,42 +36,67 @@ pub fn text<M: Machine>(machine: &M) {
     let size = machine.calldata_size();
     machine.require(size);
     machine.require(machine.not(machine.word_op(WordOp::Mod, size, pair_bytes)));
-    answer(machine, machine.word_op(WordOp::Div, size, pair_bytes), true, miller_loop, |machine, f| {
+    answer(machine, machine.word_op(WordOp::Div, size, pair_bytes), None, |machine, f| {
         machine.return_word(is_final_exponentiation_one(machine, f));
     });
 }
 
 /// Parses and checks `pairs_given` pairs from the start of calldata on and returns 1 if the Q of each is the identity; else makes
-/// a Miller loop over the others and has `verdict` return what its value means.
+/// Miller loops over the others, eight given pairs at a time, and has `verdict` return what the product of
+/// [`inverse_miller_loop`] means. The first of them has the witness, if there is one.
 pub(super) fn answer<M: Machine>(
     machine: &M,
     pairs_given: M::Word,
-    by_fours: bool,
-    miller_loop: impl FnOnce(&M, &Pairs<M::Fe>, M::Word, Conditions<M::Fe>) -> (Fp12<M::Fe>, Conditions<M::Fe>),
+    witness: Option<&Witness<M>>,
     verdict: impl FnOnce(&M, Fp12<M::Fe>),
 ) {
     let pair_bytes = machine.small(u64::from(PAIR_BYTES));
+    let room = machine.small(PAIRS_MAX as u64); // usize to u64 widens
     let pairs_given = machine.bind(pairs_given);
-    let pairs = Pairs::new(machine, pairs_given);
-    let gathered = machine.variable("gathered", machine.small(0));
-    let members = Members::new(machine, pairs_given);
-    let conditions = machine.repeat(pairs_given, Conditions::none(machine), |machine, pair, conditions| {
-        let offset = machine.bind(machine.word_op(WordOp::Mul, pair, pair_bytes));
-        gather(machine, &pairs, gathered, &members, offset, conditions)
-    });
-    let conditions = members.membership(machine, conditions, by_fours);
+    let has_product = machine.variable("has_product", machine.small(0));
+    let loops = machine.word_op(WordOp::Add, pairs_given, machine.small(PAIRS_MAX as u64 - 1)); // widens too
+    let loops = machine.word_op(WordOp::Div, loops, room);
+    let product = machine.array("pairing_product", Capacity::Fixed(1));
+    let here = machine.small(0);
+    let conditions = machine.repeat(loops, Conditions::none(machine), |machine, number, conditions| {
+        let first = machine.bind(machine.word_op(WordOp::Mul, number, room));
+        let given = machine.bind(at_most(machine, machine.word_op(WordOp::Sub, pairs_given, first), room));
+        let pairs = Pairs::new(machine, given);
+        let members = Members::new(machine, given);
+        let gathered = machine.variable("gathered", machine.small(0));
+        let conditions = machine.repeat(given, conditions, |machine, pair, conditions| {
+            let pair = machine.word_op(WordOp::Add, pair, first);
+            let offset = machine.bind(machine.word_op(WordOp::Mul, pair, pair_bytes));
+            gather(machine, &pairs, gathered, &members, offset, conditions)
+        });
+        let conditions = members.membership(machine, conditions);
 
-    let count = machine.get(gathered);
-    let product_is_one = |machine: &M| {
-        let (f, conditions) = miller_loop(machine, &pairs, count, conditions);
-        machine.require(conditions.hold(machine));
-        verdict(machine, f);
-    };
-    let nothing_is_one = |machine: &M| {
-        machine.require(conditions.hold(machine));
-        machine.return_word(machine.small(1));
-    };
-    machine.branch(count, product_is_one, nothing_is_one);
+        let count = machine.bind(machine.get(gathered));
+        let with_those = |machine: &M| {
+            let is_further = machine.bind(machine.get(has_product));
+            let witness = witness
+                .map(|witness| (witness, machine.word_op(WordOp::And, witness.is_given, machine.not(is_further))));
+            let keep = |machine: &M, f| {
+                let f = machine.branch(is_further, |machine| multiply(machine, machine.load(product, here), f), |_| f);
+                machine.store(product, here, f);
+                machine.set(has_product, machine.small(1));
+            };
+            inverse_miller_loop(machine, &pairs, count, conditions, witness, keep)
+        };
+        machine.branch(count, with_those, |_| conditions)
+    });
+    machine.require(conditions.hold(machine));
+    let nothing_is_one = |machine: &M| machine.return_word(machine.small(1));
+    machine.branch(machine.get(has_product), |machine| verdict(machine, machine.load(product, here)), nothing_is_one);
+}
+
+/// The smaller one of two words.
+fn at_most<M: Machine>(machine: &M, word: M::Word, limit: M::Word) -> M::Word {
+    let word = machine.bind(word);
+    // word, or limit where that is less: word ⊕ (word ⊕ limit) or word ⊕ 0.
+    let difference = machine.word_op(WordOp::Xor, word, limit);
+    let change = machine.word_op(WordOp::Mul, machine.word_op(WordOp::Lt, limit, word), difference);
+    machine.word_op(WordOp::Xor, word, change)
 }
 
 /// Parses the pair at `offset`, adds it to `pairs` if Q is not the identity, and adds what has to hold of it to `conditions`, but
@@ -110,8 +136,8 @@ fn gather<M: Machine>(
     })
 }
 
-/// Points that have to be in G1. They are checked two at a time: what doubles one point has three products at most that do not wait
-/// for each other.
+/// Points that have to be in G1. They are checked four at a time: what doubles one point has three products at most that do not
+/// wait for each other.
 struct Members<F> {
     points: Array<Affine<F>>,
     count: Variable,
@@ -131,29 +157,18 @@ impl<F: Fe> Members<F> {
         machine.set(self.count, machine.word_op(WordOp::Add, index, machine.small(1)));
     }
 
-    /// `conditions` with what has to hold for all of them to be in G1; four at a time costs least, and most code.
-    fn membership<M>(&self, machine: &M, conditions: Conditions<F>, by_fours: bool) -> Conditions<F>
-    where
-        M: Machine<Fe = F>,
-    {
+    /// `conditions` with what has to hold for all of them to be in G1.
+    fn membership<M: Machine<Fe = F>>(&self, machine: &M, conditions: Conditions<F>) -> Conditions<F> {
         let count = machine.bind(machine.get(self.count));
         let among = |mask| machine.word_op(WordOp::And, count, machine.small(mask));
-        let conditions = if by_fours {
-            let fours = machine.word_op(WordOp::Shr, count, machine.small(2));
-            let conditions = machine.repeat(fours, conditions, |machine, number, conditions| {
-                let first = machine.bind(machine.word_op(WordOp::Shl, number, machine.small(2)));
-                conditions.and(self.membership_from::<M, 4>(machine, first))
-            });
-            let behind = machine.word_op(WordOp::Xor, count, among(3));
-            let with_two = |machine: &M| conditions.and(self.membership_from::<M, 2>(machine, machine.bind(behind)));
-            machine.branch(among(2), with_two, |_| conditions)
-        } else {
-            let twos = machine.word_op(WordOp::Shr, count, machine.small(1));
-            machine.repeat(twos, conditions, |machine, number, conditions| {
-                let first = machine.bind(machine.word_op(WordOp::Shl, number, machine.small(1)));
-                conditions.and(self.membership_from::<M, 2>(machine, first))
-            })
-        };
+        let fours = machine.word_op(WordOp::Shr, count, machine.small(2));
+        let conditions = machine.repeat(fours, conditions, |machine, number, conditions| {
+            let first = machine.bind(machine.word_op(WordOp::Shl, number, machine.small(2)));
+            conditions.and(self.membership_from::<M, 4>(machine, first))
+        });
+        let behind = machine.word_op(WordOp::Xor, count, among(3));
+        let with_two = |machine: &M| conditions.and(self.membership_from::<M, 2>(machine, machine.bind(behind)));
+        let conditions = machine.branch(among(2), with_two, |_| conditions);
         let with_last = |machine: &M| {
             let last = machine.word_op(WordOp::Sub, count, machine.small(1));
             conditions.and(self.membership_from::<M, 1>(machine, last))

@@ -8,8 +8,8 @@ use super::pairing::{self, PAIR_BYTES, answer};
 use crate::Contract;
 use residue_curves::Fp6;
 use residue_curves::bls12_381::constants::modulus;
-use residue_curves::bls12_381::residue_witness::{self, is_in_fp6, miller_loop_with_witness};
-use residue_curves::bls12_381::{Witness, is_final_exponentiation_one, miller_loop};
+use residue_curves::bls12_381::residue_witness::{self, is_in_fp6};
+use residue_curves::bls12_381::{Witness, is_final_exponentiation_one};
 use residue_ir::{Bundle, Machine, Numbers, Program, WordOp, record};
 use residue_modular::{Number, fields::Bls12_381Fp};
 use std::cell::RefCell;
@@ -46,17 +46,12 @@ pub fn text<M: Machine>(machine: &M) {
         machine.parse(at, compressed::FP_BYTES)
     };
     let witness = Witness::new(machine, is_given, Fp6::from_list((0..6).map(element).collect()));
-    answer(
-        machine,
-        pairs_given,
-        false, // There is no room in the code.
-        |machine, pairs, count, conditions| miller_loop_with_witness(machine, pairs, count, conditions, &witness),
-        |machine, f| {
-            let is_one = |machine: &M| machine.return_word(machine.small(1));
-            let undecided = |machine: &M| machine.return_word(is_final_exponentiation_one(machine, f));
-            machine.branch(is_in_fp6(machine, f), is_one, undecided);
-        },
-    );
+    answer(machine, pairs_given, Some(&witness), |machine, product| {
+        let f = witness.finish(machine, product);
+        let is_one = |machine: &M| machine.return_word(machine.small(1));
+        let undecided = |machine: &M| machine.return_word(is_final_exponentiation_one(machine, f));
+        machine.branch(is_in_fp6(machine, f), is_one, undecided);
+    });
 }
 
 /// The witness for these pairs, encoded; `None` if the check is not true, or refused, or true for pairs with the identity alone,
@@ -65,7 +60,9 @@ pub fn witness(pairs: &[u8]) -> Option<Vec<u8>> {
     let machine = Numbers::<Bls12_381Fp>::new(pairs.to_vec());
     let found = RefCell::new(None);
     let count = machine.word_op(WordOp::Div, machine.calldata_size(), machine.small(u64::from(PAIR_BYTES)));
-    answer(&machine, count, false, miller_loop, |_, f| *found.borrow_mut() = residue_witness::witness(f));
+    answer(&machine, count, None, |_, inverse| {
+        *found.borrow_mut() = residue_witness::witness(inverse.conjugate());
+    });
     if machine.outcome() != residue_ir::Outcome::Ended {
         return None;
     }

@@ -159,3 +159,26 @@ fn any_number_of_pairs_is_taken() {
         check(&mut compiled, &outside, Verdict::Refused, &format!("{count} pairs, the last one outside"));
     }
 }
+
+#[test]
+fn loops_with_nothing_but_identities_count_nothing() {
+    // Three loops of eight, eight and two pairs; in some of them every Q is the identity.
+    let mut compiled = compiled();
+    let mut seeded = Seeded(80);
+    let loops = [8, 8, 2].map(|count| kinds::product_of_one(&mut seeded, count));
+    for mask in 0u32..8 {
+        let mut input = Vec::new();
+        for (number, pairs) in loops.iter().enumerate() {
+            let mut pairs = pairs.clone();
+            if mask >> number & 1 == 1 {
+                pairs.chunks_exact_mut(384).for_each(|pair| pair[128..].fill(0));
+            }
+            input.extend(pairs);
+        }
+        check(&mut compiled, &input, Verdict::True, &format!("identities in the loops {mask:03b}"));
+        let p = crate::points::encode1(seeded.g1());
+        input[16 * 384..][..128].copy_from_slice(&p);
+        let verdict = if mask & 4 == 0 { Verdict::False } else { Verdict::True };
+        check(&mut compiled, &input, verdict, &format!("identities in the loops {mask:03b}, another P"));
+    }
+}

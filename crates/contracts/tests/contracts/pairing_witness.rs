@@ -128,6 +128,21 @@ fn the_right_witness_spares_the_final_exponentiation() {
 }
 
 #[test]
+fn the_witness_counts_in_the_first_loop_that_has_pairs() {
+    // Eight pairs are a loop of their own.
+    let mut prepared = prepared(&CONTRACT, Revision::Eip6690_2024);
+    let pairs = crate::pairing::kinds::product_of_one(&mut Seeded(4), 10);
+    let right = witness(&pairs).unwrap();
+    let spared = check(&mut prepared, &pairs, &right, "ten pairs");
+    let mut behind = pairs[..8 * PAIR_BYTES].to_vec();
+    behind.chunks_exact_mut(PAIR_BYTES).for_each(|pair| pair[128..].fill(0));
+    behind.extend(crate::pairing::kinds::product_of_one(&mut Seeded(5), 2));
+    let right = witness(&behind).unwrap();
+    let gas = check(&mut prepared, &behind, &right, "two pairs behind eight identities");
+    assert!(gas < spared / 2, "{gas} and not half of {spared} gas");
+}
+
+#[test]
 fn pairs_that_cancel_have_a_witness_too() {
     // The product of their Miller loops lies in Fp6 already, so that c would be one.
     let mut seeded = Seeded(3);

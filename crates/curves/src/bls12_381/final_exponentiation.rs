@@ -146,7 +146,7 @@ fn third<M: Machine>(machine: &M, tripled: Fp12<M::Fe>) -> Fp12<M::Fe> {
 }
 
 /// (f, g) ↦ f·g, as a function.
-pub(super) fn multiply<M: Machine>(machine: &M, f: Fp12<M::Fe>, g: Fp12<M::Fe>) -> Fp12<M::Fe> {
+pub fn multiply<M: Machine>(machine: &M, f: Fp12<M::Fe>, g: Fp12<M::Fe>) -> Fp12<M::Fe> {
     machine.function("fp12_mul", (f, g), |machine, (f, g)| multiply_by(machine, (f, g.multiplicand())).0)
 }
 

@@ -9,14 +9,13 @@
 //! Z = 0 is absorbing. A loop that ends with Z ≠ 0 has computed T = |x|·Q; for Q in G2 it always does.
 
 use super::constants::{X_ABS, constants};
-use super::final_exponentiation::multiply;
 use super::g2;
 use super::residue_witness::Witness;
 use crate::conditions::Conditions;
 use crate::fp2::Fp2;
 use crate::fp12::{Fp12, Sparse023};
 use crate::group::{Affine, Projective};
-use residue_ir::{Array, Bundle, Capacity, Machine, Variable, WordOp};
+use residue_ir::{Array, Bundle, Capacity, Machine, Variable};
 use residue_modular::scope::enter;
 use residue_modular::{Fe, bundle};
 
@@ -81,49 +80,44 @@ pub fn stand_in<M: Machine>(machine: &M) -> Affine<M::Fe> {
     Affine::new(machine.zero(), machine.one())
 }
 
-/// The states of this many pairs stay in slots, each with a doubling step of its own written out, which takes 750 bytes. For
-/// each begun eight pairs there is a loop: fetching states from memory at every step, or calling one doubling step for all,
-/// would cost more.
-const PAIRS_IN_SLOTS: usize = 8;
+/// Pairs that a loop takes. Their states stay in slots, each with a doubling step of its own written out, which takes 750 bytes.
+/// For more there are several loops: fetching states from memory at every step, or calling one doubling step for all, would cost
+/// more.
+pub const PAIRS_MAX: usize = 8;
 
 /// The product of f_{x,Q}(P) over the first `count` of `pairs`, up to factors that the final exponentiation removes, and
-/// `conditions` with what has to hold for every Q, which lies on the twist, to be in G2. At least one pair.
+/// `conditions` with what has to hold for every Q, which lies on the twist, to be in G2. One pair at least, [`PAIRS_MAX`] at most.
 pub fn miller_loop<M: Machine>(
     machine: &M,
     pairs: &Pairs<M::Fe>,
     count: M::Word,
     conditions: Conditions<M::Fe>,
 ) -> (Fp12<M::Fe>, Conditions<M::Fe>) {
-    let (f, conditions) = loops(machine, pairs, count, conditions, None);
+    let product = machine.array("miller_product", Capacity::Fixed(1));
+    let first = machine.small(0);
+    let keep = |machine: &M, f| machine.store(product, first, f);
+    let conditions = inverse_miller_loop(machine, pairs, count, conditions, None, keep);
+    let f: Fp12<M::Fe> = machine.load(product, first);
     (f.conjugate(), conditions) // x is negative: f_{−|x|} is 1/f_{|x|} up to vertical lines, and its conjugate up to
     // norms; both vanish.
 }
 
-/// The same for f_{|x|,Q}(P), times c^|x| of `witness` if there is one.
-pub(super) fn loops<M: Machine>(
+/// The same for f_{|x|,Q}(P), the inverse up to such factors, times c^|x| of a witness if there is one and the word with it is
+/// not 0. `keep` takes the product: beside what is still to be computed it would be in the way.
+pub fn inverse_miller_loop<M: Machine>(
     machine: &M,
     pairs: &Pairs<M::Fe>,
     count: M::Word,
     conditions: Conditions<M::Fe>,
-    witness: Option<&Witness<M>>,
-) -> (Fp12<M::Fe>, Conditions<M::Fe>) {
+    witness: Option<(&Witness<M>, M::Word)>,
+    keep: impl FnOnce(&M, Fp12<M::Fe>),
+) -> Conditions<M::Fe> {
     let _scope = enter("miller_loop");
-    let room = machine.small(PAIRS_IN_SLOTS as u64);
-    let product = machine.array("pairing_product", Capacity::Fixed(1));
-    let first = machine.small(0);
-    let loops = machine.word_op(
-        WordOp::Div,
-        machine.word_op(WordOp::Add, count, machine.small(PAIRS_IN_SLOTS as u64 - 1)),
-        room,
-    );
-    let conditions = machine.repeat(loops, conditions, |machine, number, conditions| {
-        let those = PairsInSlots::new(machine, pairs, number, count, witness);
-        let (f, in_slots) = shared_loop(machine, &those);
-        let f = machine.branch(number, |machine| multiply(machine, machine.load(product, first), f), |_| f);
-        machine.store(product, first, f);
-        those.membership(machine, in_slots, conditions)
-    });
-    (machine.load(product, first), conditions)
+    let witness = witness.map(|(witness, is_here)| (witness, machine.variable("has_witness", is_here)));
+    let those = PairsInSlots { pairs, count, witness };
+    let (f, in_slots) = shared_loop(machine, &those);
+    keep(machine, f);
+    those.membership(machine, in_slots, conditions)
 }
 
 /// The parts of the loop.
@@ -190,7 +184,7 @@ fn add<M: Machine>(
 }
 
 /// The state of the loop: f, and the pairs in slots.
-type State<F> = (Fp12<F>, [Running<F>; PAIRS_IN_SLOTS]);
+type State<F> = (Fp12<F>, [Running<F>; PAIRS_MAX]);
 
 /// `step` with the pair of that number: its number, f, its state.
 fn step_of_pair<M, S>(machine: &M, pair: usize, (f, mut in_slots): State<M::Fe>, step: S) -> State<M::Fe>
@@ -203,48 +197,18 @@ where
     (f, in_slots)
 }
 
-/// The pairs of a loop, up to [`PAIRS_IN_SLOTS`].
+/// The pairs of a loop.
 struct PairsInSlots<'a, M: Machine> {
     pairs: &'a Pairs<M::Fe>,
-    /// Index of the first. Words are out of reach in parts of the loop, variables are not.
-    first: Variable,
     /// How many there are.
     count: M::Word,
-    /// What is multiplied in, and whether this loop does it.
+    /// What is multiplied in, and whether this loop does it. Words are out of reach in parts of the loop, variables are not.
     witness: Option<(&'a Witness<M>, Variable)>,
 }
 
-impl<'a, M: Machine> PairsInSlots<'a, M> {
-    /// Those of loop `number`, of `count` in all.
-    fn new(
-        machine: &M,
-        pairs: &'a Pairs<M::Fe>,
-        number: M::Word,
-        count: M::Word,
-        witness: Option<&'a Witness<M>>,
-    ) -> Self {
-        let room = machine.small(PAIRS_IN_SLOTS as u64);
-        let first = machine.bind(machine.word_op(WordOp::Mul, number, room));
-        let left = machine.bind(machine.word_op(WordOp::Sub, count, first));
-        // left, or room where that is less: left ⊕ (left ⊕ room) or left ⊕ 0.
-        let difference = machine.word_op(WordOp::Xor, left, room);
-        let change = machine.word_op(WordOp::Mul, machine.word_op(WordOp::Lt, room, left), difference);
-        let count = machine.bind(machine.word_op(WordOp::Xor, left, change));
-        let witness = witness.map(|witness| {
-            let is_first = machine.not(number);
-            let is_here = machine.word_op(WordOp::And, witness.is_given, is_first);
-            (witness, machine.variable("has_witness", is_here))
-        });
-        let first = machine.variable("first_pair", first);
-        Self { pairs, first, count, witness }
-    }
-
-    fn index(&self, machine: &M, pair: usize) -> M::Word {
-        machine.word_op(WordOp::Add, machine.get(self.first), machine.small(pair as u64))
-    }
-
+impl<M: Machine> PairsInSlots<'_, M> {
     fn q(&self, machine: &M, pair: usize) -> Affine<Fp2<M::Fe>> {
-        machine.load(self.pairs.q, self.index(machine, pair))
+        machine.load(self.pairs.q, machine.small(pair as u64)) // usize to u64 widens
     }
 
     /// `step` with each pair, the last one first.
@@ -252,17 +216,16 @@ impl<'a, M: Machine> PairsInSlots<'a, M> {
     where
         S: Fn(&M, usize, Fp12<M::Fe>, Running<M::Fe>) -> (Fp12<M::Fe>, Running<M::Fe>),
     {
-        machine.countdown(self.count, PAIRS_IN_SLOTS, state, |machine, pair, state| {
-            step_of_pair(machine, pair, state, &step)
-        })
+        machine
+            .countdown(self.count, PAIRS_MAX, state, |machine, pair, state| step_of_pair(machine, pair, state, &step))
     }
 
     /// Brings the states into slots.
-    fn load(&self, machine: &M) -> [Running<M::Fe>; PAIRS_IN_SLOTS] {
+    fn load(&self, machine: &M) -> [Running<M::Fe>; PAIRS_MAX] {
         let zero = machine.zero();
         let none = |_| Running::from_list(vec![zero; <Running<M::Fe> as Bundle<M::Fe>>::LEN]);
-        machine.countdown(self.count, PAIRS_IN_SLOTS, std::array::from_fn(none), |machine, pair, mut in_slots| {
-            let p = machine.load(self.pairs.p, self.index(machine, pair));
+        machine.countdown(self.count, PAIRS_MAX, std::array::from_fn(none), |machine, pair, mut in_slots| {
+            let p = machine.load(self.pairs.p, machine.small(pair as u64)); // widens too
             in_slots[pair] = Running { t: projective(machine, self.q(machine, pair)), p };
             in_slots
         })
@@ -272,10 +235,10 @@ impl<'a, M: Machine> PairsInSlots<'a, M> {
     fn membership(
         &self,
         machine: &M,
-        in_slots: [Running<M::Fe>; PAIRS_IN_SLOTS],
+        in_slots: [Running<M::Fe>; PAIRS_MAX],
         conditions: Conditions<M::Fe>,
     ) -> Conditions<M::Fe> {
-        machine.countdown(self.count, PAIRS_IN_SLOTS, conditions, |machine, pair, conditions| {
+        machine.countdown(self.count, PAIRS_MAX, conditions, |machine, pair, conditions| {
             let input = (conditions, self.q(machine, pair), in_slots[pair].t);
             machine.function("miller_membership", input, |machine, (conditions, q, t)| {
                 conditions.and(g2::membership_from_multiple(machine, q, t))

@@ -20,8 +20,8 @@
 
 use super::constants::{X_ABS, constants, lift2, modulus};
 use super::final_exponentiation::multiply;
-use super::miller::{Pairs, loops, one};
-use crate::conditions::{Conditions, all_vanish};
+use super::miller::one;
+use crate::conditions::all_vanish;
 use crate::fp2::Fp2;
 use crate::fp6::Fp6;
 use crate::fp12::Fp12;
@@ -59,6 +59,12 @@ impl<M: Machine> Witness<M> {
         machine.branch(is_here, |machine| self.c(machine), one)
     }
 
+    /// f ↦ f·cᵖ if there is a witness. Of f = f_{|x|,Q}(P)·c^|x|, over all pairs, that makes some g for which g^((p¹² − 1)/r)
+    /// is the inverse of the product of all pairings; if the product is one and this is its witness, g lies in Fp6.
+    pub fn finish(&self, machine: &M, f: Fp12<M::Fe>) -> Fp12<M::Fe> {
+        machine.branch(self.is_given, |machine| self.times_frobenius(machine, f), |_| f)
+    }
+
     /// f ↦ f·cᵖ, where (a + w)ᵖ = aᵖ + γ₁·w.
     fn times_frobenius(&self, machine: &M, f: Fp12<M::Fe>) -> Fp12<M::Fe> {
         let a = machine.load(self.a, machine.small(0));
@@ -73,19 +79,6 @@ impl<M: Machine> Witness<M> {
 fn from_witness<F: Fe>(a: Fp6<F>, one: F, zero: F) -> Fp12<F> {
     let [one, zero] = [one, zero].map(|c0| Fp2::new(c0, zero));
     Fp12::from_even_and_odd(a, Fp6::new(one, zero, zero))
-}
-
-/// Some g for which g^((p¹² − 1)/r) is the product of the pairings of the first `count` of `pairs`, at least one, or its inverse; if
-/// the product is one and `witness` is that of it, g lies in Fp6; and `conditions` with what has to hold for every Q to be in G2.
-pub fn miller_loop_with_witness<M: Machine>(
-    machine: &M,
-    pairs: &Pairs<M::Fe>,
-    count: M::Word,
-    conditions: Conditions<M::Fe>,
-    witness: &Witness<M>,
-) -> (Fp12<M::Fe>, Conditions<M::Fe>) {
-    let (f, conditions) = loops(machine, pairs, count, conditions, Some(witness));
-    (machine.branch(witness.is_given, |machine| witness.times_frobenius(machine, f), |_| f), conditions)
 }
 
 /// 1 if f, which is not zero, lies in Fp6, else 0.
