@@ -112,12 +112,8 @@ fn power_of_x_head<M: Machine>(machine: &M, power: Power<M::Fe>) -> Fp12<M::Fe> 
 }
 
 /// The runs of squarings that are functions. Each ends with the one before, so that no code is there twice.
-const SQUARINGS: [(u32, &str); 4] = [
-    (1, "fp12_cyclotomic_square"),
-    (2, "fp12_cyclotomic_square_2"),
-    (3, "fp12_cyclotomic_square_3"),
-    (8, "fp12_cyclotomic_square_8"),
-];
+const SQUARINGS: [(u32, &str); 3] =
+    [(1, "fp12_cyclotomic_square"), (2, "fp12_cyclotomic_square_2"), (4, "fp12_cyclotomic_square_4")];
 
 /// 3g ↦ 3g^(2ⁿ) for g in the cyclotomic subgroup.
 fn square_repeatedly<M: Machine>(machine: &M, count: u32, tripled: Fp12<M::Fe>) -> Fp12<M::Fe> {
