@@ -143,13 +143,16 @@ fn build(
     require_slot_bytes(program, revision, slots)?;
 
     let mut assembly = Assembly::new();
+    let origin = assembly.new_label();
+    assembly.mark(origin);
     let constant_slot = |constant: &BigUint| first_constant + position(&simplified.constants, constant);
     let zero = constant_slot(&BigUint::ZERO);
     let mont = mont_constants
         .map(|[parse, output]| MontFactors { parse: constant_slot(&parse), output: constant_slot(&output) });
     let places = Places { first_constant, zero, spare, mont };
     let target = make_target(program, revision, schedule, &simplified.constants, places, &mut assembly);
-    let lowered = lower::lower(&simplified, &allocation, first_constant, spare, target.as_ref(), &mut assembly)?;
+    let interface = (target.as_ref(), revision, origin);
+    let lowered = lower::lower(&simplified, &allocation, first_constant, spare, interface, &mut assembly)?;
     let code = assembly.assemble(revision)?;
     Ok(Built { simplified, allocation, first_constant, slots, target, lowered, code })
 }
