@@ -8,7 +8,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use residue_ir::{
     ArrayDecl, Block, Branch, Capacity, Cells, ConstantId, Countdown, Function, FunctionId, Op, OpKind, Operand, Piece,
-    Program, Region, Repeat, Sequence, Statement, Turn, Value, Word, WordDef, WordOp,
+    Program, Region, Repeat, Sequence, Statement, Step, Turn, Value, Word, WordDef, WordOp,
 };
 use ruint::aliases::U256;
 use std::mem;
@@ -408,10 +408,26 @@ impl Maker {
     fn sequence(&mut self) -> Statement {
         let state = self.random.random_range(0..=4);
         let initial = self.operands(state);
-        let parts: Vec<Turn> = (0..self.random.random_range(1..=3)).map(|_| self.part(state)).collect();
+        let choosing = self.random.random_ratio(1, 8).then(|| {
+            let cells = self.word_def(WordDef::Constant(Step::<Word>::CELLS.each(15)));
+            let word = self.word(2);
+            self.op(WordOp::And, word, cells)
+        });
+        let least = if choosing.is_some() { Step::<Word>::CHOICES } else { 1 };
+        let count = least + self.random.random_range(0..=2);
+        let parts: Vec<Turn> = (0..count).map(|_| self.part(state)).collect();
+        let then = |number| {
+            let has_next = number + 1 < count && self.random.random_ratio(1, 4);
+            has_next.then(|| self.random.random_range(number + 1..count))
+        };
+        let then = (0..count).map(then).collect();
         let length = if self.random.random_ratio(1, 12) { 40 } else { self.random.random_range(1..=6) };
-        let order = (0..length).map(|_| self.random.random_range(0..parts.len())).collect();
-        Statement::Sequence(Box::new(Sequence { order, initial, parts, results: self.define(state) }))
+        let step = |_| match choosing.filter(|_| self.random.random_ratio(1, 2)) {
+            Some(word) => Step::Chosen { word, first_bit: 16 * self.random.random_range(0..16) },
+            None => Step::Part(self.random.random_range(0..count)),
+        };
+        let order = (0..length).map(step).collect();
+        Statement::Sequence(Box::new(Sequence { order, initial, parts, then, results: self.define(state) }))
     }
 
     fn part(&mut self, state: usize) -> Turn {

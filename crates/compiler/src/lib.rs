@@ -145,6 +145,8 @@ fn build(
     require_slot_bytes(program, revision, slots)?;
 
     let mut assembly = Assembly::new();
+    let origin = assembly.new_label();
+    assembly.mark(origin);
     let derived = match revision.family() {
         Family::Slots => derived::derive(&simplified.constants, &program.modulus, first_constant, spare),
         _ => derived::all_given(&simplified.constants, first_constant),
@@ -156,7 +158,8 @@ fn build(
         .map(|[parse, output]| MontFactors { parse: constant_slot(&parse), output: constant_slot(&output) });
     let places = Places { first_constant, zero, spare, mont };
     let target = make_target(program, revision, schedule, derived, places, &mut assembly);
-    let lowered = lower::lower(&simplified, &allocation, &constant_slots, spare, target.as_ref(), &mut assembly)?;
+    let interface = (target.as_ref(), revision, origin);
+    let lowered = lower::lower(&simplified, &allocation, &constant_slots, spare, interface, &mut assembly)?;
     let code = assembly.assemble(revision)?;
     Ok(Built { simplified, allocation, constant_slots, slots, target, lowered, code })
 }

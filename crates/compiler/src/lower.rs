@@ -25,6 +25,7 @@ use residue_ir::Capacity;
 use residue_ir::program::{
     ArrayDecl, Branch, Function, Op, Operand, Program, Region, Repeat, Statement, Value, Word, WordDef,
 };
+use residue_isa::Revision;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
 use ruint::aliases::U256;
@@ -60,7 +61,8 @@ pub struct Lowered {
 struct Layout {
     variables: u32,
     output: u32,
-    /// Where parts of sequences are entered, see [`sequence`]: one word for each that depends on a count.
+    /// Where parts of sequences are entered, see [`sequence`]: one word for each that depends on a count, and one for sixteen
+    /// that are chosen.
     entrances: u32,
     /// For each array: address of its first element, and bytes from one index to the next.
     arrays: Vec<(u32, u32)>,
@@ -136,13 +138,13 @@ fn output_bytes(program: &Program) -> u64 {
     program.functions.iter().map(of).max().unwrap_or(0)
 }
 
-/// Writes the whole program to `code`.
+/// Writes the whole program to `code`, whose offset 0 is `origin`.
 pub fn lower(
     program: &Program,
     allocation: &Allocation,
     constant_slots: &[Slot],
     spare: Slot,
-    target: &dyn Target,
+    (target, revision, origin): (&dyn Target, Revision, LabelId),
     code: &mut Assembly,
 ) -> Result<Lowered, CompileError> {
     let layout = layout(program, target)?;
@@ -169,6 +171,8 @@ pub fn lower(
             constant_slots,
             spare,
             target,
+            revision,
+            origin,
             code,
             blocks: &mut blocks,
             entrances: &mut entrances,
@@ -213,6 +217,9 @@ struct Lowering<'a> {
     constant_slots: &'a [Slot],
     spare: Slot,
     target: &'a dyn Target,
+    revision: Revision,
+    /// Offset 0.
+    origin: LabelId,
     code: &'a mut Assembly,
     blocks: &'a mut Vec<LoweredBlock>,
     /// The next of [`Layout::entrances`].

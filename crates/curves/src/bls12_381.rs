@@ -15,6 +15,7 @@ pub mod map_g1;
 pub mod map_g2;
 pub mod miller;
 pub mod residue_witness;
+pub mod sum_by_units;
 pub mod sum_of_products;
 pub mod torsion;
 

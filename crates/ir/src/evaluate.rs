@@ -133,10 +133,16 @@ impl<'a> Run<'a> {
             }
             Statement::Sequence(sequence) => {
                 let mut state = self.read_all(frame, &sequence.initial);
-                for part in sequence.order.iter().map(|&number| &sequence.parts[number]) {
-                    frame.values.extend(part.params.iter().copied().zip(state));
-                    self.region(frame, &part.body)?;
-                    state = self.read_all(frame, &part.next);
+                let order = sequence.order.iter().map(|step| step.number(|word| self.word(frame, word)));
+                for first in order.collect::<Vec<usize>>() {
+                    let mut next = Some(first);
+                    while let Some(number) = next {
+                        let part = &sequence.parts[number];
+                        frame.values.extend(part.params.iter().copied().zip(state));
+                        self.region(frame, &part.body)?;
+                        state = self.read_all(frame, &part.next);
+                        next = sequence.then[number];
+                    }
                 }
                 frame.values.extend(sequence.results.iter().copied().zip(state));
             }

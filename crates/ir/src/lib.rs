@@ -21,7 +21,7 @@ pub mod verify;
 
 pub use evaluate::evaluate;
 pub use hash::Piece;
-pub use machine::{Array, Capacity, Cells, Machine, Variable, WordOp};
+pub use machine::{Array, Capacity, Cells, Machine, Step, Variable, WordOp};
 pub use numbers::Numbers;
 pub use origin::Origins;
 pub use program::{

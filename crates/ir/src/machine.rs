@@ -123,6 +123,42 @@ impl Cells {
     }
 }
 
+/// A step of a sequence: which part is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Step<W> {
+    /// This part.
+    Part(usize),
+    /// One of the first sixteen parts: the one whose number stands in the cell of 16 bits of `word` that begins at `first_bit`.
+    Chosen {
+        /// Has numbers below 16 in all its cells. It is read once, before the first step.
+        word: W,
+        /// A multiple of 16.
+        first_bit: u32,
+    },
+}
+
+impl<W> Step<W> {
+    /// How many parts can be chosen.
+    pub const CHOICES: usize = 16;
+
+    /// The cells that chosen parts stand in.
+    pub const CELLS: Cells = Cells { bits: 16, index_bits: 4 };
+}
+
+impl<W: Copy> Step<W> {
+    /// Which part is done, given what words are.
+    pub fn number(&self, value: impl FnOnce(W) -> U256) -> usize {
+        match *self {
+            Step::Part(number) => number,
+            Step::Chosen { word, first_bit } => {
+                let number = usize::try_from(Self::CELLS.take(value(word), first_bit)).unwrap_or(usize::MAX);
+                assert!(number < Self::CHOICES, "part {number} of a sequence is chosen");
+                number
+            }
+        }
+    }
+}
+
 /// An array of bundles in memory; made by [`Machine::array`].
 #[derive(Debug)]
 pub struct Array<B> {
@@ -203,6 +239,22 @@ pub trait Machine {
     /// `count` parts is recorded once. Within a part no words from outside may be used, but as the count of a countdown that
     /// the part begins with: going on to the next part costs no more than a jump, but takes place on the stack.
     fn sequence<S>(&self, order: &[usize], count: usize, state: S, part: impl FnMut(&Self, usize, S) -> S) -> S
+    where
+        S: Bundle<Self::Fe>,
+    {
+        let order: Vec<_> = order.iter().map(|&number| Step::Part(number)).collect();
+        self.sequence_of(&order, &vec![None; count], state, part)
+    }
+
+    /// The same where words choose parts, and where a part, for each of which `then` has an entry, may always have the same
+    /// one, a later one, behind it.
+    fn sequence_of<S>(
+        &self,
+        order: &[Step<Self::Word>],
+        then: &[Option<usize>],
+        state: S,
+        part: impl FnMut(&Self, usize, S) -> S,
+    ) -> S
     where
         S: Bundle<Self::Fe>;
 

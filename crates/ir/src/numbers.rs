@@ -2,7 +2,7 @@
 
 use crate::Outcome;
 use crate::hash::{self, Piece};
-use crate::machine::{Array, Capacity, Cells, Machine, Variable, WordOp};
+use crate::machine::{Array, Capacity, Cells, Machine, Step, Variable, WordOp};
 use crate::mont;
 use num_bigint::BigUint;
 use residue_modular::bundle::Bundle;
@@ -130,12 +130,26 @@ impl<F: Number> Machine for Numbers<F> {
         state
     }
 
-    fn sequence<S>(&self, order: &[usize], count: usize, state: S, mut part: impl FnMut(&Self, usize, S) -> S) -> S
+    fn sequence_of<S>(
+        &self,
+        order: &[Step<U256>],
+        then: &[Option<usize>],
+        mut state: S,
+        mut part: impl FnMut(&Self, usize, S) -> S,
+    ) -> S
     where
         S: Bundle<F>,
     {
-        assert!(order.iter().all(|&number| number < count), "a sequence names one of its {count} parts");
-        order.iter().fold(state, |state, &number| if self.has_ended() { state } else { part(self, number, state) })
+        for step in order {
+            let mut next = (!self.has_ended()).then(|| step.number(|word| word));
+            while let Some(number) = next.filter(|_| !self.has_ended()) {
+                let count = then.len();
+                assert!(number < count, "a sequence of {count} parts has no part {number}");
+                state = part(self, number, state);
+                next = then[number];
+            }
+        }
+        state
     }
 
     fn branch<S>(&self, condition: U256, then: impl FnOnce(&Self) -> S, otherwise: impl FnOnce(&Self) -> S) -> S

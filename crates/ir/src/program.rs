@@ -1,7 +1,7 @@
 //! The program: functions of straight-line blocks and structured control. Plain data; every other file is about it.
 
 use crate::hash::Piece;
-use crate::machine::{Capacity, Cells, WordOp};
+use crate::machine::{Capacity, Cells, Step, WordOp};
 use crate::origin::Origins;
 use num_bigint::BigUint;
 use ruint::aliases::U256;
@@ -152,15 +152,17 @@ pub struct Turn {
     pub next: Vec<Operand>,
 }
 
-/// Parts that are done in a constant order, most of them many times.
+/// Parts that are done one after the other, most of them many times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sequence {
-    /// Which part is done, one after the other; at least one.
-    pub order: Vec<usize>,
+    /// Which part is done; at least one.
+    pub order: Vec<Step<Word>>,
     /// State before the first.
     pub initial: Vec<Operand>,
     /// The parts. They see no words from outside but the count of a countdown that a part begins with.
     pub parts: Vec<Turn>,
+    /// For each part the one, a later one, that is always done behind it, if there is one.
+    pub then: Vec<Option<usize>>,
     /// State after the last.
     pub results: Vec<Value>,
 }
@@ -168,6 +170,18 @@ pub struct Sequence {
 impl Sequence {
     /// The most steps: each takes a place on the stack.
     pub const LENGTH_MAX: usize = 512;
+
+    /// The words that choose parts, each once.
+    pub fn choosing(&self) -> Vec<Word> {
+        let mut words = Vec::new();
+        for step in &self.order {
+            match *step {
+                Step::Chosen { word, .. } if !words.contains(&word) => words.push(word),
+                _ => {}
+            }
+        }
+        words
+    }
 }
 
 /// A choice between two regions.

@@ -3,7 +3,7 @@
 // style: S2: the implementation of one trait reads better whole.
 
 use crate::hash::Piece;
-use crate::machine::{Array, Capacity, Cells, Machine, Variable, WordOp};
+use crate::machine::{Array, Capacity, Cells, Machine, Step, Variable, WordOp};
 use crate::origin::Origins;
 use crate::program::{
     ArrayDecl, Branch, ConstantId, Countdown, Function, FunctionId, Op, OpKind, Operand, Program, Region, Repeat,
@@ -447,18 +447,31 @@ impl<'r> Machine for Recording<'r> {
         self.giving(|_, results| Statement::Countdown(Box::new(Countdown { count, initial, turns, results })))
     }
 
-    fn sequence<S>(&self, order: &[usize], count: usize, state: S, mut part: impl FnMut(&Self, usize, S) -> S) -> S
+    fn sequence_of<S>(
+        &self,
+        order: &[Step<RecordedWord>],
+        then: &[Option<usize>],
+        state: S,
+        mut part: impl FnMut(&Self, usize, S) -> S,
+    ) -> S
     where
         S: Bundle<Recorded<'r>>,
     {
+        let own = |step: &Step<RecordedWord>| match *step {
+            Step::Part(number) => Step::Part(number),
+            Step::Chosen { word, first_bit } => {
+                Step::Chosen { word: self.with(|state| state.own_word(word)), first_bit }
+            }
+        };
+        let order = order.iter().map(own).collect();
         let initial = self.operands(&state);
         let recorded = |number| {
             let params = self.fresh::<S>();
             let (body, next) = self.region(|| part(self, number, self.bundle(&params)));
             Turn { params, body, next }
         };
-        let (parts, order) = ((0..count).map(recorded).collect(), order.to_vec());
-        self.giving(|_, results| Statement::Sequence(Box::new(Sequence { order, initial, parts, results })))
+        let (parts, then) = ((0..then.len()).map(recorded).collect(), then.to_vec());
+        self.giving(|_, results| Statement::Sequence(Box::new(Sequence { order, initial, parts, then, results })))
     }
 
     fn branch<S>(&self, condition: RecordedWord, then: impl FnOnce(&Self) -> S, otherwise: impl FnOnce(&Self) -> S) -> S

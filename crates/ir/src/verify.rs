@@ -1,7 +1,7 @@
 //! The verifier: is this program well formed? Asked before anything else touches it, above all of parsed text.
 
 use crate::hash::Piece;
-use crate::machine::{Capacity, Cells};
+use crate::machine::{Capacity, Cells, Step};
 use crate::program::{
     ArrayDecl, Countdown, Function, Operand, Program, Region, Sequence, Statement, Value, Word, WordDef,
 };
@@ -401,8 +401,28 @@ impl Scope<'_> {
         if sequence.order.is_empty() || sequence.order.len() > Sequence::LENGTH_MAX {
             return Err(format!("a sequence of {} parts: not 1 to {}", sequence.order.len(), Sequence::LENGTH_MAX));
         }
-        if let Some(number) = sequence.order.iter().find(|&&number| number >= parts) {
-            return Err(format!("part {number} of a sequence that has {parts}"));
+        for step in &sequence.order {
+            match *step {
+                Step::Part(number) if number >= parts => {
+                    return Err(format!("part {number} of a sequence that has {parts}"));
+                }
+                Step::Chosen { word, first_bit } => {
+                    self.word(word)?;
+                    if parts < Step::<Word>::CHOICES {
+                        return Err(format!("one of {} parts is chosen, of {parts}", Step::<Word>::CHOICES));
+                    }
+                    if !first_bit.is_multiple_of(Step::<Word>::CELLS.bits) || first_bit >= 256 {
+                        return Err(format!("no cell of 16 bits begins at bit {first_bit}"));
+                    }
+                }
+                Step::Part(_) => {}
+            }
+        }
+        same(parts, sequence.then.len(), "what follows the parts of a sequence")?;
+        let later = |number: usize, next: usize| number < next && next < parts;
+        let then = sequence.then.iter().enumerate().filter_map(|(number, next)| Some((number, (*next)?)));
+        if let Some((number, next)) = then.into_iter().find(|&(number, next)| !later(number, next)) {
+            return Err(format!("part {number} of a sequence of {parts} goes on with part {next}"));
         }
         same(state, sequence.initial.len(), "the initial state of a sequence")?;
         self.read_all(&sequence.initial)?;

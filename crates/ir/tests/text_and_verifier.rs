@@ -152,7 +152,7 @@ variable x1 "places"
 function f0 "double" (v0) -> (v1) values 2 {
   block { v1 = add v0 v0 }
 }
-function f1 "start" () -> () values 33 {
+function f1 "start" () -> () values 54 {
   word w0 = 0x3
   word w1 = calldata_size
   word w2 = calldata_word w0
@@ -165,6 +165,7 @@ function f1 "start" () -> () values 33 {
   word w9 = defined
   word w10 = 0x2
   word w11 = sub w10 w7
+  word w12 = 0x2
   parse w0 bytes 1 -> v0
   reserve a1 w0
   fill a0 count 4 (c0 v0)
@@ -207,7 +208,26 @@ function f1 "start" () -> () values 33 {
       give (v31)
     }
   } -> (v32)
-  return_elements (v32 v9) bytes 2
+  sequence (1 w12 from 16) (v32) {
+    part (v33) { block { v34 = add v33 v33 } give (v34) } then 16
+    part (v35) { block { v36 = sub v35 c0 } give (v36) } then 15
+    part (v41) { give (v41) }
+    part (v42) { give (v42) }
+    part (v43) { give (v43) }
+    part (v44) { give (v44) }
+    part (v45) { give (v45) }
+    part (v46) { give (v46) }
+    part (v47) { give (v47) }
+    part (v48) { give (v48) }
+    part (v49) { give (v49) }
+    part (v50) { give (v50) }
+    part (v51) { give (v51) }
+    part (v52) { give (v52) }
+    part (v53) { give (v53) }
+    part (v37) { give (v37) } then 16
+    part (v38) { block { v39 = mul v38 v38 } give (v39) }
+  } -> (v40)
+  return_elements (v40 v9) bytes 2
 }
 "#;
 
@@ -216,8 +236,8 @@ fn a_program_with_every_statement_is_well_formed() {
     let program = text::parse(WELL_FORMED).unwrap();
     assert_eq!(verify(&program), Ok(()));
     assert_eq!(text::parse(&text::print(&program)), Ok(program.clone()));
-    // 7 is parsed; the loop goes (14, 5) → (70, 63) → (45, 38) → (61, 54); 61 ≠ 0, so v11 is 5, and v16 = 64 − 5 − 7. Two turns of three: 2·52 + 5 = 12; then 2·(2·12 + 54 + 54).
-    assert_eq!(evaluate(&program, &[0, 0, 0, 7]), Outcome::Returned(vec![0, 70, 0, 54]));
+    // 7 is parsed; the loop goes (14, 5) → (70, 63) → (45, 38) → (61, 54); 61 ≠ 0, so v11 is 5, and v16 = 64 − 5 − 7. Two turns of three: 2·52 + 5 = 12; then 2·(2·12 + 54 + 54) is 70. Then (70 − 5)² is 54, and (2·54)² is 24.
+    assert_eq!(evaluate(&program, &[0, 0, 0, 7]), Outcome::Returned(vec![0, 24, 0, 54]));
 }
 
 /// `from` replaced by `to` in the well formed text makes it badly formed, and the verifier says `what`.
@@ -250,8 +270,8 @@ fn functions_are_named_once_and_called_from_behind() {
 
 #[test]
 fn values_are_defined_once_and_before_their_use() {
-    check("values 33", "values 32", "v32 is beyond the function's 32 values");
-    check("values 33", "values 34", "34 values are counted, 33 defined");
+    check("values 54", "values 53", "v53 is beyond the function's 53 values");
+    check("values 54", "values 55", "55 values are counted, 54 defined");
     check("-> v0\n", "-> v1\n", "v0 is used where it is not defined");
     check("-> (v1 v2)", "-> (v1 v1)", "v1 is defined twice");
     check("-> (v8 v9)", "-> (v8 v6)", "v6 is defined twice");
@@ -322,6 +342,12 @@ fn loops_and_branches_carry_what_they_say() {
     check("(0 1 0)", "(0 2 0)", "part 2 of a sequence that has 2");
     check("(0 1 0)", "()", "a sequence of 0 parts: not 1 to 512");
     check("(0 1 0) (v23)", "(0 1 0) ()", "the initial state of a sequence has 1 values, here 0");
+    check("(0 1 0)", "(w12 from 0)", "one of 16 parts is chosen, of 2");
+    check("w12 from 16", "w99 from 16", "w99");
+    check("w12 from 16", "w12 from 8", "no cell of 16 bits begins at bit 8");
+    check("w12 from 16", "w12 from 256", "no cell of 16 bits begins at bit 256");
+    check("then 15", "then 1", "part 1 of a sequence of 17 goes on with part 1");
+    check("then 15", "then 17", "part 1 of a sequence of 17 goes on with part 17");
     check("part (v24)", "part ()", "the state of a part has 1 values, here 0");
     check("give (v31)", "give (v31 v31)", "the next state of a part has 1 values, here 2");
     check("give (v10)", "give ()", "what a branch gives has 1 values, here 0");

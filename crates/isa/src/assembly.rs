@@ -10,6 +10,7 @@ mod print;
 mod token;
 
 use num_bigint::BigUint;
+use std::ops::Range;
 
 use crate::field_instruction::FieldInstruction;
 use crate::revision::Revision;
@@ -78,6 +79,11 @@ impl Assembly {
         self.items.len() - 1
     }
 
+    /// Puts `item` in place of the item with this index, which must be there.
+    pub fn replace(&mut self, index: usize, item: Item) {
+        self.items[index] = item;
+    }
+
     /// Appends an opcode without immediate.
     pub fn op(&mut self, opcode: u8) -> &mut Self {
         self.with(Item::Op(opcode))
@@ -125,6 +131,11 @@ impl Assembly {
     /// The items so far.
     pub fn items(&self) -> &[Item] {
         &self.items
+    }
+
+    /// Bytes of these items, which must be there, without those of pushes of labels.
+    pub fn fixed_bytes(&self, items: Range<usize>, revision: Revision) -> Result<usize, AssembleError> {
+        encode::fixed_bytes(&self.items[items], revision)
     }
 
     /// Encodes the items so far.

@@ -272,7 +272,11 @@ impl Lowering<'_> {
 
     /// What stands in a cell of a variable, read as the end of a word of memory. [] → [cell]
     pub(super) fn cell(&mut self, variable: usize, first_bit: u32, cells: Cells) {
-        let address = self.variable(variable);
+        self.cell_at(self.variable(variable), first_bit, cells);
+    }
+
+    /// What stands in a cell of the word at this address of memory. [] → [cell]
+    pub(super) fn cell_at(&mut self, address: u32, first_bit: u32, cells: Cells) {
         let from = address.checked_sub(first_bit / 8);
         push(self.code, from.unwrap_or(address));
         self.code.op(evm::MLOAD);

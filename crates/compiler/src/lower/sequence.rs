@@ -4,15 +4,21 @@
 //! What is below the addresses cannot be reached in a part, as nobody knows how many are left. A part that begins with a
 //! countdown is entered where the count says, and that place is found once; memory has it. If something has to be moved before
 //! the countdown, the part begins with that.
+//!
+//! Parts that words choose begin at equal distances, so that one multiplication and one addition make the addresses of sixteen
+//! steps, which memory holds too. What is left of such a distance is filled up.
 
 use super::countdown::Labels;
+use super::words::big;
 use super::{DUP_DEPTH_MAX, Flow, Lowering};
 use crate::error::CompileError;
 use crate::target::push;
-use residue_ir::program::{Countdown, Program, Sequence, Statement, Turn};
-use residue_isa::assembly::LabelId;
+use residue_ir::Step;
+use residue_ir::program::{Countdown, Program, Sequence, Statement, Turn, Word};
+use residue_isa::assembly::{Item, LabelId};
 use residue_isa::opcode::evm;
 use std::mem;
+use std::ops::Range;
 
 /// Where a part is entered.
 struct Entry<'a> {
@@ -32,68 +38,159 @@ fn lead(part: &Turn) -> Option<&Countdown> {
     }
 }
 
-/// How many parts of the program's sequences begin with a countdown.
+/// How many parts of the program's sequences begin with a countdown, and how many words choose parts.
 pub(super) fn entrances(program: &Program) -> u64 {
     let mut count = 0;
     for function in &program.functions {
         function.body.for_each_statement(&mut |statement| {
             if let Statement::Sequence(sequence) = statement {
-                count += sequence.parts.iter().filter(|part| lead(part).is_some()).count() as u64; // usize to u64 widens
+                let parts = sequence.parts.iter().filter(|part| lead(part).is_some());
+                count += (parts.count() + sequence.choosing().len()) as u64; // usize to u64 widens
             }
         });
     }
     count
 }
 
+/// What is chosen at run time: the words, where memory has the addresses that they stand for, and the item that pushes the
+/// distance from one part to the next.
+struct Chosen {
+    addresses: Vec<(Word, u32)>,
+    distances: Vec<usize>,
+}
+
 impl<'a> Lowering<'a> {
     /// [] → []
     pub(super) fn sequence(&mut self, sequence: &'a Sequence) -> Result<(), CompileError> {
         let Sequence { order, initial, parts, .. } = sequence;
-        let (Some(state), Some((&first, others))) = (parts.first().map(|part| &part.params), order.split_first())
-        else {
+        let (Some(state), false) = (parts.first().map(|part| &part.params), order.is_empty()) else {
             return Ok(());
         };
         self.move_to(state, initial);
+        let words = sequence.choosing();
+        let choices = if words.is_empty() { 0 } else { Step::<Word>::CHOICES };
         let mut entries = Vec::new();
-        for part in parts {
-            entries.push(self.part_entry(part)?);
+        for (number, part) in parts.iter().enumerate() {
+            entries.push(self.part_entry(part, number < choices)?);
         }
+        let chosen = self.chosen(&words, &entries)?;
         let end = self.code.new_label();
         self.code.push_label(end);
-        let mut pushed: Vec<usize> = Vec::new();
-        for &number in others.iter().rev().chain([&first]) {
-            self.push_entry(&entries[number], pushed.iter().rev().position(|&before| before == number));
-            pushed.push(number);
+        let mut pushed: Vec<Option<usize>> = Vec::new();
+        for step in order.iter().rev() {
+            match *step {
+                Step::Part(number) => {
+                    let above = pushed.iter().rev().position(|&before| before == Some(number));
+                    self.push_entry(&entries[number], above);
+                    pushed.push(Some(number));
+                }
+                Step::Chosen { word, first_bit } => {
+                    let (_, address) = chosen.addresses.iter().find(|(of, _)| *of == word).expect("it is one of them");
+                    self.cell_at(*address, first_bit, Step::<Word>::CELLS);
+                    pushed.push(None);
+                }
+            }
         }
         self.code.op(evm::JUMP);
 
         let stack = mem::take(&mut self.stack);
-        for (part, entry) in parts.iter().zip(&entries) {
-            let statements = &part.body.statements[usize::from(entry.countdown.is_some())..];
-            if !entry.is_countdown {
-                self.code.label(entry.label);
-            }
-            if let Some((countdown, labels, address)) = &entry.countdown {
-                if !entry.is_countdown {
-                    self.move_to(&countdown.turns[0].params, &countdown.initial);
-                    push(self.code, *address);
-                    self.code.op(evm::MLOAD);
-                    self.code.op(evm::JUMP);
-                }
-                self.turns(countdown, labels)?;
-            }
-            if self.statements(statements)? == Flow::Continues {
-                self.move_to(&part.params, &part.next);
-                self.code.op(evm::JUMP);
+        let mut bodies = Vec::new();
+        for (number, (part, entry)) in parts.iter().zip(&entries).enumerate() {
+            let start = self.code.items().len();
+            let next = sequence.then[number].filter(|&next| next != number + 1 || next <= choices);
+            let behind = sequence.then[number].map(|number| (&entries[number], next.is_some()));
+            self.part(part, entry, behind)?;
+            if number < choices {
+                bodies.push(start..self.code.item(Item::Data(Vec::new())));
             }
         }
         self.stack = stack;
         self.code.label(end);
+        self.fill_up(&bodies, &chosen.distances)
+    }
+
+    /// A part, and the way to the next one: to that of `behind` by a jump, unless it comes next in the code.
+    fn part(
+        &mut self,
+        part: &'a Turn,
+        entry: &Entry<'a>,
+        behind: Option<(&Entry<'a>, bool)>,
+    ) -> Result<(), CompileError> {
+        let statements = &part.body.statements[usize::from(entry.countdown.is_some())..];
+        if !entry.is_countdown {
+            self.code.label(entry.label);
+        }
+        if let Some((countdown, labels, address)) = &entry.countdown {
+            if !entry.is_countdown {
+                self.move_to(&countdown.turns[0].params, &countdown.initial);
+                push(self.code, *address);
+                self.code.op(evm::MLOAD);
+                self.code.op(evm::JUMP);
+            }
+            self.turns(countdown, labels)?;
+        }
+        if self.statements(statements)? == Flow::Continues {
+            self.move_to(&part.params, &part.next);
+            match behind {
+                Some((next, is_apart)) => {
+                    if is_apart || next.is_countdown {
+                        self.push_entry(next, None);
+                        self.code.op(evm::JUMP);
+                    }
+                }
+                None => {
+                    self.code.op(evm::JUMP);
+                }
+            }
+        }
         Ok(())
     }
 
-    /// Finds out where a part is entered, and puts the place that a count says into memory.
-    fn part_entry(&mut self, part: &'a Turn) -> Result<Entry<'a>, CompileError> {
+    /// Puts the addresses of chosen parts into memory, sixteen in a word.
+    fn chosen(&mut self, words: &[Word], entries: &[Entry<'_>]) -> Result<Chosen, CompileError> {
+        let mut chosen = Chosen { addresses: Vec::new(), distances: Vec::new() };
+        for &word in words {
+            let address = mem::replace(self.entrances, *self.entrances + 32);
+            self.word(word)?;
+            chosen.distances.push(self.code.item(Item::Push(0u8.into())));
+            self.code.op(evm::MUL);
+            self.code.push(big(Step::<Word>::CELLS.each(1)));
+            self.code.push_label(entries[0].label);
+            self.code.op(evm::MUL);
+            self.code.op(evm::ADD);
+            push(self.code, address);
+            self.code.op(evm::MSTORE);
+            self.stack.pop();
+            chosen.addresses.push((word, address));
+        }
+        Ok(chosen)
+    }
+
+    /// Makes the bodies of chosen parts, each of which ends with an item for that, equally long, and says how long where it is
+    /// asked for. Their pushes of labels are of two bytes, so that their lengths are known.
+    fn fill_up(&mut self, bodies: &[Range<usize>], distances: &[usize]) -> Result<(), CompileError> {
+        let mut lengths = Vec::new();
+        for body in bodies {
+            for index in body.clone() {
+                if let Item::PushLabel(to) = self.code.items()[index] {
+                    self.code.replace(index, Item::PushDistances { to, from: vec![self.origin] });
+                }
+            }
+            lengths.push(self.code.fixed_bytes(body.clone(), self.revision)?);
+        }
+        let longest = lengths.iter().copied().max().unwrap_or(0);
+        for (body, length) in bodies.iter().zip(lengths) {
+            self.code.replace(body.end, Item::Data(vec![evm::INVALID; longest - length]));
+        }
+        for &index in distances {
+            self.code.replace(index, Item::Push(longest.into()));
+        }
+        Ok(())
+    }
+
+    /// Finds out where a part is entered, and puts the place that a count says into memory; a part that is chosen is entered at
+    /// its beginning.
+    fn part_entry(&mut self, part: &'a Turn, is_chosen: bool) -> Result<Entry<'a>, CompileError> {
         let label = self.code.new_label();
         let Some(countdown) = lead(part) else {
             return Ok(Entry { label, countdown: None, is_countdown: false });
@@ -105,7 +202,8 @@ impl<'a> Lowering<'a> {
         push(self.code, address);
         self.code.op(evm::MSTORE);
         let state = countdown.turns.iter().take(1).flat_map(|turn| &turn.params);
-        let is_countdown = state.zip(&countdown.initial).all(|(&to, &from)| self.placement.slot(to) == self.slot(from));
+        let is_countdown =
+            !is_chosen && state.zip(&countdown.initial).all(|(&to, &from)| self.placement.slot(to) == self.slot(from));
         Ok(Entry { label, countdown: Some((countdown, labels, address)), is_countdown })
     }
 

@@ -55,6 +55,7 @@ pub(super) fn count_uses(function: &Function) -> HashMap<Word, usize> {
                     countdown.turns.iter().for_each(|turn| region(function, uses, &turn.body));
                 }
                 Statement::Sequence(sequence) => {
+                    sequence.choosing().into_iter().for_each(|word| count_word(function, uses, word));
                     sequence.parts.iter().for_each(|part| region(function, uses, &part.body));
                 }
                 Statement::Branch(branch) => {

@@ -20,8 +20,9 @@ pub(crate) fn text<M: Machine, G: ProductGroup<M> + Encoded<M>>(machine: &M) {
     let few = SumOfProducts::<M, G>::new(machine, Window::Nibble);
     let many = few.with_window(Window::Byte);
     let is_few = machine.bind(machine.word_op(WordOp::Lt, count, machine.small(G::MANY)));
-    machine.branch(machine.not(is_few), |machine| many.clear(machine), |machine| few.clear(machine));
-    let conditions = machine.repeat(count, Conditions::none(machine), |machine, index, conditions| {
+    machine.branch(machine.not(is_few), |machine| many.clear(machine), |machine| G::clear_few(machine, &few));
+    let state = (Conditions::none(machine), G::start_few(machine));
+    let (conditions, sums) = machine.repeat(count, state, |machine, index, (conditions, sums)| {
         let product_bytes = machine.small(u64::from(G::POINT_BYTES + SCALAR_BYTES));
         let offset = machine.bind(machine.word_op(WordOp::Mul, index, product_bytes));
         let (point, y) = parse_point_and_y::<M, G>(machine, offset);
@@ -30,15 +31,20 @@ pub(crate) fn text<M: Machine, G: ProductGroup<M> + Encoded<M>>(machine: &M) {
             |machine| {
                 let scalar_at = machine.word_op(WordOp::Add, offset, machine.small(u64::from(G::POINT_BYTES)));
                 let scalar = machine.calldata_word(scalar_at);
-                conditions.and(many.add_unless(machine, (is_few, &few), scalar, point))
+                let (own, sums) = many.add_unless(machine, (is_few, &few), sums, scalar, point);
+                (conditions.and(own), sums)
             },
             |machine| {
                 machine.require(machine.not(any_nonzero(machine, offset, 0..G::POINT_BYTES / FP_BYTES / 2)));
-                conditions
+                (conditions, sums)
             },
         )
     });
     machine.require(conditions.hold(machine));
-    let total = machine.branch(machine.not(is_few), |machine| many.finish(machine), |machine| few.finish(machine));
+    let total = machine.branch(
+        machine.not(is_few),
+        |machine| many.finish(machine),
+        |machine| G::finish_few(machine, &few, sums),
+    );
     machine.return_elements(to_affine::<M, G>(machine, total), FP_BYTES);
 }

@@ -2,7 +2,7 @@
 
 use super::{OPS, WORD_OPS};
 use crate::hash::Piece;
-use crate::machine::{Capacity, Cells};
+use crate::machine::{Capacity, Cells, Step};
 use crate::origin::Origins;
 use crate::program::{
     ArrayDecl, Block, Branch, ConstantId, Countdown, Function, FunctionId, Op, Operand, Program, Region, Repeat,
@@ -467,25 +467,49 @@ impl<'a> Parser<'a> {
         self.expect("(")?;
         let mut order = Vec::new();
         while !self.word_is(")") {
-            order.push(self.decimal("the number of a part")? as usize); // u32 to usize widens
+            order.push(self.step()?);
         }
         let initial = self.operands()?;
-        let parts = self.turns("part")?;
+        self.expect("{")?;
+        let (mut parts, mut then) = (Vec::new(), Vec::new());
+        while self.word_is("part") {
+            parts.push(self.turn()?);
+            let has_next = self.word_is("then");
+            then.push(if has_next { Some(self.number_of_part()?) } else { None });
+        }
+        self.expect("}")?;
         let results = self.results()?;
-        Ok(Statement::Sequence(Box::new(Sequence { order, initial, parts, results })))
+        Ok(Statement::Sequence(Box::new(Sequence { order, initial, parts, then, results })))
+    }
+
+    fn step(&mut self) -> Parsed<Step<Word>> {
+        if !self.peek().is_some_and(|text| text.starts_with('w')) {
+            return Ok(Step::Part(self.number_of_part()?));
+        }
+        let word = self.word()?;
+        self.expect("from")?;
+        Ok(Step::Chosen { word, first_bit: self.decimal("a bit")? })
+    }
+
+    fn number_of_part(&mut self) -> Parsed<usize> {
+        Ok(self.decimal("the number of a part")? as usize) // u32 to usize widens
     }
 
     fn turns(&mut self, name: &str) -> Parsed<Vec<Turn>> {
         self.expect("{")?;
         let mut turns = Vec::new();
         while self.word_is(name) {
-            let params = self.values()?;
-            let (body, next) = self.giving()?;
-            self.expect("}")?;
-            turns.push(Turn { params, body, next });
+            turns.push(self.turn()?);
         }
         self.expect("}")?;
         Ok(turns)
+    }
+
+    fn turn(&mut self) -> Parsed<Turn> {
+        let params = self.values()?;
+        let (body, next) = self.giving()?;
+        self.expect("}")?;
+        Ok(Turn { params, body, next })
     }
 
     fn branch(&mut self) -> Parsed<Statement> {

@@ -2,7 +2,7 @@
 
 use super::{OPS, WORD_OPS, name_of};
 use crate::hash::Piece;
-use crate::machine::{Capacity, Cells};
+use crate::machine::{Capacity, Cells, Step};
 use crate::program::{Function, Operand, Program, Region, Statement, Value, Word, WordDef};
 use std::fmt::Write;
 
@@ -143,12 +143,16 @@ impl Printer {
                 format!("}} -> {}", values(&countdown.results))
             }
             Statement::Sequence(sequence) => {
-                let order: Vec<String> = sequence.order.iter().map(usize::to_string).collect();
+                let step = |step: &Step<Word>| match step {
+                    Step::Part(number) => number.to_string(),
+                    Step::Chosen { word, first_bit } => format!("w{} from {first_bit}", word.0),
+                };
+                let order: Vec<String> = sequence.order.iter().map(step).collect();
                 self.line(&format!("sequence ({}) {} {{", order.join(" "), operands(&sequence.initial)));
                 self.depth += 1;
-                for part in &sequence.parts {
+                for (part, then) in sequence.parts.iter().zip(&sequence.then) {
                     self.giving(&format!("part {}", values(&part.params)), &part.body, &part.next);
-                    self.line("}");
+                    self.line(&then.map_or("}".to_owned(), |next| format!("}} then {next}")));
                 }
                 self.depth -= 1;
                 format!("}} -> {}", values(&sequence.results))

@@ -7,7 +7,7 @@ mod seeded;
 pub use seeded::Seeded;
 
 use num_bigint::BigUint;
-use residue_ir::{Array, Capacity, Machine, Piece, Variable, WordOp};
+use residue_ir::{Array, Capacity, Machine, Piece, Step as Parts, Variable, WordOp};
 use residue_modular::Fe;
 use ruint::aliases::U256;
 
@@ -57,9 +57,10 @@ pub enum Step {
         values: [usize; 2],
         body: Vec<Step>,
     },
-    /// The first part is a countdown.
+    /// The first part is a countdown. A word may choose the parts, and then others follow two of them.
     Sequence {
         order: Vec<usize>,
+        is_chosen: bool,
         word: usize,
         values: [usize; 2],
         body: Vec<Step>,
@@ -229,10 +230,22 @@ impl Plan {
                 });
                 state.values.extend(after);
             }
-            Step::Sequence { order, word, values, body } => {
+            Step::Sequence { order, is_chosen, word, values, body } => {
                 let count = machine.word_op(WordOp::Mod, state.word(*word), machine.small(3));
                 let before = values.map(|value| state.value(value));
-                let after = machine.sequence(order, 2, before, |machine, part, now| {
+                let (mut steps, mut then) =
+                    (order.iter().map(|&part| Parts::Part(part)).collect::<Vec<_>>(), vec![None; 2]);
+                if *is_chosen {
+                    let cells = Parts::<M::Word>::CELLS;
+                    let word = machine.word_op(WordOp::And, state.word(*word), machine.word(cells.each(15)));
+                    steps = order
+                        .iter()
+                        .map(|&part| Parts::Chosen { word, first_bit: 48 + 16 * u32::try_from(part).unwrap() })
+                        .collect();
+                    then = vec![None; Parts::<M::Word>::CHOICES];
+                    (then[1], then[9]) = (Some(2), Some(15));
+                }
+                let after = machine.sequence_of(&steps, &then, before, |machine, part, now| {
                     // Words from outside are out of reach.
                     let own = |now: [M::Fe; 2]| {
                         let values = [&state.values[..], &now].concat();
@@ -351,7 +364,7 @@ fn step(seeded: &mut Seeded, depth: usize, functions: usize) -> Step {
         }
         15 if depth > 0 => {
             let order = (0..1 + seeded.below(4)).map(|_| seeded.below(2)).collect();
-            Step::Sequence { order, word: b, values: [b, c], body: inner(seeded) }
+            Step::Sequence { order, is_chosen: seeded.once_in(3), word: b, values: [b, c], body: inner(seeded) }
         }
         15 => {
             let digits = (0..seeded.below(6)).map(|_| [-1, 0, 0, 1, 2][seeded.below(5)]).collect();

@@ -126,6 +126,11 @@ pub fn assemble(items: &[Item], revision: Revision) -> Result<Code, AssembleErro
     Ok(code)
 }
 
+/// How many bytes everything but label pushes takes.
+pub(super) fn fixed_bytes(items: &[Item], revision: Revision) -> Result<usize, AssembleError> {
+    encode_fixed(items, revision).map(|(bytes, _)| bytes.len())
+}
+
 /// The bytes of everything but label pushes, and the end of each item in them.
 fn encode_fixed(items: &[Item], revision: Revision) -> Result<(Vec<u8>, Vec<usize>), AssembleError> {
     let mut bytes = Vec::new();
@@ -369,6 +374,17 @@ mod tests {
         assert_eq!(error, Err(AssembleError::UndefinedLabel { item: 0, label: A }));
         let error = assemble(&[Item::Mark(B), distances(&[B; 17])], REVISION);
         assert_eq!(error, Err(AssembleError::PushTooWide { item: 1, bytes: 34 }));
+    }
+
+    #[test]
+    fn items_are_replaced_and_measured_without_pushes_of_labels() {
+        let mut code = crate::assembly::Assembly::new();
+        let label = code.new_label();
+        code.label(label).push_label(label).push(300_u32);
+        assert_eq!(code.fixed_bytes(0..3, REVISION), Ok(4));
+        code.replace(1, Item::PushDistances { to: label, from: vec![label] });
+        assert_eq!(code.fixed_bytes(1..3, REVISION), Ok(6));
+        assert_eq!(code.assemble(REVISION).unwrap().bytes, [JUMPDEST, PUSH2, 0, 0, PUSH2, 1, 44]);
     }
 
     #[test]

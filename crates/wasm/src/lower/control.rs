@@ -2,8 +2,8 @@
 
 use residue_compiler::allocate::{Placement, Slot};
 use residue_compiler::moves::sequence;
-use residue_ir::Capacity;
 use residue_ir::program::{Branch, Countdown, FunctionId, Operand, Region, Repeat, Sequence, Statement, Value, Word};
+use residue_ir::{Capacity, Step};
 use ruint::aliases::U256;
 use wasm_encoder::{BlockType, Function, InstructionSink, ValType};
 
@@ -336,25 +336,56 @@ impl<'a> Emitter<'a> {
     }
 
     /// A loop over the steps, with one block in the other, which each end where a part begins; a part goes on with the next
-    /// step, and behind the last step nothing is left to do.
+    /// step, or with a part further behind, and behind the last step nothing is left to do. Steps that are chosen have a block
+    /// each, within those, which ends where the number of the part is looked up.
     fn sequence(&mut self, sequence: &'a Sequence) {
         let Some(first) = sequence.parts.first() else { return };
         self.move_to(&first.params, &sequence.initial);
         let (step, parts) = (self.kept.temporary(), super::narrow(sequence.parts.len()));
+        let words = sequence.choosing();
+        let locals: Vec<u32> = words.iter().map(|_| self.kept.temporary()).collect();
+        for (&word, &locals) in words.iter().zip(&locals) {
+            self.push(word);
+            write(&mut self.code, locals);
+        }
+        let place = |word| words.iter().position(|&other| other == word).expect("it is one of them");
+        let chosen = sequence.order.iter().filter_map(|step| match *step {
+            Step::Chosen { word, first_bit } => Some((locals[place(word)] + first_bit / 64, first_bit % 64)),
+            Step::Part(_) => None,
+        });
+        let chosen: Vec<(u32, u32)> = chosen.collect();
+        let choices = super::narrow(chosen.len());
         self.code.i64_const(0).local_set(step);
         self.code.block(BlockType::Empty).loop_(BlockType::Empty);
-        for _ in 0..parts {
+        for _ in 0..parts + choices {
             self.code.block(BlockType::Empty);
         }
-        let targets: Vec<u32> = sequence.order.iter().map(|&number| super::narrow(number)).collect();
+        let mut next_choice = 0..choices;
+        let targets: Vec<u32> = sequence
+            .order
+            .iter()
+            .map(|step| match *step {
+                Step::Part(number) => choices + super::narrow(number),
+                Step::Chosen { .. } => next_choice.next().expect("they were counted"),
+            })
+            .collect();
         self.code.local_get(step).i64_const(1).i64_add().local_set(step);
         // Behind the blocks of the parts come that of the loop and the one around it.
-        self.code.local_get(step).i64_const(1).i64_sub().i32_wrap_i64().br_table(targets, parts + 1);
-        for (part, left) in sequence.parts.iter().zip((0..parts).rev()) {
+        self.code.local_get(step).i64_const(1).i64_sub().i32_wrap_i64().br_table(targets, parts + choices + 1);
+        let last = super::narrow(Step::<Word>::CHOICES) - 1;
+        for ((limb, shift), left) in chosen.into_iter().zip((0..choices).rev()) {
+            self.code.end();
+            self.code.local_get(limb).i64_const(shift.into()).i64_shr_u();
+            self.code.i64_const(last.into()).i64_and().i32_wrap_i64();
+            self.code.br_table((left..left + last).collect::<Vec<_>>(), left + last);
+        }
+        for ((number, part), left) in sequence.parts.iter().enumerate().zip((0..parts).rev()) {
             self.code.end();
             self.region(&part.body);
             self.move_to(&part.params, &part.next);
-            self.code.br(left);
+            // The part behind this one is at the end of the next block.
+            let next = sequence.then[number].map(|next| super::narrow(next - number - 1));
+            self.code.br(next.unwrap_or(left));
         }
         self.code.end().end();
     }
