@@ -179,7 +179,7 @@ impl Target for Slots {
         push(code, self.places.first_constant);
         self.transfer(code, self.rules.store);
         if memory_bytes > self.data_bytes() {
-            push(code, memory_bytes);
+            push(code, memory_bytes - 32); // They are whole words.
             self.reserve(code);
         }
         self.data_bytes()
@@ -205,9 +205,6 @@ impl Target for Slots {
     }
 
     fn reserve(&self, code: &mut Assembly) {
-        push(code, 32);
-        code.op(evm::SWAP1);
-        code.op(evm::SUB);
         code.op(evm::MLOAD);
         code.op(evm::POP);
     }
