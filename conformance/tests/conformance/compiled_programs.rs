@@ -372,3 +372,27 @@ fn a_variable_that_nobody_set_is_zero() {
     }
     assert_eq!(tally.returned, 4 * revisions.len() as u64);
 }
+
+/// Room that is asked for in a row is one, and so are elements of neighbouring arrays with the same index.
+#[test]
+fn elements_of_neighbouring_arrays_go_together() {
+    let text = "program \"p\" modulus 0xffffffffffffffffffffffffffffff61 constant c0 = 0x7
+        array a0 \"a\" values 2 capacity unbounded array a1 \"b\" values 1 capacity unbounded
+        array a2 \"c\" values 3 capacity unbounded function f0 \"start\" () -> () values 11 {
+        word w0 = 0x0 word w1 = 0x1 word w2 = 0x2 word w3 = 0x3 word w4 = calldata_size word w5 = and w4 w1
+        word w6 = defined word w7 = defined word w8 = add w4 w3
+        parse w0 bytes 1 -> v0 parse w1 bytes 1 -> v1 parse w2 bytes 1 -> v2
+        bind w8 -> w7 reserve a0 w7 reserve a1 w7 reserve a2 w7 bind w5 -> w6
+        store a0 w6 (v0 v1) store a1 w6 (v2) block { v3 = mul v0 v1 }
+        store a1 w2 (v3) store a2 w2 (v2 v1 v0) store a0 w2 (v1 c0)
+        load a1 w2 -> (v4) load a2 w2 -> (v5 v6 v7) load a0 w6 -> (v8 v9) load a1 w6 -> (v10)
+        return_elements (v4 v5 v6 v7 v8 v9 v10) bytes 16 }";
+    let program = text::parse(text).unwrap();
+    verify(&program).unwrap();
+    let mut tally = Tally::default();
+    let revisions = having(&program.modulus);
+    for &revision in &revisions {
+        check(&program, revision, 3, &mut tally);
+    }
+    assert_eq!(tally.returned, 4 * revisions.len() as u64);
+}

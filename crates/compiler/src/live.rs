@@ -122,6 +122,9 @@ impl Walk {
     }
 
     fn region(&mut self, region: &Region, live: &mut FixedBitSet) {
+        // Rows come before the groups that they consist of.
+        let starts = 0..region.statements.len();
+        self.out.groups.extend(starts.filter_map(|start| row_of_transfers(&region.statements[start..])));
         for statement in region.statements.iter().rev() {
             self.statement(statement, live);
         }
@@ -299,6 +302,26 @@ impl Walk {
         reads.difference_with(&defines);
         reads
     }
+}
+
+/// The values of the loads, or stores, in a row that `statements` begin with, if there are several with the same index: where their
+/// arrays are neighbours, they go as one.
+fn row_of_transfers(statements: &[Statement]) -> Option<Vec<Value>> {
+    let transfer = |statement: &Statement| match statement {
+        Statement::Load { index, results, .. } => Some((true, *index, results.clone())),
+        Statement::Store { index, values, .. } => {
+            let values: Option<Vec<Value>> = values.iter().map(|operand| operand.value()).collect();
+            Some((false, *index, values?))
+        }
+        _ => None,
+    };
+    let (is_load, index, mut row) = transfer(statements.first()?)?;
+    let behind = statements[1..].iter().map_while(transfer);
+    let own = row.len();
+    for (_, _, values) in behind.take_while(|&(load, word, _)| (load, word) == (is_load, index)) {
+        row.extend(values);
+    }
+    (row.len() > own).then_some(row)
 }
 
 /// Adds to `reads` and `defines` what `region` reads and defines, inner regions included.

@@ -293,23 +293,33 @@ impl<'a> Lowering<'a> {
         let mut flow = Flow::Continues;
         let mut number = 0;
         while let Some(statement) = statements.get(number) {
-            let calls = self.row_of_calls(&statements[number..]);
-            let elements = self.row_of_elements(&statements[number..]);
-            let shifts = self.row_of_shifts(&statements[number..]);
-            let indices = row_of_indices(&statements[number..]);
-            number += calls.len().max(elements.len()).max(2 * shifts.len()).max(indices.len()).max(1);
-            if !indices.is_empty() {
+            let rest = &statements[number..];
+            let (calls, elements) = (self.row_of_calls(rest), self.row_of_elements(rest));
+            let (shifts, indices) = (self.row_of_shifts(rest), row_of_indices(rest));
+            number += if !indices.is_empty() {
+                let row = indices.len();
                 self.set_row(indices)?;
+                row
             } else if !shifts.is_empty() {
                 self.shift(&shifts);
+                2 * shifts.len()
+            } else if let Some((count, row)) = self.row_of_reservations(rest) {
+                self.reserve(count, row)?;
+                row
+            } else if let Some(row) = self.row_of_transfers(rest) {
+                self.transfer_row(&row)?;
+                row.statements
             } else if !calls.is_empty() {
                 self.calls(&calls);
+                calls.len()
             } else if !elements.is_empty() {
                 self.parse(&elements)?;
+                elements.len()
             } else {
-                self.prepare_store(statement, &statements[number..]);
+                self.prepare_store(statement, rest);
                 flow = self.statement(statement)?;
-            }
+                1
+            };
             if flow == Flow::Ended {
                 break;
             }
@@ -333,7 +343,7 @@ impl<'a> Lowering<'a> {
             Statement::Countdown(countdown) => self.countdown(countdown)?,
             Statement::Sequence(sequence) => self.sequence(sequence)?,
             Statement::Branch(branch) => return self.branch(branch),
-            Statement::Reserve { array, count } => self.reserve(*array, *count)?,
+            Statement::Reserve { .. } => {} // Of an array of fixed size: it has room from the start.
             Statement::Load { array, index, results } => {
                 let slots: Vec<Slot> = results.iter().map(|&value| self.placement.slot(value)).collect();
                 self.transfer(*array, *index, &slots, Direction::Load)?;

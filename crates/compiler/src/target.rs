@@ -59,7 +59,7 @@ pub trait Target {
     /// Copies between slots, one after the other. [] → []
     fn copies(&self, code: &mut Assembly, copies: &[Copy]);
 
-    /// Makes memory at least as long as the address on the stack. [end] → []
+    /// Makes memory reach to the end of the word at the address on the stack. [address] → []
     fn reserve(&self, code: &mut Assembly);
 
     /// What [`Target::load`] takes below the address; returns how many words that is. [] → [operands]

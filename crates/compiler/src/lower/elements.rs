@@ -18,6 +18,18 @@ pub(super) enum Direction {
     Store,
 }
 
+/// Elements that are loaded, or stored, as one.
+#[derive(Debug)]
+pub(super) struct Row {
+    direction: Direction,
+    /// The first one's.
+    array: usize,
+    index: Word,
+    slots: Vec<Slot>,
+    /// How many statements it is.
+    pub statements: usize,
+}
+
 impl Lowering<'_> {
     /// Where `statement` binds an address that statements behind it load from and in the end store to: puts the operands of
     /// the store below the address, so that it need not be copied and taken away.
@@ -56,6 +68,47 @@ impl Lowering<'_> {
         self.stack.truncate(self.stack.len() - 1 - operands);
         self.uses.insert(index, 0);
         true
+    }
+
+    /// The loads, or stores, in a row that `statements` begin with, if there are several: those of elements with the same index in
+    /// arrays that are neighbours, so that they are like one longer element. None if the operands of one are on the stack.
+    pub(super) fn row_of_transfers(&self, statements: &[Statement]) -> Option<Row> {
+        let mut row: Option<Row> = None;
+        let mut end = 0;
+        for statement in statements {
+            let (direction, array, index, slots): (_, _, _, Vec<Slot>) = match statement {
+                Statement::Load { array, index, results } => {
+                    (Direction::Load, *array, *index, results.iter().map(|&value| self.placement.slot(value)).collect())
+                }
+                Statement::Store { array, index, values } if !self.prepared.contains_key(index) => {
+                    (Direction::Store, *array, *index, values.iter().map(|&operand| self.slot(operand)).collect())
+                }
+                _ => break,
+            };
+            let (first, stride) = self.layout.arrays[array];
+            match &mut row {
+                None => row = Some(Row { direction, array, index, slots, statements: 1 }),
+                Some(row) => {
+                    let is_next = first == end && stride == self.layout.arrays[row.array].1;
+                    if !is_next || (direction, index) != (row.direction, row.index) {
+                        break;
+                    }
+                    row.slots.extend(slots);
+                    row.statements += 1;
+                }
+            }
+            let element_values = u32::try_from(self.program.arrays[array].element_values).ok()?;
+            end = first.checked_add(element_values.checked_mul(self.target.element_bytes())?)?;
+        }
+        row.filter(|row| row.statements > 1)
+    }
+
+    /// Loads or stores a row of elements.
+    pub(super) fn transfer_row(&mut self, row: &Row) -> Result<(), CompileError> {
+        for _ in 1..row.statements {
+            words::discount_word(self.function, &mut self.uses, row.index);
+        }
+        self.transfer(row.array, row.index, &row.slots, row.direction)
     }
 
     /// Loads or stores an element, run by run of neighbouring slots.
@@ -299,23 +352,39 @@ impl Lowering<'_> {
         self.code.op(evm::DIV);
     }
 
-    /// Makes room for `count` records of the unbounded arrays; arrays of fixed size have theirs from the start.
-    pub(super) fn reserve(&mut self, array: usize, count: Word) -> Result<(), CompileError> {
-        if self.program.arrays[array].capacity == Capacity::Unbounded {
-            let (first, record_bytes) = self.layout.records;
-            if let WordDef::Constant(count) = &self.function.words[count.0 as usize] {
-                self.code.push(big(*count) * record_bytes + first);
-                self.target.reserve(self.code);
-                return Ok(());
+    /// The count of the reservations for unbounded arrays in a row that `statements` begin with, and how many they are: as each is
+    /// one of records, the first one serves all.
+    pub(super) fn row_of_reservations(&self, statements: &[Statement]) -> Option<(Word, usize)> {
+        let count_of = |statement: &Statement| match *statement {
+            Statement::Reserve { array, count } if self.program.arrays[array].capacity == Capacity::Unbounded => {
+                Some(count)
             }
-            self.word(count)?;
-            push(self.code, record_bytes);
-            self.code.op(evm::MUL);
-            push(self.code, first);
-            self.code.op(evm::ADD);
-            self.target.reserve(self.code);
-            self.stack.pop();
+            _ => None,
+        };
+        let count = count_of(statements.first()?)?;
+        Some((count, statements.iter().take_while(|statement| count_of(statement) == Some(count)).count()))
+    }
+
+    /// Makes room for `count` records of the unbounded arrays; arrays of fixed size have theirs from the start.
+    pub(super) fn reserve(&mut self, count: Word, reservations: usize) -> Result<(), CompileError> {
+        for _ in 1..reservations {
+            words::discount_word(self.function, &mut self.uses, count);
         }
+        let (first, record_bytes) = self.layout.records;
+        // The word that ends where the records begin: the target's own memory stands in front of them.
+        let before = first.saturating_sub(32);
+        if let WordDef::Constant(count) = &self.function.words[count.0 as usize] {
+            self.code.push(big(*count) * record_bytes + before);
+            self.target.reserve(self.code);
+            return Ok(());
+        }
+        self.word(count)?;
+        push(self.code, record_bytes);
+        self.code.op(evm::MUL);
+        push(self.code, before);
+        self.code.op(evm::ADD);
+        self.target.reserve(self.code);
+        self.stack.pop();
         Ok(())
     }
 }

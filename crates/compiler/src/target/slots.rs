@@ -191,7 +191,7 @@ impl Target for Slots {
         self.transfer(code, self.rules.store);
         self.operations(code, &self.constants.operations);
         if memory_bytes > data_bytes && !copies_all {
-            push(code, memory_bytes);
+            push(code, memory_bytes - 32); // They are whole words.
             self.reserve(code);
         }
         data_bytes
@@ -217,9 +217,6 @@ impl Target for Slots {
     }
 
     fn reserve(&self, code: &mut Assembly) {
-        push(code, 32);
-        code.op(evm::SWAP1);
-        code.op(evm::SUB);
         code.op(evm::MLOAD);
         code.op(evm::POP);
     }

@@ -68,8 +68,9 @@ impl<F: Fe> Pairs<F> {
         let minus_3x = p.x * machine.constant(&constants.minus_three_mu_squared);
         let y = p.y * machine.constant(&constants.mu_cubed);
         let p = EvaluationPoint { minus_3x, minus_6x: minus_3x.double(), y };
+        let q = scaled(machine, q);
         machine.store(self.p, index, p);
-        machine.store(self.q, index, scaled(machine, q));
+        machine.store(self.q, index, q);
     }
 }
 
@@ -225,8 +226,10 @@ impl<M: Machine> PairsInSlots<'_, M> {
         let zero = machine.zero();
         let none = |_| Running::from_list(vec![zero; <Running<M::Fe> as Bundle<M::Fe>>::LEN]);
         machine.countdown(self.count, PAIRS_MAX, std::array::from_fn(none), |machine, pair, mut in_slots| {
-            let p = machine.load(self.pairs.p, machine.small(pair as u64)); // widens too
-            in_slots[pair] = Running { t: projective(machine, self.q(machine, pair)), p };
+            let index = machine.small(pair as u64); // usize to u64 widens
+            let p = machine.load(self.pairs.p, index);
+            let q = machine.load(self.pairs.q, index);
+            in_slots[pair] = Running { t: projective(machine, q), p };
             in_slots
         })
     }
