@@ -61,7 +61,7 @@ impl Batching {
     }
 
     /// Whether blocks have chains.
-    fn has_chains(self) -> bool {
+    pub(crate) fn has_chains(self) -> bool {
         matches!(self, Self::Warm | Self::Chains)
     }
 
@@ -71,7 +71,7 @@ impl Batching {
     }
 
     /// The fewest operations of a block.
-    fn operations_min(self) -> u32 {
+    pub(crate) fn operations_min(self) -> u32 {
         match self {
             _ if self.is_eager() => 1,
             _ if self.has_plans() => OPERATIONS_MIN,
@@ -80,7 +80,7 @@ impl Batching {
     }
 
     /// The fewest operations of a chain.
-    fn chain_operations_min(self) -> u32 {
+    pub(crate) fn chain_operations_min(self) -> u32 {
         if self.is_eager() { 1 } else { CHAIN_OPERATIONS_MIN }
     }
 }

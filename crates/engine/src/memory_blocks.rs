@@ -10,7 +10,8 @@ use residue_isa::opcode::evm::{PUSH3, PUSH8, PUSH16};
 use residue_isa::revision::evm384::{R_INV_BYTES, VALUE_BYTES};
 use residue_isa::revision::evm384_v6;
 use residue_isa::{Arithmetic, FieldInstruction, ModulusAt, Revision};
-use residue_lanes::{ByteOrder, Op, Plan, Shape, SlotBlock};
+use residue_lanes::{ByteOrder, Op, OpKind, Plan, Shape, SlotBlock};
+use residue_modular::evm384;
 
 use crate::block_starts::BlockStarts;
 use crate::blocks::{Batching, kind_of};
@@ -84,6 +85,8 @@ pub(crate) struct MemoryBlock {
     pub writes: PlaceSet,
     work: Work,
     operations: Vec<Op>,
+    /// Whether its operations run in memory one after the other where it has no plan, as those of [`crate::chain`] do on slots.
+    pub is_chain: bool,
     plan: PlanCell<PlaceSet>,
 }
 
@@ -116,7 +119,8 @@ impl MemoryBlocks {
 
     /// The blocks of `code`, or none if it has none or the revision or the machine no use for them.
     pub fn find(code: &[u8], revision: Revision, batching: Batching) -> Option<Self> {
-        let layout = Layout::of(revision).filter(|_| batching.has_plans())?;
+        let has_chains = |layout: &Layout| batching.has_chains() && layout.order == ByteOrder::Little;
+        let layout = Layout::of(revision).filter(|layout| batching.has_plans() || has_chains(layout))?;
         let found = instructions(code, revision);
         let places = places(&found);
         if places.is_empty() || places.len() > PlaceSet::CAPACITY {
@@ -195,14 +199,19 @@ impl MemoryBlocks {
 
     /// As [`BlockStarts::is_due`].
     #[inline(always)]
-    pub fn is_due(&self, pc: usize, is_beside_rows: bool) -> bool {
-        self.starts.is_due(pc, true, || is_beside_rows)
+    pub fn is_due(&self, pc: usize, plans_run: bool, is_beside_rows: bool) -> bool {
+        self.starts.is_due(pc, plans_run, || is_beside_rows)
     }
 
     /// Whether a block begins at `pc`.
     #[inline(always)]
     pub fn begins(&self, pc: usize) -> bool {
         self.starts.get(pc).is_some()
+    }
+
+    /// Whether blocks have plans on this machine.
+    pub fn has_plans(&self) -> bool {
+        self.batching.has_plans()
     }
 
     /// The plan of a block for a shape, if it has one and that pays.
@@ -213,10 +222,24 @@ impl MemoryBlocks {
             Some(slots)
         };
         let plan = block.plan.get(self.batching, &self.patience, self.places.len(), shape, &block.work, slot_block);
-        if plan.is_none() && block.plan.is_plain() {
+        if plan.is_none() && block.plan.is_plain() && !block.is_chain {
             self.starts.note_plain(block.code.start);
         }
         plan
+    }
+
+    /// Runs the operations of a chain, whose values lie in `memory` and which reaches no further.
+    pub fn run_chain(&self, block: &MemoryBlock, memory: &mut [u8]) {
+        self.starts.note_chained(block.code.start);
+        let at = |place: u16| self.places[usize::from(place)] as usize; // u32 to usize widens.
+        for &Op { kind, out, x, y } in &block.operations {
+            let operate = match kind {
+                OpKind::Add => evm384::add_in_memory,
+                OpKind::Sub => evm384::sub_in_memory,
+                OpKind::Mul => evm384::mul_in_memory,
+            };
+            operate(memory, at(out), at(x), at(y), block.modulus);
+        }
     }
 
     /// An instruction on numbered places, if they all take part.
@@ -230,8 +253,13 @@ impl MemoryBlocks {
     }
 
     fn close(&mut self, block: Option<MemoryBlock>) {
-        let least = if self.batching == Batching::Always { 1 } else { 2 };
-        if let Some(block) = block.filter(|block| block.operations.len() >= least) {
+        let Some(mut block) = block else { return };
+        let operations = block.work.operation_count();
+        block.is_chain = self.batching.has_chains()
+            && self.layout.order == ByteOrder::Little
+            && operations >= self.batching.chain_operations_min();
+        block.work.has_chain = block.is_chain;
+        if operations >= self.batching.operations_min() {
             self.starts.push(block.code.start, block.work.entries_before_plan(self.batching));
             self.blocks.push(block);
         }
@@ -249,6 +277,7 @@ impl MemoryBlock {
             writes: PlaceSet::default(),
             work: Work::default(),
             operations: Vec::new(),
+            is_chain: false,
             plan: PlanCell::default(),
         }
     }

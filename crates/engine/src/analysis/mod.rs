@@ -62,7 +62,7 @@ impl Executed {
 impl Analysis {
     pub fn new(revision: Revision, batching: Batching) -> Self {
         let needed = revision.opcodes().iter().any(|row| row.immediate_bytes > 0);
-        let finds_memory_blocks = MemoryBlocks::are_found(revision) && batching.has_plans();
+        let finds_memory_blocks = MemoryBlocks::are_found(revision) && batching != Batching::Off;
         Self { revision, batching, needed, finds_memory_blocks, cache: Cache::shared() }
     }
 

@@ -168,25 +168,29 @@ fn where_plans_only_lose_they_stop_and_leave_memory_as_it_is() {
 #[test]
 fn loops_of_blocks_end_alike_at_any_gas() {
     for revision in REVISIONS {
-        let [plain, warm, always] = [Batching::Off, Batching::Warm, Batching::Always].map(|b| engine(revision, b));
+        let plain = engine(revision, Batching::Off);
+        let others = [Batching::Warm, Batching::Always, Batching::Chains].map(|batching| engine(revision, batching));
         let mut successes = 0;
         for seed in 0..120 {
             let mut random = ChaCha8Rng::seed_from_u64(seed);
             let text = program(&mut random, revision, None);
             let code = code(&text, revision);
-            let [mut plain, mut warm, mut always] = [&plain, &warm, &always].map(|engine| engine.prepare(&code));
+            let mut plain = plain.prepare(&code);
+            let mut others = others.each_ref().map(|engine| engine.prepare(&code));
             let input = [0x5a; 40];
             let expected = plain.run(&input, 10_000_000);
             successes += usize::from(expected.is_success());
             for _ in 0..3 {
-                assert_eq!(expected, warm.run(&input, 10_000_000), "{revision} {seed}\n{text}");
-                assert_eq!(expected, always.run(&input, 10_000_000), "{revision} {seed}\n{text}");
+                for other in &mut others {
+                    assert_eq!(expected, other.run(&input, 10_000_000), "{revision} {seed}\n{text}");
+                }
             }
             for _ in 0..8 {
                 let gas = random.random_range(0..=expected.gas_used);
                 let expected = plain.run(&input, gas);
-                assert_eq!(expected, warm.run(&input, gas), "{revision} {seed} with {gas} gas\n{text}");
-                assert_eq!(expected, always.run(&input, gas), "{revision} {seed} with {gas} gas\n{text}");
+                for other in &mut others {
+                    assert_eq!(expected, other.run(&input, gas), "{revision} {seed} with {gas} gas\n{text}");
+                }
             }
         }
         assert!(successes > 100, "{successes} programs end well on {revision}");
@@ -205,7 +209,9 @@ fn callees_find_and_leave_memory_as_it_is() {
                 world.install([2; 20], &code(&inner, revision), 0);
                 (0..3).map(|_| world.call([1; 20], &[7; 99], 5_000_000)).collect::<Vec<_>>()
             };
-            assert_eq!(outcome(Batching::Off), outcome(Batching::Always), "{revision} {seed}\n{outer}\n{inner}");
+            let expected = outcome(Batching::Off);
+            assert_eq!(expected, outcome(Batching::Always), "{revision} {seed}\n{outer}\n{inner}");
+            assert_eq!(expected, outcome(Batching::Chains), "{revision} {seed}\n{outer}\n{inner}");
         }
     }
 }
@@ -229,7 +235,7 @@ fn threads_share_plans_and_agree() {
                 for round in 0..6 {
                     for at in 0..programs.len() {
                         let (revision, code, expected) = &programs[(at + thread * 5) % programs.len()];
-                        let batching = [Batching::Warm, Batching::Always][round % 2];
+                        let batching = [Batching::Warm, Batching::Always, Batching::Chains][round % 3];
                         let found = engine(*revision, batching).run_code(code, &[], 10_000_000);
                         assert_eq!(expected, &found, "{revision}");
                     }

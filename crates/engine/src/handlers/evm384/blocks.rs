@@ -1,5 +1,6 @@
 //! EVM384 in blocks: at the first opcode of one its plan runs, if gas covers all of it, memory reaches as far, and modulus,
-//! r_inv and operands are those of Montgomery arithmetic. Else its instructions run one by one, on memory that holds their operands.
+//! r_inv and operands are those of Montgomery arithmetic. Without a plan its operations run in memory, if they are many; else its
+//! instructions run one by one, on memory that holds their operands.
 
 use residue_isa::revision::evm384::{R_INV_BYTES, VALUE_BYTES};
 use revm::bytecode::opcode::{
@@ -30,25 +31,23 @@ pub(super) fn run_block<H: FieldHost>(frame: &mut Frame<'_, H>) -> bool {
     // Where nothing is in rows and no plan will run, asking more than this would cost as much as the instructions.
     let is_idle = state.memory_rows.as_ref().is_none_or(|rows| rows.is_empty());
     let is_due = match is_idle {
-        true => state.ledger.is_open() && blocks.is_due(pc, false),
+        true => blocks.is_due(pc, state.ledger.is_open(), false),
         false => blocks.begins(pc),
     };
-    is_due && run_planned(frame, pc)
+    is_due && run_at_once(frame, pc)
 }
 
 #[inline(never)]
-fn run_planned<H: FieldHost>(frame: &mut Frame<'_, H>, pc: usize) -> bool {
+fn run_at_once<H: FieldHost>(frame: &mut Frame<'_, H>, pc: usize) -> bool {
     let FieldMachine { frame: state, prices, .. } = frame.host.chain_mut();
     let Some(blocks) = state.memory_blocks.clone() else { return false };
     let Some(block) = blocks.get(pc) else { return false };
     let interpreter = &mut *frame.interpreter;
     let memory = &mut *interpreter.memory.context_memory_mut();
-    if !state.ledger.is_open() {
+    let plans_run = blocks.has_plans() && state.ledger.is_open();
+    if let Some(rows) = state.memory_rows.as_mut().filter(|_| !plans_run) {
         // No plan runs from now on, so nothing need be in rows.
-        if let Some(rows) = &mut state.memory_rows {
-            rows.settle_all(&blocks, memory);
-        }
-        return false;
+        rows.settle_all(&blocks, memory);
     }
     if memory.len() < block.reach {
         if let Some(rows) = &mut state.memory_rows {
@@ -56,16 +55,26 @@ fn run_planned<H: FieldHost>(frame: &mut Frame<'_, H>, pc: usize) -> bool {
         }
         return false;
     }
-    let new = || Box::new(MemoryRows::new(&blocks, memory, block.modulus, state.ledger.clone()));
-    let rows = state.memory_rows.get_or_insert_with(new);
-    rows.use_modulus(&blocks, memory, block.modulus);
-    // What holds nothing yet was made for this block, which is due.
-    let plan = if rows.is_empty() || blocks.is_due(pc, true) { blocks.plan(block, rows.shape()) } else { None };
     let cost = block.cost(prices, [ADD, SUB, MUL], blocks.push());
-    let runs = plan.is_some_and(|plan| interpreter.gas.remaining() >= cost && rows.run(&blocks, block, plan, memory));
-    if !runs {
-        rows.settle_block(&blocks, block, memory);
-        return false;
+    let is_paid = cost <= interpreter.gas.remaining();
+    let mut has_run = false;
+    if plans_run {
+        let new = || Box::new(MemoryRows::new(&blocks, memory, block.modulus, state.ledger.clone()));
+        let rows = state.memory_rows.get_or_insert_with(new);
+        rows.use_modulus(&blocks, memory, block.modulus);
+        // What holds nothing yet was made for this block, which is due.
+        let is_due = rows.is_empty() || blocks.is_due(pc, true, true);
+        let plan = if is_due { blocks.plan(block, rows.shape()) } else { None };
+        has_run = is_paid && plan.is_some_and(|plan| rows.run(&blocks, block, plan, memory));
+    }
+    if !has_run {
+        if let Some(rows) = &mut state.memory_rows {
+            rows.settle_block(&blocks, block, memory);
+        }
+        if !is_paid || !block.is_chain {
+            return false;
+        }
+        blocks.run_chain(block, memory);
     }
     charge(&mut interpreter.gas, cost).expect("the gas left covers the block");
     if blocks.push().is_some() {
