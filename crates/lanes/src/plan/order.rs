@@ -45,13 +45,17 @@ pub(crate) const BATCH_LANES: usize = 8;
 pub(crate) const QUAD_LANES: usize = 4;
 /// Batches of more products than this on average are left as they are.
 const NARROW_LANES: usize = 6;
+/// One of so many steps is a product, at least, where a second order is tried.
+const PRODUCTS_SHARE: usize = 4;
 
 impl Order {
     /// Orders the steps of a block of a shape: where products are few at a time, in fours if the policy allows and it takes less time.
     pub fn of(steps: &[Step], policy: &Policy, shape: Shape) -> Self {
         let eights = Self::with_lanes(steps, policy, BATCH_LANES);
         let (products, batches) = eights.batches().fold((0, 0), |(sum, count), lanes| (sum + lanes, count + 1));
-        if !policy.fours || products > NARROW_LANES * batches {
+        // Where sums are most of the work, ordering twice would cost more than it can gain.
+        let is_narrow = products <= NARROW_LANES * batches && PRODUCTS_SHARE * products >= steps.len();
+        if !policy.fours || !is_narrow {
             return eights;
         }
         let cycles = |order: &Self| order.batches().map(|lanes| estimate::batch_cycles(shape, lanes)).sum::<u64>();
