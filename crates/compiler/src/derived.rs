@@ -6,7 +6,7 @@ use crate::target::SlotOp;
 use num_bigint::BigUint;
 use num_traits::Zero;
 use residue_isa::Arithmetic;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// How a pool of constants comes into slots.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,13 +24,14 @@ pub fn all_given(constants: &[BigUint], first: Slot) -> Derived {
     Derived { slots: (first..).take(constants.len()).collect(), given: constants.to_vec(), operations: Vec::new() }
 }
 
-/// Of `constants`, which differ and are below `modulus`, those from data that two additions or subtractions do not make of smaller
-/// ones. They get the slots from `first` on; `spare` is a slot for values in between.
+/// Of `constants`, which are below `modulus`, those from data that two additions or subtractions do not make of smaller
+/// ones. They get the slots from `first` on, equal ones the same; `spare` is a slot for values in between.
 ///
 /// Negatives stand in the order of what they are negatives of, so that they become lanes.
 pub fn derive(constants: &[BigUint], modulus: &BigUint, first: Slot, spare: Slot) -> Derived {
     let mut ascending: Vec<&BigUint> = constants.iter().filter(|constant| !constant.is_zero()).collect();
     ascending.sort();
+    ascending.dedup();
     let mut search = Search { modulus, known: Vec::new(), sums: HashMap::new() };
     let mut made: Vec<(&BigUint, Vec<Step<'_>>)> = Vec::new();
     let zero = BigUint::ZERO;
@@ -45,7 +46,8 @@ pub fn derive(constants: &[BigUint], modulus: &BigUint, first: Slot, spare: Slot
         }
     }
     if ascending.is_empty() {
-        return all_given(constants, first);
+        let given = constants.iter().take(1).cloned().collect();
+        return Derived { slots: vec![first; constants.len()], given, operations: Vec::new() };
     }
 
     // Given ones first, as they are neighbours in elements of arrays; then sums; then negatives.
@@ -56,7 +58,9 @@ pub fn derive(constants: &[BigUint], modulus: &BigUint, first: Slot, spare: Slot
             *made == constant && steps.len() == 1 && steps.iter().all(from_zero)
         })
     };
-    let (given, others): (Vec<&BigUint>, Vec<&BigUint>) = constants.iter().partition(|constant| given(constant));
+    let mut seen = HashSet::new();
+    let differing = constants.iter().filter(|&constant| seen.insert(constant));
+    let (given, others): (Vec<&BigUint>, Vec<&BigUint>) = differing.partition(|constant| given(constant));
     let (negatives, sums): (Vec<&BigUint>, Vec<&BigUint>) = others.into_iter().partition(|other| is_negative(other));
     let mut order = [given.clone(), sums].concat();
     let mut left = negatives;
@@ -183,6 +187,14 @@ mod tests {
         #[test]
         fn operations_make_the_constants(pool in proptest::collection::btree_set(0u64..1_000_003, 0..30)) {
             check(&pool.into_iter().collect::<Vec<_>>(), 1_000_003);
+        }
+
+        #[test]
+        fn equal_constants_share_a_slot(pool in proptest::collection::vec(0u64..5, 0..12), modulus in 5u64..7) {
+            let derived = check(&pool, modulus);
+            for (i, j) in (0..pool.len()).flat_map(|i| (0..i).map(move |j| (i, j))).filter(|&(i, j)| pool[i] == pool[j]) {
+                prop_assert_eq!(derived.slots[i], derived.slots[j]);
+            }
         }
     }
 }
