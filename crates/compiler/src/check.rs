@@ -26,7 +26,7 @@ type Number = usize;
 enum Meaning {
     /// A value that no operation defines.
     Given(Value),
-    /// A constant, by its place in the pool.
+    /// A constant, by the first place that it has in the pool.
     Constant(u32),
     Operation(Arithmetic, Number, Number),
     /// So many times a number that is no multiple itself, however it was made.
@@ -52,6 +52,7 @@ impl<'a> Numbering<'a> {
             Meaning::Operation(operation @ (Arithmetic::Add | Arithmetic::Mul), x, y) => {
                 self.as_multiple(operation, x, y).unwrap_or_else(|| Meaning::Operation(operation, x.min(y), x.max(y)))
             }
+            Meaning::Constant(id) => Meaning::Constant(self.first_place(id)),
             other => other,
         };
         let next = self.numbers.len();
@@ -67,6 +68,13 @@ impl<'a> Numbering<'a> {
             _ => {}
         }
         number
+    }
+
+    /// Where the pool first has the constant of a place. Equal ones may share a slot.
+    fn first_place(&self, id: u32) -> u32 {
+        let constant = &self.constants[id as usize];
+        let place = self.constants.iter().position(|other| other == constant);
+        place.and_then(|place| u32::try_from(place).ok()).unwrap_or(id)
     }
 
     /// The sum or product of two numbers as a small multiple, if it is one.
