@@ -197,12 +197,13 @@ fn turned<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe>>, turn: Turn) -> Aff
         1 => x.scale(n),
         _ => x.scale(n * n),
     };
-    Affine::new(x, if turn % 2 == 0 { y } else { -y })
+    Affine::new(x, if turn.is_multiple_of(2) { y } else { -y })
 }
 
 /// P ↦ θᵏ(P): θ = −ψ.
 fn turned_jacobian<M: Machine>(machine: &M, point: Point<M::Fe>, exponent: usize) -> Point<M::Fe> {
-    let Jacobian { x, y, z } = if exponent % 2 == 0 { point } else { g2::psi_jacobian(machine, point).negated() };
+    let Jacobian { x, y, z } =
+        if exponent.is_multiple_of(2) { point } else { g2::psi_jacobian(machine, point).negated() };
     let Affine { x, y } = turned(machine, Affine::new(x, y), exponent / 2);
     Jacobian { x, y, z }
 }
