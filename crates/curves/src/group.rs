@@ -4,6 +4,11 @@
 //! The Jacobian formulas are not complete, and need not be: Z = 0 is absorbing. A doubling or addition whose input has
 //! Z = 0 gives Z = 0; an addition of equal or opposite points gives Z = 0. So a chain that ends with Z ≠ 0 met no
 //! exceptional case and its result is right; one that ends with Z = 0 says nothing, and callers reject it.
+//!
+//! Over Fp2, too, Z lies in Fp. A slope R/H is the same as R·H̄/N(H), and N(H) = 0 only for H = 0: so the Z of a result is
+//! that of the textbook's formulas with N(H) instead of H, one product in Fp2 makes the slope, and each product with a
+//! power of Z or of N(H) is two in Fp instead of three. An addition takes 30 products in Fp instead of 39, a doubling 20
+//! instead of 18. See [`Coordinate::ratio`].
 
 use crate::fp2::{self, Fp2};
 use core::ops::{Add, Mul, Neg, Sub};
@@ -15,6 +20,9 @@ use residue_modular::scope::enter;
 pub trait Coordinate: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self> {
     /// Fp.
     type Base;
+
+    /// Where the Z of Jacobian coordinates lies: Fp, or as many of its elements as stand side by side.
+    type Denominator: Coordinate<Base = Self::Base, Denominator = Self::Denominator>;
 
     /// A coordinate as the right operand of products: what several of them need is computed once.
     type Multiplicand: Copy;
@@ -31,6 +39,18 @@ pub trait Coordinate: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Outpu
     #[must_use]
     fn squared(self) -> Self;
 
+    /// (a, k) ↦ k·a.
+    #[must_use]
+    fn scaled(self, factor: Self::Denominator) -> Self;
+
+    /// (a, b) ↦ (c, n) with a/b = c/n; n is zero exactly if b is.
+    #[must_use]
+    fn ratio(self, denominator: Self) -> (Self, Self::Denominator);
+
+    /// (b, n, n²) ↦ b·n³, where n is that of a ratio over b.
+    #[must_use]
+    fn times_cube(self, n: Self::Denominator, nn: Self::Denominator) -> Self;
+
     /// (a, 3/2) ↦ (3/2)·a².
     #[must_use]
     fn three_halves_squared(self, three_halves: Self::Base) -> Self;
@@ -44,6 +64,7 @@ pub trait Coordinate: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Outpu
 
 impl<F: Fe> Coordinate for F {
     type Base = F;
+    type Denominator = F;
     type Multiplicand = F;
 
     fn multiplicand(self) -> F {
@@ -58,6 +79,19 @@ impl<F: Fe> Coordinate for F {
         self.square()
     }
 
+    fn scaled(self, factor: F) -> Self {
+        self * factor
+    }
+
+    fn ratio(self, denominator: Self) -> (Self, F) {
+        (self, denominator)
+    }
+
+    /// n is b, and so this is (n²)².
+    fn times_cube(self, _: F, nn: F) -> Self {
+        nn.square()
+    }
+
     fn three_halves_squared(self, three_halves: F) -> Self {
         self.square() * three_halves
     }
@@ -65,6 +99,7 @@ impl<F: Fe> Coordinate for F {
 
 impl<F: Fe> Coordinate for Fp2<F> {
     type Base = F;
+    type Denominator = F;
     type Multiplicand = fp2::Multiplicand<F>;
 
     fn multiplicand(self) -> fp2::Multiplicand<F> {
@@ -77,6 +112,19 @@ impl<F: Fe> Coordinate for Fp2<F> {
 
     fn squared(self) -> Self {
         self.square()
+    }
+
+    fn scaled(self, factor: F) -> Self {
+        self.scale(factor)
+    }
+
+    /// a/b = a·b̄/N(b).
+    fn ratio(self, denominator: Self) -> (Self, F) {
+        (self * denominator.multiplicand().conjugate(), denominator.norm())
+    }
+
+    fn times_cube(self, n: F, nn: F) -> Self {
+        self.scale(nn * n)
     }
 
     /// c1 is 3·a0·a1: two additions instead of one and a product.
@@ -102,15 +150,15 @@ pub struct Affine<C> {
     pub y: C,
 }
 
-/// The point (X/Z², Y/Z³).
+/// The point (X/Z², Y/Z³), with Z in Fp over Fp2 too.
 #[derive(Clone, Copy, Debug)]
-pub struct Jacobian<C> {
+pub struct Jacobian<C: Coordinate> {
     /// X.
     pub x: C,
     /// Y.
     pub y: C,
     /// Z.
-    pub z: C,
+    pub z: C::Denominator,
 }
 
 /// A point as the right operand of additions, with what every addition of it uses.
@@ -123,11 +171,11 @@ pub struct Addend<C: Coordinate> {
     /// Whether the point has −Y instead of the y above: a sign costs nothing in an addition.
     pub is_negated: bool,
     /// Z.
-    pub z: C::Multiplicand,
+    pub z: C::Denominator,
     /// Z².
-    pub zz: C::Multiplicand,
+    pub zz: C::Denominator,
     /// Z³.
-    pub zzz: C::Multiplicand,
+    pub zzz: C::Denominator,
 }
 
 /// The point (X/Z, Y/Z).
@@ -160,22 +208,36 @@ macro_rules! point_bundle {
 }
 
 point_bundle!(Affine { x, y });
-point_bundle!(Jacobian { x, y, z });
 point_bundle!(Projective { x, y, z });
+
+impl<F: Fe, C: Coordinate<Denominator: Bundle<F>> + Bundle<F>> Bundle<F> for Jacobian<C> {
+    const LEN: usize = 2 * C::LEN + C::Denominator::LEN;
+
+    fn collect(&self, values: &mut Vec<F>) {
+        self.x.collect(values);
+        self.y.collect(values);
+        self.z.collect(values);
+    }
+
+    fn build(values: &mut impl Iterator<Item = F>) -> Self {
+        let (x, y) = (C::build(values), C::build(values));
+        Self { x, y, z: C::Denominator::build(values) }
+    }
+}
 
 impl<C> Affine<C> {
     /// The point (x, y).
     pub const fn new(x: C, y: C) -> Self {
         Self { x, y }
     }
-
-    /// This point with Z = `one`.
-    pub fn to_jacobian(self, one: C) -> Jacobian<C> {
-        Jacobian { x: self.x, y: self.y, z: one }
-    }
 }
 
 impl<C: Coordinate> Affine<C> {
+    /// This point with Z = `one`.
+    pub fn to_jacobian(self, one: C::Denominator) -> Jacobian<C> {
+        Jacobian { x: self.x, y: self.y, z: one }
+    }
+
     /// y² − x³ − b: zero exactly if the point lies on y² = x³ + b.
     pub fn curve_defect(self, b: C) -> C {
         self.y.squared() - self.x * self.x.squared() - b
@@ -189,13 +251,12 @@ impl<C: Coordinate> Jacobian<C> {
     pub fn double(self, three_halves: C::Base) -> Self {
         let _scope = enter("point_double");
         let Self { x: x1, y: y1, z: z1 } = self;
-        let b = y1.squared(); //                        B = Y₁²
-        let l = x1.three_halves_squared(three_halves); // L = (3/2)·X₁²
-        let m = b.times(x1.multiplicand()); //           M = X₁·B
-        let x3 = l.squared_minus_twice(m); //           X₃ = L² − 2M
-        let y3 = (m - x3).times(l.multiplicand()) - b.squared(); // Y₃ = L·(M − X₃) − B²
-        let z3 = z1.times(y1.multiplicand()); //         Z₃ = Y₁·Z₁
-        Self { x: x3, y: y3, z: z3 }
+        let (l, n) = x1.three_halves_squared(three_halves).ratio(y1); // L/N = (3/2)·X₁²/Y₁
+        let nn = n.squared();
+        let m = x1.scaled(nn); //                            M = X₁·N²
+        let x3 = l.squared_minus_twice(m); //                X₃ = L² − 2M
+        let y3 = (m - x3).times(l.multiplicand()) - y1.times_cube(n, nn); // Y₃ = L·(M − X₃) − Y₁·N³
+        Self { x: x3, y: y3, z: z1 * n } //                  Z₃ = Z₁·N
     }
 
     /// (P, Q) ↦ P + Q; Z₃ = 0 if P = ±Q or P is the identity. Cohen–Miyaji–Ono 1998, §2.3, with Z₂ = 1.
@@ -203,12 +264,11 @@ impl<C: Coordinate> Jacobian<C> {
     pub fn add_mixed(self, other: Affine<C>) -> Self {
         let _scope = enter("point_add_mixed");
         let Self { x: x1, y: y1, z: z1 } = self;
-        let zz = z1.squared(); //                       Z₁²
-        let zzz = zz.times(z1.multiplicand()); //       Z₁³
-        let u2 = other.x.times(zz.multiplicand()); //   U₂ = x₂·Z₁²
-        let s2 = other.y.times(zzz.multiplicand()); //  S₂ = y₂·Z₁³
+        let zz = z1.squared(); //                            Z₁²
+        let u2 = other.x.scaled(zz); //                      U₂ = x₂·Z₁²
+        let s2 = other.y.scaled(zz * z1); //                 S₂ = y₂·Z₁³
         let (x3, y3, h) = chord(x1, y1, u2, s2, false);
-        Self { x: x3, y: y3, z: z1.times(h.multiplicand()) } // Z₃ = Z₁·H
+        Self { x: x3, y: y3, z: z1 * h } //                  Z₃ = Z₁·h
     }
 
     /// −P.
@@ -223,8 +283,16 @@ impl<C: Coordinate> Jacobian<C> {
         let _scope = enter("point_addend");
         let Self { x, y, z } = self;
         let zz = z.squared();
-        let zzz = zz.times(z.multiplicand());
-        Addend { x, y, is_negated: false, z: z.multiplicand(), zz: zz.multiplicand(), zzz: zzz.multiplicand() }
+        Addend { x, y, is_negated: false, z, zz, zzz: zz * z }
+    }
+}
+
+impl<F: Fe> Jacobian<Fp2<F>> {
+    /// (X, Y, Z) ↦ the point (X/Z², Y/Z³), for Z in Fp2.
+    pub fn over(x: Fp2<F>, y: Fp2<F>, z: Fp2<F>) -> Self {
+        let conjugate = z.conjugate();
+        let square = conjugate.square();
+        Self { x: x * square, y: y * (square * conjugate), z: z.norm() }
     }
 }
 
@@ -244,26 +312,24 @@ impl<C: Coordinate> Add<Addend<C>> for Jacobian<C> {
         let _scope = enter("point_add");
         let Self { x: x1, y: y1, z: z1 } = self;
         let zz1 = z1.squared();
-        let zzz1 = zz1.times(z1.multiplicand());
-        let u1 = x1.times(other.zz); //                      U₁ = X₁·Z₂²
-        let s1 = y1.times(other.zzz); //                     S₁ = Y₁·Z₂³
-        let u2 = other.x.times(zz1.multiplicand()); //       U₂ = X₂·Z₁²
-        let s2 = other.y.times(zzz1.multiplicand()); //      S₂ = ±Y₂·Z₁³
+        let u1 = x1.scaled(other.zz); //                     U₁ = X₁·Z₂²
+        let s1 = y1.scaled(other.zzz); //                    S₁ = Y₁·Z₂³
+        let u2 = other.x.scaled(zz1); //                     U₂ = X₂·Z₁²
+        let s2 = other.y.scaled(zz1 * z1); //                S₂ = ±Y₂·Z₁³
         let (x3, y3, h) = chord(u1, s1, u2, s2, other.is_negated);
-        let z3 = z1.times(other.z).times(h.multiplicand());
-        Self { x: x3, y: y3, z: z3 } //                      Z₃ = Z₁·Z₂·H
+        Self { x: x3, y: y3, z: z1 * other.z * h } //        Z₃ = Z₁·Z₂·h
     }
 }
 
-/// What both additions have in common: (X₃, Y₃, H) from both points over one denominator; `negated`: the second has −S₂.
-fn chord<C: Coordinate>(u1: C, s1: C, u2: C, s2: C, negated: bool) -> (C, C, C) {
-    let h = u2 - u1; //                                      H = U₂ − U₁
-    let r = if negated { s2 + s1 } else { s2 - s1 }; //      R = S₂ − S₁, or −R = S₂ + S₁
-    let hh = h.squared(); //                                 H²
-    let hhh = hh.times(h.multiplicand()); //                 H³
-    let v = u1.times(hh.multiplicand()); //                  V = U₁·H²
-    let x3 = r.squared_minus_twice(v) - hhh; //              X₃ = R² − H³ − 2V
+/// What both additions have in common: (X₃, Y₃, h) from both points over one denominator; `negated`: the second has −S₂.
+fn chord<C: Coordinate>(u1: C, s1: C, u2: C, s2: C, negated: bool) -> (C, C, C::Denominator) {
+    let difference = u2 - u1; //                             H = U₂ − U₁
+    let r = if negated { s2 + s1 } else { s2 - s1 }; //      S₂ − S₁, or its opposite S₂ + S₁
+    let (r, h) = r.ratio(difference); //                     R/h, the slope or its opposite
+    let hh = h.squared(); //                                 h²
+    let v = u1.scaled(hh); //                                V = U₁·h²
+    let x3 = r.squared_minus_twice(v) - difference.scaled(hh); // X₃ = R² − H·h² − 2V
     let w = if negated { x3 - v } else { v - x3 }; //        ±(V − X₃)
-    let y3 = w.times(r.multiplicand()) - s1.times(hhh.multiplicand()); // Y₃ = R·(V − X₃) − S₁·H³
+    let y3 = w.times(r.multiplicand()) - s1.scaled(hh * h); // Y₃ = R·(V − X₃) − S₁·h³
     (x3, y3, h)
 }

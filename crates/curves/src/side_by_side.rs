@@ -56,6 +56,7 @@ impl<F: Fe, const N: usize> Neg for SideBySide<F, N> {
 
 impl<F: Fe, const N: usize> Coordinate for SideBySide<F, N> {
     type Base = F;
+    type Denominator = Self;
     type Multiplicand = Self;
 
     fn multiplicand(self) -> Self {
@@ -68,6 +69,18 @@ impl<F: Fe, const N: usize> Coordinate for SideBySide<F, N> {
 
     fn squared(self) -> Self {
         Self(self.0.map(Fe::square))
+    }
+
+    fn scaled(self, factor: Self) -> Self {
+        self * factor
+    }
+
+    fn ratio(self, denominator: Self) -> (Self, Self) {
+        (self, denominator)
+    }
+
+    fn times_cube(self, _: Self, nn: Self) -> Self {
+        nn.squared()
     }
 
     fn three_halves_squared(self, three_halves: F) -> Self {

@@ -47,10 +47,10 @@ pub fn psi<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe>>) -> Affine<Fp2<M::
     Affine::new(x, y)
 }
 
-/// ψ in Jacobian coordinates.
+/// ψ in Jacobian coordinates: Z, in Fp, stays.
 pub fn psi_jacobian<M: Machine>(machine: &M, point: Jacobian<Fp2<M::Fe>>) -> Jacobian<Fp2<M::Fe>> {
     let Affine { x, y } = psi(machine, Affine::new(point.x, point.y));
-    Jacobian { x, y, z: point.z.conjugate() }
+    Jacobian { x, y, z: point.z }
 }
 
 /// P ↦ |x|·P, as a function; Z = 0 if an exceptional case was met. |x| = ((14·15·2⁸ + 1)·2³² + 1)·2¹⁶.
@@ -90,7 +90,7 @@ fn double_repeatedly<M: Machine>(machine: &M, count: u32, point: Jacobian<Fp2<M:
 pub fn membership<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe>>) -> Conditions<M::Fe> {
     let _scope = enter("g2_membership");
     let three_halves = machine.constant(&constants().three_halves);
-    let start = point.to_jacobian(Fp2::new(machine.one(), machine.zero()));
+    let start = point.to_jacobian(machine.one());
     let double = |_: &M, q: Jacobian<Fp2<M::Fe>>| q.double(three_halves);
     let multiple = ladder_in_a_loop(machine, X_ABS, start, double, |_, q| q.add_mixed(point));
     membership_from_chain(machine, point, multiple)
@@ -106,10 +106,10 @@ pub fn membership_from_chain<M: Machine>(
     let Jacobian { x, y, z } = multiple;
     let image = psi(machine, point);
     let zz = z.square();
-    let dx = x - image.x * zz; //          X = ψ(Q).x·Z²
-    let dy = y + image.y * (zz * z); //    Y = −ψ(Q).y·Z³
+    let dx = x - image.x.scale(zz); //          X = ψ(Q).x·Z²
+    let dy = y + image.y.scale(zz * z); //      Y = −ψ(Q).y·Z³
     let vanishing = all_vanish(&[dx.c0, dx.c1, dy.c0, dy.c1, curve_defect(machine, point)]);
-    Conditions { vanishing, invertible: z.norm() }
+    Conditions { vanishing, invertible: z }
 }
 
 /// What holds exactly if Q, which must lie on the twist (or a rescaled one), is in G2, given `multiple` = |x|·Q as the

@@ -4,11 +4,12 @@ use super::{g1, g2, inverse_from_root, invert, root_power};
 use crate::fp2::Fp2;
 use crate::group::{Affine, Coordinate, Jacobian};
 use residue_ir::{Bundle, Machine};
+use residue_modular::Fe;
 
 /// A group whose points have coordinates in `Coordinate`.
 pub trait Group<M: Machine> {
     /// Fp or Fp2.
-    type Coordinate: Coordinate<Base = M::Fe> + Bundle<M::Fe>;
+    type Coordinate: Coordinate<Base = M::Fe, Denominator = M::Fe> + Bundle<M::Fe>;
 
     /// Zero exactly if the point lies on the group's curve.
     fn curve_defect(machine: &M, point: Affine<Self::Coordinate>) -> M::Fe;
@@ -43,9 +44,9 @@ pub(super) fn to_affine_with<M: Machine, G: Group<M>>(
     point: Jacobian<G::Coordinate>,
     invert: impl FnOnce(M::Fe) -> M::Fe,
 ) -> Affine<G::Coordinate> {
-    let inverse = G::invert_with(point.z, invert);
-    let square = inverse.squared();
-    Affine::new(point.x * square, point.y * (square * inverse))
+    let inverse = invert(point.z);
+    let square = inverse.square();
+    Affine::new(point.x.scaled(square), point.y.scaled(square * inverse))
 }
 
 /// The subgroup of y² = x³ + 4 over Fp.

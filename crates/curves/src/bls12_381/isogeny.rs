@@ -11,7 +11,9 @@
 //! Behind it the isogenies of the RFC divide x by ℓ² and y by ℓ³ or, for ℓ = 3, by −ℓ³: Z = ±ℓ·h. Where h vanishes the
 //! image is the identity, and Z = 0.
 
+use crate::fp2::Fp2;
 use crate::group::{Affine, Coordinate, Jacobian};
+use residue_modular::Fe;
 use residue_modular::scope::enter;
 
 /// The isogeny of degree 11 to the curve of G1, RFC 9380, appendix E.2: x_den is the square of this polynomial and y_den its
@@ -28,15 +30,15 @@ pub const G1_KERNEL: [&str; 5] = [
 pub const G2_KERNEL: u64 = 6;
 
 /// (x, y) ↦ its image under the isogeny of degree 11, given A and h without its leading coefficient.
-pub fn degree_11<C: Coordinate>(point: Affine<C>, a: C, kernel: &[C; 5]) -> Jacobian<C> {
+pub fn degree_11<F: Fe>(point: Affine<F>, a: F, kernel: &[F; 5]) -> Jacobian<F> {
     let _scope = enter("isogeny_11");
     let Affine { x, y } = point;
     let [h, h1, h2, h3] = taylor(x, kernel);
     let (h2, h3) = (times(h2, 2), times(h3, 6)); //                   h″ and h‴
-    let f = y.squared(); //                                           f = y²
-    let f1 = times(x.squared(), 3) + a; //                            f′ = 3x² + A
-    let (hh, hh1) = (h.squared(), h * h1);
-    let p = h * h2 - h1.squared(); //                                 P = h·h″ − h′²
+    let f = y.square(); //                                            f = y²
+    let f1 = times(x.square(), 3) + a; //                             f′ = 3x² + A
+    let (hh, hh1) = (h.square(), h * h1);
+    let p = h * h2 - h1.square(); //                                  P = h·h″ − h′²
     let q = h * (h3 * h - h1 * h2) - times(h1 * p, 2); //             Q
     let (f_4, xhh1, f1p) = (times(f, 4), x * hh1, f1 * p);
     let minus_2_sigma = times(kernel[4], 2); //                       h = x⁵ − σx⁴ + …
@@ -46,7 +48,7 @@ pub fn degree_11<C: Coordinate>(point: Affine<C>, a: C, kernel: &[C; 5]) -> Jaco
 }
 
 /// (x, y) ↦ its image under the isogeny of degree 3, given A and h = x + `kernel`: here h′ = 1, P = −1 and Q = 2.
-pub fn degree_3<C: Coordinate>(point: Affine<C>, a: C, kernel: C) -> Jacobian<C> {
+pub fn degree_3<F: Fe>(point: Affine<Fp2<F>>, a: Fp2<F>, kernel: Fp2<F>) -> Jacobian<Fp2<F>> {
     let _scope = enter("isogeny_3");
     let Affine { x, y } = point;
     let h = x + kernel;
@@ -55,12 +57,12 @@ pub fn degree_3<C: Coordinate>(point: Affine<C>, a: C, kernel: C) -> Jacobian<C>
     let hh = h.squared();
     let n = (times(x, 3) + times(kernel, 2)) * hh - times(f1 * h, 2) + f_4;
     let m = h * (times(hh, 3) - times(x * h, 12) + times(f1, 6)) - times(f_4, 2);
-    Jacobian { x: n, y: y * m, z: -times(h, 3) }
+    Jacobian::over(n, y * m, -times(h, 3))
 }
 
 /// h, h′, h″/2 and h‴/6 at x: Horner's scheme, repeated on the quotients by x − x₀. Knuth, TAOCP volume 2, §4.6.4.
-fn taylor<C: Coordinate>(x: C, kernel: &[C; 5]) -> [C; 4] {
-    let mut quotient: Vec<C> = kernel.to_vec(); // of 1, x, …; the leading coefficient is 1 throughout
+fn taylor<F: Fe>(x: F, kernel: &[F; 5]) -> [F; 4] {
+    let mut quotient: Vec<F> = kernel.to_vec(); // of 1, x, …; the leading coefficient is 1 throughout
     std::array::from_fn(|_| {
         let (&next, rest) = quotient.split_last().expect("h has degree five, and there are three derivatives");
         let mut values = vec![x + next];

@@ -18,7 +18,7 @@ use super::sum_of_products::offsets::constant_point;
 use super::sum_of_products::quarters::lengths;
 use super::torsion::{ConstantCoordinate, multiple, torsion_point};
 use super::{G2, g2};
-use crate::fp2::{Fp2, Multiplicand};
+use crate::fp2::Fp2;
 use crate::group::{Addend, Affine, Jacobian};
 use residue_ir::{Machine, Step, WordOp};
 use residue_modular::Fe;
@@ -51,8 +51,8 @@ type Point<F> = Jacobian<Fp2<F>>;
 /// The sums on the way.
 pub type Sums<F> = [Point<F>; SUMS];
 
-/// 2ⁱ·Q with Z, Z² and Z³ as operands, its image that is to be added, what there is of z·Q, and the sums.
-type State<F> = ((Point<F>, [Multiplicand<F>; 3]), Affine<Fp2<F>>, Point<F>, Sums<F>);
+/// 2ⁱ·Q with Z² and Z³, its image that is to be added, what there is of z·Q, and the sums.
+type State<F> = ((Point<F>, [F; 2]), Affine<Fp2<F>>, Point<F>, Sums<F>);
 
 /// Begins with nothing.
 pub fn start<M: Machine>(machine: &M) -> Sums<M::Fe> {
@@ -87,12 +87,12 @@ pub fn add<M: Machine>(
         order.push(Step::Chosen { word: chosen[word], first_bit });
     }
     let then: [Option<usize>; PARTS] = std::array::from_fn(|part| Digit::of(part).map(|digit| DIGITS + digit.sum));
-    let point = point.to_jacobian(Fp2::new(machine.one(), machine.zero()));
+    let point = point.to_jacobian(machine.one());
     let state = (with_powers(point), Affine::new(point.x, point.y), point, sums);
     let (_, _, multiple, sums) = machine.sequence_of(&order, &then, state, |machine, part, state| {
         let ((point, powers), image, multiple, mut sums): State<M::Fe> = state;
-        let [z, zz, zzz] = powers;
-        let addend = |Affine { x, y }| Addend { x, y, is_negated: false, z, zz, zzz };
+        let [zz, zzz] = powers;
+        let addend = |Affine { x, y }| Addend { x, y, is_negated: false, z: point.z, zz, zzz };
         let whole = Affine::new(point.x, point.y);
         match part {
             0..DIGITS => {
@@ -182,10 +182,10 @@ fn place(bit: u32) -> (usize, u32) {
     ((bit >> 2 & 3) as usize, 16 * cell) // u32 to usize widens
 }
 
-/// A point with Z, Z² and Z³ as operands.
-fn with_powers<F: Fe>(point: Point<F>) -> (Point<F>, [Multiplicand<F>; 3]) {
-    let Addend { z, zz, zzz, .. } = point.addend();
-    (point, [z, zz, zzz])
+/// A point with Z² and Z³.
+fn with_powers<F: Fe>(point: Point<F>) -> (Point<F>, [F; 2]) {
+    let Addend { zz, zzz, .. } = point.addend();
+    (point, [zz, zzz])
 }
 
 /// Q ↦ θ^(2·turn)(Q): θ²(x, y) = (n·x, −y).

@@ -144,7 +144,7 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
     /// P ↦ z^CHAINS·P, with the additions to buckets for the quarters of a scalar.
     fn multiply(&self, machine: &M, quarters: M::Word, point: Affine<G::Coordinate>) -> Jacobian<G::Coordinate> {
         self.begin(machine, machine.word_op(WordOp::Add, quarters, machine.word(added(self.window))));
-        let mut multiple = point.to_jacobian(constant_point::<M, G>(machine, G::offsets().one).z);
+        let mut multiple = point.to_jacobian(machine.one());
         for chain in 0..G::CHAINS {
             if chain > 0 && !self.calls {
                 self.advance(machine, if self.is_written_out() { QUARTER_BITS } else { HALF_BITS });

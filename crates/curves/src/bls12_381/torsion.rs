@@ -8,12 +8,12 @@ use super::constants::{X_ABS, modulus};
 use crate::fp2::Fp2;
 use crate::group::{Affine, Coordinate, Jacobian};
 use num_bigint::BigUint;
-use residue_modular::{Number, fields::Bls12_381Fp};
+use residue_modular::{Fe, Number, fields::Bls12_381Fp};
 
 type Fp = Bls12_381Fp;
 
 /// A coordinate of a constant point, with what finding it needs.
-pub trait ConstantCoordinate: Coordinate<Base = Fp> + PartialEq {
+pub trait ConstantCoordinate: Coordinate<Base = Fp, Denominator = Fp> + PartialEq {
     /// 1.
     const ONE: Self;
 
@@ -25,9 +25,6 @@ pub trait ConstantCoordinate: Coordinate<Base = Fp> + PartialEq {
 
     /// The number of points of the curve, divided by n as often as that goes.
     fn other_points() -> BigUint;
-
-    /// a ↦ a⁻¹; `None` for zero.
-    fn inverted(self) -> Option<Self>;
 
     /// A square root, if there is one.
     fn root(self) -> Option<Self>;
@@ -44,10 +41,6 @@ impl ConstantCoordinate for Fp {
     /// p − x, for the trace x + 1 (draft-irtf-cfrg-pairing-friendly-curves-11, §4.2.1), without n².
     fn other_points() -> BigUint {
         (modulus() + X_ABS) / Self::TORSION / Self::TORSION
-    }
-
-    fn inverted(self) -> Option<Self> {
-        self.inverse()
     }
 
     /// a^((p + 1)/4), for p ≡ 3 mod 4.
@@ -72,10 +65,6 @@ impl ConstantCoordinate for Fp2<Fp> {
         let plus = z.pow(8) + z.pow(7) * 4u32 + z.pow(6) * 5u32 + &z * 4u32 + 13u32;
         let h2 = (plus - &z4 * 4u32 - z.pow(3) * 6u32 - &z2 * 4u32) / 9u32;
         h2 * (z4 - z2 + 1u32) / Self::TORSION
-    }
-
-    fn inverted(self) -> Option<Self> {
-        self.inverse()
     }
 
     /// Adj and Rodríguez-Henríquez 2012 (2012/685), algorithm 9.
@@ -108,7 +97,7 @@ pub fn torsion_point<C: ConstantCoordinate>() -> Affine<C> {
 /// m·P for m ≠ 0, by doubling and adding; `None` if it is the identity or an exceptional case is met.
 pub fn multiple<C: ConstantCoordinate>(point: Affine<C>, m: &BigUint) -> Option<Affine<C>> {
     let three_halves = Fp::from_u64(3) * Fp::from_u64(2).inverse()?;
-    let mut sum = point.to_jacobian(C::ONE);
+    let mut sum = point.to_jacobian(Number::ONE);
     for bit in (0..m.bits() - 1).rev() {
         sum = sum.double(three_halves);
         if m.bit(bit) {
@@ -116,6 +105,6 @@ pub fn multiple<C: ConstantCoordinate>(point: Affine<C>, m: &BigUint) -> Option<
         }
     }
     let Jacobian { x, y, z } = sum;
-    let inverse = z.inverted()?;
-    Some(Affine::new(x * inverse.squared(), y * inverse * inverse.squared()))
+    let inverse = z.inverse()?;
+    Some(Affine::new(x.scaled(inverse.square()), y.scaled(inverse.square() * inverse)))
 }

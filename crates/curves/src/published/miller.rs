@@ -4,7 +4,7 @@ use super::tower::{Fp12, Line, mul_by_line, mul_fp2, sqr_fp12};
 use crate::bls12_381::constants::X_ABS;
 use crate::fp2::Fp2;
 use crate::fp6::Fp6;
-use crate::group::{Affine, Jacobian};
+use crate::group::Affine;
 use residue_ir::Machine;
 use residue_modular::scope::enter;
 use residue_modular::{Fe, bundle};
@@ -24,13 +24,23 @@ fn at<F: Fe>(line: Line<F>, p: EvaluationPoint<F>) -> Line<F> {
     Line { x: line.x, y: line.y.scale(p.x), z: line.z.scale(p.y) }
 }
 
+/// The point (X/Z², Y/Z³), with Z in Fp2 as in the published code.
+#[derive(Clone, Copy, Debug)]
+pub struct Jacobian<F> {
+    x: Fp2<F>,
+    y: Fp2<F>,
+    z: Fp2<F>,
+}
+
+bundle!(Jacobian { x: Fp2<F>, y: Fp2<F>, z: Fp2<F> });
+
 /// a ↦ 2ᵏ·a.
 fn times_two_to<F: Fe>(a: Fp2<F>, k: u32) -> Fp2<F> {
     (0..k).fold(a, |a, _| a.double())
 }
 
 /// T ↦ (2T, the tangent). `line_dbl`: dbl-2009-alnr of the Explicit-Formulas Database.
-pub fn doubling_step<F: Fe>(t: Jacobian<Fp2<F>>) -> (Jacobian<Fp2<F>>, Line<F>) {
+pub fn doubling_step<F: Fe>(t: Jacobian<F>) -> (Jacobian<F>, Line<F>) {
     let _scope = enter("doubling_step");
     let mul = |x, y| mul_fp2(x, y);
     let Jacobian { x: x1, y: y1, z: z1 } = t;
@@ -50,7 +60,7 @@ pub fn doubling_step<F: Fe>(t: Jacobian<Fp2<F>>) -> (Jacobian<Fp2<F>>, Line<F>) 
 }
 
 /// (T, Q) ↦ (T + Q, the line through them). `line_add`: madd-2007-bl of the Explicit-Formulas Database.
-pub fn addition_step<F: Fe>(t: Jacobian<Fp2<F>>, q: Affine<Fp2<F>>) -> (Jacobian<Fp2<F>>, Line<F>) {
+pub fn addition_step<F: Fe>(t: Jacobian<F>, q: Affine<Fp2<F>>) -> (Jacobian<F>, Line<F>) {
     let _scope = enter("addition_step");
     let mul = |x, y| mul_fp2(x, y);
     let Jacobian { x: x1, y: y1, z: z1 } = t;
@@ -76,7 +86,7 @@ pub fn addition_step<F: Fe>(t: Jacobian<Fp2<F>>, q: Affine<Fp2<F>>) -> (Jacobian
 pub fn miller_loop<M: Machine>(machine: &M, p: Affine<M::Fe>, q: Affine<Fp2<M::Fe>>) -> Fp12<M::Fe> {
     let (zero, one) = (machine.zero(), machine.one());
     let at_p = EvaluationPoint { x: -(p.x + p.x), y: p.y + p.y };
-    let start = q.to_jacobian(Fp2::new(one, zero));
+    let start = Jacobian { x: q.x, y: q.y, z: Fp2::new(one, zero) };
     // The first doubling, of one: the accumulator is its line.
     let (t, line) = doubling_step(start);
     let line = at(line, at_p);

@@ -227,9 +227,7 @@ impl<M: Machine> ProductGroup<M> for G2 {
             x: point.x.conjugate_mul(cx),
             y: point.y.conjugate_times(cy.multiplicand()),
             is_negated: !point.is_negated,
-            z: point.z.conjugate(),
-            zz: point.zz.conjugate(),
-            zzz: point.zzz.conjugate(),
+            ..point
         };
         let twice = Addend { x: point.x.scale(norm), ..point }.negated();
         vec![point, once, twice, Addend { x: once.x.scale(norm), ..once }.negated()]

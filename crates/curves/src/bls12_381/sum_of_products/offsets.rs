@@ -48,8 +48,7 @@ pub(in crate::bls12_381) fn constant_point<M: Machine, G: ProductGroup<M>>(
     point: Affine<G::Constant>,
 ) -> Jacobian<G::Coordinate> {
     let Affine { x, y } = point;
-    let [x, y, z] = [x, y, G::Constant::ONE].map(|value| G::lift(machine, value));
-    Jacobian { x, y, z }
+    Affine::new(G::lift(machine, x), G::lift(machine, y)).to_jacobian(machine.one())
 }
 
 #[cfg(test)]
