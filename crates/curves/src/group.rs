@@ -312,12 +312,13 @@ impl<C: Coordinate> Add<Addend<C>> for Jacobian<C> {
         let _scope = enter("point_add");
         let Self { x: x1, y: y1, z: z1 } = self;
         let zz1 = z1.squared();
+        let zzz1 = zz1 * z1;
         let u1 = x1.scaled(other.zz); //                     U₁ = X₁·Z₂²
         let s1 = y1.scaled(other.zzz); //                    S₁ = Y₁·Z₂³
         let u2 = other.x.scaled(zz1); //                     U₂ = X₂·Z₁²
-        let s2 = other.y.scaled(zz1 * z1); //                S₂ = ±Y₂·Z₁³
+        let s2 = other.y.scaled(zzz1); //                    S₂ = ±Y₂·Z₁³
         let (x3, y3, h) = chord(u1, s1, u2, s2, other.is_negated);
-        Self { x: x3, y: y3, z: z1 * other.z * h } //        Z₃ = Z₁·Z₂·h
+        Self { x: x3, y: y3, z: z1 * h * other.z } //        Z₃ = Z₁·Z₂·h
     }
 }
 
@@ -330,6 +331,6 @@ fn chord<C: Coordinate>(u1: C, s1: C, u2: C, s2: C, negated: bool) -> (C, C, C::
     let v = u1.scaled(hh); //                                V = U₁·h²
     let x3 = r.squared_minus_twice(v) - difference.scaled(hh); // X₃ = R² − H·h² − 2V
     let w = if negated { x3 - v } else { v - x3 }; //        ±(V − X₃)
-    let y3 = w.times(r.multiplicand()) - s1.scaled(hh * h); // Y₃ = R·(V − X₃) − S₁·h³
+    let y3 = w.times(r.multiplicand()) - s1.scaled(hh * h); //    Y₃ = R·(V − X₃) − S₁·h³
     (x3, y3, h)
 }

@@ -252,9 +252,6 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
 
     /// As [`Self::chain`], by calls from window to window: z = 2¹⁶ + 2⁴⁸ + 14·(2⁶⁰ − 2⁵⁶).
     fn chain_of_calls(&self, machine: &M, start: Jacobian<G::Coordinate>) -> Jacobian<G::Coordinate> {
-        let [double_1, double_3] = G::NAMES.double;
-        let once = |machine: &M, point| machine.function(double_1, point, |machine, point| double(machine, 1, point));
-        let thrice = |point| machine.function(double_3, point, |machine, p| once(machine, double(machine, 2, p)));
         let mut point = self.scatter_window(machine, start);
         let [mut p16, mut p48, mut p56] = [start; 3];
         for bit in (0..QUARTER_BITS).step_by(self.window.bits() as usize).skip(1) {
@@ -269,19 +266,22 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
         }
         let p60 = match self.window {
             Window::Nibble => point,
-            Window::Byte => thrice(once(machine, point)),
+            Window::Byte => double_4::<M, G>(machine, point),
         };
         let fifteen = add::<M, G>(machine, p60, p56.negated());
-        let twice = once(machine, fifteen);
-        let fourteen_times = add::<M, G>(machine, thrice(twice), twice.negated());
+        let twice = double_1::<M, G>(machine, fifteen);
+        let fourteen_times = add::<M, G>(machine, double_3::<M, G>(machine, twice), twice.negated());
         add::<M, G>(machine, add::<M, G>(machine, fourteen_times, p48), p16)
     }
 
     /// From a window's point to the next one's, and that window's additions to buckets.
     fn step(&self, machine: &M, point: Jacobian<G::Coordinate>) -> Jacobian<G::Coordinate> {
         machine.function(G::NAMES.step[self.window as usize], point, |machine, point| {
-            let count = self.window.bits() as usize; // u32 to usize widens
-            self.scatter_window(machine, double(machine, count, point))
+            let next = match self.window {
+                Window::Nibble => double(machine, 4, point),
+                Window::Byte => double_4::<M, G>(machine, double_4::<M, G>(machine, point)),
+            };
+            self.scatter_window(machine, next)
         })
     }
 
@@ -339,6 +339,21 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
 /// P ↦ 2ⁿ·P.
 fn double<M: Machine, C: Coordinate<Base = M::Fe>>(machine: &M, count: usize, point: Jacobian<C>) -> Jacobian<C> {
     (0..count).fold(point, |point, _| point.double(machine.constant(&constants().three_halves)))
+}
+
+/// P ↦ 2·P, as a function.
+fn double_1<M: Machine, G: ProductGroup<M>>(machine: &M, point: Jacobian<G::Coordinate>) -> Jacobian<G::Coordinate> {
+    machine.function(G::NAMES.double[0], point, |machine, point| double(machine, 1, point))
+}
+
+/// P ↦ 8·P, as a function that ends in [`double_1`].
+fn double_3<M: Machine, G: ProductGroup<M>>(machine: &M, point: Jacobian<G::Coordinate>) -> Jacobian<G::Coordinate> {
+    machine.function(G::NAMES.double[1], point, |machine, point| double_1::<M, G>(machine, double(machine, 2, point)))
+}
+
+/// P ↦ 16·P, as a function that ends in [`double_3`].
+fn double_4<M: Machine, G: ProductGroup<M>>(machine: &M, point: Jacobian<G::Coordinate>) -> Jacobian<G::Coordinate> {
+    machine.function(G::NAMES.double[2], point, |machine, point| double_3::<M, G>(machine, double(machine, 1, point)))
 }
 
 /// (R, A, B, C) ↦ (R + B − C, A + R + B − C).
