@@ -5,9 +5,11 @@ use ark_bls12_381::{G1Affine, G2Affine};
 use ark_ec::{AffineRepr, CurveGroup};
 use num_bigint::BigUint;
 use residue_curves::bls12_381::{Pairs, constants, g1 as ours1, g2 as ours2, miller_loop};
+use residue_curves::group::Coordinate;
 use residue_curves::{Affine, Conditions, Fp2, Jacobian};
 use residue_modular::{Fe, Number};
 use ruint::aliases::U256;
+use std::fmt::Debug;
 
 fn in_g1(point: Affine<N>) -> bool {
     ours1::is_in_subgroup(&numbers(), point) == U256::ONE
@@ -27,31 +29,49 @@ fn in_g2(point: Affine<Fp2<N>>) -> bool {
     alone
 }
 
+/// What the Jacobian formulas give for P and Q, given P + Q, 2P and −P; `lift` gives a point with a Z other than one.
+fn check_jacobian_formulas<C>(
+    [p, q, sum, twice, opposite]: [Affine<C>; 5],
+    lift: impl Fn(Affine<C>, u64) -> Jacobian<C>,
+) where
+    C: Coordinate<Base = N, Denominator = N> + PartialEq + Debug,
+{
+    let three_halves = N::from_u64(3) * N::from_u64(2).inverse().unwrap();
+    let affine = |p: Jacobian<C>| {
+        let inverse = p.z.inverse().unwrap();
+        Affine::new(p.x.scaled(inverse.square()), p.y.scaled(inverse.square() * inverse))
+    };
+    let (a, b) = (lift(p, 7), lift(q, 8));
+    assert_eq!(affine(a.double(three_halves)), twice);
+    assert_eq!(affine(a.add_mixed(q)), sum);
+    assert_eq!(affine(a + b.addend()), sum);
+    assert_eq!(affine(a + b.negated().addend().negated()), sum);
+    // Exceptional cases show in Z, and so does all that follows them.
+    for degenerate in [a.add_mixed(p), a.add_mixed(opposite), a + lift(p, 9).addend(), a + lift(opposite, 9).addend()] {
+        assert!(degenerate.z.is_zero());
+        assert!(degenerate.double(three_halves).z.is_zero());
+        assert!(degenerate.add_mixed(q).z.is_zero());
+        assert!((degenerate + b.addend()).z.is_zero());
+        assert!((b + degenerate.addend()).z.is_zero());
+    }
+}
+
 #[test]
 fn jacobian_formulas_agree() {
     let mut seeded = Seeded(10);
-    let three_halves = N::from_u64(3) * N::from_u64(2).inverse().unwrap();
-    let affine = |p: Jacobian<N>| {
-        let inverse = p.z.inverse().unwrap();
-        Affine::new(p.x * inverse.square(), p.y * inverse.square() * inverse)
-    };
-    let lift = |p: Affine<N>, z: N| Jacobian { x: p.x * z.square(), y: p.y * z.square() * z, z };
     for _ in 0..20 {
         let (p, q) = (seeded.curve_point(), seeded.curve_point());
-        let z = fp(seeded.fq());
-        let (a, b) = (lift(g1(p), z), lift(g1(q), z + N::ONE));
-        assert_eq!(affine(a.double(three_halves)), g1((p + p).into_affine()));
-        assert_eq!(affine(a.add_mixed(g1(q))), g1((p + q).into_affine()));
-        assert_eq!(affine(a + b.addend()), g1((p + q).into_affine()));
-        // Exceptional cases show in Z, and so does all that follows them.
-        let opposite = Affine::new(g1(p).x, -g1(p).y);
-        for degenerate in [a.add_mixed(g1(p)), a.add_mixed(opposite), a + lift(g1(p), z.double()).addend()] {
-            assert!(degenerate.z.is_zero());
-            assert!(degenerate.double(three_halves).z.is_zero());
-            assert!(degenerate.add_mixed(g1(q)).z.is_zero());
-            assert!((degenerate + b.addend()).z.is_zero());
-            assert!((b + degenerate.addend()).z.is_zero());
-        }
+        let points = [p, q, (p + q).into_affine(), (p + p).into_affine(), -p].map(g1);
+        check_jacobian_formulas(points, |p, z| {
+            let z = N::from_u64(z);
+            Jacobian { x: p.x * z.square(), y: p.y * z.square() * z, z }
+        });
+        let (p, q) = (seeded.twist_point(), seeded.twist_point());
+        let points = [p, q, (p + q).into_affine(), (p + p).into_affine(), -p].map(g2);
+        check_jacobian_formulas(points, |p, z| {
+            let z = Fp2::new(N::from_u64(z), N::from_u64(3));
+            Jacobian::over(p.x * z.square(), p.y * z.square() * z, z)
+        });
     }
 }
 
