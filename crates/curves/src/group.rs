@@ -5,12 +5,12 @@
 //! Z = 0 gives Z = 0; an addition of equal or opposite points gives Z = 0. So a chain that ends with Z ≠ 0 met no
 //! exceptional case and its result is right; one that ends with Z = 0 says nothing, and callers reject it.
 //!
-//! Over Fp2, too, Z lies in Fp. A slope R/H is the same as R·H̄/N(H), where the norm N(H) = 0 only for H = 0, as −1 is no square in
-//! Fp: so formulas hold with N(H) as the denominator, one product in Fp2 makes the slope, and each product with a
-//! power of Z or of N(H) is two in Fp instead of three. An addition takes 30 products in Fp instead of 39, a doubling 20
-//! instead of 18. See [`Coordinate::ratio`].
+//! Over Fp2, too, Z lies in Fp. A slope R/H is the same as R·H̄/N(H), where the norm N(H) = 0 only for H = 0, as −1 is no
+//! square in Fp: so the formulas hold with N(H) as the denominator, one product in Fp2 makes the slope, and each product with
+//! a power of Z or of N(H) is two in Fp instead of three. An addition takes 30 products in Fp instead of 39, a doubling 20
+//! instead of 18. See [`Coordinate::ratio`]. The result is that of the formulas that are cited, scaled by H̄.
 
-use crate::fp2::{self, Fp2};
+use crate::fp2::Fp2;
 use core::ops::{Add, Mul, Neg, Sub};
 use residue_ir::Bundle;
 use residue_modular::Fe;
@@ -23,17 +23,6 @@ pub trait Coordinate: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Outpu
 
     /// Where the Z of Jacobian coordinates lies: Fp, or as many of its elements as stand side by side.
     type Denominator: Coordinate<Base = Self::Base, Denominator = Self::Denominator>;
-
-    /// A coordinate as the right operand of products: what several of them need is computed once.
-    type Multiplicand: Copy;
-
-    /// This coordinate as the right operand of products.
-    #[must_use]
-    fn multiplicand(self) -> Self::Multiplicand;
-
-    /// (a, b) ↦ a·b.
-    #[must_use]
-    fn times(self, other: Self::Multiplicand) -> Self;
 
     /// a ↦ a².
     #[must_use]
@@ -65,15 +54,6 @@ pub trait Coordinate: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Outpu
 impl<F: Fe> Coordinate for F {
     type Base = F;
     type Denominator = F;
-    type Multiplicand = F;
-
-    fn multiplicand(self) -> F {
-        self
-    }
-
-    fn times(self, other: F) -> F {
-        self * other
-    }
 
     fn squared(self) -> Self {
         self.square()
@@ -100,15 +80,6 @@ impl<F: Fe> Coordinate for F {
 impl<F: Fe> Coordinate for Fp2<F> {
     type Base = F;
     type Denominator = F;
-    type Multiplicand = fp2::Multiplicand<F>;
-
-    fn multiplicand(self) -> fp2::Multiplicand<F> {
-        self.multiplicand()
-    }
-
-    fn times(self, other: fp2::Multiplicand<F>) -> Self {
-        self * other
-    }
 
     fn squared(self) -> Self {
         self.square()
@@ -252,10 +223,10 @@ impl<C: Coordinate> Jacobian<C> {
         let _scope = enter("point_double");
         let Self { x: x1, y: y1, z: z1 } = self;
         let (l, n) = x1.three_halves_squared(three_halves).ratio(y1); // L/N = (3/2)·X₁²/Y₁
-        let nn = n.squared();
+        let nn = n.squared(); //                             N²
         let m = x1.scaled(nn); //                            M = X₁·N²
         let x3 = l.squared_minus_twice(m); //                X₃ = L² − 2M
-        let y3 = (m - x3).times(l.multiplicand()) - y1.times_cube(n, nn); // Y₃ = L·(M − X₃) − Y₁·N³
+        let y3 = (m - x3) * l - y1.times_cube(n, nn); // Y₃ = L·(M − X₃) − Y₁·N³
         Self { x: x3, y: y3, z: z1 * n } //                  Z₃ = Z₁·N
     }
 
@@ -311,8 +282,8 @@ impl<C: Coordinate> Add<Addend<C>> for Jacobian<C> {
     fn add(self, other: Addend<C>) -> Self {
         let _scope = enter("point_add");
         let Self { x: x1, y: y1, z: z1 } = self;
-        let zz1 = z1.squared();
-        let zzz1 = zz1 * z1;
+        let zz1 = z1.squared(); //                           Z₁²
+        let zzz1 = zz1 * z1; //                              Z₁³
         let u1 = x1.scaled(other.zz); //                     U₁ = X₁·Z₂²
         let s1 = y1.scaled(other.zzz); //                    S₁ = Y₁·Z₂³
         let u2 = other.x.scaled(zz1); //                     U₂ = X₂·Z₁²
@@ -324,13 +295,13 @@ impl<C: Coordinate> Add<Addend<C>> for Jacobian<C> {
 
 /// What both additions have in common: (X₃, Y₃, h) from both points over one denominator; `negated`: the second has −S₂.
 fn chord<C: Coordinate>(u1: C, s1: C, u2: C, s2: C, negated: bool) -> (C, C, C::Denominator) {
-    let difference = u2 - u1; //                             H = U₂ − U₁
-    let r = if negated { s2 + s1 } else { s2 - s1 }; //      S₂ − S₁, or its opposite S₂ + S₁
-    let (r, h) = r.ratio(difference); //                     R/h, the slope or its opposite
+    let run = u2 - u1; //                                    H = U₂ − U₁
+    let rise = if negated { s2 + s1 } else { s2 - s1 }; //   R = S₂ − S₁, or −R = S₂ + S₁
+    let (r, h) = rise.ratio(run); //                         r/h = ±R/H
     let hh = h.squared(); //                                 h²
     let v = u1.scaled(hh); //                                V = U₁·h²
-    let x3 = r.squared_minus_twice(v) - difference.scaled(hh); // X₃ = R² − H·h² − 2V
+    let x3 = r.squared_minus_twice(v) - run.scaled(hh); //   X₃ = r² − H·h² − 2V
     let w = if negated { x3 - v } else { v - x3 }; //        ±(V − X₃)
-    let y3 = w.times(r.multiplicand()) - s1.scaled(hh * h); //    Y₃ = R·(V − X₃) − S₁·h³
+    let y3 = w * r - s1.scaled(hh * h); //                   Y₃ = ±r·(V − X₃) − S₁·h³
     (x3, y3, h)
 }

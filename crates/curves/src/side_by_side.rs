@@ -57,15 +57,6 @@ impl<F: Fe, const N: usize> Neg for SideBySide<F, N> {
 impl<F: Fe, const N: usize> Coordinate for SideBySide<F, N> {
     type Base = F;
     type Denominator = Self;
-    type Multiplicand = Self;
-
-    fn multiplicand(self) -> Self {
-        self
-    }
-
-    fn times(self, other: Self) -> Self {
-        self * other
-    }
 
     fn squared(self) -> Self {
         Self(self.0.map(Fe::square))
@@ -79,6 +70,7 @@ impl<F: Fe, const N: usize> Coordinate for SideBySide<F, N> {
         (self, denominator)
     }
 
+    /// n is b, and so this is (n²)².
     fn times_cube(self, _: Self, nn: Self) -> Self {
         nn.squared()
     }

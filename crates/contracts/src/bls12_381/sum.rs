@@ -1,9 +1,9 @@
 //! The sum of two points, as G1ADD and G2ADD of EIP-2537 give it: one text for both groups.
 
 use super::{Encoded, FP_BYTES, is_finite, parse_point};
+use residue_curves::bls12_381::{Group, invert};
 use residue_curves::conditions::all_vanish;
-use residue_curves::group::Coordinate;
-use residue_curves::{Affine, bls12_381::Group};
+use residue_curves::group::{Affine, Coordinate};
 use residue_ir::{Machine, WordOp};
 
 /// Returns P + Q of the calldata P ‖ Q. The points must lie on their curve, not in its subgroup: EIP-2537, “ABI for G1
@@ -55,8 +55,9 @@ fn return_sum<M: Machine, G: Group<M>>(machine: &M, p: Affine<G::Coordinate>, q:
         },
         |_| (q.y - p.y, dx),
     );
-    let slope = numerator * G::invert(machine, denominator); //  λ = 3x₁²/(2y₁) or (y₂ − y₁)/(x₂ − x₁)
-    let x = slope.squared() - p.x - q.x; //                      x₃ = λ² − x₁ − x₂
-    let y = slope * (p.x - x) - p.y; //                          y₃ = λ·(x₁ − x₃) − y₁
+    let (numerator, denominator) = numerator.ratio(denominator);
+    let slope = numerator.scaled(invert(machine, denominator)); // λ = 3x₁²/(2y₁) or (y₂ − y₁)/(x₂ − x₁)
+    let x = slope.squared() - p.x - q.x; //                        x₃ = λ² − x₁ − x₂
+    let y = slope * (p.x - x) - p.y; //                            y₃ = λ·(x₁ − x₃) − y₁
     machine.return_elements(Affine::new(x, y), FP_BYTES);
 }

@@ -16,14 +16,6 @@ pub trait Group<M: Machine> {
 
     /// A value of Fp that is zero exactly if `value` is.
     fn norm(value: Self::Coordinate) -> M::Fe;
-
-    /// a ↦ a⁻¹, where `invert` inverts in Fp.
-    fn invert_with(value: Self::Coordinate, invert: impl FnOnce(M::Fe) -> M::Fe) -> Self::Coordinate;
-
-    /// a ↦ a⁻¹; 0 ↦ 0.
-    fn invert(machine: &M, value: Self::Coordinate) -> Self::Coordinate {
-        Self::invert_with(value, |value| invert(machine, value))
-    }
 }
 
 /// (X, Y, Z) ↦ (X/Z², Y/Z³); zeros for Z = 0, which is how EIP-2537 writes the identity.
@@ -67,10 +59,6 @@ impl<M: Machine> Group<M> for G1 {
     fn norm(value: M::Fe) -> M::Fe {
         value
     }
-
-    fn invert_with(value: M::Fe, invert: impl FnOnce(M::Fe) -> M::Fe) -> M::Fe {
-        invert(value)
-    }
 }
 
 impl<M: Machine> Group<M> for G2 {
@@ -82,9 +70,5 @@ impl<M: Machine> Group<M> for G2 {
 
     fn norm(value: Fp2<M::Fe>) -> M::Fe {
         value.norm()
-    }
-
-    fn invert_with(value: Fp2<M::Fe>, invert: impl FnOnce(M::Fe) -> M::Fe) -> Fp2<M::Fe> {
-        value.inverse_with(invert)
     }
 }

@@ -9,7 +9,7 @@
 //! - M = h·(ℓh² − 12x·h·h′ − 6f′·P) − 4f·Q, Q = h·(h‴·h − h′·h″) − 2h′·P
 //!
 //! Behind it the isogenies of the RFC divide x by ℓ² and y by ℓ³ or, for ℓ = 3, by −ℓ³: Z = ±ℓ·h. Where h vanishes the
-//! image is the identity, and Z = 0.
+//! image is the identity, and Z = 0. Over Fp2 [`Jacobian::over`] brings Z into Fp.
 
 use crate::fp2::Fp2;
 use crate::group::{Affine, Coordinate, Jacobian};
@@ -52,9 +52,9 @@ pub fn degree_3<F: Fe>(point: Affine<Fp2<F>>, a: Fp2<F>, kernel: Fp2<F>) -> Jaco
     let _scope = enter("isogeny_3");
     let Affine { x, y } = point;
     let h = x + kernel;
-    let f_4 = times(y.squared(), 4); //                               4f = 4y²
-    let f1 = times(x.squared(), 3) + a; //                            f′ = 3x² + A
-    let hh = h.squared();
+    let f_4 = times(y.square(), 4); //                               4f = 4y²
+    let f1 = times(x.square(), 3) + a; //                            f′ = 3x² + A
+    let hh = h.square();
     let n = (times(x, 3) + times(kernel, 2)) * hh - times(f1 * h, 2) + f_4;
     let m = h * (times(hh, 3) - times(x * h, 12) + times(f1, 6)) - times(f_4, 2);
     Jacobian::over(n, y * m, -times(h, 3))

@@ -118,7 +118,7 @@ pub fn add<M: Machine>(
 /// The sum of products; Z = 0 if it is the identity. With ζ for θ and 1 + ζ¹¹ = ζ¹¹·(1 + ζ), 1 + ζ⁹ = ζ⁹·(1 + ζ³).
 pub fn finish<M: Machine>(machine: &M, sums: Sums<M::Fe>) -> Point<M::Fe> {
     let [whole, image, by_1, by_3, by_5, by_9, by_11] = sums; // the exponent of ζ in 1 + ρ·θ is 2e + 1 for ρ = ζ²ᵉ
-    let plus = |a, b| plus(machine, a, b);
+    let plus = |a, b| g2::add(machine, a, b);
     let turned = |point, exponent| turned_jacobian(machine, point, exponent);
     let c1 = plus(by_1, turned(by_11, 11));
     let c3 = plus(by_3, turned(by_9, 9));
@@ -206,10 +206,6 @@ fn turned_jacobian<M: Machine>(machine: &M, point: Point<M::Fe>, exponent: usize
         if exponent.is_multiple_of(2) { point } else { g2::psi_jacobian(machine, point).negated() };
     let Affine { x, y } = turned(machine, Affine::new(x, y), exponent / 2);
     Jacobian { x, y, z }
-}
-
-fn plus<M: Machine>(machine: &M, a: Point<M::Fe>, b: Point<M::Fe>) -> Point<M::Fe> {
-    machine.function("g2_add", (a, b), |_, (a, b)| a + b.addend())
 }
 
 /// What sums begin with: the first, and all others.

@@ -4,7 +4,8 @@
 //! written to the base z, s = Σ bⱼ·zʲ with four quarters of less than 64 bits, and each quarter in windows of w bits. As z²·P = −φ(P)
 //! on G1 and z·Q = −ψ(Q) on G2 (Scott 2021, 2021/1130), every part of s·P is a small multiple d of a point that the check
 //! passes, or of an image of it: it is added to bucket d (Yao 1976; Brickell, Gordon, McCurley and Wilson 1992, algorithm 1).
-//! The chain follows z = 2¹⁶ + 2⁴⁸ + 7·(2⁶¹ − 2⁵⁷), or 14·(2⁶⁰ − 2⁵⁶) for the last; no two multiples of a point that it adds are equal or opposite.
+//! The chain follows z = 2¹⁶ + 2⁴⁸ + 7·(2⁶¹ − 2⁵⁷), or 14·(2⁶⁰ − 2⁵⁶) for the last; no two multiples of a point that it adds
+//! are equal or opposite.
 //! There is one set of buckets B for all points and windows; at the end Σ d·B_d is taken by running sums (Pippenger 1976).
 //! Digits are signed without any carry at run time: see [`Window`] and `quarters`. For few points of G2 there is a way without
 //! memory: [`super::sum_by_units`].

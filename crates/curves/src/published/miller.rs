@@ -26,7 +26,7 @@ fn at<F: Fe>(line: Line<F>, p: EvaluationPoint<F>) -> Line<F> {
 
 /// The point (X/Z², Y/Z³), with Z in Fp2 as in the published code.
 #[derive(Clone, Copy, Debug)]
-pub struct Jacobian<F> {
+struct Jacobian<F> {
     x: Fp2<F>,
     y: Fp2<F>,
     z: Fp2<F>,
@@ -40,7 +40,7 @@ fn times_two_to<F: Fe>(a: Fp2<F>, k: u32) -> Fp2<F> {
 }
 
 /// T ↦ (2T, the tangent). `line_dbl`: dbl-2009-alnr of the Explicit-Formulas Database.
-pub fn doubling_step<F: Fe>(t: Jacobian<F>) -> (Jacobian<F>, Line<F>) {
+fn doubling_step<F: Fe>(t: Jacobian<F>) -> (Jacobian<F>, Line<F>) {
     let _scope = enter("doubling_step");
     let mul = |x, y| mul_fp2(x, y);
     let Jacobian { x: x1, y: y1, z: z1 } = t;
@@ -60,7 +60,7 @@ pub fn doubling_step<F: Fe>(t: Jacobian<F>) -> (Jacobian<F>, Line<F>) {
 }
 
 /// (T, Q) ↦ (T + Q, the line through them). `line_add`: madd-2007-bl of the Explicit-Formulas Database.
-pub fn addition_step<F: Fe>(t: Jacobian<F>, q: Affine<Fp2<F>>) -> (Jacobian<F>, Line<F>) {
+fn addition_step<F: Fe>(t: Jacobian<F>, q: Affine<Fp2<F>>) -> (Jacobian<F>, Line<F>) {
     let _scope = enter("addition_step");
     let mul = |x, y| mul_fp2(x, y);
     let Jacobian { x: x1, y: y1, z: z1 } = t;

@@ -29,7 +29,7 @@ fn in_g2(point: Affine<Fp2<N>>) -> bool {
     alone
 }
 
-/// What the Jacobian formulas give for P and Q, given P + Q, 2P and −P; `lift` gives a point with a Z other than one.
+/// What the Jacobian formulas give for P and Q, given P + Q, 2P and −P; `lift` gives a point with a Z that follows from a number.
 fn check_jacobian_formulas<C>(
     [p, q, sum, twice, opposite]: [Affine<C>; 5],
     lift: impl Fn(Affine<C>, u64) -> Jacobian<C>,
@@ -61,17 +61,19 @@ fn jacobian_formulas_agree() {
     let mut seeded = Seeded(10);
     for _ in 0..20 {
         let (p, q) = (seeded.curve_point(), seeded.curve_point());
+        let factor = fp(seeded.fq());
         let points = [p, q, (p + q).into_affine(), (p + p).into_affine(), -p].map(g1);
         check_jacobian_formulas(points, |p, z| {
-            let z = N::from_u64(z);
+            let z = N::from_u64(z) * factor;
             Jacobian { x: p.x * z.square(), y: p.y * z.square() * z, z }
         });
         let (p, q) = (seeded.twist_point(), seeded.twist_point());
         let points = [p, q, (p + q).into_affine(), (p + p).into_affine(), -p].map(g2);
         check_jacobian_formulas(points, |p, z| {
-            let z = Fp2::new(N::from_u64(z), N::from_u64(3));
+            let z = Fp2::new(N::from_u64(z), factor);
             Jacobian::over(p.x * z.square(), p.y * z.square() * z, z)
         });
+        assert!(Jacobian::over(points[0].x, points[0].y, Fp2::new(N::ZERO, N::ZERO)).z.is_zero());
     }
 }
 
