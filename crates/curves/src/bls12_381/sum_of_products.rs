@@ -234,6 +234,8 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
         let mut point = start;
         let (mut p16, mut p25) = (start, start);
         let mut addend16 = start.addend();
+        let mut images = Vec::new().into_iter();
+        let mut sum = None;
         for bit in 0..29u32 {
             let addend = point.addend(); // goes again where nobody reads it
             match bit {
@@ -243,16 +245,28 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
             }
             if bit.is_multiple_of(self.window.bits()) {
                 let bit = first_bit + bit;
-                let variable = self.digits[(bit % G::CELL_BITS / self.window.bits()) as usize]; // u32 to usize widens
-                self.scatter(machine, variable, bit / G::CELL_BITS * G::CELL_BITS, addend);
+                let digits = self.digits[(bit % G::CELL_BITS / self.window.bits()) as usize]; // u32 to usize widens
+                images = self.images(machine, digits, bit / G::CELL_BITS * G::CELL_BITS, addend).into_iter();
+            }
+            // One image at a time, so that the doublings behind it have products beside theirs that do not wait for them.
+            if bit.is_multiple_of(self.window.bits() * G::CHAINS / 4) {
+                self.put(machine, sum.take());
+                sum = images.next().map(|image| self.with(machine, image));
             }
             point = double(machine, 1, point);
+        }
+        self.put(machine, sum);
+        for image in images {
+            self.put(machine, Some(self.with(machine, image)));
         }
         ([p16, p25, point], addend16)
     }
 
     /// As [`Self::chain`], by calls from window to window: z = 2¹⁶ + 2⁴⁸ + 14·(2⁶⁰ − 2⁵⁶).
     fn chain_of_calls(&self, machine: &M, start: Jacobian<G::Coordinate>) -> Jacobian<G::Coordinate> {
+        let [double_1, double_3] = G::NAMES.double;
+        let once = |machine: &M, point| machine.function(double_1, point, |machine, point| double(machine, 1, point));
+        let thrice = |point| machine.function(double_3, point, |machine, p| once(machine, double(machine, 2, p)));
         let mut point = self.scatter_window(machine, start);
         let [mut p16, mut p48, mut p56] = [start; 3];
         for bit in (0..QUARTER_BITS).step_by(self.window.bits() as usize).skip(1) {
@@ -267,22 +281,19 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
         }
         let p60 = match self.window {
             Window::Nibble => point,
-            Window::Byte => double_4::<M, G>(machine, point),
+            Window::Byte => thrice(once(machine, point)),
         };
         let fifteen = add::<M, G>(machine, p60, p56.negated());
-        let twice = double_1::<M, G>(machine, fifteen);
-        let fourteen_times = add::<M, G>(machine, double_3::<M, G>(machine, twice), twice.negated());
+        let twice = once(machine, fifteen);
+        let fourteen_times = add::<M, G>(machine, thrice(twice), twice.negated());
         add::<M, G>(machine, add::<M, G>(machine, fourteen_times, p48), p16)
     }
 
     /// From a window's point to the next one's, and that window's additions to buckets.
     fn step(&self, machine: &M, point: Jacobian<G::Coordinate>) -> Jacobian<G::Coordinate> {
         machine.function(G::NAMES.step[self.window as usize], point, |machine, point| {
-            let next = match self.window {
-                Window::Nibble => double(machine, 4, point),
-                Window::Byte => double_4::<M, G>(machine, double_4::<M, G>(machine, point)),
-            };
-            self.scatter_window(machine, next)
+            let count = self.window.bits() as usize; // u32 to usize widens
+            self.scatter_window(machine, double(machine, count, point))
         })
     }
 
@@ -302,13 +313,37 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
 
     /// Adds `point` and its images to the buckets that `digits` name, the first of them in the cell at `first_bit`.
     fn scatter(&self, machine: &M, digits: Variable, first_bit: u32, point: Addend<G::Coordinate>) {
-        let cells = self.cells();
-        for (image, bit) in G::images(machine, point).into_iter().zip((first_bit..).step_by(
-            (QUARTER_BITS * G::CHAINS) as usize, // u32 to usize widens
-        )) {
-            let digit = machine.index(digits, self.buckets, bit, cells);
-            let bucket = machine.load(self.buckets, digit);
-            machine.store(self.buckets, digit, bucket + image);
+        for image in self.images(machine, digits, first_bit, point) {
+            self.put(machine, Some(self.with(machine, image)));
+        }
+    }
+
+    /// `point` and its images, each with where its digit stands: in `digits`, the first of them in the cell at `first_bit`.
+    fn images(
+        &self,
+        machine: &M,
+        digits: Variable,
+        first_bit: u32,
+        point: Addend<G::Coordinate>,
+    ) -> Vec<(Variable, u32, Addend<G::Coordinate>)> {
+        let bits = (first_bit..).step_by((QUARTER_BITS * G::CHAINS) as usize); // u32 to usize widens
+        G::images(machine, point).into_iter().zip(bits).map(|(image, bit)| (digits, bit, image)).collect()
+    }
+
+    /// The bucket that an image's digit names, and what it holds with the image.
+    fn with(
+        &self,
+        machine: &M,
+        (digits, bit, image): (Variable, u32, Addend<G::Coordinate>),
+    ) -> (M::Word, Jacobian<G::Coordinate>) {
+        let digit = machine.index(digits, self.buckets, bit, self.cells());
+        (digit, machine.load(self.buckets, digit) + image)
+    }
+
+    /// Puts into a bucket what it is to hold, if there is something.
+    fn put(&self, machine: &M, sum: Option<(M::Word, Jacobian<G::Coordinate>)>) {
+        if let Some((digit, sum)) = sum {
+            machine.store(self.buckets, digit, sum);
         }
     }
 
@@ -340,21 +375,6 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
 /// P ↦ 2ⁿ·P.
 fn double<M: Machine, C: Coordinate<Base = M::Fe>>(machine: &M, count: usize, point: Jacobian<C>) -> Jacobian<C> {
     (0..count).fold(point, |point, _| point.double(machine.constant(&constants().three_halves)))
-}
-
-/// P ↦ 2·P, as a function.
-fn double_1<M: Machine, G: ProductGroup<M>>(machine: &M, point: Jacobian<G::Coordinate>) -> Jacobian<G::Coordinate> {
-    machine.function(G::NAMES.double[0], point, |machine, point| double(machine, 1, point))
-}
-
-/// P ↦ 8·P, as a function that ends in [`double_1`].
-fn double_3<M: Machine, G: ProductGroup<M>>(machine: &M, point: Jacobian<G::Coordinate>) -> Jacobian<G::Coordinate> {
-    machine.function(G::NAMES.double[1], point, |machine, point| double_1::<M, G>(machine, double(machine, 2, point)))
-}
-
-/// P ↦ 16·P, as a function that ends in [`double_3`].
-fn double_4<M: Machine, G: ProductGroup<M>>(machine: &M, point: Jacobian<G::Coordinate>) -> Jacobian<G::Coordinate> {
-    machine.function(G::NAMES.double[2], point, |machine, point| double_3::<M, G>(machine, double(machine, 1, point)))
 }
 
 /// (R, A, B, C) ↦ (R + B − C, A + R + B − C).

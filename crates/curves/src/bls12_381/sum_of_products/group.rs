@@ -24,8 +24,8 @@ pub struct Names {
     pub chain: [&'static str; 2],
     /// The additions to buckets.
     pub scatter: [&'static str; 2],
-    /// One doubling, three, and four.
-    pub double: [&'static str; 3],
+    /// One doubling, and three.
+    pub double: [&'static str; 2],
     /// A sum.
     pub add: &'static str,
     /// A turn of the running sums.
@@ -103,13 +103,13 @@ impl<M: Machine> ProductGroup<M> for G1 {
     const CHAINS: u32 = 2;
     const CELL_BITS: u32 = 16;
     const CALLS: bool = false;
-    const MANY: u64 = 12;
+    const MANY: u64 = 13;
     const NAMES: Names = Names {
         step: ["g1_step_4", "g1_step_8"],
         half: ["g1_half_4", "g1_half_8"],
         chain: ["g1_chain_4", "g1_chain_8"],
         scatter: ["g1_scatter_4", "g1_scatter_8"],
-        double: ["g1_double", "g1_double_3", "g1_double_4"],
+        double: ["g1_double", "g1_double_3"],
         add: "g1_add",
         turn: "g1_turn",
     };
@@ -169,13 +169,13 @@ impl<M: Machine> ProductGroup<M> for G2 {
     const CHAINS: u32 = 1;
     const CELL_BITS: u32 = 64;
     const CALLS: bool = true;
-    const MANY: u64 = 21;
+    const MANY: u64 = 20;
     const NAMES: Names = Names {
         step: ["g2_step_4", "g2_step_8"],
         half: ["g2_half_4", "g2_half_8"],
         chain: ["g2_chain_4", "g2_chain_8"],
         scatter: ["g2_scatter_4", "g2_scatter_8"],
-        double: ["g2_double", "g2_double_3", "g2_double_4"],
+        double: ["g2_double", "g2_double_3"],
         add: "g2_add",
         turn: "g2_turn",
     };
