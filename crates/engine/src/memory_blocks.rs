@@ -85,8 +85,6 @@ pub(crate) struct MemoryBlock {
     pub writes: PlaceSet,
     work: Work,
     operations: Vec<Op>,
-    /// Whether its operations run in memory one after the other where it has no plan, as those of [`crate::chain`] do on slots.
-    pub is_chain: bool,
     plan: PlanCell<PlaceSet>,
 }
 
@@ -222,7 +220,7 @@ impl MemoryBlocks {
             Some(slots)
         };
         let plan = block.plan.get(self.batching, &self.patience, self.places.len(), shape, &block.work, slot_block);
-        if plan.is_none() && block.plan.is_plain() && !block.is_chain {
+        if plan.is_none() && block.plan.is_plain() && !block.is_chain() {
             self.starts.note_plain(block.code.start);
         }
         plan
@@ -255,10 +253,9 @@ impl MemoryBlocks {
     fn close(&mut self, block: Option<MemoryBlock>) {
         let Some(mut block) = block else { return };
         let operations = block.work.operation_count();
-        block.is_chain = self.batching.has_chains()
+        block.work.has_chain = self.batching.has_chains()
             && self.layout.order == ByteOrder::Little
             && operations >= self.batching.chain_operations_min();
-        block.work.has_chain = block.is_chain;
         if operations >= self.batching.operations_min() {
             self.starts.push(block.code.start, block.work.entries_before_plan(self.batching));
             self.blocks.push(block);
@@ -277,9 +274,13 @@ impl MemoryBlock {
             writes: PlaceSet::default(),
             work: Work::default(),
             operations: Vec::new(),
-            is_chain: false,
             plan: PlanCell::default(),
         }
+    }
+
+    /// Whether its operations run in memory one after the other where it has no plan, as those of [`crate::chain`] do on slots.
+    pub fn is_chain(&self) -> bool {
+        self.work.has_chain
     }
 
     fn push(&mut self, layout: Layout, instruction: &Found, op: Op) {

@@ -71,7 +71,7 @@ fn run_at_once<H: FieldHost>(frame: &mut Frame<'_, H>, pc: usize) -> bool {
         if let Some(rows) = &mut state.memory_rows {
             rows.settle_block(&blocks, block, memory);
         }
-        if !is_paid || !block.is_chain {
+        if !is_paid || !block.is_chain() {
             return false;
         }
         blocks.run_chain(block, memory);
