@@ -226,7 +226,7 @@ impl<C: Coordinate> Jacobian<C> {
         let nn = n.squared(); //                             N²
         let m = x1.scaled(nn); //                            M = X₁·N²
         let x3 = l.squared_minus_twice(m); //                X₃ = L² − 2M
-        let y3 = (m - x3) * l - y1.times_cube(n, nn); // Y₃ = L·(M − X₃) − Y₁·N³
+        let y3 = (m - x3) * l - y1.times_cube(n, nn); //      Y₃ = L·(M − X₃) − Y₁·N³
         Self { x: x3, y: y3, z: z1 * n } //                  Z₃ = Z₁·N
     }
 

@@ -133,7 +133,7 @@ const CONTRACT_BYTES: usize = 24_576;
 fn sums_of_products_take_no_more_gas_and_code_than_they_did() {
     for (name, side, most) in [
         ("bls12_381/g1_msm", &G1, [15_600, 26_900, 169_500, 1_036_300]),
-        ("bls12_381/g2_msm", &G2, [21_600, 38_900, 279_000, 1_796_000]),
+        ("bls12_381/g2_msm", &G2, [21_600, 38_900, 279_000, 1_740_000]),
     ] {
         let (code_bytes, gas) = gas(name, side, &[1, 2, 16, 128]);
         assert!(gas.iter().zip(most).all(|(&gas, most)| gas <= most), "{name}: {gas:?}, {most:?}");

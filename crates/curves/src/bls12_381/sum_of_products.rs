@@ -250,15 +250,13 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
             }
             // One image at a time, so that the doublings behind it have products beside theirs that do not wait for them.
             if bit.is_multiple_of(self.window.bits() * G::CHAINS / 4) {
-                self.put(machine, sum.take());
+                sum.into_iter().for_each(|sum| self.put(machine, sum));
                 sum = images.next().map(|image| self.with(machine, image));
             }
             point = double(machine, 1, point);
         }
-        self.put(machine, sum);
-        for image in images {
-            self.put(machine, Some(self.with(machine, image)));
-        }
+        let others = images.map(|image| self.with(machine, image));
+        sum.into_iter().chain(others).for_each(|sum| self.put(machine, sum));
         ([p16, p25, point], addend16)
     }
 
@@ -314,7 +312,7 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
     /// Adds `point` and its images to the buckets that `digits` name, the first of them in the cell at `first_bit`.
     fn scatter(&self, machine: &M, digits: Variable, first_bit: u32, point: Addend<G::Coordinate>) {
         for image in self.images(machine, digits, first_bit, point) {
-            self.put(machine, Some(self.with(machine, image)));
+            self.put(machine, self.with(machine, image));
         }
     }
 
@@ -340,11 +338,9 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
         (digit, machine.load(self.buckets, digit) + image)
     }
 
-    /// Puts into a bucket what it is to hold, if there is something.
-    fn put(&self, machine: &M, sum: Option<(M::Word, Jacobian<G::Coordinate>)>) {
-        if let Some((digit, sum)) = sum {
-            machine.store(self.buckets, digit, sum);
-        }
+    /// Puts into a bucket what it is to hold.
+    fn put(&self, machine: &M, (digit, sum): (M::Word, Jacobian<G::Coordinate>)) {
+        machine.store(self.buckets, digit, sum);
     }
 
     /// The sum; Z = 0 if it is the identity.
