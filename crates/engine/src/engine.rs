@@ -11,7 +11,7 @@ use revm::primitives::hardfork::SpecId;
 use thiserror::Error;
 
 use crate::analysis::Analysis;
-use crate::blocks::Batching;
+use crate::batch::Batching;
 use crate::evm::FieldEvm;
 use crate::fork::Fork;
 use crate::instructions::{instructions, overrides};
@@ -147,7 +147,7 @@ impl Engine {
         JOURNAL: JournalTr<Database = DB>,
         LOCAL: LocalContextTr,
     {
-        let context = context.with_chain(FieldMachine::new(self.prices.clone()));
+        let context = context.with_chain(FieldMachine::new(self.prices.clone(), Arc::clone(&self.analysis)));
         let spec: SpecId = context.cfg().spec().into();
         let instructions = instructions(self.config.revision, spec, &self.overrides);
         FieldEvm {
@@ -177,7 +177,7 @@ impl Engine {
 
     /// Code made ready to run many times; see [`Prepared`].
     pub fn prepare(&self, code: &[u8]) -> Prepared {
-        Prepared::new(self, self.analysis.analyse(code))
+        Prepared::new(self, self.analysis.load(code))
     }
 
     /// Runs raw code, of any length and content, in a frame of its own. Gas is that of execution alone.
@@ -185,9 +185,17 @@ impl Engine {
         self.prepare(code).run(input, gas)
     }
 
+    /// Plans ahead what a call runs, at no price in gas: runs `code` as [`Engine::run_code`] does until nothing more is learnt of it, at most
+    /// [`PLANNING_RUNS_MAX`](crate::PLANNING_RUNS_MAX) times, and returns the outcome of the last run. What is learnt is kept for all engines
+    /// of the process with the same revision and batching, so a client that knows its contracts may do this when it starts, or on
+    /// another thread; then the first execution is as fast as any later one that takes the same ways.
+    pub fn plan_ahead(&self, code: &[u8], input: &[u8], gas: u64) -> Outcome {
+        self.prepare(code).plan_ahead(input, gas)
+    }
+
     /// As [`Engine::run_code`], telling `tracer` every instruction.
     pub fn run_traced<T: Tracer>(&self, code: &[u8], input: &[u8], gas: u64, tracer: &mut T) -> Outcome {
-        crate::prepared::run_traced(self, &self.analysis.analyse(code), input, gas, tracer)
+        crate::prepared::run_traced(self, &self.analysis.load(code), input, gas, tracer)
     }
 
     /// As [`Engine::run_code`], with what was executed and what the gas went to.

@@ -2,7 +2,7 @@
 //!
 //! Only entering and leaving a frame differ from revm. The state of the running frame is in the context, where both of
 //! revm's loops find it, the plain one and the inspecting one, so neither is replaced and they cannot disagree. The plain
-//! one lets handlers run whole blocks at once (see [`crate::blocks`]).
+//! one lets handlers run whole blocks as one (see [`crate::batch`]).
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use revm::interpreter::InterpreterResult;
 use revm::interpreter::interpreter::{EthInterpreter, ExtBytecode};
 use revm::interpreter::interpreter_action::FrameInit;
 
-use crate::analysis::{Analysis, Executed};
+use crate::analysis::Analysis;
 use crate::halt::Halt;
 use crate::handlers::evm384::blocks::settle_all;
 use crate::machine::FieldMachine;
@@ -108,19 +108,18 @@ where
         let hash = frame.interpreter.bytecode.hash();
         // Code under construction runs once, so it is not worth keeping.
         let kept_by = hash.filter(|_| frame.data.is_call());
-        if let Some(Executed { code, blocks, memory_blocks }) =
-            self.analysis.replace(&frame.interpreter.bytecode, kept_by)
-        {
+        let machine = self.inner.ctx.chain_mut();
+        let executed = self.analysis.execute(&frame.interpreter.bytecode, kept_by, &mut machine.codes);
+        machine.set_code(executed.met);
+        if let Some(code) = executed.code {
             frame.interpreter.bytecode = ExtBytecode::new_with_optional_hash(code, hash);
-            let state = &mut self.inner.ctx.chain_mut().frame;
-            (state.blocks, state.memory_blocks) = (blocks, memory_blocks);
         }
         Ok(ItemOrResult::Item(frame))
     }
 
     /// Runs the frame, block by block where that is faster; the inspecting loop, which is revm's own, never does.
     fn frame_run(&mut self) -> Result<FrameInitOrResult<Self::Frame>, ContextDbError<Self::Context>> {
-        self.inner.ctx.chain_mut().in_blocks = true;
+        self.inner.ctx.chain_mut().in_blocks = self.analysis.has_blocks;
         let result = self.inner.frame_run();
         let machine = self.inner.ctx.chain_mut();
         machine.in_blocks = false;

@@ -8,10 +8,10 @@ use revm::interpreter::interpreter::EthInterpreter;
 use revm::primitives::hardfork::SpecId;
 
 use crate::engine::EngineError;
+use crate::batch::has_blocks;
 use crate::handlers::evm384::blocks::Settled;
 use crate::handlers::slot_memory::SlotShare;
 use crate::handlers::{FieldHost, evm384, mont_slots, slot_memory, slots};
-use crate::memory_blocks::MemoryBlocks;
 
 /// Opcodes that came with a fork. Before it their bytes are unknown, whatever gas is left; revm would charge first.
 const SINCE: &[(SpecId, &[u8])] = &[
@@ -45,7 +45,7 @@ pub(crate) fn instructions<H: FieldHost>(
     let mut tables = EthInstructions::new_mainnet_with_spec(spec);
     let wrapped = match revision.family() {
         Family::Slots => Some(slot_memory::wrapped::<SlotShare, H>()),
-        Family::Memory384 if MemoryBlocks::are_found(revision) => Some(slot_memory::wrapped::<Settled, H>()),
+        Family::Memory384 if has_blocks(revision) => Some(slot_memory::wrapped::<Settled, H>()),
         _ => None,
     };
     for (opcode, instruction) in wrapped.into_iter().flatten() {

@@ -12,48 +12,37 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
 
 mod analysis;
-mod block_starts;
-mod blocks;
-mod chain;
-mod code_cache;
+mod batch;
 mod counts;
 mod engine;
 mod evm;
-mod explained;
 mod fork;
 mod frame;
 mod halt;
 mod handlers;
-mod index_set;
 mod instructions;
 mod machine;
-mod memory_blocks;
-mod memory_rows;
 pub mod native;
 mod operands;
 mod outcome;
-mod path;
-mod planned;
 mod prepared;
 mod prices;
 mod probe;
 mod replacements;
-mod slot_file;
 mod trace;
 mod transact;
 mod world;
 
-pub use blocks::{Batching, has_blocks};
+pub use batch::explained::BlockExplained;
+pub use batch::{Batching, has_blocks};
 pub use counts::{Counted, Counts, GasSplit, Moved};
 pub use engine::{Engine, EngineConfig, EngineError, EvmOver, MEMORY_LIMIT_BYTES, Replacement, evm};
 pub use evm::FieldEvm;
-pub use explained::BlockExplained;
 pub use fork::{Fork, UnknownFork};
 pub use halt::Halt;
 pub use machine::FieldMachine;
 pub use outcome::Outcome;
-pub use planned::EXECUTIONS_TO_WARM;
-pub use prepared::Prepared;
+pub use prepared::{PLANNING_RUNS_MAX, Prepared};
 pub use probe::{Probe, Probed};
 /// The revm this engine is built on, whose version is exact.
 pub use revm;

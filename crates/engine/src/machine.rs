@@ -10,14 +10,21 @@ use residue_isa::revision::rules::ID_MAX;
 use residue_modular::FieldContext;
 use residue_modular::long::LongModulus;
 
-use crate::blocks::Blocks;
+use crate::analysis::Analysis;
+use crate::analysis::transaction::TransactionCodes;
+use crate::batch::blocks::Blocks;
+use crate::batch::cache::AnyBlocks;
+use crate::batch::credit::cycles_of;
+use crate::batch::ledger::Ledger;
+use crate::batch::location::Location;
+use crate::batch::memory::Memory;
+use crate::batch::memory_rows::MemoryRows;
+use crate::batch::slot_file::SlotFile;
+use crate::batch::slots::Slots;
+use crate::batch::tuning::CYCLES_PER_GAS;
 use crate::halt::Halt;
-use crate::memory_blocks::MemoryBlocks;
-use crate::memory_rows::MemoryRows;
-use crate::planned::Ledger;
 use crate::prices::{Prices, WidthPrices};
 use crate::probe::Probe;
-use crate::slot_file::SlotFile;
 
 /// Mark of an id without a context.
 const NONE: u16 = u16::MAX;
@@ -31,8 +38,14 @@ pub struct FieldMachine {
     pub(crate) frame: FieldState,
     suspended: Vec<FieldState>,
     last_halt: Option<Halt>,
-    /// Whether blocks may run at once: not while every instruction is observed.
+    /// What codes are analysed by, and where their blocks are kept.
+    analysis: Arc<Analysis>,
+    /// The codes of the transaction.
+    pub(crate) codes: TransactionCodes,
+    /// Whether blocks may run as one: not while every instruction is observed.
     pub(crate) in_blocks: bool,
+    /// Whether whatever could be planned is, at no price: a client has asked for it.
+    pub(crate) plans_ahead: bool,
     /// Jump targets passed, where they are probed.
     pub(crate) probes: Vec<Probe>,
     pub(crate) is_probed: bool,
@@ -42,9 +55,15 @@ pub struct FieldMachine {
 #[derive(Debug, Default)]
 pub(crate) struct FieldState {
     contexts: Vec<Held>,
+    /// The index of the frame's code among those of the transaction.
+    code: Option<usize>,
     /// The blocks of the frame's code.
-    pub(crate) blocks: Option<Arc<Blocks>>,
-    pub(crate) memory_blocks: Option<Arc<MemoryBlocks>>,
+    pub(crate) blocks: Option<Arc<Blocks<Slots>>>,
+    pub(crate) memory_blocks: Option<Arc<Blocks<Memory>>>,
+    /// Gas charged for field instructions, by themselves or in blocks, that the code's credit has not got yet.
+    pub(crate) earned: u64,
+    /// Gas to be earned before blocks are asked for.
+    pub(crate) ask_at: u64,
     /// The values in memory that are in rows; none before the first block.
     pub(crate) memory_rows: Option<Box<MemoryRows>>,
     /// What plans have gained in the transaction.
@@ -74,13 +93,16 @@ struct Held {
 }
 
 impl FieldMachine {
-    pub(crate) fn new(prices: Prices) -> Self {
+    pub(crate) fn new(prices: Prices, analysis: Arc<Analysis>) -> Self {
         Self {
             prices,
+            analysis,
+            codes: TransactionCodes::default(),
             frame: FieldState::default(),
             suspended: Vec::new(),
             last_halt: None,
             in_blocks: false,
+            plans_ahead: false,
             probes: Vec::new(),
             is_probed: false,
         }
@@ -114,6 +136,7 @@ impl FieldMachine {
     /// Begins the outermost frame, whatever an execution cut short by an error may have left behind.
     pub(crate) fn enter_first(&mut self) {
         self.suspended.clear();
+        self.codes.clear();
         self.frame = FieldState::default();
     }
 
@@ -126,7 +149,73 @@ impl FieldMachine {
     /// Ends the running frame; its caller's state is the running one again.
     pub(crate) fn leave(&mut self, halt: Halt) {
         self.last_halt = Some(halt);
-        self.frame = self.suspended.pop().unwrap_or_default();
+        self.pay_in();
+        match self.suspended.pop() {
+            Some(caller) => self.frame = caller,
+            None => {
+                self.codes.clear();
+                self.frame = FieldState::default();
+            }
+        }
+    }
+
+    /// Says which of the codes of the transaction the running frame executes; none if that is not one of them, and has no blocks.
+    pub(crate) fn set_code(&mut self, met: Option<usize>) {
+        self.frame.code = met;
+        self.frame.ask_at = if met.is_some() { 0 } else { u64::MAX };
+    }
+
+    /// Brings what the running frame has earned to its code.
+    fn pay_in(&mut self) {
+        let earned = std::mem::take(&mut self.frame.earned);
+        match (&self.frame.blocks, &self.frame.memory_blocks) {
+            _ if earned == 0 => {}
+            (Some(blocks), _) => blocks.credit.earn(earned),
+            (None, Some(blocks)) => blocks.credit.earn(earned),
+            (None, None) => {
+                if let Some(met) = self.frame.code.and_then(|code| self.codes.get_mut(code)) {
+                    met.earned = met.earned.saturating_add(earned);
+                }
+            }
+        }
+    }
+
+    /// Finds the blocks of the running frame's code, or makes room for them if its field instructions have paid for that; false if they
+    /// have not yet, or it can have none.
+    #[cold]
+    pub(crate) fn ask_for_blocks<L: Location>(&mut self) -> bool {
+        self.pay_in();
+        self.frame.ask_at = u64::MAX;
+        let analysis = Arc::clone(&self.analysis);
+        let Some(met) = self.frame.code.and_then(|code| self.codes.get_mut(code)).filter(|met| !met.is_plain) else {
+            return false;
+        };
+        if met.blocks.is_none() {
+            met.blocks = analysis.blocks(&met.source, met.hash);
+        }
+        if met.blocks.is_none() {
+            let (price, earned) = (Blocks::<L>::price(met.source.len()), cycles_of(met.earned));
+            let is_free = self.plans_ahead || analysis.batching.is_eager();
+            if !is_free && earned < price {
+                self.frame.ask_at = u64::try_from((price - earned) / CYCLES_PER_GAS + 1).unwrap_or(u64::MAX);
+                return false;
+            }
+            let code = analysis.executed(&met.source, met.hash);
+            let Some(blocks) = Blocks::<L>::new(code, analysis.revision, analysis.batching, &analysis.cache.budget)
+            else {
+                met.is_plain = true;
+                return false;
+            };
+            blocks.credit.earn(met.earned);
+            blocks.credit.overdraw(if is_free { 0 } else { price });
+            met.blocks = Some(analysis.cache.keep_blocks(analysis.blocks_key(met.hash), L::any(Arc::new(blocks))));
+        }
+        match met.blocks.clone() {
+            Some(AnyBlocks::Slots(blocks)) => self.frame.blocks = Some(blocks),
+            Some(AnyBlocks::Memory(blocks)) => self.frame.memory_blocks = Some(blocks),
+            None => {}
+        }
+        L::of(&mut self.frame).is_some()
     }
 
     /// Notes how a call ended that got no frame.

@@ -6,10 +6,14 @@ use revm::state::{AccountInfo, Bytecode};
 
 use crate::engine::Engine;
 use crate::evm::FieldEvm;
-use crate::explained::{BlockExplained, blocks_of};
+use crate::batch::cache::AnyBlocks;
+use crate::batch::explained::BlockExplained;
 use crate::frame::{FrameContext, call, evm_over, execute, execute_observed, memory};
 use crate::outcome::Outcome;
 use crate::trace::{Observer, Tracer};
+
+/// Runs of [`Prepared::plan_ahead`], at most.
+pub const PLANNING_RUNS_MAX: usize = 16;
 
 /// The account that raw code runs as.
 const CODE_ADDRESS: Address = Address::repeat_byte(0xc0);
@@ -36,8 +40,37 @@ impl Prepared {
 
     /// The blocks of the code and the plans that its executions, by whatever engine of this process, have led to.
     pub fn blocks(&self) -> Vec<BlockExplained> {
-        let executed = self.evm.analysis.replace(&self.code, Some(self.code.hash_slow()));
-        executed.as_ref().map(blocks_of).unwrap_or_default()
+        match self.known() {
+            Some(AnyBlocks::Slots(blocks)) => blocks.explain(),
+            Some(AnyBlocks::Memory(blocks)) => blocks.explain(),
+            None => Vec::new(),
+        }
+    }
+
+    /// As [`Engine::plan_ahead`].
+    pub fn plan_ahead(&mut self, input: &[u8], gas: u64) -> Outcome {
+        let made = |this: &Self| match this.known() {
+            Some(AnyBlocks::Slots(blocks)) => blocks.made(),
+            Some(AnyBlocks::Memory(blocks)) => blocks.made(),
+            None => 0,
+        };
+        self.evm.inner.ctx.chain.plans_ahead = true;
+        let mut outcome = self.run_without_memory(input, gas);
+        let mut before = 0;
+        for _ in 1..PLANNING_RUNS_MAX {
+            let now = made(self);
+            if now == before {
+                break;
+            }
+            before = now;
+            outcome = self.run_without_memory(input, gas);
+        }
+        self.evm.inner.ctx.chain.plans_ahead = false;
+        outcome
+    }
+
+    fn known(&self) -> Option<AnyBlocks> {
+        self.evm.analysis.blocks(&self.code, self.code.hash_slow())
     }
 
     /// Runs the code, leaving [`Outcome::memory`] empty: what to measure, as copying the memory out is no part of execution.

@@ -12,6 +12,10 @@ pub struct Jumpdests {
     pub bits: Vec<u8>,
     /// Number of meaningful bits: the bytes of the code.
     pub code_bytes: usize,
+    /// Offset of the last instruction; 0 if there is none.
+    pub last: usize,
+    /// Offset after the last instruction with its immediate, of which the end of the code may have cut off a part.
+    pub end: usize,
 }
 
 impl Jumpdests {
@@ -24,14 +28,15 @@ impl Jumpdests {
 /// Finds the jump targets of `code` in one pass.
 pub fn jumpdests(code: &[u8], revision: Revision) -> Jumpdests {
     let mut bits = vec![0; code.len().div_ceil(8)];
-    let mut pc = 0;
+    let (mut pc, mut last) = (0, 0);
     while let Some(&opcode) = code.get(pc) {
         if opcode == JUMPDEST {
             bits[pc / 8] |= 1 << (pc % 8);
         }
+        last = pc;
         pc += revision.instruction_bytes(opcode);
     }
-    Jumpdests { bits, code_bytes: code.len() }
+    Jumpdests { bits, code_bytes: code.len(), last, end: pc }
 }
 
 #[cfg(test)]

@@ -36,6 +36,32 @@ pub struct SlotBlock {
     /// Where each instruction of several lanes ends in `ops`, by its first operation; single operations are not listed.
     pub(crate) groups: Vec<Group>,
     pub(crate) dead: Vec<u16>,
+    digest: Digest,
+}
+
+/// What tells blocks apart: their operations in order, and which of them are lanes of one instruction. Equal blocks have equal digests;
+/// two blocks that differ have the same one by accident only (one in 2⁶⁴), as no input is chosen against it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Digest(u64);
+
+impl Digest {
+    /// An odd number without pattern: the fraction of the golden ratio.
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
+    /// Adds an instruction of any number of lanes.
+    pub fn push(&mut self, kind: OpKind, lanes: impl IntoIterator<Item = (u16, u16, u16)>) {
+        let mut count = 0u64;
+        for (out, x, y) in lanes {
+            self.mix(u64::from(out) << 32 | u64::from(x) << 16 | u64::from(y) | (kind as u64) << 48);
+            count += 1;
+        }
+        self.mix(1 << 63 | count);
+    }
+
+    fn mix(&mut self, word: u64) {
+        let mixed = (self.0 ^ word).wrapping_mul(Self::FACTOR);
+        self.0 = mixed ^ mixed >> 29;
+    }
 }
 
 /// The operations of one instruction with several lanes.
@@ -48,7 +74,7 @@ pub(crate) struct Group {
 impl SlotBlock {
     /// An empty block on this many slots.
     pub fn new(slot_count: u16) -> Self {
-        Self { slot_count, ops: Vec::new(), groups: Vec::new(), dead: Vec::new() }
+        Self { slot_count, ops: Vec::new(), groups: Vec::new(), dead: Vec::new(), digest: Digest::default() }
     }
 
     /// Appends an operation.
@@ -75,7 +101,45 @@ impl SlotBlock {
         if end - first > 1 {
             self.groups.push(Group { first, end });
         }
+        self.digest.push(kind, self.ops[first..].iter().map(|op| (op.out, op.x, op.y)));
         Ok(())
+    }
+
+    /// The same operations on another number of slots; an error if one of them names a slot that is not among these.
+    pub fn with_slot_count(&self, slot_count: u16) -> Result<Self, PlanError> {
+        let named = self.ops.iter().flat_map(|op| [op.out, op.x, op.y]).chain(self.dead.iter().copied());
+        match named.max().filter(|slot| *slot >= slot_count) {
+            Some(slot) => Err(PlanError::SlotOutOfRange { slot, slot_count }),
+            None => Ok(Self { slot_count, ..self.clone() }),
+        }
+    }
+
+    /// What tells its operations apart from those of other blocks.
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// Gives back room that it does not use.
+    pub fn shrink(&mut self) {
+        self.ops.shrink_to_fit();
+        self.groups.shrink_to_fit();
+    }
+
+    /// Bytes that it has allocated.
+    pub fn bytes(&self) -> usize {
+        self.ops.capacity() * size_of::<Op>() + self.groups.capacity() * size_of::<Group>() + self.dead.capacity() * 2
+    }
+
+    /// Its instructions in order, each as its lanes.
+    pub fn instructions(&self) -> impl Iterator<Item = &[Op]> {
+        let mut groups = self.groups.iter().peekable();
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let end = groups.next_if(|group| group.first == at).map_or(at + 1, |group| group.end);
+            let lanes = self.ops.get(at..end)?;
+            at = end;
+            Some(lanes)
+        })
     }
 
     /// States that nothing reads `slot` after the block: its row holds any value then. A slot is live unless this is said.

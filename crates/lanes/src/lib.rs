@@ -39,7 +39,7 @@ mod transfer;
 #[allow(unsafe_code, reason = "kernels call CPU instructions that the compiler does not emit by itself")]
 mod kernel;
 
-pub use block::{Op, OpKind, SlotBlock};
+pub use block::{Digest, Op, OpKind, SlotBlock};
 pub use check::{Violation, check};
 pub use kernel::Kernel;
 pub use modulus_rows::{Form, ModulusRows};

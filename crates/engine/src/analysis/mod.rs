@@ -1,20 +1,24 @@
 //! Analysed code: jump targets under the revision, and padding that makes every read of an immediate stay inside.
 //!
 //! revm's own analysis skips the immediates of PUSH only. Where the revision has immediates of its own, a JUMPDEST byte
-//! inside one must not be a target, a PUSH byte inside one must not hide a target behind it, and an immediate cut off by
-//! the end of the code must be readable. Each code is analysed once and kept by its hash (see [`crate::code_cache`]).
+//! inside one must not be a target, a PUSH byte inside one must not hide a target after it, and an immediate cut off by
+//! the end of the code must be readable. A code is analysed once in a transaction ([`transaction`]), and not again while the process keeps
+//! it ([`crate::batch::cache`]).
+
+pub(crate) mod transaction;
 
 use std::sync::Arc;
 
-use residue_isa::{Revision, jumpdests};
+use residue_isa::{Jumpdests, Revision, jumpdests};
+use revm::bytecode::opcode::{DUPN, EXCHANGE, STOP};
 use revm::bytecode::{Bytecode, JumpTable};
-use revm::primitives::B256;
+use revm::primitives::{B256, Bytes};
 
-use crate::blocks::{Batching, Blocks};
-use crate::code_cache::{Cache, Key};
-use crate::memory_blocks::MemoryBlocks;
+use crate::batch::cache::{AnyBlocks, BlocksKey, Cache, CodeKey};
+use crate::batch::{Batching, has_blocks};
+use transaction::{Analysed, TransactionCodes};
 
-/// Zero bytes behind every analysed code: the longest immediate and one opcode, which is STOP.
+/// Zero bytes after every analysed code: the longest immediate and one opcode, which is STOP.
 const PADDING_BYTES: usize = IMMEDIATE_BYTES_MAX + 1;
 /// The longest immediate of any opcode of any revision: PUSH32's.
 const IMMEDIATE_BYTES_MAX: usize = 32;
@@ -33,92 +37,139 @@ const _: () = {
 /// The analysis of a revision. What it has analysed is shared by all of the process.
 #[derive(Debug)]
 pub(crate) struct Analysis {
-    revision: Revision,
-    batching: Batching,
+    pub revision: Revision,
+    pub batching: Batching,
     needed: bool,
-    finds_memory_blocks: bool,
-    cache: Arc<Cache>,
+    /// Whether codes may have blocks.
+    pub has_blocks: bool,
+    pub cache: Arc<Cache>,
 }
 
 /// What a frame runs on.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Executed {
-    /// The code with the revision's own jump table.
-    pub code: Bytecode,
-    /// Its blocks, if there are any and the code is kept.
-    pub blocks: Option<Arc<Blocks>>,
-    pub memory_blocks: Option<Arc<MemoryBlocks>>,
-}
-
-impl Executed {
-    /// Bytes it takes, about: code, a bit for each byte that may be a jump target, blocks. Plans are counted by themselves.
-    pub fn bytes(&self) -> usize {
-        let code = self.code.bytecode().len();
-        let blocks = self.blocks.as_ref().map_or(0, |blocks| blocks.bytes());
-        code + code.div_ceil(8) + blocks + self.memory_blocks.as_ref().map_or(0, |blocks| blocks.bytes())
-    }
+    /// The code with the revision's own jump table; none if revm's own form is all there is to it.
+    pub code: Option<Bytecode>,
+    /// Its index among the codes of the transaction, if it is one of them.
+    pub met: Option<usize>,
 }
 
 impl Analysis {
     pub fn new(revision: Revision, batching: Batching) -> Self {
         let needed = revision.opcodes().iter().any(|row| row.immediate_bytes > 0);
-        let finds_memory_blocks = MemoryBlocks::are_found(revision) && batching != Batching::Off;
-        Self { revision, batching, needed, finds_memory_blocks, cache: Cache::shared() }
+        let has_blocks = has_blocks(revision) && batching.has_blocks();
+        Self { revision, batching, needed, has_blocks, cache: Cache::shared() }
     }
 
     /// With a cache of its own.
     pub fn unshared(revision: Revision, batching: Batching) -> Self {
-        Self { cache: Arc::new(Cache::default()), ..Self::new(revision, batching) }
+        Self { cache: Arc::default(), ..Self::new(revision, batching) }
     }
 
-    /// The analysed form of raw code of any length and content.
-    pub fn analyse(&self, code: &[u8]) -> Bytecode {
-        if self.needed { with_immediates(code, self.revision) } else { Bytecode::new_legacy(code.to_vec().into()) }
+    /// Raw code of any length and content as revm holds it.
+    pub fn load(&self, code: &[u8]) -> Bytecode {
+        Bytecode::new_legacy(Bytes::copy_from_slice(code))
     }
 
-    /// The analysed form of code that revm has loaded, or none if revm's own form is all there is to it. `hash` is that of the code if
-    /// it is known, and then the result is kept.
-    pub fn replace(&self, code: &Bytecode, hash: Option<B256>) -> Option<Executed> {
-        if !self.needed && !self.finds_memory_blocks {
-            return None;
+    /// What a frame of the code that revm has loaded runs on. `hash` is that of the code if it is known, and then the code is noted among those of
+    /// the transaction.
+    pub fn execute(&self, source: &Bytecode, hash: Option<B256>, codes: &mut TransactionCodes) -> Executed {
+        if !self.needed && !self.has_blocks {
+            return Executed { code: None, met: None };
         }
-        let source = code.original_bytes();
-        let executed = || if self.needed { with_immediates(&source, self.revision) } else { code.clone() };
         let Some(hash) = hash else {
-            return Some(Executed { code: executed(), blocks: None, memory_blocks: None });
+            return Executed { code: self.needed.then(|| self.analyse(source)), met: None };
         };
-        let key = Key { hash, revision: self.revision, batching: self.batching };
-        Some(self.cache.get(key, &source, || {
-            let blocks = Blocks::find(&source, self.revision, self.batching).map(Arc::new);
-            let memory_blocks = MemoryBlocks::find(&source, self.revision, self.batching).map(Arc::new);
-            Executed { code: executed(), blocks, memory_blocks }
-        }))
+        if let Some((met, analysed)) = codes.find(source) {
+            let code = match analysed {
+                Analysed::Whole(code) => code.clone(),
+                Analysed::Targets(targets) => {
+                    let code = source.original_byte_slice();
+                    with_targets(padded(code), code.len(), targets.clone())
+                }
+            };
+            return Executed { code: self.needed.then_some(code), met: Some(met) };
+        }
+        let code = self.executed(source, hash);
+        let met = codes.add(source.clone(), hash, code.clone());
+        Executed { code: self.needed.then_some(code), met }
+    }
+
+    /// The key of the blocks of a code.
+    pub fn blocks_key(&self, hash: B256) -> BlocksKey {
+        BlocksKey { code: CodeKey { hash, revision: self.revision }, batching: self.batching }
+    }
+
+    /// The blocks that are kept of a code.
+    pub fn blocks(&self, source: &Bytecode, hash: B256) -> Option<AnyBlocks> {
+        self.cache.blocks(&self.blocks_key(hash), source).filter(|_| self.has_blocks)
+    }
+
+    /// A code as it is executed: with the bytes that revm holds, if what follows them is enough padding.
+    pub fn analyse(&self, source: &Bytecode) -> Bytecode {
+        let code = source.original_byte_slice();
+        let targets = jumpdests(code, self.revision);
+        let table = JumpTable::from_slice(&targets.bits, targets.code_bytes);
+        let held = source.bytes_slice().len() - code.len();
+        match !code.is_empty() && padding_bytes(code, &targets) <= held {
+            true => with_targets(source.bytes(), code.len(), table),
+            false => with_targets(padded(code), code.len(), table),
+        }
+    }
+
+    /// The form that a code is executed in.
+    pub fn executed(&self, source: &Bytecode, hash: B256) -> Bytecode {
+        if self.needed { self.kept(source, hash) } else { source.clone() }
+    }
+
+    fn kept(&self, source: &Bytecode, hash: B256) -> Bytecode {
+        let key = CodeKey { hash, revision: self.revision };
+        self.cache.code(&key, source).unwrap_or_else(|| {
+            let analysed = self.analyse(source);
+            self.cache.keep_code(key, analysed.clone());
+            analysed
+        })
     }
 }
 
-#[allow(unsafe_code, reason = "revm takes a jump table that is not its own through an unsafe constructor only")]
-fn with_immediates(code: &[u8], revision: Revision) -> Bytecode {
-    let targets = jumpdests(code, revision);
-    assert_eq!(targets.code_bytes, code.len());
+/// Bytes after the end of a code that an execution may read: what its last instruction lacks, and an opcode, which is STOP. None where the
+/// last instruction is STOP itself, after which nothing is read.
+fn padding_bytes(code: &[u8], targets: &Jumpdests) -> usize {
+    // The opcodes of EIP-8024, some of which take a byte that jump analysis does not skip.
+    let takes_byte = |at: Option<usize>| at.and_then(|at| code.get(at)).is_some_and(|opcode| (DUPN..=EXCHANGE).contains(opcode));
+    if code.get(targets.last) == Some(&STOP) && !takes_byte(targets.last.checked_sub(1)) {
+        return 0;
+    }
+    targets.end - code.len() + 1 + usize::from(takes_byte(Some(targets.last)))
+}
+
+/// A copy of a code that is long enough whatever it ends with.
+fn padded(code: &[u8]) -> Bytes {
     let mut padded = Vec::with_capacity(code.len() + PADDING_BYTES);
     padded.extend_from_slice(code);
     padded.resize(code.len() + PADDING_BYTES, 0);
-    let table = JumpTable::from_slice(&targets.bits, targets.code_bytes);
-    // SAFETY: no execution may read behind `padded`. It starts at offset 0 and moves on by whole instructions or to a
-    // target of `table`, all below `code.len()`. An instruction that starts in the code has an immediate of at most
+    padded.into()
+}
+
+#[allow(unsafe_code, reason = "revm takes a jump table that is not its own through an unsafe constructor only")]
+fn with_targets(padded: Bytes, code_bytes: usize, targets: JumpTable) -> Bytecode {
+    assert_eq!(targets.len(), code_bytes);
+    // SAFETY: no execution may read after `padded`. It starts at offset 0 and moves on by whole instructions or to a
+    // target of the table, all below `code_bytes`. An instruction that starts in the code has an immediate of at most
     // `IMMEDIATE_BYTES_MAX` bytes (asserted above for every revision; revm's DUPN, SWAPN and EXCHANGE have one byte), so
-    // it ends, with one byte left, inside the padding, where the next opcode is STOP.
-    unsafe { Bytecode::new_analyzed(padded.into(), code.len(), table) }
+    // in a copy it ends, with one byte left, inside the padding, where the next opcode is STOP. Where the bytes are
+    // revm's own, `padding_bytes` has said that they reach as far: they follow from the same walk as the targets, over the
+    // same bytes, and revm pads with zeros.
+    unsafe { Bytecode::new_analyzed(padded, code_bytes, targets) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use rand::{Rng, SeedableRng};
-    use revm::primitives::Bytes;
 
     fn random_code(random: &mut impl Rng) -> Vec<u8> {
-        let interesting = [0x5b, 0x60, 0x7f, 0xc3, 0xc4, 0xc5, 0x00];
+        let interesting = [0x5b, 0x60, 0x7f, 0xc3, 0xc4, 0xc5, 0x00, 0xe6];
         let len = random.random_range(0..200);
         let byte = |random: &mut _| match Rng::random_range(random, 0..3) {
             0 => Rng::random(random),
@@ -127,40 +178,107 @@ mod tests {
         (0..len).map(|_| byte(random)).collect()
     }
 
+    fn analysis(revision: Revision) -> Analysis {
+        Analysis::unshared(revision, Batching::Warm)
+    }
+
     /// The safe twin: without field immediates the result is that of revm's own analysis.
     #[test]
     fn agrees_with_revm_where_the_revision_has_no_immediates() {
         let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+        let analysis = analysis(Revision::Evm384V7);
         for _ in 0..2000 {
             let code = random_code(&mut random);
-            let ours = with_immediates(&code, Revision::Evm384V7);
-            let theirs = Bytecode::new_legacy(code.clone().into());
+            let theirs = analysis.load(&code);
+            let ours = analysis.analyse(&theirs);
             assert_eq!(ours.original_byte_slice(), theirs.original_byte_slice());
+            if !code.is_empty() {
+                assert_eq!(ours.bytecode_ptr(), theirs.bytecode_ptr(), "revm's padding is enough: {code:02x?}");
+            }
             let (ours, theirs) = (ours.legacy_jump_table().unwrap(), theirs.legacy_jump_table().unwrap());
             assert!((0..code.len() + 40).all(|pc| ours.is_valid(pc) == theirs.is_valid(pc)), "{code:02x?}");
         }
     }
 
+    /// Whatever a code ends with, every instruction that execution can reach ends inside the bytes, with an opcode after it.
     #[test]
-    fn code_is_analysed_once_and_found_by_hash_and_bytes() {
-        let analysis = Analysis::new(Revision::Eip6690_2024, Batching::Warm);
-        let code = Bytecode::new_legacy(Bytes::from_static(&[0xc3, 0x5b, 0, 0, 0, 0, 0, 0, 0x5b]));
-        let first = analysis.replace(&code, Some(code.hash_slow())).unwrap().code;
-        let second = analysis.replace(&code, Some(code.hash_slow())).unwrap().code;
-        assert_eq!(first.bytecode_ptr(), second.bytecode_ptr());
+    fn no_instruction_reaches_beyond_the_padding() {
+        let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(2);
+        let (mut shared, mut copied) = (0, 0);
+        for _ in 0..4000 {
+            let code = random_code(&mut random);
+            for revision in [Revision::Eip6690_2024, Revision::Evm384V9, Revision::Evmone2023] {
+                let analysis = analysis(revision);
+                let source = analysis.load(&code);
+                let analysed = analysis.analyse(&source);
+                let is_shared = analysed.bytecode_ptr() == source.bytecode_ptr();
+                (shared, copied) = (shared + usize::from(is_shared), copied + usize::from(!is_shared));
+                let bytes = analysed.bytes_slice();
+                let mut pc = 0;
+                while pc < code.len() {
+                    let opcode = bytes[pc];
+                    let takes_byte = (DUPN..=EXCHANGE).contains(&opcode);
+                    let end = pc + revision.instruction_bytes(opcode) + usize::from(takes_byte);
+                    assert!(opcode == STOP || end < bytes.len(), "{revision} {code:02x?} at {pc}");
+                    pc += revision.instruction_bytes(opcode);
+                }
+                assert!(bytes[code.len()..].iter().all(|&byte| byte == 0));
+            }
+        }
+        assert!(shared > 1000 && copied > 100, "{shared} {copied}");
+    }
+
+    #[test]
+    fn code_is_analysed_once_in_a_transaction_and_found_by_hash_and_bytes_after_it() {
+        let analysis = analysis(Revision::Eip6690_2024);
+        let code = analysis.load(&[0xc3, 0x5b, 0, 0, 0, 0, 0, 0, 0x5b]);
+        let mut codes = TransactionCodes::default();
+        let mut execute = |source: &Bytecode, hash| {
+            let executed = analysis.execute(source, Some(hash), &mut codes);
+            (executed.code.unwrap(), executed.met)
+        };
+        let (first, met) = execute(&code, code.hash_slow());
+        assert_eq!(execute(&code, code.hash_slow()).1, met);
         let table = first.legacy_jump_table().unwrap();
         assert!(!table.is_valid(1) && table.is_valid(8));
-
-        let other = Bytecode::new_legacy(Bytes::from_static(&[0x5b]));
-        let wrong_hash = analysis.replace(&other, Some(code.hash_slow())).unwrap().code;
+        let other = analysis.load(&[0x5b]);
+        let (wrong_hash, _) = execute(&other, code.hash_slow());
         assert_eq!(wrong_hash.original_byte_slice(), [0x5b], "a wrong hash must not bring in other code");
+        codes.clear();
+        let (again, _) = (analysis.execute(&code, Some(code.hash_slow()), &mut codes).code.unwrap(), ());
+        assert_eq!(again.original_byte_slice(), code.original_byte_slice());
+    }
+
+    #[test]
+    fn copies_are_made_again_where_there_is_no_room_to_keep_them() {
+        let analysis = analysis(Revision::Eip6690_2024);
+        let mut codes = TransactionCodes::default();
+        let mut kept = 0;
+        for number in 0..2600u32 {
+            let mut code = vec![0x5b; 24_576];
+            code[..4].copy_from_slice(&number.to_be_bytes());
+            *code.last_mut().unwrap() = 0xc3; // Its immediate is cut off.
+            let source = analysis.load(&code);
+            let [first, second] = [(); 2].map(|()| {
+                let executed = analysis.execute(&source, Some(source.hash_slow()), &mut codes);
+                assert!(executed.met.is_some());
+                executed.code.unwrap()
+            });
+            assert!(first.bytes_slice().len() > code.len() + 7 && second.original_byte_slice() == code);
+            kept += usize::from(first.bytecode_ptr() == second.bytecode_ptr());
+        }
+        assert!((2000..2600).contains(&kept), "{kept}");
     }
 
     #[test]
     fn revisions_without_immediates_keep_the_code_of_revm() {
-        let code = Bytecode::new_legacy(Bytes::from_static(&[0xc0]));
-        assert!(Analysis::new(Revision::Evm384V7, Batching::Off).replace(&code, Some(code.hash_slow())).is_none());
-        let replaced = Analysis::new(Revision::Evm384V7, Batching::Always).replace(&code, Some(code.hash_slow()));
-        assert_eq!(replaced.unwrap().code.bytecode_ptr(), code.bytecode_ptr());
+        let mut codes = TransactionCodes::default();
+        for (batching, is_met) in [(Batching::Off, false), (Batching::Always, true)] {
+            let analysis = Analysis::unshared(Revision::Evm384V7, batching);
+            let code = analysis.load(&[0xc0]);
+            let executed = analysis.execute(&code, Some(code.hash_slow()), &mut codes);
+            assert!(executed.code.is_none());
+            assert_eq!(executed.met.is_some(), is_met);
+        }
     }
 }

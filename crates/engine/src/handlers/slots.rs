@@ -15,18 +15,17 @@ use residue_isa::{Arithmetic, Lanes, Revision};
 use residue_modular::limbs::LIMB_BYTES;
 use residue_modular::{FieldContext, Modulus, Strided};
 use revm::interpreter::interpreter::EthInterpreter;
-use revm::interpreter::interpreter_types::{Immediates, Jumps, LegacyBytecode};
-use revm::interpreter::{Instruction, InstructionResult, STACK_LIMIT};
+use revm::interpreter::interpreter_types::{Immediates, Jumps};
+use revm::interpreter::{Instruction, InstructionResult};
 use revm::primitives::U256;
 
 use super::{FieldHost, Frame, Step, charge, index, pop, slot_memory};
-use crate::blocks::{Code, CodeBlock};
-use crate::chain::Chain;
+use crate::batch::run::run_block;
+use crate::batch::slot_file::SlotFile;
+use crate::batch::slots::Slots;
 use crate::halt::Halt;
 use crate::machine::words;
-use crate::planned::RowPlan;
 use crate::prices::memory_cost;
-use crate::slot_file::{SlotFile, SlotSet};
 
 /// The most immediate bytes of any field instruction here.
 const IMMEDIATE_BYTES_MAX: usize = 7;
@@ -35,8 +34,7 @@ const IMMEDIATE_BYTES_MAX: usize = 7;
 trait Rules {
     const RULES: SlotRules;
     const ARITHMETIC: [u8; 3];
-    const REVISION: Revision;
-}
+    }
 
 macro_rules! rules {
     ($($revision:ident: $rules:expr, $module:ident;)*) => {
@@ -46,7 +44,6 @@ macro_rules! rules {
             impl Rules for $revision {
                 const RULES: SlotRules = $rules;
                 const ARITHMETIC: [u8; 3] = $module::INTERFACE.arithmetic;
-                const REVISION: Revision = Revision::$revision;
             }
         )*
 
@@ -263,7 +260,7 @@ fn arithmetic<R: Rules, H: FieldHost>(
     operation: Arithmetic,
     operate: impl Fn(&mut SlotFile, Strided, Strided, Strided, usize),
 ) -> Step {
-    if frame.host.chain().in_blocks && run_block::<R, H>(&mut frame) {
+    if frame.host.chain().in_blocks && runs_in_block(&mut frame) {
         return Ok(());
     }
     let opcode = const { R::ARITHMETIC }[operation as usize];
@@ -293,6 +290,10 @@ fn arithmetic<R: Rules, H: FieldHost>(
     }
     let cost = base + prices.times(prices.lane[operation as usize], u64::from(count));
     charge(&mut frame.interpreter.gas, cost)?;
+    machine.frame.earned += cost;
+    let Some((context, _)) = machine.frame.active() else {
+        return Err(halt_of_arithmetic(&mut frame, base, Halt::NoContext));
+    };
     if R::RULES.lanes_in_turn {
         for lane in 0..usize::from(count) {
             let [out, x, y] = [out, x, y].map(|lanes| Strided::contiguous(strided(lanes).slot(lane)));
@@ -304,73 +305,17 @@ fn arithmetic<R: Rules, H: FieldHost>(
     Ok(())
 }
 
-/// Runs the block that begins at this instruction, if there is one, gas covers all of it, its slots exist and it has a
-/// plan or a chain. Then it is as if its instructions had run one by one: none of them can halt.
+/// Runs the block that begins at this instruction, if there is one and it may run as one.
 #[inline(always)]
-fn run_block<R: Rules, H: FieldHost>(frame: &mut Frame<'_, H>) -> bool {
-    let pc = frame.interpreter.bytecode.pc() - 1; // revm has moved on behind the opcode.
+fn runs_in_block<H: FieldHost>(frame: &mut Frame<'_, H>) -> bool {
+    let pc = frame.interpreter.bytecode.pc() - 1; // revm has moved on after the opcode.
     let state = &frame.host.chain().frame;
-    let Some(blocks) = &state.blocks else { return false };
-    // Where neither a plan nor a chain will run, asking more than this would cost as much as the instructions.
-    blocks.is_due(pc, state.ledger.is_open(), || state.has_rows()) && run_at_once::<R, H>(frame, pc)
-}
-
-#[inline(never)]
-fn run_at_once<R: Rules, H: FieldHost>(frame: &mut Frame<'_, H>, pc: usize) -> bool {
-    let machine = frame.host.chain_mut();
-    let Some(blocks) = machine.frame.blocks.clone() else { return false };
-    let Some(first) = blocks.get(pc) else { return false };
-    let bytecode = &frame.interpreter.bytecode;
-    // Probes note every jump target.
-    let targets = bytecode.legacy_jump_table().filter(|_| !machine.is_probed);
-    let (bytes, stack) = (&bytecode.bytecode_slice()[..bytecode.len()], frame.interpreter.stack.data());
-    let code = Code { bytes, revision: R::REVISION, targets, stack };
-    let Some((context, width)) = machine.frame.active() else { return false };
-    // Modulo a power of two, slots may hold values that are not reduced.
-    if !context.is_odd() && R::RULES.store_reduces {
-        return false;
-    }
-    let (slot_count, shape) = (context.slot_count(), context.shape());
-    let width = *width;
-    let (gas_left, stack_height) = (frame.interpreter.gas.remaining(), frame.interpreter.stack.len());
-    // What a block costs, if it may run.
-    let cost = |block: &CodeBlock| {
-        let fits = block.last_slot < slot_count && stack_height + block.path.height_max <= STACK_LIMIT;
-        let cost = fits.then(|| block.cost(&machine.prices, &width, R::ARITHMETIC))?;
-        (cost <= gas_left).then_some(cost)
+    // Where nothing will run, asking more than this would cost as much as the instructions.
+    let is_due = match &state.blocks {
+        Some(blocks) => blocks.is_due(pc, state.ledger.is_open(), || state.has_rows(), state.earned),
+        None => state.earned >= state.ask_at,
     };
-    // Asked for only where the instructions are paid for. Plans come before chains, and the longest block first.
-    let choices = first.choices(&blocks, code);
-    let mut plans = choices.into_iter().flatten().filter_map(|block| {
-        let cost = cost(block)?;
-        let plan = block.plan(&blocks, code, slot_count, shape).filter(|plan| context.wants(plan))?;
-        Some((block, cost, Way::Plan(plan)))
-    });
-    let mut chains = choices.into_iter().flatten().filter_map(|block| {
-        let cost = cost(block)?;
-        Some((block, cost, Way::Chain(block.chain(&blocks, code)?)))
-    });
-    let Some((block, cost, way)) = plans.next().or_else(|| chains.next()) else {
-        blocks.note_if_plain(first);
-        return false;
-    };
-    charge(&mut frame.interpreter.gas, cost).expect("the gas left covers the block");
-    match way {
-        Way::Plan(plan) => context.run(plan),
-        Way::Chain(chain) => context.run_chain(chain),
-    }
-    for &word in &block.path.pushed {
-        assert!(frame.interpreter.stack.push(U256::from(word)), "there is room for all that the block pushes");
-    }
-    // From behind the first opcode to behind the block: both lie in the code.
-    frame.interpreter.bytecode.relative_jump(block.path.end as isize - pc as isize - 1);
-    true
-}
-
-/// How a block runs at once.
-enum Way<'a> {
-    Plan(&'a RowPlan<SlotSet>),
-    Chain(&'a Chain),
+    is_due && run_block::<Slots, H>(frame, pc)
 }
 
 /// The operands behind the opcode; goes on behind them. None if a marker should stand there and does not.

@@ -10,7 +10,7 @@ mod values;
 
 use thiserror::Error;
 
-use crate::block::SlotBlock;
+use crate::block::{Digest, SlotBlock};
 use crate::bounds::Bias;
 use crate::estimate;
 use crate::kernel::{self, Kernel};
@@ -72,6 +72,7 @@ pub enum PlanError {
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub(crate) shape: Shape,
+    source: Digest,
     pub(crate) slot_count: u16,
     pub(crate) row_count: u16,
     /// Rows that hold a multiple of M throughout.
@@ -198,6 +199,7 @@ impl Plan {
         let order = order::Order::of(&steps.steps, policy, shape);
         let mut plan = Self {
             shape,
+            source: block.digest(),
             slot_count: block.slot_count(),
             row_count: block.slot_count(),
             constants: Vec::new(),
@@ -235,6 +237,11 @@ impl Plan {
     /// The shape of the moduli it is for.
     pub fn shape(&self) -> Shape {
         self.shape
+    }
+
+    /// The digest of the block that it was made of.
+    pub fn source(&self) -> Digest {
+        self.source
     }
 
     /// The number of slots of the block.

@@ -5,20 +5,20 @@ use residue_modular::long::LongModulus;
 use revm::interpreter::InstructionResult;
 use revm::interpreter::interpreter_types::{Immediates, Jumps};
 
-use super::blocks::{run_block, settle_operands};
+use super::blocks::{charge_arithmetic, runs_in_block, settle_operands};
 use super::{ADD, FieldHost, Frame, SUB, Step, charge_base, grow, operate, pop, reach_bytes};
 use crate::halt::Halt;
 use crate::handlers::{halt, index};
 
 /// Four byte offsets.
 pub fn v9<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
-    if run_block(&mut frame) {
+    if runs_in_block(&mut frame) {
         return Ok(());
     }
     let Some(immediate) = immediate(&mut frame) else {
         return Err(halt(&mut frame, Halt::InvalidInstruction));
     };
-    charge_base::<OPCODE, H>(&mut frame)?;
+    charge_arithmetic::<OPCODE, H>(&mut frame)?;
     let offsets = evm384_v9::unpack(immediate).map(|offset| offset as usize); // u32 to usize widens.
     settle_operands(&mut frame, offsets);
     grow(&mut frame, offsets, reach_bytes(OPCODE))?;

@@ -7,14 +7,14 @@ use residue_modular::evm384;
 use revm::interpreter::InstructionResult;
 use revm::primitives::U256;
 
-use super::blocks::{run_block, settle_operands};
+use super::blocks::{charge_arithmetic, runs_in_block, settle_operands};
 use super::{
-    FieldHost, Frame, MUL, Step, bytes_at, bytes_at_mut, charge_base, compute, grow, operate, outside, pop, reach_bytes,
+    FieldHost, Frame, MUL, Step, bytes_at, bytes_at_mut, compute, grow, operate, outside, pop, reach_bytes,
 };
 
 /// Slots of 48 bytes at the bottom of memory, the modulus behind all 256.
 pub fn v6<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
-    if run_block(&mut frame) {
+    if runs_in_block(&mut frame) {
         return Ok(());
     }
     let word = word::<OPCODE, H>(&mut frame)?;
@@ -29,7 +29,7 @@ pub fn v6<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
 
 /// Four byte offsets.
 pub fn v7<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
-    if run_block(&mut frame) {
+    if runs_in_block(&mut frame) {
         return Ok(());
     }
     let offsets = offsets::<OPCODE, H>(&mut frame)?;
@@ -41,7 +41,7 @@ pub fn v7<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
 
 /// Four byte offsets of big-endian values.
 pub fn v8<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
-    if run_block(&mut frame) {
+    if runs_in_block(&mut frame) {
         return Ok(());
     }
     let offsets = offsets::<OPCODE, H>(&mut frame)?;
@@ -63,7 +63,7 @@ pub fn v8<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
 
 /// Four numbers of slots of 48 bytes, all of which must end before the last byte of memory.
 pub fn v10<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
-    if run_block(&mut frame) {
+    if runs_in_block(&mut frame) {
         return Ok(());
     }
     let word = word::<OPCODE, H>(&mut frame)?;
@@ -83,7 +83,7 @@ pub fn v10<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
 #[inline(always)]
 fn word<const OPCODE: u8, H: FieldHost>(frame: &mut Frame<'_, H>) -> Result<U256, InstructionResult> {
     let [word] = pop(frame)?;
-    charge_base::<OPCODE, H>(frame)?;
+    charge_arithmetic::<OPCODE, H>(frame)?;
     Ok(word)
 }
 

@@ -7,9 +7,10 @@ use residue_lanes::{ModulusRows, Rows, Shape};
 use residue_modular::limbs::LIMB_BYTES;
 use residue_modular::{FieldContext, Limb, Strided, ValueOutOfRange};
 
-use crate::chain::Chain;
-use crate::index_set::IndexSet;
-use crate::planned::{Balance, Ledger, RowPlan};
+use super::index_set::IndexSet;
+use super::ledger::{Balance, Ledger};
+use super::plan::RowPlan;
+use super::scalar_trace::ScalarTrace;
 
 /// A set of slots: there are at most 256.
 pub(crate) type SlotSet = IndexSet<4>;
@@ -227,16 +228,16 @@ impl SlotFile {
         form.holds.insert_all(writes);
     }
 
-    /// Runs a chain, whose slots exist.
-    pub fn run_chain(&mut self, chain: &Chain) {
+    /// Runs a scalar trace, whose slots exist.
+    pub fn run_trace(&mut self, trace: &ScalarTrace) {
         if let Some(form) = &mut self.rows
             && !form.holds.is_empty()
         {
-            form.give_back(&mut self.limbs, chain.reads.iter());
+            form.give_back(&mut self.limbs, trace.reads.iter());
             self.ledger.note_moved(form.moved.len());
-            form.holds.remove_all(&chain.writes);
+            form.holds.remove_all(&trace.writes);
         }
-        self.limbs.run_steps(&chain.steps);
+        self.limbs.run_steps(&trace.steps);
     }
 
     /// Makes limbs right for an operation: its operands are there, and its results will be.

@@ -11,11 +11,12 @@ use residue_lanes::{ByteOrder, Form, ModulusRows, Rows, Shape};
 use residue_modular::Modulus;
 use residue_modular::evm384::WIDTH_LIMBS;
 
-use crate::memory_blocks::{MemoryBlock, MemoryBlocks, PlaceSet};
-use crate::planned::{Ledger, RowPlan};
+use super::ledger::Ledger;
+use super::memory::MemoryNeeds;
+use super::memory_places::{MemoryPlaces, PlaceSet};
+use super::plan::RowPlan;
+use super::tuning::MOVED_TOGETHER;
 
-/// Values that move together.
-const MOVED_TOGETHER: usize = 8;
 /// The least modulus of rows.
 const MODULUS_MIN: u64 = 3;
 
@@ -63,11 +64,11 @@ impl Field {
 
 impl MemoryRows {
     /// No values, for the modulus that lies in memory at `modulus`; code that changes it pays in `ledger`.
-    pub fn new(blocks: &MemoryBlocks, memory: &[u8], modulus: usize, ledger: Ledger) -> Self {
+    pub fn new(map: &MemoryPlaces, memory: &[u8], modulus: usize, ledger: Ledger) -> Self {
         let bytes = modulus_at(memory, modulus);
         let field = || {
             ledger.note_modulus();
-            Field::new(&bytes, blocks.order(), blocks.places().len())
+            Field::new(&bytes, map.order(), map.offsets().len())
         };
         Self {
             field: if ledger.is_open() { field() } else { None },
@@ -86,10 +87,10 @@ impl MemoryRows {
     }
 
     /// Makes these the rows of the modulus that lies in memory at `modulus`.
-    pub fn use_modulus(&mut self, blocks: &MemoryBlocks, memory: &mut [u8], modulus: usize) {
+    pub fn use_modulus(&mut self, map: &MemoryPlaces, memory: &mut [u8], modulus: usize) {
         if self.bytes != memory[modulus..][..VALUE_BYTES] {
-            self.settle_all(blocks, memory);
-            *self = Self::new(blocks, memory, modulus, self.ledger.clone());
+            self.settle_all(map, memory);
+            *self = Self::new(map, memory, modulus, self.ledger.clone());
         }
     }
 
@@ -98,21 +99,21 @@ impl MemoryRows {
         self.field.as_ref().filter(|_| self.ledger.is_open()).map(|field| field.modulus.shape())
     }
 
-    /// Runs a plan of `block` made for these places and this shape; false, with nothing done that can be seen, unless its
+    /// Runs a plan of a block with these needs, made for these places and this shape; false, with nothing done that can be seen, unless its
     /// operands and r_inv are those of Montgomery arithmetic. Memory reaches as far as the block.
-    pub fn run(&mut self, blocks: &MemoryBlocks, block: &MemoryBlock, plan: &RowPlan<PlaceSet>, memory: &[u8]) -> bool {
+    pub fn run(&mut self, map: &MemoryPlaces, needs: &MemoryNeeds, plan: &RowPlan<PlaceSet>, memory: &[u8]) -> bool {
         let Some(field) = &mut self.field else { return false };
-        let r_inv = &memory[block.modulus + VALUE_BYTES..];
-        if block.multiplies && r_inv[..R_INV_BYTES] != field.r_inv {
+        let r_inv = &memory[needs.modulus + VALUE_BYTES..];
+        if needs.multiplies && r_inv[..R_INV_BYTES] != field.r_inv {
             return false;
         }
         if !plan.reads.is_within(&self.holds) {
             let mut missing = plan.reads;
             missing.remove_all(&self.holds);
             self.ledger.note_moved(missing.iter().count());
-            let all_entered = each_eight(blocks, &missing, |slots, offsets| {
+            let all_entered = each_eight(map, &missing, |slots, offsets| {
                 let Field { modulus, rows, .. } = &mut *field;
-                let entered = rows.enter(modulus, Form::Mont, blocks.order(), slots, memory, offsets).is_ok();
+                let entered = rows.enter(modulus, Form::Mont, map.order(), slots, memory, offsets).is_ok();
                 if entered {
                     slots.iter().for_each(|&slot| self.holds.insert(usize::from(slot)));
                 }
@@ -131,40 +132,46 @@ impl MemoryRows {
 
     /// Writes back what is read in a range, and forgets what is there if it will be written to.
     #[inline(never)]
-    pub fn settle_range(&mut self, blocks: &MemoryBlocks, memory: &mut [u8], range: &Range<usize>, is_written: bool) {
-        let places: PlaceSet = blocks.places_in(range).collect();
+    pub fn settle_range(&mut self, map: &MemoryPlaces, memory: &mut [u8], range: &Range<usize>, is_written: bool) {
+        let places: PlaceSet = map.within(range).collect();
         if places.is_empty() {
             return;
         }
-        self.write_back(blocks, memory, &places);
+        self.write_back(map, memory, &places);
         if is_written {
             self.holds.remove_all(&places);
         }
     }
 
     /// Writes back what a block names, and forgets what it writes; its instructions then run one by one.
-    pub fn settle_block(&mut self, blocks: &MemoryBlocks, block: &MemoryBlock, memory: &mut [u8]) {
-        self.write_back(blocks, memory, &block.names);
-        self.holds.remove_all(&block.writes);
-        self.settled = block.code.clone();
+    pub fn settle_block(
+        &mut self,
+        map: &MemoryPlaces,
+        needs: &MemoryNeeds,
+        code: Range<usize>,
+        memory: &mut [u8],
+    ) {
+        self.write_back(map, memory, &needs.names);
+        self.holds.remove_all(&needs.writes);
+        self.settled = code;
     }
 
     /// Writes everything back and forgets it.
-    pub fn settle_all(&mut self, blocks: &MemoryBlocks, memory: &mut [u8]) {
+    pub fn settle_all(&mut self, map: &MemoryPlaces, memory: &mut [u8]) {
         let all = self.is_newer;
-        self.write_back(blocks, memory, &all);
+        self.write_back(map, memory, &all);
         self.holds = PlaceSet::default();
     }
 
-    fn write_back(&mut self, blocks: &MemoryBlocks, memory: &mut [u8], places: &PlaceSet) {
+    fn write_back(&mut self, map: &MemoryPlaces, memory: &mut [u8], places: &PlaceSet) {
         let due = self.is_newer.intersection(places);
         if due.is_empty() {
             return;
         }
         let Some(field) = &mut self.field else { return };
         self.ledger.note_moved(due.iter().count());
-        each_eight(blocks, &due, |slots, offsets| {
-            field.rows.leave(&field.modulus, Form::Mont, blocks.order(), slots, memory, offsets);
+        each_eight(map, &due, |slots, offsets| {
+            field.rows.leave(&field.modulus, Form::Mont, map.order(), slots, memory, offsets);
             true
         });
         self.is_newer.remove_all(&due);
@@ -173,11 +180,11 @@ impl MemoryRows {
 
 /// Calls `move_values` with up to eight places at a time, their numbers and offsets, until it returns false; says whether it
 /// never did.
-fn each_eight(blocks: &MemoryBlocks, places: &PlaceSet, mut move_values: impl FnMut(&[u16], &[usize]) -> bool) -> bool {
+fn each_eight(map: &MemoryPlaces, places: &PlaceSet, mut move_values: impl FnMut(&[u16], &[usize]) -> bool) -> bool {
     let (mut slots, mut offsets, mut count) = ([0; MOVED_TOGETHER], [0; MOVED_TOGETHER], 0);
     for place in places.iter() {
         slots[count] = u16::try_from(place).expect("there are at most 1024 places");
-        offsets[count] = blocks.places()[place] as usize; // u32 to usize widens.
+        offsets[count] = map.offsets()[place] as usize; // u32 to usize widens.
         count += 1;
         if count == MOVED_TOGETHER {
             if !move_values(&slots, &offsets) {

@@ -1,0 +1,202 @@
+//! A block: a run of field instructions, or a superblock of several runs joined by control flow that is decided at its entry. It is walked
+//! once. What was walked, the operations with their price, end and guards, is kept and is the only source of its plans and its trace.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use residue_isa::Arithmetic;
+use residue_lanes::{Digest, SlotBlock};
+
+use super::budget::{Budget, Counted};
+use super::location::{Instruction, Location, kind_of};
+use super::plan::Plans;
+use super::walk::Path;
+use super::work::Work;
+use crate::prices::{Prices, WidthPrices};
+
+/// A block.
+#[derive(Debug)]
+pub(crate) struct Block<L: Location> {
+    /// Offset of its first opcode.
+    pub start: usize,
+    /// Where it leads.
+    pub path: Path,
+    pub work: Work,
+    /// Where lanes go in turn, instructions with several of them: operation, lanes, how many.
+    several: Box<[(Arithmetic, u16, u32)]>,
+    /// What must hold at its entry.
+    pub needs: L::Needs,
+    /// What it does.
+    pub operations: SlotBlock,
+    /// What it did when it was priced.
+    pub priced: Digest,
+    pub plans: Plans<L::Set>,
+    /// None if the scalar kernels have nothing to gain.
+    pub trace: OnceLock<Option<Trace<L>>>,
+    /// Gas charged at entries that found nothing to run.
+    earned: AtomicU64,
+    /// Entries until it is looked at again, where its place has something to run already.
+    skipped: AtomicU32,
+    /// Entries of it since others of its place were last compared with it.
+    pub entries: AtomicU32,
+    _counted: Counted,
+}
+
+/// A scalar trace whose bytes are counted.
+#[derive(Debug)]
+pub(crate) struct Trace<L: Location> {
+    pub steps: L::Trace,
+    _counted: Counted,
+}
+
+/// A block while it is walked.
+#[derive(Debug)]
+pub(crate) struct Draft<L: Location> {
+    work: Work,
+    several: Vec<(Arithmetic, u16, u32)>,
+    pub needs: L::Needs,
+    operations: SlotBlock,
+    priced: Digest,
+}
+
+impl<L: Location> Draft<L> {
+    pub fn new() -> Self {
+        Self {
+            work: Work::default(),
+            several: Vec::new(),
+            needs: L::Needs::default(),
+            operations: SlotBlock::new(u16::MAX - 1),
+            priced: Digest::default(),
+        }
+    }
+
+    /// Adds an instruction: to the price, and to what is done.
+    pub fn push(&mut self, layout: &L::Layout, instruction: Instruction) {
+        let Instruction { operation, count, .. } = instruction;
+        let kind = kind_of(operation);
+        self.work.instructions[operation as usize] += 1;
+        self.work.operations[operation as usize] += u32::from(count);
+        if L::lanes_in_turn(layout) && count > 1 {
+            match self.several.iter_mut().find(|(of, lanes, _)| (*of, *lanes) == (operation, count)) {
+                Some((_, _, instructions)) => *instructions += 1,
+                None => self.several.push((operation, count, 1)),
+            }
+        }
+        let pushed = match L::lanes_in_turn(layout) {
+            true => instruction.lanes().try_for_each(|lane| {
+                self.priced.push(kind, [lane]);
+                self.operations.push_lanes(kind, [lane])
+            }),
+            false => {
+                self.priced.push(kind, instruction.lanes());
+                self.operations.push_lanes(kind, instruction.lanes())
+            }
+        };
+        pushed.expect("places are below 65,534");
+    }
+
+    /// Number of operations so far.
+    pub fn operation_count(&self) -> u32 {
+        self.work.operation_count()
+    }
+
+    /// The block that it has become.
+    pub fn into_block(self, start: usize, path: Path, budget: &Budget) -> Block<L> {
+        let Self { work, several, needs, mut operations, priced } = self;
+        operations.shrink();
+        let several = several.into_boxed_slice();
+        let bytes = size_of::<Block<L>>() + path.bytes() + operations.bytes() + size_of_val(&*several);
+        Block {
+            start,
+            path,
+            work,
+            several,
+            needs,
+            operations,
+            priced,
+            plans: Plans::default(),
+            trace: OnceLock::new(),
+            earned: AtomicU64::new(0),
+            skipped: AtomicU32::new(0),
+            entries: AtomicU32::new(0),
+            _counted: budget.count(bytes),
+        }
+    }
+}
+
+impl<L: Location> Block<L> {
+    /// What all its instructions cost together; where their operands are pushed, those of the first one are there already.
+    #[inline]
+    pub fn cost(&self, prices: &Prices, width: Option<&WidthPrices>, opcodes: [u8; 3]) -> u64 {
+        let base = |kind: usize| prices.base[usize::from(opcodes[kind])] * u64::from(self.work.instructions[kind]);
+        let fixed = base(0) + base(1) + base(2) + self.path.cost(&prices.base);
+        let Some(width) = width else { return fixed };
+        let lanes = |kind: usize| width.times(width.lane[kind], 1) * u64::from(self.work.operations[kind]);
+        // Fractions are rounded for each instruction, of one lane unless lanes go in turn.
+        let rounded = self.several.iter().map(|&(operation, lanes, instructions)| {
+            let lane = width.lane[operation as usize];
+            (width.times(lane, 1) * u64::from(lanes) - width.times(lane, lanes.into())) * u64::from(instructions)
+        });
+        fixed + lanes(0) + lanes(1) + lanes(2) - rounded.sum::<u64>()
+    }
+
+    /// Its scalar trace, if it has one.
+    #[inline]
+    pub fn trace(&self) -> Option<&L::Trace> {
+        Some(&self.trace.get()?.as_ref()?.steps)
+    }
+
+    /// Makes its scalar trace, which takes in all operations of the block or is none.
+    pub fn make_trace(&self, layout: &L::Layout, is_wanted: bool, budget: &Budget) {
+        self.trace.get_or_init(|| {
+            let steps = L::trace(layout, &self.operations).filter(|_| is_wanted && self.is_as_priced())?;
+            let (_, bytes) = L::trace_size(&steps, &self.operations);
+            Some(Trace { steps, _counted: budget.count(bytes) })
+        });
+    }
+
+    /// Whether it does what it is priced for.
+    pub fn is_as_priced(&self) -> bool {
+        self.operations.digest() == self.priced
+    }
+
+    /// Notes gas charged at its entries without anything to run; says how much in all.
+    pub fn earn(&self, gas: u64) -> u64 {
+        self.earned.fetch_add(gas, Ordering::Relaxed) + gas
+    }
+
+    /// Is not looked at for so many entries.
+    pub fn skip(&self, entries: u32) {
+        self.skipped.store(entries, Ordering::Relaxed);
+    }
+
+    /// Whether it is time to look at what could become of it; else that is one entry less to wait for.
+    #[inline]
+    pub fn is_due(&self) -> bool {
+        let skipped = self.skipped.load(Ordering::Relaxed);
+        if skipped > 0 {
+            self.skipped.store(skipped - 1, Ordering::Relaxed);
+        }
+        skipped == 0
+    }
+
+    /// A block like it, of which nothing has been made yet.
+    pub fn afresh(&self, budget: &Budget) -> Self {
+        let bytes = size_of::<Self>() + self.path.bytes() + self.operations.bytes() + size_of_val(&*self.several);
+        Self {
+            start: self.start,
+            path: self.path.clone(),
+            work: self.work,
+            several: self.several.clone(),
+            needs: self.needs.clone(),
+            operations: self.operations.clone(),
+            priced: self.priced,
+            plans: Plans::default(),
+            trace: OnceLock::new(),
+            earned: AtomicU64::new(0),
+            skipped: AtomicU32::new(0),
+            entries: AtomicU32::new(0),
+            _counted: budget.count(bytes),
+        }
+    }
+}

@@ -1,0 +1,439 @@
+//! The blocks of one code: found from the places where execution meets field instructions, and grown as far as they pay for it.
+//!
+//! A place is the offset of the first instruction of a run. It has the block of that run alone, and superblocks that begin with it, by the
+//! words on the stack. Marks say of every offset what is known of it, so that asking costs little where every few instructions begin
+//! another block. Blocks are never taken away while a frame runs the code: what takes their place is added, and all of it goes when the
+//! code leaves the cache.
+
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+
+use residue_isa::Revision;
+use residue_lanes::{Plan, Shape};
+use revm::bytecode::{Bytecode, JumpTable};
+use revm::primitives::U256;
+
+use super::Batching;
+use super::block::Block;
+use super::budget::{Budget, Counted};
+use super::cache::bytes_of;
+use super::credit::{Credit, cycles_of};
+use super::explained::BlockExplained;
+use super::location::{Facts, Location};
+use super::plan::{Known, Order, PlanKey, RowPlan, price};
+use super::tuning::{
+    BLOCK_BYTES_MAX, CODE_BLOCK_BYTES_MAX, ENTRIES_BEFORE_WALK, ENTRIES_BEFORE_WALK_MAX, ENTRIES_BESIDE_ROWS, OPERATIONS_MAX, PATHS_MAX,
+    PLAN_OPERATIONS_MIN, SKIPPED_EARNING_MAX, SKIPPED_PLAIN, TRACE_CYCLES_PER_OPERATION, TRACE_OPERATIONS_MIN,
+    WALK_CYCLES_PER_OPERATION, WALK_CYCLES_PER_RUN,
+};
+
+/// What is known of an offset: nothing, that no place is there, or the number of its place and one.
+const UNKNOWN: u32 = 0;
+const NO_PLACE: u32 = u32::MAX;
+/// Set where the place has a plan, and where it has a scalar trace.
+const PLANNED: u32 = 1 << 31;
+const TRACED: u32 = 1 << 30;
+/// The bits of a place's number and one.
+const NUMBER: u32 = TRACED - 1;
+
+/// The blocks of one code.
+#[derive(Debug)]
+pub(crate) struct Blocks<L: Location> {
+    /// The code as it is executed.
+    pub code: Bytecode,
+    pub batching: Batching,
+    pub layout: L::Layout,
+    /// The opcodes of arithmetic.
+    pub opcodes: [u8; 3],
+    marks: Box<[AtomicU32]>,
+    places: boxcar::Vec<Place>,
+    blocks: boxcar::Vec<Box<Block<L>>>,
+    pub credit: Credit,
+    budget: Budget,
+    _counted: Counted,
+}
+
+/// Where blocks begin. Blocks are named by their number and one; 0 is none.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pc: usize,
+    run: AtomicU32,
+    paths: [AtomicU32; PATHS_MAX],
+    /// Entries until it is looked at again. Threads may count two as one: nothing depends on it.
+    skipped: AtomicU32,
+    /// Entries for words that no path begins with until it is walked again, and how many that were last time.
+    until_walk: AtomicU32,
+    walk_every: AtomicU32,
+    /// Paths that have been replaced, which turns.
+    turn: AtomicU8,
+}
+
+/// What runs at a place: a path, if its guards hold, and the run alone.
+pub(crate) struct Choices<'a, L: Location> {
+    pub path: Option<&'a Block<L>>,
+    pub run: &'a Block<L>,
+}
+
+/// How a place is met.
+pub(crate) struct Entry<'a> {
+    /// The stack, the top last.
+    pub stack: &'a [U256],
+    /// Whether paths may be passed as one: not where jump targets are probed.
+    pub joins: bool,
+    /// Whether growing costs nothing.
+    pub is_free: bool,
+}
+
+impl<L: Location> Blocks<L> {
+    /// No blocks yet of a code that pays for them; none if it can have none.
+    pub fn new(code: Bytecode, revision: Revision, batching: Batching, budget: &Budget) -> Option<Self> {
+        let layout = L::layout(code.original_byte_slice(), revision, batching)?;
+        let mark = |pc| AtomicU32::new(if L::may_begin(&layout, pc) { UNKNOWN } else { NO_PLACE });
+        let marks: Box<[_]> = (0..code.len()).map(mark).collect();
+        let bytes = size_of::<Self>() + bytes_of(&code) + size_of_val(&*marks) + L::layout_bytes(&layout);
+        let budget = budget.part();
+        Some(Self {
+            code,
+            batching,
+            layout,
+            opcodes: revision.interface().arithmetic,
+            marks,
+            places: boxcar::Vec::new(),
+            blocks: boxcar::Vec::new(),
+            credit: Credit::default(),
+            _counted: budget.count(bytes),
+            budget,
+        })
+    }
+
+    /// Cycles of making one for a code.
+    pub fn price(code_bytes: usize) -> i64 {
+        L::LAYOUT_CYCLES_PER_BYTE.saturating_mul(i64::try_from(code_bytes).unwrap_or(i64::MAX))
+    }
+
+    /// Whether it takes as much as one code may.
+    pub fn is_full(&self) -> bool {
+        self.budget.bytes() > CODE_BLOCK_BYTES_MAX
+    }
+
+    /// Whether there is something to do where an instruction stands at `pc`: a plan if plans run, a trace, or a look at what could become
+    /// of the place. Else that is one entry less to wait for. `earned` is gas that the code's credit has not got yet.
+    #[inline(always)]
+    pub fn is_due(&self, pc: usize, plans_run: bool, is_beside_rows: impl FnOnce() -> bool, earned: u64) -> bool {
+        let Some(mark) = self.marks.get(pc).map(|mark| mark.load(Ordering::Relaxed)) else { return false };
+        if mark == NO_PLACE {
+            return false;
+        }
+        if mark & TRACED != 0 || (mark & PLANNED != 0 && plans_run) {
+            return true;
+        }
+        if mark == UNKNOWN {
+            return self.credit.cycles() + cycles_of(earned) > 0 || self.batching.is_eager();
+        }
+        let Some(place) = self.places.get((mark & NUMBER) as usize - 1) else { return false }; // u32 to usize widens.
+        let skipped = place.skipped.load(Ordering::Relaxed);
+        if skipped == 0 {
+            return true;
+        }
+        let passed = if is_beside_rows() { ENTRIES_BESIDE_ROWS } else { 1 };
+        place.skipped.store(skipped.saturating_sub(passed), Ordering::Relaxed);
+        false
+    }
+
+    /// Whether a place is known at `pc`.
+    #[inline(always)]
+    pub fn begins(&self, pc: usize) -> bool {
+        self.marks.get(pc).is_some_and(|mark| !matches!(mark.load(Ordering::Relaxed), UNKNOWN | NO_PLACE))
+    }
+
+    /// The place at `pc`, where an arithmetic instruction stands, with its run: walked now if nobody has been here before.
+    pub fn place(&self, pc: usize, is_free: bool) -> Option<&Place> {
+        let mark = self.marks.get(pc)?;
+        match mark.load(Ordering::Relaxed) {
+            NO_PLACE => return None,
+            UNKNOWN => {}
+            known => return self.places.get((known & NUMBER) as usize - 1), // u32 to usize widens.
+        }
+        if !self.has_room() {
+            return None;
+        }
+        let inside = |pc: usize| {
+            if let Some(mark) = self.marks.get(pc) {
+                // A place that is known stays one.
+                let _ = mark.compare_exchange(UNKNOWN, NO_PLACE, Ordering::Relaxed, Ordering::Relaxed);
+            }
+        };
+        let found = self.walk(pc, None, &[]).block(pc, &self.budget, inside);
+        if let (Some(run), false) = (&found, is_free) {
+            self.credit.overdraw(walk_cycles(run));
+        }
+        let min = self.operations_min();
+        let Some(run) = found.filter(|run| run.work.operation_count() >= min && run.is_as_priced()) else {
+            let _ = mark.compare_exchange(UNKNOWN, NO_PLACE, Ordering::Relaxed, Ordering::Relaxed);
+            return None;
+        };
+        let place = self.places.push(Place::new(pc, self.add(run)));
+        let number = u32::try_from(place + 1).ok().filter(|number| *number < NUMBER)?;
+        match mark.compare_exchange(UNKNOWN, number, Ordering::Release, Ordering::Relaxed) {
+            Ok(_) => self.places.get(place),
+            // Another thread was faster: this one is never met.
+            Err(_) => None,
+        }
+    }
+
+    /// What runs at a place: a path is looked for from time to time where none begins with the words on the stack.
+    #[inline]
+    pub fn choices<'a>(&'a self, place: &Place, entry: &Entry<'_>) -> Option<Choices<'a, L>> {
+        let run = self.block(&place.run)?;
+        if !L::JOINS || !entry.joins {
+            return Some(Choices { path: None, run });
+        }
+        for path in &place.paths {
+            let Some(path) = self.block(path) else { break };
+            if path.path.begins_with(entry.stack) {
+                path.entries.fetch_add(1, Ordering::Relaxed);
+                // A path of one run says that nothing follows.
+                return Some(Choices { path: Some(path).filter(|path| path.path.runs > 1), run });
+            }
+        }
+        Some(Choices { path: self.new_path(place, entry).filter(|path| path.path.runs > 1), run })
+    }
+
+    /// The plan of a block, if it is there and pays.
+    #[inline]
+    pub fn plan<'a>(&self, block: &'a Block<L>, facts: &Facts, shape: Option<Shape>) -> Option<&'a RowPlan<L::Set>> {
+        match block.plans.get(self.key(facts, shape)?) {
+            Known::Plan(plan) => Some(plan),
+            _ => None,
+        }
+    }
+
+    /// Makes what a block that found nothing to run at its entry has paid for: `cost` is the gas charged there. `shape` is that of its modulus,
+    /// asked for only where a plan could be made. Says whether there may be a plan now.
+    pub fn grow(
+        &self,
+        place: &Place,
+        block: &Block<L>,
+        cost: u64,
+        is_free: bool,
+        facts: &Facts,
+        shape: impl FnOnce() -> Option<Shape>,
+    ) -> bool {
+        let earned = block.earn(cost);
+        let pays = |price: i64| is_free || cycles_of(earned) >= price;
+        let spends = |price: i64| is_free || self.credit.spend(price);
+        let operations = block.work.operation_count();
+        let mut missing = 0;
+        if block.trace.get().is_none() && self.has_room() {
+            let price = TRACE_CYCLES_PER_OPERATION * i64::from(operations);
+            if pays(price) && spends(price) {
+                block.make_trace(&self.layout, self.wants_trace(block), &self.budget);
+                self.note(place, if block.trace().is_some() { TRACED } else { 0 });
+            } else {
+                missing = price;
+            }
+        }
+        if self.batching.has_plans() && facts.plans_run && operations >= self.plan_operations_min() {
+            let price = price(&block.work);
+            if !pays(price) {
+                missing = price;
+            } else if self.has_room()
+                && let Some(key) = self.key(facts, shape())
+            {
+                match block.plans.get(key) {
+                    Known::Nothing if spends(price) => self.make_plan(place, block, key),
+                    Known::Full if spends(price) => self.replace(place, block),
+                    Known::Nothing | Known::Full => missing = price,
+                    Known::Plan(_) | Known::Plain => {}
+                }
+            }
+        }
+        let skipped = match missing {
+            0 => SKIPPED_PLAIN,
+            price => {
+                let lacking = u64::try_from(price - cycles_of(earned)).unwrap_or(0);
+                let entries = lacking / u64::try_from(cycles_of(cost.max(1))).unwrap_or(1).max(1);
+                let entries = u32::try_from(entries).unwrap_or(u32::MAX).clamp(1, SKIPPED_EARNING_MAX);
+                // What is skipped is charged too.
+                block.earn(cost * u64::from(entries));
+                entries
+            }
+        };
+        let skipped = if is_free && missing != 0 { 0 } else { skipped };
+        match self.is_ready(place) {
+            true => block.skip(skipped),
+            false => place.skip(skipped),
+        }
+        block.plans.has_any()
+    }
+
+    /// Whether it is time to look at what could become of a block that was entered; else that is one entry less to wait for.
+    #[inline]
+    pub fn may_grow(&self, place: &Place, block: &Block<L>) -> bool {
+        // Where nothing is ready, entries have been counted before.
+        if self.is_ready(place) { block.is_due() } else { place.skipped.load(Ordering::Relaxed) == 0 }
+    }
+
+    /// Whether a place has a plan or a trace.
+    fn is_ready(&self, place: &Place) -> bool {
+        let mark = self.marks.get(place.pc).map_or(UNKNOWN, |mark| mark.load(Ordering::Relaxed));
+        mark & (PLANNED | TRACED) != 0
+    }
+
+    /// What has become of them: of each block that is still in use.
+    pub fn explain(&self) -> Vec<BlockExplained> {
+        let mut places: Vec<&Place> = self.places.iter().map(|(_, place)| place).collect();
+        places.sort_by_key(|place| place.pc);
+        let blocks = places.into_iter().flat_map(|place| {
+            let paths = place.paths.iter().filter_map(|path| self.block(path)).filter(|path| path.path.runs > 1);
+            self.block(&place.run).into_iter().chain(paths)
+        });
+        blocks.map(|block| self.explained(block)).collect()
+    }
+
+    /// How many blocks, plans and traces there are, those that were replaced included: as long as it stays, nothing new has been learnt.
+    pub fn made(&self) -> usize {
+        let of = |block: &Block<L>| block.plans.found().count() + usize::from(block.trace.get().is_some());
+        self.blocks.iter().map(|(_, block)| 1 + of(block)).sum()
+    }
+
+    fn explained(&self, block: &Block<L>) -> BlockExplained {
+        let plan = block.plans.found().next().map(Plan::explain);
+        let has_trace = block.trace().is_some();
+        let steps = block.trace().map(|trace| L::trace_size(trace, &block.operations).0);
+        BlockExplained::new(block.start..block.path.end, block.path.runs, &block.work, has_trace, plan, steps)
+    }
+
+    /// The path from a stack on, if it is time to look for one.
+    #[inline(never)]
+    fn new_path<'a>(&'a self, place: &Place, entry: &Entry<'_>) -> Option<&'a Block<L>> {
+        let waits = if entry.is_free { 0 } else { place.until_walk.load(Ordering::Relaxed) };
+        let is_due = waits == 0 && (entry.is_free || self.credit.cycles() > 0) && self.has_room();
+        if !is_due {
+            place.until_walk.store(waits.saturating_sub(1), Ordering::Relaxed);
+            return None;
+        }
+        let every = place.walk_every.load(Ordering::Relaxed);
+        place.walk_every.store((every * 2).min(ENTRIES_BEFORE_WALK_MAX), Ordering::Relaxed);
+        place.until_walk.store(if entry.is_free { 0 } else { every }, Ordering::Relaxed);
+        let targets = self.code.legacy_jump_table();
+        let path = self.walk(place.pc, targets, entry.stack).block(place.pc, &self.budget, |_| ())?;
+        if !entry.is_free {
+            self.credit.overdraw(walk_cycles(&path));
+        }
+        let path = Some(path).filter(Block::is_as_priced)?;
+        let number = self.add(path);
+        let free = place.paths.iter().position(|path| path.load(Ordering::Relaxed) == 0);
+        let at = free.unwrap_or_else(|| self.least_entered(place));
+        place.paths[at].store(number, Ordering::Release);
+        place.skip(0);
+        self.block(&place.paths[at])
+    }
+
+    /// The path of a place that was entered least since the last one was replaced, from another one on each time.
+    fn least_entered(&self, place: &Place) -> usize {
+        let turn = usize::from(place.turn.fetch_add(1, Ordering::Relaxed));
+        let entries = |at: usize| {
+            self.block(&place.paths[at]).map_or(0, |path| path.entries.swap(0, Ordering::Relaxed))
+        };
+        let counts: [u32; PATHS_MAX] = std::array::from_fn(entries);
+        (0..PATHS_MAX).map(|at| (at + turn) % PATHS_MAX).min_by_key(|&at| counts[at]).unwrap_or(0)
+    }
+
+    fn make_plan(&self, place: &Place, block: &Block<L>, key: PlanKey) {
+        let order = Order {
+            key,
+            work: &block.work,
+            has_trace: block.trace().is_some(),
+            always: self.batching == Batching::Always,
+            priced: block.priced,
+            budget: &self.budget,
+        };
+        block.plans.make(&block.operations, &order);
+        self.note(place, if block.plans.found().next().is_some() { PLANNED } else { 0 });
+    }
+
+    /// Puts a block of which nothing has been made in place of one whose plans are all for other field contexts.
+    fn replace(&self, place: &Place, block: &Block<L>) {
+        let number = self.add(block.afresh(&self.budget));
+        for at in std::iter::once(&place.run).chain(&place.paths) {
+            if self.block(at).is_some_and(|found| std::ptr::eq(found, block)) {
+                at.store(number, Ordering::Release);
+            }
+        }
+    }
+
+    fn key(&self, facts: &Facts, shape: Option<Shape>) -> Option<PlanKey> {
+        let slot_count = u16::try_from(L::place_count(&self.layout, facts)).ok()?;
+        Some(PlanKey { slot_count, shape: shape? })
+    }
+
+    fn wants_trace(&self, block: &Block<L>) -> bool {
+        let min = if self.batching.is_eager() { 1 } else { TRACE_OPERATIONS_MIN };
+        self.batching.has_traces() && L::has_traces(&self.layout) && block.work.operation_count() >= min
+    }
+
+    fn operations_min(&self) -> u32 {
+        match self.batching {
+            batching if batching.is_eager() => 1,
+            batching if batching.has_plans() => PLAN_OPERATIONS_MIN,
+            _ => TRACE_OPERATIONS_MIN,
+        }
+    }
+
+    fn plan_operations_min(&self) -> u32 {
+        if self.batching.is_eager() { 1 } else { PLAN_OPERATIONS_MIN }
+    }
+
+    fn walk<'a>(&'a self, pc: usize, targets: Option<&'a JumpTable>, stack: &'a [U256]) -> super::walk::Walk<'a, L> {
+        debug_assert!(pc < self.code.len());
+        let code = self.code.original_byte_slice();
+        super::walk::Walk { code, layout: &self.layout, targets, stack, operations_max: OPERATIONS_MAX }
+    }
+
+    #[inline(always)]
+    fn block(&self, number: &AtomicU32) -> Option<&Block<L>> {
+        let number = number.load(Ordering::Acquire);
+        self.blocks.get((number as usize).checked_sub(1)?).map(|block| &**block) // u32 to usize widens.
+    }
+
+    /// Adds a block; its number and one.
+    fn add(&self, block: Block<L>) -> u32 {
+        let number = self.blocks.push(Box::new(block)) + 1;
+        u32::try_from(number).expect("the budget ends far below 2³² blocks")
+    }
+
+    fn note(&self, place: &Place, bit: u32) {
+        if let Some(mark) = self.marks.get(place.pc) {
+            mark.fetch_or(bit, Ordering::Relaxed);
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        !self.is_full() && self.budget.whole_bytes() <= BLOCK_BYTES_MAX
+    }
+}
+
+impl Place {
+    fn new(pc: usize, run: u32) -> Self {
+        Self {
+            pc,
+            run: AtomicU32::new(run),
+            paths: Default::default(),
+            skipped: AtomicU32::new(0),
+            until_walk: AtomicU32::new(ENTRIES_BEFORE_WALK),
+            walk_every: AtomicU32::new(ENTRIES_BEFORE_WALK),
+            turn: AtomicU8::new(0),
+        }
+    }
+
+    /// Is not looked at for so many entries.
+    fn skip(&self, entries: u32) {
+        self.skipped.store(entries, Ordering::Relaxed);
+    }
+}
+
+/// What walking a block has taken.
+fn walk_cycles<L: Location>(block: &Block<L>) -> i64 {
+    let runs = i64::try_from(block.path.runs).unwrap_or(i64::MAX / WALK_CYCLES_PER_RUN);
+    WALK_CYCLES_PER_RUN * runs + WALK_CYCLES_PER_OPERATION * i64::from(block.work.operation_count())
+}

@@ -1,0 +1,43 @@
+//! What the batch engine makes of a code, for people.
+
+use std::ops::Range;
+
+use residue_lanes::Explanation;
+
+use super::tuning::PRODUCT_LIMBS;
+use super::work::Work;
+
+/// A block of field instructions, and its plan if it has one.
+#[derive(Debug, Clone)]
+pub struct BlockExplained {
+    /// From its first opcode to after it; where several runs are joined, to after the last, which may lie before the first.
+    pub code: Range<usize>,
+    /// Runs of field instructions, joined by jumps and jump targets between them.
+    pub runs: usize,
+    /// Instructions of each kind, in the order of [`residue_isa::Arithmetic::ALL`].
+    pub instructions: [u32; 3],
+    /// Operations of each kind: lanes of the instructions.
+    pub operations: [u32; 3],
+    /// Estimated cycles of its instructions one by one, on values of six limbs.
+    pub scalar_cycles: u64,
+    /// The plan it runs as; none if it has not earned one yet, or if that would be slower.
+    pub plan: Option<Explanation>,
+    /// Steps of its scalar trace, which runs where no plan does; none if it has not earned one yet, or is too short.
+    pub trace_steps: Option<usize>,
+}
+
+impl BlockExplained {
+    pub(super) fn new(
+        code: Range<usize>,
+        runs: usize,
+        work: &Work,
+        has_trace: bool,
+        plan: Option<Explanation>,
+        trace_steps: Option<usize>,
+    ) -> Self {
+        let Work { instructions, operations } = *work;
+        let limbs = PRODUCT_LIMBS as usize; // 6.
+        let scalar_cycles = work.scalar_cycles(limbs, has_trace);
+        Self { code, runs, instructions, operations, scalar_cycles, plan, trace_steps }
+    }
+}

@@ -1,0 +1,138 @@
+//! What plans gain and lose: which form values are better in, plan by plan, and when a transaction runs no more plans.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use super::plan::RowPlan;
+use super::tuning::{BALANCE_CYCLES_MAX, LOSS_CYCLES_MAX, MODULUS_CYCLES};
+use super::work::{move_cycles, signed};
+
+/// Which of two forms the values of a field context are better in, decided plan by plan: one that gains less than its operands take to
+/// move is left out, until as much has been forgone as that takes.
+#[derive(Debug, Default)]
+pub(crate) struct Balance {
+    forgone_cycles: i64,
+}
+
+impl Balance {
+    /// Whether to run a plan of whose operands so many are in rows already, and so many are missing there.
+    pub fn decide<S>(&mut self, plan: &RowPlan<S>, held: usize, missing: usize) -> bool {
+        let to_rows = signed(move_cycles(missing));
+        // Without the plan, its operands leave the rows, and what it computes may have to come back to the rest.
+        let to_limbs =
+            signed(move_cycles(held) + if held > missing { move_cycles(plan.plan.outputs().len()) } else { 0 });
+        self.forgone_cycles += plan.gain_cycles().max(0);
+        let runs = plan.gain_cycles() + to_limbs >= to_rows || self.forgone_cycles >= to_rows.max(1);
+        if runs {
+            self.forgone_cycles = 0;
+        }
+        runs
+    }
+}
+
+/// What plans have gained in a transaction, with what moving values and new moduli have cost; its frames share it. A plan may lose against its instructions where its
+/// neighbours want values in rows; code in which such plans win nothing would be slowed down without paying for it, so they
+/// stop when losses have used up what was gained before, and a little more.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ledger {
+    /// One thread runs a transaction; atomic, so that an EVM may move to another.
+    balance_cycles: Arc<AtomicI64>,
+}
+
+impl Ledger {
+    /// Whether plans may run.
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        self.balance_cycles.load(Ordering::Relaxed) > -LOSS_CYCLES_MAX
+    }
+
+    #[inline]
+    fn add(&self, cycles: i64) {
+        let balance_cycles = self.balance_cycles.load(Ordering::Relaxed) + cycles;
+        self.balance_cycles.store(balance_cycles.min(BALANCE_CYCLES_MAX), Ordering::Relaxed);
+    }
+
+    /// Notes that a plan has run.
+    #[inline]
+    pub fn note_run<S>(&self, plan: &RowPlan<S>) {
+        self.add(plan.gain_cycles());
+    }
+
+    /// Notes that values have moved from one form to the other.
+    #[inline]
+    pub fn note_moved(&self, values: usize) {
+        self.add(-signed(move_cycles(values)));
+    }
+
+    /// Notes that rows of another modulus were made.
+    pub fn note_modulus(&self) {
+        self.add(-MODULUS_CYCLES);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use residue_lanes::{OpKind, Plan, Policy, Shape, SlotBlock};
+    use residue_modular::Modulus;
+
+    use super::*;
+    use crate::batch::budget::Budget;
+    use crate::batch::tuning::MOVE_CYCLES;
+
+    /// A plan of one product that is said to gain so much.
+    fn plan(gain_cycles: i64) -> RowPlan<std::collections::BTreeSet<usize>> {
+        let mut block = SlotBlock::new(3);
+        block.push_lanes(OpKind::Mul, [(0, 1, 2)]).unwrap();
+        let modulus = Modulus::from_be_bytes(&[0x1b; 48]).unwrap();
+        let plan = Plan::new(&block, Shape::of(&modulus).unwrap(), &Policy::default()).unwrap();
+        RowPlan::new(plan, gain_cycles, &Budget::default())
+    }
+
+    #[test]
+    fn plans_that_only_lose_stop_and_those_that_mostly_win_go_on() {
+        let (winning, losing) = (plan(5000), plan(-1000));
+        let ledger = Ledger::default();
+        let runs = (0..).take_while(|_| {
+            ledger.note_run(&losing);
+            ledger.is_open()
+        });
+        let runs = runs.count();
+        assert!((50..500).contains(&runs), "{runs}");
+
+        let ledger = Ledger::default();
+        for _ in 0..100_000 {
+            ledger.note_run(&winning);
+            ledger.note_run(&losing);
+            ledger.note_moved(8);
+            assert!(ledger.is_open());
+        }
+        // What was won long ago does not pay for more than a bounded loss.
+        let paid = (0..).take_while(|_| {
+            ledger.note_moved(64);
+            ledger.is_open()
+        });
+        assert!(paid.count() < 1000);
+    }
+
+    #[test]
+    fn values_move_for_a_gain_and_for_many_small_ones() {
+        let decide = |gain_cycles, held, missing| Balance::default().decide(&plan(gain_cycles), held, missing);
+        // One product of two operands: each way takes one move.
+        assert!(decide(signed(MOVE_CYCLES), 0, 2) && !decide(signed(MOVE_CYCLES) - 1, 0, 2));
+        assert!(decide(-1, 2, 0) && decide(0, 1, 1) && !decide(-1, 1, 1));
+        assert!(!decide(-2 * signed(MOVE_CYCLES) - 1, 2, 0));
+        let (mut balance, small) = (Balance::default(), plan(100));
+        let runs: Vec<_> = (0..10).map(|_| balance.decide(&small, 0, 2)).collect();
+        assert_eq!(runs.iter().filter(|runs| **runs).count(), 2, "{runs:?}");
+    }
+
+    #[test]
+    fn frames_of_a_transaction_pay_for_new_moduli_together() {
+        let caller = Ledger::default();
+        let frames = (0..).take_while(|_| {
+            caller.clone().note_modulus();
+            caller.is_open()
+        });
+        assert!((3..50).contains(&frames.count()));
+    }
+}

@@ -1,0 +1,173 @@
+//! Where the values of a block live: in the slots of a field context, or in EVM memory. All that differs between the two is said by
+//! these traits; blocks, paths, plans and credit are the same.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use residue_isa::{Arithmetic, Revision};
+use residue_lanes::{OpKind, Shape, SlotBlock};
+use revm::interpreter::Interpreter;
+use revm::interpreter::interpreter::EthInterpreter;
+
+use super::Batching;
+use super::block::Block;
+use super::blocks::Blocks;
+use super::cache::AnyBlocks;
+use super::plan::RowPlan;
+use crate::machine::{FieldMachine, FieldState};
+use crate::prices::WidthPrices;
+
+/// A lane of an instruction: the places that it writes and reads, out, x and y.
+pub(crate) type Lane = (u16, u16, u16);
+
+/// A field instruction on numbered places.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Instruction {
+    pub operation: Arithmetic,
+    /// First place and stride of out, x and y.
+    pub out: (u16, u16),
+    pub x: (u16, u16),
+    pub y: (u16, u16),
+    pub count: u16,
+    /// Bytes of it, operands and all, from where a block meets it.
+    pub length: usize,
+}
+
+impl Instruction {
+    /// Its lanes, in order.
+    pub fn lanes(self) -> impl DoubleEndedIterator<Item = Lane> + Clone {
+        let at = |(first, stride): (u16, u16), lane: u16| first + stride * lane;
+        (0..self.count).map(move |lane| (at(self.out, lane), at(self.x, lane), at(self.y, lane)))
+    }
+
+    /// The highest place it names.
+    pub fn last(&self) -> usize {
+        let last = |(first, stride): (u16, u16)| usize::from(first) + usize::from(stride) * (usize::from(self.count) - 1);
+        last(self.out).max(last(self.x)).max(last(self.y))
+    }
+}
+
+/// The planner's word for an operation.
+pub(crate) fn kind_of(operation: Arithmetic) -> OpKind {
+    match operation {
+        Arithmetic::Add => OpKind::Add,
+        Arithmetic::Sub => OpKind::Sub,
+        Arithmetic::Mul => OpKind::Mul,
+    }
+}
+
+/// How blocks are found, and what they are made of.
+pub(crate) trait Location: Sized + Debug + Send + Sync + 'static {
+    /// Places, as a set.
+    type Set: FromIterator<usize> + Debug + Send + Sync;
+    /// What is known of a code before any of its blocks is.
+    type Layout: Debug + Send + Sync;
+    /// What must hold at the entry of a block.
+    type Needs: Debug + Default + Clone + Send + Sync;
+    /// The operations of a block as the scalar kernels run them.
+    type Trace: Debug + Send + Sync;
+
+    /// Cycles of [`Location::layout`] for each byte.
+    const LAYOUT_CYCLES_PER_BYTE: i64;
+    /// Whether blocks go on over the control flow between runs.
+    const JOINS: bool;
+
+    /// What is known of a code; none if it can have no blocks.
+    fn layout(code: &[u8], revision: Revision, batching: Batching) -> Option<Self::Layout>;
+
+    /// Whether a block may begin at an offset, should an arithmetic instruction stand there.
+    fn may_begin(layout: &Self::Layout, pc: usize) -> bool;
+
+    /// Bytes that a layout has allocated.
+    fn layout_bytes(layout: &Self::Layout) -> usize;
+
+    /// The arithmetic instruction at `pc`, if it cannot halt for its operands alone; the first of a block is met after the push of its
+    /// operands, if there is one.
+    fn instruction(layout: &Self::Layout, code: &[u8], pc: usize, is_first: bool) -> Option<Instruction>;
+
+    /// Adds what an instruction needs to what a block does; false, with nothing added, if it cannot be of the same block.
+    fn admit(layout: &Self::Layout, needs: &mut Self::Needs, instruction: &Instruction, code: &[u8], pc: usize) -> bool;
+
+    /// Whether lanes of an instruction read what those before it have written.
+    fn lanes_in_turn(layout: &Self::Layout) -> bool;
+
+    /// The opcode of the push before each instruction but the first, where there is one.
+    fn push(layout: &Self::Layout) -> Option<u8>;
+
+    /// Whether blocks of this layout can have scalar traces.
+    fn has_traces(layout: &Self::Layout) -> bool;
+
+    /// The scalar trace of operations; none if they have none.
+    fn trace(layout: &Self::Layout, operations: &SlotBlock) -> Option<Self::Trace>;
+
+    /// Number of steps of a trace of operations, and bytes that it has allocated.
+    fn trace_size(trace: &Self::Trace, operations: &SlotBlock) -> (usize, usize);
+
+    /// Number of places that plans are made for, which are as many as the code has or the field context.
+    fn place_count(layout: &Self::Layout, facts: &Facts) -> usize;
+
+    /// Blocks of this kind among those of both.
+    fn any(blocks: Arc<Blocks<Self>>) -> AnyBlocks;
+
+    /// The blocks of the running frame.
+    fn of(state: &mut FieldState) -> &mut Option<Arc<Blocks<Self>>>;
+
+    /// What blocks that begin with `first` find at their entry; none if nothing may run as one here.
+    fn enter(
+        machine: &mut FieldMachine,
+        interpreter: &mut Interpreter<EthInterpreter>,
+        blocks: &Blocks<Self>,
+        first: &Block<Self>,
+    ) -> Option<Facts>;
+
+    /// Whether a block may run, gas left aside.
+    fn fits(needs: &Self::Needs, facts: &Facts) -> bool;
+
+    /// The layout of the rows, if the modulus has one and plans may run.
+    fn shape(
+        machine: &mut FieldMachine,
+        interpreter: &mut Interpreter<EthInterpreter>,
+        blocks: &Blocks<Self>,
+        first: &Block<Self>,
+        facts: &Facts,
+    ) -> Option<Shape>;
+
+    /// Runs a plan, unless it is better left out here or may not run: then nothing has happened that can be seen.
+    fn run_plan(
+        machine: &mut FieldMachine,
+        interpreter: &mut Interpreter<EthInterpreter>,
+        blocks: &Blocks<Self>,
+        block: &Block<Self>,
+        plan: &RowPlan<Self::Set>,
+    ) -> bool;
+
+    /// Runs a scalar trace.
+    fn run_trace(
+        machine: &mut FieldMachine,
+        interpreter: &mut Interpreter<EthInterpreter>,
+        blocks: &Blocks<Self>,
+        block: &Block<Self>,
+        trace: &Self::Trace,
+    );
+
+    /// Makes ready for the instructions of a block to run one by one.
+    fn stay_out(
+        machine: &mut FieldMachine,
+        interpreter: &mut Interpreter<EthInterpreter>,
+        blocks: &Blocks<Self>,
+        block: &Block<Self>,
+    );
+}
+
+/// What a block finds at its entry.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Facts {
+    /// Slots of the field context.
+    pub slot_count: usize,
+    /// Bytes of memory.
+    pub memory_bytes: usize,
+    /// Prices of the lanes, where they depend on the modulus.
+    pub width: Option<WidthPrices>,
+    /// Whether the transaction still runs plans.
+    pub plans_run: bool,
+}

@@ -1,0 +1,270 @@
+//! The places of EVM384 code: byte offsets of values in memory that may lie in rows.
+//!
+//! Places are numbered over the whole code, so that rows outlive a block (see [`super::memory_rows`]); places that overlap each other or a
+//! modulus take no part, and blocks end where they occur.
+
+use std::ops::Range;
+
+use residue_isa::opcode::evm::{PUSH3, PUSH8, PUSH16};
+use residue_isa::revision::evm384::{R_INV_BYTES, VALUE_BYTES};
+use residue_isa::revision::evm384_v6;
+use residue_isa::{Arithmetic, FieldInstruction, ModulusAt, Revision};
+use residue_lanes::ByteOrder;
+
+use super::index_set::IndexSet;
+
+/// A set of places.
+pub(crate) type PlaceSet = IndexSet<16>;
+
+/// Bytes of memory for which the first place is at hand, and how many times that many.
+const BUCKET_BYTES: usize = 64;
+const BUCKETS_MAX: usize = 1 << 12;
+
+/// How a revision whose blocks are found writes its instructions.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Form {
+    revision: Revision,
+    pub order: ByteOrder,
+    /// The push that stands before the opcode; none if the operands stand after it.
+    pub push: Option<u8>,
+    /// Whether memory grows to what an instruction reaches; otherwise it must be longer.
+    grows: bool,
+}
+
+impl Form {
+    /// Of the revisions whose operands are one word or stand after the opcode, under a modulus in memory.
+    pub fn of(revision: Revision) -> Option<Self> {
+        let (order, push) = match revision {
+            Revision::Evm384V6 => (ByteOrder::Little, Some(PUSH3)),
+            Revision::Evm384V7 => (ByteOrder::Little, Some(PUSH16)),
+            Revision::Evm384V8 => (ByteOrder::Big, Some(PUSH16)),
+            Revision::Evm384V9 => (ByteOrder::Little, None),
+            Revision::Evm384V10 => (ByteOrder::Little, Some(PUSH8)),
+            _ => return None,
+        };
+        Some(Self { revision, order, push, grows: revision.evm384()?.grows })
+    }
+
+    /// The arithmetic instruction at `pc`, if the code states its operands.
+    pub fn instruction(&self, code: &[u8], pc: usize) -> Option<Found> {
+        let (instruction, length) = self.revision.decode(code.get(pc..)?)?;
+        let FieldInstruction::Memory { operation, out, x, y, modulus } = instruction else { return None };
+        let modulus = match modulus {
+            ModulusAt::Offset(modulus) => modulus,
+            ModulusAt::Implied if self.revision == Revision::Evm384V6 => evm384_v6::MODULUS_AT as u32, // 12288.
+            _ => return None,
+        };
+        Some(Found { start: pc, length, operation, out, x, y, modulus })
+    }
+
+    /// Bytes of an instruction, its push included.
+    pub fn instruction_bytes(&self) -> usize {
+        let [opcode, ..] = self.revision.interface().arithmetic;
+        self.push_bytes() + self.revision.instruction_bytes(opcode)
+    }
+
+    /// Bytes of the push before an opcode.
+    pub fn push_bytes(&self) -> usize {
+        self.push.map_or(0, |push| self.revision.instruction_bytes(push))
+    }
+}
+
+/// An instruction with its place in the code.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Found {
+    /// Where it begins, its push included.
+    pub start: usize,
+    pub length: usize,
+    pub operation: Arithmetic,
+    /// Byte offsets.
+    pub out: u32,
+    pub x: u32,
+    pub y: u32,
+    pub modulus: u32,
+}
+
+impl Found {
+    /// Where its opcode stands.
+    pub fn opcode_at(&self, form: &Form) -> usize {
+        self.start + form.push_bytes()
+    }
+
+    /// Bytes of memory that there are after it: as the handlers grow memory, or as they want it.
+    pub fn reach(&self, form: &Form) -> usize {
+        let highest = self.out.max(self.x).max(self.y).max(self.modulus) as usize; // u32 to usize widens.
+        let beyond = match self.operation {
+            _ if !form.grows => 1, // Memory ends at a multiple of 32, so r_inv lies inside too.
+            Arithmetic::Mul => R_INV_BYTES,
+            _ => 0,
+        };
+        highest + VALUE_BYTES + beyond
+    }
+}
+
+/// The places of one code.
+#[derive(Debug)]
+pub(crate) struct MemoryPlaces {
+    pub form: Form,
+    /// Byte offsets of the values that may lie in rows, ascending, at least [`VALUE_BYTES`] apart.
+    offsets: Box<[u32]>,
+    /// The first place that ends after each multiple of [`BUCKET_BYTES`].
+    buckets: Box<[u16]>,
+    /// By offset in the code, a bit for each opcode of arithmetic whose operands the code states and whose values are all places.
+    opcodes: Box<[u64]>,
+}
+
+impl MemoryPlaces {
+    /// The places of `code`; none if it has none, or more than a set holds.
+    pub fn of(code: &[u8], form: Form) -> Option<Self> {
+        let found = instructions(code, &form);
+        let offsets = places(&found);
+        if offsets.is_empty() || offsets.len() > PlaceSet::CAPACITY {
+            return None;
+        }
+        let buckets = buckets(&offsets).into();
+        let opcodes = vec![0; code.len().div_ceil(64)].into();
+        let mut all = Self { form, offsets: offsets.into(), buckets, opcodes };
+        for instruction in &found {
+            if all.numbers(instruction).is_some() {
+                let at = instruction.opcode_at(&form);
+                all.opcodes[at / 64] |= 1 << (at % 64);
+            }
+        }
+        Some(all)
+    }
+
+    /// Bytes that it has allocated.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.offsets) + size_of_val(&*self.buckets) + size_of_val(&*self.opcodes)
+    }
+
+    /// The order of a value's bytes.
+    pub fn order(&self) -> ByteOrder {
+        self.form.order
+    }
+
+    /// The byte offsets of all places.
+    pub fn offsets(&self) -> &[u32] {
+        &self.offsets
+    }
+
+    /// Whether an opcode of arithmetic on places stands at `pc`, after the push of its operands if there is one.
+    pub fn has_opcode_at(&self, pc: usize) -> bool {
+        self.opcodes.get(pc / 64).is_some_and(|word| word >> (pc % 64) & 1 == 1)
+    }
+
+    /// The numbers of the places of an instruction, out, x and y, if they all take part.
+    pub fn numbers(&self, instruction: &Found) -> Option<[u16; 3]> {
+        let number = |offset: u32| u16::try_from(self.offsets.binary_search(&offset).ok()?).ok();
+        Some([number(instruction.out)?, number(instruction.x)?, number(instruction.y)?])
+    }
+
+    /// The numbers of the places that overlap a range of memory.
+    #[inline]
+    pub fn within(&self, range: &Range<usize>) -> Range<usize> {
+        if range.is_empty() {
+            return 0..0;
+        }
+        let last_bucket = self.buckets.len() - 1;
+        let bucket = self.buckets[(range.start / BUCKET_BYTES).min(last_bucket)];
+        // u32 to usize widens.
+        let ends_before = |&&place: &&u32| place as usize + VALUE_BYTES <= range.start;
+        let first = usize::from(bucket) + self.offsets[usize::from(bucket)..].iter().take_while(ends_before).count();
+        let begins_within = |&&place: &&u32| (place as usize) < range.end;
+        first..first + self.offsets[first..].iter().take_while(begins_within).count()
+    }
+}
+
+/// All arithmetic instructions of a code whose operands it states.
+fn instructions(code: &[u8], form: &Form) -> Vec<Found> {
+    let mut found = Vec::new();
+    let mut pc = 0;
+    while pc < code.len() {
+        match form.instruction(code, pc) {
+            Some(instruction) => {
+                pc += instruction.length;
+                found.push(instruction);
+            }
+            None => pc += form.revision.instruction_bytes(code[pc]),
+        }
+    }
+    found
+}
+
+/// The offsets of all values that overlap neither another value nor a modulus with its r_inv, ascending.
+fn places(found: &[Found]) -> Vec<u32> {
+    let unique = |mut offsets: Vec<u32>| {
+        offsets.sort_unstable();
+        offsets.dedup();
+        offsets
+    };
+    let values = unique(found.iter().flat_map(|found| [found.out, found.x, found.y]).collect());
+    let moduli = unique(found.iter().map(|found| found.modulus).collect());
+    let value_bytes = VALUE_BYTES as u64; // 48.
+    let overlap = |a: u32, a_bytes: u64, b: u32, b_bytes: u64| {
+        u64::from(a) < u64::from(b) + b_bytes && u64::from(b) < u64::from(a) + a_bytes
+    };
+    let modulus_bytes = value_bytes + R_INV_BYTES as u64; // 8.
+    // All moduli are of one length: the last that begins below the end of the value is the one that may reach into it.
+    let meets_modulus = |value: u32| {
+        let below = moduli.partition_point(|&modulus| u64::from(modulus) < u64::from(value) + value_bytes);
+        below.checked_sub(1).is_some_and(|last| overlap(value, value_bytes, moduli[last], modulus_bytes))
+    };
+    let stands_alone = |at: usize| {
+        let meets = |other: Option<&u32>| other.is_some_and(|&b| overlap(values[at], value_bytes, b, value_bytes));
+        !meets(at.checked_sub(1).and_then(|before| values.get(before))) && !meets(values.get(at + 1))
+    };
+    let alone = (0..values.len()).filter(|&at| stands_alone(at) && !meets_modulus(values[at]));
+    alone.map(|at| values[at]).collect()
+}
+
+/// The first place that ends after each multiple of [`BUCKET_BYTES`], up to the last place or [`BUCKETS_MAX`].
+fn buckets(places: &[u32]) -> Vec<u16> {
+    // u32 to usize widens.
+    let end = places.last().map_or(0, |&last| last as usize + VALUE_BYTES);
+    let first_behind = |bucket: usize| {
+        let first = places.partition_point(|&place| place as usize + VALUE_BYTES <= bucket * BUCKET_BYTES);
+        u16::try_from(first).expect("there are at most 1024 places")
+    };
+    (0..=(end / BUCKET_BYTES).min(BUCKETS_MAX)).map(first_behind).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> MemoryPlaces {
+        let code = residue_isa::assembly::assemble_text(text, Revision::Evm384V7).unwrap().bytes;
+        MemoryPlaces::of(&code, Form::of(Revision::Evm384V7).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn places_overlap_nothing_and_opcodes_are_known_by_them() {
+        let places = found(
+            "ADDMOD384 0x100 0x180 0x180 0x300\nMULMODMONT384 0x180 0x100 0x100 0x300\n\
+             ADDMOD384 0x40 0x100 0x100 0x300\nSUBMOD384 0x180 0x180 0x100 0x300\n\
+             ADDMOD384 0x6f 0x100 0x100 0x300\nADDMOD384 0x180 0x180 0x180 0x300\nADDMOD384 0x180 0x180 0x180 0x3a0",
+        );
+        assert_eq!(places.offsets(), [0x100, 0x180]);
+        let opcodes: Vec<usize> = (0..200).filter(|&pc| places.has_opcode_at(pc)).collect();
+        assert_eq!(opcodes, [17, 35, 71, 107, 125]);
+    }
+
+    #[test]
+    fn ranges_of_memory_name_the_places_they_touch() {
+        let places = found("ADDMOD384 0x100 0x40 0x40 0x200\nMULMODMONT384 0x40 0x130 0x100 0x200");
+        assert_eq!(places.offsets(), [0x40, 0x100, 0x130]);
+        assert_eq!(places.within(&(0..0x40)), 0..0);
+        assert_eq!(places.within(&(0x6f..0x70)), 0..1);
+        assert_eq!(places.within(&(0x70..0x100)), 1..1);
+        assert_eq!(places.within(&(0x12f..0x131)), 1..3);
+        assert_eq!(places.within(&(0x100..0x100)), 0..0);
+    }
+
+    #[test]
+    fn values_that_overlap_a_modulus_or_its_r_inv_take_no_part() {
+        let places = |text| found(&format!("ADDMOD384 0x400 0x400 0x400 0x200\n{text}")).offsets().to_vec();
+        assert_eq!(places("ADDMOD384 0x237 0x1d0 0x400 0x200"), [0x1d0, 0x400]);
+        assert_eq!(places("ADDMOD384 0x238 0x1d1 0x400 0x200"), [0x238, 0x400]);
+    }
+}

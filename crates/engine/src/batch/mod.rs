@@ -1,0 +1,74 @@
+//! The batch engine: blocks of field instructions that run as one. `docs/engine.md` has the terms, the invariants and the life of a block.
+//!
+//! A [`block::Block`] is walked once ([`walk`]) and kept with its code ([`blocks`]), which pays for it in gas ([`credit`]); it runs ([`run`]) as
+//! a plan of eight lanes ([`plan`]) or as a list of scalar steps ([`scalar_trace`]), on slots ([`slots`], [`slot_file`]) or on values in EVM memory
+//! ([`memory`], [`memory_places`], [`memory_rows`]). [`ledger`] decides whether plans gain, [`budget`] counts what they take, [`cache`] says
+//! what is kept, and [`tuning`] has every number.
+
+pub(crate) mod block;
+pub(crate) mod blocks;
+pub(crate) mod budget;
+pub(crate) mod cache;
+pub(crate) mod credit;
+pub(crate) mod explained;
+pub(crate) mod index_set;
+pub(crate) mod ledger;
+pub(crate) mod location;
+pub(crate) mod memory;
+pub(crate) mod memory_places;
+pub(crate) mod memory_rows;
+pub(crate) mod plan;
+pub(crate) mod run;
+pub(crate) mod scalar_trace;
+pub(crate) mod slot_file;
+pub(crate) mod slots;
+pub(crate) mod tuning;
+pub(crate) mod walk;
+pub(crate) mod work;
+
+use residue_isa::Revision;
+use residue_lanes::Kernel;
+
+/// When blocks of field instructions run as one. Halts, gas, memory and output are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Batching {
+    /// Never: every instruction by itself.
+    Off,
+    /// Where it is faster and paid for: as plans on machines with AVX-512 IFMA, else as scalar traces.
+    Warm,
+    /// As plans from the first entry, whatever it costs and on any machine. For tests.
+    Always,
+    /// As scalar traces from the first entry. For tests.
+    Chains,
+}
+
+impl Batching {
+    /// Whether there are blocks.
+    pub(crate) fn has_blocks(self) -> bool {
+        self != Self::Off
+    }
+
+    /// Whether blocks have plans on this machine.
+    pub(crate) fn has_plans(self) -> bool {
+        match self {
+            Self::Off | Self::Chains => false,
+            Self::Warm => Kernel::best() != Kernel::Scalar,
+            Self::Always => true,
+        }
+    }
+
+    /// Whether blocks have scalar traces.
+    pub(crate) fn has_traces(self) -> bool {
+        matches!(self, Self::Warm | Self::Chains)
+    }
+
+    /// Whether blocks run from their first entry on.
+    pub(crate) fn is_eager(self) -> bool {
+        matches!(self, Self::Always | Self::Chains)
+    }
+}
+
+/// Whether the engine finds blocks in code of a revision: values have to lie where every instruction names them in the code.
+pub fn has_blocks(revision: Revision) -> bool {
+    revision.slot_rules().is_some() || memory_places::Form::of(revision).is_some()
+}

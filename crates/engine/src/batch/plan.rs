@@ -1,0 +1,229 @@
+//! The plans of a block: for which number of slots and shape of the modulus, whether they pay, and that they are the block's.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use residue_lanes::{Digest, Plan, Policy, Shape, SlotBlock};
+
+use super::budget::{Budget, Counted};
+use super::tuning::{
+    BALANCE_CYCLES_MAX, PLAN_CYCLES, PLAN_CYCLES_PER_OPERATION, PLAN_ENTRY_CYCLES, PLANS_MAX, TEMPORARY_ROWS,
+    TEMPORARY_ROWS_PER_SLOT,
+};
+use super::work::{Work, move_cycles, signed};
+
+/// A plan with what it reads and writes as sets.
+#[derive(Debug)]
+pub(crate) struct RowPlan<S> {
+    /// The plan.
+    pub plan: Plan,
+    /// [`Plan::inputs`].
+    pub reads: S,
+    /// [`Plan::outputs`].
+    pub writes: S,
+    gain_cycles: i64,
+    _counted: Counted,
+}
+
+impl<S: FromIterator<usize>> RowPlan<S> {
+    pub fn new(plan: Plan, gain_cycles: i64, budget: &Budget) -> Self {
+        let set = |slots: &[u16]| slots.iter().map(|&slot| usize::from(slot)).collect();
+        let counted = budget.count(plan.explain().table_bytes + size_of::<Self>());
+        Self { reads: set(plan.inputs()), writes: set(plan.outputs()), plan, gain_cycles, _counted: counted }
+    }
+}
+
+impl<S> RowPlan<S> {
+    /// What it gains against its instructions one by one, in cycles; less than nothing where it is there to save moves.
+    #[inline(always)]
+    pub fn gain_cycles(&self) -> i64 {
+        self.gain_cycles
+    }
+
+    /// Whether it is faster than its instructions where nothing has to move.
+    #[inline(always)]
+    pub fn gains(&self) -> bool {
+        self.gain_cycles >= 0
+    }
+}
+
+/// What a plan is for: it depends on nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PlanKey {
+    /// Slots of the field context, or places of the code.
+    pub slot_count: u16,
+    /// The layout of the rows.
+    pub shape: Shape,
+}
+
+/// The plans of a block, or that it has none that pays.
+#[derive(Debug)]
+pub(crate) struct Plans<S> {
+    made: [OnceLock<Planned<S>>; PLANS_MAX],
+    /// Whether a thread is planning: others do not wait for it.
+    is_busy: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Planned<S> {
+    key: PlanKey,
+    /// None if the scalar kernels are faster.
+    plan: Option<RowPlan<S>>,
+}
+
+/// What is known of a plan.
+pub(crate) enum Known<'a, S> {
+    /// It is there.
+    Plan(&'a RowPlan<S>),
+    /// There is none that pays.
+    Plain,
+    /// Nothing yet.
+    Nothing,
+    /// Nothing, and there is no room to keep what could be known.
+    Full,
+}
+
+impl<S> Default for Plans<S> {
+    fn default() -> Self {
+        Self { made: std::array::from_fn(|_| OnceLock::new()), is_busy: AtomicBool::new(false) }
+    }
+}
+
+impl<S> Plans<S> {
+    /// What is known of the plan for a key.
+    #[inline]
+    pub fn get(&self, key: PlanKey) -> Known<'_, S> {
+        for cell in &self.made {
+            match cell.get() {
+                Some(planned) if planned.key == key => {
+                    return planned.plan.as_ref().map_or(Known::Plain, Known::Plan);
+                }
+                Some(_) => {}
+                None => return Known::Nothing,
+            }
+        }
+        Known::Full
+    }
+
+    /// Whether any has been made, with whatever outcome.
+    pub fn has_any(&self) -> bool {
+        self.made[0].get().is_some()
+    }
+
+    /// The plans that pay.
+    pub fn found(&self) -> impl Iterator<Item = &Plan> {
+        self.made.iter().filter_map(|cell| Some(&cell.get()?.plan.as_ref()?.plan))
+    }
+}
+
+/// What planning a block takes.
+pub(crate) fn price(work: &Work) -> i64 {
+    PLAN_CYCLES + PLAN_CYCLES_PER_OPERATION * i64::from(work.operation_count())
+}
+
+/// What planning goes by beside the block.
+pub(crate) struct Order<'a> {
+    pub key: PlanKey,
+    pub work: &'a Work,
+    /// Whether the block has a scalar trace, which the plan is compared with.
+    pub has_trace: bool,
+    /// Whether a plan is wanted at any price.
+    pub always: bool,
+    /// What the operations of the block were when it was priced.
+    pub priced: Digest,
+    pub budget: &'a Budget,
+}
+
+impl<S: FromIterator<usize>> Plans<S> {
+    /// Plans a block, unless another thread is about to; what is then known is found by [`Plans::get`]. A plan of other operations than
+    /// those that were priced is refused.
+    pub fn make(&self, operations: &SlotBlock, order: &Order<'_>) {
+        if self.is_busy.swap(true, Ordering::Acquire) {
+            return;
+        }
+        let plan = new_plan(operations, order).filter(|plan| plan.source() == order.priced);
+        let scalar_cycles = order.work.scalar_cycles(order.key.shape.modulus_bits().div_ceil(64), order.has_trace);
+        let pays = |plan: &Plan| {
+            let moving = move_cycles(plan.inputs().len()) + move_cycles(plan.outputs().len());
+            order.always || plan.predicted_cycles() < scalar_cycles + moving
+        };
+        let plan = plan.filter(pays).map(|plan| {
+            let gain_cycles = match order.always {
+                true => BALANCE_CYCLES_MAX,
+                false => signed(scalar_cycles) - signed(plan.predicted_cycles()) - PLAN_ENTRY_CYCLES,
+            };
+            RowPlan::new(plan, gain_cycles, order.budget)
+        });
+        let mut planned = Planned { key: order.key, plan };
+        for cell in &self.made {
+            match cell.set(planned) {
+                Ok(()) => break,
+                Err(rejected) => planned = rejected,
+            }
+        }
+        self.is_busy.store(false, Ordering::Release);
+    }
+}
+
+/// The plan, unless it would take more rows than a field context may keep.
+fn new_plan(operations: &SlotBlock, order: &Order<'_>) -> Option<Plan> {
+    let operations = operations.with_slot_count(order.key.slot_count).ok()?;
+    let plan = Plan::new(&operations, order.key.shape, &Policy::default()).ok()?;
+    let rows_max = TEMPORARY_ROWS_PER_SLOT * usize::from(order.key.slot_count) + TEMPORARY_ROWS;
+    (plan.explain().temporary_rows <= rows_max).then_some(plan)
+}
+
+#[cfg(test)]
+mod tests {
+    use residue_lanes::OpKind;
+
+    use super::*;
+    use crate::batch::index_set::IndexSet;
+
+    fn block(lanes: &[(u16, u16, u16)]) -> SlotBlock {
+        let mut block = SlotBlock::new(4);
+        lanes.iter().for_each(|&lane| block.push_lanes(OpKind::Mul, [lane]).unwrap());
+        block
+    }
+
+    fn key(slot_count: u16, bits: usize) -> PlanKey {
+        PlanKey { slot_count, shape: Shape::of_bits(bits).unwrap() }
+    }
+
+    #[test]
+    fn a_plan_of_other_operations_than_were_priced_is_refused() {
+        let (block, other) = (block(&[(0, 1, 2)]), block(&[(0, 1, 2), (1, 0, 0)]));
+        for (priced, is_refused) in [(&block, false), (&other, true)] {
+            let plans = Plans::<IndexSet<4>>::default();
+            let (work, budget) = (Work::default(), Budget::default());
+            let order = Order {
+                key: key(4, 381),
+                work: &work,
+                has_trace: false,
+                always: true,
+                priced: priced.digest(),
+                budget: &budget,
+            };
+            plans.make(&block, &order);
+            assert_eq!(matches!(plans.get(order.key), Known::Plain), is_refused);
+            assert_eq!(matches!(plans.get(order.key), Known::Plan(_)), !is_refused);
+        }
+    }
+
+    #[test]
+    fn plans_are_kept_by_slots_and_shape() {
+        let block = block(&[(0, 1, 2)]);
+        let plans = Plans::<IndexSet<4>>::default();
+        let (work, budget) = (Work::default(), Budget::default());
+        for key in [key(4, 381), key(5, 381), key(4, 254)] {
+            let order =
+                Order { key, work: &work, has_trace: false, always: true, priced: block.digest(), budget: &budget };
+            plans.make(&block, &order);
+        }
+        assert!([key(4, 381), key(5, 381)].into_iter().all(|key| matches!(plans.get(key), Known::Plan(_))));
+        assert!(matches!(plans.get(key(4, 254)), Known::Full));
+        assert_eq!(plans.found().count(), PLANS_MAX);
+        drop(plans);
+        assert_eq!(budget.bytes(), 0);
+    }
+}

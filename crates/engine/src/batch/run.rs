@@ -1,0 +1,154 @@
+//! The entry of a block: what may run there as one, whether gas covers it, and how it runs.
+//!
+//! A block runs as one only where none of its instructions could halt: gas covers all of them, their places exist, and the stack has room
+//! for what is pushed on the way. So halts, gas, memory and output are those of the instructions one by one.
+
+use revm::interpreter::interpreter::EthInterpreter;
+use revm::interpreter::interpreter_types::Jumps;
+use revm::interpreter::{Interpreter, STACK_LIMIT};
+use revm::primitives::U256;
+
+use super::block::Block;
+use super::blocks::{Blocks, Choices, Entry};
+use super::location::{Facts, Location};
+use crate::handlers::{FieldHost, Frame};
+use crate::machine::FieldMachine;
+
+/// Gas that is noted in the frame before the code's credit gets it.
+const EARNED_TOGETHER: u64 = 64;
+
+/// Runs the block that begins with the instruction at `pc`, whose opcode has been read, if there is one and it may run. Then it is as if its
+/// instructions had run one by one: none of them can halt.
+#[inline(never)]
+pub(crate) fn run_block<L: Location, H: FieldHost>(frame: &mut Frame<'_, H>, pc: usize) -> bool {
+    let machine = frame.host.chain_mut();
+    if L::of(&mut machine.frame).is_none() && !machine.ask_for_blocks::<L>() {
+        return false;
+    }
+    // Taken out for as long as it is used, which is cheaper than another share.
+    let Some(blocks) = L::of(&mut machine.frame).take() else { return false };
+    let has_run = run_of(machine, frame.interpreter, &blocks, pc);
+    *L::of(&mut machine.frame) = Some(blocks);
+    has_run
+}
+
+fn run_of<L: Location>(
+    machine: &mut FieldMachine,
+    interpreter: &mut Interpreter<EthInterpreter>,
+    blocks: &Blocks<L>,
+    pc: usize,
+) -> bool {
+    if machine.frame.earned >= EARNED_TOGETHER {
+        blocks.credit.earn(std::mem::take(&mut machine.frame.earned));
+    }
+    let is_free = machine.plans_ahead || blocks.batching.is_eager();
+    let Some(place) = blocks.place(pc, is_free) else { return false };
+    // Probes note every jump target.
+    let entry = Entry { stack: interpreter.stack.data(), joins: !machine.is_probed, is_free };
+    let Some(choices) = blocks.choices(place, &entry) else { return false };
+    let Some(facts) = L::enter(machine, interpreter, blocks, choices.run) else { return false };
+    let costs = Costs::of(machine, interpreter, blocks, &choices, &facts);
+    let Some((longest, cost)) = costs.paid().next() else {
+        L::stay_out(machine, interpreter, blocks, choices.run);
+        return false;
+    };
+    if run_plan(machine, interpreter, blocks, &costs, &facts) {
+        return true;
+    }
+    if blocks.may_grow(place, longest) {
+        let has_grown = blocks.grow(place, longest, cost, is_free, &facts, || {
+            L::shape(machine, interpreter, blocks, longest, &facts)
+        });
+        if has_grown && run_plan(machine, interpreter, blocks, &costs, &facts) {
+            return true;
+        }
+    }
+    for (block, cost) in costs.paid() {
+        if let Some(trace) = block.trace() {
+            L::run_trace(machine, interpreter, blocks, block, trace);
+            leave(machine, interpreter, blocks, block, cost, pc);
+            return true;
+        }
+    }
+    L::stay_out(machine, interpreter, blocks, choices.run);
+    false
+}
+
+/// Runs the first plan among the blocks that are paid for.
+#[inline(always)]
+fn run_plan<L: Location>(
+    machine: &mut FieldMachine,
+    interpreter: &mut Interpreter<EthInterpreter>,
+    blocks: &Blocks<L>,
+    costs: &Costs<'_, L>,
+    facts: &Facts,
+) -> bool {
+    if !facts.plans_run {
+        return false;
+    }
+    for (block, cost) in costs.paid() {
+        if !block.plans.has_any() {
+            continue;
+        }
+        let shape = L::shape(machine, interpreter, blocks, block, facts);
+        if let Some(plan) = blocks.plan(block, facts, shape)
+            && L::run_plan(machine, interpreter, blocks, block, plan)
+        {
+            leave(machine, interpreter, blocks, block, cost, block.start);
+            return true;
+        }
+    }
+    false
+}
+
+/// Charges for a block that has run, and goes on after it.
+#[inline(always)]
+fn leave<L: Location>(
+    machine: &mut FieldMachine,
+    interpreter: &mut Interpreter<EthInterpreter>,
+    blocks: &Blocks<L>,
+    block: &Block<L>,
+    cost: u64,
+    pc: usize,
+) {
+    assert!(interpreter.gas.record_regular_cost(cost), "the gas left covers the block");
+    machine.frame.earned += cost;
+    if L::push(&blocks.layout).is_some() {
+        interpreter.stack.pop().expect("the operands of the first instruction are there");
+    }
+    for &word in &block.path.pushed {
+        assert!(interpreter.stack.push(U256::from(word)), "there is room for all that the block pushes");
+    }
+    // From after the first opcode to after the block: both lie in the code.
+    interpreter.bytecode.relative_jump(block.path.end as isize - pc as isize - 1);
+}
+
+/// The blocks of a place with what they cost, where they may run.
+struct Costs<'a, L: Location> {
+    of: [Option<(&'a Block<L>, u64)>; 2],
+}
+
+impl<'a, L: Location> Costs<'a, L> {
+    #[inline(always)]
+    fn of(
+        machine: &FieldMachine,
+        interpreter: &Interpreter<EthInterpreter>,
+        blocks: &Blocks<L>,
+        choices: &Choices<'a, L>,
+        facts: &Facts,
+    ) -> Self {
+        let (gas_left, height) = (interpreter.gas.remaining(), interpreter.stack.len());
+        let cost = |block: &'a Block<L>| {
+            let fits = L::fits(&block.needs, facts) && height + block.path.height_max <= STACK_LIMIT;
+            let cost = fits.then(|| block.cost(&machine.prices, facts.width.as_ref(), blocks.opcodes))?;
+            (cost <= gas_left).then_some((block, cost))
+        };
+        Self { of: [choices.path.and_then(cost), cost(choices.run)] }
+    }
+
+    /// Those that may run and are paid for, the longest first.
+    #[inline(always)]
+    fn paid(&self) -> impl Iterator<Item = (&'a Block<L>, u64)> + use<'a, L> {
+        self.of.into_iter().flatten()
+    }
+}

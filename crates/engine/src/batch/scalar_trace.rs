@@ -1,0 +1,146 @@
+//! Scalar traces: the operations of a block as a list of steps on limbs, for blocks whose values wait for one another. What each
+//! instruction asks by itself, a block asks once, at its entry.
+//!
+//! Squarings that each square the result of the one before are one step if nothing else reads what lies between, which is
+//! overwritten before the block ends: a block that is entered does not halt on the way.
+
+use residue_lanes::{Op, OpKind, SlotBlock};
+use residue_modular::Step;
+
+use super::slot_file::SlotSet;
+
+/// The steps of a block on slots.
+#[derive(Debug)]
+pub(crate) struct ScalarTrace {
+    pub steps: Box<[Step]>,
+    /// The slots that it reads before it writes them.
+    pub reads: SlotSet,
+    /// The slots that it writes.
+    pub writes: SlotSet,
+}
+
+impl ScalarTrace {
+    /// The trace of operations on slots below 256; none if lanes of an instruction overwrite each other's operands in either order.
+    pub fn of(operations: &SlotBlock) -> Option<Self> {
+        let mut steps: Vec<Step> = Vec::with_capacity(operations.ops().len());
+        for lanes in operations.instructions() {
+            if !reads_after_writes(lanes.iter()) {
+                steps.extend(lanes.iter().map(step));
+            } else if !reads_after_writes(lanes.iter().rev()) {
+                steps.extend(lanes.iter().rev().map(step));
+            } else {
+                return None;
+            }
+        }
+        Some(Self::joined(steps))
+    }
+
+    /// With squarings joined.
+    fn joined(all: Vec<Step>) -> Self {
+        let (mut reads, mut writes) = (SlotSet::default(), SlotSet::default());
+        // From the last step to the first: the slots whose value is still wanted before and after the step found last.
+        let mut live: SlotSet = (0..SlotSet::CAPACITY).collect();
+        let mut live_after = live;
+        let mut steps: Vec<Step> = Vec::with_capacity(all.len());
+        for step in all.into_iter().rev() {
+            let (out, operands) = slots(step);
+            reads.remove(out);
+            operands.into_iter().for_each(|slot| reads.insert(slot));
+            writes.insert(out);
+            if let Step::Square { out: between, x, .. } = step
+                && let Some(Step::Square { out: last, x: first, count }) = steps.last_mut()
+                && *first == between
+                && (*last == between || !live_after.contains(out))
+            {
+                *first = x;
+                *count += 1;
+                live = live_after;
+                live.remove(usize::from(*last));
+            } else {
+                steps.push(step);
+                live_after = live;
+                live.remove(out);
+            }
+            operands.into_iter().for_each(|slot| live.insert(slot));
+        }
+        steps.reverse();
+        Self { steps: steps.into(), reads, writes }
+    }
+}
+
+/// Whether a later lane reads what an earlier one has written.
+fn reads_after_writes<'a>(lanes: impl Iterator<Item = &'a Op>) -> bool {
+    let mut written = SlotSet::default();
+    let mut reads_written = false;
+    for &Op { out, x, y, .. } in lanes {
+        reads_written |= written.contains(usize::from(x)) || written.contains(usize::from(y));
+        written.insert(usize::from(out));
+    }
+    reads_written
+}
+
+fn step(&Op { kind, out, x, y }: &Op) -> Step {
+    match kind {
+        OpKind::Add => Step::Add { out, x, y },
+        OpKind::Sub => Step::Sub { out, x, y },
+        OpKind::Mul if x == y => Step::Square { out, x, count: 1 },
+        OpKind::Mul => Step::Mul { out, x, y },
+    }
+}
+
+/// The slot that a step writes, and those that it reads.
+fn slots(step: Step) -> (usize, [usize; 2]) {
+    let (out, operands) = match step {
+        Step::Add { out, x, y } | Step::Sub { out, x, y } | Step::Mul { out, x, y } => (out, [x, y]),
+        Step::Square { out, x, .. } => (out, [x, x]),
+    };
+    (usize::from(out), operands.map(usize::from))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Lane = (u16, u16, u16);
+
+    fn trace(lanes: &[Lane]) -> ScalarTrace {
+        let mut block = SlotBlock::new(8);
+        lanes.iter().for_each(|&lane| block.push_lanes(OpKind::Mul, [lane]).unwrap());
+        ScalarTrace::of(&block).unwrap()
+    }
+
+    #[test]
+    fn squarings_are_joined_where_nothing_reads_what_lies_between() {
+        let square = |out, x, count| Step::Square { out, x, count };
+        assert_eq!(*trace(&[(1, 0, 0), (1, 1, 1), (1, 1, 1)]).steps, [square(1, 0, 3)]);
+        // Slot 2 stays when the block ends.
+        assert_eq!(*trace(&[(2, 0, 0), (1, 2, 2), (1, 1, 1)]).steps, [square(2, 0, 1), square(1, 2, 2)]);
+        // It is read once more, by the product.
+        let read = trace(&[(2, 0, 0), (1, 2, 2), (2, 1, 2)]);
+        assert_eq!(*read.steps, [square(2, 0, 1), square(1, 2, 1), Step::Mul { out: 2, x: 1, y: 2 }]);
+        // It is overwritten, also by a squaring of the same run.
+        let overwritten = trace(&[(2, 0, 0), (1, 2, 2), (2, 1, 0)]);
+        assert_eq!(*overwritten.steps, [square(1, 0, 2), Step::Mul { out: 2, x: 1, y: 0 }]);
+        assert_eq!(*trace(&[(2, 0, 0), (1, 2, 2), (2, 1, 1), (1, 2, 2)]).steps, [square(2, 0, 3), square(1, 2, 1)]);
+        assert_eq!(overwritten.reads, [0].into_iter().collect());
+        assert_eq!(overwritten.writes, [1, 2].into_iter().collect());
+    }
+
+    #[test]
+    fn lanes_that_read_first_have_an_order_or_no_trace() {
+        let steps = |lanes: &[Lane], are_in_turn: bool| {
+            let mut block = SlotBlock::new(8);
+            match are_in_turn {
+                true => lanes.iter().for_each(|&lane| block.push_lanes(OpKind::Add, [lane]).unwrap()),
+                false => block.push_lanes(OpKind::Add, lanes.iter().copied()).unwrap(),
+            }
+            ScalarTrace::of(&block).map(|trace| trace.steps.to_vec())
+        };
+        let [first, second] = [(1, 0, 0), (2, 1, 1)];
+        let [a, b] = [first, second].map(|(out, x, y)| Step::Add { out, x, y });
+        assert_eq!(steps(&[first, second], true), Some(vec![a, b]));
+        assert_eq!(steps(&[first, second], false), Some(vec![b, a]));
+        assert_eq!(steps(&[second, first], false), Some(vec![b, a]));
+        assert_eq!(steps(&[(1, 0, 0), (2, 1, 1), (0, 5, 5)], false), None);
+    }
+}

@@ -1,0 +1,96 @@
+//! Every constant of the batch engine that measurements chose, and the bounds that follow from them. What each part may take is said
+//! here and nowhere else; `docs/engine.md` says what the bounds add up to.
+//!
+//! Cycles are those of one core at about 3.5 GHz. Where no other place is named they come from
+//! `records/amd-epyc-zen4-2c/2026-11-22-lanes.csv` and `2026-11-22-attack.csv`.
+
+/// Cycles of planning, walking and analysing that a gas charged in a code's blocks pays for: about five nanoseconds, half of what honest
+/// code takes for a gas when it runs one instruction at a time.
+pub(crate) const CYCLES_PER_GAS: i64 = 16;
+/// Credit of a code beyond this is forgotten: what planning the longest block takes, twice.
+pub(crate) const CREDIT_CYCLES_MAX: i64 = 1 << 22;
+
+/// Cycles of analysing a byte of code: room for a mark, or decoding it where places of values in memory are wanted.
+pub(crate) const MARK_CYCLES_PER_BYTE: i64 = 1;
+pub(crate) const PLACES_CYCLES_PER_BYTE: i64 = 8;
+/// Cycles of walking an operation, and a run of them with the control flow before it.
+pub(crate) const WALK_CYCLES_PER_OPERATION: i64 = 64;
+pub(crate) const WALK_CYCLES_PER_RUN: i64 = 512;
+/// Cycles of making a scalar trace, by operation.
+pub(crate) const TRACE_CYCLES_PER_OPERATION: i64 = 32;
+/// Cycles of making a plan: of any, and by operation.
+pub(crate) const PLAN_CYCLES: i64 = 1 << 13;
+pub(crate) const PLAN_CYCLES_PER_OPERATION: i64 = 480;
+
+/// A block is cut after this many operations, which bounds what one walk and one plan take.
+pub(crate) const OPERATIONS_MAX: u32 = 4096;
+/// A block with fewer operations than this gains nothing from a plan.
+pub(crate) const PLAN_OPERATIONS_MIN: u32 = 2;
+/// A block with fewer gains nothing from a scalar trace.
+pub(crate) const TRACE_OPERATIONS_MIN: u32 = 8;
+/// Superblocks that are kept for one place, by the words on the stack that they begin with.
+pub(crate) const PATHS_MAX: usize = 6;
+/// Plans that are kept for one block, by number of slots and shape of the modulus.
+pub(crate) const PLANS_MAX: usize = 2;
+/// Temporary rows of a plan for each row of a slot, and beside them: a block that needs more runs as its trace.
+pub(crate) const TEMPORARY_ROWS_PER_SLOT: usize = 4;
+pub(crate) const TEMPORARY_ROWS: usize = 192;
+
+/// Entries of a place between two looks at what could become of it, at most: while it earns, and once all that can be known is known.
+pub(crate) const SKIPPED_EARNING_MAX: u32 = 64;
+pub(crate) const SKIPPED_PLAIN: u32 = 4096;
+/// Entries before a place is walked for words that no superblock of it begins with, and the most of them: each walk doubles them.
+pub(crate) const ENTRIES_BEFORE_WALK: u32 = 1;
+pub(crate) const ENTRIES_BEFORE_WALK_MAX: u32 = 1 << 12;
+/// Entries that one counts as where values lie in rows already: without a plan they have to move.
+pub(crate) const ENTRIES_BESIDE_ROWS: u32 = 32;
+
+/// Most instructions between two of the field.
+pub(crate) const PASSED_MAX: usize = 32;
+/// Most words pushed at once.
+pub(crate) const PUSHED_MAX: usize = 64;
+/// A run with fewer products than this for each that waits for the one before it takes less time one by one.
+pub(crate) const PRODUCTS_AT_ONCE_MIN: u32 = 2;
+/// Shorter dependent runs are joined all the same.
+pub(crate) const DEPENDENT_PRODUCTS_MIN: u32 = 16;
+
+/// Cycles of one product and one sum by the scalar kernels on six limbs, and of the dispatch of one instruction.
+pub(crate) const SUM_CYCLES: u64 = 16;
+pub(crate) const PRODUCT_CYCLES: u64 = 116;
+pub(crate) const DISPATCH_CYCLES: u64 = 12;
+/// Limbs of the values that [`PRODUCT_CYCLES`] is for.
+pub(crate) const PRODUCT_LIMBS: u64 = 6;
+/// Cycles of a step of a scalar trace besides its operation, and of running one besides its steps.
+pub(crate) const STEP_CYCLES: u64 = 3;
+pub(crate) const TRACE_ENTRY_CYCLES: u64 = 128;
+/// Cycles of moving up to eight values from one form to the other.
+pub(crate) const MOVE_CYCLES: u64 = 450;
+/// Values that move together.
+pub(crate) const MOVED_TOGETHER: usize = 8;
+/// Cycles of running a plan besides the plan's own: finding it, comparing what it reads with what is in rows.
+pub(crate) const PLAN_ENTRY_CYCLES: i64 = 256;
+/// Cycles of making the rows of a modulus that was not met lately.
+pub(crate) const MODULUS_CYCLES: i64 = 1 << 14;
+
+/// Losses beyond all gains after which a transaction runs no more plans: seventy microseconds, and sixteen new moduli. What a contract
+/// does with many inputs before its loops begin may lose a quarter of that.
+pub(crate) const LOSS_CYCLES_MAX: i64 = 1 << 18;
+/// Gains beyond this are forgotten, so that no code can save up for a long time of losses.
+pub(crate) const BALANCE_CYCLES_MAX: i64 = 1 << 20;
+
+/// Bytes of all blocks, paths, plans and traces in the process: nothing more is made beyond this.
+pub(crate) const BLOCK_BYTES_MAX: usize = 40 << 20;
+/// Bytes of those of one code: then it begins again.
+pub(crate) const CODE_BLOCK_BYTES_MAX: usize = BLOCK_BYTES_MAX / 4;
+/// Bytes beyond which the codes leave that ran longest ago: three quarters of it.
+pub(crate) const BLOCK_BYTES_KEPT: usize = BLOCK_BYTES_MAX / 4 * 3;
+/// Bytes of the codes whose jump targets are kept after the transaction that met them.
+pub(crate) const CODE_BYTES_KEPT: usize = 32 << 20;
+/// Bytes that the codes of one transaction take beside what revm holds of them: jump targets, and copies of those that end within an
+/// instruction. It has room for the targets of 20,000 contracts of 24 KiB, more than 60 million gas can load.
+pub(crate) const TRANSACTION_BYTES_MAX: usize = 64 << 20;
+
+const _: () = {
+    let longest = PLAN_CYCLES + PLAN_CYCLES_PER_OPERATION * OPERATIONS_MAX as i64;
+    assert!(longest <= CREDIT_CYCLES_MAX, "the longest block can be paid for");
+};
