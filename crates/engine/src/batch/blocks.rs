@@ -224,7 +224,7 @@ impl<L: Location> Blocks<L> {
         let operations = block.work.operation_count();
         let mut missing = 0;
         if block.trace.get().is_none() && self.has_room() {
-            let price = TRACE_CYCLES_PER_OPERATION * i64::from(operations);
+            let price = trace_price(block);
             if pays(price) && spends(price) {
                 block.make_trace(&self.layout, self.wants_trace(block), &self.budget);
                 self.note(place, if block.trace().is_some() { TRACED } else { 0 });
@@ -321,6 +321,16 @@ impl<L: Location> Blocks<L> {
             self.credit.overdraw(walk_cycles(&path));
         }
         let path = Some(path).filter(Block::is_as_priced)?;
+        // What follows on the way need not be walked from every place of it, if all of it runs as one from now on.
+        if path.path.runs > 1 && self.wants_trace(&path) {
+            path.make_trace(&self.layout, true, &self.budget);
+            if !entry.is_free {
+                self.credit.overdraw(trace_price(&path));
+            }
+        }
+        if path.trace().is_some() {
+            self.note(place, TRACED);
+        }
         let number = self.add(path);
         let free = place.paths.iter().position(|path| path.load(Ordering::Relaxed) == 0);
         let at = free.unwrap_or_else(|| self.least_entered(place));
@@ -430,6 +440,11 @@ impl Place {
     fn skip(&self, entries: u32) {
         self.skipped.store(entries, Ordering::Relaxed);
     }
+}
+
+/// What making the scalar trace of a block takes.
+fn trace_price<L: Location>(block: &Block<L>) -> i64 {
+    TRACE_CYCLES_PER_OPERATION * i64::from(block.work.operation_count())
 }
 
 /// What walking a block has taken.

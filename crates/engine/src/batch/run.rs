@@ -116,7 +116,7 @@ fn leave<L: Location>(
     if L::push(&blocks.layout).is_some() {
         interpreter.stack.pop().expect("the operands of the first instruction are there");
     }
-    for &word in &block.path.pushed {
+    for &word in block.path.pushed.iter() {
         assert!(interpreter.stack.push(U256::from(word)), "there is room for all that the block pushes");
     }
     // From after the first opcode to after the block: both lie in the code.

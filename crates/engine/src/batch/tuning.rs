@@ -17,10 +17,10 @@ pub(crate) const PLACES_CYCLES_PER_BYTE: i64 = 8;
 pub(crate) const WALK_CYCLES_PER_OPERATION: i64 = 64;
 pub(crate) const WALK_CYCLES_PER_RUN: i64 = 512;
 /// Cycles of making a scalar trace, by operation.
-pub(crate) const TRACE_CYCLES_PER_OPERATION: i64 = 32;
+pub(crate) const TRACE_CYCLES_PER_OPERATION: i64 = 48;
 /// Cycles of making a plan: of any, and by operation.
 pub(crate) const PLAN_CYCLES: i64 = 1 << 13;
-pub(crate) const PLAN_CYCLES_PER_OPERATION: i64 = 480;
+pub(crate) const PLAN_CYCLES_PER_OPERATION: i64 = 400;
 
 /// A block is cut after this many operations, which bounds what one walk and one plan take.
 pub(crate) const OPERATIONS_MAX: u32 = 4096;

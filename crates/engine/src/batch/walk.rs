@@ -5,13 +5,12 @@
 //! of every execution that finds the same words, and of no other. A path ends after a field instruction. It does not go through one place twice
 //! with the same words pushed, so a loop stays a loop.
 
-use std::collections::HashSet;
-
 use residue_isa::Arithmetic;
 use residue_isa::opcode::evm::{DUP1, DUP16, JUMP, JUMPDEST, PUSH1, PUSH3};
 use residue_isa::revision::rules::SLOTS_MAX;
 use revm::bytecode::JumpTable;
 use revm::primitives::U256;
+use revm::primitives::map::HashSet;
 
 use super::block::{Block, Draft};
 use super::budget::Budget;
@@ -25,14 +24,14 @@ pub(crate) struct Path {
     pub end: usize,
     /// The words that it leaves on the stack, the first pushed first. It takes none that were there before, but for the operands of its
     /// first instruction.
-    pub pushed: Vec<u32>,
+    pub pushed: Box<[u32]>,
     /// The most words that it has on the stack at a time.
     pub height_max: usize,
     /// Runs of field instructions.
     pub runs: usize,
-    guards: Vec<Guard>,
+    guards: Box<[Guard]>,
     /// How many of which opcodes of the EVM's. All forks have them.
-    passed: Vec<(u8, u32)>,
+    passed: Box<[(u8, u32)]>,
 }
 
 /// What the stack must hold at the start of a path.
@@ -59,22 +58,7 @@ impl Path {
 
     /// Bytes that it has allocated.
     pub fn bytes(&self) -> usize {
-        self.pushed.capacity() * size_of::<u32>()
-            + self.guards.capacity() * size_of::<Guard>()
-            + self.passed.capacity() * size_of::<(u8, u32)>()
-    }
-
-    fn note_passed(&mut self, opcode: u8) {
-        match self.passed.iter_mut().find(|(passed, _)| *passed == opcode) {
-            Some((_, count)) => *count += 1,
-            None => self.passed.push((opcode, 1)),
-        }
-    }
-
-    fn shrink(&mut self) {
-        self.pushed.shrink_to_fit();
-        self.guards.shrink_to_fit();
-        self.passed.shrink_to_fit();
+        size_of_val(&*self.pushed) + size_of_val(&*self.guards) + size_of_val(&*self.passed)
     }
 }
 
@@ -98,97 +82,167 @@ pub(crate) struct Walk<'a, L: Location> {
     pub operations_max: u32,
 }
 
+/// Where a walk is.
+#[derive(Debug, Clone, Copy)]
+struct At {
+    pc: usize,
+    /// Words pushed and not taken yet.
+    pushed: [u32; PUSHED_MAX],
+    count: usize,
+    height_max: usize,
+    /// How many of which opcodes have been passed, by [`passed_index`].
+    passed: [u32; PASSED_OPCODES],
+}
+
+/// Opcodes that a walk passes: jumps and their targets, pushes of up to three bytes, copies.
+const PASSED_OPCODES: usize = 21;
+
+/// The number of an opcode that a walk passes.
+fn passed_index(opcode: u8) -> usize {
+    match opcode {
+        JUMP => 0,
+        JUMPDEST => 1,
+        PUSH1..=PUSH3 => 2 + usize::from(opcode - PUSH1),
+        _ => 5 + usize::from(opcode - DUP1),
+    }
+}
+
+/// The opcode of a number.
+fn passed_opcode(index: usize) -> u8 {
+    let number = |from: usize| u8::try_from(index - from).expect("there are 21 of them");
+    match index {
+        0 => JUMP,
+        1 => JUMPDEST,
+        2..5 => PUSH1 + number(2),
+        _ => DUP1 + number(5),
+    }
+}
+
+impl At {
+    fn push(&mut self, word: u32) -> bool {
+        let Some(place) = self.pushed.get_mut(self.count) else { return false };
+        *place = word;
+        self.count += 1;
+        self.height_max = self.height_max.max(self.count);
+        true
+    }
+
+    fn pop(&mut self) -> Option<u32> {
+        self.count = self.count.checked_sub(1)?;
+        Some(self.pushed[self.count])
+    }
+
+    fn words(&self) -> &[u32] {
+        &self.pushed[..self.count]
+    }
+
+    /// What tells the words pushed apart from others: where they are taken for the same, a path ends early.
+    fn digest(&self) -> u64 {
+        let mix = |digest: u64, &word: &u32| (digest ^ u64::from(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        self.words().iter().fold(self.count as u64, mix)
+    }
+}
+
 impl<L: Location> Walk<'_, L> {
     /// The block that begins with the field instruction at `start`; none if there is none. It ends before a run of dependent products,
     /// unless it begins with that. `inside` is told where each instruction but the first of a run stands.
     pub fn block(&self, start: usize, budget: &Budget, mut inside: impl FnMut(usize)) -> Option<Block<L>> {
-        let mut path = Path { end: start, ..Path::default() };
-        let mut draft = Draft::new();
-        let mut run: Vec<(usize, Instruction)> = Vec::new();
-        let mut seen = HashSet::new();
+        let mut at = At {
+            pc: start,
+            pushed: [0; PUSHED_MAX],
+            count: 0,
+            height_max: 0,
+            passed: [0; PASSED_OPCODES],
+        };
+        let (mut draft, mut guards, mut run, mut runs) = (Draft::new(), Vec::new(), Vec::new(), 0);
+        let (mut pushes, mut seen) = (0, HashSet::default());
         loop {
-            let (end, pushed, height_max, passed) =
-                (path.end, path.pushed.clone(), path.height_max, path.passed.clone());
+            let before = at;
             let goes_on = match self.targets {
-                _ if path.runs == 0 => true,
-                Some(targets) => self.pass(&mut path, targets),
+                _ if runs == 0 => true,
+                Some(targets) => self.pass(&mut at, &mut guards, targets),
                 None => false,
             };
-            let operations = draft.operation_count();
-            let mut is_new = || seen.insert((path.end, path.pushed.clone()));
-            let goes_on = goes_on && operations < self.operations_max && is_new();
-            run.clear();
-            let fits = goes_on && self.run(&mut path, &draft, &mut run);
-            let is_joinable = || path.runs == 0 || !is_dependent(&run);
-            if !fits || run.is_empty() || !is_joinable() {
+            let mut is_new = || seen.insert((at.pc, at.digest()));
+            let fits = goes_on
+                && draft.operation_count() < self.operations_max
+                && is_new()
+                && self.run(&mut at, runs == 0, &draft, &mut run);
+            if !fits || run.is_empty() || (runs > 0 && is_dependent(&run)) {
                 // Guards stay: that the path ends here may depend on them.
-                (path.end, path.pushed, path.height_max, path.passed) = (end, pushed, height_max, passed);
+                at = before;
                 break;
             }
-            for (at, &(pc, instruction)) in run.iter().enumerate() {
+            for (number, &(pc, instruction)) in run.iter().enumerate() {
                 L::admit(self.layout, &mut draft.needs, &instruction, self.code, pc);
                 draft.push(self.layout, instruction);
-                if at > 0 {
+                if number > 0 {
                     // The opcode comes last where its operands are pushed.
-                    let push = L::push(self.layout);
-                    inside(if push.is_some() { pc + instruction.length - 1 } else { pc });
-                    push.into_iter().for_each(|push| path.note_passed(push));
+                    let has_push = L::push(self.layout).is_some();
+                    inside(if has_push { pc + instruction.length - 1 } else { pc });
+                    pushes += u32::from(has_push);
                 }
             }
-            path.runs += 1;
+            runs += 1;
         }
-        path.shrink();
-        (path.runs > 0).then(|| draft.into_block(start, path, budget))
+        let passed = (0..PASSED_OPCODES).map(|index| (passed_opcode(index), at.passed[index]));
+        let passed = passed.chain(L::push(self.layout).map(|push| (push, pushes))).filter(|(_, count)| *count > 0);
+        let (pushed, passed) = (at.words().into(), passed.collect());
+        let path = Path { end: at.pc, pushed, height_max: at.height_max, runs, guards: guards.into(), passed };
+        (runs > 0).then(|| draft.into_block(start, path, budget))
     }
 
-    /// The run of field instructions at the end of the path, which moves after it; false if it is too long for the block.
-    fn run(&self, path: &mut Path, draft: &Draft<L>, run: &mut Vec<(usize, Instruction)>) -> bool {
+    /// Reads the run of field instructions that begins where the walk is, and goes after it; false if it is too long for the block.
+    fn run(&self, at: &mut At, is_first_run: bool, draft: &Draft<L>, run: &mut Vec<(usize, Instruction)>) -> bool {
+        run.clear();
         let mut operations = draft.operation_count();
         let mut needs = draft.needs.clone();
-        let is_first_run = path.runs == 0;
         while !is_first_run || operations < self.operations_max {
             let is_first = is_first_run && run.is_empty();
-            let Some(instruction) = L::instruction(self.layout, self.code, path.end, is_first) else { break };
-            if !L::admit(self.layout, &mut needs, &instruction, self.code, path.end) {
+            let Some(instruction) = L::instruction(self.layout, self.code, at.pc, is_first) else { break };
+            if !L::admit(self.layout, &mut needs, &instruction, self.code, at.pc) {
                 break;
             }
             operations += u32::from(instruction.count);
             if !is_first_run && operations > self.operations_max {
                 return false;
             }
-            run.push((path.end, instruction));
-            path.end += instruction.length;
+            run.push((at.pc, instruction));
+            at.pc += instruction.length;
         }
         true
     }
 
-    /// Goes through the control flow at the end of a path, as far as it is decided. False if that leads to no other instruction than before.
-    fn pass(&self, path: &mut Path, targets: &JumpTable) -> bool {
+    /// Goes through the control flow after a run, as far as it is decided. False if that leads to no other instruction than before.
+    fn pass(&self, at: &mut At, guards: &mut Vec<Guard>, targets: &JumpTable) -> bool {
         for _ in 0..PASSED_MAX {
-            let opcode = self.code.get(path.end).copied().unwrap_or_default();
-            match opcode {
-                JUMPDEST => path.end += 1,
+            let opcode = self.code.get(at.pc).copied().unwrap_or_default();
+            let is_decided = match opcode {
+                JUMPDEST => {
+                    at.pc += 1;
+                    true
+                }
                 JUMP => {
-                    let target = path.pushed.pop().map(|target| target as usize); // u32 to usize widens.
+                    let target = at.pop().map(|target| target as usize); // u32 to usize widens.
                     let Some(target) = target.filter(|&target| targets.is_valid(target)) else { return false };
-                    path.end = target;
+                    at.pc = target;
+                    true
                 }
                 PUSH1..=PUSH3 => {
                     let length = usize::from(opcode - PUSH1) + 1;
-                    let Some(immediate) = self.code.get(path.end + 1..path.end + 1 + length) else { return false };
-                    path.pushed.push(immediate.iter().fold(0, |word, &byte| word << 8 | u32::from(byte)));
-                    path.end += 1 + length;
+                    let Some(immediate) = self.code.get(at.pc + 1..at.pc + 1 + length) else { return false };
+                    at.pc += 1 + length;
+                    at.push(immediate.iter().fold(0, |word, &byte| word << 8 | u32::from(byte)))
                 }
                 DUP1..=DUP16 => {
-                    let Some(word) = self.copy(path, usize::from(opcode - DUP1)) else { return false };
-                    path.pushed.push(word);
-                    path.end += 1;
+                    let Some(word) = self.copy(at, guards, usize::from(opcode - DUP1)) else { return false };
+                    at.pc += 1;
+                    at.push(word)
                 }
                 _ => return true,
-            }
-            path.note_passed(opcode);
-            path.height_max = path.height_max.max(path.pushed.len());
-            if path.pushed.len() > PUSHED_MAX {
+            };
+            at.passed[passed_index(opcode)] += 1;
+            if !is_decided {
                 return false;
             }
         }
@@ -196,13 +250,13 @@ impl<L: Location> Walk<'_, L> {
     }
 
     /// The word at a depth, which the path has pushed itself or finds under that; then, found or not, it is a guard.
-    fn copy(&self, path: &mut Path, depth: usize) -> Option<u32> {
-        match depth.checked_sub(path.pushed.len()) {
-            None => Some(path.pushed[path.pushed.len() - 1 - depth]),
+    fn copy(&self, at: &At, guards: &mut Vec<Guard>, depth: usize) -> Option<u32> {
+        match depth.checked_sub(at.count) {
+            None => Some(at.pushed[at.count - 1 - depth]),
             Some(depth) => {
                 let guard = Guard { depth, word: word_at(self.stack, depth) };
-                if !path.guards.contains(&guard) {
-                    path.guards.push(guard);
+                if !guards.contains(&guard) {
+                    guards.push(guard);
                 }
                 guard.word
             }
