@@ -12,7 +12,7 @@ use residue_modular::long::LongModulus;
 
 use crate::analysis::Analysis;
 use crate::analysis::transaction::TransactionCodes;
-use crate::batch::blocks::Blocks;
+use crate::batch::blocks::{Blocks, Due};
 use crate::batch::cache::AnyBlocks;
 use crate::batch::credit::cycles_of;
 use crate::batch::ledger::Ledger;
@@ -157,6 +157,12 @@ impl FieldMachine {
                 self.frame = FieldState::default();
             }
         }
+    }
+
+    /// What an instruction finds that could begin a block.
+    #[inline(always)]
+    pub(crate) fn due(&self) -> Due {
+        Due { plans_run: self.frame.ledger.is_open(), is_free: self.plans_ahead, earned: self.frame.earned }
     }
 
     /// Says which of the codes of the transaction the running frame executes; none if that is not one of them, and has no blocks.

@@ -36,7 +36,6 @@ pub struct SlotBlock {
     /// Where each instruction of several lanes ends in `ops`, by its first operation; single operations are not listed.
     pub(crate) groups: Vec<Group>,
     pub(crate) dead: Vec<u16>,
-    digest: Digest,
 }
 
 /// What tells blocks apart: their operations in order, and which of them are lanes of one instruction. Equal blocks have equal digests;
@@ -49,6 +48,7 @@ impl Digest {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
     /// Adds an instruction of any number of lanes.
+    #[inline]
     pub fn push(&mut self, kind: OpKind, lanes: impl IntoIterator<Item = (u16, u16, u16)>) {
         let mut count = 0u64;
         for (out, x, y) in lanes {
@@ -74,12 +74,18 @@ pub(crate) struct Group {
 impl SlotBlock {
     /// An empty block on this many slots.
     pub fn new(slot_count: u16) -> Self {
-        Self { slot_count, ops: Vec::new(), groups: Vec::new(), dead: Vec::new(), digest: Digest::default() }
+        Self { slot_count, ops: Vec::new(), groups: Vec::new(), dead: Vec::new() }
     }
 
     /// Appends an operation.
+    #[inline]
     pub fn push(&mut self, op: Op) -> Result<(), PlanError> {
-        self.push_lanes(op.kind, [(op.out, op.x, op.y)])
+        let slot = op.out.max(op.x).max(op.y);
+        if slot >= self.slot_count {
+            return Err(PlanError::SlotOutOfRange { slot, slot_count: self.slot_count });
+        }
+        self.ops.push(op);
+        Ok(())
     }
 
     /// Appends an instruction: one operation a lane, (out, x, y), all read before any is written; of two lanes that write one
@@ -101,7 +107,6 @@ impl SlotBlock {
         if end - first > 1 {
             self.groups.push(Group { first, end });
         }
-        self.digest.push(kind, self.ops[first..].iter().map(|op| (op.out, op.x, op.y)));
         Ok(())
     }
 
@@ -116,7 +121,11 @@ impl SlotBlock {
 
     /// What tells its operations apart from those of other blocks.
     pub fn digest(&self) -> Digest {
-        self.digest
+        let mut digest = Digest::default();
+        for lanes in self.instructions() {
+            digest.push(lanes[0].kind, lanes.iter().map(|op| (op.out, op.x, op.y)));
+        }
+        digest
     }
 
     /// Gives back room that it does not use.

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use residue_isa::Arithmetic;
-use residue_lanes::{Digest, SlotBlock};
+use residue_lanes::{Digest, Op, SlotBlock};
 
 use super::budget::{Budget, Counted};
 use super::location::{Instruction, Location, kind_of};
@@ -82,10 +82,10 @@ impl<L: Location> Draft<L> {
                 None => self.several.push((operation, count, 1)),
             }
         }
-        let pushed = match L::lanes_in_turn(layout) {
+        let pushed = match L::lanes_in_turn(layout) || count == 1 {
             true => instruction.lanes().try_for_each(|lane| {
                 self.priced.push(kind, [lane]);
-                self.operations.push_lanes(kind, [lane])
+                self.operations.push(Op { kind, out: lane.0, x: lane.1, y: lane.2 })
             }),
             false => {
                 self.priced.push(kind, instruction.lanes());

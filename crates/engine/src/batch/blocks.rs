@@ -21,13 +21,14 @@ use super::explained::BlockExplained;
 use super::location::{Facts, Location};
 use super::plan::{Known, Order, PlanKey, RowPlan, price};
 use super::tuning::{
-    BLOCK_BYTES_MAX, CODE_BLOCK_BYTES_MAX, ENTRIES_BEFORE_WALK, ENTRIES_BEFORE_WALK_MAX, ENTRIES_BESIDE_ROWS, OPERATIONS_MAX, PATHS_MAX,
+    BLOCK_BYTES_MAX, CODE_BLOCK_BYTES_MAX, ENTRIES_BEFORE_WALK, ENTRIES_BEFORE_WALK_MAX, ENTRIES_BESIDE_ROWS, OPERATIONS_MAX, OWN_SHARE, PATHS_MAX,
     PLAN_OPERATIONS_MIN, SKIPPED_EARNING_MAX, SKIPPED_PLAIN, TRACE_CYCLES_PER_OPERATION, TRACE_OPERATIONS_MIN,
     WALK_CYCLES_PER_OPERATION, WALK_CYCLES_PER_RUN,
 };
 
-/// What is known of an offset: nothing, that no place is there, or the number of its place and one.
+/// What is known of an offset: nothing, that an instruction was met there, that no place is there, or the number of its place and one.
 const UNKNOWN: u32 = 0;
+const MET: u32 = NO_PLACE - 1;
 const NO_PLACE: u32 = u32::MAX;
 /// Set where the place has a plan, and where it has a scalar trace.
 const PLANNED: u32 = 1 << 31;
@@ -73,6 +74,17 @@ pub(crate) struct Choices<'a, L: Location> {
     pub run: &'a Block<L>,
 }
 
+/// What an instruction finds that could begin a block.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Due {
+    /// Whether the transaction still runs plans.
+    pub plans_run: bool,
+    /// Whether growing costs nothing.
+    pub is_free: bool,
+    /// Gas that the code's credit has not got yet.
+    pub earned: u64,
+}
+
 /// How a place is met.
 pub(crate) struct Entry<'a> {
     /// The stack, the top last.
@@ -116,18 +128,21 @@ impl<L: Location> Blocks<L> {
     }
 
     /// Whether there is something to do where an instruction stands at `pc`: a plan if plans run, a trace, or a look at what could become
-    /// of the place. Else that is one entry less to wait for. `earned` is gas that the code's credit has not got yet.
+    /// of the place. Else that is one entry less to wait for.
     #[inline(always)]
-    pub fn is_due(&self, pc: usize, plans_run: bool, is_beside_rows: impl FnOnce() -> bool, earned: u64) -> bool {
+    pub fn is_due(&self, pc: usize, facts: Due, is_beside_rows: impl FnOnce() -> bool) -> bool {
+        let Due { plans_run, is_free, earned } = facts;
         let Some(mark) = self.marks.get(pc).map(|mark| mark.load(Ordering::Relaxed)) else { return false };
-        if mark == NO_PLACE {
-            return false;
+        if mark >= MET {
+            return mark == MET && self.credit.cycles() + cycles_of(earned) > 0;
         }
         if mark & TRACED != 0 || (mark & PLANNED != 0 && plans_run) {
             return true;
         }
         if mark == UNKNOWN {
-            return self.credit.cycles() + cycles_of(earned) > 0 || self.batching.is_eager();
+            // What runs once is not worth a walk.
+            self.marks[pc].store(MET, Ordering::Relaxed);
+            return self.batching.is_eager() || is_free;
         }
         let Some(place) = self.places.get((mark & NUMBER) as usize - 1) else { return false }; // u32 to usize widens.
         let skipped = place.skipped.load(Ordering::Relaxed);
@@ -142,7 +157,7 @@ impl<L: Location> Blocks<L> {
     /// Whether a place is known at `pc`.
     #[inline(always)]
     pub fn begins(&self, pc: usize) -> bool {
-        self.marks.get(pc).is_some_and(|mark| !matches!(mark.load(Ordering::Relaxed), UNKNOWN | NO_PLACE))
+        self.marks.get(pc).is_some_and(|mark| !matches!(mark.load(Ordering::Relaxed), UNKNOWN | MET | NO_PLACE))
     }
 
     /// The place at `pc`, where an arithmetic instruction stands, with its run: walked now if nobody has been here before.
@@ -150,7 +165,7 @@ impl<L: Location> Blocks<L> {
         let mark = self.marks.get(pc)?;
         match mark.load(Ordering::Relaxed) {
             NO_PLACE => return None,
-            UNKNOWN => {}
+            UNKNOWN | MET => {}
             known => return self.places.get((known & NUMBER) as usize - 1), // u32 to usize widens.
         }
         if !self.has_room() {
@@ -158,8 +173,7 @@ impl<L: Location> Blocks<L> {
         }
         let inside = |pc: usize| {
             if let Some(mark) = self.marks.get(pc) {
-                // A place that is known stays one.
-                let _ = mark.compare_exchange(UNKNOWN, NO_PLACE, Ordering::Relaxed, Ordering::Relaxed);
+                claim(mark, NO_PLACE);
             }
         };
         let found = self.walk(pc, None, &[]).block(pc, &self.budget, inside);
@@ -168,16 +182,13 @@ impl<L: Location> Blocks<L> {
         }
         let min = self.operations_min();
         let Some(run) = found.filter(|run| run.work.operation_count() >= min && run.is_as_priced()) else {
-            let _ = mark.compare_exchange(UNKNOWN, NO_PLACE, Ordering::Relaxed, Ordering::Relaxed);
+            claim(mark, NO_PLACE);
             return None;
         };
         let place = self.places.push(Place::new(pc, self.add(run)));
         let number = u32::try_from(place + 1).ok().filter(|number| *number < NUMBER)?;
-        match mark.compare_exchange(UNKNOWN, number, Ordering::Release, Ordering::Relaxed) {
-            Ok(_) => self.places.get(place),
-            // Another thread was faster: this one is never met.
-            Err(_) => None,
-        }
+        // Where another thread was faster, this one is never met.
+        claim(mark, number).then(|| self.places.get(place)).flatten()
     }
 
     /// What runs at a place: a path is looked for from time to time where none begins with the words on the stack.
@@ -219,7 +230,8 @@ impl<L: Location> Blocks<L> {
         shape: impl FnOnce() -> Option<Shape>,
     ) -> bool {
         let earned = block.earn(cost);
-        let pays = |price: i64| is_free || cycles_of(earned) >= price;
+        let worth = |earned: u64| cycles_of(earned).saturating_mul(OWN_SHARE);
+        let pays = |price: i64| is_free || worth(earned) >= price;
         let spends = |price: i64| is_free || self.credit.spend(price);
         let operations = block.work.operation_count();
         let mut missing = 0;
@@ -250,8 +262,8 @@ impl<L: Location> Blocks<L> {
         let skipped = match missing {
             0 => SKIPPED_PLAIN,
             price => {
-                let lacking = u64::try_from(price - cycles_of(earned)).unwrap_or(0);
-                let entries = lacking / u64::try_from(cycles_of(cost.max(1))).unwrap_or(1).max(1);
+                let lacking = u64::try_from(price - worth(earned)).unwrap_or(0);
+                let entries = lacking / u64::try_from(worth(cost.max(1))).unwrap_or(1).max(1);
                 let entries = u32::try_from(entries).unwrap_or(u32::MAX).clamp(1, SKIPPED_EARNING_MAX);
                 // What is skipped is charged too.
                 block.earn(cost * u64::from(entries));
@@ -440,6 +452,12 @@ impl Place {
     fn skip(&self, entries: u32) {
         self.skipped.store(entries, Ordering::Relaxed);
     }
+}
+
+/// Says what is known of an offset, unless a place is; whether it was said.
+fn claim(mark: &AtomicU32, known: u32) -> bool {
+    let say = |mark: u32| matches!(mark, UNKNOWN | MET).then_some(known);
+    mark.fetch_update(Ordering::Release, Ordering::Relaxed, say).is_ok()
 }
 
 /// What making the scalar trace of a block takes.

@@ -7,6 +7,8 @@
 /// Cycles of planning, walking and analysing that a gas charged in a code's blocks pays for: about five nanoseconds, half of what honest
 /// code takes for a gas when it runs one instruction at a time.
 pub(crate) const CYCLES_PER_GAS: i64 = 16;
+/// A block is made something of when it has earned so much of its price itself: one part of as many. What its code has earned pays for the rest.
+pub(crate) const OWN_SHARE: i64 = 4;
 /// Credit of a code beyond this is forgotten: what planning the longest block takes, twice.
 pub(crate) const CREDIT_CYCLES_MAX: i64 = 1 << 22;
 
@@ -40,7 +42,7 @@ pub(crate) const TEMPORARY_ROWS: usize = 192;
 pub(crate) const SKIPPED_EARNING_MAX: u32 = 64;
 pub(crate) const SKIPPED_PLAIN: u32 = 4096;
 /// Entries before a place is walked for words that no superblock of it begins with, and the most of them: each walk doubles them.
-pub(crate) const ENTRIES_BEFORE_WALK: u32 = 1;
+pub(crate) const ENTRIES_BEFORE_WALK: u32 = 3;
 pub(crate) const ENTRIES_BEFORE_WALK_MAX: u32 = 1 << 12;
 /// Entries that one counts as where values lie in rows already: without a plan they have to move.
 pub(crate) const ENTRIES_BESIDE_ROWS: u32 = 32;

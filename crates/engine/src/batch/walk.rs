@@ -155,7 +155,8 @@ impl<L: Location> Walk<'_, L> {
             passed: [0; PASSED_OPCODES],
         };
         let (mut draft, mut guards, mut run, mut runs) = (Draft::new(), Vec::new(), Vec::new(), 0);
-        let (mut pushes, mut seen) = (0, HashSet::default());
+        let mut pushes = 0;
+        let mut seen: HashSet<(usize, u64)> = HashSet::default();
         loop {
             let before = at;
             let goes_on = match self.targets {

@@ -309,10 +309,11 @@ fn arithmetic<R: Rules, H: FieldHost>(
 #[inline(always)]
 fn runs_in_block<H: FieldHost>(frame: &mut Frame<'_, H>) -> bool {
     let pc = frame.interpreter.bytecode.pc() - 1; // revm has moved on after the opcode.
-    let state = &frame.host.chain().frame;
+    let machine = frame.host.chain();
+    let state = &machine.frame;
     // Where nothing will run, asking more than this would cost as much as the instructions.
     let is_due = match &state.blocks {
-        Some(blocks) => blocks.is_due(pc, state.ledger.is_open(), || state.has_rows(), state.earned),
+        Some(blocks) => blocks.is_due(pc, machine.due(), || state.has_rows()),
         None => state.earned >= state.ask_at,
     };
     is_due && run_block::<Slots, H>(frame, pc)

@@ -30,7 +30,7 @@ pub(super) fn runs_in_block<H: FieldHost>(frame: &mut Frame<'_, H>) -> bool {
     // a block.
     let is_due = match &state.memory_blocks {
         Some(blocks) => {
-            blocks.is_due(pc, state.ledger.is_open(), || !is_idle(), state.earned) || (!is_idle() && blocks.begins(pc))
+            blocks.is_due(pc, machine.due(), || !is_idle()) || (!is_idle() && blocks.begins(pc))
         }
         None => state.earned >= state.ask_at,
     };
