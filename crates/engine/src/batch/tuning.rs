@@ -42,7 +42,7 @@ pub(crate) const TEMPORARY_ROWS: usize = 192;
 pub(crate) const SKIPPED_EARNING_MAX: u32 = 64;
 pub(crate) const SKIPPED_PLAIN: u32 = 4096;
 /// Entries before a place is walked for words that no superblock of it begins with, and the most of them: each walk doubles them.
-pub(crate) const ENTRIES_BEFORE_WALK: u32 = 3;
+pub(crate) const ENTRIES_BEFORE_WALK: u32 = 6;
 pub(crate) const ENTRIES_BEFORE_WALK_MAX: u32 = 1 << 12;
 /// Entries that one counts as where values lie in rows already: without a plan they have to move.
 pub(crate) const ENTRIES_BESIDE_ROWS: u32 = 32;
