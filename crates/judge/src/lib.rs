@@ -4,6 +4,7 @@
 pub mod differential;
 pub mod generate;
 pub mod history;
+pub mod invent;
 pub mod mode;
 pub mod player;
 pub mod stage;

@@ -11,6 +11,7 @@ use residue_engine::revm::database::InMemoryDB;
 use residue_engine::revm::handler::{EvmTr, FrameResult, Handler};
 use residue_engine::revm::inspector::InspectorHandler;
 use residue_engine::revm::interpreter::interpreter::EthInterpreter;
+use residue_engine::revm::interpreter::interpreter_action::FrameInit;
 use residue_engine::revm::interpreter::{GasTracker, InitialAndFloorGas, Interpreter};
 use residue_engine::revm::state::EvmState;
 use residue_engine::revm::{DatabaseCommit, Inspector};
@@ -55,6 +56,8 @@ struct Keeping {
     gas: u64,
     initial_gas: Cell<u64>,
     memory: Vec<u8>,
+    /// Whether a frame has begun, so that how it ended is the engine's word.
+    has_begun: bool,
 }
 
 impl<'a> Player<'a> {
@@ -94,12 +97,12 @@ impl<'a> Player<'a> {
     }
 
     fn run(&mut self, run: usize, gas: u64, is_inspected: bool) -> Ending {
-        let mut keeping = Keeping { gas, initial_gas: Cell::default(), memory: Vec::new() };
+        let mut keeping = Keeping { gas, initial_gas: Cell::default(), memory: Vec::new(), has_begun: false };
         let evm = &mut self.evm;
         evm.context_mut().set_tx(self.stage.transactions[run].clone());
         let result = if is_inspected { keeping.inspect_run(evm) } else { keeping.run(evm) };
         let state = evm.context_mut().journal_mut().finalize();
-        let halt = evm.context().chain().last_halt();
+        let halt = evm.context().chain().last_halt().filter(|_| keeping.has_begun);
         let spent = result.as_ref().map_or(0, |result| result.gas().total_gas_spent());
         let is_exceptional = matches!(result, Ok(ExecutionResult::Halt { .. }));
         Ending {
@@ -130,6 +133,16 @@ impl Handler for Keeping {
         GasTracker::new(initial_gas + self.gas, self.gas, 0)
     }
 
+    fn first_frame_input(
+        &mut self,
+        evm: &mut Self::Evm,
+        gas: &mut GasTracker,
+    ) -> Result<Option<FrameInit>, Self::Error> {
+        let input = Plain::default().first_frame_input(evm, gas)?;
+        self.has_begun = input.is_some();
+        Ok(input)
+    }
+
     fn execution_result(
         &mut self,
         evm: &mut Self::Evm,
@@ -142,11 +155,7 @@ impl Handler for Keeping {
 }
 
 /// The handler that [`Keeping`] adds to.
-type Plain = residue_engine::revm::handler::MainnetHandler<
-    PlayedEvm,
-    PlayedError,
-    <PlayedEvm as EvmTr>::Frame,
->;
+type Plain = residue_engine::revm::handler::MainnetHandler<PlayedEvm, PlayedError, <PlayedEvm as EvmTr>::Frame>;
 
 impl InspectorHandler for Keeping {
     type IT = EthInterpreter;

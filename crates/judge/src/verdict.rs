@@ -7,7 +7,7 @@ use residue_engine::revm::context::result::ExecutionResult;
 use residue_engine::revm::state::EvmState;
 use residue_engine::{Batching, Engine, EngineConfig, Fork};
 
-use crate::differential::{spec_prices};
+use crate::differential::spec_prices;
 use crate::history::{Body, GAS_AMPLE, Gas, History};
 use crate::mode::Mode;
 use crate::player::{Ending, Player};
@@ -235,7 +235,9 @@ pub fn difference(plain: &Ending, found: &Ending) -> Option<String> {
     let output = |result: &ExecutionResult| result.output().cloned().unwrap_or_default();
     bytes_differ("output", &output(a), &output(b))
         .or_else(|| bytes_differ("memory", &plain.memory, &found.memory))
-        .or_else(|| (a.logs() != b.logs()).then(|| format!("logs are {:?} by the plain engine, {:?} here", a.logs(), b.logs())))
+        .or_else(|| {
+            (a.logs() != b.logs()).then(|| format!("logs are {:?} by the plain engine, {:?} here", a.logs(), b.logs()))
+        })
         .or_else(|| states_differ(&plain.state, &found.state))
         .or_else(|| Some(format!("the transaction ends with {a:?} by the plain engine, with {b:?} here")))
 }
@@ -253,7 +255,11 @@ fn states_differ(plain: &EvmState, found: &EvmState) -> Option<String> {
         let (a, b) = (a.storage.get(key), b.storage.get(key));
         return Some(format!("storage of {address} at {key:#x} is {a:?} by the plain engine, {b:?} here"));
     }
-    Some(format!("the account {address} is {:?} by the plain engine, {:?} here", (&a.info, a.status), (&b.info, b.status)))
+    Some(format!(
+        "the account {address} is {:?} by the plain engine, {:?} here",
+        (&a.info, a.status),
+        (&b.info, b.status)
+    ))
 }
 
 fn bytes_differ(what: &str, plain: &[u8], found: &[u8]) -> Option<String> {
@@ -262,11 +268,7 @@ fn bytes_differ(what: &str, plain: &[u8], found: &[u8]) -> Option<String> {
     }
     let first = plain.iter().zip(found).position(|(a, b)| a != b)?;
     let window = |bytes: &[u8]| hex::encode(&bytes[first..bytes.len().min(first + 16)]);
-    Some(format!(
-        "{what} differs from byte {first} on: {} by the plain engine, {} here",
-        window(plain),
-        window(found)
-    ))
+    Some(format!("{what} differs from byte {first} on: {} by the plain engine, {} here", window(plain), window(found)))
 }
 
 /// The result, or what the panic said.

@@ -381,15 +381,37 @@ run 0x1001 gas 3000
     #[test]
     fn what_is_wrong_is_named_with_its_line() {
         let error = |text: &str| read(text).unwrap_err().to_string();
-        assert_eq!(error("revision eip6690-2024\nrun 0x1000 gas x"), "line 2: expected gas as a number, or as thousandths such as 500/1000, found \"x\"");
+        assert_eq!(
+            error("revision eip6690-2024\nrun 0x1000 gas x"),
+            "line 2: expected gas as a number, or as thousandths such as 500/1000, found \"x\""
+        );
         assert_eq!(error("contract 0x1000\n STOP"), "line 1: the text names no revision");
-        assert!(error("revision eip6690-2024\ncontract 0x1000\nSTOP\nSTOPP").starts_with("line 2: in the contract that begins here, line 2, column 1: \"STOPP\""));
-        assert_eq!(error("revision eip6690-2024\nrun 0x1000 input @0x1000:3"), "line 2: the contract 0x1000 has no jump target 3");
-        assert_eq!(error("revision eip6690-2024\nruns"), "line 2: expected revision, schedule, fork, contract, delegation or run, found \"runs\"");
-        assert_eq!(error("revision eip6690-2024\nrun 0x123456"), "line 2: expected an address of at most two bytes such as 0x1000, found \"0x123456\"");
-        for text in ["", "revision x", "revision eip6690-2024 y", "revision eip6690-2024\nrevision eip6690-2024",
-            "revision eip6690-2024\nfork x", "revision eip6690-2024\nrun 0x1000 times 0", "revision eip6690-2024\nrun 0x1000 gas 1001/1000",
-            "revision eip6690-2024\ndelegation 0x1 0x2\ndelegation 0x1 0x2"] {
+        assert!(
+            error("revision eip6690-2024\ncontract 0x1000\nSTOP\nSTOPP")
+                .starts_with("line 2: in the contract that begins here, line 2, column 1: \"STOPP\"")
+        );
+        assert_eq!(
+            error("revision eip6690-2024\nrun 0x1000 input @0x1000:3"),
+            "line 2: the contract 0x1000 has no jump target 3"
+        );
+        assert_eq!(
+            error("revision eip6690-2024\nruns"),
+            "line 2: expected revision, schedule, fork, contract, delegation or run, found \"runs\""
+        );
+        assert_eq!(
+            error("revision eip6690-2024\nrun 0x123456"),
+            "line 2: expected an address of at most two bytes such as 0x1000, found \"0x123456\""
+        );
+        for text in [
+            "",
+            "revision x",
+            "revision eip6690-2024 y",
+            "revision eip6690-2024\nrevision eip6690-2024",
+            "revision eip6690-2024\nfork x",
+            "revision eip6690-2024\nrun 0x1000 times 0",
+            "revision eip6690-2024\nrun 0x1000 gas 1001/1000",
+            "revision eip6690-2024\ndelegation 0x1 0x2\ndelegation 0x1 0x2",
+        ] {
             assert!(read(text).is_err(), "{text}");
         }
     }
