@@ -1,11 +1,12 @@
 //! One history in every mode against the plain engine.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use residue_engine::revm::context::result::ExecutionResult;
 use residue_engine::revm::state::EvmState;
 use residue_engine::{Batching, Engine, EngineConfig, Fork};
+use residue_isa::Revision;
 
 use crate::differential::spec_prices;
 use crate::history::{Body, GAS_AMPLE, Gas, History};
@@ -19,6 +20,8 @@ const SPECIFIED_GAS_MAX: u64 = 20_000;
 /// A history judged.
 #[derive(Debug, Clone, Default)]
 pub struct Judged {
+    /// Its revision.
+    pub revision: Option<Revision>,
     /// Transactions compared, by mode in the order of [`Mode::ALL`].
     pub runs: [u64; Mode::ALL.len()],
     /// Blocks that had a plan or a chain at the end in the default mode.
@@ -46,24 +49,33 @@ struct Expected {
     ending: Ending,
 }
 
+/// What a thread is judging.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AtWork {
+    /// The seed of the history.
+    pub seed: u64,
+    /// The revision that was asked for.
+    pub revision: Option<Revision>,
+}
+
 thread_local! {
-    static AT_WORK: RefCell<Option<String>> = const { RefCell::new(None) };
+    static AT_WORK: Cell<Option<AtWork>> = const { Cell::new(None) };
 }
 
 /// What this thread is judging, for a report of a panic that ends the process.
-pub fn at_work() -> Option<String> {
-    AT_WORK.with(|at_work| at_work.try_borrow().ok().and_then(|text| text.clone()))
+pub fn at_work() -> Option<AtWork> {
+    AT_WORK.get()
 }
 
 /// Says what this thread is judging from now on.
-pub fn set_at_work(text: Option<String>) {
-    AT_WORK.with(|at_work| *at_work.borrow_mut() = text);
+pub fn set_at_work(at_work: Option<AtWork>) {
+    AT_WORK.set(at_work);
 }
 
 /// Runs a history in these modes, each on one engine for all of it, against a plain engine that is made anew each time.
 pub fn judge(history: &History, modes: &[Mode]) -> Result<Judged, StageError> {
     let stage = Stage::new(history)?;
-    let mut judged = Judged::default();
+    let mut judged = Judged { revision: Some(history.revision), ..Judged::default() };
     let expected = match caught(|| plain(history, &stage)) {
         Ok(expected) => expected,
         Err(what) => {
