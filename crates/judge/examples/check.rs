@@ -10,7 +10,7 @@ use residue_isa::Revision;
 use residue_judge::history::text;
 use residue_judge::mode::Mode;
 use residue_judge::search::{End, Search, Shard, Tally};
-use residue_judge::verdict::judge;
+use residue_judge::verdict::{is_judged, judge};
 
 #[derive(Parser)]
 struct Args {
@@ -48,7 +48,12 @@ struct Args {
 fn main() {
     let args = Args::parse();
     let modes = if args.mode.is_empty() { Mode::ALL.to_vec() } else { args.mode };
-    std::panic::set_hook(Box::new(|_| {}));
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !is_judged() {
+            hook(panic);
+        }
+    }));
     for file in &args.files {
         let text = std::fs::read_to_string(file).expect("the file can be read");
         match text::read(&text).map(|history| judge(&history, &modes)) {
@@ -97,5 +102,5 @@ fn main() {
         tally.runs as f64 / seconds,
         tally.findings.len()
     );
-    println!("{:?}\n{:?}\n{:?}", tally.by_mode, tally.by_revision, tally.planned_by_revision);
+    println!("{:?}\n{:?}\n{:?}\n{:?}", tally.by_halt, tally.by_mode, tally.by_revision, tally.planned_by_revision);
 }

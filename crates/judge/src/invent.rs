@@ -114,10 +114,32 @@ impl Inventor {
             }
             flavours.push(other);
         }
+        if self.random.random_ratio(1, 3) {
+            return self.runs_of_two(&flavours[0]);
+        }
         for _ in 0..self.random.random_range(1..12) {
             let flavour = flavours.choose(&mut self.random).expect("there is one").clone();
             let run = self.run(flavour);
             self.runs.push(run);
+        }
+    }
+
+    /// Runs of an input that is spoiled, and of the same as it was.
+    fn runs_of_two(&mut self, good: &Flavour) {
+        let mut spoiled = good.clone();
+        spoiled.spoil(&self.layout, &mut self.random);
+        let contracts = u16::try_from(self.contracts.len()).expect("there are few");
+        let to = account(if self.random.random_ratio(3, 4) { 0 } else { self.random.random_range(0..contracts) });
+        for _ in 0..self.random.random_range(1..4) {
+            let gas = match self.random.random_range(0..3) {
+                0 => Gas::Share(self.random.random_range(0..1000)),
+                _ => Gas::Limit(GAS_AMPLE),
+            };
+            for (flavour, gas) in [(&spoiled, gas), (good, Gas::Limit(GAS_AMPLE))] {
+                let times = 1 << self.random.random_range(0..5);
+                let input = flavour.input(&self.layout, &self.contracts, &mut self.random);
+                self.runs.push(Run { gas, times, input, ..Run::new(to) });
+            }
         }
     }
 
@@ -139,9 +161,9 @@ impl Inventor {
         };
         let gas = match random.random_range(0..8) {
             _ if is_spoiled && random.random_ratio(1, 3) => Gas::Share(random.random_range(0..1000)),
-            0..4 => Gas::Limit(GAS_AMPLE),
-            4..7 => Gas::Share(random.random_range(0..1000)),
-            _ => Gas::Limit(random.random_range(0..20_000)),
+            0 => Gas::Share(random.random_range(0..1000)),
+            1 if random.random_ratio(1, 3) => Gas::Limit(random.random_range(0..20_000)),
+            _ => Gas::Limit(GAS_AMPLE),
         };
         let mut run = Run {
             caller: Account(Account::CALLER.0 + random.random_range(0..2)),

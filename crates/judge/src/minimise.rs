@@ -77,8 +77,7 @@ impl Minimiser<'_, '_> {
     }
 
     fn drop_runs(&mut self) {
-        let count = self.history.runs.len();
-        self.drop_pieces(count, |history, range| drop(history.runs.drain(range)));
+        self.drop_pieces(|history| history.runs.len(), |history, range| drop(history.runs.drain(range)));
     }
 
     fn drop_contracts(&mut self) {
@@ -97,8 +96,11 @@ impl Minimiser<'_, '_> {
 
     fn drop_items(&mut self) {
         for at in 0..self.history.contracts.len() {
-            let Body::Code(items) = &self.history.contracts[at].body else { continue };
-            self.drop_pieces(items.len(), |history, range| {
+            let count = |history: &History| match &history.contracts[at].body {
+                Body::Code(items) => items.len(),
+                Body::Delegation(_) => 0,
+            };
+            self.drop_pieces(count, |history, range| {
                 if let Body::Code(items) = &mut history.contracts[at].body {
                     items.drain(range);
                 }
@@ -106,16 +108,18 @@ impl Minimiser<'_, '_> {
         }
     }
 
-    /// Leaves out pieces of a list, long ones first.
-    fn drop_pieces(&mut self, mut count: usize, drop_piece: impl Fn(&mut History, std::ops::Range<usize>)) {
-        let mut piece = count;
+    /// Leaves out pieces of a list, long ones first. What is left out may take more with it.
+    fn drop_pieces(
+        &mut self,
+        count: impl Fn(&History) -> usize,
+        drop_piece: impl Fn(&mut History, std::ops::Range<usize>),
+    ) {
+        let mut piece = count(&self.history);
         while piece > 0 {
             let mut start = 0;
-            while start < count {
-                let end = (start + piece).min(count);
-                if self.attempt(|history| drop_piece(history, start..end)) {
-                    count -= end - start;
-                } else {
+            while start < count(&self.history) {
+                let end = (start + piece).min(count(&self.history));
+                if !self.attempt(|history| drop_piece(history, start..end)) {
                     start += piece;
                 }
             }

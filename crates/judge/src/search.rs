@@ -79,6 +79,8 @@ pub struct Tally {
     pub by_revision: BTreeMap<String, u64>,
     /// The same by mode.
     pub by_mode: BTreeMap<String, u64>,
+    /// Transactions by how their outermost frame ended, on the plain engine.
+    pub by_halt: BTreeMap<String, u64>,
     /// Histories at whose end a block had a plan or a chain in the default mode.
     pub planned: u64,
     /// The same by revision.
@@ -170,14 +172,15 @@ impl Search {
         while !stop.load(Ordering::Relaxed) {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let seed = self.seed_of(number);
+            let history = invent::history(seed, self.revision);
             set_at_work(Some(AtWork { seed, revision: self.revision }));
-            let judged = judge(&invent::history(seed, self.revision), &self.modes);
+            let judged = judge(&history, &self.modes);
+            set_at_work(None);
             let judged = judged.expect("histories that are invented can be run");
             if sender.send((number, judged)).is_err() {
                 return;
             }
         }
-        set_at_work(None);
     }
 
     /// Whether enough has been counted, whatever the time.
@@ -197,6 +200,9 @@ impl Search {
             tally.runs += runs;
             *tally.by_mode.entry(mode.name().to_owned()).or_default() += runs;
             *tally.by_revision.entry(revision.to_owned()).or_default() += runs;
+        }
+        for (halt, runs) in judged.by_halt {
+            *tally.by_halt.entry(halt.to_owned()).or_default() += runs;
         }
         if judged.blocks_made > 0 {
             tally.planned += 1;

@@ -1,6 +1,7 @@
 //! One history in every mode against the plain engine.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use residue_engine::revm::context::result::ExecutionResult;
@@ -24,6 +25,8 @@ pub struct Judged {
     pub revision: Option<Revision>,
     /// Transactions compared, by mode in the order of [`Mode::ALL`].
     pub runs: [u64; Mode::ALL.len()],
+    /// Transactions by how their outermost frame ended, on the plain engine.
+    pub by_halt: BTreeMap<&'static str, u64>,
     /// Blocks that had a plan or a chain at the end in the default mode.
     pub blocks_made: usize,
     /// The first difference, if there is one.
@@ -60,11 +63,17 @@ pub struct AtWork {
 
 thread_local! {
     static AT_WORK: Cell<Option<AtWork>> = const { Cell::new(None) };
+    static IS_JUDGED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// What this thread is judging, for a report of a panic that ends the process.
 pub fn at_work() -> Option<AtWork> {
     AT_WORK.get()
+}
+
+/// Whether this thread runs what is judged, so that its panic is a finding and nobody else's.
+pub fn is_judged() -> bool {
+    IS_JUDGED.get()
 }
 
 /// Says what this thread is judging from now on.
@@ -84,6 +93,10 @@ pub fn judge(history: &History, modes: &[Mode]) -> Result<Judged, StageError> {
             return Ok(judged);
         }
     };
+    for Expected { ending, .. } in expected.iter().flatten() {
+        let halt = ending.halt.map_or("no_frame", |halt| halt.name());
+        *judged.by_halt.entry(halt).or_default() += 1;
+    }
     for &mode in modes {
         let at = Mode::ALL.iter().position(|other| *other == mode).expect("every mode is in the list");
         let difference = match mode.batching() {
@@ -285,7 +298,10 @@ fn bytes_differ(what: &str, plain: &[u8], found: &[u8]) -> Option<String> {
 
 /// The result, or what the panic said.
 fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
+    IS_JUDGED.set(true);
+    let result = catch_unwind(AssertUnwindSafe(run));
+    IS_JUDGED.set(false);
+    result.map_err(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         text.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned())).unwrap_or_default()
     })

@@ -134,8 +134,12 @@ impl Layout {
 
     /// Bytes of all values in an input, at most.
     pub fn values_bytes(&self) -> usize {
-        let element_bytes = self.sizes.iter().map(|&size| self.element_bytes(size)).max().unwrap_or(VALUE_BYTES);
-        self.value_count() * element_bytes
+        self.value_count() * self.element_bytes_max()
+    }
+
+    /// Bytes of one value in memory, under the widest modulus.
+    pub fn element_bytes_max(&self) -> usize {
+        self.sizes.iter().map(|&size| self.element_bytes(size)).max().unwrap_or(VALUE_BYTES)
     }
 }
 
@@ -186,8 +190,8 @@ impl Flavour {
         match random.random_range(0..12) {
             0 => {
                 self.slot_count = match random.random_range(0..4) {
-                    0 => random.random_range(0..=layout.named),
-                    1 => layout.named.saturating_sub(1),
+                    0 if random.random_ratio(1, 4) => random.random_range(0..=layout.named),
+                    0 | 1 => random.random_range(layout.near..=layout.named),
                     2 => layout.named + 1,
                     _ => random.random_range(layout.named..=256),
                 };
@@ -199,7 +203,7 @@ impl Flavour {
             2 | 3 => self.change_numbers(layout, random, false),
             4 => {
                 self.turns = match random.random_range(0..8) {
-                    0 => random.random_range(0..2000),
+                    0 => random.random_range(0..400),
                     _ => random.random_range(1..40),
                 }
             }
@@ -221,7 +225,7 @@ impl Flavour {
             }
         }
         let has_powers = layout.revision.slot_rules().is_some_and(|rules| rules.moduli.powers_of_two);
-        match random.random_range(0..4) {
+        match random.random_range(0..5) {
             0 | 1 if has_powers => {
                 let modulus = &mut self.moduli[0];
                 let top = modulus.iter().position(|&byte| byte != 0).unwrap_or_default();
@@ -230,7 +234,8 @@ impl Flavour {
                 modulus[top] = 1 << bit;
             }
             0..3 => self.slot_count = random.random_range(layout.near..=layout.named),
-            _ => self.call_gas = random.random_range(100..4000),
+            3 => self.call_gas = random.random_range(100..4000),
+            _ => {}
         }
     }
 

@@ -12,7 +12,7 @@ use super::writer::{BUFFER, Reach, Writer};
 /// Where values begin in memory, behind the modulus.
 const VALUES: usize = 96;
 /// Slots that a code shows at its end.
-const SHOWN_MAX: usize = 16;
+const SHOWN_MAX: usize = 64;
 
 impl Writer<'_> {
     fn rules(&self) -> &'static SlotRules {
@@ -49,7 +49,7 @@ impl Writer<'_> {
 
     fn set_modulus(&mut self) {
         let named = match self.random.random_range(0..12) {
-            0 => self.random.random_range(1..=256),
+            0 => self.random.random_range(self.layout.named..=256),
             _ => self.layout.named,
         };
         let size = self.layout.size;
@@ -112,8 +112,14 @@ impl Writer<'_> {
 
     /// Loads what is in slots.
     pub(super) fn show_slots(&mut self) {
-        let count = self.layout.named.min(SHOWN_MAX);
-        let slot = if self.random.random_ratio(1, 4) { self.layout.named - count } else { 0 };
+        // Some runs have fewer slots than are named.
+        let there = if self.is_rare(4) { self.layout.named } else { self.layout.near };
+        let count = there.min(SHOWN_MAX);
+        let slot = if self.is_rare(4) { there - count } else { 0 };
+        let end = VALUES + count * self.layout.element_bytes_max();
+        self.push(end);
+        self.op(op::MLOAD);
+        self.op(op::POP);
         self.transfer(self.rules().load, slot, VALUES, count);
     }
 

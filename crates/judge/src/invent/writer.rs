@@ -39,6 +39,8 @@ pub(super) struct Writer<'a> {
     pub assembly: Assembly,
     /// Words that lie on the stack here, if every jump goes as written.
     pub depth: usize,
+    /// Words that lie there from the beginning.
+    ground: usize,
     /// Which words are taken from the input; the others stand in the code.
     from_input: [bool; WORDS],
     /// Loops around this place.
@@ -75,6 +77,7 @@ impl<'a> Writer<'a> {
             contract_count,
             assembly,
             depth: 0,
+            ground: 0,
             from_input,
             level: 0,
             functions,
@@ -123,10 +126,12 @@ impl<'a> Writer<'a> {
             self.assembly.push_label(skip).op(op::JUMPI);
             self.depth -= 1;
             self.stack_word();
+            self.depth -= 1;
             self.assembly.label(skip);
         }
         let after = self.random.random_range(0..4);
         (0..after).for_each(|_| self.stack_word());
+        self.ground = self.depth;
     }
 
     /// One stretch, after which the stack is as high as before, but for rare ones.
@@ -145,14 +150,14 @@ impl<'a> Writer<'a> {
             21..23 => self.jump_to_copied_word(),
             23..27 => self.repeat(),
             27..29 => self.on_condition(),
-            29 => self.swap(),
+            29 if self.level == 0 || self.is_rare(10) => self.swap(),
             30..33 => self.touch(),
             33 => self.set_again(),
             34..36 if self.calls => self.call_piece(),
             36 => self.effect(),
-            37 if self.random.random_ratio(1, 3) => self.create_piece(),
-            38 if self.random.random_ratio(1, 6) => self.stack_word(),
-            39 if self.random.random_ratio(1, 8) && self.depth > 0 => self.op(op::POP),
+            37 if self.is_rare(3) => self.create_piece(),
+            38 if self.level == 0 || self.is_rare(20) => self.stack_word(),
+            39 if self.level == 0 && self.depth > 1 || self.is_rare(30) => self.op(op::POP),
             _ => self.run(),
         }
     }
@@ -226,8 +231,8 @@ impl<'a> Writer<'a> {
                 _ => self.call_function(),
             }
             self.reach = match self.random.random_range(0..12) {
-                0 => Reach::Far,
-                1..5 => Reach::Named,
+                0 if self.is_rare(4) => Reach::Far,
+                0..5 => Reach::Named,
                 _ => Reach::Near,
             };
             self.run();
@@ -264,7 +269,7 @@ impl<'a> Writer<'a> {
         let Some(&function) = callable.choose(&mut self.random) else { return self.run() };
         let back = self.assembly.new_label();
         self.assembly.push_label(back);
-        if self.random.random_ratio(1, 10) {
+        if self.is_rare(40) {
             // The way back is taken from the stack instead: wherever that leads.
             self.depth += 1;
             self.copy();
@@ -276,17 +281,40 @@ impl<'a> Writer<'a> {
         self.assembly.op(op::JUMP).label(back);
     }
 
-    /// A jump to a word of the stack, which an input may have put there.
+    /// A jump to a word of the stack: one of two that the code pushes, or rarely one that an input may have put there.
     fn jump_to_copied_word(&mut self) {
-        self.run();
-        self.copy();
-        self.op(op::JUMP);
-        // Something that such a word may lead to.
-        for _ in 0..self.random.random_range(1..3) {
+        if self.is_rare(12) {
+            self.run();
+            self.copy();
+            self.op(op::JUMP);
             let label = self.assembly.new_label();
             self.assembly.label(label);
+            return self.run();
+        }
+        let [first, second, chosen] = [(); 3].map(|()| self.assembly.new_label());
+        self.push_label(first);
+        if self.is_rare(2) {
+            // The word depends on another.
+            self.copy();
+            self.push(1u8);
+            self.op(op::AND);
+            self.assembly.push_label(chosen).op(op::JUMPI);
+            self.depth -= 1;
+            self.op(op::POP);
+            self.push_label(second);
+            self.assembly.label(chosen);
+        }
+        self.run();
+        self.op(op::DUP1);
+        if self.is_rare(3) {
             self.run();
         }
+        self.op(op::JUMP);
+        self.assembly.label(first);
+        self.run();
+        self.assembly.label(second);
+        self.run();
+        self.op(op::POP);
     }
 
     /// A loop.
@@ -347,27 +375,33 @@ impl<'a> Writer<'a> {
     fn function(&mut self, number: usize) {
         self.assembly.label(self.functions[number]);
         self.callable = number + 1;
-        self.depth = self.random.random_range(1..5);
+        // Every caller has at least what the code begins with, below the way back.
+        self.depth = self.ground + 1;
         self.level = 1;
         for _ in 0..self.random.random_range(1..4) {
             self.piece();
         }
-        if self.random.random_ratio(1, 12) {
+        if self.is_rare(40) {
             self.push(3u8);
             self.op(op::SWAP1);
         }
         self.op(op::JUMP);
     }
 
+    /// True once in `n` times.
+    pub fn is_rare(&mut self, n: u32) -> bool {
+        self.random.random_ratio(1, n)
+    }
+
     /// Copies a word of the stack, rarely one that is not there.
     fn copy(&mut self) {
         let known = self.depth.clamp(1, 16);
-        let n = if self.random.random_ratio(1, 40) {
+        let n = if self.random.random_ratio(1, 100) {
             self.random.random_range(1..17)
         } else {
             self.random.random_range(1..=known)
         };
-        let n = if self.depth == 0 && !self.random.random_ratio(1, 10) { 0 } else { n };
+        let n = if self.depth == 0 && !self.random.random_ratio(1, 20) { 0 } else { n };
         match n {
             0 => {
                 let word = self.number();
