@@ -7,8 +7,8 @@ use std::fmt;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::differential::{Ending, Pair, Program};
-use crate::generate::{self, Kind};
+use residue_judge::differential::{Ending, Pair, Program};
+use residue_judge::generate::{self, Kind};
 
 /// Programs of a whole campaign, unless `RESIDUE_CASES` says otherwise.
 const CASES: u64 = 700;

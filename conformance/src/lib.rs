@@ -1,8 +1,7 @@
 //! Checks across crates: every engine, every revision, every vector.
 //!
-//! [`generate`] makes programs that reach the corners of a revision, [`differential`] runs one on the engine and on the
-//! specification and reports where they differ, [`campaign`] does so for many; [`programs`] makes field programs to
-//! compile; [`vectors`] finds the published vectors and [`eip2537`] reads those of the BLS12-381 precompiles.
+//! [`campaign`] runs many generated programs on the engine and on the specification, as `residue_judge` makes and compares them;
+//! [`programs`] makes field programs to compile; [`vectors`] finds the published vectors and [`eip2537`] reads those of the BLS12-381 precompiles.
 //! [`workspace`], [`layers`], [`style`] and [`documents`] read the project's own files, to hold them to its rules.
 //!
 //! A campaign runs a fixed number of programs with fixed seeds. `RESIDUE_CASES` sets the programs of each kind and revision
@@ -13,10 +12,8 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
 
 pub mod campaign;
-pub mod differential;
 pub mod documents;
 pub mod eip2537;
-pub mod generate;
 pub mod layers;
 pub mod programs;
 pub mod style;

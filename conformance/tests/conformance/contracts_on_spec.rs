@@ -1,10 +1,10 @@
 //! Compiled contracts on the specification end as on the engine: output, gas, halt and memory.
 
 use residue_compiler::compile;
-use residue_conformance::differential::{Pair, Program};
 use residue_contracts::{Contract, find};
 use residue_engine::MEMORY_LIMIT_BYTES;
 use residue_isa::{Family, GasSchedule, Revision};
+use residue_judge::differential::{Pair, Program};
 
 /// Enough for one pair.
 const GAS: u64 = 10_000_000;

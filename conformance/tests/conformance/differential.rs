@@ -3,11 +3,11 @@
 //! `RESIDUE_CASES=100000 cargo test --release -p residue-conformance differential` is a longer campaign.
 
 use residue_conformance::campaign::{Campaign, Tally};
-use residue_conformance::differential::{Pair, spec_prices};
-use residue_conformance::generate::Kind;
 use residue_engine::MEMORY_LIMIT_BYTES;
 use residue_isa::revision::evm384::Operands;
 use residue_isa::{GasSchedule, Revision};
+use residue_judge::differential::{Pair, spec_prices};
+use residue_judge::generate::Kind;
 
 /// Every price another, some of them fractions, base gas where the EIP has none, and other prices of the EVM's opcodes.
 const STRANGE_SLOTS: &str = r#"

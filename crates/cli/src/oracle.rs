@@ -1,9 +1,9 @@
 //! The executable specification as an engine: the same code, input and gas under the same schedule.
 
 use anyhow::{Result, bail, ensure};
-use residue_conformance::differential::spec_prices;
 use residue_engine::{Fork, MEMORY_LIMIT_BYTES};
 use residue_isa::{GasSchedule, Revision};
+use residue_judge::differential::spec_prices;
 use residue_spec::{Env, Prices};
 
 use crate::execution::Ended;

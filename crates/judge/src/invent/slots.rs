@@ -1,0 +1,193 @@
+//! Codes on slots: moduli, slot counts and sizes from the input, lanes of every kind, loads and stores in between.
+
+use rand::Rng;
+use rand::seq::IndexedRandom;
+use residue_isa::opcode::evm as op;
+use residue_isa::revision::rules::SetForm;
+use residue_isa::{Arithmetic, FieldInstruction, Lanes, SlotRules};
+
+use super::layout::{self, WORDS_BYTES};
+use super::writer::{BUFFER, Reach, Writer};
+
+/// Where values begin in memory, behind the modulus.
+const VALUES: usize = 96;
+/// Slots that a code shows at its end.
+const SHOWN_MAX: usize = 64;
+
+impl Writer<'_> {
+    fn rules(&self) -> &'static SlotRules {
+        self.revision.slot_rules().expect("this is a revision with slots")
+    }
+
+    /// Brings modulus and values to memory and from there to slots.
+    pub(super) fn slots_prelude(&mut self) {
+        let bytes = self.layout.modulus_bytes + self.layout.values_bytes();
+        self.push(bytes);
+        self.push(WORDS_BYTES);
+        self.push(0u8);
+        self.op(op::CALLDATACOPY);
+        // Most revisions do not grow memory: it has to be there.
+        self.push(BUFFER);
+        self.op(op::MLOAD);
+        self.op(op::POP);
+        self.set_modulus();
+        let count = self.layout.value_count();
+        self.transfer(self.rules().store, 0, VALUES, count);
+    }
+
+    /// Another modulus, slot count or field context, with values in it or not.
+    pub(super) fn set_again(&mut self) {
+        if self.revision.slot_rules().is_none() {
+            return self.memory_again();
+        }
+        self.set_modulus();
+        if self.random.random_ratio(2, 3) {
+            let count = self.layout.value_count();
+            self.transfer(self.rules().store, 0, VALUES, count);
+        }
+    }
+
+    fn set_modulus(&mut self) {
+        let named = match self.random.random_range(0..12) {
+            0 => self.random.random_range(self.layout.named..=256),
+            _ => self.layout.named,
+        };
+        let size = self.layout.size;
+        self.parameter(layout::SLOT_COUNT, named);
+        self.parameter(layout::SIZE, size);
+        self.push(0u8);
+        let id = if layout::has_ids(self.revision) { self.random.random_range(0..3u8) } else { 0 };
+        let form = self.rules().form;
+        if form == SetForm::IdOnStack {
+            self.push(id);
+        }
+        self.assembly.op(self.rules().set_modulus);
+        self.depth = self.depth.saturating_sub(if form == SetForm::IdOnStack { 4 } else { 3 });
+        if form == SetForm::IdImmediate {
+            let item = residue_isa::assembly::Item::Data(vec![self.rules().set_modulus, id]);
+            self.assembly.take_back(self.rules().set_modulus);
+            self.assembly.item(item);
+        }
+    }
+
+    fn transfer(&mut self, opcode: u8, slot: usize, offset: usize, count: usize) {
+        self.push(count);
+        match opcode == self.rules().load {
+            true => {
+                self.push(slot);
+                self.push(offset);
+            }
+            false => {
+                self.push(offset);
+                self.push(slot);
+            }
+        }
+        let names_context = self.rules().transfer_names_context;
+        if names_context {
+            let id = if self.random.random_ratio(7, 8) { 0 } else { self.random.random_range(0..3u8) };
+            self.push(id);
+        }
+        self.assembly.op(opcode);
+        self.depth = self.depth.saturating_sub(if names_context { 4 } else { 3 });
+    }
+
+    /// Loads or stores of some slots, or bytes of memory changed under them.
+    pub(super) fn touch(&mut self) {
+        if self.revision.slot_rules().is_none() {
+            return self.touch_memory();
+        }
+        let count = self.random.random_range(1..=self.layout.value_count());
+        let slot = self.random.random_range(0..=self.layout.value_count() - count);
+        match self.random.random_range(0..6) {
+            0 | 1 => self.transfer(self.rules().load, slot, VALUES, count),
+            2 | 3 => self.transfer(self.rules().store, slot, VALUES, count),
+            4 => {
+                self.transfer(self.rules().load, slot, VALUES, count);
+                let to = self.random.random_range(0..=self.layout.value_count() - count);
+                self.transfer(self.rules().store, to, VALUES, count);
+            }
+            _ => self.touch_memory(),
+        }
+    }
+
+    /// Loads what is in slots.
+    pub(super) fn show_slots(&mut self) {
+        // Some runs have fewer slots than are named.
+        let there = if self.is_rare(4) { self.layout.named } else { self.layout.near };
+        let count = there.min(SHOWN_MAX);
+        let slot = if self.is_rare(4) { there - count } else { 0 };
+        let end = VALUES + count * self.layout.element_bytes_max();
+        self.push(end);
+        self.op(op::MLOAD);
+        self.op(op::POP);
+        self.transfer(self.rules().load, slot, VALUES, count);
+    }
+
+    /// How many slots instructions name here.
+    fn named(&self) -> usize {
+        match self.reach {
+            Reach::Near => self.layout.near,
+            Reach::Named => self.layout.named,
+            Reach::Far => 256,
+        }
+    }
+
+    /// One instruction; of a chain, one that takes what the one before has made.
+    pub(super) fn slots_instruction(&mut self, is_chain: bool) {
+        let rules = self.rules();
+        let named = self.named();
+        let slot =
+            |random: &mut rand_chacha::ChaCha8Rng| u8::try_from(random.random_range(0..named)).expect("below 256");
+        let operation = match self.random.random_range(0..4) {
+            _ if is_chain => Arithmetic::Mul,
+            0 => Arithmetic::Add,
+            1 => Arithmetic::Sub,
+            _ => Arithmetic::Mul,
+        };
+        if rules.invert.is_some() && self.random.random_ratio(1, 60) {
+            let (out, x) = (Lanes::one(slot(&mut self.random)), Lanes::one(slot(&mut self.random)));
+            self.assembly.field(FieldInstruction::Inverse { out, x, count: 1 });
+            return;
+        }
+        let [out, x, y] = [(); 3].map(|()| Lanes::one(slot(&mut self.random)));
+        let (x, y) = if is_chain { (Lanes::one(0), Lanes::one(0)) } else { (x, y) };
+        let out = if is_chain { Lanes::one(0) } else { out };
+        let mut instruction = FieldInstruction::Slots { operation, out, x, y, count: 1 };
+        if rules.is_strided && !is_chain && self.random.random_ratio(1, 3) {
+            instruction = self.lanes(operation);
+        }
+        self.assembly.field(instruction);
+    }
+
+    /// Several lanes that stay among the slots that are named, most often.
+    fn lanes(&mut self, operation: Arithmetic) -> FieldInstruction {
+        let named = self.named();
+        let count = match self.random.random_range(0..10) {
+            0..7 => self.random.random_range(1..=named.min(8)),
+            7 => *[16, 64].choose(&mut self.random).expect("it is not empty"),
+            _ => self.random.random_range(1..=named.min(64)),
+        };
+        let mut place = |least: u8| {
+            let gaps = count.max(2) - 1;
+            let widest = u8::try_from((named - 1) / gaps).unwrap_or(u8::MAX);
+            let stride =
+                if widest > least { self.random.random_range(least..=widest.min(3).max(least)) } else { least };
+            let room = (named - 1).saturating_sub(usize::from(stride) * (count - 1));
+            Lanes { index: u8::try_from(self.random.random_range(0..=room)).expect("below 256"), stride }
+        };
+        let (out, x, y) = (place(1), place(0), place(0));
+        // With one slot for all lanes, as a code that does a lot with few bytes.
+        let count_byte = u8::try_from(count).expect("at most 64");
+        if count > named || self.random.random_ratio(1, 8) {
+            let count = count_byte.min(u8::try_from(named).unwrap_or(u8::MAX));
+            return FieldInstruction::Slots {
+                operation,
+                out: Lanes::one(0),
+                x: Lanes { index: 0, stride: 1 },
+                y: Lanes { index: 0, stride: 0 },
+                count,
+            };
+        }
+        FieldInstruction::Slots { operation, out, x, y, count: count_byte }
+    }
+}

@@ -1,0 +1,82 @@
+//! Who is compared with the plain engine.
+
+use std::fmt;
+use std::str::FromStr;
+
+use residue_engine::Batching;
+use thiserror::Error;
+
+/// A side of the comparison. The other one is the plain engine, made anew for every transaction, so that it remembers nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Mode {
+    /// The engine as it is by default.
+    Warm,
+    /// Plans from the first entry on.
+    Always,
+    /// Chains from the first entry on.
+    Chains,
+    /// The executable specification, where it has a verdict.
+    Spec,
+}
+
+/// A name that no mode has.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("unknown mode {name:?}; known are {}", Mode::ALL.map(Mode::name).join(", "))]
+pub struct UnknownMode {
+    /// The name given.
+    pub name: String,
+}
+
+impl Mode {
+    /// Every mode.
+    pub const ALL: [Mode; 4] = [Mode::Warm, Mode::Always, Mode::Chains, Mode::Spec];
+
+    /// The name users write.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Mode::Warm => "warm",
+            Mode::Always => "always",
+            Mode::Chains => "chains",
+            Mode::Spec => "spec",
+        }
+    }
+
+    /// When the engine batches; none where it is not the engine.
+    pub const fn batching(self) -> Option<Batching> {
+        match self {
+            Mode::Warm => Some(Batching::Warm),
+            Mode::Always => Some(Batching::Always),
+            Mode::Chains => Some(Batching::Chains),
+            Mode::Spec => None,
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Mode {
+    type Err = UnknownMode;
+
+    fn from_str(name: &str) -> Result<Self, UnknownMode> {
+        let found = Self::ALL.into_iter().find(|mode| mode.name().eq_ignore_ascii_case(name));
+        found.ok_or_else(|| UnknownMode { name: name.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_parse_back_and_unknown_ones_list_the_known() {
+        for mode in Mode::ALL {
+            assert_eq!(mode.name().parse(), Ok(mode));
+        }
+        let error = "cold".parse::<Mode>().unwrap_err().to_string();
+        assert_eq!(error, "unknown mode \"cold\"; known are warm, always, chains, spec");
+    }
+}
