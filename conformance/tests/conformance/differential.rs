@@ -6,7 +6,7 @@ use residue_conformance::campaign::{Campaign, Tally};
 use residue_conformance::differential::{Pair, spec_prices};
 use residue_conformance::generate::Kind;
 use residue_engine::MEMORY_LIMIT_BYTES;
-use residue_isa::revision::evm384::Operands;
+use residue_isa::revision::evm384::{Modulus, Operands};
 use residue_isa::{GasSchedule, Revision};
 
 /// Every price another, some of them fractions, base gas where the EIP has none, and other prices of the EVM's opcodes.
@@ -118,6 +118,7 @@ fn evm384_programs_end_alike() {
         // Values on the stack reach no memory.
         let halts = match interface.operands {
             Operands::Values => &[][..],
+            _ if interface.modulus == Modulus::Set => &["invalid_modulus"],
             _ if interface.grows => &[],
             _ => &["memory_out_of_range"],
         };
