@@ -4,7 +4,7 @@
 
 use residue_conformance::campaign::{Campaign, Tally};
 use residue_engine::MEMORY_LIMIT_BYTES;
-use residue_isa::revision::evm384::Operands;
+use residue_isa::revision::evm384::{Modulus, Operands};
 use residue_isa::{GasSchedule, Revision};
 use residue_judge::differential::{Pair, spec_prices};
 use residue_judge::generate::Kind;
@@ -118,6 +118,7 @@ fn evm384_programs_end_alike() {
         // Values on the stack reach no memory.
         let halts = match interface.operands {
             Operands::Values => &[][..],
+            _ if interface.modulus == Modulus::Set => &["invalid_modulus"],
             _ if interface.grows => &[],
             _ => &["memory_out_of_range"],
         };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use residue_isa::revision::rules::ID_MAX;
 use residue_modular::FieldContext;
-use residue_modular::long::LongModulus;
+use residue_modular::short::ShortModulus;
 
 use crate::analysis::Analysis;
 use crate::analysis::transaction::TransactionCodes;
@@ -78,7 +78,7 @@ pub(crate) struct FieldState {
     counted_bytes: usize,
     slot_words: u64,
     /// The modulus that `evm384-v12` sets for the frame; of length 0 before.
-    pub(crate) long_modulus: LongModulus,
+    pub(crate) short_modulus: ShortModulus,
     /// Where slots begin, for revisions that keep them in EVM memory.
     pub memory_start: usize,
     /// Why the frame halts, when revm has no word for it.

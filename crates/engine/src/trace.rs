@@ -138,8 +138,8 @@ impl View<'_> {
     }
 
     /// The modulus that `SETMOD` of `evm384-v12` has set for the frame: big-endian, as many bytes as it was given.
-    pub fn long_modulus(&self) -> Vec<u8> {
-        self.machine.frame.long_modulus.to_be_bytes()
+    pub fn short_modulus(&self) -> Vec<u8> {
+        self.machine.frame.short_modulus.to_be_bytes()
     }
 
     /// Where slots begin, for revisions that keep them in EVM memory.
@@ -182,7 +182,7 @@ impl<'t, T: Tracer> Observer<'t, T> {
         Some(match self.revision.family() {
             Family::Memory384 => {
                 let is_set = self.revision.evm384().is_some_and(|evm384| evm384.modulus == Modulus::Set);
-                let width_limbs = if is_set { view.machine.frame.long_modulus.size_bytes().div_ceil(8) } else { 6 };
+                let width_limbs = if is_set { view.machine.frame.short_modulus.size_bytes().div_ceil(8) } else { 6 };
                 FieldStep { operation, count: 1, width_limbs }
             }
             Family::Slots | Family::MemorySlots => {

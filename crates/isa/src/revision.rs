@@ -63,7 +63,7 @@ revisions! {
     Evm384V9 = evm384_v9;
     /// EVM384 version 10, four packed slot numbers: `evm384-v10`.
     Evm384V10 = evm384_v10;
-    /// EVM384 version 12, a modulus of any length and three offsets behind the opcode: `evm384-v12`.
+    /// EVM384 version 12, a modulus of up to 48 bytes and three offsets behind the opcode: `evm384-v12`.
     Evm384V12 = evm384_v12;
     /// EIP-5843, final text: `eip5843`.
     Eip5843 = eip5843;

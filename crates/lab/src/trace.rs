@@ -180,7 +180,7 @@ fn modulus_of(view: &View<'_>, evm384: &Evm384, at: ModulusAt) -> Option<(BigUin
             Some((BigUint::from_bytes_le(&bytes), VALUE_BYTES))
         }
         (ModulusAt::Implied, Modulus::Set) => {
-            let bytes = view.long_modulus();
+            let bytes = view.short_modulus();
             Some((BigUint::from_bytes_be(&bytes), bytes.len()))
         }
         _ => None,

@@ -18,9 +18,9 @@ pub mod fields;
 pub mod fp;
 pub mod inverse;
 pub mod limbs;
-pub mod long;
 pub mod modulus;
 pub mod scope;
+pub mod short;
 
 #[allow(unsafe_code, reason = "kernels call CPU instructions that the compiler does not emit by itself")]
 mod backend;

@@ -45,6 +45,7 @@
 //! | `evm384-v10`: highest slot | must end before the last byte of memory, else `memory_out_of_range` | as go-ethereum |
 //! | `evm384-v12`: byte behind the opcode is not 65 | `invalid_instruction`, with any gas | it is no instruction |
 //! | `evm384-v12`: length 0 | instructions do nothing, nothing grows | as evm.py, unverified as intent |
+//! | `evm384-v12`: length above 48 | `invalid_modulus`, before memory grows | a product costs the same at any length |
 //! | `evm384-v7`: bits 128..255 of the operand word | ignored | as evmone |
 //! | 6690 `SETMODX`: id | 0 ≤ id ≤ 256, so 257 ids; above: `no_context` | the text asserts it so |
 //! | 6690 `SETMODX`: known id | nothing else is checked | the text's branch comes first |

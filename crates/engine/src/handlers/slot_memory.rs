@@ -15,6 +15,7 @@ use revm::interpreter::interpreter::EthInterpreter;
 use revm::interpreter::interpreter_types::{ReturnData, RuntimeFlag};
 use revm::interpreter::{Instruction, Interpreter};
 use revm::primitives::U256;
+use revm::primitives::hardfork::SpecId;
 
 use super::{FieldHost, Frame, Step, charge, index};
 use crate::machine::words;
@@ -193,7 +194,11 @@ fn halts_before_growth<const OPCODE: u8>(interpreter: &Interpreter, initcode_byt
     let is_static = interpreter.runtime_flag.is_static();
     match OPCODE {
         LOG0..=LOG4 => is_static,
-        CREATE | CREATE2 => is_static || at(2) > initcode_bytes_max,
+        // EIP-3860: there is a limit from Shanghai on.
+        CREATE | CREATE2 => {
+            is_static
+                || (at(2) > initcode_bytes_max && interpreter.runtime_flag.spec_id().is_enabled_in(SpecId::SHANGHAI))
+        }
         CALL => is_static && at(2) != 0,
         RETURNDATACOPY => at(1).saturating_add(at(2)) > interpreter.return_data.buffer().len(),
         _ => false,

@@ -102,9 +102,11 @@ impl Generator {
     /// SETMOD of what was written at `offset`, mostly all of it.
     fn setmod(&mut self, offset: u32) {
         let size = match self.random.random_range(0..8) {
-            0 => self.integer(2) % 200u8,
-            1 => self.random.random_range(0..70u8).into(),
+            0 => self.random.random_range(0..=48u8).into(),
+            1 => self.random.random_range(40..=48u8).into(),
             2 => BigUint::from(32u8),
+            // Longer than a modulus may be: by one, and by any number.
+            3 if self.rarely(8) => BigUint::from(49u8),
             3 if self.rarely(8) => self.integer(12),
             _ => VALUE_BYTES.into(),
         };

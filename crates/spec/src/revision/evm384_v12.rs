@@ -1,9 +1,10 @@
-//! `evm384-v12`: a modulus of any length that SETMOD sets for the frame; three 16-bit byte offsets behind the opcode.
+//! `evm384-v12`: a modulus of up to 48 bytes that SETMOD sets for the frame; three 16-bit byte offsets behind the opcode.
 //!
 //! Source: poemm/EVMcurves, `tests/evm.py` and `genhuff.py`. SETMOD takes the offset of the modulus, on top, and its length in
 //! bytes; it copies the modulus, so that later writes to memory do not change it. Before the first SETMOD the length is 0, and
 //! so is it after a SETMOD of length 0: then instructions do nothing. Chosen here: ADDMODMONT subtracts the modulus from a
-//! sum that equals it, as all other versions do (evm.py does not); an empty range grows no memory.
+//! sum that equals it, as all other versions do (evm.py does not); an empty range grows no memory; SETMOD of more than 48
+//! bytes, which evm.py takes at the same price, halts, before memory grows.
 
 use super::{FieldOpcode, FieldState, Revision};
 use crate::arithmetic::{add, sub};
@@ -16,7 +17,7 @@ use num_bigint::BigUint;
 /// The revision.
 pub const REVISION: Revision = Revision {
     name: "evm384-v12",
-    summary: "A modulus of any length set once, values in memory, three 16-bit byte offsets behind the opcode.",
+    summary: "A modulus of up to 48 bytes set once, values in memory, three 16-bit byte offsets behind the opcode.",
     opcodes: OPCODES,
     prices: || vec![evmcurves(), evmcurves_shr0()],
     start: || Box::new(Context::default()),
@@ -36,6 +37,9 @@ const OPCODES: &[FieldOpcode] = &[
 
 /// The first immediate byte, which is the opcode of PUSH6.
 const MARKER: u8 = 0x65;
+
+/// The longest modulus: as many bytes as a value has in the other versions of EVM384.
+const MODULUS_BYTES_MAX: u8 = 48;
 
 /// Opcode of `SHR`.
 const SHR: u8 = 0x1c;
@@ -74,6 +78,9 @@ impl FieldState for Context {
     ) -> Result<(), Halt> {
         if opcode.byte == SETMOD {
             let [offset, size] = frame.pop()?;
+            if size > MODULUS_BYTES_MAX.into() {
+                return Err(Halt::InvalidModulus);
+            }
             let range = frame.grow(&offset, &size)?;
             self.size_bytes = range.len();
             self.modulus = BigUint::from_bytes_le(frame.memory.read(range));

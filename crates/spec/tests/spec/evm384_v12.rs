@@ -1,4 +1,4 @@
-//! `evm384-v12`: the modulus of the frame, any length, the marker.
+//! `evm384-v12`: the modulus of the frame, its length, the marker.
 
 use super::{check_halt, execute};
 use num_bigint::BigUint;
@@ -59,5 +59,13 @@ fn the_marker_belongs_to_the_instruction() {
     check_halt(REVISION, "11 JUMP ADDMODMONT .655b00000000005b", "stop");
     check_halt(REVISION, "1 SETMOD", "stack_underflow");
     check_halt(REVISION, "1 0xffffffffffffffffff SETMOD", "out_of_gas");
-    check_halt(REVISION, "0xffffffffffffffffff 1 SETMOD", "out_of_gas");
+}
+
+#[test]
+fn a_modulus_of_more_than_48_bytes_is_refused_before_memory_grows() {
+    check_halt(REVISION, "48 0 SETMOD", "stop");
+    check_halt(REVISION, "49 0 SETMOD", "invalid_modulus");
+    check_halt(REVISION, "0xffffffffffffffffff 1 SETMOD", "invalid_modulus");
+    check_halt(REVISION, "49 0xffffffffffffffffff SETMOD", "invalid_modulus");
+    check_halt(REVISION, "48 0xffffffffffffffffff SETMOD", "out_of_gas");
 }

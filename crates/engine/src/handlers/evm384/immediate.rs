@@ -1,7 +1,7 @@
 //! `evm384-v9` and `evm384-v12`: operands behind the opcode.
 
 use residue_isa::revision::{evm384_v9, evm384_v12};
-use residue_modular::long::LongModulus;
+use residue_modular::short::ShortModulus;
 use revm::interpreter::InstructionResult;
 use revm::interpreter::interpreter_types::{Immediates, Jumps};
 
@@ -32,14 +32,14 @@ pub fn v12<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
         return Err(halt(&mut frame, Halt::InvalidInstruction));
     };
     charge_base::<OPCODE, H>(&mut frame)?;
-    let size_bytes = frame.host.chain().frame.long_modulus.size_bytes();
+    let size_bytes = frame.host.chain().frame.short_modulus.size_bytes();
     if size_bytes == 0 {
         return Ok(());
     }
     let [out, x, y] = offsets.map(usize::from);
     grow(&mut frame, [out, x, y, y], size_bytes)?;
     let memory = &mut *frame.interpreter.memory.context_memory_mut();
-    let modulus = &frame.host.chain().frame.long_modulus;
+    let modulus = &frame.host.chain().frame.short_modulus;
     match OPCODE {
         ADD => modulus.add_in_memory(memory, out, x, y),
         SUB => modulus.sub_in_memory(memory, out, x, y),
@@ -52,15 +52,18 @@ pub fn v12<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
 pub fn setmod<H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
     let [offset, size] = pop(&mut frame)?;
     charge_base::<{ evm384_v12::SETMOD }, H>(&mut frame)?;
-    let size = index(size).ok_or(InstructionResult::OutOfGas)?;
-    let mut modulus = LongModulus::default();
+    let Some(size) = index(size).filter(|&size| size <= evm384_v12::MODULUS_BYTES_MAX) else {
+        return Err(halt(&mut frame, Halt::InvalidModulus));
+    };
+    let mut modulus = ShortModulus::default();
     if size > 0 {
         let offset = index(offset).filter(|offset| offset.checked_add(size).is_some());
         let offset = offset.ok_or(InstructionResult::OutOfGas)?;
         frame.interpreter.resize_memory(frame.host.gas_params(), offset, size)?;
-        modulus = LongModulus::from_le_bytes(&frame.interpreter.memory.context_memory()[offset..][..size]);
+        let bytes = &frame.interpreter.memory.context_memory()[offset..][..size];
+        modulus = ShortModulus::from_le_bytes(bytes).expect("its length was checked above");
     }
-    frame.host.chain_mut().frame.long_modulus = modulus;
+    frame.host.chain_mut().frame.short_modulus = modulus;
     Ok(())
 }
 
