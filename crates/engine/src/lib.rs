@@ -34,6 +34,7 @@ mod transact;
 mod world;
 
 pub use batch::explained::BlockExplained;
+pub use batch::tuning::EXECUTIONS_TO_WARM;
 pub use batch::{Batching, has_blocks};
 pub use counts::{Counted, Counts, GasSplit, Moved};
 pub use engine::{Engine, EngineConfig, EngineError, EvmOver, MEMORY_LIMIT_BYTES, Replacement, evm};

@@ -174,7 +174,7 @@ fn compare(
 fn blocks_made(stage: &Stage, engine: &Engine) -> usize {
     let made = |code: &residue_isa::assembly::Code| {
         let blocks = engine.prepare(&code.bytes).blocks();
-        blocks.iter().filter(|block| block.plan.is_some() || block.chain_steps.is_some()).count()
+        blocks.iter().filter(|block| block.plan.is_some() || block.trace_steps.is_some()).count()
     };
     stage.codes.iter().flatten().map(made).sum()
 }

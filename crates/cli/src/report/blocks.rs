@@ -9,7 +9,7 @@ use crate::tables::{grouped, percent, right, table};
 /// Lanes of a batch.
 const LANES: usize = 8;
 
-/// The JSON object of a block. `plan` is null where it runs as a chain, of `chain_steps`, or one by one if that is null too.
+/// The JSON object of a block. `plan` is null where it runs as a scalar trace, of `trace_steps`, or one by one if that is null too.
 pub fn to_json(block: &BlockExplained) -> Value {
     let plan = block.plan.map(|plan| {
         json!({
@@ -35,7 +35,7 @@ pub fn to_json(block: &BlockExplained) -> Value {
         "mul": block.operations[2],
         "scalar_cycles": block.scalar_cycles,
         "plan": plan,
-        "chain_steps": block.chain_steps,
+        "trace_steps": block.trace_steps,
     })
 }
 
@@ -62,7 +62,7 @@ pub fn to_table(blocks: &[BlockExplained]) -> Table {
         cells.extend(operations);
         match block.plan {
             None => {
-                let way = if block.chain_steps.is_some() { "chain" } else { "one by one" };
+                let way = if block.trace_steps.is_some() { "scalar trace" } else { "one by one" };
                 cells.extend([way, "", "", "", "", ""].map(right));
             }
             Some(plan) => cells.extend([

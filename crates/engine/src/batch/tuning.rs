@@ -12,6 +12,9 @@ pub(crate) const OWN_SHARE: i64 = 4;
 /// Credit of a code beyond this is forgotten: what planning the longest block takes, twice.
 pub(crate) const CREDIT_CYCLES_MAX: i64 = 1 << 22;
 
+/// Executions after which a code has made of its blocks about all that it will, where each takes the same ways: what comes later is warm.
+pub const EXECUTIONS_TO_WARM: usize = 32;
+
 /// Cycles of analysing a byte of code: room for a mark, or decoding it where places of values in memory are wanted.
 pub(crate) const MARK_CYCLES_PER_BYTE: i64 = 1;
 pub(crate) const PLACES_CYCLES_PER_BYTE: i64 = 8;
