@@ -4,17 +4,18 @@
 //! The contract and the precompile parse, check that points are on their curves and in their subgroups, and multiply
 //! pairings. blst gets parsed points: once it multiplies pairings only, once it checks subgroups too.
 
+mod first;
 mod signature;
 
 use residue_contracts::Contract;
-use residue_engine::{Engine, EngineConfig, native};
+use residue_engine::{EngineConfig, native};
 use residue_isa::Revision;
 
 use crate::MEASURED;
 use crate::engines::EngineLayer;
 use crate::error::LabError;
 use crate::group::{Effort, Group, Observer, Progress};
-use crate::harness::{Sample, Subject, interleave, time_ns};
+use crate::harness::{Sample, Subject, interleave};
 use crate::native::pairing::Pairs;
 use crate::operations::word;
 use crate::record::{Quantity, Row, layer_of};
@@ -31,7 +32,9 @@ pub const GROUP: Group = Group {
         Column::ratio("/ blst", Quantity::Time, &["blst"]),
         Column::ratio("/ blst checked", Quantity::Time, &["blst:checked"]),
         Column::ratio("/ precompile", Quantity::Time, &["precompile"]),
-        Column::microseconds("cold µs", Quantity::Cold),
+        Column::microseconds("first µs", Quantity::Cold),
+        Column::ratio("first / precompile", Quantity::Cold, &["precompile"]),
+        Column::ratio("planned ahead / precompile", Quantity::Ahead, &["precompile"]),
         Column::whole("gas", Quantity::Gas),
         Column::whole("arithmetic", Quantity::GasArithmetic),
         Column::whole("transfer", Quantity::GasTransfer),
@@ -120,7 +123,7 @@ fn measure_pairs(
     }
     for compiled in compiled {
         let name = name_in(&compiled.layer.name);
-        rows.push(Row::new(&name, Quantity::Cold, &cold_starts(compiled, &name, &input, &expected, effort)?));
+        rows.extend(first::rows(contract, compiled, &name, &input, &expected, effort.cold_starts)?);
         rows.extend(gas_rows(compiled, &name, &input));
     }
     Ok(rows)
@@ -166,26 +169,6 @@ fn contract_subject<'a>(
     Ok(Subject::new(name, expected, move || prepared.run_without_memory(input, GAS).output))
 }
 
-/// Times of first executions, each by an engine that has not seen the code: analysis, then the run.
-fn cold_starts(
-    compiled: &Compiled,
-    name: &str,
-    input: &[u8],
-    expected: &[u8],
-    effort: &Effort,
-) -> Result<Vec<f64>, LabError> {
-    let first = |_| {
-        let engine = Engine::unshared(compiled.layer.engine.config().clone())?;
-        let (outcome, time_ns) = time_ns(|| engine.prepare(&compiled.code).run_without_memory(input, GAS));
-        if outcome.output == expected {
-            return Ok(time_ns);
-        }
-        let (subject, expected) = (name.to_owned(), expected.to_vec());
-        Err(LabError::WrongAnswer { subject, expected, got: outcome.output })
-    };
-    (0..effort.cold_starts).map(first).collect()
-}
-
 /// Gas of the contract, what it goes to, and the size of the code.
 fn gas_rows(compiled: &Compiled, name: &str, input: &[u8]) -> Vec<Row> {
     let counted = compiled.layer.engine.run_counted(&compiled.code, input, GAS);
@@ -227,7 +210,11 @@ mod tests {
             let gas = |quantity| find(&name, quantity, None).unwrap().spread.median;
             let split = [Quantity::GasArithmetic, Quantity::GasTransfer, Quantity::GasMemory, Quantity::GasControl];
             assert_eq!(split.map(gas).iter().sum::<f64>(), gas(Quantity::Gas));
-            assert!(find(&name, Quantity::Cold, None).is_some() && gas(Quantity::CodeSize) > 0.0);
+            for quantity in [Quantity::Cold, Quantity::Ahead] {
+                assert!(find(&name, quantity, None).is_some(), "{name} {quantity:?}");
+                assert!(find(&name, quantity, Some("precompile/pairing/2")).is_some(), "{name} {quantity:?}");
+            }
+            assert!(gas(Quantity::CodeSize) > 0.0);
         }
         // EIP-2537, "Gas schedule for pairing operation": 32600k + 37700.
         assert_eq!(find("precompile/pairing/2", Quantity::Gas, None).unwrap().spread.median, 102_900.0);

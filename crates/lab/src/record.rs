@@ -61,6 +61,8 @@ pub enum Quantity {
     Time,
     /// Time of the first execution, with analysis of the code.
     Cold,
+    /// Time of the first execution of a code that was planned ahead.
+    Ahead,
     /// Gas.
     Gas,
     /// Gas of field arithmetic.
@@ -109,6 +111,7 @@ const QUANTITIES: &[(Quantity, &str, &str)] = &[
     (Quantity::Throughput, "throughput", "ns"),
     (Quantity::Time, "time", "ns"),
     (Quantity::Cold, "cold", "ns"),
+    (Quantity::Ahead, "ahead", "ns"),
     (Quantity::Gas, "gas", "gas"),
     (Quantity::GasArithmetic, "gas-arithmetic", "gas"),
     (Quantity::GasTransfer, "gas-transfer", "gas"),
