@@ -21,7 +21,7 @@ use crate::batch::memory::Memory;
 use crate::batch::memory_rows::MemoryRows;
 use crate::batch::slot_file::SlotFile;
 use crate::batch::slots::Slots;
-use crate::batch::tuning::CYCLES_PER_GAS;
+use crate::batch::tuning::{CYCLES_PER_GAS, ROW_BYTES_MAX};
 use crate::halt::Halt;
 use crate::prices::{Prices, WidthPrices};
 use crate::probe::Probe;
@@ -37,6 +37,8 @@ pub struct FieldMachine {
     pub(crate) prices: Prices,
     pub(crate) frame: FieldState,
     suspended: Vec<FieldState>,
+    /// Bytes of the rows of all suspended frames.
+    suspended_row_bytes: usize,
     last_halt: Option<Halt>,
     /// What codes are analysed by, and where their blocks are kept.
     analysis: Arc<Analysis>,
@@ -68,6 +70,8 @@ pub(crate) struct FieldState {
     pub(crate) memory_rows: Option<Box<MemoryRows>>,
     /// What plans have gained in the transaction.
     pub(crate) ledger: Ledger,
+    /// Bytes of the rows of its values, as far as they have been noted.
+    row_bytes: usize,
     /// Index into `contexts` by id; empty before the first context.
     index_of_id: Vec<u16>,
     /// Index into `contexts`; beyond its end if none is active.
@@ -100,6 +104,7 @@ impl FieldMachine {
             codes: TransactionCodes::default(),
             frame: FieldState::default(),
             suspended: Vec::new(),
+            suspended_row_bytes: 0,
             last_halt: None,
             in_blocks: false,
             plans_ahead: false,
@@ -136,6 +141,7 @@ impl FieldMachine {
     /// Begins the outermost frame, whatever an execution cut short by an error may have left behind.
     pub(crate) fn enter_first(&mut self) {
         self.suspended.clear();
+        self.suspended_row_bytes = 0;
         self.codes.clear();
         self.frame = FieldState::default();
     }
@@ -143,6 +149,7 @@ impl FieldMachine {
     /// Begins a callee's frame.
     pub(crate) fn enter(&mut self) {
         let callee = FieldState { ledger: self.frame.ledger.clone(), ..FieldState::default() };
+        self.suspended_row_bytes += self.frame.row_bytes;
         self.suspended.push(std::mem::replace(&mut self.frame, callee));
     }
 
@@ -151,12 +158,30 @@ impl FieldMachine {
         self.last_halt = Some(halt);
         self.pay_in();
         match self.suspended.pop() {
-            Some(caller) => self.frame = caller,
+            Some(caller) => {
+                self.suspended_row_bytes -= caller.row_bytes;
+                self.frame = caller;
+            }
             None => {
                 self.codes.clear();
                 self.frame = FieldState::default();
             }
         }
+    }
+
+    /// Notes that rows are about to grow by so many bytes; where that would be too much for the transaction, all others are given up. Frames
+    /// that wait have had their memory written back.
+    pub(crate) fn make_room_for_rows(&mut self, bytes: usize) {
+        if self.suspended_row_bytes + self.frame.row_bytes + bytes > ROW_BYTES_MAX {
+            for frame in self.suspended.iter_mut().filter(|frame| frame.row_bytes > 0) {
+                frame.memory_rows = None;
+                frame.give_up_rows(usize::MAX);
+            }
+            self.suspended_row_bytes = 0;
+            let active = self.frame.active;
+            self.frame.give_up_rows(active);
+        }
+        self.frame.row_bytes += bytes;
     }
 
     /// What an instruction finds that could begin a block.
@@ -231,6 +256,16 @@ impl FieldMachine {
 }
 
 impl FieldState {
+    /// Brings the values of all contexts but one back to limbs.
+    fn give_up_rows(&mut self, but: usize) {
+        for (at, held) in self.contexts.iter_mut().enumerate() {
+            if at != but {
+                held.context.give_up_rows();
+            }
+        }
+        self.row_bytes = 0;
+    }
+
     /// The active field context with its prices.
     #[inline]
     pub fn active(&mut self) -> Option<(&mut SlotFile, &WidthPrices)> {

@@ -54,6 +54,12 @@ impl Rows {
         self.slot_count
     }
 
+    /// Bytes that they have allocated: those of the slots, and of the temporary rows of the plans that ran on them.
+    #[inline]
+    pub fn bytes(&self) -> usize {
+        self.lines.capacity() * size_of::<Line>()
+    }
+
     /// Sets slots to values in Montgomery form, R = 2⁶⁴ⁿ, n limbs each: those of a [`residue_modular::FieldContext`].
     /// Panics on slots beyond the rows, on part values, and unless values are below the modulus.
     pub fn set_mont(&mut self, modulus: &ModulusRows, slots: &[u16], values: &[Limb]) {
@@ -173,6 +179,7 @@ impl Rows {
     pub(crate) fn reserve(&mut self, row_count: u16) {
         let needed = usize::from(row_count) * self.shape.lines();
         if self.lines.len() < needed {
+            self.lines.reserve_exact(needed - self.lines.len());
             self.lines.resize(needed, ZERO_LINE);
         }
     }

@@ -102,6 +102,7 @@ impl Analysis {
 
     /// The blocks that are kept of a code.
     pub fn blocks(&self, source: &Bytecode, hash: B256) -> Option<AnyBlocks> {
+        self.cache.trim();
         self.cache.blocks(&self.blocks_key(hash), source).filter(|_| self.has_blocks)
     }
 

@@ -161,6 +161,9 @@ impl Location for Memory {
         block: &Block<Self>,
         _facts: &Facts,
     ) -> Option<Shape> {
+        if machine.frame.memory_rows.is_none() {
+            machine.make_room_for_rows(blocks.layout.row_bytes());
+        }
         let state = &mut machine.frame;
         let memory = &mut *interpreter.memory.context_memory_mut();
         let modulus = block.needs.modulus;
@@ -177,6 +180,10 @@ impl Location for Memory {
         block: &Block<Self>,
         plan: &RowPlan<PlaceSet>,
     ) -> bool {
+        let growth = machine.frame.memory_rows.as_ref().map_or(0, |rows| rows.row_growth(plan));
+        if growth > 0 {
+            machine.make_room_for_rows(growth);
+        }
         let memory = &*interpreter.memory.context_memory();
         let rows = machine.frame.memory_rows.as_mut();
         rows.is_some_and(|rows| rows.run(&blocks.layout, &block.needs, plan, memory))

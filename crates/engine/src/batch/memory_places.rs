@@ -138,6 +138,11 @@ impl MemoryPlaces {
         size_of_val(&*self.offsets) + size_of_val(&*self.buckets) + size_of_val(&*self.opcodes)
     }
 
+    /// Bytes of rows for all places: values of 384 bits take eight limbs of 52, a line of 64 bytes.
+    pub fn row_bytes(&self) -> usize {
+        64 * self.offsets.len()
+    }
+
     /// The order of a value's bytes.
     pub fn order(&self) -> ByteOrder {
         self.form.order

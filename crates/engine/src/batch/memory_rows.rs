@@ -99,6 +99,11 @@ impl MemoryRows {
         self.field.as_ref().filter(|_| self.ledger.is_open()).map(|field| field.modulus.shape())
     }
 
+    /// Bytes that running a plan adds to the rows.
+    pub fn row_growth(&self, plan: &RowPlan<PlaceSet>) -> usize {
+        plan.plan.row_bytes().saturating_sub(self.field.as_ref().map_or(0, |field| field.rows.bytes()))
+    }
+
     /// Runs a plan of a block with these needs, made for these places and this shape; false, with nothing done that can be seen, unless its
     /// operands and r_inv are those of Montgomery arithmetic. Memory reaches as far as the block.
     pub fn run(&mut self, map: &MemoryPlaces, needs: &MemoryNeeds, plan: &RowPlan<PlaceSet>, memory: &[u8]) -> bool {

@@ -208,6 +208,20 @@ impl SlotFile {
         self.balance.decide(plan, held, plan.reads.count() - held)
     }
 
+    /// Bytes that running a plan adds to the rows.
+    #[inline]
+    pub fn row_growth(&self, slot_plan: &RowPlan<SlotSet>) -> usize {
+        slot_plan.plan.row_bytes().saturating_sub(self.rows.as_ref().map_or(0, |form| form.rows.bytes()))
+    }
+
+    /// Brings all values back to limbs, and lets go of the rows.
+    pub fn give_up_rows(&mut self) {
+        if let Some(mut form) = self.rows.take() {
+            form.give_back(&mut self.limbs, 0..SlotSet::CAPACITY);
+            self.ledger.note_moved(form.moved.len());
+        }
+    }
+
     /// Runs a plan made for this number of slots and this shape.
     pub fn run(&mut self, slot_plan: &RowPlan<SlotSet>) {
         let RowPlan { plan, reads, writes, .. } = slot_plan;

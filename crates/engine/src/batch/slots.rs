@@ -155,11 +155,16 @@ impl Location for Slots {
         plan: &RowPlan<SlotSet>,
     ) -> bool {
         let Some((context, _)) = machine.frame.active() else { return false };
-        let runs = context.wants(plan);
-        if runs {
-            context.run(plan);
+        if !context.wants(plan) {
+            return false;
         }
-        runs
+        let growth = context.row_growth(plan);
+        if growth > 0 {
+            machine.make_room_for_rows(growth);
+        }
+        let (context, _) = machine.frame.active().expect("the context is active still");
+        context.run(plan);
+        true
     }
 
     #[inline]

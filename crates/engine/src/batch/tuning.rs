@@ -89,6 +89,9 @@ pub(crate) const BLOCK_BYTES_MAX: usize = 40 << 20;
 pub(crate) const CODE_BLOCK_BYTES_MAX: usize = BLOCK_BYTES_MAX / 4;
 /// Bytes beyond which the codes leave that ran longest ago: three quarters of it.
 pub(crate) const BLOCK_BYTES_KEPT: usize = BLOCK_BYTES_MAX / 4 * 3;
+/// Bytes of all rows of a transaction, temporary ones included: beyond this the frames that wait, and the field contexts that do not run, give
+/// theirs up.
+pub(crate) const ROW_BYTES_MAX: usize = 8 << 20;
 /// Bytes of the codes whose jump targets are kept after the transaction that met them.
 pub(crate) const CODE_BYTES_KEPT: usize = 32 << 20;
 /// Bytes that the codes of one transaction take beside what revm holds of them: jump targets, and copies of those that end within an

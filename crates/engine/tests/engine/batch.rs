@@ -248,3 +248,32 @@ fn callees_in_batches_leave_the_callers_slots_alone() {
         assert_eq!(expected, outcome(Batching::Chains), "{outer}\n{inner}");
     }
 }
+
+/// Rows of many contexts in many frames are more than a transaction may keep: values go back to limbs and come again.
+#[test]
+fn contexts_that_give_up_their_rows_keep_their_values() {
+    // Each frame has as many contexts as there may be, squares in each, calls itself as long as there is gas, and returns what it finds in all.
+    const CONTEXTS: usize = 255;
+    let mut text = String::from("PUSH 101 PUSH 31 MSTORE8 PUSH 7 PUSH 63 MSTORE8 PUSH 24576 MLOAD POP\n");
+    for id in 0..CONTEXTS {
+        text.push_str(&format!("PUSH 3 PUSH 32 PUSH 0 PUSH {id} SETMODX PUSH 1 PUSH 32 PUSH 1 STOREX\n"));
+        text.push_str(&"MULMODX 0 1 1 x1 ADDMODX 1 0 1 x1 MULMODX 2 0 1 x1\n".repeat(2 + id % 3));
+    }
+    text.push_str("PUSH 300000 GAS LT PUSH @back JUMPI\n");
+    text.push_str("PUSH 32 PUSH 64 PUSH0 PUSH0 ADDRESS PUSH 150000 GAS SUB STATICCALL POP\nback:\n");
+    for id in 0..CONTEXTS {
+        let at = 96 + 96 * id;
+        text.push_str(&format!("PUSH 3 PUSH 32 PUSH 0 PUSH {id} SETMODX PUSH 3 PUSH 0 PUSH {at} LOADX\n"));
+    }
+    text.push_str(&format!("PUSH {} PUSH 64 KECCAK256 PUSH 64 MSTORE PUSH 32 PUSH 64 RETURN\n", 32 + 96 * CONTEXTS));
+    let code = code(&text);
+    let outcome = |batching| {
+        let mut world = World::new(&engine(batching));
+        world.install([1; 20], &code, 0);
+        (0..2).map(|_| world.call([1; 20], &[], 20_000_000)).collect::<Vec<_>>()
+    };
+    let expected = outcome(Batching::Off);
+    assert!(expected[0].is_success(), "{:?}", expected[0].halt);
+    assert_eq!(expected, outcome(Batching::Always));
+    assert_eq!(expected, outcome(Batching::Warm));
+}

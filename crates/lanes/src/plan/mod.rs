@@ -249,6 +249,12 @@ impl Plan {
         self.slot_count
     }
 
+    /// Bytes of the rows that it runs on: those of the slots, and temporary ones.
+    #[inline]
+    pub fn row_bytes(&self) -> usize {
+        usize::from(self.row_count) * self.shape.lines() * size_of::<crate::rows::Line>()
+    }
+
     /// The slots whose values at entry the plan reads, in order.
     pub fn inputs(&self) -> &[u16] {
         &self.inputs
