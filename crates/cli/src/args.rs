@@ -8,6 +8,7 @@ use residue_engine::Fork;
 use residue_isa::{GasSchedule, Revision};
 
 use crate::commands::bench::BenchArgs;
+use crate::commands::check::CheckArgs;
 use crate::commands::lab::LabArgs;
 use crate::commands::profile::ProfileArgs;
 use crate::commands::trace::TraceArgs;
@@ -50,6 +51,8 @@ pub enum Command {
     Profile(ProfileArgs),
     /// Measure opcodes, derive prices, show and attack them.
     Lab(LabArgs),
+    /// Search for what is wrong in the engine.
+    Check(CheckArgs),
     /// Run WebAssembly modules, and write contracts as such.
     Wasm(WasmArgs),
     /// List revisions, schedules, forks, opcodes and contracts.

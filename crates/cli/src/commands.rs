@@ -3,6 +3,7 @@
 mod asm;
 pub mod bench;
 mod build;
+pub mod check;
 mod compare;
 mod disasm;
 pub mod lab;
@@ -46,6 +47,7 @@ pub fn run(Cli { command, json }: Cli) -> Result<Verdict> {
         Some(Command::Trace(args)) => trace::trace(&args, json),
         Some(Command::Profile(args)) => profile::profile(&args, json),
         Some(Command::Lab(args)) => lab::lab(&args, json),
+        Some(Command::Check(args)) => check::check(&args, json),
         Some(Command::Wasm(args)) => wasm::wasm(&args, json),
         Some(Command::List(args)) => list::list(&args, json),
     }

@@ -8,6 +8,7 @@ pub mod invent;
 pub mod minimise;
 pub mod mode;
 pub mod player;
+pub mod saved;
 pub mod search;
 pub mod stage;
 pub mod verdict;

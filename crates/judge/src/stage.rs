@@ -1,14 +1,17 @@
 //! A history made ready to run: codes assembled, inputs laid out, and the state that it begins with.
 
+use std::collections::BTreeMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
 use residue_engine::revm::context::TxEnv;
 use residue_engine::revm::context_interface::either::Either;
 use residue_engine::revm::context_interface::transaction::{Authorization, RecoveredAuthority, RecoveredAuthorization};
 use residue_engine::revm::database::InMemoryDB;
 use residue_engine::revm::primitives::hardfork::SpecId;
-use residue_engine::revm::primitives::{Address, TxKind, U256};
+use residue_engine::revm::primitives::{TxKind, U256};
 use residue_engine::revm::state::{AccountInfo, Bytecode};
 use residue_engine::{EngineConfig, Fork};
-use residue_isa::GasSchedule;
+use residue_isa::{GasSchedule, Revision};
 use residue_isa::assembly::{AssembleError, Code, assemble};
 use thiserror::Error;
 
@@ -66,8 +69,7 @@ pub enum StageError {
 impl Stage {
     /// Makes a history ready.
     pub fn new(history: &History) -> Result<Self, StageError> {
-        let schedule = GasSchedule::named(&history.schedule, history.revision);
-        let schedule = schedule.map_err(|error| StageError::Schedule(error.to_string()))?;
+        let schedule = schedule(&history.schedule, history.revision)?;
         let fork = history.fork;
         let spec_id = spec_id(fork).ok_or(StageError::Fork(fork))?;
         let config = EngineConfig {
@@ -176,7 +178,16 @@ fn spec_id(fork: Fork) -> Option<SpecId> {
     })
 }
 
-/// The address of a contract.
-pub fn address_bytes(address: Address) -> [u8; 20] {
-    address.into_array()
+/// The schedule of a name, which is read once.
+fn schedule(name: &str, revision: Revision) -> Result<GasSchedule, StageError> {
+    static READ: LazyLock<Mutex<BTreeMap<(Revision, String), GasSchedule>>> = LazyLock::new(Mutex::default);
+    // A panic elsewhere cannot leave the map half changed, so a poisoned lock is as good as any.
+    let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = (revision, name.to_owned());
+    if let Some(schedule) = read.get(&key) {
+        return Ok(schedule.clone());
+    }
+    let schedule = GasSchedule::named(name, revision).map_err(|error| StageError::Schedule(error.to_string()))?;
+    read.insert(key, schedule.clone());
+    Ok(schedule)
 }

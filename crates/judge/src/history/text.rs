@@ -5,7 +5,7 @@
 //! - `delegation 0x1001 0x1000`: an account with the code of another (EIP-7702).
 //! - `run 0x1000`, then any of `gas N` or `gas N/1000` (of what the plain engine takes), `times N`, `from 0xca00`, `value N`,
 //!   `inspected`, `fresh` (the state of the beginning, on another EVM), `authorise 0xca00 0x1000`, and last `input` with parts: bytes as
-//!   `0x…`, jump targets as `@0x1000:2`, the third of that contract as a word, or `@0x1000:2+1` with bit 32 set.
+//!   `0x…` or `zeros:64`, jump targets as `@0x1000:2`, the third of that contract as a word, or `@0x1000:2+1` with bit 32 set.
 
 use std::fmt::Write;
 use std::str::{FromStr, SplitWhitespace};
@@ -17,6 +17,9 @@ use thiserror::Error;
 
 use super::{Account, Body, Contract, Datum, Gas, History, Run};
 
+/// The fewest zeros that are written as their number, and the most that are read.
+const ZEROS_MIN: usize = 24;
+const ZEROS_MAX: usize = 1 << 20;
 /// The most transactions that one line may stand for.
 const TIMES_MAX: u16 = 10_000;
 
@@ -133,7 +136,7 @@ fn write_run(history: &History, run: &Run, text: &mut String) -> std::fmt::Resul
     }
     for datum in &run.input {
         match datum {
-            Datum::Bytes(bytes) => write!(text, " 0x{}", hex::encode(bytes))?,
+            Datum::Bytes(bytes) => write_bytes(bytes, text)?,
             Datum::Target { contract, label, above } => {
                 let targets = history.contract(*contract).map(targets).unwrap_or_default();
                 let number = targets.iter().position(|target| target == label).unwrap_or(targets.len());
@@ -145,6 +148,24 @@ fn write_run(history: &History, run: &Run, text: &mut String) -> std::fmt::Resul
         }
     }
     writeln!(text)
+}
+
+/// Bytes, with many zeros in a row as their number.
+fn write_bytes(bytes: &[u8], text: &mut String) -> std::fmt::Result {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let zeros = rest.iter().take_while(|&&byte| byte == 0).count();
+        if zeros >= ZEROS_MIN {
+            write!(text, " zeros:{zeros}")?;
+            rest = &rest[zeros..];
+            continue;
+        }
+        let is_long = |at: &usize| rest[*at..].len() >= ZEROS_MIN && rest[*at..][..ZEROS_MIN].iter().all(|&byte| byte == 0);
+        let end = (0..rest.len()).find(is_long).unwrap_or(rest.len());
+        write!(text, " 0x{}", hex::encode(&rest[..end]))?;
+        rest = &rest[end..];
+    }
+    Ok(())
 }
 
 /// The jump targets of a contract in the order of its code.
@@ -214,7 +235,7 @@ impl Reader {
             let fault = |what| TextError { line: line + 1, what };
             if word == "contract" {
                 let end = (at..lines.len()).find(|&line| begins_line(lines[line])).unwrap_or(lines.len());
-                self.contract(&mut words, &lines[at..end].join("\n")).map_err(fault)?;
+                self.contract(&mut words, at, &lines[at..end].join("\n")).map_err(fault)?;
                 at = end;
             } else {
                 self.line(line, word, &mut words).map_err(fault)?;
@@ -256,10 +277,12 @@ impl Reader {
         Ok(())
     }
 
-    fn contract(&mut self, words: &mut Words<'_>, text: &str) -> Result<(), TextFault> {
+    fn contract(&mut self, words: &mut Words<'_>, lines_before: usize, text: &str) -> Result<(), TextFault> {
         let address = words.account()?;
         let revision = self.revision.ok_or(TextFault::NoRevision)?;
-        let items = parse(text, revision).map_err(TextFault::Assembly)?;
+        let items = parse(text, revision).map_err(|error| {
+            TextFault::Assembly(ParseError { line: lines_before + error.line, ..error })
+        })?;
         self.add(address, Body::Code(items))
     }
 
@@ -304,10 +327,14 @@ impl Reader {
     }
 
     fn datum(&mut self, line: usize, part: usize, word: &str) -> Result<Datum, TextFault> {
-        let expected = "bytes such as 0x0102, or a jump target such as @0x1000:2";
+        let expected = "bytes such as 0x0102 or zeros:64, or a jump target such as @0x1000:2";
         let wrong = || TextFault::Expected { expected, found: word.to_owned() };
         if let Some(digits) = word.strip_prefix("0x") {
             return hex::decode(digits).map(Datum::Bytes).map_err(|_| wrong());
+        }
+        if let Some(zeros) = word.strip_prefix("zeros:") {
+            let zeros = zeros.parse().ok().filter(|zeros| *zeros <= ZEROS_MAX);
+            return zeros.map(|zeros| Datum::Bytes(vec![0; zeros])).ok_or_else(wrong);
         }
         let (contract, number) = word.strip_prefix('@').and_then(|word| word.split_once(':')).ok_or_else(wrong)?;
         let (number, above) = number.split_once('+').unwrap_or((number, "0"));
@@ -367,7 +394,7 @@ contract 0x1000
     PUSH @L0
     JUMP
 delegation 0x1001 0x1000
-run 0x1000 gas 417/1000 times 5 from 0xca01 value 3 inspected fresh authorise 0xca02 0x1000 input 0x0102 @0x1000:0 @0x1000:0+1
+run 0x1000 gas 417/1000 times 5 from 0xca01 value 3 inspected fresh authorise 0xca02 0x1000 input 0x0102 zeros:30 0x03 @0x1000:0 @0x1000:0+1
 run 0x1001 gas 3000
 ";
 
@@ -388,7 +415,7 @@ run 0x1001 gas 3000
         assert_eq!(error("contract 0x1000\n STOP"), "line 1: the text names no revision");
         assert!(
             error("revision eip6690-2024\ncontract 0x1000\nSTOP\nSTOPP")
-                .starts_with("line 2: in the contract that begins here, line 2, column 1: \"STOPP\"")
+                .starts_with("line 2: in the contract that begins here, line 4, column 1: \"STOPP\"")
         );
         assert_eq!(
             error("revision eip6690-2024\nrun 0x1000 input @0x1000:3"),

@@ -57,6 +57,7 @@ impl Writer<'_> {
         self.parameter(layout::SIZE, size);
         self.push(0u8);
         let id = if layout::has_ids(self.revision) { self.random.random_range(0..3u8) } else { 0 };
+        self.active_id = id;
         let form = self.rules().form;
         if form == SetForm::IdOnStack {
             self.push(id);
@@ -84,7 +85,7 @@ impl Writer<'_> {
         }
         let names_context = self.rules().transfer_names_context;
         if names_context {
-            let id = if self.random.random_ratio(7, 8) { 0 } else { self.random.random_range(0..3u8) };
+            let id = if self.is_rare(30) { self.random.random_range(0..3) } else { self.active_id };
             self.push(id);
         }
         self.assembly.op(opcode);

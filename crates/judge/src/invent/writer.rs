@@ -51,6 +51,8 @@ pub(super) struct Writer<'a> {
     pieces: u32,
     /// Whether it calls, so that what it sends lies in memory.
     pub calls: bool,
+    /// The field context that was made last.
+    pub active_id: u8,
     /// Which slots are named.
     pub reach: Reach,
     /// Bytes behind the code.
@@ -84,6 +86,7 @@ impl<'a> Writer<'a> {
             callable: 0,
             pieces: 0,
             calls,
+            active_id: 0,
             reach: Reach::Near,
             data: Vec::new(),
         }
