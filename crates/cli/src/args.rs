@@ -10,6 +10,7 @@ use residue_isa::{GasSchedule, Revision};
 use crate::commands::bench::BenchArgs;
 use crate::commands::lab::LabArgs;
 use crate::commands::profile::ProfileArgs;
+use crate::commands::statetest::StatetestArgs;
 use crate::commands::trace::TraceArgs;
 use crate::commands::wasm::WasmArgs;
 use crate::formulas::Formulas;
@@ -52,6 +53,8 @@ pub enum Command {
     Lab(LabArgs),
     /// Run WebAssembly modules, and write contracts as such.
     Wasm(WasmArgs),
+    /// Run general state tests with every revision switched on.
+    Statetest(StatetestArgs),
     /// List revisions, schedules, forks, opcodes and contracts.
     List(ListArgs),
 }

@@ -4,6 +4,8 @@
 //! Both executions are observed. Up to that step they have to agree in every step, or else something other than an opcode of
 //! the revision made the difference, and nothing is attributed to one.
 
+use std::fmt;
+
 use residue_engine::Engine;
 use residue_engine::revm::Inspector;
 use residue_engine::revm::bytecode::opcode::{JUMP, JUMPI};
@@ -34,6 +36,17 @@ pub enum Use {
         /// To where.
         target: usize,
     },
+}
+
+impl fmt::Display for Use {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Use::Executes { opcode, mnemonic, pc } => write!(f, "executes {opcode:#04x} ({mnemonic}) at {pc}"),
+            Use::Jumps { pc, target } => {
+                write!(f, "jumps from {pc} to {target}, a target with other immediates only")
+            }
+        }
+    }
 }
 
 /// What the differing execution under a revision uses first, if that explains the difference.

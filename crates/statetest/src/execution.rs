@@ -1,6 +1,10 @@
 //! One transaction on one EVM: revm as it is, or the engine with the instructions of a revision.
 
-use residue_engine::revm::context::result::{EVMError, ExecutionResult, HaltReason, InvalidTransaction, ResultAndState};
+use std::cell::RefCell;
+
+use residue_engine::revm::context::result::{
+    EVMError, ExecutionResult, HaltReason, InvalidTransaction, ResultAndState,
+};
 use residue_engine::revm::context::{BlockEnv, CfgEnv, Context, Journal, TxEnv};
 use residue_engine::revm::database_interface::WrapDatabaseRef;
 use residue_engine::revm::primitives::{B256, Bytes};
@@ -8,6 +12,7 @@ use residue_engine::revm::state::EvmState;
 use residue_engine::revm::{ExecuteEvm, InspectEvm, Inspector, MainBuilder};
 use residue_engine::{Engine, FieldMachine};
 
+use crate::remembered::{Remembered, Results};
 use crate::state::{State, logs_hash};
 
 /// The database of an execution: the state before it, shared by all executions of a test.
@@ -28,6 +33,8 @@ pub struct Setting<'a> {
     pub block: BlockEnv,
     /// The transaction.
     pub transaction: TxEnv,
+    /// What precompiles gave so far.
+    pub results: RefCell<Results>,
 }
 
 /// How a transaction ended.
@@ -53,24 +60,32 @@ pub struct Execution {
 impl<'a> Setting<'a> {
     /// On revm as it is.
     pub fn stock(&self) -> Execution {
-        Execution::of(self.context().build_mainnet().transact(self.transaction.clone()))
+        let mut evm = self.context().build_mainnet().with_precompiles(self.precompiles());
+        Execution::of(evm.transact(self.transaction.clone()))
     }
 
     /// On revm as it is, observed.
     pub fn stock_observed<I: Inspector<StockContext<'a>>>(&self, inspector: I) -> (Execution, I) {
-        let mut evm = self.context().build_mainnet_with_inspector(inspector);
+        let evm = self.context().build_mainnet_with_inspector(inspector);
+        let mut evm = evm.with_precompiles(self.precompiles());
         let result = evm.inspect_tx(self.transaction.clone());
         (Execution::of(result), evm.into_inspector())
     }
 
     /// On an engine.
     pub fn with_engine(&self, engine: &Engine) -> Execution {
-        Execution::of(engine.evm(self.context()).transact(self.transaction.clone()))
+        let mut evm = engine.evm(self.context()).with_precompiles(self.precompiles());
+        Execution::of(evm.transact(self.transaction.clone()))
     }
 
     /// On an engine, observed; then no blocks run as plans.
-    pub fn with_engine_observed<I: Inspector<FieldContext<'a>>>(&self, engine: &Engine, inspector: I) -> (Execution, I) {
-        let mut evm = engine.evm(self.context()).with_inspector(inspector);
+    pub fn with_engine_observed<I: Inspector<FieldContext<'a>>>(
+        &self,
+        engine: &Engine,
+        inspector: I,
+    ) -> (Execution, I) {
+        let evm = engine.evm(self.context()).with_inspector(inspector);
+        let mut evm = evm.with_precompiles(self.precompiles());
         let result = evm.inspect_tx(self.transaction.clone());
         (Execution::of(result), evm.into_inspector())
     }
@@ -78,6 +93,10 @@ impl<'a> Setting<'a> {
     /// The state after an execution.
     pub fn state_after(&self, execution: &Execution) -> State {
         self.state.after(execution.changes.clone())
+    }
+
+    fn precompiles(&self) -> Remembered<'_> {
+        Remembered::new(self.cfg.spec, &self.results)
     }
 
     fn context(&self) -> StockContext<'a> {

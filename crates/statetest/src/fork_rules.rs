@@ -137,9 +137,11 @@ mod tests {
 
     #[test]
     fn what_is_not_known_has_a_reason() {
-        for (fork, part) in
-            [("Constantinople", "without the fix"), ("ShanghaiToCancunAtTime15k", "transition"), ("Verkle", "\"Verkle\"")]
-        {
+        for (fork, part) in [
+            ("Constantinople", "without the fix"),
+            ("ShanghaiToCancunAtTime15k", "transition"),
+            ("Verkle", "\"Verkle\""),
+        ] {
             let reason = rules_of(fork).unwrap_err();
             assert!(reason.contains(part), "{reason}");
         }

@@ -18,11 +18,16 @@ mod fork_rules;
 mod format;
 mod judge;
 mod quantity;
+mod remembered;
 mod report;
 mod run;
 mod sources;
 mod state;
+mod trace;
 mod transaction;
+
+/// A file with two small tests: one whose program is the EVM's alone, and one that uses field instructions.
+pub const EXAMPLE: &str = include_str!("example.json");
 
 pub use attribution::Use;
 pub use file::FileError;
@@ -32,3 +37,4 @@ pub use judge::{BatchingName, Failure, Fault, Rules, Subject, Verdict, batching_
 pub use report::{Counts, ForkName, Place, Report};
 pub use run::{Options, Progress, SubjectError, run};
 pub use sources::{Source, SourceError, find};
+pub use trace::{TraceError, Traced, trace};

@@ -217,9 +217,15 @@ mod tests {
 
     #[test]
     fn numbers_have_many_forms() {
-        for (json, expected) in
-            [("\"0x\"", 0), ("\"\"", 0), ("\"0x0\"", 0), ("\"0x000a\"", 10), ("\"10\"", 10), ("10", 10), ("\"0XfF\"", 255)]
-        {
+        for (json, expected) in [
+            ("\"0x\"", 0),
+            ("\"\"", 0),
+            ("\"0x0\"", 0),
+            ("\"0x000a\"", 10),
+            ("\"10\"", 10),
+            ("10", 10),
+            ("\"0XfF\"", 255),
+        ] {
             assert_eq!(number(json), Number::from(expected), "{json}");
         }
         let ones = "f".repeat(64);

@@ -9,7 +9,7 @@ use crate::attribution::Use;
 use crate::file::FileError;
 use crate::fork_rules::age;
 use crate::format::Indexes;
-use crate::judge::{Failure, Verdict};
+use crate::judge::{Failure, Judged, Verdict};
 
 /// What a run came to.
 #[derive(Debug, Default)]
@@ -32,6 +32,8 @@ pub struct Report {
     pub skipped: Vec<(Place, String)>,
     /// Entries whose transaction was refused as expected: the exception expected, and why it was refused.
     pub refused: Vec<(Place, String, String)>,
+    /// Entries that ran under one revision of each family only, for the gas that they use.
+    pub spared: Vec<Place>,
     /// Files of folders, or parts of files, that are no state tests, and what they are.
     pub others: Vec<(PathBuf, String)>,
     /// Files that cannot be read.
@@ -103,7 +105,11 @@ impl ForkName {
 
 impl Report {
     /// Notes what an entry came to.
-    pub(crate) fn note(&mut self, folder: &str, place: Place, exception: Option<String>, verdict: Verdict) {
+    pub(crate) fn note(&mut self, folder: &str, place: Place, exception: Option<String>, judged: Judged) {
+        let Judged { verdict, is_spared } = judged;
+        if is_spared {
+            self.spared.push(place.clone());
+        }
         self.total.count(&verdict);
         match self.by_folder.get_mut(folder) {
             Some(counts) => counts.count(&verdict),
@@ -127,6 +133,7 @@ impl Report {
         self.uses.sort_by(|a, b| a.0.cmp(&b.0));
         self.skipped.sort_by(|a, b| a.0.cmp(&b.0));
         self.refused.sort_by(|a, b| a.0.cmp(&b.0));
+        self.spared.sort();
         self.others.sort();
         self.unreadable.sort_by(|a, b| a.path().cmp(b.path()));
     }

@@ -7,14 +7,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use residue_engine::{Batching, Engine, EngineConfig, EngineError};
+use residue_engine::{Batching, Engine, EngineConfig, EngineError, has_blocks};
 use residue_isa::{GasSchedule, Revision, ScheduleError};
 use thiserror::Error;
 
 use crate::file::{StateTest, read};
 use crate::filter::Filter;
 use crate::format::Post;
-use crate::judge::{Entry, Failure, Fault, Rules, Subject, Verdict};
+use crate::judge::{Entry, Failure, Fault, Judged, Rules, Subject, Verdict};
 use crate::report::{ForkName, Place, Report};
 use crate::sources::Source;
 
@@ -25,6 +25,8 @@ pub struct Options {
     pub subjects: Vec<Subject>,
     /// Which entries.
     pub filter: Filter,
+    /// An entry that uses more gas runs under one revision of each family, and not under every one.
+    pub gas_max: Option<u64>,
     /// Threads.
     pub jobs: NonZeroUsize,
 }
@@ -55,14 +57,16 @@ pub enum SubjectError {
 
 impl Subject {
     /// A revision with an engine for each batching. Its opcodes cost what its own schedule says, and those of the EVM what the fork
-    /// says; memory has no limit beside that of revm.
+    /// says.
     pub fn new(revision: Revision, batchings: &[Batching]) -> Result<Self, SubjectError> {
-        let schedule = GasSchedule::default_for(revision)?.with_stock_evm();
-        let engine = |&batching| {
-            let config = EngineConfig::new(revision, schedule.clone());
-            Engine::new(EngineConfig { batching, memory_limit_bytes: u64::MAX, ..config })
-        };
-        Ok(Self { revision, engines: batchings.iter().map(engine).collect::<Result<_, _>>()? })
+        let config = EngineConfig::new(revision, GasSchedule::default_for(revision)?.with_stock_evm());
+        let engine = |&batching| Engine::new(EngineConfig { batching, ..config.clone() });
+        // Where there are no blocks, batching changes nothing at all.
+        let differing = if has_blocks(revision) { batchings.len() } else { 1 };
+        let engines = batchings.iter().take(differing).map(engine).collect::<Result<Vec<_>, _>>()?;
+        let batching = engines.first().map_or(Batching::Off, |engine| engine.config().batching);
+        let unlimited = Engine::new(EngineConfig { batching, memory_limit_bytes: u64::MAX, ..config })?;
+        Ok(Self { revision, engines, unlimited })
     }
 }
 
@@ -172,13 +176,15 @@ impl Work<'_> {
             return;
         };
         let entry = Entry { test: &test, fork: &place.fork.name, post };
-        let judged = catch_unwind(AssertUnwindSafe(|| entry.judge(&self.options.subjects)));
-        let verdict = judged.unwrap_or_else(|panic| {
+        let Options { subjects, gas_max, .. } = self.options;
+        let judged = catch_unwind(AssertUnwindSafe(|| entry.judge(subjects, *gas_max)));
+        let judged = judged.unwrap_or_else(|panic| {
             let fault = Fault::Panic { message: message(panic.as_ref()) };
-            Verdict::Failed(vec![Failure { rules: Rules::Stock, fault, differences: Vec::new() }])
+            let failure = Failure { rules: Rules::Stock, fault, differences: Vec::new() };
+            Judged { verdict: Verdict::Failed(vec![failure]), is_spared: false }
         });
         let mut state = self.lock();
-        state.report.note(&test.source.folder, place, post.exception(), verdict);
+        state.report.note(&test.source.folder, place, post.exception(), judged);
         (self.observer)(self.progress(&state));
     }
 

@@ -82,7 +82,12 @@ impl State {
                 None => lines.push(format!("{address}: is there, not expected")),
             }
         }
-        lines.extend(wanted.keys().filter(|address| !got.contains_key(*address)).map(|address| format!("{address}: expected, is not there")));
+        lines.extend(
+            wanted
+                .keys()
+                .filter(|address| !got.contains_key(*address))
+                .map(|address| format!("{address}: expected, is not there")),
+        );
         let left_out = lines.len().saturating_sub(DIFFERENCES_MAX);
         if left_out > 0 {
             lines.truncate(DIFFERENCES_MAX);

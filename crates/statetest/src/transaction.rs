@@ -46,7 +46,12 @@ enum Not {
 
 /// Builds the variant that `indexes` choose. `expects_exception`: whether the test is about its refusal, and then what
 /// cannot be expressed is refused too.
-pub fn build(parts: &TransactionParts, indexes: Indexes, chain_id: u64, expects_exception: bool) -> Result<Built, OutOfList> {
+pub fn build(
+    parts: &TransactionParts,
+    indexes: Indexes,
+    chain_id: u64,
+    expects_exception: bool,
+) -> Result<Built, OutOfList> {
     let data = &chosen("data", &parts.data, indexes.data)?.0;
     let gas_limit = *chosen("gasLimit", &parts.gas_limit, indexes.gas)?;
     let value = *chosen("value", &parts.value, indexes.value)?;
@@ -102,6 +107,7 @@ fn chosen<'a, T>(name: &'static str, list: &'a [T], index: usize) -> Result<&'a 
 
 /// The kind that a test names, or that its fields belong to.
 fn kind(parts: &TransactionParts, has_access_list: bool) -> Result<TransactionType, Not> {
+    let has_blobs = parts.blob_versioned_hashes.as_ref().is_some_and(|hashes| !hashes.is_empty());
     let kind = match parts.kind {
         Some(number) => match number.fitting::<u8>().map(TransactionType::from) {
             None | Some(TransactionType::Custom) => {
@@ -113,7 +119,7 @@ fn kind(parts: &TransactionParts, has_access_list: bool) -> Result<TransactionTy
             return Err(Not::Unsupported("revm has no transactions with initcodes (EIP-7873)".to_owned()));
         }
         None if parts.authorization_list.is_some() => TransactionType::Eip7702,
-        None if parts.max_fee_per_blob_gas.is_some() => TransactionType::Eip4844,
+        None if parts.max_fee_per_blob_gas.is_some() || has_blobs => TransactionType::Eip4844,
         None if parts.max_fee_per_gas.is_some() => TransactionType::Eip1559,
         None if has_access_list => TransactionType::Eip2930,
         None => TransactionType::Legacy,
@@ -127,7 +133,9 @@ fn kind(parts: &TransactionParts, has_access_list: bool) -> Result<TransactionTy
 /// Who sends. The secret key stands for a signature: where a test expects an exception and has none, that is what is wrong.
 fn sender(parts: &TransactionParts, expects_exception: bool) -> Result<Address, Not> {
     match (parts.sender, parts.secret_key) {
-        (_, None) if expects_exception => Err(Not::Refused("its signature is not valid: it has no secret key".to_owned())),
+        (_, None) if expects_exception => {
+            Err(Not::Refused("its signature is not valid: it has no secret key".to_owned()))
+        }
         (Some(sender), _) => Ok(sender.0),
         (None, Some(key)) => {
             address_of(key).ok_or_else(|| Not::Refused(format!("{:#x} is no secret key of secp256k1", key.0)))
@@ -144,7 +152,8 @@ fn fitting<T: TryFrom<U256>>(name: &str, number: Number, bits: u32) -> Result<T,
 /// A price of gas. The encoding allows 256 bits, but revm takes 128.
 fn price(name: &str, number: Number) -> Result<u128, Not> {
     let word: U256 = fitting(name, number, 256)?;
-    u128::try_from(word).map_err(|_| Not::Unsupported(format!("{name} has more than 128 bits, which is all that revm takes")))
+    u128::try_from(word)
+        .map_err(|_| Not::Unsupported(format!("{name} has more than 128 bits, which is all that revm takes")))
 }
 
 fn authorization(position: usize, parts: &AuthorizationParts) -> Result<SignedAuthorization, Not> {
