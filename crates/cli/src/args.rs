@@ -11,6 +11,7 @@ use crate::commands::bench::BenchArgs;
 use crate::commands::check::CheckArgs;
 use crate::commands::lab::LabArgs;
 use crate::commands::profile::ProfileArgs;
+use crate::commands::statetest::StatetestArgs;
 use crate::commands::trace::TraceArgs;
 use crate::commands::wasm::WasmArgs;
 use crate::formulas::Formulas;
@@ -55,6 +56,8 @@ pub enum Command {
     Check(CheckArgs),
     /// Run WebAssembly modules, and write contracts as such.
     Wasm(WasmArgs),
+    /// Run general state tests with every revision switched on.
+    Statetest(StatetestArgs),
     /// List revisions, schedules, forks, opcodes and contracts.
     List(ListArgs),
 }

@@ -11,6 +11,7 @@ mod list;
 mod main_job;
 pub mod profile;
 mod run;
+pub mod statetest;
 pub mod trace;
 pub mod wasm;
 
@@ -49,6 +50,7 @@ pub fn run(Cli { command, json }: Cli) -> Result<Verdict> {
         Some(Command::Lab(args)) => lab::lab(&args, json),
         Some(Command::Check(args)) => check::check(&args, json),
         Some(Command::Wasm(args)) => wasm::wasm(&args, json),
+        Some(Command::Statetest(args)) => statetest::statetest(&args, json),
         Some(Command::List(args)) => list::list(&args, json),
     }
 }

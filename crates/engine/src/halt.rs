@@ -89,7 +89,7 @@ impl Halt {
     }
 
     /// The name for a result of revm's own, given the interpreter that produced it if there is one.
-    pub(crate) fn from_revm(result: InstructionResult, interpreter: Option<&Interpreter>) -> Self {
+    pub fn from_revm(result: InstructionResult, interpreter: Option<&Interpreter>) -> Self {
         use InstructionResult as R;
         match result {
             R::Stop | R::SelfDestruct => Halt::Stop,

@@ -133,8 +133,8 @@ impl FieldMachine {
         self.frame.halt = Some(halt);
     }
 
-    /// Our reason for the running frame to halt, if a field instruction gave one.
-    pub(crate) fn halt(&self) -> Option<Halt> {
+    /// Our reason for the running frame to halt, if a field instruction gave one; for tracers.
+    pub fn halt(&self) -> Option<Halt> {
         self.frame.halt
     }
 

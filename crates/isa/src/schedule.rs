@@ -143,6 +143,12 @@ impl GasSchedule {
         self
     }
 
+    /// This schedule with the EVM's own opcodes at what the fork has them cost.
+    pub fn with_stock_evm(mut self) -> Self {
+        self.evm.clear();
+        self
+    }
+
     /// A schedule that comes with the program.
     pub fn named(name: &str, revision: Revision) -> Result<Self, ScheduleError> {
         let bundled = Self::bundled(revision)?;

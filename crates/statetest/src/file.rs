@@ -1,0 +1,201 @@
+//! Reading a file: its state tests, what else it holds, or the place at which it cannot be read.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::error::Category;
+use serde_json::value::RawValue;
+use thiserror::Error;
+
+use crate::format::Unit;
+use crate::sources::Source;
+use crate::state::State;
+
+/// No file that is read may be larger: 1 GiB.
+const FILE_BYTES_MAX: u64 = 1 << 30;
+
+/// A state test of a file.
+#[derive(Debug)]
+pub struct StateTest {
+    /// The file.
+    pub source: Arc<Source>,
+    /// Its name there.
+    pub name: String,
+    /// What the file has under it.
+    pub unit: Unit,
+    /// The accounts before the transaction.
+    pub state: State,
+}
+
+/// What a file holds.
+#[derive(Debug, Default)]
+pub struct Content {
+    /// State tests, in the order of the file.
+    pub tests: Vec<Arc<StateTest>>,
+    /// What is something else, and what it is.
+    pub others: Vec<String>,
+}
+
+/// A file that cannot be read as what it should be.
+#[derive(Debug, Error)]
+pub enum FileError {
+    /// Its bytes cannot be had.
+    #[error("cannot read {}: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is too large.
+    #[error("{} has more than {FILE_BYTES_MAX} bytes", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is no JSON, or a state test with a field that has no sense.
+    #[error("{}:{line}:{column}: {message}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+        /// What is wrong there.
+        message: String,
+    },
+    /// It was named as one with state tests and has none.
+    #[error("{} holds no state test: {what}", path.display())]
+    Other {
+        /// The file.
+        path: PathBuf,
+        /// What it holds.
+        what: String,
+    },
+}
+
+/// The fields by which tests are told apart.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Shape {
+    transaction: Option<IgnoredAny>,
+    post: Option<IgnoredAny>,
+    expect: Option<IgnoredAny>,
+    blocks: Option<IgnoredAny>,
+    engine_new_payloads: Option<IgnoredAny>,
+    result: Option<IgnoredAny>,
+    txbytes: Option<IgnoredAny>,
+    vectors: Option<IgnoredAny>,
+    exec: Option<IgnoredAny>,
+}
+
+impl FileError {
+    /// The file.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Unreadable { path, .. }
+            | Self::TooLarge { path }
+            | Self::Malformed { path, .. }
+            | Self::Other { path, .. } => path,
+        }
+    }
+}
+
+/// Reads a file.
+pub fn read(source: &Arc<Source>) -> Result<Content, FileError> {
+    parse(source, &text(&source.path)?)
+}
+
+/// Reads the text of a file.
+pub fn parse(source: &Arc<Source>, text: &str) -> Result<Content, FileError> {
+    let path = &source.path;
+    let mut content = Content::default();
+    let entries: BTreeMap<String, &RawValue> = match serde_json::from_str(text) {
+        Ok(entries) => entries,
+        Err(error) if error.classify() == Category::Data => {
+            content.others.push("it is no object of tests by name".to_owned());
+            BTreeMap::new()
+        }
+        Err(error) => return Err(malformed(path, text, 0, &error, None)),
+    };
+    let mut entries: Vec<(usize, String, &RawValue)> =
+        entries.into_iter().map(|(name, raw)| (offset_in(text, raw.get()), name, raw)).collect();
+    entries.sort_by_key(|(offset, ..)| *offset);
+    for (offset, name, raw) in entries {
+        if let Some(what) = other(raw) {
+            content.others.push(format!("{name:?} is {what}"));
+            continue;
+        }
+        let unit: Unit =
+            serde_json::from_str(raw.get()).map_err(|error| malformed(path, text, offset, &error, Some(&name)))?;
+        let state = State::new(&unit.pre);
+        content.tests.push(Arc::new(StateTest { source: Arc::clone(source), name, unit, state }));
+    }
+    if content.tests.is_empty() && content.others.is_empty() {
+        content.others.push("it is an empty object".to_owned());
+    }
+    if source.is_named && content.tests.is_empty() {
+        return Err(FileError::Other { path: path.clone(), what: content.others.swap_remove(0) });
+    }
+    Ok(content)
+}
+
+fn text(path: &Path) -> Result<String, FileError> {
+    let unreadable = |source| FileError::Unreadable { path: path.to_owned(), source };
+    let file: Box<dyn Read> = match path == Path::new("-") {
+        true => Box::new(io::stdin()),
+        false => Box::new(File::open(path).map_err(unreadable)?),
+    };
+    let mut text = String::new();
+    let bytes = file.take(FILE_BYTES_MAX + 1).read_to_string(&mut text).map_err(unreadable)?;
+    if bytes as u64 > FILE_BYTES_MAX {
+        return Err(FileError::TooLarge { path: path.to_owned() }); // The comparison widens.
+    }
+    Ok(text)
+}
+
+/// What an entry is, if it is no state test.
+fn other(raw: &RawValue) -> Option<&'static str> {
+    let Ok(shape) = serde_json::from_str::<Shape>(raw.get()) else {
+        return Some("no object, so no state test");
+    };
+    match shape {
+        Shape { transaction: Some(_), post: Some(_), .. } => None,
+        Shape { blocks: Some(_), .. } => Some("a blockchain test"),
+        Shape { engine_new_payloads: Some(_), .. } => Some("an engine test"),
+        Shape { txbytes: Some(_), result: Some(_), .. } => Some("a transaction test"),
+        Shape { vectors: Some(_), .. } => Some("a test of containers"),
+        Shape { exec: Some(_), .. } => Some("a VM test"),
+        Shape { expect: Some(_), .. } => Some("a filler, which says no results"),
+        _ => Some("no state test: it has not both a transaction and post"),
+    }
+}
+
+/// The place of an error of the part of `text` that begins at `offset`, in all of it.
+fn malformed(path: &Path, text: &str, offset: usize, error: &serde_json::Error, test: Option<&str>) -> FileError {
+    let before = &text[..offset];
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let (line, mut column) = (before.matches('\n').count() + error.line(), error.column());
+    if error.line() == 1 {
+        column += offset - line_start;
+    }
+    // serde_json ends its message with the place in the part.
+    let message = error.to_string();
+    let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
+    let message = match test {
+        Some(test) => format!("{message}, in {test:?}"),
+        None => message.to_owned(),
+    };
+    FileError::Malformed { path: path.to_owned(), line: line.max(1), column: column.max(1), message }
+}
+
+/// Where a part of a text begins in it.
+fn offset_in(text: &str, part: &str) -> usize {
+    (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize).min(text.len()) // Addresses have the width of usize.
+}

@@ -1,0 +1,149 @@
+//! Forks by the names of test files, and the block and configuration that a test runs under.
+
+use residue_engine::revm::context::{BlockEnv, CfgEnv};
+use residue_engine::revm::primitives::hardfork::SpecId;
+use residue_engine::revm::primitives::{B256, U256};
+
+use crate::format::{BlobParts, Unit};
+use crate::quantity::Number;
+
+/// Names of forks with revm's rules for them, oldest first. Forks that changed blobs or the ice age alone have the rules of
+/// the one before.
+const FORKS: &[(&str, SpecId)] = &[
+    ("Frontier", SpecId::FRONTIER),
+    ("Homestead", SpecId::HOMESTEAD),
+    ("EIP150", SpecId::TANGERINE),
+    ("TangerineWhistle", SpecId::TANGERINE),
+    ("Tangerine", SpecId::TANGERINE),
+    ("EIP158", SpecId::SPURIOUS_DRAGON),
+    ("SpuriousDragon", SpecId::SPURIOUS_DRAGON),
+    ("Byzantium", SpecId::BYZANTIUM),
+    ("ConstantinopleFix", SpecId::PETERSBURG),
+    ("Petersburg", SpecId::PETERSBURG),
+    ("Istanbul", SpecId::ISTANBUL),
+    ("MuirGlacier", SpecId::ISTANBUL),
+    ("Berlin", SpecId::BERLIN),
+    ("London", SpecId::LONDON),
+    ("ArrowGlacier", SpecId::LONDON),
+    ("GrayGlacier", SpecId::LONDON),
+    ("Merge", SpecId::MERGE),
+    ("Paris", SpecId::MERGE),
+    ("Shanghai", SpecId::SHANGHAI),
+    ("Cancun", SpecId::CANCUN),
+    ("Prague", SpecId::PRAGUE),
+    ("Osaka", SpecId::OSAKA),
+    ("BPO1", SpecId::OSAKA),
+    ("BPO2", SpecId::OSAKA),
+    ("BPO3", SpecId::OSAKA),
+    ("BPO4", SpecId::OSAKA),
+    ("BPO5", SpecId::OSAKA),
+    ("Amsterdam", SpecId::AMSTERDAM),
+];
+
+/// Blobs of one transaction at most from Osaka on (EIP-7594).
+const BLOBS_PER_TRANSACTION_MAX: u64 = 6;
+/// Gas of one blob (EIP-4844).
+const GAS_PER_BLOB: u64 = 1 << 17;
+
+/// The rules of a fork, or why there are none.
+pub fn rules_of(fork: &str) -> Result<SpecId, String> {
+    if let Some((_, spec)) = FORKS.iter().find(|(name, _)| *name == fork) {
+        return Ok(*spec);
+    }
+    Err(match fork {
+        "Constantinople" => {
+            "revm has no Constantinople without the fix: it was replaced before its block on mainnet came".to_owned()
+        }
+        _ if fork.contains("At") && fork.contains("To") => {
+            format!("{fork} is a transition between forks, and a state test has one block only")
+        }
+        _ => format!("revm has no fork {fork:?}"),
+    })
+}
+
+/// Position in the order of forks, unknown ones last.
+pub fn age(fork: &str) -> usize {
+    FORKS.iter().position(|(name, _)| *name == fork).unwrap_or(FORKS.len())
+}
+
+/// The configuration and the block of a test under a fork.
+pub fn environment(unit: &Unit, fork: &str, spec: SpecId) -> (CfgEnv, BlockEnv) {
+    let mut cfg = CfgEnv::new_with_spec(spec);
+    let chain_id = unit.config.chainid.or(unit.env.current_chain_id);
+    cfg.chain_id = chain_id.map_or(1, Number::at_most_u64);
+    let (max, target, fraction) = blobs(unit, fork, spec);
+    cfg.set_max_blobs_per_tx(if spec.is_enabled_in(SpecId::OSAKA) { max.min(BLOBS_PER_TRANSACTION_MAX) } else { max });
+    cfg.blob_base_fee_update_fraction = Some(fraction);
+
+    let env = &unit.env;
+    let difficulty = env.current_difficulty.unwrap_or_default();
+    let mut block = BlockEnv {
+        number: env.current_number.0,
+        beneficiary: env.current_coinbase.0,
+        timestamp: env.current_timestamp.0,
+        gas_limit: env.current_gas_limit.at_most_u64(),
+        basefee: env.current_base_fee.unwrap_or_default().at_most_u64(),
+        difficulty: difficulty.0,
+        prevrandao: None,
+        slot_num: env.slot_number.unwrap_or_default().at_most_u64(),
+        ..BlockEnv::default()
+    };
+    if spec.is_enabled_in(SpecId::MERGE) {
+        block.prevrandao = Some(B256::from(env.current_random.unwrap_or(difficulty).0));
+        block.difficulty = U256::ZERO;
+    }
+    block.set_blob_excess_gas_and_price(excess_blob_gas(unit, target), fraction);
+    (cfg, block)
+}
+
+/// Blobs of a block at most and as aimed at, and the fraction of their fee: those of the test, else those of mainnet
+/// (EIP-4844, EIP-7691, EIP-7892).
+fn blobs(unit: &Unit, fork: &str, spec: SpecId) -> (u64, u64, u64) {
+    let schedule = unit.config.blob_schedule.as_ref().and_then(|schedule| schedule.get(fork));
+    if let Some(BlobParts { max, target, base_fee_update_fraction }) = schedule {
+        // The fee divides by the fraction.
+        return (max.at_most_u64(), target.at_most_u64(), base_fee_update_fraction.at_most_u64().max(1));
+    }
+    match fork {
+        "BPO1" => (15, 10, 8_346_193),
+        "BPO2" | "BPO3" | "BPO4" | "BPO5" | "Amsterdam" => (21, 14, 11_684_671),
+        _ if spec.is_enabled_in(SpecId::PRAGUE) => (9, 6, 5_007_716),
+        _ => (6, 3, 3_338_477),
+    }
+}
+
+/// That of the block, or what follows from its parent's (EIP-4844).
+fn excess_blob_gas(unit: &Unit, target: u64) -> u64 {
+    let env = &unit.env;
+    if let Some(excess) = env.current_excess_blob_gas {
+        return excess.at_most_u64();
+    }
+    let [parent, used] = [env.parent_excess_blob_gas, env.parent_blob_gas_used].map(|gas| gas.unwrap_or_default());
+    let sum = parent.at_most_u64().saturating_add(used.at_most_u64());
+    sum.saturating_sub(target.saturating_mul(GAS_PER_BLOB))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forks_are_known_by_the_names_of_test_files() {
+        assert_eq!(rules_of("EIP158"), Ok(SpecId::SPURIOUS_DRAGON));
+        assert_eq!(rules_of("Paris"), rules_of("Merge"));
+        assert!(FORKS.is_sorted_by_key(|(_, spec)| *spec));
+        assert!(age("Berlin") < age("London") && age("London") < age("Verkle"));
+    }
+
+    #[test]
+    fn what_is_not_known_has_a_reason() {
+        for (fork, part) in [
+            ("Constantinople", "without the fix"),
+            ("ShanghaiToCancunAtTime15k", "transition"),
+            ("Verkle", "\"Verkle\""),
+        ] {
+            let reason = rules_of(fork).unwrap_err();
+            assert!(reason.contains(part), "{reason}");
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! A general state test as its file has it: the format of ethereum/tests, `docs/test_formats/state_test.md` of
+//! execution-spec-tests. Fields that do not decide the outcome are not read, and fields that older fillings leave out have
+//! their default.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::quantity::{HexAddress, HexBytes, Number, Target, Word};
+
+/// One test: a block, a state before it, a transaction in several variants, and what each gives under each fork.
+#[derive(Debug, Deserialize)]
+pub struct Unit {
+    /// The block.
+    pub env: Env,
+    /// The accounts before the transaction.
+    pub pre: Accounts,
+    /// The transaction with its variants.
+    pub transaction: TransactionParts,
+    /// What is expected, by the name of the fork.
+    pub post: BTreeMap<String, Vec<Post>>,
+    /// What differs from mainnet.
+    #[serde(default)]
+    pub config: Config,
+}
+
+/// Accounts by address.
+pub type Accounts = BTreeMap<HexAddress, AccountParts>;
+
+/// The block.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Env {
+    /// Where it is said here and not in `config`.
+    #[serde(rename = "currentChainID", alias = "currentChainId")]
+    pub current_chain_id: Option<Number>,
+    /// Who is paid.
+    pub current_coinbase: HexAddress,
+    /// Before the merge.
+    #[serde(default)]
+    pub current_difficulty: Option<Word>,
+    /// The gas limit of the block.
+    pub current_gas_limit: Number,
+    /// The number of the block.
+    pub current_number: Word,
+    /// Its time.
+    pub current_timestamp: Word,
+    /// From London on (EIP-1559).
+    pub current_base_fee: Option<Number>,
+    /// From the merge on (EIP-4399).
+    pub current_random: Option<Word>,
+    /// From Cancun on (EIP-4844).
+    pub current_excess_blob_gas: Option<Number>,
+    /// Older fillings say what the excess follows from.
+    pub parent_blob_gas_used: Option<Number>,
+    /// As above.
+    pub parent_excess_blob_gas: Option<Number>,
+    /// From Amsterdam on (EIP-7843).
+    pub slot_number: Option<Number>,
+}
+
+/// An account.
+#[derive(Debug, Default, Deserialize)]
+pub struct AccountParts {
+    /// In wei.
+    #[serde(default)]
+    pub balance: Word,
+    /// Code, or a delegation (EIP-7702).
+    #[serde(default)]
+    pub code: HexBytes,
+    /// Transactions sent, or contracts created.
+    #[serde(default)]
+    pub nonce: Number,
+    /// Storage by key.
+    #[serde(default)]
+    pub storage: BTreeMap<Word, Word>,
+}
+
+/// The transaction: what all variants share, and lists that `indexes` choose from.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TransactionParts {
+    /// The kind, where it does not follow from the other fields.
+    #[serde(rename = "type")]
+    pub kind: Option<Number>,
+    /// That of the network if it is not there.
+    pub chain_id: Option<Number>,
+    /// Calldata or initcode.
+    pub data: Vec<HexBytes>,
+    /// Gas limits.
+    pub gas_limit: Vec<Number>,
+    /// Up to EIP-2930.
+    pub gas_price: Option<Number>,
+    /// The sender's nonce.
+    #[serde(default)]
+    pub nonce: Number,
+    /// Stands for a valid signature.
+    pub secret_key: Option<Word>,
+    /// That of the secret key, where it is said.
+    pub sender: Option<HexAddress>,
+    /// Nothing creates a contract.
+    #[serde(default, deserialize_with = "absent_if_null")]
+    pub to: Target,
+    /// Values sent, in wei.
+    pub value: Vec<Number>,
+    /// EIP-1559.
+    pub max_fee_per_gas: Option<Number>,
+    /// EIP-1559.
+    pub max_priority_fee_per_gas: Option<Number>,
+    /// EIP-2930: one for each of `data`.
+    #[serde(default)]
+    pub access_lists: Option<Vec<Option<Vec<AccessListParts>>>>,
+    /// EIP-7702.
+    pub authorization_list: Option<Vec<AuthorizationParts>>,
+    /// EIP-4844.
+    pub blob_versioned_hashes: Option<Vec<Word>>,
+    /// EIP-4844.
+    pub max_fee_per_blob_gas: Option<Number>,
+    /// EIP-7873, which no fork has.
+    pub initcodes: Option<Value>,
+}
+
+/// An account of an access list with its keys.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AccessListParts {
+    /// The account.
+    pub address: HexAddress,
+    /// Its keys.
+    #[serde(default)]
+    pub storage_keys: Vec<Word>,
+}
+
+/// An authorization to run the code of another account.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuthorizationParts {
+    /// Zero for every chain.
+    pub chain_id: Number,
+    /// Whose code.
+    pub address: HexAddress,
+    /// The nonce of who signs.
+    pub nonce: Number,
+    /// Parity, in newer fillings beside `v`.
+    pub y_parity: Option<Number>,
+    /// Parity.
+    pub v: Option<Number>,
+    /// Of the signature.
+    pub r: Number,
+    /// Of the signature.
+    pub s: Number,
+}
+
+/// What one variant gives.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Post {
+    /// Which variant.
+    pub indexes: Indexes,
+    /// The root of the state afterwards.
+    pub hash: Word,
+    /// The hash of the logs.
+    pub logs: Word,
+    /// Why the transaction is refused, if it is.
+    pub expect_exception: Option<Value>,
+    /// The accounts afterwards, in some fillings.
+    #[serde(alias = "postState")]
+    pub state: Option<Accounts>,
+    /// The signed transaction; older fillings have none.
+    pub txbytes: Option<Value>,
+}
+
+/// Positions in the lists of the transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+pub struct Indexes {
+    /// In `data`.
+    pub data: usize,
+    /// In `gasLimit`.
+    pub gas: usize,
+    /// In `value`.
+    pub value: usize,
+}
+
+/// What differs from mainnet.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Config {
+    /// The network.
+    #[serde(alias = "chainId")]
+    pub chainid: Option<Number>,
+    /// Blobs by the name of the fork.
+    #[serde(default)]
+    pub blob_schedule: Option<BTreeMap<String, BlobParts>>,
+}
+
+/// How many blobs a block has, and how their price moves (EIP-7840).
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BlobParts {
+    /// At most.
+    pub max: Number,
+    /// Aimed at.
+    #[serde(default)]
+    pub target: Number,
+    /// Of the base fee.
+    pub base_fee_update_fraction: Number,
+}
+
+impl Post {
+    /// The exception by name, if one is expected.
+    pub fn exception(&self) -> Option<String> {
+        match self.expect_exception.as_ref()? {
+            Value::Null => None,
+            Value::String(name) if name.is_empty() => None,
+            Value::String(name) => Some(name.clone()),
+            other => Some(other.to_string()),
+        }
+    }
+}
+
+fn absent_if_null<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Target, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}

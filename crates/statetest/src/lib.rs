@@ -1,0 +1,40 @@
+//! General state tests: transactions with the state that they should leave behind, in the format of ethereum/tests and of
+//! execution-spec-tests.
+//!
+//! Every entry of a test runs on revm as it is, and then on the engine with each revision switched on, with and without
+//! batches: [`run()`]. The programs of these tests use no opcodes of ours, so nothing may change; where a byte that they take for
+//! unknown is an opcode of a revision, the entry is counted apart, and [`Use`] says what it executes. A [`Report`] says how all
+//! entries went.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
+
+mod attribution;
+mod collision;
+mod execution;
+mod file;
+mod filter;
+mod fork_rules;
+mod format;
+mod judge;
+mod quantity;
+mod remembered;
+mod report;
+mod run;
+mod sources;
+mod state;
+mod trace;
+mod transaction;
+
+/// A file with two small tests: one whose program is the EVM's alone, and one that uses field instructions.
+pub const EXAMPLE: &str = include_str!("example.json");
+
+pub use attribution::Use;
+pub use file::FileError;
+pub use filter::{Filter, IndexesError};
+pub use format::Indexes;
+pub use judge::{BatchingName, Failure, Fault, Rules, Subject, Verdict, batching_name};
+pub use report::{Counts, ForkName, Place, Report};
+pub use run::{Options, Progress, SubjectError, run};
+pub use sources::{Source, SourceError, find};
+pub use trace::{TraceError, Traced, trace};

@@ -1,0 +1,249 @@
+//! Runs all entries of all files, on several threads.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use residue_engine::{Batching, Engine, EngineConfig, EngineError, has_blocks};
+use residue_isa::{GasSchedule, Revision, ScheduleError};
+use thiserror::Error;
+
+use crate::file::{StateTest, read};
+use crate::filter::Filter;
+use crate::format::Post;
+use crate::judge::{Entry, Failure, Fault, Judged, Rules, Subject, Verdict};
+use crate::report::{ForkName, Place, Report};
+use crate::sources::Source;
+
+/// What to run.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The revisions; none for stock revm alone.
+    pub subjects: Vec<Subject>,
+    /// Which entries.
+    pub filter: Filter,
+    /// An entry that uses more gas runs under one revision of each family, and not under every one.
+    pub gas_max: Option<u64>,
+    /// Threads.
+    pub jobs: NonZeroUsize,
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Files that have been read.
+    pub files_read: usize,
+    /// Files in all.
+    pub files: usize,
+    /// Entries done so far.
+    pub entries: u64,
+    /// Entries that failed so far.
+    pub failed: u64,
+}
+
+/// A revision that cannot be made ready.
+#[derive(Debug, Error)]
+pub enum SubjectError {
+    /// Its schedule.
+    #[error(transparent)]
+    Schedule(#[from] ScheduleError),
+    /// Its engine.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+impl Subject {
+    /// A revision with an engine for each batching. Its opcodes cost what its own schedule says, and those of the EVM what the fork
+    /// says.
+    pub fn new(revision: Revision, batchings: &[Batching]) -> Result<Self, SubjectError> {
+        let config = EngineConfig::new(revision, GasSchedule::default_for(revision)?.with_stock_evm());
+        let engine = |&batching| Engine::new(EngineConfig { batching, ..config.clone() });
+        // Where there are no blocks, batching changes nothing at all.
+        let differing = if has_blocks(revision) { batchings.len() } else { 1 };
+        let engines = batchings.iter().take(differing).map(engine).collect::<Result<Vec<_>, _>>()?;
+        let batching = engines.first().map_or(Batching::Off, |engine| engine.config().batching);
+        let unlimited = Engine::new(EngineConfig { batching, memory_limit_bytes: u64::MAX, ..config })?;
+        Ok(Self { revision, engines, unlimited })
+    }
+}
+
+/// Runs the entries of the files. `observer` is told now and then how far it is.
+pub fn run(sources: &[Source], options: &Options, observer: &(dyn Fn(Progress) + Sync)) -> Report {
+    let work = Work {
+        sources: sources.iter().cloned().map(Arc::new).collect(),
+        state: Mutex::default(),
+        changed: Condvar::new(),
+        options,
+        observer,
+    };
+    thread::scope(|scope| {
+        for _ in 0..options.jobs.get() {
+            scope.spawn(|| work.go());
+        }
+    });
+    let mut report = work.state.into_inner().unwrap_or_else(PoisonError::into_inner).report;
+    report.sort();
+    report
+}
+
+/// What the threads share.
+struct Work<'a> {
+    sources: Vec<Arc<Source>>,
+    state: Mutex<Shared>,
+    /// Entries were added, or a file had none.
+    changed: Condvar,
+    options: &'a Options,
+    observer: &'a (dyn Fn(Progress) + Sync),
+}
+
+#[derive(Default)]
+struct Shared {
+    next_file: usize,
+    /// Files that threads are reading.
+    reading: usize,
+    due: VecDeque<Due>,
+    report: Report,
+}
+
+/// An entry to run.
+struct Due {
+    test: Arc<StateTest>,
+    place: Place,
+}
+
+enum Task {
+    Read(usize),
+    Run(Box<Due>),
+}
+
+impl Work<'_> {
+    fn go(&self) {
+        while let Some(task) = self.task() {
+            match task {
+                Task::Read(file) => self.read(file),
+                Task::Run(due) => self.run(*due),
+            }
+        }
+    }
+
+    /// Entries go before files, so that no more files are held than are needed.
+    fn task(&self) -> Option<Task> {
+        let mut state = self.lock();
+        loop {
+            if let Some(due) = state.due.pop_front() {
+                return Some(Task::Run(Box::new(due)));
+            }
+            if state.next_file < self.sources.len() {
+                state.next_file += 1;
+                state.reading += 1;
+                return Some(Task::Read(state.next_file - 1));
+            }
+            if state.reading == 0 {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn read(&self, file: usize) {
+        let source = &self.sources[file];
+        let content = read(source);
+        let mut state = self.lock();
+        state.reading -= 1;
+        match content {
+            Ok(content) => {
+                state.report.files += u64::from(!content.tests.is_empty());
+                let others = content.others.into_iter().map(|what| (source.path.clone(), what));
+                state.report.others.extend(others);
+                for (position, test) in content.tests.iter().enumerate() {
+                    let before = state.due.len();
+                    state.due.extend(entries(file, position, test, &self.options.filter));
+                    state.report.tests += u64::from(state.due.len() > before);
+                }
+            }
+            Err(error) => state.report.unreadable.push(error),
+        }
+        self.changed.notify_all();
+        (self.observer)(self.progress(&state));
+    }
+
+    fn run(&self, due: Due) {
+        let Due { test, place } = due;
+        let Some(post) = post(&test, &place) else {
+            return;
+        };
+        let entry = Entry { test: &test, fork: &place.fork.name, post };
+        let Options { subjects, gas_max, .. } = self.options;
+        let judged = catch_unwind(AssertUnwindSafe(|| entry.judge(subjects, *gas_max)));
+        let judged = judged.unwrap_or_else(|panic| {
+            let fault = Fault::Panic { message: message(panic.as_ref()) };
+            let failure = Failure { rules: Rules::Stock, fault, differences: Vec::new() };
+            Judged { verdict: Verdict::Failed(vec![failure]), is_spared: false }
+        });
+        let mut state = self.lock();
+        state.report.note(&test.source.folder, place, post.exception(), judged);
+        (self.observer)(self.progress(&state));
+    }
+
+    fn progress(&self, state: &Shared) -> Progress {
+        let total = state.report.total;
+        Progress {
+            files_read: state.next_file - state.reading,
+            files: self.sources.len(),
+            entries: total.all(),
+            failed: total.failed,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        // A panic while the state is locked would have to come from counting.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The entries of a test that a filter lets through.
+fn entries<'a>(
+    file: usize,
+    position: usize,
+    test: &'a Arc<StateTest>,
+    filter: &'a Filter,
+) -> impl Iterator<Item = Due> + 'a {
+    places(file, position, test, filter).map(|place| Due { test: Arc::clone(test), place })
+}
+
+/// The places of those entries, the oldest fork first.
+pub(crate) fn places<'a>(
+    file: usize,
+    position: usize,
+    test: &'a StateTest,
+    filter: &'a Filter,
+) -> impl Iterator<Item = Place> + 'a {
+    let mut forks: Vec<(ForkName, &Vec<Post>)> =
+        test.unit.post.iter().map(|(fork, posts)| (ForkName::new(fork), posts)).collect();
+    forks.sort_by(|a, b| a.0.cmp(&b.0));
+    let places = forks.into_iter().flat_map(move |(fork, posts)| {
+        posts.iter().enumerate().map(move |(entry, post)| Place {
+            file,
+            position,
+            fork: fork.clone(),
+            entry,
+            indexes: post.indexes,
+            path: test.source.path.clone(),
+            test: test.name.clone(),
+        })
+    });
+    places.filter(|place| filter.lets_through(place))
+}
+
+/// What an entry of a test expects.
+pub(crate) fn post<'a>(test: &'a StateTest, place: &Place) -> Option<&'a Post> {
+    test.unit.post.get(&place.fork.name)?.get(place.entry)
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".to_owned())
+}
