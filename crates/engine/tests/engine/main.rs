@@ -9,6 +9,7 @@ mod gas;
 mod halts;
 mod jumps;
 mod nested;
+mod paid;
 mod slot_forks;
 mod stock;
 mod traced;

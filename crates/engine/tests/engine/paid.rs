@@ -1,0 +1,101 @@
+//! What is made of a code is paid for by gas charged in it: after any number of runs, under every schedule.
+
+use residue_engine::{Batching, BlockExplained, Engine, EngineConfig};
+use residue_isa::assembly::assemble_text;
+use residue_isa::{GasSchedule, Revision};
+
+/// Cycles that a gas pays for, and what planning an operation takes: as `docs/engine.md` says.
+const CYCLES_PER_GAS: u64 = 16;
+const PLAN_CYCLES_PER_OPERATION: u64 = 400;
+/// What may be owed for one walk and one trace: both of 4,096 operations at most, each in a run of its own.
+const OWED_CYCLES: u64 = 4096 * (64 + 48 + 768);
+
+const SLOTS: &str = "PUSH 101 PUSH 31 MSTORE8 PUSH 200 PUSH 32 PUSH 0 PUSH 0 SETMODX\n";
+
+fn code(text: &str) -> Vec<u8> {
+    assemble_text(text, Revision::Eip6690_2024).unwrap().bytes
+}
+
+/// Many heads, each entered four times for a cheap way out and once for a long tail that all share.
+fn heads_that_share_a_tail(heads: usize, tail: usize) -> String {
+    let mut text = SLOTS.to_owned();
+    for head in 0..heads {
+        for entry in 0..5 {
+            let way = if entry == 4 { "tail" } else { "exit" };
+            text.push_str(&format!("PUSH @back{head}_{entry} PUSH @{way} PUSH @head{head} JUMP back{head}_{entry}:\n"));
+        }
+    }
+    text.push_str("STOP\n");
+    for head in 0..heads {
+        text.push_str(&format!("head{head}:\nADDMODX 0:1 0:1 64:1 x64 ADDMODX 0:1 0:1 64:1 x64 DUP1 JUMP\n"));
+    }
+    text.push_str("exit: POP JUMP\ntail:\n");
+    text.push_str(&"ADDMODX 0 1 2 JUMPDEST\n".repeat(tail));
+    text.push_str("POP JUMP\n");
+    text
+}
+
+/// Tiny blocks, thousands of them, again and again.
+fn tiny_blocks(blocks: usize, rounds: usize) -> String {
+    let body: String = (0..blocks).map(|at| format!("ADDMODX {} 1 2 SUBMODX 0 1 2 GAS POP\n", at % 100)).collect();
+    format!("{SLOTS}PUSH {rounds}\ntop:\n{body}PUSH 1 SWAP1 SUB DUP1 PUSH @top JUMPI STOP\n")
+}
+
+/// Sums that nobody reads, between jump targets.
+fn dead_sums(sums: usize, rounds: usize) -> String {
+    let body = "ADDMODX 0:1 0:1 64:1 x64 JUMPDEST\n".repeat(sums);
+    format!("{SLOTS}PUSH {rounds}\ntop:\n{body}PUSH 1 SWAP1 SUB DUP1 PUSH @top JUMPI STOP\n")
+}
+
+fn planned_operations(blocks: &[BlockExplained]) -> u64 {
+    let planned = blocks.iter().filter(|block| block.plan.is_some());
+    planned.map(|block| block.operations.iter().map(|&count| u64::from(count)).sum::<u64>()).sum()
+}
+
+#[test]
+fn planning_is_paid_for_by_gas_under_every_schedule() {
+    let programs = [heads_that_share_a_tail(31, 2500), tiny_blocks(1500, 40), dead_sums(60, 20)];
+    let mut has_planned = 0;
+    for name in GasSchedule::names(Revision::Eip6690_2024) {
+        let schedule = GasSchedule::named(&name, Revision::Eip6690_2024).unwrap();
+        for text in &programs {
+            let code = code(text);
+            let config = EngineConfig::new(Revision::Eip6690_2024, schedule.clone());
+            let engine = Engine::unshared(EngineConfig { batching: Batching::Warm, ..config }).unwrap();
+            let mut prepared = engine.prepare(&code);
+            let mut gas_used = 0;
+            for run in 0..4 {
+                gas_used += prepared.run(&[], 50_000_000).gas_used;
+                let cycles = planned_operations(&prepared.blocks()) * PLAN_CYCLES_PER_OPERATION;
+                let paid = gas_used * CYCLES_PER_GAS + OWED_CYCLES;
+                assert!(cycles <= paid, "{} run {run}: {cycles} of {paid}", schedule.name());
+                has_planned += usize::from(cycles > 0);
+            }
+        }
+    }
+    // A machine without IFMA has no plans.
+    assert_eq!(has_planned > 0, plans_run());
+}
+
+/// Whether this machine runs plans: products that do not wait for each other have one then.
+fn plans_run() -> bool {
+    let engine = Engine::unshared(EngineConfig::default_for(Revision::Eip6690_2024)).unwrap();
+    let code = code(&format!("{SLOTS}{}STOP", "MULMODX 0:1 64:1 64:1 x64\n".repeat(4)));
+    engine.plan_ahead(&code, &[], 1 << 30);
+    engine.prepare(&code).blocks().iter().any(|block| block.plan.is_some())
+}
+
+#[test]
+fn what_is_planned_ahead_is_warm_at_its_first_execution() {
+    let config = EngineConfig::default_for(Revision::Eip6690_2024);
+    let engine = Engine::unshared(config.clone()).unwrap();
+    let code = code(&dead_sums(40, 3).replace("ADDMODX 0:1", "MULMODX 0:1"));
+    let before = engine.prepare(&code).blocks().len();
+    let outcome = engine.plan_ahead(&code, &[], 1 << 30);
+    let blocks = engine.prepare(&code).blocks();
+    assert_eq!(before, 0);
+    assert!(blocks.iter().any(|block| block.plan.is_some() || block.trace_steps.is_some()));
+    let plain = Engine::new(EngineConfig { batching: Batching::Off, ..config }).unwrap();
+    let expected = plain.run_code(&code, &[], 1 << 30);
+    assert_eq!((outcome.halt, outcome.gas_used), (expected.halt, expected.gas_used));
+}
