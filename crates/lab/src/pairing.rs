@@ -154,7 +154,7 @@ fn native(contract: &'static Contract, input: &[u8]) -> Result<native::NativeOut
     Ok(answer?)
 }
 
-/// Warm executions of the contract.
+/// Executions of the contract that have been planned ahead.
 fn contract_subject<'a>(
     compiled: &Compiled,
     name: String,
@@ -162,7 +162,7 @@ fn contract_subject<'a>(
     expected: &[u8],
 ) -> Result<Subject<'a>, LabError> {
     let mut prepared = compiled.layer.engine.prepare(&compiled.code);
-    let first = prepared.run_without_memory(input, GAS);
+    let first = prepared.plan_ahead(input, GAS);
     if !first.is_success() {
         return Err(LabError::Halted { subject: name, halt: first.halt });
     }

@@ -85,6 +85,17 @@ pub(crate) struct Due {
     pub earned: u64,
 }
 
+/// The entry of a block that may grow.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entered {
+    /// Gas charged for all of it.
+    pub cost: u64,
+    /// Whether superblocks may run.
+    pub joins: bool,
+    /// Whether growing costs nothing.
+    pub is_free: bool,
+}
+
 /// How a place is met.
 pub(crate) struct Entry<'a> {
     /// The stack, the top last.
@@ -218,17 +229,17 @@ impl<L: Location> Blocks<L> {
         }
     }
 
-    /// Makes what a block that found nothing to run at its entry has paid for: `cost` is the gas charged there. `shape` is that of its modulus,
+    /// Makes what a block that found nothing better to run at its entry has paid for. `shape` is that of its modulus,
     /// asked for only where a plan could be made. Says whether there may be a plan now.
     pub fn grow(
         &self,
         place: &Place,
         block: &Block<L>,
-        cost: u64,
-        is_free: bool,
+        entered: Entered,
         facts: &Facts,
         shape: impl FnOnce() -> Option<Shape>,
     ) -> bool {
+        let Entered { cost, is_free, .. } = entered;
         let earned = block.earn(cost);
         let worth = |earned: u64| cycles_of(earned).saturating_mul(OWN_SHARE);
         let pays = |price: i64| is_free || worth(earned) >= price;
@@ -246,7 +257,9 @@ impl<L: Location> Blocks<L> {
         }
         if self.batching.has_plans() && facts.plans_run && operations >= self.plan_operations_min() {
             let price = price(&block.work);
-            if !pays(price) {
+            // A superblock may follow, which makes a plan of its first run worthless.
+            let is_walked = is_free || !L::JOINS || !entered.joins || place.paths[0].load(Ordering::Relaxed) != 0;
+            if !is_walked || !pays(price) {
                 missing = price;
             } else if self.has_room()
                 && let Some(key) = self.key(facts, shape())

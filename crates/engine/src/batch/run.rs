@@ -9,7 +9,7 @@ use revm::interpreter::{Interpreter, STACK_LIMIT};
 use revm::primitives::U256;
 
 use super::block::Block;
-use super::blocks::{Blocks, Choices, Entry};
+use super::blocks::{Blocks, Choices, Entered, Entry};
 use super::location::{Facts, Location};
 use crate::handlers::{FieldHost, Frame};
 use crate::machine::FieldMachine;
@@ -56,7 +56,8 @@ fn run_of<L: Location>(
         return true;
     }
     if blocks.may_grow(place, longest) {
-        let has_grown = blocks.grow(place, longest, cost, is_free, &facts, || {
+        let entered = Entered { cost, joins: !machine.is_probed, is_free };
+        let has_grown = blocks.grow(place, longest, entered, &facts, || {
             L::shape(machine, interpreter, blocks, longest, &facts)
         });
         if has_grown && run_plan(machine, interpreter, blocks, &costs, &facts) {

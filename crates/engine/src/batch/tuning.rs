@@ -4,27 +4,27 @@
 //! Cycles are those of one core at about 3.5 GHz. Where no other place is named they come from
 //! `records/amd-epyc-zen4-2c/2026-11-22-lanes.csv` and `2026-11-22-attack.csv`.
 
-/// Cycles of planning, walking and analysing that a gas charged in a code's blocks pays for: about five nanoseconds, half of what honest
-/// code takes for a gas when it runs one instruction at a time.
-pub(crate) const CYCLES_PER_GAS: i64 = 16;
+/// Cycles of planning, walking and analysing that a gas charged in a code's blocks pays for: about seven nanoseconds, less than
+/// what honest code takes for a gas when it runs one instruction at a time for the first time.
+pub(crate) const CYCLES_PER_GAS: i64 = 24;
 /// A block is made something of when it has earned so much of its price itself: one part of as many. What its code has earned pays for the rest.
 pub(crate) const OWN_SHARE: i64 = 4;
 /// Credit of a code beyond this is forgotten: what planning the longest block takes, twice.
 pub(crate) const CREDIT_CYCLES_MAX: i64 = 1 << 22;
 
 /// Executions after which a code has made of its blocks about all that it will, where each takes the same ways: what comes later is warm.
-pub const EXECUTIONS_TO_WARM: usize = 32;
+pub const EXECUTIONS_TO_WARM: usize = 64;
 
 /// Cycles of analysing a byte of code: room for a mark, or decoding it where places of values in memory are wanted.
 pub(crate) const MARK_CYCLES_PER_BYTE: i64 = 1;
 pub(crate) const PLACES_CYCLES_PER_BYTE: i64 = 8;
 /// Cycles of walking an operation, and a run of them with the control flow before it.
 pub(crate) const WALK_CYCLES_PER_OPERATION: i64 = 64;
-pub(crate) const WALK_CYCLES_PER_RUN: i64 = 512;
+pub(crate) const WALK_CYCLES_PER_RUN: i64 = 768;
 /// Cycles of making a scalar trace, by operation.
 pub(crate) const TRACE_CYCLES_PER_OPERATION: i64 = 48;
 /// Cycles of making a plan: of any, and by operation.
-pub(crate) const PLAN_CYCLES: i64 = 1 << 13;
+pub(crate) const PLAN_CYCLES: i64 = 1 << 14;
 pub(crate) const PLAN_CYCLES_PER_OPERATION: i64 = 400;
 
 /// A block is cut after this many operations, which bounds what one walk and one plan take.

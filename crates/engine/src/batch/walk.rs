@@ -267,6 +267,10 @@ impl<L: Location> Walk<'_, L> {
 
 /// Whether most products of a run wait for each other.
 fn is_dependent(run: &[(usize, Instruction)]) -> bool {
+    let products = run.iter().filter(|(_, instruction)| instruction.operation == Arithmetic::Mul);
+    if products.map(|(_, instruction)| u32::from(instruction.count)).sum::<u32>() < DEPENDENT_PRODUCTS_MIN {
+        return false;
+    }
     let mut depths = [0u32; SLOTS_MAX];
     let (mut products, mut depth_max) = (0, 0);
     for (_, instruction) in run {
@@ -278,5 +282,5 @@ fn is_dependent(run: &[(usize, Instruction)]) -> bool {
             products += u32::from(is_product);
         }
     }
-    products >= DEPENDENT_PRODUCTS_MIN && products < PRODUCTS_AT_ONCE_MIN * depth_max
+    products < PRODUCTS_AT_ONCE_MIN * depth_max
 }

@@ -5,7 +5,7 @@ use residue_isa::assembly::assemble_text;
 use residue_isa::{GasSchedule, Revision};
 
 /// Cycles that a gas pays for, and what planning an operation takes: as `docs/engine.md` says.
-const CYCLES_PER_GAS: u64 = 16;
+const CYCLES_PER_GAS: u64 = 24;
 const PLAN_CYCLES_PER_OPERATION: u64 = 400;
 /// What may be owed for one walk and one trace: both of 4,096 operations at most, each in a run of its own.
 const OWED_CYCLES: u64 = 4096 * (64 + 48 + 768);
