@@ -9,8 +9,9 @@ use clap::Parser;
 use residue_isa::Revision;
 use residue_judge::history::text;
 use residue_judge::mode::Mode;
+use residue_judge::panics::is_judged;
 use residue_judge::search::{End, Search, Shard, Tally};
-use residue_judge::verdict::{is_judged, judge};
+use residue_judge::verdict::judge;
 
 #[derive(Parser)]
 struct Args {

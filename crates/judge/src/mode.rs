@@ -15,6 +15,8 @@ pub enum Mode {
     Always,
     /// Chains from the first entry on.
     Chains,
+    /// The engine as it is by default, by two threads as one.
+    Shared,
     /// The executable specification, where it has a verdict.
     Spec,
 }
@@ -29,7 +31,7 @@ pub struct UnknownMode {
 
 impl Mode {
     /// Every mode.
-    pub const ALL: [Mode; 4] = [Mode::Warm, Mode::Always, Mode::Chains, Mode::Spec];
+    pub const ALL: [Mode; 5] = [Mode::Warm, Mode::Always, Mode::Chains, Mode::Shared, Mode::Spec];
 
     /// The name users write.
     pub const fn name(self) -> &'static str {
@@ -37,17 +39,18 @@ impl Mode {
             Mode::Warm => "warm",
             Mode::Always => "always",
             Mode::Chains => "chains",
+            Mode::Shared => "shared",
             Mode::Spec => "spec",
         }
     }
 
-    /// When the engine batches; none where it is not the engine.
-    pub const fn batching(self) -> Option<Batching> {
+    /// When the engine batches; never for the specification, which is none.
+    pub const fn batching(self) -> Batching {
         match self {
-            Mode::Warm => Some(Batching::Warm),
-            Mode::Always => Some(Batching::Always),
-            Mode::Chains => Some(Batching::Chains),
-            Mode::Spec => None,
+            Mode::Warm | Mode::Shared => Batching::Warm,
+            Mode::Always => Batching::Always,
+            Mode::Chains => Batching::Chains,
+            Mode::Spec => Batching::Off,
         }
     }
 }
@@ -77,6 +80,6 @@ mod tests {
             assert_eq!(mode.name().parse(), Ok(mode));
         }
         let error = "cold".parse::<Mode>().unwrap_err().to_string();
-        assert_eq!(error, "unknown mode \"cold\"; known are warm, always, chains, spec");
+        assert_eq!(error, "unknown mode \"cold\"; known are warm, always, chains, shared, spec");
     }
 }

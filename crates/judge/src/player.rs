@@ -13,30 +13,15 @@ use residue_engine::revm::inspector::InspectorHandler;
 use residue_engine::revm::interpreter::interpreter::EthInterpreter;
 use residue_engine::revm::interpreter::interpreter_action::FrameInit;
 use residue_engine::revm::interpreter::{GasTracker, InitialAndFloorGas, Interpreter};
-use residue_engine::revm::state::EvmState;
 use residue_engine::revm::{DatabaseCommit, Inspector};
-use residue_engine::{Engine, FieldEvm, FieldMachine, Halt};
+use residue_engine::{Engine, FieldEvm, FieldMachine};
 
+use crate::ending::Ending;
 use crate::stage::Stage;
 
 type PlayedContext = Context<BlockEnv, TxEnv, CfgEnv, InMemoryDB, Journal<InMemoryDB>, FieldMachine, LocalContext>;
 type PlayedEvm = FieldEvm<PlayedContext, Steps>;
 type PlayedError = EVMError<Infallible, InvalidTransaction>;
-
-/// How a transaction ended and what it left: everything that must not depend on what the engine remembers.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Ending {
-    /// Result, gas, output and logs; or why revm refused the transaction.
-    pub result: Result<ExecutionResult, String>,
-    /// How the outermost frame ended, in our words.
-    pub halt: Option<Halt>,
-    /// Gas of the outermost frame, refunds not subtracted.
-    pub gas_used: u64,
-    /// Memory of the outermost frame; empty after an exceptional halt, where it means nothing.
-    pub memory: Vec<u8>,
-    /// Every account touched: balance, nonce, code, storage.
-    pub state: EvmState,
-}
 
 /// Plays transactions on an engine.
 #[derive(Debug)]
@@ -65,11 +50,6 @@ impl<'a> Player<'a> {
     pub fn new(stage: &'a Stage, engine: Engine) -> Self {
         let evm = evm_over(stage, &engine, stage.db.clone());
         Self { stage, engine, evm }
-    }
-
-    /// The engine.
-    pub fn engine(&self) -> &Engine {
-        &self.engine
     }
 
     /// Begins again with the state of the stage, on another EVM.

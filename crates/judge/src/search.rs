@@ -17,12 +17,15 @@ use crate::history::{History, text};
 use crate::invent;
 use crate::minimise::minimise;
 use crate::mode::Mode;
-use crate::verdict::{AtWork, Difference, Judged, judge, set_at_work};
+use crate::panics::{AtWork, set_at_work};
+use crate::verdict::{Difference, Judged, judge};
 
 /// Histories that threads may be ahead of the tally.
 const AHEAD_MAX: usize = 1024;
 /// How often progress is told.
 const PROGRESS_EVERY: Duration = Duration::from_millis(200);
+/// Of so many seeds one has threads that share an engine.
+const SHARED_EVERY: u64 = 16;
 /// Findings that are alike and still made short, each of which takes seconds.
 const ALIKE_MAX: usize = 3;
 
@@ -168,19 +171,26 @@ impl Search {
         first.wrapping_add(number.wrapping_mul(of))
     }
 
-    fn work(&self, next: &AtomicU64, stop: &AtomicBool, sender: SyncSender<(u64, Judged)>) {
+    fn work(&self, next: &AtomicU64, stop: &AtomicBool, sender: SyncSender<(u64, (Revision, Judged))>) {
         while !stop.load(Ordering::Relaxed) {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let seed = self.seed_of(number);
             let history = invent::history(seed, self.revision);
             set_at_work(Some(AtWork { seed, revision: self.revision }));
-            let judged = judge(&history, &self.modes);
+            let judged = judge(&history, &self.modes_of(seed));
             set_at_work(None);
             let judged = judged.expect("histories that are invented can be run");
-            if sender.send((number, judged)).is_err() {
+            if sender.send((number, (history.revision, judged))).is_err() {
                 return;
             }
         }
+    }
+
+    /// The modes for a seed: threads take long to begin, so they share an engine in some histories only.
+    fn modes_of(&self, seed: u64) -> Vec<Mode> {
+        let is_taken =
+            |mode: &&Mode| **mode != Mode::Shared || self.modes.len() == 1 || seed.is_multiple_of(SHARED_EVERY);
+        self.modes.iter().filter(is_taken).copied().collect()
     }
 
     /// Whether enough has been counted, whatever the time.
@@ -192,11 +202,11 @@ impl Search {
         self.is_full(tally) || matches!(self.end, End::Time(time) if begin.elapsed() >= time)
     }
 
-    fn add(&self, tally: &mut Tally, judged: Judged) {
+    fn add(&self, tally: &mut Tally, (revision, judged): (Revision, Judged)) {
         let seed = self.seed_of(tally.histories);
-        let revision = judged.revision.expect("a history has a revision").name();
+        let revision = revision.name();
         tally.histories += 1;
-        for (mode, runs) in Mode::ALL.iter().zip(judged.runs).filter(|(_, runs)| *runs > 0) {
+        for (mode, runs) in judged.runs {
             tally.runs += runs;
             *tally.by_mode.entry(mode.name().to_owned()).or_default() += runs;
             *tally.by_revision.entry(revision.to_owned()).or_default() += runs;

@@ -11,8 +11,8 @@ use residue_engine::revm::primitives::hardfork::SpecId;
 use residue_engine::revm::primitives::{TxKind, U256};
 use residue_engine::revm::state::{AccountInfo, Bytecode};
 use residue_engine::{EngineConfig, Fork};
-use residue_isa::{GasSchedule, Revision};
 use residue_isa::assembly::{AssembleError, Code, assemble};
+use residue_isa::{GasSchedule, Revision};
 use thiserror::Error;
 
 use crate::history::{Account, Body, Datum, History, Run};

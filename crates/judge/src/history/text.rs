@@ -160,7 +160,8 @@ fn write_bytes(bytes: &[u8], text: &mut String) -> std::fmt::Result {
             rest = &rest[zeros..];
             continue;
         }
-        let is_long = |at: &usize| rest[*at..].len() >= ZEROS_MIN && rest[*at..][..ZEROS_MIN].iter().all(|&byte| byte == 0);
+        let is_long =
+            |at: &usize| rest[*at..].len() >= ZEROS_MIN && rest[*at..][..ZEROS_MIN].iter().all(|&byte| byte == 0);
         let end = (0..rest.len()).find(is_long).unwrap_or(rest.len());
         write!(text, " 0x{}", hex::encode(&rest[..end]))?;
         rest = &rest[end..];
@@ -280,9 +281,8 @@ impl Reader {
     fn contract(&mut self, words: &mut Words<'_>, lines_before: usize, text: &str) -> Result<(), TextFault> {
         let address = words.account()?;
         let revision = self.revision.ok_or(TextFault::NoRevision)?;
-        let items = parse(text, revision).map_err(|error| {
-            TextFault::Assembly(ParseError { line: lines_before + error.line, ..error })
-        })?;
+        let items = parse(text, revision)
+            .map_err(|error| TextFault::Assembly(ParseError { line: lines_before + error.line, ..error }))?;
         self.add(address, Body::Code(items))
     }
 

@@ -13,9 +13,10 @@ use residue_isa::Revision;
 use residue_judge::history::text;
 use residue_judge::invent;
 use residue_judge::mode::Mode;
+use residue_judge::panics::{at_work, is_judged};
 use residue_judge::saved::Saved;
-use residue_judge::search::{End, Finding, Search, Shard, Tally, shortest};
-use residue_judge::verdict::{at_work, is_judged, judge};
+use residue_judge::search::{End, Finding, Search, Shard, Tally};
+use residue_judge::verdict::judge;
 use serde_json::{Value, json};
 
 use crate::commands::Verdict;
@@ -48,7 +49,7 @@ pub struct EngineArgs {
     /// Only histories of this revision; of every one without it.
     #[arg(long, value_name = "REVISION")]
     revision: Option<Revision>,
-    /// Only this side against plain: warm, always, chains or spec; all without it.
+    /// Only this side against plain: warm, always, chains, shared or spec; all without it.
     #[arg(long, value_name = "MODE")]
     mode: Option<Mode>,
     /// Threads; one for each core without it.
@@ -82,9 +83,11 @@ impl EngineArgs {
     fn search(&self) -> Result<Search> {
         let end = match self.runs {
             Some(runs) => End::Runs(runs),
-            None => End::Time(Duration::from_secs(self.minutes.checked_mul(60).with_context(|| {
-                format!("--minutes {} is longer than any search", self.minutes)
-            })?)),
+            None => End::Time(Duration::from_secs(
+                self.minutes
+                    .checked_mul(60)
+                    .with_context(|| format!("--minutes {} is longer than any search", self.minutes))?,
+            )),
         };
         ensure!(self.findings > 0, "--findings 0 would end before the first history");
         let mut search = Search::new(self.seed, end);
@@ -139,8 +142,8 @@ impl EngineArgs {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok((Tally::default(), 0)),
             text => text.with_context(|| format!("reading {}", path.display()))?,
         };
-        let saved: Saved =
-            serde_json::from_str(&text).with_context(|| format!("{} is not what a search has saved", path.display()))?;
+        let saved: Saved = serde_json::from_str(&text)
+            .with_context(|| format!("{} is not what a search has saved", path.display()))?;
         let seconds = saved.seconds;
         let tally = saved.tally_for(search).with_context(|| format!("going on from {}", path.display()))?;
         Ok((tally, seconds))
@@ -176,7 +179,7 @@ fn replay(files: &[PathBuf], modes: &[Mode], json: bool) -> Result<Verdict> {
         let each = replayed.iter().map(|(path, judged)| {
             json!({
                 "path": path.display().to_string(),
-                "runs": judged.runs.iter().sum::<u64>(),
+                "runs": judged.runs.values().sum::<u64>(),
                 "mode": judged.difference.as_ref().map(|difference| difference.mode.name()),
                 "difference": judged.difference.as_ref().map(|difference| &difference.what),
             })
