@@ -23,6 +23,8 @@ mod report;
 mod run;
 mod sources;
 mod state;
+#[cfg(test)]
+mod tests;
 mod trace;
 mod transaction;
 
