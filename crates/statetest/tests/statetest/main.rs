@@ -30,7 +30,7 @@ fn published_tests_pass_with_revisions_switched_on() {
     let options = Options {
         subjects: revisions.iter().map(subject).collect(),
         filter: Filter::default(),
-        gas_max: None,
+        steps_max: None,
         jobs: std::thread::available_parallelism().unwrap(),
     };
     let report = run(&sources, &options, &|_| ());

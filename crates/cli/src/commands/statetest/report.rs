@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use residue_statetest::{Counts, Failure, Fault, Place, Report, Rules, Subject, Use, batching_name};
 use serde_json::{Map, Value, json};
 
-use crate::output;
 use crate::tables::{grouped, right, table};
 
 /// Failures that are shown to people.
@@ -38,7 +37,7 @@ pub fn text(report: &Report, subjects: &[Subject], seconds: f64) -> String {
     parts.extend(list("Entries with opcodes of a revision, which do something else under it:\n", uses));
     if !report.spared.is_empty() {
         parts.push(format!(
-            "{} entries use so much gas that they ran under one revision of each family; --revision all has no exception.",
+            "{} entries execute so much that they ran under one revision of each family; --revision all has no exception.",
             grouped(report.spared.len() as u64) // Widens.
         ));
     }
