@@ -17,6 +17,7 @@ use crate::file::StateTest;
 use crate::fork_rules::{environment, rules_of};
 use crate::format::Post;
 use crate::state::State;
+use crate::steps;
 use crate::transaction::{Built, build};
 
 /// Why tests with such a creation are skipped.
@@ -136,7 +137,7 @@ pub enum Fault {
 /// What an entry came to, and under how much.
 pub(crate) struct Judged {
     pub verdict: Verdict,
-    /// Whether it was spared revisions for the gas that it uses.
+    /// Whether it was spared revisions for all that it executes.
     pub is_spared: bool,
 }
 
@@ -183,8 +184,8 @@ impl Rules {
 }
 
 impl<'a> Entry<'a> {
-    /// Executes the entry under all rules; if it uses more gas than `gas_max`, under one revision of each family.
-    pub fn judge(self, subjects: &[Subject], gas_max: Option<u64>) -> Judged {
+    /// Executes the entry under all rules; if it executes more instructions than `steps_max`, under one revision of each family.
+    pub fn judge(self, subjects: &[Subject], steps_max: Option<u64>) -> Judged {
         let setting = match self.ready() {
             Ready::Setting(setting) => setting,
             Ready::Decided(verdict) => return Judged { verdict, is_spared: false },
@@ -198,7 +199,7 @@ impl<'a> Entry<'a> {
                 None => failures.push(self.failure(&setting, Rules::Stock, fault, &stock, None)),
             }
         }
-        let is_spared = gas_max.is_some_and(|max| stock.gas_used() > max);
+        let is_spared = steps_max.is_some_and(|max| steps::more_than(max, &setting, &stock));
         let mut uses = Vec::new();
         for subject in subjects.iter().filter(|subject| !is_spared || REPRESENTATIVES.contains(&subject.revision)) {
             self.judge_revision(&setting, &stock, subject, &mut uses, &mut failures);

@@ -23,6 +23,9 @@ mod report;
 mod run;
 mod sources;
 mod state;
+mod steps;
+#[cfg(test)]
+mod tests;
 mod trace;
 mod transaction;
 
@@ -34,7 +37,7 @@ pub use file::FileError;
 pub use filter::{Filter, IndexesError};
 pub use format::Indexes;
 pub use judge::{BatchingName, Failure, Fault, Rules, Subject, Verdict, batching_name};
-pub use report::{Counts, ForkName, Place, Report};
+pub use report::{Counts, ForkName, Place, Report, UsedOpcode};
 pub use run::{Options, Progress, SubjectError, run};
 pub use sources::{Source, SourceError, find};
 pub use trace::{TraceError, Traced, trace};

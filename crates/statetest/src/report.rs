@@ -32,7 +32,7 @@ pub struct Report {
     pub skipped: Vec<(Place, String)>,
     /// Entries whose transaction was refused as expected: the exception expected, and why it was refused.
     pub refused: Vec<(Place, String, String)>,
-    /// Entries that ran under one revision of each family only, for the gas that they use.
+    /// Entries that ran under one revision of each family only, for all that they execute.
     pub spared: Vec<Place>,
     /// Files of folders, or parts of files, that are no state tests, and what they are.
     pub others: Vec<(PathBuf, String)>,
@@ -52,6 +52,9 @@ pub struct Counts {
     /// Failed.
     pub failed: u64,
 }
+
+/// An opcode with its name; none for a jump.
+pub type UsedOpcode = Option<(u8, &'static str)>;
 
 /// The name of a fork, in the order of forks.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -150,7 +153,7 @@ impl Report {
     }
 
     /// Entries by the revision and the opcode that they use; jumps by none.
-    pub fn uses_by_opcode(&self) -> BTreeMap<(Revision, Option<(u8, &'static str)>), u64> {
+    pub fn uses_by_opcode(&self) -> BTreeMap<(Revision, UsedOpcode), u64> {
         let mut counts = BTreeMap::new();
         for (revision, used) in self.uses.iter().flat_map(|(_, uses)| uses) {
             let opcode = match used {

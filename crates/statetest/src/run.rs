@@ -25,8 +25,8 @@ pub struct Options {
     pub subjects: Vec<Subject>,
     /// Which entries.
     pub filter: Filter,
-    /// An entry that uses more gas runs under one revision of each family, and not under every one.
-    pub gas_max: Option<u64>,
+    /// An entry that executes more instructions runs under one revision of each family, and not under every one.
+    pub steps_max: Option<u64>,
     /// Threads.
     pub jobs: NonZeroUsize,
 }
@@ -176,8 +176,8 @@ impl Work<'_> {
             return;
         };
         let entry = Entry { test: &test, fork: &place.fork.name, post };
-        let Options { subjects, gas_max, .. } = self.options;
-        let judged = catch_unwind(AssertUnwindSafe(|| entry.judge(subjects, *gas_max)));
+        let Options { subjects, steps_max, .. } = self.options;
+        let judged = catch_unwind(AssertUnwindSafe(|| entry.judge(subjects, *steps_max)));
         let judged = judged.unwrap_or_else(|panic| {
             let fault = Fault::Panic { message: message(panic.as_ref()) };
             let failure = Failure { rules: Rules::Stock, fault, differences: Vec::new() };

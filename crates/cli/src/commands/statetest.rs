@@ -21,13 +21,13 @@ use super::Verdict;
 use crate::args::DEFAULT_REVISION;
 use crate::output;
 
-/// Entries that use more gas run under one revision of each family unless all are asked for.
-const GAS_MAX: u64 = 1_000_000_000;
+/// Entries that execute more instructions run under one revision of each family unless all are asked for.
+const STEPS_MAX: u64 = 50_000_000;
 
 /// Options of `statetest`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  residue statetest --example > example.json
+  residue statetest --example | tee example.json
   residue statetest example.json
   residue statetest example.json --revision eip6690-2024 --test square --fork Osaka --trace
   residue statetest . --revision evm384-v7,eip6690-2024 --batching off,always --json")]
@@ -36,7 +36,7 @@ pub struct StatetestArgs {
     #[arg(value_name = "PATH", required_unless_present = "example")]
     pub paths: Vec<PathBuf>,
     /// Besides revm as it is: the interface revisions to switch on, one after the other; all, or stock for none. Without it all,
-    /// except that entries that use more than 1 000 000 000 gas run under one revision of each family. With --trace whose rules to
+    /// except that entries of more than 50 000 000 instructions run under one revision of each family. With --trace whose rules to
     /// trace under, eip6690-2024 without it.
     #[arg(long, value_name = "REVISION|all|stock", value_delimiter = ',')]
     pub revision: Vec<RuleSets>,
@@ -121,7 +121,7 @@ pub fn statetest(args: &StatetestArgs, json: bool) -> Result<Verdict> {
     let options = Options {
         subjects: revisions.iter().map(|revision| Subject::new(*revision, &batchings)).collect::<Result<_, _>>()?,
         filter,
-        gas_max: args.revision.is_empty().then_some(GAS_MAX),
+        steps_max: args.revision.is_empty().then_some(STEPS_MAX),
         jobs: args.jobs.map_or_else(std::thread::available_parallelism, Ok)?,
     };
     let started = Instant::now();

@@ -12,6 +12,7 @@ mod main_job;
 mod raw_code;
 mod report;
 mod run;
+mod statetest;
 mod support;
 mod text;
 mod trace_profile;

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use residue_statetest::{Counts, Failure, Fault, Place, Report, Rules, Subject, Use, batching_name};
 use serde_json::{Map, Value, json};
 
-use crate::output;
 use crate::tables::{grouped, right, table};
 
 /// Failures that are shown to people.
 const FAILURES_SHOWN: usize = 20;
+/// Files and parts of files without state tests that are shown to people.
+const OTHERS_SHOWN: usize = 10;
 
 /// One line: how many entries came to what.
 pub fn sentence(report: &Report) -> String {
@@ -26,8 +27,8 @@ pub fn text(report: &Report, subjects: &[Subject], seconds: f64) -> String {
     let mut parts = vec![counts("folder", report.by_folder.iter().map(|(name, counts)| (name.as_str(), *counts)))];
     parts.push(counts("fork", report.by_fork.iter().map(|(fork, counts)| (fork.name.as_str(), *counts))));
     let skipped = report.skip_reasons();
-    let skipped = skipped.iter().map(|(reason, count)| format!("  {} skipped: {reason}", grouped(*count)));
-    parts.extend(list("", skipped));
+    let skipped = skipped.iter().map(|(reason, count)| format!("  {}: {reason}", grouped(*count)));
+    parts.extend(list("Skipped:\n", skipped));
     let uses = report.uses_by_opcode();
     let uses = uses.iter().map(|((revision, opcode), count)| match opcode {
         Some((opcode, mnemonic)) => format!("  {revision}: {} execute {opcode:#04x}, {mnemonic}", grouped(*count)),
@@ -36,15 +37,14 @@ pub fn text(report: &Report, subjects: &[Subject], seconds: f64) -> String {
     parts.extend(list("Entries with opcodes of a revision, which do something else under it:\n", uses));
     if !report.spared.is_empty() {
         parts.push(format!(
-            "{} entries use so much gas that they ran under one revision of each family; --revision all has no exception.",
+            "{} entries execute so much that they ran under one revision of each family; --revision all has no exception.",
             grouped(report.spared.len() as u64) // Widens.
         ));
     }
-    let mut others: BTreeMap<&str, usize> = BTreeMap::new();
-    for (path, what) in &report.others {
-        output::message("note", &format!("{} is left out: {what}", path.display()));
-        *others.entry(what).or_default() += 1;
-    }
+    let others = report.others.iter().take(OTHERS_SHOWN).map(|(path, what)| format!("  {}: {what}", path.display()));
+    let more = report.others.len().saturating_sub(OTHERS_SHOWN);
+    let more = (more > 0).then(|| format!("  and {} more, which --json has", grouped(more as u64))); // Widens.
+    parts.extend(list("Left out:\n", others.chain(more)));
     parts.extend(failures(report));
     parts.push(format!("{}, under {}, in {seconds:.1} s", sentence(report), rules(subjects)));
     parts.join("\n\n")
