@@ -4,9 +4,7 @@
 //! counting run is a second opinion too: it must end as the first did.
 
 use anyhow::Result;
-use residue_engine::{
-    Batching, BlockExplained, Engine, EngineConfig, Fork, GasSplit, Outcome, Replacement,
-};
+use residue_engine::{Batching, BlockExplained, Engine, EngineConfig, Fork, GasSplit, Outcome, Replacement};
 use residue_isa::{Arithmetic, GasSchedule, Revision};
 
 use crate::args::{EngineKind, Rules};

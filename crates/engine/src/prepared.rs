@@ -4,10 +4,10 @@ use revm::database::InMemoryDB;
 use revm::primitives::Address;
 use revm::state::{AccountInfo, Bytecode};
 
-use crate::engine::Engine;
-use crate::evm::FieldEvm;
 use crate::batch::cache::AnyBlocks;
 use crate::batch::explained::BlockExplained;
+use crate::engine::Engine;
+use crate::evm::FieldEvm;
 use crate::frame::{FrameContext, call, evm_over, execute, execute_observed, memory};
 use crate::outcome::Outcome;
 use crate::trace::{Observer, Tracer};

@@ -137,7 +137,8 @@ impl Analysis {
 /// last instruction is STOP itself, after which nothing is read.
 fn padding_bytes(code: &[u8], targets: &Jumpdests) -> usize {
     // The opcodes of EIP-8024, some of which take a byte that jump analysis does not skip.
-    let takes_byte = |at: Option<usize>| at.and_then(|at| code.get(at)).is_some_and(|opcode| (DUPN..=EXCHANGE).contains(opcode));
+    let takes_byte =
+        |at: Option<usize>| at.and_then(|at| code.get(at)).is_some_and(|opcode| (DUPN..=EXCHANGE).contains(opcode));
     if code.get(targets.last) == Some(&STOP) && !takes_byte(targets.last.checked_sub(1)) {
         return 0;
     }

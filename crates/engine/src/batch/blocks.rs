@@ -21,9 +21,9 @@ use super::explained::BlockExplained;
 use super::location::{Facts, Location};
 use super::plan::{Known, Order, PlanKey, RowPlan, price};
 use super::tuning::{
-    BLOCK_BYTES_MAX, CODE_BLOCK_BYTES_MAX, ENTRIES_BEFORE_WALK, ENTRIES_BEFORE_WALK_MAX, ENTRIES_BESIDE_ROWS, OPERATIONS_MAX, OWN_SHARE, PATHS_MAX,
-    PLAN_OPERATIONS_MIN, SKIPPED_EARNING_MAX, SKIPPED_PLAIN, TRACE_CYCLES_PER_OPERATION, TRACE_OPERATIONS_MIN,
-    WALK_CYCLES_PER_OPERATION, WALK_CYCLES_PER_RUN,
+    BLOCK_BYTES_MAX, CODE_BLOCK_BYTES_MAX, ENTRIES_BEFORE_WALK, ENTRIES_BEFORE_WALK_MAX, ENTRIES_BESIDE_ROWS,
+    OPERATIONS_MAX, OWN_SHARE, PATHS_MAX, PLAN_OPERATIONS_MIN, SKIPPED_EARNING_MAX, SKIPPED_PLAIN,
+    TRACE_CYCLES_PER_OPERATION, TRACE_OPERATIONS_MIN, WALK_CYCLES_PER_OPERATION, WALK_CYCLES_PER_RUN,
 };
 
 /// What is known of an offset: nothing, that an instruction was met there, that no place is there, or the number of its place and one.
@@ -367,9 +367,8 @@ impl<L: Location> Blocks<L> {
     /// The path of a place that was entered least since the last one was replaced, from another one on each time.
     fn least_entered(&self, place: &Place) -> usize {
         let turn = usize::from(place.turn.fetch_add(1, Ordering::Relaxed));
-        let entries = |at: usize| {
-            self.block(&place.paths[at]).map_or(0, |path| path.entries.swap(0, Ordering::Relaxed))
-        };
+        let entries =
+            |at: usize| self.block(&place.paths[at]).map_or(0, |path| path.entries.swap(0, Ordering::Relaxed));
         let counts: [u32; PATHS_MAX] = std::array::from_fn(entries);
         (0..PATHS_MAX).map(|at| (at + turn) % PATHS_MAX).min_by_key(|&at| counts[at]).unwrap_or(0)
     }

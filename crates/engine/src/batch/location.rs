@@ -42,7 +42,8 @@ impl Instruction {
 
     /// The highest place it names.
     pub fn last(&self) -> usize {
-        let last = |(first, stride): (u16, u16)| usize::from(first) + usize::from(stride) * (usize::from(self.count) - 1);
+        let last =
+            |(first, stride): (u16, u16)| usize::from(first) + usize::from(stride) * (usize::from(self.count) - 1);
         last(self.out).max(last(self.x)).max(last(self.y))
     }
 }
@@ -86,7 +87,8 @@ pub(crate) trait Location: Sized + Debug + Send + Sync + 'static {
     fn instruction(layout: &Self::Layout, code: &[u8], pc: usize, is_first: bool) -> Option<Instruction>;
 
     /// Adds what an instruction needs to what a block does; false, with nothing added, if it cannot be of the same block.
-    fn admit(layout: &Self::Layout, needs: &mut Self::Needs, instruction: &Instruction, code: &[u8], pc: usize) -> bool;
+    fn admit(layout: &Self::Layout, needs: &mut Self::Needs, instruction: &Instruction, code: &[u8], pc: usize)
+    -> bool;
 
     /// Whether lanes of an instruction read what those before it have written.
     fn lanes_in_turn(layout: &Self::Layout) -> bool;

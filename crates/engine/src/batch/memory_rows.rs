@@ -149,13 +149,7 @@ impl MemoryRows {
     }
 
     /// Writes back what a block names, and forgets what it writes; its instructions then run one by one.
-    pub fn settle_block(
-        &mut self,
-        map: &MemoryPlaces,
-        needs: &MemoryNeeds,
-        code: Range<usize>,
-        memory: &mut [u8],
-    ) {
+    pub fn settle_block(&mut self, map: &MemoryPlaces, needs: &MemoryNeeds, code: Range<usize>, memory: &mut [u8]) {
         self.write_back(map, memory, &needs.names);
         self.holds.remove_all(&needs.writes);
         self.settled = code;

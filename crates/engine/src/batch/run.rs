@@ -57,9 +57,8 @@ fn run_of<L: Location>(
     }
     if blocks.may_grow(place, longest) {
         let entered = Entered { cost, joins: !machine.is_probed, is_free };
-        let has_grown = blocks.grow(place, longest, entered, &facts, || {
-            L::shape(machine, interpreter, blocks, longest, &facts)
-        });
+        let has_grown =
+            blocks.grow(place, longest, entered, &facts, || L::shape(machine, interpreter, blocks, longest, &facts));
         if has_grown && run_plan(machine, interpreter, blocks, &costs, &facts) {
             return true;
         }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use residue_isa::{FieldInstruction, Revision};
 use residue_isa::revision::rules::SLOTS_MAX;
+use residue_isa::{FieldInstruction, Revision};
 use residue_lanes::{Shape, SlotBlock};
 use revm::interpreter::Interpreter;
 use revm::interpreter::interpreter::EthInterpreter;
@@ -70,13 +70,7 @@ impl Location for Slots {
         (lanes_go && last < SLOTS_MAX as u32).then_some(instruction) // 256.
     }
 
-    fn admit(
-        _layout: &SlotLayout,
-        needs: &mut SlotNeeds,
-        instruction: &Instruction,
-        _code: &[u8],
-        _pc: usize,
-    ) -> bool {
+    fn admit(_layout: &SlotLayout, needs: &mut SlotNeeds, instruction: &Instruction, _code: &[u8], _pc: usize) -> bool {
         needs.last_slot = needs.last_slot.max(instruction.last());
         true
     }

@@ -138,7 +138,8 @@ impl At {
 
     /// What tells the words pushed apart from others: where they are taken for the same, a path ends early.
     fn digest(&self) -> u64 {
-        let mix = |digest: u64, &word: &u32| (digest ^ u64::from(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        let mix =
+            |digest: u64, &word: &u32| (digest ^ u64::from(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
         self.words().iter().fold(self.count as u64, mix)
     }
 }
@@ -147,13 +148,7 @@ impl<L: Location> Walk<'_, L> {
     /// The block that begins with the field instruction at `start`; none if there is none. It ends before a run of dependent products,
     /// unless it begins with that. `inside` is told where each instruction but the first of a run stands.
     pub fn block(&self, start: usize, budget: &Budget, mut inside: impl FnMut(usize)) -> Option<Block<L>> {
-        let mut at = At {
-            pc: start,
-            pushed: [0; PUSHED_MAX],
-            count: 0,
-            height_max: 0,
-            passed: [0; PASSED_OPCODES],
-        };
+        let mut at = At { pc: start, pushed: [0; PUSHED_MAX], count: 0, height_max: 0, passed: [0; PASSED_OPCODES] };
         let (mut draft, mut guards, mut run, mut runs) = (Draft::new(), Vec::new(), Vec::new(), 0);
         let mut pushes = 0;
         let mut seen: HashSet<(usize, u64)> = HashSet::default();

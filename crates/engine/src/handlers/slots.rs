@@ -34,7 +34,7 @@ const IMMEDIATE_BYTES_MAX: usize = 7;
 trait Rules {
     const RULES: SlotRules;
     const ARITHMETIC: [u8; 3];
-    }
+}
 
 macro_rules! rules {
     ($($revision:ident: $rules:expr, $module:ident;)*) => {

@@ -8,9 +8,7 @@ use revm::interpreter::InstructionResult;
 use revm::primitives::U256;
 
 use super::blocks::{charge_arithmetic, runs_in_block, settle_operands};
-use super::{
-    FieldHost, Frame, MUL, Step, bytes_at, bytes_at_mut, compute, grow, operate, outside, pop, reach_bytes,
-};
+use super::{FieldHost, Frame, MUL, Step, bytes_at, bytes_at_mut, compute, grow, operate, outside, pop, reach_bytes};
 
 /// Slots of 48 bytes at the bottom of memory, the modulus behind all 256.
 pub fn v6<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
