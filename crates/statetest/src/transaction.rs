@@ -44,17 +44,25 @@ enum Not {
     Unsupported(String),
 }
 
-/// Builds the variant that `indexes` choose. `expects_exception`: whether the test is about its refusal, and then what
+/// Whether `indexes` choose a variant.
+pub fn check(parts: &TransactionParts, indexes: Indexes) -> Result<(), OutOfList> {
+    let lists = [
+        ("data", indexes.data, parts.data.len()),
+        ("gasLimit", indexes.gas, parts.gas_limit.len()),
+        ("value", indexes.value, parts.value.len()),
+    ];
+    match lists.into_iter().find(|(_, index, count)| index >= count) {
+        Some((list, index, count)) => Err(OutOfList { list, index, count }),
+        None => Ok(()),
+    }
+}
+
+/// Builds the variant that `indexes` choose, which [`check`] has found. `expects_exception`: whether the test is about its refusal, and then what
 /// cannot be expressed is refused too.
-pub fn build(
-    parts: &TransactionParts,
-    indexes: Indexes,
-    chain_id: u64,
-    expects_exception: bool,
-) -> Result<Built, OutOfList> {
-    let data = &chosen("data", &parts.data, indexes.data)?.0;
-    let gas_limit = *chosen("gasLimit", &parts.gas_limit, indexes.gas)?;
-    let value = *chosen("value", &parts.value, indexes.value)?;
+pub fn build(parts: &TransactionParts, indexes: Indexes, chain_id: u64, expects_exception: bool) -> Built {
+    let data = &parts.data[indexes.data].0;
+    let gas_limit = parts.gas_limit[indexes.gas];
+    let value = parts.value[indexes.value];
     let lists = parts.access_lists.as_deref().unwrap_or_default();
     let access_list = lists.get(indexes.data).and_then(Option::as_ref);
     let whole = || -> Result<TxEnv, Not> {
@@ -87,11 +95,11 @@ pub fn build(
                 .collect::<Result<_, _>>()?,
         })
     };
-    Ok(match whole() {
+    match whole() {
         Ok(transaction) => Built::Ready(Box::new(transaction)),
         Err(Not::Unsupported(reason)) if !expects_exception => Built::Unsupported(reason),
         Err(Not::Refused(reason) | Not::Unsupported(reason)) => Built::Refused(reason),
-    })
+    }
 }
 
 /// The account of a secret key.
@@ -99,10 +107,6 @@ pub fn address_of(secret_key: Word) -> Option<Address> {
     let key = SecretKey::from_slice(secret_key.b256().as_slice()).ok()?;
     let point = key.public_key().to_encoded_point(false);
     Some(Address::from_raw_public_key(&point.as_bytes()[1..]))
-}
-
-fn chosen<'a, T>(name: &'static str, list: &'a [T], index: usize) -> Result<&'a T, OutOfList> {
-    list.get(index).ok_or(OutOfList { list: name, index, count: list.len() })
 }
 
 /// The kind that a test names, or that its fields belong to.
