@@ -67,7 +67,10 @@ pub fn build(parts: &TransactionParts, indexes: Indexes, chain_id: u64, expects_
     let access_list = lists.get(indexes.data).and_then(Option::as_ref);
     let whole = || -> Result<TxEnv, Not> {
         let kind = kind(parts, access_list.is_some())?;
-        let fee = parts.gas_price.or(parts.max_fee_per_gas).unwrap_or_default();
+        let has_priority = kind as u8 >= TransactionType::Eip1559 as u8;
+        let fees = [("gasPrice", parts.gas_price), ("maxFeePerGas", parts.max_fee_per_gas)];
+        let of_kind = if has_priority { fees[1] } else { fees[0] };
+        let (fee_name, fee) = [of_kind, fees[0], fees[1]].into_iter().find(|(_, fee)| fee.is_some()).unwrap_or(of_kind);
         let priority = parts.max_priority_fee_per_gas.map(|fee| price("maxPriorityFeePerGas", fee)).transpose()?;
         let blob_fee = parts.max_fee_per_blob_gas.map(|fee| price("maxFeePerBlobGas", fee)).transpose()?;
         let items = access_list.into_iter().flatten().map(|item| AccessListItem {
@@ -80,14 +83,14 @@ pub fn build(parts: &TransactionParts, indexes: Indexes, chain_id: u64, expects_
             tx_type: u8::from(kind),
             caller: sender(parts, expects_exception)?,
             gas_limit: fitting("gasLimit", gas_limit, 64)?,
-            gas_price: price("gasPrice", fee)?,
+            gas_price: price(fee_name, fee.unwrap_or_default())?,
             kind: parts.to.0.map_or(TxKind::Create, TxKind::Call),
             value: fitting("value", value, 256)?,
             data: data.clone(),
             nonce: fitting("nonce", parts.nonce, 64)?,
             chain_id: Some(parts.chain_id.map_or(Ok(chain_id), |id| fitting("chainId", id, 64))?),
             access_list: AccessList(items.collect()),
-            gas_priority_fee: priority.filter(|_| kind as u8 >= TransactionType::Eip1559 as u8),
+            gas_priority_fee: priority.filter(|_| has_priority),
             blob_hashes: hashes.map(|hash| hash.b256()).collect(),
             max_fee_per_blob_gas: blob_fee.unwrap_or_default(),
             authorization_list: authorizations
