@@ -12,9 +12,10 @@ use serde_json::error::Category;
 use serde_json::value::RawValue;
 use thiserror::Error;
 
-use crate::format::Unit;
+use crate::format::{Post, Unit};
 use crate::sources::Source;
 use crate::state::State;
+use crate::transaction::check;
 
 /// No file that is read may be larger: 1 GiB.
 const FILE_BYTES_MAX: u64 = 1 << 30;
@@ -134,6 +135,13 @@ pub fn parse(source: &Arc<Source>, text: &str) -> Result<Content, FileError> {
         }
         let unit: Unit =
             serde_json::from_str(raw.get()).map_err(|error| malformed(path, text, offset, &error, Some(&name)))?;
+        for (fork, position, post) in posts(&unit) {
+            check(&unit.transaction, post.indexes).map_err(|error| {
+                let (line, column) = line_and_column(text, offset);
+                let message = format!("{error}, in entry {position} under {fork} of {name:?}");
+                FileError::Malformed { path: path.clone(), line, column, message }
+            })?;
+        }
         let state = State::new(&unit.pre);
         content.tests.push(Arc::new(StateTest { source: Arc::clone(source), name, unit, state }));
     }
@@ -177,14 +185,20 @@ fn other(raw: &RawValue) -> Option<&'static str> {
     }
 }
 
+fn posts(unit: &Unit) -> impl Iterator<Item = (&str, usize, &Post)> {
+    unit.post
+        .iter()
+        .flat_map(|(fork, posts)| posts.iter().enumerate().map(|(position, post)| (fork.as_str(), position, post)))
+}
+
 /// The place of an error of the part of `text` that begins at `offset`, in all of it.
 fn malformed(path: &Path, text: &str, offset: usize, error: &serde_json::Error, test: Option<&str>) -> FileError {
-    let before = &text[..offset];
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    let (line, mut column) = (before.matches('\n').count() + error.line(), error.column());
-    if error.line() == 1 {
-        column += offset - line_start;
-    }
+    let (line, column) = line_and_column(text, offset);
+    // Only the first line of the part begins elsewhere than its own.
+    let (line, column) = match error.line() {
+        0 | 1 => (line, column + error.column().saturating_sub(1)),
+        further => (line + further - 1, error.column().max(1)),
+    };
     // serde_json ends its message with the place in the part.
     let message = error.to_string();
     let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
@@ -192,7 +206,14 @@ fn malformed(path: &Path, text: &str, offset: usize, error: &serde_json::Error, 
         Some(test) => format!("{message}, in {test:?}"),
         None => message.to_owned(),
     };
-    FileError::Malformed { path: path.to_owned(), line: line.max(1), column: column.max(1), message }
+    FileError::Malformed { path: path.to_owned(), line, column, message }
+}
+
+/// Line and column of an offset, both from 1, the column in bytes.
+fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
+    let before = &text[..offset];
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (before.matches('\n').count() + 1, offset - line_start + 1)
 }
 
 /// Where a part of a text begins in it.

@@ -1,6 +1,7 @@
 //! Forks by the names of test files, and the block and configuration that a test runs under.
 
 use residue_engine::revm::context::{BlockEnv, CfgEnv};
+use residue_engine::revm::context_interface::block::BlobExcessGasAndPrice;
 use residue_engine::revm::primitives::hardfork::SpecId;
 use residue_engine::revm::primitives::{B256, U256};
 
@@ -92,8 +93,25 @@ pub fn environment(unit: &Unit, fork: &str, spec: SpecId) -> (CfgEnv, BlockEnv) 
         block.prevrandao = Some(B256::from(env.current_random.unwrap_or(difficulty).0));
         block.difficulty = U256::ZERO;
     }
-    block.set_blob_excess_gas_and_price(excess_blob_gas(unit, target), fraction);
+    let excess_blob_gas = excess_blob_gas(unit, target);
+    let blob_gasprice = blob_price(excess_blob_gas, fraction).unwrap_or(u128::MAX);
+    block.blob_excess_gas_and_price = Some(BlobExcessGasAndPrice { excess_blob_gas, blob_gasprice });
     (cfg, block)
+}
+
+/// The price of blob gas, none if it is beyond what anybody can pay: e to the power of excess / fraction by its Taylor series in
+/// whole numbers (EIP-4844, `fake_exponential`). revm's own would go on for ever where its terms wrap around.
+fn blob_price(excess: u64, fraction: u64) -> Option<u128> {
+    let (excess, fraction) = (u128::from(excess), u128::from(fraction));
+    let (mut term, mut sum) = (fraction, 0_u128);
+    for position in 1.. {
+        if term == 0 {
+            break;
+        }
+        sum = sum.checked_add(term)?;
+        term = term.checked_mul(excess)? / fraction.checked_mul(position)?;
+    }
+    Some(sum / fraction)
 }
 
 /// Blobs of a block at most and as aimed at, and the fraction of their fee: those of the test, else those of mainnet
@@ -126,6 +144,7 @@ fn excess_blob_gas(unit: &Unit, target: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use residue_engine::revm::context_interface::block::calc_blob_gasprice;
 
     #[test]
     fn forks_are_known_by_the_names_of_test_files() {
@@ -133,6 +152,18 @@ mod tests {
         assert_eq!(rules_of("Paris"), rules_of("Merge"));
         assert!(FORKS.is_sorted_by_key(|(_, spec)| *spec));
         assert!(age("Berlin") < age("London") && age("London") < age("Verkle"));
+    }
+
+    #[test]
+    fn the_price_of_blobs_is_that_of_revm_or_beyond_all_means() {
+        for fraction in [1, 3_338_477, 5_007_716, 11_684_671] {
+            for exponent in 0..50 {
+                let excess = exponent * fraction + fraction / 3;
+                assert_eq!(blob_price(excess, fraction), Some(calc_blob_gasprice(excess, fraction)));
+            }
+            assert_eq!(blob_price(u64::MAX, fraction), None);
+        }
+        assert_eq!(blob_price(u64::MAX, u64::MAX), Some(2));
     }
 
     #[test]

@@ -126,12 +126,6 @@ pub enum Fault {
         /// Its message.
         message: String,
     },
-    /// The test itself has no sense.
-    #[error("the test is not well-formed: {reason}")]
-    Test {
-        /// Why.
-        reason: String,
-    },
 }
 
 /// What an entry came to, and under how much.
@@ -227,16 +221,15 @@ impl<'a> Entry<'a> {
             Ready::Decided(Verdict::Failed(vec![Failure { rules: Rules::Stock, fault, differences: Vec::new() }]))
         };
         match built {
-            Ok(Built::Ready(transaction)) => {
+            Built::Ready(transaction) => {
                 let results = RefCell::default();
                 Ready::Setting(Box::new(Setting { state, cfg, block, transaction: *transaction, results }))
             }
-            Ok(Built::Unsupported(reason)) => Ready::Decided(Verdict::Skipped(reason)),
-            Ok(Built::Refused(reason)) => match self.check_refusal(state, &block, spec, reason.clone()) {
+            Built::Unsupported(reason) => Ready::Decided(Verdict::Skipped(reason)),
+            Built::Refused(reason) => match self.check_refusal(state, &block, spec, reason.clone()) {
                 Ok(()) => Ready::Decided(Verdict::Passed { refusal: Some(reason) }),
                 Err(fault) => failed(fault),
             },
-            Err(error) => failed(Fault::Test { reason: error.to_string() }),
         }
     }
 

@@ -313,9 +313,8 @@ fn a_file_is_refused_with_the_place() {
         assert!(refused(text, true).starts_with("test.json holds no state test: "), "{text}");
     }
     let no_such_index = changed(calling("0x", "Cancun", json!({})), "/post/Cancun/0/indexes/gas", json!(1));
-    assert!(
-        matches!(failure(&no_such_index).fault, Fault::Test { reason } if reason == "index 1 of \"gasLimit\", which has 1")
-    );
+    let refusal = refused(&json!({ "a": no_such_index }).to_string(), false);
+    assert_eq!(refusal, "1:6: index 1 of \"gasLimit\", which has 1, in entry 0 under Cancun of \"a\"");
 }
 
 #[test]

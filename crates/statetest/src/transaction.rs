@@ -44,22 +44,33 @@ enum Not {
     Unsupported(String),
 }
 
-/// Builds the variant that `indexes` choose. `expects_exception`: whether the test is about its refusal, and then what
+/// Whether `indexes` choose a variant.
+pub fn check(parts: &TransactionParts, indexes: Indexes) -> Result<(), OutOfList> {
+    let lists = [
+        ("data", indexes.data, parts.data.len()),
+        ("gasLimit", indexes.gas, parts.gas_limit.len()),
+        ("value", indexes.value, parts.value.len()),
+    ];
+    match lists.into_iter().find(|(_, index, count)| index >= count) {
+        Some((list, index, count)) => Err(OutOfList { list, index, count }),
+        None => Ok(()),
+    }
+}
+
+/// Builds the variant that `indexes` choose, which [`check`] has found. `expects_exception`: whether the test is about its refusal, and then what
 /// cannot be expressed is refused too.
-pub fn build(
-    parts: &TransactionParts,
-    indexes: Indexes,
-    chain_id: u64,
-    expects_exception: bool,
-) -> Result<Built, OutOfList> {
-    let data = &chosen("data", &parts.data, indexes.data)?.0;
-    let gas_limit = *chosen("gasLimit", &parts.gas_limit, indexes.gas)?;
-    let value = *chosen("value", &parts.value, indexes.value)?;
+pub fn build(parts: &TransactionParts, indexes: Indexes, chain_id: u64, expects_exception: bool) -> Built {
+    let data = &parts.data[indexes.data].0;
+    let gas_limit = parts.gas_limit[indexes.gas];
+    let value = parts.value[indexes.value];
     let lists = parts.access_lists.as_deref().unwrap_or_default();
     let access_list = lists.get(indexes.data).and_then(Option::as_ref);
     let whole = || -> Result<TxEnv, Not> {
         let kind = kind(parts, access_list.is_some())?;
-        let fee = parts.gas_price.or(parts.max_fee_per_gas).unwrap_or_default();
+        let has_priority = kind as u8 >= TransactionType::Eip1559 as u8;
+        let fees = [("gasPrice", parts.gas_price), ("maxFeePerGas", parts.max_fee_per_gas)];
+        let of_kind = if has_priority { fees[1] } else { fees[0] };
+        let (fee_name, fee) = [of_kind, fees[0], fees[1]].into_iter().find(|(_, fee)| fee.is_some()).unwrap_or(of_kind);
         let priority = parts.max_priority_fee_per_gas.map(|fee| price("maxPriorityFeePerGas", fee)).transpose()?;
         let blob_fee = parts.max_fee_per_blob_gas.map(|fee| price("maxFeePerBlobGas", fee)).transpose()?;
         let items = access_list.into_iter().flatten().map(|item| AccessListItem {
@@ -72,14 +83,14 @@ pub fn build(
             tx_type: u8::from(kind),
             caller: sender(parts, expects_exception)?,
             gas_limit: fitting("gasLimit", gas_limit, 64)?,
-            gas_price: price("gasPrice", fee)?,
+            gas_price: price(fee_name, fee.unwrap_or_default())?,
             kind: parts.to.0.map_or(TxKind::Create, TxKind::Call),
             value: fitting("value", value, 256)?,
             data: data.clone(),
             nonce: fitting("nonce", parts.nonce, 64)?,
             chain_id: Some(parts.chain_id.map_or(Ok(chain_id), |id| fitting("chainId", id, 64))?),
             access_list: AccessList(items.collect()),
-            gas_priority_fee: priority.filter(|_| kind as u8 >= TransactionType::Eip1559 as u8),
+            gas_priority_fee: priority.filter(|_| has_priority),
             blob_hashes: hashes.map(|hash| hash.b256()).collect(),
             max_fee_per_blob_gas: blob_fee.unwrap_or_default(),
             authorization_list: authorizations
@@ -87,11 +98,11 @@ pub fn build(
                 .collect::<Result<_, _>>()?,
         })
     };
-    Ok(match whole() {
+    match whole() {
         Ok(transaction) => Built::Ready(Box::new(transaction)),
         Err(Not::Unsupported(reason)) if !expects_exception => Built::Unsupported(reason),
         Err(Not::Refused(reason) | Not::Unsupported(reason)) => Built::Refused(reason),
-    })
+    }
 }
 
 /// The account of a secret key.
@@ -99,10 +110,6 @@ pub fn address_of(secret_key: Word) -> Option<Address> {
     let key = SecretKey::from_slice(secret_key.b256().as_slice()).ok()?;
     let point = key.public_key().to_encoded_point(false);
     Some(Address::from_raw_public_key(&point.as_bytes()[1..]))
-}
-
-fn chosen<'a, T>(name: &'static str, list: &'a [T], index: usize) -> Result<&'a T, OutOfList> {
-    list.get(index).ok_or(OutOfList { list: name, index, count: list.len() })
 }
 
 /// The kind that a test names, or that its fields belong to.
