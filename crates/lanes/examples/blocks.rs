@@ -1,7 +1,7 @@
 //! Measures plans on pairing-like blocks: planning, execution per operation, and one field context executing the same
 //! operations one at a time. Every result is compared with that of the field context.
 //!
-//! `cargo run --release -p residue-lanes --example blocks [repetitions]`
+//! `cargo run --release -p residue-lanes --example blocks [repetitions [kernel]]`, the kernel one of `Scalar`, `Ifma` and `IfmaQuads`.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -304,18 +304,22 @@ fn time_ns(repetitions: usize, mut run: impl FnMut()) -> f64 {
 
 fn main() {
     let repetitions = std::env::args().nth(1).and_then(|argument| argument.parse().ok()).unwrap_or(400);
+    let kernel = std::env::args().nth(2).map_or(Kernel::best(), |name| {
+        let known = Kernel::ALL.into_iter().find(|kernel| format!("{kernel:?}") == name);
+        known.filter(|kernel| kernel.is_available()).unwrap_or_else(|| panic!("{name} is no kernel of this machine"))
+    });
     for (name, hex) in MODULI {
         let digits: String = hex.split_whitespace().collect();
         let bytes: Vec<u8> = (0..digits.len() / 2)
             .map(|i| u8::from_str_radix(&digits[2 * i..2 * i + 2], 16).expect("hexadecimal"))
             .collect();
-        measure_modulus(name, &Modulus::from_be_bytes(&bytes).expect("odd"), repetitions);
+        measure_modulus(name, &Modulus::from_be_bytes(&bytes).expect("odd"), kernel, repetitions);
     }
 }
 
-fn measure_modulus(name: &str, modulus: &Modulus, repetitions: usize) {
+fn measure_modulus(name: &str, modulus: &Modulus, kernel: Kernel, repetitions: usize) {
     let clock_ghz = clock_ghz(repetitions);
-    println!("\n{name}; kernel {:?}; about {clock_ghz:.2} GHz", Kernel::best());
+    println!("\n{name}; kernel {kernel:?}; about {clock_ghz:.2} GHz");
     println!(
         "{:26} {:>5} {:>6} {:>6} {:>7} {:>5} {:>5} {:>6} {:>5} | {:>10} {:>8} {:>9} {:>6} | {:>6} {:>7} {:>8} {:>9}",
         "block",
@@ -337,9 +341,9 @@ fn measure_modulus(name: &str, modulus: &Modulus, repetitions: usize) {
         "predicted"
     );
     let constants = ModulusRows::new(modulus).expect("a width with rows");
+    let policy = Policy { fours: kernel == Kernel::IfmaQuads, ..Policy::default() };
     for case in cases() {
         let block = &case.block;
-        let policy = Policy::default();
         let plan = Plan::new(block, constants.shape(), &policy).expect("the block is small");
         let explanation = plan.explain();
         let planning_ns = time_ns(repetitions.min(200), || {
@@ -362,7 +366,7 @@ fn measure_modulus(name: &str, modulus: &Modulus, repetitions: usize) {
         rows.store(&constants, 0, &bytes).expect("below the modulus");
 
         let (start_rows, start_context) = (rows.clone(), context.clone());
-        plan.run(&constants, &mut rows);
+        plan.run_with(kernel, &constants, &mut rows);
         one_by_one(block, &mut context);
         for slot in plan.outputs() {
             let (mut from_rows, mut from_context) = (vec![0; element_bytes], vec![0; element_bytes]);
@@ -371,7 +375,7 @@ fn measure_modulus(name: &str, modulus: &Modulus, repetitions: usize) {
             assert_eq!(from_rows, from_context, "{}: slot {slot}", case.name);
         }
         let (mut rows, mut context) = (start_rows, start_context);
-        let plan_ns = time_ns(repetitions, || plan.run(&constants, black_box(&mut rows)));
+        let plan_ns = time_ns(repetitions, || plan.run_with(kernel, &constants, black_box(&mut rows)));
         let scalar_ns =
             time_ns(repetitions / 40 + 1, || plan.run_with(Kernel::Scalar, &constants, black_box(&mut rows)));
         let one_ns = time_ns(repetitions, || one_by_one(block, black_box(&mut context)));

@@ -50,7 +50,7 @@ impl Bounds {
     /// Write v = x + k·M. Carrying leaves the lower limbs in [−2¹¹, 2⁵² + 2¹¹), so v/W − t lies in (−2⁻⁴⁰, 1 + 2⁻⁴⁰), and t ≥ 0
     /// because v/W ≥ M/W ≥ 2¹⁰. Let s be the bits of M in the top limb beyond twelve: 2¹⁰ ≤ M/(2ˢW) < 2¹². With
     /// t′ = ⌊t/2ˢ⌋ the difference v/(2ˢW) − t′ lies in (−2⁻⁴⁰, 2). q = ⌊t′·µ/2⁵²⌋ with µ = ⌊2⁵²·2ˢW/M⌋ loses at most 1 by the outer
-    /// floor and t′/2⁵² ≤ 2⁻²³ by the inner one. So v/M − q lies in (−2⁻⁵⁰, 1 + 2⁻⁹ + 2⁻²³), and one M more makes it positive.
+    /// floor and t′/2⁵² ≤ 2⁻²² by the inner one, as v ≤ 2¹⁸·M. So v/M − q lies in (−2⁻⁵⁰, 1 + 2⁻⁹ + 2⁻²²), and one M more makes it positive.
     /// Limbs: what is carried, minus low and high halves of q·mᵢ, plus mᵢ.
     pub fn reduced() -> Self {
         Self { limb: 1 << 54, low: 0, high: 2 * UNIT + (UNIT >> 9) + 1 }
@@ -79,9 +79,9 @@ impl Bounds {
         self.limb <= LIMB_MAX && self.low >= -lift && self.high + lift <= shape.operand_max() * UNIT
     }
 
-    /// May a reduction of this, its bias already added, be trusted? The value must lie in [M, R).
+    /// May a reduction of this, its bias already added, be trusted? The value must lie in [M, R) and within [`Shape::reducible_max`].
     pub(crate) fn is_reducible(self, shape: Shape) -> bool {
-        self.limb <= LIMB_MAX + CARRIED_LIMB && self.low >= UNIT && self.high <= shape.operand_max() * UNIT
+        self.limb <= LIMB_MAX + CARRIED_LIMB && self.low >= UNIT && self.high <= shape.reducible_max() * UNIT
     }
 
     /// Does this keep a promise of `outer`?

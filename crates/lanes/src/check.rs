@@ -88,7 +88,7 @@ pub fn check(plan: &Plan, modulus: &ModulusRows, rows: &mut Rows) -> Result<(), 
                 SegmentKind::Reduce => {
                     let step = &plan.reductions[at];
                     let x = judge.read(step.x)?.biased(step.bias.multiple());
-                    judge.require(x.is_reducible(shape), "M ≤ v < R", x)?;
+                    judge.require(x.is_reducible(shape), "M ≤ v < R and v ≤ 2¹⁸M", x)?;
                     scalar::reduce(constants, shape, rows, step);
                     judge.define(rows, step.out, Bounds::reduced())?;
                 }

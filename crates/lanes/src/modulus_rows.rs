@@ -32,30 +32,30 @@ const KEPT_MAX: usize = 16;
 /// The latest used first.
 static KEPT: Mutex<Vec<Arc<ModulusRows>>> = Mutex::new(Vec::new());
 
-/// What kernels read.
+/// What kernels read: words W and lines N, which are symbols where a proof takes the place of a machine.
 #[derive(Clone, Debug)]
-pub(crate) struct Constants {
-    pub product: ProductConstants,
+pub(crate) struct Constants<W = u64, N = Line> {
+    pub product: ProductConstants<W>,
     /// Shift s and factor µ of [`crate::bounds::Bounds::reduced`].
     pub top_shift: u32,
-    pub mu: u64,
+    pub mu: W,
     /// M as lines; one limb up; negated.
-    pub m_lines: [Line; 2],
-    pub shifted_lines: [Line; 2],
-    pub negated_lines: [Line; 2],
+    pub m_lines: [N; 2],
+    pub shifted_lines: [N; 2],
+    pub negated_lines: [N; 2],
     /// Lines of the multiple of M that a bias stands for, from `bias·lines` on.
-    pub multiples: Vec<Line>,
+    pub multiples: Vec<N>,
 }
 
 /// What a product reads, modulo any odd m.
 #[derive(Clone, Debug)]
-pub(crate) struct ProductConstants {
+pub(crate) struct ProductConstants<W = u64> {
     /// Limbs of m.
-    pub m: [u64; ROW_LIMBS],
+    pub m: [W; ROW_LIMBS],
     /// −m⁻¹ mod 2⁵².
-    pub n0: u64,
+    pub n0: W,
     /// Limbs of the multiple of m that is added to both operands.
-    pub lift: [u64; ROW_LIMBS],
+    pub lift: [W; ROW_LIMBS],
 }
 
 /// A form in which values enter and leave rows.

@@ -133,6 +133,12 @@ impl Shape {
         RANGE_MAX.min((1 << (self.headroom_bits() - 1).min(40)) - 2)
     }
 
+    /// The largest v that a reduction takes, its bias added, in M: below R, and small enough that a quotient estimated from the top limb is
+    /// good to 2⁻²².
+    pub(crate) fn reducible_max(self) -> i64 {
+        self.operand_max().min(4 * RANGE_MAX)
+    }
+
     /// The largest v of a lifted operand of a product or of a biased operand of a reduction, in M: v < 2ʰ·M < R.
     pub(crate) fn operand_max(self) -> i64 {
         (1 << self.headroom_bits().min(40)) - 1

@@ -5,9 +5,16 @@
 #[cfg(target_arch = "x86_64")]
 #[allow(clippy::needless_range_loop, clippy::manual_memcpy, reason = "limbs keep their indices, as in the formulas")]
 mod ifma;
+#[cfg(test)]
+mod proof;
 pub(crate) mod scalar;
+#[cfg(any(test, target_arch = "x86_64"))]
+#[allow(clippy::needless_range_loop, clippy::manual_memcpy, reason = "limbs keep their indices, as in the formulas")]
+mod steps;
 #[cfg(test)]
 mod tests;
+#[cfg(any(test, target_arch = "x86_64"))]
+mod vectors;
 
 use std::sync::LazyLock;
 

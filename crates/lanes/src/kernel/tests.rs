@@ -16,7 +16,7 @@ use crate::transfer::{ByteOrder, Transfer};
 
 const ROUNDS: usize = 12_000;
 
-fn moduli() -> Vec<ModulusRows> {
+pub(super) fn moduli() -> Vec<ModulusRows> {
     let power = |bits: u32| BigUint::from(1u8) << bits;
     let of = |m: BigUint| ModulusRows::new(&Modulus::from_be_bytes(&m.to_bytes_be()).unwrap()).unwrap();
     vec![
@@ -35,7 +35,7 @@ fn moduli() -> Vec<ModulusRows> {
 }
 
 /// Limbs of a value that lies in [0, R) after the lift, redundant: random, all ones, all zeros or a single one in each limb, then moved between neighbours.
-fn random_operand(rng: &mut ChaCha8Rng, modulus: &ModulusRows) -> [i64; ROW_LIMBS] {
+pub(super) fn random_operand(rng: &mut ChaCha8Rng, modulus: &ModulusRows) -> [i64; ROW_LIMBS] {
     let row = random_row(rng, modulus.shape(), LIMB_MAX - (1 << 54));
     std::array::from_fn(|i| row[i] - modulus.constants.product.lift[i] as i64)
 }
