@@ -82,7 +82,21 @@ fn every_help_has_examples_that_run() {
     let directory = directory("usage_examples");
     let binaries = std::path::Path::new(env!("CARGO_BIN_EXE_residue")).parent().unwrap();
     let path = format!("{}:{}", binaries.display(), std::env::var("PATH").unwrap());
-    for command in ["", "run", "build", "asm", "disasm", "list", "compare", "bench", "wasm", "wasm run", "wasm build"] {
+    for command in [
+        "",
+        "run",
+        "build",
+        "asm",
+        "disasm",
+        "list",
+        "compare",
+        "bench",
+        "check",
+        "check engine",
+        "wasm",
+        "wasm run",
+        "wasm build",
+    ] {
         let args: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
         let help = residue(&args);
         let examples = examples(help.text());
