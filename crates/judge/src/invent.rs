@@ -2,12 +2,14 @@
 //!
 //! The contracts of a history share one layout of their input ([`layout`]): words that say how many slots, which size of modulus, how many
 //! turns, how deep calls go, and words for the stack; then moduli and values. A contract takes each of these from its input or has it
-//! in its code. So the runs of a history, which differ in few of them, enter the same blocks with other stacks, moduli,
-//! slot counts and amounts of gas. Codes are written by [`writer`], those on slots by [`slots`], those on values in memory by
+//! in its code. So the runs of a history ([`flavour`]), which differ in few of them, enter the same blocks with other stacks, moduli,
+//! slot counts and amounts of gas. Codes are written by [`writer`] in [`pieces`], those on slots by [`slots`], those on values in memory by
 //! [`memory`]; both call, create and store as [`world`] has it.
 
+mod flavour;
 mod layout;
 mod memory;
+mod pieces;
 mod slots;
 mod world;
 mod writer;
@@ -21,7 +23,8 @@ use residue_isa::{Family, GasSchedule, Revision};
 
 use crate::generate::{self, Kind};
 use crate::history::{Account, Body, Contract, GAS_AMPLE, Gas, History, Run};
-use layout::{Flavour, Layout};
+use flavour::Flavour;
+use layout::Layout;
 use writer::Writer;
 
 /// Forks that histories run on.

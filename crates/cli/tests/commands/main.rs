@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 mod bench;
+mod check;
 mod choices;
 mod compare;
 mod formulas;

@@ -92,6 +92,8 @@ fn every_help_has_examples_that_run() {
         "compare",
         "bench",
         "statetest",
+        "check",
+        "check engine",
         "wasm",
         "wasm run",
         "wasm build",

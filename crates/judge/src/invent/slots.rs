@@ -56,7 +56,11 @@ impl Writer<'_> {
         self.parameter(layout::SLOT_COUNT, named);
         self.parameter(layout::SIZE, size);
         self.push(0u8);
-        let id = if layout::has_ids(self.revision) { self.random.random_range(0..3u8) } else { 0 };
+        let id = match layout::has_ids(self.revision) {
+            true if self.is_rare(8) => self.random.random(),
+            true => self.random.random_range(0..3u8),
+            false => 0,
+        };
         self.active_id = id;
         let form = self.rules().form;
         if form == SetForm::IdOnStack {
