@@ -6,6 +6,7 @@
 #[allow(clippy::needless_range_loop, clippy::manual_memcpy, reason = "limbs keep their indices, as in the formulas")]
 mod ifma;
 #[cfg(test)]
+#[path = "tests/proof/mod.rs"]
 mod proof;
 pub(crate) mod scalar;
 #[cfg(any(test, target_arch = "x86_64"))]
