@@ -49,7 +49,9 @@ mod tests {
         for &revision in Revision::ALL {
             let config = EngineConfig { batching: Batching::Always, ..EngineConfig::default_for(revision) };
             let code = residue_compiler::compile(&(contract.program)(), revision, &config.schedule).unwrap().code;
-            let blocks = Engine::new(config).unwrap().prepare(&code).blocks();
+            let mut prepared = Engine::new(config).unwrap().prepare(&code);
+            prepared.plan_ahead(&(contract.example)(), 1 << 40);
+            let blocks = prepared.blocks();
             assert_eq!(!blocks.is_empty(), residue_engine::has_blocks(revision), "{revision}");
         }
     }
