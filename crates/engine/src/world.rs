@@ -25,6 +25,11 @@ impl World {
         Self { engine: engine.clone(), db: InMemoryDB::default() }
     }
 
+    /// The same contracts, with all that calls have changed so far, under another engine.
+    pub fn with_engine(&self, engine: &Engine) -> Self {
+        Self { engine: engine.clone(), db: self.db.clone() }
+    }
+
     /// Puts code, of any length and content, at an address, with a balance in wei.
     pub fn install(&mut self, address: [u8; 20], code: &[u8], balance: u128) {
         let code = Bytecode::new_legacy(code.to_vec().into());

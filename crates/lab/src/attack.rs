@@ -1,33 +1,55 @@
-//! `lab attack`: an evolutionary search for the code that takes longest for its gas.
+//! `lab attack`: an evolutionary search for the transactions that take longest, or most memory, for their gas.
 //!
-//! A candidate is executed by an engine that has never seen it, so analysis and planning, which nobody pays gas for, are in
-//! its time. All choices of the search come from a seed; which candidates survive is decided by times, so two runs may part
-//! where two candidates are about as bad. What is found is code, and code can be run again.
+//! A candidate is a world: contracts, many of them copies of one, and a history of transactions. An engine that has never seen
+//! it runs it, so analysis and planning, which nobody pays gas for, are in its time; the worst transaction of its history counts.
+//! What memory it has resident is counted in a process of its own. A search begins with the attacks that are known, each of
+//! which a test builds, and with instructions at the ends of their operands. What is found is a file, and can be run again.
+//!
+//! Read [`genome`] first, which says what candidates are made of; then [`ground`] and `room`, which write them for a revision,
+//! and `layout`, which makes codes of them; [`scene`] runs them and `evolution` searches. [`cycle`] and [`extremes`] are
+//! measurements without a search.
 
-mod genome;
-mod ground;
+pub mod cycle;
+mod evolution;
+pub mod extremes;
+mod gene;
+pub mod genome;
+pub mod ground;
+mod known;
+mod layout;
+mod resident;
+mod room;
+pub mod scene;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
 
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{RngCore, SeedableRng};
-use residue_engine::{EXECUTIONS_TO_WARM, Engine, EngineConfig};
+use rand_chacha::rand_core::RngCore;
+use residue_engine::{Batching, EXECUTIONS_TO_WARM, EngineConfig};
 use residue_isa::{GasSchedule, Revision};
 
 use crate::error::LabError;
-use crate::group::{Observer, Progress, record_of};
-use crate::harness::time_ns;
+use crate::group::{Observer, record_of};
 use crate::record::{Quantity, Record, Row};
 use crate::statistics::Spread;
+use evolution::{Candidate, Fitness, evolve};
 use genome::Genome;
 use ground::{Bounds, Ground};
+pub use resident::{Resident, Stay};
+use scene::{Scene, Staged, Times};
 
 /// Name of the records.
 pub const GROUP: &str = "attack";
-/// Bytes that two-byte offsets reach: the bound of later proposals for memory.
-pub const BOUND_BYTES: u32 = 65_536;
-/// Found programs that are shown of each search.
+/// The most bytes of a contract's code (EIP-170).
+pub const CODE_BYTES_MAX: usize = 24_576;
+/// Found candidates that are shown of each part of a search.
 const SHOWN: usize = 3;
 /// Programs that do useful work, to stand beside.
 const HONEST: [&str; 4] = ["bls12_381/pairing", "evm384/miller_loop", "bls12_381/g1_mul", "evm384/synthetic_loop"];
+/// Where memory counts, a transaction has so many times the gas of a search: 60 million where that is 2 million.
+const MEMORY_GAS: u64 = 30;
 
 /// What is searched, and how long.
 #[derive(Debug, Clone)]
@@ -36,162 +58,265 @@ pub struct Search {
     pub revision: Revision,
     /// The prices.
     pub schedule: GasSchedule,
-    /// All choices come of it.
-    pub seed: u64,
-    /// Candidates that live at a time.
-    pub population: usize,
-    /// Generations after the first.
-    pub generations: usize,
-    /// Gas of a candidate.
+    /// Gas of a transaction.
     pub gas: u64,
     /// The most bytes of code.
     pub code_bytes_max: usize,
-    /// Executions of a candidate; the least of its times counts.
+    /// First executions of a candidate; the least of its times counts.
     pub rounds: usize,
+    /// What is searched for.
+    pub parts: Vec<Part>,
+    /// How each of them is searched.
+    pub effort: Effort,
 }
 
-/// A program with what it takes.
+/// How a search goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Effort {
+    /// All choices come of it.
+    pub seed: u64,
+    /// New candidates of a generation.
+    pub population: usize,
+    /// Generations after the first.
+    pub generations: usize,
+    /// In place of a number of generations: how long.
+    pub time: Option<Duration>,
+    /// Whether the first generation has the attacks that are known.
+    pub begins_with_known: bool,
+}
+
+/// What is searched for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Time for a gas, operands anywhere.
+    Time,
+    /// Time for a gas within the bound: 64 KiB of memory, or 64 slots of each field context.
+    Bounded,
+    /// How many times as long as without blocks and plans.
+    OverPlain,
+    /// Resident memory.
+    Memory,
+}
+
+/// Transactions with what they take.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// What it is called.
     pub name: String,
-    /// The code.
-    pub code: Vec<u8>,
-    /// Its calldata.
-    pub input: Vec<u8>,
-    /// What the code is made of, in words; empty for honest programs.
+    /// What it is made of, in words; empty for honest programs.
     pub description: String,
-    /// Gas of an execution.
+    /// What runs it again; nothing for honest programs.
+    pub scene: Option<Scene>,
+    /// The codes: what is called first, then what that calls.
+    pub codes: Vec<Vec<u8>>,
+    /// Calldata of each transaction.
+    pub inputs: Vec<Vec<u8>>,
+    /// Gas of all of them.
     pub gas_used: u64,
-    /// First executions: nanoseconds for a gas.
+    /// By an engine that has not seen it: nanoseconds for a gas of the worst transaction.
     pub cold: Spread,
-    /// Later executions.
+    /// The same without blocks and plans.
+    pub plain: Spread,
+    /// By an engine that has.
     pub warm: Spread,
-    cold_samples: Vec<f64>,
+    /// What is resident, where that was the question.
+    pub resident: Option<Resident>,
+    samples: [Vec<f64>; 2],
 }
 
 /// What a search has found.
 #[derive(Debug, Clone)]
 pub struct Findings {
-    /// The worst programs with operands anywhere, the worst first.
-    pub anywhere: Vec<Found>,
-    /// The worst programs within the bound: 64 KiB of memory, or a quarter of the slots that revisions allow.
-    pub bounded: Vec<Found>,
+    /// The worst of each part, the worst first.
+    pub parts: Vec<(Part, Vec<Found>)>,
     /// Programs that do useful work.
     pub honest: Vec<Found>,
 }
 
-/// Makes each search twice, with operands anywhere and within the bound, and runs honest programs beside. One record of all.
+/// Makes each search and runs honest programs beside. One record of all.
 pub fn attack(searches: &[Search], observer: &mut Observer<'_>) -> Result<(Vec<Findings>, Record), LabError> {
     let mut all = Vec::new();
     let mut record = record_of(GROUP, || {
         for search in searches {
-            all.push(Findings {
-                anywhere: evolve(search, Bounds::Anywhere, observer)?,
-                bounded: evolve(search, Bounds::Within, observer)?,
-                honest: honest(search)?,
-            });
+            let found = |&part: &Part| Ok::<_, LabError>((part, part.search(search, observer)?));
+            let parts = search.parts.iter().map(found).collect::<Result<Vec<_>, _>>()?;
+            all.push(Findings { parts, honest: honest(search)? });
         }
         Ok(all.iter().flat_map(Findings::all).flat_map(rows).collect())
     })?;
     let about = searches.iter().zip(&all).map(|(search, findings)| {
-        let Search { revision, schedule, seed, population, generations, gas, .. } = search;
-        format!(
-            "{revision} under {}, seed {seed}, {population} candidates over {generations} generations, {gas} gas: {}",
-            schedule.name(),
-            findings.verdict()
-        )
+        let Search { revision, schedule, gas, effort, .. } = search;
+        format!("{revision} under {}, {}, {gas} gas: {}", schedule.name(), effort.in_words(), findings.verdict())
     });
     record.environment.set("attack", &about.collect::<Vec<_>>().join("; "));
     Ok((all, record))
 }
 
+/// Runs what a search has found once more.
+pub fn replay(scene: &Scene, name: &str) -> Result<Found, LabError> {
+    let (revision, _) = scene.rules()?;
+    let description = scene.genome.description(&Ground::new(revision, scene.bounds, scene.gas));
+    let found = measured(scene.stage()?.in_time()?, name.to_owned(), description, REPLAYED)?;
+    Ok(Found { resident: resident::resident(scene)?, scene: Some(scene.clone()), ..found })
+}
+
+/// Rounds of what is measured once more.
+const REPLAYED: usize = 5;
+
 fn rows(found: &Found) -> Vec<Row> {
-    // Gas is far below 2⁵³.
-    vec![
-        Row::new(&found.name, Quantity::NsPerGas, &found.cold_samples),
+    let [batch, plain] = &found.samples;
+    let beside = format!("{}-plain", found.name);
+    let mut rows = vec![
+        Row::new(&found.name, Quantity::NsPerGas, batch),
+        Row::ratio(&found.name, Quantity::NsPerGas, batch, (&beside, plain)),
+        // Gas is far below 2⁵³, and so is memory.
         Row::exact(&found.name, Quantity::Gas, found.gas_used as f64),
-    ]
+    ];
+    if let Some(resident) = found.resident {
+        rows.push(Row::exact(&found.name, Quantity::MemoryGrowth, resident.beyond_bytes() as f64));
+    }
+    rows
+}
+
+impl Part {
+    /// Every part.
+    pub const ALL: [Self; 4] = [Self::Time, Self::Bounded, Self::OverPlain, Self::Memory];
+
+    /// As commands and records have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Time => "anywhere",
+            Self::Bounded => "within",
+            Self::OverPlain => "over-plain",
+            Self::Memory => "memory",
+        }
+    }
+
+    /// The worst that is found.
+    fn search(self, search: &Search, observer: &mut Observer<'_>) -> Result<Vec<Found>, LabError> {
+        let bounds = if self == Self::Bounded { Bounds::Within } else { Bounds::Anywhere };
+        let gas = if self == Self::Memory { search.gas.saturating_mul(MEMORY_GAS) } else { search.gas };
+        let ground = Ground::new(search.revision, bounds, gas);
+        let scene = |genome: &Genome| Scene::new(&ground, &search.schedule, gas, search.code_bytes_max, genome);
+        let mut time = |genome: &Genome| least_ns_per_gas(&scene(genome).stage()?.in_time()?, Batching::Warm, search.rounds);
+        let mut over_plain = |genome: &Genome| {
+            let staged = scene(genome).stage()?.in_time()?;
+            let plain = least_ns_per_gas(&staged, Batching::Off, search.rounds)?;
+            Ok(least_ns_per_gas(&staged, Batching::Warm, search.rounds)? / plain)
+        };
+        let mut memory = |genome: &Genome| resident::beyond_bytes(&scene(genome));
+        let fitness = match self {
+            Self::Time | Self::Bounded => Fitness { of: &mut time, is_time: true },
+            Self::OverPlain => Fitness { of: &mut over_plain, is_time: true },
+            Self::Memory if crate::memory::peak_bytes().is_none() => return Ok(Vec::new()),
+            Self::Memory => Fitness { of: &mut memory, is_time: false },
+        };
+        let first = if search.effort.begins_with_known { known::first(&ground) } else { Vec::new() };
+        let step = format!("{} {}", search.revision, self.name());
+        let alive = evolve(&search.effort, &ground, &step, first, fitness, observer)?;
+        let found = alive.iter().take(SHOWN).enumerate().map(|(number, candidate)| {
+            let name = format!("{}:{}/found/{}", search.revision, self.name(), number + 1);
+            let scene = scene(&candidate.genome);
+            let rounds = search.rounds.max(3);
+            let found = measured(scene.stage()?.in_time()?, name, candidate.description(&ground), rounds)?;
+            let resident = if self == Self::Memory { resident::resident(&scene)? } else { None };
+            Ok(Found { scene: Some(scene), resident, ..found })
+        });
+        found.collect()
+    }
+}
+
+impl Candidate {
+    fn description(&self, ground: &Ground) -> String {
+        let name = self.name.as_ref().map(|name| format!("known as {name}: ")).unwrap_or_default();
+        format!("{name}{}; of generation {}", self.genome.description(ground), self.born)
+    }
+}
+
+impl Effort {
+    fn in_words(&self) -> String {
+        let Self { seed, population, generations, time, begins_with_known } = self;
+        let long = match time {
+            Some(time) => format!("for {} s", time.as_secs()),
+            None => format!("over {generations} generations"),
+        };
+        let first = if *begins_with_known { "" } else { " from random ones alone" };
+        format!("seed {seed}, {population} candidates {long}{first}")
+    }
 }
 
 impl Findings {
     /// All programs.
     pub fn all(&self) -> impl Iterator<Item = &Found> {
-        self.anywhere.iter().chain(&self.bounded).chain(&self.honest)
+        self.parts.iter().flat_map(|(_, found)| found).chain(&self.honest)
     }
 
-    /// The worst nanoseconds per gas of first executions: anywhere, within the bound, and of honest programs.
-    pub fn worst(&self) -> [Option<f64>; 3] {
-        [&self.anywhere, &self.bounded, &self.honest]
-            .map(|found| found.iter().map(|found| found.cold.median).max_by(f64::total_cmp))
+    /// What was found of a part, the worst first; nothing if it was not searched.
+    pub fn of(&self, part: Part) -> &[Found] {
+        self.parts.iter().find(|(searched, _)| *searched == part).map_or(&[], |(_, found)| found)
     }
 
-    /// Whether the bound contains what was found, in a sentence.
+    /// The worst nanoseconds per gas of first executions of a part.
+    pub fn worst(&self, part: Part) -> Option<f64> {
+        worst(self.of(part).iter().map(|found| found.cold.median))
+    }
+
+    /// The same of honest programs.
+    pub fn worst_honest(&self) -> Option<f64> {
+        worst(self.honest.iter().map(|found| found.cold.median))
+    }
+
+    /// The worst found against the worst honest program.
+    pub fn ratio(&self) -> Option<f64> {
+        let found = worst(self.parts.iter().filter(|(part, _)| *part != Part::Memory).filter_map(|(part, _)| self.worst(*part)));
+        Some(found? / self.worst_honest()?)
+    }
+
+    /// The worst times as long as without blocks and plans.
+    pub fn over_plain(&self) -> Option<f64> {
+        worst(self.all().map(|found| found.cold.median / found.plain.median))
+    }
+
+    /// The most bytes that were resident beyond the EVM's own.
+    pub fn resident_bytes(&self) -> Option<u64> {
+        self.all().filter_map(|found| found.resident).map(|resident| resident.beyond_bytes()).max()
+    }
+
+    /// What was found, in a sentence.
     pub fn verdict(&self) -> String {
-        let [Some(anywhere), Some(bounded), Some(honest)] = self.worst() else {
-            return "nothing was found".to_owned();
-        };
-        let is_contained = bounded <= 0.8 * anywhere;
-        format!(
-            "the worst found takes {anywhere:.1} ns per gas, {:.1} times the worst honest program; within the bound {bounded:.1}: \
-             the bound {} it",
-            anywhere / honest,
-            if is_contained { "contains" } else { "does not contain" }
-        )
+        let mut said = Vec::new();
+        if let (Some(ratio), Some(honest)) = (self.ratio(), self.worst_honest()) {
+            said.push(format!("the worst found takes {:.1} ns per gas, {ratio:.1} times the worst honest program", ratio * honest));
+        }
+        if let (Some(anywhere), Some(bounded)) = (self.worst(Part::Time), self.worst(Part::Bounded)) {
+            let contains = if bounded <= 0.8 * anywhere { "contains" } else { "does not contain" };
+            said.push(format!("within the bound {bounded:.1}: the bound {contains} it"));
+        }
+        if let Some(times) = self.over_plain() {
+            said.push(format!("at most {times:.1} times as long as without blocks"));
+        }
+        if let Some(bytes) = self.resident_bytes() {
+            said.push(format!("at most {:.1} MiB resident beyond the EVM's own", bytes as f64 / 1_048_576.0)); // Far below 2⁵³.
+        }
+        if said.is_empty() { "nothing was found".to_owned() } else { said.join("; ") }
     }
 }
 
-struct Candidate {
-    genome: Genome,
-    ns_per_gas: f64,
+fn worst(values: impl Iterator<Item = f64>) -> Option<f64> {
+    values.max_by(f64::total_cmp)
 }
 
-/// The worst programs of one search.
-fn evolve(search: &Search, bounds: Bounds, observer: &mut Observer<'_>) -> Result<Vec<Found>, LabError> {
-    let mut random = ChaCha8Rng::seed_from_u64(search.seed);
-    let ground = Ground::new(search.revision, bounds, search.gas);
-    let mut alive: Vec<Candidate> = Vec::new();
-    let place = if bounds == Bounds::Anywhere { "anywhere" } else { "within" };
-    let step = format!("{} {place}", search.revision);
-    for generation in 0..=search.generations {
-        observer(Progress { step: &step, done: generation, total: search.generations });
-        let mut next: Vec<Genome> = Vec::new();
-        while next.len() < search.population {
-            let genome = match alive.len() {
-                0 => Genome::random(&mut random, &ground),
-                survivors => {
-                    let parents = [0, 1].map(|_| &alive[below(&mut random, survivors)].genome);
-                    parents[0].child(parents[1], &mut random, &ground)
-                }
-            };
-            next.push(genome);
-        }
-        // Survivors are measured again: who was slow by accident does not live on.
-        for candidate in &mut alive {
-            candidate.ns_per_gas = candidate.ns_per_gas.min(ns_per_gas(search, &ground, &candidate.genome)?);
-        }
-        for genome in next {
-            let ns_per_gas = ns_per_gas(search, &ground, &genome)?;
-            alive.push(Candidate { genome, ns_per_gas });
-        }
-        // The same code again is no news.
-        alive.sort_by(|a, b| b.ns_per_gas.total_cmp(&a.ns_per_gas));
-        alive.dedup_by(|a, b| a.genome == b.genome);
-        alive.truncate((search.population / 3).max(2));
+/// The least of its times by engines that have not seen it: what disturbs an execution only adds to it.
+fn least_ns_per_gas(staged: &Staged, batching: Batching, rounds: usize) -> Result<f64, LabError> {
+    let mut least = f64::INFINITY;
+    for _ in 0..rounds {
+        least = least.min(cold(staged, batching)?.worst_ns_per_gas());
     }
-    let found = alive.iter().take(SHOWN).enumerate().map(|(number, candidate)| {
-        let program = candidate.genome.program(&ground, search.code_bytes_max)?;
-        let name = format!("{}:{place}/found/{}", search.revision, number + 1);
-        measured(search, name, program.code, program.input, candidate.genome.description(&ground))
-    });
-    found.collect()
+    Ok(least)
 }
 
-/// The least of its times: what disturbs an execution only adds to it.
-fn ns_per_gas(search: &Search, ground: &Ground, genome: &Genome) -> Result<f64, LabError> {
-    let program = genome.program(ground, search.code_bytes_max)?;
-    let (samples, _) = cold(search, &program.code, &program.input)?;
-    Ok(samples.into_iter().fold(f64::INFINITY, f64::min))
+fn cold(staged: &Staged, batching: Batching) -> Result<Times, LabError> {
+    Ok(staged.run(&staged.engine(batching)?))
 }
 
 fn honest(search: &Search) -> Result<Vec<Found>, LabError> {
@@ -201,113 +326,43 @@ fn honest(search: &Search) -> Result<Vec<Found>, LabError> {
         let compiled = residue_compiler::compile(&(contract.program)(), search.revision, &search.schedule);
         let Ok(compiled) = compiled else { continue };
         let name = format!("{}:honest/{}/1", search.revision, name.rsplit('/').next().unwrap_or(name));
-        let search = Search { gas: u64::MAX >> 20, ..search.clone() };
-        all.push(measured(&search, name, compiled.code, (contract.example)(), String::new())?);
+        let config = EngineConfig::new(search.revision, search.schedule.clone());
+        let staged = Staged::honest(config, compiled.code, (contract.example)(), u64::MAX >> 20)?;
+        all.push(measured(staged, name, String::new(), search.rounds.max(5))?);
     }
     Ok(all)
 }
 
-fn measured(
-    search: &Search,
-    name: String,
-    code: Vec<u8>,
-    input: Vec<u8>,
-    description: String,
-) -> Result<Found, LabError> {
-    let again = Search { rounds: search.rounds.max(5), ..search.clone() };
-    let (cold_samples, gas_used) = cold(&again, &code, &input)?;
-    let mut prepared = engine(search)?.prepare(&code);
-    let per_gas = |_| time_ns(|| prepared.run_without_memory(&input, search.gas)).1 / gas_used.max(1) as f64;
-    let warm: Vec<f64> = (0..EXECUTIONS_TO_WARM + again.rounds).map(per_gas).skip(EXECUTIONS_TO_WARM).collect();
-    let (cold, warm) = (Spread::of(&cold_samples), Spread::of(&warm));
-    Ok(Found { name, code, input, description, gas_used, cold, warm, cold_samples })
-}
-
-/// Nanoseconds per gas of first executions, and the gas of one.
-fn cold(search: &Search, code: &[u8], input: &[u8]) -> Result<(Vec<f64>, u64), LabError> {
-    let mut samples = Vec::with_capacity(search.rounds);
+/// Times with and without blocks, in turn.
+fn measured(staged: Staged, name: String, description: String, rounds: usize) -> Result<Found, LabError> {
+    let mut samples = [Vec::new(), Vec::new()];
     let mut gas_used = 0;
-    for _ in 0..search.rounds {
-        let engine = engine(search)?;
-        let (outcome, time_ns) = time_ns(|| engine.prepare(code).run_without_memory(input, search.gas));
-        gas_used = outcome.gas_used;
-        samples.push(time_ns / gas_used.max(1) as f64); // Gas is far below 2⁵³.
+    for _ in 0..rounds {
+        for (samples, batching) in samples.iter_mut().zip([Batching::Warm, Batching::Off]) {
+            let times = cold(&staged, batching)?;
+            gas_used = times.gas_used();
+            samples.push(times.worst_ns_per_gas());
+        }
     }
-    Ok((samples, gas_used))
-}
-
-fn engine(search: &Search) -> Result<Engine, LabError> {
-    Ok(Engine::unshared(EngineConfig::new(search.revision, search.schedule.clone()))?)
+    let engine = staged.engine(Batching::Warm)?;
+    let warm: Vec<f64> = (0..EXECUTIONS_TO_WARM + rounds).map(|_| staged.run(&engine).worst_ns_per_gas()).collect();
+    let [cold, plain] = [&samples[0], &samples[1]].map(|samples| Spread::of(samples));
+    let warm = Spread::of(&warm[EXECUTIONS_TO_WARM..]);
+    let Staged { codes, entries, .. } = staged;
+    let inputs = entries.into_iter().map(|(input, _)| input).collect();
+    Ok(Found { name, description, scene: None, codes, inputs, gas_used, cold, plain, warm, resident: None, samples })
 }
 
 /// A number below `end`, which is not 0.
-pub(crate) fn below(random: &mut ChaCha8Rng, end: usize) -> usize {
+fn below(random: &mut ChaCha8Rng, end: usize) -> usize {
     // The remainder is below `end`.
     (random.next_u64() % end as u64) as usize
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+fn byte(random: &mut ChaCha8Rng) -> u8 {
+    below(random, 256) as u8 // Below 256.
+}
 
-    fn search(revision: Revision) -> Search {
-        Search {
-            revision,
-            schedule: GasSchedule::default_for(revision).unwrap(),
-            seed: 1,
-            population: 6,
-            generations: 1,
-            gas: 200_000,
-            code_bytes_max: 24_576,
-            rounds: 1,
-        }
-    }
-
-    #[test]
-    fn a_search_finds_programs_that_use_their_gas_beside_honest_ones() {
-        let searches = [Revision::Evm384V9, Revision::Eip6690_2024].map(search);
-        let (all, record) = attack(&searches, &mut |_| ()).unwrap();
-        for findings in all {
-            for found in findings.anywhere.iter().chain(&findings.bounded) {
-                assert!(found.gas_used > 1000 && found.code.len() <= 24_576, "{found:?}");
-                assert!(!found.description.is_empty());
-            }
-            assert!(!findings.honest.is_empty() && findings.worst().iter().all(Option::is_some));
-        }
-        assert!(record.rows.iter().any(|row| row.quantity == Quantity::NsPerGas));
-        let about = record.environment.get("attack").unwrap();
-        assert!(about.contains("evm384-v9 under") && about.contains("eip6690-2024 under"), "{about}");
-    }
-
-    /// A candidate that halts early burns its gas without working for it, so that the search would not see what is slow.
-    #[test]
-    fn candidates_of_every_revision_work_until_their_gas_is_used_up() {
-        for &revision in Revision::ALL {
-            for bounds in [Bounds::Anywhere, Bounds::Within] {
-                let search = search(revision);
-                let ground = Ground::new(revision, bounds, search.gas);
-                let mut random = ChaCha8Rng::seed_from_u64(2);
-                let halts = (0..40).map(|_| {
-                    let genome = Genome::random(&mut random, &ground);
-                    let program = genome.program(&ground, search.code_bytes_max).unwrap();
-                    let engine = engine(&search).unwrap();
-                    (engine.run_code(&program.code, &program.input, search.gas).halt, genome)
-                });
-                for (halt, genome) in halts {
-                    assert_eq!(halt, residue_engine::Halt::OutOfGas, "{revision} {bounds:?}: {genome:?}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn the_first_generation_is_that_of_the_seed() {
-        let ground = Ground::new(Revision::Eip6690_2024, Bounds::Anywhere, 1_000_000);
-        let genomes = |seed| {
-            let mut random = ChaCha8Rng::seed_from_u64(seed);
-            (0..5).map(|_| Genome::random(&mut random, &ground)).collect::<Vec<_>>()
-        };
-        assert_eq!(genomes(7), genomes(7));
-        assert_ne!(genomes(7), genomes(8));
-    }
+fn one_of<T: Copy>(random: &mut ChaCha8Rng, choices: &[T]) -> T {
+    choices[below(random, choices.len())]
 }

@@ -125,6 +125,12 @@ pub enum LabError {
         /// The operation.
         operation: &'static str,
     },
+    /// A candidate of a search that cannot be run.
+    #[error("a scene of the attack: {reason}")]
+    Scene {
+        /// What is wrong.
+        reason: String,
+    },
     /// A page is asked for whose record is not there.
     #[error("there is no record of {group}; `residue bench {group} --record records` makes one")]
     NoRecord {

@@ -7,6 +7,7 @@
 mod errand;
 
 pub use errand::{Errand, Specification};
+pub(crate) use errand::{peak_bytes, resident_bytes};
 
 use std::env;
 use std::io::Write;
@@ -51,7 +52,7 @@ struct Planned {
 }
 
 fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, LabError> {
-    if errand::peak_bytes().is_none() {
+    if peak_bytes().is_none() {
         // The system does not count it, so nothing is measured, which the record says.
         return Ok(Vec::new());
     }
@@ -132,7 +133,7 @@ fn specified(task: &'static Task, effort: &Effort) -> Result<Vec<(String, Vec<u8
 }
 
 /// Has another process of this program run an errand.
-fn sent(errand: &Errand) -> Result<Told, LabError> {
+pub(crate) fn sent(errand: &Errand) -> Result<Told, LabError> {
     let program = env::current_exe().map_err(|error| failed(error.to_string()))?;
     let mut command = Command::new(program);
     command.args(["bench", OPTION]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

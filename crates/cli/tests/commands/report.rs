@@ -144,12 +144,37 @@ fn a_search_names_what_it_found_and_its_code_runs() {
     assert!(found["verdict"].as_str().unwrap().contains("times the worst honest program"), "{found}");
     let programs = found["programs"].as_array().unwrap();
     assert!(programs.len() >= 5, "{programs:?}");
-    let files: Vec<PathBuf> = std::fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path()).collect();
-    let code = files.iter().find(|path| !path.to_str().unwrap().contains(".input.")).unwrap().to_str().unwrap();
-    let input = format!("@{}", code.replace(".hex", ".input.hex"));
-    let run = ["run", code, "--revision", "evm384-v7", "--gas", "100000", "--no-time", "--json", "--input", &input];
+    // The second fitness is there where the system counts memory.
+    let in_memory = programs.iter().find(|program| program["name"] == "evm384-v7:memory/found/1");
+    if std::path::Path::new("/proc/self/clear_refs").exists() {
+        assert!(in_memory.unwrap()["resident"]["grown_bytes"].as_u64().unwrap() > 0, "{in_memory:?}");
+    }
+    let file = |ending: &str| out.join(format!("evm384-v7-anywhere-found-1{ending}")).to_str().unwrap().to_owned();
+    let (code, input) = (file(".hex"), format!("@{}", file(".input.hex")));
+    let run = ["run", &code, "--revision", "evm384-v7", "--gas", "100000", "--no-time", "--json", "--input", &input];
     // Found code runs until its gas is used up.
     assert_eq!(residue(&run).json(1)["gas_used"], 100_000);
+    let again = residue(&["lab", "attack", "--replay", &file(".json"), "--json"]).json(0);
+    let found = programs.iter().find(|program| program["name"] == "evm384-v7:anywhere/found/1").unwrap();
+    assert_eq!(again["codes"], found["codes"]);
+    assert_eq!(again["gas_used"], found["gas_used"]);
+}
+
+#[test]
+fn cycles_and_instructions_are_measured_without_a_search() {
+    let directory = directory("attack_measured");
+    let to = directory.to_str().unwrap();
+    let search = ["lab", "attack", "--quick", "--gas", "20000", "--revision", "eip6690-2024", "--record", to, "--json"];
+    let cycles = residue(&[&search[..], &["--cycle"]].concat()).json(0)["cycles"].take();
+    assert_eq!(cycles.as_array().unwrap().len(), 6);
+    assert!(cycles[0]["first_ns_per_gas"]["plain"].as_f64().unwrap() > 0.0, "{cycles}");
+    let alone = residue(&[&search[..], &["--instructions"]].concat()).json(0)["instructions"].take();
+    assert!(alone.as_array().unwrap().iter().any(|one| one["instruction"] == "mul of 255 lanes/384"), "{alone}");
+    let records = std::fs::read_dir(&directory).unwrap().next().unwrap().unwrap().path();
+    let names: Vec<String> =
+        std::fs::read_dir(records).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert!(names.iter().any(|name| name.ends_with("-cycle.csv")), "{names:?}");
+    assert!(names.iter().any(|name| name.ends_with("-extremes.csv")), "{names:?}");
 }
 
 #[test]
@@ -162,4 +187,7 @@ fn bad_input_is_named() {
     residue(&["lab", "attack", "--revision", "eip6690-2024", "--schedule", "model-b"]).refused(&["model-b"]);
     residue(&["lab", "attack", "--gas", "5"]).refused(&["--gas 5"]);
     residue(&["lab", "attack", "--seed", "-1"]).refused(&["-1"]);
+    residue(&["lab", "attack", "--minutes", "0"]).refused(&["--minutes 0"]);
+    residue(&["lab", "attack", "--parts", "space"]).refused(&["space"]);
+    residue(&["lab", "attack", "--replay", "no/such.json"]).refused(&["no/such.json"]);
 }

@@ -9,6 +9,7 @@ use residue_wasm::{EngineKind, MAIN, Prepared};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::attack::Stay;
 use crate::engines::BATCHINGS;
 use crate::error::LabError;
 use crate::operations::outside::engine_of;
@@ -32,11 +33,14 @@ pub struct Errand {
     task: String,
     code: String,
     input: String,
+    /// In place of code and input: a world with its transactions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stay: Option<Stay>,
 }
 
 /// What the process says when it is done.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Told {
+pub(crate) struct Told {
     /// Resident before the work.
     pub before_bytes: u64,
     /// The most that was resident.
@@ -49,7 +53,12 @@ impl Errand {
     /// A layer's code or module on an input; a library has none and does the task of this name.
     pub(super) fn new(layer: &str, task: &str, code: &[u8], input: &[u8]) -> Self {
         let [code, input] = [code, input].map(hex::encode);
-        Self { layer: layer.to_owned(), task: task.to_owned(), code, input }
+        Self { layer: layer.to_owned(), task: task.to_owned(), code, input, stay: None }
+    }
+
+    /// The transactions of a world.
+    pub(crate) fn stay(stay: &Stay) -> Self {
+        Self { stay: Some(stay.clone()), ..Self::new("world", "transactions", &[], &[]) }
     }
 
     /// As one process writes it for the other.
@@ -60,13 +69,18 @@ impl Errand {
     /// Runs the errand of this text, and says what it took, as JSON. The specification is nothing that this crate knows.
     pub fn run_text(text: &str, specification: &Specification) -> Result<String, LabError> {
         let errand: Self = serde_json::from_str(text).map_err(|error| refused(error.to_string()))?;
+        let silent = || refused("the system does not say how much memory is resident".to_owned());
+        if let Some(stay) = errand.stay {
+            let (before_bytes, peak_bytes) = stay.run()?.ok_or_else(silent)?;
+            return Ok(json!(Told { before_bytes, peak_bytes, output: String::new() }).to_string());
+        }
         let [code, input] = [&errand.code, &errand.input].map(hex::decode);
         let wrong = |error: hex::FromHexError| refused(error.to_string());
         let (code, input) = (code.map_err(wrong)?, input.map_err(wrong)?);
-        let before = status("VmRSS:");
+        let before = resident_bytes();
         let output = hex::encode(errand.output(&code, &input, specification)?);
         let (Some(before_bytes), Some(peak_bytes)) = (before, peak_bytes()) else {
-            return Err(refused("the system does not say how much memory is resident".to_owned()));
+            return Err(silent());
         };
         Ok(json!(Told { before_bytes, peak_bytes, output }).to_string())
     }
@@ -116,8 +130,20 @@ fn refused(reason: String) -> LabError {
     LabError::Outside { program: "an errand".to_owned(), reason }
 }
 
-/// The most memory that this process had resident, if the system says: proc(5), `/proc/pid/status`, VmHWM.
-pub(super) fn peak_bytes() -> Option<u64> {
+impl Told {
+    /// What the work took at most.
+    pub fn grown_bytes(&self) -> u64 {
+        self.peak_bytes.saturating_sub(self.before_bytes)
+    }
+}
+
+/// The memory that this process has resident, if the system says: proc(5), `/proc/pid/status`, VmRSS.
+pub(crate) fn resident_bytes() -> Option<u64> {
+    status("VmRSS:")
+}
+
+/// The most that it had so far: VmHWM.
+pub(crate) fn peak_bytes() -> Option<u64> {
     status("VmHWM:")
 }
 

@@ -1,11 +1,15 @@
-//! `residue lab attack`: searches for code that takes longest for its gas.
+//! `residue lab attack`: searches for transactions that take longest, or most memory, for their gas.
 
-use std::path::PathBuf;
+mod measured;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
-use clap::Args;
-use residue_isa::Revision;
-use residue_lab::attack::{Findings, Found, Search, attack as search_for};
+use clap::{Args, ValueEnum};
+use residue_isa::{GasSchedule, Revision};
+use residue_lab::attack::scene::Scene;
+use residue_lab::attack::{CODE_BYTES_MAX, Effort, Findings, Found, Part, Search, attack as search_for, replay};
 use serde_json::{Value, json};
 
 use crate::args::{DEFAULT_REVISION, InterfaceRules};
@@ -23,7 +27,10 @@ const QUICK: (usize, usize) = (12, 4);
 #[command(after_help = "Examples:
   residue lab attack --quick
   residue lab attack --revision evm384-v7 --schedule model-b --seed 7 --out found
-  residue lab attack --revision evm384-v7,evm384-v9,eip5843,eip6690-2024 --record records")]
+  residue lab attack --revision eip6690-2024,evmone-2025 --minutes 30 --parts time,memory --record records
+  residue lab attack --replay found/eip6690-2024-anywhere-found-1.json
+  residue lab attack --cycle --revision eip6690-2024
+  residue lab attack --instructions --revision eip7747,evm384-v12")]
 pub struct AttackArgs {
     /// The interface revisions, one search each.
     #[arg(long, value_name = "REVISION", value_delimiter = ',', default_values_t = [DEFAULT_REVISION])]
@@ -31,10 +38,13 @@ pub struct AttackArgs {
     /// The gas schedule: a name of `residue list schedules`, or a TOML file as @FILE or a path. Each revision's own without it.
     #[arg(long, value_name = "NAME|FILE")]
     pub schedule: Option<String>,
+    /// What is searched for.
+    #[arg(long, value_name = "PART", value_delimiter = ',', value_enum, default_values_t = PartName::ALL)]
+    pub parts: Vec<PartName>,
     /// All choices of the search come of it.
     #[arg(long, default_value = "1", value_parser = input::number, allow_hyphen_values = true)]
     pub seed: u64,
-    /// Gas of a candidate.
+    /// Gas of a transaction; thirty times as much where memory is searched.
     #[arg(long, value_name = "GAS", default_value = "2000000", value_parser = input::number, allow_hyphen_values = true)]
     pub gas: u64,
     /// The most bytes of code.
@@ -43,12 +53,53 @@ pub struct AttackArgs {
     /// Fewer candidates and generations.
     #[arg(long)]
     pub quick: bool,
-    /// Write the code that was found to this directory, for `residue run`.
+    /// How long all searches take together, in place of a number of generations.
+    #[arg(long, value_name = "MINUTES", value_parser = input::number, allow_hyphen_values = true, conflicts_with = "quick")]
+    pub minutes: Option<u64>,
+    /// Begin with random candidates alone, without the attacks that are known.
+    #[arg(long)]
+    pub from_nothing: bool,
+    /// Measure once more what a search has written to this file, and search for nothing.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["out", "record"])]
+    pub replay: Option<PathBuf>,
+    /// Measure cycles through 2,000 contracts, batched beside plain, and search for nothing.
+    #[arg(long, conflicts_with_all = ["replay", "instructions", "out"])]
+    pub cycle: bool,
+    /// Measure each instruction by itself at the ends of its operands, without blocks, and search for nothing.
+    #[arg(long, conflicts_with_all = ["replay", "out"])]
+    pub instructions: bool,
+    /// Write what was found to this directory: the code, for `residue run`, and all of it, for `--replay`.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Write a record to MACHINE/DATE-attack.csv below this directory.
+    /// Write a record to MACHINE/DATE-attack.csv below this directory; DATE-cycle.csv or DATE-extremes.csv without a search.
     #[arg(long, value_name = "DIR")]
     pub record: Option<PathBuf>,
+}
+
+/// What is searched for, as it is named.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum PartName {
+    /// Time for a gas, operands anywhere.
+    Time,
+    /// Time for a gas, with operands in 64 KiB of memory or in 64 slots of each field context.
+    Bounded,
+    /// How many times as long as without blocks.
+    OverPlain,
+    /// Resident memory beyond the EVM's own.
+    Memory,
+}
+
+impl PartName {
+    const ALL: [Self; 4] = [Self::Time, Self::Bounded, Self::OverPlain, Self::Memory];
+
+    fn part(self) -> Part {
+        match self {
+            Self::Time => Part::Time,
+            Self::Bounded => Part::Bounded,
+            Self::OverPlain => Part::OverPlain,
+            Self::Memory => Part::Memory,
+        }
+    }
 }
 
 /// Searches.
@@ -65,32 +116,24 @@ pub fn attack(args: &AttackArgs, json: bool) -> Result<Verdict> {
         "--code-bytes {code_bytes} is not between 1024 and {}",
         1 << 20
     );
-    let (population, generations) = if args.quick { QUICK } else { THOROUGH };
-    let search = |&revision: &Revision| {
-        Ok(Search {
-            revision,
-            schedule: InterfaceRules { revision, schedule: args.schedule.clone() }.schedule()?,
-            seed: args.seed,
-            population,
-            generations,
-            gas: args.gas,
-            code_bytes_max: usize::try_from(code_bytes)?,
-            rounds: 3,
-        })
-    };
-    let searches = args.revision.iter().map(search).collect::<Result<Vec<_>>>()?;
+    let minutes = args.minutes.unwrap_or(1);
+    anyhow::ensure!((1..=100_000).contains(&minutes), "--minutes {minutes} is not between 1 and 100000");
+    if let Some(file) = &args.replay {
+        return again(file, json);
+    }
+    if args.cycle {
+        return measured::cycle(args, json);
+    }
+    if args.instructions {
+        return measured::instructions(args, json);
+    }
+    let searches = searches(args)?;
     let recording = Recording::new(args.record.as_deref());
     let searched = recording.measure("attack", json, |observer| search_for(&searches, observer))?;
     let Some((findings, mut record)) = searched else { return Ok(Verdict::Bad) };
     recording.keep(&mut record)?;
     if let Some(directory) = &args.out {
-        std::fs::create_dir_all(directory).with_context(|| format!("making {}", directory.display()))?;
-        for found in findings.iter().flat_map(|findings| findings.anywhere.iter().chain(&findings.bounded)) {
-            let name = found.name.replace([':', '/'], "-");
-            output::code_file(&directory.join(format!("{name}.hex")), &found.code)?;
-            output::code_file(&directory.join(format!("{name}.input.hex")), &found.input)?;
-        }
-        output::message("note", &format!("the code is in {}", directory.display()));
+        write(directory, &findings)?;
     }
     let each = searches.iter().zip(&findings);
     if json {
@@ -101,38 +144,138 @@ pub fn attack(args: &AttackArgs, json: bool) -> Result<Verdict> {
     Ok(Verdict::Good)
 }
 
+/// The schedules of the revisions asked for.
+fn rules(args: &AttackArgs) -> Result<Vec<(Revision, GasSchedule)>> {
+    let rules = |&revision: &Revision| {
+        Ok((revision, InterfaceRules { revision, schedule: args.schedule.clone() }.schedule()?))
+    };
+    args.revision.iter().map(rules).collect()
+}
+
+fn searches(args: &AttackArgs) -> Result<Vec<Search>> {
+    let (population, generations) = if args.quick { QUICK } else { THOROUGH };
+    let parts: Vec<Part> = args.parts.iter().map(|name| name.part()).collect();
+    // Each part of each search has the same share.
+    let shares = u32::try_from(parts.len() * args.revision.len())?;
+    let time = args.minutes.map(|minutes| Duration::from_secs(60 * minutes) / shares.max(1));
+    let begins_with_known = !args.from_nothing;
+    let effort = Effort { seed: args.seed, population, generations, time, begins_with_known };
+    let code_bytes_max = usize::try_from(args.code_bytes)?;
+    let search = |(revision, schedule)| {
+        let parts = parts.clone();
+        Search { revision, schedule, gas: args.gas, code_bytes_max, rounds: 3, parts, effort }
+    };
+    Ok(rules(args)?.into_iter().map(search).collect())
+}
+
+/// Measures what is in a file.
+fn again(file: &Path, json: bool) -> Result<Verdict> {
+    let text = std::fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
+    let scene: Scene = serde_json::from_str(&text).with_context(|| format!("{}: no candidate", file.display()))?;
+    anyhow::ensure!(
+        scene.code_bytes_max <= 1 << 20 && scene.gas <= 1 << 40,
+        "{}: {} bytes of code and {} gas are more than can be run",
+        file.display(),
+        scene.code_bytes_max,
+        scene.gas
+    );
+    let found = replay(&scene, &file.display().to_string())?;
+    if json {
+        output::json(&object(&found))?;
+    } else {
+        let mut rows = headings();
+        rows.add_row(line(&found));
+        output::result(&rows.trim_fmt())?;
+    }
+    Ok(Verdict::Good)
+}
+
+/// Files of everything that was found.
+fn write(directory: &Path, findings: &[Findings]) -> Result<()> {
+    std::fs::create_dir_all(directory).with_context(|| format!("making {}", directory.display()))?;
+    for found in findings.iter().flat_map(|findings| &findings.parts).flat_map(|(_, found)| found) {
+        let name = found.name.replace([':', '/'], "-");
+        let numbered = |number: usize| if number == 0 { String::new() } else { format!("-{}", number + 1) };
+        for (number, code) in found.codes.iter().enumerate() {
+            output::code_file(&directory.join(format!("{name}{}.hex", numbered(number))), code)?;
+        }
+        for (number, input) in found.inputs.iter().enumerate() {
+            output::code_file(&directory.join(format!("{name}.input{}.hex", numbered(number))), input)?;
+        }
+        if let Some(scene) = &found.scene {
+            let path = directory.join(format!("{name}.json"));
+            let text = serde_json::to_string_pretty(scene)?;
+            std::fs::write(&path, text + "\n").with_context(|| format!("writing {}", path.display()))?;
+        }
+    }
+    output::message("note", &format!("what was found is in {}", directory.display()));
+    Ok(())
+}
+
+fn headings() -> comfy_table::Table {
+    table(&["program", "first time, ns per gas", "plain", "later", "MiB", "gas", "code bytes", "made of"])
+}
+
+fn line(found: &Found) -> Vec<comfy_table::Cell> {
+    let resident = found.resident.map(|resident| format!("{:.1}", mebibytes(resident.beyond_bytes())));
+    vec![
+        found.name.as_str().into(),
+        right(format!("{:.1}", found.cold.median)),
+        right(format!("{:.1}", found.plain.median)),
+        right(format!("{:.1}", found.warm.median)),
+        right(resident.unwrap_or_default()),
+        right(grouped(found.gas_used)),
+        right(grouped(found.codes.iter().map(Vec::len).sum::<usize>() as u64)), // Widens.
+        found.description.as_str().into(),
+    ]
+}
+
+/// Far below 2⁵³ bytes.
+fn mebibytes(bytes: u64) -> f64 {
+    bytes as f64 / 1_048_576.0
+}
+
 fn to_text(findings: &Findings) -> String {
-    let mut rows = table(&["program", "first time, ns per gas", "later", "gas", "code bytes", "made of"]);
+    let mut rows = headings();
     for found in findings.all() {
-        rows.add_row(vec![
-            found.name.as_str().into(),
-            right(format!("{:.1}", found.cold.median)),
-            right(format!("{:.1}", found.warm.median)),
-            right(grouped(found.gas_used)),
-            right(grouped(found.code.len() as u64)), // Widens.
-            found.description.as_str().into(),
-        ]);
+        rows.add_row(line(found));
     }
     format!("{}\n\n{}", rows.trim_fmt(), findings.verdict())
 }
 
+fn object(found: &Found) -> Value {
+    let hex = |all: &[Vec<u8>]| all.iter().map(|bytes| output::hex(bytes)).collect::<Vec<_>>();
+    json!({
+        "name": found.name,
+        "cold_ns_per_gas": found.cold.median,
+        "plain_ns_per_gas": found.plain.median,
+        "warm_ns_per_gas": found.warm.median,
+        "resident": found.resident.map(|resident| json!({
+            "beyond_evm_bytes": resident.beyond_bytes(),
+            "grown_bytes": resident.grown_bytes,
+            "plain_bytes": resident.plain_bytes,
+            "evm_bytes": resident.evm_bytes,
+        })),
+        "gas_used": found.gas_used,
+        "description": found.description,
+        "codes": hex(&found.codes),
+        "scene": found.scene,
+    })
+}
+
 fn to_json(search: &Search, findings: &Findings) -> Value {
-    let object = |found: &Found| {
-        json!({
-            "name": found.name,
-            "cold_ns_per_gas": found.cold.median,
-            "warm_ns_per_gas": found.warm.median,
-            "gas_used": found.gas_used,
-            "description": found.description,
-            "code": output::hex(&found.code),
-        })
-    };
     json!({
         "revision": search.revision.name(),
         "schedule": search.schedule.name(),
-        "seed": search.seed,
+        "seed": search.effort.seed,
         "gas": search.gas,
         "verdict": findings.verdict(),
+        "times_worst_honest": findings.ratio(),
+        "times_plain": findings.over_plain(),
+        "resident_beyond_evm_bytes": findings.resident_bytes(),
         "programs": findings.all().map(object).collect::<Vec<_>>(),
     })
 }
+
+/// As the search takes it.
+const _: () = assert!(CODE_BYTES_MAX == 24_576, "the default of --code-bytes");

@@ -1,0 +1,57 @@
+//! Each instruction by itself at the ends of its operands, without blocks: whether its time is bounded by a constant times its gas.
+
+use residue_engine::Batching;
+use residue_isa::{GasSchedule, Revision};
+
+use super::ground::{Bounds, Ground};
+use super::scene::Scene;
+use super::{cold, known};
+use crate::error::LabError;
+use crate::group::{Observer, Progress, record_of};
+use crate::record::{Quantity, Record, Row};
+use crate::statistics::Spread;
+
+/// Name of the records.
+pub const GROUP: &str = "extremes";
+
+/// A loop of one instruction.
+#[derive(Debug, Clone)]
+pub struct Extreme {
+    /// The revision.
+    pub revision: Revision,
+    /// Which instruction with which operands, and the bits of the modulus: `mul of 20 lanes/384`.
+    pub name: String,
+    /// Nanoseconds for a gas.
+    pub ns_per_gas: Spread,
+    samples: Vec<f64>,
+}
+
+/// Measures every instruction of these revisions under their schedules, the worst of each revision first.
+pub fn extremes(
+    rules: &[(Revision, GasSchedule)],
+    gas: u64,
+    rounds: usize,
+    observer: &mut Observer<'_>,
+) -> Result<(Vec<Extreme>, Record), LabError> {
+    let mut all = Vec::new();
+    let record = record_of(GROUP, || {
+        for (done, (revision, schedule)) in rules.iter().enumerate() {
+            observer(Progress { step: revision.name(), done, total: rules.len() });
+            let ground = Ground::new(*revision, Bounds::Anywhere, gas);
+            let mut of_revision = Vec::new();
+            for (name, genome) in known::instructions(&ground) {
+                let staged = Scene::new(&ground, schedule, gas, super::CODE_BYTES_MAX, &genome).stage()?.in_time()?;
+                let samples = (0..rounds).map(|_| Ok(cold(&staged, Batching::Off)?.worst_ns_per_gas()));
+                let samples = samples.collect::<Result<Vec<_>, LabError>>()?;
+                of_revision.push(Extreme { revision: *revision, name, ns_per_gas: Spread::of(&samples), samples });
+            }
+            of_revision.sort_by(|a, b| b.ns_per_gas.median.total_cmp(&a.ns_per_gas.median));
+            all.append(&mut of_revision);
+        }
+        let row = |extreme: &Extreme| {
+            Row::new(format!("{}:plain/{}", extreme.revision, extreme.name), Quantity::NsPerGas, &extreme.samples)
+        };
+        Ok(all.iter().map(row).collect())
+    })?;
+    Ok((all, record))
+}
