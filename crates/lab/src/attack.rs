@@ -198,7 +198,8 @@ impl Part {
         let gas = if self == Self::Memory { search.gas.saturating_mul(MEMORY_GAS) } else { search.gas };
         let ground = Ground::new(search.revision, bounds, gas);
         let scene = |genome: &Genome| Scene::new(&ground, &search.schedule, gas, search.code_bytes_max, genome);
-        let mut time = |genome: &Genome| least_ns_per_gas(&scene(genome).stage()?.in_time()?, Batching::Warm, search.rounds);
+        let mut time =
+            |genome: &Genome| least_ns_per_gas(&scene(genome).stage()?.in_time()?, Batching::Warm, search.rounds);
         let mut over_plain = |genome: &Genome| {
             let staged = scene(genome).stage()?.in_time()?;
             let plain = least_ns_per_gas(&staged, Batching::Off, search.rounds)?;
@@ -268,7 +269,9 @@ impl Findings {
 
     /// The worst found against the worst honest program.
     pub fn ratio(&self) -> Option<f64> {
-        let found = worst(self.parts.iter().filter(|(part, _)| *part != Part::Memory).filter_map(|(part, _)| self.worst(*part)));
+        let found = worst(
+            self.parts.iter().filter(|(part, _)| *part != Part::Memory).filter_map(|(part, _)| self.worst(*part)),
+        );
         Some(found? / self.worst_honest()?)
     }
 
@@ -286,7 +289,10 @@ impl Findings {
     pub fn verdict(&self) -> String {
         let mut said = Vec::new();
         if let (Some(ratio), Some(honest)) = (self.ratio(), self.worst_honest()) {
-            said.push(format!("the worst found takes {:.1} ns per gas, {ratio:.1} times the worst honest program", ratio * honest));
+            said.push(format!(
+                "the worst found takes {:.1} ns per gas, {ratio:.1} times the worst honest program",
+                ratio * honest
+            ));
         }
         if let (Some(anywhere), Some(bounded)) = (self.worst(Part::Time), self.worst(Part::Bounded)) {
             let contains = if bounded <= 0.8 * anywhere { "contains" } else { "does not contain" };

@@ -202,9 +202,7 @@ impl Cycled {
     fn rows(&self) -> Vec<Row> {
         let mut rows = Vec::new();
         for (when, [batch, plain]) in ["cycle", "cycle-first"].into_iter().zip(&self.samples) {
-            let name = |engine| {
-                format!("{}:{engine}/{when}-{}/{}", self.revision, self.content.name(), self.contracts)
-            };
+            let name = |engine| format!("{}:{engine}/{when}-{}/{}", self.revision, self.content.name(), self.contracts);
             let (batched, beside) = (name("batch"), name("plain"));
             rows.push(Row::new(&batched, Quantity::NsPerGas, batch));
             rows.push(Row::new(&beside, Quantity::NsPerGas, plain));

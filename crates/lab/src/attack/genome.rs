@@ -310,7 +310,10 @@ impl Genome {
         if ground.has_slots() {
             parts.push(format!("{} slots of {} bytes at most", self.slots, self.width_bytes));
         }
-        parts.push(format!("operands {}", if ground.bounds == Bounds::Anywhere { "anywhere" } else { "within the bound" }));
+        parts.push(format!(
+            "operands {}",
+            if ground.bounds == Bounds::Anywhere { "anywhere" } else { "within the bound" }
+        ));
         parts.join("; ")
     }
 }

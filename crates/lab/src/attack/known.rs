@@ -15,7 +15,8 @@ pub fn attacks(ground: &Ground) -> Vec<(&'static str, Genome)> {
     let sum = |places: [u32; 3]| ground.field(Operation::Add, places, 1);
     let product = |places: [u32; 3]| ground.field(Operation::Mul, places, 1);
     let wide_sum = ground.field(Operation::Add, [0, 4, 8], 64);
-    let heads = |short_entries, asks_calldata| Heads { count: 31, genes: vec![wide_sum; 3], short_entries, asks_calldata };
+    let heads =
+        |short_entries, asks_calldata| Heads { count: 31, genes: vec![wide_sum; 3], short_entries, asks_calldata };
     let tail = |genes: Vec<Gene>, copies, has_targets| Section { genes, copies, has_targets, place: Place::Tail };
     let idle = |contracts, filler| Genome { contracts, filler, is_idle: true, ..Genome::of(Vec::new()) };
     let with_heads = |heads, tail| Genome { heads, slots: 100, ..Genome::of(vec![tail]) };
@@ -43,14 +44,20 @@ pub fn attacks(ground: &Ground) -> Vec<(&'static str, Genome)> {
                 width_bytes: 56,
                 turns: 100,
                 ..Genome::of(vec![
-                    Section::of(vec![Gene::ModulusOfTurn, product([0, 3, 3]), product([1, 3, 3]), product([2, 3, 3])], 1),
+                    Section::of(
+                        vec![Gene::ModulusOfTurn, product([0, 3, 3]), product([1, 3, 3]), product([2, 3, 3])],
+                        1,
+                    ),
                     Section::of(vec![sum([0, 0, 2]), sum([1, 1, 0])], 1_350),
                     Section::of(vec![product([0, 0, 0])], 4),
                     Section { place: Place::After, ..Section::of(vec![WITH_ALL], 1) },
                 ])
             },
         ),
-        ("sums that nobody reads", Genome::of(vec![Section { has_targets: true, ..Section::of(vec![sum([0, 1, 2])], 3_000) }])),
+        (
+            "sums that nobody reads",
+            Genome::of(vec![Section { has_targets: true, ..Section::of(vec![sum([0, 1, 2])], 3_000) }]),
+        ),
         // Time that grows with a length which the price does not know.
         (
             "longest modulus",

@@ -63,8 +63,7 @@ pub fn resident(scene: &Scene) -> Result<Option<Resident>, LabError> {
     if peak_bytes().is_none() {
         return Ok(None);
     }
-    let [grown_bytes, plain_bytes] =
-        [counted(scene, Counted::Resident)?, counted(scene, Counted::ResidentPlain)?];
+    let [grown_bytes, plain_bytes] = [counted(scene, Counted::Resident)?, counted(scene, Counted::ResidentPlain)?];
     Ok(Some(Resident { grown_bytes, plain_bytes, evm_bytes: counted(scene, Counted::OfEvm)? }))
 }
 
@@ -101,7 +100,10 @@ impl Stay {
         let worker = thread::spawn(move || {
             let ended = match self.counted {
                 Counted::OfEvm => staged.trace(&mut { evm }),
-                _ => Ok(drop(staged.run(&engine))),
+                _ => {
+                    staged.run(&engine);
+                    Ok(())
+                }
             };
             done.store(true, Ordering::Release);
             ended

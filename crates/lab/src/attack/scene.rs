@@ -151,7 +151,8 @@ impl Staged {
         }
         let Times(times) = self.run_part(&self.engine(Batching::Warm)?, SHORT);
         let time_ns: f64 = times.iter().map(|execution| execution.time_ns).sum();
-        if time_ns * SHORT as f64 > TIME_MAX_NS { // A small number.
+        if time_ns * SHORT as f64 > TIME_MAX_NS {
+            // A small number.
             self.entries.iter_mut().for_each(|(_, gas)| *gas /= SHORT);
         }
         Ok(self)

@@ -37,7 +37,10 @@ fn a_search_finds_candidates_that_use_their_gas_beside_honest_ones() {
     for findings in all {
         for found in findings.parts.iter().flat_map(|(_, found)| found) {
             assert!(found.gas_used > 1000 && found.codes.iter().all(|code| code.len() <= CODE_BYTES_MAX), "{found:?}");
-            assert!(!found.description.is_empty() && found.inputs.len() == found.scene.as_ref().unwrap().genome.history.len());
+            assert!(
+                !found.description.is_empty()
+                    && found.inputs.len() == found.scene.as_ref().unwrap().genome.history.len()
+            );
         }
         assert!(!findings.honest.is_empty() && findings.ratio().unwrap() > 0.0 && findings.over_plain().unwrap() > 0.0);
         for part in [Part::Time, Part::Bounded, Part::OverPlain] {
@@ -214,7 +217,9 @@ fn what_is_found_can_be_written_and_read() {
         assert_eq!(serde_json::from_str::<Scene>(&text).unwrap(), scene);
     }
     let scene = scene_of(&ground, GAS, &Genome::random(&mut random, &ground));
-    for (revision, schedule, reason) in [("evm999", &scene.schedule[..], "\"evm999\""), ("evm384-v7", "name = 3", "schedule")] {
+    for (revision, schedule, reason) in
+        [("evm999", &scene.schedule[..], "\"evm999\""), ("evm384-v7", "name = 3", "schedule")]
+    {
         let wrong = Scene { revision: revision.to_owned(), schedule: schedule.to_owned(), ..scene.clone() };
         let error = wrong.stage().unwrap_err().to_string();
         assert!(error.contains(reason), "{error}");

@@ -146,9 +146,8 @@ pub fn attack(args: &AttackArgs, json: bool) -> Result<Verdict> {
 
 /// The schedules of the revisions asked for.
 fn rules(args: &AttackArgs) -> Result<Vec<(Revision, GasSchedule)>> {
-    let rules = |&revision: &Revision| {
-        Ok((revision, InterfaceRules { revision, schedule: args.schedule.clone() }.schedule()?))
-    };
+    let rules =
+        |&revision: &Revision| Ok((revision, InterfaceRules { revision, schedule: args.schedule.clone() }.schedule()?));
     args.revision.iter().map(rules).collect()
 }
 
