@@ -96,7 +96,7 @@ fn targets(word: [u8; WORD_BYTES]) -> u8 {
     const LOW_BITS: u64 = u64::MAX / 255 * 0x7f;
     // A byte of `others` is 0 where JUMPDEST is; the highest bit of no sum carries into the next byte.
     let others = u64::from_le_bytes(word) ^ (u64::MAX / 255 * JUMPDEST as u64);
-    let zeros = !((others & LOW_BITS) + LOW_BITS | others | LOW_BITS);
+    let zeros = !(((others & LOW_BITS) + LOW_BITS) | others | LOW_BITS);
     // The highest bits of all bytes, gathered in the highest byte.
     ((zeros >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8 // Eight bits are left.
 }
