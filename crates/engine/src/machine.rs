@@ -14,14 +14,13 @@ use crate::analysis::Analysis;
 use crate::analysis::transaction::TransactionCodes;
 use crate::batch::blocks::{Blocks, Due};
 use crate::batch::cache::AnyBlocks;
-use crate::batch::credit::cycles_of;
 use crate::batch::ledger::Ledger;
 use crate::batch::location::Location;
 use crate::batch::memory::Memory;
 use crate::batch::memory_rows::MemoryRows;
 use crate::batch::slot_file::SlotFile;
 use crate::batch::slots::Slots;
-use crate::batch::tuning::{CYCLES_PER_GAS, ROW_BYTES_MAX};
+use crate::batch::tuning::ROW_BYTES_MAX;
 use crate::halt::Halt;
 use crate::prices::{Prices, WidthPrices};
 use crate::probe::Probe;
@@ -187,7 +186,8 @@ impl FieldMachine {
     /// What an instruction finds that could begin a block.
     #[inline(always)]
     pub(crate) fn due(&self) -> Due {
-        Due { plans_run: self.frame.ledger.is_open(), is_free: self.plans_ahead, earned: self.frame.earned }
+        let earned = self.prices.rate.cycles(self.frame.earned);
+        Due { plans_run: self.frame.ledger.is_open(), is_free: self.plans_ahead, earned }
     }
 
     /// Says which of the codes of the transaction the running frame executes; none if that is not one of them, and has no blocks.
@@ -201,8 +201,8 @@ impl FieldMachine {
         let earned = std::mem::take(&mut self.frame.earned);
         match (&self.frame.blocks, &self.frame.memory_blocks) {
             _ if earned == 0 => {}
-            (Some(blocks), _) => blocks.credit.earn(earned),
-            (None, Some(blocks)) => blocks.credit.earn(earned),
+            (Some(blocks), _) => blocks.credit.earn(self.prices.rate.cycles(earned)),
+            (None, Some(blocks)) => blocks.credit.earn(self.prices.rate.cycles(earned)),
             (None, None) => {
                 if let Some(met) = self.frame.code.and_then(|code| self.codes.get_mut(code)) {
                     met.earned = met.earned.saturating_add(earned);
@@ -225,10 +225,10 @@ impl FieldMachine {
             met.blocks = analysis.blocks(&met.source, met.hash);
         }
         if met.blocks.is_none() {
-            let (price, earned) = (Blocks::<L>::price(met.source.len()), cycles_of(met.earned));
+            let (price, earned) = (Blocks::<L>::price(met.source.len()), self.prices.rate.cycles(met.earned));
             let is_free = self.plans_ahead || analysis.batching.is_eager();
             if !is_free && earned < price {
-                self.frame.ask_at = u64::try_from((price - earned) / CYCLES_PER_GAS + 1).unwrap_or(u64::MAX);
+                self.frame.ask_at = self.prices.rate.gas(price - earned);
                 return false;
             }
             let code = analysis.executed(&met.source, met.hash);
@@ -237,7 +237,7 @@ impl FieldMachine {
                 met.is_plain = true;
                 return false;
             };
-            blocks.credit.earn(met.earned);
+            blocks.credit.earn(self.prices.rate.cycles(met.earned));
             blocks.credit.overdraw(if is_free { 0 } else { price });
             met.blocks = Some(analysis.cache.keep_blocks(analysis.blocks_key(met.hash), L::any(Arc::new(blocks))));
         }

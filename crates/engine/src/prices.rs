@@ -7,7 +7,10 @@
 use std::sync::Arc;
 
 use residue_isa::opcode::evm::{DUP1, DUP16, JUMP, JUMPDEST, PUSH1, PUSH32};
-use residue_isa::{GasSchedule, Price, Revision};
+use residue_isa::{Arithmetic, GasSchedule, Price, Revision};
+
+use crate::batch::credit::Rate;
+use crate::batch::tuning::PRODUCT_LIMBS;
 
 /// Gas of a push or a copy, of a jump and of a jump target: Yellow Paper, appendix G, Gverylow, Gmid and Gjumpdest.
 const VERY_LOW: u64 = 3;
@@ -25,6 +28,8 @@ pub(crate) struct Prices {
     pub per_width: Arc<[WidthPrices]>,
     /// For each begun 32 bytes loaded or stored modulo a power of two; none if that is priced by value.
     pub transfer_per_word: Option<u64>,
+    /// What a gas pays for beside the instructions.
+    pub rate: Rate,
 }
 
 /// What depends on the width of the modulus.
@@ -64,8 +69,15 @@ impl Prices {
         };
         let per_width = (0..=revision.width_limbs_max()).map(at_width).collect();
         let transfer_per_word = schedule.prices_words().then(|| schedule.transfer_per_word().whole());
-        Self { base, per_width, transfer_per_word }
+        let rate = rate(schedule, revision);
+        Self { base, per_width, transfer_per_word, rate }
     }
+}
+
+/// By the price of a product of 384 bits, or of as many as the revision has.
+fn rate(schedule: &GasSchedule, revision: Revision) -> Rate {
+    let width_limbs = revision.width_limbs_max().min(PRODUCT_LIMBS as usize); // 6.
+    Rate::new(schedule.instruction(Arithmetic::Mul, width_limbs, 1).whole())
 }
 
 impl WidthPrices {

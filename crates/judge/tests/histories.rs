@@ -119,7 +119,8 @@ fn histories_do_what_they_are_made_for() {
     assert!([delegations, inspected, fresh, shares, several].iter().all(|&count| count > 20));
 }
 
-/// In the default mode a good share of histories comes to plans, or to chains, under every revision that has blocks.
+/// In the default mode a tenth of the histories at least comes to plans, or to chains, under every revision that has blocks. Fewest where
+/// products are dear: a gas pays for less there.
 #[test]
 fn every_revision_comes_to_plans_or_chains() {
     const HISTORIES: u64 = 40;
@@ -135,7 +136,7 @@ fn every_revision_comes_to_plans_or_chains() {
         // Chains of EVM384 are not shown among blocks.
         if has_plans || revision.slot_rules().is_some() {
             let made = made(revision);
-            assert!(made >= 8, "{made} of {HISTORIES} histories of {revision}");
+            assert!(made >= HISTORIES as usize / 10, "{made} of {HISTORIES} histories of {revision}");
         }
     }
 }

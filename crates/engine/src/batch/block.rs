@@ -2,7 +2,7 @@
 //! once. What was walked, the operations with their price, end and guards, is kept and is the only source of its plans and its trace.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 
 use residue_isa::Arithmetic;
 use residue_lanes::{Digest, Op, SlotBlock};
@@ -33,8 +33,8 @@ pub(crate) struct Block<L: Location> {
     pub plans: Plans<L::Set>,
     /// None if the scalar kernels have nothing to gain.
     pub trace: OnceLock<Option<Trace<L>>>,
-    /// Gas charged at entries that found nothing to run.
-    earned: AtomicU64,
+    /// Cycles that gas charged at entries which found nothing to run has paid for.
+    earned: AtomicI64,
     /// Entries until it is looked at again, where its place has something to run already.
     skipped: AtomicU32,
     /// Entries of it since others of its place were last compared with it.
@@ -116,7 +116,7 @@ impl<L: Location> Draft<L> {
             priced,
             plans: Plans::default(),
             trace: OnceLock::new(),
-            earned: AtomicU64::new(0),
+            earned: AtomicI64::new(0),
             skipped: AtomicU32::new(0),
             entries: AtomicU32::new(0),
             _counted: budget.count(bytes),
@@ -160,9 +160,9 @@ impl<L: Location> Block<L> {
         self.operations.digest() == self.priced
     }
 
-    /// Notes gas charged at its entries without anything to run; says how much in all.
-    pub fn earn(&self, gas: u64) -> u64 {
-        self.earned.fetch_add(gas, Ordering::Relaxed) + gas
+    /// Notes what gas charged at its entries without anything to run pays for, in cycles; says how much in all.
+    pub fn earn(&self, cycles: i64) -> i64 {
+        self.earned.fetch_add(cycles, Ordering::Relaxed).saturating_add(cycles)
     }
 
     /// Is not looked at for so many entries.
@@ -193,7 +193,7 @@ impl<L: Location> Block<L> {
             priced: self.priced,
             plans: Plans::default(),
             trace: OnceLock::new(),
-            earned: AtomicU64::new(0),
+            earned: AtomicI64::new(0),
             skipped: AtomicU32::new(0),
             entries: AtomicU32::new(0),
             _counted: budget.count(bytes),

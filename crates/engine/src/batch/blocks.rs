@@ -16,7 +16,7 @@ use super::Batching;
 use super::block::Block;
 use super::budget::{Budget, Counted};
 use super::cache::bytes_of;
-use super::credit::{Credit, cycles_of};
+use super::credit::Credit;
 use super::explained::BlockExplained;
 use super::location::{Facts, Location};
 use super::plan::{Known, Order, PlanKey, RowPlan, price};
@@ -81,15 +81,15 @@ pub(crate) struct Due {
     pub plans_run: bool,
     /// Whether growing costs nothing.
     pub is_free: bool,
-    /// Gas that the code's credit has not got yet.
-    pub earned: u64,
+    /// Cycles that the code's credit has not got yet.
+    pub earned: i64,
 }
 
 /// The entry of a block that may grow.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entered {
-    /// Gas charged for all of it.
-    pub cost: u64,
+    /// Cycles that the gas charged for all of it pays for.
+    pub pays: i64,
     /// Whether superblocks may run.
     pub joins: bool,
     /// Whether growing costs nothing.
@@ -145,7 +145,7 @@ impl<L: Location> Blocks<L> {
         let Due { plans_run, is_free, earned } = facts;
         let Some(mark) = self.marks.get(pc).map(|mark| mark.load(Ordering::Relaxed)) else { return false };
         if mark >= MET {
-            return mark == MET && self.credit.cycles() + cycles_of(earned) > 0;
+            return mark == MET && self.credit.cycles() + earned > 0;
         }
         if mark & TRACED != 0 || (mark & PLANNED != 0 && plans_run) {
             return true;
@@ -239,9 +239,9 @@ impl<L: Location> Blocks<L> {
         facts: &Facts,
         shape: impl FnOnce() -> Option<Shape>,
     ) -> bool {
-        let Entered { cost, is_free, .. } = entered;
-        let earned = block.earn(cost);
-        let worth = |earned: u64| cycles_of(earned).saturating_mul(OWN_SHARE);
+        let Entered { pays: entry, is_free, .. } = entered;
+        let earned = block.earn(entry);
+        let worth = |earned: i64| earned.saturating_mul(OWN_SHARE);
         let pays = |price: i64| is_free || worth(earned) >= price;
         let spends = |price: i64| is_free || self.credit.spend(price);
         let operations = block.work.operation_count();
@@ -275,11 +275,10 @@ impl<L: Location> Blocks<L> {
         let skipped = match missing {
             0 => SKIPPED_PLAIN,
             price => {
-                let lacking = u64::try_from(price - worth(earned)).unwrap_or(0);
-                let entries = lacking / u64::try_from(worth(cost.max(1))).unwrap_or(1).max(1);
+                let entries = (price - worth(earned)).max(0) / worth(entry.max(1));
                 let entries = u32::try_from(entries).unwrap_or(u32::MAX).clamp(1, SKIPPED_EARNING_MAX);
                 // What is skipped is charged too.
-                block.earn(cost * u64::from(entries));
+                block.earn(entry.saturating_mul(entries.into()));
                 entries
             }
         };

@@ -15,7 +15,7 @@ use super::ledger::Ledger;
 use super::memory::MemoryNeeds;
 use super::memory_places::{MemoryPlaces, PlaceSet};
 use super::plan::RowPlan;
-use super::tuning::MOVED_TOGETHER;
+use super::tuning::{ASKED_MAX, MOVED_TOGETHER};
 
 /// The least modulus of rows.
 const MODULUS_MIN: u64 = 3;
@@ -32,6 +32,8 @@ pub(crate) struct MemoryRows {
     is_newer: PlaceSet,
     /// Where a block runs whose places are settled: nothing in this part of the code needs to ask.
     pub settled: Range<usize>,
+    /// Ranges that were asked for since a plan ran.
+    asked: u32,
     /// What plans have gained in the transaction.
     ledger: Ledger,
 }
@@ -76,6 +78,7 @@ impl MemoryRows {
             holds: PlaceSet::default(),
             is_newer: PlaceSet::default(),
             settled: 0..0,
+            asked: 0,
             ledger,
         }
     }
@@ -129,15 +132,21 @@ impl MemoryRows {
             }
         }
         plan.plan.run(&field.modulus, &mut field.rows);
+        self.asked = 0;
         self.ledger.note_run(plan);
         self.holds.insert_all(&plan.writes);
         self.is_newer.insert_all(&plan.writes);
         true
     }
 
-    /// Writes back what is read in a range, and forgets what is there if it will be written to.
+    /// Writes back what is read in a range, and forgets what is there if it will be written to; all of it where that takes less time than being
+    /// asked again and again.
     #[inline(never)]
     pub fn settle_range(&mut self, map: &MemoryPlaces, memory: &mut [u8], range: &Range<usize>, is_written: bool) {
+        self.asked += 1;
+        if self.asked > ASKED_MAX {
+            return self.settle_all(map, memory);
+        }
         let places: PlaceSet = map.within(range).collect();
         if places.is_empty() {
             return;
@@ -160,6 +169,7 @@ impl MemoryRows {
         let all = self.is_newer;
         self.write_back(map, memory, &all);
         self.holds = PlaceSet::default();
+        self.asked = 0;
     }
 
     fn write_back(&mut self, map: &MemoryPlaces, memory: &mut [u8], places: &PlaceSet) {

@@ -39,7 +39,7 @@ fn run_of<L: Location>(
     pc: usize,
 ) -> bool {
     if machine.frame.earned >= EARNED_TOGETHER {
-        blocks.credit.earn(std::mem::take(&mut machine.frame.earned));
+        blocks.credit.earn(machine.prices.rate.cycles(std::mem::take(&mut machine.frame.earned)));
     }
     let is_free = machine.plans_ahead || blocks.batching.is_eager();
     let Some(place) = blocks.place(pc, is_free) else { return false };
@@ -56,7 +56,7 @@ fn run_of<L: Location>(
         return true;
     }
     if blocks.may_grow(place, longest) {
-        let entered = Entered { cost, joins: !machine.is_probed, is_free };
+        let entered = Entered { pays: machine.prices.rate.cycles(cost), joins: !machine.is_probed, is_free };
         let has_grown =
             blocks.grow(place, longest, entered, &facts, || L::shape(machine, interpreter, blocks, longest, &facts));
         if has_grown && run_plan(machine, interpreter, blocks, &costs, &facts) {
