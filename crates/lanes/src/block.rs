@@ -170,3 +170,174 @@ impl SlotBlock {
         &self.ops
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{HashMap, HashSet};
+
+    use super::*;
+
+    type Instruction = (OpKind, Vec<(u16, u16, u16)>);
+
+    fn block_of(instructions: &[Instruction]) -> SlotBlock {
+        let mut block = SlotBlock::new(u16::MAX);
+        instructions.iter().for_each(|(kind, lanes)| block.push_lanes(*kind, lanes.iter().copied()).unwrap());
+        block
+    }
+
+    fn digest_of(instructions: &[Instruction]) -> Digest {
+        let mut digest = Digest::default();
+        instructions.iter().for_each(|(kind, lanes)| digest.push(*kind, lanes.iter().copied()));
+        digest
+    }
+
+    /// Three instructions, one of them with two lanes.
+    fn sample() -> Vec<Instruction> {
+        vec![
+            (OpKind::Mul, vec![(5, 1, 2)]),
+            (OpKind::Sub, vec![(6, 5, 3), (7, 4, 0x1234)]),
+            (OpKind::Add, vec![(0x8001, 6, 7)]),
+        ]
+    }
+
+    /// Every block that differs from the sample in one place.
+    fn neighbours() -> Vec<Vec<Instruction>> {
+        let mut all = Vec::new();
+        let mut add = |change: &dyn Fn(&mut Vec<Instruction>)| {
+            let mut block = sample();
+            change(&mut block);
+            all.push(block);
+        };
+        for (at, (kind, lanes)) in sample().into_iter().enumerate() {
+            for other in [OpKind::Add, OpKind::Sub, OpKind::Mul].into_iter().filter(|other| *other != kind) {
+                add(&|block| block[at].0 = other);
+            }
+            for (lane, bit) in (0..lanes.len()).flat_map(|lane| (0..16).map(move |bit| (lane, bit))) {
+                add(&|block| block[at].1[lane].0 ^= 1 << bit);
+                add(&|block| block[at].1[lane].1 ^= 1 << bit);
+                add(&|block| block[at].1[lane].2 ^= 1 << bit);
+            }
+            add(&|block| block[at].1.push(lanes[0]));
+            add(&|block| drop(block.remove(at)));
+            add(&|block| block.swap(at, (at + 1) % 3));
+            add(&|block| block.insert(at, (kind, vec![lanes[0]])));
+        }
+        add(&|block| block[1].1.swap(0, 1));
+        add(&|block| {
+            // The same operations, each an instruction.
+            let second = block[1].1.pop().unwrap();
+            block.insert(2, (OpKind::Sub, vec![second]));
+        });
+        all
+    }
+
+    #[test]
+    fn every_change_of_a_block_changes_its_digest() {
+        let mut digests = HashMap::from([(digest_of(&sample()).0, sample())]);
+        for block in neighbours() {
+            if let Some(other) = digests.insert(digest_of(&block).0, block.clone()) {
+                assert_eq!(other, block, "blocks of one digest");
+            }
+        }
+        assert_ne!(block_of(&sample()).digest(), block_of(&[]).digest());
+        assert_eq!(block_of(&sample()).digest(), digest_of(&sample()), "however it is made");
+        assert_eq!(block_of(&sample()).with_slot_count(0x9000).unwrap().digest(), digest_of(&sample()));
+    }
+
+    /// Operations of the smallest numbers, zeros among them, in all groupings: where a sequence could be read in two ways.
+    #[test]
+    fn all_small_blocks_have_different_digests() {
+        let mut digests = HashSet::new();
+        let mut blocks: Vec<Vec<Vec<(u16, u16, u16)>>> = vec![vec![]];
+        for _ in 0..6 {
+            let longer = |block: &Vec<Vec<_>>| {
+                let mut all = Vec::new();
+                for operand in 0..4 {
+                    let mut apart = block.clone();
+                    apart.push(vec![(0, 0, operand)]);
+                    all.push(apart);
+                    if let Some((last, before)) = block.split_last() {
+                        all.push([before, &[[&last[..], &[(0, 0, operand)]].concat()]].concat());
+                    }
+                }
+                all
+            };
+            blocks = blocks.iter().flat_map(longer).collect();
+            for block in &blocks {
+                let instructions: Vec<_> = block.iter().map(|lanes| (OpKind::Add, lanes.clone())).collect();
+                assert!(digests.insert(digest_of(&instructions).0), "{block:?}");
+            }
+        }
+        assert_eq!(digests.len(), (0..6).map(|n| 4 * 8usize.pow(n)).sum());
+        // Each bit is one in about half of them.
+        for bit in 0..64 {
+            let ones = digests.iter().filter(|digest| **digest >> bit & 1 == 1).count();
+            assert!((45..=55).contains(&(100 * ones / digests.len())), "bit {bit}: {ones}");
+        }
+    }
+
+    #[test]
+    fn both_halves_of_a_digest_depend_on_every_operand() {
+        let [high, low] = [|digest: Digest| digest.0 >> 32, |digest: Digest| digest.0 & 0xffff_ffff];
+        let before = digest_of(&sample());
+        for block in neighbours() {
+            let after = digest_of(&block);
+            if block != sample() {
+                assert!(high(after) != high(before) && low(after) != low(before), "{block:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn instructions_keep_their_lanes() {
+        let mut block = SlotBlock::new(10);
+        block.push(Op { kind: OpKind::Add, out: 1, x: 2, y: 3 }).unwrap();
+        block.push_lanes(OpKind::Sub, [(4, 5, 6), (7, 8, 9)]).unwrap();
+        block.push_lanes(OpKind::Mul, [(0, 1, 2)]).unwrap();
+        block.push_lanes(OpKind::Mul, []).unwrap();
+        block.push_lanes(OpKind::Mul, [(3, 4, 5), (6, 7, 8), (9, 0, 1)]).unwrap();
+        let before = block.clone();
+        for beyond in [(10, 0, 0), (0, 10, 0), (0, 0, 10)] {
+            let error = Err(PlanError::SlotOutOfRange { slot: 10, slot_count: 10 });
+            assert_eq!(block.push_lanes(OpKind::Add, [(0, 0, 0), beyond]), error);
+            let (out, x, y) = beyond;
+            assert_eq!(block.push(Op { kind: OpKind::Add, out, x, y }), error);
+        }
+        let lanes = |block: &SlotBlock| -> Vec<Vec<Op>> { block.instructions().map(<[Op]>::to_vec).collect() };
+        assert_eq!(lanes(&block), lanes(&before));
+        assert_eq!(lanes(&block).iter().map(Vec::len).collect::<Vec<_>>(), [1, 2, 1, 3]);
+        assert_eq!(lanes(&block).concat(), block.ops());
+        assert_eq!(block.ops().iter().map(|op| op.out).collect::<Vec<_>>(), [1, 4, 7, 0, 3, 6, 9]);
+        assert_eq!(block.groups.len(), 2, "only instructions of several lanes are listed");
+    }
+
+    #[test]
+    fn slots_beyond_the_count_are_named() {
+        let mut block = SlotBlock::new(10);
+        block.push(Op { kind: OpKind::Add, out: 1, x: 7, y: 3 }).unwrap();
+        let error = |slot, slot_count| PlanError::SlotOutOfRange { slot, slot_count };
+        assert_eq!(block.with_slot_count(8).unwrap().slot_count(), 8);
+        assert_eq!(block.with_slot_count(7).unwrap_err(), error(7, 7));
+        assert_eq!(block.mark_dead(10), Err(error(10, 10)));
+        block.mark_dead(9).unwrap();
+        assert_eq!(block.with_slot_count(9).unwrap_err(), error(9, 9));
+        assert_eq!(block.with_slot_count(12).unwrap().slot_count(), 12);
+    }
+
+    #[test]
+    fn bytes_are_those_of_operations_groups_and_dead_slots() {
+        let mut block = SlotBlock::new(100);
+        assert_eq!(block.bytes(), 0);
+        for _ in 0..33 {
+            block.push_lanes(OpKind::Mul, [(1, 2, 3), (4, 5, 6), (7, 8, 9)]).unwrap();
+        }
+        // Eight bytes an operation, the two ends of each group.
+        let bytes = 8 * 99 + 16 * 33;
+        assert!(block.bytes() > bytes, "room that lists keep as they grow");
+        block.shrink();
+        assert_eq!(block.bytes(), bytes);
+        (0..5).for_each(|slot| block.mark_dead(slot).unwrap());
+        // A copy has no more than it needs.
+        assert_eq!(block.clone().bytes(), bytes + 10);
+    }
+}

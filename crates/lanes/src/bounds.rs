@@ -146,6 +146,8 @@ impl Bias {
 
 #[cfg(test)]
 mod tests {
+    use num_bigint::BigInt;
+
     use super::*;
 
     #[test]
@@ -169,5 +171,106 @@ mod tests {
                 assert!(bounds.biased(bias).is_reducible(shape), "{bits} bits, {low}");
             }
         }
+    }
+
+    /// Every limit of a row, just kept and just broken.
+    fn holds_up_to(limit: Bounds, holds: impl Fn(Bounds) -> bool) {
+        assert!(holds(limit), "{limit:?}");
+        for broken in [
+            Bounds { limb: limit.limb + 1, ..limit },
+            Bounds { low: limit.low - 1, ..limit },
+            Bounds { high: limit.high + 1, ..limit },
+        ] {
+            assert!(!holds(broken), "{broken:?}");
+        }
+    }
+
+    #[test]
+    fn each_limit_counts_by_itself() {
+        // Headroom h and the least and greatest values of sums, operands and reductions that stay below R = 2^h·M.
+        for (bits, headroom, sum, lift, reducible) in
+            [(254, 40, 1 << 16, 1 << 12, 1 << 18), (768, 12, (1 << 11) - 2, 8, (1 << 12) - 1), (308, 4, 6, 2, 15)]
+        {
+            let shape = Shape::of_bits(bits).unwrap();
+            let operand_max = ((1 << headroom) - 1) * UNIT - lift * UNIT;
+            let limb = 1 << 62;
+            holds_up_to(Bounds { limb, low: -sum * UNIT, high: sum * UNIT }, |bounds| bounds.is_sum(shape));
+            let operand = Bounds { limb, low: -lift * UNIT, high: operand_max };
+            holds_up_to(operand, |bounds| bounds.is_operand(shape));
+            let reducible = Bounds { limb: limb + (1 << 52), low: UNIT, high: reducible * UNIT };
+            // Here the least value must not be lower, as for the others.
+            holds_up_to(reducible, |bounds| bounds.is_reducible(shape));
+        }
+        let outer = Bounds { limb: 7, low: -5, high: 9 };
+        holds_up_to(outer, |bounds| bounds.is_within(outer));
+        assert!(Bounds { limb: 6, low: -4, high: 8 }.is_within(outer));
+    }
+
+    #[test]
+    fn sums_and_differences_reach_from_end_to_end() {
+        let (x, y) = (Bounds { limb: 3, low: -2, high: 7 }, Bounds { limb: 4, low: 1, high: 5 });
+        let ends = |of: fn(i64, i64) -> i64| {
+            let all = || (x.low..=x.high).flat_map(|a| (y.low..=y.high).map(move |b| of(a, b)));
+            Bounds { limb: 3 + 4, low: all().min().unwrap(), high: all().max().unwrap() }
+        };
+        assert_eq!(x + y, ends(|a, b| a + b));
+        assert_eq!(x - y, ends(|a, b| a - b));
+    }
+
+    #[test]
+    fn a_bias_moves_both_ends() {
+        let x = Bounds { limb: 3, low: -2, high: 7 };
+        assert_eq!(x.biased(0), x, "nothing is added");
+        assert_eq!(x.biased(3), Bounds { limb: 3 + (1 << 52), low: 3 * 65536 - 2, high: 3 * 65536 + 7 });
+    }
+
+    #[test]
+    fn the_least_multiple_that_lifts_is_found_by_trying() {
+        for low in (-3 * UNIT..3 * UNIT).step_by(4099).chain([-3 * UNIT, -UNIT - 1, -UNIT, -1, 0, 1, UNIT, 2 * UNIT]) {
+            for least in -3..3 {
+                let enough = |k: i64| low + k * UNIT >= least * UNIT;
+                let k = (0..).find(|k| enough(*k)).unwrap();
+                assert_eq!(Bounds { limb: 0, low, high: i64::MAX }.multiples_up_to(least), k, "{low} {least}");
+            }
+        }
+    }
+
+    /// The theorems of a step as they are stated, in integers of any length: bounds are no tighter than what is proved, and no wider
+    /// than rounding makes them.
+    #[test]
+    fn a_product_is_bounded_by_its_operands_and_little_more() {
+        for bits in [254, 308, 360, 381, 412, 745, 768, 776] {
+            let shape = Shape::of_bits(bits).unwrap();
+            let (limbs, headroom) = (shape.limbs() as u128, shape.headroom_bits());
+            let highs = [0, 1, 77, UNIT - 1, UNIT, 5 * UNIT / 3, (shape.operand_max() - shape.lift()) * UNIT];
+            for (x, y) in highs.iter().flat_map(|x| highs.map(|y| (*x, y))) {
+                let of = |high| Bounds { limb: 1 << 60, low: -UNIT, high };
+                let bounds = of(x).product(of(y), shape);
+                // 1 + x′y′/2^h in units of M, times 2^(32 + h).
+                let lifted = |high: i64| BigInt::from(high) + BigInt::from(shape.lift()) * 65536;
+                let most = (BigInt::from(1) << (32 + headroom)) + lifted(x) * lifted(y);
+                let of_high = |high: i64| BigInt::from(high) << (16 + headroom);
+                assert!(most <= of_high(bounds.high) && of_high(bounds.high - 2) < most, "{bits} bits, {x} · {y}");
+                assert_eq!(bounds.low, 0);
+                // Halves of products, and one carry; the top of a limb is added to the next.
+                let sum = 2 * (2 * limbs - 1) * ((1 << 52) - 1) + 4 * limbs;
+                let limb = (1 << 52) - 1 + (sum >> 52);
+                assert!((limb..limb + 8).contains(&bounds.limb.into()), "{bits} bits");
+            }
+        }
+    }
+
+    #[test]
+    fn reductions_and_carries_are_bounded_as_proved() {
+        let reduced = Bounds::reduced();
+        // Greatest: 2 + 2⁻⁹ + 2⁻²², in units of 2⁻²².
+        let most = 2 * (1 << 22) + (1 << 13) + 1;
+        assert!(reduced.low <= 0 && reduced.high << 6 >= most && (reduced.high - 1) << 6 < most);
+        let carry = ((LIMB_MAX + (1 << 52)) >> 52) + 1;
+        let carried = Bounds { limb: 9, low: -3, high: 5 }.carried();
+        assert!(carried.limb > (1 << 52) - 1 + carry && carried.limb < (1 << 52) + 2 * carry && carried.limb > 1 << 52);
+        assert_eq!((carried.low, carried.high), (-3, 5));
+        // What is carried, or two halves of products taken away, and a limb of M.
+        assert!((carried.limb + (1 << 52)..=4 << 52).contains(&reduced.limb));
     }
 }

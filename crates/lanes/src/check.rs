@@ -195,7 +195,10 @@ impl Judge {
 mod tests {
     use super::*;
     use crate::block::{Op, OpKind, SlotBlock};
-    use crate::plan::Policy;
+    use crate::bounds::Bias;
+    use crate::plan::{Policy, ReduceStep, Segment};
+    use crate::rows::ROW_LIMBS;
+    use crate::shape::LIMB_MASK;
     use residue_modular::Modulus;
 
     #[test]
@@ -213,5 +216,157 @@ mod tests {
         assert!(matches!(check(&plan, &modulus, &mut rows.clone()), Err(Violation::Stream { .. })));
         (0..3).for_each(|at| plan.batches[at].followers = 3 - at as u16);
         assert!(matches!(check(&plan, &modulus, &mut rows.clone()), Err(Violation::ReadEarly { step: 3, .. })));
+    }
+
+    /// A plan without steps on `slot_count` slots, for a judge of single rows.
+    fn idle(bits: u32, slot_count: u16) -> (ModulusRows, Plan, Rows) {
+        let m = (BigUint::from(1u8) << bits) - 1u8;
+        let modulus = ModulusRows::new(&Modulus::from_be_bytes(&m.to_bytes_be()).unwrap()).unwrap();
+        let plan = Plan::new(&SlotBlock::new(slot_count), modulus.shape(), &Policy::default()).unwrap();
+        let rows = Rows::new(modulus.shape(), slot_count);
+        (modulus, plan, rows)
+    }
+
+    /// The row of a value: limbs carried, the top one with the value's sign.
+    fn set(rows: &mut Rows, row: u16, value: &BigInt) {
+        let limbs: usize = rows.shape().limbs();
+        let mask = BigInt::from(LIMB_MASK);
+        let mut row_limbs = [0; ROW_LIMBS];
+        for (i, limb) in row_limbs[..limbs].iter_mut().enumerate() {
+            let above = value >> (i * ROW_LIMB_BITS);
+            *limb = i64::try_from(if i + 1 < limbs { above & &mask } else { above }).unwrap();
+        }
+        rows.set_row(row, &row_limbs);
+    }
+
+    #[test]
+    fn a_row_keeps_each_of_its_bounds() {
+        for bits in [254, 381, 768] {
+            let (modulus, plan, mut rows) = idle(bits, 1);
+            let limbs = plan.shape.limbs();
+            let mut judge = Judge::new(&plan, &modulus, &mut rows);
+            let wide = Bounds { limb: 1 << 52, low: -1 << 62, high: 1 << 62 };
+            let mut fits = |limbs_of_row: [i64; ROW_LIMBS], bounds: Bounds| {
+                rows.set_row(0, &limbs_of_row);
+                let verdict = judge.define(&rows, 0, bounds);
+                assert_eq!(judge.read(0), Ok(bounds), "what was proved is known");
+                match verdict {
+                    Ok(()) => true,
+                    Err(Violation::OutOfBounds { step: 0, row: 0, .. }) => false,
+                    Err(other) => panic!("{other}"),
+                }
+            };
+            let only = |i: usize, limb: i64| {
+                let mut row = [0; ROW_LIMBS];
+                row[i] = limb;
+                row
+            };
+            for sign in [1, -1] {
+                for i in 0..limbs - 1 {
+                    assert!(fits(only(i, sign * (1 << 52)), wide), "limb {i} of {bits} bits");
+                    assert!(!fits(only(i, sign * ((1 << 52) + 1)), wide), "limb {i} of {bits} bits");
+                }
+                assert!(fits(only(limbs - 1, sign * ((1 << 54) - 1)), Bounds { limb: 0, ..wide }));
+                assert!(!fits(only(limbs - 1, sign << 54), wide));
+            }
+            if limbs < plan.shape.lines() * 8 {
+                assert!(!fits(only(limbs, 1), wide), "padding");
+            }
+            // Both ends of the range, to the last unit: with a low word of M, 2¹⁶ of it are whole.
+            for (low, high) in [(-3 * UNIT, 5 * UNIT), (2 * UNIT, 7 * UNIT)] {
+                let bounds = Bounds { limb: 1 << 52, low, high };
+                let ends = [low, high].map(|end| &judge.working * end / UNIT);
+                for (value, is_inside) in
+                    [(&ends[0] - 1, false), (ends[0].clone(), true), (ends[1].clone(), true), (&ends[1] + 1, false)]
+                {
+                    set(&mut rows, 0, &value);
+                    assert_eq!(judge.define(&rows, 0, bounds).is_ok(), is_inside, "{value} in {bounds:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_sum_keeps_each_of_its_limits() {
+        let (modulus, plan, mut rows) = idle(768, 3);
+        let mut judge = Judge::new(&plan, &modulus, &mut rows);
+        let most = plan.shape.operand_max() * UNIT;
+        let mut sum = |is_sub: bool, x: Bounds, y: Bounds| {
+            judge.bounds = vec![Some(x), Some(y), None];
+            judge.linear(&LinearStep::new(2, 0, 1, is_sub), &mut rows).map(|()| judge.bounds[2].unwrap())
+        };
+        let zero = Bounds { limb: 0, low: 0, high: 0 };
+        let limit = Bounds { limb: LIMB_MAX, low: -most, high: most };
+        assert_eq!(sum(false, limit, zero), Ok(limit));
+        assert_eq!(sum(true, limit, zero), Ok(limit));
+        for beyond in [Bounds { limb: 1, ..zero }, Bounds { low: -1, ..zero }, Bounds { high: 1, ..zero }] {
+            assert!(matches!(sum(false, limit, beyond), Err(Violation::Unproved { .. })), "{beyond:?}");
+            assert!(matches!(sum(true, limit, beyond), Err(Violation::Unproved { .. })), "{beyond:?}");
+        }
+        let (x, y) = (Bounds { limb: 5, low: -1, high: 2 }, Bounds { limb: 6, low: -3, high: 5 });
+        assert_eq!(sum(false, x, y), Ok(Bounds { limb: 11, low: -4, high: 7 }));
+        assert_eq!(sum(true, x, y), Ok(Bounds { limb: 11, low: -6, high: 5 }));
+    }
+
+    #[test]
+    fn what_a_step_requires_is_demanded() {
+        let (modulus, idle, mut rows) = idle(308, 9);
+        let check_of = |change: &dyn Fn(&mut Plan), rows: &Rows| {
+            let mut plan = idle.clone();
+            change(&mut plan);
+            check(&plan, &modulus, &mut rows.clone())
+        };
+        let segment = |kind| Segment { kind, start: 0, end: 1 };
+        let linear = |plan: &mut Plan, step: LinearStep| {
+            plan.linear.push(step);
+            plan.segments.push(segment(SegmentKind::Linear));
+        };
+        assert_eq!(check_of(&|_| (), &rows), Ok(()));
+        // An end of this shape reaches from −1 to 4: doubled it is no end, and a difference of two is no operand.
+        assert!(matches!(
+            check_of(&|plan| linear(plan, LinearStep::new(0, 0, 0, false)), &rows),
+            Err(Violation::Unproved { step: 1, requirement: "a slot within the bounds of an end", .. })
+        ));
+        for (x, y, required) in [(0, 1, "0 ≤ x + kM < R"), (1, 0, "0 ≤ y + kM < R")] {
+            let product = |plan: &mut Plan| {
+                linear(plan, LinearStep::new(0, 0, 1, true));
+                let (out, x, y) = ([8; 8], [x; 8], [y; 8]);
+                plan.batches.push(BatchStep { out, x, y, lanes: 1, followers: 0, companions: 0, companions_start: 0 });
+                plan.segments.push(segment(SegmentKind::Batch));
+            };
+            let found = check_of(&product, &rows);
+            assert!(matches!(found, Err(Violation::Unproved { step: 2, requirement, .. }) if requirement == required));
+        }
+        for (bias, is_enough) in [(0, false), (1, false), (2, true)] {
+            let reduction = |plan: &mut Plan| {
+                plan.reductions.push(ReduceStep { out: 0, x: 0, bias: Bias(bias) });
+                plan.segments.push(segment(SegmentKind::Reduce));
+            };
+            assert_eq!(check_of(&reduction, &rows).is_ok(), is_enough, "{bias}");
+        }
+        rows.set_row(4, &modulus.constants.multiple(Bias(5)));
+        assert!(matches!(check_of(&|_| (), &rows), Err(Violation::OutOfBounds { step: 0, row: 4, .. })), "at entry");
+    }
+
+    #[test]
+    fn steps_are_counted_with_companions() {
+        let (modulus, ..) = idle(381, 1);
+        let mut block = SlotBlock::new(20);
+        for slot in 0..8 {
+            block.push(Op { kind: OpKind::Mul, out: slot, x: slot, y: slot }).unwrap();
+        }
+        for slot in 10..15 {
+            block.push(Op { kind: OpKind::Add, out: slot, x: slot, y: slot }).unwrap();
+        }
+        let mut plan = Plan::new(&block, modulus.shape(), &Policy::default()).unwrap();
+        let steps = plan.batches.len() + plan.linear.len() + plan.carries.len() + plan.reductions.len();
+        assert!(plan.companions() > 2, "sums run along with the products");
+        let start = plan.linear.len() as u32;
+        let row = plan.row_count;
+        plan.row_count += 1;
+        plan.linear.push(LinearStep::new(0, row, 1, false));
+        plan.segments.push(Segment { kind: SegmentKind::Linear, start, end: start + 1 });
+        let mut rows = Rows::new(modulus.shape(), 20);
+        assert_eq!(check(&plan, &modulus, &mut rows), Err(Violation::Unwritten { step: steps + 1, row }));
     }
 }

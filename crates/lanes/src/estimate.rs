@@ -47,3 +47,51 @@ pub(crate) fn cycles(plan: &Plan) -> u64 {
         + costs.carry * count(plan.carries.len())
         + costs.reduction * count(plan.reductions.len())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::SlotBlock;
+    use crate::bounds::Bias;
+    use crate::plan::{BatchStep, CarryStep, LinearStep, Policy, ReduceStep};
+
+    /// What one more entry of each kind adds, whatever else there is.
+    #[test]
+    fn every_entry_costs_its_cycles() {
+        for (bits, [narrow, full, streamed, companion, linear, carry, reduction]) in
+            [(254, [118, 205, 0, 4, 6, 6, 13]), (381, [190, 335, 45, 2, 6, 6, 13]), (768, [650, 1180, 0, 3, 9, 10, 26])]
+        {
+            let shape = Shape::of_bits(bits).unwrap();
+            let mut plan = Plan::new(&SlotBlock::new(1), shape, &Policy::default()).unwrap();
+            let mut before = plan.predicted_cycles();
+            assert_eq!(before, 80, "an empty plan");
+            for _ in 0..3 {
+                let mut costs = |add: &dyn Fn(&mut Plan), cycles: i64| {
+                    add(&mut plan);
+                    let after = plan.explain().predicted_cycles;
+                    assert_eq!(after.wrapping_sub(before) as i64, cycles, "{bits} bits");
+                    before = after;
+                };
+                let lanes = [0; 8];
+                let batch = |lanes_used| BatchStep {
+                    out: lanes,
+                    x: lanes,
+                    y: lanes,
+                    lanes: lanes_used,
+                    followers: 0,
+                    companions: 0,
+                    companions_start: 0,
+                };
+                (1..=4).for_each(|lanes| costs(&|plan| plan.batches.push(batch(lanes)), narrow));
+                (5..=8).for_each(|lanes| costs(&|plan| plan.batches.push(batch(lanes)), full));
+                costs(&|plan| plan.batches.push(BatchStep { followers: 1, ..batch(8) }), full - streamed);
+                costs(&|plan| plan.linear.push(LinearStep::new(0, 0, 0, false)), linear);
+                costs(&|plan| plan.linear.push(LinearStep::new(0, 0, 0, true)), linear);
+                costs(&|plan| plan.batches[0].companions += 1, companion - linear);
+                costs(&|plan| plan.carries.push(CarryStep { out: 0, x: 0 }), carry);
+                costs(&|plan| plan.reductions.push(ReduceStep { out: 0, x: 0, bias: Bias(0) }), reduction);
+            }
+            assert_eq!([1, 4, 5, 8].map(|lanes| batch_cycles(shape, lanes) as i64), [narrow, narrow, full, full]);
+        }
+    }
+}

@@ -104,8 +104,9 @@ impl ModulusRows {
         let rows = match found {
             Some(at) => kept.remove(at),
             None => {
+                let rows = Arc::new(Self::new(modulus)?);
                 kept.truncate(KEPT_MAX - 1);
-                Arc::new(Self::new(modulus)?)
+                rows
             }
         };
         kept.insert(0, Arc::clone(&rows));
@@ -206,24 +207,20 @@ impl Constants {
 fn exit_shift(shape: Shape, modulus: &Modulus) -> Option<u32> {
     let shift = (shape.limbs() * ROW_LIMB_BITS).checked_sub(64 * modulus.width_limbs())?;
     let most = shape.lift() + shape.end_bounds().high / UNIT;
-    // M < 2^(bits of M − bits of m + 1)·m.
-    let needed =
-        (most as u64).next_power_of_two().trailing_zeros() as usize + shape.modulus_bits() - modulus.bits() + 1;
+    // M is m or (2ᵏ − 1)·m with k = bits of M − bits of m.
+    let needed = (most as u64).next_power_of_two().trailing_zeros() as usize + shape.modulus_bits() - modulus.bits();
     // At most 52.
     (needed <= shift && (1..=ROW_LIMB_BITS).contains(&shift)).then_some(shift as u32)
 }
 
-/// k·M with carried limbs; the top limb keeps what is above.
+/// k·M with carried limbs; the top limb keeps what is above, modulo 2⁶⁴: multiples so far beyond R are named by no plan of the shape.
 fn multiple_of(working: &BigUint, multiple: i64, shape: Shape) -> [i64; ROW_LIMBS] {
     let multiple = working * (multiple as u64); // Not negative.
     let top = shape.limbs() - 1;
-    if multiple.bits() > 62 + (top * ROW_LIMB_BITS) as u64 {
-        return [0; ROW_LIMBS]; // Beyond R by far: no plan of this shape names it.
-    }
     let mut limbs = limbs_of(&multiple);
     let high = &multiple >> (top * ROW_LIMB_BITS);
     limbs[top..].fill(0);
-    limbs[top] = high.to_u64_digits().first().copied().unwrap_or(0) as i64; // At most 62 bits.
+    limbs[top] = high.to_u64_digits().first().copied().unwrap_or(0) as i64; // Below 2⁶² up to R.
     limbs
 }
 
@@ -250,4 +247,100 @@ fn lines_of(limbs: &[i64; ROW_LIMBS]) -> [Line; 2] {
         line.0 = *limbs;
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows_of(m: &BigUint, width_limbs: usize) -> Option<ModulusRows> {
+        ModulusRows::new(&Modulus::with_width(&m.to_bytes_be(), width_limbs).ok()?).ok()
+    }
+
+    #[test]
+    fn the_moduli_used_last_are_kept() {
+        let modulus = |at: u8| Modulus::from_be_bytes(&[at, 1]).unwrap();
+        let shared = |at: u8| ModulusRows::shared(&modulus(at)).unwrap();
+        let kept: Vec<_> = (1..=16).map(shared).collect();
+        for (at, rows) in (1..).zip(&kept) {
+            assert_eq!(*rows.modulus(), modulus(at));
+            assert!(Arc::ptr_eq(rows, &shared(at)), "sixteen are kept");
+        }
+        // The first is used again, so that the second is the one to go.
+        let [first, ..] = &kept[..] else { unreachable!() };
+        assert!(Arc::ptr_eq(first, &shared(1)));
+        shared(17);
+        for at in [1].into_iter().chain(3..=16) {
+            assert!(Arc::ptr_eq(&kept[usize::from(at) - 1], &shared(at)), "{at}");
+        }
+        assert!(!Arc::ptr_eq(&kept[1], &shared(2)), "the one not used for longest is made again");
+        // The same value in wider elements is another modulus.
+        let wide = Modulus::with_width(&[1, 1], 2).unwrap();
+        assert_eq!(ModulusRows::shared(&wide).unwrap().width_limbs(), 2);
+        let even = Modulus::from_be_bytes(&[1, 0]).unwrap();
+        assert_eq!(ModulusRows::shared(&even).unwrap_err(), ShapeError::PowerOfTwo { bits: 9 });
+        assert!(Arc::ptr_eq(&kept[15], &shared(16)), "an error costs none of the others");
+    }
+
+    /// Values leave by a division by 2ᵈ exactly where it brings them below 2m, up to a factor below four.
+    #[test]
+    fn values_leave_by_a_shift_where_it_brings_them_below_twice_the_modulus() {
+        let one = BigUint::from(1u8);
+        let mut shifts = 0;
+        for bits in 2..=776 {
+            let highest = (&one << bits) - 1u8;
+            let lowest = (&one << (bits - 1)) + 1u8;
+            for (m, width_limbs) in
+                [&lowest, &highest].into_iter().flat_map(|m| (1..=13).map(move |width_limbs| (m, width_limbs)))
+            {
+                let Some(rows) = rows_of(m, width_limbs) else { continue };
+                let shape = rows.shape();
+                let working =
+                    rows.constants.product.m.iter().rev().fold(BigUint::ZERO, |sum, limb| (sum << 52u8) + limb);
+                // In units of 2⁻¹⁶.
+                let greatest = working * ((shape.lift() << 16) + shape.end_bounds().high).unsigned_abs();
+                let spare = 52 * shape.limbs() as i64 - 64 * width_limbs as i64;
+                match rows.exit_shift {
+                    Some(shift) => {
+                        assert_eq!(i64::from(shift), spare);
+                        assert!((1..=52).contains(&shift));
+                        // x + u·m with u < 2ᵈ.
+                        let sum = greatest + (m * ((1u64 << shift) - 1) << 16u8);
+                        assert!(sum < m << (shift + 1 + 16), "{bits} bits in {width_limbs} limbs");
+                        shifts += 1;
+                    }
+                    None if (1..=52).contains(&spare) => {
+                        assert!(greatest * 4u8 > m << (spare + 16), "{bits} bits in {width_limbs} limbs");
+                    }
+                    None => {}
+                }
+            }
+        }
+        assert!(shifts > 60, "{shifts}");
+    }
+
+    #[test]
+    fn values_below_twice_the_modulus_are_brought_below_it() {
+        for bits in [13u32, 254, 308, 381, 412, 768, 776] {
+            let m = (BigUint::from(1u8) << bits) - 3u8;
+            let width_limbs = bits.div_ceil(64) as usize;
+            let rows = rows_of(&m, width_limbs).unwrap();
+            let limbs = rows.shape().limbs();
+            for value in [BigUint::ZERO, &m - 1u8, m.clone(), &m + 1u8, &m + (&m >> 1), &m + &m - 1u8] {
+                let mut row = limbs_of(&value);
+                let mut out = vec![0; width_limbs];
+                rows.canonicalise(&row, &mut out);
+                let out_value = |out: &[Limb]| out.iter().rev().fold(BigUint::ZERO, |sum, limb| (sum << 64u8) + limb);
+                assert_eq!(out_value(&out), &value % &m, "{bits} bits");
+                // The same with limbs that are not carried.
+                for i in 0..limbs - 1 {
+                    let moved = if i % 2 == 0 { -5 } else { 3 };
+                    row[i] += moved << ROW_LIMB_BITS;
+                    row[i + 1] -= moved;
+                }
+                rows.canonicalise(&row, &mut out);
+                assert_eq!(out_value(&out), &value % &m, "{bits} bits, redundant");
+            }
+        }
+    }
 }

@@ -186,4 +186,25 @@ mod tests {
             assert!(Bounds::reduced().high <= end.high, "{bits} bits");
         }
     }
+
+    #[test]
+    fn limits_follow_from_the_headroom() {
+        // Bits, headroom; least and greatest M of an end, lift; greatest sum, reducible value and operand.
+        for (bits, headroom, [least, most, lift], [sum, reducible, operand]) in [
+            (254, 40, [16, 16, 4096], [65_536, 262_144, (1 << 40) - 1]),
+            (381, 35, [16, 16, 4096], [65_536, 262_144, (1 << 35) - 1]),
+            (760, 20, [16, 16, 128], [65_536, 262_144, (1 << 20) - 1]),
+            (764, 16, [16, 16, 32], [32_766, 65_535, 65_535]),
+            (768, 12, [4, 16, 8], [2046, 4095, 4095]),
+            (774, 6, [1, 8, 2], [30, 63, 63]),
+            (308, 4, [1, 4, 2], [6, 15, 15]),
+        ] {
+            let shape = Shape::of_bits(bits).unwrap();
+            assert_eq!(shape.headroom_bits(), headroom, "{bits} bits");
+            let end = Bounds { limb: 1 << 58, low: -least << 16, high: most << 16 };
+            assert_eq!((shape.end_bounds(), shape.lift()), (end, lift), "{bits} bits");
+            let limits = [shape.range_max(), shape.reducible_max(), shape.operand_max()];
+            assert_eq!(limits, [sum, reducible, operand], "{bits} bits");
+        }
+    }
 }

@@ -481,3 +481,6 @@ fn walk_cycles<L: Location>(block: &Block<L>) -> i64 {
     let runs = i64::try_from(block.path.runs).unwrap_or(i64::MAX / WALK_CYCLES_PER_RUN);
     WALK_CYCLES_PER_RUN * runs + WALK_CYCLES_PER_OPERATION * i64::from(block.work.operation_count())
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,6 +10,7 @@ mod halts;
 mod jumps;
 mod nested;
 mod paid;
+mod rounded;
 mod slot_forks;
 mod stock;
 mod traced;

@@ -6,6 +6,8 @@
 mod lazy;
 mod order;
 mod place;
+#[cfg(test)]
+mod tests;
 mod values;
 
 use thiserror::Error;

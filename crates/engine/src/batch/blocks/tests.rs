@@ -1,0 +1,330 @@
+//! When what is made of a code: what it has to earn before, what that takes of its credit, and how often it is looked at.
+
+use revm::primitives::Bytes;
+
+use super::*;
+use crate::batch::slots::Slots;
+use crate::batch::tuning::{CYCLES_PER_GAS, PLANS_MAX};
+use crate::prices::WidthPrices;
+use residue_isa::assembly::assemble_text;
+
+const REVISION: Revision = Revision::Eip6690_2024;
+
+fn blocks_of(text: &str, batching: Batching, budget: &Budget) -> Blocks<Slots> {
+    let code = Bytecode::new_legacy(Bytes::from(assemble_text(text, REVISION).unwrap().bytes));
+    Blocks::new(code, REVISION, batching, budget).unwrap()
+}
+
+/// Ten products and ten sums, one run.
+fn run_of_twenty() -> String {
+    (0..10).map(|slot| format!("MULMODX {slot} {slot} {slot} x1\nADDMODX 20 {slot} 1 x1\n")).collect()
+}
+
+fn facts(slot_count: usize) -> Facts {
+    Facts { slot_count, memory_bytes: 0, width: Some(WidthPrices::default()), plans_run: true }
+}
+
+fn shape() -> Option<Shape> {
+    Some(Shape::of_bits(381).unwrap())
+}
+
+fn due(earned: u64) -> Due {
+    Due { plans_run: true, is_free: false, earned }
+}
+
+/// A gas with every entry, until something is made, or entries are out: how much gas that took.
+fn gas_until(
+    blocks: &Blocks<Slots>,
+    place: &Place,
+    entered: Entered,
+    facts: &Facts,
+    is_made: impl Fn(&Block<Slots>) -> bool,
+) -> Option<u64> {
+    let run = blocks.block(&place.run).unwrap();
+    for entries in 1..100_000 {
+        blocks.credit.earn(entered.cost);
+        if blocks.is_due(place.pc, due(0), || false) && blocks.may_grow(place, run) {
+            blocks.grow(place, run, entered, facts, shape);
+        }
+        if is_made(run) {
+            return Some(entries * entered.cost);
+        }
+    }
+    None
+}
+
+#[test]
+fn an_instruction_is_walked_from_when_it_is_met_again_and_paid_for() {
+    let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
+    let is_due = |earned| blocks.is_due(0, due(earned), || false);
+    assert!(!is_due(1_000_000), "what runs once is not worth a walk");
+    assert!(!is_due(0) && is_due(1), "any credit is enough, paid in or not");
+    blocks.credit.overdraw(CYCLES_PER_GAS);
+    assert!(!is_due(1) && is_due(2));
+    assert!(!blocks.begins(0));
+    assert!(blocks.place(0, false).is_some() && blocks.begins(0));
+    // Inside of the run there is no place, nor beyond the code.
+    assert!(!blocks.begins(8) && blocks.place(8, false).is_none());
+    assert!(!blocks.is_due(8, due(1000), || false));
+    assert!(blocks.place(100_000, false).is_none() && !blocks.is_due(100_000, due(1000), || false));
+    // Where it costs nothing, it is not put off.
+    let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
+    assert!(blocks.is_due(0, Due { is_free: true, ..due(0) }, || false));
+    let blocks = blocks_of(&run_of_twenty(), Batching::Always, &Budget::default());
+    assert!(blocks.is_due(0, due(0), || false));
+}
+
+#[test]
+fn walks_are_charged_by_their_length() {
+    for (is_free, cycles) in [(false, -(768 + 20 * 64)), (true, 0)] {
+        let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
+        blocks.place(0, is_free).unwrap();
+        assert_eq!(blocks.credit.cycles(), cycles);
+        blocks.place(0, is_free).unwrap();
+        assert_eq!(blocks.credit.cycles(), cycles, "once");
+        assert_eq!(blocks.made(), 1);
+    }
+    // A layout takes a cycle a byte.
+    assert_eq!(Blocks::<Slots>::price(1000), 1000);
+}
+
+#[test]
+fn runs_too_short_to_gain_are_no_places() {
+    let short = "ADDMODX 0 1 2 x1\n";
+    for (batching, least) in [(Batching::Always, 1), (Batching::Chains, 1), (Batching::Warm, 2)] {
+        // Without plans, only traces gain.
+        let least = if batching == Batching::Warm && !batching.has_plans() { 8 } else { least };
+        for length in 1..=least {
+            let blocks = blocks_of(&short.repeat(length), batching, &Budget::default());
+            assert_eq!(blocks.place(0, true).is_some(), length == least, "{batching:?} {length}");
+            assert_eq!(blocks.begins(0), length == least);
+        }
+    }
+    let blocks = blocks_of("PUSH 1 POP\n", Batching::Always, &Budget::default());
+    assert!(blocks.place(0, true).is_none());
+}
+
+#[test]
+fn a_trace_is_made_when_its_code_has_paid_for_it() {
+    // Twenty operations: 48 cycles each, and what their walk has taken.
+    let price = 20 * 48 + 768 + 20 * 64;
+    for cost in [1, 3, 100] {
+        let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
+        let place = blocks.place(0, false).unwrap();
+        let entered = Entered { cost, joins: true, is_free: false };
+        let gas = gas_until(&blocks, place, entered, &facts(256), |run| run.trace().is_some()).unwrap();
+        let paid = i64::try_from(gas).unwrap() * CYCLES_PER_GAS;
+        assert!(paid >= price, "{cost}: {gas} gas");
+        // No later than the next look: at most twice the gas, or an entry.
+        assert!(paid <= 2 * price + i64::try_from(cost).unwrap() * CYCLES_PER_GAS, "{cost}: {gas} gas");
+        assert_eq!(blocks.credit.cycles(), paid - price);
+        assert!(blocks.is_ready(place) && blocks.is_due(0, due(0), || false), "it runs at every entry");
+        let run = blocks.block(&place.run).unwrap();
+        assert!(!run.plans.has_any(), "no plan before it is known what follows");
+    }
+    let short = blocks_of(&"ADDMODX 0 1 2 x1\n".repeat(7), Batching::Warm, &Budget::default());
+    if let Some(place) = short.place(0, false) {
+        let entered = Entered { cost: 1, joins: true, is_free: false };
+        assert_eq!(gas_until(&short, place, entered, &facts(256), |run| run.trace().is_some()), None);
+    }
+}
+
+#[test]
+fn a_plan_is_made_when_its_code_has_paid_for_it() {
+    if !Batching::Warm.has_plans() {
+        return;
+    }
+    let price = (1 << 14) + 20 * 400 + 20 * 48 + 768 + 20 * 64;
+    for cost in [3, 10, 100] {
+        let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
+        let place = blocks.place(0, false).unwrap();
+        let entered = Entered { cost, joins: false, is_free: false };
+        let closed = Facts { plans_run: false, ..facts(256) };
+        let is_planned = |run: &Block<Slots>| run.plans.has_any();
+        assert_eq!(gas_until(&blocks, place, Entered { cost: 0, ..entered }, &closed, is_planned), None);
+        let gas = gas_until(&blocks, place, entered, &facts(256), is_planned).unwrap();
+        let paid = i64::try_from(gas).unwrap() * CYCLES_PER_GAS;
+        let most = 2 * price + 65 * i64::try_from(cost).unwrap() * CYCLES_PER_GAS;
+        assert!((price..=most).contains(&paid), "{cost}: {gas} gas");
+        assert_eq!(blocks.credit.cycles(), paid - price);
+        let run = blocks.block(&place.run).unwrap();
+        assert!(blocks.plan(run, &facts(256), shape()).is_some());
+        assert!(blocks.plan(run, &facts(255), shape()).is_none() && blocks.plan(run, &facts(256), None).is_none());
+        assert_eq!(blocks.made(), 3, "a block, a trace and a plan");
+        let explained = &blocks.explain()[0];
+        assert!(explained.plan.is_some() && explained.trace_steps.is_some());
+        assert_eq!((explained.code.clone(), explained.runs), (0..160, 1));
+        // Nothing more can be known: it is not looked at for long.
+        let looks = (0..10_000).filter(|_| blocks.may_grow(place, run)).count();
+        assert!((5000..7000).contains(&looks), "{looks}");
+    }
+}
+
+#[test]
+fn what_costs_nothing_is_made_at_once() {
+    let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
+    let place = blocks.place(0, true).unwrap();
+    let run = blocks.block(&place.run).unwrap();
+    let entered = Entered { cost: 0, joins: true, is_free: true };
+    let has_grown = blocks.grow(place, run, entered, &facts(256), shape);
+    assert!(run.trace().is_some());
+    assert_eq!((has_grown, run.plans.has_any()), (Batching::Warm.has_plans(), Batching::Warm.has_plans()));
+    assert_eq!(blocks.credit.cycles(), 0);
+    for (batching, has_plan) in [(Batching::Always, true), (Batching::Chains, false)] {
+        let blocks = blocks_of("MULMODX 0 1 1 x1", batching, &Budget::default());
+        let place = blocks.place(0, true).unwrap();
+        let run = blocks.block(&place.run).unwrap();
+        blocks.grow(place, run, entered, &facts(256), shape);
+        assert_eq!((run.plans.has_any(), run.trace().is_some()), (has_plan, !has_plan));
+    }
+}
+
+#[test]
+fn entries_that_wait_are_counted_one_by_one_or_faster_beside_rows() {
+    let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
+    let place = blocks.place(0, false).unwrap();
+    let entries = |skipped, is_beside_rows| {
+        place.skip(skipped);
+        (0..10_000).take_while(|_| !blocks.is_due(0, due(0), || is_beside_rows)).count()
+    };
+    assert_eq!([0, 1, 5, 100].map(|skipped| entries(skipped, false)), [0, 1, 5, 100]);
+    assert_eq!([0, 1, 32, 33, 100].map(|skipped| entries(skipped, true)), [0, 1, 1, 2, 4]);
+    place.skip(1);
+    assert!(!blocks.may_grow(place, blocks.block(&place.run).unwrap()));
+    // What lacks much is not looked at for up to 64 entries, what lacks little comes sooner.
+    for (cost, entries) in [(1, 1..=64), (1000, 1..=1)] {
+        let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
+        let place = blocks.place(0, false).unwrap();
+        let run = blocks.block(&place.run).unwrap();
+        blocks.grow(place, run, Entered { cost, joins: true, is_free: false }, &facts(256), shape);
+        assert!(entries.contains(&place.skipped.load(Ordering::Relaxed)));
+    }
+    let run = blocks.block(&place.run).unwrap();
+    run.skip(3);
+    assert_eq!([(); 5].map(|()| run.is_due()), [false, false, false, true, true]);
+    assert_eq!((run.earn(5), run.earn(7)), (5, 12));
+}
+
+/// Two runs with a jump target between.
+fn two_runs() -> String {
+    format!("{}here:\n{}", run_of_twenty(), run_of_twenty())
+}
+
+#[test]
+fn a_path_is_looked_for_after_some_entries_and_less_often_each_time() {
+    let entry = |stack| Entry { stack, joins: true, is_free: false };
+    let blocks = blocks_of(&two_runs(), Batching::Warm, &Budget::default());
+    let place = blocks.place(0, false).unwrap();
+    let walked = blocks.credit.cycles();
+    let has_path = || blocks.choices(place, &entry(&[])).unwrap().path.is_some();
+    assert!((0..100).all(|_| !has_path()), "nothing is walked on credit");
+    blocks.credit.earn(10_000);
+    let paid = blocks.credit.cycles();
+    assert_eq!(paid, walked + 10_000 * CYCLES_PER_GAS);
+    let choices = blocks.choices(place, &entry(&[])).unwrap();
+    assert_eq!(choices.path.map(|path| (path.path.runs, path.work.operation_count())), Some((2, 40)));
+    // The walk, and the trace that is made along with it.
+    assert_eq!(blocks.credit.cycles(), paid - (2 * 768 + 40 * 64) - 40 * 48);
+    assert!(blocks.is_ready(place) && choices.path.unwrap().trace().is_some());
+    assert!(has_path() && blocks.made() == 3);
+    assert_eq!(choices.path.unwrap().entries.load(Ordering::Relaxed), 1);
+    assert!(blocks.choices(place, &Entry { joins: false, ..entry(&[]) }).unwrap().path.is_none());
+    let runs: Vec<_> = blocks.explain().iter().map(|block| block.runs).collect();
+    assert_eq!(runs, [1, 2]);
+    // Six entries for credit in hand before the first walk; none where it is free.
+    for (is_free, entries) in [(false, 6), (true, 0)] {
+        let blocks = blocks_of(&two_runs(), Batching::Warm, &Budget::default());
+        let place = blocks.place(0, true).unwrap();
+        blocks.credit.earn(10_000);
+        let waits = |_: &usize| blocks.choices(place, &Entry { is_free, ..entry(&[]) }).unwrap().path.is_none();
+        assert_eq!((0..100).take_while(waits).count(), entries);
+        assert_eq!(blocks.credit.cycles() == 10_000 * CYCLES_PER_GAS, is_free);
+    }
+}
+
+#[test]
+fn a_plan_waits_until_it_is_known_what_follows() {
+    if !Batching::Warm.has_plans() {
+        return;
+    }
+    let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
+    let place = blocks.place(0, false).unwrap();
+    let entered = Entered { cost: 10, joins: true, is_free: false };
+    assert_eq!(gas_until(&blocks, place, entered, &facts(256), |run| run.plans.has_any()), None);
+    let waits = |_: &usize| {
+        blocks.choices(place, &Entry { stack: &[], joins: true, is_free: false }).unwrap();
+        place.paths[0].load(Ordering::Relaxed) == 0
+    };
+    assert_eq!((0..100).take_while(waits).count(), 6);
+    assert!(gas_until(&blocks, place, entered, &facts(256), |run| run.plans.has_any()).is_some());
+}
+
+/// Ways by a word on the stack, one more than are kept.
+#[test]
+fn the_path_that_is_entered_least_gives_way() {
+    let ways: String = (0..=PATHS_MAX).map(|way| format!("way{way}:\n{}STOP\n", run_of_twenty())).collect();
+    let text = format!("{}DUP1 JUMP\n{ways}", run_of_twenty());
+    let blocks = blocks_of(&text, Batching::Warm, &Budget::default());
+    let place = blocks.place(0, true).unwrap();
+    let first = assemble_text(&format!("{}DUP1 JUMP\n", run_of_twenty()), REVISION).unwrap().bytes.len();
+    let length = assemble_text(&format!("here:\n{}STOP\n", run_of_twenty()), REVISION).unwrap().bytes.len();
+    let word = |way: usize| U256::from(first + way * length);
+    let enter = |way: usize, is_free: bool| {
+        let stack = [word(way)];
+        blocks.choices(place, &Entry { stack: &stack, joins: true, is_free }).unwrap().path.map(|path| path.path.end)
+    };
+    let end = |way: usize| Some(first + (way + 1) * length - 1);
+    for way in 0..PATHS_MAX {
+        assert_eq!(enter(way, true), end(way));
+    }
+    for way in (0..PATHS_MAX).filter(|way| *way != 3) {
+        (0..5).for_each(|_| assert_eq!(enter(way, false), end(way)));
+    }
+    assert_eq!(enter(PATHS_MAX, true), end(PATHS_MAX));
+    for way in (0..=PATHS_MAX).filter(|way| *way != 3) {
+        assert_eq!(enter(way, false), end(way), "the others stay");
+    }
+    assert_eq!(enter(3, false), None);
+}
+
+#[test]
+fn a_block_whose_plans_are_for_others_begins_again() {
+    if !Batching::Warm.has_plans() {
+        return;
+    }
+    let budget = Budget::default();
+    let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &budget);
+    let place = blocks.place(0, true).unwrap();
+    let entered = Entered { cost: 0, joins: false, is_free: true };
+    let is_planned = |slot_count: usize| {
+        let run = blocks.block(&place.run).unwrap();
+        blocks.grow(place, run, entered, &facts(slot_count), shape);
+        blocks.plan(run, &facts(slot_count), shape()).is_some()
+    };
+    let old = blocks.block(&place.run).unwrap();
+    assert!((0..PLANS_MAX).all(|more| is_planned(100 + more)));
+    let bytes = budget.bytes();
+    assert!(!is_planned(100 + PLANS_MAX), "this look only makes room");
+    assert!(!std::ptr::eq(old, blocks.block(&place.run).unwrap()));
+    assert!(budget.bytes() > bytes + size_of::<Block<Slots>>(), "the new one counts, as the old one does");
+    assert!(is_planned(100 + PLANS_MAX));
+    assert_eq!(blocks.explain().len(), 1, "what was replaced is not in use");
+}
+
+#[test]
+fn nothing_is_made_beyond_the_budget() {
+    for (bytes, of_all, has_room) in [
+        (CODE_BLOCK_BYTES_MAX, false, false),
+        (CODE_BLOCK_BYTES_MAX - (1 << 16), false, true),
+        (BLOCK_BYTES_MAX, true, false),
+        (BLOCK_BYTES_MAX - (1 << 16), true, true),
+    ] {
+        let budget = Budget::default();
+        let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &budget);
+        let counted = if of_all { budget.count(bytes) } else { blocks.budget.count(bytes) };
+        assert_eq!(blocks.is_full(), !of_all && !has_room);
+        assert_eq!(blocks.place(0, true).is_some(), has_room);
+        drop(counted);
+        assert!(blocks.place(0, true).is_some());
+    }
+}
