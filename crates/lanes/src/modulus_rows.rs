@@ -305,7 +305,7 @@ mod tests {
                         assert_eq!(i64::from(shift), spare);
                         assert!((1..=52).contains(&shift));
                         // x + u·m with u < 2ᵈ.
-                        let sum = greatest + (m * ((1u64 << shift) - 1) << 16u8);
+                        let sum = greatest + ((m * ((1u64 << shift) - 1)) << 16u8);
                         assert!(sum < m << (shift + 1 + 16), "{bits} bits in {width_limbs} limbs");
                         shifts += 1;
                     }

@@ -4,11 +4,13 @@ use revm::primitives::Bytes;
 
 use super::*;
 use crate::batch::slots::Slots;
-use crate::batch::tuning::{CYCLES_PER_GAS, PLANS_MAX};
+use crate::batch::tuning::PLANS_MAX;
 use crate::prices::WidthPrices;
 use residue_isa::assembly::assemble_text;
 
 const REVISION: Revision = Revision::Eip6690_2024;
+/// What a gas pays for here.
+const CYCLES_PER_GAS: i64 = 24;
 
 fn blocks_of(text: &str, batching: Batching, budget: &Budget) -> Blocks<Slots> {
     let code = Bytecode::new_legacy(Bytes::from(assemble_text(text, REVISION).unwrap().bytes));
@@ -28,8 +30,9 @@ fn shape() -> Option<Shape> {
     Some(Shape::of_bits(381).unwrap())
 }
 
-fn due(earned: u64) -> Due {
-    Due { plans_run: true, is_free: false, earned }
+/// With so much gas that the code's credit has not got yet.
+fn due(gas: i64) -> Due {
+    Due { plans_run: true, is_free: false, earned: gas * CYCLES_PER_GAS }
 }
 
 /// A gas with every entry, until something is made, or entries are out: how much gas that took.
@@ -39,15 +42,15 @@ fn gas_until(
     entered: Entered,
     facts: &Facts,
     is_made: impl Fn(&Block<Slots>) -> bool,
-) -> Option<u64> {
+) -> Option<i64> {
     let run = blocks.block(&place.run).unwrap();
     for entries in 1..100_000 {
-        blocks.credit.earn(entered.cost);
+        blocks.credit.earn(entered.pays);
         if blocks.is_due(place.pc, due(0), || false) && blocks.may_grow(place, run) {
             blocks.grow(place, run, entered, facts, shape);
         }
         if is_made(run) {
-            return Some(entries * entered.cost);
+            return Some(entries * entered.pays / CYCLES_PER_GAS);
         }
     }
     None
@@ -111,12 +114,12 @@ fn a_trace_is_made_when_its_code_has_paid_for_it() {
     for cost in [1, 3, 100] {
         let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
         let place = blocks.place(0, false).unwrap();
-        let entered = Entered { cost, joins: true, is_free: false };
+        let entered = Entered { pays: cost * CYCLES_PER_GAS, joins: true, is_free: false };
         let gas = gas_until(&blocks, place, entered, &facts(256), |run| run.trace().is_some()).unwrap();
-        let paid = i64::try_from(gas).unwrap() * CYCLES_PER_GAS;
+        let paid = gas * CYCLES_PER_GAS;
         assert!(paid >= price, "{cost}: {gas} gas");
         // No later than the next look: at most twice the gas, or an entry.
-        assert!(paid <= 2 * price + i64::try_from(cost).unwrap() * CYCLES_PER_GAS, "{cost}: {gas} gas");
+        assert!(paid <= 2 * price + cost * CYCLES_PER_GAS, "{cost}: {gas} gas");
         assert_eq!(blocks.credit.cycles(), paid - price);
         assert!(blocks.is_ready(place) && blocks.is_due(0, due(0), || false), "it runs at every entry");
         let run = blocks.block(&place.run).unwrap();
@@ -124,7 +127,7 @@ fn a_trace_is_made_when_its_code_has_paid_for_it() {
     }
     let short = blocks_of(&"ADDMODX 0 1 2 x1\n".repeat(7), Batching::Warm, &Budget::default());
     if let Some(place) = short.place(0, false) {
-        let entered = Entered { cost: 1, joins: true, is_free: false };
+        let entered = Entered { pays: CYCLES_PER_GAS, joins: true, is_free: false };
         assert_eq!(gas_until(&short, place, entered, &facts(256), |run| run.trace().is_some()), None);
     }
 }
@@ -138,13 +141,13 @@ fn a_plan_is_made_when_its_code_has_paid_for_it() {
     for cost in [3, 10, 100] {
         let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
         let place = blocks.place(0, false).unwrap();
-        let entered = Entered { cost, joins: false, is_free: false };
+        let entered = Entered { pays: cost * CYCLES_PER_GAS, joins: false, is_free: false };
         let closed = Facts { plans_run: false, ..facts(256) };
         let is_planned = |run: &Block<Slots>| run.plans.has_any();
-        assert_eq!(gas_until(&blocks, place, Entered { cost: 0, ..entered }, &closed, is_planned), None);
+        assert_eq!(gas_until(&blocks, place, Entered { pays: 0, ..entered }, &closed, is_planned), None);
         let gas = gas_until(&blocks, place, entered, &facts(256), is_planned).unwrap();
-        let paid = i64::try_from(gas).unwrap() * CYCLES_PER_GAS;
-        let most = 2 * price + 65 * i64::try_from(cost).unwrap() * CYCLES_PER_GAS;
+        let paid = gas * CYCLES_PER_GAS;
+        let most = 2 * price + 65 * cost * CYCLES_PER_GAS;
         assert!((price..=most).contains(&paid), "{cost}: {gas} gas");
         assert_eq!(blocks.credit.cycles(), paid - price);
         let run = blocks.block(&place.run).unwrap();
@@ -165,7 +168,7 @@ fn what_costs_nothing_is_made_at_once() {
     let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
     let place = blocks.place(0, true).unwrap();
     let run = blocks.block(&place.run).unwrap();
-    let entered = Entered { cost: 0, joins: true, is_free: true };
+    let entered = Entered { pays: 0, joins: true, is_free: true };
     let has_grown = blocks.grow(place, run, entered, &facts(256), shape);
     assert!(run.trace().is_some());
     assert_eq!((has_grown, run.plans.has_any()), (Batching::Warm.has_plans(), Batching::Warm.has_plans()));
@@ -196,7 +199,13 @@ fn entries_that_wait_are_counted_one_by_one_or_faster_beside_rows() {
         let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
         let place = blocks.place(0, false).unwrap();
         let run = blocks.block(&place.run).unwrap();
-        blocks.grow(place, run, Entered { cost, joins: true, is_free: false }, &facts(256), shape);
+        blocks.grow(
+            place,
+            run,
+            Entered { pays: cost * CYCLES_PER_GAS, joins: true, is_free: false },
+            &facts(256),
+            shape,
+        );
         assert!(entries.contains(&place.skipped.load(Ordering::Relaxed)));
     }
     let run = blocks.block(&place.run).unwrap();
@@ -218,7 +227,7 @@ fn a_path_is_looked_for_after_some_entries_and_less_often_each_time() {
     let walked = blocks.credit.cycles();
     let has_path = || blocks.choices(place, &entry(&[])).unwrap().path.is_some();
     assert!((0..100).all(|_| !has_path()), "nothing is walked on credit");
-    blocks.credit.earn(10_000);
+    blocks.credit.earn(10_000 * CYCLES_PER_GAS);
     let paid = blocks.credit.cycles();
     assert_eq!(paid, walked + 10_000 * CYCLES_PER_GAS);
     let choices = blocks.choices(place, &entry(&[])).unwrap();
@@ -235,7 +244,7 @@ fn a_path_is_looked_for_after_some_entries_and_less_often_each_time() {
     for (is_free, entries) in [(false, 6), (true, 0)] {
         let blocks = blocks_of(&two_runs(), Batching::Warm, &Budget::default());
         let place = blocks.place(0, true).unwrap();
-        blocks.credit.earn(10_000);
+        blocks.credit.earn(10_000 * CYCLES_PER_GAS);
         let waits = |_: &usize| blocks.choices(place, &Entry { is_free, ..entry(&[]) }).unwrap().path.is_none();
         assert_eq!((0..100).take_while(waits).count(), entries);
         assert_eq!(blocks.credit.cycles() == 10_000 * CYCLES_PER_GAS, is_free);
@@ -249,7 +258,7 @@ fn a_plan_waits_until_it_is_known_what_follows() {
     }
     let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
     let place = blocks.place(0, false).unwrap();
-    let entered = Entered { cost: 10, joins: true, is_free: false };
+    let entered = Entered { pays: 10 * CYCLES_PER_GAS, joins: true, is_free: false };
     assert_eq!(gas_until(&blocks, place, entered, &facts(256), |run| run.plans.has_any()), None);
     let waits = |_: &usize| {
         blocks.choices(place, &Entry { stack: &[], joins: true, is_free: false }).unwrap();
@@ -295,7 +304,7 @@ fn a_block_whose_plans_are_for_others_begins_again() {
     let budget = Budget::default();
     let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &budget);
     let place = blocks.place(0, true).unwrap();
-    let entered = Entered { cost: 0, joins: false, is_free: true };
+    let entered = Entered { pays: 0, joins: false, is_free: true };
     let is_planned = |slot_count: usize| {
         let run = blocks.block(&place.run).unwrap();
         blocks.grow(place, run, entered, &facts(slot_count), shape);
