@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::plan::RowPlan;
-use super::tuning::{BALANCE_CYCLES_MAX, LOSS_CYCLES_MAX, MODULUS_CYCLES};
+use super::tuning::{ASKED_CYCLES, BALANCE_CYCLES_MAX, LOSS_CYCLES_MAX, MODULUS_CYCLES};
 use super::work::{move_cycles, signed};
 
 /// Which of two forms the values of a field context are better in, decided plan by plan: one that gains less than its operands take to
@@ -62,6 +62,12 @@ impl Ledger {
     #[inline]
     pub fn note_moved(&self, values: usize) {
         self.add(-signed(move_cycles(values)));
+    }
+
+    /// Notes that a range of memory was looked for among the places in rows.
+    #[inline]
+    pub fn note_asked(&self) {
+        self.add(-ASKED_CYCLES);
     }
 
     /// Notes that rows of another modulus were made.

@@ -144,6 +144,7 @@ impl MemoryRows {
     #[inline(never)]
     pub fn settle_range(&mut self, map: &MemoryPlaces, memory: &mut [u8], range: &Range<usize>, is_written: bool) {
         self.asked += 1;
+        self.ledger.note_asked();
         if self.asked > ASKED_MAX {
             return self.settle_all(map, memory);
         }

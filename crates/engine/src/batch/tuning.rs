@@ -72,8 +72,9 @@ pub(crate) const STEP_CYCLES: u64 = 3;
 pub(crate) const TRACE_ENTRY_CYCLES: u64 = 128;
 /// Cycles of moving up to eight values from one form to the other.
 pub(crate) const MOVE_CYCLES: u64 = 450;
-/// Ranges of memory that are looked for among the places in rows after a plan has run, until all of these are written back: each takes
-/// about 60 cycles, and no gas pays for that. An instruction of EVM384 asks for four.
+/// Cycles of looking for a range of memory among the places in rows: no gas pays for it. An instruction of EVM384 asks for four.
+pub(crate) const ASKED_CYCLES: i64 = 60;
+/// Ranges that are looked for after a plan has run, until all that is in rows is written back.
 pub(crate) const ASKED_MAX: u32 = 64;
 /// Values that move together.
 pub(crate) const MOVED_TOGETHER: usize = 8;
