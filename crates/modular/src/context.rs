@@ -8,9 +8,9 @@ use core::fmt;
 
 use thiserror::Error;
 
-use crate::backend::{self, Add, Kernel, Kernels, Operation, Sub};
+use crate::backend::{self, Add, Kernel, Kernels, Operation, Sub, transfer};
 use crate::inverse;
-use crate::limbs::{LIMB_BYTES, Limb, less_than, read_be, write_be};
+use crate::limbs::{LIMB_BYTES, Limb, less_than, read_be};
 use crate::modulus::Modulus;
 
 /// A modulus with its slots. Fresh slots are zero.
@@ -193,18 +193,9 @@ impl FieldContext {
     /// Stores canonical values, [`FieldContext::element_bytes`] big-endian bytes each, in the slots from `first_slot` on.
     /// If one of them is not below the modulus, no slot changes. Panics on slots beyond the context and part values.
     pub fn store(&mut self, first_slot: usize, be_bytes: &[u8]) -> Result<(), ValueOutOfRange> {
-        let (width, element_bytes) = (self.width_limbs(), self.element_bytes());
         self.check_range(first_slot, be_bytes.len());
-        let mut value_and_factor = [self.modulus.to_form(); 2].concat();
-        for (value, slot) in be_bytes.chunks_exact(element_bytes).zip(first_slot..) {
-            let limbs = &mut value_and_factor[..width];
-            let fits = read_be(value, limbs).is_some() && less_than(limbs, self.modulus.limbs());
-            if !fits {
-                return Err(ValueOutOfRange { slot });
-            }
-        }
-        self.convert(first_slot, be_bytes, value_and_factor);
-        Ok(())
+        let store = if self.has_whole_limbs() { self.kernels.store } else { transfer::store_any_width };
+        store(self, first_slot, be_bytes)
     }
 
     /// Stores values as [`FieldContext::store`] does, also those that are not below the modulus: an odd modulus reduces
@@ -217,14 +208,14 @@ impl FieldContext {
                 read_be(value, &mut self.limbs[slot * width..][..width]).expect("an element fits a slot");
             }
         } else {
-            self.convert(first_slot, be_bytes, [self.modulus.to_form(); 2].concat());
+            self.convert(first_slot, be_bytes);
         }
     }
 
-    /// Brings values below R into the form that slots have; the results are below the modulus. `value_and_factor` ends with
-    /// what leads into that form.
-    fn convert(&mut self, first_slot: usize, be_bytes: &[u8], mut value_and_factor: Vec<Limb>) {
+    /// Brings values below R into the form that slots have; the results are below the modulus.
+    pub(crate) fn convert(&mut self, first_slot: usize, be_bytes: &[u8]) {
         let width = self.width_limbs();
+        let mut value_and_factor = [self.modulus.to_form(); 2].concat();
         for (value, slot) in be_bytes.chunks_exact(self.element_bytes).zip(first_slot..) {
             read_be(value, &mut value_and_factor[..width]).expect("an element fits a slot");
             (self.kernels.mul.limbs)(&mut value_and_factor, 0, 0, width, self.modulus.limbs(), self.modulus.n0());
@@ -247,21 +238,9 @@ impl FieldContext {
     /// Loads the canonical values of the slots from `first_slot` on, [`FieldContext::element_bytes`] big-endian bytes each.
     /// Panics on slots beyond the context and part values.
     pub fn load(&self, first_slot: usize, out: &mut [u8]) {
-        let (width, element_bytes) = (self.width_limbs(), self.element_bytes());
         self.check_range(first_slot, out.len());
-        if self.modulus.is_power_of_two() {
-            for (bytes, slot) in out.chunks_exact_mut(element_bytes).zip(first_slot..) {
-                write_be(self.slot(slot), bytes);
-            }
-            return;
-        }
-        let mut value_and_one = vec![0; 2 * width];
-        value_and_one[width] = 1;
-        for (bytes, slot) in out.chunks_exact_mut(element_bytes).zip(first_slot..) {
-            value_and_one[..width].copy_from_slice(self.slot(slot));
-            (self.kernels.mul.limbs)(&mut value_and_one, 0, 0, width, self.modulus.limbs(), self.modulus.n0());
-            write_be(&value_and_one[..width], bytes);
-        }
+        let load = if self.has_whole_limbs() { self.kernels.load } else { transfer::load_any_width };
+        load(self, first_slot, out);
     }
 
     /// The limbs of a slot as they are held: Montgomery form, or canonical form modulo a power of two.
@@ -276,6 +255,16 @@ impl FieldContext {
         assert!(less_than(limbs, self.modulus.limbs()), "a slot stays below the modulus");
         let width = self.width_limbs();
         self.limbs[slot * width..][..width].copy_from_slice(limbs);
+    }
+
+    /// Whether values at the boundary are as long as their slots.
+    fn has_whole_limbs(&self) -> bool {
+        self.element_bytes == self.width_limbs() * LIMB_BYTES
+    }
+
+    /// (x, y) ↦ x·y·R⁻¹ mod m, by limb offsets; for powers of two x·y mod m.
+    pub(crate) fn product(&self) -> fn(&mut [Limb], usize, usize, usize, &[Limb], Limb) {
+        self.kernels.mul.limbs
     }
 
     /// What a kernel works on.

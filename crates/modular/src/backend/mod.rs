@@ -6,7 +6,7 @@
 
 use std::marker::PhantomData;
 
-use crate::context::{FieldContext, Step, Strided};
+use crate::context::{FieldContext, Step, Strided, ValueOutOfRange};
 use crate::limbs::Limb;
 
 pub(crate) mod portable;
@@ -14,6 +14,7 @@ mod power_of_two;
 mod sliced;
 #[cfg(test)]
 mod tests;
+pub(crate) mod transfer;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
@@ -65,6 +66,10 @@ pub(crate) struct Kernels {
     pub mul: Operation,
     /// Steps in their order, by slots. Slots beyond the context panic.
     pub steps: fn(&mut FieldContext, &[Step]),
+    /// As [`FieldContext::store`], for values of whole limbs. The slots must exist.
+    pub store: fn(&mut FieldContext, usize, &[u8]) -> Result<(), ValueOutOfRange>,
+    /// As [`FieldContext::load`], for values of whole limbs. The slots must exist.
+    pub load: fn(&FieldContext, usize, &mut [u8]),
 }
 
 impl Operation {
@@ -83,8 +88,14 @@ impl Operation {
 
 impl Kernels {
     fn of<Add: Kernel, Sub: Kernel, Mul: Kernel, Square: Squarings>() -> Self {
-        let steps = steps::<Add, Sub, Mul, Square>;
-        Self { add: Operation::of::<Add>(), sub: Operation::of::<Sub>(), mul: Operation::of::<Mul>(), steps }
+        Self {
+            add: Operation::of::<Add>(),
+            sub: Operation::of::<Sub>(),
+            mul: Operation::of::<Mul>(),
+            steps: steps::<Add, Sub, Mul, Square>,
+            store: transfer::store_any_width,
+            load: transfer::load_any_width,
+        }
     }
 
     /// Without squarings of their own.
@@ -92,8 +103,19 @@ impl Kernels {
         Self::of::<Add, Sub, Mul, Repeated<Mul>>()
     }
 
-    fn of_width<const N: usize>() -> Self {
-        Self::of_three::<Add<N>, Sub<N>, portable::MontMul<N>>()
+    /// For odd moduli of N limbs.
+    fn of_width<const N: usize, Mul: Kernel, Square: Squarings>() -> Self {
+        let of_any_width = Self::of::<Add<N>, Sub<N>, Mul, Square>();
+        Self { store: transfer::store::<N, Mul>, load: transfer::load::<N, Mul>, ..of_any_width }
+    }
+
+    fn of_product<const N: usize, Mul: Kernel>() -> Self {
+        Self::of_width::<N, Mul, Repeated<Mul>>()
+    }
+
+    /// In plain Rust, except for the carries of sums.
+    fn of_plain_product<const N: usize>() -> Self {
+        Self::of_product::<N, portable::MontMul<N>>()
     }
 }
 
@@ -105,25 +127,29 @@ pub(crate) fn kernels(width_limbs: usize, is_power_of_two: bool) -> Kernels {
     #[cfg(target_arch = "x86_64")]
     if x86_64::has_products() {
         match width_limbs {
-            4 => return Kernels::of_three::<Add<4>, Sub<4>, x86_64::MontMul4>(),
-            6 => return Kernels::of::<Add<6>, Sub<6>, x86_64::MontMul6, x86_64::MontSquare6>(),
-            12 => return Kernels::of_three::<Add<12>, Sub<12>, x86_64::MontMul12>(),
+            3 => return Kernels::of_product::<3, x86_64::MontMul3>(),
+            4 => return Kernels::of_product::<4, x86_64::MontMul4>(),
+            5 => return Kernels::of_product::<5, x86_64::MontMul5>(),
+            6 => return Kernels::of_width::<6, x86_64::MontMul6, x86_64::MontSquare6>(),
+            7 => return Kernels::of_product::<7, x86_64::MontMul7>(),
+            8 => return Kernels::of_product::<8, x86_64::MontMul8>(),
+            12 => return Kernels::of_product::<12, x86_64::MontMul12>(),
             _ => {}
         }
     }
     match width_limbs {
-        1 => Kernels::of_width::<1>(),
-        2 => Kernels::of_width::<2>(),
-        3 => Kernels::of_width::<3>(),
-        4 => Kernels::of_width::<4>(),
-        5 => Kernels::of_width::<5>(),
-        6 => Kernels::of_width::<6>(),
-        7 => Kernels::of_width::<7>(),
-        8 => Kernels::of_width::<8>(),
-        9 => Kernels::of_width::<9>(),
-        10 => Kernels::of_width::<10>(),
-        11 => Kernels::of_width::<11>(),
-        12 => Kernels::of_width::<12>(),
+        1 => Kernels::of_plain_product::<1>(),
+        2 => Kernels::of_plain_product::<2>(),
+        3 => Kernels::of_plain_product::<3>(),
+        4 => Kernels::of_plain_product::<4>(),
+        5 => Kernels::of_plain_product::<5>(),
+        6 => Kernels::of_plain_product::<6>(),
+        7 => Kernels::of_plain_product::<7>(),
+        8 => Kernels::of_plain_product::<8>(),
+        9 => Kernels::of_plain_product::<9>(),
+        10 => Kernels::of_plain_product::<10>(),
+        11 => Kernels::of_plain_product::<11>(),
+        12 => Kernels::of_plain_product::<12>(),
         _ => Kernels::of_three::<sliced::Add, sliced::Sub, sliced::MontMul>(),
     }
 }

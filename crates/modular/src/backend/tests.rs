@@ -144,8 +144,12 @@ fn portable_agrees_with_the_definition<const N: usize>() {
 fn portable_kernels_follow_the_formulas_on_any_input() {
     portable_agrees_with_the_definition::<1>();
     portable_agrees_with_the_definition::<2>();
+    portable_agrees_with_the_definition::<3>();
     portable_agrees_with_the_definition::<4>();
+    portable_agrees_with_the_definition::<5>();
     portable_agrees_with_the_definition::<6>();
+    portable_agrees_with_the_definition::<7>();
+    portable_agrees_with_the_definition::<8>();
     portable_agrees_with_the_definition::<12>();
 }
 
@@ -189,6 +193,14 @@ fn kernels_of_this_cpu_agree_at_12_limbs() {
     this_cpu_agrees_with_portable::<12>(ROUNDS / 2);
 }
 
+#[test]
+fn kernels_of_this_cpu_agree_at_other_widths() {
+    this_cpu_agrees_with_portable::<3>(ROUNDS);
+    this_cpu_agrees_with_portable::<5>(ROUNDS);
+    this_cpu_agrees_with_portable::<7>(ROUNDS / 2);
+    this_cpu_agrees_with_portable::<8>(ROUNDS / 2);
+}
+
 /// Every combination of edge values around one modulus, consistent and garbage n0.
 #[test]
 fn kernels_of_this_cpu_agree_at_the_edges() {
@@ -228,8 +240,12 @@ fn kernels_of_this_cpu_agree_at_the_edges() {
         even[N - 1] >>= 1;
         check(even);
     }
+    widths::<3>();
     widths::<4>();
+    widths::<5>();
     widths::<6>();
+    widths::<7>();
+    widths::<8>();
     widths::<12>();
     check(Bls12_381FpModulus::MODULUS);
     // The prime of P-384, which has no spare bit (FIPS 186-4, D.1.2.4).
@@ -328,6 +344,51 @@ fn memory_kernels_read_everything_first() {
             let mut expected_memory = memory;
             evm384::write_le(&expected, (&mut expected_memory[out..out + 48]).try_into().unwrap());
             assert_eq!(after, expected_memory, "out {out} x {x} y {y} m {m} memory {memory:x?}");
+        }
+    }
+}
+
+/// Every width with transfers of its own, beside those for any width: values at the edges, one of them too large, in all positions.
+#[test]
+fn transfers_of_each_width_agree_with_those_of_any() {
+    use super::transfer::{load_any_width, store_any_width};
+    use crate::{FieldContext, Modulus};
+    let mut rng = ChaCha8Rng::seed_from_u64(1 << 12);
+    for width in 1..=13 {
+        for round in 0..200 {
+            let mut m = value::<13>(&mut rng);
+            m[0] |= 1;
+            m[width - 1] |= 1 << rng.random_range(0..64);
+            let m = to_big(&m) % (BigUint::from(1u8) << (64 * width)) | BigUint::from(3u8);
+            let modulus = Modulus::from_be_bytes(&m.to_bytes_be()).unwrap();
+            let count = rng.random_range(0..5);
+            let mut contexts = [(); 2].map(|()| FieldContext::new(modulus.clone(), count + 2));
+            let bad = (round % 3 == 0 && count > 0).then(|| rng.random_range(0..count));
+            let mut bytes = vec![0; 8 * width * count];
+            for (at, out) in bytes.chunks_exact_mut(8 * width).enumerate() {
+                let v = match rng.random_range(0..4) {
+                    _ if bad == Some(at) => m.clone(),
+                    0 => &m - 1u8,
+                    1 => BigUint::ZERO,
+                    _ => to_big(&value::<13>(&mut rng)) % &m,
+                };
+                let digits = v.to_bytes_be();
+                out[8 * width - digits.len()..].copy_from_slice(&digits);
+            }
+            let [context, judge] = &mut contexts;
+            let stored = context.store(1, &bytes);
+            assert_eq!(stored, store_any_width(judge, 1, &bytes), "{m:x} {bytes:x?}");
+            assert_eq!(stored.err().map(|error| error.slot), bad.map(|at| at + 1));
+            for slot in 0..count + 2 {
+                assert_eq!(context.slot(slot), judge.slot(slot), "{m:x} {bytes:x?}");
+            }
+            let mut loaded = [(); 2].map(|()| vec![1; 8 * width * (count + 2)]);
+            context.load(0, &mut loaded[0]);
+            load_any_width(judge, 0, &mut loaded[1]);
+            assert_eq!(loaded[0], loaded[1], "{m:x} {bytes:x?}");
+            if stored.is_ok() {
+                assert_eq!(loaded[0][8 * width..][..bytes.len()], bytes);
+            }
         }
     }
 }

@@ -8,12 +8,14 @@ use std::arch::is_x86_feature_detected;
 
 use super::{Kernel, Repeated, Squarings};
 use crate::limbs::Limb;
+use general::mont_rows;
 use narrow::{mont_mul_4, mont_mul_6};
 use square::{SPARE_BITS, mont_square_6, n1_of};
 use wide::mont_mul_12;
 
 #[macro_use]
 mod rows;
+mod general;
 mod narrow;
 mod square;
 mod wide;
@@ -69,7 +71,7 @@ fn sub_if_geq<const N: usize>(t: &[Limb; N], top: u8, m: &[Limb; N]) -> [Limb; N
 /// As [`portable::mont_mul`](super::portable::mont_mul); `None` where this CPU or this width has no product here.
 #[inline]
 pub(crate) fn mont_mul<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb; N], n0: Limb) -> Option<[Limb; N]> {
-    if !matches!(N, 4 | 6 | 12) || !has_products() {
+    if !matches!(N, 3..=8 | 12) || !has_products() {
         return None;
     }
     let mut out = [0; N];
@@ -79,10 +81,26 @@ pub(crate) fn mont_mul<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb; 
         match N {
             4 => mont_mul_4(to, x, y, m, n0),
             6 => mont_mul_6(to, x, y, m, n0),
-            _ => mont_mul_12(to, x, y, m, n0),
+            12 => mont_mul_12(to, x, y, m, n0),
+            _ => mont_mul_of::<N>(to, x, y, m, n0),
         }
     }
     Some(out)
+}
+
+/// (x, y) ↦ the value that [`portable::mont_mul`](super::portable::mont_mul) defines, 3, 5, 7 or 8 limbs; any operands and overlap.
+///
+/// # Safety
+/// `out`, `x`, `y`, `m` must be valid and aligned for N limbs, `out` for writing; the CPU must have BMI2 and ADX.
+unsafe fn mont_mul_of<const N: usize>(out: *mut Limb, x: *const Limb, y: *const Limb, m: *const Limb, n0: Limb) {
+    let mut t = [0; N];
+    // SAFETY: the caller vouches for the operands and the CPU; `t` has N limbs.
+    let top = unsafe { mont_rows::<N>(t.as_mut_ptr(), x, y, m, n0) };
+    // SAFETY: the caller vouches for N limbs at `m`, and at `out`, which is written when all is read.
+    unsafe {
+        let reduced = sub_if_geq(&t, top, &*m.cast::<[Limb; N]>());
+        out.cast::<[Limb; N]>().write(reduced);
+    }
 }
 
 /// The Montgomery product of values anywhere in a byte slice: (x, y) ↦ out, with m at byte `m`. Little-endian, any
@@ -102,7 +120,7 @@ pub(crate) unsafe fn mont_mul_in_memory(memory: &mut [u8], out: usize, x: usize,
 
 /// The kernels of a context: one of the products below as a [`Kernel`].
 macro_rules! product_kernel {
-    ($name:ident, $width:literal, $product:ident) => {
+    ($name:ident, $width:literal, $product:expr) => {
         #[doc = concat!("Any odd modulus of ", $width, " limbs. Chosen only where [`has_products`].")]
         pub(crate) struct $name;
 
@@ -121,8 +139,12 @@ macro_rules! product_kernel {
     };
 }
 
+product_kernel!(MontMul3, 3, mont_mul_of::<3>);
 product_kernel!(MontMul4, 4, mont_mul_4);
+product_kernel!(MontMul5, 5, mont_mul_of::<5>);
 product_kernel!(MontMul6, 6, mont_mul_6);
+product_kernel!(MontMul7, 7, mont_mul_of::<7>);
+product_kernel!(MontMul8, 8, mont_mul_of::<8>);
 product_kernel!(MontMul12, 12, mont_mul_12);
 
 /// As [`Repeated`] of [`MontMul6`], in registers from one squaring to the next where the modulus has the spare bits.

@@ -1,0 +1,97 @@
+//! Values on their way between big-endian bytes and the slots of a context.
+//!
+//! A slot of an odd modulus m < R holds Montgomery form: a value v is stored as v·R² / R, a product with
+//! [`Modulus::to_form`](crate::Modulus::to_form), and loaded as a product with 1. Modulo a power of two both factors are 1.
+
+use super::Kernel;
+use crate::context::{FieldContext, ValueOutOfRange};
+use crate::limbs::{LIMB_BYTES, Limb, less_than, read_be, sbb, write_be};
+
+/// [`FieldContext::store`] for an odd modulus of N limbs and values of 8·N bytes.
+pub(super) fn store<const N: usize, Mul: Kernel>(
+    context: &mut FieldContext,
+    first_slot: usize,
+    be_bytes: &[u8],
+) -> Result<(), ValueOutOfRange> {
+    let (limbs, modulus) = context.parts();
+    let m: &[Limb; N] = modulus.limbs().try_into().expect("the kernels are those of the width");
+    let values = || be_bytes.chunks_exact(N * LIMB_BYTES).map(from_be::<N>);
+    // No slot changes before all values are seen.
+    if let Some(at) = values().position(|value| !is_below(&value, m)) {
+        return Err(ValueOutOfRange { slot: first_slot + at });
+    }
+    let to_form: &[Limb; N] = modulus.to_form().try_into().expect("the factor is a residue");
+    for (value, slot) in values().zip(limbs[first_slot * N..].chunks_exact_mut(N)) {
+        let mut operands = [value, *to_form];
+        Mul::run(operands.as_flattened_mut(), 0, 0, N, m, modulus.n0());
+        slot.copy_from_slice(&operands[0]);
+    }
+    Ok(())
+}
+
+/// [`FieldContext::load`] for an odd modulus of N limbs and values of 8·N bytes.
+pub(super) fn load<const N: usize, Mul: Kernel>(context: &FieldContext, first_slot: usize, out: &mut [u8]) {
+    let modulus = context.modulus();
+    for (bytes, slot) in out.chunks_exact_mut(N * LIMB_BYTES).zip(first_slot..) {
+        let mut operands = [[0; N]; 2];
+        operands[0].copy_from_slice(context.slot(slot));
+        operands[1][0] = 1;
+        Mul::run(operands.as_flattened_mut(), 0, 0, N, modulus.limbs(), modulus.n0());
+        for (bytes, limb) in bytes.as_chunks_mut::<LIMB_BYTES>().0.iter_mut().rev().zip(&operands[0]) {
+            *bytes = limb.to_be_bytes();
+        }
+    }
+}
+
+/// [`FieldContext::store`] for every modulus and length of values.
+pub(crate) fn store_any_width(
+    context: &mut FieldContext,
+    first_slot: usize,
+    be_bytes: &[u8],
+) -> Result<(), ValueOutOfRange> {
+    let modulus = context.modulus();
+    let mut limbs = vec![0; modulus.width_limbs()];
+    for (value, slot) in be_bytes.chunks_exact(context.element_bytes()).zip(first_slot..) {
+        let fits = read_be(value, &mut limbs).is_some() && less_than(&limbs, modulus.limbs());
+        if !fits {
+            return Err(ValueOutOfRange { slot });
+        }
+    }
+    context.convert(first_slot, be_bytes);
+    Ok(())
+}
+
+/// [`FieldContext::load`] for every modulus and length of values.
+pub(crate) fn load_any_width(context: &FieldContext, first_slot: usize, out: &mut [u8]) {
+    let (modulus, width) = (context.modulus(), context.width_limbs());
+    let mut operands = vec![0; 2 * width];
+    for (bytes, slot) in out.chunks_exact_mut(context.element_bytes()).zip(first_slot..) {
+        operands[..width].copy_from_slice(context.slot(slot));
+        if !modulus.is_power_of_two() {
+            operands[width..].fill(0);
+            operands[width] = 1;
+            context.product()(&mut operands, 0, 0, width, modulus.limbs(), modulus.n0());
+        }
+        write_be(&operands[..width], bytes);
+    }
+}
+
+/// 8·N big-endian bytes.
+#[inline(always)]
+fn from_be<const N: usize>(bytes: &[u8]) -> [Limb; N] {
+    let mut limbs = [0; N];
+    for (limb, bytes) in limbs.iter_mut().zip(bytes.as_chunks::<LIMB_BYTES>().0.iter().rev()) {
+        *limb = Limb::from_be_bytes(*bytes);
+    }
+    limbs
+}
+
+/// Is v < m?
+#[inline(always)]
+fn is_below<const N: usize>(v: &[Limb; N], m: &[Limb; N]) -> bool {
+    let mut borrow = 0;
+    for i in 0..N {
+        (_, borrow) = sbb(v[i], m[i], borrow);
+    }
+    borrow == 1
+}
