@@ -29,6 +29,7 @@ mod prepared;
 mod prices;
 mod probe;
 mod replacements;
+mod stock;
 mod trace;
 mod transact;
 mod world;

@@ -10,6 +10,7 @@ use revm::{Database, DatabaseCommit};
 use crate::engine::Engine;
 use crate::frame::{FrameContext, call, evm_over, execute, execute_observed, memory};
 use crate::outcome::Outcome;
+use crate::stock;
 use crate::trace::{Observer, Tracer};
 
 /// Contracts by address. What a call from outside changes stays: storage, balances and created code, unless it reverted.
@@ -67,6 +68,12 @@ impl World {
         let outcome = Outcome { memory: memory(&evm), ..outcome };
         self.keep(evm.inner.ctx);
         outcome
+    }
+
+    /// As [`World::call`] by revm as it is, without the engine's instructions, in a transaction and from codes whose jump targets are found when they
+    /// are loaded: how much of the gas that uses. None where it halts before its gas ends, as it meets an instruction of a revision.
+    pub fn gas_used_by_stock(self, address: [u8; 20], input: &[u8], gas: u64) -> Option<u64> {
+        stock::gas_used(self.db, self.engine.config().fork, address, input, gas)
     }
 
     fn inputs(&mut self, address: [u8; 20], input: &[u8], gas: u64) -> CallInputs {

@@ -46,8 +46,10 @@ pub const GROUP: &str = "attack";
 pub const CODE_BYTES_MAX: usize = 24_576;
 /// Found candidates that are shown of each part of a search.
 const SHOWN: usize = 3;
-/// Programs that do useful work, to stand beside.
-const HONEST: [&str; 4] = ["bls12_381/pairing", "evm384/miller_loop", "bls12_381/g1_mul", "evm384/synthetic_loop"];
+/// Programs that do useful work and take longest for their gas, to stand beside.
+const HONEST_SHOWN: usize = 4;
+/// Programs of less gas are not among them: a transaction around them would take most of their time.
+const HONEST_GAS_MIN: u64 = 25_000;
 /// Where memory counts, a transaction has so many times the gas of a search: 60 million where that is 2 million.
 const MEMORY_GAS: u64 = 30;
 
@@ -119,9 +121,11 @@ pub struct Found {
     pub plain: Spread,
     /// By an engine that has.
     pub warm: Spread,
+    /// By revm as it is, where the transactions need no instruction of the revision: what the EVM itself takes.
+    pub stock: Option<Spread>,
     /// What is resident, where that was the question.
     pub resident: Option<Resident>,
-    samples: [Vec<f64>; 2],
+    samples: [Vec<f64>; 3],
 }
 
 /// What a search has found.
@@ -164,7 +168,7 @@ pub fn replay(scene: &Scene, name: &str) -> Result<Found, LabError> {
 const REPLAYED: usize = 5;
 
 fn rows(found: &Found) -> Vec<Row> {
-    let [batch, plain] = &found.samples;
+    let [batch, plain, stock] = &found.samples;
     let beside = format!("{}-plain", found.name);
     let mut rows = vec![
         Row::new(&found.name, Quantity::NsPerGas, batch),
@@ -172,6 +176,9 @@ fn rows(found: &Found) -> Vec<Row> {
         // Gas is far below 2⁵³, and so is memory.
         Row::exact(&found.name, Quantity::Gas, found.gas_used as f64),
     ];
+    if !stock.is_empty() {
+        rows.push(Row::new(format!("{}-revm", found.name), Quantity::NsPerGas, stock));
+    }
     if let Some(resident) = found.resident {
         rows.push(Row::exact(&found.name, Quantity::MemoryGrowth, resident.beyond_bytes() as f64));
     }
@@ -257,8 +264,11 @@ impl Findings {
         self.parts.iter().find(|(searched, _)| *searched == part).map_or(&[], |(_, found)| found)
     }
 
-    /// The worst nanoseconds per gas of first executions of a part.
+    /// The worst nanoseconds per gas of first executions of a part that searches for time.
     pub fn worst(&self, part: Part) -> Option<f64> {
+        if part == Part::Memory {
+            return None;
+        }
         worst(self.of(part).iter().map(|found| found.cold.median))
     }
 
@@ -267,12 +277,12 @@ impl Findings {
         worst(self.honest.iter().map(|found| found.cold.median))
     }
 
-    /// The worst found against the worst honest program.
+    /// The worst found against the worst honest program, or against revm as it is where the transactions need no more and that takes longer.
     pub fn ratio(&self) -> Option<f64> {
-        let found = worst(
-            self.parts.iter().filter(|(part, _)| *part != Part::Memory).filter_map(|(part, _)| self.worst(*part)),
-        );
-        Some(found? / self.worst_honest()?)
+        let honest = self.worst_honest()?;
+        let beside = |found: &Found| found.cold.median / found.stock.map_or(0.0, |stock| stock.median).max(honest);
+        let parts = self.parts.iter().filter(|(part, _)| *part != Part::Memory);
+        worst(parts.flat_map(|(_, found)| found).map(beside))
     }
 
     /// The worst times as long as without blocks and plans.
@@ -289,9 +299,9 @@ impl Findings {
     pub fn verdict(&self) -> String {
         let mut said = Vec::new();
         if let (Some(ratio), Some(honest)) = (self.ratio(), self.worst_honest()) {
+            let found = worst(Part::ALL.into_iter().filter_map(|part| self.worst(part))).unwrap_or_default();
             said.push(format!(
-                "the worst found takes {:.1} ns per gas, {ratio:.1} times the worst honest program",
-                ratio * honest
+                "the worst found takes {found:.1} ns per gas, the worst honest program {honest:.1}: at most {ratio:.1} times that or revm as it is"
             ));
         }
         if let (Some(anywhere), Some(bounded)) = (self.worst(Part::Time), self.worst(Part::Bounded)) {
@@ -325,38 +335,60 @@ fn cold(staged: &Staged, batching: Batching) -> Result<Times, LabError> {
     Ok(staged.run(&staged.engine(batching)?))
 }
 
+/// The contracts that take longest for their gas, on their examples.
 fn honest(search: &Search) -> Result<Vec<Found>, LabError> {
     let mut all = Vec::new();
-    for name in HONEST {
-        let Some(contract) = residue_contracts::find(name) else { continue };
+    for contract in residue_contracts::CONTRACTS {
         let compiled = residue_compiler::compile(&(contract.program)(), search.revision, &search.schedule);
         let Ok(compiled) = compiled else { continue };
-        let name = format!("{}:honest/{}/1", search.revision, name.rsplit('/').next().unwrap_or(name));
+        let name = format!("{}:honest/{}/1", search.revision, contract.name);
         let config = EngineConfig::new(search.revision, search.schedule.clone());
         let staged = Staged::honest(config, compiled.code, (contract.example)(), u64::MAX >> 20)?;
-        all.push(measured(staged, name, String::new(), search.rounds.max(5))?);
+        if cold(&staged, Batching::Off)?.gas_used() >= HONEST_GAS_MIN {
+            all.push(measured(staged, name, String::new(), search.rounds.max(5))?);
+        }
     }
+    all.sort_by(|a, b| b.cold.median.total_cmp(&a.cold.median));
+    all.truncate(HONEST_SHOWN);
     Ok(all)
 }
 
 /// Times with and without blocks, in turn.
 fn measured(staged: Staged, name: String, description: String, rounds: usize) -> Result<Found, LabError> {
-    let mut samples = [Vec::new(), Vec::new()];
+    let mut samples = [const { Vec::new() }; 3];
     let mut gas_used = 0;
     for _ in 0..rounds {
-        for (samples, batching) in samples.iter_mut().zip([Batching::Warm, Batching::Off]) {
+        let [warm, plain, by_stock] = &mut samples;
+        for (samples, batching) in [warm, plain].into_iter().zip([Batching::Warm, Batching::Off]) {
             let times = cold(&staged, batching)?;
             gas_used = times.gas_used();
             samples.push(times.worst_ns_per_gas());
+            if batching == Batching::Off {
+                by_stock.extend(staged.stock_ns_per_gas(&times)?);
+            }
         }
     }
     let engine = staged.engine(Batching::Warm)?;
     let warm: Vec<f64> = (0..EXECUTIONS_TO_WARM + rounds).map(|_| staged.run(&engine).worst_ns_per_gas()).collect();
     let [cold, plain] = [&samples[0], &samples[1]].map(|samples| Spread::of(samples));
     let warm = Spread::of(&warm[EXECUTIONS_TO_WARM..]);
+    let stock = (!samples[2].is_empty()).then(|| Spread::of(&samples[2]));
     let Staged { codes, entries, .. } = staged;
     let inputs = entries.into_iter().map(|(input, _)| input).collect();
-    Ok(Found { name, description, scene: None, codes, inputs, gas_used, cold, plain, warm, resident: None, samples })
+    Ok(Found {
+        name,
+        description,
+        scene: None,
+        codes,
+        inputs,
+        gas_used,
+        cold,
+        plain,
+        warm,
+        stock,
+        resident: None,
+        samples,
+    })
 }
 
 /// A number below `end`, which is not 0.

@@ -143,6 +143,21 @@ impl Staged {
         Times(self.entries.iter().map(execution).collect())
     }
 
+    /// Nanoseconds for a gas of the worst transaction by revm as it is; none where that halts before the engine does, as it meets instructions of a
+    /// revision.
+    pub fn stock_ns_per_gas(&self, Times(expected): &Times) -> Result<Option<f64>, LabError> {
+        let mut executions = Vec::new();
+        for ((input, gas), expected) in self.entries.iter().zip(expected) {
+            let world = self.world.with_engine(&self.engine(Batching::Off)?);
+            let (gas_used, time_ns) = time_ns(|| world.gas_used_by_stock(ENTRY, input, *gas));
+            if gas_used != Some(expected.gas_used) {
+                return Ok(None);
+            }
+            executions.push(Execution { time_ns, ..*expected });
+        }
+        Ok(Some(Times(executions).worst_ns_per_gas()))
+    }
+
     /// The same with less gas, if the transactions take very long for it.
     pub fn in_time(mut self) -> Result<Self, LabError> {
         let most_gas = self.entries.iter().map(|(_, gas)| *gas).max().unwrap_or(0);

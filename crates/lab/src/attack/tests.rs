@@ -271,3 +271,19 @@ fn cycles_are_measured_by_content() {
     assert!(cycled.iter().all(|cycled| cycled.first.iter().all(|spread| spread.median > 0.0)));
     assert_eq!(record.rows.len(), 6 * Content::ALL.len());
 }
+
+/// Idle copies that are called in turn take revm's own time too; whatever has field instructions does not run there.
+#[test]
+fn revm_as_it_is_runs_what_needs_no_field_instruction() {
+    // Enough that calldata has no share in it (EIP-7623).
+    let gas = 10 * GAS;
+    for revision in [Revision::Evm384V7, Revision::Eip6690_2024] {
+        let ground = Ground::new(revision, Bounds::Anywhere, gas);
+        for (name, genome) in known::attacks(&ground) {
+            let staged = scene_of(&ground, gas, &genome).stage().unwrap();
+            let times = cold(&staged, Batching::Off).unwrap();
+            let stock = staged.stock_ns_per_gas(&times).unwrap();
+            assert_eq!(stock.is_some(), genome.is_idle, "{name}");
+        }
+    }
+}

@@ -212,7 +212,7 @@ fn write(directory: &Path, findings: &[Findings]) -> Result<()> {
 }
 
 fn headings() -> comfy_table::Table {
-    table(&["program", "first time, ns per gas", "plain", "later", "MiB", "gas", "code bytes", "made of"])
+    table(&["program", "first time, ns per gas", "plain", "later", "revm", "MiB", "gas", "code bytes", "made of"])
 }
 
 fn line(found: &Found) -> Vec<comfy_table::Cell> {
@@ -222,6 +222,7 @@ fn line(found: &Found) -> Vec<comfy_table::Cell> {
         right(format!("{:.1}", found.cold.median)),
         right(format!("{:.1}", found.plain.median)),
         right(format!("{:.1}", found.warm.median)),
+        right(found.stock.map(|stock| format!("{:.1}", stock.median)).unwrap_or_default()),
         right(resident.unwrap_or_default()),
         right(grouped(found.gas_used)),
         right(grouped(found.codes.iter().map(Vec::len).sum::<usize>() as u64)), // Widens.
@@ -249,6 +250,7 @@ fn object(found: &Found) -> Value {
         "cold_ns_per_gas": found.cold.median,
         "plain_ns_per_gas": found.plain.median,
         "warm_ns_per_gas": found.warm.median,
+        "stock_ns_per_gas": found.stock.map(|stock| stock.median),
         "resident": found.resident.map(|resident| json!({
             "beyond_evm_bytes": resident.beyond_bytes(),
             "grown_bytes": resident.grown_bytes,
