@@ -15,22 +15,34 @@ struct Costs {
     linear: u64,
     carry: u64,
     reduction: u64,
+    /// Up to [`MOVED_TOGETHER`] values from limbs to rows, or from rows to limbs, on average.
+    moves: u64,
 }
+
+/// Values that move between limbs and rows together.
+const MOVED_TOGETHER: usize = 8;
 
 /// Checks and constants before the first step.
 const ENTRY_CYCLES: u64 = 80;
 
 fn costs(shape: Shape) -> Costs {
     match shape.limbs() {
-        6 => Costs { batch: [118, 205], streamed: 0, companion: 4, linear: 6, carry: 6, reduction: 13 },
-        8 => Costs { batch: [190, 335], streamed: 45, companion: 2, linear: 6, carry: 6, reduction: 13 },
-        _ => Costs { batch: [650, 1180], streamed: 0, companion: 3, linear: 9, carry: 10, reduction: 26 },
+        6 => Costs { batch: [118, 205], streamed: 0, companion: 4, linear: 6, carry: 6, reduction: 13, moves: 450 },
+        8 => Costs { batch: [190, 335], streamed: 45, companion: 2, linear: 6, carry: 6, reduction: 13, moves: 500 },
+        _ => Costs { batch: [650, 1180], streamed: 0, companion: 3, linear: 9, carry: 10, reduction: 26, moves: 1000 },
     }
 }
 
 /// Estimated cycles of a batch of so many products that follows no other.
 pub(crate) fn batch_cycles(shape: Shape, lanes: usize) -> u64 {
     costs(shape).batch[usize::from(lanes > QUAD_LANES)]
+}
+
+impl Shape {
+    /// Estimated cycles of moving so many values from limbs to rows, or from rows to limbs, with IFMA.
+    pub fn move_cycles(self, values: usize) -> u64 {
+        costs(self).moves * values.div_ceil(MOVED_TOGETHER) as u64 // Far below 2⁶⁴.
+    }
 }
 
 /// Estimated cycles of an execution of `plan` with IFMA.
@@ -58,6 +70,10 @@ mod tests {
     /// What one more entry of each kind adds, whatever else there is.
     #[test]
     fn every_entry_costs_its_cycles() {
+        for (bits, moves) in [(254, 450), (381, 500), (512, 1000), (768, 1000)] {
+            let shape = Shape::of_bits(bits).unwrap();
+            assert_eq!([0, 1, 8, 9, 256].map(|values| shape.move_cycles(values)), [0, 1, 1, 2, 32].map(|n| n * moves));
+        }
         for (bits, [narrow, full, streamed, companion, linear, carry, reduction]) in
             [(254, [118, 205, 0, 4, 6, 6, 13]), (381, [190, 335, 45, 2, 6, 6, 13]), (768, [650, 1180, 0, 3, 9, 10, 26])]
         {

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use residue_lanes::Shape;
+
 use super::plan::RowPlan;
 use super::tuning::{ASKED_CYCLES, BALANCE_CYCLES_MAX, LOSS_CYCLES_MAX, MODULUS_CYCLES};
-use super::work::{move_cycles, signed};
+use super::work::signed;
 
 /// Which of two forms the values of a field context are better in, decided plan by plan: one that gains less than its operands take to
 /// move is left out, until as much has been forgone as that takes.
@@ -17,10 +19,10 @@ pub(crate) struct Balance {
 impl Balance {
     /// Whether to run a plan of whose operands so many are in rows already, and so many are missing there.
     pub fn decide<S>(&mut self, plan: &RowPlan<S>, held: usize, missing: usize) -> bool {
-        let to_rows = signed(move_cycles(missing));
+        let move_cycles = |values: usize| signed(plan.plan.shape().move_cycles(values));
+        let to_rows = move_cycles(missing);
         // Without the plan, its operands leave the rows, and what it computes may have to come back to the rest.
-        let to_limbs =
-            signed(move_cycles(held) + if held > missing { move_cycles(plan.plan.outputs().len()) } else { 0 });
+        let to_limbs = move_cycles(held) + if held > missing { move_cycles(plan.plan.outputs().len()) } else { 0 };
         self.forgone_cycles += plan.gain_cycles().max(0);
         let runs = plan.gain_cycles() + to_limbs >= to_rows || self.forgone_cycles >= to_rows.max(1);
         if runs {
@@ -60,8 +62,8 @@ impl Ledger {
 
     /// Notes that values have moved from one form to the other.
     #[inline]
-    pub fn note_moved(&self, values: usize) {
-        self.add(-signed(move_cycles(values)));
+    pub fn note_moved(&self, shape: Shape, values: usize) {
+        self.add(-signed(shape.move_cycles(values)));
     }
 
     /// Notes that a range of memory was looked for among the places in rows.
@@ -83,7 +85,6 @@ mod tests {
 
     use super::*;
     use crate::batch::budget::Budget;
-    use crate::batch::tuning::MOVE_CYCLES;
 
     /// A plan of one product that is said to gain so much.
     fn plan(gain_cycles: i64) -> RowPlan<std::collections::BTreeSet<usize>> {
@@ -97,6 +98,7 @@ mod tests {
     #[test]
     fn plans_that_only_lose_stop_and_those_that_mostly_win_go_on() {
         let (winning, losing) = (plan(5000), plan(-1000));
+        let shape = winning.plan.shape();
         let ledger = Ledger::default();
         let runs = (0..).take_while(|_| {
             ledger.note_run(&losing);
@@ -109,12 +111,12 @@ mod tests {
         for _ in 0..100_000 {
             ledger.note_run(&winning);
             ledger.note_run(&losing);
-            ledger.note_moved(8);
+            ledger.note_moved(shape, 8);
             assert!(ledger.is_open());
         }
         // What was won long ago does not pay for more than a bounded loss.
         let paid = (0..).take_while(|_| {
-            ledger.note_moved(64);
+            ledger.note_moved(shape, 64);
             ledger.is_open()
         });
         assert!(paid.count() < 1000);
@@ -124,9 +126,10 @@ mod tests {
     fn values_move_for_a_gain_and_for_many_small_ones() {
         let decide = |gain_cycles, held, missing| Balance::default().decide(&plan(gain_cycles), held, missing);
         // One product of two operands: each way takes one move.
-        assert!(decide(signed(MOVE_CYCLES), 0, 2) && !decide(signed(MOVE_CYCLES) - 1, 0, 2));
+        let one_move = signed(plan(0).plan.shape().move_cycles(2));
+        assert!(decide(one_move, 0, 2) && !decide(one_move - 1, 0, 2));
         assert!(decide(-1, 2, 0) && decide(0, 1, 1) && !decide(-1, 1, 1));
-        assert!(!decide(-2 * signed(MOVE_CYCLES) - 1, 2, 0));
+        assert!(!decide(-2 * one_move - 1, 2, 0));
         let (mut balance, small) = (Balance::default(), plan(100));
         let runs: Vec<_> = (0..10).map(|_| balance.decide(&small, 0, 2)).collect();
         assert_eq!(runs.iter().filter(|runs| **runs).count(), 2, "{runs:?}");

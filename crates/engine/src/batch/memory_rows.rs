@@ -118,7 +118,7 @@ impl MemoryRows {
         if !plan.reads.is_within(&self.holds) {
             let mut missing = plan.reads;
             missing.remove_all(&self.holds);
-            self.ledger.note_moved(missing.iter().count());
+            self.ledger.note_moved(field.modulus.shape(), missing.iter().count());
             let all_entered = each_eight(map, &missing, |slots, offsets| {
                 let Field { modulus, rows, .. } = &mut *field;
                 let entered = rows.enter(modulus, Form::Mont, map.order(), slots, memory, offsets).is_ok();
@@ -179,7 +179,7 @@ impl MemoryRows {
             return;
         }
         let Some(field) = &mut self.field else { return };
-        self.ledger.note_moved(due.iter().count());
+        self.ledger.note_moved(field.modulus.shape(), due.iter().count());
         each_eight(map, &due, |slots, offsets| {
             field.rows.leave(&field.modulus, Form::Mont, map.order(), slots, memory, offsets);
             true

@@ -10,7 +10,7 @@ use super::tuning::{
     BALANCE_CYCLES_MAX, PLAN_CYCLES, PLAN_CYCLES_PER_OPERATION, PLAN_ENTRY_CYCLES, PLANS_MAX, TEMPORARY_ROWS,
     TEMPORARY_ROWS_PER_SLOT,
 };
-use super::work::{Work, move_cycles, signed};
+use super::work::{Work, signed};
 
 /// A plan with what it reads and writes as sets.
 #[derive(Debug)]
@@ -144,8 +144,8 @@ impl<S: FromIterator<usize>> Plans<S> {
         let plan = new_plan(operations, order).filter(|plan| plan.source() == order.priced);
         let scalar_cycles = order.work.scalar_cycles(order.key.shape.modulus_bits().div_ceil(64), order.has_trace);
         let pays = |plan: &Plan| {
-            let moving = move_cycles(plan.inputs().len()) + move_cycles(plan.outputs().len());
-            order.always || plan.predicted_cycles() < scalar_cycles + moving
+            let moving = [plan.inputs(), plan.outputs()].map(|slots| order.key.shape.move_cycles(slots.len()));
+            order.always || plan.predicted_cycles() < scalar_cycles + moving.iter().sum::<u64>()
         };
         let plan = plan.filter(pays).map(|plan| {
             let gain_cycles = match order.always {

@@ -218,7 +218,7 @@ impl SlotFile {
     pub fn give_up_rows(&mut self) {
         if let Some(mut form) = self.rows.take() {
             form.give_back(&mut self.limbs, 0..SlotSet::CAPACITY);
-            self.ledger.note_moved(form.moved.len());
+            self.ledger.note_moved(form.modulus.shape(), form.moved.len());
         }
     }
 
@@ -235,7 +235,7 @@ impl SlotFile {
         });
         if !reads.is_within(&form.holds) {
             form.take(&self.limbs, plan.inputs());
-            self.ledger.note_moved(form.moved.len());
+            self.ledger.note_moved(form.modulus.shape(), form.moved.len());
         }
         self.ledger.note_run(slot_plan);
         plan.run(&form.modulus, &mut form.rows);
@@ -248,7 +248,7 @@ impl SlotFile {
             && !form.holds.is_empty()
         {
             form.give_back(&mut self.limbs, trace.reads.iter());
-            self.ledger.note_moved(form.moved.len());
+            self.ledger.note_moved(form.modulus.shape(), form.moved.len());
             form.holds.remove_all(&trace.writes);
         }
         self.limbs.run_steps(&trace.steps);
@@ -271,7 +271,7 @@ impl SlotFile {
         }
         let lanes = |operand: Strided| (0..count).map(move |lane| operand.index + lane * operand.stride);
         form.give_back(&mut self.limbs, lanes(x).chain(lanes(y)));
-        self.ledger.note_moved(form.moved.len());
+        self.ledger.note_moved(form.modulus.shape(), form.moved.len());
         for slot in lanes(out) {
             form.holds.remove(slot);
         }

@@ -70,8 +70,6 @@ pub(crate) const PRODUCT_LIMBS: u64 = 6;
 /// Cycles of a step of a scalar trace besides its operation, and of running one besides its steps.
 pub(crate) const STEP_CYCLES: u64 = 3;
 pub(crate) const TRACE_ENTRY_CYCLES: u64 = 128;
-/// Cycles of moving up to eight values from one form to the other.
-pub(crate) const MOVE_CYCLES: u64 = 450;
 /// Cycles of looking for a range of memory among the places in rows: no gas pays for it. An instruction of EVM384 asks for four.
 pub(crate) const ASKED_CYCLES: i64 = 60;
 /// Ranges that are looked for after a plan has run, until all that is in rows is written back.

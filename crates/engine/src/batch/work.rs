@@ -1,9 +1,6 @@
 //! What a block executes when its instructions run one by one, and about how long that takes.
 
-use super::tuning::{
-    DISPATCH_CYCLES, MOVE_CYCLES, MOVED_TOGETHER, PRODUCT_CYCLES, PRODUCT_LIMBS, STEP_CYCLES, SUM_CYCLES,
-    TRACE_ENTRY_CYCLES,
-};
+use super::tuning::{DISPATCH_CYCLES, PRODUCT_CYCLES, PRODUCT_LIMBS, STEP_CYCLES, SUM_CYCLES, TRACE_ENTRY_CYCLES};
 
 /// Instructions and operations of a block.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -32,11 +29,6 @@ impl Work {
             false => operations + DISPATCH_CYCLES * self.instructions.iter().copied().map(u64::from).sum::<u64>(),
         }
     }
-}
-
-/// What it takes to move so many values from one form to the other.
-pub(crate) fn move_cycles(values: usize) -> u64 {
-    MOVE_CYCLES * values.div_ceil(MOVED_TOGETHER) as u64 // Far below 2⁶⁴.
 }
 
 /// Cycles are far below 2⁶³.
