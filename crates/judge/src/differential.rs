@@ -26,7 +26,7 @@ pub struct Pair {
     engine: Engine,
     /// Runs every block as a plan, where the revision has slots.
     batch_engine: Engine,
-    chain_engine: Engine,
+    trace_engine: Engine,
     spec: &'static residue_spec::Revision,
     prices: Prices,
     env: Env,
@@ -67,13 +67,13 @@ impl Pair {
         let config =
             EngineConfig { memory_limit_bytes, batching: Batching::Off, ..EngineConfig::new(revision, schedule) };
         let batch_config = EngineConfig { batching: Batching::Always, ..config.clone() };
-        let chain_config = EngineConfig { batching: Batching::Chains, ..config.clone() };
-        let [engine, batch_engine, chain_engine] = [config, batch_config, chain_config]
+        let trace_config = EngineConfig { batching: Batching::Traces, ..config.clone() };
+        let [engine, batch_engine, trace_engine] = [config, batch_config, trace_config]
             .map(|config| Engine::new(config).expect("the schedule is one of the revision"));
         let spec = residue_spec::Revision::named(revision.name()).expect("every revision has a specification");
         // The accounts of the engine's frames.
         let env = Env { address: [0xc0; 20], caller: [0xca; 20], memory_limit_bytes, ..Env::default() };
-        Self { revision, engine, batch_engine, chain_engine, spec, prices, env }
+        Self { revision, engine, batch_engine, trace_engine, spec, prices, env }
     }
 
     /// The revision of both sides.
@@ -124,17 +124,17 @@ impl Pair {
         let plain = plain?;
         let counted = caught(|| self.engine.run_counted(&program.code, &program.input, program.gas))?;
         let split = counted.gas_split.total();
-        let traced = Ending::from(counted.outcome);
-        let [batched, chained] = [&self.batch_engine, &self.chain_engine]
+        let counted = Ending::from(counted.outcome);
+        let [batched, by_traces] = [&self.batch_engine, &self.trace_engine]
             .map(|engine| caught(|| Ending::from(engine.run_code(&program.code, &program.input, program.gas))));
         if let Some(specified) = specified {
             equal("specification", specified, "engine", &plain)?;
         }
-        equal("engine", &plain, "traced engine", &traced)?;
+        equal("engine", &plain, "counting engine", &counted)?;
         equal("engine", &plain, "batch engine", &batched?)?;
-        equal("engine", &plain, "engine with chains", &chained?)?;
-        if split != traced.gas_used {
-            return Err(format!("gas used is {}, its parts add up to {split}", traced.gas_used));
+        equal("engine", &plain, "engine with traces", &by_traces?)?;
+        if split != counted.gas_used {
+            return Err(format!("gas used is {}, its parts add up to {split}", counted.gas_used));
         }
         Ok(())
     }

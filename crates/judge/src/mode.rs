@@ -13,8 +13,8 @@ pub enum Mode {
     Warm,
     /// Plans from the first entry on.
     Always,
-    /// Chains from the first entry on.
-    Chains,
+    /// Scalar traces from the first entry on.
+    Traces,
     /// The engine as it is by default, by two threads as one.
     Shared,
     /// The executable specification, where it has a verdict.
@@ -31,14 +31,14 @@ pub struct UnknownMode {
 
 impl Mode {
     /// Every mode.
-    pub const ALL: [Mode; 5] = [Mode::Warm, Mode::Always, Mode::Chains, Mode::Shared, Mode::Spec];
+    pub const ALL: [Mode; 5] = [Mode::Warm, Mode::Always, Mode::Traces, Mode::Shared, Mode::Spec];
 
     /// The name users write.
     pub const fn name(self) -> &'static str {
         match self {
             Mode::Warm => "warm",
             Mode::Always => "always",
-            Mode::Chains => "chains",
+            Mode::Traces => "traces",
             Mode::Shared => "shared",
             Mode::Spec => "spec",
         }
@@ -49,7 +49,7 @@ impl Mode {
         match self {
             Mode::Warm | Mode::Shared => Batching::Warm,
             Mode::Always => Batching::Always,
-            Mode::Chains => Batching::Chains,
+            Mode::Traces => Batching::Traces,
             Mode::Spec => Batching::Off,
         }
     }
@@ -80,6 +80,6 @@ mod tests {
             assert_eq!(mode.name().parse(), Ok(mode));
         }
         let error = "cold".parse::<Mode>().unwrap_err().to_string();
-        assert_eq!(error, "unknown mode \"cold\"; known are warm, always, chains, shared, spec");
+        assert_eq!(error, "unknown mode \"cold\"; known are warm, always, traces, shared, spec");
     }
 }

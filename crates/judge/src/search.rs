@@ -84,7 +84,7 @@ pub struct Tally {
     pub by_mode: BTreeMap<String, u64>,
     /// Transactions by how their outermost frame ended, on the plain engine.
     pub by_halt: BTreeMap<String, u64>,
-    /// Histories at whose end a block had a plan or a chain in the default mode.
+    /// Histories at whose end a block had a plan or a trace in the default mode.
     pub planned: u64,
     /// The same by revision.
     pub planned_by_revision: BTreeMap<String, u64>,

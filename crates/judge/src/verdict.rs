@@ -81,7 +81,7 @@ pub fn judge(history: &History, modes: &[Mode]) -> Result<Judged, StageError> {
         let (runs, difference) = match mode {
             Mode::Spec => trial.specified(),
             Mode::Shared => trial.shared(),
-            Mode::Warm | Mode::Always | Mode::Chains => {
+            Mode::Warm | Mode::Always | Mode::Traces => {
                 let engine = engine(&stage, mode.batching());
                 let compared = trial.played(mode, &engine);
                 if mode == Mode::Warm && compared.1.is_none() {

@@ -119,10 +119,10 @@ fn histories_do_what_they_are_made_for() {
     assert!([delegations, inspected, fresh, shares, several].iter().all(|&count| count > 20));
 }
 
-/// In the default mode a tenth of the histories at least comes to plans, or to chains, under every revision that has blocks. Fewest where
+/// In the default mode a tenth of the histories at least comes to plans, or to traces, under every revision that has blocks. Fewest where
 /// products are dear: a gas pays for less there.
 #[test]
-fn every_revision_comes_to_plans_or_chains() {
+fn every_revision_comes_to_plans_or_traces() {
     const HISTORIES: u64 = 40;
     let made = |revision| {
         let made = (0..HISTORIES).filter(|&seed| {
@@ -133,7 +133,7 @@ fn every_revision_comes_to_plans_or_chains() {
     };
     let has_plans = machine_has_plans();
     for &revision in Revision::ALL.iter().filter(|revision| residue_engine::has_blocks(**revision)) {
-        // Chains of EVM384 are not shown among blocks.
+        // Traces of EVM384 are not shown among blocks.
         if has_plans || revision.slot_rules().is_some() {
             let made = made(revision);
             assert!(made >= HISTORIES as usize / 10, "{made} of {HISTORIES} histories of {revision}");

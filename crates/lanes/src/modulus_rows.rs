@@ -99,18 +99,27 @@ impl ModulusRows {
     /// As [`ModulusRows::new`], made once for the moduli used last.
     pub fn shared(modulus: &Modulus) -> Result<Arc<Self>, ShapeError> {
         // Nothing panics while a list is half changed, so a poisoned lock is as good as any.
-        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = kept.iter().position(|rows| rows.modulus == *modulus);
-        let rows = match found {
-            Some(at) => kept.remove(at),
-            None => {
-                let rows = Arc::new(Self::new(modulus)?);
-                kept.truncate(KEPT_MAX - 1);
-                rows
-            }
+        let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        let take = |kept: &mut Vec<Arc<Self>>| {
+            let at = kept.iter().position(|rows| rows.modulus == *modulus)?;
+            Some(kept.remove(at))
         };
-        kept.insert(0, Arc::clone(&rows));
-        Ok(rows)
+        let put = |kept: &mut Vec<Arc<Self>>, rows: Arc<Self>| {
+            kept.truncate(KEPT_MAX - 1);
+            kept.insert(0, Arc::clone(&rows));
+            rows
+        };
+        {
+            let mut kept = kept();
+            if let Some(rows) = take(&mut kept) {
+                return Ok(put(&mut kept, rows));
+            }
+        }
+        // No lock is held here. Of two threads that make the same rows, the later one takes those of the first.
+        let made = Arc::new(Self::new(modulus)?);
+        let mut kept = kept();
+        let rows = take(&mut kept).unwrap_or(made);
+        Ok(put(&mut kept, rows))
     }
 
     /// The layout of its rows.

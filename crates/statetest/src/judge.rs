@@ -157,7 +157,7 @@ pub fn batching_name(batching: Batching) -> BatchingName {
         Batching::Off => "off",
         Batching::Warm => "warm",
         Batching::Always => "always",
-        Batching::Chains => "chains",
+        Batching::Traces => "traces",
     }
 }
 

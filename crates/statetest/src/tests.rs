@@ -61,7 +61,7 @@ fn source(is_named: bool) -> Arc<Source> {
 }
 
 fn subjects(revisions: &[Revision]) -> Vec<Subject> {
-    let all = [Batching::Off, Batching::Warm, Batching::Always, Batching::Chains];
+    let all = [Batching::Off, Batching::Warm, Batching::Always, Batching::Traces];
     revisions.iter().map(|revision| Subject::new(*revision, &all).unwrap()).collect()
 }
 

@@ -83,8 +83,8 @@ pub enum BatchingKind {
     Warm,
     /// From the first entry, whatever it costs.
     Always,
-    /// As chains from the first entry.
-    Chains,
+    /// As scalar traces from the first entry.
+    Traces,
     /// In all of these ways, one after the other.
     All,
 }
@@ -183,7 +183,7 @@ fn batchings(kinds: &[BatchingKind]) -> Vec<Batching> {
         (BatchingKind::Off, Batching::Off),
         (BatchingKind::Warm, Batching::Warm),
         (BatchingKind::Always, Batching::Always),
-        (BatchingKind::Chains, Batching::Chains),
+        (BatchingKind::Traces, Batching::Traces),
     ];
     let is_asked_for = |kind| kinds.contains(&kind) || kinds.contains(&BatchingKind::All);
     all.into_iter().filter(|(kind, _)| is_asked_for(*kind)).map(|(_, batching)| batching).collect()

@@ -14,8 +14,8 @@ fn a_search_counts_its_runs_and_says_that_all_agree() {
     assert_eq!(found["findings"], serde_json::json!([]));
     assert_eq!((&found["seeds"]["first"], &found["seeds"]["shard"]), (&1.into(), &"0/1".into()));
     let modes = found["by_mode"].as_object().unwrap();
-    assert!(["warm", "always", "chains", "spec"].iter().all(|mode| modes.contains_key(*mode)), "{modes:?}");
-    let text = residue(&[&QUIET[..], &["--runs", "100", "--mode", "chains", "--seed", "3"]].concat());
+    assert!(["warm", "always", "traces", "spec"].iter().all(|mode| modes.contains_key(*mode)), "{modes:?}");
+    let text = residue(&[&QUIET[..], &["--runs", "100", "--mode", "traces", "--seed", "3"]].concat());
     assert!(text.text().contains("every side agrees with plain"), "{}", text.text());
 }
 
@@ -61,7 +61,7 @@ fn bad_options_are_refused_by_value() {
     let refused = |args: &[&str], parts: &[&str]| residue(&[&["check", "engine"], args].concat()).refused(parts);
     refused(&["--shard", "4/4"], &["'4/4'", "--shard", "I from 0 to N - 1"]);
     refused(&["--shard", "-1/4"], &["'-1/4'"]);
-    refused(&["--mode", "cold"], &["'cold'", "warm, always, chains, shared, spec"]);
+    refused(&["--mode", "cold"], &["'cold'", "warm, always, traces, shared, spec"]);
     refused(&["--revision", "evm384-v70"], &["'evm384-v70'"]);
     refused(&["--threads", "0"], &["--threads 0 is not between 1 and"]);
     refused(&["--findings", "0"], &["--findings 0"]);

@@ -39,7 +39,7 @@ pub enum Batching {
     /// As plans from the first entry, whatever it costs and on any machine. For tests.
     Always,
     /// As scalar traces from the first entry. For tests.
-    Chains,
+    Traces,
 }
 
 impl Batching {
@@ -51,7 +51,7 @@ impl Batching {
     /// Whether blocks have plans on this machine.
     pub(crate) fn has_plans(self) -> bool {
         match self {
-            Self::Off | Self::Chains => false,
+            Self::Off | Self::Traces => false,
             Self::Warm => Kernel::best() != Kernel::Scalar,
             Self::Always => true,
         }
@@ -59,12 +59,12 @@ impl Batching {
 
     /// Whether blocks have scalar traces.
     pub(crate) fn has_traces(self) -> bool {
-        matches!(self, Self::Warm | Self::Chains)
+        matches!(self, Self::Warm | Self::Traces)
     }
 
     /// Whether blocks run from their first entry on.
     pub(crate) fn is_eager(self) -> bool {
-        matches!(self, Self::Always | Self::Chains)
+        matches!(self, Self::Always | Self::Traces)
     }
 }
 

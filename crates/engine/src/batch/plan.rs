@@ -28,7 +28,7 @@ pub(crate) struct RowPlan<S> {
 impl<S: FromIterator<usize>> RowPlan<S> {
     pub fn new(plan: Plan, gain_cycles: i64, budget: &Budget) -> Self {
         let set = |slots: &[u16]| slots.iter().map(|&slot| usize::from(slot)).collect();
-        let counted = budget.count(plan.explain().table_bytes + size_of::<Self>());
+        let counted = budget.count(plan.bytes() + size_of::<Self>());
         Self { reads: set(plan.inputs()), writes: set(plan.outputs()), plan, gain_cycles, _counted: counted }
     }
 }

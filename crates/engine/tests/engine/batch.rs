@@ -154,7 +154,7 @@ fn agree(expected: &Outcome, found: &Outcome, what: &str) {
 #[test]
 fn loops_of_blocks_end_alike_at_any_gas() {
     let plain = engine(Batching::Off);
-    let others = [Batching::Warm, Batching::Always, Batching::Chains].map(engine);
+    let others = [Batching::Warm, Batching::Always, Batching::Traces].map(engine);
     let mut returned = 0;
     for seed in 0..150 {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -179,7 +179,7 @@ fn loops_of_blocks_end_alike_at_any_gas() {
 #[test]
 fn functions_in_one_block_end_alike_at_any_gas() {
     let plain = engine(Batching::Off);
-    let others = [Batching::Warm, Batching::Always, Batching::Chains].map(engine);
+    let others = [Batching::Warm, Batching::Always, Batching::Traces].map(engine);
     let (mut halts, mut joined, mut chains) = (std::collections::BTreeMap::new(), 0, 0);
     for seed in 0..300 {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -228,7 +228,7 @@ fn probes_see_every_jump_target() {
         };
         let expected = passed(Batching::Off);
         assert_eq!(expected, passed(Batching::Always));
-        assert_eq!(expected, passed(Batching::Chains));
+        assert_eq!(expected, passed(Batching::Traces));
     }
 }
 
@@ -245,7 +245,7 @@ fn callees_in_batches_leave_the_callers_slots_alone() {
         };
         let expected = outcome(Batching::Off);
         assert_eq!(expected, outcome(Batching::Always), "{outer}\n{inner}");
-        assert_eq!(expected, outcome(Batching::Chains), "{outer}\n{inner}");
+        assert_eq!(expected, outcome(Batching::Traces), "{outer}\n{inner}");
     }
 }
 

@@ -169,7 +169,7 @@ fn where_plans_only_lose_they_stop_and_leave_memory_as_it_is() {
 fn loops_of_blocks_end_alike_at_any_gas() {
     for revision in REVISIONS {
         let plain = engine(revision, Batching::Off);
-        let others = [Batching::Warm, Batching::Always, Batching::Chains].map(|batching| engine(revision, batching));
+        let others = [Batching::Warm, Batching::Always, Batching::Traces].map(|batching| engine(revision, batching));
         let mut successes = 0;
         for seed in 0..120 {
             let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -211,7 +211,7 @@ fn callees_find_and_leave_memory_as_it_is() {
             };
             let expected = outcome(Batching::Off);
             assert_eq!(expected, outcome(Batching::Always), "{revision} {seed}\n{outer}\n{inner}");
-            assert_eq!(expected, outcome(Batching::Chains), "{revision} {seed}\n{outer}\n{inner}");
+            assert_eq!(expected, outcome(Batching::Traces), "{revision} {seed}\n{outer}\n{inner}");
         }
     }
 }
@@ -235,7 +235,7 @@ fn threads_share_plans_and_agree() {
                 for round in 0..6 {
                     for at in 0..programs.len() {
                         let (revision, code, expected) = &programs[(at + thread * 5) % programs.len()];
-                        let batching = [Batching::Warm, Batching::Always, Batching::Chains][round % 3];
+                        let batching = [Batching::Warm, Batching::Always, Batching::Traces][round % 3];
                         let found = engine(*revision, batching).run_code(code, &[], 10_000_000);
                         assert_eq!(expected, &found, "{revision}");
                     }

@@ -54,7 +54,7 @@ fn blocks_of_several_lanes_are_what_their_instructions_are() {
         for name in GasSchedule::names(revision) {
             let schedule = GasSchedule::named(&name, revision).unwrap();
             let plain = engine(revision, &schedule, Batching::Off);
-            let others = [Batching::Warm, Batching::Always, Batching::Chains];
+            let others = [Batching::Warm, Batching::Always, Batching::Traces];
             let others = others.map(|batching| engine(revision, &schedule, batching));
             let (mut planned, mut outputs) = (0, std::collections::BTreeSet::new());
             for seed in 0..40 {

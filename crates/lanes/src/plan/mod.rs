@@ -214,6 +214,7 @@ impl Plan {
             batches: Vec::new(),
         };
         place::place(&steps, &order, &mut plan)?;
+        plan.shrink();
         assert!(plan.rows_named().all(|row| row < plan.row_count), "every row of the tables exists");
         Ok(plan)
     }
@@ -255,6 +256,33 @@ impl Plan {
     #[inline]
     pub fn row_bytes(&self) -> usize {
         usize::from(self.row_count) * self.shape.lines() * size_of::<crate::rows::Line>()
+    }
+
+    /// Bytes that its tables hold, room for more entries included.
+    pub fn bytes(&self) -> usize {
+        fn held<T>(table: &Vec<T>) -> usize {
+            table.capacity() * size_of::<T>()
+        }
+        held(&self.constants)
+            + held(&self.inputs)
+            + held(&self.outputs)
+            + held(&self.segments)
+            + held(&self.linear)
+            + held(&self.carries)
+            + held(&self.reductions)
+            + held(&self.batches)
+    }
+
+    /// Gives back the room for more entries.
+    fn shrink(&mut self) {
+        self.constants.shrink_to_fit();
+        self.inputs.shrink_to_fit();
+        self.outputs.shrink_to_fit();
+        self.segments.shrink_to_fit();
+        self.linear.shrink_to_fit();
+        self.carries.shrink_to_fit();
+        self.reductions.shrink_to_fit();
+        self.batches.shrink_to_fit();
     }
 
     /// The slots whose values at entry the plan reads, in order.

@@ -233,6 +233,20 @@ fn tables_name_every_row_and_no_other() {
 }
 
 #[test]
+fn a_plan_keeps_no_more_bytes_than_its_tables_have_entries() {
+    for count in [1, 2, 5, 11, 100] {
+        let ops = (0..count).flat_map(|i| [(Mul, 20 + i, i, i), (Sub, i, 20 + i, 1), (Add, 1, i, i)]);
+        let plan = plan(&block(128, ops), 381, EIGHTS);
+        let slots = size_of_val(plan.inputs()) + size_of_val(plan.outputs());
+        let entries = plan.explain().table_bytes + slots + size_of_val(&*plan.constants);
+        assert_eq!(plan.bytes(), entries);
+        let mut grown = plan.clone();
+        grown.linear.reserve_exact(100);
+        assert_eq!(grown.bytes(), entries + 100 * size_of::<LinearStep>(), "room counts");
+    }
+}
+
+#[test]
 fn an_explanation_counts_what_there_is() {
     let ops = (0..11).map(|i| (Mul, 20 + i, i, i)).chain((0..5).map(|i| (Sub, 40 + i, i, 1)));
     let mut plan = plan(&block(50, ops), 381, Policy { companions: 2, ..EIGHTS });

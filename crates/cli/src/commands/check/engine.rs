@@ -49,7 +49,7 @@ pub struct EngineArgs {
     /// Only histories of this revision; of every one without it.
     #[arg(long, value_name = "REVISION")]
     revision: Option<Revision>,
-    /// Only this side against plain: warm, always, chains, shared or spec; all without it.
+    /// Only this side against plain: warm, always, traces, shared or spec; all without it.
     #[arg(long, value_name = "MODE")]
     mode: Option<Mode>,
     /// Threads; one for each core without it.
@@ -264,7 +264,7 @@ fn rate(runs: u64, elapsed: Duration) -> u64 {
 
 fn to_text(search: &Search, tally: &Tally, paths: &[Option<PathBuf>], elapsed: Duration, rate: u64) -> String {
     let mut lines = vec![format!(
-        "{} runs of {} histories in {:.1} s, {rate} a second; seeds {} to {}, shard {}; {} histories came to plans or chains",
+        "{} runs of {} histories in {:.1} s, {rate} a second; seeds {} to {}, shard {}; {} histories came to plans or traces",
         tally.runs,
         tally.histories,
         elapsed.as_secs_f64(),

@@ -94,7 +94,7 @@ fn walks_are_charged_by_their_length() {
 #[test]
 fn runs_too_short_to_gain_are_no_places() {
     let short = "ADDMODX 0 1 2 x1\n";
-    for (batching, least) in [(Batching::Always, 1), (Batching::Chains, 1), (Batching::Warm, 2)] {
+    for (batching, least) in [(Batching::Always, 1), (Batching::Traces, 1), (Batching::Warm, 2)] {
         // Without plans, only traces gain.
         let least = if batching == Batching::Warm && !batching.has_plans() { 8 } else { least };
         for length in 1..=least {
@@ -173,7 +173,7 @@ fn what_costs_nothing_is_made_at_once() {
     assert!(run.trace().is_some());
     assert_eq!((has_grown, run.plans.has_any()), (Batching::Warm.has_plans(), Batching::Warm.has_plans()));
     assert_eq!(blocks.credit.cycles(), 0);
-    for (batching, has_plan) in [(Batching::Always, true), (Batching::Chains, false)] {
+    for (batching, has_plan) in [(Batching::Always, true), (Batching::Traces, false)] {
         let blocks = blocks_of("MULMODX 0 1 1 x1", batching, &Budget::default());
         let place = blocks.place(0, true).unwrap();
         let run = blocks.block(&place.run).unwrap();
