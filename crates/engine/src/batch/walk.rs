@@ -279,3 +279,6 @@ fn is_dependent(run: &[(usize, Instruction)]) -> bool {
     }
     products < PRODUCTS_AT_ONCE_MIN * depth_max
 }
+
+#[cfg(test)]
+mod tests;
