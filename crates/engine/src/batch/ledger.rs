@@ -135,4 +135,36 @@ mod tests {
         });
         assert!((3..50).contains(&frames.count()));
     }
+
+    #[test]
+    fn plans_run_while_losses_are_within_bounds_and_gains_are_kept_up_to_theirs() {
+        let ledger = Ledger::default();
+        ledger.note_run(&plan(1 - LOSS_CYCLES_MAX));
+        assert!(ledger.is_open());
+        ledger.note_run(&plan(-1));
+        assert!(!ledger.is_open());
+        ledger.note_run(&plan(1));
+        assert!(ledger.is_open(), "another plan has gained what was lost");
+        let ledger = Ledger::default();
+        ledger.note_run(&plan(3 * BALANCE_CYCLES_MAX));
+        ledger.note_run(&plan(1 - BALANCE_CYCLES_MAX - LOSS_CYCLES_MAX));
+        assert!(ledger.is_open());
+        ledger.note_moved(1);
+        assert!(!ledger.is_open());
+    }
+
+    #[test]
+    fn what_is_forgone_adds_up_until_it_pays_for_the_way() {
+        let mut balance = Balance::default();
+        // Two moves in all of sixteen operands: 900 cycles.
+        let runs = [300, 400, 199, 1, 0].map(|gain_cycles| balance.decide(&plan(gain_cycles), 0, 16));
+        assert_eq!(runs, [false, false, false, true, false]);
+        // Losses take nothing from it, and where nothing moves a loss is forgone for ever.
+        let mut balance = Balance::default();
+        assert_eq!([449, -1000, 1].map(|gain_cycles| balance.decide(&plan(gain_cycles), 0, 2)), [false, false, true]);
+        assert!((0..100).all(|_| !Balance::default().decide(&plan(-1), 0, 0)));
+        // What leaves the rows besides is the result, if most operands are there.
+        let decide = |gain_cycles, held, missing| Balance::default().decide(&plan(gain_cycles), held, missing);
+        assert!(decide(-900, 2, 0) && decide(-450, 2, 1) && !decide(-451, 2, 1) && !decide(-1, 1, 2));
+    }
 }

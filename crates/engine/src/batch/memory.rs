@@ -222,3 +222,6 @@ impl Location for Memory {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

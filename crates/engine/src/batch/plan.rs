@@ -226,4 +226,50 @@ mod tests {
         drop(plans);
         assert_eq!(budget.bytes(), 0);
     }
+
+    /// Sums that, with products, take so many cycles as a trace on six limbs: 128, 19 for each sum and 119 for each product.
+    fn work_of(cycles: u64) -> Work {
+        let mut sums = (0u32..119).filter(|sums| cycles >= 128 + 19 * u64::from(*sums));
+        let sums = sums.find(|sums| (cycles - 128 - 19 * u64::from(*sums)).is_multiple_of(119)).unwrap();
+        let products = u32::try_from((cycles - 128 - 19 * u64::from(sums)) / 119).unwrap();
+        let work = Work { instructions: [0; 3], operations: [sums, 0, products] };
+        assert_eq!(work.scalar_cycles(6, true), cycles);
+        work
+    }
+
+    #[test]
+    fn a_plan_pays_where_it_saves_more_than_it_takes_with_all_its_values_on_their_way() {
+        let block = block(&[(0, 0, 1); 60]);
+        let budget = Budget::default();
+        let made = |work: &Work, always: bool| {
+            let plans = Plans::<IndexSet<4>>::default();
+            let key = key(4, 384);
+            let order = Order { key, work, has_trace: true, always, priced: block.digest(), budget: &budget };
+            assert!(!plans.has_any() && matches!(plans.get(key), Known::Nothing));
+            plans.make(&block, &order);
+            assert!(plans.has_any());
+            match plans.get(key) {
+                Known::Plan(plan) => {
+                    assert_eq!(plans.found().count(), 1);
+                    assert_eq!(plan.gains(), plan.gain_cycles() >= 0);
+                    Some((plan.gain_cycles(), plan.plan.predicted_cycles()))
+                }
+                _ => None,
+            }
+        };
+        let (gain, predicted) = made(&work_of(1 << 16), false).unwrap();
+        assert_eq!(gain, (1 << 16) - signed(predicted) - 256);
+        assert_eq!(made(&Work::default(), true), Some((BALANCE_CYCLES_MAX, predicted)));
+        // Two operands and a result move: 450 cycles each way.
+        let just = predicted - 900;
+        assert_eq!(made(&work_of(just), false), None);
+        assert_eq!(made(&work_of(just + 1), false), Some((-900 + 1 - 256, predicted)));
+    }
+
+    #[test]
+    fn planning_takes_as_long_as_there_are_operations() {
+        for (operations, cycles) in [([0; 3], 1 << 14), ([1, 2, 3], (1 << 14) + 2400)] {
+            assert_eq!(price(&Work { instructions: [9; 3], operations }), cycles);
+        }
+    }
 }

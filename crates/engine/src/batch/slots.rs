@@ -181,3 +181,6 @@ impl Location for Slots {
     ) {
     }
 }
+
+#[cfg(test)]
+mod tests;

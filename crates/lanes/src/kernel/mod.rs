@@ -61,11 +61,17 @@ fn works_in_halves() -> bool {
         use core::arch::x86_64::__cpuid;
         let (vendor, version) = (__cpuid(0), __cpuid(1));
         let is_amd = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).concat() == b"AuthenticAMD";
-        let family = (version.eax >> 8 & 0xf) + (version.eax >> 20 & 0xff);
-        is_amd && family == 25
+        is_amd && family(version.eax) == 25
     }
     #[cfg(not(target_arch = "x86_64"))]
     false
+}
+
+/// The family of a CPU by its signature: the base family and the extended one (AMD64 Architecture Programmer's Manual, volume 3,
+/// appendix E.3.2), which is 0 unless the base family is 15.
+#[cfg(target_arch = "x86_64")]
+fn family(signature: u32) -> u32 {
+    (signature >> 8 & 0xf) + (signature >> 20 & 0xff)
 }
 
 impl Kernel {

@@ -295,3 +295,12 @@ fn sums_carries_and_reductions_agree() {
     agree_on(OpKind::Add, 200, 13);
     agree_on(OpKind::Sub, 200, 14);
 }
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn families_are_those_that_vendors_name() {
+    // EPYC 9004 (Zen 4), EPYC 9005 (Zen 5), Opteron 6200, Xeon of the fourth generation.
+    for (signature, family) in [(0x00a1_0f11, 25), (0x00b0_0f21, 26), (0x0060_0f12, 21), (0x0008_06f8, 6)] {
+        assert_eq!(super::family(signature), family, "{signature:#x}");
+    }
+}
