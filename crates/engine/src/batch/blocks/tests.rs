@@ -337,3 +337,35 @@ fn nothing_is_made_beyond_the_budget() {
         assert!(blocks.place(0, true).is_some());
     }
 }
+
+#[test]
+fn what_a_block_has_earned_itself_is_not_made_on_credit() {
+    if !Batching::Warm.has_plans() {
+        return;
+    }
+    let (trace, plan) = (20 * 48, (1 << 14) + 20 * 400);
+    let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
+    let place = blocks.place(0, true).unwrap();
+    // One entry earns all that the block needs itself.
+    let entered = Entered { pays: plan, joins: false, is_free: false };
+    let grow = |credit: i64, slot_count: usize| {
+        blocks.credit.earn(credit - blocks.credit.cycles());
+        let run = blocks.block(&place.run).unwrap();
+        blocks.grow(place, run, entered, &facts(slot_count), shape);
+        let run = blocks.block(&place.run).unwrap();
+        let is_planned = blocks.plan(run, &facts(slot_count), shape()).is_some();
+        (run.trace().is_some(), is_planned, blocks.credit.cycles())
+    };
+    assert_eq!(grow(trace - 1, 100), (false, false, trace - 1));
+    assert_eq!(grow(trace, 100), (true, false, 0));
+    assert_eq!(grow(plan - 1, 100), (true, false, plan - 1));
+    assert_eq!(grow(plan, 100), (true, true, 0));
+    assert_eq!(grow(plan, 100), (true, true, plan), "once");
+    assert_eq!(grow(plan, 101), (true, true, 0));
+    // A third number of slots: the block begins again, which is paid for like a plan.
+    let old = blocks.block(&place.run).unwrap() as *const Block<Slots>;
+    assert_eq!(grow(plan - 1, 102), (true, false, plan - 1));
+    assert!(std::ptr::eq(old, blocks.block(&place.run).unwrap()));
+    assert_eq!(grow(plan, 102), (false, false, 0));
+    assert!(!std::ptr::eq(old, blocks.block(&place.run).unwrap()));
+}
