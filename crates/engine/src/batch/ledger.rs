@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use super::Batching;
 use super::plan::RowPlan;
 use super::tuning::{BALANCE_CYCLES_MAX, LOSS_CYCLES_MAX, MODULUS_CYCLES};
 use super::work::{move_cycles, signed};
@@ -44,6 +45,12 @@ impl Ledger {
     #[inline]
     pub fn is_open(&self) -> bool {
         self.balance_cycles.load(Ordering::Relaxed) > -LOSS_CYCLES_MAX
+    }
+
+    /// Whether they run where blocks are batched in this way.
+    #[inline]
+    pub fn lets_plans_run(&self, batching: Batching) -> bool {
+        batching.has_plans() && self.is_open()
     }
 
     #[inline]
@@ -141,8 +148,11 @@ mod tests {
         let ledger = Ledger::default();
         ledger.note_run(&plan(1 - LOSS_CYCLES_MAX));
         assert!(ledger.is_open());
+        let ways = [Batching::Off, Batching::Chains, Batching::Always];
+        assert_eq!(ways.map(|batching| ledger.lets_plans_run(batching)), [false, false, true]);
         ledger.note_run(&plan(-1));
         assert!(!ledger.is_open());
+        assert_eq!(ways.map(|batching| ledger.lets_plans_run(batching)), [false; 3]);
         ledger.note_run(&plan(1));
         assert!(ledger.is_open(), "another plan has gained what was lost");
         let ledger = Ledger::default();

@@ -210,31 +210,4 @@ fn modulus_at(memory: &[u8], at: usize) -> [u8; VALUE_BYTES] {
 }
 
 #[cfg(test)]
-mod tests {
-    use residue_isa::Revision;
-
-    use super::*;
-    use crate::batch::memory_places::Form;
-
-    #[test]
-    fn values_move_in_groups_of_eight_until_one_is_refused() {
-        let text: String = (0..20).map(|place| format!("ADDMOD384 {0} {0} {0} 9000\n", 100 * place)).collect();
-        let code = residue_isa::assembly::assemble_text(&text, Revision::Evm384V9).unwrap().bytes;
-        let map = MemoryPlaces::of(&code, Form::of(Revision::Evm384V9).unwrap()).unwrap();
-        for (count, groups) in [(0, vec![]), (3, vec![3]), (8, vec![8]), (9, vec![8, 1]), (20, vec![8, 8, 4])] {
-            let places: PlaceSet = (0..count).collect();
-            for refused in 0..=groups.len() {
-                let (mut moved, mut met) = (Vec::new(), Vec::new());
-                let all = each_eight(&map, &places, |slots, offsets| {
-                    assert!(slots.iter().zip(offsets).all(|(&slot, &offset)| offset == 100 * usize::from(slot)));
-                    met.extend(slots.iter().map(|slot| usize::from(*slot)));
-                    moved.push(slots.len());
-                    moved.len() != refused + 1
-                });
-                assert_eq!(all, refused == groups.len());
-                assert_eq!(moved, groups[..(refused + 1).min(groups.len())]);
-                assert!(met.iter().copied().eq(0..met.len()));
-            }
-        }
-    }
-}
+mod tests;

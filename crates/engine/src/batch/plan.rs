@@ -169,8 +169,12 @@ impl<S: FromIterator<usize>> Plans<S> {
 fn new_plan(operations: &SlotBlock, order: &Order<'_>) -> Option<Plan> {
     let operations = operations.with_slot_count(order.key.slot_count).ok()?;
     let plan = Plan::new(&operations, order.key.shape, &Policy::default()).ok()?;
-    let rows_max = TEMPORARY_ROWS_PER_SLOT * usize::from(order.key.slot_count) + TEMPORARY_ROWS;
-    (plan.explain().temporary_rows <= rows_max).then_some(plan)
+    (plan.explain().temporary_rows <= temporary_rows_max(order.key.slot_count)).then_some(plan)
+}
+
+/// Temporary rows that a plan may have.
+fn temporary_rows_max(slot_count: u16) -> usize {
+    TEMPORARY_ROWS_PER_SLOT * usize::from(slot_count) + TEMPORARY_ROWS
 }
 
 #[cfg(test)]
@@ -264,6 +268,11 @@ mod tests {
         let just = predicted - 900;
         assert_eq!(made(&work_of(just), false), None);
         assert_eq!(made(&work_of(just + 1), false), Some((-900 + 1 - 256, predicted)));
+    }
+
+    #[test]
+    fn temporary_rows_are_bounded_by_slots() {
+        assert_eq!([0, 1, 12, 256].map(temporary_rows_max), [192, 196, 240, 1216]);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use revm::primitives::Bytes;
 
 use super::*;
-use crate::batch::slots::Slots;
 use crate::batch::cache::{AnyBlocks, BlocksKey, Cache, CodeKey};
+use crate::batch::slots::Slots;
 use crate::batch::tuning::{BALANCE_CYCLES_MAX, PLANS_MAX};
 use crate::prices::WidthPrices;
 use residue_isa::assembly::assemble_text;
