@@ -124,6 +124,6 @@ mod tests {
         // Two plans of the longest block, and a little more.
         let longest = PLAN_CYCLES + PLAN_CYCLES_PER_OPERATION * i64::from(OPERATIONS_MAX);
         assert!((2 * longest..3 * longest).contains(&CREDIT_CYCLES_MAX));
-        assert!(ENTRIES_BEFORE_WALK_MAX >= 100 * ENTRIES_BEFORE_WALK);
+        assert!((100..1000).contains(&(ENTRIES_BEFORE_WALK_MAX / ENTRIES_BEFORE_WALK)));
     }
 }
