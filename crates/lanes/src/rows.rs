@@ -242,3 +242,112 @@ pub(crate) fn pack(limbs: &[i64], out: &mut [Limb]) {
         bits = bits.saturating_sub(64);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use num_bigint::BigUint;
+    use residue_modular::Modulus;
+
+    fn modulus(bits: u32) -> ModulusRows {
+        let m = (BigUint::from(1u8) << bits) - 1u8;
+        ModulusRows::new(&Modulus::from_be_bytes(&m.to_bytes_be()).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn rows_take_a_line_or_two_each_and_as_many_as_plans_ask_for() {
+        for (bits, lines) in [(254, 1), (384, 1), (768, 2)] {
+            let mut rows = Rows::new(Shape::of_bits(bits).unwrap(), 5);
+            assert_eq!(
+                (rows.slot_count(), rows.shape(), rows.bytes()),
+                (5, Shape::of_bits(bits).unwrap(), 320 * lines)
+            );
+            for (row_count, expected) in [(3, 5), (5, 5), (9, 9), (7, 9), (10, 10)] {
+                rows.reserve(row_count);
+                assert_eq!((rows.bytes(), rows.lines_mut().len()), (64 * lines * expected, lines * expected));
+            }
+            assert_eq!(rows.slot_count(), 5);
+        }
+    }
+
+    #[test]
+    fn a_row_is_what_it_was_set_to() {
+        for (bits, limbs) in [(384, 8), (768, 16)] {
+            let mut rows = Rows::new(Shape::of_bits(bits).unwrap(), 3);
+            let of = |row: i64| std::array::from_fn(|limb| if limb < limbs { 100 * row + limb as i64 + 1 } else { 0 });
+            (0..3).for_each(|row| rows.set_row(row as u16, &of(row)));
+            assert!((0..3).all(|row| rows.row(row as u16) == of(row)));
+        }
+    }
+
+    #[test]
+    fn limbs_of_52_bits_hold_the_bits_of_limbs_of_64() {
+        for width in [1, 4, 6, 8, 12, 13] {
+            let value: Vec<Limb> = (1..=width as u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+            for value in [value, vec![u64::MAX; width], vec![0; width]] {
+                let limbs = unpack(&value);
+                let sum = |limbs: &[u64], bits: usize| {
+                    limbs.iter().rev().fold(BigUint::ZERO, |sum, limb| (sum << bits) + limb)
+                };
+                let words = limbs.map(|limb| u64::try_from(limb).unwrap());
+                assert!(words.iter().all(|word| *word <= LIMB_MASK));
+                assert_eq!(sum(&words, ROW_LIMB_BITS), sum(&value, 64));
+                let mut back = vec![1; width];
+                pack(&limbs, &mut back);
+                assert_eq!(back, value);
+            }
+        }
+    }
+
+    #[test]
+    fn slots_and_values_beyond_the_rows_panic() {
+        let modulus = modulus(384);
+        let rows = Rows::new(modulus.shape(), 3);
+        let panics = |run: &dyn Fn(&mut Rows)| {
+            let mut rows = rows.clone();
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(&mut rows))).is_err()
+        };
+        for (first_slot, bytes, is_beyond) in
+            [(0, 144, false), (1, 96, false), (1, 97, true), (1, 144, true), (3, 48, true)]
+        {
+            assert_eq!(panics(&|rows| rows.load(&modulus, first_slot, &mut vec![0; bytes])), is_beyond);
+            assert_eq!(panics(&|rows| rows.store(&modulus, first_slot, &vec![0; bytes]).unwrap()), is_beyond);
+        }
+        for (slot, is_beyond) in [(2, false), (3, true)] {
+            assert_eq!(panics(&|rows| rows.set_mont(&modulus, &[slot], &[0; 6])), is_beyond);
+            assert_eq!(panics(&|rows| rows.mont(&modulus, &[slot], &mut [0; 6])), is_beyond);
+        }
+        assert!(panics(&|rows| rows.set_mont(&modulus, &[0], &[0; 7])));
+        assert!(panics(&|rows| rows.load(&self::modulus(254), 0, &mut [0; 32])), "a modulus of another shape");
+        assert!(std::panic::catch_unwind(|| Rows::new(modulus.shape(), u16::MAX)).is_err());
+        Rows::new(modulus.shape(), SLOTS_MAX);
+    }
+
+    #[test]
+    fn values_are_stored_in_order_up_to_the_first_that_is_too_great() {
+        let modulus = modulus(384);
+        let mut bytes = vec![0; 20 * 48];
+        (0..20).for_each(|slot| bytes[48 * slot + 47] = 10 + slot as u8);
+        let mut rows = Rows::new(modulus.shape(), 30);
+        rows.store(&modulus, 7, &bytes).unwrap();
+        for (first_slot, count) in [(7, 20), (7, 3), (15, 9), (26, 1)] {
+            let mut found = vec![1; 48 * count];
+            rows.load(&modulus, first_slot, &mut found);
+            let from = 48 * (usize::from(first_slot) - 7);
+            assert_eq!(found, bytes[from..from + 48 * count]);
+        }
+        let mut mont = vec![0; 6 * 12];
+        let slots: Vec<u16> = (9..21).collect();
+        rows.mont(&modulus, &slots, &mut mont);
+        let mut again = Rows::new(modulus.shape(), 30);
+        again.set_mont(&modulus, &slots, &mont);
+        let mut found = vec![0; 48 * 12];
+        again.load(&modulus, 9, &mut found);
+        assert_eq!(found, bytes[96..96 + 48 * 12]);
+        for bad in [0, 5, 8, 19] {
+            let mut bytes = bytes.clone();
+            bytes[48 * bad..][..48].fill(0xff);
+            assert_eq!(rows.store(&modulus, 7, &bytes), Err(ValueOutOfRange { slot: 7 + bad }));
+        }
+    }
+}

@@ -102,3 +102,40 @@ macro_rules! bundle {
         }
     };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fields::Bn254Fr;
+
+    #[derive(Debug, PartialEq)]
+    struct Pair<F> {
+        first: F,
+        rest: [F; 2],
+    }
+
+    bundle!(Pair { first: F, rest: [F; 2] });
+
+    /// The bundle of 10, 11, …, and back.
+    fn check<B: Bundle<Bn254Fr> + std::fmt::Debug + PartialEq>(len: usize, expected: B) {
+        assert_eq!(B::LEN, len);
+        let values: Vec<Bn254Fr> = (10..10 + len as u64).map(Bn254Fr::from_u64).collect();
+        assert_eq!(expected.to_list(), values);
+        assert_eq!(B::from_list(values), expected);
+        let more = vec![Bn254Fr::from_u64(1); len + 1];
+        assert!(std::panic::catch_unwind(|| B::from_list(more)).is_err(), "more values than it has");
+    }
+
+    #[test]
+    fn bundles_are_their_values_in_order() {
+        let f = Bn254Fr::from_u64;
+        check(0, ());
+        check(1, f(10));
+        check(3, [f(10), f(11), f(12)]);
+        check(6, [[f(10), f(11), f(12)], [f(13), f(14), f(15)]]);
+        check(3, (f(10), [f(11), f(12)]));
+        check(4, (f(10), [f(11), f(12)], f(13)));
+        check(4, ((f(10), f(11)), (), f(12), [f(13)]));
+        check(3, Pair { first: f(10), rest: [f(11), f(12)] });
+    }
+}

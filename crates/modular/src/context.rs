@@ -316,3 +316,51 @@ impl fmt::Debug for FieldContext {
         f.debug_struct("FieldContext").field("modulus", &self.modulus).field("slot_count", &self.slot_count).finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn modulus(is_odd: bool, width_limbs: usize) -> Modulus {
+        Modulus::with_width(&[1, u8::from(is_odd)], width_limbs).unwrap()
+    }
+
+    #[test]
+    fn additions_are_inlined_for_odd_moduli_of_four_and_six_limbs() {
+        for width_limbs in 1..=13 {
+            let shape = |is_odd| FieldContext::new(modulus(is_odd, width_limbs), 3).shape;
+            assert!(match width_limbs {
+                4 => matches!(shape(true), Shape::Odd4),
+                6 => matches!(shape(true), Shape::Odd6),
+                _ => matches!(shape(true), Shape::Other),
+            });
+            assert!(matches!(shape(false), Shape::Other), "powers of two have kernels of their own");
+            let portable = FieldContext::portable(modulus(true, width_limbs), 3);
+            assert!(matches!(portable.shape, Shape::Other));
+        }
+    }
+
+    #[test]
+    fn a_portable_context_has_portable_kernels() {
+        for width_limbs in [4, 5, 6, 12, 13] {
+            let portable = FieldContext::portable(modulus(true, width_limbs), 3);
+            let of =
+                |kernels: Kernels| [kernels.add, kernels.sub, kernels.mul].map(|operation| operation.limbs as usize);
+            assert_eq!(of(portable.kernels), of(backend::portable_kernels(width_limbs)));
+        }
+    }
+
+    #[test]
+    fn staging_slots_lie_after_the_others_and_go() {
+        let mut context = FieldContext::new(modulus(true, 5), 3);
+        assert_eq!((context.limbs.len(), context.staging(4), context.limbs.len()), (15, 3, 35));
+        context.drop_staging();
+        assert_eq!(context.limbs.len(), 15);
+    }
+
+    #[test]
+    fn messages_name_the_modulus_and_the_slots() {
+        let text = format!("{:?}", FieldContext::new(modulus(true, 1), 3));
+        assert!(text.contains("slot_count: 3") && text.contains("limbs: [257]"), "{text}");
+    }
+}

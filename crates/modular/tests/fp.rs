@@ -3,8 +3,9 @@
 
 use num_bigint::BigUint;
 use proptest::prelude::*;
-use residue_modular::Number;
-use residue_modular::fields::{Bls12_381Fp, Bls12_381Fr, Bn254Fp, Bn254Fr};
+use residue_modular::fields::{Bls12_381Fp, Bls12_381Fr, Bn254Fp, Bn254Fr, Bn254FrModulus};
+use residue_modular::{Fp, Limb, Number, PrimeField};
+use std::hash::{BuildHasher, RandomState};
 
 /// Values of [0, m), with the ends of the range often.
 fn residue(m: BigUint) -> impl Strategy<Value = BigUint> {
@@ -73,4 +74,58 @@ proptest! {
         prop_assert_eq!(Bls12_381Fp::from_limbs(number.to_limbs()), Some(number));
         prop_assert_eq!(Bls12_381Fp::from_mont(number.to_mont()), Some(number));
     }
+}
+
+/// A field whose modulus fills its limb: 2⁶⁴ − 59.
+struct Full;
+
+impl PrimeField<1> for Full {
+    const MODULUS: [Limb; 1] = [u64::MAX - 58];
+    const NAME: &'static str = "full";
+}
+
+type FpFull = Fp<Full, 1>;
+
+#[test]
+fn a_modulus_may_fill_its_limbs() {
+    let below = BigUint::from(u64::MAX - 59);
+    assert_eq!(FpFull::from_canonical(&below).map(FpFull::to_canonical), Some(below));
+    for above in [BigUint::from(u64::MAX - 58), BigUint::from(u64::MAX), BigUint::from(1u8) << 64] {
+        assert_eq!(FpFull::from_canonical(&above), None, "{above}");
+    }
+    check::<FpFull>(&BigUint::from(u64::MAX - 59), &BigUint::from(u64::MAX - 1000));
+    assert_eq!(FpFull::from_mont([u64::MAX - 58]), None);
+    assert_eq!(FpFull::from_limbs([u64::MAX - 58]), None);
+    assert_eq!(FpFull::from_be_bytes(&[0xff; 8]), None);
+    assert_eq!(FpFull::from_u64(u64::MAX).to_canonical(), BigUint::from(58u8), "small integers are reduced");
+}
+
+#[test]
+fn constants_lie_below_the_modulus() {
+    const NINE: Bn254Fr = Bn254Fr::constant([9, 0, 0, 0]);
+    assert_eq!(NINE, Bn254Fr::from_u64(9));
+    let mut limbs = Bn254FrModulus::MODULUS;
+    assert!(std::panic::catch_unwind(|| Bn254Fr::constant(limbs)).is_err());
+    limbs[0] -= 1;
+    assert_eq!(Bn254Fr::constant(limbs), -Bn254Fr::from_u64(1));
+    // A limb that differs anywhere is seen.
+    for limb in 0..4 {
+        let mut limbs = [0; 4];
+        limbs[limb] = u64::MAX;
+        let is_below = limb < 3;
+        assert_eq!(std::panic::catch_unwind(|| Bn254Fr::constant(limbs)).is_ok(), is_below, "limb {limb}");
+    }
+}
+
+#[test]
+fn elements_are_compared_hashed_copied_and_written() {
+    let [two, three] = [2, 3].map(Bn254Fp::from_u64);
+    let set: std::collections::HashSet<Bn254Fp> = [two, three, two].into_iter().collect();
+    assert_eq!(set.len(), 2);
+    let state = RandomState::new();
+    assert_ne!(state.hash_one(two), state.hash_one(three));
+    assert!(two != three && two == Clone::clone(&two) && Bn254Fp::default() == Bn254Fp::ZERO);
+    assert!(Bn254Fp::ZERO.is_zero() && !two.is_zero());
+    assert_eq!((format!("{three:?}"), format!("{three}")), ("bn254 Fp(0x3)".into(), "0x3".into()));
+    assert_eq!(two.to_be_bytes(), [vec![0; 31], vec![2]].concat());
 }

@@ -200,3 +200,6 @@ impl<L: Location> Block<L> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -244,7 +244,6 @@ impl<L: Location> Blocks<L> {
         let worth = |earned: i64| earned.saturating_mul(OWN_SHARE);
         let pays = |price: i64| is_free || worth(earned) >= price;
         let spends = |price: i64| is_free || self.credit.spend(price);
-        let operations = block.work.operation_count();
         let mut missing = 0;
         if block.trace.get().is_none() && self.has_room() {
             let price = trace_price(block);
@@ -255,7 +254,7 @@ impl<L: Location> Blocks<L> {
                 missing = price;
             }
         }
-        if self.batching.has_plans() && facts.plans_run && operations >= self.plan_operations_min() {
+        if self.batching.has_plans() && facts.plans_run {
             let price = price(&block.work);
             // A superblock may follow, which makes a plan of its first run worthless.
             let is_walked = is_free || !L::JOINS || !entered.joins || place.paths[0].load(Ordering::Relaxed) != 0;
@@ -282,7 +281,6 @@ impl<L: Location> Blocks<L> {
                 entries
             }
         };
-        let skipped = if is_free && missing != 0 { 0 } else { skipped };
         match self.is_ready(place) {
             true => block.skip(skipped),
             false => place.skip(skipped),
@@ -405,16 +403,13 @@ impl<L: Location> Blocks<L> {
         self.batching.has_traces() && L::has_traces(&self.layout) && block.work.operation_count() >= min
     }
 
+    /// Operations of a block that gains from what this machine runs it as, at least.
     fn operations_min(&self) -> u32 {
         match self.batching {
             batching if batching.is_eager() => 1,
             batching if batching.has_plans() => PLAN_OPERATIONS_MIN,
             _ => TRACE_OPERATIONS_MIN,
         }
-    }
-
-    fn plan_operations_min(&self) -> u32 {
-        if self.batching.is_eager() { 1 } else { PLAN_OPERATIONS_MIN }
     }
 
     fn walk<'a>(&'a self, pc: usize, targets: Option<&'a JumpTable>, stack: &'a [U256]) -> super::walk::Walk<'a, L> {
@@ -478,7 +473,7 @@ fn trace_price<L: Location>(block: &Block<L>) -> i64 {
 
 /// What walking a block has taken.
 fn walk_cycles<L: Location>(block: &Block<L>) -> i64 {
-    let runs = i64::try_from(block.path.runs).unwrap_or(i64::MAX / WALK_CYCLES_PER_RUN);
+    let runs = i64::try_from(block.path.runs).expect("a run has an operation, and a block at most 4096");
     WALK_CYCLES_PER_RUN * runs + WALK_CYCLES_PER_OPERATION * i64::from(block.work.operation_count())
 }
 

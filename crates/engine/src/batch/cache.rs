@@ -216,8 +216,8 @@ mod tests {
 
     #[test]
     fn the_code_used_longest_ago_leaves() {
-        // Room for two: an entry has the code's bytes, one more and their jump targets.
-        let cache = Cache::new(2 * (ENTRY_BYTES + 120), 0);
+        // Room for two, just: an entry has the code's bytes, one more and their jump targets.
+        let cache = Cache::new(2 * (ENTRY_BYTES + 114), 0);
         let is_new = |number: u8| {
             let is_new = cache.code(&key(number), &code(number)).is_none();
             if is_new {
@@ -256,5 +256,31 @@ mod tests {
         let budget = Budget::default();
         let _one = Blocks::<Slots>::new(code(0x5b), Revision::Eip6690_2024, Batching::Always, &budget);
         assert_eq!(cache.budget.bytes(), budget.bytes());
+    }
+
+    #[test]
+    fn there_is_one_cache_of_the_process() {
+        assert!(Arc::ptr_eq(&Cache::shared(), &Cache::shared()));
+    }
+
+    #[test]
+    fn blocks_leave_only_beyond_the_limit() {
+        let budget = Budget::default();
+        let one = Blocks::<Slots>::new(code(0x5b), Revision::Eip6690_2024, Batching::Always, &budget).unwrap();
+        // The code with what follows it and its jump targets, a mark of four bytes for each byte, and the blocks themselves.
+        let padded = one.code.bytes_slice().len();
+        assert_eq!(bytes_of(&one.code), padded + 13);
+        let bytes = size_of::<Blocks<Slots>>() + bytes_of(&one.code) + 4 * 100;
+        assert_eq!(budget.bytes(), bytes);
+        for (kept, is_kept) in [(2 * bytes, true), (2 * bytes - 1, false)] {
+            let cache = Cache::new(0, kept);
+            for number in [1, 2] {
+                let key = BlocksKey { code: key(number), batching: Batching::Always };
+                let blocks = Blocks::new(code(0x5b), Revision::Eip6690_2024, Batching::Always, &cache.budget).unwrap();
+                cache.keep_blocks(key, AnyBlocks::Slots(Arc::new(blocks)));
+            }
+            let first = BlocksKey { code: key(1), batching: Batching::Always };
+            assert_eq!(cache.blocks(&first, &code(0x5b)).is_some(), is_kept);
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use residue_lanes::Shape;
 
+use super::Batching;
 use super::plan::RowPlan;
 use super::tuning::{ASKED_CYCLES, BALANCE_CYCLES_MAX, LOSS_CYCLES_MAX, MODULUS_CYCLES};
 use super::work::signed;
@@ -46,6 +47,12 @@ impl Ledger {
     #[inline]
     pub fn is_open(&self) -> bool {
         self.balance_cycles.load(Ordering::Relaxed) > -LOSS_CYCLES_MAX
+    }
+
+    /// Whether they run where blocks are batched in this way.
+    #[inline]
+    pub fn lets_plans_run(&self, batching: Batching) -> bool {
+        batching.has_plans() && self.is_open()
     }
 
     #[inline]
@@ -143,5 +150,40 @@ mod tests {
             caller.is_open()
         });
         assert!((3..50).contains(&frames.count()));
+    }
+
+    #[test]
+    fn plans_run_while_losses_are_within_bounds_and_gains_are_kept_up_to_theirs() {
+        let ledger = Ledger::default();
+        ledger.note_run(&plan(1 - LOSS_CYCLES_MAX));
+        assert!(ledger.is_open());
+        let ways = [Batching::Off, Batching::Traces, Batching::Always];
+        assert_eq!(ways.map(|batching| ledger.lets_plans_run(batching)), [false, false, true]);
+        ledger.note_run(&plan(-1));
+        assert!(!ledger.is_open());
+        assert_eq!(ways.map(|batching| ledger.lets_plans_run(batching)), [false; 3]);
+        ledger.note_run(&plan(1));
+        assert!(ledger.is_open(), "another plan has gained what was lost");
+        let ledger = Ledger::default();
+        ledger.note_run(&plan(3 * BALANCE_CYCLES_MAX));
+        ledger.note_run(&plan(1 - BALANCE_CYCLES_MAX - LOSS_CYCLES_MAX));
+        assert!(ledger.is_open());
+        ledger.note_moved(plan(0).plan.shape(), 1);
+        assert!(!ledger.is_open());
+    }
+
+    #[test]
+    fn what_is_forgone_adds_up_until_it_pays_for_the_way() {
+        let mut balance = Balance::default();
+        // Two moves in all of sixteen operands: 1,000 cycles.
+        let runs = [300, 400, 299, 1, 0].map(|gain_cycles| balance.decide(&plan(gain_cycles), 0, 16));
+        assert_eq!(runs, [false, false, false, true, false]);
+        // Losses take nothing from it, and where nothing moves a loss is forgone for ever.
+        let mut balance = Balance::default();
+        assert_eq!([499, -1000, 1].map(|gain_cycles| balance.decide(&plan(gain_cycles), 0, 2)), [false, false, true]);
+        assert!((0..100).all(|_| !Balance::default().decide(&plan(-1), 0, 0)));
+        // What leaves the rows besides is the result, if most operands are there.
+        let decide = |gain_cycles, held, missing| Balance::default().decide(&plan(gain_cycles), held, missing);
+        assert!(decide(-1000, 2, 0) && decide(-500, 2, 1) && !decide(-501, 2, 1) && !decide(-1, 1, 2));
     }
 }

@@ -140,7 +140,7 @@ impl Location for Memory {
         blocks: &Blocks<Self>,
         _first: &Block<Self>,
     ) -> Option<Facts> {
-        let plans_run = blocks.batching.has_plans() && machine.frame.ledger.is_open();
+        let plans_run = machine.frame.ledger.lets_plans_run(blocks.batching);
         let memory = &mut *interpreter.memory.context_memory_mut();
         if let Some(rows) = machine.frame.memory_rows.as_mut().filter(|_| !plans_run) {
             // No plan runs from now on, so nothing need be in rows.
@@ -222,3 +222,6 @@ impl Location for Memory {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

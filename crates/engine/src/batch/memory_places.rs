@@ -272,4 +272,122 @@ mod tests {
         assert_eq!(places("ADDMOD384 0x237 0x1d0 0x400 0x200"), [0x1d0, 0x400]);
         assert_eq!(places("ADDMOD384 0x238 0x1d1 0x400 0x200"), [0x238, 0x400]);
     }
+
+    /// How each revision writes two instructions, with the higher of their places where each operand may stand.
+    const FORMS: [(Revision, ByteOrder, usize, usize, &str, u32); 5] = [
+        (Revision::Evm384V6, ByteOrder::Little, 4, 5, "48 96 144", 48),
+        (Revision::Evm384V7, ByteOrder::Little, 17, 18, "48 96 144 960", 1),
+        (Revision::Evm384V8, ByteOrder::Big, 17, 18, "48 96 144 960", 1),
+        (Revision::Evm384V9, ByteOrder::Little, 0, 17, "48 96 144 960", 1),
+        (Revision::Evm384V10, ByteOrder::Little, 9, 10, "48 96 144 960", 48),
+    ];
+
+    #[test]
+    fn five_revisions_state_operands_each_in_its_way() {
+        let known: Vec<Revision> = Revision::ALL.iter().copied().filter(|of| Form::of(*of).is_some()).collect();
+        assert_eq!(known.len(), FORMS.len());
+        for (revision, order, push_bytes, bytes, operands, _) in FORMS {
+            let form = Form::of(revision).unwrap();
+            assert_eq!((form.order, form.push_bytes(), form.instruction_bytes()), (order, push_bytes, bytes));
+            let text = format!("STOP\nADDMOD384 {operands}\nMULMODMONT384 {operands}\n");
+            let code = residue_isa::assembly::assemble_text(&text, revision).unwrap().bytes;
+            let is_found = [0, 1, 1 + bytes, 1 + 2 * bytes, 1000].map(|pc| form.instruction(&code, pc).is_some());
+            assert_eq!(is_found, [false, true, true, false, false]);
+            let found = form.instruction(&code, 1 + bytes).unwrap();
+            assert_eq!((found.start, found.length, found.operation), (1 + bytes, bytes, Arithmetic::Mul));
+            assert_eq!(found.opcode_at(&form), 1 + bytes + push_bytes);
+            let modulus = if revision == Revision::Evm384V6 { 12_288 } else { 960 };
+            assert_eq!([found.out, found.x, found.y, found.modulus], [48, 96, 144, modulus]);
+        }
+    }
+
+    #[test]
+    fn an_instruction_reaches_as_far_as_its_highest_operand_and_what_follows_that() {
+        for (revision, .., unit_bytes) in FORMS {
+            let form = Form::of(revision).unwrap();
+            for at in 0..4 {
+                for (operation, beyond) in [(Arithmetic::Add, 0), (Arithmetic::Sub, 0), (Arithmetic::Mul, 8)] {
+                    let mut operands = [0; 4];
+                    operands[at] = 20 * unit_bytes;
+                    let [out, x, y, modulus] = operands;
+                    let found = Found { start: 0, length: 0, operation, out, x, y, modulus };
+                    let beyond = if revision.evm384().unwrap().grows { beyond } else { 1 };
+                    assert_eq!(found.reach(&form), 20 * unit_bytes as usize + 48 + beyond, "{revision} {operation:?}");
+                }
+            }
+        }
+    }
+
+    /// Sums of places that lie apart, under one modulus.
+    fn of_count(count: u32) -> Option<MemoryPlaces> {
+        let places = (0..count).map(|place| format!("ADDMOD384 {0} {0} {0} 1000000\n", 100 * place));
+        let text = places.collect::<String>();
+        let code = residue_isa::assembly::assemble_text(&text, Revision::Evm384V9).unwrap().bytes;
+        MemoryPlaces::of(&code, Form::of(Revision::Evm384V9).unwrap())
+    }
+
+    #[test]
+    fn a_code_has_from_one_place_to_as_many_as_a_set_holds() {
+        assert_eq!([0, 1, 1023, 1024, 1025].map(|count| of_count(count).is_some()), [false, true, true, true, false]);
+        // Twenty places of four bytes, 31 buckets of two, 340 bytes of code.
+        let places = of_count(20).unwrap();
+        assert_eq!(places.bytes(), 20 * 4 + 31 * 2 + 6 * 8);
+        assert_eq!(places.row_bytes(), 20 * 64);
+        assert_eq!(places.order(), ByteOrder::Little);
+        assert!((0..2000).all(|pc| places.has_opcode_at(pc) == (pc < 340 && pc % 17 == 0)));
+    }
+
+    #[test]
+    fn buckets_begin_with_the_first_place_that_ends_after_them() {
+        for places in [vec![0], vec![16], vec![17, 100, 200], vec![400, 448, 1000], vec![7, 1 << 20]] {
+            let all = buckets(&places);
+            let last = *places.last().unwrap() as usize + 48;
+            assert_eq!(all.len(), (last / 64).min(4096) + 1);
+            for (bucket, first) in all.iter().enumerate() {
+                let before = places.iter().filter(|place| **place as usize + 48 <= 64 * bucket).count();
+                assert_eq!(usize::from(*first), before, "{places:?} {bucket}");
+            }
+        }
+    }
+
+    #[test]
+    fn places_and_ranges_are_those_that_a_search_of_all_pairs_finds() {
+        use rand::{Rng, SeedableRng};
+        let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+        for span in [300, 800, 3000] {
+            for _ in 0..100 {
+                let mut at = || random.random_range(0..span);
+                let instruction = |_| {
+                    let [out, x, y, modulus] = [at(), at(), at(), at()];
+                    Found { start: 0, length: 17, operation: Arithmetic::Add, out, x, y, modulus }
+                };
+                let found: Vec<Found> = (0..4).map(instruction).collect();
+                let values: Vec<u32> = found.iter().flat_map(|found| [found.out, found.x, found.y]).collect();
+                let is_alone = |value: &u32| {
+                    let among_values = values.iter().all(|other| other == value || other.abs_diff(*value) >= 48);
+                    among_values
+                        && found.iter().all(|Found { modulus, .. }| value + 48 <= *modulus || modulus + 56 <= *value)
+                };
+                let expected: std::collections::BTreeSet<u32> = values.iter().copied().filter(is_alone).collect();
+                let offsets = places(&found);
+                assert_eq!(offsets, Vec::from_iter(expected), "{found:?}");
+                if offsets.is_empty() {
+                    continue;
+                }
+                let form = Form::of(Revision::Evm384V9).unwrap();
+                let buckets = buckets(&offsets).into();
+                let map = MemoryPlaces { form, offsets: offsets.clone().into(), buckets, opcodes: [].into() };
+                for _ in 0..50 {
+                    let start = random.random_range(0..span as usize + 200);
+                    let range = start..start + random.random_range(1..200);
+                    let overlaps = |at: &usize| {
+                        let place = offsets[*at] as usize;
+                        place < range.end && range.start < place + 48
+                    };
+                    let expected: Vec<usize> = (0..offsets.len()).filter(overlaps).collect();
+                    assert_eq!(map.within(&range).collect::<Vec<_>>(), expected, "{offsets:?} {range:?}");
+                }
+            }
+        }
+    }
 }

@@ -209,3 +209,6 @@ fn each_eight(map: &MemoryPlaces, places: &PlaceSet, mut move_values: impl FnMut
 fn modulus_at(memory: &[u8], at: usize) -> [u8; VALUE_BYTES] {
     memory[at..][..VALUE_BYTES].try_into().expect("the slice was cut to 48 bytes")
 }
+
+#[cfg(test)]
+mod tests;

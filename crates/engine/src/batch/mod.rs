@@ -72,3 +72,35 @@ impl Batching {
 pub fn has_blocks(revision: Revision) -> bool {
     revision.slot_rules().is_some() || memory_places::Form::of(revision).is_some()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_way_of_batching_has_what_it_is_named_for() {
+        let has_rows = Kernel::best() != Kernel::Scalar;
+        for (batching, blocks, plans, traces, eager) in [
+            (Batching::Off, false, false, false, false),
+            (Batching::Warm, true, has_rows, true, false),
+            (Batching::Always, true, true, false, true),
+            (Batching::Traces, true, false, true, true),
+        ] {
+            let found = [batching.has_blocks(), batching.has_plans(), batching.has_traces(), batching.is_eager()];
+            assert_eq!(found, [blocks, plans, traces, eager], "{batching:?}");
+        }
+    }
+
+    #[test]
+    fn blocks_are_found_where_instructions_name_slots_or_places_in_memory() {
+        for (revision, expected) in [
+            (Revision::Eip6690_2024, true),
+            (Revision::Evmone2025, true),
+            (Revision::Evm384V7, true),
+            (Revision::Evm384V0, false),
+            (Revision::Evm384V12, false),
+        ] {
+            assert_eq!(has_blocks(revision), expected, "{revision}");
+        }
+    }
+}

@@ -169,8 +169,12 @@ impl<S: FromIterator<usize>> Plans<S> {
 fn new_plan(operations: &SlotBlock, order: &Order<'_>) -> Option<Plan> {
     let operations = operations.with_slot_count(order.key.slot_count).ok()?;
     let plan = Plan::new(&operations, order.key.shape, &Policy::default()).ok()?;
-    let rows_max = TEMPORARY_ROWS_PER_SLOT * usize::from(order.key.slot_count) + TEMPORARY_ROWS;
-    (plan.explain().temporary_rows <= rows_max).then_some(plan)
+    (plan.explain().temporary_rows <= temporary_rows_max(order.key.slot_count)).then_some(plan)
+}
+
+/// Temporary rows that a plan may have.
+fn temporary_rows_max(slot_count: u16) -> usize {
+    TEMPORARY_ROWS_PER_SLOT * usize::from(slot_count) + TEMPORARY_ROWS
 }
 
 #[cfg(test)]
@@ -225,5 +229,56 @@ mod tests {
         assert_eq!(plans.found().count(), PLANS_MAX);
         drop(plans);
         assert_eq!(budget.bytes(), 0);
+    }
+
+    /// Sums that, with products, take so many cycles as a trace on six limbs: 128, 19 for each sum and 119 for each product.
+    fn work_of(cycles: u64) -> Work {
+        let mut sums = (0u32..119).filter(|sums| cycles >= 128 + 19 * u64::from(*sums));
+        let sums = sums.find(|sums| (cycles - 128 - 19 * u64::from(*sums)).is_multiple_of(119)).unwrap();
+        let products = u32::try_from((cycles - 128 - 19 * u64::from(sums)) / 119).unwrap();
+        let work = Work { instructions: [0; 3], operations: [sums, 0, products] };
+        assert_eq!(work.scalar_cycles(6, true), cycles);
+        work
+    }
+
+    #[test]
+    fn a_plan_pays_where_it_saves_more_than_it_takes_with_all_its_values_on_their_way() {
+        let block = block(&[(0, 0, 1); 60]);
+        let budget = Budget::default();
+        let made = |work: &Work, always: bool| {
+            let plans = Plans::<IndexSet<4>>::default();
+            let key = key(4, 384);
+            let order = Order { key, work, has_trace: true, always, priced: block.digest(), budget: &budget };
+            assert!(!plans.has_any() && matches!(plans.get(key), Known::Nothing));
+            plans.make(&block, &order);
+            assert!(plans.has_any());
+            match plans.get(key) {
+                Known::Plan(plan) => {
+                    assert_eq!(plans.found().count(), 1);
+                    assert_eq!(plan.gains(), plan.gain_cycles() >= 0);
+                    Some((plan.gain_cycles(), plan.plan.predicted_cycles()))
+                }
+                _ => None,
+            }
+        };
+        let (gain, predicted) = made(&work_of(1 << 16), false).unwrap();
+        assert_eq!(gain, (1 << 16) - signed(predicted) - 256);
+        assert_eq!(made(&Work::default(), true), Some((BALANCE_CYCLES_MAX, predicted)));
+        // Two operands and a result move: 500 cycles each way.
+        let just = predicted - 1000;
+        assert_eq!(made(&work_of(just), false), None);
+        assert_eq!(made(&work_of(just + 1), false), Some((-1000 + 1 - 256, predicted)));
+    }
+
+    #[test]
+    fn temporary_rows_are_bounded_by_slots() {
+        assert_eq!([0, 1, 12, 256].map(temporary_rows_max), [192, 196, 240, 1216]);
+    }
+
+    #[test]
+    fn planning_takes_as_long_as_there_are_operations() {
+        for (operations, cycles) in [([0; 3], 1 << 14), ([1, 2, 3], (1 << 14) + 2400)] {
+            assert_eq!(price(&Work { instructions: [9; 3], operations }), cycles);
+        }
     }
 }

@@ -277,3 +277,6 @@ impl SlotFile {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

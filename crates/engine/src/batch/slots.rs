@@ -114,7 +114,7 @@ impl Location for Slots {
         blocks: &Blocks<Self>,
         _first: &Block<Self>,
     ) -> Option<Facts> {
-        let plans_run = blocks.batching.has_plans() && machine.frame.ledger.is_open();
+        let plans_run = machine.frame.ledger.lets_plans_run(blocks.batching);
         let (context, &width) = machine.frame.active()?;
         // Modulo a power of two, slots may hold values that are not reduced.
         if !context.is_odd() && blocks.layout.store_reduces {
@@ -181,3 +181,6 @@ impl Location for Slots {
     ) {
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -106,3 +106,23 @@ const _: () = {
     let longest = PLAN_CYCLES + PLAN_CYCLES_PER_OPERATION * OPERATIONS_MAX as i64;
     assert!(longest <= CREDIT_CYCLES_MAX, "the longest block can be paid for");
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As `docs/engine.md` has them.
+    #[test]
+    fn bounds_are_those_that_are_promised() {
+        let mib = [BLOCK_BYTES_MAX, CODE_BLOCK_BYTES_MAX, BLOCK_BYTES_KEPT, ROW_BYTES_MAX, CODE_BYTES_KEPT];
+        assert_eq!(mib.map(|bytes| bytes >> 20), [40, 10, 30, 8, 32]);
+        assert_eq!(TRANSACTION_BYTES_MAX >> 20, 64);
+        // Seventy microseconds at 3.5 GHz are sixteen new moduli.
+        assert!((245_000..270_000).contains(&LOSS_CYCLES_MAX) && LOSS_CYCLES_MAX == 16 * MODULUS_CYCLES);
+        assert_eq!(BALANCE_CYCLES_MAX, 4 * LOSS_CYCLES_MAX);
+        // Two plans of the longest block, and a little more.
+        let longest = PLAN_CYCLES + PLAN_CYCLES_PER_OPERATION * i64::from(OPERATIONS_MAX);
+        assert!((2 * longest..3 * longest).contains(&CREDIT_CYCLES_MAX));
+        assert!((100..1000).contains(&(ENTRIES_BEFORE_WALK_MAX / ENTRIES_BEFORE_WALK)));
+    }
+}

@@ -160,10 +160,7 @@ impl<L: Location> Walk<'_, L> {
                 None => false,
             };
             let mut is_new = || seen.insert((at.pc, at.digest()));
-            let fits = goes_on
-                && draft.operation_count() < self.operations_max
-                && is_new()
-                && self.run(&mut at, runs == 0, &draft, &mut run);
+            let fits = goes_on && is_new() && self.run(&mut at, runs == 0, &draft, &mut run);
             if !fits || run.is_empty() || (runs > 0 && is_dependent(&run)) {
                 // Guards stay: that the path ends here may depend on them.
                 at = before;
@@ -279,3 +276,6 @@ fn is_dependent(run: &[(usize, Instruction)]) -> bool {
     }
     products < PRODUCTS_AT_ONCE_MIN * depth_max
 }
+
+#[cfg(test)]
+mod tests;

@@ -41,10 +41,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn products_take_longer_on_wider_values() {
-        let work = Work { instructions: [0, 0, 10], operations: [0, 0, 10] };
-        assert_eq!(work.scalar_cycles(6, false), 10 * (PRODUCT_CYCLES + DISPATCH_CYCLES));
-        let [narrow, wide] = [4, 12].map(|limbs| work.scalar_cycles(limbs, true));
-        assert!(2 * narrow < 10 * PRODUCT_CYCLES + TRACE_ENTRY_CYCLES + 600 && wide > 3 * 10 * PRODUCT_CYCLES);
+    fn work_takes_what_its_operations_its_width_and_its_form_add_up_to() {
+        let work = Work { instructions: [3, 2, 4], operations: [5, 7, 11] };
+        assert_eq!(work.operation_count(), 23);
+        // Sums take 16 cycles; a product 16, and 100 for six limbs that grow with the square; an instruction 12; a step 3 and a trace 128.
+        let sums = 16 * 12;
+        for (limbs, product) in [(1, 18), (4, 60), (6, 116), (12, 416), (16, 727)] {
+            assert_eq!(work.scalar_cycles(limbs, false), sums + 11 * product + 12 * 9, "{limbs}");
+            assert_eq!(work.scalar_cycles(limbs, true), 128 + sums + 11 * product + 3 * 23, "{limbs}");
+        }
+    }
+
+    #[test]
+    fn cycles_are_numbers_with_a_sign() {
+        assert_eq!([0, 7, 1 << 62].map(signed), [0, 7, 1 << 62]);
+        assert_eq!([1 << 63, u64::MAX].map(signed), [i64::MAX / 4; 2]);
     }
 }

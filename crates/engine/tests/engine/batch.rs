@@ -277,3 +277,24 @@ fn contexts_that_give_up_their_rows_keep_their_values() {
     assert_eq!(expected, outcome(Batching::Always));
     assert_eq!(expected, outcome(Batching::Warm));
 }
+
+#[test]
+fn powers_of_two_run_in_blocks_where_slots_hold_what_is_reduced() {
+    for (revision, id, modulus, runs) in [
+        (REVISION, "PUSH 0", 101, true),
+        (REVISION, "PUSH 0", 128, true),
+        (Revision::Evmone2025, "", 101, true),
+        (Revision::Evmone2025, "", 128, false),
+    ] {
+        let text = format!("PUSH {modulus} PUSH 0 MSTORE8 PUSH {SLOTS} PUSH 1 PUSH 0 {id} SETMODX\n");
+        let text = text + &"MULMODX 0:1 1:1 2:1 x1\n".repeat(10) + "STOP\n";
+        let code = assemble_text(&text, revision).unwrap().bytes;
+        let config = EngineConfig { batching: Batching::Traces, ..EngineConfig::default_for(revision) };
+        let engine = Engine::unshared(config).unwrap();
+        let mut prepared = engine.prepare(&code);
+        let halts = [(); 2].map(|()| prepared.run(&[], 1 << 30).halt);
+        assert!(halts.iter().all(|halt| *halt == residue_engine::Halt::Stop), "{halts:?}");
+        let is_traced = prepared.blocks().iter().any(|block| block.trace_steps == Some(10));
+        assert_eq!(is_traced, runs, "{revision} {modulus}");
+    }
+}

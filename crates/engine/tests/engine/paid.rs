@@ -102,3 +102,25 @@ fn what_is_planned_ahead_is_warm_at_its_first_execution() {
     let expected = plain.run_code(&code, &[], 1 << 30);
     assert_eq!((outcome.halt, outcome.gas_used), (expected.halt, expected.gas_used));
 }
+
+/// Thirty products beside each other, in a loop.
+fn products(rounds: usize) -> Vec<u8> {
+    let body: String = (0..30).map(|slot| format!("MULMODX {slot} 40 41 x1\n")).collect();
+    code(&format!("{SLOTS}PUSH {rounds}\ntop:\n{body}PUSH 1 SWAP1 SUB DUP1 PUSH @top JUMPI STOP\n"))
+}
+
+#[test]
+fn what_runs_as_a_trace_earns_its_plan() {
+    let made = |rounds: usize| {
+        let engine = Engine::unshared(EngineConfig::default_for(Revision::Eip6690_2024)).unwrap();
+        let mut prepared = engine.prepare(&products(rounds));
+        prepared.run(&[], 1 << 30);
+        let blocks = prepared.blocks();
+        let has = |of: fn(&BlockExplained) -> bool| blocks.iter().any(of);
+        (has(|block| block.trace_steps.is_some()), has(|block| block.plan.is_some()))
+    };
+    // Nothing pays for more than that in a few rounds; a plan takes some thirty thousand cycles, and a product pays for 72.
+    assert_eq!(made(1), (false, false));
+    assert_eq!(made(8), (true, false));
+    assert_eq!(made(100), (true, plans_run()));
+}

@@ -17,6 +17,7 @@ mod tests;
 #[cfg(any(test, target_arch = "x86_64"))]
 mod vectors;
 
+use std::ffi::OsStr;
 use std::sync::LazyLock;
 
 use crate::modulus_rows::ModulusRows;
@@ -36,12 +37,8 @@ pub enum Kernel {
 }
 
 static BEST: LazyLock<Kernel> = LazyLock::new(|| {
-    let is_off = std::env::var_os("RESIDUE_LANES").is_some_and(|value| value == "off");
-    match Kernel::Ifma.is_available() && !is_off {
-        false => Kernel::Scalar,
-        true if works_in_halves() => Kernel::IfmaQuads,
-        true => Kernel::Ifma,
-    }
+    let setting = std::env::var_os("RESIDUE_LANES");
+    Kernel::fastest(Kernel::Ifma.is_available(), setting.as_deref(), works_in_halves())
 });
 
 #[cfg(target_arch = "x86_64")]
@@ -53,19 +50,25 @@ static HAS_IFMA: LazyLock<bool> = LazyLock::new(|| {
         && is_x86_feature_detected!("avx512ifma")
 });
 
-/// Does this CPU work on vectors of 512 bits in halves? AMD's family 25 does, Zen 4 being its only member with AVX-512: Software
-/// Optimization Guide for the AMD Zen4 Microarchitecture (57647), §2.11.
+/// Does this CPU work on vectors of 512 bits in halves?
 fn works_in_halves() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
         use core::arch::x86_64::__cpuid;
         let (vendor, version) = (__cpuid(0), __cpuid(1));
-        let is_amd = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).concat() == b"AuthenticAMD";
-        let family = (version.eax >> 8 & 0xf) + (version.eax >> 20 & 0xff);
-        is_amd && family == 25
+        has_halves([vendor.ebx, vendor.edx, vendor.ecx], version.eax)
     }
     #[cfg(not(target_arch = "x86_64"))]
     false
+}
+
+/// Do CPUs of this vendor and signature? AMD's family 25 does, Zen 4 being its only member with AVX-512: Software Optimization Guide for the
+/// AMD Zen4 Microarchitecture (57647), §2.11. A family is the base family and the extended one, which is 0 unless the base family is 15: AMD64
+/// Architecture Programmer's Manual, volume 3, appendix E.3.2.
+#[cfg(target_arch = "x86_64")]
+fn has_halves(vendor: [u32; 3], signature: u32) -> bool {
+    let family = (signature >> 8 & 0xf) + (signature >> 20 & 0xff);
+    vendor.map(u32::to_le_bytes).concat() == b"AuthenticAMD" && family == 25
 }
 
 impl Kernel {
@@ -75,6 +78,15 @@ impl Kernel {
     /// The fastest kernel of this machine; [`Kernel::Scalar`] if the environment variable `RESIDUE_LANES` is `off`. Decided once.
     pub fn best() -> Self {
         *BEST
+    }
+
+    /// The fastest where the instructions are there or not, the environment variable is set to something, and vectors are worked on in halves.
+    fn fastest(has_ifma: bool, setting: Option<&OsStr>, has_halves: bool) -> Self {
+        match has_ifma && setting != Some(OsStr::new("off")) {
+            false => Self::Scalar,
+            true if has_halves => Self::IfmaQuads,
+            true => Self::Ifma,
+        }
     }
 
     /// Does it take half the time for four products of what it takes for eight?

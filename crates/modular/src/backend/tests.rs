@@ -5,6 +5,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::{Kernel, Repeated, Squarings, portable, power_of_two, sliced};
+use crate::context::Strided;
 use crate::fields::{Bls12_381Fp, Bls12_381FpModulus};
 use crate::fp::PrimeField;
 use crate::limbs::{Limb, n0_of};
@@ -359,7 +360,7 @@ fn transfers_of_each_width_agree_with_those_of_any() {
             let mut m = value::<13>(&mut rng);
             m[0] |= 1;
             m[width - 1] |= 1 << rng.random_range(0..64);
-            let m = to_big(&m) % (BigUint::from(1u8) << (64 * width)) | BigUint::from(3u8);
+            let m = (to_big(&m) % (BigUint::from(1u8) << (64 * width))) | BigUint::from(3u8);
             let modulus = Modulus::from_be_bytes(&m.to_bytes_be()).unwrap();
             let count = rng.random_range(0..5);
             let mut contexts = [(); 2].map(|()| FieldContext::new(modulus.clone(), count + 2));
@@ -396,19 +397,68 @@ fn transfers_of_each_width_agree_with_those_of_any() {
 /// The rule for staging, against all pairs of lanes.
 #[test]
 fn lanes_are_staged_where_a_later_one_reads_what_an_earlier_one_has_written() {
-    let strided = |index, max| (0..=max).map(move |stride| crate::Strided { index, stride });
-    for count in 1..6 {
-        for (out, operand) in (0..9).flat_map(|out| (0..9).map(move |operand| (out, operand))) {
-            for (out, operand) in strided(out, 3).flat_map(|out| strided(operand, 3).map(move |operand| (out, operand)))
-            {
-                let reads = |lane: usize| (0..lane).any(|earlier| out.slot(earlier) == operand.slot(lane));
-                let found = super::reads_after_writes(out, operand, count);
-                // Where all lanes write one slot, any contact counts.
-                let is_right =
-                    if out.stride == 0 { found >= (1..count).any(reads) } else { found == (1..count).any(reads) };
-                assert!(is_right, "{out:?} {operand:?} {count}");
-            }
+    let strided = || (0..4).flat_map(|stride| (0..14).map(move |index| Strided { index, stride }));
+    for (out, operand) in strided().flat_map(|out| strided().map(move |operand| (out, operand))) {
+        for count in 1..6 {
+            let reads = |lane: usize| (0..lane).any(|earlier| out.slot(earlier) == operand.slot(lane));
+            let is_late = (1..count).any(reads);
+            // Where all lanes write one slot, it is enough that the ranges meet.
+            let meets = (operand.index..=operand.slot(count - 1)).contains(&out.index);
+            let found = super::reads_after_writes(out, operand, count);
+            assert_eq!(found, if out.stride == 0 { meets } else { is_late }, "{out:?} {operand:?} {count}");
+            assert!(found || !is_late);
         }
+    }
+}
+
+/// The addresses of the kernels of a width: other code has other addresses.
+fn addresses(kernels: super::Kernels) -> [usize; 4] {
+    let super::Kernels { add, sub, mul, steps, .. } = kernels;
+    [add.limbs as usize, sub.limbs as usize, mul.limbs as usize, steps as usize]
+}
+
+#[test]
+fn each_width_has_the_kernels_that_are_made_for_it() {
+    let of = |width_limbs| addresses(super::kernels(width_limbs, false));
+    for width in 1..=13 {
+        for other in 1..width {
+            assert!(of(width).iter().zip(of(other)).all(|(a, b)| *a != b), "{width} and {other} limbs");
+        }
+    }
+    assert!([14, 24, 64].iter().all(|width| of(*width) == of(13)), "beyond twelve limbs there is one for all");
+    // In plain Rust, the widths of the fields that are used most, to be measured beside the others.
+    let portable = |width_limbs| addresses(super::portable_kernels(width_limbs));
+    for width in [4, 6, 12] {
+        assert!(portable(width).iter().zip(portable(5)).all(|(a, b)| *a != b));
+    }
+    let of_powers = |width_limbs| addresses(super::kernels(width_limbs, true));
+    assert!((1..=64).all(|width| of_powers(width) == of_powers(1)) && of_powers(6) != of(6));
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn products_in_assembly_are_taken_where_the_cpu_has_the_instructions() {
+    let has_products = std::arch::is_x86_feature_detected!("bmi2") && std::arch::is_x86_feature_detected!("adx");
+    assert_eq!(super::x86_64::has_products(), has_products);
+    fn is_taken<const N: usize>() -> bool {
+        super::x86_64::mont_mul(&[1; N], &[1; N], &[u64::MAX; N], 1).is_some()
+    }
+    let taken = [is_taken::<3>(), is_taken::<4>(), is_taken::<5>(), is_taken::<6>(), is_taken::<7>(), is_taken::<8>()];
+    assert_eq!((taken, is_taken::<12>()), ([has_products; 6], has_products));
+    let others = [is_taken::<1>(), is_taken::<2>(), is_taken::<9>(), is_taken::<11>(), is_taken::<13>()];
+    assert_eq!(others, [false; 5]);
+    assert_eq!(super::mont_mul_in_memory(&mut [1; 192], 0, 48, 96, 144, 1), has_products);
+    for (width, in_plain_rust) in [
+        (3, super::Kernels::of_plain_product::<3>()),
+        (4, super::Kernels::of_plain_product::<4>()),
+        (5, super::Kernels::of_plain_product::<5>()),
+        (6, super::Kernels::of_plain_product::<6>()),
+        (7, super::Kernels::of_plain_product::<7>()),
+        (8, super::Kernels::of_plain_product::<8>()),
+        (12, super::Kernels::of_plain_product::<12>()),
+    ] {
+        let products = [super::kernels(width, false), in_plain_rust].map(|kernels| addresses(kernels)[2]);
+        assert_eq!(products[0] != products[1], has_products);
     }
 }
 

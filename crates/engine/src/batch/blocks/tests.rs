@@ -3,8 +3,9 @@
 use revm::primitives::Bytes;
 
 use super::*;
+use crate::batch::cache::{AnyBlocks, BlocksKey, Cache, CodeKey};
 use crate::batch::slots::Slots;
-use crate::batch::tuning::PLANS_MAX;
+use crate::batch::tuning::{BALANCE_CYCLES_MAX, PLANS_MAX};
 use crate::prices::WidthPrices;
 use residue_isa::assembly::assemble_text;
 
@@ -268,7 +269,6 @@ fn a_plan_waits_until_it_is_known_what_follows() {
     assert!(gas_until(&blocks, place, entered, &facts(256), |run| run.plans.has_any()).is_some());
 }
 
-/// Ways by a word on the stack, one more than are kept.
 #[test]
 fn the_path_that_is_entered_least_gives_way() {
     let ways: String = (0..=PATHS_MAX).map(|way| format!("way{way}:\n{}STOP\n", run_of_twenty())).collect();
@@ -336,4 +336,202 @@ fn nothing_is_made_beyond_the_budget() {
         drop(counted);
         assert!(blocks.place(0, true).is_some());
     }
+}
+
+#[test]
+fn what_a_block_has_earned_itself_is_not_made_on_credit() {
+    if !Batching::Warm.has_plans() {
+        return;
+    }
+    let (trace, plan) = (20 * 48, (1 << 14) + 20 * 400);
+    let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
+    let place = blocks.place(0, true).unwrap();
+    // One entry earns all that the block needs itself.
+    let entered = Entered { pays: plan, joins: false, is_free: false };
+    let grow = |credit: i64, slot_count: usize| {
+        blocks.credit.earn(credit - blocks.credit.cycles());
+        let run = blocks.block(&place.run).unwrap();
+        blocks.grow(place, run, entered, &facts(slot_count), shape);
+        let run = blocks.block(&place.run).unwrap();
+        let is_planned = blocks.plan(run, &facts(slot_count), shape()).is_some();
+        (run.trace().is_some(), is_planned, blocks.credit.cycles())
+    };
+    assert_eq!(grow(trace - 1, 100), (false, false, trace - 1));
+    assert_eq!(grow(trace, 100), (true, false, 0));
+    assert_eq!(grow(plan - 1, 100), (true, false, plan - 1));
+    assert_eq!(grow(plan, 100), (true, true, 0));
+    assert_eq!(grow(plan, 100), (true, true, plan), "once");
+    assert_eq!(grow(plan, 101), (true, true, 0));
+    // A third number of slots: the block begins again, which is paid for like a plan.
+    let old = blocks.block(&place.run).unwrap() as *const Block<Slots>;
+    assert_eq!(grow(plan - 1, 102), (true, false, plan - 1));
+    assert!(std::ptr::eq(old, blocks.block(&place.run).unwrap()));
+    assert_eq!(grow(plan, 102), (false, false, 0));
+    assert!(!std::ptr::eq(old, blocks.block(&place.run).unwrap()));
+}
+
+#[test]
+fn a_block_earns_a_quarter_of_a_price_itself() {
+    let is_traced = |pays: i64| {
+        let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
+        let place = blocks.place(0, true).unwrap();
+        blocks.credit.earn(1_000_000);
+        let run = blocks.block(&place.run).unwrap();
+        blocks.grow(place, run, Entered { pays, joins: true, is_free: false }, &facts(256), shape);
+        run.trace().is_some()
+    };
+    assert_eq!([20 * 48 / 4 - 1, 20 * 48 / 4].map(is_traced), [false, true]);
+}
+
+#[test]
+fn a_place_is_looked_at_again_when_its_block_may_have_earned_what_it_lacks() {
+    if !Batching::Warm.has_plans() {
+        return;
+    }
+    let plan = (1 << 14) + 20 * 400;
+    for pays in [1, 90, 100, 200, 1000, 3000, plan / 4, plan] {
+        let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
+        let place = blocks.place(0, true).unwrap();
+        let run = blocks.block(&place.run).unwrap();
+        blocks.grow(place, run, Entered { pays, joins: true, is_free: false }, &facts(256), shape);
+        // So many entries more earn a quarter of the plan, if not too many.
+        let entries = (1..64).rev().find(|more| pays * (1 + more) <= plan / 4).unwrap_or(1);
+        let entries = if pays * 65 <= plan / 4 { 64 } else { entries };
+        assert_eq!(i64::from(place.skipped.load(Ordering::Relaxed)), entries, "{pays}");
+        assert_eq!(run.earn(0), pays * (1 + entries), "what is skipped is charged");
+    }
+    // Where nothing is lacking, nothing more can be known for long.
+    let blocks = blocks_of(&run_of_twenty(), Batching::Traces, &Budget::default());
+    let place = blocks.place(0, true).unwrap();
+    let run = blocks.block(&place.run).unwrap();
+    blocks.grow(place, run, Entered { pays: 0, joins: true, is_free: true }, &facts(256), shape);
+    assert_eq!((0..10_000).take_while(|_| !blocks.may_grow(place, run)).count(), 4096);
+}
+
+#[test]
+fn plans_are_made_and_due_where_plans_run() {
+    let entered = Entered { pays: 0, joins: true, is_free: true };
+    for (batching, gain_is_real) in [(Batching::Always, false), (Batching::Warm, true)] {
+        if !batching.has_plans() {
+            continue;
+        }
+        let blocks = blocks_of(&run_of_twenty(), batching, &Budget::default());
+        let place = blocks.place(0, true).unwrap();
+        let run = blocks.block(&place.run).unwrap();
+        let closed = Facts { plans_run: false, ..facts(256) };
+        assert!(!blocks.grow(place, run, entered, &closed, shape) && !run.plans.has_any());
+        run.skip(0);
+        assert!(blocks.grow(place, run, entered, &facts(256), shape));
+        let gain_cycles = blocks.plan(run, &facts(256), shape()).unwrap().gain_cycles();
+        assert_eq!(gain_cycles != BALANCE_CYCLES_MAX, gain_is_real, "{batching:?}");
+        assert!(blocks.is_ready(place));
+    }
+    // What has a plan only is due where that may run, else it waits as others do.
+    let blocks = blocks_of(&run_of_twenty(), Batching::Always, &Budget::default());
+    let place = blocks.place(0, true).unwrap();
+    blocks.grow(place, blocks.block(&place.run).unwrap(), entered, &facts(256), shape);
+    place.skip(2);
+    let is_due = |plans_run| blocks.is_due(0, Due { plans_run, ..due(0) }, || false);
+    assert_eq!([false, true, true, false, false, true].map(is_due), [false, true, true, false, true, true]);
+}
+
+#[test]
+fn a_path_of_one_run_says_that_nothing_follows() {
+    let entry = Entry { stack: &[], joins: true, is_free: false };
+    let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
+    let place = blocks.place(0, true).unwrap();
+    // Nothing is walked where there is no credit, not even without debts.
+    assert!((0..100).all(|_| blocks.choices(place, &entry).unwrap().path.is_none()));
+    assert_eq!((blocks.made(), blocks.credit.cycles()), (1, 0));
+    blocks.credit.earn(100_000);
+    assert!((0..100).all(|_| blocks.choices(place, &entry).unwrap().path.is_none()));
+    assert_eq!((blocks.made(), blocks.credit.cycles()), (2, 100_000 - (768 + 20 * 64)), "walked, and no trace");
+    assert!(!blocks.is_ready(place) && blocks.explain().len() == 1);
+    let path = blocks.block(&place.paths[0]).unwrap();
+    assert_eq!((path.path.runs, path.entries.load(Ordering::Relaxed)), (1, 99));
+}
+
+#[test]
+fn no_path_is_looked_for_where_there_is_no_room() {
+    let budget = Budget::default();
+    let blocks = blocks_of(&two_runs(), Batching::Warm, &budget);
+    let place = blocks.place(0, true).unwrap();
+    let entry = Entry { stack: &[], joins: true, is_free: true };
+    let counted = budget.count(BLOCK_BYTES_MAX);
+    assert!(blocks.choices(place, &entry).unwrap().path.is_none());
+    drop(counted);
+    assert!(blocks.choices(place, &entry).unwrap().path.is_some());
+}
+
+/// A run that jumps to a word of the stack, and where the ways begin, one after the other.
+fn with_ways(count: usize) -> (String, impl Fn(usize) -> U256) {
+    let ways: String = (0..count).map(|way| format!("way{way}:\n{}STOP\n", run_of_twenty())).collect();
+    (format!("{}DUP1 JUMP\n{ways}", run_of_twenty()), |way| U256::from(162 + way * 162))
+}
+
+#[test]
+fn each_walk_doubles_the_entries_before_the_next_but_one() {
+    let (text, word) = with_ways(5);
+    let blocks = blocks_of(&text, Batching::Warm, &Budget::default());
+    let place = blocks.place(0, true).unwrap();
+    blocks.credit.earn(1_000_000);
+    let waits = |way| {
+        let stack = [word(way)];
+        let entry = Entry { stack: &stack, joins: true, is_free: false };
+        (0..100).take_while(|_| blocks.choices(place, &entry).unwrap().path.is_none()).count()
+    };
+    assert_eq!([0, 1, 2, 3, 4].map(waits), [6, 6, 12, 24, 48]);
+    place.walk_every.store(ENTRIES_BEFORE_WALK_MAX / 2 + 1, Ordering::Relaxed);
+    place.until_walk.store(0, Ordering::Relaxed);
+    let stack = [U256::MAX];
+    blocks.choices(place, &Entry { stack: &stack, joins: true, is_free: false }).unwrap();
+    assert_eq!(place.walk_every.load(Ordering::Relaxed), ENTRIES_BEFORE_WALK_MAX);
+}
+
+#[test]
+fn paths_that_are_entered_alike_give_way_in_turn() {
+    let count = 2 * PATHS_MAX + 3;
+    let (text, word) = with_ways(count);
+    let blocks = blocks_of(&text, Batching::Warm, &Budget::default());
+    let place = blocks.place(0, true).unwrap();
+    let mut expected = Vec::new();
+    for way in 0..count {
+        let stack = [word(way)];
+        blocks.choices(place, &Entry { stack: &stack, joins: true, is_free: true }).unwrap();
+        match expected.len() {
+            PATHS_MAX => expected[way % PATHS_MAX] = way,
+            _ => expected.push(way),
+        }
+        let ways = place.paths.iter().filter_map(|path| blocks.block(path));
+        let ways: Vec<usize> = ways.map(|path| path.path.end / 162 - 1).collect();
+        assert_eq!(ways, expected);
+    }
+}
+
+#[test]
+fn a_code_is_full_beyond_its_share() {
+    let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
+    let counted = blocks.budget.count(CODE_BLOCK_BYTES_MAX - blocks.budget.bytes());
+    assert!(!blocks.is_full() && blocks.has_room());
+    let one_more = blocks.budget.count(1);
+    assert!(blocks.is_full() && !blocks.has_room());
+    drop((counted, one_more));
+    assert!(!blocks.is_full());
+}
+
+#[test]
+fn blocks_that_are_full_begin_again() {
+    let cache = Cache::default();
+    let blocks = std::sync::Arc::new(blocks_of(&run_of_twenty(), Batching::Warm, &cache.budget));
+    let code = CodeKey { hash: revm::primitives::B256::ZERO, revision: REVISION };
+    let key = BlocksKey { code, batching: Batching::Warm };
+    let keep = || cache.keep_blocks(key, AnyBlocks::Slots(std::sync::Arc::clone(&blocks)));
+    keep();
+    assert!(cache.blocks(&key, &blocks.code).is_some());
+    let counted = blocks.budget.count(CODE_BLOCK_BYTES_MAX);
+    assert!(cache.blocks(&key, &blocks.code).is_none());
+    drop(counted);
+    assert!(cache.blocks(&key, &blocks.code).is_none(), "they are not kept any longer");
+    keep();
+    assert!(cache.blocks(&key, &blocks.code).is_some());
 }

@@ -1,0 +1,77 @@
+//! Which instructions blocks on slots are made of, and where they fit.
+
+use residue_isa::Arithmetic;
+
+use super::*;
+
+const IN_TURN: Revision = Revision::Evmone2025;
+const AT_ONCE: Revision = Revision::Eip6690_2024;
+
+fn layout(revision: Revision) -> SlotLayout {
+    Slots::layout(&[], revision, Batching::Warm).unwrap()
+}
+
+/// An addition, from the slots and strides of its operands and its number of lanes.
+fn addition(revision: Revision, operands: [u8; 7]) -> Option<Instruction> {
+    let code = [&[0, revision.arithmetic_opcode(Arithmetic::Add)][..], &operands].concat();
+    let layout = layout(revision);
+    assert!(
+        Slots::instruction(&layout, &code, 0, true).is_none() && Slots::instruction(&layout, &code, 99, true).is_none()
+    );
+    Slots::instruction(&layout, &code, 1, false)
+}
+
+#[test]
+fn blocks_have_instructions_that_cannot_halt_for_their_operands() {
+    let found = addition(AT_ONCE, [1, 2, 3, 0, 5, 6, 7]).unwrap();
+    assert_eq!((found.operation, found.count, found.length), (Arithmetic::Add, 7, 8));
+    assert_eq!((found.out, found.x, found.y), ((1, 2), (3, 0), (5, 6)));
+    assert_eq!(found.last(), 5 + 6 * 6);
+    assert_eq!(found.lanes().nth(2), Some((5, 3, 17)));
+    let is_found = |operands| [AT_ONCE, IN_TURN].map(|revision| addition(revision, operands).is_some());
+    assert_eq!(is_found([1, 1, 3, 1, 5, 1, 1]), [true, true]);
+    assert_eq!(is_found([1, 1, 3, 1, 5, 1, 0]), [false, false], "no lane");
+    assert_eq!(is_found([1, 0, 3, 1, 5, 1, 2]), [false, true], "one slot for all results");
+    for operand in [0, 2, 4] {
+        let reaching = |count| {
+            let mut operands = [1, 1, 3, 1, 5, 1, count];
+            operands[operand] = 250;
+            operands
+        };
+        assert_eq!(is_found(reaching(6)), [true, true], "slot 255");
+        assert_eq!(is_found(reaching(7)), [false, false], "slot 256");
+    }
+}
+
+#[test]
+fn a_block_fits_where_its_highest_slot_exists() {
+    let (layout, mut needs) = (layout(AT_ONCE), SlotNeeds::default());
+    let facts = |slot_count| Facts { slot_count, memory_bytes: 0, width: None, plans_run: true };
+    for (operands, last) in [([1, 1, 3, 1, 5, 1, 1], 5), ([1, 1, 3, 2, 5, 1, 4], 9), ([1, 1, 1, 1, 1, 1, 1], 9)] {
+        assert!(Slots::admit(&layout, &mut needs, &addition(AT_ONCE, operands).unwrap(), &[], 0));
+        assert_eq!([last, last + 1, last + 2].map(|count| Slots::fits(&needs, &facts(count))), [false, true, true]);
+    }
+    assert_eq!(Slots::place_count(&layout, &facts(77)), 77);
+}
+
+#[test]
+fn a_layout_says_how_lanes_go_and_takes_no_room() {
+    let of = |revision, batching| Slots::layout(&[], revision, batching);
+    assert!(of(AT_ONCE, Batching::Off).is_none() && of(Revision::Evm384V7, Batching::Always).is_none());
+    for batching in [Batching::Warm, Batching::Always, Batching::Traces] {
+        for revision in [AT_ONCE, IN_TURN] {
+            let layout = of(revision, batching).unwrap();
+            assert_eq!(Slots::lanes_in_turn(&layout), revision == IN_TURN);
+            assert_eq!((Slots::layout_bytes(&layout), Slots::push(&layout)), (0, None));
+            assert!(Slots::may_begin(&layout, 0) && Slots::has_traces(&layout));
+        }
+    }
+}
+
+#[test]
+fn a_trace_is_as_long_as_its_steps() {
+    let mut block = SlotBlock::new(4);
+    (0..5).for_each(|_| block.push_lanes(residue_lanes::OpKind::Mul, [(0, 1, 2)]).unwrap());
+    let trace = Slots::trace(&layout(AT_ONCE), &block).unwrap();
+    assert_eq!(Slots::trace_size(&trace, &block), (5, 5 * size_of::<residue_modular::Step>()));
+}
