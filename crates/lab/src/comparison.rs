@@ -62,6 +62,8 @@ fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, Lab
 
 #[cfg(test)]
 mod tests {
+    use residue_wasm::EngineKind;
+
     use super::*;
     use crate::Subjects;
 
@@ -71,7 +73,8 @@ mod tests {
         let subjects = Subjects::named(&subjects).unwrap();
         let rows = measure(&Effort { subjects, ..Effort::SMOKE }, &mut |_| ()).unwrap();
         let find = |name: &str, quantity| rows.iter().find(|row| row.name == name && row.quantity == quantity);
-        for layer in ["wasmi:self-contained", "wasmtime:host-functions", "eip6690-2024:plain", "eip6690-2024:batch"] {
+        let compiled = EngineKind::Wasmtime.is_built_in().then_some("wasmtime:host-functions");
+        for layer in ["wasmi:self-contained", "eip6690-2024:plain", "eip6690-2024:batch"].into_iter().chain(compiled) {
             let adjustment = find(&format!("{layer}/pairing/2"), Quantity::Adjustment).unwrap();
             assert!(adjustment.spread.median > 0.0, "{layer}");
             assert!(find(&format!("{layer}/synthetic-loop/1350"), Quantity::Time).is_some(), "{layer}");

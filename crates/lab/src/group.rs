@@ -6,7 +6,7 @@ use crate::environment::Environment;
 use crate::error::LabError;
 use crate::harness::on_one_core;
 use crate::machine::Machine;
-use crate::operations::outside;
+use crate::operations::{contract, outside};
 use crate::record::{Record, Row};
 use crate::scaling::Sizes;
 use crate::subjects::{Subjects, stands_for};
@@ -136,8 +136,11 @@ impl Group {
     /// Who should have been measured and was not, each with the reason: libraries that are not there, and subjects that were
     /// named and have no measurement in this group.
     fn missing(&self, effort: &Effort, rows: &[Row]) -> Vec<String> {
-        let mut missing =
-            if self.compares_libraries { [go::missing(effort), outside::missing(effort)].concat() } else { Vec::new() };
+        let mut missing = if self.compares_libraries {
+            [go::missing(effort), contract::missing(effort), outside::missing(effort)].concat()
+        } else {
+            Vec::new()
+        };
         for name in effort.subjects.chosen() {
             let is_known = missing.iter().any(|known| known.starts_with(&format!("{name} (")));
             if !is_known && !rows.iter().any(|row| stands_for(&name, row.layer())) {

@@ -163,13 +163,12 @@ mod tests {
 
     #[test]
     fn every_engine_has_an_errand() {
-        let subjects =
-            Subjects::named(&["blst", "precompile", "wasmtime", "spec", "evm384-v7", "eip6690-2024"]).unwrap();
+        let subjects = Subjects::named(&["blst", "precompile", "wasmi", "spec", "evm384-v7", "eip6690-2024"]).unwrap();
         let planned = planned(&Effort { subjects, ..Effort::SMOKE }).unwrap();
         for name in [
             "blst/pairing/2",
             "precompile/pairing/1",
-            "wasmtime:self-contained/pairing/2",
+            "wasmi:self-contained/pairing/2",
             "evm384-v7:batch/g1-msm/1",
             "eip6690-2024:plain/width/128",
             "eip6690-2024:plain/code/1024",

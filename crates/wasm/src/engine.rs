@@ -1,10 +1,11 @@
 //! Engines: a module is compiled, then instantiated as often as wanted, then its functions are called; each step apart, so
 //! that each can be timed apart.
 //!
-//! Two engines stand behind one face: wasmi interprets, wasmtime compiles. Host functions are linked where the module's
+//! Two engines stand behind one face: wasmi interprets, wasmtime, which is an optional feature, compiles. Host functions are linked where the module's
 //! imports ask for them; memories that it imports are made.
 
 mod interpreter;
+#[cfg(feature = "wasmtime")]
 mod jit;
 mod link;
 
@@ -88,8 +89,21 @@ const MEMORY_BYTES_MAX: usize = 1 << 30;
 const TABLE_ELEMENTS_MAX: usize = 1 << 20;
 
 impl EngineKind {
-    /// Both.
+    /// Both, whether this build has them or not.
     pub const ALL: [EngineKind; 2] = [EngineKind::Wasmi, EngineKind::Wasmtime];
+
+    /// Whether this build has it.
+    pub const fn is_built_in(self) -> bool {
+        match self {
+            EngineKind::Wasmi => true,
+            EngineKind::Wasmtime => cfg!(feature = "wasmtime"),
+        }
+    }
+
+    /// Those that this build has.
+    pub fn built_in() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|engine| engine.is_built_in())
+    }
 
     /// As users and layers of measurements name it.
     pub const fn name(self) -> &'static str {
@@ -99,12 +113,23 @@ impl EngineKind {
         }
     }
 
-    /// Compiles a module completely. With `fuel` every call may execute about that many instructions and then traps.
+    /// Compiles a module completely. With `fuel` every call may execute about that many instructions and then traps. An engine that
+    /// this build has not is refused.
     pub fn compile(self, module: &[u8], fuel: Option<u64>) -> Result<Box<dyn Compiled>, RunError> {
         match self {
             EngineKind::Wasmi => interpreter::compile(module, fuel),
+            #[cfg(feature = "wasmtime")]
             EngineKind::Wasmtime => jit::compile(module, fuel),
+            #[cfg(not(feature = "wasmtime"))]
+            EngineKind::Wasmtime => Err(RunError::NotBuiltIn { engine: self }),
         }
+    }
+}
+
+impl Default for EngineKind {
+    /// The fastest that this build has.
+    fn default() -> Self {
+        if Self::Wasmtime.is_built_in() { Self::Wasmtime } else { Self::Wasmi }
     }
 }
 

@@ -88,6 +88,12 @@ pub enum RunError {
         /// What there is.
         memory_bytes: u64,
     },
+    /// The engine is an optional feature, and this build is without it.
+    #[error("this build is without {engine}; `cargo build --release --features {engine}` has it")]
+    NotBuiltIn {
+        /// The engine.
+        engine: crate::engine::EngineKind,
+    },
     /// The engine could not be set up.
     #[error("the engine cannot be set up: {0}")]
     Engine(String),

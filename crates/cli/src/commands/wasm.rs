@@ -52,7 +52,7 @@ pub struct RunArgs {
     #[arg(long = "arg", value_name = "NUMBER", allow_hyphen_values = true)]
     pub arguments: Vec<String>,
     /// Who runs it: wasmi interprets, wasmtime compiles to machine code.
-    #[arg(long, default_value_t = EngineKind::Wasmtime)]
+    #[arg(long, default_value_t)]
     pub engine: EngineKind,
     /// Input: hexadecimal, or a file of it (raw bytes if the name ends in .bin). It is what eth2_blockDataCopy copies, and is
     /// written to memory at --input-at, or where the module's global `input` says.

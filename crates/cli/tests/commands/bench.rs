@@ -6,7 +6,7 @@ use residue_lab::{GROUPS, Quantity, Record};
 #[test]
 fn records_hold_what_json_shows() {
     let directory = directory("bench_records");
-    let subjects = "blst,modular,wasmtime,eip6690-2024";
+    let subjects = "blst,modular,wasmi,eip6690-2024";
     let directory_text = directory.to_str().unwrap();
     let ran = residue(&["bench", "--quick", "--json", "--subjects", subjects, "--record", directory_text]);
     let shown = ran.json(0)["records"].as_array().unwrap().clone();
@@ -34,15 +34,20 @@ fn a_table_compares_the_pairing_with_native_code() {
 
 #[test]
 fn subjects_are_chosen_and_a_missing_baseline_is_named() {
-    let ran = residue(&["bench", "comparison", "--quick", "--subjects", "blst,wasmtime,geth", "--json"]);
+    let ran = residue(&["bench", "comparison", "--quick", "--subjects", "blst,wasmi,wasmtime,geth", "--json"]);
     let record = ran.json(0)["records"][0].clone();
     let rows = record["rows"].as_array().unwrap();
     let layers: std::collections::BTreeSet<&str> =
         rows.iter().map(|row| row["name"].as_str().unwrap().split('/').next().unwrap()).collect();
-    let expected = ["blst", "blst:checked", "wasmtime:host-functions", "wasmtime:self-contained"];
-    assert_eq!(layers.into_iter().collect::<Vec<_>>(), expected);
+    let mut expected = vec!["blst", "blst:checked", "wasmi:host-functions", "wasmi:self-contained"];
     let missing = record["environment"]["missing"].as_str().unwrap();
-    assert!(missing.starts_with("geth (") && !missing.contains("gnark"), "{missing}");
+    assert!(missing.contains("geth (") && !missing.contains("gnark"), "{missing}");
+    if cfg!(feature = "wasmtime") {
+        expected.extend(["wasmtime:host-functions", "wasmtime:self-contained"]);
+    } else {
+        assert!(missing.contains("wasmtime (this build is without wasmtime; `cargo build"), "{missing}");
+    }
+    assert_eq!(layers.into_iter().collect::<Vec<_>>(), expected);
     let ran = residue(&["bench", "instructions", "--quick", "--subjects", "modular,evm384-v0:plain", "--json"]);
     let record = ran.json(0)["records"][0].clone();
     let is_modular = |row: &serde_json::Value| row["name"].as_str().unwrap().starts_with("modular");

@@ -3,7 +3,8 @@
 use crate::support::{Ran, directory, file, residue, residue_reading};
 use serde_json::{Value, json};
 
-const ENGINES: [&str; 2] = ["wasmi", "wasmtime"];
+/// The engines of this build.
+const ENGINES: &[&str] = if cfg!(feature = "wasmtime") { &["wasmi", "wasmtime"] } else { &["wasmi"] };
 
 /// R mod p of BLS12-381 with R = 2³⁸⁴, little-endian: one in Montgomery form.
 const ONE: &str = "fdff02000000097602000cc40b00f4ebba58c7535798485f455752705358ce776dec56a2971a075c93e480fac35ef615";
@@ -34,7 +35,7 @@ fn run(engine: &str, arguments: &[&str]) -> Ran {
 
 #[test]
 fn host_functions_compute_in_memory_and_are_counted() {
-    for engine in ENGINES {
+    for engine in ENGINES.iter().copied() {
         let json = run(engine, &["--export", "run", "--input", ONE, "--input-at", "0", "--memory", "0:288"]).json(0);
         assert_eq!(json["results"], json!([{"type": "i32", "value": 0}]), "{engine}");
         let memory = hex::decode(json["memory"].as_str().unwrap().trim_start_matches("0x")).unwrap();
@@ -51,7 +52,7 @@ fn host_functions_compute_in_memory_and_are_counted() {
 
 #[test]
 fn traps_are_exit_code_1_and_say_why() {
-    for engine in ENGINES {
+    for engine in ENGINES.iter().copied() {
         for (arguments, reason) in [
             (&["--export", "divide"][..], "divides by zero"),
             (&["--export", "outside"], "48 bytes at 65500, where there are 65536"),
@@ -66,7 +67,7 @@ fn traps_are_exit_code_1_and_say_why() {
 
 #[test]
 fn arguments_have_the_types_of_the_function() {
-    for engine in ENGINES {
+    for engine in ENGINES.iter().copied() {
         let sum = |arguments: &[&str]| run(engine, &[&["--export", "sum"], arguments].concat());
         assert_eq!(sum(&["--arg", "-3", "--arg", "0x10"]).json(0)["results"], json!([{"type": "i64", "value": 13}]));
         sum(&["--arg", "1"]).refused(&["\"sum\" takes (i32, i64) -> (i64)", "(i32)"]);
@@ -78,7 +79,7 @@ fn arguments_have_the_types_of_the_function() {
 #[test]
 fn what_is_no_module_is_refused() {
     let directory = directory("wasm_bad");
-    for engine in ENGINES {
+    for engine in ENGINES.iter().copied() {
         let refused = |name: &str, content: &[u8], parts: &[&str]| {
             let path = file(&directory, name, content);
             residue(&["wasm", "run", &path, "--export", "f", "--engine", engine]).refused(parts);
@@ -99,8 +100,19 @@ fn what_is_no_module_is_refused() {
 }
 
 #[test]
+fn an_engine_that_this_build_has_not_is_refused_with_what_would_have_it() {
+    let module = "(module (func (export \"f\")))";
+    let ran = residue_reading(module, &["wasm", "run", "-", "--export", "f", "--engine", "wasmtime", "--no-time"]);
+    if cfg!(feature = "wasmtime") {
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+    } else {
+        ran.refused(&["this build is without wasmtime", "--features wasmtime"]);
+    }
+}
+
+#[test]
 fn a_start_function_that_traps_is_a_trap() {
-    for engine in ENGINES {
+    for engine in ENGINES.iter().copied() {
         let module = "(module (func $bad unreachable) (start $bad) (func (export \"f\")))";
         let json =
             residue_reading(module, &["wasm", "run", "-", "--export", "f", "--engine", engine, "--json"]).json(1);
@@ -116,7 +128,7 @@ fn block_data_goes_in_and_a_state_root_comes_out() {
       (import "env" "eth2_savePostStateRoot" (func $save (param i32)))
       (memory (export "memory") 1)
       (func (export "main") (call $copy (i32.const 16) (i32.const 0) (call $size)) (call $save (i32.const 16))))"#;
-    for engine in ENGINES {
+    for engine in ENGINES.iter().copied() {
         let arguments = ["wasm", "run", "-", "--export", "main", "--input", "0102", "--engine", engine, "--json"];
         let json = residue_reading(module, &arguments).json(0);
         assert_eq!(json["state_root"], format!("0x0102{}", "00".repeat(30)));
@@ -136,7 +148,7 @@ fn a_contract_becomes_a_module_that_runs() {
         let fixed = ["wasm", "run", path, "--export", "main", "--arg", "256", "--json", "--no-time", "--input"];
         // (1 + 2u)·(3 + 4u) = −5 + 10u; a number that is not below p is refused.
         let input: String = (1..=4).map(|digit| format!("{digit:0128x}")).collect();
-        for engine in ENGINES {
+        for engine in ENGINES.iter().copied() {
             let run = |input: &str| residue(&[&fixed[..], &[input, "--engine", engine]].concat()).json(0);
             assert_eq!(run(&input)["results"][0]["value"], 128);
             assert_eq!(run(&"ff".repeat(256))["results"][0]["value"], -1);

@@ -23,6 +23,17 @@ pub(crate) struct Engines {
     modules: Vec<Module>,
 }
 
+/// What was asked for and is not in this build, each with the reason.
+pub(crate) fn missing(effort: &Effort) -> Vec<String> {
+    let absent = EngineKind::ALL.into_iter().filter(|engine| !engine.is_built_in());
+    let chosen = absent.filter(|engine| Form::ALL.iter().any(|form| effort.subjects.include(&layer(*engine, *form))));
+    chosen.map(|engine| format!("{engine} ({})", RunError::NotBuiltIn { engine })).collect()
+}
+
+fn layer(engine: EngineKind, form: Form) -> String {
+    format!("{engine}:{}", form.name())
+}
+
 /// A WebAssembly module for an engine.
 pub(crate) struct Module {
     /// The layer of its measurements.
@@ -56,8 +67,8 @@ impl Engines {
             engines.bytecode.extend(layers.into_iter().map(|layer| (layer, code.clone())));
         }
         for form in Form::ALL {
-            for engine in EngineKind::ALL {
-                let layer = format!("{engine}:{}", form.name());
+            for engine in EngineKind::built_in() {
+                let layer = layer(engine, form);
                 if effort.subjects.include(&layer) {
                     match lower(&program, form) {
                         Ok(Lowered { module: bytes, .. }) => {

@@ -34,13 +34,13 @@ pub(crate) fn missing(effort: &Effort) -> Vec<String> {
     if path().is_some() {
         return Vec::new();
     }
-    let missing = EngineKind::ALL.into_iter().map(layer).filter(|layer| effort.subjects.include(layer));
+    let missing = EngineKind::built_in().map(layer).filter(|layer| effort.subjects.include(layer));
     missing.map(|layer| format!("{layer} ({VARIABLE} names no module, see baselines/wasm)")).collect()
 }
 
 /// The module for a task by every chosen engine; none where it is missing or has no function for it.
 pub(super) fn modules(task: &'static str, effort: &Effort) -> Result<Vec<Module>, LabError> {
-    let chosen = EngineKind::ALL.into_iter().filter(|engine| effort.subjects.include(&layer(*engine)));
+    let chosen = EngineKind::built_in().filter(|engine| effort.subjects.include(&layer(*engine)));
     match path() {
         Some(path) if TASKS.contains(&task) => read(&path, task, chosen),
         _ => Ok(Vec::new()),
@@ -76,8 +76,8 @@ mod tests {
     fn a_module_of_somebody_else_runs_beside_ours_and_its_start_is_measured() {
         let path = env::temp_dir().join(format!("residue-outside-{}.wasm", std::process::id()));
         fs::write(&path, wat::parse_str(AGREEABLE).unwrap()).unwrap();
-        let modules = read(&path, "pairing", EngineKind::ALL.into_iter());
-        let without_function = read(&path, "g1-mul", EngineKind::ALL.into_iter());
+        let modules = read(&path, "pairing", EngineKind::built_in());
+        let without_function = read(&path, "g1-mul", EngineKind::built_in());
         fs::remove_file(&path).unwrap();
         let (input, name_in) = (vec![0; 768], |layer: &str| format!("{layer}/pairing/2"));
 
@@ -95,20 +95,21 @@ mod tests {
         let engines = Engines::of_modules(without_function.unwrap());
         let error = engines.runs(&input, name_in, &Effort::SMOKE).err().unwrap().to_string();
         assert!(error.contains("\"g1-mul\"") && error.contains("it exports pairing"), "{error}");
-        assert!(read(Path::new("no such module"), "pairing", EngineKind::ALL.into_iter()).is_err());
+        assert!(read(Path::new("no such module"), "pairing", EngineKind::built_in()).is_err());
     }
 
     #[test]
     fn the_real_module_gives_the_answer_of_everybody() {
         let Some(_) = path() else { return eprintln!("skipped: {VARIABLE} names no module") };
-        let subjects = Subjects::named(&EngineKind::ALL.map(layer)).unwrap();
+        let layers: Vec<_> = EngineKind::built_in().map(layer).collect();
+        let subjects = Subjects::named(&layers).unwrap();
         let effort = Effort { subjects, ..Effort::SMOKE };
         for (task, size) in TASKS.into_iter().zip([2, 1, 1350]) {
             let engines = Engines::of(named(task), &effort, &[]).unwrap();
             let job = Job::new(named(task), size, &engines).unwrap();
             // Every answer is compared; a wrong one is an error.
             let times = measure_together(&[&job], &effort, &mut |_| ()).unwrap().times_ns;
-            assert_eq!(times.len(), EngineKind::ALL.len(), "{task}");
+            assert_eq!(times.len(), EngineKind::built_in().count(), "{task}");
         }
     }
 
@@ -118,7 +119,7 @@ mod tests {
             return;
         }
         assert!(modules("pairing", &Effort::SMOKE).unwrap().is_empty());
-        assert_eq!(missing(&Effort::SMOKE).len(), EngineKind::ALL.len());
+        assert_eq!(missing(&Effort::SMOKE).len(), EngineKind::built_in().count());
         assert_eq!(engine_of("wasmi"), None);
     }
 }

@@ -97,7 +97,7 @@ mod tests {
                     (call $a (i32.const 0) (i32.const 48) (i32.const 96))
                     (call $b (i32.const 0) (i32.const 48) (i32.const 96))))"#,
         );
-        for engine in EngineKind::ALL {
+        for engine in EngineKind::built_in() {
             let compiled = engine.compile(module.as_ref().unwrap(), None).unwrap();
             let mut instance = compiled.instantiate(Outside::default()).unwrap();
             instance.call("main", &[]).unwrap();
