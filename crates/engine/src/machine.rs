@@ -170,7 +170,15 @@ impl FieldMachine {
 
     /// Notes that rows are about to grow by so many bytes; where that would be too much for the transaction, all others are given up. Frames
     /// that wait have had their memory written back.
+    #[inline]
     pub(crate) fn make_room_for_rows(&mut self, bytes: usize) {
+        if bytes != 0 {
+            self.note_row_growth(bytes);
+        }
+    }
+
+    #[inline(never)]
+    fn note_row_growth(&mut self, bytes: usize) {
         if self.suspended_row_bytes + self.frame.row_bytes + bytes > ROW_BYTES_MAX {
             for frame in self.suspended.iter_mut().filter(|frame| frame.row_bytes > 0) {
                 frame.memory_rows = None;

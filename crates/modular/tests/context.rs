@@ -156,6 +156,30 @@ proptest! {
 }
 
 #[test]
+fn a_portable_context_computes_what_the_others_do() {
+    for width in [1, 4, 6, 12, 13] {
+        let m = (BigUint::from(1u8) << (64 * width)) - 189u32;
+        let values: Vec<BigUint> = (0..SLOTS as u32).map(|slot| (&m >> 1) * (slot + 3) % &m).collect();
+        let fast = context(width, &m, &values);
+        let mut portable = FieldContext::portable(fast.modulus().clone(), SLOTS);
+        (0..SLOTS).for_each(|slot| portable.set_slot(slot, fast.slot(slot)));
+        let step =
+            |out, x, y| [Step::Add { out, x, y }, Step::Sub { out: out + 1, x, y }, Step::Mul { out: out + 2, x, y }];
+        let steps: Vec<Step> = (0..20).flat_map(|out| step(out, 23 - out, (out * 7) % 24)).collect();
+        let run = |mut context: FieldContext| {
+            context.run_steps(&steps);
+            let [out, x, y] = [20, 3, 8].map(|index| Strided { index, stride: 1 });
+            context.add(out, x, y, 1);
+            context.sub(y, x, out, 4);
+            context.mul(x, y, out, 3);
+            context.run_steps(&[Step::Square { out: 5, x: 6, count: 3 }]);
+            values_of(&context)
+        };
+        assert_eq!(run(portable), run(fast), "{width} limbs");
+    }
+}
+
+#[test]
 fn moduli_are_odd_or_powers_of_two_from_3_to_4096_bits() {
     let big = |value: u32| BigUint::from(value);
     let check = |bytes: &[u8], expected: Result<usize, ModulusError>| {

@@ -181,9 +181,7 @@ impl Location for Memory {
         plan: &RowPlan<PlaceSet>,
     ) -> bool {
         let growth = machine.frame.memory_rows.as_ref().map_or(0, |rows| rows.row_growth(plan));
-        if growth > 0 {
-            machine.make_room_for_rows(growth);
-        }
+        machine.make_room_for_rows(growth);
         let memory = &*interpreter.memory.context_memory();
         let rows = machine.frame.memory_rows.as_mut();
         rows.is_some_and(|rows| rows.run(&blocks.layout, &block.needs, plan, memory))

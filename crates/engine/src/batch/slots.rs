@@ -153,9 +153,7 @@ impl Location for Slots {
             return false;
         }
         let growth = context.row_growth(plan);
-        if growth > 0 {
-            machine.make_room_for_rows(growth);
-        }
+        machine.make_room_for_rows(growth);
         let (context, _) = machine.frame.active().expect("the context is active still");
         context.run(plan);
         true
