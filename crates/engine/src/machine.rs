@@ -245,8 +245,7 @@ impl FieldMachine {
                 met.is_plain = true;
                 return false;
             };
-            blocks.credit.earn(self.prices.rate.cycles(met.earned));
-            blocks.credit.overdraw(if is_free { 0 } else { price });
+            blocks.credit.earn(if is_free { earned } else { earned - price });
             met.blocks = Some(analysis.cache.keep_blocks(analysis.blocks_key(met.hash), L::any(Arc::new(blocks))));
         }
         match met.blocks.clone() {

@@ -46,7 +46,7 @@ pub(crate) struct WidthPrices {
     /// A lane of an inversion.
     pub invert: u64,
     /// Whether all these are thousandths of gas, which each instruction rounds up.
-    in_thousandths: bool,
+    pub in_thousandths: bool,
 }
 
 impl Prices {

@@ -22,7 +22,7 @@ pub(crate) struct Block<L: Location> {
     /// Where it leads.
     pub path: Path,
     pub work: Work,
-    /// Where lanes go in turn, instructions with several of them: operation, lanes, how many.
+    /// Instructions of several lanes: operation, lanes, how many.
     several: Box<[(Arithmetic, u16, u32)]>,
     /// What must hold at its entry.
     pub needs: L::Needs,
@@ -76,7 +76,7 @@ impl<L: Location> Draft<L> {
         let kind = kind_of(operation);
         self.work.instructions[operation as usize] += 1;
         self.work.operations[operation as usize] += u32::from(count);
-        if L::lanes_in_turn(layout) && count > 1 {
+        if count > 1 {
             match self.several.iter_mut().find(|(of, lanes, _)| (*of, *lanes) == (operation, count)) {
                 Some((_, _, instructions)) => *instructions += 1,
                 None => self.several.push((operation, count, 1)),
@@ -132,7 +132,10 @@ impl<L: Location> Block<L> {
         let fixed = base(0) + base(1) + base(2) + self.path.cost(&prices.base);
         let Some(width) = width else { return fixed };
         let lanes = |kind: usize| width.times(width.lane[kind], 1) * u64::from(self.work.operations[kind]);
-        // Fractions are rounded for each instruction, of one lane unless lanes go in turn.
+        if !width.in_thousandths {
+            return fixed + lanes(0) + lanes(1) + lanes(2);
+        }
+        // Fractions are rounded for each instruction, whatever lanes it has.
         let rounded = self.several.iter().map(|&(operation, lanes, instructions)| {
             let lane = width.lane[operation as usize];
             (width.times(lane, 1) * u64::from(lanes) - width.times(lane, lanes.into())) * u64::from(instructions)

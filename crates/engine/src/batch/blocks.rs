@@ -21,10 +21,11 @@ use super::explained::BlockExplained;
 use super::location::{Facts, Location};
 use super::plan::{Known, Order, PlanKey, RowPlan, price};
 use super::tuning::{
-    BLOCK_BYTES_MAX, CODE_BLOCK_BYTES_MAX, ENTRIES_BEFORE_WALK, ENTRIES_BEFORE_WALK_MAX, ENTRIES_BESIDE_ROWS,
-    OPERATIONS_MAX, OWN_SHARE, PATHS_MAX, PLAN_OPERATIONS_MIN, SKIPPED_EARNING_MAX, SKIPPED_PLAIN,
-    TRACE_CYCLES_PER_OPERATION, TRACE_OPERATIONS_MIN, WALK_CYCLES_PER_OPERATION, WALK_CYCLES_PER_RUN,
+    BLOCK_BYTES_MAX, CODE_BLOCK_BYTES_MAX, ENTRIES_AS_EXPECTED, ENTRIES_BEFORE_WALK, ENTRIES_BEFORE_WALK_MAX,
+    ENTRIES_BESIDE_ROWS, FREE_REPLACED_MAX, OPERATIONS_MAX, OWN_SHARE, PATHS_MAX, PLAN_OPERATIONS_MIN,
+    SKIPPED_EARNING_MAX, SKIPPED_PLAIN, TRACE_CYCLES_PER_OPERATION, TRACE_OPERATIONS_MIN,
 };
+use super::walk::{Walk, Walked};
 
 /// What is known of an offset: nothing, that an instruction was met there, that no place is there, or the number of its place and one.
 const UNKNOWN: u32 = 0;
@@ -145,7 +146,7 @@ impl<L: Location> Blocks<L> {
         let Due { plans_run, is_free, earned } = facts;
         let Some(mark) = self.marks.get(pc).map(|mark| mark.load(Ordering::Relaxed)) else { return false };
         if mark >= MET {
-            return mark == MET && self.credit.cycles() + earned > 0;
+            return mark == MET && self.credit.allows_walk(earned);
         }
         if mark & TRACED != 0 || (mark & PLANNED != 0 && plans_run) {
             return true;
@@ -182,14 +183,10 @@ impl<L: Location> Blocks<L> {
         if !self.has_room() {
             return None;
         }
-        let inside = |pc: usize| {
-            if let Some(mark) = self.marks.get(pc) {
-                claim(mark, NO_PLACE);
-            }
-        };
-        let found = self.walk(pc, None, &[]).block(pc, &self.budget, inside);
-        if let (Some(run), false) = (&found, is_free) {
-            self.credit.overdraw(walk_cycles(run));
+        let mut inside = Vec::new();
+        let found = self.walk(pc, None, &[], is_free, |pc| inside.push(pc))?;
+        for mark in inside.into_iter().filter_map(|pc| self.marks.get(pc)) {
+            claim(mark, NO_PLACE);
         }
         let min = self.operations_min();
         let Some(run) = found.filter(|run| run.work.operation_count() >= min && run.is_as_priced()) else {
@@ -212,7 +209,10 @@ impl<L: Location> Blocks<L> {
         for path in &place.paths {
             let Some(path) = self.block(path) else { break };
             if path.path.begins_with(entry.stack) {
-                path.entries.fetch_add(1, Ordering::Relaxed);
+                if path.entries.fetch_add(1, Ordering::Relaxed) == ENTRIES_AS_EXPECTED {
+                    // Words that came once or twice, from whomever, are no reason to wait for ever.
+                    place.walk_every.store(ENTRIES_BEFORE_WALK, Ordering::Relaxed);
+                }
                 // A path of one run says that nothing follows.
                 return Some(Choices { path: Some(path).filter(|path| path.path.runs > 1), run });
             }
@@ -244,14 +244,15 @@ impl<L: Location> Blocks<L> {
         let worth = |earned: i64| earned.saturating_mul(OWN_SHARE);
         let pays = |price: i64| is_free || worth(earned) >= price;
         let spends = |price: i64| is_free || self.credit.spend(price);
-        let mut missing = 0;
+        // What the cheapest thing costs that is not paid for.
+        let mut missing = None;
         if block.trace.get().is_none() && self.has_room() {
             let price = trace_price(block);
             if pays(price) && spends(price) {
                 block.make_trace(&self.layout, self.wants_trace(block), &self.budget);
                 self.note(place, if block.trace().is_some() { TRACED } else { 0 });
             } else {
-                missing = price;
+                missing = Some(price);
             }
         }
         if self.batching.has_plans() && facts.plans_run {
@@ -259,22 +260,23 @@ impl<L: Location> Blocks<L> {
             // A superblock may follow, which makes a plan of its first run worthless.
             let is_walked = is_free || !L::JOINS || !entered.joins || place.paths[0].load(Ordering::Relaxed) != 0;
             if !is_walked || !pays(price) {
-                missing = price;
+                missing = missing.or(Some(price));
             } else if self.has_room()
                 && let Some(key) = self.key(facts, shape())
             {
                 match block.plans.get(key) {
                     Known::Nothing if spends(price) => self.make_plan(place, block, key),
                     Known::Full if spends(price) => self.replace(place, block),
-                    Known::Nothing | Known::Full => missing = price,
+                    Known::Nothing | Known::Full => missing = missing.or(Some(price)),
                     Known::Plan(_) | Known::Plain => {}
                 }
             }
         }
         let skipped = match missing {
-            0 => SKIPPED_PLAIN,
-            price => {
-                let entries = (price - worth(earned)).max(0) / worth(entry.max(1));
+            None => SKIPPED_PLAIN,
+            Some(price) => {
+                let lacking = price - worth(earned).min(self.credit.cycles());
+                let entries = lacking.max(0) / worth(entry.max(1));
                 let entries = u32::try_from(entries).unwrap_or(u32::MAX).clamp(1, SKIPPED_EARNING_MAX);
                 // What is skipped is charged too.
                 block.earn(entry.saturating_mul(entries.into()));
@@ -325,30 +327,31 @@ impl<L: Location> Blocks<L> {
         BlockExplained::new(block.start..block.path.end, block.path.runs, &block.work, has_trace, plan, steps)
     }
 
-    /// The path from a stack on, if it is time to look for one.
+    /// The path from a stack on, if it is time to look for one and that is paid for.
     #[inline(never)]
     fn new_path<'a>(&'a self, place: &Place, entry: &Entry<'_>) -> Option<&'a Block<L>> {
         let waits = if entry.is_free { 0 } else { place.until_walk.load(Ordering::Relaxed) };
-        let is_due = waits == 0 && (entry.is_free || self.credit.cycles() > 0) && self.has_room();
+        let is_paid = match entry.is_free {
+            // What costs nothing has to end by itself: a place may be met with other words each time.
+            true => place.turn.load(Ordering::Relaxed) < FREE_REPLACED_MAX,
+            false => self.credit.allows_walk(0),
+        };
+        let is_due = waits == 0 && is_paid && self.has_room();
         if !is_due {
             place.until_walk.store(waits.saturating_sub(1), Ordering::Relaxed);
             return None;
         }
-        let every = place.walk_every.load(Ordering::Relaxed);
-        place.walk_every.store((every * 2).min(ENTRIES_BEFORE_WALK_MAX), Ordering::Relaxed);
-        place.until_walk.store(if entry.is_free { 0 } else { every }, Ordering::Relaxed);
         let targets = self.code.legacy_jump_table();
-        let path = self.walk(place.pc, targets, entry.stack).block(place.pc, &self.budget, |_| ())?;
+        let path = self.walk(place.pc, targets, entry.stack, entry.is_free, |_| ())?;
         if !entry.is_free {
-            self.credit.overdraw(walk_cycles(&path));
+            let every = place.walk_every.load(Ordering::Relaxed);
+            place.walk_every.store((every * 2).min(ENTRIES_BEFORE_WALK_MAX), Ordering::Relaxed);
+            place.until_walk.store(every, Ordering::Relaxed);
         }
-        let path = Some(path).filter(Block::is_as_priced)?;
+        let path = path.filter(Block::is_as_priced)?;
         // What follows on the way need not be walked from every place of it, if all of it runs as one from now on.
-        if path.path.runs > 1 && self.wants_trace(&path) {
+        if path.path.runs > 1 && self.wants_trace(&path) && (entry.is_free || self.credit.spend(trace_price(&path))) {
             path.make_trace(&self.layout, true, &self.budget);
-            if !entry.is_free {
-                self.credit.overdraw(trace_price(&path));
-            }
         }
         if path.trace().is_some() {
             self.note(place, TRACED);
@@ -412,10 +415,25 @@ impl<L: Location> Blocks<L> {
         }
     }
 
-    fn walk<'a>(&'a self, pc: usize, targets: Option<&'a JumpTable>, stack: &'a [U256]) -> super::walk::Walk<'a, L> {
+    /// Walks from the instruction at `pc` on, with the credit that there is. None if that is not enough: then what it took is gone, and the next
+    /// walk waits for twice as much.
+    fn walk(
+        &self,
+        pc: usize,
+        targets: Option<&JumpTable>,
+        stack: &[U256],
+        is_free: bool,
+        inside: impl FnMut(usize),
+    ) -> Option<Option<Block<L>>> {
         debug_assert!(pc < self.code.len());
+        let cycles_max = if is_free { i64::MAX } else { self.credit.take_for_walk()? };
         let code = self.code.original_byte_slice();
-        super::walk::Walk { code, layout: &self.layout, targets, stack, operations_max: OPERATIONS_MAX }
+        let walk = Walk { code, layout: &self.layout, targets, stack, operations_max: OPERATIONS_MAX, cycles_max };
+        let Walked { block, cycles, has_run_out } = walk.block(pc, &self.budget, inside);
+        if !is_free {
+            self.credit.end_walk(cycles_max, cycles, has_run_out);
+        }
+        (!has_run_out).then_some(block)
     }
 
     #[inline(always)]
@@ -469,12 +487,6 @@ fn claim(mark: &AtomicU32, known: u32) -> bool {
 /// What making the scalar trace of a block takes.
 fn trace_price<L: Location>(block: &Block<L>) -> i64 {
     TRACE_CYCLES_PER_OPERATION * i64::from(block.work.operation_count())
-}
-
-/// What walking a block has taken.
-fn walk_cycles<L: Location>(block: &Block<L>) -> i64 {
-    let runs = i64::try_from(block.path.runs).expect("a run has an operation, and a block at most 4096");
-    WALK_CYCLES_PER_RUN * runs + WALK_CYCLES_PER_OPERATION * i64::from(block.work.operation_count())
 }
 
 #[cfg(test)]

@@ -6,11 +6,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::tuning::{CREDIT_CYCLES_MAX, CYCLES_PER_GAS_MAX, CYCLES_PER_PRODUCT};
 
-/// The credit of one code, in cycles. Less than nothing after a walk that was longer than could be known: then nothing more is made until
-/// that is paid for.
+/// The credit of one code, in cycles. Nothing is made on debt: how long a walk is cannot be known before, so it takes all that there is, and gives
+/// back what is left. One that runs out of credit is paid, and made again when there is twice as much.
 #[derive(Debug, Default)]
 pub(crate) struct Credit {
     cycles: AtomicI64,
+    /// What there has to be more of for a walk.
+    asked: AtomicI64,
 }
 
 impl Credit {
@@ -27,9 +29,27 @@ impl Credit {
         self.cycles.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
     }
 
-    /// Spends so much whether it is there or not.
-    pub fn overdraw(&self, cycles: i64) {
-        self.cycles.fetch_sub(cycles, Ordering::Relaxed);
+    /// Whether there is enough for a walk, with what has been earned and not paid in.
+    #[inline(always)]
+    pub fn allows_walk(&self, earned: i64) -> bool {
+        self.cycles().saturating_add(earned) > self.asked.load(Ordering::Relaxed)
+    }
+
+    /// Takes all that there is for a walk, if that is enough for one.
+    pub fn take_for_walk(&self) -> Option<i64> {
+        if !self.allows_walk(0) {
+            return None;
+        }
+        // Another thread may have been faster: then it is nothing.
+        Some(self.cycles.swap(0, Ordering::Relaxed)).filter(|&cycles| cycles > 0)
+    }
+
+    /// Gives back what a walk has left of what it took.
+    pub fn end_walk(&self, taken: i64, spent: i64, has_run_out: bool) {
+        // The longest walk there is can be paid for when there is as much as is kept.
+        let asked = if has_run_out { taken.saturating_mul(2).min(CREDIT_CYCLES_MAX - 1) } else { 0 };
+        self.asked.store(asked, Ordering::Relaxed);
+        self.earn((taken - spent).max(0));
     }
 
     /// What there is.
@@ -73,11 +93,31 @@ mod tests {
         assert!(!credit.spend(1));
         credit.earn(240);
         assert!(credit.spend(240) && !credit.spend(1));
-        credit.overdraw(100);
-        credit.earn(24);
-        assert!(!credit.spend(1), "debts come first");
         credit.earn(i64::MAX);
         assert_eq!(credit.cycles(), CREDIT_CYCLES_MAX);
+    }
+
+    #[test]
+    fn a_walk_takes_what_there_is_and_asks_for_twice_as_much_when_that_was_not_enough() {
+        let credit = Credit::default();
+        assert!(credit.take_for_walk().is_none() && !credit.allows_walk(0) && credit.allows_walk(1));
+        credit.earn(1000);
+        assert_eq!((credit.take_for_walk(), credit.cycles()), (Some(1000), 0));
+        assert!(credit.take_for_walk().is_none(), "another thread waits");
+        credit.end_walk(1000, 400, false);
+        assert_eq!((credit.cycles(), credit.allows_walk(0)), (600, true));
+        credit.take_for_walk().unwrap();
+        credit.end_walk(600, 616, true);
+        assert_eq!((credit.cycles(), credit.allows_walk(1200), credit.allows_walk(1201)), (0, false, true));
+        credit.earn(1201);
+        let taken = credit.take_for_walk().unwrap();
+        credit.end_walk(taken, 1, false);
+        assert!(credit.allows_walk(0), "one that was paid for asks for nothing");
+        credit.earn(i64::MAX);
+        let taken = credit.take_for_walk().unwrap();
+        credit.end_walk(taken, taken, true);
+        credit.earn(i64::MAX);
+        assert!(credit.allows_walk(0), "no more is asked for than can be kept");
     }
 
     #[test]

@@ -174,7 +174,13 @@ impl MemoryPlaces {
         let bucket = self.buckets[(range.start / BUCKET_BYTES).min(last_bucket)];
         // u32 to usize widens.
         let ends_before = |&&place: &&u32| place as usize + VALUE_BYTES <= range.start;
-        let first = usize::from(bucket) + self.offsets[usize::from(bucket)..].iter().take_while(ends_before).count();
+        let rest = &self.offsets[usize::from(bucket)..];
+        let before = match bucket == self.buckets[last_bucket] {
+            // As many as there are places.
+            true => rest.partition_point(|place| ends_before(&place)),
+            false => rest.iter().take_while(ends_before).count(),
+        };
+        let first = usize::from(bucket) + before;
         let begins_within = |&&place: &&u32| (place as usize) < range.end;
         first..first + self.offsets[first..].iter().take_while(begins_within).count()
     }

@@ -87,7 +87,7 @@ fn run_plan<L: Location>(
         return false;
     }
     for (block, cost) in costs.paid() {
-        if !block.plans.has_any() {
+        if block.plans.found().next().is_none() {
             continue;
         }
         let shape = L::shape(machine, interpreter, blocks, block, facts);

@@ -49,6 +49,10 @@ pub(crate) const SKIPPED_PLAIN: u32 = 4096;
 /// Entries before a place is walked for words that no superblock of it begins with, and the most of them: each walk doubles them.
 pub(crate) const ENTRIES_BEFORE_WALK: u32 = 6;
 pub(crate) const ENTRIES_BEFORE_WALK_MAX: u32 = 1 << 12;
+/// Entries of a superblock after which the next walk of its place waits no longer than the first did.
+pub(crate) const ENTRIES_AS_EXPECTED: u32 = 32;
+/// Superblocks of a place that are replaced at no price, by [`crate::Engine::plan_ahead`]: then no more are walked there.
+pub(crate) const FREE_REPLACED_MAX: u8 = 16;
 /// Entries that one counts as where values lie in rows already: without a plan they have to move.
 pub(crate) const ENTRIES_BESIDE_ROWS: u32 = 32;
 

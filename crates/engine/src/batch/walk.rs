@@ -15,7 +15,10 @@ use revm::primitives::map::HashSet;
 use super::block::{Block, Draft};
 use super::budget::Budget;
 use super::location::{Instruction, Location};
-use super::tuning::{DEPENDENT_PRODUCTS_MIN, PASSED_MAX, PRODUCTS_AT_ONCE_MIN, PUSHED_MAX};
+use super::tuning::{
+    DEPENDENT_PRODUCTS_MIN, PASSED_MAX, PRODUCTS_AT_ONCE_MIN, PUSHED_MAX, WALK_CYCLES_PER_OPERATION,
+    WALK_CYCLES_PER_RUN,
+};
 
 /// Where a path leads, and what it takes beside its field instructions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -80,6 +83,28 @@ pub(crate) struct Walk<'a, L: Location> {
     /// The path ends when it has this many operations: the first run after that one, others before they would exceed it, as no block
     /// begins in the middle of a run.
     pub operations_max: u32,
+    /// The cycles that there are for it.
+    pub cycles_max: i64,
+}
+
+/// What a walk has found, and what it took.
+#[derive(Debug)]
+pub(crate) struct Walked<L: Location> {
+    /// None if there is no field instruction, or it ran out of cycles.
+    pub block: Option<Block<L>>,
+    /// Runs and operations that were read, those included that the block ends before.
+    pub cycles: i64,
+    pub has_run_out: bool,
+}
+
+/// How the reading of a run ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Read {
+    Whole,
+    /// The block ends before it.
+    TooLong,
+    /// The walk may take no longer.
+    OutOfCycles,
 }
 
 /// Where a walk is.
@@ -147,10 +172,10 @@ impl At {
 impl<L: Location> Walk<'_, L> {
     /// The block that begins with the field instruction at `start`; none if there is none. It ends before a run of dependent products,
     /// unless it begins with that. `inside` is told where each instruction but the first of a run stands.
-    pub fn block(&self, start: usize, budget: &Budget, mut inside: impl FnMut(usize)) -> Option<Block<L>> {
+    pub fn block(&self, start: usize, budget: &Budget, mut inside: impl FnMut(usize)) -> Walked<L> {
         let mut at = At { pc: start, pushed: [0; PUSHED_MAX], count: 0, height_max: 0, passed: [0; PASSED_OPCODES] };
         let (mut draft, mut guards, mut run, mut runs) = (Draft::new(), Vec::new(), Vec::new(), 0);
-        let mut pushes = 0;
+        let (mut pushes, mut cycles) = (0, 0);
         let mut seen: HashSet<(usize, u64)> = HashSet::default();
         loop {
             let before = at;
@@ -160,8 +185,14 @@ impl<L: Location> Walk<'_, L> {
                 None => false,
             };
             let mut is_new = || seen.insert((at.pc, at.digest()));
-            let fits = goes_on && is_new() && self.run(&mut at, runs == 0, &draft, &mut run);
-            if !fits || run.is_empty() || (runs > 0 && is_dependent(&run)) {
+            let read = match goes_on && is_new() {
+                true => self.run(&mut at, runs == 0, &draft, &mut run, &mut cycles),
+                false => Read::TooLong,
+            };
+            if read == Read::OutOfCycles {
+                return Walked { block: None, cycles, has_run_out: true };
+            }
+            if read == Read::TooLong || run.is_empty() || (runs > 0 && is_dependent(&run)) {
                 // Guards stay: that the path ends here may depend on them.
                 at = before;
                 break;
@@ -182,12 +213,21 @@ impl<L: Location> Walk<'_, L> {
         let passed = passed.chain(L::push(self.layout).map(|push| (push, pushes))).filter(|(_, count)| *count > 0);
         let (pushed, passed) = (at.words().into(), passed.collect());
         let path = Path { end: at.pc, pushed, height_max: at.height_max, runs, guards: guards.into(), passed };
-        (runs > 0).then(|| draft.into_block(start, path, budget))
+        let block = (runs > 0).then(|| draft.into_block(start, path, budget));
+        Walked { block, cycles, has_run_out: false }
     }
 
-    /// Reads the run of field instructions that begins where the walk is, and goes after it; false if it is too long for the block.
-    fn run(&self, at: &mut At, is_first_run: bool, draft: &Draft<L>, run: &mut Vec<(usize, Instruction)>) -> bool {
+    /// Reads the run of field instructions that begins where the walk is, and goes after it. `cycles` is what the walk has taken.
+    fn run(
+        &self,
+        at: &mut At,
+        is_first_run: bool,
+        draft: &Draft<L>,
+        run: &mut Vec<(usize, Instruction)>,
+        cycles: &mut i64,
+    ) -> Read {
         run.clear();
+        *cycles += WALK_CYCLES_PER_RUN;
         let mut operations = draft.operation_count();
         let mut needs = draft.needs.clone();
         while !is_first_run || operations < self.operations_max {
@@ -197,13 +237,17 @@ impl<L: Location> Walk<'_, L> {
                 break;
             }
             operations += u32::from(instruction.count);
+            *cycles += WALK_CYCLES_PER_OPERATION * i64::from(instruction.count);
+            if *cycles > self.cycles_max {
+                return Read::OutOfCycles;
+            }
             if !is_first_run && operations > self.operations_max {
-                return false;
+                return Read::TooLong;
             }
             run.push((at.pc, instruction));
             at.pc += instruction.length;
         }
-        true
+        Read::Whole
     }
 
     /// Goes through the control flow after a run, as far as it is decided. False if that leads to no other instruction than before.

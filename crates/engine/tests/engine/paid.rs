@@ -4,12 +4,13 @@ use residue_engine::{Batching, BlockExplained, Engine, EngineConfig};
 use residue_isa::assembly::assemble_text;
 use residue_isa::{Arithmetic, GasSchedule, Revision};
 
-/// Cycles that a product and a gas pay for, and what planning an operation takes: as `docs/engine.md` says.
+/// Cycles that a product and a gas pay for, and what walking and planning take by run and by operation: as `docs/engine.md` says.
 const CYCLES_PER_PRODUCT: u64 = 72;
 const CYCLES_PER_GAS_MAX: u64 = 24;
+const WALK_CYCLES_PER_RUN: u64 = 768;
+const WALK_CYCLES_PER_OPERATION: u64 = 64;
+const TRACE_CYCLES_PER_OPERATION: u64 = 48;
 const PLAN_CYCLES_PER_OPERATION: u64 = 400;
-/// What may be owed for one walk and one trace: both of 4,096 operations at most, each in a run of its own.
-const OWED_CYCLES: u64 = 4096 * (64 + 48 + 768);
 
 const SLOTS: &str = "PUSH 101 PUSH 31 MSTORE8 PUSH 200 PUSH 32 PUSH 0 PUSH 0 SETMODX\n";
 
@@ -48,9 +49,40 @@ fn dead_sums(sums: usize, rounds: usize) -> String {
     format!("{SLOTS}PUSH {rounds}\ntop:\n{body}PUSH 1 SWAP1 SUB DUP1 PUSH @top JUMPI STOP\n")
 }
 
-fn planned_operations(blocks: &[BlockExplained]) -> u64 {
-    let planned = blocks.iter().filter(|block| block.plan.is_some());
-    planned.map(|block| block.operations.iter().map(|&count| u64::from(count)).sum::<u64>()).sum()
+/// One code of many: after some entries for a cheap way out, its head leads through functions that call each other twice, each call with other
+/// words to return to, so that what a walk would go through doubles with each of them.
+fn calls_that_double(exits: usize, functions: usize) -> String {
+    let mut text = SLOTS.to_owned();
+    for entry in 0..=exits {
+        let way = if entry == exits { "f0" } else { "exit" };
+        text.push_str(&format!("PUSH @back{entry} PUSH @{way} PUSH @head JUMP back{entry}:\n"));
+    }
+    text.push_str("STOP\nhead:\nADDMODX 0:1 0:1 64:1 x64 DUP1 JUMP\nexit: POP JUMP\n");
+    for at in 0..functions {
+        let next = at + 1;
+        text.push_str(&format!("f{at}:\nADDMODX 0 1 2 PUSH @r{at} PUSH @f{next} JUMP\n"));
+        text.push_str(&format!("r{at}:\nADDMODX 0 1 2 PUSH @f{next} JUMP\n"));
+    }
+    text.push_str(&format!("f{functions}:\nADDMODX 0 1 2 JUMP\n"));
+    text
+}
+
+/// What has been made of a code, in cycles.
+fn made_cycles(blocks: &[BlockExplained]) -> u64 {
+    let cycles = |block: &BlockExplained| {
+        let operations: u64 = block.operations.iter().map(|&count| u64::from(count)).sum();
+        let of = |is_made: bool, cycles: u64| if is_made { cycles * operations } else { 0 };
+        WALK_CYCLES_PER_RUN * block.runs as u64 // A block has 4096 runs at most.
+            + WALK_CYCLES_PER_OPERATION * operations
+            + of(block.trace_steps.is_some(), TRACE_CYCLES_PER_OPERATION)
+            + of(block.plan.is_some(), PLAN_CYCLES_PER_OPERATION)
+    };
+    blocks.iter().map(cycles).sum()
+}
+
+/// What a gas pays for under a schedule.
+fn cycles_per_gas(schedule: &GasSchedule) -> u64 {
+    (CYCLES_PER_PRODUCT / schedule.instruction(Arithmetic::Mul, 6, 1).whole()).clamp(1, CYCLES_PER_GAS_MAX)
 }
 
 #[test]
@@ -63,21 +95,42 @@ fn planning_is_paid_for_by_gas_under_every_schedule() {
             let code = code(text);
             let config = EngineConfig::new(Revision::Eip6690_2024, schedule.clone());
             let engine = Engine::unshared(EngineConfig { batching: Batching::Warm, ..config }).unwrap();
-            let product_gas = schedule.instruction(Arithmetic::Mul, 6, 1).whole();
-            let cycles_per_gas = (CYCLES_PER_PRODUCT / product_gas).clamp(1, CYCLES_PER_GAS_MAX);
             let mut prepared = engine.prepare(&code);
             let mut gas_used = 0;
             for run in 0..4 {
                 gas_used += prepared.run(&[], 50_000_000).gas_used;
-                let cycles = planned_operations(&prepared.blocks()) * PLAN_CYCLES_PER_OPERATION;
-                let paid = gas_used * cycles_per_gas + OWED_CYCLES;
+                let blocks = prepared.blocks();
+                let (cycles, paid) = (made_cycles(&blocks), gas_used * cycles_per_gas(&schedule));
                 assert!(cycles <= paid, "{} run {run}: {cycles} of {paid}", schedule.name());
-                has_planned += usize::from(cycles > 0);
+                has_planned += usize::from(blocks.iter().any(|block| block.plan.is_some()));
             }
         }
     }
     // A machine without IFMA has no plans.
     assert_eq!(has_planned > 0, plans_run());
+}
+
+/// Debts of one code would die with it: each of many codes, called once, pays for what is made of it.
+#[test]
+fn every_code_pays_for_itself() {
+    let config = EngineConfig::default_for(Revision::Eip6690_2024);
+    let rate = cycles_per_gas(&config.schedule);
+    let engine = Engine::unshared(config).unwrap();
+    let mut has_walked = false;
+    let cases = (0..8).flat_map(|exits| [(2, 1_000), (12, 150), (12, 1_000), (12, 10_000)].map(|case| (exits, case)));
+    for (exits, (functions, spare)) in cases {
+        let mut prepared = engine.prepare(&code(&calls_that_double(exits, functions)));
+        let mut gas_used = 0;
+        for _ in 0..20 {
+            // An entry of the head takes about a hundred gas.
+            gas_used += prepared.run(&[], 100 * exits as u64 + spare).gas_used;
+            let blocks = prepared.blocks();
+            let (cycles, paid) = (made_cycles(&blocks), gas_used * rate);
+            assert!(cycles <= paid, "{exits} exits: {cycles} of {paid}");
+            has_walked |= blocks.iter().any(|block| block.runs > 1);
+        }
+    }
+    assert!(has_walked);
 }
 
 /// Whether this machine runs plans: products that do not wait for each other have one then.

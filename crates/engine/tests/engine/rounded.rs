@@ -1,5 +1,5 @@
-//! Lanes that go in turn, under schedules that round each instruction up among others: a block computes and costs what its
-//! instructions do one by one.
+//! Instructions of several lanes, lanes that go in turn among them, under schedules that round each instruction up among others: a block
+//! computes and costs what its instructions do one by one.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -21,6 +21,7 @@ fn program(random: &mut impl Rng, revision: Revision) -> String {
         Revision::EvmoneBits => (8 * bytes, bytes),
         _ => (bytes, bytes.div_ceil(8) * 8),
     };
+    let id = if revision == Revision::Eip6690_2024 { "PUSH 0" } else { "" };
     let mut text = String::new();
     for at in 0..bytes {
         let byte = if at + 1 < bytes { 0xf1 } else { 0x0d };
@@ -31,7 +32,7 @@ fn program(random: &mut impl Rng, revision: Revision) -> String {
         text.push_str(&format!("PUSH {value} PUSH {} MSTORE8\n", 127 + slot * value_bytes));
     }
     let end = 128 + SLOTS * value_bytes;
-    text.push_str(&format!("PUSH {end} MLOAD POP PUSH {SLOTS} PUSH {declared} PUSH 0 SETMODX\n"));
+    text.push_str(&format!("PUSH {end} MLOAD POP PUSH {SLOTS} PUSH {declared} PUSH 0 {id} SETMODX\n"));
     text.push_str(&format!("PUSH {SLOTS} PUSH 128 PUSH 0 STOREX\nPUSH 6\ntop:\n"));
     for _ in 0..random.random_range(1..60) {
         let mnemonic = ["ADDMODX", "SUBMODX", "MULMODX"][random.random_range(0..3)];
@@ -40,7 +41,11 @@ fn program(random: &mut impl Rng, revision: Revision) -> String {
             let stride = random.random_range(0..3);
             format!("{}:{stride}", random.random_range(0..SLOTS - stride * (count - 1)))
         };
-        let [out, x, y] = [operand(), operand(), operand()];
+        let [mut out, x, y] = [operand(), operand(), operand()];
+        if revision == Revision::Eip6690_2024 && out.ends_with(":0") {
+            // There all results have a slot of their own.
+            out = format!("{}:1", random.random_range(0..=SLOTS - count));
+        }
         text.push_str(&format!("{mnemonic} {out} {x} {y} x{count}\n"));
     }
     text.push_str("PUSH 1 SWAP1 SUB DUP1 PUSH @top JUMPI\n");
@@ -48,11 +53,28 @@ fn program(random: &mut impl Rng, revision: Revision) -> String {
     text
 }
 
+/// The schedules that there are for a revision, and for one where lanes are read before any is written one of fractions.
+fn schedules(revision: Revision) -> Vec<GasSchedule> {
+    let names = GasSchedule::names(revision).into_iter();
+    let mut schedules: Vec<_> = names.map(|name| GasSchedule::named(&name, revision).unwrap()).collect();
+    if revision == Revision::Eip6690_2024 {
+        let published = GasSchedule::default_for(revision).unwrap().to_toml();
+        let rounded = published.replace("\n[base]", "rounding = \"instruction\"\n\n[base]");
+        let fractions = rounded.replace("add = [1,", "add = [0.3,").replace("mul = [1,", "mul = [1.25,");
+        assert!(
+            fractions.contains("rounding") && fractions.contains("0.3") && fractions.contains("1.25"),
+            "{fractions}"
+        );
+        schedules.push(GasSchedule::from_toml(&fractions, "fractions").unwrap());
+    }
+    schedules
+}
+
 #[test]
 fn blocks_of_several_lanes_are_what_their_instructions_are() {
-    for revision in [Revision::Evmone2025, Revision::EvmoneBits] {
-        for name in GasSchedule::names(revision) {
-            let schedule = GasSchedule::named(&name, revision).unwrap();
+    for revision in [Revision::Evmone2025, Revision::EvmoneBits, Revision::Eip6690_2024] {
+        for schedule in schedules(revision) {
+            let name = schedule.name();
             let plain = engine(revision, &schedule, Batching::Off);
             let others = [Batching::Warm, Batching::Always, Batching::Traces];
             let others = others.map(|batching| engine(revision, &schedule, batching));

@@ -36,6 +36,17 @@ fn due(gas: i64) -> Due {
     Due { plans_run: true, is_free: false, earned: gas * CYCLES_PER_GAS }
 }
 
+/// What walking the run of twenty takes.
+const WALK_CYCLES: i64 = 768 + 20 * 64;
+
+/// The place at the beginning, whose run has been paid for.
+fn first_place(blocks: &Blocks<Slots>) -> &Place {
+    blocks.credit.earn(WALK_CYCLES);
+    let place = blocks.place(0, false).unwrap();
+    assert_eq!(blocks.credit.cycles(), 0);
+    place
+}
+
 /// A gas with every entry, until something is made, or entries are out: how much gas that took.
 fn gas_until(
     blocks: &Blocks<Slots>,
@@ -63,9 +74,13 @@ fn an_instruction_is_walked_from_when_it_is_met_again_and_paid_for() {
     let is_due = |earned| blocks.is_due(0, due(earned), || false);
     assert!(!is_due(1_000_000), "what runs once is not worth a walk");
     assert!(!is_due(0) && is_due(1), "any credit is enough, paid in or not");
-    blocks.credit.overdraw(CYCLES_PER_GAS);
-    assert!(!is_due(1) && is_due(2));
-    assert!(!blocks.begins(0));
+    assert!(blocks.place(0, false).is_none() && !blocks.begins(0), "nothing is walked on credit");
+    blocks.credit.earn(WALK_CYCLES - 1);
+    assert!(blocks.place(0, false).is_none() && !blocks.begins(0), "nor further than is paid for");
+    assert_eq!(blocks.credit.cycles(), 0);
+    let gas = 2 * (WALK_CYCLES - 1) / CYCLES_PER_GAS;
+    assert!(!is_due(gas) && is_due(gas + 1), "then there has to be twice as much");
+    blocks.credit.earn(2 * WALK_CYCLES);
     assert!(blocks.place(0, false).is_some() && blocks.begins(0));
     // Inside of the run there is no place, nor beyond the code.
     assert!(!blocks.begins(8) && blocks.place(8, false).is_none());
@@ -80,8 +95,9 @@ fn an_instruction_is_walked_from_when_it_is_met_again_and_paid_for() {
 
 #[test]
 fn walks_are_charged_by_their_length() {
-    for (is_free, cycles) in [(false, -(768 + 20 * 64)), (true, 0)] {
+    for (is_free, cycles) in [(false, 1000), (true, 1000 + WALK_CYCLES)] {
         let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
+        blocks.credit.earn(1000 + WALK_CYCLES);
         blocks.place(0, is_free).unwrap();
         assert_eq!(blocks.credit.cycles(), cycles);
         blocks.place(0, is_free).unwrap();
@@ -110,11 +126,11 @@ fn runs_too_short_to_gain_are_no_places() {
 
 #[test]
 fn a_trace_is_made_when_its_code_has_paid_for_it() {
-    // Twenty operations: 48 cycles each, and what their walk has taken.
-    let price = 20 * 48 + 768 + 20 * 64;
+    // Twenty operations: 48 cycles each.
+    let price = 20 * 48;
     for cost in [1, 3, 100] {
         let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
-        let place = blocks.place(0, false).unwrap();
+        let place = first_place(&blocks);
         let entered = Entered { pays: cost * CYCLES_PER_GAS, joins: true, is_free: false };
         let gas = gas_until(&blocks, place, entered, &facts(256), |run| run.trace().is_some()).unwrap();
         let paid = gas * CYCLES_PER_GAS;
@@ -138,10 +154,10 @@ fn a_plan_is_made_when_its_code_has_paid_for_it() {
     if !Batching::Warm.has_plans() {
         return;
     }
-    let price = (1 << 14) + 20 * 400 + 20 * 48 + 768 + 20 * 64;
+    let price = (1 << 14) + 20 * 400 + 20 * 48;
     for cost in [3, 10, 100] {
         let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
-        let place = blocks.place(0, false).unwrap();
+        let place = first_place(&blocks);
         let entered = Entered { pays: cost * CYCLES_PER_GAS, joins: false, is_free: false };
         let closed = Facts { plans_run: false, ..facts(256) };
         let is_planned = |run: &Block<Slots>| run.plans.has_any();
@@ -186,7 +202,7 @@ fn what_costs_nothing_is_made_at_once() {
 #[test]
 fn entries_that_wait_are_counted_one_by_one_or_faster_beside_rows() {
     let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
-    let place = blocks.place(0, false).unwrap();
+    let place = first_place(&blocks);
     let entries = |skipped, is_beside_rows| {
         place.skip(skipped);
         (0..10_000).take_while(|_| !blocks.is_due(0, due(0), || is_beside_rows)).count()
@@ -198,7 +214,7 @@ fn entries_that_wait_are_counted_one_by_one_or_faster_beside_rows() {
     // What lacks much is not looked at for up to 64 entries, what lacks little comes sooner.
     for (cost, entries) in [(1, 1..=64), (1000, 1..=1)] {
         let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
-        let place = blocks.place(0, false).unwrap();
+        let place = first_place(&blocks);
         let run = blocks.block(&place.run).unwrap();
         blocks.grow(
             place,
@@ -224,7 +240,7 @@ fn two_runs() -> String {
 fn a_path_is_looked_for_after_some_entries_and_less_often_each_time() {
     let entry = |stack| Entry { stack, joins: true, is_free: false };
     let blocks = blocks_of(&two_runs(), Batching::Warm, &Budget::default());
-    let place = blocks.place(0, false).unwrap();
+    let place = first_place(&blocks);
     let walked = blocks.credit.cycles();
     let has_path = || blocks.choices(place, &entry(&[])).unwrap().path.is_some();
     assert!((0..100).all(|_| !has_path()), "nothing is walked on credit");
@@ -233,8 +249,8 @@ fn a_path_is_looked_for_after_some_entries_and_less_often_each_time() {
     assert_eq!(paid, walked + 10_000 * CYCLES_PER_GAS);
     let choices = blocks.choices(place, &entry(&[])).unwrap();
     assert_eq!(choices.path.map(|path| (path.path.runs, path.work.operation_count())), Some((2, 40)));
-    // The walk, and the trace that is made along with it.
-    assert_eq!(blocks.credit.cycles(), paid - (2 * 768 + 40 * 64) - 40 * 48);
+    // The walk, which looks for a third run too, and the trace that is made along with it.
+    assert_eq!(blocks.credit.cycles(), paid - (3 * 768 + 40 * 64) - 40 * 48);
     assert!(blocks.is_ready(place) && choices.path.unwrap().trace().is_some());
     assert!(has_path() && blocks.made() == 3);
     assert_eq!(choices.path.unwrap().entries.load(Ordering::Relaxed), 1);
@@ -258,7 +274,7 @@ fn a_plan_waits_until_it_is_known_what_follows() {
         return;
     }
     let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
-    let place = blocks.place(0, false).unwrap();
+    let place = first_place(&blocks);
     let entered = Entered { pays: 10 * CYCLES_PER_GAS, joins: true, is_free: false };
     assert_eq!(gas_until(&blocks, place, entered, &facts(256), |run| run.plans.has_any()), None);
     let waits = |_: &usize| {
@@ -385,20 +401,17 @@ fn a_block_earns_a_quarter_of_a_price_itself() {
 
 #[test]
 fn a_place_is_looked_at_again_when_its_block_may_have_earned_what_it_lacks() {
-    if !Batching::Warm.has_plans() {
-        return;
-    }
-    let plan = (1 << 14) + 20 * 400;
-    for pays in [1, 90, 100, 200, 1000, 3000, plan / 4, plan] {
-        let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
-        let place = blocks.place(0, true).unwrap();
-        let run = blocks.block(&place.run).unwrap();
-        blocks.grow(place, run, Entered { pays, joins: true, is_free: false }, &facts(256), shape);
-        // So many entries more earn a quarter of the plan, if not too many.
-        let entries = (1..64).rev().find(|more| pays * (1 + more) <= plan / 4).unwrap_or(1);
-        let entries = if pays * 65 <= plan / 4 { 64 } else { entries };
-        assert_eq!(i64::from(place.skipped.load(Ordering::Relaxed)), entries, "{pays}");
-        assert_eq!(run.earn(0), pays * (1 + entries), "what is skipped is charged");
+    // The trace is the cheapest: 960 cycles, of which the block earns a quarter itself. Without credit as much is lacking as if it had earned nothing.
+    for (pays, with_credit, without) in [(1, 64, 64), (3, 64, 64), (4, 59, 60), (24, 9, 10), (100, 1, 2), (239, 1, 1)] {
+        for (credit, entries) in [(1_000_000, with_credit), (0, without)] {
+            let blocks = blocks_of(&run_of_twenty(), Batching::Warm, &Budget::default());
+            let place = blocks.place(0, true).unwrap();
+            blocks.credit.earn(credit);
+            let run = blocks.block(&place.run).unwrap();
+            blocks.grow(place, run, Entered { pays, joins: true, is_free: false }, &facts(256), shape);
+            assert_eq!(place.skipped.load(Ordering::Relaxed), entries, "{pays}");
+            assert_eq!(run.earn(0), pays * (1 + i64::from(entries)), "what is skipped is charged");
+        }
     }
     // Where nothing is lacking, nothing more can be known for long.
     let blocks = blocks_of(&run_of_twenty(), Batching::Traces, &Budget::default());
@@ -445,7 +458,7 @@ fn a_path_of_one_run_says_that_nothing_follows() {
     assert_eq!((blocks.made(), blocks.credit.cycles()), (1, 0));
     blocks.credit.earn(100_000);
     assert!((0..100).all(|_| blocks.choices(place, &entry).unwrap().path.is_none()));
-    assert_eq!((blocks.made(), blocks.credit.cycles()), (2, 100_000 - (768 + 20 * 64)), "walked, and no trace");
+    assert_eq!((blocks.made(), blocks.credit.cycles()), (2, 100_000 - (2 * 768 + 20 * 64)), "walked, and no trace");
     assert!(!blocks.is_ready(place) && blocks.explain().len() == 1);
     let path = blocks.block(&place.paths[0]).unwrap();
     assert_eq!((path.path.runs, path.entries.load(Ordering::Relaxed)), (1, 99));

@@ -28,9 +28,10 @@ fn walk_in<L: Location>(
     let code = Bytecode::new_legacy(Bytes::from(assemble_text(text, revision).unwrap().bytes));
     let layout = L::layout(code.original_byte_slice(), revision, Batching::Always).unwrap();
     let targets = code.legacy_jump_table();
-    let walk = Walk::<L> { code: code.original_byte_slice(), layout: &layout, targets, stack, operations_max };
+    let code = code.original_byte_slice();
+    let walk = Walk::<L> { code, layout: &layout, targets, stack, operations_max, cycles_max: i64::MAX };
     let mut inside = Vec::new();
-    let block = walk.block(start, &Budget::default(), |pc| inside.push(pc))?;
+    let block = walk.block(start, &Budget::default(), |pc| inside.push(pc)).block?;
     Some((block, inside))
 }
 
@@ -134,8 +135,9 @@ fn control_flow_between_runs_is_bounded() {
     let layout = Slots::layout(&code, Revision::Eip6690_2024, Batching::Always).unwrap();
     let bytecode = Bytecode::new_legacy(Bytes::from(code.clone()));
     let targets = bytecode.legacy_jump_table();
-    let walk = Walk::<Slots> { code: &code, layout: &layout, targets, stack: &[], operations_max: 9 };
-    assert_eq!(walk.block(0, &Budget::default(), |_| ()).unwrap().path.end, 8);
+    let walk =
+        Walk::<Slots> { code: &code, layout: &layout, targets, stack: &[], operations_max: 9, cycles_max: i64::MAX };
+    assert_eq!(walk.block(0, &Budget::default(), |_| ()).block.unwrap().path.end, 8);
 }
 
 #[test]
@@ -224,8 +226,15 @@ fn a_block_is_cut_at_the_first_run_and_ends_before_other_runs_beyond_its_length(
 fn without_targets_a_block_is_its_first_run() {
     let code = assemble_text(&format!("{A}here:\n{A}"), Revision::Eip6690_2024).unwrap().bytes;
     let layout = Slots::layout(&code, Revision::Eip6690_2024, Batching::Always).unwrap();
-    let walk = Walk::<Slots> { code: &code, layout: &layout, targets: None, stack: &[], operations_max: 9 };
-    let block = walk.block(0, &Budget::default(), |_| ()).unwrap();
+    let walk = Walk::<Slots> {
+        code: &code,
+        layout: &layout,
+        targets: None,
+        stack: &[],
+        operations_max: 9,
+        cycles_max: i64::MAX,
+    };
+    let block = walk.block(0, &Budget::default(), |_| ()).block.unwrap();
     assert_eq!((block.path.runs, block.path.end), (1, 8));
 }
 
@@ -286,4 +295,28 @@ fn pushes_of_operands_in_a_run_are_passed_but_the_first() {
         let passed = Vec::from(block.path.passed);
         assert_eq!(passed, if pushes > 0 { vec![(push16, pushes)] } else { vec![] });
     }
+}
+
+/// A walk takes what it reads, and stops where that is more than there is, with nothing found.
+#[test]
+fn a_walk_ends_with_its_cycles() {
+    let text = format!("{0}here:\n{0}STOP\n", "MULMODX 0 0 0 x1\nADDMODX 1 0 0 x3\n".repeat(5));
+    let code = Bytecode::new_legacy(assemble_text(&text, Revision::Eip6690_2024).unwrap().bytes.into());
+    let layout = Slots::layout(code.original_byte_slice(), Revision::Eip6690_2024, Batching::Warm).unwrap();
+    let walked = |targets, cycles_max| {
+        let code = code.original_byte_slice();
+        let walk = Walk::<Slots> { code, layout: &layout, targets, stack: &[], operations_max: 4096, cycles_max };
+        let mut inside = Vec::new();
+        let walked = walk.block(0, &Budget::default(), |pc| inside.push(pc));
+        (walked.block.map(|block| block.path.runs), walked.cycles, walked.has_run_out, inside.len())
+    };
+    // Twenty operations a run; whether a third one follows is looked at too.
+    let (one, both) = (768 + 20 * 64, 3 * 768 + 40 * 64);
+    let targets = code.legacy_jump_table();
+    assert_eq!(walked(None, i64::MAX), (Some(1), one, false, 9));
+    assert_eq!(walked(None, one), (Some(1), one, false, 9));
+    assert_eq!(walked(None, one - 1), (None, one, true, 0));
+    assert_eq!(walked(targets, both - 768), (Some(2), both, false, 18));
+    assert_eq!(walked(targets, both - 769), (None, both - 768, true, 9));
+    assert_eq!(walked(targets, 0), (None, 768 + 64, true, 0));
 }

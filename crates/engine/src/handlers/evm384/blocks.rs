@@ -97,7 +97,8 @@ impl Before for Settled {
         }
         let writes_first =
             matches!(OPCODE, MSTORE | MSTORE8 | MCOPY | CALLDATACOPY | CODECOPY | EXTCODECOPY | RETURNDATACOPY);
-        for (number, range) in slot_memory::ranges::<OPCODE>(frame.interpreter).enumerate() {
+        let ranges = slot_memory::ranges::<OPCODE>(frame.interpreter).enumerate();
+        for (number, range) in ranges.filter(|(_, range)| !range.is_empty()) {
             let state = &mut frame.host.chain_mut().frame;
             if let (Some(rows), Some(blocks)) = (&mut state.memory_rows, &state.memory_blocks) {
                 let memory = &mut *frame.interpreter.memory.context_memory_mut();
