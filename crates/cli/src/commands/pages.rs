@@ -29,7 +29,7 @@ pub fn man(args: &ManArgs, json: bool) -> Result<Verdict> {
         let path = directory.join(format!("{name}.1"));
         let mut page = Vec::new();
         let writing = || format!("writing {}", path.display());
-        clap_mangen::Man::new(command.name(name)).render(&mut page).with_context(writing)?;
+        clap_mangen::Man::new(command).render(&mut page).with_context(writing)?;
         output::file(&path, &page)?;
         written.push(path.display().to_string());
     }
