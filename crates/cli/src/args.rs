@@ -60,6 +60,12 @@ pub enum Command {
     Statetest(StatetestArgs),
     /// List revisions, schedules, forks, opcodes and contracts.
     List(ListArgs),
+    /// Print the input that comes with a contract, to try it elsewhere.
+    Example(ExampleArgs),
+    /// Print what completes commands in a shell.
+    Completions(CompletionsArgs),
+    /// Write the manual pages.
+    Man(ManArgs),
 }
 
 /// Options of `run`.
@@ -193,6 +199,32 @@ pub struct DisasmArgs {
     pub output: Option<PathBuf>,
 }
 
+/// Options of `example`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  residue example bls12_381/g1_add
+  residue example bls12_381/pairing --json")]
+pub struct ExampleArgs {
+    /// The contract. With --json its expected output stands beside the input.
+    pub contract: String,
+}
+
+/// Options of `completions`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  residue completions bash > residue.bash && cat residue.bash")]
+pub struct CompletionsArgs {
+    /// The shell.
+    pub shell: clap_complete::Shell,
+}
+
+/// Options of `man`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  residue man pages")]
+pub struct ManArgs {
+    /// The directory, which is made if it is not there: one page for each command.
+    pub directory: PathBuf,
+}
+
 /// Options of `list`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -208,6 +240,9 @@ pub struct ListArgs {
     /// With opcodes: the EVM's own too.
     #[arg(long)]
     pub evm: bool,
+    /// With contracts: what each takes and returns too.
+    #[arg(long)]
+    pub long: bool,
 }
 
 /// What `list` lists.

@@ -6,9 +6,11 @@ mod build;
 pub mod check;
 mod compare;
 mod disasm;
+mod example;
 pub mod lab;
 mod list;
 mod main_job;
+mod pages;
 pub mod profile;
 mod run;
 pub mod statetest;
@@ -52,5 +54,8 @@ pub fn run(Cli { command, json }: Cli) -> Result<Verdict> {
         Some(Command::Wasm(args)) => wasm::wasm(&args, json),
         Some(Command::Statetest(args)) => statetest::statetest(&args, json),
         Some(Command::List(args)) => list::list(&args, json),
+        Some(Command::Example(args)) => example::example(&args, json),
+        Some(Command::Completions(args)) => pages::completions(&args),
+        Some(Command::Man(args)) => pages::man(&args, json),
     }
 }

@@ -7,7 +7,7 @@
 use crate::allocate::Slot;
 use crate::target::SlotOp;
 use residue_isa::{Arithmetic, FieldInstruction, Lanes};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 /// How many ready operations may join a run; more find little more.
 const WINDOW: usize = 96;
@@ -116,12 +116,9 @@ impl<'a> Waiting<'a> {
 
     /// The longest progression of ready operations, the most urgent of equals; none if nothing is left.
     fn best_run(&self) -> Option<Vec<(SlotOp, usize)>> {
-        let mut by_out: HashMap<Arithmetic, BTreeMap<Slot, usize>> = HashMap::new();
-        for &number in self.ready.iter().take(WINDOW) {
-            by_out.entry(self.ops[number].operation).or_default().insert(self.ops[number].out, number);
-        }
+        let kinds = Arithmetic::ALL.map(|kind| Ready::new(self.ops, kind, self.ready.iter().take(WINDOW)));
         let leaders = self.ready.iter().take(LEADERS);
-        let runs = leaders.map(|&leader| self.longest_run(leader, &by_out[&self.ops[leader].operation]));
+        let runs = leaders.map(|&leader| self.longest_run(leader, &kinds[self.ops[leader].operation as usize]));
         let ranked = runs.map(|run| ((run.len(), self.urgency(&run)), run));
         ranked.reduce(|best, other| if other.0 > best.0 { other } else { best }).map(|(_, run)| run)
     }
@@ -134,43 +131,91 @@ impl<'a> Waiting<'a> {
         8 * heights / run.len() + 4 * (hash >> 62) as usize // two bits
     }
 
-    /// The longest progression with `leader` in it as its first or second lane, of the operations of its kind `by_out`, as (lane,
+    /// The longest progression with `leader` in it as its first or second lane, of the operations of its kind that are ready, as (lane,
     /// number).
-    fn longest_run(&self, leader: usize, by_out: &BTreeMap<Slot, usize>) -> Vec<(SlotOp, usize)> {
-        let first = self.ops[leader];
-        let mut best = vec![(first, leader)];
-        for &mate in by_out.values().filter(|&&mate| mate != leader) {
-            for a in turned(first) {
-                for b in turned(self.ops[mate]) {
-                    let (a, b) = ((a, leader), (b, mate));
-                    let (a, b) = if a.0.out < b.0.out { (a, b) } else { (b, a) };
-                    let Some(steps) = Steps::between(&a.0, &b.0) else { continue };
-                    let rest = || self.behind(b.0, steps, by_out);
-                    let length = 2 + rest().take(LANES_MAX - 2).count();
-                    if length > best.len() || (length == best.len() && a.1 < best[0].1) {
-                        best = [a, b].into_iter().chain(rest().take(LANES_MAX - 2)).collect();
-                    }
+    fn longest_run(&self, leader: usize, ready: &Ready) -> Vec<(SlotOp, usize)> {
+        let leader = (self.ops[leader], leader);
+        let mut best = Progression { first: leader, second: None, lanes: 1 };
+        for &mate in ready.numbers.iter().filter(|&&mate| mate != leader.1) {
+            let mate = (self.ops[mate], mate);
+            for number in 0..4 {
+                // Each as it is, then with its operands exchanged, where that is the same.
+                let [a, b] = [(leader, number & 2), (mate, number & 1)].map(|((op, at), is_turned)| match is_turned {
+                    0 => Some((op, at)),
+                    _ => turned(op).map(|op| (op, at)),
+                });
+                let (Some(a), Some(b)) = (a, b) else { continue };
+                let (a, b) = if a.0.out < b.0.out { (a, b) } else { (b, a) };
+                let Some(steps) = Steps::between(&a.0, &b.0) else { continue };
+                let lanes = 2 + self.after(b.0, steps, ready).take(LANES_MAX - 2).count();
+                if lanes > best.lanes || (lanes == best.lanes && a.1 < best.first.1) {
+                    best = Progression { first: a, second: Some((b, steps)), lanes };
                 }
             }
         }
-        best
+        let Progression { first, second, lanes } = best;
+        let rest = second.into_iter().flat_map(|(second, steps)| {
+            std::iter::once(second).chain(self.after(second.0, steps, ready).take(lanes - 2))
+        });
+        std::iter::once(first).chain(rest).collect()
     }
 
-    /// The lanes behind `last` with these steps from each to the next.
-    fn behind<'s>(
+    /// The lanes after `last` with these steps from each to the next.
+    #[inline]
+    fn after<'s>(
         &'s self,
         mut last: SlotOp,
         steps: Steps,
-        by_out: &'s BTreeMap<Slot, usize>,
+        ready: &'s Ready,
     ) -> impl Iterator<Item = (SlotOp, usize)> + 's {
         std::iter::from_fn(move || {
-            let &next = by_out.get(&(last.out + steps.out))?;
-            last = turned(self.ops[next]).find(|op| op.x == last.x + steps.x && op.y == last.y + steps.y)?;
-            Some((last, next))
+            let next = ready.with_out(last.out + steps.out)?;
+            let (x, y) = (last.x + steps.x, last.y + steps.y);
+            let op = self.ops[next];
+            let fits = (op.x == x && op.y == y) || (is_symmetric(op) && op.x == y && op.y == x);
+            last = SlotOp { x, y, ..op };
+            fits.then_some((last, next))
         })
     }
 }
 
+/// The operations of a kind that are ready.
+struct Ready {
+    /// Their numbers, by the slots that they write.
+    numbers: Vec<usize>,
+    /// For each slot, the place in `numbers` of what writes it, and one; 0 if nothing does.
+    by_out: [u8; SLOTS],
+}
+
+impl Ready {
+    fn new<'a>(ops: &[SlotOp], kind: Arithmetic, ready: impl Iterator<Item = &'a usize>) -> Self {
+        let mut numbers: Vec<usize> = ready.copied().filter(|&number| ops[number].operation == kind).collect();
+        numbers.sort_unstable_by_key(|&number| ops[number].out);
+        let mut by_out = [0; SLOTS];
+        for (place, &number) in numbers.iter().enumerate() {
+            // u32 to usize widens; there are no more than `WINDOW`.
+            by_out[ops[number].out as usize] = place as u8 + 1;
+        }
+        Self { numbers, by_out }
+    }
+
+    /// The operation that writes a slot.
+    #[inline]
+    fn with_out(&self, slot: Slot) -> Option<usize> {
+        let place = *self.by_out.get(slot as usize)?; // u32 to usize widens.
+        usize::from(place).checked_sub(1).map(|place| self.numbers[place])
+    }
+}
+
+/// A progression by its first lanes; the rest follows.
+struct Progression {
+    first: (SlotOp, usize),
+    second: Option<((SlotOp, usize), Steps)>,
+    lanes: usize,
+}
+
+/// Slots that there can be.
+const SLOTS: usize = 256;
 /// Lanes that an instruction may have.
 const LANES_MAX: usize = 255;
 
@@ -190,10 +235,14 @@ impl Steps {
     }
 }
 
-/// The operation as it is and, where that is the same, with its operands exchanged.
-fn turned(op: SlotOp) -> impl Iterator<Item = SlotOp> {
-    let exchanged = (op.operation != Arithmetic::Sub).then_some(SlotOp { x: op.y, y: op.x, ..op });
-    [Some(op), exchanged].into_iter().flatten()
+/// Whether its operands may be exchanged.
+fn is_symmetric(op: SlotOp) -> bool {
+    op.operation != Arithmetic::Sub
+}
+
+/// The operation with its operands exchanged, where that is the same.
+fn turned(op: SlotOp) -> Option<SlotOp> {
+    is_symmetric(op).then_some(SlotOp { x: op.y, y: op.x, ..op })
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub struct SlotBlock {
 }
 
 /// What tells blocks apart: their operations in order, and which of them are lanes of one instruction. Equal blocks have equal digests;
-/// two blocks that differ have the same one by accident only (one in 2⁶⁴), as no input is chosen against it.
+/// two blocks that differ may have the same one, by accident (one in 2⁶⁴) or on purpose: it tells apart what is made of one block, not blocks of strangers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Digest(u64);
 

@@ -12,6 +12,8 @@ use crate::args::{DEFAULT_REVISION, ListArgs, Listed};
 use crate::output;
 use crate::tables::{right, table};
 
+/// Columns of what is listed shortly, where no terminal says how many there are.
+const COLUMNS: u16 = 80;
 const ALL: [Listed; 5] = [Listed::Revisions, Listed::Schedules, Listed::Forks, Listed::Opcodes, Listed::Contracts];
 
 /// Lists.
@@ -133,9 +135,16 @@ fn to_text(what: Listed, args: &ListArgs) -> String {
             rows.trim_fmt()
         }
         Listed::Contracts => {
-            let mut rows = table(&["contract", "what it computes", "input and output"]);
+            let mut headings = vec!["contract", "what it computes"];
+            headings.extend(args.long.then_some("input and output"));
+            let mut rows = table(&headings);
             for contract in CONTRACTS {
-                rows.add_row([contract.name, contract.summary, contract.interface]);
+                let mut row = vec![contract.name, contract.summary];
+                row.extend(args.long.then_some(contract.interface));
+                rows.add_row(row);
+            }
+            if rows.width().is_none() && !args.long {
+                rows.set_width(COLUMNS);
             }
             rows.trim_fmt()
         }

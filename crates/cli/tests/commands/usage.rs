@@ -97,6 +97,9 @@ fn every_help_has_examples_that_run() {
         "wasm",
         "wasm run",
         "wasm build",
+        "example",
+        "completions",
+        "man",
     ];
     for command in commands {
         let args: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
@@ -110,6 +113,46 @@ fn every_help_has_examples_that_run() {
             assert!(!output.stdout.is_empty(), "{example}");
         }
     }
+}
+
+#[test]
+fn contracts_are_listed_in_80_columns_and_at_length() {
+    let short = residue(&["list", "contracts"]);
+    assert!(short.text().lines().all(|line| line.chars().count() <= 80), "{}", short.text());
+    let long = residue(&["list", "contracts", "--long"]);
+    for contract in residue_contracts::CONTRACTS {
+        assert!(short.text().contains(contract.name) && long.text().contains(contract.interface), "{}", contract.name);
+    }
+}
+
+#[test]
+fn an_example_is_what_the_contract_runs_on() {
+    for name in ["bls12_381/g1_add", "bls12_381/fp2_mul", "evm384/f6m_mul"] {
+        let example = residue(&["example", name, "--json"]).json(0);
+        let input = example["input"].as_str().unwrap();
+        assert_eq!(residue(&["example", name]).text().trim(), input);
+        let ran = residue(&["run", name, "--input", input, "--no-time", "--json"]).json(0);
+        assert_eq!(ran["output"], example["output"], "{name}");
+    }
+    residue(&["example", "bls12_381/g1"]).refused(&["\"bls12_381/g1\"", "residue list contracts"]);
+}
+
+#[test]
+fn shells_and_man_know_every_command() {
+    let commands = ["run", "build", "example", "statetest"];
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = residue(&["completions", shell]);
+        assert!(commands.iter().all(|command| script.text().contains(command)), "{shell}");
+    }
+    let directory = directory("usage_man");
+    let written = residue(&["man", directory.to_str().unwrap(), "--json"]).json(0);
+    for command in commands {
+        let page = std::fs::read_to_string(directory.join(format!("residue-{command}.1"))).unwrap();
+        assert!(page.contains(".TH") && page.contains("Example"), "{page}");
+    }
+    assert!(written["pages"].as_array().unwrap().len() > 20);
+    let below_a_file = directory.join("residue.1/pages");
+    residue(&["man", below_a_file.to_str().unwrap()]).refused(&["making", "residue.1"]);
 }
 
 #[test]

@@ -398,7 +398,7 @@ impl<L: Location> Blocks<L> {
 
     fn key(&self, facts: &Facts, shape: Option<Shape>) -> Option<PlanKey> {
         let slot_count = u16::try_from(L::place_count(&self.layout, facts)).ok()?;
-        Some(PlanKey { slot_count, shape: shape? })
+        Some(PlanKey { slot_count, shape: shape?, width_limbs: facts.width_limbs })
     }
 
     fn wants_trace(&self, block: &Block<L>) -> bool {

@@ -125,7 +125,8 @@ pub(crate) trait Location: Sized + Debug + Send + Sync + 'static {
     /// Whether a block may run, gas left aside.
     fn fits(needs: &Self::Needs, facts: &Facts) -> bool;
 
-    /// The layout of the rows, if the modulus has one and plans may run.
+    /// The layout of the rows, if the modulus has one and plans may run. Rows of EVM384 are made for the modulus of the block, which lets go of
+    /// those of another one: so it is asked where a plan is there or can be made.
     fn shape(
         machine: &mut FieldMachine,
         interpreter: &mut Interpreter<EthInterpreter>,
@@ -166,6 +167,8 @@ pub(crate) trait Location: Sized + Debug + Send + Sync + 'static {
 pub(crate) struct Facts {
     /// Slots of the field context.
     pub slot_count: usize,
+    /// Limbs of 64 bits of a value.
+    pub width_limbs: usize,
     /// Bytes of memory.
     pub memory_bytes: usize,
     /// Prices of the lanes, where they depend on the modulus.

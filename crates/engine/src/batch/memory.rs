@@ -29,8 +29,9 @@ pub(crate) struct Memory;
 /// What a block does with memory.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MemoryNeeds {
-    /// Byte offset of the modulus that all instructions share; none before the first.
+    /// Whether there is an instruction.
     has_modulus: bool,
+    /// Byte offset of the modulus that all instructions share.
     pub modulus: usize,
     /// Bytes of memory that its instructions reach.
     pub reach: usize,
@@ -146,7 +147,13 @@ impl Location for Memory {
             // No plan runs from now on, so nothing need be in rows.
             rows.settle_all(&blocks.layout, memory);
         }
-        Some(Facts { slot_count: 0, memory_bytes: memory.len(), width: None, plans_run })
+        Some(Facts {
+            slot_count: 0,
+            width_limbs: evm384::WIDTH_LIMBS,
+            memory_bytes: memory.len(),
+            width: None,
+            plans_run,
+        })
     }
 
     #[inline]

@@ -54,6 +54,8 @@ pub(crate) struct PlanKey {
     pub slot_count: u16,
     /// The layout of the rows.
     pub shape: Shape,
+    /// Limbs of 64 bits of a value: what it gains depends on them.
+    pub width_limbs: usize,
 }
 
 /// The plans of a block, or that it has none that pays.
@@ -142,7 +144,7 @@ impl<S: FromIterator<usize>> Plans<S> {
             return;
         }
         let plan = new_plan(operations, order).filter(|plan| plan.source() == order.priced);
-        let scalar_cycles = order.work.scalar_cycles(order.key.shape.modulus_bits().div_ceil(64), order.has_trace);
+        let scalar_cycles = order.work.scalar_cycles(order.key.width_limbs, order.has_trace);
         let pays = |plan: &Plan| {
             let moving = [plan.inputs(), plan.outputs()].map(|slots| order.key.shape.move_cycles(slots.len()));
             order.always || plan.predicted_cycles() < scalar_cycles + moving.iter().sum::<u64>()
@@ -191,7 +193,7 @@ mod tests {
     }
 
     fn key(slot_count: u16, bits: usize) -> PlanKey {
-        PlanKey { slot_count, shape: Shape::of_bits(bits).unwrap() }
+        PlanKey { slot_count, shape: Shape::of_bits(bits).unwrap(), width_limbs: bits.div_ceil(64) }
     }
 
     #[test]
@@ -229,6 +231,25 @@ mod tests {
         assert_eq!(plans.found().count(), PLANS_MAX);
         drop(plans);
         assert_eq!(budget.bytes(), 0);
+    }
+
+    /// 64 bits have rows of the same shape as 256: as plans they take as long, one by one they do not.
+    #[test]
+    fn a_plan_of_narrow_values_gains_less() {
+        let block = block(&[(0, 0, 1); 60]);
+        let (work, budget) = (work_of(1 << 16), Budget::default());
+        let gain_cycles = [64, 256].map(|bits| {
+            let plans = Plans::<IndexSet<4>>::default();
+            let (key, priced) = (key(4, bits), block.digest());
+            plans.make(&block, &Order { key, work: &work, has_trace: true, always: false, priced, budget: &budget });
+            match plans.get(key) {
+                Known::Plan(plan) => plan.gain_cycles(),
+                _ => panic!("{bits} bits have a plan"),
+            }
+        });
+        assert_eq!(key(4, 64).shape, key(4, 256).shape);
+        let one_by_one = [1, 4].map(|limbs| signed(work.scalar_cycles(limbs, true)));
+        assert_eq!(gain_cycles[1] - gain_cycles[0], one_by_one[1] - one_by_one[0]);
     }
 
     /// Sums that, with products, take so many cycles as a trace on six limbs: 128, 19 for each sum and 119 for each product.

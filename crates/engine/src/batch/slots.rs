@@ -120,7 +120,8 @@ impl Location for Slots {
         if !context.is_odd() && blocks.layout.store_reduces {
             return None;
         }
-        Some(Facts { slot_count: context.slot_count(), memory_bytes: 0, width: Some(width), plans_run })
+        let (slot_count, width_limbs) = (context.slot_count(), context.limbs().width_limbs());
+        Some(Facts { slot_count, width_limbs, memory_bytes: 0, width: Some(width), plans_run })
     }
 
     #[inline]

@@ -19,7 +19,7 @@ impl Work {
 
     /// What it takes without a plan, about, on values of so many limbs: as a scalar trace, or by instructions.
     pub fn scalar_cycles(&self, limbs: usize, has_trace: bool) -> u64 {
-        let limbs = limbs as u64; // At most 16.
+        let limbs = limbs as u64; // At most 12.
         // Products grow with the square of the width, down to what surrounds them.
         let product = SUM_CYCLES + (PRODUCT_CYCLES - SUM_CYCLES) * limbs * limbs / PRODUCT_LIMBS.pow(2);
         let [adds, subs, products] = self.operations.map(u64::from);

@@ -1,4 +1,4 @@
-//! Genes: one thing each that code can do. They know no revision; [`Room`](super::ground::Room) writes them for one, and
+//! Genes: one thing each that code can do. They know no revision; [`Room`](super::room::Room) writes them for one, and
 //! brings their numbers to what there is room for.
 
 use rand_chacha::ChaCha8Rng;

@@ -24,7 +24,7 @@ fn run_of_twenty() -> String {
 }
 
 fn facts(slot_count: usize) -> Facts {
-    Facts { slot_count, memory_bytes: 0, width: Some(WidthPrices::default()), plans_run: true }
+    Facts { slot_count, width_limbs: 6, memory_bytes: 0, width: Some(WidthPrices::default()), plans_run: true }
 }
 
 fn shape() -> Option<Shape> {

@@ -78,7 +78,7 @@ fn a_block_needs_one_modulus_and_memory_as_far_as_its_instructions_reach() {
         let is_same = revision == Revision::Evm384V6;
         assert_eq!(admit(2, false), (is_same, product, true, 4, 2));
         assert_eq!(needs.modulus, modulus);
-        let facts = |memory_bytes| Facts { slot_count: 0, memory_bytes, width: None, plans_run: true };
+        let facts = |memory_bytes| Facts { slot_count: 0, width_limbs: 6, memory_bytes, width: None, plans_run: true };
         let fits = [product - 1, product, product + 1].map(|bytes| Memory::fits(&needs, &facts(bytes)));
         assert_eq!(fits, [false, true, true]);
         assert_eq!(Memory::place_count(&layout, &facts(0)), 4);

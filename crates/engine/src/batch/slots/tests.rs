@@ -56,7 +56,7 @@ fn blocks_have_instructions_that_cannot_halt_for_their_operands() {
 #[test]
 fn a_block_fits_where_its_highest_slot_exists() {
     let (layout, mut needs) = (layout(AT_ONCE), SlotNeeds::default());
-    let facts = |slot_count| Facts { slot_count, memory_bytes: 0, width: None, plans_run: true };
+    let facts = |slot_count| Facts { slot_count, width_limbs: 6, memory_bytes: 0, width: None, plans_run: true };
     for (operands, last) in [([1, 1, 3, 1, 5, 1, 1], 5), ([1, 1, 3, 2, 5, 1, 4], 9), ([1, 1, 1, 1, 1, 1, 1], 9)] {
         assert!(Slots::admit(&layout, &mut needs, &addition(AT_ONCE, operands).unwrap(), &[], 0));
         assert_eq!([last, last + 1, last + 2].map(|count| Slots::fits(&needs, &facts(count))), [false, true, true]);

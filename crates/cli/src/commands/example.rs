@@ -1,0 +1,50 @@
+//! `residue example`: the input that comes with a contract, and what has to come out.
+
+use anyhow::{Result, bail, ensure};
+use residue_contracts::Contract;
+use residue_engine::Fork;
+use serde_json::json;
+
+use super::Verdict;
+use crate::args::{DEFAULT_REVISION, EngineKind, ExampleArgs, InterfaceRules, Rules};
+use crate::execution::{Job, Setup};
+use crate::formulas::Formulas;
+use crate::output;
+
+/// Gas that is enough for every example.
+const GAS: u64 = 1 << 40;
+
+/// Prints the input, with the expected output beside it as JSON.
+pub fn example(args: &ExampleArgs, json: bool) -> Result<Verdict> {
+    let Some(contract) = residue_contracts::find(&args.contract) else {
+        bail!("{:?} is no contract; `residue list contracts` has those there are", args.contract);
+    };
+    let input = (contract.example)();
+    if !json {
+        output::result(&output::hex(&input))?;
+        return Ok(Verdict::Good);
+    }
+    let expected = expected(contract, &input)?;
+    output::json(&json!({
+        "contract": contract.name,
+        "interface": contract.interface,
+        "precompile": contract.precompile,
+        "input": output::hex(&input),
+        "output": output::hex(&expected),
+    }))?;
+    Ok(Verdict::Good)
+}
+
+/// What the precompile gives that the contract replaces, or the contract itself where there is none.
+fn expected(contract: &Contract, input: &[u8]) -> Result<Vec<u8>> {
+    if let Some(native) = contract.native(input) {
+        return Ok(native?.output);
+    }
+    let interface = InterfaceRules { revision: DEFAULT_REVISION, schedule: None };
+    let setup = Setup::new(&Rules { interface, fork: Fork::default() }, EngineKind::Batch)?;
+    let code = Formulas::default().compile(contract, setup.revision, &setup.schedule)?.compiled.code;
+    let job = Job { code: &code, input, gas: GAS, timed: false, explained: false, native: None };
+    let ended = setup.execute(job)?.ended;
+    ensure!(ended.is_success, "{} ends its example with {}", contract.name, ended.halt);
+    Ok(ended.output)
+}
