@@ -1,7 +1,7 @@
 //! Fusing: operations of one kind whose slots form arithmetic progressions become lanes of one strided instruction.
 //!
 //! Greedy: of the operations that nothing stands in the way of, those that make the longest progression go first, so that
-//! one that finds no mate waits for one as long as it can; of equally long ones those that most others wait for, one behind the
+//! one that finds no mate waits for one as long as it can; of equally long ones those that most others wait for, one after the
 //! other. Gas is by lane, so this saves code and dispatch, not gas.
 
 use crate::allocate::Slot;
@@ -66,7 +66,7 @@ struct Waiting<'a> {
     waiters: Vec<Vec<usize>>,
     /// Operations with no blocker, oldest first.
     ready: Vec<usize>,
-    /// For each operation, how many others wait for it one behind the other.
+    /// For each operation, how many others wait for it one after the other.
     heights: Vec<usize>,
     /// What chance comes from; none for 0.
     attempt: u64,
@@ -123,7 +123,7 @@ impl<'a> Waiting<'a> {
         ranked.reduce(|best, other| if other.0 > best.0 { other } else { best }).map(|(_, run)| run)
     }
 
-    /// In eighths, how many operations wait for a lane of `run` one behind the other; by chance up to one and a half more.
+    /// In eighths, how many operations wait for a lane of `run` one after the other; by chance up to one and a half more.
     fn urgency(&self, run: &[(SlotOp, usize)]) -> usize {
         let heights: usize = run.iter().map(|&(_, number)| self.heights[number]).sum();
         // Knuth's multiplicative hash; its upper bits are the good ones.

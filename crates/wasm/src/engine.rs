@@ -1,7 +1,7 @@
 //! Engines: a module is compiled, then instantiated as often as wanted, then its functions are called; each step apart, so
 //! that each can be timed apart.
 //!
-//! Two engines stand behind one face: wasmi interprets, wasmtime, which is an optional feature, compiles. Host functions are linked where the module's
+//! Two engines have one face: wasmi interprets; wasmtime, an optional feature, compiles. Host functions are linked where the module's
 //! imports ask for them; memories that it imports are made.
 
 mod interpreter;

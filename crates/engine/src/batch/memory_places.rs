@@ -171,12 +171,13 @@ impl MemoryPlaces {
             return 0..0;
         }
         let last_bucket = self.buckets.len() - 1;
-        let bucket = self.buckets[(range.start / BUCKET_BYTES).min(last_bucket)];
+        let number = (range.start / BUCKET_BYTES).min(last_bucket);
+        let bucket = self.buckets[number];
         // u32 to usize widens.
         let ends_before = |&&place: &&u32| place as usize + VALUE_BYTES <= range.start;
         let rest = &self.offsets[usize::from(bucket)..];
-        let before = match bucket == self.buckets[last_bucket] {
-            // As many as there are places.
+        let before = match number == last_bucket {
+            // It may have as many as there are places.
             true => rest.partition_point(|place| ends_before(&place)),
             false => rest.iter().take_while(ends_before).count(),
         };

@@ -89,7 +89,7 @@ fn no_batch_takes_more_companions_than_its_table_may_count() {
 
 #[test]
 fn the_sum_that_products_wait_for_runs_first() {
-    // Seven products are ready, the eighth behind the last of ten sums.
+    // Seven products are ready, the eighth waits for the last of ten sums.
     let idle = (0..9).map(|i| (Add, 40 + i, 10, 11 + i));
     let ops = (0..7).map(|i| (Mul, 20 + i, i, i)).chain(idle).chain([(Sub, 50, 8, 9), (Mul, 51, 50, 50)]);
     let mut waiting = block(60, ops);
@@ -197,7 +197,7 @@ fn rows_are_used_again() {
     // Each value is needed once, by the next operation: one row beside the slot's own is enough, and a spare one.
     let chain = (0..50).flat_map(|_| [(Mul, 1, 0, 0), (Mul, 0, 1, 1)]);
     assert!(plan(&block(2, chain), 381, EIGHTS).explain().temporary_rows <= 2);
-    // Dead slots lend their rows to nobody else, but their values to nothing.
+    // No other value gets the rows of dead slots, and nothing reads theirs.
     let mut wide = block(24, (0..8).map(|i| (Mul, 8 + i, i, i)).chain((0..8).map(|i| (Mul, 16 + i, 8 + i, 8 + i))));
     assert_eq!(plan(&wide, 381, EIGHTS).explain().temporary_rows, 0, "full batches write where values end");
     (8..16).for_each(|slot| wide.mark_dead(slot).unwrap());
