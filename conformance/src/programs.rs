@@ -7,8 +7,8 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use residue_ir::{
-    ArrayDecl, Block, Branch, Capacity, Cells, ConstantId, Countdown, Function, FunctionId, Op, OpKind, Operand, Piece,
-    Program, Region, Repeat, Sequence, Statement, Step, Turn, Value, Word, WordDef, WordOp,
+    Arm, ArrayDecl, ArrayId, Block, Capacity, Cells, ConstantId, Control, ControlKind, Effect, Function, FunctionId,
+    Op, OpKind, Operand, Order, Piece, Program, Region, Statement, Step, Value, VariableId, Word, WordDef, WordOp,
 };
 use ruint::aliases::U256;
 use std::mem;
@@ -100,7 +100,7 @@ impl Maker {
         };
         if is_start && self.random.random_ratio(3, 4) {
             let ending = self.ending();
-            body.statements.push(ending);
+            body.statements.push(ending.into());
         }
         let Scope { words, value_count, .. } = std::mem::take(&mut self.scope);
         self.program.functions.push(Function {
@@ -129,26 +129,34 @@ impl Maker {
         (0..results).map(|number| Operand::Value(given[(first + number) % given.len()])).collect()
     }
 
+    fn array(&mut self) -> ArrayId {
+        ArrayId(self.random.random_range(0..self.program.arrays.len()))
+    }
+
+    fn element_values(&self, array: ArrayId) -> usize {
+        self.program.arrays[array.0].element_values
+    }
+
+    /// Any but the last, which holds indices.
+    fn variable(&mut self) -> VariableId {
+        VariableId(self.random.random_range(1..self.program.variables.len()) - 1)
+    }
+
     /// Room in every array, and a value in every element.
     fn fill_arrays(&mut self, body: &mut Region) {
-        for array in 0..self.program.arrays.len() {
+        for array in (0..self.program.arrays.len()).map(ArrayId) {
             let more = self.small_word(4);
             let least = self.constant_word(ELEMENTS.into());
-            let unbounded = self.program.arrays[array].capacity == Capacity::Unbounded;
+            let unbounded = self.program.arrays[array.0].capacity == Capacity::Unbounded;
             let count = if unbounded { self.op(WordOp::Add, more, least) } else { least };
-            body.statements.push(Statement::Reserve { array, count });
+            body.statements.push(Effect::Reserve { array, count }.into());
             let index = self.word_def(WordDef::Defined);
-            let values = self.operands(self.program.arrays[array].element_values);
-            let store = Statement::Store { array, index, values };
-            body.statements.push(Statement::Repeat(Box::new(Repeat {
-                count,
-                index,
-                initial: Vec::new(),
-                params: Vec::new(),
-                body: Region { statements: vec![store] },
-                next: Vec::new(),
-                results: Vec::new(),
-            })));
+            let values = self.operands(self.element_values(array));
+            let store = Region { statements: vec![Effect::Store { array, index, values }.into()] };
+            let arm = Arm { params: Vec::new(), body: store, gives: Vec::new() };
+            let kind = ControlKind::Repeat { count, index };
+            let control = Control { kind, initial: Vec::new(), arms: vec![arm], results: Vec::new() };
+            body.statements.push(control.into());
         }
     }
 
@@ -236,10 +244,10 @@ impl Maker {
         self.op(WordOp::Mod, word, bound)
     }
 
-    fn defined_word(&mut self, statement: impl FnOnce(Word) -> Statement) -> Statement {
+    fn defined_word(&mut self, effect: impl FnOnce(Word) -> Effect) -> Statement {
         let result = self.word_def(WordDef::Defined);
         self.scope.defined.push(result);
-        statement(result)
+        effect(result).into()
     }
 
     // --- statements ---------------------------------------------------------------------------------------------------
@@ -257,44 +265,44 @@ impl Maker {
     /// An element of an array at an index that is bound, loaded and stored again, now and then with something between; the
     /// index may be read as a word, too.
     fn update(&mut self, region: &mut Region) {
-        let array = self.random.random_range(0..self.program.arrays.len());
-        let element = self.program.arrays[array].element_values;
+        let array = self.array();
+        let element = self.element_values(array);
         let word = self.small_word(ELEMENTS.into());
         let index = self.index(region, array, word);
         if self.random.random_ratio(1, 4) {
             self.scope.defined.push(index);
         }
-        region.statements.push(Statement::Load { array, index, results: self.define(element) });
+        region.statements.push(Effect::Load { array, index, results: self.define(element) }.into());
         for _ in 0..self.random.random_range(0..=2) {
             let between = self.statement();
             region.statements.push(between);
         }
         if self.random.random_ratio(1, 6) {
-            let other = self.random.random_range(0..self.program.arrays.len());
-            let results = self.define(self.program.arrays[other].element_values);
-            region.statements.push(Statement::Load { array: other, index, results });
+            let other = self.array();
+            let results = self.define(self.element_values(other));
+            region.statements.push(Effect::Load { array: other, index, results }.into());
         }
         for _ in 0..self.random.random_range(0..=2) {
             let values = self.operands(element);
-            region.statements.push(Statement::Store { array, index, values });
+            region.statements.push(Effect::Store { array, index, values }.into());
         }
     }
 
     /// `word`, which is below `ELEMENTS`, bound as an index of the array, or out of a cell of the last variable.
-    fn index(&mut self, region: &mut Region, array: usize, word: Word) -> Word {
+    fn index(&mut self, region: &mut Region, array: ArrayId, word: Word) -> Word {
         if self.random.random_ratio(1, 2) {
             let result = self.word_def(WordDef::Defined);
-            region.statements.push(Statement::Bind { result, word });
+            region.statements.push(Effect::Bind { result, word }.into());
             return result;
         }
-        let variable = self.program.variables.len() - 1;
+        let variable = VariableId(self.program.variables.len() - 1);
         let cells = Cells { bits: *[32, 64].choose(&mut self.random).expect("it is not empty"), index_bits: 2 };
         let first_bit = cells.bits * self.random.random_range(0..256 / cells.bits);
         let bits = self.constant_word(first_bit.into());
         let indices = self.op(WordOp::Shl, word, bits);
-        region.statements.push(Statement::SetIndices { variable, array, indices, cells });
+        region.statements.push(Effect::SetIndices { variable, array, indices, cells }.into());
         let result = self.word_def(WordDef::Defined);
-        region.statements.push(Statement::Index { result, variable, array, first_bit, cells });
+        region.statements.push(Effect::Index { result, variable, array, first_bit, cells }.into());
         result
     }
 
@@ -321,33 +329,33 @@ impl Maker {
             12 if nested => self.countdown(),
             13..17 if nested => self.branch(),
             17..20 if !self.program.functions.is_empty() => self.call(),
-            20 if !self.program.arrays.is_empty() && self.random.random_ratio(1, 3) => self.fill(),
-            20..23 if !self.program.arrays.is_empty() => self.load(),
-            23..26 if !self.program.arrays.is_empty() => self.store(),
-            26..30 => self.parse(),
+            20 if !self.program.arrays.is_empty() && self.random.random_ratio(1, 3) => self.fill().into(),
+            20..23 if !self.program.arrays.is_empty() => self.load().into(),
+            23..26 if !self.program.arrays.is_empty() => self.store().into(),
+            26..30 => self.parse().into(),
             30 => {
                 let value = self.operand();
-                self.defined_word(|result| Statement::IsZero { result, value })
+                self.defined_word(|result| Effect::IsZero { result, value })
             }
             31 | 32 if self.random.random_ratio(1, 4) => self.hash(),
             31 => {
                 let (a, b) = (self.operand(), self.operand());
-                self.defined_word(|result| Statement::Equal { result, a, b })
+                self.defined_word(|result| Effect::Equal { result, a, b })
             }
             32 => {
                 let word = self.word(3);
-                self.defined_word(|result| Statement::Bind { result, word })
+                self.defined_word(|result| Effect::Bind { result, word })
             }
             33 | 34 if self.program.variables.len() > 1 => {
-                let variable = self.random.random_range(1..self.program.variables.len()) - 1;
-                self.defined_word(|result| Statement::Get { result, variable })
+                let variable = self.variable();
+                self.defined_word(|result| Effect::Get { result, variable })
             }
             35 | 36 if self.program.variables.len() > 1 => {
-                let variable = self.random.random_range(1..self.program.variables.len()) - 1;
-                Statement::Set { variable, word: self.word(2) }
+                let variable = self.variable();
+                Effect::Set { variable, word: self.word(2) }.into()
             }
-            37 => self.require(),
-            38 if self.scope.depth > 0 && self.random.random_ratio(1, 3) => self.ending(),
+            37 => self.require().into(),
+            38 if self.scope.depth > 0 && self.random.random_ratio(1, 3) => self.ending().into(),
             _ => self.block(),
         }
     }
@@ -374,11 +382,11 @@ impl Maker {
         let index = self.word_def(WordDef::Defined);
         self.scope.defined.push(index);
         let params = self.define(state);
-        let (body, next) = self.inner(state);
+        let (body, gives) = self.inner(state);
         self.scope.values.truncate(values);
         self.scope.defined.truncate(defined);
-        let results = self.define(state);
-        Statement::Repeat(Box::new(Repeat { count, index, initial, params, body, next, results }))
+        let arms = vec![Arm { params, body, gives }];
+        self.control(ControlKind::Repeat { count, index }, initial, arms)
     }
 
     /// Mostly of few turns.
@@ -393,15 +401,21 @@ impl Maker {
     fn countdown_from(&mut self, count: Word, initial: Vec<Operand>, turns: u64) -> Statement {
         let state = initial.len();
         let turns = (0..turns).map(|_| self.turn(state)).collect();
-        Statement::Countdown(Box::new(Countdown { count, initial, turns, results: self.define(state) }))
+        self.control(ControlKind::Countdown { count }, initial, turns)
     }
 
-    fn turn(&mut self, state: usize) -> Turn {
+    /// A loop, whose results hold as many values as its state has.
+    fn control(&mut self, kind: ControlKind, initial: Vec<Operand>, arms: Vec<Arm>) -> Statement {
+        let results = self.define(initial.len());
+        Control { kind, initial, arms, results }.into()
+    }
+
+    fn turn(&mut self, state: usize) -> Arm {
         let values = self.scope.values.len();
         let params = self.define(state);
-        let (body, next) = self.inner(state);
+        let (body, gives) = self.inner(state);
         self.scope.values.truncate(values);
-        Turn { params, body, next }
+        Arm { params, body, gives }
     }
 
     /// Some parts begin with a countdown, mostly of the state as it is; others begin with what there is.
@@ -415,7 +429,7 @@ impl Maker {
         });
         let least = if choosing.is_some() { Step::<Word>::CHOICES } else { 1 };
         let count = least + self.random.random_range(0..=2);
-        let parts: Vec<Turn> = (0..count).map(|_| self.part(state)).collect();
+        let parts: Vec<Arm> = (0..count).map(|_| self.part(state)).collect();
         let then = |number| {
             let has_next = number + 1 < count && self.random.random_ratio(1, 4);
             has_next.then(|| self.random.random_range(number + 1..count))
@@ -426,11 +440,11 @@ impl Maker {
             Some(word) => Step::Chosen { word, first_bit: 16 * self.random.random_range(0..16) },
             None => Step::Part(self.random.random_range(0..count)),
         };
-        let order = (0..length).map(step).collect();
-        Statement::Sequence(Box::new(Sequence { order, initial, parts, then, results: self.define(state) }))
+        let steps = (0..length).map(step).collect();
+        self.control(ControlKind::Sequence(Order { steps, then }), initial, parts)
     }
 
-    fn part(&mut self, state: usize) -> Turn {
+    fn part(&mut self, state: usize) -> Arm {
         let turns = self.random.random_range(1..=3);
         let lead = self.random.random_ratio(1, 2).then(|| self.small_word(turns + 1));
         let (values, defined) = (self.scope.values.len(), mem::take(&mut self.scope.defined));
@@ -443,11 +457,11 @@ impl Maker {
             self.scope.depth -= 1;
             countdown
         });
-        let (mut body, next) = self.inner(state);
+        let (mut body, gives) = self.inner(state);
         body.statements.splice(0..0, countdown);
         self.scope.values.truncate(values);
         self.scope.defined = defined;
-        Turn { params, body, next }
+        Arm { params, body, gives }
     }
 
     fn branch(&mut self) -> Statement {
@@ -458,11 +472,12 @@ impl Maker {
         } else {
             self.small_word(2)
         };
-        let (then, then_values) = self.inner(given);
-        let (otherwise, otherwise_values) =
+        let then = self.inner(given);
+        let otherwise =
             if self.random.random_ratio(1, 3) { (Region::default(), self.operands(given)) } else { self.inner(given) };
+        let arms = [then, otherwise].map(|(body, gives)| Arm { params: Vec::new(), body, gives }).into();
         let results = self.define(given);
-        Statement::Branch(Box::new(Branch { condition, then, then_values, otherwise, otherwise_values, results }))
+        Control { kind: ControlKind::Branch { condition }, initial: Vec::new(), arms, results }.into()
     }
 
     fn call(&mut self) -> Statement {
@@ -473,41 +488,41 @@ impl Maker {
         Statement::Call { function, arguments, results: self.define(given) }
     }
 
-    fn load(&mut self) -> Statement {
-        let array = self.random.random_range(0..self.program.arrays.len());
+    fn load(&mut self) -> Effect {
+        let array = self.array();
         let index = self.small_word(ELEMENTS.into());
-        Statement::Load { array, index, results: self.define(self.program.arrays[array].element_values) }
+        Effect::Load { array, index, results: self.define(self.element_values(array)) }
     }
 
-    fn store(&mut self) -> Statement {
-        let array = self.random.random_range(0..self.program.arrays.len());
+    fn store(&mut self) -> Effect {
+        let array = self.array();
         let index = self.small_word(ELEMENTS.into());
-        Statement::Store { array, index, values: self.operands(self.program.arrays[array].element_values) }
+        Effect::Store { array, index, values: self.operands(self.element_values(array)) }
     }
 
-    fn fill(&mut self) -> Statement {
-        let array = self.random.random_range(0..self.program.arrays.len());
+    fn fill(&mut self) -> Effect {
+        let array = self.array();
         let count = self.random.random_range(1..=ELEMENTS);
-        Statement::Fill { array, count, values: self.operands(self.program.arrays[array].element_values) }
+        Effect::Fill { array, count, values: self.operands(self.element_values(array)) }
     }
 
     /// Mostly of so few bytes that every number is below the modulus.
-    fn parse(&mut self) -> Statement {
+    fn parse(&mut self) -> Effect {
         if self.program.modulus.bit(0) && self.random.random_ratio(1, 8) {
             // Behind the calldata, because EVM384 does not look whether a number is below the modulus.
             let offset = self.constant_word(CALLDATA_BYTES.into());
-            return Statement::ParseMontLe { result: self.define(1)[0], offset };
+            return Effect::ParseMontLe { result: self.define(1)[0], offset };
         }
         if self.random.random_ratio(1, 8) {
             let word = self.word(2);
-            return Statement::Reduce { result: self.define(1)[0], word };
+            return Effect::Reduce { result: self.define(1)[0], word };
         }
         let offset = self.small_word(CALLDATA_BYTES.into());
         let safe = u32::try_from((self.program.modulus.bits() - 1) / 8).expect("a modulus is short");
         let sizes = [0, 1, 8, 20, 31, 32, 33, 48, 63, 64, 65, 96, 100, 130, safe + 1];
         let any = *sizes.choose(&mut self.random).expect("it is not empty");
         let size_bytes = if self.random.random_ratio(4, 5) { any.min(safe) } else { any };
-        Statement::Parse { result: self.define(1)[0], offset, size_bytes }
+        Effect::Parse { result: self.define(1)[0], offset, size_bytes }
     }
 
     /// A hash of up to four pieces, whose sizes are known now and then.
@@ -522,27 +537,27 @@ impl Maker {
             }
         });
         let pieces = pieces.collect();
-        self.defined_word(|result| Statement::Sha256 { result, pieces })
+        self.defined_word(|result| Effect::Sha256 { result, pieces })
     }
 
     /// Mostly one that holds.
-    fn require(&mut self) -> Statement {
+    fn require(&mut self) -> Effect {
         let (word, one) = (self.word(2), self.constant_word(1));
         let condition = if self.random.random_ratio(4, 5) { self.op(WordOp::Or, word, one) } else { word };
-        Statement::Require { condition }
+        Effect::Require { condition }
     }
 
-    fn ending(&mut self) -> Statement {
+    fn ending(&mut self) -> Effect {
         if self.random.random_ratio(1, 4) {
-            return Statement::ReturnWord { word: self.word(3) };
+            return Effect::ReturnWord { word: self.word(3) };
         }
         let least = u32::try_from(self.program.modulus.bits().div_ceil(8)).expect("a modulus is short");
         let sizes = [least, least + 1, least.next_multiple_of(8), least.max(32), least.max(48), least.max(64), 100];
         let size_bytes = *sizes.choose(&mut self.random).expect("it is not empty");
         let count = self.random.random_range(0..=6);
         if self.program.modulus.bit(0) && self.random.random_ratio(1, 4) {
-            return Statement::ReturnMontLe { values: self.operands(count) };
+            return Effect::ReturnMontLe { values: self.operands(count) };
         }
-        Statement::ReturnElements { values: self.operands(count), size_bytes }
+        Effect::ReturnElements { values: self.operands(count), size_bytes }
     }
 }

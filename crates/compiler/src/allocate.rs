@@ -116,37 +116,15 @@ impl Classes {
 
 /// Joins the parts of each loop's state, which are one place by construction.
 fn join_loops(region: &Region, classes: &mut Classes) {
-    for statement in &region.statements {
-        match statement {
-            Statement::Repeat(repeat) => {
-                for (param, result) in repeat.params.iter().zip(&repeat.results) {
+    region.walk(&mut |statement| {
+        if let Statement::Control(control) = statement {
+            for arm in &control.arms {
+                for (param, result) in arm.params.iter().zip(&control.results) {
                     classes.join(param.0 as usize, result.0 as usize);
                 }
-                join_loops(&repeat.body, classes);
             }
-            Statement::Countdown(countdown) => {
-                for turn in &countdown.turns {
-                    for (param, result) in turn.params.iter().zip(&countdown.results) {
-                        classes.join(param.0 as usize, result.0 as usize);
-                    }
-                    join_loops(&turn.body, classes);
-                }
-            }
-            Statement::Sequence(sequence) => {
-                for part in &sequence.parts {
-                    for (param, result) in part.params.iter().zip(&sequence.results) {
-                        classes.join(param.0 as usize, result.0 as usize);
-                    }
-                    join_loops(&part.body, classes);
-                }
-            }
-            Statement::Branch(branch) => {
-                join_loops(&branch.then, classes);
-                join_loops(&branch.otherwise, classes);
-            }
-            _ => {}
         }
-    }
+    });
 }
 
 /// The state of colouring one function.

@@ -13,7 +13,7 @@ use crate::lower::LoweredBlock;
 use crate::multiples::MULTIPLE_END;
 use crate::target::{SlotOp, Target, arithmetic};
 use num_bigint::BigUint;
-use residue_ir::program::{Block, Function, Operand, Program, Region, Statement, Value, WordDef};
+use residue_ir::program::{Block, Control, ControlKind, Function, Operand, Program, Region, Statement, Value, WordDef};
 use residue_isa::Arithmetic;
 use residue_isa::assembly::Code;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -170,36 +170,27 @@ fn reach(function: &Function, region: &Region, firsts: &mut BTreeSet<Value>) -> 
     for statement in &region.statements {
         match statement {
             Statement::Block(block) => firsts.extend(block.ops.first().map(|&(first, _)| first)),
-            Statement::Branch(branch) => {
-                let (then, otherwise) =
-                    (reach(function, &branch.then, firsts), reach(function, &branch.otherwise, firsts));
-                if !then && !otherwise {
+            Statement::Control(control) if has_no_turn(function, control) => {}
+            Statement::Control(control) => {
+                let mut goes_on = false;
+                for arm in &control.arms {
+                    goes_on |= reach(function, &arm.body, firsts);
+                }
+                if !goes_on && matches!(control.kind, ControlKind::Branch { .. }) {
                     return false;
                 }
             }
-            Statement::ReturnWord { .. } | Statement::ReturnElements { .. } | Statement::ReturnMontLe { .. } => {
-                return false;
-            }
-            Statement::Repeat(repeat) => {
-                let count = &function.words[repeat.count.0 as usize];
-                if !matches!(count, WordDef::Constant(count) if count.is_zero()) {
-                    reach(function, &repeat.body, firsts);
-                }
-            }
-            Statement::Countdown(countdown) => {
-                for turn in &countdown.turns {
-                    reach(function, &turn.body, firsts);
-                }
-            }
-            Statement::Sequence(sequence) => {
-                for part in &sequence.parts {
-                    reach(function, &part.body, firsts);
-                }
-            }
-            _ => {}
+            Statement::Effect(effect) if effect.ends() => return false,
+            Statement::Effect(_) | Statement::Call { .. } => {}
         }
     }
     true
+}
+
+/// Whether control is a loop whose count is known to be 0.
+fn has_no_turn(function: &Function, control: &Control) -> bool {
+    let ControlKind::Repeat { count, .. } = control.kind else { return false };
+    matches!(&function.words[count.0 as usize], WordDef::Constant(count) if count.is_zero())
 }
 
 fn check_block(

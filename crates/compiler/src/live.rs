@@ -4,9 +4,8 @@
 //! reads from outside is collected first, since the next turn needs it at the end of this one.
 
 use fixedbitset::FixedBitSet;
-use residue_ir::program::{
-    Block, Countdown, Function, FunctionId, Operand, Region, Repeat, Sequence, Statement, Value,
-};
+use residue_ir::Effect;
+use residue_ir::program::{Arm, Block, Control, ControlKind, Function, FunctionId, Operand, Region, Statement, Value};
 use std::collections::HashMap;
 
 /// What allocation needs to know about a function.
@@ -157,79 +156,63 @@ impl Walk {
                 self.out.across.push((*function, live.clone()));
                 read_all(live, arguments);
             }
-            Statement::Repeat(repeat) => self.repeat(repeat, live),
-            Statement::Countdown(countdown) => self.countdown(countdown, live),
-            Statement::Sequence(sequence) => self.sequence(sequence, live),
-            Statement::Branch(branch) => {
-                for result in &branch.results {
-                    live.remove(result.0 as usize);
+            Statement::Control(control) => match control.kind {
+                ControlKind::Repeat { .. } => self.repeat(control, live),
+                ControlKind::Countdown { .. } => self.countdown(control, live),
+                ControlKind::Sequence(_) => self.sequence(control, live),
+                ControlKind::Branch { .. } => self.branch(control, live),
+            },
+            Statement::Effect(effect) => {
+                self.out.groups.extend(group(effect));
+                if effect.ends() {
+                    live.clear();
                 }
-                let mut before = self.none();
-                for (region, given) in
-                    [(&branch.then, &branch.then_values), (&branch.otherwise, &branch.otherwise_values)]
-                {
-                    let mut arm = live.clone();
-                    self.define(&branch.results, &mut arm);
-                    for (&operand, &result) in given.iter().zip(&branch.results) {
-                        self.alike(operand, result);
-                    }
-                    read_all(&mut arm, given);
-                    self.region(region, &mut arm);
-                    before.union_with(&arm);
-                }
-                *live = before;
+                self.define(effect.values_defined(), live);
+                effect.operands().for_each(|operand| read(live, operand));
             }
-            Statement::Load { results, .. } => {
-                self.out.groups.push(results.clone());
-                self.define(results, live);
-            }
-            Statement::Store { values, .. } | Statement::Fill { values, .. } => {
-                let group: Option<Vec<Value>> = values.iter().map(|operand| operand.value()).collect();
-                self.out.groups.extend(group);
-                read_all(live, values);
-            }
-            Statement::Parse { result, .. }
-            | Statement::ParseMontLe { result, .. }
-            | Statement::Reduce { result, .. } => self.define(&[*result], live),
-            Statement::IsZero { value, .. } | Statement::IsOdd { value, .. } => read(live, *value),
-            Statement::Equal { a, b, .. } => read_all(live, &[*a, *b]),
-            Statement::ReturnElements { values, .. } | Statement::ReturnMontLe { values } => {
-                live.clear();
-                read_all(live, values);
-            }
-            Statement::ReturnWord { .. } => live.clear(),
-            Statement::Reserve { .. }
-            | Statement::Bind { .. }
-            | Statement::Get { .. }
-            | Statement::Set { .. }
-            | Statement::Sha256 { .. }
-            | Statement::SetIndices { .. }
-            | Statement::Index { .. }
-            | Statement::Require { .. } => {}
         }
+    }
+
+    fn branch(&mut self, branch: &Control, live: &mut FixedBitSet) {
+        for result in &branch.results {
+            live.remove(result.0 as usize);
+        }
+        let mut before = self.none();
+        for arm in &branch.arms {
+            let mut within = live.clone();
+            self.define(&branch.results, &mut within);
+            for (&operand, &result) in arm.gives.iter().zip(&branch.results) {
+                self.alike(operand, result);
+            }
+            read_all(&mut within, &arm.gives);
+            self.region(&arm.body, &mut within);
+            before.union_with(&within);
+        }
+        *live = before;
     }
 
     /// The state of a loop has one slot for each part, which `params` and `results` name; it is written before the first
     /// turn and at the end of each.
-    fn repeat(&mut self, repeat: &Repeat, live: &mut FixedBitSet) {
-        let state: Vec<Value> = repeat.params.iter().chain(&repeat.results).copied().collect();
+    fn repeat(&mut self, repeat: &Control, live: &mut FixedBitSet) {
+        let [arm] = &repeat.arms[..] else { unreachable!("a loop has one arm: `verify` checks it") };
+        let state: Vec<Value> = arm.params.iter().chain(&repeat.results).copied().collect();
         for value in &repeat.results {
             live.remove(value.0 as usize);
         }
         let around = self.weight;
         self.weight = around.saturating_mul(10);
         let mut turn = live.clone();
-        turn.union_with(&self.read_from_outside(&repeat.body, &repeat.next));
+        turn.union_with(&self.read_from_outside(arm));
         self.define(&state, &mut turn);
-        read_all(&mut turn, &repeat.next);
-        self.region(&repeat.body, &mut turn);
-        for (&operand, &param) in repeat.next.iter().zip(&repeat.params) {
+        read_all(&mut turn, &arm.gives);
+        self.region(&arm.body, &mut turn);
+        for (&operand, &param) in arm.gives.iter().zip(&arm.params) {
             self.alike(operand, param);
         }
         self.weight = around;
         live.union_with(&turn);
         self.define(&state, live);
-        for (&operand, &param) in repeat.initial.iter().zip(&repeat.params) {
+        for (&operand, &param) in repeat.initial.iter().zip(&arm.params) {
             self.alike(operand, param);
         }
         read_all(live, &repeat.initial);
@@ -237,15 +220,15 @@ impl Walk {
 
     /// The state of a countdown has one slot for each part, which all turns and the results share. Control comes to every
     /// turn from the one before it and from the start.
-    fn countdown(&mut self, countdown: &Countdown, live: &mut FixedBitSet) {
+    fn countdown(&mut self, countdown: &Control, live: &mut FixedBitSet) {
         let mut after = &countdown.results;
         self.define(after, live);
         let mut start = live.clone();
-        for turn in countdown.turns.iter().rev() {
-            for (&operand, &part) in turn.next.iter().zip(after) {
+        for turn in countdown.arms.iter().rev() {
+            for (&operand, &part) in turn.gives.iter().zip(after) {
                 self.alike(operand, part);
             }
-            read_all(live, &turn.next);
+            read_all(live, &turn.gives);
             self.region(&turn.body, live);
             self.define(&turn.params, live);
             start.union_with(live);
@@ -260,32 +243,32 @@ impl Walk {
 
     /// The state of a sequence has one slot for each part of it, which all params and the results name. Control may come to
     /// every part from every other.
-    fn sequence(&mut self, sequence: &Sequence, live: &mut FixedBitSet) {
-        let params = sequence.parts.iter().flat_map(|part| &part.params);
+    fn sequence(&mut self, sequence: &Control, live: &mut FixedBitSet) {
+        let params = sequence.arms.iter().flat_map(|part| &part.params);
         let state: Vec<Value> = params.chain(&sequence.results).copied().collect();
         for value in &sequence.results {
             live.remove(value.0 as usize);
         }
-        for part in &sequence.parts {
-            live.union_with(&self.read_from_outside(&part.body, &part.next));
+        for part in &sequence.arms {
+            live.union_with(&self.read_from_outside(part));
         }
         for value in &state {
             live.remove(value.0 as usize);
         }
         let (behind, around) = (live.clone(), self.weight);
         self.weight = around.saturating_mul(10);
-        for part in &sequence.parts {
+        for part in &sequence.arms {
             let mut turn = behind.clone();
             self.define(&state, &mut turn);
-            read_all(&mut turn, &part.next);
+            read_all(&mut turn, &part.gives);
             self.region(&part.body, &mut turn);
-            for (&operand, &param) in part.next.iter().zip(&part.params) {
+            for (&operand, &param) in part.gives.iter().zip(&part.params) {
                 self.alike(operand, param);
             }
         }
         self.weight = around;
         self.define(&state, live);
-        if let Some(first) = sequence.parts.first() {
+        if let Some(first) = sequence.arms.first() {
             for (&operand, &param) in sequence.initial.iter().zip(&first.params) {
                 self.alike(operand, param);
             }
@@ -295,12 +278,23 @@ impl Walk {
 
     /// Values of the text around a loop that its turns read. Each value is defined once, so whatever is read and not
     /// defined within comes from outside.
-    fn read_from_outside(&self, body: &Region, next: &[Operand]) -> FixedBitSet {
+    fn read_from_outside(&self, arm: &Arm) -> FixedBitSet {
         let (mut reads, mut defines) = (self.none(), self.none());
-        read_all(&mut reads, next);
-        collect(body, &mut reads, &mut defines);
+        read_all(&mut reads, &arm.gives);
+        collect(&arm.body, &mut reads, &mut defines);
         reads.difference_with(&defines);
         reads
+    }
+}
+
+/// The values that would best stand in consecutive slots, as an effect takes or gives them so.
+fn group(effect: &Effect) -> Option<Vec<Value>> {
+    match effect {
+        Effect::Load { results, .. } => Some(results.clone()),
+        Effect::Store { values, .. } | Effect::Fill { values, .. } => {
+            values.iter().map(|operand| operand.value()).collect()
+        }
+        _ => None,
     }
 }
 
@@ -308,11 +302,8 @@ impl Walk {
 /// arrays are neighbours, they go as one.
 fn row_of_transfers(statements: &[Statement]) -> Option<Vec<Value>> {
     let transfer = |statement: &Statement| match statement {
-        Statement::Load { index, results, .. } => Some((true, *index, results.clone())),
-        Statement::Store { index, values, .. } => {
-            let values: Option<Vec<Value>> = values.iter().map(|operand| operand.value()).collect();
-            Some((false, *index, values?))
-        }
+        Statement::Effect(effect @ Effect::Load { index, .. }) => Some((true, *index, group(effect)?)),
+        Statement::Effect(effect @ Effect::Store { index, .. }) => Some((false, *index, group(effect)?)),
         _ => None,
     };
     let (is_load, index, mut row) = transfer(statements.first()?)?;
@@ -326,75 +317,10 @@ fn row_of_transfers(statements: &[Statement]) -> Option<Vec<Value>> {
 
 /// Adds to `reads` and `defines` what `region` reads and defines, inner regions included.
 fn collect(region: &Region, reads: &mut FixedBitSet, defines: &mut FixedBitSet) {
-    let define_all = |defines: &mut FixedBitSet, values: &[Value]| {
-        values.iter().for_each(|value| defines.insert(value.0 as usize));
-    };
-    for statement in &region.statements {
-        match statement {
-            Statement::Block(block) => {
-                for &(value, op) in &block.ops {
-                    define_all(defines, &[value]);
-                    read_all(reads, &[op.x, op.y]);
-                }
-            }
-            Statement::Call { arguments, results, .. } => {
-                define_all(defines, results);
-                read_all(reads, arguments);
-            }
-            Statement::Repeat(repeat) => {
-                define_all(defines, &repeat.params);
-                define_all(defines, &repeat.results);
-                read_all(reads, &repeat.initial);
-                read_all(reads, &repeat.next);
-                collect(&repeat.body, reads, defines);
-            }
-            Statement::Countdown(countdown) => {
-                define_all(defines, &countdown.results);
-                read_all(reads, &countdown.initial);
-                for turn in &countdown.turns {
-                    define_all(defines, &turn.params);
-                    read_all(reads, &turn.next);
-                    collect(&turn.body, reads, defines);
-                }
-            }
-            Statement::Sequence(sequence) => {
-                define_all(defines, &sequence.results);
-                read_all(reads, &sequence.initial);
-                for part in &sequence.parts {
-                    define_all(defines, &part.params);
-                    read_all(reads, &part.next);
-                    collect(&part.body, reads, defines);
-                }
-            }
-            Statement::Branch(branch) => {
-                define_all(defines, &branch.results);
-                for (arm, given) in [(&branch.then, &branch.then_values), (&branch.otherwise, &branch.otherwise_values)]
-                {
-                    read_all(reads, given);
-                    collect(arm, reads, defines);
-                }
-            }
-            Statement::Load { results, .. } => define_all(defines, results),
-            Statement::Parse { result, .. }
-            | Statement::ParseMontLe { result, .. }
-            | Statement::Reduce { result, .. } => define_all(defines, &[*result]),
-            Statement::IsZero { value, .. } | Statement::IsOdd { value, .. } => read(reads, *value),
-            Statement::Equal { a, b, .. } => read_all(reads, &[*a, *b]),
-            Statement::Store { values, .. }
-            | Statement::ReturnElements { values, .. }
-            | Statement::Fill { values, .. }
-            | Statement::ReturnMontLe { values } => read_all(reads, values),
-            Statement::Reserve { .. }
-            | Statement::Bind { .. }
-            | Statement::Get { .. }
-            | Statement::Set { .. }
-            | Statement::Sha256 { .. }
-            | Statement::SetIndices { .. }
-            | Statement::Index { .. }
-            | Statement::Require { .. }
-            | Statement::ReturnWord { .. } => {}
-        }
-    }
+    region.walk(&mut |statement| {
+        statement.for_each_definition(&mut |value| defines.insert(value.0 as usize));
+        statement.for_each_operand(&mut |operand| read(reads, operand));
+    });
 }
 
 #[cfg(test)]

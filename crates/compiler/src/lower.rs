@@ -20,11 +20,12 @@ use crate::moves::sequence;
 use crate::target::{SlotOp, Target, arithmetic, clear, push};
 use elements::{Direction, row_of_indices};
 use fixedbitset::FixedBitSet;
+use parse::Element;
 pub(crate) use parse::longest_row_bytes;
-use residue_ir::Capacity;
 use residue_ir::program::{
-    ArrayDecl, Branch, Function, Op, Operand, Program, Region, Repeat, Statement, Value, Word, WordDef,
+    ArrayDecl, ArrayId, Control, ControlKind, Function, Op, Operand, Program, Region, Statement, Value, Word, WordDef,
 };
+use residue_ir::{Capacity, Effect};
 use residue_isa::Revision;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
@@ -111,31 +112,26 @@ fn layout(program: &Program, target: &dyn Target) -> Result<Layout, CompileError
 
 /// Room for the longest output, and for what is hashed if its length is known.
 fn output_bytes(program: &Program) -> u64 {
-    fn longest(function: &Function, region: &Region, mont_bytes: u64, least: u64) -> u64 {
-        let longest = |region: &Region| longest(function, region, mont_bytes, least);
-        let of = |statement: &Statement| match statement {
-            Statement::Sha256 { pieces, .. } => hash::output_bytes(function, pieces),
-            Statement::ReturnWord { .. } => 32,
-            Statement::IsOdd { .. } => least,
-            Statement::ReturnElements { values, size_bytes } => {
-                (values.len() as u64).saturating_mul(u64::from(*size_bytes)).next_multiple_of(32)
-            }
-            Statement::ReturnMontLe { values } => (values.len() as u64 * mont_bytes).next_multiple_of(32),
-            Statement::Repeat(repeat) => longest(&repeat.body),
-            Statement::Countdown(countdown) => {
-                countdown.turns.iter().map(|turn| longest(&turn.body)).max().unwrap_or(0)
-            }
-            Statement::Sequence(sequence) => sequence.parts.iter().map(|part| longest(&part.body)).max().unwrap_or(0),
-            Statement::Branch(branch) => longest(&branch.then).max(longest(&branch.otherwise)),
-            _ => 0,
-        };
-        region.statements.iter().map(of).max().unwrap_or(0)
-    }
     // For an element and a word that ends where it does.
     let least = program.modulus.bits().div_ceil(8).max(32).next_multiple_of(32);
     let mont_bytes = program.element_bytes() as u64;
-    let of = |function: &Function| longest(function, &function.body, mont_bytes, least);
-    program.functions.iter().map(of).max().unwrap_or(0)
+    let mut longest = 0;
+    for function in &program.functions {
+        function.body.walk(&mut |statement| {
+            let Statement::Effect(effect) = statement else { return };
+            longest = longest.max(match effect {
+                Effect::Sha256 { pieces, .. } => hash::output_bytes(function, pieces),
+                Effect::ReturnWord { .. } => 32,
+                Effect::IsOdd { .. } => least,
+                Effect::ReturnElements { values, size_bytes } => {
+                    (values.len() as u64).saturating_mul(u64::from(*size_bytes)).next_multiple_of(32)
+                }
+                Effect::ReturnMontLe { values } => (values.len() as u64 * mont_bytes).next_multiple_of(32),
+                _ => 0,
+            });
+        });
+    }
+    longest
 }
 
 /// Writes the whole program to `code`, whose offset 0 is `origin`.
@@ -230,7 +226,7 @@ struct Lowering<'a> {
     /// Reads of each kept word that are still to come in the text.
     uses: HashMap<Word, usize>,
     /// Bound words that are nothing but indices of one array: they are kept as addresses.
-    addresses: HashMap<Word, usize>,
+    addresses: HashMap<Word, ArrayId>,
     /// The values that something reads.
     read: FixedBitSet,
     /// Addresses that stand above the operands of the store that reads them last, with the number of those.
@@ -339,46 +335,57 @@ impl<'a> Lowering<'a> {
         match statement {
             Statement::Block(block) => self.block(block),
             Statement::Call { .. } => self.calls(&self.row_of_calls(slice::from_ref(statement))),
-            Statement::Repeat(repeat) => self.repeat(repeat)?,
-            Statement::Countdown(countdown) => self.countdown(countdown)?,
-            Statement::Sequence(sequence) => self.sequence(sequence)?,
-            Statement::Branch(branch) => return self.branch(branch),
-            Statement::Reserve { .. } => {} // Of an array of fixed size: it has room from the start.
-            Statement::Load { array, index, results } => {
+            Statement::Control(control) => match &control.kind {
+                ControlKind::Repeat { count, index } => self.repeat(control, (*count, *index))?,
+                ControlKind::Countdown { count } => self.countdown(control, *count)?,
+                ControlKind::Sequence(order) => self.sequence(control, order)?,
+                ControlKind::Branch { condition } => return self.branch(control, *condition),
+            },
+            Statement::Effect(effect) => return self.effect(effect),
+        }
+        Ok(Flow::Continues)
+    }
+
+    fn effect(&mut self, effect: &Effect) -> Result<Flow, CompileError> {
+        match effect {
+            Effect::Reserve { .. } => {} // Of an array of fixed size: it has room from the start.
+            Effect::Load { array, index, results } => {
                 let slots: Vec<Slot> = results.iter().map(|&value| self.placement.slot(value)).collect();
                 self.transfer(*array, *index, &slots, Direction::Load)?;
             }
-            Statement::Store { array, index, values } => {
+            Effect::Store { array, index, values } => {
                 let slots: Vec<Slot> = values.iter().map(|&operand| self.slot(operand)).collect();
                 if !self.prepared_store(*index, &slots) {
                     self.transfer(*array, *index, &slots, Direction::Store)?;
                 }
             }
-            Statement::Fill { array, count, values } => self.fill(*array, *count, values),
-            Statement::Parse { .. } => self.parse(&self.row_of_elements(slice::from_ref(statement)))?,
-            Statement::ParseMontLe { result, offset } => {
+            Effect::Fill { array, count, values } => self.fill(*array, *count, values),
+            Effect::Parse { result, offset, size_bytes } => {
+                self.parse(&[Element { result: *result, offset: *offset, size_bytes: *size_bytes }])?
+            }
+            Effect::ParseMontLe { result, offset } => {
                 self.word(*offset)?;
                 self.target.parse_mont_le(self.code, self.placement.slot(*result), self.fail);
                 self.stack.pop();
             }
-            Statement::Reduce { result, word } => {
+            Effect::Reduce { result, word } => {
                 self.reduced(*word)?;
                 self.target.take_word(self.code, self.placement.slot(*result));
                 self.stack.pop();
             }
-            Statement::IsZero { result, value } => {
+            Effect::IsZero { result, value } => {
                 self.target.is_zero(self.code, self.slot(*value));
                 self.keep(*result);
             }
-            Statement::IsOdd { result, value } => {
+            Effect::IsOdd { result, value } => {
                 self.is_odd(self.slot(*value));
                 self.keep(*result);
             }
-            Statement::Equal { result, a, b } => {
+            Effect::Equal { result, a, b } => {
                 self.target.equal(self.code, self.slot(*a), self.slot(*b));
                 self.keep(*result);
             }
-            Statement::Bind { result, word } => {
+            Effect::Bind { result, word } => {
                 match self.addresses.get(result) {
                     Some(&array) => self.element_address(array, *word, 0)?,
                     None => self.word(*word)?,
@@ -386,35 +393,37 @@ impl<'a> Lowering<'a> {
                 self.stack.pop();
                 self.keep(*result);
             }
-            Statement::Get { result, variable } => {
+            Effect::Get { result, variable } => {
                 let address = self.variable(*variable);
                 push(self.code, address);
                 self.code.op(evm::MLOAD);
                 self.keep(*result);
             }
-            Statement::Set { variable, word } => {
+            Effect::Set { variable, word } => {
                 self.word(*word)?;
                 let address = self.variable(*variable);
                 push(self.code, address);
                 self.code.op(evm::MSTORE);
                 self.stack.pop();
             }
-            Statement::Sha256 { result, pieces } => {
+            Effect::Sha256 { result, pieces } => {
                 self.sha256(pieces)?;
                 self.keep(*result);
             }
-            Statement::SetIndices { .. } => self.set_row(slice::from_ref(statement))?,
-            Statement::Index { result, variable, array, first_bit, cells } => {
+            Effect::SetIndices { variable, array, cells, indices } => {
+                self.set_addresses(*variable, *array, *indices, *cells)?;
+            }
+            Effect::Index { result, variable, array, first_bit, cells } => {
                 self.cell(*variable, *first_bit, *cells);
                 if !self.addresses.contains_key(result) {
                     self.index_of_address(*array);
                 }
                 self.keep(*result);
             }
-            Statement::Require { condition } => {
+            Effect::Require { condition } => {
                 self.jump_if_zero(*condition, self.fail)?;
             }
-            Statement::ReturnWord { word } => {
+            Effect::ReturnWord { word } => {
                 self.word(*word)?;
                 push(self.code, self.layout.output);
                 self.code.op(evm::MSTORE);
@@ -422,7 +431,7 @@ impl<'a> Lowering<'a> {
                 self.return_output(32);
                 return Ok(Flow::Ended);
             }
-            Statement::ReturnElements { values, size_bytes } => {
+            Effect::ReturnElements { values, size_bytes } => {
                 let mut address = self.layout.output;
                 for &operand in values {
                     self.target.output(self.code, self.slot(operand), address, *size_bytes);
@@ -431,7 +440,7 @@ impl<'a> Lowering<'a> {
                 self.return_output(address - self.layout.output);
                 return Ok(Flow::Ended);
             }
-            Statement::ReturnMontLe { values } => {
+            Effect::ReturnMontLe { values } => {
                 let size_bytes = u32::try_from(self.program.element_bytes()).expect("the width was checked");
                 let mut address = self.layout.output;
                 for &operand in values {
@@ -468,9 +477,10 @@ impl<'a> Lowering<'a> {
 
     /// Stack within the body: [bound (unless constant), index], or, if nobody reads the index, minus the turns left: then
     /// one addition ends a turn and zero ends the loop.
-    fn repeat(&mut self, repeat: &'a Repeat) -> Result<(), CompileError> {
-        self.move_to(&repeat.params, &repeat.initial);
-        let constant = match &self.function.words[repeat.count.0 as usize] {
+    fn repeat(&mut self, repeat: &'a Control, (count, index): (Word, Word)) -> Result<(), CompileError> {
+        let [arm] = &repeat.arms[..] else { unreachable!("a loop has one arm: `verify` checks it") };
+        self.move_to(&arm.params, &repeat.initial);
+        let constant = match &self.function.words[count.0 as usize] {
             WordDef::Constant(count) => Some(*count),
             _ => None,
         };
@@ -478,7 +488,7 @@ impl<'a> Lowering<'a> {
             return Ok(());
         }
         let height = self.stack.len();
-        let index_is_read = self.uses.get(&repeat.index).is_some_and(|&uses| uses > 0);
+        let index_is_read = self.uses.get(&index).is_some_and(|&uses| uses > 0);
         let (top, end) = (self.code.new_label(), self.code.new_label());
         match constant {
             Some(count) if !index_is_read => {
@@ -488,7 +498,7 @@ impl<'a> Lowering<'a> {
             }
             Some(_) => {}
             None => {
-                self.word(repeat.count)?;
+                self.word(count)?;
                 self.code.op(evm::DUP1);
                 self.code.op(evm::ISZERO);
                 self.code.push_label(end);
@@ -502,11 +512,11 @@ impl<'a> Lowering<'a> {
         if index_is_read {
             push(self.code, 0);
             // The index belongs to no region that could consume it: the loop itself reads it last.
-            self.stack.push(Entry::Kept(repeat.index, usize::MAX));
+            self.stack.push(Entry::Kept(index, usize::MAX));
         }
         self.code.label(top);
-        self.region(&repeat.body)?;
-        self.move_to(&repeat.params, &repeat.next);
+        self.region(&arm.body)?;
+        self.move_to(&arm.params, &arm.gives);
         push(self.code, 1);
         self.code.op(evm::ADD);
         self.code.op(evm::DUP1);
@@ -537,28 +547,29 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
-    fn branch(&mut self, branch: &'a Branch) -> Result<Flow, CompileError> {
-        let (otherwise, end) = (self.code.new_label(), self.code.new_label());
-        self.jump_if_zero(branch.condition, otherwise)?;
-        let then_flow = self.region(&branch.then)?;
+    fn branch(&mut self, branch: &'a Control, condition: Word) -> Result<Flow, CompileError> {
+        let [then, otherwise] = &branch.arms[..] else { unreachable!("a branch has two arms: `verify` checks it") };
+        let (second, end) = (self.code.new_label(), self.code.new_label());
+        self.jump_if_zero(condition, second)?;
+        let then_flow = self.region(&then.body)?;
         if then_flow == Flow::Continues {
-            self.move_to(&branch.results, &branch.then_values);
+            self.move_to(&branch.results, &then.gives);
         }
-        let same_place = branch.results.iter().zip(&branch.otherwise_values);
-        let idle = branch.otherwise.statements.is_empty()
+        let same_place = branch.results.iter().zip(&otherwise.gives);
+        let idle = otherwise.body.statements.is_empty()
             && same_place.into_iter().all(|(&to, &from)| self.placement.slot(to) == self.slot(from));
         if idle {
-            self.code.label(otherwise);
+            self.code.label(second);
             return Ok(Flow::Continues);
         }
         if then_flow == Flow::Continues {
             self.code.push_label(end);
             self.code.op(evm::JUMP);
         }
-        self.code.label(otherwise);
-        let otherwise_flow = self.region(&branch.otherwise)?;
+        self.code.label(second);
+        let otherwise_flow = self.region(&otherwise.body)?;
         if otherwise_flow == Flow::Continues {
-            self.move_to(&branch.results, &branch.otherwise_values);
+            self.move_to(&branch.results, &otherwise.gives);
         }
         if then_flow == Flow::Continues {
             self.code.label(end);

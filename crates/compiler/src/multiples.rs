@@ -3,10 +3,15 @@
 //! Formulas double and add, since additions are cheap wherever formulas are published. Where an instruction costs as much to
 //! call as to execute, or multiplication is priced near addition, a product is cheaper. Which of them pays depends on the
 //! schedule and on what the constants cost; whoever compiles tries both.
+//!
+//! Countdowns and sequences stay as they are written: with products in them too, the best way costs most contracts as much as
+//! before, and others from 0.3 % less (EVM384 as go-ethereum prices it) to 0.01 % more.
 
-use crate::simplify::{drop_unread, operands_mut};
+use crate::simplify::drop_unread;
 use num_bigint::BigUint;
-use residue_ir::program::{Block, ConstantId, Function, Op, OpKind, Operand, Program, Region, Statement, Value};
+use residue_ir::program::{
+    Block, ConstantId, ControlKind, Function, Op, OpKind, Operand, Program, Region, Statement, Value,
+};
 use std::collections::{HashMap, HashSet};
 
 /// How small multiples are made.
@@ -50,33 +55,33 @@ pub(crate) fn make(program: &mut Program, multiples: SmallMultiples) {
 }
 
 /// How often each value of `function` is read.
-fn reads(function: &mut Function) -> HashMap<Value, usize> {
-    fn count<'a>(reads: &mut HashMap<Value, usize>, operands: impl IntoIterator<Item = &'a Operand>) {
-        for value in operands.into_iter().filter_map(|operand| operand.value()) {
+fn reads(function: &Function) -> HashMap<Value, usize> {
+    let mut reads = HashMap::new();
+    let mut count = |operand: Operand| {
+        if let Operand::Value(value) = operand {
             *reads.entry(value).or_insert(0) += 1;
         }
-    }
-    fn region(reads: &mut HashMap<Value, usize>, inner: &mut Region) {
-        for statement in &mut inner.statements {
-            match statement {
-                Statement::Block(block) => block.ops.iter().for_each(|(_, op)| count(reads, [&op.x, &op.y])),
-                Statement::Repeat(repeat) => {
-                    count(reads, repeat.initial.iter().chain(&repeat.next));
-                    region(reads, &mut repeat.body);
-                }
-                Statement::Branch(branch) => {
-                    count(reads, branch.then_values.iter().chain(&branch.otherwise_values));
-                    region(reads, &mut branch.then);
-                    region(reads, &mut branch.otherwise);
-                }
-                other => count(reads, operands_mut(other).into_iter().map(|operand| &*operand)),
-            }
+    };
+    function.results.iter().copied().for_each(&mut count);
+    for_each_seen(&function.body, &mut |statement| statement.for_each_operand(&mut count));
+    reads
+}
+
+/// Whether what is in a statement is looked at.
+fn is_seen(statement: &Statement) -> bool {
+    match statement {
+        Statement::Control(control) => {
+            matches!(control.kind, ControlKind::Repeat { .. } | ControlKind::Branch { .. })
         }
+        _ => true,
     }
-    let mut reads_of = HashMap::new();
-    count(&mut reads_of, &function.results);
-    region(&mut reads_of, &mut function.body);
-    reads_of
+}
+
+fn for_each_seen(region: &Region, visit: &mut impl FnMut(&Statement)) {
+    for statement in region.statements.iter().filter(|statement| is_seen(statement)) {
+        visit(statement);
+        statement.arms().iter().for_each(|arm| for_each_seen(&arm.body, visit));
+    }
 }
 
 struct Making<'a> {
@@ -99,16 +104,11 @@ struct Multiple {
 
 impl Making<'_> {
     fn region(&mut self, region: &mut Region) {
-        for statement in &mut region.statements {
-            match statement {
-                Statement::Block(block) => self.block(block),
-                Statement::Repeat(repeat) => self.region(&mut repeat.body),
-                Statement::Branch(branch) => {
-                    self.region(&mut branch.then);
-                    self.region(&mut branch.otherwise);
-                }
-                _ => {}
+        for statement in region.statements.iter_mut().filter(|statement| is_seen(statement)) {
+            if let Statement::Block(block) = statement {
+                self.block(block);
             }
+            statement.arms_mut().iter_mut().for_each(|arm| self.region(&mut arm.body));
         }
     }
 

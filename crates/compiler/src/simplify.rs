@@ -54,131 +54,55 @@ fn share(region: &mut Region, renamed: &mut HashMap<Value, Value>) {
     for statement in &mut region.statements {
         match statement {
             Statement::Block(block) => share_block(block, renamed),
-            Statement::Repeat(repeat) => {
-                repeat.initial.iter_mut().for_each(|operand| rename(operand, renamed));
-                share(&mut repeat.body, renamed);
-                repeat.next.iter_mut().for_each(|operand| rename(operand, renamed));
-            }
-            Statement::Countdown(countdown) => {
-                countdown.initial.iter_mut().for_each(|operand| rename(operand, renamed));
-                for turn in &mut countdown.turns {
-                    share(&mut turn.body, renamed);
-                    turn.next.iter_mut().for_each(|operand| rename(operand, renamed));
+            Statement::Call { arguments, .. } => arguments.iter_mut().for_each(|operand| rename(operand, renamed)),
+            Statement::Control(control) => {
+                control.initial.iter_mut().for_each(|operand| rename(operand, renamed));
+                for arm in &mut control.arms {
+                    share(&mut arm.body, renamed);
+                    arm.gives.iter_mut().for_each(|operand| rename(operand, renamed));
                 }
             }
-            Statement::Sequence(sequence) => {
-                sequence.initial.iter_mut().for_each(|operand| rename(operand, renamed));
-                for part in &mut sequence.parts {
-                    share(&mut part.body, renamed);
-                    part.next.iter_mut().for_each(|operand| rename(operand, renamed));
-                }
-            }
-            Statement::Branch(branch) => {
-                share(&mut branch.then, renamed);
-                share(&mut branch.otherwise, renamed);
-                let given = branch.then_values.iter_mut().chain(&mut branch.otherwise_values);
-                given.for_each(|operand| rename(operand, renamed));
-            }
-            other => operands_mut(other).into_iter().for_each(|operand| rename(operand, renamed)),
+            Statement::Effect(effect) => effect.operands_mut().for_each(|operand| rename(operand, renamed)),
         }
     }
 }
 
-/// The operands of a statement without inner regions.
-pub(crate) fn operands_mut(statement: &mut Statement) -> Vec<&mut Operand> {
-    match statement {
-        Statement::Call { arguments: values, .. }
-        | Statement::Store { values, .. }
-        | Statement::ReturnElements { values, .. }
-        | Statement::Fill { values, .. }
-        | Statement::ReturnMontLe { values } => values.iter_mut().collect(),
-        Statement::IsZero { value, .. } | Statement::IsOdd { value, .. } => vec![value],
-        Statement::Equal { a, b, .. } => vec![a, b],
-        _ => Vec::new(),
-    }
-}
-
-/// What a function reads, and which operations define it.
-#[derive(Default)]
-struct Readers {
-    ops: HashMap<Value, Op>,
-    /// Read by something other than an operation.
-    roots: Vec<Operand>,
-}
-
-impl Readers {
-    fn region(&mut self, region: &mut Region) {
-        for statement in &mut region.statements {
-            match statement {
-                Statement::Block(block) => self.ops.extend(block.ops.iter().copied()),
-                Statement::Repeat(repeat) => {
-                    self.roots.extend(repeat.initial.iter().chain(&repeat.next));
-                    self.region(&mut repeat.body);
-                }
-                Statement::Countdown(countdown) => {
-                    self.roots.extend(&countdown.initial);
-                    for turn in &mut countdown.turns {
-                        self.roots.extend(&turn.next);
-                        self.region(&mut turn.body);
-                    }
-                }
-                Statement::Sequence(sequence) => {
-                    self.roots.extend(&sequence.initial);
-                    for part in &mut sequence.parts {
-                        self.roots.extend(&part.next);
-                        self.region(&mut part.body);
-                    }
-                }
-                Statement::Branch(branch) => {
-                    self.roots.extend(branch.then_values.iter().chain(&branch.otherwise_values));
-                    self.region(&mut branch.then);
-                    self.region(&mut branch.otherwise);
-                }
-                other => self.roots.extend(operands_mut(other).into_iter().map(|operand| *operand)),
-            }
+/// The values of `function` that something other than an operation reads, and what those are made of.
+fn read(function: &Function) -> HashSet<Value> {
+    let mut ops: HashMap<Value, Op> = HashMap::new();
+    let mut open: Vec<Value> = function.results.iter().filter_map(|operand| operand.value()).collect();
+    function.body.walk(&mut |statement| match statement {
+        Statement::Block(block) => ops.extend(block.ops.iter().copied()),
+        other => other.for_each_operand(&mut |operand| open.extend(operand.value())),
+    });
+    let mut read = HashSet::new();
+    while let Some(value) = open.pop() {
+        if read.insert(value)
+            && let Some(op) = ops.get(&value)
+        {
+            open.extend([op.x, op.y].into_iter().filter_map(Operand::value));
         }
     }
-
-    fn read(self) -> HashSet<Value> {
-        let mut read = HashSet::new();
-        let mut open: Vec<Value> = self.roots.into_iter().filter_map(Operand::value).collect();
-        while let Some(value) = open.pop() {
-            if read.insert(value)
-                && let Some(op) = self.ops.get(&value)
-            {
-                open.extend([op.x, op.y].into_iter().filter_map(Operand::value));
-            }
-        }
-        read
-    }
+    read
 }
 
 /// Drops the operations of `function` whose value nothing reads.
 pub(crate) fn drop_unread(function: &mut Function) {
-    let mut readers = Readers { roots: function.results.clone(), ..Readers::default() };
-    readers.region(&mut function.body);
-    retain(&mut function.body, &readers.read());
+    let read = read(function);
+    retain(&mut function.body, &read);
 }
 
 fn retain(region: &mut Region, read: &HashSet<Value>) {
-    for statement in &mut region.statements {
+    region.statements.retain_mut(|statement| {
+        statement.arms_mut().iter_mut().for_each(|arm| retain(&mut arm.body, read));
         match statement {
-            Statement::Block(block) => block.ops.retain(|(value, _)| read.contains(value)),
-            Statement::Repeat(repeat) => retain(&mut repeat.body, read),
-            Statement::Countdown(countdown) => {
-                countdown.turns.iter_mut().for_each(|turn| retain(&mut turn.body, read));
+            Statement::Block(block) => {
+                block.ops.retain(|(value, _)| read.contains(value));
+                !block.ops.is_empty()
             }
-            Statement::Sequence(sequence) => {
-                sequence.parts.iter_mut().for_each(|part| retain(&mut part.body, read));
-            }
-            Statement::Branch(branch) => {
-                retain(&mut branch.then, read);
-                retain(&mut branch.otherwise, read);
-            }
-            _ => {}
+            _ => true,
         }
-    }
-    region.statements.retain(|statement| !matches!(statement, Statement::Block(block) if block.ops.is_empty()));
+    });
 }
 
 #[cfg(test)]

@@ -12,8 +12,8 @@ use crate::allocate::Slot;
 use crate::moves::Copy;
 use num_bigint::BigUint;
 use num_traits::One;
-use residue_ir::mont;
-use residue_ir::program::{OpKind, Program, Statement};
+use residue_ir::program::{OpKind, Program};
+use residue_ir::{Effect, mont};
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
 use residue_isa::revision::Family;
@@ -160,11 +160,9 @@ pub fn mont_constants(modulus: &BigUint, family: Family) -> Option<[BigUint; 2]>
 /// Whether `program` reads or writes Montgomery form.
 pub fn uses_mont(program: &Program) -> bool {
     let mut uses = false;
-    for function in &program.functions {
-        function.body.for_each_statement(&mut |statement| {
-            uses |= matches!(statement, Statement::ParseMontLe { .. } | Statement::ReturnMontLe { .. });
-        });
-    }
+    program.for_each_effect(&mut |effect| {
+        uses |= matches!(effect, Effect::ParseMontLe { .. } | Effect::ReturnMontLe { .. });
+    });
     uses
 }
 

@@ -1,10 +1,14 @@
 //! The evaluator: runs a program slowly and literally on big integers. The judge of compiled code.
 
 use crate::Outcome;
+use crate::effect::Effect;
 use crate::hash;
 use crate::mont;
 use crate::numbers::{calldata_slice, to_be_bytes};
-use crate::program::{Block, Function, Op, OpKind, Operand, Program, Region, Statement, Value, Word, WordDef};
+use crate::program::{
+    Arm, Block, Control, ControlKind, Function, Op, OpKind, Operand, Order, Program, Region, Statement, Value, Word,
+    WordDef,
+};
 use num_bigint::BigUint;
 use num_traits::Zero;
 use ruint::aliases::U256;
@@ -104,78 +108,82 @@ impl<'a> Run<'a> {
                 let given = self.call(self.program.function(*function), &arguments)?;
                 frame.values.extend(results.iter().copied().zip(given));
             }
-            Statement::Repeat(repeat) => {
-                let count = self.word(frame, repeat.count);
-                let mut state = self.read_all(frame, &repeat.initial);
+            Statement::Control(control) => self.control(frame, control)?,
+            Statement::Effect(effect) => self.effect(frame, effect)?,
+        }
+        Ok(())
+    }
+
+    /// Does `arm` with `state`, and gives the next one.
+    fn arm(&mut self, frame: &mut Frame<'a>, arm: &'a Arm, state: Vec<BigUint>) -> Result<Vec<BigUint>, Outcome> {
+        frame.values.extend(arm.params.iter().copied().zip(state));
+        self.region(frame, &arm.body)?;
+        Ok(self.read_all(frame, &arm.gives))
+    }
+
+    fn control(&mut self, frame: &mut Frame<'a>, control: &'a Control) -> Result<(), Outcome> {
+        let arms = &control.arms;
+        let mut state = self.read_all(frame, &control.initial);
+        match &control.kind {
+            ControlKind::Repeat { count, index } => {
+                let count = self.word(frame, *count);
                 let mut turn = U256::ZERO;
                 while turn < count {
-                    frame.values.extend(repeat.params.iter().copied().zip(state));
-                    frame.words.insert(repeat.index, turn);
-                    self.region(frame, &repeat.body)?;
-                    state = self.read_all(frame, &repeat.next);
+                    frame.words.insert(*index, turn);
+                    state = self.arm(frame, &arms[0], state)?;
                     turn += U256::ONE;
                 }
-                frame.values.extend(repeat.results.iter().copied().zip(state));
             }
-            Statement::Countdown(countdown) => {
-                let count = self.word(frame, countdown.count);
-                let (turns, all) = (&countdown.turns, countdown.turns.len());
+            ControlKind::Countdown { count } => {
+                let (count, all) = (self.word(frame, *count), arms.len());
                 assert!(count <= U256::from(all), "a countdown of {all} turns is entered at turn {count}");
-                let mut state = self.read_all(frame, &countdown.initial);
-                for turn in
-                    turns.iter().enumerate().filter(|(place, _)| U256::from(all - place) <= count).map(|(_, t)| t)
-                {
-                    frame.values.extend(turn.params.iter().copied().zip(state));
-                    self.region(frame, &turn.body)?;
-                    state = self.read_all(frame, &turn.next);
+                for (place, arm) in arms.iter().enumerate() {
+                    if U256::from(all - place) <= count {
+                        state = self.arm(frame, arm, state)?;
+                    }
                 }
-                frame.values.extend(countdown.results.iter().copied().zip(state));
             }
-            Statement::Sequence(sequence) => {
-                let mut state = self.read_all(frame, &sequence.initial);
-                let order = sequence.order.iter().map(|step| step.number(|word| self.word(frame, word)));
+            ControlKind::Sequence(Order { steps, then }) => {
+                let order = steps.iter().map(|step| step.number(|word| self.word(frame, word)));
                 for first in order.collect::<Vec<usize>>() {
                     let mut next = Some(first);
                     while let Some(number) = next {
-                        let part = &sequence.parts[number];
-                        frame.values.extend(part.params.iter().copied().zip(state));
-                        self.region(frame, &part.body)?;
-                        state = self.read_all(frame, &part.next);
-                        next = sequence.then[number];
+                        state = self.arm(frame, &arms[number], state)?;
+                        next = then[number];
                     }
                 }
-                frame.values.extend(sequence.results.iter().copied().zip(state));
             }
-            Statement::Branch(branch) => {
-                let (region, values) = if self.word(frame, branch.condition).is_zero() {
-                    (&branch.otherwise, &branch.otherwise_values)
-                } else {
-                    (&branch.then, &branch.then_values)
-                };
-                self.region(frame, region)?;
-                let given = self.read_all(frame, values);
-                frame.values.extend(branch.results.iter().copied().zip(given));
+            ControlKind::Branch { condition } => {
+                let is_second = self.word(frame, *condition).is_zero();
+                state = self.arm(frame, &arms[usize::from(is_second)], state)?;
             }
-            Statement::Reserve { .. } => {}
-            Statement::Load { array, index, results } => {
+        }
+        frame.values.extend(control.results.iter().copied().zip(state));
+        Ok(())
+    }
+
+    fn effect(&mut self, frame: &mut Frame<'a>, effect: &'a Effect) -> Result<(), Outcome> {
+        match effect {
+            Effect::Reserve { .. } => {}
+            Effect::Load { array, index, results } => {
                 let index = self.word(frame, *index);
-                let element = self.arrays[*array].get(&index).expect("an element is stored before it is loaded");
+                let element = self.arrays[array.0].get(&index).expect("an element is stored before it is loaded");
                 frame.values.extend(results.iter().copied().zip(element.iter().cloned()));
             }
-            Statement::Store { array, index, values } => {
+            Effect::Store { array, index, values } => {
                 let element = self.read_all(frame, values);
                 let index = self.word(frame, *index);
-                self.arrays[*array].insert(index, element);
+                self.arrays[array.0].insert(index, element);
             }
-            Statement::Fill { array, count, values } => {
+            Effect::Fill { array, count, values } => {
                 let element = self.read_all(frame, values);
-                self.arrays[*array].extend((0..*count).map(|index| (U256::from(index), element.clone())));
+                self.arrays[array.0].extend((0..*count).map(|index| (U256::from(index), element.clone())));
             }
-            Statement::SetIndices { variable, indices, .. } => self.variables[*variable] = self.word(frame, *indices),
-            Statement::Index { result, variable, first_bit, cells, .. } => {
-                frame.words.insert(*result, cells.take(self.variables[*variable], *first_bit));
+            Effect::SetIndices { variable, indices, .. } => self.variables[variable.0] = self.word(frame, *indices),
+            Effect::Index { result, variable, first_bit, cells, .. } => {
+                frame.words.insert(*result, cells.take(self.variables[variable.0], *first_bit));
             }
-            Statement::Parse { result, offset, size_bytes } => {
+            Effect::Parse { result, offset, size_bytes } => {
                 let offset = self.word(frame, *offset);
                 let number = BigUint::from_bytes_be(&calldata_slice(self.calldata, offset, *size_bytes as usize));
                 if number >= self.program.modulus {
@@ -183,55 +191,55 @@ impl<'a> Run<'a> {
                 }
                 frame.values.insert(*result, number);
             }
-            Statement::ParseMontLe { result, offset } => {
+            Effect::ParseMontLe { result, offset } => {
                 let (offset, modulus) = (self.word(frame, *offset), &self.program.modulus);
                 let bytes = calldata_slice(self.calldata, offset, mont::size_bytes(modulus));
                 let Some(value) = mont::from_le_bytes(&bytes, modulus) else { return Err(Outcome::Failed) };
                 frame.values.insert(*result, value);
             }
-            Statement::Reduce { result, word } => {
+            Effect::Reduce { result, word } => {
                 let bytes = self.word(frame, *word).to_be_bytes::<32>();
                 frame.values.insert(*result, BigUint::from_bytes_be(&bytes) % &self.program.modulus);
             }
-            Statement::IsZero { result, value } => {
+            Effect::IsZero { result, value } => {
                 let truth = U256::from(self.read(frame, *value).is_zero());
                 frame.words.insert(*result, truth);
             }
-            Statement::IsOdd { result, value } => {
+            Effect::IsOdd { result, value } => {
                 let truth = U256::from(self.read(frame, *value).bit(0));
                 frame.words.insert(*result, truth);
             }
-            Statement::Equal { result, a, b } => {
+            Effect::Equal { result, a, b } => {
                 let truth = U256::from(self.read(frame, *a) == self.read(frame, *b));
                 frame.words.insert(*result, truth);
             }
-            Statement::Bind { result, word } => {
+            Effect::Bind { result, word } => {
                 let word = self.word(frame, *word);
                 frame.words.insert(*result, word);
             }
-            Statement::Get { result, variable } => {
-                frame.words.insert(*result, self.variables[*variable]);
+            Effect::Get { result, variable } => {
+                frame.words.insert(*result, self.variables[variable.0]);
             }
-            Statement::Set { variable, word } => self.variables[*variable] = self.word(frame, *word),
-            Statement::Sha256 { result, pieces } => {
+            Effect::Set { variable, word } => self.variables[variable.0] = self.word(frame, *word),
+            Effect::Sha256 { result, pieces } => {
                 let pieces = pieces.iter().map(|piece| piece.map(|word| self.word(frame, word)));
                 let hash = hash::sha256(self.calldata, pieces).ok_or(Outcome::Failed)?;
                 frame.words.insert(*result, hash);
             }
-            Statement::Require { condition } => {
+            Effect::Require { condition } => {
                 if self.word(frame, *condition).is_zero() {
                     return Err(Outcome::Failed);
                 }
             }
-            Statement::ReturnWord { word } => {
+            Effect::ReturnWord { word } => {
                 return Err(Outcome::Returned(self.word(frame, *word).to_be_bytes::<32>().to_vec()));
             }
-            Statement::ReturnElements { values, size_bytes } => {
+            Effect::ReturnElements { values, size_bytes } => {
                 let values = self.read_all(frame, values);
                 let bytes = values.iter().flat_map(|value| to_be_bytes(value, *size_bytes)).collect();
                 return Err(Outcome::Returned(bytes));
             }
-            Statement::ReturnMontLe { values } => {
+            Effect::ReturnMontLe { values } => {
                 let values = self.read_all(frame, values);
                 let modulus = &self.program.modulus;
                 let bytes = values.iter().flat_map(|value| mont::to_le_bytes(value, modulus)).collect();

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
+pub mod effect;
 pub mod evaluate;
 pub mod hash;
 pub mod machine;
@@ -19,14 +20,15 @@ pub mod record;
 pub mod text;
 pub mod verify;
 
+pub use effect::Effect;
 pub use evaluate::evaluate;
 pub use hash::Piece;
 pub use machine::{Array, Capacity, Cells, Machine, Step, Variable, WordOp};
 pub use numbers::Numbers;
 pub use origin::Origins;
 pub use program::{
-    ArrayDecl, Block, Branch, ConstantId, Countdown, Function, FunctionId, Op, OpKind, Operand, Program, Region,
-    Repeat, Sequence, Statement, Turn, Value, Word, WordDef,
+    Arm, ArrayDecl, ArrayId, Block, ConstantId, Control, ControlKind, Function, FunctionId, Op, OpKind, Operand, Order,
+    Program, Region, Statement, Value, VariableId, Word, WordDef,
 };
 pub use record::{Recorded, Recording, record};
 pub use residue_modular::bundle::{self, Bundle};

@@ -1,7 +1,7 @@
 //! The program: functions of straight-line blocks and structured control. Plain data; every other file is about it.
 
-use crate::hash::Piece;
-use crate::machine::{Capacity, Cells, Step, WordOp};
+use crate::effect::Effect;
+use crate::machine::{Capacity, Step, WordOp};
 use crate::origin::Origins;
 use num_bigint::BigUint;
 use ruint::aliases::U256;
@@ -18,6 +18,14 @@ pub struct ConstantId(pub u32);
 /// A function of the program, by its place in [`Program::functions`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FunctionId(pub u32);
+
+/// An array of the program, by its place in [`Program::arrays`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ArrayId(pub usize);
+
+/// A variable of the program, by its place in [`Program::variables`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct VariableId(pub usize);
 
 /// A 256-bit word of a function, by its place in [`Function::words`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -102,79 +110,84 @@ pub struct Region {
     pub statements: Vec<Statement>,
 }
 
-/// A loop. The index runs from 0; `params` hold the state at the start of a turn, `next` at its end; after the last turn
-/// (or at once if there is none) the state is in `results`.
+/// Regions, of which the kind says when each is done. The state comes into an arm by its params and out of it by what it
+/// gives; behind the statement the results hold it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Repeat {
-    /// Number of turns.
-    pub count: Word,
-    /// The turn's index, a word of the body.
-    pub index: Word,
-    /// State before the loop.
+pub struct Control {
+    /// Which arms are done, in which order.
+    pub kind: ControlKind,
+    /// State before the first; a branch has none.
     pub initial: Vec<Operand>,
-    /// State at the start of a turn.
-    pub params: Vec<Value>,
-    /// What is done each turn.
-    pub body: Region,
-    /// State at the end of a turn.
-    pub next: Vec<Operand>,
-    /// State after the loop.
-    pub results: Vec<Value>,
-}
-
-/// A loop of few turns that are all written out. Their numbers fall to 0; it is entered at turn `count` − 1, or left at once
-/// if `count` is 0. `count` must be no more than the number of turns.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Countdown {
-    /// How many of the turns are done: the last ones.
-    pub count: Word,
-    /// State before the first of them.
-    pub initial: Vec<Operand>,
-    /// The turns in the order of the text, number 0 last.
-    pub turns: Vec<Turn>,
+    /// The regions.
+    pub arms: Vec<Arm>,
     /// State after the last.
     pub results: Vec<Value>,
 }
 
-impl Countdown {
-    /// The most turns.
-    pub const TURNS_MAX: usize = 16;
-}
-
-/// A turn of a countdown, or a part of a sequence.
+/// A region with the state that it takes and gives.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Turn {
-    /// State at the start.
+pub struct Arm {
+    /// State at the start; those of a branch have none.
     pub params: Vec<Value>,
     /// What is done.
     pub body: Region,
     /// State at the end.
-    pub next: Vec<Operand>,
+    pub gives: Vec<Operand>,
 }
 
-/// Parts that are done one after the other, most of them many times.
+impl Arm {
+    /// The countdown that it begins with, and its count.
+    pub fn countdown(&self) -> Option<(Word, &Control)> {
+        match self.body.statements.first() {
+            Some(Statement::Control(control)) => match control.kind {
+                ControlKind::Countdown { count } => Some((count, control)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// The kinds of control.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sequence {
-    /// Which part is done; at least one.
-    pub order: Vec<Step<Word>>,
-    /// State before the first.
-    pub initial: Vec<Operand>,
-    /// The parts. They see no words from outside but the count of a countdown that a part begins with.
-    pub parts: Vec<Turn>,
-    /// For each part the one, a later one, that is always done behind it, if there is one.
-    pub then: Vec<Option<usize>>,
-    /// State after the last.
-    pub results: Vec<Value>,
+pub enum ControlKind {
+    /// A loop: its one arm is done `count` times, which may be none.
+    Repeat {
+        /// Number of turns.
+        count: Word,
+        /// The turn's index, from 0: a word of the body.
+        index: Word,
+    },
+    /// A loop of few turns that are all written out, number 0 last. It is entered at turn `count` − 1, or left if `count` is
+    /// 0; `count` must be no more than the number of turns.
+    Countdown {
+        /// How many of the turns are done: the last ones.
+        count: Word,
+    },
+    /// Parts that are done one after the other, most of them many times. They see no words from outside but the count of a
+    /// countdown that a part begins with.
+    Sequence(Order),
+    /// A choice between two arms: the first is done if `condition` is not 0, else the second.
+    Branch {
+        /// 0 chooses the second.
+        condition: Word,
+    },
 }
 
-impl Sequence {
-    /// The most steps: each takes a place on the stack.
-    pub const LENGTH_MAX: usize = 512;
+/// In which order the parts of a sequence are done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Order {
+    /// Which part is done; at least one.
+    pub steps: Vec<Step<Word>>,
+    /// For each part the one, a later one, that is always done after it, if there is one.
+    pub then: Vec<Option<usize>>,
+}
 
+impl Order {
     /// The words that choose parts, each once.
     pub fn choosing(&self) -> Vec<Word> {
         let mut words = Vec::new();
-        for step in &self.order {
+        for step in &self.steps {
             match *step {
                 Step::Chosen { word, .. } if !words.contains(&word) => words.push(word),
                 _ => {}
@@ -184,53 +197,106 @@ impl Sequence {
     }
 }
 
-/// A choice between two regions.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Branch {
-    /// 0 chooses `otherwise`.
-    pub condition: Word,
-    /// Executed if the condition is not 0.
-    pub then: Region,
-    /// What `then` gives.
-    pub then_values: Vec<Operand>,
-    /// Executed if the condition is 0.
-    pub otherwise: Region,
-    /// What `otherwise` gives.
-    pub otherwise_values: Vec<Operand>,
-    /// Holds what was given.
-    pub results: Vec<Value>,
+impl Control {
+    /// The most turns of a countdown.
+    pub const TURNS_MAX: usize = 16;
+
+    /// The most steps of a sequence: each takes a place on the stack.
+    pub const STEPS_MAX: usize = 512;
+
+    /// The words that it reads itself, each once.
+    pub fn words(&self) -> Vec<Word> {
+        match &self.kind {
+            ControlKind::Repeat { count, .. } | ControlKind::Countdown { count } => vec![*count],
+            ControlKind::Sequence(order) => order.choosing(),
+            ControlKind::Branch { condition } => vec![*condition],
+        }
+    }
 }
 
-/// One step of a region. The methods of [`crate::Machine`] say what each means.
+/// One step of a region.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the fields are the arguments of the methods of `Machine`")]
 pub enum Statement {
+    /// Arithmetic.
     Block(Block),
-    Call { function: FunctionId, arguments: Vec<Operand>, results: Vec<Value> },
-    Repeat(Box<Repeat>),
-    Countdown(Box<Countdown>),
-    Sequence(Box<Sequence>),
-    Branch(Box<Branch>),
-    Reserve { array: usize, count: Word },
-    Load { array: usize, index: Word, results: Vec<Value> },
-    Store { array: usize, index: Word, values: Vec<Operand> },
-    Fill { array: usize, count: u32, values: Vec<Operand> },
-    SetIndices { variable: usize, array: usize, indices: Word, cells: Cells },
-    Index { result: Word, variable: usize, array: usize, first_bit: u32, cells: Cells },
-    Parse { result: Value, offset: Word, size_bytes: u32 },
-    ParseMontLe { result: Value, offset: Word },
-    Reduce { result: Value, word: Word },
-    IsZero { result: Word, value: Operand },
-    IsOdd { result: Word, value: Operand },
-    Equal { result: Word, a: Operand, b: Operand },
-    Bind { result: Word, word: Word },
-    Get { result: Word, variable: usize },
-    Set { variable: usize, word: Word },
-    Sha256 { result: Word, pieces: Vec<Piece<Word>> },
-    Require { condition: Word },
-    ReturnWord { word: Word },
-    ReturnElements { values: Vec<Operand>, size_bytes: u32 },
-    ReturnMontLe { values: Vec<Operand> },
+    /// A call of an earlier function.
+    Call {
+        /// Which one.
+        function: FunctionId,
+        /// Its input.
+        arguments: Vec<Operand>,
+        /// Its output.
+        results: Vec<Value>,
+    },
+    /// Loops and choices.
+    Control(Box<Control>),
+    /// Everything else.
+    Effect(Effect),
+}
+
+impl From<Effect> for Statement {
+    fn from(effect: Effect) -> Self {
+        Self::Effect(effect)
+    }
+}
+
+impl From<Control> for Statement {
+    fn from(control: Control) -> Self {
+        Self::Control(Box::new(control))
+    }
+}
+
+impl Statement {
+    /// The regions within it, with what they take and give.
+    pub fn arms(&self) -> &[Arm] {
+        match self {
+            Statement::Control(control) => &control.arms,
+            _ => &[],
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn arms_mut(&mut self) -> &mut [Arm] {
+        match self {
+            Statement::Control(control) => &mut control.arms,
+            _ => &mut [],
+        }
+    }
+
+    /// Calls `visit` on every operand that it reads itself, what its arms give included; not on what its arms read.
+    pub fn for_each_operand(&self, visit: &mut impl FnMut(Operand)) {
+        match self {
+            Statement::Block(block) => block.ops.iter().flat_map(|(_, op)| [op.x, op.y]).for_each(visit),
+            Statement::Call { arguments, .. } => arguments.iter().copied().for_each(visit),
+            Statement::Control(control) => {
+                let given = control.arms.iter().flat_map(|arm| &arm.gives);
+                control.initial.iter().chain(given).copied().for_each(visit);
+            }
+            Statement::Effect(effect) => effect.operands().for_each(visit),
+        }
+    }
+
+    /// Calls `visit` on every value that it defines itself, the params of its arms included; not on what its arms define.
+    pub fn for_each_definition(&self, visit: &mut impl FnMut(Value)) {
+        match self {
+            Statement::Block(block) => block.ops.iter().map(|&(value, _)| value).for_each(visit),
+            Statement::Call { results, .. } => results.iter().copied().for_each(visit),
+            Statement::Control(control) => {
+                let params = control.arms.iter().flat_map(|arm| &arm.params);
+                control.results.iter().chain(params).copied().for_each(visit);
+            }
+            Statement::Effect(effect) => effect.values_defined().iter().copied().for_each(visit),
+        }
+    }
+
+    /// The words that it reads itself, each as often as it reads it.
+    pub fn words(&self) -> Vec<Word> {
+        match self {
+            Statement::Block(_) | Statement::Call { .. } => Vec::new(),
+            Statement::Control(control) => control.words(),
+            Statement::Effect(effect) => effect.words().collect(),
+        }
+    }
 }
 
 /// A function: its values and words are its own.
@@ -305,31 +371,31 @@ impl Program {
 impl Region {
     /// Calls `visit` on every block of the region, those of inner regions included, in order.
     pub fn for_each_block<'a>(&'a self, visit: &mut impl FnMut(&'a Block)) {
-        self.for_each_statement(&mut |statement| {
+        self.walk(&mut |statement| {
             if let Statement::Block(block) = statement {
                 visit(block);
             }
         });
     }
 
-    /// Calls `visit` on every statement of the region, in order; an inner region comes behind its statement.
-    pub fn for_each_statement<'a>(&'a self, visit: &mut impl FnMut(&'a Statement)) {
+    /// Calls `visit` on every statement of the region, in order; those of its arms come after a statement.
+    pub fn walk<'a>(&'a self, visit: &mut impl FnMut(&'a Statement)) {
         for statement in &self.statements {
             visit(statement);
-            match statement {
-                Statement::Repeat(repeat) => repeat.body.for_each_statement(visit),
-                Statement::Countdown(countdown) => {
-                    countdown.turns.iter().for_each(|turn| turn.body.for_each_statement(visit));
+            statement.arms().iter().for_each(|arm| arm.body.walk(visit));
+        }
+    }
+}
+
+impl Program {
+    /// Calls `visit` on every effect of the program, function by function, in order.
+    pub fn for_each_effect<'a>(&'a self, visit: &mut impl FnMut(&'a Effect)) {
+        for function in &self.functions {
+            function.body.walk(&mut |statement| {
+                if let Statement::Effect(effect) = statement {
+                    visit(effect);
                 }
-                Statement::Sequence(sequence) => {
-                    sequence.parts.iter().for_each(|part| part.body.for_each_statement(visit));
-                }
-                Statement::Branch(branch) => {
-                    branch.then.for_each_statement(visit);
-                    branch.otherwise.for_each_statement(visit);
-                }
-                _ => {}
-            }
+            });
         }
     }
 }

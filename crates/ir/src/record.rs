@@ -2,12 +2,13 @@
 
 // style: S2: the implementation of one trait reads better whole.
 
+use crate::effect::Effect;
 use crate::hash::Piece;
 use crate::machine::{Array, Capacity, Cells, Machine, Step, Variable, WordOp};
 use crate::origin::Origins;
 use crate::program::{
-    ArrayDecl, Branch, ConstantId, Countdown, Function, FunctionId, Op, OpKind, Operand, Program, Region, Repeat,
-    Sequence, Statement, Turn, Value, Word, WordDef,
+    Arm, ArrayDecl, ArrayId, ConstantId, Control, ControlKind, Function, FunctionId, Op, OpKind, Operand, Order,
+    Program, Region, Statement, Value, VariableId, Word, WordDef,
 };
 use num_bigint::BigUint;
 use residue_modular::Fe;
@@ -263,10 +264,10 @@ impl<'r> Recording<'r> {
         Recorded { recorder: self.recorder, serial: self.with(|state| state.current().serial), operand }
     }
 
-    fn push(&self, statement: impl FnOnce(&mut State) -> Statement) {
+    fn push(&self, effect: impl FnOnce(&mut State) -> Effect) {
         self.with(|state| {
-            let statement = statement(state);
-            state.current().push(statement);
+            let effect = effect(state);
+            state.current().push(effect.into());
         });
     }
 
@@ -276,11 +277,27 @@ impl<'r> Recording<'r> {
         self.with(|state| (0..B::LEN).map(|_| state.current().fresh()).collect())
     }
 
+    /// The bundle that the effect made of its values defines.
+    fn giving<B: Bundle<Recorded<'r>>>(&self, effect: impl FnOnce(&mut State, Vec<Value>) -> Effect) -> B {
+        self.statement_giving(|state, results| effect(state, results).into())
+    }
+
+    /// The bundle that a loop or branch defines.
+    fn control<B: Bundle<Recorded<'r>>>(&self, kind: ControlKind, initial: Vec<Operand>, arms: Vec<Arm>) -> B {
+        self.statement_giving(|_, results| Control { kind, initial, arms, results }.into())
+    }
+
     /// The bundle that the statement made of its values defines.
-    fn giving<B: Bundle<Recorded<'r>>>(&self, statement: impl FnOnce(&mut State, Vec<Value>) -> Statement) -> B {
+    fn statement_giving<B: Bundle<Recorded<'r>>>(
+        &self,
+        statement: impl FnOnce(&mut State, Vec<Value>) -> Statement,
+    ) -> B {
         let values = self.fresh::<B>();
         let results = values.clone();
-        self.push(|state| statement(state, results));
+        self.with(|state| {
+            let statement = statement(state, results);
+            state.current().push(statement);
+        });
         self.bundle(&values)
     }
 
@@ -325,10 +342,10 @@ impl<'r> Recording<'r> {
         })
     }
 
-    /// A word defined by the statement that `statement` makes.
-    fn defined(&self, statement: impl FnOnce(&mut State, Word) -> Statement) -> RecordedWord {
+    /// A word defined by the effect that `effect` makes.
+    fn defined(&self, effect: impl FnOnce(&mut State, Word) -> Effect) -> RecordedWord {
         let result = self.define(|_| WordDef::Defined);
-        self.push(|state| statement(state, result.word));
+        self.push(|state| effect(state, result.word));
         result
     }
 
@@ -352,19 +369,19 @@ impl<'r> Machine for Recording<'r> {
     }
 
     fn reduce(&self, word: RecordedWord) -> Recorded<'r> {
-        self.giving(|state, results| Statement::Reduce { result: results[0], word: state.own_word(word) })
+        self.giving(|state, results| Effect::Reduce { result: results[0], word: state.own_word(word) })
     }
 
     fn is_zero(&self, value: Recorded<'r>) -> RecordedWord {
-        self.defined(|state, result| Statement::IsZero { result, value: state.own(value) })
+        self.defined(|state, result| Effect::IsZero { result, value: state.own(value) })
     }
 
     fn is_odd(&self, value: Recorded<'r>) -> RecordedWord {
-        self.defined(|state, result| Statement::IsOdd { result, value: state.own(value) })
+        self.defined(|state, result| Effect::IsOdd { result, value: state.own(value) })
     }
 
     fn equal(&self, a: Recorded<'r>, b: Recorded<'r>) -> RecordedWord {
-        self.defined(|state, result| Statement::Equal { result, a: state.own(a), b: state.own(b) })
+        self.defined(|state, result| Effect::Equal { result, a: state.own(a), b: state.own(b) })
     }
 
     fn function<I, O>(&self, name: &'static str, input: I, body: impl FnOnce(&Self, I) -> O) -> O
@@ -396,7 +413,7 @@ impl<'r> Machine for Recording<'r> {
             (function.params.len(), function.results.len())
         });
         assert_eq!(shape, (I::LEN, O::LEN), "function `{name}` is called with another shape");
-        self.giving(|_, results| Statement::Call { function, arguments, results })
+        self.statement_giving(|_, results| Statement::Call { function, arguments, results })
     }
 
     fn repeat<S>(&self, count: RecordedWord, state: S, mut body: impl FnMut(&Self, RecordedWord, S) -> S) -> S
@@ -412,25 +429,16 @@ impl<'r> Machine for Recording<'r> {
         let initial = self.operands(&state);
         let index = self.define(|_| WordDef::Defined);
         let params = self.fresh::<S>();
-        let (region, next) = self.region(|| body(self, index, self.bundle(&params)));
-        self.giving(|_, results| {
-            Statement::Repeat(Box::new(Repeat {
-                count,
-                index: index.word,
-                initial,
-                params,
-                body: region,
-                next,
-                results,
-            }))
-        })
+        let (region, gives) = self.region(|| body(self, index, self.bundle(&params)));
+        let kind = ControlKind::Repeat { count, index: index.word };
+        self.control(kind, initial, vec![Arm { params, body: region, gives }])
     }
 
     fn countdown<S>(&self, count: RecordedWord, limit: usize, state: S, mut body: impl FnMut(&Self, usize, S) -> S) -> S
     where
         S: Bundle<Recorded<'r>>,
     {
-        assert!((1..=Countdown::TURNS_MAX).contains(&limit), "a countdown of {limit} turns");
+        assert!((1..=Control::TURNS_MAX).contains(&limit), "a countdown of {limit} turns");
         if let Some(count) = self.known(count) {
             let count = usize::try_from(count).unwrap_or(usize::MAX);
             assert!(count <= limit, "a countdown from {count} with {limit} turns");
@@ -440,11 +448,11 @@ impl<'r> Machine for Recording<'r> {
         let initial = self.operands(&state);
         let turn = |number| {
             let params = self.fresh::<S>();
-            let (region, next) = self.region(|| body(self, number, self.bundle(&params)));
-            Turn { params, body: region, next }
+            let (region, gives) = self.region(|| body(self, number, self.bundle(&params)));
+            Arm { params, body: region, gives }
         };
         let turns = (0..limit).rev().map(turn).collect();
-        self.giving(|_, results| Statement::Countdown(Box::new(Countdown { count, initial, turns, results })))
+        self.control(ControlKind::Countdown { count }, initial, turns)
     }
 
     fn sequence_of<S>(
@@ -463,15 +471,15 @@ impl<'r> Machine for Recording<'r> {
                 Step::Chosen { word: self.with(|state| state.own_word(word)), first_bit }
             }
         };
-        let order = order.iter().map(own).collect();
+        let steps = order.iter().map(own).collect();
         let initial = self.operands(&state);
         let recorded = |number| {
             let params = self.fresh::<S>();
-            let (body, next) = self.region(|| part(self, number, self.bundle(&params)));
-            Turn { params, body, next }
+            let (body, gives) = self.region(|| part(self, number, self.bundle(&params)));
+            Arm { params, body, gives }
         };
         let (parts, then) = ((0..then.len()).map(recorded).collect(), then.to_vec());
-        self.giving(|_, results| Statement::Sequence(Box::new(Sequence { order, initial, parts, then, results })))
+        self.control(ControlKind::Sequence(Order { steps, then }), initial, parts)
     }
 
     fn branch<S>(&self, condition: RecordedWord, then: impl FnOnce(&Self) -> S, otherwise: impl FnOnce(&Self) -> S) -> S
@@ -482,11 +490,9 @@ impl<'r> Machine for Recording<'r> {
             return if condition.is_zero() { otherwise(self) } else { then(self) };
         }
         let condition = self.with(|state| state.own_word(condition));
-        let (then, then_values) = self.region(|| then(self));
-        let (otherwise, otherwise_values) = self.region(|| otherwise(self));
-        self.giving(|_, results| {
-            Statement::Branch(Box::new(Branch { condition, then, then_values, otherwise, otherwise_values, results }))
-        })
+        let arm = |(body, gives)| Arm { params: Vec::new(), body, gives };
+        let arms = vec![arm(self.region(|| then(self))), arm(self.region(|| otherwise(self)))];
+        self.control(ControlKind::Branch { condition }, Vec::new(), arms)
     }
 
     fn word(&self, value: U256) -> RecordedWord {
@@ -509,7 +515,7 @@ impl<'r> Machine for Recording<'r> {
         if self.known(word).is_some() {
             return word;
         }
-        self.defined(|state, result| Statement::Bind { result, word: state.own_word(word) })
+        self.defined(|state, result| Effect::Bind { result, word: state.own_word(word) })
     }
 
     fn variable(&self, name: &'static str, initial: RecordedWord) -> Variable {
@@ -528,11 +534,11 @@ impl<'r> Machine for Recording<'r> {
     }
 
     fn get(&self, variable: Variable) -> RecordedWord {
-        self.defined(|_, result| Statement::Get { result, variable: variable.0 })
+        self.defined(|_, result| Effect::Get { result, variable: VariableId(variable.0) })
     }
 
     fn set(&self, variable: Variable, word: RecordedWord) {
-        self.push(|state| Statement::Set { variable: variable.0, word: state.own_word(word) });
+        self.push(|state| Effect::Set { variable: VariableId(variable.0), word: state.own_word(word) });
     }
 
     fn array<B: Bundle<Recorded<'r>>>(&self, name: &'static str, capacity: Capacity) -> Array<B> {
@@ -543,21 +549,25 @@ impl<'r> Machine for Recording<'r> {
     }
 
     fn reserve<B: Bundle<Recorded<'r>>>(&self, array: Array<B>, count: RecordedWord) {
-        self.push(|state| Statement::Reserve { array: array.index, count: state.own_word(count) });
+        self.push(|state| Effect::Reserve { array: ArrayId(array.index), count: state.own_word(count) });
     }
 
     fn load<B: Bundle<Recorded<'r>>>(&self, array: Array<B>, index: RecordedWord) -> B {
-        self.giving(|state, results| Statement::Load { array: array.index, index: state.own_word(index), results })
+        self.giving(|state, results| Effect::Load {
+            array: ArrayId(array.index),
+            index: state.own_word(index),
+            results,
+        })
     }
 
     fn store<B: Bundle<Recorded<'r>>>(&self, array: Array<B>, index: RecordedWord, value: B) {
         let values = self.operands(&value);
-        self.push(|state| Statement::Store { array: array.index, index: state.own_word(index), values });
+        self.push(|state| Effect::Store { array: ArrayId(array.index), index: state.own_word(index), values });
     }
 
     fn fill<B: Bundle<Recorded<'r>>>(&self, array: Array<B>, count: u32, value: B) {
         let values = self.operands(&value);
-        self.push(|_| Statement::Fill { array: array.index, count, values });
+        self.push(|_| Effect::Fill { array: ArrayId(array.index), count, values });
     }
 
     fn set_indices<B: Bundle<Recorded<'r>>>(
@@ -569,7 +579,7 @@ impl<'r> Machine for Recording<'r> {
     ) {
         self.push(|state| {
             let indices = state.own_word(indices);
-            Statement::SetIndices { variable: variable.0, array: array.index, indices, cells }
+            Effect::SetIndices { variable: VariableId(variable.0), array: ArrayId(array.index), indices, cells }
         });
     }
 
@@ -580,8 +590,8 @@ impl<'r> Machine for Recording<'r> {
         first_bit: u32,
         cells: Cells,
     ) -> RecordedWord {
-        let (variable, array) = (variable.0, array.index);
-        self.defined(|_, result| Statement::Index { result, variable, array, first_bit, cells })
+        let (variable, array) = (VariableId(variable.0), ArrayId(array.index));
+        self.defined(|_, result| Effect::Index { result, variable, array, first_bit, cells })
     }
 
     fn calldata_size(&self) -> RecordedWord {
@@ -593,39 +603,35 @@ impl<'r> Machine for Recording<'r> {
     }
 
     fn parse(&self, offset: RecordedWord, size_bytes: u32) -> Recorded<'r> {
-        self.giving(|state, results| Statement::Parse {
-            result: results[0],
-            offset: state.own_word(offset),
-            size_bytes,
-        })
+        self.giving(|state, results| Effect::Parse { result: results[0], offset: state.own_word(offset), size_bytes })
     }
 
     fn parse_mont_le(&self, offset: RecordedWord) -> Recorded<'r> {
-        self.giving(|state, results| Statement::ParseMontLe { result: results[0], offset: state.own_word(offset) })
+        self.giving(|state, results| Effect::ParseMontLe { result: results[0], offset: state.own_word(offset) })
     }
 
     fn sha256(&self, pieces: &[Piece<RecordedWord>]) -> RecordedWord {
         self.defined(|state, result| {
             let pieces = pieces.iter().map(|piece| piece.map(|word| state.own_word(word))).collect();
-            Statement::Sha256 { result, pieces }
+            Effect::Sha256 { result, pieces }
         })
     }
 
     fn require(&self, condition: RecordedWord) {
-        self.push(|state| Statement::Require { condition: state.own_word(condition) });
+        self.push(|state| Effect::Require { condition: state.own_word(condition) });
     }
 
     fn return_word(&self, word: RecordedWord) {
-        self.push(|state| Statement::ReturnWord { word: state.own_word(word) });
+        self.push(|state| Effect::ReturnWord { word: state.own_word(word) });
     }
 
     fn return_elements<B: Bundle<Recorded<'r>>>(&self, values: B, size_bytes: u32) {
         let values = self.operands(&values);
-        self.push(|_| Statement::ReturnElements { values, size_bytes });
+        self.push(|_| Effect::ReturnElements { values, size_bytes });
     }
 
     fn return_mont_le<B: Bundle<Recorded<'r>>>(&self, values: B) {
         let values = self.operands(&values);
-        self.push(|_| Statement::ReturnMontLe { values });
+        self.push(|_| Effect::ReturnMontLe { values });
     }
 }

@@ -6,6 +6,7 @@
 
 mod parse;
 mod print;
+mod spelling;
 
 pub use parse::{ParseError, parse};
 pub use print::print;

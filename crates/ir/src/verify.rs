@@ -1,9 +1,11 @@
 //! The verifier: is this program well formed? Asked before anything else touches it, above all of parsed text.
 
+use crate::effect::Effect;
 use crate::hash::Piece;
 use crate::machine::{Capacity, Cells, Step};
 use crate::program::{
-    ArrayDecl, Countdown, Function, Operand, Program, Region, Sequence, Statement, Value, Word, WordDef,
+    Arm, ArrayDecl, ArrayId, Control, ControlKind, Function, Operand, Order, Program, Region, Statement, Value,
+    VariableId, Word, WordDef,
 };
 use num_bigint::BigUint;
 use ruint::aliases::U256;
@@ -114,15 +116,6 @@ impl Scope<'_> {
         }
     }
 
-    /// Checks `region` and that it can read what it gives; what it defines is out of scope afterwards.
-    fn inner(&mut self, region: &Region, given: &[Operand]) -> Checked {
-        let (values, words) = (self.values.clone(), self.words.clone());
-        self.region(region)?;
-        self.read_all(given)?;
-        (self.values, self.words) = (values, words);
-        Ok(())
-    }
-
     fn region(&mut self, region: &Region) -> Checked {
         region.statements.iter().try_for_each(|statement| self.statement(statement))
     }
@@ -189,16 +182,16 @@ impl Scope<'_> {
         }
     }
 
-    fn array_decl(&self, array: usize) -> Result<&ArrayDecl, String> {
-        self.program.arrays.get(array).ok_or_else(|| format!("array a{array} does not exist"))
+    fn array_decl(&self, array: ArrayId) -> Result<&ArrayDecl, String> {
+        self.program.arrays.get(array.0).ok_or_else(|| format!("array a{} does not exist", array.0))
     }
 
-    fn array(&self, array: usize, values: usize) -> Checked {
+    fn element(&self, array: ArrayId, values: usize) -> Checked {
         let decl = self.array_decl(array)?;
         same(decl.element_values, values, &format!("an element of array `{}`", decl.name))
     }
 
-    fn filled(&self, array: usize, count: u32) -> Checked {
+    fn filled(&self, array: ArrayId, count: u32) -> Checked {
         let decl = self.array_decl(array)?;
         match decl.capacity {
             _ if !(1..=FILLED_MAX).contains(&count) => {
@@ -211,22 +204,11 @@ impl Scope<'_> {
         }
     }
 
-    fn variable(&self, variable: usize) -> Checked {
-        if variable < self.program.variables.len() {
+    fn variable(&self, variable: VariableId) -> Checked {
+        if variable.0 < self.program.variables.len() {
             Ok(())
         } else {
-            Err(format!("variable x{variable} does not exist"))
-        }
-    }
-
-    fn cells(&self, variable: usize, array: usize, cells: Cells) -> Checked {
-        self.variable(variable)?;
-        self.array_decl(array)?;
-        let Cells { bits, index_bits } = cells;
-        if matches!(bits, 8 | 16 | 32 | 64) && (1..bits).contains(&index_bits) {
-            Ok(())
-        } else {
-            Err(format!("indices of {index_bits} bits in cells of {bits}: cells have 8, 16, 32 or 64, indices fewer"))
+            Err(format!("variable x{} does not exist", variable.0))
         }
     }
 
@@ -249,119 +231,55 @@ impl Scope<'_> {
                 self.read_all(arguments)?;
                 self.define_all(results)?;
             }
-            Statement::Repeat(repeat) => {
-                for (what, list) in [("initial state", repeat.initial.len()), ("next state", repeat.next.len())] {
-                    same(repeat.params.len(), list, &format!("the {what} of a loop"))?;
-                }
-                same(repeat.params.len(), repeat.results.len(), "the final state of a loop")?;
-                self.word(repeat.count)?;
-                self.read_all(&repeat.initial)?;
-                let (values, words) = (self.values.clone(), self.words.clone());
-                self.define_word(repeat.index)?;
-                self.define_all(&repeat.params)?;
-                self.inner(&repeat.body, &repeat.next)?;
-                (self.values, self.words) = (values, words);
-                self.define_all(&repeat.results)?;
-            }
-            Statement::Countdown(countdown) => self.countdown(countdown)?,
-            Statement::Sequence(sequence) => self.sequence(sequence)?,
-            Statement::Branch(branch) => {
-                for given in [&branch.then_values, &branch.otherwise_values] {
-                    same(branch.results.len(), given.len(), "what a branch gives")?;
-                }
-                self.word(branch.condition)?;
-                self.inner(&branch.then, &branch.then_values)?;
-                self.inner(&branch.otherwise, &branch.otherwise_values)?;
-                self.define_all(&branch.results)?;
-            }
-            Statement::Reserve { array, count } => {
-                self.array_decl(*array)?;
-                self.word(*count)?;
-            }
-            Statement::Load { array, index, results } => {
-                self.array(*array, results.len())?;
-                self.word(*index)?;
-                self.define_all(results)?;
-            }
-            Statement::Store { array, index, values } => {
-                self.array(*array, values.len())?;
-                self.word(*index)?;
-                self.read_all(values)?;
-            }
-            Statement::Fill { array, count, values } => {
-                self.array(*array, values.len())?;
-                self.filled(*array, *count)?;
-                self.read_all(values)?;
-            }
-            Statement::SetIndices { variable, array, indices, cells } => {
-                self.cells(*variable, *array, *cells)?;
-                self.word(*indices)?;
-            }
-            Statement::Index { result, variable, array, first_bit, cells } => {
-                self.cells(*variable, *array, *cells)?;
-                if *first_bit >= 256 || !first_bit.is_multiple_of(cells.bits) {
-                    return Err(format!("bit {first_bit} is not the first of a cell of {} bits", cells.bits));
-                }
-                self.define_word(*result)?;
-            }
-            Statement::Parse { result, offset, size_bytes } => {
-                short(*size_bytes)?;
-                self.word(*offset)?;
-                self.define(*result)?;
-            }
-            Statement::ParseMontLe { result, offset } => {
-                self.odd_modulus()?;
-                self.word(*offset)?;
-                self.define(*result)?;
-            }
-            Statement::Reduce { result, word } => {
-                self.word(*word)?;
-                self.define(*result)?;
-            }
-            Statement::IsZero { result, value } | Statement::IsOdd { result, value } => {
-                self.read(*value)?;
-                self.define_word(*result)?;
-            }
-            Statement::Equal { result, a, b } => {
-                self.read_all(&[*a, *b])?;
-                self.define_word(*result)?;
-            }
-            Statement::Bind { result, word } => {
-                self.word(*word)?;
-                self.define_word(*result)?;
-            }
-            Statement::Get { result, variable } => {
-                self.variable(*variable)?;
-                self.define_word(*result)?;
-            }
-            Statement::Set { variable, word } => {
-                self.variable(*variable)?;
-                self.word(*word)?;
-            }
-            Statement::Sha256 { result, pieces } => {
-                pieces.iter().try_for_each(|&piece| self.piece(piece))?;
-                self.define_word(*result)?;
-            }
-            Statement::Require { condition } => self.word(*condition)?,
-            Statement::ReturnWord { word } => self.word(*word)?,
-            Statement::ReturnElements { values, size_bytes } => {
-                let least = self.program.modulus.bits().div_ceil(8);
-                if u64::from(*size_bytes) < least {
-                    return Err(format!("output elements of {size_bytes} bytes cannot hold {least} bytes"));
-                }
-                short(*size_bytes)?;
-                self.read_all(values)?;
-            }
-            Statement::ReturnMontLe { values } => {
-                self.odd_modulus()?;
-                self.read_all(values)?;
-            }
+            Statement::Control(control) => self.control(control)?,
+            Statement::Effect(effect) => self.effect(effect)?,
         }
         Ok(())
     }
 
+    fn effect(&mut self, effect: &Effect) -> Checked {
+        effect.variables().try_for_each(|variable| self.variable(variable))?;
+        effect.arrays().try_for_each(|array| self.array_decl(array).map(|_| ()))?;
+        self.arguments(effect)?;
+        effect.words().try_for_each(|word| self.word(word))?;
+        effect.operands().try_for_each(|operand| self.read(operand))?;
+        self.define_all(effect.values_defined())?;
+        effect.word_defined().map_or(Ok(()), |word| self.define_word(word))
+    }
+
+    /// What is asked of the arguments of an effect beyond being there.
+    fn arguments(&self, effect: &Effect) -> Checked {
+        match effect {
+            Effect::Load { array, results, .. } => self.element(*array, results.len()),
+            Effect::Store { array, values, .. } => self.element(*array, values.len()),
+            Effect::Fill { array, count, values } => {
+                self.element(*array, values.len())?;
+                self.filled(*array, *count)
+            }
+            Effect::SetIndices { cells, .. } => well_formed(*cells),
+            Effect::Index { first_bit, cells, .. } => {
+                well_formed(*cells)?;
+                if *first_bit < 256 && first_bit.is_multiple_of(cells.bits) {
+                    Ok(())
+                } else {
+                    Err(format!("bit {first_bit} is not the first of a cell of {} bits", cells.bits))
+                }
+            }
+            Effect::Parse { size_bytes, .. } => short(*size_bytes),
+            Effect::Sha256 { pieces, .. } => pieces.iter().try_for_each(|&piece| self.piece(piece)),
+            Effect::ReturnElements { size_bytes, .. } => {
+                let least = self.program.modulus.bits().div_ceil(8);
+                if u64::from(*size_bytes) < least {
+                    return Err(format!("output elements of {size_bytes} bytes cannot hold {least} bytes"));
+                }
+                short(*size_bytes)
+            }
+            Effect::ParseMontLe { .. } | Effect::ReturnMontLe { .. } => self.odd_modulus(),
+            _ => Ok(()),
+        }
+    }
+
     fn piece(&self, piece: Piece<Word>) -> Checked {
-        piece.words().into_iter().try_for_each(|word| self.word(word))?;
         let known = |word: Word| match self.function.words.get(word.0 as usize) {
             Some(WordDef::Constant(value)) => Some(*value),
             _ => None,
@@ -376,38 +294,83 @@ impl Scope<'_> {
         }
     }
 
-    fn countdown(&mut self, countdown: &Countdown) -> Checked {
-        let turns = countdown.turns.len();
-        if !(1..=Countdown::TURNS_MAX).contains(&turns) {
-            return Err(format!("a countdown of {turns} turns: not 1 to {}", Countdown::TURNS_MAX));
+    fn control(&mut self, control: &Control) -> Checked {
+        let (name, part) = match control.kind {
+            ControlKind::Repeat { .. } => ("loop", "turn"),
+            ControlKind::Countdown { .. } => ("countdown", "turn"),
+            ControlKind::Sequence(_) => ("sequence", "part"),
+            ControlKind::Branch { .. } => ("branch", "arm"),
+        };
+        self.arms(control, name, part)?;
+        let state = control.results.len();
+        let (taken, given) = match control.kind {
+            ControlKind::Branch { .. } => (0, "what a branch gives".to_owned()),
+            _ => (state, format!("the next state of a {part}")),
+        };
+        same(taken, control.initial.len(), &format!("the initial state of a {name}"))?;
+        control.words().into_iter().try_for_each(|word| self.word(word))?;
+        self.read_all(&control.initial)?;
+        for arm in &control.arms {
+            same(taken, arm.params.len(), &format!("the state of a {part}"))?;
+            same(state, arm.gives.len(), &given)?;
+            let (values, words) = (self.values.clone(), self.words.clone());
+            match control.kind {
+                ControlKind::Repeat { index, .. } => self.define_word(index)?,
+                ControlKind::Sequence(_) => self.hide_words(arm)?,
+                ControlKind::Countdown { .. } | ControlKind::Branch { .. } => {}
+            }
+            self.define_all(&arm.params)?;
+            self.region(&arm.body)?;
+            self.read_all(&arm.gives)?;
+            (self.values, self.words) = (values, words);
         }
-        let state = countdown.results.len();
-        same(state, countdown.initial.len(), "the initial state of a countdown")?;
-        self.word(countdown.count)?;
-        self.read_all(&countdown.initial)?;
-        for turn in &countdown.turns {
-            same(state, turn.params.len(), "the state of a turn")?;
-            same(state, turn.next.len(), "the next state of a turn")?;
-            let values = self.values.clone();
-            self.define_all(&turn.params)?;
-            self.inner(&turn.body, &turn.next)?;
-            self.values = values;
-        }
-        self.define_all(&countdown.results)
+        self.define_all(&control.results)
     }
 
-    fn sequence(&mut self, sequence: &Sequence) -> Checked {
-        let (parts, state) = (sequence.parts.len(), sequence.results.len());
-        if sequence.order.is_empty() || sequence.order.len() > Sequence::LENGTH_MAX {
-            return Err(format!("a sequence of {} parts: not 1 to {}", sequence.order.len(), Sequence::LENGTH_MAX));
+    /// Within a part of a sequence no words from outside are in scope, except those of the count of a countdown that it begins
+    /// with.
+    fn hide_words(&mut self, part: &Arm) -> Checked {
+        let count = match part.countdown() {
+            Some((count, _)) => {
+                self.word(count)?;
+                words_in(self.function, count)
+            }
+            None => Vec::new(),
+        };
+        self.words.retain(|word| count.contains(word));
+        Ok(())
+    }
+
+    /// Checks that there are as many arms as the kind of control has, and the order of the parts of a sequence.
+    fn arms(&self, control: &Control, name: &str, part: &str) -> Checked {
+        let arms = control.arms.len();
+        let many = |most: usize| {
+            if (1..=most).contains(&arms) {
+                Ok(())
+            } else {
+                Err(format!("a {name} of {arms} {part}s: not 1 to {most}"))
+            }
+        };
+        match &control.kind {
+            ControlKind::Repeat { .. } => many(1),
+            ControlKind::Countdown { .. } => many(Control::TURNS_MAX),
+            ControlKind::Sequence(order) => self.order(order, arms),
+            ControlKind::Branch { .. } if arms == 2 => Ok(()),
+            ControlKind::Branch { .. } => Err(format!("a branch of {arms} arms: not 2")),
         }
-        for step in &sequence.order {
+    }
+
+    fn order(&self, order: &Order, parts: usize) -> Checked {
+        let steps = order.steps.len();
+        if steps == 0 || steps > Control::STEPS_MAX {
+            return Err(format!("a sequence of {steps} parts: not 1 to {}", Control::STEPS_MAX));
+        }
+        for step in &order.steps {
             match *step {
                 Step::Part(number) if number >= parts => {
                     return Err(format!("part {number} of a sequence that has {parts}"));
                 }
-                Step::Chosen { word, first_bit } => {
-                    self.word(word)?;
+                Step::Chosen { first_bit, .. } => {
                     if parts < Step::<Word>::CHOICES {
                         return Err(format!("one of {} parts is chosen, of {parts}", Step::<Word>::CHOICES));
                     }
@@ -418,31 +381,13 @@ impl Scope<'_> {
                 Step::Part(_) => {}
             }
         }
-        same(parts, sequence.then.len(), "what follows the parts of a sequence")?;
+        same(parts, order.then.len(), "what follows the parts of a sequence")?;
         let later = |number: usize, next: usize| number < next && next < parts;
-        let then = sequence.then.iter().enumerate().filter_map(|(number, next)| Some((number, (*next)?)));
-        if let Some((number, next)) = then.into_iter().find(|&(number, next)| !later(number, next)) {
-            return Err(format!("part {number} of a sequence of {parts} goes on with part {next}"));
+        let then = order.then.iter().enumerate().filter_map(|(number, next)| Some((number, (*next)?)));
+        match then.into_iter().find(|&(number, next)| !later(number, next)) {
+            Some((number, next)) => Err(format!("part {number} of a sequence of {parts} goes on with part {next}")),
+            None => Ok(()),
         }
-        same(state, sequence.initial.len(), "the initial state of a sequence")?;
-        self.read_all(&sequence.initial)?;
-        for part in &sequence.parts {
-            same(state, part.params.len(), "the state of a part")?;
-            same(state, part.next.len(), "the next state of a part")?;
-            let (values, words) = (self.values.clone(), self.words.clone());
-            let count = match part.body.statements.first() {
-                Some(Statement::Countdown(countdown)) => {
-                    self.word(countdown.count)?;
-                    words_in(self.function, countdown.count)
-                }
-                _ => Vec::new(),
-            };
-            self.words.retain(|word| count.contains(word));
-            self.define_all(&part.params)?;
-            self.inner(&part.body, &part.next)?;
-            (self.values, self.words) = (values, words);
-        }
-        self.define_all(&sequence.results)
     }
 
     fn odd_modulus(&self) -> Checked {
@@ -458,6 +403,15 @@ fn words_in(function: &Function, word: Word) -> Vec<Word> {
         WordDef::CalldataWord(offset) => words_in(function, offset),
         WordDef::Op(_, a, b) => [words_in(function, a), words_in(function, b)].concat(),
         WordDef::Defined => vec![word],
+    }
+}
+
+fn well_formed(cells: Cells) -> Checked {
+    let Cells { bits, index_bits } = cells;
+    if matches!(bits, 8 | 16 | 32 | 64) && (1..bits).contains(&index_bits) {
+        Ok(())
+    } else {
+        Err(format!("indices of {index_bits} bits in cells of {bits}: cells have 8, 16, 32 or 64, indices fewer"))
     }
 }
 

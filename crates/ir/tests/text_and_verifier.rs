@@ -330,8 +330,8 @@ fn arrays_and_variables_exist() {
 #[test]
 fn loops_and_branches_carry_what_they_say() {
     check("= (v3 c0)", "= (v3)", "the initial state of a loop has 2 values, here 1");
-    check("give (v6 v7)", "give (v6)", "the next state of a loop has 2 values, here 1");
-    check("-> (v8 v9)", "-> (v8)", "the final state of a loop has 2 values, here 1");
+    check("give (v6 v7)", "give (v6)", "the next state of a turn has 2 values, here 1");
+    check("-> (v8 v9)", "-> (v8)", "the initial state of a loop has 1 values, here 2");
     check("(v16) {", "() {", "the initial state of a countdown has 1 values, here 0");
     check("turn (v19)", "turn ()", "the state of a turn has 1 values, here 0");
     check("give (v22)", "give (v22 v22)", "the next state of a turn has 1 values, here 2");
@@ -366,7 +366,7 @@ fn hashed_words_have_no_more_bytes_than_a_word() {
     let text = |size: &str, word: &str| {
         format!(
             "program \"p\" modulus 0x61 function f0 \"start\" () -> () values 1 {{ word w0 = {size} word w1 = defined \
-             sha256 {{ word {word} bytes w0 calldata w0 bytes w0 }} -> w1 reduce w1 -> v0 return_elements (v0) bytes 1 }}"
+             sha256 (word {word} bytes w0 calldata w0 bytes w0) -> w1 reduce w1 -> v0 return_elements (v0) bytes 1 }}"
         )
     };
     let program = text::parse(&text("0x20", "w0")).unwrap();

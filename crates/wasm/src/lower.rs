@@ -15,7 +15,8 @@ mod words;
 use num_bigint::BigUint;
 use residue_compiler::allocate::{Allocation, allocate};
 use residue_compiler::simplify::simplify;
-use residue_ir::program::{OpKind, Program, Statement};
+use residue_ir::Effect;
+use residue_ir::program::{OpKind, Program};
 use residue_modular::PrimeField;
 use residue_modular::fields::Bls12_381FpModulus;
 use wasm_encoder::{
@@ -94,9 +95,7 @@ fn require_modulus(modulus: &BigUint, form: Form) -> Result<(), LowerError> {
 
 fn require_no_hash(program: &Program) -> Result<(), LowerError> {
     let mut hashes = false;
-    for function in &program.functions {
-        function.body.for_each_statement(&mut |statement| hashes |= matches!(statement, Statement::Sha256 { .. }));
-    }
+    program.for_each_effect(&mut |effect| hashes |= matches!(effect, Effect::Sha256 { .. }));
     if hashes { Err(LowerError::Hash) } else { Ok(()) }
 }
 

@@ -6,7 +6,7 @@
 use super::{Entry, Flow, Lowering};
 use crate::error::CompileError;
 use crate::target::push;
-use residue_ir::program::Countdown;
+use residue_ir::program::{Control, Word};
 use residue_isa::assembly::{Item, LabelId};
 use residue_isa::opcode::evm;
 
@@ -19,40 +19,40 @@ pub(super) struct Labels {
 
 impl<'a> Lowering<'a> {
     /// Stack at every turn and behind the last one: as before the countdown.
-    pub(super) fn countdown(&mut self, countdown: &'a Countdown) -> Result<(), CompileError> {
-        if let Some(first) = countdown.turns.first() {
+    pub(super) fn countdown(&mut self, countdown: &'a Control, count: Word) -> Result<(), CompileError> {
+        if let Some(first) = countdown.arms.first() {
             self.move_to(&first.params, &countdown.initial);
         }
         let labels = self.labels(countdown);
-        self.compute_entrance(countdown, &labels)?;
+        self.compute_entrance(count, &labels)?;
         self.stack.pop();
         self.code.op(evm::JUMP);
         self.turns(countdown, &labels)
     }
 
     /// The turns one behind the other.
-    pub(super) fn turns(&mut self, countdown: &'a Countdown, labels: &Labels) -> Result<(), CompileError> {
-        for (turn, &label) in countdown.turns.iter().zip(&labels.turns) {
+    pub(super) fn turns(&mut self, countdown: &'a Control, labels: &Labels) -> Result<(), CompileError> {
+        for (turn, &label) in countdown.arms.iter().zip(&labels.turns) {
             self.code.label(label);
             if self.region(&turn.body)? == Flow::Continues {
-                self.move_to(&turn.params, &turn.next);
+                self.move_to(&turn.params, &turn.gives);
             }
         }
         self.code.label(labels.end);
         Ok(())
     }
 
-    pub(super) fn labels(&mut self, countdown: &Countdown) -> Labels {
-        let turns = countdown.turns.iter().map(|_| self.code.new_label()).collect();
+    pub(super) fn labels(&mut self, countdown: &Control) -> Labels {
+        let turns = countdown.arms.iter().map(|_| self.code.new_label()).collect();
         Labels { turns, end: self.code.new_label() }
     }
 
     /// Pushes where turn `count` − 1 begins; for no turn the shift takes all of the table away, which leaves the end.
-    pub(super) fn compute_entrance(&mut self, countdown: &Countdown, labels: &Labels) -> Result<(), CompileError> {
+    pub(super) fn compute_entrance(&mut self, count: Word, labels: &Labels) -> Result<(), CompileError> {
         self.code.item(Item::PushDistances { to: labels.end, from: labels.turns.clone() });
         push(self.code, 1);
         self.stack.extend([Entry::Other; 2]);
-        self.word(countdown.count)?;
+        self.word(count)?;
         self.code.op(evm::SUB);
         push(self.code, 4);
         self.code.op(evm::SHL);

@@ -5,8 +5,8 @@ use super::{Entry, Lowering};
 use crate::allocate::Slot;
 use crate::error::CompileError;
 use crate::target::push;
-use residue_ir::program::{Operand, Statement, Word, WordDef};
-use residue_ir::{Capacity, Cells, WordOp};
+use residue_ir::program::{ArrayId, Operand, Statement, VariableId, Word, WordDef};
+use residue_ir::{Capacity, Cells, Effect, WordOp};
 use residue_isa::opcode::evm;
 
 /// Which way an element goes.
@@ -23,7 +23,7 @@ pub(super) enum Direction {
 pub(super) struct Row {
     direction: Direction,
     /// The first one's.
-    array: usize,
+    array: ArrayId,
     index: Word,
     slots: Vec<Slot>,
     /// How many statements it is.
@@ -34,17 +34,21 @@ impl Lowering<'_> {
     /// Where `statement` binds an address that statements behind it load from and in the end store to: puts the operands of
     /// the store below the address, so that it need not be copied and taken away.
     pub(super) fn prepare_store(&mut self, statement: &Statement, behind: &[Statement]) {
-        let (Statement::Bind { result, .. } | Statement::Index { result, .. }) = statement else { return };
+        let Statement::Effect(Effect::Bind { result, .. } | Effect::Index { result, .. }) = statement else { return };
         if !self.addresses.contains_key(result) {
             return;
         }
-        let readers = behind.iter().filter(|statement| match statement {
-            Statement::Load { index, .. } | Statement::Store { index, .. } => index == result,
-            _ => false,
+        let readers = behind.iter().filter_map(|statement| match statement {
+            Statement::Effect(effect @ (Effect::Load { index, .. } | Effect::Store { index, .. }))
+                if index == result =>
+            {
+                Some(effect)
+            }
+            _ => None,
         });
-        let readers: Vec<&Statement> = readers.collect();
-        let is_store = |statement: &&Statement| matches!(statement, Statement::Store { .. });
-        let Some((Statement::Store { values, .. }, before)) = readers.split_last() else { return };
+        let readers: Vec<&Effect> = readers.collect();
+        let is_store = |effect: &&Effect| matches!(effect, Effect::Store { .. });
+        let Some((Effect::Store { values, .. }, before)) = readers.split_last() else { return };
         if before.iter().any(is_store) || self.uses.get(result) != Some(&readers.len()) {
             return;
         }
@@ -77,19 +81,19 @@ impl Lowering<'_> {
         let mut end = 0;
         for statement in statements {
             let (direction, array, index, slots): (_, _, _, Vec<Slot>) = match statement {
-                Statement::Load { array, index, results } => {
+                Statement::Effect(Effect::Load { array, index, results }) => {
                     (Direction::Load, *array, *index, results.iter().map(|&value| self.placement.slot(value)).collect())
                 }
-                Statement::Store { array, index, values } if !self.prepared.contains_key(index) => {
+                Statement::Effect(Effect::Store { array, index, values }) if !self.prepared.contains_key(index) => {
                     (Direction::Store, *array, *index, values.iter().map(|&operand| self.slot(operand)).collect())
                 }
                 _ => break,
             };
-            let (first, stride) = self.layout.arrays[array];
+            let (first, stride) = self.layout.arrays[array.0];
             match &mut row {
                 None => row = Some(Row { direction, array, index, slots, statements: 1 }),
                 Some(row) => {
-                    let is_next = first == end && stride == self.layout.arrays[row.array].1;
+                    let is_next = first == end && stride == self.layout.arrays[row.array.0].1;
                     if !is_next || (direction, index) != (row.direction, row.index) {
                         break;
                     }
@@ -97,7 +101,7 @@ impl Lowering<'_> {
                     row.statements += 1;
                 }
             }
-            let element_values = u32::try_from(self.program.arrays[array].element_values).ok()?;
+            let element_values = u32::try_from(self.program.arrays[array.0].element_values).ok()?;
             end = first.checked_add(element_values.checked_mul(self.target.element_bytes())?)?;
         }
         row.filter(|row| row.statements > 1)
@@ -114,7 +118,7 @@ impl Lowering<'_> {
     /// Loads or stores an element, run by run of neighbouring slots.
     pub(super) fn transfer(
         &mut self,
-        array: usize,
+        array: ArrayId,
         index: Word,
         slots: &[Slot],
         direction: Direction,
@@ -142,9 +146,9 @@ impl Lowering<'_> {
     }
 
     /// Stores element 0 and copies it: where elements are neighbours, all there are at once, so that each copy doubles them.
-    pub(super) fn fill(&mut self, array: usize, count: u32, values: &[Operand]) {
+    pub(super) fn fill(&mut self, array: ArrayId, count: u32, values: &[Operand]) {
         let slots: Vec<Slot> = values.iter().map(|&operand| self.slot(operand)).collect();
-        let (first, stride) = self.layout.arrays[array];
+        let (first, stride) = self.layout.arrays[array.0];
         for (slot, run, offset) in runs(&slots) {
             self.target.before_store(self.code, slot, run);
             push(self.code, first + offset * self.target.element_bytes());
@@ -181,8 +185,8 @@ impl Lowering<'_> {
     }
 
     /// Pushes the address of value `offset` of element `index`.
-    pub(super) fn element_address(&mut self, array: usize, index: Word, offset: u32) -> Result<(), CompileError> {
-        let (first, stride) = self.layout.arrays[array];
+    pub(super) fn element_address(&mut self, array: ArrayId, index: Word, offset: u32) -> Result<(), CompileError> {
+        let (first, stride) = self.layout.arrays[array.0];
         let first = first + offset * self.target.element_bytes();
         match &self.function.words[index.0 as usize] {
             WordDef::Defined if self.addresses.contains_key(&index) => {
@@ -228,15 +232,17 @@ impl Lowering<'_> {
     /// Sets variables to addresses one after the other. Long constants that all of several take stay below meanwhile.
     pub(super) fn set_row(&mut self, row: &[Statement]) -> Result<(), CompileError> {
         let sets = row.iter().filter_map(|statement| match *statement {
-            Statement::SetIndices { variable, array, indices, cells } => Some((variable, array, indices, cells)),
+            Statement::Effect(Effect::SetIndices { variable, array, indices, cells }) => {
+                Some((variable, array, indices, cells))
+            }
             _ => None,
         });
-        let sets: Vec<(usize, usize, Word, Cells)> = sets.collect();
+        let sets: Vec<(VariableId, ArrayId, Word, Cells)> = sets.collect();
         let height = self.stack.len();
         if let [(_, array, first, cells), others @ ..] = &sets[..]
             && !others.is_empty()
         {
-            let mut shared = vec![cells.each(self.layout.arrays[*array].0.into())];
+            let mut shared = vec![cells.each(self.layout.arrays[array.0].0.into())];
             if let WordDef::Op(_, mask, _) = self.function.words[first.0 as usize]
                 && let WordDef::Constant(mask) = self.function.words[mask.0 as usize]
             {
@@ -258,12 +264,12 @@ impl Lowering<'_> {
     /// one addition for all of them.
     pub(super) fn set_addresses(
         &mut self,
-        variable: usize,
-        array: usize,
+        variable: VariableId,
+        array: ArrayId,
         indices: Word,
         cells: Cells,
     ) -> Result<(), CompileError> {
-        let (first, stride) = self.layout.arrays[array];
+        let (first, stride) = self.layout.arrays[array.0];
         let end = cells.index_max().saturating_mul(stride.into()).saturating_add(first.into());
         let limit_bytes = u64::MAX >> (64 - cells.bits);
         if end > limit_bytes {
@@ -282,9 +288,12 @@ impl Lowering<'_> {
 
     /// The variables with indices that `statements` begin with shifting right, neighbours in memory and all by the same number of
     /// bytes; with that number.
-    pub(super) fn row_of_shifts(&self, statements: &[Statement]) -> Vec<(usize, u32)> {
+    pub(super) fn row_of_shifts(&self, statements: &[Statement]) -> Vec<(VariableId, u32)> {
         let shift = |pair: &[Statement]| match pair {
-            [Statement::Get { result, variable }, Statement::Set { variable: target, word }] if variable == target => {
+            [
+                Statement::Effect(Effect::Get { result, variable }),
+                Statement::Effect(Effect::Set { variable: target, word }),
+            ] if variable == target => {
                 let WordDef::Op(WordOp::Shr, of, by) = self.function.words[word.0 as usize] else { return None };
                 let WordDef::Constant(bits) = &self.function.words[by.0 as usize] else { return None };
                 let bits = u32::try_from(*bits).ok().filter(|bits| bits.is_multiple_of(8) && *bits < 256)?;
@@ -292,9 +301,9 @@ impl Lowering<'_> {
             }
             _ => None,
         };
-        let mut row: Vec<(usize, u32)> = Vec::new();
+        let mut row: Vec<(VariableId, u32)> = Vec::new();
         for (variable, bytes) in statements.chunks_exact(2).map_while(shift) {
-            if row.last().is_some_and(|&(before, moved)| variable != before + 1 || bytes != moved) {
+            if row.last().is_some_and(|&(before, moved)| variable.0 != before.0 + 1 || bytes != moved) {
                 break;
             }
             row.push((variable, bytes));
@@ -302,19 +311,17 @@ impl Lowering<'_> {
         row
     }
 
-    fn holds_indices(&self, variable: usize) -> bool {
+    fn holds_indices(&self, variable: VariableId) -> bool {
         let mut holds = false;
-        for function in &self.program.functions {
-            function.body.for_each_statement(&mut |statement| {
-                holds |= matches!(statement, Statement::SetIndices { variable: set, .. } if *set == variable);
-            });
-        }
+        self.program.for_each_effect(&mut |effect| {
+            holds |= matches!(effect, Effect::SetIndices { variable: set, .. } if *set == variable);
+        });
         holds
     }
 
     /// Shifts variables with indices, which are neighbours, by one copy: what comes into cells from above is no index, and
     /// nobody reads it.
-    pub(super) fn shift(&mut self, row: &[(usize, u32)]) {
+    pub(super) fn shift(&mut self, row: &[(VariableId, u32)]) {
         let Some(&(first, bytes)) = row.first() else { return };
         let from = self.variable(first);
         push(self.code, 32 * u32::try_from(row.len()).expect("variables are few") - bytes);
@@ -324,7 +331,7 @@ impl Lowering<'_> {
     }
 
     /// What stands in a cell of a variable, read as the end of a word of memory. [] → [cell]
-    pub(super) fn cell(&mut self, variable: usize, first_bit: u32, cells: Cells) {
+    pub(super) fn cell(&mut self, variable: VariableId, first_bit: u32, cells: Cells) {
         self.cell_at(self.variable(variable), first_bit, cells);
     }
 
@@ -342,8 +349,8 @@ impl Lowering<'_> {
     }
 
     /// [address of an element] → [its index]
-    pub(super) fn index_of_address(&mut self, array: usize) {
-        let (first, stride) = self.layout.arrays[array];
+    pub(super) fn index_of_address(&mut self, array: ArrayId) {
+        let (first, stride) = self.layout.arrays[array.0];
         push(self.code, first);
         self.code.op(evm::SWAP1);
         self.code.op(evm::SUB);
@@ -356,7 +363,9 @@ impl Lowering<'_> {
     /// one of records, the first one serves all.
     pub(super) fn row_of_reservations(&self, statements: &[Statement]) -> Option<(Word, usize)> {
         let count_of = |statement: &Statement| match *statement {
-            Statement::Reserve { array, count } if self.program.arrays[array].capacity == Capacity::Unbounded => {
+            Statement::Effect(Effect::Reserve { array, count })
+                if self.program.arrays[array.0].capacity == Capacity::Unbounded =>
+            {
                 Some(count)
             }
             _ => None,
@@ -391,12 +400,12 @@ impl Lowering<'_> {
 
 /// The statements that `statements` begin with and that set variables with indices of one array.
 pub(super) fn row_of_indices(statements: &[Statement]) -> &[Statement] {
-    let is_next = |statement: &&Statement| match (statement, &statements[0]) {
-        (Statement::SetIndices { array, cells, .. }, Statement::SetIndices { array: first, cells: same, .. }) => {
-            array == first && cells == same
-        }
-        _ => false,
+    let target = |statement: &Statement| match statement {
+        Statement::Effect(Effect::SetIndices { array, cells, .. }) => Some((*array, *cells)),
+        _ => None,
     };
+    let first = statements.first().and_then(target);
+    let is_next = |statement: &&Statement| first.is_some() && target(statement) == first;
     &statements[..statements.iter().take_while(is_next).count()]
 }
 

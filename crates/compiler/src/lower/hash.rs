@@ -16,13 +16,13 @@ const HASH_BYTES: u32 = 32;
 /// What is hashed stands where output goes if it is not longer.
 const IN_OUTPUT_BYTES_MAX: u32 = 4096;
 
-/// The words that writing a piece reads, each as often as it is read.
-pub(super) fn words_read(piece: &Piece<Word>) -> impl Iterator<Item = Word> {
-    let twice = match *piece {
+/// The words that writing pieces reads a second time: the lengths of those of calldata.
+pub(super) fn words_read_again(pieces: &[Piece<Word>]) -> Vec<Word> {
+    let sizes = pieces.iter().filter_map(|piece| match *piece {
         Piece::Word { .. } => None,
         Piece::Calldata { size_bytes, .. } => Some(size_bytes),
-    };
-    piece.words().into_iter().chain(twice)
+    });
+    sizes.collect()
 }
 
 /// The length of a piece, if it is known.

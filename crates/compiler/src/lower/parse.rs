@@ -4,22 +4,24 @@ use super::{Lowering, words};
 use crate::allocate::Slot;
 use crate::error::CompileError;
 use crate::target::RowSizes;
-use residue_ir::WordOp;
 use residue_ir::program::{Function, Program, Statement, Value, Word, WordDef};
+use residue_ir::{Effect, WordOp};
 use ruint::aliases::U256;
 
 /// A statement that parses an element.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Element {
-    result: Value,
-    offset: Word,
-    size_bytes: u32,
+    pub result: Value,
+    pub offset: Word,
+    pub size_bytes: u32,
 }
 
 impl Element {
     fn of(statement: &Statement) -> Option<Self> {
         match *statement {
-            Statement::Parse { result, offset, size_bytes } => Some(Self { result, offset, size_bytes }),
+            Statement::Effect(Effect::Parse { result, offset, size_bytes }) => {
+                Some(Self { result, offset, size_bytes })
+            }
             _ => None,
         }
     }
@@ -63,7 +65,7 @@ pub(crate) fn longest_row_bytes(program: &Program) -> u32 {
     let mut longest_bytes = 0;
     for function in &program.functions {
         let mut statements = Vec::new();
-        function.body.for_each_statement(&mut |statement| statements.push(statement));
+        function.body.walk(&mut |statement| statements.push(statement));
         for start in 0..statements.len() {
             let row = row(function, statements[start..].iter().copied());
             if let [first, others @ ..] = &row[..]

@@ -14,7 +14,7 @@ use super::{DUP_DEPTH_MAX, Flow, Lowering};
 use crate::error::CompileError;
 use crate::target::push;
 use residue_ir::Step;
-use residue_ir::program::{Countdown, Program, Sequence, Statement, Turn, Word};
+use residue_ir::program::{Arm, Control, ControlKind, Order, Program, Statement, Word};
 use residue_isa::assembly::{Item, LabelId};
 use residue_isa::opcode::evm;
 use std::mem;
@@ -25,27 +25,21 @@ struct Entry<'a> {
     /// Its beginning.
     label: LabelId,
     /// Its countdown, and the address of the place in it that the count says.
-    countdown: Option<(&'a Countdown, Labels, u32)>,
+    countdown: Option<(&'a Control, Labels, u32)>,
     /// Whether nothing stands before that place.
     is_countdown: bool,
-}
-
-/// The countdown that a part begins with.
-fn lead(part: &Turn) -> Option<&Countdown> {
-    match part.body.statements.first() {
-        Some(Statement::Countdown(countdown)) => Some(countdown),
-        _ => None,
-    }
 }
 
 /// How many parts of the program's sequences begin with a countdown, and how many words choose parts.
 pub(super) fn entrances(program: &Program) -> u64 {
     let mut count = 0;
     for function in &program.functions {
-        function.body.for_each_statement(&mut |statement| {
-            if let Statement::Sequence(sequence) = statement {
-                let parts = sequence.parts.iter().filter(|part| lead(part).is_some());
-                count += (parts.count() + sequence.choosing().len()) as u64; // usize to u64 widens
+        function.body.walk(&mut |statement| {
+            if let Statement::Control(control) = statement
+                && let ControlKind::Sequence(order) = &control.kind
+            {
+                let parts = control.arms.iter().filter(|part| part.countdown().is_some());
+                count += (parts.count() + order.choosing().len()) as u64; // usize to u64 widens
             }
         });
     }
@@ -61,13 +55,13 @@ struct Chosen {
 
 impl<'a> Lowering<'a> {
     /// [] → []
-    pub(super) fn sequence(&mut self, sequence: &'a Sequence) -> Result<(), CompileError> {
-        let Sequence { order, initial, parts, .. } = sequence;
-        let (Some(state), false) = (parts.first().map(|part| &part.params), order.is_empty()) else {
+    pub(super) fn sequence(&mut self, sequence: &'a Control, order: &Order) -> Result<(), CompileError> {
+        let Control { initial, arms: parts, .. } = sequence;
+        let (Some(state), false) = (parts.first().map(|part| &part.params), order.steps.is_empty()) else {
             return Ok(());
         };
         self.move_to(state, initial);
-        let words = sequence.choosing();
+        let words = order.choosing();
         let choices = if words.is_empty() { 0 } else { Step::<Word>::CHOICES };
         let mut entries = Vec::new();
         for (number, part) in parts.iter().enumerate() {
@@ -77,7 +71,7 @@ impl<'a> Lowering<'a> {
         let end = self.code.new_label();
         self.code.push_label(end);
         let mut pushed: Vec<Option<usize>> = Vec::new();
-        for step in order.iter().rev() {
+        for step in order.steps.iter().rev() {
             match *step {
                 Step::Part(number) => {
                     let above = pushed.iter().rev().position(|&before| before == Some(number));
@@ -97,8 +91,8 @@ impl<'a> Lowering<'a> {
         let mut bodies = Vec::new();
         for (number, (part, entry)) in parts.iter().zip(&entries).enumerate() {
             let start = self.code.items().len();
-            let next = sequence.then[number].filter(|&next| next != number + 1 || next <= choices);
-            let behind = sequence.then[number].map(|number| (&entries[number], next.is_some()));
+            let next = order.then[number].filter(|&next| next != number + 1 || next <= choices);
+            let behind = order.then[number].map(|number| (&entries[number], next.is_some()));
             self.part(part, entry, behind)?;
             if number < choices {
                 bodies.push(start..self.code.item(Item::Data(Vec::new())));
@@ -112,7 +106,7 @@ impl<'a> Lowering<'a> {
     /// A part, and the way to the next one: to that of `behind` by a jump, unless it comes next in the code.
     fn part(
         &mut self,
-        part: &'a Turn,
+        part: &'a Arm,
         entry: &Entry<'a>,
         behind: Option<(&Entry<'a>, bool)>,
     ) -> Result<(), CompileError> {
@@ -122,7 +116,7 @@ impl<'a> Lowering<'a> {
         }
         if let Some((countdown, labels, address)) = &entry.countdown {
             if !entry.is_countdown {
-                self.move_to(&countdown.turns[0].params, &countdown.initial);
+                self.move_to(&countdown.arms[0].params, &countdown.initial);
                 push(self.code, *address);
                 self.code.op(evm::MLOAD);
                 self.code.op(evm::JUMP);
@@ -130,7 +124,7 @@ impl<'a> Lowering<'a> {
             self.turns(countdown, labels)?;
         }
         if self.statements(statements)? == Flow::Continues {
-            self.move_to(&part.params, &part.next);
+            self.move_to(&part.params, &part.gives);
             match behind {
                 Some((next, is_apart)) => {
                     if is_apart || next.is_countdown {
@@ -190,18 +184,18 @@ impl<'a> Lowering<'a> {
 
     /// Finds out where a part is entered, and puts the place that a count says into memory; a part that is chosen is entered at
     /// its beginning.
-    fn part_entry(&mut self, part: &'a Turn, is_chosen: bool) -> Result<Entry<'a>, CompileError> {
+    fn part_entry(&mut self, part: &'a Arm, is_chosen: bool) -> Result<Entry<'a>, CompileError> {
         let label = self.code.new_label();
-        let Some(countdown) = lead(part) else {
+        let Some((count, countdown)) = part.countdown() else {
             return Ok(Entry { label, countdown: None, is_countdown: false });
         };
         let address = mem::replace(self.entrances, *self.entrances + 32);
         let labels = self.labels(countdown);
-        self.compute_entrance(countdown, &labels)?;
+        self.compute_entrance(count, &labels)?;
         self.stack.pop();
         push(self.code, address);
         self.code.op(evm::MSTORE);
-        let state = countdown.turns.iter().take(1).flat_map(|turn| &turn.params);
+        let state = countdown.arms.iter().take(1).flat_map(|turn| &turn.params);
         let is_countdown =
             !is_chosen && state.zip(&countdown.initial).all(|(&to, &from)| self.placement.slot(to) == self.slot(from));
         Ok(Entry { label, countdown: Some((countdown, labels, address)), is_countdown })

@@ -5,8 +5,8 @@ use crate::allocate::Slot;
 use crate::error::CompileError;
 use crate::target::push;
 use num_bigint::BigUint;
-use residue_ir::WordOp;
-use residue_ir::program::{Function, Region, Statement, Word, WordDef};
+use residue_ir::program::{ArrayId, Function, Statement, VariableId, Word, WordDef};
+use residue_ir::{Effect, WordOp};
 use residue_isa::assembly::LabelId;
 use residue_isa::opcode::evm;
 use ruint::aliases::U256;
@@ -43,90 +43,32 @@ pub(super) fn discount_word(function: &Function, uses: &mut HashMap<Word, usize>
 
 /// How often the text of `function` reads each kept word.
 pub(super) fn count_uses(function: &Function) -> HashMap<Word, usize> {
-    fn region(function: &Function, uses: &mut HashMap<Word, usize>, inner: &Region) {
-        for statement in &inner.statements {
-            match statement {
-                Statement::Repeat(repeat) => {
-                    count_word(function, uses, repeat.count);
-                    region(function, uses, &repeat.body);
-                }
-                Statement::Countdown(countdown) => {
-                    count_word(function, uses, countdown.count);
-                    countdown.turns.iter().for_each(|turn| region(function, uses, &turn.body));
-                }
-                Statement::Sequence(sequence) => {
-                    sequence.choosing().into_iter().for_each(|word| count_word(function, uses, word));
-                    sequence.parts.iter().for_each(|part| region(function, uses, &part.body));
-                }
-                Statement::Branch(branch) => {
-                    count_word(function, uses, branch.condition);
-                    region(function, uses, &branch.then);
-                    region(function, uses, &branch.otherwise);
-                }
-                Statement::Sha256 { pieces, .. } => {
-                    for piece in pieces {
-                        hash::words_read(piece).for_each(|read| count_word(function, uses, read));
-                    }
-                }
-                Statement::Reserve { count: read, .. }
-                | Statement::Load { index: read, .. }
-                | Statement::Store { index: read, .. }
-                | Statement::Parse { offset: read, .. }
-                | Statement::ParseMontLe { offset: read, .. }
-                | Statement::Reduce { word: read, .. }
-                | Statement::Bind { word: read, .. }
-                | Statement::Set { word: read, .. }
-                | Statement::SetIndices { indices: read, .. }
-                | Statement::Require { condition: read }
-                | Statement::ReturnWord { word: read } => count_word(function, uses, *read),
-                Statement::Block(_)
-                | Statement::Call { .. }
-                | Statement::IsZero { .. }
-                | Statement::IsOdd { .. }
-                | Statement::Equal { .. }
-                | Statement::Get { .. }
-                | Statement::Index { .. }
-                | Statement::Fill { .. }
-                | Statement::ReturnElements { .. }
-                | Statement::ReturnMontLe { .. } => {}
-            }
-        }
-    }
     let mut uses = HashMap::new();
-    region(function, &mut uses, &function.body);
+    function.body.walk(&mut |statement| {
+        let again = match statement {
+            Statement::Effect(Effect::Sha256 { pieces, .. }) => hash::words_read_again(pieces),
+            _ => Vec::new(),
+        };
+        statement.words().into_iter().chain(again).for_each(|read| count_word(function, &mut uses, read));
+    });
     uses
 }
 
 /// Words that `function` binds and then reads only as the index of loads and stores of one array, with that array.
-pub(super) fn indices_of_one_array(function: &Function) -> HashMap<Word, usize> {
-    fn region(inner: &Region, bound: &mut HashSet<Word>, indices: &mut HashMap<Word, HashMap<usize, usize>>) {
-        for statement in &inner.statements {
-            match statement {
-                Statement::Repeat(repeat) => region(&repeat.body, bound, indices),
-                Statement::Countdown(countdown) => {
-                    countdown.turns.iter().for_each(|turn| region(&turn.body, bound, indices));
-                }
-                Statement::Sequence(sequence) => {
-                    sequence.parts.iter().for_each(|part| region(&part.body, bound, indices));
-                }
-                Statement::Branch(branch) => {
-                    region(&branch.then, bound, indices);
-                    region(&branch.otherwise, bound, indices);
-                }
-                Statement::Load { array, index, .. } | Statement::Store { array, index, .. } => {
-                    *indices.entry(*index).or_default().entry(*array).or_insert(0) += 1;
-                }
-                Statement::Bind { result, .. } | Statement::Index { result, .. } => {
-                    bound.insert(*result);
-                }
-                _ => {}
-            }
+pub(super) fn indices_of_one_array(function: &Function) -> HashMap<Word, ArrayId> {
+    let mut bound: HashSet<Word> = HashSet::new();
+    let mut indices: HashMap<Word, HashMap<ArrayId, usize>> = HashMap::new();
+    function.body.walk(&mut |statement| match statement {
+        Statement::Effect(Effect::Load { array, index, .. } | Effect::Store { array, index, .. }) => {
+            *indices.entry(*index).or_default().entry(*array).or_insert(0) += 1;
         }
-    }
-    let (mut bound, mut indices) = (HashSet::new(), HashMap::new());
-    region(&function.body, &mut bound, &mut indices);
+        Statement::Effect(Effect::Bind { result, .. } | Effect::Index { result, .. }) => {
+            bound.insert(*result);
+        }
+        _ => {}
+    });
     let uses = count_uses(function);
-    let only_use = |word: Word, arrays: HashMap<usize, usize>| {
+    let only_use = |word: Word, arrays: HashMap<ArrayId, usize>| {
         let (&array, count) = arrays.iter().next().filter(|_| bound.contains(&word))?;
         (uses.get(&word) == Some(count)).then_some((word, array))
     };
@@ -276,8 +218,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    pub(super) fn variable(&self, variable: usize) -> u32 {
-        self.layout.variables + 32 * u32::try_from(variable).expect("variables are few")
+    pub(super) fn variable(&self, variable: VariableId) -> u32 {
+        self.layout.variables + 32 * u32::try_from(variable.0).expect("variables are few")
     }
 
     /// Writes the canonical value where output goes, so that it ends with a word there. [] → [1 if it is odd, else 0]

@@ -1,12 +1,12 @@
 //! Text to program. The result is as the text says; [`crate::verify()`] says whether it is well formed.
 
+use super::spelling::{Spelt, parse_effect};
 use super::{OPS, WORD_OPS};
-use crate::hash::Piece;
-use crate::machine::{Capacity, Cells, Step};
+use crate::machine::{Capacity, Step};
 use crate::origin::Origins;
 use crate::program::{
-    ArrayDecl, Block, Branch, ConstantId, Countdown, Function, FunctionId, Op, Operand, Program, Region, Repeat,
-    Sequence, Statement, Turn, Value, Word, WordDef,
+    Arm, ArrayDecl, Block, Control, ControlKind, Function, FunctionId, Op, Operand, Order, Program, Region, Statement,
+    Value, Word, WordDef,
 };
 use num_bigint::BigUint;
 use num_traits::Num;
@@ -34,14 +34,14 @@ pub fn parse(text: &str) -> Result<Program, ParseError> {
     parser.program()
 }
 
-type Parsed<T> = Result<T, ParseError>;
+pub(super) type Parsed<T> = Result<T, ParseError>;
 
 struct Token<'a> {
     line: usize,
     text: &'a str,
 }
 
-struct Parser<'a> {
+pub(super) struct Parser<'a> {
     tokens: Vec<Token<'a>>,
     next: usize,
     depth: usize,
@@ -110,14 +110,14 @@ impl<'a> Parser<'a> {
         self.tokens.get(self.next).map(|token| token.text)
     }
 
-    fn fail<T>(&self, at: usize, expected: &str) -> Parsed<T> {
+    pub(super) fn fail<T>(&self, at: usize, expected: &str) -> Parsed<T> {
         let line = self.tokens.get(at).or(self.tokens.last()).map_or(1, |token| token.line);
         let found = self.tokens.get(at).map_or("the end of the text".to_owned(), |token| format!("`{}`", token.text));
         Err(ParseError { line, expected: expected.to_owned(), found })
     }
 
     /// The next token as `read` understands it.
-    fn take<T>(&mut self, expected: &str, read: impl FnOnce(&'a str) -> Option<T>) -> Parsed<T> {
+    pub(super) fn take<T>(&mut self, expected: &str, read: impl FnOnce(&'a str) -> Option<T>) -> Parsed<T> {
         match self.peek().and_then(read) {
             Some(taken) => {
                 self.next += 1;
@@ -127,13 +127,13 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn word_is(&mut self, word: &str) -> bool {
+    pub(super) fn word_is(&mut self, word: &str) -> bool {
         let hit = self.peek() == Some(word);
         self.next += usize::from(hit);
         hit
     }
 
-    fn expect(&mut self, word: &str) -> Parsed<()> {
+    pub(super) fn expect(&mut self, word: &str) -> Parsed<()> {
         self.take(&format!("`{word}`"), |text| (text == word).then_some(()))
     }
 
@@ -142,11 +142,11 @@ impl<'a> Parser<'a> {
     }
 
     /// A number behind a one-letter prefix: `v12`.
-    fn numbered(&mut self, prefix: char, what: &str) -> Parsed<u32> {
+    pub(super) fn numbered(&mut self, prefix: char, what: &str) -> Parsed<u32> {
         self.take(what, |text| text.strip_prefix(prefix)?.parse().ok())
     }
 
-    fn decimal(&mut self, what: &str) -> Parsed<u32> {
+    pub(super) fn decimal(&mut self, what: &str) -> Parsed<u32> {
         self.take(what, |text| text.parse().ok())
     }
 
@@ -154,46 +154,9 @@ impl<'a> Parser<'a> {
         self.take("a number with 0x", |text| BigUint::from_str_radix(text.strip_prefix("0x")?, 16).ok())
     }
 
-    fn value(&mut self) -> Parsed<Value> {
-        self.numbered('v', "a value such as v0").map(Value)
-    }
-
-    fn word(&mut self) -> Parsed<Word> {
-        self.numbered('w', "a word such as w0").map(Word)
-    }
-
-    fn array(&mut self) -> Parsed<usize> {
-        self.numbered('a', "an array such as a0").map(|number| number as usize)
-    }
-
-    fn variable(&mut self) -> Parsed<usize> {
-        self.numbered('x', "a variable such as x0").map(|number| number as usize)
-    }
-
-    fn operand(&mut self) -> Parsed<Operand> {
-        self.take("a value or constant such as v0 or c0", |text| {
-            if let Some(number) = text.strip_prefix('v') {
-                return Some(Operand::Value(Value(number.parse().ok()?)));
-            }
-            Some(Operand::Constant(ConstantId(text.strip_prefix('c')?.parse().ok()?)))
-        })
-    }
-
-    fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
-        self.expect("(")?;
-        let mut items = Vec::new();
-        while !self.word_is(")") {
-            items.push(item(self)?);
-        }
-        Ok(items)
-    }
-
-    fn operands(&mut self) -> Parsed<Vec<Operand>> {
-        self.list(Self::operand)
-    }
-
-    fn values(&mut self) -> Parsed<Vec<Value>> {
-        self.list(Self::value)
+    /// What the context asks for.
+    fn read<T: Spelt>(&mut self) -> Parsed<T> {
+        T::read(self)
     }
 
     /// Definitions that must be numbered in order from 0.
@@ -248,9 +211,9 @@ impl<'a> Parser<'a> {
 
     fn function(&mut self) -> Parsed<Function> {
         let name = self.name()?;
-        let params = self.values()?;
+        let params = self.read()?;
         self.expect("->")?;
-        let results = self.operands()?;
+        let results = self.read()?;
         self.expect("values")?;
         let value_count = self.decimal("a number of values")?;
         self.expect("{")?;
@@ -272,14 +235,14 @@ impl<'a> Parser<'a> {
             return Ok(WordDef::CalldataSize);
         }
         if self.word_is("calldata_word") {
-            return Ok(WordDef::CalldataWord(self.word()?));
+            return Ok(WordDef::CalldataWord(self.read()?));
         }
         if self.word_is("defined") {
             return Ok(WordDef::Defined);
         }
         if let Some((op, _)) = WORD_OPS.iter().find(|(_, name)| self.peek() == Some(name)) {
             self.next += 1;
-            return Ok(WordDef::Op(*op, self.word()?, self.word()?));
+            return Ok(WordDef::Op(*op, self.read()?, self.read()?));
         }
         self.take("a word: a number with 0x, an operation, `calldata_size`, `calldata_word` or `defined`", |text| {
             U256::from_str_radix(text.strip_prefix("0x")?, 16).ok()
@@ -301,34 +264,9 @@ impl<'a> Parser<'a> {
         Ok(Region { statements })
     }
 
-    /// `{ … give (…)`.
-    fn giving(&mut self) -> Parsed<(Region, Vec<Operand>)> {
-        self.expect("{")?;
-        let region = self.statements(&["give", "}"])?;
-        self.expect("give")?;
-        Ok((region, self.operands()?))
-    }
-
     fn results(&mut self) -> Parsed<Vec<Value>> {
         self.expect("->")?;
-        self.values()
-    }
-
-    fn word_result(&mut self) -> Parsed<Word> {
-        self.expect("->")?;
-        self.word()
-    }
-
-    fn size_bytes(&mut self) -> Parsed<u32> {
-        self.expect("bytes")?;
-        self.decimal("a number of bytes")
-    }
-
-    fn cells(&mut self) -> Parsed<Cells> {
-        self.expect("cells")?;
-        let bits = self.decimal("the bits of a cell")?;
-        self.expect("indices")?;
-        Ok(Cells { bits, index_bits: self.decimal("the bits of an index")? })
+        self.read()
     }
 
     fn statement(&mut self) -> Parsed<Statement> {
@@ -338,155 +276,81 @@ impl<'a> Parser<'a> {
             "block" => Statement::Block(self.block()?),
             "call" => {
                 let function = FunctionId(self.numbered('f', "a function such as f0")?);
-                Statement::Call { function, arguments: self.operands()?, results: self.results()? }
+                Statement::Call { function, arguments: self.read()?, results: self.results()? }
             }
             "repeat" => self.repeat()?,
             "countdown" => self.countdown()?,
             "sequence" => self.sequence()?,
             "branch" => self.branch()?,
-            "reserve" => Statement::Reserve { array: self.array()?, count: self.word()? },
-            "load" => Statement::Load { array: self.array()?, index: self.word()?, results: self.results()? },
-            "store" => Statement::Store { array: self.array()?, index: self.word()?, values: self.operands()? },
-            "fill" => {
-                let array = self.array()?;
-                self.expect("count")?;
-                Statement::Fill { array, count: self.decimal("a number of elements")?, values: self.operands()? }
-            }
-            "set_indices" => {
-                let (variable, array, cells) = (self.variable()?, self.array()?, self.cells()?);
-                Statement::SetIndices { variable, array, indices: self.word()?, cells }
-            }
-            "index" => {
-                let (variable, array, cells) = (self.variable()?, self.array()?, self.cells()?);
-                self.expect("from")?;
-                let first_bit = self.decimal("the first bit of a cell")?;
-                Statement::Index { result: self.word_result()?, variable, array, first_bit, cells }
-            }
-            "parse" => {
-                let (offset, size_bytes) = (self.word()?, self.size_bytes()?);
-                self.expect("->")?;
-                Statement::Parse { result: self.value()?, offset, size_bytes }
-            }
-            "parse_mont_le" => {
-                let offset = self.word()?;
-                self.expect("->")?;
-                Statement::ParseMontLe { result: self.value()?, offset }
-            }
-            "reduce" => {
-                let word = self.word()?;
-                self.expect("->")?;
-                Statement::Reduce { result: self.value()?, word }
-            }
-            "is_zero" => {
-                let value = self.operand()?;
-                Statement::IsZero { result: self.word_result()?, value }
-            }
-            "is_odd" => {
-                let value = self.operand()?;
-                Statement::IsOdd { result: self.word_result()?, value }
-            }
-            "equal" => {
-                let (a, b) = (self.operand()?, self.operand()?);
-                Statement::Equal { result: self.word_result()?, a, b }
-            }
-            "bind" => {
-                let word = self.word()?;
-                Statement::Bind { result: self.word_result()?, word }
-            }
-            "get" => {
-                let variable = self.variable()?;
-                Statement::Get { result: self.word_result()?, variable }
-            }
-            "set" => Statement::Set { variable: self.variable()?, word: self.word()? },
-            "sha256" => {
-                let pieces = self.pieces()?;
-                Statement::Sha256 { result: self.word_result()?, pieces }
-            }
-            "require" => Statement::Require { condition: self.word()? },
-            "return_word" => Statement::ReturnWord { word: self.word()? },
-            "return_elements" => Statement::ReturnElements { values: self.operands()?, size_bytes: self.size_bytes()? },
-            "return_mont_le" => Statement::ReturnMontLe { values: self.operands()? },
-            _ => return self.fail(at, "a statement"),
+            _ => match parse_effect(self, word) {
+                Some(effect) => effect?.into(),
+                None => return self.fail(at, "a statement"),
+            },
         })
-    }
-
-    fn pieces(&mut self) -> Parsed<Vec<Piece<Word>>> {
-        self.expect("{")?;
-        let mut pieces = Vec::new();
-        while !self.word_is("}") {
-            let at = self.next;
-            let kind = self.take("`word`, `calldata` or `}`", Some)?;
-            let first = self.word()?;
-            self.expect("bytes")?;
-            let size_bytes = self.word()?;
-            pieces.push(match kind {
-                "word" => Piece::Word { word: first, size_bytes },
-                "calldata" => Piece::Calldata { offset: first, size_bytes },
-                _ => return self.fail(at, "`word`, `calldata` or `}`"),
-            });
-        }
-        Ok(pieces)
     }
 
     fn block(&mut self) -> Parsed<Block> {
         self.expect("{")?;
         let mut ops = Vec::new();
         while !self.word_is("}") {
-            let value = self.value()?;
+            let value = self.read()?;
             self.expect("=")?;
             let kind = self.take("`add`, `sub` or `mul`", |text| {
                 OPS.iter().find(|(_, name)| *name == text).map(|(kind, _)| *kind)
             })?;
-            ops.push((value, Op { kind, x: self.operand()?, y: self.operand()? }));
+            ops.push((value, Op { kind, x: self.read()?, y: self.read()? }));
         }
         Ok(Block { ops })
     }
 
     fn repeat(&mut self) -> Parsed<Statement> {
-        let count = self.word()?;
+        let count = self.read()?;
         self.expect("index")?;
-        let index = self.word()?;
-        let params = self.values()?;
+        let index = self.read()?;
+        let params = self.read()?;
         self.expect("=")?;
-        let initial = self.operands()?;
-        let (body, next) = self.giving()?;
-        self.expect("}")?;
-        let results = self.results()?;
-        Ok(Statement::Repeat(Box::new(Repeat { count, index, initial, params, body, next, results })))
+        let initial = self.read()?;
+        let arms = vec![self.arm(params)?];
+        self.control(ControlKind::Repeat { count, index }, initial, arms)
     }
 
     fn countdown(&mut self) -> Parsed<Statement> {
-        let count = self.word()?;
-        let initial = self.operands()?;
-        let turns = self.turns("turn")?;
-        let results = self.results()?;
-        Ok(Statement::Countdown(Box::new(Countdown { count, initial, turns, results })))
+        let count = self.read()?;
+        let initial = self.read()?;
+        self.expect("{")?;
+        let mut arms = Vec::new();
+        while self.word_is("turn") {
+            let params = self.read()?;
+            arms.push(self.arm(params)?);
+        }
+        self.expect("}")?;
+        self.control(ControlKind::Countdown { count }, initial, arms)
     }
 
     fn sequence(&mut self) -> Parsed<Statement> {
         self.expect("(")?;
-        let mut order = Vec::new();
+        let mut steps = Vec::new();
         while !self.word_is(")") {
-            order.push(self.step()?);
+            steps.push(self.step()?);
         }
-        let initial = self.operands()?;
+        let initial = self.read()?;
         self.expect("{")?;
-        let (mut parts, mut then) = (Vec::new(), Vec::new());
+        let (mut arms, mut then) = (Vec::new(), Vec::new());
         while self.word_is("part") {
-            parts.push(self.turn()?);
+            let params = self.read()?;
+            arms.push(self.arm(params)?);
             let has_next = self.word_is("then");
             then.push(if has_next { Some(self.number_of_part()?) } else { None });
         }
         self.expect("}")?;
-        let results = self.results()?;
-        Ok(Statement::Sequence(Box::new(Sequence { order, initial, parts, then, results })))
+        self.control(ControlKind::Sequence(Order { steps, then }), initial, arms)
     }
 
     fn step(&mut self) -> Parsed<Step<Word>> {
         if !self.peek().is_some_and(|text| text.starts_with('w')) {
             return Ok(Step::Part(self.number_of_part()?));
         }
-        let word = self.word()?;
+        let word = self.read()?;
         self.expect("from")?;
         Ok(Step::Chosen { word, first_bit: self.decimal("a bit")? })
     }
@@ -495,31 +359,27 @@ impl<'a> Parser<'a> {
         Ok(self.decimal("the number of a part")? as usize) // u32 to usize widens
     }
 
-    fn turns(&mut self, name: &str) -> Parsed<Vec<Turn>> {
-        self.expect("{")?;
-        let mut turns = Vec::new();
-        while self.word_is(name) {
-            turns.push(self.turn()?);
-        }
-        self.expect("}")?;
-        Ok(turns)
-    }
-
-    fn turn(&mut self) -> Parsed<Turn> {
-        let params = self.values()?;
-        let (body, next) = self.giving()?;
-        self.expect("}")?;
-        Ok(Turn { params, body, next })
-    }
-
     fn branch(&mut self) -> Parsed<Statement> {
-        let condition = self.word()?;
-        let (then, then_values) = self.giving()?;
-        self.expect("}")?;
+        let condition = self.read()?;
+        let then = self.arm(Vec::new())?;
         self.expect("else")?;
-        let (otherwise, otherwise_values) = self.giving()?;
+        let otherwise = self.arm(Vec::new())?;
+        self.control(ControlKind::Branch { condition }, Vec::new(), vec![then, otherwise])
+    }
+
+    /// `{ … give (…) }`.
+    fn arm(&mut self, params: Vec<Value>) -> Parsed<Arm> {
+        self.expect("{")?;
+        let body = self.statements(&["give", "}"])?;
+        self.expect("give")?;
+        let gives = self.read()?;
         self.expect("}")?;
+        Ok(Arm { params, body, gives })
+    }
+
+    /// `-> (…)`, the end of a statement that gives values.
+    fn control(&mut self, kind: ControlKind, initial: Vec<Operand>, arms: Vec<Arm>) -> Parsed<Statement> {
         let results = self.results()?;
-        Ok(Statement::Branch(Box::new(Branch { condition, then, then_values, otherwise, otherwise_values, results })))
+        Ok(Control { kind, initial, arms, results }.into())
     }
 }

@@ -1,9 +1,9 @@
 //! Program to text.
 
+use super::spelling::{Spelt, spell_effect};
 use super::{OPS, WORD_OPS, name_of};
-use crate::hash::Piece;
-use crate::machine::{Capacity, Cells, Step};
-use crate::program::{Function, Operand, Program, Region, Statement, Value, Word, WordDef};
+use crate::machine::{Capacity, Step};
+use crate::program::{Arm, Control, ControlKind, Function, Order, Program, Region, Statement, Word, WordDef};
 use std::fmt::Write;
 
 /// The text of `program`; [`super::parse()`] reads it back.
@@ -16,28 +16,6 @@ pub fn print(program: &Program) -> String {
 struct Printer {
     text: String,
     depth: usize,
-}
-
-fn operand(operand: &Operand) -> String {
-    match operand {
-        Operand::Value(value) => format!("v{}", value.0),
-        Operand::Constant(id) => format!("c{}", id.0),
-    }
-}
-
-fn operands(list: &[Operand]) -> String {
-    format!("({})", list.iter().map(operand).collect::<Vec<_>>().join(" "))
-}
-
-fn values(list: &[Value]) -> String {
-    format!("({})", list.iter().map(|value| format!("v{}", value.0)).collect::<Vec<_>>().join(" "))
-}
-
-fn piece(piece: &Piece<Word>) -> String {
-    match piece {
-        Piece::Word { word, size_bytes } => format!(" word w{} bytes w{}", word.0, size_bytes.0),
-        Piece::Calldata { offset, size_bytes } => format!(" calldata w{} bytes w{}", offset.0, size_bytes.0),
-    }
 }
 
 impl Printer {
@@ -71,8 +49,8 @@ impl Printer {
         self.line(&format!(
             "function f{number} {:?} {} -> {} values {} {{",
             function.name,
-            values(&function.params),
-            operands(&function.results),
+            function.params.spell(),
+            function.results.spell(),
             function.value_count
         ));
         self.depth += 1;
@@ -98,11 +76,11 @@ impl Printer {
     }
 
     /// `head {`, the region, `give (…)`.
-    fn giving(&mut self, head: &str, region: &Region, given: &[Operand]) {
+    fn arm(&mut self, head: &str, arm: &Arm) {
         self.line(&format!("{head} {{"));
         self.depth += 1;
-        self.region(region);
-        self.line(&format!("give {}", operands(given)));
+        self.region(&arm.body);
+        self.line(&format!("give {}", arm.gives.spell()));
         self.depth -= 1;
     }
 
@@ -113,93 +91,61 @@ impl Printer {
                 self.depth += 1;
                 for (value, op) in &block.ops {
                     let kind = name_of(&OPS, &op.kind);
-                    self.line(&format!("v{} = {kind} {} {}", value.0, operand(&op.x), operand(&op.y)));
+                    self.line(&format!("{} = {kind} {} {}", value.spell(), op.x.spell(), op.y.spell()));
                 }
                 self.depth -= 1;
                 "}".to_owned()
             }
             Statement::Call { function, arguments, results } => {
-                format!("call f{} {} -> {}", function.0, operands(arguments), values(results))
+                format!("call f{} {} -> {}", function.0, arguments.spell(), results.spell())
             }
-            Statement::Repeat(repeat) => {
-                let head = format!(
-                    "repeat w{} index w{} {} = {}",
-                    repeat.count.0,
-                    repeat.index.0,
-                    values(&repeat.params),
-                    operands(&repeat.initial)
-                );
-                self.giving(&head, &repeat.body, &repeat.next);
-                format!("}} -> {}", values(&repeat.results))
+            Statement::Control(control) => {
+                self.control(control);
+                format!("}} -> {}", control.results.spell())
             }
-            Statement::Countdown(countdown) => {
-                self.line(&format!("countdown w{} {} {{", countdown.count.0, operands(&countdown.initial)));
-                self.depth += 1;
-                for turn in &countdown.turns {
-                    self.giving(&format!("turn {}", values(&turn.params)), &turn.body, &turn.next);
-                    self.line("}");
-                }
-                self.depth -= 1;
-                format!("}} -> {}", values(&countdown.results))
-            }
-            Statement::Sequence(sequence) => {
-                let step = |step: &Step<Word>| match step {
-                    Step::Part(number) => number.to_string(),
-                    Step::Chosen { word, first_bit } => format!("w{} from {first_bit}", word.0),
-                };
-                let order: Vec<String> = sequence.order.iter().map(step).collect();
-                self.line(&format!("sequence ({}) {} {{", order.join(" "), operands(&sequence.initial)));
-                self.depth += 1;
-                for (part, then) in sequence.parts.iter().zip(&sequence.then) {
-                    self.giving(&format!("part {}", values(&part.params)), &part.body, &part.next);
-                    self.line(&then.map_or("}".to_owned(), |next| format!("}} then {next}")));
-                }
-                self.depth -= 1;
-                format!("}} -> {}", values(&sequence.results))
-            }
-            Statement::Branch(branch) => {
-                self.giving(&format!("branch w{}", branch.condition.0), &branch.then, &branch.then_values);
-                self.giving("} else", &branch.otherwise, &branch.otherwise_values);
-                format!("}} -> {}", values(&branch.results))
-            }
-            Statement::Reserve { array, count } => format!("reserve a{array} w{}", count.0),
-            Statement::Load { array, index, results } => {
-                format!("load a{array} w{} -> {}", index.0, values(results))
-            }
-            Statement::Store { array, index, values } => format!("store a{array} w{} {}", index.0, operands(values)),
-            Statement::Fill { array, count, values } => format!("fill a{array} count {count} {}", operands(values)),
-            Statement::SetIndices { variable, array, indices, cells } => {
-                format!("set_indices x{variable} a{array} {} w{}", cells_text(*cells), indices.0)
-            }
-            Statement::Index { result, variable, array, first_bit, cells } => {
-                format!("index x{variable} a{array} {} from {first_bit} -> w{}", cells_text(*cells), result.0)
-            }
-            Statement::Parse { result, offset, size_bytes } => {
-                format!("parse w{} bytes {size_bytes} -> v{}", offset.0, result.0)
-            }
-            Statement::ParseMontLe { result, offset } => format!("parse_mont_le w{} -> v{}", offset.0, result.0),
-            Statement::Reduce { result, word } => format!("reduce w{} -> v{}", word.0, result.0),
-            Statement::IsZero { result, value } => format!("is_zero {} -> w{}", operand(value), result.0),
-            Statement::IsOdd { result, value } => format!("is_odd {} -> w{}", operand(value), result.0),
-            Statement::Equal { result, a, b } => format!("equal {} {} -> w{}", operand(a), operand(b), result.0),
-            Statement::Bind { result, word } => format!("bind w{} -> w{}", word.0, result.0),
-            Statement::Get { result, variable } => format!("get x{variable} -> w{}", result.0),
-            Statement::Set { variable, word } => format!("set x{variable} w{}", word.0),
-            Statement::Sha256 { result, pieces } => {
-                let pieces: String = pieces.iter().map(piece).collect();
-                format!("sha256 {{{pieces} }} -> w{}", result.0)
-            }
-            Statement::Require { condition } => format!("require w{}", condition.0),
-            Statement::ReturnWord { word } => format!("return_word w{}", word.0),
-            Statement::ReturnElements { values, size_bytes } => {
-                format!("return_elements {} bytes {size_bytes}", operands(values))
-            }
-            Statement::ReturnMontLe { values } => format!("return_mont_le {}", operands(values)),
+            Statement::Effect(effect) => spell_effect(effect),
         };
         self.line(&line);
     }
-}
 
-fn cells_text(cells: Cells) -> String {
-    format!("cells {} indices {}", cells.bits, cells.index_bits)
+    fn control(&mut self, control: &Control) {
+        let initial = control.initial.spell();
+        match &control.kind {
+            ControlKind::Repeat { count, index } => {
+                for arm in &control.arms {
+                    let (count, index) = (count.spell(), index.spell());
+                    self.arm(&format!("repeat {count} index {index} {} = {initial}", arm.params.spell()), arm);
+                }
+            }
+            ControlKind::Countdown { count } => {
+                self.line(&format!("countdown {} {initial} {{", count.spell()));
+                self.depth += 1;
+                for turn in &control.arms {
+                    self.arm(&format!("turn {}", turn.params.spell()), turn);
+                    self.line("}");
+                }
+                self.depth -= 1;
+            }
+            ControlKind::Sequence(Order { steps, then }) => {
+                let step = |step: &Step<Word>| match step {
+                    Step::Part(number) => number.to_string(),
+                    Step::Chosen { word, first_bit } => format!("{} from {first_bit}", word.spell()),
+                };
+                let steps: Vec<String> = steps.iter().map(step).collect();
+                self.line(&format!("sequence ({}) {initial} {{", steps.join(" ")));
+                self.depth += 1;
+                for (part, then) in control.arms.iter().zip(then) {
+                    self.arm(&format!("part {}", part.params.spell()), part);
+                    self.line(&then.map_or("}".to_owned(), |next| format!("}} then {next}")));
+                }
+                self.depth -= 1;
+            }
+            ControlKind::Branch { condition } => {
+                let heads = [format!("branch {}", condition.spell()), "} else".to_owned()];
+                for (head, arm) in heads.iter().zip(&control.arms) {
+                    self.arm(head, arm);
+                }
+            }
+        }
+    }
 }

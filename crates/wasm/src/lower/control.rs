@@ -2,8 +2,10 @@
 
 use residue_compiler::allocate::{Placement, Slot};
 use residue_compiler::moves::sequence;
-use residue_ir::program::{Branch, Countdown, FunctionId, Operand, Region, Repeat, Sequence, Statement, Value, Word};
-use residue_ir::{Capacity, Step};
+use residue_ir::program::{
+    ArrayId, Control, ControlKind, FunctionId, Operand, Order, Region, Statement, Value, VariableId, Word,
+};
+use residue_ir::{Capacity, Effect, Step};
 use ruint::aliases::U256;
 use wasm_encoder::{BlockType, Function, InstructionSink, ValType};
 
@@ -160,73 +162,81 @@ impl<'a> Emitter<'a> {
                 }
             }
             Statement::Call { function, arguments, results } => self.call(*function, arguments, results),
-            Statement::Repeat(repeat) => self.repeat(repeat),
-            Statement::Countdown(countdown) => self.countdown(countdown),
-            Statement::Sequence(sequence) => self.sequence(sequence),
-            Statement::Branch(branch) => self.branch(branch),
-            Statement::Reserve { array, count } => self.reserve(*array, *count),
-            Statement::Load { array, index, results } => {
+            Statement::Control(control) => match &control.kind {
+                ControlKind::Repeat { count, index } => self.repeat(control, *count, *index),
+                ControlKind::Countdown { count } => self.countdown(control, *count),
+                ControlKind::Sequence(order) => self.sequence(control, order),
+                ControlKind::Branch { condition } => self.branch(control, *condition),
+            },
+            Statement::Effect(effect) => self.effect(effect),
+        }
+    }
+
+    fn effect(&mut self, effect: &'a Effect) {
+        match effect {
+            Effect::Reserve { array, count } => self.reserve(*array, *count),
+            Effect::Load { array, index, results } => {
                 self.element_address(*array, *index);
                 for (place, &value) in results.iter().enumerate() {
                     let to = self.address(Operand::Value(value));
                     self.copy_value(|code| code.i32_const(to), 0, |code| code.local_get(ADDRESS), place);
                 }
             }
-            Statement::Store { array, index, values } => {
+            Effect::Store { array, index, values } => {
                 self.element_address(*array, *index);
                 self.store_element(values);
             }
-            Statement::Fill { array, count, values } => self.fill(*array, *count, values),
-            Statement::Parse { result, offset, size_bytes } => self.parse(*result, *offset, *size_bytes),
-            Statement::ParseMontLe { result, offset } => self.parse_mont_le(*result, *offset),
-            Statement::Reduce { result, word } => self.reduce(*result, *word),
-            Statement::Sha256 { .. } => unreachable!("`lower` refuses programs that hash"),
-            Statement::IsOdd { result, value } => {
+            Effect::Fill { array, count, values } => self.fill(*array, *count, values),
+            Effect::Parse { result, offset, size_bytes } => self.parse(*result, *offset, *size_bytes),
+            Effect::ParseMontLe { result, offset } => self.parse_mont_le(*result, *offset),
+            Effect::Reduce { result, word } => self.reduce(*result, *word),
+            Effect::Sha256 { .. } => unreachable!("`lower` refuses programs that hash"),
+            Effect::IsOdd { result, value } => {
                 let (address, scratch) = (self.address(*value), self.lowering.layout.scratch.cast_signed());
                 self.convert(Conversion::FromMont, address, scratch);
                 self.code.i32_const(scratch).i64_load(limb(0)).i64_const(1).i64_and();
                 self.keep_limb(*result);
             }
-            Statement::IsZero { result, value } => {
+            Effect::IsZero { result, value } => {
                 let address = self.address(*value);
                 self.code.i32_const(address).call(Routine::IsZero.index());
                 self.keep_limb(*result);
             }
-            Statement::Equal { result, a, b } => {
+            Effect::Equal { result, a, b } => {
                 let [a, b] = [*a, *b].map(|operand| self.address(operand));
                 self.code.i32_const(a).i32_const(b).call(Routine::AreEqual.index());
                 self.keep_limb(*result);
             }
-            Statement::Bind { result, word } => {
+            Effect::Bind { result, word } => {
                 self.push(*word);
                 self.keep(*result);
             }
-            Statement::Get { result, variable } => {
+            Effect::Get { result, variable } => {
                 let address = self.variable(*variable);
                 for index in 0..4 {
                     self.code.i32_const(address).i64_load(limb(index));
                 }
                 self.keep(*result);
             }
-            Statement::Index { result, variable, first_bit, cells, .. } => {
+            Effect::Index { result, variable, first_bit, cells, .. } => {
                 let address = self.variable(*variable);
                 let [number, shift] = [first_bit / 64, first_bit % 64];
                 self.code.i32_const(address).i64_load(limb(number as usize)).i64_const(shift.into()).i64_shr_u();
                 self.code.i64_const((u64::MAX >> (64 - cells.bits)).cast_signed()).i64_and();
                 self.keep_limb(*result);
             }
-            Statement::Set { variable, word } | Statement::SetIndices { variable, indices: word, .. } => {
+            Effect::Set { variable, word } | Effect::SetIndices { variable, indices: word, .. } => {
                 let address = self.variable(*variable);
                 self.store_word(*word, |code, first, index| {
                     code.i32_const(address).local_get(first).i64_store(limb(index));
                 });
             }
-            Statement::Require { condition } => {
+            Effect::Require { condition } => {
                 self.push_condition(*condition);
                 self.code.i32_eqz();
                 self.fail_if();
             }
-            Statement::ReturnWord { word } => {
+            Effect::ReturnWord { word } => {
                 let address = self.lowering.layout.output.cast_signed();
                 self.store_word(*word, |code, local, index| {
                     code.i32_const(address)
@@ -237,8 +247,8 @@ impl<'a> Emitter<'a> {
                 self.code.i32_const(32);
                 self.end_program();
             }
-            Statement::ReturnElements { values, size_bytes } => self.return_elements(values, *size_bytes),
-            Statement::ReturnMontLe { values } => self.return_mont_le(values),
+            Effect::ReturnElements { values, size_bytes } => self.return_elements(values, *size_bytes),
+            Effect::ReturnMontLe { values } => self.return_mont_le(values),
         }
     }
 
@@ -246,8 +256,8 @@ impl<'a> Emitter<'a> {
         self.code.i32_const(x).i32_const(y).i32_const(out).call(operation(kind));
     }
 
-    fn variable(&self, variable: usize) -> i32 {
-        (self.lowering.layout.variables + 32 * super::narrow(variable)).cast_signed()
+    fn variable(&self, variable: VariableId) -> i32 {
+        (self.lowering.layout.variables + 32 * super::narrow(variable.0)).cast_signed()
     }
 
     /// Computes a word, then stores each limb; `store` gets the limb's local and its place.
@@ -293,20 +303,21 @@ impl<'a> Emitter<'a> {
     }
 
     /// Parameters and results of a loop are in the same places, so a loop without a turn leaves the initial state.
-    fn repeat(&mut self, repeat: &'a Repeat) {
-        self.move_to(&repeat.params, &repeat.initial);
+    fn repeat(&mut self, repeat: &'a Control, turns: Word, turn: Word) {
+        let [arm] = &repeat.arms[..] else { unreachable!("a loop has one arm: `verify` checks it") };
+        self.move_to(&arm.params, &repeat.initial);
         let count = self.kept.temporary();
-        self.push(repeat.count);
+        self.push(turns);
         write(&mut self.code, count);
-        let index = self.kept.define(repeat.index);
+        let index = self.kept.define(turn);
         constant(&mut self.code, U256::ZERO);
         write(&mut self.code, index);
         self.code.block(BlockType::Empty).loop_(BlockType::Empty);
         read(&mut self.code, index);
         read(&mut self.code, count);
         self.code.call(Routine::WordLt.index()).i64_eqz().br_if(1);
-        self.region(&repeat.body);
-        self.move_to(&repeat.params, &repeat.next);
+        self.region(&arm.body);
+        self.move_to(&arm.params, &arm.gives);
         read(&mut self.code, index);
         constant(&mut self.code, U256::ONE);
         self.code.call(Routine::WordAdd.index());
@@ -316,8 +327,8 @@ impl<'a> Emitter<'a> {
 
     /// One block in the other, so that the count chooses how many of them to leave: each ends where a turn begins, the
     /// outermost behind the last.
-    fn countdown(&mut self, countdown: &'a Countdown) {
-        let turns = &countdown.turns;
+    fn countdown(&mut self, countdown: &'a Control, count: Word) {
+        let turns = &countdown.arms;
         if let Some(first) = turns.first() {
             self.move_to(&first.params, &countdown.initial);
         }
@@ -325,12 +336,12 @@ impl<'a> Emitter<'a> {
             self.code.block(BlockType::Empty);
         }
         let outermost = super::narrow(turns.len());
-        self.push_clamped(countdown.count);
+        self.push_clamped(count);
         self.code.i32_wrap_i64().br_table((0..=outermost).rev().collect::<Vec<_>>(), outermost);
         for turn in turns {
             self.code.end();
             self.region(&turn.body);
-            self.move_to(&turn.params, &turn.next);
+            self.move_to(&turn.params, &turn.gives);
         }
         self.code.end();
     }
@@ -338,18 +349,18 @@ impl<'a> Emitter<'a> {
     /// A loop over the steps, with one block in the other, which each end where a part begins; a part goes on with the next
     /// step, or with a part further behind, and behind the last step nothing is left to do. Steps that are chosen have a block
     /// each, within those, which ends where the number of the part is looked up.
-    fn sequence(&mut self, sequence: &'a Sequence) {
-        let Some(first) = sequence.parts.first() else { return };
+    fn sequence(&mut self, sequence: &'a Control, order: &Order) {
+        let Some(first) = sequence.arms.first() else { return };
         self.move_to(&first.params, &sequence.initial);
-        let (step, parts) = (self.kept.temporary(), super::narrow(sequence.parts.len()));
-        let words = sequence.choosing();
+        let (step, parts) = (self.kept.temporary(), super::narrow(sequence.arms.len()));
+        let words = order.choosing();
         let locals: Vec<u32> = words.iter().map(|_| self.kept.temporary()).collect();
         for (&word, &locals) in words.iter().zip(&locals) {
             self.push(word);
             write(&mut self.code, locals);
         }
         let place = |word| words.iter().position(|&other| other == word).expect("it is one of them");
-        let chosen = sequence.order.iter().filter_map(|step| match *step {
+        let chosen = order.steps.iter().filter_map(|step| match *step {
             Step::Chosen { word, first_bit } => Some((locals[place(word)] + first_bit / 64, first_bit % 64)),
             Step::Part(_) => None,
         });
@@ -361,8 +372,8 @@ impl<'a> Emitter<'a> {
             self.code.block(BlockType::Empty);
         }
         let mut next_choice = 0..choices;
-        let targets: Vec<u32> = sequence
-            .order
+        let targets: Vec<u32> = order
+            .steps
             .iter()
             .map(|step| match *step {
                 Step::Part(number) => choices + super::narrow(number),
@@ -379,32 +390,33 @@ impl<'a> Emitter<'a> {
             self.code.i64_const(last.into()).i64_and().i32_wrap_i64();
             self.code.br_table((left..left + last).collect::<Vec<_>>(), left + last);
         }
-        for ((number, part), left) in sequence.parts.iter().enumerate().zip((0..parts).rev()) {
+        for ((number, part), left) in sequence.arms.iter().enumerate().zip((0..parts).rev()) {
             self.code.end();
             self.region(&part.body);
-            self.move_to(&part.params, &part.next);
+            self.move_to(&part.params, &part.gives);
             // The part behind this one is at the end of the next block.
-            let next = sequence.then[number].map(|next| super::narrow(next - number - 1));
+            let next = order.then[number].map(|next| super::narrow(next - number - 1));
             self.code.br(next.unwrap_or(left));
         }
         self.code.end().end();
     }
 
-    fn branch(&mut self, branch: &'a Branch) {
-        self.push_condition(branch.condition);
+    fn branch(&mut self, branch: &'a Control, condition: Word) {
+        let [then, otherwise] = &branch.arms[..] else { unreachable!("a branch has two arms: `verify` checks it") };
+        self.push_condition(condition);
         self.code.if_(BlockType::Empty);
-        self.region(&branch.then);
-        self.move_to(&branch.results, &branch.then_values);
+        self.region(&then.body);
+        self.move_to(&branch.results, &then.gives);
         self.code.else_();
-        self.region(&branch.otherwise);
-        self.move_to(&branch.results, &branch.otherwise_values);
+        self.region(&otherwise.body);
+        self.move_to(&branch.results, &otherwise.gives);
         self.code.end();
     }
 
     /// Grows memory where the records of that many indices do not fit; no memory left is an exceptional halt.
-    fn reserve(&mut self, array: usize, count: Word) {
+    fn reserve(&mut self, array: ArrayId, count: Word) {
         let program = self.lowering.program;
-        if program.arrays[array].capacity != Capacity::Unbounded {
+        if program.arrays[array.0].capacity != Capacity::Unbounded {
             return;
         }
         let pages = self.kept.temporary();
@@ -423,9 +435,9 @@ impl<'a> Emitter<'a> {
     }
 
     /// Leaves the address of an element in its local.
-    fn element_address(&mut self, array: usize, index: Word) {
+    fn element_address(&mut self, array: ArrayId, index: Word) {
         let layout = self.lowering.layout;
-        let stride = layout.arrays[array].1;
+        let stride = layout.arrays[array.0].1;
         self.first_element_address(array);
         self.push_clamped(index);
         self.code.i32_wrap_i64().i32_const(stride.cast_signed()).i32_mul();
@@ -517,9 +529,9 @@ impl<'a> Emitter<'a> {
     }
 
     /// Stores the element at every index below `count`.
-    fn fill(&mut self, array: usize, count: u32, values: &[Operand]) {
+    fn fill(&mut self, array: ArrayId, count: u32, values: &[Operand]) {
         let left = self.kept.temporary();
-        let stride = self.lowering.layout.arrays[array].1;
+        let stride = self.lowering.layout.arrays[array.0].1;
         self.first_element_address(array);
         self.code.i64_const(count.into()).local_set(left).loop_(BlockType::Empty);
         self.store_element(values);
@@ -535,9 +547,9 @@ impl<'a> Emitter<'a> {
     }
 
     /// Leaves the address of element 0 in its local.
-    fn first_element_address(&mut self, array: usize) {
-        self.code.i32_const(self.lowering.layout.arrays[array].0.cast_signed());
-        if self.lowering.program.arrays[array].capacity == Capacity::Unbounded {
+    fn first_element_address(&mut self, array: ArrayId) {
+        self.code.i32_const(self.lowering.layout.arrays[array.0].0.cast_signed());
+        if self.lowering.program.arrays[array.0].capacity == Capacity::Unbounded {
             self.code.global_get(RECORDS).i32_add();
         }
         self.code.local_set(ADDRESS);

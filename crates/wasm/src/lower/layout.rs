@@ -2,8 +2,8 @@
 //! output, arrays of fixed size, calldata, then one record for each index of the unbounded arrays.
 
 use residue_compiler::allocate::Slot;
-use residue_ir::Capacity;
-use residue_ir::program::{ArrayDecl, Program, Statement};
+use residue_ir::program::{ArrayDecl, Program};
+use residue_ir::{Capacity, Effect};
 
 use crate::error::LowerError;
 use crate::field::Field;
@@ -90,17 +90,14 @@ const OUTPUT_MARGIN_BYTES: u64 = 8;
 /// Room for the longest output.
 fn output_bytes(program: &Program, value_bytes: u64) -> u64 {
     let mut longest = 32u64;
-    for function in &program.functions {
-        function.body.for_each_statement(&mut |statement| {
-            let bytes = match statement {
-                Statement::ReturnElements { values, size_bytes } => {
-                    (values.len() as u64).saturating_mul(u64::from(*size_bytes))
-                }
-                Statement::ReturnMontLe { values } => (values.len() as u64).saturating_mul(value_bytes),
-                _ => 0,
-            };
-            longest = longest.max(bytes);
+    program.for_each_effect(&mut |effect| {
+        longest = longest.max(match effect {
+            Effect::ReturnElements { values, size_bytes } => {
+                (values.len() as u64).saturating_mul(u64::from(*size_bytes))
+            }
+            Effect::ReturnMontLe { values } => (values.len() as u64).saturating_mul(value_bytes),
+            _ => 0,
         });
-    }
+    });
     longest.next_multiple_of(8)
 }

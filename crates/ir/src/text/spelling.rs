@@ -1,0 +1,176 @@
+//! How the parts of a statement are spelt: each prints itself and reads itself back. Effects follow from their table
+//! ([`crate::effect`]).
+
+use super::parse::{Parsed, Parser};
+use crate::effect::{Effect, with_effects};
+use crate::hash::Piece;
+use crate::machine::Cells;
+use crate::program::{ArrayId, ConstantId, Operand, Value, VariableId, Word};
+
+/// A part of a statement in the text form.
+pub(super) trait Spelt: Sized {
+    /// What [`Spelt::read`] reads.
+    fn spell(&self) -> String;
+
+    /// Takes the part from the text.
+    fn read(parser: &mut Parser<'_>) -> Parsed<Self>;
+}
+
+macro_rules! spell {
+    ($(
+        $(#[$doc:meta])*
+        $effect:ident = $name:literal { $($($keyword:literal)? $field:ident : $type:ty),* }
+            -> { $($result:ident : $defined:ty)? }
+    )*) => {
+        /// The line of an effect: its name, its arguments, and what it defines after an arrow.
+        pub(super) fn spell_effect(effect: &Effect) -> String {
+            let mut words = vec![effect.name().to_owned()];
+            match effect {
+                $(Effect::$effect { $($field,)* $($result)? } => {
+                    $($(words.push($keyword.to_owned());)? words.push($field.spell());)*
+                    $(words.extend(["->".to_owned(), $result.spell()]);)?
+                })*
+            }
+            words.join(" ")
+        }
+
+        /// The effect that is named `name`, whose name has been read; `None` if none is.
+        pub(super) fn parse_effect(parser: &mut Parser<'_>, name: &str) -> Option<Parsed<Effect>> {
+            match name {
+                $($name => {
+                    let read = |parser: &mut Parser<'_>| -> Parsed<Effect> {
+                        $($(parser.expect($keyword)?;)? let $field = Spelt::read(parser)?;)*
+                        $(parser.expect("->")?; let $result = Spelt::read(parser)?;)?
+                        Ok(Effect::$effect { $($field,)* $($result)? })
+                    };
+                    Some(read(parser))
+                })*
+                _ => None,
+            }
+        }
+    };
+}
+
+with_effects!(spell);
+
+impl<T: Spelt> Spelt for Vec<T> {
+    fn spell(&self) -> String {
+        format!("({})", self.iter().map(Spelt::spell).collect::<Vec<_>>().join(" "))
+    }
+
+    fn read(parser: &mut Parser<'_>) -> Parsed<Self> {
+        parser.expect("(")?;
+        let mut items = Vec::new();
+        while !parser.word_is(")") {
+            items.push(T::read(parser)?);
+        }
+        Ok(items)
+    }
+}
+
+impl Spelt for Value {
+    fn spell(&self) -> String {
+        format!("v{}", self.0)
+    }
+
+    fn read(parser: &mut Parser<'_>) -> Parsed<Self> {
+        parser.numbered('v', "a value such as v0").map(Self)
+    }
+}
+
+impl Spelt for Operand {
+    fn spell(&self) -> String {
+        match self {
+            Self::Value(value) => value.spell(),
+            Self::Constant(id) => format!("c{}", id.0),
+        }
+    }
+
+    fn read(parser: &mut Parser<'_>) -> Parsed<Self> {
+        parser.take("a value or constant such as v0 or c0", |text| {
+            if let Some(number) = text.strip_prefix('v') {
+                return Some(Self::Value(Value(number.parse().ok()?)));
+            }
+            Some(Self::Constant(ConstantId(text.strip_prefix('c')?.parse().ok()?)))
+        })
+    }
+}
+
+impl Spelt for Word {
+    fn spell(&self) -> String {
+        format!("w{}", self.0)
+    }
+
+    fn read(parser: &mut Parser<'_>) -> Parsed<Self> {
+        parser.numbered('w', "a word such as w0").map(Self)
+    }
+}
+
+impl Spelt for ArrayId {
+    fn spell(&self) -> String {
+        format!("a{}", self.0)
+    }
+
+    fn read(parser: &mut Parser<'_>) -> Parsed<Self> {
+        parser.numbered('a', "an array such as a0").map(|number| Self(number as usize)) // widens
+    }
+}
+
+impl Spelt for VariableId {
+    fn spell(&self) -> String {
+        format!("x{}", self.0)
+    }
+
+    fn read(parser: &mut Parser<'_>) -> Parsed<Self> {
+        parser.numbered('x', "a variable such as x0").map(|number| Self(number as usize)) // widens
+    }
+}
+
+impl Spelt for u32 {
+    fn spell(&self) -> String {
+        self.to_string()
+    }
+
+    fn read(parser: &mut Parser<'_>) -> Parsed<Self> {
+        parser.decimal("a number")
+    }
+}
+
+impl Spelt for Cells {
+    fn spell(&self) -> String {
+        format!("cells {} indices {}", self.bits, self.index_bits)
+    }
+
+    fn read(parser: &mut Parser<'_>) -> Parsed<Self> {
+        parser.expect("cells")?;
+        let bits = parser.decimal("the bits of a cell")?;
+        parser.expect("indices")?;
+        Ok(Self { bits, index_bits: parser.decimal("the bits of an index")? })
+    }
+}
+
+impl Spelt for Piece<Word> {
+    fn spell(&self) -> String {
+        match self {
+            Self::Word { word, size_bytes } => format!("word {} bytes {}", word.spell(), size_bytes.spell()),
+            Self::Calldata { offset, size_bytes } => {
+                format!("calldata {} bytes {}", offset.spell(), size_bytes.spell())
+            }
+        }
+    }
+
+    fn read(parser: &mut Parser<'_>) -> Parsed<Self> {
+        let is_word = parser.take("`word` or `calldata`", |text| match text {
+            "word" => Some(true),
+            "calldata" => Some(false),
+            _ => None,
+        })?;
+        let first = Word::read(parser)?;
+        parser.expect("bytes")?;
+        let size_bytes = Word::read(parser)?;
+        Ok(match is_word {
+            true => Self::Word { word: first, size_bytes },
+            false => Self::Calldata { offset: first, size_bytes },
+        })
+    }
+}
