@@ -7,8 +7,8 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use residue_ir::{
-    Arm, ArrayDecl, ArrayId, Block, Capacity, Cells, ConstantId, Control, ControlKind, Effect, Function, FunctionId,
-    Op, OpKind, Operand, Order, Piece, Program, Region, Statement, Step, Value, VariableId, Word, WordDef, WordOp,
+    Arm, ArrayDecl, ArrayId, Block, Capacity, Cells, ConstantId, Control, ControlKind, Effect, FieldOp, Function,
+    FunctionId, Op, Operand, Order, Piece, Program, Region, Statement, Step, Value, VariableId, Word, WordDef, WordOp,
 };
 use ruint::aliases::U256;
 use std::mem;
@@ -363,7 +363,7 @@ impl Maker {
     fn block(&mut self) -> Statement {
         let mut ops = Vec::new();
         for _ in 0..self.random.random_range(0..=10) {
-            let kind = *[OpKind::Add, OpKind::Sub, OpKind::Mul].choose(&mut self.random).expect("it is not empty");
+            let kind = *[FieldOp::Add, FieldOp::Sub, FieldOp::Mul].choose(&mut self.random).expect("it is not empty");
             let (x, y) = (self.operand(), self.operand());
             ops.push((self.define(1)[0], Op { kind, x, y }));
             // The same again, with its operands exchanged: something to share or not to share.

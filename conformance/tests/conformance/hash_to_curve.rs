@@ -7,9 +7,9 @@ use residue_conformance::vectors;
 use residue_contracts::find;
 use residue_curves::bls12_381::hash_to_curve::{ELEMENT_BYTES, Message, constant_pieces, constant_tag, hash_to_field};
 use residue_engine::{Engine, EngineConfig, Halt, Prepared};
+use residue_formula::Number;
 use residue_ir::{Machine, Numbers, Piece};
 use residue_isa::{GasSchedule, Revision};
-use residue_modular::Number;
 use residue_modular::fields::Bls12_381Fp;
 use serde::Deserialize;
 

@@ -5,7 +5,7 @@
 
 use anyhow::Result;
 use residue_engine::{Batching, BlockExplained, Engine, EngineConfig, Fork, GasSplit, Outcome, Replacement};
-use residue_isa::{Arithmetic, GasSchedule, Revision};
+use residue_isa::{FieldOp, GasSchedule, Revision};
 
 use crate::args::{EngineKind, Rules};
 use crate::exact_gas::CountingExactly;
@@ -66,7 +66,7 @@ pub struct Execution {
 pub struct Executed {
     /// Instructions by mnemonic.
     pub ops: Vec<(&'static str, u64)>,
-    /// Executed lanes of the operations of [`Arithmetic::ALL`], in that order, over moduli of any width.
+    /// Executed lanes of the operations of [`FieldOp::ALL`], in that order, over moduli of any width.
     pub lanes: [u64; 3],
     /// What the gas went to.
     pub gas_split: GasSplit,
@@ -139,7 +139,7 @@ impl Setup {
             ended.gas_used = gas_split.total();
             let counts = tracer.counts();
             let widths_limbs = counts.widths_limbs();
-            let lanes = Arithmetic::ALL
+            let lanes = FieldOp::ALL
                 .map(|operation| widths_limbs.iter().map(|&width_limbs| counts.lanes(operation, width_limbs)).sum());
             counted = Some(Executed { ops: counts.by_mnemonic().collect(), lanes, gas_split });
         }

@@ -10,7 +10,7 @@
 use crate::error::CompileError;
 use crate::fuse::fuse;
 use crate::live::{Liveness, Passed, liveness};
-use crate::target::{SlotOp, arithmetic};
+use crate::target::SlotOp;
 use fixedbitset::FixedBitSet;
 use residue_ir::program::{Function, Op, Operand, Program, Region, Statement, Value};
 use std::collections::HashMap;
@@ -279,7 +279,7 @@ impl Colouring<'_> {
         let mut instructions = 0;
         self.function.body.for_each_block(&mut |block| {
             let op = |&(value, op): &(Value, Op)| SlotOp {
-                operation: arithmetic(op.kind),
+                operation: op.kind,
                 out: colour(value),
                 x: slot(op.x),
                 y: slot(op.y),

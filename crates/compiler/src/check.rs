@@ -11,10 +11,10 @@ use crate::allocate::{Allocation, Placement, Slot};
 use crate::error::CompileError;
 use crate::lower::LoweredBlock;
 use crate::multiples::MULTIPLE_END;
-use crate::target::{SlotOp, Target, arithmetic};
+use crate::target::{SlotOp, Target};
 use num_bigint::BigUint;
 use residue_ir::program::{Block, Control, ControlKind, Function, Operand, Program, Region, Statement, Value, WordDef};
-use residue_isa::Arithmetic;
+use residue_isa::FieldOp;
 use residue_isa::assembly::Code;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -28,7 +28,7 @@ enum Meaning {
     Given(Value),
     /// A constant, by the first place that it has in the pool.
     Constant(u32),
-    Operation(Arithmetic, Number, Number),
+    Operation(FieldOp, Number, Number),
     /// So many times a number that is no multiple itself, however it was made.
     Multiple(Number, u64),
 }
@@ -49,7 +49,7 @@ impl<'a> Numbering<'a> {
 
     fn number(&mut self, meaning: Meaning) -> Number {
         let meaning = match meaning {
-            Meaning::Operation(operation @ (Arithmetic::Add | Arithmetic::Mul), x, y) => {
+            Meaning::Operation(operation @ (FieldOp::Add | FieldOp::Mul), x, y) => {
                 self.as_multiple(operation, x, y).unwrap_or_else(|| Meaning::Operation(operation, x.min(y), x.max(y)))
             }
             Meaning::Constant(id) => Meaning::Constant(self.first_place(id)),
@@ -78,10 +78,10 @@ impl<'a> Numbering<'a> {
     }
 
     /// The sum or product of two numbers as a small multiple, if it is one.
-    fn as_multiple(&self, operation: Arithmetic, x: Number, y: Number) -> Option<Meaning> {
+    fn as_multiple(&self, operation: FieldOp, x: Number, y: Number) -> Option<Meaning> {
         let multiple = |number| self.multiples.get(&number).copied().unwrap_or((number, 1));
         let (of, factor) = match operation {
-            Arithmetic::Add => {
+            FieldOp::Add => {
                 let ((a, times_a), (b, times_b)) = (multiple(x), multiple(y));
                 (a == b).then_some((a, times_a + times_b))?
             }
@@ -108,7 +108,7 @@ impl<'a> Numbering<'a> {
                     Operand::Constant(id) => self.number(Meaning::Constant(id.0)),
                 };
                 let (x, y) = (read(op.x), read(op.y));
-                of[value.0 as usize] = self.number(Meaning::Operation(arithmetic(op.kind), x, y));
+                of[value.0 as usize] = self.number(Meaning::Operation(op.kind, x, y));
             }
         });
         of
@@ -333,9 +333,9 @@ function f1 "start" () -> () values 20 {
             let of = |lane: &SlotOp| {
                 let (x, y) = (slots[lane.x as usize], slots[lane.y as usize]);
                 match lane.operation {
-                    Arithmetic::Add => (x + y) % M,
-                    Arithmetic::Sub => (x + M - y) % M,
-                    Arithmetic::Mul => x * y % M,
+                    FieldOp::Add => (x + y) % M,
+                    FieldOp::Sub => (x + M - y) % M,
+                    FieldOp::Mul => x * y % M,
                 }
             };
             let results: Vec<(Slot, u64)> = lanes.iter().map(|lane| (lane.out, of(lane))).collect();

@@ -5,7 +5,7 @@ use crate::allocate::Slot;
 use crate::target::SlotOp;
 use num_bigint::BigUint;
 use num_traits::Zero;
-use residue_isa::Arithmetic;
+use residue_isa::FieldOp;
 use std::collections::{HashMap, HashSet};
 
 /// How a pool of constants comes into slots.
@@ -41,7 +41,7 @@ pub fn derive(constants: &[BigUint], modulus: &BigUint, first: Slot, spare: Slot
         made.push((constant, steps));
         if number == 0 && constants.contains(&zero) {
             let constant = Some(constant);
-            made.push((&zero, vec![Step { operation: Arithmetic::Sub, x: constant, y: constant }]));
+            made.push((&zero, vec![Step { operation: FieldOp::Sub, x: constant, y: constant }]));
             search.add(&zero);
         }
     }
@@ -54,7 +54,7 @@ pub fn derive(constants: &[BigUint], modulus: &BigUint, first: Slot, spare: Slot
     let given = |constant: &BigUint| made.iter().any(|(made, steps)| *made == constant && steps.is_empty());
     let is_negative = |constant: &BigUint| {
         made.iter().any(|(made, steps)| {
-            let from_zero = |step: &Step<'_>| step.operation == Arithmetic::Sub && step.x == Some(&zero);
+            let from_zero = |step: &Step<'_>| step.operation == FieldOp::Sub && step.x == Some(&zero);
             *made == constant && steps.len() == 1 && steps.iter().all(from_zero)
         })
     };
@@ -91,7 +91,7 @@ pub fn derive(constants: &[BigUint], modulus: &BigUint, first: Slot, spare: Slot
 /// An operation on known constants; none stands for what the step before gave.
 #[derive(Debug, Clone, Copy)]
 struct Step<'a> {
-    operation: Arithmetic,
+    operation: FieldOp,
     x: Option<&'a BigUint>,
     y: Option<&'a BigUint>,
 }
@@ -117,10 +117,10 @@ impl<'a> Search<'a> {
         let step = |operation, x, y| Step { operation, x: Some(x), y: Some(y) };
         for other in self.known.clone() {
             let sum = self.sum(constant, other);
-            self.sums.entry(sum).or_insert(step(Arithmetic::Add, constant, other));
+            self.sums.entry(sum).or_insert(step(FieldOp::Add, constant, other));
             for (x, y) in [(constant, other), (other, constant)] {
                 let difference = self.difference(x, y);
-                let step = step(Arithmetic::Sub, x, y);
+                let step = step(FieldOp::Sub, x, y);
                 if x.is_zero() {
                     self.sums.insert(difference, step);
                 } else {
@@ -140,9 +140,9 @@ impl<'a> Search<'a> {
                 let first = *self.sums.get(&value)?;
                 Some(vec![first, Step { operation, x, y }])
             };
-            behind(self.difference(constant, other), Arithmetic::Add, None, Some(other))
-                .or_else(|| behind(self.sum(constant, other), Arithmetic::Sub, None, Some(other)))
-                .or_else(|| behind(self.difference(other, constant), Arithmetic::Sub, Some(other), None))
+            behind(self.difference(constant, other), FieldOp::Add, None, Some(other))
+                .or_else(|| behind(self.sum(constant, other), FieldOp::Sub, None, Some(other)))
+                .or_else(|| behind(self.difference(other, constant), FieldOp::Sub, Some(other), None))
         })
     }
 }
@@ -163,9 +163,9 @@ mod tests {
         for op in &derived.operations {
             let [x, y] = [op.x, op.y].map(|slot| slots[slot as usize].clone().unwrap());
             let value = match op.operation {
-                Arithmetic::Add => (x + y) % modulus,
-                Arithmetic::Sub => (x + modulus - y) % modulus,
-                Arithmetic::Mul => unreachable!(),
+                FieldOp::Add => (x + y) % modulus,
+                FieldOp::Sub => (x + modulus - y) % modulus,
+                FieldOp::Mul => unreachable!(),
             };
             slots[op.out as usize] = Some(value);
         }

@@ -6,7 +6,7 @@
 
 use crate::allocate::Slot;
 use crate::target::SlotOp;
-use residue_isa::{Arithmetic, FieldInstruction, Lanes};
+use residue_isa::{FieldInstruction, FieldOp, Lanes};
 use std::collections::HashMap;
 
 /// How many ready operations may join a run; more find little more.
@@ -116,7 +116,7 @@ impl<'a> Waiting<'a> {
 
     /// The longest progression of ready operations, the most urgent of equals; none if nothing is left.
     fn best_run(&self) -> Option<Vec<(SlotOp, usize)>> {
-        let kinds = Arithmetic::ALL.map(|kind| Ready::new(self.ops, kind, self.ready.iter().take(WINDOW)));
+        let kinds = FieldOp::ALL.map(|kind| Ready::new(self.ops, kind, self.ready.iter().take(WINDOW)));
         let leaders = self.ready.iter().take(LEADERS);
         let runs = leaders.map(|&leader| self.longest_run(leader, &kinds[self.ops[leader].operation as usize]));
         let ranked = runs.map(|run| ((run.len(), self.urgency(&run)), run));
@@ -188,7 +188,7 @@ struct Ready {
 }
 
 impl Ready {
-    fn new<'a>(ops: &[SlotOp], kind: Arithmetic, ready: impl Iterator<Item = &'a usize>) -> Self {
+    fn new<'a>(ops: &[SlotOp], kind: FieldOp, ready: impl Iterator<Item = &'a usize>) -> Self {
         let mut numbers: Vec<usize> = ready.copied().filter(|&number| ops[number].operation == kind).collect();
         numbers.sort_unstable_by_key(|&number| ops[number].out);
         let mut by_out = [0; SLOTS];
@@ -237,7 +237,7 @@ impl Steps {
 
 /// Whether its operands may be exchanged.
 fn is_symmetric(op: SlotOp) -> bool {
-    op.operation != Arithmetic::Sub
+    op.operation != FieldOp::Sub
 }
 
 /// The operation with its operands exchanged, where that is the same.
@@ -251,11 +251,11 @@ mod tests {
     use proptest::prelude::*;
 
     /// Slots as numbers mod a small prime; enough to tell orders apart.
-    fn apply(operation: Arithmetic, x: u64, y: u64) -> u64 {
+    fn apply(operation: FieldOp, x: u64, y: u64) -> u64 {
         match operation {
-            Arithmetic::Add => (x + y) % 1_000_003,
-            Arithmetic::Sub => (x + 1_000_003 - y) % 1_000_003,
-            Arithmetic::Mul => x * y % 1_000_003,
+            FieldOp::Add => (x + y) % 1_000_003,
+            FieldOp::Sub => (x + 1_000_003 - y) % 1_000_003,
+            FieldOp::Mul => x * y % 1_000_003,
         }
     }
 
@@ -272,7 +272,7 @@ mod tests {
     }
 
     fn op() -> impl Strategy<Value = SlotOp> {
-        (prop::sample::select(Arithmetic::ALL.to_vec()), 0u32..24, 0u32..24, 0u32..24)
+        (prop::sample::select(FieldOp::ALL.to_vec()), 0u32..24, 0u32..24, 0u32..24)
             .prop_map(|(operation, out, x, y)| SlotOp { operation, out, x, y })
     }
 
@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn a_sum_of_twelve_neighbours_is_one_instruction() {
         let ops: Vec<SlotOp> =
-            (0..12).map(|lane| SlotOp { operation: Arithmetic::Add, out: lane, x: 20 + lane, y: 40 + lane }).collect();
+            (0..12).map(|lane| SlotOp { operation: FieldOp::Add, out: lane, x: 20 + lane, y: 40 + lane }).collect();
         assert_eq!(fuse(&ops).len(), 1);
     }
 }

@@ -33,7 +33,7 @@ use residue_isa::assembly::{Assembly, Code};
 use residue_isa::revision::Family;
 use residue_isa::revision::evm384::Modulus;
 use residue_isa::revision::rules::{SLOTS_MAX, SlotBytesMax};
-use residue_isa::{Arithmetic, GasSchedule, Revision};
+use residue_isa::{FieldOp, GasSchedule, Revision};
 use target::{MontFactors, Places, Target};
 
 /// A compiled program.
@@ -190,7 +190,7 @@ fn make_target(
         return Box::new(target::slots::Slots::new((revision, rules), modulus, derived, row_bytes, places, code));
     }
     let width_limbs = usize::try_from(modulus.bits().div_ceil(64)).expect("the width was checked");
-    let addition = schedule.instruction(Arithmetic::Add, width_limbs, 1).whole();
+    let addition = schedule.instruction(FieldOp::Add, width_limbs, 1).whole();
     let uses_mont = target::uses_mont(program);
     Box::new(target::mont_slots::MontSlots::new(revision, modulus, &derived.given, places, addition, uses_mont, code))
 }

@@ -17,7 +17,7 @@ use crate::allocate::{Allocation, Placement, Slot};
 use crate::error::CompileError;
 use crate::live::values_read;
 use crate::moves::sequence;
-use crate::target::{SlotOp, Target, arithmetic, clear, push};
+use crate::target::{SlotOp, Target, clear, push};
 use elements::{Direction, row_of_indices};
 use fixedbitset::FixedBitSet;
 use parse::Element;
@@ -463,7 +463,7 @@ impl<'a> Lowering<'a> {
     fn block(&mut self, block: &residue_ir::Block) {
         let Some(&(first, _)) = block.ops.first() else { return };
         let operation = |&(value, op): &(Value, Op)| SlotOp {
-            operation: arithmetic(op.kind),
+            operation: op.kind,
             out: self.placement.slot(value),
             x: self.slot(op.x),
             y: self.slot(op.y),

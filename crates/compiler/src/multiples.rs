@@ -10,7 +10,7 @@
 use crate::simplify::drop_unread;
 use num_bigint::BigUint;
 use residue_ir::program::{
-    Block, ConstantId, ControlKind, Function, Op, OpKind, Operand, Program, Region, Statement, Value,
+    Block, ConstantId, ControlKind, FieldOp, Function, Op, Operand, Program, Region, Statement, Value,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -123,7 +123,7 @@ impl Making<'_> {
                 superfluous.extend(multiple.own.iter().flatten());
             }
             if is_long && !superfluous.contains(value) {
-                *op = Op { kind: OpKind::Mul, x: multiple.of, y: Operand::Constant(self.constant(multiple.factor)) };
+                *op = Op { kind: FieldOp::Mul, x: multiple.of, y: Operand::Constant(self.constant(multiple.factor)) };
             }
         }
     }
@@ -137,7 +137,7 @@ impl Making<'_> {
                 operand.value().and_then(|value| known.get(&value)).copied().unwrap_or(itself)
             };
             let (a, b) = (of(x), of(y));
-            if kind != OpKind::Add || a.of != b.of || a.factor + b.factor >= MULTIPLE_END || a.of.value().is_none() {
+            if kind != FieldOp::Add || a.of != b.of || a.factor + b.factor >= MULTIPLE_END || a.of.value().is_none() {
                 continue;
             }
             let times = if x == y { 2 } else { 1 };

@@ -1,6 +1,6 @@
 //! Two small passes: common subexpressions within a block, and operations whose value nobody reads.
 
-use residue_ir::program::{Block, Function, Op, OpKind, Operand, Program, Region, Statement, Value};
+use residue_ir::program::{Block, FieldOp, Function, Op, Operand, Program, Region, Statement, Value};
 use std::collections::{HashMap, HashSet};
 
 /// The same program with fewer operations.
@@ -18,7 +18,7 @@ pub fn simplify(program: &mut Program) {
 /// `op` with the operands of a commutative operation in order, so that a·b and b·a are one.
 fn normal(op: Op) -> Op {
     match op.kind {
-        OpKind::Add | OpKind::Mul if op.y < op.x => Op { x: op.y, y: op.x, ..op },
+        FieldOp::Add | FieldOp::Mul if op.y < op.x => Op { x: op.y, y: op.x, ..op },
         _ => op,
     }
 }

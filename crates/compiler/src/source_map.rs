@@ -6,9 +6,9 @@
 use crate::Built;
 use crate::allocate::Slot;
 use crate::check::item_bytes;
-use crate::target::{SlotOp, arithmetic};
+use crate::target::SlotOp;
 use residue_ir::program::{Block, Function, Op, Operand, Value};
-use residue_isa::Arithmetic;
+use residue_isa::FieldOp;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
@@ -180,14 +180,14 @@ impl Reading<'_> {
                 Operand::Constant(id) => self.built.constant_slots[id.0 as usize],
             }
         };
-        SlotOp { operation: arithmetic(op.kind), out: placement.slot(out), x: slot(op.x), y: slot(op.y) }
+        SlotOp { operation: op.kind, out: placement.slot(out), x: slot(op.x), y: slot(op.y) }
     }
 }
 
 /// The operands of sums and products in order.
 fn normal(op: SlotOp) -> SlotOp {
     match op.operation {
-        Arithmetic::Add | Arithmetic::Mul if op.y < op.x => SlotOp { x: op.y, y: op.x, ..op },
+        FieldOp::Add | FieldOp::Mul if op.y < op.x => SlotOp { x: op.y, y: op.x, ..op },
         _ => op,
     }
 }

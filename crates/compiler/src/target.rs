@@ -12,33 +12,24 @@ use crate::allocate::Slot;
 use crate::moves::Copy;
 use num_bigint::BigUint;
 use num_traits::One;
-use residue_ir::program::{OpKind, Program};
+use residue_ir::program::Program;
 use residue_ir::{Effect, mont};
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
 use residue_isa::revision::Family;
-use residue_isa::{Arithmetic, FieldInstruction, Lanes};
+use residue_isa::{FieldInstruction, FieldOp, Lanes};
 
 /// One operation on slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SlotOp {
     /// What it computes.
-    pub operation: Arithmetic,
+    pub operation: FieldOp,
     /// Slot written.
     pub out: Slot,
     /// First operand.
     pub x: Slot,
     /// Second operand.
     pub y: Slot,
-}
-
-/// The instruction set's word for an operation of a program.
-pub fn arithmetic(kind: OpKind) -> Arithmetic {
-    match kind {
-        OpKind::Add => Arithmetic::Add,
-        OpKind::Sub => Arithmetic::Sub,
-        OpKind::Mul => Arithmetic::Mul,
-    }
 }
 
 /// How one family of revisions is lowered. Made once the number of slots is known.

@@ -7,7 +7,7 @@
 use crate::chain::pow_constant;
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;
-use residue_modular::Fe;
+use residue_formula::Fe;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// (α, β), for the digit α·v + β.
@@ -81,7 +81,8 @@ fn search(targets: &[Pair]) -> Option<Vec<[Pair; 3]>> {
 mod tests {
     use super::*;
     use crate::bls12_381::X_ABS;
-    use residue_modular::{Number, fields::Bls12_381Fp};
+    use residue_formula::Number;
+    use residue_modular::fields::Bls12_381Fp;
 
     #[test]
     fn powers_agree_with_square_and_multiply() {

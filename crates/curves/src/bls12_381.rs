@@ -32,8 +32,8 @@ use crate::base_chain::{pow_in_base, pow_in_base_with};
 use crate::conditions::Conditions;
 use crate::ladder::ladder;
 use num_bigint::BigUint;
+use residue_formula::Fe;
 use residue_ir::Machine;
-use residue_modular::Fe;
 
 /// a ↦ a⁻¹ = a^(p − 2) in Fp, as a function; 0 ↦ 0.
 pub fn invert<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {

@@ -1,7 +1,7 @@
 //! Powers by a constant exponent: an addition chain of squarings and products, without control flow.
 
 use num_bigint::BigUint;
-use residue_modular::Fe;
+use residue_formula::Fe;
 
 /// (x, e) ↦ xᵉ for e ≥ 1: sliding windows over odd powers of x, with the width that needs fewest multiplications.
 /// Handbook of Applied Cryptography 1996, algorithm 14.85.
@@ -85,7 +85,8 @@ impl Chain {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use residue_modular::{Number, fields::Bls12_381Fp};
+    use residue_formula::Number;
+    use residue_modular::fields::Bls12_381Fp;
 
     #[test]
     fn powers_agree_with_square_and_multiply() {

@@ -4,8 +4,8 @@
 //! the identity (0 : 1 : 0) included. Both curves of BLS12-381 are such: their cofactors are odd.
 
 use crate::group::{Affine, Coordinate, Projective};
+use residue_formula::scope::enter;
 use residue_ir::{Bundle, Machine, WordOp};
-use residue_modular::scope::enter;
 
 impl<C: Coordinate> Projective<C> {
     /// (P, Q) ↦ P + Q, where `times_3b` multiplies by 3b. 2015/1060, algorithm 7.

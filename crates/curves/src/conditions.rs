@@ -3,8 +3,8 @@
 //! Comparing costs much more than arithmetic, so conditions of the form “these values are zero” and “this value is not”
 //! are folded: for p ≡ 3 mod 4, −1 is no square, so a² + b² = 0 in Fp only if a = b = 0; and a·b ≠ 0 only if neither is 0.
 
+use residue_formula::{Fe, bundle};
 use residue_ir::{Machine, WordOp};
-use residue_modular::{Fe, bundle};
 
 /// Holds if `vanishing` is zero and `invertible` is not.
 #[derive(Clone, Copy, Debug)]

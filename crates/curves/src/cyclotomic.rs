@@ -7,8 +7,8 @@
 use crate::fp2::Fp2;
 use crate::fp4::Fp4;
 use crate::fp12::Fp12;
-use residue_modular::Fe;
-use residue_modular::scope::enter;
+use residue_formula::Fe;
+use residue_formula::scope::enter;
 
 /// g ↦ g² for g in the cyclotomic subgroup.
 #[must_use]

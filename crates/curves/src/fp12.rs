@@ -7,8 +7,8 @@ use crate::fp2::Fp2;
 use crate::fp4::{self, Fp4};
 use crate::fp6::Fp6;
 use core::ops::Mul;
-use residue_modular::scope::enter;
-use residue_modular::{Fe, bundle};
+use residue_formula::scope::enter;
+use residue_formula::{Fe, bundle};
 
 /// c0 + c1·w + c2·w².
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@
 use core::cell::Cell;
 use core::ops::{Add, Mul, Neg, Sub};
 use num_bigint::BigUint;
-use residue_modular::scope::enter;
-use residue_modular::{Bundle, Fe, Number, bundle};
+use residue_formula::scope::enter;
+use residue_formula::{Bundle, Fe, Number, bundle};
 
 /// c0 + c1·u.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Fp2Product {
     }
 
     /// What `text` gives where its products are made in this way. The choice lies with the thread, as names of stretches do
-    /// (`residue_modular::scope`): an operator such as `a * b` has no other place for it.
+    /// (`residue_formula::scope`): an operator such as `a * b` has no other place for it.
     pub fn within<T>(self, text: impl FnOnce() -> T) -> T {
         struct Restore(Fp2Product);
         impl Drop for Restore {

@@ -5,8 +5,8 @@
 
 use crate::fp2::{self, Fp2};
 use core::ops::Mul;
-use residue_modular::scope::enter;
-use residue_modular::{Fe, bundle};
+use residue_formula::scope::enter;
+use residue_formula::{Fe, bundle};
 
 /// c0 + c1·s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

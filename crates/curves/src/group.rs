@@ -12,9 +12,9 @@
 
 use crate::fp2::Fp2;
 use core::ops::{Add, Mul, Neg, Sub};
+use residue_formula::Fe;
+use residue_formula::scope::enter;
 use residue_ir::Bundle;
-use residue_modular::Fe;
-use residue_modular::scope::enter;
 
 /// Where coordinates live: Fp itself or an extension of it.
 pub trait Coordinate: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self> {

@@ -32,8 +32,9 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+    use residue_formula::Number;
     use residue_ir::Numbers;
-    use residue_modular::{Number, fields::Bls12_381Fp};
+    use residue_modular::fields::Bls12_381Fp;
 
     #[test]
     fn multiples_of_a_number_are_products() {

@@ -3,7 +3,7 @@
 /// Implements `+`, `-` and unary `-` of a struct with one type parameter, coefficient by coefficient.
 macro_rules! linear {
     ($name:ident { $($part:ident),+ }) => {
-        impl<F: residue_modular::Fe> core::ops::Add for $name<F> {
+        impl<F: residue_formula::Fe> core::ops::Add for $name<F> {
             type Output = Self;
 
             fn add(self, other: Self) -> Self {
@@ -11,7 +11,7 @@ macro_rules! linear {
             }
         }
 
-        impl<F: residue_modular::Fe> core::ops::Sub for $name<F> {
+        impl<F: residue_formula::Fe> core::ops::Sub for $name<F> {
             type Output = Self;
 
             fn sub(self, other: Self) -> Self {
@@ -19,7 +19,7 @@ macro_rules! linear {
             }
         }
 
-        impl<F: residue_modular::Fe> core::ops::Neg for $name<F> {
+        impl<F: residue_formula::Fe> core::ops::Neg for $name<F> {
             type Output = Self;
 
             fn neg(self) -> Self {

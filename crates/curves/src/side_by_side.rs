@@ -4,8 +4,8 @@
 use crate::group::{Affine, Coordinate, Jacobian};
 use core::array::from_fn;
 use core::ops::{Add, Mul, Neg, Sub};
+use residue_formula::Fe;
 use residue_ir::Bundle;
-use residue_modular::Fe;
 
 /// N values, each operation on all of them.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@ use residue_isa::opcode::evm as op;
 use residue_isa::revision::eip5843;
 use residue_isa::revision::evm384_v12::SETMOD;
 use residue_isa::revision::rules::SetForm;
-use residue_isa::{Arithmetic, Family, Revision};
+use residue_isa::{Family, FieldOp, Revision};
 
 use crate::outcome::Outcome;
 use crate::prices::memory_cost;
@@ -106,7 +106,7 @@ impl Counts {
     }
 
     /// Executed lanes of an operation over moduli of a width in limbs.
-    pub fn lanes(&self, operation: Arithmetic, width_limbs: usize) -> u64 {
+    pub fn lanes(&self, operation: FieldOp, width_limbs: usize) -> u64 {
         self.lanes.get(&(operation as usize, width_limbs)).copied().unwrap_or(0)
     }
 

@@ -3,7 +3,7 @@
 use residue_isa::revision::evm384::{Modulus, Operands, VALUE_BYTES};
 use residue_isa::revision::evm384_v7::Operands as Packed;
 use residue_isa::revision::{evm384_v6, evm384_v7, evm384_v10};
-use residue_isa::{Arithmetic, FieldInstruction, ModulusAt, Revision};
+use residue_isa::{FieldInstruction, FieldOp, ModulusAt, Revision};
 
 use crate::trace::View;
 
@@ -26,12 +26,12 @@ impl View<'_> {
     }
 
     /// Operands that are words on the stack.
-    fn words(&self, operation: Arithmetic, overwrites_x: bool, modulus: Modulus) -> Option<([u32; 3], ModulusAt)> {
+    fn words(&self, operation: FieldOp, overwrites_x: bool, modulus: Modulus) -> Option<([u32; 3], ModulusAt)> {
         let offset = |position: usize| u32::try_from(self.number(position)?).ok();
         let first = usize::from(!overwrites_x);
         let places = [offset(0)?, offset(first)?, offset(first + 1)?];
         let modulus = match (modulus, operation) {
-            (Modulus::OperandAndRInv, Arithmetic::Mul) => {
+            (Modulus::OperandAndRInv, FieldOp::Mul) => {
                 ModulusAt::OffsetAndRInv { offset: offset(first + 2)?, r_inv: self.number(first + 3)? }
             }
             (Modulus::OperandAndRInv | Modulus::Operand, _) => ModulusAt::Offset(offset(first + 2)?),

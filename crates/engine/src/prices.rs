@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use residue_isa::opcode::evm::{DUP1, DUP16, JUMP, JUMPDEST, PUSH1, PUSH32};
-use residue_isa::{Arithmetic, GasSchedule, Price, Revision};
+use residue_isa::{FieldOp, GasSchedule, PerOp, Price, Revision};
 
 use crate::batch::credit::Rate;
 use crate::batch::tuning::PRODUCT_LIMBS;
@@ -37,8 +37,8 @@ pub(crate) struct Prices {
 pub(crate) struct WidthPrices {
     /// A new odd modulus.
     pub set_modulus: u64,
-    /// A lane of each operation, in the order of [`Arithmetic::ALL`].
-    pub lane: [u64; 3],
+    /// A lane of each operation.
+    pub lane: PerOp<u64>,
     /// A value loaded.
     pub load: u64,
     /// A value stored, or brought into Montgomery form.
@@ -77,7 +77,7 @@ impl Prices {
 /// By the price of a product of 384 bits, or of as many as the revision has.
 fn rate(schedule: &GasSchedule, revision: Revision) -> Rate {
     let width_limbs = revision.width_limbs_max().min(PRODUCT_LIMBS as usize); // 6.
-    Rate::new(schedule.instruction(Arithmetic::Mul, width_limbs, 1).whole())
+    Rate::new(schedule.instruction(FieldOp::Mul, width_limbs, 1).whole())
 }
 
 impl WidthPrices {
@@ -128,7 +128,7 @@ mod tests {
         let prices = Prices::new(&GasSchedule::named("eip6690", revision).unwrap(), revision);
         assert_eq!(prices.base[0xc0..0xc6], [1, 1, 1, 0, 0, 0]);
         assert_eq!(prices.per_width[6].set_modulus, 39);
-        assert_eq!(prices.per_width[6].lane, [1, 1, 3]);
+        assert_eq!(prices.per_width[6].lane, PerOp([1, 1, 3]));
         assert_eq!((prices.per_width[12].load, prices.per_width[12].store), (12, 12));
         assert_eq!(prices.transfer_per_word, Some(3));
     }

@@ -1,7 +1,7 @@
 //! Tracing: every instruction as it has been executed, of the outermost frame and of all it calls.
 
 use residue_isa::revision::evm384::Modulus;
-use residue_isa::{Arithmetic, Family, Revision};
+use residue_isa::{Family, FieldOp, Revision};
 use revm::Inspector;
 use revm::context_interface::{ContextTr, Host};
 use revm::interpreter::interpreter::EthInterpreter;
@@ -52,7 +52,7 @@ pub struct Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FieldStep {
     /// The operation.
-    pub operation: Arithmetic,
+    pub operation: FieldOp,
     /// Number of lanes.
     pub count: u8,
     /// Width of the modulus; 0 if there was none.

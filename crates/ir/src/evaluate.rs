@@ -6,7 +6,7 @@ use crate::hash;
 use crate::mont;
 use crate::numbers::{calldata_slice, to_be_bytes};
 use crate::program::{
-    Arm, Block, Control, ControlKind, Function, Op, OpKind, Operand, Order, Program, Region, Statement, Value, Word,
+    Arm, Block, Control, ControlKind, FieldOp, Function, Op, Operand, Order, Program, Region, Statement, Value, Word,
     WordDef,
 };
 use num_bigint::BigUint;
@@ -30,11 +30,11 @@ pub fn evaluate(program: &Program, calldata: &[u8]) -> Outcome {
 }
 
 /// (x, y) ↦ x op y mod m, for x, y < m.
-pub fn apply(kind: OpKind, x: &BigUint, y: &BigUint, m: &BigUint) -> BigUint {
+pub fn apply(kind: FieldOp, x: &BigUint, y: &BigUint, m: &BigUint) -> BigUint {
     match kind {
-        OpKind::Add => (x + y) % m,
-        OpKind::Sub => (x + m - y) % m,
-        OpKind::Mul => x * y % m,
+        FieldOp::Add => (x + y) % m,
+        FieldOp::Sub => (x + m - y) % m,
+        FieldOp::Mul => x * y % m,
     }
 }
 

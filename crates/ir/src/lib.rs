@@ -1,6 +1,6 @@
 //! Field programs: what the compiler compiles and everything else counts, prices and checks.
 //!
-//! A program is generic Rust over [`Machine`] (control) and `residue_modular::Fe` (arithmetic). [`Numbers`] runs that text
+//! A program is generic Rust over [`Machine`] (control) and `residue_formula::Fe` (arithmetic). [`Numbers`] runs that text
 //! as plain Rust; [`record`] turns it into a [`Program`]: functions of [`Block`]s and structured control. [`evaluate()`]
 //! runs a `Program` slowly and literally, [`verify()`] says whether it is well formed, and [`text`] prints it and reads it
 //! back.
@@ -27,12 +27,12 @@ pub use machine::{Array, Capacity, Cells, Machine, Step, Variable, WordOp};
 pub use numbers::Numbers;
 pub use origin::Origins;
 pub use program::{
-    Arm, ArrayDecl, ArrayId, Block, ConstantId, Control, ControlKind, Function, FunctionId, Op, OpKind, Operand, Order,
-    Program, Region, Statement, Value, VariableId, Word, WordDef,
+    Arm, ArrayDecl, ArrayId, Block, ConstantId, Control, ControlKind, FieldOp, Function, FunctionId, Op, Operand,
+    Order, Program, Region, Statement, Value, VariableId, Word, WordDef,
 };
 pub use record::{Recorded, Recording, record};
-pub use residue_modular::bundle::{self, Bundle};
-pub use residue_modular::scope;
+pub use residue_formula::bundle::{self, Bundle};
+pub use residue_formula::scope;
 pub use verify::{VerifyError, verify};
 
 /// How a program ended.

@@ -9,8 +9,8 @@
 
 use crate::hash::Piece;
 use num_bigint::BigUint;
-use residue_modular::Fe;
-use residue_modular::bundle::Bundle;
+use residue_formula::Fe;
+use residue_formula::bundle::Bundle;
 use ruint::aliases::U256;
 use std::marker::PhantomData;
 

@@ -1,9 +1,9 @@
-//! Origins: the named stretches of a program's text ([`residue_modular::scope`]) that its operations come from.
+//! Origins: the named stretches of a program's text ([`residue_formula::scope`]) that its operations come from.
 //!
 //! They are for those who look at what a program costs; nothing that is computed depends on them.
 
 use crate::program::Value;
-use residue_modular::scope::Scope;
+use residue_formula::scope::Scope;
 use std::collections::HashMap;
 
 /// Where the operations of a function come from.

@@ -4,6 +4,7 @@ use crate::effect::Effect;
 use crate::machine::{Capacity, Step, WordOp};
 use crate::origin::Origins;
 use num_bigint::BigUint;
+pub use residue_formula::FieldOp;
 use ruint::aliases::U256;
 use std::collections::BTreeSet;
 
@@ -40,22 +41,11 @@ pub enum Operand {
     Constant(ConstantId),
 }
 
-/// The kinds of operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum OpKind {
-    /// (x, y) ↦ x + y mod m.
-    Add,
-    /// (x, y) ↦ x − y mod m.
-    Sub,
-    /// (x, y) ↦ x·y mod m.
-    Mul,
-}
-
 /// One operation of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Op {
     /// What it computes.
-    pub kind: OpKind,
+    pub kind: FieldOp,
     /// First operand.
     pub x: Operand,
     /// Second operand.

@@ -7,13 +7,13 @@ use crate::hash::Piece;
 use crate::machine::{Array, Capacity, Cells, Machine, Step, Variable, WordOp};
 use crate::origin::Origins;
 use crate::program::{
-    Arm, ArrayDecl, ArrayId, ConstantId, Control, ControlKind, Function, FunctionId, Op, OpKind, Operand, Order,
+    Arm, ArrayDecl, ArrayId, ConstantId, Control, ControlKind, FieldOp, Function, FunctionId, Op, Operand, Order,
     Program, Region, Statement, Value, VariableId, Word, WordDef,
 };
 use num_bigint::BigUint;
-use residue_modular::Fe;
-use residue_modular::bundle::Bundle;
-use residue_modular::scope;
+use residue_formula::Fe;
+use residue_formula::bundle::Bundle;
+use residue_formula::scope;
 use ruint::aliases::U256;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -166,7 +166,7 @@ impl State {
     }
 
     /// x op y without an operation, where constants decide it.
-    fn fold(&mut self, kind: OpKind, x: Operand, y: Operand) -> Option<Operand> {
+    fn fold(&mut self, kind: FieldOp, x: Operand, y: Operand) -> Option<Operand> {
         let known = |state: &Self, operand| match operand {
             Operand::Constant(id) => Some(state.constants[id.0 as usize].clone()),
             Operand::Value(_) => None,
@@ -176,26 +176,26 @@ impl State {
         if let (Some(a), Some(b)) = (&a, &b) {
             let m = &self.modulus;
             let value = match kind {
-                OpKind::Add => (a + b) % m,
-                OpKind::Sub => (a + m - b) % m,
-                OpKind::Mul => a * b % m,
+                FieldOp::Add => (a + b) % m,
+                FieldOp::Sub => (a + m - b) % m,
+                FieldOp::Mul => a * b % m,
             };
             return Some(Operand::Constant(self.constant(value)));
         }
         match kind {
-            OpKind::Add if is(&a, 0) => Some(y),
-            OpKind::Add | OpKind::Sub if is(&b, 0) => Some(x),
-            OpKind::Mul if is(&a, 1) => Some(y),
-            OpKind::Mul if is(&b, 1) => Some(x),
-            OpKind::Mul if is(&a, 0) => Some(x),
-            OpKind::Mul if is(&b, 0) => Some(y),
+            FieldOp::Add if is(&a, 0) => Some(y),
+            FieldOp::Add | FieldOp::Sub if is(&b, 0) => Some(x),
+            FieldOp::Mul if is(&a, 1) => Some(y),
+            FieldOp::Mul if is(&b, 1) => Some(x),
+            FieldOp::Mul if is(&a, 0) => Some(x),
+            FieldOp::Mul if is(&b, 0) => Some(y),
             _ => None,
         }
     }
 }
 
 impl<'r> Recorded<'r> {
-    fn combine(self, kind: OpKind, other: Self) -> Self {
+    fn combine(self, kind: FieldOp, other: Self) -> Self {
         let mut state = self.recorder.state.borrow_mut();
         let (x, y) = (state.own(self), state.own(other));
         let operand = match state.fold(kind, x, y) {
@@ -224,7 +224,7 @@ impl Add for Recorded<'_> {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        self.combine(OpKind::Add, other)
+        self.combine(FieldOp::Add, other)
     }
 }
 
@@ -232,7 +232,7 @@ impl Sub for Recorded<'_> {
     type Output = Self;
 
     fn sub(self, other: Self) -> Self {
-        self.combine(OpKind::Sub, other)
+        self.combine(FieldOp::Sub, other)
     }
 }
 
@@ -240,7 +240,7 @@ impl Mul for Recorded<'_> {
     type Output = Self;
 
     fn mul(self, other: Self) -> Self {
-        self.combine(OpKind::Mul, other)
+        self.combine(FieldOp::Mul, other)
     }
 }
 

@@ -12,9 +12,6 @@ pub use parse::{ParseError, parse};
 pub use print::print;
 
 use crate::machine::WordOp;
-use crate::program::OpKind;
-
-const OPS: [(OpKind, &str); 3] = [(OpKind::Add, "add"), (OpKind::Sub, "sub"), (OpKind::Mul, "mul")];
 
 const WORD_OPS: [(WordOp, &str); 13] = [
     (WordOp::Add, "add"),

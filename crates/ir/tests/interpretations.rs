@@ -5,8 +5,8 @@ mod common;
 
 use common::{Plan, Seeded};
 use num_bigint::BigUint;
+use residue_formula::Number;
 use residue_ir::{Machine, Numbers, Outcome, Piece, WordOp, evaluate, record, text, verify};
-use residue_modular::Number;
 use residue_modular::fields::{Bls12_381Fp, Bls12_381Fr, Bn254Fp};
 
 /// Runs `cases` plans over one field; says how many returned, failed and ended.

@@ -1,22 +1,6 @@
 //! A field instruction apart from its bytes: what the compiler emits and the engine executes, for every revision.
 
-use std::fmt;
-
-/// The arithmetic that every revision has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Arithmetic {
-    /// (x, y) ↦ x + y.
-    Add,
-    /// (x, y) ↦ x − y.
-    Sub,
-    /// (x, y) ↦ x·y; for the EVM384 family x·y·R⁻¹ with R = 2³⁸⁴.
-    Mul,
-}
-
-impl Arithmetic {
-    /// All three, in the order of their opcodes in every revision.
-    pub const ALL: [Arithmetic; 3] = [Arithmetic::Add, Arithmetic::Sub, Arithmetic::Mul];
-}
+pub use residue_formula::{FieldOp, PerOp};
 
 /// The slots one operand visits: `index`, `index + stride`, `index + 2·stride`, … one for each lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -52,7 +36,7 @@ pub enum FieldInstruction {
     /// Operands are numbered slots; `count` lanes at once (1 where a revision has no strides).
     Slots {
         /// What to do.
-        operation: Arithmetic,
+        operation: FieldOp,
         /// Where results go.
         out: Lanes,
         /// First operands.
@@ -74,7 +58,7 @@ pub enum FieldInstruction {
     /// Operands are byte offsets in EVM memory.
     Memory {
         /// What to do.
-        operation: Arithmetic,
+        operation: FieldOp,
         /// Byte offset of the result.
         out: u32,
         /// Byte offset of the first operand.
@@ -104,7 +88,7 @@ pub enum ModulusAt {
 
 impl FieldInstruction {
     /// Which of the three operations it is; none for an inversion.
-    pub fn operation(&self) -> Option<Arithmetic> {
+    pub fn operation(&self) -> Option<FieldOp> {
         match *self {
             FieldInstruction::Slots { operation, .. } | FieldInstruction::Memory { operation, .. } => Some(operation),
             FieldInstruction::Inverse { .. } => None,
@@ -117,15 +101,5 @@ impl FieldInstruction {
             FieldInstruction::Slots { count, .. } | FieldInstruction::Inverse { count, .. } => count,
             FieldInstruction::Memory { .. } => 1,
         }
-    }
-}
-
-impl fmt::Display for Arithmetic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Arithmetic::Add => "add",
-            Arithmetic::Sub => "sub",
-            Arithmetic::Mul => "mul",
-        })
     }
 }

@@ -15,7 +15,7 @@ pub mod revision;
 pub mod schedule;
 
 pub use assembly::{AssembleError, Assembly, Code, Item, LabelId, assemble, assemble_text, disassemble};
-pub use field_instruction::{Arithmetic, FieldInstruction, Lanes, ModulusAt};
+pub use field_instruction::{FieldInstruction, FieldOp, Lanes, ModulusAt, PerOp};
 pub use jumpdests::{Jumpdests, jumpdests};
 pub use opcode::OpcodeRow;
 pub use revision::rules::SlotRules;

@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use crate::field_instruction::{Arithmetic, FieldInstruction};
+use crate::field_instruction::{FieldInstruction, FieldOp, PerOp};
 use crate::opcode::{self, OpcodeRow};
 
 /// Declares the revisions: a module and a variant each, from which [`Revision::ALL`] and the lookup follow.
@@ -119,8 +119,8 @@ pub struct Interface {
     pub opcodes: &'static [OpcodeRow],
     /// Immediate bytes of all 256 opcodes, the EVM's included: `immediate_table(OPCODES)`.
     pub immediates: [u8; 256],
-    /// The opcodes of [`Arithmetic::ALL`], in that order.
-    pub arithmetic: [u8; 3],
+    /// The opcodes of [`FieldOp::ALL`], in that order.
+    pub arithmetic: PerOp<u8>,
     /// The widest modulus in 64-bit limbs; gas tables have an entry for each width up to it.
     pub width_limbs_max: usize,
     /// Name of the gas schedule that applies when none is chosen.
@@ -212,18 +212,13 @@ impl Revision {
     }
 
     /// The opcode of an arithmetic operation.
-    pub fn arithmetic_opcode(self, operation: Arithmetic) -> u8 {
-        let [add, sub, mul] = self.interface().arithmetic;
-        match operation {
-            Arithmetic::Add => add,
-            Arithmetic::Sub => sub,
-            Arithmetic::Mul => mul,
-        }
+    pub fn arithmetic_opcode(self, operation: FieldOp) -> u8 {
+        self.interface().arithmetic[operation]
     }
 
     /// The arithmetic operation of an opcode, if it is one.
-    pub fn arithmetic_of(self, opcode: u8) -> Option<Arithmetic> {
-        Arithmetic::ALL.into_iter().find(|&operation| self.arithmetic_opcode(operation) == opcode)
+    pub fn arithmetic_of(self, opcode: u8) -> Option<FieldOp> {
+        FieldOp::ALL.into_iter().find(|&operation| self.arithmetic_opcode(operation) == opcode)
     }
 
     /// The row of an opcode: this revision's own, else the EVM's, else none.
@@ -308,7 +303,7 @@ mod tests {
                 assert_eq!(revision.row_named(row.mnemonic), Some(row));
                 assert_eq!(revision.instruction_bytes(row.byte), row.instruction_bytes());
             }
-            for (operation, opcode) in Arithmetic::ALL.into_iter().zip(*arithmetic) {
+            for (operation, &opcode) in arithmetic.iter() {
                 assert_eq!(revision.arithmetic_opcode(operation), opcode);
                 assert_eq!(revision.arithmetic_of(opcode), Some(operation));
                 assert!(opcodes.iter().any(|row| row.byte == opcode));

@@ -15,7 +15,7 @@ use thiserror::Error;
 pub use parse::ScheduleFault;
 pub use price::{Price, PriceFault};
 
-use crate::field_instruction::Arithmetic;
+use crate::field_instruction::{FieldOp, PerOp};
 use crate::revision::{Family, Revision};
 
 /// File name and text of the schedules that come with the program.
@@ -74,8 +74,8 @@ struct SlotPrices {
 pub struct WidthPrices {
     /// Setting a new odd modulus, beside the base and growth.
     pub set_modulus: Price,
-    /// One lane of each operation, in the order of [`Arithmetic::ALL`].
-    pub arithmetic: [Price; 3],
+    /// One lane of each operation, in the order of [`FieldOp::ALL`].
+    pub arithmetic: PerOp<Price>,
     /// One value loaded.
     pub load: Price,
     /// One value stored, or brought into Montgomery form.
@@ -217,9 +217,9 @@ impl GasSchedule {
     /// # Panics
     /// With prices by width, for a width outside 1..=[`Revision::width_limbs_max`]. Width 0 stands for at most 32 bits where
     /// the schedule has prices for it.
-    pub fn arithmetic(&self, operation: Arithmetic, width_limbs: usize) -> Price {
+    pub fn arithmetic(&self, operation: FieldOp, width_limbs: usize) -> Price {
         match &self.slots {
-            Some(slots) => slots.at(width_limbs).arithmetic[operation_index(operation)],
+            Some(slots) => slots.at(width_limbs).arithmetic[operation],
             None => self.arithmetic_base(operation),
         }
     }
@@ -228,7 +228,7 @@ impl GasSchedule {
     ///
     /// # Panics
     /// As [`GasSchedule::arithmetic`].
-    pub fn instruction(&self, operation: Arithmetic, width_limbs: usize, count: u8) -> Price {
+    pub fn instruction(&self, operation: FieldOp, width_limbs: usize, count: u8) -> Price {
         let base = self.arithmetic_base(operation);
         match &self.slots {
             Some(_) => base + self.arithmetic(operation, width_limbs) * u64::from(count),
@@ -346,18 +346,10 @@ impl GasSchedule {
         text
     }
 
-    fn arithmetic_base(&self, operation: Arithmetic) -> Price {
+    fn arithmetic_base(&self, operation: FieldOp) -> Price {
         let revision = self.revisions[0];
         let row = revision.row(revision.arithmetic_opcode(operation));
         row.and_then(|row| self.base(row.mnemonic)).expect("validation asks for a base price of every opcode")
-    }
-}
-
-fn operation_index(operation: Arithmetic) -> usize {
-    match operation {
-        Arithmetic::Add => 0,
-        Arithmetic::Sub => 1,
-        Arithmetic::Mul => 2,
     }
 }
 
@@ -373,7 +365,7 @@ impl SlotPrices {
 
 impl WidthPrices {
     fn all(&self) -> impl Iterator<Item = Price> + use<> {
-        let Self { set_modulus, arithmetic: [add, sub, mul], load, store, invert } = *self;
+        let Self { set_modulus, arithmetic: PerOp([add, sub, mul]), load, store, invert } = *self;
         [set_modulus, add, sub, mul, load, store, invert].into_iter()
     }
 }

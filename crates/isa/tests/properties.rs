@@ -6,10 +6,10 @@ use num_bigint::BigUint;
 use proptest::prelude::*;
 use residue_isa::assembly::{Item, LabelId, assemble, assemble_text, disassemble, parse, print};
 use residue_isa::revision::evm384::{Evm384, Modulus, Operands};
-use residue_isa::{Arithmetic, FieldInstruction, Lanes, ModulusAt, Revision, jumpdests};
+use residue_isa::{FieldInstruction, FieldOp, Lanes, ModulusAt, Revision, jumpdests};
 
-fn arithmetic() -> impl Strategy<Value = Arithmetic> {
-    prop::sample::select(&Arithmetic::ALL[..])
+fn arithmetic() -> impl Strategy<Value = FieldOp> {
+    prop::sample::select(&FieldOp::ALL[..])
 }
 
 fn revision() -> impl Strategy<Value = Revision> {
@@ -33,7 +33,7 @@ fn memory(evm384: &'static Evm384) -> BoxedStrategy<FieldInstruction> {
     (arithmetic(), operands, any::<u64>(), 0..64_u32)
         .prop_map(|(operation, [out, x, y, offset], r_inv, shift)| {
             let modulus = match evm384.modulus {
-                Modulus::OperandAndRInv if operation == Arithmetic::Mul => {
+                Modulus::OperandAndRInv if operation == FieldOp::Mul => {
                     ModulusAt::OffsetAndRInv { offset, r_inv: r_inv >> shift }
                 }
                 Modulus::Operand | Modulus::OperandAndRInv => ModulusAt::Offset(offset),

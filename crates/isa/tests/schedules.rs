@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use residue_isa::Revision::{self, Eip6690_2024, Evm384V7};
-use residue_isa::{Arithmetic, Family, GasSchedule, Price};
+use residue_isa::{Family, FieldOp, GasSchedule, PerOp, Price};
 
 const EIP6690: &str = include_str!("../schedules/eip6690.toml");
 /// A schedule of one revision.
@@ -79,7 +79,7 @@ fn evm384_prices_are_the_published_ones() {
     ] {
         let schedule = GasSchedule::named(name, Evm384V7).unwrap();
         let mnemonics = ["ADDMOD384", "SUBMOD384", "MULMODMONT384"];
-        for ((operation, mnemonic), price) in Arithmetic::ALL.into_iter().zip(mnemonics).zip(prices) {
+        for ((operation, mnemonic), price) in FieldOp::ALL.into_iter().zip(mnemonics).zip(prices) {
             assert_eq!(gas(schedule.base(mnemonic)), price, "{name}");
             assert_eq!(schedule.arithmetic(operation, 6), Price::from_gas(price));
             assert_eq!(schedule.instruction(operation, 6, 1), Price::from_gas(price));
@@ -121,11 +121,11 @@ fn eip6690_prices_are_the_tables_of_the_text() {
     for (index, ((t1, t2), t3)) in t1.into_iter().zip(t2).zip(t3).enumerate() {
         let width_limbs = index + 1;
         assert_eq!(schedule.set_modulus(width_limbs), Price::from_gas(t1));
-        assert_eq!(schedule.arithmetic(Arithmetic::Add, width_limbs), Price::from_gas(t2));
-        assert_eq!(schedule.arithmetic(Arithmetic::Sub, width_limbs), Price::from_gas(t2));
-        assert_eq!(schedule.arithmetic(Arithmetic::Mul, width_limbs), Price::from_gas(t3));
+        assert_eq!(schedule.arithmetic(FieldOp::Add, width_limbs), Price::from_gas(t2));
+        assert_eq!(schedule.arithmetic(FieldOp::Sub, width_limbs), Price::from_gas(t2));
+        assert_eq!(schedule.arithmetic(FieldOp::Mul, width_limbs), Price::from_gas(t3));
         assert_eq!(schedule.transfer_per_value(width_limbs), Price::from_gas(t3));
-        assert_eq!(schedule.instruction(Arithmetic::Mul, width_limbs, 255), Price::from_gas(255 * t3));
+        assert_eq!(schedule.instruction(FieldOp::Mul, width_limbs, 255), Price::from_gas(255 * t3));
     }
     assert_eq!(schedule.transfer_per_word(), Price::from_gas(3));
 }
@@ -156,14 +156,20 @@ fn prices_by_width_follow_the_published_formulas() {
         (EvmoneBits, "evmone", 4, [9, 1, 2, 2, 2]),
     ] {
         let prices = at(revision, name, width_limbs);
-        let found =
-            [prices.set_modulus, prices.arithmetic[0], prices.arithmetic[2], prices.load, prices.store].map(gas);
+        let found = [
+            prices.set_modulus,
+            prices.arithmetic[FieldOp::Add],
+            prices.arithmetic[FieldOp::Mul],
+            prices.load,
+            prices.store,
+        ]
+        .map(gas);
         assert_eq!(found, [set, add, mul, load, store], "{revision} {name} {width_limbs}");
-        assert_eq!(prices.arithmetic[0], prices.arithmetic[1]);
+        assert_eq!(prices.arithmetic[FieldOp::Add], prices.arithmetic[FieldOp::Sub]);
     }
     assert_eq!(gas(at(Evmone2025, "evmone", 6).invert), 40);
     let narrow = at(EvmoneBits, "evmone", 0);
-    assert_eq!((narrow.set_modulus, narrow.arithmetic), (Price(5000), [50, 50, 60].map(Price)));
+    assert_eq!((narrow.set_modulus, narrow.arithmetic), (Price(5000), PerOp([50, 50, 60]).map(Price)));
     let bits = GasSchedule::named("evmone", EvmoneBits).unwrap();
     assert!(bits.rounds_instructions() && bits.has_narrow() && !bits.is_whole() && bits.is_metered_exactly());
 }

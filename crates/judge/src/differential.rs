@@ -5,7 +5,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use residue_engine::{Batching, Engine, EngineConfig};
-use residue_isa::{Family, GasSchedule, Price, Revision, WidthPrices, disassemble, opcode};
+use residue_isa::{Family, FieldOp, GasSchedule, PerOp, Price, Revision, WidthPrices, disassemble, opcode};
 use residue_spec::{ByWidth, Env, Narrow, Prices};
 
 /// Code with what it is run on.
@@ -203,9 +203,9 @@ pub fn spec_prices(schedule: &GasSchedule, revision: Revision) -> Prices {
             ByWidth(widths.map(|width_limbs| unit(of(&schedule.at_width(width_limbs)))).collect())
         };
         prices.set_modulus = table(|width| width.set_modulus);
-        prices.add = table(|width| width.arithmetic[0]);
-        prices.sub = table(|width| width.arithmetic[1]);
-        prices.mul = table(|width| width.arithmetic[2]);
+        prices.add = table(|width| width.arithmetic[FieldOp::Add]);
+        prices.sub = table(|width| width.arithmetic[FieldOp::Sub]);
+        prices.mul = table(|width| width.arithmetic[FieldOp::Mul]);
         prices.load = table(|width| width.load);
         prices.store = table(|width| width.store);
         if revision.slot_rules().is_some_and(|rules| rules.invert.is_some()) {
@@ -214,7 +214,7 @@ pub fn spec_prices(schedule: &GasSchedule, revision: Revision) -> Prices {
         prices.copy_per_word = schedule.transfer_per_word().whole();
         prices.in_thousandths = schedule.rounds_instructions();
         prices.narrow = schedule.has_narrow().then(|| {
-            let WidthPrices { set_modulus, arithmetic: [add, sub, mul], load, store, .. } = schedule.at_width(0);
+            let WidthPrices { set_modulus, arithmetic: PerOp([add, sub, mul]), load, store, .. } = schedule.at_width(0);
             let [set_modulus, add, sub, mul, load, store] = [set_modulus, add, sub, mul, load, store].map(unit);
             Narrow { set_modulus, add, sub, mul, load, store }
         });

@@ -160,7 +160,7 @@ fn machine_has_plans() -> bool {
 #[test]
 fn what_is_found_is_made_short_as_long_as_it_is_there() {
     let is_product =
-        |item: &Item| matches!(item, Item::Field(field) if field.operation() == Some(residue_isa::Arithmetic::Mul));
+        |item: &Item| matches!(item, Item::Field(field) if field.operation() == Some(residue_isa::FieldOp::Mul));
     let mut trials = 0;
     let mut find = |history: &History| {
         Stage::new(history).ok()?;

@@ -116,7 +116,7 @@ fn rows_of(layers: &[Layer], times: &[LayerTimes], width_bits: usize) -> Vec<Row
 
 #[cfg(test)]
 mod tests {
-    use residue_isa::Arithmetic;
+    use residue_isa::FieldOp;
 
     use super::*;
 
@@ -128,7 +128,7 @@ mod tests {
         let has = |name: &str, quantity, baseline: Option<&str>| {
             rows.iter().any(|row| row.name == name && row.quantity == quantity && row.baseline.as_deref() == baseline)
         };
-        for operation in Arithmetic::ALL {
+        for operation in FieldOp::ALL {
             for quantity in [Quantity::Latency, Quantity::Throughput] {
                 let others = ["modular", "modular:portable", "modular:evm384", "crypto-bigint", "num-bigint"];
                 // Version 0 takes values from the stack, where they have no places.

@@ -8,7 +8,7 @@
 use std::hint::black_box;
 
 use residue_ir::{Block, Operand};
-use residue_lanes::{Kernel, ModulusRows, Op, OpKind, Plan, Policy, Rows, Shape, SlotBlock};
+use residue_lanes::{FieldOp, Kernel, ModulusRows, Op, Plan, Policy, Rows, Shape, SlotBlock};
 use residue_modular::{FieldContext, Limb, Strided};
 
 use crate::clock;
@@ -221,12 +221,13 @@ fn cases() -> Vec<Case> {
         Case { operation, quantity: Quantity::Throughput, operations: count.into(), block }
     };
     let mut chain = SlotBlock::new(2);
-    (0..DEPENDENT).for_each(|_| chain.push(Op { kind: OpKind::Mul, out: 0, x: 0, y: 1 }).expect("there are two slots"));
+    (0..DEPENDENT)
+        .for_each(|_| chain.push(Op { kind: FieldOp::Mul, out: 0, x: 0, y: 1 }).expect("there are two slots"));
     vec![
-        independent("mul", OpKind::Mul, PRODUCTS),
+        independent("mul", FieldOp::Mul, PRODUCTS),
         Case { operation: "mul", quantity: Quantity::Latency, operations: DEPENDENT, block: chain },
-        independent("add", OpKind::Add, SUMS),
-        independent("sub", OpKind::Sub, SUMS),
+        independent("add", FieldOp::Add, SUMS),
+        independent("sub", FieldOp::Sub, SUMS),
         Case { operation: "fp12-mul", quantity: Quantity::Time, operations: 1, block: fp12_block() },
     ]
 }
@@ -263,12 +264,7 @@ fn slot_block(block: &Block) -> SlotBlock {
     };
     let mut slots = SlotBlock::new(u16::try_from(places.len()).expect("there are a few hundred places"));
     for (value, op) in &block.ops {
-        let kind = match op.kind {
-            residue_ir::OpKind::Add => OpKind::Add,
-            residue_ir::OpKind::Sub => OpKind::Sub,
-            residue_ir::OpKind::Mul => OpKind::Mul,
-        };
-        let op = Op { kind, out: place(Operand::Value(*value)), x: place(op.x), y: place(op.y) };
+        let op = Op { kind: op.kind, out: place(Operand::Value(*value)), x: place(op.x), y: place(op.y) };
         slots.push(op).expect("slots were counted");
     }
     for operand in operands().filter(defined) {
@@ -282,9 +278,9 @@ fn one_by_one(block: &SlotBlock, context: &mut FieldContext) {
     for op in block.ops() {
         let [out, x, y] = [op.out, op.x, op.y].map(|slot| Strided::contiguous(slot.into()));
         match op.kind {
-            OpKind::Add => context.add(out, x, y, 1),
-            OpKind::Sub => context.sub(out, x, y, 1),
-            OpKind::Mul => context.mul(out, x, y, 1),
+            FieldOp::Add => context.add(out, x, y, 1),
+            FieldOp::Sub => context.sub(out, x, y, 1),
+            FieldOp::Mul => context.mul(out, x, y, 1),
         }
     }
 }
@@ -356,7 +352,7 @@ mod tests {
     #[test]
     fn the_product_in_fp12_has_its_operations_and_twelve_results() {
         let block = fp12_block();
-        let products = block.ops().iter().filter(|op| op.kind == OpKind::Mul).count();
+        let products = block.ops().iter().filter(|op| op.kind == FieldOp::Mul).count();
         assert_eq!(products, 54);
         let constants = ModulusRows::new(&Operands::bls12_381_fp().modulus).unwrap();
         let plan = Plan::new(&block, constants.shape(), &Policy::default()).unwrap();

@@ -8,7 +8,7 @@ pub(crate) mod options;
 use residue_contracts::Contract;
 use residue_curves::fp2::Fp2Product;
 use residue_engine::{Counted, EXECUTIONS_TO_WARM, Engine, EngineConfig};
-use residue_ir::{OpKind, Program};
+use residue_ir::{FieldOp, Program};
 use residue_isa::{GasSchedule, Revision};
 use residue_modular::PrimeField;
 use residue_modular::fields::Bls12_381FrModulus;
@@ -150,9 +150,9 @@ fn contract_function(contract: &Contract, function: &str) -> Option<[u64; 3]> {
     function.body.for_each_block(&mut |block| {
         for (_, op) in &block.ops {
             counts[match op.kind {
-                OpKind::Add => 0,
-                OpKind::Sub => 1,
-                OpKind::Mul => 2,
+                FieldOp::Add => 0,
+                FieldOp::Sub => 1,
+                FieldOp::Mul => 2,
             }] += 1;
         }
     });

@@ -10,7 +10,7 @@ use num_bigint::BigUint;
 use residue_engine::{Halt, Step, Tracer, View};
 use residue_isa::opcode::evm::{PUSH0, PUSH32};
 use residue_isa::revision::evm384::{BLS12_381_P, ByteOrder, Evm384, Modulus, VALUE_BYTES};
-use residue_isa::{Arithmetic, FieldInstruction, Lanes, ModulusAt, Revision};
+use residue_isa::{FieldInstruction, FieldOp, Lanes, ModulusAt, Revision};
 
 /// One executed instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub struct Executed {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lane {
     /// The operation; none for an inversion.
-    pub operation: Option<Arithmetic>,
+    pub operation: Option<FieldOp>,
     /// Where the result went, the first operand was, and the second one was, if there is one.
     pub places: [Option<Place>; 3],
     /// The canonical values there; none if they cannot be told: outside of memory, or without a modulus.
@@ -224,9 +224,9 @@ impl Lane {
         let shown = |part: Option<String>| part.unwrap_or_else(|| "?".to_owned());
         let sign = match self.operation {
             None => return format!("{} = 1 / {}", shown(out), shown(x)),
-            Some(Arithmetic::Add) => '+',
-            Some(Arithmetic::Sub) => '-',
-            Some(Arithmetic::Mul) => '*',
+            Some(FieldOp::Add) => '+',
+            Some(FieldOp::Sub) => '-',
+            Some(FieldOp::Mul) => '*',
         };
         format!("{} = {} {sign} {}", shown(out), shown(x), shown(y))
     }
@@ -270,7 +270,7 @@ mod tests {
             let mut count = 0;
             let mut tracer = Tracing::new(revision, |executed: Executed| {
                 count += 1;
-                for lane in executed.lanes.iter().filter(|lane| lane.operation == Some(Arithmetic::Mul)) {
+                for lane in executed.lanes.iter().filter(|lane| lane.operation == Some(FieldOp::Mul)) {
                     products.extend(lane.values.clone());
                 }
             });

@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::ops::{Add, Mul, Sub};
 use std::time::Instant;
 
-use residue_lanes::{Kernel, ModulusRows, OpKind, Plan, Policy, Rows, SlotBlock};
+use residue_lanes::{FieldOp, Kernel, ModulusRows, Plan, Policy, Rows, SlotBlock};
 use residue_modular::{FieldContext, Modulus, Strided};
 
 /// Base fields, and a modulus of the width of BW6-761.
@@ -28,7 +28,7 @@ const MODULI: [(&str, &str); 3] = [
 /// Operations recorded so far; every value has its own number.
 #[derive(Default)]
 struct Recording {
-    ops: Vec<(OpKind, u32, u32, u32)>,
+    ops: Vec<(FieldOp, u32, u32, u32)>,
     values: u32,
 }
 
@@ -48,7 +48,7 @@ impl Traced {
         })
     }
 
-    fn op(kind: OpKind, x: Self, y: Self) -> Self {
+    fn op(kind: FieldOp, x: Self, y: Self) -> Self {
         let out = Self::fresh();
         RECORDING.with_borrow_mut(|recording| recording.ops.push((kind, out.0, x.0, y.0)));
         out
@@ -58,21 +58,21 @@ impl Traced {
 impl Add for Traced {
     type Output = Self;
     fn add(self, y: Self) -> Self {
-        Self::op(OpKind::Add, self, y)
+        Self::op(FieldOp::Add, self, y)
     }
 }
 
 impl Sub for Traced {
     type Output = Self;
     fn sub(self, y: Self) -> Self {
-        Self::op(OpKind::Sub, self, y)
+        Self::op(FieldOp::Sub, self, y)
     }
 }
 
 impl Mul for Traced {
     type Output = Self;
     fn mul(self, y: Self) -> Self {
-        Self::op(OpKind::Mul, self, y)
+        Self::op(FieldOp::Mul, self, y)
     }
 }
 
@@ -434,9 +434,9 @@ fn one_by_one(block: &SlotBlock, context: &mut FieldContext) {
     for op in block.ops() {
         let [out, x, y] = [op.out, op.x, op.y].map(|slot| Strided::contiguous(usize::from(slot)));
         match op.kind {
-            OpKind::Add => context.add(out, x, y, 1),
-            OpKind::Sub => context.sub(out, x, y, 1),
-            OpKind::Mul => context.mul(out, x, y, 1),
+            FieldOp::Add => context.add(out, x, y, 1),
+            FieldOp::Sub => context.sub(out, x, y, 1),
+            FieldOp::Mul => context.mul(out, x, y, 1),
         }
     }
 }

@@ -3,23 +3,13 @@
 //! Operations take effect in order and slots may be overwritten. The lanes of one instruction all read before any of them writes.
 
 use crate::plan::PlanError;
-
-/// What an operation does to its two operands.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum OpKind {
-    /// (x, y) ↦ x + y mod m.
-    Add,
-    /// (x, y) ↦ x − y mod m.
-    Sub,
-    /// (x, y) ↦ x·y mod m as values; in Montgomery form of any R, the Montgomery product.
-    Mul,
-}
+pub use residue_formula::FieldOp;
 
 /// An operation on slots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Op {
     /// What it does.
-    pub kind: OpKind,
+    pub kind: FieldOp,
     /// The slot it writes.
     pub out: u16,
     /// The slot of its first operand.
@@ -49,7 +39,7 @@ impl Digest {
 
     /// Adds an instruction of any number of lanes.
     #[inline]
-    pub fn push(&mut self, kind: OpKind, lanes: impl IntoIterator<Item = (u16, u16, u16)>) {
+    pub fn push(&mut self, kind: FieldOp, lanes: impl IntoIterator<Item = (u16, u16, u16)>) {
         let mut count = 0u64;
         for (out, x, y) in lanes {
             self.mix(u64::from(out) << 32 | u64::from(x) << 16 | u64::from(y) | (kind as u64) << 48);
@@ -92,7 +82,7 @@ impl SlotBlock {
     /// slot the later wins. On error the block is as before.
     pub fn push_lanes(
         &mut self,
-        kind: OpKind,
+        kind: FieldOp,
         lanes: impl IntoIterator<Item = (u16, u16, u16)>,
     ) -> Result<(), PlanError> {
         let first = self.ops.len();
@@ -177,7 +167,7 @@ mod tests {
 
     use super::*;
 
-    type Instruction = (OpKind, Vec<(u16, u16, u16)>);
+    type Instruction = (FieldOp, Vec<(u16, u16, u16)>);
 
     fn block_of(instructions: &[Instruction]) -> SlotBlock {
         let mut block = SlotBlock::new(u16::MAX);
@@ -194,9 +184,9 @@ mod tests {
     /// Three instructions, one of them with two lanes.
     fn sample() -> Vec<Instruction> {
         vec![
-            (OpKind::Mul, vec![(5, 1, 2)]),
-            (OpKind::Sub, vec![(6, 5, 3), (7, 4, 0x1234)]),
-            (OpKind::Add, vec![(0x8001, 6, 7)]),
+            (FieldOp::Mul, vec![(5, 1, 2)]),
+            (FieldOp::Sub, vec![(6, 5, 3), (7, 4, 0x1234)]),
+            (FieldOp::Add, vec![(0x8001, 6, 7)]),
         ]
     }
 
@@ -209,7 +199,7 @@ mod tests {
             all.push(block);
         };
         for (at, (kind, lanes)) in sample().into_iter().enumerate() {
-            for other in [OpKind::Add, OpKind::Sub, OpKind::Mul].into_iter().filter(|other| *other != kind) {
+            for other in [FieldOp::Add, FieldOp::Sub, FieldOp::Mul].into_iter().filter(|other| *other != kind) {
                 add(&|block| block[at].0 = other);
             }
             for (lane, bit) in (0..lanes.len()).flat_map(|lane| (0..16).map(move |bit| (lane, bit))) {
@@ -226,7 +216,7 @@ mod tests {
         add(&|block| {
             // The same operations, each an instruction.
             let second = block[1].1.pop().unwrap();
-            block.insert(2, (OpKind::Sub, vec![second]));
+            block.insert(2, (FieldOp::Sub, vec![second]));
         });
         all
     }
@@ -264,7 +254,7 @@ mod tests {
             };
             blocks = blocks.iter().flat_map(longer).collect();
             for block in &blocks {
-                let instructions: Vec<_> = block.iter().map(|lanes| (OpKind::Add, lanes.clone())).collect();
+                let instructions: Vec<_> = block.iter().map(|lanes| (FieldOp::Add, lanes.clone())).collect();
                 assert!(digests.insert(digest_of(&instructions).0), "{block:?}");
             }
         }
@@ -291,17 +281,17 @@ mod tests {
     #[test]
     fn instructions_keep_their_lanes() {
         let mut block = SlotBlock::new(10);
-        block.push(Op { kind: OpKind::Add, out: 1, x: 2, y: 3 }).unwrap();
-        block.push_lanes(OpKind::Sub, [(4, 5, 6), (7, 8, 9)]).unwrap();
-        block.push_lanes(OpKind::Mul, [(0, 1, 2)]).unwrap();
-        block.push_lanes(OpKind::Mul, []).unwrap();
-        block.push_lanes(OpKind::Mul, [(3, 4, 5), (6, 7, 8), (9, 0, 1)]).unwrap();
+        block.push(Op { kind: FieldOp::Add, out: 1, x: 2, y: 3 }).unwrap();
+        block.push_lanes(FieldOp::Sub, [(4, 5, 6), (7, 8, 9)]).unwrap();
+        block.push_lanes(FieldOp::Mul, [(0, 1, 2)]).unwrap();
+        block.push_lanes(FieldOp::Mul, []).unwrap();
+        block.push_lanes(FieldOp::Mul, [(3, 4, 5), (6, 7, 8), (9, 0, 1)]).unwrap();
         let before = block.clone();
         for beyond in [(10, 0, 0), (0, 10, 0), (0, 0, 10)] {
             let error = Err(PlanError::SlotOutOfRange { slot: 10, slot_count: 10 });
-            assert_eq!(block.push_lanes(OpKind::Add, [(0, 0, 0), beyond]), error);
+            assert_eq!(block.push_lanes(FieldOp::Add, [(0, 0, 0), beyond]), error);
             let (out, x, y) = beyond;
-            assert_eq!(block.push(Op { kind: OpKind::Add, out, x, y }), error);
+            assert_eq!(block.push(Op { kind: FieldOp::Add, out, x, y }), error);
         }
         let lanes = |block: &SlotBlock| -> Vec<Vec<Op>> { block.instructions().map(<[Op]>::to_vec).collect() };
         assert_eq!(lanes(&block), lanes(&before));
@@ -314,7 +304,7 @@ mod tests {
     #[test]
     fn slots_beyond_the_count_are_named() {
         let mut block = SlotBlock::new(10);
-        block.push(Op { kind: OpKind::Add, out: 1, x: 7, y: 3 }).unwrap();
+        block.push(Op { kind: FieldOp::Add, out: 1, x: 7, y: 3 }).unwrap();
         let error = |slot, slot_count| PlanError::SlotOutOfRange { slot, slot_count };
         assert_eq!(block.with_slot_count(8).unwrap().slot_count(), 8);
         assert_eq!(block.with_slot_count(7).unwrap_err(), error(7, 7));
@@ -329,7 +319,7 @@ mod tests {
         let mut block = SlotBlock::new(100);
         assert_eq!(block.bytes(), 0);
         for _ in 0..33 {
-            block.push_lanes(OpKind::Mul, [(1, 2, 3), (4, 5, 6), (7, 8, 9)]).unwrap();
+            block.push_lanes(FieldOp::Mul, [(1, 2, 3), (4, 5, 6), (7, 8, 9)]).unwrap();
         }
         // Eight bytes an operation, the two ends of each group.
         let bytes = 8 * 99 + 16 * 33;

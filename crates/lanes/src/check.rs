@@ -194,7 +194,7 @@ impl Judge {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::{Op, OpKind, SlotBlock};
+    use crate::block::{FieldOp, Op, SlotBlock};
     use crate::bounds::Bias;
     use crate::plan::{Policy, ReduceStep, Segment};
     use crate::rows::ROW_LIMBS;
@@ -206,7 +206,7 @@ mod tests {
         let modulus = ModulusRows::new(&Modulus::from_be_bytes(&[0x1b; 48]).unwrap()).unwrap();
         let mut block = SlotBlock::new(16);
         for slot in [0..8, 8..16, 0..8, 0..8].into_iter().flatten() {
-            block.push(Op { kind: OpKind::Mul, out: slot, x: slot, y: slot }).unwrap();
+            block.push(Op { kind: FieldOp::Mul, out: slot, x: slot, y: slot }).unwrap();
         }
         let mut plan = Plan::new(&block, modulus.shape(), &Policy::default()).unwrap();
         let rows = Rows::new(modulus.shape(), 16);
@@ -353,10 +353,10 @@ mod tests {
         let (modulus, ..) = idle(381, 1);
         let mut block = SlotBlock::new(20);
         for slot in 0..8 {
-            block.push(Op { kind: OpKind::Mul, out: slot, x: slot, y: slot }).unwrap();
+            block.push(Op { kind: FieldOp::Mul, out: slot, x: slot, y: slot }).unwrap();
         }
         for slot in 10..15 {
-            block.push(Op { kind: OpKind::Add, out: slot, x: slot, y: slot }).unwrap();
+            block.push(Op { kind: FieldOp::Add, out: slot, x: slot, y: slot }).unwrap();
         }
         let mut plan = Plan::new(&block, modulus.shape(), &Policy::default()).unwrap();
         let steps = plan.batches.len() + plan.linear.len() + plan.carries.len() + plan.reductions.len();

@@ -5,12 +5,12 @@
 //! in row form: 52-bit limbs, Montgomery form with R = 2^(52L), signed and lazily reduced within bounds proved at planning.
 //!
 //! ```
-//! use residue_lanes::{ModulusRows, Op, OpKind, Plan, Policy, Rows, SlotBlock};
+//! use residue_lanes::{ModulusRows, Op, FieldOp, Plan, Policy, Rows, SlotBlock};
 //! use residue_modular::Modulus;
 //!
 //! let mut block = SlotBlock::new(3);
-//! block.push(Op { kind: OpKind::Add, out: 2, x: 0, y: 1 })?; // s2 = s0 + s1
-//! block.push(Op { kind: OpKind::Mul, out: 0, x: 2, y: 2 })?; // s0 = s2²
+//! block.push(Op { kind: FieldOp::Add, out: 2, x: 0, y: 1 })?; // s2 = s0 + s1
+//! block.push(Op { kind: FieldOp::Mul, out: 0, x: 2, y: 2 })?; // s0 = s2²
 //!
 //! let modulus = ModulusRows::new(&Modulus::from_be_bytes(&[101])?)?;
 //! let plan = Plan::new(&block, modulus.shape(), &Policy::default())?;
@@ -39,7 +39,7 @@ mod transfer;
 #[allow(unsafe_code, reason = "kernels call CPU instructions that the compiler does not emit by itself")]
 mod kernel;
 
-pub use block::{Digest, Op, OpKind, SlotBlock};
+pub use block::{Digest, FieldOp, Op, SlotBlock};
 pub use check::{Violation, check};
 pub use kernel::Kernel;
 pub use modulus_rows::{Form, ModulusRows};

@@ -4,7 +4,7 @@
 use num_bigint::BigUint;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use residue_lanes::{Kernel, ModulusRows, OpKind, Plan, Policy, Rows, SlotBlock, check};
+use residue_lanes::{FieldOp, Kernel, ModulusRows, Plan, Policy, Rows, SlotBlock, check};
 use residue_modular::Modulus;
 
 /// BLS12-381 and BN254 base fields: the moduli of EIP-2537 and EIP-196.
@@ -37,7 +37,7 @@ fn moduli() -> Vec<(&'static str, BigUint)> {
     ]
 }
 
-type Instruction = (OpKind, Vec<(u16, u16, u16)>);
+type Instruction = (FieldOp, Vec<(u16, u16, u16)>);
 
 /// What a random block is made of, in parts of a hundred; the rest are subtractions.
 struct Mix {
@@ -53,9 +53,9 @@ fn random_block(rng: &mut ChaCha8Rng, mix: &Mix, length: usize) -> Vec<Instructi
         .map(|_| {
             let part = rng.random_range(0..100);
             let kind = match part {
-                part if part < mix.products => OpKind::Mul,
-                part if part < mix.products + mix.sums => OpKind::Add,
-                _ => OpKind::Sub,
+                part if part < mix.products => FieldOp::Mul,
+                part if part < mix.products + mix.sums => FieldOp::Add,
+                _ => FieldOp::Sub,
             };
             let count = rng.random_range(1..=mix.lanes_max);
             let lanes = (0..count).map(|_| {
@@ -75,9 +75,9 @@ fn evaluate(instructions: &[Instruction], m: &BigUint, slots: &mut [BigUint]) {
             .map(|(_, x, y)| {
                 let (x, y) = (&slots[usize::from(*x)], &slots[usize::from(*y)]);
                 match kind {
-                    OpKind::Add => (x + y) % m,
-                    OpKind::Sub => (x + m - y) % m,
-                    OpKind::Mul => x * y % m,
+                    FieldOp::Add => (x + y) % m,
+                    FieldOp::Sub => (x + m - y) % m,
+                    FieldOp::Mul => x * y % m,
                 }
             })
             .collect();
@@ -196,10 +196,10 @@ fn extreme_values_stay_within_their_bounds() {
 #[test]
 fn a_thousand_doublings_and_differences_are_reduced_in_time() {
     for (name, m) in moduli() {
-        let doublings: Vec<Instruction> = (0..1000).map(|_| (OpKind::Add, vec![(0, 0, 0)])).collect();
+        let doublings: Vec<Instruction> = (0..1000).map(|_| (FieldOp::Add, vec![(0, 0, 0)])).collect();
         agree(name, &m, &doublings, &[&m - 1u8, BigUint::from(1u8)], Policy::default());
         let sinking: Vec<Instruction> =
-            (0..400).flat_map(|_| [(OpKind::Sub, vec![(0, 0, 1)]), (OpKind::Mul, vec![(2, 0, 0)])]).collect();
+            (0..400).flat_map(|_| [(FieldOp::Sub, vec![(0, 0, 1)]), (FieldOp::Mul, vec![(2, 0, 0)])]).collect();
         agree(name, &m, &sinking, &[BigUint::ZERO, &m - 1u8, BigUint::ZERO], Policy::default());
     }
 }
@@ -279,8 +279,8 @@ fn storing_rejects_values_at_the_modulus_and_changes_nothing() {
 #[test]
 fn dead_slots_cost_nothing() {
     let mut block = SlotBlock::new(4);
-    block.push_lanes(OpKind::Mul, [(2, 0, 1)]).unwrap();
-    block.push_lanes(OpKind::Mul, [(3, 2, 2)]).unwrap();
+    block.push_lanes(FieldOp::Mul, [(2, 0, 1)]).unwrap();
+    block.push_lanes(FieldOp::Mul, [(3, 2, 2)]).unwrap();
     let shape = residue_lanes::Shape::of_bits(381).unwrap();
     assert_eq!(Plan::new(&block, shape, &Policy::default()).unwrap().explain().products, 2);
     block.mark_dead(3).unwrap();

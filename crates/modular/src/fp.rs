@@ -10,9 +10,9 @@ use core::ops::{Add, Mul, Neg, Sub};
 use num_bigint::BigUint;
 
 use crate::backend::{self, portable};
-use crate::fe::{Fe, Number};
 use crate::inverse;
 use crate::limbs::{Limb, is_zero, less_than, n0_of, read_be, write_be};
+use residue_formula::{Fe, Number};
 
 /// A prime field of N limbs, named by a type.
 pub trait PrimeField<const N: usize>: 'static {

@@ -2,7 +2,7 @@
 //!
 //! For moduli that only code knows there are [`Modulus`] and [`FieldContext`], a modulus with its slots, and [`evm384`]
 //! for values of 48 bytes that lie in EVM memory. For fields known at compile time there is the number type
-//! [`Fp`] ([`fields`] lists them), and [`fe`] has the two traits that formulas are written over.
+//! [`Fp`] ([`fields`] lists them), which `residue_formula`'s formulas compute with.
 //! The `backend` picks the kernels for width and CPU.
 //!
 //! All data of the EVM is public, so nothing here hides secrets: additions and products happen to be branch-free
@@ -10,24 +10,19 @@
 #![deny(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
 
-pub mod bundle;
 pub mod context;
 pub mod evm384;
-pub mod fe;
 pub mod fields;
 pub mod fp;
 pub mod inverse;
 pub mod limbs;
 pub mod modulus;
-pub mod scope;
 pub mod short;
 
 #[allow(unsafe_code, reason = "kernels call CPU instructions that the compiler does not emit by itself")]
 mod backend;
 
-pub use bundle::Bundle;
 pub use context::{FieldContext, Step, Strided, ValueOutOfRange};
-pub use fe::{Fe, Number};
 pub use fp::{Fp, PrimeField};
 pub use limbs::Limb;
 pub use modulus::{Modulus, ModulusError};

@@ -1,9 +1,10 @@
 //! EVM384 arithmetic through its public interface: Montgomery form and offsets at the edges of memory.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
+use residue_formula::Number;
 use residue_modular::evm384::{self, VALUE_BYTES};
 use residue_modular::fields::{Bls12_381Fp, Bls12_381FpModulus};
-use residue_modular::{Modulus, Number, PrimeField};
+use residue_modular::{Modulus, PrimeField};
 
 #[test]
 fn montgomery_form_is_that_of_the_number_type() {

@@ -3,8 +3,9 @@
 
 use num_bigint::BigUint;
 use proptest::prelude::*;
+use residue_formula::Number;
 use residue_modular::fields::{Bls12_381Fp, Bls12_381Fr, Bn254Fp, Bn254Fr, Bn254FrModulus};
-use residue_modular::{Fp, Limb, Number, PrimeField};
+use residue_modular::{Fp, Limb, PrimeField};
 use std::hash::{BuildHasher, RandomState};
 
 /// Values of [0, m), with the ends of the range often.

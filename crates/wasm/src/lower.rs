@@ -16,7 +16,7 @@ use num_bigint::BigUint;
 use residue_compiler::allocate::{Allocation, allocate};
 use residue_compiler::simplify::simplify;
 use residue_ir::Effect;
-use residue_ir::program::{OpKind, Program};
+use residue_ir::program::{FieldOp, Program};
 use residue_modular::PrimeField;
 use residue_modular::fields::Bls12_381FpModulus;
 use wasm_encoder::{
@@ -103,14 +103,14 @@ fn require_no_hash(program: &Program) -> Result<(), LowerError> {
 type Text = fn(&Field) -> Function;
 
 /// The functions that the arithmetic is in, imported or not: the first three, with the names of the imports.
-const OPERATIONS: [(OpKind, &str, Text); 3] = [
-    (OpKind::Add, "bignum_f1m_add", field::add),
-    (OpKind::Sub, "bignum_f1m_sub", field::sub),
-    (OpKind::Mul, "bignum_f1m_mul", field::mul),
+const OPERATIONS: [(FieldOp, &str, Text); 3] = [
+    (FieldOp::Add, "bignum_f1m_add", field::add),
+    (FieldOp::Sub, "bignum_f1m_sub", field::sub),
+    (FieldOp::Mul, "bignum_f1m_mul", field::mul),
 ];
 
 /// The function that computes `kind`.
-fn operation(kind: OpKind) -> u32 {
+fn operation(kind: FieldOp) -> u32 {
     let index = OPERATIONS.iter().position(|row| row.0 == kind).expect("the table has every kind");
     narrow(index)
 }

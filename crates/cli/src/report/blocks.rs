@@ -2,6 +2,7 @@
 
 use comfy_table::Table;
 use residue_engine::BlockExplained;
+use residue_isa::FieldOp;
 use serde_json::{Value, json};
 
 use crate::tables::{grouped, percent, right, table};
@@ -30,9 +31,9 @@ pub fn to_json(block: &BlockExplained) -> Value {
         "from": block.code.start,
         "to": block.code.end,
         "runs": block.runs,
-        "add": block.operations[0],
-        "sub": block.operations[1],
-        "mul": block.operations[2],
+        "add": block.operations[FieldOp::Add],
+        "sub": block.operations[FieldOp::Sub],
+        "mul": block.operations[FieldOp::Mul],
         "scalar_cycles": block.scalar_cycles,
         "plan": plan,
         "trace_steps": block.trace_steps,
@@ -59,7 +60,7 @@ pub fn to_table(blocks: &[BlockExplained]) -> Table {
     for block in blocks {
         let operations = block.operations.map(right);
         let mut cells = vec![format!("{:#06x}", block.code.start).into(), right(block.runs)];
-        cells.extend(operations);
+        cells.extend(operations.0);
         match block.plan {
             None => {
                 let way = if block.trace_steps.is_some() { "scalar trace" } else { "one by one" };

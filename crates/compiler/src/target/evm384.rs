@@ -18,7 +18,7 @@ use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
 use residue_isa::revision::evm384::{self, BLS12_381_P, ByteOrder, Modulus, Operands};
 use residue_isa::revision::evm384_v12::SETMOD;
-use residue_isa::{Arithmetic, FieldInstruction, GasSchedule, Revision};
+use residue_isa::{FieldInstruction, FieldOp, GasSchedule, Revision};
 
 /// Bytes of one value.
 const VALUE_BYTES: u32 = 48;
@@ -88,10 +88,10 @@ impl Evm384 {
             places.first_constant + u32::try_from(index).expect("the number of constants was checked")
         };
         let [r, r_inverse] = conversion_constants(modulus);
-        let opcode = revision.arithmetic_opcode(Arithmetic::Add);
+        let opcode = revision.arithmetic_opcode(FieldOp::Add);
         let pushes = revision.row(opcode).map_or(0, |row| u64::from(row.pops));
         let copies = !matches!(interface.operands, Operands::Values | Operands::Words { overwrites_x: true });
-        let gas_of_addition = schedule.instruction(Arithmetic::Add, 6, 1).whole() + 3 * pushes;
+        let gas_of_addition = schedule.instruction(FieldOp::Add, 6, 1).whole() + 3 * pushes;
         Self {
             revision,
             interface: *interface,
@@ -215,7 +215,7 @@ impl Target for Evm384 {
             if self.gas_of_addition.is_some_and(|gas| u64::from(copy.count) * gas <= gas_of_mcopy) {
                 for lane in 0..copy.count {
                     let (to, from) = (self.address(copy.to + lane), self.address(copy.from + lane));
-                    self.field(code, Arithmetic::Add, to, from, self.address(self.places.zero));
+                    self.field(code, FieldOp::Add, to, from, self.address(self.places.zero));
                 }
             } else {
                 push(code, bytes);
@@ -318,7 +318,7 @@ impl Target for Evm384 {
             push(code, 32);
             code.op(evm::MSTORE);
         }
-        self.field(code, Arithmetic::Mul, self.address(slot), 0, self.address(self.r));
+        self.field(code, FieldOp::Mul, self.address(slot), 0, self.address(self.r));
     }
 
     fn parse_row(&self, code: &mut Assembly, slots: &[Slot], sizes: RowSizes, fail: LabelId) {
@@ -336,11 +336,11 @@ impl Target for Evm384 {
             push(code, 0);
             code.op(evm::MSTORE);
         }
-        self.field(code, Arithmetic::Mul, self.address(slot), 0, self.address(self.r));
+        self.field(code, FieldOp::Mul, self.address(slot), 0, self.address(self.r));
     }
 
     fn output(&self, code: &mut Assembly, slot: Slot, address: u32, size_bytes: u32) {
-        self.field(code, Arithmetic::Mul, 0, self.address(slot), self.address(self.r_inverse));
+        self.field(code, FieldOp::Mul, 0, self.address(slot), self.address(self.r_inverse));
         if !self.is_big_endian() {
             push(code, 16);
             code.op(evm::MLOAD);
@@ -382,14 +382,14 @@ impl Target for Evm384 {
             code.op(evm::CALLDATACOPY);
         }
         if let Some(factors) = self.places.mont {
-            self.field(code, Arithmetic::Mul, self.address(slot), to, self.address(factors.parse));
+            self.field(code, FieldOp::Mul, self.address(slot), to, self.address(factors.parse));
         }
     }
 
     fn output_mont_le(&self, code: &mut Assembly, slot: Slot, address: u32) {
         let mut from = self.address(slot);
         if let Some(factors) = self.places.mont {
-            self.field(code, Arithmetic::Mul, 0, from, self.address(factors.output));
+            self.field(code, FieldOp::Mul, 0, from, self.address(factors.output));
             from = 0;
         }
         let bytes = mont_bytes(&self.modulus);

@@ -16,7 +16,7 @@ use num_traits::One;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
 use residue_isa::revision::eip5843::SETMODX;
-use residue_isa::{Arithmetic, FieldInstruction, Revision};
+use residue_isa::{FieldInstruction, FieldOp, Revision};
 
 /// Lowering for interfaces with numbered slots in memory.
 pub struct MontSlots {
@@ -102,7 +102,7 @@ impl MontSlots {
         u32::try_from(self.constants.len()).expect("the number of constants was checked")
     }
 
-    fn field(&self, code: &mut Assembly, operation: Arithmetic, out: Slot, x: Slot, y: Slot) {
+    fn field(&self, code: &mut Assembly, operation: FieldOp, out: Slot, x: Slot, y: Slot) {
         code.field(slot_instruction(&SlotOp { operation, out, x, y }));
     }
 
@@ -152,7 +152,7 @@ impl Target for MontSlots {
             let gas_of_mcopy = 4 * 3 + 3 * u64::from(bytes.div_ceil(32));
             if u64::from(copy.count) * self.gas_of_addition <= gas_of_mcopy {
                 for lane in 0..copy.count {
-                    self.field(code, Arithmetic::Add, copy.to + lane, copy.from + lane, self.places.zero);
+                    self.field(code, FieldOp::Add, copy.to + lane, copy.from + lane, self.places.zero);
                 }
             } else {
                 push(code, bytes);
@@ -193,7 +193,7 @@ impl Target for MontSlots {
     }
 
     fn equal(&self, code: &mut Assembly, a: Slot, b: Slot) {
-        self.field(code, Arithmetic::Sub, self.places.spare, a, b);
+        self.field(code, FieldOp::Sub, self.places.spare, a, b);
         self.is_zero(code, self.places.spare);
     }
 
@@ -216,7 +216,7 @@ impl Target for MontSlots {
         }
         push(code, self.address(slot) + missing_bytes);
         code.op(evm::CALLDATACOPY);
-        self.field(code, Arithmetic::Mul, slot, slot, self.r);
+        self.field(code, FieldOp::Mul, slot, slot, self.r);
     }
 
     fn parse_row(&self, code: &mut Assembly, slots: &[Slot], sizes: RowSizes, fail: LabelId) {
@@ -242,11 +242,11 @@ impl Target for MontSlots {
             push(code, address + bytes - 32);
         }
         code.op(evm::MSTORE);
-        self.field(code, Arithmetic::Mul, slot, slot, self.r);
+        self.field(code, FieldOp::Mul, slot, slot, self.r);
     }
 
     fn output(&self, code: &mut Assembly, slot: Slot, address: u32, size_bytes: u32) {
-        self.field(code, Arithmetic::Mul, self.places.spare, slot, self.r_inverse);
+        self.field(code, FieldOp::Mul, self.places.spare, slot, self.r_inverse);
         let pad_bytes = size_bytes.saturating_sub(self.value_bytes());
         if pad_bytes > 0 {
             clear(code, address, pad_bytes);
@@ -270,7 +270,7 @@ impl Target for MontSlots {
             self.reverse.copy_calldata(code, bytes, self.address(slot) + bytes);
         }
         // Looks whether the number is below the modulus.
-        self.field(code, Arithmetic::Add, slot, slot, self.places.zero);
+        self.field(code, FieldOp::Add, slot, slot, self.places.zero);
     }
 
     fn output_mont_le(&self, code: &mut Assembly, slot: Slot, address: u32) {

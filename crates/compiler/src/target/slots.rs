@@ -14,7 +14,7 @@ use num_bigint::BigUint;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
 use residue_isa::revision::rules::{SetForm, SizeUnit};
-use residue_isa::{Arithmetic, FieldInstruction, Revision, SlotRules};
+use residue_isa::{FieldInstruction, FieldOp, Revision, SlotRules};
 
 /// The id of the one field context.
 const CONTEXT: u32 = 0;
@@ -212,7 +212,7 @@ impl Target for Slots {
 
     fn copies(&self, code: &mut Assembly, copies: &[Copy]) {
         let slots = copies.iter().flat_map(|copy| (0..copy.count).map(|lane| (copy.to + lane, copy.from + lane)));
-        let addition = |(out, x)| SlotOp { operation: Arithmetic::Add, out, x, y: self.places.zero };
+        let addition = |(out, x)| SlotOp { operation: FieldOp::Add, out, x, y: self.places.zero };
         self.operations(code, &slots.map(addition).collect::<Vec<_>>());
     }
 
@@ -247,7 +247,7 @@ impl Target for Slots {
     }
 
     fn equal(&self, code: &mut Assembly, a: Slot, b: Slot) {
-        code.field(slot_instruction(&SlotOp { operation: Arithmetic::Sub, out: self.places.spare, x: a, y: b }));
+        code.field(slot_instruction(&SlotOp { operation: FieldOp::Sub, out: self.places.spare, x: a, y: b }));
         self.is_zero(code, self.places.spare);
     }
 
@@ -337,7 +337,7 @@ impl Target for Slots {
         }
         self.store_from(code, slot, end - self.element_bytes);
         if let Some(factors) = self.places.mont {
-            code.field(slot_instruction(&SlotOp { operation: Arithmetic::Mul, out: slot, x: slot, y: factors.parse }));
+            code.field(slot_instruction(&SlotOp { operation: FieldOp::Mul, out: slot, x: slot, y: factors.parse }));
         }
     }
 
@@ -346,7 +346,7 @@ impl Target for Slots {
         let mut from = slot;
         if let Some(factors) = self.places.mont {
             from = self.places.spare;
-            code.field(slot_instruction(&SlotOp { operation: Arithmetic::Mul, out: from, x: slot, y: factors.output }));
+            code.field(slot_instruction(&SlotOp { operation: FieldOp::Mul, out: from, x: slot, y: factors.output }));
         }
         if bytes > self.element_bytes {
             clear(code, 0, end - self.element_bytes);

@@ -10,8 +10,8 @@ use residue_curves::bls12_381::constants::{g1_generator, modulus};
 use residue_curves::bls12_381::{G1, g1, invert};
 use residue_curves::conditions::all_vanish;
 use residue_curves::{Affine, Projective};
+use residue_formula::Fe;
 use residue_ir::{Machine, Program, WordOp, record};
-use residue_modular::Fe;
 
 /// `bls12_381/aggregate_g1`.
 pub const CONTRACT: Contract = Contract {

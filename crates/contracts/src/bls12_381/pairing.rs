@@ -12,8 +12,8 @@ use residue_curves::bls12_381::miller::{PAIRS_MAX, inverse_miller_loop, stand_in
 use residue_curves::bls12_381::{Pairs, Witness, g1, g2, is_final_exponentiation_one};
 use residue_curves::{Affine, Conditions, Fp12};
 use residue_engine::native::BLS12_PAIRING_CHECK;
+use residue_formula::Fe;
 use residue_ir::{Array, Capacity, Machine, Program, Variable, WordOp, record};
-use residue_modular::Fe;
 
 /// `bls12_381/pairing`.
 pub const CONTRACT: Contract = Contract {

@@ -10,8 +10,9 @@ use residue_curves::Fp6;
 use residue_curves::bls12_381::constants::modulus;
 use residue_curves::bls12_381::residue_witness::{self, is_in_fp6};
 use residue_curves::bls12_381::{Witness, is_final_exponentiation_one};
+use residue_formula::Number;
 use residue_ir::{Bundle, Machine, Numbers, Program, WordOp, record};
-use residue_modular::{Number, fields::Bls12_381Fp};
+use residue_modular::fields::Bls12_381Fp;
 use std::cell::RefCell;
 
 /// `bls12_381/pairing_witness`.

@@ -18,8 +18,9 @@ use residue_curves::bls12_381::{
 };
 use residue_curves::{Affine, Conditions, Fp2};
 use residue_engine::native::KZG_POINT_EVALUATION;
+use residue_formula::Number;
 use residue_ir::{Capacity, Machine, Piece, Program, WordOp, record};
-use residue_modular::{Number, fields::Bls12_381Fp};
+use residue_modular::fields::Bls12_381Fp;
 use ruint::aliases::U256;
 use std::sync::LazyLock;
 

@@ -9,7 +9,7 @@ use residue_curves::bls12_381::constants::modulus;
 use residue_curves::fp2::Fp2Product;
 use residue_curves::published::tower;
 use residue_engine::{Engine, EngineConfig, Halt};
-use residue_ir::program::{OpKind, Program};
+use residue_ir::program::{FieldOp, Program};
 use residue_ir::{Outcome, evaluate, record};
 use residue_isa::{GasSchedule, Revision};
 
@@ -22,9 +22,9 @@ fn counts(program: &Program) -> [usize; 3] {
         function.body.for_each_block(&mut |block| {
             for (_, op) in &block.ops {
                 counts[match op.kind {
-                    OpKind::Mul => 0,
-                    OpKind::Add => 1,
-                    OpKind::Sub => 2,
+                    FieldOp::Mul => 0,
+                    FieldOp::Add => 1,
+                    FieldOp::Sub => 2,
                 }] += 1;
             }
         });

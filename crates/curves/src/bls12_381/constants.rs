@@ -3,8 +3,9 @@
 use crate::fp2::Fp2;
 use crate::group::Affine;
 use num_bigint::BigUint;
+use residue_formula::Number;
 use residue_ir::Machine;
-use residue_modular::{Number, fields::Bls12_381Fp};
+use residue_modular::fields::Bls12_381Fp;
 use std::sync::LazyLock;
 
 /// |x|; x itself is negative. draft-irtf-cfrg-pairing-friendly-curves-11, §4.2.1, t.

@@ -9,9 +9,9 @@ use crate::conditions::all_vanish;
 use crate::cyclotomic::{cyclotomic_square_tripled, trace_of_square};
 use crate::fp12::{Fp12, Multiplicand};
 use crate::ladder::ladder;
+use residue_formula::scope::enter;
+use residue_formula::{Fe, bundle};
 use residue_ir::{Bundle, Machine};
-use residue_modular::scope::enter;
-use residue_modular::{Fe, bundle};
 
 /// f ↦ f^(3(p¹² − 1)/r); f is not zero.
 pub fn final_exponentiation<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> Fp12<M::Fe> {

@@ -6,9 +6,9 @@ use crate::conditions::{Conditions, all_vanish};
 use crate::group::{Affine, Jacobian};
 use crate::ladder::ladder;
 use crate::side_by_side::SideBySide;
+use residue_formula::Fe;
+use residue_formula::scope::enter;
 use residue_ir::Machine;
-use residue_modular::Fe;
-use residue_modular::scope::enter;
 
 /// y² − x³ − 4: zero exactly if the point lies on the curve.
 pub fn curve_defect<M: Machine>(machine: &M, point: Affine<M::Fe>) -> M::Fe {

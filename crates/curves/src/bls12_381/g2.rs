@@ -6,9 +6,9 @@ use crate::conditions::{Conditions, all_vanish};
 use crate::fp2::Fp2;
 use crate::group::{Affine, Jacobian, Projective};
 use crate::ladder::ladder_in_a_loop;
+use residue_formula::Fe;
+use residue_formula::scope::enter;
 use residue_ir::Machine;
-use residue_modular::Fe;
-use residue_modular::scope::enter;
 
 /// Zero exactly if the point lies on the twist y² = x³ + 4ξ.
 pub fn curve_defect<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe>>) -> M::Fe {

@@ -3,8 +3,8 @@
 use super::{g1, g2, inverse_from_root, invert, root_power};
 use crate::fp2::Fp2;
 use crate::group::{Affine, Coordinate, Jacobian};
+use residue_formula::Fe;
 use residue_ir::{Bundle, Machine};
-use residue_modular::Fe;
 
 /// A group whose points have coordinates in `Coordinate`.
 pub trait Group<M: Machine> {

@@ -13,8 +13,8 @@
 
 use crate::fp2::Fp2;
 use crate::group::{Affine, Coordinate, Jacobian};
-use residue_modular::Fe;
-use residue_modular::scope::enter;
+use residue_formula::Fe;
+use residue_formula::scope::enter;
 
 /// The isogeny of degree 11 to the curve of G1, RFC 9380, appendix E.2: x_den is the square of this polynomial and y_den its
 /// cube; coefficients of 1, x, …, x⁴, the leading one being 1.

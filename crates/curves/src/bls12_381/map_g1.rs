@@ -12,9 +12,10 @@ use super::isogeny::{G1_KERNEL, degree_11};
 use super::{inverse_from_root, root_power, root_power_by_twos};
 use crate::group::{Affine, Jacobian};
 use num_bigint::BigUint;
+use residue_formula::scope::enter;
+use residue_formula::{Fe, Number};
 use residue_ir::{Machine, WordOp};
-use residue_modular::scope::enter;
-use residue_modular::{Fe, Number, fields::Bls12_381Fp};
+use residue_modular::fields::Bls12_381Fp;
 use std::sync::LazyLock;
 
 /// A′ and B′ of E′: y² = x³ + A′x + B′. RFC 9380, §8.8.1.

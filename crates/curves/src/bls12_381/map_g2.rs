@@ -13,9 +13,10 @@ use super::root_power;
 use crate::fp2::Fp2;
 use crate::group::{Affine, Jacobian};
 use num_bigint::BigUint;
+use residue_formula::scope::enter;
+use residue_formula::{Fe, Number};
 use residue_ir::{Machine, WordOp};
-use residue_modular::scope::enter;
-use residue_modular::{Fe, Number, fields::Bls12_381Fp};
+use residue_modular::fields::Bls12_381Fp;
 use std::sync::LazyLock;
 
 /// Constants of the map, as canonical values.

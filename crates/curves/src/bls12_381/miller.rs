@@ -15,9 +15,9 @@ use crate::conditions::Conditions;
 use crate::fp2::Fp2;
 use crate::fp12::{Fp12, Sparse023};
 use crate::group::{Affine, Projective};
+use residue_formula::scope::enter;
+use residue_formula::{Fe, bundle};
 use residue_ir::{Array, Bundle, Capacity, Machine, Variable};
-use residue_modular::scope::enter;
-use residue_modular::{Fe, bundle};
 
 /// P of a pair in the form that line evaluation wants.
 #[derive(Clone, Copy, Debug)]

@@ -26,8 +26,8 @@ use crate::fp2::Fp2;
 use crate::fp6::Fp6;
 use crate::fp12::Fp12;
 use num_bigint::BigUint;
+use residue_formula::{Fe, Number};
 use residue_ir::{Array, Bundle, Capacity, Machine};
-use residue_modular::{Fe, Number};
 
 /// c = a + w for a given a in Fp6, or none.
 #[derive(Debug)]

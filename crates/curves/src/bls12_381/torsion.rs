@@ -8,7 +8,8 @@ use super::constants::{X_ABS, modulus};
 use crate::fp2::Fp2;
 use crate::group::{Affine, Coordinate, Jacobian};
 use num_bigint::BigUint;
-use residue_modular::{Fe, Number, fields::Bls12_381Fp};
+use residue_formula::{Fe, Number};
+use residue_modular::fields::Bls12_381Fp;
 
 type Fp = Bls12_381Fp;
 

@@ -3,8 +3,8 @@
 use crate::fp2::Fp2;
 use crate::fp2::Fp2Product;
 use crate::fp6::Fp6;
-use residue_modular::Fe;
-use residue_modular::scope::enter;
+use residue_formula::Fe;
+use residue_formula::scope::enter;
 
 /// (a, b) ↦ a·b with u² = −1 as a negation: three multiplications, four additions, two subtractions; or 4, 2 and 1.
 #[must_use]

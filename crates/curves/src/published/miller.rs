@@ -5,9 +5,9 @@ use crate::bls12_381::constants::X_ABS;
 use crate::fp2::Fp2;
 use crate::fp6::Fp6;
 use crate::group::Affine;
+use residue_formula::scope::enter;
+use residue_formula::{Fe, bundle};
 use residue_ir::Machine;
-use residue_modular::scope::enter;
-use residue_modular::{Fe, bundle};
 use ruint::aliases::U256;
 
 /// (−2·xP, 2·yP), where P lies on G1.

@@ -6,10 +6,10 @@ use crate::fp2::Fp2;
 use crate::fp2::Fp2Product;
 use crate::fp6::Fp6;
 use num_bigint::BigUint;
+use residue_formula::scope::enter;
+use residue_formula::{Fe, Number, bundle};
 use residue_ir::Machine;
 use residue_modular::fields::Bls12_381Fp;
-use residue_modular::scope::enter;
-use residue_modular::{Fe, Number, bundle};
 
 /// c0 + c1·w over Fp6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

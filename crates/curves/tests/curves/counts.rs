@@ -7,8 +7,8 @@ use residue_curves::bls12_381::miller::{EvaluationPoint, addition_step, doubling
 use residue_curves::cyclotomic::{cyclotomic_square, cyclotomic_square_tripled};
 use residue_curves::fp12::Sparse023;
 use residue_curves::{Affine, Fp2, Fp4, Fp6, Fp12, Jacobian, Projective, pow_constant};
+use residue_formula::Fe;
 use residue_ir::Bundle;
-use residue_modular::Fe;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::{Add, Mul, Neg, Sub};

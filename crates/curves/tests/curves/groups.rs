@@ -7,7 +7,7 @@ use num_bigint::BigUint;
 use residue_curves::bls12_381::{Pairs, constants, g1 as ours1, g2 as ours2, miller_loop};
 use residue_curves::group::Coordinate;
 use residue_curves::{Affine, Conditions, Fp2, Jacobian};
-use residue_modular::{Fe, Number};
+use residue_formula::{Fe, Number};
 use ruint::aliases::U256;
 use std::fmt::Debug;
 

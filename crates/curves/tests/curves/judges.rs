@@ -10,8 +10,9 @@ use ark_ec::{AffineRepr, CurveGroup};
 use ark_ff::AdditiveGroup;
 use num_bigint::BigUint;
 use residue_curves::{Affine, Fp2, Fp6, Fp12, bls12_381::X_ABS};
+use residue_formula::Number;
 use residue_ir::Numbers;
-use residue_modular::{Number, fields::Bls12_381Fp};
+use residue_modular::fields::Bls12_381Fp;
 
 pub type N = Bls12_381Fp;
 

@@ -7,7 +7,7 @@ use ark_ff::{AdditiveGroup, Field};
 use num_bigint::BigUint;
 use residue_curves::bls12_381::{X_ABS, map_g1, map_g2};
 use residue_curves::{Fp2, Jacobian};
-use residue_modular::Number;
+use residue_formula::Number;
 
 /// 1 − x: RFC 9380, §8.8.1, `h_eff`.
 fn h_eff_1() -> BigUint {

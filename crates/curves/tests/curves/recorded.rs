@@ -6,8 +6,8 @@ use ark_ec::AffineRepr;
 use num_bigint::BigUint;
 use residue_curves::bls12_381::{Pairs, constants, g1 as ours1, pairing_check};
 use residue_curves::{Affine, Conditions, Fp2};
+use residue_formula::Number;
 use residue_ir::{Machine, Numbers, Outcome, WordOp, evaluate, record, verify};
-use residue_modular::Number;
 
 const FP_BYTES: u32 = 48;
 const PAIR_BYTES: u64 = 288;

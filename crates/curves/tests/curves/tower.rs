@@ -8,7 +8,7 @@ use residue_curves::bls12_381::invert;
 use residue_curves::cyclotomic::{cyclotomic_square, cyclotomic_square_tripled};
 use residue_curves::fp12::Sparse023;
 use residue_curves::{Fp2, Fp4, Fp6, Fp12};
-use residue_modular::Number;
+use residue_formula::Number;
 
 const ROUNDS: usize = 20;
 

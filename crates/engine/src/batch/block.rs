@@ -4,11 +4,11 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 
-use residue_isa::Arithmetic;
+use residue_isa::{FieldOp, PerOp};
 use residue_lanes::{Digest, Op, SlotBlock};
 
 use super::budget::{Budget, Counted};
-use super::location::{Instruction, Location, kind_of};
+use super::location::{Instruction, Location};
 use super::plan::Plans;
 use super::walk::Path;
 use super::work::Work;
@@ -23,7 +23,7 @@ pub(crate) struct Block<L: Location> {
     pub path: Path,
     pub work: Work,
     /// Instructions of several lanes: operation, lanes, how many.
-    several: Box<[(Arithmetic, u16, u32)]>,
+    several: Box<[(FieldOp, u16, u32)]>,
     /// What must hold at its entry.
     pub needs: L::Needs,
     /// What it does.
@@ -53,7 +53,7 @@ pub(crate) struct Trace<L: Location> {
 #[derive(Debug)]
 pub(crate) struct Draft<L: Location> {
     work: Work,
-    several: Vec<(Arithmetic, u16, u32)>,
+    several: Vec<(FieldOp, u16, u32)>,
     pub needs: L::Needs,
     operations: SlotBlock,
     priced: Digest,
@@ -73,9 +73,8 @@ impl<L: Location> Draft<L> {
     /// Adds an instruction: to the price, and to what is done.
     pub fn push(&mut self, layout: &L::Layout, instruction: Instruction) {
         let Instruction { operation, count, .. } = instruction;
-        let kind = kind_of(operation);
-        self.work.instructions[operation as usize] += 1;
-        self.work.operations[operation as usize] += u32::from(count);
+        self.work.instructions[operation] += 1;
+        self.work.operations[operation] += u32::from(count);
         if count > 1 {
             match self.several.iter_mut().find(|(of, lanes, _)| (*of, *lanes) == (operation, count)) {
                 Some((_, _, instructions)) => *instructions += 1,
@@ -84,12 +83,12 @@ impl<L: Location> Draft<L> {
         }
         let pushed = match L::lanes_in_turn(layout) || count == 1 {
             true => instruction.lanes().try_for_each(|lane| {
-                self.priced.push(kind, [lane]);
-                self.operations.push(Op { kind, out: lane.0, x: lane.1, y: lane.2 })
+                self.priced.push(operation, [lane]);
+                self.operations.push(Op { kind: operation, out: lane.0, x: lane.1, y: lane.2 })
             }),
             false => {
-                self.priced.push(kind, instruction.lanes());
-                self.operations.push_lanes(kind, instruction.lanes())
+                self.priced.push(operation, instruction.lanes());
+                self.operations.push_lanes(operation, instruction.lanes())
             }
         };
         pushed.expect("places are below 65,534");
@@ -127,20 +126,20 @@ impl<L: Location> Draft<L> {
 impl<L: Location> Block<L> {
     /// What all its instructions cost together; where their operands are pushed, those of the first one are there already.
     #[inline]
-    pub fn cost(&self, prices: &Prices, width: Option<&WidthPrices>, opcodes: [u8; 3]) -> u64 {
-        let base = |kind: usize| prices.base[usize::from(opcodes[kind])] * u64::from(self.work.instructions[kind]);
-        let fixed = base(0) + base(1) + base(2) + self.path.cost(&prices.base);
+    pub fn cost(&self, prices: &Prices, width: Option<&WidthPrices>, opcodes: PerOp<u8>) -> u64 {
+        let base = |op| prices.base[usize::from(opcodes[op])] * u64::from(self.work.instructions[op]);
+        let fixed = FieldOp::ALL.map(base).iter().sum::<u64>() + self.path.cost(&prices.base);
         let Some(width) = width else { return fixed };
-        let lanes = |kind: usize| width.times(width.lane[kind], 1) * u64::from(self.work.operations[kind]);
+        let lanes = |op| width.times(width.lane[op], 1) * u64::from(self.work.operations[op]);
         if !width.in_thousandths {
-            return fixed + lanes(0) + lanes(1) + lanes(2);
+            return fixed + FieldOp::ALL.map(lanes).iter().sum::<u64>();
         }
         // Fractions are rounded for each instruction, whatever lanes it has.
         let rounded = self.several.iter().map(|&(operation, lanes, instructions)| {
-            let lane = width.lane[operation as usize];
+            let lane = width.lane[operation];
             (width.times(lane, 1) * u64::from(lanes) - width.times(lane, lanes.into())) * u64::from(instructions)
         });
-        fixed + lanes(0) + lanes(1) + lanes(2) - rounded.sum::<u64>()
+        fixed + FieldOp::ALL.map(lanes).iter().sum::<u64>() - rounded.sum::<u64>()
     }
 
     /// Its scalar trace, if it has one.

@@ -7,7 +7,7 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
-use residue_isa::Revision;
+use residue_isa::{PerOp, Revision};
 use residue_lanes::{Plan, Shape};
 use revm::bytecode::{Bytecode, JumpTable};
 use revm::primitives::U256;
@@ -45,7 +45,7 @@ pub(crate) struct Blocks<L: Location> {
     pub batching: Batching,
     pub layout: L::Layout,
     /// The opcodes of arithmetic.
-    pub opcodes: [u8; 3],
+    pub opcodes: PerOp<u8>,
     marks: Box<[AtomicU32]>,
     places: boxcar::Vec<Place>,
     blocks: boxcar::Vec<Box<Block<L>>>,

@@ -1,5 +1,6 @@
 //! What the batch engine makes of a code, for people.
 
+use residue_isa::PerOp;
 use std::ops::Range;
 
 use residue_lanes::Explanation;
@@ -14,10 +15,10 @@ pub struct BlockExplained {
     pub code: Range<usize>,
     /// Runs of field instructions, joined by jumps and jump targets between them.
     pub runs: usize,
-    /// Instructions of each kind, in the order of [`residue_isa::Arithmetic::ALL`].
-    pub instructions: [u32; 3],
+    /// Instructions of each kind.
+    pub instructions: PerOp<u32>,
     /// Operations of each kind: lanes of the instructions.
-    pub operations: [u32; 3],
+    pub operations: PerOp<u32>,
     /// Estimated cycles of its instructions one by one, on values of six limbs.
     pub scalar_cycles: u64,
     /// The plan it runs as; none if it has not earned one yet, or if that would be slower.

@@ -87,7 +87,7 @@ impl Ledger {
 
 #[cfg(test)]
 mod tests {
-    use residue_lanes::{OpKind, Plan, Policy, Shape, SlotBlock};
+    use residue_lanes::{FieldOp, Plan, Policy, Shape, SlotBlock};
     use residue_modular::Modulus;
 
     use super::*;
@@ -96,7 +96,7 @@ mod tests {
     /// A plan of one product that is said to gain so much.
     fn plan(gain_cycles: i64) -> RowPlan<std::collections::BTreeSet<usize>> {
         let mut block = SlotBlock::new(3);
-        block.push_lanes(OpKind::Mul, [(0, 1, 2)]).unwrap();
+        block.push_lanes(FieldOp::Mul, [(0, 1, 2)]).unwrap();
         let modulus = Modulus::from_be_bytes(&[0x1b; 48]).unwrap();
         let plan = Plan::new(&block, Shape::of(&modulus).unwrap(), &Policy::default()).unwrap();
         RowPlan::new(plan, gain_cycles, &Budget::default())

@@ -4,8 +4,8 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use residue_isa::{Arithmetic, Revision};
-use residue_lanes::{OpKind, Shape, SlotBlock};
+use residue_isa::{FieldOp, Revision};
+use residue_lanes::{Shape, SlotBlock};
 use revm::interpreter::Interpreter;
 use revm::interpreter::interpreter::EthInterpreter;
 
@@ -23,7 +23,7 @@ pub(crate) type Lane = (u16, u16, u16);
 /// A field instruction on numbered places.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Instruction {
-    pub operation: Arithmetic,
+    pub operation: FieldOp,
     /// First place and stride of out, x and y.
     pub out: (u16, u16),
     pub x: (u16, u16),
@@ -45,15 +45,6 @@ impl Instruction {
         let last =
             |(first, stride): (u16, u16)| usize::from(first) + usize::from(stride) * (usize::from(self.count) - 1);
         last(self.out).max(last(self.x)).max(last(self.y))
-    }
-}
-
-/// The planner's word for an operation.
-pub(crate) fn kind_of(operation: Arithmetic) -> OpKind {
-    match operation {
-        Arithmetic::Add => OpKind::Add,
-        Arithmetic::Sub => OpKind::Sub,
-        Arithmetic::Mul => OpKind::Mul,
     }
 }
 

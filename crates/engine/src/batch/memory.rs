@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use residue_isa::{Arithmetic, Revision};
-use residue_lanes::{ByteOrder, Op, OpKind, Shape, SlotBlock};
+use residue_isa::{FieldOp, Revision};
+use residue_lanes::{ByteOrder, Op, Shape, SlotBlock};
 use residue_modular::evm384;
 use revm::interpreter::Interpreter;
 use revm::interpreter::interpreter::EthInterpreter;
@@ -94,7 +94,7 @@ impl Location for Memory {
         }
         (needs.has_modulus, needs.modulus) = (true, modulus);
         needs.reach = needs.reach.max(found.reach(&places.form));
-        needs.multiplies |= found.operation == Arithmetic::Mul;
+        needs.multiplies |= found.operation == FieldOp::Mul;
         let Instruction { out, x, y, .. } = *instruction;
         [out, x, y].into_iter().for_each(|(place, _)| needs.names.insert(usize::from(place)));
         needs.writes.insert(usize::from(out.0));
@@ -206,9 +206,9 @@ impl Location for Memory {
         let at = |place: u16| blocks.layout.offsets()[usize::from(place)] as usize; // u32 to usize widens.
         for &Op { kind, out, x, y } in block.operations.ops() {
             let operate = match kind {
-                OpKind::Add => evm384::add_in_memory,
-                OpKind::Sub => evm384::sub_in_memory,
-                OpKind::Mul => evm384::mul_in_memory,
+                FieldOp::Add => evm384::add_in_memory,
+                FieldOp::Sub => evm384::sub_in_memory,
+                FieldOp::Mul => evm384::mul_in_memory,
             };
             operate(memory, at(out), at(x), at(y), block.needs.modulus);
         }

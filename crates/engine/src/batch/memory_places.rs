@@ -8,7 +8,7 @@ use std::ops::Range;
 use residue_isa::opcode::evm::{PUSH3, PUSH8, PUSH16};
 use residue_isa::revision::evm384::{R_INV_BYTES, VALUE_BYTES};
 use residue_isa::revision::evm384_v6;
-use residue_isa::{Arithmetic, FieldInstruction, ModulusAt, Revision};
+use residue_isa::{FieldInstruction, FieldOp, ModulusAt, Revision};
 use residue_lanes::ByteOrder;
 
 use super::index_set::IndexSet;
@@ -59,7 +59,7 @@ impl Form {
 
     /// Bytes of an instruction, its push included.
     pub fn instruction_bytes(&self) -> usize {
-        let [opcode, ..] = self.revision.interface().arithmetic;
+        let opcode = self.revision.interface().arithmetic[FieldOp::Add];
         self.push_bytes() + self.revision.instruction_bytes(opcode)
     }
 
@@ -75,7 +75,7 @@ pub(crate) struct Found {
     /// Where it begins, its push included.
     pub start: usize,
     pub length: usize,
-    pub operation: Arithmetic,
+    pub operation: FieldOp,
     /// Byte offsets.
     pub out: u32,
     pub x: u32,
@@ -94,7 +94,7 @@ impl Found {
         let highest = self.out.max(self.x).max(self.y).max(self.modulus) as usize; // u32 to usize widens.
         let beyond = match self.operation {
             _ if !form.grows => 1, // Memory ends at a multiple of 32, so r_inv lies inside too.
-            Arithmetic::Mul => R_INV_BYTES,
+            FieldOp::Mul => R_INV_BYTES,
             _ => 0,
         };
         highest + VALUE_BYTES + beyond
@@ -301,7 +301,7 @@ mod tests {
             let is_found = [0, 1, 1 + bytes, 1 + 2 * bytes, 1000].map(|pc| form.instruction(&code, pc).is_some());
             assert_eq!(is_found, [false, true, true, false, false]);
             let found = form.instruction(&code, 1 + bytes).unwrap();
-            assert_eq!((found.start, found.length, found.operation), (1 + bytes, bytes, Arithmetic::Mul));
+            assert_eq!((found.start, found.length, found.operation), (1 + bytes, bytes, FieldOp::Mul));
             assert_eq!(found.opcode_at(&form), 1 + bytes + push_bytes);
             let modulus = if revision == Revision::Evm384V6 { 12_288 } else { 960 };
             assert_eq!([found.out, found.x, found.y, found.modulus], [48, 96, 144, modulus]);
@@ -313,7 +313,7 @@ mod tests {
         for (revision, .., unit_bytes) in FORMS {
             let form = Form::of(revision).unwrap();
             for at in 0..4 {
-                for (operation, beyond) in [(Arithmetic::Add, 0), (Arithmetic::Sub, 0), (Arithmetic::Mul, 8)] {
+                for (operation, beyond) in [(FieldOp::Add, 0), (FieldOp::Sub, 0), (FieldOp::Mul, 8)] {
                     let mut operands = [0; 4];
                     operands[at] = 20 * unit_bytes;
                     let [out, x, y, modulus] = operands;
@@ -366,7 +366,7 @@ mod tests {
                 let mut at = || random.random_range(0..span);
                 let instruction = |_| {
                     let [out, x, y, modulus] = [at(), at(), at(), at()];
-                    Found { start: 0, length: 17, operation: Arithmetic::Add, out, x, y, modulus }
+                    Found { start: 0, length: 17, operation: FieldOp::Add, out, x, y, modulus }
                 };
                 let found: Vec<Found> = (0..4).map(instruction).collect();
                 let values: Vec<u32> = found.iter().flat_map(|found| [found.out, found.x, found.y]).collect();

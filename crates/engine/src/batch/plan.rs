@@ -181,14 +181,15 @@ fn temporary_rows_max(slot_count: u16) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use residue_lanes::OpKind;
+    use residue_lanes::FieldOp;
 
     use super::*;
     use crate::batch::index_set::IndexSet;
+    use residue_isa::PerOp;
 
     fn block(lanes: &[(u16, u16, u16)]) -> SlotBlock {
         let mut block = SlotBlock::new(4);
-        lanes.iter().for_each(|&lane| block.push_lanes(OpKind::Mul, [lane]).unwrap());
+        lanes.iter().for_each(|&lane| block.push_lanes(FieldOp::Mul, [lane]).unwrap());
         block
     }
 
@@ -257,7 +258,7 @@ mod tests {
         let mut sums = (0u32..119).filter(|sums| cycles >= 128 + 19 * u64::from(*sums));
         let sums = sums.find(|sums| (cycles - 128 - 19 * u64::from(*sums)).is_multiple_of(119)).unwrap();
         let products = u32::try_from((cycles - 128 - 19 * u64::from(sums)) / 119).unwrap();
-        let work = Work { instructions: [0; 3], operations: [sums, 0, products] };
+        let work = Work { instructions: PerOp::all(0), operations: PerOp([sums, 0, products]) };
         assert_eq!(work.scalar_cycles(6, true), cycles);
         work
     }
@@ -299,7 +300,7 @@ mod tests {
     #[test]
     fn planning_takes_as_long_as_there_are_operations() {
         for (operations, cycles) in [([0; 3], 1 << 14), ([1, 2, 3], (1 << 14) + 2400)] {
-            assert_eq!(price(&Work { instructions: [9; 3], operations }), cycles);
+            assert_eq!(price(&Work { instructions: PerOp::all(9), operations: PerOp(operations) }), cycles);
         }
     }
 }

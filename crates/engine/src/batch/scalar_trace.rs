@@ -4,7 +4,7 @@
 //! Squarings that each square the result of the one before are one step if nothing else reads what lies between, which is
 //! overwritten before the block ends: a block that is entered does not halt on the way.
 
-use residue_lanes::{Op, OpKind, SlotBlock};
+use residue_lanes::{FieldOp, Op, SlotBlock};
 use residue_modular::Step;
 
 use super::slot_file::SlotSet;
@@ -81,10 +81,10 @@ fn reads_after_writes<'a>(lanes: impl Iterator<Item = &'a Op>) -> bool {
 
 fn step(&Op { kind, out, x, y }: &Op) -> Step {
     match kind {
-        OpKind::Add => Step::Add { out, x, y },
-        OpKind::Sub => Step::Sub { out, x, y },
-        OpKind::Mul if x == y => Step::Square { out, x, count: 1 },
-        OpKind::Mul => Step::Mul { out, x, y },
+        FieldOp::Add => Step::Add { out, x, y },
+        FieldOp::Sub => Step::Sub { out, x, y },
+        FieldOp::Mul if x == y => Step::Square { out, x, count: 1 },
+        FieldOp::Mul => Step::Mul { out, x, y },
     }
 }
 
@@ -105,7 +105,7 @@ mod tests {
 
     fn trace(lanes: &[Lane]) -> ScalarTrace {
         let mut block = SlotBlock::new(8);
-        lanes.iter().for_each(|&lane| block.push_lanes(OpKind::Mul, [lane]).unwrap());
+        lanes.iter().for_each(|&lane| block.push_lanes(FieldOp::Mul, [lane]).unwrap());
         ScalarTrace::of(&block).unwrap()
     }
 
@@ -131,8 +131,8 @@ mod tests {
         let steps = |lanes: &[Lane], are_in_turn: bool| {
             let mut block = SlotBlock::new(8);
             match are_in_turn {
-                true => lanes.iter().for_each(|&lane| block.push_lanes(OpKind::Add, [lane]).unwrap()),
-                false => block.push_lanes(OpKind::Add, lanes.iter().copied()).unwrap(),
+                true => lanes.iter().for_each(|&lane| block.push_lanes(FieldOp::Add, [lane]).unwrap()),
+                false => block.push_lanes(FieldOp::Add, lanes.iter().copied()).unwrap(),
             }
             ScalarTrace::of(&block).map(|trace| trace.steps.to_vec())
         };

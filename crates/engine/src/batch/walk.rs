@@ -5,7 +5,7 @@
 //! of every execution that finds the same words, and of no other. A path ends after a field instruction. It does not go through one place twice
 //! with the same words pushed, so a loop stays a loop.
 
-use residue_isa::Arithmetic;
+use residue_isa::FieldOp;
 use residue_isa::opcode::evm::{DUP1, DUP16, JUMP, JUMPDEST, PUSH1, PUSH3};
 use residue_isa::revision::rules::SLOTS_MAX;
 use revm::bytecode::JumpTable;
@@ -303,14 +303,14 @@ impl<L: Location> Walk<'_, L> {
 
 /// Whether most products of a run wait for each other.
 fn is_dependent(run: &[(usize, Instruction)]) -> bool {
-    let products = run.iter().filter(|(_, instruction)| instruction.operation == Arithmetic::Mul);
+    let products = run.iter().filter(|(_, instruction)| instruction.operation == FieldOp::Mul);
     if products.map(|(_, instruction)| u32::from(instruction.count)).sum::<u32>() < DEPENDENT_PRODUCTS_MIN {
         return false;
     }
     let mut depths = [0u32; SLOTS_MAX];
     let (mut products, mut depth_max) = (0, 0);
     for (_, instruction) in run {
-        let is_product = instruction.operation == Arithmetic::Mul;
+        let is_product = instruction.operation == FieldOp::Mul;
         for (out, x, y) in instruction.lanes() {
             let depth = depths[usize::from(x)].max(depths[usize::from(y)]) + u32::from(is_product);
             depths[usize::from(out)] = depth;

@@ -1,20 +1,21 @@
 //! What a block executes when its instructions run one by one, and about how long that takes.
 
 use super::tuning::{DISPATCH_CYCLES, PRODUCT_CYCLES, PRODUCT_LIMBS, STEP_CYCLES, SUM_CYCLES, TRACE_ENTRY_CYCLES};
+use residue_isa::PerOp;
 
 /// Instructions and operations of a block.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Work {
-    /// Instructions of each kind, in the order of [`residue_isa::Arithmetic::ALL`].
-    pub instructions: [u32; 3],
+    /// Instructions of each kind.
+    pub instructions: PerOp<u32>,
     /// Operations of each kind: lanes of the instructions.
-    pub operations: [u32; 3],
+    pub operations: PerOp<u32>,
 }
 
 impl Work {
     /// Number of operations.
     pub fn operation_count(&self) -> u32 {
-        self.operations.iter().sum()
+        self.operations.0.iter().sum()
     }
 
     /// What it takes without a plan, about, on values of so many limbs: as a scalar trace, or by instructions.
@@ -22,11 +23,11 @@ impl Work {
         let limbs = limbs as u64; // At most 12.
         // Products grow with the square of the width, down to what surrounds them.
         let product = SUM_CYCLES + (PRODUCT_CYCLES - SUM_CYCLES) * limbs * limbs / PRODUCT_LIMBS.pow(2);
-        let [adds, subs, products] = self.operations.map(u64::from);
+        let PerOp([adds, subs, products]) = self.operations.map(u64::from);
         let operations = SUM_CYCLES * (adds + subs) + product * products;
         match has_trace {
             true => TRACE_ENTRY_CYCLES + operations + STEP_CYCLES * u64::from(self.operation_count()),
-            false => operations + DISPATCH_CYCLES * self.instructions.iter().copied().map(u64::from).sum::<u64>(),
+            false => operations + DISPATCH_CYCLES * self.instructions.0.iter().copied().map(u64::from).sum::<u64>(),
         }
     }
 }
@@ -42,7 +43,7 @@ mod tests {
 
     #[test]
     fn work_takes_what_its_operations_its_width_and_its_form_add_up_to() {
-        let work = Work { instructions: [3, 2, 4], operations: [5, 7, 11] };
+        let work = Work { instructions: PerOp([3, 2, 4]), operations: PerOp([5, 7, 11]) };
         assert_eq!(work.operation_count(), 23);
         // Sums take 16 cycles; a product 16, and 100 for six limbs that grow with the square; an instruction 12; a step 3 and a trace 128.
         let sums = 16 * 12;

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use residue_isa::revision::eip5843::{ADDMODX, MULMONTX, SETMODX, SUBMODX, TOMONTX, WIDTH_LIMBS_MAX};
-use residue_isa::{Arithmetic, Revision};
+use residue_isa::{FieldOp, Revision};
 use residue_modular::limbs::{LIMB_BYTES, less_than, read_be, write_be};
 use residue_modular::{FieldContext, Modulus, Strided};
 use revm::interpreter::Instruction;
@@ -70,17 +70,17 @@ fn setmodx<const GETH: bool, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
 
 /// `ADDMODX`: out = x + y mod m.
 fn addmodx<const GETH: bool, H: FieldHost>(frame: Frame<'_, H>) -> Step {
-    arithmetic::<GETH, ADDMODX, H>(frame, Arithmetic::Add, FieldContext::add)
+    arithmetic::<GETH, ADDMODX, H>(frame, FieldOp::Add, FieldContext::add)
 }
 
 /// `SUBMODX`: out = x − y mod m.
 fn submodx<const GETH: bool, H: FieldHost>(frame: Frame<'_, H>) -> Step {
-    arithmetic::<GETH, SUBMODX, H>(frame, Arithmetic::Sub, FieldContext::sub)
+    arithmetic::<GETH, SUBMODX, H>(frame, FieldOp::Sub, FieldContext::sub)
 }
 
 /// `MULMONTX`: out = x·y·R⁻¹ mod m.
 fn mulmontx<const GETH: bool, H: FieldHost>(frame: Frame<'_, H>) -> Step {
-    arithmetic::<GETH, MULMONTX, H>(frame, Arithmetic::Mul, FieldContext::mul)
+    arithmetic::<GETH, MULMONTX, H>(frame, FieldOp::Mul, FieldContext::mul)
 }
 
 /// `TOMONTX`: output = input·R mod m, by slots of memory, or by byte offsets in go-ethereum, where the output is on top.
@@ -118,7 +118,7 @@ fn tomontx<const GETH: bool, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
 #[inline(always)]
 fn arithmetic<const GETH: bool, const OPCODE: u8, H: FieldHost>(
     mut frame: Frame<'_, H>,
-    operation: Arithmetic,
+    operation: FieldOp,
     operate: impl FnOnce(&mut FieldContext, Strided, Strided, Strided, usize),
 ) -> Step {
     let slots: [u8; 3] = immediate(&mut frame);
@@ -139,7 +139,7 @@ fn arithmetic<const GETH: bool, const OPCODE: u8, H: FieldHost>(
     if !are_canonical {
         return Err(halt_of_arithmetic(&mut frame, base, Halt::ValueOutOfRange));
     }
-    charge(&mut frame.interpreter.gas, base + prices.times(prices.lane[operation as usize], 1))?;
+    charge(&mut frame.interpreter.gas, base + prices.times(prices.lane[operation], 1))?;
     with_context(&mut frame, |context, memory| {
         let [to, x, y] = [OUT, X, Y].map(Strided::contiguous);
         operate(context, to, x, y, 1);

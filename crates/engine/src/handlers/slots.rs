@@ -11,7 +11,7 @@ use residue_isa::revision::rules::{EmptyTransfer, ID_MAX, SLOTS_MAX, SetForm, Sl
 use residue_isa::revision::{
     eip6601, eip6690_2023, eip6690_2024, eip7747, evmone_2023, evmone_2025, evmone_bits, geth6601, geth6601_push3,
 };
-use residue_isa::{Arithmetic, Lanes, Revision};
+use residue_isa::{FieldOp, Lanes, PerOp, Revision};
 use residue_modular::limbs::LIMB_BYTES;
 use residue_modular::{FieldContext, Modulus, Strided};
 use revm::interpreter::interpreter::EthInterpreter;
@@ -33,7 +33,7 @@ const IMMEDIATE_BYTES_MAX: usize = 7;
 /// One revision's rules, as a type.
 trait Rules {
     const RULES: SlotRules;
-    const ARITHMETIC: [u8; 3];
+    const ARITHMETIC: PerOp<u8>;
 }
 
 macro_rules! rules {
@@ -43,7 +43,7 @@ macro_rules! rules {
             struct $revision;
             impl Rules for $revision {
                 const RULES: SlotRules = $rules;
-                const ARITHMETIC: [u8; 3] = $module::INTERFACE.arithmetic;
+                const ARITHMETIC: PerOp<u8> = $module::INTERFACE.arithmetic;
             }
         )*
 
@@ -70,7 +70,7 @@ rules! {
 }
 
 fn handler_of<R: Rules, H: FieldHost>(opcode: u8) -> Option<Instruction<EthInterpreter, H>> {
-    let [add, sub, mul] = R::ARITHMETIC;
+    let PerOp([add, sub, mul]) = R::ARITHMETIC;
     Some(if opcode == R::RULES.set_modulus {
         Instruction::new(set_modulus::<R, H>)
     } else if opcode == R::RULES.load {
@@ -92,17 +92,17 @@ fn handler_of<R: Rules, H: FieldHost>(opcode: u8) -> Option<Instruction<EthInter
 
 /// `ADDMODX`: out = x + y mod m in each lane.
 fn add_lanes<R: Rules, H: FieldHost>(frame: Frame<'_, H>) -> Step {
-    arithmetic::<R, H>(frame, Arithmetic::Add, SlotFile::add)
+    arithmetic::<R, H>(frame, FieldOp::Add, SlotFile::add)
 }
 
 /// `SUBMODX`: out = x − y mod m in each lane.
 fn sub_lanes<R: Rules, H: FieldHost>(frame: Frame<'_, H>) -> Step {
-    arithmetic::<R, H>(frame, Arithmetic::Sub, SlotFile::sub)
+    arithmetic::<R, H>(frame, FieldOp::Sub, SlotFile::sub)
 }
 
 /// `MULMODX`: out = x·y mod m in each lane.
 fn mul_lanes<R: Rules, H: FieldHost>(frame: Frame<'_, H>) -> Step {
-    arithmetic::<R, H>(frame, Arithmetic::Mul, SlotFile::mul)
+    arithmetic::<R, H>(frame, FieldOp::Mul, SlotFile::mul)
 }
 
 /// `SETMODX`, `SETUPX`: activates the field context of an id; if the id is new, creates it with a modulus from memory and
@@ -257,13 +257,13 @@ fn invert<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
 #[inline(always)]
 fn arithmetic<R: Rules, H: FieldHost>(
     mut frame: Frame<'_, H>,
-    operation: Arithmetic,
+    operation: FieldOp,
     operate: impl Fn(&mut SlotFile, Strided, Strided, Strided, usize),
 ) -> Step {
     if frame.host.chain().in_blocks && runs_in_block(&mut frame) {
         return Ok(());
     }
-    let opcode = const { R::ARITHMETIC }[operation as usize];
+    let opcode = const { R::ARITHMETIC }[operation];
     let Some(Operands { out, x, y, count }) = operands::<R, H>(&mut frame) else {
         return Err(super::halt(&mut frame, Halt::InvalidInstruction));
     };
@@ -288,7 +288,7 @@ fn arithmetic<R: Rules, H: FieldHost>(
     if !inside {
         return Err(halt_of_arithmetic(&mut frame, base, Halt::SlotOutOfRange));
     }
-    let cost = base + prices.times(prices.lane[operation as usize], u64::from(count));
+    let cost = base + prices.times(prices.lane[operation], u64::from(count));
     charge(&mut frame.interpreter.gas, cost)?;
     machine.frame.earned += cost;
     let Some((context, _)) = machine.frame.active() else {

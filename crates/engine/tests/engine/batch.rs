@@ -201,7 +201,7 @@ fn functions_in_one_block_end_alike_at_any_gas() {
         joined += usize::from(others[1].blocks().iter().any(planned));
         let chained = |block: &residue_engine::BlockExplained| {
             assert!(block.plan.is_none(), "an engine of chains makes no plans");
-            let operations: u32 = block.operations.iter().sum();
+            let operations: u32 = block.operations.0.iter().sum();
             block.runs > 1 && block.trace_steps.is_some_and(|steps| steps < operations as usize)
         };
         chains += usize::from(others[2].blocks().iter().any(chained));

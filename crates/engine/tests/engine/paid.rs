@@ -2,7 +2,7 @@
 
 use residue_engine::{Batching, BlockExplained, Engine, EngineConfig};
 use residue_isa::assembly::assemble_text;
-use residue_isa::{Arithmetic, GasSchedule, Revision};
+use residue_isa::{FieldOp, GasSchedule, Revision};
 
 /// Cycles that a product and a gas pay for, and what walking and planning take by run and by operation: as `docs/engine.md` says.
 const CYCLES_PER_PRODUCT: u64 = 72;
@@ -70,7 +70,7 @@ fn calls_that_double(exits: usize, functions: usize) -> String {
 /// What has been made of a code, in cycles.
 fn made_cycles(blocks: &[BlockExplained]) -> u64 {
     let cycles = |block: &BlockExplained| {
-        let operations: u64 = block.operations.iter().map(|&count| u64::from(count)).sum();
+        let operations: u64 = block.operations.0.iter().map(|&count| u64::from(count)).sum();
         let of = |is_made: bool, cycles: u64| if is_made { cycles * operations } else { 0 };
         WALK_CYCLES_PER_RUN * block.runs as u64 // A block has 4096 runs at most.
             + WALK_CYCLES_PER_OPERATION * operations
@@ -82,7 +82,7 @@ fn made_cycles(blocks: &[BlockExplained]) -> u64 {
 
 /// What a gas pays for under a schedule.
 fn cycles_per_gas(schedule: &GasSchedule) -> u64 {
-    (CYCLES_PER_PRODUCT / schedule.instruction(Arithmetic::Mul, 6, 1).whole()).clamp(1, CYCLES_PER_GAS_MAX)
+    (CYCLES_PER_PRODUCT / schedule.instruction(FieldOp::Mul, 6, 1).whole()).clamp(1, CYCLES_PER_GAS_MAX)
 }
 
 #[test]

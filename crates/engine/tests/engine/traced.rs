@@ -6,7 +6,7 @@ use rand::{Rng, SeedableRng};
 use residue_engine::{Batching, Counts, Engine, EngineConfig, Fork, Halt, Step, Tracer, View, World};
 use residue_isa::revision::eip6690_2024::{ADDMODX, MULMODX};
 use residue_isa::revision::evm384_v7::{ADDMOD384, MULMODMONT384};
-use residue_isa::{Arithmetic, Revision};
+use residue_isa::{FieldOp, Revision};
 
 const ADDRESSES: [[u8; 20]; 4] = [[1; 20], [2; 20], [3; 20], [4; 20]];
 
@@ -104,8 +104,8 @@ fn counts_and_split_say_what_was_executed_and_what_it_cost() {
         ("MULMODX", 1),
     ];
     assert_eq!(ops, expected);
-    assert_eq!(counted.counts.lanes(Arithmetic::Mul, 1), 3);
-    assert_eq!(counted.counts.lanes(Arithmetic::Add, 1), 1);
+    assert_eq!(counted.counts.lanes(FieldOp::Mul, 1), 3);
+    assert_eq!(counted.counts.lanes(FieldOp::Add, 1), 1);
     assert_eq!(counted.counts.widths_limbs(), [1]);
     let split = counted.gas_split;
     assert_eq!(split.arithmetic, 3 + 1);

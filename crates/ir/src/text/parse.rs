@@ -1,12 +1,12 @@
 //! Text to program. The result is as the text says; [`crate::verify()`] says whether it is well formed.
 
+use super::WORD_OPS;
 use super::spelling::{Spelt, parse_effect};
-use super::{OPS, WORD_OPS};
 use crate::machine::{Capacity, Step};
 use crate::origin::Origins;
 use crate::program::{
-    Arm, ArrayDecl, Block, Control, ControlKind, Function, FunctionId, Op, Operand, Order, Program, Region, Statement,
-    Value, Word, WordDef,
+    Arm, ArrayDecl, Block, Control, ControlKind, FieldOp, Function, FunctionId, Op, Operand, Order, Program, Region,
+    Statement, Value, Word, WordDef,
 };
 use num_bigint::BigUint;
 use num_traits::Num;
@@ -295,9 +295,7 @@ impl<'a> Parser<'a> {
         while !self.word_is("}") {
             let value = self.read()?;
             self.expect("=")?;
-            let kind = self.take("`add`, `sub` or `mul`", |text| {
-                OPS.iter().find(|(_, name)| *name == text).map(|(kind, _)| *kind)
-            })?;
+            let kind = self.take("`add`, `sub` or `mul`", FieldOp::named)?;
             ops.push((value, Op { kind, x: self.read()?, y: self.read()? }));
         }
         Ok(Block { ops })

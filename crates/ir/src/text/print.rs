@@ -1,7 +1,7 @@
 //! Program to text.
 
 use super::spelling::{Spelt, spell_effect};
-use super::{OPS, WORD_OPS, name_of};
+use super::{WORD_OPS, name_of};
 use crate::machine::{Capacity, Step};
 use crate::program::{Arm, Control, ControlKind, Function, Order, Program, Region, Statement, Word, WordDef};
 use std::fmt::Write;
@@ -90,7 +90,7 @@ impl Printer {
                 self.line("block {");
                 self.depth += 1;
                 for (value, op) in &block.ops {
-                    let kind = name_of(&OPS, &op.kind);
+                    let kind = op.kind.name();
                     self.line(&format!("{} = {kind} {} {}", value.spell(), op.x.spell(), op.y.spell()));
                 }
                 self.depth -= 1;

@@ -7,8 +7,8 @@ mod seeded;
 pub use seeded::Seeded;
 
 use num_bigint::BigUint;
+use residue_formula::Fe;
 use residue_ir::{Array, Capacity, Machine, Piece, Step as Parts, Variable, WordOp};
-use residue_modular::Fe;
 use ruint::aliases::U256;
 
 impl Seeded {

@@ -283,7 +283,7 @@ fn check_targets(items: &[Item], code: &Code, revision: Revision) -> Result<(), 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::field_instruction::{Arithmetic, FieldInstruction, Lanes};
+    use crate::field_instruction::{FieldInstruction, FieldOp, Lanes};
     use crate::opcode::evm::{JUMP, PUSH1, PUSH2, PUSH3, STOP};
 
     const REVISION: Revision = Revision::Eip6690_2024;
@@ -411,7 +411,7 @@ mod tests {
     #[test]
     fn field_instructions_are_found_by_item() {
         let field = FieldInstruction::Slots {
-            operation: Arithmetic::Sub,
+            operation: FieldOp::Sub,
             out: Lanes::one(1),
             x: Lanes::one(2),
             y: Lanes { index: 3, stride: 0 },

@@ -18,7 +18,7 @@ use thiserror::Error;
 
 use super::token::{Place, Token, tokens};
 use super::{AssembleError, Code, Item, LabelId, assemble};
-use crate::field_instruction::{Arithmetic, FieldInstruction, Lanes, ModulusAt};
+use crate::field_instruction::{FieldInstruction, FieldOp, Lanes, ModulusAt};
 use crate::opcode::evm::{PUSH0, PUSH1, PUSH32};
 use crate::revision::evm384::{Modulus, Operands};
 use crate::revision::{Family, Revision};
@@ -262,7 +262,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `out[:stride] x[:stride] y[:stride] [xCOUNT]`.
-    fn slots(&mut self, operation: Arithmetic) -> Result<Item, ParseError> {
+    fn slots(&mut self, operation: FieldOp) -> Result<Item, ParseError> {
         let out = self.lanes()?;
         let x = self.lanes()?;
         let y = self.lanes()?;
@@ -297,7 +297,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `out x y`, `out x y modulus` or `out x y modulus r_inv`, as the revision has it; nothing where they can be on the stack.
-    fn memory(&mut self, operation: Arithmetic, opcode: u8) -> Result<Item, ParseError> {
+    fn memory(&mut self, operation: FieldOp, opcode: u8) -> Result<Item, ParseError> {
         let Some(evm384) = self.revision.evm384() else {
             return Ok(Item::Op(opcode));
         };
@@ -313,7 +313,7 @@ impl<'a> Parser<'a> {
         }
         let [out, x, y] = [self.offset()?, self.offset()?, self.offset()?];
         let modulus = match evm384.modulus {
-            Modulus::OperandAndRInv if operation == Arithmetic::Mul => {
+            Modulus::OperandAndRInv if operation == FieldOp::Mul => {
                 ModulusAt::OffsetAndRInv { offset: self.offset()?, r_inv: self.r_inv()? }
             }
             Modulus::Operand | Modulus::OperandAndRInv => ModulusAt::Offset(self.offset()?),

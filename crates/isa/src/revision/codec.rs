@@ -1,7 +1,7 @@
 //! Bytes of arithmetic on numbered slots, with strides and without: what the revisions' own `encode` and `decode` share.
 
 use super::{EncodeError, Interface};
-use crate::field_instruction::{Arithmetic, FieldInstruction, Lanes};
+use crate::field_instruction::{FieldInstruction, FieldOp, Lanes};
 use crate::revision::eip6690_2024::{Operands, pack, unpack};
 
 /// Appends opcode, marker, out, x, y.
@@ -66,16 +66,10 @@ pub(super) fn operand_kind(interface: &Interface, instruction: &FieldInstruction
     EncodeError::OperandKind { revision: interface.name, instruction: *instruction }
 }
 
-fn opcode(interface: &Interface, operation: Arithmetic) -> u8 {
-    let [add, sub, mul] = interface.arithmetic;
-    match operation {
-        Arithmetic::Add => add,
-        Arithmetic::Sub => sub,
-        Arithmetic::Mul => mul,
-    }
+fn opcode(interface: &Interface, operation: FieldOp) -> u8 {
+    interface.arithmetic[operation]
 }
 
-fn operation(interface: &Interface, opcode: u8) -> Option<Arithmetic> {
-    let place = interface.arithmetic.iter().position(|&own| own == opcode)?;
-    Some(Arithmetic::ALL[place])
+fn operation(interface: &Interface, opcode: u8) -> Option<FieldOp> {
+    interface.arithmetic.iter().find(|&(_, &own)| own == opcode).map(|(operation, _)| operation)
 }

@@ -4,6 +4,7 @@
 //! section of an EOF container; on legacy code there is none, so SETUPX takes them from the stack below the offset, in the
 //! order in which EIP-6690 took them over.
 
+use residue_formula::PerOp;
 use super::rules::{SetForm, SlotBytesMax, SlotRules};
 use super::{EncodeError, Family, Interface, codec};
 use crate::field_instruction::FieldInstruction;
@@ -25,7 +26,7 @@ pub const INTERFACE: Interface = Interface {
     family: Family::Slots,
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
-    arithmetic: [ADDMODX, SUBMODX, MULMODX],
+    arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),
     width_limbs_max: 64,
     default_schedule: "eip6601",
     encode,

@@ -3,6 +3,7 @@
 //! Source: EIP-6690 from commit 974a67f71 to 46bb34222, the text on main until November 2024. LOADX grows memory; STOREX and
 //! SETUPX do not.
 
+use residue_formula::PerOp;
 use super::rules::SlotRules;
 use super::{EncodeError, Family, Interface, codec};
 use crate::field_instruction::FieldInstruction;
@@ -24,7 +25,7 @@ pub const INTERFACE: Interface = Interface {
     family: Family::Slots,
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
-    arithmetic: [ADDMODX, SUBMODX, MULMODX],
+    arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),
     width_limbs_max: 64,
     default_schedule: "eip6601",
     encode,

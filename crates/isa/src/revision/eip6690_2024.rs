@@ -4,6 +4,7 @@
 //! x_index, x_stride, y_index, y_stride, count. LOADX copies slots into memory and STOREX copies memory into slots; values
 //! in memory are canonical, big-endian and 8·⌈modulus_size / 8⌉ bytes long.
 
+use residue_formula::PerOp;
 use super::{EncodeError, Family, Interface, codec};
 use crate::field_instruction::{FieldInstruction, Lanes};
 use crate::opcode::{immediate_table, opcodes};
@@ -35,7 +36,7 @@ pub const INTERFACE: Interface = Interface {
     family: Family::Slots,
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
-    arithmetic: [ADDMODX, SUBMODX, MULMODX],
+    arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),
     width_limbs_max: MODULUS_BYTES_MAX / 8,
     default_schedule: "eip6690",
     encode,
@@ -85,12 +86,12 @@ fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::field_instruction::{Arithmetic, ModulusAt};
+    use crate::field_instruction::{FieldOp, ModulusAt};
 
     #[test]
     fn the_immediate_is_index_and_stride_of_out_x_y_then_count() {
         let instruction = FieldInstruction::Slots {
-            operation: Arithmetic::Mul,
+            operation: FieldOp::Mul,
             out: Lanes { index: 1, stride: 2 },
             x: Lanes { index: 3, stride: 0 },
             y: Lanes { index: 255, stride: 4 },
@@ -105,7 +106,7 @@ mod tests {
 
     #[test]
     fn memory_offsets_are_refused_and_nothing_is_appended() {
-        let memory = FieldInstruction::Memory { operation: Arithmetic::Add, out: 0, x: 0, y: 0, modulus: ModulusAt::Implied };
+        let memory = FieldInstruction::Memory { operation: FieldOp::Add, out: 0, x: 0, y: 0, modulus: ModulusAt::Implied };
         let mut code = Vec::new();
         assert!(matches!(encode(&memory, &mut code), Err(EncodeError::OperandKind { revision: "eip6690-2024", .. })));
         assert!(code.is_empty());

@@ -3,6 +3,7 @@
 //! Source: ethereum/EIPs pull request 8743, commit 58475fc29, July 2024; on legacy code. The text charges loads by value and
 //! stores not at all, and counts two slots more than were asked for as memory.
 
+use residue_formula::PerOp;
 use super::rules::{Moduli, SlotBytesMax, SlotRules, SlotsAsMemory};
 use super::{EncodeError, Family, Interface, codec};
 use crate::field_instruction::FieldInstruction;
@@ -24,7 +25,7 @@ pub const INTERFACE: Interface = Interface {
     family: Family::Slots,
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
-    arithmetic: [ADDMODX, SUBMODX, MULMODX],
+    arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),
     width_limbs_max: 12,
     default_schedule: "eip7747",
     encode,

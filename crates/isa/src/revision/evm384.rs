@@ -7,7 +7,7 @@
 use super::{EncodeError, Revision};
 use super::{evm384_v0, evm384_v1, evm384_v2, evm384_v3, evm384_v4, evm384_v5, evm384_v6};
 use super::{evm384_v7, evm384_v8, evm384_v9, evm384_v10, evm384_v12};
-use crate::field_instruction::{Arithmetic, FieldInstruction, ModulusAt};
+use crate::field_instruction::{FieldInstruction, FieldOp, ModulusAt};
 use crate::opcode::evm::{PUSH0, PUSH8};
 
 /// Bytes of a value in memory.
@@ -111,7 +111,7 @@ impl Revision {
 /// The parts of an instruction on memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parts {
-    pub operation: Arithmetic,
+    pub operation: FieldOp,
     pub out: u32,
     pub x: u32,
     pub y: u32,
@@ -140,26 +140,26 @@ pub(super) fn refused(instruction: &FieldInstruction, revision: &'static str) ->
 }
 
 /// c0, c1 or c2.
-pub(super) const fn opcode(operation: Arithmetic) -> u8 {
+pub(super) const fn opcode(operation: FieldOp) -> u8 {
     match operation {
-        Arithmetic::Add => 0xc0,
-        Arithmetic::Sub => 0xc1,
-        Arithmetic::Mul => 0xc2,
+        FieldOp::Add => 0xc0,
+        FieldOp::Sub => 0xc1,
+        FieldOp::Mul => 0xc2,
     }
 }
 
 /// The inverse of [`opcode`].
-pub(super) const fn operation(opcode: u8) -> Option<Arithmetic> {
+pub(super) const fn operation(opcode: u8) -> Option<FieldOp> {
     match opcode {
-        0xc0 => Some(Arithmetic::Add),
-        0xc1 => Some(Arithmetic::Sub),
-        0xc2 => Some(Arithmetic::Mul),
+        0xc0 => Some(FieldOp::Add),
+        0xc1 => Some(FieldOp::Sub),
+        0xc2 => Some(FieldOp::Mul),
         _ => None,
     }
 }
 
 /// Appends the smallest push of each number, the last one first so that the first is on top, and the opcode.
-pub(super) fn push_operands(operands: &[u64], operation: Arithmetic, code: &mut Vec<u8>) {
+pub(super) fn push_operands(operands: &[u64], operation: FieldOp, code: &mut Vec<u8>) {
     for operand in operands.iter().rev() {
         let bytes = operand.to_be_bytes();
         let digits = &bytes[operand.leading_zeros() as usize / 8..]; // u32 to usize widens.
@@ -170,7 +170,7 @@ pub(super) fn push_operands(operands: &[u64], operation: Arithmetic, code: &mut 
 }
 
 /// Reads smallest pushes up to an arithmetic opcode: the numbers with the top first, the operation, the length.
-pub(super) fn pushed_operands(code: &[u8]) -> Option<(Vec<u64>, Arithmetic, usize)> {
+pub(super) fn pushed_operands(code: &[u8]) -> Option<(Vec<u64>, FieldOp, usize)> {
     /// More words than any instruction takes.
     const OPERANDS_MAX: usize = 6;
     let mut operands = Vec::new();

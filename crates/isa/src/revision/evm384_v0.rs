@@ -5,6 +5,7 @@
 //! The first 48 of a pair's 64 bytes are the value, little-endian; the 8 bytes behind the modulus are r_inv, little-endian
 //! too. It pushes a pair. Chosen here, as no source says it: the bytes of the result behind its 48 are zero.
 
+use residue_formula::PerOp;
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands, refused};
 use super::{EncodeError, Family, Interface};
 use crate::field_instruction::FieldInstruction;
@@ -23,7 +24,7 @@ pub const INTERFACE: Interface = Interface {
     family: Family::Memory384,
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
-    arithmetic: [ADDMOD384, SUBMOD384, MULMODMONT384],
+    arithmetic: PerOp([ADDMOD384, SUBMOD384, MULMODMONT384]),
     width_limbs_max: 6,
     default_schedule: "evmone",
     encode,
@@ -52,12 +53,12 @@ fn decode(_: &[u8]) -> Option<(FieldInstruction, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::field_instruction::{Arithmetic, ModulusAt};
+    use crate::field_instruction::{FieldOp, ModulusAt};
 
     #[test]
     fn operands_in_code_are_refused() {
         let modulus = ModulusAt::Offset(0);
-        let instruction = FieldInstruction::Memory { operation: Arithmetic::Add, out: 0, x: 0, y: 0, modulus };
+        let instruction = FieldInstruction::Memory { operation: FieldOp::Add, out: 0, x: 0, y: 0, modulus };
         let mut code = Vec::new();
         assert!(matches!(encode(&instruction, &mut code), Err(EncodeError::OperandKind { .. })));
         assert!(code.is_empty());

@@ -3,9 +3,10 @@
 //! Source: ethereum/evmone tag `v0.5.0-evm384-v1`; axic/evmone 72da5ec. From the top of the stack: x, y, modulus, and for a
 //! multiplication r_inv. Memory grows to the highest offset plus 48.
 
+use residue_formula::PerOp;
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, offset, push_operands, pushed_operands, refused};
 use super::{EncodeError, Family, Interface};
-use crate::field_instruction::{Arithmetic, FieldInstruction, ModulusAt};
+use crate::field_instruction::{FieldOp, FieldInstruction, ModulusAt};
 use crate::opcode::{immediate_table, opcodes};
 
 opcodes! {
@@ -21,7 +22,7 @@ pub const INTERFACE: Interface = Interface {
     family: Family::Memory384,
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
-    arithmetic: [ADDMOD384, SUBMOD384, MULMODMONT384],
+    arithmetic: PerOp([ADDMOD384, SUBMOD384, MULMODMONT384]),
     width_limbs_max: 6,
     default_schedule: "evmone",
     encode,
@@ -45,10 +46,10 @@ fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), Enco
     }
     let [x, y] = [x, y].map(u64::from);
     match (operation, modulus) {
-        (Arithmetic::Mul, ModulusAt::OffsetAndRInv { offset, r_inv }) => {
+        (FieldOp::Mul, ModulusAt::OffsetAndRInv { offset, r_inv }) => {
             push_operands(&[x, y, offset.into(), r_inv], operation, code);
         }
-        (Arithmetic::Add | Arithmetic::Sub, ModulusAt::Offset(offset)) => {
+        (FieldOp::Add | FieldOp::Sub, ModulusAt::Offset(offset)) => {
             push_operands(&[x, y, offset.into()], operation, code);
         }
         _ => return Err(refused(instruction, INTERFACE.name)),
@@ -60,8 +61,8 @@ fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), Enco
 fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
     let (operands, operation, bytes) = pushed_operands(code)?;
     let (x, y, modulus) = match (operation, &operands[..]) {
-        (Arithmetic::Mul, &[x, y, at, r_inv]) => (x, y, ModulusAt::OffsetAndRInv { offset: offset(at)?, r_inv }),
-        (Arithmetic::Add | Arithmetic::Sub, &[x, y, at]) => (x, y, ModulusAt::Offset(offset(at)?)),
+        (FieldOp::Mul, &[x, y, at, r_inv]) => (x, y, ModulusAt::OffsetAndRInv { offset: offset(at)?, r_inv }),
+        (FieldOp::Add | FieldOp::Sub, &[x, y, at]) => (x, y, ModulusAt::Offset(offset(at)?)),
         _ => return None,
     };
     let x = offset(x)?;
@@ -71,10 +72,10 @@ fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::field_instruction::Arithmetic;
+    use crate::field_instruction::FieldOp;
 
     #[track_caller]
-    fn check(operation: Arithmetic, modulus: ModulusAt, expected: &str) {
+    fn check(operation: FieldOp, modulus: ModulusAt, expected: &str) {
         let instruction = FieldInstruction::Memory { operation, out: 0x30, x: 0x30, y: 0x0160, modulus };
         let mut code = Vec::new();
         encode(&instruction, &mut code).unwrap();
@@ -86,16 +87,16 @@ mod tests {
 
     #[test]
     fn operands_are_smallest_pushes_with_the_first_on_top() {
-        check(Arithmetic::Add, ModulusAt::Offset(0), "5f6101606030c0");
-        check(Arithmetic::Sub, ModulusAt::Offset(7), "60076101606030c1");
+        check(FieldOp::Add, ModulusAt::Offset(0), "5f6101606030c0");
+        check(FieldOp::Sub, ModulusAt::Offset(7), "60076101606030c1");
         let modulus = ModulusAt::OffsetAndRInv { offset: 7, r_inv: u64::MAX };
-        check(Arithmetic::Mul, modulus, "67ffffffffffffffff60076101606030c2");
+        check(FieldOp::Mul, modulus, "67ffffffffffffffff60076101606030c2");
     }
 
     #[test]
     fn a_result_apart_from_the_first_operand_is_refused() {
         let modulus = ModulusAt::Offset(0);
-        let instruction = FieldInstruction::Memory { operation: Arithmetic::Add, out: 48, x: 0, y: 0, modulus };
+        let instruction = FieldInstruction::Memory { operation: FieldOp::Add, out: 48, x: 0, y: 0, modulus };
         let error = encode(&instruction, &mut Vec::new()).unwrap_err();
         assert_eq!(error, EncodeError::ResultApart { revision: "evm384-v1", out: 48, x: 0 });
     }

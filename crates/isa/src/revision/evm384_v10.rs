@@ -6,6 +6,7 @@
 //! another field. Memory does not grow: the highest slot must end before the last byte of memory, otherwise the frame
 //! halts with `memory_out_of_range` where the origin gives up.
 
+use residue_formula::PerOp;
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, opcode, operation, refused};
 use super::{EncodeError, Family, Interface};
 use crate::field_instruction::{FieldInstruction, ModulusAt};
@@ -27,7 +28,7 @@ pub const INTERFACE: Interface = Interface {
     family: Family::Memory384,
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
-    arithmetic: [ADDMOD384, SUBMOD384, MULMODMONT384],
+    arithmetic: PerOp([ADDMOD384, SUBMOD384, MULMODMONT384]),
     width_limbs_max: 6,
     default_schedule: "geth",
     encode,
@@ -83,10 +84,10 @@ fn slot(offset: u32) -> Result<u16, EncodeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::field_instruction::Arithmetic;
+    use crate::field_instruction::FieldOp;
 
     fn instruction(out: u32, x: u32, y: u32) -> FieldInstruction {
-        FieldInstruction::Memory { operation: Arithmetic::Mul, out, x, y, modulus: ModulusAt::Offset(96) }
+        FieldInstruction::Memory { operation: FieldOp::Mul, out, x, y, modulus: ModulusAt::Offset(96) }
     }
 
     #[test]

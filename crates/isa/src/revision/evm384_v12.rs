@@ -6,6 +6,7 @@
 //! any other byte there halts. Memory grows to the highest offset plus the length. Chosen here: evm.py takes any length, at prices
 //! that are the same for all; a length above [`MODULUS_BYTES_MAX`] halts.
 
+use residue_formula::PerOp;
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, VALUE_BYTES, opcode, operation, refused};
 use super::{EncodeError, Family, Interface};
 use crate::field_instruction::{FieldInstruction, ModulusAt};
@@ -35,7 +36,7 @@ pub const INTERFACE: Interface = Interface {
     family: Family::Memory384,
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
-    arithmetic: [ADDMODMONT, SUBMODMONT, MULMODMONT],
+    arithmetic: PerOp([ADDMODMONT, SUBMODMONT, MULMODMONT]),
     width_limbs_max: 6,
     default_schedule: "evmcurves",
     encode,
@@ -87,10 +88,10 @@ fn narrow(offset: u32) -> Result<u16, EncodeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::field_instruction::Arithmetic;
+    use crate::field_instruction::FieldOp;
 
     fn instruction(out: u32, x: u32, y: u32) -> FieldInstruction {
-        FieldInstruction::Memory { operation: Arithmetic::Mul, out, x, y, modulus: ModulusAt::Implied }
+        FieldInstruction::Memory { operation: FieldOp::Mul, out, x, y, modulus: ModulusAt::Implied }
     }
 
     #[test]

@@ -3,9 +3,10 @@
 //! Source: ethereum/evmone tag `v0.5.0-evm384-v2`. From the top of the stack: out, x, y, modulus, and for a multiplication
 //! r_inv. Memory grows to the highest offset plus 48.
 
+use residue_formula::PerOp;
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, offset, push_operands, pushed_operands, refused};
 use super::{EncodeError, Family, Interface};
-use crate::field_instruction::{Arithmetic, FieldInstruction, ModulusAt};
+use crate::field_instruction::{FieldOp, FieldInstruction, ModulusAt};
 use crate::opcode::{immediate_table, opcodes};
 
 opcodes! {
@@ -21,7 +22,7 @@ pub const INTERFACE: Interface = Interface {
     family: Family::Memory384,
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
-    arithmetic: [ADDMOD384, SUBMOD384, MULMODMONT384],
+    arithmetic: PerOp([ADDMOD384, SUBMOD384, MULMODMONT384]),
     width_limbs_max: 6,
     default_schedule: "evmone",
     encode,
@@ -56,10 +57,10 @@ pub(super) fn encode_words(
     let Parts { operation, out, x, y, modulus } = Parts::of(instruction, revision)?;
     let [out, x, y] = [out, x, y].map(u64::from);
     match (operation, modulus) {
-        (Arithmetic::Mul, ModulusAt::OffsetAndRInv { offset, r_inv }) => {
+        (FieldOp::Mul, ModulusAt::OffsetAndRInv { offset, r_inv }) => {
             push_operands(&[out, x, y, offset.into(), r_inv], operation, code);
         }
-        (Arithmetic::Add | Arithmetic::Sub, ModulusAt::Offset(offset)) => {
+        (FieldOp::Add | FieldOp::Sub, ModulusAt::Offset(offset)) => {
             push_operands(&[out, x, y, offset.into()], operation, code);
         }
         _ => return Err(refused(instruction, revision)),
@@ -71,10 +72,10 @@ pub(super) fn encode_words(
 pub(super) fn decode_words(code: &[u8]) -> Option<(FieldInstruction, usize)> {
     let (operands, operation, bytes) = pushed_operands(code)?;
     let (out, x, y, modulus) = match (operation, &operands[..]) {
-        (Arithmetic::Mul, &[out, x, y, at, r_inv]) => {
+        (FieldOp::Mul, &[out, x, y, at, r_inv]) => {
             (out, x, y, ModulusAt::OffsetAndRInv { offset: offset(at)?, r_inv })
         }
-        (Arithmetic::Add | Arithmetic::Sub, &[out, x, y, at]) => (out, x, y, ModulusAt::Offset(offset(at)?)),
+        (FieldOp::Add | FieldOp::Sub, &[out, x, y, at]) => (out, x, y, ModulusAt::Offset(offset(at)?)),
         _ => return None,
     };
     Some((Parts { operation, out: offset(out)?, x: offset(x)?, y: offset(y)?, modulus }.instruction(), bytes))
@@ -83,10 +84,10 @@ pub(super) fn decode_words(code: &[u8]) -> Option<(FieldInstruction, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::field_instruction::Arithmetic;
+    use crate::field_instruction::FieldOp;
 
     #[track_caller]
-    fn check(operation: Arithmetic, modulus: ModulusAt, expected: &str) {
+    fn check(operation: FieldOp, modulus: ModulusAt, expected: &str) {
         let instruction = FieldInstruction::Memory { operation, out: 0, x: 0x30, y: 0x0160, modulus };
         let mut code = Vec::new();
         encode(&instruction, &mut code).unwrap();
@@ -98,9 +99,9 @@ mod tests {
 
     #[test]
     fn operands_are_smallest_pushes_with_the_first_on_top() {
-        check(Arithmetic::Add, ModulusAt::Offset(0), "5f61016060305fc0");
-        check(Arithmetic::Sub, ModulusAt::Offset(7), "600761016060305fc1");
+        check(FieldOp::Add, ModulusAt::Offset(0), "5f61016060305fc0");
+        check(FieldOp::Sub, ModulusAt::Offset(7), "600761016060305fc1");
         let modulus = ModulusAt::OffsetAndRInv { offset: 7, r_inv: 256 };
-        check(Arithmetic::Mul, modulus, "610100600761016060305fc2");
+        check(FieldOp::Mul, modulus, "610100600761016060305fc2");
     }
 }

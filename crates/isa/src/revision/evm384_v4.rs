@@ -3,6 +3,7 @@
 //! Source: jwasinger/evmone branch `evm384-v4`, 65535fa. From the top of the stack: out, x, y. Memory grows to the highest
 //! offset plus 48.
 
+use residue_formula::PerOp;
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, offset, push_operands, pushed_operands, refused};
 use super::{EncodeError, Family, Interface};
 use crate::field_instruction::{FieldInstruction, ModulusAt};
@@ -21,7 +22,7 @@ pub const INTERFACE: Interface = Interface {
     family: Family::Memory384,
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
-    arithmetic: [ADDMOD384, SUBMOD384, MULMODMONT384],
+    arithmetic: PerOp([ADDMOD384, SUBMOD384, MULMODMONT384]),
     width_limbs_max: 6,
     default_schedule: "evmone",
     encode,
@@ -74,10 +75,10 @@ pub(super) fn decode_words(code: &[u8]) -> Option<(FieldInstruction, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::field_instruction::Arithmetic;
+    use crate::field_instruction::FieldOp;
 
     #[track_caller]
-    fn check(operation: Arithmetic, modulus: ModulusAt, expected: &str) {
+    fn check(operation: FieldOp, modulus: ModulusAt, expected: &str) {
         let instruction = FieldInstruction::Memory { operation, out: 0, x: 0x30, y: 0x0160, modulus };
         let mut code = Vec::new();
         encode(&instruction, &mut code).unwrap();
@@ -89,8 +90,8 @@ mod tests {
 
     #[test]
     fn operands_are_smallest_pushes_with_the_first_on_top() {
-        check(Arithmetic::Add, ModulusAt::Implied, "61016060305fc0");
-        check(Arithmetic::Sub, ModulusAt::Implied, "61016060305fc1");
-        check(Arithmetic::Mul, ModulusAt::Implied, "61016060305fc2");
+        check(FieldOp::Add, ModulusAt::Implied, "61016060305fc0");
+        check(FieldOp::Sub, ModulusAt::Implied, "61016060305fc1");
+        check(FieldOp::Mul, ModulusAt::Implied, "61016060305fc2");
     }
 }

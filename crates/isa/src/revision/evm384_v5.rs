@@ -3,6 +3,7 @@
 //! Source: jwasinger/evmone branch `evm384-v5`, 1689324. Out of bounds it is undefined there; chosen here: a range that ends
 //! beyond the current memory halts with `memory_out_of_range`.
 
+use residue_formula::PerOp;
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands};
 use super::evm384_v4::{decode_words, encode_words};
 use super::{EncodeError, Family, Interface};
@@ -22,7 +23,7 @@ pub const INTERFACE: Interface = Interface {
     family: Family::Memory384,
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
-    arithmetic: [ADDMOD384, SUBMOD384, MULMODMONT384],
+    arithmetic: PerOp([ADDMOD384, SUBMOD384, MULMODMONT384]),
     width_limbs_max: 6,
     default_schedule: "evmone",
     encode,

@@ -4,6 +4,7 @@
 //! bits above 24 are ignored. The modulus is at byte 12288, r_inv at 12336. Memory always grows to 12336, for a
 //! multiplication to 12344.
 
+use residue_formula::PerOp;
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, VALUE_BYTES, opcode, operation, refused};
 use super::{EncodeError, Family, Interface};
 use crate::field_instruction::{FieldInstruction, ModulusAt};
@@ -29,7 +30,7 @@ pub const INTERFACE: Interface = Interface {
     family: Family::Memory384,
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
-    arithmetic: [ADDMOD384, SUBMOD384, MULMODMONT384],
+    arithmetic: PerOp([ADDMOD384, SUBMOD384, MULMODMONT384]),
     width_limbs_max: 6,
     default_schedule: "evmone",
     encode,
@@ -85,10 +86,10 @@ fn slot(offset: u32) -> Result<u8, EncodeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::field_instruction::Arithmetic;
+    use crate::field_instruction::FieldOp;
 
     fn instruction(out: u32, x: u32, y: u32) -> FieldInstruction {
-        FieldInstruction::Memory { operation: Arithmetic::Mul, out, x, y, modulus: ModulusAt::Implied }
+        FieldInstruction::Memory { operation: FieldOp::Mul, out, x, y, modulus: ModulusAt::Implied }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! above 128 are ignored. Values are little-endian; behind the 48 bytes of the modulus follow the 8 bytes of
 //! r_inv = −m⁻¹ mod 2⁶⁴. Memory grows to max(offsets) + 48, for a multiplication to max(offsets) + 56, as evmone does.
 
+use residue_formula::PerOp;
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands as OperandsFrom, Parts, opcode, operation, refused};
 use super::{EncodeError, Family, Interface};
 use crate::field_instruction::{FieldInstruction, ModulusAt};
@@ -27,7 +28,7 @@ pub const INTERFACE: Interface = Interface {
     family: Family::Memory384,
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
-    arithmetic: [ADDMOD384, SUBMOD384, MULMODMONT384],
+    arithmetic: PerOp([ADDMOD384, SUBMOD384, MULMODMONT384]),
     width_limbs_max: 6,
     default_schedule: "evmone",
     encode,
@@ -109,12 +110,12 @@ pub(super) fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::field_instruction::Arithmetic;
+    use crate::field_instruction::FieldOp;
 
     #[test]
     fn the_push16_literal_reads_out_x_y_modulus() {
         let instruction = FieldInstruction::Memory {
-            operation: Arithmetic::Mul,
+            operation: FieldOp::Mul,
             out: 0x0102_0304,
             x: 0x30,
             y: 0xffff_ffff,
@@ -131,7 +132,7 @@ mod tests {
     fn slots_are_refused_and_nothing_is_appended() {
         use crate::field_instruction::Lanes;
         let one = Lanes::one(0);
-        let slots = FieldInstruction::Slots { operation: Arithmetic::Add, out: one, x: one, y: one, count: 1 };
+        let slots = FieldInstruction::Slots { operation: FieldOp::Add, out: one, x: one, y: one, count: 1 };
         let mut code = Vec::new();
         assert!(matches!(encode(&slots, &mut code), Err(EncodeError::OperandKind { revision: "evm384-v7", .. })));
         assert!(code.is_empty());

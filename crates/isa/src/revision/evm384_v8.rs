@@ -3,6 +3,7 @@
 //! Source: evmone branch `evm384-v8`, 6c29724. The 48 bytes of a value and the 8 bytes of r_inv are reversed as a whole;
 //! operands, growth and arithmetic are those of version 7.
 
+use residue_formula::PerOp;
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands};
 use super::evm384_v7::{decode, encode_for};
 use super::{EncodeError, Family, Interface};
@@ -22,7 +23,7 @@ pub const INTERFACE: Interface = Interface {
     family: Family::Memory384,
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
-    arithmetic: [ADDMOD384, SUBMOD384, MULMODMONT384],
+    arithmetic: PerOp([ADDMOD384, SUBMOD384, MULMODMONT384]),
     width_limbs_max: 6,
     default_schedule: "evmone",
     encode,

@@ -3,6 +3,7 @@
 //! Source: evmone branch `evm384-v9`, a19ae3a. The 16 immediate bytes are out, x, y and modulus, four bytes each,
 //! little-endian. Jump analysis skips them; an immediate cut off by the end of the code halts (undefined at the origin).
 
+use residue_formula::PerOp;
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, opcode, operation, refused};
 use super::{EncodeError, Family, Interface};
 use crate::field_instruction::{FieldInstruction, ModulusAt};
@@ -26,7 +27,7 @@ pub const INTERFACE: Interface = Interface {
     family: Family::Memory384,
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
-    arithmetic: [ADDMOD384, SUBMOD384, MULMODMONT384],
+    arithmetic: PerOp([ADDMOD384, SUBMOD384, MULMODMONT384]),
     width_limbs_max: 6,
     default_schedule: "evmone",
     encode,
@@ -73,10 +74,10 @@ fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::field_instruction::Arithmetic;
+    use crate::field_instruction::FieldOp;
 
     fn instruction(out: u32, x: u32, y: u32) -> FieldInstruction {
-        FieldInstruction::Memory { operation: Arithmetic::Mul, out, x, y, modulus: ModulusAt::Offset(0x8000_0000) }
+        FieldInstruction::Memory { operation: FieldOp::Mul, out, x, y, modulus: ModulusAt::Offset(0x8000_0000) }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! Source: ethereum/evmone branch `evmmax-intructions`, commit da87a62c. Every SETUPX drops the slots before it.
 
+use residue_formula::PerOp;
 use super::rules::{EmptyTransfer, Moduli, SetForm, SlotBytesMax, SlotRules, SlotsAsMemory};
 use super::{EncodeError, Family, Interface, codec};
 use crate::field_instruction::FieldInstruction;
@@ -23,7 +24,7 @@ pub const INTERFACE: Interface = Interface {
     family: Family::Slots,
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
-    arithmetic: [ADDMODX, SUBMODX, MULMODX],
+    arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),
     width_limbs_max: 6,
     default_schedule: "evmone",
     encode,

@@ -5,6 +5,7 @@
 //! when an operation reads them; lanes are computed one after the other, so a later one sees what an earlier one has written.
 //! INVMODX has five immediate bytes: out, out_stride, x, x_stride, count.
 
+use residue_formula::PerOp;
 use super::rules::{EmptyTransfer, Moduli, SetForm, SlotBytesMax, SlotRules, SlotsAsMemory};
 use super::{EncodeError, Family, Interface, codec};
 use crate::field_instruction::{FieldInstruction, Lanes};
@@ -27,7 +28,7 @@ pub const INTERFACE: Interface = Interface {
     family: Family::Slots,
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
-    arithmetic: [ADDMODX, SUBMODX, MULMODX],
+    arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),
     width_limbs_max: 8,
     default_schedule: "evmone",
     encode,

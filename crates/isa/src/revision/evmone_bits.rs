@@ -3,6 +3,7 @@
 //! Source: ethereum/evmone branch `evmmax-poseidon`, commit 66e15cd5. As `evmone-2025` otherwise, for odd moduli of up to 384
 //! bits and without INVMODX.
 
+use residue_formula::PerOp;
 use super::rules::{Moduli, SizeUnit, SlotRules};
 use super::{EncodeError, Family, Interface, codec};
 use crate::field_instruction::FieldInstruction;
@@ -24,7 +25,7 @@ pub const INTERFACE: Interface = Interface {
     family: Family::Slots,
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
-    arithmetic: [ADDMODX, SUBMODX, MULMODX],
+    arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),
     width_limbs_max: 6,
     default_schedule: "evmone",
     encode,

@@ -5,6 +5,7 @@
 //! SETMODX asks that mem_start + mod_offset + 8·L be inside memory.
 
 
+use residue_formula::PerOp;
 use super::{EncodeError, Family, Interface, codec};
 use crate::field_instruction::FieldInstruction;
 use crate::opcode::{immediate_table, opcodes};
@@ -24,7 +25,7 @@ pub const INTERFACE: Interface = Interface {
     family: Family::MemorySlots,
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
-    arithmetic: [ADDMODX, SUBMODX, MULMONTX],
+    arithmetic: PerOp([ADDMODX, SUBMODX, MULMONTX]),
     width_limbs_max: super::eip5843::WIDTH_LIMBS_MAX,
     default_schedule: "r5",
     encode,

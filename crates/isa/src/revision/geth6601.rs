@@ -3,6 +3,7 @@
 //! Source: jwasinger/go-ethereum, commit 9335437f0. A modulus is 48 bytes, or 44, which its padding also accepts. Nothing grows
 //! memory. Its STOREX reverses the bytes it has read inside EVM memory; that is a mistake and not done here.
 
+use residue_formula::PerOp;
 use super::rules::{EmptyTransfer, Moduli, SlotRules, SlotsAsMemory};
 use super::{EncodeError, Family, Interface, codec};
 use crate::field_instruction::FieldInstruction;
@@ -24,7 +25,7 @@ pub const INTERFACE: Interface = Interface {
     family: Family::Slots,
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
-    arithmetic: [ADDMODX, SUBMODX, MULMODX],
+    arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),
     width_limbs_max: 6,
     default_schedule: "geth6601",
     encode,

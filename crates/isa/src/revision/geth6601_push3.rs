@@ -2,6 +2,7 @@
 //!
 //! Source: jwasinger/go-ethereum, commit 55076e862. Without the byte the instruction is invalid; nothing is pushed.
 
+use residue_formula::PerOp;
 use super::rules::SlotRules;
 use crate::opcode::evm::PUSH3;
 use super::{EncodeError, Family, Interface, codec};
@@ -24,7 +25,7 @@ pub const INTERFACE: Interface = Interface {
     family: Family::Slots,
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
-    arithmetic: [ADDMODX, SUBMODX, MULMODX],
+    arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),
     width_limbs_max: 6,
     default_schedule: "geth6601",
     encode,

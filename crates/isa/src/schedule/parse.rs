@@ -8,6 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{GasSchedule, Price, PriceFault, ScheduleError, SlotPrices, WidthPrices};
+use crate::field_instruction::{FieldOp, PerOp};
 use crate::opcode;
 use crate::revision::rules::{SizeUnit, SlotRules};
 use crate::revision::{Family, Revision, UnknownRevision};
@@ -181,9 +182,9 @@ impl WidthKey {
     pub fn of(self, prices: &WidthPrices) -> Price {
         match self {
             WidthKey::SetModulus => prices.set_modulus,
-            WidthKey::Add => prices.arithmetic[0],
-            WidthKey::Sub => prices.arithmetic[1],
-            WidthKey::Mul => prices.arithmetic[2],
+            WidthKey::Add => prices.arithmetic[FieldOp::Add],
+            WidthKey::Sub => prices.arithmetic[FieldOp::Sub],
+            WidthKey::Mul => prices.arithmetic[FieldOp::Mul],
             WidthKey::Transfer | WidthKey::Load => prices.load,
             WidthKey::Store => prices.store,
             WidthKey::Invert => prices.invert,
@@ -193,9 +194,9 @@ impl WidthKey {
     fn set(self, prices: &mut WidthPrices, price: Price) {
         match self {
             WidthKey::SetModulus => prices.set_modulus = price,
-            WidthKey::Add => prices.arithmetic[0] = price,
-            WidthKey::Sub => prices.arithmetic[1] = price,
-            WidthKey::Mul => prices.arithmetic[2] = price,
+            WidthKey::Add => prices.arithmetic[FieldOp::Add] = price,
+            WidthKey::Sub => prices.arithmetic[FieldOp::Sub] = price,
+            WidthKey::Mul => prices.arithmetic[FieldOp::Mul] = price,
             WidthKey::Transfer => (prices.load, prices.store) = (price, price),
             WidthKey::Load => prices.load = price,
             WidthKey::Store => prices.store = price,
@@ -398,6 +399,6 @@ impl Source<'_> {
     }
 }
 
-fn arithmetic_mnemonics(revision: Revision) -> [Option<&'static str>; 3] {
+fn arithmetic_mnemonics(revision: Revision) -> PerOp<Option<&'static str>> {
     revision.interface().arithmetic.map(|opcode| revision.row(opcode).map(|row| row.mnemonic))
 }

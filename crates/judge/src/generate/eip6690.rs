@@ -278,7 +278,7 @@ impl Generator {
             }
             _ => {}
         }
-        let opcode = *self.revision.interface().arithmetic.choose(&mut self.random).expect("it is not empty");
+        let opcode = *self.revision.interface().arithmetic.0.choose(&mut self.random).expect("it is not empty");
         if let Some(invert) = self.rules().invert.filter(|_| self.rarely(5)) {
             self.op(invert);
             self.code.extend([immediate[0], immediate[1], immediate[2], immediate[3], immediate[6] % 16]);

@@ -116,7 +116,7 @@ impl Generator {
     }
 
     fn triple(&mut self) {
-        let opcode = *self.revision.interface().arithmetic.choose(&mut self.random).expect("it is not empty");
+        let opcode = *self.revision.interface().arithmetic.0.choose(&mut self.random).expect("it is not empty");
         let slots = [self.mont_slot(), self.mont_slot(), self.mont_slot()];
         self.op(opcode);
         self.code.extend(slots);

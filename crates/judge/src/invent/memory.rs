@@ -6,7 +6,7 @@ use residue_engine::Fork;
 use residue_isa::opcode::evm as op;
 use residue_isa::revision::evm384::{Modulus, Operands, VALUE_BYTES};
 use residue_isa::revision::evm384_v12::SETMOD;
-use residue_isa::{Arithmetic, FieldInstruction, ModulusAt};
+use residue_isa::{FieldInstruction, FieldOp, ModulusAt};
 
 use super::layout::WORDS_BYTES;
 use super::writer::{BUFFER, Writer};
@@ -80,10 +80,10 @@ impl Writer<'_> {
     pub(super) fn memory_instruction(&mut self, is_chain: bool) {
         let interface = self.revision.evm384().expect("codes are written for EVM384 and for slots");
         let operation = match self.random.random_range(0..4) {
-            _ if is_chain => Arithmetic::Mul,
-            0 => Arithmetic::Add,
-            1 => Arithmetic::Sub,
-            _ => Arithmetic::Mul,
+            _ if is_chain => FieldOp::Mul,
+            0 => FieldOp::Add,
+            1 => FieldOp::Sub,
+            _ => FieldOp::Mul,
         };
         let [mut out, mut x, mut y] =
             [(); 3].map(|()| *self.layout.places.choose(&mut self.random).expect("there are places"));
@@ -97,7 +97,7 @@ impl Writer<'_> {
         let offset = self.layout.moduli[number % self.layout.moduli.len()];
         let modulus = match interface.modulus {
             Modulus::Operand => ModulusAt::Offset(offset),
-            Modulus::OperandAndRInv if operation == Arithmetic::Mul => {
+            Modulus::OperandAndRInv if operation == FieldOp::Mul => {
                 ModulusAt::OffsetAndRInv { offset, r_inv: residue_isa::revision::evm384::BLS12_381_R_INV }
             }
             Modulus::OperandAndRInv => ModulusAt::Offset(offset),

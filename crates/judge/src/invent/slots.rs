@@ -4,7 +4,7 @@ use rand::Rng;
 use rand::seq::IndexedRandom;
 use residue_isa::opcode::evm as op;
 use residue_isa::revision::rules::SetForm;
-use residue_isa::{Arithmetic, FieldInstruction, Lanes, SlotRules};
+use residue_isa::{FieldInstruction, FieldOp, Lanes, SlotRules};
 
 use super::layout::{self, WORDS_BYTES};
 use super::writer::{BUFFER, Reach, Writer};
@@ -144,10 +144,10 @@ impl Writer<'_> {
         let slot =
             |random: &mut rand_chacha::ChaCha8Rng| u8::try_from(random.random_range(0..named)).expect("below 256");
         let operation = match self.random.random_range(0..4) {
-            _ if is_chain => Arithmetic::Mul,
-            0 => Arithmetic::Add,
-            1 => Arithmetic::Sub,
-            _ => Arithmetic::Mul,
+            _ if is_chain => FieldOp::Mul,
+            0 => FieldOp::Add,
+            1 => FieldOp::Sub,
+            _ => FieldOp::Mul,
         };
         if rules.invert.is_some() && self.random.random_ratio(1, 60) {
             let (out, x) = (Lanes::one(slot(&mut self.random)), Lanes::one(slot(&mut self.random)));
@@ -165,7 +165,7 @@ impl Writer<'_> {
     }
 
     /// Several lanes that stay among the slots that are named, most often.
-    fn lanes(&mut self, operation: Arithmetic) -> FieldInstruction {
+    fn lanes(&mut self, operation: FieldOp) -> FieldInstruction {
         let named = self.named();
         let count = match self.random.random_range(0..10) {
             0..7 => self.random.random_range(1..=named.min(8)),

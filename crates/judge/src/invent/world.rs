@@ -5,7 +5,7 @@ use rand::seq::IndexedRandom;
 use residue_engine::Fork;
 use residue_isa::assembly::{Item, assemble};
 use residue_isa::opcode::evm as op;
-use residue_isa::{Arithmetic, Family, FieldInstruction, Lanes};
+use residue_isa::{Family, FieldInstruction, FieldOp, Lanes};
 
 use super::layout::{self, WORDS};
 use super::writer::{BUFFER, Writer};
@@ -211,7 +211,7 @@ impl Writer<'_> {
                 set.push(0);
             }
             writer.assembly.data(set);
-            let operation = Arithmetic::Add;
+            let operation = FieldOp::Add;
             let instruction =
                 FieldInstruction::Slots { operation, out: Lanes::one(0), x: Lanes::one(0), y: Lanes::one(0), count: 1 };
             writer.assembly.field(instruction);

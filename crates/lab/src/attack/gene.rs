@@ -2,7 +2,7 @@
 //! brings their numbers to what there is room for.
 
 use rand_chacha::ChaCha8Rng;
-use residue_isa::Arithmetic;
+use residue_isa::FieldOp;
 use serde::{Deserialize, Serialize};
 
 use super::ground::Ground;
@@ -76,11 +76,11 @@ pub enum CallKind {
 impl Operation {
     pub const ALL: [Self; 3] = [Self::Add, Self::Sub, Self::Mul];
 
-    pub fn arithmetic(self) -> Arithmetic {
+    pub fn arithmetic(self) -> FieldOp {
         match self {
-            Self::Add => Arithmetic::Add,
-            Self::Sub => Arithmetic::Sub,
-            Self::Mul => Arithmetic::Mul,
+            Self::Add => FieldOp::Add,
+            Self::Sub => FieldOp::Sub,
+            Self::Mul => FieldOp::Mul,
         }
     }
 }

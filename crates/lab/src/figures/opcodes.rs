@@ -58,7 +58,7 @@ pub fn runtimes(records: &Records) -> Figure {
         runtimes.pivot(None).map(|pivot| pivot.ns_per_gas())
     });
     for revision in [Revision::Evm384V7, Revision::Evm384V9, Revision::Eip5843, Revision::Eip6690_2024] {
-        let times = residue_isa::Arithmetic::ALL.map(|operation| {
+        let times = residue_isa::FieldOp::ALL.map(|operation| {
             let mnemonic = revision.row(revision.arithmetic_opcode(operation))?.mnemonic;
             let name = format!("{revision}/{mnemonic}/384/random");
             records.value(OPCODES, &name, Quantity::Time)
@@ -70,7 +70,7 @@ pub fn runtimes(records: &Records) -> Figure {
                 worst.as_ref()?.opcodes.iter().find(|r| r.operation == Some(operation) && r.width_bits == 384)?;
             Some(found.time_ns)
         };
-        line(format!("ours, {revision}, worst operands"), residue_isa::Arithmetic::ALL.map(worst_of), keccak);
+        line(format!("ours, {revision}, worst operands"), residue_isa::FieldOp::ALL.map(worst_of), keccak);
     }
     for (layer, what) in IMPLEMENTATIONS {
         let times = ["add", "sub", "mul"]

@@ -10,7 +10,7 @@ use blst::{blst_fp, blst_fr};
 use crypto_bigint::Uint;
 use crypto_bigint::modular::runtime_mod::{DynResidue, DynResidueParams};
 use num_bigint::BigUint;
-use residue_isa::Arithmetic;
+use residue_isa::FieldOp;
 use residue_modular::evm384::{self, VALUE_BYTES};
 use residue_modular::limbs::LIMB_BYTES;
 use residue_modular::{FieldContext, Modulus, Strided};
@@ -132,12 +132,12 @@ macro_rules! repeat {
 /// The slots after `turns` turns.
 fn run<S: Slots>(mut slots: S, straight: Straight, turns: usize) -> S {
     match (straight.operation, straight.form) {
-        (Arithmetic::Add, Form::Dependent) => repeat!(turns, slots.add, Form::Dependent),
-        (Arithmetic::Add, Form::Independent) => repeat!(turns, slots.add, Form::Independent),
-        (Arithmetic::Sub, Form::Dependent) => repeat!(turns, slots.sub, Form::Dependent),
-        (Arithmetic::Sub, Form::Independent) => repeat!(turns, slots.sub, Form::Independent),
-        (Arithmetic::Mul, Form::Dependent) => repeat!(turns, slots.mul, Form::Dependent),
-        (Arithmetic::Mul, Form::Independent) => repeat!(turns, slots.mul, Form::Independent),
+        (FieldOp::Add, Form::Dependent) => repeat!(turns, slots.add, Form::Dependent),
+        (FieldOp::Add, Form::Independent) => repeat!(turns, slots.add, Form::Independent),
+        (FieldOp::Sub, Form::Dependent) => repeat!(turns, slots.sub, Form::Dependent),
+        (FieldOp::Sub, Form::Independent) => repeat!(turns, slots.sub, Form::Independent),
+        (FieldOp::Mul, Form::Dependent) => repeat!(turns, slots.mul, Form::Dependent),
+        (FieldOp::Mul, Form::Independent) => repeat!(turns, slots.mul, Form::Independent),
     }
     slots
 }

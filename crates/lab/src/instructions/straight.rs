@@ -7,7 +7,7 @@
 use num_bigint::BigUint;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
-use residue_isa::Arithmetic;
+use residue_isa::FieldOp;
 use residue_modular::fields::{Bls12_381FpModulus, Bls12_381FrModulus, Bn254FpModulus};
 use residue_modular::limbs::{LIMB_BITS, LIMB_BYTES};
 use residue_modular::{Limb, Modulus, PrimeField};
@@ -36,7 +36,7 @@ pub enum Form {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Straight {
     /// The operation.
-    pub operation: Arithmetic,
+    pub operation: FieldOp,
     /// Its operands.
     pub form: Form,
 }
@@ -83,7 +83,7 @@ impl Form {
 impl Straight {
     /// All six.
     pub const ALL: [Self; 6] = {
-        let [add, sub, mul] = Arithmetic::ALL;
+        let [add, sub, mul] = FieldOp::ALL;
         [
             Self { operation: add, form: Form::Dependent },
             Self { operation: add, form: Form::Independent },
@@ -102,9 +102,9 @@ impl Straight {
             let [out, x, y] = self.form.slots(index);
             let (x, y) = (&slots[x], &slots[y]);
             slots[out] = match self.operation {
-                Arithmetic::Add => (x + y) % &m,
-                Arithmetic::Sub => (x + &m - y) % &m,
-                Arithmetic::Mul => (x * y) % &m,
+                FieldOp::Add => (x + y) % &m,
+                FieldOp::Sub => (x + &m - y) % &m,
+                FieldOp::Mul => (x * y) % &m,
             };
         }
         slots
@@ -212,9 +212,9 @@ mod tests {
         let (x, y) = (&operands.values[0], &operands.values[PAIRS]);
         let count = BigUint::from(3 * BODY);
         for (operation, expected) in [
-            (Arithmetic::Add, (x + y * &count) % &m),
-            (Arithmetic::Sub, (x + (&m - y) * &count) % &m),
-            (Arithmetic::Mul, x * y.modpow(&count, &m) % &m),
+            (FieldOp::Add, (x + y * &count) % &m),
+            (FieldOp::Sub, (x + (&m - y) * &count) % &m),
+            (FieldOp::Mul, x * y.modpow(&count, &m) % &m),
         ] {
             let slots = Straight { operation, form: Form::Dependent }.expected(&operands, 3);
             assert_eq!(slots[0], expected);
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn independent_loops_compute_each_pair() {
         let operands = Operands::bw6_761_fp();
-        let straight = Straight { operation: Arithmetic::Mul, form: Form::Independent };
+        let straight = Straight { operation: FieldOp::Mul, form: Form::Independent };
         let slots = straight.expected(&operands, 1);
         let (x, y) = operands.values.split_at(PAIRS);
         let times = BigUint::from(BODY / PAIRS);

@@ -5,7 +5,7 @@
 use num_bigint::BigUint;
 use residue_isa::opcode::evm as op;
 use residue_isa::revision::evm384::{ByteOrder, Evm384, Modulus, Operands, VALUE_BYTES};
-use residue_isa::{Arithmetic, Assembly, FieldInstruction, ModulusAt, Revision};
+use residue_isa::{Assembly, FieldInstruction, FieldOp, ModulusAt, Revision};
 
 use super::MeasureEffort;
 use super::pair::{Expected, Pair, bytes, data, looped, ops};
@@ -47,7 +47,7 @@ pub(super) fn pairs(revision: Revision, effort: &MeasureEffort) -> Result<Vec<Pa
     let r_inv = residue_isa::revision::evm384::BLS12_381_R_INV;
     let memory = Memory { revision, evm384, m: modulus(6), r_inv, modulus_at: MODULUS_AT };
     let mut pairs = Vec::new();
-    for operation in Arithmetic::ALL {
+    for operation in FieldOp::ALL {
         for class in FIELD_CLASSES {
             pairs.push(memory.clone().pair(operation, class, Spacing::Same));
         }
@@ -123,11 +123,11 @@ impl Memory {
     }
 
     /// The instruction on values at these offsets: result, first and second operand.
-    pub fn instruction(&self, operation: Arithmetic, [out, x, y]: [u32; 3]) -> FieldInstruction {
+    pub fn instruction(&self, operation: FieldOp, [out, x, y]: [u32; 3]) -> FieldInstruction {
         let offset = self.modulus_offset();
         let modulus = match (self.evm384.modulus, operation) {
             (Modulus::Operand, _) => ModulusAt::Offset(offset),
-            (Modulus::OperandAndRInv, Arithmetic::Mul) => ModulusAt::OffsetAndRInv { offset, r_inv: self.r_inv },
+            (Modulus::OperandAndRInv, FieldOp::Mul) => ModulusAt::OffsetAndRInv { offset, r_inv: self.r_inv },
             (Modulus::OperandAndRInv, _) => ModulusAt::Offset(offset),
             _ => ModulusAt::Implied,
         };
@@ -135,19 +135,19 @@ impl Memory {
     }
 
     /// The raw value after `count` operations on `x`: x + n·y, x − n·y, or x·(y·R⁻¹)ⁿ.
-    fn after(&self, operation: Arithmetic, [x, y]: &[BigUint; 2], count: usize) -> BigUint {
+    fn after(&self, operation: FieldOp, [x, y]: &[BigUint; 2], count: usize) -> BigUint {
         let (m, n) = (&self.m, BigUint::from(count));
         match operation {
-            Arithmetic::Add => (x + y * n) % m,
-            Arithmetic::Sub => (x + (m - y) * n) % m,
-            Arithmetic::Mul => {
+            FieldOp::Add => (x + y * n) % m,
+            FieldOp::Sub => (x + (m - y) * n) % m,
+            FieldOp::Mul => {
                 let r_inverse = (BigUint::from(1u8) << 384u32).modinv(m).expect("m is odd");
                 x * (y * r_inverse).modpow(&n, m) % m
             }
         }
     }
 
-    fn pair(self, operation: Arithmetic, class: &'static str, spacing: Spacing) -> Pair {
+    fn pair(self, operation: FieldOp, class: &'static str, spacing: Spacing) -> Pair {
         let opcode = self.revision.arithmetic_opcode(operation);
         let row = self.revision.row(opcode).expect("a revision has its arithmetic");
         let values = operands(if spacing == Spacing::Same { class } else { "random" }, &self.m);
@@ -184,7 +184,7 @@ impl Memory {
             };
             bytes(&looped(turns, before, |code| data(code, encoded), behind), revision)
         };
-        let is_cold_measured = class == "random" && operation == Arithmetic::Mul;
+        let is_cold_measured = class == "random" && operation == FieldOp::Mul;
         let program = Box::new(program);
         Pair {
             name,

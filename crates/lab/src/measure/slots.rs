@@ -7,7 +7,7 @@ use num_bigint::BigUint;
 use residue_ir::{Machine, Program, record};
 use residue_isa::opcode::evm as op;
 use residue_isa::revision::rules::{SetForm, SizeUnit, SlotRules};
-use residue_isa::{Arithmetic, Assembly, GasSchedule, Revision};
+use residue_isa::{Assembly, FieldOp, GasSchedule, Revision};
 
 use super::pair::{Expected, Pair, bytes, data, looped, ops};
 use super::values::{FIELD_CLASSES, modulus, operands, random, to_be};
@@ -35,10 +35,10 @@ pub(super) fn pairs(revision: Revision, effort: &MeasureEffort) -> Result<Vec<Pa
         let m = modulus(width_limbs);
         let schedule = GasSchedule::default_for(revision)?;
         // A revision that has one width only refuses the others.
-        if residue_compiler::compile(&program(&m, width_limbs, Arithmetic::Add, 1, 1), revision, &schedule).is_err() {
+        if residue_compiler::compile(&program(&m, width_limbs, FieldOp::Add, 1, 1), revision, &schedule).is_err() {
             continue;
         }
-        for operation in Arithmetic::ALL {
+        for operation in FieldOp::ALL {
             pairs.extend(classes.iter().map(|class| arithmetic(revision, width_limbs, operation, class)));
         }
         match revision.slot_rules() {
@@ -54,7 +54,7 @@ pub(super) fn pairs(revision: Revision, effort: &MeasureEffort) -> Result<Vec<Pa
 }
 
 /// Parses two values, applies the operation `turns · body` times to the first, and returns it.
-fn program(m: &BigUint, width_limbs: usize, operation: Arithmetic, body: usize, turns: usize) -> Program {
+fn program(m: &BigUint, width_limbs: usize, operation: FieldOp, body: usize, turns: usize) -> Program {
     let element_bytes = u32::try_from(8 * width_limbs).expect("widths are small");
     record("chain", m, |machine| {
         let x = machine.parse(machine.small(0), element_bytes);
@@ -62,16 +62,16 @@ fn program(m: &BigUint, width_limbs: usize, operation: Arithmetic, body: usize, 
         let turns = machine.small(turns as u64); // A usize is at most 64 bits.
         let z = machine.repeat(turns, x, |_, _, x| {
             (0..body).fold(x, |x, _| match operation {
-                Arithmetic::Add => x + y,
-                Arithmetic::Sub => x - y,
-                Arithmetic::Mul => x * y,
+                FieldOp::Add => x + y,
+                FieldOp::Sub => x - y,
+                FieldOp::Mul => x * y,
             })
         });
         machine.return_elements(z, element_bytes);
     })
 }
 
-fn arithmetic(revision: Revision, width_limbs: usize, operation: Arithmetic, class: &'static str) -> Pair {
+fn arithmetic(revision: Revision, width_limbs: usize, operation: FieldOp, class: &'static str) -> Pair {
     let m = modulus(width_limbs);
     let values = operands(class, &m);
     let element_bytes = 8 * width_limbs;
@@ -82,9 +82,9 @@ fn arithmetic(revision: Revision, width_limbs: usize, operation: Arithmetic, cla
         move |turns: usize| {
             let (n, [x, y]) = (BigUint::from(turns * BODY), &values);
             let z = match operation {
-                Arithmetic::Add => (x + y * n) % &m,
-                Arithmetic::Sub => (x + (&m - y) * n) % &m,
-                Arithmetic::Mul => x * y.modpow(&n, &m) % &m,
+                FieldOp::Add => (x + y * n) % &m,
+                FieldOp::Sub => (x + (&m - y) * n) % &m,
+                FieldOp::Mul => x * y.modpow(&n, &m) % &m,
             };
             to_be(&z, element_bytes)
         }
@@ -106,7 +106,7 @@ fn arithmetic(revision: Revision, width_limbs: usize, operation: Arithmetic, cla
         input,
         expected: Some(expected),
         turns: None,
-        is_cold_measured: class == "random" && operation == Arithmetic::Mul,
+        is_cold_measured: class == "random" && operation == FieldOp::Mul,
     }
 }
 

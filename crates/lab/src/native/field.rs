@@ -84,8 +84,9 @@ impl NativeField for blst_fr {
 
 #[cfg(test)]
 mod tests {
+    use residue_formula::Number;
     use residue_modular::fields::{Bls12_381Fp, Bls12_381Fr};
-    use residue_modular::{Number, limbs};
+    use residue_modular::limbs;
 
     use super::*;
 

@@ -4,7 +4,7 @@ use residue_compiler::compile;
 use residue_contracts::{CONTRACTS, Contract, find};
 use residue_engine::{Batching, EngineConfig};
 use residue_ir::{Outcome, Program};
-use residue_isa::{Arithmetic, Revision};
+use residue_isa::{FieldOp, Revision};
 use residue_wasm::{EngineKind, Form, LowerError, Lowered, MAIN, Prepared, RunError, lower};
 
 use super::{Run, Task, chains, outside};
@@ -178,7 +178,7 @@ fn operation_rows(name: &str, layer: &EngineLayer, code: &[u8], input: &[u8]) ->
     let lanes = |operation| counts.widths_limbs().into_iter().map(|width| counts.lanes(operation, width)).sum();
     let quantities = [Quantity::OpsAdd, Quantity::OpsSub, Quantity::OpsMul];
     let row = |(operation, quantity)| Row::exact(name, quantity, number(lanes(operation)));
-    Arithmetic::ALL.into_iter().zip(quantities).map(row).collect()
+    FieldOp::ALL.into_iter().zip(quantities).map(row).collect()
 }
 
 /// The program of a task: a chain, or that of its contract.

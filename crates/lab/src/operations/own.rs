@@ -1,7 +1,7 @@
 //! Our own numbers as a native library: the field arithmetic that the plain engine runs on.
 
 use num_bigint::BigUint;
-use residue_modular::Number;
+use residue_formula::Number;
 use residue_modular::fields::Bls12_381Fp;
 
 use super::{Operation, Run, inputs};

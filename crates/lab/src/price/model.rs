@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use residue_isa::{Arithmetic, GasSchedule, Price, Revision, WidthPrices};
+use residue_isa::{FieldOp, GasSchedule, Price, Revision, WidthPrices};
 use thiserror::Error;
 
 use super::fit::{Fit, fit};
@@ -57,7 +57,7 @@ pub struct Priced {
     /// What every price leaves over.
     pub residuals: Vec<Residual>,
     /// The fits, by operation, if the model has them.
-    pub fits: Vec<(Arithmetic, Fit)>,
+    pub fits: Vec<(FieldOp, Fit)>,
     /// Opcodes whose prices stayed as they were, since no times are known.
     pub kept: Vec<&'static str>,
 }
@@ -133,7 +133,7 @@ struct Pricing<'a> {
     model: Model,
     runtimes: &'a Runtimes,
     ns_per_gas: f64,
-    fits: &'a [(Arithmetic, Fit)],
+    fits: &'a [(FieldOp, Fit)],
 }
 
 impl Pricing<'_> {
@@ -163,9 +163,9 @@ impl Pricing<'_> {
 
     /// Prices of a width: measured, or for widths without times those of the next measured one above, or below.
     fn width(&self, width_limbs: usize, mut prices: WidthPrices) -> WidthPrices {
-        for (index, operation) in Arithmetic::ALL.into_iter().enumerate() {
+        for operation in FieldOp::ALL {
             if let Some(time_ns) = self.time_at(operation, width_limbs) {
-                prices.arithmetic[index] = self.price(time_ns);
+                prices.arithmetic[operation] = self.price(time_ns);
             }
         }
         if let Some(rules) = self.revision().slot_rules() {
@@ -182,7 +182,7 @@ impl Pricing<'_> {
         prices
     }
 
-    fn time_at(&self, operation: Arithmetic, width_limbs: usize) -> Option<f64> {
+    fn time_at(&self, operation: FieldOp, width_limbs: usize) -> Option<f64> {
         if let Some((_, fit)) = self.fits.iter().find(|(fitted, _)| *fitted == operation) {
             return Some(fit.at(width_limbs as f64)); // A small number.
         }
@@ -219,15 +219,15 @@ impl Priced {
 }
 
 /// A fit for each operation that was measured over enough widths.
-fn fits(runtimes: &Runtimes) -> Vec<(Arithmetic, Fit)> {
-    let of = |operation: Arithmetic| {
+fn fits(runtimes: &Runtimes) -> Vec<(FieldOp, Fit)> {
+    let of = |operation: FieldOp| {
         let measured = runtimes.opcodes.iter().filter(|runtime| runtime.operation == Some(operation));
         let points: Vec<(f64, f64)> =
             measured.map(|runtime| (runtime.width_bits.div_ceil(64) as f64, runtime.time_ns)).collect(); // Small.
-        let degree = if operation == Arithmetic::Mul { 2 } else { 1 };
+        let degree = if operation == FieldOp::Mul { 2 } else { 1 };
         Some((operation, fit(&points, degree)?))
     };
-    Arithmetic::ALL.into_iter().filter_map(of).collect()
+    FieldOp::ALL.into_iter().filter_map(of).collect()
 }
 
 impl FromStr for Model {
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn schedules_read_back_under_every_revision_and_model() {
         for &revision in Revision::ALL {
-            let runtime = |operation: Arithmetic, width_bits: usize| Runtime {
+            let runtime = |operation: FieldOp, width_bits: usize| Runtime {
                 mnemonic: revision.row(revision.arithmetic_opcode(operation)).unwrap().mnemonic.to_owned(),
                 operation: Some(operation),
                 width_bits,
@@ -286,8 +286,7 @@ mod tests {
             };
             let mut widths = if revision.evm384().is_some() { vec![384] } else { vec![64, 256, 384, 512] };
             widths.retain(|width_bits| *width_bits <= 64 * revision.width_limbs_max());
-            let opcodes =
-                Arithmetic::ALL.into_iter().flat_map(|op| widths.iter().map(move |&w| runtime(op, w))).collect();
+            let opcodes = FieldOp::ALL.into_iter().flat_map(|op| widths.iter().map(move |&w| runtime(op, w))).collect();
             let pivots = vec![Pivot { name: "KECCAK256/192/5000".to_owned(), time_ns: 600.0, gas: 66.0 }];
             let runtimes = Runtimes { revision, source: "a test".to_owned(), opcodes, pivots };
             for model in Model::ALL {

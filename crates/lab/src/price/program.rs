@@ -1,7 +1,7 @@
 //! What a program costs under another schedule, from what it executed under one: no second run.
 
 use residue_engine::{Counts, Engine};
-use residue_isa::{Arithmetic, GasSchedule};
+use residue_isa::{FieldOp, GasSchedule};
 
 /// Gas under the schedule of `to` of a run that used `gas_used` under that of `from`, given what was executed. Both engines
 /// are of one revision and fork. Exact if no price is a fraction, all moduli are odd, and the program takes the same way
@@ -39,11 +39,11 @@ fn priced(counts: &Counts, engine: &Engine) -> u64 {
 }
 
 fn lanes(counts: &Counts, schedule: &GasSchedule) -> u64 {
-    let of = |(width_limbs, operation): (usize, Arithmetic)| {
+    let of = |(width_limbs, operation): (usize, FieldOp)| {
         counts.lanes(operation, width_limbs) * schedule.arithmetic(operation, width_limbs).whole()
     };
     let widths = counts.widths_limbs();
-    widths.into_iter().flat_map(|width| Arithmetic::ALL.map(|operation| (width, operation))).map(of).sum()
+    widths.into_iter().flat_map(|width| FieldOp::ALL.map(|operation| (width, operation))).map(of).sum()
 }
 
 fn moved(counts: &Counts, schedule: &GasSchedule) -> u64 {
@@ -57,7 +57,7 @@ fn moved(counts: &Counts, schedule: &GasSchedule) -> u64 {
 #[cfg(test)]
 mod tests {
     use residue_engine::EngineConfig;
-    use residue_isa::{Price, Revision};
+    use residue_isa::{PerOp, Price, Revision};
 
     use super::*;
 
@@ -79,7 +79,7 @@ mod tests {
                         |mnemonic, price| price + Price::from_gas(mnemonic.len() as u64),
                         |width, mut prices| {
                             let width = width as u64;
-                            prices.arithmetic = [7 + width, 11 + 2 * width, 13 + 3 * width].map(Price::from_gas);
+                            prices.arithmetic = PerOp([7 + width, 11 + 2 * width, 13 + 3 * width]).map(Price::from_gas);
                             prices.set_modulus = Price::from_gas(1000 + width);
                             (prices.load, prices.store) = (Price::from_gas(17 + width), Price::from_gas(17 + width));
                             prices

@@ -1,6 +1,6 @@
 //! Times to derive prices from: those of a record, the worst class of each opcode counting.
 
-use residue_isa::{Arithmetic, Revision};
+use residue_isa::{FieldOp, Revision};
 
 use crate::measure::EVM_LAYER;
 use crate::published;
@@ -12,7 +12,7 @@ pub struct Runtime {
     /// The opcode.
     pub mnemonic: String,
     /// The operation, if it is field arithmetic.
-    pub operation: Option<Arithmetic>,
+    pub operation: Option<FieldOp>,
     /// Width of the modulus.
     pub width_bits: usize,
     /// The class of operands that takes longest.

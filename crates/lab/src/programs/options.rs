@@ -11,7 +11,7 @@ use residue_curves::bls12_381::{g1, invert};
 use residue_engine::{Batching, Engine, EngineConfig};
 use residue_ir::{Machine, Program, record};
 use residue_isa::opcode::evm as op;
-use residue_isa::{Arithmetic, Assembly, FieldInstruction, GasSchedule, ModulusAt, Revision};
+use residue_isa::{Assembly, FieldInstruction, FieldOp, GasSchedule, ModulusAt, Revision};
 
 use super::{GAS, number, warmed};
 use crate::error::LabError;
@@ -78,7 +78,7 @@ fn copy_program(way: Option<&str>) -> Result<Vec<u8>, LabError> {
             _ => {
                 let [out, x, y] = [to, VALUE, 2 * VALUE].map(|at| at as u32); // Far below 2³².
                 let modulus = ModulusAt::Offset(0);
-                code.field(FieldInstruction::Memory { operation: Arithmetic::Add, out, x, y, modulus });
+                code.field(FieldInstruction::Memory { operation: FieldOp::Add, out, x, y, modulus });
             }
         }
     }

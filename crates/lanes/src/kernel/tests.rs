@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use residue_modular::Modulus;
 
 use super::{Kernel, ifma, scalar};
-use crate::block::{OpKind, SlotBlock};
+use crate::block::{FieldOp, SlotBlock};
 use crate::bounds::LIMB_MAX;
 use crate::modulus_rows::{Form, ModulusRows};
 use crate::plan::{BatchStep, Plan, Policy};
@@ -176,7 +176,7 @@ fn a_product_is_what_montgomery_says() {
 }
 
 /// Blocks whose plans consist of the step in question, from rows at the bounds of a plan's end.
-fn agree_on(kind: OpKind, length: usize, seed: u64) {
+fn agree_on(kind: FieldOp, length: usize, seed: u64) {
     if !Kernel::Ifma.is_available() {
         return;
     }
@@ -292,8 +292,8 @@ fn end_row(rng: &mut ChaCha8Rng, shape: Shape) -> [i64; ROW_LIMBS] {
 
 #[test]
 fn sums_carries_and_reductions_agree() {
-    agree_on(OpKind::Add, 200, 13);
-    agree_on(OpKind::Sub, 200, 14);
+    agree_on(FieldOp::Add, 200, 13);
+    agree_on(FieldOp::Sub, 200, 14);
 }
 
 #[test]

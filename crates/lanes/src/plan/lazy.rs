@@ -2,7 +2,7 @@
 //! lift a value by a multiple of M, carry limbs, or reduce the range.
 
 use super::values::{Definition, NONE, ValueId, Values};
-use crate::block::OpKind;
+use crate::block::FieldOp;
 use crate::bounds::{Bias, Bounds, LIMB_MAX, UNIT};
 use crate::shape::Shape;
 
@@ -66,7 +66,7 @@ impl Steps {
                     let step = Step { kind: StepKind::Input(slot), bias: Bias(0), x: NONE, y: NONE };
                     lazy.define(id, step, lazy.end);
                 }
-                Definition::Op(OpKind::Mul, x, y) => lazy.product(id, x, y),
+                Definition::Op(FieldOp::Mul, x, y) => lazy.product(id, x, y),
                 Definition::Op(kind, x, y) => lazy.sum(id, kind, x, y),
             }
             if is_output[id as usize] {
@@ -103,9 +103,9 @@ impl Lazy {
         self.bounds[self.now[value as usize] as usize]
     }
 
-    fn sum(&mut self, id: ValueId, kind: OpKind, x: ValueId, y: ValueId) {
+    fn sum(&mut self, id: ValueId, kind: FieldOp, x: ValueId, y: ValueId) {
         let combine = |lazy: &Self| match kind {
-            OpKind::Sub => lazy.bounds(x) - lazy.bounds(y),
+            FieldOp::Sub => lazy.bounds(x) - lazy.bounds(y),
             _ => lazy.bounds(x) + lazy.bounds(y),
         };
         let mut bounds = combine(self);
@@ -119,7 +119,7 @@ impl Lazy {
             bounds = combine(self);
         }
         let kind = match kind {
-            OpKind::Sub => StepKind::Sub,
+            FieldOp::Sub => StepKind::Sub,
             _ => StepKind::Add,
         };
         let (x, y) = (self.now[x as usize], self.now[y as usize]);

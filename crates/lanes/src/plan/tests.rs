@@ -8,12 +8,12 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::block::{Op, OpKind};
+use crate::block::{FieldOp, Op};
 use crate::check;
 use crate::rows::Line;
 use residue_modular::Modulus;
 
-use OpKind::{Add, Mul, Sub};
+use FieldOp::{Add, Mul, Sub};
 use SegmentKind::{Batch, Linear};
 
 /// Three shapes: most headroom, least headroom, two lines.
@@ -21,7 +21,7 @@ const BITS: [usize; 3] = [381, 308, 768];
 
 const EIGHTS: Policy = Policy { batch_fill: 8, companions: 0, fours: false };
 
-fn block(slot_count: u16, ops: impl IntoIterator<Item = (OpKind, u16, u16, u16)>) -> SlotBlock {
+fn block(slot_count: u16, ops: impl IntoIterator<Item = (FieldOp, u16, u16, u16)>) -> SlotBlock {
     let mut block = SlotBlock::new(slot_count);
     ops.into_iter().for_each(|(kind, out, x, y)| block.push(Op { kind, out, x, y }).unwrap());
     block

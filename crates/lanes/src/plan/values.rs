@@ -1,6 +1,6 @@
 //! First step of planning: slots become values, each defined once, and what nobody needs disappears.
 
-use crate::block::{OpKind, SlotBlock};
+use crate::block::{FieldOp, SlotBlock};
 
 /// Number of a value: its place in a list of definitions.
 pub(super) type ValueId = u32;
@@ -13,7 +13,7 @@ pub(super) enum Definition {
     /// What a slot holds at entry.
     Input(u16),
     /// An operation on two earlier values.
-    Op(OpKind, ValueId, ValueId),
+    Op(FieldOp, ValueId, ValueId),
 }
 
 /// The values of a block.

@@ -482,7 +482,7 @@ fn bls12_381_agrees_with_blst() {
     }
     let mut rng = ChaCha8Rng::seed_from_u64(382);
     for _ in 0..1_000 {
-        use crate::fe::Number;
+        use residue_formula::Number;
         let x = from_big::<6>(&(to_big(&operand(&mut rng, &m)) % to_big(&m)));
         let number = Bls12_381Fp::from_mont(x).unwrap();
         let (p, mut r, mut bytes) = (blst::blst_fp { l: x }, blst::blst_fp::default(), [0; 48]);

@@ -13,7 +13,7 @@ use super::routines::Routine;
 use super::words::{Kept, LIMBS, any, constant, read, write, zeros};
 use super::{FAILED, Lowering, OUTCOME, PAGE_BYTES, RECORDS, operation};
 use crate::field::{Conversion, limb};
-use residue_ir::program::OpKind;
+use residue_ir::program::FieldOp;
 
 /// The local with the address of an element.
 const ADDRESS: u32 = 0;
@@ -74,7 +74,7 @@ impl<'a> Emitter<'a> {
         // The constants of conversions lie behind the program's own, in the order of their places.
         let constants = super::narrow(self.lowering.program.constants.len());
         let factor = self.slot_address(self.constant_slot(constants + conversion.place()));
-        self.operation(OpKind::Mul, [from, factor, to]);
+        self.operation(FieldOp::Mul, [from, factor, to]);
     }
 
     fn slot(&self, operand: Operand) -> Slot {
@@ -252,7 +252,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn operation(&mut self, kind: OpKind, [x, y, out]: [i32; 3]) {
+    fn operation(&mut self, kind: FieldOp, [x, y, out]: [i32; 3]) {
         self.code.i32_const(x).i32_const(y).i32_const(out).call(operation(kind));
     }
 

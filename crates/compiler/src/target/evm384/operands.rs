@@ -9,14 +9,14 @@ use residue_isa::assembly::Assembly;
 use residue_isa::opcode::evm;
 use residue_isa::opcode::evm::{MCOPY, MLOAD, MSTORE, PUSH0, PUSH4};
 use residue_isa::revision::evm384::{Modulus, Operands};
-use residue_isa::{Arithmetic, FieldInstruction, ModulusAt};
+use residue_isa::{FieldInstruction, FieldOp, ModulusAt};
 
 /// Where a first operand is copied to that may not be overwritten while its result's place is still to be read.
 const SCRATCH: u32 = 0;
 
 impl Evm384 {
     /// out = x ∘ y on byte offsets.
-    pub(super) fn field(&self, code: &mut Assembly, operation: Arithmetic, out: u32, x: u32, y: u32) {
+    pub(super) fn field(&self, code: &mut Assembly, operation: FieldOp, out: u32, x: u32, y: u32) {
         match self.interface.operands {
             Operands::Values => self.with_values(code, operation, out, x, y),
             Operands::Words { overwrites_x: true } => self.overwriting(code, operation, out, x, y),
@@ -25,10 +25,10 @@ impl Evm384 {
     }
 
     /// What an instruction says of the modulus.
-    pub(super) fn modulus_operand(&self, operation: Arithmetic) -> ModulusAt {
+    pub(super) fn modulus_operand(&self, operation: FieldOp) -> ModulusAt {
         let offset = self.modulus_at();
         match self.interface.modulus {
-            Modulus::OperandAndRInv if operation == Arithmetic::Mul => {
+            Modulus::OperandAndRInv if operation == FieldOp::Mul => {
                 ModulusAt::OffsetAndRInv { offset, r_inv: r_inv(&self.modulus) }
             }
             Modulus::Operand | Modulus::OperandAndRInv => ModulusAt::Offset(offset),
@@ -36,12 +36,12 @@ impl Evm384 {
         }
     }
 
-    fn instruction(&self, code: &mut Assembly, operation: Arithmetic, out: u32, x: u32, y: u32) {
+    fn instruction(&self, code: &mut Assembly, operation: FieldOp, out: u32, x: u32, y: u32) {
         code.field(FieldInstruction::Memory { operation, out, x, y, modulus: self.modulus_operand(operation) });
     }
 
-    fn overwriting(&self, code: &mut Assembly, operation: Arithmetic, out: u32, x: u32, y: u32) {
-        let commutes = operation != Arithmetic::Sub;
+    fn overwriting(&self, code: &mut Assembly, operation: FieldOp, out: u32, x: u32, y: u32) {
+        let commutes = operation != FieldOp::Sub;
         if out == x {
             self.instruction(code, operation, x, x, y);
         } else if out == y && commutes {
@@ -80,7 +80,7 @@ impl Evm384 {
     }
 
     /// Loads the words of modulus, y and x, the first word of each above the second, and stores the result.
-    fn with_values(&self, code: &mut Assembly, operation: Arithmetic, out: u32, x: u32, y: u32) {
+    fn with_values(&self, code: &mut Assembly, operation: FieldOp, out: u32, x: u32, y: u32) {
         for address in [self.modulus_at(), y, x] {
             for word in [32, 0] {
                 push(code, address + word);

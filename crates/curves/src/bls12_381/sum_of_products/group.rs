@@ -10,8 +10,9 @@ use crate::bls12_381::{g1, g2, sum_by_units};
 use crate::conditions::Conditions;
 use crate::fp2::Fp2;
 use crate::group::{Addend, Affine, Jacobian};
+use residue_formula::Number;
 use residue_ir::{Bundle, Machine};
-use residue_modular::{Number, fields::Bls12_381Fp};
+use residue_modular::fields::Bls12_381Fp;
 
 /// Names of the functions of a group; those of two, by window.
 #[derive(Debug, Clone, Copy)]

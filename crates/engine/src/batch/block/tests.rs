@@ -3,7 +3,7 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use residue_isa::assembly::assemble_text;
-use residue_isa::{GasSchedule, Revision};
+use residue_isa::{FieldOp, GasSchedule, PerOp, Revision};
 use revm::bytecode::Bytecode;
 use revm::primitives::{Bytes, U256};
 
@@ -18,7 +18,7 @@ fn layout(revision: Revision) -> Layout {
     Slots::layout(&[], revision, Batching::Always).unwrap()
 }
 
-fn instruction(operation: Arithmetic, out: (u16, u16), count: u16) -> Instruction {
+fn instruction(operation: FieldOp, out: (u16, u16), count: u16) -> Instruction {
     Instruction { operation, out, x: (20, 1), y: (40, 2), count, length: 8 }
 }
 
@@ -52,18 +52,18 @@ fn a_block_costs_what_its_instructions_cost_one_by_one() {
         for name in GasSchedule::names(revision) {
             let mut prices = Prices::new(&GasSchedule::named(&name, revision).unwrap(), revision);
             // Instructions of each kind have a price of their own here, whatever the schedule says.
-            (0..3).for_each(|kind| prices.base[usize::from(opcodes[kind])] += 5 + kind as u64);
+            FieldOp::ALL.into_iter().for_each(|kind| prices.base[usize::from(opcodes[kind])] += 5 + kind as u64);
             for length in [1, 2, 3, 10, 30] {
                 let mut any = || {
                     let kind = random.random_range(0..3);
-                    instruction(Arithmetic::ALL[kind], (0, 1), random.random_range(1..6))
+                    instruction(FieldOp::ALL[kind], (0, 1), random.random_range(1..6))
                 };
                 let all: Vec<Instruction> = (0..length).map(|_| any()).collect();
                 let block = block(&layout, &all, &Budget::default());
-                let base = |of: &Instruction| prices.base[usize::from(opcodes[of.operation as usize])];
+                let base = |of: &Instruction| prices.base[usize::from(opcodes[of.operation])];
                 assert_eq!(block.cost(&prices, None, opcodes), all.iter().map(base).sum::<u64>());
                 for width in prices.per_width.iter() {
-                    let lanes = |of: &Instruction| match (width.lane[of.operation as usize], u64::from(of.count)) {
+                    let lanes = |of: &Instruction| match (width.lane[of.operation], u64::from(of.count)) {
                         (lane, count) if Slots::lanes_in_turn(&layout) => width.times(lane, count),
                         (lane, count) => width.times(lane, 1) * count,
                     };
@@ -83,8 +83,8 @@ fn a_superblock_costs_its_control_flow_too() {
     // Three sums, nine products, a push, a copy and a jump target; then instructions have prices too.
     let (width, opcodes) = (prices.per_width[6], revision.interface().arithmetic);
     assert_eq!(block.cost(&prices, Some(&width), opcodes), 3 * (1 + 3 * 3) + 3 + 3 + 1);
-    prices.base[usize::from(opcodes[0])] = 100;
-    prices.base[usize::from(opcodes[2])] = 1000;
+    prices.base[usize::from(opcodes[FieldOp::Add])] = 100;
+    prices.base[usize::from(opcodes[FieldOp::Mul])] = 1000;
     assert_eq!(block.cost(&prices, Some(&width), opcodes), 3300 + 3 * (1 + 3 * 3) + 3 + 3 + 1);
     assert_eq!(block.cost(&prices, None, opcodes), 3300 + 3 + 3 + 1);
 }
@@ -92,15 +92,15 @@ fn a_superblock_costs_its_control_flow_too() {
 #[test]
 fn lanes_are_operations_of_one_instruction_unless_they_go_in_turn() {
     let all = [
-        instruction(Arithmetic::Add, (0, 1), 3),
-        instruction(Arithmetic::Mul, (10, 1), 1),
-        instruction(Arithmetic::Sub, (4, 0), 2),
+        instruction(FieldOp::Add, (0, 1), 3),
+        instruction(FieldOp::Mul, (10, 1), 1),
+        instruction(FieldOp::Sub, (4, 0), 2),
     ];
     for (revision, lanes) in [(Revision::Eip6690_2024, vec![3, 1, 2]), (Revision::Evmone2025, vec![1; 6])] {
         let block = block(&layout(revision), &all, &Budget::default());
         let found: Vec<usize> = block.operations.instructions().map(<[Op]>::len).collect();
         assert_eq!((found, block.is_as_priced()), (lanes, true));
-        assert_eq!((block.work.instructions, block.work.operations), ([1, 1, 1], [3, 2, 1]));
+        assert_eq!((block.work.instructions, block.work.operations), (PerOp::all(1), PerOp([3, 2, 1])));
         let outs: Vec<u16> = block.operations.ops().iter().map(|op| op.out).collect();
         assert_eq!(outs, [0, 1, 2, 10, 4, 4]);
     }
@@ -111,7 +111,7 @@ fn a_draft_knows_how_many_operations_it_has() {
     let mut draft = Draft::<Slots>::new();
     assert_eq!(draft.operation_count(), 0);
     for (count, so_far) in [(1, 1), (4, 5), (2, 7)] {
-        draft.push(&layout(Revision::Evmone2025), instruction(Arithmetic::Add, (0, 1), count));
+        draft.push(&layout(Revision::Evmone2025), instruction(FieldOp::Add, (0, 1), count));
         assert_eq!(draft.operation_count(), so_far);
     }
 }
@@ -129,9 +129,9 @@ fn all_that_a_block_allocates_counts() {
     drop((first, again));
     // Where lanes go in turn, each pair of an operation and a number of lanes is kept, once.
     let all = [(0, 2), (0, 3), (1, 2), (0, 2), (2, 1)];
-    let all = all.map(|(kind, count)| instruction(Arithmetic::ALL[kind], (0, 1), count));
+    let all = all.map(|(kind, count)| instruction(FieldOp::ALL[kind], (0, 1), count));
     let in_turn = block(&layout(Revision::Evmone2025), &all, &budget);
-    let expected = size_of::<Block<Slots>>() + in_turn.operations.bytes() + 3 * size_of::<(Arithmetic, u16, u32)>();
+    let expected = size_of::<Block<Slots>>() + in_turn.operations.bytes() + 3 * size_of::<(FieldOp, u16, u32)>();
     assert_eq!(budget.bytes(), expected);
     let again = in_turn.afresh(&budget);
     assert_eq!(budget.bytes(), 2 * expected);

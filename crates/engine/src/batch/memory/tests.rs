@@ -89,7 +89,7 @@ fn a_block_needs_one_modulus_and_memory_as_far_as_its_instructions_reach() {
 fn a_trace_is_the_operations_themselves() {
     let layout = Memory::layout(&code(Revision::Evm384V7), Revision::Evm384V7, Batching::Always).unwrap();
     let mut block = SlotBlock::new(4);
-    (0..5).for_each(|_| block.push_lanes(OpKind::Mul, [(0, 1, 2)]).unwrap());
+    (0..5).for_each(|_| block.push_lanes(FieldOp::Mul, [(0, 1, 2)]).unwrap());
     assert_eq!(Memory::trace(&layout, &block), Some(()));
     assert_eq!(Memory::trace_size(&(), &block), (5, 0));
 }

@@ -3,7 +3,7 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use residue_isa::Revision;
-use residue_lanes::{Op, OpKind, Plan, Policy, SlotBlock};
+use residue_lanes::{FieldOp, Op, Plan, Policy, SlotBlock};
 use residue_modular::evm384;
 
 use super::*;
@@ -41,10 +41,10 @@ fn operations(random: &mut ChaCha8Rng, modulus: usize) -> (SlotBlock, MemoryNeed
     let mut needs = MemoryNeeds::default();
     needs.modulus = modulus;
     for _ in 0..random.random_range(1..10) {
-        let kind = [OpKind::Add, OpKind::Sub, OpKind::Mul][random.random_range(0..3)];
+        let kind = [FieldOp::Add, FieldOp::Sub, FieldOp::Mul][random.random_range(0..3)];
         let [out, x, y] = std::array::from_fn(|_| random.random_range(0..PLACES));
         block.push(Op { kind, out, x, y }).unwrap();
-        needs.multiplies |= kind == OpKind::Mul;
+        needs.multiplies |= kind == FieldOp::Mul;
         [out, x, y].into_iter().for_each(|place| needs.names.insert(place.into()));
         needs.writes.insert(out.into());
     }
@@ -56,9 +56,9 @@ fn run_plain(memory: &mut [u8], block: &SlotBlock, modulus: usize) {
     for op in block.ops() {
         let [out, x, y] = [op.out, op.x, op.y].map(|place| 100 * usize::from(place));
         match op.kind {
-            OpKind::Add => evm384::add_in_memory(memory, out, x, y, modulus),
-            OpKind::Sub => evm384::sub_in_memory(memory, out, x, y, modulus),
-            OpKind::Mul => evm384::mul_in_memory(memory, out, x, y, modulus),
+            FieldOp::Add => evm384::add_in_memory(memory, out, x, y, modulus),
+            FieldOp::Sub => evm384::sub_in_memory(memory, out, x, y, modulus),
+            FieldOp::Mul => evm384::mul_in_memory(memory, out, x, y, modulus),
         }
     }
 }
@@ -126,11 +126,11 @@ fn memory_holds_what_its_instructions_left_wherever_that_is_asked() {
 fn a_plan_runs_where_r_inv_and_operands_are_those_of_montgomery_arithmetic() {
     let mut random = ChaCha8Rng::seed_from_u64(2);
     let (map, modulus) = (map(), MODULI[0]);
-    let run = |memory: &[u8], kind: OpKind| {
+    let run = |memory: &[u8], kind: FieldOp| {
         let mut block = SlotBlock::new(PLACES);
         block.push(Op { kind, out: 3, x: 4, y: 5 }).unwrap();
         let mut needs = MemoryNeeds::default();
-        (needs.modulus, needs.multiplies) = (modulus, kind == OpKind::Mul);
+        (needs.modulus, needs.multiplies) = (modulus, kind == FieldOp::Mul);
         let plan = Plan::new(&block, Shape::of_bits(384).unwrap(), &Policy::default()).unwrap();
         let plan = RowPlan::new(plan, 0, &Budget::default());
         let mut rows = MemoryRows::new(&map, memory, modulus, Ledger::default());
@@ -142,20 +142,20 @@ fn a_plan_runs_where_r_inv_and_operands_are_those_of_montgomery_arithmetic() {
     };
     for _ in 0..20 {
         let right = memory(&mut random);
-        assert!(run(&right, OpKind::Mul) && run(&right, OpKind::Sub));
+        assert!(run(&right, FieldOp::Mul) && run(&right, FieldOp::Sub));
         for (at, runs) in [(modulus + 48, [false, true]), (modulus + 55, [false, true]), (modulus + 56, [true, true])] {
             let mut wrong = right.clone();
             wrong[at] ^= 1;
-            assert_eq!([OpKind::Mul, OpKind::Sub].map(|kind| run(&wrong, kind)), runs, "{at}");
+            assert_eq!([FieldOp::Mul, FieldOp::Sub].map(|kind| run(&wrong, kind)), runs, "{at}");
         }
         for (place, runs) in [(4, false), (5, false), (3, true)] {
             let mut wrong = right.clone();
             wrong[100 * place..][..48].fill(0xff);
-            assert_eq!(run(&wrong, OpKind::Add), runs, "place {place} is not below the modulus");
+            assert_eq!(run(&wrong, FieldOp::Add), runs, "place {place} is not below the modulus");
         }
         let mut even = right.clone();
         even[modulus] &= !1;
-        assert!(!run(&even, OpKind::Add), "no rows for even moduli");
+        assert!(!run(&even, FieldOp::Add), "no rows for even moduli");
     }
 }
 

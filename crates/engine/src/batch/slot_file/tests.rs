@@ -2,7 +2,7 @@
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use residue_lanes::{OpKind, Plan, Policy, SlotBlock};
+use residue_lanes::{FieldOp, Plan, Policy, SlotBlock};
 use residue_modular::Modulus;
 
 use super::*;
@@ -14,7 +14,7 @@ const SLOTS: usize = 12;
 fn operations(random: &mut impl Rng) -> SlotBlock {
     let mut block = SlotBlock::new(u16::try_from(SLOTS).unwrap());
     for _ in 0..random.random_range(1..12) {
-        let kind = [OpKind::Add, OpKind::Sub, OpKind::Mul][random.random_range(0..3)];
+        let kind = [FieldOp::Add, FieldOp::Sub, FieldOp::Mul][random.random_range(0..3)];
         let mut slot = || random.random_range(0..SLOTS as u16);
         block.push_lanes(kind, [(slot(), slot(), slot())]).unwrap();
     }
@@ -30,9 +30,9 @@ fn run_plain(context: &mut FieldContext, block: &SlotBlock) {
     for op in block.ops() {
         let [out, x, y] = [op.out, op.x, op.y].map(|slot| Strided::contiguous(slot.into()));
         match op.kind {
-            OpKind::Add => context.add(out, x, y, 1),
-            OpKind::Sub => context.sub(out, x, y, 1),
-            OpKind::Mul => context.mul(out, x, y, 1),
+            FieldOp::Add => context.add(out, x, y, 1),
+            FieldOp::Sub => context.sub(out, x, y, 1),
+            FieldOp::Mul => context.mul(out, x, y, 1),
         }
     }
 }
@@ -155,7 +155,7 @@ fn a_plan_is_wanted_where_its_operands_are_or_where_it_pays_for_their_way() {
     let mut random = ChaCha8Rng::seed_from_u64(5);
     let product = |gain_cycles: i64, lane: (u16, u16, u16)| {
         let mut block = SlotBlock::new(u16::try_from(SLOTS).unwrap());
-        block.push_lanes(OpKind::Mul, [lane]).unwrap();
+        block.push_lanes(FieldOp::Mul, [lane]).unwrap();
         plan(&block, Shape::of_bits(384).unwrap(), gain_cycles)
     };
     let fresh = |random: &mut ChaCha8Rng| SlotFile::new(context(random, 48), Ledger::default());

@@ -1,8 +1,8 @@
 //! Which instructions blocks on slots are made of, and where they fit.
 
 use residue_isa::assembly::assemble_text;
-use residue_isa::{Arithmetic, GasSchedule};
-use residue_lanes::{OpKind, Plan, Policy};
+use residue_isa::{FieldOp, GasSchedule};
+use residue_lanes::{Plan, Policy};
 use residue_modular::{FieldContext, Modulus};
 use revm::bytecode::Bytecode;
 use revm::primitives::Bytes;
@@ -23,7 +23,7 @@ fn layout(revision: Revision) -> SlotLayout {
 
 /// An addition, from the slots and strides of its operands and its number of lanes.
 fn addition(revision: Revision, operands: [u8; 7]) -> Option<Instruction> {
-    let code = [&[0, revision.arithmetic_opcode(Arithmetic::Add)][..], &operands].concat();
+    let code = [&[0, revision.arithmetic_opcode(FieldOp::Add)][..], &operands].concat();
     let layout = layout(revision);
     assert!(
         Slots::instruction(&layout, &code, 0, true).is_none() && Slots::instruction(&layout, &code, 99, true).is_none()
@@ -34,7 +34,7 @@ fn addition(revision: Revision, operands: [u8; 7]) -> Option<Instruction> {
 #[test]
 fn blocks_have_instructions_that_cannot_halt_for_their_operands() {
     let found = addition(AT_ONCE, [1, 2, 3, 0, 5, 6, 7]).unwrap();
-    assert_eq!((found.operation, found.count, found.length), (Arithmetic::Add, 7, 8));
+    assert_eq!((found.operation, found.count, found.length), (FieldOp::Add, 7, 8));
     assert_eq!((found.out, found.x, found.y), ((1, 2), (3, 0), (5, 6)));
     assert_eq!(found.last(), 5 + 6 * 6);
     assert_eq!(found.lanes().nth(2), Some((5, 3, 17)));
@@ -81,7 +81,7 @@ fn a_layout_says_how_lanes_go_and_takes_no_room() {
 #[test]
 fn a_trace_is_as_long_as_its_steps() {
     let mut block = SlotBlock::new(4);
-    (0..5).for_each(|_| block.push_lanes(residue_lanes::OpKind::Mul, [(0, 1, 2)]).unwrap());
+    (0..5).for_each(|_| block.push_lanes(residue_lanes::FieldOp::Mul, [(0, 1, 2)]).unwrap());
     let trace = Slots::trace(&layout(AT_ONCE), &block).unwrap();
     assert_eq!(Slots::trace_size(&trace, &block), (5, 5 * size_of::<residue_modular::Step>()));
 }
@@ -97,7 +97,7 @@ fn rows_count_from_the_plan_that_makes_them_and_are_given_up_beyond_the_bound() 
     let place = blocks.place(0, true).unwrap();
     let block = blocks.choices(place, &Entry { stack: &[], joins: false, is_free: true }).unwrap().run;
     let mut operations = SlotBlock::new(200);
-    operations.push_lanes(OpKind::Mul, [(0, 1, 2)]).unwrap();
+    operations.push_lanes(FieldOp::Mul, [(0, 1, 2)]).unwrap();
     let plan = Plan::new(&operations, Shape::of_bits(384).unwrap(), &Policy::default()).unwrap();
     let row_bytes = plan.row_bytes();
     let plan = RowPlan::new(plan, 1000, &Budget::default());

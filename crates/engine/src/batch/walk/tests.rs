@@ -249,7 +249,7 @@ fn a_run_of_dependent_products_is_joined_to_none() {
 }
 
 /// Whether instructions of these lanes, products or sums, wait for each other.
-fn is_chain(instructions: &[(Arithmetic, Vec<Lane>)]) -> bool {
+fn is_chain(instructions: &[(FieldOp, Vec<Lane>)]) -> bool {
     let runs = instructions.iter().map(|(operation, lanes)| {
         let stride = |of: fn(&Lane) -> u16| lanes.get(1).map_or(0, |second| of(second) - of(&lanes[0]));
         let place = |of: fn(&Lane) -> u16| (of(&lanes[0]), stride(of));
@@ -262,8 +262,8 @@ fn is_chain(instructions: &[(Arithmetic, Vec<Lane>)]) -> bool {
 
 #[test]
 fn products_are_dependent_where_fewer_than_two_of_each_depth_are() {
-    let product = |lane: Lane| (Arithmetic::Mul, vec![lane]);
-    let sum = |lane: Lane| (Arithmetic::Add, vec![lane]);
+    let product = |lane: Lane| (FieldOp::Mul, vec![lane]);
+    let sum = |lane: Lane| (FieldOp::Add, vec![lane]);
     let chain = |products: usize| vec![product((0, 0, 1)); products];
     assert_eq!([15, 16, 17, 40].map(|products| is_chain(&chain(products))), [false, true, true, true]);
     // Beside a chain, products that wait for nothing: as many as the chain is long are enough.
@@ -279,9 +279,9 @@ fn products_are_dependent_where_fewer_than_two_of_each_depth_are() {
     assert!(!is_chain(&waits_for_none));
     assert!(!is_chain(&vec![sum((0, 0, 0)); 40]));
     // Lanes count one by one: sixteen products, two deep.
-    let lanes = |out: u16, x: u16| (Arithmetic::Mul, (0..8).map(|lane| (out + lane, x + lane, x + lane)).collect());
+    let lanes = |out: u16, x: u16| (FieldOp::Mul, (0..8).map(|lane| (out + lane, x + lane, x + lane)).collect());
     assert!(!is_chain(&[lanes(0, 20), lanes(40, 0)]));
-    assert!(is_chain(&[(Arithmetic::Mul, vec![(0, 0, 0); 15]), product((0, 0, 0))]));
+    assert!(is_chain(&[(FieldOp::Mul, vec![(0, 0, 0); 15]), product((0, 0, 0))]));
 }
 
 #[test]

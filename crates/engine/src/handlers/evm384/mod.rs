@@ -11,9 +11,9 @@ mod packed;
 mod values;
 mod words;
 
-use residue_isa::Revision;
 use residue_isa::revision::evm384::{BLS12_381_P, BLS12_381_R_INV, R_INV_BYTES, VALUE_BYTES};
 use residue_isa::revision::{evm384_v7::LOGF, evm384_v12::SETMOD};
+use residue_isa::{PerOp, Revision};
 use residue_modular::evm384;
 use revm::interpreter::Instruction;
 use revm::interpreter::InstructionResult;
@@ -32,7 +32,7 @@ const _: () = {
     let mut i = 0;
     while i < Revision::ALL.len() {
         if Revision::ALL[i].evm384().is_some() {
-            assert!(matches!(Revision::ALL[i].interface().arithmetic, [ADD, SUB, MUL]));
+            assert!(matches!(Revision::ALL[i].interface().arithmetic, PerOp([ADD, SUB, MUL])));
         }
         i += 1;
     }

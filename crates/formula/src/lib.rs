@@ -1,0 +1,16 @@
+//! What field formulas are written over: elements ([`Fe`], [`Number`]), the operations on them ([`FieldOp`]), groups of
+//! them ([`Bundle`]), and names for the stretches that operations come from ([`scope`]).
+//!
+//! Numbers implement it by computing, recorders by writing down; instruction sets, plans and programs name operations with it.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
+
+pub mod bundle;
+pub mod fe;
+pub mod op;
+pub mod scope;
+
+pub use bundle::Bundle;
+pub use fe::{Fe, Number};
+pub use op::{FieldOp, PerOp};
