@@ -45,7 +45,12 @@ impl Layers {
             return found.push(format!("{name} is not listed"));
         };
         let in_tests = self.test_only.get(name).map_or(&[][..], Vec::as_slice);
-        for (section, imported) in imports(manifest) {
+        let imports = imports(manifest);
+        let unused = |grant: &&String| !imports.iter().any(|(_, imported)| layer_of(imported) == Some(grant.as_str()));
+        for grant in granted.iter().chain(in_tests).filter(unused) {
+            found.push(format!("{name} does not import {grant}, which is granted"));
+        }
+        for (section, imported) in imports {
             let only_tests = section == "dev-dependencies";
             if let Some((reserved, owner)) = RESERVED.iter().find(|(reserved, _)| *reserved == imported) {
                 if *owner != name {
@@ -64,9 +69,10 @@ impl Layers {
     }
 }
 
-/// The crates of the workspace: their folders' names and the texts of their manifests.
+/// The crates of the workspace: their folders' names and the texts of their manifests. What stands in `baselines` is none.
 pub fn crates() -> Vec<(String, String)> {
-    let manifests = workspace::files(&["/Cargo.toml"]);
+    let mut manifests = workspace::files(&["/Cargo.toml"]);
+    manifests.retain(|path| !path.starts_with("baselines/"));
     let folder = |path: &str| path.rsplit('/').nth(1).map(str::to_owned);
     manifests.iter().filter_map(|path| Some((folder(path)?, workspace::read(path)))).collect()
 }
@@ -115,40 +121,53 @@ mod tests {
         assert_eq!(Layers::parse(LAYERS).unwrap().violations(&crates), expected);
     }
 
+    const HIGH: &str = "[dependencies]\nresidue-low = { path = \"../low\" }\nserde = \"1\"";
+    const LOW: &str = "[dev-dependencies]\nresidue-high.workspace = true";
+
     #[test]
     fn imports_point_down() {
-        let up = "[dependencies]\nresidue-high.workspace = true";
-        check("", "[dependencies]\nresidue-low = { path = \"../low\" }\nserde = \"1\"", &[]);
-        check(up, "", &["low may not import high (dependencies)"]);
-        check("[build-dependencies]\nresidue-high = \"1\"", "", &["low may not import high (build-dependencies)"]);
-        check(
-            "[target.'cfg(unix)'.dependencies]\nresidue-high = \"1\"",
-            "",
-            &["low may not import high (dependencies)"],
-        );
-        check("[dependencies]\nh = { package = \"residue-high\" }", "", &["low may not import high (dependencies)"]);
-        check("", "[dependencies]\nresidue.workspace = true", &["high may not import cli (dependencies)"]);
+        check(LOW, HIGH, &[]);
+        let section = |section: &str| {
+            check(
+                &format!("[{section}]\nresidue-high = \"1\""),
+                HIGH,
+                &[&format!("low may not import high ({})", section.rsplit('.').next().unwrap())],
+            );
+        };
+        section("dependencies");
+        section("build-dependencies");
+        section("target.'cfg(unix)'.dependencies");
+        let renamed = "[dependencies]\nh = { package = \"residue-high\" }";
+        check(renamed, HIGH, &["low may not import high (dependencies)"]);
+        let to_cli = format!("{HIGH}\nresidue.workspace = true");
+        check(LOW, &to_cli, &["high may not import cli (dependencies)"]);
     }
 
     #[test]
     fn tests_may_import_more_where_it_says_so() {
-        check("[dev-dependencies]\nresidue-high.workspace = true", "", &[]);
-        check(
-            "",
-            "[dev-dependencies]\nresidue-spec.workspace = true",
-            &["high may not import spec (dev-dependencies)"],
-        );
+        let more = format!("{HIGH}\n[dev-dependencies]\nresidue-spec.workspace = true");
+        check(LOW, &more, &["high may not import spec (dev-dependencies)"]);
+    }
+
+    #[test]
+    fn what_is_granted_is_imported() {
+        check("", HIGH, &["low does not import high, which is granted"]);
+        check(LOW, "[dependencies]\nserde = \"1\"", &["high does not import low, which is granted"]);
     }
 
     #[test]
     fn a_crate_must_be_listed_and_a_listed_one_must_exist() {
-        let crates = [("low".to_owned(), String::new()), ("new".to_owned(), String::new())];
+        let crates = [("low".to_owned(), LOW.to_owned()), ("new".to_owned(), String::new())];
         let found = Layers::parse(LAYERS).unwrap().violations(&crates);
         assert_eq!(found, ["new is not listed", "high is listed and does not exist"]);
     }
 
     #[test]
     fn the_evm_has_one_importer() {
-        check("[dependencies]\nrevm.workspace = true", "", &["low imports revm, which only engine may"]);
+        check(
+            &format!("{LOW}\n[dependencies]\nrevm.workspace = true"),
+            HIGH,
+            &["low imports revm, which only engine may"],
+        );
     }
 }

@@ -4,7 +4,7 @@
 //! `RESIDUE_CASES=10000 cargo test --release -p residue-conformance compiled_programs` is a longer campaign.
 
 use num_bigint::BigUint;
-use residue_compiler::{CompileError, Compiled, compile};
+use residue_compiler::{CompileError, Compiled, TooFewSlots, compile};
 use residue_conformance::campaign::Campaign;
 use residue_conformance::programs::{calldata, program};
 use residue_engine::{Engine, EngineConfig, Halt};
@@ -235,7 +235,7 @@ fn many_live_values_fit_or_are_an_error_that_names_the_function() {
                     let found = engine.run_code(&compiled.code, &input, GAS);
                     assert_eq!(Outcome::Returned(found.output), expected, "{values}, {revision}");
                 }
-                Err(CompileError::Slots { function, limit }) => {
+                Err(CompileError::Slots(TooFewSlots { function, limit })) => {
                     assert!(values >= 250 && is_narrow(revision), "{values} fit {revision}");
                     assert_eq!(function, "gathers");
                     assert!((248..256).contains(&limit), "{limit}");
@@ -280,7 +280,7 @@ fn many_constants_fit_or_are_an_error() {
                     assert_eq!((found, limit), (found_constants, slots), "{revision}");
                     assert!(count + 1 >= slots - 3, "{revision}");
                 }
-                Err(CompileError::Slots { function, limit }) => {
+                Err(CompileError::Slots(TooFewSlots { function, limit })) => {
                     assert_eq!((function.as_str(), limit), ("start", 256 - (count + own_constants(revision)) - 1));
                 }
                 Err(error) => panic!("{count}, {revision}: {error}"),

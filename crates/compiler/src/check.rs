@@ -7,15 +7,16 @@
 //! random evaluation beside it. What happens between blocks (copies,
 //! calls, loops) is judged by running whole programs.
 
-use crate::allocate::{Allocation, Placement, Slot};
 use crate::error::CompileError;
 use crate::lower::LoweredBlock;
-use crate::multiples::MULTIPLE_END;
-use crate::target::{SlotOp, Target};
+use crate::target::Target;
 use num_bigint::BigUint;
 use residue_ir::program::{Block, Control, ControlKind, Function, Operand, Program, Region, Statement, Value, WordDef};
 use residue_isa::FieldOp;
 use residue_isa::assembly::Code;
+use residue_passes::SlotOp;
+use residue_passes::multiples::MULTIPLE_END;
+use residue_passes::{Allocation, Placement, Slot};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A number that stands for a field value: equal numbers, equal values.
@@ -202,7 +203,7 @@ fn check_block(
     part: &LoweredBlock,
 ) -> Result<(), String> {
     let number_of = |value: Value| source[value.0 as usize];
-    let behind = &placement.behind_block[&part.first];
+    let behind = &placement.live_out[&part.first];
     let defined: BTreeSet<Value> = block.ops.iter().map(|&(value, _)| value).collect();
     let needed: Vec<Value> = behind.ones().map(|value| Value(u32::try_from(value).expect("values are u32"))).collect();
 
@@ -360,7 +361,7 @@ function f1 "start" () -> () values 20 {
                 let range = start..built.code.item_range(part.items.end - 1).unwrap().end;
                 let right = lanes(&built, &built.code.bytes[range.clone()]).unwrap();
                 let placement = &built.allocation.functions[part.function];
-                let behind = placement.behind_block[&part.first].ones();
+                let behind = placement.live_out[&part.first].ones();
                 let needed: BTreeSet<usize> = behind.map(|value| placement.slot_of[value] as usize).collect();
                 let own: BTreeSet<usize> = right.iter().flatten().map(|lane| lane.out as usize).collect();
                 let same = |changed: &[Vec<SlotOp>]| {

@@ -42,13 +42,8 @@ pub enum CompileError {
         revision: Revision,
     },
     /// More slots are needed at once than there are.
-    #[error("function `{function}` needs more than {limit} slots at once")]
-    Slots {
-        /// The function.
-        function: String,
-        /// What is left for it beside constants.
-        limit: u32,
-    },
+    #[error(transparent)]
+    Slots(#[from] residue_passes::TooFewSlots),
     /// More constants than there are slots.
     #[error("the program has {count} constants; {limit} slots hold them and at least one value")]
     Constants {

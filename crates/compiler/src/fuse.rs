@@ -4,9 +4,8 @@
 //! one that finds no mate waits for one as long as it can; of equally long ones those that most others wait for, one after the
 //! other. Gas is by lane, so this saves code and dispatch, not gas.
 
-use crate::allocate::Slot;
-use crate::target::SlotOp;
 use residue_isa::{FieldInstruction, FieldOp, Lanes};
+use residue_passes::{Cost, Slot, SlotOp};
 use std::collections::HashMap;
 
 /// How many ready operations may join a run; more find little more.
@@ -18,6 +17,16 @@ const LEADERS: usize = 24;
 /// How often the code that is kept is fused, with chance between progressions that are nearly as good: 8 times save 2 per cent of
 /// the pairing's code, 64 times another half.
 const ATTEMPTS: u64 = 8;
+
+/// What operations cost where they are fused.
+#[derive(Debug, Clone, Copy)]
+pub struct Fused;
+
+impl Cost for Fused {
+    fn instructions(&self, ops: &[SlotOp]) -> u64 {
+        fuse(ops).len() as u64 // usize to u64 widens
+    }
+}
 
 /// Instructions that do what `ops` do one after the other.
 pub fn fuse(ops: &[SlotOp]) -> Vec<FieldInstruction> {

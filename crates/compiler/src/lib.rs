@@ -1,32 +1,25 @@
 //! The compiler: a field program becomes bytecode for a revision, and every compilation is judged.
 //!
-//! The passes in order: [`simplify`] shares and drops operations; [`multiples`] makes small multiples; [`allocate`] places
-//! values in slots; [`derived`] makes constants of each other; `lower` emits control, words and calls; a [`target`] supplies
-//! what revisions differ in; [`check`] reads the bytes back and compares them with the source.
+//! First come the passes that know no machine ([`residue_passes`]): operations are shared and dropped, values placed in slots.
+//! Then `lower` emits control, words and calls; a [`target`] supplies what revisions differ in; [`fuse`] makes lanes;
+//! [`check`] reads the bytes back and compares them with the source.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
-pub mod allocate;
 pub mod check;
-pub mod derived;
 pub mod error;
 pub mod fuse;
-pub mod live;
 pub mod lower;
-pub mod moves;
-pub mod multiples;
-pub mod simplify;
 pub mod source_map;
 pub mod target;
 
 pub use error::CompileError;
-pub use multiples::SmallMultiples;
+pub use residue_passes::{SmallMultiples, TooFewSlots};
 pub use source_map::SourceMap;
 
-use allocate::{Allocation, Slot, allocate};
 use check::{Evidence, check};
-use derived::Derived;
+use fuse::Fused;
 use num_bigint::BigUint;
 use residue_ir::program::Program;
 use residue_isa::assembly::{Assembly, Code};
@@ -34,6 +27,10 @@ use residue_isa::revision::Family;
 use residue_isa::revision::evm384::Modulus;
 use residue_isa::revision::rules::{SLOTS_MAX, SlotBytesMax};
 use residue_isa::{FieldOp, GasSchedule, Revision};
+use residue_passes::derived::{self, Derived};
+use residue_passes::multiples;
+use residue_passes::simplify::simplify;
+use residue_passes::{Allocation, Cost, Slot, allocate};
 use target::{MontFactors, Places, Target};
 
 /// A compiled program.
@@ -117,7 +114,7 @@ fn build(
     residue_ir::verify(program)?;
     require_modulus(program, revision)?;
     let mut simplified = program.clone();
-    simplify::simplify(&mut simplified);
+    simplify(&mut simplified);
     multiples::make(&mut simplified, multiples);
     let conversions = match revision.family() {
         Family::Memory384 => target::evm384::conversion_constants(&program.modulus).to_vec(),
@@ -138,7 +135,8 @@ fn build(
     let room =
         u32::try_from(constants).ok().and_then(|constants| limit.checked_sub(constants + 1)).filter(|&room| room > 0);
     let room = room.ok_or(CompileError::Constants { count: constants, limit })?;
-    let allocation = allocate(&simplified, room, revision.is_strided())?;
+    let cost = revision.is_strided().then_some(&Fused as &dyn Cost);
+    let allocation = allocate(&simplified, room, cost)?;
     let spare = allocation.slots_used;
     let first_constant = spare + 1;
     let slots = first_constant + u32::try_from(constants).expect("it fitted above");

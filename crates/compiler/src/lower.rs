@@ -13,11 +13,8 @@ mod parse;
 mod sequence;
 mod words;
 
-use crate::allocate::{Allocation, Placement, Slot};
 use crate::error::CompileError;
-use crate::live::values_read;
-use crate::moves::sequence;
-use crate::target::{SlotOp, Target, clear, push};
+use crate::target::{Target, clear, push};
 use elements::{Direction, row_of_indices};
 use fixedbitset::FixedBitSet;
 use parse::Element;
@@ -29,6 +26,10 @@ use residue_ir::{Capacity, Effect};
 use residue_isa::Revision;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
+use residue_passes::SlotOp;
+use residue_passes::liveness::values_read;
+use residue_passes::moves::sequence;
+use residue_passes::{Allocation, Placement, Slot};
 use ruint::aliases::U256;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -120,14 +121,13 @@ fn output_bytes(program: &Program) -> u64 {
         function.body.walk(&mut |statement| {
             let Statement::Effect(effect) = statement else { return };
             longest = longest.max(match effect {
-                Effect::Sha256 { pieces, .. } => hash::output_bytes(function, pieces),
                 Effect::ReturnWord { .. } => 32,
                 Effect::IsOdd { .. } => least,
                 Effect::ReturnElements { values, size_bytes } => {
                     (values.len() as u64).saturating_mul(u64::from(*size_bytes)).next_multiple_of(32)
                 }
                 Effect::ReturnMontLe { values } => (values.len() as u64 * mont_bytes).next_multiple_of(32),
-                _ => 0,
+                _ => effect.pieces().map_or(0, |pieces| hash::output_bytes(function, pieces)),
             });
         });
     }

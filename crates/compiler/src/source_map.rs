@@ -4,11 +4,11 @@
 //! The map is read back from the finished code, as the checker reads it; nothing in the compiler has to keep it up to date.
 
 use crate::Built;
-use crate::allocate::Slot;
 use crate::check::item_bytes;
-use crate::target::SlotOp;
 use residue_ir::program::{Block, Function, Op, Operand, Value};
 use residue_isa::FieldOp;
+use residue_passes::Slot;
+use residue_passes::SlotOp;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::ops::Range;
 

@@ -8,8 +8,6 @@ pub mod mont_slots;
 mod reverse;
 pub mod slots;
 
-use crate::allocate::Slot;
-use crate::moves::Copy;
 use num_bigint::BigUint;
 use num_traits::One;
 use residue_ir::program::Program;
@@ -17,20 +15,9 @@ use residue_ir::{Effect, mont};
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
 use residue_isa::revision::Family;
-use residue_isa::{FieldInstruction, FieldOp, Lanes};
-
-/// One operation on slots.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct SlotOp {
-    /// What it computes.
-    pub operation: FieldOp,
-    /// Slot written.
-    pub out: Slot,
-    /// First operand.
-    pub x: Slot,
-    /// Second operand.
-    pub y: Slot,
-}
+use residue_isa::{FieldInstruction, Lanes};
+use residue_passes::moves::Copy;
+use residue_passes::{Slot, SlotOp};
 
 /// How one family of revisions is lowered. Made once the number of slots is known.
 pub trait Target {

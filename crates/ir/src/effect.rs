@@ -130,6 +130,11 @@ impl Effect {
         self.arguments().into_iter().filter_map(|argument| argument.variable())
     }
 
+    /// The pieces that it hashes, if it hashes any.
+    pub fn pieces(&self) -> Option<&[Piece<Word>]> {
+        self.arguments().into_iter().find_map(|argument| argument.pieces())
+    }
+
     /// The values that it defines, as one: they come to be together.
     pub fn values_defined(&self) -> &[Value] {
         self.definition().map_or(&[], Definition::values)
@@ -165,6 +170,10 @@ trait Argument {
     }
 
     fn variable(&self) -> Option<VariableId> {
+        None
+    }
+
+    fn pieces(&self) -> Option<&[Piece<Word>]> {
         None
     }
 }
@@ -209,6 +218,10 @@ impl Argument for Word {
 impl Argument for Vec<Piece<Word>> {
     fn words(&self) -> Vec<Word> {
         self.iter().flat_map(|piece| piece.words()).collect()
+    }
+
+    fn pieces(&self) -> Option<&[Piece<Word>]> {
+        Some(self)
     }
 }
 

@@ -266,7 +266,6 @@ impl Scope<'_> {
                 }
             }
             Effect::Parse { size_bytes, .. } => short(*size_bytes),
-            Effect::Sha256 { pieces, .. } => pieces.iter().try_for_each(|&piece| self.piece(piece)),
             Effect::ReturnElements { size_bytes, .. } => {
                 let least = self.program.modulus.bits().div_ceil(8);
                 if u64::from(*size_bytes) < least {
@@ -275,7 +274,7 @@ impl Scope<'_> {
                 short(*size_bytes)
             }
             Effect::ParseMontLe { .. } | Effect::ReturnMontLe { .. } => self.odd_modulus(),
-            _ => Ok(()),
+            _ => effect.pieces().into_iter().flatten().try_for_each(|&piece| self.piece(piece)),
         }
     }
 

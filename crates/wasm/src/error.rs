@@ -1,6 +1,6 @@
 //! Why a program has no module, and why a module does not run.
 
-use residue_compiler::CompileError;
+use residue_passes::TooFewSlots;
 use thiserror::Error;
 
 use crate::field::WIDTH_LIMBS_MAX;
@@ -13,7 +13,7 @@ pub enum LowerError {
     Program(#[from] residue_ir::VerifyError),
     /// Its values find no place.
     #[error(transparent)]
-    Placement(#[from] CompileError),
+    Placement(#[from] TooFewSlots),
     /// Montgomery form needs an odd modulus.
     #[error("WebAssembly has programs over odd moduli only")]
     EvenModulus,

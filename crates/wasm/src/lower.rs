@@ -4,7 +4,7 @@
 //! (memory grown to hold it) `main(size)` returns the number of bytes at `output`, −1 if the program halted exceptionally
 //! or had no memory left, −2 if it came to its end without output. It may be called again and again.
 //!
-//! Values are placed by `residue_compiler::allocate`, which shares places between values and functions; so a function of
+//! Values are placed by `residue_passes::allocate`, which shares places between values and functions; so a function of
 //! the module takes and gives nothing, and returns 1 if the program ended in it.
 
 mod control;
@@ -13,12 +13,11 @@ mod routines;
 mod words;
 
 use num_bigint::BigUint;
-use residue_compiler::allocate::{Allocation, allocate};
-use residue_compiler::simplify::simplify;
-use residue_ir::Effect;
 use residue_ir::program::{FieldOp, Program};
 use residue_modular::PrimeField;
 use residue_modular::fields::Bls12_381FpModulus;
+use residue_passes::simplify::simplify;
+use residue_passes::{Allocation, allocate};
 use wasm_encoder::{
     CodeSection, ConstExpr, DataSection, EntityType, ExportKind, ExportSection, Function, FunctionSection,
     GlobalSection, GlobalType, ImportSection, MemorySection, MemoryType, Module, TypeSection, ValType,
@@ -70,7 +69,7 @@ pub fn lower(program: &Program, form: Form) -> Result<Lowered, LowerError> {
     let mut program = program.clone();
     simplify(&mut program);
     let field = Field::new(&program.modulus, form == Form::SelfContained);
-    let allocation = allocate(&program, VALUES_MAX, false)?;
+    let allocation = allocate(&program, VALUES_MAX, None)?;
     let layout = Layout::new(&program, &field, allocation.slots_used)?;
     let lowering = Lowering { program: &program, allocation: &allocation, layout: &layout, field: &field };
     Ok(Lowered { module: lowering.module(form), form, memory_bytes: layout.input })
@@ -95,7 +94,7 @@ fn require_modulus(modulus: &BigUint, form: Form) -> Result<(), LowerError> {
 
 fn require_no_hash(program: &Program) -> Result<(), LowerError> {
     let mut hashes = false;
-    program.for_each_effect(&mut |effect| hashes |= matches!(effect, Effect::Sha256 { .. }));
+    program.for_each_effect(&mut |effect| hashes |= effect.pieces().is_some());
     if hashes { Err(LowerError::Hash) } else { Ok(()) }
 }
 

@@ -4,11 +4,11 @@
 //! each callee returns into the next one. A call that ends a function has the function's own return address behind it.
 
 use super::{DUP_DEPTH_MAX, Flow, Lowering};
-use crate::allocate::Slot;
 use crate::error::CompileError;
 use residue_ir::program::{FunctionId, Operand, Statement, Value};
 use residue_isa::assembly::LabelId;
 use residue_isa::opcode::evm;
+use residue_passes::Slot;
 
 /// A statement that is a call.
 pub(super) struct Call<'a> {

@@ -2,12 +2,12 @@
 
 use super::words::{self, big};
 use super::{Entry, Lowering};
-use crate::allocate::Slot;
 use crate::error::CompileError;
 use crate::target::push;
 use residue_ir::program::{ArrayId, Operand, Statement, VariableId, Word, WordDef};
 use residue_ir::{Capacity, Cells, Effect, WordOp};
 use residue_isa::opcode::evm;
+use residue_passes::Slot;
 
 /// Which way an element goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! Elements of calldata: those that stand one behind the other, at equal distances, are read together.
 
 use super::{Lowering, words};
-use crate::allocate::Slot;
 use crate::error::CompileError;
 use crate::target::RowSizes;
 use residue_ir::program::{Function, Program, Statement, Value, Word, WordDef};
 use residue_ir::{Effect, WordOp};
+use residue_passes::Slot;
 use ruint::aliases::U256;
 
 /// A statement that parses an element.

@@ -1,7 +1,6 @@
 //! Words: expressions on the stack, and kept words.
 
 use super::{DUP_DEPTH_MAX, Entry, Lowering, hash};
-use crate::allocate::Slot;
 use crate::error::CompileError;
 use crate::target::push;
 use num_bigint::BigUint;
@@ -9,6 +8,7 @@ use residue_ir::program::{ArrayId, Function, Statement, VariableId, Word, WordDe
 use residue_ir::{Effect, WordOp};
 use residue_isa::assembly::LabelId;
 use residue_isa::opcode::evm;
+use residue_passes::Slot;
 use ruint::aliases::U256;
 use std::collections::{HashMap, HashSet};
 
@@ -46,7 +46,7 @@ pub(super) fn count_uses(function: &Function) -> HashMap<Word, usize> {
     let mut uses = HashMap::new();
     function.body.walk(&mut |statement| {
         let again = match statement {
-            Statement::Effect(Effect::Sha256 { pieces, .. }) => hash::words_read_again(pieces),
+            Statement::Effect(effect) => hash::words_read_again(effect.pieces().unwrap_or_default()),
             _ => Vec::new(),
         };
         statement.words().into_iter().chain(again).for_each(|read| count_word(function, &mut uses, read));

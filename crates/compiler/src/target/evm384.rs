@@ -7,11 +7,7 @@
 mod operands;
 
 use super::reverse::Reverse;
-use super::{
-    Places, RowSizes, SlotOp, Target, clear, mont_bytes, parse_one_by_one, push, require_below, require_padding,
-};
-use crate::allocate::Slot;
-use crate::moves::Copy;
+use super::{Places, RowSizes, Target, clear, mont_bytes, parse_one_by_one, push, require_below, require_padding};
 use num_bigint::BigUint;
 use num_traits::{One, ToPrimitive};
 use residue_isa::assembly::{Assembly, LabelId};
@@ -19,6 +15,8 @@ use residue_isa::opcode::evm;
 use residue_isa::revision::evm384::{self, BLS12_381_P, ByteOrder, Modulus, Operands};
 use residue_isa::revision::evm384_v12::SETMOD;
 use residue_isa::{FieldInstruction, FieldOp, GasSchedule, Revision};
+use residue_passes::moves::Copy;
+use residue_passes::{Slot, SlotOp};
 
 /// Bytes of one value.
 const VALUE_BYTES: u32 = 48;

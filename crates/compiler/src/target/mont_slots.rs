@@ -6,17 +6,17 @@
 
 use super::reverse::Reverse;
 use super::{
-    Places, RowSizes, SlotOp, Target, clear, memory_is_zero, parse_one_by_one, push, require_padding, slot_instruction,
+    Places, RowSizes, Target, clear, memory_is_zero, parse_one_by_one, push, require_padding, slot_instruction,
     slot_lanes,
 };
-use crate::allocate::Slot;
-use crate::moves::Copy;
 use num_bigint::BigUint;
 use num_traits::One;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
 use residue_isa::revision::eip5843::SETMODX;
 use residue_isa::{FieldInstruction, FieldOp, Revision};
+use residue_passes::moves::Copy;
+use residue_passes::{Slot, SlotOp};
 
 /// Lowering for interfaces with numbered slots in memory.
 pub struct MontSlots {

@@ -3,18 +3,18 @@
 
 use super::reverse::Reverse;
 use super::{
-    Places, RowSizes, SlotOp, Target, clear, memory_is_zero, mont_bytes, parse_one_by_one, push, require_below,
+    Places, RowSizes, Target, clear, memory_is_zero, mont_bytes, parse_one_by_one, push, require_below,
     require_padding, slot_instruction, slot_lanes,
 };
-use crate::allocate::Slot;
-use crate::derived::Derived;
 use crate::fuse::fuse_well;
-use crate::moves::Copy;
 use num_bigint::BigUint;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
 use residue_isa::revision::rules::{SetForm, SizeUnit};
 use residue_isa::{FieldInstruction, FieldOp, Revision, SlotRules};
+use residue_passes::derived::Derived;
+use residue_passes::moves::Copy;
+use residue_passes::{Slot, SlotOp};
 
 /// The id of the one field context.
 const CONTEXT: u32 = 0;

@@ -1,11 +1,11 @@
 //! The statements of a function: blocks, calls, loops, branches, arrays, calldata and output.
 
-use residue_compiler::allocate::{Placement, Slot};
-use residue_compiler::moves::sequence;
 use residue_ir::program::{
     ArrayId, Control, ControlKind, FunctionId, Operand, Order, Region, Statement, Value, VariableId, Word,
 };
 use residue_ir::{Capacity, Effect, Step};
+use residue_passes::moves::sequence;
+use residue_passes::{Placement, Slot};
 use ruint::aliases::U256;
 use wasm_encoder::{BlockType, Function, InstructionSink, ValType};
 

@@ -1,9 +1,9 @@
 //! Where memory holds what, from the bottom: a value for conversions, the places of values, constants, variables, the
 //! output, arrays of fixed size, calldata, then one record for each index of the unbounded arrays.
 
-use residue_compiler::allocate::Slot;
 use residue_ir::program::{ArrayDecl, Program};
 use residue_ir::{Capacity, Effect};
+use residue_passes::Slot;
 
 use crate::error::LowerError;
 use crate::field::Field;

@@ -3,13 +3,14 @@
 //! Most revisions have an instruction for it. Where the result overwrites the first operand (`evm384-v1`), that is copied
 //! first; where values are on the stack (`evm384-v0`), they are loaded and the result is stored.
 
-use super::{Evm384, SlotOp, VALUE_BYTES, r_inv};
+use super::{Evm384, VALUE_BYTES, r_inv};
 use crate::target::push;
 use residue_isa::assembly::Assembly;
 use residue_isa::opcode::evm;
 use residue_isa::opcode::evm::{MCOPY, MLOAD, MSTORE, PUSH0, PUSH4};
 use residue_isa::revision::evm384::{Modulus, Operands};
 use residue_isa::{FieldInstruction, FieldOp, ModulusAt};
+use residue_passes::SlotOp;
 
 /// Where a first operand is copied to that may not be overwritten while its result's place is still to be read.
 const SCRATCH: u32 = 0;

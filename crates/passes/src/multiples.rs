@@ -41,10 +41,10 @@ impl SmallMultiples {
 }
 
 /// Multiples from this on are left as they are. None of our formulas comes near it.
-pub(crate) const MULTIPLE_END: u64 = 1 << 16;
+pub const MULTIPLE_END: u64 = 1 << 16;
 
 /// The same program with its small multiples made in the given way.
-pub(crate) fn make(program: &mut Program, multiples: SmallMultiples) {
+pub fn make(program: &mut Program, multiples: SmallMultiples) {
     let Some(product_from) = multiples.product_from() else { return };
     let Program { functions, constants, modulus, .. } = program;
     for function in functions {

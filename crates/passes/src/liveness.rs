@@ -14,11 +14,11 @@ pub struct Liveness {
     /// For each value, those that may not share its slot.
     pub interferes: Vec<FixedBitSet>,
     /// For each block, by the first value it defines, the values live behind it.
-    pub behind_block: HashMap<Value, FixedBitSet>,
+    pub live_out: HashMap<Value, FixedBitSet>,
     /// Calls, with the values that are live before and after each.
-    pub across: Vec<(FunctionId, FixedBitSet)>,
+    pub live_across_calls: Vec<(FunctionId, FixedBitSet)>,
     /// Values that would best share a slot, with how much it matters: turns of loops, 10 assumed for each.
-    pub alike: Vec<(Value, Value, u64)>,
+    pub affinities: Vec<(Value, Value, u64)>,
     /// Values that would best stand in consecutive slots, in order.
     pub groups: Vec<Vec<Value>>,
     /// Arguments and results of calls: the value, the function, and which parameter (or, if not, result) it is.
@@ -42,9 +42,9 @@ pub fn liveness(function: &Function) -> Liveness {
         weight: 1,
         out: Liveness {
             interferes: vec![FixedBitSet::with_capacity(values); values],
-            behind_block: HashMap::new(),
-            across: Vec::new(),
-            alike: Vec::new(),
+            live_out: HashMap::new(),
+            live_across_calls: Vec::new(),
+            affinities: Vec::new(),
             groups: Vec::new(),
             passed: Vec::new(),
         },
@@ -55,7 +55,7 @@ pub fn liveness(function: &Function) -> Liveness {
     // A function that maps a state to a state is called in a row: it leaves the state where it takes it.
     walk.weight = 10;
     for (&param, &result) in function.params.iter().zip(&function.results) {
-        walk.alike(result, param);
+        walk.prefer_one_slot(result, param);
     }
     for &param in &function.params {
         live.insert(param.0 as usize);
@@ -114,9 +114,9 @@ impl Walk {
         }
     }
 
-    fn alike(&mut self, operand: Operand, value: Value) {
+    fn prefer_one_slot(&mut self, operand: Operand, value: Value) {
         if let Operand::Value(other) = operand {
-            self.out.alike.push((other, value, self.weight));
+            self.out.affinities.push((other, value, self.weight));
         }
     }
 
@@ -131,7 +131,7 @@ impl Walk {
 
     fn block(&mut self, block: &Block, live: &mut FixedBitSet) {
         if let Some((first, _)) = block.ops.first() {
-            self.out.behind_block.insert(*first, live.clone());
+            self.out.live_out.insert(*first, live.clone());
         }
         for &(value, op) in block.ops.iter().rev() {
             self.define(&[value], live);
@@ -153,7 +153,7 @@ impl Walk {
                     }
                 }
                 self.define(results, live);
-                self.out.across.push((*function, live.clone()));
+                self.out.live_across_calls.push((*function, live.clone()));
                 read_all(live, arguments);
             }
             Statement::Control(control) => match control.kind {
@@ -182,7 +182,7 @@ impl Walk {
             let mut within = live.clone();
             self.define(&branch.results, &mut within);
             for (&operand, &result) in arm.gives.iter().zip(&branch.results) {
-                self.alike(operand, result);
+                self.prefer_one_slot(operand, result);
             }
             read_all(&mut within, &arm.gives);
             self.region(&arm.body, &mut within);
@@ -207,13 +207,13 @@ impl Walk {
         read_all(&mut turn, &arm.gives);
         self.region(&arm.body, &mut turn);
         for (&operand, &param) in arm.gives.iter().zip(&arm.params) {
-            self.alike(operand, param);
+            self.prefer_one_slot(operand, param);
         }
         self.weight = around;
         live.union_with(&turn);
         self.define(&state, live);
         for (&operand, &param) in repeat.initial.iter().zip(&arm.params) {
-            self.alike(operand, param);
+            self.prefer_one_slot(operand, param);
         }
         read_all(live, &repeat.initial);
     }
@@ -226,7 +226,7 @@ impl Walk {
         let mut start = live.clone();
         for turn in countdown.arms.iter().rev() {
             for (&operand, &part) in turn.gives.iter().zip(after) {
-                self.alike(operand, part);
+                self.prefer_one_slot(operand, part);
             }
             read_all(live, &turn.gives);
             self.region(&turn.body, live);
@@ -236,7 +236,7 @@ impl Walk {
         }
         *live = start;
         for (&operand, &part) in countdown.initial.iter().zip(after) {
-            self.alike(operand, part);
+            self.prefer_one_slot(operand, part);
         }
         read_all(live, &countdown.initial);
     }
@@ -263,14 +263,14 @@ impl Walk {
             read_all(&mut turn, &part.gives);
             self.region(&part.body, &mut turn);
             for (&operand, &param) in part.gives.iter().zip(&part.params) {
-                self.alike(operand, param);
+                self.prefer_one_slot(operand, param);
             }
         }
         self.weight = around;
         self.define(&state, live);
         if let Some(first) = sequence.arms.first() {
             for (&operand, &param) in sequence.initial.iter().zip(&first.params) {
-                self.alike(operand, param);
+                self.prefer_one_slot(operand, param);
             }
         }
         read_all(live, &sequence.initial);
@@ -357,8 +357,8 @@ mod tests {
             for value in 1..function.value_count as usize {
                 assert!(live.interferes[0].contains(value), "depth {depth}, v{value}");
             }
-            assert_eq!(live.behind_block.len(), 1);
-            assert_eq!(live.alike.len(), 2 * depth as usize);
+            assert_eq!(live.live_out.len(), 1);
+            assert_eq!(live.affinities.len(), 2 * depth as usize);
         }
     }
 }

@@ -1,22 +1,34 @@
 //! Slot allocation: places every value of every function in a slot, so that calls and loops need few copies.
 //!
-//! All functions share one file of slots. Functions are placed callees first; what a call overwrites is then known, and a
+//! All functions share one file of slots. Functions are placed callees first; what a call clobbers is then known, and a
 //! value that lives across it avoids those slots, while a value that is passed prefers the parameter's own slot. Values
 //! that would be copied into each other are first joined into classes where they do not interfere; classes are then
 //! coloured in the order of their definition. Where the revision has strided instructions, slots are
-//! given out in turn, so that neighbouring operations get neighbouring slots and few wait for a slot to be read:
-//! [`crate::fuse`] then finds more lanes. `check` judges the result, so this file may be clever.
+//! given out in turn, so that neighbouring operations get neighbouring slots and few wait for a slot to be read: more of them
+//! are lanes of one instruction then. Compiled blocks are judged later, so this file may be clever.
 
-use crate::error::CompileError;
-use crate::fuse::fuse;
-use crate::live::{Liveness, Passed, liveness};
-use crate::target::SlotOp;
+use crate::liveness::{Liveness, Passed, liveness};
+use crate::slots::{Slot, SlotOp};
 use fixedbitset::FixedBitSet;
 use residue_ir::program::{Function, Op, Operand, Program, Region, Statement, Value};
 use std::collections::HashMap;
+use thiserror::Error;
 
-/// A numbered place for one field value.
-pub type Slot = u32;
+/// What operations on slots cost where several may become one instruction, as placement decides which.
+pub trait Cost {
+    /// How many instructions do what `ops` do one after the other.
+    fn instructions(&self, ops: &[SlotOp]) -> u64;
+}
+
+/// More slots are needed at once than there are.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("function `{function}` needs more than {limit} slots at once")]
+pub struct TooFewSlots {
+    /// The function.
+    pub function: String,
+    /// What is left for it beside constants.
+    pub limit: Slot,
+}
 
 /// Where the values of one function are.
 #[derive(Debug, Clone)]
@@ -24,9 +36,9 @@ pub struct Placement {
     /// The slot of each value.
     pub slot_of: Vec<Slot>,
     /// Slots that a call of the function may overwrite, those of its callees included.
-    pub overwrites: FixedBitSet,
+    pub clobbers: FixedBitSet,
     /// For each block, by the first value it defines, the values that are needed behind it.
-    pub behind_block: HashMap<Value, FixedBitSet>,
+    pub live_out: HashMap<Value, FixedBitSet>,
 }
 
 impl Placement {
@@ -45,20 +57,27 @@ pub struct Allocation {
     pub slots_used: Slot,
 }
 
-/// Places every function, with at most `limit` slots; `strided` says whether lanes are worth anything.
-pub fn allocate(program: &Program, limit: Slot, strided: bool) -> Result<Allocation, CompileError> {
+/// Places every function, with at most `limit` slots. Without a cost every operation is an instruction, and the fewest slots are
+/// best.
+pub fn allocate(program: &Program, limit: Slot, cost: Option<&dyn Cost>) -> Result<Allocation, TooFewSlots> {
     let packed = place_all(program, limit, None)?;
-    if strided { place_all(program, limit, Some(packed.slots_used)) } else { Ok(packed) }
+    match cost {
+        Some(cost) => place_all(program, limit, Some((cost, packed.slots_used))),
+        None => Ok(packed),
+    }
 }
 
-/// Places every function: packed, or for lanes, given how many slots the packed program takes.
-fn place_all(program: &Program, limit: Slot, packed: Option<Slot>) -> Result<Allocation, CompileError> {
+/// What a placement is chosen by: what operations cost, and how many slots the packed program takes.
+type Choice<'a> = (&'a dyn Cost, Slot);
+
+/// Places every function: packed, or by choice.
+fn place_all(program: &Program, limit: Slot, choice: Option<Choice<'_>>) -> Result<Allocation, TooFewSlots> {
     let mut functions: Vec<Placement> = Vec::new();
     for function in &program.functions {
-        let placed = place(program, function, &functions, limit, packed)?;
+        let placed = place(program, function, &functions, limit, choice)?;
         functions.push(placed);
     }
-    let last = functions.iter().filter_map(|placement| placement.overwrites.ones().next_back()).max();
+    let last = functions.iter().filter_map(|placement| placement.clobbers.ones().next_back()).max();
     let slots_used = last.map_or(0, |slot| narrow(slot) + 1);
     Ok(Allocation { functions, slots_used })
 }
@@ -133,7 +152,7 @@ struct Colouring<'a> {
     /// For a root: slots that calls overwrite while the class is live.
     forbidden: Vec<FixedBitSet>,
     /// For a root: slots it would like, best first.
-    wishes: Vec<Vec<Slot>>,
+    hints: Vec<Vec<Slot>>,
     colour: Vec<Option<Slot>>,
     limit: Slot,
     function: &'a Function,
@@ -164,35 +183,35 @@ fn place(
     function: &Function,
     done: &[Placement],
     limit: Slot,
-    packed: Option<Slot>,
-) -> Result<Placement, CompileError> {
-    let Liveness { interferes, behind_block, across, mut alike, groups, passed } = liveness(function);
+    choice: Option<Choice<'_>>,
+) -> Result<Placement, TooFewSlots> {
+    let Liveness { interferes, live_out, live_across_calls, mut affinities, groups, passed } = liveness(function);
     let values = function.value_count as usize;
     let mut classes = Classes::new(interferes);
     join_loops(&function.body, &mut classes);
-    alike.sort_by_key(|&(_, _, weight)| std::cmp::Reverse(weight));
-    for &(a, b, _) in &alike {
+    affinities.sort_by_key(|&(_, _, weight)| std::cmp::Reverse(weight));
+    for &(a, b, _) in &affinities {
         classes.join_if_free(a.0 as usize, b.0 as usize);
     }
 
-    let mut overwrites = FixedBitSet::with_capacity(limit as usize);
+    let mut clobbers = FixedBitSet::with_capacity(limit as usize);
     let mut forbidden = vec![FixedBitSet::with_capacity(limit as usize); values];
-    for (callee, live) in &across {
+    for (callee, live) in &live_across_calls {
         let callee = &done[callee.0 as usize];
-        overwrites.union_with(&callee.overwrites);
+        clobbers.union_with(&callee.clobbers);
         for value in live.ones() {
-            forbidden[classes.root(value)].union_with(&callee.overwrites);
+            forbidden[classes.root(value)].union_with(&callee.clobbers);
         }
     }
     // What a function gives back as it took it, its callers keep while they call others.
     for param in &function.params {
         if function.results.contains(&Operand::Value(*param)) {
             for other in done {
-                forbidden[classes.root(param.0 as usize)].union_with(&other.overwrites);
+                forbidden[classes.root(param.0 as usize)].union_with(&other.clobbers);
             }
         }
     }
-    let mut wishes = vec![Vec::new(); values];
+    let mut hints = vec![Vec::new(); values];
     for (value, callee, which) in passed {
         let operand = match which {
             Passed::Argument(number) => program.function(callee).params[number],
@@ -201,24 +220,25 @@ fn place(
                 None => continue,
             },
         };
-        wishes[classes.root(value.0 as usize)].push(done[callee.0 as usize].slot(operand));
+        hints[classes.root(value.0 as usize)].push(done[callee.0 as usize].slot(operand));
     }
 
-    let copies = alike.iter().map(|&(a, b, weight)| (classes.root(a.0 as usize), classes.root(b.0 as usize), weight));
+    let copies =
+        affinities.iter().map(|&(a, b, weight)| (classes.root(a.0 as usize), classes.root(b.0 as usize), weight));
     let copies: Vec<(usize, usize, u64)> = copies.filter(|(a, b, _)| a != b).collect();
     let colour = vec![None; values];
-    let mut colouring = Colouring { classes, forbidden, wishes, colour, limit, function, window: 0, cursor: 0 };
+    let mut colouring = Colouring { classes, forbidden, hints, colour, limit, function, window: 0, cursor: 0 };
     colouring.run(&groups, false)?;
-    if let Some(packed) = packed {
+    if let Some(choice) = choice {
         let fewest = colouring.colour.iter().flatten().max().map_or(0, |slot| slot + 1);
         // The packed placement has room where the roomy ones may have not.
-        let mut best = (colouring.code_bytes(&copies, packed), colouring.colour.clone());
+        let mut best = (colouring.code_bytes(&copies, choice), colouring.colour.clone());
         for (slack, passed_first) in SLACKS.into_iter().flat_map(|slack| [(slack, false), (slack, true)]) {
             colouring.colour = vec![None; values];
             colouring.window = (fewest + slack).min(limit);
             colouring.cursor = 0; // All functions take their state from the lowest slots.
             if colouring.run(&groups, passed_first).is_ok() {
-                let code_bytes = colouring.code_bytes(&copies, packed);
+                let code_bytes = colouring.code_bytes(&copies, choice);
                 if code_bytes < best.0 {
                     best = (code_bytes, colouring.colour.clone());
                 }
@@ -230,14 +250,14 @@ fn place(
         .map(|value| colouring.colour[colouring.classes.root(value)].expect("every class is coloured"))
         .collect();
     for &slot in &slot_of {
-        overwrites.insert(slot as usize);
+        clobbers.insert(slot as usize);
     }
-    Ok(Placement { slot_of, overwrites, behind_block })
+    Ok(Placement { slot_of, clobbers, live_out })
 }
 
 impl Colouring<'_> {
     /// Colours all classes; those that calls take or give before others, or in their turn.
-    fn run(&mut self, groups: &[Vec<Value>], passed_first: bool) -> Result<(), CompileError> {
+    fn run(&mut self, groups: &[Vec<Value>], passed_first: bool) -> Result<(), TooFewSlots> {
         let mut group_of: HashMap<usize, &Vec<Value>> = HashMap::new();
         for group in groups {
             for value in group {
@@ -249,9 +269,9 @@ impl Colouring<'_> {
             self.colour_group(group);
         }
         for class in (0..self.colour.len()).filter(|_| passed_first) {
-            if self.colour[class].is_none() && !self.wishes[class].is_empty() {
+            if self.colour[class].is_none() && !self.hints[class].is_empty() {
                 let taken = self.taken(class);
-                self.colour[class] = self.wishes[class].iter().copied().find(|&slot| !taken.contains(slot as usize));
+                self.colour[class] = self.hints[class].iter().copied().find(|&slot| !taken.contains(slot as usize));
             }
         }
         for value in 0..self.colour.len() {
@@ -270,7 +290,7 @@ impl Colouring<'_> {
     }
 
     /// An estimate: a field instruction has eight bytes, and so has a copy, which costs gas too, and so does a slot.
-    fn code_bytes(&self, copies: &[(usize, usize, u64)], packed: Slot) -> u64 {
+    fn code_bytes(&self, copies: &[(usize, usize, u64)], (cost, packed): Choice<'_>) -> u64 {
         let colour = |value: Value| self.colour[self.classes.root(value.0 as usize)].expect("every class is coloured");
         let slot = |operand: Operand| match operand {
             Operand::Value(value) => colour(value),
@@ -284,13 +304,12 @@ impl Colouring<'_> {
                 x: slot(op.x),
                 y: slot(op.y),
             };
-            instructions += fuse(&block.ops.iter().map(op).collect::<Vec<_>>()).len() as u64;
+            instructions += cost.instructions(&block.ops.iter().map(op).collect::<Vec<_>>());
         });
         let apart = copies.iter().filter(|&&(a, b, _)| self.colour[a] != self.colour[b]);
         let slots = self.colour.iter().flatten().max().map_or(0, |&slot| u64::from(slot) + 1);
-        let elsewhere =
-            |(wishes, &colour): (&Vec<Slot>, _)| wishes.iter().filter(|&&slot| colour != Some(slot)).count();
-        let moved = self.wishes.iter().zip(&self.colour).map(elsewhere).sum::<usize>() as u64; // usize to u64 widens
+        let elsewhere = |(hints, &colour): (&Vec<Slot>, _)| hints.iter().filter(|&&slot| colour != Some(slot)).count();
+        let moved = self.hints.iter().zip(&self.colour).map(elsewhere).sum::<usize>() as u64; // usize to u64 widens
         let more = slots.saturating_sub(packed.into());
         8 * instructions
             + apart.map(|&(_, _, weight)| 8 + weight).sum::<u64>()
@@ -310,14 +329,13 @@ impl Colouring<'_> {
         taken
     }
 
-    fn choose(&mut self, class: usize) -> Result<Slot, CompileError> {
+    fn choose(&mut self, class: usize) -> Result<Slot, TooFewSlots> {
         let taken = self.taken(class);
         let free = |slot: &Slot| !taken.contains(*slot as usize);
-        let wish = self.wishes[class].iter().copied().find(free);
+        let hint = self.hints[class].iter().copied().find(free);
         let in_turn = || (self.cursor..self.window).chain(0..self.window).find(free);
-        let slot = wish.or_else(in_turn).or_else(|| (0..self.limit).find(free));
-        let slot =
-            slot.ok_or_else(|| CompileError::Slots { function: self.function.name.clone(), limit: self.limit })?;
+        let slot = hint.or_else(in_turn).or_else(|| (0..self.limit).find(free));
+        let slot = slot.ok_or_else(|| TooFewSlots { function: self.function.name.clone(), limit: self.limit })?;
         self.cursor = slot + 1;
         Ok(slot)
     }
@@ -336,8 +354,8 @@ impl Colouring<'_> {
         let fits = |&start: &Slot| (start..).zip(&taken).all(|(slot, taken)| !taken.contains(slot as usize));
         let last = self.limit.saturating_sub(length);
         // Where a call wants the first of them, the others are wanted behind it.
-        let wished = self.wishes[classes[0]].iter().copied().filter(|&start| start <= last);
-        let Some(start) = wished.chain(0..=last).find(fits) else { return };
+        let hinted = self.hints[classes[0]].iter().copied().filter(|&start| start <= last);
+        let Some(start) = hinted.chain(0..=last).find(fits) else { return };
         for (slot, &class) in (start..).zip(&classes) {
             self.colour[class] = Some(slot);
         }
@@ -369,11 +387,20 @@ function f1 "start" () -> () values 8 {
 }
 "#;
 
+    /// Neighbours of one kind are lanes.
+    struct Lanes;
+
+    impl Cost for Lanes {
+        fn instructions(&self, ops: &[SlotOp]) -> u64 {
+            ops.chunk_by(|a, b| a.operation == b.operation && a.out + 1 == b.out).count() as u64
+        }
+    }
+
     #[test]
     fn values_that_interfere_and_values_across_calls_keep_their_slots() {
         let program = text::parse(TEXT).unwrap();
-        for strided in [false, true] {
-            let allocation = allocate(&program, 40, strided).unwrap();
+        for cost in [None, Some(&Lanes as &dyn Cost)] {
+            let allocation = allocate(&program, 40, cost).unwrap();
             for (function, placement) in program.functions.iter().zip(&allocation.functions) {
                 let live = liveness(function);
                 for value in 0..function.value_count {
@@ -383,12 +410,10 @@ function f1 "start" () -> () values 8 {
                         assert_eq!(shared, is_state && function.name == "start", "v{value}, v{}", other.0);
                     }
                 }
-                for (callee, across) in live.across {
+                for (callee, across) in live.live_across_calls {
                     for value in across.ones().map(|value| Value(narrow(value))) {
                         assert!(
-                            !allocation.functions[callee.0 as usize]
-                                .overwrites
-                                .contains(placement.slot(value) as usize)
+                            !allocation.functions[callee.0 as usize].clobbers.contains(placement.slot(value) as usize)
                         );
                     }
                 }
@@ -399,10 +424,10 @@ function f1 "start" () -> () values 8 {
     #[test]
     fn too_few_slots_are_an_error_that_names_the_function() {
         let program = text::parse(TEXT).unwrap();
-        let least = (1..40).find(|&limit| allocate(&program, limit, true).is_ok()).unwrap();
+        let least = (1..40).find(|&limit| allocate(&program, limit, Some(&Lanes)).is_ok()).unwrap();
         assert!((5..=8).contains(&least), "{least}");
         for limit in 1..least {
-            let Err(CompileError::Slots { function, limit: named }) = allocate(&program, limit, true) else {
+            let Err(TooFewSlots { function, limit: named }) = allocate(&program, limit, Some(&Lanes)) else {
                 panic!("{limit} slots are too few")
             };
             assert_eq!((function.as_str(), named), (if limit < 2 { "f" } else { "start" }, limit));

@@ -1,6 +1,6 @@
 //! Parallel moves: values that go to new slots all at once, put in an order in which one copy after the other is right.
 
-use crate::allocate::Slot;
+use crate::slots::Slot;
 
 /// One copy of `count` neighbouring slots: from `from + i` to `to + i`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,10 @@
 //! Constants that additions make of others: they need no bytes of data, and an addition takes less gas than bringing a value
 //! into a slot. What formulas need is full of them: small numbers, and negatives, as those of conjugates.
 
-use crate::allocate::Slot;
-use crate::target::SlotOp;
+use crate::slots::{Slot, SlotOp};
 use num_bigint::BigUint;
 use num_traits::Zero;
-use residue_isa::FieldOp;
+use residue_ir::FieldOp;
 use std::collections::{HashMap, HashSet};
 
 /// How a pool of constants comes into slots.
