@@ -536,8 +536,11 @@ impl Maker {
                 Piece::Calldata { offset, size_bytes: self.small_word(CALLDATA_BYTES.into()) }
             }
         });
-        let pieces = pieces.collect();
-        self.defined_word(|result| Effect::Sha256 { result, pieces })
+        let pieces: Vec<Piece<Word>> = pieces.collect();
+        match pieces.len() % 2 {
+            0 => self.defined_word(|result| Effect::Sha256 { result, pieces }),
+            _ => self.defined_word(|result| Effect::Keccak256 { result, pieces }),
+        }
     }
 
     /// Mostly one that holds.

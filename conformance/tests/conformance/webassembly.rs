@@ -30,9 +30,11 @@ fn hex(digits: &str) -> BigUint {
     BigUint::parse_bytes(digits.as_bytes(), 16).unwrap()
 }
 
-/// Whether a program needs the precompile of SHA-256, which modules have not.
+/// Whether a program hashes, which modules cannot.
 fn hashes(program: &Program) -> bool {
-    text::print(program).contains("sha256")
+    let mut hashes = false;
+    program.for_each_effect(&mut |effect| hashes |= effect.pieces().is_some());
+    hashes
 }
 
 /// Every form and engine that can run programs over `modulus`.

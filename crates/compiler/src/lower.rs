@@ -410,6 +410,10 @@ impl<'a> Lowering<'a> {
                 self.sha256(pieces)?;
                 self.keep(*result);
             }
+            Effect::Keccak256 { result, pieces } => {
+                self.keccak256(pieces)?;
+                self.keep(*result);
+            }
             Effect::SetIndices { variable, array, cells, indices } => {
                 self.set_addresses(*variable, *array, *indices, *cells)?;
             }

@@ -46,6 +46,8 @@ macro_rules! with_effects {
             Set = "set" { variable: VariableId, word: Word } -> {}
             /// [`crate::Machine::sha256`].
             Sha256 = "sha256" { pieces: Vec<Piece<Word>> } -> { result: Word }
+            /// [`crate::Machine::keccak256`].
+            Keccak256 = "keccak256" { pieces: Vec<Piece<Word>> } -> { result: Word }
             /// [`crate::Machine::require`].
             Require = "require" { condition: Word } -> {}
             /// [`crate::Machine::return_word`].

@@ -226,6 +226,11 @@ impl<'a> Run<'a> {
                 let hash = hash::sha256(self.calldata, pieces).ok_or(Outcome::Failed)?;
                 frame.words.insert(*result, hash);
             }
+            Effect::Keccak256 { result, pieces } => {
+                let pieces = pieces.iter().map(|piece| piece.map(|word| self.word(frame, word)));
+                let hash = hash::keccak256(self.calldata, pieces).ok_or(Outcome::Failed)?;
+                frame.words.insert(*result, hash);
+            }
             Effect::Require { condition } => {
                 if self.word(frame, *condition).is_zero() {
                     return Err(Outcome::Failed);

@@ -1,8 +1,10 @@
-//! What programs hash: SHA-256 (FIPS 180-4) of bytes that stand in words and in calldata.
+//! What programs hash: SHA-256 (FIPS 180-4) and Keccak-256 (Yellow Paper, appendix A) of bytes that stand in words and in
+//! calldata.
 
 use crate::numbers::calldata_slice;
 use ruint::aliases::U256;
 use sha2::{Digest, Sha256};
+use sha3::Keccak256;
 
 /// A part of the bytes that are hashed; `W` is a word, or what stands for one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -53,9 +55,19 @@ impl<W> Piece<W> {
     }
 }
 
-/// The hash of `pieces`, one behind the other, as a big-endian number; `None` if they are longer than [`HASHED_BYTES_MAX`], or
-/// a word is asked for more bytes than it has.
+/// The SHA-256 hash of `pieces`, one after the other, as a big-endian number; `None` if they are longer than
+/// [`HASHED_BYTES_MAX`], or a word is asked for more bytes than it has.
 pub(crate) fn sha256(calldata: &[u8], pieces: impl IntoIterator<Item = Piece<U256>>) -> Option<U256> {
+    U256::try_from_be_slice(&Sha256::digest(bytes(calldata, pieces)?))
+}
+
+/// The same with Keccak-256.
+pub(crate) fn keccak256(calldata: &[u8], pieces: impl IntoIterator<Item = Piece<U256>>) -> Option<U256> {
+    U256::try_from_be_slice(&Keccak256::digest(bytes(calldata, pieces)?))
+}
+
+/// What is hashed.
+fn bytes(calldata: &[u8], pieces: impl IntoIterator<Item = Piece<U256>>) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     for piece in pieces {
         let room = (HASHED_BYTES_MAX as usize).checked_sub(bytes.len())?; // u32 to usize widens
@@ -65,7 +77,7 @@ pub(crate) fn sha256(calldata: &[u8], pieces: impl IntoIterator<Item = Piece<U25
             Piece::Calldata { offset, .. } => bytes.extend(calldata_slice(calldata, offset, size_bytes)),
         }
     }
-    U256::try_from_be_slice(&Sha256::digest(&bytes))
+    Some(bytes)
 }
 
 #[cfg(test)]
@@ -99,6 +111,12 @@ mod tests {
         for (pieces, expected) in cases {
             let hash = sha256(long, pieces.iter().copied()).unwrap();
             assert_eq!(format!("{hash:064x}"), expected, "{pieces:?}");
+        }
+        // The hash of nothing stands in every account without code; that of “abc” in the submission of Keccak.
+        let nothing = "c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470";
+        let abc = "4e03657aea45a94fc7d47ba826c8d667c0d1e6e33a64a036ec44f58fa12d6c45";
+        for (pieces, expected) in [(vec![], nothing), (vec![word(b"a"), word(b"bc")], abc)] {
+            assert_eq!(format!("{:064x}", keccak256(long, pieces).unwrap()), expected);
         }
         let zeros = sha256(&[], [word(&[0; 32]), word(&[0; 8])]);
         assert_eq!(sha256(long, [calldata(56, 40)]), zeros, "bytes past the end are zero");

@@ -390,6 +390,9 @@ pub trait Machine {
     /// address 2. Halts exceptionally, as memory cannot grow so far, if they are longer than [`crate::hash::HASHED_BYTES_MAX`].
     fn sha256(&self, pieces: &[Piece<Self::Word>]) -> Self::Word;
 
+    /// The Keccak-256 hash of `pieces`, as [`Machine::sha256`] has it; in code the instruction KECCAK256.
+    fn keccak256(&self, pieces: &[Piece<Self::Word>]) -> Self::Word;
+
     /// Halts exceptionally if `condition` is 0.
     fn require(&self, condition: Self::Word);
 

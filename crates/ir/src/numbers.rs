@@ -40,6 +40,17 @@ impl<F: Number> Numbers<F> {
         self.outcome.borrow().clone()
     }
 
+    /// A hash of calldata and words; bytes that memory does not hold end the program.
+    fn hash(&self, of: impl FnOnce(&[u8]) -> Option<U256>) -> U256 {
+        if self.has_ended() {
+            return U256::ZERO;
+        }
+        of(&self.calldata).unwrap_or_else(|| {
+            self.end(Outcome::Failed);
+            U256::ZERO
+        })
+    }
+
     fn has_ended(&self) -> bool {
         *self.outcome.borrow() != Outcome::Ended
     }
@@ -269,13 +280,11 @@ impl<F: Number> Machine for Numbers<F> {
     }
 
     fn sha256(&self, pieces: &[Piece<U256>]) -> U256 {
-        if self.has_ended() {
-            return U256::ZERO;
-        }
-        hash::sha256(&self.calldata, pieces.iter().copied()).unwrap_or_else(|| {
-            self.end(Outcome::Failed);
-            U256::ZERO
-        })
+        self.hash(|calldata| hash::sha256(calldata, pieces.iter().copied()))
+    }
+
+    fn keccak256(&self, pieces: &[Piece<U256>]) -> U256 {
+        self.hash(|calldata| hash::keccak256(calldata, pieces.iter().copied()))
     }
 
     fn require(&self, condition: U256) {

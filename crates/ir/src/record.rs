@@ -617,6 +617,13 @@ impl<'r> Machine for Recording<'r> {
         })
     }
 
+    fn keccak256(&self, pieces: &[Piece<RecordedWord>]) -> RecordedWord {
+        self.defined(|state, result| {
+            let pieces = pieces.iter().map(|piece| piece.map(|word| state.own_word(word))).collect();
+            Effect::Keccak256 { result, pieces }
+        })
+    }
+
     fn require(&self, condition: RecordedWord) {
         self.push(|state| Effect::Require { condition: state.own_word(condition) });
     }

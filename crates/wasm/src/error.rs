@@ -17,8 +17,8 @@ pub enum LowerError {
     /// Montgomery form needs an odd modulus.
     #[error("WebAssembly has programs over odd moduli only")]
     EvenModulus,
-    /// A module cannot call the EVM's precompile of SHA-256.
-    #[error("the program hashes with SHA-256, which it has from a precompile of the EVM; a module has none")]
+    /// A module has neither the EVM's precompile of SHA-256 nor KECCAK256.
+    #[error("the program hashes, which the EVM does for it; a module has no hash")]
     Hash,
     /// The modulus is wider than sums of products can be kept in one 64-bit accumulator.
     #[error("WebAssembly has moduli of up to {} bits; this program's has {bits}", 64 * WIDTH_LIMBS_MAX)]

@@ -1,4 +1,4 @@
-//! Hashes: what is hashed is written to memory and handed to the precompile of SHA-256.
+//! Hashes: what is hashed is written to memory and handed to the precompile of SHA-256, or to KECCAK256.
 //!
 //! If its length is known it stands where output goes, else behind all memory that the program uses: nobody reads it later.
 
@@ -51,11 +51,7 @@ impl Lowering<'_> {
         let output = self.layout.output;
         match all_bytes(self.function, pieces) {
             Some(size_bytes) => {
-                let mut at = output;
-                for piece in pieces {
-                    self.write(piece, |lowering, _| push(lowering.code, at))?;
-                    at += known_bytes(self.function, piece).expect("the sum of all is known");
-                }
+                self.write_to_output(pieces)?;
                 for word in [HASH_BYTES, output, size_bytes, output] {
                     push(self.code, word);
                 }
@@ -77,6 +73,37 @@ impl Lowering<'_> {
         }
         push(self.code, output);
         self.code.op(evm::MLOAD);
+        Ok(())
+    }
+
+    /// [] → [the hash]; the result is not in the model of the stack.
+    pub(super) fn keccak256(&mut self, pieces: &[Piece<Word>]) -> Result<(), CompileError> {
+        match all_bytes(self.function, pieces) {
+            Some(size_bytes) => {
+                self.write_to_output(pieces)?;
+                push(self.code, size_bytes);
+                push(self.code, self.layout.output);
+            }
+            None => {
+                self.write_behind_all(pieces)?;
+                self.code.op(evm::DUP2);
+                self.code.op(evm::SWAP1);
+                self.code.op(evm::SUB); //                                     [start, end − start]
+                self.code.op(evm::SWAP1);
+                self.stack.truncate(self.stack.len() - 2);
+            }
+        }
+        self.code.op(evm::KECCAK256);
+        Ok(())
+    }
+
+    /// Pieces of known lengths. [] → []
+    fn write_to_output(&mut self, pieces: &[Piece<Word>]) -> Result<(), CompileError> {
+        let mut at = self.layout.output;
+        for piece in pieces {
+            self.write(piece, |lowering, _| push(lowering.code, at))?;
+            at += known_bytes(self.function, piece).expect("the sum of all is known");
+        }
         Ok(())
     }
 

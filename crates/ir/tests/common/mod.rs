@@ -38,8 +38,8 @@ pub enum Step {
     },
     ParseMontLe(usize),
     Reduce(usize),
-    /// Words, and calldata between them, of run-time sizes.
-    Sha256([usize; 3]),
+    /// By both hashes: words, and calldata between them, of run-time sizes.
+    Hash([usize; 3]),
     Call {
         function: usize,
         values: [usize; 2],
@@ -184,7 +184,7 @@ impl Plan {
                 state.values.push(machine.parse_mont_le(offset));
             }
             Step::Reduce(word) => state.values.push(machine.reduce(state.word(*word))),
-            Step::Sha256(words) => {
+            Step::Hash(words) => {
                 let [a, b, c] = words.map(|word| state.word(word));
                 let below = |bound, word| machine.word_op(WordOp::Mod, word, machine.small(bound));
                 let pieces = [
@@ -193,6 +193,7 @@ impl Plan {
                     Piece::Word { word: b, size_bytes: machine.small(32) },
                 ];
                 state.words.push(machine.sha256(&pieces));
+                state.words.push(machine.keccak256(&pieces[..2]));
             }
             Step::Call { function, values } => {
                 let input = values.map(|value| state.value(value));
@@ -378,7 +379,7 @@ fn step(seeded: &mut Seeded, depth: usize, functions: usize) -> Step {
         22 if seeded.once_in(2) => Step::IsOdd(a),
         22 => Step::IsZero(a),
         23 => Step::Equal(a, b),
-        24 if seeded.once_in(3) => Step::Sha256([a, b, c]),
+        24 if seeded.once_in(3) => Step::Hash([a, b, c]),
         24 => Step::Bind(a),
         25 => Step::SmallWord(a as u64),
         26 => Step::CalldataWord(a),

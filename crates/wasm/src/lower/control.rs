@@ -190,7 +190,7 @@ impl<'a> Emitter<'a> {
             Effect::Parse { result, offset, size_bytes } => self.parse(*result, *offset, *size_bytes),
             Effect::ParseMontLe { result, offset } => self.parse_mont_le(*result, *offset),
             Effect::Reduce { result, word } => self.reduce(*result, *word),
-            Effect::Sha256 { .. } => unreachable!("`lower` refuses programs that hash"),
+            Effect::Sha256 { .. } | Effect::Keccak256 { .. } => unreachable!("`lower` refuses programs that hash"),
             Effect::IsOdd { result, value } => {
                 let (address, scratch) = (self.address(*value), self.lowering.layout.scratch.cast_signed());
                 self.convert(Conversion::FromMont, address, scratch);
