@@ -1,6 +1,6 @@
 //! What every command does around a measurement: a warning, a progress bar, a record, and a verdict if an answer was wrong.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -49,15 +49,20 @@ impl<'a> Recording<'a> {
         }
     }
 
-    /// Notes the commit, and writes the record if there is a place for it.
+    /// Notes the commit, writes the record if there is a place for it, and says so.
     pub fn keep(&self, record: &mut Record) -> Result<()> {
+        if let Some(path) = self.write(record)? {
+            output::message("note", &format!("recorded in {}", path.display()));
+        }
+        Ok(())
+    }
+
+    /// The same in silence: where it is written, if anywhere.
+    pub fn write(&self, record: &mut Record) -> Result<Option<PathBuf>> {
         if let Some(commit) = &self.commit {
             record.environment.set("commit", commit);
         }
-        if let Some(directory) = self.directory {
-            output::message("note", &format!("recorded in {}", record.write(directory)?.display()));
-        }
-        Ok(())
+        Ok(self.directory.map(|directory| record.write(directory)).transpose()?)
     }
 }
 

@@ -42,6 +42,8 @@ use scene::{Scene, Staged, Times};
 
 /// Name of the records.
 pub const GROUP: &str = "attack";
+/// The groups of records that come of attacks; no figure shows them.
+pub const GROUPS: [&str; 3] = [GROUP, cycle::GROUP, extremes::GROUP];
 /// The most bytes of a contract's code (EIP-170).
 pub const CODE_BYTES_MAX: usize = 24_576;
 /// Found candidates that are shown of each part of a search.
@@ -137,23 +139,28 @@ pub struct Findings {
     pub honest: Vec<Found>,
 }
 
-/// Makes each search and runs honest programs beside. One record of all.
-pub fn attack(searches: &[Search], observer: &mut Observer<'_>) -> Result<(Vec<Findings>, Record), LabError> {
-    let mut all = Vec::new();
+/// Makes a search and runs honest programs beside it.
+pub fn attack(search: &Search, observer: &mut Observer<'_>) -> Result<(Findings, Record), LabError> {
+    let mut findings = Findings { parts: Vec::new(), honest: Vec::new() };
     let mut record = record_of(GROUP, || {
-        for search in searches {
-            let found = |&part: &Part| Ok::<_, LabError>((part, part.search(search, observer)?));
-            let parts = search.parts.iter().map(found).collect::<Result<Vec<_>, _>>()?;
-            all.push(Findings { parts, honest: honest(search)? });
+        for &part in &search.parts {
+            findings.parts.push((part, part.search(search, observer)?));
         }
-        Ok(all.iter().flat_map(Findings::all).flat_map(rows).collect())
+        findings.honest = honest(search)?;
+        Ok(findings.all().flat_map(rows).collect())
     })?;
-    let about = searches.iter().zip(&all).map(|(search, findings)| {
-        let Search { revision, schedule, gas, effort, .. } = search;
-        format!("{revision} under {}, {}, {gas} gas: {}", schedule.name(), effort.in_words(), findings.verdict())
-    });
-    record.environment.set("attack", &about.collect::<Vec<_>>().join("; "));
-    Ok((all, record))
+    let Search { revision, schedule, gas, effort, .. } = search;
+    let said = format!("{revision} under {}, {gas} gas: {}", schedule.name(), effort.in_words());
+    record.environment.set(GROUP, &format!("{said}: {}", findings.verdict()));
+    Ok((findings, record))
+}
+
+/// One record of two attacks.
+pub fn joined(mut first: Record, second: Record) -> Record {
+    let said = [&first, &second].map(|record| record.environment.get(GROUP).unwrap_or_default()).join("; ");
+    first.environment.set(GROUP, &said);
+    first.rows.extend(second.rows);
+    first
 }
 
 /// Runs what a search has found once more.

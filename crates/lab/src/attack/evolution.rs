@@ -62,6 +62,11 @@ pub fn evolve(
             }
         }
         for (name, genome) in next.drain(..) {
+            // Those that are known are always tried; of the others as many as there is time for.
+            let is_late = effort.time.is_some_and(|time| begun.elapsed() >= time);
+            if is_late && name.is_none() && alive.len() >= effort.survivors() {
+                break;
+            }
             // The same again is no news.
             if alive.iter().any(|candidate| candidate.genome == genome) {
                 continue;
@@ -70,7 +75,7 @@ pub fn evolve(
             alive.push(Candidate { genome, fitness, born: generation, name });
         }
         alive.sort_by(|a, b| b.fitness.total_cmp(&a.fitness));
-        alive.truncate((effort.population / 3).max(2));
+        alive.truncate(effort.survivors());
         if effort.is_over(generation, begun.elapsed()) {
             break;
         }
@@ -79,6 +84,11 @@ pub fn evolve(
 }
 
 impl Effort {
+    /// How many candidates live on.
+    fn survivors(&self) -> usize {
+        (self.population / 3).max(2)
+    }
+
     fn is_over(&self, generation: usize, elapsed: Duration) -> bool {
         match self.time {
             Some(time) => elapsed >= time,

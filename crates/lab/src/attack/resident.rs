@@ -15,8 +15,8 @@ use crate::memory::{Errand, peak_bytes, resident_bytes, sent};
 
 /// What a process may grow by before it is stopped: far more than any budget, and less than machines have.
 const CEILING_BYTES: u64 = 1 << 30;
-/// How long it may run: time is another fitness.
-const TIME_MAX: Duration = Duration::from_secs(10);
+/// How long it may run: time is another fitness. Sixty million gas take longer only where a price does not grow with the work.
+const TIME_MAX: Duration = Duration::from_secs(2);
 /// Between two looks at both.
 const LOOKS: Duration = Duration::from_millis(1);
 /// The stack of a frame in revm, which is the EVM's own: 1024 words.
@@ -40,7 +40,7 @@ pub(super) enum Counted {
     OfEvm,
 }
 
-/// What a candidate has resident. A process is stopped when it has grown by a gibibyte, or has run for ten seconds.
+/// What a candidate has resident. A process is stopped when it has grown by a gibibyte, or has run for two seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resident {
     /// By how much the process grew while the transactions ran.

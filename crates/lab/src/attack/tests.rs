@@ -33,8 +33,9 @@ fn scene_of(ground: &Ground, gas: u64, genome: &Genome) -> Scene {
 #[test]
 fn a_search_finds_candidates_that_use_their_gas_beside_honest_ones() {
     let searches = [Revision::Evm384V9, Revision::Eip6690_2024].map(search);
-    let (all, record) = attack(&searches, &mut |_| ()).unwrap();
-    for findings in all {
+    let [first, second] = searches.map(|search| attack(&search, &mut |_| ()).unwrap());
+    let rows = first.1.rows.len() + second.1.rows.len();
+    for findings in [first.0, second.0] {
         for found in findings.parts.iter().flat_map(|(_, found)| found) {
             assert!(found.gas_used > 1000 && found.codes.iter().all(|code| code.len() <= CODE_BYTES_MAX), "{found:?}");
             assert!(
@@ -47,6 +48,8 @@ fn a_search_finds_candidates_that_use_their_gas_beside_honest_ones() {
             assert!(findings.worst(part).is_some(), "{part:?}");
         }
     }
+    let record = joined(first.1, second.1);
+    assert_eq!(record.rows.len(), rows);
     assert!(record.rows.iter().any(|row| row.quantity == Quantity::NsPerGas && row.baseline.is_some()));
     let about = record.environment.get("attack").unwrap();
     assert!(about.contains("evm384-v9 under") && about.contains("eip6690-2024 under"), "{about}");

@@ -15,7 +15,7 @@ pub struct Records {
 
 impl Records {
     /// The newest record of each group in a directory, or below it in the directories of machines. With several machines,
-    /// those of the machine that has the most groups, since times of different machines do not go together.
+    /// those of the machine that has the most groups that figures show, since times of different machines do not go together.
     pub fn read(directory: &Path) -> Result<Self, LabError> {
         let mut machines: BTreeMap<String, Self> = BTreeMap::new();
         for path in csv_files(directory)? {
@@ -23,7 +23,12 @@ impl Records {
             let machine = record.environment.get("machine").unwrap_or("unknown machine").to_owned();
             machines.entry(machine).or_default().add(record);
         }
-        Ok(machines.into_values().max_by_key(|records| records.by_group.len()).unwrap_or_default())
+        Ok(machines.into_values().max_by_key(Self::shown).unwrap_or_default())
+    }
+
+    /// How many groups it has that figures show.
+    fn shown(&self) -> usize {
+        self.by_group.keys().filter(|group| !crate::attack::GROUPS.contains(&group.as_str())).count()
     }
 
     /// Adds a record, unless there is a newer one of its group.

@@ -8,8 +8,11 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use residue_isa::{GasSchedule, Revision};
+use residue_lab::Record;
 use residue_lab::attack::scene::Scene;
-use residue_lab::attack::{CODE_BYTES_MAX, Effort, Findings, Found, Part, Search, attack as search_for, replay};
+use residue_lab::attack::{
+    CODE_BYTES_MAX, Effort, Findings, Found, Part, Search, attack as search_for, joined, replay,
+};
 use serde_json::{Value, json};
 
 use crate::args::{DEFAULT_REVISION, InterfaceRules};
@@ -129,11 +132,28 @@ pub fn attack(args: &AttackArgs, json: bool) -> Result<Verdict> {
     }
     let searches = searches(args)?;
     let recording = Recording::new(args.record.as_deref());
-    let searched = recording.measure("attack", json, |observer| search_for(&searches, observer))?;
-    let Some((findings, mut record)) = searched else { return Ok(Verdict::Bad) };
-    recording.keep(&mut record)?;
+    let mut findings = Vec::new();
+    let mut whole: Option<Record> = None;
+    for search in &searches {
+        let searched = recording.measure("attack", json, |observer| search_for(search, observer))?;
+        let Some((found, record)) = searched else { return Ok(Verdict::Bad) };
+        // An hour of searches loses nothing of those that are over when it is cut short.
+        let mut record = match whole.take() {
+            Some(whole) => joined(whole, record),
+            None => record,
+        };
+        recording.write(&mut record)?;
+        whole = Some(record);
+        if let Some(directory) = &args.out {
+            write(directory, &found)?;
+        }
+        findings.push(found);
+    }
+    if let Some(mut record) = whole {
+        recording.keep(&mut record)?;
+    }
     if let Some(directory) = &args.out {
-        write(directory, &findings)?;
+        output::message("note", &format!("what was found is in {}", directory.display()));
     }
     let each = searches.iter().zip(&findings);
     if json {
@@ -189,10 +209,10 @@ fn again(file: &Path, json: bool) -> Result<Verdict> {
     Ok(Verdict::Good)
 }
 
-/// Files of everything that was found.
-fn write(directory: &Path, findings: &[Findings]) -> Result<()> {
+/// Files of everything that a search has found.
+fn write(directory: &Path, findings: &Findings) -> Result<()> {
     std::fs::create_dir_all(directory).with_context(|| format!("making {}", directory.display()))?;
-    for found in findings.iter().flat_map(|findings| &findings.parts).flat_map(|(_, found)| found) {
+    for found in findings.parts.iter().flat_map(|(_, found)| found) {
         let name = found.name.replace([':', '/'], "-");
         let numbered = |number: usize| if number == 0 { String::new() } else { format!("-{}", number + 1) };
         for (number, code) in found.codes.iter().enumerate() {
@@ -207,7 +227,6 @@ fn write(directory: &Path, findings: &[Findings]) -> Result<()> {
             std::fs::write(&path, text + "\n").with_context(|| format!("writing {}", path.display()))?;
         }
     }
-    output::message("note", &format!("what was found is in {}", directory.display()));
     Ok(())
 }
 
