@@ -2,7 +2,7 @@
 //!
 //! [`campaign`] runs many generated programs on the engine and on the specification, as `residue_judge` makes and compares them;
 //! [`programs`] makes field programs to compile; [`vectors`] finds the published vectors and [`eip2537`] reads those of the BLS12-381 precompiles.
-//! [`workspace`], [`layers`], [`style`] and [`documents`] read the project's own files, to hold them to its rules.
+//! [`workspace`], [`layers`], [`style`], [`documents`] and [`glossary`] read the project's own files, to hold them to its rules.
 //!
 //! A campaign runs a fixed number of programs with fixed seeds. `RESIDUE_CASES` sets the programs of each kind and revision
 //! in the main campaign, the others being parts of it; `RESIDUE_SEED` sets the first seed. A report of a disagreement names
@@ -14,6 +14,7 @@
 pub mod campaign;
 pub mod documents;
 pub mod eip2537;
+pub mod glossary;
 pub mod layers;
 pub mod programs;
 pub mod style;
