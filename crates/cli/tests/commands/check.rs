@@ -64,6 +64,8 @@ fn bad_options_are_refused_by_value() {
     refused(&["--mode", "cold"], &["'cold'", "warm, always, traces, shared, spec"]);
     refused(&["--revision", "evm384-v70"], &["'evm384-v70'"]);
     refused(&["--threads", "0"], &["--threads 0 is not between 1 and"]);
+    refused(&["--runs", "0"], &["--runs 0"]);
+    refused(&["--minutes", "0"], &["--minutes 0"]);
     refused(&["--findings", "0"], &["--findings 0"]);
     refused(&["--minutes", "-1"], &["'-1'", "negative"]);
     refused(&["--minutes", "18446744073709551615"], &["--minutes 18446744073709551615"]);

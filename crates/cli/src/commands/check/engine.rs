@@ -89,6 +89,8 @@ impl EngineArgs {
                     .with_context(|| format!("--minutes {} is longer than any search", self.minutes))?,
             )),
         };
+        ensure!(self.runs != Some(0), "--runs 0 would end before the first history");
+        ensure!(self.minutes > 0, "--minutes 0 would end before the first history");
         ensure!(self.findings > 0, "--findings 0 would end before the first history");
         let mut search = Search::new(self.seed, end);
         if let Some(threads) = self.threads {
