@@ -2,7 +2,7 @@
 //!
 //! Source: ethereum/EIPs, assets/eip-2537. Files come in pairs, `NAME.json` and `fail-NAME.json`.
 
-use residue_engine::native;
+use residue_isa::precompile;
 use serde::{Deserialize, Deserializer};
 
 use crate::vectors::{self, VectorError};
@@ -17,19 +17,19 @@ pub struct Operation {
 }
 
 /// The pairing check.
-pub const PAIRING_CHECK: Operation = Operation { file: "pairing_check_bls", address: native::BLS12_PAIRING_CHECK };
+pub const PAIRING_CHECK: Operation = Operation { file: "pairing_check_bls", address: precompile::BLS12_PAIRING_CHECK };
 
 /// Every operation. A multiplication is a sum of one product, so it shares its precompile with the sums.
 pub const OPERATIONS: [Operation; 9] = [
-    Operation { file: "add_G1_bls", address: native::BLS12_G1ADD },
-    Operation { file: "add_G2_bls", address: native::BLS12_G2ADD },
-    Operation { file: "mul_G1_bls", address: native::BLS12_G1MSM },
-    Operation { file: "mul_G2_bls", address: native::BLS12_G2MSM },
-    Operation { file: "msm_G1_bls", address: native::BLS12_G1MSM },
-    Operation { file: "msm_G2_bls", address: native::BLS12_G2MSM },
+    Operation { file: "add_G1_bls", address: precompile::BLS12_G1ADD },
+    Operation { file: "add_G2_bls", address: precompile::BLS12_G2ADD },
+    Operation { file: "mul_G1_bls", address: precompile::BLS12_G1MSM },
+    Operation { file: "mul_G2_bls", address: precompile::BLS12_G2MSM },
+    Operation { file: "msm_G1_bls", address: precompile::BLS12_G1MSM },
+    Operation { file: "msm_G2_bls", address: precompile::BLS12_G2MSM },
     PAIRING_CHECK,
-    Operation { file: "map_fp_to_G1_bls", address: native::BLS12_MAP_FP_TO_G1 },
-    Operation { file: "map_fp2_to_G2_bls", address: native::BLS12_MAP_FP2_TO_G2 },
+    Operation { file: "map_fp_to_G1_bls", address: precompile::BLS12_MAP_FP_TO_G1 },
+    Operation { file: "map_fp2_to_G2_bls", address: precompile::BLS12_MAP_FP2_TO_G2 },
 ];
 
 /// Calldata that is accepted.

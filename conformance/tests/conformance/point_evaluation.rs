@@ -4,7 +4,7 @@ use residue_compiler::compile;
 use residue_conformance::vectors;
 use residue_contracts::kzg::point_evaluation::CONTRACT;
 use residue_engine::{Engine, EngineConfig, Fork, Halt, Prepared, native};
-use residue_isa::{GasSchedule, Revision};
+use residue_isa::{GasSchedule, Revision, precompile};
 use serde::Deserialize;
 
 /// Enough for every vector.
@@ -49,7 +49,7 @@ impl Arguments {
 
 /// Both give `expected`, or fail where that is nothing.
 fn check(prepared: &mut Prepared, calldata: &[u8], expected: Option<&[u8]>, name: &str) {
-    let native = native::precompile(Fork::Osaka, native::KZG_POINT_EVALUATION, calldata, GAS);
+    let native = native::precompile(Fork::Osaka, precompile::KZG_POINT_EVALUATION, calldata, GAS);
     assert_eq!(native.ok().map(|native| native.output).as_deref(), expected, "{name}, precompile");
     let outcome = prepared.run_without_memory(calldata, GAS);
     assert_ne!(outcome.halt, Halt::OutOfGas, "{name}");

@@ -100,7 +100,11 @@ fn the_pairing_check_gives_the_precompiles_result() {
     let inputs = [good, other, off_curve, identity, short, vec![]];
     let expected: Vec<Outcome> = inputs
         .iter()
-        .map(|input| contract.native(input).unwrap().map_or(Outcome::Failed, |native| Outcome::Returned(native.output)))
+        .map(|input| {
+            residue_workbench::native(contract, input)
+                .unwrap()
+                .map_or(Outcome::Failed, |native| Outcome::Returned(native.output))
+        })
         .collect();
     assert_eq!(expected.iter().filter(|outcome| **outcome == Outcome::Failed).count(), 3);
     for (name, mut prepared) in prepared(&(contract.program)()) {

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use residue_engine::Fork;
 use residue_isa::{GasSchedule, Revision};
+use residue_workbench::{EngineKind, Setup};
 
 use crate::commands::bench::BenchArgs;
 use crate::commands::check::CheckArgs;
@@ -85,7 +87,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "GAS", default_value = "1000000000", value_parser = input::number, allow_hyphen_values = true)]
     pub gas: u64,
     /// Who executes: the engine, or the executable specification, which is slow.
-    #[arg(long, value_enum, default_value_t = EngineKind::Batch)]
+    #[arg(long, default_value = "batch", value_parser = engine_kinds())]
     pub engine: EngineKind,
     /// Calldata: hexadecimal, or a file of it (raw bytes if the name ends in .bin).
     #[arg(long, value_name = "HEX|@FILE", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
@@ -119,7 +121,7 @@ pub struct RunArgs {
 pub struct BuildArgs {
     /// A contract of `residue list contracts`, or all.
     pub contract: String,
-    /// The interface to compile for, and the prices that decide between ways of doing so.
+    /// The interface to compile for, and the prices that decide between variants.
     #[command(flatten)]
     pub rules: InterfaceRules,
     /// Its formulas.
@@ -260,28 +262,6 @@ pub enum Listed {
     Contracts,
 }
 
-/// Who executes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum EngineKind {
-    /// The engine, with blocks of field instructions eight lanes at a time where the revision and the machine allow it.
-    Batch,
-    /// The engine, instruction by instruction.
-    Plain,
-    /// The executable specification.
-    Spec,
-}
-
-impl EngineKind {
-    /// The name users write.
-    pub const fn name(self) -> &'static str {
-        match self {
-            EngineKind::Batch => "batch",
-            EngineKind::Plain => "plain",
-            EngineKind::Spec => "spec",
-        }
-    }
-}
-
 /// The revision when none is chosen.
 pub const DEFAULT_REVISION: Revision = Revision::Eip6690_2024;
 
@@ -307,6 +287,13 @@ pub struct Rules {
     pub fork: Fork,
 }
 
+impl Rules {
+    /// Makes an engine ready.
+    pub fn setup(&self, kind: EngineKind) -> Result<Setup> {
+        Ok(Setup::new(self.interface.revision, self.interface.schedule()?, self.fork, kind)?)
+    }
+}
+
 impl InterfaceRules {
     /// Finds or reads the gas schedule.
     pub fn schedule(&self) -> Result<GasSchedule> {
@@ -325,6 +312,20 @@ impl InterfaceRules {
         );
         Ok(schedule)
     }
+}
+
+/// The engines by name.
+fn engine_kinds() -> impl TypedValueParser<Value = EngineKind> {
+    let help = |kind| match kind {
+        EngineKind::Batch => {
+            "Blocks of field instructions eight lanes at a time, where the revision and the machine allow it"
+        }
+        EngineKind::Plain => "Instruction by instruction",
+        EngineKind::Spec => "The executable specification",
+    };
+    let values = EngineKind::ALL.map(|kind| PossibleValue::new(kind.name()).help(help(kind)));
+    PossibleValuesParser::new(values)
+        .try_map(|name| EngineKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or("no engine has this name"))
 }
 
 /// The gas schedule of a file, or none if what was given is the name of one that comes with the program.

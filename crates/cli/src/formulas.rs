@@ -3,9 +3,10 @@
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use residue_compiler::SmallMultiples;
-use residue_contracts::{Contract, Trial, Ways, WaysError};
+use residue_contracts::Contract;
 use residue_curves::fp2::Fp2Product;
 use residue_isa::{GasSchedule, Revision};
+use residue_workbench::{Trial, Variant, VariantError};
 
 /// The choice of formulas.
 #[derive(Debug, Clone, Copy, Default, Args)]
@@ -30,7 +31,7 @@ pub enum F2mul {
 }
 
 impl Formulas {
-    /// The contract compiled in the cheapest of the ways asked for.
+    /// The contract compiled in the cheapest of the variants asked for.
     pub fn compile(&self, contract: &Contract, revision: Revision, schedule: &GasSchedule) -> Result<Trial> {
         let cheapest = self.try_compile(contract, revision, schedule);
         cheapest.with_context(|| format!("compiling {} for {revision}", contract.name))
@@ -42,21 +43,21 @@ impl Formulas {
         contract: &Contract,
         revision: Revision,
         schedule: &GasSchedule,
-    ) -> Result<Trial, WaysError> {
+    ) -> Result<Trial, VariantError> {
         Ok(self.trials(contract, revision, schedule)?.swap_remove(0))
     }
 
-    /// Every way asked for, the cheapest first: there is at least one.
+    /// Every variant asked for, the cheapest first: there is at least one.
     pub fn trials(
         &self,
         contract: &Contract,
         revision: Revision,
         schedule: &GasSchedule,
-    ) -> Result<Vec<Trial>, WaysError> {
-        contract.trials(self.ways(contract), revision, schedule)
+    ) -> Result<Vec<Trial>, VariantError> {
+        residue_workbench::trials(contract, self.variants(contract), revision, schedule)
     }
 
-    fn ways(&self, contract: &Contract) -> Vec<Ways> {
+    fn variants(&self, contract: &Contract) -> Vec<Variant> {
         let wanted = |product| match self.f2mul {
             None if contract.is_published() => product == Fp2Product::Karatsuba,
             Some(F2mul::Three) => product == Fp2Product::Karatsuba,
@@ -64,6 +65,6 @@ impl Formulas {
             None | Some(F2mul::Auto) => true,
         };
         let as_published = |multiples| !contract.is_published() || multiples == SmallMultiples::AsWritten;
-        Ways::all().filter(|ways| wanted(ways.product) && as_published(ways.multiples)).collect()
+        Variant::all().filter(|variant| wanted(variant.product) && as_published(variant.multiples)).collect()
     }
 }

@@ -8,18 +8,13 @@
 
 mod args;
 mod commands;
-mod exact_gas;
-mod execution;
 mod formulas;
 mod input;
-mod op_classes;
-mod oracle;
 mod output;
 mod recording;
 mod report;
 mod subject;
 mod tables;
-mod timing;
 
 use std::process::ExitCode;
 

@@ -4,9 +4,9 @@ mod blocks;
 
 use comfy_table::{CellAlignment, Table};
 use residue_lab::Machine;
+use residue_workbench::{Execution, Setup};
 use serde_json::{Map, Value, json};
 
-use crate::execution::{Execution, Setup};
 use crate::input::MemoryRange;
 use crate::output::hex;
 use crate::tables::{duration, grouped, percent, right, short_hex, table, times_as_long, verdict};
@@ -42,7 +42,7 @@ pub fn to_json(setup: &Setup, execution: &Execution, memory: Option<&MemoryRange
         "memory": memory.map(|range| hex(&range.of(&ended.memory))),
         "time_ns": times.map(|times| times.time_ns),
         "cold_ns": times.map(|times| times.cold_ns),
-        "native_ns": times.and_then(|times| times.native_ns),
+        "native_ns": times.and_then(|times| times.native).map(|native| native.time_ns),
         "engine": setup.kind.name(),
         "revision": setup.revision.name(),
         "schedule": setup.schedule.name(),
@@ -98,9 +98,9 @@ fn result_table(setup: &Setup, execution: &Execution) -> Table {
         let warm = format!("median of {}", times.rounds);
         rows.add_row(vec!["time".into(), right(duration(times.time_ns)), warm.into()]);
         rows.add_row(vec!["first time".into(), right(duration(times.cold_ns)), "with analysis".into()]);
-        if let Some(native_ns) = times.native_ns {
-            let ratio = format!("the code takes {}", times_as_long(times.time_ns, native_ns));
-            rows.add_row(vec!["native".into(), right(duration(native_ns)), ratio.into()]);
+        if let Some(native) = times.native {
+            let ratio = format!("the code takes {}", times_as_long(native.ratio));
+            rows.add_row(vec!["native".into(), right(duration(native.time_ns)), ratio.into()]);
         }
     }
     rows

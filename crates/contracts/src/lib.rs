@@ -10,12 +10,8 @@ pub mod bls12_381;
 pub mod drand;
 pub mod evm384;
 pub mod kzg;
-mod ways;
 
-pub use ways::{Trial, Ways, WaysError};
-
-use residue_engine::Fork;
-use residue_engine::native;
+use residue_curves::fp2::Fp2Product;
 use residue_ir::Program;
 
 /// A contract of ours.
@@ -69,9 +65,13 @@ pub fn find(name: &str) -> Option<&'static Contract> {
 }
 
 impl Contract {
-    /// What the precompile that this contract replaces makes of `input`: its output, or nothing where it fails.
-    /// `None` if the contract replaces no precompile.
-    pub fn native(&self, input: &[u8]) -> Option<Result<native::NativeOutput, native::NativeError>> {
-        self.precompile.map(|address| native::precompile(Fork::default(), address, input, u64::MAX))
+    /// Its program with products in Fp2 made in the given way.
+    pub fn program_with(&self, product: Fp2Product) -> Program {
+        product.within(self.program)
+    }
+
+    /// Whether its formulas are those of a publication, so that only the published variant shows what was published.
+    pub fn is_published(&self) -> bool {
+        self.name.starts_with("evm384/")
     }
 }

@@ -6,31 +6,6 @@ use thiserror::Error;
 
 use crate::fork::Fork;
 
-/// EIP-4844's point evaluation.
-pub const KZG_POINT_EVALUATION: u16 = 0x0a;
-/// EIP-2537 `BLS12_G1ADD`.
-pub const BLS12_G1ADD: u16 = 0x0b;
-/// EIP-2537 `BLS12_G1MSM`.
-pub const BLS12_G1MSM: u16 = 0x0c;
-/// EIP-2537 `BLS12_G2ADD`.
-pub const BLS12_G2ADD: u16 = 0x0d;
-/// EIP-2537 `BLS12_G2MSM`.
-pub const BLS12_G2MSM: u16 = 0x0e;
-/// EIP-2537 `BLS12_PAIRING_CHECK`.
-pub const BLS12_PAIRING_CHECK: u16 = 0x0f;
-/// EIP-2537 `BLS12_MAP_FP_TO_G1`.
-pub const BLS12_MAP_FP_TO_G1: u16 = 0x10;
-/// EIP-2537 `BLS12_MAP_FP2_TO_G2`.
-pub const BLS12_MAP_FP2_TO_G2: u16 = 0x11;
-/// EIP-196 addition on BN254.
-pub const BN254_ADD: u16 = 0x06;
-/// EIP-196 multiplication on BN254.
-pub const BN254_MUL: u16 = 0x07;
-/// EIP-197 pairing check on BN254.
-pub const BN254_PAIRING_CHECK: u16 = 0x08;
-/// EIP-198 modular exponentiation.
-pub const MODEXP: u16 = 0x05;
-
 /// What a precompile gave back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NativeOutput {

@@ -2,7 +2,7 @@
 //!
 //! Read in this order: [`field_instruction`] says what an instruction does, whatever its bytes; [`opcode`] is the table of
 //! names; [`revision`] is the list of interfaces, one file each, with the bytes; [`mod@jumpdests`] finds jump targets;
-//! [`schedule`] is a complete set of prices as a value; [`mod@assembly`] turns text or a list of items into code and back.
+//! [`precompile`] has the addresses of precompiles; [`schedule`] is a complete set of prices as a value; [`mod@assembly`] turns text or a list of items into code and back.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
@@ -11,6 +11,7 @@ pub mod assembly;
 pub mod field_instruction;
 pub mod jumpdests;
 pub mod opcode;
+pub mod precompile;
 pub mod revision;
 pub mod schedule;
 

@@ -29,11 +29,11 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::RngCore;
 use residue_engine::{Batching, EXECUTIONS_TO_WARM, EngineConfig};
 use residue_isa::{GasSchedule, Revision};
+use residue_workbench::statistics::Spread;
 
 use crate::error::LabError;
 use crate::group::{Observer, record_of};
 use crate::record::{Quantity, Record, Row};
-use crate::statistics::Spread;
 use evolution::{Candidate, Fitness, evolve};
 use genome::Genome;
 use ground::{Bounds, Ground};

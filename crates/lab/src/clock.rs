@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use crate::harness::time_ns;
+use residue_workbench::harness::time_ns;
 
 /// Links of the chain: an addition, then a rotation, one cycle each on every CPU of the last decades.
 const LINKS: u32 = 2_000_000;

@@ -4,13 +4,13 @@
 //! programs. How many synthetic loops a pairing check takes, which was assumed to be 1.25, is measured for every engine.
 
 use residue_isa::Revision;
+use residue_workbench::statistics::ratios;
 
 use crate::error::LabError;
 use crate::go;
 use crate::group::{Effort, Group, Observer, Progress};
 use crate::operations::{Engines, Job, Task, measure_together, named};
 use crate::record::{Quantity, Row, layer_of};
-use crate::statistics::ratios;
 use crate::table::Column;
 
 /// `comparison`.

@@ -7,6 +7,7 @@ use residue_compiler::CompileError;
 use residue_engine::native::NativeError;
 use residue_engine::{EngineError, Halt};
 use residue_isa::{AssembleError, EncodeError, Revision, ScheduleError};
+use residue_workbench::harness::WrongAnswer;
 use thiserror::Error;
 
 use crate::record::RecordFault;
@@ -14,16 +15,9 @@ use crate::record::RecordFault;
 /// Why there is no measurement, or no record of it.
 #[derive(Debug, Error)]
 pub enum LabError {
-    /// A subject did not compute what it should; its times are worth nothing.
-    #[error("{subject} answered 0x{} and not 0x{}", hex::encode(got), hex::encode(expected))]
-    WrongAnswer {
-        /// Name of the subject.
-        subject: String,
-        /// The answer that is right.
-        expected: Vec<u8>,
-        /// Its answer.
-        got: Vec<u8>,
-    },
+    /// A subject did not compute what it should.
+    #[error(transparent)]
+    WrongAnswer(#[from] WrongAnswer),
     /// Code under measurement did not end well.
     #[error("{subject} ended with {halt}")]
     Halted {

@@ -1,10 +1,11 @@
 //! Groups: what can be measured, a table. A group makes the rows of a record; running it adds date and environment.
 
+use residue_workbench::harness::on_one_core;
+
 use crate::clock::clock_ghz;
 use crate::date::Date;
 use crate::environment::Environment;
 use crate::error::LabError;
-use crate::harness::on_one_core;
 use crate::machine::Machine;
 use crate::operations::{contract, outside};
 use crate::record::{Record, Row};

@@ -10,12 +10,12 @@ mod kernels;
 mod straight;
 
 use residue_isa::Revision;
+use residue_workbench::harness::{Sample, Subject, interleave};
+use residue_workbench::statistics::per_thing;
 
 use crate::error::LabError;
 use crate::group::{Effort, Group, Observer, Progress};
-use crate::harness::{Sample, Subject, interleave};
 use crate::record::{Quantity, Row};
-use crate::statistics::per_thing;
 use crate::table::Column;
 pub(crate) use straight::Operands;
 use straight::{BODY, Form, Straight};

@@ -10,15 +10,15 @@ use std::hint::black_box;
 use residue_ir::{Block, Operand};
 use residue_lanes::{FieldOp, Kernel, ModulusRows, Op, Plan, Policy, Rows, Shape, SlotBlock};
 use residue_modular::{FieldContext, Limb, Strided};
+use residue_workbench::harness::{Subject, interleave, time_ns};
+use residue_workbench::statistics::{per_thing, ratios};
 
 use crate::clock;
 use crate::error::LabError;
 use crate::group::{Effort, Group, Observer, Progress};
-use crate::harness::{Subject, interleave, time_ns};
 use crate::instructions::Operands;
 use crate::operations::fp12_mul;
 use crate::record::{Quantity, Row};
-use crate::statistics::{per_thing, ratios};
 use crate::table::Column;
 
 /// `lanes`.

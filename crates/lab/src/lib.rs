@@ -1,7 +1,6 @@
 //! Measurements beside native libraries, and their records.
 //!
-//! Read in this order: [`group`] is the table of what can be measured; [`harness`] runs subjects in turn and checks every
-//! answer; [`statistics`] makes medians of samples; [`instructions`], [`lanes`], [`pairing`], [`eip2537`], [`operations`],
+//! Read in this order: [`group`] is the table of what can be measured, by the workbench's harness; [`instructions`], [`lanes`], [`pairing`], [`eip2537`], [`operations`],
 //! [`comparison`], [`scaling`] and [`memory`] are the groups, [`subjects`] chooses whom they measure; [`record`] is what a
 //! measurement leaves behind, with the [`machine`] that it
 //! was made on; [`table`] arranges it for people. [`measure`] times every opcode, [`price`] makes gas schedules of such a record;
@@ -25,7 +24,6 @@ pub mod error;
 pub mod figures;
 pub mod go;
 pub mod group;
-pub mod harness;
 pub mod instructions;
 pub mod lanes;
 pub mod machine;
@@ -40,7 +38,6 @@ pub mod published;
 pub mod record;
 pub mod report;
 pub mod scaling;
-pub mod statistics;
 pub mod subjects;
 pub mod svg;
 pub mod table;
@@ -51,10 +48,8 @@ pub mod native;
 
 pub use error::LabError;
 pub use group::{Effort, GROUPS, Group, Progress};
-pub use harness::{Sample, Subject, interleave};
 pub use machine::Machine;
 pub use record::{Quantity, Record, Row};
-pub use statistics::Spread;
 pub use subjects::Subjects;
 pub use table::Column;
 

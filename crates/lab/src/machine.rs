@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_is_tied_to_a_core_sees_the_same_machine() {
-        assert_eq!(crate::harness::on_one_core(|_| Machine::this()).slug(), Machine::this().slug());
+        assert_eq!(residue_workbench::harness::on_one_core(|_| Machine::this()).slug(), Machine::this().slug());
     }
 
     #[test]

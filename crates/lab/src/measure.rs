@@ -25,11 +25,11 @@ pub(crate) use values::to_be;
 
 use residue_engine::{Batching, Engine, EngineConfig};
 use residue_isa::Revision;
+use residue_workbench::statistics::Spread;
 
 use crate::error::LabError;
 use crate::group::{Observer, Progress, record_of};
 use crate::record::{Quantity, Record, Row};
-use crate::statistics::Spread;
 use pair::{Pair, Setting};
 
 /// Name of the records.

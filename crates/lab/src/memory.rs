@@ -14,6 +14,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use residue_isa::Revision;
+use residue_workbench::harness::WrongAnswer;
 
 use crate::MEASURED;
 use crate::engines::EngineLayer;
@@ -66,7 +67,7 @@ fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, Lab
             let output = hex::decode(&output).map_err(|error| failed(error.to_string()))?;
             if output != *expected {
                 let (subject, expected) = (name.clone(), expected.clone());
-                return Err(LabError::WrongAnswer { subject, expected, got: output });
+                return Err(WrongAnswer { subject, expected, got: output }.into());
             }
             peaks.push(bytes(peak_bytes));
             growths.push(bytes(peak_bytes.saturating_sub(before_bytes)));

@@ -16,12 +16,12 @@ mod raw_blst;
 mod zkcrypto;
 
 use residue_ir::Program;
+use residue_workbench::harness::{Subject, interleave};
 
 use crate::MEASURED;
 use crate::error::LabError;
 use crate::go::{self, Asked};
 use crate::group::{Effort, Group, Observer, Progress};
-use crate::harness::{Subject, interleave};
 use crate::record::{Quantity, Row};
 use crate::table::Column;
 
@@ -118,7 +118,7 @@ const fn by_precompile(task: Task, address: u16) -> Task {
 
 /// Every operation.
 pub(crate) const TASKS: &[Task] = {
-    use residue_engine::native::{
+    use residue_isa::precompile::{
         BLS12_G1ADD, BLS12_G1MSM, BLS12_G2ADD, BLS12_G2MSM, BLS12_MAP_FP_TO_G1, BLS12_MAP_FP2_TO_G2,
         BLS12_PAIRING_CHECK,
     };
@@ -310,7 +310,7 @@ pub(crate) fn measure_together(
         done += 1;
         observer(Progress { step: &step, done, total: effort.rounds });
     })?;
-    let each = |(sample, (chain, _)): (crate::harness::Sample, &(f64, [String; 2]))| {
+    let each = |(sample, (chain, _)): (residue_workbench::harness::Sample, &(f64, [String; 2]))| {
         (sample.name, sample.times_ns.iter().map(|time_ns| time_ns / chain).collect())
     };
     let times_ns: Vec<(String, Vec<f64>)> = samples.into_iter().zip(&chains).map(each).collect();

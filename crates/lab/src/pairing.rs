@@ -10,12 +10,12 @@ mod signature;
 use residue_contracts::Contract;
 use residue_engine::{EngineConfig, native};
 use residue_isa::Revision;
+use residue_workbench::harness::{Sample, Subject, interleave};
 
 use crate::MEASURED;
 use crate::engines::EngineLayer;
 use crate::error::LabError;
 use crate::group::{Effort, Group, Observer, Progress};
-use crate::harness::{Sample, Subject, interleave};
 use crate::native::pairing::Pairs;
 use crate::operations::word;
 use crate::record::{Quantity, Row, layer_of};
@@ -150,7 +150,7 @@ fn baselines<'a>(
 
 /// The precompile that the contract replaces, on the same bytes.
 fn native(contract: &'static Contract, input: &[u8]) -> Result<native::NativeOutput, LabError> {
-    let answer = contract.native(input).ok_or(LabError::NoPrecompile { name: contract.name })?;
+    let answer = residue_workbench::native(contract, input).ok_or(LabError::NoPrecompile { name: contract.name })?;
     Ok(answer?)
 }
 

@@ -12,10 +12,10 @@ use residue_ir::{FieldOp, Program};
 use residue_isa::{GasSchedule, Revision};
 use residue_modular::PrimeField;
 use residue_modular::fields::Bls12_381FrModulus;
+use residue_workbench::harness::{Subject, interleave};
 
 use crate::error::LabError;
 use crate::group::{Observer, Progress, record_of};
-use crate::harness::{Subject, interleave};
 use crate::price::exact_gas_under;
 use crate::published;
 use crate::record::{Quantity, Record, Row};
@@ -237,8 +237,9 @@ fn two_pairings(rounds: usize) -> Result<Vec<Row>, LabError> {
     }
     let own = contract("bls12_381/pairing")?;
     let input = (own.example)();
-    let native = own.native(&input).ok_or(LabError::NoPrecompile { name: own.name })??;
-    let run = move || own.native(&input).and_then(Result::ok).map_or(Vec::new(), |native| native.output);
+    let native = residue_workbench::native(own, &input).ok_or(LabError::NoPrecompile { name: own.name })??;
+    let run =
+        move || residue_workbench::native(own, &input).and_then(Result::ok).map_or(Vec::new(), |native| native.output);
     subjects.push(Subject::new("precompile/pairing/2", &native.output, run));
     times(subjects, rounds)
 }
@@ -246,7 +247,8 @@ fn two_pairings(rounds: usize) -> Result<Vec<Row>, LabError> {
 /// What the gas of a check of two pairs goes to, and the price of the precompile.
 fn against() -> Result<Vec<Row>, LabError> {
     let contract = contract("bls12_381/pairing")?;
-    let native = contract.native(&(contract.example)()).ok_or(LabError::NoPrecompile { name: contract.name })??;
+    let native = residue_workbench::native(contract, &(contract.example)())
+        .ok_or(LabError::NoPrecompile { name: contract.name })??;
     let mut rows = vec![Row::exact("precompile/pairing/2", Quantity::Gas, number(native.gas_used))];
     for (revision, schedules) in [
         (Revision::Evm384V7, vec!["evmone", "model-a", "model-b", "model-b-repriced"]),

@@ -8,13 +8,13 @@ mod file;
 use std::fmt;
 use std::str::FromStr;
 
+use residue_workbench::statistics::{Spread, median_interval, ratios, thousandths};
 use serde::Serialize;
 use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::date::Date;
 use crate::environment::Environment;
-use crate::statistics::{Spread, median_interval, ratios, thousandths};
 
 /// A dated file of measurements with the machine that made them.
 #[derive(Debug, Clone, PartialEq)]

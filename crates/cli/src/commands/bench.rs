@@ -9,10 +9,10 @@ use residue_engine::EngineConfig;
 use residue_isa::Revision;
 use residue_lab::memory::Errand;
 use residue_lab::{Effort, GROUPS, Group, Record, Subjects, group};
+use residue_workbench::specification::Specification;
 use serde_json::json;
 
 use super::Verdict;
-use crate::oracle::Oracle;
 use crate::output;
 use crate::recording::Recording;
 use crate::tables::arranged;
@@ -70,7 +70,8 @@ pub fn bench(args: &BenchArgs, json: bool) -> Result<Verdict> {
 /// What the specification of a revision returns, for an errand.
 fn specified(revision: Revision, code: &[u8], input: &[u8], gas: u64) -> Result<Vec<u8>, String> {
     let EngineConfig { schedule, fork, .. } = EngineConfig::default_for(revision);
-    let ended = Oracle::new(revision, &schedule, fork).and_then(|oracle| oracle.run(code, input, gas));
+    let ended =
+        Specification::new(revision, &schedule, fork).and_then(|specification| specification.run(code, input, gas));
     let ended = ended.map_err(|error| error.to_string())?;
     if ended.is_success { Ok(ended.output) } else { Err(format!("{revision} ended with {}", ended.halt)) }
 }

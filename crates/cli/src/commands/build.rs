@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use residue_compiler::SmallMultiples;
-use residue_contracts::{CONTRACTS, Contract, Trial};
+use residue_contracts::{CONTRACTS, Contract};
 use residue_isa::GasSchedule;
+use residue_workbench::Trial;
 use serde_json::{Map, Value, json};
 
 use super::Verdict;
@@ -96,8 +97,8 @@ fn to_json(Built { contract, schedule, trials, path }: &Built) -> Value {
         "contract": contract.name,
         "revision": compiled.revision.name(),
         "schedule": schedule,
-        "f2mul": trials[0].ways.product.multiplications(),
-        "ways": trials.iter().map(way_to_json).collect::<Vec<_>>(),
+        "f2mul": trials[0].variant.product.multiplications(),
+        "variants": trials.iter().map(variant_to_json).collect::<Vec<_>>(),
         "code": output::hex(&compiled.code),
         "code_bytes": compiled.code.len(),
         "fits_24_kib": compiled.code.len() <= CODE_BYTES_MAINNET,
@@ -131,16 +132,16 @@ fn to_text(built: &[Built]) -> String {
     rows.trim_fmt()
 }
 
-fn way_to_json(Trial { ways, compiled, gas }: &Trial) -> Value {
+fn variant_to_json(Trial { variant, compiled, gas }: &Trial) -> Value {
     json!({
-        "f2mul": ways.product.multiplications(),
-        "small_multiples": small_multiples(ways.multiples),
+        "f2mul": variant.product.multiplications(),
+        "small_multiples": small_multiples(variant.multiples),
         "gas": gas,
         "code_bytes": compiled.code.len(),
     })
 }
 
-/// What was chosen, and what every other way of the contract would have cost.
+/// What was chosen, and what every other variant of the contract would have cost.
 fn explained(Built { contract, schedule, trials, .. }: &Built) -> String {
     let mut rows = table(&[
         "",
@@ -152,12 +153,12 @@ fn explained(Built { contract, schedule, trials, .. }: &Built) -> String {
         "field instructions",
     ]);
     let chosen = &trials[0];
-    for (place, Trial { ways, compiled, gas }) in trials.iter().enumerate() {
+    for (place, Trial { variant, compiled, gas }) in trials.iter().enumerate() {
         let more = gas - chosen.gas;
         rows.add_row(vec![
             if place == 0 { "chosen".into() } else { "".into() },
-            format!("{} multiplications", ways.product.multiplications()).into(),
-            small_multiples(ways.multiples).into(),
+            format!("{} multiplications", variant.product.multiplications()).into(),
+            small_multiples(variant.multiples).into(),
             right(grouped(*gas)),
             right(if place == 0 { String::new() } else { percent(more, chosen.gas) }),
             right(grouped(compiled.code.len() as u64)),
@@ -166,7 +167,7 @@ fn explained(Built { contract, schedule, trials, .. }: &Built) -> String {
     }
     let revision = chosen.compiled.revision;
     format!(
-        "{} under {revision}, schedule {schedule}; ways that give the same code are shown once\n\n{}",
+        "{} under {revision}, schedule {schedule}; variants that give the same code are shown once\n\n{}",
         contract.name,
         rows.trim_fmt()
     )

@@ -8,17 +8,17 @@ mod tables;
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use residue_contracts::{Contract, Trial, WaysError};
+use residue_contracts::Contract;
 use residue_engine::native::{NativeError, NativeOutput};
 use residue_ir::Outcome;
 use residue_isa::{GasSchedule, Revision};
 use residue_lab::Machine;
+use residue_workbench::op_classes::OpClasses;
+use residue_workbench::{EngineKind, Execution, Job, Setup, Trial, VariantError, native};
 use serde_json::{Value, json};
 
 use super::Verdict;
-use crate::args::{CompareArgs, EngineKind, InterfaceRules, Rules, schedule_file};
-use crate::execution::{Execution, Job, Setup};
-use crate::op_classes::OpClasses;
+use crate::args::{CompareArgs, InterfaceRules, Rules, schedule_file};
 use crate::{input, output, report};
 
 /// All that was compared.
@@ -79,7 +79,7 @@ impl Comparison {
             Some(given) => input::calldata(given)?,
             None => (contract.example)(),
         };
-        let native = contract.native(&input);
+        let native = native(contract, &input);
         let expected = match &native {
             Some(native) => native.as_ref().ok().map(|native| native.output.clone()),
             None => match residue_ir::evaluate(&(contract.program)(), &input) {
@@ -110,16 +110,16 @@ impl Comparison {
     /// Compiles and runs for one revision under one schedule, or notes why that is not possible.
     fn add(&mut self, args: &CompareArgs, revision: Revision, schedule: Option<String>) -> Result<()> {
         let rules = Rules { interface: InterfaceRules { revision, schedule: schedule.clone() }, fork: args.fork };
-        let setup = Setup::new(&rules, EngineKind::Batch)?;
-        let Trial { ways, compiled, .. } = match args.formulas.try_compile(self.contract, revision, &setup.schedule) {
+        let setup = rules.setup(EngineKind::Batch)?;
+        let Trial { variant, compiled, .. } = match args.formulas.try_compile(self.contract, revision, &setup.schedule)
+        {
             Ok(trial) => trial,
-            Err(WaysError::Compile(error)) => {
+            Err(VariantError::Compile(error)) => {
                 self.left_out.push(LeftOut { revision, schedule, reason: error.to_string() });
                 return Ok(());
             }
             Err(error) => return Err(error.into()),
         };
-        let native = || drop(std::hint::black_box(self.contract.native(&self.input)));
         let execution = setup
             .execute(Job {
                 code: &compiled.code,
@@ -127,7 +127,7 @@ impl Comparison {
                 gas: args.gas,
                 timed: !args.no_time,
                 explained: false,
-                native: self.contract.precompile.map(|_| &native as &dyn Fn()),
+                native: self.contract.precompile,
             })
             .with_context(|| format!("running {} under {revision}", self.contract.name))?;
         let ended = &execution.ended;
@@ -136,7 +136,7 @@ impl Comparison {
             None => !ended.is_success,
         };
         let agrees = is_expected && execution.disagreement.is_none();
-        self.rows.push(Row { setup, f2mul: ways.product.multiplications(), execution, agrees });
+        self.rows.push(Row { setup, f2mul: variant.product.multiplications(), execution, agrees });
         Ok(())
     }
 
@@ -150,7 +150,7 @@ impl Comparison {
             let mut object = report::to_json(&row.setup, &row.execution, None, machine);
             object["agrees"] = row.agrees.into();
             object["f2mul"] = row.f2mul.into();
-            object["op_classes"] = row.classes().map_or(Value::Null, OpClasses::to_json);
+            object["op_classes"] = json!(row.classes());
             object
         });
         let left_out = self.left_out.iter().map(|LeftOut { revision, schedule, reason }| {
@@ -179,7 +179,7 @@ impl Comparison {
 impl Row {
     fn classes(&self) -> Option<OpClasses> {
         let counted = self.execution.counted.as_ref()?;
-        Some(OpClasses::of(self.setup.revision, &counted.ops, counted.lanes))
+        Some(OpClasses::of(self.setup.revision, &counted.ops, &counted.lanes))
     }
 }
 

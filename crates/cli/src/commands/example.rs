@@ -3,11 +3,11 @@
 use anyhow::{Result, bail, ensure};
 use residue_contracts::Contract;
 use residue_engine::Fork;
+use residue_workbench::{EngineKind, Job, native};
 use serde_json::json;
 
 use super::Verdict;
-use crate::args::{DEFAULT_REVISION, EngineKind, ExampleArgs, InterfaceRules, Rules};
-use crate::execution::{Job, Setup};
+use crate::args::{DEFAULT_REVISION, ExampleArgs, InterfaceRules, Rules};
 use crate::formulas::Formulas;
 use crate::output;
 
@@ -37,11 +37,11 @@ pub fn example(args: &ExampleArgs, json: bool) -> Result<Verdict> {
 
 /// What the precompile gives that the contract replaces, or the contract itself where there is none.
 fn expected(contract: &Contract, input: &[u8]) -> Result<Vec<u8>> {
-    if let Some(native) = contract.native(input) {
+    if let Some(native) = native(contract, input) {
         return Ok(native?.output);
     }
     let interface = InterfaceRules { revision: DEFAULT_REVISION, schedule: None };
-    let setup = Setup::new(&Rules { interface, fork: Fork::default() }, EngineKind::Batch)?;
+    let setup = Rules { interface, fork: Fork::default() }.setup(EngineKind::Batch)?;
     let code = Formulas::default().compile(contract, setup.revision, &setup.schedule)?.compiled.code;
     let job = Job { code: &code, input, gas: GAS, timed: false, explained: false, native: None };
     let ended = setup.execute(job)?.ended;

@@ -7,11 +7,12 @@ use residue_engine::Fork;
 use residue_engine::native::NativeOutput;
 use residue_isa::Revision;
 use residue_lab::{MEASURED, Machine};
+use residue_workbench::execution::NativeTimes;
+use residue_workbench::{EngineKind, Execution, Job, Setup, native};
 use serde_json::{Value, json};
 
 use super::Verdict;
-use crate::args::{EngineKind, InterfaceRules, Rules};
-use crate::execution::{Execution, Job, Setup};
+use crate::args::{InterfaceRules, Rules};
 use crate::formulas::Formulas;
 use crate::tables::{duration, grouped, right, short_hex, table, times_as_long, verdict};
 use crate::{output, report};
@@ -34,7 +35,7 @@ struct Attempt {
 pub fn main_job(json: bool) -> Result<Verdict> {
     let contract = residue_contracts::find(CONTRACT).ok_or_else(|| anyhow!("there is no contract {CONTRACT}"))?;
     let input = (contract.example)();
-    let native = contract.native(&input).ok_or_else(|| anyhow!("{CONTRACT} replaces no precompile"))??;
+    let native = native(contract, &input).ok_or_else(|| anyhow!("{CONTRACT} replaces no precompile"))??;
     let attempts = MEASURED.iter().map(|&revision| attempt(contract, revision, &input, &native));
     let attempts = attempts.collect::<Result<Vec<_>>>()?;
     let all_agree = attempts.iter().all(|attempt| attempt.agrees);
@@ -53,20 +54,23 @@ pub fn main_job(json: bool) -> Result<Verdict> {
 
 fn attempt(contract: &Contract, revision: Revision, input: &[u8], native: &NativeOutput) -> Result<Attempt> {
     let interface = InterfaceRules { revision, schedule: None };
-    let setup = Setup::new(&Rules { interface, fork: Fork::default() }, EngineKind::Batch)?;
+    let setup = Rules { interface, fork: Fork::default() }.setup(EngineKind::Batch)?;
     let code = Formulas::default().compile(contract, revision, &setup.schedule)?.compiled.code;
-    let run_native = || drop(std::hint::black_box(contract.native(input)));
     let execution = setup.execute(Job {
         code: &code,
         input,
         gas: GAS,
         timed: true,
         explained: false,
-        native: Some(&run_native),
+        native: contract.precompile,
     })?;
     let ended = &execution.ended;
     let agrees = ended.is_success && ended.output == native.output && execution.disagreement.is_none();
     Ok(Attempt { setup, execution, agrees })
+}
+
+fn native_of(attempt: &Attempt) -> Option<NativeTimes> {
+    attempt.execution.times.and_then(|times| times.native)
 }
 
 fn to_json(contract: &Contract, input: &[u8], native: &NativeOutput, attempts: &[Attempt], machine: &Machine) -> Value {
@@ -126,12 +130,9 @@ fn to_text(
     row("code, bytes", &|attempt| number(u64::try_from(attempt.execution.code_bytes).ok()));
     row("memory, bytes", &|attempt| number(u64::try_from(attempt.execution.ended.memory.len()).ok()));
     row("time", &|attempt| right(attempt.execution.times.map_or(String::new(), |times| duration(times.time_ns))));
-    row("native time", &|attempt| {
-        right(attempt.execution.times.and_then(|times| times.native_ns).map_or(String::new(), duration))
-    });
+    row("native time", &|attempt| right(native_of(attempt).map_or(String::new(), |native| duration(native.time_ns))));
     row("time / native", &|attempt| {
-        let ratio = attempt.execution.times.and_then(|times| Some(times_as_long(times.time_ns, times.native_ns?)));
-        right(ratio.unwrap_or_default())
+        right(native_of(attempt).map_or(String::new(), |native| times_as_long(native.ratio)))
     });
     format!(
         "{}: {}\ninput of {} bytes; the native precompile returns {} and charges {} gas\n\n{}\n\n{}",

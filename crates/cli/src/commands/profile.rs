@@ -6,9 +6,10 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use residue_engine::{Engine, EngineConfig};
 use residue_lab::Machine;
-use residue_lab::harness::on_one_core;
 use residue_lab::profile::{Measure, Profile, profile as measure};
 use residue_lab::svg::flame::flame_graph;
+use residue_workbench::harness::on_one_core;
+use residue_workbench::statistics::whole_ns;
 use serde_json::{Value, json};
 
 use super::Verdict;
@@ -112,7 +113,6 @@ fn to_text(profile: &Profile) -> String {
         headings.extend(["own time", "time with callees", ""]);
     }
     let spent_ns: f64 = profile.nodes.iter().map(|node| node.time_ns).sum();
-    let whole_ns = |ns: f64| ns.max(0.0).round() as u64; // Below 2⁵³.
     let mut rows = table(&headings);
     for line in profile.by_name() {
         let mut cells = vec![

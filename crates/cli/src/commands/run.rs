@@ -4,10 +4,10 @@ use anyhow::{Result, bail};
 use residue_contracts::{CONTRACTS, Contract};
 use residue_engine::Replacement;
 use residue_lab::Machine;
+use residue_workbench::{EngineKind, Job, Setup};
 
 use super::Verdict;
-use crate::args::{EngineKind, RunArgs};
-use crate::execution::{Job, Setup};
+use crate::args::RunArgs;
 use crate::formulas::Formulas;
 use crate::subject::Subject;
 use crate::{input, output, report};
@@ -22,14 +22,13 @@ pub fn run(args: &RunArgs, json: bool) -> Result<Verdict> {
             _ => input::calldata(&args.input),
         })?;
     let Subject { contract, code, calldata, .. } = subject;
-    let native = || drop(std::hint::black_box(contract.and_then(|contract| contract.native(&calldata))));
     let execution = setup.execute(Job {
         code: &code,
         input: &calldata,
         gas: args.gas,
         timed: !args.no_time,
         explained: args.explain,
-        native: contract.filter(|contract| contract.precompile.is_some()).map(|_| &native as &dyn Fn()),
+        native: contract.and_then(|contract| contract.precompile),
     })?;
 
     if let Some(disagreement) = &execution.disagreement {
@@ -46,7 +45,7 @@ pub fn run(args: &RunArgs, json: bool) -> Result<Verdict> {
 
 /// The rules, with contracts in place of precompiles if that was asked for.
 fn setup(args: &RunArgs) -> Result<Setup> {
-    let setup = Setup::new(&args.rules, args.engine)?;
+    let setup = args.rules.setup(args.engine)?;
     if !args.as_precompiles {
         return Ok(setup);
     }
@@ -61,5 +60,5 @@ fn setup(args: &RunArgs) -> Result<Setup> {
         contract.precompile.map(code)
     };
     let replacements = CONTRACTS.iter().filter_map(replacement).collect::<Result<Vec<_>>>()?;
-    setup.with_replacements(replacements)
+    Ok(setup.with_replacements(replacements)?)
 }

@@ -8,13 +8,14 @@ use residue_lab::Machine;
 use residue_wasm::engine::NumberType;
 use residue_wasm::host::Outside;
 use residue_wasm::{Compiled, EngineKind, Export, Form, Instance, Number, RunError};
+use residue_workbench::harness::{Rounds, time_ns};
+use residue_workbench::statistics::{Spread, whole_ns};
 use serde_json::{Map, Value, json};
 
 use super::Verdict;
 use crate::input::{self, MemoryRange};
 use crate::output;
 use crate::tables::{duration, grouped, short_hex};
-use crate::timing;
 
 /// Options of `wasm`.
 #[derive(Debug, Args)]
@@ -150,7 +151,7 @@ struct Called {
 
 fn run(args: &RunArgs, json: bool) -> Result<Verdict> {
     let module = module(&args.module)?;
-    let (compiled, compile_ns) = timing::time_ns(|| args.engine.compile(&module, args.fuel));
+    let (compiled, compile_ns) = timed(|| args.engine.compile(&module, args.fuel));
     let compiled = compiled.with_context(|| input::shown(&args.module).to_owned())?;
     let arguments = arguments(&compiled.exports(), &args.export, &args.arguments)?;
     let call = Call { compiled: compiled.as_ref(), args, arguments, input: input::calldata(&args.input)? };
@@ -176,13 +177,13 @@ struct Call<'a> {
 
 impl Call<'_> {
     fn run(&self, compile_ns: u64) -> Result<Called> {
-        let (instance, instantiate_ns) = timing::time_ns(|| self.instantiate());
+        let (instance, instantiate_ns) = timed(|| self.instantiate());
         let mut instance = match instance {
             Ok(instance) => instance,
             Err(error) if error.is_trap() => return Ok(Called::trapped_at_start(error, compile_ns, instantiate_ns)),
             Err(error) => return Err(error.into()),
         };
-        let (ended, cold_ns) = timing::time_ns(|| instance.call(&self.args.export, &self.arguments));
+        let (ended, cold_ns) = timed(|| instance.call(&self.args.export, &self.arguments));
         if let Err(error) = &ended
             && !error.is_trap()
         {
@@ -222,12 +223,20 @@ impl Call<'_> {
 
     /// The median time of calls, each in a new instance: what a call leaves in memory is not there for the next.
     fn median_ns(&self) -> Option<u64> {
-        timing::median_ns(|| {
-            let mut instance = self.instantiate().ok()?;
-            let (ended, time_ns) = timing::time_ns(|| instance.call(&self.args.export, &self.arguments));
-            ended.ok().map(|_| time_ns)
-        })
+        let round = |_| {
+            let mut instance = self.instantiate()?;
+            let (ended, time_ns) = time_ns(|| instance.call(&self.args.export, &self.arguments));
+            ended.map(|_| time_ns)
+        };
+        let times_ns = Rounds::BRIEF.collect(round).ok()?;
+        Some(whole_ns(Spread::of(&times_ns).median))
     }
+}
+
+/// What something returns, and its time in whole nanoseconds.
+fn timed<T>(work: impl FnOnce() -> T) -> (T, u64) {
+    let (result, time_ns) = time_ns(work);
+    (result, whole_ns(time_ns))
 }
 
 impl Called {

@@ -4,8 +4,8 @@ use super::{encoded_point, sum};
 use crate::Contract;
 use residue_curves::bls12_381::G1;
 use residue_curves::bls12_381::constants::{g1_generator, modulus};
-use residue_engine::native::BLS12_G1ADD;
 use residue_ir::{Machine, Program, record};
+use residue_isa::precompile::BLS12_G1ADD;
 
 /// `bls12_381/g1_add`.
 pub const CONTRACT: Contract = Contract {

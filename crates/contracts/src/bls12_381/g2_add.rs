@@ -4,8 +4,8 @@ use super::{encoded_point, sum};
 use crate::Contract;
 use residue_curves::bls12_381::G2;
 use residue_curves::bls12_381::constants::{g2_generator, modulus};
-use residue_engine::native::BLS12_G2ADD;
 use residue_ir::{Machine, Program, record};
+use residue_isa::precompile::BLS12_G2ADD;
 
 /// `bls12_381/g2_add`.
 pub const CONTRACT: Contract = Contract {

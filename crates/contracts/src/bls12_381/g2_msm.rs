@@ -4,8 +4,8 @@ use super::{encoded_point, msm};
 use crate::Contract;
 use residue_curves::bls12_381::G2;
 use residue_curves::bls12_381::constants::{g2_generator, modulus};
-use residue_engine::native::BLS12_G2MSM;
 use residue_ir::{Machine, Program, record};
+use residue_isa::precompile::BLS12_G2MSM;
 
 /// `bls12_381/g2_msm`.
 pub const CONTRACT: Contract = Contract {

@@ -4,8 +4,8 @@ use super::{FP_BYTES, parse_fp2};
 use crate::Contract;
 use residue_curves::bls12_381::constants::modulus;
 use residue_curves::bls12_381::map_g2::map_to_g2;
-use residue_engine::native::BLS12_MAP_FP2_TO_G2;
 use residue_ir::{Machine, Program, WordOp, record};
+use residue_isa::precompile::BLS12_MAP_FP2_TO_G2;
 
 /// `bls12_381/map_fp2_to_g2`.
 pub const CONTRACT: Contract = Contract {

@@ -4,8 +4,8 @@ use super::{FP_BYTES, parse_fp};
 use crate::Contract;
 use residue_curves::bls12_381::constants::modulus;
 use residue_curves::bls12_381::map_g1::map_to_g1;
-use residue_engine::native::BLS12_MAP_FP_TO_G1;
 use residue_ir::{Machine, Program, WordOp, record};
+use residue_isa::precompile::BLS12_MAP_FP_TO_G1;
 
 /// `bls12_381/map_fp_to_g1`.
 pub const CONTRACT: Contract = Contract {

@@ -11,9 +11,9 @@ use residue_curves::bls12_381::final_exponentiation::multiply;
 use residue_curves::bls12_381::miller::{PAIRS_MAX, inverse_miller_loop, stand_in};
 use residue_curves::bls12_381::{Pairs, Witness, g1, g2, is_final_exponentiation_one};
 use residue_curves::{Affine, Conditions, Fp12};
-use residue_engine::native::BLS12_PAIRING_CHECK;
 use residue_formula::Fe;
 use residue_ir::{Array, Capacity, Machine, Program, Variable, WordOp, record};
+use residue_isa::precompile::BLS12_PAIRING_CHECK;
 
 /// `bls12_381/pairing`.
 pub const CONTRACT: Contract = Contract {

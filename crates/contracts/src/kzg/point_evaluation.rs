@@ -17,9 +17,9 @@ use residue_curves::bls12_381::{
     G1, Pairs, SumOfProducts, X_ABS, g1, is_final_exponentiation_one_by_root, miller_loop, to_affine_by_root,
 };
 use residue_curves::{Affine, Conditions, Fp2};
-use residue_engine::native::KZG_POINT_EVALUATION;
 use residue_formula::Number;
 use residue_ir::{Capacity, Machine, Piece, Program, WordOp, record};
+use residue_isa::precompile::KZG_POINT_EVALUATION;
 use residue_modular::fields::Bls12_381Fp;
 use ruint::aliases::U256;
 use std::sync::LazyLock;

@@ -13,6 +13,7 @@ use residue_curves::bls12_381::hash_to_curve::{SIGNATURE_TAG_G1, SIGNATURE_TAG_G
 use residue_engine::{Engine, EngineConfig, Halt};
 use residue_ir::{Outcome, evaluate};
 use residue_isa::{GasSchedule, Revision};
+use residue_workbench::{cheapest, native};
 
 /// More than any row takes.
 const GAS: u64 = 16_777_216;
@@ -91,13 +92,13 @@ fn table() -> String {
     let mut code_bytes = 0;
     for (name, part, counts) in OPERATIONS {
         let contract = find(name).unwrap();
-        let compiled = contract.cheapest(revision, &schedule).unwrap().compiled;
+        let compiled = cheapest(contract, revision, &schedule).unwrap().compiled;
         code_bytes += compiled.code.len();
         assert!(compiled.code.len() <= 24_576, "{name}: {} bytes of code", compiled.code.len());
         for &count in counts {
             let mut seeded = Seeded(2537);
             let input: Vec<u8> = (0..count).flat_map(|_| part(&mut seeded)).collect();
-            let native = contract.native(&input).unwrap().unwrap();
+            let native = native(contract, &input).unwrap().unwrap();
             let counted = engine.run_counted(&compiled.code, &input, GAS);
             let outcome = counted.outcome;
             assert_eq!((outcome.halt, outcome.output), (Halt::Return, native.output), "{name}, {count}");
@@ -125,7 +126,7 @@ fn table_beyond() -> String {
     );
     for &(name, what, input, today) in BEYOND {
         let contract = find(name).unwrap();
-        let (program, code) = ((contract.program)(), contract.cheapest(revision, &schedule).unwrap().compiled.code);
+        let (program, code) = ((contract.program)(), cheapest(contract, revision, &schedule).unwrap().compiled.code);
         let counted = engine.run_counted(&code, &input(), GAS);
         assert_eq!(counted.outcome.halt, Halt::Return, "{name}, {what}");
         assert_eq!(Outcome::Returned(counted.outcome.output), evaluate(&program, &input()), "{name}, {what}");

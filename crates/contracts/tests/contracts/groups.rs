@@ -13,6 +13,7 @@ use residue_compiler::compile;
 use residue_contracts::{Contract, find};
 use residue_engine::{Engine, EngineConfig, Halt, Prepared};
 use residue_isa::{GasSchedule, Revision};
+use residue_workbench::native;
 use sides::{G1, G2, Side};
 
 /// More than any input of these tests takes.
@@ -34,7 +35,7 @@ fn compiled(contract: &Contract) -> Vec<(Revision, Prepared)> {
 /// Runs `input` everywhere; every answer must be that of the precompile, which must be `verdict`.
 #[track_caller]
 fn check(contract: &Contract, compiled: &mut [(Revision, Prepared)], input: &[u8], verdict: Verdict, what: &str) {
-    let native = contract.native(input).unwrap().ok().map(|native| native.output);
+    let native = native(contract, input).unwrap().ok().map(|native| native.output);
     match verdict {
         Verdict::Accepted => assert!(native.is_some(), "{what}: the precompile refuses it"),
         Verdict::Identity => {
@@ -116,7 +117,7 @@ fn gas(name: &str, side: &Side, counts: &[usize]) -> (usize, Vec<u64>) {
         let mut seeded = Seeded(5);
         let input = kinds::MSM[0].2(&mut seeded, side, count);
         let outcome = prepared.run_without_memory(&input, GAS);
-        let native = contract.native(&input).unwrap().unwrap();
+        let native = native(contract, &input).unwrap().unwrap();
         assert_eq!((outcome.halt, outcome.output), (Halt::Return, native.output), "{name}, {count} products");
         println!("{name}, {count} products: {} gas, price {}", outcome.gas_used, native.gas_used);
         outcome.gas_used

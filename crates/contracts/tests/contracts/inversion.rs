@@ -9,6 +9,7 @@ use residue_compiler::SourceMap;
 use residue_contracts::find;
 use residue_engine::{Engine, EngineConfig, Halt, Step, Tracer, View};
 use residue_isa::{GasSchedule, Revision};
+use residue_workbench::{cheapest, native};
 use std::fmt::Write;
 
 const RECORDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../records");
@@ -64,8 +65,8 @@ fn the_table_of_inverses_is_what_is_computed() {
     ];
     for (name, input) in sides {
         let contract = find(name).unwrap();
-        let compiled = contract.cheapest(revision, &schedule).unwrap().compiled;
-        let native = contract.native(&input).unwrap().unwrap();
+        let compiled = cheapest(contract, revision, &schedule).unwrap().compiled;
+        let native = native(contract, &input).unwrap().unwrap();
         let mut inversion = Inversion { map: &compiled.source_map, gas: 0 };
         let outcome = engine.run_traced(&compiled.code, &input, GAS, &mut inversion);
         assert_eq!((outcome.halt, outcome.output), (Halt::Return, native.output), "{name}");

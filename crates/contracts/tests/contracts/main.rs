@@ -18,4 +18,3 @@ mod pairing_witness;
 mod point_evaluation;
 mod points;
 mod signatures;
-mod ways;

@@ -11,6 +11,7 @@ use residue_contracts::{Contract, find};
 use residue_curves::bls12_381::constants::modulus;
 use residue_engine::{Engine, EngineConfig, Halt, Prepared};
 use residue_isa::{GasSchedule, Revision};
+use residue_workbench::native;
 
 /// More than any of the revisions takes.
 const GAS: u64 = 10_000_000;
@@ -37,7 +38,7 @@ impl Map {
     /// Runs `input` everywhere; every answer must be that of the precompile.
     #[track_caller]
     fn check(&mut self, input: &[u8], what: &str) {
-        let native = self.contract.native(input).unwrap().map(|native| native.output);
+        let native = native(self.contract, input).unwrap().map(|native| native.output);
         for (revision, prepared) in &mut self.compiled {
             let outcome = prepared.run_without_memory(input, GAS);
             match &native {

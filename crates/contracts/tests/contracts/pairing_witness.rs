@@ -13,6 +13,7 @@ use residue_contracts::bls12_381::pairing_witness::{CONTRACT, witness};
 use residue_contracts::{Contract, find};
 use residue_engine::{Engine, EngineConfig, Halt, Prepared};
 use residue_isa::{GasSchedule, Revision};
+use residue_workbench::native;
 
 /// More than seventeen pairs take.
 const GAS: u64 = 100_000_000;
@@ -28,7 +29,7 @@ fn prepared(contract: &Contract, revision: Revision) -> Prepared {
 /// Runs `pairs` with a witness, which may be empty: the answer is that of the precompile for the pairs. Returns the gas.
 #[track_caller]
 fn check(prepared: &mut Prepared, pairs: &[u8], witness: &[u8], what: &str) -> u64 {
-    let native = find("bls12_381/pairing").unwrap().native(pairs).unwrap();
+    let native = native(find("bls12_381/pairing").unwrap(), pairs).unwrap();
     let outcome = prepared.run_without_memory(&[pairs, witness].concat(), GAS);
     match native {
         Ok(native) => assert_eq!((outcome.halt, outcome.output), (Halt::Return, native.output), "{what}"),
@@ -98,7 +99,7 @@ fn no_witness_changes_an_answer() {
 fn the_right_witness_spares_the_final_exponentiation() {
     let revision = Revision::Eip6690_2024;
     let schedule = GasSchedule::default_for(revision).unwrap();
-    let cheapest = |contract: &Contract| contract.cheapest(revision, &schedule).unwrap().compiled;
+    let cheapest = |contract: &Contract| residue_workbench::cheapest(contract, revision, &schedule).unwrap().compiled;
     let prepare = |code: &[u8]| Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(code);
     let (compiled, pairing) = (cheapest(&CONTRACT), find("bls12_381/pairing").unwrap());
     let (mut with, mut plain) = (prepare(&compiled.code), prepare(&cheapest(pairing).code));
@@ -110,7 +111,7 @@ fn the_right_witness_spares_the_final_exponentiation() {
     for count in [2, 4, 8, 16] {
         let pairs = crate::pairing::kinds::product_of_one(&mut seeded, count);
         let right = witness(&pairs).unwrap();
-        let price = pairing.native(&pairs).unwrap().unwrap().gas_used;
+        let price = native(pairing, &pairs).unwrap().unwrap().gas_used;
         let gas = plain.run_without_memory(&pairs, GAS).gas_used;
         let spared = check(&mut with, &pairs, &right, &format!("{count} pairs"));
         let without = check(&mut with, &pairs, &[], &format!("{count} pairs, no witness"));

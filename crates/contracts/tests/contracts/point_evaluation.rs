@@ -13,6 +13,7 @@ use residue_compiler::compile;
 use residue_contracts::kzg::point_evaluation::CONTRACT;
 use residue_engine::{Engine, EngineConfig, Fork, Halt, Prepared, native};
 use residue_isa::{GasSchedule, Revision};
+use residue_workbench::native;
 
 /// More than it takes under any revision.
 const GAS: u64 = 10_000_000;
@@ -212,7 +213,7 @@ const KINDS: &[Kind] = &[
 /// The contract ends as the precompile does. Returns whether that took the input.
 #[track_caller]
 fn check(prepared: &mut Prepared, input: &[u8], what: &str) -> bool {
-    let native = CONTRACT.native(input).unwrap();
+    let native = native(&CONTRACT, input).unwrap();
     let outcome = prepared.run_without_memory(input, GAS);
     match &native {
         Ok(native) => assert_eq!((outcome.halt, &outcome.output), (Halt::Return, &native.output), "{what}"),
@@ -272,7 +273,7 @@ fn the_table_of_the_page_is_what_it_costs() {
     let constant = Evaluation::of([fr(&mut seeded), ZERO, ZERO], fr(&mut seeded));
     for (name, evaluation) in [("of degree two", random(&mut seeded)), ("constant", constant)] {
         let input = evaluation.encode();
-        let price = CONTRACT.native(&input).unwrap().unwrap().gas_used;
+        let price = native(&CONTRACT, &input).unwrap().unwrap().gas_used;
         let counted = engine.run_counted(&compiled.code, &input, GAS);
         assert_eq!(counted.outcome.halt, Halt::Return);
         let (gas, split) = (counted.outcome.gas_used, counted.gas_split);

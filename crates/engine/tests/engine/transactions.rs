@@ -13,8 +13,8 @@ use residue_engine::revm::{
     ExecuteCommitEvm, ExecuteEvm, InspectCommitEvm, InspectEvm, Inspector, MainContext, SystemCallEvm,
 };
 use residue_engine::{EngineConfig, Halt, native};
-use residue_isa::Revision;
 use residue_isa::revision::eip6690_2024::MULMODX;
+use residue_isa::{Revision, precompile};
 
 const CONTRACT: Address = Address::repeat_byte(0x77);
 
@@ -106,13 +106,13 @@ fn our_reason_to_halt_stands_beside_that_of_revm() {
 #[test]
 fn native_precompiles_run_without_an_evm() {
     let fork = residue_engine::Fork::Osaka;
-    let empty = native::precompile(fork, native::BN254_PAIRING_CHECK, &[], 1_000_000).unwrap();
+    let empty = native::precompile(fork, precompile::BN254_PAIRING_CHECK, &[], 1_000_000).unwrap();
     assert_eq!((empty.output[31], empty.gas_used), (1, 45_000));
     // A pairing of two points at infinity is one (EIP-2537: 32,600 gas a pair and 37,700 besides).
-    let identity = native::precompile(fork, native::BLS12_PAIRING_CHECK, &[0; 384], 1_000_000).unwrap();
+    let identity = native::precompile(fork, precompile::BLS12_PAIRING_CHECK, &[0; 384], 1_000_000).unwrap();
     assert_eq!((identity.output[31], identity.gas_used), (1, 70_300));
-    let error = native::precompile(fork, native::BLS12_PAIRING_CHECK, &[1; 384], 1_000_000).unwrap_err();
+    let error = native::precompile(fork, precompile::BLS12_PAIRING_CHECK, &[1; 384], 1_000_000).unwrap_err();
     assert!(error.to_string().starts_with("the precompile at address 0x0f failed"), "{error}");
-    let unknown = native::precompile(residue_engine::Fork::Cancun, native::BLS12_PAIRING_CHECK, &[0; 384], 1 << 20);
+    let unknown = native::precompile(residue_engine::Fork::Cancun, precompile::BLS12_PAIRING_CHECK, &[0; 384], 1 << 20);
     assert_eq!(unknown.unwrap_err().to_string(), "cancun has no precompile at address 0x0f");
 }

@@ -4,6 +4,8 @@ use rand_chacha::rand_core::RngCore;
 use residue_engine::{Batching, Engine, EngineConfig, World};
 use residue_isa::opcode::evm as op;
 use residue_isa::{Assembly, GasSchedule, Revision};
+use residue_workbench::harness::time_ns;
+use residue_workbench::statistics::Spread;
 
 use super::gene::{Call, CallKind, Field, Gene, Operation};
 use super::genome::Genome;
@@ -13,9 +15,7 @@ use super::room::Room;
 use super::scene::seeded;
 use crate::error::LabError;
 use crate::group::{Observer, Progress, record_of};
-use crate::harness::time_ns;
 use crate::record::{Quantity, Record, Row};
-use crate::statistics::Spread;
 
 /// Name of the records.
 pub const GROUP: &str = "cycle";

@@ -2,6 +2,7 @@
 
 use residue_engine::Batching;
 use residue_isa::{GasSchedule, Revision};
+use residue_workbench::statistics::Spread;
 
 use super::ground::{Bounds, Ground};
 use super::scene::Scene;
@@ -9,7 +10,6 @@ use super::{cold, known};
 use crate::error::LabError;
 use crate::group::{Observer, Progress, record_of};
 use crate::record::{Quantity, Record, Row};
-use crate::statistics::Spread;
 
 /// Name of the records.
 pub const GROUP: &str = "extremes";

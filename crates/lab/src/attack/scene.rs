@@ -3,6 +3,7 @@
 use rand_chacha::ChaCha8Rng;
 use residue_engine::{Batching, Engine, EngineConfig, Halt, Tracer, World};
 use residue_isa::{GasSchedule, Revision};
+use residue_workbench::harness::time_ns;
 use serde::{Deserialize, Serialize};
 
 use super::genome::{CONTRACTS_MAX, Genome};
@@ -10,7 +11,6 @@ use super::ground::{Bounds, Ground};
 use super::layout::{CONTRACTS_AT, contract, driver};
 use super::room::Room;
 use crate::error::LabError;
-use crate::harness::time_ns;
 
 /// Gas of the first call of a contract in a transaction (EIP-2929).
 const COLD_GAS: u64 = 2_600;

@@ -13,13 +13,13 @@ use residue_isa::revision::evm384::{
 use residue_isa::revision::rules::SlotRules;
 use residue_isa::{AssembleError, Assembly, FieldInstruction, Lanes, Revision};
 use residue_modular::evm384::WIDTH_LIMBS;
+use residue_workbench::harness::Subject;
 
 use super::straight::{BODY, Operands, SLOTS, Straight};
 use super::{Layer, SUBJECTS};
 use crate::engines::EngineLayer;
 use crate::error::LabError;
 use crate::group::Effort;
-use crate::harness::Subject;
 use crate::measure::{Memory, set_modulus_operands};
 
 /// Gas that no loop here uses up.

@@ -14,11 +14,11 @@ use residue_isa::FieldOp;
 use residue_modular::evm384::{self, VALUE_BYTES};
 use residue_modular::limbs::LIMB_BYTES;
 use residue_modular::{FieldContext, Modulus, Strided};
+use residue_workbench::harness::Subject;
 
 use super::straight::{BODY, Field, Form, Operands, PAIRS, SLOTS, Straight};
 use super::{Layer, SUBJECTS};
 use crate::group::Effort;
-use crate::harness::Subject;
 use crate::measure::to_be;
 use crate::native::field::NativeField;
 

@@ -3,12 +3,12 @@
 use residue_engine::{Engine, Prepared};
 use residue_isa::opcode::evm as op;
 use residue_isa::{AssembleError, Assembly, Revision};
+use residue_workbench::harness::{Subject, interleave, time_ns};
+use residue_workbench::statistics::Spread;
 
 use super::MeasureEffort;
 use crate::error::LabError;
-use crate::harness::{Subject, interleave, time_ns};
 use crate::record::{Quantity, Row};
-use crate::statistics::Spread;
 
 /// Gas that no program here uses up.
 const GAS: u64 = 1 << 42;
@@ -114,7 +114,7 @@ pub(super) fn pop_ns(engine: &Engine, effort: &MeasureEffort) -> Result<Vec<f64>
     };
     // One execution is short, so there are more rounds.
     let samples = interleave(&mut [subject(WORDS), subject(0)], 10 * effort.rounds, || ())?;
-    Ok(crate::statistics::per_thing(&samples[0].times_ns, &samples[1].times_ns, WORDS as f64))
+    Ok(residue_workbench::statistics::per_thing(&samples[0].times_ns, &samples[1].times_ns, WORDS as f64))
 }
 
 /// Runs the pairs in turn, and appends their rows and observations.
@@ -138,7 +138,8 @@ pub(super) fn run(
     for ((pair, samples), turns) in pairs.iter().zip(samples.chunks(PROGRAMS)).zip(turns) {
         let executions = turns * pair.count;
         // Numbers of executions are far below 2⁵³, numbers of POPs tiny.
-        let net = crate::statistics::per_thing(&samples[0].times_ns, &samples[1].times_ns, executions as f64);
+        let net =
+            residue_workbench::statistics::per_thing(&samples[0].times_ns, &samples[1].times_ns, executions as f64);
         let net: Vec<f64> = net.iter().map(|time_ns| time_ns + f64::from(pair.pops) * setting.pop_ns).collect();
         rows.push(Row::new(&pair.name, Quantity::Time, &net));
         if pair.is_cold_measured {

@@ -254,7 +254,8 @@ pub fn elements(value: &blst_fp12) -> Vec<blst_fp> {
 mod tests {
     use residue_contracts::find;
     use residue_engine::Fork;
-    use residue_engine::native::{BLS12_G1ADD, BLS12_G1MSM, BLS12_G2ADD, BLS12_G2MSM, precompile};
+    use residue_engine::native::precompile;
+    use residue_isa::precompile::{BLS12_G1ADD, BLS12_G1MSM, BLS12_G2ADD, BLS12_G2MSM};
 
     use super::*;
 

@@ -6,12 +6,12 @@ use residue_engine::{Batching, EngineConfig};
 use residue_ir::{Outcome, Program};
 use residue_isa::{FieldOp, Revision};
 use residue_wasm::{EngineKind, Form, LowerError, Lowered, MAIN, Prepared, RunError, lower};
+use residue_workbench::harness::time_ns;
 
 use super::{Run, Task, chains, outside};
 use crate::engines::EngineLayer;
 use crate::error::LabError;
 use crate::group::Effort;
-use crate::harness::time_ns;
 use crate::record::{Quantity, Row};
 
 /// Gas that nothing measured here uses up.

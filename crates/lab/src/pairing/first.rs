@@ -3,10 +3,10 @@
 
 use residue_contracts::Contract;
 use residue_engine::{Engine, Prepared};
+use residue_workbench::harness::{WrongAnswer, time_ns};
 
 use super::{Compiled, GAS, native};
 use crate::error::LabError;
-use crate::harness::time_ns;
 use crate::record::{Quantity, Row};
 
 /// Times of first executions of one contract, with the ratio of each to a call of the precompile right after it.
@@ -26,7 +26,7 @@ pub(super) fn rows(
             return Ok(time_ns);
         }
         let (subject, expected) = (name.to_owned(), expected.to_vec());
-        Err(LabError::WrongAnswer { subject, expected, got: outcome.output })
+        Err(WrongAnswer { subject, expected, got: outcome.output })
     };
     for _ in 0..rounds {
         cold.push(first(fresh()?.prepare(&compiled.code))?);

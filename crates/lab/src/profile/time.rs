@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use residue_engine::{EXECUTIONS_TO_WARM, Engine, Probe};
 use residue_isa::opcode::evm::JUMPDEST;
+use residue_workbench::harness::time_ns;
+use residue_workbench::statistics::Spread;
 
 use super::Segment;
 use crate::error::LabError;
-use crate::harness::time_ns;
-use crate::statistics::Spread;
 
 /// Jump targets in the code that probes are calibrated with.
 const TARGETS: usize = 4096;

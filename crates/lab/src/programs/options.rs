@@ -12,15 +12,15 @@ use residue_engine::{Batching, Engine, EngineConfig};
 use residue_ir::{Machine, Program, record};
 use residue_isa::opcode::evm as op;
 use residue_isa::{Assembly, FieldInstruction, FieldOp, GasSchedule, ModulusAt, Revision};
+use residue_workbench::harness::{Subject, interleave};
+use residue_workbench::statistics::per_thing;
 
 use super::{GAS, number, warmed};
 use crate::error::LabError;
-use crate::harness::{Subject, interleave};
 use crate::measure::{assembled, to_be};
 use crate::native::field::NativeField;
 use crate::native::group::{inverse, square_root};
 use crate::record::{Quantity, Row};
-use crate::statistics::per_thing;
 
 const REVISION: Revision = Revision::Evm384V7;
 /// The models that gas is told under.

@@ -1,5 +1,6 @@
 //! Records as files: writing and reading are inverse, and a file is never half written.
 
+use residue_workbench::statistics::Spread;
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -8,7 +9,6 @@ use std::path::{Path, PathBuf};
 use super::{Record, RecordFault, Row};
 use crate::environment::Environment;
 use crate::error::LabError;
-use crate::statistics::Spread;
 
 /// The columns. The unit follows from the quantity; it is there for readers.
 pub(super) const COLUMNS: [&str; 10] =

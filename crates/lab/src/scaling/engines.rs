@@ -5,14 +5,14 @@ use std::sync::Barrier;
 use std::time::Instant;
 
 use residue_engine::Engine;
+use residue_workbench::harness::{WrongAnswer, core_count, on_cores};
+use residue_workbench::statistics::ratios;
 
 use crate::MEASURED;
 use crate::error::LabError;
 use crate::group::{Effort, Observer, Progress};
-use crate::harness::{core_count, on_cores};
 use crate::operations::{Engines, Job, named, word};
 use crate::record::{Quantity, Row};
-use crate::statistics::ratios;
 
 /// Checks by each engine in a round.
 const CHECKS: usize = 8;
@@ -65,7 +65,7 @@ fn run(count: usize, engine: &Engine, code: &[u8], input: &[u8], layer: &str) ->
     let expected = word(true);
     if let Some(got) = results.iter().flat_map(|(_, _, outputs)| outputs).find(|output| **output != expected) {
         let subject = format!("{layer}/engines/{count}");
-        return Err(LabError::WrongAnswer { subject, expected, got: got.clone() });
+        return Err(WrongAnswer { subject, expected, got: got.clone() }.into());
     }
     let begin = results.iter().map(|(begin, _, _)| *begin).min().expect("at least one engine runs");
     let end = results.iter().map(|(_, end, _)| *end).max().expect("at least one engine runs");

@@ -6,12 +6,12 @@ use residue_curves::bls12_381::constants::modulus;
 use residue_engine::{Engine, EngineConfig};
 use residue_ir::{Machine, Outcome, Program, evaluate, record};
 use residue_isa::Revision;
+use residue_workbench::harness::{Subject, WrongAnswer, interleave, time_ns};
 
 use crate::MEASURED;
 use crate::engines::EngineLayer;
 use crate::error::LabError;
 use crate::group::{Effort, Observer, Progress};
-use crate::harness::{Subject, interleave, time_ns};
 use crate::instructions::Operands;
 use crate::record::{Quantity, Row};
 
@@ -155,7 +155,7 @@ fn cold_ns(layer: &EngineLayer, sized: &Sized, name: &str) -> Result<f64, LabErr
         return Ok(time_ns);
     }
     let (subject, expected) = (name.to_owned(), sized.output.clone());
-    Err(LabError::WrongAnswer { subject, expected, got: outcome.output })
+    Err(WrongAnswer { subject, expected, got: outcome.output }.into())
 }
 
 #[cfg(test)]

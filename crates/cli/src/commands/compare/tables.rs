@@ -1,9 +1,9 @@
 //! The tables of a comparison: revisions as rows, since there are many; gas and size first, what was executed below.
 
 use residue_lab::Machine;
+use residue_workbench::op_classes::OpClasses;
 
 use super::{Comparison, LeftOut, Row};
-use crate::op_classes::OpClasses;
 use crate::tables::{duration, grouped, right, short_hex, table, times_as_long, verdict};
 
 /// Headings of [`costs`].
@@ -154,7 +154,7 @@ fn executed(row: &Row) -> [Option<u64>; 8] {
 /// The time, and how many times as long as the native library it is.
 fn times_of(row: &Row) -> [String; 2] {
     let times = row.execution.times;
-    let ratio = times.and_then(|times| Some(times_as_long(times.time_ns, times.native_ns?)));
+    let ratio = times.and_then(|times| times.native).map(|native| times_as_long(native.ratio));
     [times.map_or(String::new(), |times| duration(times.time_ns)), ratio.unwrap_or_default()]
 }
 

@@ -53,7 +53,7 @@ pub fn cycle(args: &AttackArgs, json: bool) -> Result<Verdict> {
 }
 
 fn cycle_object(cycled: &Cycled) -> Value {
-    let both = |[batch, plain]: [residue_lab::Spread; 2]| json!({ "batch": batch.median, "plain": plain.median });
+    let both = |[batch, plain]: [residue_workbench::statistics::Spread; 2]| json!({ "batch": batch.median, "plain": plain.median });
     json!({
         "revision": cycled.revision.name(),
         "content": cycled.content.name(),

@@ -1,10 +1,10 @@
 //! The executable specification as an engine: the same code, input and gas under the same schedule.
 
-use anyhow::{Result, bail, ensure};
 use residue_engine::{Fork, MEMORY_LIMIT_BYTES};
 use residue_isa::{GasSchedule, Revision};
 use residue_judge::differential::spec_prices;
 use residue_spec::{Env, Prices};
+use thiserror::Error;
 
 use crate::execution::Ended;
 
@@ -13,21 +13,35 @@ const CODE_ADDRESS: [u8; 20] = [0xc0; 20];
 /// The account that calls it; `CALLER` pushes it.
 const CALLER_ADDRESS: [u8; 20] = [0xca; 20];
 
+/// Why the specification does not speak.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum SpecificationError {
+    /// It has the rules of one fork.
+    #[error("the specification has the rules of {fork}, not of {0}", fork = Fork::Osaka)]
+    Fork(Fork),
+    /// It does not have the revision.
+    #[error("{0} has no executable specification")]
+    Revision(Revision),
+    /// It leaves open how a code ends; the halt says why.
+    #[error("the specification does not say how this code ends: {0}")]
+    Open(String),
+}
+
 /// The specification of a revision with a schedule's prices.
 #[derive(Debug)]
-pub struct Oracle {
+pub struct Specification {
     revision: &'static residue_spec::Revision,
     prices: Prices,
     env: Env,
 }
 
-impl Oracle {
+impl Specification {
     /// Makes the specification ready. It knows one fork only.
-    pub fn new(revision: Revision, schedule: &GasSchedule, fork: Fork) -> Result<Self> {
-        ensure!(fork == Fork::Osaka, "the specification has the rules of {}, not of {fork}", Fork::Osaka);
-        let Some(specified) = residue_spec::Revision::named(revision.name()) else {
-            bail!("{revision} has no executable specification");
-        };
+    pub fn new(revision: Revision, schedule: &GasSchedule, fork: Fork) -> Result<Self, SpecificationError> {
+        if fork != Fork::Osaka {
+            return Err(SpecificationError::Fork(fork));
+        }
+        let specified = residue_spec::Revision::named(revision.name()).ok_or(SpecificationError::Revision(revision))?;
         let env = Env {
             address: CODE_ADDRESS,
             caller: CALLER_ADDRESS,
@@ -38,10 +52,12 @@ impl Oracle {
     }
 
     /// Runs code. An error if the specification cannot say how it ends.
-    pub fn run(&self, code: &[u8], input: &[u8], gas: u64) -> Result<Ended> {
+    pub fn run(&self, code: &[u8], input: &[u8], gas: u64) -> Result<Ended, SpecificationError> {
         let outcome = residue_spec::run(self.revision, &self.prices, &self.env, code, input, gas);
         let halt = outcome.halt;
-        ensure!(halt.is_verdict(), "the specification does not say how this code ends: {halt}");
+        if !halt.is_verdict() {
+            return Err(SpecificationError::Open(halt.to_string()));
+        }
         Ok(Ended {
             halt: halt.name(),
             is_success: halt.is_success(),

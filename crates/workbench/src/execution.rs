@@ -3,14 +3,44 @@
 //! The code runs more than once: first timed with its analysis, then warm beside the native library, then counted. The
 //! counting run is a second opinion too: it must end as the first did.
 
-use anyhow::Result;
-use residue_engine::{Batching, BlockExplained, Engine, EngineConfig, Fork, GasSplit, Outcome, Replacement};
-use residue_isa::{FieldOp, GasSchedule, Revision};
+use std::hint::black_box;
 
-use crate::args::{EngineKind, Rules};
+use residue_engine::native::precompile;
+use residue_engine::{
+    Batching, BlockExplained, Engine, EngineConfig, EngineError, Fork, GasSplit, Outcome, Replacement,
+};
+use residue_isa::{FieldOp, GasSchedule, PerOp, Revision};
+use thiserror::Error;
+
 use crate::exact_gas::CountingExactly;
-use crate::oracle::Oracle;
-use crate::timing::{medians_ns, time_ns};
+use crate::harness::{Rounds, Subject, WrongAnswer, interleave, time_ns};
+use crate::specification::{Specification, SpecificationError};
+use crate::statistics::{Spread, ratios, whole_ns};
+
+/// Who executes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EngineKind {
+    /// The engine, with blocks of field instructions eight lanes at a time where the revision and the machine allow it.
+    Batch,
+    /// The engine, instruction by instruction.
+    Plain,
+    /// The executable specification.
+    Spec,
+}
+
+impl EngineKind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Batch, Self::Plain, Self::Spec];
+
+    /// The name users write.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Batch => "batch",
+            Self::Plain => "plain",
+            Self::Spec => "spec",
+        }
+    }
+}
 
 /// The rules of an execution, made ready.
 #[derive(Debug)]
@@ -24,7 +54,18 @@ pub struct Setup {
     /// Who executes.
     pub kind: EngineKind,
     engine: Engine,
-    oracle: Option<Oracle>,
+    specification: Option<Specification>,
+}
+
+/// Why rules cannot be made ready.
+#[derive(Debug, Error)]
+pub enum SetupError {
+    /// The engine refuses them.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The specification does.
+    #[error(transparent)]
+    Specification(#[from] SpecificationError),
 }
 
 /// How a frame ended, whoever executed it.
@@ -66,8 +107,8 @@ pub struct Execution {
 pub struct Executed {
     /// Instructions by mnemonic.
     pub ops: Vec<(&'static str, u64)>,
-    /// Executed lanes of the operations of [`FieldOp::ALL`], in that order, over moduli of any width.
-    pub lanes: [u64; 3],
+    /// Executed lanes of each operation, over moduli of any width.
+    pub lanes: PerOp<u64>,
     /// What the gas went to.
     pub gas_split: GasSplit,
 }
@@ -79,10 +120,19 @@ pub struct Times {
     pub time_ns: u64,
     /// The first execution, with analysis of the code.
     pub cold_ns: u64,
-    /// Median of the native library on the same input, interleaved with the warm executions.
-    pub native_ns: Option<u64>,
+    /// The same input natively, interleaved with the warm executions.
+    pub native: Option<NativeTimes>,
     /// Number of warm executions.
     pub rounds: usize,
+}
+
+/// How long native code takes beside an execution.
+#[derive(Debug, Clone, Copy)]
+pub struct NativeTimes {
+    /// Median of its times.
+    pub time_ns: u64,
+    /// How many times as long the execution takes: the median of the ratios of each round.
+    pub ratio: f64,
 }
 
 /// What is executed.
@@ -98,49 +148,51 @@ pub struct Job<'a> {
     pub timed: bool,
     /// Whether to explain its blocks.
     pub explained: bool,
-    /// Native code that does the same with the same input.
-    pub native: Option<&'a dyn Fn()>,
+    /// The address of the precompile that does the same with the same input, to measure beside.
+    pub native: Option<u16>,
 }
 
 impl Setup {
-    /// Finds or reads the schedule and makes the engine ready.
-    pub fn new(rules: &Rules, kind: EngineKind) -> Result<Self> {
-        let (revision, fork) = (rules.interface.revision, rules.fork);
-        let schedule = rules.interface.schedule()?;
-        let oracle = match kind {
+    /// Makes the engine ready.
+    pub fn new(revision: Revision, schedule: GasSchedule, fork: Fork, kind: EngineKind) -> Result<Self, SetupError> {
+        let specification = match kind {
             EngineKind::Batch | EngineKind::Plain => None,
-            EngineKind::Spec => Some(Oracle::new(revision, &schedule, fork)?),
+            EngineKind::Spec => Some(Specification::new(revision, &schedule, fork)?),
         };
         let batching = if kind == EngineKind::Batch { Batching::Warm } else { Batching::Off };
         let config = EngineConfig { fork, batching, ..EngineConfig::new(revision, schedule.clone()) };
-        Ok(Self { revision, schedule, fork, kind, engine: Engine::new(config)?, oracle })
+        Ok(Self { revision, schedule, fork, kind, engine: Engine::new(config)?, specification })
     }
 
     /// The same rules with contracts in place of precompiles.
-    pub fn with_replacements(self, replacements: Vec<Replacement>) -> Result<Self> {
+    pub fn with_replacements(self, replacements: Vec<Replacement>) -> Result<Self, SetupError> {
         let config = EngineConfig { replacements, ..self.engine.config().clone() };
         Ok(Self { engine: Engine::new(config)?, ..self })
     }
 
-    /// Runs a job.
-    pub fn execute(&self, job: Job<'_>) -> Result<Execution> {
-        let (mut ended, times) = match &self.oracle {
+    /// Runs a job. An error if the specification cannot say how it ends.
+    pub fn execute(&self, job: Job<'_>) -> Result<Execution, SpecificationError> {
+        let (mut ended, times) = match &self.specification {
             None => self.run_engine(job),
-            Some(oracle) => run_oracle(oracle, job)?,
+            Some(specification) => self.run_specification(specification, job)?,
+        };
+        let (times, wrong) = match times.transpose() {
+            Ok(times) => (times, None),
+            Err(wrong) => (None, Some(wrong.to_string())),
         };
         let blocks = job.explained.then(|| self.blocks(job));
         let mut tracer = CountingExactly::new(self.revision, &self.schedule);
         let outcome = self.engine.run_traced(job.code, job.input, job.gas, &mut tracer);
         let second = Ended::from(&outcome);
-        let disagreement = ended.difference(&second);
+        let disagreement = wrong.or_else(|| ended.difference(&second));
         let mut counted = None;
         if disagreement.is_none() {
             let gas_split = tracer.gas_split(&outcome);
             ended.gas_used = gas_split.total();
             let counts = tracer.counts();
             let widths_limbs = counts.widths_limbs();
-            let lanes = FieldOp::ALL
-                .map(|operation| widths_limbs.iter().map(|&width_limbs| counts.lanes(operation, width_limbs)).sum());
+            let lanes = |operation| widths_limbs.iter().map(|&width_limbs| counts.lanes(operation, width_limbs)).sum();
+            let lanes = PerOp(FieldOp::ALL.map(lanes));
             counted = Some(Executed { ops: counts.by_mnemonic().collect(), lanes, gas_split });
         }
         Ok(Execution { ended, counted, disagreement, code_bytes: job.code.len(), times, blocks })
@@ -152,7 +204,7 @@ impl Setup {
         prepared.blocks()
     }
 
-    fn run_engine(&self, job: Job<'_>) -> (Ended, Option<Times>) {
+    fn run_engine(&self, job: Job<'_>) -> (Ended, Measured) {
         let ((mut prepared, outcome), cold_ns) = time_ns(|| {
             let mut prepared = self.engine.prepare(job.code);
             let outcome = prepared.run(job.input, job.gas);
@@ -162,30 +214,52 @@ impl Setup {
             // What users have is warm: what a code earns in many executions is there before the first that counts.
             prepared.plan_ahead(job.input, job.gas);
         }
-        let mut warm = || drop(std::hint::black_box(prepared.run_without_memory(job.input, job.gas)));
-        let times = job.timed.then(|| measure(&mut warm, job.native, cold_ns));
+        let warm = || prepared.run_without_memory(job.input, job.gas).output;
+        let times = job.timed.then(|| self.measure(job, &outcome.output, warm, cold_ns));
         (Ended::from(&outcome), times)
     }
-}
 
-fn run_oracle(oracle: &Oracle, job: Job<'_>) -> Result<(Ended, Option<Times>)> {
-    let (ended, cold_ns) = time_ns(|| oracle.run(job.code, job.input, job.gas));
-    let mut warm = || drop(std::hint::black_box(oracle.run(job.code, job.input, job.gas)));
-    Ok((ended?, job.timed.then(|| measure(&mut warm, job.native, cold_ns))))
-}
+    fn run_specification(
+        &self,
+        specification: &Specification,
+        job: Job<'_>,
+    ) -> Result<(Ended, Measured), SpecificationError> {
+        let run = || specification.run(job.code, job.input, job.gas);
+        let (ended, cold_ns) = time_ns(run);
+        let ended = ended?;
+        let warm = || run().map_or(Vec::new(), |ended| ended.output);
+        let times = job.timed.then(|| self.measure(job, &ended.output, warm, cold_ns));
+        Ok((ended, times))
+    }
 
-fn measure(warm: &mut dyn FnMut(), native: Option<&dyn Fn()>, cold_ns: u64) -> Times {
-    match native {
-        None => {
-            let ([time_ns], rounds) = medians_ns([warm]);
-            Times { time_ns, cold_ns, native_ns: None, rounds }
+    /// Times an execution whose output is known, beside native code whose output is the same each time.
+    fn measure(
+        &self,
+        job: Job<'_>,
+        output: &[u8],
+        warm: impl FnMut() -> Vec<u8>,
+        cold_ns: f64,
+    ) -> Result<Times, WrongAnswer> {
+        let native = |address| {
+            move || precompile(self.fork, address, job.input, u64::MAX).map_or(Vec::new(), |native| native.output)
+        };
+        let mut subjects = vec![Subject::new("a later execution", output, warm)];
+        if let Some(native) = job.native.map(native) {
+            subjects.push(Subject::new("native code", &native(), move || black_box(native())));
         }
-        Some(native) => {
-            let ([time_ns, native_ns], rounds) = medians_ns([warm, &mut || native()]);
-            Times { time_ns, cold_ns, native_ns: Some(native_ns), rounds }
-        }
+        let samples = interleave(&mut subjects, Rounds::BRIEF, || ())?;
+        let median_ns = |samples: &[f64]| whole_ns(Spread::of(samples).median);
+        let warm = &samples[0].times_ns;
+        let native = samples.get(1).map(|native| NativeTimes {
+            time_ns: median_ns(&native.times_ns),
+            ratio: Spread::of(&ratios(warm, &native.times_ns)).median,
+        });
+        Ok(Times { time_ns: median_ns(warm), cold_ns: whole_ns(cold_ns), native, rounds: warm.len() })
     }
 }
+
+/// Times, if they were asked for, or what went wrong.
+type Measured = Option<Result<Times, WrongAnswer>>;
 
 impl Ended {
     /// Says in which way another execution of the same code ended differently. Memory counts only if anyone can see it:

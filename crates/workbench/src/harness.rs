@@ -6,11 +6,11 @@
 
 use std::sync::LazyLock;
 use std::thread::{self, ScopedJoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use core_affinity::CoreId;
 
-use crate::error::LabError;
+use thiserror::Error;
 
 /// Something to measure, which computes a known answer.
 pub struct Subject<'a> {
@@ -31,6 +31,58 @@ pub struct Sample {
     pub times_ns: Vec<f64>,
 }
 
+/// A subject did not compute what it should; its times are worth nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{subject} answered 0x{} and not 0x{}", hex::encode(got), hex::encode(expected))]
+pub struct WrongAnswer {
+    /// Name of the subject.
+    pub subject: String,
+    /// The answer that is right.
+    pub expected: Vec<u8>,
+    /// Its answer.
+    pub got: Vec<u8>,
+}
+
+/// How many rounds a measurement has: as many as there is time for, between bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rounds {
+    /// So many are made, even if they take longer than the budget.
+    pub least: usize,
+    /// So many are enough.
+    pub most: usize,
+    /// Time for rounds beyond the least.
+    pub budget: Duration,
+    /// After this not even the least are made, except the first.
+    pub patience: Duration,
+}
+
+impl Rounds {
+    /// Half a second, for one number beside another.
+    pub const BRIEF: Self =
+        Self { least: 5, most: 1001, budget: Duration::from_millis(500), patience: Duration::from_secs(10) };
+
+    /// Makes rounds; the results in order. The first error ends them.
+    pub fn collect<T, E>(self, mut round: impl FnMut(usize) -> Result<T, E>) -> Result<Vec<T>, E> {
+        let begun = Instant::now();
+        let mut results = Vec::new();
+        while !self.is_over(results.len(), begun.elapsed()) {
+            results.push(round(results.len())?);
+        }
+        Ok(results)
+    }
+
+    fn is_over(self, made: usize, elapsed: Duration) -> bool {
+        made >= self.most || (made >= self.least && elapsed >= self.budget) || (made > 0 && elapsed > self.patience)
+    }
+}
+
+impl From<usize> for Rounds {
+    /// Exactly so many.
+    fn from(count: usize) -> Self {
+        Self { least: count, most: count, budget: Duration::ZERO, patience: Duration::MAX }
+    }
+}
+
 impl<'a> Subject<'a> {
     /// A subject from its parts.
     pub fn new(name: impl Into<String>, expected: &[u8], run: impl FnMut() -> Vec<u8> + 'a) -> Self {
@@ -38,33 +90,34 @@ impl<'a> Subject<'a> {
     }
 
     /// Runs once, and tells the time in nanoseconds if the answer is right.
-    fn measure(&mut self) -> Result<f64, LabError> {
+    fn measure(&mut self) -> Result<f64, WrongAnswer> {
         let (got, time_ns) = time_ns(&mut self.run);
         if got == self.expected {
             return Ok(time_ns);
         }
         let (subject, expected) = (self.name.clone(), self.expected.clone());
-        Err(LabError::WrongAnswer { subject, expected, got })
+        Err(WrongAnswer { subject, expected, got })
     }
 }
 
-/// Runs every subject in each of `rounds` rounds, once unmeasured and once measured; each round begins with another subject.
+/// Runs every subject in each round, once unmeasured and once measured; each round begins with another subject.
 /// The samples come in the order of the subjects. `after_round` is told after each round.
 pub fn interleave(
     subjects: &mut [Subject<'_>],
-    rounds: usize,
+    rounds: impl Into<Rounds>,
     mut after_round: impl FnMut(),
-) -> Result<Vec<Sample>, LabError> {
+) -> Result<Vec<Sample>, WrongAnswer> {
     let mut samples: Vec<Sample> =
         subjects.iter().map(|subject| Sample { name: subject.name.clone(), times_ns: Vec::new() }).collect();
-    for round in 0..rounds {
+    rounds.into().collect(|round| {
         for turn in 0..subjects.len() {
             let subject = (round + turn) % subjects.len();
             subjects[subject].measure()?;
             samples[subject].times_ns.push(subjects[subject].measure()?);
         }
         after_round();
-    }
+        Ok(())
+    })?;
     Ok(samples)
 }
 
@@ -142,6 +195,17 @@ mod tests {
         let names: Vec<&str> = samples.iter().map(|sample| sample.name.as_str()).collect();
         assert_eq!(names, ["a", "b"]);
         assert!(samples.iter().all(|sample| sample.times_ns.len() == 3));
+    }
+
+    #[test]
+    fn rounds_end_by_number_or_by_time() {
+        let made = |rounds: Rounds| rounds.collect(Ok::<_, ()>).unwrap().len();
+        assert_eq!(made(7.into()), 7);
+        let (never, at_once) = (Duration::MAX, Duration::ZERO);
+        assert_eq!(made(Rounds { least: 3, most: 9, budget: never, patience: never }), 9);
+        assert_eq!(made(Rounds { least: 3, most: 9, budget: at_once, patience: never }), 3);
+        assert_eq!(made(Rounds { least: 3, most: 9, budget: never, patience: at_once }), 1);
+        assert_eq!(Rounds::BRIEF.collect(|round| if round < 2 { Ok(round) } else { Err("enough") }), Err("enough"));
     }
 
     #[test]

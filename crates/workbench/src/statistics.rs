@@ -47,6 +47,11 @@ pub fn thousandths(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }
 
+/// Whole nanoseconds, none of what is below zero: what is timed takes far less than 2⁵³ of them, which are 104 days.
+pub fn whole_ns(time_ns: f64) -> u64 {
+    time_ns.max(0.0).round() as u64
+}
+
 /// The ratio a/b of each round. Panics unless there are as many rounds of both.
 pub fn ratios(a: &[f64], b: &[f64]) -> Vec<f64> {
     by_round(a, b, |a, b| a / b)

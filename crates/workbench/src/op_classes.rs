@@ -2,14 +2,18 @@
 //!
 //! Field arithmetic counts by lanes, since one strided instruction does the work of many; everything else by instructions.
 
-use residue_isa::Revision;
-use serde_json::{Map, Value};
+use residue_isa::{FieldOp, PerOp, Revision};
+use serde::Serialize;
 
 /// What was executed, by class.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct OpClasses {
-    /// Lanes of field additions, subtractions and multiplications.
-    pub lanes: [u64; 3],
+    /// Lanes of field additions.
+    pub add_lanes: u64,
+    /// Lanes of field subtractions.
+    pub sub_lanes: u64,
+    /// Lanes of field multiplications.
+    pub mul_lanes: u64,
     /// Instructions of field arithmetic that did so.
     pub field_instructions: u64,
     /// Pushes of constants.
@@ -30,8 +34,10 @@ impl OpClasses {
         ["add lanes", "sub lanes", "mul lanes", "PUSH", "DUP, SWAP", "loads, stores", "jumps", "other"];
 
     /// Sorts executed instructions, given by mnemonic.
-    pub fn of(revision: Revision, ops: &[(&'static str, u64)], lanes: [u64; 3]) -> Self {
-        let mut classes = Self { lanes, ..Self::default() };
+    pub fn of(revision: Revision, ops: &[(&'static str, u64)], lanes: &PerOp<u64>) -> Self {
+        let [add_lanes, sub_lanes, mul_lanes] =
+            [FieldOp::Add, FieldOp::Sub, FieldOp::Mul].map(|operation| lanes[operation]);
+        let mut classes = Self { add_lanes, sub_lanes, mul_lanes, ..Self::default() };
         for &(mnemonic, count) in ops {
             *classes.class_of(revision, mnemonic) += count;
         }
@@ -55,25 +61,8 @@ impl OpClasses {
 
     /// The numbers of a table's row.
     pub fn cells(&self) -> [u64; 8] {
-        let Self { lanes: [add, sub, mul], push, dup_swap, memory, control, other, .. } = *self;
-        [add, sub, mul, push, dup_swap, memory, control, other]
-    }
-
-    /// The JSON object.
-    pub fn to_json(self) -> Value {
-        let Self { lanes: [add, sub, mul], field_instructions, push, dup_swap, memory, control, other } = self;
-        let entries = [
-            ("add_lanes", add),
-            ("sub_lanes", sub),
-            ("mul_lanes", mul),
-            ("field_instructions", field_instructions),
-            ("push", push),
-            ("dup_swap", dup_swap),
-            ("memory", memory),
-            ("control", control),
-            ("other", other),
-        ];
-        Value::Object(entries.map(|(name, count)| (name.to_owned(), count.into())).into_iter().collect::<Map<_, _>>())
+        let Self { add_lanes, sub_lanes, mul_lanes, push, dup_swap, memory, control, other, .. } = *self;
+        [add_lanes, sub_lanes, mul_lanes, push, dup_swap, memory, control, other]
     }
 }
 
@@ -97,9 +86,13 @@ mod tests {
             ("SETMODX", 1024),
             ("RETURN", 2048),
         ];
-        let classes = OpClasses::of(Revision::Eip6690_2024, &ops, [7, 8, 9]);
+        let mut lanes = PerOp::default();
+        (lanes[FieldOp::Add], lanes[FieldOp::Sub], lanes[FieldOp::Mul]) = (7, 8, 9);
+        let classes = OpClasses::of(Revision::Eip6690_2024, &ops, &lanes);
         let expected = OpClasses {
-            lanes: [7, 8, 9],
+            add_lanes: 7,
+            sub_lanes: 8,
+            mul_lanes: 9,
             field_instructions: 256 + 512,
             push: 2 + 4,
             dup_swap: 8 + 16,
@@ -109,6 +102,6 @@ mod tests {
         };
         assert_eq!(classes, expected);
         // Under another revision the same names mean nothing of the field.
-        assert_eq!(OpClasses::of(Revision::Evm384V7, &[("ADDMODX", 1)], [0; 3]).other, 1);
+        assert_eq!(OpClasses::of(Revision::Evm384V7, &[("ADDMODX", 1)], &PerOp::default()).other, 1);
     }
 }

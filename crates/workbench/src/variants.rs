@@ -1,0 +1,101 @@
+//! Variants: a contract computes the same bytes with other formulas, and prices decide which of them costs least gas.
+
+use residue_compiler::{CompileError, Compiled, SmallMultiples, compile_with};
+use residue_contracts::Contract;
+use residue_curves::fp2::Fp2Product;
+use residue_engine::{Engine, EngineConfig, EngineError};
+use residue_isa::{GasSchedule, Revision};
+use thiserror::Error;
+
+/// One choice of everything that can be chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// How products in Fp2 are made.
+    pub product: Fp2Product,
+    /// How small multiples are made.
+    pub multiples: SmallMultiples,
+}
+
+impl Variant {
+    /// Every variant, the one that contracts are written in first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let with = |product| SmallMultiples::ALL.into_iter().map(move |multiples| Self { product, multiples });
+        Fp2Product::ALL.into_iter().flat_map(with)
+    }
+}
+
+/// A variant compiled and run under a revision and its prices.
+#[derive(Debug, Clone)]
+pub struct Trial {
+    /// The variant.
+    pub variant: Variant,
+    /// The code.
+    pub compiled: Compiled,
+    /// Gas of the contract's example, in a frame of its own; fractions of the schedule that execution does not meter are cut.
+    pub gas: u64,
+}
+
+/// Why no variant was chosen.
+#[derive(Debug, Error)]
+pub enum VariantError {
+    /// The revision cannot express the contract.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// The revision cannot be executed under the schedule.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// A mistake in the contract.
+    #[error("the example of {contract} ends with {halt} under {revision}")]
+    Example {
+        /// The contract.
+        contract: &'static str,
+        /// Under which revision.
+        revision: Revision,
+        /// How it ended.
+        halt: String,
+    },
+}
+
+/// More gas than any example takes.
+const GAS: u64 = 1 << 40;
+
+/// The contract compiled in the variant whose example costs least.
+pub fn cheapest(contract: &Contract, revision: Revision, schedule: &GasSchedule) -> Result<Trial, VariantError> {
+    Ok(trials(contract, Variant::all(), revision, schedule)?.swap_remove(0))
+}
+
+/// Compiles the contract and runs its example in each of `variants`; the cheapest comes first, and of two that cost the same
+/// the one that was. A variant for which there is no room is left out, unless it is the only one.
+pub fn trials(
+    contract: &Contract,
+    variants: impl IntoIterator<Item = Variant>,
+    revision: Revision,
+    schedule: &GasSchedule,
+) -> Result<Vec<Trial>, VariantError> {
+    let engine = Engine::new(EngineConfig::new(revision, schedule.clone()))?;
+    let input = (contract.example)();
+    let (mut trials, mut refusal): (Vec<Trial>, _) = (Vec::new(), None);
+    for variant in variants {
+        let program = contract.program_with(variant.product);
+        let compiled = match compile_with(&program, revision, schedule, variant.multiples) {
+            Ok(compiled) => compiled,
+            Err(error) => {
+                refusal.get_or_insert(error);
+                continue;
+            }
+        };
+        if trials.iter().any(|trial| trial.compiled.code == compiled.code) {
+            continue;
+        }
+        let outcome = engine.run_code(&compiled.code, &input, GAS);
+        if !outcome.halt.is_success() {
+            return Err(VariantError::Example { contract: contract.name, revision, halt: outcome.halt.to_string() });
+        }
+        trials.push(Trial { variant, compiled, gas: outcome.gas_used });
+    }
+    trials.sort_by_key(|trial| trial.gas);
+    match refusal {
+        Some(error) if trials.is_empty() => Err(error.into()),
+        _ => Ok(trials),
+    }
+}
