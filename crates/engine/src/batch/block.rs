@@ -100,12 +100,12 @@ impl<L: Location> Draft<L> {
     }
 
     /// The block that it has become.
-    pub fn into_block(self, start: usize, path: Path, budget: &Budget) -> Block<L> {
+    pub fn into_block(self, start: usize, path: Path, budget: &Budget) -> Box<Block<L>> {
         let Self { work, several, needs, mut operations, priced } = self;
         operations.shrink();
         let several = several.into_boxed_slice();
         let bytes = size_of::<Block<L>>() + path.bytes() + operations.bytes() + size_of_val(&*several);
-        Block {
+        Box::new(Block {
             start,
             path,
             work,
@@ -119,7 +119,7 @@ impl<L: Location> Draft<L> {
             skipped: AtomicU32::new(0),
             entries: AtomicU32::new(0),
             _counted: budget.count(bytes),
-        }
+        })
     }
 }
 

@@ -348,7 +348,7 @@ impl<L: Location> Blocks<L> {
             place.walk_every.store((every * 2).min(ENTRIES_BEFORE_WALK_MAX), Ordering::Relaxed);
             place.until_walk.store(every, Ordering::Relaxed);
         }
-        let path = path.filter(Block::is_as_priced)?;
+        let path = path.filter(|path| path.is_as_priced())?;
         // What follows on the way need not be walked from every place of it, if all of it runs as one from now on.
         if path.path.runs > 1 && self.wants_trace(&path) && (entry.is_free || self.credit.spend(trace_price(&path))) {
             path.make_trace(&self.layout, true, &self.budget);
@@ -388,7 +388,7 @@ impl<L: Location> Blocks<L> {
 
     /// Puts a block of which nothing has been made in place of one whose plans are all for other field contexts.
     fn replace(&self, place: &Place, block: &Block<L>) {
-        let number = self.add(block.afresh(&self.budget));
+        let number = self.add(Box::new(block.afresh(&self.budget)));
         for at in std::iter::once(&place.run).chain(&place.paths) {
             if self.block(at).is_some_and(|found| std::ptr::eq(found, block)) {
                 at.store(number, Ordering::Release);
@@ -424,7 +424,7 @@ impl<L: Location> Blocks<L> {
         stack: &[U256],
         is_free: bool,
         inside: impl FnMut(usize),
-    ) -> Option<Option<Block<L>>> {
+    ) -> Option<Option<Box<Block<L>>>> {
         debug_assert!(pc < self.code.len());
         let cycles_max = if is_free { i64::MAX } else { self.credit.take_for_walk()? };
         let code = self.code.original_byte_slice();
@@ -443,8 +443,8 @@ impl<L: Location> Blocks<L> {
     }
 
     /// Adds a block; its number and one.
-    fn add(&self, block: Block<L>) -> u32 {
-        let number = self.blocks.push(Box::new(block)) + 1;
+    fn add(&self, block: Box<Block<L>>) -> u32 {
+        let number = self.blocks.push(block) + 1;
         u32::try_from(number).expect("the budget ends far below 2³² blocks")
     }
 

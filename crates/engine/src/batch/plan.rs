@@ -69,8 +69,8 @@ pub(crate) struct Plans<S> {
 #[derive(Debug)]
 struct Planned<S> {
     key: PlanKey,
-    /// None if the scalar kernels are faster.
-    plan: Option<RowPlan<S>>,
+    /// None if the scalar kernels are faster. Most blocks never have one, so there is no room for it in them.
+    plan: Option<Box<RowPlan<S>>>,
 }
 
 /// What is known of a plan.
@@ -98,7 +98,7 @@ impl<S> Plans<S> {
         for cell in &self.made {
             match cell.get() {
                 Some(planned) if planned.key == key => {
-                    return planned.plan.as_ref().map_or(Known::Plain, Known::Plan);
+                    return planned.plan.as_deref().map_or(Known::Plain, Known::Plan);
                 }
                 Some(_) => {}
                 None => return Known::Nothing,
@@ -154,7 +154,7 @@ impl<S: FromIterator<usize>> Plans<S> {
                 true => BALANCE_CYCLES_MAX,
                 false => signed(scalar_cycles) - signed(plan.predicted_cycles()) - PLAN_ENTRY_CYCLES,
             };
-            RowPlan::new(plan, gain_cycles, order.budget)
+            Box::new(RowPlan::new(plan, gain_cycles, order.budget))
         });
         let mut planned = Planned { key: order.key, plan };
         for cell in &self.made {

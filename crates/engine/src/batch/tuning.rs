@@ -11,8 +11,9 @@ pub(crate) const CYCLES_PER_GAS_MAX: i64 = 24;
 pub(crate) const CYCLES_PER_PRODUCT: i64 = 72;
 /// A block is made something of when it has earned so much of its price itself: one part of as many. What its code has earned pays for the rest.
 pub(crate) const OWN_SHARE: i64 = 4;
-/// Credit of a code beyond this is forgotten: what planning the longest block takes, twice.
-pub(crate) const CREDIT_CYCLES_MAX: i64 = 1 << 22;
+/// Credit of a code beyond this is forgotten: a little more than planning the longest block takes. A transaction may spend what others have saved,
+/// so this is also what one can take beyond its own gas: three tenths of a millisecond.
+pub(crate) const CREDIT_CYCLES_MAX: i64 = 1 << 20;
 
 /// Executions after which a code has made of its blocks about all that it will, where each takes the same ways: what comes later is warm.
 pub const EXECUTIONS_TO_WARM: usize = 64;
@@ -20,7 +21,8 @@ pub const EXECUTIONS_TO_WARM: usize = 64;
 /// Cycles of analysing a byte of code: room for a mark, or decoding it where places of values in memory are wanted.
 pub(crate) const MARK_CYCLES_PER_BYTE: i64 = 1;
 pub(crate) const PLACES_CYCLES_PER_BYTE: i64 = 8;
-/// Cycles of walking an operation, and a run of them with the control flow before it.
+/// Cycles of walking: of making a block of what was walked, of an operation, and of a run of them with the control flow before it.
+pub(crate) const WALK_CYCLES: i64 = 1536;
 pub(crate) const WALK_CYCLES_PER_OPERATION: i64 = 64;
 pub(crate) const WALK_CYCLES_PER_RUN: i64 = 768;
 /// Cycles of making a scalar trace, by operation.
@@ -30,7 +32,9 @@ pub(crate) const PLAN_CYCLES: i64 = 1 << 14;
 pub(crate) const PLAN_CYCLES_PER_OPERATION: i64 = 400;
 
 /// A block is cut after this many operations, which bounds what one walk and one plan take.
-pub(crate) const OPERATIONS_MAX: u32 = 4096;
+pub(crate) const OPERATIONS_MAX: u32 = 2048;
+/// A superblock is cut after this many runs, for the same.
+pub(crate) const RUNS_MAX: usize = 512;
 /// A block with fewer operations than this gains nothing from a plan.
 pub(crate) const PLAN_OPERATIONS_MIN: u32 = 2;
 /// A block with fewer gains nothing from a scalar trace.
@@ -109,6 +113,9 @@ pub(crate) const TRANSACTION_BYTES_MAX: usize = 64 << 20;
 const _: () = {
     let longest = PLAN_CYCLES + PLAN_CYCLES_PER_OPERATION * OPERATIONS_MAX as i64;
     assert!(longest <= CREDIT_CYCLES_MAX, "the longest block can be paid for");
+    let longest =
+        WALK_CYCLES + WALK_CYCLES_PER_RUN * RUNS_MAX as i64 + WALK_CYCLES_PER_OPERATION * OPERATIONS_MAX as i64;
+    assert!(longest <= CREDIT_CYCLES_MAX, "the longest walk can be paid for");
 };
 
 #[cfg(test)]
@@ -124,9 +131,9 @@ mod tests {
         // Seventy microseconds at 3.5 GHz are sixteen new moduli.
         assert!((245_000..270_000).contains(&LOSS_CYCLES_MAX) && LOSS_CYCLES_MAX == 16 * MODULUS_CYCLES);
         assert_eq!(BALANCE_CYCLES_MAX, 4 * LOSS_CYCLES_MAX);
-        // Two plans of the longest block, and a little more.
+        // One plan of the longest block, and a little more.
         let longest = PLAN_CYCLES + PLAN_CYCLES_PER_OPERATION * i64::from(OPERATIONS_MAX);
-        assert!((2 * longest..3 * longest).contains(&CREDIT_CYCLES_MAX));
+        assert!((longest..2 * longest).contains(&CREDIT_CYCLES_MAX));
         assert!((100..1000).contains(&(ENTRIES_BEFORE_WALK_MAX / ENTRIES_BEFORE_WALK)));
     }
 }

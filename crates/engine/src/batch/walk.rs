@@ -16,8 +16,8 @@ use super::block::{Block, Draft};
 use super::budget::Budget;
 use super::location::{Instruction, Location};
 use super::tuning::{
-    DEPENDENT_PRODUCTS_MIN, PASSED_MAX, PRODUCTS_AT_ONCE_MIN, PUSHED_MAX, WALK_CYCLES_PER_OPERATION,
-    WALK_CYCLES_PER_RUN,
+    DEPENDENT_PRODUCTS_MIN, PASSED_MAX, PRODUCTS_AT_ONCE_MIN, PUSHED_MAX, RUNS_MAX, WALK_CYCLES,
+    WALK_CYCLES_PER_OPERATION, WALK_CYCLES_PER_RUN,
 };
 
 /// Where a path leads, and what it takes beside its field instructions.
@@ -91,7 +91,7 @@ pub(crate) struct Walk<'a, L: Location> {
 #[derive(Debug)]
 pub(crate) struct Walked<L: Location> {
     /// None if there is no field instruction, or it ran out of cycles.
-    pub block: Option<Block<L>>,
+    pub block: Option<Box<Block<L>>>,
     /// Runs and operations that were read, those included that the block ends before.
     pub cycles: i64,
     pub has_run_out: bool,
@@ -175,13 +175,13 @@ impl<L: Location> Walk<'_, L> {
     pub fn block(&self, start: usize, budget: &Budget, mut inside: impl FnMut(usize)) -> Walked<L> {
         let mut at = At { pc: start, pushed: [0; PUSHED_MAX], count: 0, height_max: 0, passed: [0; PASSED_OPCODES] };
         let (mut draft, mut guards, mut run, mut runs) = (Draft::new(), Vec::new(), Vec::new(), 0);
-        let (mut pushes, mut cycles) = (0, 0);
+        let (mut pushes, mut cycles) = (0, WALK_CYCLES);
         let mut seen: HashSet<(usize, u64)> = HashSet::default();
         loop {
             let before = at;
             let goes_on = match self.targets {
                 _ if runs == 0 => true,
-                Some(targets) => self.pass(&mut at, &mut guards, targets),
+                Some(targets) => runs < RUNS_MAX && self.pass(&mut at, &mut guards, targets),
                 None => false,
             };
             let mut is_new = || seen.insert((at.pc, at.digest()));

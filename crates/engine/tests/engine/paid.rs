@@ -7,6 +7,7 @@ use residue_isa::{FieldOp, GasSchedule, Revision};
 /// Cycles that a product and a gas pay for, and what walking and planning take by run and by operation: as `docs/engine.md` says.
 const CYCLES_PER_PRODUCT: u64 = 72;
 const CYCLES_PER_GAS_MAX: u64 = 24;
+const WALK_CYCLES: u64 = 1536;
 const WALK_CYCLES_PER_RUN: u64 = 768;
 const WALK_CYCLES_PER_OPERATION: u64 = 64;
 const TRACE_CYCLES_PER_OPERATION: u64 = 48;
@@ -72,7 +73,7 @@ fn made_cycles(blocks: &[BlockExplained]) -> u64 {
     let cycles = |block: &BlockExplained| {
         let operations: u64 = block.operations.0.iter().map(|&count| u64::from(count)).sum();
         let of = |is_made: bool, cycles: u64| if is_made { cycles * operations } else { 0 };
-        WALK_CYCLES_PER_RUN * block.runs as u64 // A block has 4096 runs at most.
+        WALK_CYCLES + WALK_CYCLES_PER_RUN * block.runs as u64 // A block has 512 runs at most.
             + WALK_CYCLES_PER_OPERATION * operations
             + of(block.trace_steps.is_some(), TRACE_CYCLES_PER_OPERATION)
             + of(block.plan.is_some(), PLAN_CYCLES_PER_OPERATION)
@@ -174,6 +175,6 @@ fn what_runs_as_a_trace_earns_its_plan() {
     };
     // Nothing pays for more than that in a few rounds; a plan takes some thirty thousand cycles, and a product pays for 72.
     assert_eq!(made(1), (false, false));
-    assert_eq!(made(8), (true, false));
+    assert_eq!(made(16), (true, false));
     assert_eq!(made(100), (true, plans_run()));
 }

@@ -23,14 +23,14 @@ fn instruction(operation: FieldOp, out: (u16, u16), count: u16) -> Instruction {
 }
 
 /// A block of instructions that stand for themselves.
-fn block(layout: &Layout, instructions: &[Instruction], budget: &Budget) -> Block<Slots> {
+fn block(layout: &Layout, instructions: &[Instruction], budget: &Budget) -> Box<Block<Slots>> {
     let mut draft = Draft::new();
     instructions.iter().for_each(|&instruction| draft.push(layout, instruction));
     draft.into_block(0, Path::default(), budget)
 }
 
 /// A block of three runs, with a guard and words that are pushed.
-fn superblock(budget: &Budget) -> Block<Slots> {
+fn superblock(budget: &Budget) -> Box<Block<Slots>> {
     let one = "ADDMODX 0 1 2 x1\nMULMODX 0 1 2 x3\n";
     let text = format!("{one}PUSH1 7 DUP2\n{one}here:\n{one}");
     let code = Bytecode::new_legacy(Bytes::from(assemble_text(&text, Revision::Eip6690_2024).unwrap().bytes));

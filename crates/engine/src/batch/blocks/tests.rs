@@ -37,7 +37,7 @@ fn due(gas: i64) -> Due {
 }
 
 /// What walking the run of twenty takes.
-const WALK_CYCLES: i64 = 768 + 20 * 64;
+const WALK_CYCLES: i64 = 1536 + 768 + 20 * 64;
 
 /// The place at the beginning, whose run has been paid for.
 fn first_place(blocks: &Blocks<Slots>) -> &Place {
@@ -250,7 +250,7 @@ fn a_path_is_looked_for_after_some_entries_and_less_often_each_time() {
     let choices = blocks.choices(place, &entry(&[])).unwrap();
     assert_eq!(choices.path.map(|path| (path.path.runs, path.work.operation_count())), Some((2, 40)));
     // The walk, which looks for a third run too, and the trace that is made along with it.
-    assert_eq!(blocks.credit.cycles(), paid - (3 * 768 + 40 * 64) - 40 * 48);
+    assert_eq!(blocks.credit.cycles(), paid - (1536 + 3 * 768 + 40 * 64) - 40 * 48);
     assert!(blocks.is_ready(place) && choices.path.unwrap().trace().is_some());
     assert!(has_path() && blocks.made() == 3);
     assert_eq!(choices.path.unwrap().entries.load(Ordering::Relaxed), 1);
@@ -458,7 +458,11 @@ fn a_path_of_one_run_says_that_nothing_follows() {
     assert_eq!((blocks.made(), blocks.credit.cycles()), (1, 0));
     blocks.credit.earn(100_000);
     assert!((0..100).all(|_| blocks.choices(place, &entry).unwrap().path.is_none()));
-    assert_eq!((blocks.made(), blocks.credit.cycles()), (2, 100_000 - (2 * 768 + 20 * 64)), "walked, and no trace");
+    assert_eq!(
+        (blocks.made(), blocks.credit.cycles()),
+        (2, 100_000 - (1536 + 2 * 768 + 20 * 64)),
+        "walked, and no trace"
+    );
     assert!(!blocks.is_ready(place) && blocks.explain().len() == 1);
     let path = blocks.block(&place.paths[0]).unwrap();
     assert_eq!((path.path.runs, path.entries.load(Ordering::Relaxed)), (1, 99));

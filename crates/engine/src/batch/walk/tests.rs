@@ -24,7 +24,7 @@ fn walk_in<L: Location>(
     start: usize,
     stack: &[U256],
     operations_max: u32,
-) -> Option<(Block<L>, Vec<usize>)> {
+) -> Option<(Box<Block<L>>, Vec<usize>)> {
     let code = Bytecode::new_legacy(Bytes::from(assemble_text(text, revision).unwrap().bytes));
     let layout = L::layout(code.original_byte_slice(), revision, Batching::Always).unwrap();
     let targets = code.legacy_jump_table();
@@ -311,12 +311,23 @@ fn a_walk_ends_with_its_cycles() {
         (walked.block.map(|block| block.path.runs), walked.cycles, walked.has_run_out, inside.len())
     };
     // Twenty operations a run; whether a third one follows is looked at too.
-    let (one, both) = (768 + 20 * 64, 3 * 768 + 40 * 64);
+    let (one, both) = (1536 + 768 + 20 * 64, 1536 + 3 * 768 + 40 * 64);
     let targets = code.legacy_jump_table();
     assert_eq!(walked(None, i64::MAX), (Some(1), one, false, 9));
     assert_eq!(walked(None, one), (Some(1), one, false, 9));
     assert_eq!(walked(None, one - 1), (None, one, true, 0));
     assert_eq!(walked(targets, both - 768), (Some(2), both, false, 18));
     assert_eq!(walked(targets, both - 769), (None, both - 768, true, 9));
-    assert_eq!(walked(targets, 0), (None, 768 + 64, true, 0));
+    assert_eq!(walked(targets, 0), (None, 1536 + 768 + 64, true, 0));
+}
+
+/// A path of the shortest runs ends where walking it would take more than a code can save up.
+#[test]
+fn a_superblock_has_so_many_runs_at_most() {
+    let runs = |text: &str| path(text, &[]).runs;
+    let run = |number: usize| format!("at{number}:\nMULMODX 0 0 0 x1\n");
+    for (count, expected) in [(RUNS_MAX - 1, RUNS_MAX - 1), (RUNS_MAX, RUNS_MAX), (RUNS_MAX + 9, RUNS_MAX)] {
+        let text: String = (0..count).map(run).collect();
+        assert_eq!(runs(&text.replacen("at0:\n", "", 1)), expected);
+    }
 }
