@@ -10,9 +10,8 @@ use crate::error::LabError;
 use crate::figures::Records;
 use crate::record::{Quantity, Record};
 
-/// What stands before the tables of a page, and behind them.
-const BEGIN: &str = "<!-- residue lab baselines -->\n";
-const END: &str = "<!-- end -->";
+/// The part of a page that the tables are.
+const PART: &str = "residue lab baselines";
 /// The things compared, with how the table names them.
 const COMPARED: [(&str, &str); 3] =
     [("pairing/2", "two pairs"), ("synthetic-loop/1350", "synthetic loop"), ("g1-mul/1", "G1 multiplication")];
@@ -44,9 +43,7 @@ pub fn tables(records: &Records) -> Result<String, LabError> {
 
 /// A page with its tables made anew. An error if it has no place for them.
 pub fn page_with_tables(page: &str, records: &Records) -> Result<String, LabError> {
-    let parts = page.split_once(BEGIN).and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
-    let (before, after) = parts.ok_or(LabError::NoPlace { begin: BEGIN.trim_end(), end: END })?;
-    Ok(format!("{before}{BEGIN}\n{}\n{END}{after}", tables(records)?))
+    residue_pages::with(page, PART, &tables(records)?).ok_or(LabError::NoPlace { part: PART })
 }
 
 /// The layers of a record, in its order.
@@ -119,9 +116,6 @@ fn grouped(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::path::Path;
-
     use super::*;
     use crate::date::Date;
     use crate::environment::Environment;
@@ -129,9 +123,8 @@ mod tests {
 
     #[test]
     fn the_page_is_what_the_record_says() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let page = fs::read_to_string(root.join("docs/baselines.md")).unwrap();
-        let records = Records::read(&root.join("records")).unwrap();
+        let page = residue_pages::read("docs/baselines.md");
+        let records = Records::read(&residue_pages::path("records")).unwrap();
         let made = page_with_tables(&page, &records).unwrap();
         assert_eq!(page, made, "`residue lab baselines --page docs/baselines.md` makes its tables anew");
     }

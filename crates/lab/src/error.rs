@@ -132,12 +132,10 @@ pub enum LabError {
         group: &'static str,
     },
     /// A page has no place for its tables.
-    #[error("the page has no {begin} with {end} behind it")]
+    #[error("the page has no <!-- {part} --> with {} after it", residue_pages::END)]
     NoPlace {
-        /// What stands before the tables.
-        begin: &'static str,
-        /// What stands behind them.
-        end: &'static str,
+        /// The name of the part that they stand in.
+        part: &'static str,
     },
     /// A file could not be written or read.
     #[error("{}: {error}", path.display())]

@@ -5,7 +5,6 @@
 
 use std::fmt::Write;
 
-use crate::page::{grouped, ratio};
 use crate::points::{Seeded, encode1, encode2, fq};
 use blst::min_sig::SecretKey;
 use residue_contracts::find;
@@ -13,6 +12,7 @@ use residue_curves::bls12_381::hash_to_curve::{SIGNATURE_TAG_G1, SIGNATURE_TAG_G
 use residue_engine::{Engine, EngineConfig, Halt};
 use residue_ir::{Outcome, evaluate};
 use residue_isa::{GasSchedule, Revision};
+use residue_pages::{grouped, ratio};
 use residue_workbench::{cheapest, native};
 
 /// More than any row takes.
@@ -142,6 +142,6 @@ fn table_beyond() -> String {
 
 #[test]
 fn the_tables_of_the_page_are_what_the_contracts_cost() {
-    crate::page::hold("contracts", &table());
-    crate::page::hold("beyond", &table_beyond());
+    residue_pages::hold("docs/eip2537.md", "contracts", &table());
+    residue_pages::hold("docs/eip2537.md", "beyond", &table_beyond());
 }

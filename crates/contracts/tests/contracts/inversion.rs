@@ -3,12 +3,12 @@
 //! If a contract, the compiler or the newest record changes, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test -p
 //! residue-contracts inversion`.
 
-use crate::page::{grouped, ratio};
 use crate::points::{Seeded, encode1, encode2};
 use residue_compiler::SourceMap;
 use residue_contracts::find;
 use residue_engine::{Engine, EngineConfig, Halt, Step, Tracer, View};
 use residue_isa::{GasSchedule, Revision};
+use residue_pages::{grouped, ratio};
 use residue_workbench::{cheapest, native};
 use std::fmt::Write;
 
@@ -79,5 +79,5 @@ fn the_table_of_inverses_is_what_is_computed() {
         let [price, whole, inverse] = [price, gas, inversion.gas].map(grouped);
         writeln!(text, "| `{name}` | {price} | {whole} | {inverse} | {} | {} |", with(by_time), with(evmone)).unwrap();
     }
-    crate::page::hold("inversion", &text);
+    residue_pages::hold("docs/eip2537.md", "inversion", &text);
 }

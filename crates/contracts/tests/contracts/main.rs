@@ -12,7 +12,6 @@ mod hash;
 mod inversion;
 mod maps;
 mod multiples;
-mod page;
 mod pairing;
 mod pairing_witness;
 mod point_evaluation;

@@ -4,7 +4,6 @@
 //! `RESIDUE_CASES=1000` takes as many inputs instead of each kind once; `RESIDUE_WRITE_TABLES=1` writes the table of
 //! `docs/eip2537.md` anew.
 
-use crate::page::{grouped, ratio};
 use crate::pairing::kinds::KINDS;
 use crate::points::{Seeded, encode1, encode2};
 use num_bigint::BigUint;
@@ -13,6 +12,7 @@ use residue_contracts::bls12_381::pairing_witness::{CONTRACT, witness};
 use residue_contracts::{Contract, find};
 use residue_engine::{Engine, EngineConfig, Halt, Prepared};
 use residue_isa::{GasSchedule, Revision};
+use residue_pages::{grouped, ratio};
 use residue_workbench::native;
 
 /// More than seventeen pairs take.
@@ -125,7 +125,7 @@ fn the_right_witness_spares_the_final_exponentiation() {
     assert!(compiled.code.len() <= 24_576, "{} bytes of code", compiled.code.len());
     let sizes = [compiled.code.len() as u64, u64::from(compiled.slots)].map(grouped); // usize to u64 widens
     table.push_str(&format!("\nThe contract is {} bytes of code and uses {} slots.\n", sizes[0], sizes[1]));
-    crate::page::hold("pairing witness", &table);
+    residue_pages::hold("docs/eip2537.md", "pairing witness", &table);
 }
 
 #[test]

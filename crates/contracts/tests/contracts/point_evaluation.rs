@@ -3,7 +3,6 @@
 //! `RESIDUE_CASES=2000` takes as many inputs instead of each kind once; `RESIDUE_WRITE_TABLES=1` writes the table of
 //! `docs/eip2537.md` anew.
 
-use crate::page::{grouped, ratio};
 use crate::points::{SMALL_G1, Seeded};
 use ark_bls12_381::{Fr, G1Affine};
 use ark_ec::{AffineRepr, CurveGroup};
@@ -13,6 +12,7 @@ use residue_compiler::compile;
 use residue_contracts::kzg::point_evaluation::CONTRACT;
 use residue_engine::{Engine, EngineConfig, Fork, Halt, Prepared, native};
 use residue_isa::{GasSchedule, Revision};
+use residue_pages::{grouped, ratio};
 use residue_workbench::native;
 
 /// More than it takes under any revision.
@@ -284,5 +284,5 @@ fn the_table_of_the_page_is_what_it_costs() {
     assert!(compiled.code.len() <= 24_576, "{} bytes of code", compiled.code.len());
     let sizes = [compiled.code.len() as u64, u64::from(compiled.slots)].map(grouped); // usize to u64 widens
     table.push_str(&format!("\nThe contract is {} bytes of code and uses {} slots.\n", sizes[0], sizes[1]));
-    crate::page::hold("point evaluation", &table);
+    residue_pages::hold("docs/eip2537.md", "point evaluation", &table);
 }

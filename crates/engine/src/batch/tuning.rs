@@ -2,7 +2,7 @@
 //! here and nowhere else; `docs/engine.md` says what the bounds add up to.
 //!
 //! Cycles are those of one core at about 3.5 GHz. Where no other place is named they come from
-//! `records/amd-epyc-zen4-2c/2026-11-22-lanes.csv` and `2026-11-22-attack.csv`.
+//! `records/amd-epyc-zen4-2c/2026-11-23-lanes.csv` and `2026-11-23-attack.csv`.
 
 /// Cycles of planning, walking and analysing that a gas charged in a code's blocks pays for, at most: about seven nanoseconds, less than
 /// what honest code takes for a gas when it runs one instruction at a time for the first time.

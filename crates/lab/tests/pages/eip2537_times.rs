@@ -1,21 +1,13 @@
 //! The times in `docs/eip2537.md` are those of the newest record of `residue bench eip2537`.
 //!
 //! Record and page are made anew by one command:
-//! `cargo run --release -- bench eip2537 --record records && RESIDUE_WRITE_TABLES=1 cargo test -p residue-lab --test eip2537_times`.
-#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
-
-#[allow(dead_code, reason = "the file is shared with the tests of contracts")]
-#[path = "../../contracts/tests/contracts/page.rs"]
-mod page;
+//! `cargo run --release -- bench eip2537 --record records && RESIDUE_WRITE_TABLES=1 cargo test -p residue-lab --test pages`.
 
 use std::fmt::Write;
-use std::path::Path;
 
 use residue_lab::eip2537::OPERATIONS;
 use residue_lab::figures::Records;
 use residue_lab::{Quantity, Record, Row};
-
-const RECORDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../records");
 
 /// The layers of the table's columns.
 const BATCH: &str = "eip6690-2024:batch";
@@ -60,7 +52,7 @@ fn table(record: &Record) -> String {
 
 #[test]
 fn the_times_of_the_page_are_those_of_the_newest_record() {
-    let records = Records::read(Path::new(RECORDS)).unwrap();
+    let records = Records::read(&residue_pages::path("records")).unwrap();
     let table = records.group("eip2537").map_or("There is no record yet.\n".to_owned(), table);
-    page::hold("times", &table);
+    residue_pages::hold("docs/eip2537.md", "times", &table);
 }

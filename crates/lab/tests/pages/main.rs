@@ -1,0 +1,5 @@
+//! Numbers of documents are those of records.
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
+mod eip2537_times;
+mod quotes;

@@ -1,0 +1,76 @@
+//! Sentences with numbers in README and docs are what the records say.
+
+use residue_lab::{Quantity, Record};
+
+/// A record that sentences quote.
+struct Quoted {
+    /// Where it stands, as documents name it.
+    path: String,
+    record: Record,
+}
+
+impl Quoted {
+    /// The newest record of a group on a machine.
+    fn newest(machine: &str, group: &str) -> Self {
+        let directory = residue_pages::path("records").join(machine);
+        let files = directory.read_dir().unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let file = files.filter(|name| name.ends_with(&format!("-{group}.csv"))).max().unwrap();
+        let record = Record::read(&directory.join(&file)).unwrap();
+        Self { path: format!("records/{machine}/{file}"), record }
+    }
+
+    /// The median ratio of a subject's time to the precompile's.
+    fn of_precompile(&self, subject: &str) -> String {
+        let row = self.record.find(subject, Quantity::Time, Some("precompile")).unwrap();
+        format!("{:.2}", row.spread.median)
+    }
+
+    /// The median time of a subject in milliseconds.
+    fn milliseconds(&self, subject: &str) -> String {
+        let row = self.record.find(subject, Quantity::Time, None).unwrap();
+        format!("{:.2}", row.spread.median / 1e6)
+    }
+}
+
+#[track_caller]
+fn check(document: &str, sentence: &str) {
+    assert!(residue_pages::quotes(&residue_pages::read(document), sentence), "{document} should say: {sentence}");
+}
+
+#[test]
+fn the_readme_quotes_the_records_of_the_pairing() {
+    let [zen5, zen4] = ["amd-epyc-zen5-2c", "amd-epyc-zen4-2c"].map(|machine| Quoted::newest(machine, "pairing"));
+    let subjects = ["eip6690-2024:batch/pairing/2", "evm384-v7:batch/pairing/2", "eip6690-2024:batch/pairing/8"];
+    let [two, memory, eight] = subjects.map(|subject| zen5.of_precompile(subject));
+    check(
+        "README.md",
+        &format!(
+            "the check above takes {two} (`eip6690-2024`) and {memory} (`evm384-v7`) of the precompile's time, and of eight pairs {eight}, \
+             `{}`",
+            zen5.path
+        ),
+    );
+    let [two, memory, eight] = subjects.map(|subject| zen4.of_precompile(subject));
+    check("README.md", &format!("on a Zen 4, whose products of vectors are narrower, {two}, {memory} and {eight}."));
+}
+
+#[test]
+fn the_page_of_interfaces_quotes_the_record_of_the_pairing() {
+    let quoted = Quoted::newest("amd-epyc-zen5-2c", "pairing");
+    let subjects = [
+        "evm384-v7:batch/pairing/2",
+        "eip6690-2024:batch/pairing/2",
+        "evm384-v7:plain/pairing/2",
+        "eip6690-2024:plain/pairing/2",
+        "precompile/pairing/2",
+    ];
+    let [memory, slots, plain_memory, plain_slots, precompile] = subjects.map(|subject| quoted.milliseconds(subject));
+    check(
+        "docs/interfaces.md",
+        &format!(
+            "Measured ([records](../{}), medians): the check of two pairs takes {memory} ms on `evm384-v7` and {slots} ms on \
+             `eip6690-2024` with the batch engine, {plain_memory} and {plain_slots} ms without it, where the precompile takes {precompile} ms.",
+            quoted.path,
+        ),
+    );
+}
