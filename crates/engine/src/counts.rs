@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use residue_isa::opcode::evm as op;
 use residue_isa::revision::eip5843;
+use residue_isa::revision::evm384::Modulus;
 use residue_isa::revision::evm384_v12::SETMOD;
 use residue_isa::revision::rules::SetForm;
 use residue_isa::{Family, FieldOp, Revision};
@@ -136,7 +137,8 @@ impl Counts {
                 self.revision.family() == Family::MemorySlots && matches!(opcode, eip5843::SETMODX | eip5843::TOMONTX)
             }
         };
-        let sets_modulus = self.revision == Revision::Evm384V12 && opcode == SETMOD;
+        let sets_modulus =
+            self.revision.evm384().is_some_and(|evm384| evm384.modulus == Modulus::Set) && opcode == SETMOD;
         of_slots
             || sets_modulus
             || matches!(

@@ -46,7 +46,7 @@ pub(crate) fn instructions<H: FieldHost>(
     let wrapped = match revision.family() {
         Family::Slots => Some(slot_memory::wrapped::<SlotShare, H>()),
         Family::Memory384 if has_blocks(revision) => Some(slot_memory::wrapped::<Settled, H>()),
-        _ => None,
+        Family::Memory384 | Family::MemorySlots => None,
     };
     for (opcode, instruction) in wrapped.into_iter().flatten() {
         let gas = tables.gas_table()[usize::from(opcode)];
@@ -68,12 +68,40 @@ pub(crate) fn instructions<H: FieldHost>(
     tables
 }
 
+/// The handler of an opcode of a revision. A revision without a line here does not compile.
 fn handler<H: FieldHost>(revision: Revision, opcode: u8) -> Instruction<EthInterpreter, H> {
-    let handler = evm384::handler(revision, opcode)
-        .or_else(|| slots::handler(revision, opcode))
-        .or_else(|| mont_slots::handler(revision, opcode));
+    macro_rules! slots {
+        ($revision:ident) => {
+            slots::handler::<{ Revision::$revision as usize }, H>(opcode)
+        };
+    }
+    let handler = match revision {
+        Revision::Evm384V0 => evm384::v0(opcode),
+        Revision::Evm384V1 => evm384::v1(opcode),
+        Revision::Evm384V2 => evm384::v2(opcode),
+        Revision::Evm384V3 => evm384::v3(opcode),
+        Revision::Evm384V4 => evm384::v4(opcode),
+        Revision::Evm384V5 => evm384::v5(opcode),
+        Revision::Evm384V6 => evm384::v6(opcode),
+        Revision::Evm384V7 => evm384::v7(opcode),
+        Revision::Evm384V8 => evm384::v8(opcode),
+        Revision::Evm384V9 => evm384::v9(opcode),
+        Revision::Evm384V10 => evm384::v10(opcode),
+        Revision::Evm384V12 => evm384::v12(opcode),
+        Revision::Eip5843 => mont_slots::handler::<false, H>(opcode),
+        Revision::Geth5843 => mont_slots::handler::<true, H>(opcode),
+        Revision::Eip6601 => slots!(Eip6601),
+        Revision::Geth6601 => slots!(Geth6601),
+        Revision::Geth6601Push3 => slots!(Geth6601Push3),
+        Revision::Eip6690_2023 => slots!(Eip6690_2023),
+        Revision::Evmone2023 => slots!(Evmone2023),
+        Revision::Eip7747 => slots!(Eip7747),
+        Revision::Eip6690_2024 => slots!(Eip6690_2024),
+        Revision::Evmone2025 => slots!(Evmone2025),
+        Revision::EvmoneBits => slots!(EvmoneBits),
+    };
     match handler {
         Some(handler) => handler,
-        None => unreachable!("{revision} has no opcode {opcode:#04x}, or its handler is missing here"),
+        None => unreachable!("{revision} has no opcode {opcode:#04x}, or its handler is missing"),
     }
 }

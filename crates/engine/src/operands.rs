@@ -1,8 +1,7 @@
 //! What the next field instruction is about to work on, as a tracer sees it: operands from wherever the revision has them.
 
-use residue_isa::revision::evm384::{Modulus, Operands, VALUE_BYTES};
-use residue_isa::revision::evm384_v7::Operands as Packed;
-use residue_isa::revision::{evm384_v6, evm384_v7, evm384_v10};
+use residue_isa::opcode::evm::PUSH0;
+use residue_isa::revision::evm384::{Modulus, Operands};
 use residue_isa::{FieldInstruction, FieldOp, ModulusAt, Revision};
 
 use crate::trace::View;
@@ -20,7 +19,7 @@ impl View<'_> {
             Operands::Values => return None,
             Operands::Immediate => return revision.decode(code).map(|(instruction, _)| instruction),
             Operands::Words { overwrites_x } => self.words(operation, overwrites_x, evm384.modulus)?,
-            Operands::Packed => self.packed(revision)?,
+            Operands::Packed { push } => return self.packed(revision, push, *code.first()?),
         };
         Some(FieldInstruction::Memory { operation, out, x, y, modulus })
     }
@@ -40,26 +39,12 @@ impl View<'_> {
         Some((places, modulus))
     }
 
-    /// Operands in one word on the stack.
-    fn packed(&self, revision: Revision) -> Option<([u32; 3], ModulusAt)> {
+    /// Operands in one word on the stack: as if its low bytes had just been pushed.
+    fn packed(&self, revision: Revision, push: u8, opcode: u8) -> Option<FieldInstruction> {
         let word = self.stack(0)?;
-        let (_, low) = word.split_last_chunk::<16>()?;
-        let low = u128::from_be_bytes(*low);
-        let low_64_bits = (low & u128::from(u64::MAX)) as u64; // Masked.
-        let place = |slot: u32| slot * VALUE_BYTES as u32; // 48 fits.
-        match revision {
-            Revision::Evm384V6 => {
-                Some((evm384_v6::unpack(low_64_bits).map(|slot| place(slot.into())), ModulusAt::Implied))
-            }
-            Revision::Evm384V10 => {
-                let [out, x, y, modulus] = evm384_v10::unpack(low_64_bits).map(|slot| place(slot.into()));
-                Some(([out, x, y], ModulusAt::Offset(modulus)))
-            }
-            _ => {
-                let Packed { out, x, y, modulus } = evm384_v7::unpack(low);
-                Some(([out, x, y], ModulusAt::Offset(modulus)))
-            }
-        }
+        let (_, operands) = word.split_at_checked(word.len() - usize::from(push - PUSH0))?;
+        let code = [&[push], operands, &[opcode]].concat();
+        revision.decode(&code).map(|(instruction, _)| instruction)
     }
 
     /// A word of the stack, if it is below 2⁶⁴.

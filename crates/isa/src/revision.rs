@@ -2,7 +2,7 @@
 //!
 //! The compiler calls [`Revision::encode`]; the engine, the disassembler and the checker call [`Revision::decode`], or the
 //! file's own `unpack` where the operands are already on the stack. A round-trip property binds the two. A new revision is
-//! one file with its `INTERFACE` and one line in the list below.
+//! one file with its `INTERFACE` and one line in the list below; whoever has to do something for each revision matches on all of them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,6 +11,9 @@ use thiserror::Error;
 
 use crate::field_instruction::{FieldInstruction, FieldOp, PerOp};
 use crate::opcode::{self, OpcodeRow};
+use eip5843::Reading;
+use evm384::Evm384;
+use rules::SlotRules;
 
 /// Declares the revisions: a module and a variant each, from which [`Revision::ALL`] and the lookup follow.
 macro_rules! revisions {
@@ -94,15 +97,26 @@ revisions! {
 mod codec;
 pub mod rules;
 
-/// Where a revision keeps field values.
+/// What the field instructions of a revision do, whatever their bytes: where values live, with what differs between revisions that
+/// keep them there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Semantics {
+    /// In EVM memory (`evm384-v0`: on the stack), 48 bytes each, Montgomery form with R = 2³⁸⁴ visible to the program.
+    Memory384(&'static Evm384),
+    /// In EVM memory at numbered slots, big-endian and as wide as the modulus of the frame, Montgomery form visible.
+    MemorySlots(Reading),
+    /// In numbered slots of a field context; loads and stores convert to and from canonical form in memory.
+    Slots(&'static SlotRules),
+}
+
+/// Where a revision keeps field values: [`Semantics`] without the differences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Family {
-    /// In EVM memory (`evm384-v0`: on the stack), 48 bytes each, Montgomery form with R = 2³⁸⁴ visible to the program;
-    /// [`Revision::evm384`] says what these revisions differ in.
+    /// [`Semantics::Memory384`].
     Memory384,
-    /// In EVM memory at numbered slots, big-endian and as wide as the modulus of the frame, Montgomery form visible.
+    /// [`Semantics::MemorySlots`].
     MemorySlots,
-    /// In numbered slots of a field context; loads and stores convert to and from canonical form in memory.
+    /// [`Semantics::Slots`].
     Slots,
 }
 
@@ -113,8 +127,8 @@ pub struct Interface {
     pub name: &'static str,
     /// One line: what it is and where it comes from.
     pub summary: &'static str,
-    /// Where values live.
-    pub family: Family,
+    /// What its instructions do.
+    pub semantics: Semantics,
     /// The opcodes it adds to the EVM, by ascending byte.
     pub opcodes: &'static [OpcodeRow],
     /// Immediate bytes of all 256 opcodes, the EVM's included: `immediate_table(OPCODES)`.
@@ -193,7 +207,40 @@ impl Revision {
 
     /// Where values live.
     pub const fn family(self) -> Family {
-        self.interface().family
+        match self.interface().semantics {
+            Semantics::Memory384(_) => Family::Memory384,
+            Semantics::MemorySlots(_) => Family::MemorySlots,
+            Semantics::Slots(_) => Family::Slots,
+        }
+    }
+
+    /// What a revision of EVM384 is like; none for other revisions.
+    pub const fn evm384(self) -> Option<&'static Evm384> {
+        match self.interface().semantics {
+            Semantics::Memory384(evm384) => Some(evm384),
+            Semantics::MemorySlots(_) | Semantics::Slots(_) => None,
+        }
+    }
+
+    /// Whose reading of EIP-5843 it is; none for other revisions.
+    pub const fn reading(self) -> Option<Reading> {
+        match self.interface().semantics {
+            Semantics::MemorySlots(reading) => Some(reading),
+            Semantics::Memory384(_) | Semantics::Slots(_) => None,
+        }
+    }
+
+    /// The rules of a revision with slots; none for values in EVM memory.
+    pub const fn slot_rules(self) -> Option<&'static SlotRules> {
+        match self.interface().semantics {
+            Semantics::Slots(rules) => Some(rules),
+            Semantics::Memory384(_) | Semantics::MemorySlots(_) => None,
+        }
+    }
+
+    /// Whether arithmetic has strides and a count of lanes.
+    pub const fn is_strided(self) -> bool {
+        matches!(self.slot_rules(), Some(SlotRules { is_strided: true, .. }))
     }
 
     /// The opcodes this revision adds to the EVM, by ascending byte.

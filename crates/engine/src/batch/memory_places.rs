@@ -5,9 +5,7 @@
 
 use std::ops::Range;
 
-use residue_isa::opcode::evm::{PUSH3, PUSH8, PUSH16};
-use residue_isa::revision::evm384::{R_INV_BYTES, VALUE_BYTES};
-use residue_isa::revision::evm384_v6;
+use residue_isa::revision::evm384::{self, Modulus, Operands, R_INV_BYTES, VALUE_BYTES};
 use residue_isa::{FieldInstruction, FieldOp, ModulusAt, Revision};
 use residue_lanes::ByteOrder;
 
@@ -27,6 +25,8 @@ pub(crate) struct Form {
     pub order: ByteOrder,
     /// The push that stands before the opcode; none if the operands stand after it.
     pub push: Option<u8>,
+    /// Where the modulus is, if no operand names it.
+    implied: Option<u32>,
     /// Whether memory grows to what an instruction reaches; otherwise it must be longer.
     grows: bool,
 }
@@ -34,15 +34,22 @@ pub(crate) struct Form {
 impl Form {
     /// Of the revisions whose operands are one word or stand after the opcode, under a modulus in memory.
     pub fn of(revision: Revision) -> Option<Self> {
-        let (order, push) = match revision {
-            Revision::Evm384V6 => (ByteOrder::Little, Some(PUSH3)),
-            Revision::Evm384V7 => (ByteOrder::Little, Some(PUSH16)),
-            Revision::Evm384V8 => (ByteOrder::Big, Some(PUSH16)),
-            Revision::Evm384V9 => (ByteOrder::Little, None),
-            Revision::Evm384V10 => (ByteOrder::Little, Some(PUSH8)),
-            _ => return None,
+        let evm384 = revision.evm384()?;
+        let push = match evm384.operands {
+            Operands::Packed { push } => Some(push),
+            Operands::Immediate => None,
+            Operands::Values | Operands::Words { .. } => return None,
         };
-        Some(Self { revision, order, push, grows: revision.evm384()?.grows })
+        let implied = match evm384.modulus {
+            Modulus::Operand => None,
+            Modulus::Place(offset) => Some(offset),
+            Modulus::Value | Modulus::OperandAndRInv | Modulus::Fixed | Modulus::Set => return None,
+        };
+        let order = match evm384.byte_order {
+            evm384::ByteOrder::Little => ByteOrder::Little,
+            evm384::ByteOrder::Big => ByteOrder::Big,
+        };
+        Some(Self { revision, order, push, implied, grows: evm384.grows })
     }
 
     /// The arithmetic instruction at `pc`, if the code states its operands.
@@ -51,8 +58,8 @@ impl Form {
         let FieldInstruction::Memory { operation, out, x, y, modulus } = instruction else { return None };
         let modulus = match modulus {
             ModulusAt::Offset(modulus) => modulus,
-            ModulusAt::Implied if self.revision == Revision::Evm384V6 => evm384_v6::MODULUS_AT as u32, // 12288.
-            _ => return None,
+            ModulusAt::Implied => self.implied?,
+            ModulusAt::OffsetAndRInv { .. } => return None,
         };
         Some(Found { start: pc, length, operation, out, x, y, modulus })
     }

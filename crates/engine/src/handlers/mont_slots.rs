@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
+use residue_isa::FieldOp;
 use residue_isa::revision::eip5843::{ADDMODX, MULMONTX, SETMODX, SUBMODX, TOMONTX, WIDTH_LIMBS_MAX};
-use residue_isa::{FieldOp, Revision};
 use residue_modular::limbs::{LIMB_BYTES, less_than, read_be, write_be};
 use residue_modular::{FieldContext, Modulus, Strided};
 use revm::interpreter::Instruction;
@@ -23,16 +23,8 @@ const X: usize = 1;
 /// The scratch slot for second operands.
 const Y: usize = 2;
 
-/// The handler of an opcode of a revision of EIP-5843.
-pub fn handler<H: FieldHost>(revision: Revision, opcode: u8) -> Option<Instruction<EthInterpreter, H>> {
-    match revision {
-        Revision::Eip5843 => handler_of::<false, H>(opcode),
-        Revision::Geth5843 => handler_of::<true, H>(opcode),
-        _ => None,
-    }
-}
-
-fn handler_of<const GETH: bool, H: FieldHost>(opcode: u8) -> Option<Instruction<EthInterpreter, H>> {
+/// The handler of an opcode of EIP-5843, as its text or as go-ethereum has it.
+pub fn handler<const GETH: bool, H: FieldHost>(opcode: u8) -> Option<Instruction<EthInterpreter, H>> {
     Some(match opcode {
         SETMODX => Instruction::new(setmodx::<GETH, H>),
         ADDMODX => Instruction::new(addmodx::<GETH, H>),

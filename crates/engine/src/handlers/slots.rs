@@ -8,9 +8,6 @@ use std::ops::Range;
 
 use residue_isa::revision::eip6690_2024::{Operands, unpack};
 use residue_isa::revision::rules::{EmptyTransfer, ID_MAX, SLOTS_MAX, SetForm, SlotBytesMax, SlotRules};
-use residue_isa::revision::{
-    eip6601, eip6690_2023, eip6690_2024, eip7747, evmone_2023, evmone_2025, evmone_bits, geth6601, geth6601_push3,
-};
 use residue_isa::{FieldOp, Lanes, PerOp, Revision};
 use residue_modular::limbs::LIMB_BYTES;
 use residue_modular::{FieldContext, Modulus, Strided};
@@ -36,37 +33,20 @@ trait Rules {
     const ARITHMETIC: PerOp<u8>;
 }
 
-macro_rules! rules {
-    ($($revision:ident: $rules:expr, $module:ident;)*) => {
-        $(
-            #[allow(non_camel_case_types, reason = "named as the revision is")]
-            struct $revision;
-            impl Rules for $revision {
-                const RULES: SlotRules = $rules;
-                const ARITHMETIC: PerOp<u8> = $module::INTERFACE.arithmetic;
-            }
-        )*
+/// Those of the revision with this number in [`Revision::ALL`].
+struct RulesOf<const REVISION: usize>;
 
-        /// The handler of an opcode of a revision with slots.
-        pub fn handler<H: FieldHost>(revision: Revision, opcode: u8) -> Option<Instruction<EthInterpreter, H>> {
-            match revision {
-                $(Revision::$revision => handler_of::<$revision, H>(opcode),)*
-                _ => None,
-            }
-        }
+impl<const REVISION: usize> Rules for RulesOf<REVISION> {
+    const RULES: SlotRules = match Revision::ALL[REVISION].slot_rules() {
+        Some(rules) => *rules,
+        None => panic!("this revision has no slots"),
     };
+    const ARITHMETIC: PerOp<u8> = Revision::ALL[REVISION].interface().arithmetic;
 }
 
-rules! {
-    Eip6601: eip6601::RULES, eip6601;
-    Geth6601: geth6601::RULES, geth6601;
-    Geth6601Push3: geth6601_push3::RULES, geth6601_push3;
-    Eip6690_2023: eip6690_2023::RULES, eip6690_2023;
-    Evmone2023: evmone_2023::RULES, evmone_2023;
-    Eip7747: eip7747::RULES, eip7747;
-    Eip6690_2024: SlotRules::EIP6690_2024, eip6690_2024;
-    Evmone2025: evmone_2025::RULES, evmone_2025;
-    EvmoneBits: evmone_bits::RULES, evmone_bits;
+/// The handler of an opcode of the revision with slots that has this number in [`Revision::ALL`].
+pub fn handler<const REVISION: usize, H: FieldHost>(opcode: u8) -> Option<Instruction<EthInterpreter, H>> {
+    handler_of::<RulesOf<REVISION>, H>(opcode)
 }
 
 fn handler_of<R: Rules, H: FieldHost>(opcode: u8) -> Option<Instruction<EthInterpreter, H>> {

@@ -305,7 +305,7 @@ impl<'a> Parser<'a> {
         let is_number = |token: &Token<'a>| is_digits(token.text) || constants.contains_key(token.text);
         let on_stack = match evm384.operands {
             Operands::Values => true,
-            Operands::Words { .. } | Operands::Packed => !self.tokens.peek().is_some_and(is_number),
+            Operands::Words { .. } | Operands::Packed { .. } => !self.tokens.peek().is_some_and(is_number),
             Operands::Immediate => false,
         };
         if on_stack {

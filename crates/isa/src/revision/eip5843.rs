@@ -4,11 +4,10 @@
 //! is the 8·L bytes from mem_start + 8·L·s on, L limbs being the width of the modulus, and R = 2⁶⁴ᴸ. TOMONTX takes slots in
 //! the least significant bytes of two words. Nothing grows memory.
 
-
-use residue_formula::PerOp;
-use super::{EncodeError, Family, Interface, codec};
+use super::{EncodeError, Interface, Semantics, codec};
 use crate::field_instruction::FieldInstruction;
 use crate::opcode::{immediate_table, opcodes};
+use residue_formula::PerOp;
 
 opcodes! {
     0x21 SETMODX  "Sets the modulus of the frame: modulus offset, size in limbs, where slots begin in memory." 3 -> 0;
@@ -22,7 +21,7 @@ opcodes! {
 pub const INTERFACE: Interface = Interface {
     name: "eip5843",
     summary: "EIP-5843 of January 2023 (r5): numbered slots of big-endian Montgomery form in EVM memory",
-    family: Family::MemorySlots,
+    semantics: Semantics::MemorySlots(Reading::Text),
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
     arithmetic: PerOp([ADDMODX, SUBMODX, MULMONTX]),
@@ -31,6 +30,15 @@ pub const INTERFACE: Interface = Interface {
     encode,
     decode,
 };
+
+/// Whose reading of the text a revision is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    /// The text's own.
+    Text,
+    /// go-ethereum's, which differs in four ways: [`super::geth5843`] lists them.
+    Geth,
+}
 
 /// The widest modulus in limbs (EIP-5843, `MAX_INPUT_SIZE`).
 pub const WIDTH_LIMBS_MAX: usize = 16;

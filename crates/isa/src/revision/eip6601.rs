@@ -4,11 +4,11 @@
 //! section of an EOF container; on legacy code there is none, so SETUPX takes them from the stack below the offset, in the
 //! order in which EIP-6690 took them over.
 
-use residue_formula::PerOp;
 use super::rules::{SetForm, SlotBytesMax, SlotRules};
-use super::{EncodeError, Family, Interface, codec};
+use super::{EncodeError, Interface, Semantics, codec};
 use crate::field_instruction::FieldInstruction;
 use crate::opcode::{immediate_table, opcodes};
+use residue_formula::PerOp;
 
 opcodes! {
     0x21 SETUPX  "Activates the field context of an immediate id, created if new: modulus offset, modulus size, slot count." 3 -> 0 immediate 1;
@@ -23,7 +23,7 @@ opcodes! {
 pub const INTERFACE: Interface = Interface {
     name: "eip6601",
     summary: "EIP-6601 of March 2023 on legacy code: SETUPX with an immediate id, moduli of up to 4096 bits",
-    family: Family::Slots,
+    semantics: Semantics::Slots(&RULES),
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
     arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),

@@ -3,11 +3,11 @@
 //! Source: EIP-6690 from commit 974a67f71 to 46bb34222, the text on main until November 2024. LOADX grows memory; STOREX and
 //! SETUPX do not.
 
-use residue_formula::PerOp;
 use super::rules::SlotRules;
-use super::{EncodeError, Family, Interface, codec};
+use super::{EncodeError, Interface, Semantics, codec};
 use crate::field_instruction::FieldInstruction;
 use crate::opcode::{immediate_table, opcodes};
+use residue_formula::PerOp;
 
 opcodes! {
     0x21 SETUPX  "Activates a field context, created if new: id, modulus offset, modulus size, slot count." 4 -> 0;
@@ -22,7 +22,7 @@ opcodes! {
 pub const INTERFACE: Interface = Interface {
     name: "eip6690-2023",
     summary: "EIP-6690 of 2023: field contexts with slots, three immediate bytes, moduli of up to 4096 bits",
-    family: Family::Slots,
+    semantics: Semantics::Slots(&RULES),
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
     arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),

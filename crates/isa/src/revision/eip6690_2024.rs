@@ -4,10 +4,11 @@
 //! x_index, x_stride, y_index, y_stride, count. LOADX copies slots into memory and STOREX copies memory into slots; values
 //! in memory are canonical, big-endian and 8·⌈modulus_size / 8⌉ bytes long.
 
-use residue_formula::PerOp;
-use super::{EncodeError, Family, Interface, codec};
+use super::rules::SlotRules;
+use super::{EncodeError, Interface, Semantics, codec};
 use crate::field_instruction::{FieldInstruction, Lanes};
 use crate::opcode::{immediate_table, opcodes};
+use residue_formula::PerOp;
 
 opcodes! {
     0xc0 SETMODX "Activates a field context, created if new: id, modulus offset, modulus size, slot count." 4 -> 0;
@@ -33,7 +34,7 @@ pub const MODULUS_BYTES_MAX: usize = 96;
 pub const INTERFACE: Interface = Interface {
     name: "eip6690-2024",
     summary: "EIP-6690 of December 2024, the text on main: field contexts with slots, strided arithmetic",
-    family: Family::Slots,
+    semantics: Semantics::Slots(&SlotRules::EIP6690_2024),
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
     arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),
@@ -106,7 +107,8 @@ mod tests {
 
     #[test]
     fn memory_offsets_are_refused_and_nothing_is_appended() {
-        let memory = FieldInstruction::Memory { operation: FieldOp::Add, out: 0, x: 0, y: 0, modulus: ModulusAt::Implied };
+        let memory =
+            FieldInstruction::Memory { operation: FieldOp::Add, out: 0, x: 0, y: 0, modulus: ModulusAt::Implied };
         let mut code = Vec::new();
         assert!(matches!(encode(&memory, &mut code), Err(EncodeError::OperandKind { revision: "eip6690-2024", .. })));
         assert!(code.is_empty());

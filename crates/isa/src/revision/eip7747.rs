@@ -3,11 +3,11 @@
 //! Source: ethereum/EIPs pull request 8743, commit 58475fc29, July 2024; on legacy code. The text charges loads by value and
 //! stores not at all, and counts two slots more than were asked for as memory.
 
-use residue_formula::PerOp;
 use super::rules::{Moduli, SlotBytesMax, SlotRules, SlotsAsMemory};
-use super::{EncodeError, Family, Interface, codec};
+use super::{EncodeError, Interface, Semantics, codec};
 use crate::field_instruction::FieldInstruction;
 use crate::opcode::{immediate_table, opcodes};
+use residue_formula::PerOp;
 
 opcodes! {
     0xc0 SETMODX "Activates a field context, created if new: id, modulus offset, modulus size, slot count." 4 -> 0;
@@ -22,7 +22,7 @@ opcodes! {
 pub const INTERFACE: Interface = Interface {
     name: "eip7747",
     summary: "EIP-7747 of July 2024 on legacy code: field contexts with slots, three immediate bytes, odd moduli",
-    family: Family::Slots,
+    semantics: Semantics::Slots(&RULES),
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
     arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),

@@ -4,9 +4,7 @@
 //! R = 2³⁸⁴, push nothing (but `evm384-v0`) and accept any operands. A file of its own says of each revision how it writes
 //! operands; [`Evm384`] says it as data, for the compiler and for generators of programs.
 
-use super::{EncodeError, Revision};
-use super::{evm384_v0, evm384_v1, evm384_v2, evm384_v3, evm384_v4, evm384_v5, evm384_v6};
-use super::{evm384_v7, evm384_v8, evm384_v9, evm384_v10, evm384_v12};
+use super::EncodeError;
 use crate::field_instruction::{FieldInstruction, FieldOp, ModulusAt};
 use crate::opcode::evm::{PUSH0, PUSH8};
 
@@ -55,8 +53,11 @@ pub enum Operands {
         /// There is no operand for the result: it goes where the first operand was.
         overwrites_x: bool,
     },
-    /// All are packed in one word on the stack.
-    Packed,
+    /// All are packed in one word on the stack, which this opcode pushes.
+    Packed {
+        /// A push as long as the operands.
+        push: u8,
+    },
     /// All are in the immediate.
     Immediate,
 }
@@ -85,27 +86,6 @@ pub enum ByteOrder {
     Little,
     /// Most significant byte first.
     Big,
-}
-
-impl Revision {
-    /// What a revision of EVM384 is like; none for other revisions.
-    pub const fn evm384(self) -> Option<&'static Evm384> {
-        Some(match self {
-            Revision::Evm384V0 => &evm384_v0::EVM384,
-            Revision::Evm384V1 => &evm384_v1::EVM384,
-            Revision::Evm384V2 => &evm384_v2::EVM384,
-            Revision::Evm384V3 => &evm384_v3::EVM384,
-            Revision::Evm384V4 => &evm384_v4::EVM384,
-            Revision::Evm384V5 => &evm384_v5::EVM384,
-            Revision::Evm384V6 => &evm384_v6::EVM384,
-            Revision::Evm384V7 => &evm384_v7::EVM384,
-            Revision::Evm384V8 => &evm384_v8::EVM384,
-            Revision::Evm384V9 => &evm384_v9::EVM384,
-            Revision::Evm384V10 => &evm384_v10::EVM384,
-            Revision::Evm384V12 => &evm384_v12::EVM384,
-            _ => return None,
-        })
-    }
 }
 
 /// The parts of an instruction on memory.

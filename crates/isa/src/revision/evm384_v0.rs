@@ -5,11 +5,11 @@
 //! The first 48 of a pair's 64 bytes are the value, little-endian; the 8 bytes behind the modulus are r_inv, little-endian
 //! too. It pushes a pair. Chosen here, as no source says it: the bytes of the result behind its 48 are zero.
 
-use residue_formula::PerOp;
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands, refused};
-use super::{EncodeError, Family, Interface};
+use super::{EncodeError, Interface, Semantics};
 use crate::field_instruction::FieldInstruction;
 use crate::opcode::{immediate_table, opcodes};
+use residue_formula::PerOp;
 
 opcodes! {
     0xc0 ADDMOD384     "out = x + y on the stack, less m once if the sum is at least m." 6 -> 2;
@@ -21,7 +21,7 @@ opcodes! {
 pub const INTERFACE: Interface = Interface {
     name: "evm384-v0",
     summary: "EVM384 version 0: the values themselves on the stack, two words each (EVM384 note, its opening)",
-    family: Family::Memory384,
+    semantics: Semantics::Memory384(&EVM384),
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
     arithmetic: PerOp([ADDMOD384, SUBMOD384, MULMODMONT384]),

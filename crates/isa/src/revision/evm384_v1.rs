@@ -3,11 +3,11 @@
 //! Source: ethereum/evmone tag `v0.5.0-evm384-v1`; axic/evmone 72da5ec. From the top of the stack: x, y, modulus, and for a
 //! multiplication r_inv. Memory grows to the highest offset plus 48.
 
-use residue_formula::PerOp;
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, offset, push_operands, pushed_operands, refused};
-use super::{EncodeError, Family, Interface};
-use crate::field_instruction::{FieldOp, FieldInstruction, ModulusAt};
+use super::{EncodeError, Interface, Semantics};
+use crate::field_instruction::{FieldInstruction, FieldOp, ModulusAt};
 use crate::opcode::{immediate_table, opcodes};
+use residue_formula::PerOp;
 
 opcodes! {
     0xc0 ADDMOD384     "x = x + y in memory, less m once if the sum is at least m." 3 -> 0;
@@ -19,7 +19,7 @@ opcodes! {
 pub const INTERFACE: Interface = Interface {
     name: "evm384-v1",
     summary: "EVM384 version 1: offsets as words on the stack, the result overwrites the first operand (evmone)",
-    family: Family::Memory384,
+    semantics: Semantics::Memory384(&EVM384),
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
     arithmetic: PerOp([ADDMOD384, SUBMOD384, MULMODMONT384]),

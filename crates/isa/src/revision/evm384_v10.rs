@@ -6,11 +6,11 @@
 //! another field. Memory does not grow: the highest slot must end before the last byte of memory, otherwise the frame
 //! halts with `memory_out_of_range` where the origin gives up.
 
-use residue_formula::PerOp;
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, opcode, operation, refused};
-use super::{EncodeError, Family, Interface};
+use super::{EncodeError, Interface, Semantics};
 use crate::field_instruction::{FieldInstruction, ModulusAt};
 use crate::opcode::{evm::PUSH8, immediate_table, opcodes};
+use residue_formula::PerOp;
 
 opcodes! {
     0xc0 ADDMOD384     "out = x + y in memory, less m once if the sum is at least m." 1 -> 0;
@@ -25,7 +25,7 @@ pub const INSTRUCTION_BYTES: usize = 10;
 pub const INTERFACE: Interface = Interface {
     name: "evm384-v10",
     summary: "EVM384 version 10: four packed 16-bit slot numbers, slots of 48 bytes (go-ethereum branch evm384-v10)",
-    family: Family::Memory384,
+    semantics: Semantics::Memory384(&EVM384),
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
     arithmetic: PerOp([ADDMOD384, SUBMOD384, MULMODMONT384]),
@@ -37,7 +37,7 @@ pub const INTERFACE: Interface = Interface {
 
 /// In what it differs from its neighbours.
 pub const EVM384: Evm384 = Evm384 {
-    operands: Operands::Packed,
+    operands: Operands::Packed { push: PUSH8 },
     modulus: Modulus::Operand,
     byte_order: ByteOrder::Little,
     unit_bytes: 48,

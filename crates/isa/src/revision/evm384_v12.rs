@@ -6,11 +6,11 @@
 //! any other byte there halts. Memory grows to the highest offset plus the length. Chosen here: evm.py takes any length, at prices
 //! that are the same for all; a length above [`MODULUS_BYTES_MAX`] halts.
 
-use residue_formula::PerOp;
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, VALUE_BYTES, opcode, operation, refused};
-use super::{EncodeError, Family, Interface};
+use super::{EncodeError, Interface, Semantics};
 use crate::field_instruction::{FieldInstruction, ModulusAt};
 use crate::opcode::{evm::PUSH6, immediate_table, opcodes};
+use residue_formula::PerOp;
 
 opcodes! {
     0xc0 ADDMODMONT "out = x + y in memory, less m once if the sum is at least m." 0 -> 0 immediate 7;
@@ -33,7 +33,7 @@ pub const MODULUS_BYTES_MAX: usize = VALUE_BYTES;
 pub const INTERFACE: Interface = Interface {
     name: "evm384-v12",
     summary: "EVM384 version 12: SETMOD for a modulus of up to 48 bytes, three 16-bit offsets behind the opcode (poemm/EVMcurves)",
-    family: Family::Memory384,
+    semantics: Semantics::Memory384(&EVM384),
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
     arithmetic: PerOp([ADDMODMONT, SUBMODMONT, MULMODMONT]),

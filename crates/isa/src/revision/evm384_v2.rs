@@ -3,11 +3,11 @@
 //! Source: ethereum/evmone tag `v0.5.0-evm384-v2`. From the top of the stack: out, x, y, modulus, and for a multiplication
 //! r_inv. Memory grows to the highest offset plus 48.
 
-use residue_formula::PerOp;
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, offset, push_operands, pushed_operands, refused};
-use super::{EncodeError, Family, Interface};
-use crate::field_instruction::{FieldOp, FieldInstruction, ModulusAt};
+use super::{EncodeError, Interface, Semantics};
+use crate::field_instruction::{FieldInstruction, FieldOp, ModulusAt};
 use crate::opcode::{immediate_table, opcodes};
+use residue_formula::PerOp;
 
 opcodes! {
     0xc0 ADDMOD384     "out = x + y in memory, less m once if the sum is at least m." 4 -> 0;
@@ -19,7 +19,7 @@ opcodes! {
 pub const INTERFACE: Interface = Interface {
     name: "evm384-v2",
     summary: "EVM384 version 2: four offsets, for a multiplication r_inv too, as words on the stack (evmone)",
-    family: Family::Memory384,
+    semantics: Semantics::Memory384(&EVM384),
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
     arithmetic: PerOp([ADDMOD384, SUBMOD384, MULMODMONT384]),
@@ -72,9 +72,7 @@ pub(super) fn encode_words(
 pub(super) fn decode_words(code: &[u8]) -> Option<(FieldInstruction, usize)> {
     let (operands, operation, bytes) = pushed_operands(code)?;
     let (out, x, y, modulus) = match (operation, &operands[..]) {
-        (FieldOp::Mul, &[out, x, y, at, r_inv]) => {
-            (out, x, y, ModulusAt::OffsetAndRInv { offset: offset(at)?, r_inv })
-        }
+        (FieldOp::Mul, &[out, x, y, at, r_inv]) => (out, x, y, ModulusAt::OffsetAndRInv { offset: offset(at)?, r_inv }),
         (FieldOp::Add | FieldOp::Sub, &[out, x, y, at]) => (out, x, y, ModulusAt::Offset(offset(at)?)),
         _ => return None,
     };

@@ -3,11 +3,11 @@
 //! Source: jwasinger/evmone branch `evm384-v4`, 65535fa. From the top of the stack: out, x, y. Memory grows to the highest
 //! offset plus 48.
 
-use residue_formula::PerOp;
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, offset, push_operands, pushed_operands, refused};
-use super::{EncodeError, Family, Interface};
+use super::{EncodeError, Interface, Semantics};
 use crate::field_instruction::{FieldInstruction, ModulusAt};
 use crate::opcode::{immediate_table, opcodes};
+use residue_formula::PerOp;
 
 opcodes! {
     0xc0 ADDMOD384     "out = x + y in memory, less m once if the sum is at least m." 3 -> 0;
@@ -19,7 +19,7 @@ opcodes! {
 pub const INTERFACE: Interface = Interface {
     name: "evm384-v4",
     summary: "EVM384 version 4: three offsets on the stack, only the base field of BLS12-381 (evmone branch evm384-v4)",
-    family: Family::Memory384,
+    semantics: Semantics::Memory384(&EVM384),
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
     arithmetic: PerOp([ADDMOD384, SUBMOD384, MULMODMONT384]),

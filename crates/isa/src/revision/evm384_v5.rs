@@ -3,12 +3,12 @@
 //! Source: jwasinger/evmone branch `evm384-v5`, 1689324. Out of bounds it is undefined there; chosen here: a range that ends
 //! beyond the current memory halts with `memory_out_of_range`.
 
-use residue_formula::PerOp;
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands};
 use super::evm384_v4::{decode_words, encode_words};
-use super::{EncodeError, Family, Interface};
+use super::{EncodeError, Interface, Semantics};
 use crate::field_instruction::FieldInstruction;
 use crate::opcode::{immediate_table, opcodes};
+use residue_formula::PerOp;
 
 opcodes! {
     0xc0 ADDMOD384     "out = x + y in memory, less m once if the sum is at least m." 3 -> 0;
@@ -20,7 +20,7 @@ opcodes! {
 pub const INTERFACE: Interface = Interface {
     name: "evm384-v5",
     summary: "EVM384 version 5: version 4 without growth of memory (evmone branch evm384-v5)",
-    family: Family::Memory384,
+    semantics: Semantics::Memory384(&EVM384),
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
     arithmetic: PerOp([ADDMOD384, SUBMOD384, MULMODMONT384]),

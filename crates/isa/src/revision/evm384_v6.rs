@@ -4,11 +4,11 @@
 //! bits above 24 are ignored. The modulus is at byte 12288, r_inv at 12336. Memory always grows to 12336, for a
 //! multiplication to 12344.
 
-use residue_formula::PerOp;
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, VALUE_BYTES, opcode, operation, refused};
-use super::{EncodeError, Family, Interface};
+use super::{EncodeError, Interface, Semantics};
 use crate::field_instruction::{FieldInstruction, ModulusAt};
 use crate::opcode::{evm::PUSH3, immediate_table, opcodes};
+use residue_formula::PerOp;
 
 opcodes! {
     0xc0 ADDMOD384     "out = x + y in memory, less m once if the sum is at least m." 1 -> 0;
@@ -27,7 +27,7 @@ pub const INSTRUCTION_BYTES: usize = 5;
 pub const INTERFACE: Interface = Interface {
     name: "evm384-v6",
     summary: "EVM384 version 6: 256 slots at the bottom of memory, three packed slot numbers (evmone branch evm384-v6)",
-    family: Family::Memory384,
+    semantics: Semantics::Memory384(&EVM384),
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
     arithmetic: PerOp([ADDMOD384, SUBMOD384, MULMODMONT384]),
@@ -39,7 +39,7 @@ pub const INTERFACE: Interface = Interface {
 
 /// In what it differs from its neighbours.
 pub const EVM384: Evm384 = Evm384 {
-    operands: Operands::Packed,
+    operands: Operands::Packed { push: PUSH3 },
     modulus: Modulus::Place(12_288),
     byte_order: ByteOrder::Little,
     unit_bytes: 48,

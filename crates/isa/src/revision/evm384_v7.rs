@@ -5,11 +5,11 @@
 //! above 128 are ignored. Values are little-endian; behind the 48 bytes of the modulus follow the 8 bytes of
 //! r_inv = −m⁻¹ mod 2⁶⁴. Memory grows to max(offsets) + 48, for a multiplication to max(offsets) + 56, as evmone does.
 
-use residue_formula::PerOp;
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands as OperandsFrom, Parts, opcode, operation, refused};
-use super::{EncodeError, Family, Interface};
+use super::{EncodeError, Interface, Semantics};
 use crate::field_instruction::{FieldInstruction, ModulusAt};
 use crate::opcode::{evm::PUSH16, immediate_table, opcodes};
+use residue_formula::PerOp;
 
 opcodes! {
     0xc0 ADDMOD384     "out = x + y in memory, less m once if the sum is at least m." 1 -> 0;
@@ -25,7 +25,7 @@ pub const INSTRUCTION_BYTES: usize = 18;
 pub const INTERFACE: Interface = Interface {
     name: "evm384-v7",
     summary: "EVM384 version 7: values in EVM memory, four packed 32-bit offsets on the stack (evmone branch evm384-v7)",
-    family: Family::Memory384,
+    semantics: Semantics::Memory384(&EVM384),
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
     arithmetic: PerOp([ADDMOD384, SUBMOD384, MULMODMONT384]),
@@ -37,7 +37,7 @@ pub const INTERFACE: Interface = Interface {
 
 /// In what it differs from its neighbours.
 pub const EVM384: Evm384 = Evm384 {
-    operands: OperandsFrom::Packed,
+    operands: OperandsFrom::Packed { push: PUSH16 },
     modulus: Modulus::Operand,
     byte_order: ByteOrder::Little,
     unit_bytes: 1,

@@ -3,12 +3,12 @@
 //! Source: evmone branch `evm384-v8`, 6c29724. The 48 bytes of a value and the 8 bytes of r_inv are reversed as a whole;
 //! operands, growth and arithmetic are those of version 7.
 
-use residue_formula::PerOp;
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands};
 use super::evm384_v7::{decode, encode_for};
-use super::{EncodeError, Family, Interface};
+use super::{EncodeError, Interface, Semantics};
 use crate::field_instruction::FieldInstruction;
-use crate::opcode::{immediate_table, opcodes};
+use crate::opcode::{evm::PUSH16, immediate_table, opcodes};
+use residue_formula::PerOp;
 
 opcodes! {
     0xc0 ADDMOD384     "out = x + y in memory, less m once if the sum is at least m." 1 -> 0;
@@ -20,7 +20,7 @@ opcodes! {
 pub const INTERFACE: Interface = Interface {
     name: "evm384-v8",
     summary: "EVM384 version 8: version 7 with big-endian values (evmone branch evm384-v8)",
-    family: Family::Memory384,
+    semantics: Semantics::Memory384(&EVM384),
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
     arithmetic: PerOp([ADDMOD384, SUBMOD384, MULMODMONT384]),
@@ -32,7 +32,7 @@ pub const INTERFACE: Interface = Interface {
 
 /// In what it differs from its neighbours.
 pub const EVM384: Evm384 = Evm384 {
-    operands: Operands::Packed,
+    operands: Operands::Packed { push: PUSH16 },
     modulus: Modulus::Operand,
     byte_order: ByteOrder::Big,
     unit_bytes: 1,

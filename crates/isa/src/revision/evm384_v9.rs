@@ -3,11 +3,11 @@
 //! Source: evmone branch `evm384-v9`, a19ae3a. The 16 immediate bytes are out, x, y and modulus, four bytes each,
 //! little-endian. Jump analysis skips them; an immediate cut off by the end of the code halts (undefined at the origin).
 
-use residue_formula::PerOp;
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, opcode, operation, refused};
-use super::{EncodeError, Family, Interface};
+use super::{EncodeError, Interface, Semantics};
 use crate::field_instruction::{FieldInstruction, ModulusAt};
 use crate::opcode::{immediate_table, opcodes};
+use residue_formula::PerOp;
 
 opcodes! {
     0xc0 ADDMOD384     "out = x + y in memory, less m once if the sum is at least m." 0 -> 0 immediate 16;
@@ -24,7 +24,7 @@ pub const INSTRUCTION_BYTES: usize = 1 + IMMEDIATE_BYTES;
 pub const INTERFACE: Interface = Interface {
     name: "evm384-v9",
     summary: "EVM384 version 9: four 32-bit offsets behind the opcode (evmone branch evm384-v9)",
-    family: Family::Memory384,
+    semantics: Semantics::Memory384(&EVM384),
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
     arithmetic: PerOp([ADDMOD384, SUBMOD384, MULMODMONT384]),

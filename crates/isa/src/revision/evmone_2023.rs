@@ -2,11 +2,11 @@
 //!
 //! Source: ethereum/evmone branch `evmmax-intructions`, commit da87a62c. Every SETUPX drops the slots before it.
 
-use residue_formula::PerOp;
 use super::rules::{EmptyTransfer, Moduli, SetForm, SlotBytesMax, SlotRules, SlotsAsMemory};
-use super::{EncodeError, Family, Interface, codec};
+use super::{EncodeError, Interface, Semantics, codec};
 use crate::field_instruction::FieldInstruction;
 use crate::opcode::{immediate_table, opcodes};
+use residue_formula::PerOp;
 
 opcodes! {
     0x21 SETUPX  "Replaces the field context: modulus offset, modulus size, slot count." 3 -> 0;
@@ -21,7 +21,7 @@ opcodes! {
 pub const INTERFACE: Interface = Interface {
     name: "evmone-2023",
     summary: "EIP-6690 of 2023 as in evmone: one context without id, memory grows, values are reduced",
-    family: Family::Slots,
+    semantics: Semantics::Slots(&RULES),
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
     arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),

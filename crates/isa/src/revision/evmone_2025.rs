@@ -5,11 +5,11 @@
 //! when an operation reads them; lanes are computed one after the other, so a later one sees what an earlier one has written.
 //! INVMODX has five immediate bytes: out, out_stride, x, x_stride, count.
 
-use residue_formula::PerOp;
 use super::rules::{EmptyTransfer, Moduli, SetForm, SlotBytesMax, SlotRules, SlotsAsMemory};
-use super::{EncodeError, Family, Interface, codec};
+use super::{EncodeError, Interface, Semantics, codec};
 use crate::field_instruction::{FieldInstruction, Lanes};
 use crate::opcode::{immediate_table, opcodes};
+use residue_formula::PerOp;
 
 opcodes! {
     0xc0 SETMODX "Replaces the field context: modulus offset, modulus size, slot count." 3 -> 0;
@@ -25,7 +25,7 @@ opcodes! {
 pub const INTERFACE: Interface = Interface {
     name: "evmone-2025",
     summary: "EIP-6690 of 2024 as in evmone: one context without id, memory grows, INVMODX modulo powers of two",
-    family: Family::Slots,
+    semantics: Semantics::Slots(&RULES),
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
     arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),

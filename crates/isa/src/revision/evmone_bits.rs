@@ -3,11 +3,11 @@
 //! Source: ethereum/evmone branch `evmmax-poseidon`, commit 66e15cd5. As `evmone-2025` otherwise, for odd moduli of up to 384
 //! bits and without INVMODX.
 
-use residue_formula::PerOp;
 use super::rules::{Moduli, SizeUnit, SlotRules};
-use super::{EncodeError, Family, Interface, codec};
+use super::{EncodeError, Interface, Semantics, codec};
 use crate::field_instruction::FieldInstruction;
 use crate::opcode::{immediate_table, opcodes};
+use residue_formula::PerOp;
 
 opcodes! {
     0xc0 SETMODX "Replaces the field context: modulus offset, modulus size in bits, slot count." 3 -> 0;
@@ -22,7 +22,7 @@ opcodes! {
 pub const INTERFACE: Interface = Interface {
     name: "evmone-bits",
     summary: "evmone for small fields: sizes in bits, unpadded elements, thousandths of gas",
-    family: Family::Slots,
+    semantics: Semantics::Slots(&RULES),
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
     arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),

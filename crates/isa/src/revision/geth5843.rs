@@ -4,11 +4,11 @@
 //! operands of TOMONTX are byte offsets, the output on top; a range must end before the last byte of memory, not with it;
 //! SETMODX asks that mem_start + mod_offset + 8·L be inside memory.
 
-
-use residue_formula::PerOp;
-use super::{EncodeError, Family, Interface, codec};
+use super::eip5843::Reading;
+use super::{EncodeError, Interface, Semantics, codec};
 use crate::field_instruction::FieldInstruction;
 use crate::opcode::{immediate_table, opcodes};
+use residue_formula::PerOp;
 
 opcodes! {
     0x21 SETMODX  "Sets the modulus of the frame: modulus offset, size in limbs, where slots begin in memory." 3 -> 0;
@@ -22,7 +22,7 @@ opcodes! {
 pub const INTERFACE: Interface = Interface {
     name: "geth5843",
     summary: "EIP-5843 as in go-ethereum: slots begin at 0, TOMONTX takes byte offsets",
-    family: Family::MemorySlots,
+    semantics: Semantics::MemorySlots(Reading::Geth),
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
     arithmetic: PerOp([ADDMODX, SUBMODX, MULMONTX]),

@@ -3,11 +3,11 @@
 //! Source: jwasinger/go-ethereum, commit 9335437f0. A modulus is 48 bytes, or 44, which its padding also accepts. Nothing grows
 //! memory. Its STOREX reverses the bytes it has read inside EVM memory; that is a mistake and not done here.
 
-use residue_formula::PerOp;
 use super::rules::{EmptyTransfer, Moduli, SlotRules, SlotsAsMemory};
-use super::{EncodeError, Family, Interface, codec};
+use super::{EncodeError, Interface, Semantics, codec};
 use crate::field_instruction::FieldInstruction;
 use crate::opcode::{immediate_table, opcodes};
+use residue_formula::PerOp;
 
 opcodes! {
     0x21 SETUPX  "Activates a field context, created if new: id, modulus offset, modulus size, slot count." 4 -> 0;
@@ -22,7 +22,7 @@ opcodes! {
 pub const INTERFACE: Interface = Interface {
     name: "geth6601",
     summary: "EIP-6601 as in go-ethereum without EOF: 384-bit moduli, loads and stores name their context",
-    family: Family::Slots,
+    semantics: Semantics::Slots(&RULES),
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
     arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),

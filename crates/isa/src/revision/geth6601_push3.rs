@@ -2,12 +2,12 @@
 //!
 //! Source: jwasinger/go-ethereum, commit 55076e862. Without the byte the instruction is invalid; nothing is pushed.
 
-use residue_formula::PerOp;
 use super::rules::SlotRules;
-use crate::opcode::evm::PUSH3;
-use super::{EncodeError, Family, Interface, codec};
+use super::{EncodeError, Interface, Semantics, codec};
 use crate::field_instruction::FieldInstruction;
+use crate::opcode::evm::PUSH3;
 use crate::opcode::{immediate_table, opcodes};
+use residue_formula::PerOp;
 
 opcodes! {
     0x21 SETUPX  "Activates a field context, created if new: id, modulus offset, modulus size, slot count." 4 -> 0;
@@ -22,7 +22,7 @@ opcodes! {
 pub const INTERFACE: Interface = Interface {
     name: "geth6601-push3",
     summary: "geth6601 with a PUSH3 byte in front of the operands",
-    family: Family::Slots,
+    semantics: Semantics::Slots(&RULES),
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),
     arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),

@@ -1,10 +1,6 @@
 //! What differs between the revisions with slots, as values: the handlers, the compiler and the tools read these rules, so
 //! that nothing is written once a revision.
 
-use super::{
-    Revision, eip6601, eip6690_2023, eip7747, evmone_2023, evmone_2025, evmone_bits, geth6601, geth6601_push3,
-};
-
 /// The rules of one revision with slots. Bytes and prices are elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlotRules {
@@ -239,28 +235,5 @@ impl SlotRules {
             SizeUnit::Bytes => size.div_ceil(8),
             SizeUnit::Bits => (size + 7) / 64,
         }
-    }
-}
-
-impl Revision {
-    /// The rules of a revision with slots; none for values in EVM memory.
-    pub const fn slot_rules(self) -> Option<&'static SlotRules> {
-        Some(match self {
-            Revision::Eip6601 => &eip6601::RULES,
-            Revision::Geth6601 => &geth6601::RULES,
-            Revision::Geth6601Push3 => &geth6601_push3::RULES,
-            Revision::Eip6690_2023 => &eip6690_2023::RULES,
-            Revision::Evmone2023 => &evmone_2023::RULES,
-            Revision::Eip7747 => &eip7747::RULES,
-            Revision::Eip6690_2024 => &SlotRules::EIP6690_2024,
-            Revision::Evmone2025 => &evmone_2025::RULES,
-            Revision::EvmoneBits => &evmone_bits::RULES,
-            _ => return None,
-        })
-    }
-
-    /// Whether arithmetic has strides and a count of lanes.
-    pub const fn is_strided(self) -> bool {
-        matches!(self.slot_rules(), Some(SlotRules { is_strided: true, .. }))
     }
 }

@@ -167,7 +167,7 @@ impl Generator {
         match interface.operands {
             Operands::Values => self.with_values(opcode, offsets),
             Operands::Words { overwrites_x } => self.with_words(opcode, offsets, interface, overwrites_x),
-            Operands::Packed => self.with_packed(opcode, offsets),
+            Operands::Packed { .. } => self.with_packed(opcode, offsets),
             Operands::Immediate => self.with_immediate(opcode, offsets),
         }
         let reach = match interface.modulus {

@@ -3,8 +3,7 @@
 use num_bigint::BigUint;
 use rand::Rng;
 use rand::seq::IndexedRandom;
-use residue_isa::Revision;
-use residue_isa::revision::eip5843::{SETMODX, TOMONTX, WIDTH_LIMBS_MAX};
+use residue_isa::revision::eip5843::{Reading, SETMODX, TOMONTX, WIDTH_LIMBS_MAX};
 
 use super::Generator;
 
@@ -64,7 +63,7 @@ impl Generator {
             self.push(operand);
         }
         self.op(SETMODX);
-        let start = if self.revision == Revision::Geth5843 { 0 } else { start };
+        let start = if self.revision.reading() == Some(Reading::Geth) { 0 } else { start };
         self.mont = Modulus { m, bytes, start };
     }
 
@@ -100,7 +99,7 @@ impl Generator {
         let Modulus { bytes, start, .. } = self.mont;
         for _ in 0..2 {
             let slot = self.mont_slot();
-            let operand = if self.revision == Revision::Geth5843 {
+            let operand = if self.revision.reading() == Some(Reading::Geth) {
                 let edge = self.rarely(20);
                 let aligned = start + u64::from(slot) * bytes as u64; // usize to u64 widens.
                 if edge { self.memory_bytes.saturating_sub(bytes as u64).into() } else { BigUint::from(aligned) }

@@ -4,10 +4,11 @@ use num_bigint::BigUint;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use residue_isa::opcode::evm as op;
+use residue_isa::revision::eip5843::Reading;
 use residue_isa::revision::evm384::{ByteOrder, Evm384, Modulus, Operands};
 use residue_isa::revision::rules::{SetForm, SlotBytesMax, SlotRules};
 use residue_isa::revision::{eip5843, evm384_v12};
-use residue_isa::{Assembly, FieldInstruction, Lanes, Revision};
+use residue_isa::{Assembly, FieldInstruction, Lanes};
 
 use super::gene::{Call, CallKind, Field, Gene, places};
 use super::genome::Genome;
@@ -211,7 +212,7 @@ impl<'a> Room<'a> {
 
     /// A slot that is no part of a modulus: go-ethereum's begin at the bottom of memory, where moduli are.
     fn memory_slot(&self, slot: u8) -> u8 {
-        let begins_at_0 = self.ground.revision == Revision::Geth5843;
+        let begins_at_0 = self.ground.revision.reading() == Some(Reading::Geth);
         let first = if begins_at_0 { self.values_at / u32::from(self.width_bytes) } else { 0 };
         // As many as there are in both areas: fewer than 256 from the first on.
         let slots = (2 * self.area_bytes / u32::from(self.width_bytes)).min(256 - first) - u32::from(begins_at_0);
@@ -297,7 +298,7 @@ impl<'a> Room<'a> {
         }
         let slot = self.memory_slot(slot);
         // Slots, or in go-ethereum byte offsets.
-        let is_offset = self.ground.revision == Revision::Geth5843;
+        let is_offset = self.ground.revision.reading() == Some(Reading::Geth);
         let word = if is_offset { u32::from(self.width_bytes) * u32::from(slot) } else { u32::from(slot) };
         code.push(word).push(word).op(eip5843::TOMONTX);
         Ok(())

@@ -38,35 +38,37 @@ const _: () = {
     }
 };
 
-/// The handler of an opcode of a revision of EVM384; none for other revisions and other opcodes.
-pub(crate) fn handler<H: FieldHost>(revision: Revision, opcode: u8) -> Option<Instruction<EthInterpreter, H>> {
-    macro_rules! operations {
-        ($family:ident::$handler:ident) => {
-            match opcode {
-                ADD => Instruction::new($family::$handler::<ADD, H>),
-                SUB => Instruction::new($family::$handler::<SUB, H>),
-                MUL => Instruction::new($family::$handler::<MUL, H>),
-                _ => return None,
+/// The handlers of one revision by opcode: those of the three operations, and of what it has besides.
+macro_rules! by_opcode {
+    ($($revision:ident: $family:ident::$handler:ident $(, $opcode:ident => $other:expr)?;)*) => {
+        $(
+            /// The handler of an opcode of this revision.
+            pub(crate) fn $revision<H: FieldHost>(opcode: u8) -> Option<Instruction<EthInterpreter, H>> {
+                match opcode {
+                    ADD => Some(Instruction::new($family::$handler::<ADD, H>)),
+                    SUB => Some(Instruction::new($family::$handler::<SUB, H>)),
+                    MUL => Some(Instruction::new($family::$handler::<MUL, H>)),
+                    $($opcode => Some(Instruction::new($other)),)?
+                    _ => None,
+                }
             }
-        };
-    }
-    Some(match (revision, opcode) {
-        (Revision::Evm384V7, LOGF) => Instruction::new(logf),
-        (Revision::Evm384V12, SETMOD) => Instruction::new(immediate::setmod),
-        (Revision::Evm384V0, _) => operations!(values::v0),
-        (Revision::Evm384V1, _) => operations!(words::v1),
-        (Revision::Evm384V2, _) => operations!(words::v2),
-        (Revision::Evm384V3, _) => operations!(words::v3),
-        (Revision::Evm384V4, _) => operations!(words::v4),
-        (Revision::Evm384V5, _) => operations!(words::v5),
-        (Revision::Evm384V6, _) => operations!(packed::v6),
-        (Revision::Evm384V7, _) => operations!(packed::v7),
-        (Revision::Evm384V8, _) => operations!(packed::v8),
-        (Revision::Evm384V9, _) => operations!(immediate::v9),
-        (Revision::Evm384V10, _) => operations!(packed::v10),
-        (Revision::Evm384V12, _) => operations!(immediate::v12),
-        _ => return None,
-    })
+        )*
+    };
+}
+
+by_opcode! {
+    v0: values::v0;
+    v1: words::v1;
+    v2: words::v2;
+    v3: words::v3;
+    v4: words::v4;
+    v5: words::v5;
+    v6: packed::v6;
+    v7: packed::v7, LOGF => logf;
+    v8: packed::v8;
+    v9: immediate::v9;
+    v10: packed::v10;
+    v12: immediate::v12, SETMOD => immediate::setmod;
 }
 
 /// `LOGF`: offset, element size and number of elements, without effect.
