@@ -45,6 +45,56 @@ pub fn missing_paths(document: &str, text: &str) -> Vec<String> {
     found
 }
 
+/// A list of files in a page, and what it has to be complete for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FileList {
+    /// The words of which each file has one, in its text or in its name.
+    pub words: Vec<String>,
+    /// The crates that they are looked for in; all if it names none.
+    pub crates: Vec<String>,
+    /// The paths in code spans that its items begin with.
+    pub files: BTreeSet<String>,
+}
+
+/// The lists of a page, each between `<!-- files with WORD, WORD in CRATE, CRATE -->` and `<!-- end -->`.
+pub fn lists_of_files(text: &str) -> Vec<FileList> {
+    let mut found: Vec<FileList> = Vec::new();
+    let mut is_inside = false;
+    let split = |names: &str| names.split(", ").map(str::to_owned).collect();
+    for line in text.lines() {
+        if let Some(names) = line.strip_prefix("<!-- files with ").and_then(|rest| rest.strip_suffix(" -->")) {
+            let (words, crates) =
+                names.split_once(" in ").map_or((names, None), |(words, crates)| (words, Some(crates)));
+            let crates = crates.map(split).unwrap_or_default();
+            found.push(FileList { words: split(words), crates, files: BTreeSet::new() });
+            is_inside = true;
+        } else if line == "<!-- end -->" {
+            is_inside = false;
+        } else if let (true, Some(list), Some(path)) = (is_inside, found.last_mut(), line.split('`').nth(1)) {
+            list.files.insert(path.to_owned());
+        }
+    }
+    found
+}
+
+impl FileList {
+    /// What its files have to be: those of the crates with one of its words; tests and examples are left out.
+    pub fn complete(&self) -> BTreeSet<String> {
+        let mut found: BTreeSet<String> = workspace::files(&[".rs", ".toml"]).into_iter().collect();
+        found.retain(|path| {
+            let of_crate = path.strip_prefix("crates/").and_then(|rest| rest.split_once('/'));
+            let is_asked = of_crate.is_some_and(|(name, rest)| {
+                let is_source = rest.starts_with("src/") || rest.starts_with("schedules/");
+                is_source && (self.crates.is_empty() || self.crates.iter().any(|asked| asked == name))
+            });
+            let is_test = path.ends_with("/tests.rs") || path.contains("/tests/");
+            let has_one = |text: &str| self.words.iter().any(|word| text.contains(word));
+            is_asked && !is_test && (has_one(path) || has_one(&workspace::read(path)))
+        });
+        found
+    }
+}
+
 /// Something in a document that names a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Reference {
@@ -128,6 +178,21 @@ mod tests {
     #[track_caller]
     fn check(document: &str, text: &str, expected: &[&str]) {
         assert_eq!(missing_paths(document, text), expected);
+    }
+
+    #[test]
+    fn lists_of_files_are_those_under_their_comments() {
+        let text = "`a.rs`\n<!-- files with x, y in ir -->\n1. `b.rs`: see `c.rs`\n\n2. `d.rs`\n<!-- end -->\n`e.rs`\n<!-- files with z -->\n";
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let list = |words: &[&str], crates: &[&str], files: &[&str]| FileList {
+            words: names(words),
+            crates: names(crates),
+            files: names(files).into_iter().collect(),
+        };
+        assert_eq!(lists_of_files(text), [list(&["x", "y"], &["ir"], &["b.rs", "d.rs"]), list(&["z"], &[], &[])]);
+        let with = |word: &str, crates: &[&str]| list(&[word], crates, &[]).complete();
+        assert!(with("fn hold(document", &[]).iter().eq(["crates/pages/src/lib.rs"]));
+        assert!(with("fn hold(document", &["ir"]).is_empty());
     }
 
     #[test]

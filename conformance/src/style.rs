@@ -3,6 +3,8 @@
 //!
 //! A Rust file is read with its comments and literals blanked out where a rule is about code.
 
+use crate::workspace;
+
 /// S14: where `unsafe` may stand.
 const UNSAFE_ADDRESSES: [&str; 4] = [
     "crates/modular/src/backend/",
@@ -12,7 +14,9 @@ const UNSAFE_ADDRESSES: [&str; 4] = [
 ];
 /// S2: lines of a file, tests not counted.
 const LINES_MAX: usize = 600;
-/// What a file with more lines says, with a reason.
+/// S2: lines of a function.
+const FUNCTION_LINES_MAX: usize = 70;
+/// What a file or a function with more lines says, with a reason.
 const LONG_EXCUSE: &str = "// style: S2: ";
 /// Folders at the root of a machine that no text of the project may name.
 const MACHINE_FOLDERS: [&str; 3] = ["root", "tmp", "home"];
@@ -36,6 +40,13 @@ pub fn violations(path: &str, text: &str) -> Vec<String> {
     let code = code_only(text);
     let test_file = is_test_file(path);
     let tests_from = if test_file { 0 } else { tests_start(&code) };
+    let lines: Vec<&str> = text.lines().collect();
+    for (start, end) in functions(&code).into_iter().filter(|(start, _)| *start < tests_from) {
+        let excused = || lines[start..=end].iter().any(|line| line.contains(LONG_EXCUSE));
+        if end - start >= FUNCTION_LINES_MAX && !excused() {
+            report(start, &format!("a function of {} lines asks for a reason (S2)", end - start + 1));
+        }
+    }
     if tests_from > LINES_MAX && !text.contains(LONG_EXCUSE) {
         report(LINES_MAX, &format!("{tests_from} lines; more than {LINES_MAX} ask for a reason (S2)"));
     }
@@ -60,6 +71,27 @@ pub fn violations(path: &str, text: &str) -> Vec<String> {
     }
     if is_crate_root(path) && !forbids_unsafe(path, &code) {
         report(0, "the crate does not forbid unsafe code (S14)");
+    }
+    found
+}
+
+/// The first and the last line of each function of formatted code.
+fn functions(code: &str) -> Vec<(usize, usize)> {
+    let lines: Vec<&str> = code.lines().collect();
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let is_function = |line: &str| {
+        let before = line.split("fn ").next().unwrap_or_default();
+        let known = ["pub", "const", "unsafe", "extern", "async"];
+        line.contains("fn ") && before.split_whitespace().all(|word| known.iter().any(|known| word.starts_with(known)))
+    };
+    let mut found = Vec::new();
+    for start in (0..lines.len()).filter(|&line| is_function(lines[line])) {
+        // One that has no body, or all of it on its line, ends where it begins.
+        let end = (start + 1..lines.len()).find(|&line| {
+            let is_outside = !lines[line].trim().is_empty() && indent(lines[line]) <= indent(lines[start]);
+            is_outside && !lines[line].trim_start().starts_with(')')
+        });
+        found.extend(end.filter(|&end| lines[end].trim_start().starts_with('}')).map(|end| (start, end)));
     }
     found
 }
@@ -218,9 +250,47 @@ fn character_len(text: &str) -> usize {
     }
 }
 
+/// The lines of Rust snippets of a text that are not in the file that the first line of the snippet names, `// path`.
+pub fn foreign_snippets(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for block in text.split("```rust\n").skip(1) {
+        let block = block.split("```").next().unwrap_or_default();
+        let (path, lines) = block.split_once('\n').unwrap_or((block, ""));
+        let Some(path) = path.strip_prefix("// ").filter(|path| workspace::root().join(path).is_file()) else {
+            found.push(format!("a snippet begins with {path:?}, which names no file"));
+            continue;
+        };
+        let file = workspace::read(path);
+        let known: Vec<&str> = file.lines().map(str::trim).collect();
+        let foreign = lines.lines().map(str::trim).filter(|line| !line.is_empty() && !known.contains(line));
+        found.extend(foreign.map(|line| format!("{path} does not say {line:?}")));
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_functions_say_why() {
+        let long = |body: &str| {
+            format!("impl X {{\n    pub(crate) fn f(\n        a: u8,\n    ) {{\n{body}    }}\n\n    fn g() {{}}\n}}\n")
+        };
+        let line = "        a();\n";
+        assert!(violations("crates/x/src/y.rs", &long(&line.repeat(66))).is_empty());
+        assert_eq!(violations("crates/x/src/y.rs", &long(&line.repeat(67))).len(), 1);
+        let excused = format!("        // style: S2: a table.\n{}", line.repeat(67));
+        assert!(violations("crates/x/src/y.rs", &long(&excused)).is_empty());
+    }
+
+    #[test]
+    fn snippets_are_lines_of_the_file_they_name() {
+        let snippet = |first: &str| format!("```rust\n{first}\npub mod style;\n```\n");
+        assert!(foreign_snippets(&snippet("// conformance/src/lib.rs")).is_empty());
+        assert_eq!(foreign_snippets(&snippet("// conformance/src/style.rs")).len(), 1);
+        assert_eq!(foreign_snippets(&snippet("// nowhere.rs")).len(), 1);
+    }
 
     #[track_caller]
     fn check(path: &str, text: &str, expected: &[&str]) {

@@ -10,3 +10,9 @@ fn files_keep_the_style() {
         files.iter().flat_map(|path| style::violations(path, &workspace::read(path))).collect();
     assert!(violations.is_empty(), "\n{}", violations.join("\n"));
 }
+
+#[test]
+fn snippets_of_the_style_are_from_this_house() {
+    let foreign = style::foreign_snippets(&workspace::read("STYLE.md"));
+    assert!(foreign.is_empty(), "\n{}", foreign.join("\n"));
+}

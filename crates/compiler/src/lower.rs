@@ -347,6 +347,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn effect(&mut self, effect: &Effect) -> Result<Flow, CompileError> {
+        // style: S2: a table: one arm for each effect.
         match effect {
             Effect::Reserve { .. } => {} // Of an array of fixed size: it has room from the start.
             Effect::Load { array, index, results } => {

@@ -163,6 +163,7 @@ impl<'a> Run<'a> {
     }
 
     fn effect(&mut self, frame: &mut Frame<'a>, effect: &'a Effect) -> Result<(), Outcome> {
+        // style: S2: a table: one arm for each effect.
         match effect {
             Effect::Reserve { .. } => {}
             Effect::Load { array, index, results } => {

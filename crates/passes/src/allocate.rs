@@ -185,6 +185,7 @@ fn place(
     limit: Slot,
     choice: Option<Choice<'_>>,
 ) -> Result<Placement, TooFewSlots> {
+    // style: S2: one greedy choice, whose state is in every part of it.
     let Liveness { interferes, live_out, live_across_calls, mut affinities, groups, passed } = liveness(function);
     let values = function.value_count as usize;
     let mut classes = Classes::new(interferes);

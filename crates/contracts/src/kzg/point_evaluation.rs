@@ -51,6 +51,7 @@ const TAU_G2: &str = "b5bfd7dd8cdeb128843bc287230af38926187075cbfbefa81009a2ce61
 
 /// The text.
 pub fn text<M: Machine>(machine: &M) {
+    // style: S2: a program reads in the order in which it runs.
     let size = machine.small(INPUT_BYTES.into());
     machine.require(machine.word_op(WordOp::Eq, machine.calldata_size(), size));
     let [z, y] = [Z_AT, Y_AT].map(|at| machine.bind(machine.calldata_word(machine.small(at.into()))));

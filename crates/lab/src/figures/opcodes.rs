@@ -28,6 +28,7 @@ const PLANS: [(&str, &str); 3] = [
 
 /// Runtimes by implementation, and relative to KECCAK256.
 pub fn runtimes(records: &Records) -> Figure {
+    // style: S2: one figure, its parts in the order in which it is read.
     let (ours, missing) = records.cite(&[OPCODES, "instructions", "lanes", "operations"]);
     let headings = [
         "implementation",

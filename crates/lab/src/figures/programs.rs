@@ -162,6 +162,7 @@ type Share<'a> = (&'a str, f64, f64, f64, f64);
 
 /// Control flow against arithmetic, and the precompile.
 pub fn against(records: &Records) -> Figure {
+    // style: S2: one figure, its parts in the order in which it is read.
     let (ours, mut missing) = records.cite(&[PROGRAMS, "pairing"]);
     let mut table = table(&["claim", "published", "ours"]);
     let value = |name: &str, quantity| records.value(PROGRAMS, name, quantity);

@@ -9,6 +9,7 @@ use crate::bounds::Bias;
 
 /// Turns ordered steps into a plan's tables.
 pub(super) fn place(steps: &Steps, order: &Order, plan: &mut Plan) -> Result<(), PlanError> {
+    // style: S2: one scan over the steps, whose state is in every part of it.
     let slots = usize::from(plan.slot_count);
     let mut rows = Rows::new(steps, slots);
     for (id, step) in steps.steps.iter().enumerate() {

@@ -173,6 +173,7 @@ impl<'a> Emitter<'a> {
     }
 
     fn effect(&mut self, effect: &'a Effect) {
+        // style: S2: a table: one arm for each effect.
         match effect {
             Effect::Reserve { array, count } => self.reserve(*array, *count),
             Effect::Load { array, index, results } => {

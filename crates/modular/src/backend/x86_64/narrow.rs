@@ -154,6 +154,7 @@ pub(super) unsafe extern "sysv64" fn mont_mul_6(
     m: *const Limb,
     n0: Limb,
 ) {
+    // style: S2: one block of assembly.
     naked_asm!(
         enter!(),
         "mov rax, [rsi + 40]",

@@ -149,6 +149,7 @@ pub(super) unsafe extern "sysv64" fn mont_square_6(
     n1: Limb,
     count: u64,
 ) {
+    // style: S2: one block of assembly.
     // On the stack: x₁ … x₅ at 0, 2·x₂ … 2·x₅ at 40, limbs 3 … 5 of 2·x at 72, N at 96, −1, count and out.
     naked_asm!(
         "push rbx\npush rbp\npush r12\npush r13\npush r14\npush r15\nsub rsp, 136",
