@@ -1,41 +1,27 @@
 //! The commands, one file each. A command does its work, prints its result and says whether all is well.
 
-mod asm;
+pub mod asm;
 pub mod bench;
-mod build;
+pub mod build;
 pub mod check;
-mod compare;
-mod disasm;
-mod example;
+pub mod compare;
+pub mod disasm;
+pub mod example;
 pub mod lab;
-mod list;
+pub mod list;
 mod main_job;
-mod pages;
+pub mod pages;
 pub mod profile;
-mod run;
+pub mod run;
 pub mod statetest;
 pub mod trace;
 pub mod wasm;
 
 use anyhow::Result;
+use clap::CommandFactory;
 
 use crate::args::{Cli, Command};
-
-/// How a command ended that could be carried out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// All is well.
-    Good,
-    /// The code under test reverted or halted exceptionally, or a comparison failed.
-    Bad,
-}
-
-impl Verdict {
-    /// Good if `is_good`.
-    pub fn of(is_good: bool) -> Self {
-        if is_good { Verdict::Good } else { Verdict::Bad }
-    }
-}
+use crate::verdict::Verdict;
 
 /// Carries out what the command line asks for.
 pub fn run(Cli { command, json }: Cli) -> Result<Verdict> {
@@ -55,7 +41,7 @@ pub fn run(Cli { command, json }: Cli) -> Result<Verdict> {
         Some(Command::Statetest(args)) => statetest::statetest(&args, json),
         Some(Command::List(args)) => list::list(&args, json),
         Some(Command::Example(args)) => example::example(&args, json),
-        Some(Command::Completions(args)) => pages::completions(&args),
-        Some(Command::Man(args)) => pages::man(&args, json),
+        Some(Command::Completions(args)) => pages::completions(&args, Cli::command()),
+        Some(Command::Man(args)) => pages::man(&args, Cli::command(), json),
     }
 }

@@ -10,18 +10,20 @@ mod args;
 mod commands;
 mod formulas;
 mod input;
+mod options;
 mod output;
 mod recording;
 mod report;
 mod subject;
 mod tables;
+mod verdict;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use args::Cli;
-use commands::Verdict;
+use verdict::Verdict;
 
 fn main() -> ExitCode {
     // Bad usage ends here with exit code 2, help with 0.

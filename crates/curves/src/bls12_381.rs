@@ -6,6 +6,7 @@
 
 pub mod constants;
 pub mod final_exponentiation;
+mod fp2_root;
 pub mod g1;
 pub mod g2;
 pub mod groups;

@@ -69,6 +69,12 @@ impl<F: Fe> Sparse023<F> {
 }
 
 impl<F: Fe> Fp12<F> {
+    /// 1, made of 0 and 1 in Fp.
+    pub fn one(zero: F, one: F) -> Self {
+        let (zero, one) = (Fp2::new(zero, zero), Fp2::new(one, zero));
+        Self::from_coefficients([one, zero, zero, zero, zero, zero])
+    }
+
     /// c0 + c1·w + c2·w².
     pub const fn new(c0: Fp4<F>, c1: Fp4<F>, c2: Fp4<F>) -> Self {
         Self { c0, c1, c2 }

@@ -12,6 +12,8 @@ mod ways;
 
 pub use records::Records;
 
+use serde_json::{Value, json};
+
 use crate::svg::bars::Chart;
 use crate::table::Table;
 
@@ -34,6 +36,22 @@ pub struct Figure {
     pub table: Table,
     /// The same, drawn.
     pub chart: Option<Chart>,
+}
+
+impl Figure {
+    /// The JSON object, without the drawing.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "id": self.id,
+            "title": self.title,
+            "source": self.source,
+            "explanation": self.explanation,
+            "ours": self.ours,
+            "missing": self.missing,
+            "headings": self.table.headings,
+            "lines": self.table.lines,
+        })
+    }
 }
 
 /// Every figure.

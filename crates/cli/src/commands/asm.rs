@@ -1,14 +1,30 @@
 //! `residue asm`: from assembly text to code.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, ensure};
+use clap::Args;
+use residue_isa::Revision;
 use serde_json::json;
 
-use super::Verdict;
-use crate::args::AsmArgs;
+use crate::options::DEFAULT_REVISION;
 use crate::tables::grouped;
+use crate::verdict::Verdict;
 use crate::{input, output};
+
+/// Options of `asm`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  echo 'PUSH 6 PUSH 7 MUL PUSH0 MSTORE PUSH 32 PUSH0 RETURN' | residue asm -")]
+pub struct AsmArgs {
+    /// File with assembly text; - for standard input.
+    pub file: String,
+    /// Whose field instructions.
+    #[arg(long, value_name = "REVISION", default_value_t = DEFAULT_REVISION)]
+    pub revision: Revision,
+    /// Write the code to this file: hexadecimal, or raw bytes if the name ends in .bin.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
 
 /// Assembles a file.
 pub fn asm(args: &AsmArgs, json: bool) -> Result<Verdict> {

@@ -12,10 +12,10 @@ use residue_lab::{Effort, GROUPS, Group, Record, Subjects, group};
 use residue_workbench::specification::Specification;
 use serde_json::json;
 
-use super::Verdict;
 use crate::output;
 use crate::recording::Recording;
 use crate::tables::arranged;
+use crate::verdict::Verdict;
 
 /// Options of `bench`.
 #[derive(Debug, Args)]

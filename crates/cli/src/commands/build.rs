@@ -4,16 +4,41 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
+use clap::Args;
 use residue_compiler::SmallMultiples;
 use residue_contracts::{CONTRACTS, Contract};
 use residue_isa::GasSchedule;
 use residue_workbench::Trial;
 use serde_json::{Map, Value, json};
 
-use super::Verdict;
-use crate::args::BuildArgs;
+use crate::formulas::Formulas;
+use crate::options::InterfaceRules;
 use crate::output;
 use crate::tables::{grouped, right, table};
+use crate::verdict::Verdict;
+
+/// Options of `build`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  residue build bls12_381/fp2_mul --revision evm384-v7
+  residue build bls12_381/fp2_mul --output fp2_mul.hex
+  residue build bls12_381/pairing --revision evm384-v7 --schedule model-a --explain")]
+pub struct BuildArgs {
+    /// A contract of `residue list contracts`, or all.
+    pub contract: String,
+    /// The interface to compile for, and the prices that decide between variants.
+    #[command(flatten)]
+    pub rules: InterfaceRules,
+    /// Its formulas.
+    #[command(flatten)]
+    pub formulas: Formulas,
+    /// Write the code to this file: hexadecimal, or raw bytes if the name ends in .bin. With all: a directory.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Instead of the code: which formulas were chosen, and what the others would have cost.
+    #[arg(long)]
+    pub explain: bool,
+}
 
 /// The most code that an account may have: EIP-170, `MAX_CODE_SIZE`.
 const CODE_BYTES_MAINNET: usize = 24_576;

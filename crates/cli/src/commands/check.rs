@@ -5,7 +5,7 @@ mod engine;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
-use super::Verdict;
+use crate::verdict::Verdict;
 
 /// Options of `check`.
 #[derive(Debug, Args)]

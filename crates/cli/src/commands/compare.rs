@@ -8,7 +8,9 @@ mod tables;
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, anyhow, ensure};
+use clap::Args;
 use residue_contracts::Contract;
+use residue_engine::Fork;
 use residue_engine::native::{NativeError, NativeOutput};
 use residue_ir::Outcome;
 use residue_isa::{GasSchedule, Revision};
@@ -17,9 +19,48 @@ use residue_workbench::op_classes::OpClasses;
 use residue_workbench::{EngineKind, Execution, Job, Setup, Trial, VariantError, native};
 use serde_json::{Value, json};
 
-use super::Verdict;
-use crate::args::{CompareArgs, InterfaceRules, Rules, schedule_file};
+use crate::formulas::Formulas;
+use crate::options::{InterfaceRules, Rules, schedule_file};
+use crate::verdict::Verdict;
 use crate::{input, output, report};
+
+/// Options of `compare`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  residue compare bls12_381/fp2_mul
+  residue compare bls12_381/fp2_mul --revisions evm384-v7 --schedules evmone,model-a --no-time
+  residue compare bls12_381/fp2_mul --no-time --markdown")]
+pub struct CompareArgs {
+    /// A contract of `residue list contracts`.
+    pub contract: String,
+    /// The interface revisions; without it every one that can express the contract.
+    #[arg(long, value_name = "REVISION", value_delimiter = ',')]
+    pub revisions: Vec<Revision>,
+    /// Gas schedules, each as --schedule takes it; a revision runs under those that are for it. Each revision's own without it.
+    #[arg(long, value_name = "NAME|FILE", value_delimiter = ',')]
+    pub schedules: Vec<String>,
+    /// Its formulas.
+    #[command(flatten)]
+    pub formulas: Formulas,
+    /// The hard fork, whose rules hold for all other instructions.
+    #[arg(long, value_name = "FORK", default_value_t = Fork::default())]
+    pub fork: Fork,
+    /// Gas for each frame.
+    #[arg(long, value_name = "GAS", default_value = "1000000000", value_parser = input::number, allow_hyphen_values = true)]
+    pub gas: u64,
+    /// Calldata: hexadecimal, or a file of it (raw bytes if the name ends in .bin). The contract's example without it.
+    #[arg(long, value_name = "HEX|@FILE", allow_hyphen_values = true)]
+    pub input: Option<String>,
+    /// The input that comes with the contract, as without --input.
+    #[arg(long, conflicts_with = "input")]
+    pub example: bool,
+    /// Skip timing.
+    #[arg(long)]
+    pub no_time: bool,
+    /// Print a table in Markdown, as the documents have it.
+    #[arg(long)]
+    pub markdown: bool,
+}
 
 /// All that was compared.
 struct Comparison {

@@ -1,13 +1,29 @@
 //! `residue disasm`: from code to assembly text that assembles to the same code.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use clap::Args;
+use residue_isa::Revision;
 use serde_json::json;
 
-use super::Verdict;
-use crate::args::DisasmArgs;
+use crate::options::DEFAULT_REVISION;
+use crate::verdict::Verdict;
 use crate::{input, output};
+
+/// Options of `disasm`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  echo 0x600660070260005260206000f3 | residue disasm -")]
+pub struct DisasmArgs {
+    /// File with the code: hexadecimal text, or raw bytes if the name ends in .bin; - for standard input.
+    pub file: String,
+    /// Whose field instructions.
+    #[arg(long, value_name = "REVISION", default_value_t = DEFAULT_REVISION)]
+    pub revision: Revision,
+    /// Write the text to this file.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
 
 /// Disassembles a file.
 pub fn disasm(args: &DisasmArgs, json: bool) -> Result<Verdict> {

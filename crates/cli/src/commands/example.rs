@@ -1,15 +1,26 @@
 //! `residue example`: the input that comes with a contract, and what has to come out.
 
 use anyhow::{Result, bail, ensure};
+use clap::Args;
 use residue_contracts::Contract;
 use residue_engine::Fork;
 use residue_workbench::{EngineKind, Job, native};
 use serde_json::json;
 
-use super::Verdict;
-use crate::args::{DEFAULT_REVISION, ExampleArgs, InterfaceRules, Rules};
 use crate::formulas::Formulas;
+use crate::options::{DEFAULT_REVISION, InterfaceRules, Rules};
 use crate::output;
+use crate::verdict::Verdict;
+
+/// Options of `example`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  residue example bls12_381/g1_add
+  residue example bls12_381/pairing --json")]
+pub struct ExampleArgs {
+    /// The contract. With --json its expected output stands beside the input.
+    pub contract: String,
+}
 
 /// Gas that is enough for every example.
 const GAS: u64 = 1 << 40;

@@ -10,7 +10,7 @@ mod report;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
-use super::Verdict;
+use crate::verdict::Verdict;
 
 /// Options of `lab`.
 #[derive(Debug, Args)]

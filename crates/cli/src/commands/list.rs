@@ -1,16 +1,52 @@
 //! `residue list`: what there is to choose from.
 
 use anyhow::Result;
+use clap::{Args, ValueEnum};
 use residue_contracts::CONTRACTS;
 use residue_engine::Fork;
 use residue_isa::opcode::evm;
 use residue_isa::{Family, GasSchedule, OpcodeRow, Revision};
 use serde_json::{Map, Value, json};
 
-use super::Verdict;
-use crate::args::{DEFAULT_REVISION, ListArgs, Listed};
+use crate::options::DEFAULT_REVISION;
 use crate::output;
 use crate::tables::{right, table};
+use crate::verdict::Verdict;
+
+/// Options of `list`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  residue list revisions
+  residue list opcodes --revision evm384-v7 --json")]
+pub struct ListArgs {
+    /// What to list; everything without it.
+    #[arg(value_enum)]
+    pub what: Option<Listed>,
+    /// Only schedules and opcodes of this revision.
+    #[arg(long, value_name = "REVISION")]
+    pub revision: Option<Revision>,
+    /// With opcodes: the EVM's own too.
+    #[arg(long)]
+    pub evm: bool,
+    /// With contracts: what each takes and returns too.
+    #[arg(long)]
+    pub long: bool,
+}
+
+/// What `list` lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Listed {
+    /// Interface revisions.
+    Revisions,
+    /// Gas schedules that come with the program.
+    Schedules,
+    /// Hard forks.
+    Forks,
+    /// Opcodes.
+    Opcodes,
+    /// Contracts.
+    Contracts,
+}
 
 /// Columns of what is listed shortly, where no terminal says how many there are.
 const COLUMNS: u16 = 80;

@@ -11,10 +11,10 @@ use residue_workbench::execution::NativeTimes;
 use residue_workbench::{EngineKind, Execution, Job, Setup, native};
 use serde_json::{Value, json};
 
-use super::Verdict;
-use crate::args::{InterfaceRules, Rules};
 use crate::formulas::Formulas;
+use crate::options::{InterfaceRules, Rules};
 use crate::tables::{duration, grouped, right, short_hex, table, times_as_long, verdict};
+use crate::verdict::Verdict;
 use crate::{output, report};
 
 /// The contract that is run.

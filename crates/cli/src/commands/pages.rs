@@ -1,26 +1,43 @@
 //! `residue completions` and `residue man`: what shells and `man` know of the commands, made of their description.
 
+use std::path::PathBuf;
+
 use anyhow::{Context, Result};
-use clap::{Command, CommandFactory};
+use clap::{Args, Command};
 use serde_json::json;
 
-use super::Verdict;
-use crate::args::{Cli, CompletionsArgs, ManArgs};
 use crate::output;
+use crate::verdict::Verdict;
 
-/// Prints a script for a shell.
-pub fn completions(args: &CompletionsArgs) -> Result<Verdict> {
+/// Options of `completions`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  residue completions bash > residue.bash && cat residue.bash")]
+pub struct CompletionsArgs {
+    /// The shell.
+    pub shell: clap_complete::Shell,
+}
+
+/// Options of `man`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  residue man pages")]
+pub struct ManArgs {
+    /// The directory, which is made if it is not there: one page for each command.
+    pub directory: PathBuf,
+}
+
+/// Prints a script for a shell that knows `command`.
+pub fn completions(args: &CompletionsArgs, mut command: Command) -> Result<Verdict> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "residue", &mut script);
+    clap_complete::generate(args.shell, &mut command, "residue", &mut script);
     output::result(String::from_utf8_lossy(&script).trim_end())?;
     Ok(Verdict::Good)
 }
 
-/// Writes a page for each command.
-pub fn man(args: &ManArgs, json: bool) -> Result<Verdict> {
+/// Writes a page for `command` and each one below it.
+pub fn man(args: &ManArgs, command: Command, json: bool) -> Result<Verdict> {
     let directory = &args.directory;
     std::fs::create_dir_all(directory).with_context(|| format!("making {}", directory.display()))?;
-    let mut command = Cli::command().disable_help_subcommand(true);
+    let mut command = command.disable_help_subcommand(true);
     command.build();
     let mut pages = Vec::new();
     collect(&command, "residue", &mut pages);

@@ -12,11 +12,11 @@ use residue_workbench::harness::on_one_core;
 use residue_workbench::statistics::whole_ns;
 use serde_json::{Value, json};
 
-use super::Verdict;
-use crate::args::Rules;
 use crate::formulas::Formulas;
+use crate::options::Rules;
 use crate::subject::{Subject, given_or_example};
 use crate::tables::{duration, grouped, percent, right, table};
+use crate::verdict::Verdict;
 use crate::{input, output};
 
 /// Executions that times are medians of.

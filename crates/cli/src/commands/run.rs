@@ -1,16 +1,60 @@
 //! `residue run`: code from a file or a contract, in a frame of its own.
 
 use anyhow::{Result, bail};
+use clap::Args;
 use residue_contracts::{CONTRACTS, Contract};
 use residue_engine::Replacement;
 use residue_lab::Machine;
 use residue_workbench::{EngineKind, Job, Setup};
 
-use super::Verdict;
-use crate::args::RunArgs;
 use crate::formulas::Formulas;
+use crate::input::MemoryRange;
+use crate::options::{Rules, engine_kinds};
 use crate::subject::Subject;
+use crate::verdict::Verdict;
 use crate::{input, output, report};
+
+/// Options of `run`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  echo 0x600660070260005260206000f3 | residue run - --no-time
+  residue run bls12_381/fp2_mul --example --revision evm384-v7 --json
+  residue run bls12_381/fp2_mul --example --as-precompiles --no-time
+  echo 'PUSH 7 PUSH 0 MSTORE STOP' | residue asm - | residue run - --gas 10000 --memory 0:32")]
+pub struct RunArgs {
+    /// File with the code: hexadecimal text, or raw bytes if the name ends in .bin; - for standard input; or a contract.
+    pub file: String,
+    /// The interface and its prices.
+    #[command(flatten)]
+    pub rules: Rules,
+    /// Gas for the frame.
+    #[arg(long, value_name = "GAS", default_value = "1000000000", value_parser = input::number, allow_hyphen_values = true)]
+    pub gas: u64,
+    /// Who executes: the engine, or the executable specification, which is slow.
+    #[arg(long, default_value = "batch", value_parser = engine_kinds())]
+    pub engine: EngineKind,
+    /// Calldata: hexadecimal, or a file of it (raw bytes if the name ends in .bin).
+    #[arg(long, value_name = "HEX|@FILE", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+    pub input: String,
+    /// With a contract: the input that comes with it.
+    #[arg(long, conflicts_with = "input")]
+    pub example: bool,
+    /// With a contract: its formulas.
+    #[command(flatten)]
+    pub formulas: Formulas,
+    /// Put the contracts that replace precompiles at the addresses of those, so that calls run them instead.
+    #[arg(long)]
+    pub as_precompiles: bool,
+    /// Show these bytes of the frame's memory at its end; zeros beyond the end.
+    #[arg(long, value_name = "FROM:TO", value_parser = input::memory_range, allow_hyphen_values = true)]
+    pub memory: Option<MemoryRange>,
+    /// Show the blocks of field instructions and the plans that the batch engine makes of them.
+    #[arg(long)]
+    pub explain: bool,
+    /// Skip timing.
+    #[arg(long)]
+    pub no_time: bool,
+}
 
 /// Runs the code and reports how it ended.
 pub fn run(args: &RunArgs, json: bool) -> Result<Verdict> {

@@ -17,9 +17,9 @@ use residue_statetest::{
     EXAMPLE, Filter, Indexes, Options, Progress, Report, Source, Subject, TraceError, Traced, find, run, trace,
 };
 
-use super::Verdict;
-use crate::args::DEFAULT_REVISION;
+use crate::options::DEFAULT_REVISION;
 use crate::output;
+use crate::verdict::Verdict;
 
 /// Entries that execute more instructions run under one revision of each family unless all are asked for.
 const STEPS_MAX: u64 = 50_000_000;

@@ -9,10 +9,10 @@ use residue_engine::{Engine, EngineConfig};
 use residue_lab::trace::{Executed, Tracing};
 use serde_json::{Value, json};
 
-use super::Verdict;
-use crate::args::Rules;
 use crate::formulas::Formulas;
+use crate::options::Rules;
 use crate::subject::{Subject, given_or_example};
+use crate::verdict::Verdict;
 use crate::{input, output};
 
 /// Options of `trace`.

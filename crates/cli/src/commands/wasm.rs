@@ -12,10 +12,10 @@ use residue_workbench::harness::{Rounds, time_ns};
 use residue_workbench::statistics::{Spread, whole_ns};
 use serde_json::{Map, Value, json};
 
-use super::Verdict;
 use crate::input::{self, MemoryRange};
 use crate::output;
 use crate::tables::{duration, grouped, short_hex};
+use crate::verdict::Verdict;
 
 /// Options of `wasm`.
 #[derive(Debug, Args)]

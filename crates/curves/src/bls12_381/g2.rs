@@ -1,7 +1,7 @@
 //! G2 of BLS12-381: is a point on the twist, and in the subgroup?
 
 use super::constants::{X_ABS, constants, lift2};
-use super::map_g2::{norm_and_root, root_over_cube};
+use super::fp2_root::{norm_and_root, root_over_cube};
 use crate::conditions::{Conditions, all_vanish};
 use crate::fp2::Fp2;
 use crate::group::{Affine, Jacobian, Projective};

@@ -6,10 +6,10 @@
 //! G2). If that part is the identity then so is the result, since the cofactor is cleared, and it has Z = 0.
 
 use super::constants::{constants as pairing_constants, lift2, modulus};
+use super::fp2_root::{norm_and_root, root_over_cube};
 use super::g2::{add, multiply_by_x_abs, psi_jacobian};
 use super::groups::{G2, to_affine_by_root};
 use super::isogeny::{G2_KERNEL, degree_3};
-use super::root_power;
 use crate::fp2::Fp2;
 use crate::group::{Affine, Jacobian};
 use num_bigint::BigUint;
@@ -32,7 +32,6 @@ struct Constants {
     a_z: Fp2<BigUint>,
     /// √(−N(Z)³).
     root: BigUint,
-    half: BigUint,
     kernel: BigUint,
     minus_kernel: BigUint,
     /// The norm of the factor of ψ at x.
@@ -58,7 +57,6 @@ static CONSTANTS: LazyLock<Constants> = LazyLock::new(|| {
         root: root.to_canonical(),
         kernel: small(G2_KERNEL).to_canonical(),
         minus_kernel: (-small(G2_KERNEL)).to_canonical(),
-        half: small(2).inverse().expect("2 is not 0").to_canonical(),
         psi_squared_x: norm(&pairing_constants().psi_x).to_canonical(),
     }
 });
@@ -133,37 +131,6 @@ fn simplified_swu<M: Machine>(machine: &M, u: Fp2<M::Fe>) -> Affine<Fp2<M::Fe>> 
     let (y, inverse) = root_over_cube(machine, w, s, d);
     let x = xn * d.conjugate().scale(inverse);
     Affine::new(x, with_sign_of(machine, u, y))
-}
-
-/// a ↦ (N(a), √(±N(a))); the sign is + exactly if a is a square.
-pub(super) fn norm_and_root<M: Machine>(machine: &M, a: Fp2<M::Fe>) -> (M::Fe, M::Fe) {
-    let norm = a.norm();
-    (norm, root_power(machine, norm) * norm)
-}
-
-/// (a + bu, s, d) ↦ (√(a + bu)/d³, 1/D), where s² = a² + b² and D = N(d) ≠ 0.
-///
-/// R = (a + s)/2 or, if that is zero, in which case b is zero too, R = a.
-/// With V = D⁶ and c = (R·V³)^((p − 3)/4), X = c·R·V has X² = χ·R/V, χ the quadratic character of R, and 1/X = χ·c·V². So
-/// X = √(χR)/D³, and e = (b/2)·c·V is b/(2√(χR))/D³ up to χ: the root over D³ is X + e·u for χ = 1 and −e + X·u for −1.
-pub(super) fn root_over_cube<M: Machine>(machine: &M, w: Fp2<M::Fe>, s: M::Fe, d: Fp2<M::Fe>) -> (Fp2<M::Fe>, M::Fe) {
-    let _scope = enter("fp2_root");
-    let half = machine.constant(&CONSTANTS.half);
-    let sum = (w.c0 + s) * half;
-    let r = machine.branch(machine.is_zero(sum), |_| w.c0, |_| sum);
-    let half_b = w.c1 * half;
-    let norm = d.norm();
-    let d2 = norm.square();
-    let d3 = d2 * norm;
-    let v = d3.square(); //                                               V = D⁶
-    let c = root_power(machine, r * (v.square() * v));
-    let cv = c * v;
-    let (x, e) = (cv * r, half_b * cv);
-    let inverse = cv * x * (d3 * d2); //                                  c·V·X·D⁵ = χ/D
-    let is_real = machine.equal(x.square() * v, r);
-    let (root, inverse) = machine.branch(is_real, |_| (Fp2::new(x, e), inverse), |_| (Fp2::new(-e, x), -inverse));
-    let conjugate = d.conjugate();
-    (root * (conjugate.square() * conjugate), inverse)
 }
 
 /// ±y with the sign of u. RFC 9380, §4.1, `sgn0_m_eq_2`.

@@ -145,7 +145,7 @@ fn order(has_witness: bool) -> Vec<usize> {
 /// The loop for `those` pairs with one accumulator, and their states behind it.
 fn shared_loop<M: Machine>(machine: &M, those: &PairsInSlots<'_, M>) -> State<M::Fe> {
     let start = match those.witness {
-        None => one(machine),
+        None => Fp12::one(machine.zero(), machine.one()),
         Some((witness, is_here)) => witness.start(machine, machine.get(is_here)),
     };
     let (order, state) = (order(those.witness.is_some()), (start, those.load(machine)));
@@ -311,11 +311,4 @@ pub fn addition_step<F: Fe>(
     let j = theta * q.x - lambda * q.y; //                     J = θ·xQ − λ·yQ
     let line = Sparse023 { l0: j, l2: theta.scale(p.minus_3x * third), l3: lambda.scale(p.y) };
     (Projective { x: x3, y: y3, z: z3 }, line)
-}
-
-/// 1 in Fp12.
-pub fn one<M: Machine>(machine: &M) -> Fp12<M::Fe> {
-    let zero = Fp2::new(machine.zero(), machine.zero());
-    let one = Fp2::new(machine.one(), machine.zero());
-    Fp12::from_coefficients([one, zero, zero, zero, zero, zero])
 }

@@ -20,7 +20,6 @@
 
 use super::constants::{X_ABS, constants, lift2, modulus};
 use super::final_exponentiation::multiply;
-use super::miller::one;
 use crate::conditions::all_vanish;
 use crate::fp2::Fp2;
 use crate::fp6::Fp6;
@@ -56,7 +55,7 @@ impl<M: Machine> Witness<M> {
 
     /// c if `is_here` is not 0, else 1: what the loop that has the witness starts with.
     pub(super) fn start(&self, machine: &M, is_here: M::Word) -> Fp12<M::Fe> {
-        machine.branch(is_here, |machine| self.c(machine), one)
+        machine.branch(is_here, |machine| self.c(machine), |machine| Fp12::one(machine.zero(), machine.one()))
     }
 
     /// f ↦ f·cᵖ if there is a witness. Of f = f_{|x|,Q}(P)·c^|x|, over all pairs, that makes some g for which g^((p¹² − 1)/r)

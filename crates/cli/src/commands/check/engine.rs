@@ -19,7 +19,7 @@ use residue_judge::search::{End, Finding, Search, Shard, Tally};
 use residue_judge::verdict::judge;
 use serde_json::{Value, json};
 
-use crate::commands::Verdict;
+use crate::verdict::Verdict;
 use crate::{input, output};
 
 /// How often what has been done is saved.

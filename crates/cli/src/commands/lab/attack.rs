@@ -15,10 +15,10 @@ use residue_lab::attack::{
 };
 use serde_json::{Value, json};
 
-use crate::args::{DEFAULT_REVISION, InterfaceRules};
-use crate::commands::Verdict;
+use crate::options::{DEFAULT_REVISION, InterfaceRules};
 use crate::recording::Recording;
 use crate::tables::{grouped, right, table};
+use crate::verdict::Verdict;
 use crate::{input, output};
 
 /// Candidates and generations: thorough, and in a hurry.

@@ -8,7 +8,7 @@ use residue_lab::baselines::{page_with_tables, tables};
 use residue_lab::figures::Records;
 use serde_json::json;
 
-use crate::commands::Verdict;
+use crate::verdict::Verdict;
 use crate::{input, output};
 
 /// Options of `lab baselines`.

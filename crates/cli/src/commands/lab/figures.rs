@@ -6,13 +6,13 @@ use anyhow::Result;
 use clap::Args;
 use residue_lab::figures::{Figure, Records, figures as all_figures};
 use residue_lab::programs::measure_programs;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::report::write_markdown;
-use crate::commands::Verdict;
 use crate::output;
 use crate::recording::Recording;
 use crate::tables::arranged;
+use crate::verdict::Verdict;
 
 /// Rounds of the programs' times.
 const ROUNDS: usize = 31;
@@ -66,7 +66,7 @@ pub fn figures(args: &FiguresArgs, json: bool) -> Result<Verdict> {
         write_markdown(directory, &shown, &records)?;
     }
     if json {
-        output::json(&json!({ "figures": shown.iter().map(to_json).collect::<Vec<_>>() }))?;
+        output::json(&json!({ "figures": shown.iter().map(|figure| figure.to_json()).collect::<Vec<_>>() }))?;
     } else {
         output::result(&shown.iter().map(to_text).collect::<Vec<_>>().join("\n\n"))?;
     }
@@ -86,18 +86,4 @@ fn to_text(figure: &Figure) -> String {
         text.push_str(&format!("\nnot recorded: {missing}"));
     }
     text
-}
-
-/// The JSON object of a figure.
-pub fn to_json(figure: &Figure) -> Value {
-    json!({
-        "id": figure.id,
-        "title": figure.title,
-        "source": figure.source,
-        "explanation": figure.explanation,
-        "ours": figure.ours,
-        "missing": figure.missing,
-        "headings": figure.table.headings,
-        "lines": figure.table.lines,
-    })
 }

@@ -8,10 +8,10 @@ use residue_isa::Revision;
 use residue_lab::measure::{MeasureEffort, Measured, gasfit_files, measure as measure_opcodes};
 use residue_lab::{Column, Quantity, Record, table};
 
-use crate::commands::Verdict;
 use crate::output;
 use crate::recording::Recording;
 use crate::tables::arranged;
+use crate::verdict::Verdict;
 
 /// Options of `lab measure`.
 #[derive(Debug, Args)]

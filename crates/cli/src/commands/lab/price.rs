@@ -9,10 +9,10 @@ use residue_lab::Record;
 use residue_lab::price::{ANCHOR_NS, Model, Priced, Residual, Runtimes, Sensitivity, sensitivity};
 use serde_json::{Value, json};
 
-use crate::args::DEFAULT_REVISION;
-use crate::commands::Verdict;
+use crate::options::DEFAULT_REVISION;
 use crate::output;
 use crate::tables::{right, table};
+use crate::verdict::Verdict;
 
 /// Options of `lab price`.
 #[derive(Debug, Args)]

@@ -8,9 +8,8 @@ use residue_lab::figures::{Figure, Records, figures};
 use residue_lab::report::{to_html, to_markdown};
 use serde_json::json;
 
-use super::figures::to_json;
-use crate::commands::Verdict;
 use crate::output;
+use crate::verdict::Verdict;
 
 /// Options of `lab report`.
 #[derive(Debug, Args)]
@@ -41,7 +40,7 @@ pub fn report(args: &ReportArgs, json: bool) -> Result<Verdict> {
             "html": page.to_string_lossy(),
             "markdown": args.out.join("report.md").to_string_lossy(),
             "records": groups,
-            "figures": figures.iter().map(to_json).collect::<Vec<_>>(),
+            "figures": figures.iter().map(Figure::to_json).collect::<Vec<_>>(),
         }))?;
     } else {
         let missing: usize = figures.iter().map(|figure| figure.missing.len()).sum();

@@ -7,10 +7,10 @@ use residue_lab::attack::extremes::{Extreme, extremes};
 use serde_json::{Value, json};
 
 use super::{AttackArgs, rules};
-use crate::commands::Verdict;
 use crate::output;
 use crate::recording::Recording;
 use crate::tables::{right, table};
+use crate::verdict::Verdict;
 
 /// Contracts of a cycle, turns through them, and rounds: thorough, and in a hurry.
 const THOROUGH: (u16, u64, usize) = (2000, 3, 5);
