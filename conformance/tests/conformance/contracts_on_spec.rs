@@ -14,7 +14,7 @@ type Case = (Vec<u8>, &'static str, Option<Vec<u8>>);
 
 /// Runs the contract under every revision on every input: each must end with its halt, and with the output if one is given.
 fn check(contract: &Contract, inputs: &[Case]) {
-    let program = (contract.program)();
+    let program = contract.program();
     for &revision in Revision::ALL {
         let schedule = GasSchedule::default_for(revision).unwrap();
         let code = compile(&program, revision, &schedule).unwrap().code;
@@ -41,7 +41,7 @@ fn check(contract: &Contract, inputs: &[Case]) {
 fn a_product_in_fp2_ends_alike() {
     let contract = find("bls12_381/fp2_mul").unwrap();
     let example = (contract.example)();
-    let expected = residue_ir::evaluate(&(contract.program)(), &example);
+    let expected = residue_ir::evaluate(&contract.program(), &example);
     let residue_ir::Outcome::Returned(output) = expected else { panic!("the example is one: {expected:?}") };
     let mut above = example.clone();
     above[16..64].fill(0xff);
@@ -54,7 +54,7 @@ fn a_product_in_fp2_ends_alike() {
     check(contract, &[(example.clone(), "return", Some(output)), (example[1..].to_vec(), "invalid_instruction", None)]);
     for &revision in Revision::ALL {
         let schedule = GasSchedule::default_for(revision).unwrap();
-        let code = compile(&(contract.program)(), revision, &schedule).unwrap().code;
+        let code = compile(&contract.program(), revision, &schedule).unwrap().code;
         let program = Program { code, input: above.clone(), gas: GAS };
         let ending = Pair::new(revision, schedule, MEMORY_LIMIT_BYTES).judge(&program).unwrap().unwrap();
         assert_eq!(ending.halt, refused(revision));

@@ -18,7 +18,7 @@ const GAS: u64 = 100_000_000;
 
 /// The contract under every revision, ready to run.
 fn compiled(name: &str) -> Vec<(Revision, Prepared)> {
-    let program = (find(name).unwrap().program)();
+    let program = find(name).unwrap().program();
     let prepare = |&revision: &Revision| {
         let code = compile(&program, revision, &GasSchedule::default_for(revision).unwrap()).unwrap().code;
         (revision, Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&code))

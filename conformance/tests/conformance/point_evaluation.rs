@@ -61,7 +61,7 @@ fn check(prepared: &mut Prepared, calldata: &[u8], expected: Option<&[u8]>, name
 fn point_evaluations_are_those_of_the_vectors() {
     let revision = Revision::Eip6690_2024;
     let schedule = GasSchedule::default_for(revision).expect("every revision has a schedule");
-    let code = compile(&(CONTRACT.program)(), revision, &schedule).expect("contracts compile").code;
+    let code = compile(&CONTRACT.program(), revision, &schedule).expect("contracts compile").code;
     let mut prepared = Engine::new(EngineConfig::default_for(revision)).expect("it is the revision's").prepare(&code);
     let read = |folder: &str| vectors::folder(folder);
     let mut output = None;

@@ -37,7 +37,7 @@ fn precompiles_charge_what_the_vectors_of_eip2537_say() {
 fn contracts_agree_with_the_vectors_of_eip2537() {
     for operation in OPERATIONS {
         for contract in CONTRACTS.iter().filter(|contract| contract.precompile == Some(operation.address)) {
-            let program = (contract.program)();
+            let program = contract.program();
             for &revision in Revision::ALL {
                 let schedule = GasSchedule::default_for(revision).expect("every revision has a schedule");
                 let code = compile(&program, revision, &schedule).expect("contracts compile").code;

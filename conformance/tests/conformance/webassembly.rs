@@ -107,7 +107,7 @@ fn the_pairing_check_gives_the_precompiles_result() {
         })
         .collect();
     assert_eq!(expected.iter().filter(|outcome| **outcome == Outcome::Failed).count(), 3);
-    for (name, mut prepared) in prepared(&(contract.program)()) {
+    for (name, mut prepared) in prepared(&contract.program()) {
         for (input, expected) in inputs.iter().zip(&expected) {
             assert_eq!(prepared.run(input).unwrap(), *expected, "{name}");
         }
@@ -119,7 +119,7 @@ fn the_pairing_check_gives_the_precompiles_result() {
 #[test]
 fn every_contract_ends_on_its_example_as_the_evaluator_says() {
     for contract in residue_contracts::CONTRACTS {
-        let (program, input) = ((contract.program)(), (contract.example)());
+        let (program, input) = (contract.program(), (contract.example)());
         let expected = evaluate(&program, &input);
         assert!(matches!(expected, Outcome::Returned(_)), "{}", contract.name);
         let all = prepared(&program);

@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use residue_compiler::SmallMultiples;
 use residue_contracts::Contract;
-use residue_curves::fp2::Fp2Product;
+use residue_ir::Fp2Product;
 use residue_isa::{GasSchedule, Revision};
 use residue_workbench::{Trial, Variant, VariantError};
 

@@ -11,8 +11,8 @@ pub mod drand;
 pub mod evm384;
 pub mod kzg;
 
-use residue_curves::fp2::Fp2Product;
-use residue_ir::Program;
+use num_bigint::BigUint;
+use residue_ir::{Fp2Product, Program, Recording, record, record_with};
 
 /// A contract of ours.
 #[derive(Debug, Clone, Copy)]
@@ -23,8 +23,10 @@ pub struct Contract {
     pub summary: &'static str,
     /// What it takes as calldata and what it returns.
     pub interface: &'static str,
-    /// Its program, recorded anew.
-    pub program: fn() -> Program,
+    /// The modulus of the field that it computes in.
+    pub field: fn() -> BigUint,
+    /// What it does.
+    pub text: fn(&Recording<'_>),
     /// The precompile that it replaces byte for byte.
     pub precompile: Option<u16>,
     /// An input to try it with, and to measure.
@@ -65,9 +67,14 @@ pub fn find(name: &str) -> Option<&'static Contract> {
 }
 
 impl Contract {
-    /// Its program with products in Fp2 made in the given way.
+    /// Its program, recorded anew.
+    pub fn program(&self) -> Program {
+        record(self.name, &(self.field)(), self.text)
+    }
+
+    /// The same with products in Fp2 made in the given way.
     pub fn program_with(&self, product: Fp2Product) -> Program {
-        product.within(self.program)
+        record_with(self.name, &(self.field)(), product, self.text)
     }
 
     /// Whether its formulas are those of a publication, so that only the published variant shows what was published.

@@ -2,13 +2,12 @@
 //!
 //! Products take the right operand in the form of a [`Multiplicand`], which is linear and can be used many times: then a
 //! product is three multiplications and two additions, where the schoolbook has four and two. Which of them pays is a
-//! question of prices: [`Fp2Product::within`] has a text go either way.
+//! question of prices: [`Fe::fp2_product`] says which way a text goes.
 
-use core::cell::Cell;
 use core::ops::{Add, Mul, Neg, Sub};
 use num_bigint::BigUint;
 use residue_formula::scope::enter;
-use residue_formula::{Bundle, Fe, Number, bundle};
+use residue_formula::{Bundle, Fe, Fp2Product, Number, bundle};
 
 /// c0 + c1·u.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,51 +21,7 @@ pub struct Fp2<F> {
 bundle!(Fp2 { c0: F, c1: F });
 linear!(Fp2 { c0, c1 });
 
-/// How a product in Fp2 is made. EVM384's update 5 prices both.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Fp2Product {
-    /// Three multiplications, after Karatsuba and Gauss: “variant 3”.
-    Karatsuba,
-    /// Four multiplications and fewer additions and subtractions: “variant 4”.
-    Schoolbook,
-}
-
-thread_local! {
-    static PRODUCT: Cell<Fp2Product> = const { Cell::new(Fp2Product::Karatsuba) };
-}
-
-impl Fp2Product {
-    /// Both variants.
-    pub const ALL: [Fp2Product; 2] = [Fp2Product::Karatsuba, Fp2Product::Schoolbook];
-
-    /// Its multiplications, by which update 5 names it.
-    pub const fn multiplications(self) -> u32 {
-        match self {
-            Fp2Product::Karatsuba => 3,
-            Fp2Product::Schoolbook => 4,
-        }
-    }
-
-    /// What products of this thread are made by: Karatsuba's but within [`Fp2Product::within`].
-    pub fn current() -> Self {
-        PRODUCT.get()
-    }
-
-    /// What `text` gives where its products are made in this way. The choice lies with the thread, as names of stretches do
-    /// (`residue_formula::scope`): an operator such as `a * b` has no other place for it.
-    pub fn within<T>(self, text: impl FnOnce() -> T) -> T {
-        struct Restore(Fp2Product);
-        impl Drop for Restore {
-            fn drop(&mut self) {
-                PRODUCT.set(self.0);
-            }
-        }
-        let _restore = Restore(PRODUCT.replace(self));
-        text()
-    }
-}
-
-/// An element b = b0 + b1·u as the right operand of products, with the parts that products of [`Fp2Product::current`] read.
+/// An element b = b0 + b1·u as the right operand of products, with the parts that products read in the way that its parts ask for.
 #[derive(Clone, Copy, Debug)]
 pub enum Multiplicand<F> {
     /// For three multiplications.
@@ -135,7 +90,7 @@ impl<F: Fe> Bundle<F> for Multiplicand<F> {
 
     fn build(values: &mut impl Iterator<Item = F>) -> Self {
         let [c0, second, third] = <[F; 3]>::build(values);
-        match Fp2Product::current() {
+        match c0.fp2_product() {
             Fp2Product::Karatsuba => Self::Karatsuba { c0, difference: second, sum: third },
             Fp2Product::Schoolbook => Self::Schoolbook(Fp2::new(c0, second)),
         }
@@ -151,7 +106,7 @@ impl<F: Fe> Fp2<F> {
     /// This element as the right operand of products.
     #[must_use]
     pub fn multiplicand(self) -> Multiplicand<F> {
-        match Fp2Product::current() {
+        match self.c0.fp2_product() {
             Fp2Product::Karatsuba => {
                 Multiplicand::Karatsuba { c0: self.c0, difference: self.c0 - self.c1, sum: self.c0 + self.c1 }
             }

@@ -21,6 +21,34 @@ pub trait Fe: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self
     fn double(self) -> Self {
         self + self
     }
+
+    /// How products in Fp2 are made of elements such as this one: a recorder says what it is asked for, numbers do not care.
+    fn fp2_product(self) -> Fp2Product {
+        Fp2Product::default()
+    }
+}
+
+/// How a product in Fp2 is made of operations in Fp. EVM384's update 5 prices both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Fp2Product {
+    /// Three multiplications, after Karatsuba and Gauss: “variant 3”.
+    #[default]
+    Karatsuba,
+    /// Four multiplications and fewer additions and subtractions: “variant 4”.
+    Schoolbook,
+}
+
+impl Fp2Product {
+    /// Both variants.
+    pub const ALL: [Fp2Product; 2] = [Fp2Product::Karatsuba, Fp2Product::Schoolbook];
+
+    /// Its multiplications, by which update 5 names it.
+    pub const fn multiplications(self) -> u32 {
+        match self {
+            Fp2Product::Karatsuba => 3,
+            Fp2Product::Schoolbook => 4,
+        }
+    }
 }
 
 /// An element of a prime field whose value is known: it converts, compares and inverts.

@@ -12,5 +12,5 @@ pub mod op;
 pub mod scope;
 
 pub use bundle::Bundle;
-pub use fe::{Fe, Number};
+pub use fe::{Fe, Fp2Product, Number};
 pub use op::{FieldOp, PerOp};

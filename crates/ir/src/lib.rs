@@ -30,9 +30,9 @@ pub use program::{
     Arm, ArrayDecl, ArrayId, Block, ConstantId, Control, ControlKind, FieldOp, Function, FunctionId, Op, Operand,
     Order, Program, Region, Statement, Value, VariableId, Word, WordDef,
 };
-pub use record::{Recorded, Recording, record};
+pub use record::{Recorded, Recording, record, record_with};
 pub use residue_formula::bundle::{self, Bundle};
-pub use residue_formula::scope;
+pub use residue_formula::{Fp2Product, scope};
 pub use verify::{VerifyError, verify};
 
 /// How a program ended.

@@ -11,9 +11,9 @@ use crate::program::{
     Program, Region, Statement, Value, VariableId, Word, WordDef,
 };
 use num_bigint::BigUint;
-use residue_formula::Fe;
 use residue_formula::bundle::Bundle;
 use residue_formula::scope;
+use residue_formula::{Fe, Fp2Product};
 use ruint::aliases::U256;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -25,7 +25,18 @@ use std::ops::{Add, Mul, Neg, Sub};
 /// Panics if the text breaks the rules of [`Machine`] (a value of one function used in another, one name for two texts):
 /// those are mistakes in a program of ours, not input.
 pub fn record(name: &str, modulus: &BigUint, text: impl FnOnce(&Recording<'_>)) -> Program {
+    record_with(name, modulus, Fp2Product::default(), text)
+}
+
+/// The same with products in Fp2 made in the given way.
+pub fn record_with(
+    name: &str,
+    modulus: &BigUint,
+    fp2_product: Fp2Product,
+    text: impl FnOnce(&Recording<'_>),
+) -> Program {
     let recorder = Recorder {
+        fp2_product,
         state: RefCell::new(State {
             modulus: modulus.clone(),
             constants: Vec::new(),
@@ -74,6 +85,7 @@ pub struct RecordedWord {
 }
 
 struct Recorder {
+    fp2_product: Fp2Product,
     state: RefCell<State>,
 }
 
@@ -253,7 +265,11 @@ impl Neg for Recorded<'_> {
     }
 }
 
-impl Fe for Recorded<'_> {}
+impl Fe for Recorded<'_> {
+    fn fp2_product(self) -> Fp2Product {
+        self.recorder.fp2_product
+    }
+}
 
 impl<'r> Recording<'r> {
     fn with<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {

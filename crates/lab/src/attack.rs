@@ -346,7 +346,7 @@ fn cold(staged: &Staged, batching: Batching) -> Result<Times, LabError> {
 fn honest(search: &Search) -> Result<Vec<Found>, LabError> {
     let mut ranked = Vec::new();
     for contract in residue_contracts::CONTRACTS {
-        let compiled = residue_compiler::compile(&(contract.program)(), search.revision, &search.schedule);
+        let compiled = residue_compiler::compile(&contract.program(), search.revision, &search.schedule);
         let Ok(compiled) = compiled else { continue };
         let name = format!("{}:honest/{}/1", search.revision, contract.name);
         let config = EngineConfig::new(search.revision, search.schedule.clone());

@@ -48,7 +48,7 @@ mod tests {
         let contract = residue_contracts::find("evm384/f6m_mul").unwrap();
         for &revision in Revision::ALL {
             let config = EngineConfig { batching: Batching::Always, ..EngineConfig::default_for(revision) };
-            let code = residue_compiler::compile(&(contract.program)(), revision, &config.schedule).unwrap().code;
+            let code = residue_compiler::compile(&contract.program(), revision, &config.schedule).unwrap().code;
             let mut prepared = Engine::new(config).unwrap().prepare(&code);
             prepared.plan_ahead(&(contract.example)(), 1 << 40);
             let blocks = prepared.blocks();

@@ -77,7 +77,7 @@ fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, Lab
 /// Compiles for a revision under its own schedule, and pairs the code with each of its chosen engines.
 fn compile(contract: &'static Contract, revision: Revision, subjects: Subjects) -> Result<Vec<Compiled>, LabError> {
     let schedule = EngineConfig::default_for(revision).schedule;
-    let compiled = residue_compiler::compile(&(contract.program)(), revision, &schedule);
+    let compiled = residue_compiler::compile(&contract.program(), revision, &schedule);
     let code = compiled.map_err(|error| LabError::Compile { name: contract.name, error: Box::new(error) })?.code;
     let layers = EngineLayer::chosen(revision, subjects)?.into_iter();
     Ok(layers.map(|layer| Compiled { layer, code: code.clone() }).collect())

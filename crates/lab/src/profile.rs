@@ -288,7 +288,7 @@ mod tests {
         let input = (contract.example)();
         for revision in [Revision::Evm384V7, Revision::Eip6690_2024] {
             let config = EngineConfig::default_for(revision);
-            let compiled = residue_compiler::compile(&(contract.program)(), revision, &config.schedule).unwrap();
+            let compiled = residue_compiler::compile(&contract.program(), revision, &config.schedule).unwrap();
             let engine = Engine::new(config).unwrap();
             let (profile, outcome) =
                 profile(&engine, &compiled.code, &compiled.source_map, &input, 1 << 40, 3).unwrap();
@@ -314,7 +314,7 @@ mod tests {
         for (name, named) in [("bls12_381/g1_msm", "point_add"), ("bls12_381/map_fp2_to_g2", "fp2_root")] {
             let contract = residue_contracts::find(name).unwrap();
             let config = EngineConfig::default_for(Revision::Eip6690_2024);
-            let program = (contract.program)();
+            let program = contract.program();
             let compiled = residue_compiler::compile(&program, Revision::Eip6690_2024, &config.schedule).unwrap();
             let engine = Engine::new(config).unwrap();
             let input = (contract.example)();

@@ -6,8 +6,8 @@
 pub(crate) mod options;
 
 use residue_contracts::Contract;
-use residue_curves::fp2::Fp2Product;
 use residue_engine::{Counted, EXECUTIONS_TO_WARM, Engine, EngineConfig};
+use residue_ir::Fp2Product;
 use residue_ir::{FieldOp, Program};
 use residue_isa::{GasSchedule, Revision};
 use residue_modular::PrimeField;
@@ -80,7 +80,7 @@ impl Ran {
     }
 
     fn of(contract: &Contract, revision: Revision) -> Result<Self, LabError> {
-        Self::new(&(contract.program)(), (contract.example)(), revision, GasSchedule::default_for(revision)?)
+        Self::new(&contract.program(), (contract.example)(), revision, GasSchedule::default_for(revision)?)
     }
 
     fn gas(&self) -> u64 {
@@ -144,7 +144,7 @@ fn models() -> Result<Vec<Row>, LabError> {
 
 /// Additions, subtractions and multiplications in a function of a program.
 fn contract_function(contract: &Contract, function: &str) -> Option<[u64; 3]> {
-    let program = (contract.program)();
+    let program = contract.program();
     let function = program.functions.iter().find(|known| known.name == function)?;
     let mut counts = [0; 3];
     function.body.for_each_block(&mut |block| {
@@ -212,7 +212,7 @@ fn multiplications(rounds: usize) -> Result<Vec<Row>, LabError> {
                 let at = input.len() - 32;
                 input[at..].copy_from_slice(&scalar);
                 let schedule = GasSchedule::default_for(revision)?;
-                let ran = Ran::new(&(contract.program)(), input, revision, schedule)?;
+                let ran = Ran::new(&contract.program(), input, revision, schedule)?;
                 let part = format!("{}/{class}", short(name));
                 let schedule = ran.engine.config().schedule.name();
                 rows.push(Row::exact(format!("{revision}:{schedule}/{part}"), Quantity::Gas, number(ran.gas())));
@@ -258,7 +258,7 @@ fn against() -> Result<Vec<Row>, LabError> {
         for schedule in schedules {
             let schedule = GasSchedule::named(schedule, revision)?;
             let name = format!("{revision}:{}/pairing/2", schedule.name());
-            let ran = Ran::new(&(contract.program)(), (contract.example)(), revision, schedule)?;
+            let ran = Ran::new(&contract.program(), (contract.example)(), revision, schedule)?;
             let split = ran.counted.gas_split;
             for (quantity, gas) in [
                 (Quantity::Gas, ran.gas()),

@@ -263,7 +263,7 @@ mod tests {
         let mut compared = 0;
         for &revision in Revision::ALL {
             let config = EngineConfig::default_for(revision);
-            let Ok(compiled) = residue_compiler::compile(&(contract.program)(), revision, &config.schedule) else {
+            let Ok(compiled) = residue_compiler::compile(&contract.program(), revision, &config.schedule) else {
                 continue;
             };
             let mut products = Vec::new();

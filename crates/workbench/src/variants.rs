@@ -2,8 +2,8 @@
 
 use residue_compiler::{CompileError, Compiled, SmallMultiples, compile_with};
 use residue_contracts::Contract;
-use residue_curves::fp2::Fp2Product;
 use residue_engine::{Engine, EngineConfig, EngineError};
+use residue_ir::Fp2Product;
 use residue_isa::{GasSchedule, Revision};
 use thiserror::Error;
 

@@ -4,8 +4,8 @@
 
 use residue_compiler::SmallMultiples;
 use residue_contracts::{Contract, find};
-use residue_curves::fp2::Fp2Product;
 use residue_engine::{Engine, EngineConfig};
+use residue_ir::Fp2Product;
 use residue_ir::{Outcome, evaluate};
 use residue_isa::{GasSchedule, Revision};
 use residue_workbench::{Trial, Variant, cheapest, native};
@@ -32,7 +32,7 @@ fn every_variant_gives_the_same_bytes() {
                 assert!(outcome.halt.is_success(), "{name} under {revision}, {:?}", trial.variant);
                 match native(contract, &input) {
                     Some(native) => assert_eq!(outcome.output, native.unwrap().output),
-                    None => assert_eq!(Outcome::Returned(outcome.output), evaluate(&(contract.program)(), &input)),
+                    None => assert_eq!(Outcome::Returned(outcome.output), evaluate(&contract.program(), &input)),
                 }
             }
         }

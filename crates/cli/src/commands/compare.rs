@@ -123,7 +123,7 @@ impl Comparison {
         let native = native(contract, &input);
         let expected = match &native {
             Some(native) => native.as_ref().ok().map(|native| native.output.clone()),
-            None => match residue_ir::evaluate(&(contract.program)(), &input) {
+            None => match residue_ir::evaluate(&contract.program(), &input) {
                 Outcome::Returned(output) => Some(output),
                 Outcome::Ended => Some(Vec::new()),
                 Outcome::Failed => None,

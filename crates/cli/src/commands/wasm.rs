@@ -118,7 +118,7 @@ fn build(args: &BuildArgs, json: bool) -> Result<Verdict> {
         anyhow!("there is no contract {:?}; `residue list contracts` has those there are", args.contract)
     })?;
     let form = args.form.form();
-    let lowered = residue_wasm::lower(&(contract.program)(), form);
+    let lowered = residue_wasm::lower(&contract.program(), form);
     let lowered = lowered.with_context(|| format!("making a module of {}", contract.name))?;
     output::file(&args.output, &lowered.module)?;
     if json {

@@ -11,14 +11,15 @@ use residue_curves::bls12_381::{G1, g1, invert};
 use residue_curves::conditions::all_vanish;
 use residue_curves::{Affine, Projective};
 use residue_formula::Fe;
-use residue_ir::{Machine, Program, WordOp, record};
+use residue_ir::{Machine, WordOp};
 
 /// `bls12_381/aggregate_g1`.
 pub const CONTRACT: Contract = Contract {
     name: "bls12_381/aggregate_g1",
     summary: "the sum of many points of G1's curve, such as public keys; no subgroup check, as in EIP-2537 G1ADD",
     interface: "128 bytes a point, one point at least; returns 128 bytes: the sum",
-    program,
+    field: modulus,
+    text: |machine| text(machine),
     precompile: None,
     example,
 };
@@ -55,10 +56,6 @@ pub fn text<M: Machine>(machine: &M) {
 fn times_12<F: Fe>(a: F) -> F {
     let four = a.double().double();
     four.double() + four
-}
-
-fn program() -> Program {
-    record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
 /// The generator 512 times: a sync committee of one mind.

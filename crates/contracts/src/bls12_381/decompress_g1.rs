@@ -5,14 +5,15 @@ use super::compressed::{self, Compressed, compressed};
 use crate::Contract;
 use residue_curves::Affine;
 use residue_curves::bls12_381::constants::{g1_generator, modulus};
-use residue_ir::{Machine, Program, WordOp, record};
+use residue_ir::{Machine, WordOp};
 
 /// `bls12_381/decompress_g1`.
 pub const CONTRACT: Contract = Contract {
     name: "bls12_381/decompress_g1",
     summary: "a point of the curve of G1 from its 48 compressed bytes",
     interface: "48 bytes: a compressed point; returns 128 bytes: the point as EIP-2537 has it",
-    program,
+    field: modulus,
+    text: |machine| text(machine),
     precompile: None,
     example,
 };
@@ -29,10 +30,6 @@ pub fn text<M: Machine>(machine: &M) {
     };
     let finite = |machine: &M| machine.return_elements(point.g1(machine, M::require), FP_BYTES);
     machine.branch(point.is_identity(machine), identity, finite);
-}
-
-fn program() -> Program {
-    record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
 /// The generator of G1, whose y is the smaller one.

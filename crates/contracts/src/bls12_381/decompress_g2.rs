@@ -5,14 +5,15 @@ use super::compressed::{self, Compressed, compressed};
 use crate::Contract;
 use residue_curves::bls12_381::constants::{g2_generator, modulus};
 use residue_curves::{Affine, Fp2};
-use residue_ir::{Machine, Program, WordOp, record};
+use residue_ir::{Machine, WordOp};
 
 /// `bls12_381/decompress_g2`.
 pub const CONTRACT: Contract = Contract {
     name: "bls12_381/decompress_g2",
     summary: "a point of the twist, where G2 is, from its 96 compressed bytes",
     interface: "96 bytes: a compressed point; returns 256 bytes: the point as EIP-2537 has it",
-    program,
+    field: modulus,
+    text: |machine| text(machine),
     precompile: None,
     example,
 };
@@ -32,10 +33,6 @@ pub fn text<M: Machine>(machine: &M) {
     };
     let finite = |machine: &M| machine.return_elements(point.g2(machine, M::require), FP_BYTES);
     machine.branch(point.is_identity(machine), identity, finite);
-}
-
-fn program() -> Program {
-    record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
 /// The generator of G2, whose y is the smaller one.

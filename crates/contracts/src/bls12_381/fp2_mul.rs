@@ -3,14 +3,15 @@
 use super::parse_fp2;
 use crate::Contract;
 use residue_curves::bls12_381::constants::modulus;
-use residue_ir::{Machine, Program, record};
+use residue_ir::Machine;
 
 /// `bls12_381/fp2_mul`.
 pub const CONTRACT: Contract = Contract {
     name: "bls12_381/fp2_mul",
     summary: "one product in Fp2 of BLS12-381",
     interface: "256 bytes: a.c0 a.c1 b.c0 b.c1 of 64 bytes each; returns 128 bytes: c0 c1 of a·b",
-    program,
+    field: modulus,
+    text: |machine| text(machine),
     precompile: None,
     example,
 };
@@ -22,10 +23,6 @@ pub fn text<M: Machine>(machine: &M) {
     let start = machine.small(0);
     let (a, b) = (parse_fp2(machine, start, 0), parse_fp2(machine, start, 2));
     machine.return_elements(a * b, super::FP_BYTES);
-}
-
-fn program() -> Program {
-    record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
 /// (1 + 2u)·(3 + 4u) = −5 + 10u.

@@ -4,7 +4,7 @@ use super::{encoded_point, sum};
 use crate::Contract;
 use residue_curves::bls12_381::G1;
 use residue_curves::bls12_381::constants::{g1_generator, modulus};
-use residue_ir::{Machine, Program, record};
+use residue_ir::Machine;
 use residue_isa::precompile::BLS12_G1ADD;
 
 /// `bls12_381/g1_add`.
@@ -12,7 +12,8 @@ pub const CONTRACT: Contract = Contract {
     name: "bls12_381/g1_add",
     summary: "the sum of two points of G1's curve (EIP-2537 G1ADD)",
     interface: "256 bytes: two points of 128; returns 128: their sum",
-    program,
+    field: modulus,
+    text: |machine| text(machine),
     precompile: Some(BLS12_G1ADD),
     example,
 };
@@ -20,10 +21,6 @@ pub const CONTRACT: Contract = Contract {
 /// The text.
 pub fn text<M: Machine>(machine: &M) {
     sum::text::<M, G1>(machine);
-}
-
-fn program() -> Program {
-    record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
 /// The generator twice.

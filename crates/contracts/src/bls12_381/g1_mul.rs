@@ -6,14 +6,15 @@ use residue_curves::bls12_381::constants::{constants, g1_generator, modulus};
 use residue_curves::bls12_381::{g1, invert};
 use residue_curves::complete::multiply;
 use residue_curves::{Affine, Projective};
-use residue_ir::{Machine, Program, WordOp, record};
+use residue_ir::{Machine, WordOp};
 
 /// `bls12_381/g1_mul`.
 pub const CONTRACT: Contract = Contract {
     name: "bls12_381/g1_mul",
     summary: "a multiple of a point of G1's curve, by double and add with complete formulas; no subgroup check",
     interface: "160 bytes: a point (128 bytes, as in EIP-2537), a scalar (32); returns 128 bytes: the multiple",
-    program,
+    field: modulus,
+    text: |machine| text(machine),
     precompile: None,
     example,
 };
@@ -41,10 +42,6 @@ pub fn text<M: Machine>(machine: &M) {
     let Projective { x, y, z } = multiply(machine, scalar, point, identity, |c| c * b3);
     let inverse = invert(machine, z); // 0 for the identity, which so becomes zeros
     machine.return_elements(Affine::new(x * inverse, y * inverse), FP_BYTES);
-}
-
-fn program() -> Program {
-    record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
 /// The generator and the scalar with all bits set, which asks for most additions.

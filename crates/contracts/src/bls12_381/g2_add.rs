@@ -4,7 +4,7 @@ use super::{encoded_point, sum};
 use crate::Contract;
 use residue_curves::bls12_381::G2;
 use residue_curves::bls12_381::constants::{g2_generator, modulus};
-use residue_ir::{Machine, Program, record};
+use residue_ir::Machine;
 use residue_isa::precompile::BLS12_G2ADD;
 
 /// `bls12_381/g2_add`.
@@ -12,7 +12,8 @@ pub const CONTRACT: Contract = Contract {
     name: "bls12_381/g2_add",
     summary: "the sum of two points of G2's curve (EIP-2537 G2ADD)",
     interface: "512 bytes: two points of 256; returns 256: their sum",
-    program,
+    field: modulus,
+    text: |machine| text(machine),
     precompile: Some(BLS12_G2ADD),
     example,
 };
@@ -20,10 +21,6 @@ pub const CONTRACT: Contract = Contract {
 /// The text.
 pub fn text<M: Machine>(machine: &M) {
     sum::text::<M, G2>(machine);
-}
-
-fn program() -> Program {
-    record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
 /// The generator twice.

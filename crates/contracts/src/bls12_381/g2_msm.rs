@@ -4,7 +4,7 @@ use super::{encoded_point, msm};
 use crate::Contract;
 use residue_curves::bls12_381::G2;
 use residue_curves::bls12_381::constants::{g2_generator, modulus};
-use residue_ir::{Machine, Program, record};
+use residue_ir::Machine;
 use residue_isa::precompile::BLS12_G2MSM;
 
 /// `bls12_381/g2_msm`.
@@ -12,7 +12,8 @@ pub const CONTRACT: Contract = Contract {
     name: "bls12_381/g2_msm",
     summary: "the sum of products of scalars and points of G2 (EIP-2537 G2MSM)",
     interface: "288 bytes a product: a point (256), a scalar (32); returns 256: the sum of the products",
-    program,
+    field: modulus,
+    text: |machine| text(machine),
     precompile: Some(BLS12_G2MSM),
     example,
 };
@@ -20,10 +21,6 @@ pub const CONTRACT: Contract = Contract {
 /// The text.
 pub fn text<M: Machine>(machine: &M) {
     msm::text::<M, G2>(machine);
-}
-
-fn program() -> Program {
-    record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
 /// The generator and the scalar with all bits set.

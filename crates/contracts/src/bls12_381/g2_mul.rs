@@ -6,14 +6,15 @@ use residue_curves::bls12_381::constants::{constants, g2_generator, modulus};
 use residue_curves::bls12_381::{g2, invert};
 use residue_curves::complete::multiply;
 use residue_curves::{Affine, Fp2, Projective};
-use residue_ir::{Machine, Program, WordOp, record};
+use residue_ir::{Machine, WordOp};
 
 /// `bls12_381/g2_mul`.
 pub const CONTRACT: Contract = Contract {
     name: "bls12_381/g2_mul",
     summary: "a multiple of a point of G2's curve, by double and add with complete formulas; no subgroup check",
     interface: "288 bytes: a point (256 bytes, as in EIP-2537), a scalar (32); returns 256 bytes: the multiple",
-    program,
+    field: modulus,
+    text: |machine| text(machine),
     precompile: None,
     example,
 };
@@ -43,10 +44,6 @@ pub fn text<M: Machine>(machine: &M) {
     let Projective { x, y, z } = multiply(machine, scalar, point, identity, times_3b);
     let inverse = z.inverse_with(|norm| invert(machine, norm)); // 0 for the identity, which so becomes zeros
     machine.return_elements(Affine::new(x * inverse, y * inverse), FP_BYTES);
-}
-
-fn program() -> Program {
-    record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
 /// The generator and the scalar with all bits set, which asks for most additions.

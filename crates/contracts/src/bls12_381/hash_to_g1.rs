@@ -5,7 +5,7 @@ use crate::Contract;
 use residue_curves::bls12_381::G1;
 use residue_curves::bls12_381::constants::modulus;
 use residue_curves::bls12_381::hash_to_curve::SIGNATURE_TAG_G1;
-use residue_ir::{Machine, Program, record};
+use residue_ir::Machine;
 
 /// `bls12_381/hash_to_g1`.
 pub const CONTRACT: Contract = Contract {
@@ -13,7 +13,8 @@ pub const CONTRACT: Contract = Contract {
     summary: "a point of G1 from a message (RFC 9380, suite BLS12381G1_XMD:SHA-256_SSWU_RO_)",
     interface: "2 bytes: the length of the domain separation tag, not 0; the tag; the message; returns 128 bytes: the point \
                 as EIP-2537 has it",
-    program,
+    field: modulus,
+    text: |machine| text(machine),
     precompile: None,
     example,
 };
@@ -21,10 +22,6 @@ pub const CONTRACT: Contract = Contract {
 /// The text.
 pub fn text<M: Machine>(machine: &M) {
     tagged::text::<M, G1>(machine);
-}
-
-fn program() -> Program {
-    record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
 /// “abc” with the tag of signatures.

@@ -4,7 +4,7 @@ use super::{FP_BYTES, parse_fp2};
 use crate::Contract;
 use residue_curves::bls12_381::constants::modulus;
 use residue_curves::bls12_381::map_g2::map_to_g2;
-use residue_ir::{Machine, Program, WordOp, record};
+use residue_ir::{Machine, WordOp};
 use residue_isa::precompile::BLS12_MAP_FP2_TO_G2;
 
 /// `bls12_381/map_fp2_to_g2`.
@@ -12,7 +12,8 @@ pub const CONTRACT: Contract = Contract {
     name: "bls12_381/map_fp2_to_g2",
     summary: "an element of Fp2 to a point of G2 (EIP-2537 MAP_FP2_TO_G2)",
     interface: "128 bytes: an element of Fp2, c0 then c1; returns 256 bytes: a point",
-    program,
+    field: modulus,
+    text: |machine| text(machine),
     precompile: Some(BLS12_MAP_FP2_TO_G2),
     example,
 };
@@ -23,10 +24,6 @@ pub fn text<M: Machine>(machine: &M) {
     machine.require(machine.word_op(WordOp::Eq, machine.calldata_size(), size));
     let u = parse_fp2(machine, machine.small(0), 0);
     machine.return_elements(map_to_g2(machine, u), FP_BYTES);
-}
-
-fn program() -> Program {
-    record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
 /// 5 + 7u.

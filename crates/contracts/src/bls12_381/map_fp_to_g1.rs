@@ -4,7 +4,7 @@ use super::{FP_BYTES, parse_fp};
 use crate::Contract;
 use residue_curves::bls12_381::constants::modulus;
 use residue_curves::bls12_381::map_g1::map_to_g1;
-use residue_ir::{Machine, Program, WordOp, record};
+use residue_ir::{Machine, WordOp};
 use residue_isa::precompile::BLS12_MAP_FP_TO_G1;
 
 /// `bls12_381/map_fp_to_g1`.
@@ -12,7 +12,8 @@ pub const CONTRACT: Contract = Contract {
     name: "bls12_381/map_fp_to_g1",
     summary: "an element of Fp to a point of G1 (EIP-2537 MAP_FP_TO_G1)",
     interface: "64 bytes: an element of Fp; returns 128 bytes: a point",
-    program,
+    field: modulus,
+    text: |machine| text(machine),
     precompile: Some(BLS12_MAP_FP_TO_G1),
     example,
 };
@@ -23,10 +24,6 @@ pub fn text<M: Machine>(machine: &M) {
     machine.require(machine.word_op(WordOp::Eq, machine.calldata_size(), size));
     let u = parse_fp(machine, machine.small(0), 0);
     machine.return_elements(map_to_g1(machine, u), FP_BYTES);
-}
-
-fn program() -> Program {
-    record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
 /// Five.

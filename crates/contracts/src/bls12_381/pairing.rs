@@ -12,7 +12,7 @@ use residue_curves::bls12_381::miller::{PAIRS_MAX, inverse_miller_loop, stand_in
 use residue_curves::bls12_381::{Pairs, Witness, g1, g2, is_final_exponentiation_one};
 use residue_curves::{Affine, Conditions, Fp12};
 use residue_formula::Fe;
-use residue_ir::{Array, Capacity, Machine, Program, Variable, WordOp, record};
+use residue_ir::{Array, Capacity, Machine, Variable, WordOp};
 use residue_isa::precompile::BLS12_PAIRING_CHECK;
 
 /// `bls12_381/pairing`.
@@ -20,7 +20,8 @@ pub const CONTRACT: Contract = Contract {
     name: "bls12_381/pairing",
     summary: "is the product of the pairings of all given pairs one? (EIP-2537 PAIRING_CHECK)",
     interface: "384 bytes a pair: a point of G1 (128 bytes), a point of G2 (256); returns 32 bytes, 1 or 0",
-    program,
+    field: modulus,
+    text: |machine| text(machine),
     precompile: Some(BLS12_PAIRING_CHECK),
     example,
 };
@@ -196,10 +197,6 @@ fn is_finite<M: Machine>(machine: &M, offset: M::Word, elements: u32) -> M::Word
 /// Requires that x of the point at `offset`, whose y is 0, is 0 too.
 fn require_identity<M: Machine>(machine: &M, offset: M::Word, elements: u32) {
     machine.require(machine.not(any_nonzero(machine, offset, 0..elements / 2)));
-}
-
-fn program() -> Program {
-    record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
 /// A BLS signature check, e(pk, H(m))·e(−g1, σ) = 1; `tests/contracts/examples.rs` derives it anew from its key and message.

@@ -11,7 +11,7 @@ use residue_curves::bls12_381::constants::modulus;
 use residue_curves::bls12_381::residue_witness::{self, is_in_fp6};
 use residue_curves::bls12_381::{Witness, is_final_exponentiation_one};
 use residue_formula::Number;
-use residue_ir::{Bundle, Machine, Numbers, Program, WordOp, record};
+use residue_ir::{Bundle, Machine, Numbers, WordOp};
 use residue_modular::fields::Bls12_381Fp;
 use std::cell::RefCell;
 
@@ -22,7 +22,8 @@ pub const CONTRACT: Contract = Contract {
     interface: "384 bytes a pair: a point of G1 (128 bytes), a point of G2 (256); then nothing or the witness, 288 bytes: the \
                 coefficients of 1, v and v² of an element of Fp6, each c0, c1 in 48 bytes; returns 32 bytes, 1 or 0, which do \
                 not depend on the witness",
-    program,
+    field: modulus,
+    text: |machine| text(machine),
     precompile: None,
     example,
 };
@@ -73,10 +74,6 @@ pub fn witness(pairs: &[u8]) -> Option<Vec<u8>> {
         [vec![0; compressed::FP_BYTES as usize - digits.len()], digits].concat()
     };
     Some(elements.into_iter().flat_map(encoded).collect())
-}
-
-fn program() -> Program {
-    record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
 /// The signature check that is the example of the pairing check, with its witness.

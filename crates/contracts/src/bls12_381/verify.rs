@@ -3,7 +3,7 @@
 use super::signature;
 use crate::Contract;
 use residue_curves::bls12_381::constants::modulus;
-use residue_ir::{Machine, Program, record};
+use residue_ir::Machine;
 
 /// `bls12_381/verify`.
 pub const CONTRACT: Contract = Contract {
@@ -11,7 +11,8 @@ pub const CONTRACT: Contract = Contract {
     summary: "is this a BLS signature of the message under the public key? (basic scheme of the IETF draft, both choices of groups)",
     interface: "public key and signature, compressed, 48 bytes in G1 and 96 in G2 or the other way round; the message; returns \
                 32 bytes, 1 or 0; 0 also for what is no key or no signature",
-    program,
+    field: modulus,
+    text: |machine| text(machine),
     precompile: None,
     example,
 };
@@ -19,10 +20,6 @@ pub const CONTRACT: Contract = Contract {
 /// The text.
 pub fn text<M: Machine>(machine: &M) {
     signature::text(machine, 0, |_, message| vec![message]);
-}
-
-fn program() -> Program {
-    record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
 /// A key in G1, its signature in G2, and what it has signed; `tests/contracts/examples.rs` derives them anew.

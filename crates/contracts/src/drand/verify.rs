@@ -8,7 +8,7 @@
 use crate::Contract;
 use crate::bls12_381::signature;
 use residue_curves::bls12_381::constants::modulus;
-use residue_ir::{Machine, Piece, Program, record};
+use residue_ir::{Machine, Piece};
 
 /// `drand/verify`.
 pub const CONTRACT: Contract = Contract {
@@ -16,7 +16,8 @@ pub const CONTRACT: Contract = Contract {
     summary: "is this the beacon of a drand network for the round? (quicknet, the default network, and unchained ones)",
     interface: "public key and signature, compressed, 96 bytes in G2 and 48 in G1 or the other way round; the previous \
                 signature if the network is chained; the round in 8 bytes; returns 32 bytes, 1 or 0",
-    program,
+    field: modulus,
+    text: |machine| text(machine),
     precompile: None,
     example,
 };
@@ -29,10 +30,6 @@ pub fn text<M: Machine>(machine: &M) {
     signature::text(machine, ROUND_BYTES, |machine, chained| {
         vec![Piece::Word { word: machine.sha256(&[chained]), size_bytes: machine.small(32) }]
     });
-}
-
-fn program() -> Program {
-    record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
 /// Round 1 of a network whose key `tests/contracts/examples.rs` knows: the key in G2, the signature in G1.

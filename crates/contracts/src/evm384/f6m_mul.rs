@@ -6,14 +6,15 @@ use num_bigint::BigUint;
 use residue_curves::Fp6;
 use residue_curves::bls12_381::constants::modulus;
 use residue_curves::published::f6m_mul;
-use residue_ir::{Machine, Program, record};
+use residue_ir::Machine;
 
 /// `evm384/f6m_mul`.
 pub const CONTRACT: Contract = Contract {
     name: "evm384/f6m_mul",
     summary: "one product in Fp6 of BLS12-381, operation by operation as EVM384's update 2 has it",
     interface: "576 bytes: a b of 6 values each, 48 bytes little-endian in Montgomery form; returns 288 bytes: a·b",
-    program,
+    field: modulus,
+    text: |machine| text(machine),
     precompile: None,
     example,
 };
@@ -22,11 +23,6 @@ pub const CONTRACT: Contract = Contract {
 pub fn text<M: Machine>(machine: &M) {
     let (a, b): (Fp6<M::Fe>, Fp6<M::Fe>) = parse_all(machine);
     machine.return_mont_le(f6m_mul(a, b));
-}
-
-/// The program with the given product in Fp2.
-fn program() -> Program {
-    record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
 /// (1 + 2u + (3 + 4u)·v + (5 + 6u)·v²)·(7 + 8u + (9 + 10u)·v + (11 + 12u)·v²).

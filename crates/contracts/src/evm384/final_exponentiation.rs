@@ -4,7 +4,7 @@ use super::{miller_loop, parse_all};
 use crate::Contract;
 use residue_curves::bls12_381::constants::modulus;
 use residue_curves::published::final_exponentiation;
-use residue_ir::{Machine, Numbers, Outcome, Program, record};
+use residue_ir::{Machine, Numbers, Outcome};
 use residue_modular::fields::Bls12_381Fp;
 
 /// `evm384/final_exponentiation`.
@@ -12,7 +12,8 @@ pub const CONTRACT: Contract = Contract {
     name: "evm384/final_exponentiation",
     summary: "the final exponentiation of BLS12-381, to 3·(p¹² − 1)/r as blst has it, as in EVM384's update 5",
     interface: "576 bytes: 12 values of 48 bytes, little-endian in Montgomery form; returns 576 bytes: the power",
-    program,
+    field: modulus,
+    text: |machine| text(machine),
     precompile: None,
     example,
 };
@@ -21,11 +22,6 @@ pub const CONTRACT: Contract = Contract {
 pub fn text<M: Machine>(machine: &M) {
     let f = parse_all(machine);
     machine.return_mont_le(final_exponentiation(machine, f));
-}
-
-/// The program with the given product in Fp2.
-fn program() -> Program {
-    record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
 /// The Miller loop of the generators.

@@ -6,7 +6,7 @@ use num_bigint::BigUint;
 use residue_curves::bls12_381::constants::{g1_generator, g2_generator, modulus};
 use residue_curves::published::{self, Fp12};
 use residue_curves::{Affine, Fp2};
-use residue_ir::{Machine, Program, WordOp, record};
+use residue_ir::{Machine, WordOp};
 
 /// `evm384/miller_loop`.
 pub const CONTRACT: Contract = Contract {
@@ -14,7 +14,8 @@ pub const CONTRACT: Contract = Contract {
     summary: "the Miller loop of one pair on BLS12-381, bit for bit that of blst, as in EVM384's update 5",
     interface: "288 bytes: P.x P.y Q.x0 Q.x1 Q.y0 Q.y1 of 48 bytes each, little-endian in Montgomery form; \
                 returns 576 bytes: 12 values, Fp2 within Fp6 within Fp12",
-    program,
+    field: modulus,
+    text: |machine| text(machine),
     precompile: None,
     example,
 };
@@ -50,11 +51,6 @@ pub(super) fn pair_value<M: Machine>(machine: &M, offset: M::Word) -> Fp12<M::Fe
         },
         |machine| Fp12::one(machine),
     )
-}
-
-/// The program with the given product in Fp2.
-fn program() -> Program {
-    record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
 /// The generators.

@@ -7,7 +7,7 @@ use residue_curves::Affine;
 use residue_curves::bls12_381::constants::{g1_generator, modulus};
 use residue_curves::conditions::all_vanish;
 use residue_curves::published::{Fp12, final_exponentiation, multiply};
-use residue_ir::{Bundle, Machine, Program, WordOp, record};
+use residue_ir::{Bundle, Machine, WordOp};
 
 /// `evm384/pairing_eq`.
 pub const CONTRACT: Contract = Contract {
@@ -15,7 +15,8 @@ pub const CONTRACT: Contract = Contract {
     summary: "is the product of the pairings of all given pairs one? (as in EVM384's update 5, nothing validated)",
     interface: "288 bytes a pair, one pair at least: P.x P.y Q.x0 Q.x1 Q.y0 Q.y1 of 48 bytes each, little-endian in \
                 Montgomery form; returns 32 bytes, 1 or 0",
-    program,
+    field: modulus,
+    text: |machine| text(machine),
     precompile: None,
     example,
 };
@@ -42,11 +43,6 @@ pub fn text<M: Machine>(machine: &M) {
     let mut difference = power;
     difference.c0.c0.c0 = difference.c0.c0.c0 - machine.one();
     machine.return_word(machine.is_zero(all_vanish(&difference.to_list())));
-}
-
-/// The program with the given product in Fp2.
-fn program() -> Program {
-    record(CONTRACT.name, &modulus(), |machine| text(machine))
 }
 
 /// e(g1, g2)·e(−g1, g2) = 1.

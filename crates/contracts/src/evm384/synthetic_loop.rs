@@ -5,14 +5,15 @@ use crate::Contract;
 use residue_curves::Fp6;
 use residue_curves::bls12_381::constants::modulus;
 use residue_curves::published::f6m_mul;
-use residue_ir::{Machine, Program, record};
+use residue_ir::Machine;
 
 /// `evm384/synthetic_loop`.
 pub const CONTRACT: Contract = Contract {
     name: "evm384/synthetic_loop",
     summary: "1350 products in Fp6 of BLS12-381, the synthetic loop of EVM384's update 2: 118,800 field operations",
     interface: "576 bytes: a b of 6 values each, 48 bytes little-endian in Montgomery form; returns 288 bytes: a·b¹³⁵⁰",
-    program,
+    field: modulus,
+    text: |machine| text(machine),
     precompile: None,
     example: super::f6m_mul::example,
 };
@@ -25,9 +26,4 @@ pub fn text<M: Machine>(machine: &M) {
     let (a, b): (Fp6<M::Fe>, Fp6<M::Fe>) = parse_all(machine);
     let power = machine.repeat(machine.small(TURNS.into()), a, |_, _, power| f6m_mul(power, b));
     machine.return_mont_le(power);
-}
-
-/// The program with the given product in Fp2.
-fn program() -> Program {
-    record(CONTRACT.name, &modulus(), |machine| text(machine))
 }

@@ -18,7 +18,7 @@ use residue_curves::bls12_381::{
 };
 use residue_curves::{Affine, Conditions, Fp2};
 use residue_formula::Number;
-use residue_ir::{Capacity, Machine, Piece, Program, WordOp, record};
+use residue_ir::{Capacity, Machine, Piece, WordOp};
 use residue_isa::precompile::KZG_POINT_EVALUATION;
 use residue_modular::fields::Bls12_381Fp;
 use ruint::aliases::U256;
@@ -30,7 +30,8 @@ pub const CONTRACT: Contract = Contract {
     summary: "does the polynomial of a blob take a value at a point? (EIP-4844, precompile 0x0a)",
     interface: "192 bytes: versioned hash, z, y (32 bytes each), commitment, proof (48 compressed bytes each); returns 64 bytes: \
                 4096 and the order r; fails if the proof does not hold",
-    program,
+    field: modulus,
+    text: |machine| text(machine),
     precompile: Some(KZG_POINT_EVALUATION),
     example,
 };
@@ -154,10 +155,6 @@ static TAU_G2_POINT: LazyLock<Affine<Fp2<BigUint>>> = LazyLock::new(|| {
     let canonical = |value: Fp2<Bls12_381Fp>| Fp2 { c0: value.c0.to_canonical(), c1: value.c1.to_canonical() };
     Affine::new(canonical(x), canonical(y))
 });
-
-fn program() -> Program {
-    record(CONTRACT.name, &modulus(), |machine| text(machine))
-}
 
 /// The polynomial τ ↦ 3 + 5·τ at z = 7, by `tests/contracts/point_evaluation.rs`.
 fn example() -> Vec<u8> {

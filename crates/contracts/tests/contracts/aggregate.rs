@@ -16,7 +16,7 @@ const POINT_BYTES: usize = 128;
 
 /// The contract under every revision, ready to run.
 fn compiled() -> Vec<(Revision, Prepared)> {
-    let program = (find("bls12_381/aggregate_g1").unwrap().program)();
+    let program = find("bls12_381/aggregate_g1").unwrap().program();
     let prepare = |&revision: &Revision| {
         let code = compile(&program, revision, &GasSchedule::default_for(revision).unwrap()).unwrap().code;
         (revision, Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&code))

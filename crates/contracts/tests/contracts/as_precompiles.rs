@@ -36,7 +36,7 @@ fn precompiles() -> impl Iterator<Item = (&'static Contract, u16)> {
 fn engines(revision: Revision) -> [Engine; 2] {
     let config = EngineConfig::default_for(revision);
     let schedule = GasSchedule::default_for(revision).unwrap();
-    let code = |contract: &Contract| compile(&(contract.program)(), revision, &schedule).unwrap().code;
+    let code = |contract: &Contract| compile(&contract.program(), revision, &schedule).unwrap().code;
     let replacements = precompiles().map(|(contract, address)| Replacement { address, code: code(contract) }).collect();
     [Engine::new(config.clone()).unwrap(), Engine::new(EngineConfig { replacements, ..config }).unwrap()]
 }

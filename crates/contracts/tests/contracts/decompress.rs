@@ -53,7 +53,7 @@ fn judge_g2(input: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn compiled(name: &str) -> Vec<(Revision, Prepared)> {
-    let program = (find(name).unwrap().program)();
+    let program = find(name).unwrap().program();
     let prepare = |&revision: &Revision| {
         let code = compile(&program, revision, &GasSchedule::default_for(revision).unwrap()).unwrap().code;
         (revision, Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&code))

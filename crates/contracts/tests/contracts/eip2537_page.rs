@@ -126,7 +126,7 @@ fn table_beyond() -> String {
     );
     for &(name, what, input, today) in BEYOND {
         let contract = find(name).unwrap();
-        let (program, code) = ((contract.program)(), cheapest(contract, revision, &schedule).unwrap().compiled.code);
+        let (program, code) = (contract.program(), cheapest(contract, revision, &schedule).unwrap().compiled.code);
         let counted = engine.run_counted(&code, &input(), GAS);
         assert_eq!(counted.outcome.halt, Halt::Return, "{name}, {what}");
         assert_eq!(Outcome::Returned(counted.outcome.output), evaluate(&program, &input()), "{name}, {what}");

@@ -6,11 +6,11 @@ use num_bigint::BigUint;
 use residue_compiler::compile;
 use residue_contracts::evm384::{f6m_mul, final_exponentiation, miller_loop, pairing_eq, synthetic_loop};
 use residue_curves::bls12_381::constants::modulus;
-use residue_curves::fp2::Fp2Product;
 use residue_curves::published::tower;
 use residue_engine::{Engine, EngineConfig, Halt};
+use residue_ir::Fp2Product;
 use residue_ir::program::{FieldOp, Program};
-use residue_ir::{Outcome, evaluate, record};
+use residue_ir::{Outcome, evaluate, record_with};
 use residue_isa::{GasSchedule, Revision};
 
 const GAS: u64 = 100_000_000;
@@ -43,11 +43,11 @@ fn a_product_in_fp6_is_made_as_published() {
 #[test]
 fn a_product_in_fp12_is_made_as_published() {
     let of = |product: Fp2Product| {
-        counts(&record("mul_fp12", &modulus(), |machine| {
+        counts(&record_with("mul_fp12", &modulus(), product, |machine| {
             use residue_ir::{Bundle, Machine};
             let parse = |number: u64| machine.parse_mont_le(machine.small(48 * number));
             let values = |first: u64| tower::Fp12::from_list((first..first + 12).map(parse).collect());
-            machine.return_mont_le(product.within(|| tower::mul_fp12(values(0), values(12))));
+            machine.return_mont_le(tower::mul_fp12(values(0), values(12)));
         }))
     };
     assert_eq!(of(Fp2Product::Karatsuba), [54, 115, 109]);
@@ -208,7 +208,7 @@ fn pairing_eq_decides_as_blst_does() {
         (vec![(p, q), (r, s), (minus(p), s)], 0),
         (vec![(p, no_q), (p, q), (minus(p), q), (no_p, no_q)], 1),
     ];
-    let mut runs = Runs::new(&(pairing_eq::CONTRACT.program)());
+    let mut runs = Runs::new(&pairing_eq::CONTRACT.program());
     for (pairs, expected) in cases {
         let product = pairs.iter().map(|(p, q)| blst_fp12::miller_loop(q, p)).reduce(|mut product, f| {
             product *= f;
@@ -255,7 +255,7 @@ impl InverseOrOne for ark_bls12_381::Fq {
 #[test]
 fn operations_executed_beside_the_published_ones() {
     for contract in residue_contracts::CONTRACTS.iter().filter(|contract| contract.name.starts_with("evm384/")) {
-        let program = (contract.program)();
+        let program = contract.program();
         for &revision in Revision::ALL {
             let code = compile(&program, revision, &GasSchedule::default_for(revision).unwrap()).unwrap().code;
             let engine = Engine::new(EngineConfig::default_for(revision)).unwrap();

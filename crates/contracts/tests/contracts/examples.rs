@@ -59,7 +59,7 @@ fn the_verify_example_is_a_key_a_signature_and_a_message() {
     let expected = [&key.sk_to_pk().compress()[..], &signature.compress(), MESSAGE].concat();
     let contract = find("bls12_381/verify").unwrap();
     assert_eq!(hex::encode((contract.example)()), hex::encode(expected));
-    let outcome = residue_ir::evaluate(&(contract.program)(), &(contract.example)());
+    let outcome = residue_ir::evaluate(&contract.program(), &(contract.example)());
     assert_eq!(outcome, Outcome::Returned([vec![0; 31], vec![1]].concat()));
 }
 
@@ -72,7 +72,7 @@ fn the_drand_example_is_a_beacon() {
     let expected = [&key.sk_to_pk().compress()[..], &signature.compress(), &round].concat();
     let contract = find("drand/verify").unwrap();
     assert_eq!(hex::encode((contract.example)()), hex::encode(expected));
-    let outcome = residue_ir::evaluate(&(contract.program)(), &(contract.example)());
+    let outcome = residue_ir::evaluate(&contract.program(), &(contract.example)());
     assert_eq!(outcome, Outcome::Returned([vec![0; 31], vec![1]].concat()));
 }
 
@@ -82,7 +82,7 @@ fn the_fp2_mul_example_is_a_product() {
     let contract = find("bls12_381/fp2_mul").unwrap();
     let minus_five = residue_curves::bls12_381::constants::modulus() - 5u32;
     let bytes = [vec![0; 16], minus_five.to_bytes_be(), vec![0; 63], vec![10]].concat();
-    let outcome = residue_ir::evaluate(&(contract.program)(), &(contract.example)());
+    let outcome = residue_ir::evaluate(&contract.program(), &(contract.example)());
     assert_eq!(outcome, Outcome::Returned(bytes));
     assert!(native(contract, &[]).is_none());
 }
@@ -90,7 +90,7 @@ fn the_fp2_mul_example_is_a_product() {
 #[test]
 fn every_example_runs_under_every_revision_as_evaluated() {
     for contract in CONTRACTS {
-        let (program, example) = ((contract.program)(), (contract.example)());
+        let (program, example) = (contract.program(), (contract.example)());
         let expected = residue_ir::evaluate(&program, &example);
         for &revision in Revision::ALL {
             // All are over the base field of BLS12-381, which every revision has.
@@ -107,7 +107,7 @@ fn every_example_runs_under_every_revision_as_evaluated() {
 #[test]
 fn fp2_mul_refuses_other_lengths_and_numbers_not_below_the_modulus() {
     let contract = find("bls12_381/fp2_mul").unwrap();
-    let (program, example) = ((contract.program)(), (contract.example)());
+    let (program, example) = (contract.program(), (contract.example)());
     let mut inputs = vec![Vec::new(), example[..255].to_vec(), [&example[..], &[0]].concat()];
     for element in 0..4 {
         for (at, byte) in [(0, 1), (15, 1), (16, 0x1b)] {

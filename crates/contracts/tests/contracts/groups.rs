@@ -24,7 +24,7 @@ const CASES: usize = 100;
 
 /// The contract under every revision, ready to run.
 fn compiled(contract: &Contract) -> Vec<(Revision, Prepared)> {
-    let program = (contract.program)();
+    let program = contract.program();
     let prepare = |&revision: &Revision| {
         let code = compile(&program, revision, &GasSchedule::default_for(revision).unwrap()).unwrap().code;
         (revision, Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&code))
@@ -111,7 +111,7 @@ fn gas(name: &str, side: &Side, counts: &[usize]) -> (usize, Vec<u64>) {
     let contract = find(name).unwrap();
     let revision = Revision::Eip6690_2024;
     let schedule = GasSchedule::default_for(revision).unwrap();
-    let code = compile(&(contract.program)(), revision, &schedule).unwrap().code;
+    let code = compile(&contract.program(), revision, &schedule).unwrap().code;
     let mut prepared = Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&code);
     let gas_of = |&count: &usize| {
         let mut seeded = Seeded(5);

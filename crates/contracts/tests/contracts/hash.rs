@@ -45,7 +45,7 @@ struct Hash {
 impl Hash {
     fn both() -> [Self; 2] {
         let of = |name: &str, judge| {
-            let program = (find(name).unwrap().program)();
+            let program = find(name).unwrap().program();
             let prepare = |&revision: &Revision| {
                 let code = compile(&program, revision, &GasSchedule::default_for(revision).unwrap()).unwrap().code;
                 assert!(code.len() <= 24_576 || revision != Revision::Eip6690_2024, "{name}: {} bytes", code.len());

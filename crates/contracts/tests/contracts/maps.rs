@@ -26,7 +26,7 @@ struct Map {
 impl Map {
     fn new(name: &str, elements: usize) -> Self {
         let contract = find(name).unwrap();
-        let program = (contract.program)();
+        let program = contract.program();
         let prepare = |&revision: &Revision| {
             let code = compile(&program, revision, &GasSchedule::default_for(revision).unwrap()).unwrap().code;
             assert!(code.len() <= 24_576 || revision != Revision::Eip6690_2024, "{name}: {} bytes", code.len());

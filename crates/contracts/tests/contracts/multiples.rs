@@ -39,7 +39,7 @@ fn scalars() -> Vec<Vec<u8>> {
 
 /// The contract `name`, compiled for every revision.
 fn prepared(name: &str) -> Vec<(Revision, Prepared)> {
-    let program = (find(name).unwrap().program)();
+    let program = find(name).unwrap().program();
     let prepare = |&revision: &Revision| {
         let code = compile(&program, revision, &GasSchedule::default_for(revision).unwrap()).unwrap().code;
         (revision, Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&code))

@@ -22,7 +22,7 @@ fn contract() -> &'static Contract {
 
 /// The contract under every revision, ready to run.
 fn compiled() -> Vec<(Revision, Prepared)> {
-    let program = (contract().program)();
+    let program = contract().program();
     let prepare = |&revision: &Revision| {
         let code = compile(&program, revision, &GasSchedule::default_for(revision).unwrap()).unwrap().code;
         (revision, Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&code))

@@ -22,7 +22,7 @@ const ELEMENT_BYTES: usize = 48;
 const WITNESS_BYTES: usize = 6 * ELEMENT_BYTES;
 
 fn prepared(contract: &Contract, revision: Revision) -> Prepared {
-    let code = compile(&(contract.program)(), revision, &GasSchedule::default_for(revision).unwrap()).unwrap().code;
+    let code = compile(&contract.program(), revision, &GasSchedule::default_for(revision).unwrap()).unwrap().code;
     Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&code)
 }
 

@@ -226,7 +226,7 @@ fn check(prepared: &mut Prepared, input: &[u8], what: &str) -> bool {
 }
 
 fn prepared(revision: Revision) -> Prepared {
-    let code = compile(&(CONTRACT.program)(), revision, &GasSchedule::default_for(revision).unwrap()).unwrap().code;
+    let code = compile(&CONTRACT.program(), revision, &GasSchedule::default_for(revision).unwrap()).unwrap().code;
     Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&code)
 }
 
@@ -264,7 +264,7 @@ fn the_example_is_a_line_at_seven() {
 #[test]
 fn the_table_of_the_page_is_what_it_costs() {
     let revision = Revision::Eip6690_2024;
-    let compiled = compile(&(CONTRACT.program)(), revision, &GasSchedule::default_for(revision).unwrap()).unwrap();
+    let compiled = compile(&CONTRACT.program(), revision, &GasSchedule::default_for(revision).unwrap()).unwrap();
     let engine = Engine::new(EngineConfig::default_for(revision)).unwrap();
     let mut table = String::from(
         "| polynomial | gas | price | ratio | arithmetic | transfer | growth | control |\n|---|---:|---:|---:|---:|---:|---:|---:|\n",

@@ -39,7 +39,7 @@ struct Contract(Vec<(Revision, Prepared)>);
 
 impl Contract {
     fn new(name: &str) -> Self {
-        let program = (find(name).unwrap().program)();
+        let program = find(name).unwrap().program();
         let prepare = |&revision: &Revision| {
             let code = compile(&program, revision, &GasSchedule::default_for(revision).unwrap()).unwrap().code;
             (revision, Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&code))

@@ -1,10 +1,9 @@
 //! One product in Fp6 as the WebAssembly code of update 2 made it: 18 multiplications, 50 additions, 20 subtractions.
 
 use crate::fp2::Fp2;
-use crate::fp2::Fp2Product;
 use crate::fp6::Fp6;
-use residue_formula::Fe;
 use residue_formula::scope::enter;
+use residue_formula::{Fe, Fp2Product};
 
 /// (a, b) ↦ a·b with u² = −1 as a negation: three multiplications, four additions, two subtractions; or 4, 2 and 1.
 #[must_use]
@@ -12,7 +11,7 @@ pub fn f2m_mul<F: Fe>(x: Fp2<F>, y: Fp2<F>) -> Fp2<F> {
     let _scope = enter("f2m_mul");
     let a = x.c0 * y.c0; //                            A = x₀·y₀
     let b = x.c1 * y.c1; //                            B = x₁·y₁
-    let c1 = match Fp2Product::current() {
+    let c1 = match x.c0.fp2_product() {
         Fp2Product::Karatsuba => {
             let c = (x.c0 + x.c1) * (y.c0 + y.c1); //  C = (x₀ + x₁)(y₀ + y₁)
             c - (a + b) //                             C − (A + B)

@@ -3,11 +3,10 @@
 
 use crate::bls12_381::constants::constants;
 use crate::fp2::Fp2;
-use crate::fp2::Fp2Product;
 use crate::fp6::Fp6;
 use num_bigint::BigUint;
 use residue_formula::scope::enter;
-use residue_formula::{Fe, Number, bundle};
+use residue_formula::{Fe, Fp2Product, Number, bundle};
 use residue_ir::Machine;
 use residue_modular::fields::Bls12_381Fp;
 
@@ -61,7 +60,7 @@ pub fn mul_fp2<F: Fe>(a: Fp2<F>, b: Fp2<F>) -> Fp2<F> {
     let _scope = enter("fp2_mul");
     let aa = a.c0 * b.c0;
     let bb = a.c1 * b.c1;
-    let c1 = match Fp2Product::current() {
+    let c1 = match a.c0.fp2_product() {
         Fp2Product::Karatsuba => (a.c0 + a.c1) * (b.c0 + b.c1) - aa - bb,
         Fp2Product::Schoolbook => a.c0 * b.c1 + a.c1 * b.c0,
     };

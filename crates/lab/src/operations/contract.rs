@@ -183,7 +183,7 @@ fn operation_rows(name: &str, layer: &EngineLayer, code: &[u8], input: &[u8]) ->
 
 /// The program of a task: a chain, or that of its contract.
 fn program(task: &Task) -> Option<Program> {
-    chains::program(task.operation).or_else(|| contract(task).map(|contract| (contract.program)()))
+    chains::program(task.operation).or_else(|| contract(task).map(|contract| contract.program()))
 }
 
 /// The contract that a task names, or the one that replaces its precompile.

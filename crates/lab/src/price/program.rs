@@ -68,7 +68,7 @@ mod tests {
             let contract = residue_contracts::find(name).unwrap();
             for &revision in Revision::ALL {
                 let own = GasSchedule::default_for(revision).unwrap();
-                let program = (contract.program)();
+                let program = contract.program();
                 let Ok(compiled) = residue_compiler::compile(&program, revision, &own) else { continue };
                 // Prices that no other schedule has, all different, and some of the EVM's own.
                 let odd = own
