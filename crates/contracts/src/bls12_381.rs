@@ -25,8 +25,9 @@ mod tagged;
 pub mod verify;
 
 use num_bigint::BigUint;
+use residue_curves::Affine;
+use residue_curves::bls12_381::Fp2;
 use residue_curves::bls12_381::{G1, G2, Group};
-use residue_curves::{Affine, Fp2};
 use residue_ir::{Bundle, Machine, WordOp};
 use std::ops::Range;
 

@@ -32,9 +32,29 @@ pub use sum_of_products::{ProductGroup, SumOfProducts};
 use crate::base_chain::{pow_in_base, pow_in_base_with};
 use crate::conditions::Conditions;
 use crate::ladder::ladder;
+use crate::tower::{self, Tower};
 use num_bigint::BigUint;
 use residue_formula::Fe;
 use residue_ir::Machine;
+
+/// The curve, as a parameter of towers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bls12_381;
+
+/// u² = −1 and ξ = 1 + u. draft-irtf-cfrg-pairing-friendly-curves-11, §4.2.1.
+impl Tower for Bls12_381 {
+    const N: u32 = 1;
+    const K: u32 = 1;
+}
+
+/// Fp2 of this curve.
+pub type Fp2<F> = tower::Fp2<F, Bls12_381>;
+/// Fp4 of this curve.
+pub type Fp4<F> = tower::Fp4<F, Bls12_381>;
+/// Fp6 of this curve.
+pub type Fp6<F> = tower::Fp6<F, Bls12_381>;
+/// Fp12 of this curve.
+pub type Fp12<F> = tower::Fp12<F, Bls12_381>;
 
 /// a ↦ a⁻¹ = a^(p − 2) in Fp, as a function; 0 ↦ 0.
 pub fn invert<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {

@@ -5,12 +5,12 @@
 //! Z = 0 gives Z = 0; an addition of equal or opposite points gives Z = 0. So a chain that ends with Z ≠ 0 met no
 //! exceptional case and its result is right; one that ends with Z = 0 says nothing, and callers reject it.
 //!
-//! Over Fp2, too, Z lies in Fp. A slope R/H is the same as R·H̄/N(H), where the norm N(H) = 0 only for H = 0, as −1 is no
+//! Over Fp2, too, Z lies in Fp. A slope R/H is the same as R·H̄/N(H), where the norm N(H) = 0 only for H = 0, as −n is no
 //! square in Fp: so the formulas hold with N(H) as the denominator, one product in Fp2 makes the slope, and each product with
 //! a power of Z or of N(H) is two in Fp instead of three. An addition takes 30 products in Fp instead of 39, a doubling 20
 //! instead of 18. See [`Coordinate::ratio`]. The result is that of the formulas that are cited, scaled by H̄.
 
-use crate::fp2::Fp2;
+use crate::tower::{Fp2, Tower};
 use core::ops::{Add, Mul, Neg, Sub};
 use residue_formula::Fe;
 use residue_formula::scope::enter;
@@ -77,7 +77,7 @@ impl<F: Fe> Coordinate for F {
     }
 }
 
-impl<F: Fe> Coordinate for Fp2<F> {
+impl<F: Fe, T: Tower> Coordinate for Fp2<F, T> {
     type Base = F;
     type Denominator = F;
 
@@ -100,15 +100,14 @@ impl<F: Fe> Coordinate for Fp2<F> {
 
     /// c1 is 3·a0·a1: two additions instead of one and a product.
     fn three_halves_squared(self, three_halves: F) -> Self {
-        let Self { c0, c1 } = self;
-        let product = c0 * c1;
-        Self::new((c0 + c1) * (c0 - c1) * three_halves, product.double() + product)
+        let product = self.c0 * self.c1;
+        Self::new(self.real_part_of_square() * three_halves, product.double() + product)
     }
 
     /// c1 is 2·(a0·a1 − b1): one doubling instead of two.
     fn squared_minus_twice(self, other: Self) -> Self {
-        let Self { c0, c1 } = self;
-        Self::new((c0 + c1) * (c0 - c1) - other.c0.double(), (c0 * c1 - other.c1).double())
+        let real = self.real_part_of_square() - other.c0.double();
+        Self::new(real, (self.c0 * self.c1 - other.c1).double())
     }
 }
 
@@ -258,9 +257,9 @@ impl<C: Coordinate> Jacobian<C> {
     }
 }
 
-impl<F: Fe> Jacobian<Fp2<F>> {
+impl<F: Fe, T: Tower> Jacobian<Fp2<F, T>> {
     /// (X, Y, Z) ↦ the point (X/Z², Y/Z³), for Z in Fp2.
-    pub fn over(x: Fp2<F>, y: Fp2<F>, z: Fp2<F>) -> Self {
+    pub fn over(x: Fp2<F, T>, y: Fp2<F, T>, z: Fp2<F, T>) -> Self {
         let conjugate = z.conjugate();
         let square = conjugate.square();
         Self { x: x * square, y: y * (square * conjugate), z: z.norm() }

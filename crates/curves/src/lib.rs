@@ -3,7 +3,7 @@
 //! Formulas are generic over `Fe`, so the same text computes on numbers and is recorded for the compiler. Where a program
 //! loops over digits, calls a named function, compares or keeps arrays, it is generic over `Machine` instead.
 //!
-//! Reading order: the tower ([`fp2`], [`fp4`], [`fp6`], [`fp12`], [`cyclotomic`]), powers and multiples by constants
+//! Reading order: the [`tower`], powers and multiples by constants
 //! ([`chain`], [`ladder`]), points ([`group`], [`complete`], [`side_by_side`]), what has to hold of inputs ([`conditions`]), [`bls12_381`], and
 //! [`published`], the formulas of older programs.
 
@@ -18,21 +18,14 @@ pub mod bls12_381;
 pub mod chain;
 pub mod complete;
 pub mod conditions;
-pub mod cyclotomic;
-pub mod fp12;
-pub mod fp2;
-pub mod fp4;
-pub mod fp6;
 pub mod group;
 pub mod ladder;
 pub mod published;
 pub mod side_by_side;
+pub mod tower;
 
 pub use base_chain::pow_in_base;
 pub use chain::pow_constant;
 pub use conditions::Conditions;
-pub use fp2::Fp2;
-pub use fp4::Fp4;
-pub use fp6::Fp6;
-pub use fp12::Fp12;
 pub use group::{Affine, Jacobian, Projective};
+pub use tower::Tower;

@@ -1,9 +1,9 @@
 //! Addition, subtraction and negation of everything that is a fixed number of coefficients.
 
-/// Implements `+`, `-` and unary `-` of a struct with one type parameter, coefficient by coefficient.
+/// Implements `+`, `-` and unary `-` of a struct over a tower, coefficient by coefficient.
 macro_rules! linear {
-    ($name:ident { $($part:ident),+ }) => {
-        impl<F: residue_formula::Fe> core::ops::Add for $name<F> {
+    ($name:ident <$tower:ident : $bound:path> { $($part:ident),+ }) => {
+        impl<F: residue_formula::Fe, $tower: $bound> core::ops::Add for $name<F, $tower> {
             type Output = Self;
 
             fn add(self, other: Self) -> Self {
@@ -11,7 +11,7 @@ macro_rules! linear {
             }
         }
 
-        impl<F: residue_formula::Fe> core::ops::Sub for $name<F> {
+        impl<F: residue_formula::Fe, $tower: $bound> core::ops::Sub for $name<F, $tower> {
             type Output = Self;
 
             fn sub(self, other: Self) -> Self {
@@ -19,7 +19,7 @@ macro_rules! linear {
             }
         }
 
-        impl<F: residue_formula::Fe> core::ops::Neg for $name<F> {
+        impl<F: residue_formula::Fe, $tower: $bound> core::ops::Neg for $name<F, $tower> {
             type Output = Self;
 
             fn neg(self) -> Self {

@@ -84,11 +84,11 @@ tuples!(A.0, B.1);
 tuples!(A.0, B.1, C.2);
 tuples!(A.0, B.1, C.2, D.3);
 
-/// Implements [`Bundle`] for a struct with one type parameter `F` and the named parts, in that order.
+/// Implements [`Bundle`] for a struct with the type parameter `F`, or `F` and one more, and the named parts, in that order.
 #[macro_export]
 macro_rules! bundle {
-    ($name:ident { $($part:ident : $kind:ty),+ $(,)? }) => {
-        impl<F: $crate::Fe> $crate::bundle::Bundle<F> for $name<F> {
+    ($name:ident $(<$param:ident : $bound:path>)? { $($part:ident : $kind:ty),+ $(,)? }) => {
+        impl<F: $crate::Fe $(, $param: $bound)?> $crate::bundle::Bundle<F> for $name<F $(, $param)?> {
             const LEN: usize = 0 $(+ <$kind as $crate::bundle::Bundle<F>>::LEN)+;
 
             fn collect(&self, values: &mut Vec<F>) {

@@ -4,10 +4,11 @@
 
 use num_bigint::BigUint;
 use num_traits::One;
+use residue_curves::Affine;
+use residue_curves::bls12_381::Fp2;
 use residue_curves::bls12_381::constants::modulus;
 use residue_curves::bls12_381::hash_to_curve::reduce_wide;
 use residue_curves::bls12_381::{g1, g2};
-use residue_curves::{Affine, Fp2};
 use residue_ir::{Machine, WordOp};
 use ruint::aliases::U256;
 

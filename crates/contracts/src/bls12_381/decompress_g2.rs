@@ -3,8 +3,9 @@
 use super::FP_BYTES;
 use super::compressed::{self, Compressed, compressed};
 use crate::Contract;
+use residue_curves::Affine;
+use residue_curves::bls12_381::Fp2;
 use residue_curves::bls12_381::constants::{g2_generator, modulus};
-use residue_curves::{Affine, Fp2};
 use residue_ir::{Machine, WordOp};
 
 /// `bls12_381/decompress_g2`.

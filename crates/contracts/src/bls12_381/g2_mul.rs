@@ -2,10 +2,11 @@
 
 use super::{FP_BYTES, any_nonzero, parse_g2};
 use crate::Contract;
+use residue_curves::bls12_381::Fp2;
 use residue_curves::bls12_381::constants::{constants, g2_generator, modulus};
 use residue_curves::bls12_381::{g2, invert};
 use residue_curves::complete::multiply;
-use residue_curves::{Affine, Fp2, Projective};
+use residue_curves::{Affine, Projective};
 use residue_ir::{Machine, WordOp};
 
 /// `bls12_381/g2_mul`.

@@ -6,11 +6,12 @@
 
 use super::{FP_BYTES, any_nonzero, parse_g1, parse_g2};
 use crate::Contract;
+use residue_curves::bls12_381::Fp12;
 use residue_curves::bls12_381::constants::modulus;
 use residue_curves::bls12_381::final_exponentiation::multiply;
 use residue_curves::bls12_381::miller::{PAIRS_MAX, inverse_miller_loop, stand_in};
 use residue_curves::bls12_381::{Pairs, Witness, g1, g2, is_final_exponentiation_one};
-use residue_curves::{Affine, Conditions, Fp12};
+use residue_curves::{Affine, Conditions};
 use residue_formula::Fe;
 use residue_ir::{Array, Capacity, Machine, Variable, WordOp};
 use residue_isa::precompile::BLS12_PAIRING_CHECK;

@@ -6,7 +6,7 @@
 use super::compressed;
 use super::pairing::{self, PAIR_BYTES, answer};
 use crate::Contract;
-use residue_curves::Fp6;
+use residue_curves::bls12_381::Fp6;
 use residue_curves::bls12_381::constants::modulus;
 use residue_curves::bls12_381::residue_witness::{self, is_in_fp6};
 use residue_curves::bls12_381::{Witness, is_final_exponentiation_one};

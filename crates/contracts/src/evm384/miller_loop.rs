@@ -3,9 +3,10 @@
 use super::{VALUE_BYTES, calldata, parse};
 use crate::Contract;
 use num_bigint::BigUint;
+use residue_curves::Affine;
+use residue_curves::bls12_381::Fp2;
 use residue_curves::bls12_381::constants::{g1_generator, g2_generator, modulus};
 use residue_curves::published::{self, Fp12};
-use residue_curves::{Affine, Fp2};
 use residue_ir::{Machine, WordOp};
 
 /// `evm384/miller_loop`.

@@ -2,7 +2,7 @@
 
 use super::parse_all;
 use crate::Contract;
-use residue_curves::Fp6;
+use residue_curves::bls12_381::Fp6;
 use residue_curves::bls12_381::constants::modulus;
 use residue_curves::published::f6m_mul;
 use residue_ir::Machine;

@@ -10,13 +10,14 @@
 use crate::Contract;
 use crate::bls12_381::compressed::{self, Compressed};
 use num_bigint::BigUint;
+use residue_curves::bls12_381::Fp2;
 use residue_curves::bls12_381::constants::{g1_generator, g2_generator, lift2, modulus};
 use residue_curves::bls12_381::sum_of_products::Window;
 use residue_curves::bls12_381::torsion::ConstantCoordinate;
 use residue_curves::bls12_381::{
     G1, Pairs, SumOfProducts, X_ABS, g1, is_final_exponentiation_one_by_root, miller_loop, to_affine_by_root,
 };
-use residue_curves::{Affine, Conditions, Fp2};
+use residue_curves::{Affine, Conditions};
 use residue_formula::Number;
 use residue_ir::{Capacity, Machine, Piece, WordOp};
 use residue_isa::precompile::KZG_POINT_EVALUATION;
@@ -152,7 +153,7 @@ static TAU_G2_POINT: LazyLock<Affine<Fp2<BigUint>>> = LazyLock::new(|| {
     let y = (x.square() * x + Fp2::<Bls12_381Fp>::b()).root().expect("the point lies on the twist");
     let is_larger = y.c1.to_canonical() > (-y.c1).to_canonical();
     let y = if is_larger == (flags == 0b101) { y } else { -y };
-    let canonical = |value: Fp2<Bls12_381Fp>| Fp2 { c0: value.c0.to_canonical(), c1: value.c1.to_canonical() };
+    let canonical = |value: Fp2<Bls12_381Fp>| Fp2::new(value.c0.to_canonical(), value.c1.to_canonical());
     Affine::new(canonical(x), canonical(y))
 });
 

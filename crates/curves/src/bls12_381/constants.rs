@@ -1,6 +1,6 @@
 //! The constants of BLS12-381, computed from p and x by arithmetic on numbers, and lifted into programs.
 
-use crate::fp2::Fp2;
+use crate::bls12_381::Fp2;
 use crate::group::Affine;
 use num_bigint::BigUint;
 use residue_formula::Number;
@@ -105,7 +105,7 @@ pub fn g1_generator() -> Affine<BigUint> {
 
 /// The generator of G2, as canonical values.
 pub fn g2_generator() -> Affine<Fp2<BigUint>> {
-    let [x, y] = G2_GENERATOR.map(|[c0, c1]| Fp2 { c0: decimal(c0), c1: decimal(c1) });
+    let [x, y] = G2_GENERATOR.map(|[c0, c1]| Fp2::new(decimal(c0), decimal(c1)));
     Affine::new(x, y)
 }
 
@@ -115,7 +115,7 @@ pub fn lift2<M: Machine>(machine: &M, value: &Fp2<BigUint>) -> Fp2<M::Fe> {
 }
 
 fn canonical(value: Fp2<Bls12_381Fp>) -> Fp2<BigUint> {
-    Fp2 { c0: value.c0.to_canonical(), c1: value.c1.to_canonical() }
+    Fp2::new(value.c0.to_canonical(), value.c1.to_canonical())
 }
 
 fn decimal(digits: &str) -> BigUint {

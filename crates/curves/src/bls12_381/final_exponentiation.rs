@@ -5,10 +5,11 @@
 
 use super::constants::{X_ABS, constants, lift2};
 use super::{inverse_from_root, invert, root_power};
+use crate::bls12_381::{Bls12_381, Fp12};
 use crate::conditions::all_vanish;
-use crate::cyclotomic::{cyclotomic_square_tripled, trace_of_square};
-use crate::fp12::{Fp12, Multiplicand};
 use crate::ladder::ladder;
+use crate::tower::cyclotomic::{cyclotomic_square_tripled, trace_of_square};
+use crate::tower::fp12::Multiplicand;
 use residue_formula::scope::enter;
 use residue_formula::{Fe, bundle};
 use residue_ir::{Bundle, Machine};
@@ -149,8 +150,8 @@ pub fn multiply<M: Machine>(machine: &M, f: Fp12<M::Fe>, g: Fp12<M::Fe>) -> Fp12
 /// (f, g) ↦ (f·g, g), as a function: g stays where it is for the next product.
 fn multiply_by<M: Machine>(
     machine: &M,
-    operands: (Fp12<M::Fe>, Multiplicand<M::Fe>),
-) -> (Fp12<M::Fe>, Multiplicand<M::Fe>) {
+    operands: (Fp12<M::Fe>, Multiplicand<M::Fe, Bls12_381>),
+) -> (Fp12<M::Fe>, Multiplicand<M::Fe, Bls12_381>) {
     machine.function("fp12_mul_by_multiplicand", operands, |_, (f, g)| (f * g, g))
 }
 

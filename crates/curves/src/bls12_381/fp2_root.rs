@@ -7,7 +7,7 @@ use residue_ir::Machine;
 
 use super::constants::modulus;
 use super::root_power;
-use crate::fp2::Fp2;
+use crate::bls12_381::Fp2;
 
 /// 1/2 in Fp.
 fn half() -> BigUint {

@@ -2,8 +2,8 @@
 
 use super::constants::{X_ABS, constants, lift2};
 use super::fp2_root::{norm_and_root, root_over_cube};
+use crate::bls12_381::Fp2;
 use crate::conditions::{Conditions, all_vanish};
-use crate::fp2::Fp2;
 use crate::group::{Affine, Jacobian, Projective};
 use crate::ladder::ladder_in_a_loop;
 use residue_formula::Fe;
@@ -14,7 +14,7 @@ use residue_ir::Machine;
 pub fn curve_defect<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe>>) -> M::Fe {
     let _scope = enter("g2_curve_defect");
     let b = machine.constant(&constants().b);
-    let Fp2 { c0, c1 } = point.curve_defect(Fp2::new(b, b));
+    let Fp2 { c0, c1, .. } = point.curve_defect(Fp2::new(b, b));
     all_vanish(&[c0, c1])
 }
 

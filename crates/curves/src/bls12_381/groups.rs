@@ -1,7 +1,7 @@
 //! G1 and G2 as types: what programs that are one text for both groups need to know of each.
 
 use super::{g1, g2, inverse_from_root, invert, root_power};
-use crate::fp2::Fp2;
+use crate::bls12_381::Fp2;
 use crate::group::{Affine, Coordinate, Jacobian};
 use residue_formula::Fe;
 use residue_ir::{Bundle, Machine};

@@ -6,7 +6,7 @@
 
 use super::groups::{G1, G2, Group, to_affine_by_root};
 use super::{map_g1, map_g2};
-use crate::fp2::Fp2;
+use crate::bls12_381::Fp2;
 use crate::group::{Affine, Jacobian};
 use num_bigint::BigUint;
 use num_traits::One;

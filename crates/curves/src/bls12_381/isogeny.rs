@@ -11,7 +11,7 @@
 //! Behind it the isogenies of the RFC divide x by ℓ² and y by ℓ³ or, for ℓ = 3, by −ℓ³: Z = ±ℓ·h. Where h vanishes the
 //! image is the identity, and Z = 0. Over Fp2 [`Jacobian::over`] brings Z into Fp.
 
-use crate::fp2::Fp2;
+use crate::bls12_381::Fp2;
 use crate::group::{Affine, Coordinate, Jacobian};
 use residue_formula::Fe;
 use residue_formula::scope::enter;

@@ -10,7 +10,7 @@ use super::fp2_root::{norm_and_root, root_over_cube};
 use super::g2::{add, multiply_by_x_abs, psi_jacobian};
 use super::groups::{G2, to_affine_by_root};
 use super::isogeny::{G2_KERNEL, degree_3};
-use crate::fp2::Fp2;
+use crate::bls12_381::Fp2;
 use crate::group::{Affine, Jacobian};
 use num_bigint::BigUint;
 use residue_formula::scope::enter;
@@ -52,8 +52,8 @@ static CONSTANTS: LazyLock<Constants> = LazyLock::new(|| {
         a: BigUint::from(240u32),
         minus_a: (-small(240)).to_canonical(),
         b: BigUint::from(1012u32),
-        minus_z: Fp2 { c0: BigUint::from(2u32), c1: BigUint::from(1u32) },
-        a_z: Fp2 { c0: a_z.c0.to_canonical(), c1: a_z.c1.to_canonical() },
+        minus_z: Fp2::new(BigUint::from(2u32), BigUint::from(1u32)),
+        a_z: Fp2::new(a_z.c0.to_canonical(), a_z.c1.to_canonical()),
         root: root.to_canonical(),
         kernel: small(G2_KERNEL).to_canonical(),
         minus_kernel: (-small(G2_KERNEL)).to_canonical(),

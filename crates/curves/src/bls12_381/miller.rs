@@ -11,10 +11,11 @@
 use super::constants::{X_ABS, constants};
 use super::g2;
 use super::residue_witness::Witness;
+use crate::bls12_381::Fp2;
+use crate::bls12_381::{Bls12_381, Fp12};
 use crate::conditions::Conditions;
-use crate::fp2::Fp2;
-use crate::fp12::{Fp12, Sparse023};
 use crate::group::{Affine, Projective};
+use crate::tower::fp12::Sparse023;
 use residue_formula::scope::enter;
 use residue_formula::{Fe, bundle};
 use residue_ir::{Array, Bundle, Capacity, Machine, Variable};
@@ -264,7 +265,10 @@ fn projective<M: Machine>(machine: &M, q: Affine<Fp2<M::Fe>>) -> Projective<Fp2<
 
 /// (T, P) ↦ (2T, tangent at T evaluated at P) on the scaled twist, where 3b″ = 2ξ. Aranha et al. 2011, §4, with X₃, Y₃ and
 /// Z₃ times 4. The line is (Y² − 3b″Z²) − 3X²·xP·w² + 2YZ·yP·w³.
-pub fn doubling_step<F: Fe>(t: Projective<Fp2<F>>, p: EvaluationPoint<F>) -> (Projective<Fp2<F>>, Sparse023<F>) {
+pub fn doubling_step<F: Fe>(
+    t: Projective<Fp2<F>>,
+    p: EvaluationPoint<F>,
+) -> (Projective<Fp2<F>>, Sparse023<F, Bls12_381>) {
     let _scope = enter("doubling_step");
     let Projective { x: x1, y: y1, z: z1 } = t;
     let a = (x1 * y1).double(); //                             A = 2·X₁·Y₁
@@ -294,7 +298,7 @@ pub fn addition_step<F: Fe>(
     q: Affine<Fp2<F>>,
     p: EvaluationPoint<F>,
     third: F,
-) -> (Projective<Fp2<F>>, Sparse023<F>) {
+) -> (Projective<Fp2<F>>, Sparse023<F, Bls12_381>) {
     let _scope = enter("addition_step");
     let Projective { x: x1, y: y1, z: z1 } = t;
     let theta = y1 - z1 * q.y; //                              θ = Y₁ − yQ·Z₁

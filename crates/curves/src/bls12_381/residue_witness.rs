@@ -20,10 +20,10 @@
 
 use super::constants::{X_ABS, constants, lift2, modulus};
 use super::final_exponentiation::multiply;
+use crate::bls12_381::Fp2;
+use crate::bls12_381::Fp6;
+use crate::bls12_381::Fp12;
 use crate::conditions::all_vanish;
-use crate::fp2::Fp2;
-use crate::fp6::Fp6;
-use crate::fp12::Fp12;
 use num_bigint::BigUint;
 use residue_formula::{Fe, Number};
 use residue_ir::{Array, Bundle, Capacity, Machine};

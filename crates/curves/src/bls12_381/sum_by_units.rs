@@ -18,7 +18,7 @@ use super::sum_of_products::offsets::constant_point;
 use super::sum_of_products::quarters::lengths;
 use super::torsion::{ConstantCoordinate, multiple, torsion_point};
 use super::{G2, g2};
-use crate::fp2::Fp2;
+use crate::bls12_381::Fp2;
 use crate::group::{Addend, Affine, Jacobian};
 use residue_formula::Fe;
 use residue_ir::{Machine, Step, WordOp};

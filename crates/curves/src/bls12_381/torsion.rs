@@ -5,7 +5,7 @@
 //! with incomplete formulas; and they are in the subgroup in the end if the multiples of T add up to a multiple of n.
 
 use super::constants::{X_ABS, modulus};
-use crate::fp2::Fp2;
+use crate::bls12_381::Fp2;
 use crate::group::{Affine, Coordinate, Jacobian};
 use num_bigint::BigUint;
 use residue_formula::{Fe, Number};

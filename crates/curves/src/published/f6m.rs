@@ -1,7 +1,7 @@
 //! One product in Fp6 as the WebAssembly code of update 2 made it: 18 multiplications, 50 additions, 20 subtractions.
 
-use crate::fp2::Fp2;
-use crate::fp6::Fp6;
+use crate::bls12_381::Fp2;
+use crate::bls12_381::Fp6;
 use residue_formula::scope::enter;
 use residue_formula::{Fe, Fp2Product};
 

@@ -1,9 +1,9 @@
 //! The Miller loop of one pair as blst runs it: Jacobian coordinates, lines with its factors. Release 0.3, `src/pairing.c`.
 
 use super::tower::{Fp12, Line, mul_by_line, mul_fp2, sqr_fp12};
+use crate::bls12_381::Fp2;
+use crate::bls12_381::Fp6;
 use crate::bls12_381::constants::X_ABS;
-use crate::fp2::Fp2;
-use crate::fp6::Fp6;
 use crate::group::Affine;
 use residue_formula::scope::enter;
 use residue_formula::{Fe, bundle};

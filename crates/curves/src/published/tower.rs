@@ -1,9 +1,9 @@
 //! The tower as blst builds it: Fp2, `Fp6 = Fp2[v]/(v³ − ξ)`, `Fp12 = Fp6[w]/(w² − v)`. Release 0.3, `src/fp12_tower.c`;
 //! each function names the one that it follows.
 
+use crate::bls12_381::Fp2;
+use crate::bls12_381::Fp6;
 use crate::bls12_381::constants::constants;
-use crate::fp2::Fp2;
-use crate::fp6::Fp6;
 use num_bigint::BigUint;
 use residue_formula::scope::enter;
 use residue_formula::{Fe, Fp2Product, Number, bundle};
@@ -205,7 +205,7 @@ fn frobenius_coefficients(n: u32) -> [Fp2<BigUint>; 3] {
     let g2 = g1 * g1;
     let g4 = g2 * g2;
     assert_eq!(g4.c1, Bls12_381Fp::ZERO, "ξ^(2(pⁿ − 1)/3) lies in Fp");
-    [g1, g2, g4].map(|g| Fp2 { c0: g.c0.to_canonical(), c1: g.c1.to_canonical() })
+    [g1, g2, g4].map(|g| Fp2::new(g.c0.to_canonical(), g.c1.to_canonical()))
 }
 
 /// (f, g) ↦ f·g, as a function.

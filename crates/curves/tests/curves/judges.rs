@@ -9,7 +9,8 @@ use ark_bls12_381::{Fq, Fq2, Fq6, Fq12, G1Affine, G1Projective, G2Affine, G2Proj
 use ark_ec::{AffineRepr, CurveGroup};
 use ark_ff::AdditiveGroup;
 use num_bigint::BigUint;
-use residue_curves::{Affine, Fp2, Fp6, Fp12, bls12_381::X_ABS};
+use residue_curves::bls12_381::{Fp2, Fp6, Fp12};
+use residue_curves::{Affine, bls12_381::X_ABS};
 use residue_formula::Number;
 use residue_ir::Numbers;
 use residue_modular::fields::Bls12_381Fp;

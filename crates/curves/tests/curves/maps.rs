@@ -5,8 +5,9 @@ use ark_bls12_381::{Fq, G1Affine, G2Affine};
 use ark_ec::{AffineRepr, CurveGroup};
 use ark_ff::{AdditiveGroup, Field};
 use num_bigint::BigUint;
+use residue_curves::Jacobian;
+use residue_curves::bls12_381::Fp2;
 use residue_curves::bls12_381::{X_ABS, map_g1, map_g2};
-use residue_curves::{Fp2, Jacobian};
 use residue_formula::Number;
 
 /// 1 − x: RFC 9380, §8.8.1, `h_eff`.

@@ -6,11 +6,12 @@ use ark_ec::AffineRepr;
 use ark_ec::pairing::{MillerLoopOutput, Pairing};
 use ark_ff::Field;
 use num_bigint::BigUint;
+use residue_curves::Conditions;
+use residue_curves::bls12_381::Fp12;
 use residue_curves::bls12_381::miller::stand_in;
 use residue_curves::bls12_381::{
     Pairs, constants, final_exponentiation, is_final_exponentiation_one, miller_loop, pairing_check,
 };
-use residue_curves::{Conditions, Fp12};
 use residue_ir::Machine;
 use residue_ir::Numbers;
 use ruint::aliases::U256;

@@ -4,9 +4,10 @@ use crate::judges::{N, Seeded, g1, g2, numbers};
 use ark_bls12_381::{G1Affine, G2Affine};
 use ark_ec::AffineRepr;
 use num_bigint::BigUint;
+use residue_curves::bls12_381::Fp2;
+use residue_curves::bls12_381::Fp12;
 use residue_curves::bls12_381::{Pairs, constants, g1 as ours1, pairing_check};
-use residue_curves::fp12::Fp12;
-use residue_curves::{Affine, Conditions, Fp2};
+use residue_curves::{Affine, Conditions};
 use residue_formula::Number;
 use residue_ir::{Machine, Numbers, Outcome, WordOp, evaluate, record, verify};
 

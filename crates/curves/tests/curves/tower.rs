@@ -5,9 +5,9 @@ use ark_bls12_381::{Fq2, Fq6};
 use ark_ff::{AdditiveGroup, CyclotomicMultSubgroup, Field};
 use residue_curves::bls12_381::final_exponentiation::{easy_part, frobenius, frobenius_squared};
 use residue_curves::bls12_381::invert;
-use residue_curves::cyclotomic::{cyclotomic_square, cyclotomic_square_tripled};
-use residue_curves::fp12::Sparse023;
-use residue_curves::{Fp2, Fp4, Fp6, Fp12};
+use residue_curves::bls12_381::{Fp2, Fp4, Fp6, Fp12};
+use residue_curves::tower::cyclotomic::{cyclotomic_square, cyclotomic_square_tripled};
+use residue_curves::tower::fp12::Sparse023;
 use residue_formula::Number;
 
 const ROUNDS: usize = 20;

@@ -5,7 +5,7 @@
 
 use residue_curves::bls12_381::constants::modulus;
 use residue_curves::bls12_381::invert;
-use residue_curves::{Fp2, Fp6, Fp12};
+use residue_curves::bls12_381::{Fp2, Fp6, Fp12};
 use residue_ir::{Bundle, Machine, Program, record};
 
 use super::{Operation, inputs};

@@ -3,12 +3,12 @@
 use super::SumOfProducts;
 use super::offsets::{G1_OFFSETS, G2_OFFSETS, Offsets};
 use super::quarters::quarters;
+use crate::bls12_381::Fp2;
 use crate::bls12_381::constants::{constants, lift2};
 use crate::bls12_381::groups::{G1, G2, Group};
 use crate::bls12_381::torsion::ConstantCoordinate;
 use crate::bls12_381::{g1, g2, sum_by_units};
 use crate::conditions::Conditions;
-use crate::fp2::Fp2;
 use crate::group::{Addend, Affine, Jacobian};
 use residue_formula::Number;
 use residue_ir::{Bundle, Machine};
@@ -216,7 +216,7 @@ impl<M: Machine> ProductGroup<M> for G2 {
     }
 
     fn lift(machine: &M, value: Fp2<Bls12_381Fp>) -> Fp2<M::Fe> {
-        lift2(machine, &Fp2 { c0: value.c0.to_canonical(), c1: value.c1.to_canonical() })
+        lift2(machine, &Fp2::new(value.c0.to_canonical(), value.c1.to_canonical()))
     }
 
     /// z·(x, y) = −ψ(x, y) = (xᵖ·cx, −yᵖ·cy), and z²·(x, y) = ψ²(x, y) = (cx^(p + 1)·x, −y), since cy^(p + 1) = −1.

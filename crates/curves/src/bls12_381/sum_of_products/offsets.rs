@@ -1,8 +1,8 @@
 //! Points of small order that buckets begin with, see [`crate::bls12_381::torsion`].
 
 use super::{ProductGroup, Window};
+use crate::bls12_381::Fp2;
 use crate::bls12_381::torsion::{ConstantCoordinate, multiple, torsion_point};
-use crate::fp2::Fp2;
 use crate::group::{Affine, Jacobian};
 use residue_ir::Machine;
 use residue_modular::fields::Bls12_381Fp;

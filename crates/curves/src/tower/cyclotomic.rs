@@ -4,19 +4,17 @@
 //! of Fp4 over Fp2, g² = (3a² − 2ā) + (3s·c² + 2b̄)·w + (3b² − 2c̄)·w². Runs of squarings work on G = 3g, because the threes
 //! then vanish: 3g² = (A² − 2Ā) + (s·C² + 2B̄)·w + (B² − 2C̄)·w² for G = A + B·w + C·w².
 
-use crate::fp2::Fp2;
-use crate::fp4::Fp4;
-use crate::fp12::Fp12;
+use super::{Fp2, Fp4, Fp12, Tower, times_small};
 use residue_formula::Fe;
 use residue_formula::scope::enter;
 
 /// g ↦ g² for g in the cyclotomic subgroup.
 #[must_use]
-pub fn cyclotomic_square<F: Fe>(g: Fp12<F>) -> Fp12<F> {
+pub fn cyclotomic_square<F: Fe, T: Tower>(g: Fp12<F, T>) -> Fp12<F, T> {
     let _scope = enter("cyclotomic_square");
     let Fp12 { c0: a, c1: b, c2: c } = g;
     // (x, t) ↦ 3t − 2x̄ = 2(t − x̄) + t
-    let combine = |x: Fp4<F>, t: Fp4<F>| Fp4::new(t.c0 - x.c0, t.c1 + x.c1).double() + t;
+    let combine = |x: Fp4<F, T>, t: Fp4<F, T>| Fp4::new(t.c0 - x.c0, t.c1 + x.c1).double() + t;
     let t = c.square().mul_by_s(); //                                         T = s·c²
     let c0 = combine(a, a.square()); //                                       3a² − 2ā
     let c1 = Fp4::new(t.c0 + b.c0, t.c1 - b.c1).double() + t; //              3T + 2b̄ = 2(T + b̄) + T
@@ -26,9 +24,14 @@ pub fn cyclotomic_square<F: Fe>(g: Fp12<F>) -> Fp12<F> {
 
 /// 3g ↦ 3g² for g in the cyclotomic subgroup. All products come first, so that results can take the place of operands.
 #[must_use]
-pub fn cyclotomic_square_tripled<F: Fe>(tripled: Fp12<F>) -> Fp12<F> {
+pub fn cyclotomic_square_tripled<F: Fe, T: Tower>(tripled: Fp12<F, T>) -> Fp12<F, T> {
     let _scope = enter("cyclotomic_square");
     let Fp12 { c0: a, c1: b, c2: c } = tripled;
+    if !has_short_squares::<T>() {
+        let t = c.square().mul_by_s();
+        let [a2, b2, c2] = [a, b, c].map(|x| x.conjugate().double());
+        return Fp12::new(a.square() - a2, t + b2, b.square() - c2);
+    }
     let [pa, pb, pc] = [a, b, c].map(products);
     let c0 = square_minus_conjugate(&pa, a); //           A² − 2Ā
     let c1 = twisted_square_plus_conjugate(&pc, b); //    s·C² + 2B̄
@@ -39,17 +42,25 @@ pub fn cyclotomic_square_tripled<F: Fe>(tripled: Fp12<F>) -> Fp12<F> {
 /// 3g ↦ 3g² on the part in Fp4 alone, which depends on nothing else: A is the trace of g over Fp4, and A ↦ A² − 2Ā its
 /// doubling of Lenstra and Verheul 2000, “The XTR public key system”, lemma 2.3.2.
 #[must_use]
-pub fn trace_of_square<F: Fe>(trace: Fp4<F>) -> Fp4<F> {
+pub fn trace_of_square<F: Fe, T: Tower>(trace: Fp4<F, T>) -> Fp4<F, T> {
     let _scope = enter("trace_of_square");
+    if !has_short_squares::<T>() {
+        return trace.square() - trace.conjugate().double();
+    }
     square_minus_conjugate(&products(trace), trace)
 }
 
-/// The seven multiplications in a square of Fp4, with additions and doublings left to be merged with what follows.
-struct Products<F> {
+/// Whether [`Products`] hold: u² = −1, and ξ has a real part.
+const fn has_short_squares<T: Tower>() -> bool {
+    T::N == 1 && T::K > 0
+}
+
+/// The seven multiplications in a square of Fp4 for u² = −1, with additions and doublings left to be merged with what follows.
+struct Products<F, T> {
     /// (Re, Im/2) of x0².
-    xx: Fp2<F>,
+    xx: Fp2<F, T>,
     /// (Re, Im/2) of x1².
-    yy: Fp2<F>,
+    yy: Fp2<F, T>,
     /// K, K₁ and K₀ of x0·x1 = (K − K₁) + (K − K₀)·u, as in the product of Fp2.
     k: F,
     k1: F,
@@ -57,7 +68,7 @@ struct Products<F> {
 }
 
 /// The products of x = x0 + x1·s that its square needs. The sums serve twice each.
-fn products<F: Fe>(x: Fp4<F>) -> Products<F> {
+fn products<F: Fe, T: Tower>(x: Fp4<F, T>) -> Products<F, T> {
     let Fp4 { c0: x, c1: y } = x;
     let sum_x = x.c0 + x.c1;
     let sum_y = y.c0 + y.c1;
@@ -72,24 +83,30 @@ fn products<F: Fe>(x: Fp4<F>) -> Products<F> {
 }
 
 /// (x, l) ↦ x0² + ξ·x1² − 2l, given the products of x. Halves are added up first and doubled together.
-fn first_part<F: Fe>(p: &Products<F>, l: Fp2<F>) -> Fp2<F> {
+fn first_part<F: Fe, T: Tower>(p: &Products<F, T>, l: Fp2<F, T>) -> Fp2<F, T> {
     let h0 = p.yy.c1 + l.c0; //                      H₀ = Im(x1²)/2 + Re(l)
-    let h1 = p.xx.c1 + (p.yy.c1 - l.c1); //          H₁ = Im(x0²)/2 + Im(x1²)/2 − Im(l)
-    let c0 = p.xx.c0 + p.yy.c0 - h0.double(); //     Re(x0²) + Re(x1²) − 2H₀
+    let [re, im] = [p.yy.c0, p.yy.c1].map(|part| times_small(part, T::K));
+    let h1 = p.xx.c1 + (im - l.c1); //               H₁ = Im(x0²)/2 + k·Im(x1²)/2 − Im(l)
+    let c0 = p.xx.c0 + re - h0.double(); //          Re(x0²) + k·Re(x1²) − 2H₀
     let c1 = p.yy.c0 + h1.double(); //               Re(x1²) + 2H₁
     Fp2::new(c0, c1)
 }
 
 /// (x, l) ↦ x² − 2l̄ in Fp4, given the products of x.
-fn square_minus_conjugate<F: Fe>(p: &Products<F>, l: Fp4<F>) -> Fp4<F> {
+fn square_minus_conjugate<F: Fe, T: Tower>(p: &Products<F, T>, l: Fp4<F, T>) -> Fp4<F, T> {
     let re = p.k - p.k1 + l.c1.c0; //                Re(x0·x1 + l1)
     let im = p.k - p.k0 + l.c1.c1; //                Im(x0·x1 + l1)
     Fp4::new(first_part(p, l.c0), Fp2::new(re, im).double())
 }
 
 /// (x, l) ↦ s·x² + 2l̄ in Fp4, where s·x² = 2ξ·x0·x1 + (x0² + ξ·x1²)·s, given the products of x.
-fn twisted_square_plus_conjugate<F: Fe>(p: &Products<F>, l: Fp4<F>) -> Fp4<F> {
-    let re = p.k0 - p.k1 + l.c0.c0; //               Re(ξ·x0·x1 + l0) = (K − K₁) − (K − K₀) + Re(l0)
-    let im = p.k.double() - p.k0 - p.k1 + l.c0.c1; //  Im(ξ·x0·x1 + l0) = (K − K₁) + (K − K₀) + Im(l0)
-    Fp4::new(Fp2::new(re, im).double(), first_part(p, l.c1))
+fn twisted_square_plus_conjugate<F: Fe, T: Tower>(p: &Products<F, T>, l: Fp4<F, T>) -> Fp4<F, T> {
+    let xi_xy = if T::K == 1 {
+        let re = p.k0 - p.k1; //                     Re(ξ·x0·x1) = (K − K₁) − (K − K₀)
+        let im = p.k.double() - p.k0 - p.k1; //      Im(ξ·x0·x1) = (K − K₁) + (K − K₀)
+        Fp2::new(re, im)
+    } else {
+        Fp2::new(p.k - p.k1, p.k - p.k0).mul_by_nonresidue()
+    };
+    Fp4::new((xi_xy + l.c0).double(), first_part(p, l.c1))
 }

@@ -3,72 +3,73 @@
 //! The coefficients of 1, w, …, w⁵ over Fp2 are those of the tower Fp2, `Fp6 = Fp2[w²]`, `Fp12 = Fp6[w]` that most libraries
 //! use; only their grouping differs.
 
-use crate::fp2::Fp2;
-use crate::fp4::{self, Fp4};
-use crate::fp6::Fp6;
+use super::Tower;
+use super::fp2::Fp2;
+use super::fp4::{self, Fp4};
+use super::fp6::Fp6;
 use core::ops::Mul;
 use residue_formula::scope::enter;
 use residue_formula::{Fe, bundle};
 
 /// c0 + c1·w + c2·w².
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fp12<F> {
+pub struct Fp12<F, T> {
     /// The part in Fp4.
-    pub c0: Fp4<F>,
+    pub c0: Fp4<F, T>,
     /// The part times w.
-    pub c1: Fp4<F>,
+    pub c1: Fp4<F, T>,
     /// The part times w².
-    pub c2: Fp4<F>,
+    pub c2: Fp4<F, T>,
 }
 
-bundle!(Fp12 { c0: Fp4<F>, c1: Fp4<F>, c2: Fp4<F> });
-linear!(Fp12 { c0, c1, c2 });
+bundle!(Fp12<T: Tower> { c0: Fp4<F, T>, c1: Fp4<F, T>, c2: Fp4<F, T> });
+linear!(Fp12<T: Tower> { c0, c1, c2 });
 
 /// An element b as the right operand of products, with all sums that they take of it.
 #[derive(Clone, Copy, Debug)]
-pub struct Multiplicand<F> {
-    b0: fp4::Prepared<F>,
-    b1: fp4::Prepared<F>,
-    b2: fp4::Prepared<F>,
+pub struct Multiplicand<F, T> {
+    b0: fp4::Prepared<F, T>,
+    b1: fp4::Prepared<F, T>,
+    b2: fp4::Prepared<F, T>,
     /// b1 + b2.
-    b12: fp4::Prepared<F>,
+    b12: fp4::Prepared<F, T>,
     /// b0 + b1.
-    b01: fp4::Prepared<F>,
+    b01: fp4::Prepared<F, T>,
     /// b0 + b2.
-    b02: fp4::Prepared<F>,
+    b02: fp4::Prepared<F, T>,
 }
 
-bundle!(Multiplicand {
-    b0: fp4::Prepared<F>,
-    b1: fp4::Prepared<F>,
-    b2: fp4::Prepared<F>,
-    b12: fp4::Prepared<F>,
-    b01: fp4::Prepared<F>,
-    b02: fp4::Prepared<F>
+bundle!(Multiplicand<T: Tower> {
+    b0: fp4::Prepared<F, T>,
+    b1: fp4::Prepared<F, T>,
+    b2: fp4::Prepared<F, T>,
+    b12: fp4::Prepared<F, T>,
+    b01: fp4::Prepared<F, T>,
+    b02: fp4::Prepared<F, T>
 });
 
 /// The sparse element l0 + l2·w² + l3·w³: a line of the pairing, evaluated.
 #[derive(Clone, Copy, Debug)]
-pub struct Sparse023<F> {
+pub struct Sparse023<F, T> {
     /// The coefficient of 1.
-    pub l0: Fp2<F>,
+    pub l0: Fp2<F, T>,
     /// The coefficient of w².
-    pub l2: Fp2<F>,
+    pub l2: Fp2<F, T>,
     /// The coefficient of w³.
-    pub l3: Fp2<F>,
+    pub l3: Fp2<F, T>,
 }
 
-bundle!(Sparse023 { l0: Fp2<F>, l2: Fp2<F>, l3: Fp2<F> });
+bundle!(Sparse023<T: Tower> { l0: Fp2<F, T>, l2: Fp2<F, T>, l3: Fp2<F, T> });
 
-impl<F: Fe> Sparse023<F> {
+impl<F: Fe, T: Tower> Sparse023<F, T> {
     /// This element with its zeros, given 0.
     #[must_use]
-    pub const fn to_fp12(self, zero: Fp2<F>) -> Fp12<F> {
+    pub const fn to_fp12(self, zero: Fp2<F, T>) -> Fp12<F, T> {
         Fp12::from_coefficients([self.l0, zero, self.l2, self.l3, zero, zero])
     }
 }
 
-impl<F: Fe> Fp12<F> {
+impl<F: Fe, T: Tower> Fp12<F, T> {
     /// 1, made of 0 and 1 in Fp.
     pub fn one(zero: F, one: F) -> Self {
         let (zero, one) = (Fp2::new(zero, zero), Fp2::new(one, zero));
@@ -76,34 +77,34 @@ impl<F: Fe> Fp12<F> {
     }
 
     /// c0 + c1·w + c2·w².
-    pub const fn new(c0: Fp4<F>, c1: Fp4<F>, c2: Fp4<F>) -> Self {
+    pub const fn new(c0: Fp4<F, T>, c1: Fp4<F, T>, c2: Fp4<F, T>) -> Self {
         Self { c0, c1, c2 }
     }
 
     /// f0 + f1·w + … + f5·w⁵. As w³ = s, fᵢ and fᵢ₊₃ make one coefficient over Fp4.
-    pub const fn from_coefficients([f0, f1, f2, f3, f4, f5]: [Fp2<F>; 6]) -> Self {
+    pub const fn from_coefficients([f0, f1, f2, f3, f4, f5]: [Fp2<F, T>; 6]) -> Self {
         Self::new(Fp4::new(f0, f3), Fp4::new(f1, f4), Fp4::new(f2, f5))
     }
 
     /// The coefficients of 1, w, …, w⁵ over Fp2.
-    pub const fn coefficients(self) -> [Fp2<F>; 6] {
+    pub const fn coefficients(self) -> [Fp2<F, T>; 6] {
         [self.c0.c0, self.c1.c0, self.c2.c0, self.c0.c1, self.c1.c1, self.c2.c1]
     }
 
     /// f = E + O·w with E and O in `Fp6 = Fp2[w²]`.
-    pub const fn even_and_odd(self) -> (Fp6<F>, Fp6<F>) {
+    pub const fn even_and_odd(self) -> (Fp6<F, T>, Fp6<F, T>) {
         let [f0, f1, f2, f3, f4, f5] = self.coefficients();
         (Fp6::new(f0, f2, f4), Fp6::new(f1, f3, f5))
     }
 
     /// E + O·w.
-    pub const fn from_even_and_odd(even: Fp6<F>, odd: Fp6<F>) -> Self {
+    pub const fn from_even_and_odd(even: Fp6<F, T>, odd: Fp6<F, T>) -> Self {
         Self::from_coefficients([even.c0, odd.c0, even.c1, odd.c1, even.c2, odd.c2])
     }
 
     /// This element as the right operand of products.
     #[must_use]
-    pub fn multiplicand(self) -> Multiplicand<F> {
+    pub fn multiplicand(self) -> Multiplicand<F, T> {
         let [b0, b1, b2] = [self.c0, self.c1, self.c2].map(|part| part.multiplicand().prepared());
         Multiplicand { b0, b1, b2, b12: b1 + b2, b01: b0 + b1, b02: b0 + b2 }
     }
@@ -139,7 +140,7 @@ impl<F: Fe> Fp12<F> {
 
     /// (f, l) ↦ f·(l0 + l2·w² + l3·w³) with thirteen products in Fp2: Karatsuba over Fp4 on (l0 + l3·s) + l2·w².
     #[must_use]
-    pub fn mul_by_023(self, line: Sparse023<F>) -> Self {
+    pub fn mul_by_023(self, line: Sparse023<F, T>) -> Self {
         let _scope = enter("fp12_mul_by_line");
         let Self { c0: f0, c1: f1, c2: f2 } = self;
         let a = Fp4::new(line.l0, line.l3).multiplicand(); //         A = l0 + l3·s
@@ -159,7 +160,7 @@ impl<F: Fe> Fp12<F> {
 
     /// (f, g) ↦ the part of f·g in Fp4.
     #[must_use]
-    pub fn mul_c0(self, other: Self) -> Fp4<F> {
+    pub fn mul_c0(self, other: Self) -> Fp4<F, T> {
         let _scope = enter("fp12_mul_c0");
         let Self { c0: a0, c1: a1, c2: a2 } = self;
         let Self { c0: b0, c1: b1, c2: b2 } = other;
@@ -197,7 +198,7 @@ impl<F: Fe> Fp12<F> {
 
     /// f ↦ fᵖ, given γᵢ = ξ^(i(p − 1)/6) for i = 0 … 5: Σ fᵢ·wⁱ ↦ Σ fᵢᵖ·γᵢ·wⁱ.
     #[must_use]
-    pub fn frobenius(self, gamma: &[Fp2<F>; 6]) -> Self {
+    pub fn frobenius(self, gamma: &[Fp2<F, T>; 6]) -> Self {
         let _scope = enter("frobenius");
         let [f0, f1, f2, f3, f4, f5] = self.coefficients();
         let [_, g1, g2, g3, g4, g5] = *gamma;
@@ -221,11 +222,11 @@ impl<F: Fe> Fp12<F> {
     }
 }
 
-impl<F: Fe> Mul<Multiplicand<F>> for Fp12<F> {
+impl<F: Fe, T: Tower> Mul<Multiplicand<F, T>> for Fp12<F, T> {
     type Output = Self;
 
     /// (f, g) ↦ f·g with six products in Fp4 (eighteen in Fp2): Karatsuba, as in Fp6.
-    fn mul(self, b: Multiplicand<F>) -> Self {
+    fn mul(self, b: Multiplicand<F, T>) -> Self {
         let _scope = enter("fp12_mul");
         let Self { c0: a0, c1: a1, c2: a2 } = self;
         let v0 = a0 * b.b0; //                         V0 = a0·b0
@@ -241,7 +242,7 @@ impl<F: Fe> Mul<Multiplicand<F>> for Fp12<F> {
     }
 }
 
-impl<F: Fe> Mul for Fp12<F> {
+impl<F: Fe, T: Tower> Mul for Fp12<F, T> {
     type Output = Self;
 
     fn mul(self, other: Self) -> Self {

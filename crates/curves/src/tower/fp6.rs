@@ -1,41 +1,42 @@
 //! `Fp6 = Fp2[v] / (v³ − ξ)`, the other subfield of Fp12: v = w². Norms from Fp12 land here and are inverted here.
 
-use crate::fp2::{self, Fp2};
+use super::Tower;
+use super::fp2::{self, Fp2};
 use core::ops::Mul;
 use residue_formula::scope::enter;
 use residue_formula::{Fe, bundle};
 
 /// c0 + c1·v + c2·v².
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fp6<F> {
+pub struct Fp6<F, T> {
     /// The part in Fp2.
-    pub c0: Fp2<F>,
+    pub c0: Fp2<F, T>,
     /// The part times v.
-    pub c1: Fp2<F>,
+    pub c1: Fp2<F, T>,
     /// The part times v².
-    pub c2: Fp2<F>,
+    pub c2: Fp2<F, T>,
 }
 
-bundle!(Fp6 { c0: Fp2<F>, c1: Fp2<F>, c2: Fp2<F> });
-linear!(Fp6 { c0, c1, c2 });
+bundle!(Fp6<T: Tower> { c0: Fp2<F, T>, c1: Fp2<F, T>, c2: Fp2<F, T> });
+linear!(Fp6<T: Tower> { c0, c1, c2 });
 
 /// An element as the right operand of products; see [`fp2::Multiplicand`].
 #[derive(Clone, Copy, Debug)]
-pub struct Multiplicand<F> {
-    c0: fp2::Multiplicand<F>,
-    c1: fp2::Multiplicand<F>,
-    c2: fp2::Multiplicand<F>,
+pub struct Multiplicand<F, T> {
+    c0: fp2::Multiplicand<F, T>,
+    c1: fp2::Multiplicand<F, T>,
+    c2: fp2::Multiplicand<F, T>,
 }
 
-impl<F: Fe> Fp6<F> {
+impl<F: Fe, T: Tower> Fp6<F, T> {
     /// c0 + c1·v + c2·v².
-    pub const fn new(c0: Fp2<F>, c1: Fp2<F>, c2: Fp2<F>) -> Self {
+    pub const fn new(c0: Fp2<F, T>, c1: Fp2<F, T>, c2: Fp2<F, T>) -> Self {
         Self { c0, c1, c2 }
     }
 
     /// This element as the right operand of products.
     #[must_use]
-    pub fn multiplicand(self) -> Multiplicand<F> {
+    pub fn multiplicand(self) -> Multiplicand<F, T> {
         Multiplicand { c0: self.c0.multiplicand(), c1: self.c1.multiplicand(), c2: self.c2.multiplicand() }
     }
 
@@ -77,11 +78,11 @@ impl<F: Fe> Fp6<F> {
     }
 }
 
-impl<F: Fe> Mul<Multiplicand<F>> for Fp6<F> {
+impl<F: Fe, T: Tower> Mul<Multiplicand<F, T>> for Fp6<F, T> {
     type Output = Self;
 
     /// (a, b) ↦ a·b with six products in Fp2. Devegili et al. 2006 (2006/471), §4: Karatsuba.
-    fn mul(self, b: Multiplicand<F>) -> Self {
+    fn mul(self, b: Multiplicand<F, T>) -> Self {
         let _scope = enter("fp6_mul");
         let Self { c0: a0, c1: a1, c2: a2 } = self;
         let v0 = a0 * b.c0; //                                V0 = a0·b0
@@ -97,7 +98,7 @@ impl<F: Fe> Mul<Multiplicand<F>> for Fp6<F> {
     }
 }
 
-impl<F: Fe> Mul for Fp6<F> {
+impl<F: Fe, T: Tower> Mul for Fp6<F, T> {
     type Output = Self;
 
     fn mul(self, other: Self) -> Self {

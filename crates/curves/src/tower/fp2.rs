@@ -1,43 +1,93 @@
-//! `Fp2 = Fp[u] / (u² + 1)`, for primes p ≡ 3 mod 4, with the nonresidue ξ = 1 + u of the next layers.
+//! `Fp2 = Fp[u] / (u² + n)`, with the nonresidue ξ = k + u of the next layers; n and k are the tower's.
 //!
 //! Products take the right operand in the form of a [`Multiplicand`], which is linear and can be used many times: then a
 //! product is three multiplications and two additions, where the schoolbook has four and two. Which of them pays is a
 //! question of prices: [`Fe::fp2_product`] says which way a text goes.
 
+use super::{Tower, times_small};
+use core::marker::PhantomData;
 use core::ops::{Add, Mul, Neg, Sub};
 use num_bigint::BigUint;
 use residue_formula::scope::enter;
-use residue_formula::{Bundle, Fe, Fp2Product, Number, bundle};
+use residue_formula::{Bundle, Fe, Fp2Product, Number};
 
 /// c0 + c1·u.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fp2<F> {
+pub struct Fp2<F, T> {
     /// The part in Fp.
     pub c0: F,
     /// The part times u.
     pub c1: F,
+    /// Which u.
+    tower: PhantomData<T>,
 }
 
-bundle!(Fp2 { c0: F, c1: F });
-linear!(Fp2 { c0, c1 });
+impl<F, T> Fp2<F, T> {
+    /// c0 + c1·u.
+    pub const fn new(c0: F, c1: F) -> Self {
+        Self { c0, c1, tower: PhantomData }
+    }
+}
+
+impl<F: Fe, T: Tower> Add for Fp2<F, T> {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self::new(self.c0 + other.c0, self.c1 + other.c1)
+    }
+}
+
+impl<F: Fe, T: Tower> Sub for Fp2<F, T> {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self::new(self.c0 - other.c0, self.c1 - other.c1)
+    }
+}
+
+impl<F: Fe, T: Tower> Neg for Fp2<F, T> {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        Self::new(-self.c0, -self.c1)
+    }
+}
+
+impl<F: Fe, T: Tower> Bundle<F> for Fp2<F, T> {
+    const LEN: usize = 2;
+
+    fn collect(&self, values: &mut Vec<F>) {
+        values.extend([self.c0, self.c1]);
+    }
+
+    fn build(values: &mut impl Iterator<Item = F>) -> Self {
+        let [c0, c1] = <[F; 2]>::build(values);
+        Self::new(c0, c1)
+    }
+}
+
+/// (a, n) ↦ n·a, where u² = −n.
+fn times_n<F: Fe, T: Tower>(a: F) -> F {
+    times_small(a, T::N)
+}
 
 /// An element b = b0 + b1·u as the right operand of products, with the parts that products read in the way that its parts ask for.
 #[derive(Clone, Copy, Debug)]
-pub enum Multiplicand<F> {
+pub enum Multiplicand<F, T> {
     /// For three multiplications.
     Karatsuba {
         /// b0.
         c0: F,
         /// b0 − b1.
         difference: F,
-        /// b0 + b1.
+        /// b0 + n·b1.
         sum: F,
     },
     /// For four.
-    Schoolbook(Fp2<F>),
+    Schoolbook(Fp2<F, T>),
 }
 
-impl<F: Fe> Multiplicand<F> {
+impl<F: Fe, T: Tower> Multiplicand<F, T> {
     /// The same map of both, part by part.
     fn combine(self, other: Self, map: impl Fn(F, F) -> F) -> Self {
         match (self, other) {
@@ -50,7 +100,7 @@ impl<F: Fe> Multiplicand<F> {
     }
 }
 
-impl<F: Fe> Add for Multiplicand<F> {
+impl<F: Fe, T: Tower> Add for Multiplicand<F, T> {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
@@ -58,7 +108,7 @@ impl<F: Fe> Add for Multiplicand<F> {
     }
 }
 
-impl<F: Fe> Sub for Multiplicand<F> {
+impl<F: Fe, T: Tower> Sub for Multiplicand<F, T> {
     type Output = Self;
 
     fn sub(self, other: Self) -> Self {
@@ -66,7 +116,7 @@ impl<F: Fe> Sub for Multiplicand<F> {
     }
 }
 
-impl<F: Fe> Neg for Multiplicand<F> {
+impl<F: Fe, T: Tower> Neg for Multiplicand<F, T> {
     type Output = Self;
 
     fn neg(self) -> Self {
@@ -78,7 +128,7 @@ impl<F: Fe> Neg for Multiplicand<F> {
 }
 
 /// Three values in either way, as the length of a bundle is known beforehand; of two parts the first stands twice.
-impl<F: Fe> Bundle<F> for Multiplicand<F> {
+impl<F: Fe, T: Tower> Bundle<F> for Multiplicand<F, T> {
     const LEN: usize = 3;
 
     fn collect(&self, values: &mut Vec<F>) {
@@ -97,29 +147,31 @@ impl<F: Fe> Bundle<F> for Multiplicand<F> {
     }
 }
 
-impl<F: Fe> Fp2<F> {
-    /// c0 + c1·u.
-    pub const fn new(c0: F, c1: F) -> Self {
-        Self { c0, c1 }
-    }
-
+impl<F: Fe, T: Tower> Fp2<F, T> {
     /// This element as the right operand of products.
     #[must_use]
-    pub fn multiplicand(self) -> Multiplicand<F> {
+    pub fn multiplicand(self) -> Multiplicand<F, T> {
         match self.c0.fp2_product() {
             Fp2Product::Karatsuba => {
-                Multiplicand::Karatsuba { c0: self.c0, difference: self.c0 - self.c1, sum: self.c0 + self.c1 }
+                let difference = self.c0 - self.c1;
+                Multiplicand::Karatsuba { c0: self.c0, difference, sum: self.c0 + times_n::<F, T>(self.c1) }
             }
             Fp2Product::Schoolbook => Multiplicand::Schoolbook(self),
         }
     }
 
-    /// a ↦ a²: (a0 + a1)(a0 − a1) + 2·a0·a1·u.
+    /// a ↦ a².
     #[must_use]
     pub fn square(self) -> Self {
         let _scope = enter("fp2_square");
-        let Self { c0, c1 } = self;
-        Self::new((c0 + c1) * (c0 - c1), (c0 * c1).double())
+        Self::new(self.real_part_of_square(), (self.c0 * self.c1).double())
+    }
+
+    /// a ↦ a0² − n·a1² = (a0 + a1)(a0 − n·a1) + (n − 1)·a0·a1.
+    pub fn real_part_of_square(self) -> F {
+        let Self { c0, c1, .. } = self;
+        let product = (c0 + c1) * (c0 - times_n::<F, T>(c1));
+        if T::N == 1 { product } else { product + times_small(c0 * c1, T::N - 1) }
     }
 
     /// a ↦ 2a.
@@ -144,19 +196,19 @@ impl<F: Fe> Fp2<F> {
     #[must_use]
     pub fn conjugate_mul(self, other: Self) -> Self {
         let _scope = enter("fp2_conjugate_mul");
-        let c0 = self.c0 * other.c0 + self.c1 * other.c1; // a0·b0 + a1·b1
+        let c0 = self.c0 * other.c0 + times_n::<F, T>(self.c1 * other.c1); // a0·b0 + n·a1·b1
         let c1 = self.c0 * other.c1 - self.c1 * other.c0; // a0·b1 − a1·b0
         Self::new(c0, c1)
     }
 
     /// (a, b) ↦ aᵖ·b, for a multiplicand that is used often or constant.
     #[must_use]
-    pub fn conjugate_times(self, b: Multiplicand<F>) -> Self {
+    pub fn conjugate_times(self, b: Multiplicand<F, T>) -> Self {
         match b {
             Multiplicand::Karatsuba { c0: b0, difference, sum } => {
                 let _scope = enter("fp2_conjugate_mul");
                 let k = (self.c0 - self.c1) * b0; //   K = (a0 − a1)·b0
-                let c0 = k + self.c1 * sum; //         a0·b0 + a1·b1 = K + a1·(b0 + b1)
+                let c0 = k + self.c1 * sum; //         a0·b0 + n·a1·b1 = K + a1·(b0 + n·b1)
                 let c1 = k - self.c0 * difference; //  a0·b1 − a1·b0 = K − a0·(b0 − b1)
                 Self::new(c0, c1)
             }
@@ -167,18 +219,32 @@ impl<F: Fe> Fp2<F> {
     /// (a, b) ↦ a + u·b.
     #[must_use]
     pub fn add_times_u(self, other: Self) -> Self {
-        Self::new(self.c0 - other.c1, self.c1 + other.c0)
+        Self::new(self.c0 - times_n::<F, T>(other.c1), self.c1 + other.c0)
     }
 
-    /// a ↦ ξ·a, ξ = 1 + u.
+    /// a ↦ ξ·a, ξ = k + u.
     #[must_use]
     pub fn mul_by_nonresidue(self) -> Self {
-        self.add_times_u(self)
+        if T::K == 0 {
+            return Self::new(-times_n::<F, T>(self.c1), self.c0);
+        }
+        Self::new(times_small(self.c0, T::K), times_small(self.c1, T::K)).add_times_u(self)
     }
 
-    /// a ↦ a0² + a1² = aᵖ⁺¹, in Fp; zero only for zero.
+    /// (a, b, a + b) ↦ a + ξ·b = a + k·b + u·b.
+    #[must_use]
+    pub fn add_times_nonresidue(self, other: Self, sum: Self) -> Self {
+        let with_real_part = match T::K {
+            0 => self,
+            1 => sum,
+            k => sum + Self::new(times_small(other.c0, k - 1), times_small(other.c1, k - 1)),
+        };
+        with_real_part.add_times_u(other)
+    }
+
+    /// a ↦ a0² + n·a1² = aᵖ⁺¹, in Fp; zero only for zero.
     pub fn norm(self) -> F {
-        self.c0.square() + self.c1.square()
+        self.c0.square() + times_n::<F, T>(self.c1.square())
     }
 
     /// a ↦ a⁻¹ = aᵖ / norm(a), where `invert` inverts in Fp.
@@ -189,9 +255,9 @@ impl<F: Fe> Fp2<F> {
     }
 }
 
-impl<F: Number> Fp2<F> {
+impl<F: Number, T: Tower> Fp2<F, T> {
     /// 1.
-    pub const ONE: Self = Self { c0: F::ONE, c1: F::ZERO };
+    pub const ONE: Self = Self::new(F::ONE, F::ZERO);
 
     /// (a, e) ↦ aᵉ by square and multiply; a⁰ = 1.
     #[must_use]
@@ -213,45 +279,57 @@ impl<F: Number> Fp2<F> {
     }
 }
 
-impl<F: Fe> Multiplicand<F> {
+impl<F: Fe, T: Tower> Multiplicand<F, T> {
     /// bᵖ = b0 − b1·u.
     #[must_use]
     pub fn conjugate(self) -> Self {
         match self {
-            Self::Karatsuba { c0, difference, sum } => Self::Karatsuba { c0, difference: sum, sum: difference },
+            Self::Karatsuba { c0, difference, sum } if T::N == 1 => {
+                Self::Karatsuba { c0, difference: sum, sum: difference }
+            }
+            Self::Karatsuba { .. } => self.element().conjugate().multiplicand(),
             Self::Schoolbook(b) => Self::Schoolbook(b.conjugate()),
         }
     }
 
-    /// ξ·b, ξ = 1 + u.
+    /// b.
+    fn element(self) -> Fp2<F, T> {
+        match self {
+            Self::Karatsuba { c0, difference, .. } => Fp2::new(c0, c0 - difference),
+            Self::Schoolbook(b) => b,
+        }
+    }
+
+    /// ξ·b.
     #[must_use]
     pub fn mul_by_nonresidue(self) -> Self {
         match self {
-            Self::Karatsuba { c0, difference, sum } => Self::Karatsuba {
+            Self::Karatsuba { c0, difference, sum } if T::IS_ONE_PLUS_I => Self::Karatsuba {
                 c0: difference,               // Re(ξ·b) = b0 − b1
                 difference: difference - sum, // Re(ξ·b) − Im(ξ·b) = −2·b1
                 sum: c0.double(),             // Re(ξ·b) + Im(ξ·b) = 2·b0
             },
+            Self::Karatsuba { .. } => self.element().mul_by_nonresidue().multiplicand(),
             Self::Schoolbook(b) => Self::Schoolbook(b.mul_by_nonresidue()),
         }
     }
 }
 
-impl<F: Fe> Mul<Multiplicand<F>> for Fp2<F> {
+impl<F: Fe, T: Tower> Mul<Multiplicand<F, T>> for Fp2<F, T> {
     type Output = Self;
 
     /// (a, b) ↦ a·b by Gauss's three products: Knuth, TAOCP volume 2, §4.6.4, exercise 41; or by the schoolbook's four.
-    fn mul(self, b: Multiplicand<F>) -> Self {
+    fn mul(self, b: Multiplicand<F, T>) -> Self {
         let _scope = enter("fp2_mul");
         match b {
             Multiplicand::Karatsuba { c0: b0, difference, sum } => {
                 let k = (self.c0 + self.c1) * b0; //   K = (a0 + a1)·b0
-                let c0 = k - self.c1 * sum; //         a0·b0 − a1·b1 = K − a1·(b0 + b1)
+                let c0 = k - self.c1 * sum; //         a0·b0 − n·a1·b1 = K − a1·(b0 + n·b1)
                 let c1 = k - self.c0 * difference; //  a0·b1 + a1·b0 = K − a0·(b0 − b1)
                 Self::new(c0, c1)
             }
             Multiplicand::Schoolbook(b) => {
-                let c0 = self.c0 * b.c0 - self.c1 * b.c1; // a0·b0 − a1·b1
+                let c0 = self.c0 * b.c0 - times_n::<F, T>(self.c1 * b.c1); // a0·b0 − n·a1·b1
                 let c1 = self.c0 * b.c1 + self.c1 * b.c0; // a0·b1 + a1·b0
                 Self::new(c0, c1)
             }
@@ -259,7 +337,7 @@ impl<F: Fe> Mul<Multiplicand<F>> for Fp2<F> {
     }
 }
 
-impl<F: Fe> Mul for Fp2<F> {
+impl<F: Fe, T: Tower> Mul for Fp2<F, T> {
     type Output = Self;
 
     fn mul(self, other: Self) -> Self {

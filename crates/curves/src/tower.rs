@@ -1,0 +1,36 @@
+//! Towers over Fp, written once: `Fp2 = Fp[u] / (u² + n)`, `Fp4 = Fp2[s] / (s² − ξ)`, `Fp6 = Fp2[v] / (v³ − ξ)` and
+//! `Fp12 = Fp2[w] / (w⁶ − ξ)`, with ξ = k + u. A curve says what n and k are; see [`Tower`].
+
+pub mod cyclotomic;
+pub mod fp12;
+pub mod fp2;
+pub mod fp4;
+pub mod fp6;
+
+pub use fp2::Fp2;
+pub use fp4::Fp4;
+pub use fp6::Fp6;
+pub use fp12::Fp12;
+
+use residue_formula::Fe;
+use std::fmt::Debug;
+
+/// The nonresidues that a tower is made of.
+pub trait Tower: Copy + Debug + PartialEq + Eq + 'static {
+    /// n, where u² = −n. −n is no square in Fp.
+    const N: u32;
+
+    /// k, where ξ = k + u. ξ is neither a square nor a cube in Fp2.
+    const K: u32;
+
+    /// Whether u² = −1 and ξ = 1 + u, for which some formulas are shorter.
+    const IS_ONE_PLUS_I: bool = Self::N == 1 && Self::K == 1;
+}
+
+/// (a, k) ↦ k·a for k ≥ 1, by doubling and adding.
+fn times_small<F: Fe>(a: F, k: u32) -> F {
+    (0..k.ilog2()).rev().fold(a, |multiple, bit| {
+        let double = multiple.double();
+        if k >> bit & 1 == 1 { double + a } else { double }
+    })
+}
