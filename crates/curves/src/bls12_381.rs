@@ -1,11 +1,10 @@
-//! BLS12-381: its constants, its two groups, and the pairing check.
+//! BLS12-381: its constants and its two groups; it has a [`pairing`](crate::pairing).
 //!
 //! p(x) = (x − 1)²·(x⁴ − x² + 1)/3 + x and r(x) = x⁴ − x² + 1 at x = −0xd201000000010000. G1 is the subgroup of order r of
 //! y² = x³ + 4 over Fp, G2 that of the twist y² = x³ + 4ξ over Fp2, ξ = 1 + u; draft-irtf-cfrg-pairing-friendly-curves-11,
 //! §4.2.1. Everything here is for affine points other than the identity: programs set identities aside first.
 
 pub mod constants;
-pub mod final_exponentiation;
 mod fp2_root;
 pub mod g1;
 pub mod g2;
@@ -14,24 +13,20 @@ pub mod hash_to_curve;
 pub mod isogeny;
 pub mod map_g1;
 pub mod map_g2;
-pub mod miller;
-pub mod residue_witness;
 pub mod sum_by_units;
 pub mod sum_of_products;
 pub mod torsion;
 
 pub use constants::X_ABS;
-pub use final_exponentiation::{
-    final_exponentiation, is_final_exponentiation_one, is_final_exponentiation_one_by_root,
-};
 pub use groups::{G1, G2, Group, to_affine, to_affine_by_root};
-pub use miller::{Pairs, miller_loop};
-pub use residue_witness::Witness;
 pub use sum_of_products::{ProductGroup, SumOfProducts};
 
 use crate::base_chain::{pow_in_base, pow_in_base_with};
 use crate::conditions::Conditions;
+use crate::group::{Affine, Projective};
 use crate::ladder::ladder;
+use crate::pairing::final_exponentiation::is_final_exponentiation_one_with;
+use crate::pairing::{self, Family, PairingCurve, Twist};
 use crate::tower::{self, Tower};
 use num_bigint::BigUint;
 use residue_formula::Fe;
@@ -47,6 +42,33 @@ impl Tower for Bls12_381 {
     const K: u32 = 1;
 }
 
+/// draft-irtf-cfrg-pairing-friendly-curves-11, §4.2.1.
+impl PairingCurve for Bls12_381 {
+    const FAMILY: Family = Family::Bls { x_abs: X_ABS, x_is_negative: true };
+    const TWIST: Twist = Twist::M;
+
+    fn constants() -> &'static pairing::Constants<Self> {
+        &constants::constants().pairing
+    }
+
+    fn invert<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
+        invert(machine, a)
+    }
+
+    /// 3b″ = 2ξ.
+    fn times_3b<M: Machine>(_: &M, a: Fp2<M::Fe>) -> Fp2<M::Fe> {
+        a.mul_by_nonresidue().double()
+    }
+
+    fn membership_from_multiple<M: Machine>(
+        machine: &M,
+        q: Affine<Fp2<M::Fe>>,
+        multiple: Projective<Fp2<M::Fe>>,
+    ) -> Conditions<M::Fe> {
+        g2::membership_from_multiple(machine, q, multiple)
+    }
+}
+
 /// Fp2 of this curve.
 pub type Fp2<F> = tower::Fp2<F, Bls12_381>;
 /// Fp4 of this curve.
@@ -59,6 +81,11 @@ pub type Fp12<F> = tower::Fp12<F, Bls12_381>;
 /// a ↦ a⁻¹ = a^(p − 2) in Fp, as a function; 0 ↦ 0.
 pub fn invert<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
     machine.function("fp_inverse", a, |machine, a| power(machine, a, &(constants::modulus() - 2u32)))
+}
+
+/// As [`crate::pairing::final_exponentiation::is_final_exponentiation_one`], for programs that take roots.
+pub fn is_final_exponentiation_one_by_root<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> M::Word {
+    is_final_exponentiation_one_with(machine, f, |a| inverse_from_root(a, root_power(machine, a)))
 }
 
 /// (a, a^((p − 3)/4)) ↦ a⁻¹, as p − 2 = 4·(p − 3)/4 + 1: less code for programs that take roots too.
@@ -102,16 +129,4 @@ pub(crate) fn root_power_by_twos<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
 fn power_of_x_abs<F: Fe>(a: F) -> F {
     let squarings = |(): &(), count, power: F| (0..count).fold(power, |power, _| power.square());
     ladder(&(), X_ABS, a, squarings, |(), power| power * a)
-}
-
-/// 1 if the product of the pairings e(P, Q) over the first `count` of `pairs`, one to eight, is one, else 0; and `conditions` with
-/// what has to hold for every Q to be in G2. Each P must be in G1: ask [`g1::membership`] before.
-pub fn pairing_check<M: Machine>(
-    machine: &M,
-    pairs: &Pairs<M::Fe>,
-    count: M::Word,
-    conditions: Conditions<M::Fe>,
-) -> (M::Word, Conditions<M::Fe>) {
-    let (f, conditions) = miller_loop(machine, pairs, count, conditions);
-    (is_final_exponentiation_one(machine, f), conditions)
 }

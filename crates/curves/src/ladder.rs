@@ -7,16 +7,48 @@ use residue_ir::{Bundle, Machine};
 /// (k, P) ↦ k·P written out, where `start` is P, `doublings` doubles a number of times and `add` adds P (or squares, and
 /// multiplies by g). k ≥ 1.
 pub fn ladder<M, S>(machine: &M, k: u64, start: S, doublings: impl Fn(&M, u32, S) -> S, add: impl Fn(&M, S) -> S) -> S {
-    let mut state = start;
-    let mut bits = k ^ 1 << k.ilog2(); // below the first
-    let mut position = k.ilog2();
-    while bits != 0 {
-        let next = bits.ilog2();
-        state = add(machine, doublings(machine, position - next, state));
-        bits ^= 1 << next;
-        position = next;
+    signed_ladder(machine, &binary_digits(k), start, doublings, |machine, _, state| add(machine, state))
+}
+
+/// The same for digits 0, 1 and −1 of k, the first one first and not 0; `add` takes the digit, too, and adds P or −P.
+pub fn signed_ladder<M, S>(
+    machine: &M,
+    digits: &[i8],
+    start: S,
+    doublings: impl Fn(&M, u32, S) -> S,
+    add: impl Fn(&M, i8, S) -> S,
+) -> S {
+    let (mut state, mut waiting) = (start, 0);
+    for &digit in digits.iter().skip(1) {
+        waiting += 1;
+        if digit != 0 {
+            state = add(machine, digit, doublings(machine, waiting, state));
+            waiting = 0;
+        }
     }
-    doublings(machine, position, state)
+    doublings(machine, waiting, state)
+}
+
+/// The bits of k ≥ 1, the first one first.
+pub fn binary_digits(k: u64) -> Vec<i8> {
+    (0..=k.ilog2()).rev().map(|bit| i8::from(k >> bit & 1 == 1)).collect()
+}
+
+/// The digits of k ≥ 1 in its non-adjacent form, the first one first: 0, 1 and −1, no two of which that are not 0 are
+/// neighbours. Reitwiesner 1960, “Binary arithmetic”.
+pub fn signed_digits(k: u128) -> Vec<i8> {
+    let (mut digits, mut left) = (Vec::new(), k);
+    while left > 0 {
+        let digit = match left % 4 {
+            1 => 1,
+            3 => -1,
+            _ => 0,
+        };
+        digits.push(digit);
+        left = if digit < 0 { left / 2 + 1 } else { left / 2 };
+    }
+    digits.reverse();
+    digits
 }
 
 /// As [`ladder`], one doubling after the other in one loop over the bits: least code.
@@ -25,8 +57,7 @@ where
     M: Machine,
     S: Bundle<M::Fe> + Copy,
 {
-    let digits: Vec<i8> = (0..k.ilog2()).rev().map(|bit| i8::from(k >> bit & 1 == 1)).collect();
-    machine.repeat_digits(&digits, start, double, |machine, _, state| add(machine, state))
+    machine.repeat_digits(&binary_digits(k)[1..], start, double, |machine, _, state| add(machine, state))
 }
 
 #[cfg(test)]
@@ -44,8 +75,10 @@ mod tests {
             let double = |a: Bls12_381Fp| a + a;
             let doublings = |_: &_, count, a| (0..count).fold(a, |a, _| double(a));
             let written_out = ladder(&machine, k, p, doublings, |_, a| a + p);
+            let add = |_: &_, digit, a| if digit > 0 { a + p } else { a - p };
+            let signed = signed_ladder(&machine, &signed_digits(k.into()), p, doublings, add);
             let in_a_loop = ladder_in_a_loop(&machine, k, p, |_, a| double(a), |_, a| a + p);
-            for multiple in [written_out, in_a_loop] {
+            for multiple in [written_out, signed, in_a_loop] {
                 assert_eq!(multiple.to_canonical(), p.to_canonical() * k % Bls12_381Fp::modulus(), "{k:#x}");
             }
         }

@@ -20,6 +20,7 @@ pub mod complete;
 pub mod conditions;
 pub mod group;
 pub mod ladder;
+pub mod pairing;
 pub mod published;
 pub mod side_by_side;
 pub mod tower;

@@ -6,11 +6,12 @@
 
 use super::{FP_BYTES, any_nonzero, parse_g1, parse_g2};
 use crate::Contract;
-use residue_curves::bls12_381::Fp12;
 use residue_curves::bls12_381::constants::modulus;
-use residue_curves::bls12_381::final_exponentiation::multiply;
-use residue_curves::bls12_381::miller::{PAIRS_MAX, inverse_miller_loop, stand_in};
-use residue_curves::bls12_381::{Pairs, Witness, g1, g2, is_final_exponentiation_one};
+use residue_curves::bls12_381::{Bls12_381, Fp12};
+use residue_curves::bls12_381::{g1, g2};
+use residue_curves::pairing::final_exponentiation::multiply;
+use residue_curves::pairing::miller::{PAIRS_MAX, positive_miller_loop, stand_in};
+use residue_curves::pairing::{Pairs, Witness, is_final_exponentiation_one};
 use residue_curves::{Affine, Conditions};
 use residue_formula::Fe;
 use residue_ir::{Array, Capacity, Machine, Variable, WordOp};
@@ -45,11 +46,11 @@ pub fn text<M: Machine>(machine: &M) {
 
 /// Parses and checks `pairs_given` pairs from the start of calldata on and returns 1 if the Q of each is the identity; else makes
 /// Miller loops over the others, eight given pairs at a time, and has `verdict` return what the product of
-/// [`inverse_miller_loop`] means. The first of them has the witness, if there is one.
+/// [`positive_miller_loop`] means. The first of them has the witness, if there is one.
 pub(super) fn answer<M: Machine>(
     machine: &M,
     pairs_given: M::Word,
-    witness: Option<&Witness<M>>,
+    witness: Option<&Witness<M, Bls12_381>>,
     verdict: impl FnOnce(&M, Fp12<M::Fe>),
 ) {
     let pair_bytes = machine.small(u64::from(PAIR_BYTES));
@@ -83,7 +84,7 @@ pub(super) fn answer<M: Machine>(
                 machine.store(product, here, f);
                 machine.set(has_product, machine.small(1));
             };
-            inverse_miller_loop(machine, &pairs, count, conditions, witness, keep)
+            positive_miller_loop(machine, &pairs, count, conditions, witness, keep)
         };
         machine.branch(count, with_those, |_| conditions)
     });
@@ -105,7 +106,7 @@ fn at_most<M: Machine>(machine: &M, word: M::Word, limit: M::Word) -> M::Word {
 /// that Q is in G2.
 fn gather<M: Machine>(
     machine: &M,
-    pairs: &Pairs<M::Fe>,
+    pairs: &Pairs<M::Fe, Bls12_381>,
     gathered: Variable,
     members: &Members<M::Fe>,
     offset: M::Word,

@@ -1,6 +1,6 @@
 //! The pairing check of EIP-2537 with a residue witness behind the pairs, which spares a true check the final exponentiation.
 //!
-//! The answer is that of `bls12_381/pairing` whatever the witness is, see [`residue_curves::bls12_381::residue_witness`]: a
+//! The answer is that of `bls12_381/pairing` whatever the witness is, see [`residue_curves::pairing::residue_witness`]: a
 //! wrong one, or none, costs the final exponentiation. [`witness`] makes one.
 
 use super::compressed;
@@ -8,8 +8,8 @@ use super::pairing::{self, PAIR_BYTES, answer};
 use crate::Contract;
 use residue_curves::bls12_381::Fp6;
 use residue_curves::bls12_381::constants::modulus;
-use residue_curves::bls12_381::residue_witness::{self, is_in_fp6};
-use residue_curves::bls12_381::{Witness, is_final_exponentiation_one};
+use residue_curves::pairing::residue_witness::{self, is_in_fp6};
+use residue_curves::pairing::{Witness, is_final_exponentiation_one};
 use residue_formula::Number;
 use residue_ir::{Bundle, Machine, Numbers, WordOp};
 use residue_modular::fields::Bls12_381Fp;

@@ -12,11 +12,12 @@
 
 use super::compressed::{Compressed, FP_BYTES};
 use residue_curves::Affine;
-use residue_curves::bls12_381::constants::{g1_generator, g2_generator, lift2};
+use residue_curves::bls12_381::constants::{g1_generator, g2_generator};
 use residue_curves::bls12_381::hash_to_curve::{
     HashGroup, Message, SIGNATURE_TAG_G1, SIGNATURE_TAG_G2, constant_tag, hash,
 };
-use residue_curves::bls12_381::{G1, G2, Pairs, g1, is_final_exponentiation_one_by_root, miller_loop};
+use residue_curves::bls12_381::{G1, G2, g1, is_final_exponentiation_one_by_root};
+use residue_curves::pairing::{Pairs, miller_loop};
 use residue_ir::{Machine, Piece, WordOp};
 
 /// Bytes of a public key and a signature, one of which is in G1, the other one in G2.
@@ -52,7 +53,7 @@ pub(crate) fn text<M: Machine>(
         },
         |machine| {
             let Affine { x, y } = g2_generator();
-            let minus_g2 = Affine::new(lift2(machine, &x), -lift2(machine, &y));
+            let minus_g2 = Affine::new(x.lift(machine), -y.lift(machine));
             (minus_g2, hashed::<M, G1>(machine, &message, SIGNATURE_TAG_G1))
         },
     );

@@ -11,12 +11,11 @@ use crate::Contract;
 use crate::bls12_381::compressed::{self, Compressed};
 use num_bigint::BigUint;
 use residue_curves::bls12_381::Fp2;
-use residue_curves::bls12_381::constants::{g1_generator, g2_generator, lift2, modulus};
+use residue_curves::bls12_381::constants::{g1_generator, g2_generator, modulus};
 use residue_curves::bls12_381::sum_of_products::Window;
 use residue_curves::bls12_381::torsion::ConstantCoordinate;
-use residue_curves::bls12_381::{
-    G1, Pairs, SumOfProducts, X_ABS, g1, is_final_exponentiation_one_by_root, miller_loop, to_affine_by_root,
-};
+use residue_curves::bls12_381::{G1, SumOfProducts, X_ABS, g1, is_final_exponentiation_one_by_root, to_affine_by_root};
+use residue_curves::pairing::{Pairs, miller_loop};
 use residue_curves::{Affine, Conditions};
 use residue_formula::Number;
 use residue_ir::{Capacity, Machine, Piece, WordOp};
@@ -111,7 +110,7 @@ pub fn text<M: Machine>(machine: &M) {
     let check = |machine: &M| {
         machine.require(machine.not(is_identity));
         let pairs = Pairs::new(machine, machine.small(2));
-        let constant = |point: &Affine<Fp2<BigUint>>| Affine::new(lift2(machine, &point.x), lift2(machine, &point.y));
+        let constant = |point: &Affine<Fp2<BigUint>>| Affine::new(point.x.lift(machine), point.y.lift(machine));
         let g2 = constant(&g2_generator());
         pairs.store(machine, machine.small(0), to_affine_by_root::<M, G1>(machine, total), Affine::new(g2.x, -g2.y));
         pairs.store(machine, machine.small(1), machine.load(points, machine.small(1)), constant(&TAU_G2_POINT));

@@ -1,10 +1,10 @@
 //! The constants of BLS12-381, computed from p and x by arithmetic on numbers, and lifted into programs.
 
-use crate::bls12_381::Fp2;
+use super::{Bls12_381, Fp2};
 use crate::group::Affine;
+use crate::pairing;
 use num_bigint::BigUint;
 use residue_formula::Number;
-use residue_ir::Machine;
 use residue_modular::fields::Bls12_381Fp;
 use std::sync::LazyLock;
 
@@ -14,58 +14,27 @@ pub const X_ABS: u64 = 0xd201_0000_0001_0000;
 /// Constants of programs, as canonical values.
 #[derive(Debug)]
 pub struct Constants {
-    /// 3/2.
-    pub three_halves: BigUint,
-    /// 1/3.
-    pub third: BigUint,
     /// b = 4 of G1; b′ = 4ξ of G2 has it in both coefficients.
     pub b: BigUint,
     /// β = 2^((p − 1)/3), the cube root of unity with φ(x, y) = (β·x, y) = −x²·(x, y) on G1.
     pub beta: BigUint,
-    /// ψ(x, y) = (xᵖ·cx, yᵖ·cy) with cx = ξ^(−(p − 1)/3).
-    pub psi_x: Fp2<BigUint>,
-    /// cy = ξ^(−(p − 1)/2).
-    pub psi_y: Fp2<BigUint>,
-    /// γᵢ = ξ^(i(p − 1)/6), i = 0 … 5: the p-th power of wⁱ is γᵢ·wⁱ.
-    pub gamma: [Fp2<BigUint>; 6],
-    /// δᵢ = ξ^(i(p² − 1)/6) = γᵢ^(p + 1), i = 0 … 5, all in Fp.
-    pub delta: [BigUint; 6],
-    /// μ² where μ⁶ = 1/6: see [`super::miller`].
-    pub mu_squared: BigUint,
-    /// μ³.
-    pub mu_cubed: BigUint,
-    /// −3μ².
-    pub minus_three_mu_squared: BigUint,
+    /// Those of every curve with a pairing. Coordinates are changed by μ with μ⁶ = 1/6, which turns the constant 3b′ = 12ξ of the
+    /// doubling step into 2ξ.
+    pub pairing: pairing::Constants<Bls12_381>,
 }
 
 static CONSTANTS: LazyLock<Constants> = LazyLock::new(|| {
-    let p_minus_1 = modulus() - 1u32;
     let small = |value: u64| Bls12_381Fp::from_u64(value);
-    let invert = |a: Bls12_381Fp| a.inverse().expect("a small number is not zero mod p");
-    let invert2 = |a: Fp2<Bls12_381Fp>| a.inverse().expect("a power of ξ is not zero");
-
-    let xi = Fp2::new(small(1), small(1));
-    let gamma_1 = xi.pow(&(&p_minus_1 / 6u32));
-    let gamma = [0u32, 1, 2, 3, 4, 5].map(|i| gamma_1.pow(&i.into()));
-
     // 1/6 has an order that divides m = (p − 1)/18, which is prime to 6: its sixth root is its power by 1/6 mod m.
+    let p_minus_1 = modulus() - 1u32;
     let m = &p_minus_1 / 18u32;
     let sixth = BigUint::from(6u32).modinv(&m).expect("m is prime to 6");
-    let mu = invert(small(6)).pow(&sixth);
+    let mu = small(6).inverse().expect("6 is not zero mod p").pow(&sixth);
     assert_eq!(mu.pow(&6u32.into()) * small(6), small(1), "μ⁶ = 1/6");
-
     Constants {
-        three_halves: (small(3) * invert(small(2))).to_canonical(),
-        third: invert(small(3)).to_canonical(),
         b: small(4).to_canonical(),
         beta: small(2).pow(&(&p_minus_1 / 3u32)).to_canonical(),
-        psi_x: canonical(invert2(gamma[2])),
-        psi_y: canonical(invert2(gamma[3])),
-        gamma: gamma.map(canonical),
-        delta: gamma.map(|g| g.norm().to_canonical()),
-        mu_squared: (mu * mu).to_canonical(),
-        mu_cubed: (mu * mu * mu).to_canonical(),
-        minus_three_mu_squared: (-(small(3) * mu * mu)).to_canonical(),
+        pairing: pairing::Constants::new(Some(mu)),
     }
 });
 
@@ -107,15 +76,6 @@ pub fn g1_generator() -> Affine<BigUint> {
 pub fn g2_generator() -> Affine<Fp2<BigUint>> {
     let [x, y] = G2_GENERATOR.map(|[c0, c1]| Fp2::new(decimal(c0), decimal(c1)));
     Affine::new(x, y)
-}
-
-/// `value` as a constant of the program that `machine` runs.
-pub fn lift2<M: Machine>(machine: &M, value: &Fp2<BigUint>) -> Fp2<M::Fe> {
-    Fp2::new(machine.constant(&value.c0), machine.constant(&value.c1))
-}
-
-fn canonical(value: Fp2<Bls12_381Fp>) -> Fp2<BigUint> {
-    Fp2::new(value.c0.to_canonical(), value.c1.to_canonical())
 }
 
 fn decimal(digits: &str) -> BigUint {

@@ -118,7 +118,7 @@ fn multiply_all_by_x_abs<M: Machine, const N: usize>(
             [order, vec![DOUBLE; ones], vec![DOUBLE_RUN; runs]].concat()
         };
         let order = ladder(&(), X_ABS, Vec::new(), doublings, |(), order| [order, vec![ADD]].concat());
-        let double = |points: Jacobian<_>| points.double(machine.constant(&constants().three_halves));
+        let double = |points: Jacobian<_>| points.double(machine.constant(&constants().pairing.three_halves));
         machine.sequence(&order, 3, points, |_, part, points| match part {
             DOUBLE => double(points),
             DOUBLE_RUN => (0..run).fold(points, |points, _| double(points)),

@@ -1,11 +1,12 @@
 //! G2 of BLS12-381: is a point on the twist, and in the subgroup?
 
-use super::constants::{X_ABS, constants, lift2};
+use super::constants::{X_ABS, constants};
 use super::fp2_root::{norm_and_root, root_over_cube};
 use crate::bls12_381::Fp2;
 use crate::conditions::{Conditions, all_vanish};
 use crate::group::{Affine, Jacobian, Projective};
 use crate::ladder::ladder_in_a_loop;
+use crate::pairing::psi;
 use residue_formula::Fe;
 use residue_formula::scope::enter;
 use residue_ir::Machine;
@@ -40,13 +41,6 @@ pub fn is_on_curve<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe>>) -> M::Wor
     machine.is_zero(curve_defect(machine, point))
 }
 
-/// The untwist-Frobenius-twist endomorphism ψ; it is the same on every twist that is scaled in Fp.
-pub fn psi<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe>>) -> Affine<Fp2<M::Fe>> {
-    let x = point.x.conjugate_mul(lift2(machine, &constants().psi_x));
-    let y = point.y.conjugate_mul(lift2(machine, &constants().psi_y));
-    Affine::new(x, y)
-}
-
 /// ψ in Jacobian coordinates: Z, in Fp, stays.
 pub fn psi_jacobian<M: Machine>(machine: &M, point: Jacobian<Fp2<M::Fe>>) -> Jacobian<Fp2<M::Fe>> {
     let Affine { x, y } = psi(machine, Affine::new(point.x, point.y));
@@ -72,7 +66,7 @@ pub(super) fn add<M: Machine>(machine: &M, p: Jacobian<Fp2<M::Fe>>, q: Jacobian<
 
 /// P ↦ 2ⁿ·P by functions for two doublings and one, the first of which ends in the other.
 fn double_repeatedly<M: Machine>(machine: &M, count: u32, point: Jacobian<Fp2<M::Fe>>) -> Jacobian<Fp2<M::Fe>> {
-    let double = |machine: &M, p: Jacobian<Fp2<M::Fe>>| p.double(machine.constant(&constants().three_halves));
+    let double = |machine: &M, p: Jacobian<Fp2<M::Fe>>| p.double(machine.constant(&constants().pairing.three_halves));
     let one = |machine: &M, p| machine.function("g2_double", p, double);
     let two = |machine: &M, p| machine.function("g2_double_2", p, |machine, p| one(machine, double(machine, p)));
     let twos = (0..count / 2).fold(point, |p, _| two(machine, p));
@@ -89,7 +83,7 @@ fn double_repeatedly<M: Machine>(machine: &M, count: u32, point: Jacobian<Fp2<M:
 /// of Q comes at 2 ≤ k < r − 1: so Z ≠ 0, and the equation holds.
 pub fn membership<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe>>) -> Conditions<M::Fe> {
     let _scope = enter("g2_membership");
-    let three_halves = machine.constant(&constants().three_halves);
+    let three_halves = machine.constant(&constants().pairing.three_halves);
     let start = point.to_jacobian(machine.one());
     let double = |_: &M, q: Jacobian<Fp2<M::Fe>>| q.double(three_halves);
     let multiple = ladder_in_a_loop(machine, X_ABS, start, double, |_, q| q.add_mixed(point));
@@ -113,7 +107,7 @@ pub fn membership_from_chain<M: Machine>(
 }
 
 /// What holds exactly if Q, which must lie on the twist (or a rescaled one), is in G2, given `multiple` = |x|·Q as the
-/// homogeneous steps of [`super::miller`] gave it: there, too, Z = 0 is absorbing.
+/// homogeneous steps of [`crate::pairing::steps`] gave it: there, too, Z = 0 is absorbing.
 pub fn membership_from_multiple<M: Machine>(
     machine: &M,
     point: Affine<Fp2<M::Fe>>,

@@ -5,7 +5,7 @@
 //! are different multiples of the image's part there, neither equal nor opposite (scalars in the comments, ψ being x on
 //! G2). If that part is the identity then so is the result, since the cofactor is cleared, and it has Z = 0.
 
-use super::constants::{constants as pairing_constants, lift2, modulus};
+use super::constants::{constants as pairing_constants, modulus};
 use super::fp2_root::{norm_and_root, root_over_cube};
 use super::g2::{add, multiply_by_x_abs, psi_jacobian};
 use super::groups::{G2, to_affine_by_root};
@@ -47,17 +47,17 @@ static CONSTANTS: LazyLock<Constants> = LazyLock::new(|| {
     assert_eq!(root.square(), cube, "−N(Z)³ is a square");
     let number = |value: &BigUint| Bls12_381Fp::from_canonical(value).expect("a constant is below p");
     let norm = |value: &Fp2<BigUint>| Fp2::new(number(&value.c0), number(&value.c1)).norm();
-    assert_eq!(norm(&pairing_constants().psi_y), -small(1), "ψ² negates y");
+    assert_eq!(norm(&pairing_constants().pairing.psi_y), -small(1), "ψ² negates y");
     Constants {
         a: BigUint::from(240u32),
         minus_a: (-small(240)).to_canonical(),
         b: BigUint::from(1012u32),
         minus_z: Fp2::new(BigUint::from(2u32), BigUint::from(1u32)),
-        a_z: Fp2::new(a_z.c0.to_canonical(), a_z.c1.to_canonical()),
+        a_z: a_z.to_canonical(),
         root: root.to_canonical(),
         kernel: small(G2_KERNEL).to_canonical(),
         minus_kernel: (-small(G2_KERNEL)).to_canonical(),
-        psi_squared_x: norm(&pairing_constants().psi_x).to_canonical(),
+        psi_squared_x: norm(&pairing_constants().pairing.psi_x).to_canonical(),
     }
 });
 
@@ -81,7 +81,7 @@ pub fn clear_cofactor<M: Machine>(machine: &M, p: Jacobian<Fp2<M::Fe>>) -> Jacob
     let a = add(machine, multiply_by_x_abs(machine, p), p); //           (1 − x)P: z and 1
     let b = add(machine, a, psi_p.negated()); //                         (1 − 2x)P: 1 − x and −x
     let c = multiply_by_x_abs(machine, b); //                            (2x² − x)P
-    let twice = p.double(machine.constant(&pairing_constants().three_halves));
+    let twice = p.double(machine.constant(&pairing_constants().pairing.three_halves));
     let image = psi_squared(machine, twice); //                          2x²·P
     let rest = add(machine, image, psi_p.negated()); //                  2x² and −x
     let rest = add(machine, rest, p.negated()); //                       2x² − x and −1
@@ -102,11 +102,11 @@ fn simplified_swu<M: Machine>(machine: &M, u: Fp2<M::Fe>) -> Affine<Fp2<M::Fe>> 
     let constants = &*CONSTANTS;
     let constant = |value: &BigUint| machine.constant(value);
     let one = machine.one();
-    let minus_zu2 = u.square() * lift2(machine, &constants.minus_z); //   −Zu²
+    let minus_zu2 = u.square() * constants.minus_z.lift(machine); //   −Zu²
     let t = minus_zu2.square() - minus_zu2; //                            T = Z²u⁴ + Zu²
     let d = machine.branch(
         machine.is_zero(t.norm()),
-        |machine| lift2(machine, &constants.a_z), //                      d = A·Z,
+        |machine| constants.a_z.lift(machine), //                      d = A·Z,
         |_| times_u(t).scale(constant(&constants.minus_a)), //            or −A·T
     );
     let b = Fp2::new(constant(&constants.b), constant(&constants.b)).multiplicand();

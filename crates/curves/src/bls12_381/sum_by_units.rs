@@ -13,13 +13,14 @@
 //! Sums begin with multiples of a point T of small order, see [`super::torsion`]; what is added to them is in the group. In the
 //! end they are added up so that the multiples of T cancel in the last addition, and no sooner.
 
-use super::constants::{X_ABS, constants, lift2};
+use super::constants::{X_ABS, constants};
 use super::sum_of_products::offsets::constant_point;
 use super::sum_of_products::quarters::lengths;
 use super::torsion::{ConstantCoordinate, multiple, torsion_point};
 use super::{G2, g2};
 use crate::bls12_381::Fp2;
 use crate::group::{Addend, Affine, Jacobian};
+use crate::pairing::psi;
 use residue_formula::Fe;
 use residue_ir::{Machine, Step, WordOp};
 use residue_modular::fields::Bls12_381Fp;
@@ -105,7 +106,7 @@ pub fn add<M: Machine>(
                 ((point, powers), image, multiple, sums)
             }
             DOUBLE => {
-                let point = point.double(machine.constant(&constants().three_halves));
+                let point = point.double(machine.constant(&constants().pairing.three_halves));
                 (with_powers(point), image, multiple, sums)
             }
             BEGIN => ((point, powers), image, point, sums),
@@ -191,7 +192,7 @@ fn with_powers<F: Fe>(point: Point<F>) -> (Point<F>, [F; 2]) {
 /// Q ↦ θ^(2·turn)(Q): θ²(x, y) = (n·x, −y).
 fn turned<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe>>, turn: Turn) -> Affine<Fp2<M::Fe>> {
     let Affine { x, y } = point;
-    let n = lift2(machine, &constants().psi_x).norm();
+    let n = constants().pairing.psi_x.lift(machine).norm();
     let x = match turn % 3 {
         0 => x,
         1 => x.scale(n),
@@ -226,7 +227,7 @@ const ORDER: u64 = <Fp2<Bls12_381Fp> as ConstantCoordinate>::TORSION as u64; // 
 /// μ with θ(T) = μ·T: of order 12 modulo that of T.
 fn theta_on_torsion(t: Affine<Fp2<Bls12_381Fp>>) -> u64 {
     let machine = residue_ir::Numbers::<Bls12_381Fp>::new(Vec::new());
-    let image = g2::psi(&machine, t);
+    let image = psi(&machine, t);
     let is_root = |mu: &u64| (mu * mu % ORDER * (mu * mu % ORDER) + ORDER + 1 - mu * mu % ORDER).is_multiple_of(ORDER);
     let of_order_12 = (1..ORDER).filter(is_root);
     let is_theta = |mu: &u64| {

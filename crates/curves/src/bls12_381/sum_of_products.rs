@@ -370,7 +370,7 @@ impl<M: Machine, G: ProductGroup<M>> SumOfProducts<M, G> {
 
 /// P ↦ 2ⁿ·P.
 fn double<M: Machine, C: Coordinate<Base = M::Fe>>(machine: &M, count: usize, point: Jacobian<C>) -> Jacobian<C> {
-    (0..count).fold(point, |point, _| point.double(machine.constant(&constants().three_halves)))
+    (0..count).fold(point, |point, _| point.double(machine.constant(&constants().pairing.three_halves)))
 }
 
 /// (R, A, B, C) ↦ (R + B − C, A + R + B − C).

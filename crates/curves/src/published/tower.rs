@@ -198,14 +198,14 @@ pub fn frobenius<M: Machine>(machine: &M, f: Fp12<M::Fe>, n: u32) -> Fp12<M::Fe>
 /// ξ^(i(pⁿ − 1)/6) for i = 1, 2, 4; the last lies in Fp.
 fn frobenius_coefficients(n: u32) -> [Fp2<BigUint>; 3] {
     let number = |value: &BigUint| Bls12_381Fp::from_canonical(value).expect("a constant is below p");
-    let gamma = &constants().gamma[1];
+    let gamma = &constants().pairing.gamma[1];
     let gamma = Fp2::new(number(&gamma.c0), number(&gamma.c1));
     // (pⁿ − 1)/6 = (p − 1)/6·(1 + p + … + pⁿ⁻¹), and γ^(p^i) alternates with the conjugate.
     let g1 = (1..n).fold(gamma, |power, i| power * if i % 2 == 1 { gamma.conjugate() } else { gamma });
     let g2 = g1 * g1;
     let g4 = g2 * g2;
     assert_eq!(g4.c1, Bls12_381Fp::ZERO, "ξ^(2(pⁿ − 1)/3) lies in Fp");
-    [g1, g2, g4].map(|g| Fp2::new(g.c0.to_canonical(), g.c1.to_canonical()))
+    [g1, g2, g4].map(Fp2::to_canonical)
 }
 
 /// (f, g) ↦ f·g, as a function.

@@ -101,12 +101,12 @@ fn square_minus_conjugate<F: Fe, T: Tower>(p: &Products<F, T>, l: Fp4<F, T>) -> 
 
 /// (x, l) ↦ s·x² + 2l̄ in Fp4, where s·x² = 2ξ·x0·x1 + (x0² + ξ·x1²)·s, given the products of x.
 fn twisted_square_plus_conjugate<F: Fe, T: Tower>(p: &Products<F, T>, l: Fp4<F, T>) -> Fp4<F, T> {
-    let xi_xy = if T::K == 1 {
-        let re = p.k0 - p.k1; //                     Re(ξ·x0·x1) = (K − K₁) − (K − K₀)
-        let im = p.k.double() - p.k0 - p.k1; //      Im(ξ·x0·x1) = (K − K₁) + (K − K₀)
+    let half = if T::K == 1 {
+        let re = p.k0 - p.k1 + l.c0.c0; //           Re(ξ·x0·x1 + l0) = (K − K₁) − (K − K₀) + Re(l0)
+        let im = p.k.double() - p.k0 - p.k1 + l.c0.c1; //  Im(ξ·x0·x1 + l0) = (K − K₁) + (K − K₀) + Im(l0)
         Fp2::new(re, im)
     } else {
-        Fp2::new(p.k - p.k1, p.k - p.k0).mul_by_nonresidue()
+        Fp2::new(p.k - p.k1, p.k - p.k0).mul_by_nonresidue() + l.c0
     };
-    Fp4::new((xi_xy + l.c0).double(), first_part(p, l.c1))
+    Fp4::new(half.double(), first_part(p, l.c1))
 }

@@ -10,6 +10,7 @@ use core::ops::{Add, Mul, Neg, Sub};
 use num_bigint::BigUint;
 use residue_formula::scope::enter;
 use residue_formula::{Bundle, Fe, Fp2Product, Number};
+use residue_ir::Machine;
 
 /// c0 + c1·u.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,6 +175,13 @@ impl<F: Fe, T: Tower> Fp2<F, T> {
         if T::N == 1 { product } else { product + times_small(c0 * c1, T::N - 1) }
     }
 
+    /// (a, b) ↦ a0·b0 − n·a1·b1 for a multiple b of a by an element of Fp, which makes a0·b1 = a1·b0:
+    /// (a0 + a1)(b0 − n·b1) + (n − 1)·a0·b1.
+    pub fn real_part_of_parallel_product(self, b: Self) -> F {
+        let product = (self.c0 + self.c1) * (b.c0 - times_n::<F, T>(b.c1));
+        if T::N == 1 { product } else { product + times_small(self.c0 * b.c1, T::N - 1) }
+    }
+
     /// a ↦ 2a.
     #[must_use]
     pub fn double(self) -> Self {
@@ -255,7 +263,19 @@ impl<F: Fe, T: Tower> Fp2<F, T> {
     }
 }
 
+impl<T: Tower> Fp2<BigUint, T> {
+    /// Canonical values as a constant of the program that `machine` runs.
+    pub fn lift<M: Machine>(&self, machine: &M) -> Fp2<M::Fe, T> {
+        Fp2::new(machine.constant(&self.c0), machine.constant(&self.c1))
+    }
+}
+
 impl<F: Number, T: Tower> Fp2<F, T> {
+    /// Its canonical values.
+    pub fn to_canonical(self) -> Fp2<BigUint, T> {
+        Fp2::new(self.c0.to_canonical(), self.c1.to_canonical())
+    }
+
     /// 1.
     pub const ONE: Self = Self::new(F::ONE, F::ZERO);
 

@@ -7,18 +7,17 @@ use ark_ec::pairing::{MillerLoopOutput, Pairing};
 use ark_ff::Field;
 use num_bigint::BigUint;
 use residue_curves::Conditions;
-use residue_curves::bls12_381::Fp12;
-use residue_curves::bls12_381::miller::stand_in;
-use residue_curves::bls12_381::{
-    Pairs, constants, final_exponentiation, is_final_exponentiation_one, miller_loop, pairing_check,
-};
+use residue_curves::bls12_381::constants;
+use residue_curves::bls12_381::{self, Fp12};
+use residue_curves::pairing::miller::stand_in;
+use residue_curves::pairing::{Pairs, final_exponentiation, is_final_exponentiation_one, miller_loop, pairing_check};
 use residue_ir::Machine;
 use residue_ir::Numbers;
 use ruint::aliases::U256;
 
 type Pair = (G1Affine, G2Affine);
 
-fn store(machine: &Numbers<N>, list: &[Pair]) -> Pairs<N> {
+fn store(machine: &Numbers<N>, list: &[Pair]) -> Pairs<N, bls12_381::Bls12_381> {
     let pairs = Pairs::new(machine, U256::from(list.len()));
     for (index, &(p, q)) in list.iter().enumerate() {
         pairs.store(machine, U256::from(index), g1(p), g2(q));

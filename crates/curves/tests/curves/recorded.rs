@@ -6,7 +6,8 @@ use ark_ec::AffineRepr;
 use num_bigint::BigUint;
 use residue_curves::bls12_381::Fp2;
 use residue_curves::bls12_381::Fp12;
-use residue_curves::bls12_381::{Pairs, constants, g1 as ours1, pairing_check};
+use residue_curves::bls12_381::{constants, g1 as ours1};
+use residue_curves::pairing::{Pairs, pairing_check};
 use residue_curves::{Affine, Conditions};
 use residue_formula::Number;
 use residue_ir::{Machine, Numbers, Outcome, WordOp, evaluate, record, verify};
@@ -72,7 +73,7 @@ fn the_recorded_check_decides_as_the_numbers_do() {
 fn functions_are_recorded_once() {
     let program = record("final_exponentiation", &constants::modulus(), |machine| {
         let f = Fp12::one(machine.zero(), machine.one());
-        residue_curves::bls12_381::final_exponentiation(machine, f);
+        residue_curves::pairing::final_exponentiation(machine, f);
     });
     let mut names: Vec<&str> = program.functions.iter().map(|function| function.name.as_str()).collect();
     names.sort_unstable();

@@ -3,9 +3,9 @@
 use crate::judges::{N, Seeded, fp, fp2, fp6, fp12, numbers};
 use ark_bls12_381::{Fq2, Fq6};
 use ark_ff::{AdditiveGroup, CyclotomicMultSubgroup, Field};
-use residue_curves::bls12_381::final_exponentiation::{easy_part, frobenius, frobenius_squared};
 use residue_curves::bls12_381::invert;
 use residue_curves::bls12_381::{Fp2, Fp4, Fp6, Fp12};
+use residue_curves::pairing::final_exponentiation::{easy_part, frobenius, frobenius_squared};
 use residue_curves::tower::cyclotomic::{cyclotomic_square, cyclotomic_square_tripled};
 use residue_curves::tower::fp12::Sparse023;
 use residue_formula::Number;

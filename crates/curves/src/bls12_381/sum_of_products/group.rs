@@ -4,7 +4,7 @@ use super::SumOfProducts;
 use super::offsets::{G1_OFFSETS, G2_OFFSETS, Offsets};
 use super::quarters::quarters;
 use crate::bls12_381::Fp2;
-use crate::bls12_381::constants::{constants, lift2};
+use crate::bls12_381::constants::constants;
 use crate::bls12_381::groups::{G1, G2, Group};
 use crate::bls12_381::torsion::ConstantCoordinate;
 use crate::bls12_381::{g1, g2, sum_by_units};
@@ -216,13 +216,13 @@ impl<M: Machine> ProductGroup<M> for G2 {
     }
 
     fn lift(machine: &M, value: Fp2<Bls12_381Fp>) -> Fp2<M::Fe> {
-        lift2(machine, &Fp2::new(value.c0.to_canonical(), value.c1.to_canonical()))
+        value.to_canonical().lift(machine)
     }
 
     /// z·(x, y) = −ψ(x, y) = (xᵖ·cx, −yᵖ·cy), and z²·(x, y) = ψ²(x, y) = (cx^(p + 1)·x, −y), since cy^(p + 1) = −1.
     fn images(machine: &M, point: Addend<Fp2<M::Fe>>) -> Vec<Addend<Fp2<M::Fe>>> {
-        let cx = lift2(machine, &constants().psi_x);
-        let cy = lift2(machine, &constants().psi_y);
+        let cx = constants().pairing.psi_x.lift(machine);
+        let cy = constants().pairing.psi_y.lift(machine);
         let norm = cx.norm();
         let once = Addend {
             x: point.x.conjugate_mul(cx),

@@ -18,56 +18,54 @@
 //! λ = p + |x|, and the Miller loop for |x| gives f⁻¹ up to Fp6: with c multiplied in at the set bits of |x| it gives
 //! f⁻¹·c^|x|, and cᵖ is a Frobenius map away.
 
-use super::constants::{X_ABS, constants, lift2, modulus};
+use super::PairingCurve;
 use super::final_exponentiation::multiply;
-use crate::bls12_381::Fp2;
-use crate::bls12_381::Fp6;
-use crate::bls12_381::Fp12;
 use crate::conditions::all_vanish;
+use crate::tower::{Fp2, Fp6, Fp12};
 use num_bigint::BigUint;
 use residue_formula::{Fe, Number};
 use residue_ir::{Array, Bundle, Capacity, Machine};
 
 /// c = a + w for a given a in Fp6, or none.
 #[derive(Debug)]
-pub struct Witness<M: Machine> {
-    a: Array<Fp6<M::Fe>>,
+pub struct Witness<M: Machine, C> {
+    a: Array<Fp6<M::Fe, C>>,
     /// 1 if there is one, else 0.
     pub is_given: M::Word,
 }
 
-impl<M: Machine> Witness<M> {
+impl<M: Machine, C: PairingCurve> Witness<M, C> {
     /// The witness a, if `is_given` is 1 and not 0.
-    pub fn new(machine: &M, is_given: M::Word, a: Fp6<M::Fe>) -> Self {
+    pub fn new(machine: &M, is_given: M::Word, a: Fp6<M::Fe, C>) -> Self {
         let array = machine.array("residue_witness", Capacity::Fixed(1));
         machine.store(array, machine.small(0), a);
         Self { a: array, is_given: machine.bind(is_given) }
     }
 
-    fn c(&self, machine: &M) -> Fp12<M::Fe> {
+    fn c(&self, machine: &M) -> Fp12<M::Fe, C> {
         from_witness(machine.load(self.a, machine.small(0)), machine.one(), machine.zero())
     }
 
     /// f ↦ f·c.
-    pub(super) fn times(&self, machine: &M, f: Fp12<M::Fe>) -> Fp12<M::Fe> {
+    pub(super) fn times(&self, machine: &M, f: Fp12<M::Fe, C>) -> Fp12<M::Fe, C> {
         multiply(machine, f, self.c(machine))
     }
 
     /// c if `is_here` is not 0, else 1: what the loop that has the witness starts with.
-    pub(super) fn start(&self, machine: &M, is_here: M::Word) -> Fp12<M::Fe> {
+    pub(super) fn start(&self, machine: &M, is_here: M::Word) -> Fp12<M::Fe, C> {
         machine.branch(is_here, |machine| self.c(machine), |machine| Fp12::one(machine.zero(), machine.one()))
     }
 
     /// f ↦ f·cᵖ if there is a witness. Of f = f_{|x|,Q}(P)·c^|x|, over all pairs, that makes some g for which g^((p¹² − 1)/r)
     /// is the inverse of the product of all pairings; if the product is one and this is its witness, g lies in Fp6.
-    pub fn finish(&self, machine: &M, f: Fp12<M::Fe>) -> Fp12<M::Fe> {
+    pub fn finish(&self, machine: &M, f: Fp12<M::Fe, C>) -> Fp12<M::Fe, C> {
         machine.branch(self.is_given, |machine| self.times_frobenius(machine, f), |_| f)
     }
 
     /// f ↦ f·cᵖ, where (a + w)ᵖ = aᵖ + γ₁·w.
-    fn times_frobenius(&self, machine: &M, f: Fp12<M::Fe>) -> Fp12<M::Fe> {
+    fn times_frobenius(&self, machine: &M, f: Fp12<M::Fe, C>) -> Fp12<M::Fe, C> {
         let a = machine.load(self.a, machine.small(0));
-        let [_, g1, g2, _, g4, _] = constants().gamma.each_ref().map(|g| lift2(machine, g));
+        let [_, g1, g2, _, g4, _] = C::constants().gamma.each_ref().map(|g| g.lift(machine));
         let zero = Fp2::new(machine.zero(), machine.zero());
         let even = Fp6::new(a.c0.conjugate(), a.c1.conjugate_mul(g2), a.c2.conjugate_mul(g4));
         multiply(machine, f, Fp12::from_even_and_odd(even, Fp6::new(g1, zero, zero)))
@@ -75,23 +73,21 @@ impl<M: Machine> Witness<M> {
 }
 
 /// a ↦ a + w.
-fn from_witness<F: Fe>(a: Fp6<F>, one: F, zero: F) -> Fp12<F> {
+fn from_witness<F: Fe, C: PairingCurve>(a: Fp6<F, C>, one: F, zero: F) -> Fp12<F, C> {
     let [one, zero] = [one, zero].map(|c0| Fp2::new(c0, zero));
     Fp12::from_even_and_odd(a, Fp6::new(one, zero, zero))
 }
 
 /// 1 if f, which is not zero, lies in Fp6, else 0.
-pub fn is_in_fp6<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> M::Word {
+pub fn is_in_fp6<M: Machine, C: PairingCurve>(machine: &M, f: Fp12<M::Fe, C>) -> M::Word {
     let (_, odd) = f.even_and_odd();
     machine.is_zero(all_vanish(&odd.to_list()))
 }
 
 /// f = Π f_{x,Q}(P) ↦ its witness; `None` if f is 0 or f^((p¹² − 1)/r) is not 1.
-pub fn witness<F: Number>(f: Fp12<F>) -> Option<Fp6<F>> {
-    let z = BigUint::from(X_ABS);
-    let r = z.pow(4) - z.pow(2) + 1u32;
-    let lambda = modulus() + z; //                       λ = p − x
-    let n_over_r = (modulus().pow(6) + 1u32) / &r;
+pub fn witness<F: Number, C: PairingCurve>(f: Fp12<F, C>) -> Option<Fp6<F, C>> {
+    let lambda = F::modulus() + C::FAMILY.x_abs(); //    λ = p − x
+    let n_over_r = (F::modulus().pow(6) + 1u32) / C::FAMILY.order();
     let exponent = lambda.modinv(&n_over_r)?;
     let one_plus_w = from_witness(Fp6::new(Fp2::ONE, zero(), zero()), F::ONE, F::ZERO);
     let c = power(f, &exponent);
@@ -104,18 +100,18 @@ pub fn witness<F: Number>(f: Fp12<F>) -> Option<Fp6<F>> {
     })
 }
 
-fn zero<F: Number>() -> Fp2<F> {
+fn zero<F: Number, C: PairingCurve>() -> Fp2<F, C> {
     Fp2::new(F::ZERO, F::ZERO)
 }
 
 /// a ↦ a⁻¹; `None` for 0.
-fn inverse<F: Number>(a: Fp6<F>) -> Option<Fp6<F>> {
+fn inverse<F: Number, C: PairingCurve>(a: Fp6<F, C>) -> Option<Fp6<F, C>> {
     let is_zero = a.to_list().into_iter().all(|coefficient| coefficient == F::ZERO);
     (!is_zero).then(|| a.inverse_with(|norm| norm.inverse().unwrap_or(F::ZERO)))
 }
 
 /// (f, e) ↦ fᵉ by square and multiply.
-fn power<F: Number>(f: Fp12<F>, exponent: &BigUint) -> Fp12<F> {
+fn power<F: Number, C: PairingCurve>(f: Fp12<F, C>, exponent: &BigUint) -> Fp12<F, C> {
     let one = from_witness(Fp6::new(Fp2::ONE, zero(), zero()), F::ZERO, F::ZERO);
     (0..exponent.bits()).rev().fold(one, |power, bit| {
         let square = power.square();

@@ -1,0 +1,172 @@
+//! Pairings, written once for curves with embedding degree 12 and a sextic twist, of the families BLS and BN.
+//!
+//! A curve says what it is by [`PairingCurve`]. Points are affine and not the identity: programs set identities aside first.
+
+pub mod bls;
+pub mod bn;
+pub mod final_exponentiation;
+pub mod miller;
+pub mod residue_witness;
+pub mod steps;
+
+pub use final_exponentiation::{final_exponentiation, is_final_exponentiation_one};
+pub use miller::{Pairs, miller_loop};
+pub use residue_witness::Witness;
+
+use crate::conditions::Conditions;
+use crate::group::{Affine, Projective};
+use crate::tower::{Fp2, Tower};
+use num_bigint::BigUint;
+use residue_formula::Number;
+use residue_ir::Machine;
+
+/// The family of a curve, with its parameter x, and so its loop and its final exponentiation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// Barreto, Lynn and Scott 2002 (2002/088), for embedding degree 12: r = x⁴ − x² + 1, and the loop is that of x.
+    Bls {
+        /// |x|.
+        x_abs: u64,
+        /// Whether x < 0.
+        x_is_negative: bool,
+    },
+    /// Barreto and Naehrig 2005 (2005/133): r = 36x⁴ + 36x³ + 18x² + 6x + 1 for x > 0, and the loop is that of 6x + 2 with
+    /// two more additions.
+    Bn {
+        /// x.
+        x: u64,
+    },
+}
+
+impl Family {
+    /// |x|.
+    pub const fn x_abs(self) -> u64 {
+        match self {
+            Family::Bls { x_abs, .. } => x_abs,
+            Family::Bn { x } => x,
+        }
+    }
+
+    /// r.
+    pub fn order(self) -> BigUint {
+        let x = BigUint::from(self.x_abs());
+        match self {
+            Family::Bls { .. } => x.pow(4) - x.pow(2) + 1u32,
+            Family::Bn { .. } => x.pow(4) * 36u32 + x.pow(3) * 36u32 + x.pow(2) * 18u32 + x * 6u32 + 1u32,
+        }
+    }
+}
+
+/// Where the twist E′ of the curve y² = x³ + b lies, and how its points are brought to the curve over Fp12.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Twist {
+    /// y² = x³ + b/ξ, (x, y) ↦ (x·w², y·w³).
+    D,
+    /// y² = x³ + b·ξ, (x, y) ↦ (x/w², y/w³).
+    M,
+}
+
+/// A curve with a pairing.
+pub trait PairingCurve: Tower {
+    /// Its family.
+    const FAMILY: Family;
+
+    /// Its twist.
+    const TWIST: Twist;
+
+    /// What programs need of it.
+    fn constants() -> &'static Constants<Self>;
+
+    /// a ↦ a⁻¹ in Fp, as a function; 0 ↦ 0.
+    fn invert<M: Machine>(machine: &M, a: M::Fe) -> M::Fe;
+
+    /// a ↦ 3b″·a, where y² = x³ + b″ is the twist that [`Constants::scale`] leads to.
+    fn times_3b<M: Machine>(machine: &M, a: Fp2<M::Fe, Self>) -> Fp2<M::Fe, Self>;
+
+    /// What holds exactly if Q, which lies on the twist (or a rescaled one), is in G2, given the multiple that the Miller loop
+    /// ends with. Z = 0 is absorbing in its steps.
+    fn membership_from_multiple<M: Machine>(
+        machine: &M,
+        q: Affine<Fp2<M::Fe, Self>>,
+        multiple: Projective<Fp2<M::Fe, Self>>,
+    ) -> Conditions<M::Fe>;
+}
+
+/// A change of coordinates (x, y) ↦ (μ²x, μ³y), μ in Fp: it maps both curves to isomorphic ones over the same fields, and changes
+/// no pairing value.
+#[derive(Debug)]
+pub struct Scale {
+    /// μ².
+    pub mu_squared: BigUint,
+    /// μ³.
+    pub mu_cubed: BigUint,
+    /// −3μ².
+    pub minus_three_mu_squared: BigUint,
+}
+
+/// Constants of programs, as canonical values.
+#[derive(Debug)]
+pub struct Constants<C> {
+    /// 3/2.
+    pub three_halves: BigUint,
+    /// 1/3.
+    pub third: BigUint,
+    /// γᵢ = ξ^(i(p − 1)/6), i = 0 … 5: the p-th power of wⁱ is γᵢ·wⁱ.
+    pub gamma: [Fp2<BigUint, C>; 6],
+    /// δᵢ = ξ^(i(p² − 1)/6) = γᵢ^(p + 1), i = 0 … 5, all in Fp.
+    pub delta: [BigUint; 6],
+    /// ψ(x, y) = (xᵖ·cx, yᵖ·cy) with cx = ξ^(±(p − 1)/3); minus for a twist of type M.
+    pub psi_x: Fp2<BigUint, C>,
+    /// cy = ξ^(±(p − 1)/2).
+    pub psi_y: Fp2<BigUint, C>,
+    /// How coordinates are changed first, if they are.
+    pub scale: Option<Scale>,
+}
+
+impl<C: PairingCurve> Constants<C> {
+    /// Those of the curve over the field of `N`, with coordinates changed by `mu`.
+    pub fn new<N: Number>(mu: Option<N>) -> Self {
+        let p_minus_1 = N::modulus() - 1u32;
+        let small = |value: u32| N::from_canonical(&value.into()).expect("p is large");
+        let invert = |a: N| a.inverse().expect("a small number is not zero mod p");
+        let xi = Fp2::<N, C>::new(small(C::K), N::ONE);
+        let gamma_1 = xi.pow(&(&p_minus_1 / 6u32));
+        let gamma = [0u32, 1, 2, 3, 4, 5].map(|i| gamma_1.pow(&i.into()));
+        let psi = |gamma: Fp2<N, C>| match C::TWIST {
+            Twist::D => gamma,
+            Twist::M => gamma.inverse().expect("a power of ξ is not zero"),
+        };
+        Self {
+            three_halves: (small(3) * invert(small(2))).to_canonical(),
+            third: invert(small(3)).to_canonical(),
+            gamma: gamma.map(Fp2::to_canonical),
+            delta: gamma.map(|g| g.norm().to_canonical()),
+            psi_x: psi(gamma[2]).to_canonical(),
+            psi_y: psi(gamma[3]).to_canonical(),
+            scale: mu.map(|mu| Scale {
+                mu_squared: (mu * mu).to_canonical(),
+                mu_cubed: (mu * mu * mu).to_canonical(),
+                minus_three_mu_squared: (-(small(3) * mu * mu)).to_canonical(),
+            }),
+        }
+    }
+}
+
+/// The untwist-Frobenius-twist endomorphism ψ; it is the same on every twist that is scaled in Fp.
+pub fn psi<M: Machine, C: PairingCurve>(machine: &M, point: Affine<Fp2<M::Fe, C>>) -> Affine<Fp2<M::Fe, C>> {
+    let x = point.x.conjugate_mul(C::constants().psi_x.lift(machine));
+    let y = point.y.conjugate_mul(C::constants().psi_y.lift(machine));
+    Affine::new(x, y)
+}
+
+/// 1 if the product of the pairings e(P, Q) over the first `count` of `pairs`, one to eight, is one, else 0; and `conditions` with
+/// what has to hold for every Q to be in G2. Each P must be in G1: ask before.
+pub fn pairing_check<M: Machine, C: PairingCurve>(
+    machine: &M,
+    pairs: &Pairs<M::Fe, C>,
+    count: M::Word,
+    conditions: Conditions<M::Fe>,
+) -> (M::Word, Conditions<M::Fe>) {
+    let (f, conditions) = miller_loop(machine, pairs, count, conditions);
+    (is_final_exponentiation_one(machine, f), conditions)
+}

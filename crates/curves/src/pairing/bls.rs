@@ -1,0 +1,80 @@
+//! The hard part of the final exponentiation on curves of the family BLS with x < 0: to 3·(p⁴ − p² + 1)/r, which maps to one exactly
+//! what (p⁴ − p² + 1)/r does.
+//!
+//! 3·(p⁴ − p² + 1)/r = (x − 1)²·(x + p)·(x² + p² − 1) + 3: Hayashida, Hayasaka and Teruya 2020 (2020/875), the chain for BLS12.
+
+use super::PairingCurve;
+use super::final_exponentiation::{
+    Power, frobenius, frobenius_squared, multiply, power_of_x_abs, power_of_x_head, square_repeatedly, tail, third,
+};
+use crate::conditions::all_vanish;
+use crate::tower::Fp12;
+use crate::tower::cyclotomic::trace_of_square;
+use residue_formula::scope::enter;
+use residue_ir::{Bundle, Machine};
+
+/// m ↦ m^(3(p⁴ − p² + 1)/r) for m in the cyclotomic subgroup.
+pub(super) fn hard_part<M: Machine, C: PairingCurve>(machine: &M, m: Fp12<M::Fe, C>) -> Fp12<M::Fe, C> {
+    let (y, [a, b]) = factors(machine, m);
+    let power = power_of_x_abs(machine, Power::of(machine, power_of_x_abs(machine, y)));
+    multiply(machine, third(machine, power), third(machine, multiply(machine, a, b)))
+}
+
+/// 1 if the hard part maps m, in the cyclotomic subgroup, to one, else 0.
+///
+/// It compares traces over Fp4: that of Y^(x²), of which the last 2·[`tail`] squarings are
+/// done on the trace alone, with that of Z = rest⁻¹. Elements of the cyclotomic subgroup with the same trace are the same
+/// up to the conjugations by p⁴ and p⁸ (Lenstra and Verheul 2000, §2.2). So the answer is 1 exactly if m^a = m^(b·p⁴ʲ) for
+/// a j in 0, 1, 2, where m^a = Y^(x²) and m^b = Z. For j = 0 this says m^(a − b) = 1, which is the question. For j = 1 and
+/// 2, r does not divide a − b·p⁴ʲ (tested below), so the part of m of order r is one, and m^(a − b) too, as r divides the
+/// order of m only once and a − b is a multiple of the rest.
+pub(super) fn is_hard_part_one<M: Machine, C: PairingCurve>(machine: &M, m: Fp12<M::Fe, C>) -> M::Word {
+    let (y, [a, b]) = factors(machine, m);
+    let once = Power::of(machine, power_of_x_head(machine, y));
+    let twice = power_of_x_head(machine, once); //                     Y^(x²/2³²), tripled
+    let trace = machine.sequence(&vec![0; tail::<C>() as usize], 1, twice.c0, |_, _, trace| {
+        trace_of_square(trace_of_square(trace)) //                     2·tail squarings in all
+    });
+    let z = a.mul_c0(b).conjugate(); //                                Z = rest⁻¹, tripled, on the part in Fp4
+    machine.is_zero(all_vanish(&(trace - z).to_list()))
+}
+
+/// m ↦ Y and two factors of a rest, tripled, with Y^(x²)·rest = m^(3(p⁴ − p² + 1)/r).
+fn factors<M: Machine, C: PairingCurve>(machine: &M, m: Fp12<M::Fe, C>) -> (Power<M::Fe, C>, [Fp12<M::Fe, C>; 2]) {
+    let _scope = enter("hard_part");
+    // x = −|x|: the power by x is the conjugate of the power by |x|, and g^(x − 1) that of g^(|x| + 1).
+    let by_x_minus_1 = |power: Power<M::Fe, C>| {
+        let tripled = multiply(machine, power_of_x_abs(machine, power), power.g);
+        Power::of(machine, tripled.conjugate())
+    };
+    let m = Power::new(m);
+    let y2 = by_x_minus_1(by_x_minus_1(m)); //                                              Y₂ = m^((x − 1)²)
+    let y2_x = power_of_x_abs(machine, y2).conjugate(); //                                  Y₂^x, tripled
+    let y = Power::of(machine, multiply(machine, y2_x, frobenius(machine, y2.g))); //       Y = Y₂^(x + p)
+    let y_rest = multiply(machine, frobenius_squared(machine, y.g), y.g.conjugate()); //    Y^(p² − 1)
+    let m3 = multiply(machine, square_repeatedly(machine, 1, m.tripled), m.g); //           m³, tripled
+    (y, [y_rest, m3])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::bls12_381::X_ABS;
+    use crate::bls12_381::constants::modulus;
+    use num_bigint::BigInt;
+
+    #[test]
+    fn conjugates_with_the_same_trace_are_told_apart_where_it_matters() {
+        let x = -BigInt::from(X_ABS);
+        let p = BigInt::from(modulus());
+        let r: BigInt = x.pow(4) - x.pow(2) + 1;
+        let cyclotomic: BigInt = p.pow(4) - p.pow(2) + 1;
+        let x_minus_1: BigInt = &x - 1;
+        let y = x_minus_1.pow(2) * (&x + &p);
+        let (a, rest) = (&y * x.pow(2), &y * (p.pow(2) - 1) + 3);
+        assert_eq!((&a + &rest) % &cyclotomic, BigInt::from(3) * (&cyclotomic / &r) % &cyclotomic);
+        assert_ne!(&cyclotomic / &r % &r, BigInt::ZERO, "r divides the order once");
+        for j in [1, 2] {
+            assert_ne!((&a + &rest * p.pow(4 * j)) % &r, BigInt::ZERO, "conjugate {j}");
+        }
+    }
+}
