@@ -1,4 +1,4 @@
-//! Points of y² = x³ + b in affine, Jacobian and homogeneous projective coordinates: one text for G1 (over Fp) and G2 (over
+//! Points of y² = x³ + a·x + b, a = 0 or −3, in affine, Jacobian and homogeneous projective coordinates: one text for G1 (over Fp) and G2 (over
 //! Fp2).
 //!
 //! The Jacobian formulas are not complete, and need not be: Z = 0 is absorbing. A doubling or addition whose input has
@@ -215,13 +215,17 @@ impl<C: Coordinate> Affine<C> {
 }
 
 impl<C: Coordinate> Jacobian<C> {
-    /// P ↦ 2P, given 3/2 in Fp. Halving the slope removes the factors 2, 4 and 8 of the usual formulas (dbl-2009-l of the
+    /// P ↦ 2P where a = 0, given 3/2 in Fp. Halving the slope removes the factors 2, 4 and 8 of the usual formulas (dbl-2009-l of the
     /// Explicit-Formulas Database, with Z₃ halved).
     #[must_use]
     pub fn double(self, three_halves: C::Base) -> Self {
         let _scope = enter("point_double");
+        self.double_with(self.x.three_halves_squared(three_halves).ratio(self.y)) // L/N = (3/2)·X₁²/Y₁
+    }
+
+    /// P ↦ 2P given L/N, the slope of the tangent times Z₁, see [`Coordinate::ratio`].
+    fn double_with(self, (l, n): (C, C::Denominator)) -> Self {
         let Self { x: x1, y: y1, z: z1 } = self;
-        let (l, n) = x1.three_halves_squared(three_halves).ratio(y1); // L/N = (3/2)·X₁²/Y₁
         let nn = n.squared(); //                             N²
         let m = x1.scaled(nn); //                            M = X₁·N²
         let x3 = l.squared_minus_twice(m); //                X₃ = L² − 2M
@@ -254,6 +258,18 @@ impl<C: Coordinate> Jacobian<C> {
         let Self { x, y, z } = self;
         let zz = z.squared();
         Addend { x, y, is_negated: false, z, zz, zzz: zz * z }
+    }
+}
+
+impl<F: Fe> Jacobian<F> {
+    /// P ↦ 2P where a = −3, given 3/2: 3X₁² + a·Z₁⁴ = 3(X₁ + Z₁²)(X₁ − Z₁²) (dbl-2001-b of the Explicit-Formulas Database, with Z₃
+    /// halved).
+    #[must_use]
+    pub fn double_minus_three(self, three_halves: F) -> Self {
+        let _scope = enter("point_double");
+        let zz = self.z.square();
+        let slope = (self.x + zz) * (self.x - zz) * three_halves;
+        self.double_with(slope.ratio(self.y))
     }
 }
 

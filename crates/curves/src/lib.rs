@@ -15,6 +15,7 @@ mod linear;
 
 pub mod base_chain;
 pub mod bls12_381;
+pub mod bn254;
 pub mod chain;
 pub mod complete;
 pub mod conditions;

@@ -37,4 +37,12 @@ fields! {
     Bn254Fr, Bn254FrModulus, 4, "bn254 Fr", [
         0x43e1_f593_f000_0001, 0x2833_e848_79b9_7091, 0xb850_45b6_8181_585d, 0x3064_4e72_e131_a029,
     ];
+    /// The base field of P-256, 256 bits. Source: NIST SP 800-186, §3.2.1.3, p.
+    P256Fp, P256FpModulus, 4, "p-256 Fp", [
+        0xffff_ffff_ffff_ffff, 0x0000_0000_ffff_ffff, 0x0000_0000_0000_0000, 0xffff_ffff_0000_0001,
+    ];
+    /// The base field of secp256k1, 256 bits. Source: SEC 2, version 2.0, §2.4.1, p.
+    Secp256k1Fp, Secp256k1FpModulus, 4, "secp256k1 Fp", [
+        0xffff_fffe_ffff_fc2f, 0xffff_ffff_ffff_ffff, 0xffff_ffff_ffff_ffff, 0xffff_ffff_ffff_ffff,
+    ];
 }

@@ -8,6 +8,7 @@ use super::{Encoded, FP_BYTES, any_nonzero, encoded_point, parse_point_and_y};
 use crate::Contract;
 use residue_curves::bls12_381::constants::{g1_generator, modulus};
 use residue_curves::bls12_381::{G1, g1, invert};
+use residue_curves::complete::AZero;
 use residue_curves::conditions::all_vanish;
 use residue_curves::{Affine, Projective};
 use residue_formula::Fe;
@@ -43,7 +44,7 @@ pub fn text<M: Machine>(machine: &M) {
         };
         let add = |machine: &M| {
             let (sum, defect) = state;
-            (sum.add_mixed_complete(point, times_12), all_vanish(&[defect, g1::curve_defect(machine, point)]))
+            (sum.add_mixed_complete(point, &AZero(times_12)), all_vanish(&[defect, g1::curve_defect(machine, point)]))
         };
         machine.branch(machine.not(y), identity, add)
     });

@@ -4,7 +4,7 @@ use super::{FP_BYTES, any_nonzero, parse_g1};
 use crate::Contract;
 use residue_curves::bls12_381::constants::{constants, g1_generator, modulus};
 use residue_curves::bls12_381::{g1, invert};
-use residue_curves::complete::multiply;
+use residue_curves::complete::{AZero, multiply};
 use residue_curves::{Affine, Projective};
 use residue_ir::{Machine, WordOp};
 
@@ -39,7 +39,7 @@ pub fn text<M: Machine>(machine: &M) {
     );
     let scalar = machine.bind(machine.calldata_word(machine.small(POINT_BYTES.into())));
     let b3 = machine.constant(&(&constants().b * 3u32));
-    let Projective { x, y, z } = multiply(machine, scalar, point, identity, |c| c * b3);
+    let Projective { x, y, z } = multiply(machine, scalar, point, identity, &AZero(|c| c * b3));
     let inverse = invert(machine, z); // 0 for the identity, which so becomes zeros
     machine.return_elements(Affine::new(x * inverse, y * inverse), FP_BYTES);
 }

@@ -5,7 +5,7 @@ use crate::Contract;
 use residue_curves::bls12_381::Fp2;
 use residue_curves::bls12_381::constants::{constants, g2_generator, modulus};
 use residue_curves::bls12_381::{g2, invert};
-use residue_curves::complete::multiply;
+use residue_curves::complete::{AZero, multiply};
 use residue_curves::{Affine, Projective};
 use residue_ir::{Machine, WordOp};
 
@@ -42,7 +42,7 @@ pub fn text<M: Machine>(machine: &M) {
     let scalar = machine.bind(machine.calldata_word(machine.small(POINT_BYTES.into())));
     let b3 = machine.constant(&(&constants().b * 3u32));
     let times_3b = |c: Fp2<M::Fe>| c.mul_by_nonresidue().scale(b3); // 3b′ = 12ξ
-    let Projective { x, y, z } = multiply(machine, scalar, point, identity, times_3b);
+    let Projective { x, y, z } = multiply(machine, scalar, point, identity, &AZero(times_3b));
     let inverse = z.inverse_with(|norm| invert(machine, norm)); // 0 for the identity, which so becomes zeros
     machine.return_elements(Affine::new(x * inverse, y * inverse), FP_BYTES);
 }

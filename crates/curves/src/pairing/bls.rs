@@ -1,12 +1,12 @@
-//! The hard part of the final exponentiation on curves of the family BLS with x < 0: to 3·(p⁴ − p² + 1)/r, which maps to one exactly
+//! The hard part of the final exponentiation on curves of the family BLS: to 3·(p⁴ − p² + 1)/r, which maps to one exactly
 //! what (p⁴ − p² + 1)/r does.
 //!
 //! 3·(p⁴ − p² + 1)/r = (x − 1)²·(x + p)·(x² + p² − 1) + 3: Hayashida, Hayasaka and Teruya 2020 (2020/875), the chain for BLS12.
 
-use super::PairingCurve;
 use super::final_exponentiation::{
     Power, frobenius, frobenius_squared, multiply, power_of_x_abs, power_of_x_head, square_repeatedly, tail, third,
 };
+use super::{Family, PairingCurve};
 use crate::conditions::all_vanish;
 use crate::tower::Fp12;
 use crate::tower::cyclotomic::trace_of_square;
@@ -42,14 +42,16 @@ pub(super) fn is_hard_part_one<M: Machine, C: PairingCurve>(machine: &M, m: Fp12
 /// m ↦ Y and two factors of a rest, tripled, with Y^(x²)·rest = m^(3(p⁴ − p² + 1)/r).
 fn factors<M: Machine, C: PairingCurve>(machine: &M, m: Fp12<M::Fe, C>) -> (Power<M::Fe, C>, [Fp12<M::Fe, C>; 2]) {
     let _scope = enter("hard_part");
-    // x = −|x|: the power by x is the conjugate of the power by |x|, and g^(x − 1) that of g^(|x| + 1).
+    let x_is_negative = matches!(C::FAMILY, Family::Bls { x_is_negative: true, .. });
+    // For x = −|x| the power by x is the conjugate of the power by |x|, and g^(x − 1) that of g^(|x| + 1).
+    let signed = |power: Fp12<M::Fe, C>| if x_is_negative { power.conjugate() } else { power };
     let by_x_minus_1 = |power: Power<M::Fe, C>| {
-        let tripled = multiply(machine, power_of_x_abs(machine, power), power.g);
-        Power::of(machine, tripled.conjugate())
+        let once = if x_is_negative { power.g } else { power.g.conjugate() };
+        Power::of(machine, signed(multiply(machine, power_of_x_abs(machine, power), once)))
     };
     let m = Power::new(m);
     let y2 = by_x_minus_1(by_x_minus_1(m)); //                                              Y₂ = m^((x − 1)²)
-    let y2_x = power_of_x_abs(machine, y2).conjugate(); //                                  Y₂^x, tripled
+    let y2_x = signed(power_of_x_abs(machine, y2)); //                                      Y₂^x, tripled
     let y = Power::of(machine, multiply(machine, y2_x, frobenius(machine, y2.g))); //       Y = Y₂^(x + p)
     let y_rest = multiply(machine, frobenius_squared(machine, y.g), y.g.conjugate()); //    Y^(p² − 1)
     let m3 = multiply(machine, square_repeatedly(machine, 1, m.tripled), m.g); //           m³, tripled

@@ -1,4 +1,4 @@
-//! Pairing checks without a final exponentiation, by a witness that the caller supplies. Novakovic and Eagen 2024
+//! Pairing checks without a final exponentiation, by a witness that the caller supplies, on curves of the family BLS with x < 0. Novakovic and Eagen 2024
 //! (2024/640), §4, with the check made modulo Fp6: there is no scaling factor, and half of the witness suffices.
 //!
 //! Let N = p¹² − 1, r the order of the groups, λ = p − x = h·r with h = (x − 1)²/3, and f = Π f_{x,Q}(P). The question is

@@ -1,6 +1,7 @@
 //! Curves against blst, arkworks and their published counts.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
+mod bn254;
 mod counts;
 mod groups;
 mod judges;
@@ -8,3 +9,5 @@ mod maps;
 mod pairing;
 mod recorded;
 mod tower;
+mod towers;
+mod weierstrass;

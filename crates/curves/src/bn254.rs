@@ -1,0 +1,153 @@
+//! BN254, which EIP-196 and EIP-197 call alt_bn128: its constants and its two groups; it has a [`pairing`](crate::pairing).
+//!
+//! p(x) = 36x⁴ + 36x³ + 24x² + 6x + 1 and r(x) = 36x⁴ + 36x³ + 18x² + 6x + 1 at x = 4965661367192848881. G1 is all of y² = x³ + 3
+//! over Fp, G2 the subgroup of order r of the twist y² = x³ + 3/ξ over Fp2, ξ = 9 + u; EIP-197, “Definition of the groups”.
+
+use crate::chain::pow_constant;
+use crate::conditions::{Conditions, all_vanish};
+use crate::group::{Affine, Projective};
+use crate::pairing::{self, Family, PairingCurve, Twist, psi};
+use crate::tower::{self, Tower};
+use num_bigint::BigUint;
+use residue_formula::Number;
+use residue_ir::Machine;
+use residue_modular::fields::Bn254Fp;
+use std::sync::LazyLock;
+
+/// x. EIP-197 has r by its value; that x gives it is tested.
+pub const X: u64 = 4_965_661_367_192_848_881;
+
+/// The curve, as a parameter of towers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bn254;
+
+/// Fp2 of this curve.
+pub type Fp2<F> = tower::Fp2<F, Bn254>;
+/// Fp12 of this curve.
+pub type Fp12<F> = tower::Fp12<F, Bn254>;
+
+/// u² = −1 and ξ = 9 + u. EIP-197, “Definition of the groups”.
+impl Tower for Bn254 {
+    const N: u32 = 1;
+    const K: u32 = 9;
+}
+
+/// Constants of programs, as canonical values.
+#[derive(Debug)]
+pub struct Constants {
+    /// b = 3 of G1.
+    pub b: BigUint,
+    /// b′ = 3/ξ of G2.
+    pub twist_b: Fp2<BigUint>,
+    /// 3b′.
+    pub twist_3b: Fp2<BigUint>,
+    /// Those of every curve with a pairing.
+    pub pairing: pairing::Constants<Bn254>,
+}
+
+static CONSTANTS: LazyLock<Constants> = LazyLock::new(|| {
+    let small = Bn254Fp::from_u64;
+    let xi = Fp2::new(small(u64::from(Bn254::K)), small(1));
+    let twist_b = xi.inverse().expect("ξ is not zero").scale(small(3));
+    Constants {
+        b: small(3).to_canonical(),
+        twist_b: twist_b.to_canonical(),
+        twist_3b: twist_b.scale(small(3)).to_canonical(),
+        pairing: pairing::Constants::new::<Bn254Fp>(None),
+    }
+});
+
+/// The constants.
+pub fn constants() -> &'static Constants {
+    &CONSTANTS
+}
+
+/// p.
+pub fn modulus() -> BigUint {
+    Bn254Fp::modulus()
+}
+
+/// a ↦ a⁻¹ = a^(p − 2) in Fp, as a function; 0 ↦ 0.
+pub fn invert<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
+    machine.function("fp_inverse", a, |_, a| pow_constant(a, &(modulus() - 2u32)))
+}
+
+/// y² − x³ − 3: zero exactly if the point lies on G1's curve, all of which is G1.
+pub fn g1_curve_defect<M: Machine>(machine: &M, point: Affine<M::Fe>) -> M::Fe {
+    point.curve_defect(machine.constant(&constants().b))
+}
+
+/// Zero exactly if the point lies on the twist y² = x³ + 3/ξ.
+pub fn g2_curve_defect<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe>>) -> M::Fe {
+    let defect = point.curve_defect(constants().twist_b.lift(machine));
+    all_vanish(&[defect.c0, defect.c1])
+}
+
+impl PairingCurve for Bn254 {
+    const FAMILY: Family = Family::Bn { x: X };
+    const TWIST: Twist = Twist::D;
+
+    fn constants() -> &'static pairing::Constants<Self> {
+        &constants().pairing
+    }
+
+    fn invert<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
+        invert(machine, a)
+    }
+
+    fn times_3b<M: Machine>(machine: &M, a: Fp2<M::Fe>) -> Fp2<M::Fe> {
+        a * constants().twist_3b.lift(machine)
+    }
+
+    /// The loop ends with T = (6x + 2)·Q + ψ(Q) − ψ²(Q), and T = −ψ³(Q) exactly for Q in G2. On G2 ψ is p, and r divides
+    /// 6x + 2 + p − p² + p³ (Vercauteren 2010, “Optimal pairings”, §IV.B). Any other Q on the twist for which this holds has an
+    /// order that divides both the norm of 6x + 2 + ψ − ψ² + ψ³ in Z[ψ] and the number r·(2p − r) of points, and r is their
+    /// greatest common divisor (tested below); there is one subgroup of order r (the argument of El Housni, Guillevic and
+    /// Piellard 2022, 2022/352). If Q is in G2 no step meets an exceptional case: so Z ≠ 0.
+    fn membership_from_multiple<M: Machine>(
+        machine: &M,
+        q: Affine<Fp2<M::Fe>>,
+        multiple: Projective<Fp2<M::Fe>>,
+    ) -> Conditions<M::Fe> {
+        let Projective { x, y, z } = multiple;
+        let image = psi(machine, psi(machine, psi(machine, q)));
+        let z_multiplicand = z.multiplicand();
+        let dx = x - image.x * z_multiplicand; //   X = ψ³(Q).x·Z
+        let dy = y + image.y * z_multiplicand; //   Y = −ψ³(Q).y·Z
+        Conditions { vanishing: all_vanish(&[dx.c0, dx.c1, dy.c0, dy.c1]), invertible: z.norm() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use num_bigint::BigInt;
+    use residue_modular::fields::Bn254Fr;
+
+    #[test]
+    fn p_and_r_follow_from_x() {
+        let r = Bn254::FAMILY.order();
+        assert_eq!(r, Bn254Fr::modulus());
+        assert_eq!(modulus(), r + BigUint::from(X).pow(2) * 6u32);
+    }
+
+    /// Elements a + b·ψ of Z[ψ], where ψ² = t·ψ − p for the trace t = 6x² + 1, have the norm a² + a·b·t + b²·p.
+    #[test]
+    fn the_membership_test_has_no_other_points() {
+        let (p, x) = (BigInt::from(modulus()), BigInt::from(X));
+        let t: BigInt = &x * &x * 6 + 1;
+        let times_psi = |(a, b): &(BigInt, BigInt)| (-(b * &p), a + b * &t);
+        let one = (BigInt::from(0), BigInt::from(1));
+        let two = times_psi(&one);
+        let three = times_psi(&two);
+        let a: BigInt = &x * 6 + 2 + &one.0 - &two.0 + &three.0;
+        let b: BigInt = &one.1 - &two.1 + &three.1;
+        let norm: BigInt = &a * &a + &a * &b * &t + &b * &b * &p;
+        let r = BigInt::from(Bn254::FAMILY.order());
+        let (mut gcd, mut rest) = (&r * (&p * 2 - &r), norm);
+        while rest != BigInt::ZERO {
+            (gcd, rest) = (rest.clone(), gcd % rest);
+        }
+        assert_eq!(gcd, r);
+    }
+}

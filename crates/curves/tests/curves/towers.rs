@@ -1,0 +1,135 @@
+//! Towers with any n and k: their formulas are those of polynomials modulo u² + n and w⁶ − k − u.
+
+use crate::judges::{N, Seeded, fp, numbers};
+use num_bigint::BigUint;
+use residue_curves::group::Coordinate;
+use residue_curves::tower::cyclotomic::{cyclotomic_square, cyclotomic_square_tripled, trace_of_square};
+use residue_curves::tower::fp12::{Sparse013, Sparse023};
+use residue_curves::tower::{Fp2, Fp4, Fp12, Tower};
+use residue_formula::Number;
+use residue_ir::{Bundle, Machine};
+
+/// A tower over Fp of BLS12-381.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Of<const SMALL_N: u32, const SMALL_K: u32>;
+
+impl<const SMALL_N: u32, const SMALL_K: u32> Tower for Of<SMALL_N, SMALL_K> {
+    const N: u32 = SMALL_N;
+    const K: u32 = SMALL_K;
+}
+
+fn small(value: u32) -> N {
+    N::from_u64(value.into())
+}
+
+fn fp2<T: Tower>(seeded: &mut Seeded) -> Fp2<N, T> {
+    Fp2::new(fp(seeded.fq()), fp(seeded.fq()))
+}
+
+fn fp12<T: Tower>(seeded: &mut Seeded) -> Fp12<N, T> {
+    Fp12::from_coefficients([(); 6].map(|()| fp2(seeded)))
+}
+
+/// a·b by the schoolbook.
+fn product2<T: Tower>(a: Fp2<N, T>, b: Fp2<N, T>) -> Fp2<N, T> {
+    Fp2::new(a.c0 * b.c0 - small(T::N) * a.c1 * b.c1, a.c0 * b.c1 + a.c1 * b.c0)
+}
+
+/// f·g as polynomials in w.
+fn product12<T: Tower>(f: Fp12<N, T>, g: Fp12<N, T>) -> Fp12<N, T> {
+    let zero = Fp2::new(N::ZERO, N::ZERO);
+    let xi = Fp2::new(small(T::K), N::ONE);
+    let mut sums = [zero; 6];
+    for (i, a) in f.coefficients().into_iter().enumerate() {
+        for (j, b) in g.coefficients().into_iter().enumerate() {
+            let term = product2(a, b);
+            sums[(i + j) % 6] = sums[(i + j) % 6] + if i + j < 6 { term } else { product2(term, xi) };
+        }
+    }
+    Fp12::from_coefficients(sums)
+}
+
+fn invert(a: N) -> N {
+    a.inverse().unwrap()
+}
+
+fn formulas_are_those_of_polynomials<T: Tower>() {
+    let mut seeded = Seeded(50);
+    let xi = Fp2::<N, T>::new(small(T::K), N::ONE);
+    let zero = Fp2::new(N::ZERO, N::ZERO);
+    for _ in 0..10 {
+        let (a, b): (Fp2<N, T>, _) = (fp2(&mut seeded), fp2(&mut seeded));
+        assert_eq!(a * b, product2(a, b));
+        assert_eq!(a.square(), product2(a, a));
+        assert_eq!(a.mul_by_nonresidue(), product2(a, xi));
+        assert_eq!(a * b.multiplicand().mul_by_nonresidue(), product2(product2(a, b), xi));
+        assert_eq!(a.conjugate_mul(b), product2(a.conjugate(), b));
+        assert_eq!(a.conjugate_times(b.multiplicand()), product2(a.conjugate(), b));
+        assert_eq!(a * b.multiplicand().conjugate(), product2(a, b.conjugate()));
+        assert_eq!(a.add_times_nonresidue(b, a + b), a + product2(b, xi));
+        assert_eq!(a.add_times_u(b), a + product2(b, Fp2::new(N::ZERO, N::ONE)));
+        assert_eq!(product2(a, a.inverse_with(invert)), Fp2::ONE);
+        assert_eq!(Fp2::new(a.norm(), N::ZERO), product2(a, a.conjugate()));
+        let k = fp(seeded.fq());
+        assert_eq!(a.real_part_of_parallel_product(a.scale(k)), product2(a, a.scale(k)).c0);
+        assert_eq!(
+            a.three_halves_squared(small(3) * invert(small(2))),
+            product2(a, a).scale(small(3) * invert(small(2)))
+        );
+        assert_eq!(a.squared_minus_twice(b), product2(a, a) - b.double());
+        let (c, n) = a.ratio(b);
+        assert_eq!(product2(c, b), a.scale(n));
+
+        let (f, g): (Fp12<N, T>, _) = (fp12(&mut seeded), fp12(&mut seeded));
+        assert_eq!(f * g, product12(f, g));
+        assert_eq!(f.square(), product12(f, f));
+        assert_eq!(f.mul_c0(g), product12(f, g).c0);
+        assert_eq!(product12(f, f.inverse_with(invert)), Fp12::one(N::ZERO, N::ONE));
+        let unitary = f.conjugate_over_self(invert);
+        assert_eq!(product12(unitary, f), f.conjugate());
+        let part: Fp4<N, T> = f.c1;
+        assert_eq!(part.square(), part * part);
+        let l = g.coefficients();
+        let with = |l| product12(f, Fp12::from_coefficients(l));
+        assert_eq!(
+            f.mul_by_013(Sparse013 { l0: l[0], l1: l[1], l3: l[3] }),
+            with([l[0], l[1], zero, l[3], zero, zero])
+        );
+        assert_eq!(
+            f.mul_by_023(Sparse023 { l0: l[0], l2: l[2], l3: l[3] }),
+            with([l[0], zero, l[2], l[3], zero, zero])
+        );
+    }
+}
+
+/// For fields, where w ↦ wᵖ has a meaning.
+fn cyclotomic_squares_are_squares<T: Tower>() {
+    let p = N::modulus();
+    let xi = Fp2::<N, T>::new(small(T::K), N::ONE);
+    assert_ne!(small(T::N).pow(&((&p - 1u32) / 2u32)), -N::ONE, "−n is no square");
+    let order = p.pow(2) - 1u32;
+    assert!([2u32, 3].iter().all(|&k| xi.pow(&(&order / k)) != Fp2::ONE), "ξ is no square and no cube");
+    let f: Fp12<N, T> = fp12(&mut Seeded(51));
+    let delta_1: BigUint = xi.pow(&(order / 6u32)).c0.to_canonical();
+    let delta = [0u32, 1, 2, 3, 4, 5].map(|i| numbers().constant(&delta_1.modpow(&i.into(), &p)));
+    let unitary = f.conjugate_over_self(invert);
+    let g = unitary * unitary.frobenius_squared(&delta);
+    let square = product12(g, g);
+    assert_eq!(cyclotomic_square(g), square);
+    let tripled = g.double() + g;
+    assert_eq!(cyclotomic_square_tripled(tripled), square.double() + square);
+    assert_eq!(trace_of_square(tripled.c0), (square.double() + square).c0);
+    assert_eq!(Fp12::<N, T>::from_list(g.to_list()), g);
+}
+
+#[test]
+fn every_tower_has_the_same_formulas() {
+    formulas_are_those_of_polynomials::<Of<1, 1>>();
+    formulas_are_those_of_polynomials::<Of<1, 9>>();
+    formulas_are_those_of_polynomials::<Of<5, 0>>();
+    formulas_are_those_of_polynomials::<Of<2, 3>>();
+    cyclotomic_squares_are_squares::<Of<1, 1>>();
+    cyclotomic_squares_are_squares::<Of<1, 6>>();
+    cyclotomic_squares_are_squares::<Of<4, 9>>();
+    cyclotomic_squares_are_squares::<Of<7, 2>>();
+}
