@@ -8,6 +8,7 @@
 
 pub mod bls12_381;
 pub mod drand;
+mod encoding;
 pub mod evm384;
 pub mod kzg;
 

@@ -13,13 +13,12 @@ pub mod hash_to_curve;
 pub mod isogeny;
 pub mod map_g1;
 pub mod map_g2;
-pub mod sum_by_units;
-pub mod sum_of_products;
+pub mod msm;
 pub mod torsion;
 
 pub use constants::X_ABS;
 pub use groups::{G1, G2, Group, to_affine, to_affine_by_root};
-pub use sum_of_products::{ProductGroup, SumOfProducts};
+pub use msm::{Layout, Msm, MsmGroup, Window};
 
 use crate::base_chain::{pow_in_base, pow_in_base_with};
 use crate::conditions::Conditions;

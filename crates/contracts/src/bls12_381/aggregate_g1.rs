@@ -4,7 +4,7 @@
 //! The sum is kept in homogeneous projective coordinates with complete formulas, so that equal, opposite and identical points
 //! need no thought. What is on no curve is found out at the end, for all points at once.
 
-use super::{Encoded, FP_BYTES, any_nonzero, encoded_point, parse_point_and_y};
+use super::{ENCODING, Encoded, FP_BYTES, encoded_point, parse_point_and_y};
 use crate::Contract;
 use residue_curves::bls12_381::constants::{g1_generator, modulus};
 use residue_curves::bls12_381::{G1, g1, invert};
@@ -39,7 +39,7 @@ pub fn text<M: Machine>(machine: &M) {
         let offset = machine.bind(machine.word_op(WordOp::Mul, index, point_bytes));
         let (point, y) = parse_point_and_y::<M, G1>(machine, offset);
         let identity = |machine: &M| {
-            machine.require(machine.not(any_nonzero(machine, offset, 0..1)));
+            machine.require(machine.not(ENCODING.any_nonzero(machine, offset, 0..1)));
             state
         };
         let add = |machine: &M| {

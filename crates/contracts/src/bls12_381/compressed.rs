@@ -2,6 +2,8 @@
 //! three flags in the first byte: 0x80 always, 0x40 for the identity, whose other bits are zero, 0x20 for the larger y.
 //! draft-irtf-cfrg-pairing-friendly-curves-11, appendix C.
 
+use super::ENCODING;
+use crate::encoding::after;
 use num_bigint::BigUint;
 use num_traits::One;
 use residue_curves::Affine;
@@ -54,7 +56,7 @@ impl<W: Copy> Compressed<W> {
     pub fn is_empty<M: Machine<Word = W>>(&self, machine: &M, size_bytes: u32) -> W {
         let without_flags = machine.word_op(WordOp::Shl, self.first, machine.small(2));
         let halves = 1..size_bytes / 16 - 1;
-        let words = halves.map(|half| machine.calldata_word(super::behind(machine, self.offset, 16 * half)));
+        let words = halves.map(|half| machine.calldata_word(after(machine, self.offset, 16 * half)));
         machine.not(words.fold(without_flags, |any, word| machine.word_op(WordOp::Or, any, word)))
     }
 
@@ -71,7 +73,7 @@ impl<W: Copy> Compressed<W> {
     /// The point of the twist, if it is not the identity.
     pub fn g2<M: Machine<Word = W>>(&self, machine: &M, demand: impl Fn(&M, W) + Copy) -> Affine<Fp2<M::Fe>> {
         let c1 = element(machine, self.offset, FLAG_BITS, demand);
-        let x = Fp2::new(element(machine, super::behind(machine, self.offset, FP_BYTES), 0, demand), c1);
+        let x = Fp2::new(element(machine, after(machine, self.offset, FP_BYTES), 0, demand), c1);
         let square = g2::square_of_y(machine, x);
         let (y, is_root) = g2::square_root(machine, square);
         demand(machine, is_root);
@@ -82,7 +84,7 @@ impl<W: Copy> Compressed<W> {
 
 /// The element of 48 bytes at `offset`, without the highest `flag_bits` of its first byte.
 fn element<M: Machine>(machine: &M, offset: M::Word, flag_bits: u64, demand: impl Fn(&M, M::Word)) -> M::Fe {
-    let at = |bytes| machine.calldata_word(super::behind(machine, offset, bytes));
+    let at = |bytes| machine.calldata_word(after(machine, offset, bytes));
     let without_flags = match flag_bits {
         0 => at(0),
         _ => machine.word_op(WordOp::Shl, at(0), machine.small(flag_bits)),
@@ -116,7 +118,7 @@ fn is_larger_in_fp2<M: Machine>(machine: &M, y: Fp2<M::Fe>) -> M::Word {
 
 /// The compressed bytes of a canonical x: its elements in their order here, and whether y is the larger one.
 pub(crate) fn compressed(x: &[&BigUint], is_larger: bool) -> Vec<u8> {
-    let mut bytes: Vec<u8> = x.iter().flat_map(|element| super::encoded(element).split_off(16)).collect();
+    let mut bytes: Vec<u8> = x.iter().flat_map(|element| ENCODING.encoded(element).split_off(16)).collect();
     bytes[0] |= if is_larger { 0xa0 } else { 0x80 };
     bytes
 }

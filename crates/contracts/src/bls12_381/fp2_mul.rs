@@ -1,7 +1,8 @@
 //! One product in Fp2: the smallest contract, to see the whole way from a formula to bytecode.
 
-use super::parse_fp2;
+use super::ENCODING;
 use crate::Contract;
+use residue_curves::bls12_381::Bls12_381;
 use residue_curves::bls12_381::constants::modulus;
 use residue_ir::Machine;
 
@@ -21,7 +22,7 @@ pub fn text<M: Machine>(machine: &M) {
     let size = machine.calldata_size();
     machine.require(machine.word_op(residue_ir::WordOp::Eq, size, machine.small(256)));
     let start = machine.small(0);
-    let (a, b) = (parse_fp2(machine, start, 0), parse_fp2(machine, start, 2));
+    let [a, b] = [0, 2].map(|number| ENCODING.fp2::<M, Bls12_381>(machine, start, number));
     machine.return_elements(a * b, super::FP_BYTES);
 }
 

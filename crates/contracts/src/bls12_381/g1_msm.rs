@@ -1,9 +1,10 @@
-//! The sum of products of EIP-2537 in G1 (G1MSM, address 0x0c) as a contract.
+//! The MSM of EIP-2537 in G1 (G1MSM, address 0x0c) as a contract.
 
-use super::{encoded_point, msm};
+use super::encoded_point;
+use super::msm::{self, Policy};
 use crate::Contract;
-use residue_curves::bls12_381::G1;
 use residue_curves::bls12_381::constants::{g1_generator, modulus};
+use residue_curves::bls12_381::{G1, Layout, Window};
 use residue_ir::Machine;
 use residue_isa::precompile::BLS12_G1MSM;
 
@@ -20,7 +21,7 @@ pub const CONTRACT: Contract = Contract {
 
 /// The text.
 pub fn text<M: Machine>(machine: &M) {
-    msm::text::<M, G1>(machine);
+    msm::text::<M, G1>(machine, &Policy { layout: Layout::written_out(Window::Byte), many: 13 });
 }
 
 /// The generator and the scalar with all bits set.

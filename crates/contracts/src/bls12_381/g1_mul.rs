@@ -1,6 +1,6 @@
 //! A multiple of a point of G1 by double and add, with complete projective formulas: what the reports on EVMMAX measured.
 
-use super::{FP_BYTES, any_nonzero, parse_g1};
+use super::{ENCODING, FP_BYTES};
 use crate::Contract;
 use residue_curves::bls12_381::constants::{constants, g1_generator, modulus};
 use residue_curves::bls12_381::{g1, invert};
@@ -26,11 +26,11 @@ pub fn text<M: Machine>(machine: &M) {
     let size = machine.calldata_size();
     machine.require(machine.word_op(WordOp::Eq, size, machine.small(u64::from(POINT_BYTES) + 32)));
     let start = machine.small(0);
-    let point = parse_g1(machine, start);
+    let point = ENCODING.point(machine, start);
     let (zero, one) = (machine.zero(), machine.one());
     let identity = Projective { x: zero, y: one, z: zero };
     let point = machine.branch(
-        any_nonzero(machine, start, 0..2),
+        ENCODING.any_nonzero(machine, start, 0..2),
         |machine| {
             machine.require(g1::is_on_curve(machine, point));
             Projective { x: point.x, y: point.y, z: one }
@@ -47,5 +47,5 @@ pub fn text<M: Machine>(machine: &M) {
 /// The generator and the scalar with all bits set, which asks for most additions.
 fn example() -> Vec<u8> {
     let Affine { x, y } = g1_generator();
-    [super::encoded(&x), super::encoded(&y), vec![0xff; 32]].concat()
+    [ENCODING.encoded(&x), ENCODING.encoded(&y), vec![0xff; 32]].concat()
 }

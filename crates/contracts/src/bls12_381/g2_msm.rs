@@ -1,9 +1,10 @@
-//! The sum of products of EIP-2537 in G2 (G2MSM, address 0x0e) as a contract.
+//! The MSM of EIP-2537 in G2 (G2MSM, address 0x0e) as a contract.
 
-use super::{encoded_point, msm};
+use super::encoded_point;
+use super::msm::{self, Policy};
 use crate::Contract;
-use residue_curves::bls12_381::G2;
 use residue_curves::bls12_381::constants::{g2_generator, modulus};
+use residue_curves::bls12_381::{G2, Layout, Window};
 use residue_ir::Machine;
 use residue_isa::precompile::BLS12_G2MSM;
 
@@ -20,7 +21,7 @@ pub const CONTRACT: Contract = Contract {
 
 /// The text.
 pub fn text<M: Machine>(machine: &M) {
-    msm::text::<M, G2>(machine);
+    msm::text::<M, G2>(machine, &Policy { layout: Layout::by_calls(Window::Byte, 64), many: 20 });
 }
 
 /// The generator and the scalar with all bits set.

@@ -1,6 +1,6 @@
 //! A multiple of a point of G2 by double and add, with complete projective formulas: what the reports on EVMMAX measured.
 
-use super::{FP_BYTES, any_nonzero, parse_g2};
+use super::{ENCODING, FP_BYTES};
 use crate::Contract;
 use residue_curves::bls12_381::Fp2;
 use residue_curves::bls12_381::constants::{constants, g2_generator, modulus};
@@ -27,12 +27,12 @@ pub fn text<M: Machine>(machine: &M) {
     let size = machine.calldata_size();
     machine.require(machine.word_op(WordOp::Eq, size, machine.small(u64::from(POINT_BYTES) + 32)));
     let start = machine.small(0);
-    let point = parse_g2(machine, start);
+    let point = ENCODING.twist_point(machine, start);
     let zero = Fp2::new(machine.zero(), machine.zero());
     let one = Fp2::new(machine.one(), machine.zero());
     let identity = Projective { x: zero, y: one, z: zero };
     let point = machine.branch(
-        any_nonzero(machine, start, 0..4),
+        ENCODING.any_nonzero(machine, start, 0..4),
         |machine| {
             machine.require(g2::is_on_curve(machine, point));
             Projective { x: point.x, y: point.y, z: one }
@@ -50,6 +50,6 @@ pub fn text<M: Machine>(machine: &M) {
 /// The generator and the scalar with all bits set, which asks for most additions.
 fn example() -> Vec<u8> {
     let Affine { x, y } = g2_generator();
-    let point = [&x.c0, &x.c1, &y.c0, &y.c1].map(super::encoded);
+    let point = [&x.c0, &x.c1, &y.c0, &y.c1].map(|part| ENCODING.encoded(part));
     [point.concat(), vec![0xff; 32]].concat()
 }

@@ -1,6 +1,6 @@
 //! MAP_FP2_TO_G2 of EIP-2537 (address 0x11) as a contract.
 
-use super::{FP_BYTES, parse_fp2};
+use super::{ENCODING, FP_BYTES};
 use crate::Contract;
 use residue_curves::bls12_381::constants::modulus;
 use residue_curves::bls12_381::map_g2::map_to_g2;
@@ -22,7 +22,7 @@ pub const CONTRACT: Contract = Contract {
 pub fn text<M: Machine>(machine: &M) {
     let size = machine.small(128);
     machine.require(machine.word_op(WordOp::Eq, machine.calldata_size(), size));
-    let u = parse_fp2(machine, machine.small(0), 0);
+    let u = ENCODING.fp2(machine, machine.small(0), 0);
     machine.return_elements(map_to_g2(machine, u), FP_BYTES);
 }
 

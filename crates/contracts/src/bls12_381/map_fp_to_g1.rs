@@ -1,6 +1,6 @@
 //! MAP_FP_TO_G1 of EIP-2537 (address 0x10) as a contract.
 
-use super::{FP_BYTES, parse_fp};
+use super::{ENCODING, FP_BYTES};
 use crate::Contract;
 use residue_curves::bls12_381::constants::modulus;
 use residue_curves::bls12_381::map_g1::map_to_g1;
@@ -22,7 +22,7 @@ pub const CONTRACT: Contract = Contract {
 pub fn text<M: Machine>(machine: &M) {
     let size = machine.small(64);
     machine.require(machine.word_op(WordOp::Eq, machine.calldata_size(), size));
-    let u = parse_fp(machine, machine.small(0), 0);
+    let u = ENCODING.fp(machine, machine.small(0), 0);
     machine.return_elements(map_to_g1(machine, u), FP_BYTES);
 }
 

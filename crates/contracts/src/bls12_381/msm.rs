@@ -1,25 +1,32 @@
-//! The sum of products of EIP-2537 (G1MSM and G2MSM): one text for both groups.
+//! The MSM of EIP-2537 (G1MSM and G2MSM): one text for both groups.
 
-use super::{Encoded, FP_BYTES, any_nonzero, parse_point_and_y};
-use residue_curves::bls12_381::sum_of_products::{ProductGroup, Window};
-use residue_curves::bls12_381::{SumOfProducts, to_affine};
+use super::{ENCODING, Encoded, FP_BYTES, parse_point_and_y};
+use residue_curves::bls12_381::{Layout, Msm, MsmGroup, Window, to_affine};
 use residue_curves::conditions::Conditions;
 use residue_ir::{Machine, WordOp};
 
 /// Bytes of a scalar.
 pub(crate) const SCALAR_BYTES: u32 = 32;
 
+/// How a contract trades code against gas.
+pub(crate) struct Policy {
+    /// The layout for many products; for few, where those are summed in buckets too, it has the other window.
+    pub layout: Layout,
+    /// From so many products on, windows of eight bits take less gas than the way for few products on `eip6690-2024`.
+    pub many: u64,
+}
+
 /// Returns Σ sᵢ·Pᵢ of the calldata P₀ ‖ s₀ ‖ P₁ ‖ … . Each point must be in its group, each scalar may be any number: EIP-2537,
 /// “ABI for G1 MSM”.
-pub(crate) fn text<M: Machine, G: ProductGroup<M> + Encoded<M>>(machine: &M) {
+pub(crate) fn text<M: Machine, G: MsmGroup<M> + Encoded<M>>(machine: &M, policy: &Policy) {
     let product_bytes = machine.small(u64::from(G::POINT_BYTES + SCALAR_BYTES));
     let size = machine.calldata_size();
     machine.require(size);
     machine.require(machine.not(machine.word_op(WordOp::Mod, size, product_bytes)));
     let count = machine.bind(machine.word_op(WordOp::Div, size, product_bytes));
-    let few = SumOfProducts::<M, G>::new(machine, Window::Nibble);
-    let many = few.with_window(Window::Byte);
-    let is_few = machine.bind(machine.word_op(WordOp::Lt, count, machine.small(G::MANY)));
+    let many = Msm::<M, G>::new(machine, policy.layout);
+    let few = many.with_window(Window::Nibble);
+    let is_few = machine.bind(machine.word_op(WordOp::Lt, count, machine.small(policy.many)));
     machine.branch(machine.not(is_few), |machine| many.clear(machine), |machine| G::clear_few(machine, &few));
     let state = (Conditions::none(machine), G::start_few(machine));
     let (conditions, sums) = machine.repeat(count, state, |machine, index, (conditions, sums)| {
@@ -35,7 +42,7 @@ pub(crate) fn text<M: Machine, G: ProductGroup<M> + Encoded<M>>(machine: &M) {
                 (conditions.and(own), sums)
             },
             |machine| {
-                machine.require(machine.not(any_nonzero(machine, offset, 0..G::POINT_BYTES / FP_BYTES / 2)));
+                machine.require(machine.not(ENCODING.any_nonzero(machine, offset, 0..G::POINT_BYTES / FP_BYTES / 2)));
                 (conditions, sums)
             },
         )

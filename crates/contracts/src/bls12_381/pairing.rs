@@ -4,7 +4,7 @@
 //! one. The subgroup check of each Q waits for the Miller loop, which computes [x]Q anyway; where P is the identity, another
 //! point takes its place in the loop.
 
-use super::{FP_BYTES, any_nonzero, parse_g1, parse_g2};
+use super::{ENCODING, FP_BYTES};
 use crate::Contract;
 use residue_curves::bls12_381::constants::modulus;
 use residue_curves::bls12_381::{Bls12_381, Fp12};
@@ -113,8 +113,8 @@ fn gather<M: Machine>(
     conditions: Conditions<M::Fe>,
 ) -> Conditions<M::Fe> {
     let q_offset = machine.word_op(WordOp::Add, offset, machine.small(u64::from(G1_ELEMENTS * FP_BYTES)));
-    let p = parse_g1(machine, offset);
-    let q = parse_g2(machine, q_offset);
+    let p = ENCODING.point(machine, offset);
+    let q = ENCODING.twist_point(machine, q_offset);
     let p_is_finite = is_finite(machine, offset, G1_ELEMENTS);
     let p = machine.branch(
         p_is_finite,
@@ -193,12 +193,12 @@ impl<F: Fe> Members<F> {
 /// cofactors are odd: so this is what sets points apart from the identity.
 fn is_finite<M: Machine>(machine: &M, offset: M::Word, elements: u32) -> M::Word {
     let y = machine.word_op(WordOp::Add, offset, machine.small(u64::from(elements / 2 * FP_BYTES)));
-    any_nonzero(machine, y, 0..elements / 2)
+    ENCODING.any_nonzero(machine, y, 0..elements / 2)
 }
 
 /// Requires that x of the point at `offset`, whose y is 0, is 0 too.
 fn require_identity<M: Machine>(machine: &M, offset: M::Word, elements: u32) {
-    machine.require(machine.not(any_nonzero(machine, offset, 0..elements / 2)));
+    machine.require(machine.not(ENCODING.any_nonzero(machine, offset, 0..elements / 2)));
 }
 
 /// A BLS signature check, e(pk, H(m))·e(−g1, σ) = 1; `tests/contracts/examples.rs` derives it anew from its key and message.

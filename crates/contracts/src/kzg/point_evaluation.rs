@@ -12,9 +12,10 @@ use crate::bls12_381::compressed::{self, Compressed};
 use num_bigint::BigUint;
 use residue_curves::bls12_381::Fp2;
 use residue_curves::bls12_381::constants::{g1_generator, g2_generator, modulus};
-use residue_curves::bls12_381::sum_of_products::Window;
 use residue_curves::bls12_381::torsion::ConstantCoordinate;
-use residue_curves::bls12_381::{G1, SumOfProducts, X_ABS, g1, is_final_exponentiation_one_by_root, to_affine_by_root};
+use residue_curves::bls12_381::{
+    G1, Layout, Msm, Window, X_ABS, g1, is_final_exponentiation_one_by_root, to_affine_by_root,
+};
 use residue_curves::pairing::{Pairs, miller_loop};
 use residue_curves::{Affine, Conditions};
 use residue_formula::Number;
@@ -72,7 +73,7 @@ pub fn text<M: Machine>(machine: &M) {
     };
 
     // C − y·g₁ + z·π.
-    let sum = SumOfProducts::<M, G1>::small(machine, Window::Nibble);
+    let sum = Msm::<M, G1>::new(machine, Layout::by_calls(Window::Nibble, 16));
     sum.clear(machine);
     let with_commitment = |machine: &M| {
         let point = commitment.g1(machine, M::require);

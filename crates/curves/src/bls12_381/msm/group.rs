@@ -1,13 +1,13 @@
 //! What sums of products need to know of G1 and of G2.
 
-use super::SumOfProducts;
+use super::digits::quarters;
 use super::offsets::{G1_OFFSETS, G2_OFFSETS, Offsets};
-use super::quarters::quarters;
+use super::{Msm, units};
 use crate::bls12_381::Fp2;
 use crate::bls12_381::constants::constants;
 use crate::bls12_381::groups::{G1, G2, Group};
 use crate::bls12_381::torsion::ConstantCoordinate;
-use crate::bls12_381::{g1, g2, sum_by_units};
+use crate::bls12_381::{g1, g2};
 use crate::conditions::Conditions;
 use crate::group::{Addend, Affine, Jacobian};
 use residue_formula::Number;
@@ -34,22 +34,12 @@ pub struct Names {
 }
 
 /// What sums of products need to know of a group.
-pub trait ProductGroup<M: Machine>: Group<M> + Sized {
+pub trait MsmGroup<M: Machine>: Group<M> + Sized {
     /// Coordinates of constant points.
     type Constant: ConstantCoordinate + 'static;
 
     /// The check ends with z^CHAINS·P, after CHAINS chains of 64 doublings.
     const CHAINS: u32;
-
-    /// Bits of the cells that indices of buckets are taken from: addresses of buckets have room in them.
-    const CELL_BITS: u32;
-
-    /// Whether additions and short rows of doublings are functions unless asked for: else they are written out, which takes less
-    /// gas and more code.
-    const CALLS: bool;
-
-    /// From so many products on, windows of eight bits take less gas than the way for few products on `eip6690-2024`.
-    const MANY: u64;
 
     /// Names of functions.
     const NAMES: Names;
@@ -58,7 +48,7 @@ pub trait ProductGroup<M: Machine>: Group<M> + Sized {
     type Sums: Bundle<M::Fe> + Copy;
 
     /// Empties the buckets in memory of a sum of few products, if it has them.
-    fn clear_few(machine: &M, few: &SumOfProducts<M, Self>);
+    fn clear_few(machine: &M, few: &Msm<M, Self>);
 
     /// What a sum of few products begins with in slots.
     fn start_few(machine: &M) -> Self::Sums;
@@ -72,14 +62,14 @@ pub trait ProductGroup<M: Machine>: Group<M> + Sized {
     /// P ↦ z^CHAINS·P, with what is added to a sum of few products, from what is shared of a scalar.
     fn multiply_few(
         machine: &M,
-        few: &SumOfProducts<M, Self>,
+        few: &Msm<M, Self>,
         shared: M::Word,
         point: Affine<Self::Coordinate>,
         sums: Self::Sums,
     ) -> (Jacobian<Self::Coordinate>, Self::Sums);
 
     /// A sum of few products; Z = 0 if it is the identity.
-    fn finish_few(machine: &M, few: &SumOfProducts<M, Self>, sums: Self::Sums) -> Jacobian<Self::Coordinate>;
+    fn finish_few(machine: &M, few: &Msm<M, Self>, sums: Self::Sums) -> Jacobian<Self::Coordinate>;
 
     /// Where sums begin.
     fn offsets() -> &'static Offsets<Self::Constant>;
@@ -98,13 +88,10 @@ pub trait ProductGroup<M: Machine>: Group<M> + Sized {
     ) -> Conditions<M::Fe>;
 }
 
-impl<M: Machine> ProductGroup<M> for G1 {
+impl<M: Machine> MsmGroup<M> for G1 {
     type Constant = Bls12_381Fp;
 
     const CHAINS: u32 = 2;
-    const CELL_BITS: u32 = 16;
-    const CALLS: bool = false;
-    const MANY: u64 = 13;
     const NAMES: Names = Names {
         step: ["g1_step_4", "g1_step_8"],
         half: ["g1_half_4", "g1_half_8"],
@@ -117,7 +104,7 @@ impl<M: Machine> ProductGroup<M> for G1 {
 
     type Sums = ();
 
-    fn clear_few(machine: &M, few: &SumOfProducts<M, G1>) {
+    fn clear_few(machine: &M, few: &Msm<M, G1>) {
         few.clear(machine);
     }
 
@@ -133,7 +120,7 @@ impl<M: Machine> ProductGroup<M> for G1 {
 
     fn multiply_few(
         machine: &M,
-        few: &SumOfProducts<M, G1>,
+        few: &Msm<M, G1>,
         shared: M::Word,
         point: Affine<M::Fe>,
         (): (),
@@ -141,7 +128,7 @@ impl<M: Machine> ProductGroup<M> for G1 {
         (few.multiply(machine, shared, point), ())
     }
 
-    fn finish_few(machine: &M, few: &SumOfProducts<M, G1>, (): ()) -> Jacobian<M::Fe> {
+    fn finish_few(machine: &M, few: &Msm<M, G1>, (): ()) -> Jacobian<M::Fe> {
         few.finish(machine)
     }
 
@@ -164,13 +151,10 @@ impl<M: Machine> ProductGroup<M> for G1 {
     }
 }
 
-impl<M: Machine> ProductGroup<M> for G2 {
+impl<M: Machine> MsmGroup<M> for G2 {
     type Constant = Fp2<Bls12_381Fp>;
 
     const CHAINS: u32 = 1;
-    const CELL_BITS: u32 = 64;
-    const CALLS: bool = true;
-    const MANY: u64 = 20;
     const NAMES: Names = Names {
         step: ["g2_step_4", "g2_step_8"],
         half: ["g2_half_4", "g2_half_8"],
@@ -181,12 +165,12 @@ impl<M: Machine> ProductGroup<M> for G2 {
         turn: "g2_turn",
     };
 
-    type Sums = sum_by_units::Sums<M::Fe>;
+    type Sums = units::Sums<M::Fe>;
 
-    fn clear_few(_: &M, _: &SumOfProducts<M, G2>) {}
+    fn clear_few(_: &M, _: &Msm<M, G2>) {}
 
     fn start_few(machine: &M) -> Self::Sums {
-        sum_by_units::start(machine)
+        units::start(machine)
     }
 
     fn shared(_: &M, scalar: M::Word) -> M::Word {
@@ -199,16 +183,16 @@ impl<M: Machine> ProductGroup<M> for G2 {
 
     fn multiply_few(
         machine: &M,
-        _: &SumOfProducts<M, G2>,
+        _: &Msm<M, G2>,
         shared: M::Word,
         point: Affine<Fp2<M::Fe>>,
         sums: Self::Sums,
     ) -> (Jacobian<Fp2<M::Fe>>, Self::Sums) {
-        sum_by_units::add(machine, shared, point, sums)
+        units::add(machine, shared, point, sums)
     }
 
-    fn finish_few(machine: &M, _: &SumOfProducts<M, G2>, sums: Self::Sums) -> Jacobian<Fp2<M::Fe>> {
-        sum_by_units::finish(machine, sums)
+    fn finish_few(machine: &M, _: &Msm<M, G2>, sums: Self::Sums) -> Jacobian<Fp2<M::Fe>> {
+        units::finish(machine, sums)
     }
 
     fn offsets() -> &'static Offsets<Fp2<Bls12_381Fp>> {

@@ -7,18 +7,18 @@
 //! is one of five powers of θ², or it is u alone, or v·θ: u·2ⁱ·Q, or v·2ⁱ·Q, is added to one of seven sums, with 2ⁱ·Q from the
 //! chain of the subgroup check. Which digit there is decides which part of a sequence comes next.
 //!
-//! These are buckets (Yao 1976; see [`super::sum_of_products`]) for windows of one bit of the four coefficients that ψ gives
+//! These are buckets (Yao 1976; see [`super`]) for windows of one bit of the four coefficients that ψ gives
 //! (Galbraith and Scott 2008, 2008/117), with units taken out of a digit, as they cost next to nothing.
 //!
-//! Sums begin with multiples of a point T of small order, see [`super::torsion`]; what is added to them is in the group. In the
+//! Sums begin with multiples of a point T of small order, see [`crate::bls12_381::torsion`]; what is added to them is in the group. In the
 //! end they are added up so that the multiples of T cancel in the last addition, and no sooner.
 
-use super::constants::{X_ABS, constants};
-use super::sum_of_products::offsets::constant_point;
-use super::sum_of_products::quarters::lengths;
-use super::torsion::{ConstantCoordinate, multiple, torsion_point};
-use super::{G2, g2};
+use super::digits::lengths;
+use super::offsets::constant_point;
 use crate::bls12_381::Fp2;
+use crate::bls12_381::constants::{X_ABS, constants};
+use crate::bls12_381::torsion::{ConstantCoordinate, multiple, torsion_point};
+use crate::bls12_381::{G2, g2};
 use crate::group::{Addend, Affine, Jacobian};
 use crate::pairing::psi;
 use residue_formula::Fe;
@@ -63,7 +63,7 @@ pub fn start<M: Machine>(machine: &M) -> Sums<M::Fe> {
     sums
 }
 
-/// Q ↦ z·Q, and the sums with s·Q added, for Q other than the identity. They are right if [`super::g2::membership_from_chain`]
+/// Q ↦ z·Q, and the sums with s·Q added, for Q other than the identity. They are right if [`crate::bls12_381::g2::membership_from_chain`]
 /// holds.
 pub fn add<M: Machine>(
     machine: &M,

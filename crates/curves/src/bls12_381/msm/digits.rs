@@ -1,8 +1,8 @@
-//! Scalars in four quarters to the base z = |x|.
+//! The digits of scalars: four quarters to the base z = |x|, each in windows.
 
-use super::Window;
+use super::layout::{Layout, Window};
 use crate::bls12_381::constants::X_ABS;
-use residue_ir::{Machine, WordOp};
+use residue_ir::{Array, Bundle, Cells, Machine, Variable, WordOp};
 use ruint::aliases::U256;
 
 /// Bits of a quarter of a scalar: z and all below it fit.
@@ -44,6 +44,65 @@ pub(super) fn added(window: Window) -> U256 {
 pub(in crate::bls12_381) fn lengths() -> (U256, U256, U256) {
     let z = U256::from(X_ABS);
     (z * z * z * z - z * z + U256::ONE, z, z / U256::from(2))
+}
+
+/// The digits of a scalar, shifted right as windows are done. With cells of 16 bits: in variable t the windows t, t + n,
+/// t + 2n … of the n that have room in a cell, one in each cell. With cells of 64 bits: in variable 0 the four quarters,
+/// b₀ the lowest, and in variable 1 one window of each.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Digits(pub(super) [Variable; 4]);
+
+/// Where a layout has the indices of buckets.
+pub(super) fn indices_of(layout: Layout) -> Cells {
+    Cells { bits: layout.cell_bits, index_bits: layout.window.bits() }
+}
+
+/// The windows of `quarters` that begin at `bit` of each cell.
+pub(super) fn indices<M: Machine>(machine: &M, layout: Layout, quarters: M::Word, bit: u32) -> M::Word {
+    let cells = indices_of(layout);
+    let shifted = match bit {
+        0 => quarters,
+        _ => machine.word_op(WordOp::Shr, quarters, machine.small(u64::from(bit))),
+    };
+    machine.word_op(WordOp::And, machine.word(cells.each(cells.index_max())), shifted)
+}
+
+impl Digits {
+    /// Variables that hold nothing yet.
+    pub(super) fn new<M: Machine>(machine: &M) -> Self {
+        let variable = |name| machine.variable(name, machine.small(0));
+        Self(["digits_0", "digits_1", "digits_2", "digits_3"].map(variable))
+    }
+
+    /// The variables that hold a scalar's digits between halves.
+    fn held(&self, layout: Layout) -> &[Variable] {
+        &self.0[..(layout.cell_bits / layout.window.bits()) as usize] // u32 to usize widens
+    }
+
+    /// Makes the variables hold the four quarters, as indices of buckets in `buckets`.
+    pub(super) fn begin<M: Machine, B: Bundle<M::Fe>>(
+        &self,
+        machine: &M,
+        layout: Layout,
+        buckets: Array<B>,
+        quarters: M::Word,
+    ) {
+        if layout.calls {
+            return machine.set(self.0[0], quarters); // each window takes what is next
+        }
+        let quarters = machine.bind(quarters);
+        for (&variable, bit) in self.held(layout).iter().zip((0..).step_by(layout.window.bits() as usize)) {
+            machine.set_indices(variable, buckets, indices(machine, layout, quarters, bit), indices_of(layout));
+        }
+    }
+
+    /// Makes the digits that stand `bits` higher stand where those that are done were.
+    pub(super) fn advance<M: Machine>(&self, machine: &M, layout: Layout, bits: u32) {
+        for &variable in self.held(layout) {
+            let shifted = machine.word_op(WordOp::Shr, machine.get(variable), machine.small(u64::from(bits)));
+            machine.set(variable, shifted);
+        }
+    }
 }
 
 #[cfg(test)]

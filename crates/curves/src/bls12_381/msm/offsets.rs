@@ -1,6 +1,6 @@
 //! Points of small order that buckets begin with, see [`crate::bls12_381::torsion`].
 
-use super::{ProductGroup, Window};
+use super::{MsmGroup, Window};
 use crate::bls12_381::Fp2;
 use crate::bls12_381::torsion::{ConstantCoordinate, multiple, torsion_point};
 use crate::group::{Affine, Jacobian};
@@ -43,7 +43,7 @@ impl<C: ConstantCoordinate> Offsets<C> {
 }
 
 /// A constant point, with Z = 1.
-pub(in crate::bls12_381) fn constant_point<M: Machine, G: ProductGroup<M>>(
+pub(in crate::bls12_381) fn constant_point<M: Machine, G: MsmGroup<M>>(
     machine: &M,
     point: Affine<G::Constant>,
 ) -> Jacobian<G::Coordinate> {
@@ -70,7 +70,7 @@ mod tests {
         }
     }
 
-    /// Multiples of T, modulo its order, follow [`SumOfProducts::finish`].
+    /// Multiples of T, modulo its order, follow the weighted sum of buckets.
     fn what_is_added_differs(window: Window, order: u64) {
         let start = u64::from(lowest_offset(window, u32::try_from(order).unwrap()));
         let (mut running, mut total) = (start, start);
