@@ -7,7 +7,7 @@
 use residue_lanes::{FieldOp, Op, SlotBlock};
 use residue_modular::Step;
 
-use super::slot_file::SlotSet;
+use super::index_set::SlotSet;
 
 /// The steps of a block on slots.
 #[derive(Debug)]

@@ -296,7 +296,7 @@ fn runs_in_block<H: FieldHost>(frame: &mut Frame<'_, H>) -> bool {
         Some(blocks) => blocks.is_due(pc, machine.due(), || state.has_rows()),
         None => state.earned >= state.ask_at,
     };
-    is_due && run_block::<Slots, H>(frame, pc)
+    is_due && run_block::<Slots>(frame.host.chain_mut(), frame.interpreter, pc)
 }
 
 /// The operands behind the opcode; goes on behind them. None if a marker should stand there and does not.

@@ -5,10 +5,10 @@ use residue_modular::short::ShortModulus;
 use revm::interpreter::InstructionResult;
 use revm::interpreter::interpreter_types::{Immediates, Jumps};
 
+use super::arithmetic::{ADD, SUB, grow, operate, reach_bytes};
 use super::blocks::{charge_arithmetic, runs_in_block, settle_operands};
-use super::{ADD, FieldHost, Frame, SUB, Step, charge_base, grow, operate, pop, reach_bytes};
 use crate::halt::Halt;
-use crate::handlers::{halt, index};
+use crate::handlers::{FieldHost, Frame, Step, charge_base, halt, index, pop};
 
 /// Four byte offsets.
 pub fn v9<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {

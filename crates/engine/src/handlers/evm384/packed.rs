@@ -7,8 +7,9 @@ use residue_modular::evm384;
 use revm::interpreter::InstructionResult;
 use revm::primitives::U256;
 
+use super::arithmetic::{MUL, bytes_at, bytes_at_mut, compute, grow, operate, outside, reach_bytes};
 use super::blocks::{charge_arithmetic, runs_in_block, settle_operands};
-use super::{FieldHost, Frame, MUL, Step, bytes_at, bytes_at_mut, compute, grow, operate, outside, pop, reach_bytes};
+use crate::handlers::{FieldHost, Frame, Step, pop};
 
 /// Slots of 48 bytes at the bottom of memory, the modulus behind all 256.
 pub fn v6<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {

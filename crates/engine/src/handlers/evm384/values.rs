@@ -3,7 +3,8 @@
 use residue_modular::evm384::Value;
 use revm::primitives::U256;
 
-use super::{FieldHost, Frame, Step, charge_base, compute, pop};
+use super::arithmetic::compute;
+use crate::handlers::{FieldHost, Frame, Step, charge_base, pop};
 
 /// From the top: x, y and modulus, each a pair whose first word is above the second; r_inv is behind the modulus. The result
 /// is such a pair too.

@@ -4,8 +4,8 @@ use residue_isa::revision::evm384::VALUE_BYTES;
 use revm::interpreter::InstructionResult;
 use revm::primitives::U256;
 
-use super::{FieldHost, Frame, MUL, Step, charge_base, grow, operate_fixed, operate_with, outside, pop};
-use crate::handlers::index;
+use super::arithmetic::{MUL, grow, operate_fixed, operate_with, outside};
+use crate::handlers::{FieldHost, Frame, Step, charge_base, index, pop};
 
 /// From the top: x, which the result overwrites, y, modulus, and for a multiplication r_inv.
 pub fn v1<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
