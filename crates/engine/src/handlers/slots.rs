@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use residue_isa::revision::eip6690_2024::{Operands, unpack};
 use residue_isa::revision::rules::{EmptyTransfer, ID_MAX, SLOTS_MAX, SetForm, SlotBytesMax, SlotRules};
+use residue_isa::revision::strided::{Operands, unpack};
 use residue_isa::{FieldOp, Lanes, PerOp, Revision};
 use residue_modular::limbs::LIMB_BYTES;
 use residue_modular::{FieldContext, Modulus, Strided};
