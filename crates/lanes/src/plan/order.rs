@@ -5,23 +5,11 @@
 use std::collections::BinaryHeap;
 
 use super::lazy::{Step, StepKind};
+use super::policy::{COMPANIONS_MAX, Policy};
 use super::values::{NONE, ValueId};
-use super::{COMPANIONS_MAX, Policy};
 use crate::estimate;
 use crate::shape::Shape;
-
-/// What runs together.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum SegmentKind {
-    /// Sums, differences and lifts, one after the other.
-    Linear,
-    /// Carries, independent of each other.
-    Carry,
-    /// Reductions, independent of each other.
-    Reduce,
-    /// Up to eight independent products, and linear steps that need none of them.
-    Batch,
-}
+use crate::tables::{BATCH_LANES, QUAD_LANES, SegmentKind};
 
 /// A run of steps of one kind.
 #[derive(Clone, Copy, Debug)]
@@ -39,10 +27,6 @@ pub(super) struct Order {
     pub runs: Vec<Run>,
 }
 
-/// Lanes of a batch.
-pub(crate) const BATCH_LANES: usize = 8;
-/// Batches of up to this many products take half the time, where CPUs work in halves.
-pub(crate) const QUAD_LANES: usize = 4;
 /// Batches of more products than this on average are left as they are.
 const NARROW_LANES: usize = 6;
 /// One of so many steps is a product, at least, where a second order is tried.

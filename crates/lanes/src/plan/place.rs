@@ -2,10 +2,13 @@
 //! slot's own row, everything else in temporary rows, the latest freed first.
 
 use super::lazy::{Step, StepKind, Steps};
-use super::order::{BATCH_LANES, Order, QUAD_LANES, SegmentKind};
+use super::order::Order;
 use super::values::{NONE, ValueId};
-use super::{BatchStep, CarryStep, LinearStep, Plan, PlanError, ReduceStep, Segment};
 use crate::bounds::Bias;
+use crate::plan_error::PlanError;
+use crate::tables::{
+    BATCH_LANES, BatchStep, CarryStep, LinearStep, Plan, QUAD_LANES, ReduceStep, Segment, SegmentKind,
+};
 
 /// Turns ordered steps into a plan's tables.
 pub(super) fn place(steps: &Steps, order: &Order, plan: &mut Plan) -> Result<(), PlanError> {

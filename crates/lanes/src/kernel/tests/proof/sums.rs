@@ -10,8 +10,9 @@ use super::setting::Setting;
 use super::symbols::{Proof, Symbol};
 use crate::bounds::{Bias, Bounds, LIMB_MAX, UNIT};
 use crate::kernel::steps;
-use crate::plan::{CarryStep, LinearStep, ReduceStep};
-use crate::shape::{ROW_LIMB_BITS, Shape};
+use crate::line::ROW_LIMB_BITS;
+use crate::shape::Shape;
+use crate::tables::{CarryStep, LinearStep, ReduceStep};
 
 /// Steps on rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

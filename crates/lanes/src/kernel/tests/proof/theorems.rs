@@ -9,7 +9,8 @@ use super::symbols::Proof;
 use super::transfers::{self, Part};
 use crate::bounds::{Bounds, UNIT};
 use crate::kernel::steps::product::{begin, carried_product, lifted, next_window};
-use crate::shape::{LIMB_MASK, MODULUS_BITS_MAX, ROW_LIMB_BITS, Shape};
+use crate::line::{LIMB_MASK, ROW_LIMB_BITS};
+use crate::shape::{MODULUS_BITS_MAX, Shape};
 
 /// One shape for every number of limbs and bits of M.
 fn shapes() -> Vec<Shape> {
