@@ -6,7 +6,7 @@ use residue_judge::differential::spec_prices;
 use residue_spec::{Env, Prices};
 use thiserror::Error;
 
-use crate::execution::Ended;
+use crate::ended::Ended;
 
 /// The account that raw code runs as in the engine; `ADDRESS` pushes it.
 const CODE_ADDRESS: [u8; 20] = [0xc0; 20];

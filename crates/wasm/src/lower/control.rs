@@ -9,7 +9,7 @@ use residue_passes::{Placement, Slot};
 use ruint::aliases::U256;
 use wasm_encoder::{BlockType, Function, InstructionSink, ValType};
 
-use super::routines::Routine;
+use super::routine::Routine;
 use super::words::{Kept, LIMBS, any, constant, read, write, zeros};
 use super::{FAILED, Lowering, OUTCOME, PAGE_BYTES, RECORDS, operation};
 use crate::field::{Conversion, limb};
