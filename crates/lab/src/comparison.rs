@@ -6,10 +6,11 @@
 use residue_isa::Revision;
 use residue_workbench::statistics::ratios;
 
+use crate::effort::{Effort, Observer, Progress};
 use crate::error::LabError;
 use crate::go;
-use crate::group::{Effort, Group, Observer, Progress};
-use crate::operations::{Engines, Job, Task, measure_together, named};
+use crate::group::Group;
+use crate::operations::{Engines, Job, Task, measure_together, missing_libraries, named};
 use crate::record::{Quantity, Row, layer_of};
 use crate::table::Column;
 
@@ -27,7 +28,7 @@ pub const GROUP: Group = Group {
         Column::whole("mul", Quantity::OpsMul),
         Column::two_decimals("synthetic loops", Quantity::Adjustment),
     ],
-    compares_libraries: true,
+    missing: missing_libraries,
     measure,
 };
 

@@ -3,8 +3,9 @@
 //! Before anything is timed every answer is compared with blst's. The sizes are the same with every effort, so that a quick
 //! record has the lines of a full one; they are those of the page `docs/eip2537.md`.
 
+use crate::effort::{Effort, Observer, Progress};
 use crate::error::LabError;
-use crate::group::{Effort, Group, Observer, Progress};
+use crate::group::{Group, none_missing};
 use crate::operations::{Engines, Job, measure_together, named};
 use crate::price::ANCHOR_NS;
 use crate::record::{Quantity, Row};
@@ -22,7 +23,7 @@ pub const GROUP: Group = Group {
         Column::ratio("gas / price", Quantity::Gas, &["precompile"]),
         Column::whole("gas by time", Quantity::GasByTime),
     ],
-    compares_libraries: false,
+    missing: none_missing,
     measure,
 };
 

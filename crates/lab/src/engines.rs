@@ -4,10 +4,7 @@ use residue_engine::{Batching, Engine, EngineConfig};
 use residue_isa::Revision;
 
 use crate::error::LabError;
-use crate::subjects::Subjects;
-
-/// When blocks run as plans, with how layers name it: what users have, then every instruction by itself.
-pub(crate) const BATCHINGS: [(Batching, &str); 2] = [(Batching::Warm, "batch"), (Batching::Off, "plain")];
+use crate::subjects::{BATCHINGS, Subjects};
 
 /// A layer of measurements that executes code.
 #[derive(Debug, Clone)]

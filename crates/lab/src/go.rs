@@ -11,8 +11,8 @@ use std::process::{Command, Stdio};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::effort::Effort;
 use crate::error::LabError;
-use crate::group::Effort;
 use crate::record::{Quantity, Row};
 
 /// The layers that it measures.

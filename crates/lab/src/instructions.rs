@@ -13,8 +13,9 @@ use residue_isa::Revision;
 use residue_workbench::harness::{Sample, Subject, interleave};
 use residue_workbench::statistics::per_thing;
 
+use crate::effort::{Effort, Observer, Progress};
 use crate::error::LabError;
-use crate::group::{Effort, Group, Observer, Progress};
+use crate::group::{Group, none_missing};
 use crate::record::{Quantity, Row};
 use crate::table::Column;
 pub(crate) use straight::Operands;
@@ -33,7 +34,7 @@ pub const GROUP: Group = Group {
         Column::ratio("/ modular", Quantity::Throughput, &["modular", "modular:evm384"]),
         Column::one_decimal("gas", Quantity::Gas),
     ],
-    compares_libraries: false,
+    missing: none_missing,
     measure,
 };
 

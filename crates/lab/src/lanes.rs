@@ -14,8 +14,9 @@ use residue_workbench::harness::{Subject, interleave, time_ns};
 use residue_workbench::statistics::{per_thing, ratios};
 
 use crate::clock;
+use crate::effort::{Effort, Observer, Progress};
 use crate::error::LabError;
-use crate::group::{Effort, Group, Observer, Progress};
+use crate::group::{Group, none_missing};
 use crate::instructions::Operands;
 use crate::operations::fp12_mul;
 use crate::record::{Quantity, Row};
@@ -36,7 +37,7 @@ pub const GROUP: Group = Group {
         Column::one_decimal("plan bytes an operation", Quantity::PlanMemory),
         Column::two_decimals("clock, of that beside scalar work", Quantity::Clock),
     ],
-    compares_libraries: false,
+    missing: none_missing,
     measure,
 };
 

@@ -14,21 +14,23 @@ mod gasfit;
 mod keccak;
 mod memory;
 mod pair;
+mod set_modulus;
 mod slots;
 mod values;
 
 pub use gasfit::{GasfitFiles, gasfit_files};
 pub(crate) use memory::Memory;
 pub use pair::Observation;
-pub(crate) use slots::set_modulus_operands;
+pub(crate) use set_modulus::set_modulus_operands;
 pub(crate) use values::to_be;
 
 use residue_engine::{Batching, Engine, EngineConfig};
 use residue_isa::Revision;
 use residue_workbench::statistics::Spread;
 
+use crate::effort::{Observer, Progress};
 use crate::error::LabError;
-use crate::group::{Observer, Progress, record_of};
+use crate::group::record_of;
 use crate::record::{Quantity, Record, Row};
 use pair::{Pair, Setting};
 

@@ -6,25 +6,23 @@
 
 mod errand;
 
-pub use errand::{Errand, Specification};
-pub(crate) use errand::{peak_bytes, resident_bytes};
-
-use std::env;
-use std::io::Write;
-use std::process::{Command, Stdio};
+pub(crate) use errand::Errand;
+pub use errand::Specification;
 
 use residue_isa::Revision;
 use residue_workbench::harness::WrongAnswer;
 
 use crate::MEASURED;
+use crate::effort::{Effort, Observer, Progress};
 use crate::engines::EngineLayer;
 use crate::error::LabError;
-use crate::group::{Effort, Group, Observer, Progress};
+use crate::group::{Group, none_missing};
 use crate::operations::{Engines, Job, Task, bytecode, named};
+use crate::process::{Told, peak_bytes, refused, sent};
 use crate::record::{Quantity, Row};
 use crate::scaling::sized::Sized;
 use crate::table::Column;
-use errand::{SPECIFICATION, Told};
+use errand::SPECIFICATION;
 
 /// `memory`.
 pub const GROUP: Group = Group {
@@ -34,12 +32,10 @@ pub const GROUP: Group = Group {
         Column::whole("peak bytes", Quantity::PeakMemory),
         Column::whole("growth bytes", Quantity::MemoryGrowth),
     ],
-    compares_libraries: false,
+    missing: none_missing,
     measure,
 };
 
-/// The option of `residue bench` that makes it run one [`Errand`], read from standard input.
-const OPTION: &str = "--errand";
 /// Pairs of the check that everybody is compared in.
 const PAIRS: usize = 2;
 /// Processes of one measurement, at most.
@@ -63,8 +59,8 @@ fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, Lab
         observer(Progress { step: "processes", done, total: planned.len() });
         let (mut peaks, mut growths) = (Vec::new(), Vec::new());
         for _ in 0..effort.cold_starts.min(PROCESSES_MAX) {
-            let Told { before_bytes, peak_bytes, output } = sent(errand)?;
-            let output = hex::decode(&output).map_err(|error| failed(error.to_string()))?;
+            let Told { before_bytes, peak_bytes, output } = sent(&errand.to_json())?;
+            let output = hex::decode(&output).map_err(|error| refused(error.to_string()))?;
             if output != *expected {
                 let (subject, expected) = (name.clone(), expected.clone());
                 return Err(WrongAnswer { subject, expected, got: output }.into());
@@ -131,25 +127,6 @@ fn specified(task: &'static Task, effort: &Effort) -> Result<Vec<(String, Vec<u8
         MEASURED.into_iter().filter(|revision| effort.subjects.include(&layer(revision))).collect();
     let code = |revision: Revision| Ok((layer(&revision), bytecode(task, revision)?));
     chosen.into_iter().map(code).collect()
-}
-
-/// Has another process of this program run an errand.
-pub(crate) fn sent(errand: &Errand) -> Result<Told, LabError> {
-    let program = env::current_exe().map_err(|error| failed(error.to_string()))?;
-    let mut command = Command::new(program);
-    command.args(["bench", OPTION]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
-    // A process that ends early says why.
-    let _ = child.stdin.take().map(|mut stdin| stdin.write_all(errand.to_json().as_bytes()));
-    let output = child.wait_with_output().map_err(|error| failed(error.to_string()))?;
-    if !output.status.success() {
-        return Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
-    }
-    serde_json::from_slice(&output.stdout).map_err(|error| failed(error.to_string()))
-}
-
-fn failed(reason: String) -> LabError {
-    LabError::Outside { program: format!("residue bench {OPTION}"), reason }
 }
 
 /// Memory here is far below 2⁵³ bytes.

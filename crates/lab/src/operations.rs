@@ -9,6 +9,7 @@ mod arkworks;
 mod chains;
 pub(crate) mod contract;
 mod inputs;
+mod module;
 pub(crate) mod outside;
 mod own;
 mod precompile;
@@ -19,9 +20,10 @@ use residue_ir::Program;
 use residue_workbench::harness::{Subject, interleave};
 
 use crate::MEASURED;
+use crate::effort::{Effort, Observer, Progress};
 use crate::error::LabError;
 use crate::go::{self, Asked};
-use crate::group::{Effort, Group, Observer, Progress};
+use crate::group::Group;
 use crate::record::{Quantity, Row};
 use crate::table::Column;
 
@@ -38,9 +40,14 @@ pub const GROUP: Group = Group {
         Column::ratio("/ precompile", Quantity::Time, &["precompile"]),
         Column::whole("gas", Quantity::Gas),
     ],
-    compares_libraries: true,
+    missing: missing_libraries,
     measure,
 };
+
+/// The libraries that were asked for and are not there, each with the reason.
+pub(crate) fn missing_libraries(effort: &Effort) -> Vec<String> {
+    [go::missing(effort), contract::missing(effort), outside::missing(effort)].concat()
+}
 
 /// Somebody's way to compute an operation: called again and again, it gives the answer each time.
 pub(crate) type Run<'a> = Box<dyn FnMut() -> Vec<u8> + 'a>;

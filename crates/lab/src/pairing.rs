@@ -13,9 +13,10 @@ use residue_isa::Revision;
 use residue_workbench::harness::{Sample, Subject, interleave};
 
 use crate::MEASURED;
+use crate::effort::{Effort, Observer, Progress};
 use crate::engines::EngineLayer;
 use crate::error::LabError;
-use crate::group::{Effort, Group, Observer, Progress};
+use crate::group::{Group, none_missing};
 use crate::native::pairing::Pairs;
 use crate::operations::word;
 use crate::record::{Quantity, Row, layer_of};
@@ -42,7 +43,7 @@ pub const GROUP: Group = Group {
         Column::whole("control", Quantity::GasControl),
         Column::whole("code bytes", Quantity::CodeSize),
     ],
-    compares_libraries: false,
+    missing: none_missing,
     measure,
 };
 

@@ -14,8 +14,9 @@ use residue_modular::PrimeField;
 use residue_modular::fields::Bls12_381FrModulus;
 use residue_workbench::harness::{Subject, interleave};
 
+use crate::effort::{Observer, Progress};
 use crate::error::LabError;
-use crate::group::{Observer, Progress, record_of};
+use crate::group::record_of;
 use crate::price::exact_gas_under;
 use crate::published;
 use crate::record::{Quantity, Record, Row};

@@ -8,8 +8,9 @@ mod engines;
 pub(crate) mod sized;
 
 use crate::MEASURED;
+use crate::effort::{Effort, Observer, Progress};
 use crate::error::LabError;
-use crate::group::{Effort, Group, Observer, Progress};
+use crate::group::{Group, none_missing};
 use crate::instructions::{Operands, measure_over};
 use crate::operations::{Engines, Job, measure_together, named};
 use crate::record::{Quantity, Row};
@@ -28,46 +29,9 @@ pub const GROUP: Group = Group {
         Column::two_decimals("of one engine's", Quantity::Speedup),
         Column::whole("gas", Quantity::Gas),
     ],
-    compares_libraries: false,
+    missing: none_missing,
     measure,
 };
-
-/// Sizes that growth is measured with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sizes {
-    /// Pairs of a pairing check.
-    pub pairs: &'static [usize],
-    /// Points of a sum of multiples.
-    pub points: &'static [usize],
-    /// Widths of the modulus.
-    pub widths_limbs: &'static [usize],
-    /// Sizes of the code.
-    pub code_bytes: &'static [usize],
-    /// Engines at once.
-    pub engines: &'static [usize],
-}
-
-impl Sizes {
-    /// For records.
-    pub const FULL: Self = Self {
-        pairs: &[1, 2, 3, 4, 6, 8, 12, 16],
-        points: &[1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
-        widths_limbs: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
-        code_bytes: &[1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15, 1 << 16],
-        engines: &[1, 2],
-    };
-    /// Seconds.
-    pub const QUICK: Self = Self {
-        pairs: &[1, 4],
-        points: &[1, 16],
-        widths_limbs: &[1, 6, 12],
-        code_bytes: &[1 << 10, 1 << 14],
-        engines: &[1, 2],
-    };
-    /// For tests.
-    pub const SMOKE: Self =
-        Self { pairs: &[1], points: &[1], widths_limbs: &[2], code_bytes: &[1 << 10], engines: &[1, 2] };
-}
 
 /// Rounds where there are few things to do in one, and the fewest where there are many.
 const ROUNDS_MIN: usize = 5;

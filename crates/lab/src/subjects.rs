@@ -1,10 +1,9 @@
 //! Subjects: who is measured, by name. A name stands for a layer of measurements and for everything of it: `wasmi` for both
 //! forms of modules, `eip6690-2024` for both engines, `eip6690-2024:batch` for one. Every revision has a name.
 
+use residue_engine::Batching;
 use residue_isa::Revision;
 use thiserror::Error;
-
-use crate::engines::BATCHINGS;
 
 /// Everybody who can be chosen besides the revisions.
 const OTHERS: [&str; 16] = [
@@ -25,6 +24,9 @@ const OTHERS: [&str; 16] = [
     "arkworks-wasmi",
     "arkworks-wasmtime",
 ];
+
+/// When blocks run as plans, with how layers name it: what users have, then every instruction by itself.
+pub(crate) const BATCHINGS: [(Batching, &str); 2] = [(Batching::Warm, "batch"), (Batching::Off, "plain")];
 
 /// Names of a revision: its own, then one for each of its engines.
 const NAMES_A_REVISION: usize = 1 + BATCHINGS.len();

@@ -13,8 +13,9 @@ use super::ground::{Bounds, Ground};
 use super::layout::{CONTRACTS_AT, driver};
 use super::room::Room;
 use super::scene::seeded;
+use crate::effort::{Observer, Progress};
 use crate::error::LabError;
-use crate::group::{Observer, Progress, record_of};
+use crate::group::record_of;
 use crate::record::{Quantity, Record, Row};
 
 /// Name of the records.

@@ -17,9 +17,9 @@ use residue_workbench::harness::Subject;
 
 use super::straight::{BODY, Operands, SLOTS, Straight};
 use super::{Layer, SUBJECTS};
+use crate::effort::Effort;
 use crate::engines::EngineLayer;
 use crate::error::LabError;
-use crate::group::Effort;
 use crate::measure::{Memory, set_modulus_operands};
 
 /// Gas that no loop here uses up.

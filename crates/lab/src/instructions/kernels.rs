@@ -18,7 +18,7 @@ use residue_workbench::harness::Subject;
 
 use super::straight::{BODY, Field, Form, Operands, PAIRS, SLOTS, Straight};
 use super::{Layer, SUBJECTS};
-use crate::group::Effort;
+use crate::effort::Effort;
 use crate::measure::to_be;
 use crate::native::field::NativeField;
 

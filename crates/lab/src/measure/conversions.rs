@@ -7,7 +7,7 @@ use residue_isa::revision::rules::SlotRules;
 use residue_isa::{Assembly, FieldInstruction, Lanes, Revision};
 
 use super::pair::{Expected, Pair, bytes, data, looped, ops};
-use super::slots::set_modulus_operands;
+use super::set_modulus::set_modulus_operands;
 use super::values::{modulus, random, to_be};
 use crate::error::LabError;
 

@@ -6,10 +6,11 @@
 use num_bigint::BigUint;
 use residue_ir::{Machine, Program, record};
 use residue_isa::opcode::evm as op;
-use residue_isa::revision::rules::{SetForm, SizeUnit, SlotRules};
+use residue_isa::revision::rules::{SetForm, SlotRules};
 use residue_isa::{Assembly, FieldOp, GasSchedule, Revision};
 
 use super::pair::{Expected, Pair, bytes, data, looped, ops};
+use super::set_modulus::set_modulus_operands;
 use super::values::{FIELD_CLASSES, modulus, operands, random, to_be};
 use super::{MeasureEffort, conversions};
 use crate::error::LabError;
@@ -107,26 +108,6 @@ fn arithmetic(revision: Revision, width_limbs: usize, operation: FieldOp, class:
         expected: Some(expected),
         turns: None,
         is_cold_measured: class == "random" && operation == FieldOp::Mul,
-    }
-}
-
-/// The words that the opcode takes that sets the modulus, top first, and its immediate: for a field context, a modulus of so
-/// many bits, filling its bytes, at an offset, and a number of slots.
-pub(crate) fn set_modulus_operands(
-    rules: &SlotRules,
-    id: u8,
-    modulus_at: u64,
-    modulus_bits: u64,
-    slots: u64,
-) -> (Vec<u64>, Vec<u8>) {
-    let size = match rules.moduli.unit {
-        SizeUnit::Bytes => modulus_bits.div_ceil(8),
-        SizeUnit::Bits => modulus_bits,
-    };
-    match rules.form {
-        SetForm::IdOnStack => (vec![u64::from(id), modulus_at, size, slots], vec![]),
-        SetForm::IdImmediate => (vec![modulus_at, size, slots], vec![id]),
-        SetForm::One => (vec![modulus_at, size, slots], vec![]),
     }
 }
 

@@ -1,7 +1,5 @@
 //! What a process of its own does to have its memory measured: one engine, one code, one input.
 
-use std::fs;
-
 use residue_engine::{Engine, EngineConfig};
 use residue_ir::Outcome;
 use residue_isa::Revision;
@@ -9,11 +7,11 @@ use residue_wasm::{EngineKind, MAIN, Prepared};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::attack::Stay;
-use crate::engines::BATCHINGS;
 use crate::error::LabError;
 use crate::operations::outside::engine_of;
 use crate::operations::{library, precompile_of};
+use crate::process::{SILENT, Told, peak_bytes, refused, resident_bytes};
+use crate::subjects::BATCHINGS;
 
 /// Executions by an engine: enough that every block that is entered in each of them has its plan.
 const EXECUTIONS: usize = 8;
@@ -33,56 +31,31 @@ pub struct Errand {
     task: String,
     code: String,
     input: String,
-    /// In place of code and input: a world with its transactions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    stay: Option<Stay>,
-}
-
-/// What the process says when it is done.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Told {
-    /// Resident before the work.
-    pub before_bytes: u64,
-    /// The most that was resident.
-    pub peak_bytes: u64,
-    /// The answer, in hexadecimal.
-    pub output: String,
 }
 
 impl Errand {
     /// A layer's code or module on an input; a library has none and does the task of this name.
     pub(super) fn new(layer: &str, task: &str, code: &[u8], input: &[u8]) -> Self {
         let [code, input] = [code, input].map(hex::encode);
-        Self { layer: layer.to_owned(), task: task.to_owned(), code, input, stay: None }
-    }
-
-    /// The transactions of a world.
-    pub(crate) fn stay(stay: &Stay) -> Self {
-        Self { stay: Some(stay.clone()), ..Self::new("world", "transactions", &[], &[]) }
+        Self { layer: layer.to_owned(), task: task.to_owned(), code, input }
     }
 
     /// As one process writes it for the other.
     pub(super) fn to_json(&self) -> String {
-        json!(self).to_string()
+        json!({ "errand": self }).to_string()
     }
 
-    /// Runs the errand of this text, and says what it took, as JSON. The specification is nothing that this crate knows.
-    pub fn run_text(text: &str, specification: &Specification) -> Result<String, LabError> {
-        let errand: Self = serde_json::from_str(text).map_err(|error| refused(error.to_string()))?;
-        let silent = || refused("the system does not say how much memory is resident".to_owned());
-        if let Some(stay) = errand.stay {
-            let (before_bytes, peak_bytes) = stay.run()?.ok_or_else(silent)?;
-            return Ok(json!(Told { before_bytes, peak_bytes, output: String::new() }).to_string());
-        }
-        let [code, input] = [&errand.code, &errand.input].map(hex::decode);
+    /// Does it, and says what it took. The specification is nothing that this crate knows.
+    pub(crate) fn run(&self, specification: &Specification) -> Result<Told, LabError> {
+        let [code, input] = [&self.code, &self.input].map(hex::decode);
         let wrong = |error: hex::FromHexError| refused(error.to_string());
         let (code, input) = (code.map_err(wrong)?, input.map_err(wrong)?);
         let before = resident_bytes();
-        let output = hex::encode(errand.output(&code, &input, specification)?);
+        let output = hex::encode(self.output(&code, &input, specification)?);
         let (Some(before_bytes), Some(peak_bytes)) = (before, peak_bytes()) else {
-            return Err(silent());
+            return Err(refused(SILENT.to_owned()));
         };
-        Ok(json!(Told { before_bytes, peak_bytes, output }).to_string())
+        Ok(Told { before_bytes, peak_bytes, output })
     }
 
     fn output(&self, code: &[u8], input: &[u8], specification: &Specification) -> Result<Vec<u8>, LabError> {
@@ -126,35 +99,6 @@ impl Errand {
     }
 }
 
-fn refused(reason: String) -> LabError {
-    LabError::Outside { program: "an errand".to_owned(), reason }
-}
-
-impl Told {
-    /// What the work took at most.
-    pub fn grown_bytes(&self) -> u64 {
-        self.peak_bytes.saturating_sub(self.before_bytes)
-    }
-}
-
-/// The memory that this process has resident, if the system says: proc(5), `/proc/pid/status`, VmRSS.
-pub(crate) fn resident_bytes() -> Option<u64> {
-    status("VmRSS:")
-}
-
-/// The most that it had so far: VmHWM.
-pub(crate) fn peak_bytes() -> Option<u64> {
-    status("VmHWM:")
-}
-
-/// A size in what Linux says of this process, which it says in units of 1024 bytes.
-fn status(field: &str) -> Option<u64> {
-    let text = fs::read_to_string("/proc/self/status").ok()?;
-    let value = text.lines().find_map(|line| line.strip_prefix(field))?;
-    let kibibytes: u64 = value.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kibibytes.checked_mul(1024)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,7 +115,7 @@ mod tests {
         if peak_bytes().is_none() {
             return;
         }
-        let told: Told = serde_json::from_str(&Errand::run_text(&errand.to_json(), &unspecified).unwrap()).unwrap();
+        let told: Told = errand.run(&unspecified).unwrap();
         assert!(told.peak_bytes >= told.before_bytes && told.before_bytes > 0);
         assert_eq!(told.output, format!("{:064x}", 7));
     }
@@ -187,10 +131,9 @@ mod tests {
             ("mcl", "", "mcl does not compute code"),
             ("blst", "zz", "Invalid character"),
         ] {
-            let text = json!({ "layer": layer, "task": "code", "code": code, "input": "" }).to_string();
-            let error = Errand::run_text(&text, &unspecified).unwrap_err().to_string();
+            let [layer, task, code, input] = [layer, "code", code, ""].map(str::to_owned);
+            let error = Errand { layer, task, code, input }.run(&unspecified).unwrap_err().to_string();
             assert!(error.contains(message), "{error}");
         }
-        assert!(Errand::run_text("{}", &unspecified).is_err());
     }
 }

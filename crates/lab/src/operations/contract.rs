@@ -8,10 +8,11 @@ use residue_isa::{FieldOp, Revision};
 use residue_wasm::{EngineKind, Form, LowerError, Lowered, MAIN, Prepared, RunError, lower};
 use residue_workbench::harness::time_ns;
 
+use super::module::Module;
 use super::{Run, Task, chains, outside};
+use crate::effort::Effort;
 use crate::engines::EngineLayer;
 use crate::error::LabError;
-use crate::group::Effort;
 use crate::record::{Quantity, Row};
 
 /// Gas that nothing measured here uses up.
@@ -32,25 +33,6 @@ pub(crate) fn missing(effort: &Effort) -> Vec<String> {
 
 fn layer(engine: EngineKind, form: Form) -> String {
     format!("{engine}:{}", form.name())
-}
-
-/// A WebAssembly module for an engine.
-pub(crate) struct Module {
-    /// The layer of its measurements.
-    pub layer: String,
-    /// The engine.
-    pub engine: EngineKind,
-    /// The function that computes.
-    pub function: &'static str,
-    /// The module.
-    pub bytes: Vec<u8>,
-}
-
-impl Module {
-    /// Compiles and instantiates it.
-    fn start(&self) -> Result<Prepared, RunError> {
-        Prepared::instance(self.engine.compile(&self.bytes, None)?.as_ref(), self.function)
-    }
 }
 
 /// A layer's name for a measurement, its way to compute, and rows that need no timing.

@@ -8,9 +8,9 @@ use std::{env, fs};
 
 use residue_wasm::EngineKind;
 
-use super::contract::Module;
+use super::module::Module;
+use crate::effort::Effort;
 use crate::error::LabError;
-use crate::group::Effort;
 
 /// The variable that names the module.
 const VARIABLE: &str = "RESIDUE_BASELINES_WASM";

@@ -9,8 +9,8 @@ use residue_workbench::harness::{WrongAnswer, core_count, on_cores};
 use residue_workbench::statistics::ratios;
 
 use crate::MEASURED;
+use crate::effort::{Effort, Observer, Progress};
 use crate::error::LabError;
-use crate::group::{Effort, Observer, Progress};
 use crate::operations::{Engines, Job, named, word};
 use crate::record::{Quantity, Row};
 

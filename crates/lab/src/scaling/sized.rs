@@ -9,9 +9,9 @@ use residue_isa::Revision;
 use residue_workbench::harness::{Subject, WrongAnswer, interleave, time_ns};
 
 use crate::MEASURED;
+use crate::effort::{Effort, Observer, Progress};
 use crate::engines::EngineLayer;
 use crate::error::LabError;
-use crate::group::{Effort, Observer, Progress};
 use crate::instructions::Operands;
 use crate::record::{Quantity, Row};
 
