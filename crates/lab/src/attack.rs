@@ -31,9 +31,9 @@ use residue_engine::{Batching, EXECUTIONS_TO_WARM, EngineConfig};
 use residue_isa::{GasSchedule, Revision};
 use residue_workbench::statistics::Spread;
 
-use crate::effort::Observer;
+use crate::bench::effort::Observer;
+use crate::bench::group::record_of;
 use crate::error::LabError;
-use crate::group::record_of;
 use crate::record::{Quantity, Record, Row};
 use evolution::{Candidate, Fitness, evolve};
 use genome::Genome;
@@ -224,7 +224,7 @@ impl Part {
         let fitness = match self {
             Self::Time | Self::Bounded => Fitness { of: &mut time, is_time: true },
             Self::OverPlain => Fitness { of: &mut over_plain, is_time: true },
-            Self::Memory if crate::process::peak_bytes().is_none() => return Ok(Vec::new()),
+            Self::Memory if crate::bench::process::peak_bytes().is_none() => return Ok(Vec::new()),
             Self::Memory => Fitness { of: &mut memory, is_time: false },
         };
         let first = if search.effort.begins_with_known { known::first(&ground) } else { Vec::new() };

@@ -1,12 +1,12 @@
-//! What a process of its own does: the other side of [`crate::process`].
+//! What a process of its own does: the other side of [`crate::bench::process`].
 
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::attack::Stay;
+use crate::bench::memory::{Errand, Specification};
+use crate::bench::process::refused;
 use crate::error::LabError;
-use crate::memory::{Errand, Specification};
-use crate::process::refused;
 
 /// A job by its name.
 #[derive(Debug, Deserialize)]
@@ -40,7 +40,7 @@ mod tests {
         }
         // STOP.
         let text = r#"{"errand":{"layer":"eip6690-2024:plain","task":"code","code":"00","input":""}}"#;
-        if crate::process::peak_bytes().is_some() {
+        if crate::bench::process::peak_bytes().is_some() {
             assert!(run_text(text, &unspecified).unwrap().contains("peak_bytes"));
         }
     }

@@ -14,9 +14,9 @@ use residue_modular::PrimeField;
 use residue_modular::fields::Bls12_381FrModulus;
 use residue_workbench::harness::{Subject, interleave};
 
-use crate::effort::{Observer, Progress};
+use crate::bench::effort::{Observer, Progress};
+use crate::bench::group::record_of;
 use crate::error::LabError;
-use crate::group::record_of;
 use crate::price::exact_gas_under;
 use crate::published;
 use crate::record::{Quantity, Record, Row};

@@ -1,9 +1,15 @@
 //! Records: what a measurement leaves behind, a dated CSV file that says which machine made it.
 //!
 //! A record lies at `<directory>/<machine>/<date>-<group>.csv`. Lines that begin with `#` are its header, `name: value`;
-//! then follow one line of column names and one line for each [`Row`].
+//! then follow one line of column names and one line for each [`Row`]. [`date`], [`machine`] and [`environment`] with the [`clock`] make its
+//! header; [`table`] arranges it for people.
 
+pub mod clock;
+pub mod date;
+pub mod environment;
 mod file;
+pub mod machine;
+pub mod table;
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,8 +19,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use crate::date::Date;
-use crate::environment::Environment;
+use crate::record::date::Date;
+use crate::record::environment::Environment;
 
 /// A dated file of measurements with the machine that made them.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,13 +7,12 @@
 mod interpreter;
 #[cfg(feature = "wasmtime")]
 mod jit;
-mod kind;
 mod link;
 
 use crate::error::RunError;
 use crate::host::{HOST_FUNCTIONS, Outside};
 
-pub use kind::EngineKind;
+pub use crate::engine_kind::EngineKind;
 
 /// A number that a function takes or gives.
 #[derive(Debug, Clone, Copy, PartialEq)]

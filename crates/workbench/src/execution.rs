@@ -6,9 +6,7 @@
 use std::hint::black_box;
 
 use residue_engine::native::precompile;
-use residue_engine::{
-    Batching, BlockExplained, Engine, EngineConfig, EngineError, Fork, GasSplit, Replacement,
-};
+use residue_engine::{Batching, BlockExplained, Engine, EngineConfig, EngineError, Fork, GasSplit, Replacement};
 use residue_isa::{FieldOp, GasSchedule, PerOp, Revision};
 use thiserror::Error;
 

@@ -7,7 +7,8 @@ use anyhow::{Result, anyhow};
 use clap::Args;
 use residue_engine::EngineConfig;
 use residue_isa::Revision;
-use residue_lab::{Effort, GROUPS, Group, Record, Subjects, groups, job};
+use residue_lab::bench::groups;
+use residue_lab::{Effort, GROUPS, Group, Record, Subjects, job};
 use residue_workbench::specification::Specification;
 use serde_json::json;
 

@@ -13,9 +13,9 @@ use super::ground::{Bounds, Ground};
 use super::layout::{CONTRACTS_AT, driver};
 use super::room::Room;
 use super::scene::seeded;
-use crate::effort::{Observer, Progress};
+use crate::bench::effort::{Observer, Progress};
+use crate::bench::group::record_of;
 use crate::error::LabError;
-use crate::group::record_of;
 use crate::record::{Quantity, Record, Row};
 
 /// Name of the records.
@@ -161,7 +161,7 @@ impl Cycle {
         let mut block = Assembly::new();
         room.emit(&mut block, Gene::Field(Field::one(Operation::Mul, [1, 1, 8])), None)?;
         block.op(op::JUMPDEST);
-        let block = crate::measure::assembled(&block, self.revision)?;
+        let block = crate::opcodes::assembled(&block, self.revision)?;
         for (number, at) in (0..self.contracts).zip(CONTRACTS_AT..) {
             let mut address = [0; 20];
             address[16..].copy_from_slice(&at.to_be_bytes());

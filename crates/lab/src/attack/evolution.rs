@@ -9,7 +9,7 @@ use super::genome::Genome;
 use super::ground::Ground;
 use super::scene::seeded;
 use super::{Effort, below};
-use crate::effort::{Observer, Progress};
+use crate::bench::effort::{Observer, Progress};
 use crate::error::LabError;
 
 /// A candidate that survives.

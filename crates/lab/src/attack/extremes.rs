@@ -7,9 +7,9 @@ use residue_workbench::statistics::Spread;
 use super::ground::{Bounds, Ground};
 use super::scene::Scene;
 use super::{cold, known};
-use crate::effort::{Observer, Progress};
+use crate::bench::effort::{Observer, Progress};
+use crate::bench::group::record_of;
 use crate::error::LabError;
-use crate::group::record_of;
 use crate::record::{Quantity, Record, Row};
 
 /// Name of the records.

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::scene::Scene;
+use crate::bench::process::{SILENT, Told, peak_bytes, refused, resident_bytes, sent};
 use crate::error::LabError;
-use crate::process::{SILENT, Told, peak_bytes, refused, resident_bytes, sent};
 
 /// What a process may grow by before it is stopped: far more than any budget, and less than machines have.
 const CEILING_BYTES: u64 = 1 << 30;

@@ -17,9 +17,9 @@ use residue_workbench::statistics::per_thing;
 
 use super::{GAS, number, warmed};
 use crate::error::LabError;
-use crate::measure::{assembled, to_be};
 use crate::native::field::NativeField;
 use crate::native::group::{inverse, square_root};
+use crate::opcodes::{assembled, to_be};
 use crate::record::{Quantity, Row};
 
 const REVISION: Revision = Revision::Evm384V7;

@@ -7,8 +7,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::{Record, RecordFault, Row};
-use crate::environment::Environment;
 use crate::error::LabError;
+use crate::record::environment::Environment;
 
 /// The columns. The unit follows from the quantity; it is there for readers.
 pub(super) const COLUMNS: [&str; 10] =
@@ -150,8 +150,8 @@ fn row_of(line: &str, expected: usize) -> Result<Row, RecordFault> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::Machine;
     use crate::record::Quantity;
+    use crate::record::machine::Machine;
 
     #[test]
     fn records_without_intervals_are_read() {

@@ -5,8 +5,8 @@
 
 use std::fmt::Write;
 
-use residue_lab::eip2537::OPERATIONS;
-use residue_lab::figures::Records;
+use residue_lab::bench::eip2537::OPERATIONS;
+use residue_lab::render::figures::Records;
 use residue_lab::{Quantity, Record, Row};
 
 /// The layers of the table's columns.
