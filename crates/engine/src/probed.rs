@@ -7,7 +7,7 @@ use revm::bytecode::opcode::JUMPDEST;
 use revm::interpreter::Instruction;
 use revm::interpreter::interpreter_types::Jumps;
 
-use crate::handlers::{FieldHost, Frame, Step};
+use crate::handlers::{FieldHost, Frame, Handled};
 use crate::outcome::Outcome;
 use crate::prepared::Prepared;
 use crate::probe::Probe;
@@ -40,7 +40,7 @@ impl Probed {
 }
 
 /// `JUMPDEST` with a probe.
-fn jumpdest<H: FieldHost>(frame: Frame<'_, H>) -> Step {
+fn jumpdest<H: FieldHost>(frame: Frame<'_, H>) -> Handled {
     if frame.interpreter.input.depth == 0 {
         // The interpreter stands behind the opcode already.
         let pc = frame.interpreter.bytecode.pc() - 1;

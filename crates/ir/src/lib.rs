@@ -25,7 +25,7 @@ pub mod verify;
 pub use effect::Effect;
 pub use evaluate::evaluate;
 pub use hash::Piece;
-pub use machine::{Array, Capacity, Cells, Machine, Step, Variable, WordOp};
+pub use machine::{Array, Capacity, Cells, Machine, SequenceStep, Variable, WordOp};
 pub use names::{ArrayId, ConstantId, FunctionId, Operand, Value, VariableId, Word};
 pub use numbers::Numbers;
 pub use origin::Origins;

@@ -3,7 +3,7 @@
 use crate::Outcome;
 use crate::calldata::calldata_slice;
 use crate::hash::{self, Piece};
-use crate::machine::{Array, Capacity, Cells, Machine, Step, Variable, WordOp};
+use crate::machine::{Array, Capacity, Cells, Machine, SequenceStep, Variable, WordOp};
 use crate::mont;
 use num_bigint::BigUint;
 use residue_formula::bundle::Bundle;
@@ -136,7 +136,7 @@ impl<F: Number> Machine for Numbers<F> {
 
     fn sequence_of<S>(
         &self,
-        order: &[Step<U256>],
+        order: &[SequenceStep<U256>],
         then: &[Option<usize>],
         mut state: S,
         mut part: impl FnMut(&Self, usize, S) -> S,

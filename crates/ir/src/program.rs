@@ -1,7 +1,7 @@
 //! The program: functions of straight-line blocks and structured control. Plain data; every other file is about it.
 
 use crate::effect::Effect;
-use crate::machine::{Capacity, Step, WordOp};
+use crate::machine::{Capacity, SequenceStep, WordOp};
 pub use crate::names::{ArrayId, ConstantId, FunctionId, Operand, Value, VariableId, Word};
 use crate::origin::Origins;
 use num_bigint::BigUint;
@@ -126,7 +126,7 @@ pub enum ControlKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
     /// Which part is done; at least one.
-    pub steps: Vec<Step<Word>>,
+    pub steps: Vec<SequenceStep<Word>>,
     /// For each part the one, a later one, that is always done after it, if there is one.
     pub then: Vec<Option<usize>>,
 }
@@ -137,7 +137,7 @@ impl Order {
         let mut words = Vec::new();
         for step in &self.steps {
             match *step {
-                Step::Chosen { word, .. } if !words.contains(&word) => words.push(word),
+                SequenceStep::Chosen { word, .. } if !words.contains(&word) => words.push(word),
                 _ => {}
             }
         }

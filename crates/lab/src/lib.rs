@@ -32,7 +32,7 @@ pub use bench::subjects::Subjects;
 pub use error::LabError;
 pub use record::machine::Machine;
 pub use record::table::Column;
-pub use record::{Quantity, Record, Row};
+pub use record::{Quantity, Record, RecordRow};
 
 /// The revisions that are measured: the last with values in memory that others' programs are written for, and the one of December
 /// 2024 with slots, which EIP-6690 is now. The others differ from them in how operands are named.

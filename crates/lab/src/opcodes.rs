@@ -31,7 +31,7 @@ use residue_workbench::statistics::Spread;
 use crate::bench::effort::{Observer, Progress};
 use crate::bench::group::record_of;
 use crate::error::LabError;
-use crate::record::{Quantity, Record, Row};
+use crate::record::{Quantity, Record, RecordRow};
 use pair::{Pair, Setting};
 
 /// Name of the records.
@@ -84,7 +84,7 @@ pub fn measure(
         let mut rows = Vec::new();
         let engine = plain_engine(Revision::Eip6690_2024)?;
         let pop_ns = pair::pop_ns(&engine, effort)?;
-        rows.push(Row::new(format!("{EVM_LAYER}/POP/256/plain"), Quantity::Time, &pop_ns));
+        rows.push(RecordRow::new(format!("{EVM_LAYER}/POP/256/plain"), Quantity::Time, &pop_ns));
         let setting = Setting { pop_ns: Spread::of(&pop_ns).median, effort: *effort };
 
         let (mut pairs, reasons) = evm::pairs(&engine, effort)?;
@@ -127,7 +127,7 @@ fn run(
     step: &str,
     pairs: Vec<Pair>,
     observer: &mut Observer<'_>,
-    rows: &mut Vec<Row>,
+    rows: &mut Vec<RecordRow>,
     observations: &mut Vec<Observation>,
 ) -> Result<(), LabError> {
     let total = pairs.len();

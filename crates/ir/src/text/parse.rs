@@ -3,7 +3,7 @@
 use super::WORD_OPS;
 use super::spelling::{Spelt, parse_effect};
 use super::tokens::{ParseError, Parsed, Tokens};
-use crate::machine::{Capacity, Step};
+use crate::machine::{Capacity, SequenceStep};
 use crate::origin::Origins;
 use crate::program::{
     Arm, ArrayDecl, Block, Control, ControlKind, FieldOp, Function, FunctionId, Op, Operand, Order, Program, Region,
@@ -217,13 +217,13 @@ impl Parser<'_> {
         self.control(ControlKind::Sequence(Order { steps, then }), initial, arms)
     }
 
-    fn step(&mut self) -> Parsed<Step<Word>> {
+    fn step(&mut self) -> Parsed<SequenceStep<Word>> {
         if !self.tokens.peek().is_some_and(|text| text.starts_with('w')) {
-            return Ok(Step::Part(self.number_of_part()?));
+            return Ok(SequenceStep::Part(self.number_of_part()?));
         }
         let word = self.read()?;
         self.tokens.expect("from")?;
-        Ok(Step::Chosen { word, first_bit: self.tokens.decimal("a bit")? })
+        Ok(SequenceStep::Chosen { word, first_bit: self.tokens.decimal("a bit")? })
     }
 
     fn number_of_part(&mut self) -> Parsed<usize> {

@@ -16,7 +16,7 @@ use super::scene::seeded;
 use crate::bench::effort::{Observer, Progress};
 use crate::bench::group::record_of;
 use crate::error::LabError;
-use crate::record::{Quantity, Record, Row};
+use crate::record::{Quantity, Record, RecordRow};
 
 /// Name of the records.
 pub const GROUP: &str = "cycle";
@@ -200,14 +200,14 @@ impl Cycled {
         self.later[0].median / self.later[1].median
     }
 
-    fn rows(&self) -> Vec<Row> {
+    fn rows(&self) -> Vec<RecordRow> {
         let mut rows = Vec::new();
         for (when, [batch, plain]) in ["cycle", "cycle-first"].into_iter().zip(&self.samples) {
             let name = |engine| format!("{}:{engine}/{when}-{}/{}", self.revision, self.content.name(), self.contracts);
             let (batched, beside) = (name("batch"), name("plain"));
-            rows.push(Row::new(&batched, Quantity::NsPerGas, batch));
-            rows.push(Row::new(&beside, Quantity::NsPerGas, plain));
-            rows.push(Row::ratio(&batched, Quantity::NsPerGas, batch, (&beside, plain)));
+            rows.push(RecordRow::new(&batched, Quantity::NsPerGas, batch));
+            rows.push(RecordRow::new(&beside, Quantity::NsPerGas, plain));
+            rows.push(RecordRow::ratio(&batched, Quantity::NsPerGas, batch, (&beside, plain)));
         }
         rows
     }

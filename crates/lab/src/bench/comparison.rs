@@ -12,7 +12,7 @@ use crate::bench::group::Group;
 use crate::bench::operations::{Engines, Job, Task, measure_together, missing_libraries, named};
 use crate::error::LabError;
 use crate::record::table::Column;
-use crate::record::{Quantity, Row, layer_of};
+use crate::record::{Quantity, RecordRow, layer_of};
 
 /// `comparison`.
 pub const GROUP: Group = Group {
@@ -35,7 +35,7 @@ pub const GROUP: Group = Group {
 /// The programs with their sizes: the pairing check first, then the synthetic loop that it is compared with.
 const PROGRAMS: [(&str, usize); 3] = [("pairing", 2), ("synthetic-loop", 1350), ("g1-mul", 1)];
 
-fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, LabError> {
+fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<RecordRow>, LabError> {
     let mut ready: Vec<(&'static Task, usize, Engines)> = Vec::new();
     for (done, (name, size)) in PROGRAMS.into_iter().enumerate() {
         observer(Progress { step: "compiling", done, total: PROGRAMS.len() });
@@ -53,7 +53,7 @@ fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, Lab
         if *name == pairing
             && let Some(synthetic) = times_of(&synthetic)
         {
-            rows.push(Row::new(name, Quantity::Adjustment, &ratios(times, synthetic)));
+            rows.push(RecordRow::new(name, Quantity::Adjustment, &ratios(times, synthetic)));
         }
     }
     let asked: Vec<_> = jobs.iter().map(Job::asked).collect::<Result<_, _>>()?;

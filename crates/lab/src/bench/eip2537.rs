@@ -9,7 +9,7 @@ use crate::bench::operations::{Engines, Job, measure_together, named};
 use crate::error::LabError;
 use crate::price::ANCHOR_NS;
 use crate::record::table::Column;
-use crate::record::{Quantity, Row};
+use crate::record::{Quantity, RecordRow};
 use residue_isa::Revision;
 
 /// `eip2537`.
@@ -41,7 +41,7 @@ pub const OPERATIONS: [(&str, &[usize]); 7] = [
 /// Who is measured unless others are chosen.
 const SUBJECTS: [&str; 2] = ["precompile", "eip6690-2024"];
 
-fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, LabError> {
+fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<RecordRow>, LabError> {
     let effort = Effort { subjects: effort.subjects.or_of_everybody(&SUBJECTS), ..*effort };
     let mut rows = Vec::new();
     for (name, sizes) in OPERATIONS {
@@ -54,7 +54,7 @@ fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, Lab
             rows.extend(together.rows);
             rows.extend(together.times_ns.iter().map(|(name, times_ns)| {
                 let gas: Vec<f64> = times_ns.iter().map(|time_ns| time_ns / ANCHOR_NS).collect();
-                Row::new(name, Quantity::GasByTime, &gas)
+                RecordRow::new(name, Quantity::GasByTime, &gas)
             }));
         }
     }
@@ -70,7 +70,7 @@ mod tests {
         let rows = measure(&Effort::SMOKE, &mut |_| ()).unwrap();
         let find = |name: &str, quantity, baseline: Option<&str>| {
             let found =
-                |row: &&Row| row.name == name && row.quantity == quantity && row.baseline.as_deref() == baseline;
+                |row: &&RecordRow| row.name == name && row.quantity == quantity && row.baseline.as_deref() == baseline;
             rows.iter().find(found).unwrap_or_else(|| panic!("{name}, {quantity}, {baseline:?}")).spread.median
         };
         for (operation, sizes) in OPERATIONS {

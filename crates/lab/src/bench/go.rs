@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::bench::effort::Effort;
 use crate::error::LabError;
-use crate::record::{Quantity, Row};
+use crate::record::{Quantity, RecordRow};
 
 /// The layers that it measures.
 const LAYERS: [&str; 2] = ["gnark", "geth"];
@@ -45,7 +45,7 @@ pub(crate) struct Asked {
 }
 
 /// What the program measures; nothing where it is missing or nobody asked for it.
-pub(crate) fn rows(effort: &Effort, jobs: &[Asked]) -> Result<Vec<Row>, LabError> {
+pub(crate) fn rows(effort: &Effort, jobs: &[Asked]) -> Result<Vec<RecordRow>, LabError> {
     let Some(program) = env::var_os(VARIABLE) else { return Ok(Vec::new()) };
     if !LAYERS.iter().any(|layer| effort.subjects.include(layer)) {
         return Ok(Vec::new());
@@ -66,7 +66,7 @@ pub(crate) fn rows(effort: &Effort, jobs: &[Asked]) -> Result<Vec<Row>, LabError
 }
 
 /// The rows of `{"rows": [{"name": …, "quantity": "time", "samples": […]}, …]}`.
-fn parse(json: &[u8]) -> Result<Vec<Row>, String> {
+fn parse(json: &[u8]) -> Result<Vec<RecordRow>, String> {
     let object: Value = serde_json::from_slice(json).map_err(|error| error.to_string())?;
     let rows = object["rows"].as_array().ok_or("it printed no rows")?;
     let row = |row: &Value| {
@@ -77,7 +77,7 @@ fn parse(json: &[u8]) -> Result<Vec<Row>, String> {
         let samples: Option<Vec<f64>> =
             row["samples"].as_array().and_then(|list| list.iter().map(Value::as_f64).collect());
         let samples = samples.filter(|samples| samples.iter().all(|&sample| sample > 0.0) && !samples.is_empty());
-        Ok(Row::new(name, quantity, &samples.ok_or_else(|| format!("{name}: its samples are no times"))?))
+        Ok(RecordRow::new(name, quantity, &samples.ok_or_else(|| format!("{name}: its samples are no times"))?))
     };
     rows.iter().map(row).collect()
 }

@@ -10,7 +10,7 @@ use crate::record::date::Date;
 use crate::record::environment::Environment;
 use crate::record::machine::Machine;
 use crate::record::table::{Column, Table};
-use crate::record::{Record, Row};
+use crate::record::{Record, RecordRow};
 
 /// Measurements that belong together.
 #[derive(Debug, Clone, Copy)]
@@ -24,11 +24,14 @@ pub struct Group {
     /// The libraries that it would measure and that are not there, each with the reason.
     pub missing: fn(&Effort) -> Vec<String>,
     /// Measures.
-    pub measure: fn(&Effort, &mut Observer<'_>) -> Result<Vec<Row>, LabError>,
+    pub measure: fn(&Effort, &mut Observer<'_>) -> Result<Vec<RecordRow>, LabError>,
 }
 
 /// Measures on one core of this machine: the rows of a record.
-pub fn record_of(name: &str, measure: impl FnOnce() -> Result<Vec<Row>, LabError> + Send) -> Result<Record, LabError> {
+pub fn record_of(
+    name: &str,
+    measure: impl FnOnce() -> Result<Vec<RecordRow>, LabError> + Send,
+) -> Result<Record, LabError> {
     let machine = Machine::this();
     on_one_core(|core| {
         let rows = measure()?;
@@ -56,7 +59,7 @@ impl Group {
 
     /// Who should have been measured and was not, each with the reason: libraries that are not there, and subjects that were
     /// named and have no measurement in this group.
-    fn not_measured(&self, effort: &Effort, rows: &[Row]) -> Vec<String> {
+    fn not_measured(&self, effort: &Effort, rows: &[RecordRow]) -> Vec<String> {
         let mut missing = (self.missing)(effort);
         for name in effort.subjects.chosen() {
             let is_known = missing.iter().any(|known| known.starts_with(&format!("{name} (")));

@@ -17,7 +17,7 @@ use crate::bench::effort::{Effort, Observer, Progress};
 use crate::bench::group::{Group, none_missing};
 use crate::error::LabError;
 use crate::record::table::Column;
-use crate::record::{Quantity, Row};
+use crate::record::{Quantity, RecordRow};
 pub(crate) use straight::Operands;
 use straight::{BODY, Form, Straight};
 
@@ -53,7 +53,7 @@ struct Layer {
 /// Subjects of a layer.
 const SUBJECTS: usize = 1 + Straight::ALL.len();
 
-fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, LabError> {
+fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<RecordRow>, LabError> {
     let operands = [Operands::bls12_381_fr(), Operands::bls12_381_fp(), Operands::bw6_761_fp()];
     measure_over(&operands, Revision::ALL, effort, observer)
 }
@@ -64,7 +64,7 @@ pub(crate) fn measure_over(
     usual: &[Revision],
     effort: &Effort,
     observer: &mut Observer<'_>,
-) -> Result<Vec<Row>, LabError> {
+) -> Result<Vec<RecordRow>, LabError> {
     let mut rows = Vec::new();
     for operands in moduli {
         let mut layers = kernels::layers(operands, effort);
@@ -95,20 +95,25 @@ fn times_of(samples: &[Sample], turns: usize) -> LayerTimes {
     with.iter().map(|sample| per_thing(&sample.times_ns, &empty.times_ns, operations)).collect()
 }
 
-fn rows_of(layers: &[Layer], times: &[LayerTimes], width_bits: usize) -> Vec<Row> {
+fn rows_of(layers: &[Layer], times: &[LayerTimes], width_bits: usize) -> Vec<RecordRow> {
     let mut rows = Vec::new();
     for (layer, own) in layers.iter().zip(times) {
         for (index, straight) in Straight::ALL.iter().enumerate() {
             let name_in = |layer: &str| format!("{layer}/{}/{width_bits}", straight.operation);
             let (name, quantity) = (name_in(&layer.name), straight.form.quantity());
-            rows.push(Row::new(&name, quantity, &own[index]));
+            rows.push(RecordRow::new(&name, quantity, &own[index]));
             for baseline in layer.baselines {
                 if let Some(other) = layers.iter().position(|layer| layer.name == *baseline) {
-                    rows.push(Row::ratio(&name, quantity, &own[index], (&name_in(baseline), &times[other][index])));
+                    rows.push(RecordRow::ratio(
+                        &name,
+                        quantity,
+                        &own[index],
+                        (&name_in(baseline), &times[other][index]),
+                    ));
                 }
             }
             if let (Some(gas), Form::Dependent) = (&layer.gas, straight.form) {
-                rows.push(Row::exact(&name, Quantity::Gas, gas[index]));
+                rows.push(RecordRow::exact(&name, Quantity::Gas, gas[index]));
             }
         }
     }

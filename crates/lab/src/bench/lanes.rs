@@ -20,7 +20,7 @@ use crate::bench::operations::fp12_mul;
 use crate::error::LabError;
 use crate::record::clock;
 use crate::record::table::Column;
-use crate::record::{Quantity, Row};
+use crate::record::{Quantity, RecordRow};
 
 /// `lanes`.
 pub const GROUP: Group = Group {
@@ -71,7 +71,7 @@ enum Executor {
     Rows(Kernel),
 }
 
-fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, LabError> {
+fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<RecordRow>, LabError> {
     let kernels = Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()).map(Executor::Rows);
     let executors: Vec<Executor> = [Executor::Limbs].into_iter().chain(kernels).collect();
     let executors: Vec<Executor> =
@@ -138,7 +138,7 @@ impl Case {
         executors: &[Executor],
         effort: &Effort,
         told: &mut impl FnMut(),
-    ) -> Result<Vec<Row>, LabError> {
+    ) -> Result<Vec<RecordRow>, LabError> {
         let (constants, plan, _) = self.planned(operands);
         let expected = |turns: usize| {
             let mut context = self.context(operands);
@@ -160,11 +160,11 @@ impl Case {
         let mut rows = Vec::new();
         for (executor, own) in executors.iter().zip(&times) {
             let name = name_in(executor.layer());
-            rows.push(Row::new(&name, self.quantity, own));
+            rows.push(RecordRow::new(&name, self.quantity, own));
             if *executor != Executor::Limbs
                 && let Some(limbs) = executors.iter().position(|other| *other == Executor::Limbs)
             {
-                rows.push(Row::ratio(&name, self.quantity, own, (&name_in("modular"), &times[limbs])));
+                rows.push(RecordRow::ratio(&name, self.quantity, own, (&name_in("modular"), &times[limbs])));
             }
         }
         // Planning is the same whoever runs the plan.
@@ -175,7 +175,7 @@ impl Case {
     }
 
     /// Time of planning, and bytes of the plan, for an operation of the block.
-    fn planning_rows(&self, name: &str, shape: Shape, plan: &Plan, effort: &Effort) -> [Row; 2] {
+    fn planning_rows(&self, name: &str, shape: Shape, plan: &Plan, effort: &Effort) -> [RecordRow; 2] {
         let count = self.block.ops().len() as f64; // At most thousands.
         let planning = (0..effort.rounds).map(|_| {
             let (plan, time_ns) = time_ns(|| Plan::new(black_box(&self.block), shape, &Policy::default()));
@@ -184,7 +184,7 @@ impl Case {
         });
         let planning: Vec<f64> = planning.collect();
         let bytes = plan.explain().table_bytes as f64 / count;
-        [Row::new(name, Quantity::Planning, &planning), Row::exact(name, Quantity::PlanMemory, bytes)]
+        [RecordRow::new(name, Quantity::Planning, &planning), RecordRow::exact(name, Quantity::PlanMemory, bytes)]
     }
 
     /// The slots before the block, in limbs.
@@ -298,7 +298,7 @@ fn bytes(limbs: &[Limb]) -> Vec<u8> {
 
 /// The clock between runs of a plan by each kernel, relative to that between runs by the scalar one: by a chain of scalar
 /// instructions, right behind each run.
-fn clock_rows(operands: &Operands, executors: &[Executor], effort: &Effort) -> Vec<Row> {
+fn clock_rows(operands: &Operands, executors: &[Executor], effort: &Effort) -> Vec<RecordRow> {
     let case = &cases()[0];
     let (constants, plan, mut rows) = case.planned(operands);
     let kernels: Vec<Kernel> =
@@ -316,7 +316,7 @@ fn clock_rows(operands: &Operands, executors: &[Executor], effort: &Effort) -> V
     let row = |(kernel, times): (&Kernel, &Vec<f64>)| {
         let name = format!("{}/clock/{}", Executor::Rows(*kernel).layer(), operands.m().bits());
         // A chain that takes longer has met a slower clock. The scalar kernel is the first of all.
-        Row::new(name, Quantity::Clock, &ratios(&chains[0], times))
+        RecordRow::new(name, Quantity::Clock, &ratios(&chains[0], times))
     };
     kernels.iter().zip(&chains).filter(|(kernel, _)| **kernel != Kernel::Scalar).map(row).collect()
 }

@@ -21,7 +21,7 @@ use crate::bench::process::{Told, peak_bytes, refused, sent};
 use crate::bench::scaling::sized::Sized;
 use crate::error::LabError;
 use crate::record::table::Column;
-use crate::record::{Quantity, Row};
+use crate::record::{Quantity, RecordRow};
 use errand::SPECIFICATION;
 
 /// `memory`.
@@ -48,7 +48,7 @@ struct Planned {
     expected: Vec<u8>,
 }
 
-fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, LabError> {
+fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<RecordRow>, LabError> {
     if peak_bytes().is_none() {
         // The system does not count it, so nothing is measured, which the record says.
         return Ok(Vec::new());
@@ -68,8 +68,8 @@ fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, Lab
             peaks.push(bytes(peak_bytes));
             growths.push(bytes(peak_bytes.saturating_sub(before_bytes)));
         }
-        rows.push(Row::new(name, Quantity::PeakMemory, &peaks));
-        rows.push(Row::new(name, Quantity::MemoryGrowth, &growths));
+        rows.push(RecordRow::new(name, Quantity::PeakMemory, &peaks));
+        rows.push(RecordRow::new(name, Quantity::MemoryGrowth, &growths));
     }
     Ok(rows)
 }

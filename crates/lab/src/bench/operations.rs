@@ -26,7 +26,7 @@ use crate::bench::go::{self, Asked};
 use crate::bench::group::Group;
 use crate::error::LabError;
 use crate::record::table::Column;
-use crate::record::{Quantity, Row};
+use crate::record::{Quantity, RecordRow};
 
 pub(crate) use contract::{Engines, bytecode};
 pub(crate) use inputs::word;
@@ -197,7 +197,7 @@ pub(crate) fn precompile_of(task: &str, input: &[u8]) -> Option<Run<'static>> {
     Some(precompile::run(address, input))
 }
 
-fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, LabError> {
+fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<RecordRow>, LabError> {
     let (mut rows, mut asked) = (Vec::new(), Vec::new());
     for task in TASKS {
         observer(Progress { step: "compiling", done: 0, total: 1 });
@@ -223,7 +223,7 @@ pub(crate) struct Job<'a> {
 /// Rows, and the times behind them: of each name the time of one operation in each round.
 pub(crate) struct Together {
     /// The rows.
-    pub rows: Vec<Row>,
+    pub rows: Vec<RecordRow>,
     /// The times.
     pub times_ns: Vec<(String, Vec<f64>)>,
 }
@@ -267,7 +267,7 @@ impl<'a> Job<'a> {
     }
 
     /// Everybody who was chosen, and rows that need no timing.
-    fn subjects(&self, effort: &Effort) -> Result<(Vec<Subject<'_>>, Vec<Row>), LabError> {
+    fn subjects(&self, effort: &Effort) -> Result<(Vec<Subject<'_>>, Vec<RecordRow>), LabError> {
         let name_in = |layer: &str| self.name_in(layer);
         let expected = self.expected()?;
         let chosen = LIBRARIES.iter().filter(|(layer, _)| effort.subjects.include(layer));
@@ -280,14 +280,14 @@ impl<'a> Job<'a> {
             && effort.subjects.include("precompile")
         {
             let first = precompile::once(address, &self.input)?;
-            rows.push(Row::exact(name_in("precompile"), Quantity::Gas, contract::number(first.gas_used)));
+            rows.push(RecordRow::exact(name_in("precompile"), Quantity::Gas, contract::number(first.gas_used)));
             price = Some(contract::number(first.gas_used));
             runs.push((name_in("precompile"), precompile::run(address, &self.input)));
         }
         for (name, run, known) in self.engines.runs(&self.input, name_in, effort)? {
             let gas = known.iter().find(|row| row.quantity == Quantity::Gas).map(|row| row.spread.median);
             if let (Some(gas), Some(price)) = (gas, price) {
-                rows.push(Row::ratio(&name, Quantity::Gas, &[gas], (&name_in("precompile"), &[price])));
+                rows.push(RecordRow::ratio(&name, Quantity::Gas, &[gas], (&name_in("precompile"), &[price])));
             }
             runs.push((name, run));
             rows.extend(known);
@@ -325,9 +325,9 @@ pub(crate) fn measure_together(
     let times_ns: Vec<(String, Vec<f64>)> = samples.into_iter().zip(&chains).map(each).collect();
     let mut rows = Vec::new();
     for ((name, times), (_, baselines)) in times_ns.iter().zip(&chains) {
-        rows.push(Row::new(name, Quantity::Time, times));
+        rows.push(RecordRow::new(name, Quantity::Time, times));
         for (other, baseline) in times_ns.iter().filter(|(other, _)| baselines.contains(other) && other != name) {
-            rows.push(Row::ratio(name, Quantity::Time, times, (other, baseline)));
+            rows.push(RecordRow::ratio(name, Quantity::Time, times, (other, baseline)));
         }
     }
     rows.extend(known);

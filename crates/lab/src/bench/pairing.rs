@@ -20,7 +20,7 @@ use crate::bench::subjects::Subjects;
 use crate::error::LabError;
 use crate::native::pairing::Pairs;
 use crate::record::table::Column;
-use crate::record::{Quantity, Row, layer_of};
+use crate::record::{Quantity, RecordRow, layer_of};
 
 /// `pairing`.
 pub const GROUP: Group = Group {
@@ -58,7 +58,7 @@ struct Compiled {
     code: Vec<u8>,
 }
 
-fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, LabError> {
+fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<RecordRow>, LabError> {
     let contract = residue_contracts::find(CONTRACT).ok_or(LabError::NoContract { name: CONTRACT })?;
     let mut compiled = Vec::new();
     let revisions = effort.subjects.revisions(&MEASURED);
@@ -89,7 +89,7 @@ fn measure_pairs(
     pairs: usize,
     effort: &Effort,
     observer: &mut Observer<'_>,
-) -> Result<Vec<Row>, LabError> {
+) -> Result<Vec<RecordRow>, LabError> {
     let (input, product_is_one) = pairing_input(pairs).map_err(|_| LabError::Input { pairs })?;
     let expected = word(product_is_one);
     let name_in = |layer: &str| format!("{layer}/pairing/{pairs}");
@@ -109,16 +109,17 @@ fn measure_pairs(
 
     let mut rows = Vec::new();
     for sample in &samples {
-        rows.push(Row::new(&sample.name, Quantity::Time, &sample.times_ns));
+        rows.push(RecordRow::new(&sample.name, Quantity::Time, &sample.times_ns));
     }
     let (baselines, contracts) = samples.split_at(baseline_count);
     for sample in contracts {
-        let ratio = |to: &Sample| Row::ratio(&sample.name, Quantity::Time, &sample.times_ns, (&to.name, &to.times_ns));
+        let ratio =
+            |to: &Sample| RecordRow::ratio(&sample.name, Quantity::Time, &sample.times_ns, (&to.name, &to.times_ns));
         rows.extend(baselines.iter().map(ratio));
     }
     if effort.subjects.include("precompile") {
         let native = native(contract, &input)?;
-        rows.push(Row::exact(name_in("precompile"), Quantity::Gas, gas_number(native.gas_used)));
+        rows.push(RecordRow::exact(name_in("precompile"), Quantity::Gas, gas_number(native.gas_used)));
     }
     for compiled in compiled {
         let name = name_in(&compiled.layer.name);
@@ -169,7 +170,7 @@ fn contract_subject<'a>(
 }
 
 /// Gas of the contract, what it goes to, and the size of the code.
-fn gas_rows(compiled: &Compiled, name: &str, input: &[u8]) -> Vec<Row> {
+fn gas_rows(compiled: &Compiled, name: &str, input: &[u8]) -> Vec<RecordRow> {
     let counted = compiled.layer.engine.run_counted(&compiled.code, input, GAS);
     let split = counted.gas_split;
     let values = [
@@ -180,7 +181,7 @@ fn gas_rows(compiled: &Compiled, name: &str, input: &[u8]) -> Vec<Row> {
         (Quantity::GasControl, split.control),
         (Quantity::CodeSize, compiled.code.len() as u64),
     ];
-    values.map(|(quantity, value)| Row::exact(name, quantity, gas_number(value))).to_vec()
+    values.map(|(quantity, value)| RecordRow::exact(name, quantity, gas_number(value))).to_vec()
 }
 
 /// Gas of what is measured here and sizes of code are far below 2⁵³, so nothing is lost.

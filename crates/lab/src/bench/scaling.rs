@@ -14,7 +14,7 @@ use crate::bench::instructions::{Operands, measure_over};
 use crate::bench::operations::{Engines, Job, measure_together, named};
 use crate::error::LabError;
 use crate::record::table::Column;
-use crate::record::{Quantity, Row};
+use crate::record::{Quantity, RecordRow};
 
 /// `scaling`.
 pub const GROUP: Group = Group {
@@ -36,7 +36,7 @@ pub const GROUP: Group = Group {
 /// Rounds where there are few things to do in one, and the fewest where there are many.
 const ROUNDS_MIN: usize = 5;
 
-fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, LabError> {
+fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<RecordRow>, LabError> {
     let sizes = effort.sizes;
     let mut rows = Vec::new();
     for (name, sizes) in [("pairing", sizes.pairs), ("g1-msm", sizes.points)] {

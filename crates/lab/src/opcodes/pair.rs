@@ -8,7 +8,7 @@ use residue_workbench::statistics::Spread;
 
 use super::MeasureEffort;
 use crate::error::LabError;
-use crate::record::{Quantity, Row};
+use crate::record::{Quantity, RecordRow};
 
 /// Gas that no program here uses up.
 const GAS: u64 = 1 << 42;
@@ -122,7 +122,7 @@ pub(super) fn run(
     setting: &Setting,
     engine: &Engine,
     pairs: &[Pair],
-    rows: &mut Vec<Row>,
+    rows: &mut Vec<RecordRow>,
     observations: &mut Vec<Observation>,
 ) -> Result<(), LabError> {
     let mut subjects = Vec::new();
@@ -141,9 +141,9 @@ pub(super) fn run(
         let net =
             residue_workbench::statistics::per_thing(&samples[0].times_ns, &samples[1].times_ns, executions as f64);
         let net: Vec<f64> = net.iter().map(|time_ns| time_ns + f64::from(pair.pops) * setting.pop_ns).collect();
-        rows.push(Row::new(&pair.name, Quantity::Time, &net));
+        rows.push(RecordRow::new(&pair.name, Quantity::Time, &net));
         if pair.is_cold_measured {
-            rows.push(Row::new(&pair.name, Quantity::Cold, &cold_starts(setting, engine, pair)?));
+            rows.push(RecordRow::new(&pair.name, Quantity::Cold, &cold_starts(setting, engine, pair)?));
         }
         for ((with, turns), sample) in programs(turns).into_iter().zip(samples) {
             let code = (pair.program)(with, turns)?;

@@ -1,6 +1,6 @@
 //! A record arranged for people: one line for each thing measured, one column for each question asked of it.
 
-use crate::record::{Quantity, Record, Row};
+use crate::record::{Quantity, Record, RecordRow};
 
 /// A question asked of everything that a group measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,14 +73,14 @@ impl Column {
     }
 
     /// The answer to the question for a thing.
-    fn find<'a>(&self, record: &'a Record, name: &str) -> Option<&'a Row> {
+    fn find<'a>(&self, record: &'a Record, name: &str) -> Option<&'a RecordRow> {
         if self.baseline_layers.is_empty() {
             return record.find(name, self.quantity, None);
         }
         self.baseline_layers.iter().find_map(|layer| record.find(name, self.quantity, Some(layer)))
     }
 
-    fn cell(&self, row: &Row) -> String {
+    fn cell(&self, row: &RecordRow) -> String {
         let [median, below, above] = [row.spread.median, row.spread.quartile_1, row.spread.quartile_3];
         match self.shown {
             Shown::Nanoseconds => format!("{median:.1} [{below:.1} {above:.1}]"),
@@ -127,10 +127,10 @@ mod tests {
             date: Date::after_epoch(0),
             environment: Environment::default(),
             rows: vec![
-                Row::new("a/pairing/2", Quantity::Time, &[1500.0, 1700.0, 1600.0]),
-                Row::ratio("a/pairing/2", Quantity::Time, &[1500.0], ("b/pairing/2", &[1000.0])),
-                Row::new("b/pairing/2", Quantity::Time, &[1000.0]),
-                Row::exact("b/pairing/2", Quantity::Gas, 102_900.0),
+                RecordRow::new("a/pairing/2", Quantity::Time, &[1500.0, 1700.0, 1600.0]),
+                RecordRow::ratio("a/pairing/2", Quantity::Time, &[1500.0], ("b/pairing/2", &[1000.0])),
+                RecordRow::new("b/pairing/2", Quantity::Time, &[1000.0]),
+                RecordRow::exact("b/pairing/2", Quantity::Gas, 102_900.0),
             ],
         };
         let columns = [

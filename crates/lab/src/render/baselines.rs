@@ -117,7 +117,7 @@ fn grouped(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Row;
+    use crate::record::RecordRow;
     use crate::record::date::Date;
     use crate::record::environment::Environment;
 
@@ -138,11 +138,11 @@ mod tests {
             date: Date::after_epoch(0),
             environment: Environment::default(),
             rows: vec![
-                Row::new("blst/pairing/2", Quantity::Time, &[1e6]),
-                Row::new("x:plain/pairing/2", Quantity::Time, &[2e6]),
-                Row::ratio("x:plain/pairing/2", Quantity::Time, &[2e6], ("blst/pairing/2", &[1e6])),
-                Row::exact("x:plain/pairing/2", Quantity::Gas, 133_315.0),
-                Row::exact("x:plain/pairing/2", Quantity::OpsMul, 22_119.0),
+                RecordRow::new("blst/pairing/2", Quantity::Time, &[1e6]),
+                RecordRow::new("x:plain/pairing/2", Quantity::Time, &[2e6]),
+                RecordRow::ratio("x:plain/pairing/2", Quantity::Time, &[2e6], ("blst/pairing/2", &[1e6])),
+                RecordRow::exact("x:plain/pairing/2", Quantity::Gas, 133_315.0),
+                RecordRow::exact("x:plain/pairing/2", Quantity::OpsMul, 22_119.0),
             ],
         });
         let text = tables(&records).unwrap();

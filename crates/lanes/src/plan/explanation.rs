@@ -20,9 +20,9 @@ pub struct Explanation {
     pub companions: usize,
     /// Linear steps among them that add a multiple of the modulus or copy.
     pub lifts: usize,
-    /// Steps that carry limbs.
+    /// PlannedSteps that carry limbs.
     pub carries: usize,
-    /// Steps that reduce the range.
+    /// PlannedSteps that reduce the range.
     pub reductions: usize,
     /// Runs of steps of one kind, batches included.
     pub segments: usize,

@@ -31,7 +31,7 @@ impl Plan {
             return Err(PlanError::TooManyOperations { count });
         }
         let values = values::Values::of(block);
-        let steps = lazy::Steps::of(&values, shape);
+        let steps = lazy::PlannedSteps::of(&values, shape);
         let order = order::Order::of(&steps.steps, policy, shape);
         let mut plan = Self {
             shape,

@@ -4,7 +4,7 @@
 
 use std::collections::BinaryHeap;
 
-use super::lazy::{Step, StepKind};
+use super::lazy::{PlannedStep, StepKind};
 use super::policy::{COMPANIONS_MAX, Policy};
 use super::values::{NONE, ValueId};
 use crate::estimate;
@@ -34,7 +34,7 @@ const PRODUCTS_SHARE: usize = 4;
 
 impl Order {
     /// Orders the steps of a block of a shape: where products are few at a time, in fours if the policy allows and it takes less time.
-    pub fn of(steps: &[Step], policy: &Policy, shape: Shape) -> Self {
+    pub fn of(steps: &[PlannedStep], policy: &Policy, shape: Shape) -> Self {
         let eights = Self::with_lanes(steps, policy, BATCH_LANES);
         let (products, batches) = eights.batches().fold((0, 0), |(sum, count), lanes| (sum + lanes, count + 1));
         // Where sums are most of the work, ordering twice would cost more than it can gain.
@@ -54,7 +54,7 @@ impl Order {
     }
 
     /// Batches of up to so many products.
-    fn with_lanes(steps: &[Step], policy: &Policy, lanes: usize) -> Self {
+    fn with_lanes(steps: &[PlannedStep], policy: &Policy, lanes: usize) -> Self {
         let mut graph = Graph::of(steps);
         let mut ready = Ready {
             steps,
@@ -129,7 +129,7 @@ struct Graph {
 }
 
 impl Graph {
-    fn of(steps: &[Step]) -> Self {
+    fn of(steps: &[PlannedStep]) -> Self {
         let mut first = vec![0u32; steps.len() + 1];
         let mut waits_for = vec![0u8; steps.len()];
         for (id, step) in steps.iter().enumerate() {
@@ -166,9 +166,9 @@ impl Graph {
     }
 }
 
-/// Steps whose operands are all done.
+/// PlannedSteps whose operands are all done.
 struct Ready<'a> {
-    steps: &'a [Step],
+    steps: &'a [PlannedStep],
     waits_for: Vec<u8>,
     heights: Vec<u32>,
     linear: BinaryHeap<u64>,
@@ -219,7 +219,7 @@ fn id_of(key: u64) -> ValueId {
 }
 
 /// By step: cycles from its start to the end of everything that follows from it.
-fn heights(steps: &[Step]) -> Vec<u32> {
+fn heights(steps: &[PlannedStep]) -> Vec<u32> {
     let mut heights = vec![0u32; steps.len()];
     for (id, step) in steps.iter().enumerate().rev() {
         let latency = match step.kind {
@@ -238,6 +238,6 @@ fn heights(steps: &[Step]) -> Vec<u32> {
     heights
 }
 
-fn operands(step: &Step) -> impl Iterator<Item = ValueId> {
+fn operands(step: &PlannedStep) -> impl Iterator<Item = ValueId> {
     [step.x, step.y].into_iter().filter(|operand| *operand != NONE)
 }

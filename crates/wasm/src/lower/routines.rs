@@ -39,14 +39,14 @@ pub(super) enum Signature {
 }
 
 /// A row of the table.
-pub(super) struct Row {
+pub(super) struct RoutineRow {
     pub routine: Routine,
     pub signature: Signature,
     pub text: Text,
 }
 
 /// Every routine, in the order of [`Routine`], from which their numbers follow.
-pub(super) const ROUTINES: [Row; 21] = [
+pub(super) const ROUTINES: [RoutineRow; 21] = [
     row(Routine::ReadBe, Signature::Read, field_values::read_be),
     row(Routine::SwapBytes, Signature::Limb, field_values::swap_bytes),
     row(Routine::Clamp, Signature::Narrow, words::clamp),
@@ -78,8 +78,8 @@ const _: () = {
     }
 };
 
-const fn row(routine: Routine, signature: Signature, text: Text) -> Row {
-    Row { routine, signature, text }
+const fn row(routine: Routine, signature: Signature, text: Text) -> RoutineRow {
+    RoutineRow { routine, signature, text }
 }
 
 const I32: ValType = ValType::I32;

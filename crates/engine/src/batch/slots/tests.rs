@@ -73,5 +73,5 @@ fn a_trace_is_as_long_as_its_steps() {
     let mut block = SlotBlock::new(4);
     (0..5).for_each(|_| block.push_lanes(residue_lanes::FieldOp::Mul, [(0, 1, 2)]).unwrap());
     let trace = Slots::trace(&layout(AT_ONCE), &block).unwrap();
-    assert_eq!(Slots::trace_size(&trace, &block), (5, 5 * size_of::<residue_modular::Step>()));
+    assert_eq!(Slots::trace_size(&trace, &block), (5, 5 * size_of::<residue_modular::SlotStep>()));
 }

@@ -6,7 +6,7 @@ use residue_modular::evm384;
 use revm::interpreter::InstructionResult;
 
 use crate::halt::Halt;
-use crate::handlers::{FieldHost, Frame, Step, halt};
+use crate::handlers::{FieldHost, Frame, Handled, halt};
 
 /// Opcode of additions.
 pub(super) const ADD: u8 = 0xc0;
@@ -33,7 +33,7 @@ pub(super) const fn reach_bytes(opcode: u8) -> usize {
 
 /// Grows memory to `bytes` behind the highest offset.
 #[inline(always)]
-pub(super) fn grow<H: FieldHost>(frame: &mut Frame<'_, H>, offsets: [usize; 4], bytes: usize) -> Step {
+pub(super) fn grow<H: FieldHost>(frame: &mut Frame<'_, H>, offsets: [usize; 4], bytes: usize) -> Handled {
     let [a, b, c, d] = offsets;
     let highest = a.max(b).max(c.max(d));
     frame.interpreter.resize_memory(frame.host.gas_params(), highest, bytes)

@@ -16,7 +16,7 @@ use residue_isa::revision::{evm384_v7::LOGF, evm384_v12::SETMOD};
 use revm::interpreter::Instruction;
 use revm::interpreter::interpreter::EthInterpreter;
 
-use super::{FieldHost, Frame, Step, charge_base, pop};
+use super::{FieldHost, Frame, Handled, charge_base, pop};
 use arithmetic::{ADD, MUL, SUB};
 
 /// The handlers of one revision by opcode: those of the three operations, and of what it has besides.
@@ -53,7 +53,7 @@ by_opcode! {
 }
 
 /// `LOGF`: offset, element size and number of elements, without effect.
-fn logf<H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+fn logf<H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     let [_offset, _element_size, _count] = pop(&mut frame)?;
     charge_base::<LOGF, H>(&mut frame)
 }

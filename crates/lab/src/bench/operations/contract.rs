@@ -13,7 +13,7 @@ use super::{Run, Task, chains, outside};
 use crate::bench::effort::Effort;
 use crate::bench::engines::EngineLayer;
 use crate::error::LabError;
-use crate::record::{Quantity, Row};
+use crate::record::{Quantity, RecordRow};
 
 /// Gas that nothing measured here uses up.
 const GAS: u64 = 1 << 40;
@@ -36,7 +36,7 @@ fn layer(engine: EngineKind, form: Form) -> String {
 }
 
 /// A layer's name for a measurement, its way to compute, and rows that need no timing.
-pub(crate) type Measured<'a> = (String, Run<'a>, Vec<Row>);
+pub(crate) type Measured<'a> = (String, Run<'a>, Vec<RecordRow>);
 
 impl Engines {
     /// The program of a task, compiled for every engine: those of the chosen revisions, or of the `usual` ones.
@@ -95,7 +95,7 @@ impl Engines {
             let mut prepared = module.start().map_err(wrong)?;
             prepared.run(input).map_err(wrong)?;
             let mut rows = host_call_rows(&name, &prepared);
-            rows.push(Row::new(&name, Quantity::StartUp, &start_ups(module, effort).map_err(wrong)?));
+            rows.push(RecordRow::new(&name, Quantity::StartUp, &start_ups(module, effort).map_err(wrong)?));
             // An outcome without output is a wrong answer.
             let run = move || match prepared.run(input) {
                 Ok(Outcome::Returned(output)) => output,
@@ -110,7 +110,7 @@ impl Engines {
             if !first.is_success() {
                 return Err(LabError::Halted { subject: name, halt: first.halt });
             }
-            let mut rows = vec![Row::exact(&name, Quantity::Gas, number(first.gas_used))];
+            let mut rows = vec![RecordRow::exact(&name, Quantity::Gas, number(first.gas_used))];
             rows.extend(operation_rows(&name, layer, code, input));
             runs.push((name, Box::new(move || prepared.run_without_memory(input, GAS).output), rows));
         }
@@ -139,7 +139,7 @@ fn start_ups(module: &Module, effort: &Effort) -> Result<Vec<f64>, RunError> {
 }
 
 /// Field operations of one run, where the host counts them.
-fn host_call_rows(name: &str, prepared: &Prepared) -> Vec<Row> {
+fn host_call_rows(name: &str, prepared: &Prepared) -> Vec<RecordRow> {
     let quantity = |function: &str| match function {
         "bignum_f1m_add" => Some(Quantity::OpsAdd),
         "bignum_f1m_sub" => Some(Quantity::OpsSub),
@@ -147,19 +147,22 @@ fn host_call_rows(name: &str, prepared: &Prepared) -> Vec<Row> {
         _ => None,
     };
     let calls = prepared.host_calls();
-    calls.iter().filter_map(|&(function, count)| Some(Row::exact(name, quantity(function)?, number(count)))).collect()
+    calls
+        .iter()
+        .filter_map(|&(function, count)| Some(RecordRow::exact(name, quantity(function)?, number(count))))
+        .collect()
 }
 
 /// Field operations of one run in an EVM: lanes, whatever number of them an instruction has. Counting needs an engine that
 /// goes through every instruction, so it is done where nothing is timed, and once for both engines of a revision.
-fn operation_rows(name: &str, layer: &EngineLayer, code: &[u8], input: &[u8]) -> Vec<Row> {
+fn operation_rows(name: &str, layer: &EngineLayer, code: &[u8], input: &[u8]) -> Vec<RecordRow> {
     if layer.engine.config().batching != Batching::Off {
         return Vec::new();
     }
     let counts = layer.engine.run_counted(code, input, GAS).counts;
     let lanes = |operation| counts.widths_limbs().into_iter().map(|width| counts.lanes(operation, width)).sum();
     let quantities = [Quantity::OpsAdd, Quantity::OpsSub, Quantity::OpsMul];
-    let row = |(operation, quantity)| Row::exact(name, quantity, number(lanes(operation)));
+    let row = |(operation, quantity)| RecordRow::exact(name, quantity, number(lanes(operation)));
     FieldOp::ALL.into_iter().zip(quantities).map(row).collect()
 }
 

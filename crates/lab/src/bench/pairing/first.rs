@@ -7,7 +7,7 @@ use residue_workbench::harness::{WrongAnswer, time_ns};
 
 use super::{Compiled, GAS, native};
 use crate::error::LabError;
-use crate::record::{Quantity, Row};
+use crate::record::{Quantity, RecordRow};
 
 /// Times of first executions of one contract, with the ratio of each to a call of the precompile right after it.
 pub(super) fn rows(
@@ -17,7 +17,7 @@ pub(super) fn rows(
     input: &[u8],
     expected: &[u8],
     rounds: usize,
-) -> Result<Vec<Row>, LabError> {
+) -> Result<Vec<RecordRow>, LabError> {
     let (mut cold, mut ahead, mut precompile) = (Vec::new(), Vec::new(), Vec::new());
     let fresh = || Engine::unshared(compiled.layer.engine.config().clone());
     let first = |mut prepared: Prepared| {
@@ -39,7 +39,7 @@ pub(super) fn rows(
     }
     let baseline = format!("precompile/pairing/{}", name.rsplit('/').next().unwrap_or_default());
     let of = |quantity, times: &[f64]| {
-        [Row::new(name, quantity, times), Row::ratio(name, quantity, times, (&baseline, &precompile))]
+        [RecordRow::new(name, quantity, times), RecordRow::ratio(name, quantity, times, (&baseline, &precompile))]
     };
     let rows = of(Quantity::Cold, &cold).into_iter().chain(of(Quantity::Ahead, &ahead));
     Ok(rows.collect())

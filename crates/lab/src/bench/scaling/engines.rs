@@ -12,7 +12,7 @@ use crate::MEASURED;
 use crate::bench::effort::{Effort, Observer, Progress};
 use crate::bench::operations::{Engines, Job, named, word};
 use crate::error::LabError;
-use crate::record::{Quantity, Row};
+use crate::record::{Quantity, RecordRow};
 
 /// Checks by each engine in a round.
 const CHECKS: usize = 8;
@@ -23,7 +23,7 @@ const GAS: u64 = 1 << 40;
 
 /// Time of a check by all engines together, and how many times as many checks they make as one engine. No more engines
 /// than there are cores: they would take turns.
-pub(super) fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, LabError> {
+pub(super) fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<RecordRow>, LabError> {
     let task = named("pairing");
     let engines = Engines::of(task, effort, &MEASURED)?;
     let input = Job::new(task, PAIRS, &engines)?.input().to_vec();
@@ -42,8 +42,8 @@ pub(super) fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Ve
         }
         for (own, count) in times.iter().zip(&counts) {
             let name = format!("{}/engines/{count}", layer.name);
-            rows.push(Row::new(&name, Quantity::Throughput, own));
-            rows.push(Row::new(&name, Quantity::Speedup, &ratios(&times[0], own)));
+            rows.push(RecordRow::new(&name, Quantity::Throughput, own));
+            rows.push(RecordRow::new(&name, Quantity::Speedup, &ratios(&times[0], own)));
         }
     }
     Ok(rows)

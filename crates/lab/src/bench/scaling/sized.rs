@@ -13,7 +13,7 @@ use crate::bench::effort::{Effort, Observer, Progress};
 use crate::bench::engines::EngineLayer;
 use crate::bench::instructions::Operands;
 use crate::error::LabError;
-use crate::record::{Quantity, Row};
+use crate::record::{Quantity, RecordRow};
 
 /// Gas that no code here uses up.
 pub(crate) const GAS: u64 = 1 << 40;
@@ -116,7 +116,7 @@ fn text<M: Machine>(machine: &M, value_bytes: u32, steps: usize) {
 }
 
 /// Time of the first execution, with analysis, and of later ones, by size of the code.
-pub(super) fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<Row>, LabError> {
+pub(super) fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<RecordRow>, LabError> {
     let mut rows = Vec::new();
     for &code_bytes in effort.sizes.code_bytes {
         observer(Progress { step: "code sizes", done: 0, total: effort.rounds });
@@ -127,7 +127,7 @@ pub(super) fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Ve
             for layer in &layers {
                 let cold = (0..effort.cold_starts).map(|_| cold_ns(layer, &sized, &name_in(layer)));
                 let cold: Vec<f64> = cold.collect::<Result<_, _>>()?;
-                rows.push(Row::new(name_in(layer), Quantity::Cold, &cold));
+                rows.push(RecordRow::new(name_in(layer), Quantity::Cold, &cold));
             }
             let subject = |layer: &EngineLayer| {
                 let mut prepared = layer.engine.prepare(&sized.code);
@@ -141,7 +141,7 @@ pub(super) fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Ve
                 done += 1;
                 observer(Progress { step: "code sizes", done, total: effort.rounds });
             })?;
-            rows.extend(samples.iter().map(|sample| Row::new(&sample.name, Quantity::Time, &sample.times_ns)));
+            rows.extend(samples.iter().map(|sample| RecordRow::new(&sample.name, Quantity::Time, &sample.times_ns)));
         }
     }
     Ok(rows)

@@ -186,13 +186,13 @@ impl Growth {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Row;
+    use crate::record::RecordRow;
     use crate::record::date::Date;
     use crate::record::environment::Environment;
 
     #[test]
     fn sizes_ascend_and_what_is_not_measured_is_a_dash() {
-        let row = |name: &str, time_ns: f64| Row::new(name, Quantity::Time, &[time_ns]);
+        let row = |name: &str, time_ns: f64| RecordRow::new(name, Quantity::Time, &[time_ns]);
         let mut records = Records::default();
         assert!(all(&records).is_empty());
         records.add(Record {

@@ -5,7 +5,7 @@ use crate::programs::GROUP as PROGRAMS;
 use crate::published::{
     ADJUSTMENT, CALLS_SOURCE, ENGINES, ENGINES_SOURCE, F6M_MUL, INTERFACES, INTERFACES_SOURCE, SYNTHETIC_CALLS,
 };
-use crate::record::{Quantity, Row};
+use crate::record::{Quantity, RecordRow};
 use crate::render::svg::bars::Chart;
 
 /// The synthetic loop under the versions of EVM384.
@@ -135,7 +135,7 @@ pub fn engines(records: &Records) -> Figure {
     line("evm384-v7, published program, nothing validated".to_owned(), of(PROGRAMS, "evm384-v7/pairing_eq/2"));
     line("evm384-v7, contract with checks".to_owned(), of(PROGRAMS, "evm384-v7/pairing/2"));
     line("eip6690-2024, contract with checks".to_owned(), of(PROGRAMS, "eip6690-2024/pairing/2"));
-    let is_module = |row: &&Row| {
+    let is_module = |row: &&RecordRow| {
         let is_time = row.quantity == Quantity::Time && row.baseline.is_none();
         is_time && row.name.starts_with("wasm") && row.name.ends_with("/pairing/2")
     };

@@ -7,7 +7,7 @@ use crate::attack::GROUP as ATTACK;
 use crate::opcodes::GROUP as OPCODES;
 use crate::price::{ANCHORS_NS, Runtimes};
 use crate::published::{KECCAK_RELATIVE, MACHINES, RUNTIMES, RUNTIMES_SOURCE, WIDTHS_6690, WIDTHS_6690_SOURCE};
-use crate::record::{Quantity, Row};
+use crate::record::{Quantity, RecordRow};
 use crate::render::svg::bars::Chart;
 
 /// Layers of the record of instructions that compute without an EVM.
@@ -163,7 +163,7 @@ pub fn attack(records: &Records) -> Option<Figure> {
     let mut categories = Vec::new();
     let mut values = Vec::new();
     for row in record.rows.iter().filter(|row| row.quantity == Quantity::NsPerGas) {
-        let Row { name, spread, .. } = row;
+        let RecordRow { name, spread, .. } = row;
         let gas = record.find(name, Quantity::Gas, None).map(|row| row.spread.median);
         let quartiles = format!("{} – {}", shown(spread.quartile_1), shown(spread.quartile_3));
         table.lines.push(vec![name.clone(), shown(spread.median), quartiles, or_dash(gas)]);

@@ -106,7 +106,7 @@ fn csv_files(directory: &Path) -> Result<Vec<PathBuf>, LabError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Row;
+    use crate::record::RecordRow;
     use crate::record::environment::Environment;
 
     #[test]
@@ -115,7 +115,7 @@ mod tests {
             group: "pairing".to_owned(),
             date: date.parse().unwrap(),
             environment: Environment::default(),
-            rows: vec![Row::exact("a/b/1", Quantity::Gas, value)],
+            rows: vec![RecordRow::exact("a/b/1", Quantity::Gas, value)],
         };
         let mut records = Records::default();
         for (date, value) in [("2026-11-20", 1.0), ("2026-11-22", 2.0), ("2026-11-21", 3.0)] {

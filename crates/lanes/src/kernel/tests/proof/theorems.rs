@@ -4,7 +4,7 @@ use super::facts::radix;
 use super::polynomial::Wide;
 use super::products::{self, Way, check_product, lane, widest_operand};
 use super::setting::Setting;
-use super::sums::{self, Step};
+use super::sums::{self, RowStep};
 use super::symbols::Proof;
 use super::transfers::{self, Part};
 use crate::bounds::{Bounds, UNIT};
@@ -60,7 +60,7 @@ fn batches_are_proved_from_rows_to_rows() {
 #[test]
 fn steps_on_rows_are_proved_for_every_shape() {
     for shape in shapes() {
-        for step in [Step::Linear(0), Step::Linear(-1), Step::Carry, Step::Reduce] {
+        for step in [RowStep::Linear(0), RowStep::Linear(-1), RowStep::Carry, RowStep::Reduce] {
             let (_, outcome) = match shape.limbs() {
                 6 => sums::prove::<6, 1>(step, shape, None),
                 8 => sums::prove::<8, 1>(step, shape, None),
