@@ -8,7 +8,8 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use residue_ir::{
     Arm, ArrayDecl, ArrayId, Block, Capacity, Cells, ConstantId, Control, ControlKind, Effect, FieldOp, Function,
-    FunctionId, Op, Operand, Order, Piece, Program, Region, Statement, Step, Value, VariableId, Word, WordDef, WordOp,
+    FunctionId, Op, Operand, Order, Piece, Program, Region, SequenceStep, Statement, Value, VariableId, Word, WordDef,
+    WordOp,
 };
 use ruint::aliases::U256;
 use std::mem;
@@ -423,11 +424,11 @@ impl Maker {
         let state = self.random.random_range(0..=4);
         let initial = self.operands(state);
         let choosing = self.random.random_ratio(1, 8).then(|| {
-            let cells = self.word_def(WordDef::Constant(Step::<Word>::CELLS.each(15)));
+            let cells = self.word_def(WordDef::Constant(SequenceStep::<Word>::CELLS.each(15)));
             let word = self.word(2);
             self.op(WordOp::And, word, cells)
         });
-        let least = if choosing.is_some() { Step::<Word>::CHOICES } else { 1 };
+        let least = if choosing.is_some() { SequenceStep::<Word>::CHOICES } else { 1 };
         let count = least + self.random.random_range(0..=2);
         let parts: Vec<Arm> = (0..count).map(|_| self.part(state)).collect();
         let then = |number| {
@@ -437,8 +438,8 @@ impl Maker {
         let then = (0..count).map(then).collect();
         let length = if self.random.random_ratio(1, 12) { 40 } else { self.random.random_range(1..=6) };
         let step = |_| match choosing.filter(|_| self.random.random_ratio(1, 2)) {
-            Some(word) => Step::Chosen { word, first_bit: 16 * self.random.random_range(0..16) },
-            None => Step::Part(self.random.random_range(0..count)),
+            Some(word) => SequenceStep::Chosen { word, first_bit: 16 * self.random.random_range(0..16) },
+            None => SequenceStep::Part(self.random.random_range(0..count)),
         };
         let steps = (0..length).map(step).collect();
         self.control(ControlKind::Sequence(Order { steps, then }), initial, parts)

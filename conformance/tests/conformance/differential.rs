@@ -8,6 +8,7 @@ use residue_isa::revision::evm384::{Modulus, Operands};
 use residue_isa::{GasSchedule, Revision};
 use residue_judge::differential::{Pair, spec_prices};
 use residue_judge::generate::Kind;
+use residue_judge::specified::specified;
 
 /// Every price another, some of them fractions, base gas where the EIP has none, and other prices of the EVM's opcodes.
 const STRANGE_SLOTS: &str = r#"
@@ -205,7 +206,7 @@ fn the_ceiling_of_memory_is_the_same() {
 #[test]
 fn published_prices_are_the_same_in_both() {
     for &revision in Revision::ALL {
-        let spec = residue_spec::Revision::named(revision.name()).expect("every revision has a specification");
+        let spec = specified(revision);
         let names: Vec<String> = (spec.prices)().into_iter().map(|prices| prices.name).collect();
         assert_eq!(names, GasSchedule::names(revision));
         for name in names {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
-use residue_lab::environment::commit_around;
+use residue_lab::record::environment::commit_around;
 use residue_lab::{LabError, Progress, Record};
 use serde_json::json;
 

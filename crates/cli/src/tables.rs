@@ -20,7 +20,7 @@ pub fn table(headings: &[&str]) -> Table {
 }
 
 /// A table that is arranged already: the first column at the left, numbers at the right.
-pub fn arranged(arranged: &residue_lab::table::Table) -> String {
+pub fn arranged(arranged: &residue_lab::record::table::Table) -> String {
     let headings: Vec<&str> = arranged.headings.iter().map(String::as_str).collect();
     let mut rows = table(&headings);
     for line in &arranged.lines {

@@ -2,77 +2,28 @@
 
 use std::sync::Arc;
 
-use residue_isa::{GasSchedule, Price, Revision};
 use revm::Database;
-use revm::context::{Context, ContextTr, Evm, FrameStack, JournalTr, LocalContextTr};
+use revm::context::{
+    BlockEnv, CfgEnv, Context, ContextTr, Evm, FrameStack, Journal, JournalTr, LocalContext, LocalContextTr, TxEnv,
+};
 use revm::context_interface::{Block, Cfg, Transaction};
+use revm::database::InMemoryDB;
 use revm::handler::EthPrecompiles;
 use revm::primitives::hardfork::SpecId;
-use thiserror::Error;
+use revm::state::Bytecode;
 
 use crate::analysis::Analysis;
-use crate::batch::Batching;
+use crate::config::{EngineConfig, EngineError};
+use crate::counts::{Counted, Counts};
 use crate::evm::FieldEvm;
-use crate::fork::Fork;
+use crate::frame::FrameContext;
 use crate::instructions::{instructions, overrides};
 use crate::machine::FieldMachine;
 use crate::outcome::Outcome;
-use crate::prepared::Prepared;
+use crate::prepared::{Prepared, state_of};
 use crate::prices::Prices;
 use crate::replacements::Replacements;
-use crate::trace::Tracer;
-use crate::{Counted, Counts};
-
-/// 64 MiB.
-pub const MEMORY_LIMIT_BYTES: u64 = 64 << 20;
-
-/// A contract in place of a precompile: calls of the address run its code, and the precompile behind it, if the fork has
-/// one, is not asked. Nothing else changes for callers: the address is as warm as it was, and as empty to look at.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Replacement {
-    /// The address, as precompiles have it.
-    pub address: u16,
-    /// The code.
-    pub code: Vec<u8>,
-}
-
-/// What an execution depends on besides code, input and gas.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EngineConfig {
-    /// The field instructions there are. Their bytes collide between revisions, so there is one.
-    pub revision: Revision,
-    /// What they cost, and what the EVM's own opcodes cost where it says so.
-    pub schedule: GasSchedule,
-    /// The rules of the EVM under them.
-    pub fork: Fork,
-    /// Memory of all frames together may not grow beyond this, whatever the gas; slots do not count.
-    pub memory_limit_bytes: u64,
-    /// When blocks of field instructions run as plans of the batch engine.
-    pub batching: Batching,
-    /// Contracts in place of precompiles; of several for one address the last counts.
-    pub replacements: Vec<Replacement>,
-}
-
-/// A configuration that cannot be executed.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum EngineError {
-    /// The schedule has no prices for the revision.
-    #[error("the gas schedule {schedule:?} has no prices for {revision}")]
-    ScheduleForOther {
-        /// Name of the schedule.
-        schedule: String,
-        /// The revision configured.
-        revision: Revision,
-    },
-    /// The schedule prices one of the EVM's own opcodes beyond what revm's table holds.
-    #[error("opcode {opcode:#04x} costs {price} gas, but a base price of the EVM is at most 65535")]
-    BasePriceTooHigh {
-        /// The opcode.
-        opcode: u8,
-        /// Its price.
-        price: Price,
-    },
-}
+use crate::trace::{Observer, Tracer};
 
 /// The EVM made of a context of revm's, by its parts.
 pub type EvmOver<BLOCK, TX, CFG, DB, JOURNAL, LOCAL> =
@@ -86,26 +37,6 @@ pub struct Engine {
     overrides: Vec<(u8, u16)>,
     analysis: Arc<Analysis>,
     replacements: Arc<Replacements>,
-}
-
-impl EngineConfig {
-    /// A revision under a schedule, on Osaka with 64 MiB of memory.
-    pub fn new(revision: Revision, schedule: GasSchedule) -> Self {
-        Self {
-            revision,
-            schedule,
-            fork: Fork::default(),
-            memory_limit_bytes: MEMORY_LIMIT_BYTES,
-            batching: Batching::Warm,
-            replacements: Vec::new(),
-        }
-    }
-
-    /// A revision under its own schedule, on Osaka with 64 MiB of memory.
-    pub fn default_for(revision: Revision) -> Self {
-        let schedule = GasSchedule::default_for(revision);
-        Self::new(revision, schedule.expect("the schedules of the revisions are part of the program and tested"))
-    }
 }
 
 impl Engine {
@@ -165,19 +96,32 @@ impl Engine {
         }
     }
 
+    /// An EVM over a state in memory. As in a transaction, the precompiles are warm.
+    pub(crate) fn evm_over(&self, db: InMemoryDB) -> FieldEvm<FrameContext> {
+        type Plain = Context<BlockEnv, TxEnv, CfgEnv, InMemoryDB, Journal<InMemoryDB>, (), LocalContext>;
+        let mut evm = self.evm(Plain::new(db, self.config.fork.spec_id()));
+        let inner = &mut evm.inner;
+        inner.ctx.journal_mut().warm_precompiles(inner.precompiles.warm_addresses());
+        evm
+    }
+
     /// What an opcode is charged whatever its operands, in whole gas.
     pub fn base_gas(&self, opcode: u8) -> u64 {
         if self.config.revision.opcodes().iter().any(|row| row.byte == opcode) {
             return self.prices.base[usize::from(opcode)];
         }
         let spec = self.config.fork.spec_id();
-        let tables = instructions::<crate::frame::FrameContext>(self.config.revision, spec, &self.overrides);
+        let tables = instructions::<FrameContext>(self.config.revision, spec, &self.overrides);
         u64::from(tables.gas_table()[usize::from(opcode)])
     }
 
     /// Code made ready to run many times; see [`Prepared`].
     pub fn prepare(&self, code: &[u8]) -> Prepared {
-        Prepared::new(self, self.analysis.load(code))
+        self.prepared(self.analysis.load(code))
+    }
+
+    fn prepared(&self, code: Bytecode) -> Prepared {
+        Prepared::new(self.evm_over(state_of(&code)), code)
     }
 
     /// Runs raw code, of any length and content, in a frame of its own. Gas is that of execution alone.
@@ -195,7 +139,8 @@ impl Engine {
 
     /// As [`Engine::run_code`], telling `tracer` every instruction.
     pub fn run_traced<T: Tracer>(&self, code: &[u8], input: &[u8], gas: u64, tracer: &mut T) -> Outcome {
-        crate::prepared::run_traced(self, &self.analysis.load(code), input, gas, tracer)
+        let observer = Observer::new(self.config.revision, tracer);
+        self.prepared(self.analysis.load(code)).run_observed(observer, input, gas)
     }
 
     /// As [`Engine::run_code`], with what was executed and what the gas went to.
@@ -226,6 +171,8 @@ where
 
 #[cfg(test)]
 mod tests {
+    use residue_isa::Revision;
+
     use super::*;
 
     #[test]

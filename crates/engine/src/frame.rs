@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use revm::context::result::{EVMError, InvalidTransaction};
-use revm::context::{BlockEnv, CfgEnv, Context, ContextTr, Journal, JournalTr, LocalContext, LocalContextTr, TxEnv};
+use revm::context::{BlockEnv, CfgEnv, Context, ContextTr, Journal, JournalTr, LocalContextTr, TxEnv};
 use revm::database::InMemoryDB;
 use revm::handler::{EvmTr, FrameResult, Handler, MainnetHandler};
 use revm::inspector::{Inspector, InspectorHandler};
@@ -13,7 +13,6 @@ use revm::interpreter::{CallInput, CallInputs, CallScheme, CallValue, FrameInput
 use revm::primitives::{Address, Bytes, U256};
 use revm::state::Bytecode;
 
-use crate::engine::Engine;
 use crate::evm::FieldEvm;
 use crate::halt::Halt;
 use crate::machine::FieldMachine;
@@ -25,15 +24,6 @@ type FrameError = EVMError<Infallible, InvalidTransaction>;
 
 /// The account that calls from outside.
 const CALLER_ADDRESS: Address = Address::repeat_byte(0xca);
-
-/// An EVM over a state in memory. As in a transaction, the precompiles are warm.
-pub(crate) fn evm_over(engine: &Engine, db: InMemoryDB) -> FieldEvm<FrameContext> {
-    type Plain = Context<BlockEnv, TxEnv, CfgEnv, InMemoryDB, Journal<InMemoryDB>, (), LocalContext>;
-    let mut evm = engine.evm(Plain::new(db, engine.config().fork.spec_id()));
-    let inner = &mut evm.inner;
-    inner.ctx.journal_mut().warm_precompiles(inner.precompiles.warm_addresses());
-    evm
-}
 
 /// The call of a contract from outside.
 pub(crate) fn call(address: Address, code: &Bytecode, input: &[u8], gas: u64) -> CallInputs {

@@ -8,7 +8,7 @@ use revm::interpreter::interpreter::EthInterpreter;
 use revm::primitives::hardfork::SpecId;
 
 use crate::batch::has_blocks;
-use crate::engine::EngineError;
+use crate::config::EngineError;
 use crate::handlers::evm384::blocks::Settled;
 use crate::handlers::slot_memory::SlotShare;
 use crate::handlers::{FieldHost, evm384, mont_slots, slot_memory, slots};

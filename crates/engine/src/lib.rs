@@ -13,6 +13,7 @@
 
 mod analysis;
 mod batch;
+mod config;
 mod counts;
 mod engine;
 mod evm;
@@ -28,6 +29,7 @@ mod outcome;
 mod prepared;
 mod prices;
 mod probe;
+mod probed;
 mod replacements;
 mod stock;
 mod trace;
@@ -37,15 +39,18 @@ mod world;
 pub use batch::explained::BlockExplained;
 pub use batch::tuning::EXECUTIONS_TO_WARM;
 pub use batch::{Batching, has_blocks};
+pub use config::{EngineConfig, EngineError, MEMORY_LIMIT_BYTES};
 pub use counts::{Counted, Counts, GasSplit, Moved};
-pub use engine::{Engine, EngineConfig, EngineError, EvmOver, MEMORY_LIMIT_BYTES, Replacement, evm};
+pub use engine::{Engine, EvmOver, evm};
 pub use evm::FieldEvm;
 pub use fork::{Fork, UnknownFork};
 pub use halt::Halt;
 pub use machine::FieldMachine;
 pub use outcome::Outcome;
 pub use prepared::{PLANNING_RUNS_MAX, Prepared};
-pub use probe::{Probe, Probed};
+pub use probe::Probe;
+pub use probed::Probed;
+pub use replacements::Replacement;
 /// The revm this engine is built on, whose version is exact.
 pub use revm;
 pub use trace::{FieldStep, Step, Tracer, View};

@@ -13,9 +13,7 @@ use residue_modular::short::ShortModulus;
 use crate::analysis::Analysis;
 use crate::analysis::transaction::TransactionCodes;
 use crate::batch::blocks::{Blocks, Due};
-use crate::batch::cache::AnyBlocks;
 use crate::batch::ledger::Ledger;
-use crate::batch::location::Location;
 use crate::batch::memory::Memory;
 use crate::batch::memory_rows::MemoryRows;
 use crate::batch::slot_file::SlotFile;
@@ -40,7 +38,7 @@ pub struct FieldMachine {
     suspended_row_bytes: usize,
     last_halt: Option<Halt>,
     /// What codes are analysed by, and where their blocks are kept.
-    analysis: Arc<Analysis>,
+    pub(crate) analysis: Arc<Analysis>,
     /// The codes of the transaction.
     pub(crate) codes: TransactionCodes,
     /// Whether blocks may run as one: not while every instruction is observed.
@@ -57,7 +55,7 @@ pub struct FieldMachine {
 pub(crate) struct FieldState {
     contexts: Vec<Held>,
     /// The index of the frame's code among those of the transaction.
-    code: Option<usize>,
+    pub(crate) code: Option<usize>,
     /// The blocks of the frame's code.
     pub(crate) blocks: Option<Arc<Blocks<Slots>>>,
     pub(crate) memory_blocks: Option<Arc<Blocks<Memory>>>,
@@ -205,7 +203,7 @@ impl FieldMachine {
     }
 
     /// Brings what the running frame has earned to its code.
-    fn pay_in(&mut self) {
+    pub(crate) fn pay_in(&mut self) {
         let earned = std::mem::take(&mut self.frame.earned);
         match (&self.frame.blocks, &self.frame.memory_blocks) {
             _ if earned == 0 => {}
@@ -217,43 +215,6 @@ impl FieldMachine {
                 }
             }
         }
-    }
-
-    /// Finds the blocks of the running frame's code, or makes room for them if its field instructions have paid for that; false if they
-    /// have not yet, or it can have none.
-    #[cold]
-    pub(crate) fn ask_for_blocks<L: Location>(&mut self) -> bool {
-        self.pay_in();
-        self.frame.ask_at = u64::MAX;
-        let analysis = Arc::clone(&self.analysis);
-        let Some(met) = self.frame.code.and_then(|code| self.codes.get_mut(code)).filter(|met| !met.is_plain) else {
-            return false;
-        };
-        if met.blocks.is_none() {
-            met.blocks = analysis.blocks(&met.source, met.hash);
-        }
-        if met.blocks.is_none() {
-            let (price, earned) = (Blocks::<L>::price(met.source.len()), self.prices.rate.cycles(met.earned));
-            let is_free = self.plans_ahead || analysis.batching.is_eager();
-            if !is_free && earned < price {
-                self.frame.ask_at = self.prices.rate.gas(price - earned);
-                return false;
-            }
-            let code = analysis.executed(&met.source, met.hash);
-            let Some(blocks) = Blocks::<L>::new(code, analysis.revision, analysis.batching, &analysis.cache.budget)
-            else {
-                met.is_plain = true;
-                return false;
-            };
-            blocks.credit.earn(if is_free { earned } else { earned - price });
-            met.blocks = Some(analysis.cache.keep_blocks(analysis.blocks_key(met.hash), L::any(Arc::new(blocks))));
-        }
-        match met.blocks.clone() {
-            Some(AnyBlocks::Slots(blocks)) => self.frame.blocks = Some(blocks),
-            Some(AnyBlocks::Memory(blocks)) => self.frame.memory_blocks = Some(blocks),
-            None => {}
-        }
-        L::of(&mut self.frame).is_some()
     }
 
     /// Notes how a call ended that got no frame.

@@ -6,9 +6,8 @@ use revm::state::{AccountInfo, Bytecode};
 
 use crate::batch::cache::AnyBlocks;
 use crate::batch::explained::BlockExplained;
-use crate::engine::Engine;
 use crate::evm::FieldEvm;
-use crate::frame::{FrameContext, call, evm_over, execute, execute_observed, memory};
+use crate::frame::{FrameContext, call, execute, execute_observed, memory};
 use crate::outcome::Outcome;
 use crate::trace::{Observer, Tracer};
 
@@ -28,8 +27,9 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    pub(crate) fn new(engine: &Engine, code: Bytecode) -> Self {
-        Self { evm: evm_over(engine, state_of(&code)), code }
+    /// A code over an EVM in whose state it is, as [`state_of`] has it.
+    pub(crate) fn new(evm: FieldEvm<FrameContext>, code: Bytecode) -> Self {
+        Self { evm, code }
     }
 
     /// Runs the code.
@@ -47,7 +47,7 @@ impl Prepared {
         }
     }
 
-    /// As [`Engine::plan_ahead`].
+    /// As [`crate::Engine::plan_ahead`].
     pub fn plan_ahead(&mut self, input: &[u8], gas: u64) -> Outcome {
         let made = |this: &Self| match this.known() {
             Some(AnyBlocks::Slots(blocks)) => blocks.made(),
@@ -73,28 +73,21 @@ impl Prepared {
         self.evm.analysis.blocks(&self.code, self.code.hash_slow())
     }
 
+    /// Runs the code once, telling a tracer every instruction.
+    pub(crate) fn run_observed<T: Tracer>(self, observer: Observer<'_, T>, input: &[u8], gas: u64) -> Outcome {
+        let mut evm = self.evm.with_inspector(observer);
+        let outcome = execute_observed(&mut evm, call(CODE_ADDRESS, &self.code, input, gas));
+        Outcome { memory: memory(&evm), ..outcome }
+    }
+
     /// Runs the code, leaving [`Outcome::memory`] empty: what to measure, as copying the memory out is no part of execution.
     pub fn run_without_memory(&mut self, input: &[u8], gas: u64) -> Outcome {
         execute(&mut self.evm, call(CODE_ADDRESS, &self.code, input, gas))
     }
 }
 
-/// Runs analysed code once, telling `tracer` every instruction.
-pub(crate) fn run_traced<T: Tracer>(
-    engine: &Engine,
-    code: &Bytecode,
-    input: &[u8],
-    gas: u64,
-    tracer: &mut T,
-) -> Outcome {
-    let observer = Observer::new(engine.config().revision, tracer);
-    let mut evm = evm_over(engine, state_of(code)).with_inspector(observer);
-    let outcome = execute_observed(&mut evm, call(CODE_ADDRESS, code, input, gas));
-    Outcome { memory: memory(&evm), ..outcome }
-}
-
 /// The state in which only the code's account exists.
-fn state_of(code: &Bytecode) -> InMemoryDB {
+pub(crate) fn state_of(code: &Bytecode) -> InMemoryDB {
     let mut db = InMemoryDB::default();
     let account = AccountInfo { code_hash: code.hash_slow(), code: Some(code.clone()), ..AccountInfo::default() };
     db.insert_account_info(CODE_ADDRESS, account);

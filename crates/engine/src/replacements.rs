@@ -7,10 +7,18 @@ use revm::interpreter::interpreter_action::FrameInit;
 use revm::primitives::{Address, B256};
 use revm::state::Bytecode;
 
-use crate::engine::Replacement;
-
 /// Where revm is told that the code comes from: an address without a precompile. No instruction can see it.
 const CODE_ADDRESS: Address = Address::repeat_byte(0xc1);
+
+/// A contract in place of a precompile: calls of the address run its code, and the precompile behind it, if the fork has
+/// one, is not asked. Nothing else changes for callers: the address is as warm as it was, and as empty to look at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replacement {
+    /// The address, as precompiles have it.
+    pub address: u16,
+    /// The code.
+    pub code: Vec<u8>,
+}
 
 /// Codes by address, with their hashes.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use revm::state::{AccountInfo, Bytecode};
 use revm::{Database, DatabaseCommit};
 
 use crate::engine::Engine;
-use crate::frame::{FrameContext, call, evm_over, execute, execute_observed, memory};
+use crate::frame::{FrameContext, call, execute, execute_observed, memory};
 use crate::outcome::Outcome;
 use crate::stock;
 use crate::trace::{Observer, Tracer};
@@ -52,7 +52,7 @@ impl World {
     /// Calls the contract at an address from outside. Gas is that of execution alone.
     pub fn call(&mut self, address: [u8; 20], input: &[u8], gas: u64) -> Outcome {
         let inputs = self.inputs(address, input, gas);
-        let mut evm = evm_over(&self.engine, std::mem::take(&mut self.db));
+        let mut evm = self.engine.evm_over(std::mem::take(&mut self.db));
         let outcome = execute(&mut evm, inputs);
         let outcome = Outcome { memory: memory(&evm), ..outcome };
         self.keep(evm.inner.ctx);
@@ -63,7 +63,7 @@ impl World {
     pub fn call_traced<T: Tracer>(&mut self, address: [u8; 20], input: &[u8], gas: u64, tracer: &mut T) -> Outcome {
         let inputs = self.inputs(address, input, gas);
         let observer = Observer::new(self.engine.config().revision, tracer);
-        let mut evm = evm_over(&self.engine, std::mem::take(&mut self.db)).with_inspector(observer);
+        let mut evm = self.engine.evm_over(std::mem::take(&mut self.db)).with_inspector(observer);
         let outcome = execute_observed(&mut evm, inputs);
         let outcome = Outcome { memory: memory(&evm), ..outcome };
         self.keep(evm.inner.ctx);

@@ -7,7 +7,7 @@
 
 use crate::hash::Piece;
 use crate::machine::Cells;
-use crate::program::{ArrayId, Operand, Value, VariableId, Word};
+use crate::names::{ArrayId, Operand, Value, VariableId, Word};
 use std::slice;
 
 /// Hands the table of effects to the macro `$then`.

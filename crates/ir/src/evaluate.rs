@@ -1,10 +1,11 @@
 //! The evaluator: runs a program slowly and literally on big integers. The judge of compiled code.
 
 use crate::Outcome;
+use crate::calldata::calldata_slice;
 use crate::effect::Effect;
 use crate::hash;
 use crate::mont;
-use crate::numbers::{calldata_slice, to_be_bytes};
+use crate::numbers::to_be_bytes;
 use crate::program::{
     Arm, Block, Control, ControlKind, FieldOp, Function, Op, Operand, Order, Program, Region, Statement, Value, Word,
     WordDef,

@@ -1,7 +1,7 @@
 //! What programs hash: SHA-256 (FIPS 180-4) and Keccak-256 (Yellow Paper, appendix A) of bytes that stand in words and in
 //! calldata.
 
-use crate::numbers::calldata_slice;
+use crate::calldata::calldata_slice;
 use ruint::aliases::U256;
 use sha2::{Digest, Sha256};
 use sha3::Keccak256;

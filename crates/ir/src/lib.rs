@@ -8,11 +8,13 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
+mod calldata;
 pub mod effect;
 pub mod evaluate;
 pub mod hash;
 pub mod machine;
 pub mod mont;
+pub mod names;
 pub mod numbers;
 pub mod origin;
 pub mod program;
@@ -23,12 +25,12 @@ pub mod verify;
 pub use effect::Effect;
 pub use evaluate::evaluate;
 pub use hash::Piece;
-pub use machine::{Array, Capacity, Cells, Machine, Step, Variable, WordOp};
+pub use machine::{Array, Capacity, Cells, Machine, SequenceStep, Variable, WordOp};
+pub use names::{ArrayId, ConstantId, FunctionId, Operand, Value, VariableId, Word};
 pub use numbers::Numbers;
 pub use origin::Origins;
 pub use program::{
-    Arm, ArrayDecl, ArrayId, Block, ConstantId, Control, ControlKind, FieldOp, Function, FunctionId, Op, Operand,
-    Order, Program, Region, Statement, Value, VariableId, Word, WordDef,
+    Arm, ArrayDecl, Block, Control, ControlKind, FieldOp, Function, Op, Order, Program, Region, Statement, WordDef,
 };
 pub use record::{Recorded, Recording, record, record_with};
 pub use residue_formula::bundle::{self, Bundle};

@@ -125,7 +125,7 @@ impl Cells {
 
 /// A step of a sequence: which part is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Step<W> {
+pub enum SequenceStep<W> {
     /// This part.
     Part(usize),
     /// One of the first sixteen parts: the one whose number stands in the cell of 16 bits of `word` that begins at `first_bit`.
@@ -137,7 +137,7 @@ pub enum Step<W> {
     },
 }
 
-impl<W> Step<W> {
+impl<W> SequenceStep<W> {
     /// How many parts can be chosen.
     pub const CHOICES: usize = 16;
 
@@ -145,12 +145,12 @@ impl<W> Step<W> {
     pub const CELLS: Cells = Cells { bits: 16, index_bits: 4 };
 }
 
-impl<W: Copy> Step<W> {
+impl<W: Copy> SequenceStep<W> {
     /// Which part is done, given what words are.
     pub fn number(&self, value: impl FnOnce(W) -> U256) -> usize {
         match *self {
-            Step::Part(number) => number,
-            Step::Chosen { word, first_bit } => {
+            SequenceStep::Part(number) => number,
+            SequenceStep::Chosen { word, first_bit } => {
                 let number = usize::try_from(Self::CELLS.take(value(word), first_bit)).unwrap_or(usize::MAX);
                 assert!(number < Self::CHOICES, "part {number} of a sequence is chosen");
                 number
@@ -242,7 +242,7 @@ pub trait Machine {
     where
         S: Bundle<Self::Fe>,
     {
-        let order: Vec<_> = order.iter().map(|&number| Step::Part(number)).collect();
+        let order: Vec<_> = order.iter().map(|&number| SequenceStep::Part(number)).collect();
         self.sequence_of(&order, &vec![None; count], state, part)
     }
 
@@ -250,7 +250,7 @@ pub trait Machine {
     /// one, a later one, behind it.
     fn sequence_of<S>(
         &self,
-        order: &[Step<Self::Word>],
+        order: &[SequenceStep<Self::Word>],
         then: &[Option<usize>],
         state: S,
         part: impl FnMut(&Self, usize, S) -> S,

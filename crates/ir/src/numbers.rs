@@ -1,8 +1,9 @@
 //! Programs on numbers: the implementation of [`Machine`] in which everything is plain Rust.
 
 use crate::Outcome;
+use crate::calldata::calldata_slice;
 use crate::hash::{self, Piece};
-use crate::machine::{Array, Capacity, Cells, Machine, Step, Variable, WordOp};
+use crate::machine::{Array, Capacity, Cells, Machine, SequenceStep, Variable, WordOp};
 use crate::mont;
 use num_bigint::BigUint;
 use residue_formula::bundle::Bundle;
@@ -61,14 +62,6 @@ impl<F: Number> Numbers<F> {
             *first = outcome;
         }
     }
-}
-
-/// `size_bytes` of `calldata` from `offset`, with zeros past the end.
-pub(crate) fn calldata_slice(calldata: &[u8], offset: U256, size_bytes: usize) -> Vec<u8> {
-    let start = usize::try_from(offset).unwrap_or(usize::MAX).min(calldata.len());
-    let mut bytes: Vec<u8> = calldata[start..].iter().copied().take(size_bytes).collect();
-    bytes.resize(size_bytes, 0);
-    bytes
 }
 
 /// `value` in `size_bytes` big-endian bytes. Panics if it does not fit: the size of an output is the program's own.
@@ -143,7 +136,7 @@ impl<F: Number> Machine for Numbers<F> {
 
     fn sequence_of<S>(
         &self,
-        order: &[Step<U256>],
+        order: &[SequenceStep<U256>],
         then: &[Option<usize>],
         mut state: S,
         mut part: impl FnMut(&Self, usize, S) -> S,

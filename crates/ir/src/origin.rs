@@ -2,7 +2,7 @@
 //!
 //! They are for those who look at what a program costs; nothing that is computed depends on them.
 
-use crate::program::Value;
+use crate::names::Value;
 use residue_formula::scope::Scope;
 use std::collections::HashMap;
 

@@ -1,45 +1,13 @@
 //! The program: functions of straight-line blocks and structured control. Plain data; every other file is about it.
 
 use crate::effect::Effect;
-use crate::machine::{Capacity, Step, WordOp};
+use crate::machine::{Capacity, SequenceStep, WordOp};
+pub use crate::names::{ArrayId, ConstantId, FunctionId, Operand, Value, VariableId, Word};
 use crate::origin::Origins;
 use num_bigint::BigUint;
 pub use residue_formula::FieldOp;
 use ruint::aliases::U256;
 use std::collections::BTreeSet;
-
-/// The result of an operation, defined once in its function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Value(pub u32);
-
-/// An entry of the program's pool of constants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ConstantId(pub u32);
-
-/// A function of the program, by its place in [`Program::functions`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FunctionId(pub u32);
-
-/// An array of the program, by its place in [`Program::arrays`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ArrayId(pub usize);
-
-/// A variable of the program, by its place in [`Program::variables`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct VariableId(pub usize);
-
-/// A 256-bit word of a function, by its place in [`Function::words`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Word(pub u32);
-
-/// What an operation reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Operand {
-    /// The result of an earlier operation or statement.
-    Value(Value),
-    /// A constant; it costs nothing to read.
-    Constant(ConstantId),
-}
 
 /// One operation of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -65,16 +33,6 @@ impl Block {
         let defined: BTreeSet<Value> = self.ops.iter().map(|&(value, _)| value).collect();
         let read = self.ops.iter().flat_map(|(_, op)| [op.x, op.y]);
         read.filter_map(Operand::value).filter(|value| !defined.contains(value)).collect()
-    }
-}
-
-impl Operand {
-    /// The value, if it is one.
-    pub fn value(self) -> Option<Value> {
-        match self {
-            Operand::Value(value) => Some(value),
-            Operand::Constant(_) => None,
-        }
     }
 }
 
@@ -168,7 +126,7 @@ pub enum ControlKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
     /// Which part is done; at least one.
-    pub steps: Vec<Step<Word>>,
+    pub steps: Vec<SequenceStep<Word>>,
     /// For each part the one, a later one, that is always done after it, if there is one.
     pub then: Vec<Option<usize>>,
 }
@@ -179,7 +137,7 @@ impl Order {
         let mut words = Vec::new();
         for step in &self.steps {
             match *step {
-                Step::Chosen { word, .. } if !words.contains(&word) => words.push(word),
+                SequenceStep::Chosen { word, .. } if !words.contains(&word) => words.push(word),
                 _ => {}
             }
         }

@@ -4,7 +4,7 @@
 
 use crate::effect::Effect;
 use crate::hash::Piece;
-use crate::machine::{Array, Capacity, Cells, Machine, Step, Variable, WordOp};
+use crate::machine::{Array, Capacity, Cells, Machine, SequenceStep, Variable, WordOp};
 use crate::origin::Origins;
 use crate::program::{
     Arm, ArrayDecl, ArrayId, ConstantId, Control, ControlKind, FieldOp, Function, FunctionId, Op, Operand, Order,
@@ -473,7 +473,7 @@ impl<'r> Machine for Recording<'r> {
 
     fn sequence_of<S>(
         &self,
-        order: &[Step<RecordedWord>],
+        order: &[SequenceStep<RecordedWord>],
         then: &[Option<usize>],
         state: S,
         mut part: impl FnMut(&Self, usize, S) -> S,
@@ -481,10 +481,10 @@ impl<'r> Machine for Recording<'r> {
     where
         S: Bundle<Recorded<'r>>,
     {
-        let own = |step: &Step<RecordedWord>| match *step {
-            Step::Part(number) => Step::Part(number),
-            Step::Chosen { word, first_bit } => {
-                Step::Chosen { word: self.with(|state| state.own_word(word)), first_bit }
+        let own = |step: &SequenceStep<RecordedWord>| match *step {
+            SequenceStep::Part(number) => SequenceStep::Part(number),
+            SequenceStep::Chosen { word, first_bit } => {
+                SequenceStep::Chosen { word: self.with(|state| state.own_word(word)), first_bit }
             }
         };
         let steps = order.iter().map(own).collect();

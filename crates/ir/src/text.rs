@@ -7,9 +7,11 @@
 mod parse;
 mod print;
 mod spelling;
+mod tokens;
 
-pub use parse::{ParseError, parse};
+pub use parse::parse;
 pub use print::print;
+pub use tokens::ParseError;
 
 use crate::machine::WordOp;
 

@@ -2,7 +2,7 @@
 
 use crate::effect::Effect;
 use crate::hash::Piece;
-use crate::machine::{Capacity, Cells, Step};
+use crate::machine::{Capacity, Cells, SequenceStep};
 use crate::program::{
     Arm, ArrayDecl, ArrayId, Control, ControlKind, Function, Operand, Order, Program, Region, Statement, Value,
     VariableId, Word, WordDef,
@@ -366,18 +366,18 @@ impl Scope<'_> {
         }
         for step in &order.steps {
             match *step {
-                Step::Part(number) if number >= parts => {
+                SequenceStep::Part(number) if number >= parts => {
                     return Err(format!("part {number} of a sequence that has {parts}"));
                 }
-                Step::Chosen { first_bit, .. } => {
-                    if parts < Step::<Word>::CHOICES {
-                        return Err(format!("one of {} parts is chosen, of {parts}", Step::<Word>::CHOICES));
+                SequenceStep::Chosen { first_bit, .. } => {
+                    if parts < SequenceStep::<Word>::CHOICES {
+                        return Err(format!("one of {} parts is chosen, of {parts}", SequenceStep::<Word>::CHOICES));
                     }
-                    if !first_bit.is_multiple_of(Step::<Word>::CELLS.bits) || first_bit >= 256 {
+                    if !first_bit.is_multiple_of(SequenceStep::<Word>::CELLS.bits) || first_bit >= 256 {
                         return Err(format!("no cell of 16 bits begins at bit {first_bit}"));
                     }
                 }
-                Step::Part(_) => {}
+                SequenceStep::Part(_) => {}
             }
         }
         same(parts, order.then.len(), "what follows the parts of a sequence")?;

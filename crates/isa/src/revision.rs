@@ -96,6 +96,7 @@ revisions! {
 
 mod codec;
 pub mod rules;
+pub mod strided;
 
 /// What the field instructions of a revision do, whatever their bytes: where values live, with what differs between revisions that
 /// keep them there.

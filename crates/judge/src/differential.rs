@@ -8,6 +8,8 @@ use residue_engine::{Batching, Engine, EngineConfig};
 use residue_isa::{Family, FieldOp, GasSchedule, PerOp, Price, Revision, WidthPrices, disassemble, opcode};
 use residue_spec::{ByWidth, Env, Narrow, Prices};
 
+use crate::specified::specified;
+
 /// Code with what it is run on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
@@ -70,7 +72,7 @@ impl Pair {
         let trace_config = EngineConfig { batching: Batching::Traces, ..config.clone() };
         let [engine, batch_engine, trace_engine] = [config, batch_config, trace_config]
             .map(|config| Engine::new(config).expect("the schedule is one of the revision"));
-        let spec = residue_spec::Revision::named(revision.name()).expect("every revision has a specification");
+        let spec = specified(revision);
         // The accounts of the engine's frames.
         let env = Env { address: [0xc0; 20], caller: [0xca; 20], memory_limit_bytes, ..Env::default() };
         Self { revision, engine, batch_engine, trace_engine, spec, prices, env }

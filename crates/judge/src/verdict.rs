@@ -11,6 +11,7 @@ use crate::history::{Body, GAS_AMPLE, Gas, History};
 use crate::mode::Mode;
 use crate::panics::caught;
 use crate::player::Player;
+use crate::specified::specified;
 use crate::stage::{Stage, StageError};
 
 /// Gas beyond which the specification, which is slow, is not asked.
@@ -165,8 +166,7 @@ impl Trial<'_> {
         if history.fork != Fork::Osaka {
             return (compared, None);
         }
-        let revision = residue_spec::Revision::named(history.revision.name());
-        let revision = revision.expect("every revision has a specification");
+        let revision = specified(history.revision);
         let prices = spec_prices(&stage.config.schedule, history.revision);
         for (number, (run, expected)) in history.runs.iter().zip(&self.expected).enumerate() {
             let contract = history.contracts.iter().position(|contract| contract.address == run.to);

@@ -31,9 +31,10 @@ use residue_engine::{Batching, EXECUTIONS_TO_WARM, EngineConfig};
 use residue_isa::{GasSchedule, Revision};
 use residue_workbench::statistics::Spread;
 
+use crate::bench::effort::Observer;
+use crate::bench::group::record_of;
 use crate::error::LabError;
-use crate::group::{Observer, record_of};
-use crate::record::{Quantity, Record, Row};
+use crate::record::{Quantity, Record, RecordRow};
 use evolution::{Candidate, Fitness, evolve};
 use genome::Genome;
 use ground::{Bounds, Ground};
@@ -174,20 +175,20 @@ pub fn replay(scene: &Scene, name: &str) -> Result<Found, LabError> {
 /// Rounds of what is measured once more.
 const REPLAYED: usize = 5;
 
-fn rows(found: &Found) -> Vec<Row> {
+fn rows(found: &Found) -> Vec<RecordRow> {
     let [batch, plain, stock] = &found.samples;
     let beside = format!("{}-plain", found.name);
     let mut rows = vec![
-        Row::new(&found.name, Quantity::NsPerGas, batch),
-        Row::ratio(&found.name, Quantity::NsPerGas, batch, (&beside, plain)),
+        RecordRow::new(&found.name, Quantity::NsPerGas, batch),
+        RecordRow::ratio(&found.name, Quantity::NsPerGas, batch, (&beside, plain)),
         // Gas is far below 2⁵³, and so is memory.
-        Row::exact(&found.name, Quantity::Gas, found.gas_used as f64),
+        RecordRow::exact(&found.name, Quantity::Gas, found.gas_used as f64),
     ];
     if !stock.is_empty() {
-        rows.push(Row::new(format!("{}-revm", found.name), Quantity::NsPerGas, stock));
+        rows.push(RecordRow::new(format!("{}-revm", found.name), Quantity::NsPerGas, stock));
     }
     if let Some(resident) = found.resident {
-        rows.push(Row::exact(&found.name, Quantity::MemoryGrowth, resident.beyond_bytes() as f64));
+        rows.push(RecordRow::exact(&found.name, Quantity::MemoryGrowth, resident.beyond_bytes() as f64));
     }
     rows
 }
@@ -223,7 +224,7 @@ impl Part {
         let fitness = match self {
             Self::Time | Self::Bounded => Fitness { of: &mut time, is_time: true },
             Self::OverPlain => Fitness { of: &mut over_plain, is_time: true },
-            Self::Memory if crate::memory::peak_bytes().is_none() => return Ok(Vec::new()),
+            Self::Memory if crate::bench::process::peak_bytes().is_none() => return Ok(Vec::new()),
             Self::Memory => Fitness { of: &mut memory, is_time: false },
         };
         let first = if search.effort.begins_with_known { known::first(&ground) } else { Vec::new() };

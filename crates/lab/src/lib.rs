@@ -1,11 +1,9 @@
-//! Measurements beside native libraries, and their records.
+//! Measurements and what is made of them.
 //!
-//! Read in this order: [`group`] is the table of what can be measured, by the workbench's harness; [`instructions`], [`lanes`], [`pairing`], [`eip2537`], [`operations`],
-//! [`comparison`], [`scaling`] and [`memory`] are the groups, [`subjects`] chooses whom they measure; [`record`] is what a
-//! measurement leaves behind, with the [`machine`] that it
-//! was made on; [`table`] arranges it for people. [`measure`] times every opcode, [`price`] makes gas schedules of such a record;
-//! [`trace`] and [`profile`] look into one execution; [`programs`] runs the published programs, [`figures`] sets them beside
-//! [`published`] values, [`report`] makes one page of all, [`baselines`] the tables of one of its own; [`attack`] searches for what the prices do not cover.
+//! Read in this order: [`bench`] measures in groups beside native libraries; [`record`] is what a measurement leaves behind, with the
+//! machine that it was made on. [`opcodes`] times every opcode, [`price`] makes gas schedules of such a record, and [`attack`] searches for what
+//! the prices do not cover. [`programs`] runs the published programs, [`published`] has the values that were published. [`inspect`] looks into
+//! one execution, [`render`] draws, and [`job`] is what another process of this program does for a measurement.
 //!
 //! This crate does not print: progress goes to a callback, results are values.
 
@@ -13,45 +11,28 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
 
 pub mod attack;
-pub mod baselines;
-pub mod clock;
-pub mod comparison;
-pub mod date;
-pub mod eip2537;
-pub mod engines;
-pub mod environment;
+pub mod bench;
 pub mod error;
-pub mod figures;
-pub mod go;
-pub mod group;
-pub mod instructions;
-pub mod lanes;
-pub mod machine;
-pub mod measure;
-pub mod memory;
-pub mod operations;
-pub mod pairing;
+pub mod inspect;
+pub mod job;
+pub mod opcodes;
 pub mod price;
-pub mod profile;
 pub mod programs;
 pub mod published;
 pub mod record;
-pub mod report;
-pub mod scaling;
-pub mod subjects;
-pub mod svg;
-pub mod table;
-pub mod trace;
+pub mod render;
 
 #[allow(unsafe_code, reason = "blst's raw routines are foreign functions")]
 pub mod native;
 
+pub use bench::effort::{Effort, Progress};
+pub use bench::group::Group;
+pub use bench::groups::GROUPS;
+pub use bench::subjects::Subjects;
 pub use error::LabError;
-pub use group::{Effort, GROUPS, Group, Progress};
-pub use machine::Machine;
-pub use record::{Quantity, Record, Row};
-pub use subjects::Subjects;
-pub use table::Column;
+pub use record::machine::Machine;
+pub use record::table::Column;
+pub use record::{Quantity, Record, RecordRow};
 
 /// The revisions that are measured: the last with values in memory that others' programs are written for, and the one of December
 /// 2024 with slots, which EIP-6690 is now. The others differ from them in how operands are named.

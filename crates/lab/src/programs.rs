@@ -14,11 +14,12 @@ use residue_modular::PrimeField;
 use residue_modular::fields::Bls12_381FrModulus;
 use residue_workbench::harness::{Subject, interleave};
 
+use crate::bench::effort::{Observer, Progress};
+use crate::bench::group::record_of;
 use crate::error::LabError;
-use crate::group::{Observer, Progress, record_of};
 use crate::price::exact_gas_under;
 use crate::published;
-use crate::record::{Quantity, Record, Row};
+use crate::record::{Quantity, Record, RecordRow};
 
 /// Name of the records.
 pub const GROUP: &str = "programs";
@@ -35,7 +36,7 @@ const G1_REVISIONS: [Revision; 3] = [Revision::Eip5843, Revision::Geth5843, Revi
 pub fn measure_programs(rounds: usize, observer: &mut Observer<'_>) -> Result<Record, LabError> {
     record_of(GROUP, || {
         let mut rows = Vec::new();
-        let steps: [(&str, Step); 7] = [
+        let steps: [(&str, Measurement); 7] = [
             ("counts and models", |_| models()),
             ("products in Fp2", |_| products()),
             ("synthetic loop", synthetic_loop),
@@ -53,7 +54,7 @@ pub fn measure_programs(rounds: usize, observer: &mut Observer<'_>) -> Result<Re
 }
 
 /// A part of the record, with times of so many rounds.
-type Step = fn(usize) -> Result<Vec<Row>, LabError>;
+type Measurement = fn(usize) -> Result<Vec<RecordRow>, LabError>;
 
 /// A contract compiled for a revision and run once.
 struct Ran {
@@ -109,35 +110,39 @@ fn number(value: u64) -> f64 {
 }
 
 /// What the parts of the pairing execute under version 7, and their gas under every model.
-fn models() -> Result<Vec<Row>, LabError> {
+fn models() -> Result<Vec<RecordRow>, LabError> {
     let mut rows = Vec::new();
     for name in PARTS {
         let contract = contract(name)?;
         for revision in MODEL_REVISIONS {
             let ran = Ran::of(contract, revision)?;
             for (mnemonic, count) in ran.counted.counts.by_mnemonic() {
-                rows.push(Row::exact(format!("{revision}/{}/{mnemonic}", short(name)), Quantity::Count, number(count)));
+                rows.push(RecordRow::exact(
+                    format!("{revision}/{}/{mnemonic}", short(name)),
+                    Quantity::Count,
+                    number(count),
+                ));
             }
             for schedule in GasSchedule::names(revision) {
                 let engine = Engine::new(EngineConfig::new(revision, GasSchedule::named(&schedule, revision)?))?;
                 let thousandths = exact_gas_under(&ran.counted.counts, ran.gas(), &ran.engine, &engine);
                 let name = format!("{revision}:{schedule}/{}/all", short(name));
-                rows.push(Row::exact(name, Quantity::Gas, number(thousandths) / 1000.0));
+                rows.push(RecordRow::exact(name, Quantity::Gas, number(thousandths) / 1000.0));
             }
         }
         if let Some(inverse) = contract_function(contract, "fp_inverse") {
-            rows.push(Row::exact(
+            rows.push(RecordRow::exact(
                 format!("program/{}/fp_inverse.mul", short(name)),
                 Quantity::Count,
                 number(inverse[2]),
             ));
             let others = number(inverse[0] + inverse[1]);
-            rows.push(Row::exact(format!("program/{}/fp_inverse.add", short(name)), Quantity::Count, others));
+            rows.push(RecordRow::exact(format!("program/{}/fp_inverse.add", short(name)), Quantity::Count, others));
         }
     }
     let product = contract_function(contract(PARTS[1])?, "published_mul_fp12");
     for (operation, count) in ["add", "sub", "mul"].into_iter().zip(product.unwrap_or_default()) {
-        rows.push(Row::exact(format!("program/fp12_mul/{operation}"), Quantity::Count, number(count)));
+        rows.push(RecordRow::exact(format!("program/fp12_mul/{operation}"), Quantity::Count, number(count)));
     }
     Ok(rows)
 }
@@ -160,7 +165,7 @@ fn contract_function(contract: &Contract, function: &str) -> Option<[u64; 3]> {
 }
 
 /// The parts of the pairing with both products in Fp2.
-fn products() -> Result<Vec<Row>, LabError> {
+fn products() -> Result<Vec<RecordRow>, LabError> {
     let revision = Revision::Evm384V7;
     let mut rows = Vec::new();
     for name in PARTS {
@@ -173,11 +178,11 @@ fn products() -> Result<Vec<Row>, LabError> {
                 let engine = Engine::new(EngineConfig::new(revision, GasSchedule::named(schedule, revision)?))?;
                 let gas = exact_gas_under(&ran.counted.counts, ran.gas(), &ran.engine, &engine);
                 let name = format!("{revision}:{schedule}/{}/f2mul{variant}", short(name));
-                rows.push(Row::exact(name, Quantity::Gas, number(gas) / 1000.0));
+                rows.push(RecordRow::exact(name, Quantity::Gas, number(gas) / 1000.0));
             }
             for (mnemonic, count) in ran.counted.counts.by_mnemonic().filter(|(name, _)| name.ends_with("384")) {
                 let name = format!("{revision}/{}.f2mul{variant}/{mnemonic}", short(name));
-                rows.push(Row::exact(name, Quantity::Count, number(count)));
+                rows.push(RecordRow::exact(name, Quantity::Count, number(count)));
             }
         }
     }
@@ -185,14 +190,18 @@ fn products() -> Result<Vec<Row>, LabError> {
 }
 
 /// The synthetic loop under every version of EVM384, at the prices of update 2 where the version has them.
-fn synthetic_loop(rounds: usize) -> Result<Vec<Row>, LabError> {
+fn synthetic_loop(rounds: usize) -> Result<Vec<RecordRow>, LabError> {
     let contract = contract("evm384/synthetic_loop")?;
     let mut rows = Vec::new();
     let mut subjects = Vec::new();
     for &revision in Revision::ALL.iter().filter(|revision| revision.evm384().is_some()) {
         let ran = Ran::of(contract, revision)?;
         let schedule = ran.engine.config().schedule.name();
-        rows.push(Row::exact(format!("{revision}:{schedule}/synthetic_loop/all"), Quantity::Gas, number(ran.gas())));
+        rows.push(RecordRow::exact(
+            format!("{revision}:{schedule}/synthetic_loop/all"),
+            Quantity::Gas,
+            number(ran.gas()),
+        ));
         subjects.push(ran.subject(&format!("{revision}/synthetic_loop/all")));
     }
     rows.extend(times(subjects, rounds)?);
@@ -200,7 +209,7 @@ fn synthetic_loop(rounds: usize) -> Result<Vec<Row>, LabError> {
 }
 
 /// Multiples in G1 and G2: of the scalar with all bits set, and of the group order.
-fn multiplications(rounds: usize) -> Result<Vec<Row>, LabError> {
+fn multiplications(rounds: usize) -> Result<Vec<RecordRow>, LabError> {
     let order: Vec<u8> = Bls12_381FrModulus::MODULUS.iter().rev().flat_map(|limb| limb.to_be_bytes()).collect();
     let mut rows = Vec::new();
     let mut subjects = Vec::new();
@@ -215,7 +224,7 @@ fn multiplications(rounds: usize) -> Result<Vec<Row>, LabError> {
                 let ran = Ran::new(&contract.program(), input, revision, schedule)?;
                 let part = format!("{}/{class}", short(name));
                 let schedule = ran.engine.config().schedule.name();
-                rows.push(Row::exact(format!("{revision}:{schedule}/{part}"), Quantity::Gas, number(ran.gas())));
+                rows.push(RecordRow::exact(format!("{revision}:{schedule}/{part}"), Quantity::Gas, number(ran.gas())));
                 subjects.push(ran.subject(&format!("{revision}/{part}")));
             }
         }
@@ -225,7 +234,7 @@ fn multiplications(rounds: usize) -> Result<Vec<Row>, LabError> {
 }
 
 /// A check of two pairings as update 5 has it, and ours, which validates.
-fn two_pairings(rounds: usize) -> Result<Vec<Row>, LabError> {
+fn two_pairings(rounds: usize) -> Result<Vec<RecordRow>, LabError> {
     let mut subjects = Vec::new();
     for (name, revision) in [
         ("evm384/pairing_eq", Revision::Evm384V7),
@@ -245,11 +254,11 @@ fn two_pairings(rounds: usize) -> Result<Vec<Row>, LabError> {
 }
 
 /// What the gas of a check of two pairs goes to, and the price of the precompile.
-fn against() -> Result<Vec<Row>, LabError> {
+fn against() -> Result<Vec<RecordRow>, LabError> {
     let contract = contract("bls12_381/pairing")?;
     let native = residue_workbench::native(contract, &(contract.example)())
         .ok_or(LabError::NoPrecompile { name: contract.name })??;
-    let mut rows = vec![Row::exact("precompile/pairing/2", Quantity::Gas, number(native.gas_used))];
+    let mut rows = vec![RecordRow::exact("precompile/pairing/2", Quantity::Gas, number(native.gas_used))];
     for (revision, schedules) in [
         (Revision::Evm384V7, vec!["evmone", "model-a", "model-b", "model-b-repriced"]),
         (Revision::Evm384V9, vec!["model-b", "model-b-repriced"]),
@@ -267,7 +276,7 @@ fn against() -> Result<Vec<Row>, LabError> {
                 (Quantity::GasMemory, split.memory),
                 (Quantity::GasControl, split.control),
             ] {
-                rows.push(Row::exact(&name, quantity, number(gas)));
+                rows.push(RecordRow::exact(&name, quantity, number(gas)));
             }
         }
     }
@@ -284,9 +293,9 @@ fn warmed(mut subjects: Vec<Subject<'_>>) -> Vec<Subject<'_>> {
     subjects
 }
 
-fn times(subjects: Vec<Subject<'_>>, rounds: usize) -> Result<Vec<Row>, LabError> {
+fn times(subjects: Vec<Subject<'_>>, rounds: usize) -> Result<Vec<RecordRow>, LabError> {
     let samples = interleave(&mut warmed(subjects), rounds, || ())?;
-    Ok(samples.iter().map(|sample| Row::new(&sample.name, Quantity::Time, &sample.times_ns)).collect())
+    Ok(samples.iter().map(|sample| RecordRow::new(&sample.name, Quantity::Time, &sample.times_ns)).collect())
 }
 
 /// Schedules of the published gas figures.

@@ -1,9 +1,15 @@
 //! Records: what a measurement leaves behind, a dated CSV file that says which machine made it.
 //!
 //! A record lies at `<directory>/<machine>/<date>-<group>.csv`. Lines that begin with `#` are its header, `name: value`;
-//! then follow one line of column names and one line for each [`Row`].
+//! then follow one line of column names and one line for each [`RecordRow`]. [`date`], [`machine`] and [`environment`] with the [`clock`] make its
+//! header; [`table`] arranges it for people.
 
+pub mod clock;
+pub mod date;
+pub mod environment;
 mod file;
+pub mod machine;
+pub mod table;
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,8 +19,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use crate::date::Date;
-use crate::environment::Environment;
+use crate::record::date::Date;
+use crate::record::environment::Environment;
 
 /// A dated file of measurements with the machine that made them.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,12 +32,12 @@ pub struct Record {
     /// Where, and with what.
     pub environment: Environment,
     /// The measurements.
-    pub rows: Vec<Row>,
+    pub rows: Vec<RecordRow>,
 }
 
 /// One measurement.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Row {
+pub struct RecordRow {
     /// What was measured: `layer/operation/width`.
     pub name: String,
     /// What of it.
@@ -185,7 +191,7 @@ impl Quantity {
     }
 }
 
-impl Row {
+impl RecordRow {
     /// A measured quantity.
     pub fn new(name: impl Into<String>, quantity: Quantity, samples: &[f64]) -> Self {
         let spread = Spread::of(samples).to_thousandths();
@@ -243,7 +249,7 @@ impl Record {
     }
 
     /// The row of a name, a quantity and a layer to compare with, if any.
-    pub fn find(&self, name: &str, quantity: Quantity, baseline_layer: Option<&str>) -> Option<&Row> {
+    pub fn find(&self, name: &str, quantity: Quantity, baseline_layer: Option<&str>) -> Option<&RecordRow> {
         let mut rows = self.rows.iter();
         rows.find(|row| row.name == name && row.quantity == quantity && row.baseline_layer() == baseline_layer)
     }
@@ -286,7 +292,7 @@ mod tests {
 
     #[test]
     fn rows_are_found_and_json_names_their_parts() {
-        let row = Row::ratio("a/mul/384", Quantity::Latency, &[4.0, 6.0], ("b/mul/384", &[2.0, 3.0]));
+        let row = RecordRow::ratio("a/mul/384", Quantity::Latency, &[4.0, 6.0], ("b/mul/384", &[2.0, 3.0]));
         let record = Record {
             group: "instructions".to_owned(),
             date: Date::after_epoch(0),

@@ -2,7 +2,7 @@
 //!
 //! Operations take effect in order and slots may be overwritten. The lanes of one instruction all read before any of them writes.
 
-use crate::plan::PlanError;
+use crate::plan_error::PlanError;
 pub use residue_formula::FieldOp;
 
 /// An operation on slots.

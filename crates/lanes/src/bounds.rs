@@ -6,7 +6,8 @@
 
 use core::ops::{Add, Sub};
 
-use crate::shape::{ROW_LIMB_BITS, Shape};
+use crate::line::ROW_LIMB_BITS;
+use crate::shape::Shape;
 
 /// One M, in which ranges are counted: ranges are fixed-point numbers with 16 bits behind the point, rounded outwards.
 pub const UNIT: i64 = 1 << UNIT_BITS;
@@ -16,6 +17,11 @@ const UNIT_BITS: u32 = 16;
 pub(crate) const LIMB_MAX: u64 = 1 << 62;
 /// A multiple of M with carried limbs adds less than this to a limb.
 const CARRIED_LIMB: u64 = 1 << ROW_LIMB_BITS;
+
+/// Ends of a plan hold limbs of at most this magnitude.
+const END_LIMB_MAX: u64 = 1 << 58;
+/// Ends of a plan hold values of at most this many M, less where headroom is scarce.
+const END_RANGE_MAX: i64 = 16;
 
 /// Bounds of a value: |aᵢ| ≤ `limb` for every limb but the top one, `low`·M ≤ 2¹⁶·v ≤ `high`·M.
 ///
@@ -93,6 +99,16 @@ impl Bounds {
     pub(crate) fn multiples_up_to(self, least: i64) -> i64 {
         let lacking = (least * UNIT - self.low).max(0);
         lacking / UNIT + i64::from(lacking % UNIT != 0)
+    }
+}
+
+impl Shape {
+    /// What every slot satisfies between plans: −d·M ≤ v ≤ c·M with c = min(16, 2^⌊h/2⌋) and d = min(16, k/2), where k is
+    /// [`Shape::lift`]; limbs of magnitude at most 2⁵⁸. The product of two such values is one again.
+    pub fn end_bounds(self) -> Bounds {
+        let most = END_RANGE_MAX.min(1 << (self.headroom_bits() / 2).min(16));
+        let least = END_RANGE_MAX.min(self.lift() / 2);
+        Bounds { limb: END_LIMB_MAX, low: -least * UNIT, high: most * UNIT }
     }
 }
 

@@ -8,10 +8,11 @@ use thiserror::Error;
 
 use crate::bounds::{Bounds, LIMB_MAX, UNIT};
 use crate::kernel::scalar;
+use crate::line::ROW_LIMB_BITS;
 use crate::modulus_rows::ModulusRows;
-use crate::plan::{BATCH_LANES, BatchStep, LinearStep, Plan, SegmentKind};
 use crate::rows::Rows;
-use crate::shape::{ROW_LIMB_BITS, Shape};
+use crate::shape::Shape;
+use crate::tables::{BATCH_LANES, BatchStep, LinearStep, Plan, SegmentKind};
 
 /// A promise that a plan or a row breaks.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -196,9 +197,10 @@ mod tests {
     use super::*;
     use crate::block::{FieldOp, Op, SlotBlock};
     use crate::bounds::Bias;
-    use crate::plan::{Policy, ReduceStep, Segment};
-    use crate::rows::ROW_LIMBS;
-    use crate::shape::LIMB_MASK;
+    use crate::line::LIMB_MASK;
+    use crate::line::ROW_LIMBS;
+    use crate::plan::Policy;
+    use crate::tables::{ReduceStep, Segment};
     use residue_modular::Modulus;
 
     #[test]

@@ -1,7 +1,7 @@
 //! How long a plan takes, estimated from its tables: enough to decide between a plan and one instruction at a time.
 
-use crate::plan::{Plan, QUAD_LANES};
 use crate::shape::Shape;
+use crate::tables::{Plan, QUAD_LANES};
 
 /// Cycles of the parts of a plan, fitted to `examples/blocks.rs` on an AMD Zen 4 (family 25, model 17); within a fifth on its blocks.
 struct Costs {
@@ -65,7 +65,8 @@ mod tests {
     use super::*;
     use crate::block::SlotBlock;
     use crate::bounds::Bias;
-    use crate::plan::{BatchStep, CarryStep, LinearStep, Policy, ReduceStep};
+    use crate::plan::Policy;
+    use crate::tables::{BatchStep, CarryStep, LinearStep, ReduceStep};
 
     /// What one more entry of each kind adds, whatever else there is.
     #[test]

@@ -29,11 +29,15 @@
 pub mod block;
 pub mod bounds;
 pub mod check;
+mod conversions;
 mod estimate;
+mod line;
 pub mod modulus_rows;
 pub mod plan;
+mod plan_error;
 pub mod rows;
 pub mod shape;
+mod tables;
 mod transfer;
 
 #[allow(unsafe_code, reason = "kernels call CPU instructions that the compiler does not emit by itself")]
@@ -43,7 +47,9 @@ pub use block::{Digest, FieldOp, Op, SlotBlock};
 pub use check::{Violation, check};
 pub use kernel::Kernel;
 pub use modulus_rows::{Form, ModulusRows};
-pub use plan::{Explanation, Plan, PlanError, Policy};
+pub use plan::{Explanation, Policy};
+pub use plan_error::PlanError;
 pub use rows::Rows;
 pub use shape::{Shape, ShapeError};
+pub use tables::Plan;
 pub use transfer::ByteOrder;

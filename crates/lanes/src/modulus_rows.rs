@@ -6,8 +6,9 @@ use num_bigint::BigUint;
 use residue_modular::{Limb, Modulus};
 
 use crate::bounds::{BIAS_COUNT, Bias, UNIT};
-use crate::rows::{LINE_LIMBS, Line, ROW_LIMBS, ZERO_LINE, pack, unpack};
-use crate::shape::{LIMB_MASK, ROW_LIMB_BITS, Shape, ShapeError, TOP_LIMB_BITS_MIN};
+use crate::line::{LIMB_MASK, ROW_LIMB_BITS};
+use crate::line::{LINE_LIMBS, Line, ROW_LIMBS, ZERO_LINE, pack, unpack};
+use crate::shape::{Shape, ShapeError, TOP_LIMB_BITS_MIN};
 
 /// An odd modulus m, with its working modulus M, for rows of its [`Shape`].
 #[derive(Clone, Debug)]

@@ -7,13 +7,8 @@
 use residue_modular::Modulus;
 use thiserror::Error;
 
-use crate::bounds::{Bounds, UNIT};
-use crate::rows::LINE_LIMBS;
+use crate::line::{LINE_LIMBS, ROW_LIMB_BITS};
 
-/// Bits of a row's limb, and of the words that the IFMA instructions multiply.
-pub const ROW_LIMB_BITS: usize = 52;
-/// 2⁵² − 1.
-pub const LIMB_MASK: u64 = (1 << ROW_LIMB_BITS) - 1;
 /// The widths for which kernels exist, in limbs of 52 bits: moduli up to 308, 412 and 776 bits. Five limbs would hold 256 bits too, with so
 /// little headroom that reductions cost more than the sixth limb.
 pub const ROW_WIDTHS: [usize; 3] = [6, 8, 15];
@@ -24,10 +19,6 @@ pub const MODULUS_BITS_MAX: usize = ROW_WIDTHS[2] * ROW_LIMB_BITS - HEADROOM_BIT
 const HEADROOM_BITS_MIN: usize = 4;
 /// Bits of M in the top limb, at least: a quotient estimated from the top limb alone is then good to 2⁻⁹.
 pub(crate) const TOP_LIMB_BITS_MIN: usize = 12;
-/// Ends of a plan hold limbs of at most this magnitude.
-const END_LIMB_MAX: u64 = 1 << 58;
-/// Ends of a plan hold values of at most this many M, less where headroom is scarce.
-const END_RANGE_MAX: i64 = 16;
 /// Products add at most this many M to their operands.
 const LIFT_MAX: i64 = 1 << 12;
 /// No value inside a plan exceeds this many M in magnitude.
@@ -115,14 +106,6 @@ impl Shape {
         (self.limbs() * ROW_LIMB_BITS - self.modulus_bits()) as u32
     }
 
-    /// What every slot satisfies between plans: −d·M ≤ v ≤ c·M with c = min(16, 2^⌊h/2⌋) and d = min(16, k/2), where k is
-    /// [`Shape::lift`]; limbs of magnitude at most 2⁵⁸. The product of two such values is one again.
-    pub fn end_bounds(self) -> Bounds {
-        let most = END_RANGE_MAX.min(1 << (self.headroom_bits() / 2).min(16));
-        let least = END_RANGE_MAX.min(self.lift() / 2);
-        Bounds { limb: END_LIMB_MAX, low: -least * UNIT, high: most * UNIT }
-    }
-
     /// k = 2^(⌊h/2⌋ − 3), within 2 … 4096: products add k·M to both operands, so that these may be as low as −k·M.
     pub fn lift(self) -> i64 {
         (1 << (self.headroom_bits() / 2).clamp(4, 15) >> 3).min(LIFT_MAX)
@@ -148,6 +131,7 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bounds::Bounds;
 
     #[test]
     fn shapes_follow_the_width_of_the_modulus() {

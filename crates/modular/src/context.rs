@@ -44,7 +44,7 @@ pub struct Strided {
 
 /// One operation on slots, or squarings one after the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
+pub enum SlotStep {
     /// out = x + y mod m.
     Add {
         /// The slot it writes.
@@ -186,7 +186,7 @@ impl FieldContext {
 
     /// Takes steps in their order. Panics on slots beyond the context and on squarings none at all.
     #[inline]
-    pub fn run_steps(&mut self, steps: &[Step]) {
+    pub fn run_steps(&mut self, steps: &[SlotStep]) {
         (self.kernels.steps)(self, steps);
     }
 

@@ -22,7 +22,7 @@ pub mod short;
 #[allow(unsafe_code, reason = "kernels call CPU instructions that the compiler does not emit by itself")]
 mod backend;
 
-pub use context::{FieldContext, Step, Strided, ValueOutOfRange};
+pub use context::{FieldContext, SlotStep, Strided, ValueOutOfRange};
 pub use fp::{Fp, PrimeField};
 pub use limbs::Limb;
 pub use modulus::{Modulus, ModulusError};

@@ -5,7 +5,7 @@ use num_bigint::BigUint;
 use num_integer::Integer;
 use proptest::prelude::*;
 use residue_modular::modulus::MAX_WIDTH_LIMBS;
-use residue_modular::{FieldContext, Modulus, ModulusError, Step, Strided, ValueOutOfRange};
+use residue_modular::{FieldContext, Modulus, ModulusError, SlotStep, Strided, ValueOutOfRange};
 
 const SLOTS: usize = 24;
 
@@ -67,13 +67,13 @@ fn operands() -> impl Strategy<Value = (usize, [Strided; 3])> {
     (1usize..=7).prop_flat_map(|count| (Just(count), [strided(count), strided(count), strided(count)]))
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = SlotStep> {
     let slot = || 0..u16::try_from(SLOTS).unwrap();
     (0..4, slot(), slot(), slot(), 1..6u16).prop_map(|(kind, out, x, y, count)| match kind {
-        0 => Step::Add { out, x, y },
-        1 => Step::Sub { out, x, y },
-        2 => Step::Mul { out, x, y },
-        _ => Step::Square { out, x, count },
+        0 => SlotStep::Add { out, x, y },
+        1 => SlotStep::Sub { out, x, y },
+        2 => SlotStep::Mul { out, x, y },
+        _ => SlotStep::Square { out, x, count },
     })
 }
 
@@ -110,10 +110,10 @@ proptest! {
         let lane = |slot: u16| Strided::contiguous(slot.into());
         for step in steps {
             match step {
-                Step::Add { out, x, y } => expected.add(lane(out), lane(x), lane(y), 1),
-                Step::Sub { out, x, y } => expected.sub(lane(out), lane(x), lane(y), 1),
-                Step::Mul { out, x, y } => expected.mul(lane(out), lane(x), lane(y), 1),
-                Step::Square { out, x, count } => {
+                SlotStep::Add { out, x, y } => expected.add(lane(out), lane(x), lane(y), 1),
+                SlotStep::Sub { out, x, y } => expected.sub(lane(out), lane(x), lane(y), 1),
+                SlotStep::Mul { out, x, y } => expected.mul(lane(out), lane(x), lane(y), 1),
+                SlotStep::Square { out, x, count } => {
                     expected.mul(lane(out), lane(x), lane(x), 1);
                     (1..count).for_each(|_| expected.mul(lane(out), lane(out), lane(out), 1));
                 }
@@ -163,16 +163,17 @@ fn a_portable_context_computes_what_the_others_do() {
         let fast = context(width, &m, &values);
         let mut portable = FieldContext::portable(fast.modulus().clone(), SLOTS);
         (0..SLOTS).for_each(|slot| portable.set_slot(slot, fast.slot(slot)));
-        let step =
-            |out, x, y| [Step::Add { out, x, y }, Step::Sub { out: out + 1, x, y }, Step::Mul { out: out + 2, x, y }];
-        let steps: Vec<Step> = (0..20).flat_map(|out| step(out, 23 - out, (out * 7) % 24)).collect();
+        let step = |out, x, y| {
+            [SlotStep::Add { out, x, y }, SlotStep::Sub { out: out + 1, x, y }, SlotStep::Mul { out: out + 2, x, y }]
+        };
+        let steps: Vec<SlotStep> = (0..20).flat_map(|out| step(out, 23 - out, (out * 7) % 24)).collect();
         let run = |mut context: FieldContext| {
             context.run_steps(&steps);
             let [out, x, y] = [20, 3, 8].map(|index| Strided { index, stride: 1 });
             context.add(out, x, y, 1);
             context.sub(y, x, out, 4);
             context.mul(x, y, out, 3);
-            context.run_steps(&[Step::Square { out: 5, x: 6, count: 3 }]);
+            context.run_steps(&[SlotStep::Square { out: 5, x: 6, count: 3 }]);
             values_of(&context)
         };
         assert_eq!(run(portable), run(fast), "{width} limbs");

@@ -73,6 +73,7 @@
 
 pub mod arithmetic;
 pub mod evm;
+pub mod field_opcode;
 pub mod frame;
 pub mod halt;
 pub mod jumps;

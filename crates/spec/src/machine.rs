@@ -1,11 +1,12 @@
 //! The loop: it fetches, charges base gas and halts; what an instruction does is in the tables it looks in.
 
 use crate::evm;
+use crate::field_opcode::FieldOpcode;
 use crate::frame::{Env, Frame};
 use crate::halt::Halt;
 use crate::jumps::jumpdests;
 use crate::prices::Prices;
-use crate::revision::{FieldOpcode, FieldState, Revision};
+use crate::revision::{FieldState, Revision};
 
 /// How a frame ended and what it left.
 #[derive(Debug, Clone, PartialEq, Eq)]

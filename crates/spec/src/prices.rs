@@ -1,7 +1,7 @@
 //! Gas prices as a value: base gas by opcode and dynamic gas by width. Each revision's file has those published for it.
 
+use crate::field_opcode::FieldOpcode;
 use crate::halt::Halt;
-use crate::revision::FieldOpcode;
 use std::collections::BTreeMap;
 
 /// Everything that a run is charged for, in whole gas.

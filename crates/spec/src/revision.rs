@@ -25,6 +25,7 @@ pub mod evmone_bits;
 pub mod geth6601;
 pub mod geth6601_push3;
 
+use crate::field_opcode::FieldOpcode;
 use crate::frame::Frame;
 use crate::halt::Halt;
 use crate::prices::Prices;
@@ -42,19 +43,6 @@ pub struct Revision {
     pub prices: fn() -> Vec<Prices>,
     /// The state of a new frame.
     pub start: fn() -> Box<dyn FieldState>,
-}
-
-/// One field opcode.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FieldOpcode {
-    /// The opcode.
-    pub byte: u8,
-    /// Its name.
-    pub mnemonic: &'static str,
-    /// Bytes behind the opcode that belong to the instruction.
-    pub immediate_bytes: usize,
-    /// Words it takes from the stack. None puts any but those of `evm384-v0`, which put two.
-    pub pops: usize,
 }
 
 /// What a revision adds to the state of a frame, with the instructions that change it.

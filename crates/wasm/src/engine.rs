@@ -9,20 +9,10 @@ mod interpreter;
 mod jit;
 mod link;
 
-use std::fmt;
-use std::str::FromStr;
-
 use crate::error::RunError;
 use crate::host::{HOST_FUNCTIONS, Outside};
 
-/// Who runs a module.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum EngineKind {
-    /// wasmi, which interprets.
-    Wasmi,
-    /// wasmtime, which compiles to machine code.
-    Wasmtime,
-}
+pub use crate::engine_kind::EngineKind;
 
 /// A number that a function takes or gives.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -89,30 +79,6 @@ const MEMORY_BYTES_MAX: usize = 1 << 30;
 const TABLE_ELEMENTS_MAX: usize = 1 << 20;
 
 impl EngineKind {
-    /// Both, whether this build has them or not.
-    pub const ALL: [EngineKind; 2] = [EngineKind::Wasmi, EngineKind::Wasmtime];
-
-    /// Whether this build has it.
-    pub const fn is_built_in(self) -> bool {
-        match self {
-            EngineKind::Wasmi => true,
-            EngineKind::Wasmtime => cfg!(feature = "wasmtime"),
-        }
-    }
-
-    /// Those that this build has.
-    pub fn built_in() -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter().filter(|engine| engine.is_built_in())
-    }
-
-    /// As users and layers of measurements name it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            EngineKind::Wasmi => "wasmi",
-            EngineKind::Wasmtime => "wasmtime",
-        }
-    }
-
     /// Compiles a module completely. With `fuel` every call may execute about that many instructions and then traps. An engine that
     /// this build has not is refused.
     pub fn compile(self, module: &[u8], fuel: Option<u64>) -> Result<Box<dyn Compiled>, RunError> {
@@ -123,28 +89,6 @@ impl EngineKind {
             #[cfg(not(feature = "wasmtime"))]
             EngineKind::Wasmtime => Err(RunError::NotBuiltIn { engine: self }),
         }
-    }
-}
-
-impl Default for EngineKind {
-    /// The fastest that this build has.
-    fn default() -> Self {
-        if Self::Wasmtime.is_built_in() { Self::Wasmtime } else { Self::Wasmi }
-    }
-}
-
-impl fmt::Display for EngineKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for EngineKind {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|engine| engine.name() == text);
-        found.ok_or_else(|| format!("there is no engine {text:?}; there are {}", Self::ALL.map(Self::name).join(", ")))
     }
 }
 

@@ -92,7 +92,7 @@ pub enum RunError {
     #[error("this build is without {engine}; `cargo build --release --features {engine}` has it")]
     NotBuiltIn {
         /// The engine.
-        engine: crate::engine::EngineKind,
+        engine: crate::engine_kind::EngineKind,
     },
     /// The engine could not be set up.
     #[error("the engine cannot be set up: {0}")]

@@ -9,6 +9,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
 
 pub mod engine;
+mod engine_kind;
 pub mod error;
 pub mod field;
 pub mod host;

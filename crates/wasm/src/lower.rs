@@ -9,6 +9,7 @@
 
 mod control;
 mod layout;
+mod routine;
 mod routines;
 mod words;
 

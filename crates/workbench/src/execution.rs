@@ -6,12 +6,11 @@
 use std::hint::black_box;
 
 use residue_engine::native::precompile;
-use residue_engine::{
-    Batching, BlockExplained, Engine, EngineConfig, EngineError, Fork, GasSplit, Outcome, Replacement,
-};
+use residue_engine::{Batching, BlockExplained, Engine, EngineConfig, EngineError, Fork, GasSplit, Replacement};
 use residue_isa::{FieldOp, GasSchedule, PerOp, Revision};
 use thiserror::Error;
 
+use crate::ended::Ended;
 use crate::exact_gas::CountingExactly;
 use crate::harness::{Rounds, Subject, WrongAnswer, interleave, time_ns};
 use crate::specification::{Specification, SpecificationError};
@@ -66,23 +65,6 @@ pub enum SetupError {
     /// The specification does.
     #[error(transparent)]
     Specification(#[from] SpecificationError),
-}
-
-/// How a frame ended, whoever executed it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ended {
-    /// The halt's name.
-    pub halt: &'static str,
-    /// Stop or return.
-    pub is_success: bool,
-    /// Whether the halt consumed all gas.
-    pub is_exceptional: bool,
-    /// What it returned.
-    pub output: Vec<u8>,
-    /// Gas of the frame.
-    pub gas_used: u64,
-    /// Memory at its end.
-    pub memory: Vec<u8>,
 }
 
 /// All that is known of an execution.
@@ -260,33 +242,3 @@ impl Setup {
 
 /// Times, if they were asked for, or what went wrong.
 type Measured = Option<Result<Times, WrongAnswer>>;
-
-impl Ended {
-    /// Says in which way another execution of the same code ended differently. Memory counts only if anyone can see it:
-    /// an exceptional halt voids the frame.
-    fn difference(&self, other: &Self) -> Option<String> {
-        if self.halt != other.halt {
-            return Some(format!("halt {} and {}", self.halt, other.halt));
-        }
-        if self.gas_used != other.gas_used {
-            return Some(format!("gas {} and {}", self.gas_used, other.gas_used));
-        }
-        if self.output != other.output {
-            return Some("different outputs".to_owned());
-        }
-        (!self.is_exceptional && self.memory != other.memory).then(|| "different memory".to_owned())
-    }
-}
-
-impl From<&Outcome> for Ended {
-    fn from(outcome: &Outcome) -> Self {
-        Self {
-            halt: outcome.halt.name(),
-            is_success: outcome.halt.is_success(),
-            is_exceptional: outcome.halt.is_exceptional(),
-            output: outcome.output.clone(),
-            gas_used: outcome.gas_used,
-            memory: outcome.memory.clone(),
-        }
-    }
-}

@@ -3,10 +3,11 @@
 use residue_engine::{Fork, MEMORY_LIMIT_BYTES};
 use residue_isa::{GasSchedule, Revision};
 use residue_judge::differential::spec_prices;
+use residue_judge::specified::specified;
 use residue_spec::{Env, Prices};
 use thiserror::Error;
 
-use crate::execution::Ended;
+use crate::ended::Ended;
 
 /// The account that raw code runs as in the engine; `ADDRESS` pushes it.
 const CODE_ADDRESS: [u8; 20] = [0xc0; 20];
@@ -19,9 +20,6 @@ pub enum SpecificationError {
     /// It has the rules of one fork.
     #[error("the specification has the rules of {fork}, not of {0}", fork = Fork::Osaka)]
     Fork(Fork),
-    /// It does not have the revision.
-    #[error("{0} has no executable specification")]
-    Revision(Revision),
     /// It leaves open how a code ends; the halt says why.
     #[error("the specification does not say how this code ends: {0}")]
     Open(String),
@@ -41,14 +39,13 @@ impl Specification {
         if fork != Fork::Osaka {
             return Err(SpecificationError::Fork(fork));
         }
-        let specified = residue_spec::Revision::named(revision.name()).ok_or(SpecificationError::Revision(revision))?;
         let env = Env {
             address: CODE_ADDRESS,
             caller: CALLER_ADDRESS,
             memory_limit_bytes: MEMORY_LIMIT_BYTES,
             ..Env::default()
         };
-        Ok(Self { revision: specified, prices: spec_prices(schedule, revision), env })
+        Ok(Self { revision: specified(revision), prices: spec_prices(schedule, revision), env })
     }
 
     /// Runs code. An error if the specification cannot say how it ends.

@@ -7,8 +7,8 @@ use anyhow::{Result, anyhow};
 use clap::Args;
 use residue_engine::EngineConfig;
 use residue_isa::Revision;
-use residue_lab::memory::Errand;
-use residue_lab::{Effort, GROUPS, Group, Record, Subjects, group};
+use residue_lab::bench::groups;
+use residue_lab::{Effort, GROUPS, Group, Record, Subjects, job};
 use residue_workbench::specification::Specification;
 use serde_json::json;
 
@@ -45,7 +45,7 @@ pub struct BenchArgs {
 /// Measures.
 pub fn bench(args: &BenchArgs, json: bool) -> Result<Verdict> {
     if args.errand {
-        output::result(&Errand::run_text(&io::read_to_string(io::stdin())?, &specified)?)?;
+        output::result(&job::run_text(&io::read_to_string(io::stdin())?, &specified)?)?;
         return Ok(Verdict::Good);
     }
     let subjects = Subjects::named(&args.subjects)?;
@@ -94,7 +94,7 @@ fn to_text(group: &Group, record: &Record) -> String {
 
 fn group_named(name: &str) -> Result<&'static Group> {
     let known = || GROUPS.iter().map(|group| group.name).collect::<Vec<_>>().join(", ");
-    group::find(name).ok_or_else(|| anyhow!("there is no group {name:?}; known are {}", known()))
+    groups::find(name).ok_or_else(|| anyhow!("there is no group {name:?}; known are {}", known()))
 }
 
 fn groups_help() -> String {

@@ -70,12 +70,12 @@ struct Comparison {
     /// What is to be returned, or nothing where the input is to be refused.
     expected: Option<Vec<u8>>,
     is_choice_shown: bool,
-    rows: Vec<Row>,
+    rows: Vec<ComparedRow>,
     left_out: Vec<LeftOut>,
 }
 
 /// The contract under one revision and one schedule.
-struct Row {
+struct ComparedRow {
     setup: Setup,
     /// Multiplications of a product in Fp2, where there is a choice.
     f2mul: u32,
@@ -177,7 +177,7 @@ impl Comparison {
             None => !ended.is_success,
         };
         let agrees = is_expected && execution.disagreement.is_none();
-        self.rows.push(Row { setup, f2mul: variant.product.multiplications(), execution, agrees });
+        self.rows.push(ComparedRow { setup, f2mul: variant.product.multiplications(), execution, agrees });
         Ok(())
     }
 
@@ -217,7 +217,7 @@ impl Comparison {
     }
 }
 
-impl Row {
+impl ComparedRow {
     fn classes(&self) -> Option<OpClasses> {
         let counted = self.execution.counted.as_ref()?;
         Some(OpClasses::of(self.setup.revision, &counted.ops, &counted.lanes))

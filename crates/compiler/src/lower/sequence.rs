@@ -13,7 +13,7 @@ use super::words::big;
 use super::{DUP_DEPTH_MAX, Flow, Lowering};
 use crate::error::CompileError;
 use crate::target::push;
-use residue_ir::Step;
+use residue_ir::SequenceStep;
 use residue_ir::program::{Arm, Control, ControlKind, Order, Program, Statement, Word};
 use residue_isa::assembly::{Item, LabelId};
 use residue_isa::opcode::evm;
@@ -62,7 +62,7 @@ impl<'a> Lowering<'a> {
         };
         self.move_to(state, initial);
         let words = order.choosing();
-        let choices = if words.is_empty() { 0 } else { Step::<Word>::CHOICES };
+        let choices = if words.is_empty() { 0 } else { SequenceStep::<Word>::CHOICES };
         let mut entries = Vec::new();
         for (number, part) in parts.iter().enumerate() {
             entries.push(self.part_entry(part, number < choices)?);
@@ -73,14 +73,14 @@ impl<'a> Lowering<'a> {
         let mut pushed: Vec<Option<usize>> = Vec::new();
         for step in order.steps.iter().rev() {
             match *step {
-                Step::Part(number) => {
+                SequenceStep::Part(number) => {
                     let above = pushed.iter().rev().position(|&before| before == Some(number));
                     self.push_entry(&entries[number], above);
                     pushed.push(Some(number));
                 }
-                Step::Chosen { word, first_bit } => {
+                SequenceStep::Chosen { word, first_bit } => {
                     let (_, address) = chosen.addresses.iter().find(|(of, _)| *of == word).expect("it is one of them");
-                    self.cell_at(*address, first_bit, Step::<Word>::CELLS);
+                    self.cell_at(*address, first_bit, SequenceStep::<Word>::CELLS);
                     pushed.push(None);
                 }
             }
@@ -148,7 +148,7 @@ impl<'a> Lowering<'a> {
             self.word(word)?;
             chosen.distances.push(self.code.item(Item::Push(0u8.into())));
             self.code.op(evm::MUL);
-            self.code.push(big(Step::<Word>::CELLS.each(1)));
+            self.code.push(big(SequenceStep::<Word>::CELLS.each(1)));
             self.code.push_label(entries[0].label);
             self.code.op(evm::MUL);
             self.code.op(evm::ADD);

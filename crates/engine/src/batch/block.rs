@@ -9,8 +9,8 @@ use residue_lanes::{Digest, Op, SlotBlock};
 
 use super::budget::{Budget, Counted};
 use super::location::{Instruction, Location};
+use super::path::Path;
 use super::plan::Plans;
-use super::walk::Path;
 use super::work::Work;
 use crate::prices::{Prices, WidthPrices};
 

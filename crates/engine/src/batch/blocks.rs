@@ -14,8 +14,7 @@ use revm::primitives::U256;
 
 use super::Batching;
 use super::block::Block;
-use super::budget::{Budget, Counted};
-use super::cache::bytes_of;
+use super::budget::{Budget, Counted, bytes_of};
 use super::credit::Credit;
 use super::explained::BlockExplained;
 use super::location::{Facts, Location};

@@ -4,6 +4,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use revm::bytecode::Bytecode;
+
 /// A sum of bytes that several owners add to; that of a code is part of that of all.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Budget {
@@ -51,6 +53,11 @@ impl Drop for Counted {
     fn drop(&mut self) {
         self.budget.parts().for_each(|sum| _ = sum.fetch_sub(self.bytes, Ordering::Relaxed));
     }
+}
+
+/// Bytes of an analysed code: itself, and a bit for each byte that may be a jump target.
+pub(crate) fn bytes_of(analysed: &Bytecode) -> usize {
+    analysed.bytes_slice().len() + analysed.len().div_ceil(8)
 }
 
 #[cfg(test)]

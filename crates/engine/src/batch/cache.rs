@@ -14,7 +14,7 @@ use revm::primitives::B256;
 
 use super::Batching;
 use super::blocks::Blocks;
-use super::budget::Budget;
+use super::budget::{Budget, bytes_of};
 use super::memory::Memory;
 use super::slots::Slots;
 use super::tuning::{BLOCK_BYTES_KEPT, CODE_BYTES_KEPT};
@@ -188,11 +188,6 @@ impl<K: Hash + Eq, V> Kept<K, V> {
 /// Nothing panics while a cache is half changed, so a poisoned lock is as good as any.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Bytes of an analysed code: itself, and a bit for each byte that may be a jump target.
-pub(crate) fn bytes_of(analysed: &Bytecode) -> usize {
-    analysed.bytes_slice().len() + analysed.len().div_ceil(8)
 }
 
 /// Whether two codes are the same bytes; known without a look if they are the same allocation, which is the usual case.

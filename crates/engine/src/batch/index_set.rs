@@ -4,6 +4,9 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct IndexSet<const WORDS: usize>([u64; WORDS]);
 
+/// A set of slots: there are at most 256.
+pub(crate) type SlotSet = IndexSet<4>;
+
 impl<const WORDS: usize> Default for IndexSet<WORDS> {
     fn default() -> Self {
         Self([0; WORDS])

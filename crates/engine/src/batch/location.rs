@@ -1,20 +1,12 @@
-//! Where the values of a block live: in the slots of a field context, or in EVM memory. All that differs between the two is said by
-//! these traits; blocks, paths, plans and credit are the same.
+//! Where the values of a block live: in the slots of a field context, or in EVM memory. How blocks are found and made is said by
+//! [`Location`], and how they run by [`super::runner::Runner`]; blocks, paths, plans and credit are the same.
 
 use std::fmt::Debug;
-use std::sync::Arc;
 
 use residue_isa::{FieldOp, Revision};
-use residue_lanes::{Shape, SlotBlock};
-use revm::interpreter::Interpreter;
-use revm::interpreter::interpreter::EthInterpreter;
+use residue_lanes::SlotBlock;
 
 use super::Batching;
-use super::block::Block;
-use super::blocks::Blocks;
-use super::cache::AnyBlocks;
-use super::plan::RowPlan;
-use crate::machine::{FieldMachine, FieldState};
 use crate::prices::WidthPrices;
 
 /// A lane of an instruction: the places that it writes and reads, out, x and y.
@@ -99,58 +91,8 @@ pub(crate) trait Location: Sized + Debug + Send + Sync + 'static {
     /// Number of places that plans are made for, which are as many as the code has or the field context.
     fn place_count(layout: &Self::Layout, facts: &Facts) -> usize;
 
-    /// Blocks of this kind among those of both.
-    fn any(blocks: Arc<Blocks<Self>>) -> AnyBlocks;
-
-    /// The blocks of the running frame.
-    fn of(state: &mut FieldState) -> &mut Option<Arc<Blocks<Self>>>;
-
-    /// What blocks that begin with `first` find at their entry; none if nothing may run as one here.
-    fn enter(
-        machine: &mut FieldMachine,
-        interpreter: &mut Interpreter<EthInterpreter>,
-        blocks: &Blocks<Self>,
-        first: &Block<Self>,
-    ) -> Option<Facts>;
-
     /// Whether a block may run, gas left aside.
     fn fits(needs: &Self::Needs, facts: &Facts) -> bool;
-
-    /// The layout of the rows, if the modulus has one and plans may run. Rows of EVM384 are made for the modulus of the block, which lets go of
-    /// those of another one: so it is asked where a plan is there or can be made.
-    fn shape(
-        machine: &mut FieldMachine,
-        interpreter: &mut Interpreter<EthInterpreter>,
-        blocks: &Blocks<Self>,
-        first: &Block<Self>,
-        facts: &Facts,
-    ) -> Option<Shape>;
-
-    /// Runs a plan, unless it is better left out here or may not run: then nothing has happened that can be seen.
-    fn run_plan(
-        machine: &mut FieldMachine,
-        interpreter: &mut Interpreter<EthInterpreter>,
-        blocks: &Blocks<Self>,
-        block: &Block<Self>,
-        plan: &RowPlan<Self::Set>,
-    ) -> bool;
-
-    /// Runs a scalar trace.
-    fn run_trace(
-        machine: &mut FieldMachine,
-        interpreter: &mut Interpreter<EthInterpreter>,
-        blocks: &Blocks<Self>,
-        block: &Block<Self>,
-        trace: &Self::Trace,
-    );
-
-    /// Makes ready for the instructions of a block to run one by one.
-    fn stay_out(
-        machine: &mut FieldMachine,
-        interpreter: &mut Interpreter<EthInterpreter>,
-        blocks: &Blocks<Self>,
-        block: &Block<Self>,
-    );
 }
 
 /// What a block finds at its entry.

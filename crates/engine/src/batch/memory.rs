@@ -3,24 +3,13 @@
 //! A block is entered at its first opcode, after the push of its operands: nothing else leads there. Its plan runs if memory reaches as far,
 //! and modulus, r_inv and operands are those of Montgomery arithmetic; its trace is its operations one after the other in memory.
 
-use std::sync::Arc;
-
 use residue_isa::{FieldOp, Revision};
-use residue_lanes::{ByteOrder, Op, Shape, SlotBlock};
-use residue_modular::evm384;
-use revm::interpreter::Interpreter;
-use revm::interpreter::interpreter::EthInterpreter;
+use residue_lanes::{ByteOrder, SlotBlock};
 
 use super::Batching;
-use super::block::Block;
-use super::blocks::Blocks;
-use super::cache::AnyBlocks;
 use super::location::{Facts, Instruction, Location};
 use super::memory_places::{Form, Found, MemoryPlaces, PlaceSet};
-use super::memory_rows::MemoryRows;
-use super::plan::RowPlan;
 use super::tuning::PLACES_CYCLES_PER_BYTE;
-use crate::machine::{FieldMachine, FieldState};
 
 /// In EVM memory.
 #[derive(Debug)]
@@ -126,105 +115,9 @@ impl Location for Memory {
         places.offsets().len()
     }
 
-    fn any(blocks: Arc<Blocks<Self>>) -> AnyBlocks {
-        AnyBlocks::Memory(blocks)
-    }
-
-    #[inline(always)]
-    fn of(state: &mut FieldState) -> &mut Option<Arc<Blocks<Self>>> {
-        &mut state.memory_blocks
-    }
-
-    fn enter(
-        machine: &mut FieldMachine,
-        interpreter: &mut Interpreter<EthInterpreter>,
-        blocks: &Blocks<Self>,
-        _first: &Block<Self>,
-    ) -> Option<Facts> {
-        let plans_run = machine.frame.ledger.lets_plans_run(blocks.batching);
-        let memory = &mut *interpreter.memory.context_memory_mut();
-        if let Some(rows) = machine.frame.memory_rows.as_mut().filter(|_| !plans_run) {
-            // No plan runs from now on, so nothing need be in rows.
-            rows.settle_all(&blocks.layout, memory);
-        }
-        Some(Facts {
-            slot_count: 0,
-            width_limbs: evm384::WIDTH_LIMBS,
-            memory_bytes: memory.len(),
-            width: None,
-            plans_run,
-        })
-    }
-
     #[inline]
     fn fits(needs: &MemoryNeeds, facts: &Facts) -> bool {
         needs.reach <= facts.memory_bytes
-    }
-
-    fn shape(
-        machine: &mut FieldMachine,
-        interpreter: &mut Interpreter<EthInterpreter>,
-        blocks: &Blocks<Self>,
-        block: &Block<Self>,
-        _facts: &Facts,
-    ) -> Option<Shape> {
-        if machine.frame.memory_rows.is_none() {
-            machine.make_room_for_rows(blocks.layout.row_bytes());
-        }
-        let state = &mut machine.frame;
-        let memory = &mut *interpreter.memory.context_memory_mut();
-        let modulus = block.needs.modulus;
-        let new = || Box::new(MemoryRows::new(&blocks.layout, memory, modulus, state.ledger.clone()));
-        let rows = state.memory_rows.get_or_insert_with(new);
-        rows.use_modulus(&blocks.layout, memory, modulus);
-        rows.shape()
-    }
-
-    fn run_plan(
-        machine: &mut FieldMachine,
-        interpreter: &mut Interpreter<EthInterpreter>,
-        blocks: &Blocks<Self>,
-        block: &Block<Self>,
-        plan: &RowPlan<PlaceSet>,
-    ) -> bool {
-        let growth = machine.frame.memory_rows.as_ref().map_or(0, |rows| rows.row_growth(plan));
-        machine.make_room_for_rows(growth);
-        let memory = &*interpreter.memory.context_memory();
-        let rows = machine.frame.memory_rows.as_mut();
-        rows.is_some_and(|rows| rows.run(&blocks.layout, &block.needs, plan, memory))
-    }
-
-    fn run_trace(
-        machine: &mut FieldMachine,
-        interpreter: &mut Interpreter<EthInterpreter>,
-        blocks: &Blocks<Self>,
-        block: &Block<Self>,
-        (): &(),
-    ) {
-        Self::stay_out(machine, interpreter, blocks, block);
-        let memory = &mut *interpreter.memory.context_memory_mut();
-        let at = |place: u16| blocks.layout.offsets()[usize::from(place)] as usize; // u32 to usize widens.
-        for &Op { kind, out, x, y } in block.operations.ops() {
-            let operate = match kind {
-                FieldOp::Add => evm384::add_in_memory,
-                FieldOp::Sub => evm384::sub_in_memory,
-                FieldOp::Mul => evm384::mul_in_memory,
-            };
-            operate(memory, at(out), at(x), at(y), block.needs.modulus);
-        }
-    }
-
-    /// Writes back what the block names, and forgets what it writes.
-    fn stay_out(
-        machine: &mut FieldMachine,
-        interpreter: &mut Interpreter<EthInterpreter>,
-        blocks: &Blocks<Self>,
-        block: &Block<Self>,
-    ) {
-        if let Some(rows) = &mut machine.frame.memory_rows {
-            let memory = &mut *interpreter.memory.context_memory_mut();
-            rows.settle_block(&blocks.layout, &block.needs, block.start..block.path.end, memory);
-        }
     }
 }
 

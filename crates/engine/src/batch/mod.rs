@@ -1,8 +1,8 @@
 //! The batch engine: blocks of field instructions that run as one. `docs/engine.md` has the terms, the invariants and the life of a block.
 //!
-//! A [`block::Block`] is walked once ([`walk`]) and kept with its code ([`blocks`]), which pays for it in gas ([`credit`]); it runs ([`run`]) as
-//! a plan of eight lanes ([`plan`]) or as a list of scalar steps ([`scalar_trace`]), on slots ([`slots`], [`slot_file`]) or on values in EVM memory
-//! ([`memory`], [`memory_places`], [`memory_rows`]). [`ledger`] decides whether plans gain, [`budget`] counts what they take, [`cache`] says
+//! A [`block::Block`] is walked once ([`walk`], [`path`]) and kept with its code ([`blocks`]), which pays for it in gas ([`credit`]); it runs ([`run`],
+//! [`runner`]) as a plan of eight lanes ([`plan`]) or as a list of scalar steps ([`scalar_trace`]), on slots ([`slots`], [`slot_file`]) or on values in
+//! EVM memory ([`memory`], [`memory_places`], [`memory_rows`]). [`ledger`] decides whether plans gain, [`budget`] counts what they take, [`cache`] says
 //! what is kept, and [`tuning`] has every number.
 
 pub(crate) mod block;
@@ -17,8 +17,10 @@ pub(crate) mod location;
 pub(crate) mod memory;
 pub(crate) mod memory_places;
 pub(crate) mod memory_rows;
+pub(crate) mod path;
 pub(crate) mod plan;
 pub(crate) mod run;
+pub(crate) mod runner;
 pub(crate) mod scalar_trace;
 pub(crate) mod slot_file;
 pub(crate) mod slots;

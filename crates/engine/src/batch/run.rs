@@ -3,6 +3,8 @@
 //! A block runs as one only where none of its instructions could halt: gas covers all of them, their places exist, and the stack has room
 //! for what is pushed on the way. So halts, gas, memory and output are those of the instructions one by one.
 
+use std::sync::Arc;
+
 use revm::interpreter::interpreter::EthInterpreter;
 use revm::interpreter::interpreter_types::Jumps;
 use revm::interpreter::{Interpreter, STACK_LIMIT};
@@ -10,8 +12,9 @@ use revm::primitives::U256;
 
 use super::block::Block;
 use super::blocks::{Blocks, Choices, Entered, Entry};
-use super::location::{Facts, Location};
-use crate::handlers::{FieldHost, Frame};
+use super::cache::AnyBlocks;
+use super::location::Facts;
+use super::runner::Runner;
 use crate::machine::FieldMachine;
 
 /// Gas that is noted in the frame before the code's credit gets it.
@@ -20,19 +23,58 @@ const EARNED_TOGETHER: u64 = 64;
 /// Runs the block that begins with the instruction at `pc`, whose opcode has been read, if there is one and it may run. Then it is as if its
 /// instructions had run one by one: none of them can halt.
 #[inline(never)]
-pub(crate) fn run_block<L: Location, H: FieldHost>(frame: &mut Frame<'_, H>, pc: usize) -> bool {
-    let machine = frame.host.chain_mut();
-    if L::of(&mut machine.frame).is_none() && !machine.ask_for_blocks::<L>() {
+pub(crate) fn run_block<L: Runner>(
+    machine: &mut FieldMachine,
+    interpreter: &mut Interpreter<EthInterpreter>,
+    pc: usize,
+) -> bool {
+    if L::of(&mut machine.frame).is_none() && !ask_for_blocks::<L>(machine) {
         return false;
     }
     // Taken out for as long as it is used, which is cheaper than another share.
     let Some(blocks) = L::of(&mut machine.frame).take() else { return false };
-    let has_run = run_of(machine, frame.interpreter, &blocks, pc);
+    let has_run = run_of(machine, interpreter, &blocks, pc);
     *L::of(&mut machine.frame) = Some(blocks);
     has_run
 }
 
-fn run_of<L: Location>(
+/// Finds the blocks of the running frame's code, or makes room for them if its field instructions have paid for that; false if they
+/// have not yet, or it can have none.
+#[cold]
+fn ask_for_blocks<L: Runner>(machine: &mut FieldMachine) -> bool {
+    machine.pay_in();
+    machine.frame.ask_at = u64::MAX;
+    let analysis = Arc::clone(&machine.analysis);
+    let Some(met) = machine.frame.code.and_then(|code| machine.codes.get_mut(code)).filter(|met| !met.is_plain) else {
+        return false;
+    };
+    if met.blocks.is_none() {
+        met.blocks = analysis.blocks(&met.source, met.hash);
+    }
+    if met.blocks.is_none() {
+        let (price, earned) = (Blocks::<L>::price(met.source.len()), machine.prices.rate.cycles(met.earned));
+        let is_free = machine.plans_ahead || analysis.batching.is_eager();
+        if !is_free && earned < price {
+            machine.frame.ask_at = machine.prices.rate.gas(price - earned);
+            return false;
+        }
+        let code = analysis.executed(&met.source, met.hash);
+        let Some(blocks) = Blocks::<L>::new(code, analysis.revision, analysis.batching, &analysis.cache.budget) else {
+            met.is_plain = true;
+            return false;
+        };
+        blocks.credit.earn(if is_free { earned } else { earned - price });
+        met.blocks = Some(analysis.cache.keep_blocks(analysis.blocks_key(met.hash), L::any(Arc::new(blocks))));
+    }
+    match met.blocks.clone() {
+        Some(AnyBlocks::Slots(blocks)) => machine.frame.blocks = Some(blocks),
+        Some(AnyBlocks::Memory(blocks)) => machine.frame.memory_blocks = Some(blocks),
+        None => {}
+    }
+    L::of(&mut machine.frame).is_some()
+}
+
+fn run_of<L: Runner>(
     machine: &mut FieldMachine,
     interpreter: &mut Interpreter<EthInterpreter>,
     blocks: &Blocks<L>,
@@ -76,7 +118,7 @@ fn run_of<L: Location>(
 
 /// Runs the first plan among the blocks that are paid for.
 #[inline(always)]
-fn run_plan<L: Location>(
+fn run_plan<L: Runner>(
     machine: &mut FieldMachine,
     interpreter: &mut Interpreter<EthInterpreter>,
     blocks: &Blocks<L>,
@@ -103,7 +145,7 @@ fn run_plan<L: Location>(
 
 /// Charges for a block that has run, and goes on after it.
 #[inline(always)]
-fn leave<L: Location>(
+fn leave<L: Runner>(
     machine: &mut FieldMachine,
     interpreter: &mut Interpreter<EthInterpreter>,
     blocks: &Blocks<L>,
@@ -124,11 +166,11 @@ fn leave<L: Location>(
 }
 
 /// The blocks of a place with what they cost, where they may run.
-struct Costs<'a, L: Location> {
+struct Costs<'a, L: Runner> {
     of: [Option<(&'a Block<L>, u64)>; 2],
 }
 
-impl<'a, L: Location> Costs<'a, L> {
+impl<'a, L: Runner> Costs<'a, L> {
     #[inline(always)]
     fn of(
         machine: &FieldMachine,

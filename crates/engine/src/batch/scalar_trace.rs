@@ -5,14 +5,14 @@
 //! overwritten before the block ends: a block that is entered does not halt on the way.
 
 use residue_lanes::{FieldOp, Op, SlotBlock};
-use residue_modular::Step;
+use residue_modular::SlotStep;
 
-use super::slot_file::SlotSet;
+use super::index_set::SlotSet;
 
 /// The steps of a block on slots.
 #[derive(Debug)]
 pub(crate) struct ScalarTrace {
-    pub steps: Box<[Step]>,
+    pub steps: Box<[SlotStep]>,
     /// The slots that it reads before it writes them.
     pub reads: SlotSet,
     /// The slots that it writes.
@@ -22,7 +22,7 @@ pub(crate) struct ScalarTrace {
 impl ScalarTrace {
     /// The trace of operations on slots below 256; none if lanes of an instruction overwrite each other's operands in either order.
     pub fn of(operations: &SlotBlock) -> Option<Self> {
-        let mut steps: Vec<Step> = Vec::with_capacity(operations.ops().len());
+        let mut steps: Vec<SlotStep> = Vec::with_capacity(operations.ops().len());
         for lanes in operations.instructions() {
             if !reads_after_writes(lanes.iter()) {
                 steps.extend(lanes.iter().map(step));
@@ -36,19 +36,19 @@ impl ScalarTrace {
     }
 
     /// With squarings joined.
-    fn joined(all: Vec<Step>) -> Self {
+    fn joined(all: Vec<SlotStep>) -> Self {
         let (mut reads, mut writes) = (SlotSet::default(), SlotSet::default());
         // From the last step to the first: the slots whose value is still wanted before and after the step found last.
         let mut live: SlotSet = (0..SlotSet::CAPACITY).collect();
         let mut live_after = live;
-        let mut steps: Vec<Step> = Vec::with_capacity(all.len());
+        let mut steps: Vec<SlotStep> = Vec::with_capacity(all.len());
         for step in all.into_iter().rev() {
             let (out, operands) = slots(step);
             reads.remove(out);
             operands.into_iter().for_each(|slot| reads.insert(slot));
             writes.insert(out);
-            if let Step::Square { out: between, x, .. } = step
-                && let Some(Step::Square { out: last, x: first, count }) = steps.last_mut()
+            if let SlotStep::Square { out: between, x, .. } = step
+                && let Some(SlotStep::Square { out: last, x: first, count }) = steps.last_mut()
                 && *first == between
                 && (*last == between || !live_after.contains(out))
             {
@@ -79,20 +79,20 @@ fn reads_after_writes<'a>(lanes: impl Iterator<Item = &'a Op>) -> bool {
     reads_written
 }
 
-fn step(&Op { kind, out, x, y }: &Op) -> Step {
+fn step(&Op { kind, out, x, y }: &Op) -> SlotStep {
     match kind {
-        FieldOp::Add => Step::Add { out, x, y },
-        FieldOp::Sub => Step::Sub { out, x, y },
-        FieldOp::Mul if x == y => Step::Square { out, x, count: 1 },
-        FieldOp::Mul => Step::Mul { out, x, y },
+        FieldOp::Add => SlotStep::Add { out, x, y },
+        FieldOp::Sub => SlotStep::Sub { out, x, y },
+        FieldOp::Mul if x == y => SlotStep::Square { out, x, count: 1 },
+        FieldOp::Mul => SlotStep::Mul { out, x, y },
     }
 }
 
 /// The slot that a step writes, and those that it reads.
-fn slots(step: Step) -> (usize, [usize; 2]) {
+fn slots(step: SlotStep) -> (usize, [usize; 2]) {
     let (out, operands) = match step {
-        Step::Add { out, x, y } | Step::Sub { out, x, y } | Step::Mul { out, x, y } => (out, [x, y]),
-        Step::Square { out, x, .. } => (out, [x, x]),
+        SlotStep::Add { out, x, y } | SlotStep::Sub { out, x, y } | SlotStep::Mul { out, x, y } => (out, [x, y]),
+        SlotStep::Square { out, x, .. } => (out, [x, x]),
     };
     (usize::from(out), operands.map(usize::from))
 }
@@ -111,16 +111,16 @@ mod tests {
 
     #[test]
     fn squarings_are_joined_where_nothing_reads_what_lies_between() {
-        let square = |out, x, count| Step::Square { out, x, count };
+        let square = |out, x, count| SlotStep::Square { out, x, count };
         assert_eq!(*trace(&[(1, 0, 0), (1, 1, 1), (1, 1, 1)]).steps, [square(1, 0, 3)]);
         // Slot 2 stays when the block ends.
         assert_eq!(*trace(&[(2, 0, 0), (1, 2, 2), (1, 1, 1)]).steps, [square(2, 0, 1), square(1, 2, 2)]);
         // It is read once more, by the product.
         let read = trace(&[(2, 0, 0), (1, 2, 2), (2, 1, 2)]);
-        assert_eq!(*read.steps, [square(2, 0, 1), square(1, 2, 1), Step::Mul { out: 2, x: 1, y: 2 }]);
+        assert_eq!(*read.steps, [square(2, 0, 1), square(1, 2, 1), SlotStep::Mul { out: 2, x: 1, y: 2 }]);
         // It is overwritten, also by a squaring of the same run.
         let overwritten = trace(&[(2, 0, 0), (1, 2, 2), (2, 1, 0)]);
-        assert_eq!(*overwritten.steps, [square(1, 0, 2), Step::Mul { out: 2, x: 1, y: 0 }]);
+        assert_eq!(*overwritten.steps, [square(1, 0, 2), SlotStep::Mul { out: 2, x: 1, y: 0 }]);
         assert_eq!(*trace(&[(2, 0, 0), (1, 2, 2), (2, 1, 1), (1, 2, 2)]).steps, [square(2, 0, 3), square(1, 2, 1)]);
         assert_eq!(overwritten.reads, [0].into_iter().collect());
         assert_eq!(overwritten.writes, [1, 2].into_iter().collect());
@@ -137,7 +137,7 @@ mod tests {
             ScalarTrace::of(&block).map(|trace| trace.steps.to_vec())
         };
         let [first, second] = [(1, 0, 0), (2, 1, 1)];
-        let [a, b] = [first, second].map(|(out, x, y)| Step::Add { out, x, y });
+        let [a, b] = [first, second].map(|(out, x, y)| SlotStep::Add { out, x, y });
         assert_eq!(steps(&[first, second], true), Some(vec![a, b]));
         assert_eq!(steps(&[first, second], false), Some(vec![b, a]));
         assert_eq!(steps(&[second, first], false), Some(vec![b, a]));

@@ -7,13 +7,10 @@ use residue_lanes::{ModulusRows, Rows, Shape};
 use residue_modular::limbs::LIMB_BYTES;
 use residue_modular::{FieldContext, Limb, Strided, ValueOutOfRange};
 
-use super::index_set::IndexSet;
+use super::index_set::SlotSet;
 use super::ledger::{Balance, Ledger};
 use super::plan::RowPlan;
 use super::scalar_trace::ScalarTrace;
-
-/// A set of slots: there are at most 256.
-pub(crate) type SlotSet = IndexSet<4>;
 
 /// A field context whose slots may be in row form.
 #[derive(Debug)]

@@ -1,23 +1,14 @@
 //! Blocks on the slots of a field context.
 
-use std::sync::Arc;
-
 use residue_isa::revision::rules::SLOTS_MAX;
 use residue_isa::{FieldInstruction, Revision};
-use residue_lanes::{Shape, SlotBlock};
-use revm::interpreter::Interpreter;
-use revm::interpreter::interpreter::EthInterpreter;
+use residue_lanes::SlotBlock;
 
 use super::Batching;
-use super::block::Block;
-use super::blocks::Blocks;
-use super::cache::AnyBlocks;
+use super::index_set::SlotSet;
 use super::location::{Facts, Instruction, Location};
-use super::plan::RowPlan;
 use super::scalar_trace::ScalarTrace;
-use super::slot_file::SlotSet;
 use super::tuning::MARK_CYCLES_PER_BYTE;
-use crate::machine::{FieldMachine, FieldState};
 
 /// In the slots of the active field context.
 #[derive(Debug)]
@@ -29,7 +20,7 @@ pub(crate) struct SlotLayout {
     revision: Revision,
     lanes_in_turn: bool,
     /// Whether slots may hold values that are not reduced, where the modulus is a power of two.
-    store_reduces: bool,
+    pub store_reduces: bool,
 }
 
 /// The highest slot that a block names.
@@ -99,85 +90,9 @@ impl Location for Slots {
         facts.slot_count
     }
 
-    fn any(blocks: Arc<Blocks<Self>>) -> AnyBlocks {
-        AnyBlocks::Slots(blocks)
-    }
-
-    #[inline(always)]
-    fn of(state: &mut FieldState) -> &mut Option<Arc<Blocks<Self>>> {
-        &mut state.blocks
-    }
-
-    fn enter(
-        machine: &mut FieldMachine,
-        _interpreter: &mut Interpreter<EthInterpreter>,
-        blocks: &Blocks<Self>,
-        _first: &Block<Self>,
-    ) -> Option<Facts> {
-        let plans_run = machine.frame.ledger.lets_plans_run(blocks.batching);
-        let (context, &width) = machine.frame.active()?;
-        // Modulo a power of two, slots may hold values that are not reduced.
-        if !context.is_odd() && blocks.layout.store_reduces {
-            return None;
-        }
-        let (slot_count, width_limbs) = (context.slot_count(), context.limbs().width_limbs());
-        Some(Facts { slot_count, width_limbs, memory_bytes: 0, width: Some(width), plans_run })
-    }
-
     #[inline]
     fn fits(needs: &SlotNeeds, facts: &Facts) -> bool {
         needs.last_slot < facts.slot_count
-    }
-
-    #[inline]
-    fn shape(
-        machine: &mut FieldMachine,
-        _interpreter: &mut Interpreter<EthInterpreter>,
-        _blocks: &Blocks<Self>,
-        _first: &Block<Self>,
-        _facts: &Facts,
-    ) -> Option<Shape> {
-        let (context, _) = machine.frame.active()?;
-        context.shape()
-    }
-
-    #[inline]
-    fn run_plan(
-        machine: &mut FieldMachine,
-        _interpreter: &mut Interpreter<EthInterpreter>,
-        _blocks: &Blocks<Self>,
-        _block: &Block<Self>,
-        plan: &RowPlan<SlotSet>,
-    ) -> bool {
-        let Some((context, _)) = machine.frame.active() else { return false };
-        if !context.wants(plan) {
-            return false;
-        }
-        let growth = context.row_growth(plan);
-        machine.make_room_for_rows(growth);
-        let (context, _) = machine.frame.active().expect("the context is active still");
-        context.run(plan);
-        true
-    }
-
-    #[inline]
-    fn run_trace(
-        machine: &mut FieldMachine,
-        _interpreter: &mut Interpreter<EthInterpreter>,
-        _blocks: &Blocks<Self>,
-        _block: &Block<Self>,
-        trace: &ScalarTrace,
-    ) {
-        let (context, _) = machine.frame.active().expect("a block was entered with an active context");
-        context.run_trace(trace);
-    }
-
-    fn stay_out(
-        _machine: &mut FieldMachine,
-        _interpreter: &mut Interpreter<EthInterpreter>,
-        _blocks: &Blocks<Self>,
-        _block: &Block<Self>,
-    ) {
     }
 }
 

@@ -15,62 +15,11 @@ use revm::primitives::map::HashSet;
 use super::block::{Block, Draft};
 use super::budget::Budget;
 use super::location::{Instruction, Location};
+use super::path::{Guard, Path, word_at};
 use super::tuning::{
     DEPENDENT_PRODUCTS_MIN, PASSED_MAX, PRODUCTS_AT_ONCE_MIN, PUSHED_MAX, RUNS_MAX, WALK_CYCLES,
     WALK_CYCLES_PER_OPERATION, WALK_CYCLES_PER_RUN,
 };
-
-/// Where a path leads, and what it takes beside its field instructions.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Path {
-    /// Offset after its last instruction.
-    pub end: usize,
-    /// The words that it leaves on the stack, the first pushed first. It takes none that were there before, but for the operands of its
-    /// first instruction.
-    pub pushed: Box<[u32]>,
-    /// The most words that it has on the stack at a time.
-    pub height_max: usize,
-    /// Runs of field instructions.
-    pub runs: usize,
-    guards: Box<[Guard]>,
-    /// How many of which opcodes of the EVM's. All forks have them.
-    passed: Box<[(u8, u32)]>,
-}
-
-/// What the stack must hold at the start of a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Guard {
-    /// 0 is the top.
-    depth: usize,
-    /// The word; none if the stack is lower, or the word longer than any jump target.
-    word: Option<u32>,
-}
-
-impl Path {
-    /// What the instructions beside the field's cost, by the prices of opcodes.
-    #[inline]
-    pub fn cost(&self, base: &[u64; 256]) -> u64 {
-        self.passed.iter().map(|&(opcode, count)| base[usize::from(opcode)] * u64::from(count)).sum()
-    }
-
-    /// Whether it is the path from this stack on.
-    #[inline]
-    pub fn begins_with(&self, stack: &[U256]) -> bool {
-        self.guards.iter().all(|guard| word_at(stack, guard.depth) == guard.word)
-    }
-
-    /// Bytes that it has allocated.
-    pub fn bytes(&self) -> usize {
-        size_of_val(&*self.pushed) + size_of_val(&*self.guards) + size_of_val(&*self.passed)
-    }
-}
-
-/// The word of a stack at a depth, if it has so many and the word is short.
-#[inline]
-fn word_at(stack: &[U256], depth: usize) -> Option<u32> {
-    let at = stack.len().checked_sub(depth + 1)?;
-    u32::try_from(stack[at]).ok()
-}
 
 /// A way through code.
 pub(crate) struct Walk<'a, L: Location> {

@@ -17,7 +17,7 @@ use crate::machine::FieldMachine;
 /// A frame's interpreter with its host.
 pub(crate) type Frame<'a, H> = InstructionContext<'a, H, EthInterpreter>;
 /// Go on, or halt.
-pub(crate) type Step = Result<(), InstructionResult>;
+pub(crate) type Handled = Result<(), InstructionResult>;
 
 /// A host that holds the field contexts.
 pub(crate) trait FieldHost: ContextTr<Chain = FieldMachine> {}
@@ -31,13 +31,13 @@ fn pop<const N: usize, H>(frame: &mut Frame<'_, H>) -> Result<[U256; N], Instruc
 
 /// Charges gas.
 #[inline(always)]
-fn charge(gas: &mut Gas, cost: u64) -> Step {
+fn charge(gas: &mut Gas, cost: u64) -> Handled {
     if gas.record_regular_cost(cost) { Ok(()) } else { Err(InstructionResult::OutOfGas) }
 }
 
 /// Charges the base price of an opcode.
 #[inline(always)]
-fn charge_base<const OPCODE: u8, H: FieldHost>(frame: &mut Frame<'_, H>) -> Step {
+fn charge_base<const OPCODE: u8, H: FieldHost>(frame: &mut Frame<'_, H>) -> Handled {
     let base = frame.host.chain().prices.base[usize::from(OPCODE)];
     charge(&mut frame.interpreter.gas, base)
 }

@@ -13,7 +13,7 @@ use revm::interpreter::Instruction;
 use revm::interpreter::interpreter::EthInterpreter;
 
 use super::slots::{check_complete, halt_of_arithmetic, immediate, memory_range};
-use super::{FieldHost, Frame, Step, charge, charge_base, halt, index, pop};
+use super::{FieldHost, Frame, Handled, charge, charge_base, halt, index, pop};
 use crate::halt::Halt;
 
 /// The scratch slot for results.
@@ -36,7 +36,7 @@ pub fn handler<const GETH: bool, H: FieldHost>(opcode: u8) -> Option<Instruction
 }
 
 /// `SETMODX`: sets the modulus of the frame, and where slots begin.
-fn setmodx<const GETH: bool, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+fn setmodx<const GETH: bool, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     let [offset, width_limbs, start] = pop(&mut frame)?;
     charge_base::<SETMODX, H>(&mut frame)?;
     let Some(width_limbs) = index(width_limbs).filter(|width| (1..=WIDTH_LIMBS_MAX).contains(width)) else {
@@ -61,22 +61,22 @@ fn setmodx<const GETH: bool, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
 }
 
 /// `ADDMODX`: out = x + y mod m.
-fn addmodx<const GETH: bool, H: FieldHost>(frame: Frame<'_, H>) -> Step {
+fn addmodx<const GETH: bool, H: FieldHost>(frame: Frame<'_, H>) -> Handled {
     arithmetic::<GETH, ADDMODX, H>(frame, FieldOp::Add, FieldContext::add)
 }
 
 /// `SUBMODX`: out = x − y mod m.
-fn submodx<const GETH: bool, H: FieldHost>(frame: Frame<'_, H>) -> Step {
+fn submodx<const GETH: bool, H: FieldHost>(frame: Frame<'_, H>) -> Handled {
     arithmetic::<GETH, SUBMODX, H>(frame, FieldOp::Sub, FieldContext::sub)
 }
 
 /// `MULMONTX`: out = x·y·R⁻¹ mod m.
-fn mulmontx<const GETH: bool, H: FieldHost>(frame: Frame<'_, H>) -> Step {
+fn mulmontx<const GETH: bool, H: FieldHost>(frame: Frame<'_, H>) -> Handled {
     arithmetic::<GETH, MULMONTX, H>(frame, FieldOp::Mul, FieldContext::mul)
 }
 
 /// `TOMONTX`: output = input·R mod m, by slots of memory, or by byte offsets in go-ethereum, where the output is on top.
-fn tomontx<const GETH: bool, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+fn tomontx<const GETH: bool, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     let [first, second] = pop(&mut frame)?;
     charge_base::<TOMONTX, H>(&mut frame)?;
     let Some((context, &prices)) = frame.host.chain_mut().frame.active() else {
@@ -112,7 +112,7 @@ fn arithmetic<const GETH: bool, const OPCODE: u8, H: FieldHost>(
     mut frame: Frame<'_, H>,
     operation: FieldOp,
     operate: impl FnOnce(&mut FieldContext, Strided, Strided, Strided, usize),
-) -> Step {
+) -> Handled {
     let slots: [u8; 3] = immediate(&mut frame);
     check_complete(&mut frame)?;
     let machine = frame.host.chain_mut();

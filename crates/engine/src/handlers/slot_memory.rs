@@ -17,7 +17,7 @@ use revm::interpreter::{Instruction, Interpreter};
 use revm::primitives::U256;
 use revm::primitives::hardfork::SpecId;
 
-use super::{FieldHost, Frame, Step, charge, index};
+use super::{FieldHost, Frame, Handled, charge, index};
 use crate::machine::words;
 use crate::prices::memory_cost;
 
@@ -71,7 +71,7 @@ pub(crate) trait Before {
     fn is_due<H: FieldHost>(frame: &Frame<'_, H>) -> bool;
 
     /// What does; a halt ends the frame instead.
-    fn before<const OPCODE: u8, H: FieldHost>(frame: &mut Frame<'_, H>) -> Step;
+    fn before<const OPCODE: u8, H: FieldHost>(frame: &mut Frame<'_, H>) -> Handled;
 }
 
 /// Slots pay their share of the growth.
@@ -83,7 +83,7 @@ impl Before for SlotShare {
         frame.host.chain().frame.slot_words() != 0
     }
 
-    fn before<const OPCODE: u8, H: FieldHost>(frame: &mut Frame<'_, H>) -> Step {
+    fn before<const OPCODE: u8, H: FieldHost>(frame: &mut Frame<'_, H>) -> Handled {
         let slot_words = frame.host.chain().frame.slot_words();
         charge_share::<OPCODE, H>(frame, slot_words)
     }
@@ -94,12 +94,12 @@ pub fn wrapped<B: Before, H: FieldHost>() -> [Wrapped<H>; 22] {
     macro_rules! wrap {
         ($($opcode:ident: $revms:expr;)*) => {
             [$(($opcode, Instruction::new({
-                fn directly<B: Before, H: FieldHost>(frame: Frame<'_, H>) -> Step {
+                fn directly<B: Before, H: FieldHost>(frame: Frame<'_, H>) -> Handled {
                     if B::is_due(&frame) { behind::<B, H>(frame) } else { $revms(frame) }
                 }
                 // Apart, so that frames where nothing is due do not pay for its registers.
                 #[inline(never)]
-                fn behind<B: Before, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+                fn behind<B: Before, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
                     B::before::<$opcode, H>(&mut frame)?;
                     $revms(frame)
                 }
@@ -135,7 +135,7 @@ pub fn wrapped<B: Before, H: FieldHost>() -> [Wrapped<H>; 22] {
 
 /// Charges for the slots' share of the growth.
 #[inline]
-fn charge_share<const OPCODE: u8, H: FieldHost>(frame: &mut Frame<'_, H>, slot_words: u64) -> Step {
+fn charge_share<const OPCODE: u8, H: FieldHost>(frame: &mut Frame<'_, H>, slot_words: u64) -> Handled {
     let old_words = frame.interpreter.gas.memory().words_num as u64; // usize to u64 widens.
     let new_words = ranges::<OPCODE>(frame.interpreter).map(|range| words(range.end)).fold(old_words, u64::max);
     if new_words <= old_words || halts_before_growth::<OPCODE>(frame.interpreter, frame.host.max_initcode_size()) {
@@ -166,7 +166,7 @@ pub(super) fn ranges<const OPCODE: u8>(interpreter: &Interpreter) -> impl Iterat
 }
 
 /// What growth costs more with `slot_words` than without.
-fn charge_growth<H: FieldHost>(frame: &mut Frame<'_, H>, slot_words: u64, old_words: u64, new_words: u64) -> Step {
+fn charge_growth<H: FieldHost>(frame: &mut Frame<'_, H>, slot_words: u64, old_words: u64, new_words: u64) -> Handled {
     let growth =
         |slot_words: u64| memory_cost(new_words + slot_words).saturating_sub(memory_cost(old_words + slot_words));
     let (with_slots, by_revm) = (growth(slot_words), growth(0));
@@ -177,7 +177,7 @@ fn charge_growth<H: FieldHost>(frame: &mut Frame<'_, H>, slot_words: u64, old_wo
 }
 
 /// Grows memory to hold `bytes` from `offset` on, and charges for it as the EVM's opcodes do here.
-pub(super) fn grow<H: FieldHost>(frame: &mut Frame<'_, H>, offset: usize, bytes: usize) -> Step {
+pub(super) fn grow<H: FieldHost>(frame: &mut Frame<'_, H>, offset: usize, bytes: usize) -> Handled {
     let slot_words = frame.host.chain().frame.slot_words();
     let old_words = frame.interpreter.gas.memory().words_num as u64; // usize to u64 widens.
     let new_words = words(offset.saturating_add(bytes));

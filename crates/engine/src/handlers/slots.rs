@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use residue_isa::revision::eip6690_2024::{Operands, unpack};
 use residue_isa::revision::rules::{EmptyTransfer, ID_MAX, SLOTS_MAX, SetForm, SlotBytesMax, SlotRules};
+use residue_isa::revision::strided::{Operands, unpack};
 use residue_isa::{FieldOp, Lanes, PerOp, Revision};
 use residue_modular::limbs::LIMB_BYTES;
 use residue_modular::{FieldContext, Modulus, Strided};
@@ -16,7 +16,7 @@ use revm::interpreter::interpreter_types::{Immediates, Jumps};
 use revm::interpreter::{Instruction, InstructionResult};
 use revm::primitives::U256;
 
-use super::{FieldHost, Frame, Step, charge, index, pop, slot_memory};
+use super::{FieldHost, Frame, Handled, charge, index, pop, slot_memory};
 use crate::batch::run::run_block;
 use crate::batch::slot_file::SlotFile;
 use crate::batch::slots::Slots;
@@ -71,23 +71,23 @@ fn handler_of<R: Rules, H: FieldHost>(opcode: u8) -> Option<Instruction<EthInter
 }
 
 /// `ADDMODX`: out = x + y mod m in each lane.
-fn add_lanes<R: Rules, H: FieldHost>(frame: Frame<'_, H>) -> Step {
+fn add_lanes<R: Rules, H: FieldHost>(frame: Frame<'_, H>) -> Handled {
     arithmetic::<R, H>(frame, FieldOp::Add, SlotFile::add)
 }
 
 /// `SUBMODX`: out = x − y mod m in each lane.
-fn sub_lanes<R: Rules, H: FieldHost>(frame: Frame<'_, H>) -> Step {
+fn sub_lanes<R: Rules, H: FieldHost>(frame: Frame<'_, H>) -> Handled {
     arithmetic::<R, H>(frame, FieldOp::Sub, SlotFile::sub)
 }
 
 /// `MULMODX`: out = x·y mod m in each lane.
-fn mul_lanes<R: Rules, H: FieldHost>(frame: Frame<'_, H>) -> Step {
+fn mul_lanes<R: Rules, H: FieldHost>(frame: Frame<'_, H>) -> Handled {
     arithmetic::<R, H>(frame, FieldOp::Mul, SlotFile::mul)
 }
 
 /// `SETMODX`, `SETUPX`: activates the field context of an id; if the id is new, creates it with a modulus from memory and
 /// zeroed slots, which count as memory from then on. Without ids it replaces the one context.
-fn set_modulus<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+fn set_modulus<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     let (id, [offset, size, slot_count]) = match R::RULES.form {
         SetForm::IdOnStack => {
             let [id, offset, size, slot_count] = pop(&mut frame)?;
@@ -119,7 +119,7 @@ fn new_context<R: Rules, H: FieldHost>(
     offset: U256,
     size: U256,
     slot_count: U256,
-) -> Step {
+) -> Handled {
     let Some(slot_count) = index(slot_count).filter(|count| (R::RULES.slots_min..=SLOTS_MAX).contains(count)) else {
         return Err(super::halt(&mut frame, Halt::SlotOutOfRange));
     };
@@ -169,7 +169,7 @@ fn new_context<R: Rules, H: FieldHost>(
 }
 
 /// `LOADX`: copies slots into memory, canonical and big-endian.
-fn load<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+fn load<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     let id = context_id::<R, H>(&mut frame, 4)?;
     let [offset, first_slot, count] = pop(&mut frame)?;
     let Some(transfer) = transfer::<R, H>(&mut frame, R::RULES.load, id, offset, first_slot, count)? else {
@@ -184,7 +184,7 @@ fn load<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
 }
 
 /// `STOREX`: copies memory into slots. Where the revision says so, every value must be canonical, that is below the modulus.
-fn store<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+fn store<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     let id = context_id::<R, H>(&mut frame, 4)?;
     let [first_slot, offset, count] = pop(&mut frame)?;
     let Some(transfer) = transfer::<R, H>(&mut frame, R::RULES.store, id, offset, first_slot, count)? else {
@@ -206,7 +206,7 @@ fn store<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
 }
 
 /// `INVMODX`: out = x⁻¹ modulo twice a modulus that is a power of two, lane after lane.
-fn invert<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+fn invert<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     let [out, out_stride, x, x_stride, count] = immediate(&mut frame);
     let [out, x] = [(out, out_stride), (x, x_stride)].map(|(index, stride)| Lanes { index, stride });
     let machine = frame.host.chain_mut();
@@ -239,7 +239,7 @@ fn arithmetic<R: Rules, H: FieldHost>(
     mut frame: Frame<'_, H>,
     operation: FieldOp,
     operate: impl Fn(&mut SlotFile, Strided, Strided, Strided, usize),
-) -> Step {
+) -> Handled {
     if frame.host.chain().in_blocks && runs_in_block(&mut frame) {
         return Ok(());
     }
@@ -296,7 +296,7 @@ fn runs_in_block<H: FieldHost>(frame: &mut Frame<'_, H>) -> bool {
         Some(blocks) => blocks.is_due(pc, machine.due(), || state.has_rows()),
         None => state.earned >= state.ask_at,
     };
-    is_due && run_block::<Slots, H>(frame, pc)
+    is_due && run_block::<Slots>(frame.host.chain_mut(), frame.interpreter, pc)
 }
 
 /// The operands behind the opcode; goes on behind them. None if a marker should stand there and does not.
@@ -331,7 +331,7 @@ pub(super) fn immediate<const N: usize, H>(frame: &mut Frame<'_, H>) -> [u8; N] 
 
 /// Halts if the end of the code has cut off the immediate just read.
 #[inline(always)]
-pub(super) fn check_complete<H: FieldHost>(frame: &mut Frame<'_, H>) -> Step {
+pub(super) fn check_complete<H: FieldHost>(frame: &mut Frame<'_, H>) -> Handled {
     let code = &frame.interpreter.bytecode;
     if code.pc() <= code.len() { Ok(()) } else { Err(super::halt(frame, Halt::InvalidInstruction)) }
 }

@@ -3,7 +3,7 @@
 pub mod random;
 
 use residue_engine::{Engine, EngineConfig};
-use residue_isa::revision::{eip6690_2024, evm384_v7};
+use residue_isa::revision::{eip6690_2024, evm384_v7, strided};
 use residue_isa::{Lanes, Revision};
 
 pub const BLS12_381_P: &str =
@@ -76,8 +76,8 @@ impl Code {
     /// An arithmetic instruction of EIP-6690: (index, stride) of out, x, y, then the count.
     pub fn slots(self, opcode: u8, out: (u8, u8), x: (u8, u8), y: (u8, u8), count: u8) -> Self {
         let lanes = |(index, stride)| Lanes { index, stride };
-        let operands = eip6690_2024::Operands { out: lanes(out), x: lanes(x), y: lanes(y), count };
-        self.op(opcode).bytes(&eip6690_2024::pack(operands))
+        let operands = strided::Operands { out: lanes(out), x: lanes(x), y: lanes(y), count };
+        self.op(opcode).bytes(&strided::pack(operands))
     }
 
     /// One lane on three slots.

@@ -2,7 +2,7 @@
 
 use super::spelling::{Spelt, spell_effect};
 use super::{WORD_OPS, name_of};
-use crate::machine::{Capacity, Step};
+use crate::machine::{Capacity, SequenceStep};
 use crate::program::{Arm, Control, ControlKind, Function, Order, Program, Region, Statement, Word, WordDef};
 use std::fmt::Write;
 
@@ -127,9 +127,9 @@ impl Printer {
                 self.depth -= 1;
             }
             ControlKind::Sequence(Order { steps, then }) => {
-                let step = |step: &Step<Word>| match step {
-                    Step::Part(number) => number.to_string(),
-                    Step::Chosen { word, first_bit } => format!("{} from {first_bit}", word.spell()),
+                let step = |step: &SequenceStep<Word>| match step {
+                    SequenceStep::Part(number) => number.to_string(),
+                    SequenceStep::Chosen { word, first_bit } => format!("{} from {first_bit}", word.spell()),
                 };
                 let steps: Vec<String> = steps.iter().map(step).collect();
                 self.line(&format!("sequence ({}) {initial} {{", steps.join(" ")));

@@ -1,7 +1,7 @@
 //! How the parts of a statement are spelt: each prints itself and reads itself back. Effects follow from their table
 //! ([`crate::effect`]).
 
-use super::parse::{Parsed, Parser};
+use super::tokens::{Parsed, Tokens};
 use crate::effect::{Effect, with_effects};
 use crate::hash::Piece;
 use crate::machine::Cells;
@@ -13,7 +13,7 @@ pub(super) trait Spelt: Sized {
     fn spell(&self) -> String;
 
     /// Takes the part from the text.
-    fn read(parser: &mut Parser<'_>) -> Parsed<Self>;
+    fn read(tokens: &mut Tokens<'_>) -> Parsed<Self>;
 }
 
 macro_rules! spell {
@@ -35,15 +35,15 @@ macro_rules! spell {
         }
 
         /// The effect that is named `name`, whose name has been read; `None` if none is.
-        pub(super) fn parse_effect(parser: &mut Parser<'_>, name: &str) -> Option<Parsed<Effect>> {
+        pub(super) fn parse_effect(tokens: &mut Tokens<'_>, name: &str) -> Option<Parsed<Effect>> {
             match name {
                 $($name => {
-                    let read = |parser: &mut Parser<'_>| -> Parsed<Effect> {
-                        $($(parser.expect($keyword)?;)? let $field = Spelt::read(parser)?;)*
-                        $(parser.expect("->")?; let $result = Spelt::read(parser)?;)?
+                    let read = |tokens: &mut Tokens<'_>| -> Parsed<Effect> {
+                        $($(tokens.expect($keyword)?;)? let $field = Spelt::read(tokens)?;)*
+                        $(tokens.expect("->")?; let $result = Spelt::read(tokens)?;)?
                         Ok(Effect::$effect { $($field,)* $($result)? })
                     };
-                    Some(read(parser))
+                    Some(read(tokens))
                 })*
                 _ => None,
             }
@@ -58,11 +58,11 @@ impl<T: Spelt> Spelt for Vec<T> {
         format!("({})", self.iter().map(Spelt::spell).collect::<Vec<_>>().join(" "))
     }
 
-    fn read(parser: &mut Parser<'_>) -> Parsed<Self> {
-        parser.expect("(")?;
+    fn read(tokens: &mut Tokens<'_>) -> Parsed<Self> {
+        tokens.expect("(")?;
         let mut items = Vec::new();
-        while !parser.word_is(")") {
-            items.push(T::read(parser)?);
+        while !tokens.word_is(")") {
+            items.push(T::read(tokens)?);
         }
         Ok(items)
     }
@@ -73,8 +73,8 @@ impl Spelt for Value {
         format!("v{}", self.0)
     }
 
-    fn read(parser: &mut Parser<'_>) -> Parsed<Self> {
-        parser.numbered('v', "a value such as v0").map(Self)
+    fn read(tokens: &mut Tokens<'_>) -> Parsed<Self> {
+        tokens.numbered('v', "a value such as v0").map(Self)
     }
 }
 
@@ -86,8 +86,8 @@ impl Spelt for Operand {
         }
     }
 
-    fn read(parser: &mut Parser<'_>) -> Parsed<Self> {
-        parser.take("a value or constant such as v0 or c0", |text| {
+    fn read(tokens: &mut Tokens<'_>) -> Parsed<Self> {
+        tokens.take("a value or constant such as v0 or c0", |text| {
             if let Some(number) = text.strip_prefix('v') {
                 return Some(Self::Value(Value(number.parse().ok()?)));
             }
@@ -101,8 +101,8 @@ impl Spelt for Word {
         format!("w{}", self.0)
     }
 
-    fn read(parser: &mut Parser<'_>) -> Parsed<Self> {
-        parser.numbered('w', "a word such as w0").map(Self)
+    fn read(tokens: &mut Tokens<'_>) -> Parsed<Self> {
+        tokens.numbered('w', "a word such as w0").map(Self)
     }
 }
 
@@ -111,8 +111,8 @@ impl Spelt for ArrayId {
         format!("a{}", self.0)
     }
 
-    fn read(parser: &mut Parser<'_>) -> Parsed<Self> {
-        parser.numbered('a', "an array such as a0").map(|number| Self(number as usize)) // widens
+    fn read(tokens: &mut Tokens<'_>) -> Parsed<Self> {
+        tokens.numbered('a', "an array such as a0").map(|number| Self(number as usize)) // widens
     }
 }
 
@@ -121,8 +121,8 @@ impl Spelt for VariableId {
         format!("x{}", self.0)
     }
 
-    fn read(parser: &mut Parser<'_>) -> Parsed<Self> {
-        parser.numbered('x', "a variable such as x0").map(|number| Self(number as usize)) // widens
+    fn read(tokens: &mut Tokens<'_>) -> Parsed<Self> {
+        tokens.numbered('x', "a variable such as x0").map(|number| Self(number as usize)) // widens
     }
 }
 
@@ -131,8 +131,8 @@ impl Spelt for u32 {
         self.to_string()
     }
 
-    fn read(parser: &mut Parser<'_>) -> Parsed<Self> {
-        parser.decimal("a number")
+    fn read(tokens: &mut Tokens<'_>) -> Parsed<Self> {
+        tokens.decimal("a number")
     }
 }
 
@@ -141,11 +141,11 @@ impl Spelt for Cells {
         format!("cells {} indices {}", self.bits, self.index_bits)
     }
 
-    fn read(parser: &mut Parser<'_>) -> Parsed<Self> {
-        parser.expect("cells")?;
-        let bits = parser.decimal("the bits of a cell")?;
-        parser.expect("indices")?;
-        Ok(Self { bits, index_bits: parser.decimal("the bits of an index")? })
+    fn read(tokens: &mut Tokens<'_>) -> Parsed<Self> {
+        tokens.expect("cells")?;
+        let bits = tokens.decimal("the bits of a cell")?;
+        tokens.expect("indices")?;
+        Ok(Self { bits, index_bits: tokens.decimal("the bits of an index")? })
     }
 }
 
@@ -159,15 +159,15 @@ impl Spelt for Piece<Word> {
         }
     }
 
-    fn read(parser: &mut Parser<'_>) -> Parsed<Self> {
-        let is_word = parser.take("`word` or `calldata`", |text| match text {
+    fn read(tokens: &mut Tokens<'_>) -> Parsed<Self> {
+        let is_word = tokens.take("`word` or `calldata`", |text| match text {
             "word" => Some(true),
             "calldata" => Some(false),
             _ => None,
         })?;
-        let first = Word::read(parser)?;
-        parser.expect("bytes")?;
-        let size_bytes = Word::read(parser)?;
+        let first = Word::read(tokens)?;
+        tokens.expect("bytes")?;
+        let size_bytes = Word::read(tokens)?;
         Ok(match is_word {
             true => Self::Word { word: first, size_bytes },
             false => Self::Calldata { offset: first, size_bytes },

@@ -8,7 +8,7 @@ pub use seeded::Seeded;
 
 use num_bigint::BigUint;
 use residue_formula::Fe;
-use residue_ir::{Array, Capacity, Machine, Piece, Step as Parts, Variable, WordOp};
+use residue_ir::{Array, Capacity, Machine, Piece, SequenceStep as Parts, Variable, WordOp};
 use ruint::aliases::U256;
 
 impl Seeded {
@@ -26,7 +26,7 @@ impl Seeded {
 
 /// One step. Numbers choose among the values or words there are, counted round.
 #[derive(Debug, Clone)]
-pub enum Step {
+pub enum DrawnStatement {
     Add(usize, usize),
     Sub(usize, usize),
     Mul(usize, usize),
@@ -48,14 +48,14 @@ pub enum Step {
     Repeat {
         turns: Result<u64, usize>,
         values: [usize; 2],
-        body: Vec<Step>,
+        body: Vec<DrawnStatement>,
     },
     /// Each turn gives other values.
     Countdown {
         limit: usize,
         word: usize,
         values: [usize; 2],
-        body: Vec<Step>,
+        body: Vec<DrawnStatement>,
     },
     /// The first part is a countdown. A word may choose the parts, and then others follow two of them.
     Sequence {
@@ -63,7 +63,7 @@ pub enum Step {
         is_chosen: bool,
         word: usize,
         values: [usize; 2],
-        body: Vec<Step>,
+        body: Vec<DrawnStatement>,
     },
     Digits {
         digits: Vec<i8>,
@@ -71,8 +71,8 @@ pub enum Step {
     },
     Branch {
         word: usize,
-        then: Vec<Step>,
-        otherwise: Vec<Step>,
+        then: Vec<DrawnStatement>,
+        otherwise: Vec<DrawnStatement>,
         values: [usize; 2],
     },
     Load {
@@ -112,8 +112,8 @@ pub enum Step {
 /// A program.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    functions: Vec<Vec<Step>>,
-    start: Vec<Step>,
+    functions: Vec<Vec<DrawnStatement>>,
+    start: Vec<DrawnStatement>,
 }
 
 const FUNCTIONS: [&str; 3] = ["first", "second", "third"];
@@ -125,7 +125,7 @@ impl Plan {
         let functions = (0..seeded.below(4)).map(|number| steps(seeded, 5, 1, number)).collect::<Vec<_>>();
         let mut start = steps(seeded, 14, 3, functions.len());
         if !seeded.once_in(4) {
-            start.push(Step::ReturnElements { values: [seeded.below(99), seeded.below(99)], size_bytes: 48 });
+            start.push(DrawnStatement::ReturnElements { values: [seeded.below(99), seeded.below(99)], size_bytes: 48 });
         }
         Self { functions, start }
     }
@@ -155,36 +155,42 @@ impl Plan {
         self.follow(machine, &mut state, &self.start);
     }
 
-    fn follow<M: Machine>(&self, machine: &M, state: &mut State<M>, steps: &[Step]) {
+    fn follow<M: Machine>(&self, machine: &M, state: &mut State<M>, steps: &[DrawnStatement]) {
         for step in steps {
             self.step(machine, state, step);
         }
     }
 
     /// `steps` on a copy of `state`, and two of the values there are then.
-    fn inner<M: Machine>(&self, machine: &M, state: &State<M>, steps: &[Step], given: [usize; 2]) -> [M::Fe; 2] {
+    fn inner<M: Machine>(
+        &self,
+        machine: &M,
+        state: &State<M>,
+        steps: &[DrawnStatement],
+        given: [usize; 2],
+    ) -> [M::Fe; 2] {
         let mut inner = state.clone();
         self.follow(machine, &mut inner, steps);
         given.map(|value| inner.value(value))
     }
 
-    fn step<M: Machine>(&self, machine: &M, state: &mut State<M>, step: &Step) {
+    fn step<M: Machine>(&self, machine: &M, state: &mut State<M>, step: &DrawnStatement) {
         match step {
-            Step::Add(a, b) => state.values.push(state.value(*a) + state.value(*b)),
-            Step::Sub(a, b) => state.values.push(state.value(*a) - state.value(*b)),
-            Step::Mul(a, b) => state.values.push(state.value(*a) * state.value(*b)),
-            Step::Negate(a) => state.values.push(-state.value(*a)),
-            Step::Constant(value) => state.values.push(machine.constant(&BigUint::from(*value))),
-            Step::Parse { word, size_bytes } => {
+            DrawnStatement::Add(a, b) => state.values.push(state.value(*a) + state.value(*b)),
+            DrawnStatement::Sub(a, b) => state.values.push(state.value(*a) - state.value(*b)),
+            DrawnStatement::Mul(a, b) => state.values.push(state.value(*a) * state.value(*b)),
+            DrawnStatement::Negate(a) => state.values.push(-state.value(*a)),
+            DrawnStatement::Constant(value) => state.values.push(machine.constant(&BigUint::from(*value))),
+            DrawnStatement::Parse { word, size_bytes } => {
                 let offset = machine.word_op(WordOp::Mod, state.word(*word), machine.small(170));
                 state.values.push(machine.parse(offset, *size_bytes));
             }
-            Step::ParseMontLe(word) => {
+            DrawnStatement::ParseMontLe(word) => {
                 let offset = machine.word_op(WordOp::Mod, state.word(*word), machine.small(170));
                 state.values.push(machine.parse_mont_le(offset));
             }
-            Step::Reduce(word) => state.values.push(machine.reduce(state.word(*word))),
-            Step::Hash(words) => {
+            DrawnStatement::Reduce(word) => state.values.push(machine.reduce(state.word(*word))),
+            DrawnStatement::Hash(words) => {
                 let [a, b, c] = words.map(|word| state.word(word));
                 let below = |bound, word| machine.word_op(WordOp::Mod, word, machine.small(bound));
                 let pieces = [
@@ -195,7 +201,7 @@ impl Plan {
                 state.words.push(machine.sha256(&pieces));
                 state.words.push(machine.keccak256(&pieces[..2]));
             }
-            Step::Call { function, values } => {
+            DrawnStatement::Call { function, values } => {
                 let input = values.map(|value| state.value(value));
                 let output = machine.function(FUNCTIONS[*function], input, |machine, input| {
                     let words = vec![machine.calldata_size(), machine.small(2)];
@@ -205,7 +211,7 @@ impl Plan {
                 });
                 state.values.extend(output);
             }
-            Step::Repeat { turns, values, body } => {
+            DrawnStatement::Repeat { turns, values, body } => {
                 let count = match turns {
                     Ok(count) => machine.small(*count),
                     Err(word) => machine.word_op(WordOp::Mod, state.word(*word), machine.small(4)),
@@ -219,7 +225,7 @@ impl Plan {
                 });
                 state.values.extend(after);
             }
-            Step::Countdown { limit, word, values, body } => {
+            DrawnStatement::Countdown { limit, word, values, body } => {
                 let room = machine.small(*limit as u64 + 1);
                 let count = machine.word_op(WordOp::Mod, state.word(*word), room);
                 let before = values.map(|value| state.value(value));
@@ -231,7 +237,7 @@ impl Plan {
                 });
                 state.values.extend(after);
             }
-            Step::Sequence { order, is_chosen, word, values, body } => {
+            DrawnStatement::Sequence { order, is_chosen, word, values, body } => {
                 let count = machine.word_op(WordOp::Mod, state.word(*word), machine.small(3));
                 let before = values.map(|value| state.value(value));
                 let (mut steps, mut then) =
@@ -261,7 +267,7 @@ impl Plan {
                 });
                 state.values.extend(after);
             }
-            Step::Digits { digits, value } => {
+            DrawnStatement::Digits { digits, value } => {
                 let base = state.value(*value);
                 let by_digits = machine.repeat_digits(
                     digits,
@@ -271,7 +277,7 @@ impl Plan {
                 );
                 state.values.push(by_digits);
             }
-            Step::Branch { word, then, otherwise, values } => {
+            DrawnStatement::Branch { word, then, otherwise, values } => {
                 let given = machine.branch(
                     state.word(*word),
                     |machine| self.inner(machine, state, then, *values),
@@ -279,36 +285,36 @@ impl Plan {
                 );
                 state.values.extend(given);
             }
-            Step::Load { array, word } => {
+            DrawnStatement::Load { array, word } => {
                 let index = machine.word_op(WordOp::Mod, state.word(*word), machine.small(ELEMENTS));
                 state.values.extend(machine.load(state.arrays[*array], index));
             }
-            Step::Store { array, word, values } => {
+            DrawnStatement::Store { array, word, values } => {
                 let index = machine.word_op(WordOp::Mod, state.word(*word), machine.small(ELEMENTS));
                 machine.store(state.arrays[*array], index, values.map(|value| state.value(value)));
             }
-            Step::Get(variable) => state.words.push(machine.get(state.variables[*variable])),
-            Step::Set { variable, word } => machine.set(state.variables[*variable], state.word(*word)),
-            Step::IsZero(value) => state.words.push(machine.is_zero(state.value(*value))),
-            Step::IsOdd(value) => state.words.push(machine.is_odd(state.value(*value))),
-            Step::Equal(a, b) => state.words.push(machine.equal(state.value(*a), state.value(*b))),
-            Step::Bind(word) => state.words.push(machine.bind(state.word(*word))),
-            Step::SmallWord(value) => state.words.push(machine.word(U256::from(*value))),
-            Step::CalldataWord(word) => state.words.push(machine.calldata_word(state.word(*word))),
-            Step::WordOp(op, a, b) => {
+            DrawnStatement::Get(variable) => state.words.push(machine.get(state.variables[*variable])),
+            DrawnStatement::Set { variable, word } => machine.set(state.variables[*variable], state.word(*word)),
+            DrawnStatement::IsZero(value) => state.words.push(machine.is_zero(state.value(*value))),
+            DrawnStatement::IsOdd(value) => state.words.push(machine.is_odd(state.value(*value))),
+            DrawnStatement::Equal(a, b) => state.words.push(machine.equal(state.value(*a), state.value(*b))),
+            DrawnStatement::Bind(word) => state.words.push(machine.bind(state.word(*word))),
+            DrawnStatement::SmallWord(value) => state.words.push(machine.word(U256::from(*value))),
+            DrawnStatement::CalldataWord(word) => state.words.push(machine.calldata_word(state.word(*word))),
+            DrawnStatement::WordOp(op, a, b) => {
                 // Bound, so that expressions do not grow without end.
                 let word = machine.word_op(*op, state.word(*a), state.word(*b));
                 state.words.push(machine.bind(word));
             }
-            Step::Require { word, itself } => {
+            DrawnStatement::Require { word, itself } => {
                 let word = state.word(*word);
                 machine.require(if *itself { word } else { machine.word_op(WordOp::Or, word, machine.small(1)) });
             }
-            Step::ReturnWord(word) => machine.return_word(state.word(*word)),
-            Step::ReturnElements { values, size_bytes } => {
+            DrawnStatement::ReturnWord(word) => machine.return_word(state.word(*word)),
+            DrawnStatement::ReturnElements { values, size_bytes } => {
                 machine.return_elements(values.map(|value| state.value(value)), *size_bytes);
             }
-            Step::ReturnMontLe(values) => machine.return_mont_le(values.map(|value| state.value(value))),
+            DrawnStatement::ReturnMontLe(values) => machine.return_mont_le(values.map(|value| state.value(value))),
         }
     }
 }
@@ -337,57 +343,67 @@ impl<M: Machine> State<M> {
     }
 }
 
-fn steps(seeded: &mut Seeded, count: usize, depth: usize, functions: usize) -> Vec<Step> {
+fn steps(seeded: &mut Seeded, count: usize, depth: usize, functions: usize) -> Vec<DrawnStatement> {
     (0..1 + seeded.below(count)).map(|_| step(seeded, depth, functions)).collect()
 }
 
-fn step(seeded: &mut Seeded, depth: usize, functions: usize) -> Step {
+fn step(seeded: &mut Seeded, depth: usize, functions: usize) -> DrawnStatement {
     let mut any = || seeded.below(97);
     let (a, b, c) = (any(), any(), any());
     let inner = |seeded: &mut Seeded| steps(seeded, 4, depth - 1, functions);
     match seeded.below(32) {
-        0 | 1 => Step::Add(a, b),
-        2 | 3 => Step::Sub(a, b),
-        4..7 => Step::Mul(a, b),
-        7 => Step::Negate(a),
-        8 if seeded.once_in(3) => Step::Reduce(a),
-        8 => Step::Constant(a as u64 % 3),
-        9 if seeded.once_in(3) => Step::ParseMontLe(a),
+        0 | 1 => DrawnStatement::Add(a, b),
+        2 | 3 => DrawnStatement::Sub(a, b),
+        4..7 => DrawnStatement::Mul(a, b),
+        7 => DrawnStatement::Negate(a),
+        8 if seeded.once_in(3) => DrawnStatement::Reduce(a),
+        8 => DrawnStatement::Constant(a as u64 % 3),
+        9 if seeded.once_in(3) => DrawnStatement::ParseMontLe(a),
         9 | 10 => {
             let sizes = [0, 1, 20, 31, 31, 31, 32, 48, 64, 100];
-            Step::Parse { word: a, size_bytes: sizes[seeded.below(sizes.len())] }
+            DrawnStatement::Parse { word: a, size_bytes: sizes[seeded.below(sizes.len())] }
         }
-        11 | 12 if functions > 0 => Step::Call { function: a % functions, values: [b, c] },
-        13 if depth > 0 => Step::Repeat { turns: Ok(a as u64 % 4), values: [b, c], body: inner(seeded) },
-        14 if depth > 0 => Step::Repeat { turns: Err(a), values: [b, c], body: inner(seeded) },
+        11 | 12 if functions > 0 => DrawnStatement::Call { function: a % functions, values: [b, c] },
+        13 if depth > 0 => DrawnStatement::Repeat { turns: Ok(a as u64 % 4), values: [b, c], body: inner(seeded) },
+        14 if depth > 0 => DrawnStatement::Repeat { turns: Err(a), values: [b, c], body: inner(seeded) },
         15 if depth > 0 && seeded.once_in(2) => {
-            Step::Countdown { limit: 1 + a % 4, word: b, values: [b, c], body: inner(seeded) }
+            DrawnStatement::Countdown { limit: 1 + a % 4, word: b, values: [b, c], body: inner(seeded) }
         }
         15 if depth > 0 => {
             let order = (0..1 + seeded.below(4)).map(|_| seeded.below(2)).collect();
-            Step::Sequence { order, is_chosen: seeded.once_in(3), word: b, values: [b, c], body: inner(seeded) }
+            DrawnStatement::Sequence {
+                order,
+                is_chosen: seeded.once_in(3),
+                word: b,
+                values: [b, c],
+                body: inner(seeded),
+            }
         }
         15 => {
             let digits = (0..seeded.below(6)).map(|_| [-1, 0, 0, 1, 2][seeded.below(5)]).collect();
-            Step::Digits { digits, value: a }
+            DrawnStatement::Digits { digits, value: a }
         }
-        16 | 17 if depth > 0 => Step::Branch { word: a, then: inner(seeded), otherwise: inner(seeded), values: [b, c] },
-        18 => Step::Load { array: a % 2, word: b },
-        19 => Step::Store { array: seeded.below(2), word: a, values: [b, c] },
-        20 => Step::Get(a % 2),
-        21 => Step::Set { variable: a % 2, word: b },
-        22 if seeded.once_in(2) => Step::IsOdd(a),
-        22 => Step::IsZero(a),
-        23 => Step::Equal(a, b),
-        24 if seeded.once_in(3) => Step::Hash([a, b, c]),
-        24 => Step::Bind(a),
-        25 => Step::SmallWord(a as u64),
-        26 => Step::CalldataWord(a),
-        27 | 28 => Step::WordOp(WordOp::ALL[c % 12], a, b),
-        29 => Step::Require { word: a, itself: seeded.once_in(5) },
-        30 if seeded.once_in(12) => Step::ReturnWord(a),
-        30 if seeded.once_in(12) => Step::ReturnMontLe([a, b]),
-        31 if seeded.once_in(12) => Step::ReturnElements { values: [a, b], size_bytes: 48 + 16 * (c as u32 % 3) },
-        _ => Step::Mul(a, b),
+        16 | 17 if depth > 0 => {
+            DrawnStatement::Branch { word: a, then: inner(seeded), otherwise: inner(seeded), values: [b, c] }
+        }
+        18 => DrawnStatement::Load { array: a % 2, word: b },
+        19 => DrawnStatement::Store { array: seeded.below(2), word: a, values: [b, c] },
+        20 => DrawnStatement::Get(a % 2),
+        21 => DrawnStatement::Set { variable: a % 2, word: b },
+        22 if seeded.once_in(2) => DrawnStatement::IsOdd(a),
+        22 => DrawnStatement::IsZero(a),
+        23 => DrawnStatement::Equal(a, b),
+        24 if seeded.once_in(3) => DrawnStatement::Hash([a, b, c]),
+        24 => DrawnStatement::Bind(a),
+        25 => DrawnStatement::SmallWord(a as u64),
+        26 => DrawnStatement::CalldataWord(a),
+        27 | 28 => DrawnStatement::WordOp(WordOp::ALL[c % 12], a, b),
+        29 => DrawnStatement::Require { word: a, itself: seeded.once_in(5) },
+        30 if seeded.once_in(12) => DrawnStatement::ReturnWord(a),
+        30 if seeded.once_in(12) => DrawnStatement::ReturnMontLe([a, b]),
+        31 if seeded.once_in(12) => {
+            DrawnStatement::ReturnElements { values: [a, b], size_bytes: 48 + 16 * (c as u32 % 3) }
+        }
+        _ => DrawnStatement::Mul(a, b),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{EncodeError, Interface};
 use crate::field_instruction::{FieldInstruction, FieldOp, Lanes};
-use crate::revision::eip6690_2024::{Operands, pack, unpack};
+use crate::revision::strided::{INSTRUCTION_BYTES, Operands, pack, unpack};
 
 /// Appends opcode, marker, out, x, y.
 pub(super) fn encode_triple(
@@ -56,10 +56,10 @@ pub(super) fn encode_strided(
 
 /// The inverse of [`encode_strided`].
 pub(super) fn decode_strided(interface: &Interface, code: &[u8]) -> Option<(FieldInstruction, usize)> {
-    let (&[first, ref immediate @ ..], _) = code.split_first_chunk::<8>()?;
+    let (&[first, ref immediate @ ..], _) = code.split_first_chunk::<INSTRUCTION_BYTES>()?;
     let operation = operation(interface, first)?;
     let Operands { out, x, y, count } = unpack(*immediate);
-    Some((FieldInstruction::Slots { operation, out, x, y, count }, 8))
+    Some((FieldInstruction::Slots { operation, out, x, y, count }, INSTRUCTION_BYTES))
 }
 
 pub(super) fn operand_kind(interface: &Interface, instruction: &FieldInstruction) -> EncodeError {

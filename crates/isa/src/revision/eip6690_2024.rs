@@ -1,12 +1,12 @@
 //! EIP-6690 as rewritten in November and December 2024: field contexts with slots, strided instructions.
 //!
-//! Source: EIP-6690 at commit 968159a9b, unchanged in substance since. The seven immediate bytes are out_index, out_stride,
-//! x_index, x_stride, y_index, y_stride, count. LOADX copies slots into memory and STOREX copies memory into slots; values
+//! Source: EIP-6690 at commit 968159a9b, unchanged in substance since. The seven immediate bytes are those of
+//! [`super::strided`]. LOADX copies slots into memory and STOREX copies memory into slots; values
 //! in memory are canonical, big-endian and 8·⌈modulus_size / 8⌉ bytes long.
 
 use super::rules::SlotRules;
 use super::{EncodeError, Interface, Semantics, codec};
-use crate::field_instruction::{FieldInstruction, Lanes};
+use crate::field_instruction::FieldInstruction;
 use crate::opcode::{immediate_table, opcodes};
 use residue_formula::PerOp;
 
@@ -19,10 +19,6 @@ opcodes! {
     0xc5 MULMODX "out = x * y mod m in each lane." 0 -> 0 immediate 7;
 }
 
-/// Immediate bytes of the arithmetic instructions.
-pub const IMMEDIATE_BYTES: usize = 7;
-/// Bytes of an arithmetic instruction.
-pub const INSTRUCTION_BYTES: usize = 1 + IMMEDIATE_BYTES;
 /// The most slots one field context may have (EIP-6690, `SETMODX`).
 pub const SLOTS_MAX: usize = 256;
 /// The most bytes that all slots of a frame may take together (EIP-6690, `SETMODX`).
@@ -44,38 +40,6 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// The operands in the immediate of an arithmetic instruction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Operands {
-    /// Where results go.
-    pub out: Lanes,
-    /// First operands.
-    pub x: Lanes,
-    /// Second operands.
-    pub y: Lanes,
-    /// Number of lanes.
-    pub count: u8,
-}
-
-/// The operands in the seven immediate bytes.
-#[inline]
-pub const fn unpack(immediate: [u8; IMMEDIATE_BYTES]) -> Operands {
-    let [out, out_stride, x, x_stride, y, y_stride, count] = immediate;
-    Operands {
-        out: Lanes { index: out, stride: out_stride },
-        x: Lanes { index: x, stride: x_stride },
-        y: Lanes { index: y, stride: y_stride },
-        count,
-    }
-}
-
-/// The inverse of [`unpack`].
-#[inline]
-pub const fn pack(operands: Operands) -> [u8; IMMEDIATE_BYTES] {
-    let Operands { out, x, y, count } = operands;
-    [out.index, out.stride, x.index, x.stride, y.index, y.stride, count]
-}
-
 fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
     codec::encode_strided(&INTERFACE, instruction, code)
 }
@@ -87,7 +51,7 @@ fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::field_instruction::{FieldOp, ModulusAt};
+    use crate::field_instruction::{FieldOp, Lanes, ModulusAt};
 
     #[test]
     fn the_immediate_is_index_and_stride_of_out_x_y_then_count() {

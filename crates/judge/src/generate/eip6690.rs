@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use num_bigint::BigUint;
 use rand::Rng;
 use rand::seq::IndexedRandom;
-use residue_isa::revision::eip6690_2024::{Operands, pack};
 use residue_isa::revision::rules::{SLOTS_MAX, SetForm, SizeUnit};
+use residue_isa::revision::strided::{Operands, pack};
 use residue_isa::{Lanes, SlotRules};
 
 use super::Generator;

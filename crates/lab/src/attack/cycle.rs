@@ -13,9 +13,10 @@ use super::ground::{Bounds, Ground};
 use super::layout::{CONTRACTS_AT, driver};
 use super::room::Room;
 use super::scene::seeded;
+use crate::bench::effort::{Observer, Progress};
+use crate::bench::group::record_of;
 use crate::error::LabError;
-use crate::group::{Observer, Progress, record_of};
-use crate::record::{Quantity, Record, Row};
+use crate::record::{Quantity, Record, RecordRow};
 
 /// Name of the records.
 pub const GROUP: &str = "cycle";
@@ -160,7 +161,7 @@ impl Cycle {
         let mut block = Assembly::new();
         room.emit(&mut block, Gene::Field(Field::one(Operation::Mul, [1, 1, 8])), None)?;
         block.op(op::JUMPDEST);
-        let block = crate::measure::assembled(&block, self.revision)?;
+        let block = crate::opcodes::assembled(&block, self.revision)?;
         for (number, at) in (0..self.contracts).zip(CONTRACTS_AT..) {
             let mut address = [0; 20];
             address[16..].copy_from_slice(&at.to_be_bytes());
@@ -199,14 +200,14 @@ impl Cycled {
         self.later[0].median / self.later[1].median
     }
 
-    fn rows(&self) -> Vec<Row> {
+    fn rows(&self) -> Vec<RecordRow> {
         let mut rows = Vec::new();
         for (when, [batch, plain]) in ["cycle", "cycle-first"].into_iter().zip(&self.samples) {
             let name = |engine| format!("{}:{engine}/{when}-{}/{}", self.revision, self.content.name(), self.contracts);
             let (batched, beside) = (name("batch"), name("plain"));
-            rows.push(Row::new(&batched, Quantity::NsPerGas, batch));
-            rows.push(Row::new(&beside, Quantity::NsPerGas, plain));
-            rows.push(Row::ratio(&batched, Quantity::NsPerGas, batch, (&beside, plain)));
+            rows.push(RecordRow::new(&batched, Quantity::NsPerGas, batch));
+            rows.push(RecordRow::new(&beside, Quantity::NsPerGas, plain));
+            rows.push(RecordRow::ratio(&batched, Quantity::NsPerGas, batch, (&beside, plain)));
         }
         rows
     }

@@ -9,8 +9,8 @@ use super::genome::Genome;
 use super::ground::Ground;
 use super::scene::seeded;
 use super::{Effort, below};
+use crate::bench::effort::{Observer, Progress};
 use crate::error::LabError;
-use crate::group::{Observer, Progress};
 
 /// A candidate that survives.
 #[derive(Debug, Clone)]

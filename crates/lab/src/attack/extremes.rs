@@ -7,9 +7,10 @@ use residue_workbench::statistics::Spread;
 use super::ground::{Bounds, Ground};
 use super::scene::Scene;
 use super::{cold, known};
+use crate::bench::effort::{Observer, Progress};
+use crate::bench::group::record_of;
 use crate::error::LabError;
-use crate::group::{Observer, Progress, record_of};
-use crate::record::{Quantity, Record, Row};
+use crate::record::{Quantity, Record, RecordRow};
 
 /// Name of the records.
 pub const GROUP: &str = "extremes";
@@ -49,7 +50,7 @@ pub fn extremes(
             all.append(&mut of_revision);
         }
         let row = |extreme: &Extreme| {
-            Row::new(format!("{}:plain/{}", extreme.revision, extreme.name), Quantity::NsPerGas, &extreme.samples)
+            RecordRow::new(format!("{}:plain/{}", extreme.revision, extreme.name), Quantity::NsPerGas, &extreme.samples)
         };
         Ok(all.iter().map(row).collect())
     })?;

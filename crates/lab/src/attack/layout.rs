@@ -72,7 +72,7 @@ fn bytes(genome: &Genome, room: &Room<'_>) -> Result<Vec<u8>, LabError> {
         room.begin(&mut code, genome);
         body(&mut code, genome, room)?;
     }
-    crate::measure::assembled(&code, room.ground.revision)
+    crate::opcodes::assembled(&code, room.ground.revision)
 }
 
 /// The loop of a contract: turns, and what is after them.
@@ -193,7 +193,7 @@ fn fill(code: &mut Vec<u8>, filler: Filler, room: &Room<'_>, code_bytes: usize) 
             let mut block = Assembly::new();
             room.emit(&mut block, Gene::Field(Field::one(Operation::Mul, [1, 1, 8])), None)?;
             block.op(op::JUMPDEST);
-            let block = crate::measure::assembled(&block, room.ground.revision)?;
+            let block = crate::opcodes::assembled(&block, room.ground.revision)?;
             block.repeat(room_left.div_ceil(block.len()))
         }
         Filler::Noise => {
@@ -222,5 +222,5 @@ pub(super) fn driver(genome: &Genome, room: &Room<'_>, contracts: u16) -> Result
     });
     code.push(1_u8).op(op::SWAP1).op(op::SUB).op(op::DUP1).push_label(next).op(op::JUMPI).op(op::POP);
     code.push_label(top).op(op::JUMP);
-    crate::measure::assembled(&code, room.ground.revision)
+    crate::opcodes::assembled(&code, room.ground.revision)
 }

@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 
 use residue_engine::{Batching, Step, Tracer, View};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::scene::Scene;
+use crate::bench::process::{SILENT, Told, peak_bytes, refused, resident_bytes, sent};
 use crate::error::LabError;
-use crate::memory::{Errand, peak_bytes, resident_bytes, sent};
 
 /// What a process may grow by before it is stopped: far more than any budget, and less than machines have.
 const CEILING_BYTES: u64 = 1 << 30;
@@ -75,12 +76,18 @@ pub fn beyond_bytes(scene: &Scene) -> Result<f64, LabError> {
 
 /// What another process counts.
 fn counted(scene: &Scene, counted: Counted) -> Result<u64, LabError> {
-    Ok(sent(&Errand::stay(&Stay::new(scene, counted)))?.grown_bytes())
+    Ok(sent(&json!({ "stay": Stay::new(scene, counted) }).to_string())?.grown_bytes())
 }
 
 impl Stay {
     pub(super) fn new(scene: &Scene, counted: Counted) -> Self {
         Self { scene: scene.clone(), counted }
+    }
+
+    /// Runs the transactions, and says what they took.
+    pub(crate) fn told(self) -> Result<Told, LabError> {
+        let (before_bytes, peak_bytes) = self.run()?.ok_or_else(|| refused(SILENT.to_owned()))?;
+        Ok(Told { before_bytes, peak_bytes, output: String::new() })
     }
 
     /// Runs the transactions, and says what was there before and what at most; `None` where the system does not say.

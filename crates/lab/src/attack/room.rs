@@ -14,7 +14,7 @@ use super::gene::{Call, CallKind, Field, Gene, places};
 use super::genome::Genome;
 use super::ground::{ELEMENT, Ground, Kind, MODULI, VALUES_AT};
 use crate::error::LabError;
-use crate::measure::{Memory, set_modulus_operands};
+use crate::opcodes::{Memory, set_modulus_operands};
 
 /// Words of calldata after the image, which say where heads lead.
 pub(super) const WORDS: u32 = 8;
@@ -344,7 +344,7 @@ impl<'a> Room<'a> {
 fn moduli(width_bytes: u16, has_power: bool) -> [BigUint; MODULI] {
     let bits = 8 * u64::from(width_bytes);
     let first = match width_bytes {
-        48 => crate::measure::bls12_381(),
+        48 => crate::opcodes::bls12_381(),
         _ => {
             let mut bytes = vec![0; usize::from(width_bytes)];
             ChaCha8Rng::seed_from_u64(bits).fill_bytes(&mut bytes);

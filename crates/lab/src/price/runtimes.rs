@@ -2,7 +2,7 @@
 
 use residue_isa::{FieldOp, Revision};
 
-use crate::measure::EVM_LAYER;
+use crate::opcodes::EVM_LAYER;
 use crate::published;
 use crate::record::{Quantity, Record};
 

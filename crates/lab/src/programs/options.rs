@@ -17,10 +17,10 @@ use residue_workbench::statistics::per_thing;
 
 use super::{GAS, number, warmed};
 use crate::error::LabError;
-use crate::measure::{assembled, to_be};
 use crate::native::field::NativeField;
 use crate::native::group::{inverse, square_root};
-use crate::record::{Quantity, Row};
+use crate::opcodes::{assembled, to_be};
+use crate::record::{Quantity, RecordRow};
 
 const REVISION: Revision = Revision::Evm384V7;
 /// The models that gas is told under.
@@ -38,7 +38,7 @@ pub(crate) const COPY_WAYS: [&str; 3] = ["mload", "mcopy", "addmod"];
 pub(crate) const OPERATIONS: [&str; 2] = ["inverse", "root"];
 
 /// The rows of all ways.
-pub(super) fn options(rounds: usize) -> Result<Vec<Row>, LabError> {
+pub(super) fn options(rounds: usize) -> Result<Vec<RecordRow>, LabError> {
     let mut rows = Vec::new();
     copies(rounds, &mut rows)?;
     for operation in OPERATIONS {
@@ -86,7 +86,7 @@ fn copy_program(way: Option<&str>) -> Result<Vec<u8>, LabError> {
     assembled(&code, REVISION)
 }
 
-fn copies(rounds: usize, rows: &mut Vec<Row>) -> Result<(), LabError> {
+fn copies(rounds: usize, rows: &mut Vec<RecordRow>) -> Result<(), LabError> {
     let little = |number: &BigUint| to_be(number, 48).into_iter().rev().collect::<Vec<_>>();
     let value = little(&(modulus() / 3u32));
     let input = [little(&modulus()), value.clone(), vec![0; 48]].concat();
@@ -97,7 +97,7 @@ fn copies(rounds: usize, rows: &mut Vec<Row>) -> Result<(), LabError> {
         let gas: Vec<f64> = codes.iter().map(|code| number(engine.run_code(code, &input, GAS).gas_used)).collect();
         for (way, with) in COPY_WAYS.iter().zip(&gas[1..]) {
             let each = (with - gas[0]) / copies;
-            rows.push(Row::exact(format!("{REVISION}:{schedule}/copy/{way}"), Quantity::Gas, each));
+            rows.push(RecordRow::exact(format!("{REVISION}:{schedule}/copy/{way}"), Quantity::Gas, each));
         }
     }
     let engine = engine(MODELS[0], Batching::Off)?;
@@ -105,7 +105,7 @@ fn copies(rounds: usize, rows: &mut Vec<Row>) -> Result<(), LabError> {
     let samples = interleave(&mut subjects.collect::<Vec<_>>(), rounds, || ())?;
     for (way, with) in COPY_WAYS.iter().zip(&samples[1..]) {
         let each = per_thing(&with.times_ns, &samples[0].times_ns, copies);
-        rows.push(Row::new(format!("{REVISION}/copy/{way}"), Quantity::Time, &each));
+        rows.push(RecordRow::new(format!("{REVISION}/copy/{way}"), Quantity::Time, &each));
     }
     Ok(())
 }
@@ -135,7 +135,7 @@ fn modexp(x: &BigUint, exponent: &BigUint) -> Result<(Vec<u8>, Vec<u8>), LabErro
 }
 
 /// An inverse or a root: by the chain of the compiled program, by MODEXP, and by blst.
-fn chains(operation: &'static str, rounds: usize, rows: &mut Vec<Row>) -> Result<(), LabError> {
+fn chains(operation: &'static str, rounds: usize, rows: &mut Vec<RecordRow>) -> Result<(), LabError> {
     let p = modulus();
     let x = (&p / 5u32).pow(2) % &p; // A square.
     let exponent = if operation == "inverse" { &p - 2u32 } else { (&p + 1u32) / 4u32 };
@@ -153,9 +153,13 @@ fn chains(operation: &'static str, rounds: usize, rows: &mut Vec<Row>) -> Result
         let (nothing, nothing_gas) = subject(&engine, "nothing", &compiled("nothing")?, &input, &input);
         let (chain, gas) = subject(&engine, operation, &compiled(operation)?, &input, &y);
         let layer = format!("{REVISION}:{schedule}");
-        rows.push(Row::exact(format!("{layer}/{operation}/chain"), Quantity::Gas, number(gas) - number(nothing_gas)));
+        rows.push(RecordRow::exact(
+            format!("{layer}/{operation}/chain"),
+            Quantity::Gas,
+            number(gas) - number(nothing_gas),
+        ));
         let (modexp, gas) = subject(&engine, "modexp", &modexp_code, &modexp_input, &y);
-        rows.push(Row::exact(format!("{layer}/{operation}/modexp"), Quantity::Gas, number(gas)));
+        rows.push(RecordRow::exact(format!("{layer}/{operation}/modexp"), Quantity::Gas, number(gas)));
         subjects = vec![nothing, chain, modexp];
     }
     let native = move || {
@@ -173,7 +177,7 @@ fn chains(operation: &'static str, rounds: usize, rows: &mut Vec<Row>) -> Result
         (format!("{REVISION}/{operation}/modexp"), modexp),
         (format!("blst/{operation}/native"), &native),
     ] {
-        rows.push(Row::new(way, Quantity::Time, times));
+        rows.push(RecordRow::new(way, Quantity::Time, times));
     }
     Ok(())
 }

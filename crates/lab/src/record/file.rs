@@ -6,9 +6,9 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::{Record, RecordFault, Row};
-use crate::environment::Environment;
+use super::{Record, RecordFault, RecordRow};
 use crate::error::LabError;
+use crate::record::environment::Environment;
 
 /// The columns. The unit follows from the quantity; it is there for readers.
 pub(super) const COLUMNS: [&str; 10] =
@@ -27,7 +27,7 @@ impl Record {
         text.push_str(&COLUMNS.join(","));
         text.push('\n');
         for row in &self.rows {
-            let Row { name, quantity, baseline, spread, rounds, interval } = row;
+            let RecordRow { name, quantity, baseline, spread, rounds, interval } = row;
             let Spread { median, quartile_1, quartile_3 } = spread;
             let (unit, baseline) = (row.unit(), baseline.as_deref().unwrap_or_default());
             assert!(!format!("{name}{baseline}").contains([',', '\n', '\r']), "{name:?} is the name of a row");
@@ -109,7 +109,7 @@ fn is_of_a_name(byte: u8) -> bool {
     byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'
 }
 
-fn row_of(line: &str, expected: usize) -> Result<Row, RecordFault> {
+fn row_of(line: &str, expected: usize) -> Result<RecordRow, RecordFault> {
     let mut fields: Vec<&str> = line.split(',').collect();
     if fields.len() != expected {
         return Err(RecordFault::Fields { found: fields.len(), expected });
@@ -126,7 +126,7 @@ fn row_of(line: &str, expected: usize) -> Result<Row, RecordFault> {
         let number = value.parse::<f64>().ok().filter(|number| number.is_finite());
         number.ok_or_else(|| wrong(column, value))
     };
-    let row = Row {
+    let row = RecordRow {
         name: name.to_owned(),
         quantity: quantity.parse().map_err(|_| wrong("quantity", quantity))?,
         baseline: (!baseline.is_empty()).then(|| baseline.to_owned()),
@@ -150,8 +150,8 @@ fn row_of(line: &str, expected: usize) -> Result<Row, RecordFault> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::Machine;
     use crate::record::Quantity;
+    use crate::record::machine::Machine;
 
     #[test]
     fn records_without_intervals_are_read() {
@@ -159,7 +159,7 @@ mod tests {
             "# group: pairing\n# date: 2026-11-21\nname,quantity,unit,baseline,median,quartile_1,quartile_3,rounds\n";
         let record = Record::from_csv(&format!("{header}a/b/1,time,ns,,3,2,4,7\n"), "r.csv").unwrap();
         let spread = Spread { median: 3.0, quartile_1: 2.0, quartile_3: 4.0 };
-        let expected = Row {
+        let expected = RecordRow {
             name: "a/b/1".to_owned(),
             quantity: Quantity::Time,
             baseline: None,
@@ -178,10 +178,15 @@ mod tests {
             date: "2026-11-21".parse().unwrap(),
             environment,
             rows: vec![
-                Row::new("eip6690-2024/mul/384", Quantity::Latency, &[30.1234, 31.0, 29.5]),
-                Row::ratio("eip6690-2024/mul/384", Quantity::Latency, &[30.0, 31.0], ("blst/mul/384", &[25.0, 27.0])),
-                Row::exact("eip6690-2024/pairing/2", Quantity::Gas, 1_234_567.0),
-                Row::new("eip6690-2024/sub/384", Quantity::Throughput, &[-0.001, 1e9]),
+                RecordRow::new("eip6690-2024/mul/384", Quantity::Latency, &[30.1234, 31.0, 29.5]),
+                RecordRow::ratio(
+                    "eip6690-2024/mul/384",
+                    Quantity::Latency,
+                    &[30.0, 31.0],
+                    ("blst/mul/384", &[25.0, 27.0]),
+                ),
+                RecordRow::exact("eip6690-2024/pairing/2", Quantity::Gas, 1_234_567.0),
+                RecordRow::new("eip6690-2024/sub/384", Quantity::Throughput, &[-0.001, 1e9]),
             ],
         }
     }

@@ -5,16 +5,22 @@
 
 use std::fmt::Write;
 
-use residue_lab::eip2537::OPERATIONS;
-use residue_lab::figures::Records;
-use residue_lab::{Quantity, Record, Row};
+use residue_lab::bench::eip2537::OPERATIONS;
+use residue_lab::render::figures::Records;
+use residue_lab::{Quantity, Record, RecordRow};
 
 /// The layers of the table's columns.
 const BATCH: &str = "eip6690-2024:batch";
 const PLAIN: &str = "eip6690-2024:plain";
 const PRECOMPILE: &str = "precompile";
 
-fn row<'a>(record: &'a Record, layer: &str, operation: &str, quantity: Quantity, baseline: Option<&str>) -> &'a Row {
+fn row<'a>(
+    record: &'a Record,
+    layer: &str,
+    operation: &str,
+    quantity: Quantity,
+    baseline: Option<&str>,
+) -> &'a RecordRow {
     let row = record.find(&format!("{layer}/{operation}"), quantity, baseline);
     row.unwrap_or_else(|| panic!("the record has no {quantity} of {layer}/{operation}"))
 }

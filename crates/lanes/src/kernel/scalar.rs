@@ -2,10 +2,12 @@
 
 use residue_modular::limbs;
 
+use crate::line::{LIMB_MASK, ROW_LIMB_BITS};
+use crate::line::{ROW_LIMBS, unpack};
 use crate::modulus_rows::{Constants, ModulusRows, ProductConstants};
-use crate::plan::{BATCH_LANES, BatchStep, CarryStep, LinearStep, Plan, ReduceStep, SegmentKind};
-use crate::rows::{ROW_LIMBS, Rows, unpack};
-use crate::shape::{LIMB_MASK, ROW_LIMB_BITS, Shape};
+use crate::rows::Rows;
+use crate::shape::Shape;
+use crate::tables::{BATCH_LANES, BatchStep, CarryStep, LinearStep, Plan, ReduceStep, SegmentKind};
 use crate::transfer::{ByteOrder, Transfer};
 
 /// The limbs of a row, padding included.

@@ -8,10 +8,13 @@ use residue_modular::Modulus;
 use super::{Kernel, ifma, scalar};
 use crate::block::{FieldOp, SlotBlock};
 use crate::bounds::LIMB_MAX;
+use crate::line::ROW_LIMBS;
+use crate::line::{LIMB_MASK, ROW_LIMB_BITS};
 use crate::modulus_rows::{Form, ModulusRows};
-use crate::plan::{BatchStep, Plan, Policy};
-use crate::rows::{ROW_LIMBS, Rows};
-use crate::shape::{LIMB_MASK, ROW_LIMB_BITS, Shape};
+use crate::plan::Policy;
+use crate::rows::Rows;
+use crate::shape::Shape;
+use crate::tables::{BatchStep, Plan};
 use crate::transfer::{ByteOrder, Transfer};
 
 const ROUNDS: usize = 12_000;
@@ -294,52 +297,4 @@ fn end_row(rng: &mut ChaCha8Rng, shape: Shape) -> [i64; ROW_LIMBS] {
 fn sums_carries_and_reductions_agree() {
     agree_on(FieldOp::Add, 200, 13);
     agree_on(FieldOp::Sub, 200, 14);
-}
-
-#[test]
-fn the_fastest_kernel_is_taken_unless_it_is_switched_off() {
-    let fastest = |has_ifma, setting: Option<&str>, has_halves| {
-        Kernel::fastest(has_ifma, setting.map(std::ffi::OsStr::new), has_halves)
-    };
-    for setting in [None, Some("on"), Some("")] {
-        assert_eq!([false, true].map(|halves| fastest(true, setting, halves)), [Kernel::Ifma, Kernel::IfmaQuads]);
-        assert_eq!([false, true].map(|halves| fastest(false, setting, halves)), [Kernel::Scalar; 2]);
-    }
-    assert_eq!([false, true].map(|halves| fastest(true, Some("off"), halves)), [Kernel::Scalar; 2]);
-    let best = Kernel::fastest(
-        Kernel::Ifma.is_available(),
-        std::env::var_os("RESIDUE_LANES").as_deref(),
-        super::works_in_halves(),
-    );
-    assert_eq!(Kernel::best(), best);
-    assert_eq!(Kernel::ALL.map(Kernel::has_fours), [false, false, true]);
-    assert!(Kernel::Scalar.is_available());
-    assert_eq!(Kernel::Ifma.is_available(), Kernel::IfmaQuads.is_available());
-}
-
-#[cfg(target_arch = "x86_64")]
-#[test]
-fn vectors_are_worked_on_in_halves_by_one_family_of_one_vendor() {
-    let vendor = |name: &[u8; 12]| [0, 4, 8].map(|at| u32::from_le_bytes(name[at..at + 4].try_into().unwrap()));
-    // EPYC 7003 and 9004 (Zen 3 and 4), EPYC 9005 (Zen 5), Opteron 6200, Xeon of the fourth generation.
-    let signatures = [0x00a0_0f11, 0x00a1_0f11, 0x00b0_0f21, 0x0060_0f12, 0x0008_06f8];
-    let has_halves = |name| signatures.map(|signature| super::has_halves(vendor(name), signature));
-    assert_eq!(has_halves(b"AuthenticAMD"), [true, true, false, false, false]);
-    assert_eq!(has_halves(b"GenuineIntel"), [false; 5]);
-}
-
-/// What the system says of the CPU, where it says so in this form.
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-#[test]
-fn this_cpu_is_what_the_system_says() {
-    let Ok(text) = std::fs::read_to_string("/proc/cpuinfo") else { return };
-    let of = |name: &str| {
-        let mut lines = text.lines().filter_map(|line| line.split_once(':'));
-        lines.find(|(key, _)| key.trim() == name).map(|(_, value)| value.trim().to_owned())
-    };
-    let (Some(vendor), Some(family), Some(flags)) = (of("vendor_id"), of("cpu family"), of("flags")) else { return };
-    assert_eq!(super::works_in_halves(), vendor == "AuthenticAMD" && family == "25");
-    let flags: Vec<&str> = flags.split_whitespace().collect();
-    let wanted = ["avx512f", "avx512dq", "avx512vl", "avx512bw", "avx512ifma"];
-    assert_eq!(Kernel::Ifma.is_available(), wanted.iter().all(|flag| flags.contains(flag)));
 }

@@ -6,9 +6,9 @@
 use super::steps::companions::Companions;
 use super::steps::product::next_window_of_line;
 use super::steps::stream::{self, Operands};
+use crate::line::{LINE_LIMBS, ROW_LIMBS};
 use crate::modulus_rows::ProductConstants;
-use crate::plan::BatchStep;
-use crate::rows::{LINE_LIMBS, ROW_LIMBS};
+use crate::tables::BatchStep;
 
 /// Vectors of 64-bit elements. Elements count modulo 2⁶⁴; what they stand for, with a sign or without, is up to who reads them.
 pub(crate) trait Vectors: Copy {

@@ -27,7 +27,7 @@ pub(super) enum StepKind {
 
 /// A step: the definition of one value. Operands that a step does not have are [`NONE`].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
+pub(super) struct PlannedStep {
     pub kind: StepKind,
     pub bias: Bias,
     pub x: ValueId,
@@ -35,12 +35,12 @@ pub(super) struct Step {
 }
 
 /// A block with every step that its execution takes.
-pub(super) struct Steps {
-    pub steps: Vec<Step>,
+pub(super) struct PlannedSteps {
+    pub steps: Vec<PlannedStep>,
     pub outputs: Vec<(u16, ValueId)>,
 }
 
-impl Steps {
+impl PlannedSteps {
     /// Makes the values of a block explicit for rows of this shape.
     pub fn of(values: &Values, shape: Shape) -> Self {
         let mut is_output = vec![false; values.definitions.len()];
@@ -63,7 +63,7 @@ impl Steps {
             let id = id as ValueId;
             match *definition {
                 Definition::Input(slot) => {
-                    let step = Step { kind: StepKind::Input(slot), bias: Bias(0), x: NONE, y: NONE };
+                    let step = PlannedStep { kind: StepKind::Input(slot), bias: Bias(0), x: NONE, y: NONE };
                     lazy.define(id, step, lazy.end);
                 }
                 Definition::Op(FieldOp::Mul, x, y) => lazy.product(id, x, y),
@@ -81,17 +81,17 @@ impl Steps {
 /// From this lift on, a value that is too low for a product is reduced rather than lifted further.
 const LIFT_WIDE: i64 = 64;
 
-/// Steps so far, and by value of the block the step that now stands for it: carried and reduced values replace their originals.
+/// PlannedSteps so far, and by value of the block the step that now stands for it: carried and reduced values replace their originals.
 struct Lazy {
     shape: Shape,
     end: Bounds,
-    steps: Vec<Step>,
+    steps: Vec<PlannedStep>,
     bounds: Vec<Bounds>,
     now: Vec<ValueId>,
 }
 
 impl Lazy {
-    fn define(&mut self, value: ValueId, step: Step, bounds: Bounds) {
+    fn define(&mut self, value: ValueId, step: PlannedStep, bounds: Bounds) {
         // `Plan::new` limits blocks, and at most five steps stand for one operation: it fits.
         self.now[value as usize] = self.steps.len() as ValueId;
         self.steps.push(step);
@@ -123,7 +123,7 @@ impl Lazy {
             _ => StepKind::Add,
         };
         let (x, y) = (self.now[x as usize], self.now[y as usize]);
-        self.define(id, Step { kind, bias: Bias(0), x, y }, bounds);
+        self.define(id, PlannedStep { kind, bias: Bias(0), x, y }, bounds);
     }
 
     fn product(&mut self, id: ValueId, x: ValueId, y: ValueId) {
@@ -137,7 +137,7 @@ impl Lazy {
             bounds = self.bounds(x).product(self.bounds(y), self.shape);
         }
         let (x, y) = (self.now[x as usize], self.now[y as usize]);
-        self.define(id, Step { kind: StepKind::Product, bias: Bias(0), x, y }, bounds);
+        self.define(id, PlannedStep { kind: StepKind::Product, bias: Bias(0), x, y }, bounds);
     }
 
     /// Brings a value into the range that products take.
@@ -156,18 +156,18 @@ impl Lazy {
     }
 
     fn lift(&mut self, value: ValueId, bias: Bias) {
-        let step = Step { kind: StepKind::Lift, bias, x: self.now[value as usize], y: NONE };
+        let step = PlannedStep { kind: StepKind::Lift, bias, x: self.now[value as usize], y: NONE };
         self.define(value, step, self.bounds(value).biased(bias.multiple()));
     }
 
     fn carry(&mut self, value: ValueId) {
-        let step = Step { kind: StepKind::Carry, bias: Bias(0), x: self.now[value as usize], y: NONE };
+        let step = PlannedStep { kind: StepKind::Carry, bias: Bias(0), x: self.now[value as usize], y: NONE };
         self.define(value, step, self.bounds(value).carried());
     }
 
     fn reduce(&mut self, value: ValueId) {
         let bias = Bias::at_least(self.bounds(value).multiples_up_to(1));
-        let step = Step { kind: StepKind::Reduce, bias, x: self.now[value as usize], y: NONE };
+        let step = PlannedStep { kind: StepKind::Reduce, bias, x: self.now[value as usize], y: NONE };
         self.define(value, step, Bounds::reduced());
     }
 

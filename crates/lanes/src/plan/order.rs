@@ -4,24 +4,12 @@
 
 use std::collections::BinaryHeap;
 
-use super::lazy::{Step, StepKind};
+use super::lazy::{PlannedStep, StepKind};
+use super::policy::{COMPANIONS_MAX, Policy};
 use super::values::{NONE, ValueId};
-use super::{COMPANIONS_MAX, Policy};
 use crate::estimate;
 use crate::shape::Shape;
-
-/// What runs together.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum SegmentKind {
-    /// Sums, differences and lifts, one after the other.
-    Linear,
-    /// Carries, independent of each other.
-    Carry,
-    /// Reductions, independent of each other.
-    Reduce,
-    /// Up to eight independent products, and linear steps that need none of them.
-    Batch,
-}
+use crate::tables::{BATCH_LANES, QUAD_LANES, SegmentKind};
 
 /// A run of steps of one kind.
 #[derive(Clone, Copy, Debug)]
@@ -39,10 +27,6 @@ pub(super) struct Order {
     pub runs: Vec<Run>,
 }
 
-/// Lanes of a batch.
-pub(crate) const BATCH_LANES: usize = 8;
-/// Batches of up to this many products take half the time, where CPUs work in halves.
-pub(crate) const QUAD_LANES: usize = 4;
 /// Batches of more products than this on average are left as they are.
 const NARROW_LANES: usize = 6;
 /// One of so many steps is a product, at least, where a second order is tried.
@@ -50,7 +34,7 @@ const PRODUCTS_SHARE: usize = 4;
 
 impl Order {
     /// Orders the steps of a block of a shape: where products are few at a time, in fours if the policy allows and it takes less time.
-    pub fn of(steps: &[Step], policy: &Policy, shape: Shape) -> Self {
+    pub fn of(steps: &[PlannedStep], policy: &Policy, shape: Shape) -> Self {
         let eights = Self::with_lanes(steps, policy, BATCH_LANES);
         let (products, batches) = eights.batches().fold((0, 0), |(sum, count), lanes| (sum + lanes, count + 1));
         // Where sums are most of the work, ordering twice would cost more than it can gain.
@@ -70,7 +54,7 @@ impl Order {
     }
 
     /// Batches of up to so many products.
-    fn with_lanes(steps: &[Step], policy: &Policy, lanes: usize) -> Self {
+    fn with_lanes(steps: &[PlannedStep], policy: &Policy, lanes: usize) -> Self {
         let mut graph = Graph::of(steps);
         let mut ready = Ready {
             steps,
@@ -145,7 +129,7 @@ struct Graph {
 }
 
 impl Graph {
-    fn of(steps: &[Step]) -> Self {
+    fn of(steps: &[PlannedStep]) -> Self {
         let mut first = vec![0u32; steps.len() + 1];
         let mut waits_for = vec![0u8; steps.len()];
         for (id, step) in steps.iter().enumerate() {
@@ -182,9 +166,9 @@ impl Graph {
     }
 }
 
-/// Steps whose operands are all done.
+/// PlannedSteps whose operands are all done.
 struct Ready<'a> {
-    steps: &'a [Step],
+    steps: &'a [PlannedStep],
     waits_for: Vec<u8>,
     heights: Vec<u32>,
     linear: BinaryHeap<u64>,
@@ -235,7 +219,7 @@ fn id_of(key: u64) -> ValueId {
 }
 
 /// By step: cycles from its start to the end of everything that follows from it.
-fn heights(steps: &[Step]) -> Vec<u32> {
+fn heights(steps: &[PlannedStep]) -> Vec<u32> {
     let mut heights = vec![0u32; steps.len()];
     for (id, step) in steps.iter().enumerate().rev() {
         let latency = match step.kind {
@@ -254,6 +238,6 @@ fn heights(steps: &[Step]) -> Vec<u32> {
     heights
 }
 
-fn operands(step: &Step) -> impl Iterator<Item = ValueId> {
+fn operands(step: &PlannedStep) -> impl Iterator<Item = ValueId> {
     [step.x, step.y].into_iter().filter(|operand| *operand != NONE)
 }

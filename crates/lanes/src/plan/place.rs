@@ -1,14 +1,17 @@
 //! Last step of planning: values get rows. A value lives from its step to its last reader; what a slot holds at entry and at exit lies in the
 //! slot's own row, everything else in temporary rows, the latest freed first.
 
-use super::lazy::{Step, StepKind, Steps};
-use super::order::{BATCH_LANES, Order, QUAD_LANES, SegmentKind};
+use super::lazy::{PlannedStep, PlannedSteps, StepKind};
+use super::order::Order;
 use super::values::{NONE, ValueId};
-use super::{BatchStep, CarryStep, LinearStep, Plan, PlanError, ReduceStep, Segment};
 use crate::bounds::Bias;
+use crate::plan_error::PlanError;
+use crate::tables::{
+    BATCH_LANES, BatchStep, CarryStep, LinearStep, Plan, QUAD_LANES, ReduceStep, Segment, SegmentKind,
+};
 
 /// Turns ordered steps into a plan's tables.
-pub(super) fn place(steps: &Steps, order: &Order, plan: &mut Plan) -> Result<(), PlanError> {
+pub(super) fn place(steps: &PlannedSteps, order: &Order, plan: &mut Plan) -> Result<(), PlanError> {
     // style: S2: one scan over the steps, whose state is in every part of it.
     let slots = usize::from(plan.slot_count);
     let mut rows = Rows::new(steps, slots);
@@ -100,7 +103,7 @@ fn find_streams(plan: &mut Plan) {
 }
 
 /// Reads a linear step's operands and writes its value.
-fn linear(id: ValueId, steps: &Steps, rows: &mut Rows) -> Result<LinearStep, PlanError> {
+fn linear(id: ValueId, steps: &PlannedSteps, rows: &mut Rows) -> Result<LinearStep, PlanError> {
     let step = &steps.steps[id as usize];
     let x = rows.row[step.x as usize];
     let y = if step.y == NONE { rows.constant_row(step.bias)? } else { rows.row[step.y as usize] };
@@ -109,7 +112,7 @@ fn linear(id: ValueId, steps: &Steps, rows: &mut Rows) -> Result<LinearStep, Pla
 }
 
 /// Reads the operands of eight lanes; those left over repeat the first.
-fn read_batch(products: &[ValueId], steps: &Steps, rows: &mut Rows) -> BatchStep {
+fn read_batch(products: &[ValueId], steps: &PlannedSteps, rows: &mut Rows) -> BatchStep {
     let step = |lane: usize| &steps.steps[products[if lane < products.len() { lane } else { 0 }] as usize];
     let x = std::array::from_fn(|lane| rows.row[step(lane).x as usize]);
     let y = std::array::from_fn(|lane| rows.row[step(lane).y as usize]);
@@ -150,7 +153,7 @@ struct Rows {
 const NO_SLOT: u16 = u16::MAX;
 
 impl Rows {
-    fn new(steps: &Steps, slots: usize) -> Self {
+    fn new(steps: &PlannedSteps, slots: usize) -> Self {
         let mut reads_left = vec![0; steps.steps.len()];
         let mut slot = vec![NO_SLOT; steps.steps.len()];
         for step in &steps.steps {
@@ -176,7 +179,7 @@ impl Rows {
     }
 
     /// A step has read its operands.
-    fn read(&mut self, step: &Step) {
+    fn read(&mut self, step: &PlannedStep) {
         for operand in [step.x, step.y] {
             if operand == NONE {
                 continue;

@@ -9,8 +9,11 @@ use rand_chacha::ChaCha8Rng;
 
 use super::*;
 use crate::block::{FieldOp, Op};
+use crate::bounds::Bias;
 use crate::check;
-use crate::rows::Line;
+use crate::estimate;
+use crate::line::Line;
+use crate::tables::{BatchStep, CarryStep, LinearStep, ReduceStep, Segment, SegmentKind};
 use residue_modular::Modulus;
 
 use FieldOp::{Add, Mul, Sub};

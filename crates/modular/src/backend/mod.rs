@@ -6,7 +6,7 @@
 
 use std::marker::PhantomData;
 
-use crate::context::{FieldContext, Step, Strided, ValueOutOfRange};
+use crate::context::{FieldContext, SlotStep, Strided, ValueOutOfRange};
 use crate::limbs::Limb;
 
 pub(crate) mod portable;
@@ -65,7 +65,7 @@ pub(crate) struct Kernels {
     /// (x, y) ↦ x·y·R⁻¹ mod m; for powers of two x·y mod m.
     pub mul: Operation,
     /// Steps in their order, by slots. Slots beyond the context panic.
-    pub steps: fn(&mut FieldContext, &[Step]),
+    pub steps: fn(&mut FieldContext, &[SlotStep]),
     /// As [`FieldContext::store`], for values of whole limbs. The slots must exist.
     pub store: fn(&mut FieldContext, usize, &[u8]) -> Result<(), ValueOutOfRange>,
     /// As [`FieldContext::load`], for values of whole limbs. The slots must exist.
@@ -239,16 +239,16 @@ fn one<K: Kernel>(context: &mut FieldContext, out: usize, x: usize, y: usize) {
 }
 
 /// Steps on the slots of a context.
-fn steps<Add: Kernel, Sub: Kernel, Mul: Kernel, Square: Squarings>(context: &mut FieldContext, steps: &[Step]) {
+fn steps<Add: Kernel, Sub: Kernel, Mul: Kernel, Square: Squarings>(context: &mut FieldContext, steps: &[SlotStep]) {
     let (limbs, modulus) = context.parts();
     let (width, m, n0) = (modulus.width_limbs(), modulus.limbs(), modulus.n0());
     let at = |slot: u16| usize::from(slot) * width;
     for step in steps {
         match *step {
-            Step::Add { out, x, y } => Add::run(limbs, at(out), at(x), at(y), m, n0),
-            Step::Sub { out, x, y } => Sub::run(limbs, at(out), at(x), at(y), m, n0),
-            Step::Mul { out, x, y } => Mul::run(limbs, at(out), at(x), at(y), m, n0),
-            Step::Square { out, x, count } => Square::run(limbs, at(out), at(x), count, m, n0),
+            SlotStep::Add { out, x, y } => Add::run(limbs, at(out), at(x), at(y), m, n0),
+            SlotStep::Sub { out, x, y } => Sub::run(limbs, at(out), at(x), at(y), m, n0),
+            SlotStep::Mul { out, x, y } => Mul::run(limbs, at(out), at(x), at(y), m, n0),
+            SlotStep::Square { out, x, count } => Square::run(limbs, at(out), at(x), count, m, n0),
         }
     }
 }

@@ -3,7 +3,8 @@
 //!
 //! Order of checks: context, operands, ranges, values; growth of memory where the revision grows it; dynamic gas.
 
-use super::{FieldOpcode, FieldState};
+use super::FieldState;
+use crate::field_opcode::FieldOpcode;
 use crate::frame::Frame;
 use crate::halt::Halt;
 use crate::prices::{ByWidth, Narrow, Prices};

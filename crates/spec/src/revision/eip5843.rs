@@ -3,7 +3,8 @@
 //! Source: ethereum/EIPs pull request 5843 at commit efad4b117 (r5), and go-ethereum branch `setmodx-mem-offset`, commit
 //! f700b0ad0. Nothing grows memory. R = 2⁶⁴ᴸ for a modulus of L limbs.
 
-use super::{FieldOpcode, FieldState, Revision};
+use super::{FieldState, Revision};
+use crate::field_opcode::FieldOpcode;
 use crate::frame::Frame;
 use crate::halt::Halt;
 use crate::prices::{ByWidth, Prices};

@@ -3,8 +3,9 @@
 //! Source: ethereum/EIPs pull request 6601 at commit a94e365ee. Size and slot count, which its setup sections hold, are on the
 //! stack below the offset.
 
+use super::Revision;
 use super::contexts::{Contexts, EIP6690_2023, Id, Rules};
-use super::{FieldOpcode, Revision};
+use crate::field_opcode::FieldOpcode;
 use crate::prices::{ByWidth, Prices};
 
 /// The revision.

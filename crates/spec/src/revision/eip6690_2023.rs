@@ -2,8 +2,9 @@
 //!
 //! Source: EIP-6690 until commit 46bb34222. Its prices are those of EIP-6601.
 
+use super::Revision;
 use super::contexts::{Contexts, EIP6690_2023, Rules};
-use super::{FieldOpcode, Revision};
+use crate::field_opcode::FieldOpcode;
 use crate::prices::Prices;
 
 /// The revision.

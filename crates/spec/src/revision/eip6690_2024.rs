@@ -4,7 +4,8 @@
 //! contradicts its author's own programs or is silent, the crate's table of choices holds. The EIP's virtual registers
 //! are slots here.
 
-use super::{FieldOpcode, FieldState, Revision};
+use super::{FieldState, Revision};
+use crate::field_opcode::FieldOpcode;
 use crate::frame::Frame;
 use crate::halt::Halt;
 use crate::prices::{ByWidth, Prices};

@@ -2,8 +2,9 @@
 //!
 //! Source: ethereum/EIPs pull request 8743, commit 58475fc29.
 
+use super::Revision;
 use super::contexts::{Contexts, Counted, EIP6690_2023, Empty, Rules};
-use super::{FieldOpcode, Revision};
+use crate::field_opcode::FieldOpcode;
 use crate::prices::{ByWidth, Prices};
 
 /// The revision.

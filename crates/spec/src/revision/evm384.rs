@@ -3,8 +3,8 @@
 //! Source: evmone branches `evm384-v1` to `evm384-v9`, `lib/evmone/instructions`; the sources of the single versions are in
 //! their files. Nothing is pushed but by version 0, and nothing halts but for the reasons a version's file gives.
 
-use super::FieldOpcode;
 use crate::arithmetic::{add, mont_mul, sub};
+use crate::field_opcode::FieldOpcode;
 use crate::frame::Frame;
 use crate::halt::Halt;
 use crate::prices::Prices;

@@ -5,7 +5,8 @@
 //! r_inv. It pushes two. Chosen here: the first word of a pair is above the second, and the 16 bytes behind a result are 0.
 
 use super::evm384::{evmone, opcodes, operate};
-use super::{FieldOpcode, FieldState, Revision};
+use super::{FieldState, Revision};
+use crate::field_opcode::FieldOpcode;
 use crate::frame::Frame;
 use crate::halt::Halt;
 use crate::prices::Prices;

@@ -6,7 +6,8 @@
 //! that of `evm384-v7`, which the interface intends; what is checked in there computes over another field.
 
 use super::evm384::{VALUE_BYTES, bits, opcodes, operate, prices, r_inv, value, write};
-use super::{FieldOpcode, FieldState, Revision};
+use super::{FieldState, Revision};
+use crate::field_opcode::FieldOpcode;
 use crate::frame::Frame;
 use crate::halt::Halt;
 use crate::prices::Prices;

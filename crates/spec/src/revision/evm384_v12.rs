@@ -6,8 +6,9 @@
 //! sum that equals it, as all other versions do (evm.py does not); an empty range grows no memory; SETMOD of more than 48
 //! bytes, which evm.py takes at the same price, halts, before memory grows.
 
-use super::{FieldOpcode, FieldState, Revision};
+use super::{FieldState, Revision};
 use crate::arithmetic::{add, sub};
+use crate::field_opcode::FieldOpcode;
 use crate::frame::Frame;
 use crate::halt::Halt;
 use crate::prices::Prices;

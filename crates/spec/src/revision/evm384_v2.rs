@@ -4,7 +4,8 @@
 //! of gas from 2⁶⁴ on. Memory grows to max(out, x, y, modulus) + 48.
 
 use super::evm384::{MULMODMONT384, VALUE_BYTES, evmone, grow, offsets, opcodes, operate, r_inv_word, value, write};
-use super::{FieldOpcode, FieldState, Revision};
+use super::{FieldState, Revision};
+use crate::field_opcode::FieldOpcode;
 use crate::frame::Frame;
 use crate::halt::Halt;
 use crate::prices::Prices;

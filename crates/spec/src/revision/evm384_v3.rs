@@ -4,7 +4,8 @@
 //! does not lie inside memory halts with `memory_out_of_range`.
 
 use super::evm384::{MULMODMONT384, evmone, inside, opcodes, operate, r_inv_word, value, write};
-use super::{FieldOpcode, FieldState, Revision};
+use super::{FieldState, Revision};
+use crate::field_opcode::FieldOpcode;
 use crate::frame::Frame;
 use crate::halt::Halt;
 use crate::prices::Prices;

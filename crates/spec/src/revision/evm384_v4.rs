@@ -3,7 +3,8 @@
 //! Source: jwasinger/evmone branch `evm384-v4`, 65535fa. From the top: out, x, y. Memory grows to max(out, x, y) + 48.
 
 use super::evm384::{BLS12_381_P, BLS12_381_R_INV, VALUE_BYTES, evmone, grow, offsets, opcodes, operate, value, write};
-use super::{FieldOpcode, FieldState, Revision};
+use super::{FieldState, Revision};
+use crate::field_opcode::FieldOpcode;
 use crate::frame::Frame;
 use crate::halt::Halt;
 use crate::prices::Prices;

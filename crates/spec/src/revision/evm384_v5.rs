@@ -4,7 +4,8 @@
 //! not lie inside memory halts with `memory_out_of_range`.
 
 use super::evm384::{BLS12_381_P, BLS12_381_R_INV, evmone, inside, opcodes, operate, value, write};
-use super::{FieldOpcode, FieldState, Revision};
+use super::{FieldState, Revision};
+use crate::field_opcode::FieldOpcode;
 use crate::frame::Frame;
 use crate::halt::Halt;
 use crate::prices::Prices;

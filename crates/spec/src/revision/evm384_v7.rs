@@ -7,7 +7,8 @@
 use super::evm384::{
     MULMODMONT384, R_INV_BYTES, VALUE_BYTES, bits, grow, opcodes, operate, prices, r_inv, update_5, value, write,
 };
-use super::{FieldOpcode, FieldState, Revision};
+use super::{FieldState, Revision};
+use crate::field_opcode::FieldOpcode;
 use crate::frame::Frame;
 use crate::halt::Halt;
 use crate::prices::Prices;

@@ -4,7 +4,8 @@
 //! significant first. Memory grows as in `evm384-v7`.
 
 use super::evm384::{MULMODMONT384, R_INV_BYTES, VALUE_BYTES, bits, evmone, grow, opcodes, operate};
-use super::{FieldOpcode, FieldState, Revision};
+use super::{FieldState, Revision};
+use crate::field_opcode::FieldOpcode;
 use crate::frame::Frame;
 use crate::halt::Halt;
 use crate::prices::Prices;

@@ -2,8 +2,9 @@
 //!
 //! Source: ethereum/evmone branch `evmmax-intructions`, commit da87a62c.
 
+use super::Revision;
 use super::contexts::{Contexts, EIP6690_2023, Empty, Id, Rules};
-use super::{FieldOpcode, Revision};
+use crate::field_opcode::FieldOpcode;
 use crate::prices::{ByWidth, Prices};
 
 /// The revision.

@@ -2,8 +2,9 @@
 //!
 //! Source: ethereum/evmone branches `evmmax-vectorized`, commit b2194e4e, and `expmod-evmmax-bytecode`, commit f982f39f.
 
+use super::Revision;
 use super::contexts::{Contexts, Rules};
-use super::{FieldOpcode, Revision};
+use crate::field_opcode::FieldOpcode;
 use crate::prices::{ByWidth, Prices};
 
 /// The revision.

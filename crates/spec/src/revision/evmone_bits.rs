@@ -2,8 +2,9 @@
 //!
 //! Source: ethereum/evmone branch `evmmax-poseidon`, commit 66e15cd5.
 
+use super::Revision;
 use super::contexts::{Contexts, Rules};
-use super::{FieldOpcode, Revision};
+use crate::field_opcode::FieldOpcode;
 use crate::prices::{ByWidth, Narrow, Prices};
 
 /// The revision.

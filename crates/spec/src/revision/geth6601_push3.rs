@@ -2,8 +2,9 @@
 //!
 //! Source: jwasinger/go-ethereum, commit 55076e862.
 
+use super::Revision;
 use super::contexts::{Contexts, Rules};
-use super::{FieldOpcode, Revision};
+use crate::field_opcode::FieldOpcode;
 use crate::prices::Prices;
 
 /// The revision.

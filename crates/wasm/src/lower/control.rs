@@ -3,13 +3,13 @@
 use residue_ir::program::{
     ArrayId, Control, ControlKind, FunctionId, Operand, Order, Region, Statement, Value, VariableId, Word,
 };
-use residue_ir::{Capacity, Effect, Step};
+use residue_ir::{Capacity, Effect, SequenceStep};
 use residue_passes::moves::sequence;
 use residue_passes::{Placement, Slot};
 use ruint::aliases::U256;
 use wasm_encoder::{BlockType, Function, InstructionSink, ValType};
 
-use super::routines::Routine;
+use super::routine::Routine;
 use super::words::{Kept, LIMBS, any, constant, read, write, zeros};
 use super::{FAILED, Lowering, OUTCOME, PAGE_BYTES, RECORDS, operation};
 use crate::field::{Conversion, limb};
@@ -362,8 +362,8 @@ impl<'a> Emitter<'a> {
         }
         let place = |word| words.iter().position(|&other| other == word).expect("it is one of them");
         let chosen = order.steps.iter().filter_map(|step| match *step {
-            Step::Chosen { word, first_bit } => Some((locals[place(word)] + first_bit / 64, first_bit % 64)),
-            Step::Part(_) => None,
+            SequenceStep::Chosen { word, first_bit } => Some((locals[place(word)] + first_bit / 64, first_bit % 64)),
+            SequenceStep::Part(_) => None,
         });
         let chosen: Vec<(u32, u32)> = chosen.collect();
         let choices = super::narrow(chosen.len());
@@ -377,14 +377,14 @@ impl<'a> Emitter<'a> {
             .steps
             .iter()
             .map(|step| match *step {
-                Step::Part(number) => choices + super::narrow(number),
-                Step::Chosen { .. } => next_choice.next().expect("they were counted"),
+                SequenceStep::Part(number) => choices + super::narrow(number),
+                SequenceStep::Chosen { .. } => next_choice.next().expect("they were counted"),
             })
             .collect();
         self.code.local_get(step).i64_const(1).i64_add().local_set(step);
         // Behind the blocks of the parts come that of the loop and the one around it.
         self.code.local_get(step).i64_const(1).i64_sub().i32_wrap_i64().br_table(targets, parts + choices + 1);
-        let last = super::narrow(Step::<Word>::CHOICES) - 1;
+        let last = super::narrow(SequenceStep::<Word>::CHOICES) - 1;
         for ((limb, shift), left) in chosen.into_iter().zip((0..choices).rev()) {
             self.code.end();
             self.code.local_get(limb).i64_const(shift.into()).i64_shr_u();

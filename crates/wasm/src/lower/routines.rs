@@ -6,54 +6,8 @@ mod words;
 
 use wasm_encoder::ValType;
 
-use super::{OPERATIONS, Text};
-
-/// A routine of the module.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Routine {
-    /// (pos, count) ↦ the number in `count` ≤ 8 big-endian bytes of calldata from `pos`; zeros past the end.
-    ReadBe,
-    /// The bytes of a limb in the other order.
-    SwapBytes,
-    /// A word ↦ its value as a limb, 2³² if it is larger than that: an address or count beyond all others.
-    Clamp,
-    /// (s, c, a, b) ↦ a·b + s + c, low limb and high limb.
-    MulAdd,
-    /// a + b mod 2²⁵⁶.
-    WordAdd,
-    /// a − b mod 2²⁵⁶.
-    WordSub,
-    /// a·b mod 2²⁵⁶.
-    WordMul,
-    /// ⌊a / b⌋, 0 for b = 0.
-    WordDiv,
-    /// a mod b, 0 for b = 0.
-    WordMod,
-    /// 1 if a < b, as a limb.
-    WordLt,
-    /// 1 if a = b, as a limb.
-    WordEq,
-    /// Bitwise and.
-    WordAnd,
-    /// Bitwise or.
-    WordOr,
-    /// Bitwise exclusive or.
-    WordXor,
-    /// a·2ᵇ mod 2²⁵⁶.
-    WordShl,
-    /// ⌊a / 2ᵇ⌋.
-    WordShr,
-    /// Byte b of a from the most significant, as a limb; 0 for b > 31.
-    WordByte,
-    /// The address of a number of as many limbs as a value ↦ 1 if it is below m.
-    IsBelow,
-    /// The address of a value ↦ 1 if it is 0.
-    IsZero,
-    /// The addresses of two values ↦ 1 if they are equal.
-    AreEqual,
-    /// (from, to): writes the limbs at `from` big-endian at `to`, the most significant first.
-    WriteBe,
-}
+use super::Text;
+use super::routine::Routine;
 
 /// What a function takes and gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,14 +39,14 @@ pub(super) enum Signature {
 }
 
 /// A row of the table.
-pub(super) struct Row {
+pub(super) struct RoutineRow {
     pub routine: Routine,
     pub signature: Signature,
     pub text: Text,
 }
 
-/// Every routine, in the order of [`Routine`], which a test checks.
-pub(super) const ROUTINES: [Row; 21] = [
+/// Every routine, in the order of [`Routine`], from which their numbers follow.
+pub(super) const ROUTINES: [RoutineRow; 21] = [
     row(Routine::ReadBe, Signature::Read, field_values::read_be),
     row(Routine::SwapBytes, Signature::Limb, field_values::swap_bytes),
     row(Routine::Clamp, Signature::Narrow, words::clamp),
@@ -116,16 +70,16 @@ pub(super) const ROUTINES: [Row; 21] = [
     row(Routine::WriteBe, Signature::Copy, field_values::write_be),
 ];
 
-const fn row(routine: Routine, signature: Signature, text: Text) -> Row {
-    Row { routine, signature, text }
-}
-
-impl Routine {
-    /// Its number in the module.
-    pub fn index(self) -> u32 {
-        let place = ROUTINES.iter().position(|row| row.routine == self).expect("the table has every routine");
-        super::narrow(OPERATIONS.len() + place)
+const _: () = {
+    let mut number = 0;
+    while number < ROUTINES.len() {
+        assert!(ROUTINES[number].routine as usize == number);
+        number += 1;
     }
+};
+
+const fn row(routine: Routine, signature: Signature, text: Text) -> RoutineRow {
+    RoutineRow { routine, signature, text }
 }
 
 const I32: ValType = ValType::I32;

@@ -8,7 +8,7 @@ use ruint::aliases::U256;
 use wasm_encoder::InstructionSink;
 
 use super::CALLDATA_BYTES;
-use super::routines::Routine;
+use super::routine::Routine;
 use crate::field::bits;
 
 /// Limbs of a word.

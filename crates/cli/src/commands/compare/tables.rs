@@ -3,7 +3,7 @@
 use residue_lab::Machine;
 use residue_workbench::op_classes::OpClasses;
 
-use super::{Comparison, LeftOut, Row};
+use super::{ComparedRow, Comparison, LeftOut};
 use crate::tables::{duration, grouped, right, short_hex, table, times_as_long, verdict};
 
 /// Headings of [`costs`].
@@ -108,7 +108,7 @@ impl Comparison {
     }
 
     /// The schedule of a row, with the formulas if they were asked for.
-    fn schedule(&self, row: &Row) -> String {
+    fn schedule(&self, row: &ComparedRow) -> String {
         let schedule = row.setup.schedule.name();
         match Some(row.f2mul).filter(|_| self.is_choice_shown) {
             Some(multiplications) => format!("{schedule}, f2mul {multiplications}"),
@@ -117,7 +117,7 @@ impl Comparison {
     }
 
     /// How a row's result stands beside what it is compared with.
-    fn result(&self, row: &Row) -> String {
+    fn result(&self, row: &ComparedRow) -> String {
         let ended = &row.execution.ended;
         match (row.agrees, &row.execution.disagreement) {
             (true, _) if !ended.is_success => format!("{}, {}", ended.halt, self.judge()),
@@ -130,7 +130,7 @@ impl Comparison {
 }
 
 /// Gas, its parts, and sizes; none where it is not known.
-fn costs(row: &Row) -> [Option<u64>; 7] {
+fn costs(row: &ComparedRow) -> [Option<u64>; 7] {
     let split = row.execution.counted.as_ref().map(|counted| counted.gas_split);
     [
         Some(row.execution.ended.gas_used),
@@ -144,7 +144,7 @@ fn costs(row: &Row) -> [Option<u64>; 7] {
 }
 
 /// Executed instructions by class.
-fn executed(row: &Row) -> [Option<u64>; 8] {
+fn executed(row: &ComparedRow) -> [Option<u64>; 8] {
     match row.classes() {
         Some(classes) => classes.cells().map(Some),
         None => [None; 8],
@@ -152,7 +152,7 @@ fn executed(row: &Row) -> [Option<u64>; 8] {
 }
 
 /// The time, and how many times as long as the native library it is.
-fn times_of(row: &Row) -> [String; 2] {
+fn times_of(row: &ComparedRow) -> [String; 2] {
     let times = row.execution.times;
     let ratio = times.and_then(|times| times.native).map(|native| times_as_long(native.ratio));
     [times.map_or(String::new(), |times| duration(times.time_ns)), ratio.unwrap_or_default()]

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use residue_lab::baselines::{page_with_tables, tables};
-use residue_lab::figures::Records;
+use residue_lab::render::baselines::{page_with_tables, tables};
+use residue_lab::render::figures::Records;
 use serde_json::json;
 
 use crate::verdict::Verdict;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use residue_lab::figures::{Figure, Records, figures as all_figures};
 use residue_lab::programs::measure_programs;
+use residue_lab::render::figures::{Figure, Records, figures as all_figures};
 use serde_json::json;
 
 use super::report::write_markdown;

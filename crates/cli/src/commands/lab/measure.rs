@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::Args;
 use residue_isa::Revision;
-use residue_lab::measure::{MeasureEffort, Measured, gasfit_files, measure as measure_opcodes};
-use residue_lab::{Column, Quantity, Record, table};
+use residue_lab::opcodes::{MeasureEffort, Measured, gasfit_files, measure as measure_opcodes};
+use residue_lab::record::table;
+use residue_lab::{Column, Quantity, Record};
 
 use crate::output;
 use crate::recording::Recording;

@@ -76,7 +76,7 @@ fn runtimes(args: &PriceArgs) -> Result<Runtimes> {
     }
     let path: &Path = args.record.as_deref().ok_or_else(|| anyhow!("a record is needed, or --published"))?;
     let record = Record::read(path)?;
-    let group = residue_lab::measure::GROUP;
+    let group = residue_lab::opcodes::GROUP;
     ensure!(
         record.group == group,
         "{}: it is a record of {:?}, and prices need one of {group:?}, made by `residue lab measure`",

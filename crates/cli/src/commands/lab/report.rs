@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use residue_lab::figures::{Figure, Records, figures};
-use residue_lab::report::{to_html, to_markdown};
+use residue_lab::render::figures::{Figure, Records, figures};
+use residue_lab::render::report::{to_html, to_markdown};
 use serde_json::json;
 
 use crate::output;

@@ -22,7 +22,7 @@ use crate::bls12_381::{G2, g2};
 use crate::group::{Addend, Affine, Jacobian};
 use crate::pairing::psi;
 use residue_formula::Fe;
-use residue_ir::{Machine, Step, WordOp};
+use residue_ir::{Machine, SequenceStep, WordOp};
 use residue_modular::fields::Bls12_381Fp;
 use ruint::aliases::U256;
 use std::sync::LazyLock;
@@ -74,18 +74,18 @@ pub fn add<M: Machine>(
     let digits = machine.bind(digits(machine, scalar));
     let chosen = [0, 4, 8, 12].map(|bit| {
         let shifted = machine.word_op(WordOp::Shr, digits, machine.small(bit));
-        machine.word_op(WordOp::And, shifted, machine.word(Step::<M::Word>::CELLS.each(0xf)))
+        machine.word_op(WordOp::And, shifted, machine.word(SequenceStep::<M::Word>::CELLS.each(0xf)))
     });
     let mut order = Vec::new();
     for bit in 0..BITS {
         if bit > 0 {
-            order.push(Step::Part(DOUBLE));
+            order.push(SequenceStep::Part(DOUBLE));
         }
         if X_ABS >> bit & 1 == 1 {
-            order.push(Step::Part(if bit == X_ABS.trailing_zeros() { BEGIN } else { ADD }));
+            order.push(SequenceStep::Part(if bit == X_ABS.trailing_zeros() { BEGIN } else { ADD }));
         }
         let (word, first_bit) = place(bit);
-        order.push(Step::Chosen { word: chosen[word], first_bit });
+        order.push(SequenceStep::Chosen { word: chosen[word], first_bit });
     }
     let then: [Option<usize>; PARTS] = std::array::from_fn(|part| Digit::of(part).map(|digit| DIGITS + digit.sum));
     let point = point.to_jacobian(machine.one());
@@ -297,8 +297,8 @@ mod tests {
             let mut sum = BigInt::ZERO;
             for bit in 0..BITS {
                 let (number, first_bit) = place(bit);
-                let cells = (word >> (4 * number)) & Step::<U256>::CELLS.each(0xf);
-                let digit = Step::Chosen { word: cells, first_bit }.number(|word| word);
+                let cells = (word >> (4 * number)) & SequenceStep::<U256>::CELLS.each(0xf);
+                let digit = SequenceStep::Chosen { word: cells, first_bit }.number(|word| word);
                 sum += (value(digit % 4) + value(digit / 4) * X_ABS) << bit;
             }
             assert_eq!((sum - big(scalar)) % big(r), BigInt::ZERO, "{scalar:#x}");

@@ -9,11 +9,10 @@ use revm::interpreter::Interpreter;
 use revm::interpreter::interpreter::EthInterpreter;
 use revm::interpreter::interpreter_types::Jumps;
 
-use super::{FieldHost, Frame, Step};
 use crate::batch::memory::Memory;
 use crate::batch::run::run_block;
-use crate::handlers::charge;
 use crate::handlers::slot_memory::{self, Before};
+use crate::handlers::{FieldHost, Frame, Handled, charge};
 use crate::machine::FieldMachine;
 
 /// Runs the block whose first opcode this is, if there is one and it may run as one.
@@ -32,12 +31,12 @@ pub(super) fn runs_in_block<H: FieldHost>(frame: &mut Frame<'_, H>) -> bool {
         Some(blocks) => blocks.is_due(pc, machine.due(), || !is_idle()) || (!is_idle() && blocks.begins(pc)),
         None => state.earned >= state.ask_at,
     };
-    is_due && run_block::<Memory, H>(frame, pc)
+    is_due && run_block::<Memory>(frame.host.chain_mut(), frame.interpreter, pc)
 }
 
 /// Charges the base price of an arithmetic instruction, which its code earns.
 #[inline(always)]
-pub(super) fn charge_arithmetic<const OPCODE: u8, H: FieldHost>(frame: &mut Frame<'_, H>) -> Step {
+pub(super) fn charge_arithmetic<const OPCODE: u8, H: FieldHost>(frame: &mut Frame<'_, H>) -> Handled {
     let machine = frame.host.chain_mut();
     let base = machine.prices.base[usize::from(OPCODE)];
     machine.frame.earned += base;
@@ -90,7 +89,7 @@ impl Before for Settled {
         frame.host.chain().frame.memory_rows.as_ref().is_some_and(|rows| !rows.is_empty())
     }
 
-    fn before<const OPCODE: u8, H: FieldHost>(frame: &mut Frame<'_, H>) -> Step {
+    fn before<const OPCODE: u8, H: FieldHost>(frame: &mut Frame<'_, H>) -> Handled {
         if matches!(OPCODE, CREATE | CREATE2 | CALL | CALLCODE | DELEGATECALL | STATICCALL) {
             settle_all(frame.host.chain_mut(), frame.interpreter);
             return Ok(());

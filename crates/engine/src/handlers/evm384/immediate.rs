@@ -5,13 +5,13 @@ use residue_modular::short::ShortModulus;
 use revm::interpreter::InstructionResult;
 use revm::interpreter::interpreter_types::{Immediates, Jumps};
 
+use super::arithmetic::{ADD, SUB, grow, operate, reach_bytes};
 use super::blocks::{charge_arithmetic, runs_in_block, settle_operands};
-use super::{ADD, FieldHost, Frame, SUB, Step, charge_base, grow, operate, pop, reach_bytes};
 use crate::halt::Halt;
-use crate::handlers::{halt, index};
+use crate::handlers::{FieldHost, Frame, Handled, charge_base, halt, index, pop};
 
 /// Four byte offsets.
-pub fn v9<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+pub fn v9<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     if runs_in_block(&mut frame) {
         return Ok(());
     }
@@ -27,7 +27,7 @@ pub fn v9<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
 }
 
 /// Three byte offsets of values as long as the modulus of the frame. Without one there is nothing to do.
-pub fn v12<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+pub fn v12<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     let Some(offsets) = immediate(&mut frame).and_then(evm384_v12::unpack) else {
         return Err(halt(&mut frame, Halt::InvalidInstruction));
     };
@@ -49,7 +49,7 @@ pub fn v12<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
 }
 
 /// `SETMOD`: copies the modulus from memory, for the rest of the frame.
-pub fn setmod<H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+pub fn setmod<H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     let [offset, size] = pop(&mut frame)?;
     charge_base::<{ evm384_v12::SETMOD }, H>(&mut frame)?;
     let Some(size) = index(size).filter(|&size| size <= evm384_v12::MODULUS_BYTES_MAX) else {

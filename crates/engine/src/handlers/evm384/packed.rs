@@ -7,11 +7,12 @@ use residue_modular::evm384;
 use revm::interpreter::InstructionResult;
 use revm::primitives::U256;
 
+use super::arithmetic::{MUL, bytes_at, bytes_at_mut, compute, grow, operate, outside, reach_bytes};
 use super::blocks::{charge_arithmetic, runs_in_block, settle_operands};
-use super::{FieldHost, Frame, MUL, Step, bytes_at, bytes_at_mut, compute, grow, operate, outside, pop, reach_bytes};
+use crate::handlers::{FieldHost, Frame, Handled, pop};
 
 /// Slots of 48 bytes at the bottom of memory, the modulus behind all 256.
-pub fn v6<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+pub fn v6<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     if runs_in_block(&mut frame) {
         return Ok(());
     }
@@ -26,7 +27,7 @@ pub fn v6<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
 }
 
 /// Four byte offsets.
-pub fn v7<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+pub fn v7<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     if runs_in_block(&mut frame) {
         return Ok(());
     }
@@ -38,7 +39,7 @@ pub fn v7<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
 }
 
 /// Four byte offsets of big-endian values.
-pub fn v8<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+pub fn v8<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     if runs_in_block(&mut frame) {
         return Ok(());
     }
@@ -60,7 +61,7 @@ pub fn v8<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
 }
 
 /// Four numbers of slots of 48 bytes, all of which must end before the last byte of memory.
-pub fn v10<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+pub fn v10<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     if runs_in_block(&mut frame) {
         return Ok(());
     }

@@ -3,11 +3,12 @@
 use residue_modular::evm384::Value;
 use revm::primitives::U256;
 
-use super::{FieldHost, Frame, Step, charge_base, compute, pop};
+use super::arithmetic::compute;
+use crate::handlers::{FieldHost, Frame, Handled, charge_base, pop};
 
 /// From the top: x, y and modulus, each a pair whose first word is above the second; r_inv is behind the modulus. The result
 /// is such a pair too.
-pub fn v0<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+pub fn v0<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     let [x0, x1, y0, y1, m0, m1] = pop(&mut frame)?;
     charge_base::<OPCODE, H>(&mut frame)?;
     let r_inv = m1.as_limbs()[1].swap_bytes();

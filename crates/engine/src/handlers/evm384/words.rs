@@ -4,11 +4,11 @@ use residue_isa::revision::evm384::VALUE_BYTES;
 use revm::interpreter::InstructionResult;
 use revm::primitives::U256;
 
-use super::{FieldHost, Frame, MUL, Step, charge_base, grow, operate_fixed, operate_with, outside, pop};
-use crate::handlers::index;
+use super::arithmetic::{MUL, grow, operate_fixed, operate_with, outside};
+use crate::handlers::{FieldHost, Frame, Handled, charge_base, index, pop};
 
 /// From the top: x, which the result overwrites, y, modulus, and for a multiplication r_inv.
-pub fn v1<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+pub fn v1<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     let (words, r_inv) = words_and_r_inv::<OPCODE, 3, H>(&mut frame)?;
     let [x, y, modulus] = offsets(words)?;
     grow(&mut frame, [x, x, y, modulus], VALUE_BYTES)?;
@@ -17,7 +17,7 @@ pub fn v1<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
 }
 
 /// From the top: out, x, y, modulus, and for a multiplication r_inv.
-pub fn v2<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+pub fn v2<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     let (words, r_inv) = words_and_r_inv::<OPCODE, 4, H>(&mut frame)?;
     let offsets = offsets(words)?;
     grow(&mut frame, offsets, VALUE_BYTES)?;
@@ -26,7 +26,7 @@ pub fn v2<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
 }
 
 /// As [`v2`] in the memory that there is.
-pub fn v3<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+pub fn v3<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     let (words, r_inv) = words_and_r_inv::<OPCODE, 4, H>(&mut frame)?;
     let offsets = inside(&mut frame, words)?;
     operate_with::<OPCODE, H>(&mut frame, offsets, r_inv);
@@ -34,7 +34,7 @@ pub fn v3<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
 }
 
 /// From the top: out, x, y.
-pub fn v4<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+pub fn v4<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     let words = pop::<3, H>(&mut frame)?;
     charge_base::<OPCODE, H>(&mut frame)?;
     let [out, x, y] = offsets(words)?;
@@ -44,7 +44,7 @@ pub fn v4<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
 }
 
 /// As [`v4`] in the memory that there is.
-pub fn v5<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Step {
+pub fn v5<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     let words = pop::<3, H>(&mut frame)?;
     charge_base::<OPCODE, H>(&mut frame)?;
     let offsets = inside(&mut frame, words)?;

@@ -6,10 +6,10 @@ use super::window;
 use crate::kernel::steps::companions::Companions;
 use crate::kernel::steps::stream::Operands;
 use crate::kernel::vectors::{Lines, Vectors};
+use crate::line::ROW_LIMB_BITS;
+use crate::line::{LINE_LIMBS, Line, ROW_LIMBS};
 use crate::modulus_rows::ProductConstants;
-use crate::plan::BatchStep;
-use crate::rows::{LINE_LIMBS, Line, ROW_LIMBS};
-use crate::shape::ROW_LIMB_BITS;
+use crate::tables::BatchStep;
 
 /// A machine with AVX-512 and IFMA, by vectors of 512 bits: there is one only where the instructions are.
 #[derive(Clone, Copy)]

@@ -3,8 +3,8 @@
 use core::arch::x86_64::*;
 
 use crate::kernel::vectors::{Halves, Vectors};
-use crate::rows::{LINE_LIMBS, Line};
-use crate::shape::ROW_LIMB_BITS;
+use crate::line::ROW_LIMB_BITS;
+use crate::line::{LINE_LIMBS, Line};
 
 /// A machine with AVX-512 and IFMA, by vectors of 256 bits: there is one only where the instructions are.
 #[derive(Clone, Copy)]

@@ -9,10 +9,11 @@ use crate::kernel::steps::batch::{line_of, transpose, turn_in};
 use crate::kernel::steps::product::{divided, product, reduced};
 use crate::kernel::steps::transfer::{WORD_BITS, canonical, less_m, packed, unpacked};
 use crate::kernel::vectors::{Lines, Vectors};
+use crate::line::ROW_LIMB_BITS;
+use crate::line::{LINE_LIMBS, Line, ROW_LIMBS};
 use crate::modulus_rows::Form;
-use crate::plan::BATCH_LANES;
-use crate::rows::{LINE_LIMBS, Line, ROW_LIMBS, Rows};
-use crate::shape::ROW_LIMB_BITS;
+use crate::rows::Rows;
+use crate::tables::BATCH_LANES;
 use crate::transfer::{ByteOrder, Transfer};
 
 /// One word each of eight values.

@@ -11,9 +11,9 @@ use super::Eights;
 use crate::kernel::steps::companions::Companions;
 use crate::kernel::steps::product::next_window_of_line;
 use crate::kernel::steps::stream::{Operands, last_windows};
+use crate::line::{LINE_LIMBS, Line, ROW_LIMBS};
 use crate::modulus_rows::ProductConstants;
-use crate::plan::BatchStep;
-use crate::rows::{LINE_LIMBS, Line, ROW_LIMBS};
+use crate::tables::BatchStep;
 
 /// tⱼ += high(xⱼ·y), then tⱼ += low(xⱼ·z): lines of assembly.
 macro_rules! products_text {

@@ -3,9 +3,9 @@
 use super::companions::Between;
 use super::product::{lifted, product};
 use crate::kernel::vectors::Lines;
+use crate::line::LINE_LIMBS;
 use crate::modulus_rows::ProductConstants;
-use crate::plan::{BATCH_LANES, BatchStep};
-use crate::rows::LINE_LIMBS;
+use crate::tables::{BATCH_LANES, BatchStep};
 
 /// outᵢ = xᵢ·yᵢ/R for eight rows, all read before `between` runs, L times on the way, and written after it.
 ///

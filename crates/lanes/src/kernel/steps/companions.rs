@@ -2,7 +2,7 @@
 
 use super::linear;
 use crate::kernel::vectors::Lines;
-use crate::plan::LinearStep;
+use crate::tables::LinearStep;
 
 /// What runs between the windows of a product.
 pub(crate) trait Between {

@@ -13,10 +13,10 @@ pub(crate) mod stream;
 pub(crate) mod transfer;
 
 use super::vectors::Lines;
+use crate::line::LIMB_MASK;
+use crate::line::LINE_LIMBS;
 use crate::modulus_rows::Constants;
-use crate::plan::{CarryStep, LinearStep, ReduceStep};
-use crate::rows::LINE_LIMBS;
-use crate::shape::LIMB_MASK;
+use crate::tables::{CarryStep, LinearStep, ReduceStep};
 
 /// out = x ± y. Which sign is a mask, not a branch: signs follow no pattern that a CPU could predict. −y = (y ^ −1) + 1.
 ///

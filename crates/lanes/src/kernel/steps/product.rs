@@ -4,9 +4,9 @@
 
 use super::companions::Between;
 use crate::kernel::vectors::{Lines, Vectors};
+use crate::line::LINE_LIMBS;
+use crate::line::{LIMB_MASK, ROW_LIMB_BITS};
 use crate::modulus_rows::ProductConstants;
-use crate::rows::LINE_LIMBS;
-use crate::shape::{LIMB_MASK, ROW_LIMB_BITS};
 
 /// x ↦ x + k·M, limbs carried one after the other: the low 52 bits of each are then the words of the value. What is above them stays.
 #[inline(always)]

@@ -6,9 +6,9 @@
 use super::companions::Between;
 use super::product::{lifted, products};
 use crate::kernel::vectors::Halves;
+use crate::line::LINE_LIMBS;
 use crate::modulus_rows::ProductConstants;
-use crate::plan::{BatchStep, QUAD_LANES};
-use crate::rows::LINE_LIMBS;
+use crate::tables::{BatchStep, QUAD_LANES};
 
 /// Halves of a line.
 const HALVES: usize = LINE_LIMBS / QUAD_LANES;

@@ -10,9 +10,9 @@ use super::batch::{eights, fours, load_lines, pairs, transpose};
 use super::companions::{Between, Companions};
 use super::product::{begin, carried_product, lifted, next_window};
 use crate::kernel::vectors::Lines;
+use crate::line::LINE_LIMBS;
 use crate::modulus_rows::ProductConstants;
-use crate::plan::{BATCH_LANES, BatchStep, LinearStep};
-use crate::rows::LINE_LIMBS;
+use crate::tables::{BATCH_LANES, BatchStep, LinearStep};
 
 /// Portions in which a batch's companions run.
 const PORTIONS: usize = 3;

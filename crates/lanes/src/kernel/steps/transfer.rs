@@ -1,9 +1,9 @@
 //! Values between words of 64 bits and limbs of 52, and below the modulus, in every lane.
 
 use crate::kernel::vectors::Vectors;
+use crate::line::ROW_LIMBS;
+use crate::line::{LIMB_MASK, ROW_LIMB_BITS};
 use crate::modulus_rows::ProductConstants;
-use crate::rows::ROW_LIMBS;
-use crate::shape::{LIMB_MASK, ROW_LIMB_BITS};
 
 /// Bits of a word of a value in bytes.
 pub(crate) const WORD_BITS: usize = 64;

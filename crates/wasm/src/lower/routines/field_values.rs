@@ -2,8 +2,8 @@
 
 use wasm_encoder::{BlockType, Function, MemArg, ValType};
 
+use super::super::routine::Routine;
 use super::super::{CALLDATA_BYTES, INPUT};
-use super::Routine;
 use crate::field::{Field, bits, limb};
 
 /// A load at any address.

@@ -2,8 +2,8 @@
 
 use wasm_encoder::{BlockType, Function, InstructionSink, ValType};
 
+use super::super::routine::Routine;
 use super::super::words::{LIMBS, any, read, write};
-use super::Routine;
 use crate::field::{Field, bits};
 
 /// Where a and b are.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use num_bigint::BigInt;
 
 use super::polynomial::{Polynomial, Variable, Wide};
-use crate::shape::ROW_LIMB_BITS;
+use crate::line::ROW_LIMB_BITS;
 
 /// A polynomial that stands for integers from `low` to `high`.
 #[derive(Clone, PartialEq, Eq)]

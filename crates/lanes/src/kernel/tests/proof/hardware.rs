@@ -10,8 +10,8 @@ use super::symbols::{Proof, Symbol};
 use crate::kernel::Kernel;
 use crate::kernel::ifma::{Eights, Fours};
 use crate::kernel::vectors::{Halves, Lines, Vectors};
-use crate::rows::{LINE_LIMBS, Line, ROW_LIMBS, ZERO_LINE};
-use crate::shape::{LIMB_MASK, ROW_LIMB_BITS};
+use crate::line::{LIMB_MASK, ROW_LIMB_BITS};
+use crate::line::{LINE_LIMBS, Line, ROW_LIMBS, ZERO_LINE};
 
 /// Instructions on elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -10,9 +10,9 @@ use super::symbols::{Proof, Symbol};
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::ifma::window;
 use crate::kernel::vectors::{Halves, Lines, Vectors};
-use crate::rows::LINE_LIMBS;
+use crate::line::LINE_LIMBS;
 #[cfg(target_arch = "x86_64")]
-use crate::rows::ROW_LIMBS;
+use crate::line::ROW_LIMBS;
 
 /// Rows by number and line.
 pub type SymbolRows = RefCell<HashMap<(u16, usize), [Symbol; LINE_LIMBS]>>;

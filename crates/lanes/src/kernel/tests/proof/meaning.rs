@@ -14,10 +14,11 @@ use super::symbols::{Proof, Symbol};
 use crate::bounds::{Bias, UNIT};
 use crate::kernel::tests::{moduli, random_operand};
 use crate::kernel::{scalar, steps};
+use crate::line::ROW_LIMBS;
+use crate::line::{LIMB_MASK, ROW_LIMB_BITS};
 use crate::modulus_rows::ModulusRows;
-use crate::plan::{BatchStep, CarryStep, LinearStep, ReduceStep};
-use crate::rows::{ROW_LIMBS, Rows};
-use crate::shape::{LIMB_MASK, ROW_LIMB_BITS};
+use crate::rows::Rows;
+use crate::tables::{BatchStep, CarryStep, LinearStep, ReduceStep};
 
 /// The numbers of all variables, after checking what is known of them.
 struct Numbers(Vec<i128>);

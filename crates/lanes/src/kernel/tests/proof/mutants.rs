@@ -2,7 +2,7 @@
 //! nothing to do for any operand, or nobody reads what it does.
 
 use super::products::{self, Way};
-use super::sums::{self, Step};
+use super::sums::{self, RowStep};
 use super::symbols::Proof;
 use super::transfers::{self, Part};
 use crate::shape::Shape;
@@ -94,7 +94,7 @@ fn streams_that_confuse_rows_are_found() {
 
 #[test]
 fn mutants_of_steps_on_rows_are_found() {
-    for step in [Step::Linear(0), Step::Linear(-1), Step::Carry, Step::Reduce] {
+    for step in [RowStep::Linear(0), RowStep::Linear(-1), RowStep::Carry, RowStep::Reduce] {
         let name = format!("{step:?}");
         check(&name, &Fault::ALL, 1, |mutant| sums::prove::<6, 1>(step, shape(308), mutant));
         check(&name, &Fault::ALL, 1, |mutant| sums::prove::<8, 1>(step, shape(381), mutant));

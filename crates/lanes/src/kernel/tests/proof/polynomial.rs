@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use num_bigint::BigInt;
 
-use crate::shape::ROW_LIMB_BITS;
+use crate::line::ROW_LIMB_BITS;
 
 /// A variable, by its number; the proof knows the rest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

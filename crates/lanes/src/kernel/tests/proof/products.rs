@@ -13,8 +13,8 @@ use crate::bounds::{Bounds, LIMB_MAX, UNIT};
 use crate::kernel::steps::product::{begin, carried_product, lifted, next_window, product, products};
 use crate::kernel::steps::{batch, quads, stream};
 use crate::kernel::vectors::Lines;
-use crate::plan::{BatchStep, LinearStep};
 use crate::shape::Shape;
+use crate::tables::{BatchStep, LinearStep};
 
 /// Ways to multiply.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Debug)]

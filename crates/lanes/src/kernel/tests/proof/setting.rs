@@ -10,9 +10,10 @@ use super::machine::SymbolRows;
 use super::polynomial::{Polynomial, Variable, Wide};
 use super::symbols::{Proof, Symbol};
 use crate::bounds::{Bounds, UNIT};
+use crate::line::{LIMB_MASK, ROW_LIMB_BITS};
+use crate::line::{LINE_LIMBS, ROW_LIMBS};
 use crate::modulus_rows::{Constants, ProductConstants};
-use crate::rows::{LINE_LIMBS, ROW_LIMBS};
-use crate::shape::{LIMB_MASK, ROW_LIMB_BITS, Shape};
+use crate::shape::Shape;
 
 /// A number that the proof takes as any number of its range, and what it is when a step runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

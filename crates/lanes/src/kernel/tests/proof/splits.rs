@@ -5,7 +5,7 @@
 
 use super::facts::{Facts, Meaning, Value};
 use super::polynomial::{Monomial, Polynomial, Variable};
-use crate::shape::ROW_LIMB_BITS;
+use crate::line::ROW_LIMB_BITS;
 
 impl Facts {
     /// v = r + 2ᵇ·c, 0 ≤ r < 2ᵇ: r and c.

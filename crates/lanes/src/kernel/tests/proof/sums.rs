@@ -10,12 +10,13 @@ use super::setting::Setting;
 use super::symbols::{Proof, Symbol};
 use crate::bounds::{Bias, Bounds, LIMB_MAX, UNIT};
 use crate::kernel::steps;
-use crate::plan::{CarryStep, LinearStep, ReduceStep};
-use crate::shape::{ROW_LIMB_BITS, Shape};
+use crate::line::ROW_LIMB_BITS;
+use crate::shape::Shape;
+use crate::tables::{CarryStep, LinearStep, ReduceStep};
 
 /// Steps on rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
+pub enum RowStep {
     /// x + y, or x − y if the sign is −1.
     Linear(i16),
     /// x, carried.
@@ -26,7 +27,7 @@ pub enum Step {
 
 /// Executes a step on operands of the widest bounds.
 pub fn prove<const L: usize, const N: usize>(
-    step: Step,
+    step: RowStep,
     shape: Shape,
     mutant: Option<Mutant>,
 ) -> (Proof, Result<(), String>) {
@@ -34,9 +35,9 @@ pub fn prove<const L: usize, const N: usize>(
     let outcome = {
         let setting = Setting::new(&proof, shape);
         let outcome = match step {
-            Step::Linear(sign) => linear::<N>(&setting, sign),
-            Step::Carry => carry::<L, N>(&setting),
-            Step::Reduce => reduce::<L, N>(&setting),
+            RowStep::Linear(sign) => linear::<N>(&setting, sign),
+            RowStep::Carry => carry::<L, N>(&setting),
+            RowStep::Reduce => reduce::<L, N>(&setting),
         };
         proof.failure().map_or(outcome, Err)
     };

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::facts::{Facts, Value};
 use super::mutants::{Fault, Mutant};
 use super::polynomial::Polynomial;
-use crate::shape::ROW_LIMB_BITS;
+use crate::line::ROW_LIMB_BITS;
 
 const WORD_BITS: u32 = ROW_LIMB_BITS as u32;
 

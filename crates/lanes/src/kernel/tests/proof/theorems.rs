@@ -4,12 +4,13 @@ use super::facts::radix;
 use super::polynomial::Wide;
 use super::products::{self, Way, check_product, lane, widest_operand};
 use super::setting::Setting;
-use super::sums::{self, Step};
+use super::sums::{self, RowStep};
 use super::symbols::Proof;
 use super::transfers::{self, Part};
 use crate::bounds::{Bounds, UNIT};
 use crate::kernel::steps::product::{begin, carried_product, lifted, next_window};
-use crate::shape::{LIMB_MASK, MODULUS_BITS_MAX, ROW_LIMB_BITS, Shape};
+use crate::line::{LIMB_MASK, ROW_LIMB_BITS};
+use crate::shape::{MODULUS_BITS_MAX, Shape};
 
 /// One shape for every number of limbs and bits of M.
 fn shapes() -> Vec<Shape> {
@@ -59,7 +60,7 @@ fn batches_are_proved_from_rows_to_rows() {
 #[test]
 fn steps_on_rows_are_proved_for_every_shape() {
     for shape in shapes() {
-        for step in [Step::Linear(0), Step::Linear(-1), Step::Carry, Step::Reduce] {
+        for step in [RowStep::Linear(0), RowStep::Linear(-1), RowStep::Carry, RowStep::Reduce] {
             let (_, outcome) = match shape.limbs() {
                 6 => sums::prove::<6, 1>(step, shape, None),
                 8 => sums::prove::<8, 1>(step, shape, None),

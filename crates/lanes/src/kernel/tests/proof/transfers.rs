@@ -11,8 +11,9 @@ use super::symbols::{Proof, Symbol};
 use crate::bounds::Bounds;
 use crate::kernel::steps::product::{divided, lifted, product, reduced};
 use crate::kernel::steps::transfer::{WORD_BITS, canonical, less_m, packed, unpacked};
-use crate::rows::ROW_LIMBS;
-use crate::shape::{LIMB_MASK, ROW_LIMB_BITS, Shape};
+use crate::line::ROW_LIMBS;
+use crate::line::{LIMB_MASK, ROW_LIMB_BITS};
+use crate::shape::Shape;
 
 /// Parts of entering and leaving.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

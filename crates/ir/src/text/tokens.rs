@@ -1,0 +1,143 @@
+//! A text as tokens, taken one after the other.
+
+use num_bigint::BigUint;
+use num_traits::Num;
+use thiserror::Error;
+
+/// Why a text is no program.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("line {line}: expected {expected}, found {found}")]
+pub struct ParseError {
+    /// Line, from 1.
+    pub line: usize,
+    /// What would have been right.
+    pub expected: String,
+    /// What is there.
+    pub found: String,
+}
+
+pub(super) type Parsed<T> = Result<T, ParseError>;
+
+struct Token<'a> {
+    line: usize,
+    text: &'a str,
+}
+
+/// The tokens of a text, of which those before `next` have been taken.
+pub(super) struct Tokens<'a> {
+    all: Vec<Token<'a>>,
+    pub(super) next: usize,
+}
+
+impl<'a> Tokens<'a> {
+    /// All of a text, none taken yet.
+    pub(super) fn of(text: &'a str) -> Self {
+        Self { all: tokens(text), next: 0 }
+    }
+
+    pub(super) fn peek(&self) -> Option<&'a str> {
+        self.all.get(self.next).map(|token| token.text)
+    }
+
+    pub(super) fn fail<T>(&self, at: usize, expected: &str) -> Parsed<T> {
+        let line = self.all.get(at).or(self.all.last()).map_or(1, |token| token.line);
+        let found = self.all.get(at).map_or("the end of the text".to_owned(), |token| format!("`{}`", token.text));
+        Err(ParseError { line, expected: expected.to_owned(), found })
+    }
+
+    /// The next token as `read` understands it.
+    pub(super) fn take<T>(&mut self, expected: &str, read: impl FnOnce(&'a str) -> Option<T>) -> Parsed<T> {
+        match self.peek().and_then(read) {
+            Some(taken) => {
+                self.next += 1;
+                Ok(taken)
+            }
+            None => self.fail(self.next, expected),
+        }
+    }
+
+    pub(super) fn word_is(&mut self, word: &str) -> bool {
+        let hit = self.peek() == Some(word);
+        self.next += usize::from(hit);
+        hit
+    }
+
+    pub(super) fn expect(&mut self, word: &str) -> Parsed<()> {
+        self.take(&format!("`{word}`"), |text| (text == word).then_some(()))
+    }
+
+    pub(super) fn name(&mut self) -> Parsed<String> {
+        self.take("a quoted name", unquoted)
+    }
+
+    /// A number behind a one-letter prefix: `v12`.
+    pub(super) fn numbered(&mut self, prefix: char, what: &str) -> Parsed<u32> {
+        self.take(what, |text| text.strip_prefix(prefix)?.parse().ok())
+    }
+
+    pub(super) fn decimal(&mut self, what: &str) -> Parsed<u32> {
+        self.take(what, |text| text.parse().ok())
+    }
+
+    pub(super) fn big(&mut self) -> Parsed<BigUint> {
+        self.take("a number with 0x", |text| BigUint::from_str_radix(text.strip_prefix("0x")?, 16).ok())
+    }
+}
+
+/// Splits at white space and around brackets; a quoted name is one token.
+fn tokens(text: &str) -> Vec<Token<'_>> {
+    let mut tokens = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let line_number = number + 1;
+        let mut rest = line.trim_start();
+        while let Some(first) = rest.chars().next() {
+            let length = match first {
+                '#' => break,
+                '"' => quoted_length(rest),
+                '(' | ')' | '{' | '}' => 1,
+                _ => rest.find(|c: char| c.is_whitespace() || "(){}\"#".contains(c)).unwrap_or(rest.len()),
+            };
+            tokens.push(Token { line: line_number, text: &rest[..length] });
+            rest = rest[length..].trim_start();
+        }
+    }
+    tokens
+}
+
+/// Bytes of the quoted name that `rest` begins with; all of `rest` if its end is missing.
+fn quoted_length(rest: &str) -> usize {
+    let mut escaped = false;
+    let end = rest.char_indices().skip(1).find(|&(_, c)| {
+        let is_end = c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        is_end
+    });
+    end.map_or(rest.len(), |(at, _)| at + 1)
+}
+
+/// A name without its quotes and escapes, which are those of Rust; `None` if it is not well formed.
+fn unquoted(text: &str) -> Option<String> {
+    let inner = text.strip_prefix('"')?;
+    let mut name = String::new();
+    let mut chars = inner.chars();
+    loop {
+        let c = match chars.next()? {
+            '"' => return chars.next().is_none().then_some(name),
+            '\\' => match chars.next()? {
+                'n' => '\n',
+                'r' => '\r',
+                't' => '\t',
+                '0' => '\0',
+                'u' => {
+                    let (digits, behind) = chars.as_str().strip_prefix('{')?.split_once('}')?;
+                    chars = behind.chars();
+                    char::from_u32(u32::from_str_radix(digits, 16).ok()?)?
+                }
+                c @ ('"' | '\\' | '\'') => c,
+                _ => return None,
+            },
+            c => c,
+        };
+        name.push(c);
+    }
+}

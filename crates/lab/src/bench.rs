@@ -1,0 +1,21 @@
+//! Measurements beside native libraries, in groups.
+//!
+//! [`groups`] is the table of them, [`group`] what one is, by the workbench's harness; [`effort`] says how much is done for the numbers, and
+//! [`subjects`] whom they are of. The groups are [`instructions`], [`lanes`], [`pairing`], [`eip2537`], [`operations`], [`comparison`], [`scaling`]
+//! and [`memory`].
+
+pub mod comparison;
+pub mod effort;
+pub mod eip2537;
+pub mod engines;
+mod go;
+pub mod group;
+pub mod groups;
+pub mod instructions;
+pub mod lanes;
+pub mod memory;
+pub mod operations;
+pub mod pairing;
+pub(crate) mod process;
+pub mod scaling;
+pub mod subjects;

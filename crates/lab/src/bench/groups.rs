@@ -1,0 +1,35 @@
+//! Every group that there is: what can be measured, a table.
+
+use super::{comparison, eip2537, instructions, lanes, memory, operations, pairing, scaling};
+use crate::bench::group::Group;
+
+/// Every group.
+pub const GROUPS: &[Group] = &[
+    instructions::GROUP,
+    lanes::GROUP,
+    pairing::GROUP,
+    eip2537::GROUP,
+    operations::GROUP,
+    comparison::GROUP,
+    scaling::GROUP,
+    memory::GROUP,
+];
+
+/// The group of a name.
+pub fn find(name: &str) -> Option<&'static Group> {
+    GROUPS.iter().find(|group| group.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_have_different_names_that_fit_into_paths() {
+        for (index, group) in GROUPS.iter().enumerate() {
+            assert_eq!(GROUPS.iter().position(|other| other.name == group.name), Some(index));
+            assert!(group.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'));
+            assert_eq!(find(group.name).map(|found| found.summary), Some(group.summary));
+        }
+    }
+}

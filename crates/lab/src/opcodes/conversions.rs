@@ -1,0 +1,119 @@
+//! Field opcodes that few revisions have: SETMODX and TOMONTX of EIP-5843, and INVMODX of `evmone-2025`.
+
+use num_bigint::BigUint;
+use residue_isa::opcode::evm as op;
+use residue_isa::revision::eip5843::{SETMODX, TOMONTX};
+use residue_isa::revision::rules::SlotRules;
+use residue_isa::{Assembly, FieldInstruction, Lanes, Revision};
+
+use super::pair::{Expected, Pair, bytes, data, looped, ops};
+use super::set_modulus::set_modulus_operands;
+use super::values::{modulus, random, to_be};
+use crate::error::LabError;
+
+/// Executions in a turn of the loop.
+const BODY: usize = 48;
+
+/// SETMODX and TOMONTX of a revision of EIP-5843. Slot 0 is the modulus, slot 1 a value, slot 2 gets its Montgomery form.
+pub(super) fn montgomery(revision: Revision, width_limbs: usize) -> Vec<Pair> {
+    let element_bytes = 8 * width_limbs as u64; // Widens.
+    let set = vec![0, width_limbs as u64, 0]; // Widens.
+    // By slots, or in go-ethereum by byte offsets with the output on top.
+    let convert = match revision {
+        Revision::Geth5843 => vec![2 * element_bytes, element_bytes],
+        _ => vec![1, 2],
+    };
+    [(SETMODX, set.clone()), (TOMONTX, convert)]
+        .into_iter()
+        .map(|(opcode, words)| montgomery_opcode(revision, width_limbs, opcode, words, set.clone()))
+        .collect()
+}
+
+fn montgomery_opcode(revision: Revision, width_limbs: usize, opcode: u8, words: Vec<u64>, set: Vec<u64>) -> Pair {
+    let row = revision.row(opcode).expect("it is an opcode of the revision");
+    let m = modulus(width_limbs);
+    let element_bytes = 8 * width_limbs;
+    let value = random(&m, 9);
+    let mut input = [to_be(&m, element_bytes), to_be(&value, element_bytes)].concat();
+    // What comes out of slot 2, and a word behind it: go-ethereum wants a byte behind a value.
+    input.resize(3 * element_bytes + 32, 0);
+    let image_bytes = input.len() as u64; // Widens.
+    let expected = match opcode {
+        TOMONTX => to_be(&((value << (64 * width_limbs)) % &m), element_bytes),
+        _ => vec![0; element_bytes],
+    };
+    let program = move |with: bool, turns: usize| {
+        let emit = |code: &mut Assembly, opcode: u8, words: &[u64], with: bool| {
+            for &word in words.iter().rev() {
+                code.push(word);
+            }
+            match with {
+                true => ops(code, &[opcode]),
+                false => words.iter().for_each(|_| ops(code, &[op::POP])),
+            }
+        };
+        let before = |code: &mut Assembly| {
+            code.push(image_bytes).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
+            emit(code, SETMODX, &set, true);
+        };
+        let body = |code: &mut Assembly| (0..BODY).for_each(|_| emit(code, opcode, &words, with));
+        let behind = |code: &mut Assembly| {
+            code.push(element_bytes as u64).push(2 * element_bytes as u64).op(op::RETURN); // Widens.
+        };
+        bytes(&looped(turns, before, body, behind), revision)
+    };
+    Pair {
+        name: format!("{revision}/{}/{}/plain", row.mnemonic, 64 * width_limbs),
+        mnemonic: row.mnemonic,
+        count: BODY,
+        pops: i32::from(row.pops),
+        program: Box::new(program),
+        input,
+        expected: Some(Box::new(move |_| expected.clone())),
+        turns: None,
+        is_cold_measured: false,
+    }
+}
+
+/// INVMODX, if the revision has it: of a value modulo 2⁶⁴ⁿ, the modulus being half of that.
+pub(super) fn inversion(revision: Revision, rules: &'static SlotRules, width_limbs: usize) -> Option<Pair> {
+    let row = revision.row(rules.invert?)?;
+    let element_bytes = 8 * width_limbs;
+    let twice = BigUint::from(1u8) << (64 * width_limbs);
+    let m = &twice >> 1u32;
+    let mut value = random(&m, 8);
+    value.set_bit(0, true);
+    let inverse = to_be(&value.modinv(&twice).expect("it is odd"), element_bytes);
+    let input = [to_be(&m, element_bytes), to_be(&value, element_bytes)].concat();
+    let program = move |with: bool, turns: usize| {
+        let element = element_bytes as u64; // Widens.
+        let mut inversion = Vec::new();
+        let instruction = FieldInstruction::Inverse { out: Lanes::one(1), x: Lanes::one(0), count: 1 };
+        revision.encode(&instruction, &mut inversion).map_err(LabError::Encode)?;
+        let before = |code: &mut Assembly| {
+            code.push(2 * element).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
+            let (words, immediate) = set_modulus_operands(rules, 0, 0, 8 * element, 2);
+            words.iter().rev().for_each(|&word| _ = code.push(word));
+            data(code, [vec![rules.set_modulus], immediate].concat());
+            code.push(1_u8).push(element).push(0_u8).op(rules.store);
+        };
+        let body = |code: &mut Assembly| data(code, inversion.repeat(if with { BODY } else { 0 }));
+        let behind = |code: &mut Assembly| {
+            code.push(1_u8).push(1_u8).push(0_u8).op(rules.load);
+            code.push(element).push(0_u8).op(op::RETURN);
+        };
+        bytes(&looped(turns, before, body, behind), revision)
+    };
+    let expected: Expected = Box::new(move |_| inverse.clone());
+    Some(Pair {
+        name: format!("{revision}/{}/{}/plain", row.mnemonic, 64 * width_limbs),
+        mnemonic: row.mnemonic,
+        count: BODY,
+        pops: 0,
+        program: Box::new(program),
+        input,
+        expected: Some(expected),
+        turns: None,
+        is_cold_measured: false,
+    })
+}

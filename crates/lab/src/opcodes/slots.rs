@@ -1,0 +1,191 @@
+//! Field opcodes of the revisions with field contexts: EIP-5843 and everything behind it.
+//!
+//! Arithmetic is measured in compiled loops, so that every revision runs the same program; setting the modulus, loads and
+//! stores in assembly.
+
+use num_bigint::BigUint;
+use residue_ir::{Machine, Program, record};
+use residue_isa::opcode::evm as op;
+use residue_isa::revision::rules::{SetForm, SlotRules};
+use residue_isa::{Assembly, FieldOp, GasSchedule, Revision};
+
+use super::pair::{Expected, Pair, bytes, data, looped, ops};
+use super::set_modulus::set_modulus_operands;
+use super::values::{FIELD_CLASSES, modulus, operands, random, to_be};
+use super::{MeasureEffort, conversions};
+use crate::error::LabError;
+
+/// Operations in a turn of the loop.
+const BODY: usize = 48;
+/// New field contexts in a run.
+const CONTEXTS: usize = 100;
+/// Widths in limbs that are measured in every class.
+const WIDTHS: [usize; 3] = [4, 6, 12];
+
+/// The pairs of a revision.
+pub(super) fn pairs(revision: Revision, effort: &MeasureEffort) -> Result<Vec<Pair>, LabError> {
+    let mut pairs = Vec::new();
+    for width_limbs in 1..=revision.width_limbs_max().min(12) {
+        let is_every_width = effort.is_complete || revision == Revision::Eip6690_2024;
+        let matters = WIDTHS.contains(&width_limbs) || width_limbs == revision.width_limbs_max();
+        let classes: &[&'static str] = match (matters, is_every_width) {
+            (true, _) => &FIELD_CLASSES,
+            (false, true) => &["random", "near"],
+            (false, false) => continue,
+        };
+        let m = modulus(width_limbs);
+        let schedule = GasSchedule::default_for(revision)?;
+        // A revision that has one width only refuses the others.
+        if residue_compiler::compile(&program(&m, width_limbs, FieldOp::Add, 1, 1), revision, &schedule).is_err() {
+            continue;
+        }
+        for operation in FieldOp::ALL {
+            pairs.extend(classes.iter().map(|class| arithmetic(revision, width_limbs, operation, class)));
+        }
+        match revision.slot_rules() {
+            Some(rules) if matters => {
+                pairs.extend(transfers(revision, rules, width_limbs));
+                pairs.extend(conversions::inversion(revision, rules, width_limbs));
+            }
+            None if matters => pairs.extend(conversions::montgomery(revision, width_limbs)),
+            _ => {}
+        }
+    }
+    Ok(pairs)
+}
+
+/// Parses two values, applies the operation `turns · body` times to the first, and returns it.
+fn program(m: &BigUint, width_limbs: usize, operation: FieldOp, body: usize, turns: usize) -> Program {
+    let element_bytes = u32::try_from(8 * width_limbs).expect("widths are small");
+    record("chain", m, |machine| {
+        let x = machine.parse(machine.small(0), element_bytes);
+        let y = machine.parse(machine.small(u64::from(element_bytes)), element_bytes);
+        let turns = machine.small(turns as u64); // A usize is at most 64 bits.
+        let z = machine.repeat(turns, x, |_, _, x| {
+            (0..body).fold(x, |x, _| match operation {
+                FieldOp::Add => x + y,
+                FieldOp::Sub => x - y,
+                FieldOp::Mul => x * y,
+            })
+        });
+        machine.return_elements(z, element_bytes);
+    })
+}
+
+fn arithmetic(revision: Revision, width_limbs: usize, operation: FieldOp, class: &'static str) -> Pair {
+    let m = modulus(width_limbs);
+    let values = operands(class, &m);
+    let element_bytes = 8 * width_limbs;
+    let input = values.iter().flat_map(|value| to_be(value, element_bytes)).collect();
+    let row = revision.row(revision.arithmetic_opcode(operation)).expect("a revision has its arithmetic");
+    let expected = {
+        let m = m.clone();
+        move |turns: usize| {
+            let (n, [x, y]) = (BigUint::from(turns * BODY), &values);
+            let z = match operation {
+                FieldOp::Add => (x + y * n) % &m,
+                FieldOp::Sub => (x + (&m - y) * n) % &m,
+                FieldOp::Mul => x * y.modpow(&n, &m) % &m,
+            };
+            to_be(&z, element_bytes)
+        }
+    };
+    let expected: Expected = Box::new(expected);
+    let program = move |with: bool, turns: usize| {
+        let schedule = GasSchedule::default_for(revision)?;
+        let program = program(&m, width_limbs, operation, if with { BODY } else { 0 }, turns);
+        let compiled = residue_compiler::compile(&program, revision, &schedule);
+        let error = |error| LabError::Compile { name: "a chain of operations", error: Box::new(error) };
+        Ok(compiled.map_err(error)?.code)
+    };
+    Pair {
+        name: format!("{revision}/{}/{}/{class}", row.mnemonic, 64 * width_limbs),
+        mnemonic: row.mnemonic,
+        count: BODY,
+        pops: 0,
+        program: Box::new(program),
+        input,
+        expected: Some(expected),
+        turns: None,
+        is_cold_measured: class == "random" && operation == FieldOp::Mul,
+    }
+}
+
+/// Setting a modulus that is new, and one that is known; loads and stores of one value.
+fn transfers(revision: Revision, rules: &'static SlotRules, width_limbs: usize) -> Vec<Pair> {
+    let mut pairs = vec![
+        transfer(revision, rules, width_limbs, rules.load, "plain"),
+        transfer(revision, rules, width_limbs, rules.store, "plain"),
+    ];
+    if rules.form == SetForm::One {
+        pairs.push(transfer(revision, rules, width_limbs, rules.set_modulus, "new"));
+    } else {
+        pairs.push(transfer(revision, rules, width_limbs, rules.set_modulus, "known"));
+        pairs.push(transfer(revision, rules, width_limbs, rules.set_modulus, "new"));
+    }
+    pairs
+}
+
+fn transfer(
+    revision: Revision,
+    rules: &'static SlotRules,
+    width_limbs: usize,
+    opcode: u8,
+    class: &'static str,
+) -> Pair {
+    let m = modulus(width_limbs);
+    let element_bytes = rules.element_bytes(8 * width_limbs);
+    let row = revision.row(opcode).expect("it is an opcode of the revision");
+    let is_new = class == "new" && rules.form != SetForm::One;
+    let count = if is_new { CONTEXTS } else { BODY };
+    let mut input = to_be(&m, element_bytes);
+    input.extend(to_be(&random(&m, 7), element_bytes));
+    let modulus_bits = m.bits();
+    // The words that an opcode takes, top first, and its immediate.
+    let operands = move |opcode: u8, id: u64| {
+        let value_at = element_bytes as u64; // Widens.
+        let named = |words: Vec<u64>| {
+            if rules.transfer_names_context { [vec![0], words].concat() } else { words }
+        };
+        match opcode {
+            _ if opcode == rules.load => (named(vec![value_at, 1, 1]), vec![]),
+            _ if opcode == rules.store => (named(vec![1, value_at, 1]), vec![]),
+            _ => set_modulus_operands(rules, id as u8, 0, modulus_bits, 2), // At most CONTEXTS.
+        }
+    };
+    let emit = move |code: &mut Assembly, opcode: u8, id: u64, with: bool| {
+        let (words, immediate) = operands(opcode, id);
+        for &word in words.iter().rev() {
+            code.push(word);
+        }
+        match with {
+            true => data(code, [vec![opcode], immediate].concat()),
+            false => words.iter().for_each(|_| ops(code, &[op::POP])),
+        }
+    };
+    let image_bytes = input.len() as u64; // Widens.
+    let program = move |with: bool, turns: usize| {
+        let before = |code: &mut Assembly| {
+            code.push(image_bytes).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
+            emit(code, rules.set_modulus, 0, true);
+        };
+        let body = |code: &mut Assembly| {
+            for i in 0..count {
+                let id = if is_new { i as u64 + 1 } else { 0 }; // A small number.
+                emit(code, opcode, id, with);
+            }
+        };
+        bytes(&looped(turns, before, body, |code| ops(code, &[op::STOP])), revision)
+    };
+    Pair {
+        name: format!("{revision}/{}/{}/{class}", row.mnemonic, 64 * width_limbs),
+        mnemonic: row.mnemonic,
+        count,
+        pops: i32::from(row.pops),
+        program: Box::new(program),
+        input,
+        expected: None,
+        turns: is_new.then_some(1),
+        is_cold_measured: false,
+    }
+}
