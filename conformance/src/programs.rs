@@ -1,5 +1,5 @@
 //! Field programs at random, made statement by statement and not by the recorder: they have what it never leaves behind,
-//! such as constants that could be folded, values that nobody reads, statements behind an ending, a variable that is read
+//! such as constants that could be folded, values that are never read, statements after an ending, a variable that is read
 //! before it is set. Every one is well formed, ends, and stores elements before it loads them.
 
 use num_bigint::BigUint;
@@ -510,7 +510,7 @@ impl Maker {
     /// Mostly of so few bytes that every number is below the modulus.
     fn parse(&mut self) -> Effect {
         if self.program.modulus.bit(0) && self.random.random_ratio(1, 8) {
-            // Behind the calldata, because EVM384 does not look whether a number is below the modulus.
+            // After the calldata, because EVM384 does not look whether a number is below the modulus.
             let offset = self.constant_word(CALLDATA_BYTES.into());
             return Effect::ParseMontLe { result: self.define(1)[0], offset };
         }

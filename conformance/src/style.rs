@@ -121,18 +121,18 @@ fn tests_start(code: &str) -> usize {
     (0..lines.len()).find(|&line| starts(line)).unwrap_or(lines.len())
 }
 
-/// A marker of open work in any text, unless it names its issue: `(#12)` behind it.
+/// A marker of open work in any text, unless it names its issue: `(#12)` after it.
 fn has_bare_marker(line: &str) -> bool {
     let markers = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
     markers.iter().any(|marker| {
         line.match_indices(marker).any(|(at, _)| {
-            let behind = &line[at + marker.len()..];
+            let after = &line[at + marker.len()..];
             let word = |c: char| c.is_alphanumeric() || c == '_';
-            let whole = !line[..at].ends_with(word) && !behind.starts_with(word);
-            let digits = behind.strip_prefix("(#").and_then(|rest| rest.split_once(')'));
+            let whole = !line[..at].ends_with(word) && !after.starts_with(word);
+            let digits = after.strip_prefix("(#").and_then(|rest| rest.split_once(')'));
             let issue = digits.is_some_and(|(number, _)| number.parse::<u32>().is_ok());
             // A code span of the marker alone speaks about it.
-            let spoken_of = line[..at].ends_with('`') && behind.starts_with('`');
+            let spoken_of = line[..at].ends_with('`') && after.starts_with('`');
             whole && !issue && !spoken_of
         })
     })
@@ -171,12 +171,12 @@ fn code_only(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        let behind_name = code.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        let after_name = code.ends_with(|c: char| c.is_alphanumeric() || c == '_');
         let skipped = match first {
             '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
             '/' if rest.starts_with("/*") => comment_len(rest),
             '"' => string_len(rest),
-            'r' if !behind_name => raw_string_len(rest),
+            'r' if !after_name => raw_string_len(rest),
             '\'' => character_len(rest),
             _ => 0,
         };

@@ -27,6 +27,6 @@ fn rustc() -> Option<String> {
 
 /// The version of a package in the text of a lock file.
 fn locked_version<'a>(lock: &'a str, name: &str) -> Option<&'a str> {
-    let (_, behind) = lock.split_once(&format!("name = \"{name}\"\nversion = \""))?;
-    behind.split_once('"').map(|(version, _)| version)
+    let (_, after) = lock.split_once(&format!("name = \"{name}\"\nversion = \""))?;
+    after.split_once('"').map(|(version, _)| version)
 }

@@ -338,9 +338,9 @@ fn arrays_beyond_all_memory_are_an_error() {
     }
 }
 
-/// Operations behind a branch whose arms both end are never reached, and not missed.
+/// Operations after a branch whose arms both end are never reached, and not missed.
 #[test]
-fn what_stands_behind_two_endings_is_left_out() {
+fn what_stands_after_two_endings_is_left_out() {
     let text = "program \"p\" modulus 0x61 function f0 \"start\" () -> () values 2 { word w0 = calldata_size
         parse w0 bytes 0 -> v0
         branch w0 { return_word w0 give () } else { return_elements (v0) bytes 2 give () } -> ()

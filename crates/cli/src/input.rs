@@ -23,7 +23,7 @@ impl MemoryRange {
     }
 }
 
-/// An unsigned number: decimal, or hexadecimal behind 0x; `_` may separate digits.
+/// An unsigned number: decimal, or hexadecimal after 0x; `_` may separate digits.
 pub fn number(text: &str) -> Result<u64> {
     let digits = text.replace('_', "");
     let number = match digits.strip_prefix("0x") {

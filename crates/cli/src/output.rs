@@ -39,7 +39,7 @@ pub fn colours_allowed() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// Lower-case hexadecimal behind 0x.
+/// Lower-case hexadecimal after 0x.
 pub fn hex(bytes: &[u8]) -> String {
     format!("0x{}", hex::encode(bytes))
 }

@@ -26,7 +26,7 @@ impl<'a> Recording<'a> {
         Self { directory, commit: directory.and_then(commit_around) }
     }
 
-    /// Measures behind a bar of this name. Nothing if a subject answered wrongly, which is said then.
+    /// Measures with a progress bar of this name. Nothing if a subject answered wrongly, which is said then.
     pub fn measure<T>(
         &self,
         name: &'static str,

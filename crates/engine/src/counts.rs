@@ -27,7 +27,7 @@ pub struct Counted {
 /// Gas by purpose; the four add up to the gas used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GasSplit {
-    /// Field arithmetic, with pushes that only carry packed operands of the instruction directly behind them.
+    /// Field arithmetic, with pushes that only carry packed operands of the instruction directly after them.
     pub arithmetic: u64,
     /// Moving data: loads and stores of slots and memory, copies, setting the modulus. Without growth.
     pub transfer: u64,
@@ -181,7 +181,7 @@ impl Counts {
         self.revision.slot_rules().is_some_and(|rules| rules.invert == Some(opcode))
     }
 
-    /// What the pushes cost that only carry operands of the arithmetic instruction directly behind them.
+    /// What the pushes cost that only carry operands of the arithmetic instruction directly after them.
     fn operands_cost(&self, opcode: u8) -> u64 {
         let pops = self.revision.row(opcode).map_or(0, |row| usize::from(row.pops));
         self.pushes.iter().rev().take(pops).sum()

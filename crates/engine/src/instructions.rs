@@ -35,7 +35,7 @@ pub(crate) fn overrides(schedule: &GasSchedule) -> Result<Vec<(u8, u16)>, Engine
     schedule.evm_overrides().map(fits).collect()
 }
 
-/// The tables for a revision on top of a fork. Field instructions charge their base price themselves, behind the check of
+/// The tables for a revision on top of a fork. Field instructions charge their base price themselves, after the check of
 /// the stack, so it is zero here.
 pub(crate) fn instructions<H: FieldHost>(
     revision: Revision,

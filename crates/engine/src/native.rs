@@ -1,4 +1,4 @@
-//! Native code behind the precompiles: revm's own, blst for BLS12-381, called without an EVM. Baseline and judge.
+//! The native code of the precompiles: revm's own, blst for BLS12-381, called without an EVM. Baseline and judge.
 
 use revm::precompile::{PrecompileSpecId, PrecompileStatus, Precompiles};
 use revm::primitives::Address;

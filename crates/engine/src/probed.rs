@@ -1,5 +1,5 @@
 //! Code with probes: the clock at every jump target of the outermost frame, so that a profile can tell the functions of a program
-//! apart while it runs whole blocks at once. Blocks are not joined across jump targets then, which costs what joining gains.
+//! apart while it runs whole blocks as one. Blocks are not joined across jump targets then, which costs what joining gains.
 
 use std::time::Instant;
 
@@ -42,7 +42,7 @@ impl Probed {
 /// `JUMPDEST` with a probe.
 fn jumpdest<H: FieldHost>(frame: Frame<'_, H>) -> Handled {
     if frame.interpreter.input.depth == 0 {
-        // The interpreter stands behind the opcode already.
+        // The interpreter stands after the opcode already.
         let pc = frame.interpreter.bytecode.pc() - 1;
         frame.host.chain_mut().probes.push(Probe { pc, at: Instant::now() });
     }

@@ -10,7 +10,7 @@ use revm::state::Bytecode;
 /// Where revm is told that the code comes from: an address without a precompile. No instruction can see it.
 const CODE_ADDRESS: Address = Address::repeat_byte(0xc1);
 
-/// A contract in place of a precompile: calls of the address run its code, and the precompile behind it, if the fork has
+/// A contract in place of a precompile: calls of the address run its code, and the precompile after it, if the fork has
 /// one, is not asked. Nothing else changes for callers: the address is as warm as it was, and as empty to look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replacement {

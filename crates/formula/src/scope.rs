@@ -1,6 +1,6 @@
 //! Names for stretches of formulas, so that what comes of a formula can be told by where it stands in the text.
 //!
-//! A formula [`enter`]s a name at its beginning; whoever writes operations down asks for the names that are [`open`]. Names
+//! A formula [`enter`]s a name at its beginning; what writes operations down asks for the names that are [`open`]. Names
 //! change nothing that is computed. They lie on a stack of the thread, because operators such as `a * b` have no other
 //! place for them.
 
@@ -30,7 +30,7 @@ pub fn enter(name: &'static str) -> Entered {
     Entered { of_this_thread: PhantomData }
 }
 
-/// The names that are open behind the outermost `depth`, outermost first.
+/// The names that are open after the outermost `depth`, outermost first.
 pub fn open(depth: usize) -> Vec<Scope> {
     OPEN.with_borrow(|open| open.get(depth..).unwrap_or_default().to_vec())
 }

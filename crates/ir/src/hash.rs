@@ -25,7 +25,7 @@ pub enum Piece<W> {
     },
 }
 
-/// Bytes that are hashed at once, at most: as much as memory may grow to.
+/// Bytes that one hash may have: as much as memory may grow to.
 pub const HASHED_BYTES_MAX: u32 = 1 << 26;
 
 impl<W> Piece<W> {
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_hashed_one_behind_the_other() {
+    fn pieces_are_hashed_one_after_the_other() {
         // FIPS 180-4's examples: the empty message, “abc”, and 56 letters, which take two blocks.
         let long = b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
         let cases: [(&[Piece<U256>], &str); 5] = [

@@ -247,7 +247,7 @@ pub trait Machine {
     }
 
     /// The same where words choose parts, and where a part, for each of which `then` has an entry, may always have the same
-    /// one, a later one, behind it.
+    /// one, a later one, after it.
     fn sequence_of<S>(
         &self,
         order: &[SequenceStep<Self::Word>],
@@ -386,7 +386,7 @@ pub trait Machine {
     /// not; code for EVM384 does not look, as its published programs did not, and computes with what it finds.
     fn parse_mont_le(&self, offset: Self::Word) -> Self::Fe;
 
-    /// The SHA-256 hash of `pieces`, one behind the other, as a big-endian number. In code this is a call of the precompile at
+    /// The SHA-256 hash of `pieces`, one after the other, as a big-endian number. In code this is a call of the precompile at
     /// address 2. Halts exceptionally, as memory cannot grow so far, if they are longer than [`crate::hash::HASHED_BYTES_MAX`].
     fn sha256(&self, pieces: &[Piece<Self::Word>]) -> Self::Word;
 

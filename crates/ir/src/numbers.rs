@@ -15,7 +15,7 @@ use std::marker::PhantomData;
 /// A machine that computes with field elements of type `F`.
 ///
 /// A failed requirement does not unwind: the first ending is kept, and what the program computes after it is of no
-/// consequence. So programs need no error handling on numbers either. Behind an ending loops make no further turn, and
+/// consequence. So programs need no error handling on numbers either. After an ending loops make no further turn, and
 /// arrays take and give anything, since what the program relied on may not hold.
 #[derive(Debug)]
 pub struct Numbers<F> {

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 pub struct Origins {
     /// One for each stretch, with the one around it.
     stretches: Vec<(&'static str, Option<usize>)>,
-    /// By value; values of no operation, and those behind the end, have none.
+    /// By value; values of no operation, and those after the end, have none.
     of_value: Vec<Option<usize>>,
     /// Stretches by serial number.
     known: HashMap<u64, usize>,

@@ -59,7 +59,7 @@ pub struct Region {
 }
 
 /// Regions, of which the kind says when each is done. The state comes into an arm by its params and out of it by what it
-/// gives; behind the statement the results hold it.
+/// gives; after the statement the results hold it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Control {
     /// Which arms are done, in which order.

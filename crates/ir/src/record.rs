@@ -287,7 +287,7 @@ impl<'r> Recording<'r> {
         });
     }
 
-    /// Values for a bundle, which the next statement defines. The bundle is made behind it, since making one may take
+    /// Values for a bundle, which the next statement defines. The bundle is made after it, since making one may take
     /// operations.
     fn fresh<B: Bundle<Recorded<'r>>>(&self) -> Vec<Value> {
         self.with(|state| (0..B::LEN).map(|_| state.current().fresh()).collect())

@@ -25,7 +25,7 @@ pub struct VerifyError {
 /// Bytes of a field element in calldata or output, at most: more than eight times the longest modulus.
 const SIZE_BYTES_MAX: u32 = 4096;
 
-/// Elements that are filled at once, at most.
+/// Elements that one fill may have.
 const FILLED_MAX: u32 = 1 << 16;
 
 /// Parts of a word's expression, at most. A word that is used twice counts twice, so that without a limit a short text

@@ -92,7 +92,7 @@ fn the_first_ending_counts() {
 }
 
 #[test]
-fn what_a_requirement_forbids_is_not_done_behind_it() {
+fn what_a_requirement_forbids_is_not_done_after_it() {
     // Without the requirement: 2²⁵⁵ turns, and an element that nobody stored.
     both!(
         &[0x80],

@@ -33,7 +33,7 @@ impl Lanes {
 /// Setting the modulus, loads and stores take all their operands from the stack, so they are plain opcodes and not here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FieldInstruction {
-    /// Operands are numbered slots; `count` lanes at once (1 where a revision has no strides).
+    /// Operands are numbered slots; `count` lanes as one (1 where a revision has no strides).
     Slots {
         /// What to do.
         operation: FieldOp,
@@ -73,7 +73,7 @@ pub enum FieldInstruction {
 /// Where an instruction on values in memory finds its modulus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ModulusAt {
-    /// At a byte offset; where r_inv is needed, it is in the eight bytes behind the modulus.
+    /// At a byte offset; where r_inv is needed, it is in the eight bytes after the modulus.
     Offset(u32),
     /// At a byte offset, with r_inv as an operand of its own: multiplications of `evm384-v1` to `evm384-v3`.
     OffsetAndRInv {

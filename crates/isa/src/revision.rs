@@ -2,7 +2,7 @@
 //!
 //! The compiler calls [`Revision::encode`]; the engine, the disassembler and the checker call [`Revision::decode`], or the
 //! file's own `unpack` where the operands are already on the stack. A round-trip property binds the two. A new revision is
-//! one file with its `INTERFACE` and one line in the list below; whoever has to do something for each revision matches on all of them.
+//! one file with its `INTERFACE` and one line in the list below; what is to be done for each revision matches on all of them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -62,11 +62,11 @@ revisions! {
     Evm384V7 = evm384_v7;
     /// EVM384 version 8, version 7 in big-endian: `evm384-v8`.
     Evm384V8 = evm384_v8;
-    /// EVM384 version 9, four offsets behind the opcode: `evm384-v9`.
+    /// EVM384 version 9, four offsets after the opcode: `evm384-v9`.
     Evm384V9 = evm384_v9;
     /// EVM384 version 10, four packed slot numbers: `evm384-v10`.
     Evm384V10 = evm384_v10;
-    /// EVM384 version 12, a modulus of up to 48 bytes and three offsets behind the opcode: `evm384-v12`.
+    /// EVM384 version 12, a modulus of up to 48 bytes and three offsets after the opcode: `evm384-v12`.
     Evm384V12 = evm384_v12;
     /// EIP-5843, final text: `eip5843`.
     Eip5843 = eip5843;

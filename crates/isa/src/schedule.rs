@@ -291,7 +291,7 @@ impl GasSchedule {
         self.base.values().chain(self.evm.values()).copied().chain(slots).all(Price::is_whole)
     }
 
-    /// Whether the schedule itself rounds fractions up, for each field instruction and over all its lanes at once. Else
+    /// Whether the schedule itself rounds fractions up, for each field instruction and over all its lanes as one. Else
     /// fractions add up over an execution.
     pub fn rounds_instructions(&self) -> bool {
         self.rounds_instructions

@@ -251,8 +251,8 @@ proptest! {
 fn every_opcode_and_every_truncation_disassembles() {
     for &revision in Revision::ALL {
         for opcode in 0..=u8::MAX {
-            for behind in 0..40 {
-                let mut code = vec![0x5b; behind + 1];
+            for after in 0..40 {
+                let mut code = vec![0x5b; after + 1];
                 code[0] = opcode;
                 check_disassembly(&code, revision);
                 check_jumpdests(&code, revision);

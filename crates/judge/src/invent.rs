@@ -98,7 +98,7 @@ impl Inventor {
         Body::Code(writer.finish())
     }
 
-    /// A program as [`generate`] makes it, which calls nobody.
+    /// A program as [`generate`] makes it, without calls.
     fn program(&mut self) -> Vec<Item> {
         let kind = if self.random.random_ratio(1, 8) { Kind::Damaged } else { Kind::Field };
         let program = generate::program(self.revision, kind, self.random.random());

@@ -63,7 +63,7 @@ impl MeasureEffort {
     pub const SMOKE: Self = Self { rounds: 2, program_ns: 2_000, is_complete: false, cold_starts: 1 };
 }
 
-/// What was measured, and the executions behind it.
+/// What was measured, and the executions after it.
 #[derive(Debug, Clone)]
 pub struct Measured {
     /// The record.

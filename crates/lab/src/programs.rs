@@ -1,6 +1,6 @@
 //! The published programs, run: what they execute, what they cost under every model, and how long they take.
 //!
-//! Rows are named `layer/program/part`: the layer is a revision, with its schedule behind a colon where gas is counted. Counts
+//! Rows are named `layer/program/part`: the layer is a revision, with its schedule after a colon where gas is counted. Counts
 //! and gas are exact; times are medians.
 
 pub(crate) mod options;

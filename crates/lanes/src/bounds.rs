@@ -9,7 +9,7 @@ use core::ops::{Add, Sub};
 use crate::line::ROW_LIMB_BITS;
 use crate::shape::Shape;
 
-/// One M, in which ranges are counted: ranges are fixed-point numbers with 16 bits behind the point, rounded outwards.
+/// One M, in which ranges are counted: ranges are fixed-point numbers with 16 bits after the point, rounded outwards.
 pub const UNIT: i64 = 1 << UNIT_BITS;
 const UNIT_BITS: u32 = 16;
 

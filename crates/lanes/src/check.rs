@@ -109,8 +109,8 @@ pub fn check(plan: &Plan, modulus: &ModulusRows, rows: &mut Rows) -> Result<(), 
                         judge.linear(companion, rows)?;
                     }
                     if step.followers > 0 {
-                        let behind = &plan.batches[at + 1..segment.end as usize];
-                        judge.require_unread(step, behind.first())?;
+                        let after = &plan.batches[at + 1..segment.end as usize];
+                        judge.require_unread(step, after.first())?;
                     }
                     for lane in 0..usize::from(step.lanes) {
                         rows.set_row(step.out[lane], &values[lane]);

@@ -46,7 +46,7 @@ impl Rows {
     }
 
     /// Stores canonical values, 8n big-endian bytes each, in the slots from `first_slot` on, as
-    /// [`residue_modular::FieldContext::store`] does. If one is not below the modulus, none behind it is stored and of those before it
+    /// [`residue_modular::FieldContext::store`] does. If one is not below the modulus, none after it is stored and of those before it
     /// whole eights. Panics on slots beyond the rows and part values.
     pub fn store(&mut self, modulus: &ModulusRows, first_slot: u16, be_bytes: &[u8]) -> Result<(), ValueOutOfRange> {
         let mut slot = first_slot;

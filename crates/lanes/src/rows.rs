@@ -3,7 +3,7 @@
 use crate::line::{LINE_LIMBS, Line, ROW_LIMBS, ZERO_LINE};
 use crate::shape::Shape;
 
-/// Most slots: conversions use one row behind them.
+/// Most slots: conversions use one row after them.
 pub const SLOTS_MAX: u16 = u16::MAX - 1;
 
 /// Slots in row form. Fresh slots are zero.

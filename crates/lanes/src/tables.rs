@@ -64,7 +64,7 @@ pub(crate) struct ReduceStep {
     pub bias: Bias,
 }
 
-/// outᵢ = xᵢ·yᵢ for eight lanes. Lanes from `lanes` on repeat the first and write a row that nobody reads. The companions are
+/// outᵢ = xᵢ·yᵢ for eight lanes. Lanes from `lanes` on repeat the first and write a row that is never read. The companions are
 /// linear steps that run between the batch's reads and its writes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BatchStep {
@@ -72,7 +72,7 @@ pub(crate) struct BatchStep {
     pub x: [u16; BATCH_LANES],
     pub y: [u16; BATCH_LANES],
     pub lanes: u16,
-    /// So many batches behind this one may follow it in a stream: each reads nothing that the one before it writes, its companions left
+    /// So many batches after this one may follow it in a stream: each reads nothing that the one before it writes, its companions left
     /// aside, so it may be read when those have run and before the products are written.
     pub followers: u16,
     /// Number of companions.

@@ -21,7 +21,7 @@ pub struct FieldContext {
     shape: Shape,
     slot_count: usize,
     element_bytes: usize,
-    /// The slots, and behind them the staging slots while there are any.
+    /// The slots, and after them the staging slots while there are any.
     limbs: Vec<Limb>,
 }
 
@@ -273,7 +273,7 @@ impl FieldContext {
         (&mut self.limbs, &self.modulus)
     }
 
-    /// The first of `count` slots behind the context's own, where results wait until all lanes are read.
+    /// The first of `count` slots after the context's own, where results wait until all lanes are read.
     pub(crate) fn staging(&mut self, count: usize) -> usize {
         self.limbs.resize((self.slot_count + count) * self.width_limbs(), 0);
         self.slot_count

@@ -105,7 +105,7 @@ pub fn sub_in_memory(memory: &mut [u8], out: usize, x: usize, y: usize, m: usize
     set_value_at(memory, out, &difference);
 }
 
-/// [`mont_mul`] in memory, as [`add_in_memory`], with r_inv in the eight bytes behind m, which lie inside too.
+/// [`mont_mul`] in memory, as [`add_in_memory`], with r_inv in the eight bytes after m, which lie inside too.
 #[inline]
 pub fn mul_in_memory(memory: &mut [u8], out: usize, x: usize, y: usize, m: usize) {
     let r_inv = memory[m..][VALUE_BYTES..][..LIMB_BYTES].try_into().expect("the slice was cut to 8 bytes");

@@ -26,7 +26,7 @@ fn the_last_bytes_of_memory_count() {
     evm384::mul_in_memory(&mut memory, 0, 0, 0, VALUE_BYTES);
     let nine = evm384::read_le(memory[..VALUE_BYTES].try_into().unwrap());
     assert_eq!(Bls12_381Fp::from_mont(nine), Some(Bls12_381Fp::from_u64(9)));
-    // r_inv may lie behind the end only for a product, and no value for anything.
+    // r_inv may lie after the end only for a product, and no value for anything.
     evm384::add_in_memory(&mut memory[..2 * VALUE_BYTES], 0, 0, 0, VALUE_BYTES);
     type InMemory = fn(&mut [u8], usize, usize, usize, usize);
     for operation in [evm384::add_in_memory as InMemory, evm384::sub_in_memory, evm384::mul_in_memory] {

@@ -70,7 +70,7 @@ opcodes! {
     0x37 CALLDATACOPY 3 |f| data::copy(f, f.input);
     0x38 CODESIZE 2 |f| f.push(f.code.len());
     0x39 CODECOPY 3 |f| data::copy(f, f.code);
-    0x3d RETURNDATASIZE 2 |f| f.push(0u8); // EIP-211; this frame calls nobody
+    0x3d RETURNDATASIZE 2 |f| f.push(0u8); // EIP-211; this frame makes no calls
     0x3e RETURNDATACOPY 3 data::returndatacopy; // EIP-211
     0x50 POP 2 |f| f.pop().map(|[_]| ());
     0x51 MLOAD 3 data::mload;
@@ -100,7 +100,7 @@ pub fn opcode(byte: u8) -> Option<Opcode> {
     }
 }
 
-/// Bytes behind the opcode that belong to the instruction: n for `PUSHn`.
+/// Bytes after the opcode that belong to the instruction: n for `PUSHn`.
 pub fn immediate_bytes(byte: u8) -> usize {
     match byte {
         0x60..=0x7f => usize::from(byte - 0x5f),

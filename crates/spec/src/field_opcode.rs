@@ -7,7 +7,7 @@ pub struct FieldOpcode {
     pub byte: u8,
     /// Its name.
     pub mnemonic: &'static str,
-    /// Bytes behind the opcode that belong to the instruction.
+    /// Bytes after the opcode that belong to the instruction.
     pub immediate_bytes: usize,
     /// Words it takes from the stack. None puts any but those of `evm384-v0`, which put two.
     pub pops: usize,

@@ -21,7 +21,7 @@ pub fn jumpdests(revision: &Revision, code: &[u8]) -> BTreeSet<usize> {
     found
 }
 
-/// Bytes behind the opcode that belong to the instruction.
+/// Bytes after the opcode that belong to the instruction.
 pub fn immediate_bytes(revision: &Revision, opcode: u8) -> usize {
     match revision.opcode(opcode) {
         Some(field) => field.immediate_bytes,

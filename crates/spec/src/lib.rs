@@ -43,7 +43,7 @@
 //! | `evm384-v1` to `-v3`: r_inv ≥ 2⁶⁴ | `out_of_gas`, before the operands are looked at | as evmone |
 //! | `evm384-v7` to `-v9`: growth | all four operands, +48 or (MUL) +56 | as evmone, under every schedule |
 //! | `evm384-v10`: highest slot | must end before the last byte of memory, else `memory_out_of_range` | as go-ethereum |
-//! | `evm384-v12`: byte behind the opcode is not 65 | `invalid_instruction`, with any gas | it is no instruction |
+//! | `evm384-v12`: byte after the opcode is not 65 | `invalid_instruction`, with any gas | it is no instruction |
 //! | `evm384-v12`: length 0 | instructions do nothing, nothing grows | as evm.py, unverified as intent |
 //! | `evm384-v12`: length above 48 | `invalid_modulus`, before memory grows | a product costs the same at any length |
 //! | `evm384-v7`: bits 128..255 of the operand word | ignored | as evmone |
@@ -64,7 +64,7 @@
 //! | `evmone-*`: charge for slots | growth by their words; fewer words than before give nothing back | the source mixes words and bytes |
 //! | `evmone-*`: count 0 | transfers check context and first slot; arithmetic that index − stride, unsigned, is a slot | as evmone computes it |
 //! | `evmone-2025`: INVMODX of even values | the bits that evmone's steps give | as evmone |
-//! | `evmone-2025`: INVMODX, odd modulus | `invalid_modulus`, behind the bounds | as evmone's failure |
+//! | `evmone-2025`: INVMODX, odd modulus | `invalid_modulus`, after the bounds | as evmone's failure |
 //! | `eip5843`: TOMONTX of a value ≥ m | is reduced; in `geth5843` `value_out_of_range` | the text does not check |
 //! | `eip5843`: mem_start outside memory | only instructions on slots halt | the text does not check |
 //! | 6690 slot words | bytes of all contexts are summed, then rounded up to words once | |

@@ -1,8 +1,8 @@
-//! How a frame ended, whoever executed it.
+//! How a frame ended, whichever engine executed it.
 
 use residue_engine::Outcome;
 
-/// How a frame ended, whoever executed it.
+/// How a frame ended, whichever engine executed it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ended {
     /// The halt's name.

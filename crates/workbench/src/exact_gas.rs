@@ -49,7 +49,7 @@ struct Context {
     is_odd: bool,
 }
 
-/// What an instruction that is about to be executed finds on the stack and behind its opcode.
+/// What an instruction that is about to be executed finds on the stack and after its opcode.
 #[derive(Debug, Default)]
 enum Operands {
     #[default]
@@ -138,7 +138,7 @@ impl<'a> CountingExactly<'a> {
             None => frame.active,
         };
         let transfer = |context: Option<Context>, count: u64, is_load: bool| match context {
-            // An element has 8 bytes a limb, a word four limbs; at most 256 values of 12 limbs are moved at once.
+            // An element has 8 bytes a limb, a word four limbs; at most 256 values of 12 limbs are moved as one.
             Some(Context { width, is_odd: false, .. }) if schedule.prices_words() => {
                 rounding(schedule.transfer_per_word()) * (count * width as u64).div_ceil(4)
             }

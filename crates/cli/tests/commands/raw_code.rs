@@ -66,7 +66,7 @@ fn code_by_hand_gives_the_output_and_the_gas_of_its_revision() {
             (false, true) => R_INVERSE.to_owned(),
             (false, false) => format!("{:096x}", 1),
         };
-        // Behind the code as many zeros as make 64 KiB.
+        // After the code as many zeros as make 64 KiB.
         let long = code.to_owned() + &"0".repeat(2 * 0x1_0000 - code.len());
         for code in [code, &long] {
             let path = file(&directory, "code.hex", code);

@@ -70,7 +70,7 @@ fn a_file_goes_before_a_contract_of_its_name() {
     assert!(run(std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))) > 1000);
 }
 
-/// The examples of a command's help: the lines behind `Example:` or `Examples:`.
+/// The examples of a command's help: the lines after `Example:` or `Examples:`.
 fn examples(help: &str) -> Vec<&str> {
     let lines = help.lines().skip_while(|line| !line.starts_with("Example")).skip(1);
     lines.map(str::trim).filter(|line| !line.is_empty()).collect()

@@ -2,7 +2,7 @@
 //! G1ADD gives, with one inversion at its end.
 //!
 //! The sum is kept in homogeneous projective coordinates with complete formulas, so that equal, opposite and identical points
-//! need no thought. What is on no curve is found out at the end, for all points at once.
+//! need no thought. What is on no curve is found out at the end, for all points as one.
 
 use super::{ENCODING, Encoded, FP_BYTES, encoded_point, parse_point_and_y};
 use crate::Contract;

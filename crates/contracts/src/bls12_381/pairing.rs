@@ -169,8 +169,8 @@ impl<F: Fe> Members<F> {
             let first = machine.bind(machine.word_op(WordOp::Shl, number, machine.small(2)));
             conditions.and(self.membership_from::<M, 4>(machine, first))
         });
-        let behind = machine.word_op(WordOp::Xor, count, among(3));
-        let with_two = |machine: &M| conditions.and(self.membership_from::<M, 2>(machine, machine.bind(behind)));
+        let after = machine.word_op(WordOp::Xor, count, among(3));
+        let with_two = |machine: &M| conditions.and(self.membership_from::<M, 2>(machine, machine.bind(after)));
         let conditions = machine.branch(among(2), with_two, |_| conditions);
         let with_last = |machine: &M| {
             let last = machine.word_op(WordOp::Sub, count, machine.small(1));

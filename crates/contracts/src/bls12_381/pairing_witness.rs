@@ -1,4 +1,4 @@
-//! The pairing check of EIP-2537 with a residue witness behind the pairs, which spares a true check the final exponentiation.
+//! The pairing check of EIP-2537 with a residue witness after the pairs, which spares a true check the final exponentiation.
 //!
 //! The answer is that of `bls12_381/pairing` whatever the witness is, see [`residue_curves::pairing::residue_witness`]: a
 //! wrong one, or none, costs the final exponentiation. [`witness`] makes one.
@@ -41,7 +41,7 @@ pub fn text<M: Machine>(machine: &M) {
     let pairs_given = machine.bind(machine.word_op(WordOp::Div, size, pair_bytes));
     machine.require(pairs_given);
 
-    // Without a witness these are zeros behind the end of calldata.
+    // Without a witness these are zeros after the end of calldata.
     let start = machine.bind(machine.word_op(WordOp::Mul, pairs_given, pair_bytes));
     let element = |number| {
         let at = machine.word_op(WordOp::Add, start, machine.small(u64::from(number * compressed::FP_BYTES)));

@@ -23,7 +23,7 @@ use residue_ir::{Machine, Piece, WordOp};
 /// Bytes of a public key and a signature, one of which is in G1, the other one in G2.
 pub(crate) const KEY_AND_SIGNATURE_BYTES: u32 = 3 * FP_BYTES;
 
-/// Returns 1 if the signature is one of the message under the key, else 0. The message stands behind them, or comes from what
+/// Returns 1 if the signature is one of the message under the key, else 0. The message stands after them, or comes from what
 /// does; at least `least_bytes` must be there.
 pub(crate) fn text<M: Machine>(
     machine: &M,
@@ -33,16 +33,16 @@ pub(crate) fn text<M: Machine>(
     let (size, start) = (machine.calldata_size(), machine.small(KEY_AND_SIGNATURE_BYTES.into()));
     let least = machine.small(u64::from(KEY_AND_SIGNATURE_BYTES + least_bytes));
     demand(machine, machine.not(machine.word_op(WordOp::Lt, size, least)));
-    let behind = Piece::Calldata { offset: start, size_bytes: machine.word_op(WordOp::Sub, size, start) };
-    let message = message(machine, behind);
+    let after = Piece::Calldata { offset: start, size_bytes: machine.word_op(WordOp::Sub, size, start) };
+    let message = message(machine, after);
 
     // With the key in G1 the check is e(pk, H(m))·e(−g₁, σ) = 1, else e(σ, −g₂)·e(H(m), pk) = 1: a point of each group is given,
     // and each has a partner.
     let key_is_in_g1 =
         machine.bind(machine.bit(machine.calldata_word(machine.small(FP_BYTES.into())), machine.small(255)));
-    let behind_g2 = machine.word_op(WordOp::Mul, machine.not(key_is_in_g1), machine.small((2 * FP_BYTES).into()));
-    let behind_g1 = machine.word_op(WordOp::Mul, key_is_in_g1, machine.small(FP_BYTES.into()));
-    let [in_g1, in_g2] = [behind_g2, behind_g1].map(|offset| finite(machine, machine.bind(offset)));
+    let after_g2 = machine.word_op(WordOp::Mul, machine.not(key_is_in_g1), machine.small((2 * FP_BYTES).into()));
+    let after_g1 = machine.word_op(WordOp::Mul, key_is_in_g1, machine.small(FP_BYTES.into()));
+    let [in_g1, in_g2] = [after_g2, after_g1].map(|offset| finite(machine, machine.bind(offset)));
     let (p, q) = (in_g1.g1(machine, demand), in_g2.g2(machine, demand));
     let partners = machine.branch(
         key_is_in_g1,

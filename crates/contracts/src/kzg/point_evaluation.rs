@@ -130,10 +130,10 @@ pub fn text<M: Machine>(machine: &M) {
 fn require_hash<M: Machine>(machine: &M) {
     let [offset, size_bytes] = [COMMITMENT_AT, compressed::FP_BYTES].map(|number| machine.small(number.into()));
     let hash = machine.sha256(&[Piece::Calldata { offset, size_bytes }]);
-    let behind_version =
+    let after_version =
         machine.word_op(WordOp::Shr, machine.word_op(WordOp::Shl, hash, machine.small(8)), machine.small(8));
     let version = machine.word(U256::from(HASH_VERSION) << 248);
-    let expected = machine.word_op(WordOp::Or, behind_version, version);
+    let expected = machine.word_op(WordOp::Or, after_version, version);
     machine.require(machine.word_op(WordOp::Eq, expected, machine.calldata_word(machine.small(0))));
 }
 

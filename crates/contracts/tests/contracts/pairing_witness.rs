@@ -85,7 +85,7 @@ fn no_witness_changes_an_answer() {
             tried.push(("one that is nearly right", near(&right, seeded.below(6))));
             tried.push(("the right one", right));
         }
-        // Bytes that are no list of pairs may become one with others behind them, or be one with a witness.
+        // Bytes that are no list of pairs may become one with others after them, or be one with a witness.
         if !pairs.len().is_multiple_of(PAIR_BYTES) {
             continue;
         }
@@ -135,11 +135,11 @@ fn the_witness_counts_in_the_first_loop_that_has_pairs() {
     let pairs = crate::pairing::kinds::product_of_one(&mut Seeded(4), 10);
     let right = witness(&pairs).unwrap();
     let spared = check(&mut prepared, &pairs, &right, "ten pairs");
-    let mut behind = pairs[..8 * PAIR_BYTES].to_vec();
-    behind.chunks_exact_mut(PAIR_BYTES).for_each(|pair| pair[128..].fill(0));
-    behind.extend(crate::pairing::kinds::product_of_one(&mut Seeded(5), 2));
-    let right = witness(&behind).unwrap();
-    let gas = check(&mut prepared, &behind, &right, "two pairs behind eight identities");
+    let mut after = pairs[..8 * PAIR_BYTES].to_vec();
+    after.chunks_exact_mut(PAIR_BYTES).for_each(|pair| pair[128..].fill(0));
+    after.extend(crate::pairing::kinds::product_of_one(&mut Seeded(5), 2));
+    let right = witness(&after).unwrap();
+    let gas = check(&mut prepared, &after, &right, "two pairs after eight identities");
     assert!(gas < spared / 2, "{gas} and not half of {spared} gas");
 }
 

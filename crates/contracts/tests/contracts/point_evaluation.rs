@@ -179,7 +179,7 @@ const KINDS: &[Kind] = &[
     }),
     ("no flag of compression", false, |s| changed(s, |e, _| e.proof[0] &= 0x7f)),
     ("no flag of compression on the commitment", false, |s| changed(s, |e, _| e.commitment[0] &= 0x7f)),
-    ("the identity with something behind", false, |s| {
+    ("the identity with something after", false, |s| {
         let mut evaluation = Evaluation::of([fr(s), ZERO, ZERO], fr(s));
         evaluation.proof[s.below(48)] |= 1;
         evaluation.encode()

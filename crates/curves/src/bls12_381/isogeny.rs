@@ -8,7 +8,7 @@
 //! - N = (ℓx − 2σ)·h² − 2f′·h·h′ − 4f·P
 //! - M = h·(ℓh² − 12x·h·h′ − 6f′·P) − 4f·Q, Q = h·(h‴·h − h′·h″) − 2h′·P
 //!
-//! Behind it the isogenies of the RFC divide x by ℓ² and y by ℓ³ or, for ℓ = 3, by −ℓ³: Z = ±ℓ·h. Where h vanishes the
+//! After it the isogenies of the RFC divide x by ℓ² and y by ℓ³ or, for ℓ = 3, by −ℓ³: Z = ±ℓ·h. Where h vanishes the
 //! image is the identity, and Z = 0. Over Fp2 [`Jacobian::over`] brings Z into Fp.
 
 use crate::bls12_381::Fp2;

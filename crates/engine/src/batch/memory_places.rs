@@ -241,11 +241,11 @@ fn places(found: &[Found]) -> Vec<u32> {
 fn buckets(places: &[u32]) -> Vec<u16> {
     // u32 to usize widens.
     let end = places.last().map_or(0, |&last| last as usize + VALUE_BYTES);
-    let first_behind = |bucket: usize| {
+    let first_after = |bucket: usize| {
         let first = places.partition_point(|&place| place as usize + VALUE_BYTES <= bucket * BUCKET_BYTES);
         u16::try_from(first).expect("there are at most 1024 places")
     };
-    (0..=(end / BUCKET_BYTES).min(BUCKETS_MAX)).map(first_behind).collect()
+    (0..=(end / BUCKET_BYTES).min(BUCKETS_MAX)).map(first_after).collect()
 }
 
 #[cfg(test)]

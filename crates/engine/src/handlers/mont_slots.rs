@@ -45,7 +45,7 @@ fn setmodx<const GETH: bool, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     let bytes = width_limbs * LIMB_BYTES;
     let range = memory_range(&mut frame, offset, bytes, false)?;
     if GETH {
-        // go-ethereum asks that the modulus would also lie inside memory behind mem_start.
+        // go-ethereum asks that the modulus would also lie inside memory after mem_start.
         memory_range(&mut frame, offset.saturating_add(start), bytes, false)?;
     }
     let Some(modulus) = full_odd(&frame.interpreter.memory.context_memory()[range], width_limbs) else {

@@ -89,17 +89,17 @@ impl Before for SlotShare {
     }
 }
 
-/// Every opcode of the EVM that reaches memory, each with revm's handler behind what `B` does.
+/// Every opcode of the EVM that reaches memory, each with revm's handler after what `B` does.
 pub fn wrapped<B: Before, H: FieldHost>() -> [Wrapped<H>; 22] {
     macro_rules! wrap {
         ($($opcode:ident: $revms:expr;)*) => {
             [$(($opcode, Instruction::new({
                 fn directly<B: Before, H: FieldHost>(frame: Frame<'_, H>) -> Handled {
-                    if B::is_due(&frame) { behind::<B, H>(frame) } else { $revms(frame) }
+                    if B::is_due(&frame) { after::<B, H>(frame) } else { $revms(frame) }
                 }
                 // Apart, so that frames where nothing is due do not pay for its registers.
                 #[inline(never)]
-                fn behind<B: Before, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
+                fn after<B: Before, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
                     B::before::<$opcode, H>(&mut frame)?;
                     $revms(frame)
                 }

@@ -299,7 +299,7 @@ fn runs_in_block<H: FieldHost>(frame: &mut Frame<'_, H>) -> bool {
     is_due && run_block::<Slots>(frame.host.chain_mut(), frame.interpreter, pc)
 }
 
-/// The operands behind the opcode; goes on behind them. None if a marker should stand there and does not.
+/// The operands after the opcode; goes on after them. None if a marker should stand there and does not.
 #[inline(always)]
 fn operands<R: Rules, H>(frame: &mut Frame<'_, H>) -> Option<Operands> {
     if R::RULES.is_strided {
@@ -319,7 +319,7 @@ fn operands<R: Rules, H>(frame: &mut Frame<'_, H>) -> Option<Operands> {
     Some(Operands { out, x, y, count: 1 })
 }
 
-/// The bytes behind the opcode; goes on behind them.
+/// The bytes after the opcode; goes on after them.
 #[inline(always)]
 pub(super) fn immediate<const N: usize, H>(frame: &mut Frame<'_, H>) -> [u8; N] {
     const { assert!(N <= IMMEDIATE_BYTES_MAX) };

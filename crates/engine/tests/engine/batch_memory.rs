@@ -15,7 +15,7 @@ const VALUE_BYTES: usize = 48;
 const PLACES: usize = 12;
 const FIRST_PLACE: usize = 96;
 const PLACE_STRIDE: usize = 96;
-/// Two moduli, each with r_inv behind it.
+/// Two moduli, each with r_inv after it.
 const MODULI: [usize; 2] = [27 * VALUE_BYTES, 29 * VALUE_BYTES];
 const MEMORY_BYTES: usize = 0x5e0;
 /// The one modulus of `evm384-v6`.

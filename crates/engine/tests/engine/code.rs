@@ -43,7 +43,7 @@ impl Code {
         top_first.iter().rev().fold(self, |code, &value| code.push(value))
     }
 
-    /// Writes big-endian bytes to memory, word by word from `offset`, zeros behind.
+    /// Writes big-endian bytes to memory, word by word from `offset`, zeros after.
     pub fn store(self, offset: u64, bytes: &[u8]) -> Self {
         let words = bytes.chunks(32).zip(0u64..);
         words.fold(self, |code, (chunk, i)| {

@@ -155,7 +155,7 @@ fn zero_lengths_grow_nothing_with_slots_either() {
 
 /// The share is paid before the call family keeps back a 64th, and a callee pays nothing for its caller's slots.
 #[test]
-fn a_callee_gets_what_is_left_behind_the_slots_share() {
+fn a_callee_gets_what_is_left_after_the_slots_share() {
     let engine = eip6690();
     let gas_returner = Code::new().op(0x5a).push(0).op(0x52).ret(0, 32);
     let mut world = World::new(&engine);

@@ -33,7 +33,7 @@ fn check_v7(code: Code, halt: Halt) {
     check_with(&evm384(), &code, GAS, halt);
 }
 
-/// Memory with modulus 101 in the first word and the numbers 100, 101, … 107 as 8-byte values in the two words behind.
+/// Memory with modulus 101 in the first word and the numbers 100, 101, … 107 as 8-byte values in the two words after.
 fn numbers() -> Code {
     let numbers: Vec<u8> = (100..108_u64).flat_map(u64::to_be_bytes).collect();
     Code::new().mstore(0, 101).store(32, &numbers)
@@ -252,8 +252,8 @@ fn a_truncated_immediate_is_an_invalid_instruction_before_anything_else() {
             for gas in [0, 1, GAS] {
                 check_with(&eip6690(), &truncated, gas, Halt::InvalidInstruction);
             }
-            let behind = modulus_101(0, 10).bytes(&truncated.0);
-            check(behind, Halt::InvalidInstruction);
+            let after = modulus_101(0, 10).bytes(&truncated.0);
+            check(after, Halt::InvalidInstruction);
         }
         check(modulus_101(0, 10).op(opcode).bytes(&[1; 7]), Halt::Stop);
     }

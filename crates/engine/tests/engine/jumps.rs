@@ -28,7 +28,7 @@ fn a_push_inside_an_immediate_hides_no_target() {
 }
 
 #[test]
-fn a_jumpdest_behind_an_opcode_without_immediate_is_a_target() {
+fn a_jumpdest_after_an_opcode_without_immediate_is_a_target() {
     assert_eq!(evm384().run_code(&jump(4, &[0xc2, 0x5b]).0, &[], 10_000).halt, Halt::Return);
     assert_eq!(eip6690().run_code(&jump(4, &[0xc2, 0x5b]).0, &[], 10_000).halt, Halt::Return);
 }

@@ -44,7 +44,7 @@ fn tiny_blocks(blocks: usize, rounds: usize) -> String {
     format!("{SLOTS}PUSH {rounds}\ntop:\n{body}PUSH 1 SWAP1 SUB DUP1 PUSH @top JUMPI STOP\n")
 }
 
-/// Sums that nobody reads, between jump targets.
+/// Sums that are never read, between jump targets.
 fn dead_sums(sums: usize, rounds: usize) -> String {
     let body = "ADDMODX 0:1 0:1 64:1 x64 JUMPDEST\n".repeat(sums);
     format!("{SLOTS}PUSH {rounds}\ntop:\n{body}PUSH 1 SWAP1 SUB DUP1 PUSH @top JUMPI STOP\n")

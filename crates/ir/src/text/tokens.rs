@@ -70,7 +70,7 @@ impl<'a> Tokens<'a> {
         self.take("a quoted name", unquoted)
     }
 
-    /// A number behind a one-letter prefix: `v12`.
+    /// A number after a one-letter prefix: `v12`.
     pub(super) fn numbered(&mut self, prefix: char, what: &str) -> Parsed<u32> {
         self.take(what, |text| text.strip_prefix(prefix)?.parse().ok())
     }
@@ -129,8 +129,8 @@ fn unquoted(text: &str) -> Option<String> {
                 't' => '\t',
                 '0' => '\0',
                 'u' => {
-                    let (digits, behind) = chars.as_str().strip_prefix('{')?.split_once('}')?;
-                    chars = behind.chars();
+                    let (digits, after) = chars.as_str().strip_prefix('{')?.split_once('}')?;
+                    chars = after.chars();
                     char::from_u32(u32::from_str_radix(digits, 16).ok()?)?
                 }
                 c @ ('"' | '\\' | '\'') => c,

@@ -200,7 +200,7 @@ fn uses(items: &[Item], definitions: &BTreeMap<LabelId, usize>) -> Result<Vec<Us
 fn push_sizes(ends: &[usize], uses: &[Use]) -> Vec<usize> {
     let mut sizes = vec![0; uses.len()];
     loop {
-        // grown[i] is what the first i label pushes add to the offset of everything behind them.
+        // grown[i] is what the first i label pushes add to the offset of everything after them.
         let mut grown = Vec::with_capacity(uses.len() + 1);
         grown.push(0);
         for (i, size) in sizes.iter().enumerate() {
@@ -324,7 +324,7 @@ mod tests {
         assert_eq!(assemble(&[], REVISION).unwrap().item_offsets, [0_usize; 0]);
     }
 
-    /// Pushes of a label behind `padding` bytes; the smallest consistent size, whatever the push itself moves.
+    /// Pushes of a label after `padding` bytes; the smallest consistent size, whatever the push itself moves.
     #[test]
     fn label_pushes_grow_only_when_they_must() {
         for (padding, opcode, offset) in

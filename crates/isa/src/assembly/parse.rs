@@ -8,7 +8,7 @@
 //! - `MULMODX out[:stride] x[:stride] y[:stride] [xCOUNT]` with slots; a stride is 1 unless given, and so is the count.
 //! - `INVMODX out[:stride] x[:stride] [xCOUNT]`; `SETUPX 5` where the id is an immediate.
 //! - `MULMODMONT384 out x y modulus` with byte offsets; without operands they come from the stack. Where the revision takes
-//!   r_inv from the stack it follows behind the modulus of a multiplication; where it takes no modulus neither is written.
+//!   r_inv from the stack it follows after the modulus of a multiplication; where it takes no modulus neither is written.
 //! - `; comment` and `// comment` to the end of the line.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -208,7 +208,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `const NAME = VALUE`, behind the first word.
+    /// `const NAME = VALUE`, after the first word.
     fn constant(&mut self) -> Result<(), ParseError> {
         let name = self.next("the name of a constant")?;
         let is_count =
@@ -241,7 +241,7 @@ impl<'a> Parser<'a> {
         at_most(operand, value, "a word", max_of_bytes(32)).map(Item::Push)
     }
 
-    /// `name`, or `name-name,name` for distances, behind `@`.
+    /// `name`, or `name-name,name` for distances, after `@`.
     fn push_place(&mut self, token: Token<'a>, text: &'a str) -> Result<Item, ParseError> {
         let Some((to, from)) = text.split_once('-') else {
             return Ok(Item::PushLabel(self.push_label(token, text)?));

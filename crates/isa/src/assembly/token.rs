@@ -15,7 +15,7 @@ pub(super) struct Place {
     pub column: usize,
 }
 
-/// All words, and the place behind the last character.
+/// All words, and the place after the last character.
 pub(super) fn tokens(text: &str) -> (Vec<Token<'_>>, Place) {
     let mut tokens = Vec::new();
     let mut end = Place { line: 1, column: 1 };
@@ -47,8 +47,8 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
             Kind::Equals => 1,
             _ => rest.find(|c| kind_of(c) != kind).unwrap_or(rest.len()),
         };
-        let (word, behind) = rest.split_at(end);
-        rest = behind;
+        let (word, after) = rest.split_at(end);
+        rest = after;
         Some(word)
     })
 }

@@ -65,13 +65,13 @@ pub enum Operands {
 /// Where an instruction takes modulus and r_inv from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Modulus {
-    /// The third value on the stack, r_inv behind it.
+    /// The third value on the stack, r_inv after it.
     Value,
-    /// At an operand in memory; r_inv is in the eight bytes behind it.
+    /// At an operand in memory; r_inv is in the eight bytes after it.
     Operand,
     /// At an operand in memory; r_inv is another operand, of multiplications only.
     OperandAndRInv,
-    /// At one byte offset in memory; r_inv is in the eight bytes behind it.
+    /// At one byte offset in memory; r_inv is in the eight bytes after it.
     Place(u32),
     /// The base field of BLS12-381.
     Fixed,

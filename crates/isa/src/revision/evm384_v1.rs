@@ -57,7 +57,7 @@ fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), Enco
     Ok(())
 }
 
-/// Reads smallest pushes of all operands with the opcode behind them.
+/// Reads smallest pushes of all operands with the opcode after them.
 fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
     let (operands, operation, bytes) = pushed_operands(code)?;
     let (x, y, modulus) = match (operation, &operands[..]) {

@@ -1,7 +1,7 @@
 //! EVM384 version 10: as version 7 with slot numbers of 16 bits in place of byte offsets of 32.
 //!
 //! Source: go-ethereum branch `evm384-v10`, f837e833e. From the least significant bit the word holds modulus, y, x, out, 16
-//! bits each; the bits above 64 are ignored. A slot is 48 bytes; r_inv is in the first 8 bytes of the slot behind the
+//! bits each; the bits above 64 are ignored. A slot is 48 bytes; r_inv is in the first 8 bytes of the slot after the
 //! modulus. The arithmetic is that of version 7, as the interface intends it; the one checked in is an experiment over
 //! another field. Memory does not grow: the highest slot must end before the last byte of memory, otherwise the frame
 //! halts with `memory_out_of_range` where the origin gives up.
@@ -64,7 +64,7 @@ fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), Enco
     Ok(())
 }
 
-/// Reads `PUSH8 word` with an arithmetic opcode behind it.
+/// Reads `PUSH8 word` with an arithmetic opcode after it.
 fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
     let (&[PUSH8, ref word @ .., opcode], _) = code.split_first_chunk::<INSTRUCTION_BYTES>()? else {
         return None;

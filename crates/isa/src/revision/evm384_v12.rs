@@ -1,7 +1,7 @@
-//! EVM384 version 12: a modulus of up to 48 bytes set once, three 16-bit byte offsets behind the opcode.
+//! EVM384 version 12: a modulus of up to 48 bytes set once, three 16-bit byte offsets after the opcode.
 //!
 //! Source: poemm/EVMcurves, `tests/evm.py` and `genhuff.py`. SETMOD takes the offset of the modulus (on top) and its length in
-//! bytes, copies it and keeps it for the frame; then values have that length and R = 2^(8·length). Behind an arithmetic
+//! bytes, copies it and keeps it for the frame; then values have that length and R = 2^(8·length). After an arithmetic
 //! opcode stands 65, which is PUSH6 for machines that do not know better, then out, x and y, two bytes each, little-endian;
 //! any other byte there halts. Memory grows to the highest offset plus the length. Chosen here: evm.py takes any length, at prices
 //! that are the same for all; a length above [`MODULUS_BYTES_MAX`] halts.
@@ -23,7 +23,7 @@ opcodes! {
 pub const IMMEDIATE_BYTES: usize = 7;
 /// Bytes of an arithmetic instruction.
 pub const INSTRUCTION_BYTES: usize = 1 + IMMEDIATE_BYTES;
-/// The byte behind the opcode.
+/// The byte after the opcode.
 pub const MARKER: u8 = PUSH6;
 
 /// The longest modulus: a product of 48 bytes takes about nine nanoseconds for each of its six gas, one of 96 thirty.
@@ -32,7 +32,7 @@ pub const MODULUS_BYTES_MAX: usize = VALUE_BYTES;
 /// The revision.
 pub const INTERFACE: Interface = Interface {
     name: "evm384-v12",
-    summary: "EVM384 version 12: SETMOD for a modulus of up to 48 bytes, three 16-bit offsets behind the opcode (poemm/EVMcurves)",
+    summary: "EVM384 version 12: SETMOD for a modulus of up to 48 bytes, three 16-bit offsets after the opcode (poemm/EVMcurves)",
     semantics: Semantics::Memory384(&EVM384),
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),

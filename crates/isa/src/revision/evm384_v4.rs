@@ -43,7 +43,7 @@ fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), Enco
     encode_words(instruction, code, INTERFACE.name)
 }
 
-/// Reads smallest pushes of all operands with the opcode behind them.
+/// Reads smallest pushes of all operands with the opcode after them.
 fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
     decode_words(code)
 }

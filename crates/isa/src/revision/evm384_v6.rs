@@ -18,7 +18,7 @@ opcodes! {
 
 /// Number of slots.
 pub const SLOTS: usize = 256;
-/// Where the modulus is in memory: behind the slots.
+/// Where the modulus is in memory: after the slots.
 pub const MODULUS_AT: usize = SLOTS * VALUE_BYTES;
 /// Bytes of an instruction with its packed operands: PUSH3, the word, the opcode.
 pub const INSTRUCTION_BYTES: usize = 5;
@@ -66,7 +66,7 @@ fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), Enco
     Ok(())
 }
 
-/// Reads `PUSH3 word` with an arithmetic opcode behind it.
+/// Reads `PUSH3 word` with an arithmetic opcode after it.
 fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
     let (&[PUSH3, out, x, y, opcode], _) = code.split_first_chunk::<INSTRUCTION_BYTES>()? else {
         return None;

@@ -2,7 +2,7 @@
 //!
 //! Source: evmone branch `evm384-v7` and the EIP draft in ewasm/EIPs branch `evm384`; `LOGF` from the branches `*-logf`.
 //! From the least significant bit the word holds modulus, y, x, out, so a PUSH16 literal reads out x y modulus. The bits
-//! above 128 are ignored. Values are little-endian; behind the 48 bytes of the modulus follow the 8 bytes of
+//! above 128 are ignored. Values are little-endian; after the 48 bytes of the modulus follow the 8 bytes of
 //! r_inv = −m⁻¹ mod 2⁶⁴. Memory grows to max(offsets) + 48, for a multiplication to max(offsets) + 56, as evmone does.
 
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands as OperandsFrom, Parts, opcode, operation, refused};
@@ -97,7 +97,7 @@ pub(super) fn encode_for(
     Ok(())
 }
 
-/// Reads `PUSH16 word` with an arithmetic opcode behind it. (Operands may also be computed; then `unpack` at run time.)
+/// Reads `PUSH16 word` with an arithmetic opcode after it. (Operands may also be computed; then `unpack` at run time.)
 pub(super) fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
     let (&[PUSH16, ref word @ .., opcode], _) = code.split_first_chunk::<INSTRUCTION_BYTES>()? else {
         return None;

@@ -1,4 +1,4 @@
-//! EVM384 version 9: as version 7 with the four byte offsets behind the opcode instead of on the stack.
+//! EVM384 version 9: as version 7 with the four byte offsets after the opcode instead of on the stack.
 //!
 //! Source: evmone branch `evm384-v9`, a19ae3a. The 16 immediate bytes are out, x, y and modulus, four bytes each,
 //! little-endian. Jump analysis skips them; an immediate cut off by the end of the code halts (undefined at the origin).
@@ -23,7 +23,7 @@ pub const INSTRUCTION_BYTES: usize = 1 + IMMEDIATE_BYTES;
 /// The revision.
 pub const INTERFACE: Interface = Interface {
     name: "evm384-v9",
-    summary: "EVM384 version 9: four 32-bit offsets behind the opcode (evmone branch evm384-v9)",
+    summary: "EVM384 version 9: four 32-bit offsets after the opcode (evmone branch evm384-v9)",
     semantics: Semantics::Memory384(&EVM384),
     opcodes: OPCODES,
     immediates: immediate_table(OPCODES),

@@ -23,15 +23,15 @@ pub enum PriceFault {
     /// Above [`Price::MAX`].
     #[error("a price is at most {}", Price::MAX)]
     TooLarge,
-    /// A number with a unit behind it: nanoseconds are not gas, and gas is what a number without unit is.
-    #[error("a price is in gas and has no unit, and here {0} stands behind the number")]
+    /// A number with a unit after it: nanoseconds are not gas, and gas is what a number without unit is.
+    #[error("a price is in gas and has no unit, and here {0} stands after the number")]
     Unit(&'static str),
     /// Not decimal digits with at most one point between them.
     #[error("a price is a decimal number such as 3 or 0.25")]
     NotDecimal,
 }
 
-/// What people write behind numbers where gas is meant, or where it is not.
+/// What people write after numbers where gas is meant, or where it is not.
 const UNITS: [&str; 9] = ["Mgas", "gas", "ns", "µs", "us", "ms", "gwei", "wei", "%"];
 
 /// Digits with at most one point in them, and white space around.

@@ -43,7 +43,7 @@ impl Generator {
         }
     }
 
-    /// Loads all slots of the active context behind everything in memory.
+    /// Loads all slots of the active context after everything in memory.
     pub(super) fn dump_slots(&mut self) {
         let Some(Context { element_bytes, slots, .. }) = self.active().filter(|context| context.slots > 0) else {
             return;

@@ -233,7 +233,7 @@ fn values(layout: &Layout, random: &mut ChaCha8Rng, size: usize) -> Vec<u8> {
     all
 }
 
-/// A modulus of EVM384 with r_inv behind it.
+/// A modulus of EVM384 with r_inv after it.
 fn modulus_of_evm384(
     random: &mut ChaCha8Rng,
     width_bytes: usize,

@@ -24,7 +24,7 @@ pub(super) const CALL_GAS: usize = 4;
 /// The first of the words for the stack.
 pub(super) const STACK: usize = 5;
 
-/// Bytes of a modulus in EVM384, with r_inv behind it.
+/// Bytes of a modulus in EVM384, with r_inv after it.
 const MODULUS_BYTES: usize = VALUE_BYTES + 8;
 
 /// What the contracts of a history agree on.

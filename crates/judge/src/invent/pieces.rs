@@ -123,7 +123,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A jump over something that nobody runs.
+    /// a jump over something that is never executed.
     fn over(&mut self) {
         let label = self.assembly.new_label();
         self.assembly.push_label(label);

@@ -9,7 +9,7 @@ use residue_isa::{FieldInstruction, FieldOp, Lanes, SlotRules};
 use super::layout::{self, WORDS_BYTES};
 use super::writer::{BUFFER, Reach, Writer};
 
-/// Where values begin in memory, behind the modulus.
+/// Where values begin in memory, after the modulus.
 const VALUES: usize = 96;
 /// Slots that a code shows at its end.
 const SHOWN_MAX: usize = 64;

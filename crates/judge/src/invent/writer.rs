@@ -52,7 +52,7 @@ pub(super) struct Writer<'a> {
     pub active_id: u8,
     /// Which slots are named.
     pub reach: Reach,
-    /// Bytes behind the code.
+    /// Bytes after the code.
     pub data: Vec<(LabelId, Vec<u8>)>,
 }
 

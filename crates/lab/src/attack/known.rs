@@ -55,7 +55,7 @@ pub fn attacks(ground: &Ground) -> Vec<(&'static str, Genome)> {
             },
         ),
         (
-            "sums that nobody reads",
+            "sums that are never read",
             Genome::of(vec![Section { has_targets: true, ..Section::of(vec![sum([0, 1, 2])], 3_000) }]),
         ),
         // Time that grows with a length which the price does not know.

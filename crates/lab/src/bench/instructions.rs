@@ -40,7 +40,7 @@ pub const GROUP: Group = Group {
 
 /// One way to compute on slots.
 struct Layer {
-    /// Its name; a part behind a colon tells apart what one crate offers: `modular:evm384`.
+    /// Its name; a part after a colon tells apart what one crate offers: `modular:evm384`.
     name: String,
     /// What its operations are compared with, where that is measured.
     baselines: &'static [&'static str],

@@ -167,7 +167,7 @@ impl Case {
                 rows.push(RecordRow::ratio(&name, self.quantity, own, (&name_in("modular"), &times[limbs])));
             }
         }
-        // Planning is the same whoever runs the plan.
+        // Planning is the same, whatever runs the plan.
         if effort.subjects.include("lanes") && self.quantity != Quantity::Latency {
             rows.extend(self.planning_rows(&name_in("lanes"), constants.shape(), &plan, effort));
         }
@@ -297,7 +297,7 @@ fn bytes(limbs: &[Limb]) -> Vec<u8> {
 }
 
 /// The clock between runs of a plan by each kernel, relative to that between runs by the scalar one: by a chain of scalar
-/// instructions, right behind each run.
+/// instructions, right after each run.
 fn clock_rows(operands: &Operands, executors: &[Executor], effort: &Effort) -> Vec<RecordRow> {
     let case = &cases()[0];
     let (constants, plan, mut rows) = case.planned(operands);

@@ -220,7 +220,7 @@ pub(crate) struct Job<'a> {
     engines: &'a Engines,
 }
 
-/// Rows, and the times behind them: of each name the time of one operation in each round.
+/// Rows, and the times after them: of each name the time of one operation in each round.
 pub(crate) struct Together {
     /// The rows.
     pub rows: Vec<RecordRow>,

@@ -2,7 +2,7 @@
 //!
 //! Gas is counted: each instruction belongs to the function that its byte was compiled from, and field arithmetic to the
 //! named stretches of the text around it, lane by lane. Time is measured between the jump targets of executions as they
-//! always are, whole blocks at once; a stretch of code without a jump target is timed as one, and its time is divided among
+//! always are, whole blocks as one; a stretch of code without a jump target is timed as one, and its time is divided among
 //! what is in it by gas.
 
 mod time;
@@ -300,7 +300,7 @@ mod tests {
                 |name: &str| lines.iter().find(|line| line.name == name).unwrap_or_else(|| panic!("{name}: {lines:?}"));
             assert_eq!(line("start").gas_with_callees, outcome.gas_used);
             assert_eq!((line("start").calls, line("fp_inverse").calls), (1, 1));
-            // The loop count has 63 digits behind the first, five of them ones; the example has two pairs.
+            // The loop count has 63 digits after the first, five of them ones; the example has two pairs.
             assert_eq!((line("doubling_step").calls, line("addition_step").calls), (126, 10));
             assert!(line("fp2_mul").calls > 1000 && line("fp2_mul").gas > outcome.gas_used / 20);
             let spent_ns: f64 = profile.nodes.iter().map(|node| node.time_ns).sum();

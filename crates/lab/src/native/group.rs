@@ -87,7 +87,7 @@ macro_rules! group {
                 let scratch_bytes = unsafe { $scratch(points.len()) };
                 let mut scratch = vec![0u64; scratch_bytes.div_ceil(8)];
                 let mut sum = $point::default();
-                // A null pointer behind the first tells the routine that points and scalars are contiguous.
+                // A null pointer after the first tells the routine that points and scalars are contiguous.
                 let (p, s) = ([points.as_ptr(), ptr::null()], [scalars.as_ptr().cast::<u8>(), ptr::null()]);
                 // SAFETY: there are `points.len()` points and as many scalars of 256 bits, as was asserted, and the scratch
                 // has the size that blst asks for.

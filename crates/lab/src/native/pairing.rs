@@ -49,7 +49,7 @@ impl Pairs {
     /// Whether the product of all pairings is one: one Miller loop over all pairs, one final exponentiation.
     pub fn product_is_one(&self) -> bool {
         let [mut f, mut product] = [blst_fp12::default(); 2];
-        // A null pointer behind the first tells the routine that the points are contiguous.
+        // A null pointer after the first tells the routine that the points are contiguous.
         let (p, q) = ([self.p.as_ptr(), ptr::null()], [self.q.as_ptr(), ptr::null()]);
         // SAFETY: both vectors hold `p.len()` points, as `parse` fills them together; there is at least one pair.
         unsafe { blst::blst_miller_loop_n(&mut f, q.as_ptr(), p.as_ptr(), self.p.len()) };

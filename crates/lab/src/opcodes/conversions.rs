@@ -35,7 +35,7 @@ fn montgomery_opcode(revision: Revision, width_limbs: usize, opcode: u8, words: 
     let element_bytes = 8 * width_limbs;
     let value = random(&m, 9);
     let mut input = [to_be(&m, element_bytes), to_be(&value, element_bytes)].concat();
-    // What comes out of slot 2, and a word behind it: go-ethereum wants a byte behind a value.
+    // What comes out of slot 2, and a word after it: go-ethereum wants a byte after a value.
     input.resize(3 * element_bytes + 32, 0);
     let image_bytes = input.len() as u64; // Widens.
     let expected = match opcode {
@@ -57,10 +57,10 @@ fn montgomery_opcode(revision: Revision, width_limbs: usize, opcode: u8, words: 
             emit(code, SETMODX, &set, true);
         };
         let body = |code: &mut Assembly| (0..BODY).for_each(|_| emit(code, opcode, &words, with));
-        let behind = |code: &mut Assembly| {
+        let after = |code: &mut Assembly| {
             code.push(element_bytes as u64).push(2 * element_bytes as u64).op(op::RETURN); // Widens.
         };
-        bytes(&looped(turns, before, body, behind), revision)
+        bytes(&looped(turns, before, body, after), revision)
     };
     Pair {
         name: format!("{revision}/{}/{}/plain", row.mnemonic, 64 * width_limbs),
@@ -98,11 +98,11 @@ pub(super) fn inversion(revision: Revision, rules: &'static SlotRules, width_lim
             code.push(1_u8).push(element).push(0_u8).op(rules.store);
         };
         let body = |code: &mut Assembly| data(code, inversion.repeat(if with { BODY } else { 0 }));
-        let behind = |code: &mut Assembly| {
+        let after = |code: &mut Assembly| {
             code.push(1_u8).push(1_u8).push(0_u8).op(rules.load);
             code.push(element).push(0_u8).op(op::RETURN);
         };
-        bytes(&looped(turns, before, body, behind), revision)
+        bytes(&looped(turns, before, body, after), revision)
     };
     let expected: Expected = Box::new(move |_| inverse.clone());
     Some(Pair {

@@ -95,7 +95,7 @@ impl Memory {
         bytes
     }
 
-    /// Memory at the beginning: x, y, the modulus with r_inv behind it.
+    /// Memory at the beginning: x, y, the modulus with r_inv after it.
     fn image(&self, [x, y]: &[BigUint; 2]) -> Vec<u8> {
         let mut image = vec![0; self.modulus_at() + 64];
         let mut put = |at: u32, bytes: &[u8]| image[at as usize..][..bytes.len()].copy_from_slice(bytes); // Widens.
@@ -105,7 +105,7 @@ impl Memory {
         image
     }
 
-    /// Puts the modulus with r_inv behind it where it is in memory.
+    /// Puts the modulus with r_inv after it where it is in memory.
     pub fn put_modulus(&self, image: &mut [u8]) {
         let r_inv = match self.evm384.byte_order {
             ByteOrder::Little => self.r_inv.to_le_bytes(),
@@ -179,10 +179,10 @@ impl Memory {
                 encoded.extend(one);
             }
             let before = |code: &mut Assembly| self.start(code, image.len(), spacing);
-            let behind = |code: &mut Assembly| {
+            let after = |code: &mut Assembly| {
                 code.push(48_u8).push(X_AT).op(op::RETURN);
             };
-            bytes(&looped(turns, before, |code| data(code, encoded), behind), revision)
+            bytes(&looped(turns, before, |code| data(code, encoded), after), revision)
         };
         let is_cold_measured = class == "random" && operation == FieldOp::Mul;
         let program = Box::new(program);
@@ -213,9 +213,9 @@ impl Memory {
     /// Six words with the values, the opcode and what takes its result away; without it only the words.
     pub fn stack_operation(&self, opcode: u8, [x, y]: &[BigUint; 2], with: bool) -> Vec<u8> {
         let mut code = Vec::new();
-        let mut push = |value: &BigUint, behind: &[u8]| {
+        let mut push = |value: &BigUint, after: &[u8]| {
             let mut bytes = self.value(value);
-            bytes.extend(behind);
+            bytes.extend(after);
             bytes.resize(64, 0);
             for word in bytes.chunks(32).rev() {
                 code.push(op::PUSH32);
@@ -263,7 +263,7 @@ impl Memory {
     }
 }
 
-/// Offsets of result, first and second operand of execution `i`. Spread ones lie behind the image.
+/// Offsets of result, first and second operand of execution `i`. Spread ones lie after the image.
 fn places(spacing: Spacing, i: usize) -> [u32; 3] {
     let i = i as u32; // At most FAR_BODY.
     let far = |seed: u32| {

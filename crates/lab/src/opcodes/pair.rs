@@ -25,7 +25,7 @@ pub(super) struct Pair {
     pub mnemonic: &'static str,
     /// How often one turn of the loop executes it.
     pub count: usize,
-    /// POPs that the other program has in its place for each, less those behind it.
+    /// POPs that the other program has in its place for each, less those after it.
     pub pops: i32,
     /// The program with or without the opcode, with so many turns.
     pub program: Box<dyn Fn(bool, usize) -> Result<Vec<u8>, LabError>>,
@@ -70,7 +70,7 @@ pub(super) fn looped(
     turns: usize,
     before: impl FnOnce(&mut Assembly),
     body: impl FnOnce(&mut Assembly),
-    behind: impl FnOnce(&mut Assembly),
+    after: impl FnOnce(&mut Assembly),
 ) -> Assembly {
     let mut code = Assembly::new();
     before(&mut code);
@@ -78,7 +78,7 @@ pub(super) fn looped(
     code.push(turns as u64).label(top); // A usize is at most 64 bits.
     body(&mut code);
     code.push(1_u8).op(op::SWAP1).op(op::SUB).op(op::DUP1).push_label(top).op(op::JUMPI);
-    behind(&mut code);
+    after(&mut code);
     code
 }
 

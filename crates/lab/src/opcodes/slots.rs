@@ -1,4 +1,4 @@
-//! Field opcodes of the revisions with field contexts: EIP-5843 and everything behind it.
+//! Field opcodes of the revisions with field contexts: EIP-5843 and everything after it.
 //!
 //! Arithmetic is measured in compiled loops, so that every revision runs the same program; setting the modulus, loads and
 //! stores in assembly.

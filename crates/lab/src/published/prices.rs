@@ -13,7 +13,7 @@ pub const RUNTIMES: [(&str, [f64; 5]); 3] = [
     ("MULMODMONT384", [51.0, 43.0, 30.0, 44.0, 50.0]),
 ];
 
-/// Prices relative to KECCAK256 of 192 bytes, the worst case of its inputs. The times of KECCAK256 behind them were not
+/// Prices relative to KECCAK256 of 192 bytes, the worst case of its inputs. The times of KECCAK256 after them were not
 /// published.
 pub const KECCAK_RELATIVE: [(&str, f64); 3] = [("ADDMOD384", 0.80), ("SUBMOD384", 0.67), ("MULMODMONT384", 3.0)];
 

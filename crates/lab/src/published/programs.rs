@@ -76,7 +76,7 @@ pub const G1_MULTIPLICATIONS: [G1Multiplication; 12] = [
 /// Where [`AGAINST`] is from.
 pub const AGAINST_SOURCE: &str = "The comparison of EIP-2537 with EVM384 at 30 Mgas/s (2021)";
 
-/// The claims against EVM384, with the number behind each.
+/// The claims against EVM384, with the number after each.
 pub const AGAINST: [(&str, &str); 4] = [
     (
         "control flow is most of the gas",

@@ -27,7 +27,7 @@ impl Date {
         Self::after_epoch(seconds / SECONDS_A_DAY)
     }
 
-    /// The day that is `days` behind 1970-01-01.
+    /// The day that is `days` after 1970-01-01.
     /// Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`; years begin in March there.
     pub fn after_epoch(days: u64) -> Self {
         let from_era_0 = days + 719_468;

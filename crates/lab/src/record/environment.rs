@@ -58,7 +58,7 @@ impl Environment {
     }
 }
 
-/// The commit that is checked out around `directory` (which need not exist yet), with `+changes` behind it if files
+/// The commit that is checked out around `directory` (which need not exist yet), with `+changes` after it if files
 /// differ from it. None outside of a checkout and without git.
 pub fn commit_around(directory: &Path) -> Option<String> {
     let directory = directory.ancestors().find(|directory| directory.is_dir()).unwrap_or(Path::new("."));

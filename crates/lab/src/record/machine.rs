@@ -54,8 +54,8 @@ impl Machine {
         let model = model.replace("(r)", " ").replace("(tm)", " ");
         let words = model.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
         let telling = words.filter(|word| !["cpu", "processor", "core"].contains(word)).map(str::to_owned);
-        let behind = self.generation.map(str::to_owned).into_iter().chain([format!("{}c", self.cores)]);
-        telling.chain(behind).collect::<Vec<_>>().join("-")
+        let after = self.generation.map(str::to_owned).into_iter().chain([format!("{}c", self.cores)]);
+        telling.chain(after).collect::<Vec<_>>().join("-")
     }
 }
 

@@ -18,17 +18,17 @@ pub struct Column {
 /// How values of a column are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
-    /// With one decimal, and the quartiles behind it.
+    /// With one decimal, and the quartiles after it.
     Nanoseconds,
-    /// In thousands with one decimal, and the quartiles behind it.
+    /// In thousands with one decimal, and the quartiles after it.
     Microseconds,
-    /// With two decimals, and the quartiles behind it.
+    /// With two decimals, and the quartiles after it.
     Ratio,
     /// As a whole number.
     Whole,
     /// With one decimal.
     OneDecimal,
-    /// With two decimals, and the quartiles behind it, without being a ratio between rows.
+    /// With two decimals, and the quartiles after it, without being a ratio between rows.
     TwoDecimals,
 }
 

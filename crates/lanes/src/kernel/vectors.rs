@@ -44,7 +44,7 @@ pub(crate) trait Vectors: Copy {
     /// By element: `negative` where `sign` is negative, else `other`.
     fn select(self, sign: Self::Vector, negative: Self::Vector, other: Self::Vector) -> Self::Vector;
 
-    /// The same vectors. No compiler moves what computes them behind what follows.
+    /// The same vectors. No compiler moves what computes them after what follows.
     #[inline(always)]
     fn pinned<const L: usize>(self, x: &[Self::Vector; L]) -> [Self::Vector; L] {
         *x

@@ -1,4 +1,4 @@
-//! Third step of planning: the order of steps. List scheduling by height, the latency still to come behind a step: linear steps run until
+//! Third step of planning: the order of steps. List scheduling by height, the latency still to come after a step: linear steps run until
 //! enough products are ready to fill a batch, which takes further ones along; carries and reductions wait until nothing else is
 //! ready and then run together.
 

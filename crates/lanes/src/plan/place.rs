@@ -124,7 +124,7 @@ fn read_batch(products: &[ValueId], steps: &PlannedSteps, rows: &mut Rows) -> Ba
     BatchStep { out: [0; BATCH_LANES], x, y, lanes, followers: 0, companions: 0, companions_start: 0 }
 }
 
-/// Writes the products of a batch; lanes left over go to a row that nobody reads.
+/// Writes the products of a batch; lanes left over go to a row that is never read.
 fn write_batch(batch: &mut BatchStep, products: &[ValueId], rows: &mut Rows) -> Result<(), PlanError> {
     for (out, id) in batch.out.iter_mut().zip(products) {
         *out = rows.write(*id)?;

@@ -1,4 +1,4 @@
-//! First step of planning: slots become values, each defined once, and what nobody needs disappears.
+//! First step of planning: slots become values, each defined once, and what is not needed disappears.
 
 use crate::block::{FieldOp, SlotBlock};
 

@@ -26,7 +26,7 @@ pub fn return_or_revert(frame: &mut Frame<'_>, halt: Halt) -> Result<(), Halt> {
     Err(halt)
 }
 
-/// `PUSHn`: the n bytes behind the opcode, those beyond the end of the code being zero.
+/// `PUSHn`: the n bytes after the opcode, those beyond the end of the code being zero.
 pub fn push(frame: &mut Frame<'_>) -> Result<(), Halt> {
     let size = immediate_bytes(frame.code[frame.pc]);
     let mut bytes: Vec<u8> = frame.code[frame.pc + 1..].iter().copied().take(size).collect();

@@ -63,7 +63,7 @@ impl Rules {
 pub enum Id {
     /// On top of the stack, 0 to 256.
     Stack,
-    /// A byte behind the opcode.
+    /// A byte after the opcode.
     Immediate,
     /// There is none: each new context replaces the one before.
     None,
@@ -270,7 +270,7 @@ impl Contexts {
         Ok(Some((context, first..end)))
     }
 
-    /// Arithmetic on the operands behind the opcode.
+    /// Arithmetic on the operands after the opcode.
     fn arithmetic(
         &mut self,
         opcode: &FieldOpcode,

@@ -17,7 +17,7 @@ use std::ops::Range;
 /// The EIP's final text.
 pub const REVISION: Revision = Revision {
     name: "eip5843",
-    summary: "Numbered slots of big-endian Montgomery form in EVM memory, behind an offset.",
+    summary: "Numbered slots of big-endian Montgomery form in EVM memory, after an offset.",
     opcodes: OPCODES,
     prices: || vec![r5(), r2(), r1()],
     start: || Box::new(Field { is_geth: false, context: None }),
@@ -177,7 +177,7 @@ impl Field {
         Ok(())
     }
 
-    /// A value's range in memory, with a byte behind it in go-ethereum.
+    /// A value's range in memory, with a byte after it in go-ethereum.
     fn range(&self, frame: &Frame<'_>, start: &BigUint, context: &Context) -> Result<Range<usize>, Halt> {
         let bytes = 8 * context.limbs;
         let needed = if self.is_geth { bytes + 1 } else { bytes };

@@ -130,7 +130,7 @@ pub fn inside<const N: usize>(frame: &Frame<'_>, words: [&Word; N]) -> Result<[u
     Ok(offsets)
 }
 
-/// Grows memory to `bytes` behind the highest offset.
+/// Grows memory to `bytes` after the highest offset.
 pub fn grow(frame: &mut Frame<'_>, offsets: &[usize], bytes: usize) -> Result<(), Halt> {
     let highest = offsets.iter().copied().max().unwrap_or(0);
     frame.grow(&highest.into(), &bytes.into()).map(|_range| ())

@@ -1,4 +1,4 @@
-//! `evm384-v12`: a modulus of up to 48 bytes that SETMOD sets for the frame; three 16-bit byte offsets behind the opcode.
+//! `evm384-v12`: a modulus of up to 48 bytes that SETMOD sets for the frame; three 16-bit byte offsets after the opcode.
 //!
 //! Source: poemm/EVMcurves, `tests/evm.py` and `genhuff.py`. SETMOD takes the offset of the modulus, on top, and its length in
 //! bytes; it copies the modulus, so that later writes to memory do not change it. Before the first SETMOD the length is 0, and
@@ -18,7 +18,7 @@ use num_bigint::BigUint;
 /// The revision.
 pub const REVISION: Revision = Revision {
     name: "evm384-v12",
-    summary: "A modulus of up to 48 bytes set once, values in memory, three 16-bit byte offsets behind the opcode.",
+    summary: "A modulus of up to 48 bytes set once, values in memory, three 16-bit byte offsets after the opcode.",
     opcodes: OPCODES,
     prices: || vec![evmcurves(), evmcurves_shr0()],
     start: || Box::new(Context::default()),

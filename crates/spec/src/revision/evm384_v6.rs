@@ -1,7 +1,7 @@
 //! `evm384-v6`: 256 slots of 48 bytes at the bottom of memory, three slot numbers in one word of the stack.
 //!
 //! Source: evmone branch `evm384-v6`, dad5443. Bits 0..8 of the word are y, 8..16 x, 16..24 out; the others are ignored. The
-//! modulus is at byte 12288, behind the slots, and r_inv behind it. Memory grows to 12336, for `MULMODMONT384` to 12344.
+//! modulus is at byte 12288, after the slots, and r_inv after it. Memory grows to 12336, for `MULMODMONT384` to 12344.
 
 use super::evm384::{
     MULMODMONT384, R_INV_BYTES, VALUE_BYTES, bits, evmone, grow, opcodes, operate, r_inv, value, write,

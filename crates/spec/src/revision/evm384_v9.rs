@@ -1,4 +1,4 @@
-//! `evm384-v9`: as `evm384-v7` with the offsets behind the opcode.
+//! `evm384-v9`: as `evm384-v7` with the offsets after the opcode.
 //!
 //! Source: evmone branch `evm384-v9`, a19ae3a. The 16 immediate bytes are out, x, y and modulus, four bytes each,
 //! little-endian. Memory grows as in `evm384-v7`.
@@ -15,7 +15,7 @@ use crate::prices::Prices;
 /// The revision.
 pub const REVISION: Revision = Revision {
     name: "evm384-v9",
-    summary: "384-bit values in memory, four 32-bit byte offsets behind the opcode.",
+    summary: "384-bit values in memory, four 32-bit byte offsets after the opcode.",
     opcodes: &opcodes(0, 0, 16),
     prices: || [vec![evmone(), eip()], update_5()].concat(),
     start: || Box::new(Stateless),

@@ -331,7 +331,7 @@ fn jumps_into_immediates_are_invalid() {
     // Seven bytes of 5b, all skipped, and a push opcode in the last must not hide what follows.
     check_halt(REVISION, "PUSH1 .0b JUMP MULMODX .5b5b5b5b5b5b7f JUMPDEST", "stop");
     // Under a revision without immediates the same byte is a jumpdest.
-    check_halt("evm384-v7", "PUSH1 .08 JUMP ADDMOD384 .000100015b0101", "stack_underflow"); // of the ADD behind it
+    check_halt("evm384-v7", "PUSH1 .08 JUMP ADDMOD384 .000100015b0101", "stack_underflow"); // of the ADD after it
 }
 
 #[test]

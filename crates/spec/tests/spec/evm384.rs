@@ -3,7 +3,7 @@
 use super::{check_halt, execute};
 use num_bigint::BigUint;
 
-/// Code that writes 48 bytes with one non-zero byte, and grows memory to 96 bytes behind `offset`.
+/// Code that writes 48 bytes with one non-zero byte, and grows memory to 96 bytes after `offset`.
 fn store(value: u8, offset: usize) -> String {
     format!("{value} {offset} MSTORE8 0 {} MSTORE ", offset + 64)
 }
@@ -44,7 +44,7 @@ fn operands_are_words_packed_or_immediate() {
 }
 
 #[test]
-fn version_6_has_its_modulus_behind_256_slots() {
+fn version_6_has_its_modulus_after_256_slots() {
     for (mnemonic, expected) in RESULTS {
         let set = operands(12288, 48, 96).replace(" 0 12352 MSTORE", "");
         let outcome = execute("evm384-v6", &format!("{set} 0xffff030102 {mnemonic}"));
@@ -87,10 +87,10 @@ fn version_8_is_big_endian() {
 #[test]
 fn version_0_computes_on_pairs_of_words() {
     let first = |value: u8| format!("0x{value:02x}{} ", "00".repeat(31));
-    let junk = "0xffffffffffffffffffffffffffffffff "; // the 16 bytes behind a value
-    let behind = format!("0x{}{}{} ", "00".repeat(16), "5d74d145175d74d1", "ff".repeat(8));
+    let junk = "0xffffffffffffffffffffffffffffffff "; // the 16 bytes after a value
+    let after = format!("0x{}{}{} ", "00".repeat(16), "5d74d145175d74d1", "ff".repeat(8));
     for (mnemonic, expected) in RESULTS {
-        let text = format!("{behind}{}{junk}{}{junk}{}{mnemonic} 0 MSTORE 32 MSTORE", first(11), first(5), first(9));
+        let text = format!("{after}{}{junk}{}{junk}{}{mnemonic} 0 MSTORE 32 MSTORE", first(11), first(5), first(9));
         let outcome = execute("evm384-v0", &text);
         let mut bytes = [0; 64];
         bytes[0] = expected;

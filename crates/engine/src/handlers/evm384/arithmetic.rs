@@ -25,13 +25,13 @@ const _: () = {
     }
 };
 
-/// Bytes that an operation reaches behind its highest offset where r_inv follows the modulus: evmone's rule, which counts 8
+/// Bytes that an operation reaches after its highest offset where r_inv follows the modulus: evmone's rule, which counts 8
 /// bytes more than needed if the highest operand of a multiplication is not the modulus.
 pub(super) const fn reach_bytes(opcode: u8) -> usize {
     if opcode == MUL { VALUE_BYTES + R_INV_BYTES } else { VALUE_BYTES }
 }
 
-/// Grows memory to `bytes` behind the highest offset.
+/// Grows memory to `bytes` after the highest offset.
 #[inline(always)]
 pub(super) fn grow<H: FieldHost>(frame: &mut Frame<'_, H>, offsets: [usize; 4], bytes: usize) -> Handled {
     let [a, b, c, d] = offsets;
@@ -39,7 +39,7 @@ pub(super) fn grow<H: FieldHost>(frame: &mut Frame<'_, H>, offsets: [usize; 4], 
     frame.interpreter.resize_memory(frame.host.gas_params(), highest, bytes)
 }
 
-/// The operation in memory, which holds all operands, with r_inv behind the modulus.
+/// The operation in memory, which holds all operands, with r_inv after the modulus.
 #[inline(always)]
 pub(super) fn operate<const OPCODE: u8, H>(frame: &mut Frame<'_, H>, [out, x, y, modulus]: [usize; 4]) {
     let memory = &mut *frame.interpreter.memory.context_memory_mut();

@@ -1,4 +1,4 @@
-//! `evm384-v9` and `evm384-v12`: operands behind the opcode.
+//! `evm384-v9` and `evm384-v12`: operands after the opcode.
 
 use residue_isa::revision::{evm384_v9, evm384_v12};
 use residue_modular::short::ShortModulus;
@@ -67,7 +67,7 @@ pub fn setmod<H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     Ok(())
 }
 
-/// The bytes behind the opcode; goes on behind them. None if the code ends within them.
+/// The bytes after the opcode; goes on after them. None if the code ends within them.
 #[inline(always)]
 fn immediate<const N: usize, H>(frame: &mut Frame<'_, H>) -> Option<[u8; N]> {
     let code = &mut frame.interpreter.bytecode;

@@ -2,7 +2,7 @@
 //!
 //! Source: evmone branches `evm384-v1` to `-v9`, go-ethereum branch `evm384-v10`, poemm/EVMcurves; the files of
 //! `residue_isa::revision` have the places. Operands need not be below the modulus. [`words`] has the revisions with an
-//! operand a word, [`packed`] those with one word for all, [`immediate`] those with operands behind the opcode and [`values`]
+//! operand a word, [`packed`] those with one word for all, [`immediate`] those with operands after the opcode and [`values`]
 //! the one with values on the stack; [`arithmetic`] is what all of them do.
 
 mod arithmetic;

@@ -11,7 +11,7 @@ use super::arithmetic::{MUL, bytes_at, bytes_at_mut, compute, grow, operate, out
 use super::blocks::{charge_arithmetic, runs_in_block, settle_operands};
 use crate::handlers::{FieldHost, Frame, Handled, pop};
 
-/// Slots of 48 bytes at the bottom of memory, the modulus behind all 256.
+/// Slots of 48 bytes at the bottom of memory, the modulus after all 256.
 pub fn v6<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     if runs_in_block(&mut frame) {
         return Ok(());

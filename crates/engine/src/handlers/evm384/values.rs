@@ -6,7 +6,7 @@ use revm::primitives::U256;
 use super::arithmetic::compute;
 use crate::handlers::{FieldHost, Frame, Handled, charge_base, pop};
 
-/// From the top: x, y and modulus, each a pair whose first word is above the second; r_inv is behind the modulus. The result
+/// From the top: x, y and modulus, each a pair whose first word is above the second; r_inv is after the modulus. The result
 /// is such a pair too.
 pub fn v0<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     let [x0, x1, y0, y1, m0, m1] = pop(&mut frame)?;

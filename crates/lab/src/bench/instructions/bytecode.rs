@@ -25,10 +25,10 @@ use crate::opcodes::{Memory, set_modulus_operands};
 /// Gas that no loop here uses up.
 const GAS: u64 = 1 << 40;
 
-/// Where slots begin in the memory of EVM384: behind the modulus and r_inv, at a multiple of a value's size, since some versions
+/// Where slots begin in the memory of EVM384: after the modulus and r_inv, at a multiple of a value's size, since some versions
 /// count in values.
 const VALUES_AT: usize = 2 * VALUE_BYTES;
-/// go-ethereum's EIP-5843 and version 10 of EVM384, where memory does not grow, want memory behind a value.
+/// go-ethereum's EIP-5843 and version 10 of EVM384, where memory does not grow, want memory after a value.
 const BYTES_BEHIND: usize = 32;
 
 /// Where a revision has modulus and slots.

@@ -78,7 +78,7 @@ fn scalar(random: &mut ChaCha8Rng) -> [u8; 32] {
     scalar
 }
 
-/// A message of so many bytes behind the tag of a suite of signatures: draft-irtf-cfrg-bls-signature-05, §4.2.1.
+/// A message of so many bytes after the tag of a suite of signatures: draft-irtf-cfrg-bls-signature-05, §4.2.1.
 fn tagged(tag: &[u8; 43], size: usize, random: &mut ChaCha8Rng) -> Vec<u8> {
     let mut message = vec![0; size];
     random.fill_bytes(&mut message);

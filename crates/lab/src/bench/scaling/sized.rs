@@ -42,7 +42,7 @@ pub(crate) struct Sized {
 }
 
 impl Sized {
-    /// A run that fills about all of `code_bytes`, and zeros behind its end; nothing where what is around a run is longer.
+    /// A run that fills about all of `code_bytes`, and zeros after its end; nothing where what is around a run is longer.
     pub fn new(revision: Revision, code_bytes: usize) -> Result<Option<Self>, LabError> {
         let schedule = EngineConfig::default_for(revision).schedule;
         let mut steps = code_bytes / STEP_BYTES;

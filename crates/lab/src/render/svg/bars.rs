@@ -21,7 +21,7 @@ const WIDTH: f64 = 420.0;
 const BAR: f64 = 13.0;
 const LABEL: f64 = 17.0;
 const LEFT: f64 = 4.0;
-/// Room at the right for the number behind a bar.
+/// Room at the right for the number after a bar.
 const NUMBER: f64 = 78.0;
 
 /// Styles of a chart that stands alone; a page that has charts inside says this once.
@@ -100,7 +100,7 @@ impl Chart {
     }
 }
 
-/// Short enough to stand behind a bar.
+/// Short enough to stand after a bar.
 fn number_text(value: f64) -> String {
     match value {
         v if v <= 0.0 => "0".to_owned(),

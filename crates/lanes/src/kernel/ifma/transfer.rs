@@ -26,7 +26,7 @@ const WORD_BYTES: usize = 8;
 pub(in crate::kernel) fn enter(transfer: &Transfer<'_>, bytes: &[u8], rows: &mut Rows) -> u8 {
     let (lanes, spare) = checked(transfer, bytes.len(), rows);
     let (limbs, lines) = (rows.shape().limbs(), rows.lines_mut().as_mut_ptr());
-    // SAFETY: `checked` has found the features, the bytes of every lane, and the rows with a spare one behind them.
+    // SAFETY: `checked` has found the features, the bytes of every lane, and the rows with a spare one after them.
     unsafe {
         match limbs {
             6 => enter_lanes::<6, 1>(transfer, &lanes, bytes.as_ptr(), spare, lines),
@@ -59,7 +59,7 @@ struct Lanes {
     count: usize,
 }
 
-/// Checks what the kernels rely on. The row behind the slots is spare.
+/// Checks what the kernels rely on. The row after the slots is spare.
 fn checked(transfer: &Transfer<'_>, byte_count: usize, rows: &mut Rows) -> (Lanes, u16) {
     assert!(Kernel::Ifma.is_available(), "the machine has AVX-512 IFMA");
     let (slots, offsets) = (transfer.slots, transfer.offsets);
@@ -138,7 +138,7 @@ impl LineWords {
 }
 
 /// # Safety
-/// The machine has the features. A value lies at `bytes` behind every offset; the rows of all slots and the spare one exist at `rows`,
+/// The machine has the features. A value lies at `bytes` after every offset; the rows of all slots and the spare one exist at `rows`,
 /// N lines each, and nothing else accesses them; the shape of the modulus has L limbs in N lines, which a value fits.
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx512ifma")]
 unsafe fn enter_lanes<const L: usize, const N: usize>(
@@ -184,7 +184,7 @@ unsafe fn enter_lanes<const L: usize, const N: usize>(
 }
 
 /// # Safety
-/// The machine has the features. A value may be written at `bytes` behind every offset; the rows of all slots exist at `rows`, N lines
+/// The machine has the features. A value may be written at `bytes` after every offset; the rows of all slots exist at `rows`, N lines
 /// each; the shape of the modulus has L limbs in N lines, which a value fits.
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx512ifma")]
 unsafe fn leave_lanes<const L: usize, const N: usize>(

@@ -75,7 +75,7 @@ impl Proof {
         self.places[fault as usize].get()
     }
 
-    /// Does the mutant differ from the program? It does not where an instruction has nothing to do, and where nobody reads the outcome.
+    /// Does the mutant differ from the program? It does not where an instruction has nothing to do, and where its outcome is never read.
     pub fn is_noticed(&self) -> bool {
         self.is_noticed.get()
     }
