@@ -6,6 +6,7 @@ pub mod bls;
 pub mod bn;
 pub mod final_exponentiation;
 pub mod miller;
+pub mod powers;
 pub mod residue_witness;
 pub mod steps;
 

@@ -3,7 +3,7 @@
 //!
 //! 3·(p⁴ − p² + 1)/r = (x − 1)²·(x + p)·(x² + p² − 1) + 3: Hayashida, Hayasaka and Teruya 2020 (2020/875), the chain for BLS12.
 
-use super::final_exponentiation::{
+use super::powers::{
     Power, frobenius, frobenius_squared, multiply, power_of_x_abs, power_of_x_head, square_repeatedly, tail, third,
 };
 use super::{Family, PairingCurve};

@@ -2,7 +2,7 @@
 //! prime to r. Fuentes-Castañeda, Knapp and Rodríguez-Henríquez 2011, “Faster hashing to G2”, §4.1.
 
 use super::PairingCurve;
-use super::final_exponentiation::{Power, frobenius, frobenius_squared, multiply, power_of_x_abs, third};
+use super::powers::{Power, frobenius, frobenius_squared, multiply, power_of_x_abs, third};
 use crate::conditions::all_vanish;
 use crate::tower::Fp12;
 use crate::tower::cyclotomic::cyclotomic_square;

@@ -19,7 +19,7 @@
 //! f⁻¹·c^|x|, and cᵖ is a Frobenius map away.
 
 use super::PairingCurve;
-use super::final_exponentiation::multiply;
+use super::powers::multiply;
 use crate::conditions::all_vanish;
 use crate::tower::{Fp2, Fp6, Fp12};
 use num_bigint::BigUint;

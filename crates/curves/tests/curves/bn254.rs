@@ -7,8 +7,9 @@ use ark_ec::{AffineRepr, CurveGroup};
 use ark_ff::{AdditiveGroup, CyclotomicMultSubgroup, Field};
 use num_bigint::BigUint;
 use residue_curves::bn254::{self, Fp2, Fp12, g1_curve_defect, g2_curve_defect};
-use residue_curves::pairing::final_exponentiation::{easy_part, frobenius, frobenius_squared};
+use residue_curves::pairing::final_exponentiation::easy_part;
 use residue_curves::pairing::miller::stand_in;
+use residue_curves::pairing::powers::{frobenius, frobenius_squared};
 use residue_curves::pairing::steps::Line;
 use residue_curves::pairing::{
     PairingCurve, Pairs, Twist, final_exponentiation, is_final_exponentiation_one, miller_loop, pairing_check,

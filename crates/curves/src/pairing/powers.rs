@@ -1,0 +1,118 @@
+//! Products and powers in Fp12 as functions, for final exponentiations. Powers in the cyclotomic subgroup are taken three times as
+//! large, see [`crate::tower::cyclotomic`].
+
+use super::{Family, PairingCurve};
+use crate::ladder::{binary_digits, signed_digits, signed_ladder};
+use crate::tower::cyclotomic::cyclotomic_square_tripled;
+use crate::tower::fp12::Multiplicand;
+use crate::tower::{Fp12, Tower};
+use residue_formula::{Fe, bundle};
+use residue_ir::Machine;
+
+/// g with 3g: a product by which powers are multiplied, and where a chain of tripled powers starts.
+#[derive(Clone, Copy)]
+pub(super) struct Power<F, C> {
+    pub(super) g: Fp12<F, C>,
+    pub(super) tripled: Fp12<F, C>,
+}
+
+bundle!(Power<C: Tower> { g: Fp12<F, C>, tripled: Fp12<F, C> });
+
+impl<F: Fe, C: PairingCurve> Power<F, C> {
+    /// Of g.
+    pub(super) fn new(g: Fp12<F, C>) -> Self {
+        Self { g, tripled: g.double() + g }
+    }
+
+    /// Of 3g.
+    pub(super) fn of<M: Machine<Fe = F>>(machine: &M, tripled: Fp12<F, C>) -> Self {
+        Self { g: third(machine, tripled), tripled }
+    }
+}
+
+/// |x| ends in this many zero bits: a power by |x| ends in as many squarings.
+pub(super) const fn tail<C: PairingCurve>() -> u32 {
+    C::FAMILY.x_abs().trailing_zeros()
+}
+
+/// g ↦ 3g^|x| for g in the cyclotomic subgroup.
+pub(super) fn power_of_x_abs<M: Machine, C: PairingCurve>(machine: &M, power: Power<M::Fe, C>) -> Fp12<M::Fe, C> {
+    square_repeatedly(machine, tail::<C>(), power_of_x_head(machine, power))
+}
+
+/// g ↦ 3g^(|x|/2^[`tail`]) for g in the cyclotomic subgroup, as a function. The state of the chain is three times the power.
+pub(super) fn power_of_x_head<M: Machine, C: PairingCurve>(machine: &M, power: Power<M::Fe, C>) -> Fp12<M::Fe, C> {
+    machine.function("fp12_power_of_x_head", power, |machine, Power { g, tripled }| {
+        let start = (tripled, g.multiplicand());
+        let square = |machine: &M, count, (tripled, g)| (square_repeatedly(machine, count, tripled), g);
+        let times = |machine: &M, digit, (power, g): (Fp12<M::Fe, C>, _)| {
+            if digit > 0 {
+                return multiply_by(machine, (power, g));
+            }
+            let (product, g) = multiply_by(machine, (power.conjugate(), g));
+            (product.conjugate(), g) // f/g is the conjugate of f̄·g
+        };
+        let digits = match C::FAMILY {
+            Family::Bls { x_abs, .. } => binary_digits(x_abs >> tail::<C>()),
+            Family::Bn { x } => signed_digits(u128::from(x >> tail::<C>())),
+        };
+        signed_ladder(machine, &digits, start, square, times).0
+    })
+}
+
+/// The runs of squarings that are functions. Each ends with the one before, so that no code is there twice.
+const SQUARINGS: [(u32, &str); 3] =
+    [(1, "fp12_cyclotomic_square"), (2, "fp12_cyclotomic_square_2"), (4, "fp12_cyclotomic_square_4")];
+
+/// 3g ↦ 3g^(2ⁿ) for g in the cyclotomic subgroup.
+pub(super) fn square_repeatedly<M: Machine, C: PairingCurve>(
+    machine: &M,
+    count: u32,
+    tripled: Fp12<M::Fe, C>,
+) -> Fp12<M::Fe, C> {
+    let (mut left, mut power) = (count, tripled);
+    while let Some(run) = SQUARINGS.iter().rposition(|&(length, _)| length <= left) {
+        power = squarings(machine, run, power);
+        left -= SQUARINGS[run].0;
+    }
+    power
+}
+
+/// A run of squarings by its place in [`SQUARINGS`].
+fn squarings<M: Machine, C: PairingCurve>(machine: &M, run: usize, tripled: Fp12<M::Fe, C>) -> Fp12<M::Fe, C> {
+    let (length, name) = SQUARINGS[run];
+    machine.function(name, tripled, |machine, tripled| {
+        let rest = run.checked_sub(1);
+        let own = length - rest.map_or(0, |rest| SQUARINGS[rest].0);
+        let power = (0..own).fold(tripled, |power, _| cyclotomic_square_tripled(power));
+        rest.map_or(power, |rest| squarings(machine, rest, power))
+    })
+}
+
+/// 3g ↦ g.
+pub(super) fn third<M: Machine, C: PairingCurve>(machine: &M, tripled: Fp12<M::Fe, C>) -> Fp12<M::Fe, C> {
+    tripled.scale(machine.constant(&C::constants().third))
+}
+
+/// (f, g) ↦ f·g, as a function.
+pub fn multiply<M: Machine, C: PairingCurve>(machine: &M, f: Fp12<M::Fe, C>, g: Fp12<M::Fe, C>) -> Fp12<M::Fe, C> {
+    machine.function("fp12_mul", (f, g), |machine, (f, g)| multiply_by(machine, (f, g.multiplicand())).0)
+}
+
+/// (f, g) ↦ (f·g, g), as a function: g stays where it is for the next product.
+fn multiply_by<M: Machine, C: PairingCurve>(
+    machine: &M,
+    operands: (Fp12<M::Fe, C>, Multiplicand<M::Fe, C>),
+) -> (Fp12<M::Fe, C>, Multiplicand<M::Fe, C>) {
+    machine.function("fp12_mul_by_multiplicand", operands, |_, (f, g)| (f * g, g))
+}
+
+/// f ↦ fᵖ.
+pub fn frobenius<M: Machine, C: PairingCurve>(machine: &M, f: Fp12<M::Fe, C>) -> Fp12<M::Fe, C> {
+    f.frobenius(&C::constants().gamma.each_ref().map(|g| g.lift(machine)))
+}
+
+/// f ↦ f^(p²).
+pub fn frobenius_squared<M: Machine, C: PairingCurve>(machine: &M, f: Fp12<M::Fe, C>) -> Fp12<M::Fe, C> {
+    f.frobenius_squared(&C::constants().delta.each_ref().map(|d| machine.constant(d)))
+}
