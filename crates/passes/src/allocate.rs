@@ -8,6 +8,7 @@
 //! are lanes of one instruction then. Compiled blocks are judged later, so this file may be clever.
 
 use crate::liveness::{Liveness, Passed, liveness};
+use crate::rows::{Row, Rows, together};
 use crate::slots::{Slot, SlotOp};
 use fixedbitset::FixedBitSet;
 use residue_ir::program::{Function, Op, Operand, Program, Region, Statement, Value};
@@ -57,12 +58,17 @@ pub struct Allocation {
     pub slots_used: Slot,
 }
 
-/// Places every function, with at most `limit` slots. Without a cost every operation is an instruction, and the fewest slots are
-/// best.
-pub fn allocate(program: &Program, limit: Slot, cost: Option<&dyn Cost>) -> Result<Allocation, TooFewSlots> {
-    let packed = place_all(program, limit, None)?;
+/// Places every function, with at most `limit` slots; values of one of `rows` would best be neighbours. Without a cost every operation
+/// is an instruction, and the fewest slots are best.
+pub fn allocate(
+    program: &Program,
+    rows: &Rows<'_>,
+    limit: Slot,
+    cost: Option<&dyn Cost>,
+) -> Result<Allocation, TooFewSlots> {
+    let packed = place_all(program, rows, limit, None)?;
     match cost {
-        Some(cost) => place_all(program, limit, Some((cost, packed.slots_used))),
+        Some(cost) => place_all(program, rows, limit, Some((cost, packed.slots_used))),
         None => Ok(packed),
     }
 }
@@ -71,10 +77,15 @@ pub fn allocate(program: &Program, limit: Slot, cost: Option<&dyn Cost>) -> Resu
 type Choice<'a> = (&'a dyn Cost, Slot);
 
 /// Places every function: packed, or by choice.
-fn place_all(program: &Program, limit: Slot, choice: Option<Choice<'_>>) -> Result<Allocation, TooFewSlots> {
+fn place_all(
+    program: &Program,
+    rows: &Rows<'_>,
+    limit: Slot,
+    choice: Option<Choice<'_>>,
+) -> Result<Allocation, TooFewSlots> {
     let mut functions: Vec<Placement> = Vec::new();
-    for function in &program.functions {
-        let placed = place(program, function, &functions, limit, choice)?;
+    for (function, rows) in program.functions.iter().zip(&rows.functions) {
+        let placed = place(program, (function, rows), &functions, limit, choice)?;
         functions.push(placed);
     }
     let last = functions.iter().filter_map(|placement| placement.clobbers.ones().next_back()).max();
@@ -180,13 +191,14 @@ const SLACKS: [Slot; 8] = [2, 5, 8, 11, 14, 16, 19, 22];
 
 fn place(
     program: &Program,
-    function: &Function,
+    (function, rows): (&Function, &[Row<'_>]),
     done: &[Placement],
     limit: Slot,
     choice: Option<Choice<'_>>,
 ) -> Result<Placement, TooFewSlots> {
     // style: S2: one greedy choice, whose state is in every part of it.
-    let Liveness { interferes, live_out, live_across_calls, mut affinities, groups, passed } = liveness(function);
+    let Liveness { interferes, live_out, live_across_calls, mut affinities, passed } = liveness(function);
+    let groups = together(rows);
     let values = function.value_count as usize;
     let mut classes = Classes::new(interferes);
     join_loops(&function.body, &mut classes);
@@ -366,6 +378,7 @@ impl Colouring<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rows::{Limits, rows};
     use residue_ir::text;
 
     /// A call inside a loop; v0 and v1 are needed behind it.
@@ -397,11 +410,16 @@ function f1 "start" () -> () values 8 {
         }
     }
 
+    fn placed(program: &Program, limit: Slot, cost: Option<&dyn Cost>) -> Result<Allocation, TooFewSlots> {
+        let limits = Limits { values_max: 256, gap_bytes_max: 0 };
+        allocate(program, &rows(program, &limits), limit, cost)
+    }
+
     #[test]
     fn values_that_interfere_and_values_across_calls_keep_their_slots() {
         let program = text::parse(TEXT).unwrap();
         for cost in [None, Some(&Lanes as &dyn Cost)] {
-            let allocation = allocate(&program, 40, cost).unwrap();
+            let allocation = placed(&program, 40, cost).unwrap();
             for (function, placement) in program.functions.iter().zip(&allocation.functions) {
                 let live = liveness(function);
                 for value in 0..function.value_count {
@@ -425,10 +443,10 @@ function f1 "start" () -> () values 8 {
     #[test]
     fn too_few_slots_are_an_error_that_names_the_function() {
         let program = text::parse(TEXT).unwrap();
-        let least = (1..40).find(|&limit| allocate(&program, limit, Some(&Lanes)).is_ok()).unwrap();
+        let least = (1..40).find(|&limit| placed(&program, limit, Some(&Lanes)).is_ok()).unwrap();
         assert!((5..=8).contains(&least), "{least}");
         for limit in 1..least {
-            let Err(TooFewSlots { function, limit: named }) = allocate(&program, limit, Some(&Lanes)) else {
+            let Err(TooFewSlots { function, limit: named }) = placed(&program, limit, Some(&Lanes)) else {
                 panic!("{limit} slots are too few")
             };
             assert_eq!((function.as_str(), named), (if limit < 2 { "f" } else { "start" }, limit));
