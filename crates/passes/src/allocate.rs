@@ -13,6 +13,7 @@ use crate::slots::{Slot, SlotOp};
 use fixedbitset::FixedBitSet;
 use residue_ir::program::{Function, Op, Operand, Program, Region, Statement, Value};
 use std::collections::HashMap;
+use std::mem;
 use thiserror::Error;
 
 /// What operations on slots cost where several may become one instruction, as placement decides which.
@@ -136,6 +137,21 @@ impl Classes {
         }
     }
 
+    /// For each root those of the classes that it interferes with, each once.
+    fn neighbours(&self) -> Vec<Vec<usize>> {
+        let roots: Vec<usize> = (0..self.parent.len()).map(|value| self.root(value)).collect();
+        let of = |(value, interferes): (usize, &FixedBitSet)| {
+            let mut neighbours: Vec<usize> = match roots[value] == value {
+                true => interferes.ones().map(|other| roots[other]).collect(),
+                false => Vec::new(),
+            };
+            neighbours.sort_unstable();
+            neighbours.dedup();
+            neighbours
+        };
+        self.interferes.iter().enumerate().map(of).collect()
+    }
+
     fn join_if_free(&mut self, a: usize, b: usize) {
         let (a, b) = (self.root(a), self.root(b));
         if a != b && self.interferes[a].is_disjoint(&self.members[b]) {
@@ -167,6 +183,10 @@ struct Colouring<'a> {
     colour: Vec<Option<Slot>>,
     limit: Slot,
     function: &'a Function,
+    /// For a root: those of the classes that may not share its slot, each once.
+    neighbours: Vec<Vec<usize>>,
+    /// What blocks cost that were weighed before: placements differ in few of them.
+    weighed: HashMap<Vec<SlotOp>, u64>,
     /// Slots below this bound are given out in turn; only when they are taken, the lowest free one.
     window: Slot,
     /// Where the next slot is looked for.
@@ -240,7 +260,9 @@ fn place(
         affinities.iter().map(|&(a, b, weight)| (classes.root(a.0 as usize), classes.root(b.0 as usize), weight));
     let copies: Vec<(usize, usize, u64)> = copies.filter(|(a, b, _)| a != b).collect();
     let colour = vec![None; values];
-    let mut colouring = Colouring { classes, forbidden, hints, colour, limit, function, window: 0, cursor: 0 };
+    let (neighbours, weighed) = (classes.neighbours(), HashMap::new());
+    let mut colouring =
+        Colouring { classes, forbidden, hints, colour, limit, function, neighbours, weighed, window: 0, cursor: 0 };
     colouring.run(&groups, false)?;
     if let Some(choice) = choice {
         let fewest = colouring.colour.iter().flatten().max().map_or(0, |slot| slot + 1);
@@ -303,7 +325,8 @@ impl Colouring<'_> {
     }
 
     /// An estimate: a field instruction has eight bytes, and so has a copy, which costs gas too, and so does a slot.
-    fn code_bytes(&self, copies: &[(usize, usize, u64)], (cost, packed): Choice<'_>) -> u64 {
+    fn code_bytes(&mut self, copies: &[(usize, usize, u64)], (cost, packed): Choice<'_>) -> u64 {
+        let mut weighed = mem::take(&mut self.weighed);
         let colour = |value: Value| self.colour[self.classes.root(value.0 as usize)].expect("every class is coloured");
         let slot = |operand: Operand| match operand {
             Operand::Value(value) => colour(value),
@@ -317,8 +340,10 @@ impl Colouring<'_> {
                 x: slot(op.x),
                 y: slot(op.y),
             };
-            instructions += cost.instructions(&block.ops.iter().map(op).collect::<Vec<_>>());
+            let ops: Vec<SlotOp> = block.ops.iter().map(op).collect();
+            instructions += *weighed.entry(ops).or_insert_with_key(|ops| cost.instructions(ops));
         });
+        self.weighed = weighed;
         let apart = copies.iter().filter(|&&(a, b, _)| self.colour[a] != self.colour[b]);
         let slots = self.colour.iter().flatten().max().map_or(0, |&slot| u64::from(slot) + 1);
         let elsewhere = |(hints, &colour): (&Vec<Slot>, _)| hints.iter().filter(|&&slot| colour != Some(slot)).count();
@@ -334,8 +359,8 @@ impl Colouring<'_> {
     /// Slots that `class` may not have.
     fn taken(&self, class: usize) -> FixedBitSet {
         let mut taken = self.forbidden[class].clone();
-        for neighbour in self.classes.interferes[class].ones() {
-            if let Some(slot) = self.colour[self.classes.root(neighbour)] {
+        for &neighbour in &self.neighbours[class] {
+            if let Some(slot) = self.colour[neighbour] {
                 taken.insert(slot as usize);
             }
         }
