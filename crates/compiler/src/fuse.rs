@@ -6,7 +6,6 @@
 
 use residue_isa::{FieldInstruction, FieldOp, Lanes};
 use residue_passes::{Cost, Slot, SlotOp};
-use std::collections::HashMap;
 
 /// How many ready operations may join a run; more find little more.
 const WINDOW: usize = 96;
@@ -30,17 +29,18 @@ impl Cost for Fused {
 
 /// Instructions that do what `ops` do one after the other.
 pub fn fuse(ops: &[SlotOp]) -> Vec<FieldInstruction> {
-    attempt(ops, 0)
+    all(Waiting::new(ops))
 }
 
 /// The same, the fewest of several attempts.
 pub fn fuse_well(ops: &[SlotOp]) -> Vec<FieldInstruction> {
-    let attempts = (0..ATTEMPTS).map(|number| attempt(ops, number));
+    let waiting = Waiting::new(ops);
+    let attempts = (0..ATTEMPTS).map(|attempt| all(Waiting { attempt, ..waiting.clone() }));
     attempts.min_by_key(Vec::len).expect("there is an attempt")
 }
 
-fn attempt(ops: &[SlotOp], attempt: u64) -> Vec<FieldInstruction> {
-    let mut waiting = Waiting::new(ops, attempt);
+/// Issues all that waits.
+fn all(mut waiting: Waiting<'_>) -> Vec<FieldInstruction> {
     let mut instructions = Vec::new();
     while let Some(run) = waiting.best_run() {
         instructions.push(instruction(&run.iter().map(|&(op, _)| op).collect::<Vec<_>>()));
@@ -67,6 +67,7 @@ fn instruction(lanes: &[SlotOp]) -> FieldInstruction {
 }
 
 /// The operations not issued yet, with what stands in their way.
+#[derive(Debug, Clone)]
 struct Waiting<'a> {
     ops: &'a [SlotOp],
     /// For each operation, how many earlier ones must be issued first.
@@ -83,33 +84,33 @@ struct Waiting<'a> {
 
 impl<'a> Waiting<'a> {
     /// An operation waits for the last writer of the slots it reads and writes, and for readers of the slot it writes.
-    fn new(ops: &'a [SlotOp], attempt: u64) -> Self {
+    fn new(ops: &'a [SlotOp]) -> Self {
         let mut blockers = vec![0; ops.len()];
         let mut waiters: Vec<Vec<usize>> = vec![Vec::new(); ops.len()];
-        let mut writer: HashMap<Slot, usize> = HashMap::new();
-        let mut readers: HashMap<Slot, Vec<usize>> = HashMap::new();
+        let mut writer: [Option<usize>; SLOTS] = [None; SLOTS];
+        let mut readers: Vec<Vec<usize>> = vec![Vec::new(); SLOTS];
+        let mut before: Vec<usize> = Vec::new();
         for (number, op) in ops.iter().enumerate() {
-            let mut before: Vec<usize> =
-                [op.x, op.y, op.out].iter().filter_map(|slot| writer.get(slot).copied()).collect();
-            before.extend(readers.get(&op.out).into_iter().flatten().copied().filter(|&reader| reader != number));
+            let [x, y, out] = [op.x, op.y, op.out].map(|slot| slot as usize); // u32 to usize widens
+            before.clear();
+            before.extend([x, y, out].iter().filter_map(|&slot| writer[slot]));
+            before.append(&mut readers[out]);
             before.sort_unstable();
             before.dedup();
             blockers[number] = before.len();
-            for earlier in before {
+            for &earlier in &before {
                 waiters[earlier].push(number);
             }
-            readers.insert(op.out, Vec::new());
-            writer.insert(op.out, number);
-            for slot in [op.x, op.y] {
-                readers.entry(slot).or_default().push(number);
-            }
+            writer[out] = Some(number);
+            readers[x].push(number);
+            readers[y].push(number);
         }
         let ready = (0..ops.len()).filter(|&number| blockers[number] == 0).collect();
         let mut heights = vec![0; ops.len()];
         for number in (0..ops.len()).rev() {
             heights[number] = waiters[number].iter().map(|&waiter| heights[waiter] + 1).max().unwrap_or(0);
         }
-        Self { ops, blockers, waiters, ready, heights, attempt }
+        Self { ops, blockers, waiters, ready, heights, attempt: 0 }
     }
 
     fn issue(&mut self, number: usize) {
@@ -126,47 +127,66 @@ impl<'a> Waiting<'a> {
     /// The longest progression of ready operations, the most urgent of equals; none if nothing is left.
     fn best_run(&self) -> Option<Vec<(SlotOp, usize)>> {
         let kinds = FieldOp::ALL.map(|kind| Ready::new(self.ops, kind, self.ready.iter().take(WINDOW)));
-        let leaders = self.ready.iter().take(LEADERS);
-        let runs = leaders.map(|&leader| self.longest_run(leader, &kinds[self.ops[leader].operation as usize]));
-        let ranked = runs.map(|run| ((run.len(), self.urgency(&run)), run));
-        ranked.reduce(|best, other| if other.0 > best.0 { other } else { best }).map(|(_, run)| run)
+        let mut best: Option<(Progression, &Ready, usize)> = None;
+        for &leader in self.ready.iter().take(LEADERS) {
+            let ready = &kinds[self.ops[leader].operation as usize];
+            let least = best.as_ref().map_or(1, |(best, ..)| best.lanes);
+            let Some(run) = self.longest_run(leader, ready, least) else { continue };
+            let urgency = self.urgency(&run, ready);
+            if best
+                .as_ref()
+                .is_none_or(|(best, _, urgency_of_best)| (run.lanes, urgency) > (best.lanes, *urgency_of_best))
+            {
+                best = Some((run, ready, urgency));
+            }
+        }
+        best.map(|(run, ready, _)| self.lanes(&run, ready).collect())
     }
 
     /// In eighths, how many operations wait for a lane of `run` one after the other; by chance up to one and a half more.
-    fn urgency(&self, run: &[(SlotOp, usize)]) -> usize {
-        let heights: usize = run.iter().map(|&(_, number)| self.heights[number]).sum();
+    fn urgency(&self, run: &Progression, ready: &Ready) -> usize {
+        let heights: usize = self.lanes(run, ready).map(|(_, number)| self.heights[number]).sum();
         // Knuth's multiplicative hash; its upper bits are the good ones.
-        let hash = (self.attempt * (run[0].1 as u64 + 1)).wrapping_mul(0x9e37_79b9_7f4a_7c15); // usize to u64 widens
-        8 * heights / run.len() + 4 * (hash >> 62) as usize // two bits
+        let hash = (self.attempt * (run.first.1 as u64 + 1)).wrapping_mul(0x9e37_79b9_7f4a_7c15); // usize to u64 widens
+        8 * heights / run.lanes + 4 * (hash >> 62) as usize // two bits
     }
 
-    /// The longest progression with `leader` in it as its first or second lane, of the operations of its kind that are ready, as (lane,
-    /// number).
-    fn longest_run(&self, leader: usize, ready: &Ready) -> Vec<(SlotOp, usize)> {
+    /// The longest progression with `leader` in it as its first or second lane, of the operations of its kind that are ready; none
+    /// if it has fewer than `least` lanes.
+    fn longest_run(&self, leader: usize, ready: &Ready, least: usize) -> Option<Progression> {
         let leader = (self.ops[leader], leader);
-        let mut best = Progression { first: leader, second: None, lanes: 1 };
+        let mut best = (least <= 1).then_some(Progression { first: leader, second: None, lanes: 1 });
+        let mut to_reach = least;
         for &mate in ready.numbers.iter().filter(|&&mate| mate != leader.1) {
-            let mate = (self.ops[mate], mate);
-            for number in 0..4 {
-                // Each as it is, then with its operands exchanged, where that is the same.
-                let [a, b] = [(leader, number & 2), (mate, number & 1)].map(|((op, at), is_turned)| match is_turned {
-                    0 => Some((op, at)),
-                    _ => turned(op).map(|op| (op, at)),
-                });
-                let (Some(a), Some(b)) = (a, b) else { continue };
-                let (a, b) = if a.0.out < b.0.out { (a, b) } else { (b, a) };
+            let as_it_is = (self.ops[mate], mate);
+            // With its operands exchanged, where that is the same; if the leader's are, that is this progression once more.
+            let exchanged =
+                turned(as_it_is.0).filter(|op| op.x != op.y && leader.0.x != leader.0.y).map(|op| (op, mate));
+            for mate in std::iter::once(as_it_is).chain(exchanged) {
+                let (a, b) = if leader.0.out < mate.0.out { (leader, mate) } else { (mate, leader) };
                 let Some(steps) = Steps::between(&a.0, &b.0) else { continue };
+                let behind = Slot::try_from(to_reach.saturating_sub(2)).expect("there are at most 256 lanes");
+                if ready.with_out(b.0.out + behind * steps.out).is_none() {
+                    continue; // Too short.
+                }
                 let lanes = 2 + self.after(b.0, steps, ready).take(LANES_MAX - 2).count();
-                if lanes > best.lanes || (lanes == best.lanes && a.1 < best.first.1) {
-                    best = Progression { first: a, second: Some((b, steps)), lanes };
+                let is_better = |best: &Progression| lanes > best.lanes || lanes == best.lanes && a.1 < best.first.1;
+                if lanes >= to_reach && best.as_ref().is_none_or(is_better) {
+                    best = Some(Progression { first: a, second: Some((b, steps)), lanes });
+                    to_reach = lanes;
                 }
             }
         }
-        let Progression { first, second, lanes } = best;
-        let rest = second.into_iter().flat_map(|(second, steps)| {
-            std::iter::once(second).chain(self.after(second.0, steps, ready).take(lanes - 2))
+        best
+    }
+
+    /// The lanes of a progression, as (lane, number).
+    fn lanes<'s>(&'s self, run: &Progression, ready: &'s Ready) -> impl Iterator<Item = (SlotOp, usize)> + 's {
+        let others = run.lanes.saturating_sub(2);
+        let rest = run.second.into_iter().flat_map(move |(second, steps)| {
+            std::iter::once(second).chain(self.after(second.0, steps, ready).take(others))
         });
-        std::iter::once(first).chain(rest).collect()
+        std::iter::once(run.first).chain(rest)
     }
 
     /// The lanes after `last` with these steps from each to the next.

@@ -28,9 +28,9 @@ use residue_isa::revision::evm384::Modulus;
 use residue_isa::revision::rules::{SLOTS_MAX, SlotBytesMax};
 use residue_isa::{FieldOp, GasSchedule, Revision};
 use residue_passes::derived::{self, Derived};
-use residue_passes::multiples;
+use residue_passes::rows::rows;
 use residue_passes::simplify::simplify;
-use residue_passes::{Allocation, Cost, Slot, allocate};
+use residue_passes::{Allocation, Cost, Limits, Rows, Slot, allocate, multiples, threads};
 use target::{MontFactors, Places, Target};
 
 /// A compiled program.
@@ -136,7 +136,9 @@ fn build(
         u32::try_from(constants).ok().and_then(|constants| limit.checked_sub(constants + 1)).filter(|&room| room > 0);
     let room = room.ok_or(CompileError::Constants { count: constants, limit })?;
     let cost = revision.is_strided().then_some(&Fused as &dyn Cost);
-    let allocation = allocate(&simplified, room, cost)?;
+    let mut rows = rows(&simplified, &LIMITS);
+    let allocation = allocate(&simplified, &rows, room, cost)?;
+    threads::cut(&mut rows, &simplified, &allocation);
     let spare = allocation.slots_used;
     let first_constant = spare + 1;
     let slots = first_constant + u32::try_from(constants).expect("it fitted above");
@@ -155,16 +157,20 @@ fn build(
     let mont = mont_constants
         .map(|[parse, output]| MontFactors { parse: constant_slot(&parse), output: constant_slot(&output) });
     let places = Places { first_constant, zero, spare, mont };
-    let target = make_target(program, revision, schedule, derived, places, &mut assembly);
+    let target = make_target((program, &rows), revision, schedule, derived, places, &mut assembly);
     let interface = (target.as_ref(), revision, origin);
-    let lowered = lower::lower(&simplified, &allocation, &constant_slots, spare, interface, &mut assembly)?;
+    let lowered = lower::lower(&simplified, &rows, &allocation, &constant_slots, spare, interface, &mut assembly)?;
     let code = assembly.assemble(revision)?;
     Ok(Built { simplified, allocation, constant_slots, slots, target, lowered, code })
 }
 
+/// How much is made as one: any number of slots are loaded and stored by one instruction, and what is read of calldata together may
+/// have a word between elements.
+const LIMITS: Limits = Limits { values_max: SLOTS_MAX, gap_bytes_max: 32 };
+
 /// What lowers for the revision's family.
 fn make_target(
-    program: &Program,
+    (program, rows): (&Program, &Rows<'_>),
     revision: Revision,
     schedule: &GasSchedule,
     derived: Derived,
@@ -184,7 +190,7 @@ fn make_target(
         ));
     }
     if let Some(rules) = revision.slot_rules() {
-        let row_bytes = lower::longest_row_bytes(program);
+        let row_bytes = rows.parsed_bytes_max();
         return Box::new(target::slots::Slots::new((revision, rules), modulus, derived, row_bytes, places, code));
     }
     let width_limbs = usize::try_from(modulus.bits().div_ceil(64)).expect("the width was checked");

@@ -15,12 +15,9 @@ mod words;
 
 use crate::error::CompileError;
 use crate::target::{Target, clear, push};
-use elements::{Direction, row_of_indices};
 use fixedbitset::FixedBitSet;
-use parse::Element;
-pub(crate) use parse::longest_row_bytes;
 use residue_ir::program::{
-    ArrayDecl, ArrayId, Control, ControlKind, Function, Op, Operand, Program, Region, Statement, Value, Word, WordDef,
+    ArrayDecl, ArrayId, ControlKind, Function, Op, Operand, Program, Statement, Value, Word, WordDef,
 };
 use residue_ir::{Capacity, Effect};
 use residue_isa::Revision;
@@ -29,11 +26,11 @@ use residue_isa::opcode::evm;
 use residue_passes::SlotOp;
 use residue_passes::liveness::values_read;
 use residue_passes::moves::sequence;
-use residue_passes::{Allocation, Placement, Slot};
+use residue_passes::rows::Nest;
+use residue_passes::{Allocation, Placement, Row, Rows, Slot};
 use ruint::aliases::U256;
 use std::collections::HashMap;
 use std::ops::Range;
-use std::slice;
 
 /// Where the items of a block are in the assembly, for the checker.
 #[derive(Debug, Clone)]
@@ -134,9 +131,10 @@ fn output_bytes(program: &Program) -> u64 {
     longest
 }
 
-/// Writes the whole program to `code`, whose offset 0 is `origin`.
+/// Writes the whole program, which is `rows`, to `code`, whose offset 0 is `origin`.
 pub fn lower(
     program: &Program,
+    rows: &Rows<'_>,
     allocation: &Allocation,
     constant_slots: &[Slot],
     spare: Slot,
@@ -160,6 +158,7 @@ pub fn lower(
             allocation,
             number,
             function: &program.functions[number],
+            rows: &rows.functions[number],
             placement: &allocation.functions[number],
             layout: &layout,
             entries: &entries,
@@ -174,8 +173,8 @@ pub fn lower(
             entrances: &mut entrances,
             stack: Vec::new(),
             depth: 0,
-            uses: words::count_uses(&program.functions[number]),
-            addresses: words::indices_of_one_array(&program.functions[number]),
+            uses: words::count_uses(&program.functions[number], &rows.functions[number]),
+            addresses: words::indices_of_one_array(&program.functions[number], &rows.functions[number]),
             read: values_read(&program.functions[number]),
             prepared: HashMap::new(),
         };
@@ -206,6 +205,7 @@ struct Lowering<'a> {
     allocation: &'a Allocation,
     number: usize,
     function: &'a Function,
+    rows: &'a [Row<'a>],
     placement: &'a Placement,
     layout: &'a Layout,
     entries: &'a [LabelId],
@@ -250,13 +250,17 @@ impl<'a> Lowering<'a> {
             self.code.label(self.entries[self.number]);
             self.stack.push(Entry::Other);
         }
-        let statements = &self.function.body.statements;
-        if let Some(start) = self.row_at_end(statements) {
-            return self.last_calls(statements, start);
-        }
-        let flow = self.statements(statements)?;
-        if flow == Flow::Continues {
-            self.code.op(if self.is_start() { evm::STOP } else { evm::JUMP });
+        let (rows, last) = match self.rows {
+            [before @ .., Row::Calls { calls, is_last: true }] => (before, Some(calls)),
+            rows => (rows, None),
+        };
+        if self.region(rows)? == Flow::Continues {
+            match last {
+                Some(calls) => self.last_calls(calls),
+                None => {
+                    self.code.op(if self.is_start() { evm::STOP } else { evm::JUMP });
+                }
+            }
         }
         Ok(())
     }
@@ -279,43 +283,13 @@ impl<'a> Lowering<'a> {
     }
 
     /// A region; the words it keeps are gone behind it.
-    fn region(&mut self, region: &'a Region) -> Result<Flow, CompileError> {
-        self.statements(&region.statements)
-    }
-
-    fn statements(&mut self, statements: &'a [Statement]) -> Result<Flow, CompileError> {
+    fn region(&mut self, rows: &'a [Row<'a>]) -> Result<Flow, CompileError> {
         let height = self.stack.len();
         self.depth += 1;
         let mut flow = Flow::Continues;
-        let mut number = 0;
-        while let Some(statement) = statements.get(number) {
-            let rest = &statements[number..];
-            let (calls, elements) = (self.row_of_calls(rest), self.row_of_elements(rest));
-            let (shifts, indices) = (self.row_of_shifts(rest), row_of_indices(rest));
-            number += if !indices.is_empty() {
-                let row = indices.len();
-                self.set_row(indices)?;
-                row
-            } else if !shifts.is_empty() {
-                self.shift(&shifts);
-                2 * shifts.len()
-            } else if let Some((count, row)) = self.row_of_reservations(rest) {
-                self.reserve(count, row)?;
-                row
-            } else if let Some(row) = self.row_of_transfers(rest) {
-                self.transfer_row(&row)?;
-                row.statements
-            } else if !calls.is_empty() {
-                self.calls(&calls);
-                calls.len()
-            } else if !elements.is_empty() {
-                self.parse(&elements)?;
-                elements.len()
-            } else {
-                self.prepare_store(statement, rest);
-                flow = self.statement(statement)?;
-                1
-            };
+        for (row, behind) in rows.iter().zip(1..).map(|(row, next)| (row, &rows[next..])) {
+            self.prepare_store(row, behind);
+            flow = self.row(row)?;
             if flow == Flow::Ended {
                 break;
             }
@@ -331,17 +305,22 @@ impl<'a> Lowering<'a> {
         Ok(flow)
     }
 
-    fn statement(&mut self, statement: &'a Statement) -> Result<Flow, CompileError> {
-        match statement {
-            Statement::Block(block) => self.block(block),
-            Statement::Call { .. } => self.calls(&self.row_of_calls(slice::from_ref(statement))),
-            Statement::Control(control) => match &control.kind {
-                ControlKind::Repeat { count, index } => self.repeat(control, (*count, *index))?,
-                ControlKind::Countdown { count } => self.countdown(control, *count)?,
-                ControlKind::Sequence(order) => self.sequence(control, order)?,
-                ControlKind::Branch { condition } => return self.branch(control, *condition),
+    fn row(&mut self, row: &'a Row<'a>) -> Result<Flow, CompileError> {
+        match row {
+            Row::Block(block) => self.block(block),
+            Row::Calls { calls, .. } => self.calls(calls),
+            Row::Control(nest) => match &nest.control.kind {
+                ControlKind::Repeat { count, index } => self.repeat(nest, (*count, *index))?,
+                ControlKind::Countdown { count } => self.countdown(nest, *count)?,
+                ControlKind::Sequence(order) => self.sequence(nest, order)?,
+                ControlKind::Branch { condition } => return self.branch(nest, *condition),
             },
-            Statement::Effect(effect) => return self.effect(effect),
+            Row::Transfer(transfer) => self.transfer(transfer)?,
+            Row::Parses(elements) => self.parse(elements)?,
+            Row::Reserve(count) => self.reserve(*count)?,
+            Row::SetIndices { array, cells, sets } => self.set_row(*array, *cells, sets)?,
+            Row::Shift(shift) => self.shift(shift),
+            Row::Effect(effect) => return self.effect(effect),
         }
         Ok(Flow::Continues)
     }
@@ -350,20 +329,10 @@ impl<'a> Lowering<'a> {
         // style: S2: a table: one arm for each effect.
         match effect {
             Effect::Reserve { .. } => {} // Of an array of fixed size: it has room from the start.
-            Effect::Load { array, index, results } => {
-                let slots: Vec<Slot> = results.iter().map(|&value| self.placement.slot(value)).collect();
-                self.transfer(*array, *index, &slots, Direction::Load)?;
-            }
-            Effect::Store { array, index, values } => {
-                let slots: Vec<Slot> = values.iter().map(|&operand| self.slot(operand)).collect();
-                if !self.prepared_store(*index, &slots) {
-                    self.transfer(*array, *index, &slots, Direction::Store)?;
-                }
+            Effect::Load { .. } | Effect::Store { .. } | Effect::Parse { .. } | Effect::SetIndices { .. } => {
+                unreachable!("these are rows, if only of one")
             }
             Effect::Fill { array, count, values } => self.fill(*array, *count, values),
-            Effect::Parse { result, offset, size_bytes } => {
-                self.parse(&[Element { result: *result, offset: *offset, size_bytes: *size_bytes }])?
-            }
             Effect::ParseMontLe { result, offset } => {
                 self.word(*offset)?;
                 self.target.parse_mont_le(self.code, self.placement.slot(*result), self.fail);
@@ -414,9 +383,6 @@ impl<'a> Lowering<'a> {
             Effect::Keccak256 { result, pieces } => {
                 self.keccak256(pieces)?;
                 self.keep(*result);
-            }
-            Effect::SetIndices { variable, array, cells, indices } => {
-                self.set_addresses(*variable, *array, *indices, *cells)?;
             }
             Effect::Index { result, variable, array, first_bit, cells } => {
                 self.cell(*variable, *first_bit, *cells);
@@ -482,9 +448,9 @@ impl<'a> Lowering<'a> {
 
     /// Stack within the body: [bound (unless constant), index], or, if nobody reads the index, minus the turns left: then
     /// one addition ends a turn and zero ends the loop.
-    fn repeat(&mut self, repeat: &'a Control, (count, index): (Word, Word)) -> Result<(), CompileError> {
-        let [arm] = &repeat.arms[..] else { unreachable!("a loop has one arm: `verify` checks it") };
-        self.move_to(&arm.params, &repeat.initial);
+    fn repeat(&mut self, repeat: &'a Nest<'a>, (count, index): (Word, Word)) -> Result<(), CompileError> {
+        let [(arm, body)] = repeat.arms()[..] else { unreachable!("a loop has one arm: `verify` checks it") };
+        self.move_to(&arm.params, &repeat.control.initial);
         let constant = match &self.function.words[count.0 as usize] {
             WordDef::Constant(count) => Some(*count),
             _ => None,
@@ -520,7 +486,7 @@ impl<'a> Lowering<'a> {
             self.stack.push(Entry::Kept(index, usize::MAX));
         }
         self.code.label(top);
-        self.region(&arm.body)?;
+        self.region(body)?;
         self.move_to(&arm.params, &arm.gives);
         push(self.code, 1);
         self.code.op(evm::ADD);
@@ -552,16 +518,19 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
-    fn branch(&mut self, branch: &'a Control, condition: Word) -> Result<Flow, CompileError> {
-        let [then, otherwise] = &branch.arms[..] else { unreachable!("a branch has two arms: `verify` checks it") };
+    fn branch(&mut self, branch: &'a Nest<'a>, condition: Word) -> Result<Flow, CompileError> {
+        let results = &branch.control.results;
+        let [(then, then_rows), (otherwise, otherwise_rows)] = branch.arms()[..] else {
+            unreachable!("a branch has two arms: `verify` checks it")
+        };
         let (second, end) = (self.code.new_label(), self.code.new_label());
         self.jump_if_zero(condition, second)?;
-        let then_flow = self.region(&then.body)?;
+        let then_flow = self.region(then_rows)?;
         if then_flow == Flow::Continues {
-            self.move_to(&branch.results, &then.gives);
+            self.move_to(results, &then.gives);
         }
-        let same_place = branch.results.iter().zip(&otherwise.gives);
-        let idle = otherwise.body.statements.is_empty()
+        let same_place = results.iter().zip(&otherwise.gives);
+        let idle = otherwise_rows.is_empty()
             && same_place.into_iter().all(|(&to, &from)| self.placement.slot(to) == self.slot(from));
         if idle {
             self.code.label(second);
@@ -572,9 +541,9 @@ impl<'a> Lowering<'a> {
             self.code.op(evm::JUMP);
         }
         self.code.label(second);
-        let otherwise_flow = self.region(&otherwise.body)?;
+        let otherwise_flow = self.region(otherwise_rows)?;
         if otherwise_flow == Flow::Continues {
-            self.move_to(&branch.results, &otherwise.gives);
+            self.move_to(results, &otherwise.gives);
         }
         if then_flow == Flow::Continues {
             self.code.label(end);

@@ -8,10 +8,12 @@
 //! are lanes of one instruction then. Compiled blocks are judged later, so this file may be clever.
 
 use crate::liveness::{Liveness, Passed, liveness};
+use crate::rows::{Row, Rows, together};
 use crate::slots::{Slot, SlotOp};
 use fixedbitset::FixedBitSet;
 use residue_ir::program::{Function, Op, Operand, Program, Region, Statement, Value};
 use std::collections::HashMap;
+use std::mem;
 use thiserror::Error;
 
 /// What operations on slots cost where several may become one instruction, as placement decides which.
@@ -57,12 +59,17 @@ pub struct Allocation {
     pub slots_used: Slot,
 }
 
-/// Places every function, with at most `limit` slots. Without a cost every operation is an instruction, and the fewest slots are
-/// best.
-pub fn allocate(program: &Program, limit: Slot, cost: Option<&dyn Cost>) -> Result<Allocation, TooFewSlots> {
-    let packed = place_all(program, limit, None)?;
+/// Places every function, with at most `limit` slots; values of one of `rows` would best be neighbours. Without a cost every operation
+/// is an instruction, and the fewest slots are best.
+pub fn allocate(
+    program: &Program,
+    rows: &Rows<'_>,
+    limit: Slot,
+    cost: Option<&dyn Cost>,
+) -> Result<Allocation, TooFewSlots> {
+    let packed = place_all(program, rows, limit, None)?;
     match cost {
-        Some(cost) => place_all(program, limit, Some((cost, packed.slots_used))),
+        Some(cost) => place_all(program, rows, limit, Some((cost, packed.slots_used))),
         None => Ok(packed),
     }
 }
@@ -71,10 +78,15 @@ pub fn allocate(program: &Program, limit: Slot, cost: Option<&dyn Cost>) -> Resu
 type Choice<'a> = (&'a dyn Cost, Slot);
 
 /// Places every function: packed, or by choice.
-fn place_all(program: &Program, limit: Slot, choice: Option<Choice<'_>>) -> Result<Allocation, TooFewSlots> {
+fn place_all(
+    program: &Program,
+    rows: &Rows<'_>,
+    limit: Slot,
+    choice: Option<Choice<'_>>,
+) -> Result<Allocation, TooFewSlots> {
     let mut functions: Vec<Placement> = Vec::new();
-    for function in &program.functions {
-        let placed = place(program, function, &functions, limit, choice)?;
+    for (function, rows) in program.functions.iter().zip(&rows.functions) {
+        let placed = place(program, (function, rows), &functions, limit, choice)?;
         functions.push(placed);
     }
     let last = functions.iter().filter_map(|placement| placement.clobbers.ones().next_back()).max();
@@ -125,6 +137,21 @@ impl Classes {
         }
     }
 
+    /// For each root those of the classes that it interferes with, each once.
+    fn neighbours(&self) -> Vec<Vec<usize>> {
+        let roots: Vec<usize> = (0..self.parent.len()).map(|value| self.root(value)).collect();
+        let of = |(value, interferes): (usize, &FixedBitSet)| {
+            let mut neighbours: Vec<usize> = match roots[value] == value {
+                true => interferes.ones().map(|other| roots[other]).collect(),
+                false => Vec::new(),
+            };
+            neighbours.sort_unstable();
+            neighbours.dedup();
+            neighbours
+        };
+        self.interferes.iter().enumerate().map(of).collect()
+    }
+
     fn join_if_free(&mut self, a: usize, b: usize) {
         let (a, b) = (self.root(a), self.root(b));
         if a != b && self.interferes[a].is_disjoint(&self.members[b]) {
@@ -156,6 +183,10 @@ struct Colouring<'a> {
     colour: Vec<Option<Slot>>,
     limit: Slot,
     function: &'a Function,
+    /// For a root: those of the classes that may not share its slot, each once.
+    neighbours: Vec<Vec<usize>>,
+    /// What blocks cost that were weighed before: placements differ in few of them.
+    weighed: HashMap<Vec<SlotOp>, u64>,
     /// Slots below this bound are given out in turn; only when they are taken, the lowest free one.
     window: Slot,
     /// Where the next slot is looked for.
@@ -180,13 +211,14 @@ const SLACKS: [Slot; 8] = [2, 5, 8, 11, 14, 16, 19, 22];
 
 fn place(
     program: &Program,
-    function: &Function,
+    (function, rows): (&Function, &[Row<'_>]),
     done: &[Placement],
     limit: Slot,
     choice: Option<Choice<'_>>,
 ) -> Result<Placement, TooFewSlots> {
     // style: S2: one greedy choice, whose state is in every part of it.
-    let Liveness { interferes, live_out, live_across_calls, mut affinities, groups, passed } = liveness(function);
+    let Liveness { interferes, live_out, live_across_calls, mut affinities, passed } = liveness(function);
+    let groups = together(rows);
     let values = function.value_count as usize;
     let mut classes = Classes::new(interferes);
     join_loops(&function.body, &mut classes);
@@ -228,7 +260,9 @@ fn place(
         affinities.iter().map(|&(a, b, weight)| (classes.root(a.0 as usize), classes.root(b.0 as usize), weight));
     let copies: Vec<(usize, usize, u64)> = copies.filter(|(a, b, _)| a != b).collect();
     let colour = vec![None; values];
-    let mut colouring = Colouring { classes, forbidden, hints, colour, limit, function, window: 0, cursor: 0 };
+    let (neighbours, weighed) = (classes.neighbours(), HashMap::new());
+    let mut colouring =
+        Colouring { classes, forbidden, hints, colour, limit, function, neighbours, weighed, window: 0, cursor: 0 };
     colouring.run(&groups, false)?;
     if let Some(choice) = choice {
         let fewest = colouring.colour.iter().flatten().max().map_or(0, |slot| slot + 1);
@@ -291,7 +325,8 @@ impl Colouring<'_> {
     }
 
     /// An estimate: a field instruction has eight bytes, and so has a copy, which costs gas too, and so does a slot.
-    fn code_bytes(&self, copies: &[(usize, usize, u64)], (cost, packed): Choice<'_>) -> u64 {
+    fn code_bytes(&mut self, copies: &[(usize, usize, u64)], (cost, packed): Choice<'_>) -> u64 {
+        let mut weighed = mem::take(&mut self.weighed);
         let colour = |value: Value| self.colour[self.classes.root(value.0 as usize)].expect("every class is coloured");
         let slot = |operand: Operand| match operand {
             Operand::Value(value) => colour(value),
@@ -305,8 +340,10 @@ impl Colouring<'_> {
                 x: slot(op.x),
                 y: slot(op.y),
             };
-            instructions += cost.instructions(&block.ops.iter().map(op).collect::<Vec<_>>());
+            let ops: Vec<SlotOp> = block.ops.iter().map(op).collect();
+            instructions += *weighed.entry(ops).or_insert_with_key(|ops| cost.instructions(ops));
         });
+        self.weighed = weighed;
         let apart = copies.iter().filter(|&&(a, b, _)| self.colour[a] != self.colour[b]);
         let slots = self.colour.iter().flatten().max().map_or(0, |&slot| u64::from(slot) + 1);
         let elsewhere = |(hints, &colour): (&Vec<Slot>, _)| hints.iter().filter(|&&slot| colour != Some(slot)).count();
@@ -322,8 +359,8 @@ impl Colouring<'_> {
     /// Slots that `class` may not have.
     fn taken(&self, class: usize) -> FixedBitSet {
         let mut taken = self.forbidden[class].clone();
-        for neighbour in self.classes.interferes[class].ones() {
-            if let Some(slot) = self.colour[self.classes.root(neighbour)] {
+        for &neighbour in &self.neighbours[class] {
+            if let Some(slot) = self.colour[neighbour] {
                 taken.insert(slot as usize);
             }
         }
@@ -366,6 +403,7 @@ impl Colouring<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rows::{Limits, rows};
     use residue_ir::text;
 
     /// A call inside a loop; v0 and v1 are needed behind it.
@@ -397,11 +435,16 @@ function f1 "start" () -> () values 8 {
         }
     }
 
+    fn placed(program: &Program, limit: Slot, cost: Option<&dyn Cost>) -> Result<Allocation, TooFewSlots> {
+        let limits = Limits { values_max: 256, gap_bytes_max: 0 };
+        allocate(program, &rows(program, &limits), limit, cost)
+    }
+
     #[test]
     fn values_that_interfere_and_values_across_calls_keep_their_slots() {
         let program = text::parse(TEXT).unwrap();
         for cost in [None, Some(&Lanes as &dyn Cost)] {
-            let allocation = allocate(&program, 40, cost).unwrap();
+            let allocation = placed(&program, 40, cost).unwrap();
             for (function, placement) in program.functions.iter().zip(&allocation.functions) {
                 let live = liveness(function);
                 for value in 0..function.value_count {
@@ -425,10 +468,10 @@ function f1 "start" () -> () values 8 {
     #[test]
     fn too_few_slots_are_an_error_that_names_the_function() {
         let program = text::parse(TEXT).unwrap();
-        let least = (1..40).find(|&limit| allocate(&program, limit, Some(&Lanes)).is_ok()).unwrap();
+        let least = (1..40).find(|&limit| placed(&program, limit, Some(&Lanes)).is_ok()).unwrap();
         assert!((5..=8).contains(&least), "{least}");
         for limit in 1..least {
-            let Err(TooFewSlots { function, limit: named }) = allocate(&program, limit, Some(&Lanes)) else {
+            let Err(TooFewSlots { function, limit: named }) = placed(&program, limit, Some(&Lanes)) else {
                 panic!("{limit} slots are too few")
             };
             assert_eq!((function.as_str(), named), (if limit < 2 { "f" } else { "start" }, limit));

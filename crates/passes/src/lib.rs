@@ -1,8 +1,9 @@
 //! Passes over field programs that know no machine: whoever makes code of programs stands on them.
 //!
-//! [`simplify`] shares and drops operations; [`multiples`] makes small multiples; [`liveness`] says what is needed where;
-//! [`allocate`] places values in slots, given what operations on slots cost ([`Cost`]); [`derived`] makes constants of each
-//! other; [`moves`] puts parallel moves in an order.
+//! [`simplify`] shares and drops operations; [`multiples`] makes small multiples; [`rows`] finds statements that are made as one;
+//! [`liveness`] says what is needed where; [`allocate`] places values in slots, given what operations on slots cost ([`Cost`]);
+//! [`threads`] cuts rows of calls where places ask for it; [`derived`] makes constants of each other; [`moves`] puts parallel
+//! moves in an order.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
@@ -12,9 +13,12 @@ pub mod derived;
 pub mod liveness;
 pub mod moves;
 pub mod multiples;
+pub mod rows;
 pub mod simplify;
 pub mod slots;
+pub mod threads;
 
 pub use allocate::{Allocation, Cost, Placement, TooFewSlots, allocate};
 pub use multiples::SmallMultiples;
+pub use rows::{Limits, Row, Rows};
 pub use slots::{Slot, SlotOp};

@@ -4,7 +4,6 @@
 //! reads from outside is collected first, since the next turn needs it at the end of this one.
 
 use fixedbitset::FixedBitSet;
-use residue_ir::Effect;
 use residue_ir::program::{Arm, Block, Control, ControlKind, Function, FunctionId, Operand, Region, Statement, Value};
 use std::collections::HashMap;
 
@@ -19,8 +18,6 @@ pub struct Liveness {
     pub live_across_calls: Vec<(FunctionId, FixedBitSet)>,
     /// Values that would best share a slot, with how much it matters: turns of loops, 10 assumed for each.
     pub affinities: Vec<(Value, Value, u64)>,
-    /// Values that would best stand in consecutive slots, in order.
-    pub groups: Vec<Vec<Value>>,
     /// Arguments and results of calls: the value, the function, and which parameter (or, if not, result) it is.
     pub passed: Vec<(Value, FunctionId, Passed)>,
 }
@@ -45,7 +42,6 @@ pub fn liveness(function: &Function) -> Liveness {
             live_out: HashMap::new(),
             live_across_calls: Vec::new(),
             affinities: Vec::new(),
-            groups: Vec::new(),
             passed: Vec::new(),
         },
     };
@@ -121,9 +117,6 @@ impl Walk {
     }
 
     fn region(&mut self, region: &Region, live: &mut FixedBitSet) {
-        // Rows come before the groups that they consist of.
-        let starts = 0..region.statements.len();
-        self.out.groups.extend(starts.filter_map(|start| row_of_transfers(&region.statements[start..])));
         for statement in region.statements.iter().rev() {
             self.statement(statement, live);
         }
@@ -163,7 +156,6 @@ impl Walk {
                 ControlKind::Branch { .. } => self.branch(control, live),
             },
             Statement::Effect(effect) => {
-                self.out.groups.extend(group(effect));
                 if effect.ends() {
                     live.clear();
                 }
@@ -285,34 +277,6 @@ impl Walk {
         reads.difference_with(&defines);
         reads
     }
-}
-
-/// The values that would best stand in consecutive slots, as an effect takes or gives them so.
-fn group(effect: &Effect) -> Option<Vec<Value>> {
-    match effect {
-        Effect::Load { results, .. } => Some(results.clone()),
-        Effect::Store { values, .. } | Effect::Fill { values, .. } => {
-            values.iter().map(|operand| operand.value()).collect()
-        }
-        _ => None,
-    }
-}
-
-/// The values of the loads, or stores, in a row that `statements` begin with, if there are several with the same index: where their
-/// arrays are neighbours, they go as one.
-fn row_of_transfers(statements: &[Statement]) -> Option<Vec<Value>> {
-    let transfer = |statement: &Statement| match statement {
-        Statement::Effect(effect @ Effect::Load { index, .. }) => Some((true, *index, group(effect)?)),
-        Statement::Effect(effect @ Effect::Store { index, .. }) => Some((false, *index, group(effect)?)),
-        _ => None,
-    };
-    let (is_load, index, mut row) = transfer(statements.first()?)?;
-    let behind = statements[1..].iter().map_while(transfer);
-    let own = row.len();
-    for (_, _, values) in behind.take_while(|&(load, word, _)| (load, word) == (is_load, index)) {
-        row.extend(values);
-    }
-    (row.len() > own).then_some(row)
 }
 
 /// Adds to `reads` and `defines` what `region` reads and defines, inner regions included.

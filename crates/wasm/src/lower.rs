@@ -17,8 +17,9 @@ use num_bigint::BigUint;
 use residue_ir::program::{FieldOp, Program};
 use residue_modular::PrimeField;
 use residue_modular::fields::Bls12_381FpModulus;
+use residue_passes::rows::rows;
 use residue_passes::simplify::simplify;
-use residue_passes::{Allocation, allocate};
+use residue_passes::{Allocation, Limits, allocate};
 use wasm_encoder::{
     CodeSection, ConstExpr, DataSection, EntityType, ExportKind, ExportSection, Function, FunctionSection,
     GlobalSection, GlobalType, ImportSection, MemorySection, MemoryType, Module, TypeSection, ValType,
@@ -70,7 +71,8 @@ pub fn lower(program: &Program, form: Form) -> Result<Lowered, LowerError> {
     let mut program = program.clone();
     simplify(&mut program);
     let field = Field::new(&program.modulus, form == Form::SelfContained);
-    let allocation = allocate(&program, VALUES_MAX, None)?;
+    let limits = Limits { values_max: usize::MAX, gap_bytes_max: 0 };
+    let allocation = allocate(&program, &rows(&program, &limits), VALUES_MAX, None)?;
     let layout = Layout::new(&program, &field, allocation.slots_used)?;
     let lowering = Lowering { program: &program, allocation: &allocation, layout: &layout, field: &field };
     Ok(Lowered { module: lowering.module(form), form, memory_bytes: layout.input })

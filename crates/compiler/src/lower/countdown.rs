@@ -9,6 +9,7 @@ use crate::target::push;
 use residue_ir::program::{Control, Word};
 use residue_isa::assembly::{Item, LabelId};
 use residue_isa::opcode::evm;
+use residue_passes::rows::Nest;
 
 /// Where the turns of a countdown begin, and where the last ends.
 #[derive(Debug, Clone)]
@@ -19,7 +20,8 @@ pub(super) struct Labels {
 
 impl<'a> Lowering<'a> {
     /// Stack at every turn and behind the last one: as before the countdown.
-    pub(super) fn countdown(&mut self, countdown: &'a Control, count: Word) -> Result<(), CompileError> {
+    pub(super) fn countdown(&mut self, nest: &'a Nest<'a>, count: Word) -> Result<(), CompileError> {
+        let countdown = nest.control;
         if let Some(first) = countdown.arms.first() {
             self.move_to(&first.params, &countdown.initial);
         }
@@ -27,14 +29,14 @@ impl<'a> Lowering<'a> {
         self.compute_entrance(count, &labels)?;
         self.stack.pop();
         self.code.op(evm::JUMP);
-        self.turns(countdown, &labels)
+        self.turns(nest, &labels)
     }
 
     /// The turns one behind the other.
-    pub(super) fn turns(&mut self, countdown: &'a Control, labels: &Labels) -> Result<(), CompileError> {
-        for (turn, &label) in countdown.arms.iter().zip(&labels.turns) {
+    pub(super) fn turns(&mut self, nest: &'a Nest<'a>, labels: &Labels) -> Result<(), CompileError> {
+        for ((turn, rows), &label) in nest.arms().into_iter().zip(&labels.turns) {
             self.code.label(label);
-            if self.region(&turn.body)? == Flow::Continues {
+            if self.region(rows)? == Flow::Continues {
                 self.move_to(&turn.params, &turn.gives);
             }
         }

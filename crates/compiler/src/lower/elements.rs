@@ -4,55 +4,31 @@ use super::words::{self, big};
 use super::{Entry, Lowering};
 use crate::error::CompileError;
 use crate::target::push;
-use residue_ir::program::{ArrayId, Operand, Statement, VariableId, Word, WordDef};
-use residue_ir::{Capacity, Cells, Effect, WordOp};
+use residue_ir::program::{ArrayId, Operand, VariableId, Word, WordDef};
+use residue_ir::{Cells, Effect, WordOp};
 use residue_isa::opcode::evm;
-use residue_passes::Slot;
-
-/// Which way an element goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Direction {
-    /// From memory to slots.
-    Load,
-    /// From slots to memory.
-    Store,
-}
-
-/// Elements that are loaded, or stored, as one.
-#[derive(Debug)]
-pub(super) struct Row {
-    direction: Direction,
-    /// The first one's.
-    array: ArrayId,
-    index: Word,
-    slots: Vec<Slot>,
-    /// How many statements it is.
-    pub statements: usize,
-}
+use residue_passes::rows::{Direction, Shift, Transfer};
+use residue_passes::{Row, Slot};
 
 impl Lowering<'_> {
-    /// Where `statement` binds an address that statements behind it load from and in the end store to: puts the operands of
+    /// Where `row` binds an address that rows behind it load from and in the end store to: puts the operands of
     /// the store below the address, so that it need not be copied and taken away.
-    pub(super) fn prepare_store(&mut self, statement: &Statement, behind: &[Statement]) {
-        let Statement::Effect(Effect::Bind { result, .. } | Effect::Index { result, .. }) = statement else { return };
+    pub(super) fn prepare_store(&mut self, row: &Row<'_>, behind: &[Row<'_>]) {
+        let Row::Effect(Effect::Bind { result, .. } | Effect::Index { result, .. }) = row else { return };
         if !self.addresses.contains_key(result) {
             return;
         }
-        let readers = behind.iter().filter_map(|statement| match statement {
-            Statement::Effect(effect @ (Effect::Load { index, .. } | Effect::Store { index, .. }))
-                if index == result =>
-            {
-                Some(effect)
-            }
+        let readers = behind.iter().filter_map(|row| match row {
+            Row::Transfer(transfer) if transfer.index == *result => Some(transfer),
             _ => None,
         });
-        let readers: Vec<&Effect> = readers.collect();
-        let is_store = |effect: &&Effect| matches!(effect, Effect::Store { .. });
-        let Some((Effect::Store { values, .. }, before)) = readers.split_last() else { return };
+        let readers: Vec<&Transfer> = readers.collect();
+        let is_store = |transfer: &&Transfer| transfer.direction == Direction::Store;
+        let Some((store, before)) = readers.split_last().filter(|(last, _)| is_store(last)) else { return };
         if before.iter().any(is_store) || self.uses.get(result) != Some(&readers.len()) {
             return;
         }
-        let slots: Vec<Slot> = values.iter().map(|&operand| self.slot(operand)).collect();
+        let slots = self.slots(store);
         if let [(first, count, _)] = runs(&slots)[..] {
             let operands = self.target.before_store(self.code, first, count);
             self.stack.extend(std::iter::repeat_n(Entry::Other, operands));
@@ -60,8 +36,12 @@ impl Lowering<'_> {
         }
     }
 
+    fn slots(&self, transfer: &Transfer) -> Vec<Slot> {
+        transfer.operands().map(|operand| self.slot(operand)).collect()
+    }
+
     /// Stores to the address on top of the stack with the operands below it, if they were put there.
-    pub(super) fn prepared_store(&mut self, index: Word, slots: &[Slot]) -> bool {
+    fn prepared_store(&mut self, index: Word, slots: &[Slot]) -> bool {
         let Some(operands) = self.prepared.remove(&index) else { return false };
         let Some(&Entry::Kept(top, _)) = self.stack.last() else { return false };
         if top != index {
@@ -74,56 +54,24 @@ impl Lowering<'_> {
         true
     }
 
-    /// The loads, or stores, in a row that `statements` begin with, if there are several: those of elements with the same index in
-    /// arrays that are neighbours, so that they are like one longer element. None if the operands of one are on the stack.
-    pub(super) fn row_of_transfers(&self, statements: &[Statement]) -> Option<Row> {
-        let mut row: Option<Row> = None;
-        let mut end = 0;
-        for statement in statements {
-            let (direction, array, index, slots): (_, _, _, Vec<Slot>) = match statement {
-                Statement::Effect(Effect::Load { array, index, results }) => {
-                    (Direction::Load, *array, *index, results.iter().map(|&value| self.placement.slot(value)).collect())
-                }
-                Statement::Effect(Effect::Store { array, index, values }) if !self.prepared.contains_key(index) => {
-                    (Direction::Store, *array, *index, values.iter().map(|&operand| self.slot(operand)).collect())
-                }
-                _ => break,
-            };
-            let (first, stride) = self.layout.arrays[array.0];
-            match &mut row {
-                None => row = Some(Row { direction, array, index, slots, statements: 1 }),
-                Some(row) => {
-                    let is_next = first == end && stride == self.layout.arrays[row.array.0].1;
-                    if !is_next || (direction, index) != (row.direction, row.index) {
-                        break;
-                    }
-                    row.slots.extend(slots);
-                    row.statements += 1;
-                }
-            }
-            let element_values = u32::try_from(self.program.arrays[array.0].element_values).ok()?;
-            end = first.checked_add(element_values.checked_mul(self.target.element_bytes())?)?;
+    /// Loads or stores elements, run by run of neighbouring slots.
+    pub(super) fn transfer(&mut self, transfer: &Transfer) -> Result<(), CompileError> {
+        let &Transfer { direction, index, ref elements } = transfer;
+        let [(array, _), ..] = elements[..] else { return Ok(()) };
+        for ((before, values), (next, _)) in elements.iter().zip(&elements[1..]) {
+            let [(from, stride), (to, next_stride)] = [before, next].map(|array| self.layout.arrays[array.0]);
+            let bytes = values.len() as u64 * u64::from(self.target.element_bytes()); // usize to u64 widens
+            assert_eq!(
+                (u64::from(from) + bytes, stride),
+                (to.into(), next_stride),
+                "neighbours in a row are so in memory"
+            );
         }
-        row.filter(|row| row.statements > 1)
-    }
-
-    /// Loads or stores a row of elements.
-    pub(super) fn transfer_row(&mut self, row: &Row) -> Result<(), CompileError> {
-        for _ in 1..row.statements {
-            words::discount_word(self.function, &mut self.uses, row.index);
+        let slots = self.slots(transfer);
+        if direction == Direction::Store && self.prepared_store(index, &slots) {
+            return Ok(());
         }
-        self.transfer(row.array, row.index, &row.slots, row.direction)
-    }
-
-    /// Loads or stores an element, run by run of neighbouring slots.
-    pub(super) fn transfer(
-        &mut self,
-        array: ArrayId,
-        index: Word,
-        slots: &[Slot],
-        direction: Direction,
-    ) -> Result<(), CompileError> {
-        let runs = runs(slots);
+        let runs = runs(&slots);
         // Each run reads the index once more than was counted.
         for _ in 1..runs.len() {
             words::count_word(self.function, &mut self.uses, index);
@@ -230,18 +178,14 @@ impl Lowering<'_> {
     }
 
     /// Sets variables to addresses one after the other. Long constants that all of several take stay below meanwhile.
-    pub(super) fn set_row(&mut self, row: &[Statement]) -> Result<(), CompileError> {
-        let sets = row.iter().filter_map(|statement| match *statement {
-            Statement::Effect(Effect::SetIndices { variable, array, indices, cells }) => {
-                Some((variable, array, indices, cells))
-            }
-            _ => None,
-        });
-        let sets: Vec<(VariableId, ArrayId, Word, Cells)> = sets.collect();
+    pub(super) fn set_row(
+        &mut self,
+        array: ArrayId,
+        cells: Cells,
+        sets: &[(VariableId, Word)],
+    ) -> Result<(), CompileError> {
         let height = self.stack.len();
-        if let [(_, array, first, cells), others @ ..] = &sets[..]
-            && !others.is_empty()
-        {
+        if let [(_, first), _, ..] = sets {
             let mut shared = vec![cells.each(self.layout.arrays[array.0].0.into())];
             if let WordDef::Op(_, mask, _) = self.function.words[first.0 as usize]
                 && let WordDef::Constant(mask) = self.function.words[mask.0 as usize]
@@ -250,7 +194,7 @@ impl Lowering<'_> {
             }
             shared.into_iter().for_each(|constant| self.constant(constant));
         }
-        for (variable, array, indices, cells) in sets {
+        for &(variable, indices) in sets {
             self.set_addresses(variable, array, indices, cells)?;
         }
         for _ in height..self.stack.len() {
@@ -262,7 +206,7 @@ impl Lowering<'_> {
 
     /// Sets a variable to the addresses of the elements whose indices stand in the cells of `indices`: one multiplication and
     /// one addition for all of them.
-    pub(super) fn set_addresses(
+    fn set_addresses(
         &mut self,
         variable: VariableId,
         array: ArrayId,
@@ -286,47 +230,13 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The variables with indices that `statements` begin with shifting right, neighbours in memory and all by the same number of
-    /// bytes; with that number.
-    pub(super) fn row_of_shifts(&self, statements: &[Statement]) -> Vec<(VariableId, u32)> {
-        let shift = |pair: &[Statement]| match pair {
-            [
-                Statement::Effect(Effect::Get { result, variable }),
-                Statement::Effect(Effect::Set { variable: target, word }),
-            ] if variable == target => {
-                let WordDef::Op(WordOp::Shr, of, by) = self.function.words[word.0 as usize] else { return None };
-                let WordDef::Constant(bits) = &self.function.words[by.0 as usize] else { return None };
-                let bits = u32::try_from(*bits).ok().filter(|bits| bits.is_multiple_of(8) && *bits < 256)?;
-                (of == *result && self.holds_indices(*variable)).then_some((*variable, bits / 8))
-            }
-            _ => None,
-        };
-        let mut row: Vec<(VariableId, u32)> = Vec::new();
-        for (variable, bytes) in statements.chunks_exact(2).map_while(shift) {
-            if row.last().is_some_and(|&(before, moved)| variable.0 != before.0 + 1 || bytes != moved) {
-                break;
-            }
-            row.push((variable, bytes));
-        }
-        row
-    }
-
-    fn holds_indices(&self, variable: VariableId) -> bool {
-        let mut holds = false;
-        self.program.for_each_effect(&mut |effect| {
-            holds |= matches!(effect, Effect::SetIndices { variable: set, .. } if *set == variable);
-        });
-        holds
-    }
-
     /// Shifts variables with indices, which are neighbours, by one copy: what comes into cells from above is no index, and
     /// nobody reads it.
-    pub(super) fn shift(&mut self, row: &[(VariableId, u32)]) {
-        let Some(&(first, bytes)) = row.first() else { return };
-        let from = self.variable(first);
-        push(self.code, 32 * u32::try_from(row.len()).expect("variables are few") - bytes);
+    pub(super) fn shift(&mut self, shift: &Shift) {
+        let from = self.variable(shift.first);
+        push(self.code, 32 * shift.count - shift.bytes);
         push(self.code, from);
-        push(self.code, from + bytes);
+        push(self.code, from + shift.bytes);
         self.code.op(evm::MCOPY);
     }
 
@@ -359,26 +269,8 @@ impl Lowering<'_> {
         self.code.op(evm::DIV);
     }
 
-    /// The count of the reservations for unbounded arrays in a row that `statements` begin with, and how many they are: as each is
-    /// one of records, the first one serves all.
-    pub(super) fn row_of_reservations(&self, statements: &[Statement]) -> Option<(Word, usize)> {
-        let count_of = |statement: &Statement| match *statement {
-            Statement::Effect(Effect::Reserve { array, count })
-                if self.program.arrays[array.0].capacity == Capacity::Unbounded =>
-            {
-                Some(count)
-            }
-            _ => None,
-        };
-        let count = count_of(statements.first()?)?;
-        Some((count, statements.iter().take_while(|statement| count_of(statement) == Some(count)).count()))
-    }
-
     /// Makes room for `count` records of the unbounded arrays; arrays of fixed size have theirs from the start.
-    pub(super) fn reserve(&mut self, count: Word, reservations: usize) -> Result<(), CompileError> {
-        for _ in 1..reservations {
-            words::discount_word(self.function, &mut self.uses, count);
-        }
+    pub(super) fn reserve(&mut self, count: Word) -> Result<(), CompileError> {
         let (first, record_bytes) = self.layout.records;
         // The word that ends where the records begin: the target's own memory stands in front of them.
         let before = first.saturating_sub(32);
@@ -396,17 +288,6 @@ impl Lowering<'_> {
         self.stack.pop();
         Ok(())
     }
-}
-
-/// The statements that `statements` begin with and that set variables with indices of one array.
-pub(super) fn row_of_indices(statements: &[Statement]) -> &[Statement] {
-    let target = |statement: &Statement| match statement {
-        Statement::Effect(Effect::SetIndices { array, cells, .. }) => Some((*array, *cells)),
-        _ => None,
-    };
-    let first = statements.first().and_then(target);
-    let is_next = |statement: &&Statement| first.is_some() && target(statement) == first;
-    &statements[..statements.iter().take_while(is_next).count()]
 }
 
 /// Runs of consecutive slots: (first slot, count, place of the first in the list).

@@ -14,18 +14,23 @@ use super::{DUP_DEPTH_MAX, Flow, Lowering};
 use crate::error::CompileError;
 use crate::target::push;
 use residue_ir::SequenceStep;
-use residue_ir::program::{Arm, Control, ControlKind, Order, Program, Statement, Word};
+use residue_ir::program::{Arm, ControlKind, Order, Program, Statement, Word};
 use residue_isa::assembly::{Item, LabelId};
 use residue_isa::opcode::evm;
+use residue_passes::Row;
+use residue_passes::rows::Nest;
 use std::mem;
 use std::ops::Range;
+
+/// A part with its rows.
+type Part<'a> = (&'a Arm, &'a [Row<'a>]);
 
 /// Where a part is entered.
 struct Entry<'a> {
     /// Its beginning.
     label: LabelId,
     /// Its countdown, and the address of the place in it that the count says.
-    countdown: Option<(&'a Control, Labels, u32)>,
+    countdown: Option<(&'a Nest<'a>, Labels, u32)>,
     /// Whether nothing stands before that place.
     is_countdown: bool,
 }
@@ -55,9 +60,9 @@ struct Chosen {
 
 impl<'a> Lowering<'a> {
     /// [] → []
-    pub(super) fn sequence(&mut self, sequence: &'a Control, order: &Order) -> Result<(), CompileError> {
-        let Control { initial, arms: parts, .. } = sequence;
-        let (Some(state), false) = (parts.first().map(|part| &part.params), order.steps.is_empty()) else {
+    pub(super) fn sequence(&mut self, sequence: &'a Nest<'a>, order: &Order) -> Result<(), CompileError> {
+        let (initial, parts) = (&sequence.control.initial, sequence.arms());
+        let (Some(state), false) = (parts.first().map(|(part, _)| &part.params), order.steps.is_empty()) else {
             return Ok(());
         };
         self.move_to(state, initial);
@@ -65,7 +70,7 @@ impl<'a> Lowering<'a> {
         let choices = if words.is_empty() { 0 } else { SequenceStep::<Word>::CHOICES };
         let mut entries = Vec::new();
         for (number, part) in parts.iter().enumerate() {
-            entries.push(self.part_entry(part, number < choices)?);
+            entries.push(self.part_entry(*part, number < choices)?);
         }
         let chosen = self.chosen(&words, &entries)?;
         let end = self.code.new_label();
@@ -89,7 +94,7 @@ impl<'a> Lowering<'a> {
 
         let stack = mem::take(&mut self.stack);
         let mut bodies = Vec::new();
-        for (number, (part, entry)) in parts.iter().zip(&entries).enumerate() {
+        for (number, (&part, entry)) in parts.iter().zip(&entries).enumerate() {
             let start = self.code.items().len();
             let next = order.then[number].filter(|&next| next != number + 1 || next <= choices);
             let behind = order.then[number].map(|number| (&entries[number], next.is_some()));
@@ -106,24 +111,24 @@ impl<'a> Lowering<'a> {
     /// A part, and the way to the next one: to that of `behind` by a jump, unless it comes next in the code.
     fn part(
         &mut self,
-        part: &'a Arm,
+        (part, rows): Part<'a>,
         entry: &Entry<'a>,
         behind: Option<(&Entry<'a>, bool)>,
     ) -> Result<(), CompileError> {
-        let statements = &part.body.statements[usize::from(entry.countdown.is_some())..];
+        let rows = &rows[usize::from(entry.countdown.is_some())..];
         if !entry.is_countdown {
             self.code.label(entry.label);
         }
         if let Some((countdown, labels, address)) = &entry.countdown {
             if !entry.is_countdown {
-                self.move_to(&countdown.arms[0].params, &countdown.initial);
+                self.move_to(&countdown.control.arms[0].params, &countdown.control.initial);
                 push(self.code, *address);
                 self.code.op(evm::MLOAD);
                 self.code.op(evm::JUMP);
             }
             self.turns(countdown, labels)?;
         }
-        if self.statements(statements)? == Flow::Continues {
+        if self.region(rows)? == Flow::Continues {
             self.move_to(&part.params, &part.gives);
             match behind {
                 Some((next, is_apart)) => {
@@ -184,9 +189,9 @@ impl<'a> Lowering<'a> {
 
     /// Finds out where a part is entered, and puts the place that a count says into memory; a part that is chosen is entered at
     /// its beginning.
-    fn part_entry(&mut self, part: &'a Arm, is_chosen: bool) -> Result<Entry<'a>, CompileError> {
+    fn part_entry(&mut self, (part, rows): Part<'a>, is_chosen: bool) -> Result<Entry<'a>, CompileError> {
         let label = self.code.new_label();
-        let Some((count, countdown)) = part.countdown() else {
+        let (Some((count, countdown)), [Row::Control(nest), ..]) = (part.countdown(), rows) else {
             return Ok(Entry { label, countdown: None, is_countdown: false });
         };
         let address = mem::replace(self.entrances, *self.entrances + 32);
@@ -198,7 +203,7 @@ impl<'a> Lowering<'a> {
         let state = countdown.arms.iter().take(1).flat_map(|turn| &turn.params);
         let is_countdown =
             !is_chosen && state.zip(&countdown.initial).all(|(&to, &from)| self.placement.slot(to) == self.slot(from));
-        Ok(Entry { label, countdown: Some((countdown, labels, address)), is_countdown })
+        Ok(Entry { label, countdown: Some((nest, labels, address)), is_countdown })
     }
 
     /// Pushes where a part is entered, given how many words above it that was pushed before, if it was.

@@ -4,11 +4,12 @@ use super::{DUP_DEPTH_MAX, Entry, Lowering, hash};
 use crate::error::CompileError;
 use crate::target::push;
 use num_bigint::BigUint;
-use residue_ir::program::{ArrayId, Function, Statement, VariableId, Word, WordDef};
+use residue_ir::program::{ArrayId, Function, VariableId, Word, WordDef};
 use residue_ir::{Effect, WordOp};
 use residue_isa::assembly::LabelId;
 use residue_isa::opcode::evm;
-use residue_passes::Slot;
+use residue_passes::rows::walk;
+use residue_passes::{Row, Slot};
 use ruint::aliases::U256;
 use std::collections::{HashMap, HashSet};
 
@@ -30,46 +31,37 @@ pub(super) fn count_word(function: &Function, uses: &mut HashMap<Word, usize>, r
     }
 }
 
-/// Takes back one computation of `read`.
-pub(super) fn discount_word(function: &Function, uses: &mut HashMap<Word, usize>, read: Word) {
-    let mut counted = HashMap::new();
-    count_word(function, &mut counted, read);
-    for (word, count) in counted {
-        if let Some(uses) = uses.get_mut(&word) {
-            *uses -= count;
-        }
-    }
-}
-
-/// How often the text of `function` reads each kept word.
-pub(super) fn count_uses(function: &Function) -> HashMap<Word, usize> {
+/// How often lowering the `rows` of `function` reads each kept word.
+pub(super) fn count_uses(function: &Function, rows: &[Row<'_>]) -> HashMap<Word, usize> {
     let mut uses = HashMap::new();
-    function.body.walk(&mut |statement| {
-        let again = match statement {
-            Statement::Effect(effect) => hash::words_read_again(effect.pieces().unwrap_or_default()),
+    walk(rows, &mut |row| {
+        let again = match row {
+            Row::Effect(effect) => hash::words_read_again(effect.pieces().unwrap_or_default()),
             _ => Vec::new(),
         };
-        statement.words().into_iter().chain(again).for_each(|read| count_word(function, &mut uses, read));
+        row.words().into_iter().chain(again).for_each(|read| count_word(function, &mut uses, read));
     });
     uses
 }
 
 /// Words that `function` binds and then reads only as the index of loads and stores of one array, with that array.
-pub(super) fn indices_of_one_array(function: &Function) -> HashMap<Word, ArrayId> {
+pub(super) fn indices_of_one_array(function: &Function, rows: &[Row<'_>]) -> HashMap<Word, ArrayId> {
     let mut bound: HashSet<Word> = HashSet::new();
     let mut indices: HashMap<Word, HashMap<ArrayId, usize>> = HashMap::new();
-    function.body.walk(&mut |statement| match statement {
-        Statement::Effect(Effect::Load { array, index, .. } | Effect::Store { array, index, .. }) => {
-            *indices.entry(*index).or_default().entry(*array).or_insert(0) += 1;
+    walk(rows, &mut |row| match row {
+        Row::Transfer(transfer) => {
+            for (array, _) in &transfer.elements {
+                *indices.entry(transfer.index).or_default().entry(*array).or_insert(0) += 1;
+            }
         }
-        Statement::Effect(Effect::Bind { result, .. } | Effect::Index { result, .. }) => {
+        Row::Effect(Effect::Bind { result, .. } | Effect::Index { result, .. }) => {
             bound.insert(*result);
         }
         _ => {}
     });
-    let uses = count_uses(function);
+    let uses = count_uses(function, rows);
     let only_use = |word: Word, arrays: HashMap<ArrayId, usize>| {
-        let (&array, count) = arrays.iter().next().filter(|_| bound.contains(&word))?;
+        let (&array, count) = arrays.iter().next().filter(|_| bound.contains(&word) && arrays.len() == 1)?;
         (uses.get(&word) == Some(count)).then_some((word, array))
     };
     indices.into_iter().filter_map(|(word, arrays)| only_use(word, arrays)).collect()
