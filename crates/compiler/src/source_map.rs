@@ -11,6 +11,7 @@ use residue_passes::Slot;
 use residue_passes::SlotOp;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The functions of a program by the bytes that they became, in the order of the code, and the origin of their operations.
 ///
@@ -20,7 +21,7 @@ use std::ops::Range;
 pub struct SourceMap {
     functions: Vec<(String, Range<usize>)>,
     spans: Vec<Span>,
-    paths: Vec<Vec<&'static str>>,
+    paths: Vec<Vec<Arc<str>>>,
 }
 
 /// One field instruction, with the pushes of its operands.
@@ -36,7 +37,7 @@ pub struct Span {
 
 impl SourceMap {
     /// Of functions with their bytes, which do not overlap, and spans in them.
-    fn new(mut functions: Vec<(String, Range<usize>)>, mut spans: Vec<Span>, paths: Vec<Vec<&'static str>>) -> Self {
+    fn new(mut functions: Vec<(String, Range<usize>)>, mut spans: Vec<Span>, paths: Vec<Vec<Arc<str>>>) -> Self {
         functions.sort_by_key(|(_, range)| (range.start, range.end));
         spans.sort_by_key(|span| span.bytes.start);
         Self { functions, spans, paths }
@@ -66,7 +67,7 @@ impl SourceMap {
     }
 
     /// The named stretches of a path, outermost first.
-    pub fn path(&self, index: usize) -> &[&'static str] {
+    pub fn path(&self, index: usize) -> &[Arc<str>] {
         self.paths.get(index).map_or(&[], Vec::as_slice)
     }
 
@@ -83,10 +84,12 @@ impl SourceMap {
         if let Some(span) = self.span_at(offset)
             && let Some((&first, others)) = span.lanes.split_first()
         {
-            let paths: Vec<&[&'static str]> = others.iter().map(|&path| self.path(path)).collect();
-            let is_shared = |depth: usize, name: &str| paths.iter().all(|path| path.get(depth) == Some(&name));
+            let paths: Vec<&[Arc<str>]> = others.iter().map(|&path| self.path(path)).collect();
+            let is_shared = |depth: usize, name: &str| {
+                paths.iter().all(|path| path.get(depth).is_some_and(|other| **other == *name))
+            };
             let shared = self.path(first).iter().enumerate().take_while(|&(depth, name)| is_shared(depth, name));
-            parts.extend(shared.map(|(_, name)| *name));
+            parts.extend(shared.map(|(_, name)| &**name));
         }
         Some(parts.join("/"))
     }
@@ -131,7 +134,7 @@ fn function_ranges(built: &Built) -> Vec<(String, Range<usize>)> {
 struct Reading<'a> {
     built: &'a Built,
     /// Paths with their indices.
-    paths: HashMap<Vec<&'static str>, usize>,
+    paths: HashMap<Vec<Arc<str>>, usize>,
     spans: Vec<Span>,
 }
 
@@ -166,9 +169,9 @@ impl Reading<'_> {
         }
     }
 
-    fn path(&mut self, stretches: &[(&'static str, usize)]) -> usize {
+    fn path(&mut self, stretches: &[(Arc<str>, usize)]) -> usize {
         let next = self.paths.len();
-        *self.paths.entry(stretches.iter().map(|&(name, _)| name).collect()).or_insert(next)
+        *self.paths.entry(stretches.iter().map(|(name, _)| Arc::clone(name)).collect()).or_insert(next)
     }
 
     /// The operation on slots that an operation became.
@@ -197,14 +200,18 @@ mod tests {
     use super::*;
     use num_bigint::BigUint;
     use residue_ir::scope::enter;
-    use residue_ir::{Machine, record};
+    use residue_ir::{Machine, record, text};
     use residue_isa::{GasSchedule, Revision};
 
     #[test]
     fn every_byte_of_a_function_is_found_and_no_other() {
         let functions = vec![("g".to_owned(), 10..14), ("start".to_owned(), 0..10)];
         let span = Span { bytes: 2..5, lanes: vec![1, 2], begins: vec![] };
-        let map = SourceMap::new(functions, vec![span], vec![vec![], vec!["a", "b"], vec!["a", "c"]]);
+        let map = SourceMap::new(
+            functions,
+            vec![span],
+            vec![vec![], vec!["a".into(), "b".into()], vec!["a".into(), "c".into()]],
+        );
         let names = [0, 2, 4, 5, 13, 14, usize::MAX].map(|offset| map.name_at(offset));
         let named = |name: &str| Some(name.to_owned());
         let expected = [named("start"), named("start/a"), named("start/a"), named("start"), named("g"), None, None];
@@ -218,8 +225,9 @@ mod tests {
     #[test]
     fn every_operation_is_mapped_to_its_stretch_under_every_revision() {
         let modulus = BigUint::from_bytes_be(&[0xff; 48]);
+        // Recorded, and read back from its text.
         let program = |modulus: &BigUint| {
-            record("mapped", modulus, |machine| {
+            let program = record("mapped", modulus, |machine| {
                 let [x, y] = [0, 48].map(|offset| machine.parse(machine.small(offset), 48));
                 let twice = |x| {
                     machine.function("f", x, |_, x| {
@@ -235,7 +243,8 @@ mod tests {
                 let _scope = enter("last");
                 let c = (a - b) * (a + a);
                 machine.return_elements(c, 48);
-            })
+            });
+            text::parse(&text::print(&program)).unwrap()
         };
         for &revision in Revision::ALL {
             let schedule = GasSchedule::default_for(revision).unwrap();
@@ -247,7 +256,12 @@ mod tests {
             let mut begins: BTreeMap<String, usize> = BTreeMap::new();
             for span in &map.spans {
                 let (function, _) = map.function(map.function_at(span.bytes.start).unwrap()).unwrap();
-                let name = |path: &usize| [&[function], map.path(*path)].concat().join("/");
+                let name = |path: &usize| {
+                    std::iter::once(function)
+                        .chain(map.path(*path).iter().map(|name| &**name))
+                        .collect::<Vec<_>>()
+                        .join("/")
+                };
                 span.lanes.iter().for_each(|path| *lanes.entry(name(path)).or_default() += 1);
                 span.begins.iter().for_each(|path| *begins.entry(name(path)).or_default() += 1);
             }

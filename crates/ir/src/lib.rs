@@ -35,7 +35,7 @@ pub use program::{
 pub use record::{Recorded, Recording, record, record_with};
 pub use residue_formula::bundle::{self, Bundle};
 pub use residue_formula::{Fp2Product, scope};
-pub use verify::{VerifyError, verify};
+pub use verify::{Place, VerifyError, verify};
 
 /// How a program ended.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,11 +5,13 @@
 //! as `defined`. The grammar is free of line structure: any white space separates, `#` opens a comment to the line's end.
 
 mod parse;
+mod places;
 mod print;
 mod spelling;
 mod tokens;
 
-pub use parse::parse;
+pub use parse::{parse, parse_with_places};
+pub use places::Places;
 pub use print::print;
 pub use tokens::ParseError;
 

@@ -20,6 +20,29 @@ pub struct VerifyError {
     pub function: String,
     /// What is wrong, with the offending value.
     pub what: String,
+    /// Where.
+    pub place: Place,
+}
+
+/// A part of a program, for those who have its text ([`crate::text::Places`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// All of it.
+    Program,
+    /// Its modulus.
+    Modulus,
+    /// A constant.
+    Constant(usize),
+    /// A function.
+    Function(usize),
+    /// A statement or an operation of a block, by its number in the function: statements count before what is in them, and blocks
+    /// before their operations.
+    Statement {
+        /// The function.
+        function: usize,
+        /// The number.
+        statement: usize,
+    },
 }
 
 /// Bytes of a field element in calldata or output, at most: more than eight times the longest modulus.
@@ -38,23 +61,24 @@ const WORD_PARTS_MAX: usize = 1000;
 /// nothing; that Montgomery form is asked of odd moduli only; and that expressions and
 /// encoded elements are not too long.
 pub fn verify(program: &Program) -> Result<(), VerifyError> {
-    let fail = |what: String| Err(VerifyError { function: String::new(), what });
+    let fail = |place, what: String| Err(VerifyError { function: String::new(), what, place });
     if program.modulus < BigUint::from(3u8) || program.modulus.bits() > 4096 {
-        return fail(format!("modulus {:#x} is below 3 or above 4096 bits", program.modulus));
+        return fail(Place::Modulus, format!("modulus {:#x} is below 3 or above 4096 bits", program.modulus));
     }
-    if let Some(constant) = program.constants.iter().find(|constant| **constant >= program.modulus) {
-        return fail(format!("constant {constant:#x} is not below the modulus"));
+    let mut constants = program.constants.iter().enumerate();
+    if let Some((number, constant)) = constants.find(|(_, constant)| **constant >= program.modulus) {
+        return fail(Place::Constant(number), format!("constant {constant:#x} is not below the modulus"));
     }
     let Some(start) = program.functions.last() else {
-        return fail("no function".to_owned());
+        return fail(Place::Program, "no function".to_owned());
     };
     if !start.params.is_empty() || !start.results.is_empty() {
-        return fail(format!("the start `{}` takes or gives values", start.name));
+        return fail(Place::Program, format!("the start `{}` takes or gives values", start.name));
     }
     let mut names = HashSet::new();
     for (number, function) in program.functions.iter().enumerate() {
         if !names.insert(&function.name) {
-            return fail(format!("two functions are named `{}`", function.name));
+            return fail(Place::Function(number), format!("two functions are named `{}`", function.name));
         }
         let mut scope = Scope {
             program,
@@ -64,8 +88,17 @@ pub fn verify(program: &Program) -> Result<(), VerifyError> {
             words: HashSet::new(),
             defined: HashSet::new(),
             parts: parts(&function.words),
+            entered: 0,
+            current: None,
         };
-        scope.function().map_err(|what| VerifyError { function: function.name.clone(), what })?;
+        scope.function().map_err(|what| VerifyError {
+            function: function.name.clone(),
+            what,
+            place: match scope.current {
+                Some(statement) => Place::Statement { function: number, statement },
+                None => Place::Function(number),
+            },
+        })?;
     }
     Ok(())
 }
@@ -83,6 +116,10 @@ struct Scope<'a> {
     defined: HashSet<Value>,
     /// How many parts the expression of each word has.
     parts: Vec<usize>,
+    /// Statements and operations met so far.
+    entered: usize,
+    /// The one that is looked at, if it is one.
+    current: Option<usize>,
 }
 
 /// How many parts the expression of each word has. What it is made of comes before it; anything else is another error.
@@ -107,6 +144,7 @@ impl Scope<'_> {
             self.define(param)?;
         }
         self.region(&self.function.body)?;
+        self.current = None;
         self.read_all(&self.function.results)?;
         let (defined, counted) = (self.defined.len(), self.function.value_count);
         if defined == counted as usize {
@@ -212,10 +250,19 @@ impl Scope<'_> {
         }
     }
 
+    /// The next statement or operation is looked at; its number.
+    fn enter(&mut self) -> usize {
+        self.entered += 1;
+        self.current = Some(self.entered - 1);
+        self.entered - 1
+    }
+
     fn statement(&mut self, statement: &Statement) -> Checked {
+        let number = self.enter();
         match statement {
             Statement::Block(block) => {
                 for &(value, op) in &block.ops {
+                    self.enter();
                     self.read_all(&[op.x, op.y])?;
                     self.define(value)?;
                 }
@@ -231,7 +278,7 @@ impl Scope<'_> {
                 self.read_all(arguments)?;
                 self.define_all(results)?;
             }
-            Statement::Control(control) => self.control(control)?,
+            Statement::Control(control) => self.control(control, number)?,
             Statement::Effect(effect) => self.effect(effect)?,
         }
         Ok(())
@@ -293,7 +340,7 @@ impl Scope<'_> {
         }
     }
 
-    fn control(&mut self, control: &Control) -> Checked {
+    fn control(&mut self, control: &Control, number: usize) -> Checked {
         let (name, part) = match control.kind {
             ControlKind::Repeat { .. } => ("loop", "turn"),
             ControlKind::Countdown { .. } => ("countdown", "turn"),
@@ -320,6 +367,7 @@ impl Scope<'_> {
             }
             self.define_all(&arm.params)?;
             self.region(&arm.body)?;
+            self.current = Some(number);
             self.read_all(&arm.gives)?;
             (self.values, self.words) = (values, words);
         }

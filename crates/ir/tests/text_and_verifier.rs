@@ -20,6 +20,39 @@ fn programs_are_read_back_as_printed() {
     }
 }
 
+/// What is wrong with each text, and the part of it that is named.
+#[test]
+fn a_fault_is_found_where_it_stands() {
+    let text = |body: &str| {
+        format!(
+            "program \"p\"\nmodulus 0x61\nconstant c0 = 0x5\nfunction f0 \"start\" () -> () values 2 {{\n  word w0 = 0x0\n{body}}}\n"
+        )
+    };
+    let cases = [
+        ("  block {\n    v0 = mul c0 v1\n  }\n", "v0 = mul c0 v1", "v1 is used where it is not defined"),
+        ("  block {\n    v0 = mul c0 c1\n  }\n", "v0 = mul c0 c1", "constant c1 does not exist"),
+        (
+            "  branch w0 {\n    parse w0 bytes 9000 -> v0\n    give ()\n  } else {\n    give ()\n  } -> ()\n",
+            "parse w0 bytes 9000 -> v0",
+            "",
+        ),
+        ("  branch w0 {\n    give ()\n  } else {\n    give (c0)\n  } -> ()\n", "branch w0 {", ""),
+        ("  block {\n    v0 = add c0 c0\n  }\n", "function f0 \"start\" () -> () values 2 {", "2 values are counted"),
+    ];
+    for (body, expected, what) in cases {
+        let text = text(body);
+        let (program, places) = text::parse_with_places(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+        let error = verify(&program).unwrap_err();
+        assert_eq!(&text[places.of(error.place).unwrap()], expected, "{error}");
+        assert!(error.what.contains(what), "{error}");
+    }
+    let text = text("  block {\n    v0 = div c0 c0\n  }\n");
+    let error = text::parse(&text).unwrap_err();
+    assert_eq!((&text[error.span.clone()], error.line), ("div", 7));
+    let end = text::parse("program \"p\" modulus").unwrap_err();
+    assert_eq!(end.span, 19..19);
+}
+
 #[test]
 fn names_may_have_any_characters() {
     for name in ["", "\"", "\\", "a \"quoted\" name", "# no comment", "line\nend\r\t\0", "ξ\u{301}\u{202e}", "'", "{ }"]

@@ -1,6 +1,7 @@
 //! Text to program. The result is as the text says; [`crate::verify()`] says whether it is well formed.
 
 use super::WORD_OPS;
+use super::places::{FunctionPlaces, Places};
 use super::spelling::{Spelt, parse_effect};
 use super::tokens::{ParseError, Parsed, Tokens};
 use crate::machine::{Capacity, SequenceStep};
@@ -16,13 +17,23 @@ const DEPTH_MAX: usize = 64;
 
 /// Reads what [`super::print()`] writes.
 pub fn parse(text: &str) -> Result<Program, ParseError> {
-    let mut parser = Parser { tokens: Tokens::of(text), depth: 0 };
-    parser.program()
+    Ok(parse_with_places(text)?.0)
+}
+
+/// The same with the places of its parts in the text.
+pub fn parse_with_places(text: &str) -> Result<(Program, Places), ParseError> {
+    let mut parser =
+        Parser { tokens: Tokens::of(text), depth: 0, places: Places::default(), origins: Origins::default() };
+    let program = parser.program()?;
+    Ok((program, parser.places))
 }
 
 struct Parser<'a> {
     tokens: Tokens<'a>,
     depth: usize,
+    places: Places,
+    /// Those of the function that is read.
+    origins: Origins,
 }
 
 impl Parser<'_> {
@@ -40,12 +51,14 @@ impl Parser<'_> {
         self.tokens.expect("program")?;
         let name = self.tokens.name()?;
         self.tokens.expect("modulus")?;
+        self.places.modulus = self.tokens.rest_of_line(self.tokens.next);
         let modulus = self.tokens.big()?;
         let (mut constants, mut arrays, mut variables, mut functions) = (vec![], vec![], vec![], vec![]);
         while let Some(word) = self.tokens.peek() {
             self.tokens.next += 1;
             match word {
                 "constant" => {
+                    self.places.constants.push(self.tokens.rest_of_line(self.tokens.next - 1));
                     self.in_order('c', constants.len())?;
                     self.tokens.expect("=")?;
                     constants.push(self.tokens.big()?);
@@ -59,6 +72,8 @@ impl Parser<'_> {
                     variables.push(self.tokens.name()?);
                 }
                 "function" => {
+                    let head = self.tokens.rest_of_line(self.tokens.next - 1);
+                    self.places.functions.push(FunctionPlaces { head, statements: Vec::new() });
                     self.in_order('f', functions.len())?;
                     functions.push(self.function()?);
                 }
@@ -95,11 +110,38 @@ impl Parser<'_> {
             self.tokens.expect("=")?;
             words.push(self.word_def()?);
         }
+        self.origins = Origins::default();
+        while self.tokens.word_is("stretch") {
+            self.stretch()?;
+        }
         let body = self.statements(&["}"])?;
         self.tokens.expect("}")?;
-        // The text form has no origins.
-        let origins = Origins::default();
+        let origins = std::mem::take(&mut self.origins);
         Ok(Function { name, params, body, results, words, value_count, origins })
+    }
+
+    /// The name of a stretch, and the one around it, which comes before it.
+    fn stretch(&mut self) -> Parsed<()> {
+        let number = self.origins.stretches().len();
+        self.in_order('s', number)?;
+        let name = self.tokens.name()?;
+        let around = if self.tokens.word_is("in") { Some(self.stretch_before(number)?) } else { None };
+        self.origins.add_stretch(&name, around);
+        Ok(())
+    }
+
+    /// A stretch below `end`.
+    fn stretch_before(&mut self, end: usize) -> Parsed<usize> {
+        let known = |text: &str| text.strip_prefix('s')?.parse().ok().filter(|&number| number < end);
+        self.tokens.take("a stretch that has been named, such as s0", known)
+    }
+
+    /// Notes where the statement or operation begins whose first token is `at`.
+    fn note(&mut self, at: usize) {
+        let place = self.tokens.rest_of_line(at);
+        if let Some(function) = self.places.functions.last_mut() {
+            function.statements.push(place);
+        }
     }
 
     fn word_def(&mut self) -> Parsed<WordDef> {
@@ -144,6 +186,7 @@ impl Parser<'_> {
 
     fn statement(&mut self) -> Parsed<Statement> {
         let at = self.tokens.next;
+        self.note(at);
         let word = self.tokens.take("a statement", Some)?;
         Ok(match word {
             "block" => Statement::Block(self.block()?),
@@ -164,11 +207,21 @@ impl Parser<'_> {
 
     fn block(&mut self) -> Parsed<Block> {
         self.tokens.expect("{")?;
-        let mut ops = Vec::new();
+        let (mut ops, mut stretch) = (Vec::new(), None);
         while !self.tokens.word_is("}") {
-            let value = self.read()?;
+            if self.tokens.word_is("of") {
+                let count = self.origins.stretches().len();
+                stretch = if self.tokens.word_is("none") { None } else { Some(self.stretch_before(count)?) };
+                continue;
+            }
+            self.note(self.tokens.next);
+            let value: Value = self.read()?;
             self.tokens.expect("=")?;
             let kind = self.tokens.take("`add`, `sub` or `mul`", FieldOp::named)?;
+            // A text has more tokens than values, whatever number it gives one.
+            if stretch.is_some() && (value.0 as usize) < self.tokens.count() {
+                self.origins.note_stretch(value, stretch); // u32 to usize widens
+            }
             ops.push((value, Op { kind, x: self.read()?, y: self.read()? }));
         }
         Ok(Block { ops })

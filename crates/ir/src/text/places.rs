@@ -26,7 +26,9 @@ impl Places {
         match place {
             Place::Modulus => Some(self.modulus.clone()),
             Place::Constant(number) => self.constants.get(number).cloned(),
-            Place::Program => Some(self.functions.last().map_or(self.modulus.clone(), |function| function.head.clone())),
+            Place::Program => {
+                Some(self.functions.last().map_or(self.modulus.clone(), |function| function.head.clone()))
+            }
             Place::Function(number) => function(number).map(|function| function.head.clone()),
             Place::Statement { function: number, statement } => {
                 function(number).and_then(|function| function.statements.get(statement).cloned())

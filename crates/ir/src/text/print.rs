@@ -3,7 +3,8 @@
 use super::spelling::{Spelt, spell_effect};
 use super::{WORD_OPS, name_of};
 use crate::machine::{Capacity, SequenceStep};
-use crate::program::{Arm, Control, ControlKind, Function, Order, Program, Region, Statement, Word, WordDef};
+use crate::origin::Origins;
+use crate::program::{Arm, Block, Control, ControlKind, Function, Order, Program, Region, Statement, Word, WordDef};
 use std::fmt::Write;
 
 /// The text of `program`; [`super::parse()`] reads it back.
@@ -64,35 +65,49 @@ impl Printer {
             };
             self.line(&format!("word w{number} = {text}"));
         }
-        self.region(&function.body);
+        for (number, (name, around)) in function.origins.stretches().iter().enumerate() {
+            let around = around.map_or(String::new(), |around| format!(" in s{around}"));
+            self.line(&format!("stretch s{number} {name:?}{around}"));
+        }
+        self.region(&function.body, &function.origins);
         self.depth -= 1;
         self.line("}");
     }
 
-    fn region(&mut self, region: &Region) {
+    fn region(&mut self, region: &Region, origins: &Origins) {
         for statement in &region.statements {
-            self.statement(statement);
+            self.statement(statement, origins);
+        }
+    }
+
+    /// The operations of a block, each after the stretch that it is of where that changes.
+    fn block(&mut self, block: &Block, origins: &Origins) {
+        let mut current = None;
+        for (value, op) in &block.ops {
+            let stretch = origins.innermost(*value);
+            if stretch != current {
+                self.line(&stretch.map_or("of none".to_owned(), |stretch| format!("of s{stretch}")));
+                current = stretch;
+            }
+            self.line(&format!("{} = {} {} {}", value.spell(), op.kind.name(), op.x.spell(), op.y.spell()));
         }
     }
 
     /// `head {`, the region, `give (…)`.
-    fn arm(&mut self, head: &str, arm: &Arm) {
+    fn arm(&mut self, head: &str, arm: &Arm, origins: &Origins) {
         self.line(&format!("{head} {{"));
         self.depth += 1;
-        self.region(&arm.body);
+        self.region(&arm.body, origins);
         self.line(&format!("give {}", arm.gives.spell()));
         self.depth -= 1;
     }
 
-    fn statement(&mut self, statement: &Statement) {
+    fn statement(&mut self, statement: &Statement, origins: &Origins) {
         let line = match statement {
             Statement::Block(block) => {
                 self.line("block {");
                 self.depth += 1;
-                for (value, op) in &block.ops {
-                    let kind = op.kind.name();
-                    self.line(&format!("{} = {kind} {} {}", value.spell(), op.x.spell(), op.y.spell()));
-                }
+                self.block(block, origins);
                 self.depth -= 1;
                 "}".to_owned()
             }
@@ -100,7 +115,7 @@ impl Printer {
                 format!("call f{} {} -> {}", function.0, arguments.spell(), results.spell())
             }
             Statement::Control(control) => {
-                self.control(control);
+                self.control(control, origins);
                 format!("}} -> {}", control.results.spell())
             }
             Statement::Effect(effect) => spell_effect(effect),
@@ -108,20 +123,20 @@ impl Printer {
         self.line(&line);
     }
 
-    fn control(&mut self, control: &Control) {
+    fn control(&mut self, control: &Control, origins: &Origins) {
         let initial = control.initial.spell();
         match &control.kind {
             ControlKind::Repeat { count, index } => {
                 for arm in &control.arms {
                     let (count, index) = (count.spell(), index.spell());
-                    self.arm(&format!("repeat {count} index {index} {} = {initial}", arm.params.spell()), arm);
+                    self.arm(&format!("repeat {count} index {index} {} = {initial}", arm.params.spell()), arm, origins);
                 }
             }
             ControlKind::Countdown { count } => {
                 self.line(&format!("countdown {} {initial} {{", count.spell()));
                 self.depth += 1;
                 for turn in &control.arms {
-                    self.arm(&format!("turn {}", turn.params.spell()), turn);
+                    self.arm(&format!("turn {}", turn.params.spell()), turn, origins);
                     self.line("}");
                 }
                 self.depth -= 1;
@@ -135,7 +150,7 @@ impl Printer {
                 self.line(&format!("sequence ({}) {initial} {{", steps.join(" ")));
                 self.depth += 1;
                 for (part, then) in control.arms.iter().zip(then) {
-                    self.arm(&format!("part {}", part.params.spell()), part);
+                    self.arm(&format!("part {}", part.params.spell()), part, origins);
                     self.line(&then.map_or("}".to_owned(), |next| format!("}} then {next}")));
                 }
                 self.depth -= 1;
@@ -143,7 +158,7 @@ impl Printer {
             ControlKind::Branch { condition } => {
                 let heads = [format!("branch {}", condition.spell()), "} else".to_owned()];
                 for (head, arm) in heads.iter().zip(&control.arms) {
-                    self.arm(head, arm);
+                    self.arm(head, arm, origins);
                 }
             }
         }

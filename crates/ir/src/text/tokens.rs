@@ -2,6 +2,7 @@
 
 use num_bigint::BigUint;
 use num_traits::Num;
+use std::ops::Range;
 use thiserror::Error;
 
 /// Why a text is no program.
@@ -10,6 +11,8 @@ use thiserror::Error;
 pub struct ParseError {
     /// Line, from 1.
     pub line: usize,
+    /// Bytes of the text that are wrong; empty at its end.
+    pub span: Range<usize>,
     /// What would have been right.
     pub expected: String,
     /// What is there.
@@ -20,6 +23,8 @@ pub(super) type Parsed<T> = Result<T, ParseError>;
 
 struct Token<'a> {
     line: usize,
+    /// Offset of its first byte.
+    start: usize,
     text: &'a str,
 }
 
@@ -35,14 +40,28 @@ impl<'a> Tokens<'a> {
         Self { all: tokens(text), next: 0 }
     }
 
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Bytes of the text from token `at` to the last one of its line.
+    pub(super) fn rest_of_line(&self, at: usize) -> Range<usize> {
+        let Some(first) = self.all.get(at) else { return 0..0 };
+        let of_line = self.all[at..].iter().take_while(|token| token.line == first.line);
+        first.start..of_line.last().map_or(first.start, |token| token.start + token.text.len())
+    }
+
     pub(super) fn peek(&self) -> Option<&'a str> {
         self.all.get(self.next).map(|token| token.text)
     }
 
     pub(super) fn fail<T>(&self, at: usize, expected: &str) -> Parsed<T> {
         let line = self.all.get(at).or(self.all.last()).map_or(1, |token| token.line);
+        let end = self.all.last().map_or(0, |token| token.start + token.text.len());
+        let span = self.all.get(at).map_or(end..end, |token| token.start..token.start + token.text.len());
         let found = self.all.get(at).map_or("the end of the text".to_owned(), |token| format!("`{}`", token.text));
-        Err(ParseError { line, expected: expected.to_owned(), found })
+        Err(ParseError { line, span, expected: expected.to_owned(), found })
     }
 
     /// The next token as `read` understands it.
@@ -87,7 +106,8 @@ impl<'a> Tokens<'a> {
 /// Splits at white space and around brackets; a quoted name is one token.
 fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
-    for (number, line) in text.lines().enumerate() {
+    let mut line_start = 0;
+    for (number, line) in text.split_inclusive('\n').enumerate() {
         let line_number = number + 1;
         let mut rest = line.trim_start();
         while let Some(first) = rest.chars().next() {
@@ -97,9 +117,11 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
                 '(' | ')' | '{' | '}' => 1,
                 _ => rest.find(|c: char| c.is_whitespace() || "(){}\"#".contains(c)).unwrap_or(rest.len()),
             };
-            tokens.push(Token { line: line_number, text: &rest[..length] });
+            let start = line_start + line.len() - rest.len();
+            tokens.push(Token { line: line_number, start, text: &rest[..length] });
             rest = rest[length..].trim_start();
         }
+        line_start += line.len();
     }
     tokens
 }
