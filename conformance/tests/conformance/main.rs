@@ -5,6 +5,7 @@ mod compiled_programs;
 mod contracts_on_spec;
 mod differential;
 mod documents;
+mod gallery;
 mod hash_to_curve;
 mod layers;
 mod point_evaluation;

@@ -12,6 +12,7 @@ use crate::commands::example::ExampleArgs;
 use crate::commands::lab::LabArgs;
 use crate::commands::list::ListArgs;
 use crate::commands::pages::{CompletionsArgs, ManArgs};
+use crate::commands::print::PrintArgs;
 use crate::commands::profile::ProfileArgs;
 use crate::commands::run::RunArgs;
 use crate::commands::statetest::StatetestArgs;
@@ -39,6 +40,8 @@ pub enum Command {
     Run(RunArgs),
     /// Compile a contract.
     Build(BuildArgs),
+    /// Print a contract as text of the IR.
+    Print(PrintArgs),
     /// Assemble text.
     Asm(AsmArgs),
     /// Disassemble code.

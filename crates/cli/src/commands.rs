@@ -11,6 +11,7 @@ pub mod lab;
 pub mod list;
 mod main_job;
 pub mod pages;
+pub mod print;
 pub mod profile;
 pub mod run;
 pub mod statetest;
@@ -29,6 +30,7 @@ pub fn run(Cli { command, json }: Cli) -> Result<Verdict> {
         None => main_job::main_job(json),
         Some(Command::Run(args)) => run::run(&args, json),
         Some(Command::Build(args)) => build::build(&args, json),
+        Some(Command::Print(args)) => print::print(&args, json),
         Some(Command::Asm(args)) => asm::asm(&args, json),
         Some(Command::Disasm(args)) => disasm::disasm(&args, json),
         Some(Command::Compare(args)) => compare::compare(&args, json),

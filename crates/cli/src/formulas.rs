@@ -15,6 +15,51 @@ pub struct Formulas {
     /// and others what costs least under the gas schedule.
     #[arg(long, value_name = "MULTIPLICATIONS", value_enum)]
     pub f2mul: Option<F2mul>,
+    /// How a value is multiplied by a small number. Without it the one that costs least for a contract, and additions for a program.
+    #[arg(long, value_name = "WAY", value_enum)]
+    pub multiples: Option<Multiples>,
+}
+
+/// The values of `--multiples`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Multiples {
+    /// As written, by additions.
+    Additions,
+    /// By a product where that spares three additions.
+    #[value(name = "3")]
+    ProductForThree,
+    /// By a product where that spares two.
+    #[value(name = "2")]
+    ProductForTwo,
+}
+
+impl Multiples {
+    /// That of the compiler.
+    pub const fn of(multiples: SmallMultiples) -> Self {
+        match multiples {
+            SmallMultiples::AsWritten => Multiples::Additions,
+            SmallMultiples::ProductForThree => Multiples::ProductForThree,
+            SmallMultiples::ProductForTwo => Multiples::ProductForTwo,
+        }
+    }
+
+    /// Its value on the command line.
+    pub const fn option(self) -> &'static str {
+        match self {
+            Multiples::Additions => "additions",
+            Multiples::ProductForThree => "3",
+            Multiples::ProductForTwo => "2",
+        }
+    }
+
+    /// The same for the compiler.
+    const fn of_compiler(self) -> SmallMultiples {
+        match self {
+            Multiples::Additions => SmallMultiples::AsWritten,
+            Multiples::ProductForThree => SmallMultiples::ProductForThree,
+            Multiples::ProductForTwo => SmallMultiples::ProductForTwo,
+        }
+    }
 }
 
 /// The values of `--f2mul`.
@@ -57,6 +102,11 @@ impl Formulas {
         residue_workbench::trials(contract, self.variants(contract), revision, schedule)
     }
 
+    /// What a program of the user's is compiled with.
+    pub fn multiples_of_program(&self) -> SmallMultiples {
+        self.multiples.map_or(SmallMultiples::AsWritten, Multiples::of_compiler)
+    }
+
     fn variants(&self, contract: &Contract) -> Vec<Variant> {
         let wanted = |product| match self.f2mul {
             None if contract.is_published() => product == Fp2Product::Karatsuba,
@@ -64,7 +114,10 @@ impl Formulas {
             Some(F2mul::Four) => product == Fp2Product::Schoolbook,
             None | Some(F2mul::Auto) => true,
         };
-        let as_published = |multiples| !contract.is_published() || multiples == SmallMultiples::AsWritten;
+        let as_published = |multiples| match self.multiples {
+            Some(asked) => multiples == asked.of_compiler(),
+            None => !contract.is_published() || multiples == SmallMultiples::AsWritten,
+        };
         Variant::all().filter(|variant| wanted(variant.product) && as_published(variant.multiples)).collect()
     }
 }

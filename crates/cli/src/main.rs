@@ -12,6 +12,7 @@ mod formulas;
 mod input;
 mod options;
 mod output;
+mod program_file;
 mod recording;
 mod report;
 mod subject;

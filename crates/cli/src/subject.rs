@@ -1,4 +1,4 @@
-//! What a command runs: a contract or the code of a file, with its calldata.
+//! What a command runs: a contract, a program of the user's or the code of a file, with its calldata.
 
 use std::path::Path;
 
@@ -8,13 +8,15 @@ use residue_contracts::Contract;
 use residue_isa::{GasSchedule, Revision};
 
 use crate::formulas::Formulas;
-use crate::input;
+use crate::{input, program_file};
 
 /// Code with its calldata.
 #[derive(Debug)]
 pub struct Subject {
-    /// The contract that the code was compiled from; none for code from a file.
+    /// The contract that the code was compiled from; none for a file.
     pub contract: Option<&'static Contract>,
+    /// What messages call it.
+    pub name: String,
     /// The code.
     pub code: Vec<u8>,
     /// Where the code comes from, if it was compiled.
@@ -24,7 +26,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Reads or compiles what `name` means: a file, or a contract if there is no such file. `calldata` says what the calldata
+    /// Reads or compiles what `name` means: a file, which is a program if it ends in `.ir`, or a contract if there is no such file. `calldata` says what the calldata
     /// is, given the contract.
     pub fn new(
         name: &str,
@@ -40,9 +42,16 @@ impl Subject {
                 (compiled.code, Some(compiled.source_map))
             }
             None if formulas.f2mul.is_some() => bail!("--f2mul needs a contract, and {name:?} is none"),
+            None if program_file::is_program(name) => {
+                let compiled = program_file::compile(name, revision, schedule, formulas.multiples_of_program())?;
+                (compiled.code, Some(compiled.source_map))
+            }
+            None if formulas.multiples.is_some() => {
+                bail!("--multiples needs a contract or a program, and {name:?} is code")
+            }
             None => (code(name)?, None),
         };
-        Ok(Self { contract, code, source_map, calldata: calldata(contract)? })
+        Ok(Self { contract, name: name.to_owned(), code, source_map, calldata: calldata(contract)? })
     }
 }
 

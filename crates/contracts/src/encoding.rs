@@ -69,7 +69,11 @@ impl Encoding {
         machine.require(machine.not(machine.word_op(WordOp::Shr, first, zeros)));
         let number_bytes = self.element_bytes - self.pad_bytes;
         let element = |start| machine.parse(after(machine, offset, start + self.pad_bytes), number_bytes);
-        B::from_list((0..point_bytes).step_by(self.element_bytes as usize).map(element).collect()) // u32 to usize widens
+        let mut elements: Vec<_> = (0..point_bytes).step_by(self.element_bytes as usize).map(element).collect(); // widens
+        if self.u_first && elements.len() == 4 {
+            elements.chunks_exact_mut(2).for_each(|pair| pair.swap(0, 1));
+        }
+        B::from_list(elements)
     }
 
     /// Of each element in these bytes after `offset` the word that begins after `skipped` bytes, all in one.

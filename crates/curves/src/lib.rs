@@ -1,11 +1,11 @@
-//! Curves, written once: towers, groups and the pairing of BLS12-381.
+//! Curves, written once: towers, points and pairings, whose parameters are those of a curve.
 //!
 //! Formulas are generic over `Fe`, so the same text computes on numbers and is recorded for the compiler. Where a program
 //! loops over digits, calls a named function, compares or keeps arrays, it is generic over `Machine` instead.
 //!
-//! Reading order: the [`tower`], powers and multiples by constants
-//! ([`chain`], [`ladder`]), points ([`group`], [`complete`], [`side_by_side`]), what has to hold of inputs ([`conditions`]), [`bls12_381`], and
-//! [`published`], the formulas of older programs.
+//! Reading order: the [`tower`], powers and multiples by constants ([`chain`], [`base_chain`], [`ladder`]), points ([`group`],
+//! [`complete`], [`side_by_side`]), what has to hold of inputs ([`conditions`]), the [`pairing`], the curves [`bls12_381`] and [`bn254`],
+//! and [`published`], the formulas of older programs.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]

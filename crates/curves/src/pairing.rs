@@ -67,7 +67,7 @@ pub enum Twist {
     M,
 }
 
-/// A curve with a pairing.
+/// A curve with a pairing, over a field with p ≡ 3 mod 4: see [`crate::conditions`].
 pub trait PairingCurve: Tower {
     /// Its family.
     const FAMILY: Family;
@@ -128,6 +128,7 @@ impl<C: PairingCurve> Constants<C> {
     /// Those of the curve over the field of `N`, with coordinates changed by `mu`.
     pub fn new<N: Number>(mu: Option<N>) -> Self {
         let p_minus_1 = N::modulus() - 1u32;
+        assert_eq!(N::modulus() % 4u32, 3u32.into(), "conditions are folded as sums of two squares");
         let small = |value: u32| N::from_canonical(&value.into()).expect("p is large");
         let invert = |a: N| a.inverse().expect("a small number is not zero mod p");
         let xi = Fp2::<N, C>::new(small(C::K), N::ONE);

@@ -75,6 +75,9 @@ macro_rules! define {
             $($(#[$doc])* $effect { $($field: $type,)* $($result: $defined,)? },)*
         }
 
+        /// The names of all effects in the text form.
+        pub const NAMES: &[&str] = &[$($name),*];
+
         impl Effect {
             /// Its name in the text form.
             pub const fn name(&self) -> &'static str {

@@ -7,6 +7,8 @@ pub type Limb = u64;
 pub const LIMB_BITS: usize = 64;
 /// Bytes of a limb.
 pub const LIMB_BYTES: usize = 8;
+/// The widest modulus, in limbs: 4096 bits.
+pub const MAX_WIDTH_LIMBS: usize = 64;
 
 /// (a, b, carry) ↦ (low, carry) of a + b + carry. The carry is 0 or 1.
 #[inline(always)]

@@ -8,10 +8,7 @@ use thiserror::Error;
 
 use crate::backend;
 use crate::inverse;
-use crate::limbs::{LIMB_BITS, LIMB_BYTES, Limb, bits, is_zero, n0_of, read_be, write_be};
-
-/// The widest modulus, in limbs: 4096 bits.
-pub const MAX_WIDTH_LIMBS: usize = 64;
+use crate::limbs::{LIMB_BITS, LIMB_BYTES, Limb, MAX_WIDTH_LIMBS, bits, is_zero, n0_of, read_be, write_be};
 
 /// An odd modulus or a power of two, of a given width, with what Montgomery form needs.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -4,7 +4,7 @@
 use num_bigint::BigUint;
 use num_integer::Integer;
 use proptest::prelude::*;
-use residue_modular::modulus::MAX_WIDTH_LIMBS;
+use residue_modular::limbs::MAX_WIDTH_LIMBS;
 use residue_modular::{FieldContext, Modulus, ModulusError, SlotStep, Strided, ValueOutOfRange};
 
 const SLOTS: usize = 24;

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
-use residue_compiler::SmallMultiples;
+use residue_compiler::{Compiled, SmallMultiples};
 use residue_contracts::{CONTRACTS, Contract};
 use residue_isa::GasSchedule;
 use residue_workbench::Trial;
@@ -13,18 +13,19 @@ use serde_json::{Map, Value, json};
 
 use crate::formulas::Formulas;
 use crate::options::InterfaceRules;
-use crate::output;
 use crate::tables::{grouped, right, table};
 use crate::verdict::Verdict;
+use crate::{output, program_file};
 
 /// Options of `build`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   residue build bls12_381/fp2_mul --revision evm384-v7
   residue build bls12_381/fp2_mul --output fp2_mul.hex
+  residue build examples/ir/polynomial.ir --revision evmone-2023
   residue build bls12_381/pairing --revision evm384-v7 --schedule model-a --explain")]
 pub struct BuildArgs {
-    /// A contract of `residue list contracts`, or all.
+    /// A contract of `residue list contracts`, or all, or a file of a program whose name ends in .ir.
     pub contract: String,
     /// The interface to compile for, and the prices that decide between variants.
     #[command(flatten)]
@@ -70,6 +71,9 @@ pub fn build(args: &BuildArgs, json: bool) -> Result<Verdict> {
         }
         return Ok(Verdict::Good);
     }
+    if program_file::is_program(&args.contract) {
+        return build_program(args, &schedule, json);
+    }
     let contract = residue_contracts::find(&args.contract).ok_or_else(|| unknown(&args.contract))?;
     let built = build_one(contract, &schedule, args, args.output.clone())?;
     if json {
@@ -80,6 +84,29 @@ pub fn build(args: &BuildArgs, json: bool) -> Result<Verdict> {
         output::result(&to_text(&[built]))?;
     } else {
         output::result(&output::hex(&built.trials[0].compiled.code))?;
+    }
+    Ok(Verdict::Good)
+}
+
+/// Compiles a program of the user's.
+fn build_program(args: &BuildArgs, schedule: &GasSchedule, json: bool) -> Result<Verdict> {
+    let path = &args.contract;
+    ensure!(!args.explain, "--explain needs a contract: a program has no variants");
+    ensure!(args.formulas.f2mul.is_none(), "--f2mul needs a contract, and {path:?} is none");
+    let compiled = program_file::compile(path, args.rules.revision, schedule, args.formulas.multiples_of_program())?;
+    if let Some(output) = &args.output {
+        output::code_file(output, &compiled.code)?;
+    }
+    if json {
+        let mut object = of_code(&compiled);
+        object["program"] = path.as_str().into();
+        object["schedule"] = schedule.name().into();
+        object["path"] = args.output.as_deref().map(Path::to_string_lossy).into();
+        output::json(&object)?;
+    } else if let Some(output) = &args.output {
+        output::result(&format!("{}: {} bytes", output.display(), compiled.code.len()))?;
+    } else {
+        output::result(&output::hex(&compiled.code))?;
     }
     Ok(Verdict::Good)
 }
@@ -116,14 +143,24 @@ fn unknown(name: &str) -> anyhow::Error {
 }
 
 fn to_json(Built { contract, schedule, trials, path }: &Built) -> Value {
-    let compiled = &trials[0].compiled;
-    let functions = compiled.source_map.functions().map(|(name, range)| (name.to_owned(), range.len().into()));
-    json!({
+    let mut object = json!({
         "contract": contract.name,
-        "revision": compiled.revision.name(),
         "schedule": schedule,
         "f2mul": trials[0].variant.product.multiplications(),
         "variants": trials.iter().map(variant_to_json).collect::<Vec<_>>(),
+        "path": path.as_deref().map(Path::to_string_lossy),
+    });
+    if let (Some(object), Value::Object(code)) = (object.as_object_mut(), of_code(&trials[0].compiled)) {
+        object.extend(code);
+    }
+    object
+}
+
+/// The code, and what is known of it.
+fn of_code(compiled: &Compiled) -> Value {
+    let functions = compiled.source_map.functions().map(|(name, range)| (name.to_owned(), range.len().into()));
+    json!({
+        "revision": compiled.revision.name(),
         "code": output::hex(&compiled.code),
         "code_bytes": compiled.code.len(),
         "fits_24_kib": compiled.code.len() <= CODE_BYTES_MAINNET,
@@ -132,7 +169,6 @@ fn to_json(Built { contract, schedule, trials, path }: &Built) -> Value {
         "field_instructions": compiled.field_instructions,
         "operations": compiled.operations,
         "functions": functions.collect::<Map<_, _>>(),
-        "path": path.as_deref().map(Path::to_string_lossy),
     })
 }
 

@@ -5,14 +5,16 @@
 
 mod tables;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
+use residue_compiler::compile_with;
 use residue_contracts::Contract;
 use residue_engine::Fork;
 use residue_engine::native::{NativeError, NativeOutput};
-use residue_ir::Outcome;
+use residue_ir::{Outcome, Program};
 use residue_isa::{GasSchedule, Revision};
 use residue_lab::Machine;
 use residue_workbench::op_classes::OpClasses;
@@ -21,17 +23,19 @@ use serde_json::{Value, json};
 
 use crate::formulas::Formulas;
 use crate::options::{InterfaceRules, Rules, schedule_file};
+use crate::subject::given_or_example;
 use crate::verdict::Verdict;
-use crate::{input, output, report};
+use crate::{input, output, program_file, report};
 
 /// Options of `compare`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   residue compare bls12_381/fp2_mul
   residue compare bls12_381/fp2_mul --revisions evm384-v7 --schedules evmone,model-a --no-time
+  residue compare examples/ir/polynomial.ir --input @examples/ir/polynomial.hex --no-time
   residue compare bls12_381/fp2_mul --no-time --markdown")]
 pub struct CompareArgs {
-    /// A contract of `residue list contracts`.
+    /// A contract of `residue list contracts`, or a file of a program whose name ends in .ir.
     pub contract: String,
     /// The interface revisions; without it every one that can express the contract.
     #[arg(long, value_name = "REVISION", value_delimiter = ',')]
@@ -64,7 +68,7 @@ pub struct CompareArgs {
 
 /// All that was compared.
 struct Comparison {
-    contract: &'static Contract,
+    compared: Compared,
     input: Vec<u8>,
     native: Option<Result<NativeOutput, NativeError>>,
     /// What is to be returned, or nothing where the input is to be refused.
@@ -74,11 +78,78 @@ struct Comparison {
     left_out: Vec<LeftOut>,
 }
 
+/// What is compared.
+enum Compared {
+    Contract(&'static Contract),
+    Program { path: String, program: Box<Program> },
+}
+
+impl Compared {
+    fn named(name: &str) -> Result<Self> {
+        if program_file::is_program(name) {
+            return Ok(Self::Program { path: name.to_owned(), program: Box::new(program_file::read(name)?) });
+        }
+        residue_contracts::find(name).map(Self::Contract).ok_or_else(|| {
+            let names: Vec<&str> = residue_contracts::CONTRACTS.iter().map(|contract| contract.name).collect();
+            anyhow!("unknown contract {name:?}; known are {}", names.join(", "))
+        })
+    }
+
+    const fn contract(&self) -> Option<&'static Contract> {
+        match self {
+            Self::Contract(contract) => Some(contract),
+            Self::Program { .. } => None,
+        }
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::Contract(contract) => contract.name,
+            Self::Program { path, .. } => path,
+        }
+    }
+
+    /// One line: what it computes.
+    fn summary(&self) -> &str {
+        match self {
+            Self::Contract(contract) => contract.summary,
+            Self::Program { program, .. } => &program.name,
+        }
+    }
+
+    /// The program as it is written.
+    fn program(&self) -> Cow<'_, Program> {
+        match self {
+            Self::Contract(contract) => Cow::Owned(contract.program()),
+            Self::Program { program, .. } => Cow::Borrowed(program),
+        }
+    }
+
+    /// Its code and, where there is a choice, the multiplications of a product in Fp2.
+    fn compile(
+        &self,
+        formulas: &Formulas,
+        revision: Revision,
+        schedule: &GasSchedule,
+    ) -> Result<(Vec<u8>, Option<u32>), VariantError> {
+        match self {
+            Self::Contract(contract) => {
+                let Trial { variant, compiled, .. } = formulas.try_compile(contract, revision, schedule)?;
+                Ok((compiled.code, Some(variant.product.multiplications())))
+            }
+            Self::Program { program, .. } => {
+                let multiples = formulas.multiples_of_program();
+                Ok((compile_with(program, revision, schedule, multiples)?.code, None))
+            }
+        }
+    }
+}
+
 /// The contract under one revision and one schedule.
 struct ComparedRow {
     setup: Setup,
     /// Multiplications of a product in Fp2, where there is a choice.
-    f2mul: u32,
+    f2mul: Option<u32>,
     execution: Execution,
     agrees: bool,
 }
@@ -112,18 +183,19 @@ pub fn compare(args: &CompareArgs, json: bool) -> Result<Verdict> {
 
 impl Comparison {
     fn new(args: &CompareArgs) -> Result<Self> {
-        let contract = residue_contracts::find(&args.contract).ok_or_else(|| {
-            let names: Vec<&str> = residue_contracts::CONTRACTS.iter().map(|contract| contract.name).collect();
-            anyhow!("unknown contract {:?}; known are {}", args.contract, names.join(", "))
-        })?;
-        let input = match &args.input {
-            Some(given) => input::calldata(given)?,
-            None => (contract.example)(),
-        };
-        let native = native(contract, &input);
+        let compared = Compared::named(&args.contract)?;
+        let contract = compared.contract();
+        ensure!(!args.example || contract.is_some(), "--example needs a contract, and {:?} is none", args.contract);
+        ensure!(
+            args.formulas.f2mul.is_none() || contract.is_some(),
+            "--f2mul needs a contract, and {:?} is none",
+            args.contract
+        );
+        let input = given_or_example(args.input.as_deref(), contract)?;
+        let native = contract.and_then(|contract| native(contract, &input));
         let expected = match &native {
             Some(native) => native.as_ref().ok().map(|native| native.output.clone()),
-            None => match residue_ir::evaluate(&contract.program(), &input) {
+            None => match residue_ir::evaluate(&compared.program(), &input) {
                 Outcome::Returned(output) => Some(output),
                 Outcome::Ended => Some(Vec::new()),
                 Outcome::Failed => None,
@@ -131,7 +203,7 @@ impl Comparison {
         };
         let is_choice_shown = args.formulas.f2mul.is_some();
         let (rows, left_out) = (Vec::new(), Vec::new());
-        let mut comparison = Self { contract, input, native, expected, is_choice_shown, rows, left_out };
+        let mut comparison = Self { compared, input, native, expected, is_choice_shown, rows, left_out };
         let schedules = Schedules::new(&args.schedules)?;
         let revisions = if args.revisions.is_empty() { Revision::ALL.to_vec() } else { args.revisions.clone() };
         for &revision in &revisions {
@@ -152,9 +224,8 @@ impl Comparison {
     fn add(&mut self, args: &CompareArgs, revision: Revision, schedule: Option<String>) -> Result<()> {
         let rules = Rules { interface: InterfaceRules { revision, schedule: schedule.clone() }, fork: args.fork };
         let setup = rules.setup(EngineKind::Batch)?;
-        let Trial { variant, compiled, .. } = match args.formulas.try_compile(self.contract, revision, &setup.schedule)
-        {
-            Ok(trial) => trial,
+        let (code, f2mul) = match self.compared.compile(&args.formulas, revision, &setup.schedule) {
+            Ok(compiled) => compiled,
             Err(VariantError::Compile(error)) => {
                 self.left_out.push(LeftOut { revision, schedule, reason: error.to_string() });
                 return Ok(());
@@ -163,21 +234,21 @@ impl Comparison {
         };
         let execution = setup
             .execute(Job {
-                code: &compiled.code,
+                code: &code,
                 input: &self.input,
                 gas: args.gas,
                 timed: !args.no_time,
                 explained: false,
-                native: self.contract.precompile,
+                native: self.compared.contract().and_then(|contract| contract.precompile),
             })
-            .with_context(|| format!("running {} under {revision}", self.contract.name))?;
+            .with_context(|| format!("running {} under {revision}", self.compared.name()))?;
         let ended = &execution.ended;
         let is_expected = match &self.expected {
             Some(expected) => ended.is_success && ended.output == *expected,
             None => !ended.is_success,
         };
         let agrees = is_expected && execution.disagreement.is_none();
-        self.rows.push(ComparedRow { setup, f2mul: variant.product.multiplications(), execution, agrees });
+        self.rows.push(ComparedRow { setup, f2mul, execution, agrees });
         Ok(())
     }
 
@@ -206,7 +277,7 @@ impl Comparison {
         };
         json!({
             "success": self.agrees(),
-            "contract": self.contract.name,
+            "contract": self.compared.name(),
             "input_bytes": self.input.len(),
             "native": native,
             "expected": self.expected.as_deref().map(output::hex),

@@ -27,9 +27,10 @@ const ROUNDS: usize = 51;
 #[command(after_help = "Examples:
   residue profile bls12_381/pairing --no-time
   residue profile bls12_381/fp2_mul --revision evm384-v7 --json
+  residue profile examples/ir/point_multiple.ir --input @examples/ir/point_multiple.hex --no-time
   residue profile bls12_381/pairing --by time --svg pairing.svg")]
 pub struct ProfileArgs {
-    /// A contract of `residue list contracts`.
+    /// A contract of `residue list contracts`, or a file of a program whose name ends in .ir.
     pub contract: String,
     /// The interface and its prices.
     #[command(flatten)]
@@ -71,9 +72,9 @@ pub fn profile(args: &ProfileArgs, json: bool) -> Result<Verdict> {
     let revision = args.rules.interface.revision;
     let schedule = args.rules.interface.schedule()?;
     let calldata = |contract| given_or_example(args.input.as_deref(), contract);
-    let Subject { contract, code, source_map, calldata } =
+    let Subject { name: subject, code, source_map, calldata, .. } =
         Subject::new(&args.contract, &args.formulas, revision, &schedule, calldata)?;
-    let (Some(contract), Some(map)) = (contract, source_map) else {
+    let Some(map) = source_map else {
         bail!(
             "{:?} is a file: code without its program has no functions; `residue list contracts` has contracts",
             args.contract
@@ -85,14 +86,14 @@ pub fn profile(args: &ProfileArgs, json: bool) -> Result<Verdict> {
     let (profile, outcome) = on_one_core(|_| measure(&engine, &code, &map, &calldata, args.gas, rounds))?;
     if let Some(path) = &args.svg {
         let measure = if args.by == By::Gas { Measure::Gas } else { Measure::Time };
-        let title = format!("{} under {revision}, schedule {name}", contract.name);
+        let title = format!("{subject} under {revision}, schedule {name}");
         output::file(path, flame_graph(&profile, &title, measure).as_bytes())?;
     }
     if json {
         let mut object = to_json(&profile);
         object["success"] = outcome.is_success().into();
         object["halt"] = outcome.halt.name().into();
-        object["contract"] = contract.name.into();
+        object["contract"] = subject.as_str().into();
         object["revision"] = revision.name().into();
         object["schedule"] = name.into();
         object["machine"] = Machine::this().to_json();
@@ -101,7 +102,7 @@ pub fn profile(args: &ProfileArgs, json: bool) -> Result<Verdict> {
         output::result(&to_text(&profile))?;
     }
     if !outcome.is_success() {
-        output::message("error", &format!("{} ended with {}", contract.name, outcome.halt.name()));
+        output::message("error", &format!("{subject} ended with {}", outcome.halt.name()));
     }
     Ok(Verdict::of(outcome.is_success()))
 }

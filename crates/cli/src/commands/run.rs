@@ -20,9 +20,11 @@ use crate::{input, output, report};
   echo 0x600660070260005260206000f3 | residue run - --no-time
   residue run bls12_381/fp2_mul --example --revision evm384-v7 --json
   residue run bls12_381/fp2_mul --example --as-precompiles --no-time
+  residue run examples/ir/polynomial.ir --input @examples/ir/polynomial.hex --no-time
   echo 'PUSH 7 PUSH 0 MSTORE STOP' | residue asm - | residue run - --gas 10000 --memory 0:32")]
 pub struct RunArgs {
-    /// File with the code: hexadecimal text, or raw bytes if the name ends in .bin; - for standard input; or a contract.
+    /// File with the code: hexadecimal text, or raw bytes if the name ends in .bin; - for standard input; a program if the name ends in .ir;
+    /// or a contract.
     pub file: String,
     /// The interface and its prices.
     #[command(flatten)]

@@ -22,7 +22,8 @@ use crate::{input, output};
   residue trace bls12_381/pairing --function fp12_mul --limit 20
   echo 'PUSH 7 PUSH 0 MSTORE STOP' | residue asm - | residue trace - --json")]
 pub struct TraceArgs {
-    /// File with the code: hexadecimal text, or raw bytes if the name ends in .bin; - for standard input; or a contract.
+    /// File with the code: hexadecimal text, or raw bytes if the name ends in .bin; - for standard input; a program if the name ends in .ir;
+    /// or a contract.
     pub file: String,
     /// The interface and its prices.
     #[command(flatten)]

@@ -10,6 +10,7 @@ mod fractional;
 mod interfaces;
 mod lab;
 mod main_job;
+mod program;
 mod raw_code;
 mod report;
 mod run;

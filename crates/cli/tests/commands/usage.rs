@@ -80,12 +80,15 @@ fn examples(help: &str) -> Vec<&str> {
 #[cfg(unix)]
 fn every_help_has_examples_that_run() {
     let directory = directory("usage_examples");
+    let examples_of_ours = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    std::os::unix::fs::symlink(examples_of_ours, directory.join("examples")).unwrap();
     let binaries = std::path::Path::new(env!("CARGO_BIN_EXE_residue")).parent().unwrap();
     let path = format!("{}:{}", binaries.display(), std::env::var("PATH").unwrap());
     let commands = [
         "",
         "run",
         "build",
+        "print",
         "asm",
         "disasm",
         "list",

@@ -32,7 +32,7 @@ pub use layout::{Layout, Window};
 pub use offsets::Offsets;
 use residue_ir::{Machine, WordOp};
 
-/// A sum of products on its way.
+/// An MSM on its way.
 pub struct Msm<M: Machine, G: MsmGroup<M>> {
     layout: Layout,
     buckets: Buckets<M, G>,

@@ -1,5 +1,5 @@
-//! Pairing checks without a final exponentiation, by a witness that the caller supplies, on curves of the family BLS with x < 0. Novakovic and Eagen 2024
-//! (2024/640), §4, with the check made modulo Fp6: there is no scaling factor, and half of the witness suffices.
+//! Pairing checks without a final exponentiation, by a witness that the caller supplies, on curves of the family BLS with an even
+//! x < 0. Novakovic and Eagen 2024 (2024/640), §4, with the check made modulo Fp6: there is no scaling factor, and half of the witness suffices.
 //!
 //! Let N = p¹² − 1, r the order of the groups, λ = p − x = h·r with h = (x − 1)²/3, and f = Π f_{x,Q}(P). The question is
 //! whether f^(N/r) = 1. As r divides p⁶ + 1, the exponent N/r is a multiple of p⁶ − 1: it maps all of Fp6 to one.
@@ -18,8 +18,8 @@
 //! λ = p + |x|, and the Miller loop for |x| gives f⁻¹ up to Fp6: with c multiplied in at the set bits of |x| it gives
 //! f⁻¹·c^|x|, and cᵖ is a Frobenius map away.
 
-use super::PairingCurve;
 use super::powers::multiply;
+use super::{Family, PairingCurve};
 use crate::conditions::all_vanish;
 use crate::tower::{Fp2, Fp6, Fp12};
 use num_bigint::BigUint;
@@ -36,7 +36,10 @@ pub struct Witness<M: Machine, C> {
 
 impl<M: Machine, C: PairingCurve> Witness<M, C> {
     /// The witness a, if `is_given` is 1 and not 0.
+    ///
+    /// Panics on a curve of another family or sign, whose exponent is another one.
     pub fn new(machine: &M, is_given: M::Word, a: Fp6<M::Fe, C>) -> Self {
+        assert!(has_witness(C::FAMILY), "the exponent is that of a negative and even x");
         let array = machine.array("residue_witness", Capacity::Fixed(1));
         machine.store(array, machine.small(0), a);
         Self { a: array, is_given: machine.bind(is_given) }
@@ -72,6 +75,11 @@ impl<M: Machine, C: PairingCurve> Witness<M, C> {
     }
 }
 
+/// Whether what this page says holds for the family.
+fn has_witness(family: Family) -> bool {
+    matches!(family, Family::Bls { x_abs, x_is_negative: true } if x_abs.is_multiple_of(2))
+}
+
 /// a ↦ a + w.
 fn from_witness<F: Fe, C: PairingCurve>(a: Fp6<F, C>, one: F, zero: F) -> Fp12<F, C> {
     let [one, zero] = [one, zero].map(|c0| Fp2::new(c0, zero));
@@ -86,6 +94,7 @@ pub fn is_in_fp6<M: Machine, C: PairingCurve>(machine: &M, f: Fp12<M::Fe, C>) ->
 
 /// f = Π f_{x,Q}(P) ↦ its witness; `None` if f is 0 or f^((p¹² − 1)/r) is not 1.
 pub fn witness<F: Number, C: PairingCurve>(f: Fp12<F, C>) -> Option<Fp6<F, C>> {
+    assert!(has_witness(C::FAMILY), "the exponent is that of a negative and even x");
     let lambda = F::modulus() + C::FAMILY.x_abs(); //    λ = p − x
     let n_over_r = (F::modulus().pow(6) + 1u32) / C::FAMILY.order();
     let exponent = lambda.modinv(&n_over_r)?;

@@ -72,14 +72,6 @@ pub struct Sparse013<F, T> {
     pub l3: Fp2<F, T>,
 }
 
-impl<F: Fe, T: Tower> Sparse023<F, T> {
-    /// This element with its zeros, given 0.
-    #[must_use]
-    pub const fn to_fp12(self, zero: Fp2<F, T>) -> Fp12<F, T> {
-        Fp12::from_coefficients([self.l0, zero, self.l2, self.l3, zero, zero])
-    }
-}
-
 impl<F: Fe, T: Tower> Fp12<F, T> {
     /// 1, made of 0 and 1 in Fp.
     pub fn one(zero: F, one: F) -> Self {

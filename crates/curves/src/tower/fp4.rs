@@ -70,7 +70,7 @@ impl<F: Fe, T: Tower> Fp4<F, T> {
         self + self
     }
 
-    /// a ↦ a² with three squarings in Fp2; their sum serves twice where ξ = 1 + u, as a0² + ξ·a1² = (a0² + a1²) + u·a1².
+    /// a ↦ a² with three squarings in Fp2; their sum serves twice, as a0² + ξ·a1² = (a0² + a1²) + (k − 1)·a1² + u·a1².
     #[must_use]
     pub fn square(self) -> Self {
         let _scope = enter("fp4_square");

@@ -1,8 +1,8 @@
 //! Arithmetic modulo a power of two of up to 64 limbs: residues in canonical form, results masked by m − 1.
 
 use super::Kernel;
+use crate::limbs::MAX_WIDTH_LIMBS;
 use crate::limbs::{Limb, adc, mac, sbb};
-use crate::modulus::MAX_WIDTH_LIMBS;
 
 /// (x, y) ↦ x + y mod m.
 pub(crate) struct Add;

@@ -1,8 +1,8 @@
 //! The formulas of [`portable`](super::portable) over slices of up to 64 limbs, for widths without arrays of their own.
 
 use super::Kernel;
+use crate::limbs::MAX_WIDTH_LIMBS;
 use crate::limbs::{Limb, adc, mac, sbb};
-use crate::modulus::MAX_WIDTH_LIMBS;
 
 /// (x, y) ↦ x + y mod m.
 pub(crate) struct Add;

@@ -13,7 +13,7 @@ impl Comparison {
     /// The tables for people.
     pub(super) fn to_text(&self, machine: &Machine) -> String {
         let mut parts = vec![
-            format!("{}: {}", self.contract.name, self.contract.summary),
+            format!("{}: {}", self.compared.name(), self.compared.summary()),
             format!("input of {} bytes; {}", grouped(self.input.len() as u64), self.native_line()),
             String::new(),
             self.costs_table(),
@@ -110,7 +110,7 @@ impl Comparison {
     /// The schedule of a row, with the formulas if they were asked for.
     fn schedule(&self, row: &ComparedRow) -> String {
         let schedule = row.setup.schedule.name();
-        match Some(row.f2mul).filter(|_| self.is_choice_shown) {
+        match row.f2mul.filter(|_| self.is_choice_shown) {
             Some(multiplications) => format!("{schedule}, f2mul {multiplications}"),
             None => schedule.to_owned(),
         }

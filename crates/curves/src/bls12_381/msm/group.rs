@@ -1,4 +1,4 @@
-//! What sums of products need to know of G1 and of G2.
+//! What an MSM needs to know of G1 and of G2.
 
 use super::digits::quarters;
 use super::offsets::{G1_OFFSETS, G2_OFFSETS, Offsets};
@@ -33,7 +33,7 @@ pub struct Names {
     pub turn: &'static str,
 }
 
-/// What sums of products need to know of a group.
+/// What an MSM needs to know of a group.
 pub trait MsmGroup<M: Machine>: Group<M> + Sized {
     /// Coordinates of constant points.
     type Constant: ConstantCoordinate + 'static;

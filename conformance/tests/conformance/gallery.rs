@@ -1,0 +1,230 @@
+//! The programs of `examples/ir/`: what they compute is judged, and those that were recorded are what the recorder makes today.
+//!
+//! `RESIDUE_WRITE_EXAMPLES=1 cargo test -p residue-conformance --test conformance gallery` writes the latter.
+
+use num_bigint::BigUint;
+use residue_compiler::compile;
+use residue_conformance::workspace;
+use residue_curves::complete::{AZero, multiply};
+use residue_curves::{Projective, pow_constant};
+use residue_engine::{Engine, EngineConfig};
+use residue_formula::{Fe, Number};
+use residue_ir::{Machine, Numbers, Outcome, Program, evaluate, record, text, verify};
+use residue_isa::{GasSchedule, Revision};
+use residue_modular::fields::{Bn254Fr, Secp256k1Fp};
+use std::fs;
+use std::path::PathBuf;
+
+fn path(name: &str) -> PathBuf {
+    workspace::root().join("examples/ir").join(name)
+}
+
+/// Reads a file; with the variable set it is written first.
+fn held(name: &str, content: &str) -> String {
+    if std::env::var_os("RESIDUE_WRITE_EXAMPLES").is_some() {
+        fs::write(path(name), content).unwrap();
+    }
+    fs::read_to_string(path(name)).unwrap()
+}
+
+fn input(name: &str) -> Vec<u8> {
+    hex::decode(fs::read_to_string(path(name)).unwrap().trim().trim_start_matches("0x")).unwrap()
+}
+
+fn program(name: &str) -> Program {
+    let program = text::parse(&fs::read_to_string(path(name)).unwrap()).unwrap();
+    verify(&program).unwrap();
+    program
+}
+
+/// The program returns this, evaluated and compiled for every revision that can express it.
+fn check(program: &Program, calldata: &[u8], expected: &[BigUint]) {
+    let bytes: Vec<u8> = expected.iter().flat_map(word).collect();
+    assert_eq!(evaluate(program, calldata), Outcome::Returned(bytes.clone()), "{}", program.name);
+    let mut compiled = 0;
+    for &revision in Revision::ALL {
+        let schedule = GasSchedule::default_for(revision).unwrap();
+        let Ok(code) = compile(program, revision, &schedule) else { continue };
+        let engine = Engine::new(EngineConfig::new(revision, schedule)).unwrap();
+        let outcome = engine.run_code(&code.code, calldata, 1 << 40);
+        assert_eq!(outcome.output, bytes, "{} under {revision}", program.name);
+        compiled += 1;
+    }
+    assert!(compiled > 15, "{} compiles for {compiled} revisions", program.name);
+}
+
+fn word(value: &BigUint) -> [u8; 32] {
+    let digits = value.to_bytes_be();
+    let mut bytes = [0; 32];
+    bytes[32 - digits.len()..].copy_from_slice(&digits);
+    bytes
+}
+
+#[test]
+fn a_polynomial_has_its_value() {
+    let program = program("polynomial.ir");
+    let m = Bn254Fr::modulus();
+    let cases: [&[u32]; 4] = [&[3, 1, 2, 3], &[7, 5], &[2, 1, 0, 0, 0, 0, 0, 0, 9], &[5]];
+    for numbers in cases {
+        let (x, coefficients) = (numbers[0], &numbers[1..]);
+        let value = coefficients.iter().fold(BigUint::ZERO, |value, coefficient| value * x + coefficient);
+        let calldata: Vec<u8> = numbers.iter().flat_map(|&number| word(&number.into())).collect();
+        check(&program, &calldata, &[value % &m]);
+    }
+    let minus_one = &m - 1u32;
+    let calldata: Vec<u8> = [&minus_one, &minus_one, &minus_one].into_iter().flat_map(word).collect();
+    check(&program, &calldata, &[BigUint::ZERO]); // −x − 1 at −1
+    check(&program, &input("polynomial.hex"), &[18u32.into()]); // x² + 2x + 3 at 3
+}
+
+/// Calldata: x and y of a point of secp256k1, then a scalar. Returns x and y of the multiple; zeros for the identity.
+fn point_multiple<M: Machine>(machine: &M) {
+    let [x, y] = [0, 32].map(|offset| machine.parse(machine.small(offset), 32));
+    let scalar = machine.bind(machine.calldata_word(machine.small(64)));
+    let (zero, one, b3) = (machine.zero(), machine.one(), machine.constant(&21u32.into()));
+    let point = Projective { x, y, z: one };
+    let identity = Projective { x: zero, y: one, z: zero };
+    let multiple = multiply(machine, scalar, point, identity, &AZero(|c| c * b3));
+    let inverse = pow_constant(multiple.z, &(Secp256k1Fp::modulus() - 2u32));
+    machine.return_elements([multiple.x * inverse, multiple.y * inverse], 32);
+}
+
+/// Multiples of the generator: SEC 2, version 2.0, §2.4.1; 2·G and the order's neighbours follow from the curve's equation.
+#[test]
+fn a_point_multiple_is_that_of_numbers() {
+    let recorded = text::print(&record("point_multiple", &Secp256k1Fp::modulus(), |machine| point_multiple(machine)));
+    assert_eq!(held("point_multiple.ir", &recorded), recorded);
+    let hex = |digits: &[u8]| BigUint::parse_bytes(digits, 16).unwrap();
+    let x = hex(b"79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798");
+    let y = hex(b"483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8");
+    let order = hex(b"fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141");
+    let program = program("point_multiple.ir");
+    let calldata = |scalar: &BigUint| [word(&x), word(&y), word(scalar)].concat();
+    check(&program, &calldata(&1u32.into()), &[x.clone(), y.clone()]);
+    check(&program, &calldata(&order), &[BigUint::ZERO, BigUint::ZERO]);
+    check(&program, &calldata(&(&order - 1u32)), &[x.clone(), Secp256k1Fp::modulus() - &y]);
+    let twice = [
+        hex(b"c6047f9441ed7d6d3045406e95c07cd85c778e4b8cef3ca7abac09b95c709ee5"),
+        hex(b"1ae168fea63dc339a3c58419466ceaeef7f632653266d0e1236431a950cfe52a"),
+    ];
+    check(&program, &calldata(&2u32.into()), &twice);
+    assert_eq!(input("point_multiple.hex"), calldata(&2u32.into()));
+}
+
+/// Rounds of Poseidon for two inputs: Grassi et al. 2019 (2019/458), table 2; x⁵ over the scalar field of BN254, as circomlib has it.
+const FULL: usize = 8;
+const PARTIAL: usize = 57;
+
+/// The constants of the rounds, and the matrix. 2019/458, appendix F.
+fn poseidon_constants() -> (Vec<BigUint>, Vec<BigUint>) {
+    let mut bits = Grain::new(254, 3, FULL, PARTIAL);
+    let m = Bn254Fr::modulus();
+    let constants = std::iter::repeat_with(|| bits.number(254)).filter(|number| *number < m);
+    let constants: Vec<BigUint> = constants.take(3 * (FULL + PARTIAL)).collect();
+    let points: Vec<BigUint> = (0..6).map(|_| bits.number(254) % &m).collect();
+    let inverse = |sum: BigUint| Bn254Fr::from_canonical(&(sum % &m)).unwrap().inverse().unwrap().to_canonical();
+    let matrix = (0..9).map(|entry| inverse(&points[entry / 3] + &points[3 + entry % 3])).collect();
+    (constants, matrix)
+}
+
+/// The shift register that constants come from.
+struct Grain(Vec<bool>);
+
+impl Grain {
+    fn new(field_bits: usize, width: usize, full: usize, partial: usize) -> Self {
+        let fields = [(1, 2), (0, 4), (field_bits, 12), (width, 12), (full, 10), (partial, 10), ((1 << 30) - 1, 30)];
+        let bits = |(value, length): (usize, usize)| (0..length).rev().map(move |bit| value >> bit & 1 == 1);
+        let mut grain = Self(fields.into_iter().flat_map(bits).collect());
+        for _ in 0..160 {
+            grain.step();
+        }
+        grain
+    }
+
+    fn step(&mut self) -> bool {
+        let next = [62, 51, 38, 23, 13, 0].iter().fold(false, |sum, &place| sum ^ self.0[place]);
+        self.0.remove(0);
+        self.0.push(next);
+        next
+    }
+
+    /// Of two bits the second counts if the first is set.
+    fn bit(&mut self) -> bool {
+        loop {
+            let (counts, bit) = (self.step(), self.step());
+            if counts {
+                return bit;
+            }
+        }
+    }
+
+    fn number(&mut self, bits: usize) -> BigUint {
+        (0..bits).fold(BigUint::ZERO, |number, _| (number << 1u32) + u32::from(self.bit()))
+    }
+}
+
+/// Calldata: two numbers. Returns their hash.
+fn poseidon<M: Machine>(machine: &M) {
+    let (constants, matrix) = poseidon_constants();
+    let constant = |value: &BigUint| machine.constant(value);
+    let [a, b] = [0, 32].map(|offset| machine.parse(machine.small(offset), 32));
+    let mut state = [machine.zero(), a, b];
+    for round in 0..FULL + PARTIAL {
+        let is_full = round < FULL / 2 || round >= FULL / 2 + PARTIAL;
+        let name = if is_full { "full_round" } else { "partial_round" };
+        let added = [0, 1, 2].map(|i| constant(&constants[3 * round + i]));
+        state = machine.function(name, (state, added), |machine, (state, added)| {
+            let mut state = [0, 1, 2].map(|i| state[i] + added[i]);
+            let powers = if is_full { 3 } else { 1 };
+            state[..powers].iter_mut().for_each(|x| *x = x.square().square() * *x);
+            let entry = |i: usize, j: usize| machine.constant(&matrix[3 * i + j]) * state[j];
+            [0, 1, 2].map(|i| entry(i, 0) + entry(i, 1) + entry(i, 2))
+        });
+    }
+    machine.return_elements(state[0], 32);
+}
+
+/// circomlib's `poseidon([1, 2])`.
+#[test]
+fn poseidon_is_that_of_circomlib() {
+    let recorded = text::print(&record("poseidon", &Bn254Fr::modulus(), |machine| poseidon(machine)));
+    assert_eq!(held("poseidon.ir", &recorded), recorded);
+    let expected =
+        BigUint::parse_bytes(b"115cc0f5e7d690413df64c6b9662e9cf2a3617f2743245519e19607a4417189a", 16).unwrap();
+    let program = program("poseidon.ir");
+    let calldata = input("poseidon.hex");
+    assert_eq!(calldata, [word(&1u32.into()), word(&2u32.into())].concat());
+    check(&program, &calldata, &[expected]);
+    let numbers = Numbers::<Bn254Fr>::new(calldata.clone());
+    poseidon(&numbers);
+    assert_eq!(numbers.outcome(), evaluate(&program, &calldata));
+}
+
+/// The programs of `docs/ir.md`, each with its calldata and what it returns in its first line.
+#[test]
+fn the_page_of_the_language_has_programs_that_run() {
+    let page = workspace::read("docs/ir.md");
+    let blocks: Vec<&str> = page.split("```ir\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    for block in &blocks {
+        let first = block.lines().next().unwrap();
+        let (calldata, expected) = first.strip_prefix("# calldata 0x").unwrap().split_once(" returns 0x").unwrap();
+        let program = text::parse(block).unwrap_or_else(|error| panic!("{error}\n{block}"));
+        verify(&program).unwrap_or_else(|error| panic!("{error}\n{block}"));
+        let [calldata, expected] = [calldata, expected].map(|digits| hex::decode(digits).unwrap());
+        assert_eq!(evaluate(&program, &calldata), Outcome::Returned(expected.clone()), "{}", program.name);
+        let mut compiled = 0;
+        for &revision in Revision::ALL {
+            let schedule = GasSchedule::default_for(revision).unwrap();
+            let Ok(code) = compile(&program, revision, &schedule) else { continue };
+            let engine = Engine::new(EngineConfig::new(revision, schedule)).unwrap();
+            assert_eq!(engine.run_code(&code.code, &calldata, 1 << 40).output, expected, "{} {revision}", program.name);
+            compiled += 1;
+        }
+        assert!(compiled > 0, "{} compiles for no revision", program.name);
+    }
+    let programs = blocks.concat();
+    let statements = ["block", "call", "repeat", "countdown", "sequence", "branch"];
+    for name in statements.into_iter().chain(residue_ir::effect::NAMES.iter().copied()) {
+        assert!(programs.lines().any(|line| line.split_whitespace().next() == Some(name)), "no program has {name}");
+    }
+}

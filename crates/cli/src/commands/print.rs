@@ -1,0 +1,49 @@
+//! `residue print`: a contract, or a program of one's own, in the text form of the IR.
+
+use anyhow::{Result, bail};
+use clap::Args;
+use residue_ir::text;
+use serde_json::json;
+
+use crate::formulas::Formulas;
+use crate::options::InterfaceRules;
+use crate::verdict::Verdict;
+use crate::{output, program_file};
+
+/// Options of `print`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  residue print bls12_381/fp2_mul
+  residue print bls12_381/g1_add --revision evm384-v7
+  residue print examples/ir/polynomial.ir")]
+pub struct PrintArgs {
+    /// A contract of `residue list contracts`, or a file of a program whose name ends in .ir.
+    pub contract: String,
+    /// The interface and the prices, which decide between formulas.
+    #[command(flatten)]
+    pub rules: InterfaceRules,
+    /// With a contract: its formulas.
+    #[command(flatten)]
+    pub formulas: Formulas,
+}
+
+/// Prints the program. What is printed compiles to the bytes of the contract, with the option that the first line names.
+pub fn print(args: &PrintArgs, json: bool) -> Result<Verdict> {
+    let (text, multiples) = if program_file::is_program(&args.contract) {
+        (text::print(&program_file::read(&args.contract)?), args.formulas.multiples_of_program())
+    } else {
+        let Some(contract) = residue_contracts::find(&args.contract) else {
+            bail!("{:?} is no contract; `residue list contracts` has those there are", args.contract);
+        };
+        let variant = args.formulas.compile(contract, args.rules.revision, &args.rules.schedule()?)?.variant;
+        (text::print(&contract.program_with(variant.product)), variant.multiples)
+    };
+    let multiples = crate::formulas::Multiples::of(multiples).option();
+    if json {
+        output::json(&json!({ "contract": args.contract, "multiples": multiples, "program": text }))?;
+    } else {
+        let options = format!("--revision {} --multiples {multiples}", args.rules.revision);
+        output::result(&format!("# residue build FILE.ir {options}\n{text}"))?;
+    }
+    Ok(Verdict::Good)
+}

@@ -1,0 +1,53 @@
+//! Programs of one's own: files in the text form of the IR (`docs/ir.md`), with what is wrong in them shown where it stands.
+
+use std::io::IsTerminal;
+use std::ops::Range;
+
+use anyhow::{Context, Result, anyhow};
+use ariadne::{Config, IndexType, Label, Report, ReportKind, Source};
+use residue_compiler::{Compiled, SmallMultiples, compile_with};
+use residue_ir::{Program, text, verify};
+use residue_isa::{GasSchedule, Revision};
+
+use crate::{input, output};
+
+/// Whether the name is that of such a file.
+pub fn is_program(name: &str) -> bool {
+    name.ends_with(".ir")
+}
+
+/// The program of the file.
+pub fn read(path: &str) -> Result<Program> {
+    let text = input::text_file(path).context("reading the program")?;
+    let (program, places) = text::parse_with_places(&text).map_err(|error| {
+        shown(path, &text, error.span, &format!("expected {}, found {}", error.expected, error.found))
+    })?;
+    verify(&program).map_err(|error| shown(path, &text, places.of(error.place).unwrap_or(0..0), &error.to_string()))?;
+    Ok(program)
+}
+
+/// The program of the file, compiled.
+pub fn compile(path: &str, revision: Revision, schedule: &GasSchedule, multiples: SmallMultiples) -> Result<Compiled> {
+    let program = read(path)?;
+    compile_with(&program, revision, schedule, multiples).with_context(|| format!("compiling {path} for {revision}"))
+}
+
+/// What is wrong, and the line of the text with these bytes marked.
+fn shown(path: &str, text: &str, span: Range<usize>, what: &str) -> anyhow::Error {
+    let colours = std::io::stderr().is_terminal() && output::colours_allowed();
+    let config = Config::default().with_index_type(IndexType::Byte).with_color(colours);
+    let place = (path, span);
+    let report = Report::build(ReportKind::Error, place.clone())
+        .with_config(config)
+        .with_message(what)
+        .with_label(Label::new(place).with_message("here"))
+        .finish();
+    let mut written = Vec::new();
+    match report.write((path, Source::from(text)), &mut written) {
+        Ok(()) => {
+            let report = String::from_utf8_lossy(&written).into_owned();
+            anyhow!("{}", report.trim_start_matches("Error: ").trim_end())
+        }
+        Err(_) => anyhow!("{path}: {what}"),
+    }
+}
