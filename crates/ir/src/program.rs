@@ -224,6 +224,19 @@ impl Statement {
         }
     }
 
+    /// The same, to be changed.
+    pub fn for_each_operand_mut(&mut self, visit: &mut impl FnMut(&mut Operand)) {
+        match self {
+            Statement::Block(block) => block.ops.iter_mut().flat_map(|(_, op)| [&mut op.x, &mut op.y]).for_each(visit),
+            Statement::Call { arguments, .. } => arguments.iter_mut().for_each(visit),
+            Statement::Control(control) => {
+                let given = control.arms.iter_mut().flat_map(|arm| &mut arm.gives);
+                control.initial.iter_mut().chain(given).for_each(visit);
+            }
+            Statement::Effect(effect) => effect.operands_mut().for_each(visit),
+        }
+    }
+
     /// Calls `visit` on every value that it defines itself, the params of its arms included; not on what its arms define.
     pub fn for_each_definition(&self, visit: &mut impl FnMut(Value)) {
         match self {
@@ -333,6 +346,29 @@ impl Region {
             statement.arms().iter().for_each(|arm| arm.body.walk(visit));
         }
     }
+
+    /// Changes every statement of the region by `visit`, in order, those of its arms after a statement; `visit` says what becomes
+    /// of it.
+    pub fn rewrite(&mut self, visit: &mut impl FnMut(&mut Statement) -> Rewritten) {
+        self.statements.retain_mut(|statement| {
+            let rewritten = visit(statement);
+            if rewritten == Rewritten::Kept {
+                statement.arms_mut().iter_mut().for_each(|arm| arm.body.rewrite(visit));
+            }
+            rewritten != Rewritten::Dropped
+        });
+    }
+}
+
+/// What becomes of a statement, see [`Region::rewrite`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rewritten {
+    /// It stays, and what is in its arms is rewritten.
+    Kept,
+    /// It stays, with its arms as they are.
+    Left,
+    /// It goes.
+    Dropped,
 }
 
 impl Program {

@@ -321,7 +321,19 @@ impl Scope<'_> {
                 short(*size_bytes)
             }
             Effect::ParseMontLe { .. } | Effect::ReturnMontLe { .. } => self.odd_modulus(),
-            _ => effect.pieces().into_iter().flatten().try_for_each(|&piece| self.piece(piece)),
+            Effect::Sha256 { pieces, .. } | Effect::Keccak256 { pieces, .. } => {
+                pieces.iter().try_for_each(|&piece| self.piece(piece))
+            }
+            Effect::Reserve { .. }
+            | Effect::Reduce { .. }
+            | Effect::IsZero { .. }
+            | Effect::IsOdd { .. }
+            | Effect::Equal { .. }
+            | Effect::Bind { .. }
+            | Effect::Get { .. }
+            | Effect::Set { .. }
+            | Effect::Require { .. }
+            | Effect::ReturnWord { .. } => Ok(()),
         }
     }
 

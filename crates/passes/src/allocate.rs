@@ -39,7 +39,7 @@ pub struct Placement {
     pub slot_of: Vec<Slot>,
     /// Slots that a call of the function may overwrite, those of its callees included.
     pub clobbers: FixedBitSet,
-    /// For each block, by the first value it defines, the values that are needed behind it.
+    /// For each block, by the first value it defines, the values that are needed after it.
     pub live_out: HashMap<Value, FixedBitSet>,
 }
 
@@ -391,7 +391,7 @@ impl Colouring<'_> {
         let length = narrow(classes.len());
         let fits = |&start: &Slot| (start..).zip(&taken).all(|(slot, taken)| !taken.contains(slot as usize));
         let last = self.limit.saturating_sub(length);
-        // Where a call wants the first of them, the others are wanted behind it.
+        // Where a call wants the first of them, the others are wanted after it.
         let hinted = self.hints[classes[0]].iter().copied().filter(|&start| start <= last);
         let Some(start) = hinted.chain(0..=last).find(fits) else { return };
         for (slot, &class) in (start..).zip(&classes) {
@@ -406,7 +406,7 @@ mod tests {
     use crate::rows::{Limits, rows};
     use residue_ir::text;
 
-    /// A call inside a loop; v0 and v1 are needed behind it.
+    /// A call inside a loop; v0 and v1 are needed after it.
     const TEXT: &str = r#"
 program "placed" modulus 0x61
 function f0 "f" (v0 v1) -> (v3) values 4 {

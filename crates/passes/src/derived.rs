@@ -135,13 +135,13 @@ impl<'a> Search<'a> {
             return Some(vec![step]);
         }
         self.known.iter().find_map(|&other| {
-            let behind = |value: BigUint, operation, x, y| {
+            let after = |value: BigUint, operation, x, y| {
                 let first = *self.sums.get(&value)?;
                 Some(vec![first, Step { operation, x, y }])
             };
-            behind(self.difference(constant, other), FieldOp::Add, None, Some(other))
-                .or_else(|| behind(self.sum(constant, other), FieldOp::Sub, None, Some(other)))
-                .or_else(|| behind(self.difference(other, constant), FieldOp::Sub, Some(other), None))
+            after(self.difference(constant, other), FieldOp::Add, None, Some(other))
+                .or_else(|| after(self.sum(constant, other), FieldOp::Sub, None, Some(other)))
+                .or_else(|| after(self.difference(other, constant), FieldOp::Sub, Some(other), None))
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Passes over field programs that know no machine: whoever makes code of programs stands on them.
+//! Passes over field programs that know no machine: what makes code of programs stands on them.
 //!
 //! [`simplify`] shares and drops operations; [`multiples`] makes small multiples; [`rows`] finds statements that are made as one;
 //! [`liveness`] says what is needed where; [`allocate`] places values in slots, given what operations on slots cost ([`Cost`]);

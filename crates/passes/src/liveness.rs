@@ -1,6 +1,6 @@
-//! Liveness: which values are still needed behind each point of a function, and who may not share a slot with whom.
+//! Liveness: which values are still needed after each point of a function, and who may not share a slot with whom.
 //!
-//! One backward walk over the structured body. A definition interferes with everything live behind it. What a loop's body
+//! One backward walk over the structured body. A definition interferes with everything live after it. What a loop's body
 //! reads from outside is collected first, since the next turn needs it at the end of this one.
 
 use fixedbitset::FixedBitSet;
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 pub struct Liveness {
     /// For each value, those that may not share its slot.
     pub interferes: Vec<FixedBitSet>,
-    /// For each block, by the first value it defines, the values live behind it.
+    /// For each block, by the first value it defines, the values live after it.
     pub live_out: HashMap<Value, FixedBitSet>,
     /// Calls, with the values that are live before and after each.
     pub live_across_calls: Vec<(FunctionId, FixedBitSet)>,
@@ -90,7 +90,7 @@ impl Walk {
         FixedBitSet::with_capacity(self.values)
     }
 
-    /// `values` come to be here, at once: they interfere with everything live behind and with each other.
+    /// `values` come to be here, as one: they interfere with everything live after them and with each other.
     fn define(&mut self, values: &[Value], live: &mut FixedBitSet) {
         for value in values {
             live.insert(value.0 as usize);
@@ -247,10 +247,10 @@ impl Walk {
         for value in &state {
             live.remove(value.0 as usize);
         }
-        let (behind, around) = (live.clone(), self.weight);
+        let (after, around) = (live.clone(), self.weight);
         self.weight = around.saturating_mul(10);
         for part in &sequence.arms {
-            let mut turn = behind.clone();
+            let mut turn = after.clone();
             self.define(&state, &mut turn);
             read_all(&mut turn, &part.gives);
             self.region(&part.body, &mut turn);

@@ -2,7 +2,7 @@
 //!
 //! Formulas double and add, since additions are cheap wherever formulas are published. Where an instruction costs as much to
 //! call as to execute, or multiplication is priced near addition, a product is cheaper. Which of them pays depends on the
-//! schedule and on what the constants cost; whoever compiles tries both.
+//! schedule and on what the constants cost; a compiler tries both.
 //!
 //! Countdowns and sequences stay as they are written: with products in them too, the best way costs most contracts as much as
 //! before, and others from 0.3 % less (EVM384 as go-ethereum prices it) to 0.01 % more.
@@ -10,7 +10,7 @@
 use crate::simplify::drop_unread;
 use num_bigint::BigUint;
 use residue_ir::program::{
-    Block, ConstantId, ControlKind, FieldOp, Function, Op, Operand, Program, Region, Statement, Value,
+    Block, ConstantId, ControlKind, FieldOp, Function, Op, Operand, Program, Region, Rewritten, Statement, Value,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -49,7 +49,12 @@ pub fn make(program: &mut Program, multiples: SmallMultiples) {
     let Program { functions, constants, modulus, .. } = program;
     for function in functions {
         let mut making = Making { reads: reads(function), product_from, modulus, constants };
-        making.region(&mut function.body);
+        function.body.rewrite(&mut |statement| {
+            if let Statement::Block(block) = statement {
+                making.block(block);
+            }
+            if is_seen(statement) { Rewritten::Kept } else { Rewritten::Left }
+        });
         drop_unread(function);
     }
 }
@@ -103,15 +108,6 @@ struct Multiple {
 }
 
 impl Making<'_> {
-    fn region(&mut self, region: &mut Region) {
-        for statement in region.statements.iter_mut().filter(|statement| is_seen(statement)) {
-            if let Statement::Block(block) = statement {
-                self.block(block);
-            }
-            statement.arms_mut().iter_mut().for_each(|arm| self.region(&mut arm.body));
-        }
-    }
-
     /// From the end, so that of a chain the last multiple becomes a product, and what led to it nothing.
     fn block(&mut self, block: &mut Block) {
         let known = self.multiples(block);

@@ -1,5 +1,6 @@
 //! Rows: neighbouring statements that are made as one. Every region becomes a list of rows once, before placement, so that
-//! placement knows which values go to memory together, and whoever lowers walks the rows and decides nothing about them.
+//! placement knows which values go to memory together, and lowering walks the rows.
+//! What it still finds itself is which order of the stack a row of stores wants.
 //!
 //! A row stays within its region and has nothing between its statements, so that no effect changes its place among others. How
 //! much an interface makes as one is said by [`Limits`]. Calls that return into each other may have nothing moved in between:

@@ -1,13 +1,22 @@
-//! Two small passes: common subexpressions within a block, and operations whose value nobody reads.
+//! Two small passes: common subexpressions within a block, and operations whose value is never read.
 
-use residue_ir::program::{Block, FieldOp, Function, Op, Operand, Program, Region, Statement, Value};
+use residue_ir::program::{Block, FieldOp, Function, Op, Operand, Program, Rewritten, Statement, Value};
 use std::collections::{HashMap, HashSet};
 
 /// The same program with fewer operations.
 pub fn simplify(program: &mut Program) {
     for function in &mut program.functions {
         let mut renamed = HashMap::new();
-        share(&mut function.body, &mut renamed);
+        function.body.rewrite(&mut |statement| {
+            if let Statement::Block(block) = statement {
+                share_block(block, &mut renamed);
+            }
+            Rewritten::Kept
+        });
+        function.body.rewrite(&mut |statement| {
+            statement.for_each_operand_mut(&mut |operand| rename(operand, &renamed));
+            Rewritten::Kept
+        });
         for operand in &mut function.results {
             rename(operand, &renamed);
         }
@@ -50,23 +59,6 @@ fn share_block(block: &mut Block, renamed: &mut HashMap<Value, Value>) {
     });
 }
 
-fn share(region: &mut Region, renamed: &mut HashMap<Value, Value>) {
-    for statement in &mut region.statements {
-        match statement {
-            Statement::Block(block) => share_block(block, renamed),
-            Statement::Call { arguments, .. } => arguments.iter_mut().for_each(|operand| rename(operand, renamed)),
-            Statement::Control(control) => {
-                control.initial.iter_mut().for_each(|operand| rename(operand, renamed));
-                for arm in &mut control.arms {
-                    share(&mut arm.body, renamed);
-                    arm.gives.iter_mut().for_each(|operand| rename(operand, renamed));
-                }
-            }
-            Statement::Effect(effect) => effect.operands_mut().for_each(|operand| rename(operand, renamed)),
-        }
-    }
-}
-
 /// The values of `function` that something other than an operation reads, and what those are made of.
 fn read(function: &Function) -> HashSet<Value> {
     let mut ops: HashMap<Value, Op> = HashMap::new();
@@ -89,19 +81,12 @@ fn read(function: &Function) -> HashSet<Value> {
 /// Drops the operations of `function` whose value nothing reads.
 pub(crate) fn drop_unread(function: &mut Function) {
     let read = read(function);
-    retain(&mut function.body, &read);
-}
-
-fn retain(region: &mut Region, read: &HashSet<Value>) {
-    region.statements.retain_mut(|statement| {
-        statement.arms_mut().iter_mut().for_each(|arm| retain(&mut arm.body, read));
-        match statement {
-            Statement::Block(block) => {
-                block.ops.retain(|(value, _)| read.contains(value));
-                !block.ops.is_empty()
-            }
-            _ => true,
+    function.body.rewrite(&mut |statement| match statement {
+        Statement::Block(block) => {
+            block.ops.retain(|(value, _)| read.contains(value));
+            if block.ops.is_empty() { Rewritten::Dropped } else { Rewritten::Kept }
         }
+        _ => Rewritten::Kept,
     });
 }
 

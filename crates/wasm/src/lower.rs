@@ -225,8 +225,8 @@ impl Lowering<'_> {
         let layout = self.layout;
         let code = &mut function.instructions();
         code.local_get(0).global_set(CALLDATA_BYTES);
-        let behind_input = layout.input + 7;
-        code.local_get(0).i32_const(behind_input.cast_signed()).i32_add().i32_const(-8).i32_and().global_set(RECORDS);
+        let after_input = layout.input + 7;
+        code.local_get(0).i32_const(after_input.cast_signed()).i32_add().i32_const(-8).i32_and().global_set(RECORDS);
         code.i32_const(layout.variables.cast_signed()).i32_const(0);
         code.i32_const((layout.output - layout.variables).cast_signed()).memory_fill(0);
         code.call(Self::function_index(self.program.functions.len() - 1));

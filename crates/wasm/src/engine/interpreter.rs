@@ -1,4 +1,4 @@
-//! wasmi behind the face of [`super`].
+//! wasmi under the face of [`super`].
 
 use wasmi::{
     Caller, CompilationMode, Config, Engine, Error, ExternType, Func, FuncType, Linker, Memory, MemoryType, Module,

@@ -1,4 +1,4 @@
-//! wasmtime behind the face of [`super`].
+//! wasmtime under the face of [`super`].
 
 use wasmtime::{
     Caller, Config, Engine, Error, ExternType, Func, FuncType, Linker, Memory, MemoryType, Module, Store, StoreLimits,

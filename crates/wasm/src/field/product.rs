@@ -9,9 +9,9 @@ use super::{Field, MUL_LIMB_BITS, MUL_MASK, bits, limb, local, store_reduced};
 pub(crate) fn mul(field: &Field) -> Function {
     let m = field.mul_limbs();
     let (l, n) = (m.len(), field.width_limbs());
-    // Locals: the limbs of x, the accumulators, then one limb of y (the carry behind the loop), and the quotient digit.
+    // Locals: the limbs of x, the accumulators, then one limb of y (the carry after the loop), and the quotient digit.
     let [x, t, y_i, q] = [3, 3 + l, 3 + 2 * l, 4 + 2 * l];
-    // Behind the loop x is free, and its place holds the packed sum; the difference and the borrow follow.
+    // After the loop x is free, and its place holds the packed sum; the difference and the borrow follow.
     let [s, d, borrow, carry] = [5 + 2 * l, 5 + 2 * l + n, 5 + 2 * l + 2 * n, 6 + 2 * l + 2 * n];
     let mut function = Function::new([(local(2 * l + 2 * n + 4), ValType::I64)]);
     let code = &mut function.instructions();

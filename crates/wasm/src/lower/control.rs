@@ -63,7 +63,7 @@ impl<'a> Emitter<'a> {
         (self.lowering.layout.slots + slot * self.value_bytes()).cast_signed()
     }
 
-    /// A constant of the program, or behind those one of the conversions.
+    /// A constant of the program, or after those one of the conversions.
     fn constant_slot(&self, index: u32) -> Slot {
         let layout = self.lowering.layout;
         (layout.constants - layout.slots) / self.value_bytes() + index
@@ -71,7 +71,7 @@ impl<'a> Emitter<'a> {
 
     /// Changes the form of a value: from one address to another, which may be the same.
     fn convert(&mut self, conversion: Conversion, from: i32, to: i32) {
-        // The constants of conversions lie behind the program's own, in the order of their places.
+        // The constants of conversions lie after the program's own, in the order of their places.
         let constants = super::narrow(self.lowering.program.constants.len());
         let factor = self.slot_address(self.constant_slot(constants + conversion.place()));
         self.operation(FieldOp::Mul, [from, factor, to]);
@@ -271,7 +271,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Copies a value, from the value `from_place` behind one address to the value `to_place` behind another.
+    /// Copies a value, from the value `from_place` after one address to the value `to_place` after another.
     fn copy_value(
         &mut self,
         to: impl for<'c> Fn(&'c mut InstructionSink<'a>) -> &'c mut InstructionSink<'a>,
@@ -327,7 +327,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// One block in the other, so that the count chooses how many of them to leave: each ends where a turn begins, the
-    /// outermost behind the last.
+    /// outermost after the last.
     fn countdown(&mut self, countdown: &'a Control, count: Word) {
         let turns = &countdown.arms;
         if let Some(first) = turns.first() {
@@ -348,7 +348,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// A loop over the steps, with one block in the other, which each end where a part begins; a part goes on with the next
-    /// step, or with a part further behind, and behind the last step nothing is left to do. Steps that are chosen have a block
+    /// step, or with a later part, and after the last step nothing is left to do. Steps that are chosen have a block
     /// each, within those, which ends where the number of the part is looked up.
     fn sequence(&mut self, sequence: &'a Control, order: &Order) {
         let Some(first) = sequence.arms.first() else { return };
@@ -382,7 +382,7 @@ impl<'a> Emitter<'a> {
             })
             .collect();
         self.code.local_get(step).i64_const(1).i64_add().local_set(step);
-        // Behind the blocks of the parts come that of the loop and the one around it.
+        // After the blocks of the parts come that of the loop and the one around it.
         self.code.local_get(step).i64_const(1).i64_sub().i32_wrap_i64().br_table(targets, parts + choices + 1);
         let last = super::narrow(SequenceStep::<Word>::CHOICES) - 1;
         for ((limb, shift), left) in chosen.into_iter().zip((0..choices).rev()) {
@@ -395,7 +395,7 @@ impl<'a> Emitter<'a> {
             self.code.end();
             self.region(&part.body);
             self.move_to(&part.params, &part.gives);
-            // The part behind this one is at the end of the next block.
+            // The part after this one is at the end of the next block.
             let next = order.then[number].map(|next| super::narrow(next - number - 1));
             self.code.br(next.unwrap_or(left));
         }

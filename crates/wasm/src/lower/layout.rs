@@ -26,7 +26,7 @@ pub(super) struct Layout {
     /// For each array: address of its first element (for unbounded ones from the first record), and bytes from one index
     /// to the next.
     pub arrays: Vec<(u32, u32)>,
-    /// Calldata; behind it are the records.
+    /// Calldata; after it are the records.
     pub input: u32,
     /// Bytes of a record.
     pub record_bytes: u32,

@@ -9,7 +9,7 @@ use crate::field::{Field, bits};
 /// Where a and b are.
 const A: u32 = 0;
 const B: u32 = 4;
-/// The first local behind them.
+/// The first local after them.
 const FREE: u32 = 8;
 
 /// A word ↦ its lowest limb, or 2³² if it is above.
@@ -214,7 +214,7 @@ fn without_large_shifts(code: &mut InstructionSink<'_>) {
     code.i64_const(0).i64_const(0).i64_const(0).i64_const(0).return_().end();
 }
 
-/// If the bit `bit` of the shift is set, each limb of `targets` becomes that of `sources`, or 0 behind their end.
+/// If the bit `bit` of the shift is set, each limb of `targets` becomes that of `sources`, or 0 after their end.
 fn move_limbs(code: &mut InstructionSink<'_>, bit: i64, targets: [u32; 4], distance: usize) {
     code.local_get(B).i64_const(bit).i64_and().i64_const(0).i64_ne().if_(BlockType::Empty);
     for (place, &target) in targets.iter().enumerate() {
