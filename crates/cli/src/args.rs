@@ -9,6 +9,7 @@ use crate::commands::check::CheckArgs;
 use crate::commands::compare::CompareArgs;
 use crate::commands::disasm::DisasmArgs;
 use crate::commands::example::ExampleArgs;
+use crate::commands::gas::GasArgs;
 use crate::commands::lab::LabArgs;
 use crate::commands::list::ListArgs;
 use crate::commands::pages::{CompletionsArgs, ManArgs};
@@ -48,6 +49,8 @@ pub enum Command {
     Disasm(DisasmArgs),
     /// Run a contract under several revisions and schedules, side by side.
     Compare(CompareArgs),
+    /// Keep what contracts cost in a file, and hold them to it.
+    Gas(GasArgs),
     /// Measure beside native libraries.
     Bench(BenchArgs),
     /// Print every instruction that code executes.

@@ -7,6 +7,7 @@ pub mod check;
 pub mod compare;
 pub mod disasm;
 pub mod example;
+pub mod gas;
 pub mod lab;
 pub mod list;
 mod main_job;
@@ -34,6 +35,7 @@ pub fn run(Cli { command, json }: Cli) -> Result<Verdict> {
         Some(Command::Asm(args)) => asm::asm(&args, json),
         Some(Command::Disasm(args)) => disasm::disasm(&args, json),
         Some(Command::Compare(args)) => compare::compare(&args, json),
+        Some(Command::Gas(args)) => gas::gas(&args, json),
         Some(Command::Bench(args)) => bench::bench(&args, json),
         Some(Command::Trace(args)) => trace::trace(&args, json),
         Some(Command::Profile(args)) => profile::profile(&args, json),

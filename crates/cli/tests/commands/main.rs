@@ -7,6 +7,7 @@ mod choices;
 mod compare;
 mod formulas;
 mod fractional;
+mod gas;
 mod interfaces;
 mod lab;
 mod main_job;

@@ -89,6 +89,7 @@ fn every_help_has_examples_that_run() {
         "run",
         "build",
         "print",
+        "gas",
         "asm",
         "disasm",
         "list",
