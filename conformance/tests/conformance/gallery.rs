@@ -170,7 +170,7 @@ fn poseidon<M: Machine>(machine: &M) {
     let [a, b] = [0, 32].map(|offset| machine.parse(machine.small(offset), 32));
     let mut state = [machine.zero(), a, b];
     for round in 0..FULL + PARTIAL {
-        let is_full = round < FULL / 2 || round >= FULL / 2 + PARTIAL;
+        let is_full = !(FULL / 2..FULL / 2 + PARTIAL).contains(&round);
         let name = if is_full { "full_round" } else { "partial_round" };
         let added = [0, 1, 2].map(|i| constant(&constants[3 * round + i]));
         state = machine.function(name, (state, added), |machine, (state, added)| {

@@ -41,8 +41,11 @@ pub(super) fn is_hard_part_one<M: Machine, C: PairingCurve>(machine: &M, m: Fp12
     machine.is_zero(all_vanish(&(trace - z).to_list()))
 }
 
+/// Y, and two factors of a rest, tripled.
+type Factors<F, C> = (Power<F, C>, [Fp12<F, C>; 2]);
+
 /// m ↦ Y and two factors of a rest, tripled, with Y^(x²)·rest = m^(3(p⁴ − p² + 1)/r).
-fn factors<M: Machine, C: PairingCurve>(machine: &M, m: Fp12<M::Fe, C>) -> (Power<M::Fe, C>, [Fp12<M::Fe, C>; 2]) {
+fn factors<M: Machine, C: PairingCurve>(machine: &M, m: Fp12<M::Fe, C>) -> Factors<M::Fe, C> {
     let _scope = enter("hard_part");
     let x_is_negative = matches!(C::FAMILY, Family::Bls { x_is_negative: true, .. });
     // For x = −|x| the power by x is the conjugate of the power by |x|, and g^(x − 1) that of g^(|x| + 1).

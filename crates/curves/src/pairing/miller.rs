@@ -172,16 +172,17 @@ fn shared_loop<M: Machine, C: PairingCurve>(machine: &M, those: &PairsInSlots<'_
     let order: Vec<usize> = Part::order(C::FAMILY, has_witness).into_iter().map(place).collect();
     let state = (start, those.load(machine));
     machine.sequence(&order, parts.len(), state, |machine, part, (f, in_slots)| {
-        let added = |to_add: fn(&M, Affine<Fp2<M::Fe, C>>) -> Affine<Fp2<M::Fe, C>>| {
+        let added = |is_negated: bool| {
             those.each(machine, (f, in_slots), |machine, pair, f, running| {
-                add(machine, f, running, to_add(machine, those.q(machine, pair)))
+                let q = those.q(machine, pair);
+                add(machine, f, running, if is_negated { Affine::new(q.x, -q.y) } else { q })
             })
         };
         match parts[part] {
             Part::Square => (f.square(), in_slots),
             Part::Doublings => those.each(machine, (f, in_slots), |machine, _, f, running| double(machine, f, running)),
-            Part::Additions => added(|_, q| q),
-            Part::Subtractions => added(|_, q| Affine::new(q.x, -q.y)),
+            Part::Additions => added(false),
+            Part::Subtractions => added(true),
             Part::Images => those.each(machine, (f, in_slots), |machine, pair, f, running| {
                 let once = psi(machine, those.q(machine, pair));
                 let (f, running) = add(machine, f, running, once);
