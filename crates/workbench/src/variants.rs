@@ -1,10 +1,11 @@
 //! Variants: a contract computes the same bytes with other formulas, and prices decide which of them costs least gas.
 
-use residue_compiler::{CompileError, Compiled, SmallMultiples, compile_with};
+use residue_compiler::{CompileError, Compiled, Prepared, SmallMultiples};
 use residue_contracts::Contract;
 use residue_engine::{Engine, EngineConfig, EngineError};
-use residue_ir::Fp2Product;
+use residue_ir::{Fp2Product, Program};
 use residue_isa::{GasSchedule, Revision};
+use std::collections::HashMap;
 use thiserror::Error;
 
 /// One choice of everything that can be chosen.
@@ -74,10 +75,12 @@ pub fn trials(
 ) -> Result<Vec<Trial>, VariantError> {
     let engine = Engine::new(EngineConfig::new(revision, schedule.clone()))?;
     let input = (contract.example)();
+    let variants: Vec<Variant> = variants.into_iter().collect();
+    let programs: HashMap<Fp2Product, Program> =
+        Fp2Product::ALL.map(|product| (product, contract.program_with(product))).into();
     let (mut trials, mut refusal): (Vec<Trial>, _) = (Vec::new(), None);
-    for variant in variants {
-        let program = contract.program_with(variant.product);
-        let compiled = match compile_with(&program, revision, schedule, variant.multiples) {
+    for (variant, prepared) in different(&variants, &programs)? {
+        let compiled = match prepared.compile(revision, schedule) {
             Ok(compiled) => compiled,
             Err(error) => {
                 refusal.get_or_insert(error);
@@ -98,4 +101,19 @@ pub fn trials(
         Some(error) if trials.is_empty() => Err(error.into()),
         _ => Ok(trials),
     }
+}
+
+/// The variants that are not the same program as an earlier one: a contract has not every choice.
+fn different<'a>(
+    variants: &[Variant],
+    programs: &'a HashMap<Fp2Product, Program>,
+) -> Result<Vec<(Variant, Prepared<'a>)>, CompileError> {
+    let mut different: Vec<(Variant, Prepared<'_>)> = Vec::new();
+    for &variant in variants {
+        let prepared = Prepared::new(&programs[&variant.product], variant.multiples)?;
+        if different.iter().all(|(_, earlier)| *earlier != prepared) {
+            different.push((variant, prepared));
+        }
+    }
+    Ok(different)
 }
