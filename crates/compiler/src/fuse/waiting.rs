@@ -15,19 +15,18 @@ pub struct Waiting<'a> {
     order: &'a Order<'a>,
     /// For each operation, how many earlier ones must be issued first.
     blockers: Vec<usize>,
-    /// Operations with no blocker, oldest first.
+    /// Operations with no blocker, oldest first: the first ones, as many as the window has, may join a run.
     ready: Vec<usize>,
-    /// Those of them that may join a run.
-    window: Vec<usize>,
+    /// Those that may join a run.
     table: Table,
-    leaders: Vec<Leader>,
-}
-
-/// A ready operation that may lead a run.
-#[derive(Debug, Clone)]
-struct Leader {
-    number: usize,
-    known: Known,
+    /// For each operation what is known of it as a leader, and after how many issues.
+    known: Vec<(Known, usize)>,
+    /// How many runs have been issued.
+    issues: usize,
+    /// Room for the window before the last issue.
+    window: Vec<usize>,
+    /// Room for the operations that the last issue has removed from the window, and for those that have come into it.
+    changes: [Vec<usize>; 2],
 }
 
 /// What is known of the longest progression of a leader.
@@ -54,16 +53,41 @@ impl Known {
             Self::Exactly(best, _) => best.lanes,
         }
     }
+
+    /// What wrote these slots is not ready any more.
+    fn remove(&mut self, removed: &SlotBits) {
+        if let Self::Exactly(best, outs) = self
+            && outs.iter().zip(removed).any(|(outs, removed)| outs & removed != 0)
+        {
+            *self = Self::AtMost(best.lanes);
+        }
+    }
+
+    /// An operation of the leader's kind has become ready, which the table has already.
+    fn add(&mut self, leader: (&SlotOp, usize), table: &Table, new: &SlotOp) {
+        let (least, best) = match self {
+            Self::Nothing => return,
+            Self::AtMost(lanes) => (*lanes + 1, None),
+            Self::Exactly(best, _) => (best.lanes, Some(*best)),
+        };
+        let found = Search::new(table, leader, least, best).through(new);
+        if found != best {
+            *self = Self::found(found, least);
+        }
+    }
 }
 
 impl<'a> Waiting<'a> {
     /// Nothing is issued.
     pub fn new(order: &'a Order<'a>) -> Self {
         let blockers = order.blockers.clone();
-        let ready = (0..order.ops.len()).filter(|&number| blockers[number] == 0).collect();
-        let mut waiting = Self { order, blockers, ready, window: Vec::new(), table: Table::new(), leaders: Vec::new() };
-        waiting.look();
-        waiting
+        let ready: Vec<usize> = (0..order.ops.len()).filter(|&number| blockers[number] == 0).collect();
+        let mut table = Table::new();
+        for &number in ready.iter().take(WINDOW) {
+            table.add(&order.ops[number], number);
+        }
+        let known = vec![(Known::Nothing, 0); order.ops.len()];
+        Self { order, blockers, ready, table, known, issues: 0, window: Vec::new(), changes: Default::default() }
     }
 
     /// How many instructions are needed at least for what is left: of operations that wait for each other one after the other each
@@ -75,21 +99,23 @@ impl<'a> Waiting<'a> {
     /// The longest progression of ready operations, the most urgent of equals; none if nothing is left. `attempt` is what
     /// chance comes from; there is none for 0.
     pub fn best_run(&mut self, attempt: u64) -> Option<Progression> {
-        let exact = |leader: &Leader| match &leader.known {
+        let leaders = &self.ready[..self.ready.len().min(LEADERS)];
+        let exact = |known: &[(Known, usize)], leader: usize| match &known[leader].0 {
             Known::Exactly(best, _) => Some(*best),
             _ => None,
         };
-        let mut least = self.leaders.iter().filter_map(exact).map(|best| best.lanes).max().unwrap_or(1);
-        for Leader { number, known } in &mut self.leaders {
+        let known = leaders.iter().filter_map(|&leader| exact(&self.known, leader));
+        let mut least = known.map(|best| best.lanes).max().unwrap_or(1);
+        for &number in leaders {
+            let (known, _) = &mut self.known[number];
             if !matches!(known, Known::Exactly(..)) && known.lanes_max() >= least {
-                let op = &self.order.ops[*number];
-                let best = Search::new(&self.table, (op, *number), least, None).all();
+                let best = Search::new(&self.table, (&self.order.ops[number], number), least, None).all();
                 least = best.map_or(least, |best| best.lanes);
                 *known = Known::found(best, least);
             }
         }
         let mut best: Option<(Progression, usize)> = None;
-        for run in self.leaders.iter().filter_map(exact).filter(|run| run.lanes == least) {
+        for run in leaders.iter().filter_map(|&leader| exact(&self.known, leader)).filter(|run| run.lanes == least) {
             let urgency = self.urgency(&run, attempt);
             if best.is_none_or(|(_, urgency_of_best)| urgency > urgency_of_best) {
                 best = Some((run, urgency));
@@ -108,7 +134,14 @@ impl<'a> Waiting<'a> {
 
     /// The lanes of a run are done.
     pub fn issue(&mut self, run: &Progression) {
-        for number in self.table.numbers(run) {
+        self.window.clear();
+        self.window.extend(self.ready.iter().take(WINDOW));
+        let was_whole = self.ready.len() <= WINDOW;
+        let [removed, added] = &mut self.changes;
+        removed.clear();
+        added.clear();
+        removed.extend(self.table.numbers(run));
+        for &number in &*removed {
             if let Ok(place) = self.ready.binary_search(&number) {
                 self.ready.remove(place);
             }
@@ -117,60 +150,46 @@ impl<'a> Waiting<'a> {
                 if self.blockers[waiter] == 0 {
                     let place = self.ready.partition_point(|&other| other < waiter);
                     self.ready.insert(place, waiter);
+                    added.push(waiter);
                 }
             }
+        }
+        if !was_whole || self.ready.len() > WINDOW {
+            let window = &self.ready[..self.ready.len().min(WINDOW)];
+            removed.clear();
+            removed.extend(missing(&self.window, window));
+            added.clear();
+            added.extend(missing(window, &self.window));
         }
         self.look();
     }
 
-    /// Looks at what is ready now.
+    /// Brings what is known of the leaders to what is ready now.
     fn look(&mut self) {
         let ops = self.order.ops;
-        let window = &self.ready[..self.ready.len().min(WINDOW)];
-        let mut removed = SlotBits::default();
-        for number in missing(&self.window, window) {
+        let [removed, added] = &self.changes;
+        let mut slots = SlotBits::default();
+        for &number in removed {
             let out = ops[number].out as usize; // u32 to usize widens
-            removed[out / 64] |= 1 << (out % 64);
+            slots[out / 64] |= 1 << (out % 64);
             self.table.remove(&ops[number]);
         }
-        let added: Vec<usize> = missing(window, &self.window).collect();
-        for &number in &added {
+        for &number in added {
             self.table.add(&ops[number], number);
         }
-        self.window.clear();
-        self.window.extend(window);
-
-        let mut before = std::mem::take(&mut self.leaders).into_iter().peekable();
-        for &number in self.window.iter().take(LEADERS) {
-            while before.next_if(|leader| leader.number < number).is_some() {}
-            let mut leader =
-                before.next_if(|leader| leader.number == number).unwrap_or(Leader { number, known: Known::Nothing });
-            leader.update(ops, &self.table, &removed, &added);
-            self.leaders.push(leader);
-        }
-    }
-}
-
-impl Leader {
-    /// Brings what is known to what is ready now: what wrote the slots `removed` is gone, and `added` have come.
-    fn update(&mut self, ops: &[SlotOp], table: &Table, removed: &SlotBits, added: &[usize]) {
-        let op = &ops[self.number];
-        if let Known::Exactly(best, outs) = &self.known
-            && outs.iter().zip(removed).any(|(outs, removed)| outs & removed != 0)
-        {
-            self.known = Known::AtMost(best.lanes);
-        }
-        for new in added.iter().map(|&number| &ops[number]).filter(|new| new.operation == op.operation) {
-            let (least, best) = match &self.known {
-                Known::Nothing => return,
-                Known::AtMost(lanes) => (lanes + 1, None),
-                Known::Exactly(best, _) => (best.lanes, Some(*best)),
-            };
-            let found = Search::new(table, (op, self.number), least, best).through(new);
-            if found != best {
-                self.known = Known::found(found, least);
+        for &leader in self.ready.iter().take(LEADERS) {
+            let (known, issues) = &mut self.known[leader];
+            if *issues == self.issues {
+                known.remove(&slots);
+                for &new in added.iter().filter(|&&new| ops[new].operation == ops[leader].operation) {
+                    known.add((&ops[leader], leader), &self.table, &ops[new]);
+                }
+            } else {
+                *known = Known::Nothing; // It was no leader before.
             }
+            *issues = self.issues + 1;
         }
+        self.issues += 1;
     }
 }
 
