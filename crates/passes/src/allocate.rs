@@ -229,6 +229,8 @@ struct Colouring<'a> {
     colour: Vec<Option<Slot>>,
     limit: Slot,
     function: &'a Function,
+    /// Room for the marks of slots that a class may not have.
+    taken: Vec<bool>,
     /// What blocks cost that were weighed before: placements differ in few of them.
     weighed: HashMap<Vec<SlotOp>, u64>,
     /// Slots below this bound are given out in turn; only when they are taken, the lowest free one.
@@ -290,8 +292,9 @@ fn place(
         hints[shape.root(value)].push(done[callee.0 as usize].slot(operand));
     }
 
-    let (colour, weighed) = (vec![None; values], HashMap::new());
-    let mut colouring = Colouring { shape, forbidden, hints, colour, limit, function, weighed, window: 0, cursor: 0 };
+    let (colour, taken, weighed) = (vec![None; values], Vec::new(), HashMap::new());
+    let mut colouring =
+        Colouring { shape, forbidden, hints, colour, limit, function, taken, weighed, window: 0, cursor: 0 };
     colouring.run(false)?;
     if let Some(choice) = choice {
         colouring.choose_roomy(choice);
@@ -333,7 +336,7 @@ impl Colouring<'_> {
         for class in (0..self.colour.len()).filter(|_| passed_first) {
             if self.colour[class].is_none() && !self.hints[class].is_empty() {
                 let taken = self.taken(class);
-                self.colour[class] = self.hints[class].iter().copied().find(|&slot| !taken.contains(slot as usize));
+                self.colour[class] = self.hints[class].iter().copied().find(|&slot| !taken[slot as usize]);
             }
         }
         for value in 0..self.colour.len() {
@@ -383,23 +386,34 @@ impl Colouring<'_> {
             + MOVED_BYTES * moved
     }
 
-    /// Slots that `class` may not have.
-    fn taken(&self, class: usize) -> FixedBitSet {
-        let mut taken = self.forbidden[class].clone();
-        for &neighbour in &self.shape.neighbours[class] {
-            if let Some(slot) = self.colour[neighbour] {
-                taken.insert(slot as usize);
-            }
-        }
+    /// For each slot whether `class` may not have it.
+    fn taken(&self, class: usize) -> Vec<bool> {
+        let mut taken = Vec::new();
+        self.mark_taken(class, &mut taken);
         taken
     }
 
+    /// The same in `taken`. Marks, not bits: a mark does not wait for the one before.
+    fn mark_taken(&self, class: usize, taken: &mut Vec<bool>) {
+        let limit = self.limit as usize; // u32 to usize widens
+        taken.clear();
+        taken.resize(limit + 1, false);
+        self.forbidden[class].ones().for_each(|slot| taken[slot] = true);
+        for &neighbour in &self.shape.neighbours[class] {
+            // The mark after those of slots is for classes without a slot, as a branch would take longer.
+            taken[self.colour[neighbour].map_or(limit, |slot| slot as usize)] = true;
+        }
+        taken.truncate(limit);
+    }
+
     fn choose(&mut self, class: usize) -> Result<Slot, TooFewSlots> {
-        let taken = self.taken(class);
-        let free = |slot: &Slot| !taken.contains(*slot as usize);
+        let mut taken = mem::take(&mut self.taken);
+        self.mark_taken(class, &mut taken);
+        let free = |slot: &Slot| !taken[*slot as usize]; // u32 to usize widens
         let hint = self.hints[class].iter().copied().find(free);
         let in_turn = || (self.cursor..self.window).chain(0..self.window).find(free);
         let slot = hint.or_else(in_turn).or_else(|| (0..self.limit).find(free));
+        self.taken = taken;
         let slot = slot.ok_or_else(|| TooFewSlots { function: self.function.name.clone(), limit: self.limit })?;
         self.cursor = slot + 1;
         Ok(slot)
@@ -414,9 +428,9 @@ impl Colouring<'_> {
         if different.len() != classes.len() || classes.iter().any(|&class| self.colour[class].is_some()) {
             return;
         }
-        let taken: Vec<FixedBitSet> = classes.iter().map(|&class| self.taken(class)).collect();
+        let taken: Vec<Vec<bool>> = classes.iter().map(|&class| self.taken(class)).collect();
         let length = narrow(classes.len());
-        let fits = |&start: &Slot| (start..).zip(&taken).all(|(slot, taken)| !taken.contains(slot as usize));
+        let fits = |&start: &Slot| (start..).zip(&taken).all(|(slot, taken)| taken.get(slot as usize) != Some(&true));
         let last = self.limit.saturating_sub(length);
         // Where a call wants the first of them, the others are wanted behind it.
         let hinted = self.hints[classes[0]].iter().copied().filter(|&start| start <= last);
