@@ -6,6 +6,9 @@ use residue_engine::{Engine, EngineConfig, EngineError};
 use residue_ir::{Fp2Product, Program};
 use residue_isa::{GasSchedule, Revision};
 use std::collections::HashMap;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{iter, thread};
 use thiserror::Error;
 
 /// One choice of everything that can be chosen.
@@ -79,8 +82,10 @@ pub fn trials(
     let programs: HashMap<Fp2Product, Program> =
         Fp2Product::ALL.map(|product| (product, contract.program_with(product))).into();
     let (mut trials, mut refusal): (Vec<Trial>, _) = (Vec::new(), None);
-    for (variant, prepared) in different(&variants, &programs)? {
-        let compiled = match prepared.compile(revision, schedule) {
+    let different = different(&variants, &programs)?;
+    let all = compile_all(&different, revision, schedule);
+    for (&(variant, _), compiled) in different.iter().zip(all) {
+        let compiled = match compiled {
             Ok(compiled) => compiled,
             Err(error) => {
                 refusal.get_or_insert(error);
@@ -116,4 +121,29 @@ fn different<'a>(
         }
     }
     Ok(different)
+}
+
+/// Each compiled, in their order, on as many threads as there are cores for.
+fn compile_all(
+    different: &[(Variant, Prepared<'_>)],
+    revision: Revision,
+    schedule: &GasSchedule,
+) -> Vec<Result<Compiled, CompileError>> {
+    let next = AtomicUsize::new(0);
+    let compile_next = || {
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        different.get(number).map(|(_, prepared)| (number, prepared.compile(revision, schedule)))
+    };
+    let compile = || iter::from_fn(compile_next).collect::<Vec<_>>();
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(different.len());
+    let mut all = thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(compile)).collect();
+        let mut all = compile();
+        for other in others {
+            all.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
+        all
+    });
+    all.sort_by_key(|&(number, _)| number);
+    all.into_iter().map(|(_, compiled)| compiled).collect()
 }
