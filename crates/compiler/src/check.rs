@@ -267,7 +267,7 @@ fn execute(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Built, SmallMultiples, build};
+    use crate::{Built, Prepared, SmallMultiples, build};
     use residue_ir::text;
     use residue_isa::{GasSchedule, Revision};
 
@@ -299,7 +299,8 @@ function f1 "start" () -> () values 20 {
 "#;
 
     fn built(program: &Program, revision: Revision) -> Built {
-        build(program, revision, &GasSchedule::default_for(revision).unwrap(), SmallMultiples::AsWritten).unwrap()
+        let prepared = Prepared::new(program, SmallMultiples::AsWritten).unwrap();
+        build(&prepared, revision, &GasSchedule::default_for(revision).unwrap()).unwrap()
     }
 
     /// The revisions that have the program's modulus.
@@ -307,7 +308,7 @@ function f1 "start" () -> () values 20 {
         let schedule = |revision| GasSchedule::default_for(revision).unwrap();
         let has = |revision: &Revision| {
             !matches!(
-                build(program, *revision, &schedule(*revision), SmallMultiples::AsWritten),
+                build(&Prepared::new(program, SmallMultiples::AsWritten).unwrap(), *revision, &schedule(*revision)),
                 Err(CompileError::OnlyWidth { .. })
             )
         };

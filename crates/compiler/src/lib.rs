@@ -65,19 +65,42 @@ pub fn compile_with(
     schedule: &GasSchedule,
     multiples: SmallMultiples,
 ) -> Result<Compiled, CompileError> {
-    let built = build(program, revision, schedule, multiples)?;
-    check(&built.evidence(program))?;
-    let source_map = source_map::source_map(&built);
-    let Built { simplified, lowered, code, slots, .. } = built;
-    Ok(Compiled {
-        revision,
-        slots,
-        memory_bytes: lowered.memory_bytes,
-        field_instructions: lowered.blocks.iter().map(|block| block.items.len()).sum(),
-        operations: operations(&simplified),
-        source_map,
-        code: code.bytes,
-    })
+    Prepared::new(program, multiples)?.compile(revision, schedule)
+}
+
+/// A program after the passes that neither a revision nor prices decide. Equal ones become equal code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prepared<'a> {
+    source: &'a Program,
+    simplified: Program,
+}
+
+impl<'a> Prepared<'a> {
+    /// `source` simplified, with small multiples made in the given way.
+    pub fn new(source: &'a Program, multiples: SmallMultiples) -> Result<Self, CompileError> {
+        residue_ir::verify(source)?;
+        let mut simplified = source.clone();
+        simplify(&mut simplified);
+        multiples::make(&mut simplified, multiples);
+        Ok(Self { source, simplified })
+    }
+
+    /// Compiles it for `revision`; `schedule` decides between ways that differ in gas only.
+    pub fn compile(&self, revision: Revision, schedule: &GasSchedule) -> Result<Compiled, CompileError> {
+        let built = build(self, revision, schedule)?;
+        check(&built.evidence(self.source))?;
+        let source_map = source_map::source_map(&built);
+        let Built { simplified, lowered, code, slots, .. } = built;
+        Ok(Compiled {
+            revision,
+            slots,
+            memory_bytes: lowered.memory_bytes,
+            field_instructions: lowered.blocks.iter().map(|block| block.items.len()).sum(),
+            operations: operations(&simplified),
+            source_map,
+            code: code.bytes,
+        })
+    }
 }
 
 /// Code that has not been judged yet, with all that the checker wants to see.
@@ -105,17 +128,10 @@ impl Built {
     }
 }
 
-fn build(
-    program: &Program,
-    revision: Revision,
-    schedule: &GasSchedule,
-    multiples: SmallMultiples,
-) -> Result<Built, CompileError> {
-    residue_ir::verify(program)?;
+fn build(prepared: &Prepared<'_>, revision: Revision, schedule: &GasSchedule) -> Result<Built, CompileError> {
+    let program = prepared.source;
     require_modulus(program, revision)?;
-    let mut simplified = program.clone();
-    simplify(&mut simplified);
-    multiples::make(&mut simplified, multiples);
+    let mut simplified = prepared.simplified.clone();
     let conversions = match revision.family() {
         Family::Memory384 => target::evm384::conversion_constants(&program.modulus).to_vec(),
         Family::MemorySlots => target::mont_slots::conversion_constants(&program.modulus).to_vec(),

@@ -11,7 +11,7 @@ use crate::liveness::{Liveness, Passed, liveness};
 use crate::rows::{Row, Rows, together};
 use crate::slots::{Slot, SlotOp};
 use fixedbitset::FixedBitSet;
-use residue_ir::program::{Function, Op, Operand, Program, Region, Statement, Value};
+use residue_ir::program::{Function, FunctionId, Op, Operand, Program, Region, Statement, Value};
 use std::collections::HashMap;
 use std::mem;
 use thiserror::Error;
@@ -67,26 +67,31 @@ pub fn allocate(
     limit: Slot,
     cost: Option<&dyn Cost>,
 ) -> Result<Allocation, TooFewSlots> {
-    let packed = place_all(program, rows, limit, None)?;
-    match cost {
-        Some(cost) => place_all(program, rows, limit, Some((cost, packed.slots_used))),
-        None => Ok(packed),
+    let mut shapes: Vec<Shape> =
+        program.functions.iter().zip(&rows.functions).map(|(function, rows)| Shape::new(function, rows)).collect();
+    let mut allocation = place_all(program, &shapes, limit, None)?;
+    if let Some(cost) = cost {
+        allocation = place_all(program, &shapes, limit, Some((cost, allocation.slots_used)))?;
     }
+    for (placement, shape) in allocation.functions.iter_mut().zip(&mut shapes) {
+        placement.live_out = mem::take(&mut shape.live_out);
+    }
+    Ok(allocation)
 }
 
 /// What a placement is chosen by: what operations cost, and how many slots the packed program takes.
 type Choice<'a> = (&'a dyn Cost, Slot);
 
-/// Places every function: packed, or by choice.
+/// Places every function: packed, or by choice. What is live behind blocks is left out.
 fn place_all(
     program: &Program,
-    rows: &Rows<'_>,
+    shapes: &[Shape],
     limit: Slot,
     choice: Option<Choice<'_>>,
 ) -> Result<Allocation, TooFewSlots> {
     let mut functions: Vec<Placement> = Vec::new();
-    for (function, rows) in program.functions.iter().zip(&rows.functions) {
-        let placed = place(program, (function, rows), &functions, limit, choice)?;
+    for (function, shape) in program.functions.iter().zip(shapes) {
+        let placed = place(program, (function, shape), &functions, limit, choice)?;
         functions.push(placed);
     }
     let last = functions.iter().filter_map(|placement| placement.clobbers.ones().next_back()).max();
@@ -130,26 +135,11 @@ impl Classes {
         let (a, b) = (self.root(a), self.root(b));
         if a != b {
             let (keep, gone) = (a.min(b), a.max(b));
-            let (members, interferes) = (self.members[gone].clone(), self.interferes[gone].clone());
+            let (members, interferes) = (mem::take(&mut self.members[gone]), mem::take(&mut self.interferes[gone]));
             self.members[keep].union_with(&members);
             self.interferes[keep].union_with(&interferes);
             self.parent[gone] = keep;
         }
-    }
-
-    /// For each root those of the classes that it interferes with, each once.
-    fn neighbours(&self) -> Vec<Vec<usize>> {
-        let roots: Vec<usize> = (0..self.parent.len()).map(|value| self.root(value)).collect();
-        let of = |(value, interferes): (usize, &FixedBitSet)| {
-            let mut neighbours: Vec<usize> = match roots[value] == value {
-                true => interferes.ones().map(|other| roots[other]).collect(),
-                false => Vec::new(),
-            };
-            neighbours.sort_unstable();
-            neighbours.dedup();
-            neighbours
-        };
-        self.interferes.iter().enumerate().map(of).collect()
     }
 
     fn join_if_free(&mut self, a: usize, b: usize) {
@@ -173,9 +163,65 @@ fn join_loops(region: &Region, classes: &mut Classes) {
     });
 }
 
+/// What placing a function depends on that is the same wherever other functions are.
+struct Shape {
+    /// For each value, the value that stands for its class.
+    root: Vec<usize>,
+    /// For a root: those of the classes that may not share its slot, each once.
+    neighbours: Vec<Vec<usize>>,
+    /// Classes that would best share a slot, with how much it matters.
+    copies: Vec<(usize, usize, u64)>,
+    /// Values that would best stand in consecutive slots, in order.
+    groups: Vec<Vec<Value>>,
+    /// For a root: the first of the groups that it is in.
+    group_of: HashMap<usize, usize>,
+    /// As for [`Liveness`].
+    live_out: HashMap<Value, FixedBitSet>,
+    /// As for [`Liveness`].
+    live_across_calls: Vec<(FunctionId, FixedBitSet)>,
+    /// As for [`Liveness`].
+    passed: Vec<(Value, FunctionId, Passed)>,
+}
+
+impl Shape {
+    fn new(function: &Function, rows: &[Row<'_>]) -> Self {
+        let Liveness { interferes, live_out, live_across_calls, mut affinities, passed } = liveness(function);
+        let values = interferes.len();
+        let mut classes = Classes::new(interferes);
+        join_loops(&function.body, &mut classes);
+        affinities.sort_by_key(|&(_, _, weight)| std::cmp::Reverse(weight));
+        for &(a, b, _) in &affinities {
+            classes.join_if_free(a.0 as usize, b.0 as usize);
+        }
+        let root: Vec<usize> = (0..values).map(|value| classes.root(value)).collect();
+        let copies = affinities.iter().map(|&(a, b, weight)| (root[a.0 as usize], root[b.0 as usize], weight));
+        let copies = copies.filter(|(a, b, _)| a != b).collect();
+        let mut marked = FixedBitSet::with_capacity(values);
+        let neighbours = (0..values).map(|value| {
+            let interferes = Some(&classes.interferes[value]).filter(|_| root[value] == value);
+            marked.clear();
+            marked.extend(interferes.into_iter().flat_map(FixedBitSet::ones).map(|other| root[other]));
+            marked.ones().collect()
+        });
+        let neighbours = neighbours.collect();
+        let groups = together(rows);
+        let mut group_of = HashMap::new();
+        for (number, group) in groups.iter().enumerate() {
+            for value in group {
+                group_of.entry(root[value.0 as usize]).or_insert(number);
+            }
+        }
+        Self { root, neighbours, copies, groups, group_of, live_out, live_across_calls, passed }
+    }
+
+    fn root(&self, value: Value) -> usize {
+        self.root[value.0 as usize] // u32 to usize widens
+    }
+}
+
 /// The state of colouring one function.
 struct Colouring<'a> {
-    classes: Classes,
+    shape: &'a Shape,
     /// For a root: slots that calls overwrite while the class is live.
     forbidden: Vec<FixedBitSet>,
     /// For a root: slots it would like, best first.
@@ -183,8 +229,8 @@ struct Colouring<'a> {
     colour: Vec<Option<Slot>>,
     limit: Slot,
     function: &'a Function,
-    /// For a root: those of the classes that may not share its slot, each once.
-    neighbours: Vec<Vec<usize>>,
+    /// Room for the marks of slots that a class may not have.
+    taken: Vec<bool>,
     /// What blocks cost that were weighed before: placements differ in few of them.
     weighed: HashMap<Vec<SlotOp>, u64>,
     /// Slots below this bound are given out in turn; only when they are taken, the lowest free one.
@@ -211,41 +257,31 @@ const SLACKS: [Slot; 8] = [2, 5, 8, 11, 14, 16, 19, 22];
 
 fn place(
     program: &Program,
-    (function, rows): (&Function, &[Row<'_>]),
+    (function, shape): (&Function, &Shape),
     done: &[Placement],
     limit: Slot,
     choice: Option<Choice<'_>>,
 ) -> Result<Placement, TooFewSlots> {
-    // style: S2: one greedy choice, whose state is in every part of it.
-    let Liveness { interferes, live_out, live_across_calls, mut affinities, passed } = liveness(function);
-    let groups = together(rows);
-    let values = function.value_count as usize;
-    let mut classes = Classes::new(interferes);
-    join_loops(&function.body, &mut classes);
-    affinities.sort_by_key(|&(_, _, weight)| std::cmp::Reverse(weight));
-    for &(a, b, _) in &affinities {
-        classes.join_if_free(a.0 as usize, b.0 as usize);
-    }
-
+    let values = shape.root.len();
     let mut clobbers = FixedBitSet::with_capacity(limit as usize);
     let mut forbidden = vec![FixedBitSet::with_capacity(limit as usize); values];
-    for (callee, live) in &live_across_calls {
+    for (callee, live) in &shape.live_across_calls {
         let callee = &done[callee.0 as usize];
         clobbers.union_with(&callee.clobbers);
         for value in live.ones() {
-            forbidden[classes.root(value)].union_with(&callee.clobbers);
+            forbidden[shape.root[value]].union_with(&callee.clobbers);
         }
     }
     // What a function gives back as it took it, its callers keep while they call others.
     for param in &function.params {
         if function.results.contains(&Operand::Value(*param)) {
             for other in done {
-                forbidden[classes.root(param.0 as usize)].union_with(&other.clobbers);
+                forbidden[shape.root(*param)].union_with(&other.clobbers);
             }
         }
     }
     let mut hints = vec![Vec::new(); values];
-    for (value, callee, which) in passed {
+    for &(value, callee, which) in &shape.passed {
         let operand = match which {
             Passed::Argument(number) => program.function(callee).params[number],
             Passed::Result(number) => match program.function(callee).results[number].value() {
@@ -253,69 +289,63 @@ fn place(
                 None => continue,
             },
         };
-        hints[classes.root(value.0 as usize)].push(done[callee.0 as usize].slot(operand));
+        hints[shape.root(value)].push(done[callee.0 as usize].slot(operand));
     }
 
-    let copies =
-        affinities.iter().map(|&(a, b, weight)| (classes.root(a.0 as usize), classes.root(b.0 as usize), weight));
-    let copies: Vec<(usize, usize, u64)> = copies.filter(|(a, b, _)| a != b).collect();
-    let colour = vec![None; values];
-    let (neighbours, weighed) = (classes.neighbours(), HashMap::new());
+    let (colour, taken, weighed) = (vec![None; values], Vec::new(), HashMap::new());
     let mut colouring =
-        Colouring { classes, forbidden, hints, colour, limit, function, neighbours, weighed, window: 0, cursor: 0 };
-    colouring.run(&groups, false)?;
+        Colouring { shape, forbidden, hints, colour, limit, function, taken, weighed, window: 0, cursor: 0 };
+    colouring.run(false)?;
     if let Some(choice) = choice {
-        let fewest = colouring.colour.iter().flatten().max().map_or(0, |slot| slot + 1);
-        // The packed placement has room where the roomy ones may have not.
-        let mut best = (colouring.code_bytes(&copies, choice), colouring.colour.clone());
-        for (slack, passed_first) in SLACKS.into_iter().flat_map(|slack| [(slack, false), (slack, true)]) {
-            colouring.colour = vec![None; values];
-            colouring.window = (fewest + slack).min(limit);
-            colouring.cursor = 0; // All functions take their state from the lowest slots.
-            if colouring.run(&groups, passed_first).is_ok() {
-                let code_bytes = colouring.code_bytes(&copies, choice);
-                if code_bytes < best.0 {
-                    best = (code_bytes, colouring.colour.clone());
-                }
-            }
-        }
-        colouring.colour = best.1;
+        colouring.choose_roomy(choice);
     }
-    let slot_of: Vec<Slot> = (0..values)
-        .map(|value| colouring.colour[colouring.classes.root(value)].expect("every class is coloured"))
-        .collect();
+    let colour = |&root: &usize| colouring.colour[root].expect("every class is coloured");
+    let slot_of: Vec<Slot> = shape.root.iter().map(colour).collect();
     for &slot in &slot_of {
         clobbers.insert(slot as usize);
     }
-    Ok(Placement { slot_of, clobbers, live_out })
+    Ok(Placement { slot_of, clobbers, live_out: HashMap::new() })
 }
 
 impl Colouring<'_> {
-    /// Colours all classes; those that calls take or give before others, or in their turn.
-    fn run(&mut self, groups: &[Vec<Value>], passed_first: bool) -> Result<(), TooFewSlots> {
-        let mut group_of: HashMap<usize, &Vec<Value>> = HashMap::new();
-        for group in groups {
-            for value in group {
-                group_of.entry(self.classes.root(value.0 as usize)).or_insert(group);
+    /// After the packed placement, which has room where the roomy ones may have not, tries these too and keeps the best.
+    fn choose_roomy(&mut self, choice: Choice<'_>) {
+        let fewest = self.colour.iter().flatten().max().map_or(0, |slot| slot + 1);
+        let mut best = (self.code_bytes(choice), self.colour.clone());
+        for (slack, passed_first) in SLACKS.into_iter().flat_map(|slack| [(slack, false), (slack, true)]) {
+            self.colour.fill(None);
+            self.window = (fewest + slack).min(self.limit);
+            self.cursor = 0; // All functions take their state from the lowest slots.
+            if self.run(passed_first).is_ok() {
+                let code_bytes = self.code_bytes(choice);
+                if code_bytes < best.0 {
+                    best = (code_bytes, self.colour.clone());
+                }
             }
         }
+        self.colour = best.1;
+    }
+
+    /// Colours all classes; those that calls take or give before others, or in their turn.
+    fn run(&mut self, passed_first: bool) -> Result<(), TooFewSlots> {
+        let shape = self.shape;
         // Elements that are loaded and stored come first: a push of slot 0 is the cheapest.
-        for group in groups {
+        for group in &shape.groups {
             self.colour_group(group);
         }
         for class in (0..self.colour.len()).filter(|_| passed_first) {
             if self.colour[class].is_none() && !self.hints[class].is_empty() {
                 let taken = self.taken(class);
-                self.colour[class] = self.hints[class].iter().copied().find(|&slot| !taken.contains(slot as usize));
+                self.colour[class] = self.hints[class].iter().copied().find(|&slot| !taken[slot as usize]);
             }
         }
         for value in 0..self.colour.len() {
-            let class = self.classes.root(value);
+            let class = shape.root[value];
             if self.colour[class].is_some() {
                 continue;
             }
-            if let Some(group) = group_of.get(&class) {
-                self.colour_group(group);
+            if let Some(&group) = shape.group_of.get(&class) {
+                self.colour_group(&shape.groups[group]);
             }
             if self.colour[class].is_none() {
                 self.colour[class] = Some(self.choose(class)?);
@@ -325,9 +355,9 @@ impl Colouring<'_> {
     }
 
     /// An estimate: a field instruction has eight bytes, and so has a copy, which costs gas too, and so does a slot.
-    fn code_bytes(&mut self, copies: &[(usize, usize, u64)], (cost, packed): Choice<'_>) -> u64 {
+    fn code_bytes(&mut self, (cost, packed): Choice<'_>) -> u64 {
         let mut weighed = mem::take(&mut self.weighed);
-        let colour = |value: Value| self.colour[self.classes.root(value.0 as usize)].expect("every class is coloured");
+        let colour = |value: Value| self.colour[self.shape.root(value)].expect("every class is coloured");
         let slot = |operand: Operand| match operand {
             Operand::Value(value) => colour(value),
             Operand::Constant(id) => SLOT_LAST.saturating_sub(id.0), // Somewhere else.
@@ -344,7 +374,7 @@ impl Colouring<'_> {
             instructions += *weighed.entry(ops).or_insert_with_key(|ops| cost.instructions(ops));
         });
         self.weighed = weighed;
-        let apart = copies.iter().filter(|&&(a, b, _)| self.colour[a] != self.colour[b]);
+        let apart = self.shape.copies.iter().filter(|&&(a, b, _)| self.colour[a] != self.colour[b]);
         let slots = self.colour.iter().flatten().max().map_or(0, |&slot| u64::from(slot) + 1);
         let elsewhere = |(hints, &colour): (&Vec<Slot>, _)| hints.iter().filter(|&&slot| colour != Some(slot)).count();
         let moved = self.hints.iter().zip(&self.colour).map(elsewhere).sum::<usize>() as u64; // usize to u64 widens
@@ -356,23 +386,34 @@ impl Colouring<'_> {
             + MOVED_BYTES * moved
     }
 
-    /// Slots that `class` may not have.
-    fn taken(&self, class: usize) -> FixedBitSet {
-        let mut taken = self.forbidden[class].clone();
-        for &neighbour in &self.neighbours[class] {
-            if let Some(slot) = self.colour[neighbour] {
-                taken.insert(slot as usize);
-            }
-        }
+    /// For each slot whether `class` may not have it.
+    fn taken(&self, class: usize) -> Vec<bool> {
+        let mut taken = Vec::new();
+        self.mark_taken(class, &mut taken);
         taken
     }
 
+    /// The same in `taken`. Marks, not bits: a mark does not wait for the one before.
+    fn mark_taken(&self, class: usize, taken: &mut Vec<bool>) {
+        let limit = self.limit as usize; // u32 to usize widens
+        taken.clear();
+        taken.resize(limit + 1, false);
+        self.forbidden[class].ones().for_each(|slot| taken[slot] = true);
+        for &neighbour in &self.shape.neighbours[class] {
+            // The mark after those of slots is for classes without a slot, as a branch would take longer.
+            taken[self.colour[neighbour].map_or(limit, |slot| slot as usize)] = true;
+        }
+        taken.truncate(limit);
+    }
+
     fn choose(&mut self, class: usize) -> Result<Slot, TooFewSlots> {
-        let taken = self.taken(class);
-        let free = |slot: &Slot| !taken.contains(*slot as usize);
+        let mut taken = mem::take(&mut self.taken);
+        self.mark_taken(class, &mut taken);
+        let free = |slot: &Slot| !taken[*slot as usize]; // u32 to usize widens
         let hint = self.hints[class].iter().copied().find(free);
         let in_turn = || (self.cursor..self.window).chain(0..self.window).find(free);
         let slot = hint.or_else(in_turn).or_else(|| (0..self.limit).find(free));
+        self.taken = taken;
         let slot = slot.ok_or_else(|| TooFewSlots { function: self.function.name.clone(), limit: self.limit })?;
         self.cursor = slot + 1;
         Ok(slot)
@@ -380,16 +421,16 @@ impl Colouring<'_> {
 
     /// Places the values of `group` in consecutive slots, if none has a place yet and there is room.
     fn colour_group(&mut self, group: &[Value]) {
-        let classes: Vec<usize> = group.iter().map(|value| self.classes.root(value.0 as usize)).collect();
+        let classes: Vec<usize> = group.iter().map(|&value| self.shape.root(value)).collect();
         let mut different = classes.clone();
         different.sort_unstable();
         different.dedup();
         if different.len() != classes.len() || classes.iter().any(|&class| self.colour[class].is_some()) {
             return;
         }
-        let taken: Vec<FixedBitSet> = classes.iter().map(|&class| self.taken(class)).collect();
+        let taken: Vec<Vec<bool>> = classes.iter().map(|&class| self.taken(class)).collect();
         let length = narrow(classes.len());
-        let fits = |&start: &Slot| (start..).zip(&taken).all(|(slot, taken)| !taken.contains(slot as usize));
+        let fits = |&start: &Slot| (start..).zip(&taken).all(|(slot, taken)| taken.get(slot as usize) != Some(&true));
         let last = self.limit.saturating_sub(length);
         // Where a call wants the first of them, the others are wanted after it.
         let hinted = self.hints[classes[0]].iter().copied().filter(|&start| start <= last);

@@ -1,10 +1,14 @@
 //! Variants: a contract computes the same bytes with other formulas, and prices decide which of them costs least gas.
 
-use residue_compiler::{CompileError, Compiled, SmallMultiples, compile_with};
+use residue_compiler::{CompileError, Compiled, Prepared, SmallMultiples};
 use residue_contracts::Contract;
 use residue_engine::{Engine, EngineConfig, EngineError};
-use residue_ir::Fp2Product;
+use residue_ir::{Fp2Product, Program};
 use residue_isa::{GasSchedule, Revision};
+use std::collections::HashMap;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{iter, thread};
 use thiserror::Error;
 
 /// One choice of everything that can be chosen.
@@ -74,10 +78,14 @@ pub fn trials(
 ) -> Result<Vec<Trial>, VariantError> {
     let engine = Engine::new(EngineConfig::new(revision, schedule.clone()))?;
     let input = (contract.example)();
+    let variants: Vec<Variant> = variants.into_iter().collect();
+    let programs: HashMap<Fp2Product, Program> =
+        Fp2Product::ALL.map(|product| (product, contract.program_with(product))).into();
     let (mut trials, mut refusal): (Vec<Trial>, _) = (Vec::new(), None);
-    for variant in variants {
-        let program = contract.program_with(variant.product);
-        let compiled = match compile_with(&program, revision, schedule, variant.multiples) {
+    let different = different(&variants, &programs)?;
+    let all = compile_all(&different, revision, schedule);
+    for (&(variant, _), compiled) in different.iter().zip(all) {
+        let compiled = match compiled {
             Ok(compiled) => compiled,
             Err(error) => {
                 refusal.get_or_insert(error);
@@ -98,4 +106,44 @@ pub fn trials(
         Some(error) if trials.is_empty() => Err(error.into()),
         _ => Ok(trials),
     }
+}
+
+/// The variants that are not the same program as an earlier one: a contract has not every choice.
+fn different<'a>(
+    variants: &[Variant],
+    programs: &'a HashMap<Fp2Product, Program>,
+) -> Result<Vec<(Variant, Prepared<'a>)>, CompileError> {
+    let mut different: Vec<(Variant, Prepared<'_>)> = Vec::new();
+    for &variant in variants {
+        let prepared = Prepared::new(&programs[&variant.product], variant.multiples)?;
+        if different.iter().all(|(_, earlier)| *earlier != prepared) {
+            different.push((variant, prepared));
+        }
+    }
+    Ok(different)
+}
+
+/// Each compiled, in their order, on as many threads as there are cores for.
+fn compile_all(
+    different: &[(Variant, Prepared<'_>)],
+    revision: Revision,
+    schedule: &GasSchedule,
+) -> Vec<Result<Compiled, CompileError>> {
+    let next = AtomicUsize::new(0);
+    let compile_next = || {
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        different.get(number).map(|(_, prepared)| (number, prepared.compile(revision, schedule)))
+    };
+    let compile = || iter::from_fn(compile_next).collect::<Vec<_>>();
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(different.len());
+    let mut all = thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(compile)).collect();
+        let mut all = compile();
+        for other in others {
+            all.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
+        all
+    });
+    all.sort_by_key(|&(number, _)| number);
+    all.into_iter().map(|(_, compiled)| compiled).collect()
 }
