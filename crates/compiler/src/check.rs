@@ -203,9 +203,9 @@ fn check_block(
     part: &LoweredBlock,
 ) -> Result<(), String> {
     let number_of = |value: Value| source[value.0 as usize];
-    let behind = &placement.live_out[&part.first];
+    let after = &placement.live_out[&part.first];
     let defined: BTreeSet<Value> = block.ops.iter().map(|&(value, _)| value).collect();
-    let needed: Vec<Value> = behind.ones().map(|value| Value(u32::try_from(value).expect("values are u32"))).collect();
+    let needed: Vec<Value> = after.ones().map(|value| Value(u32::try_from(value).expect("values are u32"))).collect();
 
     let mut slots: HashMap<Slot, Number> = HashMap::new();
     let through = needed.iter().copied().filter(|value| !defined.contains(value));
@@ -230,7 +230,7 @@ fn check_block(
     }
     for value in needed {
         if slots.get(&placement.slot(value)) != Some(&number_of(value)) {
-            return Err(format!("slot {} does not hold v{} behind the block", placement.slot(value), value.0));
+            return Err(format!("slot {} does not hold v{} after the block", placement.slot(value), value.0));
         }
     }
     Ok(())
@@ -271,7 +271,7 @@ mod tests {
     use residue_ir::text;
     use residue_isa::{GasSchedule, Revision};
 
-    /// Blocks before, in and behind a loop and in a called function; no operation is superfluous.
+    /// Blocks before, in and after a loop and in a called function; no operation is superfluous.
     const TEXT: &str = r#"
 program "judged" modulus 0x1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab
 constant c0 = 0x5
@@ -362,8 +362,8 @@ function f1 "start" () -> () values 20 {
                 let range = start..built.code.item_range(part.items.end - 1).unwrap().end;
                 let right = lanes(&built, &built.code.bytes[range.clone()]).unwrap();
                 let placement = &built.allocation.functions[part.function];
-                let behind = placement.live_out[&part.first].ones();
-                let needed: BTreeSet<usize> = behind.map(|value| placement.slot_of[value] as usize).collect();
+                let after = placement.live_out[&part.first].ones();
+                let needed: BTreeSet<usize> = after.map(|value| placement.slot_of[value] as usize).collect();
                 let own: BTreeSet<usize> = right.iter().flatten().map(|lane| lane.out as usize).collect();
                 let same = |changed: &[Vec<SlotOp>]| {
                     let in_range = |lane: &SlotOp| [lane.out, lane.x, lane.y].iter().all(|&slot| slot < built.slots);

@@ -36,7 +36,7 @@ use target::{MontFactors, Places, Target};
 /// A compiled program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compiled {
-    /// The code, with its data behind it.
+    /// The code, with its data after it.
     pub code: Vec<u8>,
     /// The revision that it is for.
     pub revision: Revision,

@@ -2,7 +2,7 @@
 //!
 //! The stack is known at every point: under everything lies the return address of the function, above it the words that
 //! are kept (results of comparisons, bound words, loop counters) until their region ends. Memory holds, from the bottom:
-//! what the target needs, the variables, the output, arrays of fixed size, and behind them one record for each index of
+//! what the target needs, the variables, the output, arrays of fixed size, and after them one record for each index of
 //! the unbounded arrays.
 
 mod calls;
@@ -282,13 +282,13 @@ impl<'a> Lowering<'a> {
         self.moves(&moves);
     }
 
-    /// A region; the words it keeps are gone behind it.
+    /// A region; the words it keeps are gone after it.
     fn region(&mut self, rows: &'a [Row<'a>]) -> Result<Flow, CompileError> {
         let height = self.stack.len();
         self.depth += 1;
         let mut flow = Flow::Continues;
-        for (row, behind) in rows.iter().zip(1..).map(|(row, next)| (row, &rows[next..])) {
-            self.prepare_store(row, behind);
+        for (row, after) in rows.iter().zip(1..).map(|(row, next)| (row, &rows[next..])) {
+            self.prepare_store(row, after);
             flow = self.row(row)?;
             if flow == Flow::Ended {
                 break;
@@ -446,7 +446,7 @@ impl<'a> Lowering<'a> {
         self.blocks.push(LoweredBlock { function: self.number, first, items });
     }
 
-    /// Stack within the body: [bound (unless constant), index], or, if nobody reads the index, minus the turns left: then
+    /// Stack within the body: [bound (unless constant), index], or, if the index is never read, minus the turns left: then
     /// one addition ends a turn and zero ends the loop.
     fn repeat(&mut self, repeat: &'a Nest<'a>, (count, index): (Word, Word)) -> Result<(), CompileError> {
         let [(arm, body)] = repeat.arms()[..] else { unreachable!("a loop has one arm: `verify` checks it") };

@@ -1,4 +1,4 @@
-//! What differs between revisions when a program is lowered, behind one trait.
+//! What differs between revisions when a program is lowered, as one trait.
 //!
 //! The lowering of control, words and calls in `lower` is the same for all; a target says how values are operated on,
 //! moved, compared, read from calldata and written out. Comments show the stack, its top at the right.
@@ -21,7 +21,7 @@ use residue_passes::{Slot, SlotOp};
 
 /// How one family of revisions is lowered. Made once the number of slots is known.
 pub trait Target {
-    /// Bytes at the bottom of memory that the target uses for itself; variables and arrays come behind.
+    /// Bytes at the bottom of memory that the target uses for itself; variables and arrays come after.
     fn memory_bytes(&self) -> u32;
 
     /// Bytes of a value in memory outside slots, as arrays hold it.
@@ -62,7 +62,7 @@ pub trait Target {
     /// [offset] → []
     fn parse(&self, code: &mut Assembly, slot: Slot, size_bytes: u32, fail: LabelId);
 
-    /// The same for several elements, one behind the other in calldata. [offset of the first] → []
+    /// The same for several elements, one after the other in calldata. [offset of the first] → []
     fn parse_row(&self, code: &mut Assembly, slots: &[Slot], sizes: RowSizes, fail: LabelId);
 
     /// Makes a field element of a number below the modulus. [number] → []
@@ -75,7 +75,7 @@ pub trait Target {
     /// what becomes of a number that is not below the modulus. [offset] → []
     fn parse_mont_le(&self, code: &mut Assembly, slot: Slot, fail: LabelId);
 
-    /// Writes a slot's Montgomery form to memory at `address`, little-endian; up to 31 bytes behind it change. [] → []
+    /// Writes a slot's Montgomery form to memory at `address`, little-endian; up to 31 bytes after it change. [] → []
     fn output_mont_le(&self, code: &mut Assembly, slot: Slot, address: u32);
 
     /// The operations on slots that an instruction performs, lane by lane; none if an operand is no slot of the program.
@@ -85,11 +85,11 @@ pub trait Target {
     /// means for slots, and its length. None if it is anything else.
     fn read(&self, code: &[u8]) -> Option<(Vec<SlotOp>, usize)>;
 
-    /// Behind the program: subroutines and data. [] → []
+    /// After the program: subroutines and data. [] → []
     fn end(&self, code: &mut Assembly);
 }
 
-/// How elements stand in calldata one behind the other.
+/// How elements stand in calldata one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowSizes {
     /// Bytes of an element.
@@ -111,7 +111,7 @@ pub struct MontFactors {
 /// Where in the slots a target finds what it needs beside a program's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Places {
-    /// The first constant; the others come behind.
+    /// The first constant; the others come after.
     pub first_constant: Slot,
     /// The constant 0.
     pub zero: Slot,
@@ -121,7 +121,7 @@ pub struct Places {
     pub mont: Option<MontFactors>,
 }
 
-/// The constants behind [`MontFactors`], canonical: `parse`, then `output`; none where the target's own form is that of the
+/// The constants after [`MontFactors`], canonical: `parse`, then `output`; none where the target's own form is that of the
 /// outside. m is odd.
 pub fn mont_constants(modulus: &BigUint, family: Family) -> Option<[BigUint; 2]> {
     let radix = mont::radix(modulus);
@@ -174,7 +174,7 @@ pub(crate) fn parse_one_by_one(
     }
 }
 
-/// Stores zero words over `size_bytes` of memory from `address`; up to 31 bytes behind them become zero too.
+/// Stores zero words over `size_bytes` of memory from `address`; up to 31 bytes after them become zero too.
 pub(crate) fn clear(code: &mut Assembly, address: u32, size_bytes: u32) {
     for offset in (0..size_bytes).step_by(32) {
         push(code, 0);

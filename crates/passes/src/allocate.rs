@@ -82,7 +82,7 @@ pub fn allocate(
 /// What a placement is chosen by: what operations cost, and how many slots the packed program takes.
 type Choice<'a> = (&'a dyn Cost, Slot);
 
-/// Places every function: packed, or by choice. What is live behind blocks is left out.
+/// Places every function: packed, or by choice. What is live after blocks is left out.
 fn place_all(
     program: &Program,
     shapes: &[Shape],

@@ -33,7 +33,7 @@ impl<'a> Order<'a> {
         }
         let (mut waiters, mut ends) = (vec![0; pairs.len()], starts.clone());
         let mut heights = vec![0; ops.len()];
-        // From the last one, so that the height of whoever waits is known.
+        // From the last one, so that the height of what waits is known.
         for &(earlier, later) in pairs.iter().rev() {
             heights[earlier] = heights[earlier].max(heights[later] + 1);
             waiters[ends[earlier]] = later;

@@ -135,8 +135,8 @@ impl<'a> Waiting<'a> {
             for mate in std::iter::once(as_it_is).chain(exchanged) {
                 let (a, b) = if leader.0.out < mate.0.out { (leader, mate) } else { (mate, leader) };
                 let Some(steps) = Steps::between(&a.0, &b.0) else { continue };
-                let behind = Slot::try_from(to_reach.saturating_sub(2)).expect("there are at most 256 lanes");
-                if ready.with_out(b.0.out + behind * steps.out).is_none() {
+                let after = Slot::try_from(to_reach.saturating_sub(2)).expect("there are at most 256 lanes");
+                if ready.with_out(b.0.out + after * steps.out).is_none() {
                     continue; // Too short.
                 }
                 let lanes = 2 + self.after(b.0, steps, ready).take(LANES_MAX - 2).count();
@@ -216,7 +216,7 @@ struct Progression {
 /// Lanes that an instruction may have.
 const LANES_MAX: usize = 255;
 
-/// How far the slots of a lane are behind those of the one before.
+/// How far the slots of a lane are after those of the one before.
 #[derive(Debug, Clone, Copy)]
 struct Steps {
     out: Slot,

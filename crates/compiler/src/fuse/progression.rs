@@ -68,7 +68,7 @@ fn is_symmetric(kind: usize) -> bool {
     kind != residue_isa::FieldOp::Sub as usize
 }
 
-/// Slots that a lane writes and reads, or how far they are behind those of the lane before.
+/// Slots that a lane writes and reads, or how far they are after those of the lane before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Lane {
     out: Slot,
@@ -76,7 +76,7 @@ struct Lane {
 }
 
 impl Lane {
-    /// Each slot less that of `other`: how far a lane is behind another, or the lane that is so far before. None if one is negative.
+    /// Each slot less that of `other`: how far a lane is after another, or the lane that is so far before. None if one is negative.
     #[inline]
     fn less(self, other: Self) -> Option<Self> {
         let operands = (self.operands | ABOVE) - other.operands;
@@ -100,7 +100,7 @@ impl Lane {
         Self { out: self.out / by, operands: self.operands / by }
     }
 
-    /// The lane so many steps behind it.
+    /// The lane so many steps after it.
     #[inline]
     fn step(self, step: Self, count: u32) -> Self {
         Self { out: self.out + count * step.out, operands: self.operands + count * step.operands }

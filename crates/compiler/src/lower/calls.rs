@@ -1,7 +1,7 @@
-//! Calls: arguments go to the callee's slots, results come from them, and the stack holds where control goes behind.
+//! Calls: arguments go to the callee's slots, results come from them, and the stack holds where control goes after.
 //!
 //! Calls of a row, between which nothing has to be moved, are threaded: the callees' addresses are pushed beforehand, so that
-//! each callee returns into the next one. A call that ends a function has the function's own return address behind it.
+//! each callee returns into the next one. A call that ends a function has the function's own return address after it.
 
 use super::{DUP_DEPTH_MAX, Lowering};
 use residue_ir::program::{FunctionId, Operand};
@@ -11,7 +11,7 @@ use residue_passes::Slot;
 use residue_passes::rows::Call;
 
 impl Lowering<'_> {
-    /// Calls one after the other and goes on behind the last one.
+    /// Calls one after the other and goes on after the last one.
     pub(super) fn calls(&mut self, row: &[Call<'_>]) {
         let (Some(first), Some(last)) = (row.first(), row.last()) else { return };
         self.moves(&self.inward(first));

@@ -1,4 +1,4 @@
-//! Countdowns: turns written out one behind the other, and a jump to the first that is done.
+//! Countdowns: turns written out one after the other, and a jump to the first that is done.
 //!
 //! A table of distances, in one word, holds for each turn how far before the end of the last one it begins; the count finds
 //! its place. Distances fit two bytes where addresses may not.
@@ -19,7 +19,7 @@ pub(super) struct Labels {
 }
 
 impl<'a> Lowering<'a> {
-    /// Stack at every turn and behind the last one: as before the countdown.
+    /// Stack at every turn and after the last one: as before the countdown.
     pub(super) fn countdown(&mut self, nest: &'a Nest<'a>, count: Word) -> Result<(), CompileError> {
         let countdown = nest.control;
         if let Some(first) = countdown.arms.first() {
@@ -32,7 +32,7 @@ impl<'a> Lowering<'a> {
         self.turns(nest, &labels)
     }
 
-    /// The turns one behind the other.
+    /// The turns one after the other.
     pub(super) fn turns(&mut self, nest: &'a Nest<'a>, labels: &Labels) -> Result<(), CompileError> {
         for ((turn, rows), &label) in nest.arms().into_iter().zip(&labels.turns) {
             self.code.label(label);

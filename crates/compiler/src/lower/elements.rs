@@ -11,14 +11,14 @@ use residue_passes::rows::{Direction, Shift, Transfer};
 use residue_passes::{Row, Slot};
 
 impl Lowering<'_> {
-    /// Where `row` binds an address that rows behind it load from and in the end store to: puts the operands of
+    /// Where `row` binds an address that rows after it load from and in the end store to: puts the operands of
     /// the store below the address, so that it need not be copied and taken away.
-    pub(super) fn prepare_store(&mut self, row: &Row<'_>, behind: &[Row<'_>]) {
+    pub(super) fn prepare_store(&mut self, row: &Row<'_>, after: &[Row<'_>]) {
         let Row::Effect(Effect::Bind { result, .. } | Effect::Index { result, .. }) = row else { return };
         if !self.addresses.contains_key(result) {
             return;
         }
-        let readers = behind.iter().filter_map(|row| match row {
+        let readers = after.iter().filter_map(|row| match row {
             Row::Transfer(transfer) if transfer.index == *result => Some(transfer),
             _ => None,
         });
@@ -156,8 +156,8 @@ impl Lowering<'_> {
                             WordDef::Constant(value) => u32::try_from(*value).ok(),
                             _ => None,
                         };
-                        let behind = |count: u32| first.checked_add(count.checked_mul(stride)?);
-                        match (op, constant(a).and_then(behind), constant(b).and_then(behind)) {
+                        let after = |count: u32| first.checked_add(count.checked_mul(stride)?);
+                        match (op, constant(a).and_then(after), constant(b).and_then(after)) {
                             (WordOp::Sub, Some(first), _) => (b, first, true),
                             (WordOp::Add, _, Some(first)) => (a, first, false),
                             _ => (index, first, false),

@@ -1,6 +1,6 @@
 //! Hashes: what is hashed is written to memory and handed to the precompile of SHA-256, or to KECCAK256.
 //!
-//! If its length is known it stands where output goes, else behind all memory that the program uses: nobody reads it later.
+//! If its length is known it stands where output goes, else after all memory that the program uses: it is not read later.
 
 use super::{Entry, Lowering};
 use crate::error::CompileError;
@@ -58,7 +58,7 @@ impl Lowering<'_> {
                 self.call_sha256();
             }
             None => {
-                self.write_behind_all(pieces)?;
+                self.write_after_all(pieces)?;
                 push(self.code, HASH_BYTES); //                                [start, end, hash bytes]
                 push(self.code, output); //                                    [start, end, hash bytes, output]
                 self.code.op(evm::DUP4);
@@ -85,7 +85,7 @@ impl Lowering<'_> {
                 push(self.code, self.layout.output);
             }
             None => {
-                self.write_behind_all(pieces)?;
+                self.write_after_all(pieces)?;
                 self.code.op(evm::DUP2);
                 self.code.op(evm::SWAP1);
                 self.code.op(evm::SUB); //                                     [start, end − start]
@@ -108,7 +108,7 @@ impl Lowering<'_> {
     }
 
     /// [] → [start, end]
-    fn write_behind_all(&mut self, pieces: &[Piece<Word>]) -> Result<(), CompileError> {
+    fn write_after_all(&mut self, pieces: &[Piece<Word>]) -> Result<(), CompileError> {
         if self.program.arrays.iter().any(|array| array.capacity == Capacity::Unbounded) {
             // Variables that have not been read or set yet are memory too.
             push(self.code, self.layout.records.0 - 32);

@@ -1,7 +1,7 @@
 //! Sequences: the addresses of all steps are pushed beforehand, the first on top, so that each part ends with a jump to the
 //! next one. A step costs a push and a jump, half of what a turn of a loop does.
 //!
-//! What is below the addresses cannot be reached in a part, as nobody knows how many are left. A part that begins with a
+//! What is below the addresses cannot be reached in a part, as it is not known how many are left. A part that begins with a
 //! countdown is entered where the count says, and that place is found once; memory has it. If something has to be moved before
 //! the countdown, the part begins with that.
 //!
@@ -97,8 +97,8 @@ impl<'a> Lowering<'a> {
         for (number, (&part, entry)) in parts.iter().zip(&entries).enumerate() {
             let start = self.code.items().len();
             let next = order.then[number].filter(|&next| next != number + 1 || next <= choices);
-            let behind = order.then[number].map(|number| (&entries[number], next.is_some()));
-            self.part(part, entry, behind)?;
+            let after = order.then[number].map(|number| (&entries[number], next.is_some()));
+            self.part(part, entry, after)?;
             if number < choices {
                 bodies.push(start..self.code.item(Item::Data(Vec::new())));
             }
@@ -108,12 +108,12 @@ impl<'a> Lowering<'a> {
         self.fill_up(&bodies, &chosen.distances)
     }
 
-    /// A part, and the way to the next one: to that of `behind` by a jump, unless it comes next in the code.
+    /// A part, and the way to the next one: to that of `after` by a jump, unless it comes next in the code.
     fn part(
         &mut self,
         (part, rows): Part<'a>,
         entry: &Entry<'a>,
-        behind: Option<(&Entry<'a>, bool)>,
+        after: Option<(&Entry<'a>, bool)>,
     ) -> Result<(), CompileError> {
         let rows = &rows[usize::from(entry.countdown.is_some())..];
         if !entry.is_countdown {
@@ -130,7 +130,7 @@ impl<'a> Lowering<'a> {
         }
         if self.region(rows)? == Flow::Continues {
             self.move_to(&part.params, &part.gives);
-            match behind {
+            match after {
                 Some((next, is_apart)) => {
                     if is_apart || next.is_countdown {
                         self.push_entry(next, None);

@@ -68,7 +68,7 @@ pub(super) fn indices_of_one_array(function: &Function, rows: &[Row<'_>]) -> Has
 }
 
 impl Lowering<'_> {
-    /// Takes words from the top of the stack that this region keeps and nobody reads any more.
+    /// Takes words from the top of the stack that this region keeps and never reads again.
     pub(super) fn drop_unread(&mut self) {
         while let Some(&Entry::Kept(word, depth)) = self.stack.last()
             && depth == self.depth
@@ -79,7 +79,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The word just computed, on top of the stack, stays there under this name; a word that nobody reads goes.
+    /// The word just computed, on top of the stack, stays there under this name; a word that is never read goes.
     pub(super) fn keep(&mut self, word: Word) {
         if self.uses.get(&word).is_some_and(|&uses| uses > 0) {
             self.stack.push(Entry::Kept(word, self.depth));

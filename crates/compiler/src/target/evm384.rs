@@ -1,6 +1,6 @@
 //! EVM384: values in EVM memory in 48-byte Montgomery form, R = 2³⁸⁴, for every revision of it.
 //!
-//! Slots are places in memory, one behind the other; behind them stand the constants, the modulus and r_inv, unless the
+//! Slots are places in memory, one after the other; after them stand the constants, the modulus and r_inv, unless the
 //! revision has another place for the modulus. The bytes below the slots are scratch. How an instruction names its operands
 //! is in [`operands`]; what else revisions differ in is the byte order and who knows the modulus.
 
@@ -20,7 +20,7 @@ use residue_passes::{Slot, SlotOp};
 
 /// Bytes of one value.
 const VALUE_BYTES: u32 = 48;
-/// Bytes of r_inv behind the modulus.
+/// Bytes of r_inv after the modulus.
 const R_INV_BYTES: u32 = 8;
 /// Slots where the revision has no limit of its own.
 const SLOTS_MAX: u32 = 4096;
@@ -30,7 +30,7 @@ pub struct Evm384 {
     revision: Revision,
     interface: evm384::Evm384,
     modulus: BigUint,
-    /// Constants as they stand behind the slots, in Montgomery form.
+    /// Constants as they stand after the slots, in Montgomery form.
     constants: Vec<BigUint>,
     places: Places,
     /// Slots with R mod m and R⁻¹ mod m: in memory R² mod m and 1, which lead into Montgomery form and out of it.
@@ -65,7 +65,7 @@ pub fn slot_limit(interface: &evm384::Evm384) -> u32 {
     u32::try_from(slots).unwrap_or(SLOTS_MAX).min(SLOTS_MAX)
 }
 
-/// Where slots begin: behind 64 bytes of scratch, at a place that operands can name.
+/// Where slots begin: after 64 bytes of scratch, at a place that operands can name.
 fn slots_at(interface: &evm384::Evm384) -> u32 {
     64u32.next_multiple_of(interface.unit_bytes)
 }
@@ -124,7 +124,7 @@ impl Evm384 {
         self.address(self.places.first_constant) + self.stride() * self.constant_count()
     }
 
-    /// Where the modulus is in memory, with r_inv behind it.
+    /// Where the modulus is in memory, with r_inv after it.
     fn modulus_at(&self) -> u32 {
         match self.interface.modulus {
             Modulus::Place(address) => address,
@@ -166,18 +166,18 @@ fn r_inv(modulus: &BigUint) -> u64 {
 
 impl Target for Evm384 {
     fn memory_bytes(&self) -> u32 {
-        let behind_modulus = match self.interface.modulus {
+        let after_modulus = match self.interface.modulus {
             Modulus::Fixed => 0,
             _ => self.modulus_at() + VALUE_BYTES + R_INV_BYTES,
         };
-        self.constants_end().max(behind_modulus).next_multiple_of(32)
+        self.constants_end().max(after_modulus).next_multiple_of(32)
     }
 
     fn element_bytes(&self) -> u32 {
         self.stride()
     }
 
-    /// Memory then reaches behind everything that instructions name, so that they need not grow it.
+    /// Memory then reaches after everything that instructions name, so that they need not grow it.
     fn start(&self, code: &mut Assembly, _: u32) -> u32 {
         let constants_bytes = self.stride() * self.constant_count();
         let modulus_bytes = if self.interface.modulus == Modulus::Fixed { 0 } else { VALUE_BYTES + R_INV_BYTES };
@@ -300,7 +300,7 @@ impl Target for Evm384 {
         }
         require_below(code, &self.modulus, fail);
         if self.is_big_endian() {
-            // The lower 32 bytes go over what the shifted upper 16 leave of zeros behind them.
+            // The lower 32 bytes go over what the shifted upper 16 leave of zeros after them.
             code.op(evm::SWAP1);
             push(code, 128);
             code.op(evm::SHL);

@@ -1,6 +1,6 @@
 //! EIP-5843: values in EVM memory at numbered slots, big-endian Montgomery form with R = 2⁶⁴ᴸ for a modulus of L limbs.
 //!
-//! Slots begin at address 0; behind those of the program and its constants stands the modulus. Montgomery form is entered by
+//! Slots begin at address 0; after those of the program and its constants stands the modulus. Montgomery form is entered by
 //! a product with R² and left by one with 1; every operation halts on values that are not below the modulus, so nothing
 //! else checks what comes from outside. Nothing grows memory, so it is touched first, with a byte to spare.
 
@@ -93,7 +93,7 @@ impl MontSlots {
         self.address(self.places.first_constant + self.constant_count())
     }
 
-    /// A word behind the modulus, if the program reads or writes Montgomery form.
+    /// A word after the modulus, if the program reads or writes Montgomery form.
     fn scratch_at(&self) -> u32 {
         self.modulus_at() + self.value_bytes()
     }
@@ -116,7 +116,7 @@ impl MontSlots {
 
 impl Target for MontSlots {
     fn memory_bytes(&self) -> u32 {
-        // One byte behind the modulus at least: go-ethereum asks for it.
+        // One byte after the modulus at least: go-ethereum asks for it.
         let scratch_bytes = if self.uses_mont { 32 } else { 1 };
         (self.scratch_at() + scratch_bytes).next_multiple_of(32)
     }
@@ -202,7 +202,7 @@ impl Target for MontSlots {
         require_padding(code, pad_bytes, fail);
         let missing_bytes = self.value_bytes().saturating_sub(size_bytes);
         if missing_bytes > 0 {
-            // Behind calldata there are zeros only.
+            // After calldata there are zeros only.
             push(code, missing_bytes);
             code.op(evm::CALLDATASIZE);
             push(code, self.address(slot));
@@ -226,7 +226,7 @@ impl Target for MontSlots {
     fn take_word(&self, code: &mut Assembly, slot: Slot) {
         let (address, bytes) = (self.address(slot), self.value_bytes());
         if bytes < 32 {
-            // What stands behind the value stays: [number] → [number at the front, a word with the rest].
+            // What stands after the value stays: [number] → [number at the front, a word with the rest].
             push(code, 8 * (32 - bytes));
             code.op(evm::SHL);
             push(code, address);

@@ -52,7 +52,7 @@ impl Reverse {
     }
 
     /// Copies a big-endian number of `size_bytes` at `from` in memory to `to`, little-endian. A number shorter than a word
-    /// gets zeros behind, a word in all. [] → []
+    /// gets zeros after, a word in all. [] → []
     pub(super) fn copy_memory(&self, code: &mut Assembly, size_bytes: u32, from: u32, to: u32) {
         for start in word_starts(size_bytes) {
             push(code, from + size_bytes.saturating_sub(start + 32));

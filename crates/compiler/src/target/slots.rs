@@ -19,7 +19,7 @@ use residue_passes::{Slot, SlotOp};
 /// The id of the one field context.
 const CONTEXT: u32 = 0;
 
-/// Words that are copied from behind the end of the code at most, for three gas each, where growing memory would take seventeen.
+/// Words that are copied from after the end of the code at most, for three gas each, where growing memory would take seventeen.
 const WORDS_COPIED_MAX: u32 = 5;
 
 /// Lowering for interfaces with slots.
@@ -83,7 +83,7 @@ impl Slots {
         self.transfer(code, self.rules.load);
     }
 
-    /// `LOADX` or `STOREX` behind its operands, with the id of the context if it takes one.
+    /// `LOADX` or `STOREX` after its operands, with the id of the context if it takes one.
     fn transfer(&self, code: &mut Assembly, opcode: u8) {
         if self.rules.transfer_names_context {
             push(code, CONTEXT);
@@ -111,7 +111,7 @@ impl Slots {
                 push(code, CONTEXT);
                 code.op(self.rules.set_modulus);
             }
-            // Code as it is: an opcode with a byte behind it.
+            // Code as it is: an opcode with a byte after it.
             SetForm::IdImmediate => {
                 code.data([self.rules.set_modulus, 0]);
             }
@@ -178,7 +178,7 @@ impl Target for Slots {
 
     fn start(&self, code: &mut Assembly, memory_bytes: u32) -> u32 {
         let data_bytes = self.data_bytes();
-        // Code is zero behind its end: a few words more take less gas than memory that grows by itself.
+        // Code is zero after its end: a few words more take less gas than memory that grows by itself.
         let copies_all = (data_bytes..data_bytes + WORDS_COPIED_MAX * 32).contains(&memory_bytes);
         push(code, if copies_all { memory_bytes } else { data_bytes });
         code.push_label(self.data);
@@ -319,7 +319,7 @@ impl Target for Slots {
         if size_bytes >= self.element_bytes {
             self.load_to(code, slot, address + pad_bytes);
         } else {
-            // The number fits `size_bytes`, though the element is wider: leave its leading zeros behind.
+            // The number fits `size_bytes`, though the element is wider: leave its leading zeros out.
             self.load_to(code, slot, 0);
             push(code, size_bytes);
             push(code, self.element_bytes - size_bytes);

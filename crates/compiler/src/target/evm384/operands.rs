@@ -111,7 +111,7 @@ impl Evm384 {
     }
 }
 
-/// Reads two pushes of an address and each of `words`, each with the opcode behind it, and goes on behind them.
+/// Reads two pushes of an address and each of `words`, each with the opcode after it, and goes on after them.
 fn read_pair(code: &[u8], at: &mut usize, words: [u32; 2], opcode: u8) -> Option<u32> {
     let mut address = |word: u32| {
         let (number, bytes) = read_push(code.get(*at..)?)?;
