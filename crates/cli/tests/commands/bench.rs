@@ -83,7 +83,7 @@ fn a_plain_engine_stays_under_16_mib_for_one_frame() {
 
 #[test]
 fn errands_are_refused_by_what_is_wrong_with_them() {
-    crate::support::residue_reading("{", &["bench", "--errand"]).refused(&["an errand", "EOF"]);
+    crate::support::residue_reading("{", &["bench", "--errand"]).refused(&["a process of its own", "EOF"]);
     crate::support::residue_reading("", &["bench", "pairing", "--errand"]).refused(&["--errand"]);
 }
 
