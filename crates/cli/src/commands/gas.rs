@@ -7,6 +7,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
 use residue_contracts::{CONTRACTS, Contract};
 use residue_isa::{GasSchedule, Revision};
+use residue_workbench::VariantError;
 use serde_json::{Value, json};
 
 use crate::formulas::Formulas;
@@ -94,15 +95,20 @@ fn measured(args: &GasArgs) -> Result<Vec<Entry>> {
     let asked = args.contracts.iter().map(|name| find(name)).collect::<Result<Vec<_>>>()?;
     let mut entries = Vec::new();
     for &revision in &args.revisions {
-        if asked.is_empty() {
-            entries.extend(CONTRACTS.iter().filter_map(|contract| measure(contract, revision).ok()));
-        }
-        for contract in &asked {
-            entries.push(measure(contract, revision)?);
+        for contract in if asked.is_empty() { CONTRACTS.iter().collect() } else { asked.clone() } {
+            match measure(contract, revision) {
+                Err(error) if asked.is_empty() && is_inexpressible(&error) => {}
+                entry => entries.push(entry?),
+            }
         }
     }
     ensure!(!entries.is_empty(), "no contract is expressed by any of the revisions");
     Ok(entries)
+}
+
+/// Whether the revision cannot express the contract.
+fn is_inexpressible(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref::<VariantError>(), Some(VariantError::Compile(_)))
 }
 
 fn find(name: &str) -> Result<&'static Contract> {
