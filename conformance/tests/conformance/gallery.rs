@@ -9,7 +9,7 @@ use residue_curves::complete::{AZero, multiply};
 use residue_curves::{Projective, pow_constant};
 use residue_engine::{Engine, EngineConfig};
 use residue_formula::{Fe, Number};
-use residue_ir::{Machine, Numbers, Outcome, Program, evaluate, record, text, verify};
+use residue_ir::{Machine, Numbers, Outcome, Program, evaluate, evaluate_within, record, text, verify};
 use residue_isa::{GasSchedule, Revision};
 use residue_modular::fields::{Bn254Fr, Secp256k1Fp};
 use std::fs;
@@ -227,4 +227,75 @@ fn the_page_of_the_language_has_programs_that_run() {
     for name in statements.into_iter().chain(residue_ir::effect::NAMES.iter().copied()) {
         assert!(programs.lines().any(|line| line.split_whitespace().next() == Some(name)), "no program has {name}");
     }
+}
+
+/// Texts that are nearly programs are refused, or compiled and right: nothing from outside may panic.
+#[test]
+fn a_damaged_program_is_refused_or_compiled() {
+    let page = workspace::read("docs/ir.md");
+    let mut texts: Vec<String> =
+        page.split("```ir\n").skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect();
+    texts.extend(["polynomial.ir", "point_multiple.ir"].map(|name| fs::read_to_string(path(name)).unwrap()));
+    let extremes = [
+        "0",
+        "1",
+        "16",
+        "255",
+        "256",
+        "4096",
+        "65536",
+        "4294967295",
+        "0x0",
+        "0x3",
+        "unbounded",
+        "c0",
+        "v0",
+        "w0",
+        "a0",
+        "x0",
+    ];
+    let rounds: u64 = std::env::var("RESIDUE_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(300);
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut below = |end: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state % end as u64).unwrap() // usize to u64 widens
+    };
+    let mut compiled = 0;
+    for round in 0..rounds {
+        let text = &texts[below(texts.len())];
+        let mut tokens: Vec<&str> = text.split_inclusive([' ', '\n', '(', ')']).collect();
+        for _ in 0..1 + below(3) {
+            let at = below(tokens.len());
+            match below(5) {
+                0 => drop(tokens.remove(at)),
+                1 => tokens.insert(at, tokens[below(tokens.len())]),
+                2 => tokens[at] = tokens[below(tokens.len())],
+                _ => {
+                    let numbers: Vec<usize> =
+                        (0..tokens.len()).filter(|&at| tokens[at].contains(|c: char| c.is_ascii_digit())).collect();
+                    let at = numbers[below(numbers.len())];
+                    tokens[at] = extremes[below(extremes.len())];
+                    tokens.insert(at + 1, " ");
+                }
+            }
+        }
+        let text = tokens.concat();
+        let Ok(program) = text::parse(&text) else { continue };
+        if verify(&program).is_err() {
+            continue;
+        }
+        for &revision in Revision::ALL {
+            let schedule = GasSchedule::default_for(revision).unwrap();
+            let result = std::panic::catch_unwind(|| compile(&program, revision, &schedule).is_ok());
+            match result {
+                Ok(is_compiled) => compiled += usize::from(is_compiled),
+                Err(_) => panic!("round {round} under {revision}:\n{text}"),
+            }
+        }
+        let evaluated = std::panic::catch_unwind(|| evaluate_within(&program, &[3; 100], 1000));
+        assert!(evaluated.is_ok(), "round {round}, evaluated:\n{text}");
+    }
+    assert!(compiled > 100, "{compiled} programs were compiled");
 }

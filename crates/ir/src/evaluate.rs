@@ -14,20 +14,58 @@ use num_bigint::BigUint;
 use num_traits::Zero;
 use ruint::aliases::U256;
 use std::collections::HashMap;
+use thiserror::Error;
 
-/// Runs a verified program. Panics on a program that [`crate::verify()`] rejects, that loads an element it never stored, or
-/// that enters a countdown above its turns.
+/// Why a verified program has no outcome on an input.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum NoOutcome {
+    /// What an element holds before it is stored is not defined.
+    #[error("element {index} of array `{array}` is loaded before it is stored")]
+    Unstored {
+        /// The array's name.
+        array: String,
+        /// The element.
+        index: U256,
+    },
+    /// What such a countdown does is not defined.
+    #[error("a countdown of {turns} turns is entered at {count}")]
+    Countdown {
+        /// The turns that there are.
+        turns: usize,
+        /// Those that were asked for.
+        count: U256,
+    },
+    /// It does more than was allowed.
+    #[error("it takes more than {0} turns, parts and calls")]
+    TooLong(u64),
+}
+
+/// Runs a verified program of ours. Panics on a program that [`crate::verify()`] rejects, or that has no outcome.
 pub fn evaluate(program: &Program, calldata: &[u8]) -> Outcome {
+    evaluate_within(program, calldata, u64::MAX).unwrap_or_else(|error| panic!("`{}`: {error}", program.name))
+}
+
+/// Runs a verified program for at most so many turns of loops, parts of sequences, arms of branches and calls.
+pub fn evaluate_within(program: &Program, calldata: &[u8], steps_max: u64) -> Result<Outcome, NoOutcome> {
     let mut run = Run {
         program,
         calldata,
         arrays: vec![HashMap::new(); program.arrays.len()],
         variables: vec![U256::ZERO; program.variables.len()],
+        steps_left: steps_max,
+        steps_max,
     };
     match run.call(program.entry(), &[]) {
-        Ok(_) => Outcome::Ended,
-        Err(ending) => ending,
+        Ok(_) => Ok(Outcome::Ended),
+        Err(Ending::Outcome(outcome)) => Ok(outcome),
+        Err(Ending::None(error)) => Err(error),
     }
+}
+
+/// How a run ends before its last statement.
+enum Ending {
+    Outcome(Outcome),
+    None(NoOutcome),
 }
 
 /// (x, y) ↦ x op y mod m, for x, y < m.
@@ -56,6 +94,8 @@ struct Run<'a> {
     calldata: &'a [u8],
     arrays: Vec<HashMap<U256, Vec<BigUint>>>,
     variables: Vec<U256>,
+    steps_left: u64,
+    steps_max: u64,
 }
 
 /// What one call of a function knows.
@@ -66,11 +106,18 @@ struct Frame<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn call(&mut self, function: &'a Function, arguments: &[BigUint]) -> Result<Vec<BigUint>, Outcome> {
+    fn call(&mut self, function: &'a Function, arguments: &[BigUint]) -> Result<Vec<BigUint>, Ending> {
+        self.step()?;
         let values = function.params.iter().copied().zip(arguments.iter().cloned()).collect();
         let mut frame = Frame { function, values, words: HashMap::new() };
         self.region(&mut frame, &function.body)?;
         Ok(self.read_all(&frame, &function.results))
+    }
+
+    /// Counts a turn, a part, an arm or a call.
+    fn step(&mut self) -> Result<(), Ending> {
+        self.steps_left = self.steps_left.checked_sub(1).ok_or(Ending::None(NoOutcome::TooLong(self.steps_max)))?;
+        Ok(())
     }
 
     fn read(&self, frame: &Frame<'_>, operand: Operand) -> BigUint {
@@ -97,11 +144,11 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn region(&mut self, frame: &mut Frame<'a>, region: &'a Region) -> Result<(), Outcome> {
+    fn region(&mut self, frame: &mut Frame<'a>, region: &'a Region) -> Result<(), Ending> {
         region.statements.iter().try_for_each(|statement| self.statement(frame, statement))
     }
 
-    fn statement(&mut self, frame: &mut Frame<'a>, statement: &'a Statement) -> Result<(), Outcome> {
+    fn statement(&mut self, frame: &mut Frame<'a>, statement: &'a Statement) -> Result<(), Ending> {
         match statement {
             Statement::Block(block) => evaluate_block(self.program, block, &mut frame.values),
             Statement::Call { function, arguments, results } => {
@@ -116,13 +163,14 @@ impl<'a> Run<'a> {
     }
 
     /// Does `arm` with `state`, and gives the next one.
-    fn arm(&mut self, frame: &mut Frame<'a>, arm: &'a Arm, state: Vec<BigUint>) -> Result<Vec<BigUint>, Outcome> {
+    fn arm(&mut self, frame: &mut Frame<'a>, arm: &'a Arm, state: Vec<BigUint>) -> Result<Vec<BigUint>, Ending> {
+        self.step()?;
         frame.values.extend(arm.params.iter().copied().zip(state));
         self.region(frame, &arm.body)?;
         Ok(self.read_all(frame, &arm.gives))
     }
 
-    fn control(&mut self, frame: &mut Frame<'a>, control: &'a Control) -> Result<(), Outcome> {
+    fn control(&mut self, frame: &mut Frame<'a>, control: &'a Control) -> Result<(), Ending> {
         let arms = &control.arms;
         let mut state = self.read_all(frame, &control.initial);
         match &control.kind {
@@ -137,7 +185,9 @@ impl<'a> Run<'a> {
             }
             ControlKind::Countdown { count } => {
                 let (count, all) = (self.word(frame, *count), arms.len());
-                assert!(count <= U256::from(all), "a countdown of {all} turns is entered at turn {count}");
+                if count > U256::from(all) {
+                    return Err(Ending::None(NoOutcome::Countdown { turns: all, count }));
+                }
                 for (place, arm) in arms.iter().enumerate() {
                     if U256::from(all - place) <= count {
                         state = self.arm(frame, arm, state)?;
@@ -163,13 +213,16 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn effect(&mut self, frame: &mut Frame<'a>, effect: &'a Effect) -> Result<(), Outcome> {
+    fn effect(&mut self, frame: &mut Frame<'a>, effect: &'a Effect) -> Result<(), Ending> {
         // style: S2: a table: one arm for each effect.
         match effect {
             Effect::Reserve { .. } => {}
             Effect::Load { array, index, results } => {
                 let index = self.word(frame, *index);
-                let element = self.arrays[array.0].get(&index).expect("an element is stored before it is loaded");
+                let Some(element) = self.arrays[array.0].get(&index) else {
+                    let array = self.program.arrays[array.0].name.clone();
+                    return Err(Ending::None(NoOutcome::Unstored { array, index }));
+                };
                 frame.values.extend(results.iter().copied().zip(element.iter().cloned()));
             }
             Effect::Store { array, index, values } => {
@@ -189,14 +242,16 @@ impl<'a> Run<'a> {
                 let offset = self.word(frame, *offset);
                 let number = BigUint::from_bytes_be(&calldata_slice(self.calldata, offset, *size_bytes as usize));
                 if number >= self.program.modulus {
-                    return Err(Outcome::Failed);
+                    return Err(Ending::Outcome(Outcome::Failed));
                 }
                 frame.values.insert(*result, number);
             }
             Effect::ParseMontLe { result, offset } => {
                 let (offset, modulus) = (self.word(frame, *offset), &self.program.modulus);
                 let bytes = calldata_slice(self.calldata, offset, mont::size_bytes(modulus));
-                let Some(value) = mont::from_le_bytes(&bytes, modulus) else { return Err(Outcome::Failed) };
+                let Some(value) = mont::from_le_bytes(&bytes, modulus) else {
+                    return Err(Ending::Outcome(Outcome::Failed));
+                };
                 frame.values.insert(*result, value);
             }
             Effect::Reduce { result, word } => {
@@ -225,32 +280,32 @@ impl<'a> Run<'a> {
             Effect::Set { variable, word } => self.variables[variable.0] = self.word(frame, *word),
             Effect::Sha256 { result, pieces } => {
                 let pieces = pieces.iter().map(|piece| piece.map(|word| self.word(frame, word)));
-                let hash = hash::sha256(self.calldata, pieces).ok_or(Outcome::Failed)?;
+                let hash = hash::sha256(self.calldata, pieces).ok_or(Ending::Outcome(Outcome::Failed))?;
                 frame.words.insert(*result, hash);
             }
             Effect::Keccak256 { result, pieces } => {
                 let pieces = pieces.iter().map(|piece| piece.map(|word| self.word(frame, word)));
-                let hash = hash::keccak256(self.calldata, pieces).ok_or(Outcome::Failed)?;
+                let hash = hash::keccak256(self.calldata, pieces).ok_or(Ending::Outcome(Outcome::Failed))?;
                 frame.words.insert(*result, hash);
             }
             Effect::Require { condition } => {
                 if self.word(frame, *condition).is_zero() {
-                    return Err(Outcome::Failed);
+                    return Err(Ending::Outcome(Outcome::Failed));
                 }
             }
             Effect::ReturnWord { word } => {
-                return Err(Outcome::Returned(self.word(frame, *word).to_be_bytes::<32>().to_vec()));
+                return Err(Ending::Outcome(Outcome::Returned(self.word(frame, *word).to_be_bytes::<32>().to_vec())));
             }
             Effect::ReturnElements { values, size_bytes } => {
                 let values = self.read_all(frame, values);
                 let bytes = values.iter().flat_map(|value| to_be_bytes(value, *size_bytes)).collect();
-                return Err(Outcome::Returned(bytes));
+                return Err(Ending::Outcome(Outcome::Returned(bytes)));
             }
             Effect::ReturnMontLe { values } => {
                 let values = self.read_all(frame, values);
                 let modulus = &self.program.modulus;
                 let bytes = values.iter().flat_map(|value| mont::to_le_bytes(value, modulus)).collect();
-                return Err(Outcome::Returned(bytes));
+                return Err(Ending::Outcome(Outcome::Returned(bytes)));
             }
         }
         Ok(())

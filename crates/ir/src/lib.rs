@@ -23,7 +23,7 @@ pub mod text;
 pub mod verify;
 
 pub use effect::Effect;
-pub use evaluate::evaluate;
+pub use evaluate::{NoOutcome, evaluate, evaluate_within};
 pub use hash::Piece;
 pub use machine::{Array, Capacity, Cells, Machine, SequenceStep, Variable, WordOp};
 pub use names::{ArrayId, ConstantId, FunctionId, Operand, Value, VariableId, Word};

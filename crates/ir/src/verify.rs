@@ -55,11 +55,15 @@ const FILLED_MAX: u32 = 1 << 16;
 /// could ask for more work than anybody can do.
 const WORD_PARTS_MAX: usize = 1000;
 
+/// Calls within calls and regions within regions, at most: what goes through a program needs no more of its own stack. No code can
+/// call so deep, as the EVM's stack has 1,024 words.
+const NESTING_MAX: usize = 1000;
+
 /// Checks that the modulus is above 2 and constants are below it; that every value and word is defined once and before
 /// its use, in a region that encloses the use, and no value is without a definition; that calls, loops, branches and
 /// arrays get as many values as they take; that functions come before their callers; that the start takes and gives
-/// nothing; that Montgomery form is asked of odd moduli only; and that expressions and
-/// encoded elements are not too long.
+/// nothing; that Montgomery form is asked of odd moduli only; that expressions and
+/// encoded elements are not too long; and that calls and regions are not too deep in each other.
 pub fn verify(program: &Program) -> Result<(), VerifyError> {
     let fail = |place, what: String| Err(VerifyError { function: String::new(), what, place });
     if program.modulus < BigUint::from(3u8) || program.modulus.bits() > 4096 {
@@ -76,6 +80,7 @@ pub fn verify(program: &Program) -> Result<(), VerifyError> {
         return fail(Place::Program, format!("the start `{}` takes or gives values", start.name));
     }
     let mut names = HashSet::new();
+    let mut depths: Vec<usize> = Vec::with_capacity(program.functions.len());
     for (number, function) in program.functions.iter().enumerate() {
         if !names.insert(&function.name) {
             return fail(Place::Function(number), format!("two functions are named `{}`", function.name));
@@ -99,8 +104,25 @@ pub fn verify(program: &Program) -> Result<(), VerifyError> {
                 None => Place::Function(number),
             },
         })?;
+        let depth = depth(&function.body, &depths);
+        if depth > NESTING_MAX {
+            return fail(
+                Place::Function(number),
+                format!("`{}` is the outermost of {depth} calls and regions", function.name),
+            );
+        }
+        depths.push(depth);
     }
     Ok(())
+}
+
+/// How deep calls and regions are in each other, given that of the functions before.
+fn depth(region: &Region, of_function: &[usize]) -> usize {
+    let of_statement = |statement: &Statement| match statement {
+        Statement::Call { function, .. } => 1 + of_function.get(function.0 as usize).copied().unwrap_or(0),
+        other => other.arms().iter().map(|arm| 1 + depth(&arm.body, of_function)).max().unwrap_or(0),
+    };
+    region.statements.iter().map(of_statement).max().unwrap_or(0)
 }
 
 struct Scope<'a> {

@@ -5,7 +5,7 @@ mod common;
 
 use common::{Plan, Seeded};
 use num_bigint::BigUint;
-use residue_ir::{Outcome, Program, evaluate, record, text, verify};
+use residue_ir::{Outcome, Place, Program, evaluate, evaluate_within, record, text, verify};
 
 fn recorded(seed: u64) -> Program {
     let plan = Plan::new(seed);
@@ -51,6 +51,48 @@ fn a_fault_is_found_where_it_stands() {
     assert_eq!((&text[error.span.clone()], error.line), ("div", 7));
     let end = text::parse("program \"p\" modulus").unwrap_err();
     assert_eq!(end.span, 19..19);
+}
+
+/// Functions that call each other, the start outermost.
+fn nested(count: usize) -> Program {
+    let function = |number: usize| {
+        let call = number.checked_sub(1).map_or(String::new(), |callee| format!("call f{callee} () -> ()"));
+        format!("function f{number} \"f{number}\" () -> () values 0 {{ {call} }}\n")
+    };
+    let functions: String = (0..count).map(function).collect();
+    text::parse(&format!("program \"nested\" modulus 0x61\n{functions}")).unwrap()
+}
+
+#[test]
+fn calls_may_be_nested_so_deep_and_no_deeper() {
+    assert_eq!(verify(&nested(1001)), Ok(()));
+    assert_eq!(evaluate(&nested(1001), &[]), Outcome::Ended);
+    let error = verify(&nested(1002)).unwrap_err();
+    assert_eq!(
+        (error.place, error.what.as_str()),
+        (Place::Function(1001), "`f1001` is the outermost of 1001 calls and regions")
+    );
+}
+
+/// Programs that are well formed, and what they have no outcome for.
+#[test]
+fn what_has_no_outcome_is_said() {
+    let no_outcome = |body: &str| {
+        let text = format!(
+            "program \"p\" modulus 0x61 array a0 \"table\" values 1 capacity 4
+             function f0 \"start\" () -> () values 1 {{ word w0 = 0x2 word w1 = defined {body} }}"
+        );
+        let program = text::parse(&text).unwrap();
+        verify(&program).unwrap_or_else(|error| panic!("{error}: {text}"));
+        evaluate_within(&program, &[], 3).unwrap_err().to_string()
+    };
+    assert_eq!(no_outcome("load a0 w0 -> (v0)"), "element 2 of array `table` is loaded before it is stored");
+    assert_eq!(
+        no_outcome("parse w0 bytes 1 -> v0 countdown w0 () { turn () { give () } } -> ()"),
+        "a countdown of 1 turns is entered at 2"
+    );
+    let turns = "parse w0 bytes 1 -> v0 repeat w0 index w1 () = () { branch w0 { give () } else { give () } -> () give () } -> ()";
+    assert_eq!(no_outcome(turns), "it takes more than 3 turns, parts and calls");
 }
 
 #[test]

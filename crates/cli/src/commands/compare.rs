@@ -14,7 +14,7 @@ use residue_compiler::compile_with;
 use residue_contracts::Contract;
 use residue_engine::Fork;
 use residue_engine::native::{NativeError, NativeOutput};
-use residue_ir::{Outcome, Program};
+use residue_ir::{Outcome, Program, evaluate_within};
 use residue_isa::{GasSchedule, Revision};
 use residue_lab::Machine;
 use residue_workbench::op_classes::OpClasses;
@@ -76,6 +76,15 @@ struct Comparison {
     is_choice_shown: bool,
     rows: Vec<ComparedRow>,
     left_out: Vec<LeftOut>,
+}
+
+/// Turns and calls of a program that the evaluator does at most.
+const STEPS_MAX: u64 = 1 << 22;
+
+/// What the evaluator makes of the program.
+fn evaluated(compared: &Compared, input: &[u8]) -> Result<Outcome> {
+    evaluate_within(&compared.program(), input, STEPS_MAX)
+        .with_context(|| format!("{} has no outcome on this input that others could be held to", compared.name()))
 }
 
 /// What is compared.
@@ -195,7 +204,7 @@ impl Comparison {
         let native = contract.and_then(|contract| native(contract, &input));
         let expected = match &native {
             Some(native) => native.as_ref().ok().map(|native| native.output.clone()),
-            None => match residue_ir::evaluate(&compared.program(), &input) {
+            None => match evaluated(&compared, &input)? {
                 Outcome::Returned(output) => Some(output),
                 Outcome::Ended => Some(Vec::new()),
                 Outcome::Failed => None,

@@ -74,6 +74,9 @@ fn a_fault_is_shown_where_it_stands() {
     let path = file(&directory, "end.ir", "program \"p\"");
     residue(&["build", &path]).refused(&["end.ir:1:12", "expected `modulus`, found the end of the text"]);
     residue(&["build", "nowhere.ir"]).refused(&["nowhere.ir"]);
+    let endless = "  word w0 = 0xffffffffffffffffffffffffffffffff\n  word w1 = defined\n  parse w0 bytes 1 -> v0\n  repeat w0 index w1 () = () {\n    give ()\n  } -> ()\n}\n";
+    let path = file(&directory, "endless.ir", format!("{head}{endless}"));
+    residue(&["compare", &path]).refused(&["endless.ir has no outcome", "more than 4194304 turns, parts and calls"]);
     let path = example("polynomial.ir");
     residue(&["build", &path, "--f2mul", "3"]).refused(&["--f2mul needs a contract", "polynomial.ir"]);
     residue(&["build", &path, "--explain"]).refused(&["--explain needs a contract"]);
