@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use residue_compiler::SourceMap;
 use residue_contracts::Contract;
 use residue_isa::{GasSchedule, Revision};
@@ -62,6 +62,12 @@ pub fn given_or_example(given: Option<&str>, contract: Option<&Contract>) -> Res
         (None, Some(contract)) => Ok((contract.example)()),
         (None, None) => Ok(Vec::new()),
     }
+}
+
+/// The contract of this name.
+pub fn contract_named(name: &str) -> Result<&'static Contract> {
+    residue_contracts::find(name)
+        .ok_or_else(|| anyhow!("{name:?} is no contract; `residue list contracts` has those there are"))
 }
 
 fn code(path: &str) -> Result<Vec<u8>> {

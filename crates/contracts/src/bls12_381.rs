@@ -50,7 +50,7 @@ impl<M: Machine> Encoded<M> for G2 {
     const POINT_BYTES: u32 = 4 * FP_BYTES;
 }
 
-/// Parses the coordinates of a point; those of the identity are zero. What stands in front of elements is looked at once, for all.
+/// Parses the coordinates of a point; those of the identity are zero. What stands in front of elements is looked at one time, for all of them.
 pub(crate) fn parse_point<M: Machine, G: Encoded<M>>(machine: &M, offset: M::Word) -> Affine<G::Coordinate> {
     ENCODING.padded(machine, offset, G::POINT_BYTES, ENCODING.words(machine, offset, 0..G::POINT_BYTES, 0))
 }

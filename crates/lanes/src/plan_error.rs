@@ -22,7 +22,7 @@ pub enum PlanError {
         /// Operations of the block.
         count: usize,
     },
-    /// More values are alive at once than rows can be numbered.
+    /// More values are alive together than rows can be numbered.
     #[error("the block keeps more than 65,535 values alive")]
     TooManyRows,
 }

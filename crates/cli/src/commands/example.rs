@@ -1,6 +1,6 @@
 //! `residue example`: the input that comes with a contract, and what has to come out.
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 use clap::Args;
 use residue_contracts::Contract;
 use residue_engine::Fork;
@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::formulas::Formulas;
 use crate::options::{DEFAULT_REVISION, InterfaceRules, Rules};
 use crate::output;
+use crate::subject::contract_named;
 use crate::verdict::Verdict;
 
 /// Options of `example`.
@@ -27,9 +28,7 @@ const GAS: u64 = 1 << 40;
 
 /// Prints the input, with the expected output beside it as JSON.
 pub fn example(args: &ExampleArgs, json: bool) -> Result<Verdict> {
-    let Some(contract) = residue_contracts::find(&args.contract) else {
-        bail!("{:?} is no contract; `residue list contracts` has those there are", args.contract);
-    };
+    let contract = contract_named(&args.contract)?;
     let input = (contract.example)();
     if !json {
         output::result(&output::hex(&input))?;

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::formulas::Formulas;
 use crate::options::{DEFAULT_REVISION, InterfaceRules};
+use crate::subject::contract_named;
 use crate::tables::{grouped, right, table};
 use crate::verdict::Verdict;
 use crate::{input, output};
@@ -92,7 +93,7 @@ pub fn gas(args: &GasArgs, json: bool) -> Result<Verdict> {
 
 /// Every contract that was asked for under every revision; of all contracts those that the revision can express.
 fn measured(args: &GasArgs) -> Result<Vec<Entry>> {
-    let asked = args.contracts.iter().map(|name| find(name)).collect::<Result<Vec<_>>>()?;
+    let asked = args.contracts.iter().map(|name| contract_named(name)).collect::<Result<Vec<_>>>()?;
     let mut entries = Vec::new();
     for &revision in &args.revisions {
         for contract in if asked.is_empty() { CONTRACTS.iter().collect() } else { asked.clone() } {
@@ -109,11 +110,6 @@ fn measured(args: &GasArgs) -> Result<Vec<Entry>> {
 /// Whether the revision cannot express the contract.
 fn is_inexpressible(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref::<VariantError>(), Some(VariantError::Compile(_)))
-}
-
-fn find(name: &str) -> Result<&'static Contract> {
-    residue_contracts::find(name)
-        .ok_or_else(|| anyhow!("{name:?} is no contract; `residue list contracts` has those there are"))
 }
 
 fn measure(contract: &'static Contract, revision: Revision) -> Result<Entry> {
@@ -153,7 +149,7 @@ fn entry(line: &str) -> Result<Entry> {
     let gas = input::number(gas)?;
     ensure!(gas > 0, "gas is 0");
     Ok(Entry {
-        contract: find(contract)?,
+        contract: contract_named(contract)?,
         revision: revision.parse().map_err(|error| anyhow!("{error}"))?,
         gas,
         code_bytes: usize::try_from(input::number(code_bytes)?)?,

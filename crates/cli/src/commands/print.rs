@@ -1,12 +1,13 @@
 //! `residue print`: a contract, or a program of one's own, in the text form of the IR.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
 use residue_ir::text;
 use serde_json::json;
 
 use crate::formulas::Formulas;
 use crate::options::InterfaceRules;
+use crate::subject::contract_named;
 use crate::verdict::Verdict;
 use crate::{output, program_file};
 
@@ -32,9 +33,7 @@ pub fn print(args: &PrintArgs, json: bool) -> Result<Verdict> {
     let (text, multiples) = if program_file::is_program(&args.contract) {
         (text::print(&program_file::read(&args.contract)?), args.formulas.multiples_of_program())
     } else {
-        let Some(contract) = residue_contracts::find(&args.contract) else {
-            bail!("{:?} is no contract; `residue list contracts` has those there are", args.contract);
-        };
+        let contract = contract_named(&args.contract)?;
         let variant = args.formulas.compile(contract, args.rules.revision, &args.rules.schedule()?)?.variant;
         (text::print(&contract.program_with(variant.product)), variant.multiples)
     };

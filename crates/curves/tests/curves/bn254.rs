@@ -1,6 +1,6 @@
 //! BN254: the tower, pairing values and membership are those of arkworks.
 
-use crate::judges::Seeded;
+use crate::judges::{Seeded, times};
 use ark_bn254::{Bn254, Fq, Fq2, Fq6, Fq12, G1Affine, G2Affine, G2Projective};
 use ark_ec::pairing::{MillerLoopOutput, Pairing};
 use ark_ec::{AffineRepr, CurveGroup};
@@ -78,18 +78,6 @@ fn twist_point(seeded: &mut Seeded) -> G2Affine {
 
 fn r() -> BigUint {
     bn254::Bn254::FAMILY.order()
-}
-
-/// [k]Q by plain double and add, which is right on the whole twist.
-fn times(point: G2Affine, k: &BigUint) -> G2Affine {
-    let mut sum = G2Projective::ZERO;
-    for bit in (0..k.bits()).rev() {
-        sum = sum + sum;
-        if k.bit(bit) {
-            sum += point.into_group();
-        }
-    }
-    sum.into_affine()
 }
 
 fn store(machine: &Numbers<N>, list: &[Pair]) -> Pairs<N, bn254::Bn254> {
@@ -195,7 +183,7 @@ fn a_point_outside_g2_is_found() {
         assert!(!outside.is_in_correct_subgroup_assuming_on_curve());
         assert!(!looped(&[(p, q), (p, outside)]).1);
         // Of small order: the loop meets exceptional cases.
-        let small = times(outside, &((BigUint::from(2u32) * bn254::modulus() - r()) / 10_069u32 * r()));
+        let small = times::<G2Projective>(outside, &((BigUint::from(2u32) * bn254::modulus() - r()) / 10_069u32 * r()));
         assert!(!looped(&[(p, small)]).1);
     }
     assert!(looped(&[(p, q)]).1);

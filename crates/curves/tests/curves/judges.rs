@@ -7,7 +7,6 @@ pub use seeded::Seeded;
 
 use ark_bls12_381::{Fq, Fq2, Fq6, Fq12, G1Affine, G1Projective, G2Affine, G2Projective};
 use ark_ec::{AffineRepr, CurveGroup};
-use ark_ff::AdditiveGroup;
 use num_bigint::BigUint;
 use residue_curves::bls12_381::{Fp2, Fp6, Fp12};
 use residue_curves::{Affine, bls12_381::X_ABS};
@@ -71,27 +70,22 @@ impl Seeded {
 }
 
 /// [k]P by plain double and add: right on the whole curve, which methods for the subgroup need not be.
-pub fn times1(point: G1Affine, k: &BigUint) -> G1Affine {
-    let mut sum = G1Projective::ZERO;
-    for bit in (0..k.bits()).rev() {
-        sum = sum + sum;
-        if k.bit(bit) {
-            sum += point.into_group();
-        }
-    }
+pub fn times<G: CurveGroup>(point: G::Affine, k: &BigUint) -> G::Affine {
+    let sum = (0..k.bits()).rev().fold(G::zero(), |sum: G, bit| {
+        let double = sum + sum;
+        if k.bit(bit) { double + point } else { double }
+    });
     sum.into_affine()
 }
 
-/// [k]Q by plain double and add.
+/// The same on the curve of G1.
+pub fn times1(point: G1Affine, k: &BigUint) -> G1Affine {
+    times::<G1Projective>(point, k)
+}
+
+/// The same on the twist.
 pub fn times2(point: G2Affine, k: &BigUint) -> G2Affine {
-    let mut sum = G2Projective::ZERO;
-    for bit in (0..k.bits()).rev() {
-        sum = sum + sum;
-        if k.bit(bit) {
-            sum += point.into_group();
-        }
-    }
-    sum.into_affine()
+    times::<G2Projective>(point, k)
 }
 
 pub fn r() -> BigUint {

@@ -79,7 +79,7 @@ pub struct Sizes {
     pub widths_limbs: &'static [usize],
     /// Sizes of the code.
     pub code_bytes: &'static [usize],
-    /// Engines at once.
+    /// Engines that run at the same time.
     pub engines: &'static [usize],
 }
 

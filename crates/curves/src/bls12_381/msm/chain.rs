@@ -54,7 +54,7 @@ impl<M: Machine, G: MsmGroup<M>> Msm<M, G> {
         let mut images = Vec::new().into_iter();
         let mut sum = None;
         for bit in 0..29u32 {
-            let addend = point.addend(); // goes again where nobody reads it
+            let addend = point.addend(); // goes again where it is never read
             match bit {
                 16 => (p16, addend16) = (point, addend),
                 25 => p25 = point,

@@ -1,4 +1,4 @@
-//! A WebAssembly module as a subject, ours or somebody else's.
+//! A WebAssembly module as a subject, ours or of another origin.
 
 use residue_wasm::{EngineKind, Prepared, RunError};
 
