@@ -2,10 +2,10 @@
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use residue_compiler::SmallMultiples;
+use residue_compiler::{Dialect, SmallMultiples};
 use residue_contracts::Contract;
 use residue_ir::Fp2Product;
-use residue_isa::{GasSchedule, Revision};
+use residue_isa::{Fork, GasSchedule, Revision};
 use residue_workbench::{Trial, Variant, VariantError};
 
 /// The choice of formulas.
@@ -77,8 +77,14 @@ pub enum F2mul {
 
 impl Formulas {
     /// The contract compiled in the cheapest of the variants asked for.
-    pub fn compile(&self, contract: &Contract, revision: Revision, schedule: &GasSchedule) -> Result<Trial> {
-        let cheapest = self.try_compile(contract, revision, schedule);
+    pub fn compile(
+        &self,
+        contract: &Contract,
+        revision: Revision,
+        schedule: &GasSchedule,
+        dialect: Dialect,
+    ) -> Result<Trial> {
+        let cheapest = self.try_compile(contract, revision, schedule, dialect);
         cheapest.with_context(|| format!("compiling {} for {revision}", contract.name))
     }
 
@@ -88,8 +94,9 @@ impl Formulas {
         contract: &Contract,
         revision: Revision,
         schedule: &GasSchedule,
+        dialect: Dialect,
     ) -> Result<Trial, VariantError> {
-        Ok(self.trials(contract, revision, schedule)?.swap_remove(0))
+        Ok(self.trials(contract, revision, schedule, dialect)?.swap_remove(0))
     }
 
     /// Every variant asked for, the cheapest first: there is at least one.
@@ -98,8 +105,14 @@ impl Formulas {
         contract: &Contract,
         revision: Revision,
         schedule: &GasSchedule,
+        dialect: Dialect,
     ) -> Result<Vec<Trial>, VariantError> {
-        residue_workbench::trials(contract, self.variants(contract), revision, schedule)
+        residue_workbench::trials(contract, self.variants(contract), revision, schedule, dialect)
+    }
+
+    /// What code keeps to, given the hard fork.
+    pub const fn dialect(&self, fork: Fork) -> Dialect {
+        Dialect { fork }
     }
 
     /// What a program of the user's is compiled with.

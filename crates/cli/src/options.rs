@@ -29,7 +29,7 @@ pub struct Rules {
     /// Interface and prices.
     #[command(flatten)]
     pub interface: InterfaceRules,
-    /// The hard fork, whose rules hold for all other instructions.
+    /// The hard fork, whose rules hold for all other instructions. What is compiled has no opcode that came after it.
     #[arg(long, value_name = "FORK", default_value_t = Fork::default())]
     pub fork: Fork,
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Result, anyhow, bail};
 use residue_compiler::SourceMap;
 use residue_contracts::Contract;
-use residue_isa::{GasSchedule, Revision};
+use residue_isa::{Fork, GasSchedule, Revision};
 
 use crate::formulas::Formulas;
 use crate::{input, program_file};
@@ -30,20 +30,22 @@ impl Subject {
     /// is, given the contract.
     pub fn new(
         name: &str,
-        formulas: &Formulas,
+        (formulas, fork): (&Formulas, Fork),
         revision: Revision,
         schedule: &GasSchedule,
         calldata: impl FnOnce(Option<&'static Contract>) -> Result<Vec<u8>>,
     ) -> Result<Self> {
+        let dialect = formulas.dialect(fork);
         let contract = residue_contracts::find(name).filter(|_| !Path::new(name).exists());
         let (code, source_map) = match contract {
             Some(contract) => {
-                let compiled = formulas.compile(contract, revision, schedule)?.compiled;
+                let compiled = formulas.compile(contract, revision, schedule, dialect)?.compiled;
                 (compiled.code, Some(compiled.source_map))
             }
             None if formulas.f2mul.is_some() => bail!("--f2mul needs a contract, and {name:?} is none"),
             None if program_file::is_program(name) => {
-                let compiled = program_file::compile(name, revision, schedule, formulas.multiples_of_program())?;
+                let multiples = formulas.multiples_of_program();
+                let compiled = program_file::compile(name, revision, schedule, multiples, dialect)?;
                 (compiled.code, Some(compiled.source_map))
             }
             None if formulas.multiples.is_some() => {

@@ -1,6 +1,6 @@
 //! Why a program cannot be compiled.
 
-use residue_isa::Revision;
+use residue_isa::{Fork, Revision};
 use thiserror::Error;
 
 /// Why a program cannot be compiled for a revision. A limit names the function and the number.
@@ -75,6 +75,16 @@ pub enum CompileError {
     Stack {
         /// The function.
         function: String,
+    },
+    /// The program needs an opcode that the fork lacks, and nothing there does the same.
+    #[error("the program needs {opcode}, which {fork} lacks: it came with {since}")]
+    Fork {
+        /// The fork.
+        fork: Fork,
+        /// What it lacks.
+        opcode: &'static str,
+        /// The first fork that has it.
+        since: Fork,
     },
     /// The code could not be encoded.
     #[error("assembling: {0}")]

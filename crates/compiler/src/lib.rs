@@ -8,12 +8,14 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
 pub mod check;
+pub mod dialect;
 pub mod error;
 pub mod fuse;
 pub mod lower;
 pub mod source_map;
 pub mod target;
 
+pub use dialect::Dialect;
 pub use error::CompileError;
 pub use residue_passes::{SmallMultiples, TooFewSlots};
 pub use source_map::SourceMap;
@@ -22,7 +24,7 @@ use check::{Evidence, check};
 use fuse::Fused;
 use num_bigint::BigUint;
 use residue_ir::program::Program;
-use residue_isa::assembly::{Assembly, Code};
+use residue_isa::assembly::{Assembly, Code, Item};
 use residue_isa::revision::Family;
 use residue_isa::revision::evm384::Modulus;
 use residue_isa::revision::rules::{SLOTS_MAX, SlotBytesMax};
@@ -50,6 +52,8 @@ pub struct Compiled {
     pub operations: usize,
     /// Which function each byte comes from.
     pub source_map: SourceMap,
+    /// Bytes of instructions; the rest of the code is data.
+    pub instruction_bytes: usize,
 }
 
 /// Compiles `program` for `revision`; `schedule` decides between ways that differ in gas only. Small multiples are made as the
@@ -65,7 +69,18 @@ pub fn compile_with(
     schedule: &GasSchedule,
     multiples: SmallMultiples,
 ) -> Result<Compiled, CompileError> {
-    Prepared::new(program, multiples)?.compile(revision, schedule)
+    compile_as(program, revision, schedule, multiples, Dialect::default())
+}
+
+/// The same with code of a dialect.
+pub fn compile_as(
+    program: &Program,
+    revision: Revision,
+    schedule: &GasSchedule,
+    multiples: SmallMultiples,
+    dialect: Dialect,
+) -> Result<Compiled, CompileError> {
+    Prepared::new(program, multiples)?.compile(revision, schedule, dialect)
 }
 
 /// A program after the passes that neither a revision nor prices decide. Equal ones become equal code.
@@ -86,9 +101,15 @@ impl<'a> Prepared<'a> {
     }
 
     /// Compiles it for `revision`; `schedule` decides between ways that differ in gas only.
-    pub fn compile(&self, revision: Revision, schedule: &GasSchedule) -> Result<Compiled, CompileError> {
-        let built = build(self, revision, schedule)?;
+    pub fn compile(
+        &self,
+        revision: Revision,
+        schedule: &GasSchedule,
+        dialect: Dialect,
+    ) -> Result<Compiled, CompileError> {
+        let built = build(self, revision, schedule, dialect)?;
         check(&built.evidence(self.source))?;
+        let instruction_bytes = dialect.require(&built.items, &built.code, revision)?;
         let source_map = source_map::source_map(&built);
         let Built { simplified, lowered, code, slots, .. } = built;
         Ok(Compiled {
@@ -98,6 +119,7 @@ impl<'a> Prepared<'a> {
             field_instructions: lowered.blocks.iter().map(|block| block.items.len()).sum(),
             operations: operations(&simplified),
             source_map,
+            instruction_bytes,
             code: code.bytes,
         })
     }
@@ -111,6 +133,7 @@ struct Built {
     slots: u32,
     target: Box<dyn Target>,
     lowered: lower::Lowered,
+    items: Vec<Item>,
     code: Code,
 }
 
@@ -128,7 +151,12 @@ impl Built {
     }
 }
 
-fn build(prepared: &Prepared<'_>, revision: Revision, schedule: &GasSchedule) -> Result<Built, CompileError> {
+fn build(
+    prepared: &Prepared<'_>,
+    revision: Revision,
+    schedule: &GasSchedule,
+    dialect: Dialect,
+) -> Result<Built, CompileError> {
     let program = prepared.source;
     require_modulus(program, revision)?;
     let mut simplified = prepared.simplified.clone();
@@ -160,7 +188,7 @@ fn build(prepared: &Prepared<'_>, revision: Revision, schedule: &GasSchedule) ->
     let slots = first_constant + u32::try_from(constants).expect("it fitted above");
     require_slot_bytes(program, revision, slots)?;
 
-    let mut assembly = Assembly::new();
+    let mut assembly = Assembly::for_fork(dialect.fork);
     let origin = assembly.new_label();
     assembly.mark(origin);
     let derived = match revision.family() {
@@ -177,7 +205,8 @@ fn build(prepared: &Prepared<'_>, revision: Revision, schedule: &GasSchedule) ->
     let interface = (target.as_ref(), revision, origin);
     let lowered = lower::lower(&simplified, &rows, &allocation, &constant_slots, spare, interface, &mut assembly)?;
     let code = assembly.assemble(revision)?;
-    Ok(Built { simplified, allocation, constant_slots, slots, target, lowered, code })
+    let items = assembly.items().to_vec();
+    Ok(Built { simplified, allocation, constant_slots, slots, target, lowered, items, code })
 }
 
 /// How much is made as one: any number of slots are loaded and stored by one instruction, and what is read of calldata together may
@@ -201,7 +230,7 @@ fn make_target(
             modulus,
             &derived.given,
             places,
-            schedule,
+            (schedule, code.fork()),
             code,
         ));
     }

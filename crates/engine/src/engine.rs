@@ -16,6 +16,7 @@ use crate::analysis::Analysis;
 use crate::config::{EngineConfig, EngineError};
 use crate::counts::{Counted, Counts};
 use crate::evm::FieldEvm;
+use crate::fork::spec_id;
 use crate::frame::FrameContext;
 use crate::instructions::{instructions, overrides};
 use crate::machine::FieldMachine;
@@ -99,7 +100,7 @@ impl Engine {
     /// An EVM over a state in memory. As in a transaction, the precompiles are warm.
     pub(crate) fn evm_over(&self, db: InMemoryDB) -> FieldEvm<FrameContext> {
         type Plain = Context<BlockEnv, TxEnv, CfgEnv, InMemoryDB, Journal<InMemoryDB>, (), LocalContext>;
-        let mut evm = self.evm(Plain::new(db, self.config.fork.spec_id()));
+        let mut evm = self.evm(Plain::new(db, spec_id(self.config.fork)));
         let inner = &mut evm.inner;
         inner.ctx.journal_mut().warm_precompiles(inner.precompiles.warm_addresses());
         evm
@@ -110,7 +111,7 @@ impl Engine {
         if self.config.revision.opcodes().iter().any(|row| row.byte == opcode) {
             return self.prices.base[usize::from(opcode)];
         }
-        let spec = self.config.fork.spec_id();
+        let spec = spec_id(self.config.fork);
         let tables = instructions::<FrameContext>(self.config.revision, spec, &self.overrides);
         u64::from(tables.gas_table()[usize::from(opcode)])
     }

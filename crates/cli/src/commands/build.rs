@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
 use residue_compiler::{Compiled, SmallMultiples};
 use residue_contracts::{CONTRACTS, Contract};
-use residue_isa::GasSchedule;
+use residue_isa::{Fork, GasSchedule};
 use residue_workbench::Trial;
 use serde_json::{Map, Value, json};
 
@@ -23,6 +23,7 @@ use crate::{output, program_file};
   residue build bls12_381/fp2_mul --revision evm384-v7
   residue build bls12_381/fp2_mul --output fp2_mul.hex
   residue build examples/ir/polynomial.ir --revision evmone-2023
+  residue build bls12_381/pairing --revision evm384-v7 --fork istanbul
   residue build bls12_381/pairing --revision evm384-v7 --schedule model-a --explain")]
 pub struct BuildArgs {
     /// A contract of `residue list contracts`, or all, or a file of a program whose name ends in .ir.
@@ -30,6 +31,9 @@ pub struct BuildArgs {
     /// The interface to compile for, and the prices that decide between variants.
     #[command(flatten)]
     pub rules: InterfaceRules,
+    /// The hard fork: code has no opcode that came after it.
+    #[arg(long, value_name = "FORK", default_value_t = Fork::default())]
+    pub fork: Fork,
     /// Its formulas.
     #[command(flatten)]
     pub formulas: Formulas,
@@ -48,6 +52,7 @@ const CODE_BYTES_MAINNET: usize = 24_576;
 struct Built {
     contract: &'static Contract,
     schedule: String,
+    fork: Fork,
     /// Every way that was asked for, that of the code first.
     trials: Vec<Trial>,
     path: Option<PathBuf>,
@@ -93,7 +98,13 @@ fn build_program(args: &BuildArgs, schedule: &GasSchedule, json: bool) -> Result
     let path = &args.contract;
     ensure!(!args.explain, "--explain needs a contract: a program has no variants");
     ensure!(args.formulas.f2mul.is_none(), "--f2mul needs a contract, and {path:?} is none");
-    let compiled = program_file::compile(path, args.rules.revision, schedule, args.formulas.multiples_of_program())?;
+    let compiled = program_file::compile(
+        path,
+        args.rules.revision,
+        schedule,
+        args.formulas.multiples_of_program(),
+        args.formulas.dialect(args.fork),
+    )?;
     if let Some(output) = &args.output {
         output::code_file(output, &compiled.code)?;
     }
@@ -101,6 +112,7 @@ fn build_program(args: &BuildArgs, schedule: &GasSchedule, json: bool) -> Result
         let mut object = of_code(&compiled);
         object["program"] = path.as_str().into();
         object["schedule"] = schedule.name().into();
+        object["fork"] = args.fork.name().into();
         object["path"] = args.output.as_deref().map(Path::to_string_lossy).into();
         output::json(&object)?;
     } else if let Some(output) = &args.output {
@@ -118,13 +130,13 @@ fn build_one(
     path: Option<PathBuf>,
 ) -> Result<Built> {
     let revision = args.rules.revision;
-    let trials = args.formulas.trials(contract, revision, schedule);
+    let trials = args.formulas.trials(contract, revision, schedule, args.formulas.dialect(args.fork));
     let trials = trials.with_context(|| format!("compiling {} for {revision}", contract.name))?;
     if let Some(path) = &path {
         make_directory_of(path, args)?;
         output::code_file(path, &trials[0].compiled.code)?;
     }
-    Ok(Built { contract, schedule: schedule.name().to_owned(), trials, path })
+    Ok(Built { contract, schedule: schedule.name().to_owned(), fork: args.fork, trials, path })
 }
 
 /// With `all`, a contract's name has directories of its own below the one asked for.
@@ -142,10 +154,11 @@ fn unknown(name: &str) -> anyhow::Error {
     anyhow!("unknown contract {name:?}; known are {}, all", known.join(", "))
 }
 
-fn to_json(Built { contract, schedule, trials, path }: &Built) -> Value {
+fn to_json(Built { contract, schedule, fork, trials, path }: &Built) -> Value {
     let mut object = json!({
         "contract": contract.name,
         "schedule": schedule,
+        "fork": fork.name(),
         "f2mul": trials[0].variant.product.multiplications(),
         "variants": trials.iter().map(variant_to_json).collect::<Vec<_>>(),
         "path": path.as_deref().map(Path::to_string_lossy),
@@ -163,6 +176,7 @@ fn of_code(compiled: &Compiled) -> Value {
         "revision": compiled.revision.name(),
         "code": output::hex(&compiled.code),
         "code_bytes": compiled.code.len(),
+        "instruction_bytes": compiled.instruction_bytes,
         "fits_24_kib": compiled.code.len() <= CODE_BYTES_MAINNET,
         "slots": compiled.slots,
         "memory_bytes": compiled.memory_bytes,

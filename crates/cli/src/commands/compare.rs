@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
-use residue_compiler::compile_with;
+use residue_compiler::{Dialect, compile_as};
 use residue_contracts::Contract;
 use residue_engine::Fork;
 use residue_engine::native::{NativeError, NativeOutput};
@@ -140,15 +140,16 @@ impl Compared {
         formulas: &Formulas,
         revision: Revision,
         schedule: &GasSchedule,
+        dialect: Dialect,
     ) -> Result<(Vec<u8>, Option<u32>), VariantError> {
         match self {
             Self::Contract(contract) => {
-                let Trial { variant, compiled, .. } = formulas.try_compile(contract, revision, schedule)?;
+                let Trial { variant, compiled, .. } = formulas.try_compile(contract, revision, schedule, dialect)?;
                 Ok((compiled.code, Some(variant.product.multiplications())))
             }
             Self::Program { program, .. } => {
                 let multiples = formulas.multiples_of_program();
-                Ok((compile_with(program, revision, schedule, multiples)?.code, None))
+                Ok((compile_as(program, revision, schedule, multiples, dialect)?.code, None))
             }
         }
     }
@@ -233,7 +234,8 @@ impl Comparison {
     fn add(&mut self, args: &CompareArgs, revision: Revision, schedule: Option<String>) -> Result<()> {
         let rules = Rules { interface: InterfaceRules { revision, schedule: schedule.clone() }, fork: args.fork };
         let setup = rules.setup(EngineKind::Batch)?;
-        let (code, f2mul) = match self.compared.compile(&args.formulas, revision, &setup.schedule) {
+        let dialect = args.formulas.dialect(args.fork);
+        let (code, f2mul) = match self.compared.compile(&args.formulas, revision, &setup.schedule, dialect) {
             Ok(compiled) => compiled,
             Err(VariantError::Compile(error)) => {
                 self.left_out.push(LeftOut { revision, schedule, reason: error.to_string() });

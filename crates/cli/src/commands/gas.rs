@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
+use residue_compiler::Dialect;
 use residue_contracts::{CONTRACTS, Contract};
 use residue_isa::{GasSchedule, Revision};
 use residue_workbench::VariantError;
@@ -114,7 +115,7 @@ fn is_inexpressible(error: &anyhow::Error) -> bool {
 
 fn measure(contract: &'static Contract, revision: Revision) -> Result<Entry> {
     let schedule: GasSchedule = InterfaceRules { revision, schedule: None }.schedule()?;
-    let trial = Formulas::default().compile(contract, revision, &schedule)?;
+    let trial = Formulas::default().compile(contract, revision, &schedule, Dialect::default())?;
     Ok(Entry { contract, revision, gas: trial.gas, code_bytes: trial.compiled.code.len() })
 }
 

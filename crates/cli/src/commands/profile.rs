@@ -73,7 +73,7 @@ pub fn profile(args: &ProfileArgs, json: bool) -> Result<Verdict> {
     let schedule = args.rules.interface.schedule()?;
     let calldata = |contract| given_or_example(args.input.as_deref(), contract);
     let Subject { name: subject, code, source_map, calldata, .. } =
-        Subject::new(&args.contract, &args.formulas, revision, &schedule, calldata)?;
+        Subject::new(&args.contract, (&args.formulas, args.rules.fork), revision, &schedule, calldata)?;
     let Some(map) = source_map else {
         bail!(
             "{:?} is a file: code without its program has no functions; `residue list contracts` has contracts",

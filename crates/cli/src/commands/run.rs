@@ -62,10 +62,12 @@ pub struct RunArgs {
 pub fn run(args: &RunArgs, json: bool) -> Result<Verdict> {
     let setup = setup(args)?;
     let subject =
-        Subject::new(&args.file, &args.formulas, setup.revision, &setup.schedule, |contract| match contract {
-            Some(contract) if args.example => Ok((contract.example)()),
-            None if args.example => bail!("--example needs a contract, and {:?} is none", args.file),
-            _ => input::calldata(&args.input),
+        Subject::new(&args.file, (&args.formulas, setup.fork), setup.revision, &setup.schedule, |contract| {
+            match contract {
+                Some(contract) if args.example => Ok((contract.example)()),
+                None if args.example => bail!("--example needs a contract, and {:?} is none", args.file),
+                _ => input::calldata(&args.input),
+            }
         })?;
     let Subject { contract, code, calldata, .. } = subject;
     let execution = setup.execute(Job {
@@ -100,7 +102,9 @@ fn setup(args: &RunArgs) -> Result<Setup> {
     }
     let replacement = |contract: &'static Contract| {
         let code = |address| -> Result<Replacement> {
-            let trial = Formulas::default().compile(contract, setup.revision, &setup.schedule)?;
+            let formulas = Formulas::default();
+            let dialect = formulas.dialect(setup.fork);
+            let trial = formulas.compile(contract, setup.revision, &setup.schedule, dialect)?;
             Ok(Replacement { address, code: trial.compiled.code })
         };
         contract.precompile.map(code)

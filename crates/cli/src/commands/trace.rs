@@ -50,7 +50,7 @@ pub fn trace(args: &TraceArgs, json: bool) -> Result<Verdict> {
     let revision = args.rules.interface.revision;
     let schedule = args.rules.interface.schedule()?;
     let calldata = |contract| given_or_example(args.input.as_deref(), contract);
-    let subject = Subject::new(&args.file, &args.formulas, revision, &schedule, calldata)?;
+    let subject = Subject::new(&args.file, (&args.formulas, args.rules.fork), revision, &schedule, calldata)?;
     let chosen = args.function.as_deref().map(|name| chosen(name, subject.source_map.as_ref())).transpose()?;
     let engine = Engine::new(EngineConfig { fork: args.rules.fork, ..EngineConfig::new(revision, schedule) })?;
 

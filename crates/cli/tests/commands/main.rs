@@ -5,6 +5,7 @@ mod bench;
 mod check;
 mod choices;
 mod compare;
+mod dialects;
 mod formulas;
 mod fractional;
 mod gas;

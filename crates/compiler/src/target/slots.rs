@@ -3,7 +3,7 @@
 
 use super::reverse::Reverse;
 use super::{
-    Places, RowSizes, Target, clear, memory_is_zero, mont_bytes, parse_one_by_one, push, require_below,
+    Places, RowSizes, Target, clear, copy_memory, memory_is_zero, mont_bytes, parse_one_by_one, push, require_below,
     require_padding, slot_instruction, slot_lanes,
 };
 use crate::fuse::fuse_well;
@@ -321,10 +321,7 @@ impl Target for Slots {
         } else {
             // The number fits `size_bytes`, though the element is wider: leave its leading zeros out.
             self.load_to(code, slot, 0);
-            push(code, size_bytes);
-            push(code, self.element_bytes - size_bytes);
-            push(code, address);
-            code.op(evm::MCOPY);
+            copy_memory(code, size_bytes, self.element_bytes - size_bytes, address);
         }
     }
 

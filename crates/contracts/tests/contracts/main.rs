@@ -7,6 +7,7 @@ mod decompress;
 mod eip2537_page;
 mod evm384;
 mod examples;
+mod forks;
 mod groups;
 mod hash;
 mod inversion;
