@@ -57,7 +57,13 @@ struct Tally {
 fn check(program: &Program, revision: Revision, seed: u64, tally: &mut Tally) {
     let fork = FORKS[usize::try_from(seed % FORKS.len() as u64).unwrap()]; // usize to u64 widens
     let schedule = GasSchedule::default_for(revision).unwrap();
-    let compiled = match compile_as(program, revision, &schedule, SmallMultiples::AsWritten, Dialect { fork }) {
+    let compiled = match compile_as(
+        program,
+        revision,
+        &schedule,
+        SmallMultiples::AsWritten,
+        Dialect { fork, ..Dialect::default() },
+    ) {
         Ok(compiled) => compiled,
         Err(CompileError::Stack { .. }) => {
             tally.too_deep += 1;

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use residue_compiler::{Dialect, SmallMultiples};
 use residue_contracts::Contract;
 use residue_ir::Fp2Product;
-use residue_isa::{Fork, GasSchedule, Revision};
+use residue_isa::{GasSchedule, Revision};
 use residue_workbench::{Trial, Variant, VariantError};
 
 /// The choice of formulas.
@@ -108,11 +108,6 @@ impl Formulas {
         dialect: Dialect,
     ) -> Result<Vec<Trial>, VariantError> {
         residue_workbench::trials(contract, self.variants(contract), revision, schedule, dialect)
-    }
-
-    /// What code keeps to, given the hard fork.
-    pub const fn dialect(&self, fork: Fork) -> Dialect {
-        Dialect { fork }
     }
 
     /// What a program of the user's is compiled with.

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use residue_compiler::Dialect;
 use residue_engine::Fork;
 use residue_isa::{GasSchedule, Revision};
 use residue_workbench::{EngineKind, Setup};
@@ -21,6 +22,21 @@ pub struct InterfaceRules {
     /// The gas schedule: a name of `residue list schedules`, or a TOML file as @FILE or a path. The revision's own without it.
     #[arg(long, value_name = "NAME|FILE")]
     pub schedule: Option<String>,
+}
+
+/// What compiled code keeps to, beside interface and hard fork.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct CodeRules {
+    /// Compile code that engines execute too which skip data of PUSH only when they look for jump targets, or ask for a slot after the last lane.
+    #[arg(long)]
+    pub portable: bool,
+}
+
+impl CodeRules {
+    /// The same for the compiler, with the hard fork.
+    pub const fn dialect(self, fork: Fork) -> Dialect {
+        Dialect { fork, portable: self.portable }
+    }
 }
 
 /// What an execution follows: interface, prices and hard fork.

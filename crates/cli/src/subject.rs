@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
-use residue_compiler::SourceMap;
+use residue_compiler::{Dialect, SourceMap};
 use residue_contracts::Contract;
-use residue_isa::{Fork, GasSchedule, Revision};
+use residue_isa::{GasSchedule, Revision};
 
 use crate::formulas::Formulas;
 use crate::{input, program_file};
@@ -30,12 +30,11 @@ impl Subject {
     /// is, given the contract.
     pub fn new(
         name: &str,
-        (formulas, fork): (&Formulas, Fork),
+        (formulas, dialect): (&Formulas, Dialect),
         revision: Revision,
         schedule: &GasSchedule,
         calldata: impl FnOnce(Option<&'static Contract>) -> Result<Vec<u8>>,
     ) -> Result<Self> {
-        let dialect = formulas.dialect(fork);
         let contract = residue_contracts::find(name).filter(|_| !Path::new(name).exists());
         let (code, source_map) = match contract {
             Some(contract) => {

@@ -4,16 +4,20 @@ use residue_isa::assembly::{Code, Item};
 use residue_isa::{Fork, Revision};
 
 use crate::error::CompileError;
+use crate::portable;
 
 /// What compiled code keeps to, beside its revision.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Dialect {
     /// The hard fork: code has no opcode that came after it.
     pub fork: Fork,
+    /// Whether it is portable: engines that skip data of PUSH only when they look for jump targets, and those that ask for a slot after
+    /// the last lane, execute it too.
+    pub portable: bool,
 }
 
 impl Dialect {
-    /// Refuses code with an opcode that the fork lacks; returns where its data begins.
+    /// Refuses code with an opcode that the fork lacks, or that is not portable and should be; returns where its data begins.
     pub(crate) fn require(self, items: &[Item], code: &Code, revision: Revision) -> Result<usize, CompileError> {
         let mut end = 0;
         for (number, item) in items.iter().enumerate() {
@@ -27,6 +31,9 @@ impl Dialect {
                 at += revision.instruction_bytes(code.bytes[at]);
             }
             end = range.end;
+        }
+        if self.portable {
+            portable::require(code, end, revision)?;
         }
         Ok(end)
     }

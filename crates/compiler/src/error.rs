@@ -86,6 +86,12 @@ pub enum CompileError {
         /// The first fork that has it.
         since: Fork,
     },
+    /// Portable code has a jump target, or a byte that is taken for one, where only data of PUSH is skipped. This is a mistake in the compiler.
+    #[error("the code is not portable: offset {offset} is a jump target for one analysis only")]
+    NotPortable {
+        /// Where.
+        offset: usize,
+    },
     /// The code could not be encoded.
     #[error("assembling: {0}")]
     Assemble(#[from] residue_isa::assembly::AssembleError),

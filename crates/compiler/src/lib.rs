@@ -12,6 +12,7 @@ pub mod dialect;
 pub mod error;
 pub mod fuse;
 pub mod lower;
+mod portable;
 pub mod source_map;
 pub mod target;
 
@@ -23,6 +24,7 @@ pub use source_map::SourceMap;
 use check::{Evidence, check};
 use fuse::Fused;
 use num_bigint::BigUint;
+use portable::{AfterValues, SlotNames};
 use residue_ir::program::Program;
 use residue_isa::assembly::{Assembly, Code, Item};
 use residue_isa::revision::Family;
@@ -176,31 +178,31 @@ fn build(
     let limit = revision.evm384().map_or(SLOTS_MAX as Slot, target::evm384::slot_limit);
     let constants = simplified.constants.len();
     // One slot is spare, for cycles of moves.
-    let room =
-        u32::try_from(constants).ok().and_then(|constants| limit.checked_sub(constants + 1)).filter(|&room| room > 0);
-    let room = room.ok_or(CompileError::Constants { count: constants, limit })?;
+    let names = SlotNames::new(revision, limit, dialect.portable);
+    let room = names.room(constants).ok_or(CompileError::Constants { count: constants, limit })?;
     let cost = revision.is_strided().then_some(&Fused as &dyn Cost);
     let mut rows = rows(&simplified, &LIMITS);
-    let allocation = allocate(&simplified, &rows, room, cost)?;
+    let mut allocation = allocate(&simplified, &rows, room, cost)?;
     threads::cut(&mut rows, &simplified, &allocation);
-    let spare = allocation.slots_used;
-    let first_constant = spare + 1;
-    let slots = first_constant + u32::try_from(constants).expect("it fitted above");
+    let AfterValues { spare, first_constant } = names.name(&mut allocation, constants);
+    let is_literal = dialect.portable && revision.is_strided();
+    let derived = match revision.family() {
+        Family::Slots => derived::derive(&simplified.constants, &program.modulus, first_constant, spare),
+        _ => names.given(&simplified.constants, first_constant),
+    };
+    let after_constants = u32::try_from(derived.slots.len().max(derived.given.len())).expect("it fitted above");
+    let slots = first_constant + after_constants + u32::from(is_literal);
     require_slot_bytes(program, revision, slots)?;
 
     let mut assembly = Assembly::for_fork(dialect.fork);
     let origin = assembly.new_label();
     assembly.mark(origin);
-    let derived = match revision.family() {
-        Family::Slots => derived::derive(&simplified.constants, &program.modulus, first_constant, spare),
-        _ => derived::all_given(&simplified.constants, first_constant),
-    };
     let constant_slots = derived.slots.clone();
     let constant_slot = |constant: &BigUint| constant_slots[position(&simplified.constants, constant)];
     let zero = constant_slot(&BigUint::ZERO);
     let mont = mont_constants
         .map(|[parse, output]| MontFactors { parse: constant_slot(&parse), output: constant_slot(&output) });
-    let places = Places { first_constant, zero, spare, mont };
+    let places = Places { first_constant, zero, spare, mont, is_literal };
     let target = make_target((program, &rows), revision, schedule, derived, places, &mut assembly);
     let interface = (target.as_ref(), revision, origin);
     let lowered = lower::lower(&simplified, &rows, &allocation, &constant_slots, spare, interface, &mut assembly)?;

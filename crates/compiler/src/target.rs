@@ -119,6 +119,8 @@ pub struct Places {
     pub spare: Slot,
     /// The factors of Montgomery form, if the program reads or writes it and its own form is another.
     pub mont: Option<MontFactors>,
+    /// Whether one slot more is declared, and no operand strides beyond that one after its last lane.
+    pub is_literal: bool,
 }
 
 /// The constants after [`MontFactors`], canonical: `parse`, then `output`; none where the target's own form is that of the

@@ -12,7 +12,7 @@ use residue_workbench::Trial;
 use serde_json::{Map, Value, json};
 
 use crate::formulas::Formulas;
-use crate::options::InterfaceRules;
+use crate::options::{CodeRules, InterfaceRules};
 use crate::tables::{grouped, right, table};
 use crate::verdict::Verdict;
 use crate::{output, program_file};
@@ -37,6 +37,9 @@ pub struct BuildArgs {
     /// Its formulas.
     #[command(flatten)]
     pub formulas: Formulas,
+    /// With what is compiled: which engines it is for.
+    #[command(flatten)]
+    pub code: CodeRules,
     /// Write the code to this file: hexadecimal, or raw bytes if the name ends in .bin. With all: a directory.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -103,7 +106,7 @@ fn build_program(args: &BuildArgs, schedule: &GasSchedule, json: bool) -> Result
         args.rules.revision,
         schedule,
         args.formulas.multiples_of_program(),
-        args.formulas.dialect(args.fork),
+        args.code.dialect(args.fork),
     )?;
     if let Some(output) = &args.output {
         output::code_file(output, &compiled.code)?;
@@ -130,7 +133,7 @@ fn build_one(
     path: Option<PathBuf>,
 ) -> Result<Built> {
     let revision = args.rules.revision;
-    let trials = args.formulas.trials(contract, revision, schedule, args.formulas.dialect(args.fork));
+    let trials = args.formulas.trials(contract, revision, schedule, args.code.dialect(args.fork));
     let trials = trials.with_context(|| format!("compiling {} for {revision}", contract.name))?;
     if let Some(path) = &path {
         make_directory_of(path, args)?;

@@ -22,7 +22,7 @@ use residue_workbench::{EngineKind, Execution, Job, Setup, Trial, VariantError, 
 use serde_json::{Value, json};
 
 use crate::formulas::Formulas;
-use crate::options::{InterfaceRules, Rules, schedule_file};
+use crate::options::{CodeRules, InterfaceRules, Rules, schedule_file};
 use crate::subject::given_or_example;
 use crate::verdict::Verdict;
 use crate::{input, output, program_file, report};
@@ -46,6 +46,9 @@ pub struct CompareArgs {
     /// Its formulas.
     #[command(flatten)]
     pub formulas: Formulas,
+    /// With what is compiled: which engines it is for.
+    #[command(flatten)]
+    pub code: CodeRules,
     /// The hard fork, whose rules hold for all other instructions.
     #[arg(long, value_name = "FORK", default_value_t = Fork::default())]
     pub fork: Fork,
@@ -234,7 +237,7 @@ impl Comparison {
     fn add(&mut self, args: &CompareArgs, revision: Revision, schedule: Option<String>) -> Result<()> {
         let rules = Rules { interface: InterfaceRules { revision, schedule: schedule.clone() }, fork: args.fork };
         let setup = rules.setup(EngineKind::Batch)?;
-        let dialect = args.formulas.dialect(args.fork);
+        let dialect = args.code.dialect(args.fork);
         let (code, f2mul) = match self.compared.compile(&args.formulas, revision, &setup.schedule, dialect) {
             Ok(compiled) => compiled,
             Err(VariantError::Compile(error)) => {

@@ -9,7 +9,7 @@ use residue_workbench::{EngineKind, Job, Setup};
 
 use crate::formulas::Formulas;
 use crate::input::MemoryRange;
-use crate::options::{Rules, engine_kinds};
+use crate::options::{CodeRules, Rules, engine_kinds};
 use crate::subject::Subject;
 use crate::verdict::Verdict;
 use crate::{input, output, report};
@@ -44,6 +44,9 @@ pub struct RunArgs {
     /// With a contract: its formulas.
     #[command(flatten)]
     pub formulas: Formulas,
+    /// With what is compiled: which engines it is for.
+    #[command(flatten)]
+    pub code: CodeRules,
     /// Put the contracts that replace precompiles at the addresses of those, so that calls run them instead.
     #[arg(long)]
     pub as_precompiles: bool,
@@ -61,14 +64,17 @@ pub struct RunArgs {
 /// Runs the code and reports how it ended.
 pub fn run(args: &RunArgs, json: bool) -> Result<Verdict> {
     let setup = setup(args)?;
-    let subject =
-        Subject::new(&args.file, (&args.formulas, setup.fork), setup.revision, &setup.schedule, |contract| {
-            match contract {
-                Some(contract) if args.example => Ok((contract.example)()),
-                None if args.example => bail!("--example needs a contract, and {:?} is none", args.file),
-                _ => input::calldata(&args.input),
-            }
-        })?;
+    let subject = Subject::new(
+        &args.file,
+        (&args.formulas, args.code.dialect(setup.fork)),
+        setup.revision,
+        &setup.schedule,
+        |contract| match contract {
+            Some(contract) if args.example => Ok((contract.example)()),
+            None if args.example => bail!("--example needs a contract, and {:?} is none", args.file),
+            _ => input::calldata(&args.input),
+        },
+    )?;
     let Subject { contract, code, calldata, .. } = subject;
     let execution = setup.execute(Job {
         code: &code,
@@ -102,9 +108,8 @@ fn setup(args: &RunArgs) -> Result<Setup> {
     }
     let replacement = |contract: &'static Contract| {
         let code = |address| -> Result<Replacement> {
-            let formulas = Formulas::default();
-            let dialect = formulas.dialect(setup.fork);
-            let trial = formulas.compile(contract, setup.revision, &setup.schedule, dialect)?;
+            let dialect = args.code.dialect(setup.fork);
+            let trial = Formulas::default().compile(contract, setup.revision, &setup.schedule, dialect)?;
             Ok(Replacement { address, code: trial.compiled.code })
         };
         contract.precompile.map(code)

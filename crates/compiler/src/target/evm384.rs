@@ -74,6 +74,16 @@ fn slots_at(interface: &evm384::Evm384) -> u32 {
     64u32.next_multiple_of(interface.unit_bytes)
 }
 
+/// Bytes from one slot to the next. A value from the stack is written in two words.
+fn stride_of(interface: &evm384::Evm384) -> u32 {
+    if interface.operands == Operands::Values { 64 } else { VALUE_BYTES }
+}
+
+/// Where a slot is in memory.
+pub(crate) fn address_of(interface: &evm384::Evm384, slot: Slot) -> u32 {
+    slots_at(interface) + stride_of(interface) * slot
+}
+
 impl Evm384 {
     /// `constants[i]`, given canonical, stands in slot `first_constant + i`.
     pub fn new(
@@ -110,13 +120,12 @@ impl Evm384 {
         }
     }
 
-    /// Bytes from one slot to the next. A value from the stack is written in two words.
     fn stride(&self) -> u32 {
-        if self.interface.operands == Operands::Values { 64 } else { VALUE_BYTES }
+        stride_of(&self.interface)
     }
 
     fn address(&self, slot: Slot) -> u32 {
-        slots_at(&self.interface) + self.stride() * slot
+        address_of(&self.interface, slot)
     }
 
     /// The slot at an address, if one begins there.

@@ -7,6 +7,7 @@ use super::{
     require_padding, slot_instruction, slot_lanes,
 };
 use crate::fuse::fuse_well;
+use crate::portable::within;
 use num_bigint::BigUint;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
@@ -59,7 +60,7 @@ impl Slots {
 
     fn slot_count(&self) -> u32 {
         let constants = u32::try_from(self.constants.slots.len()).expect("the number of constants was checked");
-        (self.places.first_constant + constants).max(self.places.spare + 1)
+        (self.places.first_constant + constants).max(self.places.spare + 1) + u32::from(self.places.is_literal)
     }
 
     fn data_bytes(&self) -> u32 {
@@ -206,7 +207,13 @@ impl Target for Slots {
         }
         // No lane depends on another, so they may also go one after the other.
         for instruction in fuse_well(ops) {
-            code.field(instruction);
+            if self.places.is_literal {
+                for part in within(instruction, self.slot_count() - 1) {
+                    code.field(part);
+                }
+            } else {
+                code.field(instruction);
+            }
         }
     }
 

@@ -12,7 +12,7 @@ const FORKS: [Fork; 4] = [Fork::Byzantium, Fork::Istanbul, Fork::London, Fork::S
 
 fn compile_for(program: &Program, revision: Revision, fork: Fork) -> Result<Compiled, CompileError> {
     let schedule = GasSchedule::default_for(revision).unwrap();
-    compile_as(program, revision, &schedule, SmallMultiples::AsWritten, Dialect { fork })
+    compile_as(program, revision, &schedule, SmallMultiples::AsWritten, Dialect { fork, ..Dialect::default() })
 }
 
 /// The EVM's opcodes in the instructions of a code.
