@@ -12,8 +12,7 @@ use residue_isa::{GasSchedule, Revision};
 use residue_pages::grouped;
 
 /// One revision of each way that operands stand after an opcode.
-const REVISIONS: [Revision; 4] =
-    [Revision::Eip6690_2024, Revision::Evmone2023, Revision::Eip5843, Revision::Evm384V9];
+const REVISIONS: [Revision; 4] = [Revision::Eip6690_2024, Revision::Evmone2023, Revision::Eip5843, Revision::Evm384V9];
 
 /// Gas of the example, and bytes of code.
 fn cost(program: &Program, example: &[u8], revision: Revision, portable: bool) -> (u64, u64) {
