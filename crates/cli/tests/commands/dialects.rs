@@ -1,4 +1,4 @@
-//! `--fork`: code without the opcodes that a hard fork lacks.
+//! `--fork`: code without the opcodes that a hard fork lacks; `--portable`: code without bytes in immediates that hide jump targets.
 
 use serde_json::Value;
 
@@ -57,4 +57,44 @@ fn what_a_fork_cannot_do_is_refused() {
         "byzantium",
     ]);
     residue(&["build", CONTRACT, "--fork", "osaca"]).refused(&["\"osaca\"", "istanbul"]);
+}
+
+/// The bytes of immediates of strided instructions in what was built.
+fn immediates(built: &Value) -> Vec<u8> {
+    let revision = built["revision"].as_str().unwrap().parse::<residue_isa::Revision>().unwrap();
+    let bytes = usize::try_from(built["instruction_bytes"].as_u64().unwrap()).unwrap();
+    let code = hex::decode(&built["code"].as_str().unwrap()[2..]).unwrap();
+    let (mut found, mut at) = (Vec::new(), 0);
+    while at < bytes {
+        let end = at + revision.instruction_bytes(code[at]);
+        if revision.opcodes().iter().any(|row| row.byte == code[at]) {
+            found.extend_from_slice(&code[at + 1..end]);
+        }
+        at = end;
+    }
+    found
+}
+
+#[test]
+fn portable_code_has_no_immediate_that_reads_as_a_push() {
+    let build = |more: &[&str]| residue(&[&["build", "bls12_381/pairing", "--json"], more].concat()).json(0);
+    let hides = |built: &Value| immediates(built).iter().any(|byte| matches!(byte, 0x5b | 0x60..=0x7f));
+    let (plain, portable) = (build(&[]), build(&["--portable"]));
+    assert!(hides(&plain) && !hides(&portable));
+    assert!(plain["code_bytes"].as_u64() < portable["code_bytes"].as_u64());
+    assert_eq!(build(&["--revision", "evm384-v7"])["code"], build(&["--revision", "evm384-v7", "--portable"])["code"]);
+}
+
+#[test]
+fn portable_code_gives_the_same() {
+    let run = |more: &[&str]| {
+        let args = ["run", "bls12_381/g1_msm", "--example", "--no-time", "--json"];
+        residue(&[&args, more].concat()).json(0)
+    };
+    let (plain, portable) = (run(&[]), run(&["--portable"]));
+    assert_eq!(plain["output"], portable["output"]);
+    assert_ne!(plain["gas_used"], portable["gas_used"]);
+    let compared =
+        residue(&["compare", "bls12_381/g1_msm", "--no-time", "--json", "--revisions", "eip6690-2024", "--portable"]);
+    assert_eq!(compared.json(0)["rows"][0]["gas_used"], portable["gas_used"]);
 }
