@@ -8,6 +8,7 @@
 
 mod args;
 mod commands;
+mod formats;
 mod formulas;
 mod input;
 mod options;

@@ -8,6 +8,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
 pub mod check;
+pub mod creation;
 pub mod dialect;
 pub mod error;
 pub mod fuse;
@@ -16,6 +17,7 @@ mod portable;
 pub mod source_map;
 pub mod target;
 
+pub use creation::creation;
 pub use dialect::Dialect;
 pub use error::CompileError;
 pub use residue_passes::{SmallMultiples, TooFewSlots};

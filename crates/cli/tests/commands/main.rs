@@ -6,6 +6,7 @@ mod check;
 mod choices;
 mod compare;
 mod dialects;
+mod formats;
 mod formulas;
 mod fractional;
 mod gas;
