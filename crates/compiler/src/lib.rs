@@ -289,11 +289,12 @@ fn part<'a>(
     // One slot is spare, for cycles of moves.
     let names = SlotNames::new(revision, limit, dialect.portable);
     let room = names.room(constants).ok_or(CompileError::Constants { count: constants, limit })?;
-    let cost = revision.is_strided().then_some(&Fused as &dyn Cost);
+    let is_literal = dialect.portable && revision.is_strided();
+    let fused = Fused { end: if is_literal { limit - 1 } else { fuse::ANYWHERE } };
+    let cost = revision.is_strided().then_some(&fused as &dyn Cost);
     let mut allocation = allocate(program, &rows, room, cost)?;
     threads::cut(&mut rows, program, &allocation);
     let AfterValues { spare, first_constant } = names.name(&mut allocation, constants);
-    let is_literal = dialect.portable && revision.is_strided();
     let derived = match (revision.family(), program.modulus.known()) {
         (Family::Slots, Some(modulus)) => derived::derive(&program.constants, modulus, first_constant, spare),
         _ => names.given(&program.constants, first_constant),

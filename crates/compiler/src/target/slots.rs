@@ -6,7 +6,7 @@ use super::{
     Places, RowSizes, Target, clear, copy_memory, memory_is_zero, mont_bytes, parse_one_by_one, push, require_below,
     require_padding, slot_instruction, slot_lanes,
 };
-use crate::fuse::fuse_well;
+use crate::fuse::{ANYWHERE, fuse_well};
 use crate::portable::within;
 use num_bigint::BigUint;
 use residue_ir::Modulus;
@@ -269,12 +269,13 @@ impl Target for Slots {
             return;
         }
         // No lane depends on another, so they may also go one after the other.
-        for instruction in fuse_well(ops) {
-            if self.places.is_literal {
-                for part in within(instruction, self.slot_count() - 1) {
-                    code.field(part);
-                }
-            } else {
+        if self.places.is_literal {
+            let end = self.slot_count() - 1;
+            for part in fuse_well(ops, end).into_iter().flat_map(|instruction| within(instruction, end)) {
+                code.field(part);
+            }
+        } else {
+            for instruction in fuse_well(ops, ANYWHERE) {
                 code.field(instruction);
             }
         }
