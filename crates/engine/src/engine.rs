@@ -139,7 +139,7 @@ impl Engine {
     }
 
     /// As [`Engine::run_code`], telling `tracer` every instruction.
-    pub fn run_traced<T: Tracer>(&self, code: &[u8], input: &[u8], gas: u64, tracer: &mut T) -> Outcome {
+    pub fn run_traced(&self, code: &[u8], input: &[u8], gas: u64, tracer: &mut dyn Tracer) -> Outcome {
         let observer = Observer::new(self.config.revision, tracer);
         self.prepared(self.analysis.load(code)).run_observed(observer, input, gas)
     }

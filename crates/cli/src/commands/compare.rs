@@ -16,7 +16,7 @@ use residue_engine::Fork;
 use residue_engine::native::{NativeError, NativeOutput};
 use residue_ir::{Outcome, Program, evaluate_within};
 use residue_isa::{GasSchedule, Revision};
-use residue_lab::Machine;
+use residue_workbench::Machine;
 use residue_workbench::op_classes::OpClasses;
 use residue_workbench::{EngineKind, Execution, Job, Setup, Trial, VariantError, native};
 use serde_json::{Value, json};

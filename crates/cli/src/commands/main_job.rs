@@ -7,9 +7,9 @@ use residue_contracts::Contract;
 use residue_engine::Fork;
 use residue_engine::native::NativeOutput;
 use residue_isa::Revision;
-use residue_lab::{MEASURED, Machine};
 use residue_workbench::execution::NativeTimes;
 use residue_workbench::{EngineKind, Execution, Job, Setup, native};
+use residue_workbench::{MEASURED, Machine};
 use serde_json::{Value, json};
 
 use crate::formulas::Formulas;

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use residue_engine::{Engine, EngineConfig};
-use residue_lab::Machine;
-use residue_lab::inspect::profile::{Measure, Profile, profile as measure};
-use residue_lab::render::svg::flame::flame_graph;
+use residue_workbench::Machine;
 use residue_workbench::harness::on_one_core;
+use residue_workbench::inspect::flame::flame_graph;
+use residue_workbench::inspect::profile::{Measure, Profile, profile as measure};
 use residue_workbench::statistics::whole_ns;
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use residue_contracts::{CONTRACTS, Contract};
 use residue_engine::Replacement;
-use residue_lab::Machine;
+use residue_workbench::Machine;
 use residue_workbench::{EngineKind, Job, Setup};
 
 use crate::formulas::Formulas;

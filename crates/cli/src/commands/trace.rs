@@ -6,7 +6,7 @@ use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use residue_compiler::SourceMap;
 use residue_engine::{Engine, EngineConfig};
-use residue_lab::inspect::trace::{Executed, Tracing};
+use residue_workbench::inspect::trace::{Executed, Tracing};
 use serde_json::{Value, json};
 
 use crate::formulas::Formulas;

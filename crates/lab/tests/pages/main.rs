@@ -2,4 +2,5 @@
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 mod eip2537_times;
+mod pairing_figure;
 mod quotes;
