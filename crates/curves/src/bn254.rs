@@ -3,6 +3,8 @@
 //! p(x) = 36x⁴ + 36x³ + 24x² + 6x + 1 and r(x) = 36x⁴ + 36x³ + 18x² + 6x + 1 at x = 4965661367192848881. G1 is all of y² = x³ + 3
 //! over Fp, G2 the subgroup of order r of the twist y² = x³ + 3/ξ over Fp2, ξ = 9 + u; EIP-197, “Definition of the groups”.
 
+pub mod multiple;
+
 use crate::chain::pow_constant;
 use crate::conditions::{Conditions, all_vanish};
 use crate::group::{Affine, Projective};
@@ -37,6 +39,8 @@ impl Tower for Bn254 {
 pub struct Constants {
     /// b = 3 of G1.
     pub b: BigUint,
+    /// β = −(18x³ + 18x² + 9x + 2), a cube root of one; φ(x, y) = (β·x, y) is multiplication by (6x² + 2x)/(2x + 1) on G1.
+    pub beta: BigUint,
     /// b′ = 3/ξ of G2.
     pub twist_b: Fp2<BigUint>,
     /// 3b′.
@@ -51,6 +55,10 @@ static CONSTANTS: LazyLock<Constants> = LazyLock::new(|| {
     let twist_b = xi.inverse().expect("ξ is not zero").scale(small(3));
     Constants {
         b: small(3).to_canonical(),
+        beta: {
+            let x = small(X);
+            (-(((x + small(1)) * x * small(18) + small(9)) * x + small(2))).to_canonical()
+        },
         twist_b: twist_b.to_canonical(),
         twist_3b: twist_b.scale(small(3)).to_canonical(),
         pairing: pairing::Constants::new::<Bn254Fp>(None),
@@ -65,6 +73,23 @@ pub fn constants() -> &'static Constants {
 /// p.
 pub fn modulus() -> BigUint {
     Bn254Fp::modulus()
+}
+
+/// The generator of G1: EIP-197, “Definition of the groups”, P1.
+pub fn g1_generator() -> Affine<BigUint> {
+    Affine::new(1u32.into(), 2u32.into())
+}
+
+/// The generator of G2: EIP-197, “Definition of the groups”, P2.
+pub fn g2_generator() -> Affine<Fp2<BigUint>> {
+    let [x0, x1, y0, y1] = [
+        "10857046999023057135944570762232829481370756359578518086990519993285655852781",
+        "11559732032986387107991004021392285783925812861821192530917403151452391805634",
+        "8495653923123431417604973247489272438418190587263600148770280649306958101930",
+        "4082367875863433681332203403145435568316851327593401208105741076214120093531",
+    ]
+    .map(|digits| digits.parse().expect("these are digits"));
+    Affine::new(Fp2::new(x0, x1), Fp2::new(y0, y1))
 }
 
 /// a ↦ a⁻¹ = a^(p − 2) in Fp, as a function; 0 ↦ 0.

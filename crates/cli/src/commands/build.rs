@@ -11,7 +11,7 @@ use residue_isa::GasSchedule;
 use residue_workbench::Trial;
 use serde_json::{Map, Value, json};
 
-use crate::formulas::Formulas;
+use crate::formulas::{Formulas, is_inexpressible};
 use crate::options::InterfaceRules;
 use crate::tables::{grouped, right, table};
 use crate::verdict::Verdict;
@@ -25,7 +25,7 @@ use crate::{output, program_file};
   residue build examples/ir/polynomial.ir --revision evmone-2023
   residue build bls12_381/pairing --revision evm384-v7 --schedule model-a --explain")]
 pub struct BuildArgs {
-    /// A contract of `residue list contracts`, or all, or a file of a program whose name ends in .ir.
+    /// A contract of `residue list contracts`, or all that the revision can express, or a file of a program whose name ends in .ir.
     pub contract: String,
     /// The interface to compile for, and the prices that decide between variants.
     #[command(flatten)]
@@ -61,6 +61,8 @@ pub fn build(args: &BuildArgs, json: bool) -> Result<Verdict> {
             let path = args.output.as_ref().map(|directory| directory.join(format!("{}.hex", contract.name)));
             build_one(contract, &schedule, args, path)
         });
+        // Those that the revision can express.
+        let built = built.filter(|built| !built.as_ref().is_err_and(is_inexpressible));
         let built = built.collect::<Result<Vec<_>>>()?;
         if json {
             output::json(&json!({ "contracts": built.iter().map(to_json).collect::<Vec<_>>() }))?;

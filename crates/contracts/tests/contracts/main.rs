@@ -3,6 +3,7 @@
 
 mod aggregate;
 mod as_precompiles;
+mod bn254;
 mod decompress;
 mod eip2537_page;
 mod evm384;
