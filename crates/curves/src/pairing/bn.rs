@@ -2,10 +2,9 @@
 //! prime to r. Fuentes-Castañeda, Knapp and Rodríguez-Henríquez 2011, “Faster hashing to G2”, §4.1.
 
 use super::PairingCurve;
-use super::powers::{Power, frobenius, frobenius_squared, multiply, power_of_x_abs, third};
+use super::powers::{Power, frobenius, frobenius_squared, multiply, power_of_x_abs, square_repeatedly, third};
 use crate::conditions::all_vanish;
 use crate::tower::Fp12;
-use crate::tower::cyclotomic::cyclotomic_square;
 use residue_formula::scope::enter;
 use residue_ir::{Bundle, Machine};
 
@@ -37,27 +36,26 @@ pub(super) fn is_hard_part_one<M: Machine, C: PairingCurve>(machine: &M, m: Fp12
 fn factors<M: Machine, C: PairingCurve>(machine: &M, m: Fp12<M::Fe, C>) -> (Fp12<M::Fe, C>, Fp12<M::Fe, C>) {
     let _scope = enter("hard_part");
     let mul = |a, b| multiply(machine, a, b);
-    let s = square(machine, power_of_x(machine, m)); //                             m^(2x)
-    let s2 = square(machine, s); //                                                 m^(4x)
+    let s = square_repeatedly(machine, 1, power_of_x(machine, m)); //               m^(2x), tripled
+    let s2 = third(machine, square_repeatedly(machine, 1, s)); //                   m^(4x)
+    let s = third(machine, s);
     let s3 = mul(s, s2); //                                                         m^(6x)
     let u = mul(s3, frobenius(machine, s2)); //                                     m^(6x + 4x·p)
     let m3 = frobenius(machine, frobenius_squared(machine, m)); //                  m^(p³)
     let rest = mul(mul(u, frobenius_squared(machine, u)), mul(m, m3.conjugate())); // m^((6x + 4x·p)(1 + p²) + 1 − p³)
-    (power_of_x(machine, s3), rest)
+    (third(machine, power_of_x(machine, s3)), rest)
 }
 
 /// Y ↦ Y^((2x + 1)(1 + p)).
 fn norm_over_fp2<M: Machine, C: PairingCurve>(machine: &M, y: Fp12<M::Fe, C>) -> Fp12<M::Fe, C> {
-    let z = multiply(machine, square(machine, power_of_x(machine, y)), y);
+    let z = third(machine, square_repeatedly(machine, 1, power_of_x(machine, y))); // Y^(2x)
+    let z = multiply(machine, z, y);
     multiply(machine, z, frobenius(machine, z))
 }
 
-fn square<M: Machine, C: PairingCurve>(machine: &M, a: Fp12<M::Fe, C>) -> Fp12<M::Fe, C> {
-    machine.function("fp12_cyclotomic_square_of_one", a, |_, a| cyclotomic_square(a))
-}
-
-fn power_of_x<M: Machine, C: PairingCurve>(machine: &M, a: Fp12<M::Fe, C>) -> Fp12<M::Fe, C> {
-    third(machine, power_of_x_abs(machine, Power::new(a)))
+/// g ↦ 3gˣ.
+fn power_of_x<M: Machine, C: PairingCurve>(machine: &M, g: Fp12<M::Fe, C>) -> Fp12<M::Fe, C> {
+    power_of_x_abs(machine, Power::new(g))
 }
 
 #[cfg(test)]
