@@ -17,7 +17,7 @@ use residue_workbench::harness::{Subject, interleave};
 use crate::bench::effort::{Effort, Observer, Progress};
 use crate::bench::engines::EngineLayer;
 use crate::bench::group::{Group, none_missing};
-use crate::bench::operations::word;
+use crate::bench::operations::{Run, word};
 use crate::error::LabError;
 use crate::price::ANCHOR_NS;
 use crate::record::table::Column;
@@ -90,15 +90,10 @@ fn measure_one(
     let first = by_precompile()?;
     let (expected, price) = (first.output, first.gas_used as f64); // a price is below 2⁵³
     let mut rows = vec![RecordRow::exact(name_in("precompile"), Quantity::Gas, price)];
-    let mut subjects: Vec<Subject<'_>> = Vec::new();
-    let mut add = |layer: &str, run: Box<dyn FnMut() -> Vec<u8> + '_>| {
-        if effort.subjects.include(layer) {
-            subjects.push(Subject { name: name_in(layer), expected: expected.clone(), run });
-        }
-    };
+    let mut runs: Vec<(&str, Run<'_>)> = Vec::new();
     // No answer is a wrong answer.
-    add("precompile", Box::new(|| by_precompile().map_or(Vec::new(), |native| native.output)));
-    add("arkworks", Box::new(|| terms.answer()));
+    runs.push(("precompile", Box::new(|| by_precompile().map_or(Vec::new(), |native| native.output))));
+    runs.push(("arkworks", Box::new(|| terms.answer())));
     for (layer, code) in layers {
         let mut prepared = layer.engine.prepare(code);
         let first = prepared.run_without_memory(&input, GAS);
@@ -110,8 +105,11 @@ fn measure_one(
         rows.push(RecordRow::exact(&name, Quantity::Gas, gas));
         rows.push(RecordRow::ratio(&name, Quantity::Gas, &[gas], (&name_in("precompile"), &[price])));
         let input = &input;
-        add(&layer.name, Box::new(move || prepared.run_without_memory(input, GAS).output));
+        runs.push((&layer.name, Box::new(move || prepared.run_without_memory(input, GAS).output)));
     }
+    runs.retain(|(layer, _)| effort.subjects.include(layer));
+    let subject = |(layer, run)| Subject { name: name_in(layer), expected: expected.clone(), run };
+    let mut subjects: Vec<Subject<'_>> = runs.into_iter().map(subject).collect();
     let (step, mut done) = (format!("{operation} {size}"), 0);
     let samples = interleave(&mut subjects, effort.rounds, || {
         done += 1;
