@@ -122,7 +122,7 @@ mod tests {
             (19, 19, 1),
             (20, 19, 2),
             (0xffff_ffff, 19, 2),
-            (crate::bn254::X, 19, 13),
+            (4_965_661_367_192_848_881, 19, 13),
             (u64::MAX, 3, 2),
         ] {
             let digits = signed_digits_of(k, second);

@@ -59,7 +59,12 @@ fn table(record: &Record) -> String {
 
 #[test]
 fn the_times_of_the_page_are_those_of_the_newest_record() {
-    let records = Records::read(&residue_pages::path("records")).unwrap();
-    let table = records.group("bn254").map_or("There is no record yet.\n".to_owned(), table);
+    // No figure shows the group, so that any machine may have its record.
+    let machines = std::fs::read_dir(residue_pages::path("records")).unwrap().map(|entry| entry.unwrap().path());
+    let records: Vec<Records> =
+        machines.filter(|path| path.is_dir()).map(|path| Records::read(&path).unwrap()).collect();
+    let newest =
+        records.iter().filter_map(|records| records.group("bn254")).max_by_key(|record| record.date.to_string());
+    let table = newest.map_or("There is no record yet.\n".to_owned(), table);
     residue_pages::hold("docs/bn254.md", "times", &table);
 }
