@@ -129,3 +129,8 @@ impl Formulas {
         Variant::all().filter(|variant| wanted(variant.product) && as_published(variant.multiples)).collect()
     }
 }
+
+/// Whether the revision cannot express the contract.
+pub fn is_inexpressible(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref::<VariantError>(), Some(VariantError::Compile(_)))
+}

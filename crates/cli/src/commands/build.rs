@@ -13,7 +13,7 @@ use residue_workbench::Trial;
 use serde_json::{Map, Value, json};
 
 use crate::formats::{Artifact, CODE_BYTES_MAINNET, Format};
-use crate::formulas::Formulas;
+use crate::formulas::{Formulas, is_inexpressible};
 use crate::options::{CodeRules, InterfaceRules};
 use crate::tables::{grouped, right, table};
 use crate::verdict::Verdict;
@@ -29,7 +29,7 @@ use crate::{output, program_file};
   residue build bls12_381/pairing --revision evm384-v7 --schedule model-a --explain
   residue build bls12_381/g1_add --format solidity --output G1Add.sol")]
 pub struct BuildArgs {
-    /// A contract of `residue list contracts`, or all, or a file of a program whose name ends in .ir.
+    /// A contract of `residue list contracts`, or all that the revision can express, or a file of a program whose name ends in .ir.
     pub contract: String,
     /// The interface to compile for, and the prices that decide between variants.
     #[command(flatten)]
@@ -99,6 +99,8 @@ pub fn build(args: &BuildArgs, json: bool) -> Result<Verdict> {
                 .map(|directory| directory.join(format!("{}.{}", contract.name, args.format().extension())));
             build_one(contract, &schedule, args, path)
         });
+        // Those that the revision can express.
+        let built = built.filter(|built| !built.as_ref().is_err_and(is_inexpressible));
         let built = built.collect::<Result<Vec<_>>>()?;
         if json {
             output::json(&json!({ "contracts": built.iter().map(to_json).collect::<Vec<_>>() }))?;

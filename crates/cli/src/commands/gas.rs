@@ -8,10 +8,9 @@ use clap::Args;
 use residue_compiler::Dialect;
 use residue_contracts::{CONTRACTS, Contract};
 use residue_isa::{GasSchedule, Revision};
-use residue_workbench::VariantError;
 use serde_json::{Value, json};
 
-use crate::formulas::Formulas;
+use crate::formulas::{Formulas, is_inexpressible};
 use crate::options::{DEFAULT_REVISION, InterfaceRules};
 use crate::subject::contract_named;
 use crate::tables::{grouped, right, table};
@@ -106,11 +105,6 @@ fn measured(args: &GasArgs) -> Result<Vec<Entry>> {
     }
     ensure!(!entries.is_empty(), "no contract is expressed by any of the revisions");
     Ok(entries)
-}
-
-/// Whether the revision cannot express the contract.
-fn is_inexpressible(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref::<VariantError>(), Some(VariantError::Compile(_)))
 }
 
 fn measure(contract: &'static Contract, revision: Revision) -> Result<Entry> {

@@ -7,7 +7,7 @@ use residue_engine::Replacement;
 use residue_workbench::Machine;
 use residue_workbench::{EngineKind, Job, Setup};
 
-use crate::formulas::Formulas;
+use crate::formulas::{Formulas, is_inexpressible};
 use crate::input::MemoryRange;
 use crate::options::{CodeRules, Rules, engine_kinds};
 use crate::subject::Subject;
@@ -114,6 +114,9 @@ fn setup(args: &RunArgs) -> Result<Setup> {
         };
         contract.precompile.map(code)
     };
-    let replacements = CONTRACTS.iter().filter_map(replacement).collect::<Result<Vec<_>>>()?;
+    // Precompiles that the revision cannot express stay as they are.
+    let replacements = CONTRACTS.iter().filter_map(replacement);
+    let replacements = replacements.filter(|code| !code.as_ref().is_err_and(is_inexpressible));
+    let replacements = replacements.collect::<Result<Vec<_>>>()?;
     Ok(setup.with_replacements(replacements)?)
 }

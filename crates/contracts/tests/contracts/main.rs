@@ -3,6 +3,8 @@
 
 mod aggregate;
 mod as_precompiles;
+mod bn254;
+mod bn254_page;
 mod decompress;
 mod eip2537_page;
 mod evm384;
