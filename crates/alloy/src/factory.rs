@@ -78,11 +78,13 @@ impl FieldEvmFactory {
         let spec = cfg_env.spec;
         let engine = self.engine_at(block_env.timestamp.saturating_to()).unwrap_or(&self.plain);
         let context = Context::<BlockEnv, TxEnv, CfgEnv, DB, Journal<DB>, ()>::new(db, spec);
-        let precompiles = Precompiles::new(PrecompileSpecId::from_spec_id(spec));
-        engine
-            .evm(context.with_block(block_env).with_cfg(cfg_env))
-            .with_precompiles(PrecompilesMap::from_static(precompiles))
+        engine.evm(context.with_block(block_env).with_cfg(cfg_env)).with_precompiles(precompiles(spec))
     }
+}
+
+/// The precompiles of a fork, to be changed and given to an EVM.
+pub fn precompiles(spec: SpecId) -> PrecompilesMap {
+    PrecompilesMap::from_static(Precompiles::new(PrecompileSpecId::from_spec_id(spec)))
 }
 
 impl EvmFactory for FieldEvmFactory {

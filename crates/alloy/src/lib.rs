@@ -12,7 +12,7 @@ mod factory;
 mod rules;
 
 pub use evm::{FieldBlockEvm, FieldContext};
-pub use factory::{Activation, FactoryError, FieldEvmFactory};
+pub use factory::{Activation, FactoryError, FieldEvmFactory, precompiles};
 pub use rules::{ChainRules, RulesError};
 
 /// The alloy-evm that this crate is built on.

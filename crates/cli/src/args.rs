@@ -12,6 +12,7 @@ use crate::commands::example::ExampleArgs;
 use crate::commands::gas::GasArgs;
 use crate::commands::lab::LabArgs;
 use crate::commands::list::ListArgs;
+use crate::commands::node::NodeArgs;
 use crate::commands::pages::{CompletionsArgs, ManArgs};
 use crate::commands::print::PrintArgs;
 use crate::commands::profile::ProfileArgs;
@@ -65,6 +66,8 @@ pub enum Command {
     Wasm(WasmArgs),
     /// Run general state tests with every revision switched on.
     Statetest(StatetestArgs),
+    /// Start a development node: Ethereum's JSON-RPC, with field instructions.
+    Node(NodeArgs),
     /// List revisions, schedules, forks, opcodes and contracts.
     List(ListArgs),
     /// Print the input that comes with a contract, to try it elsewhere.

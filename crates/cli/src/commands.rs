@@ -11,6 +11,7 @@ pub mod gas;
 pub mod lab;
 pub mod list;
 mod main_job;
+pub mod node;
 pub mod pages;
 pub mod print;
 pub mod profile;
@@ -43,6 +44,7 @@ pub fn run(Cli { command, json }: Cli) -> Result<Verdict> {
         Some(Command::Check(args)) => check::check(&args, json),
         Some(Command::Wasm(args)) => wasm::wasm(&args, json),
         Some(Command::Statetest(args)) => statetest::statetest(&args, json),
+        Some(Command::Node(args)) => node::node(&args),
         Some(Command::List(args)) => list::list(&args, json),
         Some(Command::Example(args)) => example::example(&args, json),
         Some(Command::Completions(args)) => pages::completions(&args, Cli::command()),
