@@ -17,6 +17,7 @@ pub mod send;
 pub mod simulate;
 pub mod state;
 pub mod struct_logs;
+pub mod transfers;
 
 use error::{Answer, NO_METHOD, RpcError};
 use params::Params;

@@ -14,7 +14,7 @@ use alloy_evm::overrides::apply_state_overrides;
 use alloy_evm::precompiles::PrecompilesMap;
 use alloy_evm::{Evm, EvmEnv, EvmFactory};
 use alloy_hardforks::EthereumHardforks;
-use alloy_primitives::{Address, Bloom, Log, Signature, TxKind, U256, address};
+use alloy_primitives::{Address, Bloom, Log, Signature, TxKind, U256};
 use alloy_rpc_types_eth::simulate::{MAX_SIMULATE_BLOCKS, SimBlock, SimulatePayload};
 use alloy_rpc_types_eth::state::StateOverride;
 use alloy_rpc_types_eth::{BlockOverrides, TransactionRequest};
@@ -23,7 +23,6 @@ use residue_engine::revm::context::result::{EVMError, ExecutionResult, InvalidTr
 use residue_engine::revm::database::State;
 use residue_engine::revm::database::states::bundle_state::BundleRetention;
 use residue_engine::revm::{Database, DatabaseCommit};
-use revm_inspectors::transfer::TransferInspector;
 use serde_json::{Value, json};
 
 use super::Method;
@@ -33,14 +32,13 @@ use super::error::{Answer, RpcError, revert_message};
 use super::format::{self, Position, bytes, quantity};
 use super::params::Params;
 use super::state::state_at;
+use super::transfers::{TRANSFERS, Transfers};
 use crate::chain::{Attributes, changes_of};
 use crate::node::Node;
 use crate::store::StateView;
 
 /// Seconds between blocks that do not say their time.
 const SECONDS: u64 = 12;
-/// Whose logs transfers of ether are: geth's `transferAddress`.
-const TRANSFERS: Address = address!("eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee");
 
 /// The methods of this file.
 pub const METHODS: &[(&str, Method)] = &[("eth_simulateV1", simulate)];
@@ -263,7 +261,7 @@ impl Simulation<'_> {
         }
         let tx = tx_env(&request, &env.block_env, chain_id, gas)?;
         let precompiles = self.precompiles(env, overrides)?;
-        let mut transfers = TransferInspector::new(false).with_logs(true);
+        let mut transfers = Transfers::new();
         let factory = self.node.chain.factory();
         let mut evm = factory.create_evm_with_inspector(&mut self.state, env.clone(), &mut transfers);
         evm.set_inspector_enabled(self.traces_transfers);
