@@ -2,14 +2,15 @@
 //! such as constants that could be folded, values that are never read, statements after an ending, a variable that is read
 //! before it is set. Every one is well formed, ends, and stores elements before it loads them.
 
+mod outside;
 use num_bigint::BigUint;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use residue_ir::{
     Arm, ArrayDecl, ArrayId, Block, Capacity, Cells, ConstantId, Control, ControlKind, Effect, FieldOp, Function,
-    FunctionId, Op, Operand, Order, Piece, Program, Region, SequenceStep, Statement, Value, VariableId, Word, WordDef,
-    WordOp,
+    FunctionId, Modulus, Op, Operand, Order, Program, Region, SequenceStep, Statement, TableDecl, Value, VariableId,
+    Word, WordDef, WordOp,
 };
 use ruint::aliases::U256;
 use std::mem;
@@ -24,23 +25,60 @@ const CALLDATA_BYTES: u16 = 320;
 /// The program of `seed` over the integers mod `modulus`.
 pub fn program(modulus: &BigUint, seed: u64) -> Program {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let random_constants: Vec<BigUint> =
-        (0..3).map(|_| BigUint::from_bytes_be(&random.random::<[u8; 96]>()) % modulus).collect();
-    let fixed = [BigUint::ZERO, BigUint::from(1u8), modulus - 1u8];
+    let variables: Vec<String> = (0..=random.random_range(0..=3)).map(|number| format!("variable {number}")).collect();
+    unit(&format!("seed {seed}"), modulus.clone().into(), variables, Some(Vec::new()), random)
+}
+
+/// The same with a subprogram over each of `inner`. They are entered anywhere, those with given moduli once.
+pub fn program_with(modulus: &BigUint, inner: &[Modulus], seed: u64) -> Program {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let variables: Vec<String> = (0..=random.random_range(1..=3)).map(|number| format!("variable {number}")).collect();
+    let subprogram = |(number, modulus): (usize, &Modulus)| {
+        let random = ChaCha8Rng::seed_from_u64(random.random());
+        let program = unit(&format!("subprogram {number}"), modulus.clone(), variables.clone(), None, random);
+        Program { variables: Vec::new(), ..program }
+    };
+    let subprograms = inner.iter().enumerate().map(subprogram).collect();
+    unit(&format!("seed {seed}"), modulus.clone().into(), variables, Some(subprograms), random)
+}
+
+/// A program with these subprograms, or a subprogram, which only borrows the variables.
+fn unit(
+    name: &str,
+    modulus: Modulus,
+    variables: Vec<String>,
+    subprograms: Option<Vec<Program>>,
+    mut random: ChaCha8Rng,
+) -> Program {
+    let least = modulus.least();
+    let any = |random: &mut ChaCha8Rng| BigUint::from_bytes_be(&random.random::<[u8; 96]>()) % &least;
+    let random_constants: Vec<BigUint> = (0..3).map(|_| any(&mut random)).collect();
+    let fixed = [BigUint::ZERO, BigUint::from(1u8), &least - 1u8];
+    let is_inner = subprograms.is_none();
     let capacities = [Capacity::Fixed(ELEMENTS), Capacity::Unbounded, Capacity::Unbounded];
+    let capacities = capacities.map(|capacity| if is_inner { Capacity::Fixed(ELEMENTS) } else { capacity });
     let arrays = capacities.into_iter().take(random.random_range(0..=3)).enumerate().map(|(number, capacity)| {
         ArrayDecl { name: format!("array {number}"), element_values: random.random_range(1..=4), capacity }
     });
     let arrays = arrays.collect();
+    let tables = (0..random.random_range(0..=2)).map(|number| {
+        let element_values = random.random_range(1..=4);
+        let element = |random: &mut ChaCha8Rng| (0..element_values).map(|_| any(random)).collect();
+        let elements = (0..ELEMENTS).map(|_| element(&mut random)).collect();
+        TableDecl { name: format!("table {number}"), element_values, elements }
+    });
+    let tables = tables.collect();
     let program = Program {
-        name: format!("seed {seed}"),
-        modulus: modulus.clone(),
+        name: name.to_owned(),
+        modulus,
         constants: fixed.into_iter().chain(random_constants).collect(),
         functions: Vec::new(),
         arrays,
-        variables: (0..=random.random_range(0..=3)).map(|number| format!("variable {number}")).collect(),
+        tables,
+        variables,
+        subprograms: subprograms.unwrap_or_default(),
     };
-    let mut maker = Maker { random, program, scope: Scope::default() };
+    let mut maker = Maker { random, program, scope: Scope::default(), is_inner };
     for number in 0..maker.random.random_range(0..=3) {
         let (params, results) = (maker.random.random_range(0..=4), maker.random.random_range(0..=4));
         maker.function(&format!("f{number}"), params, results);
@@ -81,6 +119,8 @@ struct Maker {
     random: ChaCha8Rng,
     program: Program,
     scope: Scope,
+    /// Whether it is a subprogram.
+    is_inner: bool,
 }
 
 impl Maker {
@@ -94,12 +134,15 @@ impl Maker {
         }
         let length = self.random.random_range(1..=if is_start { 12 } else { 6 });
         self.statements(&mut body, length);
+        if is_start {
+            self.enter_given(&mut body);
+        }
         let results = if !is_start && !self.program.functions.is_empty() && self.random.random_ratio(1, 3) {
             self.last_call(&mut body, results)
         } else {
             self.operands(results)
         };
-        if is_start && self.random.random_ratio(3, 4) {
+        if is_start && self.random.random_ratio(if self.is_inner { 1 } else { 3 }, 4) {
             let ending = self.ending();
             body.statements.push(ending.into());
         }
@@ -291,7 +334,7 @@ impl Maker {
 
     /// `word`, which is below `ELEMENTS`, bound as an index of the array, or out of a cell of the last variable.
     fn index(&mut self, region: &mut Region, array: ArrayId, word: Word) -> Word {
-        if self.random.random_ratio(1, 2) {
+        if self.is_inner || self.random.random_ratio(1, 2) {
             let result = self.word_def(WordDef::Defined);
             region.statements.push(Effect::Bind { result, word }.into());
             return result;
@@ -323,7 +366,7 @@ impl Maker {
 
     fn statement(&mut self) -> Statement {
         let nested = self.scope.depth < DEPTH_MAX;
-        match self.random.random_range(0..40) {
+        match self.random.random_range(0..44) {
             0..10 => self.block(),
             10..12 if nested => self.repeat(),
             12 if nested && self.random.random_ratio(1, 2) => self.sequence(),
@@ -355,7 +398,10 @@ impl Maker {
                 let variable = self.variable();
                 Effect::Set { variable, word: self.word(2) }.into()
             }
-            37 => self.require().into(),
+            37 | 39 => self.require().into(),
+            40 => self.words_and_elements(),
+            41 if !self.program.tables.is_empty() => self.lookup().into(),
+            42 | 43 if !self.program.subprograms.is_empty() => self.enter_known(),
             38 if self.scope.depth > 0 && self.random.random_ratio(1, 3) => self.ending().into(),
             _ => self.block(),
         }
@@ -509,39 +555,22 @@ impl Maker {
 
     /// Mostly of so few bytes that every number is below the modulus.
     fn parse(&mut self) -> Effect {
-        if self.program.modulus.bit(0) && self.random.random_ratio(1, 8) {
+        let is_known = self.program.modulus.known().is_some();
+        if is_known && self.program.modulus.is_odd() && self.random.random_ratio(1, 8) {
             // After the calldata, because EVM384 does not look whether a number is below the modulus.
             let offset = self.constant_word(CALLDATA_BYTES.into());
             return Effect::ParseMontLe { result: self.define(1)[0], offset };
         }
-        if self.random.random_ratio(1, 8) {
+        if is_known && self.random.random_ratio(1, 8) {
             let word = self.word(2);
             return Effect::Reduce { result: self.define(1)[0], word };
         }
         let offset = self.small_word(CALLDATA_BYTES.into());
-        let safe = u32::try_from((self.program.modulus.bits() - 1) / 8).expect("a modulus is short");
+        let safe = u32::try_from((self.program.modulus.least().bits() - 1) / 8).expect("a modulus is short");
         let sizes = [0, 1, 8, 20, 31, 32, 33, 48, 63, 64, 65, 96, 100, 130, safe + 1];
         let any = *sizes.choose(&mut self.random).expect("it is not empty");
         let size_bytes = if self.random.random_ratio(4, 5) { any.min(safe) } else { any };
         Effect::Parse { result: self.define(1)[0], offset, size_bytes }
-    }
-
-    /// A hash of up to four pieces, whose sizes are known now and then.
-    fn hash(&mut self) -> Statement {
-        let pieces = (0..self.random.random_range(0..=4)).map(|_| {
-            if self.random.random_ratio(1, 2) {
-                let word = self.word(2);
-                Piece::Word { word, size_bytes: self.small_word(33) }
-            } else {
-                let offset = self.word(1);
-                Piece::Calldata { offset, size_bytes: self.small_word(CALLDATA_BYTES.into()) }
-            }
-        });
-        let pieces: Vec<Piece<Word>> = pieces.collect();
-        match pieces.len() % 2 {
-            0 => self.defined_word(|result| Effect::Sha256 { result, pieces }),
-            _ => self.defined_word(|result| Effect::Keccak256 { result, pieces }),
-        }
     }
 
     /// Mostly one that holds.
@@ -555,11 +584,15 @@ impl Maker {
         if self.random.random_ratio(1, 4) {
             return Effect::ReturnWord { word: self.word(3) };
         }
+        if self.random.random_ratio(1, 6) {
+            let words = (0..self.random.random_range(1..=3)).map(|_| self.word(2)).collect();
+            return Effect::ReturnWords { words, size_bytes: self.small_word(110) };
+        }
         let least = u32::try_from(self.program.modulus.bits().div_ceil(8)).expect("a modulus is short");
         let sizes = [least, least + 1, least.next_multiple_of(8), least.max(32), least.max(48), least.max(64), 100];
         let size_bytes = *sizes.choose(&mut self.random).expect("it is not empty");
         let count = self.random.random_range(0..=6);
-        if self.program.modulus.bit(0) && self.random.random_ratio(1, 4) {
+        if self.program.modulus.known().is_some() && self.program.modulus.is_odd() && self.random.random_ratio(1, 4) {
             return Effect::ReturnMontLe { values: self.operands(count) };
         }
         Effect::ReturnElements { values: self.operands(count), size_bytes }

@@ -6,9 +6,10 @@
 use num_bigint::BigUint;
 use residue_compiler::{CompileError, Compiled, TooFewSlots, compile};
 use residue_conformance::campaign::Campaign;
-use residue_conformance::programs::{calldata, program};
+use residue_conformance::programs::{calldata, program, program_with};
 use residue_engine::{Engine, EngineConfig, Halt};
-use residue_ir::{Machine, Outcome, Program, WordOp, evaluate, mont, record, text, verify};
+use residue_ir::{Machine, Modulus, Outcome, Program, WordOp, evaluate, mont, record, text, verify};
+use residue_isa::assembly::AssembleError;
 use residue_isa::{Family, GasSchedule, Revision};
 
 /// More than any of these programs takes.
@@ -54,7 +55,8 @@ struct Tally {
 fn check(program: &Program, revision: Revision, seed: u64, tally: &mut Tally) {
     let compiled = match compiled(program, revision) {
         Ok(compiled) => compiled,
-        Err(CompileError::Stack { .. }) => {
+        // Parts of a sequence can be chosen in the first 64 KiB.
+        Err(CompileError::Stack { .. } | CompileError::Assemble(AssembleError::Distance { .. })) => {
             tally.too_deep += 1;
             return;
         }
@@ -113,6 +115,35 @@ fn campaign(modulus: &BigUint) {
     println!("{modulus:#x}: {tally:?}");
     assert!(tally.returned > cases && tally.failed > 0 && tally.ended > 0, "{tally:?}");
     assert!(tally.too_deep * 10 < cases, "{tally:?}");
+}
+
+/// A campaign over several moduli, one of them given at run time, for the revisions that have them.
+#[test]
+fn programs_with_subprograms() {
+    let Campaign { cases, seed } = Campaign::part(10);
+    let known = |modulus: BigUint| Modulus::Known(modulus);
+    let given = |limbs| Modulus::Given { limbs };
+    let cases_of = [
+        (bn254(), vec![known(hex("30644e72e131a029b85045b68181585d2833e84879b9709143e1f593f0000001"))]),
+        (bls12_381(), vec![known(two_to(61) - 1u8), given(4)]),
+        (bn254(), vec![given(1), known(bls12_381()), given(6)]),
+    ];
+    let mut tally = Tally::default();
+    for (modulus, inner) in cases_of {
+        let has = |&revision: &Revision| compiled(&program_with(&modulus, &inner, 0), revision).is_ok();
+        let revisions: Vec<Revision> = having(&modulus).into_iter().filter(has).collect();
+        assert!(revisions.len() >= 3, "{revisions:?}");
+        for seed in (0..cases).map(|case| seed.wrapping_add(case)) {
+            let program = program_with(&modulus, &inner, seed);
+            verify(&program).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{}", text::print(&program)));
+            assert_eq!(text::parse(&text::print(&program)).unwrap(), program, "seed {seed}");
+            for &revision in &revisions {
+                check(&program, revision, seed, &mut tally);
+            }
+        }
+    }
+    println!("with subprograms: {tally:?}");
+    assert!(tally.returned > cases && tally.failed > 0 && tally.ended > 0, "{tally:?}");
 }
 
 #[test]
@@ -332,7 +363,7 @@ fn arrays_beyond_all_memory_are_an_error() {
              array a1 \"b\" values {values} capacity unbounded function f0 \"start\" () -> () values 0 {{ }}"
         );
         let program = text::parse(&text).unwrap();
-        for revision in having(&program.modulus) {
+        for revision in having(program.modulus.known().unwrap()) {
             assert!(matches!(compiled(&program, revision), Err(CompileError::Memory { .. })), "{values} · {capacity}");
         }
     }
@@ -347,7 +378,7 @@ fn what_stands_after_two_endings_is_left_out() {
         block { v1 = add v0 v0 } return_elements (v1) bytes 1 }";
     let program = text::parse(text).unwrap();
     let mut tally = Tally::default();
-    let revisions = having(&program.modulus);
+    let revisions = having(program.modulus.known().unwrap());
     for &revision in &revisions {
         check(&program, revision, 5, &mut tally);
     }
@@ -366,7 +397,7 @@ fn a_variable_that_nobody_set_is_zero() {
     let program = text::parse(&text).unwrap();
     assert_eq!(evaluate(&program, &[]), Outcome::Returned(vec![0; 32]));
     let mut tally = Tally::default();
-    let revisions = having(&program.modulus);
+    let revisions = having(program.modulus.known().unwrap());
     for &revision in &revisions {
         check(&program, revision, 0, &mut tally);
     }
@@ -390,7 +421,7 @@ fn elements_of_neighbouring_arrays_go_together() {
     let program = text::parse(text).unwrap();
     verify(&program).unwrap();
     let mut tally = Tally::default();
-    let revisions = having(&program.modulus);
+    let revisions = having(program.modulus.known().unwrap());
     for &revision in &revisions {
         check(&program, revision, 3, &mut tally);
     }

@@ -22,7 +22,7 @@ pub fn read(path: &str) -> Result<Program> {
     let (program, places) = text::parse_with_places(&text).map_err(|error| {
         shown(path, &text, error.span, &format!("expected {}, found {}", error.expected, error.found))
     })?;
-    verify(&program).map_err(|error| shown(path, &text, places.of(error.place).unwrap_or(0..0), &error.to_string()))?;
+    verify(&program).map_err(|error| shown(path, &text, places.of(&error).unwrap_or(0..0), &error.to_string()))?;
     Ok(program)
 }
 

@@ -303,6 +303,10 @@ function f1 "start" () -> () values 20 {
         build(&prepared, revision, &GasSchedule::default_for(revision).unwrap()).unwrap()
     }
 
+    fn evidence<'a>(built: &'a Built, source: &'a Program) -> Evidence<'a> {
+        built.evidence(source).next().unwrap()
+    }
+
     /// The revisions that have the program's modulus.
     fn revisions(program: &Program) -> Vec<Revision> {
         let schedule = |revision| GasSchedule::default_for(revision).unwrap();
@@ -319,7 +323,7 @@ function f1 "start" () -> () values 20 {
     fn lanes(built: &Built, mut bytes: &[u8]) -> Option<Vec<Vec<SlotOp>>> {
         let mut all = Vec::new();
         while !bytes.is_empty() {
-            let (lanes, length) = built.target.read(bytes)?;
+            let (lanes, length) = built.units[0].target.read(bytes)?;
             all.push(lanes);
             bytes = &bytes[length..];
         }
@@ -355,18 +359,19 @@ function f1 "start" () -> () values 20 {
         let program = text::parse(TEXT).unwrap();
         for revision in revisions(&program) {
             let built = built(&program, revision);
-            assert_eq!(check(&built.evidence(&program)), Ok(()));
+            assert_eq!(check(&evidence(&built, &program)), Ok(()));
             let mut found = 0;
-            for part in built.lowered.blocks.clone() {
+            for part in built.units[0].blocks.clone() {
                 let start = built.code.item_range(part.items.start).unwrap().start;
                 let range = start..built.code.item_range(part.items.end - 1).unwrap().end;
                 let right = lanes(&built, &built.code.bytes[range.clone()]).unwrap();
-                let placement = &built.allocation.functions[part.function];
+                let placement = &built.units[0].allocation.functions[part.function];
                 let after = placement.live_out[&part.first].ones();
                 let needed: BTreeSet<usize> = after.map(|value| placement.slot_of[value] as usize).collect();
                 let own: BTreeSet<usize> = right.iter().flatten().map(|lane| lane.out as usize).collect();
                 let same = |changed: &[Vec<SlotOp>]| {
-                    let in_range = |lane: &SlotOp| [lane.out, lane.x, lane.y].iter().all(|&slot| slot < built.slots);
+                    let in_range =
+                        |lane: &SlotOp| [lane.out, lane.x, lane.y].iter().all(|&slot| slot < built.units[0].slots);
                     let differs = |(slot, (a, b)): (usize, (u64, u64))| {
                         a != b && (needed.contains(&slot) || !own.contains(&slot))
                     };
@@ -378,7 +383,7 @@ function f1 "start" () -> () values 20 {
                     bytes[at] ^= 1 << bit;
                     let changed = lanes(&built, &bytes[range.clone()]);
                     let code = Code { bytes: bytes.clone(), ..built.code.clone() };
-                    let verdict = check(&Evidence { code: &code, ..built.evidence(&program) });
+                    let verdict = check(&Evidence { code: &code, ..evidence(&built, &program) });
                     if changed.as_ref() == Some(&right) {
                         // The stride of a single lane, for one, says nothing.
                         assert_eq!(verdict, Ok(()));
@@ -402,8 +407,8 @@ function f1 "start" () -> () values 20 {
         for revision in revisions(&program) {
             for missing in 0..4 {
                 let mut built = built(&program, revision);
-                built.lowered.blocks.remove(missing);
-                let verdict = check(&built.evidence(&program)).unwrap_err().to_string();
+                built.units[0].blocks.remove(missing);
+                let verdict = check(&evidence(&built, &program)).unwrap_err().to_string();
                 assert!(verdict.contains("was not lowered"), "{revision}: {verdict}");
             }
         }
@@ -422,13 +427,16 @@ function f1 "start" () -> () values 20 {
             assert_ne!(other, program);
             for revision in revisions(&program) {
                 let built = built(&program, revision);
-                assert!(matches!(check(&built.evidence(&other)), Err(CompileError::Judged { .. })), "{revision}: {to}");
+                assert!(
+                    matches!(check(&evidence(&built, &other)), Err(CompileError::Judged { .. })),
+                    "{revision}: {to}"
+                );
             }
         }
         // The order of the operands of a product means nothing.
         let same = text::parse(&TEXT.replace("v19 = mul v18 v4", "v19 = mul v4 v18")).unwrap();
         for revision in revisions(&program) {
-            assert_eq!(check(&built(&program, revision).evidence(&same)), Ok(()));
+            assert_eq!(check(&evidence(&built(&program, revision), &same)), Ok(()));
         }
     }
 }

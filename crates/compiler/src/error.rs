@@ -41,6 +41,16 @@ pub enum CompileError {
         /// The revision.
         revision: Revision,
     },
+    /// The revision cannot go from one modulus to another and back.
+    #[error("{revision} cannot have subprogram `{subprogram}`: {reason}")]
+    Subprogram {
+        /// The revision.
+        revision: Revision,
+        /// The subprogram.
+        subprogram: String,
+        /// Why not.
+        reason: &'static str,
+    },
     /// More slots are needed at once than there are.
     #[error(transparent)]
     Slots(#[from] residue_passes::TooFewSlots),

@@ -20,12 +20,13 @@ pub use source_map::SourceMap;
 
 use check::{Evidence, check};
 use fuse::Fused;
+use lower::LoweredBlock;
 use num_bigint::BigUint;
 use residue_ir::program::Program;
-use residue_isa::assembly::{Assembly, Code};
+use residue_isa::assembly::{Assembly, Code, LabelId};
 use residue_isa::revision::Family;
 use residue_isa::revision::evm384::Modulus;
-use residue_isa::revision::rules::{SLOTS_MAX, SlotBytesMax};
+use residue_isa::revision::rules::{SLOTS_MAX, SetForm, SlotBytesMax};
 use residue_isa::{FieldOp, GasSchedule, Revision};
 use residue_passes::derived::{self, Derived};
 use residue_passes::rows::rows;
@@ -80,6 +81,11 @@ impl<'a> Prepared<'a> {
     pub fn new(source: &'a Program, multiples: SmallMultiples) -> Result<Self, CompileError> {
         residue_ir::verify(source)?;
         let mut simplified = source.clone();
+        let inner = simplified.subprograms.iter_mut();
+        for unit in inner {
+            simplify(unit);
+            multiples::make(unit, multiples);
+        }
         simplify(&mut simplified);
         multiples::make(&mut simplified, multiples);
         Ok(Self { source, simplified })
@@ -88,96 +94,188 @@ impl<'a> Prepared<'a> {
     /// Compiles it for `revision`; `schedule` decides between ways that differ in gas only.
     pub fn compile(&self, revision: Revision, schedule: &GasSchedule) -> Result<Compiled, CompileError> {
         let built = build(self, revision, schedule)?;
-        check(&built.evidence(self.source))?;
+        for evidence in built.evidence(self.source) {
+            check(&evidence)?;
+        }
         let source_map = source_map::source_map(&built);
-        let Built { simplified, lowered, code, slots, .. } = built;
         Ok(Compiled {
             revision,
-            slots,
-            memory_bytes: lowered.memory_bytes,
-            field_instructions: lowered.blocks.iter().map(|block| block.items.len()).sum(),
-            operations: operations(&simplified),
+            slots: built.units.iter().map(|unit| unit.slots).sum(),
+            memory_bytes: built.memory_bytes,
+            field_instructions: built.units.iter().flat_map(|unit| &unit.blocks).map(|block| block.items.len()).sum(),
+            operations: built.units.iter().map(|unit| operations(&unit.program)).sum(),
             source_map,
-            code: code.bytes,
+            code: built.code.bytes,
         })
     }
 }
 
 /// Code that has not been judged yet, with all that the checker wants to see.
 struct Built {
-    simplified: Program,
+    /// The program, then its subprograms.
+    units: Vec<Unit>,
+    memory_bytes: u32,
+    /// Where the last function ends.
+    fail: LabelId,
+    code: Code,
+}
+
+/// A program or subprogram that has been lowered.
+struct Unit {
+    /// As it was lowered: simplified, with the constants that the target wants.
+    program: Program,
     allocation: Allocation,
     constant_slots: Vec<Slot>,
     slots: u32,
     target: Box<dyn Target>,
-    lowered: lower::Lowered,
-    code: Code,
+    blocks: Vec<LoweredBlock>,
+    /// The entry label of each function.
+    entries: Vec<LabelId>,
 }
 
 impl Built {
-    fn evidence<'a>(&'a self, source: &'a Program) -> Evidence<'a> {
-        Evidence {
+    fn evidence<'a>(&'a self, source: &'a Program) -> impl Iterator<Item = Evidence<'a>> {
+        self.units.iter().zip(source.units()).map(|(unit, source)| Evidence {
             source,
-            lowered: &self.simplified,
-            allocation: &self.allocation,
-            blocks: &self.lowered.blocks,
+            lowered: &unit.program,
+            allocation: &unit.allocation,
+            blocks: &unit.blocks,
             code: &self.code,
-            constant_slots: &self.constant_slots,
-            target: self.target.as_ref(),
-        }
+            constant_slots: &unit.constant_slots,
+            target: unit.target.as_ref(),
+        })
     }
 }
 
 fn build(prepared: &Prepared<'_>, revision: Revision, schedule: &GasSchedule) -> Result<Built, CompileError> {
-    let program = prepared.source;
-    require_modulus(program, revision)?;
-    let mut simplified = prepared.simplified.clone();
-    let conversions = match revision.family() {
-        Family::Memory384 => target::evm384::conversion_constants(&program.modulus).to_vec(),
-        Family::MemorySlots => target::mont_slots::conversion_constants(&program.modulus).to_vec(),
-        Family::Slots => vec![],
+    for subprogram in &prepared.source.subprograms {
+        require_subprogram(subprogram, revision)?;
+    }
+    let mut programs = Vec::new();
+    for unit in prepared.simplified.units() {
+        require_modulus(unit, revision)?;
+        programs.push(with_constants(unit, revision));
+    }
+    let rows: Vec<Rows<'_>> = programs.iter().map(|program| rows(program, &LIMITS)).collect();
+    let mut assembly = Assembly::new();
+    let origin = assembly.new_label();
+    assembly.mark(origin);
+    let mut parts = Vec::new();
+    for (context, (program, rows)) in programs.iter().zip(rows).enumerate() {
+        let context = u32::try_from(context).expect("subprograms are few");
+        parts.push(part((program, context), rows, revision, schedule, &mut assembly)?);
+    }
+    require_slot_bytes(&parts, revision)?;
+    let lowered = lower::lower(&parts, (revision, origin), &mut assembly)?;
+    let code = assembly.assemble(revision)?;
+    let mut placed: Vec<Placed> = Vec::new();
+    for (part, unit) in parts.into_iter().zip(lowered.units) {
+        let Part { allocation, constant_slots, slots, target, .. } = part;
+        placed.push((allocation, constant_slots, slots, target, unit));
+    }
+    let unit = |(program, (allocation, constant_slots, slots, target, lowered)): (Program, Placed)| Unit {
+        program,
+        allocation,
+        constant_slots,
+        slots,
+        target,
+        blocks: lowered.blocks,
+        entries: lowered.entries,
     };
-    let mont_constants =
-        target::uses_mont(program).then(|| target::mont_constants(&program.modulus, revision.family())).flatten();
-    for constant in std::iter::once(BigUint::ZERO).chain(conversions).chain(mont_constants.iter().flatten().cloned()) {
-        if !simplified.constants.contains(&constant) {
-            simplified.constants.push(constant);
+    let units = programs.into_iter().zip(placed).map(unit).collect();
+    Ok(Built { units, memory_bytes: lowered.memory_bytes, fail: lowered.fail, code })
+}
+
+/// What is left of a part when its program is no longer borrowed.
+type Placed = (Allocation, Vec<Slot>, u32, Box<dyn Target>, lower::LoweredUnit);
+
+/// `simplified` with the constants that a target wants.
+fn with_constants(simplified: &Program, revision: Revision) -> Program {
+    let mut program = Program { subprograms: Vec::new(), ..simplified.clone() };
+    let conversions = match (revision.family(), program.modulus.known()) {
+        (Family::Memory384, Some(modulus)) => target::evm384::conversion_constants(modulus).to_vec(),
+        (Family::MemorySlots, Some(modulus)) => target::mont_slots::conversion_constants(modulus).to_vec(),
+        _ => vec![],
+    };
+    let mont = mont_constants(&program, revision);
+    for constant in std::iter::once(BigUint::ZERO).chain(conversions).chain(mont.iter().flatten().cloned()) {
+        if !program.constants.contains(&constant) {
+            program.constants.push(constant);
         }
     }
+    program
+}
 
+/// The factors of Montgomery form, if the program uses it and the revision's own form is another.
+fn mont_constants(program: &Program, revision: Revision) -> Option<[BigUint; 2]> {
+    let modulus = program.modulus.known().filter(|_| target::uses_mont(program))?;
+    target::mont_constants(modulus, revision.family())
+}
+
+/// A program or subprogram that is placed and can be lowered.
+struct Part<'a> {
+    program: &'a Program,
+    rows: Rows<'a>,
+    allocation: Allocation,
+    constant_slots: Vec<Slot>,
+    spare: Slot,
+    slots: u32,
+    target: Box<dyn Target>,
+}
+
+impl Part<'_> {
+    /// Whether it has elements: without them it needs no modulus.
+    fn has_elements(&self) -> bool {
+        let has_values = |function: &residue_ir::Function| function.value_count > 0;
+        self.program.functions.iter().any(has_values) || reads_constants(self.program)
+    }
+
+    /// Bytes at the bottom of memory that its target uses for itself.
+    fn memory_bytes(&self) -> u64 {
+        if self.has_elements() { self.target.memory_bytes().into() } else { 0 }
+    }
+}
+
+/// Whether something but an operation reads a constant.
+fn reads_constants(program: &Program) -> bool {
+    let mut reads = false;
+    program.for_each_effect(&mut |effect| reads |= effect.operands().next().is_some());
+    reads
+}
+
+/// Places a program, whose field context has this id.
+fn part<'a>(
+    (program, context): (&'a Program, u32),
+    mut rows: Rows<'a>,
+    revision: Revision,
+    schedule: &GasSchedule,
+    assembly: &mut Assembly,
+) -> Result<Part<'a>, CompileError> {
     let limit = revision.evm384().map_or(SLOTS_MAX as Slot, target::evm384::slot_limit);
-    let constants = simplified.constants.len();
+    let constants = program.constants.len();
     // One slot is spare, for cycles of moves.
     let room =
         u32::try_from(constants).ok().and_then(|constants| limit.checked_sub(constants + 1)).filter(|&room| room > 0);
     let room = room.ok_or(CompileError::Constants { count: constants, limit })?;
     let cost = revision.is_strided().then_some(&Fused as &dyn Cost);
-    let mut rows = rows(&simplified, &LIMITS);
-    let allocation = allocate(&simplified, &rows, room, cost)?;
-    threads::cut(&mut rows, &simplified, &allocation);
+    let allocation = allocate(program, &rows, room, cost)?;
+    threads::cut(&mut rows, program, &allocation);
     let spare = allocation.slots_used;
     let first_constant = spare + 1;
     let slots = first_constant + u32::try_from(constants).expect("it fitted above");
-    require_slot_bytes(program, revision, slots)?;
 
-    let mut assembly = Assembly::new();
-    let origin = assembly.new_label();
-    assembly.mark(origin);
-    let derived = match revision.family() {
-        Family::Slots => derived::derive(&simplified.constants, &program.modulus, first_constant, spare),
-        _ => derived::all_given(&simplified.constants, first_constant),
+    let derived = match (revision.family(), program.modulus.known()) {
+        (Family::Slots, Some(modulus)) => derived::derive(&program.constants, modulus, first_constant, spare),
+        _ => derived::all_given(&program.constants, first_constant),
     };
     let constant_slots = derived.slots.clone();
-    let constant_slot = |constant: &BigUint| constant_slots[position(&simplified.constants, constant)];
+    let constant_slot = |constant: &BigUint| constant_slots[position(&program.constants, constant)];
     let zero = constant_slot(&BigUint::ZERO);
-    let mont = mont_constants
+    let mont = mont_constants(program, revision)
         .map(|[parse, output]| MontFactors { parse: constant_slot(&parse), output: constant_slot(&output) });
     let places = Places { first_constant, zero, spare, mont };
-    let target = make_target((program, &rows), revision, schedule, derived, places, &mut assembly);
-    let interface = (target.as_ref(), revision, origin);
-    let lowered = lower::lower(&simplified, &rows, &allocation, &constant_slots, spare, interface, &mut assembly)?;
-    let code = assembly.assemble(revision)?;
-    Ok(Built { simplified, allocation, constant_slots, slots, target, lowered, code })
+    let target = make_target((program, context, &rows), revision, schedule, derived, places, assembly);
+    Ok(Part { program, rows, allocation, constant_slots, spare, slots, target })
 }
 
 /// How much is made as one: any number of slots are loaded and stored by one instruction, and what is read of calldata together may
@@ -186,14 +284,19 @@ const LIMITS: Limits = Limits { values_max: SLOTS_MAX, gap_bytes_max: 32 };
 
 /// What lowers for the revision's family.
 fn make_target(
-    (program, rows): (&Program, &Rows<'_>),
+    (program, context, rows): (&Program, u32, &Rows<'_>),
     revision: Revision,
     schedule: &GasSchedule,
     derived: Derived,
     places: Places,
     code: &mut Assembly,
 ) -> Box<dyn Target> {
-    let modulus = &program.modulus;
+    if let Some(rules) = revision.slot_rules() {
+        let row_bytes = rows.parsed_bytes_max();
+        let modulus = (&program.modulus, context);
+        return Box::new(target::slots::Slots::new((revision, rules), modulus, derived, row_bytes, places, code));
+    }
+    let modulus = program.modulus.known().expect("`require_subprogram` refuses others");
     if let Some(interface) = revision.evm384() {
         return Box::new(target::evm384::Evm384::new(
             revision,
@@ -205,10 +308,6 @@ fn make_target(
             code,
         ));
     }
-    if let Some(rules) = revision.slot_rules() {
-        let row_bytes = rows.parsed_bytes_max();
-        return Box::new(target::slots::Slots::new((revision, rules), modulus, derived, row_bytes, places, code));
-    }
     let width_limbs = usize::try_from(modulus.bits().div_ceil(64)).expect("the width was checked");
     let addition = schedule.instruction(FieldOp::Add, width_limbs, 1).whole();
     let uses_mont = target::uses_mont(program);
@@ -216,18 +315,35 @@ fn make_target(
 }
 
 /// Refuses more bytes of slots than the revision has.
-fn require_slot_bytes(program: &Program, revision: Revision, slots: u32) -> Result<(), CompileError> {
+fn require_slot_bytes(parts: &[Part<'_>], revision: Revision) -> Result<(), CompileError> {
     let Some(rules) = revision.slot_rules() else { return Ok(()) };
-    let modulus_bytes = target::slots::modulus_size_bytes(rules, &program.modulus);
-    let (element_bytes, limit_bytes) = match rules.slot_bytes_max {
-        SlotBytesMax::None => return Ok(()),
-        SlotBytesMax::Frame(limit_bytes) => (rules.element_bytes(modulus_bytes), limit_bytes),
-        SlotBytesMax::Declared(limit_bytes) => (modulus_bytes, limit_bytes),
-    };
-    if slots as usize * element_bytes > limit_bytes {
-        return Err(CompileError::SlotBytes { slots, element_bytes, limit_bytes });
+    let mut bytes = 0;
+    for Part { program, slots, .. } in parts {
+        let modulus_bytes = target::slots::modulus_size_bytes(rules, &program.modulus);
+        let (element_bytes, limit_bytes) = match rules.slot_bytes_max {
+            SlotBytesMax::None => return Ok(()),
+            SlotBytesMax::Frame(limit_bytes) => (rules.element_bytes(modulus_bytes), limit_bytes),
+            SlotBytesMax::Declared(limit_bytes) => (modulus_bytes, limit_bytes),
+        };
+        bytes += *slots as usize * element_bytes; // u32 to usize widens
+        if bytes > limit_bytes {
+            return Err(CompileError::SlotBytes { slots: *slots, element_bytes, limit_bytes });
+        }
     }
     Ok(())
+}
+
+/// Refuses a subprogram where the revision cannot have it.
+fn require_subprogram(program: &Program, revision: Revision) -> Result<(), CompileError> {
+    let is_given = program.modulus.known().is_none();
+    let reason = match revision.slot_rules() {
+        None => "its values are in memory, where one modulus has room",
+        Some(rules) if rules.form == SetForm::One => "it has one field context",
+        Some(rules) if is_given && rules.moduli.top_byte => "the first byte of a modulus must not be zero",
+        Some(rules) if is_given && rules.moduli.sizes.is_some() => "it has moduli of some sizes only",
+        Some(_) => return Ok(()),
+    };
+    Err(CompileError::Subprogram { revision, subprogram: program.name.clone(), reason })
 }
 
 fn position(constants: &[BigUint], wanted: &BigUint) -> usize {
@@ -249,8 +365,8 @@ fn require_modulus(program: &Program, revision: Revision) -> Result<(), CompileE
         return Err(CompileError::Width { revision, bits, limit_bits });
     }
     let is_fixed = revision.evm384().is_some_and(|interface| interface.modulus == Modulus::Fixed);
-    let odd = program.modulus.bit(0);
-    let power_of_two = program.modulus.trailing_zeros() == Some(bits - 1);
+    let odd = program.modulus.is_odd();
+    let power_of_two = program.modulus.known().is_some_and(|modulus| modulus.trailing_zeros() == Some(bits - 1));
     let rules = revision.slot_rules();
     let expressible = odd || power_of_two && rules.is_some_and(|rules| rules.moduli.powers_of_two);
     if !expressible {

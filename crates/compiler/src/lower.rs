@@ -9,17 +9,19 @@ mod calls;
 mod countdown;
 mod elements;
 mod hash;
+mod layout;
+mod outside;
 mod parse;
 mod sequence;
 mod words;
 
+use crate::Part;
 use crate::error::CompileError;
 use crate::target::{Target, clear, push};
 use fixedbitset::FixedBitSet;
-use residue_ir::program::{
-    ArrayDecl, ArrayId, ControlKind, Function, Op, Operand, Program, Statement, Value, Word, WordDef,
-};
-use residue_ir::{Capacity, Effect};
+use layout::{Layout, layout};
+use residue_ir::Effect;
+use residue_ir::program::{ArrayId, ControlKind, Function, Op, Operand, Program, Value, Word, WordDef};
 use residue_isa::Revision;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
@@ -27,7 +29,7 @@ use residue_passes::SlotOp;
 use residue_passes::liveness::values_read;
 use residue_passes::moves::sequence;
 use residue_passes::rows::Nest;
-use residue_passes::{Allocation, Placement, Row, Rows, Slot};
+use residue_passes::{Allocation, Placement, Row, Slot};
 use ruint::aliases::U256;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -45,145 +47,124 @@ pub struct LoweredBlock {
 
 /// What lowering leaves beside the assembly.
 #[derive(Debug)]
-pub struct Lowered {
-    /// Every block with operations.
-    pub blocks: Vec<LoweredBlock>,
+pub(crate) struct Lowered {
+    /// The program, then its subprograms.
+    pub units: Vec<LoweredUnit>,
     /// Where a failed requirement goes: the end of all functions.
     pub fail: LabelId,
-    /// The entry label of each function.
-    pub entries: Vec<LabelId>,
     /// Bytes of memory that the program uses whatever its input.
     pub memory_bytes: u32,
 }
 
-/// Where memory holds what.
-struct Layout {
-    variables: u32,
-    output: u32,
-    /// Where parts of sequences are entered, see [`sequence`]: one word for each that depends on a count, and one for sixteen
-    /// that are chosen.
-    entrances: u32,
-    /// For each array: address of its first element, and bytes from one index to the next.
-    arrays: Vec<(u32, u32)>,
-    /// Where the records of unbounded arrays begin, and their size.
-    records: (u32, u32),
+/// The same of a program or subprogram.
+#[derive(Debug)]
+pub(crate) struct LoweredUnit {
+    /// Every block with operations.
+    pub blocks: Vec<LoweredBlock>,
+    /// The entry label of each function.
+    pub entries: Vec<LabelId>,
 }
 
-/// Memory of fixed size that a program may use: far more than anybody would pay for, and addresses fit 32 bits.
-const MEMORY_BYTES_MAX: u64 = 1 << 30;
-
-fn layout(program: &Program, target: &dyn Target) -> Result<Layout, CompileError> {
-    let within = |bytes: u64| {
-        let narrow = u32::try_from(bytes).ok().filter(|_| bytes <= MEMORY_BYTES_MAX);
-        narrow.ok_or(CompileError::Memory { bytes, limit_bytes: MEMORY_BYTES_MAX })
-    };
-    let bytes_of = |values: usize| (values as u64).saturating_mul(u64::from(target.element_bytes()));
-    let variables = u64::from(target.memory_bytes());
-    let output = variables + 32 * program.variables.len() as u64;
-    let entrances = output.saturating_add(output_bytes(program));
-    let mut next = entrances.saturating_add(32 * sequence::entrances(program));
-    let mut arrays = vec![(0, 0); program.arrays.len()];
-    for (array, place) in program.arrays.iter().zip(&mut arrays) {
-        if let Capacity::Fixed(count) = array.capacity {
-            let bytes = bytes_of(array.element_values);
-            *place = (within(next)?, within(bytes)?);
-            next = next.saturating_add(bytes.saturating_mul(u64::from(count)));
-        }
-    }
-    let first_record = u64::from(within(next)?).next_multiple_of(32);
-    let unbounded = |array: &ArrayDecl| array.capacity == Capacity::Unbounded;
-    let values = program.arrays.iter().filter(|array| unbounded(array));
-    let record_bytes = values.fold(0, |sum: u64, array| sum.saturating_add(bytes_of(array.element_values)));
-    let mut offset = 0;
-    for (array, place) in program.arrays.iter().zip(&mut arrays).filter(|(array, _)| unbounded(array)) {
-        *place = (within(first_record.saturating_add(offset))?, within(record_bytes)?);
-        offset = offset.saturating_add(bytes_of(array.element_values));
-    }
-    Ok(Layout {
-        variables: within(variables)?,
-        output: within(output)?,
-        entrances: within(entrances)?,
-        arrays,
-        records: (within(first_record)?, within(record_bytes)?),
-    })
-}
-
-/// Room for the longest output, and for what is hashed if its length is known.
-fn output_bytes(program: &Program) -> u64 {
-    // For an element and a word that ends where it does.
-    let least = program.modulus.bits().div_ceil(8).max(32).next_multiple_of(32);
-    let mont_bytes = program.element_bytes() as u64;
-    let mut longest = 0;
-    for function in &program.functions {
-        function.body.walk(&mut |statement| {
-            let Statement::Effect(effect) = statement else { return };
-            longest = longest.max(match effect {
-                Effect::ReturnWord { .. } => 32,
-                Effect::IsOdd { .. } => least,
-                Effect::ReturnElements { values, size_bytes } => {
-                    (values.len() as u64).saturating_mul(u64::from(*size_bytes)).next_multiple_of(32)
-                }
-                Effect::ReturnMontLe { values } => (values.len() as u64 * mont_bytes).next_multiple_of(32),
-                _ => effect.pieces().map_or(0, |pieces| hash::output_bytes(function, pieces)),
-            });
-        });
-    }
-    longest
-}
-
-/// Writes the whole program, which is `rows`, to `code`, whose offset 0 is `origin`.
-pub fn lower(
-    program: &Program,
-    rows: &Rows<'_>,
-    allocation: &Allocation,
-    constant_slots: &[Slot],
-    spare: Slot,
-    (target, revision, origin): (&dyn Target, Revision, LabelId),
+/// Writes the program and its subprograms, of which `parts` has at least one, to `code`, whose offset 0 is `origin`.
+pub(crate) fn lower(
+    parts: &[Part<'_>],
+    (revision, origin): (Revision, LabelId),
     code: &mut Assembly,
 ) -> Result<Lowered, CompileError> {
-    let layout = layout(program, target)?;
-    let entries: Vec<LabelId> = program.functions.iter().map(|_| code.new_label()).collect();
+    let layout = layout(parts)?;
     let fail = code.new_label();
-    let zero_from = target.start(code, layout.records.0);
-    for address in (layout.variables..layout.output).step_by(32).filter(|&address| address < zero_from) {
-        clear(code, address, 32);
+    let mut units: Vec<Entered> = Vec::new();
+    for part in parts {
+        let entries = part.program.functions.iter().map(|_| code.new_label()).collect();
+        let tables = part.program.tables.iter().map(|_| code.new_label()).collect();
+        units.push(Entered { entries, tables });
     }
-    let mut blocks = Vec::new();
+    let zero_from = begin(parts, &layout, code);
+    let mut lowered = Lowered { units: Vec::new(), fail, memory_bytes: layout.records.0 };
     let mut entrances = layout.entrances;
-    // The start comes first and falls through from the target's own beginning.
-    let order = (0..program.functions.len()).rev();
-    for number in order {
-        let mut lowering = Lowering {
-            program,
-            allocation,
-            number,
-            function: &program.functions[number],
-            rows: &rows.functions[number],
-            placement: &allocation.functions[number],
-            layout: &layout,
-            entries: &entries,
-            fail,
-            constant_slots,
-            spare,
-            target,
-            revision,
-            origin,
-            code,
-            blocks: &mut blocks,
-            entrances: &mut entrances,
-            stack: Vec::new(),
-            depth: 0,
-            uses: words::count_uses(&program.functions[number], &rows.functions[number]),
-            addresses: words::indices_of_one_array(&program.functions[number], &rows.functions[number]),
-            read: values_read(&program.functions[number]),
-            prepared: HashMap::new(),
-        };
-        lowering.function()?;
+    for (unit, part) in parts.iter().enumerate() {
+        let mut blocks = Vec::new();
+        // The start comes first: that of the program falls through from the target's own beginning.
+        for number in (0..part.program.functions.len()).rev() {
+            let (function, rows) = (&part.program.functions[number], &part.rows.functions[number]);
+            let mut lowering = Lowering {
+                program: part.program,
+                allocation: &part.allocation,
+                parts,
+                unit,
+                units: &units,
+                zero_from,
+                number,
+                function,
+                rows,
+                placement: &part.allocation.functions[number],
+                layout: &layout,
+                entries: &units[unit].entries,
+                fail,
+                constant_slots: &part.constant_slots,
+                spare: part.spare,
+                target: part.target.as_ref(),
+                revision,
+                origin,
+                code,
+                blocks: &mut blocks,
+                entrances: &mut entrances,
+                stack: Vec::new(),
+                depth: 0,
+                uses: words::count_uses(function, rows),
+                addresses: words::indices_of_one_array(function, rows),
+                read: values_read(function),
+                prepared: HashMap::new(),
+            };
+            lowering.function()?;
+        }
+        lowered.units.push(LoweredUnit { blocks, entries: units[unit].entries.clone() });
     }
     code.label(fail);
     code.op(evm::INVALID);
-    target.end(code);
-    Ok(Lowered { blocks, fail, entries, memory_bytes: layout.records.0 })
+    // The data of the program comes last: what its target copies from after the end of the code is zero.
+    let with_elements = || parts.iter().filter(|part| part.has_elements());
+    with_elements().for_each(|part| part.target.subroutines(code));
+    for (part, unit) in parts.iter().zip(&units) {
+        tables(part, &unit.tables, code);
+    }
+    with_elements().rev().for_each(|part| part.target.data(code));
+    Ok(lowered)
+}
+
+/// The labels of a program or subprogram.
+struct Entered {
+    /// Where its functions are entered.
+    entries: Vec<LabelId>,
+    /// Where its tables are.
+    tables: Vec<LabelId>,
+}
+
+/// Sets the moduli that are known, that of the program last, and makes the variables zero; where memory is zero from. [] → []
+fn begin(parts: &[Part<'_>], layout: &Layout, code: &mut Assembly) -> u32 {
+    let mut zero_from = 0;
+    for part in &parts[1..] {
+        if part.program.modulus.known().is_some() && part.has_elements() {
+            zero_from = zero_from.max(part.target.set_up(code));
+        }
+    }
+    if parts[0].has_elements() {
+        zero_from = zero_from.max(parts[0].target.start(code, layout.records.0));
+    }
+    for address in (layout.variables..layout.output).step_by(32).filter(|&address| address < zero_from) {
+        clear(code, address, 32);
+    }
+    zero_from
+}
+
+/// Writes the tables of a part as data.
+fn tables(part: &Part<'_>, labels: &[LabelId], code: &mut Assembly) {
+    for (table, label) in part.program.tables.iter().zip(labels) {
+        code.mark(*label);
+        for value in table.elements.iter().flatten() {
+            code.data(part.target.encode(value));
+        }
+    }
 }
 
 /// A word with fewer words above it can be copied to the top.
@@ -203,6 +184,12 @@ enum Entry {
 struct Lowering<'a> {
     program: &'a Program,
     allocation: &'a Allocation,
+    parts: &'a [Part<'a>],
+    /// Which of the parts this is.
+    unit: usize,
+    units: &'a [Entered],
+    /// Where memory is zero from when the program begins.
+    zero_from: u32,
     number: usize,
     function: &'a Function,
     rows: &'a [Row<'a>],
@@ -241,8 +228,9 @@ enum Flow {
 }
 
 impl<'a> Lowering<'a> {
+    /// Whether the whole program starts with this function. A subprogram is called.
     fn is_start(&self) -> bool {
-        self.number + 1 == self.program.functions.len()
+        self.unit == 0 && self.number + 1 == self.program.functions.len()
     }
 
     fn function(&mut self) -> Result<(), CompileError> {
@@ -340,8 +328,19 @@ impl<'a> Lowering<'a> {
             }
             Effect::Reduce { result, word } => {
                 self.reduced(*word)?;
-                self.target.take_word(self.code, self.placement.slot(*result));
+                self.target.take_words(self.code, self.placement.slot(*result), 1);
                 self.stack.pop();
+            }
+            Effect::Lookup { table, index, results } => self.lookup(*table, *index, results)?,
+            Effect::Enter { subprogram, modulus } => self.enter(*subprogram, modulus)?,
+            Effect::ElementOf { result, words } => self.element_of(*result, words)?,
+            Effect::WordOf { result, value, first_bit } => {
+                self.word_of(self.slot(*value), *first_bit);
+                self.keep(*result);
+            }
+            Effect::ReturnWords { words, size_bytes } => {
+                self.return_words(words, *size_bytes)?;
+                return Ok(Flow::Ended);
             }
             Effect::IsZero { result, value } => {
                 self.target.is_zero(self.code, self.slot(*value));

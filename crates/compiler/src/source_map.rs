@@ -3,10 +3,11 @@
 //!
 //! The map is read back from the finished code, as the checker reads it; nothing in the compiler has to keep it up to date.
 
-use crate::Built;
 use crate::check::item_bytes;
-use residue_ir::program::{Block, Function, Op, Operand, Value};
+use crate::{Built, Unit};
+use residue_ir::program::{Block, Op, Operand, Value};
 use residue_isa::FieldOp;
+use residue_isa::assembly::LabelId;
 use residue_passes::Slot;
 use residue_passes::SlotOp;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
@@ -97,17 +98,19 @@ impl SourceMap {
 
 /// The map of a program that has been built and checked.
 pub(crate) fn source_map(built: &Built) -> SourceMap {
-    let mut reading = Reading { built, paths: HashMap::from([(Vec::new(), 0)]), spans: Vec::new() };
-    for (number, function) in built.simplified.functions.iter().enumerate() {
-        let mut blocks: BTreeMap<Value, &Block> = BTreeMap::new();
-        function.body.for_each_block(&mut |block| {
-            blocks.extend(block.ops.first().map(|&(first, _)| (first, block)));
-        });
-        let mut begun = HashSet::new();
-        for part in built.lowered.blocks.iter().filter(|part| part.function == number) {
-            if let (Some(block), Ok(bytes)) = (blocks.get(&part.first), item_bytes(&built.code, part)) {
-                let start = built.code.item_range(part.items.start).map_or(0, |range| range.start);
-                reading.block(number, block, start, bytes, &mut begun);
+    let mut reading = Reading { paths: HashMap::from([(Vec::new(), 0)]), spans: Vec::new() };
+    for unit in &built.units {
+        for (number, function) in unit.program.functions.iter().enumerate() {
+            let mut blocks: BTreeMap<Value, &Block> = BTreeMap::new();
+            function.body.for_each_block(&mut |block| {
+                blocks.extend(block.ops.first().map(|&(first, _)| (first, block)));
+            });
+            let mut begun = HashSet::new();
+            for part in unit.blocks.iter().filter(|part| part.function == number) {
+                if let (Some(block), Ok(bytes)) = (blocks.get(&part.first), item_bytes(&built.code, part)) {
+                    let start = built.code.item_range(part.items.start).map_or(0, |range| range.start);
+                    reading.block((unit, number), block, start, bytes, &mut begun);
+                }
             }
         }
     }
@@ -118,40 +121,49 @@ pub(crate) fn source_map(built: &Built) -> SourceMap {
     SourceMap::new(function_ranges(built), reading.spans, paths)
 }
 
-/// Where each function's code is: the start from 0, the others from their labels to the next one's.
+/// Where each function's code is: the start from 0, the others from their labels to the next one's. Functions of subprograms
+/// have the subprogram's name in front of theirs.
 fn function_ranges(built: &Built) -> Vec<(String, Range<usize>)> {
-    let Built { simplified, lowered, code, .. } = built;
-    let starts: Vec<usize> = lowered.entries.iter().map(|label| code.labels.get(label).copied().unwrap_or(0)).collect();
-    let end = code.labels[&lowered.fail];
-    let range = |(number, function): (usize, &Function)| {
-        let start = starts[number];
-        let next = starts.iter().copied().chain([end]).filter(|&other| other > start).min().unwrap_or(end);
-        (function.name.clone(), start..next)
-    };
-    simplified.functions.iter().enumerate().map(range).collect()
+    let offset = |label: &LabelId| built.code.labels.get(label).copied().unwrap_or(0);
+    let mut starts: Vec<(String, usize)> = Vec::new();
+    for (number, unit) in built.units.iter().enumerate() {
+        let prefix = if number == 0 { String::new() } else { format!("{}:", unit.program.name) };
+        let named = unit.program.functions.iter().zip(&unit.entries);
+        starts.extend(named.map(|(function, label)| (format!("{prefix}{}", function.name), offset(label))));
+    }
+    let end = offset(&built.fail);
+    let next =
+        |start: usize| starts.iter().map(|&(_, other)| other).filter(|&other| other > start).min().unwrap_or(end);
+    starts.iter().map(|(name, start)| (name.clone(), *start..next(*start))).collect()
 }
 
-struct Reading<'a> {
-    built: &'a Built,
+struct Reading {
     /// Paths with their indices.
     paths: HashMap<Vec<Arc<str>>, usize>,
     spans: Vec<Span>,
 }
 
-impl Reading<'_> {
+impl Reading {
     /// Reads the instructions of a block and finds the operations that they are; those that do the same on the same slots
     /// keep their order, as each overwrites the result of the one before. `begun` has the stretches met so far.
-    fn block(&mut self, function: usize, block: &Block, start: usize, bytes: &[u8], begun: &mut HashSet<usize>) {
+    fn block(
+        &mut self,
+        (unit, function): (&Unit, usize),
+        block: &Block,
+        start: usize,
+        bytes: &[u8],
+        begun: &mut HashSet<usize>,
+    ) {
         let mut waiting: HashMap<SlotOp, VecDeque<Value>> = HashMap::new();
         for &(value, op) in &block.ops {
-            waiting.entry(normal(self.slot_op(function, value, op))).or_default().push_back(value);
+            waiting.entry(normal(slot_op((unit, function), value, op))).or_default().push_back(value);
         }
         let mut at = 0;
-        while let Some((lanes, length)) = self.built.target.read(&bytes[at..]) {
+        while let Some((lanes, length)) = unit.target.read(&bytes[at..]) {
             let mut span = Span { bytes: start + at..start + at + length, lanes: Vec::new(), begins: Vec::new() };
             for lane in lanes {
                 let value = waiting.get_mut(&normal(lane)).and_then(VecDeque::pop_front);
-                let path = value.map(|value| self.built.simplified.functions[function].origins.of(value));
+                let path = value.map(|value| unit.program.functions[function].origins.of(value));
                 let path = path.unwrap_or_default();
                 for depth in 1..=path.len() {
                     if begun.insert(path[depth - 1].1) {
@@ -173,18 +185,18 @@ impl Reading<'_> {
         let next = self.paths.len();
         *self.paths.entry(stretches.iter().map(|(name, _)| Arc::clone(name)).collect()).or_insert(next)
     }
+}
 
-    /// The operation on slots that an operation became.
-    fn slot_op(&self, function: usize, out: Value, op: Op) -> SlotOp {
-        let placement = &self.built.allocation.functions[function];
-        let slot = |operand: Operand| -> Slot {
-            match operand {
-                Operand::Value(value) => placement.slot(value),
-                Operand::Constant(id) => self.built.constant_slots[id.0 as usize],
-            }
-        };
-        SlotOp { operation: op.kind, out: placement.slot(out), x: slot(op.x), y: slot(op.y) }
-    }
+/// The operation on slots that an operation of a function became.
+fn slot_op((unit, function): (&Unit, usize), out: Value, op: Op) -> SlotOp {
+    let placement = &unit.allocation.functions[function];
+    let slot = |operand: Operand| -> Slot {
+        match operand {
+            Operand::Value(value) => placement.slot(value),
+            Operand::Constant(id) => unit.constant_slots[id.0 as usize],
+        }
+    };
+    SlotOp { operation: op.kind, out: placement.slot(out), x: slot(op.x), y: slot(op.y) }
 }
 
 /// The operands of sums and products in order.

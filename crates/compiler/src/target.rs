@@ -31,6 +31,16 @@ pub trait Target {
     /// address on is zero. [] → []
     fn start(&self, code: &mut Assembly, memory_bytes: u32) -> u32;
 
+    /// Sets a subprogram's modulus and constants: at the program's start, or, if the modulus is given, where the subprogram is
+    /// entered, with it in words from address 0. Nothing from the returned address on is written. [] → []
+    fn set_up(&self, code: &mut Assembly) -> u32;
+
+    /// Makes the modulus that was set before the one that operations are over. [] → []
+    fn resume(&self, code: &mut Assembly);
+
+    /// A canonical value as [`Target::load`] reads it.
+    fn encode(&self, value: &BigUint) -> Vec<u8>;
+
     /// Operations whose order may change only where slots do not tell the difference. [] → []
     fn operations(&self, code: &mut Assembly, ops: &[SlotOp]);
 
@@ -65,8 +75,8 @@ pub trait Target {
     /// The same for several elements, one after the other in calldata. [offset of the first] → []
     fn parse_row(&self, code: &mut Assembly, slots: &[Slot], sizes: RowSizes, fail: LabelId);
 
-    /// Makes a field element of a number below the modulus. [number] → []
-    fn take_word(&self, code: &mut Assembly, slot: Slot);
+    /// Makes a field element of a number below the modulus, of so many words. [most significant, …, least significant] → []
+    fn take_words(&self, code: &mut Assembly, slot: Slot, count: u32);
 
     /// Writes a slot's canonical value to memory at `address`, big-endian in `size_bytes`. [] → []
     fn output(&self, code: &mut Assembly, slot: Slot, address: u32, size_bytes: u32);
@@ -85,8 +95,11 @@ pub trait Target {
     /// means for slots, and its length. None if it is anything else.
     fn read(&self, code: &[u8]) -> Option<(Vec<SlotOp>, usize)>;
 
-    /// After the program: subroutines and data. [] → []
-    fn end(&self, code: &mut Assembly);
+    /// Subroutines, after all functions. [] → []
+    fn subroutines(&self, code: &mut Assembly);
+
+    /// Data, after all code. [] → []
+    fn data(&self, code: &mut Assembly);
 }
 
 /// How elements stand in calldata one after the other.

@@ -7,7 +7,7 @@
 
 use crate::hash::Piece;
 use crate::machine::Cells;
-use crate::names::{ArrayId, Operand, Value, VariableId, Word};
+use crate::names::{ArrayId, Operand, SubprogramId, TableId, Value, VariableId, Word};
 use std::slice;
 
 /// Hands the table of effects to the macro `$then`.
@@ -26,6 +26,14 @@ macro_rules! with_effects {
             SetIndices = "set_indices" { variable: VariableId, array: ArrayId, cells: Cells, indices: Word } -> {}
             /// [`crate::Machine::index`].
             Index = "index" { variable: VariableId, array: ArrayId, cells: Cells, "from" first_bit: u32 } -> { result: Word }
+            /// [`crate::Machine::lookup`].
+            Lookup = "lookup" { table: TableId, index: Word } -> { results: Vec<Value> }
+            /// [`crate::Machine::over`] and [`crate::Machine::over_given`].
+            Enter = "enter" { subprogram: SubprogramId, modulus: Vec<Word> } -> {}
+            /// [`crate::Machine::element_of`].
+            ElementOf = "element_of" { words: Vec<Word> } -> { result: Value }
+            /// [`crate::Machine::word_of`].
+            WordOf = "word_of" { value: Operand, "from" first_bit: u32 } -> { result: Word }
             /// [`crate::Machine::parse`].
             Parse = "parse" { offset: Word, "bytes" size_bytes: u32 } -> { result: Value }
             /// [`crate::Machine::parse_mont_le`].
@@ -52,6 +60,8 @@ macro_rules! with_effects {
             Require = "require" { condition: Word } -> {}
             /// [`crate::Machine::return_word`].
             ReturnWord = "return_word" { word: Word } -> {}
+            /// [`crate::Machine::return_words`].
+            ReturnWords = "return_words" { words: Vec<Word>, "bytes" size_bytes: Word } -> {}
             /// [`crate::Machine::return_elements`].
             ReturnElements = "return_elements" { values: Vec<Operand>, "bytes" size_bytes: u32 } -> {}
             /// [`crate::Machine::return_mont_le`].
@@ -152,7 +162,13 @@ impl Effect {
 
     /// Whether the program ends here.
     pub const fn ends(&self) -> bool {
-        matches!(self, Self::ReturnWord { .. } | Self::ReturnElements { .. } | Self::ReturnMontLe { .. })
+        matches!(
+            self,
+            Self::ReturnWord { .. }
+                | Self::ReturnWords { .. }
+                | Self::ReturnElements { .. }
+                | Self::ReturnMontLe { .. }
+        )
     }
 }
 
@@ -220,6 +236,12 @@ impl Argument for Word {
     }
 }
 
+impl Argument for Vec<Word> {
+    fn words(&self) -> Vec<Word> {
+        self.clone()
+    }
+}
+
 impl Argument for Vec<Piece<Word>> {
     fn words(&self) -> Vec<Word> {
         self.iter().flat_map(|piece| piece.words()).collect()
@@ -241,6 +263,10 @@ impl Argument for VariableId {
         Some(*self)
     }
 }
+
+impl Argument for TableId {}
+
+impl Argument for SubprogramId {}
 
 impl Argument for Cells {}
 

@@ -7,13 +7,15 @@ use crate::hash;
 use crate::mont;
 use crate::numbers::to_be_bytes;
 use crate::program::{
-    Arm, Block, Control, ControlKind, FieldOp, Function, Op, Operand, Order, Program, Region, Statement, Value, Word,
-    WordDef,
+    Arm, Block, Control, ControlKind, FieldOp, Function, Modulus, Op, Operand, Order, Program, Region, Statement,
+    SubprogramId, Value, Word, WordDef,
 };
+use crate::words;
 use num_bigint::BigUint;
 use num_traits::Zero;
 use ruint::aliases::U256;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::mem;
 use thiserror::Error;
 
 /// Why a verified program has no outcome on an input.
@@ -35,6 +37,39 @@ pub enum NoOutcome {
         /// Those that were asked for.
         count: U256,
     },
+    /// What a table gives there is not defined.
+    #[error("element {index} of table `{table}`, which has {count}")]
+    NoElement {
+        /// The table's name.
+        table: String,
+        /// The element.
+        index: U256,
+        /// How many it has.
+        count: usize,
+    },
+    /// What a subprogram over such a modulus does is not defined.
+    #[error(
+        "subprogram `{subprogram}` is entered over {modulus:#x}, which is not odd, above 1 and of at most {limbs} limbs"
+    )]
+    Modulus {
+        /// The subprogram's name.
+        subprogram: String,
+        /// The modulus.
+        modulus: BigUint,
+        /// The limbs it may have.
+        limbs: u32,
+    },
+    /// What a second entry over a given modulus does is not defined.
+    #[error("subprogram `{0}`, whose modulus is given, is entered twice")]
+    Twice(String),
+    /// An element is made of words only if they are below the modulus.
+    #[error("an element is made of {number:#x}, which is not below the modulus {modulus:#x}")]
+    NotBelow {
+        /// What the words are.
+        number: BigUint,
+        /// The modulus.
+        modulus: BigUint,
+    },
     /// It does more than was allowed.
     #[error("it takes more than {0} turns, parts and calls")]
     TooLong(u64),
@@ -48,9 +83,9 @@ pub fn evaluate(program: &Program, calldata: &[u8]) -> Outcome {
 /// Runs a verified program for at most so many turns of loops, parts of sequences, arms of branches and calls.
 pub fn evaluate_within(program: &Program, calldata: &[u8], steps_max: u64) -> Result<Outcome, NoOutcome> {
     let mut run = Run {
-        program,
+        unit: Unit::new(program, program.modulus.most()),
+        entered: HashSet::new(),
         calldata,
-        arrays: vec![HashMap::new(); program.arrays.len()],
         variables: vec![U256::ZERO; program.variables.len()],
         steps_left: steps_max,
         steps_max,
@@ -77,25 +112,39 @@ pub fn apply(kind: FieldOp, x: &BigUint, y: &BigUint, m: &BigUint) -> BigUint {
     }
 }
 
-/// The values that a block defines, from those of its inputs.
-pub fn evaluate_block(program: &Program, block: &Block, values: &mut HashMap<Value, BigUint>) {
+/// The values that a block of `program` defines, from those of its inputs, mod m.
+pub fn evaluate_block(program: &Program, m: &BigUint, block: &Block, values: &mut HashMap<Value, BigUint>) {
     for &(value, Op { kind, x, y }) in &block.ops {
         let read = |operand| match operand {
             Operand::Value(value) => &values[&value],
             Operand::Constant(id) => program.constant(id),
         };
-        let result = apply(kind, read(x), read(y), &program.modulus);
+        let result = apply(kind, read(x), read(y), m);
         values.insert(value, result);
     }
 }
 
 struct Run<'a> {
-    program: &'a Program,
+    unit: Unit<'a>,
+    /// The subprograms with given moduli that have been entered.
+    entered: HashSet<SubprogramId>,
     calldata: &'a [u8],
-    arrays: Vec<HashMap<U256, Vec<BigUint>>>,
     variables: Vec<U256>,
     steps_left: u64,
     steps_max: u64,
+}
+
+/// The program or the subprogram that was entered, with what is its own.
+struct Unit<'a> {
+    program: &'a Program,
+    modulus: BigUint,
+    arrays: Vec<HashMap<U256, Vec<BigUint>>>,
+}
+
+impl<'a> Unit<'a> {
+    fn new(program: &'a Program, modulus: BigUint) -> Self {
+        Self { program, modulus, arrays: vec![HashMap::new(); program.arrays.len()] }
+    }
 }
 
 /// What one call of a function knows.
@@ -123,7 +172,7 @@ impl<'a> Run<'a> {
     fn read(&self, frame: &Frame<'_>, operand: Operand) -> BigUint {
         match operand {
             Operand::Value(value) => frame.values[&value].clone(),
-            Operand::Constant(id) => self.program.constant(id).clone(),
+            Operand::Constant(id) => self.unit.program.constant(id).clone(),
         }
     }
 
@@ -150,10 +199,12 @@ impl<'a> Run<'a> {
 
     fn statement(&mut self, frame: &mut Frame<'a>, statement: &'a Statement) -> Result<(), Ending> {
         match statement {
-            Statement::Block(block) => evaluate_block(self.program, block, &mut frame.values),
+            Statement::Block(block) => {
+                evaluate_block(self.unit.program, &self.unit.modulus, block, &mut frame.values);
+            }
             Statement::Call { function, arguments, results } => {
                 let arguments = self.read_all(frame, arguments);
-                let given = self.call(self.program.function(*function), &arguments)?;
+                let given = self.call(self.unit.program.function(*function), &arguments)?;
                 frame.values.extend(results.iter().copied().zip(given));
             }
             Statement::Control(control) => self.control(frame, control)?,
@@ -213,14 +264,38 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    /// Enters a subprogram over its modulus, or over that of the words.
+    fn enter(&mut self, frame: &Frame<'a>, subprogram: SubprogramId, modulus: &[Word]) -> Result<(), Ending> {
+        let program = &self.unit.program.subprograms[subprogram.0];
+        let modulus = match program.modulus {
+            Modulus::Known(ref modulus) => modulus.clone(),
+            Modulus::Given { .. } if !self.entered.insert(subprogram) => {
+                return Err(Ending::None(NoOutcome::Twice(program.name.clone())));
+            }
+            Modulus::Given { limbs } => {
+                let words: Vec<U256> = modulus.iter().map(|&word| self.word(frame, word)).collect();
+                let modulus = words::number_of(&words);
+                if !modulus.bit(0) || modulus < program.modulus.least() || modulus > program.modulus.most() {
+                    let subprogram = program.name.clone();
+                    return Err(Ending::None(NoOutcome::Modulus { subprogram, modulus, limbs }));
+                }
+                modulus
+            }
+        };
+        let outer = mem::replace(&mut self.unit, Unit::new(program, modulus));
+        self.call(program.entry(), &[])?;
+        self.unit = outer;
+        Ok(())
+    }
+
     fn effect(&mut self, frame: &mut Frame<'a>, effect: &'a Effect) -> Result<(), Ending> {
         // style: S2: a table: one arm for each effect.
         match effect {
             Effect::Reserve { .. } => {}
             Effect::Load { array, index, results } => {
                 let index = self.word(frame, *index);
-                let Some(element) = self.arrays[array.0].get(&index) else {
-                    let array = self.program.arrays[array.0].name.clone();
+                let Some(element) = self.unit.arrays[array.0].get(&index) else {
+                    let array = self.unit.program.arrays[array.0].name.clone();
                     return Err(Ending::None(NoOutcome::Unstored { array, index }));
                 };
                 frame.values.extend(results.iter().copied().zip(element.iter().cloned()));
@@ -228,26 +303,47 @@ impl<'a> Run<'a> {
             Effect::Store { array, index, values } => {
                 let element = self.read_all(frame, values);
                 let index = self.word(frame, *index);
-                self.arrays[array.0].insert(index, element);
+                self.unit.arrays[array.0].insert(index, element);
             }
             Effect::Fill { array, count, values } => {
                 let element = self.read_all(frame, values);
-                self.arrays[array.0].extend((0..*count).map(|index| (U256::from(index), element.clone())));
+                self.unit.arrays[array.0].extend((0..*count).map(|index| (U256::from(index), element.clone())));
             }
             Effect::SetIndices { variable, indices, .. } => self.variables[variable.0] = self.word(frame, *indices),
             Effect::Index { result, variable, first_bit, cells, .. } => {
                 frame.words.insert(*result, cells.take(self.variables[variable.0], *first_bit));
             }
+            Effect::Lookup { table, index, results } => {
+                let table = &self.unit.program.tables[table.0];
+                let (index, count) = (self.word(frame, *index), table.elements.len());
+                let Some(element) = usize::try_from(index).ok().and_then(|index| table.elements.get(index)) else {
+                    return Err(Ending::None(NoOutcome::NoElement { table: table.name.clone(), index, count }));
+                };
+                frame.values.extend(results.iter().copied().zip(element.iter().cloned()));
+            }
+            Effect::Enter { subprogram, modulus } => self.enter(frame, *subprogram, modulus)?,
+            Effect::ElementOf { result, words } => {
+                let words: Vec<U256> = words.iter().map(|&word| self.word(frame, word)).collect();
+                let (number, modulus) = (words::number_of(&words), &self.unit.modulus);
+                if number >= *modulus {
+                    return Err(Ending::None(NoOutcome::NotBelow { number, modulus: modulus.clone() }));
+                }
+                frame.values.insert(*result, number);
+            }
+            Effect::WordOf { result, value, first_bit } => {
+                let word = words::word_at(&self.read(frame, *value), *first_bit);
+                frame.words.insert(*result, word);
+            }
             Effect::Parse { result, offset, size_bytes } => {
                 let offset = self.word(frame, *offset);
                 let number = BigUint::from_bytes_be(&calldata_slice(self.calldata, offset, *size_bytes as usize));
-                if number >= self.program.modulus {
+                if number >= self.unit.modulus {
                     return Err(Ending::Outcome(Outcome::Failed));
                 }
                 frame.values.insert(*result, number);
             }
             Effect::ParseMontLe { result, offset } => {
-                let (offset, modulus) = (self.word(frame, *offset), &self.program.modulus);
+                let (offset, modulus) = (self.word(frame, *offset), &self.unit.modulus);
                 let bytes = calldata_slice(self.calldata, offset, mont::size_bytes(modulus));
                 let Some(value) = mont::from_le_bytes(&bytes, modulus) else {
                     return Err(Ending::Outcome(Outcome::Failed));
@@ -256,7 +352,7 @@ impl<'a> Run<'a> {
             }
             Effect::Reduce { result, word } => {
                 let bytes = self.word(frame, *word).to_be_bytes::<32>();
-                frame.values.insert(*result, BigUint::from_bytes_be(&bytes) % &self.program.modulus);
+                frame.values.insert(*result, BigUint::from_bytes_be(&bytes) % &self.unit.modulus);
             }
             Effect::IsZero { result, value } => {
                 let truth = U256::from(self.read(frame, *value).is_zero());
@@ -296,6 +392,11 @@ impl<'a> Run<'a> {
             Effect::ReturnWord { word } => {
                 return Err(Ending::Outcome(Outcome::Returned(self.word(frame, *word).to_be_bytes::<32>().to_vec())));
             }
+            Effect::ReturnWords { words, size_bytes } => {
+                let words: Vec<U256> = words.iter().map(|&word| self.word(frame, word)).collect();
+                let bytes = words::last_bytes(&words, self.word(frame, *size_bytes));
+                return Err(Ending::Outcome(bytes.map_or(Outcome::Failed, Outcome::Returned)));
+            }
             Effect::ReturnElements { values, size_bytes } => {
                 let values = self.read_all(frame, values);
                 let bytes = values.iter().flat_map(|value| to_be_bytes(value, *size_bytes)).collect();
@@ -303,7 +404,7 @@ impl<'a> Run<'a> {
             }
             Effect::ReturnMontLe { values } => {
                 let values = self.read_all(frame, values);
-                let modulus = &self.program.modulus;
+                let modulus = &self.unit.modulus;
                 let bytes = values.iter().flat_map(|value| mont::to_le_bytes(value, modulus)).collect();
                 return Err(Ending::Outcome(Outcome::Returned(bytes)));
             }

@@ -13,6 +13,7 @@ pub mod effect;
 pub mod evaluate;
 pub mod hash;
 pub mod machine;
+pub mod modulus;
 pub mod mont;
 pub mod names;
 pub mod numbers;
@@ -21,16 +22,19 @@ pub mod program;
 pub mod record;
 pub mod text;
 pub mod verify;
+mod words;
 
 pub use effect::Effect;
 pub use evaluate::{NoOutcome, evaluate, evaluate_within};
 pub use hash::Piece;
-pub use machine::{Array, Capacity, Cells, Machine, SequenceStep, Variable, WordOp};
-pub use names::{ArrayId, ConstantId, FunctionId, Operand, Value, VariableId, Word};
+pub use machine::{Array, Capacity, Cells, Machine, SequenceStep, Table, Variable, WordOp};
+pub use modulus::Modulus;
+pub use names::{ArrayId, ConstantId, FunctionId, Operand, SubprogramId, TableId, Value, VariableId, Word};
 pub use numbers::Numbers;
 pub use origin::Origins;
 pub use program::{
-    Arm, ArrayDecl, Block, Control, ControlKind, FieldOp, Function, Op, Order, Program, Region, Statement, WordDef,
+    Arm, ArrayDecl, Block, Control, ControlKind, FieldOp, Function, Op, Order, Program, Region, Statement, TableDecl,
+    WordDef,
 };
 pub use record::{Recorded, Recording, record, record_with};
 pub use residue_formula::bundle::{self, Bundle};

@@ -174,6 +174,21 @@ impl<B> Clone for Array<B> {
 
 impl<B> Copy for Array<B> {}
 
+/// A table of bundles in code; made by [`Machine::table`].
+#[derive(Debug)]
+pub struct Table<B> {
+    pub(crate) index: usize,
+    pub(crate) element: PhantomData<fn() -> B>,
+}
+
+impl<B> Clone for Table<B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<B> Copy for Table<B> {}
+
 /// A 256-bit word that can be set again; made by [`Machine::variable`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Variable(pub(crate) usize);
@@ -212,6 +227,24 @@ pub trait Machine {
 
     /// 1 if a = b, else 0.
     fn equal(&self, a: Self::Fe, b: Self::Fe) -> Self::Word;
+
+    /// The word whose bit 0 is bit `first_bit`, a multiple of 256, of the canonical value of `value`.
+    fn word_of(&self, value: Self::Fe, first_bit: u32) -> Self::Word;
+
+    /// The field element with the number that `words` are, the most significant first; at most as many as hold the modulus.
+    /// It must be below the modulus.
+    fn element_of(&self, words: &[Self::Word]) -> Self::Fe;
+
+    // --- other moduli -------------------------------------------------------------------------------------------------
+
+    /// Does the text `body` over another modulus: a subprogram. The same name always means the same text, which the recorder
+    /// writes down at the first entry. It may use variables from outside, no values, words or arrays; what arrays of its own hold is
+    /// gone after it. It may not enter others.
+    fn over(&self, name: &'static str, modulus: &BigUint, body: impl FnOnce(&Self));
+
+    /// The same over the odd modulus above 1 of at most `limbs` 64-bit limbs that `modulus` is, in ⌈`limbs` / 4⌉ words, the most
+    /// significant first. Constants must be below 3. A run may enter it once.
+    fn over_given(&self, name: &'static str, limbs: u32, modulus: &[Self::Word], body: impl FnOnce(&Self));
 
     // --- structure ----------------------------------------------------------------------------------------------------
 
@@ -366,6 +399,12 @@ pub trait Machine {
     /// Sets elements 0 to `count` − 1, for which there must be room, to `value`; `count` is at least 1.
     fn fill<B: Bundle<Self::Fe>>(&self, array: Array<B>, count: u32, value: B);
 
+    /// A new table of constants in code, which takes none of the slots; at least one element.
+    fn table<B: Bundle<Self::Fe>>(&self, name: &'static str, elements: &[Vec<BigUint>]) -> Table<B>;
+
+    /// Element `index`, which must be below their number.
+    fn lookup<B: Bundle<Self::Fe>>(&self, table: Table<B>, index: Self::Word) -> B;
+
     // --- outside ------------------------------------------------------------------------------------------------------
 
     /// Number of bytes of calldata.
@@ -398,6 +437,10 @@ pub trait Machine {
 
     /// Ends the program; the output is one 32-byte word.
     fn return_word(&self, word: Self::Word);
+
+    /// Ends the program; the output is the last `size_bytes` bytes of `words` one after the other, after as many zeros as are
+    /// missing. Halts exceptionally, as memory cannot grow so far, if it is longer than [`crate::hash::HASHED_BYTES_MAX`].
+    fn return_words(&self, words: &[Self::Word], size_bytes: Self::Word);
 
     /// Ends the program; the output is each value of `values` in `size_bytes` big-endian bytes, canonical.
     fn return_elements<B: Bundle<Self::Fe>>(&self, values: B, size_bytes: u32);

@@ -20,6 +20,14 @@ pub struct ArrayId(pub usize);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct VariableId(pub usize);
 
+/// A table of the program, by its place in [`crate::Program::tables`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TableId(pub usize);
+
+/// A subprogram of the program, by its place in [`crate::Program::subprograms`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SubprogramId(pub usize);
+
 /// A 256-bit word of a function, by its place in [`crate::Function::words`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Word(pub u32);

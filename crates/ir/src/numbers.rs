@@ -3,8 +3,9 @@
 use crate::Outcome;
 use crate::calldata::calldata_slice;
 use crate::hash::{self, Piece};
-use crate::machine::{Array, Capacity, Cells, Machine, SequenceStep, Variable, WordOp};
+use crate::machine::{Array, Capacity, Cells, Machine, SequenceStep, Table, Variable, WordOp};
 use crate::mont;
+use crate::words;
 use num_bigint::BigUint;
 use residue_formula::bundle::Bundle;
 use residue_formula::fe::Number;
@@ -17,10 +18,14 @@ use std::marker::PhantomData;
 /// A failed requirement does not unwind: the first ending is kept, and what the program computes after it is of no
 /// consequence. So programs need no error handling on numbers either. After an ending loops make no further turn, and
 /// arrays take and give anything, since what the program relied on may not hold.
+///
+/// Its field is a type, so there is no other modulus: a text that enters a subprogram is recorded and evaluated instead, and panics
+/// here.
 #[derive(Debug)]
 pub struct Numbers<F> {
     calldata: Vec<u8>,
     arrays: RefCell<Vec<Vec<Option<Vec<F>>>>>,
+    tables: RefCell<Vec<Vec<Vec<F>>>>,
     variables: RefCell<Vec<U256>>,
     outcome: RefCell<Outcome>,
 }
@@ -31,6 +36,7 @@ impl<F: Number> Numbers<F> {
         Self {
             calldata,
             arrays: RefCell::default(),
+            tables: RefCell::default(),
             variables: RefCell::default(),
             outcome: RefCell::new(Outcome::Ended),
         }
@@ -97,6 +103,26 @@ impl<F: Number> Machine for Numbers<F> {
 
     fn equal(&self, a: F, b: F) -> U256 {
         U256::from(a == b)
+    }
+
+    fn word_of(&self, value: F, first_bit: u32) -> U256 {
+        words::word_at(&value.to_canonical(), first_bit)
+    }
+
+    fn element_of(&self, words: &[U256]) -> F {
+        if self.has_ended() {
+            return F::ZERO;
+        }
+        let number = words::number_of(words);
+        F::from_canonical(&number).unwrap_or_else(|| panic!("{number:#x} is not below the modulus"))
+    }
+
+    fn over(&self, name: &'static str, _: &BigUint, _: impl FnOnce(&Self)) {
+        panic!("`{name}` is over another modulus than the type of these numbers: record the text and evaluate it");
+    }
+
+    fn over_given(&self, name: &'static str, _: u32, _: &[U256], _: impl FnOnce(&Self)) {
+        panic!("`{name}` is over another modulus than the type of these numbers: record the text and evaluate it");
     }
 
     fn function<I, O>(&self, _: &'static str, input: I, body: impl FnOnce(&Self, I) -> O) -> O
@@ -247,6 +273,22 @@ impl<F: Number> Machine for Numbers<F> {
         cells.take(self.get(variable), first_bit)
     }
 
+    fn table<B: Bundle<F>>(&self, _: &'static str, elements: &[Vec<BigUint>]) -> Table<B> {
+        let mut tables = self.tables.borrow_mut();
+        tables.push(elements.iter().map(|values| values.iter().map(|value| self.constant(value)).collect()).collect());
+        Table { index: tables.len() - 1, element: PhantomData }
+    }
+
+    fn lookup<B: Bundle<F>>(&self, table: Table<B>, index: U256) -> B {
+        if self.has_ended() {
+            return B::from_list(vec![F::ZERO; B::LEN]);
+        }
+        let elements = &self.tables.borrow()[table.index];
+        let element = usize::try_from(index).ok().and_then(|index| elements.get(index));
+        let element = element.unwrap_or_else(|| panic!("element {index} of a table of {}", elements.len()));
+        B::from_list(element.clone())
+    }
+
     fn calldata_size(&self) -> U256 {
         U256::from(self.calldata.len())
     }
@@ -288,6 +330,12 @@ impl<F: Number> Machine for Numbers<F> {
 
     fn return_word(&self, word: U256) {
         self.end(Outcome::Returned(word.to_be_bytes::<32>().to_vec()));
+    }
+
+    fn return_words(&self, words: &[U256], size_bytes: U256) {
+        if !self.has_ended() {
+            self.end(words::last_bytes(words, size_bytes).map_or(Outcome::Failed, Outcome::Returned));
+        }
     }
 
     fn return_elements<B: Bundle<F>>(&self, values: B, size_bytes: u32) {

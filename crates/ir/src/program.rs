@@ -2,7 +2,8 @@
 
 use crate::effect::Effect;
 use crate::machine::{Capacity, SequenceStep, WordOp};
-pub use crate::names::{ArrayId, ConstantId, FunctionId, Operand, Value, VariableId, Word};
+pub use crate::modulus::Modulus;
+pub use crate::names::{ArrayId, ConstantId, FunctionId, Operand, SubprogramId, TableId, Value, VariableId, Word};
 use crate::origin::Origins;
 use num_bigint::BigUint;
 pub use residue_formula::FieldOp;
@@ -290,21 +291,36 @@ pub struct ArrayDecl {
     pub capacity: Capacity,
 }
 
+/// A table of constants in code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableDecl {
+    /// Its name.
+    pub name: String,
+    /// Field values in one element.
+    pub element_values: usize,
+    /// Its elements, canonical; at least one.
+    pub elements: Vec<Vec<BigUint>>,
+}
+
 /// A field program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
     /// Its name.
     pub name: String,
     /// m.
-    pub modulus: BigUint,
+    pub modulus: Modulus,
     /// The pool of constants, canonical.
     pub constants: Vec<BigUint>,
     /// Functions, callees before callers; the last one is the program's start and takes and gives nothing.
     pub functions: Vec<Function>,
     /// Arrays in memory.
     pub arrays: Vec<ArrayDecl>,
-    /// Names of the variables; all hold 0 at the start.
+    /// Tables of constants in code.
+    pub tables: Vec<TableDecl>,
+    /// Names of the variables; all hold 0 at the start. A subprogram has none of its own.
     pub variables: Vec<String>,
+    /// Programs over other moduli that this one enters. They share its variables and nothing else, and have none themselves.
+    pub subprograms: Vec<Program>,
 }
 
 impl Program {
@@ -326,6 +342,11 @@ impl Program {
     /// Bytes of one element of the modulus' own width, padded to 64-bit limbs.
     pub fn element_bytes(&self) -> usize {
         usize::try_from(self.modulus.bits().div_ceil(64) * 8).expect("a modulus has at most 4096 bits")
+    }
+
+    /// The program and its subprograms.
+    pub fn units(&self) -> impl Iterator<Item = &Program> {
+        std::iter::once(self).chain(&self.subprograms)
     }
 }
 
@@ -372,7 +393,7 @@ pub enum Rewritten {
 }
 
 impl Program {
-    /// Calls `visit` on every effect of the program, function by function, in order.
+    /// Calls `visit` on every effect of the program, function by function, in order; not on those of subprograms.
     pub fn for_each_effect<'a>(&'a self, visit: &mut impl FnMut(&'a Effect)) {
         for function in &self.functions {
             function.body.walk(&mut |statement| {

@@ -4,11 +4,11 @@
 
 use crate::effect::Effect;
 use crate::hash::Piece;
-use crate::machine::{Array, Capacity, Cells, Machine, SequenceStep, Variable, WordOp};
+use crate::machine::{Array, Capacity, Cells, Machine, SequenceStep, Table, Variable, WordOp};
 use crate::origin::Origins;
 use crate::program::{
-    Arm, ArrayDecl, ArrayId, ConstantId, Control, ControlKind, FieldOp, Function, FunctionId, Op, Operand, Order,
-    Program, Region, Statement, Value, VariableId, Word, WordDef,
+    Arm, ArrayDecl, ArrayId, ConstantId, Control, ControlKind, FieldOp, Function, FunctionId, Modulus, Op, Operand,
+    Order, Program, Region, Statement, SubprogramId, TableDecl, TableId, Value, VariableId, Word, WordDef,
 };
 use num_bigint::BigUint;
 use residue_formula::bundle::Bundle;
@@ -35,32 +35,19 @@ pub fn record_with(
     fp2_product: Fp2Product,
     text: impl FnOnce(&Recording<'_>),
 ) -> Program {
-    let recorder = Recorder {
-        fp2_product,
-        state: RefCell::new(State {
-            modulus: modulus.clone(),
-            constants: Vec::new(),
-            constant_ids: HashMap::new(),
-            functions: Vec::new(),
-            function_ids: HashMap::new(),
-            arrays: Vec::new(),
-            variables: Vec::new(),
-            open: vec![OpenFunction::new(0)],
-            opened: 1,
-        }),
+    let unit = Unit::new(0, name, modulus.clone().into(), 0);
+    let state = State {
+        unit,
+        outer: None,
+        variables: Vec::new(),
+        subprograms: Vec::new(),
+        subprogram_ids: HashMap::new(),
+        opened: 1,
     };
+    let recorder = Recorder { fp2_product, state: RefCell::new(state) };
     text(&Recording { recorder: &recorder });
-    let mut state = recorder.state.into_inner();
-    let start = state.open.pop().expect("the start is open until the text ends").close("start", Vec::new(), Vec::new());
-    state.functions.push(start);
-    Program {
-        name: name.to_owned(),
-        modulus: state.modulus,
-        constants: state.constants,
-        functions: state.functions,
-        arrays: state.arrays,
-        variables: state.variables,
-    }
+    let State { unit, variables, subprograms, .. } = recorder.state.into_inner();
+    Program { variables, subprograms, ..unit.close() }
 }
 
 /// The machine that records.
@@ -73,6 +60,7 @@ pub struct Recording<'r> {
 #[derive(Clone, Copy)]
 pub struct Recorded<'r> {
     recorder: &'r Recorder,
+    unit: usize,
     serial: u32,
     operand: Operand,
 }
@@ -90,17 +78,56 @@ struct Recorder {
 }
 
 struct State {
-    modulus: BigUint,
+    /// The program or subprogram being recorded.
+    unit: Unit,
+    /// The program, while a subprogram is recorded.
+    outer: Option<Unit>,
+    variables: Vec<String>,
+    subprograms: Vec<Program>,
+    subprogram_ids: HashMap<&'static str, SubprogramId>,
+    /// Functions opened so far: the next serial number.
+    opened: u32,
+}
+
+/// What a program and each of its subprograms have of their own.
+struct Unit {
+    /// Tells constants of different units apart.
+    number: usize,
+    name: String,
+    modulus: Modulus,
     constants: Vec<BigUint>,
     constant_ids: HashMap<BigUint, ConstantId>,
     functions: Vec<Function>,
     function_ids: HashMap<&'static str, FunctionId>,
     arrays: Vec<ArrayDecl>,
-    variables: Vec<String>,
+    tables: Vec<TableDecl>,
     /// Functions being recorded, innermost last.
     open: Vec<OpenFunction>,
-    /// Functions opened so far: the next serial number.
-    opened: u32,
+}
+
+impl Unit {
+    fn new(number: usize, name: &str, modulus: Modulus, serial: u32) -> Self {
+        Self {
+            number,
+            name: name.to_owned(),
+            modulus,
+            constants: Vec::new(),
+            constant_ids: HashMap::new(),
+            functions: Vec::new(),
+            function_ids: HashMap::new(),
+            arrays: Vec::new(),
+            tables: Vec::new(),
+            open: vec![OpenFunction::new(serial)],
+        }
+    }
+
+    /// As a program, without variables and subprograms.
+    fn close(mut self) -> Program {
+        let start = self.open.pop().expect("the start is open until the text ends");
+        self.functions.push(start.close("start", Vec::new(), Vec::new()));
+        let Self { name, modulus, constants, functions, arrays, tables, .. } = self;
+        Program { name, modulus, constants, functions, arrays, tables, variables: Vec::new(), subprograms: Vec::new() }
+    }
 }
 
 struct OpenFunction {
@@ -163,30 +190,30 @@ impl OpenFunction {
 
 impl State {
     fn current(&mut self) -> &mut OpenFunction {
-        self.open.last_mut().expect("the start is open until the text ends")
+        self.unit.open.last_mut().expect("the start is open until the text ends")
     }
 
     fn constant(&mut self, value: BigUint) -> ConstantId {
-        assert!(value < self.modulus, "constant {value:#x} is not below the modulus");
-        if let Some(&id) = self.constant_ids.get(&value) {
+        let unit = &mut self.unit;
+        assert!(value < unit.modulus.least(), "constant {value:#x} is not below the modulus {}", unit.modulus);
+        if let Some(&id) = unit.constant_ids.get(&value) {
             return id;
         }
-        let id = ConstantId(u32::try_from(self.constants.len()).expect("fewer than 2³² constants"));
-        self.constants.push(value.clone());
-        self.constant_ids.insert(value, id);
+        let id = ConstantId(u32::try_from(unit.constants.len()).expect("fewer than 2³² constants"));
+        unit.constants.push(value.clone());
+        unit.constant_ids.insert(value, id);
         id
     }
 
     /// x op y without an operation, where constants decide it.
     fn fold(&mut self, kind: FieldOp, x: Operand, y: Operand) -> Option<Operand> {
         let known = |state: &Self, operand| match operand {
-            Operand::Constant(id) => Some(state.constants[id.0 as usize].clone()),
+            Operand::Constant(id) => Some(state.unit.constants[id.0 as usize].clone()),
             Operand::Value(_) => None,
         };
         let (a, b) = (known(self, x), known(self, y));
         let is = |value: &Option<BigUint>, small: u32| value.as_ref().is_some_and(|v| *v == BigUint::from(small));
-        if let (Some(a), Some(b)) = (&a, &b) {
-            let m = &self.modulus;
+        if let (Some(a), Some(b), Some(m)) = (&a, &b, self.unit.modulus.known()) {
             let value = match kind {
                 FieldOp::Add => (a + b) % m,
                 FieldOp::Sub => (a + m - b) % m,
@@ -221,6 +248,7 @@ impl<'r> Recorded<'r> {
 impl State {
     /// The operand of `value`, which must belong to the function being recorded (constants belong to all).
     fn own(&mut self, value: Recorded<'_>) -> Operand {
+        assert_eq!(value.unit, self.unit.number, "an element of one modulus is used over another: pass it as words");
         let foreign = matches!(value.operand, Operand::Value(_)) && value.serial != self.current().serial;
         assert!(!foreign, "a value of one function is used in another: pass it as input");
         value.operand
@@ -277,7 +305,8 @@ impl<'r> Recording<'r> {
     }
 
     fn recorded(&self, operand: Operand) -> Recorded<'r> {
-        Recorded { recorder: self.recorder, serial: self.with(|state| state.current().serial), operand }
+        let (unit, serial) = self.with(|state| (state.unit.number, state.current().serial));
+        Recorded { recorder: self.recorder, unit, serial, operand }
     }
 
     fn push(&self, effect: impl FnOnce(&mut State) -> Effect) {
@@ -375,6 +404,36 @@ impl<'r> Recording<'r> {
     }
 }
 
+impl Recording<'_> {
+    /// Enters the subprogram `name`, whose text is `body`.
+    fn enter(&self, name: &'static str, modulus: Modulus, words: &[RecordedWord], body: impl FnOnce(&Self)) {
+        let known = self.with(|state| state.subprogram_ids.get(name).copied());
+        let subprogram = known.unwrap_or_else(|| {
+            self.with(|state| {
+                assert!(state.outer.is_none(), "subprogram `{name}` is entered from another");
+                let unit = Unit::new(state.subprograms.len() + 1, name, modulus.clone(), state.opened);
+                state.opened += 1;
+                state.outer = Some(std::mem::replace(&mut state.unit, unit));
+            });
+            body(self);
+            self.with(|state| {
+                let outer = state.outer.take().expect("it was put there above");
+                let unit = std::mem::replace(&mut state.unit, outer);
+                state.subprograms.push(unit.close());
+                let id = SubprogramId(state.subprograms.len() - 1);
+                state.subprogram_ids.insert(name, id);
+                id
+            })
+        });
+        self.push(|state| {
+            let before = &state.subprograms[subprogram.0].modulus;
+            assert_eq!(*before, modulus, "subprogram `{name}` is entered over two moduli");
+            assert_eq!(words.len(), modulus.words(), "subprogram `{name}` takes its modulus in so many words");
+            Effect::Enter { subprogram, modulus: words.iter().map(|&word| state.own_word(word)).collect() }
+        });
+    }
+}
+
 impl<'r> Machine for Recording<'r> {
     type Fe = Recorded<'r>;
     type Word = RecordedWord;
@@ -400,32 +459,51 @@ impl<'r> Machine for Recording<'r> {
         self.defined(|state, result| Effect::Equal { result, a: state.own(a), b: state.own(b) })
     }
 
+    fn word_of(&self, value: Recorded<'r>, first_bit: u32) -> RecordedWord {
+        self.defined(|state, result| Effect::WordOf { result, value: state.own(value), first_bit })
+    }
+
+    fn element_of(&self, words: &[RecordedWord]) -> Recorded<'r> {
+        self.giving(|state, results| {
+            let words = words.iter().map(|&word| state.own_word(word)).collect();
+            Effect::ElementOf { result: results[0], words }
+        })
+    }
+
+    fn over(&self, name: &'static str, modulus: &BigUint, body: impl FnOnce(&Self)) {
+        self.enter(name, modulus.clone().into(), &[], body);
+    }
+
+    fn over_given(&self, name: &'static str, limbs: u32, modulus: &[RecordedWord], body: impl FnOnce(&Self)) {
+        self.enter(name, Modulus::Given { limbs }, modulus, body);
+    }
+
     fn function<I, O>(&self, name: &'static str, input: I, body: impl FnOnce(&Self, I) -> O) -> O
     where
         I: Bundle<Recorded<'r>>,
         O: Bundle<Recorded<'r>>,
     {
         let arguments = self.operands(&input);
-        let known = self.with(|state| state.function_ids.get(name).copied());
+        let known = self.with(|state| state.unit.function_ids.get(name).copied());
         let function = known.unwrap_or_else(|| {
             self.with(|state| {
-                state.open.push(OpenFunction::new(state.opened));
+                state.unit.open.push(OpenFunction::new(state.opened));
                 state.opened += 1;
             });
             let params = self.fresh::<I>();
             let output = body(self, self.bundle(&params));
             let results = self.operands(&output);
             self.with(|state| {
-                let open = state.open.pop().expect("it was pushed above");
-                assert!(!state.function_ids.contains_key(name), "function `{name}` calls itself");
-                state.functions.push(open.close(name, params, results));
-                let id = FunctionId(u32::try_from(state.functions.len() - 1).expect("fewer than 2³² functions"));
-                state.function_ids.insert(name, id);
+                let open = state.unit.open.pop().expect("it was pushed above");
+                assert!(!state.unit.function_ids.contains_key(name), "function `{name}` calls itself");
+                state.unit.functions.push(open.close(name, params, results));
+                let id = FunctionId(u32::try_from(state.unit.functions.len() - 1).expect("fewer than 2³² functions"));
+                state.unit.function_ids.insert(name, id);
                 id
             })
         });
         let shape = self.with(|state| {
-            let function = &state.functions[function.0 as usize];
+            let function = &state.unit.functions[function.0 as usize];
             (function.params.len(), function.results.len())
         });
         assert_eq!(shape, (I::LEN, O::LEN), "function `{name}` is called with another shape");
@@ -540,7 +618,7 @@ impl<'r> Machine for Recording<'r> {
             let initial = state.own_word(initial);
             let is_zero = state.current().words[initial.0 as usize] == WordDef::Constant(U256::ZERO);
             // What the start comes by once, and in which nothing has been set, holds 0.
-            let is_set = is_zero && state.open.len() == 1 && state.current().regions.len() == 1;
+            let is_set = is_zero && state.unit.open.len() == 1 && state.current().regions.len() == 1;
             (Variable(state.variables.len() - 1), is_set)
         });
         if !is_set {
@@ -559,8 +637,8 @@ impl<'r> Machine for Recording<'r> {
 
     fn array<B: Bundle<Recorded<'r>>>(&self, name: &'static str, capacity: Capacity) -> Array<B> {
         self.with(|state| {
-            state.arrays.push(ArrayDecl { name: name.to_owned(), element_values: B::LEN, capacity });
-            Array { index: state.arrays.len() - 1, element: PhantomData }
+            state.unit.arrays.push(ArrayDecl { name: name.to_owned(), element_values: B::LEN, capacity });
+            Array { index: state.unit.arrays.len() - 1, element: PhantomData }
         })
     }
 
@@ -610,6 +688,28 @@ impl<'r> Machine for Recording<'r> {
         self.defined(|_, result| Effect::Index { result, variable, array, first_bit, cells })
     }
 
+    fn table<B: Bundle<Recorded<'r>>>(&self, name: &'static str, elements: &[Vec<BigUint>]) -> Table<B> {
+        assert!(!elements.is_empty(), "table `{name}` is empty");
+        assert!(
+            elements.iter().all(|element| element.len() == B::LEN),
+            "elements of table `{name}` have {} values",
+            B::LEN
+        );
+        let table = TableDecl { name: name.to_owned(), element_values: B::LEN, elements: elements.to_vec() };
+        self.with(|state| {
+            state.unit.tables.push(table);
+            Table { index: state.unit.tables.len() - 1, element: PhantomData }
+        })
+    }
+
+    fn lookup<B: Bundle<Recorded<'r>>>(&self, table: Table<B>, index: RecordedWord) -> B {
+        self.giving(|state, results| Effect::Lookup {
+            table: TableId(table.index),
+            index: state.own_word(index),
+            results,
+        })
+    }
+
     fn calldata_size(&self) -> RecordedWord {
         self.define(|_| WordDef::CalldataSize)
     }
@@ -646,6 +746,13 @@ impl<'r> Machine for Recording<'r> {
 
     fn return_word(&self, word: RecordedWord) {
         self.push(|state| Effect::ReturnWord { word: state.own_word(word) });
+    }
+
+    fn return_words(&self, words: &[RecordedWord], size_bytes: RecordedWord) {
+        self.push(|state| Effect::ReturnWords {
+            words: words.iter().map(|&word| state.own_word(word)).collect(),
+            size_bytes: state.own_word(size_bytes),
+        });
     }
 
     fn return_elements<B: Bundle<Recorded<'r>>>(&self, values: B, size_bytes: u32) {

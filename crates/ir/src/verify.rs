@@ -1,13 +1,14 @@
 //! The verifier: is this program well formed? Asked before anything else touches it, above all of parsed text.
 
+mod units;
+
 use crate::effect::Effect;
 use crate::hash::Piece;
 use crate::machine::{Capacity, Cells, SequenceStep};
 use crate::program::{
-    Arm, ArrayDecl, ArrayId, Control, ControlKind, Function, Operand, Order, Program, Region, Statement, Value,
-    VariableId, Word, WordDef,
+    Arm, ArrayDecl, ArrayId, Control, ControlKind, Function, Operand, Order, Program, Region, Statement, SubprogramId,
+    Value, VariableId, Word, WordDef,
 };
-use num_bigint::BigUint;
 use ruint::aliases::U256;
 use std::collections::HashSet;
 use thiserror::Error;
@@ -16,6 +17,8 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("function `{function}`: {what}")]
 pub struct VerifyError {
+    /// The subprogram it is in, if it is in one.
+    pub subprogram: Option<SubprogramId>,
     /// The function it is in; empty for the program itself.
     pub function: String,
     /// What is wrong, with the offending value.
@@ -33,6 +36,8 @@ pub enum Place {
     Modulus,
     /// A constant.
     Constant(usize),
+    /// A table.
+    Table(usize),
     /// A function.
     Function(usize),
     /// A statement or an operation of a block, by its number in the function: statements count before what is in them, and blocks
@@ -51,6 +56,9 @@ const SIZE_BYTES_MAX: u32 = 4096;
 /// Elements that one fill may have.
 const FILLED_MAX: u32 = 1 << 16;
 
+/// Words that a program returns at most: as many as hold the longest modulus, and as many again.
+const WORDS_RETURNED_MAX: usize = 32;
+
 /// Parts of a word's expression, at most. A word that is used twice counts twice, so that without a limit a short text
 /// could ask for more work than anybody can do.
 const WORD_PARTS_MAX: usize = 1000;
@@ -65,14 +73,41 @@ const NESTING_MAX: usize = 1000;
 /// nothing; that Montgomery form is asked of odd moduli only; that expressions and
 /// encoded elements are not too long; and that calls and regions are not too deep in each other.
 pub fn verify(program: &Program) -> Result<(), VerifyError> {
-    let fail = |place, what: String| Err(VerifyError { function: String::new(), what, place });
-    if program.modulus < BigUint::from(3u8) || program.modulus.bits() > 4096 {
-        return fail(Place::Modulus, format!("modulus {:#x} is below 3 or above 4096 bits", program.modulus));
+    if program.modulus.known().is_none() {
+        let what = "only the modulus of a subprogram is given where it is entered".to_owned();
+        return Err(VerifyError { subprogram: None, function: String::new(), what, place: Place::Modulus });
     }
-    let mut constants = program.constants.iter().enumerate();
-    if let Some((number, constant)) = constants.find(|(_, constant)| **constant >= program.modulus) {
-        return fail(Place::Constant(number), format!("constant {constant:#x} is not below the modulus"));
+    for (number, subprogram) in program.subprograms.iter().enumerate() {
+        let within = |error| VerifyError { subprogram: Some(SubprogramId(number)), ..error };
+        let has_own = !subprogram.variables.is_empty() || !subprogram.subprograms.is_empty();
+        if has_own || subprogram.arrays.iter().any(|array| array.capacity == Capacity::Unbounded) {
+            let name = &subprogram.name;
+            let what =
+                format!("subprogram `{name}` has variables, subprograms or arrays without a fixed size of its own");
+            let place = Place::Program;
+            return Err(within(VerifyError { subprogram: None, function: String::new(), what, place }));
+        }
+        verify_unit(subprogram, &program.variables).map_err(within)?;
     }
+    verify_unit(program, &program.variables)?;
+    match units::indices_of_two(program) {
+        Some(variable) => {
+            let what = format!("variable x{} has indices of arrays, and two units use it", variable.0);
+            Err(VerifyError { subprogram: None, function: String::new(), what, place: Place::Program })
+        }
+        None => Ok(()),
+    }
+}
+
+/// The same for one program, without its subprograms.
+fn verify_unit(program: &Program, variables: &[String]) -> Result<(), VerifyError> {
+    let fail = |place, what: String| Err(VerifyError { subprogram: None, function: String::new(), what, place });
+    units::numbers(program).map_err(|(place, what)| VerifyError {
+        subprogram: None,
+        function: String::new(),
+        what,
+        place,
+    })?;
     let Some(start) = program.functions.last() else {
         return fail(Place::Program, "no function".to_owned());
     };
@@ -87,6 +122,7 @@ pub fn verify(program: &Program) -> Result<(), VerifyError> {
         }
         let mut scope = Scope {
             program,
+            variables,
             function,
             number,
             values: HashSet::new(),
@@ -97,6 +133,7 @@ pub fn verify(program: &Program) -> Result<(), VerifyError> {
             current: None,
         };
         scope.function().map_err(|what| VerifyError {
+            subprogram: None,
             function: function.name.clone(),
             what,
             place: match scope.current {
@@ -127,6 +164,8 @@ fn depth(region: &Region, of_function: &[usize]) -> usize {
 
 struct Scope<'a> {
     program: &'a Program,
+    /// Those of the whole program.
+    variables: &'a [String],
     function: &'a Function,
     /// Place of the function in the program: it may call those before it.
     number: usize,
@@ -265,11 +304,7 @@ impl Scope<'_> {
     }
 
     fn variable(&self, variable: VariableId) -> Checked {
-        if variable.0 < self.program.variables.len() {
-            Ok(())
-        } else {
-            Err(format!("variable x{} does not exist", variable.0))
-        }
+        if variable.0 < self.variables.len() { Ok(()) } else { Err(format!("variable x{} does not exist", variable.0)) }
     }
 
     /// The next statement or operation is looked at; its number.
@@ -334,6 +369,34 @@ impl Scope<'_> {
                     Err(format!("bit {first_bit} is not the first of a cell of {} bits", cells.bits))
                 }
             }
+            Effect::Lookup { table, results, .. } => {
+                let decl = self.program.tables.get(table.0);
+                let decl = decl.ok_or_else(|| format!("table t{} does not exist", table.0))?;
+                same(decl.element_values, results.len(), &format!("an element of table `{}`", decl.name))
+            }
+            Effect::Enter { subprogram, modulus } => {
+                let entered = self.program.subprograms.get(subprogram.0);
+                let entered = entered.ok_or_else(|| format!("subprogram p{} does not exist", subprogram.0))?;
+                let (expected, found) = (entered.modulus.words(), modulus.len());
+                if expected == found {
+                    Ok(())
+                } else {
+                    Err(format!("the modulus of `{}` has {expected} words, here {found}", entered.name))
+                }
+            }
+            Effect::ElementOf { words, .. } => self.words_of_an_element(words.len()),
+            Effect::WordOf { first_bit, .. } if first_bit.is_multiple_of(256) => {
+                self.words_of_an_element(*first_bit as usize / 256 + 1) // u32 to usize widens
+            }
+            Effect::WordOf { first_bit, .. } => Err(format!("no word begins at bit {first_bit}")),
+            Effect::ReturnWords { words, .. } if words.is_empty() || words.len() > WORDS_RETURNED_MAX => {
+                Err(format!("{} words are returned: not 1 to {WORDS_RETURNED_MAX}", words.len()))
+            }
+            Effect::Reduce { .. } | Effect::ParseMontLe { .. } | Effect::ReturnMontLe { .. }
+                if self.program.modulus.known().is_none() =>
+            {
+                Err(format!("`{}` needs a modulus that is known", effect.name()))
+            }
             Effect::Parse { size_bytes, .. } => short(*size_bytes),
             Effect::ReturnElements { size_bytes, .. } => {
                 let least = self.program.modulus.bits().div_ceil(8);
@@ -355,7 +418,8 @@ impl Scope<'_> {
             | Effect::Get { .. }
             | Effect::Set { .. }
             | Effect::Require { .. }
-            | Effect::ReturnWord { .. } => Ok(()),
+            | Effect::ReturnWord { .. }
+            | Effect::ReturnWords { .. } => Ok(()),
         }
     }
 
@@ -471,9 +535,19 @@ impl Scope<'_> {
         }
     }
 
+    /// Elements are as many words as hold the modulus, or fewer.
+    fn words_of_an_element(&self, count: usize) -> Checked {
+        let most = self.program.modulus.bits().div_ceil(256);
+        if count > 0 && count as u64 <= most {
+            Ok(())
+        } else {
+            Err(format!("{count} words of an element that has {most}"))
+        }
+    }
+
     fn odd_modulus(&self) -> Checked {
         let modulus = &self.program.modulus;
-        if modulus.bit(0) { Ok(()) } else { Err(format!("Montgomery form needs an odd modulus, {modulus:#x} is even")) }
+        if modulus.is_odd() { Ok(()) } else { Err(format!("Montgomery form needs an odd modulus, {modulus} is even")) }
     }
 }
 

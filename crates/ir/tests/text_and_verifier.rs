@@ -43,7 +43,7 @@ fn a_fault_is_found_where_it_stands() {
         let text = text(body);
         let (program, places) = text::parse_with_places(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
         let error = verify(&program).unwrap_err();
-        assert_eq!(&text[places.of(error.place).unwrap()], expected, "{error}");
+        assert_eq!(&text[places.of(&error).unwrap()], expected, "{error}");
         assert!(error.what.contains(what), "{error}");
     }
     let text = text("  block {\n    v0 = div c0 c0\n  }\n");

@@ -47,6 +47,7 @@ pub const MULTIPLE_END: u64 = 1 << 16;
 pub fn make(program: &mut Program, multiples: SmallMultiples) {
     let Some(product_from) = multiples.product_from() else { return };
     let Program { functions, constants, modulus, .. } = program;
+    let modulus = &modulus.least();
     for function in functions {
         let mut making = Making { reads: reads(function), product_from, modulus, constants };
         function.body.rewrite(&mut |statement| {

@@ -20,6 +20,12 @@ pub enum LowerError {
     /// A module has neither the EVM's precompile of SHA-256 nor KECCAK256.
     #[error("the program hashes, which the EVM does for it; a module has no hash")]
     Hash,
+    /// A module is over one modulus, which is known.
+    #[error("the program has subprograms over other moduli; a module is over one modulus")]
+    OtherModuli,
+    /// Modules have nothing for such a statement yet.
+    #[error("the program has `{0}`, for which modules have nothing")]
+    Effect(&'static str),
     /// The modulus is wider than sums of products can be kept in one 64-bit accumulator.
     #[error("WebAssembly has moduli of up to {} bits; this program's has {bits}", 64 * WIDTH_LIMBS_MAX)]
     Width {

@@ -14,6 +14,7 @@ mod routines;
 mod words;
 
 use num_bigint::BigUint;
+use residue_ir::Effect;
 use residue_ir::program::{FieldOp, Program};
 use residue_modular::PrimeField;
 use residue_modular::fields::Bls12_381FpModulus;
@@ -66,11 +67,11 @@ impl Form {
 /// Lowers `program`.
 pub fn lower(program: &Program, form: Form) -> Result<Lowered, LowerError> {
     residue_ir::verify(program)?;
-    require_modulus(&program.modulus, form)?;
-    require_no_hash(program)?;
+    let modulus = require_modulus(program, form)?;
+    require_expressible(program)?;
     let mut program = program.clone();
     simplify(&mut program);
-    let field = Field::new(&program.modulus, form == Form::SelfContained);
+    let field = Field::new(modulus, form == Form::SelfContained);
     let limits = Limits { values_max: usize::MAX, gap_bytes_max: 0 };
     let allocation = allocate(&program, &rows(&program, &limits), VALUES_MAX, None)?;
     let layout = Layout::new(&program, &field, allocation.slots_used)?;
@@ -81,7 +82,8 @@ pub fn lower(program: &Program, form: Form) -> Result<Lowered, LowerError> {
 /// Places for values, at most: more than any program of ours needs.
 const VALUES_MAX: u32 = 4096;
 
-fn require_modulus(modulus: &BigUint, form: Form) -> Result<(), LowerError> {
+fn require_modulus(program: &Program, form: Form) -> Result<&BigUint, LowerError> {
+    let modulus = program.modulus.known().ok_or(LowerError::OtherModuli)?;
     if !modulus.bit(0) {
         return Err(LowerError::EvenModulus);
     }
@@ -92,13 +94,24 @@ fn require_modulus(modulus: &BigUint, form: Form) -> Result<(), LowerError> {
     if form == Form::HostFunctions && modulus.iter_u64_digits().collect::<Vec<_>>() != host {
         return Err(LowerError::ForeignField);
     }
-    Ok(())
+    Ok(modulus)
 }
 
-fn require_no_hash(program: &Program) -> Result<(), LowerError> {
-    let mut hashes = false;
-    program.for_each_effect(&mut |effect| hashes |= effect.pieces().is_some());
-    if hashes { Err(LowerError::Hash) } else { Ok(()) }
+/// Refuses what a module has nothing for.
+fn require_expressible(program: &Program) -> Result<(), LowerError> {
+    let mut refused = None;
+    program.for_each_effect(&mut |effect| {
+        let error = match effect {
+            effect if effect.pieces().is_some() => LowerError::Hash,
+            Effect::Enter { .. } => LowerError::OtherModuli,
+            Effect::Lookup { .. } | Effect::ElementOf { .. } | Effect::WordOf { .. } | Effect::ReturnWords { .. } => {
+                LowerError::Effect(effect.name())
+            }
+            _ => return,
+        };
+        refused.get_or_insert(error);
+    });
+    refused.map_or(Ok(()), Err)
 }
 
 /// The text of a function over a field.

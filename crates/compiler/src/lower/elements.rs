@@ -59,7 +59,7 @@ impl Lowering<'_> {
         let &Transfer { direction, index, ref elements } = transfer;
         let [(array, _), ..] = elements[..] else { return Ok(()) };
         for ((before, values), (next, _)) in elements.iter().zip(&elements[1..]) {
-            let [(from, stride), (to, next_stride)] = [before, next].map(|array| self.layout.arrays[array.0]);
+            let [(from, stride), (to, next_stride)] = [before, next].map(|array| self.layout.array(self.unit, *array));
             let bytes = values.len() as u64 * u64::from(self.target.element_bytes()); // usize to u64 widens
             assert_eq!(
                 (u64::from(from) + bytes, stride),
@@ -96,7 +96,7 @@ impl Lowering<'_> {
     /// Stores element 0 and copies it: where elements are neighbours, all there are at once, so that each copy doubles them.
     pub(super) fn fill(&mut self, array: ArrayId, count: u32, values: &[Operand]) {
         let slots: Vec<Slot> = values.iter().map(|&operand| self.slot(operand)).collect();
-        let (first, stride) = self.layout.arrays[array.0];
+        let (first, stride) = self.layout.array(self.unit, array);
         for (slot, run, offset) in runs(&slots) {
             self.target.before_store(self.code, slot, run);
             push(self.code, first + offset * self.target.element_bytes());
@@ -134,7 +134,7 @@ impl Lowering<'_> {
 
     /// Pushes the address of value `offset` of element `index`.
     pub(super) fn element_address(&mut self, array: ArrayId, index: Word, offset: u32) -> Result<(), CompileError> {
-        let (first, stride) = self.layout.arrays[array.0];
+        let (first, stride) = self.layout.array(self.unit, array);
         let first = first + offset * self.target.element_bytes();
         match &self.function.words[index.0 as usize] {
             WordDef::Defined if self.addresses.contains_key(&index) => {
@@ -186,7 +186,7 @@ impl Lowering<'_> {
     ) -> Result<(), CompileError> {
         let height = self.stack.len();
         if let [(_, first), _, ..] = sets {
-            let mut shared = vec![cells.each(self.layout.arrays[array.0].0.into())];
+            let mut shared = vec![cells.each(self.layout.array(self.unit, array).0.into())];
             if let WordDef::Op(_, mask, _) = self.function.words[first.0 as usize]
                 && let WordDef::Constant(mask) = self.function.words[mask.0 as usize]
             {
@@ -213,7 +213,7 @@ impl Lowering<'_> {
         indices: Word,
         cells: Cells,
     ) -> Result<(), CompileError> {
-        let (first, stride) = self.layout.arrays[array.0];
+        let (first, stride) = self.layout.array(self.unit, array);
         let end = cells.index_max().saturating_mul(stride.into()).saturating_add(first.into());
         let limit_bytes = u64::MAX >> (64 - cells.bits);
         if end > limit_bytes {
@@ -260,7 +260,7 @@ impl Lowering<'_> {
 
     /// [address of an element] → [its index]
     pub(super) fn index_of_address(&mut self, array: ArrayId) {
-        let (first, stride) = self.layout.arrays[array.0];
+        let (first, stride) = self.layout.array(self.unit, array);
         push(self.code, first);
         self.code.op(evm::SWAP1);
         self.code.op(evm::SUB);
@@ -291,7 +291,7 @@ impl Lowering<'_> {
 }
 
 /// Runs of consecutive slots: (first slot, count, place of the first in the list).
-fn runs(slots: &[Slot]) -> Vec<(Slot, u32, u32)> {
+pub(super) fn runs(slots: &[Slot]) -> Vec<(Slot, u32, u32)> {
     let mut runs: Vec<(Slot, u32, u32)> = Vec::new();
     for (&slot, place) in slots.iter().zip(0u32..) {
         match runs.last_mut() {

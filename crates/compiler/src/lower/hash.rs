@@ -109,7 +109,7 @@ impl Lowering<'_> {
 
     /// [] → [start, end]
     fn write_after_all(&mut self, pieces: &[Piece<Word>]) -> Result<(), CompileError> {
-        if self.program.arrays.iter().any(|array| array.capacity == Capacity::Unbounded) {
+        if self.parts[0].program.arrays.iter().any(|array| array.capacity == Capacity::Unbounded) {
             // Variables that have not been read or set yet are memory too.
             push(self.code, self.layout.records.0 - 32);
             self.code.op(evm::MLOAD);

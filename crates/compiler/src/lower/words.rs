@@ -127,7 +127,7 @@ impl Lowering<'_> {
 
     /// Computes `word` mod m on top of the stack.
     pub(super) fn reduced(&mut self, word: Word) -> Result<(), CompileError> {
-        let modulus = &self.program.modulus;
+        let modulus = self.program.modulus.known().expect("`verify` refuses it where it is given");
         if modulus.bits() > 256 {
             return self.word(word);
         }

@@ -200,6 +200,18 @@ impl Target for Evm384 {
         self.memory_bytes()
     }
 
+    fn set_up(&self, code: &mut Assembly) -> u32 {
+        self.start(code, 0)
+    }
+
+    fn resume(&self, _: &mut Assembly) {
+        unreachable!("a program with subprograms is refused")
+    }
+
+    fn encode(&self, value: &BigUint) -> Vec<u8> {
+        self.bytes(&((value << 384) % &self.modulus))
+    }
+
     fn operations(&self, code: &mut Assembly, ops: &[SlotOp]) {
         for op in ops {
             self.field(code, op.operation, self.address(op.out), self.address(op.x), self.address(op.y));
@@ -299,40 +311,44 @@ impl Target for Evm384 {
             shifted_load(code, rest_bytes);
         }
         require_below(code, &self.modulus, fail);
-        if self.is_big_endian() {
-            // The lower 32 bytes go over what the shifted upper 16 leave of zeros after them.
-            code.op(evm::SWAP1);
-            push(code, 128);
-            code.op(evm::SHL);
-            push(code, 0);
-            code.op(evm::MSTORE);
-            push(code, 16);
-            code.op(evm::MSTORE);
-        } else {
-            self.reverse.call(code);
-            push(code, 0);
-            code.op(evm::MSTORE);
-            self.reverse.call(code);
-            push(code, 32);
-            code.op(evm::MSTORE);
-        }
-        self.field(code, FieldOp::Mul, self.address(slot), 0, self.address(self.r));
+        self.take_words(code, slot, 2);
     }
 
     fn parse_row(&self, code: &mut Assembly, slots: &[Slot], sizes: RowSizes, fail: LabelId) {
         parse_one_by_one(self, code, slots, sizes, fail);
     }
 
-    fn take_word(&self, code: &mut Assembly, slot: Slot) {
-        if self.is_big_endian() {
-            clear(code, 0, 16);
-            push(code, 16);
-            code.op(evm::MSTORE);
-        } else {
-            clear(code, 32, 16);
-            self.reverse.call(code);
-            push(code, 0);
-            code.op(evm::MSTORE);
+    fn take_words(&self, code: &mut Assembly, slot: Slot, count: u32) {
+        match (self.is_big_endian(), count) {
+            (true, 1) => {
+                clear(code, 0, 16);
+                push(code, 16);
+                code.op(evm::MSTORE);
+            }
+            // The lower 32 bytes go over what the shifted upper 16 leave of zeros after them.
+            (true, _) => {
+                code.op(evm::SWAP1);
+                push(code, 128);
+                code.op(evm::SHL);
+                push(code, 0);
+                code.op(evm::MSTORE);
+                push(code, 16);
+                code.op(evm::MSTORE);
+            }
+            (false, 1) => {
+                clear(code, 32, 16);
+                self.reverse.call(code);
+                push(code, 0);
+                code.op(evm::MSTORE);
+            }
+            (false, _) => {
+                self.reverse.call(code);
+                push(code, 0);
+                code.op(evm::MSTORE);
+                self.reverse.call(code);
+                push(code, 32);
+                code.op(evm::MSTORE);
+            }
         }
         self.field(code, FieldOp::Mul, self.address(slot), 0, self.address(self.r));
     }
@@ -418,8 +434,11 @@ impl Target for Evm384 {
         }
     }
 
-    fn end(&self, code: &mut Assembly) {
+    fn subroutines(&self, code: &mut Assembly) {
         self.reverse.subroutine(code);
+    }
+
+    fn data(&self, code: &mut Assembly) {
         code.mark(self.data);
         for constant in &self.constants {
             code.data(self.bytes(constant));

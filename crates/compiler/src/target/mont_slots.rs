@@ -140,6 +140,18 @@ impl Target for MontSlots {
         self.memory_bytes()
     }
 
+    fn set_up(&self, code: &mut Assembly) -> u32 {
+        self.start(code, 0)
+    }
+
+    fn resume(&self, _: &mut Assembly) {
+        unreachable!("a program with subprograms is refused")
+    }
+
+    fn encode(&self, value: &BigUint) -> Vec<u8> {
+        self.be_bytes(&(value * radix(&self.modulus) % &self.modulus))
+    }
+
     fn operations(&self, code: &mut Assembly, ops: &[SlotOp]) {
         for op in ops {
             code.field(slot_instruction(op));
@@ -223,23 +235,30 @@ impl Target for MontSlots {
         parse_one_by_one(self, code, slots, sizes, fail);
     }
 
-    fn take_word(&self, code: &mut Assembly, slot: Slot) {
+    fn take_words(&self, code: &mut Assembly, slot: Slot, count: u32) {
         let (address, bytes) = (self.address(slot), self.value_bytes());
-        if bytes < 32 {
-            // What stands after the value stays: [number] → [number at the front, a word with the rest].
-            push(code, 8 * (32 - bytes));
+        // Bytes of the value that the most significant word has.
+        let first_bytes = (bytes + 32).saturating_sub(32 * count).min(32);
+        for above in 1..count {
+            // Under the words of lower places, which are written first, nothing of the value is left to write but in front.
+            push(code, address + bytes - 32 * above);
+            code.op(evm::MSTORE);
+        }
+        if first_bytes < 32 {
+            // What stands after the word stays: [number] → [number at the front, a word with the rest].
+            push(code, 8 * (32 - first_bytes));
             code.op(evm::SHL);
             push(code, address);
             code.op(evm::MLOAD);
             for shift in [evm::SHL, evm::SHR] {
-                push(code, 8 * bytes);
+                push(code, 8 * first_bytes);
                 code.op(shift);
             }
             code.op(evm::OR);
             push(code, address);
         } else {
-            clear(code, address, bytes - 32);
-            push(code, address + bytes - 32);
+            clear(code, address, bytes - 32 * count);
+            push(code, address + bytes - 32 * count);
         }
         code.op(evm::MSTORE);
         self.field(code, FieldOp::Mul, slot, slot, self.r);
@@ -286,8 +305,11 @@ impl Target for MontSlots {
         Some((self.lanes(&instruction)?, bytes))
     }
 
-    fn end(&self, code: &mut Assembly) {
+    fn subroutines(&self, code: &mut Assembly) {
         self.reverse.subroutine(code);
+    }
+
+    fn data(&self, code: &mut Assembly) {
         code.mark(self.data);
         for constant in &self.constants {
             code.data(self.be_bytes(constant));

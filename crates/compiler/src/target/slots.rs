@@ -8,6 +8,7 @@ use super::{
 };
 use crate::fuse::fuse_well;
 use num_bigint::BigUint;
+use residue_ir::Modulus;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
 use residue_isa::revision::rules::{SetForm, SizeUnit};
@@ -16,9 +17,6 @@ use residue_passes::derived::Derived;
 use residue_passes::moves::Copy;
 use residue_passes::{Slot, SlotOp};
 
-/// The id of the one field context.
-const CONTEXT: u32 = 0;
-
 /// Words that are copied from after the end of the code at most, for three gas each, where growing memory would take seventeen.
 const WORDS_COPIED_MAX: u32 = 5;
 
@@ -26,9 +24,12 @@ const WORDS_COPIED_MAX: u32 = 5;
 pub struct Slots {
     revision: Revision,
     rules: &'static SlotRules,
-    modulus_value: BigUint,
-    /// m big-endian, in as few bytes as the revision has a size for.
-    modulus: Vec<u8>,
+    /// m, if it is known.
+    modulus: Option<BigUint>,
+    /// The size that it is declared with.
+    modulus_bytes: u32,
+    /// The id of its field context.
+    context: u32,
     /// Constants, in the last slots.
     constants: Derived,
     element_bytes: u32,
@@ -43,18 +44,34 @@ impl Slots {
     /// Rows of elements have at most `row_bytes`.
     pub fn new(
         (revision, rules): (Revision, &'static SlotRules),
-        modulus: &BigUint,
+        (modulus, context): (&Modulus, u32),
         constants: Derived,
         row_bytes: u32,
         places: Places,
         code: &mut Assembly,
     ) -> Self {
-        let modulus_value = modulus.clone();
         let size_bytes = modulus_size_bytes(rules, modulus);
-        let modulus = be_bytes(modulus, size_bytes);
-        let element_bytes = u32::try_from(rules.element_bytes(size_bytes)).expect("the width was checked");
+        let narrow = |bytes| u32::try_from(bytes).expect("the width was checked");
+        let (modulus_bytes, element_bytes) = (narrow(size_bytes), narrow(rules.element_bytes(size_bytes)));
+        let modulus = modulus.known().cloned();
         let (reverse, data) = (Reverse::new(code), code.new_label());
-        Self { revision, rules, modulus_value, modulus, constants, element_bytes, row_bytes, places, reverse, data }
+        Self {
+            revision,
+            rules,
+            modulus,
+            modulus_bytes,
+            context,
+            constants,
+            element_bytes,
+            row_bytes,
+            places,
+            reverse,
+            data,
+        }
+    }
+
+    fn known_modulus(&self) -> &BigUint {
+        self.modulus.as_ref().expect("`verify` refuses what needs it where it is given")
     }
 
     fn slot_count(&self) -> u32 {
@@ -63,7 +80,7 @@ impl Slots {
     }
 
     fn data_bytes(&self) -> u32 {
-        self.modulus_bytes() + self.given_count() * self.element_bytes
+        self.modulus_data().len() as u32 + self.given_count() * self.element_bytes // At most 512 bytes.
     }
 
     /// How many constants data has.
@@ -71,8 +88,14 @@ impl Slots {
         u32::try_from(self.constants.given.len()).expect("the number of constants was checked")
     }
 
-    fn modulus_bytes(&self) -> u32 {
-        u32::try_from(self.modulus.len()).expect("the width was checked")
+    /// The modulus as data has it: big-endian, or nothing if it is given later.
+    fn modulus_data(&self) -> Vec<u8> {
+        self.modulus.as_ref().map_or(Vec::new(), |modulus| be_bytes(modulus, self.modulus_bytes as usize)) // widens
+    }
+
+    /// Bytes of the words that a modulus is given in.
+    fn given_modulus_bytes(&self) -> u32 {
+        if self.modulus.is_some() { 0 } else { self.modulus_bytes.next_multiple_of(32) }
     }
 
     /// [] → [] with slot `slot` canonical at `address` in memory.
@@ -86,39 +109,53 @@ impl Slots {
     /// `LOADX` or `STOREX` after its operands, with the id of the context if it takes one.
     fn transfer(&self, code: &mut Assembly, opcode: u8) {
         if self.rules.transfer_names_context {
-            push(code, CONTEXT);
+            push(code, self.context);
         }
         code.op(opcode);
     }
 
     /// Bytes of a value in Montgomery form, and where such a number ends at the bottom of memory.
     fn mont_scratch(&self) -> (u32, u32) {
-        let bytes = mont_bytes(&self.modulus_value);
+        let bytes = mont_bytes(self.known_modulus());
         (bytes, bytes.max(32))
     }
 
-    /// Sets the modulus at the bottom of memory. [] → []
-    fn set_modulus(&self, code: &mut Assembly) {
-        let size = match self.rules.moduli.unit {
-            SizeUnit::Bytes => u64::from(self.modulus_bytes()),
-            SizeUnit::Bits => self.modulus_value.bits(),
+    /// Sets the modulus at `address` in memory. [] → []
+    fn set_modulus(&self, code: &mut Assembly, address: u32) {
+        let size = match (self.rules.moduli.unit, &self.modulus) {
+            (SizeUnit::Bits, Some(modulus)) => modulus.bits(),
+            _ => u64::from(self.modulus_bytes),
         };
         push(code, self.slot_count());
         code.push(size);
-        push(code, 0);
+        push(code, address);
+        self.set_or_resume(code);
+    }
+
+    /// [slots, size of the modulus, its address] → []
+    fn set_or_resume(&self, code: &mut Assembly) {
         match self.rules.form {
             SetForm::IdOnStack => {
-                push(code, CONTEXT);
+                push(code, self.context);
                 code.op(self.rules.set_modulus);
             }
             // Code as it is: an opcode with a byte after it.
             SetForm::IdImmediate => {
-                code.data([self.rules.set_modulus, 0]);
+                code.data([self.rules.set_modulus, u8::try_from(self.context).expect("subprograms are few")]);
             }
             SetForm::One => {
                 code.op(self.rules.set_modulus);
             }
         }
+    }
+
+    /// Stores the constants that stand at `address` in memory, and makes the others. [] → []
+    fn store_constants(&self, code: &mut Assembly, address: u32) {
+        push(code, self.given_count());
+        push(code, address);
+        push(code, self.places.first_constant);
+        self.transfer(code, self.rules.store);
+        self.operations(code, &self.constants.operations);
     }
 
     /// The element at `address` in memory goes to slot `slot`. [] → []
@@ -145,14 +182,14 @@ impl Slots {
             high_bytes => word(code, end - size_bytes, high_bytes),
         }
         word(code, end - low_bytes, low_bytes);
-        require_below(code, &self.modulus_value, fail);
+        require_below(code, self.known_modulus(), fail);
         code.op(evm::POP);
         code.op(evm::POP);
     }
 }
 
 /// Bytes that a modulus is declared with: as few as hold it, or the only size there is.
-pub fn modulus_size_bytes(rules: &SlotRules, modulus: &BigUint) -> usize {
+pub fn modulus_size_bytes(rules: &SlotRules, modulus: &Modulus) -> usize {
     let least = usize::try_from(modulus.bits().div_ceil(8)).expect("the width was checked");
     let sizes = rules.moduli.sizes.unwrap_or_default();
     sizes.iter().copied().find(|&size| size >= least).unwrap_or(least)
@@ -169,7 +206,9 @@ fn be_bytes(value: &BigUint, size_bytes: usize) -> Vec<u8> {
 impl Target for Slots {
     fn memory_bytes(&self) -> u32 {
         let row_bytes = if self.rules.store_reduces { 0 } else { self.row_bytes };
-        self.element_bytes.max(row_bytes).next_multiple_of(32)
+        // What is set up in the middle of the program leaves what is after it alone.
+        let set_up_bytes = if self.modulus.is_some() { 0 } else { self.given_modulus_bytes().max(self.data_bytes()) };
+        self.element_bytes.max(row_bytes).max(set_up_bytes).next_multiple_of(32)
     }
 
     fn element_bytes(&self) -> u32 {
@@ -184,17 +223,41 @@ impl Target for Slots {
         code.push_label(self.data);
         push(code, 0);
         code.op(evm::CODECOPY);
-        self.set_modulus(code);
-        push(code, self.given_count());
-        push(code, self.modulus_bytes());
-        push(code, self.places.first_constant);
-        self.transfer(code, self.rules.store);
-        self.operations(code, &self.constants.operations);
+        self.set_modulus(code, 0);
+        self.store_constants(code, self.modulus_bytes);
         if memory_bytes > data_bytes && !copies_all {
             push(code, memory_bytes - 32); // They are whole words.
             self.reserve(code);
         }
         data_bytes
+    }
+
+    fn set_up(&self, code: &mut Assembly) -> u32 {
+        let words_bytes = self.given_modulus_bytes();
+        if words_bytes > 0 {
+            self.set_modulus(code, words_bytes - self.modulus_bytes);
+        }
+        push(code, self.data_bytes());
+        code.push_label(self.data);
+        push(code, 0);
+        code.op(evm::CODECOPY);
+        if words_bytes == 0 {
+            self.set_modulus(code, 0);
+        }
+        self.store_constants(code, if words_bytes == 0 { self.modulus_bytes } else { 0 });
+        self.data_bytes().max(words_bytes)
+    }
+
+    /// An id that has a field context makes it the active one, whatever else is said.
+    fn resume(&self, code: &mut Assembly) {
+        for _ in 0..3 {
+            push(code, 0);
+        }
+        self.set_or_resume(code);
+    }
+
+    fn encode(&self, value: &BigUint) -> Vec<u8> {
+        be_bytes(value, self.element_bytes as usize) // u32 to usize widens
     }
 
     fn operations(&self, code: &mut Assembly, ops: &[SlotOp]) {
@@ -302,12 +365,14 @@ impl Target for Slots {
         }
     }
 
-    fn take_word(&self, code: &mut Assembly, slot: Slot) {
-        // A word that is wider than an element ends where it does, with zeros in front.
-        let end = self.element_bytes.max(32);
-        clear(code, 0, end - 32);
-        push(code, end - 32);
-        code.op(evm::MSTORE);
+    fn take_words(&self, code: &mut Assembly, slot: Slot, count: u32) {
+        // Words that are wider than an element end where it does, with zeros in front.
+        let end = self.element_bytes.max(32 * count);
+        clear(code, 0, end - 32 * count);
+        for above in 1..=count {
+            push(code, end - 32 * above);
+            code.op(evm::MSTORE);
+        }
         self.store_from(code, slot, end - self.element_bytes);
     }
 
@@ -369,12 +434,15 @@ impl Target for Slots {
         Some((self.lanes(&instruction)?, bytes))
     }
 
-    fn end(&self, code: &mut Assembly) {
+    fn subroutines(&self, code: &mut Assembly) {
         self.reverse.subroutine(code);
+    }
+
+    fn data(&self, code: &mut Assembly) {
         code.mark(self.data);
-        code.data(self.modulus.clone());
+        code.data(self.modulus_data());
         for constant in &self.constants.given {
-            code.data(be_bytes(constant, self.element_bytes as usize)); // u32 to usize widens.
+            code.data(self.encode(constant));
         }
     }
 }

@@ -7,8 +7,8 @@ use super::tokens::{ParseError, Parsed, Tokens};
 use crate::machine::{Capacity, SequenceStep};
 use crate::origin::Origins;
 use crate::program::{
-    Arm, ArrayDecl, Block, Control, ControlKind, FieldOp, Function, FunctionId, Op, Operand, Order, Program, Region,
-    Statement, Value, Word, WordDef,
+    Arm, ArrayDecl, Block, Control, ControlKind, FieldOp, Function, FunctionId, Modulus, Op, Operand, Order, Program,
+    Region, Statement, TableDecl, Value, Word, WordDef,
 };
 use ruint::aliases::U256;
 
@@ -50,37 +50,107 @@ impl Parser<'_> {
     fn program(&mut self) -> Parsed<Program> {
         self.tokens.expect("program")?;
         let name = self.tokens.name()?;
-        self.tokens.expect("modulus")?;
-        self.places.modulus = self.tokens.rest_of_line(self.tokens.next);
-        let modulus = self.tokens.big()?;
-        let (mut constants, mut arrays, mut variables, mut functions) = (vec![], vec![], vec![], vec![]);
+        let mut program = self.unit(name)?;
         while let Some(word) = self.tokens.peek() {
+            let at = self.tokens.next;
             self.tokens.next += 1;
             match word {
-                "constant" => {
-                    self.places.constants.push(self.tokens.rest_of_line(self.tokens.next - 1));
-                    self.in_order('c', constants.len())?;
-                    self.tokens.expect("=")?;
-                    constants.push(self.tokens.big()?);
-                }
-                "array" => {
-                    self.in_order('a', arrays.len())?;
-                    arrays.push(self.array_decl()?);
-                }
                 "variable" => {
-                    self.in_order('x', variables.len())?;
-                    variables.push(self.tokens.name()?);
+                    self.in_order('x', program.variables.len())?;
+                    program.variables.push(self.tokens.name()?);
                 }
-                "function" => {
-                    let head = self.tokens.rest_of_line(self.tokens.next - 1);
-                    self.places.functions.push(FunctionPlaces { head, statements: Vec::new() });
-                    self.in_order('f', functions.len())?;
-                    functions.push(self.function()?);
+                "subprogram" => {
+                    self.in_order('p', program.subprograms.len())?;
+                    let outer = std::mem::take(&mut self.places);
+                    let subprogram = self.subprogram()?;
+                    program.subprograms.push(subprogram);
+                    let inner = std::mem::replace(&mut self.places, outer);
+                    self.places.subprograms.push(inner);
                 }
-                _ => return self.tokens.fail(self.tokens.next - 1, "`constant`, `array`, `variable` or `function`"),
+                _ if self.declaration(word, &mut program)? => {}
+                _ => {
+                    let expected = "`constant`, `array`, `table`, `variable`, `subprogram` or `function`";
+                    return self.tokens.fail(at, expected);
+                }
             }
         }
-        Ok(Program { name, modulus, constants, functions, arrays, variables })
+        Ok(program)
+    }
+
+    /// A subprogram after its number, to the bracket that ends it.
+    fn subprogram(&mut self) -> Parsed<Program> {
+        let name = self.tokens.name()?;
+        let mut program = self.unit(name)?;
+        self.tokens.expect("{")?;
+        while !self.tokens.word_is("}") {
+            let at = self.tokens.next;
+            let word = self.tokens.take("`constant`, `array`, `table`, `function` or `}`", Some)?;
+            if !self.declaration(word, &mut program)? {
+                return self.tokens.fail(at, "`constant`, `array`, `table`, `function` or `}`");
+            }
+        }
+        Ok(program)
+    }
+
+    /// The modulus of a program or subprogram, which has nothing else yet.
+    fn unit(&mut self, name: String) -> Parsed<Program> {
+        self.tokens.expect("modulus")?;
+        self.places.modulus = self.tokens.rest_of_line(self.tokens.next);
+        let modulus = if self.tokens.word_is("given") {
+            self.tokens.expect("limbs")?;
+            Modulus::Given { limbs: self.tokens.decimal("a number of limbs")? }
+        } else {
+            Modulus::Known(self.tokens.big()?)
+        };
+        let (constants, functions, arrays, tables) = (vec![], vec![], vec![], vec![]);
+        let (variables, subprograms) = (vec![], vec![]);
+        Ok(Program { name, modulus, constants, functions, arrays, tables, variables, subprograms })
+    }
+
+    /// Reads a part that programs and subprograms have, whose first word has been read; false if it is none.
+    fn declaration(&mut self, word: &str, program: &mut Program) -> Parsed<bool> {
+        match word {
+            "constant" => {
+                self.places.constants.push(self.tokens.rest_of_line(self.tokens.next - 1));
+                self.in_order('c', program.constants.len())?;
+                self.tokens.expect("=")?;
+                program.constants.push(self.tokens.big()?);
+            }
+            "array" => {
+                self.in_order('a', program.arrays.len())?;
+                program.arrays.push(self.array_decl()?);
+            }
+            "table" => {
+                self.places.tables.push(self.tokens.rest_of_line(self.tokens.next - 1));
+                self.in_order('t', program.tables.len())?;
+                program.tables.push(self.table_decl()?);
+            }
+            "function" => {
+                let head = self.tokens.rest_of_line(self.tokens.next - 1);
+                self.places.functions.push(FunctionPlaces { head, statements: Vec::new() });
+                self.in_order('f', program.functions.len())?;
+                program.functions.push(self.function()?);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn table_decl(&mut self) -> Parsed<TableDecl> {
+        let name = self.tokens.name()?;
+        self.tokens.expect("values")?;
+        let element_values = self.tokens.decimal("a number of values")? as usize; // u32 to usize widens
+        self.tokens.expect("{")?;
+        let mut elements = Vec::new();
+        while !self.tokens.word_is("}") {
+            self.tokens.expect("(")?;
+            let mut element = Vec::new();
+            while !self.tokens.word_is(")") {
+                element.push(self.tokens.big()?);
+            }
+            elements.push(element);
+        }
+        Ok(TableDecl { name, element_values, elements })
     }
 
     fn array_decl(&mut self) -> Parsed<ArrayDecl> {

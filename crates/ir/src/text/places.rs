@@ -1,6 +1,7 @@
 //! Where the parts of a program stand in its text, for those who say what is wrong with it.
 
-use crate::verify::Place;
+use crate::names::SubprogramId;
+use crate::verify::{Place, VerifyError};
 use std::ops::Range;
 
 /// The places of a program's parts, in bytes of its text.
@@ -8,7 +9,9 @@ use std::ops::Range;
 pub struct Places {
     pub(super) modulus: Range<usize>,
     pub(super) constants: Vec<Range<usize>>,
+    pub(super) tables: Vec<Range<usize>>,
     pub(super) functions: Vec<FunctionPlaces>,
+    pub(super) subprograms: Vec<Places>,
 }
 
 /// The places of a function's parts.
@@ -20,12 +23,20 @@ pub(super) struct FunctionPlaces {
 }
 
 impl Places {
-    /// The bytes of the text that the place is of; none where a program has no such part.
-    pub fn of(&self, place: Place) -> Option<Range<usize>> {
+    /// The bytes of the text that the place of an error is; none where a program has no such part.
+    pub fn of(&self, error: &VerifyError) -> Option<Range<usize>> {
+        match error.subprogram {
+            Some(SubprogramId(number)) => self.subprograms.get(number)?.of_place(error.place),
+            None => self.of_place(error.place),
+        }
+    }
+
+    fn of_place(&self, place: Place) -> Option<Range<usize>> {
         let function = |number: usize| self.functions.get(number);
         match place {
             Place::Modulus => Some(self.modulus.clone()),
             Place::Constant(number) => self.constants.get(number).cloned(),
+            Place::Table(number) => self.tables.get(number).cloned(),
             Place::Program => {
                 Some(self.functions.last().map_or(self.modulus.clone(), |function| function.head.clone()))
             }

@@ -26,7 +26,23 @@ impl Printer {
 
     fn program(&mut self, program: &Program) {
         self.line(&format!("program {:?}", program.name));
-        self.line(&format!("modulus {:#x}", program.modulus));
+        self.line(&format!("modulus {}", program.modulus));
+        for (number, name) in program.variables.iter().enumerate() {
+            self.line(&format!("variable x{number} {name:?}"));
+        }
+        for (number, subprogram) in program.subprograms.iter().enumerate() {
+            self.line("");
+            self.line(&format!("subprogram p{number} {:?} modulus {} {{", subprogram.name, subprogram.modulus));
+            self.depth += 1;
+            self.unit(subprogram);
+            self.depth -= 1;
+            self.line("}");
+        }
+        self.unit(program);
+    }
+
+    /// What a program and each subprogram have of their own.
+    fn unit(&mut self, program: &Program) {
         for (number, constant) in program.constants.iter().enumerate() {
             self.line(&format!("constant c{number} = {constant:#x}"));
         }
@@ -37,8 +53,13 @@ impl Printer {
             };
             self.line(&format!("array a{number} {:?} values {} capacity {capacity}", array.name, array.element_values));
         }
-        for (number, name) in program.variables.iter().enumerate() {
-            self.line(&format!("variable x{number} {name:?}"));
+        for (number, table) in program.tables.iter().enumerate() {
+            self.line(&format!("table t{number} {:?} values {} {{", table.name, table.element_values));
+            for element in &table.elements {
+                let values: Vec<String> = element.iter().map(|value| format!("{value:#x}")).collect();
+                self.line(&format!("  ({})", values.join(" ")));
+            }
+            self.line("}");
         }
         for (number, function) in program.functions.iter().enumerate() {
             self.line("");

@@ -5,7 +5,7 @@ use super::tokens::{Parsed, Tokens};
 use crate::effect::{Effect, with_effects};
 use crate::hash::Piece;
 use crate::machine::Cells;
-use crate::program::{ArrayId, ConstantId, Operand, Value, VariableId, Word};
+use crate::program::{ArrayId, ConstantId, Operand, SubprogramId, TableId, Value, VariableId, Word};
 
 /// A part of a statement in the text form.
 pub(super) trait Spelt: Sized {
@@ -123,6 +123,26 @@ impl Spelt for VariableId {
 
     fn read(tokens: &mut Tokens<'_>) -> Parsed<Self> {
         tokens.numbered('x', "a variable such as x0").map(|number| Self(number as usize)) // widens
+    }
+}
+
+impl Spelt for TableId {
+    fn spell(&self) -> String {
+        format!("t{}", self.0)
+    }
+
+    fn read(tokens: &mut Tokens<'_>) -> Parsed<Self> {
+        tokens.numbered('t', "a table such as t0").map(|number| Self(number as usize)) // widens
+    }
+}
+
+impl Spelt for SubprogramId {
+    fn spell(&self) -> String {
+        format!("p{}", self.0)
+    }
+
+    fn read(tokens: &mut Tokens<'_>) -> Parsed<Self> {
+        tokens.numbered('p', "a subprogram such as p0").map(|number| Self(number as usize)) // widens
     }
 }
 

@@ -261,7 +261,7 @@ impl Simulation<'_> {
         }
         let tx = tx_env(&request, &env.block_env, chain_id, gas)?;
         let precompiles = self.precompiles(env, overrides)?;
-        let mut transfers = Transfers::new();
+        let mut transfers = Transfers::default();
         let factory = self.node.chain.factory();
         let mut evm = factory.create_evm_with_inspector(&mut self.state, env.clone(), &mut transfers);
         evm.set_inspector_enabled(self.traces_transfers);

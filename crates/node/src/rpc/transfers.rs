@@ -12,7 +12,7 @@ pub const TRANSFERS: Address = address!("eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee
 /// keccak256("Transfer(address,address,uint256)").
 const TOPIC: B256 = b256!("ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef");
 
-/// Writes transfers among the logs.
+/// Writes transfers of one transaction among the logs.
 #[derive(Debug)]
 pub struct Transfers {
     calls: TransferInspector,
@@ -20,12 +20,13 @@ pub struct Transfers {
     moved: Vec<Log>,
 }
 
-impl Transfers {
-    /// Of one transaction.
-    pub fn new() -> Self {
+impl Default for Transfers {
+    fn default() -> Self {
         Self { calls: TransferInspector::new(false).with_logs(true), moved: Vec::new() }
     }
+}
 
+impl Transfers {
     fn write<CTX: ContextTr>(&mut self, context: &mut CTX) {
         for log in self.moved.drain(..) {
             context.journal_mut().log(log);

@@ -191,7 +191,13 @@ impl<'a> Emitter<'a> {
             Effect::Parse { result, offset, size_bytes } => self.parse(*result, *offset, *size_bytes),
             Effect::ParseMontLe { result, offset } => self.parse_mont_le(*result, *offset),
             Effect::Reduce { result, word } => self.reduce(*result, *word),
-            Effect::Sha256 { .. } | Effect::Keccak256 { .. } => unreachable!("`lower` refuses programs that hash"),
+            Effect::Sha256 { .. }
+            | Effect::Keccak256 { .. }
+            | Effect::Lookup { .. }
+            | Effect::Enter { .. }
+            | Effect::ElementOf { .. }
+            | Effect::WordOf { .. }
+            | Effect::ReturnWords { .. } => unreachable!("`lower` refuses programs with these"),
             Effect::IsOdd { result, value } => {
                 let (address, scratch) = (self.address(*value), self.lowering.layout.scratch.cast_signed());
                 self.convert(Conversion::FromMont, address, scratch);
@@ -483,7 +489,7 @@ impl<'a> Emitter<'a> {
     fn reduce(&mut self, result: Value, word: Word) {
         let target = self.address(Operand::Value(result));
         self.push(word);
-        let modulus = &self.lowering.program.modulus;
+        let modulus = self.lowering.program.modulus.known().expect("`lower` refuses others");
         if modulus.bits() <= 256 {
             let mut limbs = modulus.iter_u64_digits();
             constant(&mut self.code, U256::from_limbs(std::array::from_fn(|_| limbs.next().unwrap_or(0))));

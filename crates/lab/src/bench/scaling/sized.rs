@@ -79,7 +79,7 @@ impl Sized {
     }
 
     fn with_answer(program: &Program, code: Vec<u8>) -> Result<Self, LabError> {
-        let value = |digit: u8| [vec![0; value_bytes(&program.modulus) - 1], vec![digit]].concat();
+        let value = |digit: u8| [vec![0; program.element_bytes() - 1], vec![digit]].concat();
         let input = [value(2), value(3)].concat();
         match evaluate(program, &input) {
             Outcome::Returned(output) => Ok(Self { code, input, output }),

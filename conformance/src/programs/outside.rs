@@ -1,0 +1,85 @@
+//! What a program has beside its own modulus: tables, words of elements, subprograms, hashes.
+
+use super::{CALLDATA_BYTES, ELEMENTS, Maker};
+use rand::Rng;
+use residue_ir::{Effect, Modulus, Piece, Region, Statement, SubprogramId, TableId, Word, WordDef, WordOp};
+use ruint::aliases::U256;
+
+impl Maker {
+    pub(super) fn lookup(&mut self) -> Effect {
+        let table = TableId(self.random.random_range(0..self.program.tables.len()));
+        let index = self.small_word(ELEMENTS.into());
+        let values = self.program.tables[table.0].element_values;
+        Effect::Lookup { table, index, results: self.define(values) }
+    }
+
+    /// A word of an element, or an element of words, which are below any modulus.
+    pub(super) fn words_and_elements(&mut self) -> Statement {
+        let most = u32::try_from(self.program.modulus.bits().div_ceil(256)).expect("a modulus is short");
+        let count = self.random.random_range(1..=most);
+        if self.random.random_ratio(1, 2) {
+            let value = self.operand();
+            return self.defined_word(|result| Effect::WordOf { result, value, first_bit: 256 * (count - 1) });
+        }
+        // Words may be anything where others are above them, or where a small one is; a given modulus may be no more than 3.
+        let has_room = self.program.modulus.bits() % 256 > 8;
+        let is_known = self.program.modulus.known().is_some();
+        let small = if count == most && most > 1 && !has_room { 1 } else { 3 };
+        let mut words = Vec::new();
+        for place in (0..count).rev() {
+            let is_first = place + 1 == count;
+            words.push(match is_known {
+                true if count < most || !is_first && has_room => self.word(2),
+                false if place > 0 => self.small_word(1),
+                _ => self.small_word(small),
+            });
+        }
+        Effect::ElementOf { words, result: self.define(1)[0] }.into()
+    }
+
+    /// A subprogram with a known modulus, or a block if there is none.
+    pub(super) fn enter_known(&mut self) -> Statement {
+        let subprogram = SubprogramId(self.random.random_range(0..self.program.subprograms.len()));
+        match self.program.subprograms[subprogram.0].modulus {
+            Modulus::Known(_) => Effect::Enter { subprogram, modulus: Vec::new() }.into(),
+            Modulus::Given { .. } => self.block(),
+        }
+    }
+
+    /// Every subprogram with a given modulus, over an odd number of calldata that is not 1.
+    pub(super) fn enter_given(&mut self, body: &mut Region) {
+        for number in 0..self.program.subprograms.len() {
+            let Modulus::Given { limbs } = self.program.subprograms[number].modulus else { continue };
+            let words = limbs.div_ceil(4);
+            let word = |(maker, place): (&mut Self, u32)| {
+                let any = maker.word(2);
+                // Above the limbs there is nothing; the lowest two bits make it odd and above 1.
+                let bits = if place + 1 == words { 64 * limbs - 256 * place } else { 256 };
+                let mask = maker.word_def(WordDef::Constant(U256::MAX >> (256 - bits as usize))); // widens
+                let word = maker.op(WordOp::And, any, mask);
+                let three = maker.constant_word(3);
+                if place == 0 { maker.op(WordOp::Or, word, three) } else { word }
+            };
+            let modulus = (0..words).rev().map(|place| word((&mut *self, place))).collect();
+            body.statements.push(Effect::Enter { subprogram: SubprogramId(number), modulus }.into());
+        }
+    }
+
+    /// A hash of up to four pieces, whose sizes are known now and then.
+    pub(super) fn hash(&mut self) -> Statement {
+        let pieces = (0..self.random.random_range(0..=4)).map(|_| {
+            if self.random.random_ratio(1, 2) {
+                let word = self.word(2);
+                Piece::Word { word, size_bytes: self.small_word(33) }
+            } else {
+                let offset = self.word(1);
+                Piece::Calldata { offset, size_bytes: self.small_word(CALLDATA_BYTES.into()) }
+            }
+        });
+        let pieces: Vec<Piece<Word>> = pieces.collect();
+        match pieces.len() % 2 {
+            0 => self.defined_word(|result| Effect::Sha256 { result, pieces }),
+            _ => self.defined_word(|result| Effect::Keccak256 { result, pieces }),
+        }
+    }
+}

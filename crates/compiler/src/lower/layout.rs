@@ -1,0 +1,101 @@
+//! Where memory holds what, for a program and its subprograms.
+
+use super::{hash, outside, sequence};
+use crate::Part;
+use crate::error::CompileError;
+use residue_ir::program::{ArrayDecl, ArrayId, Program, Statement};
+use residue_ir::{Capacity, Effect};
+
+/// Addresses in memory.
+pub(super) struct Layout {
+    pub variables: u32,
+    pub output: u32,
+    /// Where parts of sequences are entered, see [`sequence`]: one word for each that depends on a count, and one for sixteen
+    /// that are chosen.
+    pub entrances: u32,
+    /// For each array of each part: address of its first element, and bytes from one index to the next.
+    arrays: Vec<Vec<(u32, u32)>>,
+    /// Where the records of unbounded arrays begin, and their size.
+    pub records: (u32, u32),
+}
+
+impl Layout {
+    /// Address of the first element, and bytes from one index to the next.
+    pub fn array(&self, unit: usize, array: ArrayId) -> (u32, u32) {
+        self.arrays[unit][array.0]
+    }
+}
+
+/// Memory of fixed size that a program may use: far more than anybody would pay for, and addresses fit 32 bits.
+const MEMORY_BYTES_MAX: u64 = 1 << 30;
+
+/// Lays out the memory of the program, the first of `parts`, and its subprograms.
+pub(super) fn layout(parts: &[Part<'_>]) -> Result<Layout, CompileError> {
+    let within = |bytes: u64| {
+        let narrow = u32::try_from(bytes).ok().filter(|_| bytes <= MEMORY_BYTES_MAX);
+        narrow.ok_or(CompileError::Memory { bytes, limit_bytes: MEMORY_BYTES_MAX })
+    };
+    let bytes_of = |part: &Part<'_>, values: usize| {
+        (values as u64).saturating_mul(u64::from(part.target.element_bytes())) // usize to u64 widens
+    };
+    let program = parts[0].program;
+    let variables = parts.iter().map(|part| part.memory_bytes()).max().unwrap_or(0);
+    let output = variables + 32 * program.variables.len() as u64;
+    let output_bytes = parts.iter().map(|part| output_bytes(part.program, part.target.element_bytes())).max();
+    let entrances = output.saturating_add(output_bytes.unwrap_or(0));
+    let count: u64 = parts.iter().map(|part| sequence::entrances(part.program)).sum();
+    let mut next = entrances.saturating_add(32 * count);
+    let mut arrays: Vec<Vec<(u32, u32)>> = Vec::new();
+    for part in parts {
+        let mut places = vec![(0, 0); part.program.arrays.len()];
+        for (array, place) in part.program.arrays.iter().zip(&mut places) {
+            if let Capacity::Fixed(count) = array.capacity {
+                let bytes = bytes_of(part, array.element_values);
+                *place = (within(next)?, within(bytes)?);
+                next = next.saturating_add(bytes.saturating_mul(u64::from(count)));
+            }
+        }
+        arrays.push(places);
+    }
+    let first_record = u64::from(within(next)?).next_multiple_of(32);
+    let unbounded = |array: &ArrayDecl| array.capacity == Capacity::Unbounded;
+    let values = program.arrays.iter().filter(|array| unbounded(array));
+    let record_bytes = values.fold(0, |sum: u64, array| sum.saturating_add(bytes_of(&parts[0], array.element_values)));
+    let mut offset = 0;
+    for (array, place) in program.arrays.iter().zip(&mut arrays[0]).filter(|(array, _)| unbounded(array)) {
+        *place = (within(first_record.saturating_add(offset))?, within(record_bytes)?);
+        offset = offset.saturating_add(bytes_of(&parts[0], array.element_values));
+    }
+    Ok(Layout {
+        variables: within(variables)?,
+        output: within(output)?,
+        entrances: within(entrances)?,
+        arrays,
+        records: (within(first_record)?, within(record_bytes)?),
+    })
+}
+
+/// Room for the longest output, for what is hashed if its length is known, and for what passes through: an element as words, one
+/// of a table.
+fn output_bytes(program: &Program, element_bytes: u32) -> u64 {
+    // For an element and a word that ends where it does.
+    let least = program.modulus.bits().div_ceil(8).max(32).next_multiple_of(32);
+    let mont_bytes = program.element_bytes() as u64;
+    let mut longest = 0;
+    for function in &program.functions {
+        function.body.walk(&mut |statement| {
+            let Statement::Effect(effect) = statement else { return };
+            longest = longest.max(match effect {
+                Effect::ReturnWord { .. } => 32,
+                Effect::IsOdd { .. } | Effect::WordOf { .. } => least,
+                Effect::Lookup { results, .. } => outside::row_bytes(results.len(), element_bytes),
+                Effect::ReturnElements { values, size_bytes } => {
+                    (values.len() as u64).saturating_mul(u64::from(*size_bytes)).next_multiple_of(32)
+                }
+                Effect::ReturnMontLe { values } => (values.len() as u64 * mont_bytes).next_multiple_of(32),
+                _ => effect.pieces().map_or(0, |pieces| hash::output_bytes(function, pieces)),
+            });
+        });
+    }
+    longest
+}

@@ -1,0 +1,144 @@
+//! What comes from outside of a program's field and goes there: tables in code, subprograms over other moduli, words.
+
+use super::elements::runs;
+use super::{Entry, Lowering};
+use crate::error::CompileError;
+use crate::target::push;
+use residue_ir::Capacity;
+use residue_ir::program::{Program, SubprogramId, TableId, Value, Word};
+use residue_isa::opcode::evm;
+use residue_passes::Slot;
+
+/// Bytes of an element of a table in memory, in whole words.
+pub(super) fn row_bytes(values: usize, element_bytes: u32) -> u64 {
+    (values as u64).saturating_mul(element_bytes.into()).next_multiple_of(32) // usize to u64 widens
+}
+
+/// Whether memory after all that the program uses may have been written.
+fn hashes(program: &Program) -> bool {
+    let mut hashes = false;
+    program.for_each_effect(&mut |effect| hashes |= effect.pieces().is_some());
+    hashes
+}
+
+impl Lowering<'_> {
+    /// An element of a table, by way of the output's place. [] → []
+    pub(super) fn lookup(&mut self, table: TableId, index: Word, results: &[Value]) -> Result<(), CompileError> {
+        let output = self.layout.output;
+        let element_bytes = self.target.element_bytes();
+        let bytes = u32::try_from(results.len()).ok().and_then(|values| values.checked_mul(element_bytes));
+        let limit_bytes = u32::MAX.into();
+        let bytes =
+            bytes.ok_or(CompileError::Memory { bytes: row_bytes(results.len(), element_bytes), limit_bytes })?;
+        push(self.code, bytes);
+        self.stack.push(Entry::Other);
+        self.word(index)?;
+        push(self.code, bytes);
+        self.code.op(evm::MUL);
+        self.code.push_label(self.units[self.unit].tables[table.0]);
+        self.code.op(evm::ADD);
+        push(self.code, output);
+        self.code.op(evm::CODECOPY);
+        self.stack.truncate(self.stack.len() - 2);
+        let slots: Vec<Slot> = results.iter().map(|&value| self.placement.slot(value)).collect();
+        for (first, count, offset) in runs(&slots) {
+            self.target.before_load(self.code, first, count);
+            push(self.code, output + offset * element_bytes);
+            self.target.load(self.code, first, count);
+        }
+        Ok(())
+    }
+
+    /// Goes to a subprogram and comes back. [] → []
+    pub(super) fn enter(&mut self, subprogram: SubprogramId, modulus: &[Word]) -> Result<(), CompileError> {
+        let unit = subprogram.0 + 1;
+        let target = self.parts[unit].target.as_ref();
+        for (word, address) in modulus.iter().zip((0..).step_by(32)) {
+            self.word(*word)?;
+            push(self.code, address);
+            self.code.op(evm::MSTORE);
+            self.stack.pop();
+        }
+        match self.parts[unit].has_elements() {
+            true if modulus.is_empty() => target.resume(self.code),
+            true => {
+                target.set_up(self.code);
+            }
+            false => {}
+        }
+        let back = self.code.new_label();
+        self.code.push_label(back);
+        let start = self.units[unit].entries.last().expect("a program has its start, `verify` checks it");
+        self.code.push_label(*start);
+        self.code.op(evm::JUMP);
+        self.code.label(back);
+        if self.parts[self.unit].has_elements() {
+            self.target.resume(self.code);
+        }
+        Ok(())
+    }
+
+    /// [] → []
+    pub(super) fn element_of(&mut self, result: Value, words: &[Word]) -> Result<(), CompileError> {
+        for word in words {
+            self.word(*word)?;
+        }
+        let count = u32::try_from(words.len()).expect("`verify` allows the words of an element");
+        self.target.take_words(self.code, self.placement.slot(result), count);
+        self.stack.truncate(self.stack.len() - words.len());
+        Ok(())
+    }
+
+    /// [] → [the word of the slot's canonical value from this bit]
+    pub(super) fn word_of(&mut self, slot: Slot, first_bit: u32) {
+        let bits = u32::try_from(self.program.modulus.bits()).expect("the width was checked");
+        let size_bytes = bits.div_ceil(256) * 32;
+        self.target.output(self.code, slot, self.layout.output, size_bytes);
+        push(self.code, self.layout.output + size_bytes - 32 - first_bit / 8);
+        self.code.op(evm::MLOAD);
+    }
+
+    /// The words stand after `size` bytes of memory that is zero; the output begins where it has that length and ends with them.
+    pub(super) fn return_words(&mut self, words: &[Word], size: Word) -> Result<(), CompileError> {
+        let height = self.stack.len();
+        if self.parts[0].program.arrays.iter().any(|array| array.capacity == Capacity::Unbounded) {
+            // Variables that have not been read or set yet are memory too.
+            push(self.code, self.layout.records.0.saturating_sub(32));
+            self.code.op(evm::MLOAD);
+            self.code.op(evm::POP);
+            self.code.op(evm::MSIZE);
+        } else {
+            push(self.code, self.layout.records.0);
+        }
+        self.stack.push(Entry::Other); //               [base]
+        self.word(size)?; //                            [base, size]
+        let is_zero = self.zero_from <= self.layout.records.0 && !self.parts.iter().any(|part| hashes(part.program));
+        if !is_zero {
+            self.code.op(evm::DUP1);
+            self.code.op(evm::CALLDATASIZE);
+            self.code.op(evm::DUP4);
+            self.code.op(evm::CALLDATACOPY);
+        }
+        self.code.op(evm::DUP2);
+        self.code.op(evm::DUP2);
+        self.code.op(evm::ADD); //                      [base, size, end]
+        self.stack.push(Entry::Other);
+        for (word, offset) in words.iter().zip((0..).step_by(32)) {
+            self.word(*word)?;
+            self.code.op(evm::DUP2);
+            if offset > 0 {
+                push(self.code, offset);
+                self.code.op(evm::ADD);
+            }
+            self.code.op(evm::MSTORE);
+            self.stack.pop();
+        }
+        self.code.op(evm::POP);
+        self.code.op(evm::SWAP1); //                    [size, base]
+        push(self.code, 32 * u32::try_from(words.len()).expect("`verify` allows few words"));
+        self.code.op(evm::ADD);
+        self.code.op(evm::RETURN);
+        self.stack.truncate(height);
+        Ok(())
+    }
+}
