@@ -10,9 +10,9 @@ use crate::commands::compare::CompareArgs;
 use crate::commands::disasm::DisasmArgs;
 use crate::commands::example::ExampleArgs;
 use crate::commands::gas::GasArgs;
+use crate::commands::handover::HandoverArgs;
 use crate::commands::lab::LabArgs;
 use crate::commands::list::ListArgs;
-use crate::commands::node::NodeArgs;
 use crate::commands::pages::{CompletionsArgs, ManArgs};
 use crate::commands::print::PrintArgs;
 use crate::commands::profile::ProfileArgs;
@@ -67,7 +67,11 @@ pub enum Command {
     /// Run general state tests with every revision switched on.
     Statetest(StatetestArgs),
     /// Start a development node: Ethereum's JSON-RPC, with field instructions.
-    Node(NodeArgs),
+    #[command(after_help = "Example:\n  residue node --help")]
+    Node(HandoverArgs),
+    /// Carry out a state transition, as the t8n of other clients does.
+    #[command(after_help = "Example:\n  residue t8n --help")]
+    T8n(HandoverArgs),
     /// List revisions, schedules, forks, opcodes and contracts.
     List(ListArgs),
     /// Print the input that comes with a contract, to try it elsewhere.

@@ -8,10 +8,10 @@ pub mod compare;
 pub mod disasm;
 pub mod example;
 pub mod gas;
+pub mod handover;
 pub mod lab;
 pub mod list;
 mod main_job;
-pub mod node;
 pub mod pages;
 pub mod print;
 pub mod profile;
@@ -44,7 +44,8 @@ pub fn run(Cli { command, json }: Cli) -> Result<Verdict> {
         Some(Command::Check(args)) => check::check(&args, json),
         Some(Command::Wasm(args)) => wasm::wasm(&args, json),
         Some(Command::Statetest(args)) => statetest::statetest(&args, json),
-        Some(Command::Node(args)) => node::node(&args),
+        Some(Command::Node(args)) => handover::hand_over("residue-node", &args),
+        Some(Command::T8n(args)) => handover::hand_over("residue-t8n", &args),
         Some(Command::List(args)) => list::list(&args, json),
         Some(Command::Example(args)) => example::example(&args, json),
         Some(Command::Completions(args)) => pages::completions(&args, Cli::command()),

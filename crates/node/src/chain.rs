@@ -1,12 +1,13 @@
 //! The chain: blocks executed on the state of their parent, checked or built, and written as one with all that comes of them.
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 
 use alloy_consensus::constants::EMPTY_WITHDRAWALS;
 use alloy_consensus::proofs::{calculate_receipt_root, calculate_transaction_root, calculate_withdrawals_root};
 use alloy_consensus::transaction::{Recovered, SignerRecoverable};
 use alloy_consensus::{
-    Block, BlockBody, EMPTY_OMMER_ROOT_HASH, Eip658Value, Header, ReceiptEnvelope, TxEnvelope, TxReceipt,
+    Block, BlockBody, EMPTY_OMMER_ROOT_HASH, Eip658Value, Header, ReceiptEnvelope, Transaction, TxEnvelope, TxReceipt,
 };
 use alloy_eips::eip4895::Withdrawals;
 use alloy_evm::block::{BlockExecutionError, BlockExecutionResult, BlockExecutor, BlockExecutorFactory};
@@ -202,18 +203,29 @@ impl Chain {
         let executed = self.execute(header, &block.body.ommers, withdrawals, sent, true)?;
         let tries = self.store.state(StateAt::Present)?.changed(&executed.changes.accounts)?;
         let receipts = executed.result.receipts;
-        let compared = [
-            ("state root", tries.root, header.state_root),
-            ("receipt root", calculate_receipt_root(&receipts), header.receipts_root),
-            ("transaction root", calculate_transaction_root(&block.body.transactions), header.transactions_root),
+        let is_prague = self.rules().is_prague_active_at_timestamp(header.timestamp);
+        let requests = is_prague.then(|| executed.result.requests.requests_hash());
+        let withdrawals = block.body.withdrawals.as_ref().map(|all| calculate_withdrawals_root(all));
+        let bloom = receipts.iter().fold(Bloom::ZERO, |bloom, receipt| bloom | receipt.bloom());
+        let blobs = self.rules().blob_params(header.timestamp).map(|_| executed.result.blob_gas_used);
+        let (receipts_root, transactions_root) =
+            (calculate_receipt_root(&receipts), calculate_transaction_root(&block.body.transactions));
+        let compared: [(_, &dyn Debug, &dyn Debug); 8] = [
+            ("state root", &tries.root, &header.state_root),
+            ("receipt root", &receipts_root, &header.receipts_root),
+            ("transaction root", &transactions_root, &header.transactions_root),
+            ("withdrawal root", &withdrawals, &header.withdrawals_root),
+            ("requests hash", &requests, &header.requests_hash),
+            ("gas used", &executed.result.gas_used, &header.gas_used),
+            ("blob gas used", &blobs, &header.blob_gas_used),
+            ("logs bloom", &bloom, &header.logs_bloom),
         ];
-        for (what, found, expected) in compared {
+        for (what, found, expected) in
+            compared.map(|(what, found, expected)| (what, format!("{found:?}"), format!("{expected:?}")))
+        {
             if found != expected {
-                return Err(differs(what, found.to_string(), expected.to_string()));
+                return Err(differs(what, found, expected));
             }
-        }
-        if executed.result.gas_used != header.gas_used {
-            return Err(differs("gas used", executed.result.gas_used.to_string(), header.gas_used.to_string()));
         }
         let hash = header.hash_slow();
         let senders: Vec<Address> = executed.included.iter().map(Recovered::signer).collect();
@@ -320,9 +332,24 @@ impl Chain {
         let mut executor = self.executors.create_executor(evm, context);
         executor.apply_pre_execution_changes().map_err(fails)?;
         let (mut included, mut rejected, mut roots) = (Vec::new(), Vec::new(), Vec::new());
+        // The executor counts blobs, and does not limit them.
+        let blobs_max = self.rules().blob_params(header.timestamp).map_or(0, |params| params.max_blob_gas_per_block());
+        let mut blobs = 0u64;
         for transaction in candidates {
+            let after = blobs.saturating_add(transaction.blob_gas_used().unwrap_or_default());
+            if after > blobs_max {
+                let reason = format!("{after} blob gas is more than the block's {blobs_max}");
+                if is_strict {
+                    return Err(ChainError::Execution { number, reason });
+                }
+                rejected.push((transaction, reason));
+                continue;
+            }
             match executor.execute_transaction(&transaction) {
-                Ok(_) => included.push(transaction),
+                Ok(_) => {
+                    blobs = after;
+                    included.push(transaction);
+                }
                 Err(BlockExecutionError::Validation(error)) if !is_strict => {
                     rejected.push((transaction, error.to_string()));
                     continue;
@@ -330,7 +357,7 @@ impl Chain {
                 Err(error) => return Err(fails(error)),
             }
             if has_roots {
-                roots.push(self.root_within(executor.evm_mut().db_mut())?);
+                roots.push(root_within(executor.evm_mut().db_mut())?);
             }
         }
         let (_, mut result) = executor.finish().map_err(fails)?;
@@ -342,13 +369,13 @@ impl Chain {
         state.merge_transitions(BundleRetention::PlainState);
         Ok(Executed { result, included, rejected, changes: changes_of(state.take_bundle()) })
     }
+}
 
-    /// The state root after what was executed of a block: what receipts had before Byzantium.
-    fn root_within(&self, state: &mut State<StateView>) -> Result<B256, ChainError> {
-        state.merge_transitions(BundleRetention::PlainState);
-        let changes = changes_of(state.bundle_state.clone());
-        Ok(state.database.changed(&changes.accounts)?.root)
-    }
+/// The state root after what was executed of a block: what receipts had before Byzantium.
+pub fn root_within(state: &mut State<StateView>) -> Result<B256, StoreError> {
+    state.merge_transitions(BundleRetention::PlainState);
+    let changes = changes_of(state.bundle_state.clone());
+    Ok(state.database.changed(&changes.accounts)?.root)
 }
 
 /// The changes of an execution.

@@ -12,4 +12,5 @@ pub mod pool;
 pub mod rpc;
 pub mod server;
 pub mod store;
+pub mod t8n;
 pub mod trie;

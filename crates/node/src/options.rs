@@ -156,7 +156,8 @@ fn activation(given: &Value) -> Result<Activation> {
     Ok(Activation { time, engine: config(revision.parse()?, text("schedule"), as_precompiles)? })
 }
 
-fn config(revision: Revision, schedule: Option<&str>, as_precompiles: bool) -> Result<EngineConfig> {
+/// What an engine is made of: a revision with its own schedule, one of a name or one of a TOML file.
+pub fn config(revision: Revision, schedule: Option<&str>, as_precompiles: bool) -> Result<EngineConfig> {
     let schedule = match schedule {
         None => GasSchedule::default_for(revision)?,
         Some(file) if file.ends_with(".toml") => {

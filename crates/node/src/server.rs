@@ -105,7 +105,7 @@ fn module(node: Arc<Node>) -> Result<RpcModule<Node>, jsonrpsee::core::RegisterM
 /// What a subscription wants.
 enum Kind {
     Heads,
-    Logs(Box<alloy_rpc_types_eth::Filter>),
+    Logs(Box<filters::LogFilter>),
     Pending { whole: bool },
     Nothing,
 }
@@ -114,7 +114,7 @@ impl Kind {
     fn of(params: &Params) -> Result<Self, RpcError> {
         Ok(match params.get::<String>(0)?.as_str() {
             "newHeads" => Kind::Heads,
-            "logs" => Kind::Logs(params.find(1)?.unwrap_or_default()),
+            "logs" => Kind::Logs(Box::new(filters::LogFilter::of(params, 1)?)),
             "newPendingTransactions" => Kind::Pending { whole: params.find(1)?.unwrap_or(false) },
             "syncing" => Kind::Nothing,
             other => return Err(RpcError::params(format!("no \"{other}\" subscription in eth namespace"))),

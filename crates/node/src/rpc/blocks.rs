@@ -30,6 +30,12 @@ pub const METHODS: &[(&str, Method)] = &[
     ("eth_getRawTransactionByHash", raw_transaction),
     ("eth_getTransactionByBlockNumberAndIndex", |node, params| by_index(node, BlockId::Number(params.get(0)?), params)),
     ("eth_getTransactionByBlockHashAndIndex", |node, params| by_index(node, BlockId::hash(params.hash(0)?), params)),
+    ("eth_getRawTransactionByBlockNumberAndIndex", |node, params| {
+        raw_by_index(node, BlockId::Number(params.get(0)?), params)
+    }),
+    ("eth_getRawTransactionByBlockHashAndIndex", |node, params| {
+        raw_by_index(node, BlockId::hash(params.hash(0)?), params)
+    }),
     ("eth_getTransactionReceipt", receipt),
     ("eth_getBlockReceipts", block_receipts),
     ("debug_getRawBlock", |node, params| {
@@ -153,6 +159,13 @@ fn raw_transaction(node: &Node, params: &Params) -> Answer {
         return Ok(tx.map_or(Value::Null, |tx| format::bytes(tx.encoded_2718())));
     }
     Ok(node.lock().pool.find(hash).map_or(Value::Null, |tx| format::bytes(tx.encoded_2718())))
+}
+
+fn raw_by_index(node: &Node, id: BlockId, params: &Params) -> Answer {
+    let index = params.number(1)?.unwrap_or_default();
+    let found = find(node, id)?;
+    let tx = found.as_ref().and_then(|found| found.block.body.transactions.get(usize::try_from(index).ok()?));
+    Ok(tx.map_or(Value::Null, |tx| format::bytes(tx.encoded_2718())))
 }
 
 /// The receipts of a block as JSON.

@@ -24,9 +24,9 @@ const LOGS_MAX: usize = 100_000;
 
 /// The methods of this file.
 pub const METHODS: &[(&str, Method)] = &[
-    ("eth_getLogs", |node, params| logs(node, &filter(params)?)),
+    ("eth_getLogs", |node, params| logs(node, &LogFilter::of(params, 0)?)),
     ("eth_newFilter", |node, params| {
-        let filter = filter(params)?;
+        let filter = LogFilter::of(params, 0)?;
         install(node, Kind::Logs(Box::new(filter)))
     }),
     ("eth_newBlockFilter", |node, _| install(node, Kind::Blocks)),
@@ -65,20 +65,42 @@ struct Installed {
 
 #[derive(Debug, Clone)]
 enum Kind {
-    Logs(Box<Filter>),
+    Logs(Box<LogFilter>),
     Blocks,
     Pending,
 }
 
-fn filter(params: &Params) -> Result<Filter, RpcError> {
-    let given: Value = params.find(0)?.unwrap_or_else(|| serde_json::json!({}));
-    let has = |name| given.get(name).is_some_and(|value: &Value| !value.is_null());
-    if has("blockHash") && (has("fromBlock") || has("toBlock")) {
-        return Err(RpcError::params(
-            "invalid argument 0: cannot specify both BlockHash and FromBlock/ToBlock, choose one or the other",
-        ));
+/// Which logs are wanted.
+#[derive(Debug, Clone)]
+pub struct LogFilter {
+    filter: Filter,
+    /// Topics that a log has to have, whatever they are: null asks for one too, as geth has it.
+    topics: usize,
+}
+
+impl LogFilter {
+    /// The filter of a parameter; of all logs where it is absent.
+    pub fn of(params: &Params, at: usize) -> Result<Self, RpcError> {
+        let given: Value = params.find(at)?.unwrap_or_else(|| serde_json::json!({}));
+        let has = |name| given.get(name).is_some_and(|value: &Value| !value.is_null());
+        if has("blockHash") && (has("fromBlock") || has("toBlock")) {
+            return Err(RpcError::params(format!(
+                "invalid argument {at}: cannot specify both BlockHash and FromBlock/ToBlock, choose one or the other",
+            )));
+        }
+        let topics = given.get("topics").and_then(Value::as_array).map_or(0, Vec::len);
+        let invalid = |error| RpcError::params(format!("invalid argument {at}: {error}"));
+        Ok(Self { filter: serde_json::from_value(given).map_err(invalid)?, topics })
     }
-    serde_json::from_value(given).map_err(|error| RpcError::params(format!("invalid argument 0: {error}")))
+
+    /// Whether it wants a log.
+    fn wants(&self, log: &Log) -> bool {
+        let is_at = self.filter.address.is_empty() || self.filter.address.contains(&log.address);
+        let topic = |(at, wanted): (usize, &alloy_rpc_types_eth::Topic)| {
+            wanted.is_empty() || log.topics().get(at).is_some_and(|topic| wanted.contains(topic))
+        };
+        is_at && log.topics().len() >= self.topics && self.filter.topics.iter().enumerate().all(topic)
+    }
 }
 
 fn install(node: &Node, kind: Kind) -> Answer {
@@ -125,7 +147,7 @@ fn changes(node: &Node, params: &Params) -> Answer {
         }
         Kind::Logs(filter) => {
             let mut found = Vec::new();
-            let (first, last) = range(node, &filter)?;
+            let (first, last) = range(node, &filter.filter)?;
             for number in from.max(first)..=head.min(last.max(head.min(last))) {
                 logs_of_block(node, number, &filter, &mut found)?;
             }
@@ -153,8 +175,9 @@ fn range(node: &Node, filter: &Filter) -> Result<(u64, u64), RpcError> {
     Ok((bound(from, 0)?, bound(to, u64::MAX)?))
 }
 
-fn logs(node: &Node, filter: &Filter) -> Answer {
+fn logs(node: &Node, wanted: &LogFilter) -> Answer {
     let head = node.chain.head()?.0;
+    let filter = &wanted.filter;
     let (mut first, last) = range(node, filter)?;
     if let FilterBlockOption::Range {
         from_block: None | Some(BlockNumberOrTag::Latest | BlockNumberOrTag::Pending),
@@ -176,7 +199,7 @@ fn logs(node: &Node, filter: &Filter) -> Answer {
     }
     let mut found = Vec::new();
     for number in first..=last.min(head) {
-        logs_of_block(node, number, filter, &mut found)?;
+        logs_of_block(node, number, wanted, &mut found)?;
         if found.len() > LOGS_MAX {
             return Err(RpcError::new(-32005, format!("more than {LOGS_MAX} logs: ask for fewer blocks")));
         }
@@ -184,27 +207,19 @@ fn logs(node: &Node, filter: &Filter) -> Answer {
     Ok(Value::Array(found))
 }
 
-/// Whether a filter wants a log.
-pub fn wants(filter: &Filter, log: &Log) -> bool {
-    let is_at = filter.address.is_empty() || filter.address.contains(&log.address);
-    let topic = |(at, wanted): (usize, &alloy_rpc_types_eth::Topic)| {
-        wanted.is_empty() || log.topics().get(at).is_some_and(|topic| wanted.contains(topic))
-    };
-    is_at && filter.topics.iter().enumerate().all(topic)
-}
-
 /// The logs of a block that a filter wants.
-pub fn logs_of_block(node: &Node, number: u64, filter: &Filter, found: &mut Vec<Value>) -> Result<(), RpcError> {
+pub fn logs_of_block(node: &Node, number: u64, wanted: &LogFilter, found: &mut Vec<Value>) -> Result<(), RpcError> {
     let Some(header) = node.chain.store().header(number)? else { return Ok(()) };
+    let addresses = &wanted.filter.address;
     let may_have = |bloom: &alloy_primitives::Bloom| {
-        filter.address.is_empty()
-            || filter.address.iter().any(|address| bloom.contains_input(BloomInput::Raw(address.as_slice())))
+        addresses.is_empty()
+            || addresses.iter().any(|address| bloom.contains_input(BloomInput::Raw(address.as_slice())))
     };
     if header.logs_bloom.is_zero() || !may_have(&header.logs_bloom) {
         return Ok(());
     }
     let Some(block) = find(node, BlockId::number(number))? else { return Ok(()) };
-    found.extend(all_logs(node, &block)?.into_iter().filter(|(log, _)| wants(filter, log)).map(|(_, value)| value));
+    found.extend(all_logs(node, &block)?.into_iter().filter(|(log, _)| wanted.wants(log)).map(|(_, value)| value));
     Ok(())
 }
 

@@ -4,11 +4,12 @@ use alloy_consensus::transaction::{Recovered, SignerRecoverable};
 use alloy_consensus::{
     SignableTransaction, Signed, Transaction, TxEip1559, TxEip2930, TxEip4844Variant, TxEip7702, TxEnvelope, TxLegacy,
 };
+use alloy_dyn_abi::TypedData;
 use alloy_eips::BlockId;
 use alloy_eips::eip2718::{Decodable2718, Encodable2718};
 use alloy_primitives::{Address, Bytes, Signature, TxKind, U256, eip191_hash_message};
 use alloy_rpc_types_eth::TransactionRequest;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Method;
 use super::call::{Place, estimate};
@@ -56,12 +57,27 @@ pub const METHODS: &[(&str, Method)] = &[
         Ok(json!({ "raw": bytes(tx.encoded_2718()), "tx": format::transaction(&tx, sender, None, None) }))
     }),
     ("eth_sign", |node, params| sign(node, params.get(0)?, params.get(1)?)),
+    ("eth_signTypedData", sign_typed),
+    ("eth_signTypedData_v3", sign_typed),
+    ("eth_signTypedData_v4", sign_typed),
     ("personal_sign", |node, params| sign(node, params.get(1)?, params.get(0)?)),
 ];
 
 fn sign(node: &Node, address: Address, message: Bytes) -> Answer {
     let signature = node.keys.sign(address, eip191_hash_message(&message));
     signature.map(|signature| bytes(signature.as_bytes())).ok_or_else(|| no_key(address))
+}
+
+/// EIP-712: the data is an object, or its text.
+fn sign_typed(node: &Node, params: &Params) -> Answer {
+    let address: Address = params.get(0)?;
+    let invalid = |error: &dyn std::fmt::Display| RpcError::params(format!("invalid argument 1: {error}"));
+    let data: TypedData = match params.get(1)? {
+        Value::String(text) => serde_json::from_str(&text).map_err(|error| invalid(&error))?,
+        data => serde_json::from_value(data).map_err(|error| invalid(&error))?,
+    };
+    let hash = data.eip712_signing_hash().map_err(|error| invalid(&error))?;
+    node.keys.sign(address, hash).map(|signature| bytes(signature.as_bytes())).ok_or_else(|| no_key(address))
 }
 
 fn no_key(address: Address) -> RpcError {
@@ -113,8 +129,9 @@ fn submit(node: &Node, tx: Sent) -> Result<Sent, RpcError> {
             env.cfg_env.tx_gas_limit_cap.unwrap_or(u64::MAX)
         )));
     }
-    let blob_cost = u128::from(tx.blob_gas_used().unwrap_or_default()) * tx.max_fee_per_blob_gas().unwrap_or_default();
-    let cost = U256::from(tx.gas_limit()) * U256::from(tx.max_fee_per_gas()) + U256::from(blob_cost);
+    let blob_cost =
+        U256::from(tx.blob_gas_used().unwrap_or_default()) * U256::from(tx.max_fee_per_blob_gas().unwrap_or_default());
+    let cost = U256::from(tx.gas_limit()) * U256::from(tx.max_fee_per_gas()) + blob_cost;
     let cost = cost.saturating_add(tx.value());
     if cost > account.balance {
         return Err(RpcError::input(format!(
@@ -155,7 +172,7 @@ fn filled(node: &Node, mut request: TransactionRequest, sender: Address) -> Resu
         None => estimate(node, &request, &mut Place::after(node, BlockId::latest())?)?,
     };
     let tip = request.max_priority_fee_per_gas.map_or_else(|| tip(node).map(u128::from), Ok)?;
-    let fee = request.max_fee_per_gas.unwrap_or_else(|| u128::from(base_fee) * 2 + tip);
+    let fee = request.max_fee_per_gas.unwrap_or_else(|| (u128::from(base_fee) * 2).saturating_add(tip));
     Ok(TxLike {
         nonce,
         gas,

@@ -84,6 +84,12 @@ impl<'t> Writer<'t> {
         Ok(())
     }
 
+    /// Sets the hash of a block of which nothing else is known.
+    pub fn set_hash(&mut self, number: u64, hash: B256) -> Result<()> {
+        self.txn.open_table(tables::HASHES)?.insert(number, hash.0)?;
+        Ok(())
+    }
+
     /// Changes the state by what block `number` did, or what was done by hand before it was made. `tries` are those of the same changes.
     pub fn change_state(&mut self, number: u64, changes: &StateChanges, tries: &TrieChanges) -> Result<()> {
         let mut codes = self.txn.open_table(tables::CODES)?;

@@ -14,7 +14,7 @@ use residue_node::store::Store;
 use serde_json::{Value, json};
 
 /// 77² mod 101, left in memory by LOADX and returned.
-const CODE: &str = "
+pub const CODE: &str = "
     PUSH 101  PUSH 0  MSTORE  PUSH 2 PUSH 8 PUSH 24 PUSH 0 SETMODX
     PUSH 77   PUSH 0  MSTORE  PUSH 1 PUSH 24 PUSH 0 STOREX
     MULMODX 1 0 0             PUSH 1 PUSH 1 PUSH 24 LOADX
@@ -43,7 +43,7 @@ fn with_contract(begins: u64) -> Node {
     node
 }
 
-fn result() -> String {
+pub fn result() -> String {
     format!("0x{:064x}", 77 * 77 % 101)
 }
 

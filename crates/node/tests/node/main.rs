@@ -6,4 +6,5 @@ mod crash;
 mod development;
 mod exchanges;
 mod import;
+mod t8n;
 mod vectors;
