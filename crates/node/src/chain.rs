@@ -23,7 +23,7 @@ use residue_engine::revm::database::{BundleState, State};
 use residue_engine::revm::primitives::hardfork::SpecId;
 
 use crate::genesis;
-use crate::store::{ChainBlock, NewBlock, StateAt, StateChanges, StateView, Store, StoreError};
+use crate::store::{ChainBlock, NewBlock, StateAt, StateChanges, StateView, Store, StoreError, When};
 use crate::trie::{AccountChange, TrieChanges};
 
 /// Factory of executors of blocks.
@@ -142,7 +142,7 @@ impl Chain {
             Some(held) if held != hash => return Err(ChainError::OtherChain { held, asked: hash }),
             Some(_) => {}
             None => store.write(|writer| {
-                writer.change_state(0, &changes, &tries)?;
+                writer.change_state(When::Block(0), &changes, &tries)?;
                 writer.add_block(&NewBlock { block: &genesis::block(header), hash, senders: &[], receipts: &[] })
             })?,
         }
@@ -230,7 +230,7 @@ impl Chain {
         let hash = header.hash_slow();
         let senders: Vec<Address> = executed.included.iter().map(Recovered::signer).collect();
         self.store.write(|writer| {
-            writer.change_state(number, &executed.changes, &tries)?;
+            writer.change_state(When::Block(number), &executed.changes, &tries)?;
             writer.add_block(&NewBlock { block, hash, senders: &senders, receipts: &receipts })
         })?;
         Ok(hash)
@@ -294,16 +294,16 @@ impl Chain {
     pub fn commit(&self, built: &Built) -> Result<(), ChainError> {
         let Built { block, hash, senders, receipts, changes, tries, .. } = built;
         Ok(self.store.write(|writer| {
-            writer.change_state(block.header.number, changes, tries)?;
+            writer.change_state(When::Block(block.header.number), changes, tries)?;
             writer.add_block(&NewBlock { block, hash: *hash, senders, receipts })
         })?)
     }
 
-    /// Changes the present state by hand. To the block that comes next it is as if that had done it.
+    /// Changes the present state by hand. The next block finds it so, and its state root has it.
     pub fn change(&self, changes: &StateChanges) -> Result<(), ChainError> {
         let (number, _, _) = self.head()?;
         let tries = self.store.state(StateAt::Present)?.changed(&changes.accounts)?;
-        Ok(self.store.write(|writer| writer.change_state(number + 1, changes, &tries))?)
+        Ok(self.store.write(|writer| writer.change_state(When::ByHandAfter(number), changes, &tries))?)
     }
 
     fn execute(

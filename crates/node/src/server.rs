@@ -12,6 +12,7 @@ use serde_json::Value;
 use tokio::sync::broadcast::error::RecvError;
 use tower_http::cors::{Any, CorsLayer};
 
+use crate::gate::Gate;
 use crate::node::{Event, Node};
 use crate::rpc::error::RpcError;
 use crate::rpc::params::Params;
@@ -20,7 +21,7 @@ use crate::rpc::{self, filters, format};
 /// Bytes of a request.
 const REQUEST_BYTES_MAX: u32 = 16 << 20;
 /// Bytes of an answer.
-const RESPONSE_BYTES_MAX: u32 = 160 << 20;
+const RESPONSE_BYTES_MAX: u32 = 64 << 20;
 /// Requests of a batch.
 const BATCH_MAX: u32 = 1000;
 /// Connections.
@@ -29,6 +30,10 @@ const CONNECTIONS_MAX: u32 = 256;
 const SUBSCRIPTIONS_MAX: u32 = 64;
 /// Messages that wait for a slow reader.
 const MESSAGES_MAX: u32 = 1024;
+
+/// Beginnings of the names of methods that execute code, and make answers as long as what it did.
+const EXECUTING: &[&str] =
+    &["eth_call", "eth_estimate", "eth_createAccess", "eth_simulate", "debug_trace", "trace_", "residue_"];
 
 /// Serves a node until the handle is stopped.
 pub async fn serve(node: Arc<Node>, address: SocketAddr) -> Result<(SocketAddr, ServerHandle), std::io::Error> {
@@ -78,8 +83,11 @@ fn params(given: &RpcParams<'_>) -> Result<Params, RpcError> {
 
 fn module(node: Arc<Node>) -> Result<RpcModule<Node>, jsonrpsee::core::RegisterMethodError> {
     let mut module = RpcModule::from_arc(node);
+    let gate = Arc::new(Gate::new(std::thread::available_parallelism().map_or(1, usize::from)));
     for (name, method) in rpc::methods() {
+        let gate = EXECUTING.iter().any(|beginning| name.starts_with(beginning)).then(|| Arc::clone(&gate));
         module.register_blocking_method(name, move |given, node, _| {
+            let _inside = gate.as_ref().map(|gate| gate.enter());
             let answer = params(&given).and_then(|params| method(&node, &params));
             if let Err(error) = &answer {
                 tracing::debug!(method = name, code = error.code, error.message, "refused");

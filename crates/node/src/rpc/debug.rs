@@ -89,8 +89,10 @@ pub fn replay(
     mut each: impl FnMut(u64, &mut Replay<'_>) -> Result<bool, RpcError>,
 ) -> Result<(), RpcError> {
     let header = &found.block.header;
-    let parent = header.number.checked_sub(1).ok_or_else(|| RpcError::input("genesis is not traceable"))?;
-    let state = node.chain.store().state(StateAt::Block(parent))?;
+    if header.number == 0 {
+        return Err(RpcError::input("genesis is not traceable"));
+    }
+    let state = node.chain.store().state(StateAt::Before(header.number))?;
     let mut state = State::builder().with_database(state).build();
     let env = node.chain.env_of(header);
     let context = EthBlockExecutionCtx {

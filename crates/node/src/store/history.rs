@@ -15,7 +15,7 @@ type Undone = BTreeMap<Address, (Option<TrieAccount>, BTreeMap<U256, U256>)>;
 impl StateView {
     /// What changes would make of this state. Only that of the present one may be written.
     pub fn changed(&self, changes: &BTreeMap<Address, AccountChange>) -> Result<TrieChanges> {
-        if let StateAt::Block(_) = self.at() {
+        if self.at() != StateAt::Present {
             return self.changed_from_the_present(&self.over_undone(changes)?);
         }
         self.changed_from_the_present(changes)
@@ -66,10 +66,10 @@ impl StateView {
     /// Every account that was changed after this state as it is here, with the slots of the one that is asked for, or of all.
     fn undone(&self, asked: Option<Address>) -> Result<Undone> {
         let mut undone = Undone::new();
-        let StateAt::Block(number) = self.at() else {
+        let Some(moment) = self.at().moment() else {
             return Ok(undone);
         };
-        for entry in self.changed.range((number.saturating_add(1), &[][..])..)? {
+        for entry in self.changed.range((moment.saturating_add(1), &[][..])..)? {
             let (key, _) = entry?;
             let (_, key) = key.value();
             let (address, slot) = key.split_at_checked(20).ok_or_else(|| corrupt("a changed key"))?;

@@ -19,6 +19,7 @@ use redb::backends::InMemoryBackend;
 use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 
 pub use history::Proofs;
+pub use tables::When;
 pub use view::{StateAt, StateView};
 pub use writer::{NewBlock, StateChanges, Writer};
 

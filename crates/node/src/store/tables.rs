@@ -31,14 +31,33 @@ pub const ACCOUNTS: TableDefinition<'_, Fixed<20>, &[u8]> = TableDefinition::new
 pub const SLOTS: TableDefinition<'_, Fixed<SLOT_KEY>, Fixed<32>> = TableDefinition::new("slots");
 /// Hash ↦ code.
 pub const CODES: TableDefinition<'_, Fixed<32>, &[u8]> = TableDefinition::new("codes");
-/// Address, number of the block that changed it ↦ account before that, empty for none.
+/// Address, moment of a change ↦ account before that, empty for none.
 pub const ACCOUNTS_BEFORE: TableDefinition<'_, (Fixed<20>, u64), &[u8]> = TableDefinition::new("accounts before");
-/// Address, slot, number of the block that changed it ↦ value before that.
+/// Address, slot, moment of a change ↦ value before that.
 pub const SLOTS_BEFORE: TableDefinition<'_, (Fixed<SLOT_KEY>, u64), Fixed<32>> = TableDefinition::new("slots before");
-/// Number of a block, key of what it changed: an address, or an address with a slot.
+/// Moment, key of what was changed then: an address, or an address with a slot.
 pub const CHANGED: TableDefinition<'_, (u64, &[u8]), ()> = TableDefinition::new("changed");
 /// Path ↦ node of a trie.
 pub const NODES: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("nodes");
+
+/// When the state was changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// By a block.
+    Block(u64),
+    /// By hand after a block, before the next one.
+    ByHandAfter(u64),
+}
+
+impl When {
+    /// The moment, as history counts them: blocks are even, so that what was done by hand stands between them.
+    pub const fn moment(self) -> u64 {
+        match self {
+            When::Block(number) => number.saturating_mul(2),
+            When::ByHandAfter(number) => number.saturating_mul(2).saturating_add(1),
+        }
+    }
+}
 
 /// Makes those tables that are not there.
 pub fn create(txn: &WriteTransaction) -> Result<()> {

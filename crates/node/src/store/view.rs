@@ -9,7 +9,7 @@ use residue_engine::revm::primitives::Bytes;
 use residue_engine::revm::state::AccountInfo;
 use residue_engine::revm::{Database, DatabaseRef};
 
-use super::tables::{self, SLOT_KEY, slot_key};
+use super::tables::{self, SLOT_KEY, When, slot_key};
 use super::{Result, StoreError, corrupt};
 use crate::trie::Nodes;
 
@@ -18,8 +18,21 @@ use crate::trie::Nodes;
 pub enum StateAt {
     /// As it is now.
     Present,
-    /// As it was after a block.
+    /// As it was after a block: what its state root is of.
     Block(u64),
+    /// As a block found it: with what was done by hand since the one before.
+    Before(u64),
+}
+
+impl StateAt {
+    /// The last moment whose changes count; none if all do.
+    pub fn moment(self) -> Option<u64> {
+        match self {
+            StateAt::Present => None,
+            StateAt::Block(number) => Some(When::Block(number).moment()),
+            StateAt::Before(number) => Some(When::Block(number).moment().saturating_sub(1)),
+        }
+    }
 }
 
 /// A state that does not change while it is looked at, whatever is written meanwhile.
@@ -72,8 +85,8 @@ impl StateView {
 
     /// An account.
     pub fn account(&self, address: Address) -> Result<Option<TrieAccount>> {
-        if let StateAt::Block(number) = self.at {
-            let (from, to) = ((address.0.0, number.saturating_add(1)), (address.0.0, u64::MAX));
+        if let Some(moment) = self.at.moment() {
+            let (from, to) = ((address.0.0, moment.saturating_add(1)), (address.0.0, u64::MAX));
             if let Some(entry) = self.accounts_before.range(from..=to)?.next() {
                 return decode_account(entry?.1.value());
             }
@@ -92,8 +105,8 @@ impl StateView {
     /// The value of a slot; zero where there is none.
     pub fn slot(&self, address: Address, slot: U256) -> Result<U256> {
         let key = slot_key(address, slot);
-        if let StateAt::Block(number) = self.at {
-            let range = (key, number.saturating_add(1))..=(key, u64::MAX);
+        if let Some(moment) = self.at.moment() {
+            let range = (key, moment.saturating_add(1))..=(key, u64::MAX);
             if let Some(entry) = self.slots_before.range(range)?.next() {
                 return Ok(U256::from_be_bytes(entry?.1.value()));
             }

@@ -7,7 +7,7 @@ use alloy_primitives::{Address, B256, Bytes, U256};
 use alloy_rlp::Encodable;
 use redb::{ReadableTable, Table, WriteTransaction};
 
-use super::tables::{self, SLOT_KEY, slot_key};
+use super::tables::{self, SLOT_KEY, When, slot_key};
 use super::{ChainBlock, Result};
 use crate::trie::{AccountChange, TrieChanges};
 
@@ -90,8 +90,9 @@ impl<'t> Writer<'t> {
         Ok(())
     }
 
-    /// Changes the state by what block `number` did, or what was done by hand before it was made. `tries` are those of the same changes.
-    pub fn change_state(&mut self, number: u64, changes: &StateChanges, tries: &TrieChanges) -> Result<()> {
+    /// Changes the state by what a block did, or what was done by hand. `tries` are those of the same changes.
+    pub fn change_state(&mut self, when: When, changes: &StateChanges, tries: &TrieChanges) -> Result<()> {
+        let moment = when.moment();
         let mut codes = self.txn.open_table(tables::CODES)?;
         for (hash, code) in &changes.codes {
             codes.insert(hash.0, code.as_ref())?;
@@ -99,15 +100,15 @@ impl<'t> Writer<'t> {
         drop(codes);
         for (address, change) in &changes.accounts {
             if change.is_wiped || change.info.is_none() {
-                self.wipe(number, *address)?;
+                self.wipe(moment, *address)?;
             }
             for (slot, value) in &change.slots {
-                self.set_slot(number, slot_key(*address, *slot), *value)?;
+                self.set_slot(moment, slot_key(*address, *slot), *value)?;
             }
         }
         for (address, account) in &tries.accounts {
             let account = account.as_ref().map(alloy_rlp::encode).unwrap_or_default();
-            self.set_account(number, *address, &account)?;
+            self.set_account(moment, *address, &account)?;
         }
         let mut nodes = self.txn.open_table(tables::NODES)?;
         for prefix in &tries.wiped {
@@ -125,39 +126,39 @@ impl<'t> Writer<'t> {
         Ok(())
     }
 
-    fn wipe(&mut self, number: u64, address: Address) -> Result<()> {
+    fn wipe(&mut self, moment: u64, address: Address) -> Result<()> {
         let range = slot_key(address, U256::ZERO)..=slot_key(address, U256::MAX);
         let slots: Vec<_> = self
             .slots
             .range(range)?
             .map(|slot| slot.map(|(key, _)| key.value()))
             .collect::<std::result::Result<_, _>>()?;
-        slots.into_iter().try_for_each(|key| self.set_slot(number, key, U256::ZERO))
+        slots.into_iter().try_for_each(|key| self.set_slot(moment, key, U256::ZERO))
     }
 
-    fn set_slot(&mut self, number: u64, key: [u8; SLOT_KEY], value: U256) -> Result<()> {
+    fn set_slot(&mut self, moment: u64, key: [u8; SLOT_KEY], value: U256) -> Result<()> {
         let old = match value.is_zero() {
             true => self.slots.remove(key)?.map(|old| old.value()),
             false => self.slots.insert(key, value.to_be_bytes())?.map(|old| old.value()),
         };
         let old = old.unwrap_or_default();
-        if U256::from_be_bytes(old) != value && self.slots_before.get((key, number))?.is_none() {
-            self.slots_before.insert((key, number), old)?;
-            self.changed.insert((number, key.as_slice()), ())?;
+        if U256::from_be_bytes(old) != value && self.slots_before.get((key, moment))?.is_none() {
+            self.slots_before.insert((key, moment), old)?;
+            self.changed.insert((moment, key.as_slice()), ())?;
         }
         Ok(())
     }
 
-    fn set_account(&mut self, number: u64, address: Address, account: &[u8]) -> Result<()> {
+    fn set_account(&mut self, moment: u64, address: Address, account: &[u8]) -> Result<()> {
         let key = address.0.0;
         let old = match account.is_empty() {
             true => self.accounts.remove(key)?.map(|old| old.value().to_vec()),
             false => self.accounts.insert(key, account)?.map(|old| old.value().to_vec()),
         };
         let old = old.unwrap_or_default();
-        if old != account && self.accounts_before.get((key, number))?.is_none() {
-            self.accounts_before.insert((key, number), old.as_slice())?;
-            self.changed.insert((number, key.as_slice()), ())?;
+        if old != account && self.accounts_before.get((key, moment))?.is_none() {
+            self.accounts_before.insert((key, moment), old.as_slice())?;
+            self.changed.insert((moment, key.as_slice()), ())?;
         }
         Ok(())
     }

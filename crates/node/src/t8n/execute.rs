@@ -30,7 +30,7 @@ use super::forks::Fork;
 use super::transactions::{Given, recovered};
 use crate::chain::{Executors, Sent, changes_of, root_within};
 use crate::options::config;
-use crate::store::{StateAt, StateChanges, StateView, Store};
+use crate::store::{StateAt, StateChanges, StateView, Store, When};
 
 /// What is carried out.
 #[derive(Debug)]
@@ -81,7 +81,7 @@ impl Transition<'_> {
         let before = alloc.changes();
         let tries = store.state(StateAt::Present)?.changed(&before.accounts)?;
         store.write(|writer| {
-            writer.change_state(0, &before, &tries)?;
+            writer.change_state(When::Block(0), &before, &tries)?;
             self.env.hashes.iter().try_for_each(|(number, hash)| writer.set_hash(*number, *hash))
         })?;
         let mut state = State::builder().with_database(store.state(StateAt::Present)?).with_bundle_update().build();

@@ -14,13 +14,13 @@ use serde_json::{Value, json};
 /// Sends of one round, of which the process is killed at one.
 const SENDS: usize = 1000;
 
-struct Running {
-    child: Child,
-    port: u16,
+pub struct Running {
+    pub child: Child,
+    pub port: u16,
 }
 
 impl Running {
-    fn start(data: &Path, more: &[&str]) -> Self {
+    pub fn start(data: &Path, more: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_residue-node"))
             .args(["--quiet", "--port", "0", "--data"])
             .arg(data)
@@ -35,7 +35,7 @@ impl Running {
     }
 
     /// What a request is answered; none if the process is gone before.
-    fn ask(&self, method: &str, params: Value) -> Option<Value> {
+    pub fn ask(&self, method: &str, params: Value) -> Option<Value> {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
         stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
@@ -59,7 +59,7 @@ impl Drop for Running {
     }
 }
 
-fn folder(name: &str) -> std::path::PathBuf {
+pub fn folder(name: &str) -> std::path::PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&folder);
     folder

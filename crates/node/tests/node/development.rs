@@ -91,6 +91,26 @@ fn struct_logs_have_names_immediates_and_the_memory_that_loadx_has_written() {
 }
 
 #[test]
+fn a_trace_finds_what_was_set_by_hand_before_its_block_and_not_after() {
+    let node = with_contract(0);
+    let tx = json!({ "from": ask(&node, "eth_accounts", json!([]))[0], "to": CONTRACT, "gas": "0x30d40" });
+    let hash = ask(&node, "eth_sendTransaction", json!([tx]));
+    let receipt = ask(&node, "eth_getTransactionReceipt", json!([hash]));
+    ask(&node, "anvil_setCode", json!([CONTRACT, "0x00"]));
+    let trace = ask(&node, "debug_traceTransaction", json!([hash]));
+    assert_eq!((&trace["returnValue"], trace["failed"].as_bool()), (&json!(result()), Some(false)));
+    assert_eq!(format!("{:#x}", trace["gas"].as_u64().unwrap()), receipt["gasUsed"]);
+    assert_eq!(
+        ask(&node, "eth_getCode", json!([CONTRACT, "0x1"])),
+        "0x00",
+        "the newest state, until there is another block"
+    );
+    ask(&node, "evm_mine", json!([]));
+    assert_ne!(ask(&node, "eth_getCode", json!([CONTRACT, "0x1"])), "0x00");
+    assert_eq!(ask(&node, "eth_getCode", json!([CONTRACT, "latest"])), "0x00");
+}
+
+#[test]
 fn our_methods_say_what_code_is_where_its_gas_goes_and_what_runs_as_one() {
     let node = with_contract(0);
     let text = ask(&node, "residue_disassemble", json!([CONTRACT]));

@@ -5,6 +5,7 @@
 mod crash;
 mod development;
 mod exchanges;
+mod hostile;
 mod import;
 mod t8n;
 mod vectors;
