@@ -7,23 +7,28 @@ from rpc import Node
 
 PORT = int(os.environ.get("PORT", "18645"))
 FROM, TO = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266", "0x70997970c51812dc3a010c7d01b50e0d17dc79c8"
-OUTER, INNER, FAILING = ("0x00000000000000000000000000000000000c0de%d" % at for at in range(3))
+OUTER, INNER, FAILING, READING = ("0x00000000000000000000000000000000000c0de%d" % at for at in range(4))
 CODES = {
     # Reads and writes a slot, writes memory, hashes it, logs it and returns it.
     INNER: "0x5f54600101805f55602052366040525f3560605260805f2060a05260c05f60076009a260c05ff3",
     FAILING: "0x60ff5f5260205ffd",
+    # A write that fails shows its value in geth and here, and in anvil the old one: this one only reads.
+    READING: "0x5f545f5260205ff3",
     # Calls both with its calldata, copies what came back, makes a contract, and returns its own memory.
     OUTER: "0x365f5f37" + "60405f365f5f73" + INNER[2:] + "620f4240f1" + "3d5f6080" + "3e" + "60405f5f5f5f73" + FAILING[2:] + "61fffff1"
-    + "5f5f365f73" + INNER[2:] + "5af450" + "6a33ff5f5260026014601e53" + "5f52" + "600b60155ff0" + "3b" + "5f5f5f5f73" + INNER[2:] + "5afa" + "61010 05ff3".replace(" ", ""),
+    + "5f5f365f73" + INNER[2:] + "5af450" + "6a33ff5f5260026014601e53" + "5f52" + "600b60155ff0" + "3b" + "5f5f5f5f73" + READING[2:] + "5afa" + "6101005ff3",
 }
-# What one has as none is what the other leaves out.
-FIELDS = ("pc", "op", "gas", "gasCost", "depth", "stack", "memory", "storage", "refund", "error", "reason")
+# What one has as none is what the other leaves out. `error` is as geth has it: anvil names none at REVERT.
+FIELDS = ("pc", "op", "gas", "gasCost", "depth", "stack", "memory", "storage", "refund")
 
 
 def trace(node, data):
     for address, code in CODES.items():
         node.ask("anvil_setCode", address, code)
     tx = node.ask("eth_sendTransaction", {"from": FROM, "to": OUTER, "gas": "0x2dc6c0", "input": data})
+    # anvil answers before it has mined.
+    while node.ask("eth_getTransactionReceipt", tx) is None:
+        time.sleep(0.01)
     return node.ask("debug_traceTransaction", tx, {"enableMemory": True, "enableReturnData": False})
 
 

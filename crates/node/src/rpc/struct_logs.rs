@@ -16,7 +16,7 @@ use residue_isa::Revision;
 use serde_json::{Map, Value, json};
 
 /// Bytes that the logs of one answer may take, before they are text.
-const BYTES_MAX: usize = 64 << 20;
+const BYTES_MAX: usize = 32 << 20;
 /// Bytes of an entry without stack and memory, about.
 const ENTRY_BYTES: usize = 200;
 
