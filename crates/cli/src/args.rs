@@ -66,7 +66,7 @@ pub enum Command {
     Example(ExampleArgs),
 }
 
-/// The commands of the full program alone, by name; it has their options.
+/// The commands of other programs, by name; those have their options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Subcommand)]
 pub enum Full {
     /// Measure beside native libraries.
@@ -79,6 +79,10 @@ pub enum Full {
     Wasm,
     /// Run general state tests with every revision switched on.
     Statetest,
+    /// Start a development node: Ethereum's JSON-RPC, with field instructions.
+    Node,
+    /// Carry out a state transition, as the t8n of other clients does.
+    T8n,
     /// Print what completes commands in a shell.
     Completions,
     /// Write the manual pages.

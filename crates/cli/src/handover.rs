@@ -1,5 +1,5 @@
-//! Commands of the full program, which `residue` starts with the arguments that it was given: `residue-full`, found beside
-//! `residue` itself or on the path.
+//! Commands of other programs, which `residue` starts with the arguments that it was given, found beside `residue` itself or on the
+//! path: `residue-full`, and those of the node.
 //!
 //! `cargo run` builds `residue` alone. What is found beside it may then be of older sources, and its measurements of older code;
 //! cargo says in `residue-full.d` which sources it was built of, so that is seen and refused.
@@ -15,11 +15,49 @@ use clap::Subcommand;
 
 use crate::args::Full;
 
-/// The full program.
-const PROGRAM: &str = "residue-full";
-/// How it is built.
-const BUILD: &str =
-    if cfg!(debug_assertions) { "cargo build -p residue-full" } else { "cargo build --release -p residue-full" };
+/// A program that has commands of `residue`.
+struct Program {
+    name: &'static str,
+    /// The package that it is built of.
+    package: &'static str,
+    /// The command that it is, if it is one alone: what comes after that are its arguments.
+    command: Option<&'static str>,
+}
+
+const PROGRAMS: [Program; 3] = [
+    Program { name: "residue-node", package: "residue-node", command: Some("node") },
+    Program { name: "residue-t8n", package: "residue-node", command: Some("t8n") },
+    Program { name: "residue-full", package: "residue-full", command: None },
+];
+
+impl Program {
+    /// The one that has this command.
+    fn of(command: &str) -> &'static Self {
+        let [node, t8n, full] = &PROGRAMS;
+        [node, t8n].into_iter().find(|program| program.command == Some(command)).unwrap_or(full)
+    }
+
+    /// How it is built.
+    fn build(&self) -> String {
+        let profile = if cfg!(debug_assertions) { "" } else { " --release" };
+        format!("cargo build{profile} -p {}", self.package)
+    }
+
+    /// What it is given for the arguments of `residue`.
+    fn arguments(&self, arguments: &[OsString]) -> Vec<OsString> {
+        let Some(command) = self.command else { return arguments.to_vec() };
+        let mut given: Vec<OsString> = arguments.to_vec();
+        let is_help = words(arguments).next() == Some("help");
+        given.retain(|argument| !(is_help && argument == "help"));
+        if let Some(place) = given.iter().position(|argument| argument == command) {
+            given.remove(place);
+        }
+        if is_help {
+            given.push("--help".into());
+        }
+        given
+    }
+}
 
 /// Whether the arguments ask for a command of the full program, or for help with one.
 pub fn asks_for_full(arguments: &[OsString]) -> bool {
@@ -31,19 +69,21 @@ pub fn asks_for_full(arguments: &[OsString]) -> bool {
     }
 }
 
-/// Starts the full program with the arguments, and ends as it does.
+/// Starts the program that has the command, and ends as it does.
 pub fn hand_over(arguments: &[OsString]) -> Result<ExitCode> {
+    let wanted = Program::of(named(arguments));
     let own = env::current_exe().ok().and_then(|own| own.canonicalize().ok());
     let beside = own.and_then(|own| Some(own.parent()?.to_owned()));
-    let program = match found(beside.as_deref()) {
+    let (name, build) = (wanted.name, wanted.build());
+    let program = match found(name, beside.as_deref()) {
         Some(program) => program,
-        None => bail!("`residue {}` needs {PROGRAM}, which is not built: `{BUILD}` builds it", named(arguments)),
+        None => bail!("`residue {}` needs {name}, which is not built: `{build}` builds it", named(arguments)),
     };
     if let Some(source) = changed_since(&program) {
-        bail!("{PROGRAM} was built before {} changed: `{BUILD}` builds it anew", source.display());
+        bail!("{name} was built before {} changed: `{build}` builds it anew", source.display());
     }
     let mut command = Command::new(&program);
-    command.args(arguments);
+    command.args(wanted.arguments(arguments));
     started(command).with_context(|| format!("starting {}", program.display()))
 }
 
@@ -70,9 +110,9 @@ fn named(arguments: &[OsString]) -> &str {
     words(arguments).find(|word| *word != "help").unwrap_or_default()
 }
 
-/// The full program in this directory, or in one of the path.
-fn found(beside: Option<&Path>) -> Option<PathBuf> {
-    let name = format!("{PROGRAM}{}", env::consts::EXE_SUFFIX);
+/// The program of this name in this directory, or in one of the path.
+fn found(name: &str, beside: Option<&Path>) -> Option<PathBuf> {
+    let name = format!("{name}{}", env::consts::EXE_SUFFIX);
     let path = env::var_os("PATH").unwrap_or_default();
     let directories = beside.map(Path::to_owned).into_iter().chain(env::split_paths(&path));
     directories.map(|directory| directory.join(&name)).find(|program| program.is_file())
@@ -104,12 +144,26 @@ mod tests {
     #[test]
     fn commands_of_the_full_program_are_found_among_options() {
         let asks = |line: &str| asks_for_full(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>());
-        for line in ["lab", "--json lab price", "help bench", "wasm --help", "man pages"] {
+        for line in ["lab", "--json lab price", "help bench", "wasm --help", "man pages", "node --port 1", "help t8n"] {
             assert!(asks(line), "{line}");
         }
         for line in ["", "--help", "run lab", "help", "help run", "laboratory", "--json"] {
             assert!(!asks(line), "{line}");
         }
+    }
+
+    #[test]
+    fn programs_that_are_a_command_get_what_comes_after_it() {
+        let given = |line: &str| {
+            let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+            let program = Program::of(named(&arguments));
+            let given = program.arguments(&arguments);
+            let given: Vec<&str> = given.iter().map(|argument| argument.to_str().unwrap()).collect();
+            format!("{} {}", program.name, given.join(" "))
+        };
+        assert_eq!(given("node --port 8546 --genesis node"), "residue-node --port 8546 --genesis node");
+        assert_eq!(given("help t8n"), "residue-t8n --help");
+        assert_eq!(given("--json lab price"), "residue-full --json lab price");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use residue_isa::Revision;
 use revm::Database;
 use revm::context::{
     BlockEnv, CfgEnv, Context, ContextTr, Evm, FrameStack, Journal, JournalTr, LocalContext, LocalContextTr, TxEnv,
@@ -36,6 +37,8 @@ pub struct Engine {
     config: EngineConfig,
     prices: Prices,
     overrides: Vec<(u8, u16)>,
+    /// The field instructions there are; none before a revision begins.
+    instructions_of: Option<Revision>,
     analysis: Arc<Analysis>,
     replacements: Arc<Replacements>,
 }
@@ -51,7 +54,15 @@ impl Engine {
         let overrides = overrides(schedule)?;
         let analysis = Arc::new(Analysis::new(revision, config.batching));
         let replacements = Arc::new(Replacements::new(&config.replacements));
-        Ok(Self { prices, overrides, analysis, replacements, config })
+        Ok(Self { prices, overrides, instructions_of: Some(revision), analysis, replacements, config })
+    }
+
+    /// The same engine before its revision begins: the EVM as the fork has it, without field instructions, replaced precompiles and prices of the
+    /// schedule. What is made from it has the same types, so a chain may begin with it.
+    pub fn before_its_revision(&self) -> Self {
+        let analysis = Arc::new(Analysis::of_plain_code(self.config.revision));
+        let replacements = Arc::new(Replacements::new(&[]));
+        Self { overrides: Vec::new(), instructions_of: None, analysis, replacements, ..self.clone() }
     }
 
     /// As [`Engine::new`], sharing no analysed code and no plans with other engines: every code is new to it.
@@ -81,7 +92,7 @@ impl Engine {
     {
         let context = context.with_chain(FieldMachine::new(self.prices.clone(), Arc::clone(&self.analysis)));
         let spec: SpecId = context.cfg().spec().into();
-        let instructions = instructions(self.config.revision, spec, &self.overrides);
+        let instructions = instructions(self.instructions_of, spec, &self.overrides);
         FieldEvm {
             inner: Evm {
                 ctx: context,
@@ -108,11 +119,11 @@ impl Engine {
 
     /// What an opcode is charged whatever its operands, in whole gas.
     pub fn base_gas(&self, opcode: u8) -> u64 {
-        if self.config.revision.opcodes().iter().any(|row| row.byte == opcode) {
+        if self.instructions_of.is_some_and(|revision| revision.opcodes().iter().any(|row| row.byte == opcode)) {
             return self.prices.base[usize::from(opcode)];
         }
         let spec = spec_id(self.config.fork);
-        let tables = instructions::<FrameContext>(self.config.revision, spec, &self.overrides);
+        let tables = instructions::<FrameContext>(self.instructions_of, spec, &self.overrides);
         u64::from(tables.gas_table()[usize::from(opcode)])
     }
 

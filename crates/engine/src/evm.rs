@@ -57,6 +57,11 @@ impl<CTX, INSP, P> FieldEvm<CTX, INSP, P> {
         FieldEvm { inner: inner.with_precompiles(precompiles), analysis, replacements, memory_limit_bytes }
     }
 
+    /// The context, when the EVM is done with.
+    pub fn into_context(self) -> CTX {
+        self.inner.ctx
+    }
+
     /// The inspector, with what it has observed.
     pub fn into_inspector(self) -> INSP {
         self.inner.into_inspector()

@@ -35,19 +35,19 @@ pub(crate) fn overrides(schedule: &GasSchedule) -> Result<Vec<(u8, u16)>, Engine
     schedule.evm_overrides().map(fits).collect()
 }
 
-/// The tables for a revision on top of a fork. Field instructions charge their base price themselves, after the check of
+/// The tables for a revision on top of a fork, or for the fork alone. Field instructions charge their base price themselves, after the check of
 /// the stack, so it is zero here.
 pub(crate) fn instructions<H: FieldHost>(
-    revision: Revision,
+    revision: Option<Revision>,
     spec: SpecId,
     overrides: &[(u8, u16)],
 ) -> EthInstructions<EthInterpreter, H> {
     let mut tables = EthInstructions::new_mainnet_with_spec(spec);
-    let wrapped = match revision.family() {
+    let wrapped = revision.and_then(|revision| match revision.family() {
         Family::Slots => Some(slot_memory::wrapped::<SlotShare, H>()),
         Family::Memory384 if has_blocks(revision) => Some(slot_memory::wrapped::<Settled, H>()),
         Family::Memory384 | Family::MemorySlots => None,
-    };
+    });
     for (opcode, instruction) in wrapped.into_iter().flatten() {
         let gas = tables.gas_table()[usize::from(opcode)];
         tables.insert_instruction(opcode, instruction, gas);
@@ -62,8 +62,10 @@ pub(crate) fn instructions<H: FieldHost>(
             }
         }
     }
-    for row in revision.opcodes() {
-        tables.insert_instruction(row.byte, handler(revision, row.byte), 0);
+    if let Some(revision) = revision {
+        for row in revision.opcodes() {
+            tables.insert_instruction(row.byte, handler(revision, row.byte), 0);
+        }
     }
     tables
 }

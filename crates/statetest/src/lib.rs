@@ -40,4 +40,4 @@ pub use judge::{BatchingName, Failure, Fault, Rules, Subject, Verdict, batching_
 pub use report::{Counts, ForkName, Place, Report, UsedOpcode};
 pub use run::{Options, Progress, SubjectError, run};
 pub use sources::{Source, SourceError, find};
-pub use trace::{TraceError, Traced, trace};
+pub use trace::{Eip3155, HaltOf, TraceError, Traced, trace};

@@ -4,6 +4,7 @@
 
 use std::io::{self, Write};
 use std::sync::Arc;
+use std::{fmt, mem};
 
 use residue_engine::revm::Inspector;
 use residue_engine::revm::bytecode::opcode::OpCode;
@@ -137,12 +138,12 @@ fn trace_entry(entry: Entry<'_>, place: &Place, traced: Traced<'_>, out: &mut dy
         Ready::Setting(setting) => {
             let execution = match engine {
                 None => {
-                    let (execution, tracer) = setting.stock_observed(Eip3155::new(None, out));
+                    let (execution, tracer) = setting.stock_observed(Eip3155::new(None, &mut *out));
                     tracer.finish()?;
                     execution
                 }
                 Some(engine) => {
-                    let tracer = Eip3155::new(Some(engine.config().revision), out);
+                    let tracer = Eip3155::new(Some(engine.config().revision), &mut *out);
                     let (execution, tracer) = setting.with_engine_observed(engine, tracer);
                     tracer.finish()?;
                     execution
@@ -199,9 +200,9 @@ fn name_of(verdict: &Verdict) -> String {
 }
 
 /// Writes a line for each instruction.
-struct Eip3155<'w> {
+pub struct Eip3155<W> {
     revision: Option<Revision>,
-    out: &'w mut dyn Write,
+    out: W,
     written: io::Result<()>,
     /// The instruction that is executed.
     line: Option<Line>,
@@ -209,8 +210,15 @@ struct Eip3155<'w> {
     refunds: Vec<i64>,
 }
 
+impl<W> fmt::Debug for Eip3155<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Eip3155").field("revision", &self.revision).finish_non_exhaustive()
+    }
+}
+
 /// Our reason for the running frame to halt, where a context has one.
-trait HaltOf {
+pub trait HaltOf {
+    /// The reason; none where the context has none.
     fn halt(&self) -> Option<Halt>;
 }
 
@@ -226,13 +234,21 @@ impl HaltOf for FieldMachine {
     }
 }
 
-impl<'w> Eip3155<'w> {
-    fn new(revision: Option<Revision>, out: &'w mut dyn Write) -> Self {
+impl<W: Write> Eip3155<W> {
+    /// Lines with the names that field instructions have in a revision.
+    pub fn new(revision: Option<Revision>, out: W) -> Self {
         Self { revision, out, written: Ok(()), line: None, refunds: Vec::new() }
     }
 
     fn finish(self) -> io::Result<()> {
         self.written
+    }
+
+    /// Writes the line of the transaction after those of its instructions; an error is that of the first line that could not be written.
+    pub fn end(&mut self, line: &impl Serialize) -> io::Result<()> {
+        mem::replace(&mut self.written, Ok(()))?;
+        write_line(&mut self.out, line)?;
+        self.out.flush()
     }
 
     fn name(&self, opcode: u8) -> Option<&'static str> {
@@ -242,7 +258,7 @@ impl<'w> Eip3155<'w> {
     }
 }
 
-impl<CTX: ContextTr<Chain: HaltOf>> Inspector<CTX> for Eip3155<'_> {
+impl<W: Write, CTX: ContextTr<Chain: HaltOf>> Inspector<CTX> for Eip3155<W> {
     fn step(&mut self, interpreter: &mut Interpreter, _: &mut CTX) {
         let depth = interpreter.input.depth;
         self.refunds.truncate(depth);
@@ -278,7 +294,7 @@ impl<CTX: ContextTr<Chain: HaltOf>> Inspector<CTX> for Eip3155<'_> {
             }
             line.error = (!halt.is_success()).then(|| halt.name());
         }
-        self.written = write_line(self.out, &line);
+        self.written = write_line(&mut self.out, &line);
     }
 }
 

@@ -61,6 +61,11 @@ impl Analysis {
         Self { revision, batching, needed, has_blocks, cache: Cache::shared() }
     }
 
+    /// Of code without field instructions: revm's own analysis is all there is to it.
+    pub fn of_plain_code(revision: Revision) -> Self {
+        Self { needed: false, has_blocks: false, cache: Arc::default(), ..Self::new(revision, Batching::Off) }
+    }
+
     /// With a cache of its own.
     pub fn unshared(revision: Revision, batching: Batching) -> Self {
         Self { cache: Arc::default(), ..Self::new(revision, batching) }

@@ -1,0 +1,187 @@
+//! The node: the chain, the transactions that wait, and what was set by hand. Whatever writes takes the one lock, and answers when it is on disk.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use alloy_consensus::Transaction;
+use alloy_primitives::{Address, B256, Bytes};
+use tokio::sync::broadcast;
+
+use crate::chain::{Attributes, Built, Chain, ChainError, Sent};
+use crate::keys::Keys;
+use crate::pool::Pool;
+use crate::rpc::filters::Filters;
+use crate::store::StateAt;
+
+/// Events that a slow subscriber may be behind.
+const EVENTS_KEPT: usize = 1024;
+
+/// The node.
+#[derive(Debug)]
+pub struct Node {
+    /// The chain.
+    pub chain: Chain,
+    /// The development accounts.
+    pub keys: Keys,
+    working: Mutex<Working>,
+    events: broadcast::Sender<Event>,
+}
+
+/// What has happened, for subscriptions.
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// A block was written.
+    Block(u64),
+    /// A transaction waits.
+    Pending(B256),
+}
+
+/// What changes besides the chain, and is gone with the process.
+#[derive(Debug)]
+pub struct Working {
+    /// Transactions that wait.
+    pub pool: Pool,
+    /// Whether a transaction is mined when it comes.
+    pub automine: bool,
+    /// Seconds that the chain's clock is before the machine's.
+    pub time_offset: i64,
+    /// The time of the next block.
+    pub next_time: Option<u64>,
+    /// Seconds between blocks, whatever the clock says.
+    pub interval: Option<u64>,
+    /// The base fee of the next block.
+    pub next_base_fee: Option<u64>,
+    /// The random value of the next block.
+    pub next_randao: Option<B256>,
+    /// Who is paid.
+    pub coinbase: Address,
+    /// Gas of a block; none: as the parent's.
+    pub gas_limit: Option<u64>,
+    /// Senders whose transactions need no signature.
+    pub impersonated: BTreeSet<Address>,
+    /// Whether that are all.
+    pub impersonates_all: bool,
+    /// Installed filters.
+    pub filters: Filters,
+    /// Clock offsets by snapshot.
+    pub snapshots: BTreeMap<u64, i64>,
+}
+
+impl Node {
+    /// A node over a chain.
+    pub fn new(chain: Chain, keys: Keys, automine: bool) -> Self {
+        let (events, _) = broadcast::channel(EVENTS_KEPT);
+        let working = Working {
+            pool: Pool::default(),
+            automine,
+            time_offset: 0,
+            next_time: None,
+            interval: None,
+            next_base_fee: None,
+            next_randao: None,
+            coinbase: Address::ZERO,
+            gas_limit: None,
+            impersonated: BTreeSet::new(),
+            impersonates_all: false,
+            filters: Filters::default(),
+            snapshots: BTreeMap::new(),
+        };
+        Self { chain, keys, working: Mutex::new(working), events }
+    }
+
+    /// The lock that whatever writes takes.
+    pub fn lock(&self) -> MutexGuard<'_, Working> {
+        // Nothing is half done that another request could see: the database has its own transactions.
+        self.working.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What happens from now on.
+    pub fn events(&self) -> broadcast::Receiver<Event> {
+        self.events.subscribe()
+    }
+
+    /// Tells subscribers. That there are none is no error.
+    pub fn tell(&self, event: Event) {
+        let _ = self.events.send(event);
+    }
+
+    /// What the next block is given.
+    pub fn attributes(&self, working: &Working) -> Result<Attributes, ChainError> {
+        let (number, _, parent) = self.chain.head()?;
+        let clock = now().saturating_add_signed(working.time_offset);
+        let after = |seconds: u64| parent.timestamp.saturating_add(seconds);
+        let time = match (working.next_time, working.interval) {
+            (Some(time), _) => time,
+            (None, Some(seconds)) => after(seconds),
+            (None, None) => clock.max(after(1)),
+        };
+        // The value of a block is fixed by its number, so that a chain built twice is the same.
+        let random = alloy_primitives::keccak256((number + 1).to_be_bytes());
+        Ok(Attributes {
+            time: time.max(after(1)),
+            beneficiary: working.coinbase,
+            gas_limit: working.gas_limit.unwrap_or(parent.gas_limit),
+            prev_randao: working.next_randao.unwrap_or(random),
+            base_fee: working.next_base_fee,
+            beacon_root: B256::ZERO,
+            extra_data: Bytes::new(),
+            withdrawals: Default::default(),
+        })
+    }
+
+    /// The next block as it would be now, with all that can be executed of what waits. Nothing is written.
+    pub fn pending(&self, working: &Working) -> Result<Built, ChainError> {
+        let attributes = self.attributes(working)?;
+        let state = self.chain.store().state(StateAt::Present)?;
+        let nonce = |address| Ok::<_, ChainError>(state.account(address)?.map_or(0, |account| account.nonce));
+        let ready = working.pool.ready(nonce)?;
+        self.chain.build(&attributes, ready)
+    }
+
+    /// Mines a block of what waits, and returns it when it is on disk.
+    pub fn mine(&self, working: &mut Working) -> Result<Built, ChainError> {
+        let built = self.pending(working)?;
+        self.chain.commit(&built)?;
+        (working.next_time, working.next_base_fee, working.next_randao) = (None, None, None);
+        // A block whose time was set by hand moves the clock.
+        let ahead = built.block.header.timestamp.saturating_sub(now().saturating_add_signed(working.time_offset));
+        if working.interval.is_none() && ahead > 1 {
+            working.time_offset = working.time_offset.saturating_add_unsigned(ahead);
+        }
+        let state = self.chain.store().state(StateAt::Present)?;
+        working.pool.retain(|tx| {
+            let nonce = state.account(tx.signer()).ok().flatten().map_or(0, |account| account.nonce);
+            tx.nonce() >= nonce
+        });
+        for (tx, reason) in &built.rejected {
+            tracing::debug!(hash = %tx.tx_hash(), reason, "a transaction stays out of the block");
+        }
+        let header = &built.block.header;
+        tracing::info!(
+            number = header.number,
+            hash = %built.hash,
+            transactions = built.block.body.transactions.len(),
+            gas = header.gas_used,
+            "block"
+        );
+        self.tell(Event::Block(header.number));
+        Ok(built)
+    }
+
+    /// Adds a transaction, and mines a block if that is to be done at once.
+    pub fn submit(&self, working: &mut Working, tx: Sent) -> Result<B256, ChainError> {
+        let hash = *tx.tx_hash();
+        working.pool.insert(tx);
+        self.tell(Event::Pending(hash));
+        if working.automine {
+            self.mine(working)?;
+        }
+        Ok(hash)
+    }
+}
+
+/// Seconds since 1970.
+pub fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}

@@ -1,0 +1,240 @@
+//! The command line, and a node made of it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use alloy_genesis::Genesis;
+use alloy_rlp::Decodable;
+use anyhow::{Context, Result, bail};
+use clap::Parser;
+use residue_alloy::{Activation, FieldEvmFactory};
+use residue_contracts::CONTRACTS;
+use residue_engine::{EngineConfig, Replacement};
+use residue_isa::{GasSchedule, Revision};
+use serde_json::{Value, json};
+
+use crate::chain::Chain;
+use crate::genesis;
+use crate::keys::{Keys, MNEMONIC};
+use crate::node::{Node, now};
+use crate::store::{ChainBlock, Store};
+
+/// A development node with the field instructions of any revision: Ethereum's JSON-RPC over HTTP and WebSocket.
+///
+/// Foundry's `forge script`, `forge test` and `cast run` execute in an EVM of their own, which has no field instructions: reach the node's by
+/// `--as-precompiles`, or by `vm.rpc` as examples/foundry/Residue.sol does. `cast call`, `cast send`, `forge create` and other clients execute here.
+#[derive(Debug, Parser)]
+#[command(
+    name = "residue-node",
+    version,
+    after_help = "Example:\n  residue-node --revision eip6690-2024 --data ./chain"
+)]
+pub struct Options {
+    /// The field instructions there are; none without it, unless the genesis file says so.
+    #[arg(long)]
+    pub revision: Option<Revision>,
+    /// What they cost: the name of a schedule or a TOML file; the revision's own without it.
+    #[arg(long)]
+    pub schedule: Option<String>,
+    /// From which block time on there are field instructions, in seconds.
+    #[arg(long, default_value_t = 0)]
+    pub from_time: u64,
+    /// Put contracts in place of the precompiles of EIP-2537 and EIP-4844.
+    #[arg(long)]
+    pub as_precompiles: bool,
+    /// The folder of the database; in memory without it.
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// A genesis file of geth's form; the development chain without it.
+    #[arg(long, value_name = "FILE")]
+    pub genesis: Option<PathBuf>,
+    /// A file of blocks in RLP, imported before anything is served. Then nothing is mined until it is asked for.
+    #[arg(long, value_name = "FILE")]
+    pub import: Option<PathBuf>,
+    /// The id of the development chain.
+    #[arg(long, default_value_t = 31337)]
+    pub chain_id: u64,
+    /// The port of HTTP and WebSocket.
+    #[arg(long, short, default_value_t = 8545)]
+    pub port: u16,
+    /// The address to listen at.
+    #[arg(long, default_value = "127.0.0.1")]
+    pub host: std::net::IpAddr,
+    /// Mine a block every so many seconds, not at every transaction.
+    #[arg(long, short, value_name = "SECONDS", conflicts_with = "no_mining")]
+    pub block_time: Option<u64>,
+    /// Mine only when asked to.
+    #[arg(long)]
+    pub no_mining: bool,
+    /// Development accounts.
+    #[arg(long, short, default_value_t = 10)]
+    pub accounts: u32,
+    /// The phrase that their keys are derived from.
+    #[arg(long, short, default_value = MNEMONIC)]
+    pub mnemonic: String,
+    /// Bytes that the code of an account may have; creation code may have twice as many.
+    #[arg(long, value_name = "BYTES")]
+    pub code_size_limit: Option<usize>,
+    /// Gas of a block of the development chain.
+    #[arg(long, default_value_t = genesis::GAS_LIMIT)]
+    pub gas_limit: u64,
+    /// Say nothing when it starts.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Development accounts that can be asked for.
+const ACCOUNTS_MAX: u32 = 1000;
+
+impl Options {
+    /// The node, with its chain imported where that is asked for.
+    pub fn node(&self) -> Result<Node> {
+        if self.accounts > ACCOUNTS_MAX {
+            bail!("--accounts {}: at most {ACCOUNTS_MAX}", self.accounts);
+        }
+        let keys = Keys::of(&self.mnemonic, self.accounts)?;
+        let store = Store::open(self.data.as_deref())
+            .with_context(|| format!("--data {:?}", self.data.as_deref().unwrap_or(Path::new("memory"))))?;
+        let genesis = self.genesis_of(&store, &keys)?;
+        let activations = self.activations(&genesis)?;
+        let identity = identity(&activations);
+        match store.meta("identity")? {
+            Some(held) if held != identity => {
+                bail!("the data folder was made with {held}, and gas would not be what it was with {identity}")
+            }
+            Some(_) => {}
+            None => store.write(|writer| {
+                writer.set_meta("identity", &identity)?;
+                writer.set_meta("genesis time", &genesis.timestamp.to_string())
+            })?,
+        }
+        let rules = genesis::rules(&genesis)?;
+        let factory = FieldEvmFactory::new(activations)?;
+        let chain = Chain::open(store, &genesis, rules, factory, self.code_size_limit)?;
+        if let Some(file) = &self.import {
+            import(&chain, file)?;
+        }
+        let automine = !self.no_mining && self.block_time.is_none() && self.import.is_none();
+        Ok(Node::new(chain, keys, automine))
+    }
+
+    fn genesis_of(&self, store: &Store, keys: &Keys) -> Result<Genesis> {
+        if let Some(file) = &self.genesis {
+            let text = std::fs::read(file).with_context(|| format!("--genesis {}", file.display()))?;
+            return serde_json::from_slice(&text).with_context(|| format!("--genesis {}", file.display()));
+        }
+        let time = store.meta("genesis time")?.and_then(|time| time.parse().ok()).unwrap_or_else(now);
+        Ok(genesis::development(self.chain_id, time, self.gas_limit, &keys.addresses()))
+    }
+
+    /// The revision of the command line, or those of the genesis file's `config.residue`: one object or a list of them, with `revision`, `schedule`,
+    /// `time` and `asPrecompiles`.
+    fn activations(&self, genesis: &Genesis) -> Result<Vec<Activation>> {
+        if let Some(revision) = self.revision {
+            let engine = config(revision, self.schedule.as_deref(), self.as_precompiles)?;
+            return Ok(vec![Activation { time: self.from_time, engine }]);
+        }
+        if self.schedule.is_some() || self.as_precompiles {
+            bail!("--schedule and --as-precompiles need --revision");
+        }
+        let ours: Option<Value> = genesis.config.extra_fields.get("residue").cloned();
+        let listed = match ours {
+            None => Vec::new(),
+            Some(Value::Array(all)) => all,
+            Some(one) => vec![one],
+        };
+        listed.iter().map(activation).collect()
+    }
+}
+
+fn activation(given: &Value) -> Result<Activation> {
+    let text = |name: &str| given.get(name).and_then(Value::as_str);
+    let revision = text("revision").with_context(|| format!("config.residue: no revision in {given}"))?;
+    let as_precompiles = given.get("asPrecompiles").and_then(Value::as_bool).unwrap_or(false);
+    let time = given.get("time").and_then(Value::as_u64).unwrap_or(0);
+    Ok(Activation { time, engine: config(revision.parse()?, text("schedule"), as_precompiles)? })
+}
+
+/// What an engine is made of: a revision with its own schedule, one of a name or one of a TOML file.
+pub fn config(revision: Revision, schedule: Option<&str>, as_precompiles: bool) -> Result<EngineConfig> {
+    let schedule = match schedule {
+        None => GasSchedule::default_for(revision)?,
+        Some(file) if file.ends_with(".toml") => {
+            let text = std::fs::read_to_string(file).with_context(|| format!("--schedule {file}"))?;
+            GasSchedule::from_toml(&text, file)?
+        }
+        Some(name) => GasSchedule::named(name, revision)?,
+    };
+    let mut replacements = Vec::new();
+    if as_precompiles {
+        for contract in CONTRACTS {
+            let Some(address) = contract.precompile else { continue };
+            let trial = residue_workbench::cheapest(contract, revision, &schedule)?;
+            replacements.push(Replacement { address, code: trial.compiled.code });
+        }
+    }
+    Ok(EngineConfig { replacements, ..EngineConfig::new(revision, schedule) })
+}
+
+/// All that gas depends on, as text: a folder made with one is not opened with another.
+fn identity(activations: &[Activation]) -> String {
+    let one = |Activation { time, engine }: &Activation| {
+        let replaced = engine
+            .replacements
+            .iter()
+            .map(|replaced| json!([replaced.address, alloy_primitives::keccak256(&replaced.code)]));
+        json!({
+            "time": time,
+            "revision": engine.revision.to_string(),
+            "schedule": engine.schedule.name(),
+            "prices": alloy_primitives::keccak256(engine.schedule.to_toml()),
+            "replaced": replaced.collect::<Vec<_>>(),
+        })
+    };
+    Value::Array(activations.iter().map(one).collect()).to_string()
+}
+
+/// Imports a file of blocks, and says how far it is.
+fn import(chain: &Chain, file: &Path) -> Result<()> {
+    let bytes = std::fs::read(file).with_context(|| format!("--import {}", file.display()))?;
+    let begun = Instant::now();
+    let mut rest = bytes.as_slice();
+    let (mut imported, mut told) = (0u64, Instant::now());
+    while !rest.is_empty() {
+        let at = bytes.len() - rest.len();
+        let block = ChainBlock::decode(&mut rest)
+            .map_err(|error| anyhow::anyhow!("--import {}: no block at byte {at}: {error}", file.display()))?;
+        // A folder that has the block already goes on after it.
+        if chain.store().hash(block.header.number)? == Some(block.header.hash_slow()) {
+            continue;
+        }
+        chain.import(&block).with_context(|| format!("--import {}", file.display()))?;
+        imported += 1;
+        if told.elapsed().as_secs() >= 5 {
+            tracing::info!(
+                block = block.header.number,
+                percent = 100 * (bytes.len() - rest.len()) / bytes.len(),
+                "importing"
+            );
+            told = Instant::now();
+        }
+    }
+    let (number, hash, _) = chain.head()?;
+    tracing::info!(imported, head = number, %hash, seconds = begun.elapsed().as_secs_f32(), "imported");
+    Ok(())
+}
+
+/// Mines a block every so many seconds until the process ends.
+pub async fn mine_every(node: Arc<Node>, seconds: u64) {
+    let mut clock = tokio::time::interval(std::time::Duration::from_secs(seconds.max(1)));
+    clock.tick().await;
+    loop {
+        clock.tick().await;
+        let node = Arc::clone(&node);
+        let mined = tokio::task::spawn_blocking(move || node.mine(&mut node.lock()).map(|_| ())).await;
+        if let Ok(Err(error)) = mined {
+            tracing::error!(%error, "no block was mined");
+        }
+    }
+}

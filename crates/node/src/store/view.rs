@@ -1,0 +1,198 @@
+//! The state at one block, as revm reads it.
+
+use alloy_primitives::{Address, B256, U256};
+use alloy_rlp::Decodable;
+use alloy_trie::{EMPTY_ROOT_HASH, KECCAK_EMPTY, TrieAccount};
+use redb::{ReadOnlyTable, ReadTransaction};
+use residue_engine::revm::bytecode::Bytecode;
+use residue_engine::revm::primitives::Bytes;
+use residue_engine::revm::state::AccountInfo;
+use residue_engine::revm::{Database, DatabaseRef};
+
+use super::tables::{self, SLOT_KEY, When, slot_key};
+use super::{Result, StoreError, corrupt};
+use crate::trie::Nodes;
+
+/// Which state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StateAt {
+    /// As it is now.
+    Present,
+    /// As it was after a block: what its state root is of.
+    Block(u64),
+    /// As a block found it: with what was done by hand since the one before.
+    Before(u64),
+}
+
+impl StateAt {
+    /// The last moment whose changes count; none if all do.
+    pub fn moment(self) -> Option<u64> {
+        match self {
+            StateAt::Present => None,
+            StateAt::Block(number) => Some(When::Block(number).moment()),
+            StateAt::Before(number) => Some(When::Block(number).moment().saturating_sub(1)),
+        }
+    }
+}
+
+/// A state that does not change while it is looked at, whatever is written meanwhile.
+pub struct StateView {
+    at: StateAt,
+    accounts: ReadOnlyTable<[u8; 20], &'static [u8]>,
+    slots: ReadOnlyTable<[u8; SLOT_KEY], [u8; 32]>,
+    codes: ReadOnlyTable<[u8; 32], &'static [u8]>,
+    pub(super) accounts_before: ReadOnlyTable<([u8; 20], u64), &'static [u8]>,
+    pub(super) slots_before: ReadOnlyTable<([u8; SLOT_KEY], u64), [u8; 32]>,
+    pub(super) changed: ReadOnlyTable<(u64, &'static [u8]), ()>,
+    nodes: ReadOnlyTable<&'static [u8], &'static [u8]>,
+    hashes: ReadOnlyTable<u64, [u8; 32]>,
+    root: B256,
+}
+
+impl std::fmt::Debug for StateView {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "StateView({:?})", self.at)
+    }
+}
+
+impl StateView {
+    pub(super) fn new(txn: &ReadTransaction, at: StateAt) -> Result<Self> {
+        let root = txn.open_table(tables::META)?.get("state root")?.map(|text| text.value().to_owned());
+        let root = root.map_or(Ok(EMPTY_ROOT_HASH), |text| text.parse().map_err(|_| corrupt("a state root")))?;
+        Ok(Self {
+            at,
+            root,
+            accounts: txn.open_table(tables::ACCOUNTS)?,
+            slots: txn.open_table(tables::SLOTS)?,
+            codes: txn.open_table(tables::CODES)?,
+            accounts_before: txn.open_table(tables::ACCOUNTS_BEFORE)?,
+            slots_before: txn.open_table(tables::SLOTS_BEFORE)?,
+            changed: txn.open_table(tables::CHANGED)?,
+            nodes: txn.open_table(tables::NODES)?,
+            hashes: txn.open_table(tables::HASHES)?,
+        })
+    }
+
+    /// Which state it is.
+    pub fn at(&self) -> StateAt {
+        self.at
+    }
+
+    /// The root of the present state, at the time when this look began.
+    pub fn present_root(&self) -> B256 {
+        self.root
+    }
+
+    /// An account.
+    pub fn account(&self, address: Address) -> Result<Option<TrieAccount>> {
+        if let Some(moment) = self.at.moment() {
+            let (from, to) = ((address.0.0, moment.saturating_add(1)), (address.0.0, u64::MAX));
+            if let Some(entry) = self.accounts_before.range(from..=to)?.next() {
+                return decode_account(entry?.1.value());
+            }
+        }
+        self.present_account(address)
+    }
+
+    /// An account as it is now.
+    pub fn present_account(&self, address: Address) -> Result<Option<TrieAccount>> {
+        match self.accounts.get(address.0.0)? {
+            Some(account) => decode_account(account.value()),
+            None => Ok(None),
+        }
+    }
+
+    /// The value of a slot; zero where there is none.
+    pub fn slot(&self, address: Address, slot: U256) -> Result<U256> {
+        let key = slot_key(address, slot);
+        if let Some(moment) = self.at.moment() {
+            let range = (key, moment.saturating_add(1))..=(key, u64::MAX);
+            if let Some(entry) = self.slots_before.range(range)?.next() {
+                return Ok(U256::from_be_bytes(entry?.1.value()));
+            }
+        }
+        Ok(self.slots.get(key)?.map(|value| U256::from_be_bytes(value.value())).unwrap_or_default())
+    }
+
+    /// The code of a hash; empty where it is not known.
+    pub fn code(&self, hash: B256) -> Result<Bytes> {
+        if hash == KECCAK_EMPTY {
+            return Ok(Bytes::new());
+        }
+        Ok(self.codes.get(hash.0)?.map(|code| Bytes::copy_from_slice(code.value())).unwrap_or_default())
+    }
+
+    /// The hash of a block of the chain.
+    pub fn hash(&self, number: u64) -> Result<Option<B256>> {
+        Ok(self.hashes.get(number)?.map(|hash| B256::from(hash.value())))
+    }
+}
+
+/// An account of the database's bytes; none of no bytes.
+pub(super) fn decode_account(bytes: &[u8]) -> Result<Option<TrieAccount>> {
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    TrieAccount::decode(&mut &*bytes).map(Some).map_err(|_| corrupt("an account"))
+}
+
+/// The storage root of an account that may not be there.
+pub(super) fn storage_root(account: Option<&TrieAccount>) -> B256 {
+    account.map_or(EMPTY_ROOT_HASH, |account| account.storage_root)
+}
+
+impl Nodes for StateView {
+    type Error = StoreError;
+
+    fn node(&self, path: &[u8]) -> Result<Option<Vec<u8>>> {
+        Ok(self.nodes.get(path)?.map(|node| node.value().to_vec()))
+    }
+}
+
+impl DatabaseRef for StateView {
+    type Error = StoreError;
+
+    fn basic_ref(&self, address: Address) -> Result<Option<AccountInfo>> {
+        let info = |account: TrieAccount| AccountInfo {
+            balance: account.balance,
+            nonce: account.nonce,
+            code_hash: account.code_hash,
+            code: None,
+            ..AccountInfo::default()
+        };
+        Ok(self.account(address)?.map(info))
+    }
+
+    fn code_by_hash_ref(&self, hash: B256) -> Result<Bytecode> {
+        // Code of the form of a delegation (EIP-7702) is one.
+        Ok(Bytecode::new_raw(self.code(hash)?))
+    }
+
+    fn storage_ref(&self, address: Address, slot: U256) -> Result<U256> {
+        self.slot(address, slot)
+    }
+
+    fn block_hash_ref(&self, number: u64) -> Result<B256> {
+        Ok(self.hash(number)?.unwrap_or_default())
+    }
+}
+
+impl Database for StateView {
+    type Error = StoreError;
+
+    fn basic(&mut self, address: Address) -> Result<Option<AccountInfo>> {
+        self.basic_ref(address)
+    }
+
+    fn code_by_hash(&mut self, hash: B256) -> Result<Bytecode> {
+        self.code_by_hash_ref(hash)
+    }
+
+    fn storage(&mut self, address: Address, slot: U256) -> Result<U256> {
+        self.storage_ref(address, slot)
+    }
+
+    fn block_hash(&mut self, number: u64) -> Result<B256> {
+        self.block_hash_ref(number)
+    }
+}

@@ -1,0 +1,11 @@
+//! The node, judged by a chain and by answers that another client made.
+
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
+mod crash;
+mod development;
+mod exchanges;
+mod hostile;
+mod import;
+mod t8n;
+mod vectors;
