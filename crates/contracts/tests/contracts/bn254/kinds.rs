@@ -145,8 +145,9 @@ fn edge_scalar(s: &mut Seeded) -> Vec<u8> {
         5 => BigUint::from(residue_curves::bn254::X).pow(s.below(5) as u32),
         _ => (BigUint::from(1u8) << 256) - 9u32,
     };
-    let value = base + r() + s.below(9) - 4u32 - if s.below(2) == 0 { r() } else { BigUint::ZERO };
-    number(&(value % (BigUint::from(1u8) << 256)))
+    let words = BigUint::from(1u8) << 256;
+    let value = base + &words + s.below(9) - 4u32 + if s.below(2) == 0 { r() } else { BigUint::ZERO };
+    number(&(value % words))
 }
 
 /// Inputs of the multiplication.
