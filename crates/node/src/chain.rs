@@ -150,6 +150,37 @@ impl Chain {
         Ok(Self { store, executors: executors.into(), code_bytes_max })
     }
 
+    /// The chain that goes on after a block of another node, which the store stands on. Who has a key here gets ether.
+    pub fn fork(
+        store: Store,
+        header: &Header,
+        rich: &[Address],
+        rules: ChainRules,
+        factory: FieldEvmFactory,
+        code_bytes_max: Option<usize>,
+    ) -> Result<Self, ChainError> {
+        let (number, hash) = (header.number, header.hash_slow());
+        let executors = Executors::new(AlloyReceiptBuilder::default(), rules, factory);
+        let chain = Self { store, executors: executors.into(), code_bytes_max };
+        match chain.store.hash(number)? {
+            Some(held) if held != hash => return Err(ChainError::OtherChain { held, asked: hash }),
+            Some(_) => return Ok(chain),
+            None => {}
+        }
+        let block = genesis::block(header.clone());
+        chain.store.write(|writer| writer.add_block(&NewBlock { block: &block, hash, senders: &[], receipts: &[] }))?;
+        let mut changes = StateChanges::default();
+        let state = chain.store.state(StateAt::Present)?;
+        for address in rich {
+            let account = state.account(*address)?.unwrap_or_default();
+            let info = Some((account.nonce, genesis::balance(), account.code_hash));
+            changes.accounts.insert(*address, AccountChange { info, is_wiped: false, slots: BTreeMap::new() });
+        }
+        drop(state);
+        chain.change(&changes)?;
+        Ok(chain)
+    }
+
     /// The database.
     pub fn store(&self) -> &Store {
         &self.store

@@ -113,11 +113,15 @@ pub fn development(chain_id: u64, time: u64, gas_limit: u64, accounts: &[Address
         (eip7251::CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS, eip7251::CONSOLIDATION_REQUEST_PREDEPLOY_CODE.clone()),
         (DEPLOYER, DEPLOYER_CODE),
     ];
-    let balance = U256::from(DEV_BALANCE_ETHER) * U256::from(WEI_PER_ETHER);
-    let rich = GenesisAccount { balance, ..GenesisAccount::default() };
+    let rich = GenesisAccount { balance: balance(), ..GenesisAccount::default() };
     let alloc = accounts.iter().map(|address| (*address, rich.clone()));
     let alloc = alloc.chain(contracts.into_iter().map(|(address, code)| (address, contract(code))));
     Genesis { config, timestamp: time, gas_limit, alloc: alloc.collect(), ..Genesis::default() }
+}
+
+/// Wei of a development account.
+pub fn balance() -> U256 {
+    U256::from(DEV_BALANCE_ETHER) * U256::from(WEI_PER_ETHER)
 }
 
 /// The rules of a genesis file.

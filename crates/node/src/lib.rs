@@ -10,6 +10,7 @@ pub mod keys;
 pub mod node;
 pub mod options;
 pub mod pool;
+pub mod remote;
 pub mod rpc;
 pub mod server;
 pub mod store;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use alloy_consensus::Header;
 use alloy_genesis::Genesis;
 use alloy_rlp::Decodable;
 use anyhow::{Context, Result, bail};
@@ -18,6 +19,7 @@ use crate::chain::Chain;
 use crate::genesis;
 use crate::keys::{Keys, MNEMONIC};
 use crate::node::{Node, now};
+use crate::remote::Remote;
 use crate::store::{ChainBlock, Store};
 
 /// A development node with the field instructions of any revision: Ethereum's JSON-RPC over HTTP and WebSocket.
@@ -52,9 +54,15 @@ pub struct Options {
     /// A file of blocks in RLP, imported before anything is served. Then nothing is mined until it is asked for.
     #[arg(long, value_name = "FILE")]
     pub import: Option<PathBuf>,
-    /// The id of the development chain.
-    #[arg(long, default_value_t = 31337)]
-    pub chain_id: u64,
+    /// Another node: the chain goes on after a block of its, and reads there what is not here. `http` or `https`.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["genesis", "import"])]
+    pub fork_url: Option<String>,
+    /// The block to go on after; the newest one without it, or that of the data folder.
+    #[arg(long, value_name = "NUMBER", requires = "fork_url")]
+    pub fork_block_number: Option<u64>,
+    /// The id of the development chain, 31337 without it; that of the other node where it is forked.
+    #[arg(long)]
+    pub chain_id: Option<u64>,
     /// The port of HTTP and WebSocket.
     #[arg(long, short, default_value_t = 8545)]
     pub port: u16,
@@ -84,6 +92,10 @@ pub struct Options {
     pub quiet: bool,
 }
 
+/// The id of the development chain, as anvil's.
+const CHAIN_ID: u64 = 31337;
+/// Where a data folder says which block of another node its chain goes on after.
+const FORK_BLOCK: &str = "fork block";
 /// Development accounts that can be asked for.
 const ACCOUNTS_MAX: u32 = 1000;
 
@@ -96,7 +108,8 @@ impl Options {
         let keys = Keys::of(&self.mnemonic, self.accounts)?;
         let store = Store::open(self.data.as_deref())
             .with_context(|| format!("--data {:?}", self.data.as_deref().unwrap_or(Path::new("memory"))))?;
-        let genesis = self.genesis_of(&store, &keys)?;
+        let forked = self.forked(&store)?;
+        let genesis = self.genesis_of(&store, &keys, forked.as_ref().map(|(_, _, chain_id)| *chain_id))?;
         let activations = self.activations(&genesis)?;
         let identity = identity(&activations);
         match store.meta("identity")? {
@@ -111,7 +124,15 @@ impl Options {
         }
         let rules = genesis::rules(&genesis)?;
         let factory = FieldEvmFactory::new(activations)?;
-        let chain = Chain::open(store, &genesis, rules, factory, self.code_size_limit)?;
+        let chain = match forked {
+            Some((remote, header, _)) => {
+                let number = header.number.to_string();
+                store.write(|writer| writer.set_meta(FORK_BLOCK, &number))?;
+                let rich = keys.addresses();
+                Chain::fork(store.over(remote), &header, &rich, rules, factory, self.code_size_limit)?
+            }
+            None => Chain::open(store, &genesis, rules, factory, self.code_size_limit)?,
+        };
         if let Some(file) = &self.import {
             import(&chain, file)?;
         }
@@ -119,13 +140,33 @@ impl Options {
         Ok(Node::new(chain, keys, automine))
     }
 
-    fn genesis_of(&self, store: &Store, keys: &Keys) -> Result<Genesis> {
+    /// The node that is forked, with the block's header and the chain's id: a folder stays with its block.
+    fn forked(&self, store: &Store) -> Result<Option<(Remote, Header, u64)>> {
+        let held: Option<u64> = store.meta(FORK_BLOCK)?.and_then(|number| number.parse().ok());
+        let Some(url) = &self.fork_url else {
+            return match held {
+                Some(number) => {
+                    bail!("the data folder goes on after block {number} of another node: say its --fork-url")
+                }
+                None => Ok(None),
+            };
+        };
+        match (held, self.fork_block_number) {
+            (Some(held), Some(asked)) if held != asked => {
+                bail!("--fork-block-number {asked}: the data folder goes on after block {held}")
+            }
+            (None, _) if store.head()?.is_some() => bail!("--fork-url: the data folder has a chain of its own"),
+            _ => Ok(Some(Remote::connect(url, held.or(self.fork_block_number)).context("--fork-url")?)),
+        }
+    }
+
+    fn genesis_of(&self, store: &Store, keys: &Keys, forked: Option<u64>) -> Result<Genesis> {
         if let Some(file) = &self.genesis {
             let text = std::fs::read(file).with_context(|| format!("--genesis {}", file.display()))?;
             return serde_json::from_slice(&text).with_context(|| format!("--genesis {}", file.display()));
         }
         let time = store.meta("genesis time")?.and_then(|time| time.parse().ok()).unwrap_or_else(now);
-        Ok(genesis::development(self.chain_id, time, self.gas_limit, &keys.addresses()))
+        Ok(genesis::development(self.chain_id.or(forked).unwrap_or(CHAIN_ID), time, self.gas_limit, &keys.addresses()))
     }
 
     /// The revision of the command line, or those of the genesis file's `config.residue`: one object or a list of them, with `revision`, `schedule`,

@@ -276,6 +276,8 @@ fn set_storage(node: &Node, params: &Params) -> Answer {
     let _working = node.lock();
     let state = node.chain.store().state(StateAt::Present)?;
     let account = state.account(address)?.unwrap_or_default();
+    // On a forked chain it is fetched now, so that history has what was there before.
+    state.slot(address, slot)?;
     let info = Some((account.nonce, account.balance, account.code_hash));
     let change = AccountChange { info, is_wiped: false, slots: BTreeMap::from([(slot, value)]) };
     let changes = StateChanges { accounts: BTreeMap::from([(address, change)]), codes: BTreeMap::new() };
@@ -306,6 +308,11 @@ fn change(
     Ok(Value::Null)
 }
 
+fn fork_config(node: &Node) -> Value {
+    let remote = node.chain.store().remote();
+    json!({ "forkUrl": remote.map(|remote| remote.url()), "forkBlockNumber": remote.map(|remote| remote.block()), "forkRetryBackoff": null })
+}
+
 fn node_info(node: &Node, _: &Params) -> Answer {
     let (number, hash, head) = node.chain.head()?;
     let spec = node.chain.rules().spec(head.timestamp, number);
@@ -323,7 +330,7 @@ fn node_info(node: &Node, _: &Params) -> Answer {
             "gasLimit": quantity(working.gas_limit.unwrap_or(head.gas_limit)),
             "gasPrice": quantity(base_fee),
         },
-        "forkConfig": { "forkUrl": null, "forkBlockNumber": null, "forkRetryBackoff": null },
+        "forkConfig": fork_config(node),
         "coinbase": format::address(working.coinbase),
     }))
 }

@@ -110,6 +110,9 @@ fn proof(node: &Node, params: &Params) -> Answer {
     }
     let slots = keys.iter().map(|key| params::slot(key)).collect::<Result<Vec<_>, _>>()?;
     let state = state(node, params, 2)?;
+    if state.is_forked() {
+        return Err(RpcError::input("a forked chain has tries of what was changed here only, and so no proofs"));
+    }
     let (account, proofs) = state.proofs(address, &slots)?;
     let account = account.unwrap_or_default();
     let nodes = |proof: Vec<Vec<u8>>| proof.into_iter().map(bytes).collect::<Value>();

@@ -23,6 +23,7 @@ pub use tables::When;
 pub use view::{StateAt, StateView};
 pub use writer::{NewBlock, StateChanges, Writer};
 
+use crate::remote::{Remote, RemoteError};
 use crate::trie::TrieError;
 
 /// A block as the node keeps it.
@@ -46,6 +47,9 @@ pub enum StoreError {
         /// The nibbles of its path.
         path: String,
     },
+    /// The node that the chain was forked from does not answer.
+    #[error(transparent)]
+    Remote(#[from] RemoteError),
     /// A savepoint that is not there.
     #[error("there is no snapshot {id}")]
     NoSnapshot {
@@ -88,6 +92,8 @@ pub(crate) fn corrupt(what: impl Into<String>) -> StoreError {
 #[derive(Debug, Clone)]
 pub struct Store {
     db: Arc<Database>,
+    /// What the state stands on, if the chain is forked.
+    remote: Option<Arc<Remote>>,
 }
 
 /// A transaction's place: number of its block, index in it.
@@ -103,21 +109,39 @@ impl Store {
             }
             None => Database::builder().create_with_backend(InMemoryBackend::new())?,
         };
-        let store = Self { db: Arc::new(db) };
+        let store = Self { db: Arc::new(db), remote: None };
         let txn = store.db.begin_write()?;
         tables::create(&txn)?;
         txn.commit()?;
         Ok(store)
     }
 
+    /// The same over another node: what is not here is as it was there.
+    pub fn over(self, remote: Remote) -> Self {
+        Self { remote: Some(remote.into()), ..self }
+    }
+
+    /// The other node, if the chain is forked.
+    pub fn remote(&self) -> Option<&Remote> {
+        self.remote.as_deref()
+    }
+
     /// Makes changes as one. They are on disk when this returns, or none of them is made.
     pub fn write<T>(&self, change: impl FnOnce(&mut Writer<'_>) -> Result<T>) -> Result<T> {
         let mut txn = self.db.begin_write()?;
         txn.set_durability(Durability::Immediate)?;
-        let mut writer = Writer::new(&txn)?;
+        let mut writer = Writer::new(&txn, self.remote.is_some())?;
+        // Kept until the transaction is there: readers may look for it meanwhile.
+        let mut fetched = self.remote.as_ref().map(|remote| remote.lock());
+        if let Some(fetched) = &fetched {
+            writer.add_fetched(fetched)?;
+        }
         let result = change(&mut writer)?;
         drop(writer);
         txn.commit()?;
+        if let Some(fetched) = &mut fetched {
+            fetched.is_written();
+        }
         Ok(result)
     }
 
@@ -183,7 +207,7 @@ impl Store {
 
     /// The state after a block, or the present one, which may have been changed by hand since the newest block.
     pub fn state(&self, at: StateAt) -> Result<StateView> {
-        StateView::new(&self.db.begin_read()?, at)
+        StateView::new(&self.db.begin_read()?, at, self.remote.clone())
     }
 
     /// Keeps the database as it is now, for [`Store::revert`]. Its pages stay as long as the savepoint is there.

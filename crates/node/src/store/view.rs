@@ -1,5 +1,7 @@
 //! The state at one block, as revm reads it.
 
+use std::sync::Arc;
+
 use alloy_primitives::{Address, B256, U256};
 use alloy_rlp::Decodable;
 use alloy_trie::{EMPTY_ROOT_HASH, KECCAK_EMPTY, TrieAccount};
@@ -11,6 +13,7 @@ use residue_engine::revm::{Database, DatabaseRef};
 
 use super::tables::{self, SLOT_KEY, When, slot_key};
 use super::{Result, StoreError, corrupt};
+use crate::remote::Remote;
 use crate::trie::Nodes;
 
 /// Which state.
@@ -47,6 +50,8 @@ pub struct StateView {
     nodes: ReadOnlyTable<&'static [u8], &'static [u8]>,
     hashes: ReadOnlyTable<u64, [u8; 32]>,
     root: B256,
+    /// What the state stands on, if the chain is forked.
+    remote: Option<Arc<Remote>>,
 }
 
 impl std::fmt::Debug for StateView {
@@ -56,11 +61,12 @@ impl std::fmt::Debug for StateView {
 }
 
 impl StateView {
-    pub(super) fn new(txn: &ReadTransaction, at: StateAt) -> Result<Self> {
+    pub(super) fn new(txn: &ReadTransaction, at: StateAt, remote: Option<Arc<Remote>>) -> Result<Self> {
         let root = txn.open_table(tables::META)?.get("state root")?.map(|text| text.value().to_owned());
         let root = root.map_or(Ok(EMPTY_ROOT_HASH), |text| text.parse().map_err(|_| corrupt("a state root")))?;
         Ok(Self {
             at,
+            remote,
             root,
             accounts: txn.open_table(tables::ACCOUNTS)?,
             slots: txn.open_table(tables::SLOTS)?,
@@ -71,6 +77,11 @@ impl StateView {
             nodes: txn.open_table(tables::NODES)?,
             hashes: txn.open_table(tables::HASHES)?,
         })
+    }
+
+    /// Whether the state stands on another node's, so that its tries have only what was changed here.
+    pub fn is_forked(&self) -> bool {
+        self.remote.is_some()
     }
 
     /// Which state it is.
@@ -98,7 +109,7 @@ impl StateView {
     pub fn present_account(&self, address: Address) -> Result<Option<TrieAccount>> {
         match self.accounts.get(address.0.0)? {
             Some(account) => decode_account(account.value()),
-            None => Ok(None),
+            None => self.remote.as_ref().map_or(Ok(None), |remote| Ok(remote.account(address)?)),
         }
     }
 
@@ -111,7 +122,11 @@ impl StateView {
                 return Ok(U256::from_be_bytes(entry?.1.value()));
             }
         }
-        Ok(self.slots.get(key)?.map(|value| U256::from_be_bytes(value.value())).unwrap_or_default())
+        match (self.slots.get(key)?, &self.remote) {
+            (Some(value), _) => Ok(U256::from_be_bytes(value.value())),
+            (None, Some(remote)) => Ok(remote.slot(address, slot)?),
+            (None, None) => Ok(U256::ZERO),
+        }
     }
 
     /// The code of a hash; empty where it is not known.
@@ -119,12 +134,17 @@ impl StateView {
         if hash == KECCAK_EMPTY {
             return Ok(Bytes::new());
         }
-        Ok(self.codes.get(hash.0)?.map(|code| Bytes::copy_from_slice(code.value())).unwrap_or_default())
+        let held = self.codes.get(hash.0)?.map(|code| Bytes::copy_from_slice(code.value()));
+        Ok(held.or_else(|| self.remote.as_ref()?.code(hash)).unwrap_or_default())
     }
 
     /// The hash of a block of the chain.
     pub fn hash(&self, number: u64) -> Result<Option<B256>> {
-        Ok(self.hashes.get(number)?.map(|hash| B256::from(hash.value())))
+        match (self.hashes.get(number)?, &self.remote) {
+            (Some(hash), _) => Ok(Some(B256::from(hash.value()))),
+            (None, Some(remote)) => Ok(remote.hash(number)?),
+            (None, None) => Ok(None),
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::tables::{self, SLOT_KEY, When, slot_key};
 use super::{ChainBlock, Result};
+use crate::remote::Fetched;
 use crate::trie::{AccountChange, TrieChanges};
 
 /// A block with all that comes of it.
@@ -41,10 +42,12 @@ pub struct Writer<'t> {
     accounts_before: Table<'t, ([u8; 20], u64), &'static [u8]>,
     slots_before: Table<'t, ([u8; SLOT_KEY], u64), [u8; 32]>,
     changed: Table<'t, (u64, &'static [u8]), ()>,
+    /// Whether what is zero or gone is written down, as what is not here is looked for elsewhere.
+    keeps_zeros: bool,
 }
 
 impl<'t> Writer<'t> {
-    pub(super) fn new(txn: &'t WriteTransaction) -> Result<Self> {
+    pub(super) fn new(txn: &'t WriteTransaction, keeps_zeros: bool) -> Result<Self> {
         Ok(Self {
             txn,
             accounts: txn.open_table(tables::ACCOUNTS)?,
@@ -52,6 +55,7 @@ impl<'t> Writer<'t> {
             accounts_before: txn.open_table(tables::ACCOUNTS_BEFORE)?,
             slots_before: txn.open_table(tables::SLOTS_BEFORE)?,
             changed: txn.open_table(tables::CHANGED)?,
+            keeps_zeros,
         })
     }
 
@@ -80,6 +84,26 @@ impl<'t> Writer<'t> {
         let mut places = self.txn.open_table(tables::TRANSACTIONS)?;
         for (index, transaction) in (0u64..).zip(&new.block.body.transactions) {
             places.insert(transaction.tx_hash().0, (number, index))?;
+        }
+        Ok(())
+    }
+
+    /// Adds what was fetched of another node, where nothing newer is.
+    pub fn add_fetched(&mut self, fetched: &Fetched) -> Result<()> {
+        for (address, account) in &fetched.accounts {
+            if self.accounts.get(address.0.0)?.is_none() {
+                self.accounts.insert(address.0.0, alloy_rlp::encode(account).as_slice())?;
+            }
+        }
+        for ((address, slot), value) in &fetched.slots {
+            let key = slot_key(*address, *slot);
+            if self.slots.get(key)?.is_none() {
+                self.slots.insert(key, value.to_be_bytes())?;
+            }
+        }
+        let mut codes = self.txn.open_table(tables::CODES)?;
+        for (hash, code) in &fetched.codes {
+            codes.insert(hash.0, code.as_ref())?;
         }
         Ok(())
     }
@@ -137,7 +161,7 @@ impl<'t> Writer<'t> {
     }
 
     fn set_slot(&mut self, moment: u64, key: [u8; SLOT_KEY], value: U256) -> Result<()> {
-        let old = match value.is_zero() {
+        let old = match value.is_zero() && !self.keeps_zeros {
             true => self.slots.remove(key)?.map(|old| old.value()),
             false => self.slots.insert(key, value.to_be_bytes())?.map(|old| old.value()),
         };
@@ -151,7 +175,7 @@ impl<'t> Writer<'t> {
 
     fn set_account(&mut self, moment: u64, address: Address, account: &[u8]) -> Result<()> {
         let key = address.0.0;
-        let old = match account.is_empty() {
+        let old = match account.is_empty() && !self.keeps_zeros {
             true => self.accounts.remove(key)?.map(|old| old.value().to_vec()),
             false => self.accounts.insert(key, account)?.map(|old| old.value().to_vec()),
         };

@@ -5,6 +5,7 @@
 mod crash;
 mod development;
 mod exchanges;
+mod fork;
 mod hostile;
 mod import;
 mod t8n;
