@@ -3,7 +3,7 @@
 //! [`variants`] chooses the formulas that cost least under given prices. [`execution`] runs code under given rules and tells
 //! how it ended, what it executed, what its gas went to ([`exact_gas`], [`op_classes`]) and how long it takes ([`harness`],
 //! [`statistics`]). [`native()`] is the precompile that a contract replaces; [`specification`] runs the same code
-//! on the executable specification. [`inspect`] looks into one execution, [`machine`] is where times are measured.
+//! on the executable specification. [`inspect`] looks into one execution, [`machine`] is where times are measured; [`parallel`] is for what is not.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
@@ -16,6 +16,7 @@ pub mod inspect;
 pub mod machine;
 mod native;
 pub mod op_classes;
+pub mod parallel;
 pub mod specification;
 pub mod statistics;
 pub mod svg;

@@ -1,14 +1,12 @@
 //! Variants: a contract computes the same bytes with other formulas, and prices decide which of them costs least gas.
 
+use crate::parallel::in_parallel;
 use residue_compiler::{CompileError, Compiled, Dialect, Prepared, SmallMultiples};
 use residue_contracts::Contract;
 use residue_engine::{Engine, EngineConfig, EngineError};
 use residue_ir::{Fp2Product, Program};
 use residue_isa::{GasSchedule, Revision};
 use std::collections::HashMap;
-use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{iter, thread};
 use thiserror::Error;
 
 /// One choice of everything that can be chosen.
@@ -124,28 +122,12 @@ fn different<'a>(
     Ok(different)
 }
 
-/// Each compiled, in their order, on as many threads as there are cores for.
+/// Each compiled, in their order.
 fn compile_all(
     different: &[(Variant, Prepared<'_>)],
     revision: Revision,
     schedule: &GasSchedule,
     dialect: Dialect,
 ) -> Vec<Result<Compiled, CompileError>> {
-    let next = AtomicUsize::new(0);
-    let compile_next = || {
-        let number = next.fetch_add(1, Ordering::Relaxed);
-        different.get(number).map(|(_, prepared)| (number, prepared.compile(revision, schedule, dialect)))
-    };
-    let compile = || iter::from_fn(compile_next).collect::<Vec<_>>();
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(different.len());
-    let mut all = thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(compile)).collect();
-        let mut all = compile();
-        for other in others {
-            all.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        }
-        all
-    });
-    all.sort_by_key(|&(number, _)| number);
-    all.into_iter().map(|(_, compiled)| compiled).collect()
+    in_parallel(different, |(_, prepared)| prepared.compile(revision, schedule, dialect))
 }

@@ -10,6 +10,7 @@ use residue_contracts::{CONTRACTS, Contract};
 use residue_engine::revm::primitives::Address;
 use residue_isa::{Fork, GasSchedule};
 use residue_workbench::Trial;
+use residue_workbench::parallel::in_parallel;
 use serde_json::{Map, Value, json};
 
 use crate::formats::{Artifact, CODE_BYTES_MAINNET, Format};
@@ -92,7 +93,7 @@ pub fn build(args: &BuildArgs, json: bool) -> Result<Verdict> {
     ensure!(args.address.is_none() || args.format() == Format::Solidity, "--address needs --format solidity");
     if args.contract == "all" {
         ensure!(args.format.is_none() || args.output.is_some(), "--format with all contracts needs --output");
-        let built = CONTRACTS.iter().map(|contract| {
+        let built = in_parallel(CONTRACTS, |contract| {
             let path = args
                 .output
                 .as_ref()
@@ -100,7 +101,7 @@ pub fn build(args: &BuildArgs, json: bool) -> Result<Verdict> {
             build_one(contract, &schedule, args, path)
         });
         // Those that the revision can express.
-        let built = built.filter(|built| !built.as_ref().is_err_and(is_inexpressible));
+        let built = built.into_iter().filter(|built| !built.as_ref().is_err_and(is_inexpressible));
         let built = built.collect::<Result<Vec<_>>>()?;
         if json {
             output::json(&json!({ "contracts": built.iter().map(to_json).collect::<Vec<_>>() }))?;
