@@ -26,7 +26,20 @@ const CALLDATA_BYTES: u16 = 320;
 pub fn program(modulus: &BigUint, seed: u64) -> Program {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let variables: Vec<String> = (0..=random.random_range(0..=3)).map(|number| format!("variable {number}")).collect();
-    unit(&format!("seed {seed}"), modulus.clone().into(), variables, Some(Vec::new()), random)
+    unit(&format!("seed {seed}"), modulus.clone().into(), variables, Kind::Main, Vec::new(), random)
+}
+
+/// One of `seed` without hashes, tables and words of elements, which WebAssembly modules have nothing for.
+pub fn plain_program(modulus: &BigUint, seed: u64) -> Program {
+    let random = ChaCha8Rng::seed_from_u64(seed);
+    unit(
+        &format!("seed {seed}"),
+        modulus.clone().into(),
+        vec!["variable".to_owned(); 3],
+        Kind::Plain,
+        Vec::new(),
+        random,
+    )
 }
 
 /// The same with a subprogram over each of `inner`. They are entered anywhere, those with given moduli once.
@@ -35,11 +48,12 @@ pub fn program_with(modulus: &BigUint, inner: &[Modulus], seed: u64) -> Program 
     let variables: Vec<String> = (0..=random.random_range(1..=3)).map(|number| format!("variable {number}")).collect();
     let subprogram = |(number, modulus): (usize, &Modulus)| {
         let random = ChaCha8Rng::seed_from_u64(random.random());
-        let program = unit(&format!("subprogram {number}"), modulus.clone(), variables.clone(), None, random);
+        let program =
+            unit(&format!("subprogram {number}"), modulus.clone(), variables.clone(), Kind::Inner, Vec::new(), random);
         Program { variables: Vec::new(), ..program }
     };
     let subprograms = inner.iter().enumerate().map(subprogram).collect();
-    unit(&format!("seed {seed}"), modulus.clone().into(), variables, Some(subprograms), random)
+    unit(&format!("seed {seed}"), modulus.clone().into(), variables, Kind::Main, subprograms, random)
 }
 
 /// A program with these subprograms, or a subprogram, which only borrows the variables.
@@ -47,21 +61,21 @@ fn unit(
     name: &str,
     modulus: Modulus,
     variables: Vec<String>,
-    subprograms: Option<Vec<Program>>,
+    kind: Kind,
+    subprograms: Vec<Program>,
     mut random: ChaCha8Rng,
 ) -> Program {
     let least = modulus.least();
     let any = |random: &mut ChaCha8Rng| BigUint::from_bytes_be(&random.random::<[u8; 96]>()) % &least;
     let random_constants: Vec<BigUint> = (0..3).map(|_| any(&mut random)).collect();
     let fixed = [BigUint::ZERO, BigUint::from(1u8), &least - 1u8];
-    let is_inner = subprograms.is_none();
-    let capacities = [Capacity::Fixed(ELEMENTS), Capacity::Unbounded, Capacity::Unbounded];
-    let capacities = capacities.map(|capacity| if is_inner { Capacity::Fixed(ELEMENTS) } else { capacity });
+    let others = if kind == Kind::Inner { Capacity::Fixed(ELEMENTS) } else { Capacity::Unbounded };
+    let capacities = [Capacity::Fixed(ELEMENTS), others, others];
     let arrays = capacities.into_iter().take(random.random_range(0..=3)).enumerate().map(|(number, capacity)| {
         ArrayDecl { name: format!("array {number}"), element_values: random.random_range(1..=4), capacity }
     });
     let arrays = arrays.collect();
-    let tables = (0..random.random_range(0..=2)).map(|number| {
+    let tables = (0..if kind == Kind::Plain { 0 } else { random.random_range(0..=2) }).map(|number| {
         let element_values = random.random_range(1..=4);
         let element = |random: &mut ChaCha8Rng| (0..element_values).map(|_| any(random)).collect();
         let elements = (0..ELEMENTS).map(|_| element(&mut random)).collect();
@@ -76,9 +90,9 @@ fn unit(
         arrays,
         tables,
         variables,
-        subprograms: subprograms.unwrap_or_default(),
+        subprograms,
     };
-    let mut maker = Maker { random, program, scope: Scope::default(), is_inner };
+    let mut maker = Maker { random, program, scope: Scope::default(), kind };
     for number in 0..maker.random.random_range(0..=3) {
         let (params, results) = (maker.random.random_range(0..=4), maker.random.random_range(0..=4));
         maker.function(&format!("f{number}"), params, results);
@@ -115,12 +129,21 @@ struct Scope {
     depth: usize,
 }
 
+/// What a program may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Elements of one field, words and arrays.
+    Plain,
+    Main,
+    /// A subprogram has no unbounded arrays.
+    Inner,
+}
+
 struct Maker {
     random: ChaCha8Rng,
     program: Program,
     scope: Scope,
-    /// Whether it is a subprogram.
-    is_inner: bool,
+    kind: Kind,
 }
 
 impl Maker {
@@ -142,7 +165,7 @@ impl Maker {
         } else {
             self.operands(results)
         };
-        if is_start && self.random.random_ratio(if self.is_inner { 1 } else { 3 }, 4) {
+        if is_start && self.random.random_ratio(if self.kind == Kind::Inner { 1 } else { 3 }, 4) {
             let ending = self.ending();
             body.statements.push(ending.into());
         }
@@ -334,7 +357,7 @@ impl Maker {
 
     /// `word`, which is below `ELEMENTS`, bound as an index of the array, or out of a cell of the last variable.
     fn index(&mut self, region: &mut Region, array: ArrayId, word: Word) -> Word {
-        if self.is_inner || self.random.random_ratio(1, 2) {
+        if self.kind == Kind::Inner || self.random.random_ratio(1, 2) {
             let result = self.word_def(WordDef::Defined);
             region.statements.push(Effect::Bind { result, word }.into());
             return result;
@@ -381,7 +404,7 @@ impl Maker {
                 let value = self.operand();
                 self.defined_word(|result| Effect::IsZero { result, value })
             }
-            31 | 32 if self.random.random_ratio(1, 4) => self.hash(),
+            31 | 32 if self.random.random_ratio(1, 4) => self.outside(Maker::hash),
             31 => {
                 let (a, b) = (self.operand(), self.operand());
                 self.defined_word(|result| Effect::Equal { result, a, b })
@@ -399,7 +422,7 @@ impl Maker {
                 Effect::Set { variable, word: self.word(2) }.into()
             }
             37 | 39 => self.require().into(),
-            40 => self.words_and_elements(),
+            40 => self.outside(Maker::words_and_elements),
             41 if !self.program.tables.is_empty() => self.lookup().into(),
             42 | 43 if !self.program.subprograms.is_empty() => self.enter_known(),
             38 if self.scope.depth > 0 && self.random.random_ratio(1, 3) => self.ending().into(),
@@ -571,30 +594,5 @@ impl Maker {
         let any = *sizes.choose(&mut self.random).expect("it is not empty");
         let size_bytes = if self.random.random_ratio(4, 5) { any.min(safe) } else { any };
         Effect::Parse { result: self.define(1)[0], offset, size_bytes }
-    }
-
-    /// Mostly one that holds.
-    fn require(&mut self) -> Effect {
-        let (word, one) = (self.word(2), self.constant_word(1));
-        let condition = if self.random.random_ratio(4, 5) { self.op(WordOp::Or, word, one) } else { word };
-        Effect::Require { condition }
-    }
-
-    fn ending(&mut self) -> Effect {
-        if self.random.random_ratio(1, 4) {
-            return Effect::ReturnWord { word: self.word(3) };
-        }
-        if self.random.random_ratio(1, 6) {
-            let words = (0..self.random.random_range(1..=3)).map(|_| self.word(2)).collect();
-            return Effect::ReturnWords { words, size_bytes: self.small_word(110) };
-        }
-        let least = u32::try_from(self.program.modulus.bits().div_ceil(8)).expect("a modulus is short");
-        let sizes = [least, least + 1, least.next_multiple_of(8), least.max(32), least.max(48), least.max(64), 100];
-        let size_bytes = *sizes.choose(&mut self.random).expect("it is not empty");
-        let count = self.random.random_range(0..=6);
-        if self.program.modulus.known().is_some() && self.program.modulus.is_odd() && self.random.random_ratio(1, 4) {
-            return Effect::ReturnMontLe { values: self.operands(count) };
-        }
-        Effect::ReturnElements { values: self.operands(count), size_bytes }
     }
 }

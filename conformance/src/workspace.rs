@@ -9,7 +9,7 @@ pub fn root() -> PathBuf {
     conformance.parent().expect("the crate is a folder of the workspace").to_path_buf()
 }
 
-/// The files of the project whose names end in one of `endings`, as paths from the root with `/`, sorted. Build output and
+/// The files of the project whose names end in one of `endings`, as paths from the root with `/`, sorted. Build output, packages of others and
 /// what version control keeps for itself are left out.
 pub fn files(endings: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
@@ -35,7 +35,7 @@ fn collect(folder: &Path, prefix: &str, found: &mut Vec<String>) {
         let path = format!("{prefix}{name}");
         // A link may lead out of the project or in a circle.
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if is_folder && path != "target" && name != ".git" {
+        if is_folder && path != "target" && ![".git", "node_modules"].contains(&name.as_str()) {
             collect(&entry.path(), &format!("{path}/"), found);
         } else if !is_folder {
             found.push(path);

@@ -1,11 +1,17 @@
-//! What a program has beside its own modulus: tables, words of elements, subprograms, hashes.
+//! What a program has beside its own modulus: tables, words of elements, subprograms, hashes; and how it ends.
 
-use super::{CALLDATA_BYTES, ELEMENTS, Maker};
+use super::{CALLDATA_BYTES, ELEMENTS, Kind, Maker};
 use rand::Rng;
+use rand::seq::IndexedRandom;
 use residue_ir::{Effect, Modulus, Piece, Region, Statement, SubprogramId, TableId, Word, WordDef, WordOp};
 use ruint::aliases::U256;
 
 impl Maker {
+    /// Such a statement, or a block in a plain program.
+    pub(super) fn outside(&mut self, statement: fn(&mut Maker) -> Statement) -> Statement {
+        if self.kind == Kind::Plain { self.block() } else { statement(self) }
+    }
+
     pub(super) fn lookup(&mut self) -> Effect {
         let table = TableId(self.random.random_range(0..self.program.tables.len()));
         let index = self.small_word(ELEMENTS.into());
@@ -81,5 +87,30 @@ impl Maker {
             0 => self.defined_word(|result| Effect::Sha256 { result, pieces }),
             _ => self.defined_word(|result| Effect::Keccak256 { result, pieces }),
         }
+    }
+
+    pub(super) fn ending(&mut self) -> Effect {
+        if self.random.random_ratio(1, 4) {
+            return Effect::ReturnWord { word: self.word(3) };
+        }
+        if self.kind != Kind::Plain && self.random.random_ratio(1, 6) {
+            let words = (0..self.random.random_range(1..=3)).map(|_| self.word(2)).collect();
+            return Effect::ReturnWords { words, size_bytes: self.small_word(110) };
+        }
+        let least = u32::try_from(self.program.modulus.bits().div_ceil(8)).expect("a modulus is short");
+        let sizes = [least, least + 1, least.next_multiple_of(8), least.max(32), least.max(48), least.max(64), 100];
+        let size_bytes = *sizes.choose(&mut self.random).expect("it is not empty");
+        let count = self.random.random_range(0..=6);
+        if self.program.modulus.known().is_some() && self.program.modulus.is_odd() && self.random.random_ratio(1, 4) {
+            return Effect::ReturnMontLe { values: self.operands(count) };
+        }
+        Effect::ReturnElements { values: self.operands(count), size_bytes }
+    }
+
+    /// Mostly one that holds.
+    pub(super) fn require(&mut self) -> Effect {
+        let (word, one) = (self.word(2), self.constant_word(1));
+        let condition = if self.random.random_ratio(4, 5) { self.op(WordOp::Or, word, one) } else { word };
+        Effect::Require { condition }
     }
 }

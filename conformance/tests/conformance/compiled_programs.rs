@@ -4,14 +4,17 @@
 //! `RESIDUE_CASES=10000 cargo test --release -p residue-conformance compiled_programs` is a longer campaign.
 
 use num_bigint::BigUint;
-use residue_compiler::{CompileError, Compiled, TooFewSlots, compile};
+use residue_compiler::{CompileError, Compiled, Dialect, SmallMultiples, TooFewSlots, compile, compile_as};
 use residue_conformance::campaign::Campaign;
 use residue_conformance::programs::{calldata, program, program_with};
-use residue_engine::{Engine, EngineConfig, Halt};
+use residue_engine::{Engine, EngineConfig, Fork, Halt};
 use residue_ir::{Machine, Modulus, Outcome, Program, WordOp, evaluate, mont, record, text, verify};
 use residue_isa::assembly::AssembleError;
 use residue_isa::{Family, GasSchedule, Revision};
 
+/// The forks that programs are compiled for, one after the other: most are for the latest.
+const FORKS: [Fork; 7] =
+    [Fork::Osaka, Fork::Osaka, Fork::Byzantium, Fork::Osaka, Fork::London, Fork::Osaka, Fork::Shanghai];
 /// More than any of these programs takes.
 const GAS: u64 = 1_000_000_000;
 
@@ -53,7 +56,15 @@ struct Tally {
 
 /// Compiles and runs `program` on several inputs.
 fn check(program: &Program, revision: Revision, seed: u64, tally: &mut Tally) {
-    let compiled = match compiled(program, revision) {
+    let fork = FORKS[usize::try_from(seed % FORKS.len() as u64).unwrap()]; // usize to u64 widens
+    let schedule = GasSchedule::default_for(revision).unwrap();
+    let compiled = match compile_as(
+        program,
+        revision,
+        &schedule,
+        SmallMultiples::AsWritten,
+        Dialect { fork, portable: seed.is_multiple_of(3) },
+    ) {
         Ok(compiled) => compiled,
         // Parts of a sequence can be chosen in the first 64 KiB.
         Err(CompileError::Stack { .. } | CompileError::Assemble(AssembleError::Distance { .. })) => {
@@ -62,7 +73,8 @@ fn check(program: &Program, revision: Revision, seed: u64, tally: &mut Tally) {
         }
         Err(error) => panic!("seed {seed}, {revision}: {error}\n{}", text::print(program)),
     };
-    let mut prepared = Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&compiled.code);
+    let config = EngineConfig { fork, ..EngineConfig::default_for(revision) };
+    let mut prepared = Engine::new(config).unwrap().prepare(&compiled.code);
     for input in (0..4).map(|number| calldata(4 * seed + number)) {
         let expected = evaluate(program, &input);
         let found = prepared.run(&input, GAS);
@@ -74,7 +86,7 @@ fn check(program: &Program, revision: Revision, seed: u64, tally: &mut Tally) {
         };
         assert!(
             agrees,
-            "seed {seed}, {revision}, input {input:02x?}: evaluator {expected:02x?}, engine {:?} {:02x?}\n{}",
+            "seed {seed}, {revision}, {fork}, input {input:02x?}: evaluator {expected:02x?}, engine {:?} {:02x?}\n{}",
             found.halt,
             found.output,
             text::print(program)

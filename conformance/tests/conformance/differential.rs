@@ -6,9 +6,9 @@ use residue_conformance::campaign::{Campaign, Tally};
 use residue_engine::MEMORY_LIMIT_BYTES;
 use residue_isa::revision::evm384::{Modulus, Operands};
 use residue_isa::{GasSchedule, Revision};
-use residue_judge::differential::{Pair, spec_prices};
+use residue_judge::differential::Pair;
 use residue_judge::generate::Kind;
-use residue_judge::specified::specified;
+use residue_specified::{spec_prices, specified};
 
 /// Every price another, some of them fractions, base gas where the EIP has none, and other prices of the EVM's opcodes.
 const STRANGE_SLOTS: &str = r#"

@@ -1,7 +1,8 @@
 //! The precompiles of revm, which judge our contracts, agree with the published vectors; so do the contracts themselves.
 
-use residue_compiler::compile;
-use residue_conformance::eip2537::{OPERATIONS, Operation, Vectors, check_contract_against_vectors};
+use residue_compiler::{CompileError, compile};
+use residue_conformance::eip2537::{Accepted, OPERATIONS, Operation, Vectors, check_contract_against_vectors};
+use residue_conformance::vectors;
 use residue_contracts::CONTRACTS;
 use residue_engine::{Engine, EngineConfig, Fork, Halt, native};
 use residue_isa::{GasSchedule, Revision};
@@ -50,6 +51,39 @@ fn contracts_agree_with_the_vectors_of_eip2537() {
                 let cases = check_contract_against_vectors(operation, run);
                 println!("{}, {revision}: {cases} cases", contract.name);
             }
+        }
+    }
+}
+
+/// The vectors of go-ethereum (core/vm/testdata/precompiles) for BN254: files and contracts.
+const BN254: [(&str, &str); 3] =
+    [("bn256Add.json", "bn254/add"), ("bn256ScalarMul.json", "bn254/mul"), ("bn256Pairing.json", "bn254/pairing")];
+
+#[test]
+fn contracts_and_precompiles_agree_with_the_vectors_of_bn254() {
+    let Some(folder) = vectors::folder("bn254") else { return };
+    for (file, name) in BN254 {
+        let cases: Vec<Accepted> = vectors::cases(&folder, file).expect("the files are readable");
+        let contract = residue_contracts::find(name).expect("it is in the list");
+        let address = contract.precompile.expect("it replaces one");
+        for case in &cases {
+            let native = native::precompile(Fork::Osaka, address, &case.input, GAS).expect("the vector is accepted");
+            assert_eq!((&native.output, native.gas_used), (&case.expected, case.gas), "{file}: {}", case.name);
+        }
+        for &revision in Revision::ALL {
+            let schedule = GasSchedule::default_for(revision).expect("every revision has a schedule");
+            let code = match compile(&contract.program(), revision, &schedule) {
+                Ok(compiled) => compiled.code,
+                Err(CompileError::FixedField { .. } | CompileError::OnlyWidth { .. }) => continue,
+                Err(error) => panic!("{name}, {revision}: {error}"),
+            };
+            let engine = Engine::new(EngineConfig::default_for(revision)).expect("the schedule is the revision's");
+            for case in &cases {
+                let outcome = engine.run_code(&code, &case.input, GAS);
+                let found = (outcome.halt, &outcome.output);
+                assert_eq!(found, (Halt::Return, &case.expected), "{revision}, {file}: {}", case.name);
+            }
+            println!("{name}, {revision}: {} cases", cases.len());
         }
     }
 }

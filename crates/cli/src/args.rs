@@ -3,23 +3,17 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::asm::AsmArgs;
-use crate::commands::bench::BenchArgs;
 use crate::commands::build::BuildArgs;
-use crate::commands::check::CheckArgs;
 use crate::commands::compare::CompareArgs;
 use crate::commands::disasm::DisasmArgs;
 use crate::commands::example::ExampleArgs;
 use crate::commands::gas::GasArgs;
-use crate::commands::handover::HandoverArgs;
-use crate::commands::lab::LabArgs;
 use crate::commands::list::ListArgs;
-use crate::commands::pages::{CompletionsArgs, ManArgs};
+use crate::commands::node::NodeArgs;
 use crate::commands::print::PrintArgs;
 use crate::commands::profile::ProfileArgs;
 use crate::commands::run::RunArgs;
-use crate::commands::statetest::StatetestArgs;
 use crate::commands::trace::TraceArgs;
-use crate::commands::wasm::WasmArgs;
 
 /// Cryptography as EVM bytecode at native speed.
 ///
@@ -29,13 +23,24 @@ use crate::commands::wasm::WasmArgs;
 pub struct Cli {
     /// The command; the main job without one.
     #[command(subcommand)]
-    pub command: Option<Command>,
+    pub command: Option<Listed>,
     /// Print one JSON object on stdout.
     #[arg(long, global = true)]
     pub json: bool,
 }
 
-/// What to do.
+/// Everything that `residue --help` lists.
+#[derive(Debug, Subcommand)]
+pub enum Listed {
+    /// What `residue` does itself.
+    #[command(flatten)]
+    Own(Command),
+    /// What it hands over.
+    #[command(flatten)]
+    Full(Full),
+}
+
+/// The commands of `residue` itself.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run code in a frame of its own.
@@ -52,32 +57,37 @@ pub enum Command {
     Compare(CompareArgs),
     /// Keep what contracts cost in a file, and hold them to it.
     Gas(GasArgs),
-    /// Measure beside native libraries.
-    Bench(BenchArgs),
     /// Print every instruction that code executes.
     Trace(TraceArgs),
     /// Show where the gas and the time of a contract go.
     Profile(ProfileArgs),
-    /// Measure opcodes, derive prices, show and attack them.
-    Lab(LabArgs),
-    /// Search for what is wrong in the engine.
-    Check(CheckArgs),
-    /// Run WebAssembly modules, and write contracts as such.
-    Wasm(WasmArgs),
-    /// Run general state tests with every revision switched on.
-    Statetest(StatetestArgs),
     /// Start a development node: Ethereum's JSON-RPC, with field instructions.
     #[command(after_help = "Example:\n  residue node --help")]
-    Node(HandoverArgs),
+    Node(NodeArgs),
     /// Carry out a state transition, as the t8n of other clients does.
     #[command(after_help = "Example:\n  residue t8n --help")]
-    T8n(HandoverArgs),
+    T8n(NodeArgs),
     /// List revisions, schedules, forks, opcodes and contracts.
     List(ListArgs),
     /// Print the input that comes with a contract, to try it elsewhere.
     Example(ExampleArgs),
+}
+
+/// The commands of the full program alone, by name; it has their options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Subcommand)]
+pub enum Full {
+    /// Measure beside native libraries.
+    Bench,
+    /// Measure opcodes, derive prices, show and attack them.
+    Lab,
+    /// Search for what is wrong in the engine.
+    Check,
+    /// Run WebAssembly modules, and write contracts as such.
+    Wasm,
+    /// Run general state tests with every revision switched on.
+    Statetest,
     /// Print what completes commands in a shell.
-    Completions(CompletionsArgs),
+    Completions,
     /// Write the manual pages.
-    Man(ManArgs),
+    Man,
 }

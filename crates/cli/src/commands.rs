@@ -1,33 +1,26 @@
 //! The commands, one file each. A command does its work, prints its result and says whether all is well.
 
 pub mod asm;
-pub mod bench;
 pub mod build;
-pub mod check;
 pub mod compare;
 pub mod disasm;
 pub mod example;
 pub mod gas;
-pub mod handover;
-pub mod lab;
 pub mod list;
 mod main_job;
-pub mod pages;
+pub mod node;
 pub mod print;
 pub mod profile;
 pub mod run;
-pub mod statetest;
 pub mod trace;
-pub mod wasm;
 
 use anyhow::Result;
-use clap::CommandFactory;
 
-use crate::args::{Cli, Command};
+use crate::args::Command;
 use crate::verdict::Verdict;
 
-/// Carries out what the command line asks for.
-pub fn run(Cli { command, json }: Cli) -> Result<Verdict> {
+/// Carries out a command of `residue` itself, or the main job without one.
+pub fn run(command: Option<Command>, json: bool) -> Result<Verdict> {
     match command {
         None => main_job::main_job(json),
         Some(Command::Run(args)) => run::run(&args, json),
@@ -37,18 +30,11 @@ pub fn run(Cli { command, json }: Cli) -> Result<Verdict> {
         Some(Command::Disasm(args)) => disasm::disasm(&args, json),
         Some(Command::Compare(args)) => compare::compare(&args, json),
         Some(Command::Gas(args)) => gas::gas(&args, json),
-        Some(Command::Bench(args)) => bench::bench(&args, json),
         Some(Command::Trace(args)) => trace::trace(&args, json),
         Some(Command::Profile(args)) => profile::profile(&args, json),
-        Some(Command::Lab(args)) => lab::lab(&args, json),
-        Some(Command::Check(args)) => check::check(&args, json),
-        Some(Command::Wasm(args)) => wasm::wasm(&args, json),
-        Some(Command::Statetest(args)) => statetest::statetest(&args, json),
-        Some(Command::Node(args)) => handover::hand_over("residue-node", &args),
-        Some(Command::T8n(args)) => handover::hand_over("residue-t8n", &args),
+        Some(Command::Node(args)) => node::start("residue-node", &args),
+        Some(Command::T8n(args)) => node::start("residue-t8n", &args),
         Some(Command::List(args)) => list::list(&args, json),
         Some(Command::Example(args)) => example::example(&args, json),
-        Some(Command::Completions(args)) => pages::completions(&args, Cli::command()),
-        Some(Command::Man(args)) => pages::man(&args, Cli::command(), json),
     }
 }

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use residue_compiler::SmallMultiples;
+use residue_compiler::{Dialect, SmallMultiples};
 use residue_contracts::Contract;
 use residue_ir::Fp2Product;
 use residue_isa::{GasSchedule, Revision};
@@ -77,8 +77,14 @@ pub enum F2mul {
 
 impl Formulas {
     /// The contract compiled in the cheapest of the variants asked for.
-    pub fn compile(&self, contract: &Contract, revision: Revision, schedule: &GasSchedule) -> Result<Trial> {
-        let cheapest = self.try_compile(contract, revision, schedule);
+    pub fn compile(
+        &self,
+        contract: &Contract,
+        revision: Revision,
+        schedule: &GasSchedule,
+        dialect: Dialect,
+    ) -> Result<Trial> {
+        let cheapest = self.try_compile(contract, revision, schedule, dialect);
         cheapest.with_context(|| format!("compiling {} for {revision}", contract.name))
     }
 
@@ -88,8 +94,9 @@ impl Formulas {
         contract: &Contract,
         revision: Revision,
         schedule: &GasSchedule,
+        dialect: Dialect,
     ) -> Result<Trial, VariantError> {
-        Ok(self.trials(contract, revision, schedule)?.swap_remove(0))
+        Ok(self.trials(contract, revision, schedule, dialect)?.swap_remove(0))
     }
 
     /// Every variant asked for, the cheapest first: there is at least one.
@@ -98,8 +105,9 @@ impl Formulas {
         contract: &Contract,
         revision: Revision,
         schedule: &GasSchedule,
+        dialect: Dialect,
     ) -> Result<Vec<Trial>, VariantError> {
-        residue_workbench::trials(contract, self.variants(contract), revision, schedule)
+        residue_workbench::trials(contract, self.variants(contract), revision, schedule, dialect)
     }
 
     /// What a program of the user's is compiled with.
@@ -120,4 +128,9 @@ impl Formulas {
         };
         Variant::all().filter(|variant| wanted(variant.product) && as_published(variant.multiples)).collect()
     }
+}
+
+/// Whether the revision cannot express the contract.
+pub fn is_inexpressible(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref::<VariantError>(), Some(VariantError::Compile(_)))
 }

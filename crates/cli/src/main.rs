@@ -1,40 +1,26 @@
-//! The `residue` command: reads the command line, runs one command, turns its result into an exit code.
-//!
-//! Exit code 0: done; 1: the code under test reverted or halted exceptionally, or a comparison failed; 2: bad usage or
-//! input. Results go to stdout, messages to stderr.
+//! The `residue` command: its own commands, and those of the full program, which it hands over.
 
 #![forbid(unsafe_code)]
-#![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
 
-mod args;
-mod commands;
-mod formulas;
-mod input;
-mod options;
-mod output;
-mod program_file;
-mod recording;
-mod report;
-mod subject;
-mod tables;
-mod verdict;
-
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::Cli;
-use verdict::Verdict;
+use residue_command::args::{Cli, Listed};
+use residue_command::{handover, run, verdict};
 
 fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let hand_over = || handover::hand_over(&arguments).unwrap_or_else(|error| verdict::refused(&error));
+    if handover::asks_for_full(&arguments) {
+        return hand_over();
+    }
     // Bad usage ends here with exit code 2, help with 0.
-    let cli = Cli::parse();
-    match commands::run(cli) {
-        Ok(Verdict::Good) => ExitCode::SUCCESS,
-        Ok(Verdict::Bad) => ExitCode::from(1),
-        Err(error) => {
-            output::message("error", &format!("{error:#}"));
-            ExitCode::from(2)
-        }
+    let Cli { command, json } = Cli::parse();
+    match command {
+        None => verdict::exit(run(None, json)),
+        Some(Listed::Own(command)) => verdict::exit(run(Some(command), json)),
+        Some(Listed::Full(_)) => hand_over(),
     }
 }

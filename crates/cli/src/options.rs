@@ -3,6 +3,7 @@
 use anyhow::{Context, Result};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use residue_compiler::Dialect;
 use residue_engine::Fork;
 use residue_isa::{GasSchedule, Revision};
 use residue_workbench::{EngineKind, Setup};
@@ -23,13 +24,28 @@ pub struct InterfaceRules {
     pub schedule: Option<String>,
 }
 
+/// What compiled code keeps to, beside interface and hard fork.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct CodeRules {
+    /// Compile code that engines execute too which skip data of PUSH only when they look for jump targets, or ask for a slot after the last lane.
+    #[arg(long)]
+    pub portable: bool,
+}
+
+impl CodeRules {
+    /// The same for the compiler, with the hard fork.
+    pub const fn dialect(self, fork: Fork) -> Dialect {
+        Dialect { fork, portable: self.portable }
+    }
+}
+
 /// What an execution follows: interface, prices and hard fork.
 #[derive(Debug, Clone, Args)]
 pub struct Rules {
     /// Interface and prices.
     #[command(flatten)]
     pub interface: InterfaceRules,
-    /// The hard fork, whose rules hold for all other instructions.
+    /// The hard fork, whose rules hold for all other instructions. What is compiled has no opcode that came after it.
     #[arg(long, value_name = "FORK", default_value_t = Fork::default())]
     pub fork: Fork,
 }

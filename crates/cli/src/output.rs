@@ -17,6 +17,15 @@ pub fn result(text: &str) -> Result<()> {
     }
 }
 
+/// Prints raw bytes, as [`result`] does.
+pub fn bytes(bytes: &[u8]) -> Result<()> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("writing to stdout"),
+        _ => Ok(()),
+    }
+}
+
 /// Prints the one JSON object of a command.
 pub fn json(object: &Value) -> Result<()> {
     result(&serde_json::to_string_pretty(object)?)

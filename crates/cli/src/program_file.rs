@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use anyhow::{Context, Result, anyhow};
 use ariadne::{Config, IndexType, Label, Report, ReportKind, Source};
-use residue_compiler::{Compiled, SmallMultiples, compile_with};
+use residue_compiler::{Compiled, Dialect, SmallMultiples, compile_as};
 use residue_ir::{Program, text, verify};
 use residue_isa::{GasSchedule, Revision};
 
@@ -27,9 +27,16 @@ pub fn read(path: &str) -> Result<Program> {
 }
 
 /// The program of the file, compiled.
-pub fn compile(path: &str, revision: Revision, schedule: &GasSchedule, multiples: SmallMultiples) -> Result<Compiled> {
+pub fn compile(
+    path: &str,
+    revision: Revision,
+    schedule: &GasSchedule,
+    multiples: SmallMultiples,
+    dialect: Dialect,
+) -> Result<Compiled> {
     let program = read(path)?;
-    compile_with(&program, revision, schedule, multiples).with_context(|| format!("compiling {path} for {revision}"))
+    compile_as(&program, revision, schedule, multiples, dialect)
+        .with_context(|| format!("compiling {path} for {revision}"))
 }
 
 /// What is wrong, and the line of the text with these bytes marked.

@@ -3,7 +3,7 @@
 mod blocks;
 
 use comfy_table::{CellAlignment, Table};
-use residue_lab::Machine;
+use residue_workbench::Machine;
 use residue_workbench::{Execution, Setup};
 use serde_json::{Map, Value, json};
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
-use residue_compiler::SourceMap;
+use residue_compiler::{Dialect, SourceMap};
 use residue_contracts::Contract;
 use residue_isa::{GasSchedule, Revision};
 
@@ -30,7 +30,7 @@ impl Subject {
     /// is, given the contract.
     pub fn new(
         name: &str,
-        formulas: &Formulas,
+        (formulas, dialect): (&Formulas, Dialect),
         revision: Revision,
         schedule: &GasSchedule,
         calldata: impl FnOnce(Option<&'static Contract>) -> Result<Vec<u8>>,
@@ -38,12 +38,13 @@ impl Subject {
         let contract = residue_contracts::find(name).filter(|_| !Path::new(name).exists());
         let (code, source_map) = match contract {
             Some(contract) => {
-                let compiled = formulas.compile(contract, revision, schedule)?.compiled;
+                let compiled = formulas.compile(contract, revision, schedule, dialect)?.compiled;
                 (compiled.code, Some(compiled.source_map))
             }
             None if formulas.f2mul.is_some() => bail!("--f2mul needs a contract, and {name:?} is none"),
             None if program_file::is_program(name) => {
-                let compiled = program_file::compile(name, revision, schedule, formulas.multiples_of_program())?;
+                let multiples = formulas.multiples_of_program();
+                let compiled = program_file::compile(name, revision, schedule, multiples, dialect)?;
                 (compiled.code, Some(compiled.source_map))
             }
             None if formulas.multiples.is_some() => {

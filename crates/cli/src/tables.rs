@@ -19,17 +19,6 @@ pub fn table(headings: &[&str]) -> Table {
     table
 }
 
-/// A table that is arranged already: the first column at the left, numbers at the right.
-pub fn arranged(arranged: &residue_lab::record::table::Table) -> String {
-    let headings: Vec<&str> = arranged.headings.iter().map(String::as_str).collect();
-    let mut rows = table(&headings);
-    for line in &arranged.lines {
-        let cells = line.iter().enumerate();
-        rows.add_row(cells.map(|(column, text)| if column == 0 { Cell::new(text) } else { right(text) }));
-    }
-    rows.trim_fmt()
-}
-
 /// A cell at the right of its column.
 pub fn right(text: impl ToString) -> Cell {
     Cell::new(text).set_alignment(CellAlignment::Right)

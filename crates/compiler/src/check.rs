@@ -267,7 +267,7 @@ fn execute(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Built, Prepared, SmallMultiples, build};
+    use crate::{Built, Dialect, Prepared, SmallMultiples, build};
     use residue_ir::text;
     use residue_isa::{GasSchedule, Revision};
 
@@ -300,7 +300,7 @@ function f1 "start" () -> () values 20 {
 
     fn built(program: &Program, revision: Revision) -> Built {
         let prepared = Prepared::new(program, SmallMultiples::AsWritten).unwrap();
-        build(&prepared, revision, &GasSchedule::default_for(revision).unwrap()).unwrap()
+        build(&prepared, revision, &GasSchedule::default_for(revision).unwrap(), Dialect::default()).unwrap()
     }
 
     fn evidence<'a>(built: &'a Built, source: &'a Program) -> Evidence<'a> {
@@ -312,7 +312,12 @@ function f1 "start" () -> () values 20 {
         let schedule = |revision| GasSchedule::default_for(revision).unwrap();
         let has = |revision: &Revision| {
             !matches!(
-                build(&Prepared::new(program, SmallMultiples::AsWritten).unwrap(), *revision, &schedule(*revision)),
+                build(
+                    &Prepared::new(program, SmallMultiples::AsWritten).unwrap(),
+                    *revision,
+                    &schedule(*revision),
+                    Dialect::default()
+                ),
                 Err(CompileError::OnlyWidth { .. })
             )
         };

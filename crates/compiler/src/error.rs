@@ -1,6 +1,6 @@
 //! Why a program cannot be compiled.
 
-use residue_isa::Revision;
+use residue_isa::{Fork, Revision};
 use thiserror::Error;
 
 /// Why a program cannot be compiled for a revision. A limit names the function and the number.
@@ -85,6 +85,22 @@ pub enum CompileError {
     Stack {
         /// The function.
         function: String,
+    },
+    /// The program needs an opcode that the fork lacks, and nothing there does the same.
+    #[error("the program needs {opcode}, which {fork} lacks: it came with {since}")]
+    Fork {
+        /// The fork.
+        fork: Fork,
+        /// What it lacks.
+        opcode: &'static str,
+        /// The first fork that has it.
+        since: Fork,
+    },
+    /// Portable code has a jump target, or a byte that is taken for one, where only data of PUSH is skipped. This is a mistake in the compiler.
+    #[error("the code is not portable: offset {offset} is a jump target for one analysis only")]
+    NotPortable {
+        /// Where.
+        offset: usize,
     },
     /// The code could not be encoded.
     #[error("assembling: {0}")]

@@ -26,29 +26,35 @@ const LEADERS: usize = 24;
 /// the pairing's code, 64 times another half.
 const ATTEMPTS: u64 = 8;
 
+/// No bound on where lanes stride.
+pub const ANYWHERE: Slot = 2 * 255;
+
 /// What operations cost where they are fused.
 #[derive(Debug, Clone, Copy)]
-pub struct Fused;
+pub struct Fused {
+    /// As for [`fuse`].
+    pub end: Slot,
+}
 
 impl Cost for Fused {
     fn instructions(&self, ops: &[SlotOp]) -> u64 {
-        fuse(ops).len() as u64 // usize to u64 widens
+        fuse(ops, self.end).len() as u64 // usize to u64 widens
     }
 }
 
 /// Slots that there can be.
 const SLOTS: usize = 256;
 
-/// Instructions that do what `ops` do one after the other.
-pub fn fuse(ops: &[SlotOp]) -> Vec<FieldInstruction> {
+/// Instructions that do what `ops` do one after the other. Where there are several lanes, the slots after the last ones are not beyond `end`.
+pub fn fuse(ops: &[SlotOp], end: Slot) -> Vec<FieldInstruction> {
     let order = Order::new(ops);
-    attempt(ops, Waiting::new(&order), 0, usize::MAX).expect("there is no bound")
+    attempt(ops, Waiting::new(&order, end), 0, usize::MAX).expect("there is no bound")
 }
 
 /// The same, the fewest of several attempts.
-pub fn fuse_well(ops: &[SlotOp]) -> Vec<FieldInstruction> {
+pub fn fuse_well(ops: &[SlotOp], end: Slot) -> Vec<FieldInstruction> {
     let order = Order::new(ops);
-    let waiting = Waiting::new(&order);
+    let waiting = Waiting::new(&order, end);
     let mut best = attempt(ops, waiting.clone(), 0, usize::MAX).expect("there is no bound");
     for number in 1..ATTEMPTS {
         if let Some(better) = attempt(ops, waiting.clone(), number, best.len()) {
@@ -115,12 +121,12 @@ mod tests {
             for op in &ops {
                 expected[op.out as usize] = apply(op.operation, expected[op.x as usize], expected[op.y as usize]);
             }
-            for instructions in [fuse(&ops), fuse_well(&ops)] {
+            for instructions in [fuse(&ops, ANYWHERE), fuse_well(&ops, ANYWHERE), fuse(&ops, 24), fuse_well(&ops, 30)] {
                 let mut slots = start.clone();
                 run(&instructions, &mut slots);
                 prop_assert_eq!(&slots, &expected);
             }
-            prop_assert!(fuse_well(&ops).len() <= fuse(&ops).len());
+            prop_assert!(fuse_well(&ops, ANYWHERE).len() <= fuse(&ops, ANYWHERE).len());
         }
     }
 
@@ -142,15 +148,27 @@ mod tests {
     }
 
     fn check_against_plain(ops: &[SlotOp]) {
+        for end in [ANYWHERE, 100] {
+            check_within(ops, end);
+        }
+    }
+
+    fn check_within(ops: &[SlotOp], last: Slot) {
         let order = Order::new(ops);
-        let plain: Vec<Vec<FieldInstruction>> = (0..ATTEMPTS).map(|number| plain::attempt(ops, number)).collect();
+        let plain: Vec<Vec<FieldInstruction>> = (0..ATTEMPTS).map(|number| plain::attempt(ops, number, last)).collect();
         for (number, plain) in (0..).zip(&plain) {
-            let all = |end| attempt(ops, Waiting::new(&order), number, end);
+            let all = |end| attempt(ops, Waiting::new(&order, last), number, end);
             assert_eq!(all(usize::MAX).as_ref(), Some(plain));
             assert_eq!(all(plain.len() + 1).as_ref(), Some(plain));
             assert_eq!(all(plain.len()), None);
         }
-        assert_eq!(Some(fuse_well(ops)), plain.into_iter().min_by_key(Vec::len));
+        let well = fuse_well(ops, last);
+        for instruction in &well {
+            let FieldInstruction::Slots { out, x, y, count, .. } = *instruction else { unreachable!() };
+            let after = |lanes: Lanes| Slot::from(lanes.index) + Slot::from(lanes.stride) * Slot::from(count);
+            assert!(count == 1 || [out, x, y].into_iter().all(|lanes| after(lanes) <= last), "{instruction:?}");
+        }
+        assert_eq!(Some(well), plain.into_iter().min_by_key(Vec::len));
     }
 
     proptest! {
@@ -174,6 +192,7 @@ mod tests {
     fn a_sum_of_twelve_neighbours_is_one_instruction() {
         let ops: Vec<SlotOp> =
             (0..12).map(|lane| SlotOp { operation: FieldOp::Add, out: lane, x: 20 + lane, y: 40 + lane }).collect();
-        assert_eq!(fuse(&ops).len(), 1);
+        assert_eq!(fuse(&ops, ANYWHERE).len(), 1);
+        assert_eq!((fuse(&ops, 52).len(), fuse(&ops, 51).len()), (1, 2));
     }
 }

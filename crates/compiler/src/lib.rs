@@ -8,12 +8,17 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
 pub mod check;
+pub mod creation;
+pub mod dialect;
 pub mod error;
 pub mod fuse;
 pub mod lower;
+mod portable;
 pub mod source_map;
 pub mod target;
 
+pub use creation::creation;
+pub use dialect::Dialect;
 pub use error::CompileError;
 pub use residue_passes::{SmallMultiples, TooFewSlots};
 pub use source_map::SourceMap;
@@ -22,8 +27,9 @@ use check::{Evidence, check};
 use fuse::Fused;
 use lower::LoweredBlock;
 use num_bigint::BigUint;
+use portable::{AfterValues, SlotNames};
 use residue_ir::program::Program;
-use residue_isa::assembly::{Assembly, Code, LabelId};
+use residue_isa::assembly::{Assembly, Code, Item, LabelId};
 use residue_isa::revision::Family;
 use residue_isa::revision::evm384::Modulus;
 use residue_isa::revision::rules::{SLOTS_MAX, SetForm, SlotBytesMax};
@@ -51,6 +57,8 @@ pub struct Compiled {
     pub operations: usize,
     /// Which function each byte comes from.
     pub source_map: SourceMap,
+    /// Bytes of instructions; the rest of the code is data.
+    pub instruction_bytes: usize,
 }
 
 /// Compiles `program` for `revision`; `schedule` decides between ways that differ in gas only. Small multiples are made as the
@@ -66,7 +74,18 @@ pub fn compile_with(
     schedule: &GasSchedule,
     multiples: SmallMultiples,
 ) -> Result<Compiled, CompileError> {
-    Prepared::new(program, multiples)?.compile(revision, schedule)
+    compile_as(program, revision, schedule, multiples, Dialect::default())
+}
+
+/// The same with code of a dialect.
+pub fn compile_as(
+    program: &Program,
+    revision: Revision,
+    schedule: &GasSchedule,
+    multiples: SmallMultiples,
+    dialect: Dialect,
+) -> Result<Compiled, CompileError> {
+    Prepared::new(program, multiples)?.compile(revision, schedule, dialect)
 }
 
 /// A program after the passes that neither a revision nor prices decide. Equal ones become equal code.
@@ -92,11 +111,17 @@ impl<'a> Prepared<'a> {
     }
 
     /// Compiles it for `revision`; `schedule` decides between ways that differ in gas only.
-    pub fn compile(&self, revision: Revision, schedule: &GasSchedule) -> Result<Compiled, CompileError> {
-        let built = build(self, revision, schedule)?;
+    pub fn compile(
+        &self,
+        revision: Revision,
+        schedule: &GasSchedule,
+        dialect: Dialect,
+    ) -> Result<Compiled, CompileError> {
+        let built = build(self, revision, schedule, dialect)?;
         for evidence in built.evidence(self.source) {
             check(&evidence)?;
         }
+        let instruction_bytes = dialect.require(&built.items, &built.code, revision)?;
         let source_map = source_map::source_map(&built);
         Ok(Compiled {
             revision,
@@ -105,6 +130,7 @@ impl<'a> Prepared<'a> {
             field_instructions: built.units.iter().flat_map(|unit| &unit.blocks).map(|block| block.items.len()).sum(),
             operations: built.units.iter().map(|unit| operations(&unit.program)).sum(),
             source_map,
+            instruction_bytes,
             code: built.code.bytes,
         })
     }
@@ -117,6 +143,7 @@ struct Built {
     memory_bytes: u32,
     /// Where the last function ends.
     fail: LabelId,
+    items: Vec<Item>,
     code: Code,
 }
 
@@ -147,7 +174,12 @@ impl Built {
     }
 }
 
-fn build(prepared: &Prepared<'_>, revision: Revision, schedule: &GasSchedule) -> Result<Built, CompileError> {
+fn build(
+    prepared: &Prepared<'_>,
+    revision: Revision,
+    schedule: &GasSchedule,
+    dialect: Dialect,
+) -> Result<Built, CompileError> {
     for subprogram in &prepared.source.subprograms {
         require_subprogram(subprogram, revision)?;
     }
@@ -157,13 +189,13 @@ fn build(prepared: &Prepared<'_>, revision: Revision, schedule: &GasSchedule) ->
         programs.push(with_constants(unit, revision));
     }
     let rows: Vec<Rows<'_>> = programs.iter().map(|program| rows(program, &LIMITS)).collect();
-    let mut assembly = Assembly::new();
+    let mut assembly = Assembly::for_fork(dialect.fork);
     let origin = assembly.new_label();
     assembly.mark(origin);
     let mut parts = Vec::new();
     for (context, (program, rows)) in programs.iter().zip(rows).enumerate() {
         let context = u32::try_from(context).expect("subprograms are few");
-        parts.push(part((program, context), rows, revision, schedule, &mut assembly)?);
+        parts.push(part((program, context), rows, (revision, dialect), schedule, &mut assembly)?);
     }
     require_slot_bytes(&parts, revision)?;
     let lowered = lower::lower(&parts, (revision, origin), &mut assembly)?;
@@ -183,7 +215,8 @@ fn build(prepared: &Prepared<'_>, revision: Revision, schedule: &GasSchedule) ->
         entries: lowered.entries,
     };
     let units = programs.into_iter().zip(placed).map(unit).collect();
-    Ok(Built { units, memory_bytes: lowered.memory_bytes, fail: lowered.fail, code })
+    let items = assembly.items().to_vec();
+    Ok(Built { units, memory_bytes: lowered.memory_bytes, fail: lowered.fail, items, code })
 }
 
 /// What is left of a part when its program is no longer borrowed.
@@ -247,33 +280,33 @@ fn reads_constants(program: &Program) -> bool {
 fn part<'a>(
     (program, context): (&'a Program, u32),
     mut rows: Rows<'a>,
-    revision: Revision,
+    (revision, dialect): (Revision, Dialect),
     schedule: &GasSchedule,
     assembly: &mut Assembly,
 ) -> Result<Part<'a>, CompileError> {
     let limit = revision.evm384().map_or(SLOTS_MAX as Slot, target::evm384::slot_limit);
     let constants = program.constants.len();
     // One slot is spare, for cycles of moves.
-    let room =
-        u32::try_from(constants).ok().and_then(|constants| limit.checked_sub(constants + 1)).filter(|&room| room > 0);
-    let room = room.ok_or(CompileError::Constants { count: constants, limit })?;
-    let cost = revision.is_strided().then_some(&Fused as &dyn Cost);
-    let allocation = allocate(program, &rows, room, cost)?;
+    let names = SlotNames::new(revision, limit, dialect.portable);
+    let room = names.room(constants).ok_or(CompileError::Constants { count: constants, limit })?;
+    let is_literal = dialect.portable && revision.is_strided();
+    let fused = Fused { end: if is_literal { limit - 1 } else { fuse::ANYWHERE } };
+    let cost = revision.is_strided().then_some(&fused as &dyn Cost);
+    let mut allocation = allocate(program, &rows, room, cost)?;
     threads::cut(&mut rows, program, &allocation);
-    let spare = allocation.slots_used;
-    let first_constant = spare + 1;
-    let slots = first_constant + u32::try_from(constants).expect("it fitted above");
-
+    let AfterValues { spare, first_constant } = names.name(&mut allocation, constants);
     let derived = match (revision.family(), program.modulus.known()) {
         (Family::Slots, Some(modulus)) => derived::derive(&program.constants, modulus, first_constant, spare),
-        _ => derived::all_given(&program.constants, first_constant),
+        _ => names.given(&program.constants, first_constant),
     };
+    let after_constants = u32::try_from(derived.slots.len().max(derived.given.len())).expect("it fitted above");
+    let slots = first_constant + after_constants + u32::from(is_literal);
     let constant_slots = derived.slots.clone();
     let constant_slot = |constant: &BigUint| constant_slots[position(&program.constants, constant)];
     let zero = constant_slot(&BigUint::ZERO);
     let mont = mont_constants(program, revision)
         .map(|[parse, output]| MontFactors { parse: constant_slot(&parse), output: constant_slot(&output) });
-    let places = Places { first_constant, zero, spare, mont };
+    let places = Places { first_constant, zero, spare, mont, is_literal };
     let target = make_target((program, context, &rows), revision, schedule, derived, places, assembly);
     Ok(Part { program, rows, allocation, constant_slots, spare, slots, target })
 }
@@ -304,7 +337,7 @@ fn make_target(
             modulus,
             &derived.given,
             places,
-            schedule,
+            (schedule, code.fork()),
             code,
         ));
     }

@@ -72,6 +72,16 @@ impl SourceMap {
         self.paths.get(index).map_or(&[], Vec::as_slice)
     }
 
+    /// All field instructions, ascending.
+    pub fn spans(&self) -> &[Span] {
+        &self.spans
+    }
+
+    /// All paths, each at its index; the first is that of no stretch.
+    pub fn paths(&self) -> &[Vec<Arc<str>>] {
+        &self.paths
+    }
+
     /// The names of all stretches; a name may come more than once.
     pub fn stretches(&self) -> impl Iterator<Item = &str> {
         self.paths.iter().flatten().map(|name| &**name)

@@ -12,7 +12,7 @@ use num_bigint::BigUint;
 use num_traits::One;
 use residue_ir::program::Program;
 use residue_ir::{Effect, mont};
-use residue_isa::assembly::{Assembly, LabelId};
+use residue_isa::assembly::{Assembly, KnownAddresses, LabelId};
 use residue_isa::opcode::evm;
 use residue_isa::revision::Family;
 use residue_isa::{FieldInstruction, Lanes};
@@ -132,6 +132,8 @@ pub struct Places {
     pub spare: Slot,
     /// The factors of Montgomery form, if the program reads or writes it and its own form is another.
     pub mont: Option<MontFactors>,
+    /// Whether one slot more is declared, and no operand strides beyond that one after its last lane.
+    pub is_literal: bool,
 }
 
 /// The constants after [`MontFactors`], canonical: `parse`, then `output`; none where the target's own form is that of the
@@ -165,6 +167,21 @@ pub(crate) fn mont_bytes(modulus: &BigUint) -> u32 {
 /// Pushes a constant.
 pub(crate) fn push(code: &mut Assembly, value: u32) {
     code.push(value);
+}
+
+/// Copies bytes of memory between known addresses. [] → []
+pub(crate) fn copy_memory(code: &mut Assembly, size_bytes: u32, from: u32, to: u32) {
+    for number in [size_bytes, from, to] {
+        push(code, number);
+    }
+    code.copy(size_bytes, KnownAddresses { from: Some(from), to: Some(to) });
+}
+
+/// Gas of [`copy_memory`], without that of memory which grows.
+pub(crate) fn gas_of_copy(code: &Assembly, size_bytes: u32) -> u64 {
+    let words = u64::from(size_bytes.div_ceil(32));
+    // Three pushes and MCOPY, or two pushes, MLOAD and MSTORE for each word.
+    if code.fork().has(evm::MCOPY) { 4 * 3 + 3 * words } else { 4 * 3 * words }
 }
 
 /// [`Target::parse_row`] by [`Target::parse`].

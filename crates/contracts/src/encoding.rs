@@ -21,6 +21,9 @@ impl Encoding {
     /// EIP-2537, “Fine points and encoding of base elements”.
     pub(crate) const EIP_2537: Self = Self { element_bytes: 64, pad_bytes: 16, u_first: false };
 
+    /// EIP-196 and EIP-197, “Encoding”.
+    pub(crate) const EIP_196: Self = Self { element_bytes: 32, pad_bytes: 0, u_first: true };
+
     /// Parses the element of Fp that is `number` elements after `offset`.
     pub(crate) fn fp<M: Machine>(self, machine: &M, offset: M::Word, number: u32) -> M::Fe {
         let start = machine.small(u64::from(number * self.element_bytes));

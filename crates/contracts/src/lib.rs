@@ -7,6 +7,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
 pub mod bls12_381;
+pub mod bn254;
 pub mod drand;
 mod encoding;
 pub mod evm384;
@@ -34,8 +35,8 @@ pub struct Contract {
     pub example: fn() -> Vec<u8>,
 }
 
-/// Every contract.
-pub const CONTRACTS: &[Contract] = &[
+/// Every contract. A static: what it points to is compiled in this crate alone.
+pub static CONTRACTS: &[Contract] = &[
     bls12_381::pairing::CONTRACT,
     bls12_381::pairing_witness::CONTRACT,
     bls12_381::g1_add::CONTRACT,
@@ -52,6 +53,9 @@ pub const CONTRACTS: &[Contract] = &[
     bls12_381::verify::CONTRACT,
     drand::verify::CONTRACT,
     kzg::point_evaluation::CONTRACT,
+    bn254::pairing::CONTRACT,
+    bn254::add::CONTRACT,
+    bn254::mul::CONTRACT,
     bls12_381::fp2_mul::CONTRACT,
     bls12_381::g1_mul::CONTRACT,
     bls12_381::g2_mul::CONTRACT,

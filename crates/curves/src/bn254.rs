@@ -1,7 +1,9 @@
 //! BN254, which EIP-196 and EIP-197 call alt_bn128: its constants and its two groups; it has a [`pairing`](crate::pairing).
 //!
 //! p(x) = 36x⁴ + 36x³ + 24x² + 6x + 1 and r(x) = 36x⁴ + 36x³ + 18x² + 6x + 1 at x = 4965661367192848881. G1 is all of y² = x³ + 3
-//! over Fp, G2 the subgroup of order r of the twist y² = x³ + 3/ξ over Fp2, ξ = 9 + u; EIP-197, “Definition of the groups”.
+//! over Fp, G2 the subgroup of order r of the twist y² = x³ + 3/(9 + u) over Fp2; EIP-197, “Definition of the groups”.
+
+pub mod multiple;
 
 use crate::chain::pow_constant;
 use crate::conditions::{Conditions, all_vanish};
@@ -9,7 +11,7 @@ use crate::group::{Affine, Projective};
 use crate::pairing::{self, Family, PairingCurve, Twist, psi};
 use crate::tower::{self, Tower};
 use num_bigint::BigUint;
-use residue_formula::Number;
+use residue_formula::{Fe, Number};
 use residue_ir::Machine;
 use residue_modular::fields::Bn254Fp;
 use std::sync::LazyLock;
@@ -26,36 +28,55 @@ pub type Fp2<F> = tower::Fp2<F, Bn254>;
 /// Fp12 of this curve.
 pub type Fp12<F> = tower::Fp12<F, Bn254>;
 
-/// u² = −1 and ξ = 9 + u. EIP-197, “Definition of the groups”.
+/// u² = −1. EIP-197, “Definition of the groups”, makes Fp12 with 9 + u; with w³ = 3 and s² = 2 + u there are fewer additions.
 impl Tower for Bn254 {
     const N: u32 = 1;
-    const K: u32 = 9;
+    const K: u32 = 2;
+    const CUBE: Option<u32> = Some(3);
 }
+
+/// k of the k + u of EIP-197.
+const TWIST_K: u64 = 9;
 
 /// Constants of programs, as canonical values.
 #[derive(Debug)]
 pub struct Constants {
     /// b = 3 of G1.
     pub b: BigUint,
-    /// b′ = 3/ξ of G2.
+    /// β = −(18x³ + 18x² + 9x + 2), a cube root of one; φ(x, y) = (β·x, y) is multiplication by (6x² + 2x)/(2x + 1) on G1.
+    pub beta: BigUint,
+    /// b′ = 3/(9 + u) of G2.
     pub twist_b: Fp2<BigUint>,
-    /// 3b′.
-    pub twist_3b: Fp2<BigUint>,
     /// Those of every curve with a pairing.
     pub pairing: pairing::Constants<Bn254>,
 }
 
 static CONSTANTS: LazyLock<Constants> = LazyLock::new(|| {
     let small = Bn254Fp::from_u64;
-    let xi = Fp2::new(small(u64::from(Bn254::K)), small(1));
-    let twist_b = xi.inverse().expect("ξ is not zero").scale(small(3));
+    let twist_b = Fp2::new(small(TWIST_K), small(1)).inverse().expect("9 + u is not zero").scale(small(3));
     Constants {
         b: small(3).to_canonical(),
+        beta: {
+            let x = small(X);
+            (-(((x + small(1)) * x * small(18) + small(9)) * x + small(2))).to_canonical()
+        },
         twist_b: twist_b.to_canonical(),
-        twist_3b: twist_b.scale(small(3)).to_canonical(),
-        pairing: pairing::Constants::new::<Bn254Fp>(None),
+        pairing: pairing::Constants::on_twist(kappa()),
     }
 });
+
+/// κ of [`pairing::Scale::Twist`]: κ⁶ = (ξ³/3)/(3/(9 + u)), which is tested. It has six values; another one changes pairing values by an
+/// exponent prime to r.
+fn kappa() -> Fp2<Bn254Fp> {
+    let [c0, c1] = [
+        "2443597221550718545009546691920986254471208852458381679711740641931284279529",
+        "18919591268614343567557463651487235898038144060841273832122595491943673408228",
+    ]
+    .map(|digits| {
+        digits.parse().ok().and_then(|value| Bn254Fp::from_canonical(&value)).expect("these are digits of an element")
+    });
+    Fp2::new(c0, c1)
+}
 
 /// The constants.
 pub fn constants() -> &'static Constants {
@@ -65,6 +86,23 @@ pub fn constants() -> &'static Constants {
 /// p.
 pub fn modulus() -> BigUint {
     Bn254Fp::modulus()
+}
+
+/// The generator of G1: EIP-197, “Definition of the groups”, P1.
+pub fn g1_generator() -> Affine<BigUint> {
+    Affine::new(1u32.into(), 2u32.into())
+}
+
+/// The generator of G2: EIP-197, “Definition of the groups”, P2.
+pub fn g2_generator() -> Affine<Fp2<BigUint>> {
+    let [x0, x1, y0, y1] = [
+        "10857046999023057135944570762232829481370756359578518086990519993285655852781",
+        "11559732032986387107991004021392285783925812861821192530917403151452391805634",
+        "8495653923123431417604973247489272438418190587263600148770280649306958101930",
+        "4082367875863433681332203403145435568316851327593401208105741076214120093531",
+    ]
+    .map(|digits| digits.parse().expect("these are digits"));
+    Affine::new(Fp2::new(x0, x1), Fp2::new(y0, y1))
 }
 
 /// a ↦ a⁻¹ = a^(p − 2) in Fp, as a function; 0 ↦ 0.
@@ -95,8 +133,10 @@ impl PairingCurve for Bn254 {
         invert(machine, a)
     }
 
+    /// On the twist of the loop 3b″ = ξ³ = 2 + 11u.
     fn times_3b<M: Machine>(machine: &M, a: Fp2<M::Fe>) -> Fp2<M::Fe> {
-        a * constants().twist_3b.lift(machine)
+        let eleven = a.scale(machine.constant(&11u32.into()));
+        Fp2::new(a.c0.double() - eleven.c1, a.c1.double() + eleven.c0)
     }
 
     /// The loop ends with T = (6x + 2)·Q + ψ(Q) − ψ²(Q), and T = −ψ³(Q) exactly for Q in G2. On G2 ψ is p, and r divides
@@ -123,6 +163,17 @@ mod tests {
     use super::*;
     use num_bigint::BigInt;
     use residue_modular::fields::Bn254Fr;
+
+    #[test]
+    fn the_twist_of_the_loop_is_isomorphic_to_that_of_g2() {
+        let number = |c0: u64, c1: u64| Fp2::new(Bn254Fp::from_u64(c0), Bn254Fp::from_u64(c1));
+        let xi = number(Bn254::K.into(), 1);
+        assert_eq!(xi.pow(&3u32.into()), number(2, 11));
+        assert_eq!(kappa().pow(&6u32.into()) * number(9, 0), xi.pow(&3u32.into()) * number(TWIST_K, 1));
+        let fields = modulus().pow(2) - 1u32;
+        assert_ne!(xi.pow(&(&fields / 2u32)), Fp2::ONE, "no square");
+        assert_ne!(number(3, 0).pow(&(fields / 3u32)), Fp2::ONE, "no cube");
+    }
 
     #[test]
     fn p_and_r_follow_from_x() {

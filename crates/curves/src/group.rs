@@ -236,12 +236,23 @@ impl<C: Coordinate> Jacobian<C> {
     /// (P, Q) ↦ P + Q; Z₃ = 0 if P = ±Q or P is the identity. Cohen–Miyaji–Ono 1998, §2.3, with Z₂ = 1.
     #[must_use]
     pub fn add_mixed(self, other: Affine<C>) -> Self {
+        self.mixed(other, false)
+    }
+
+    /// (P, Q) ↦ P − Q; Z₃ = 0 if P = ±Q or P is the identity.
+    #[must_use]
+    pub fn subtract_mixed(self, other: Affine<C>) -> Self {
+        self.mixed(other, true)
+    }
+
+    /// (P, Q) ↦ P ± Q.
+    fn mixed(self, other: Affine<C>, is_negated: bool) -> Self {
         let _scope = enter("point_add_mixed");
         let Self { x: x1, y: y1, z: z1 } = self;
         let zz = z1.squared(); //                            Z₁²
         let u2 = other.x.scaled(zz); //                      U₂ = x₂·Z₁²
         let s2 = other.y.scaled(zz * z1); //                 S₂ = y₂·Z₁³
-        let (x3, y3, h) = chord(x1, y1, u2, s2, false);
+        let (x3, y3, h) = chord(x1, y1, u2, s2, is_negated);
         Self { x: x3, y: y3, z: z1 * h } //                  Z₃ = Z₁·h
     }
 

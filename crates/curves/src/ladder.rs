@@ -3,6 +3,7 @@
 //! A turn of a loop costs about as much gas as a doubling of G1, and a call little less: so doublings go several at a time.
 
 use residue_ir::{Bundle, Machine};
+use std::collections::HashMap;
 
 /// (k, P) ↦ k·P written out, where `start` is P, `doublings` doubles a number of times and `add` adds P (or squares, and
 /// multiplies by g). k ≥ 1.
@@ -51,6 +52,36 @@ pub fn signed_digits(k: u128) -> Vec<i8> {
     digits
 }
 
+/// The digits of k ≥ 1, the first one first: 0, ±1 and ±`second`, an odd number, as few as possible of which are not 0, and
+/// no more of them than need be.
+pub fn signed_digits_of(k: u64, second: i8) -> Vec<i8> {
+    let digits = [0, 1, -1, second, -second];
+    let weight = |digits: &[i8]| digits.iter().filter(|&&digit| digit != 0).count();
+    // The best digits for each number near k without its last bits: no other can be made k.
+    let mut best: HashMap<i128, Vec<i8>> = HashMap::from([(0, Vec::new())]);
+    for bit in (0..k.ilog2() + 2).rev() {
+        let mut next: HashMap<i128, Vec<i8>> = HashMap::new();
+        for (number, before) in &best {
+            for digit in digits {
+                let number = 2 * number + i128::from(digit);
+                if (number - (i128::from(k) >> bit)).abs() > i128::from(second) {
+                    continue;
+                }
+                let mut all = before.clone();
+                all.extend((digit != 0 || !all.is_empty()).then_some(digit));
+                let rank = |digits: &[i8]| (weight(digits), digits.len());
+                let known = next.entry(number).or_insert_with(|| all.clone());
+                // The digits decide where all else is the same, so that the order of a map does not.
+                if (rank(&all), &all) < (rank(known), &*known) {
+                    *known = all;
+                }
+            }
+        }
+        best = next;
+    }
+    best.remove(&i128::from(k)).expect("plain bits are among the digits")
+}
+
 /// As [`ladder`], one doubling after the other in one loop over the bits: least code.
 pub fn ladder_in_a_loop<M, S>(machine: &M, k: u64, start: S, double: impl Fn(&M, S) -> S, add: impl Fn(&M, S) -> S) -> S
 where
@@ -81,6 +112,24 @@ mod tests {
             for multiple in [written_out, signed, in_a_loop] {
                 assert_eq!(multiple.to_canonical(), p.to_canonical() * k % Bls12_381Fp::modulus(), "{k:#x}");
             }
+        }
+    }
+
+    #[test]
+    fn digits_of_two_sizes_are_those_of_the_number() {
+        for (k, second, most) in [
+            (1u64, 19i8, 1),
+            (19, 19, 1),
+            (20, 19, 2),
+            (0xffff_ffff, 19, 2),
+            (4_965_661_367_192_848_881, 19, 13),
+            (u64::MAX, 3, 2),
+        ] {
+            let digits = signed_digits_of(k, second);
+            let sum = digits.iter().fold(0i128, |sum, &digit| 2 * sum + i128::from(digit));
+            assert_eq!(sum, k.into(), "{digits:?}");
+            let weight = digits.iter().filter(|&&digit| digit != 0).count();
+            assert!(weight <= most && digits[0] != 0, "{k}: {digits:?}");
         }
     }
 }

@@ -93,16 +93,31 @@ pub trait PairingCurve: Tower {
     ) -> Conditions<M::Fe>;
 }
 
-/// A change of coordinates (x, y) ↦ (μ²x, μ³y), μ in Fp: it maps both curves to isomorphic ones over the same fields, and changes
-/// no pairing value.
+/// How coordinates are changed before the loop.
 #[derive(Debug)]
-pub struct Scale {
-    /// μ².
-    pub mu_squared: BigUint,
-    /// μ³.
-    pub mu_cubed: BigUint,
-    /// −3μ².
-    pub minus_three_mu_squared: BigUint,
+pub enum Scale<C> {
+    /// (x, y) ↦ (μ²x, μ³y) for both curves, μ in Fp: it maps both to isomorphic ones over the same fields, and changes no pairing value.
+    Both {
+        /// μ².
+        mu_squared: BigUint,
+        /// μ³.
+        mu_cubed: BigUint,
+        /// −3μ².
+        minus_three_mu_squared: BigUint,
+    },
+    /// For a [`Tower::CUBE`] c. Points of the twist are mapped to the curve over Fp12 by (X, Y) ↦ (X·w²/ξ, Y·c·s/ξ²), and to do so come from
+    /// y² = x³ + ξ³/c, where the given twist is mapped by (x, y) ↦ (κ²x, κ³y). A line through T and Q with the slope λ is then, at P and times
+    /// c/ξ, c·ξ⁻¹·(λX − Y) − λ·xP·w + yP·s; with what lies in Fp left to P, ξ̄·(λX − Y) − λ·k·xP·w + k·yP·s for k = norm(ξ)/c.
+    Twist {
+        /// κ².
+        kappa_squared: Fp2<BigUint, C>,
+        /// κ³.
+        kappa_cubed: Fp2<BigUint, C>,
+        /// −3k.
+        minus_three_k: BigUint,
+        /// k.
+        k: BigUint,
+    },
 }
 
 /// Constants of programs, as canonical values.
@@ -112,16 +127,16 @@ pub struct Constants<C> {
     pub three_halves: BigUint,
     /// 1/3.
     pub third: BigUint,
-    /// γᵢ = ξ^(i(p − 1)/6), i = 0 … 5: the p-th power of wⁱ is γᵢ·wⁱ.
+    /// γᵢ = ξ^(i(p − 1)/6), i = 0 … 5: the p-th power of wⁱ is γᵢ·wⁱ. With a [`Tower::CUBE`] they are those of 1, w, w², s, s·w, s·w².
     pub gamma: [Fp2<BigUint, C>; 6],
-    /// δᵢ = ξ^(i(p² − 1)/6) = γᵢ^(p + 1), i = 0 … 5, all in Fp.
+    /// δᵢ = γᵢ^(p + 1), i = 0 … 5, all in Fp.
     pub delta: [BigUint; 6],
-    /// ψ(x, y) = (xᵖ·cx, yᵖ·cy) with cx = ξ^(±(p − 1)/3); minus for a twist of type M.
+    /// ψ(x, y) = (xᵖ·cx, yᵖ·cy) on the twist of the loop, with cx = ξ^(±(p − 1)/3); minus for a twist of type M.
     pub psi_x: Fp2<BigUint, C>,
     /// cy = ξ^(±(p − 1)/2).
     pub psi_y: Fp2<BigUint, C>,
     /// How coordinates are changed first, if they are.
-    pub scale: Option<Scale>,
+    pub scale: Option<Scale<C>>,
 }
 
 impl<C: PairingCurve> Constants<C> {
@@ -132,29 +147,55 @@ impl<C: PairingCurve> Constants<C> {
         let small = |value: u32| N::from_canonical(&value.into()).expect("p is large");
         let invert = |a: N| a.inverse().expect("a small number is not zero mod p");
         let xi = Fp2::<N, C>::new(small(C::K), N::ONE);
-        let gamma_1 = xi.pow(&(&p_minus_1 / 6u32));
-        let gamma = [0u32, 1, 2, 3, 4, 5].map(|i| gamma_1.pow(&i.into()));
-        let psi = |gamma: Fp2<N, C>| match C::TWIST {
-            Twist::D => gamma,
-            Twist::M => gamma.inverse().expect("a power of ξ is not zero"),
+        // (p − 1)-th powers of w and s.
+        let (of_w, of_s) = match C::CUBE {
+            Some(c) => (Fp2::new(small(c), N::ZERO).pow(&(&p_minus_1 / 3u32)), xi.pow(&(&p_minus_1 / 2u32))),
+            None => (xi.pow(&(&p_minus_1 / 6u32)), xi.pow(&(&p_minus_1 / 2u32))),
+        };
+        let of_ww = of_w * of_w;
+        let gamma = [Fp2::ONE, of_w, of_ww, of_s, of_w * of_s, of_ww * of_s];
+        let invert2 = |a: Fp2<N, C>| a.inverse().expect("a power of ξ is not zero");
+        let [psi_x, psi_y] = match (C::CUBE, C::TWIST) {
+            // The (p − 1)-th powers of w²/ξ and c·s/ξ²: see [`Scale::Twist`].
+            (Some(_), _) => {
+                let of_xi = xi.pow(&p_minus_1);
+                [of_ww * invert2(of_xi), of_s * invert2(of_xi * of_xi)]
+            }
+            (None, Twist::D) => [of_ww, of_s],
+            (None, Twist::M) => [invert2(of_ww), invert2(of_s)],
         };
         Self {
             three_halves: (small(3) * invert(small(2))).to_canonical(),
             third: invert(small(3)).to_canonical(),
             gamma: gamma.map(Fp2::to_canonical),
             delta: gamma.map(|g| g.norm().to_canonical()),
-            psi_x: psi(gamma[2]).to_canonical(),
-            psi_y: psi(gamma[3]).to_canonical(),
-            scale: mu.map(|mu| Scale {
+            psi_x: psi_x.to_canonical(),
+            psi_y: psi_y.to_canonical(),
+            scale: mu.map(|mu| Scale::Both {
                 mu_squared: (mu * mu).to_canonical(),
                 mu_cubed: (mu * mu * mu).to_canonical(),
                 minus_three_mu_squared: (-(small(3) * mu * mu)).to_canonical(),
             }),
         }
     }
+
+    /// Those of a curve with a [`Tower::CUBE`], given κ.
+    pub fn on_twist<N: Number>(kappa: Fp2<N, C>) -> Self {
+        let small = |value: u32| N::from_canonical(&value.into()).expect("p is large");
+        let c = small(C::CUBE.expect("the tower has one"));
+        let k = Fp2::<N, C>::new(small(C::K), N::ONE).norm() * c.inverse().expect("a small number is not zero mod p");
+        let squared = kappa.square();
+        let scale = Scale::Twist {
+            kappa_squared: squared.to_canonical(),
+            kappa_cubed: (squared * kappa).to_canonical(),
+            minus_three_k: (-(small(3) * k)).to_canonical(),
+            k: k.to_canonical(),
+        };
+        Self { scale: Some(scale), ..Self::new::<N>(None) }
+    }
 }
 
-/// The untwist-Frobenius-twist endomorphism ψ; it is the same on every twist that is scaled in Fp.
+/// The untwist-Frobenius-twist endomorphism ψ of the twist of the loop; it is the same on every twist that is scaled in Fp.
 pub fn psi<M: Machine, C: PairingCurve>(machine: &M, point: Affine<Fp2<M::Fe, C>>) -> Affine<Fp2<M::Fe, C>> {
     let x = point.x.conjugate_mul(C::constants().psi_x.lift(machine));
     let y = point.y.conjugate_mul(C::constants().psi_y.lift(machine));

@@ -1,5 +1,8 @@
 //! Towers over Fp, written once: `Fp2 = Fp[u] / (u² + n)`, `Fp4 = Fp2[s] / (s² − ξ)`, `Fp6 = Fp2[v] / (v³ − ξ)` and
 //! `Fp12 = Fp2[w] / (w⁶ − ξ)`, with ξ = k + u. A curve says what n and k are; see [`Tower`].
+//!
+//! Where the ξ that is both no square and no cube is large, two small numbers take its place: Fp12 is then `Fp4[w] / (w³ − c)` with c in Fp,
+//! and `Fp6 = Fp2[w]`.
 
 pub mod cyclotomic;
 pub mod fp12;
@@ -20,8 +23,11 @@ pub trait Tower: Copy + Debug + PartialEq + Eq + 'static {
     /// n, where u² = −n. −n is no square in Fp.
     const N: u32;
 
-    /// k, where ξ = k + u. ξ is neither a square nor a cube in Fp2.
+    /// k, where ξ = k + u. ξ is no square in Fp2 and, without a [`Tower::CUBE`], no cube.
     const K: u32;
+
+    /// c, where w³ = c, which is no cube in Fp; w³ = s without it.
+    const CUBE: Option<u32> = None;
 
     /// Whether u² = −1 and ξ = 1 + u, for which some formulas are shorter.
     const IS_ONE_PLUS_I: bool = Self::N == 1 && Self::K == 1;

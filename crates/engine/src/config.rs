@@ -4,8 +4,8 @@ use residue_isa::{GasSchedule, Price, Revision};
 use thiserror::Error;
 
 use crate::batch::Batching;
-use crate::fork::Fork;
 use crate::replacements::Replacement;
+use residue_isa::Fork;
 
 /// 64 MiB.
 pub const MEMORY_LIMIT_BYTES: u64 = 64 << 20;

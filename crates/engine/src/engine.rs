@@ -17,6 +17,7 @@ use crate::analysis::Analysis;
 use crate::config::{EngineConfig, EngineError};
 use crate::counts::{Counted, Counts};
 use crate::evm::FieldEvm;
+use crate::fork::spec_id;
 use crate::frame::FrameContext;
 use crate::instructions::{instructions, overrides};
 use crate::machine::FieldMachine;
@@ -110,7 +111,7 @@ impl Engine {
     /// An EVM over a state in memory. As in a transaction, the precompiles are warm.
     pub(crate) fn evm_over(&self, db: InMemoryDB) -> FieldEvm<FrameContext> {
         type Plain = Context<BlockEnv, TxEnv, CfgEnv, InMemoryDB, Journal<InMemoryDB>, (), LocalContext>;
-        let mut evm = self.evm(Plain::new(db, self.config.fork.spec_id()));
+        let mut evm = self.evm(Plain::new(db, spec_id(self.config.fork)));
         let inner = &mut evm.inner;
         inner.ctx.journal_mut().warm_precompiles(inner.precompiles.warm_addresses());
         evm
@@ -121,7 +122,7 @@ impl Engine {
         if self.instructions_of.is_some_and(|revision| revision.opcodes().iter().any(|row| row.byte == opcode)) {
             return self.prices.base[usize::from(opcode)];
         }
-        let spec = self.config.fork.spec_id();
+        let spec = spec_id(self.config.fork);
         let tables = instructions::<FrameContext>(self.instructions_of, spec, &self.overrides);
         u64::from(tables.gas_table()[usize::from(opcode)])
     }
@@ -149,7 +150,7 @@ impl Engine {
     }
 
     /// As [`Engine::run_code`], telling `tracer` every instruction.
-    pub fn run_traced<T: Tracer>(&self, code: &[u8], input: &[u8], gas: u64, tracer: &mut T) -> Outcome {
+    pub fn run_traced(&self, code: &[u8], input: &[u8], gas: u64, tracer: &mut dyn Tracer) -> Outcome {
         let observer = Observer::new(self.config.revision, tracer);
         self.prepared(self.analysis.load(code)).run_observed(observer, input, gas)
     }

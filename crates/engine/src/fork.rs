@@ -1,135 +1,27 @@
-//! Hard forks by name: the rule set of the EVM under the field instructions.
+//! Hard forks as revm names them.
 
-use std::fmt;
-use std::str::FromStr;
-
+use residue_isa::Fork;
 use revm::primitives::hardfork::SpecId;
-use thiserror::Error;
 
-/// A hard fork that changed the EVM; Osaka unless said otherwise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Fork {
-    /// 2015-07.
-    Frontier,
-    /// 2016-03.
-    Homestead,
-    /// 2016-10, EIP-150.
-    Tangerine,
-    /// 2016-11, EIP-158.
-    SpuriousDragon,
-    /// 2017-10.
-    Byzantium,
-    /// 2019-02, with Constantinople.
-    Petersburg,
-    /// 2019-12.
-    Istanbul,
-    /// 2021-04.
-    Berlin,
-    /// 2021-08.
-    London,
-    /// 2022-09, the merge.
-    Paris,
-    /// 2023-04.
-    Shanghai,
-    /// 2024-03.
-    Cancun,
-    /// 2025-05; the first with the BLS12-381 precompiles (EIP-2537).
-    Prague,
-    /// 2025-12.
-    #[default]
-    Osaka,
-    /// Not yet on mainnet.
-    Amsterdam,
-}
-
-/// A name that no hard fork has.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("unknown hard fork {name:?}; known are {}", known_names())]
-pub struct UnknownFork {
-    /// The name given.
-    pub name: String,
-}
-
-impl Fork {
-    /// Every fork, oldest first.
-    pub const ALL: [Fork; 15] = [
-        Fork::Frontier,
-        Fork::Homestead,
-        Fork::Tangerine,
-        Fork::SpuriousDragon,
-        Fork::Byzantium,
-        Fork::Petersburg,
-        Fork::Istanbul,
-        Fork::Berlin,
-        Fork::London,
-        Fork::Paris,
-        Fork::Shanghai,
-        Fork::Cancun,
-        Fork::Prague,
-        Fork::Osaka,
-        Fork::Amsterdam,
-    ];
-
-    /// The name users write, in lower case.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Fork::Frontier => "frontier",
-            Fork::Homestead => "homestead",
-            Fork::Tangerine => "tangerine",
-            Fork::SpuriousDragon => "spurious-dragon",
-            Fork::Byzantium => "byzantium",
-            Fork::Petersburg => "petersburg",
-            Fork::Istanbul => "istanbul",
-            Fork::Berlin => "berlin",
-            Fork::London => "london",
-            Fork::Paris => "paris",
-            Fork::Shanghai => "shanghai",
-            Fork::Cancun => "cancun",
-            Fork::Prague => "prague",
-            Fork::Osaka => "osaka",
-            Fork::Amsterdam => "amsterdam",
-        }
+/// revm's name of the fork.
+pub(crate) const fn spec_id(fork: Fork) -> SpecId {
+    match fork {
+        Fork::Frontier => SpecId::FRONTIER,
+        Fork::Homestead => SpecId::HOMESTEAD,
+        Fork::Tangerine => SpecId::TANGERINE,
+        Fork::SpuriousDragon => SpecId::SPURIOUS_DRAGON,
+        Fork::Byzantium => SpecId::BYZANTIUM,
+        Fork::Petersburg => SpecId::PETERSBURG,
+        Fork::Istanbul => SpecId::ISTANBUL,
+        Fork::Berlin => SpecId::BERLIN,
+        Fork::London => SpecId::LONDON,
+        Fork::Paris => SpecId::MERGE,
+        Fork::Shanghai => SpecId::SHANGHAI,
+        Fork::Cancun => SpecId::CANCUN,
+        Fork::Prague => SpecId::PRAGUE,
+        Fork::Osaka => SpecId::OSAKA,
+        Fork::Amsterdam => SpecId::AMSTERDAM,
     }
-
-    /// revm's name of the fork.
-    pub(crate) const fn spec_id(self) -> SpecId {
-        match self {
-            Fork::Frontier => SpecId::FRONTIER,
-            Fork::Homestead => SpecId::HOMESTEAD,
-            Fork::Tangerine => SpecId::TANGERINE,
-            Fork::SpuriousDragon => SpecId::SPURIOUS_DRAGON,
-            Fork::Byzantium => SpecId::BYZANTIUM,
-            Fork::Petersburg => SpecId::PETERSBURG,
-            Fork::Istanbul => SpecId::ISTANBUL,
-            Fork::Berlin => SpecId::BERLIN,
-            Fork::London => SpecId::LONDON,
-            Fork::Paris => SpecId::MERGE,
-            Fork::Shanghai => SpecId::SHANGHAI,
-            Fork::Cancun => SpecId::CANCUN,
-            Fork::Prague => SpecId::PRAGUE,
-            Fork::Osaka => SpecId::OSAKA,
-            Fork::Amsterdam => SpecId::AMSTERDAM,
-        }
-    }
-}
-
-impl fmt::Display for Fork {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Fork {
-    type Err = UnknownFork;
-
-    fn from_str(name: &str) -> Result<Self, UnknownFork> {
-        let found = Self::ALL.into_iter().find(|fork| fork.name().eq_ignore_ascii_case(name));
-        found.ok_or_else(|| UnknownFork { name: name.to_owned() })
-    }
-}
-
-fn known_names() -> String {
-    Fork::ALL.map(Fork::name).join(", ")
 }
 
 #[cfg(test)]
@@ -137,17 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_parse_back_and_unknown_ones_list_the_known() {
-        for fork in Fork::ALL {
-            assert_eq!(fork.name().parse(), Ok(fork));
-        }
-        assert_eq!("Osaka".parse(), Ok(Fork::default()));
-        let error = "osaca".parse::<Fork>().unwrap_err().to_string();
-        assert!(error.contains("\"osaca\"") && error.contains("prague, osaka, amsterdam"), "{error}");
-    }
-
-    #[test]
     fn forks_are_in_the_order_of_revm() {
-        assert!(Fork::ALL.is_sorted_by(|a, b| a < b && a.spec_id() < b.spec_id()));
+        assert!(Fork::ALL.is_sorted_by(|a, b| a < b && spec_id(*a) < spec_id(*b)));
     }
 }

@@ -43,7 +43,6 @@ pub use config::{EngineConfig, EngineError, MEMORY_LIMIT_BYTES};
 pub use counts::{Counted, Counts, GasSplit, Moved};
 pub use engine::{Engine, EvmOver, evm};
 pub use evm::FieldEvm;
-pub use fork::{Fork, UnknownFork};
 pub use halt::Halt;
 pub use machine::FieldMachine;
 pub use outcome::Outcome;
@@ -51,6 +50,7 @@ pub use prepared::{PLANNING_RUNS_MAX, Prepared};
 pub use probe::Probe;
 pub use probed::Probed;
 pub use replacements::Replacement;
+pub use residue_isa::{Fork, UnknownFork};
 /// The revm this engine is built on, whose version is exact.
 pub use revm;
 pub use trace::{FieldStep, Step, Tracer, View};

@@ -4,7 +4,9 @@ use revm::precompile::{PrecompileSpecId, PrecompileStatus, Precompiles};
 use revm::primitives::Address;
 use thiserror::Error;
 
-use crate::fork::Fork;
+use residue_isa::Fork;
+
+use crate::fork::spec_id;
 
 /// What a precompile gave back.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +40,7 @@ pub enum NativeError {
 
 /// Runs the precompile of a fork at a low address on an input, without an EVM around it.
 pub fn precompile(fork: Fork, address: u16, input: &[u8], gas: u64) -> Result<NativeOutput, NativeError> {
-    let precompiles = Precompiles::new(PrecompileSpecId::from_spec_id(fork.spec_id()));
+    let precompiles = Precompiles::new(PrecompileSpecId::from_spec_id(spec_id(fork)));
     let mut bytes = [0; 20];
     bytes[18..].copy_from_slice(&address.to_be_bytes());
     let Some(precompile) = precompiles.get(&Address::from(bytes)) else {

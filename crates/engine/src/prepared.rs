@@ -9,7 +9,7 @@ use crate::batch::explained::BlockExplained;
 use crate::evm::FieldEvm;
 use crate::frame::{FrameContext, call, execute, execute_observed, memory};
 use crate::outcome::Outcome;
-use crate::trace::{Observer, Tracer};
+use crate::trace::Observer;
 
 /// Runs of [`Prepared::plan_ahead`], at most.
 pub const PLANNING_RUNS_MAX: usize = 16;
@@ -74,7 +74,7 @@ impl Prepared {
     }
 
     /// Runs the code once, telling a tracer every instruction.
-    pub(crate) fn run_observed<T: Tracer>(self, observer: Observer<'_, T>, input: &[u8], gas: u64) -> Outcome {
+    pub(crate) fn run_observed(self, observer: Observer<'_>, input: &[u8], gas: u64) -> Outcome {
         let mut evm = self.evm.with_inspector(observer);
         let outcome = execute_observed(&mut evm, call(CODE_ADDRESS, &self.code, input, gas));
         Outcome { memory: memory(&evm), ..outcome }

@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn memory_costs_what_revm_charges_under_every_fork() {
         for fork in crate::Fork::ALL {
-            let params = revm::context_interface::cfg::GasParams::new_spec(fork.spec_id());
+            let params = revm::context_interface::cfg::GasParams::new_spec(crate::fork::spec_id(fork));
             for words in [0, 1, 2, 22, 23, 768, 1 << 21, 1 << 30, 1 << 40, u64::MAX / 32] {
                 let in_usize = usize::try_from(words).unwrap();
                 assert_eq!(memory_cost(words), params.memory_cost(in_usize), "{fork} {words}");

@@ -9,7 +9,9 @@ use revm::primitives::{Address, B256, Bytes, StorageKey, StorageValue, TxKind};
 use revm::state::{AccountInfo, Bytecode};
 use revm::{Context, Database, ExecuteEvm, MainBuilder, MainContext};
 
-use crate::fork::Fork;
+use residue_isa::Fork;
+
+use crate::fork::spec_id;
 
 /// A state whose codes are bytes, as clients keep them: revm finds the jump targets of each when it is loaded.
 #[derive(Debug)]
@@ -38,7 +40,7 @@ impl Database for Codes {
 /// A transaction from outside that has so much gas beside the intrinsic gas; says how much of that it uses. None where revm refuses it, or it
 /// halts before its gas ends.
 pub(crate) fn gas_used(db: InMemoryDB, fork: Fork, address: [u8; 20], input: &[u8], gas: u64) -> Option<u64> {
-    let spec = fork.spec_id();
+    let spec = spec_id(fork);
     let input = Bytes::copy_from_slice(input);
     let intrinsic = revm::context_interface::cfg::gas::calculate_initial_tx_gas(spec, &input, false, 0, 0, 0, None);
     let gas_limit = gas.checked_add(intrinsic.initial_total_gas())?;

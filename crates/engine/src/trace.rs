@@ -153,15 +153,16 @@ impl View<'_> {
     }
 }
 
-/// Makes revm's inspector calls into those of a [`Tracer`].
-pub(crate) struct Observer<'t, T> {
-    tracer: &'t mut T,
+/// Makes revm's inspector calls into those of a [`Tracer`]. One type for all tracers, so that the instructions of revm are compiled
+/// with it once, in this crate.
+pub(crate) struct Observer<'t> {
+    tracer: &'t mut dyn Tracer,
     revision: Revision,
     started: Step,
 }
 
-impl<'t, T: Tracer> Observer<'t, T> {
-    pub fn new(revision: Revision, tracer: &'t mut T) -> Self {
+impl<'t> Observer<'t> {
+    pub fn new(revision: Revision, tracer: &'t mut dyn Tracer) -> Self {
         let started = Step {
             depth: 0,
             pc: 0,
@@ -194,7 +195,7 @@ impl<'t, T: Tracer> Observer<'t, T> {
     }
 }
 
-impl<CTX: ContextTr<Chain = FieldMachine>, T: Tracer> Inspector<CTX, EthInterpreter> for Observer<'_, T> {
+impl<CTX: ContextTr<Chain = FieldMachine>> Inspector<CTX, EthInterpreter> for Observer<'_> {
     fn step(&mut self, interpreter: &mut Interpreter, context: &mut CTX) {
         let view = View { interpreter, machine: context.chain() };
         self.tracer.before(&view);

@@ -60,7 +60,7 @@ impl World {
     }
 
     /// As [`World::call`], telling `tracer` every instruction.
-    pub fn call_traced<T: Tracer>(&mut self, address: [u8; 20], input: &[u8], gas: u64, tracer: &mut T) -> Outcome {
+    pub fn call_traced(&mut self, address: [u8; 20], input: &[u8], gas: u64, tracer: &mut dyn Tracer) -> Outcome {
         let inputs = self.inputs(address, input, gas);
         let observer = Observer::new(self.engine.config().revision, tracer);
         let mut evm = self.engine.evm_over(std::mem::take(&mut self.db)).with_inspector(observer);

@@ -5,6 +5,7 @@
 
 mod disassemble;
 mod encode;
+mod older;
 mod parse;
 mod print;
 mod token;
@@ -13,10 +14,13 @@ use num_bigint::BigUint;
 use std::ops::Range;
 
 use crate::field_instruction::FieldInstruction;
+use crate::fork::Fork;
+use crate::opcode::evm;
 use crate::revision::Revision;
 
 pub use disassemble::disassemble;
 pub use encode::{AssembleError, Code, assemble};
+pub use older::KnownAddresses;
 pub use parse::{Fault, ParseError, assemble_text, parse};
 pub use print::print;
 
@@ -29,7 +33,7 @@ pub struct LabelId(pub u32);
 pub enum Item {
     /// One opcode byte, as it is. For opcodes with an immediate use [`Item::PushBytes`] or [`Item::Field`].
     Op(u8),
-    /// Pushes a number below 2²⁵⁶ with the smallest PUSH: PUSH0 for 0.
+    /// Pushes a number below 2²⁵⁶ with the smallest PUSH: PUSH0 for 0, where there is one.
     Push(BigUint),
     /// PUSHn of exactly these n ≤ 32 bytes, big-endian; leading zeros stay.
     PushBytes(Vec<u8>),
@@ -58,12 +62,23 @@ pub enum Item {
 pub struct Assembly {
     items: Vec<Item>,
     labels: u32,
+    fork: Fork,
 }
 
 impl Assembly {
     /// Nothing yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Nothing yet, for a fork: [`Assembly::op`], [`Assembly::push`] and [`Assembly::copy`] write with the opcodes it has.
+    pub fn for_fork(fork: Fork) -> Self {
+        Self { fork, ..Self::default() }
+    }
+
+    /// The fork that it is for.
+    pub fn fork(&self) -> Fork {
+        self.fork
     }
 
     /// A label that no other call has returned. It is defined by [`Assembly::label`] or [`Assembly::mark`].
@@ -84,9 +99,22 @@ impl Assembly {
         self.items[index] = item;
     }
 
-    /// Appends an opcode without immediate.
+    /// Appends an opcode without immediate; a shift that the fork lacks becomes a multiplication or a division.
     pub fn op(&mut self, opcode: u8) -> &mut Self {
-        self.with(Item::Op(opcode))
+        if self.fork.has(opcode) || !older::shift(self, opcode) {
+            self.items.push(Item::Op(opcode));
+        }
+        self
+    }
+
+    /// Appends a copy in memory of so many bytes, whose operands are on the stack as for MCOPY: [bytes, from, to] → []. `known` says
+    /// which of the addresses are the same whenever the code runs. Unless both are, the two ranges must be apart.
+    pub fn copy(&mut self, size_bytes: u32, known: KnownAddresses) -> &mut Self {
+        if self.fork.has(evm::MCOPY) {
+            return self.with(Item::Op(evm::MCOPY));
+        }
+        older::copy(self, size_bytes, known);
+        self
     }
 
     /// Takes the last item back if it is this opcode; whether it was.
@@ -135,12 +163,12 @@ impl Assembly {
 
     /// Bytes of these items, which must be there, without those of pushes of labels.
     pub fn fixed_bytes(&self, items: Range<usize>, revision: Revision) -> Result<usize, AssembleError> {
-        encode::fixed_bytes(&self.items[items], revision)
+        encode::fixed_bytes(&self.items[items], (revision, self.fork))
     }
 
     /// Encodes the items so far.
     pub fn assemble(&self, revision: Revision) -> Result<Code, AssembleError> {
-        assemble(&self.items, revision)
+        encode::assemble_for(&self.items, (revision, self.fork))
     }
 
     fn with(&mut self, item: Item) -> &mut Self {

@@ -59,6 +59,12 @@ pub fn jumpdests(code: &[u8], revision: Revision) -> Jumpdests {
     Jumpdests { bits, code_bytes: code.len(), last, end }
 }
 
+/// Finds the jump targets of `code` as engines do that know no immediate but those of PUSH: go-ethereum's branches of EVMMAX and evmone's.
+pub fn jumpdests_of_pushes(code: &[u8]) -> Jumpdests {
+    // A revision without immediates: all that is skipped is what the EVM itself skips.
+    jumpdests(code, Revision::Evm384V7)
+}
+
 /// Up to eight bytes as a word, the first one lowest; after the end of the code, zeros.
 #[inline(always)]
 fn word_of(chunk: &[u8]) -> [u8; WORD_BYTES] {
@@ -137,6 +143,20 @@ mod tests {
             pc += revision.instruction_bytes(opcode);
         }
         Jumpdests { bits, code_bytes: code.len(), last, end: pc }
+    }
+
+    #[test]
+    fn others_take_operands_for_opcodes() {
+        let targets = |code: &str| {
+            let found = jumpdests_of_pushes(&hex::decode(code).unwrap());
+            (0..found.code_bytes).filter(|&offset| found.contains(offset)).collect::<Vec<_>>()
+        };
+        assert_eq!(targets("c35b0100010001015b"), [1, 8]);
+        assert_eq!(targets("c30001000100016101025b5b"), [10, 11]);
+        assert_eq!(targets("605b5b"), [2]);
+        for opcode in Revision::Evm384V7.opcodes() {
+            assert_eq!(opcode.immediate_bytes, 0);
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The instruction set: which field instructions exist, how each revision writes them as bytes, and what they cost.
 //!
 //! Read in this order: [`field_instruction`] says what an instruction does, whatever its bytes; [`opcode`] is the table of
-//! names; [`revision`] is the list of interfaces, one file each, with the bytes; [`mod@jumpdests`] finds jump targets;
+//! names; [`revision`] is the list of interfaces, one file each, with the bytes; [`mod@fork`] has the hard forks; [`mod@jumpdests`] finds jump targets;
 //! [`precompile`] has the addresses of precompiles; [`schedule`] is a complete set of prices as a value; [`mod@assembly`] turns text or a list of items into code and back.
 
 #![forbid(unsafe_code)]
@@ -9,6 +9,7 @@
 
 pub mod assembly;
 pub mod field_instruction;
+pub mod fork;
 pub mod jumpdests;
 pub mod opcode;
 pub mod precompile;
@@ -17,6 +18,7 @@ pub mod schedule;
 
 pub use assembly::{AssembleError, Assembly, Code, Item, LabelId, assemble, assemble_text, disassemble};
 pub use field_instruction::{FieldInstruction, FieldOp, Lanes, ModulusAt, PerOp};
+pub use fork::{Fork, UnknownFork};
 pub use jumpdests::{Jumpdests, jumpdests};
 pub use opcode::OpcodeRow;
 pub use revision::rules::SlotRules;

@@ -5,6 +5,8 @@
 
 pub mod evm;
 
+use crate::fork::Fork;
+
 /// One line of an opcode table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct OpcodeRow {
@@ -20,6 +22,8 @@ pub struct OpcodeRow {
     pub pops: u8,
     /// Words put on the stack.
     pub pushes: u8,
+    /// The first fork that has it; for a revision's own the first of all.
+    pub since: Fork,
 }
 
 impl OpcodeRow {
@@ -31,9 +35,9 @@ impl OpcodeRow {
 
 /// Declares a table as a constant `OPCODES`, and a byte constant for each mnemonic.
 ///
-/// A row reads `byte MNEMONIC "sentence" pops -> pushes [immediate bytes];`.
+/// A row reads `byte MNEMONIC "sentence" pops -> pushes [immediate bytes] [since fork];`.
 macro_rules! opcodes {
-    ($($byte:literal $mnemonic:ident $sentence:literal $pops:literal -> $pushes:literal $(immediate $immediate:literal)?;)*) => {
+    ($($byte:literal $mnemonic:ident $sentence:literal $pops:literal -> $pushes:literal $(immediate $immediate:literal)? $(since $fork:ident)?;)*) => {
         $(
             #[doc = $sentence]
             pub const $mnemonic: u8 = $byte;
@@ -47,6 +51,10 @@ macro_rules! opcodes {
             immediate_bytes: 0 $(+ $immediate)?,
             pops: $pops,
             pushes: $pushes,
+            since: {
+                let named = [$crate::fork::Fork::Frontier $(, $crate::fork::Fork::$fork)?];
+                named[named.len() - 1]
+            },
         }),*];
     };
 }

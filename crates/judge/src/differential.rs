@@ -5,10 +5,9 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use residue_engine::{Batching, Engine, EngineConfig};
-use residue_isa::{Family, FieldOp, GasSchedule, PerOp, Price, Revision, WidthPrices, disassemble, opcode};
-use residue_spec::{ByWidth, Env, Narrow, Prices};
-
-use crate::specified::specified;
+use residue_isa::{GasSchedule, Revision, disassemble, opcode};
+use residue_spec::{Env, Prices};
+use residue_specified::{spec_prices, specified};
 
 /// Code with what it is run on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -190,38 +189,6 @@ impl fmt::Display for Disagreement {
         writeln!(f, "code 0x{}", hex::encode(&program.code))?;
         write!(f, "{}", disassemble(&program.code, *revision))
     }
-}
-
-/// The prices of a schedule as the specification takes them: whole gas, a fraction rounded up.
-pub fn spec_prices(schedule: &GasSchedule, revision: Revision) -> Prices {
-    let base = |mnemonic| schedule.base(mnemonic).map(Price::whole);
-    let base = revision.opcodes().iter().filter_map(|row| Some((row.mnemonic, base(row.mnemonic)?)));
-    let mut prices = Prices::of_base(schedule.name(), &base.collect::<Vec<_>>());
-    prices.evm = schedule.evm_overrides().map(|(opcode, price)| (opcode, price.whole())).collect();
-    if revision.family() != Family::Memory384 {
-        let unit = |price: Price| if schedule.rounds_instructions() { price.0 } else { price.whole() };
-        let table = |of: fn(&WidthPrices) -> Price| {
-            let widths = 1..=revision.width_limbs_max();
-            ByWidth(widths.map(|width_limbs| unit(of(&schedule.at_width(width_limbs)))).collect())
-        };
-        prices.set_modulus = table(|width| width.set_modulus);
-        prices.add = table(|width| width.arithmetic[FieldOp::Add]);
-        prices.sub = table(|width| width.arithmetic[FieldOp::Sub]);
-        prices.mul = table(|width| width.arithmetic[FieldOp::Mul]);
-        prices.load = table(|width| width.load);
-        prices.store = table(|width| width.store);
-        if revision.slot_rules().is_some_and(|rules| rules.invert.is_some()) {
-            prices.invert = table(|width| width.invert);
-        }
-        prices.copy_per_word = schedule.transfer_per_word().whole();
-        prices.in_thousandths = schedule.rounds_instructions();
-        prices.narrow = schedule.has_narrow().then(|| {
-            let WidthPrices { set_modulus, arithmetic: PerOp([add, sub, mul]), load, store, .. } = schedule.at_width(0);
-            let [set_modulus, add, sub, mul, load, store] = [set_modulus, add, sub, mul, load, store].map(unit);
-            Narrow { set_modulus, add, sub, mul, load, store }
-        });
-    }
-    prices
 }
 
 /// Every opcode the specification has an opinion on under a revision: its own and the EVM's that need no world.

@@ -1,6 +1,6 @@
 //! The engine judged: by programs from one start, and by histories.
 //!
-//! - [`differential`] runs one program on the engine and on the specification and reports where they differ, [`specified`] is the one of each revision; [`generate`] makes
+//! - [`differential`] runs one program on the engine and on the specification and reports where they differ; [`generate`] makes
 //!   programs that reach the corners of a revision.
 //! - A [`history`] is contracts with the transactions that run them one after the other, on one engine that keeps what it learns of
 //!   their codes. [`invent`] makes histories from seeds; [`stage`] makes one ready, a [`player`] plays its transactions, and [`verdict`]
@@ -25,6 +25,5 @@ pub mod panics;
 pub mod player;
 pub mod saved;
 pub mod search;
-pub mod specified;
 pub mod stage;
 pub mod verdict;

@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 
 use residue_engine::{Batching, BlockExplained, Engine, EngineConfig, Fork};
 use residue_isa::assembly::Code;
+use residue_specified::{spec_prices, specified};
 
-use crate::differential::spec_prices;
 use crate::ending::Ending;
 use crate::history::{Body, GAS_AMPLE, Gas, History};
 use crate::mode::Mode;
 use crate::panics::caught;
 use crate::player::Player;
-use crate::specified::specified;
 use crate::stage::{Stage, StageError};
 
 /// Gas beyond which the specification, which is slow, is not asked.

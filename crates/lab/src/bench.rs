@@ -1,9 +1,10 @@
 //! Measurements beside native libraries, in groups.
 //!
 //! [`groups`] is the table of them, [`group`] what one is, by the workbench's harness; [`effort`] says how much is done for the numbers, and
-//! [`subjects`] whom they are of. The groups are [`instructions`], [`lanes`], [`pairing`], [`eip2537`], [`operations`], [`comparison`], [`scaling`]
+//! [`subjects`] whom they are of. The groups are [`instructions`], [`lanes`], [`pairing`], [`eip2537`], [`bn254`], [`operations`], [`comparison`], [`scaling`]
 //! and [`memory`].
 
+pub mod bn254;
 pub mod comparison;
 pub mod effort;
 pub mod eip2537;

@@ -86,9 +86,6 @@ pub enum LabError {
         /// The revision.
         revision: Revision,
     },
-    /// Two executions of the same code took different ways.
-    #[error("two executions of the code passed different jump targets")]
-    Unsteady,
     /// A program has no module.
     #[error("{name} as WebAssembly: {error}")]
     Lower {

@@ -1,14 +1,13 @@
 //! Records: what a measurement leaves behind, a dated CSV file that says which machine made it.
 //!
 //! A record lies at `<directory>/<machine>/<date>-<group>.csv`. Lines that begin with `#` are its header, `name: value`;
-//! then follow one line of column names and one line for each [`RecordRow`]. [`date`], [`machine`] and [`environment`] with the [`clock`] make its
-//! header; [`table`] arranges it for people.
+//! then follow one line of column names and one line for each [`RecordRow`]. [`date`] and [`environment`] with the [`clock`] make its header;
+//! [`table`] arranges it for people.
 
 pub mod clock;
 pub mod date;
 pub mod environment;
 mod file;
-pub mod machine;
 pub mod table;
 
 use std::fmt;

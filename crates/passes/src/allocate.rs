@@ -71,7 +71,12 @@ pub fn allocate(
         program.functions.iter().zip(&rows.functions).map(|(function, rows)| Shape::new(function, rows)).collect();
     let mut allocation = place_all(program, &shapes, limit, None)?;
     if let Some(cost) = cost {
-        allocation = place_all(program, &shapes, limit, Some((cost, allocation.slots_used)))?;
+        // What callees spread over, their callers lack: where that leaves too little room, all spread less, or not at all.
+        let roomy = [SLACKS.len(), SLACKS.len() / 2, SLACKS.len() / 4, 1].into_iter().find_map(|slacks| {
+            let choice = Choice { cost, packed_slots: allocation.slots_used, slacks: &SLACKS[..slacks] };
+            place_all(program, &shapes, limit, Some(choice)).ok()
+        });
+        allocation = roomy.unwrap_or(allocation);
     }
     for (placement, shape) in allocation.functions.iter_mut().zip(&mut shapes) {
         placement.live_out = mem::take(&mut shape.live_out);
@@ -79,8 +84,16 @@ pub fn allocate(
     Ok(allocation)
 }
 
-/// What a placement is chosen by: what operations cost, and how many slots the packed program takes.
-type Choice<'a> = (&'a dyn Cost, Slot);
+/// What a placement is chosen by.
+#[derive(Clone, Copy)]
+struct Choice<'a> {
+    /// What operations cost.
+    cost: &'a dyn Cost,
+    /// How many slots the packed program takes.
+    packed_slots: Slot,
+    /// How many slots more than the fewest a function may spread over.
+    slacks: &'a [Slot],
+}
 
 /// Places every function: packed, or by choice. What is live after blocks is left out.
 fn place_all(
@@ -312,7 +325,7 @@ impl Colouring<'_> {
     fn choose_roomy(&mut self, choice: Choice<'_>) {
         let fewest = self.colour.iter().flatten().max().map_or(0, |slot| slot + 1);
         let mut best = (self.code_bytes(choice), self.colour.clone());
-        for (slack, passed_first) in SLACKS.into_iter().flat_map(|slack| [(slack, false), (slack, true)]) {
+        for (slack, passed_first) in choice.slacks.iter().flat_map(|&slack| [(slack, false), (slack, true)]) {
             self.colour.fill(None);
             self.window = (fewest + slack).min(self.limit);
             self.cursor = 0; // All functions take their state from the lowest slots.
@@ -355,7 +368,7 @@ impl Colouring<'_> {
     }
 
     /// An estimate: a field instruction has eight bytes, and so has a copy, which costs gas too, and so does a slot.
-    fn code_bytes(&mut self, (cost, packed): Choice<'_>) -> u64 {
+    fn code_bytes(&mut self, Choice { cost, packed_slots, .. }: Choice<'_>) -> u64 {
         let mut weighed = mem::take(&mut self.weighed);
         let colour = |value: Value| self.colour[self.shape.root(value)].expect("every class is coloured");
         let slot = |operand: Operand| match operand {
@@ -378,7 +391,7 @@ impl Colouring<'_> {
         let slots = self.colour.iter().flatten().max().map_or(0, |&slot| u64::from(slot) + 1);
         let elsewhere = |(hints, &colour): (&Vec<Slot>, _)| hints.iter().filter(|&&slot| colour != Some(slot)).count();
         let moved = self.hints.iter().zip(&self.colour).map(elsewhere).sum::<usize>() as u64; // usize to u64 widens
-        let more = slots.saturating_sub(packed.into());
+        let more = slots.saturating_sub(packed_slots.into());
         8 * instructions
             + apart.map(|&(_, _, weight)| 8 + weight).sum::<u64>()
             + SLOT_BYTES * slots

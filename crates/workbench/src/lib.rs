@@ -3,7 +3,7 @@
 //! [`variants`] chooses the formulas that cost least under given prices. [`execution`] runs code under given rules and tells
 //! how it ended, what it executed, what its gas went to ([`exact_gas`], [`op_classes`]) and how long it takes ([`harness`],
 //! [`statistics`]). [`native()`] is the precompile that a contract replaces; [`specification`] runs the same code
-//! on the executable specification.
+//! on the executable specification. [`inspect`] looks into one execution, [`machine`] is where times are measured.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
@@ -12,12 +12,20 @@ pub mod ended;
 pub mod exact_gas;
 pub mod execution;
 pub mod harness;
+pub mod inspect;
+pub mod machine;
 mod native;
 pub mod op_classes;
 pub mod specification;
 pub mod statistics;
+pub mod svg;
 pub mod variants;
 
 pub use execution::{EngineKind, Execution, Job, Setup};
+pub use machine::Machine;
 pub use native::native;
 pub use variants::{Trial, Variant, VariantError, cheapest, trials};
+
+/// The revisions that are measured: the last with values in memory that others' programs are written for, and the one of December
+/// 2024 with slots, which EIP-6690 is now. The others differ from them in how operands are named.
+pub const MEASURED: [residue_isa::Revision; 2] = [residue_isa::Revision::Evm384V7, residue_isa::Revision::Eip6690_2024];

@@ -2,9 +2,8 @@
 
 use residue_engine::{Fork, MEMORY_LIMIT_BYTES};
 use residue_isa::{GasSchedule, Revision};
-use residue_judge::differential::spec_prices;
-use residue_judge::specified::specified;
 use residue_spec::{Env, Prices};
+use residue_specified::{spec_prices, specified};
 use thiserror::Error;
 
 use crate::ended::Ended;

@@ -1,6 +1,6 @@
 //! Variants: a contract computes the same bytes with other formulas, and prices decide which of them costs least gas.
 
-use residue_compiler::{CompileError, Compiled, Prepared, SmallMultiples};
+use residue_compiler::{CompileError, Compiled, Dialect, Prepared, SmallMultiples};
 use residue_contracts::Contract;
 use residue_engine::{Engine, EngineConfig, EngineError};
 use residue_ir::{Fp2Product, Program};
@@ -65,7 +65,7 @@ const GAS: u64 = 1 << 40;
 
 /// The contract compiled in the variant whose example costs least.
 pub fn cheapest(contract: &Contract, revision: Revision, schedule: &GasSchedule) -> Result<Trial, VariantError> {
-    Ok(trials(contract, Variant::all(), revision, schedule)?.swap_remove(0))
+    Ok(trials(contract, Variant::all(), revision, schedule, Dialect::default())?.swap_remove(0))
 }
 
 /// Compiles the contract and runs its example in each of `variants`; the cheapest comes first, and of two that cost the same
@@ -75,15 +75,16 @@ pub fn trials(
     variants: impl IntoIterator<Item = Variant>,
     revision: Revision,
     schedule: &GasSchedule,
+    dialect: Dialect,
 ) -> Result<Vec<Trial>, VariantError> {
-    let engine = Engine::new(EngineConfig::new(revision, schedule.clone()))?;
+    let engine = Engine::new(EngineConfig { fork: dialect.fork, ..EngineConfig::new(revision, schedule.clone()) })?;
     let input = (contract.example)();
     let variants: Vec<Variant> = variants.into_iter().collect();
     let programs: HashMap<Fp2Product, Program> =
         Fp2Product::ALL.map(|product| (product, contract.program_with(product))).into();
     let (mut trials, mut refusal): (Vec<Trial>, _) = (Vec::new(), None);
     let different = different(&variants, &programs)?;
-    let all = compile_all(&different, revision, schedule);
+    let all = compile_all(&different, revision, schedule, dialect);
     for (&(variant, _), compiled) in different.iter().zip(all) {
         let compiled = match compiled {
             Ok(compiled) => compiled,
@@ -128,11 +129,12 @@ fn compile_all(
     different: &[(Variant, Prepared<'_>)],
     revision: Revision,
     schedule: &GasSchedule,
+    dialect: Dialect,
 ) -> Vec<Result<Compiled, CompileError>> {
     let next = AtomicUsize::new(0);
     let compile_next = || {
         let number = next.fetch_add(1, Ordering::Relaxed);
-        different.get(number).map(|(_, prepared)| (number, prepared.compile(revision, schedule)))
+        different.get(number).map(|(_, prepared)| (number, prepared.compile(revision, schedule, dialect)))
     };
     let compile = || iter::from_fn(compile_next).collect::<Vec<_>>();
     let threads = thread::available_parallelism().map_or(1, usize::from).min(different.len());

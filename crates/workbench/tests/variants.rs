@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
-use residue_compiler::SmallMultiples;
+use residue_compiler::{Dialect, SmallMultiples};
 use residue_contracts::{Contract, find};
 use residue_engine::{Engine, EngineConfig};
 use residue_ir::Fp2Product;
@@ -14,7 +14,7 @@ use residue_workbench::{Trial, Variant, cheapest, native};
 const GAS: u64 = 1 << 40;
 
 fn trials(contract: &Contract, revision: Revision, schedule: &GasSchedule) -> Vec<Trial> {
-    residue_workbench::trials(contract, Variant::all(), revision, schedule).unwrap()
+    residue_workbench::trials(contract, Variant::all(), revision, schedule, Dialect::default()).unwrap()
 }
 
 #[test]

@@ -5,14 +5,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
-use residue_compiler::{Compiled, SmallMultiples};
+use residue_compiler::{Compiled, Dialect, SmallMultiples};
 use residue_contracts::{CONTRACTS, Contract};
-use residue_isa::GasSchedule;
+use residue_engine::revm::primitives::Address;
+use residue_isa::{Fork, GasSchedule};
 use residue_workbench::Trial;
 use serde_json::{Map, Value, json};
 
-use crate::formulas::Formulas;
-use crate::options::InterfaceRules;
+use crate::formats::{Artifact, CODE_BYTES_MAINNET, Format};
+use crate::formulas::{Formulas, is_inexpressible};
+use crate::options::{CodeRules, InterfaceRules};
 use crate::tables::{grouped, right, table};
 use crate::verdict::Verdict;
 use crate::{output, program_file};
@@ -23,44 +25,82 @@ use crate::{output, program_file};
   residue build bls12_381/fp2_mul --revision evm384-v7
   residue build bls12_381/fp2_mul --output fp2_mul.hex
   residue build examples/ir/polynomial.ir --revision evmone-2023
-  residue build bls12_381/pairing --revision evm384-v7 --schedule model-a --explain")]
+  residue build bls12_381/pairing --revision evm384-v7 --fork istanbul
+  residue build bls12_381/pairing --revision evm384-v7 --schedule model-a --explain
+  residue build bls12_381/g1_add --format solidity --output G1Add.sol")]
 pub struct BuildArgs {
-    /// A contract of `residue list contracts`, or all, or a file of a program whose name ends in .ir.
+    /// A contract of `residue list contracts`, or all that the revision can express, or a file of a program whose name ends in .ir.
     pub contract: String,
     /// The interface to compile for, and the prices that decide between variants.
     #[command(flatten)]
     pub rules: InterfaceRules,
+    /// The hard fork: code has no opcode that came after it.
+    #[arg(long, value_name = "FORK", default_value_t = Fork::default())]
+    pub fork: Fork,
     /// Its formulas.
     #[command(flatten)]
     pub formulas: Formulas,
-    /// Write the code to this file: hexadecimal, or raw bytes if the name ends in .bin. With all: a directory.
+    /// With what is compiled: which engines it is for.
+    #[command(flatten)]
+    pub code: CodeRules,
+    /// What to write: the code without it.
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub format: Option<Format>,
+    /// With --format solidity: where the contract is, in place of code that creates it.
+    #[arg(long, value_name = "ADDRESS")]
+    pub address: Option<Address>,
+    /// Write to this file: hexadecimal becomes raw bytes if the name ends in .bin. With all: to a directory.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Instead of the code: which formulas were chosen, and what the others would have cost.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "format")]
     pub explain: bool,
 }
-
-/// The most code that an account may have: EIP-170, `MAX_CODE_SIZE`.
-const CODE_BYTES_MAINNET: usize = 24_576;
 
 /// A contract that has been compiled, and where its code was written.
 struct Built {
     contract: &'static Contract,
     schedule: String,
+    dialect: Dialect,
     /// Every way that was asked for, that of the code first.
     trials: Vec<Trial>,
     path: Option<PathBuf>,
 }
 
+impl BuildArgs {
+    fn format(&self) -> Format {
+        self.format.unwrap_or_default()
+    }
+}
+
+impl Built {
+    fn artifact(&self, args: &BuildArgs) -> Artifact<'_> {
+        Artifact {
+            name: self.contract.name,
+            contract: Some(self.contract),
+            compiled: &self.trials[0].compiled,
+            schedule: &self.schedule,
+            dialect: self.dialect,
+            address: args.address,
+        }
+    }
+}
+
 /// Compiles one contract or all.
 pub fn build(args: &BuildArgs, json: bool) -> Result<Verdict> {
     let schedule = args.rules.schedule()?;
+    ensure!(args.address.is_none() || args.format() == Format::Solidity, "--address needs --format solidity");
     if args.contract == "all" {
+        ensure!(args.format.is_none() || args.output.is_some(), "--format with all contracts needs --output");
         let built = CONTRACTS.iter().map(|contract| {
-            let path = args.output.as_ref().map(|directory| directory.join(format!("{}.hex", contract.name)));
+            let path = args
+                .output
+                .as_ref()
+                .map(|directory| directory.join(format!("{}.{}", contract.name, args.format().extension())));
             build_one(contract, &schedule, args, path)
         });
+        // Those that the revision can express.
+        let built = built.filter(|built| !built.as_ref().is_err_and(is_inexpressible));
         let built = built.collect::<Result<Vec<_>>>()?;
         if json {
             output::json(&json!({ "contracts": built.iter().map(to_json).collect::<Vec<_>>() }))?;
@@ -77,15 +117,25 @@ pub fn build(args: &BuildArgs, json: bool) -> Result<Verdict> {
     let contract = residue_contracts::find(&args.contract).ok_or_else(|| unknown(&args.contract))?;
     let built = build_one(contract, &schedule, args, args.output.clone())?;
     if json {
-        output::json(&to_json(&built))?;
+        let mut object = to_json(&built);
+        add_artifact(&mut object, &built.artifact(args), args)?;
+        output::json(&object)?;
     } else if args.explain {
         output::result(&explained(&built))?;
     } else if built.path.is_some() {
         output::result(&to_text(&[built]))?;
     } else {
-        output::result(&output::hex(&built.trials[0].compiled.code))?;
+        built.artifact(args).print(args.format())?;
     }
     Ok(Verdict::Good)
+}
+
+/// With --format and without --output, what would be printed stands in the object.
+fn add_artifact(object: &mut Value, artifact: &Artifact<'_>, args: &BuildArgs) -> Result<()> {
+    if let (Some(format), None) = (args.format, &args.output) {
+        object["artifact"] = artifact.value(format)?;
+    }
+    Ok(())
 }
 
 /// Compiles a program of the user's.
@@ -93,20 +143,28 @@ fn build_program(args: &BuildArgs, schedule: &GasSchedule, json: bool) -> Result
     let path = &args.contract;
     ensure!(!args.explain, "--explain needs a contract: a program has no variants");
     ensure!(args.formulas.f2mul.is_none(), "--f2mul needs a contract, and {path:?} is none");
-    let compiled = program_file::compile(path, args.rules.revision, schedule, args.formulas.multiples_of_program())?;
+    let dialect = args.code.dialect(args.fork);
+    let multiples = args.formulas.multiples_of_program();
+    let compiled = program_file::compile(path, args.rules.revision, schedule, multiples, dialect)?;
+    let name = Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
+    let (compiled, contract, address) = (&compiled, None, args.address);
+    let artifact = Artifact { name: &name, contract, compiled, schedule: schedule.name(), dialect, address };
     if let Some(output) = &args.output {
-        output::code_file(output, &compiled.code)?;
+        artifact.write(args.format(), output)?;
     }
     if json {
-        let mut object = of_code(&compiled);
+        let mut object = of_code(compiled);
         object["program"] = path.as_str().into();
         object["schedule"] = schedule.name().into();
+        object["fork"] = args.fork.name().into();
+        object["portable"] = dialect.portable.into();
         object["path"] = args.output.as_deref().map(Path::to_string_lossy).into();
+        add_artifact(&mut object, &artifact, args)?;
         output::json(&object)?;
     } else if let Some(output) = &args.output {
         output::result(&format!("{}: {} bytes", output.display(), compiled.code.len()))?;
     } else {
-        output::result(&output::hex(&compiled.code))?;
+        artifact.print(args.format())?;
     }
     Ok(Verdict::Good)
 }
@@ -118,13 +176,15 @@ fn build_one(
     path: Option<PathBuf>,
 ) -> Result<Built> {
     let revision = args.rules.revision;
-    let trials = args.formulas.trials(contract, revision, schedule);
+    let dialect = args.code.dialect(args.fork);
+    let trials = args.formulas.trials(contract, revision, schedule, dialect);
     let trials = trials.with_context(|| format!("compiling {} for {revision}", contract.name))?;
-    if let Some(path) = &path {
+    let built = Built { contract, schedule: schedule.name().to_owned(), dialect, trials, path };
+    if let Some(path) = &built.path {
         make_directory_of(path, args)?;
-        output::code_file(path, &trials[0].compiled.code)?;
+        built.artifact(args).write(args.format(), path)?;
     }
-    Ok(Built { contract, schedule: schedule.name().to_owned(), trials, path })
+    Ok(built)
 }
 
 /// With `all`, a contract's name has directories of its own below the one asked for.
@@ -142,10 +202,12 @@ fn unknown(name: &str) -> anyhow::Error {
     anyhow!("unknown contract {name:?}; known are {}, all", known.join(", "))
 }
 
-fn to_json(Built { contract, schedule, trials, path }: &Built) -> Value {
+fn to_json(Built { contract, schedule, dialect, trials, path }: &Built) -> Value {
     let mut object = json!({
         "contract": contract.name,
         "schedule": schedule,
+        "fork": dialect.fork.name(),
+        "portable": dialect.portable,
         "f2mul": trials[0].variant.product.multiplications(),
         "variants": trials.iter().map(variant_to_json).collect::<Vec<_>>(),
         "path": path.as_deref().map(Path::to_string_lossy),
@@ -163,6 +225,7 @@ fn of_code(compiled: &Compiled) -> Value {
         "revision": compiled.revision.name(),
         "code": output::hex(&compiled.code),
         "code_bytes": compiled.code.len(),
+        "instruction_bytes": compiled.instruction_bytes,
         "fits_24_kib": compiled.code.len() <= CODE_BYTES_MAINNET,
         "slots": compiled.slots,
         "memory_bytes": compiled.memory_bytes,

@@ -10,19 +10,19 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
-use residue_compiler::compile_with;
+use residue_compiler::{Dialect, compile_as};
 use residue_contracts::Contract;
 use residue_engine::Fork;
 use residue_engine::native::{NativeError, NativeOutput};
 use residue_ir::{Outcome, Program, evaluate_within};
 use residue_isa::{GasSchedule, Revision};
-use residue_lab::Machine;
+use residue_workbench::Machine;
 use residue_workbench::op_classes::OpClasses;
 use residue_workbench::{EngineKind, Execution, Job, Setup, Trial, VariantError, native};
 use serde_json::{Value, json};
 
 use crate::formulas::Formulas;
-use crate::options::{InterfaceRules, Rules, schedule_file};
+use crate::options::{CodeRules, InterfaceRules, Rules, schedule_file};
 use crate::subject::given_or_example;
 use crate::verdict::Verdict;
 use crate::{input, output, program_file, report};
@@ -46,6 +46,9 @@ pub struct CompareArgs {
     /// Its formulas.
     #[command(flatten)]
     pub formulas: Formulas,
+    /// With what is compiled: which engines it is for.
+    #[command(flatten)]
+    pub code: CodeRules,
     /// The hard fork, whose rules hold for all other instructions.
     #[arg(long, value_name = "FORK", default_value_t = Fork::default())]
     pub fork: Fork,
@@ -140,15 +143,16 @@ impl Compared {
         formulas: &Formulas,
         revision: Revision,
         schedule: &GasSchedule,
+        dialect: Dialect,
     ) -> Result<(Vec<u8>, Option<u32>), VariantError> {
         match self {
             Self::Contract(contract) => {
-                let Trial { variant, compiled, .. } = formulas.try_compile(contract, revision, schedule)?;
+                let Trial { variant, compiled, .. } = formulas.try_compile(contract, revision, schedule, dialect)?;
                 Ok((compiled.code, Some(variant.product.multiplications())))
             }
             Self::Program { program, .. } => {
                 let multiples = formulas.multiples_of_program();
-                Ok((compile_with(program, revision, schedule, multiples)?.code, None))
+                Ok((compile_as(program, revision, schedule, multiples, dialect)?.code, None))
             }
         }
     }
@@ -233,7 +237,8 @@ impl Comparison {
     fn add(&mut self, args: &CompareArgs, revision: Revision, schedule: Option<String>) -> Result<()> {
         let rules = Rules { interface: InterfaceRules { revision, schedule: schedule.clone() }, fork: args.fork };
         let setup = rules.setup(EngineKind::Batch)?;
-        let (code, f2mul) = match self.compared.compile(&args.formulas, revision, &setup.schedule) {
+        let dialect = args.code.dialect(args.fork);
+        let (code, f2mul) = match self.compared.compile(&args.formulas, revision, &setup.schedule, dialect) {
             Ok(compiled) => compiled,
             Err(VariantError::Compile(error)) => {
                 self.left_out.push(LeftOut { revision, schedule, reason: error.to_string() });

@@ -2,6 +2,7 @@
 
 use anyhow::{Result, ensure};
 use clap::Args;
+use residue_compiler::Dialect;
 use residue_contracts::Contract;
 use residue_engine::Fork;
 use residue_workbench::{EngineKind, Job, native};
@@ -52,7 +53,8 @@ fn expected(contract: &Contract, input: &[u8]) -> Result<Vec<u8>> {
     }
     let interface = InterfaceRules { revision: DEFAULT_REVISION, schedule: None };
     let setup = Rules { interface, fork: Fork::default() }.setup(EngineKind::Batch)?;
-    let code = Formulas::default().compile(contract, setup.revision, &setup.schedule)?.compiled.code;
+    let code =
+        Formulas::default().compile(contract, setup.revision, &setup.schedule, Dialect::default())?.compiled.code;
     let job = Job { code: &code, input, gas: GAS, timed: false, explained: false, native: None };
     let ended = setup.execute(job)?.ended;
     ensure!(ended.is_success, "{} ends its example with {}", contract.name, ended.halt);

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
+use residue_compiler::Dialect;
 use residue_contracts::{CONTRACTS, Contract};
 use residue_isa::{GasSchedule, Revision};
-use residue_workbench::VariantError;
 use serde_json::{Value, json};
 
-use crate::formulas::Formulas;
+use crate::formulas::{Formulas, is_inexpressible};
 use crate::options::{DEFAULT_REVISION, InterfaceRules};
 use crate::subject::contract_named;
 use crate::tables::{grouped, right, table};
@@ -107,14 +107,9 @@ fn measured(args: &GasArgs) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// Whether the revision cannot express the contract.
-fn is_inexpressible(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref::<VariantError>(), Some(VariantError::Compile(_)))
-}
-
 fn measure(contract: &'static Contract, revision: Revision) -> Result<Entry> {
     let schedule: GasSchedule = InterfaceRules { revision, schedule: None }.schedule()?;
-    let trial = Formulas::default().compile(contract, revision, &schedule)?;
+    let trial = Formulas::default().compile(contract, revision, &schedule, Dialect::default())?;
     Ok(Entry { contract, revision, gas: trial.gas, code_bytes: trial.compiled.code.len() })
 }
 

@@ -2,13 +2,14 @@
 //! the native library on the same input in the same run. All is well only if every output is the native one.
 
 use anyhow::{Result, anyhow};
+use residue_compiler::Dialect;
 use residue_contracts::Contract;
 use residue_engine::Fork;
 use residue_engine::native::NativeOutput;
 use residue_isa::Revision;
-use residue_lab::{MEASURED, Machine};
 use residue_workbench::execution::NativeTimes;
 use residue_workbench::{EngineKind, Execution, Job, Setup, native};
+use residue_workbench::{MEASURED, Machine};
 use serde_json::{Value, json};
 
 use crate::formulas::Formulas;
@@ -55,7 +56,7 @@ pub fn main_job(json: bool) -> Result<Verdict> {
 fn attempt(contract: &Contract, revision: Revision, input: &[u8], native: &NativeOutput) -> Result<Attempt> {
     let interface = InterfaceRules { revision, schedule: None };
     let setup = Rules { interface, fork: Fork::default() }.setup(EngineKind::Batch)?;
-    let code = Formulas::default().compile(contract, revision, &setup.schedule)?.compiled.code;
+    let code = Formulas::default().compile(contract, revision, &setup.schedule, Dialect::default())?.compiled.code;
     let execution = setup.execute(Job {
         code: &code,
         input,

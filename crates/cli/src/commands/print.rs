@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use clap::Args;
+use residue_compiler::Dialect;
 use residue_ir::text;
 use serde_json::json;
 
@@ -34,7 +35,8 @@ pub fn print(args: &PrintArgs, json: bool) -> Result<Verdict> {
         (text::print(&program_file::read(&args.contract)?), args.formulas.multiples_of_program())
     } else {
         let contract = contract_named(&args.contract)?;
-        let variant = args.formulas.compile(contract, args.rules.revision, &args.rules.schedule()?)?.variant;
+        let variant =
+            args.formulas.compile(contract, args.rules.revision, &args.rules.schedule()?, Dialect::default())?.variant;
         (text::print(&contract.program_with(variant.product)), variant.multiples)
     };
     let multiples = crate::formulas::Multiples::of(multiples).option();

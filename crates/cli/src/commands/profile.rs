@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use residue_engine::{Engine, EngineConfig};
-use residue_lab::Machine;
-use residue_lab::inspect::profile::{Measure, Profile, profile as measure};
-use residue_lab::render::svg::flame::flame_graph;
+use residue_workbench::Machine;
 use residue_workbench::harness::on_one_core;
+use residue_workbench::inspect::flame::flame_graph;
+use residue_workbench::inspect::profile::{Measure, Profile, profile as measure};
 use residue_workbench::statistics::whole_ns;
 use serde_json::{Value, json};
 
 use crate::formulas::Formulas;
-use crate::options::Rules;
+use crate::options::{CodeRules, Rules};
 use crate::subject::{Subject, given_or_example};
 use crate::tables::{duration, grouped, percent, right, table};
 use crate::verdict::Verdict;
@@ -38,6 +38,9 @@ pub struct ProfileArgs {
     /// With a contract: its formulas.
     #[command(flatten)]
     pub formulas: Formulas,
+    /// With what is compiled: which engines it is for.
+    #[command(flatten)]
+    pub code: CodeRules,
     /// Gas for the frame.
     #[arg(long, value_name = "GAS", default_value = "1000000000", value_parser = input::number, allow_hyphen_values = true)]
     pub gas: u64,
@@ -72,8 +75,13 @@ pub fn profile(args: &ProfileArgs, json: bool) -> Result<Verdict> {
     let revision = args.rules.interface.revision;
     let schedule = args.rules.interface.schedule()?;
     let calldata = |contract| given_or_example(args.input.as_deref(), contract);
-    let Subject { name: subject, code, source_map, calldata, .. } =
-        Subject::new(&args.contract, &args.formulas, revision, &schedule, calldata)?;
+    let Subject { name: subject, code, source_map, calldata, .. } = Subject::new(
+        &args.contract,
+        (&args.formulas, args.code.dialect(args.rules.fork)),
+        revision,
+        &schedule,
+        calldata,
+    )?;
     let Some(map) = source_map else {
         bail!(
             "{:?} is a file: code without its program has no functions; `residue list contracts` has contracts",

@@ -4,12 +4,12 @@ use anyhow::{Result, bail};
 use clap::Args;
 use residue_contracts::{CONTRACTS, Contract};
 use residue_engine::Replacement;
-use residue_lab::Machine;
+use residue_workbench::Machine;
 use residue_workbench::{EngineKind, Job, Setup};
 
-use crate::formulas::Formulas;
+use crate::formulas::{Formulas, is_inexpressible};
 use crate::input::MemoryRange;
-use crate::options::{Rules, engine_kinds};
+use crate::options::{CodeRules, Rules, engine_kinds};
 use crate::subject::Subject;
 use crate::verdict::Verdict;
 use crate::{input, output, report};
@@ -44,6 +44,9 @@ pub struct RunArgs {
     /// With a contract: its formulas.
     #[command(flatten)]
     pub formulas: Formulas,
+    /// With what is compiled: which engines it is for.
+    #[command(flatten)]
+    pub code: CodeRules,
     /// Put the contracts that replace precompiles at the addresses of those, so that calls run them instead.
     #[arg(long)]
     pub as_precompiles: bool,
@@ -61,12 +64,17 @@ pub struct RunArgs {
 /// Runs the code and reports how it ended.
 pub fn run(args: &RunArgs, json: bool) -> Result<Verdict> {
     let setup = setup(args)?;
-    let subject =
-        Subject::new(&args.file, &args.formulas, setup.revision, &setup.schedule, |contract| match contract {
+    let subject = Subject::new(
+        &args.file,
+        (&args.formulas, args.code.dialect(setup.fork)),
+        setup.revision,
+        &setup.schedule,
+        |contract| match contract {
             Some(contract) if args.example => Ok((contract.example)()),
             None if args.example => bail!("--example needs a contract, and {:?} is none", args.file),
             _ => input::calldata(&args.input),
-        })?;
+        },
+    )?;
     let Subject { contract, code, calldata, .. } = subject;
     let execution = setup.execute(Job {
         code: &code,
@@ -100,11 +108,15 @@ fn setup(args: &RunArgs) -> Result<Setup> {
     }
     let replacement = |contract: &'static Contract| {
         let code = |address| -> Result<Replacement> {
-            let trial = Formulas::default().compile(contract, setup.revision, &setup.schedule)?;
+            let dialect = args.code.dialect(setup.fork);
+            let trial = Formulas::default().compile(contract, setup.revision, &setup.schedule, dialect)?;
             Ok(Replacement { address, code: trial.compiled.code })
         };
         contract.precompile.map(code)
     };
-    let replacements = CONTRACTS.iter().filter_map(replacement).collect::<Result<Vec<_>>>()?;
+    // Precompiles that the revision cannot express stay as they are.
+    let replacements = CONTRACTS.iter().filter_map(replacement);
+    let replacements = replacements.filter(|code| !code.as_ref().is_err_and(is_inexpressible));
+    let replacements = replacements.collect::<Result<Vec<_>>>()?;
     Ok(setup.with_replacements(replacements)?)
 }

@@ -6,11 +6,11 @@ use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use residue_compiler::SourceMap;
 use residue_engine::{Engine, EngineConfig};
-use residue_lab::inspect::trace::{Executed, Tracing};
+use residue_workbench::inspect::trace::{Executed, Tracing};
 use serde_json::{Value, json};
 
 use crate::formulas::Formulas;
-use crate::options::Rules;
+use crate::options::{CodeRules, Rules};
 use crate::subject::{Subject, given_or_example};
 use crate::verdict::Verdict;
 use crate::{input, output};
@@ -31,6 +31,9 @@ pub struct TraceArgs {
     /// With a contract: its formulas.
     #[command(flatten)]
     pub formulas: Formulas,
+    /// With what is compiled: which engines it is for.
+    #[command(flatten)]
+    pub code: CodeRules,
     /// Gas for the frame.
     #[arg(long, value_name = "GAS", default_value = "1000000000", value_parser = input::number, allow_hyphen_values = true)]
     pub gas: u64,
@@ -50,7 +53,8 @@ pub fn trace(args: &TraceArgs, json: bool) -> Result<Verdict> {
     let revision = args.rules.interface.revision;
     let schedule = args.rules.interface.schedule()?;
     let calldata = |contract| given_or_example(args.input.as_deref(), contract);
-    let subject = Subject::new(&args.file, &args.formulas, revision, &schedule, calldata)?;
+    let subject =
+        Subject::new(&args.file, (&args.formulas, args.code.dialect(args.rules.fork)), revision, &schedule, calldata)?;
     let chosen = args.function.as_deref().map(|name| chosen(name, subject.source_map.as_ref())).transpose()?;
     let engine = Engine::new(EngineConfig { fork: args.rules.fork, ..EngineConfig::new(revision, schedule) })?;
 

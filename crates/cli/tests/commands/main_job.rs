@@ -29,3 +29,14 @@ fn people_get_one_table() {
         assert!(ran.text().contains(part), "{part:?} is not in {}", ran.stdout);
     }
 }
+
+/// What README shows of the table does not depend on the machine.
+#[test]
+fn the_readme_shows_what_is_printed() {
+    let readme = residue_pages::read("README.md");
+    let printed = residue(&[]).text().to_owned();
+    let block = readme.split("```text\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    for line in block.lines().filter(|line| !line.contains('─')) {
+        assert!(printed.lines().any(|shown| residue_pages::quotes(shown, line)), "{line:?} is not in {printed}");
+    }
+}

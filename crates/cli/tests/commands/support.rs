@@ -23,7 +23,7 @@ pub fn residue(args: &[&str]) -> Ran {
 /// Runs the command with a text on its standard input.
 #[track_caller]
 pub fn residue_reading(input: &str, args: &[&str]) -> Ran {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_residue"));
+    let mut command = Command::new(crate::PROGRAM);
     command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     // A command that fails early does not read its input.
@@ -82,4 +82,32 @@ pub fn file(directory: &std::path::Path, name: &str, content: impl AsRef<[u8]>) 
 #[track_caller]
 pub fn assembled(text: &str, revision: &str) -> String {
     residue_reading(text, &["asm", "-", "--revision", revision]).text().trim().to_owned()
+}
+
+/// The examples of a command's help: the lines after `Example:` or `Examples:`.
+fn examples(help: &str) -> Vec<&str> {
+    let lines = help.lines().skip_while(|line| !line.starts_with("Example")).skip(1);
+    lines.map(str::trim).filter(|line| !line.is_empty()).collect()
+}
+
+/// Runs the examples in the helps of commands, in a directory of the test's own where `residue` is the program under test.
+#[cfg(unix)]
+pub fn run_examples(test: &str, commands: &[&str]) {
+    let directory = directory(test);
+    let examples_of_ours = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    std::os::unix::fs::symlink(examples_of_ours, directory.join("examples")).unwrap();
+    std::os::unix::fs::symlink(crate::PROGRAM, directory.join("residue")).unwrap();
+    let path = format!("{}:{}", directory.display(), std::env::var("PATH").unwrap());
+    for command in commands {
+        let args: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
+        let help = residue(&args);
+        let examples = examples(help.text());
+        assert!(!examples.is_empty(), "{command} has no example");
+        for example in examples {
+            let mut shell = Command::new("sh");
+            let output = shell.args(["-c", example]).env("PATH", &path).current_dir(&directory).output().unwrap();
+            assert!(output.status.success(), "{example}: {}", String::from_utf8_lossy(&output.stderr));
+            assert!(!output.stdout.is_empty(), "{example}");
+        }
+    }
 }

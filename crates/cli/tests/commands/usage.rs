@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::support::{directory, file, residue, residue_reading};
+use crate::support::{directory, file, residue, residue_reading, run_examples};
 
 #[test]
 fn bad_options_are_refused_by_value() {
@@ -70,53 +70,11 @@ fn a_file_goes_before_a_contract_of_its_name() {
     assert!(run(std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))) > 1000);
 }
 
-/// The examples of a command's help: the lines after `Example:` or `Examples:`.
-fn examples(help: &str) -> Vec<&str> {
-    let lines = help.lines().skip_while(|line| !line.starts_with("Example")).skip(1);
-    lines.map(str::trim).filter(|line| !line.is_empty()).collect()
-}
-
 #[test]
 #[cfg(unix)]
 fn every_help_has_examples_that_run() {
-    let directory = directory("usage_examples");
-    let examples_of_ours = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
-    std::os::unix::fs::symlink(examples_of_ours, directory.join("examples")).unwrap();
-    let binaries = std::path::Path::new(env!("CARGO_BIN_EXE_residue")).parent().unwrap();
-    let path = format!("{}:{}", binaries.display(), std::env::var("PATH").unwrap());
-    let commands = [
-        "",
-        "run",
-        "build",
-        "print",
-        "gas",
-        "asm",
-        "disasm",
-        "list",
-        "compare",
-        "bench",
-        "statetest",
-        "check",
-        "check engine",
-        "wasm",
-        "wasm run",
-        "wasm build",
-        "example",
-        "completions",
-        "man",
-    ];
-    for command in commands {
-        let args: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
-        let help = residue(&args);
-        let examples = examples(help.text());
-        assert!(!examples.is_empty(), "{command} has no example");
-        for example in examples {
-            let mut shell = Command::new("sh");
-            let output = shell.args(["-c", example]).env("PATH", &path).current_dir(&directory).output().unwrap();
-            assert!(output.status.success(), "{example}: {}", String::from_utf8_lossy(&output.stderr));
-            assert!(!output.stdout.is_empty(), "{example}");
-        }
-    }
+    let commands = ["", "run", "build", "print", "gas", "asm", "disasm", "list", "compare", "example"];
+    run_examples("usage_examples", &commands);
 }
 
 #[test]
@@ -139,24 +97,6 @@ fn an_example_is_what_the_contract_runs_on() {
         assert_eq!(ran["output"], example["output"], "{name}");
     }
     residue(&["example", "bls12_381/g1"]).refused(&["\"bls12_381/g1\"", "residue list contracts"]);
-}
-
-#[test]
-fn shells_and_man_know_every_command() {
-    let commands = ["run", "build", "example", "statetest"];
-    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = residue(&["completions", shell]);
-        assert!(commands.iter().all(|command| script.text().contains(command)), "{shell}");
-    }
-    let directory = directory("usage_man");
-    let written = residue(&["man", directory.to_str().unwrap(), "--json"]).json(0);
-    for command in commands {
-        let page = std::fs::read_to_string(directory.join(format!("residue-{command}.1"))).unwrap();
-        assert!(page.contains(".TH") && page.contains("Example"), "{page}");
-    }
-    assert!(written["pages"].as_array().unwrap().len() > 20);
-    let below_a_file = directory.join("residue.1/pages");
-    residue(&["man", below_a_file.to_str().unwrap()]).refused(&["making", "residue.1"]);
 }
 
 #[test]

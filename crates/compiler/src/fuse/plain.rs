@@ -4,9 +4,9 @@ use super::{LEADERS, SLOTS, WINDOW};
 use residue_isa::{FieldInstruction, FieldOp, Lanes};
 use residue_passes::{Slot, SlotOp};
 
-/// One attempt.
-pub fn attempt(ops: &[SlotOp], attempt: u64) -> Vec<FieldInstruction> {
-    all(Waiting { attempt, ..Waiting::new(ops) })
+/// One attempt; nothing strides beyond `end`.
+pub fn attempt(ops: &[SlotOp], attempt: u64, end: Slot) -> Vec<FieldInstruction> {
+    all(Waiting { attempt, end, ..Waiting::new(ops) })
 }
 
 /// Issues all that waits.
@@ -50,6 +50,8 @@ struct Waiting<'a> {
     heights: Vec<usize>,
     /// What chance comes from; none for 0.
     attempt: u64,
+    /// No operand strides beyond this slot after its last lane.
+    end: Slot,
 }
 
 impl<'a> Waiting<'a> {
@@ -80,7 +82,7 @@ impl<'a> Waiting<'a> {
         for number in (0..ops.len()).rev() {
             heights[number] = waiters[number].iter().map(|&waiter| heights[waiter] + 1).max().unwrap_or(0);
         }
-        Self { ops, blockers, waiters, ready, heights, attempt: 0 }
+        Self { ops, blockers, waiters, ready, heights, attempt: 0, end: Slot::MAX }
     }
 
     fn issue(&mut self, number: usize) {
@@ -140,6 +142,13 @@ impl<'a> Waiting<'a> {
                     continue; // Too short.
                 }
                 let lanes = 2 + self.after(b.0, steps, ready).take(LANES_MAX - 2).count();
+                let is_within = |lanes: &usize| {
+                    let count = Slot::try_from(*lanes).expect("there are at most 256 lanes");
+                    [a.0.out + count * steps.out, a.0.x + count * steps.x, a.0.y + count * steps.y]
+                        .iter()
+                        .all(|&slot| slot <= self.end)
+                };
+                let Some(lanes) = (2..=lanes).rev().find(is_within) else { continue };
                 let is_better = |best: &Progression| lanes > best.lanes || lanes == best.lanes && a.1 < best.first.1;
                 if lanes >= to_reach && best.as_ref().is_none_or(is_better) {
                     best = Some(Progression { first: a, second: Some((b, steps)), lanes });

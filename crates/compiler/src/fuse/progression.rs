@@ -30,12 +30,14 @@ pub struct Table {
     outs: [SlotBits; 3],
     /// For each slot that is written, which operation it is.
     numbers: [usize; SLOTS],
+    /// No operand strides beyond this slot after its last lane.
+    end: Slot,
 }
 
 impl Table {
-    /// Nothing is ready.
-    pub fn new() -> Self {
-        Self { operands: [[NONE; SLOTS]; 3], outs: [[0; SLOTS / 64]; 3], numbers: [0; SLOTS] }
+    /// Nothing is ready. No progression strides beyond `end`.
+    pub fn new(end: Slot) -> Self {
+        Self { operands: [[NONE; SLOTS]; 3], outs: [[0; SLOTS / 64]; 3], numbers: [0; SLOTS], end }
     }
 
     /// An operation becomes ready.
@@ -104,6 +106,12 @@ impl Lane {
     #[inline]
     fn step(self, step: Self, count: u32) -> Self {
         Self { out: self.out + count * step.out, operands: self.operands + count * step.operands }
+    }
+
+    /// Whether no slot of it is beyond `end`.
+    #[inline]
+    fn is_within(self, end: Slot) -> bool {
+        self.out <= end && self.operands >> 16 <= end && self.operands & 0xffff <= end
     }
 }
 
@@ -252,7 +260,10 @@ impl<'t> Search<'t> {
             return; // Too short.
         }
         let (mut lanes, mut next) = (2, b.step(step, 1));
-        while lanes < LANES_MAX && self.has(next) {
+        if !next.is_within(self.table.end) {
+            return;
+        }
+        while lanes < LANES_MAX && self.has(next) && next.step(step, 1).is_within(self.table.end) {
             lanes += 1;
             next = next.step(step, 1);
         }

@@ -7,7 +7,7 @@
 use super::order::Order;
 use super::progression::{Progression, Search, SlotBits, Table};
 use super::{LEADERS, WINDOW};
-use residue_passes::SlotOp;
+use residue_passes::{Slot, SlotOp};
 
 /// The operations not issued yet.
 #[derive(Debug, Clone)]
@@ -78,11 +78,11 @@ impl Known {
 }
 
 impl<'a> Waiting<'a> {
-    /// Nothing is issued.
-    pub fn new(order: &'a Order<'a>) -> Self {
+    /// Nothing is issued. No progression strides beyond `end`.
+    pub fn new(order: &'a Order<'a>, end: Slot) -> Self {
         let blockers = order.blockers.clone();
         let ready: Vec<usize> = (0..order.ops.len()).filter(|&number| blockers[number] == 0).collect();
-        let mut table = Table::new();
+        let mut table = Table::new(end);
         for &number in ready.iter().take(WINDOW) {
             table.add(&order.ops[number], number);
         }

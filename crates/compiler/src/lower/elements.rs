@@ -3,9 +3,10 @@
 use super::words::{self, big};
 use super::{Entry, Lowering};
 use crate::error::CompileError;
-use crate::target::push;
+use crate::target::{copy_memory, push};
 use residue_ir::program::{ArrayId, Operand, VariableId, Word, WordDef};
 use residue_ir::{Cells, Effect, WordOp};
+use residue_isa::assembly::KnownAddresses;
 use residue_isa::opcode::evm;
 use residue_passes::rows::{Direction, Shift, Transfer};
 use residue_passes::{Row, Slot};
@@ -107,10 +108,7 @@ impl Lowering<'_> {
             let (mut filled, end) = (element, element.saturating_mul(count));
             while filled < end {
                 let bytes = filled.min(end - filled);
-                for word in [bytes, first, first + filled] {
-                    push(self.code, word);
-                }
-                self.code.op(evm::MCOPY);
+                copy_memory(self.code, bytes, first, first + filled);
                 filled += bytes;
             }
         } else if count > 1 {
@@ -120,7 +118,7 @@ impl Lowering<'_> {
             push(self.code, element);
             push(self.code, first);
             self.code.op(evm::DUP3);
-            self.code.op(evm::MCOPY);
+            self.code.copy(element, KnownAddresses { from: Some(first), to: None });
             push(self.code, stride);
             self.code.op(evm::ADD);
             self.code.op(evm::DUP1);
@@ -234,10 +232,7 @@ impl Lowering<'_> {
     /// nobody reads it.
     pub(super) fn shift(&mut self, shift: &Shift) {
         let from = self.variable(shift.first);
-        push(self.code, 32 * shift.count - shift.bytes);
-        push(self.code, from);
-        push(self.code, from + shift.bytes);
-        self.code.op(evm::MCOPY);
+        copy_memory(self.code, 32 * shift.count - shift.bytes, from, from + shift.bytes);
     }
 
     /// What stands in a cell of a variable, read as the end of a word of memory. [] → [cell]

@@ -7,14 +7,17 @@
 mod operands;
 
 use super::reverse::Reverse;
-use super::{Places, RowSizes, Target, clear, mont_bytes, parse_one_by_one, push, require_below, require_padding};
+use super::{
+    Places, RowSizes, Target, clear, copy_memory, gas_of_copy, mont_bytes, parse_one_by_one, push, require_below,
+    require_padding,
+};
 use num_bigint::BigUint;
 use num_traits::{One, ToPrimitive};
-use residue_isa::assembly::{Assembly, LabelId};
+use residue_isa::assembly::{Assembly, KnownAddresses, LabelId};
 use residue_isa::opcode::evm;
 use residue_isa::revision::evm384::{self, BLS12_381_P, ByteOrder, Modulus, Operands};
 use residue_isa::revision::evm384_v12::SETMOD;
-use residue_isa::{FieldInstruction, FieldOp, GasSchedule, Revision};
+use residue_isa::{FieldInstruction, FieldOp, Fork, GasSchedule, Revision};
 use residue_passes::moves::Copy;
 use residue_passes::{Slot, SlotOp};
 
@@ -38,6 +41,7 @@ pub struct Evm384 {
     r_inverse: Slot,
     /// Gas of a copy by addition of zero, pushes included; none if that is no way to copy.
     gas_of_addition: Option<u64>,
+    fork: Fork,
     data: LabelId,
     modulus_data: LabelId,
     reverse: Reverse,
@@ -70,6 +74,16 @@ fn slots_at(interface: &evm384::Evm384) -> u32 {
     64u32.next_multiple_of(interface.unit_bytes)
 }
 
+/// Bytes from one slot to the next. A value from the stack is written in two words.
+fn stride_of(interface: &evm384::Evm384) -> u32 {
+    if interface.operands == Operands::Values { 64 } else { VALUE_BYTES }
+}
+
+/// Where a slot is in memory.
+pub(crate) fn address_of(interface: &evm384::Evm384, slot: Slot) -> u32 {
+    slots_at(interface) + stride_of(interface) * slot
+}
+
 impl Evm384 {
     /// `constants[i]`, given canonical, stands in slot `first_constant + i`.
     pub fn new(
@@ -78,7 +92,7 @@ impl Evm384 {
         modulus: &BigUint,
         constants: &[BigUint],
         places: Places,
-        schedule: &GasSchedule,
+        (schedule, fork): (&GasSchedule, Fork),
         code: &mut Assembly,
     ) -> Self {
         let constant_slot = |wanted: &BigUint| {
@@ -99,19 +113,19 @@ impl Evm384 {
             r: constant_slot(&r),
             r_inverse: constant_slot(&r_inverse),
             gas_of_addition: copies.then_some(gas_of_addition),
+            fork,
             data: code.new_label(),
             modulus_data: code.new_label(),
             reverse: Reverse::new(code),
         }
     }
 
-    /// Bytes from one slot to the next. A value from the stack is written in two words.
     fn stride(&self) -> u32 {
-        if self.interface.operands == Operands::Values { 64 } else { VALUE_BYTES }
+        stride_of(&self.interface)
     }
 
     fn address(&self, slot: Slot) -> u32 {
-        slots_at(&self.interface) + self.stride() * slot
+        address_of(&self.interface, slot)
     }
 
     /// The slot at an address, if one begins there.
@@ -221,17 +235,14 @@ impl Target for Evm384 {
     fn copies(&self, code: &mut Assembly, copies: &[Copy]) {
         for copy in copies {
             let bytes = self.stride() * copy.count;
-            let gas_of_mcopy = 4 * 3 + 3 * u64::from(bytes.div_ceil(32));
-            if self.gas_of_addition.is_some_and(|gas| u64::from(copy.count) * gas <= gas_of_mcopy) {
+            let gas_of_copy = gas_of_copy(code, bytes);
+            if self.gas_of_addition.is_some_and(|gas| u64::from(copy.count) * gas <= gas_of_copy) {
                 for lane in 0..copy.count {
                     let (to, from) = (self.address(copy.to + lane), self.address(copy.from + lane));
                     self.field(code, FieldOp::Add, to, from, self.address(self.places.zero));
                 }
             } else {
-                push(code, bytes);
-                push(code, self.address(copy.from));
-                push(code, self.address(copy.to));
-                code.op(evm::MCOPY);
+                copy_memory(code, bytes, self.address(copy.from), self.address(copy.to));
             }
         }
     }
@@ -246,9 +257,10 @@ impl Target for Evm384 {
         1
     }
 
-    fn load(&self, code: &mut Assembly, first: Slot, _: u32) {
-        push(code, self.address(first));
-        code.op(evm::MCOPY);
+    fn load(&self, code: &mut Assembly, first: Slot, count: u32) {
+        let to = self.address(first);
+        push(code, to);
+        code.copy(self.stride() * count, KnownAddresses { to: Some(to), from: None });
     }
 
     fn before_store(&self, code: &mut Assembly, first: Slot, count: u32) -> usize {
@@ -257,8 +269,8 @@ impl Target for Evm384 {
         2
     }
 
-    fn store(&self, code: &mut Assembly, _: Slot, _: u32) {
-        code.op(evm::MCOPY);
+    fn store(&self, code: &mut Assembly, first: Slot, count: u32) {
+        code.copy(self.stride() * count, KnownAddresses { from: Some(self.address(first)), to: None });
     }
 
     fn is_zero(&self, code: &mut Assembly, slot: Slot) {
@@ -374,10 +386,7 @@ impl Target for Evm384 {
             clear(code, address, pad_bytes);
         }
         let bytes = size_bytes.min(VALUE_BYTES);
-        push(code, bytes);
-        push(code, VALUE_BYTES - bytes);
-        push(code, address + pad_bytes);
-        code.op(evm::MCOPY);
+        copy_memory(code, bytes, VALUE_BYTES - bytes, address + pad_bytes);
     }
 
     fn parse_mont_le(&self, code: &mut Assembly, slot: Slot, _: LabelId) {
@@ -410,10 +419,7 @@ impl Target for Evm384 {
         if self.is_big_endian() {
             self.reverse.copy_memory(code, bytes, from + VALUE_BYTES - bytes, address);
         } else {
-            push(code, bytes);
-            push(code, from);
-            push(code, address);
-            code.op(evm::MCOPY);
+            copy_memory(code, bytes, from, address);
         }
     }
 

@@ -6,12 +6,12 @@
 
 use super::reverse::Reverse;
 use super::{
-    Places, RowSizes, Target, clear, memory_is_zero, parse_one_by_one, push, require_padding, slot_instruction,
-    slot_lanes,
+    Places, RowSizes, Target, clear, copy_memory, gas_of_copy, memory_is_zero, parse_one_by_one, push, require_padding,
+    slot_instruction, slot_lanes,
 };
 use num_bigint::BigUint;
 use num_traits::One;
-use residue_isa::assembly::{Assembly, LabelId};
+use residue_isa::assembly::{Assembly, KnownAddresses, LabelId};
 use residue_isa::opcode::evm;
 use residue_isa::revision::eip5843::SETMODX;
 use residue_isa::{FieldInstruction, FieldOp, Revision};
@@ -161,16 +161,13 @@ impl Target for MontSlots {
     fn copies(&self, code: &mut Assembly, copies: &[Copy]) {
         for copy in copies {
             let bytes = self.value_bytes() * copy.count;
-            let gas_of_mcopy = 4 * 3 + 3 * u64::from(bytes.div_ceil(32));
-            if u64::from(copy.count) * self.gas_of_addition <= gas_of_mcopy {
+            let gas_of_copy = gas_of_copy(code, bytes);
+            if u64::from(copy.count) * self.gas_of_addition <= gas_of_copy {
                 for lane in 0..copy.count {
                     self.field(code, FieldOp::Add, copy.to + lane, copy.from + lane, self.places.zero);
                 }
             } else {
-                push(code, bytes);
-                push(code, self.address(copy.from));
-                push(code, self.address(copy.to));
-                code.op(evm::MCOPY);
+                copy_memory(code, bytes, self.address(copy.from), self.address(copy.to));
             }
         }
     }
@@ -185,9 +182,10 @@ impl Target for MontSlots {
         1
     }
 
-    fn load(&self, code: &mut Assembly, first: Slot, _: u32) {
-        push(code, self.address(first));
-        code.op(evm::MCOPY);
+    fn load(&self, code: &mut Assembly, first: Slot, count: u32) {
+        let to = self.address(first);
+        push(code, to);
+        code.copy(self.value_bytes() * count, KnownAddresses { to: Some(to), from: None });
     }
 
     fn before_store(&self, code: &mut Assembly, first: Slot, count: u32) -> usize {
@@ -196,8 +194,8 @@ impl Target for MontSlots {
         2
     }
 
-    fn store(&self, code: &mut Assembly, _: Slot, _: u32) {
-        code.op(evm::MCOPY);
+    fn store(&self, code: &mut Assembly, first: Slot, count: u32) {
+        code.copy(self.value_bytes() * count, KnownAddresses { from: Some(self.address(first)), to: None });
     }
 
     fn is_zero(&self, code: &mut Assembly, slot: Slot) {
@@ -271,20 +269,14 @@ impl Target for MontSlots {
             clear(code, address, pad_bytes);
         }
         let bytes = size_bytes.min(self.value_bytes());
-        push(code, bytes);
-        push(code, self.address(self.places.spare) + self.value_bytes() - bytes);
-        push(code, address + pad_bytes);
-        code.op(evm::MCOPY);
+        copy_memory(code, bytes, self.address(self.places.spare) + self.value_bytes() - bytes, address + pad_bytes);
     }
 
     fn parse_mont_le(&self, code: &mut Assembly, slot: Slot, _: LabelId) {
         let bytes = self.value_bytes();
         if bytes < 32 {
             self.reverse.copy_calldata(code, bytes, self.scratch_at() + 32);
-            push(code, bytes);
-            push(code, self.scratch_at() + 32 - bytes);
-            push(code, self.address(slot));
-            code.op(evm::MCOPY);
+            copy_memory(code, bytes, self.scratch_at() + 32 - bytes, self.address(slot));
         } else {
             self.reverse.copy_calldata(code, bytes, self.address(slot) + bytes);
         }

@@ -3,10 +3,11 @@
 
 use super::reverse::Reverse;
 use super::{
-    Places, RowSizes, Target, clear, memory_is_zero, mont_bytes, parse_one_by_one, push, require_below,
+    Places, RowSizes, Target, clear, copy_memory, memory_is_zero, mont_bytes, parse_one_by_one, push, require_below,
     require_padding, slot_instruction, slot_lanes,
 };
-use crate::fuse::fuse_well;
+use crate::fuse::{ANYWHERE, fuse_well};
+use crate::portable::within;
 use num_bigint::BigUint;
 use residue_ir::Modulus;
 use residue_isa::assembly::{Assembly, LabelId};
@@ -76,7 +77,7 @@ impl Slots {
 
     fn slot_count(&self) -> u32 {
         let constants = u32::try_from(self.constants.slots.len()).expect("the number of constants was checked");
-        (self.places.first_constant + constants).max(self.places.spare + 1)
+        (self.places.first_constant + constants).max(self.places.spare + 1) + u32::from(self.places.is_literal)
     }
 
     fn data_bytes(&self) -> u32 {
@@ -268,8 +269,15 @@ impl Target for Slots {
             return;
         }
         // No lane depends on another, so they may also go one after the other.
-        for instruction in fuse_well(ops) {
-            code.field(instruction);
+        if self.places.is_literal {
+            let end = self.slot_count() - 1;
+            for part in fuse_well(ops, end).into_iter().flat_map(|instruction| within(instruction, end)) {
+                code.field(part);
+            }
+        } else {
+            for instruction in fuse_well(ops, ANYWHERE) {
+                code.field(instruction);
+            }
         }
     }
 
@@ -386,10 +394,7 @@ impl Target for Slots {
         } else {
             // The number fits `size_bytes`, though the element is wider: leave its leading zeros out.
             self.load_to(code, slot, 0);
-            push(code, size_bytes);
-            push(code, self.element_bytes - size_bytes);
-            push(code, address);
-            code.op(evm::MCOPY);
+            copy_memory(code, size_bytes, self.element_bytes - size_bytes, address);
         }
     }
 

@@ -3,17 +3,22 @@
 
 mod aggregate;
 mod as_precompiles;
+mod bn254;
+mod bn254_page;
 mod decompress;
 mod eip2537_page;
 mod evm384;
 mod examples;
+mod forks;
 mod groups;
 mod hash;
 mod inversion;
 mod maps;
 mod multiples;
+mod outputs_page;
 mod pairing;
 mod pairing_witness;
 mod point_evaluation;
 mod points;
+mod portable;
 mod signatures;

@@ -5,7 +5,7 @@
 
 use super::residue_witness::Witness;
 use super::steps::{EvaluationPoint, addition_step, doubling_step};
-use super::{Family, PairingCurve, psi};
+use super::{Family, PairingCurve, Scale, psi};
 use crate::conditions::Conditions;
 use crate::group::{Affine, Projective};
 use crate::ladder::{binary_digits, signed_digits};
@@ -47,9 +47,12 @@ impl<F: Fe, C: PairingCurve> Pairs<F, C> {
     /// Sets pair `index` to (P, Q): points on their curves, neither of them the identity; or [`stand_in`] for an identity P.
     pub fn store<M: Machine<Fe = F>>(&self, machine: &M, index: M::Word, p: Affine<F>, q: Affine<Fp2<F, C>>) {
         let (minus_3x, y) = match &C::constants().scale {
-            Some(scale) => {
-                let minus_3x = p.x * machine.constant(&scale.minus_three_mu_squared);
-                (minus_3x, p.y * machine.constant(&scale.mu_cubed))
+            Some(
+                Scale::Both { minus_three_mu_squared: x, mu_cubed: y, .. }
+                | Scale::Twist { minus_three_k: x, k: y, .. },
+            ) => {
+                let minus_3x = p.x * machine.constant(x);
+                (minus_3x, p.y * machine.constant(y))
             }
             None => (-(p.x.double() + p.x), p.y),
         };
@@ -184,10 +187,7 @@ fn shared_loop<M: Machine, C: PairingCurve>(machine: &M, those: &PairsInSlots<'_
             Part::Additions => added(false),
             Part::Subtractions => added(true),
             Part::Images => those.each(machine, (f, in_slots), |machine, pair, f, running| {
-                let once = psi(machine, those.q(machine, pair));
-                let (f, running) = add(machine, f, running, once);
-                let twice = psi(machine, once);
-                add(machine, f, running, Affine::new(twice.x, -twice.y))
+                add_images(machine, f, running, those.q(machine, pair))
             }),
             Part::Witness => match those.witness {
                 None => (f, in_slots),
@@ -221,6 +221,21 @@ fn add<M: Machine, C: PairingCurve>(
         (line.times(f, C::TWIST), t)
     });
     (f, Running { t, ..running })
+}
+
+/// T ↦ T + ψ(Q) − ψ²(Q) for one pair, as a function.
+fn add_images<M: Machine, C: PairingCurve>(
+    machine: &M,
+    f: Fp12<M::Fe, C>,
+    running: Running<M::Fe, C>,
+    q: Affine<Fp2<M::Fe, C>>,
+) -> (Fp12<M::Fe, C>, Running<M::Fe, C>) {
+    machine.function("miller_images", (f, running, q), |machine, (f, running, q)| {
+        let once = psi(machine, q);
+        let (f, running) = add(machine, f, running, once);
+        let twice = psi(machine, once);
+        add(machine, f, running, Affine::new(twice.x, -twice.y))
+    })
 }
 
 /// The state of the loop: f, and the pairs in slots.
@@ -292,9 +307,16 @@ impl<M: Machine, C: PairingCurve> PairsInSlots<'_, M, C> {
 
 /// Q on the scaled twist.
 fn scaled<M: Machine, C: PairingCurve>(machine: &M, q: Affine<Fp2<M::Fe, C>>) -> Affine<Fp2<M::Fe, C>> {
-    let Some(scale) = &C::constants().scale else { return q };
-    let (x, y) = (machine.constant(&scale.mu_squared), machine.constant(&scale.mu_cubed));
-    Affine::new(q.x.scale(x), q.y.scale(y))
+    match &C::constants().scale {
+        None => q,
+        Some(Scale::Both { mu_squared, mu_cubed, .. }) => {
+            let (x, y) = (machine.constant(mu_squared), machine.constant(mu_cubed));
+            Affine::new(q.x.scale(x), q.y.scale(y))
+        }
+        Some(Scale::Twist { kappa_squared, kappa_cubed, .. }) => {
+            Affine::new(q.x * kappa_squared.lift(machine), q.y * kappa_cubed.lift(machine))
+        }
+    }
 }
 
 /// Q with Z = 1.

@@ -2,7 +2,7 @@
 //! large, see [`crate::tower::cyclotomic`].
 
 use super::{Family, PairingCurve};
-use crate::ladder::{binary_digits, signed_digits, signed_ladder};
+use crate::ladder::{ladder, signed_digits_of};
 use crate::tower::cyclotomic::cyclotomic_square_tripled;
 use crate::tower::fp12::Multiplicand;
 use crate::tower::{Fp12, Tower};
@@ -42,22 +42,50 @@ pub(super) fn power_of_x_abs<M: Machine, C: PairingCurve>(machine: &M, power: Po
 
 /// g ↦ 3g^(|x|/2^[`tail`]) for g in the cyclotomic subgroup, as a function. The state of the chain is three times the power.
 pub(super) fn power_of_x_head<M: Machine, C: PairingCurve>(machine: &M, power: Power<M::Fe, C>) -> Fp12<M::Fe, C> {
-    machine.function("fp12_power_of_x_head", power, |machine, Power { g, tripled }| {
-        let start = (tripled, g.multiplicand());
-        let square = |machine: &M, count, (tripled, g)| (square_repeatedly(machine, count, tripled), g);
-        let times = |machine: &M, digit, (power, g): (Fp12<M::Fe, C>, _)| {
-            if digit > 0 {
-                return multiply_by(machine, (power, g));
-            }
-            let (product, g) = multiply_by(machine, (power.conjugate(), g));
-            (product.conjugate(), g) // f/g is the conjugate of f̄·g
-        };
-        let digits = match C::FAMILY {
-            Family::Bls { x_abs, .. } => binary_digits(x_abs >> tail::<C>()),
-            Family::Bn { x } => signed_digits(u128::from(x >> tail::<C>())),
-        };
-        signed_ladder(machine, &digits, start, square, times).0
+    machine.function("fp12_power_of_x_head", power, |machine, power| match C::FAMILY {
+        Family::Bls { x_abs, .. } => {
+            let start = (power.tripled, power.g.multiplicand());
+            let square = |machine: &M, count, (tripled, g)| (square_repeatedly(machine, count, tripled), g);
+            ladder(machine, x_abs >> tail::<C>(), start, square, |machine, state| multiply_by(machine, state)).0
+        }
+        Family::Bn { x } => signed_power(machine, x >> tail::<C>(), power),
     })
+}
+
+/// Powers are made of products by g and by g to this: among odd numbers the one by which BN254's x takes fewest products, two to
+/// make it among them.
+const SECOND: i8 = 19;
+
+/// g ↦ 3gᵏ for g in the cyclotomic subgroup.
+fn signed_power<M: Machine, C: PairingCurve>(machine: &M, k: u64, power: Power<M::Fe, C>) -> Fp12<M::Fe, C> {
+    let Power { g, tripled } = power;
+    let multiplicand = g.multiplicand();
+    let (ninth, multiplicand) = multiply_by(machine, (square_repeatedly(machine, 3, tripled), multiplicand)); // 8 + 1
+    let (second, mut multiplicand) = multiply_by(machine, (square_repeatedly(machine, 1, ninth), multiplicand)); // 2·9 + 1
+    let h = third(machine, second);
+    let digits = signed_digits_of(k, SECOND);
+    let mut state = if digits[0] == SECOND { second } else { tripled };
+    // Of 3gⁱ the state is the conjugate, 3g⁻ⁱ, after a negative digit: only a change of signs takes a conjugation.
+    let (mut is_inverted, mut is_second, mut waiting) = (false, false, 0);
+    for &digit in &digits[1..] {
+        waiting += 1;
+        if digit == 0 {
+            continue;
+        }
+        state = square_repeatedly(machine, waiting, state);
+        waiting = 0;
+        if is_inverted != (digit < 0) {
+            state = state.conjugate();
+            is_inverted = !is_inverted;
+        }
+        if is_second != (digit.abs() == SECOND) {
+            is_second = !is_second;
+            multiplicand = if is_second { h } else { g }.multiplicand();
+        }
+        (state, multiplicand) = multiply_by(machine, (state, multiplicand));
+    }
+    let state = square_repeatedly(machine, waiting, state);
+    if is_inverted { state.conjugate() } else { state }
 }
 
 /// The runs of squarings that are functions. Each ends with the one before, so that no code is there twice.

@@ -42,6 +42,10 @@ impl<F: Fe, T: Tower> Line<F, T> {
     pub fn times(self, f: Fp12<F, T>, twist: Twist) -> Fp12<F, T> {
         let Self { constant, of_x, of_y } = self;
         match twist {
+            // See [`super::Scale::Twist`].
+            Twist::D if T::CUBE.is_some() => {
+                f.mul_by_013(Sparse013 { l0: constant.mul_by_conjugate_of_nonresidue(), l1: of_x, l3: of_y })
+            }
             Twist::D => f.mul_by_013(Sparse013 { l0: of_y, l1: of_x, l3: constant }),
             Twist::M => f.mul_by_023(Sparse023 { l0: constant, l2: of_x, l3: of_y }),
         }

@@ -3,6 +3,9 @@
 //! Granger–Scott 2010 (2009/565), extensions of degree six: for g = a + b·w + c·w² over Fp4, and a bar for the conjugate
 //! of Fp4 over Fp2, g² = (3a² − 2ā) + (3s·c² + 2b̄)·w + (3b² − 2c̄)·w². Runs of squarings work on G = 3g, because the threes
 //! then vanish: 3g² = (A² − 2Ā) + (s·C² + 2B̄)·w + (B² − 2C̄)·w² for G = A + B·w + C·w².
+//!
+//! That is for w³ = s. With w³ = k in Fp, see [`Tower::CUBE`], the norm of g to `Fp4` is taken with p²-th powers of w that have the other
+//! sign, and the coefficients of w are 3k·c² − 2b̄ and k·C² − 2B̄.
 
 use super::{Fp2, Fp4, Fp12, Tower, times_small};
 use residue_formula::Fe;
@@ -15,9 +18,12 @@ pub fn cyclotomic_square<F: Fe, T: Tower>(g: Fp12<F, T>) -> Fp12<F, T> {
     let Fp12 { c0: a, c1: b, c2: c } = g;
     // (x, t) ↦ 3t − 2x̄ = 2(t − x̄) + t
     let combine = |x: Fp4<F, T>, t: Fp4<F, T>| Fp4::new(t.c0 - x.c0, t.c1 + x.c1).double() + t;
-    let t = c.square().mul_by_s(); //                                         T = s·c²
+    let t = c.square().mul_by_cube(); //                                      T = s·c²
     let c0 = combine(a, a.square()); //                                       3a² − 2ā
-    let c1 = Fp4::new(t.c0 + b.c0, t.c1 - b.c1).double() + t; //              3T + 2b̄ = 2(T + b̄) + T
+    let c1 = match T::CUBE {
+        Some(_) => combine(b, t),
+        None => Fp4::new(t.c0 + b.c0, t.c1 - b.c1).double() + t, //           3T + 2b̄ = 2(T + b̄) + T
+    };
     let c2 = combine(c, b.square()); //                                       3b² − 2c̄
     Fp12::new(c0, c1, c2)
 }
@@ -28,13 +34,17 @@ pub fn cyclotomic_square_tripled<F: Fe, T: Tower>(tripled: Fp12<F, T>) -> Fp12<F
     let _scope = enter("cyclotomic_square");
     let Fp12 { c0: a, c1: b, c2: c } = tripled;
     if !has_short_squares::<T>() {
-        let t = c.square().mul_by_s();
+        let t = c.square().mul_by_cube();
         let [a2, b2, c2] = [a, b, c].map(|x| x.conjugate().double());
-        return Fp12::new(a.square() - a2, t + b2, b.square() - c2);
+        let c1 = if T::CUBE.is_some() { t - b2 } else { t + b2 };
+        return Fp12::new(a.square() - a2, c1, b.square() - c2);
     }
     let [pa, pb, pc] = [a, b, c].map(products);
     let c0 = square_minus_conjugate(&pa, a); //           A² − 2Ā
-    let c1 = twisted_square_plus_conjugate(&pc, b); //    s·C² + 2B̄
+    let c1 = match T::CUBE {
+        Some(k) => multiple_of_square_minus_conjugate(&pc, k, b),
+        None => twisted_square_plus_conjugate(&pc, b), // s·C² + 2B̄
+    };
     let c2 = square_minus_conjugate(&pb, c); //           B² − 2C̄
     Fp12::new(c0, c1, c2)
 }
@@ -87,7 +97,11 @@ fn first_part<F: Fe, T: Tower>(p: &Products<F, T>, l: Fp2<F, T>) -> Fp2<F, T> {
     let h0 = p.yy.c1 + l.c0; //                      H₀ = Im(x1²)/2 + Re(l)
     let [re, im] = [p.yy.c0, p.yy.c1].map(|part| times_small(part, T::K));
     let h1 = p.xx.c1 + (im - l.c1); //               H₁ = Im(x0²)/2 + k·Im(x1²)/2 − Im(l)
-    let c0 = p.xx.c0 + re - h0.double(); //          Re(x0²) + k·Re(x1²) − 2H₀
+    let c0 = if T::K % 2 == 0 {
+        p.xx.c0 + (times_small(p.yy.c0, T::K / 2) - h0).double()
+    } else {
+        p.xx.c0 + re - h0.double() //                Re(x0²) + k·Re(x1²) − 2H₀
+    };
     let c1 = p.yy.c0 + h1.double(); //               Re(x1²) + 2H₁
     Fp2::new(c0, c1)
 }
@@ -97,6 +111,17 @@ fn square_minus_conjugate<F: Fe, T: Tower>(p: &Products<F, T>, l: Fp4<F, T>) -> 
     let re = p.k - p.k1 + l.c1.c0; //                Re(x0·x1 + l1)
     let im = p.k - p.k0 + l.c1.c1; //                Im(x0·x1 + l1)
     Fp4::new(first_part(p, l.c0), Fp2::new(re, im).double())
+}
+
+/// (x, k, l) ↦ k·x² − 2l̄ in Fp4, given the products of x.
+fn multiple_of_square_minus_conjugate<F: Fe, T: Tower>(p: &Products<F, T>, k: u32, l: Fp4<F, T>) -> Fp4<F, T> {
+    let times = |a: Fp2<F, T>, k| Fp2::new(times_small(a.c0, k), times_small(a.c1, k));
+    let im = p.xx.c1 + times_small(p.yy.c1, T::K); //            Im(x0²)/2 + k·Im(x1²)/2
+    let re = times_small(p.yy.c0, T::K) - p.yy.c1.double(); //   Re(ξ·x1²)
+    let square = Fp2::new(p.xx.c0 + re, p.yy.c0 + im.double()); // x0² + ξ·x1²
+    let c0 = times(square, k - 2) + (square - l.c0).double(); // k·(x0² + ξ·x1²) − 2l0
+    let half = Fp2::new(p.k - p.k1, p.k - p.k0); //              x0·x1
+    Fp4::new(c0, (times(half, k) + l.c1).double())
 }
 
 /// (x, l) ↦ s·x² + 2l̄ in Fp4, where s·x² = 2ξ·x0·x1 + (x0² + ξ·x1²)·s, given the products of x.

@@ -1,7 +1,7 @@
 //! `Fp12 = Fp4[w] / (w³ − s) = Fp2[w] / (w⁶ − ξ)`, the field of pairing values.
 //!
 //! The coefficients of 1, w, …, w⁵ over Fp2 are those of the tower Fp2, `Fp6 = Fp2[w²]`, `Fp12 = Fp6[w]` that most libraries
-//! use; only their grouping differs.
+//! use; only their grouping differs. With a [`Tower::CUBE`] c it is `Fp4[w] / (w³ − c)`.
 
 use super::Tower;
 use super::fp2::Fp2;
@@ -61,14 +61,14 @@ pub struct Sparse023<F, T> {
 
 bundle!(Sparse023<T: Tower> { l0: Fp2<F, T>, l2: Fp2<F, T>, l3: Fp2<F, T> });
 
-/// The sparse element l0 + l1·w + l3·w³: a line for a twist of type D.
+/// The sparse element l0 + l1·w + l3·s: a line for a twist of type D.
 #[derive(Clone, Copy, Debug)]
 pub struct Sparse013<F, T> {
     /// The coefficient of 1.
     pub l0: Fp2<F, T>,
     /// The coefficient of w.
     pub l1: Fp2<F, T>,
-    /// The coefficient of w³.
+    /// The coefficient of s.
     pub l3: Fp2<F, T>,
 }
 
@@ -84,24 +84,30 @@ impl<F: Fe, T: Tower> Fp12<F, T> {
         Self { c0, c1, c2 }
     }
 
-    /// f0 + f1·w + … + f5·w⁵. As w³ = s, fᵢ and fᵢ₊₃ make one coefficient over Fp4.
+    /// f0 + f1·w + f2·w² + (f3 + f4·w + f5·w²)·s: fᵢ and fᵢ₊₃ make one coefficient over Fp4. Where w³ = s, it is f0 + f1·w + … + f5·w⁵.
     pub const fn from_coefficients([f0, f1, f2, f3, f4, f5]: [Fp2<F, T>; 6]) -> Self {
         Self::new(Fp4::new(f0, f3), Fp4::new(f1, f4), Fp4::new(f2, f5))
     }
 
-    /// The coefficients of 1, w, …, w⁵ over Fp2.
+    /// The coefficients of 1, w, w², s, s·w, s·w² over Fp2; where w³ = s, those of 1, w, …, w⁵.
     pub const fn coefficients(self) -> [Fp2<F, T>; 6] {
         [self.c0.c0, self.c1.c0, self.c2.c0, self.c0.c1, self.c1.c1, self.c2.c1]
     }
 
-    /// f = E + O·w with E and O in `Fp6 = Fp2[w²]`.
+    /// f = E + O·w with E and O in `Fp6 = Fp2[w²]`; or, with a [`Tower::CUBE`], E + O·s with E and O in `Fp6 = Fp2[w]`.
     pub const fn even_and_odd(self) -> (Fp6<F, T>, Fp6<F, T>) {
         let [f0, f1, f2, f3, f4, f5] = self.coefficients();
+        if T::CUBE.is_some() {
+            return (Fp6::new(f0, f1, f2), Fp6::new(f3, f4, f5));
+        }
         (Fp6::new(f0, f2, f4), Fp6::new(f1, f3, f5))
     }
 
-    /// E + O·w.
+    /// E + O·w, or E + O·s.
     pub const fn from_even_and_odd(even: Fp6<F, T>, odd: Fp6<F, T>) -> Self {
+        if T::CUBE.is_some() {
+            return Self::from_coefficients([even.c0, even.c1, even.c2, odd.c0, odd.c1, odd.c2]);
+        }
         Self::from_coefficients([even.c0, odd.c0, even.c1, odd.c1, even.c2, odd.c2])
     }
 
@@ -135,8 +141,8 @@ impl<F: Fe, T: Tower> Fp12<F, T> {
         let s2 = (a0 - a1 + a2).square(); //      S2 = (a0 − a1 + a2)²
         let s3 = a2 * m; //                       S3 = 2·a1·a2
         let s4 = a2.square(); //                  S4 = a2²
-        let c0 = s0 + s3.mul_by_s(); //           S0 + s·S3
-        let c1 = s1 + s4.mul_by_s(); //           S1 + s·S4
+        let c0 = s0 + s3.mul_by_cube(); //           S0 + s·S3
+        let c1 = s1 + s4.mul_by_cube(); //           S1 + s·S4
         let c2 = (s1 + s2 + s3) - (s0 + s4); //   S1 + S2 + S3 − S0 − S4
         Self::new(c0, c1, c2)
     }
@@ -155,13 +161,13 @@ impl<F: Fe, T: Tower> Fp12<F, T> {
         let q2 = f2.scale(b); //                                      Q2 = F2·B
         let r = (f0 + f2) * sum; //                                   R = (F0 + F2)(A + B)
         // All products come before all results, which can then take the place of f.
-        let c0 = p0 + q1.mul_by_s(); //                               F0·A + s·F1·B
-        let c1 = p1 + q2.mul_by_s(); //                               F1·A + s·F2·B
+        let c0 = p0 + q1.mul_by_cube(); //                               F0·A + s·F1·B
+        let c1 = p1 + q2.mul_by_cube(); //                               F1·A + s·F2·B
         let c2 = r - (p0 + q2); //                                    F2·A + F0·B = R − P0 − Q2
         Self::new(c0, c1, c2)
     }
 
-    /// (f, l) ↦ f·(l0 + l1·w + l3·w³) with thirteen products in Fp2: Karatsuba over Fp4 on (l0 + l3·s) + l1·w.
+    /// (f, l) ↦ f·(l0 + l1·w + l3·s) with thirteen products in Fp2: Karatsuba over Fp4 on (l0 + l3·s) + l1·w.
     #[must_use]
     pub fn mul_by_013(self, line: Sparse013<F, T>) -> Self {
         let _scope = enter("fp12_mul_by_line");
@@ -172,9 +178,15 @@ impl<F: Fe, T: Tower> Fp12<F, T> {
         let p0 = f0 * a; //                                           P0 = F0·A
         let p2 = f2 * a; //                                           P2 = F2·A
         let q1 = f1.scale(b); //                                      Q1 = F1·B
-        let q2 = f2.scale(b); //                                      Q2 = F2·B
+        let q2 = match T::CUBE {
+            Some(_) => f2.scale(line.l1.mul_by_cube().multiplicand()), // Q2 = c·F2·B
+            None => f2.scale(b),                                       //                                      Q2 = F2·B
+        };
         let r = (f0 + f1) * sum; //                                   R = (F0 + F1)(A + B)
-        let c0 = p0 + q2.mul_by_s(); //                               F0·A + s·F2·B
+        let c0 = match T::CUBE {
+            Some(_) => p0 + q2,
+            None => p0 + q2.mul_by_s(), //                            F0·A + w³·F2·B
+        };
         let c1 = r - (p0 + q1); //                                    F1·A + F0·B = R − P0 − Q1
         let c2 = p2 + q1; //                                          F2·A + F1·B
         Self::new(c0, c1, c2)
@@ -186,7 +198,7 @@ impl<F: Fe, T: Tower> Fp12<F, T> {
         let _scope = enter("fp12_mul_c0");
         let Self { c0: a0, c1: a1, c2: a2 } = self;
         let Self { c0: b0, c1: b1, c2: b2 } = other;
-        a0 * b0 + (a1 * b2 + a2 * b1).mul_by_s() // a0·b0 + s·(a1·b2 + a2·b1)
+        a0 * b0 + (a1 * b2 + a2 * b1).mul_by_cube() // a0·b0 + s·(a1·b2 + a2·b1)
     }
 
     /// f ↦ f^(p⁶) = E − O·w, the inverse of a unitary f.
@@ -196,12 +208,12 @@ impl<F: Fe, T: Tower> Fp12<F, T> {
         Self::from_even_and_odd(even, -odd)
     }
 
-    /// f ↦ f⁻¹ = (E − O·w) / N, where N = E² − v·O² is the norm to Fp6 and `invert` inverts in Fp.
+    /// f ↦ f⁻¹ = (E − O·w) / N, where N = E² − v·O² is the norm to Fp6 (w is s with a [`Tower::CUBE`]) and `invert` inverts in Fp.
     #[must_use]
     pub fn inverse_with(self, invert: impl FnOnce(F) -> F) -> Self {
         let _scope = enter("fp12_inverse");
         let (even, odd) = self.even_and_odd();
-        let norm = even.square() - odd.square().mul_by_v();
+        let norm = even.square() - odd.square().mul_by_square();
         let inverse = norm.inverse_with(invert).multiplicand();
         Self::from_even_and_odd(even * inverse, -(odd * inverse))
     }
@@ -212,13 +224,13 @@ impl<F: Fe, T: Tower> Fp12<F, T> {
         let _scope = enter("fp12_conjugate_over_self");
         let (even, odd) = self.even_and_odd();
         let ee = even.square(); //             E²
-        let oo = odd.square().mul_by_v(); //   v·O²
+        let oo = odd.square().mul_by_square(); //   v·O²
         let eo = even * odd; //                E·O
         let inverse = (ee - oo).inverse_with(invert).multiplicand();
         Self::from_even_and_odd((ee + oo) * inverse, -((eo + eo) * inverse))
     }
 
-    /// f ↦ fᵖ, given γᵢ = ξ^(i(p − 1)/6) for i = 0 … 5: Σ fᵢ·wⁱ ↦ Σ fᵢᵖ·γᵢ·wⁱ.
+    /// f ↦ fᵖ, given the γᵢ by which p-th powers of 1, w, w², s, s·w, s·w² are multiples of them: Σ fᵢ·wⁱ ↦ Σ fᵢᵖ·γᵢ·wⁱ.
     #[must_use]
     pub fn frobenius(self, gamma: &[Fp2<F, T>; 6]) -> Self {
         let _scope = enter("frobenius");
@@ -234,7 +246,7 @@ impl<F: Fe, T: Tower> Fp12<F, T> {
         ])
     }
 
-    /// f ↦ f^(p²), given δᵢ = ξ^(i(p² − 1)/6) in Fp for i = 0 … 5; δ₀ = 1 and δ₃ = −1.
+    /// f ↦ f^(p²), given δᵢ = γᵢᵖ⁺¹ in Fp for i = 0 … 5; δ₀ = 1 and δ₃ = −1.
     #[must_use]
     pub fn frobenius_squared(self, delta: &[F; 6]) -> Self {
         let _scope = enter("frobenius_squared");
@@ -257,8 +269,8 @@ impl<F: Fe, T: Tower> Mul<Multiplicand<F, T>> for Fp12<F, T> {
         let t12 = (a1 + a2) * b.b12 - (v1 + v2); //    a1·b2 + a2·b1
         let t01 = (a0 + a1) * b.b01 - (v0 + v1); //    a0·b1 + a1·b0
         let t02 = (a0 + a2) * b.b02 - (v0 + v2); //    a0·b2 + a2·b0
-        let c0 = v0 + t12.mul_by_s(); //               V0 + s·(a1·b2 + a2·b1)
-        let c1 = t01 + v2.mul_by_s(); //               a0·b1 + a1·b0 + s·V2
+        let c0 = v0 + t12.mul_by_cube(); //               V0 + s·(a1·b2 + a2·b1)
+        let c1 = t01 + v2.mul_by_cube(); //               a0·b1 + a1·b0 + s·V2
         let c2 = t02 + v1; //                          a0·b2 + a2·b0 + V1
         Self::new(c0, c1, c2)
     }

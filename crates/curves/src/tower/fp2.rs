@@ -239,13 +239,32 @@ impl<F: Fe, T: Tower> Fp2<F, T> {
         Self::new(times_small(self.c0, T::K), times_small(self.c1, T::K)).add_times_u(self)
     }
 
-    /// (a, b, a + b) ↦ a + ξ·b = a + k·b + u·b.
+    /// a ↦ ξ̄·a, ξ̄ = k − u, for u² = −1 and k > 0.
+    #[must_use]
+    pub fn mul_by_conjugate_of_nonresidue(self) -> Self {
+        const { assert!(T::N == 1 && T::K > 0, "others are not used") };
+        let Self { c0, c1, .. } = self;
+        Self::new(times_small(c0, T::K) + c1, times_small(c1, T::K) - c0)
+    }
+
+    /// a ↦ v³·a for the v of Fp6: c·a, or ξ·a.
+    #[must_use]
+    pub fn mul_by_cube(self) -> Self {
+        match T::CUBE {
+            Some(c) => Self::new(times_small(self.c0, c), times_small(self.c1, c)),
+            None => self.mul_by_nonresidue(),
+        }
+    }
+
+    /// (a, b, a + b) ↦ a + ξ·b = a + k·b + u·b. From k = 9 on a product by k costs no more than additions to the sum.
     #[must_use]
     pub fn add_times_nonresidue(self, other: Self, sum: Self) -> Self {
+        let times = |k| Self::new(times_small(other.c0, k), times_small(other.c1, k));
         let with_real_part = match T::K {
             0 => self,
             1 => sum,
-            k => sum + Self::new(times_small(other.c0, k - 1), times_small(other.c1, k - 1)),
+            2..9 => sum + times(T::K - 1),
+            k => self + times(k),
         };
         with_real_part.add_times_u(other)
     }

@@ -106,6 +106,15 @@ impl<F: Fe, T: Tower> Fp4<F, T> {
         Self::new(c0, c1)
     }
 
+    /// a ↦ w³·a for the w of Fp12: c·a, or s·a.
+    #[must_use]
+    pub fn mul_by_cube(self) -> Self {
+        match T::CUBE {
+            Some(_) => Self::new(self.c0.mul_by_cube(), self.c1.mul_by_cube()),
+            None => self.mul_by_s(),
+        }
+    }
+
     /// a ↦ s·a.
     #[must_use]
     pub fn mul_by_s(self) -> Self {

@@ -1,4 +1,4 @@
-//! `Fp6 = Fp2[v] / (v³ − ξ)`, the other subfield of Fp12: v = w². Norms from Fp12 land here and are inverted here.
+//! `Fp6 = Fp2[v] / (v³ − ξ)`, the other subfield of Fp12: v = w². With a [`Tower::CUBE`] c it is `Fp2[v] / (v³ − c)`, and v = w. Norms from Fp12 land here and are inverted here.
 
 use super::Tower;
 use super::fp2::{self, Fp2};
@@ -43,7 +43,19 @@ impl<F: Fe, T: Tower> Fp6<F, T> {
     /// a ↦ v·a.
     #[must_use]
     pub fn mul_by_v(self) -> Self {
-        Self::new(self.c2.mul_by_nonresidue(), self.c0, self.c1)
+        Self::new(self.c2.mul_by_cube(), self.c0, self.c1)
+    }
+
+    /// a ↦ t²·a, where Fp12 = Fp6[t]: v·a for t = w, ξ·a for t = s.
+    #[must_use]
+    pub fn mul_by_square(self) -> Self {
+        match T::CUBE {
+            Some(_) => {
+                let [c0, c1, c2] = [self.c0, self.c1, self.c2].map(Fp2::mul_by_nonresidue);
+                Self::new(c0, c1, c2)
+            }
+            None => self.mul_by_v(),
+        }
     }
 
     /// a ↦ a². Chung–Hasan 2007, the method SQR2.
@@ -57,8 +69,8 @@ impl<F: Fe, T: Tower> Fp6<F, T> {
         let s2 = (a0 - a1 + a2).square(); //       S2 = (a0 − a1 + a2)²
         let s3 = a2 * m; //                        S3 = 2·a1·a2
         let s4 = a2.square(); //                   S4 = a2²
-        let c0 = s0 + s3.mul_by_nonresidue(); //   S0 + ξ·S3
-        let c1 = s1 + s4.mul_by_nonresidue(); //   S1 + ξ·S4
+        let c0 = s0 + s3.mul_by_cube(); //   S0 + ξ·S3
+        let c1 = s1 + s4.mul_by_cube(); //   S1 + ξ·S4
         let c2 = (s1 + s2 + s3) - (s0 + s4); //    S1 + S2 + S3 − S0 − S4
         Self::new(c0, c1, c2)
     }
@@ -69,10 +81,10 @@ impl<F: Fe, T: Tower> Fp6<F, T> {
         let _scope = enter("fp6_inverse");
         let Self { c0: a0, c1: a1, c2: a2 } = self;
         let [m0, m1, m2] = [a0, a1, a2].map(Fp2::multiplicand);
-        let a = a0.square() - (a1 * m2).mul_by_nonresidue(); //          A = a0² − ξ·a1·a2
-        let b = a2.square().mul_by_nonresidue() - a1 * m0; //            B = ξ·a2² − a0·a1
+        let a = a0.square() - (a1 * m2).mul_by_cube(); //          A = a0² − ξ·a1·a2
+        let b = a2.square().mul_by_cube() - a1 * m0; //            B = ξ·a2² − a0·a1
         let c = a1.square() - a2 * m0; //                                C = a1² − a0·a2
-        let norm = a * m0 + (b * m2 + c * m1).mul_by_nonresidue(); //    N = a0·A + ξ·(a2·B + a1·C)
+        let norm = a * m0 + (b * m2 + c * m1).mul_by_cube(); //    N = a0·A + ξ·(a2·B + a1·C)
         let inverse = norm.inverse_with(invert).multiplicand();
         Self::new(a * inverse, b * inverse, c * inverse) //              (A + B·v + C·v²) / N
     }
@@ -91,8 +103,8 @@ impl<F: Fe, T: Tower> Mul<Multiplicand<F, T>> for Fp6<F, T> {
         let t12 = (a1 + a2) * (b.c1 + b.c2) - (v1 + v2); //   a1·b2 + a2·b1
         let t01 = (a0 + a1) * (b.c0 + b.c1) - (v0 + v1); //   a0·b1 + a1·b0
         let t02 = (a0 + a2) * (b.c0 + b.c2) - (v0 + v2); //   a0·b2 + a2·b0
-        let c0 = v0 + t12.mul_by_nonresidue(); //             V0 + ξ·(a1·b2 + a2·b1)
-        let c1 = t01 + v2.mul_by_nonresidue(); //             a0·b1 + a1·b0 + ξ·V2
+        let c0 = v0 + t12.mul_by_cube(); //             V0 + ξ·(a1·b2 + a2·b1)
+        let c1 = t01 + v2.mul_by_cube(); //             a0·b1 + a1·b0 + ξ·V2
         let c2 = t02 + v1; //                                 a0·b2 + a2·b0 + V1
         Self::new(c0, c1, c2)
     }

@@ -12,15 +12,16 @@ use residue_curves::pairing::miller::stand_in;
 use residue_curves::pairing::powers::{frobenius, frobenius_squared};
 use residue_curves::pairing::steps::Line;
 use residue_curves::pairing::{
-    PairingCurve, Pairs, Twist, final_exponentiation, is_final_exponentiation_one, miller_loop, pairing_check,
+    PairingCurve, Pairs, Scale, Twist, final_exponentiation, is_final_exponentiation_one, miller_loop, pairing_check,
 };
 use residue_curves::tower::cyclotomic::{cyclotomic_square, cyclotomic_square_tripled};
-use residue_curves::tower::{Fp6, fp12::Sparse013};
+use residue_curves::tower::fp12::Sparse013;
 use residue_curves::{Affine, Conditions};
 use residue_formula::Number;
 use residue_ir::{Machine, Numbers};
 use residue_modular::fields::Bn254Fp;
 use ruint::aliases::U256;
+use std::sync::LazyLock;
 
 type N = Bn254Fp;
 type Pair = (G1Affine, G2Affine);
@@ -37,9 +38,23 @@ fn fp2(a: Fq2) -> Fp2<N> {
     Fp2::new(fp(a.c0), fp(a.c1))
 }
 
+/// Our tower has another w: that of arkworks, whose sixth power is 9 + u, is τ·s·w for a τ in Fp2. Which of the six such τ it is follows from how both
+/// map a point of G2 to the curve: (κ²x, κ³y) to (κ²x·w²/ξ, κ³y·3s/ξ²), and the quotient of what x and y are multiplied by is κ·(3/ξ)·s/w² = κ/ξ·s·w.
+static TAU: LazyLock<Fp2<N>> = LazyLock::new(|| {
+    let xi = Fp2::new(N::from_u64(2), N::ONE);
+    let Some(Scale::Twist { kappa_squared, kappa_cubed, .. }) = &bn254::constants().pairing.scale else { panic!() };
+    let kappa = kappa_cubed.lift(&numbers()) * kappa_squared.lift(&numbers()).inverse().unwrap();
+    kappa * xi.inverse().unwrap()
+});
+
 fn fp12(a: Fq12) -> Fp12<N> {
-    let part = |a: Fq6| Fp6::new(fp2(a.c0), fp2(a.c1), fp2(a.c2));
-    Fp12::from_even_and_odd(part(a.c0), part(a.c1))
+    let zero = fp2(Fq2::ZERO);
+    let w = Fp12::from_coefficients([zero, zero, zero, zero, *TAU, zero]);
+    let coefficients = [a.c0.c0, a.c1.c0, a.c0.c1, a.c1.c1, a.c0.c2, a.c1.c2].map(fp2);
+    coefficients
+        .into_iter()
+        .rev()
+        .fold(one() - one(), |sum, c| sum * w + Fp12::from_coefficients([c, zero, zero, zero, zero, zero]))
 }
 
 fn g1(point: G1Affine) -> Affine<N> {
@@ -128,7 +143,10 @@ fn lines_of_a_twist_of_type_d_are_sparse_elements() {
         let (f, l) = (fp12(element(&mut seeded)), fp12(element(&mut seeded)).coefficients());
         let dense = Fp12::from_coefficients([l[0], l[1], zero, l[3], zero, zero]);
         assert_eq!(f.mul_by_013(Sparse013 { l0: l[0], l1: l[1], l3: l[3] }), f * dense);
-        let line = Line { constant: l[3], of_x: l[1], of_y: l[0] };
+        // ξ̄ times the constant part.
+        let line = Line { constant: l[0], of_x: l[1], of_y: l[3] };
+        let scaled = l[0] * Fp2::new(N::from_u64(2), -N::ONE);
+        let dense = Fp12::from_coefficients([scaled, l[1], zero, l[3], zero, zero]);
         assert_eq!(line.times(f, Twist::D), f * dense);
     }
 }

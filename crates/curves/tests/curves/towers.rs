@@ -1,4 +1,4 @@
-//! Towers with any n and k: their formulas are those of polynomials modulo u² + n and w⁶ − k − u.
+//! Towers with any n and k: their formulas are those of polynomials modulo u² + n and w⁶ − k − u; with c too, modulo s² − k − u and w³ − c.
 
 use crate::judges::{N, Seeded, fp, numbers};
 use num_bigint::BigUint;
@@ -11,11 +11,12 @@ use residue_ir::{Bundle, Machine};
 
 /// A tower over Fp of BLS12-381.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Of<const SMALL_N: u32, const SMALL_K: u32>;
+struct Of<const SMALL_N: u32, const SMALL_K: u32, const SMALL_C: u32 = 0>;
 
-impl<const SMALL_N: u32, const SMALL_K: u32> Tower for Of<SMALL_N, SMALL_K> {
+impl<const SMALL_N: u32, const SMALL_K: u32, const SMALL_C: u32> Tower for Of<SMALL_N, SMALL_K, SMALL_C> {
     const N: u32 = SMALL_N;
     const K: u32 = SMALL_K;
+    const CUBE: Option<u32> = if SMALL_C > 0 { Some(SMALL_C) } else { None };
 }
 
 fn small(value: u32) -> N {
@@ -35,8 +36,11 @@ fn product2<T: Tower>(a: Fp2<N, T>, b: Fp2<N, T>) -> Fp2<N, T> {
     Fp2::new(a.c0 * b.c0 - small(T::N) * a.c1 * b.c1, a.c0 * b.c1 + a.c1 * b.c0)
 }
 
-/// f·g as polynomials in w.
+/// f·g as polynomials in w, or in w and s.
 fn product12<T: Tower>(f: Fp12<N, T>, g: Fp12<N, T>) -> Fp12<N, T> {
+    if let Some(c) = T::CUBE {
+        return product_in_two(f, g, c);
+    }
     let zero = Fp2::new(N::ZERO, N::ZERO);
     let xi = Fp2::new(small(T::K), N::ONE);
     let mut sums = [zero; 6];
@@ -44,6 +48,23 @@ fn product12<T: Tower>(f: Fp12<N, T>, g: Fp12<N, T>) -> Fp12<N, T> {
         for (j, b) in g.coefficients().into_iter().enumerate() {
             let term = product2(a, b);
             sums[(i + j) % 6] = sums[(i + j) % 6] + if i + j < 6 { term } else { product2(term, xi) };
+        }
+    }
+    Fp12::from_coefficients(sums)
+}
+
+fn product_in_two<T: Tower>(f: Fp12<N, T>, g: Fp12<N, T>, c: u32) -> Fp12<N, T> {
+    let zero = Fp2::new(N::ZERO, N::ZERO);
+    let xi = Fp2::new(small(T::K), N::ONE);
+    let mut sums = [zero; 6];
+    for (i, a) in f.coefficients().into_iter().enumerate() {
+        for (j, b) in g.coefficients().into_iter().enumerate() {
+            let (of_w, of_s) = (i % 3 + j % 3, i / 3 + j / 3);
+            let mut term = product2(a, b);
+            term = if of_w < 3 { term } else { term.scale(small(c)) };
+            term = if of_s < 2 { term } else { product2(term, xi) };
+            let at = of_w % 3 + 3 * (of_s % 2);
+            sums[at] = sums[at] + term;
         }
     }
     Fp12::from_coefficients(sums)
@@ -108,10 +129,17 @@ fn cyclotomic_squares_are_squares<T: Tower>() {
     let xi = Fp2::<N, T>::new(small(T::K), N::ONE);
     assert_ne!(small(T::N).pow(&((&p - 1u32) / 2u32)), -N::ONE, "−n is no square");
     let order = p.pow(2) - 1u32;
-    assert!([2u32, 3].iter().all(|&k| xi.pow(&(&order / k)) != Fp2::ONE), "ξ is no square and no cube");
+    let cube = T::CUBE.map_or(xi, |c| Fp2::new(small(c), N::ZERO));
+    assert_ne!(xi.pow(&(&order / 2u32)), Fp2::ONE, "ξ is no square");
+    assert_ne!(cube.pow(&(&order / 3u32)), Fp2::ONE, "ξ or c is no cube");
     let f: Fp12<N, T> = fp12(&mut Seeded(51));
-    let delta_1: BigUint = xi.pow(&(order / 6u32)).c0.to_canonical();
-    let delta = [0u32, 1, 2, 3, 4, 5].map(|i| numbers().constant(&delta_1.modpow(&i.into(), &p)));
+    // (p² − 1)-th powers of w and s.
+    let of_w = if T::CUBE.is_some() { cube.pow(&(order / 3u32)) } else { xi.pow(&(order / 6u32)) };
+    let of_w: BigUint = of_w.c0.to_canonical();
+    let delta = [(0u32, 1), (1, 1), (2, 1), (0, -1), (1, -1), (2, -1)].map(|(i, sign)| {
+        let power = numbers().constant(&of_w.modpow(&i.into(), &p));
+        if sign > 0 { power } else { -power }
+    });
     let unitary = f.conjugate_over_self(invert);
     let g = unitary * unitary.frobenius_squared(&delta);
     let square = product12(g, g);
@@ -128,6 +156,9 @@ fn every_tower_has_the_same_formulas() {
     formulas_are_those_of_polynomials::<Of<1, 9>>();
     formulas_are_those_of_polynomials::<Of<5, 0>>();
     formulas_are_those_of_polynomials::<Of<2, 3>>();
+    formulas_are_those_of_polynomials::<Of<1, 2, 3>>();
+    formulas_are_those_of_polynomials::<Of<3, 4, 5>>();
+    cyclotomic_squares_are_squares::<Of<1, 2, 3>>();
     cyclotomic_squares_are_squares::<Of<1, 1>>();
     cyclotomic_squares_are_squares::<Of<1, 6>>();
     cyclotomic_squares_are_squares::<Of<4, 9>>();

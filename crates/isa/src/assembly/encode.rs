@@ -8,8 +8,9 @@ use num_bigint::BigUint;
 use thiserror::Error;
 
 use super::{Item, LabelId};
+use crate::fork::Fork;
 use crate::jumpdests::jumpdests;
-use crate::opcode::evm::{JUMPDEST, PUSH0};
+use crate::opcode::evm::{JUMPDEST, PUSH0, PUSH1};
 use crate::revision::{EncodeError, Revision};
 
 /// The bytes of a word, which is the most a push can carry.
@@ -107,9 +108,14 @@ impl AssembleError {
     }
 }
 
-/// Encodes items for a revision.
+/// Encodes items for a revision, with the opcodes of the latest fork.
 pub fn assemble(items: &[Item], revision: Revision) -> Result<Code, AssembleError> {
-    let (fixed, mut ends) = encode_fixed(items, revision)?;
+    assemble_for(items, (revision, Fork::default()))
+}
+
+/// The same for a fork: zero is pushed as a byte where PUSH0 is not there yet.
+pub(super) fn assemble_for(items: &[Item], (revision, fork): (Revision, Fork)) -> Result<Code, AssembleError> {
+    let (fixed, mut ends) = encode_fixed(items, (revision, fork))?;
     let definitions = definitions(items)?;
     let uses = uses(items, &definitions)?;
     let sizes = push_sizes(&ends, &uses);
@@ -127,31 +133,48 @@ pub fn assemble(items: &[Item], revision: Revision) -> Result<Code, AssembleErro
 }
 
 /// How many bytes everything but label pushes takes.
-pub(super) fn fixed_bytes(items: &[Item], revision: Revision) -> Result<usize, AssembleError> {
-    encode_fixed(items, revision).map(|(bytes, _)| bytes.len())
+pub(super) fn fixed_bytes(items: &[Item], rules: (Revision, Fork)) -> Result<usize, AssembleError> {
+    encode_fixed(items, rules).map(|(bytes, _)| bytes.len())
 }
 
 /// The bytes of everything but label pushes, and the end of each item in them.
-fn encode_fixed(items: &[Item], revision: Revision) -> Result<(Vec<u8>, Vec<usize>), AssembleError> {
+fn encode_fixed(items: &[Item], (revision, fork): (Revision, Fork)) -> Result<(Vec<u8>, Vec<usize>), AssembleError> {
+    let has_push0 = fork.has(PUSH0);
     let mut bytes = Vec::new();
     let mut ends = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
         match item {
             Item::Op(opcode) => bytes.push(*opcode),
-            Item::Push(number) if *number == BigUint::ZERO => bytes.push(PUSH0),
+            Item::Push(number) if has_push0 && *number == BigUint::ZERO => bytes.push(PUSH0),
             Item::Push(number) => push(&mut bytes, index, &number.to_bytes_be())?,
             Item::PushBytes(immediate) => push(&mut bytes, index, immediate)?,
             Item::PushDistances { from, .. } => push(&mut bytes, index, &vec![0; DISTANCE_BYTES * from.len()])?,
             Item::PushLabel(_) | Item::Mark(_) => {}
             Item::Label(_) => bytes.push(JUMPDEST),
             Item::Field(instruction) => {
-                revision.encode(instruction, &mut bytes).map_err(|error| AssembleError::Field { item: index, error })?
+                let start = bytes.len();
+                let encoded = revision.encode(instruction, &mut bytes);
+                encoded.map_err(|error| AssembleError::Field { item: index, error })?;
+                if !has_push0 {
+                    push_zeros_as_bytes(&mut bytes, start, revision);
+                }
             }
             Item::Data(data) => bytes.extend_from_slice(data),
         }
         ends.push(bytes.len());
     }
     Ok((bytes, ends))
+}
+
+/// Puts PUSH1 0 in place of every PUSH0 from `start` on.
+fn push_zeros_as_bytes(bytes: &mut Vec<u8>, start: usize, revision: Revision) {
+    let mut at = start;
+    while at < bytes.len() {
+        if bytes[at] == PUSH0 {
+            bytes.splice(at..=at, [PUSH1, 0]);
+        }
+        at += revision.instruction_bytes(bytes[at]);
+    }
 }
 
 /// Appends PUSHn with n immediate bytes.
@@ -284,7 +307,7 @@ fn check_targets(items: &[Item], code: &Code, revision: Revision) -> Result<(), 
 mod tests {
     use super::*;
     use crate::field_instruction::{FieldInstruction, FieldOp, Lanes};
-    use crate::opcode::evm::{JUMP, PUSH1, PUSH2, PUSH3, STOP};
+    use crate::opcode::evm::{JUMP, PUSH2, PUSH3, STOP};
 
     const REVISION: Revision = Revision::Eip6690_2024;
     const A: LabelId = LabelId(7);

@@ -1,6 +1,6 @@
 //! The EVM's own opcodes through Osaka: names, immediates and stack effects for assembler, disassembler and documents.
 //!
-//! Source: the Yellow Paper, appendix H.2, and the EIP named in the sentence for what came later. Their handlers are not ours.
+//! Source: the Yellow Paper, appendix H.2, and the EIP named in the sentence for what came later, of the fork after `since`. Their handlers are not ours.
 
 use super::opcodes;
 
@@ -28,10 +28,10 @@ opcodes! {
     0x18 XOR            "Bitwise exclusive or." 2 -> 1;
     0x19 NOT            "Bitwise complement." 1 -> 1;
     0x1a BYTE           "Byte i of a word, counted from the most significant." 2 -> 1;
-    0x1b SHL            "value · 2^shift mod 2²⁵⁶ (EIP-145)." 2 -> 1;
-    0x1c SHR            "⌊value / 2^shift⌋ (EIP-145)." 2 -> 1;
-    0x1d SAR            "Arithmetic shift to the right (EIP-145)." 2 -> 1;
-    0x1e CLZ            "Number of leading zero bits, 256 for 0 (EIP-7939)." 1 -> 1;
+    0x1b SHL            "value · 2^shift mod 2²⁵⁶ (EIP-145)." 2 -> 1 since Petersburg;
+    0x1c SHR            "⌊value / 2^shift⌋ (EIP-145)." 2 -> 1 since Petersburg;
+    0x1d SAR            "Arithmetic shift to the right (EIP-145)." 2 -> 1 since Petersburg;
+    0x1e CLZ            "Number of leading zero bits, 256 for 0 (EIP-7939)." 1 -> 1 since Osaka;
     0x20 KECCAK256      "Keccak-256 of a range of memory." 2 -> 1;
     0x30 ADDRESS        "Address of the executing account." 0 -> 1;
     0x31 BALANCE        "Balance of an account." 1 -> 1;
@@ -46,20 +46,20 @@ opcodes! {
     0x3a GASPRICE       "Gas price of the transaction." 0 -> 1;
     0x3b EXTCODESIZE    "Bytes of an account's code." 1 -> 1;
     0x3c EXTCODECOPY    "Copies an account's code to memory." 4 -> 0;
-    0x3d RETURNDATASIZE "Bytes of the last call's output (EIP-211)." 0 -> 1;
-    0x3e RETURNDATACOPY "Copies the last call's output to memory (EIP-211)." 3 -> 0;
-    0x3f EXTCODEHASH    "Hash of an account's code (EIP-1052)." 1 -> 1;
+    0x3d RETURNDATASIZE "Bytes of the last call's output (EIP-211)." 0 -> 1 since Byzantium;
+    0x3e RETURNDATACOPY "Copies the last call's output to memory (EIP-211)." 3 -> 0 since Byzantium;
+    0x3f EXTCODEHASH    "Hash of an account's code (EIP-1052)." 1 -> 1 since Petersburg;
     0x40 BLOCKHASH      "Hash of a recent block." 1 -> 1;
     0x41 COINBASE       "Beneficiary of the block." 0 -> 1;
     0x42 TIMESTAMP      "Timestamp of the block." 0 -> 1;
     0x43 NUMBER         "Number of the block." 0 -> 1;
     0x44 PREVRANDAO     "Randomness of the previous block (EIP-4399)." 0 -> 1;
     0x45 GASLIMIT       "Gas limit of the block." 0 -> 1;
-    0x46 CHAINID        "Identifier of the chain (EIP-1344)." 0 -> 1;
-    0x47 SELFBALANCE    "Balance of the executing account (EIP-1884)." 0 -> 1;
-    0x48 BASEFEE        "Base fee of the block (EIP-3198)." 0 -> 1;
-    0x49 BLOBHASH       "Versioned hash of a blob of the transaction (EIP-4844)." 1 -> 1;
-    0x4a BLOBBASEFEE    "Blob base fee of the block (EIP-7516)." 0 -> 1;
+    0x46 CHAINID        "Identifier of the chain (EIP-1344)." 0 -> 1 since Istanbul;
+    0x47 SELFBALANCE    "Balance of the executing account (EIP-1884)." 0 -> 1 since Istanbul;
+    0x48 BASEFEE        "Base fee of the block (EIP-3198)." 0 -> 1 since London;
+    0x49 BLOBHASH       "Versioned hash of a blob of the transaction (EIP-4844)." 1 -> 1 since Cancun;
+    0x4a BLOBBASEFEE    "Blob base fee of the block (EIP-7516)." 0 -> 1 since Cancun;
     0x50 POP            "Drops the top of the stack." 1 -> 0;
     0x51 MLOAD          "A word of memory." 1 -> 1;
     0x52 MSTORE         "Writes a word to memory." 2 -> 0;
@@ -72,10 +72,10 @@ opcodes! {
     0x59 MSIZE          "Bytes of memory, a multiple of 32." 0 -> 1;
     0x5a GAS            "Gas left after this instruction." 0 -> 1;
     0x5b JUMPDEST       "Marks a valid jump target." 0 -> 0;
-    0x5c TLOAD          "A word of transient storage (EIP-1153)." 1 -> 1;
-    0x5d TSTORE         "Writes a word to transient storage (EIP-1153)." 2 -> 0;
-    0x5e MCOPY          "Copies memory to memory, ranges may overlap (EIP-5656)." 3 -> 0;
-    0x5f PUSH0          "Pushes 0 (EIP-3855)." 0 -> 1;
+    0x5c TLOAD          "A word of transient storage (EIP-1153)." 1 -> 1 since Cancun;
+    0x5d TSTORE         "Writes a word to transient storage (EIP-1153)." 2 -> 0 since Cancun;
+    0x5e MCOPY          "Copies memory to memory, ranges may overlap (EIP-5656)." 3 -> 0 since Cancun;
+    0x5f PUSH0          "Pushes 0 (EIP-3855)." 0 -> 1 since Shanghai;
     0x60 PUSH1          "Pushes the 1 byte after it, big-endian." 0 -> 1 immediate 1;
     0x61 PUSH2          "Pushes the 2 bytes after it, big-endian." 0 -> 1 immediate 2;
     0x62 PUSH3          "Pushes the 3 bytes after it, big-endian." 0 -> 1 immediate 3;
@@ -149,10 +149,10 @@ opcodes! {
     0xf1 CALL           "Calls an account." 7 -> 1;
     0xf2 CALLCODE       "Calls an account's code on the executing account's state." 7 -> 1;
     0xf3 RETURN         "Ends the frame with output from memory." 2 -> 0;
-    0xf4 DELEGATECALL   "Calls an account's code as part of the executing frame's account (EIP-7)." 6 -> 1;
-    0xf5 CREATE2        "Creates an account at an address fixed by code and salt (EIP-1014)." 4 -> 1;
-    0xfa STATICCALL     "Calls an account without changes of state (EIP-214)." 6 -> 1;
-    0xfd REVERT         "Ends the frame with output from memory and undoes its changes of state (EIP-140)." 2 -> 0;
+    0xf4 DELEGATECALL   "Calls an account's code as part of the executing frame's account (EIP-7)." 6 -> 1 since Homestead;
+    0xf5 CREATE2        "Creates an account at an address fixed by code and salt (EIP-1014)." 4 -> 1 since Petersburg;
+    0xfa STATICCALL     "Calls an account without changes of state (EIP-214)." 6 -> 1 since Byzantium;
+    0xfd REVERT         "Ends the frame with output from memory and undoes its changes of state (EIP-140)." 2 -> 0 since Byzantium;
     0xfe INVALID        "Ends the frame exceptionally (EIP-141)." 0 -> 0;
     0xff SELFDESTRUCT   "Sends the whole balance to an account and ends the frame (EIP-6780)." 1 -> 0;
 }

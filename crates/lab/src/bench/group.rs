@@ -8,9 +8,9 @@ use crate::error::LabError;
 use crate::record::clock::clock_ghz;
 use crate::record::date::Date;
 use crate::record::environment::Environment;
-use crate::record::machine::Machine;
 use crate::record::table::{Column, Table};
 use crate::record::{Record, RecordRow};
+use residue_workbench::Machine;
 
 /// Measurements that belong together.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,6 @@
 //! Every group that there is: what can be measured, a table.
 
-use super::{comparison, eip2537, instructions, lanes, memory, operations, pairing, scaling};
+use super::{bn254, comparison, eip2537, instructions, lanes, memory, operations, pairing, scaling};
 use crate::bench::group::Group;
 
 /// Every group.
@@ -9,6 +9,7 @@ pub const GROUPS: &[Group] = &[
     lanes::GROUP,
     pairing::GROUP,
     eip2537::GROUP,
+    bn254::GROUP,
     operations::GROUP,
     comparison::GROUP,
     scaling::GROUP,

@@ -12,7 +12,6 @@ pub use errand::Specification;
 use residue_isa::Revision;
 use residue_workbench::harness::WrongAnswer;
 
-use crate::MEASURED;
 use crate::bench::effort::{Effort, Observer, Progress};
 use crate::bench::engines::EngineLayer;
 use crate::bench::group::{Group, none_missing};
@@ -23,6 +22,7 @@ use crate::error::LabError;
 use crate::record::table::Column;
 use crate::record::{Quantity, RecordRow};
 use errand::SPECIFICATION;
+use residue_workbench::MEASURED;
 
 /// `memory`.
 pub const GROUP: Group = Group {

@@ -20,13 +20,13 @@ mod zkcrypto;
 use residue_ir::Program;
 use residue_workbench::harness::{Subject, interleave};
 
-use crate::MEASURED;
 use crate::bench::effort::{Effort, Observer, Progress};
 use crate::bench::go::{self, Asked};
 use crate::bench::group::Group;
 use crate::error::LabError;
 use crate::record::table::Column;
 use crate::record::{Quantity, RecordRow};
+use residue_workbench::MEASURED;
 
 pub(crate) use contract::{Engines, bytecode};
 pub(crate) use inputs::word;

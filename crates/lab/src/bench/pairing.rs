@@ -11,7 +11,6 @@ use residue_engine::{EngineConfig, native};
 use residue_isa::Revision;
 use residue_workbench::harness::{Sample, Subject, interleave};
 
-use crate::MEASURED;
 use crate::bench::effort::{Effort, Observer, Progress};
 use crate::bench::engines::EngineLayer;
 use crate::bench::group::{Group, none_missing};
@@ -21,6 +20,7 @@ use crate::error::LabError;
 use crate::native::pairing::Pairs;
 use crate::record::table::Column;
 use crate::record::{Quantity, RecordRow, layer_of};
+use residue_workbench::MEASURED;
 
 /// `pairing`.
 pub const GROUP: Group = Group {

@@ -7,7 +7,6 @@
 mod engines;
 pub(crate) mod sized;
 
-use crate::MEASURED;
 use crate::bench::effort::{Effort, Observer, Progress};
 use crate::bench::group::{Group, none_missing};
 use crate::bench::instructions::{Operands, measure_over};
@@ -15,6 +14,7 @@ use crate::bench::operations::{Engines, Job, measure_together, named};
 use crate::error::LabError;
 use crate::record::table::Column;
 use crate::record::{Quantity, RecordRow};
+use residue_workbench::MEASURED;
 
 /// `scaling`.
 pub const GROUP: Group = Group {

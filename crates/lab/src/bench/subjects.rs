@@ -107,7 +107,7 @@ impl Subjects {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::MEASURED;
+    use residue_workbench::MEASURED;
 
     #[test]
     fn a_name_stands_for_everything_of_its_layer() {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::record::machine::Machine;
+use residue_workbench::Machine;
 
 /// Names with what they are here, in the order of a record's header. One line each.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

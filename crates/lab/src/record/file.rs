@@ -151,7 +151,7 @@ fn row_of(line: &str, expected: usize) -> Result<RecordRow, RecordFault> {
 mod tests {
     use super::*;
     use crate::record::Quantity;
-    use crate::record::machine::Machine;
+    use residue_workbench::Machine;
 
     #[test]
     fn records_without_intervals_are_read() {

@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
+use residue_workbench::svg::escaped;
+
 use crate::record::Record;
 use crate::record::table::Table;
 use crate::render::figures::{Figure, Records};
 use crate::render::svg::bars::STYLE as CHART_STYLE;
-use crate::render::svg::escaped;
 
 /// What a report says of itself.
 const TITLE: &str = "Modular arithmetic in the EVM: the published figures again";

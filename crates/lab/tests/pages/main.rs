@@ -1,5 +1,7 @@
 //! Numbers of documents are those of records.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
+mod bn254_times;
 mod eip2537_times;
+mod pairing_figure;
 mod quotes;

@@ -2,16 +2,19 @@
 
 use residue_lab::{Quantity, Record};
 
+/// The machine that README names.
+pub const ZEN5: &str = "amd-epyc-zen5-2c";
+
 /// A record that sentences quote.
-struct Quoted {
+pub struct Quoted {
     /// Where it stands, as documents name it.
     path: String,
-    record: Record,
+    pub record: Record,
 }
 
 impl Quoted {
     /// The newest record of a group on a machine.
-    fn newest(machine: &str, group: &str) -> Self {
+    pub fn newest(machine: &str, group: &str) -> Self {
         let directory = residue_pages::path("records").join(machine);
         let files = directory.read_dir().unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let file = files.filter(|name| name.ends_with(&format!("-{group}.csv"))).max().unwrap();
@@ -39,7 +42,7 @@ fn check(document: &str, sentence: &str) {
 
 #[test]
 fn the_readme_quotes_the_records_of_the_pairing() {
-    let [zen5, zen4] = ["amd-epyc-zen5-2c", "amd-epyc-zen4-2c"].map(|machine| Quoted::newest(machine, "pairing"));
+    let [zen5, zen4] = [ZEN5, "amd-epyc-zen4-2c"].map(|machine| Quoted::newest(machine, "pairing"));
     let subjects = ["eip6690-2024:batch/pairing/2", "evm384-v7:batch/pairing/2", "eip6690-2024:batch/pairing/8"];
     let [two, memory, eight] = subjects.map(|subject| zen5.of_precompile(subject));
     check(
@@ -56,7 +59,7 @@ fn the_readme_quotes_the_records_of_the_pairing() {
 
 #[test]
 fn the_page_of_interfaces_quotes_the_record_of_the_pairing() {
-    let quoted = Quoted::newest("amd-epyc-zen5-2c", "pairing");
+    let quoted = Quoted::newest(ZEN5, "pairing");
     let subjects = [
         "evm384-v7:batch/pairing/2",
         "eip6690-2024:batch/pairing/2",

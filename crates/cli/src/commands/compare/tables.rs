@@ -1,6 +1,6 @@
 //! The tables of a comparison: revisions as rows, since there are many; gas and size first, what was executed below.
 
-use residue_lab::Machine;
+use residue_workbench::Machine;
 use residue_workbench::op_classes::OpClasses;
 
 use super::{ComparedRow, Comparison, LeftOut};

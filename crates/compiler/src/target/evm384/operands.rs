@@ -4,18 +4,20 @@
 //! first; where values are on the stack (`evm384-v0`), they are loaded and the result is stored.
 
 use super::{Evm384, VALUE_BYTES, r_inv};
-use crate::target::push;
+use crate::target::{copy_memory, push};
 use residue_isa::assembly::Assembly;
-use residue_isa::opcode::evm;
 use residue_isa::opcode::evm::{MCOPY, MLOAD, MSTORE, PUSH0, PUSH4};
 use residue_isa::revision::evm384::{Modulus, Operands};
 use residue_isa::{FieldInstruction, FieldOp, ModulusAt};
 use residue_passes::SlotOp;
 
-/// Where a first operand is copied to that may not be overwritten while its result's place is still to be read.
-const SCRATCH: u32 = 0;
-
 impl Evm384 {
+    /// Where a first operand is copied to that may not be overwritten while its result's place is still to be read: at 0, whose push
+    /// takes the least, or, if no opcode pushes 0 by itself, where a push by its digits is what revisions read back.
+    fn scratch(&self) -> u32 {
+        if self.fork.has(PUSH0) { 0 } else { 16 }
+    }
+
     /// out = x ∘ y on byte offsets.
     pub(super) fn field(&self, code: &mut Assembly, operation: FieldOp, out: u32, x: u32, y: u32) {
         match self.interface.operands {
@@ -48,18 +50,20 @@ impl Evm384 {
         } else if out == y && commutes {
             self.instruction(code, operation, y, y, x);
         } else if out == y {
-            copy_value(code, SCRATCH, x);
-            self.instruction(code, operation, SCRATCH, SCRATCH, y);
-            copy_value(code, out, SCRATCH);
+            let scratch = self.scratch();
+            copy_memory(code, VALUE_BYTES, x, scratch);
+            self.instruction(code, operation, scratch, scratch, y);
+            copy_memory(code, VALUE_BYTES, scratch, out);
         } else {
-            copy_value(code, out, x);
+            copy_memory(code, VALUE_BYTES, x, out);
             self.instruction(code, operation, out, out, y);
         }
     }
 
     /// Reads what [`Evm384::overwriting`] writes for slots.
     pub(super) fn read_overwriting(&self, code: &[u8]) -> Option<(Vec<SlotOp>, usize)> {
-        let (copied, before_bytes) = read_copy(code).map_or((None, 0), |(copy, bytes)| (Some(copy), bytes));
+        let scratch = self.scratch();
+        let (copied, before_bytes) = self.read_copy(code).map_or((None, 0), |(copy, bytes)| (Some(copy), bytes));
         let (instruction, bytes) = self.revision.decode(&code[before_bytes..])?;
         let FieldInstruction::Memory { operation, out: place, y, modulus, .. } = instruction else { return None };
         if modulus != self.modulus_operand(operation) {
@@ -68,11 +72,11 @@ impl Evm384 {
         let mut read_bytes = before_bytes + bytes;
         let (out, x) = match copied {
             None => (place, place),
-            Some((to, x)) if to == place && to != SCRATCH => (place, if y == place { return None } else { x }),
-            Some((SCRATCH, x)) if place == SCRATCH => {
-                let ((out, from), bytes) = read_copy(&code[read_bytes..])?;
+            Some((to, x)) if to == place && to != scratch => (place, if y == place { return None } else { x }),
+            Some((to, x)) if to == scratch && place == scratch => {
+                let ((out, from), bytes) = self.read_copy(&code[read_bytes..])?;
                 read_bytes += bytes;
-                (out, if from == SCRATCH { x } else { return None })
+                (out, if from == scratch { x } else { return None })
             }
             Some(_) => return None,
         };
@@ -109,6 +113,35 @@ impl Evm384 {
         let lane = SlotOp { operation, out: self.slot(out)?, x: self.slot(x)?, y: self.slot(y)? };
         (modulus == self.modulus_at()).then_some((vec![lane], at))
     }
+
+    /// Reads what [`copy_memory`] writes for one value: where to and where from, and its length.
+    fn read_copy(&self, code: &[u8]) -> Option<((u32, u32), usize)> {
+        if !self.fork.has(MCOPY) {
+            return read_copied_words(code);
+        }
+        let (bytes, first) = read_push(code)?;
+        let (from, second) = read_push(&code[first..])?;
+        let (to, third) = read_push(&code[first + second..])?;
+        let end = first + second + third;
+        (bytes == VALUE_BYTES && *code.get(end)? == MCOPY).then_some(((to, from), end + 1))
+    }
+}
+
+/// Reads a value copied in two words.
+fn read_copied_words(code: &[u8]) -> Option<((u32, u32), usize)> {
+    let mut at = 0;
+    let mut copies = [(0, 0); 2];
+    for (copy, offset) in copies.iter_mut().zip([0, VALUE_BYTES - 32]) {
+        let mut address = |opcode: u8| {
+            let (number, bytes) = read_push(code.get(at..)?)?;
+            let found = *code.get(at + bytes)?;
+            at += bytes + 1;
+            if found == opcode { number.checked_sub(offset) } else { None }
+        };
+        let from = address(MLOAD)?;
+        *copy = (address(MSTORE)?, from);
+    }
+    (copies[0] == copies[1]).then_some((copies[0], at))
 }
 
 /// Reads two pushes of an address and each of `words`, each with the opcode after it, and goes on after them.
@@ -121,23 +154,6 @@ fn read_pair(code: &[u8], at: &mut usize, words: [u32; 2], opcode: u8) -> Option
     };
     let [first, second] = [address(words[0])?, address(words[1])?];
     (first == second).then_some(first)
-}
-
-/// Copies one value between byte offsets.
-fn copy_value(code: &mut Assembly, to: u32, from: u32) {
-    push(code, VALUE_BYTES);
-    push(code, from);
-    push(code, to);
-    code.op(evm::MCOPY);
-}
-
-/// Reads what [`copy_value`] writes: where to and where from, and its length.
-fn read_copy(code: &[u8]) -> Option<((u32, u32), usize)> {
-    let (bytes, first) = read_push(code)?;
-    let (from, second) = read_push(&code[first..])?;
-    let (to, third) = read_push(&code[first + second..])?;
-    let end = first + second + third;
-    (bytes == VALUE_BYTES && *code.get(end)? == MCOPY).then_some(((to, from), end + 1))
 }
 
 /// Reads a smallest push of up to four bytes: the number and the push's length.

@@ -8,11 +8,11 @@ use residue_engine::Engine;
 use residue_workbench::harness::{WrongAnswer, core_count, on_cores};
 use residue_workbench::statistics::ratios;
 
-use crate::MEASURED;
 use crate::bench::effort::{Effort, Observer, Progress};
 use crate::bench::operations::{Engines, Job, named, word};
 use crate::error::LabError;
 use crate::record::{Quantity, RecordRow};
+use residue_workbench::MEASURED;
 
 /// Checks by each engine in a round.
 const CHECKS: usize = 8;

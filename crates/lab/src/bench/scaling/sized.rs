@@ -8,12 +8,12 @@ use residue_ir::{Machine, Outcome, Program, evaluate, record};
 use residue_isa::Revision;
 use residue_workbench::harness::{Subject, WrongAnswer, interleave, time_ns};
 
-use crate::MEASURED;
 use crate::bench::effort::{Effort, Observer, Progress};
 use crate::bench::engines::EngineLayer;
 use crate::bench::instructions::Operands;
 use crate::error::LabError;
 use crate::record::{Quantity, RecordRow};
+use residue_workbench::MEASURED;
 
 /// Gas that no code here uses up.
 pub(crate) const GAS: u64 = 1 << 40;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::escaped;
+use residue_workbench::svg::escaped;
 
 /// Values by category and series.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,0 +1,153 @@
+// What `residue build` writes for solc, compiled by it and executed: the Yul object becomes the same code, and a contract
+// that deploys the Solidity library's code and calls it gives the output of the contract's example.
+//
+// npm ci && RESIDUE=path/to/residue node check.js
+"use strict";
+
+const { execFileSync } = require("node:child_process");
+const fs = require("node:fs");
+const os = require("node:os");
+const path = require("node:path");
+const solc = require("solc");
+
+const residue = process.env.RESIDUE || "residue";
+
+// Contract, revision, more options. Code with and without data at its end, with every place that operands have; programs too.
+const CASES = [
+    ["bls12_381/g1_add", "eip6690-2024", []],
+    ["bls12_381/g1_add", "evm384-v7", ["--fork", "london"]],
+    ["bls12_381/fp2_mul", "evmone-2025", ["--portable"]],
+    ["bls12_381/fp2_mul", "evm384-v9", []],
+    ["bls12_381/map_fp_to_g1", "eip5843", []],
+    ["bls12_381/pairing", "eip6690-2024", []],
+];
+const PROGRAM = path.join(__dirname, "../../examples/ir/polynomial.ir");
+
+// The hard forks of `--fork` by the names that solc has for them.
+const EVM_VERSION = { london: "london", osaka: "osaka" };
+
+const run = (...args) => execFileSync(residue, args, { encoding: "utf8", maxBuffer: 1 << 28, stdio: ["pipe", "pipe", "inherit"] });
+const json = (...args) => JSON.parse(run(...args, "--json"));
+
+// The output of solc for one source, or for the sources named.
+function compile(language, sources, fork, optimizer) {
+    const files = Object.fromEntries(Object.entries(sources).map(([name, content]) => [name, { content }]));
+    const settings = {
+        evmVersion: EVM_VERSION[fork],
+        optimizer: { enabled: optimizer },
+        outputSelection: { "*": { "*": ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"], "": [] } },
+    };
+    const output = JSON.parse(solc.compile(JSON.stringify({ language, sources: files, settings })));
+    const errors = (output.errors || []).filter((error) => error.severity === "error");
+    if (errors.length > 0) throw new Error(errors.map((error) => error.formattedMessage).join("\n"));
+    // A contract that holds the creation code of another is longer than the main network allows, and solc warns of that.
+    const others = (output.errors || []).filter((error) => !["5574", "3860"].includes(error.errorCode));
+    if (others.length > 0) throw new Error(others.map((error) => error.formattedMessage).join("\n"));
+    return output.contracts;
+}
+
+// What code returns under a revision, as hexadecimal without 0x.
+function execute(code, input, revision, fork) {
+    const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), "residue-solc-")), "code.hex");
+    fs.writeFileSync(file, code);
+    try {
+        const ran = json("run", file, "--input", `0x${input}`, "--revision", revision, "--fork", fork, "--no-time");
+        return ran.output.replace(/^0x/, "");
+    } finally {
+        fs.rmSync(path.dirname(file), { recursive: true });
+    }
+}
+
+function equal(found, expected, what) {
+    if (found !== expected) throw new Error(`${what}: ${String(found).slice(0, 200)} is not ${String(expected).slice(0, 200)}`);
+}
+
+// A contract without arguments: deploys the library's code at its first call, calls it with the calldata and returns the output.
+const caller = (name) => `// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity ^0.8.13;
+import "library.sol";
+contract Caller {
+    fallback(bytes calldata input) external returns (bytes memory) {
+        address account = ${name}.deploy();
+        require(${name}.isAt(account) && !${name}.isAt(address(this)));
+        return ${name}.call(account, input);
+    }
+}
+`;
+
+// The same with an address that is known, which nobody is at: the library says so.
+const caller_of_known = (name) => `// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity ^0.8.13;
+import "library.sol";
+contract Caller {
+    function direct(bytes memory input) external view returns (bytes memory) { return ${name}.call(input); }
+    fallback(bytes calldata input) external returns (bytes memory) {
+        try this.direct(input) returns (bytes memory output) { return output; } catch (bytes memory reason) { return reason; }
+    }
+}
+`;
+
+function identifier(source) {
+    return source.match(/^library (\w+) /m)[1];
+}
+
+function check(contract, revision, options, input, output) {
+    const fork = options.includes("--fork") ? options[options.indexOf("--fork") + 1] : "osaka";
+    const build = (...more) => run("build", contract, "--revision", revision, ...options, ...more);
+    const code = build("--format", "hex").trim().replace(/^0x/, "");
+    const creation = build("--format", "creation").trim().replace(/^0x/, "");
+    equal(execute(creation, "", revision, fork), code, "what the creation code returns");
+    for (const optimizer of [false, true]) {
+        const objects = compile("Yul", { "object.yul": build("--format", "yul") }, fork, optimizer)["object.yul"];
+        const [object] = Object.values(objects);
+        // The optimizer ends what does not end by itself with a STOP, which nothing reaches.
+        const expected = optimizer ? `${code}00` : code;
+        equal(object.evm.deployedBytecode.object, expected, `Yul${optimizer ? ", optimized" : ""}`);
+        equal(execute(object.evm.bytecode.object, "", revision, fork), expected, "what the creation code of the Yul object returns");
+    }
+    const library = build("--format", "solidity");
+    const name = identifier(library);
+    const sources = { "library.sol": library, "caller.sol": caller(name) };
+    const compiled = compile("Solidity", sources, fork, true);
+    equal(execute(compiled["caller.sol"].Caller.evm.deployedBytecode.object, input, revision, fork), output, "the library's output");
+    const known = build("--format", "solidity", "--address", "0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed");
+    const refused = compile("Solidity", { "library.sol": known, "caller.sol": caller_of_known(name) }, fork, true);
+    const reason = execute(refused["caller.sol"].Caller.evm.deployedBytecode.object, input, revision, fork);
+    // Nobody is there: NoCode, with the address.
+    equal(reason.slice(8), "0000000000000000000000005aaeb6053f3e94c9b9a09f33669435e7ef1beaed", "the address of the library");
+    const artifact = JSON.parse(build("--format", "json"));
+    equal(artifact.contractName, name, "the artifact's name");
+    equal(artifact.bytecode, `0x${creation}`, "the artifact's creation code");
+    equal(artifact.deployedBytecode, `0x${code}`, "the artifact's code");
+    equal(JSON.stringify(artifact.abi.map(sorted)), JSON.stringify(compiled["library.sol"][`I${name}`].abi.map(sorted)), "the artifact's ABI");
+}
+
+const sorted = (object) => Object.fromEntries(Object.entries(object).sort());
+
+let passed = 0;
+const failed = [];
+function attempt(what, test) {
+    try {
+        test();
+        passed += 1;
+        console.log(`ok      ${what}`);
+    } catch (error) {
+        failed.push(what);
+        console.log(`FAILED  ${what}: ${error.message}`);
+    }
+}
+
+console.log(`solc ${solc.version()}`);
+for (const [contract, revision, options] of CASES) {
+    attempt([contract, revision, ...options].join(" "), () => {
+        const { input, output } = json("example", contract);
+        check(contract, revision, options, input.slice(2), output.slice(2));
+    });
+}
+attempt(path.basename(PROGRAM), () => {
+    const input = fs.readFileSync(PROGRAM.replace(/\.ir$/, ".hex"), "utf8").trim().replace(/^0x/, "");
+    const { output } = json("run", PROGRAM, "--input", `0x${input}`, "--no-time");
+    check(PROGRAM, "eip6690-2024", [], input, output.replace(/^0x/, ""));
+});
+console.log(`${passed} passed, ${failed.length} failed`);
+process.exitCode = failed.length > 0 ? 1 : 0;

@@ -1,0 +1,26 @@
+//! The commands that most people need, and what all commands share: options, input, output, what is told of an execution.
+//!
+//! [`args`] is the command line of `residue`, [`commands`] does what it asks for. The full program (`crates/full`) has these commands
+//! and all others; [`handover`] is how `residue` starts it. Only these two crates print or exit.
+//!
+//! Exit code 0: done; 1: the code under test reverted or halted exceptionally, or a comparison failed; 2: bad usage or
+//! input. Results go to stdout, messages to stderr.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
+
+pub mod args;
+pub mod commands;
+pub mod formats;
+pub mod formulas;
+pub mod handover;
+pub mod input;
+pub mod options;
+pub mod output;
+pub mod program_file;
+pub mod report;
+pub mod subject;
+pub mod tables;
+pub mod verdict;
+
+pub use commands::run;

@@ -1,0 +1,48 @@
+//! Which code is written: the hard fork whose opcodes it may have, and whether engines that read immediates otherwise must run it too.
+
+use residue_isa::assembly::{Code, Item};
+use residue_isa::{Fork, Revision};
+
+use crate::error::CompileError;
+use crate::portable;
+
+/// What compiled code keeps to, beside its revision.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Dialect {
+    /// The hard fork: code has no opcode that came after it.
+    pub fork: Fork,
+    /// Whether it is portable: engines that skip data of PUSH only when they look for jump targets, and those that ask for a slot after
+    /// the last lane, execute it too.
+    pub portable: bool,
+}
+
+impl Dialect {
+    /// Refuses code with an opcode that the fork lacks, or that is not portable and should be; returns where its data begins.
+    pub(crate) fn require(self, items: &[Item], code: &Code, revision: Revision) -> Result<usize, CompileError> {
+        let mut end = 0;
+        for (number, item) in items.iter().enumerate() {
+            if matches!(item, Item::Data(_) | Item::Mark(_)) {
+                continue;
+            }
+            let range = code.item_range(number).unwrap_or_default();
+            let mut at = range.start;
+            while at < range.end {
+                self.require_opcode(code.bytes[at], revision)?;
+                at += revision.instruction_bytes(code.bytes[at]);
+            }
+            end = range.end;
+        }
+        if self.portable {
+            portable::require(code, end, revision)?;
+        }
+        Ok(end)
+    }
+
+    fn require_opcode(self, opcode: u8, revision: Revision) -> Result<(), CompileError> {
+        let fork = self.fork;
+        match revision.row(opcode) {
+            Some(row) if row.since > fork => Err(CompileError::Fork { fork, opcode: row.mnemonic, since: row.since }),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The table of `docs/outputs.md` is what portable code costs.
+//!
+//! If a contract or the compiler changes, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts outputs_page`.
+
+use std::fmt::Write;
+
+use residue_compiler::{Dialect, SmallMultiples, compile_as};
+use residue_contracts::CONTRACTS;
+use residue_engine::{Engine, EngineConfig};
+use residue_ir::Program;
+use residue_isa::{GasSchedule, Revision};
+use residue_pages::grouped;
+
+/// One revision of each way that operands stand after an opcode.
+const REVISIONS: [Revision; 4] = [Revision::Eip6690_2024, Revision::Evmone2023, Revision::Eip5843, Revision::Evm384V9];
+
+/// Gas of the example, and bytes of code.
+fn cost(program: &Program, example: &[u8], revision: Revision, portable: bool) -> (u64, u64) {
+    let dialect = Dialect { portable, ..Dialect::default() };
+    let schedule = GasSchedule::default_for(revision).unwrap();
+    let code = compile_as(program, revision, &schedule, SmallMultiples::AsWritten, dialect).unwrap().code;
+    let outcome = Engine::new(EngineConfig::default_for(revision)).unwrap().run_code(&code, example, 10_000_000);
+    assert!(outcome.halt.is_success());
+    (outcome.gas_used, code.len() as u64) // usize to u64 widens
+}
+
+/// With a sign, and nothing for no difference.
+fn more(after: u64, before: u64) -> String {
+    match after.checked_sub(before) {
+        Some(0) => String::new(),
+        Some(more) => format!("+{}", grouped(more)),
+        None => format!("−{}", grouped(before - after)),
+    }
+}
+
+#[test]
+fn the_table_says_what_portable_code_costs() {
+    let mut table = "| contract |".to_owned();
+    for revision in REVISIONS {
+        write!(table, " `{revision}` gas | more | bytes | more |").unwrap();
+    }
+    table.push_str("\n|---|");
+    table.push_str(&"---:|---:|---:|---:|".repeat(REVISIONS.len()));
+    for contract in CONTRACTS {
+        let (program, example) = (contract.program(), (contract.example)());
+        write!(table, "\n| {} |", contract.name).unwrap();
+        for revision in REVISIONS {
+            let [(gas, bytes), (portable_gas, portable_bytes)] =
+                [false, true].map(|portable| cost(&program, &example, revision, portable));
+            let (more_gas, more_bytes) = (more(portable_gas, gas), more(portable_bytes, bytes));
+            write!(table, " {} | {more_gas} | {} | {more_bytes} |", grouped(gas), grouped(bytes)).unwrap();
+        }
+    }
+    residue_pages::hold("docs/outputs.md", "portable code", &table);
+}

@@ -1,0 +1,342 @@
+//! s·P on G1, by the endomorphism φ(x, y) = (β·x, y): Gallant, Lambert and Vanstone 2001, “Faster point multiplication on elliptic
+//! curves with efficient endomorphisms”.
+//!
+//! φ is multiplication by a λ with λ² + λ + 1 = 0 modulo r, so that s·P = k₁·P + k₂·φ(P) for a short vector (k₁, k₂), see [`split`]. Both
+//! are written to the base 4 with digits from −2 to 1, and a digit of both, a + b·ω with ω for φ, is a unit of Z[ω], which costs
+//! next to nothing, times one of five numbers: the multiples of P by those five are brought to one denominator, and so are affine
+//! points of an isomorphic curve y² = x³ + 3·Z⁶, where formulas are the same. Which digit there is decides which part of a sequence
+//! comes next: two doublings, and the addition for that digit.
+//!
+//! The first digit is 1 for every scalar, as [`split`] sees to, so that the sum is never the identity before the last addition. It
+//! is k·P for a prefix k of the digits. Additions are incomplete: they need 4k ≠ ±d modulo the ideal of r for the digit d that comes. Elements
+//! of this ideal have norms that r divides. Before the last step 4k ± d has a norm between 0 and r; in the last step 4k + d is
+//! (k₁, k₂), which is in the ideal only for s = 0, where Z = 0 is the answer, and 4k − d only for s = 2d, and these fifteen
+//! scalars are tested.
+
+use super::{constants, invert};
+use crate::group::{Affine, Jacobian};
+use residue_formula::Fe;
+use residue_formula::scope::enter;
+use residue_ir::{Machine, SequenceStep, WordOp};
+use ruint::aliases::U256;
+
+/// Places of digits below the first.
+const PLACES: u32 = 64;
+
+/// How many digits there are: a is the lower half of a digit's number, b the upper one, each with 2 added.
+const DIGITS: usize = 16;
+
+/// x.
+const X: U256 = U256::from_limbs([super::X, 0, 0, 0]);
+
+/// s·P for P on the curve and not the identity, which has all zeros.
+pub fn multiply<M: Machine>(machine: &M, scalar: M::Word, point: Affine<M::Fe>) -> Affine<M::Fe> {
+    let Jacobian { x, y, z } = multiple(machine, scalar, point);
+    let inverse = invert(machine, z);
+    let square = inverse.square();
+    Affine::new(x * square, y * (square * inverse))
+}
+
+/// s·P for P on the curve and not the identity; Z = 0 if it is the identity.
+pub fn multiple<M: Machine>(machine: &M, scalar: M::Word, point: Affine<M::Fe>) -> Jacobian<M::Fe> {
+    let chosen = chosen(machine, split(machine, scalar));
+    let table = Table::new(machine, point);
+    let order: Vec<_> = (0..PLACES).rev().map(|at| place(&chosen, at)).collect();
+    let start = table.images[0].of(0, false).to_jacobian(machine.one());
+    let Jacobian { x, y, z } = machine.sequence_of(&order, &[None; DIGITS], start, |machine, digit, sum| {
+        let three_halves = machine.constant(&constants().pairing.three_halves);
+        let sum = sum.double(three_halves).double(three_halves);
+        match DIGIT[digit] {
+            None => sum,
+            Some(Digit { base, turn, is_negated }) => sum + table.images[base].of(turn, is_negated),
+        }
+    });
+    Jacobian { x, y, z: z * table.z }
+}
+
+/// A digit that is not 0: ωᵗ times one of five numbers, or the opposite of that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Digit {
+    base: usize,
+    turn: usize,
+    is_negated: bool,
+}
+
+/// 1, 2, 1 − ω, −2 + ω, 1 − 2ω.
+const BASES: usize = 5;
+
+/// The digits by their numbers: (a + 2) + 4·(b + 2).
+const DIGIT: [Option<Digit>; DIGITS] = {
+    const fn digit(base: usize, turn: usize, is_negated: bool) -> Option<Digit> {
+        Some(Digit { base, turn, is_negated })
+    }
+    [
+        digit(1, 2, false), // −2 − 2ω = 2ω²
+        digit(2, 1, true),  // −1 − 2ω = −(1 − ω)·ω
+        digit(1, 1, true),  // −2ω
+        digit(4, 0, false), // 1 − 2ω
+        digit(2, 2, false), // −2 − ω = (1 − ω)·ω²
+        digit(0, 2, false), // −1 − ω = ω²
+        digit(0, 1, true),  // −ω
+        digit(2, 0, false), // 1 − ω
+        digit(1, 0, true),  // −2
+        digit(0, 0, true),  // −1
+        None,               // 0
+        digit(0, 0, false), // 1
+        digit(3, 0, false), // −2 + ω
+        digit(2, 0, true),  // −1 + ω
+        digit(0, 1, false), // ω
+        digit(0, 2, true),  // 1 + ω = −ω²
+    ]
+};
+
+/// A point with its images under φ and φ².
+#[derive(Debug, Clone, Copy)]
+struct Images<F> {
+    /// x, β·x, β²·x.
+    x: [F; 3],
+    y: F,
+}
+
+impl<F: Fe> Images<F> {
+    fn new(point: Affine<F>, beta: F) -> Self {
+        let Affine { x, y } = point;
+        let image = x * beta;
+        Self { x: [x, image, -(x + image)], y } // 1 + β + β² = 0
+    }
+
+    /// ±φᵗ(P).
+    const fn of(&self, turn: usize, is_negated: bool) -> Addend<F> {
+        Addend { point: Affine::new(self.x[turn], self.y), is_negated }
+    }
+}
+
+/// An affine point, or its opposite.
+#[derive(Debug, Clone, Copy)]
+struct Addend<F> {
+    point: Affine<F>,
+    is_negated: bool,
+}
+
+impl<F: Fe> Addend<F> {
+    fn to_jacobian(self, one: F) -> Jacobian<F> {
+        self.point.to_jacobian(one)
+    }
+}
+
+impl<F: Fe> std::ops::Add<Addend<F>> for Jacobian<F> {
+    type Output = Self;
+
+    fn add(self, Addend { point, is_negated }: Addend<F>) -> Self {
+        if is_negated { self.subtract_mixed(point) } else { self.add_mixed(point) }
+    }
+}
+
+/// The multiples of P that digits add, over one denominator.
+struct Table<F> {
+    images: [Images<F>; BASES],
+    /// Their Z.
+    z: F,
+}
+
+impl<F: Fe> Table<F> {
+    /// Of P. The points that are added have the order r and differ by multiples that r does not divide: no Z is zero.
+    fn new<M: Machine<Fe = F>>(machine: &M, point: Affine<F>) -> Self {
+        let _scope = enter("multiple_table");
+        let (one, beta) = (machine.one(), machine.constant(&constants().beta));
+        let image = Affine::new(point.x * beta, point.y);
+        let once = point.to_jacobian(one);
+        let twice = once.double(machine.constant(&constants().pairing.three_halves)); //  2P
+        let turned = Jacobian { x: twice.x * beta, ..twice }; //                          2φ(P)
+        let others = [
+            twice,
+            once.subtract_mixed(image),             //             P − φ(P)
+            twice.subtract_mixed(image).negated(),  //   φ(P) − 2P
+            turned.subtract_mixed(point).negated(), //  P − 2φ(P)
+        ];
+        let [a, b, c, d] = others.map(|point| point.z);
+        let (ab, cd) = (a * b, c * d);
+        let (z, factors) = (ab * cd, [b * cd, a * cd, ab * d, ab * c]);
+        let scaled = |point: Jacobian<F>, by: F| {
+            let square = by.square();
+            Images::new(Affine::new(point.x * square, point.y * (square * by)), beta)
+        };
+        let [a, b, c, d] = [0, 1, 2, 3].map(|at| scaled(others[at], factors[at]));
+        Self { images: [scaled(once, z), a, b, c, d], z }
+    }
+}
+
+/// s ↦ Σᵢ (aᵢ + 2)·4ⁱ + 2¹²⁸·Σᵢ (bᵢ + 2)·4ⁱ over [`PLACES`] places, with digits aᵢ and bᵢ from −2 to 1, where s is k₁ + k₂·λ modulo r,
+/// k₁ = 4⁶⁴ + Σᵢ aᵢ·4ⁱ and k₂ = Σᵢ bᵢ·4ⁱ.
+///
+/// The vectors v₁ = (6x² + 2x, −(2x + 1)) and v₂ = (2x + 1, 6x² + 4x + 1) span all (a, b) with a + b·λ = 0 modulo r, as their determinant
+/// is r. (s, 0) = α₁·v₁ + α₂·v₂ with α₁ = s·(6x² + 4x + 1)/r, from 0 to 2/3 less than s/(6x² + 2x), and α₂ = s·(2x + 1)/r. For
+/// c₁ = ⌊s/(6x² + 2x) + 1/2⌋ and c₂ = ⌊c₁/3x⌋ then α₁ − c₁ is from −7/6 to 1/2 and α₂ − c₂ from −1/3 to 1, or a little beyond. (k₁, k₂) is
+/// (s, 0) − (c₁ − 2)·v₁ − (c₂ + 1)·v₂: k₁ is from 0.36 to 1.09 times 4⁶⁴, k₂ from −0.58 to 0 times that, and so the digits are those; for
+/// most other roundings one of the scalars 2d of the module's argument is an exception.
+fn split<M: Machine>(machine: &M, scalar: M::Word) -> M::Word {
+    let op = |op, a, b| machine.word_op(op, a, b);
+    let small = |k: u64| U256::from(k);
+    let [r, x] = [order(), X];
+    let [a1, b2, odd] =
+        [x * x * small(6) + x * small(2), x * x * small(6) + x * small(4) + small(1), x * small(2) + small(1)];
+    let reduced = machine.bind(op(WordOp::Mod, scalar, machine.word(r)));
+    let rounded = op(WordOp::Add, reduced, machine.word(a1 >> 1usize));
+    let c1 = machine.bind(op(WordOp::Div, rounded, machine.word(a1)));
+    let c2 = machine.bind(op(WordOp::Div, c1, machine.word(x * small(3))));
+    // Σ 2·4ⁱ, and what 2·v₁ − v₂ adds.
+    let twos = (0..PLACES).fold(U256::ZERO, |sum, _| sum << 2usize | small(2));
+    let top = U256::ONE << 128usize;
+    let added1 = twos.wrapping_sub(top).wrapping_add(a1 * small(2)).wrapping_sub(odd);
+    let added2 = twos.wrapping_sub(odd * small(2)).wrapping_sub(b2);
+    let [a1, b2, odd] = [a1, b2, odd].map(|value| machine.word(value));
+    let k1 = op(WordOp::Sub, op(WordOp::Sub, reduced, op(WordOp::Mul, c1, a1)), op(WordOp::Mul, c2, odd));
+    let k2 = op(WordOp::Sub, op(WordOp::Mul, c1, odd), op(WordOp::Mul, c2, b2));
+    let low = op(WordOp::Add, k1, machine.word(added1));
+    let high = op(WordOp::Add, k2, machine.word(added2));
+    op(WordOp::Or, op(WordOp::Shl, high, machine.small(128)), low)
+}
+
+/// r.
+fn order() -> U256 {
+    let x = X;
+    let [six, eighteen, thirty_six] = [6u64, 18, 36].map(U256::from);
+    (((x + U256::ONE) * thirty_six * x + eighteen) * x + six) * x + U256::ONE
+}
+
+/// The words that choose parts, given what [`split`] gives. A bit of the word has a number of eight bits: bit 7 says of which of both it
+/// is, bits 6 to 1 at which place, bit 0 which of its digit. Bit 7 is exchanged with bit 1, so that both digits of a place are neighbours:
+/// that is an exchange of bits of the word with bits at a fixed distance (Knuth, The Art of Computer Programming 4A, §7.1.3, (69)).
+fn chosen<M: Machine>(machine: &M, digits: M::Word) -> [M::Word; 4] {
+    let op = |op, a, b| machine.word_op(op, a, b);
+    let (high, low) = (7usize, 1usize);
+    let distance = machine.small((1 << high) - (1 << low));
+    let is_low = |bit: &usize| bit >> low & 1 == 1 && bit >> high & 1 == 0;
+    let mask = (0..256).filter(is_low).fold(U256::ZERO, |mask, bit| mask | U256::ONE << bit);
+    let before = machine.bind(digits);
+    let apart = op(WordOp::Xor, op(WordOp::Shr, before, distance), before);
+    let apart = machine.bind(op(WordOp::And, apart, machine.word(mask)));
+    let word = op(WordOp::Xor, op(WordOp::Xor, op(WordOp::Shl, apart, distance), apart), before);
+    let word = machine.bind(word);
+    [0, 4, 8, 12].map(|bit| {
+        let shifted = if bit == 0 { word } else { op(WordOp::Shr, word, machine.small(bit)) };
+        op(WordOp::And, shifted, machine.word(SequenceStep::<M::Word>::CELLS.each(0xf)))
+    })
+}
+
+/// The step for the digit at place `at`: of its six bits the lowest says which half of a word's cells, the others in reverse order of
+/// worth which cell of eight, and which word.
+fn place<W: Copy>(chosen: &[W; 4], at: u32) -> SequenceStep<W> {
+    let cell = (at & 1) << 3 | at >> 3;
+    SequenceStep::Chosen { word: chosen[(at >> 1 & 3) as usize], first_bit: 16 * cell } // u32 to usize widens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bn254::{Bn254, g1_generator};
+    use crate::pairing::PairingCurve;
+    use num_bigint::{BigInt, BigUint, Sign};
+    use residue_formula::Number;
+    use residue_ir::Numbers;
+    use residue_modular::fields::Bn254Fp;
+
+    fn big(word: U256) -> BigInt {
+        BigInt::from_bytes_be(Sign::Plus, &word.to_be_bytes::<32>())
+    }
+
+    fn r() -> BigInt {
+        BigInt::from(Bn254::FAMILY.order())
+    }
+
+    /// (6x² + 2x)/(2x + 1) modulo r.
+    fn lambda() -> BigInt {
+        let x = BigInt::from(crate::bn254::X);
+        let odd: BigInt = &x * 2 + 1;
+        (&x * &x * 6 + &x * 2) * odd.modpow(&(r() - 2), &r()) % r()
+    }
+
+    /// The digits a and b of a number.
+    fn parts(digit: usize) -> [i64; 2] {
+        [digit % 4, digit / 4].map(|part| i64::try_from(part).unwrap() - 2)
+    }
+
+    #[test]
+    fn digits_are_units_times_bases() {
+        let times = |[a, b]: [i64; 2], [c, d]: [i64; 2]| [a * c - b * d, a * d + b * c - b * d]; // ω² = −1 − ω
+        for (number, digit) in DIGIT.iter().enumerate() {
+            let found = digit.map_or([0, 0], |Digit { base, turn, is_negated }| {
+                let base = [[1, 0], [2, 0], [1, -1], [-2, 1], [1, -2]][base];
+                let turned = (0..turn).fold(base, |value, _| times(value, [0, 1]));
+                turned.map(|part| if is_negated { -part } else { part })
+            });
+            assert_eq!(found, parts(number), "{number}");
+        }
+        assert_eq!((lambda().pow(2) + lambda() + 1) % r(), BigInt::ZERO);
+        assert_eq!(big(order()), r());
+    }
+
+    #[test]
+    fn digits_are_those_of_the_scalar() {
+        let machine = Numbers::<Bn254Fp>::new(Vec::new());
+        let x = X;
+        let step = x * x * U256::from(6u64) + x * U256::from(2u64) + U256::ONE;
+        let near = |word: U256| (0..9u64).map(move |k| word.wrapping_add(U256::from(k)).wrapping_sub(U256::from(4)));
+        let mut scalars: Vec<U256> = near(U256::ZERO).chain(near(order())).collect();
+        for k in (1..300u64).chain([u64::MAX, crate::bn254::X]) {
+            scalars.extend(near(step * U256::from(k) * U256::from(k) * U256::from(k) * U256::from(k)));
+            scalars.extend(near(U256::MAX / U256::from(k)));
+            scalars.extend(near(order() / U256::from(k)));
+        }
+        for scalar in scalars {
+            let chosen = chosen(&machine, split(&machine, scalar));
+            let (mut k1, mut k2) = (BigInt::from(1), BigInt::ZERO);
+            for at in (0..PLACES).rev() {
+                let [a, b] = parts(place(&chosen, at).number(|word| word));
+                (k1, k2) = (k1 * 4 + a, k2 * 4 + b);
+            }
+            assert_eq!((k1 + k2 * lambda() - big(scalar)) % r(), BigInt::ZERO, "{scalar:#x}");
+        }
+    }
+
+    /// s·P by double and add, `None` for the identity.
+    fn expected(scalar: &BigUint, point: Affine<Bn254Fp>) -> Option<Affine<Bn254Fp>> {
+        let invert = |a: Bn254Fp| a.inverse().unwrap();
+        let mut sum: Option<Affine<Bn254Fp>> = None;
+        for bit in (0..scalar.bits()).rev() {
+            for other in [sum, scalar.bit(bit).then_some(point)].into_iter().flatten() {
+                let Some(Affine { x, y }) = sum else {
+                    sum = Some(other);
+                    continue;
+                };
+                let slope = match (x == other.x, y == other.y) {
+                    (true, true) => x.square() * Bn254Fp::from_u64(3) * invert(y.double()),
+                    (true, false) => {
+                        sum = None;
+                        continue;
+                    }
+                    _ => (other.y - y) * invert(other.x - x),
+                };
+                let x3 = slope.square() - x - other.x;
+                sum = Some(Affine::new(x3, slope * (x - x3) - y));
+            }
+        }
+        sum
+    }
+
+    #[test]
+    fn multiples_by_scalars_that_could_meet_an_exception_are_right() {
+        let machine = Numbers::<Bn254Fp>::new(Vec::new());
+        let Affine { x, y } = g1_generator();
+        let point = Affine::new(Bn254Fp::from_canonical(&x).unwrap(), Bn254Fp::from_canonical(&y).unwrap());
+        let modulo_r = |value: BigInt| (((value % r()) + r()) % r()).to_biguint().unwrap();
+        let pairs = (-8..9i64).flat_map(|a| (-8..9i64).map(move |b| lambda() * b + a));
+        for scalar in pairs.chain([BigInt::from(1) << 200]) {
+            let scalar = modulo_r(scalar);
+            let word = U256::from_be_slice(&scalar.to_bytes_be());
+            let found = multiply(&machine, word, point);
+            let zero = Bn254Fp::ZERO;
+            assert_eq!(found, expected(&scalar, point).unwrap_or(Affine::new(zero, zero)), "{scalar}");
+        }
+    }
+}

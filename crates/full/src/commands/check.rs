@@ -1,0 +1,33 @@
+//! `residue check`: searches for what is wrong, for as long as is wanted.
+
+mod engine;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+
+use residue_command::verdict::Verdict;
+
+/// Options of `check`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  residue check engine --runs 2000
+  residue check engine --runs 2000 --revision eip6690-2024 --json")]
+pub struct CheckArgs {
+    /// What to check.
+    #[command(subcommand)]
+    command: CheckCommand,
+}
+
+/// What can be checked.
+#[derive(Debug, Subcommand)]
+enum CheckCommand {
+    /// The engine on generated histories: many transactions on few contracts, in every mode against plain.
+    Engine(engine::EngineArgs),
+}
+
+/// Carries out a check.
+pub fn check(args: &CheckArgs, json: bool) -> Result<Verdict> {
+    match &args.command {
+        CheckCommand::Engine(args) => engine::engine(args, json),
+    }
+}

@@ -1,0 +1,23 @@
+//! The full program: every command of `residue`, with those that measure, search and judge, which take long to build.
+//!
+//! `residue` hands over to it, so its help and its messages call it `residue`. Exit codes are those of `residue`.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
+
+mod args;
+mod arranged;
+mod commands;
+mod recording;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use residue_command::verdict;
+
+use args::Cli;
+
+fn main() -> ExitCode {
+    // Bad usage ends here with exit code 2, help with 0.
+    verdict::exit(commands::run(Cli::parse()))
+}
