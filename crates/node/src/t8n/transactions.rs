@@ -17,12 +17,12 @@ use crate::chain::Sent;
 /// A transaction that was read, or why not.
 pub type Given = Result<TxEnvelope, String>;
 
-/// The transactions of a file.
-pub fn read(given: &Value, chain_id: u64) -> Result<Vec<Given>> {
+/// The transactions of a file. `knows_chains`: whether signatures may say their chain (EIP-155), as they do if nothing else is asked for.
+pub fn read(given: &Value, chain_id: u64, knows_chains: bool) -> Result<Vec<Given>> {
     let reason = |error: anyhow::Error| format!("{error:#}");
     match given {
         Value::Null => Ok(Vec::new()),
-        Value::Array(all) => Ok(all.iter().map(|tx| of_object(tx, chain_id).map_err(reason)).collect()),
+        Value::Array(all) => Ok(all.iter().map(|tx| of_object(tx, chain_id, knows_chains).map_err(reason)).collect()),
         Value::String(text) => {
             let bytes: Bytes = text.parse().context("the text is not hexadecimal")?;
             let rest = &mut bytes.as_ref();
@@ -70,7 +70,7 @@ pub fn recovered(tx: &TxEnvelope) -> Result<Sent, String> {
     Ok(Recovered::new_unchecked(tx.clone(), sender))
 }
 
-fn of_object(given: &Value, chain_id: u64) -> Result<TxEnvelope> {
+fn of_object(given: &Value, chain_id: u64, knows_chains: bool) -> Result<TxEnvelope> {
     let fields = Fields::of(given)?;
     let (v, r, s) = (fields.word("v")?, fields.word("r")?, fields.word("s")?);
     let v = v.or(fields.word("yParity")?).unwrap_or_default();
@@ -78,7 +78,7 @@ fn of_object(given: &Value, chain_id: u64) -> Result<TxEnvelope> {
     let is_unsigned = v.is_zero() && r.is_zero() && s.is_zero();
     // EIP-155: 27 and 28 are of signatures that say nothing of the chain.
     let is_protected = match is_unsigned {
-        true => fields.find("protected").and_then(Value::as_bool).unwrap_or(true),
+        true => fields.find("protected").and_then(Value::as_bool).unwrap_or(true) && knows_chains,
         false => v >= U256::from(35),
     };
     let typed = typed(fields, chain_id, is_protected)?;
