@@ -101,12 +101,8 @@ fn check(program: &Program, revision: Revision, seed: u64, tally: &mut Tally) {
 
 /// The revisions that have a modulus.
 fn having(modulus: &BigUint) -> Vec<Revision> {
-    use CompileError::{EvenModulus, FixedField, OnlyWidth, Width};
     let program = program(modulus, 0);
-    let lacks = |error: &CompileError| {
-        matches!(error, Width { .. } | OnlyWidth { .. } | EvenModulus { .. } | FixedField { .. })
-    };
-    let has = |&revision: &Revision| !compiled(&program, revision).is_err_and(|error| lacks(&error));
+    let has = |&revision: &Revision| !compiled(&program, revision).is_err_and(|error| error.is_inexpressible());
     Revision::ALL.iter().copied().filter(has).collect()
 }
 

@@ -132,5 +132,5 @@ impl Formulas {
 
 /// Whether the revision cannot express the contract.
 pub fn is_inexpressible(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref::<VariantError>(), Some(VariantError::Compile(_)))
+    error.downcast_ref::<VariantError>().is_some_and(VariantError::is_inexpressible)
 }

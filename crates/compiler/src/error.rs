@@ -114,3 +114,12 @@ pub enum CompileError {
         what: String,
     },
 }
+
+impl CompileError {
+    /// Whether it says that the revision has no code for such a program whatever its size: moduli that the revision does not have, or too
+    /// few of them.
+    pub fn is_inexpressible(&self) -> bool {
+        use CompileError::{EvenModulus, FixedField, OnlyWidth, Subprogram, Width};
+        matches!(self, Width { .. } | OnlyWidth { .. } | EvenModulus { .. } | FixedField { .. } | Subprogram { .. })
+    }
+}

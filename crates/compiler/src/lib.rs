@@ -28,7 +28,8 @@ use fuse::Fused;
 use lower::LoweredBlock;
 use num_bigint::BigUint;
 use portable::{AfterValues, SlotNames};
-use residue_ir::program::Program;
+use residue_ir::program::{ControlKind, Program, Region, Statement};
+use residue_ir::{Effect, SubprogramId};
 use residue_isa::assembly::{Assembly, Code, Item, LabelId};
 use residue_isa::revision::Family;
 use residue_isa::revision::evm384::Modulus;
@@ -195,7 +196,8 @@ fn build(
     let mut parts = Vec::new();
     for (context, (program, rows)) in programs.iter().zip(rows).enumerate() {
         let context = u32::try_from(context).expect("subprograms are few");
-        parts.push(part((program, context), rows, (revision, dialect), schedule, &mut assembly)?);
+        let is_late = context > 0 && is_entered_late(&programs[0], context as usize - 1); // u32 to usize widens
+        parts.push(part((program, context, is_late), rows, (revision, dialect), schedule, &mut assembly)?);
     }
     require_slot_bytes(&parts, revision)?;
     let lowered = lower::lower(&parts, (revision, origin), &mut assembly)?;
@@ -254,6 +256,8 @@ struct Part<'a> {
     spare: Slot,
     slots: u32,
     target: Box<dyn Target>,
+    /// Whether its modulus is set where it is entered, and not when the program begins.
+    is_late: bool,
 }
 
 impl Part<'_> {
@@ -269,6 +273,28 @@ impl Part<'_> {
     }
 }
 
+/// Whether the modulus of a subprogram, if it is known, is better set where it is entered: `program` enters it at one place, which is
+/// passed once at most.
+fn is_entered_late(program: &Program, subprogram: usize) -> bool {
+    let is_entry = |statement: &Statement| matches!(statement, Statement::Effect(Effect::Enter { subprogram: SubprogramId(number), .. }) if *number == subprogram);
+    let mut entries = 0;
+    for function in &program.functions {
+        function.body.walk(&mut |statement| entries += usize::from(is_entry(statement)));
+    }
+    let start = program.functions.last().expect("a program has its start, `verify` checks it");
+    entries == 1 && once(&start.body, &is_entry)
+}
+
+/// Whether a statement of this kind stands where a region that is passed once passes once at most.
+fn once(region: &Region, is_one: &dyn Fn(&Statement) -> bool) -> bool {
+    region.statements.iter().any(|statement| match statement {
+        Statement::Control(control) if matches!(control.kind, ControlKind::Branch { .. }) => {
+            control.arms.iter().any(|arm| once(&arm.body, is_one))
+        }
+        statement => is_one(statement),
+    })
+}
+
 /// Whether something but an operation reads a constant.
 fn reads_constants(program: &Program) -> bool {
     let mut reads = false;
@@ -278,7 +304,7 @@ fn reads_constants(program: &Program) -> bool {
 
 /// Places a program, whose field context has this id.
 fn part<'a>(
-    (program, context): (&'a Program, u32),
+    (program, context, is_late): (&'a Program, u32, bool),
     mut rows: Rows<'a>,
     (revision, dialect): (Revision, Dialect),
     schedule: &GasSchedule,
@@ -297,6 +323,9 @@ fn part<'a>(
     let AfterValues { spare, first_constant } = names.name(&mut allocation, constants);
     let derived = match (revision.family(), program.modulus.known()) {
         (Family::Slots, Some(modulus)) => derived::derive(&program.constants, modulus, first_constant, spare),
+        (Family::Slots, None) => {
+            derived::derive_any(&program.constants, &program.modulus.most(), first_constant, spare)
+        }
         _ => names.given(&program.constants, first_constant),
     };
     let after_constants = u32::try_from(derived.slots.len().max(derived.given.len())).expect("it fitted above");
@@ -307,8 +336,8 @@ fn part<'a>(
     let mont = mont_constants(program, revision)
         .map(|[parse, output]| MontFactors { parse: constant_slot(&parse), output: constant_slot(&output) });
     let places = Places { first_constant, zero, spare, mont, is_literal };
-    let target = make_target((program, context, &rows), revision, schedule, derived, places, assembly);
-    Ok(Part { program, rows, allocation, constant_slots, spare, slots, target })
+    let target = make_target((program, context, is_late, &rows), revision, schedule, derived, places, assembly);
+    Ok(Part { program, rows, allocation, constant_slots, spare, slots, target, is_late })
 }
 
 /// How much is made as one: any number of slots are loaded and stored by one instruction, and what is read of calldata together may
@@ -317,7 +346,7 @@ const LIMITS: Limits = Limits { values_max: SLOTS_MAX, gap_bytes_max: 32 };
 
 /// What lowers for the revision's family.
 fn make_target(
-    (program, context, rows): (&Program, u32, &Rows<'_>),
+    (program, context, is_late, rows): (&Program, u32, bool, &Rows<'_>),
     revision: Revision,
     schedule: &GasSchedule,
     derived: Derived,
@@ -326,7 +355,7 @@ fn make_target(
 ) -> Box<dyn Target> {
     if let Some(rules) = revision.slot_rules() {
         let row_bytes = rows.parsed_bytes_max();
-        let modulus = (&program.modulus, context);
+        let modulus = (&program.modulus, context, is_late);
         return Box::new(target::slots::Slots::new((revision, rules), modulus, derived, row_bytes, places, code));
     }
     let modulus = program.modulus.known().expect("`require_subprogram` refuses others");

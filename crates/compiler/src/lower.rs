@@ -31,6 +31,7 @@ use residue_passes::moves::sequence;
 use residue_passes::rows::Nest;
 use residue_passes::{Allocation, Placement, Row, Slot};
 use ruint::aliases::U256;
+use sequence::Entrances;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -81,12 +82,13 @@ pub(crate) fn lower(
     }
     let zero_from = begin(parts, &layout, code);
     let mut lowered = Lowered { units: Vec::new(), fail, memory_bytes: layout.records.0 };
-    let mut entrances = layout.entrances;
+    let mut entrances = Entrances::new(layout.entrances);
     for (unit, part) in parts.iter().enumerate() {
         let mut blocks = Vec::new();
         // The start comes first: that of the program falls through from the target's own beginning.
         for number in (0..part.program.functions.len()).rev() {
             let (function, rows) = (&part.program.functions[number], &part.rows.functions[number]);
+            entrances.begin();
             let mut lowering = Lowering {
                 program: part.program,
                 allocation: &part.allocation,
@@ -144,12 +146,18 @@ struct Entered {
 fn begin(parts: &[Part<'_>], layout: &Layout, code: &mut Assembly) -> u32 {
     let mut zero_from = 0;
     for part in &parts[1..] {
-        if part.program.modulus.known().is_some() && part.has_elements() {
+        if !part.is_late && part.program.modulus.known().is_some() && part.has_elements() {
             zero_from = zero_from.max(part.target.set_up(code));
         }
     }
     if parts[0].has_elements() {
         zero_from = zero_from.max(parts[0].target.start(code, layout.records.0));
+    } else if let Some(part) = parts[1..].iter().find(|part| part.has_elements()) {
+        // Memory does not grow by itself under what subprograms read and write: arrays, and what stands below the entrances.
+        let has_arrays = parts.iter().any(|part| !part.program.arrays.is_empty());
+        let end = if has_arrays { layout.records.0 } else { layout.entrances };
+        push(code, end - 32);
+        part.target.reserve(code);
     }
     for address in (layout.variables..layout.output).step_by(32).filter(|&address| address < zero_from) {
         clear(code, address, 32);
@@ -206,7 +214,7 @@ struct Lowering<'a> {
     code: &'a mut Assembly,
     blocks: &'a mut Vec<LoweredBlock>,
     /// The next of [`Layout::entrances`].
-    entrances: &'a mut u32,
+    entrances: &'a mut Entrances,
     stack: Vec<Entry>,
     /// Number of regions around this point.
     depth: usize,

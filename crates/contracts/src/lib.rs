@@ -12,6 +12,7 @@ pub mod drand;
 mod encoding;
 pub mod evm384;
 pub mod kzg;
+pub mod modexp;
 
 use num_bigint::BigUint;
 use residue_ir::{Fp2Product, Program, Recording, record, record_with};
@@ -56,6 +57,7 @@ pub static CONTRACTS: &[Contract] = &[
     bn254::pairing::CONTRACT,
     bn254::add::CONTRACT,
     bn254::mul::CONTRACT,
+    modexp::CONTRACT,
     bls12_381::fp2_mul::CONTRACT,
     bls12_381::g1_mul::CONTRACT,
     bls12_381::g2_mul::CONTRACT,

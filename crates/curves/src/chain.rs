@@ -8,24 +8,14 @@ use residue_formula::Fe;
 #[must_use]
 pub fn pow_constant<F: Fe>(x: F, exponent: &BigUint) -> F {
     assert!(exponent.bits() > 0, "x⁰ needs no chain");
-    let chain = Chain::best(exponent);
-    let mut odd_powers = vec![x];
-    if chain.largest() > 1 {
-        let square = x.square();
-        for half in 1..=chain.largest() / 2 {
-            odd_powers.push(odd_powers[half - 1] * square);
-        }
-    }
-    let mut power = odd_powers[chain.windows[0].odd / 2];
-    for (index, window) in chain.windows.iter().enumerate() {
-        if index > 0 {
-            power = power * odd_powers[window.odd / 2];
-        }
-        for _ in 0..window.squarings {
-            power = power.square();
-        }
-    }
-    power
+    Chain::best(exponent).power(x)
+}
+
+/// The same with windows of at most `width` bits, which are odd powers to keep: 2^(`width` − 1).
+#[must_use]
+pub fn pow_constant_in_windows<F: Fe>(x: F, exponent: &BigUint, width: u64) -> F {
+    assert!(exponent.bits() > 0, "x⁰ needs no chain");
+    Chain::sliding(exponent, width).power(x)
 }
 
 /// Multiply by the odd power `odd`, then square `squarings` times (up to the end of the next window).
@@ -40,6 +30,27 @@ struct Chain {
 }
 
 impl Chain {
+    /// x to the power that the chain is for.
+    fn power<F: Fe>(&self, x: F) -> F {
+        let mut odd_powers = vec![x];
+        if self.largest() > 1 {
+            let square = x.square();
+            for half in 1..=self.largest() / 2 {
+                odd_powers.push(odd_powers[half - 1] * square);
+            }
+        }
+        let mut power = odd_powers[self.windows[0].odd / 2];
+        for (index, window) in self.windows.iter().enumerate() {
+            if index > 0 {
+                power = power * odd_powers[window.odd / 2];
+            }
+            for _ in 0..window.squarings {
+                power = power.square();
+            }
+        }
+        power
+    }
+
     /// The chain with fewest multiplications.
     fn best(exponent: &BigUint) -> Self {
         (1..=8).map(|width| Self::sliding(exponent, width)).min_by_key(Self::len).expect("there are eight widths")

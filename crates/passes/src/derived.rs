@@ -23,6 +23,16 @@ pub fn all_given(constants: &[BigUint], first: Slot) -> Derived {
     Derived { slots: (first..).take(constants.len()).collect(), given: constants.to_vec(), operations: Vec::new() }
 }
 
+/// The same modulo a number that is not known, at most `most`: what is made holds for any. No data is needed if all are 0.
+pub fn derive_any(constants: &[BigUint], most: &BigUint, first: Slot, spare: Slot) -> Derived {
+    let derived = derive(constants, most, first, spare);
+    if derived.given.iter().any(|given| !given.is_zero()) {
+        return derived;
+    }
+    let zero = SlotOp { operation: FieldOp::Sub, out: first, x: first, y: first };
+    Derived { given: Vec::new(), operations: vec![zero], ..derived }
+}
+
 /// Of `constants`, which are below `modulus`, those from data that two additions or subtractions do not make of smaller
 /// ones. They get the slots from `first` on, equal ones the same; `spare` is a slot for values in between.
 ///

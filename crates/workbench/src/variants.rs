@@ -58,6 +58,13 @@ pub enum VariantError {
     },
 }
 
+impl VariantError {
+    /// Whether the revision has no code for such a contract: [`CompileError::is_inexpressible`].
+    pub fn is_inexpressible(&self) -> bool {
+        matches!(self, VariantError::Compile(error) if error.is_inexpressible())
+    }
+}
+
 /// More gas than any example takes.
 const GAS: u64 = 1 << 40;
 

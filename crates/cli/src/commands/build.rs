@@ -93,18 +93,16 @@ pub fn build(args: &BuildArgs, json: bool) -> Result<Verdict> {
     ensure!(args.address.is_none() || args.format() == Format::Solidity, "--address needs --format solidity");
     if args.contract == "all" {
         ensure!(args.format.is_none() || args.output.is_some(), "--format with all contracts needs --output");
-        let built = in_parallel(CONTRACTS, |contract| {
-            let path = args
-                .output
-                .as_ref()
-                .map(|directory| directory.join(format!("{}.{}", contract.name, args.format().extension())));
-            build_one(contract, &schedule, args, path)
-        });
-        // Those that the revision can express.
-        let built = built.into_iter().filter(|built| !built.as_ref().is_err_and(is_inexpressible));
-        let built = built.collect::<Result<Vec<_>>>()?;
+        let (built, left_out) = build_all(&schedule, args)?;
+        for (contract, error) in &left_out {
+            output::message("note", &format!("{contract} is left out: {}", error.root_cause()));
+        }
         if json {
-            output::json(&json!({ "contracts": built.iter().map(to_json).collect::<Vec<_>>() }))?;
+            let left_out = left_out
+                .iter()
+                .map(|(name, error)| json!({ "contract": name, "reason": error.root_cause().to_string() }));
+            let built = built.iter().map(to_json).collect::<Vec<_>>();
+            output::json(&json!({ "contracts": built, "left_out": left_out.collect::<Vec<_>>() }))?;
         } else if args.explain {
             output::result(&built.iter().map(explained).collect::<Vec<_>>().join("\n\n"))?;
         } else {
@@ -129,6 +127,27 @@ pub fn build(args: &BuildArgs, json: bool) -> Result<Verdict> {
         built.artifact(args).print(args.format())?;
     }
     Ok(Verdict::Good)
+}
+
+/// A contract that a revision cannot express, and why.
+type LeftOut = (&'static str, anyhow::Error);
+
+/// Every contract that the revision can express; the others with the reason.
+fn build_all(schedule: &GasSchedule, args: &BuildArgs) -> Result<(Vec<Built>, Vec<LeftOut>)> {
+    let (mut built, mut left_out) = (Vec::new(), Vec::new());
+    let each = in_parallel(CONTRACTS, |contract| {
+        let in_directory =
+            |directory: &PathBuf| directory.join(format!("{}.{}", contract.name, args.format().extension()));
+        build_one(contract, schedule, args, args.output.as_ref().map(in_directory))
+    });
+    for (contract, one) in CONTRACTS.iter().zip(each) {
+        match one {
+            Err(error) if is_inexpressible(&error) => left_out.push((contract.name, error)),
+            one => built.push(one?),
+        }
+    }
+    ensure!(!built.is_empty(), "no contract is expressed by {}", args.rules.revision);
+    Ok((built, left_out))
 }
 
 /// With --format and without --output, what would be printed stands in the object.

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use clap::Args;
-use residue_contracts::{CONTRACTS, Contract};
+use residue_contracts::CONTRACTS;
 use residue_engine::Replacement;
 use residue_workbench::Machine;
 use residue_workbench::{EngineKind, Job, Setup};
@@ -106,17 +106,15 @@ fn setup(args: &RunArgs) -> Result<Setup> {
     if args.engine == EngineKind::Spec {
         bail!("--as-precompiles needs one of the engines: the specification has no precompiles to replace");
     }
-    let replacement = |contract: &'static Contract| {
-        let code = |address| -> Result<Replacement> {
-            let dialect = args.code.dialect(setup.fork);
-            let trial = Formulas::default().compile(contract, setup.revision, &setup.schedule, dialect)?;
-            Ok(Replacement { address, code: trial.compiled.code })
-        };
-        contract.precompile.map(code)
-    };
-    // Precompiles that the revision cannot express stay as they are.
-    let replacements = CONTRACTS.iter().filter_map(replacement);
-    let replacements = replacements.filter(|code| !code.as_ref().is_err_and(is_inexpressible));
-    let replacements = replacements.collect::<Result<Vec<_>>>()?;
+    let dialect = args.code.dialect(setup.fork);
+    let mut replacements = Vec::new();
+    for (contract, address) in CONTRACTS.iter().filter_map(|contract| Some((contract, contract.precompile?))) {
+        match Formulas::default().compile(contract, setup.revision, &setup.schedule, dialect) {
+            Err(error) if is_inexpressible(&error) => {
+                output::message("note", &format!("{} stays a precompile: {}", contract.name, error.root_cause()));
+            }
+            trial => replacements.push(Replacement { address, code: trial?.compiled.code }),
+        }
+    }
     Ok(setup.with_replacements(replacements)?)
 }

@@ -60,7 +60,7 @@ impl Lowering<'_> {
             self.stack.pop();
         }
         match self.parts[unit].has_elements() {
-            true if modulus.is_empty() => target.resume(self.code),
+            true if modulus.is_empty() && !self.parts[unit].is_late => target.resume(self.code),
             true => {
                 target.set_up(self.code);
             }

@@ -14,7 +14,7 @@ use super::{DUP_DEPTH_MAX, Flow, Lowering};
 use crate::error::CompileError;
 use crate::target::push;
 use residue_ir::SequenceStep;
-use residue_ir::program::{Arm, ControlKind, Order, Program, Statement, Word};
+use residue_ir::program::{Arm, ControlKind, Order, Program, Region, Statement, Word};
 use residue_isa::assembly::{Item, LabelId};
 use residue_isa::opcode::evm;
 use residue_passes::Row;
@@ -35,20 +35,50 @@ struct Entry<'a> {
     is_countdown: bool,
 }
 
-/// How many parts of the program's sequences begin with a countdown, and how many words choose parts.
+/// Words of memory for the entrances of sequences: parts that begin with a countdown, and words that choose parts. Functions have
+/// their own, as one may call another in a part; in a function only sequences in each other do.
 pub(super) fn entrances(program: &Program) -> u64 {
-    let mut count = 0;
-    for function in &program.functions {
-        function.body.walk(&mut |statement| {
-            if let Statement::Control(control) = statement
-                && let ControlKind::Sequence(order) = &control.kind
-            {
+    program.functions.iter().map(|function| most_entrances(&function.body)).sum()
+}
+
+fn most_entrances(region: &Region) -> u64 {
+    let of_statement = |statement: &Statement| {
+        let Statement::Control(control) = statement else { return 0 };
+        let own = match &control.kind {
+            ControlKind::Sequence(order) => {
                 let parts = control.arms.iter().filter(|part| part.countdown().is_some());
-                count += (parts.count() + order.choosing().len()) as u64; // usize to u64 widens
+                (parts.count() + order.choosing().len()) as u64 // usize to u64 widens
             }
-        });
+            _ => 0,
+        };
+        own + control.arms.iter().map(|arm| most_entrances(&arm.body)).max().unwrap_or(0)
+    };
+    region.statements.iter().map(of_statement).max().unwrap_or(0)
+}
+
+/// Where the next entrances go, and after which address no function has any yet.
+pub(super) struct Entrances {
+    next: u32,
+    end: u32,
+}
+
+impl Entrances {
+    /// From this address on.
+    pub(super) fn new(address: u32) -> Self {
+        Self { next: address, end: address }
     }
-    count
+
+    /// Another function begins.
+    pub(super) fn begin(&mut self) {
+        self.next = self.end;
+    }
+
+    fn take(&mut self) -> u32 {
+        let address = self.next;
+        self.next += 32;
+        self.end = self.end.max(self.next);
+        address
+    }
 }
 
 /// What is chosen at run time: the words, where memory has the addresses that they stand for, and the item that pushes the
@@ -66,6 +96,7 @@ impl<'a> Lowering<'a> {
             return Ok(());
         };
         self.move_to(state, initial);
+        let free = self.entrances.next;
         let words = order.choosing();
         let choices = if words.is_empty() { 0 } else { SequenceStep::<Word>::CHOICES };
         let mut entries = Vec::new();
@@ -105,6 +136,7 @@ impl<'a> Lowering<'a> {
         }
         self.stack = stack;
         self.code.label(end);
+        self.entrances.next = free;
         self.fill_up(&bodies, &chosen.distances)
     }
 
@@ -149,7 +181,7 @@ impl<'a> Lowering<'a> {
     fn chosen(&mut self, words: &[Word], entries: &[Entry<'_>]) -> Result<Chosen, CompileError> {
         let mut chosen = Chosen { addresses: Vec::new(), distances: Vec::new() };
         for &word in words {
-            let address = mem::replace(self.entrances, *self.entrances + 32);
+            let address = self.entrances.take();
             self.word(word)?;
             chosen.distances.push(self.code.item(Item::Push(0u8.into())));
             self.code.op(evm::MUL);
@@ -194,7 +226,7 @@ impl<'a> Lowering<'a> {
         let (Some((count, countdown)), [Row::Control(nest), ..]) = (part.countdown(), rows) else {
             return Ok(Entry { label, countdown: None, is_countdown: false });
         };
-        let address = mem::replace(self.entrances, *self.entrances + 32);
+        let address = self.entrances.take();
         let labels = self.labels(countdown);
         self.compute_entrance(count, &labels)?;
         self.stack.pop();

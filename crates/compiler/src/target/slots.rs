@@ -31,6 +31,8 @@ pub struct Slots {
     modulus_bytes: u32,
     /// The id of its field context.
     context: u32,
+    /// Whether it is set in the middle of the program.
+    is_late: bool,
     /// Constants, in the last slots.
     constants: Derived,
     element_bytes: u32,
@@ -45,7 +47,7 @@ impl Slots {
     /// Rows of elements have at most `row_bytes`.
     pub fn new(
         (revision, rules): (Revision, &'static SlotRules),
-        (modulus, context): (&Modulus, u32),
+        (modulus, context, is_late): (&Modulus, u32, bool),
         constants: Derived,
         row_bytes: u32,
         places: Places,
@@ -62,6 +64,7 @@ impl Slots {
             modulus,
             modulus_bytes,
             context,
+            is_late,
             constants,
             element_bytes,
             row_bytes,
@@ -152,10 +155,12 @@ impl Slots {
 
     /// Stores the constants that stand at `address` in memory, and makes the others. [] → []
     fn store_constants(&self, code: &mut Assembly, address: u32) {
-        push(code, self.given_count());
-        push(code, address);
-        push(code, self.places.first_constant);
-        self.transfer(code, self.rules.store);
+        if self.given_count() > 0 {
+            push(code, self.given_count());
+            push(code, address);
+            push(code, self.places.first_constant);
+            self.transfer(code, self.rules.store);
+        }
         self.operations(code, &self.constants.operations);
     }
 
@@ -208,7 +213,8 @@ impl Target for Slots {
     fn memory_bytes(&self) -> u32 {
         let row_bytes = if self.rules.store_reduces { 0 } else { self.row_bytes };
         // What is set up in the middle of the program leaves what is after it alone.
-        let set_up_bytes = if self.modulus.is_some() { 0 } else { self.given_modulus_bytes().max(self.data_bytes()) };
+        let is_late = self.is_late || self.modulus.is_none();
+        let set_up_bytes = if is_late { self.given_modulus_bytes().max(self.data_bytes()) } else { 0 };
         self.element_bytes.max(row_bytes).max(set_up_bytes).next_multiple_of(32)
     }
 
@@ -238,10 +244,12 @@ impl Target for Slots {
         if words_bytes > 0 {
             self.set_modulus(code, words_bytes - self.modulus_bytes);
         }
-        push(code, self.data_bytes());
-        code.push_label(self.data);
-        push(code, 0);
-        code.op(evm::CODECOPY);
+        if self.data_bytes() > 0 {
+            push(code, self.data_bytes());
+            code.push_label(self.data);
+            push(code, 0);
+            code.op(evm::CODECOPY);
+        }
         if words_bytes == 0 {
             self.set_modulus(code, 0);
         }

@@ -1,9 +1,11 @@
 //! Contracts at the addresses of precompiles: a caller that knows nothing of them gets what it got before.
 
-use residue_compiler::{CompileError, compile};
+use residue_compiler::compile;
 use residue_contracts::{CONTRACTS, Contract};
 use residue_engine::{Engine, EngineConfig, Fork, Halt, Replacement};
 use residue_isa::{GasSchedule, Revision};
+
+use crate::support::expressed;
 
 /// A precompile that fails takes 63 of 64 parts of it.
 const GAS: u64 = 1_000_000_000;
@@ -38,13 +40,10 @@ fn precompiles_of(revision: Revision) -> impl Iterator<Item = (&'static Contract
     precompiles().filter(move |(contract, _)| code(contract, revision).is_some())
 }
 
-/// The contract's code; `None` if the revision has one field, and the contract is over another.
+/// The contract's code, if the revision can express it.
 fn code(contract: &Contract, revision: Revision) -> Option<Vec<u8>> {
-    match compile(&contract.program(), revision, &GasSchedule::default_for(revision).unwrap()) {
-        Ok(compiled) => Some(compiled.code),
-        Err(CompileError::FixedField { .. } | CompileError::OnlyWidth { .. }) => None,
-        Err(error) => panic!("{}, {revision}: {error}", contract.name),
-    }
+    let compiled = compile(&contract.program(), revision, &GasSchedule::default_for(revision).unwrap());
+    expressed(contract, revision, compiled).map(|compiled| compiled.code)
 }
 
 fn engines(revision: Revision) -> [Engine; 2] {

@@ -8,8 +8,9 @@ pub mod kinds;
 pub mod points;
 
 use crate::points::Seeded;
+use crate::support::expressed;
 use kinds::{Kind, Verdict};
-use residue_compiler::{CompileError, compile};
+use residue_compiler::compile;
 use residue_contracts::{Contract, find};
 use residue_engine::{Engine, EngineConfig, Halt, Prepared};
 use residue_isa::{GasSchedule, Revision};
@@ -22,11 +23,8 @@ const GAS: u64 = 100_000_000;
 fn compiled(contract: &Contract) -> Vec<(Revision, Prepared)> {
     let program = contract.program();
     let prepare = |&revision: &Revision| {
-        let code = match compile(&program, revision, &GasSchedule::default_for(revision).unwrap()) {
-            Ok(compiled) => compiled.code,
-            Err(CompileError::FixedField { .. } | CompileError::OnlyWidth { .. }) => return None,
-            Err(error) => panic!("{}, {revision}: {error}", contract.name),
-        };
+        let compiled = compile(&program, revision, &GasSchedule::default_for(revision).unwrap());
+        let code = expressed(contract, revision, compiled)?.code;
         Some((revision, Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&code)))
     };
     let compiled: Vec<_> = Revision::ALL.iter().filter_map(prepare).collect();

@@ -2,12 +2,14 @@
 
 use blst::min_pk::{PublicKey, SecretKey, Signature};
 use blst::min_sig;
-use residue_compiler::{CompileError, compile};
+use residue_compiler::{Compiled, compile};
 use residue_contracts::{CONTRACTS, find};
 use residue_engine::{Engine, EngineConfig, Fork, Halt, native};
 use residue_ir::Outcome;
 use residue_isa::{GasSchedule, Revision};
 use residue_workbench::native;
+
+use crate::support::expressed;
 
 /// draft-irtf-cfrg-bls-signature-05, section 4.2.1: the basic scheme, signatures in G2.
 const CIPHERSUITE: &[u8] = b"BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_";
@@ -93,16 +95,8 @@ fn every_example_runs_under_every_revision_as_evaluated() {
         let (program, example) = (contract.program(), (contract.example)());
         let expected = residue_ir::evaluate(&program, &example);
         for &revision in Revision::ALL {
-            let code = match compile(&program, revision, &GasSchedule::default_for(revision).unwrap()) {
-                Ok(compiled) => compiled.code,
-                // Every revision has the base field of BLS12-381.
-                Err(CompileError::FixedField { .. } | CompileError::OnlyWidth { .. })
-                    if program.modulus != residue_curves::bls12_381::constants::modulus() =>
-                {
-                    continue;
-                }
-                Err(error) => panic!("{}, {revision}: {error}", contract.name),
-            };
+            let compiled = compile(&program, revision, &GasSchedule::default_for(revision).unwrap());
+            let Some(Compiled { code, .. }) = expressed(contract, revision, compiled) else { continue };
             let engine = Engine::new(EngineConfig::default_for(revision)).unwrap();
             let outcome = engine.run_code(&code, &example, 10_000_000);
             assert_eq!(outcome.halt, Halt::Return, "{}, {revision}", contract.name);

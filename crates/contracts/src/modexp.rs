@@ -1,0 +1,121 @@
+//! The modular exponentiation of EIP-198 (MODEXP, address 0x05) as a contract, with the limits of EIP-7823.
+//!
+//! The modulus is known at run time only: m = 2ᵗ·n with n odd. Powers modulo n are those of a subprogram whose modulus is given; powers modulo 2ᵗ
+//! are computed modulo a larger power of two, and Garner's formula makes one number of both (Handbook of Applied Cryptography 1996, algorithm 14.71).
+
+mod calldata;
+mod narrow;
+mod power;
+mod wide;
+mod word_sized;
+mod words;
+
+use crate::Contract;
+use calldata::Calldata;
+use num_bigint::BigUint;
+use residue_formula::Number;
+use residue_ir::{Machine, Variable};
+use residue_isa::precompile::MODEXP;
+use residue_modular::fields::Bn254Fp;
+use words::Words;
+
+/// `modexp`.
+pub const CONTRACT: Contract = Contract {
+    name: "modexp",
+    summary: "a power modulo a number (EIP-198 MODEXP)",
+    interface: "the lengths of base, exponent and modulus (32 bytes each), at most 1024, and the three; returns baseᵉ mod m in the length of \
+                the modulus; fails if a length is above 1024",
+    field: || BigUint::from(3u8),
+    text: |machine| text(machine),
+    precompile: Some(MODEXP),
+    example,
+};
+
+/// Words of the widest modulus.
+const WORDS_MAX: usize = 3;
+
+/// What the parts of the program share.
+#[derive(Clone, Copy)]
+struct State {
+    /// The lowest word of the base.
+    base: Variable,
+    /// The exponent, or a word of it.
+    exponent: Variable,
+    /// The odd part of the modulus, the lowest word first.
+    odd: [Variable; WORDS_MAX],
+    /// 2ᵗ − 1 for the largest power of two 2ᵗ that divides the modulus, the lowest word first.
+    mask: [Variable; WORDS_MAX],
+    /// The result, the lowest word first.
+    result: [Variable; WORDS_MAX],
+    /// 0 if all numbers are words of calldata, 1 if they have a word each at most, else 2.
+    kind: Variable,
+}
+
+impl State {
+    fn new<M: Machine>(machine: &M) -> Self {
+        let variable = |name| machine.variable(name, machine.small(0));
+        Self {
+            kind: variable("kind"),
+            base: variable("base"),
+            exponent: variable("exponent"),
+            result: ["result", "result, middle word", "result, highest word"].map(variable),
+            odd: ["odd part", "odd part, middle word", "odd part, highest word"].map(variable),
+            mask: ["mask", "mask, middle word", "mask, highest word"].map(variable),
+        }
+    }
+
+    /// Whether base or exponent have more than a word.
+    fn is_long<M: Machine>(self, machine: &M) -> M::Word {
+        Words(machine).high(machine.get(self.kind), 1)
+    }
+}
+
+/// The text.
+pub fn text<M: Machine>(machine: &M) {
+    let state = State::new(machine);
+    machine.branch(word_sized::lengths_differ(machine), |_| (), |machine| word_sized::text(machine, state));
+
+    let calldata = Calldata::any(machine);
+    let Calldata { base, exponent, modulus } = calldata;
+    machine.branch(
+        calldata.is_short(machine),
+        |machine| {
+            machine.set(state.kind, machine.small(1));
+            machine.set(state.base, base.short(machine));
+            machine.set(state.exponent, exponent.short(machine));
+            machine.set(state.odd[0], modulus.short(machine));
+        },
+        |machine| {
+            machine.set(state.kind, machine.small(2));
+            machine.set(state.base, base.word(machine, 0));
+            machine.set(state.exponent, exponent.first(machine));
+            for (number, &word) in (0..).zip(&state.odd) {
+                machine.set(word, modulus.word(machine, number));
+            }
+            // Wider moduli have no field here.
+            machine.require(machine.not(modulus.above(machine, state.mask[0], WORDS_MAX as u64))); // usize to u64 widens
+        },
+    );
+    let [_, middle, highest] = state.odd.map(|word| machine.get(word));
+    machine.branch(
+        Words(machine).or(middle, highest),
+        |machine| {
+            wide::text(machine, state);
+            machine.return_words(&[2, 1, 0].map(|word| machine.get(state.result[word])), modulus.bytes);
+        },
+        |machine| {
+            narrow::text(machine, state);
+            machine.return_words(&[machine.get(state.result[0])], modulus.bytes);
+        },
+    );
+}
+
+/// The inverse of 3 in the base field of BN254: 3 to the power of p − 2.
+fn example() -> Vec<u8> {
+    let modulus = Bn254Fp::modulus();
+    let words = [32u8.into(), 32u8.into(), 32u8.into(), BigUint::from(3u8), &modulus - 2u8, modulus];
+    words
+        .iter()
+        .flat_map(|word: &BigUint| [vec![0; 32 - word.to_bytes_be().len()], word.to_bytes_be()].concat())
+        .collect()
+}

@@ -1,0 +1,115 @@
+//! Where base, exponent and modulus stand. EIP-198, “Specification”; limits: EIP-7823.
+
+use super::words::Words;
+use residue_ir::{Machine, Variable};
+
+/// Bytes of the three lengths.
+const HEADER_BYTES: u64 = 96;
+/// The longest that an operand may be. EIP-7823.
+const OPERAND_BYTES_MAX: u64 = 1024;
+/// Bytes of a word.
+const WORD_BYTES: u64 = 32;
+
+/// A number in calldata: big-endian, aligned to bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Operand<W> {
+    at: W,
+    pub bytes: W,
+}
+
+/// What calldata begins with.
+#[derive(Clone, Copy)]
+pub(super) struct Calldata<W> {
+    pub base: Operand<W>,
+    pub exponent: Operand<W>,
+    pub modulus: Operand<W>,
+}
+
+impl<W: Copy> Calldata<W> {
+    /// Reads the lengths anew.
+    pub(super) fn read<M: Machine<Word = W>>(machine: &M) -> Self {
+        let w = Words(machine);
+        let [base, exponent, modulus] = [0, 32, 64].map(|at| machine.bind(machine.calldata_word(w.number(at))));
+        let base = Operand { at: w.number(HEADER_BYTES), bytes: base };
+        let exponent = Operand { at: w.add(base.at, base.bytes), bytes: exponent };
+        let modulus = Operand { at: w.add(exponent.at, exponent.bytes), bytes: modulus };
+        Self { base, exponent, modulus }
+    }
+
+    /// The same for the first time: halts exceptionally if a length is above the limit.
+    pub(super) fn any<M: Machine<Word = W>>(machine: &M) -> Self {
+        let w = Words(machine);
+        let calldata = Self::read(machine);
+        let within = |of: Operand<W>| w.is_below(of.bytes, w.number(OPERAND_BYTES_MAX + 1));
+        machine.require(w.and(w.and(within(calldata.base), within(calldata.exponent)), within(calldata.modulus)));
+        calldata
+    }
+
+    /// Whether each number has a word at most.
+    pub(super) fn is_short<M: Machine<Word = W>>(&self, machine: &M) -> W {
+        let w = Words(machine);
+        let of = |of: Operand<W>| w.is_below(of.bytes, w.number(WORD_BYTES + 1));
+        w.and(w.and(of(self.base), of(self.exponent)), of(self.modulus))
+    }
+}
+
+impl<W: Copy> Operand<W> {
+    /// Words after the first one, which alone may be shorter.
+    pub(super) fn rest<M: Machine<Word = W>>(&self, machine: &M) -> W {
+        let w = Words(machine);
+        w.high(w.sub(self.bytes, w.is_below(w.number(0), self.bytes)), 5)
+    }
+
+    /// The first word: the number without its [`Self::rest`] last words.
+    pub(super) fn first<M: Machine<Word = W>>(&self, machine: &M) -> W {
+        let w = Words(machine);
+        let rest_bytes = w.mul(self.rest(machine), w.number(WORD_BYTES));
+        first_bytes(machine, self.at, w.sub(self.bytes, rest_bytes))
+    }
+
+    /// The number, if it has a word at most.
+    pub(super) fn short<M: Machine<Word = W>>(&self, machine: &M) -> W {
+        first_bytes(machine, self.at, self.bytes)
+    }
+
+    /// The word that `after`, at least 1, are from the end.
+    pub(super) fn nth_last<M: Machine<Word = W>>(&self, machine: &M, after: W) -> W {
+        let w = Words(machine);
+        let back = w.mul(after, w.number(WORD_BYTES));
+        machine.calldata_word(w.sub(w.add(self.at, self.bytes), back))
+    }
+
+    /// Word `number`, below 3, of the number, the lowest first; 0 if it is shorter.
+    pub(super) fn word<M: Machine<Word = W>>(&self, machine: &M, number: u64) -> W {
+        let w = Words(machine);
+        let below = w.number(WORD_BYTES * number);
+        let left = machine.bind(w.mul(w.is_below(below, self.bytes), w.sub(self.bytes, below)));
+        let missing = w.mul(w.is_below(left, w.number(WORD_BYTES)), w.sub(w.number(WORD_BYTES), left));
+        let missing_bits = machine.bind(w.mul(missing, w.number(8)));
+        let word = self.nth_last(machine, w.number(number + 1));
+        w.shr(w.shl(word, missing_bits), missing_bits)
+    }
+
+    /// Not 0 if words above the lowest `count` are not: at least one. `any` is 0 before and after it.
+    pub(super) fn above<M: Machine<Word = W>>(&self, machine: &M, any: Variable, count: u64) -> W {
+        let w = Words(machine);
+        let rest = machine.bind(self.rest(machine));
+        let has_more = w.is_below(w.number(count - 1), rest);
+        let first = w.mul(has_more, self.first(machine));
+        machine.set(any, first);
+        let turns = w.mul(has_more, w.sub(rest, w.number(count)));
+        machine.repeat(machine.bind(turns), (), |machine, turn, ()| {
+            let word = self.nth_last(machine, Words(machine).sub(rest, turn));
+            machine.set(any, Words(machine).or(machine.get(any), word));
+        });
+        let above = machine.bind(machine.get(any));
+        machine.set(any, machine.small(0));
+        above
+    }
+}
+
+/// The number in the first `bytes` bytes of the word of calldata at `at`.
+fn first_bytes<M: Machine>(machine: &M, at: M::Word, bytes: M::Word) -> M::Word {
+    let w = Words(machine);
+    w.shr(machine.calldata_word(at), w.sub(w.number(256), w.mul(bytes, w.number(8))))
+}

@@ -1,0 +1,163 @@
+//! Moduli of two and three words.
+
+use super::calldata::Calldata;
+use super::power::{long_base, more_words, power};
+use super::words::Words;
+use super::{State, WORDS_MAX};
+use num_bigint::BigUint;
+use residue_ir::{Machine, Variable};
+
+/// Limbs of two words, and of three.
+const LIMBS: [u32; 2] = [8, 12];
+
+/// The result for a modulus of more than one word, which [`State::odd`] has, into [`State::result`], which is 0 before.
+pub(super) fn text<M: Machine>(machine: &M, state: State) {
+    split(machine, state);
+    let w = Words(machine);
+    let [lowest, middle, highest] = state.odd.map(|word| machine.bind(machine.get(word)));
+    let is_one = w.is_equal(w.or(w.or(middle, highest), w.sub(lowest, w.number(1))), w.number(0));
+    machine.branch(
+        is_one,
+        |_| (),
+        |machine| {
+            let odd = [highest, middle, lowest];
+            machine.branch(
+                highest,
+                |machine| {
+                    machine
+                        .over_given("odd modulus of three words", LIMBS[1], &odd, |machine| odd_part(machine, state, 3))
+                },
+                |machine| {
+                    machine.over_given("odd modulus of two words", LIMBS[0], &odd[1..], |machine| {
+                        odd_part(machine, state, 2)
+                    })
+                },
+            );
+        },
+    );
+    machine.branch(machine.get(state.mask[0]), |machine| even_part(machine, state), |_| ());
+}
+
+/// Makes the modulus in [`State::odd`] its odd part, and [`State::mask`] what is left of it.
+fn split<M: Machine>(machine: &M, state: State) {
+    let ones = |machine: &M| Words(machine).sub(machine.small(0), machine.small(1));
+    for number in 0..WORDS_MAX - 1 {
+        machine.branch(
+            machine.get(state.odd[0]),
+            |_| (),
+            |machine| {
+                for place in 1..WORDS_MAX {
+                    machine.set(state.odd[place - 1], machine.get(state.odd[place]));
+                }
+                machine.set(state.odd[WORDS_MAX - 1], machine.small(0));
+                machine.set(state.mask[number], ones(machine));
+            },
+        );
+    }
+    let w = Words(machine);
+    let words = state.odd.map(|word| machine.bind(machine.get(word)));
+    let power_of_two = machine.bind(w.and(words[0], w.sub(w.number(0), words[0])));
+    let mask = w.sub(power_of_two, w.number(1));
+    // The word after those of ones has what is left of the power.
+    let has = state.mask.map(|word| machine.bind(machine.not(machine.not(machine.get(word)))));
+    machine.set(state.mask[2], w.mul(has[1], mask));
+    machine.set(state.mask[1], w.or(machine.get(state.mask[1]), w.mul(w.mul(has[0], machine.not(has[1])), mask)));
+    machine.set(state.mask[0], w.or(machine.get(state.mask[0]), w.mul(machine.not(has[0]), mask)));
+    // 2²⁵⁶ / 2ᵗ, and 0 for t = 0.
+    let up = machine.bind(w.add(w.div(w.sub(w.number(0), power_of_two), power_of_two), w.number(1)));
+    for place in 0..WORDS_MAX {
+        let above = words.get(place + 1).map_or(w.number(0), |&above| w.mul(above, up));
+        machine.set(state.odd[place], w.or(w.div(words[place], power_of_two), above));
+    }
+}
+
+/// The power modulo the odd part, of at most `count` words, to [`State::result`].
+fn odd_part<M: Machine>(machine: &M, state: State, count: usize) {
+    let x = base(machine, state);
+    let y = power(machine, state.exponent, x);
+    let y = more_words(machine, state.exponent, y, x);
+    for (place, &word) in (0..).zip(&state.result[..count]) {
+        machine.set(word, machine.word_of(y, 256 * place));
+    }
+}
+
+/// The base modulo the odd part, which a word need not be below if that is shorter than the modulus.
+fn base<M: Machine>(machine: &M, state: State) -> M::Fe {
+    let odd = machine.bind(machine.get(state.odd[0]));
+    let is_wide = machine.bind(Words(machine).or(machine.get(state.odd[1]), machine.get(state.odd[2])));
+    let element = |machine: &M, word: M::Word| {
+        let word = machine.bind(word);
+        machine.branch(
+            is_wide,
+            |machine| machine.element_of(&[word]),
+            |machine| machine.element_of(&[Words(machine).modulo(word, odd)]),
+        )
+    };
+    let w = Words(machine);
+    let two_255 = element(machine, w.shl(w.number(1), w.number(255)));
+    long_base(machine, two_255 + two_255, element)
+}
+
+/// Makes the power modulo the modulus of that modulo its odd part: with k below 2ᵗ by Garner, x + n·k. The field has 2⁷⁶⁷ elements, which
+/// n·⌊k/2⌋ is below; the sum is made in words.
+fn even_part<M: Machine>(machine: &M, state: State) {
+    machine.over("2⁷⁶⁷", &(BigUint::from(1u8) << (256 * WORDS_MAX - 1)), |machine| {
+        let w = Words(machine);
+        let element = |machine: &M, word| machine.element_of(&[word]);
+        let two_128 = element(machine, w.shl(w.number(1), w.number(128)));
+        let x = long_base(machine, two_128 * two_128, element);
+        // The first word of the exponent anew: the odd part has changed it.
+        machine.set(state.exponent, Calldata::read(machine).exponent.first(machine));
+        let y = power(machine, state.exponent, x);
+        let y = more_words(machine, state.exponent, y, x);
+
+        let n = number(machine, state.odd);
+        let factor = (y - number(machine, state.result)) * inverse(machine, n);
+        for (variable, place) in state.mask.into_iter().zip(0..) {
+            machine.set(variable, w.and(machine.word_of(factor, 256 * place), machine.get(variable)));
+        }
+        for variable in state.odd {
+            machine.set(variable, w.mul(machine.get(variable), w.and(machine.get(state.mask[0]), w.number(1))));
+        }
+        add(machine, state);
+        let [lowest, middle, highest] = state.mask;
+        let half = |word, above| {
+            let above = w.shl(machine.get(above), w.number(255));
+            w.or(w.high(machine.get(word), 1), above)
+        };
+        let half = [w.high(machine.get(highest), 1), half(middle, highest), half(lowest, middle)];
+        let product = n * machine.element_of(&half);
+        for (variable, place) in state.odd.into_iter().zip(0..) {
+            let double = w.shl(machine.word_of(product, 256 * place), w.number(1));
+            let below = place.checked_sub(1).map(|below| w.high(machine.word_of(product, 256 * below), 255));
+            machine.set(variable, below.map_or(double, |below| w.or(double, below)));
+        }
+        add(machine, state);
+    });
+}
+
+/// The number in these words.
+fn number<M: Machine>(machine: &M, words: [Variable; WORDS_MAX]) -> M::Fe {
+    machine.element_of(&[2, 1, 0].map(|place| machine.get(words[place])))
+}
+
+/// Adds [`State::odd`] to [`State::result`], as a function.
+fn add<M: Machine>(machine: &M, state: State) {
+    machine.function("sum", (), |machine, ()| {
+        let w = Words(machine);
+        let mut carry = w.number(0);
+        for (sum, addend) in state.result.into_iter().zip(state.odd) {
+            let addend = machine.bind(machine.get(addend));
+            let without = machine.bind(w.add(machine.get(sum), addend));
+            let with = machine.bind(w.add(without, carry));
+            carry = machine.bind(w.or(w.is_below(without, addend), w.is_below(with, without)));
+            machine.set(sum, with);
+        }
+    });
+}
+
+/// The inverse of an odd number modulo 2⁷⁶⁷, by Newton's steps: odd numbers are their own inverses modulo 8.
+fn inverse<M: Machine>(machine: &M, odd: M::Fe) -> M::Fe {
+    let two = machine.one() + machine.one();
+    (0..8).fold(odd, |inverse, _| inverse * (two - odd * inverse))
+}

@@ -1,0 +1,144 @@
+//! Modular exponentiation against revm's precompile.
+//!
+//! `RESIDUE_CASES=5000 cargo test --release -p residue-contracts --test contracts modexp` is a longer campaign.
+
+use num_bigint::BigUint;
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use residue_compiler::{Compiled, compile};
+use residue_contracts::find;
+use residue_engine::native::precompile;
+use residue_engine::{Engine, EngineConfig, Fork, Halt, Prepared};
+use residue_isa::precompile::MODEXP;
+use residue_isa::{GasSchedule, Revision};
+
+use crate::support::expressed;
+
+/// More than the dearest input takes.
+const GAS: u64 = 1_000_000_000;
+
+fn input(base: &[u8], exponent: &[u8], modulus: &[u8]) -> Vec<u8> {
+    let length = |bytes: &[u8]| [vec![0; 24], (bytes.len() as u64).to_be_bytes().to_vec()].concat(); // usize to u64 widens
+    [&length(base)[..], &length(exponent), &length(modulus), base, exponent, modulus].concat()
+}
+
+/// The contract under every revision that can express it.
+fn contracts() -> Vec<(Revision, Prepared)> {
+    let (contract, mut contracts) = (find("modexp").unwrap(), Vec::new());
+    for &revision in Revision::ALL {
+        let compiled = compile(&contract.program(), revision, &GasSchedule::default_for(revision).unwrap());
+        let Some(Compiled { code, .. }) = expressed(contract, revision, compiled) else { continue };
+        contracts.push((revision, Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&code)));
+    }
+    assert!(contracts.iter().any(|(revision, _)| *revision == Revision::Eip6690_2024));
+    contracts
+}
+
+/// A number of `bytes` bytes: with few bits, all bits, zeros at its end, zeros in front, or at random.
+fn number(random: &mut ChaCha8Rng, bytes: usize) -> Vec<u8> {
+    let mut number = vec![0; bytes];
+    match random.random_range(0..8) {
+        0 => {}
+        1 => number.fill(0xff),
+        2 => number.iter_mut().rev().take(1).for_each(|byte| *byte = random.random_range(0..5)),
+        3 => {
+            random.fill(&mut number[..]);
+            let zeros = random.random_range(0..=bytes);
+            number[..zeros].fill(0);
+        }
+        4 => {
+            random.fill(&mut number[..]);
+            let zeros = random.random_range(0..=bytes);
+            number[bytes - zeros..].fill(0);
+        }
+        5 => {
+            let bit = random.random_range(0..8 * bytes.max(1));
+            number.iter_mut().rev().skip(bit / 8).take(1).for_each(|byte| *byte = 1 << (bit % 8));
+        }
+        _ => random.fill(&mut number[..]),
+    }
+    number
+}
+
+/// Mostly one where something begins to be done otherwise.
+fn length(random: &mut ChaCha8Rng, most: usize) -> usize {
+    let known = [0, 1, 2, 31, 32, 33, 47, 48, 63, 64, 65, 95, 96, 97, 128, 1024];
+    match random.random_range(0..4) {
+        0 => *known.choose(random).unwrap(),
+        1 => 32,
+        _ => random.random_range(0..=most),
+    }
+    .min(most)
+}
+
+/// An input whose modulus has at most 768 bits, in up to 200 bytes.
+fn narrow(random: &mut ChaCha8Rng) -> Vec<u8> {
+    let [base, exponent] = [200, 100].map(|most| {
+        let length = length(random, most);
+        number(random, length)
+    });
+    let length = length(random, 96);
+    let modulus = number(random, length);
+    let zeros = if random.random_ratio(1, 8) { random.random_range(0..100) } else { 0 };
+    let mut input = input(&base, &exponent, &[vec![0; zeros], modulus].concat());
+    if random.random_ratio(1, 16) {
+        input.truncate(random.random_range(0..=input.len()));
+    }
+    if random.random_ratio(1, 16) {
+        input.extend([1; 40]);
+    }
+    input
+}
+
+/// Asserts that every contract does what the precompile does: output, or failure.
+#[track_caller]
+fn check(contracts: &mut [(Revision, Prepared)], input: &[u8]) {
+    let native = precompile(Fork::Osaka, MODEXP, input, u64::MAX);
+    for (revision, contract) in contracts {
+        let ours = contract.run_without_memory(input, GAS);
+        let what = || format!("{revision}: {}", hex::encode(input));
+        match &native {
+            Ok(native) => assert_eq!((ours.halt, &ours.output), (Halt::Return, &native.output), "{}", what()),
+            Err(_) => assert!(ours.halt.is_exceptional() && ours.halt != Halt::OutOfGas, "{}", what()),
+        }
+    }
+}
+
+#[test]
+fn numbers_at_random() {
+    let cases = std::env::var("RESIDUE_CASES").map_or(300, |cases| cases.parse().unwrap());
+    let (mut random, mut contracts) = (ChaCha8Rng::seed_from_u64(5), contracts());
+    for _ in 0..cases {
+        check(&mut contracts, &narrow(&mut random));
+    }
+}
+
+#[test]
+fn moduli_with_every_power_of_two() {
+    let (mut random, mut contracts) = (ChaCha8Rng::seed_from_u64(6), contracts());
+    for power in 0..768 {
+        let bits = if random.random_ratio(1, 4) { power + 1 } else { random.random_range(power + 1..=768) };
+        let mut odd: BigUint = BigUint::from_bytes_be(&number(&mut random, 96)) >> (768 - (bits - power));
+        odd.set_bit(0, true);
+        odd.set_bit((bits - power - 1) as u64, true); // usize to u64 widens
+        let exponent = number(&mut random, if power % 8 == 0 { 40 } else { 2 });
+        check(&mut contracts, &input(&number(&mut random, bits / 8 + 1), &exponent, &(odd << power).to_bytes_be()));
+    }
+}
+
+#[test]
+fn lengths_above_the_limit_fail() {
+    let mut contracts = contracts();
+    let word = |value: BigUint| [vec![0; 32 - value.to_bytes_be().len()], value.to_bytes_be()].concat();
+    let above = [BigUint::from(1025u32), BigUint::from(1u8) << 64, (BigUint::from(1u8) << 256) - 1u8];
+    for (place, above) in (0..3).flat_map(|place| above.iter().map(move |above| (place, above))) {
+        for others in [0u32, 32, 1024] {
+            let mut lengths = [0; 3].map(|_| BigUint::from(others));
+            lengths[place] = above.clone();
+            check(&mut contracts, &[&lengths.map(word).concat()[..], &[3; 100]].concat());
+        }
+    }
+    let longest = input(&[7; 1024], &[255; 1024], &[[0; 992].to_vec(), vec![3; 32]].concat());
+    check(&mut contracts, &longest);
+}
