@@ -59,14 +59,19 @@ impl Program {
     }
 }
 
-/// Whether the arguments ask for a command of the full program, or for help with one.
-pub fn asks_for_full(arguments: &[OsString]) -> bool {
+/// Whether the arguments ask for a command of another program, or for help with one.
+pub fn asks_for_another(arguments: &[OsString]) -> bool {
     let mut words = words(arguments);
     match words.next() {
         Some("help") => words.next().is_some_and(Full::has_subcommand),
         Some(word) => Full::has_subcommand(word),
         None => false,
     }
+}
+
+/// Whether the arguments ask for a command that is a program of its own, or for help with one.
+pub fn asks_for_one_alone(arguments: &[OsString]) -> bool {
+    asks_for_another(arguments) && Program::of(named(arguments)).command.is_some()
 }
 
 /// Starts the program that has the command, and ends as it does.
@@ -143,7 +148,7 @@ mod tests {
 
     #[test]
     fn commands_of_the_full_program_are_found_among_options() {
-        let asks = |line: &str| asks_for_full(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>());
+        let asks = |line: &str| asks_for_another(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>());
         for line in ["lab", "--json lab price", "help bench", "wasm --help", "man pages", "node --port 1", "help t8n"] {
             assert!(asks(line), "{line}");
         }

@@ -13,7 +13,7 @@ use residue_command::{handover, run, verdict};
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     let hand_over = || handover::hand_over(&arguments).unwrap_or_else(|error| verdict::refused(&error));
-    if handover::asks_for_full(&arguments) {
+    if handover::asks_for_another(&arguments) {
         return hand_over();
     }
     // Bad usage ends here with exit code 2, help with 0.

@@ -45,6 +45,10 @@ pub enum Command {
     Wasm(WasmArgs),
     /// Run general state tests with every revision switched on.
     Statetest(StatetestArgs),
+    /// Start a development node: Ethereum's JSON-RPC, with field instructions.
+    Node,
+    /// Carry out a state transition, as the t8n of other clients does.
+    T8n,
     /// Print what completes commands in a shell.
     Completions(CompletionsArgs),
     /// Write the manual pages.

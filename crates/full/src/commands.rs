@@ -23,6 +23,10 @@ pub fn run(Cli { command, json }: Cli) -> Result<Verdict> {
         Some(Command::Check(args)) => check::check(&args, json),
         Some(Command::Wasm(args)) => wasm::wasm(&args, json),
         Some(Command::Statetest(args)) => statetest::statetest(&args, json),
+        // `main` hands them over; they come here only among options that nobody understands.
+        Some(Command::Node | Command::T8n) => anyhow::bail!(
+            "node and t8n are programs of their own: `residue node` starts the one, `residue t8n` the other"
+        ),
         Some(Command::Completions(args)) => pages::completions(&args, Cli::command()),
         Some(Command::Man(args)) => pages::man(&args, Cli::command(), json),
     }

@@ -10,14 +10,19 @@ mod arranged;
 mod commands;
 mod recording;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
-use residue_command::verdict;
+use residue_command::{handover, verdict};
 
 use args::Cli;
 
 fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if handover::asks_for_one_alone(&arguments) {
+        return handover::hand_over(&arguments).unwrap_or_else(|error| verdict::refused(&error));
+    }
     // Bad usage ends here with exit code 2, help with 0.
     verdict::exit(commands::run(Cli::parse()))
 }

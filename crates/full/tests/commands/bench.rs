@@ -6,7 +6,7 @@ use residue_lab::{GROUPS, Quantity, Record};
 #[test]
 fn records_hold_what_json_shows() {
     let directory = directory("bench_records");
-    let subjects = "blst,modular,wasmi,eip6690-2024";
+    let subjects = "blst,modular,eip6690-2024";
     let directory_text = directory.to_str().unwrap();
     let ran = residue(&["bench", "--quick", "--json", "--subjects", subjects, "--record", directory_text]);
     let shown = ran.json(0)["records"].as_array().unwrap().clone();
