@@ -11,8 +11,12 @@ pub mod bn254;
 pub mod drand;
 mod encoding;
 pub mod evm384;
+pub mod groth16;
 pub mod kzg;
 pub mod modexp;
+mod source;
+
+pub use source::Source;
 
 use num_bigint::BigUint;
 use residue_ir::{Fp2Product, Program, Recording, record, record_with};

@@ -10,6 +10,7 @@ mod eip2537_page;
 mod evm384;
 mod examples;
 mod forks;
+mod groth16;
 mod groups;
 mod hash;
 mod inversion;
