@@ -8,3 +8,14 @@ pub mod json;
 pub mod key;
 
 pub use key::{Key, KeyError, Proof};
+
+use crate::verifier::ProofSystem;
+use std::sync::Arc;
+
+/// `groth16`.
+pub const SYSTEM: ProofSystem = ProofSystem {
+    name: "groth16",
+    summary: "does a Groth16 proof hold for a key? (BN254)",
+    interface: "a call of verifyProof(uint256[2],uint256[2][2],uint256[2],uint256[N]) as snarkjs encodes it; returns 32 bytes, 1 or 0",
+    verifier: |key, takes_witness| Ok(Arc::new(bn254::Verifier::new(bn254::key(key)?, takes_witness))),
+};

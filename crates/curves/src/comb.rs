@@ -25,13 +25,16 @@ pub struct Comb {
     columns: u32,
 }
 
+/// Points of which a sum treats each in code of its own.
+const FEW: usize = 8;
+
 /// A scalar that is below the order has at most so many bits.
 const SCALAR_BITS: u32 = 255;
 
 impl Comb {
-    /// With so many teeth, two at least and six at most. An element of a table takes 64 bytes of code on a curve of 256 bits, and a table has 2^teeth.
+    /// With so many teeth, two at least and eight at most. An element of a table takes 64 bytes of code on a curve of 256 bits, and a table has 2^teeth.
     pub fn new(teeth: u32) -> Self {
-        assert!((2..=6).contains(&teeth), "{teeth} teeth: columns are gathered by products in 256 bits");
+        assert!((2..=8).contains(&teeth), "{teeth} teeth: columns are gathered by products in 256 bits");
         Self { teeth, columns: SCALAR_BITS.div_ceil(teeth) }
     }
 
@@ -43,11 +46,10 @@ impl Comb {
             (0..teeth).map(at).filter(|&bit| bit < 256).fold(U256::ZERO, |word, bit| word | U256::ONE << bit as usize) // widens
         };
         let apart = op(WordOp::And, op(WordOp::Shr, scalar, column), machine.word(bits(&|tooth| tooth * columns)));
-        // Bit j·d times 2^((teeth − 1 − j)(d − 1)) is bit j above all (teeth − 1)(d − 1); other products are further from there than a digit is long.
-        let factor = machine.word(bits(&|tooth| tooth * (columns - 1)));
-        let top = machine.small(u64::from((teeth - 1) * (columns - 1)));
-        let digit = op(WordOp::Shr, op(WordOp::Mul, apart, factor), top);
-        op(WordOp::And, digit, machine.small((1 << teeth) - 1))
+        // Bit j·d times 2^(256 − teeth − j(d − 1)) is bit j of the last ones; other products are beyond them, or further below than a digit is long.
+        let top = 256 - teeth;
+        let factor = machine.word(bits(&|tooth| top - tooth * (columns - 1)));
+        op(WordOp::Shr, op(WordOp::Mul, apart, factor), machine.small(top.into()))
     }
 }
 
@@ -92,8 +94,9 @@ impl<N: Number> FixedSum<N> {
     fn elements(&self, base: Affine<N>) -> Vec<Vec<BigUint>> {
         let Comb { teeth, columns } = self.comb;
         let half = (&self.order + 1u32) / 2u32;
-        let halves: Vec<_> =
-            (0..teeth).map(|tooth| self.times(&((&half << (tooth * columns)) % &self.order), projective(base))).collect();
+        let halves: Vec<_> = (0..teeth)
+            .map(|tooth| self.times(&((&half << (tooth * columns)) % &self.order), projective(base)))
+            .collect();
         let element = |value: u32| {
             let sum = (0..teeth).zip(&halves).fold(Self::identity(), |sum, (tooth, &half)| {
                 let sign = if value >> tooth & 1 == 1 { half } else { Projective { y: -half.y, ..half } };
@@ -111,9 +114,10 @@ impl<N: Number> FixedSum<N> {
         let half = (&self.order + 1u32) / 2u32;
         let missing = ((BigUint::from(1u32) << (teeth * columns)) - 1u32) * &half % &self.order;
         let initial = self.constant.map_or_else(Self::identity, projective);
-        let sum = self.bases.iter().fold(initial, |sum, &(_, base)| {
-            sum.add_complete(self.times(&missing, projective(base)), &self.curve())
-        });
+        let sum = self
+            .bases
+            .iter()
+            .fold(initial, |sum, &(_, base)| sum.add_complete(self.times(&missing, projective(base)), &self.curve()));
         let shift = half.modpow(&columns.into(), &self.order);
         affine(self.times(&shift, sum))
     }
@@ -126,10 +130,13 @@ impl<N: Number> FixedSum<N> {
         let start = self.start().map_or(Jacobian { x: one, y: one, z: zero }, |Affine { x, y }| {
             Affine::new(lift(x), lift(y)).to_jacobian(one)
         });
+        // Few scalars stay on the stack, and few additions are written out.
+        let are_few = self.bases.len() <= FEW;
+        let scalar_of = |place: usize| if are_few { machine.bind(scalars[place]) } else { scalars[place] };
         let tables: Vec<(M::Word, Table<Affine<M::Fe>>)> = self
             .bases
             .iter()
-            .map(|&(place, base)| (scalars[place], machine.table("fixed_bases", &self.elements(base))))
+            .map(|&(place, base)| (scalar_of(place), machine.table("fixed_bases", &self.elements(base))))
             .collect();
         let turns = machine.small(self.comb.columns.into());
         let last = machine.small(u64::from(self.comb.columns - 1));
@@ -138,6 +145,9 @@ impl<N: Number> FixedSum<N> {
             let double = sum.double(machine.constant(three_halves));
             tables.iter().fold(double, |sum, &(scalar, table)| {
                 let point = machine.lookup(table, self.comb.digit(machine, scalar, column));
+                if are_few {
+                    return sum.add_mixed(point);
+                }
                 machine.function("fixed_sum_addition", (sum, point), |_, (sum, point): (Jacobian<M::Fe>, _)| {
                     sum.add_mixed(point)
                 })

@@ -103,7 +103,11 @@ pub fn trials(
         }
         let outcome = engine.run_code(&compiled.code, &input, GAS);
         if !outcome.halt.is_success() {
-            return Err(VariantError::Example { contract: contract.name().to_owned(), revision, halt: outcome.halt.to_string() });
+            return Err(VariantError::Example {
+                contract: contract.name().to_owned(),
+                revision,
+                halt: outcome.halt.to_string(),
+            });
         }
         trials.push(Trial { variant, compiled, gas: outcome.gas_used });
     }

@@ -1,6 +1,7 @@
 //! Verifiers on BN254, which take what those that snarkjs writes in Solidity take, and answer alike.
 
-use super::key::{Key, Proof};
+use super::json;
+use super::key::{Key, KeyError, Proof};
 use crate::Source;
 use crate::bn254::{ENCODING, FP_BYTES};
 use num_bigint::BigUint;
@@ -62,13 +63,7 @@ impl Verifier {
             "{bytes} bytes: a call of {signature} as snarkjs encodes it{witness}; returns 32 bytes, 1 or 0; fails on less calldata or another selector"
         );
         let negative = |point: Affine<Fp2<Bn254Fp, Bn254>>| Affine::new(point.x, -point.y);
-        let sum = FixedSum::new(
-            comb(inputs),
-            key.ic[0],
-            &key.ic[1..],
-            Bn254Fp::from_u64(3),
-            Bn254::FAMILY.order(),
-        );
+        let sum = FixedSum::new(comb(inputs), key.ic[0], &key.ic[1..], Bn254Fp::from_u64(3), Bn254::FAMILY.order());
         Self {
             takes_witness,
             interface,
@@ -195,7 +190,9 @@ fn parsed<M: Machine>(machine: &M, sum: Jacobian<M::Fe>) -> Parsed<M::Fe> {
     let [a_is_finite, b_is_finite, c_is_finite] =
         [is_finite(A_AT, 1), is_finite(B_AT, 2), is_finite(C_AT, 1)].map(|word| machine.bind(word));
     let sum_is_finite = machine.bind(machine.not(machine.is_zero(sum.z)));
-    let all = [b_is_finite, c_is_finite, sum_is_finite].into_iter().fold(a_is_finite, |all, one| machine.word_op(WordOp::And, all, one));
+    let all = [b_is_finite, c_is_finite, sum_is_finite]
+        .into_iter()
+        .fold(a_is_finite, |all, one| machine.word_op(WordOp::And, all, one));
     let of_sum = |sum: Jacobian<M::Fe>| {
         let zz = sum.z * sum.z;
         [sum.x * sum.z, zz * sum.z, sum.y]
@@ -232,13 +229,14 @@ fn parsed<M: Machine>(machine: &M, sum: Jacobian<M::Fe>) -> Parsed<M::Fe> {
     )
 }
 
-/// Combs of the inputs' points: tables take 8 KiB of code at most, up to 32 inputs.
+/// Combs of the inputs' points: tables take 16 KiB of code at most, up to 64 inputs, so that all of it stays below the 64 KiB of EIP-7954.
 fn comb(inputs: usize) -> Comb {
     Comb::new(match inputs {
-        0..=2 => 6,
-        3..=4 => 5,
-        5..=8 => 4,
-        9..=16 => 3,
+        0..=2 => 7,
+        3..=4 => 6,
+        5..=8 => 5,
+        9..=16 => 4,
+        17..=32 => 3,
         _ => 2,
     })
 }
@@ -257,6 +255,20 @@ fn selector(signature: &str) -> u32 {
     let machine = Numbers::<Bn254Fp>::new(signature.as_bytes().to_vec());
     let hash = machine.keccak256(&[Piece::Calldata { offset: U256::ZERO, size_bytes: U256::from(signature.len()) }]);
     u32::try_from(hash >> 224usize).expect("32 bits are left")
+}
+
+impl crate::Verifier for Verifier {
+    fn call(&self, proof: &str, inputs: &str) -> Result<Vec<u8>, KeyError> {
+        Ok(self.calldata(&json::proof(proof)?, &json::inputs(inputs, self.key.inputs())?))
+    }
+
+    fn takes_witness(&self) -> bool {
+        self.takes_witness
+    }
+
+    fn witness_for(&self, calldata: &[u8]) -> Option<Vec<u8>> {
+        self.takes_witness.then(|| self.witness(calldata)).flatten()
+    }
 }
 
 impl Source for Verifier {
@@ -289,6 +301,6 @@ impl Source for Verifier {
 }
 
 /// The key in this text, see [`super::json`].
-pub fn key(text: &str) -> Result<Bn254Key, super::KeyError> {
-    super::json::Curve::new(&constants().b, &constants().twist_b).key(text)
+pub fn key(text: &str) -> Result<Bn254Key, KeyError> {
+    json::Curve::new(&constants().b, &constants().twist_b).key(text)
 }

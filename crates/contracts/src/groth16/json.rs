@@ -180,14 +180,18 @@ impl<N: Number, C: PairingCurve> Curve<N, C> {
         let [alpha, beta, gamma, delta, ic] = if is_gnark {
             for list in ["CommitmentKeys", "PublicAndCommitmentCommitted"] {
                 let field = root.get(list);
-                if let Some(Value::Array(values)) = field.value && !values.is_empty() {
+                if let Some(Value::Array(values)) = field.value
+                    && !values.is_empty()
+                {
                     return Err(field.shape("empty: circuits with commitments have another check"));
                 }
             }
             let (g1, g2) = (root.get("G1"), root.get("G2"));
             [g1.get("Alpha"), g2.get("Beta"), g2.get("Gamma"), g2.get("Delta"), g1.get("K")]
         } else {
-            if let protocol @ Field { value: Some(value), .. } = root.get("protocol") && value != "groth16" {
+            if let protocol @ Field { value: Some(value), .. } = root.get("protocol")
+                && value != "groth16"
+            {
                 return Err(protocol.shape("\"groth16\""));
             }
             ["vk_alpha_1", "vk_beta_2", "vk_gamma_2", "vk_delta_2", "IC"].map(|name| root.get(name))

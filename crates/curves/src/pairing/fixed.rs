@@ -156,7 +156,9 @@ impl Part {
     const fn then(self) -> Option<Part> {
         match self {
             Part::Square => Some(Part::Doublings),
-            Part::Additions | Part::Subtractions | Part::Image | Part::SecondImage | Part::Doublings => Some(Part::Lines),
+            Part::Additions | Part::Subtractions | Part::Image | Part::SecondImage | Part::Doublings => {
+                Some(Part::Lines)
+            }
             Part::Lines | Part::Witness | Part::InverseWitness => None,
         }
     }
@@ -243,7 +245,10 @@ where
                 let number = machine.bind(machine.get(line));
                 let lines = machine.lookup(table, number);
                 machine.set(line, machine.word_op(residue_ir::WordOp::Add, number, machine.small(1)));
-                (lines.into_iter().zip(points).fold(f, |f, (line, p): (FixedLine<M::Fe, C>, _)| line.times(f, p)), given)
+                (
+                    lines.into_iter().zip(points).fold(f, |f, (line, p): (FixedLine<M::Fe, C>, _)| line.times(f, p)),
+                    given,
+                )
             }
             Part::Witness => (witness[0].times(machine, f, Sign::Positive), given),
             Part::InverseWitness => (witness[0].times(machine, f, Sign::Negative), given),

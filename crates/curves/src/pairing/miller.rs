@@ -323,6 +323,9 @@ pub(super) fn scaled<M: Machine, C: PairingCurve>(machine: &M, q: Affine<Fp2<M::
 }
 
 /// Q with Z = 1.
-pub(super) fn projective<M: Machine, C: PairingCurve>(machine: &M, q: Affine<Fp2<M::Fe, C>>) -> Projective<Fp2<M::Fe, C>> {
+pub(super) fn projective<M: Machine, C: PairingCurve>(
+    machine: &M,
+    q: Affine<Fp2<M::Fe, C>>,
+) -> Projective<Fp2<M::Fe, C>> {
     Projective { x: q.x, y: q.y, z: Fp2::new(machine.one(), machine.zero()) }
 }
