@@ -27,7 +27,7 @@ pub struct KeyOptions {
 #[derive(Debug, Clone, Default, Args)]
 pub struct ProofOptions {
     /// With --key: a proof, as snarkjs or gnark writes it in JSON, in place of --input; with --witness its witness too.
-    #[arg(long, value_name = "FILE", requires_all = ["key", "public"], conflicts_with = "input")]
+    #[arg(long, value_name = "FILE", requires_all = ["key", "public"])]
     pub proof: Option<String>,
     /// With --proof: its inputs, a list of decimal numbers in JSON.
     #[arg(long, value_name = "FILE", requires = "proof")]

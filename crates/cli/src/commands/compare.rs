@@ -61,10 +61,10 @@ pub struct CompareArgs {
     #[arg(long, value_name = "GAS", default_value = "1000000000", value_parser = input::number, allow_hyphen_values = true)]
     pub gas: u64,
     /// Calldata: hexadecimal, or a file of it (raw bytes if the name ends in .bin). The contract's example without it.
-    #[arg(long, value_name = "HEX|@FILE", allow_hyphen_values = true)]
+    #[arg(long, value_name = "HEX|@FILE", allow_hyphen_values = true, conflicts_with = "proof")]
     pub input: Option<String>,
     /// The input that comes with the contract, as without --input.
-    #[arg(long, conflicts_with = "input")]
+    #[arg(long, conflicts_with_all = ["input", "proof"])]
     pub example: bool,
     /// Skip timing.
     #[arg(long)]

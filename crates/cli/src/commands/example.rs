@@ -19,7 +19,7 @@ use crate::verdict::Verdict;
 #[command(after_help = "Examples:
   residue example bls12_381/g1_add
   residue example bls12_381/pairing --json
-  residue example groth16 --key examples/groth16/key.json --proof examples/groth16/proof.json --public examples/groth16/public.json")]
+  residue example groth16 --key examples/groth16/key.json")]
 pub struct ExampleArgs {
     /// The contract. With --json its expected output stands beside the input.
     pub contract: String,

@@ -21,7 +21,7 @@ use crate::{input, output, report};
   residue run bls12_381/fp2_mul --example --revision evm384-v7 --json
   residue run bls12_381/fp2_mul --example --as-precompiles --no-time
   residue run examples/ir/polynomial.ir --input @examples/ir/polynomial.hex --no-time
-  residue run groth16 --key examples/groth16/key.json --proof examples/groth16/proof.json --public examples/groth16/public.json --no-time
+  residue run groth16 --key examples/groth16/key.json --example --no-time
   echo 'PUSH 7 PUSH 0 MSTORE STOP' | residue asm - | residue run - --gas 10000 --memory 0:32")]
 pub struct RunArgs {
     /// File with the code: hexadecimal text, or raw bytes if the name ends in .bin; - for standard input; a program if the name ends in .ir;
@@ -37,10 +37,17 @@ pub struct RunArgs {
     #[arg(long, default_value = "batch", value_parser = engine_kinds())]
     pub engine: EngineKind,
     /// Calldata: hexadecimal, or a file of it (raw bytes if the name ends in .bin).
-    #[arg(long, value_name = "HEX|@FILE", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "HEX|@FILE",
+        default_value = "",
+        hide_default_value = true,
+        allow_hyphen_values = true,
+        conflicts_with = "proof"
+    )]
     pub input: String,
     /// With a contract: the input that comes with it.
-    #[arg(long, conflicts_with = "input")]
+    #[arg(long, conflicts_with_all = ["input", "proof"])]
     pub example: bool,
     /// For a verifier: its key.
     #[command(flatten)]

@@ -44,7 +44,7 @@ pub struct TraceArgs {
     #[arg(long, value_name = "GAS", default_value = "1000000000", value_parser = input::number, allow_hyphen_values = true)]
     pub gas: u64,
     /// Calldata: hexadecimal, or a file of it (raw bytes if the name ends in .bin). A contract's example without it.
-    #[arg(long, value_name = "HEX|@FILE", allow_hyphen_values = true)]
+    #[arg(long, value_name = "HEX|@FILE", allow_hyphen_values = true, conflicts_with = "proof")]
     pub input: Option<String>,
     /// With a contract: only instructions of this function, or of this named stretch of its text.
     #[arg(long, value_name = "NAME")]

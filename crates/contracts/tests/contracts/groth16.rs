@@ -6,7 +6,7 @@
 mod example;
 mod judge;
 mod keys;
-mod proofs;
+pub mod proofs;
 
 use crate::bn254::points;
 use crate::points::Seeded;

@@ -11,6 +11,7 @@ mod evm384;
 mod examples;
 mod forks;
 mod groth16;
+mod groth16_page;
 mod groups;
 mod hash;
 mod inversion;
