@@ -9,7 +9,7 @@
 pub mod bls12_381;
 pub mod bn254;
 pub mod drand;
-mod encoding;
+pub mod encoding;
 pub mod evm384;
 pub mod groth16;
 pub mod kzg;

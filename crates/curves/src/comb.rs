@@ -25,8 +25,10 @@ pub struct Comb {
     columns: u32,
 }
 
-/// Points of which a sum treats each in code of its own.
-const FEW: usize = 8;
+/// Scalars that stay on the stack, where sixteen words are within reach; others are read anew for each digit.
+const KEPT_MAX: usize = 8;
+/// Additions that are written out, some 170 bytes each; more of them are calls.
+const WRITTEN_OUT_MAX: usize = 32;
 
 /// A scalar that is below the order has at most so many bits.
 const SCALAR_BITS: u32 = 255;
@@ -130,9 +132,8 @@ impl<N: Number> FixedSum<N> {
         let start = self.start().map_or(Jacobian { x: one, y: one, z: zero }, |Affine { x, y }| {
             Affine::new(lift(x), lift(y)).to_jacobian(one)
         });
-        // Few scalars stay on the stack, and few additions are written out.
-        let are_few = self.bases.len() <= FEW;
-        let scalar_of = |place: usize| if are_few { machine.bind(scalars[place]) } else { scalars[place] };
+        let is_kept = self.bases.len() <= KEPT_MAX;
+        let scalar_of = |place: usize| if is_kept { machine.bind(scalars[place]) } else { scalars[place] };
         let tables: Vec<(M::Word, Table<Affine<M::Fe>>)> = self
             .bases
             .iter()
@@ -145,7 +146,7 @@ impl<N: Number> FixedSum<N> {
             let double = sum.double(machine.constant(three_halves));
             tables.iter().fold(double, |sum, &(scalar, table)| {
                 let point = machine.lookup(table, self.comb.digit(machine, scalar, column));
-                if are_few {
+                if self.bases.len() <= WRITTEN_OUT_MAX {
                     return sum.add_mixed(point);
                 }
                 machine.function("fixed_sum_addition", (sum, point), |_, (sum, point): (Jacobian<M::Fe>, _)| {

@@ -4,9 +4,12 @@
 //! identity; `pi_a`, `pi_b`, `pi_c`. gnark: `G1.Alpha`, `G1.K`, `G2.Beta`, `G2.Gamma`, `G2.Delta` with `X` and `Y`, in G2 with `A0` and `A1`, where
 //! small numbers may stand without quotes or be negative, and all zeros are the identity; `Ar`, `Bs`, `Krs`.
 
+use super::curve::ProofCurve;
 use super::key::{INPUTS_MAX, Key, KeyError, Proof, is_in_subgroup};
 use num_bigint::BigUint;
 use residue_curves::Affine;
+use residue_curves::bls12_381::Bls12_381;
+use residue_curves::bn254::Bn254;
 use residue_curves::pairing::PairingCurve;
 use residue_curves::tower::Fp2;
 use residue_formula::Number;
@@ -129,55 +132,94 @@ fn shown(value: &Value) -> String {
 }
 
 /// What points of a curve are checked by.
-pub(super) struct Curve<N, C> {
-    pub b: N,
-    pub twist_b: Fp2<N, C>,
+struct Curve<C: ProofCurve> {
+    b: C::Number,
+    twist_b: Fp2<C::Number, C>,
 }
 
-impl<N: Number, C: PairingCurve> Curve<N, C> {
-    /// The curve by the canonical values of its constants.
-    pub(super) fn new(b: &BigUint, twist_b: &Fp2<BigUint, C>) -> Self {
-        let element = |value| N::from_canonical(value).expect("constants are below p");
-        Self { b: element(b), twist_b: Fp2::new(element(&twist_b.c0), element(&twist_b.c1)) }
+impl<C: ProofCurve> Curve<C> {
+    fn new() -> Self {
+        let element = |value| C::Number::from_canonical(value).expect("constants are below p");
+        let twist_b = C::twist_b();
+        Self { b: element(C::b()), twist_b: Fp2::new(element(&twist_b.c0), element(&twist_b.c1)) }
     }
 
     /// The point of G1 at `field`; `None` for the identity.
-    fn g1(&self, field: &Field<'_>) -> Result<Option<Affine<N>>, KeyError> {
-        let point: Affine<N> = field.point()?;
-        if point == Affine::new(N::ZERO, N::ZERO) {
+    fn g1(&self, field: &Field<'_>) -> Result<Option<Affine<C::Number>>, KeyError> {
+        let point: Affine<C::Number> = field.point()?;
+        if point == Affine::new(C::Number::ZERO, C::Number::ZERO) {
             return Ok(None);
         }
         let shown = || (point.x.to_canonical().to_string(), point.y.to_canonical().to_string());
-        let is_on_curve = point.curve_defect(self.b) == N::ZERO;
-        let is_member = || is_in_subgroup::<N, N>(point, self.b, N::ONE, &C::FAMILY.order());
+        let is_on_curve = point.curve_defect(self.b) == C::Number::ZERO;
+        let is_member = || is_in_subgroup::<C::Number, C::Number>(point, self.b, C::Number::ONE, &C::FAMILY.order());
         check(&field.path, is_on_curve, is_member, shown)?;
         Ok(Some(point))
     }
 
     /// The point of G2 at `field`, which may not be the identity.
-    fn g2(&self, field: &Field<'_>) -> Result<Affine<Fp2<N, C>>, KeyError> {
-        let point: Affine<Fp2<N, C>> = field.twist_point()?;
-        let zero = Fp2::new(N::ZERO, N::ZERO);
+    fn g2(&self, field: &Field<'_>) -> Result<Affine<Fp2<C::Number, C>>, KeyError> {
+        let point: Affine<Fp2<C::Number, C>> = field.twist_point()?;
+        let zero = Fp2::new(C::Number::ZERO, C::Number::ZERO);
         if point == Affine::new(zero, zero) {
             return Err(KeyError::Identity { field: field.path.clone() });
         }
-        let both = |value: Fp2<N, C>| format!("{} + {}·u", value.c0.to_canonical(), value.c1.to_canonical());
+        let both = |value: Fp2<C::Number, C>| format!("{} + {}·u", value.c0.to_canonical(), value.c1.to_canonical());
         let shown = || (both(point.x), both(point.y));
         let is_on_curve = point.curve_defect(self.twist_b) == zero;
-        let is_member = || is_in_subgroup::<N, Fp2<N, C>>(point, self.twist_b, Fp2::ONE, &C::FAMILY.order());
+        let is_member =
+            || is_in_subgroup::<C::Number, Fp2<C::Number, C>>(point, self.twist_b, Fp2::ONE, &C::FAMILY.order());
         check(&field.path, is_on_curve, is_member, shown)?;
         Ok(point)
     }
+}
 
+/// A key in JSON.
+#[derive(Debug)]
+pub struct KeyFile {
+    json: Value,
+}
+
+impl KeyFile {
     /// The key in this text.
-    pub(super) fn key(&self, text: &str) -> Result<Key<N, C>, KeyError> {
+    pub fn new(text: &str) -> Result<Self, KeyError> {
         let json: Value = serde_json::from_str(text)?;
-        let root = Field::root(&json);
-        if !json.is_object() {
-            return Err(root.shape("an object"));
+        if json.is_object() { Ok(Self { json }) } else { Err(Field::root(&json).shape("an object")) }
+    }
+
+    fn is_gnark(&self) -> bool {
+        self.json.get("G1").is_some() || self.json.get("G2").is_some()
+    }
+
+    /// Whether it is a key on this curve: by the name of the curve, or else by whether α is on it, as keys of gnark do not say.
+    pub fn is_of<C: ProofCurve>(&self) -> Result<bool, KeyError> {
+        let root = Field::root(&self.json);
+        let name = root.get("curve");
+        match name.value {
+            Some(Value::String(curve)) => {
+                let curve = curve.to_lowercase();
+                let known = [Bn254::NAMES, Bls12_381::NAMES].concat();
+                if !known.contains(&curve.as_str()) {
+                    return Err(name.shape("\"bn128\" or \"bls12381\""));
+                }
+                Ok(C::NAMES.contains(&curve.as_str()))
+            }
+            Some(_) => Err(name.shape("\"bn128\" or \"bls12381\"")),
+            None => {
+                let alpha = if self.is_gnark() { root.get("G1").get("Alpha") } else { root.get("vk_alpha_1") };
+                Ok(match alpha.point::<C::Number>() {
+                    Ok(point) => point.curve_defect(Curve::<C>::new().b) == C::Number::ZERO,
+                    Err(KeyError::TooLarge { .. }) => false,
+                    Err(error) => return Err(error),
+                })
+            }
         }
-        let is_gnark = json.get("G1").is_some() || json.get("G2").is_some();
-        let [alpha, beta, gamma, delta, ic] = if is_gnark {
+    }
+
+    /// The key, all of whose points are checked.
+    pub fn key<C: ProofCurve>(&self) -> Result<Key<C::Number, C>, KeyError> {
+        let (curve, root) = (Curve::<C>::new(), Field::root(&self.json));
+        let [alpha, beta, gamma, delta, ic] = if self.is_gnark() {
             for list in ["CommitmentKeys", "PublicAndCommitmentCommitted"] {
                 let field = root.get(list);
                 if let Some(Value::Array(values)) = field.value
@@ -204,9 +246,9 @@ impl<N: Number, C: PairingCurve> Curve<N, C> {
         if declared.value.is_some() && declared.number()? != (false, (points.len() - 1).into()) {
             return Err(declared.shape("one less than the points of IC"));
         }
-        let alpha = self.g1(&alpha)?.ok_or(KeyError::Identity { field: alpha.path })?;
-        let [beta, gamma, delta] = [self.g2(&beta)?, self.g2(&gamma)?, self.g2(&delta)?];
-        let ic = points.iter().map(|point| self.g1(point)).collect::<Result<_, _>>()?;
+        let alpha = curve.g1(&alpha)?.ok_or(KeyError::Identity { field: alpha.path })?;
+        let [beta, gamma, delta] = [curve.g2(&beta)?, curve.g2(&gamma)?, curve.g2(&delta)?];
+        let ic = points.iter().map(|point| curve.g1(point)).collect::<Result<_, _>>()?;
         Ok(Key { alpha, beta, gamma, delta, ic })
     }
 }

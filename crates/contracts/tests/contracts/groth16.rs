@@ -3,6 +3,7 @@
 //!
 //! `RESIDUE_CASES=200` takes as many random circuits instead of a few.
 
+mod bls12_381;
 mod example;
 mod judge;
 mod keys;
@@ -17,7 +18,7 @@ use judge::{Answer, answer};
 use num_bigint::BigUint;
 use proofs::{Trapdoor, fr, of_random_circuit, snarkjs_inputs, snarkjs_key, snarkjs_proof};
 use residue_compiler::compile;
-use residue_contracts::{PROOF_SYSTEMS, Source, Verifier};
+use residue_contracts::{PROOF_SYSTEMS, ProofSystem, Source, Verifier};
 use residue_engine::{Engine, EngineConfig, Halt, Prepared};
 use residue_isa::{GasSchedule, Revision};
 use std::sync::Arc;
@@ -25,9 +26,12 @@ use std::sync::Arc;
 /// More than any input of these tests takes.
 const GAS: u64 = 100_000_000;
 
+pub fn system() -> &'static ProofSystem {
+    PROOF_SYSTEMS.iter().find(|system| system.name == "groth16").unwrap()
+}
+
 pub fn verifier(key: &VerifyingKey<Bn254>, takes_witness: bool) -> Arc<dyn Verifier> {
-    let system = PROOF_SYSTEMS.iter().find(|system| system.name == "groth16").unwrap();
-    (system.verifier)(&snarkjs_key(key).to_string(), takes_witness).unwrap()
+    (system().verifier)(&snarkjs_key(key).to_string(), takes_witness).unwrap()
 }
 
 fn prepared(verifier: &dyn Source, revision: Revision) -> Option<Prepared> {

@@ -5,12 +5,18 @@ use crate::bn254::points;
 use crate::points::Seeded;
 use ark_bn254::Fr;
 use num_bigint::BigUint;
-use residue_contracts::Source;
-use residue_contracts::groth16::bn254::{Verifier, key};
-use residue_contracts::groth16::json;
+use residue_contracts::groth16::json::{self, KeyFile};
+use residue_contracts::groth16::{Key, KeyError};
+use residue_contracts::{Source, groth16};
 use residue_curves::bn254::Bn254;
 use residue_modular::fields::Bn254Fp;
 use serde_json::{Value, json};
+
+type Verifier = groth16::Verifier<Bn254>;
+
+fn key(text: &str) -> Result<Key<Bn254Fp, Bn254>, KeyError> {
+    KeyFile::new(text)?.key()
+}
 
 fn trapdoor() -> Trapdoor {
     Trapdoor::random(&mut Seeded(30), 2)
