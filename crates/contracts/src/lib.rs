@@ -12,8 +12,10 @@ pub mod drand;
 pub mod encoding;
 pub mod evm384;
 pub mod groth16;
+mod keyed;
 pub mod kzg;
 pub mod modexp;
+pub mod plonk;
 mod source;
 pub mod verifier;
 

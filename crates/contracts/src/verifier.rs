@@ -1,6 +1,7 @@
 //! Contracts that are made of a verifying key: what proof systems they are for, and what a call of them takes.
 
 use crate::groth16::{self, KeyError};
+use crate::plonk;
 use crate::source::Source;
 use std::sync::Arc;
 
@@ -30,4 +31,4 @@ pub struct ProofSystem {
 }
 
 /// Every proof system. A static, as [`crate::CONTRACTS`] is.
-pub static PROOF_SYSTEMS: &[ProofSystem] = &[groth16::SYSTEM];
+pub static PROOF_SYSTEMS: &[ProofSystem] = &[groth16::SYSTEM, plonk::SYSTEM];

@@ -17,17 +17,17 @@ use serde_json::Value;
 
 /// A value with its place in the file.
 #[derive(Debug, Clone)]
-struct Field<'a> {
+pub(crate) struct Field<'a> {
     path: String,
-    value: Option<&'a Value>,
+    pub(crate) value: Option<&'a Value>,
 }
 
 impl<'a> Field<'a> {
-    const fn root(value: &'a Value) -> Self {
+    pub(crate) const fn root(value: &'a Value) -> Self {
         Self { path: String::new(), value: Some(value) }
     }
 
-    fn get(&self, name: &str) -> Self {
+    pub(crate) fn get(&self, name: &str) -> Self {
         let dot = if self.path.is_empty() { "" } else { "." };
         Self { path: format!("{}{dot}{name}", self.path), value: self.value.and_then(|value| value.get(name)) }
     }
@@ -36,7 +36,7 @@ impl<'a> Field<'a> {
         Self { path: format!("{}[{index}]", self.path), value: self.value.and_then(|value| value.get(index)) }
     }
 
-    fn shape(&self, expected: &'static str) -> KeyError {
+    pub(crate) fn shape(&self, expected: &'static str) -> KeyError {
         let found = self.value.map_or_else(|| "missing".to_owned(), shown);
         let field = if self.path.is_empty() { "the file".to_owned() } else { self.path.clone() };
         KeyError::Shape { field, found, expected }
@@ -48,7 +48,7 @@ impl<'a> Field<'a> {
     }
 
     /// A number that is not negative, or minus that number if the sign is true.
-    fn number(&self) -> Result<(bool, BigUint), KeyError> {
+    pub(crate) fn number(&self) -> Result<(bool, BigUint), KeyError> {
         let expected = "a decimal number";
         let text = match self.value {
             Some(Value::String(text)) => text.clone(),
@@ -62,7 +62,7 @@ impl<'a> Field<'a> {
         Ok((is_negative, number.ok_or_else(|| self.shape(expected))?))
     }
 
-    fn too_large(&self, value: &BigUint, what: &'static str, limit: BigUint) -> KeyError {
+    pub(crate) fn too_large(&self, value: &BigUint, what: &'static str, limit: BigUint) -> KeyError {
         KeyError::TooLarge { field: self.path.clone(), value: value.to_string(), what, limit }
     }
 
@@ -96,7 +96,7 @@ impl<'a> Field<'a> {
     }
 
     /// A point over Fp in either form; (0, 0) for the identity.
-    fn point<N: Number>(&self) -> Result<Affine<N>, KeyError> {
+    pub(crate) fn point<N: Number>(&self) -> Result<Affine<N>, KeyError> {
         if let Some(Value::Object(_)) = self.value {
             return Ok(Affine::new(self.get("X").element()?, self.get("Y").element()?));
         }
@@ -132,20 +132,20 @@ fn shown(value: &Value) -> String {
 }
 
 /// What points of a curve are checked by.
-struct Curve<C: ProofCurve> {
+pub(crate) struct Curve<C: ProofCurve> {
     b: C::Number,
     twist_b: Fp2<C::Number, C>,
 }
 
 impl<C: ProofCurve> Curve<C> {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let element = |value| C::Number::from_canonical(value).expect("constants are below p");
         let twist_b = C::twist_b();
         Self { b: element(C::b()), twist_b: Fp2::new(element(&twist_b.c0), element(&twist_b.c1)) }
     }
 
     /// The point of G1 at `field`; `None` for the identity.
-    fn g1(&self, field: &Field<'_>) -> Result<Option<Affine<C::Number>>, KeyError> {
+    pub(crate) fn g1(&self, field: &Field<'_>) -> Result<Option<Affine<C::Number>>, KeyError> {
         let point: Affine<C::Number> = field.point()?;
         if point == Affine::new(C::Number::ZERO, C::Number::ZERO) {
             return Ok(None);
@@ -158,7 +158,7 @@ impl<C: ProofCurve> Curve<C> {
     }
 
     /// The point of G2 at `field`, which may not be the identity.
-    fn g2(&self, field: &Field<'_>) -> Result<Affine<Fp2<C::Number, C>>, KeyError> {
+    pub(crate) fn g2(&self, field: &Field<'_>) -> Result<Affine<Fp2<C::Number, C>>, KeyError> {
         let point: Affine<Fp2<C::Number, C>> = field.twist_point()?;
         let zero = Fp2::new(C::Number::ZERO, C::Number::ZERO);
         if point == Affine::new(zero, zero) {

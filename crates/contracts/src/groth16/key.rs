@@ -84,6 +84,12 @@ pub enum KeyError {
         /// y.
         y: String,
     },
+    /// A witness for verifiers that take none.
+    #[error("verifiers of {system} take no residue witness")]
+    NoWitness {
+        /// Which verifiers.
+        system: &'static str,
+    },
     /// The identity where it would make the check worthless.
     #[error("{field} is the identity, with which proofs can be made up")]
     Identity {

@@ -4,6 +4,7 @@ use super::curve::ProofCurve;
 use super::json;
 use super::key::{Key, KeyError, Proof};
 use crate::Source;
+use crate::keyed::selector;
 use num_bigint::BigUint;
 use residue_curves::comb::{Comb, FixedSum};
 use residue_curves::conditions::{Conditions, all_vanish};
@@ -15,7 +16,7 @@ use residue_curves::pairing::residue_witness::is_in_fp6;
 use residue_curves::tower::{Fp2, Fp12};
 use residue_curves::{Affine, Jacobian};
 use residue_formula::Number;
-use residue_ir::{Bundle, Fp2Product, Machine, Numbers, Piece, Program, WordOp, record_with};
+use residue_ir::{Bundle, Fp2Product, Machine, Numbers, Program, WordOp, record_with};
 use ruint::aliases::U256;
 use std::cell::RefCell;
 
@@ -293,13 +294,6 @@ fn product_of_one<C: ProofCurve>(p: Affine<C::Number>, q: Affine<Fp2<C::Number, 
     let point = FixedPoint { x_over_y: p.x * inverse_y, inverse_y };
     let table = machine.table("lines", &lines(&[q]));
     miller_loop::<_, C, 0, 1, 0>(&machine, [], [point], table, []).0
-}
-
-/// The first four bytes of the Keccak-256 hash of a signature.
-fn selector(signature: &str) -> u32 {
-    let machine = Numbers::<residue_modular::fields::Bn254Fp>::new(signature.as_bytes().to_vec());
-    let hash = machine.keccak256(&[Piece::Calldata { offset: U256::ZERO, size_bytes: U256::from(signature.len()) }]);
-    u32::try_from(hash >> 224usize).expect("32 bits are left")
 }
 
 impl<C: ProofCurve> crate::Verifier for Verifier<C> {

@@ -5,7 +5,7 @@
 
 mod bls12_381;
 mod example;
-mod judge;
+pub mod judge;
 mod keys;
 pub mod proofs;
 

@@ -21,6 +21,7 @@ mod multiples;
 mod outputs_page;
 mod pairing;
 mod pairing_witness;
+mod plonk;
 mod point_evaluation;
 mod points;
 mod portable;
