@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use residue_compiler::{Dialect, SmallMultiples};
-use residue_contracts::Contract;
+use residue_contracts::Source;
 use residue_ir::Fp2Product;
 use residue_isa::{GasSchedule, Revision};
 use residue_workbench::{Trial, Variant, VariantError};
@@ -79,19 +79,19 @@ impl Formulas {
     /// The contract compiled in the cheapest of the variants asked for.
     pub fn compile(
         &self,
-        contract: &Contract,
+        contract: &dyn Source,
         revision: Revision,
         schedule: &GasSchedule,
         dialect: Dialect,
     ) -> Result<Trial> {
         let cheapest = self.try_compile(contract, revision, schedule, dialect);
-        cheapest.with_context(|| format!("compiling {} for {revision}", contract.name))
+        cheapest.with_context(|| format!("compiling {} for {revision}", contract.name()))
     }
 
     /// The same, with the reason where it is not possible.
     pub fn try_compile(
         &self,
-        contract: &Contract,
+        contract: &dyn Source,
         revision: Revision,
         schedule: &GasSchedule,
         dialect: Dialect,
@@ -102,7 +102,7 @@ impl Formulas {
     /// Every variant asked for, the cheapest first: there is at least one.
     pub fn trials(
         &self,
-        contract: &Contract,
+        contract: &dyn Source,
         revision: Revision,
         schedule: &GasSchedule,
         dialect: Dialect,
@@ -115,7 +115,7 @@ impl Formulas {
         self.multiples.map_or(SmallMultiples::AsWritten, Multiples::of_compiler)
     }
 
-    fn variants(&self, contract: &Contract) -> Vec<Variant> {
+    fn variants(&self, contract: &dyn Source) -> Vec<Variant> {
         let wanted = |product| match self.f2mul {
             None if contract.is_published() => product == Fp2Product::Karatsuba,
             Some(F2mul::Three) => product == Fp2Product::Karatsuba,
