@@ -4,6 +4,7 @@
 //! are computed modulo a larger power of two, and Garner's formula makes one number of both (Handbook of Applied Cryptography 1996, algorithm 14.71).
 
 mod calldata;
+mod long;
 mod narrow;
 mod power;
 mod wide;
@@ -92,8 +93,11 @@ pub fn text<M: Machine>(machine: &M) {
             for (number, &word) in (0..).zip(&state.odd) {
                 machine.set(word, modulus.word(machine, number));
             }
-            // Wider moduli have no field here.
-            machine.require(machine.not(modulus.above(machine, state.mask[0], WORDS_MAX as u64))); // usize to u64 widens
+            machine.branch(
+                modulus.above(machine, state.mask[0], WORDS_MAX as u64), // usize to u64 widens
+                |machine| long::text(machine, state),
+                |_| (),
+            );
         },
     );
     let [_, middle, highest] = state.odd.map(|word| machine.get(word));

@@ -13,7 +13,7 @@ const WORD_BYTES: u64 = 32;
 /// A number in calldata: big-endian, aligned to bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Operand<W> {
-    at: W,
+    pub at: W,
     pub bytes: W,
 }
 
