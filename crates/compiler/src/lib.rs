@@ -197,6 +197,7 @@ fn build(
         require_modulus(unit, revision)?;
         programs.push(with_constants(unit, revision));
     }
+    let borrowed: Vec<&Program> = programs.iter().collect();
     let rows: Vec<Rows<'_>> = programs.iter().map(|program| rows(program, &LIMITS)).collect();
     let mut assembly = Assembly::for_fork(dialect.fork);
     let origin = assembly.new_label();
@@ -204,7 +205,7 @@ fn build(
     let mut parts = Vec::new();
     for (context, (program, rows)) in programs.iter().zip(rows).enumerate() {
         let context = u32::try_from(context).expect("subprograms are few");
-        let is_late = context > 0 && is_entered_late(&programs[0], context as usize - 1); // u32 to usize widens
+        let is_late = context > 0 && is_entered_late(&borrowed, context as usize - 1); // u32 to usize widens
         parts.push(part((program, context, is_late), rows, (revision, dialect), schedule, &mut assembly)?);
     }
     require_slot_bytes(&parts, revision)?;
@@ -287,26 +288,27 @@ impl Part<'_> {
     }
 }
 
-/// Whether the modulus of a subprogram, if it is known, is better set where it is entered: `program` enters it at one place, which is
-/// passed once at most.
-fn is_entered_late(program: &Program, subprogram: usize) -> bool {
+/// Whether the modulus of a subprogram, if it is known, is better set where it is entered: the program enters it at places of which one run
+/// passes one at most, and that once.
+fn is_entered_late(programs: &[&Program], subprogram: usize) -> bool {
     let is_entry = |statement: &Statement| matches!(statement, Statement::Effect(Effect::Enter { subprogram: SubprogramId(number), .. }) if *number == subprogram);
     let mut entries = 0;
-    for function in &program.functions {
+    for function in &programs[0].functions {
         function.body.walk(&mut |statement| entries += usize::from(is_entry(statement)));
     }
-    let start = program.functions.last().expect("a program has its start, `verify` checks it");
-    entries == 1 && once(&start.body, &is_entry)
+    let counted = |SubprogramId(number): SubprogramId| usize::from(number == subprogram);
+    entries > 0 && entries == once(&programs[0].entry().body, &is_entry) && paths::most(programs, &counted) == 1
 }
 
-/// Whether a statement of this kind stands where a region that is passed once passes once at most.
-fn once(region: &Region, is_one: &dyn Fn(&Statement) -> bool) -> bool {
-    region.statements.iter().any(|statement| match statement {
+/// How many statements of this kind stand where a region that is passed once passes once at most.
+fn once(region: &Region, is_one: &dyn Fn(&Statement) -> bool) -> usize {
+    let statements = region.statements.iter().map(|statement| match statement {
         Statement::Control(control) if matches!(control.kind, ControlKind::Branch { .. }) => {
-            control.arms.iter().any(|arm| once(&arm.body, is_one))
+            control.arms.iter().map(|arm| once(&arm.body, is_one)).sum()
         }
-        statement => is_one(statement),
-    })
+        statement => usize::from(is_one(statement)),
+    });
+    statements.sum()
 }
 
 /// Whether something but an operation reads a constant.
@@ -394,6 +396,7 @@ fn make_target(
 fn has_feature(revision: Revision, feature: Feature) -> bool {
     match feature {
         Feature::PowersOfTwo => revision.slot_rules().is_some_and(|rules| rules.moduli.powers_of_two),
+        Feature::Given => no_subprogram(revision, true).is_none(),
         Feature::Limbs(limbs) => limbs as usize <= revision.width_limbs_max(), // u32 to usize widens
     }
 }
@@ -432,14 +435,21 @@ fn require_slot_bytes(parts: &[Part<'_>], revision: Revision) -> Result<(), Comp
 /// Refuses a subprogram where the revision cannot have it.
 fn require_subprogram(program: &Program, revision: Revision) -> Result<(), CompileError> {
     let is_given = program.modulus.known().is_none();
-    let reason = match revision.slot_rules() {
-        None => "its values are in memory, where one modulus has room",
-        Some(rules) if rules.form == SetForm::One => "it has one field context",
-        Some(rules) if is_given && rules.moduli.top_byte => "the first byte of a modulus must not be zero",
-        Some(rules) if is_given && rules.moduli.sizes.is_some() => "it has moduli of some sizes only",
-        Some(_) => return Ok(()),
-    };
-    Err(CompileError::Subprogram { revision, subprogram: program.name.clone(), reason })
+    match no_subprogram(revision, is_given) {
+        Some(reason) => Err(CompileError::Subprogram { revision, subprogram: program.name.clone(), reason }),
+        None => Ok(()),
+    }
+}
+
+/// Why the revision has no subprograms over a modulus that is given, or known; none if it has.
+fn no_subprogram(revision: Revision, is_given: bool) -> Option<&'static str> {
+    match revision.slot_rules() {
+        None => Some("its values are in memory, where one modulus has room"),
+        Some(rules) if rules.form == SetForm::One => Some("it has one field context"),
+        Some(rules) if is_given && rules.moduli.top_byte => Some("the first byte of a modulus must not be zero"),
+        Some(rules) if is_given && rules.moduli.sizes.is_some() => Some("it has moduli of some sizes only"),
+        Some(_) => None,
+    }
 }
 
 fn position(constants: &[BigUint], wanted: &BigUint) -> usize {

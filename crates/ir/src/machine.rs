@@ -93,6 +93,8 @@ impl WordOp {
 pub enum Feature {
     /// Powers of two are moduli.
     PowersOfTwo,
+    /// A modulus may be given where a subprogram is entered.
+    Given,
     /// A subprogram can have a modulus of so many 64-bit limbs, given or known.
     Limbs(u32),
 }

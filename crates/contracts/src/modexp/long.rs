@@ -38,6 +38,11 @@ struct Plan {
     steps: Steps,
 }
 
+/// Puts the bits of the modulus into the last word of [`State::result`], for [`text`]; words of [`State::odd`] are changed.
+pub(super) fn bits<M: Machine>(machine: &M, state: State) {
+    bit_length(machine, Calldata::read(machine).modulus, state.result[2], state.odd[0]);
+}
+
 /// Returns the result for a modulus of at most 1024 bytes that is not 0.
 pub(super) fn text<M: Machine>(machine: &M, state: State) {
     let [odd, mask] = [state.odd, state.mask];
@@ -54,7 +59,6 @@ pub(super) fn text<M: Machine>(machine: &M, state: State) {
     };
     let plan = Plan { shift: [state.result[0], state.result[1]], steps };
     let bits = state.result[2];
-    bit_length(machine, Calldata::read(machine).modulus, bits, steps.squares);
     steps.prepare(machine);
     // RSA has 1024, 2048, 3072 and 4096 bits; EIP-7823 allows 8192.
     fits::<M, 3>(machine, plan, bits, ["3 limbs", "3 limbs, odd ring"], |machine| {
@@ -131,6 +135,20 @@ fn word_bits<M: Machine>(machine: &M, word: M::Word, half: u64, bits: Variable, 
     let w = Words(machine);
     machine.set(scratch, word);
     machine.set(bits, w.number(0));
+    if half == 128 {
+        // Moduli begin with a bit that is 1, as a rule.
+        return machine.branch(
+            w.high(machine.get(scratch), 255),
+            |machine| machine.set(bits, machine.small(256)),
+            |machine| word_bits_by_halves(machine, half, bits, scratch),
+        );
+    }
+    word_bits_by_halves(machine, half, bits, scratch);
+}
+
+/// The same, once `scratch` holds the word and `bits` 0.
+fn word_bits_by_halves<M: Machine>(machine: &M, half: u64, bits: Variable, scratch: Variable) {
+    let w = Words(machine);
     let halves = std::iter::successors(Some(half), |half| Some(half / 2)).take_while(|&half| half > 0);
     for half in halves {
         let has = w.is_below(w.number(0), w.high(machine.get(scratch), half));

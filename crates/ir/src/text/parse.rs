@@ -228,6 +228,9 @@ impl Parser<'_> {
             if self.tokens.word_is("powers_of_two") {
                 return Ok(WordDef::Has(Feature::PowersOfTwo));
             }
+            if self.tokens.word_is("given") {
+                return Ok(WordDef::Has(Feature::Given));
+            }
             self.tokens.expect("limbs")?;
             return Ok(WordDef::Has(Feature::Limbs(self.read()?)));
         }

@@ -83,6 +83,7 @@ impl Printer {
                 WordDef::CalldataWord(offset) => format!("calldata_word w{}", offset.0),
                 WordDef::Op(op, a, b) => format!("{} w{} w{}", name_of(&WORD_OPS, op), a.0, b.0),
                 WordDef::Has(Feature::PowersOfTwo) => "has powers_of_two".to_owned(),
+                WordDef::Has(Feature::Given) => "has given".to_owned(),
                 WordDef::Has(Feature::Limbs(limbs)) => format!("has limbs {limbs}"),
                 WordDef::Defined => "defined".to_owned(),
             };
