@@ -13,6 +13,7 @@ mod encoding;
 pub mod evm384;
 pub mod kzg;
 pub mod modexp;
+pub mod poseidon;
 
 use num_bigint::BigUint;
 use residue_ir::{Fp2Product, Program, Recording, record, record_with};
@@ -58,6 +59,17 @@ pub static CONTRACTS: &[Contract] = &[
     bn254::add::CONTRACT,
     bn254::mul::CONTRACT,
     modexp::CONTRACT,
+    poseidon::T2,
+    poseidon::T3,
+    poseidon::T4,
+    poseidon::T5,
+    poseidon::T6,
+    poseidon::T2_MANY,
+    poseidon::T3_MANY,
+    poseidon::T4_MANY,
+    poseidon::T5_MANY,
+    poseidon::T6_MANY,
+    poseidon::merkle::CONTRACT,
     bls12_381::fp2_mul::CONTRACT,
     bls12_381::g1_mul::CONTRACT,
     bls12_381::g2_mul::CONTRACT,
