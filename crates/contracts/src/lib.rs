@@ -14,6 +14,7 @@ pub mod evm384;
 pub mod kzg;
 pub mod modexp;
 pub mod poseidon;
+pub mod poseidon2;
 
 use num_bigint::BigUint;
 use residue_ir::{Fp2Product, Program, Recording, record, record_with};
@@ -64,12 +65,21 @@ pub static CONTRACTS: &[Contract] = &[
     poseidon::T4,
     poseidon::T5,
     poseidon::T6,
-    poseidon::T2_MANY,
     poseidon::T3_MANY,
-    poseidon::T4_MANY,
-    poseidon::T5_MANY,
-    poseidon::T6_MANY,
     poseidon::merkle::CONTRACT,
+    poseidon2::BN254_T2,
+    poseidon2::BN254_T3,
+    poseidon2::BN254_T4,
+    poseidon2::BLS12_381_T2,
+    poseidon2::BLS12_381_T3,
+    poseidon2::BLS12_381_T4,
+    poseidon2::PALLAS_T3,
+    poseidon2::VESTA_T3,
+    poseidon2::GOLDILOCKS_T12,
+    poseidon2::BABYBEAR_T16,
+    poseidon2::BN254_T3_MANY,
+    poseidon2::BN254_T4_MANY,
+    poseidon2::merkle::CONTRACT,
     bls12_381::fp2_mul::CONTRACT,
     bls12_381::g1_mul::CONTRACT,
     bls12_381::g2_mul::CONTRACT,

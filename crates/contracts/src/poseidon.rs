@@ -4,14 +4,16 @@
 //! Grassi, Khovratovich, Rechberger, Roy and Schofnegger 2019 (2019/458); circomlib, `circuits/poseidon.circom`: x⁵, eight full rounds and a number of
 //! partial ones that depends on t, the state's width; the capacity element comes first and is the result.
 
+pub mod constants;
 pub mod grain;
 pub mod matrix;
 pub mod merkle;
 pub mod permutation;
 
 use crate::Contract;
+use constants::{FromCode, InSlots};
 use num_bigint::BigUint;
-use permutation::{FromCode, Hash, InSlots};
+use permutation::Hash;
 use residue_formula::Number;
 use residue_ir::{Machine, WordOp};
 use residue_modular::fields::Bn254Fr;
@@ -23,46 +25,46 @@ pub(crate) const ELEMENT_BYTES: u32 = 32;
 pub(crate) const MANY: usize = 8;
 
 /// Constants that are loaded together.
-const LOADED: usize = 20;
+pub(crate) const LOADED: usize = 20;
 
 /// Partial rounds for t = 2, 3, …: circomlib, `N_ROUNDS_P`.
 const PARTIAL_ROUNDS: [usize; 5] = [56, 57, 56, 60, 60];
 
 macro_rules! contracts {
-    ($($once:ident, $many:ident, $width:literal, $takes:literal, $takes_many:literal;)*) => {
+    ($($once:ident, $width:literal, $bytes:literal;)*) => {
         $(
             #[doc = concat!("`poseidon/t", $width, "`.")]
             pub const $once: Contract = Contract {
                 name: concat!("poseidon/t", $width),
                 summary: concat!("Poseidon over BN254's scalar field with circomlib's parameters, t = ", $width),
-                interface: concat!($takes, " bytes: t − 1 elements; returns 32: their hash"),
+                interface: concat!($bytes, " bytes: t − 1 elements; returns 32: their hash"),
                 field: Bn254Fr::modulus,
                 text: |machine| once(machine, $width),
                 precompile: None,
                 example: || numbers($width - 1),
-            };
-
-            #[doc = concat!("`poseidon/t", $width, "_many`.")]
-            pub const $many: Contract = Contract {
-                name: concat!("poseidon/t", $width, "_many"),
-                summary: concat!("eight hashes by Poseidon over BN254's scalar field, t = ", $width),
-                interface: concat!($takes_many, " bytes: eight times t − 1 elements; returns 256: their hashes"),
-                field: Bn254Fr::modulus,
-                text: |machine| many(machine, $width),
-                precompile: None,
-                example: || numbers(MANY * ($width - 1)),
             };
         )*
     };
 }
 
 contracts! {
-    T2, T2_MANY, 2, 32, 256;
-    T3, T3_MANY, 3, 64, 512;
-    T4, T4_MANY, 4, 96, 768;
-    T5, T5_MANY, 5, 128, 1024;
-    T6, T6_MANY, 6, 160, 1280;
+    T2, 2, 32;
+    T3, 3, 64;
+    T4, 4, 96;
+    T5, 5, 128;
+    T6, 6, 160;
 }
+
+/// `poseidon/t3_many`.
+pub const T3_MANY: Contract = Contract {
+    name: "poseidon/t3_many",
+    summary: "eight hashes by Poseidon over BN254's scalar field with circomlib's parameters, t = 3",
+    interface: "512 bytes: eight times two elements; returns 256: their hashes",
+    field: Bn254Fr::modulus,
+    text: |machine| pairs(machine),
+    precompile: None,
+    example: || numbers(MANY * 2),
+};
 
 /// The hash for states of this width.
 pub(crate) fn hash_of(width: usize) -> Hash<Bn254Fr> {
@@ -89,29 +91,19 @@ fn once<M: Machine>(machine: &M, width: usize) {
     machine.return_elements(hash.hash(machine, &inputs, &mut constants), ELEMENT_BYTES);
 }
 
-fn many<M: Machine>(machine: &M, width: usize) {
-    require_elements(machine, MANY * (width - 1));
-    let hash = hash_of(width);
+fn pairs<M: Machine>(machine: &M) {
+    require_elements(machine, 2 * MANY);
+    let hash = hash_of(3);
     let hashes = std::array::from_fn::<M::Fe, MANY, _>(|number| {
-        called(machine, &hash, &elements(machine, number * (width - 1), width - 1))
+        let inputs = elements(machine, 2 * number, 2);
+        called(machine, &hash, [inputs[0], inputs[1]])
     });
     machine.return_elements(hashes, ELEMENT_BYTES);
 }
 
-/// The hash as a function, with all constants in slots.
-pub(crate) fn called<M: Machine>(machine: &M, hash: &Hash<Bn254Fr>, inputs: &[M::Fe]) -> M::Fe {
-    fn sized<M: Machine, const COUNT: usize>(machine: &M, hash: &Hash<Bn254Fr>, inputs: &[M::Fe]) -> M::Fe {
-        let inputs: [M::Fe; COUNT] = std::array::from_fn(|number| inputs[number]);
-        machine.function("hash", inputs, |machine, inputs| hash.hash(machine, &inputs, &mut InSlots))
-    }
-    match inputs.len() {
-        1 => sized::<M, 1>(machine, hash, inputs),
-        2 => sized::<M, 2>(machine, hash, inputs),
-        3 => sized::<M, 3>(machine, hash, inputs),
-        4 => sized::<M, 4>(machine, hash, inputs),
-        5 => sized::<M, 5>(machine, hash, inputs),
-        count => unreachable!("there is no contract for {count} elements"),
-    }
+/// The hash of two elements as a function, with all constants in slots.
+pub(crate) fn called<M: Machine>(machine: &M, hash: &Hash<Bn254Fr>, inputs: [M::Fe; 2]) -> M::Fe {
+    machine.function("hash", inputs, |machine, inputs| hash.hash(machine, &inputs, &mut InSlots))
 }
 
 /// 1, 2, … in calldata.

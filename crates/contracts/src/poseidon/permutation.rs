@@ -12,6 +12,7 @@
 //! of later rounds. x = λ·x̂ and z = λ·ẑ change m and b to λ⁴·m and λ⁴·b: λ is chosen so that one of them is 1 or −1, if that is possible.
 //! The matrices before and after the partial rounds take the change of basis.
 
+use super::constants::Constants;
 use super::grain::{Grain, Seed};
 use super::matrix::{Matrix, dot};
 use num_bigint::BigUint;
@@ -120,9 +121,8 @@ impl<F: Number> Hash<F> {
         let enter = Matrix::of(size + 1, |row, column| into.0[row][column] * inverse);
         let from_z = to_z.inverse().expect("the system is observable: v·Aᵏ are independent");
         let back = mds.product(&widened(fifth, &from_z));
-        let leave = Matrix::of(size + 1, |row, column| {
-            if column == 0 { back.0[row][0] } else { back.0[row][column] * lambda }
-        });
+        let leave =
+            Matrix::of(size + 1, |row, column| if column == 0 { back.0[row][0] } else { back.0[row][column] * lambda });
         Self {
             full,
             partial: added,
@@ -175,54 +175,6 @@ impl<F: Number> Hash<F> {
         let (first, last) = self.full.split_at(HALF);
         let first = first.iter().flatten().skip(1);
         first.chain(&self.partial).chain(last.iter().flatten()).map(|value| value.to_canonical()).collect()
-    }
-}
-
-/// Where constants that are added once come from, in the order in which they are wanted.
-pub trait Constants<M: Machine> {
-    /// The next one, which is `value`.
-    fn next(&mut self, machine: &M, value: &BigUint) -> M::Fe;
-}
-
-/// From slots, where all constants of a program are from its start on.
-#[derive(Debug)]
-pub struct InSlots;
-
-impl<M: Machine> Constants<M> for InSlots {
-    fn next(&mut self, machine: &M, value: &BigUint) -> M::Fe {
-        machine.constant(value)
-    }
-}
-
-/// Out of code, so many at a time: that takes no slot longer than needed, and half the gas if each is wanted once.
-#[derive(Debug)]
-pub struct FromCode<M: Machine, const COUNT: usize> {
-    table: residue_ir::Table<[M::Fe; COUNT]>,
-    rows: u64,
-    loaded: std::vec::IntoIter<M::Fe>,
-}
-
-impl<M: Machine, const COUNT: usize> FromCode<M, COUNT> {
-    /// These constants.
-    pub fn new(machine: &M, name: &'static str, sequence: &[BigUint]) -> Self {
-        let row = |row: &[BigUint]| {
-            let mut row = row.to_vec();
-            row.resize(COUNT, BigUint::ZERO);
-            row
-        };
-        let rows: Vec<Vec<BigUint>> = sequence.chunks(COUNT).map(row).collect();
-        Self { table: machine.table(name, &rows), rows: 0, loaded: Vec::new().into_iter() }
-    }
-}
-
-impl<M: Machine, const COUNT: usize> Constants<M> for FromCode<M, COUNT> {
-    fn next(&mut self, machine: &M, _: &BigUint) -> M::Fe {
-        if let Some(constant) = self.loaded.next() {
-            return constant;
-        }
-        self.loaded = machine.lookup(self.table, machine.small(self.rows)).to_vec().into_iter();
-        self.rows += 1;
-        self.loaded.next().expect("a row is not empty")
     }
 }
 
@@ -318,6 +270,7 @@ fn square_root<F: Number>(value: F) -> Option<F> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::constants::{FromCode, InSlots};
     use super::*;
     use residue_ir::Numbers;
     use residue_modular::fields::Bn254Fr;
@@ -343,9 +296,8 @@ mod tests {
         let mut grain = Grain::new(seed);
         let modulus = Bn254Fr::modulus();
         let rounds = FULL_ROUNDS + partial_rounds;
-        let constants: Vec<Bn254Fr> = (0..rounds * width)
-            .map(|_| Bn254Fr::from_canonical(&grain.number_below(&modulus)).unwrap())
-            .collect();
+        let constants: Vec<Bn254Fr> =
+            (0..rounds * width).map(|_| Bn254Fr::from_canonical(&grain.number_below(&modulus)).unwrap()).collect();
         let points: Vec<Bn254Fr> =
             (0..2 * width).map(|_| Bn254Fr::from_canonical(&(grain.number() % &modulus)).unwrap()).collect();
         let mds = Matrix::of(width, |row, column| (points[row] + points[width + column]).inverse().unwrap());
@@ -362,7 +314,8 @@ mod tests {
     #[test]
     fn few_products_give_what_the_paper_has() {
         for (width, partial_rounds) in [(2, 56), (3, 57), (4, 56), (5, 60), (6, 60)] {
-            let inputs: Vec<Bn254Fr> = (7..).map(Bn254Fr::from_u64).map(|x| x.pow(&99u32.into())).take(width - 1).collect();
+            let inputs: Vec<Bn254Fr> =
+                (7..).map(Bn254Fr::from_u64).map(|x| x.pow(&99u32.into())).take(width - 1).collect();
             let machine = Numbers::<Bn254Fr>::new(Vec::new());
             let hash = Hash::<Bn254Fr>::new(width, partial_rounds);
             assert_eq!(hash.hash(&machine, &inputs, &mut InSlots), plain(width, partial_rounds, &inputs), "{width}");

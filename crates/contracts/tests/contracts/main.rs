@@ -22,5 +22,6 @@ mod pairing_witness;
 mod point_evaluation;
 mod points;
 mod portable;
+mod poseidon;
 mod signatures;
 mod support;
