@@ -13,6 +13,7 @@ mod encoding;
 pub mod evm384;
 pub mod kzg;
 pub mod modexp;
+pub mod p256;
 pub mod poseidon;
 pub mod poseidon2;
 
@@ -60,6 +61,7 @@ pub static CONTRACTS: &[Contract] = &[
     bn254::add::CONTRACT,
     bn254::mul::CONTRACT,
     modexp::CONTRACT,
+    p256::verify::CONTRACT,
     poseidon::T2,
     poseidon::T3,
     poseidon::T4,

@@ -6,6 +6,7 @@ mod as_precompiles;
 mod bn254;
 mod bn254_page;
 mod decompress;
+mod ecdsa;
 mod eip2537_page;
 mod evm384;
 mod examples;
