@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
+pub mod bip340;
 pub mod bls12_381;
 pub mod bn254;
 pub mod drand;
@@ -16,6 +17,7 @@ pub mod modexp;
 pub mod p256;
 pub mod poseidon;
 pub mod poseidon2;
+pub mod secp256k1;
 
 use num_bigint::BigUint;
 use residue_ir::{Fp2Product, Program, Recording, record, record_with};
@@ -62,6 +64,8 @@ pub static CONTRACTS: &[Contract] = &[
     bn254::mul::CONTRACT,
     modexp::CONTRACT,
     p256::verify::CONTRACT,
+    secp256k1::recover::CONTRACT,
+    bip340::verify::CONTRACT,
     poseidon::T2,
     poseidon::T3,
     poseidon::T4,

@@ -19,6 +19,7 @@ pub mod bn254;
 pub mod chain;
 pub mod complete;
 pub mod conditions;
+pub mod eisenstein;
 pub mod fixed_base;
 pub mod group;
 pub mod ladder;
@@ -26,6 +27,7 @@ pub mod odd_multiples;
 pub mod p256;
 pub mod pairing;
 pub mod published;
+pub mod secp256k1;
 pub mod side_by_side;
 pub mod tower;
 

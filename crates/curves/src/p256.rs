@@ -2,7 +2,7 @@
 //!
 //! The sum goes along the digits of v ([`crate::odd_multiples`]); at every second place it takes a multiple of G from a table in code, by a
 //! byte of u. The table has G, 2G, … 256G, so that no entry is the identity, and the sum begins with a constant point T: what that
-//! adds is taken from u beforehand ([`offset`]). Additions are incomplete; a sum that meets an exceptional case ends with Z = 0, and
+//! adds is taken from u beforehand ([`to_bytes`]). Additions are incomplete; a sum that meets an exceptional case ends with Z = 0, and
 //! [`complete`] is for that. For a Q that is not made for it this has a probability of 2⁻²⁴⁸.
 
 use crate::complete::{AMinusThree, Complete};
@@ -65,12 +65,14 @@ fn tau() -> BigUint {
     BigUint::from(3u8).modpow(&150u32.into(), &CONSTANTS.order)
 }
 
-/// What the sum has beyond u·G + v·Q is this multiple of G: Σ 256ʲ of the entries, which stand for one more than their bytes, and T after all
-/// doublings.
-pub fn offset() -> BigUint {
-    let ones = (0..WINDOWS).fold(BigUint::ZERO, |sum, _| (sum << WINDOW_BITS) + 1u32);
+/// How u becomes bytes: (o, s) for s·(u − o) modulo n. o is what the sum has beyond u·G + v·Q: T after all doublings, and what the
+/// entries add, which stand for one more than their bytes. s is 1/16, as four doublings come after the last entry.
+pub fn to_bytes() -> (BigUint, BigUint) {
+    let n = &CONSTANTS.order;
+    let last = BigUint::from(1u8) << DOUBLINGS;
+    let ones = (0..WINDOWS).fold(BigUint::ZERO, |sum, _| (sum << WINDOW_BITS) + 1u32) * &last;
     let doublings = BigUint::from(1u8) << (DOUBLINGS as u32 * (PLACES - 1));
-    (ones + tau() * doublings) % &CONSTANTS.order
+    ((ones + tau() * doublings) % n, last.modinv(n).expect("n is odd"))
 }
 
 /// y² − x³ + 3x − b: zero exactly if the point is on the curve.
@@ -79,7 +81,7 @@ pub fn curve_defect<M: Machine>(machine: &M, point: Affine<M::Fe>) -> M::Fe {
     y.square() - (x.square() - machine.constant(&3u32.into())) * x - machine.constant(&CONSTANTS.b)
 }
 
-/// (u + [`offset`] modulo n, v, Q) ↦ u·G + v·Q in Jacobian coordinates for v below n; Z = 0 says nothing. Q is on the curve.
+/// (u by [`to_bytes`], v, Q) ↦ u·G + v·Q in Jacobian coordinates for v below n; Z = 0 says nothing. Q is on the curve.
 pub fn sum<M: Machine>(machine: &M, u: M::Word, v: M::Word, q: Affine<M::Fe>) -> Jacobian<M::Fe> {
     let three_halves = (P256Fp::from_u64(2).inverse()).expect("2 is not zero") * P256Fp::from_u64(3);
     let constant = |value: P256Fp| machine.constant(&value.to_canonical());
@@ -89,32 +91,31 @@ pub fn sum<M: Machine>(machine: &M, u: M::Word, v: M::Word, q: Affine<M::Fe>) ->
     let digits = odd_multiples::digits(machine, v, word(&CONSTANTS.order));
     let start = sums().multiple(&tau(), generator()).expect("τ is below n");
     let start = multiples.image(Affine::new(constant(start.x), constant(start.y))).to_jacobian(machine.one());
-    let (plain, with_base) = (DIGITS, DIGITS + 1);
+    let (with_base, plain) = (DIGITS, DIGITS + 1);
     let mut order = Vec::new();
     for at in (0..PLACES).rev() {
         order.push(odd_multiples::step(&digits, at));
         if at > 0 {
-            order.push(SequenceStep::Part(if at % 2 == 0 { with_base } else { plain }));
+            order.push(SequenceStep::Part(if at % 2 == 1 { with_base } else { plain }));
         }
     }
-    let add_base = |machine: &M, sum: Jacobian<M::Fe>| {
-        sum.add_mixed(multiples.image(machine.lookup(table, next_byte(machine, bytes))))
-    };
-    let sum = machine.sequence_of(&order, &[None; DIGITS + 2], start, |machine, part, sum| match part {
+    let mut then = [None; DIGITS + 2];
+    then[with_base] = Some(plain);
+    let sum = machine.sequence_of(&order, &then, start, |machine, part, sum| match part {
         nibble @ 0..DIGITS => multiples.add(sum, nibble),
         part if part == plain => multiples.next_place(sum),
-        _ => multiples.next_place(add_base(machine, sum)),
+        _ => sum.add_mixed(multiples.image(next_entry(machine, table, bytes))),
     });
-    let Jacobian { x, y, z } = add_base(machine, sum);
-    Jacobian { x, y, z: z * multiples.z }
+    Jacobian { z: sum.z * multiples.z, ..sum }
 }
 
-/// The first byte of what the variable holds, which is shifted.
-fn next_byte<M: Machine>(machine: &M, bytes: Variable) -> M::Word {
-    let held = machine.bind(machine.get(bytes));
-    let byte = machine.bind(machine.word_op(WordOp::Shr, held, machine.small((256 - WINDOW_BITS).into())));
+/// The entry that the first byte of what the variable holds says; the next byte comes first then.
+pub(crate) fn next_entry<M: Machine>(machine: &M, table: Table<Affine<M::Fe>>, bytes: Variable) -> Affine<M::Fe> {
+    let held = machine.get(bytes);
+    let first = machine.word_op(WordOp::Shr, held, machine.small((256 - WINDOW_BITS).into()));
+    let entry = machine.lookup(table, first);
     machine.set(bytes, machine.word_op(WordOp::Shl, held, machine.small(WINDOW_BITS.into())));
-    byte
+    entry
 }
 
 /// The same sum for every input, by double and add with complete formulas; u and v as they are.
@@ -126,19 +127,24 @@ pub fn complete<M: Machine>(machine: &M, u: M::Word, v: M::Word, q: Affine<M::Fe
     shamir(machine, [(u, g), (v, q)], &curve)
 }
 
-/// Σ kᵢ·Pᵢ bit by bit, for points that are not the identity.
+/// Σ kᵢ·Pᵢ bit by bit, for points that are not the identity. One function adds and doubles: that takes least code.
 pub(crate) fn shamir<M: Machine>(
     machine: &M,
     terms: [(M::Word, Affine<M::Fe>); 2],
     curve: &impl Complete<M::Fe>,
 ) -> Projective<M::Fe> {
-    let identity = Projective { x: machine.zero(), y: machine.one(), z: machine.zero() };
+    let add = |machine: &M, points: [Projective<M::Fe>; 2]| {
+        machine.function("complete_sum", points, |_, [one, other]| one.add_complete(other, curve))
+    };
+    let one = machine.one();
+    let identity = Projective { x: machine.zero(), y: one, z: machine.zero() };
     machine.repeat(machine.small(256), identity, |machine, turn, sum| {
-        let mut sum = sum.double_complete(curve);
-        for (scalar, point) in terms {
+        let mut sum = add(machine, [sum, sum]);
+        for (scalar, Affine { x, y }) in terms {
             let bit = machine.bit(scalar, machine.word_op(WordOp::Sub, machine.small(255), turn));
             let before = sum;
-            sum = machine.branch(bit, |_| before.add_mixed_complete(point, curve), |_| before);
+            let point = Projective { x, y, z: one };
+            sum = machine.branch(bit, |machine| add(machine, [before, point]), |_| before);
         }
         sum
     })
@@ -147,4 +153,37 @@ pub(crate) fn shamir<M: Machine>(
 /// A number below 2²⁵⁶ as a word.
 pub(crate) fn word(value: &BigUint) -> U256 {
     U256::from_be_slice(&value.to_bytes_be())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use residue_ir::Numbers;
+
+    /// u·G + v·Q by both ways and as numbers, for Q = q·G.
+    fn check(u: &BigUint, v: &BigUint, q: &BigUint) {
+        let n = &CONSTANTS.order;
+        let machine = Numbers::<P256Fp>::new(Vec::new());
+        let key = sums().multiple(q, generator()).unwrap();
+        let expected = sums().multiple(&((u + v * q) % n), generator()).unwrap();
+        let (offset, scale) = to_bytes();
+        let bytes = (u + n - offset) * scale % n;
+        let Jacobian { x, y, z } = sum(&machine, word(&bytes), word(v), key);
+        assert_ne!(z, P256Fp::ZERO);
+        assert_eq!((x, y), (expected.x * z.square(), expected.y * z.square() * z), "{u} {v} {q}");
+        let Projective { x, y, z } = complete(&machine, word(u), word(v), key);
+        assert_ne!(z, P256Fp::ZERO);
+        assert_eq!((x, y), (expected.x * z, expected.y * z), "{u} {v} {q}");
+    }
+
+    #[test]
+    fn sums_are_those_of_numbers() {
+        let n = &CONSTANTS.order;
+        let power = |base: u32, exponent: u32| BigUint::from(base).modpow(&exponent.into(), n);
+        for turn in 1..6 {
+            check(&power(5, 200 * turn), &power(7, 300 * turn), &power(11, 400 * turn));
+            check(&power(5, 200 * turn), &(n - power(7, turn)), &power(11, 400 * turn));
+        }
+        check(&BigUint::ZERO, &power(7, 301), &power(11, 401));
+    }
 }

@@ -44,41 +44,36 @@ pub fn text<M: Machine>(machine: &M) {
     unless_return_nothing(machine, machine.is_zero(curve_defect(machine, key)));
 
     // u₁ = e/s and u₂ = r/s modulo n.
-    let [u1, u1_moved, u2] =
-        ["u1", "u1_moved", "u2"].map(|name| machine.variable(name, machine.small(0)));
+    let [u1, u1_moved, u2] = ["u1", "u1_moved", "u2"].map(|name| machine.variable(name, machine.small(0)));
     machine.over("order", &constants().order, |machine| {
         let [hash, r, s] = [0, 32, 64].map(|at| machine.calldata_word(machine.small(at)));
         let inverse = pow_constant(machine.element_of(&[s]), &(&constants().order - 2u32));
         let first = machine.reduce(hash) * inverse;
-        let moved = first - machine.constant(&p256::offset());
+        let (offset, scale) = p256::to_bytes();
+        let moved = (first - machine.constant(&offset)) * machine.constant(&scale);
         let second = machine.element_of(&[r]) * inverse;
         for (variable, value) in [(u1, first), (u1_moved, moved), (u2, second)] {
             machine.set(variable, machine.word_of(value, 0));
         }
     });
     let sum = p256::sum(machine, machine.get(u1_moved), machine.get(u2), key);
-    machine.branch(
+    let (x, z) = machine.branch(
         machine.is_zero(sum.z),
         |machine| {
             let sum = p256::complete(machine, machine.bind(machine.get(u1)), machine.bind(machine.get(u2)), key);
             unless_return_nothing(machine, machine.not(machine.is_zero(sum.z)));
-            finish(machine, sum.x, sum.z);
+            (sum.x, sum.z)
         },
-        |machine| finish(machine, sum.x, sum.z.square()),
+        |_| (sum.x, sum.z.square()),
     );
-}
 
-/// Returns whether x/z is r modulo n.
-fn finish<M: Machine>(machine: &M, x: M::Fe, z: M::Fe) {
-    let r = machine.calldata_word(machine.small(32));
+    // x/z is r modulo n: r, or r + n if that is below p.
     let is_r = |machine: &M, r| machine.equal(machine.element_of(&[r]) * z, x);
     let one = machine.small(1);
     machine.branch(is_r(machine, r), |machine| machine.return_word(one), |_| ());
-    // r + n is another number below p that is r modulo n, for r below p − n.
-    let (n, p) = (&constants().order, P256Fp::modulus());
-    let has_other = machine.word_op(WordOp::Lt, r, machine.word(word(&(p - n))));
-    unless_return_nothing(machine, has_other);
-    unless_return_nothing(machine, is_r(machine, machine.word_op(WordOp::Add, r, machine.word(word(n)))));
+    let difference = P256Fp::modulus() - &constants().order;
+    unless_return_nothing(machine, is_below(r, machine.word(word(&difference))));
+    unless_return_nothing(machine, is_r(machine, op(WordOp::Add, r, n)));
     machine.return_word(one);
 }
 
@@ -92,15 +87,17 @@ fn word(value: &BigUint) -> U256 {
     U256::from_be_slice(&value.to_bytes_be())
 }
 
-/// The key 1·G signs with the nonce 2: r = x(2G) and s = (e + r)/2 modulo n, for the hash 1.
+/// The key 5¹⁰⁰ signs the hash 7¹⁰⁰ modulo n with the nonce 11¹⁰⁰.
 fn example() -> Vec<u8> {
     let (n, g) = (&constants().order, &constants().generator);
     let element = |value| P256Fp::from_canonical(value).expect("it is below p");
+    let generator = Affine::new(element(&g.x), element(&g.y));
+    let [key, hash, nonce] = [5u32, 7, 11].map(|base| BigUint::from(base).modpow(&100u32.into(), n));
     let sums = residue_curves::fixed_base::Sums { a: -P256Fp::from_u64(3) };
-    let twice = sums.multiple(&2u32.into(), Affine::new(element(&g.x), element(&g.y))).expect("n is above 2");
-    let r = twice.x.to_canonical() % n;
-    let hash = BigUint::from(1u8);
-    let sum = &hash + &r;
-    let s = if sum.bit(0) { (sum + n) >> 1u32 } else { sum >> 1u32 } % n;
-    [&hash, &r, &s, &g.x, &g.y].iter().flat_map(|value| crate::poseidon::encoded(value)).collect()
+    let multiple = |k| sums.multiple(k, generator).expect("it is not a multiple of n");
+    let (public, point) = (multiple(&key), multiple(&nonce));
+    let r = point.x.to_canonical() % n;
+    let s = nonce.modinv(n).expect("n is prime") * (&hash + &r * key) % n;
+    let values = [hash, r, s, public.x.to_canonical(), public.y.to_canonical()];
+    values.iter().flat_map(crate::poseidon::encoded).collect()
 }

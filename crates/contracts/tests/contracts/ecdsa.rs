@@ -1,4 +1,5 @@
-//! `p256/verify` against revm's precompile, on signatures of every kind, good and bad, under every revision that can express it.
+//! `p256/verify` and `secp256k1/recover` against revm's precompiles and `bip340/verify` against k256, on signatures of every kind, good
+//! and bad, under every revision that can express them.
 //!
 //! Plain `cargo test` takes each kind a few times; `RESIDUE_CASES=2000` takes as many cases.
 
@@ -9,7 +10,7 @@ use residue_contracts::{Contract, find};
 use residue_curves::Affine;
 use residue_curves::fixed_base::Sums;
 use residue_formula::{Fe, Number};
-use residue_modular::fields::P256Fp;
+use residue_modular::fields::{P256Fp, Secp256k1Fp};
 use residue_workbench::native;
 
 /// A curve with its group, as numbers.
@@ -105,7 +106,10 @@ fn signatures_on_p256_are_verified_as_by_the_precompile() {
             4 => s = n - s,
             5 => input_hash ^= BigUint::from(1u8),
             6 => r = [BigUint::ZERO, n.clone(), n + &r % 1000u32, BigUint::from(1u8)][seeded.below(4)].clone(),
-            7 => s = [BigUint::ZERO, n.clone(), (BigUint::from(1u8) << 256) - 1u32, BigUint::from(1u8)][seeded.below(4)].clone(),
+            7 => {
+                s = [BigUint::ZERO, n.clone(), (BigUint::from(1u8) << 256) - 1u32, BigUint::from(1u8)][seeded.below(4)]
+                    .clone()
+            }
             8 => point.y = -point.y,
             9 => point.x = point.x + P256Fp::ONE,
             // The key and the base meet: u₁·G = ±u₂·Q, and Q a small multiple of G.
@@ -132,7 +136,8 @@ fn signatures_on_p256_are_verified_as_by_the_precompile() {
             _ => r = BigUint::from_bytes_be(&seeded.bytes(32)),
         }
         let coordinates = [point.x.to_canonical(), point.y.to_canonical()];
-        let input: Vec<u8> = [&input_hash, &r, &s, &coordinates[0], &coordinates[1]].into_iter().flat_map(number).collect();
+        let input: Vec<u8> =
+            [&input_hash, &r, &s, &coordinates[0], &coordinates[1]].into_iter().flat_map(number).collect();
         let what = format!("kind {kind}, case {case}");
         valid += usize::from(!check(contract, &mut compiled, &input, &what).is_empty());
         if case % 5 == 0 {
@@ -183,10 +188,126 @@ fn an_x_above_the_order_is_r_on_p256() {
     assert!(check(contract, &mut compiled, &without, "r + 1").is_empty());
 }
 
+fn secp256k1() -> Group<Secp256k1Fp> {
+    let constants = residue_curves::secp256k1::constants();
+    let element = |value| Secp256k1Fp::from_canonical(value).unwrap();
+    let generator = Affine::new(element(&constants.generator.x), element(&constants.generator.y));
+    Group { sums: Sums { a: Secp256k1Fp::ZERO }, generator, order: constants.order.clone() }
+}
+
+#[test]
+fn addresses_are_recovered_as_by_the_precompile() {
+    let (contract, group) = (find("secp256k1/recover").unwrap(), secp256k1());
+    let mut compiled = everywhere(contract);
+    let n = &group.order;
+    let mut seeded = Seeded(32);
+    let mut valid = 0;
+    for case in 0..cases(60) {
+        let (key, nonce) = (group.scalar(&mut seeded), group.scalar(&mut seeded));
+        let e = hash(&mut seeded, n);
+        let (mut r, mut s, is_odd) = group.sign(&e, &key, &nonce);
+        let mut v = BigUint::from(27 + u32::from(is_odd));
+        let mut input_hash = e;
+        let kind = case % 14;
+        match kind {
+            0..=2 => {}
+            3 => s = n - s,
+            4 => v ^= BigUint::from(27u8 ^ 28),
+            5 => v = [0u32, 1, 26, 29, 256 + 27][seeded.below(5)].into(),
+            6 => v += BigUint::from(1u8) << (8 * (1 + seeded.below(31))),
+            7 => r = [BigUint::ZERO, n.clone(), n + &r % 1000u32, BigUint::from(1u8)][seeded.below(4)].clone(),
+            8 => {
+                s = [BigUint::ZERO, n.clone(), (BigUint::from(1u8) << 256) - 1u32, BigUint::from(1u8)][seeded.below(4)]
+                    .clone()
+            }
+            9 => r += 1u32,
+            10 => input_hash = &s * &nonce % n,           // Q is the identity
+            11 => input_hash = (n - &s * &nonce % n) % n, // s·R = −e·G
+            12 => (input_hash, s) = (seeded.below(30).into(), (1 + seeded.below(30)).into()),
+            _ => r = BigUint::from_bytes_be(&seeded.bytes(32)),
+        }
+        let input: Vec<u8> = [&input_hash, &v, &r, &s].into_iter().flat_map(number).collect();
+        let what = format!("kind {kind}, case {case}");
+        valid += usize::from(!check(contract, &mut compiled, &input, &what).is_empty());
+        if case % 5 == 0 {
+            check(contract, &mut compiled, &input[..seeded.below(128)], &format!("{what}, cut"));
+            check(contract, &mut compiled, &[&input[..], &[1; 40]].concat(), &format!("{what}, longer"));
+            let mut turned = input.clone();
+            turned[seeded.below(128)] ^= 1 << seeded.below(8);
+            check(contract, &mut compiled, &turned, &format!("{what}, a bit turned"));
+        }
+    }
+    assert!(valid > 10, "{valid} keys were recovered");
+}
+
+/// By k256: 1 or 0.
+fn bip340(input: &[u8]) -> u8 {
+    let verified = input.len() >= 96 && {
+        let key = k256::schnorr::VerifyingKey::from_bytes(&input[..32]);
+        let signature = k256::schnorr::Signature::try_from(&input[32..96]);
+        matches!((key, signature), (Ok(key), Ok(signature)) if key.verify_raw(&input[96..], &signature).is_ok())
+    };
+    u8::from(verified)
+}
+
+#[test]
+fn schnorr_signatures_are_verified_as_by_k256() {
+    let (contract, group) = (find("bip340/verify").unwrap(), secp256k1());
+    let mut compiled = everywhere(contract);
+    let n = &group.order;
+    let mut seeded = Seeded(33);
+    let even = |scalar: BigUint| {
+        let point = group.multiple(&scalar);
+        let scalar = if point.y.to_canonical().bit(0) { n - scalar } else { scalar };
+        (scalar, number(&point.x.to_canonical()))
+    };
+    let tag = <sha2::Sha256 as sha2::Digest>::digest(b"BIP0340/challenge");
+    let mut valid = 0;
+    for case in 0..cases(40) {
+        let ((key, public), (nonce, r)) = (even(group.scalar(&mut seeded)), even(group.scalar(&mut seeded)));
+        let length = [0, 1, 31, 32, 33, 100][seeded.below(6)];
+        let message = seeded.bytes(length);
+        let hashed = [&tag[..], &tag, &r, &public, &message].concat();
+        let e = BigUint::from_bytes_be(&<sha2::Sha256 as sha2::Digest>::digest(hashed));
+        let mut s = (&nonce + &e * &key) % n;
+        let kind = case % 8;
+        match kind {
+            0..=2 => {}
+            3 => s = (n - &nonce + &e * &key) % n, // R has an odd y
+            4 => s = e * &key % n,                 // R is the identity
+            5 => s = [n.clone(), (BigUint::from(1u8) << 256) - 1u32, BigUint::ZERO][seeded.below(3)].clone(),
+            6 => s += 1u32,
+            _ => s = n - s,
+        }
+        let mut input = [&public[..], &r, &number(&s), &message].concat();
+        let mut inputs = vec![input.clone()];
+        if case % 4 == 0 {
+            inputs.push(input[..seeded.below(input.len())].to_vec());
+            let p = Secp256k1Fp::modulus();
+            let at = 32 * seeded.below(2);
+            input[at..at + 32].copy_from_slice(&number(&(p + seeded.below(3))));
+            inputs.push(input.clone());
+            input[at..at + 32].copy_from_slice(&seeded.bytes(32));
+            inputs.push(input.clone());
+            let at = seeded.below(input.len());
+            input[at] ^= 1 << seeded.below(8);
+            inputs.push(input);
+        }
+        for input in inputs {
+            let answer = bip340(&input);
+            valid += usize::from(answer);
+            returned_everywhere(&mut compiled, &input, &number(&answer.into()), &format!("kind {kind}, case {case}"));
+        }
+    }
+    assert!(valid > 10, "{valid} signatures are valid");
+}
+
 #[test]
 fn gas() {
-    let contract = find("p256/verify").unwrap();
-    let schedule = residue_isa::GasSchedule::default_for(residue_isa::Revision::Eip6690_2024).unwrap();
-    let trial = residue_workbench::cheapest(contract, residue_isa::Revision::Eip6690_2024, &schedule).unwrap();
-    println!("{} {} bytes", trial.gas, trial.compiled.code.len());
+    for name in ["p256/verify", "secp256k1/recover", "bip340/verify"] {
+        let contract = find(name).unwrap();
+        let schedule = residue_isa::GasSchedule::default_for(residue_isa::Revision::Eip6690_2024).unwrap();
+        let trial = residue_workbench::cheapest(contract, residue_isa::Revision::Eip6690_2024, &schedule).unwrap();
+        println!("{name} {} {} bytes {} slots", trial.gas, trial.compiled.code.len(), trial.compiled.slots);
+    }
 }
