@@ -1,0 +1,92 @@
+"""Cryptography as EVM bytecode, in Python.
+
+A field program is a Python function over elements and words. On numbers it computes; recorded, it becomes bytecode for any interface
+that gives the EVM modular arithmetic, which is run, traced, profiled and compared with what Python computes:
+
+    from residue import Field, program
+
+    F = Field(2**255 - 19)
+
+    @program(F)
+    def cube(call):
+        return call.element(0) ** 3
+
+    assert cube.run(5).output == cube(5)
+"""
+
+from residue.call import Call
+from residue.catalogue import Opcode, Revision, Schedule, forks, opcodes, revisions, schedules
+from residue.code import Code, Options, Source
+from residue.control import Array, Table, Variable, function, keccak256, over, repeat, require, sha256, when
+from residue.errors import (
+    CompileError,
+    Disagreement,
+    Halted,
+    Inexpressible,
+    InternalError,
+    NoOutcome,
+    ProgramError,
+    RecordingError,
+    ResidueError,
+    RulesError,
+    UnknownName,
+)
+from residue.program import Compilable, Contract, Program, ProgramText, contract, contracts, output, program
+from residue.results import Block, GasSplit, Profile, Run, Step, Trace, Variant
+from residue.values import Condition, Element, Field, Word, not_, word
+
+__all__ = [
+    "Array",
+    "Block",
+    "Call",
+    "Code",
+    "Compilable",
+    "CompileError",
+    "Condition",
+    "Contract",
+    "Disagreement",
+    "Element",
+    "Field",
+    "GasSplit",
+    "Halted",
+    "Inexpressible",
+    "InternalError",
+    "NoOutcome",
+    "Opcode",
+    "Options",
+    "Profile",
+    "Program",
+    "ProgramError",
+    "ProgramText",
+    "RecordingError",
+    "ResidueError",
+    "Revision",
+    "RulesError",
+    "Run",
+    "Schedule",
+    "Source",
+    "Step",
+    "Table",
+    "Trace",
+    "UnknownName",
+    "Variable",
+    "Variant",
+    "Word",
+    "contract",
+    "contracts",
+    "forks",
+    "function",
+    "keccak256",
+    "not_",
+    "opcodes",
+    "output",
+    "over",
+    "program",
+    "repeat",
+    "require",
+    "revisions",
+    "schedules",
+    "sha256",
+    "when",
+    "word",
+]

@@ -1,0 +1,51 @@
+"""Which program is being recorded, if one is; and where in the Python source."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextvars import ContextVar
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from residue.errors import RecordingError
+
+if TYPE_CHECKING:
+    from residue.recorder import Recorder
+
+recording: ContextVar[Recorder | None] = ContextVar("residue_recording", default=None)
+"""The recorder of the program that is being recorded."""
+
+_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+def is_ours(frame: FrameType) -> bool:
+    """Whether a frame is of this package, and not of who uses it."""
+    return frame.f_code.co_filename.startswith(_HERE)
+
+
+def user_frame() -> FrameType | None:
+    """The innermost frame of who uses this package."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and is_ours(frame):
+        frame = frame.f_back
+    return frame
+
+
+def place() -> str | None:
+    """File and line of who uses this package."""
+    frame = user_frame()
+    return None if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def wrong(what: str) -> RecordingError:
+    """The exception for a misuse, with its place."""
+    return RecordingError(f"{place() or 'somewhere'}: {what}")
+
+
+def current(*values: Any) -> Recorder:
+    """The recorder that is recording, for values that it has recorded."""
+    recorder = recording.get()
+    if recorder is None:
+        raise wrong(f"{values[0]!r} is of a program whose recording has ended: return what is wanted from its function")
+    return recorder
