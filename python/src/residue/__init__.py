@@ -33,6 +33,7 @@ from residue.errors import (
 )
 from residue.program import Compilable, Contract, Program, ProgramText, contract, contracts, output, program
 from residue.results import Block, GasSplit, Profile, Run, Step, Trace, Variant
+from residue.sweep import GasEntry, Row, Sweep, compare, gas_snapshot, sweep
 from residue.values import Condition, Element, Field, Word, not_, word
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "Disagreement",
     "Element",
     "Field",
+    "GasEntry",
     "GasSplit",
     "Halted",
     "Inexpressible",
@@ -62,20 +64,24 @@ __all__ = [
     "ResidueError",
     "Revision",
     "RulesError",
+    "Row",
     "Run",
     "Schedule",
     "Source",
     "Step",
+    "Sweep",
     "Table",
     "Trace",
     "UnknownName",
     "Variable",
     "Variant",
     "Word",
+    "compare",
     "contract",
     "contracts",
     "forks",
     "function",
+    "gas_snapshot",
     "keccak256",
     "not_",
     "opcodes",
@@ -87,6 +93,7 @@ __all__ = [
     "revisions",
     "schedules",
     "sha256",
+    "sweep",
     "when",
     "word",
 ]

@@ -15,3 +15,7 @@ def code(code: Any) -> str:
 
 def profile(profile: Any) -> str:
     return ""
+
+
+def comparison(comparison: Any) -> str:
+    return ""

@@ -24,17 +24,14 @@ def is_ours(frame: FrameType) -> bool:
     return frame.f_code.co_filename.startswith(_HERE)
 
 
-def user_frame() -> FrameType | None:
-    """The innermost frame of who uses this package."""
+def place() -> str | None:
+    """File and line of who uses this package; of the program, where none of its lines is being executed."""
+    recorder = recording.get()
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and is_ours(frame):
+        if recorder is not None and frame.f_code is type(recorder).record.__code__:
+            return recorder.home
         frame = frame.f_back
-    return frame
-
-
-def place() -> str | None:
-    """File and line of who uses this package."""
-    frame = user_frame()
     return None if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 

@@ -108,7 +108,7 @@ class Program(Compilable):
 
     def __init__(self, body: Callable[[Call], Any], field: Field, name: str | None = None, size: int | None = None) -> None:
         self.body, self.field = body, field
-        self.name = name or body.__name__
+        self.name = name or getattr(body, "__name__", type(body).__name__)
         self.size = size or field.size
         self._recorded: Recorded | None = None
         functools.update_wrapper(self, body)
@@ -129,11 +129,11 @@ class Program(Compilable):
     def _record(self) -> Recorded:
         if recording.get() is not None:
             raise wrong(f"{self.name} is a program: within another, call the function that it is made of, {self.name}.body")
-        recorder = Recorder(self.name, self.field)
+        recorder = Recorder(self.name, self.field, _place(self.body))
 
         def whole() -> None:
             result = self.body(Call(self.field, None, recorder))
-            leaves, size = _results(result, self.size)
+            leaves, size = _results(result, self.size, _place(self.body))
             _return(recorder, leaves, size)
 
         recorder.record(self.name, whole)
@@ -159,7 +159,7 @@ class Program(Compilable):
         data = self.encode(*arguments)
         token = recording.set(None)
         try:
-            leaves, size = _results(self.body(Call(self.field, data)), self.size)
+            leaves, size = _results(self.body(Call(self.field, data)), self.size, _place(self.body))
         finally:
             recording.reset(token)
         return b"".join(_bytes(self.field, leaf, size) for leaf in leaves)
@@ -306,14 +306,15 @@ def output(values: Any, size: int) -> Output:
     return Output(values, size)
 
 
-def _results(result: Any, size: int) -> tuple[list[Leaf], int]:
+def _results(result: Any, size: int, place: str) -> tuple[list[Leaf], int]:
     if isinstance(result, Output):
         result, size = result.values, result.size
     if result is None:
         return [], size
     leaves, shape = flatten(result)
     if shape.kind == "static":
-        raise wrong(f"a program returns elements and words in tuples, lists, dicts and small classes, and {result!r} is none")
+        what = f"a program returns elements and words in tuples, lists, dicts and small classes, and {result!r} is none"
+        raise RecordingError(f"{place}: {what}")
     return leaves, size
 
 
@@ -376,8 +377,8 @@ def _evaluated(text: str, data: bytes, steps_max: int) -> bytes | None:
 
 
 def _place(body: Callable[..., Any]) -> str:
-    code = body.__code__
-    return f"{code.co_filename}:{code.co_firstlineno}"
+    code = getattr(body, "__code__", None) or getattr(type(body).__call__, "__code__", None)
+    return "somewhere" if code is None else f"{code.co_filename}:{code.co_firstlineno}"
 
 
 @contextmanager

@@ -89,10 +89,21 @@ class Unit:
 
 
 class Recorder:
-    """The recording of one program."""
+    """The recording of one program.
 
-    def __init__(self, name: str, field: Field) -> None:
+    Attributes:
+        name: The program's name.
+        home: File and line of the program.
+        units: The program, and what it computes over other fields.
+        variables: Names of its variables.
+        entered: Units by what they were recorded from.
+        reads: Offsets and bytes of what it reads of calldata.
+        has_unknown_reads: Whether it reads at offsets too that are known only when the code runs.
+    """
+
+    def __init__(self, name: str, field: Field, home: str) -> None:
         self.name = name
+        self.home = home
         self.units = [Unit(name, field)]
         self.variables: list[str] = []
         self.entered: dict[Any, Any] = {}
