@@ -15,9 +15,10 @@ that gives the EVM modular arithmetic, which is run, traced, profiled and compar
 """
 
 from residue.call import Call
+from residue.campaign import Campaign, campaign
 from residue.catalogue import Opcode, Revision, Schedule, forks, opcodes, revisions, schedules
 from residue.code import Code, Options, Source
-from residue.control import Array, Table, Variable, function, keccak256, over, repeat, require, sha256, when
+from residue.control import function, keccak256, over, repeat, require, sha256, when
 from residue.errors import (
     CompileError,
     Disagreement,
@@ -31,6 +32,7 @@ from residue.errors import (
     RulesError,
     UnknownName,
 )
+from residue.memory import Array, Table, Variable
 from residue.program import Compilable, Contract, Program, ProgramText, contract, contracts, output, program
 from residue.results import Block, GasSplit, Profile, Run, Step, Trace, Variant
 from residue.sweep import GasEntry, Row, Sweep, compare, gas_snapshot, sweep
@@ -40,6 +42,7 @@ __all__ = [
     "Array",
     "Block",
     "Call",
+    "Campaign",
     "Code",
     "Compilable",
     "CompileError",
@@ -76,6 +79,7 @@ __all__ = [
     "Variable",
     "Variant",
     "Word",
+    "campaign",
     "compare",
     "contract",
     "contracts",

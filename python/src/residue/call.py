@@ -20,7 +20,7 @@ class Slice:
 
     def bytes(self) -> bytes:
         """Its bytes, where they are known."""
-        return self.call._taken(int(self.offset), int(self.size))  # type: ignore[arg-type]
+        return self.call._taken(int(self.offset), int(self.size))
 
 
 class Call:
@@ -46,7 +46,7 @@ class Call:
         if self._recorder is not None:
             self._note(offset, 32)
             return self._recorder.expression("calldata_word @", (offset,))
-        return WordNumber(int.from_bytes(self._taken(int(offset), 32), "big"))  # type: ignore[arg-type]
+        return WordNumber(int.from_bytes(self._taken(int(offset), 32), "big"))
 
     def element(self, offset: Word | int = 0, size: int | None = None) -> Element:
         """The element written in `size` big-endian bytes from `offset`, those of the field without it.
@@ -60,9 +60,9 @@ class Call:
                 raise wrong("elements of calldata are of the program's field: read words, and field.reduce or field.element them")
             self._note(offset, size)
             return recorder.statement(f"parse {recorder.word(offset)} bytes {size} -> @")[0]
-        number = int.from_bytes(self._taken(int(offset), size), "big")  # type: ignore[arg-type]
+        number = int.from_bytes(self._taken(int(offset), size), "big")
         if number >= self._field.modulus:
-            raise Halted(f"{number:#x} in calldata from {int(offset)} is not below the modulus of {self._field.name}")  # type: ignore[arg-type]
+            raise Halted(f"{number:#x} in calldata from {int(offset)} is not below the modulus of {self._field.name}")
         return Number(self._field, number)
 
     def elements(self, offset: Word | int, count: int, size: int | None = None) -> tuple[Element, ...]:
@@ -86,4 +86,4 @@ class Call:
         if isinstance(offset, WordValue):
             self._recorder.has_unknown_reads = True
         else:
-            self._recorder.reads[int(offset), size] = None  # type: ignore[arg-type]
+            self._recorder.reads[int(offset), size] = None

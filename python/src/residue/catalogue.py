@@ -67,19 +67,14 @@ def _listed(what: str) -> list[dict[str, Any]]:
 @cache
 def revisions() -> tuple[Revision, ...]:
     """All interfaces."""
-    return tuple(
-        Revision(row["name"], row["summary"], row["values"], row["schedule"], row["default"])
-        for row in _listed("revisions")
-    )
+    return tuple(Revision(row["name"], row["summary"], row["values"], row["schedule"], row["default"]) for row in _listed("revisions"))
 
 
 @cache
 def schedules(revision: str | None = None) -> tuple[Schedule, ...]:
     """All gas schedules that come with the package, or those for one interface."""
     rows = [row for row in _listed("schedules") if revision is None or revision in row["revisions"]]
-    return tuple(
-        Schedule(row["name"], row["summary"], tuple(row["revisions"]), tuple(row["default_for"])) for row in rows
-    )
+    return tuple(Schedule(row["name"], row["summary"], tuple(row["revisions"]), tuple(row["default_for"])) for row in rows)
 
 
 @cache

@@ -15,6 +15,8 @@ from residue.results import Block, Profile, Run, Trace, Variant
 if TYPE_CHECKING:
     from residue.program import Program
 
+_Bytes = bytes
+
 GAS = 1_000_000_000
 """Gas of a frame where none is named."""
 
@@ -69,12 +71,8 @@ class Source:
         if self.kind == "raw":
             return _native.raw_code(bytes.fromhex(self.content), o.revision, o.schedule, o.toml, o.fork)
         if self.kind == "contract":
-            return _native.compile_contract(
-                self.content, o.revision, o.schedule, o.toml, o.fork, o.portable, o.f2mul, o.multiples
-            )
-        return _native.compile_program(
-            self.content, o.revision, o.schedule, o.toml, o.fork, o.portable, o.multiples or "additions"
-        )
+            return _native.compile_contract(self.content, o.revision, o.schedule, o.toml, o.fork, o.portable, o.f2mul, o.multiples)
+        return _native.compile_program(self.content, o.revision, o.schedule, o.toml, o.fork, o.portable, o.multiples or "additions")
 
 
 def _compiled(source: Source, options: Options) -> Code:
@@ -88,12 +86,14 @@ class Code:
     Attributes:
         source: What it was compiled from.
         options: How.
+        files: Paths of the Python files that it was recorded from, by the names that profiles have for them.
     """
 
     source: Source
     options: Options
     _native: _native.Code = field(compare=False)
     _encode: Callable[..., bytes] | None = field(default=None, compare=False)
+    files: dict[str, str] = field(default_factory=dict, compare=False)
 
     @classmethod
     def of_bytes(cls, code: bytes, revision: str = "eip6690-2024", **options: Any) -> Code:
@@ -154,7 +154,7 @@ class Code:
     def __repr__(self) -> str:
         return f"<Code {self.source.name!r} for {self.revision}: {len(self)} bytes>"
 
-    def encode(self, *arguments: Any) -> bytes:
+    def encode(self, *arguments: Any) -> _Bytes:
         """Calldata of arguments: bytes as they are; numbers where the program reads them."""
         if len(arguments) == 1 and isinstance(arguments[0], bytes | bytearray):
             return bytes(arguments[0])
@@ -164,9 +164,7 @@ class Code:
             return b""
         raise ResidueError(f"{self.source.name}: calldata has to be bytes here, as the code does not say what it reads")
 
-    def run(
-        self, *arguments: Any, gas: int = GAS, engine: str = "batch", timed: bool = False, explained: bool = False
-    ) -> Run:
+    def run(self, *arguments: Any, gas: int = GAS, engine: str = "batch", timed: bool = False, explained: bool = False) -> Run:
         """Runs it in a frame of its own.
 
         Args:
@@ -187,9 +185,7 @@ class Code:
             raise Disagreement(f"two engines end {self.source.name} differently: {told['disagreement']}")
         return Run.of(told)
 
-    def trace(
-        self, *arguments: Any, gas: int = GAS, limit: int | None = 100_000, function: str | None = None
-    ) -> Trace:
+    def trace(self, *arguments: Any, gas: int = GAS, limit: int | None = 100_000, function: str | None = None) -> Trace:
         """One row for each executed instruction, with field values in canonical form.
 
         Args:

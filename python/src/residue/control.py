@@ -8,14 +8,14 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar, cast
 
 from residue import _native
 from residue.call import Slice
-from residue.errors import Halted, NoOutcome
-from residue.machine import place, recording, wrong
-from residue.recorder import Recorder, Region, Unit, written
-from residue.tree import Shape, flatten, unflatten
+from residue.errors import Halted
+from residue.machine import computing, place, recording, wrong
+from residue.recorder import Recorder, Region, Unit
+from residue.tree import Leaf, Shape, flatten, map_leaves, unflatten
 from residue.values import Condition, Element, Field, Number, Word, WordNumber, WordValue, checked_word
 
 T = TypeVar("T")
@@ -43,8 +43,9 @@ def repeat(count: Word | int, state: T, body: Callable[..., T]) -> T:
     spread = type(state) is tuple
     recorder = recording.get()
     if recorder is None:
+        state = settled(state)
         for turn in range(int(checked_word(count))):
-            state = body(WordNumber(turn), *state) if spread else body(WordNumber(turn), state)  # type: ignore[misc]
+            state = settled(body(WordNumber(turn), *cast("tuple[Any, ...]", state)) if spread else body(WordNumber(turn), state))
         return state
     leaves, shape = flatten(state)
     is_word = [isinstance(leaf, Word) for leaf in leaves]
@@ -54,17 +55,17 @@ def repeat(count: Word | int, state: T, body: Callable[..., T]) -> T:
         params = recorder.values(is_word.count(False))
         index = recorder.new_word()
         given = _mixed(is_word, params, [recorder.get(variable) for variable in variables])
-        turn = WordValue(index, region, 1, False)
+        number = WordValue(index, region, 1, False)
         before = unflatten(shape, given)
-        after, after_shape = flatten(body(turn, *before) if spread else body(turn, before))
+        after, after_shape = flatten(body(number, *before) if spread else body(number, before))
         if after_shape != shape:
             raise wrong(f"the state of a loop is {shape} before a turn and {after_shape} after it")
         elements = []
-        for number, (leaf, word) in enumerate(zip(after, is_word, strict=True)):
+        for member, (leaf, word) in enumerate(zip(after, is_word, strict=True)):
             if word != isinstance(leaf, Word):
                 kinds = ("an element", "a word")
                 hint = "" if word else ": begin with word(…)"
-                raise wrong(f"member {number} of a loop's state is {kinds[word]} and becomes {kinds[not word]}{hint}")
+                raise wrong(f"member {member} of a loop's state is {kinds[word]} and becomes {kinds[not word]}{hint}")
             if not isinstance(leaf, Word):
                 elements.append(leaf)
         # All new words are computed before the first is set.
@@ -81,7 +82,7 @@ def repeat(count: Word | int, state: T, body: Callable[..., T]) -> T:
     return done
 
 
-def when(condition: Condition | int, then: Callable[[], T] | T, otherwise: Callable[[], T] | T = None) -> T:  # type: ignore[assignment]
+def when(condition: Condition | int, then: Callable[[], T] | T, otherwise: Callable[[], T] | T | None = None) -> T:
     """What `then` gives if the condition is not 0, else what `otherwise` gives; only one of them is executed.
 
     Args:
@@ -92,7 +93,7 @@ def when(condition: Condition | int, then: Callable[[], T] | T, otherwise: Calla
     arms = [arm if callable(arm) else functools.partial(_same, arm) for arm in (then, otherwise)]
     recorder = recording.get()
     if recorder is None or not isinstance(condition, WordValue):
-        return arms[0]() if condition else arms[1]()
+        return cast("T", settled(arms[0]() if condition else arms[1]()))
     regions: list[Region] = []
     given = []
     for name, arm in zip(("the first arm of a choice", "the second arm of a choice"), arms, strict=True):
@@ -108,9 +109,9 @@ def when(condition: Condition | int, then: Callable[[], T] | T, otherwise: Calla
         with _again(recorder, region):
             words = [leaf for leaf, word in zip(leaves, is_word, strict=True) if word]
             for variable, new in zip(variables, words, strict=True):
-                recorder.set(variable, checked_word(new))  # type: ignore[arg-type]
+                recorder.set(variable, checked_word(cast("Word | int", new)))
             elements = [leaf for leaf, word in zip(leaves, is_word, strict=True) if not word]
-            recorder.line(f"give {recorder.operands(elements)}")  # type: ignore[arg-type]
+            recorder.line(f"give {recorder.operands(elements)}")
     recorder.line(f"branch {recorder.word(condition)} {{")
     recorder.nested(regions[0])
     recorder.line("} else {")
@@ -139,6 +140,20 @@ def _same(value: T) -> T:
     return value
 
 
+def settled(state: T) -> T:
+    """The state with whole numbers as elements of the program's field, and truths as words, as code has them."""
+    recorder = recording.get()
+    field = computing.get() if recorder is None else recorder.unit.field
+
+    def one(leaf: Leaf) -> Leaf:
+        if isinstance(leaf, bool):
+            return WordNumber(leaf)
+        return Number(field, leaf) if isinstance(leaf, int) and field is not None else leaf
+
+    settled_state: T = map_leaves(one, state)
+    return settled_state
+
+
 def _set_all(recorder: Recorder, name: str, words: Sequence[Any]) -> list[int]:
     variables = [recorder.variable(name) for _ in words]
     for variable, word in zip(variables, words, strict=True):
@@ -161,7 +176,7 @@ def function(body: Callable[..., T]) -> Callable[..., T]:
     def called(*arguments: Any) -> T:
         recorder = recording.get()
         if recorder is None:
-            return body(*arguments)
+            return settled(body(*settled(arguments)))
         leaves, shape = flatten(arguments)
         for leaf in leaves:
             if isinstance(leaf, Word):
@@ -177,15 +192,15 @@ def function(body: Callable[..., T]) -> Callable[..., T]:
                 after, result_shape = flatten(body(*unflatten(shape, list(given))))
                 if any(isinstance(leaf, Word) for leaf in after):
                     raise wrong(f"{body.__name__} is a function of the code: it gives elements, and a word is none")
-                results.extend(recorder.operand(leaf) for leaf in after)  # type: ignore[arg-type]
+                results.extend(recorder.operand(leaf) for leaf in after)
                 return result_shape
 
-            made, result_shape = recorder.record(body.__name__, recorded)
+            made, result_shape = recorder.record(body.__name__.strip("<>"), recorded)
             made.params, made.results = params, results
             known = (recorder.unit.functions.index(made), result_shape, len(results))
             recorder.unit.called[key] = known
         number, result_shape, count = known
-        values = recorder.statement(f"call f{number} {recorder.operands(leaves)} -> (@)", count)  # type: ignore[arg-type]
+        values = recorder.statement(f"call f{number} {recorder.operands(leaves)} -> (@)", count)
         result: T = unflatten(result_shape, list(values))
         return result
 
@@ -200,7 +215,11 @@ def over(field: Field, body: Callable[..., Any], *words: Word | int) -> Any:
     """
     recorder = recording.get()
     if recorder is None:
-        return body(*map(checked_word, words))
+        token = computing.set(field)
+        try:
+            return settled(body(*map(checked_word, words)))
+        finally:
+            computing.reset(token)
     if recorder.unit is not recorder.units[0]:
         raise wrong("over(…) within over(…): what is computed over another field enters no third")
     known = recorder.entered.get(body)
@@ -228,137 +247,6 @@ def over(field: Field, body: Callable[..., Any], *words: Word | int) -> Any:
         recorder.set(variable, word)
     recorder.line(f"enter p{number} ()")
     return unflatten(shape, [recorder.get(variable) for variable in outputs])
-
-
-class Variable:
-    """A word that can be set again, also within loops and choices."""
-
-    def __init__(self, initial: Word | int = 0, name: str = "variable") -> None:
-        self._recorder = recording.get()
-        self._word = checked_word(initial)
-        if self._recorder is not None:
-            self._number = self._recorder.variable(name)
-            self._recorder.set(self._number, initial)
-
-    def get(self) -> Word:
-        """What it holds now."""
-        return self._word if self._recorder is None else self._recorder.get(self._number)
-
-    def set(self, word: Word | int) -> None:
-        """Makes it hold a word."""
-        if self._recorder is None:
-            self._word = checked_word(word)
-        else:
-            self._recorder.set(self._number, word)
-
-
-class Array(Generic[T]):
-    """An array in memory, whose index may be known only when the code runs. What is loaded has been stored before."""
-
-    def __init__(self, like: T, capacity: int | None = None, name: str = "array") -> None:
-        """An array.
-
-        Args:
-            like: An element: its values do not matter, only how many it has, and in which tuples and classes.
-            capacity: Elements that it has room for; without it `reserve` makes room.
-            name: For messages and profiles.
-        """
-        leaves, self._shape = flatten(like)
-        self._count, self._name, self._capacity = len(leaves), name, capacity
-        self._recorder = recording.get()
-        self._held: dict[int, list[Any]] = {}
-        if self._recorder is not None:
-            self._unit = self._recorder.unit
-            self._number = self._unit.arrays
-            self._unit.arrays += 1
-            room = "unbounded" if capacity is None else capacity
-            text = f"array a{self._number} {written(name)} values {self._count} capacity {room}"
-            self._unit.declared.append(([text], place()))
-
-    def _leaves(self, value: Any) -> list[Any]:
-        leaves, shape = flatten(value)
-        if shape != self._shape or any(isinstance(leaf, Word) for leaf in leaves):
-            raise wrong(f"an element of array {self._name} is {self._shape}, and {shape} is none")
-        return leaves
-
-    def _recording(self) -> Recorder | None:
-        if self._recorder is not None and self._recorder.unit is not self._unit:
-            raise wrong(f"array {self._name} is of another field's part of the program")
-        return self._recorder
-
-    def reserve(self, count: Word | int) -> None:
-        """Makes room for elements 0 to `count` − 1 of an array without a capacity."""
-        recorder = self._recording()
-        if recorder is not None:
-            recorder.line(f"reserve a{self._number} {recorder.word(count)}")
-
-    def fill(self, count: int, value: T) -> None:
-        """Sets elements 0 to `count` − 1, which are at least one, to the same."""
-        recorder, leaves = self._recording(), self._leaves(value)
-        if recorder is not None:
-            recorder.line(f"fill a{self._number} count {count} {recorder.operands(leaves)}")
-        self._held.update((index, leaves) for index in range(count) if recorder is None)
-
-    def __getitem__(self, index: Word | int) -> T:
-        recorder = self._recording()
-        if recorder is not None:
-            values: list[Any] = list(recorder.statement(f"load a{self._number} {recorder.word(index)} -> (@)", self._count))
-        elif int(index) in self._held:  # type: ignore[arg-type]
-            values = self._held[int(index)]  # type: ignore[arg-type]
-        else:
-            raise NoOutcome(f"{place()}: element {index} of array {self._name} is loaded before it is stored")
-        value: T = unflatten(self._shape, values)
-        return value
-
-    def __setitem__(self, index: Word | int, value: T) -> None:
-        recorder, leaves = self._recording(), self._leaves(value)
-        if recorder is not None:
-            recorder.line(f"store a{self._number} {recorder.word(index)} {recorder.operands(leaves)}")
-        else:
-            self._held[int(index)] = leaves  # type: ignore[arg-type]
-
-    __iter__ = None
-
-
-class Table:
-    """Constants in code, which take no slots, whose index may be known only when the code runs."""
-
-    def __init__(self, field: Field, rows: Sequence[Any], name: str = "table") -> None:
-        """A table of rows of the same shape: numbers, or tuples of numbers."""
-        self._field, self._rows, self._name = field, list(rows), name
-        if not self._rows:
-            raise ValueError(f"table {name} has no rows")
-        self._shape = flatten(self._rows[0])[1]
-        self._numbers: dict[Unit, int] = {}
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __getitem__(self, index: Word | int) -> Any:
-        if not isinstance(index, WordValue):
-            leaves, shape = flatten(self._rows[int(index)])  # type: ignore[arg-type]
-            return unflatten(shape, [Number(self._field, int(leaf)) for leaf in leaves])  # type: ignore[arg-type]
-        recorder = recording.get()
-        if recorder is None or recorder.unit.field != self._field:
-            raise wrong(f"table {self._name} is of {self._field.name}")
-        unit = recorder.unit
-        if unit not in self._numbers:
-            self._numbers[unit] = self._declare(unit)
-        count = len(flatten(self._rows[0])[0])
-        values = recorder.statement(f"lookup t{self._numbers[unit]} {recorder.word(index)} -> (@)", count)
-        return unflatten(self._shape, list(values))
-
-    def _declare(self, unit: Unit) -> int:
-        number = unit.tables
-        unit.tables += 1
-        rows = [flatten(row) for row in self._rows]
-        if any(shape != self._shape for _, shape in rows):
-            raise wrong(f"the rows of table {self._name} have different shapes")
-        lines = [f"table t{number} {written(self._name)} values {len(rows[0][0])} {{"]
-        m = self._field.modulus
-        lines += [f"  ({' '.join(hex(int(leaf) % m) for leaf in leaves)})" for leaves, _ in rows]  # type: ignore[arg-type]
-        unit.declared.append(([*lines, "}"], place()))
-        return number
 
 
 Piece = Word | Element | Slice | tuple[Word, Word | int]
@@ -397,5 +285,5 @@ def _bytes(piece: Piece) -> bytes:
     if isinstance(piece, Slice):
         return piece.bytes()
     word, size = piece if isinstance(piece, tuple) else (piece, 32)
-    whole = b"".join(int(one).to_bytes(32, "big") for one in _words(word))  # type: ignore[call-overload]
-    return whole[: int(size)] if isinstance(piece, tuple) else whole  # type: ignore[arg-type]
+    whole = b"".join(int(one).to_bytes(32, "big") for one in _words(word))
+    return whole[: int(size)] if isinstance(piece, tuple) else whole

@@ -12,9 +12,13 @@ from residue.errors import RecordingError
 
 if TYPE_CHECKING:
     from residue.recorder import Recorder
+    from residue.values import Field
 
 recording: ContextVar[Recorder | None] = ContextVar("residue_recording", default=None)
 """The recorder of the program that is being recorded."""
+
+computing: ContextVar[Field | None] = ContextVar("residue_computing", default=None)
+"""The field of the program that is being computed on numbers."""
 
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -15,7 +14,7 @@ from residue import _native, html
 from residue.call import Call
 from residue.code import GAS, Code, Options, Source
 from residue.errors import CompileError, NoOutcome, ProgramError, RecordingError, ResidueError
-from residue.machine import recording, wrong
+from residue.machine import computing, recording, wrong
 from residue.recorder import Recorder
 from residue.results import Block, Profile, Run, Trace
 from residue.text import text_of
@@ -58,11 +57,14 @@ class Compilable:
         asked = self._options(revision, schedule, options)
         kept: dict[Options, Code] = self.__dict__.setdefault("_codes", {})
         if asked not in kept:
-            kept[asked] = Code(self.source(), asked, self._compiled(asked), self.encode)
+            kept[asked] = Code(self.source(), asked, self._compiled(asked), self.encode, self._files())
         return kept[asked]
 
     def _compiled(self, options: Options) -> _native.Code:
         return self.source().compiled(options)
+
+    def _files(self) -> dict[str, str]:
+        return {}
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_codes"}
@@ -108,7 +110,7 @@ class Program(Compilable):
 
     def __init__(self, body: Callable[[Call], Any], field: Field, name: str | None = None, size: int | None = None) -> None:
         self.body, self.field = body, field
-        self.name = name or getattr(body, "__name__", type(body).__name__)
+        self.name = name or str(getattr(body, "__name__", type(body).__name__))
         self.size = size or field.size
         self._recorded: Recorded | None = None
         functools.update_wrapper(self, body)
@@ -157,11 +159,12 @@ class Program(Compilable):
             Halted: A requirement does not hold, or a number is not below the modulus.
         """
         data = self.encode(*arguments)
-        token = recording.set(None)
+        tokens = recording.set(None), computing.set(self.field)
         try:
             leaves, size = _results(self.body(Call(self.field, data)), self.size, _place(self.body))
         finally:
-            recording.reset(token)
+            recording.reset(tokens[0])
+            computing.reset(tokens[1])
         return b"".join(_bytes(self.field, leaf, size) for leaf in leaves)
 
     def evaluate(self, *arguments: Any, steps_max: int = STEPS_MAX) -> bytes | None:
@@ -174,6 +177,10 @@ class Program(Compilable):
     def _compiled(self, options: Options) -> _native.Code:
         with _placed(self.recorded, f"{self.name} ({_place(self.body)})"):
             return self.source().compiled(options)
+
+    def _files(self) -> dict[str, str]:
+        paths = {place.rpartition(":")[0] for place in self.recorded.places if place is not None}
+        return {path.replace("\\", "/").rsplit("/", 1)[-1]: path for path in paths}
 
     def __repr__(self) -> str:
         return f"<Program {self.name!r} over {self.field.name}>"
@@ -323,7 +330,7 @@ def _return(recorder: Recorder, leaves: list[Leaf], size: int) -> None:
         return
     is_word = [isinstance(leaf, Word | bool) for leaf in leaves]
     if not any(is_word):
-        recorder.line(f"return_elements {recorder.operands(leaves)} bytes {size}")  # type: ignore[arg-type]
+        recorder.line(f"return_elements {recorder.operands(leaves)} bytes {size}")
         return
     words: list[Word | int] = []
     for leaf in leaves:
@@ -345,7 +352,7 @@ def _return(recorder: Recorder, leaves: list[Leaf], size: int) -> None:
 
 def _bytes(field: Field, leaf: Leaf, size: int) -> bytes:
     if isinstance(leaf, Word | bool):
-        return int(leaf).to_bytes(32, "big")  # type: ignore[call-overload, no-any-return]
+        return int(leaf).to_bytes(32, "big")
     element = leaf if isinstance(leaf, Element) else Number(field, leaf)
     if element.field != field:
         raise wrong(f"an element of {element.field.name} is returned by a program over {field.name}: return its words")

@@ -7,10 +7,11 @@ branch is not there after it.
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
@@ -35,7 +36,7 @@ class Region:
     function: Function
     what: str
     depth: int
-    items: list[tuple[str, str | None, int | None] | Region] = field(default_factory=list)
+    items: list[tuple[str, str | None, int | None] | Region] = dataclasses.field(default_factory=list)
     is_open: bool = True
 
 
@@ -53,12 +54,12 @@ class Function:
     name: str
     unit: Unit
     values: int = 0
-    words: list[tuple[str, str | None]] = field(default_factory=list)
-    known_words: dict[str, int] = field(default_factory=dict)
-    stretches: list[tuple[str, int | None]] = field(default_factory=list)
-    running: list[tuple[FrameType, int | None, int | None, dict[int, int]]] = field(default_factory=list)
-    params: list[str] = field(default_factory=list)
-    results: list[str] = field(default_factory=list)
+    words: list[tuple[str, str | None]] = dataclasses.field(default_factory=list)
+    known_words: dict[str, int] = dataclasses.field(default_factory=dict)
+    stretches: list[tuple[str, int | None]] = dataclasses.field(default_factory=list)
+    running: list[tuple[FrameType, int | None, int | None, dict[int, int]]] = dataclasses.field(default_factory=list)
+    params: list[str] = dataclasses.field(default_factory=list)
+    results: list[str] = dataclasses.field(default_factory=list)
     place: str | None = None
 
     def __post_init__(self) -> None:
@@ -80,12 +81,12 @@ class Unit:
 
     name: str
     field: Field
-    constants: dict[int, int] = field(default_factory=dict)
-    declared: list[tuple[list[str], str | None]] = field(default_factory=list)
+    constants: dict[int, int] = dataclasses.field(default_factory=dict)
+    declared: list[tuple[list[str], str | None]] = dataclasses.field(default_factory=list)
     arrays: int = 0
     tables: int = 0
-    functions: list[Function] = field(default_factory=list)
-    called: dict[Any, Any] = field(default_factory=dict)
+    functions: list[Function] = dataclasses.field(default_factory=list)
+    called: dict[Any, Any] = dataclasses.field(default_factory=dict)
 
 
 class Recorder:
@@ -181,8 +182,10 @@ class Recorder:
             raise wrong(f"{shown!r} comes from {region.what}, which is over: give it back from there, and use what comes out")
         raise wrong(f"{shown!r} comes from outside of function {self._functions[-1].name}: pass it as an argument")
 
-    def operand(self, element: Element | int) -> str:
+    def operand(self, element: Element | Word | int) -> str:
         """An element as the text names it."""
+        if isinstance(element, Word):
+            raise wrong("an element is wanted, and a word is given: field.reduce(word) makes an element of it")
         if isinstance(element, int):
             element = Number(self.unit.field, element)
         if element.field != self.unit.field:
@@ -197,7 +200,7 @@ class Recorder:
         self._check(element.region, element)
         return element.operand
 
-    def operands(self, elements: Sequence[Element | int]) -> str:
+    def operands(self, elements: Sequence[Element | Word | int]) -> str:
         """Elements as the text lists them."""
         return f"({' '.join(map(self.operand, elements))})"
 

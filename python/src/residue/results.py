@@ -19,7 +19,8 @@ def frame(rows: list[dict[str, Any]]) -> pandas.DataFrame:
         import pandas
     except ImportError as error:
         raise ImportError("a data frame needs pandas: pip install residue-evm[frames]") from error
-    return pandas.DataFrame(rows)
+    made: pandas.DataFrame = pandas.DataFrame(rows)
+    return made
 
 
 def _bytes(text: str) -> bytes:
@@ -124,11 +125,11 @@ class Run:
     @classmethod
     def of(cls, told: dict[str, Any]) -> Run:
         """From what the native module says."""
-        own = {one.name: told.get(one.name) for one in fields(cls)}
+        own: dict[str, Any] = {one.name: told.get(one.name) for one in fields(cls)}
         own["output"] = _bytes(told["output"])
         own["gas_split"] = GasSplit(**told["gas_split"]) if told["gas_split"] else None
         own["blocks"] = tuple(map(Block.of, told["blocks"])) if "blocks" in told else None
-        return cls(**own)  # type: ignore[arg-type]
+        return cls(**own)
 
     def numbers(self, size: int = 32) -> tuple[int, ...]:
         """The output as big-endian numbers of `size` bytes each."""

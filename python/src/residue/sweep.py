@@ -319,5 +319,3 @@ def gas_snapshot(
     if wrong:
         raise ResidueError("\n".join(wrong))
     return found
-
-

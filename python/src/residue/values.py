@@ -14,13 +14,13 @@ from residue.errors import Halted
 from residue.machine import current, wrong
 
 if TYPE_CHECKING:
-    from residue.recorder import Recorder, Region
+    from residue.recorder import Region
 
 WORD = 1 << 256
 """Words are below it."""
 
 SMALL = 16
-"""A product with a whole number up to this is recorded as additions; `compile(multiples=…)` makes products of them where that is cheaper."""
+"""A product with a whole number up to this is recorded as additions; `compile(multiples=…)` may make products of them again."""
 
 
 class Field:
@@ -116,12 +116,17 @@ class Element:
     __slots__ = ("field",)
     field: Field
 
+    def __int__(self) -> int:
+        """The number, if it is known."""
+        raise NotImplementedError
+
+    def __index__(self) -> int:
+        return int(self)
+
     def _coerced(self, other: Element | int) -> Element | None:
         if isinstance(other, Element):
             if other.field != self.field:
-                raise wrong(
-                    f"an element of {self.field.name} meets one of {other.field.name}: elements go between fields as words"
-                )
+                raise wrong(f"an element of {self.field.name} meets one of {other.field.name}: elements go between fields as words")
             return other
         if isinstance(other, Word):
             raise wrong("an element meets a word: field.reduce(word) makes an element of it, element.word() a word")
@@ -183,7 +188,7 @@ class Element:
 
     def is_zero(self) -> Condition:
         """Whether it is 0."""
-        return self == 0  # type: ignore[return-value]
+        return cast("Condition", self == self.field(0))
 
     def is_odd(self) -> Condition:
         """Whether its number, below the modulus, is odd."""
@@ -233,8 +238,6 @@ class Number(Element):
 
     def __int__(self) -> int:
         return self.value
-
-    __index__ = __int__
 
     def __repr__(self) -> str:
         return f"{self.value:#x}"
@@ -332,6 +335,13 @@ class Word:
     """
 
     __slots__ = ()
+
+    def __int__(self) -> int:
+        """The number, if it is known."""
+        raise NotImplementedError
+
+    def __index__(self) -> int:
+        return int(self)
 
     def __add__(self, other: Word | int) -> Word:
         return _word("add", self, other)
@@ -447,8 +457,6 @@ class WordNumber(Word):
     def __int__(self) -> int:
         return self.value
 
-    __index__ = __int__
-
     def __repr__(self) -> str:
         return f"word({self.value:#x})"
 
@@ -552,5 +560,3 @@ def _word(op: str, a: Word | int, b: Word | int) -> Word:
 def _condition(op: str, a: Condition | int, b: Word | int) -> Condition:
     result = _word(op, a, b)
     return bool(result.value) if isinstance(result, WordNumber) else result
-
-
