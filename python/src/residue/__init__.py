@@ -33,10 +33,10 @@ from residue.errors import (
     UnknownName,
 )
 from residue.memory import Array, Table, Variable
-from residue.program import Compilable, Contract, Program, ProgramText, contract, contracts, output, program
+from residue.program import Compilable, Contract, Program, ProgramText, contract, contracts, finish, output, program
 from residue.results import Block, GasSplit, Profile, Run, Step, Trace, Variant
 from residue.sweep import GasEntry, Row, Sweep, compare, gas_snapshot, sweep
-from residue.values import Condition, Element, Field, Word, not_, word
+from residue.values import Condition, Element, Field, Word, bind, not_, word
 
 __all__ = [
     "Array",
@@ -79,10 +79,12 @@ __all__ = [
     "Variable",
     "Variant",
     "Word",
+    "bind",
     "campaign",
     "compare",
     "contract",
     "contracts",
+    "finish",
     "forks",
     "function",
     "gas_snapshot",

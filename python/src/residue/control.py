@@ -82,7 +82,7 @@ def repeat(count: Word | int, state: T, body: Callable[..., T]) -> T:
     return done
 
 
-def when(condition: Condition | int, then: Callable[[], T] | T, otherwise: Callable[[], T] | T | None = None) -> T:
+def when(condition: Condition | int, then: Any, otherwise: Any = None) -> Any:
     """What `then` gives if the condition is not 0, else what `otherwise` gives; only one of them is executed.
 
     Args:
@@ -93,7 +93,7 @@ def when(condition: Condition | int, then: Callable[[], T] | T, otherwise: Calla
     arms = [arm if callable(arm) else functools.partial(_same, arm) for arm in (then, otherwise)]
     recorder = recording.get()
     if recorder is None or not isinstance(condition, WordValue):
-        return cast("T", settled(arms[0]() if condition else arms[1]()))
+        return settled(arms[0]() if condition else arms[1]())
     regions: list[Region] = []
     given = []
     for name, arm in zip(("the first arm of a choice", "the second arm of a choice"), arms, strict=True):
@@ -117,8 +117,7 @@ def when(condition: Condition | int, then: Callable[[], T] | T, otherwise: Calla
     recorder.line("} else {")
     recorder.nested(regions[1])
     results = recorder.statement("} -> (@)", is_word.count(False))
-    chosen: T = unflatten(shape, _mixed(is_word, results, [recorder.get(variable) for variable in variables]))
-    return chosen
+    return unflatten(shape, _mixed(is_word, results, [recorder.get(variable) for variable in variables]))
 
 
 class _again:

@@ -131,7 +131,7 @@ class Program(Compilable):
     def _record(self) -> Recorded:
         if recording.get() is not None:
             raise wrong(f"{self.name} is a program: within another, call the function that it is made of, {self.name}.body")
-        recorder = Recorder(self.name, self.field, _place(self.body))
+        recorder = Recorder(self.name, self.field, self.size, _place(self.body))
 
         def whole() -> None:
             result = self.body(Call(self.field, None, recorder))
@@ -161,7 +161,11 @@ class Program(Compilable):
         data = self.encode(*arguments)
         tokens = recording.set(None), computing.set(self.field)
         try:
-            leaves, size = _results(self.body(Call(self.field, data)), self.size, _place(self.body))
+            try:
+                result = self.body(Call(self.field, data))
+            except _Finished as finished:
+                result = finished.result
+            leaves, size = _results(result, self.size, _place(self.body))
         finally:
             recording.reset(tokens[0])
             computing.reset(tokens[1])
@@ -313,6 +317,30 @@ def output(values: Any, size: int) -> Output:
     return Output(values, size)
 
 
+class _Finished(Exception):
+    """A program that is computed on numbers has ended, with this."""
+
+    def __init__(self, result: Any) -> None:
+        super().__init__(result)
+        self.result = result
+
+
+def finish(result: Any) -> None:
+    """Ends the program here, also within a choice or a loop, and returns `result` as the end of its function would.
+
+    The arms of a choice give the same shape all the same: `when(x == 0, lambda: finish((0, 0)), None)`.
+    """
+    recorder = recording.get()
+    if recorder is None:
+        if computing.get() is None:
+            raise wrong("finish(…) ends a program, and none is running")
+        raise _Finished(result)
+    if recorder.unit is not recorder.units[0]:
+        raise wrong("finish(…) within over(…): only what is computed over the program's own field ends it")
+    leaves, size = _results(result, recorder.size, recorder.home)
+    _return(recorder, leaves, size)
+
+
 def _results(result: Any, size: int, place: str) -> tuple[list[Leaf], int]:
     if isinstance(result, Output):
         result, size = result.values, result.size
@@ -412,6 +440,7 @@ __all__ = [
     "RecordingError",
     "contract",
     "contracts",
+    "finish",
     "output",
     "program",
 ]

@@ -94,6 +94,7 @@ class Recorder:
 
     Attributes:
         name: The program's name.
+        size: Bytes of an element that it returns.
         home: File and line of the program.
         units: The program, and what it computes over other fields.
         variables: Names of its variables.
@@ -102,8 +103,9 @@ class Recorder:
         has_unknown_reads: Whether it reads at offsets too that are known only when the code runs.
     """
 
-    def __init__(self, name: str, field: Field, home: str) -> None:
+    def __init__(self, name: str, field: Field, size: int, home: str) -> None:
         self.name = name
+        self.size = size
         self.home = home
         self.units = [Unit(name, field)]
         self.variables: list[str] = []

@@ -177,7 +177,7 @@ class Element:
         return _power(self, self.field.modulus - 2)
 
     def __pow__(self, exponent: int) -> Element:
-        """The power, written out: squarings, and products for windows of four bits. A negative exponent needs a prime modulus."""
+        """The power, written out as squarings and products. A negative exponent needs a prime modulus."""
         if not isinstance(exponent, int):
             raise wrong("an exponent is a whole number that is known: write repeat(...) over the bits of another")
         return _power(self, exponent) if exponent >= 0 else _power(self.inverse(), -exponent)
@@ -188,7 +188,7 @@ class Element:
 
     def is_zero(self) -> Condition:
         """Whether it is 0."""
-        return cast("Condition", self == self.field(0))
+        return self == 0
 
     def is_odd(self) -> Condition:
         """Whether its number, below the modulus, is odd."""
@@ -201,6 +201,15 @@ class Element:
     def words(self) -> tuple[Word, ...]:
         """All words of its number, the most significant first."""
         return tuple(self.word(number) for number in reversed(range((self.field.bits + 255) // 256)))
+
+    def __eq__(self, other: object) -> Condition:  # type: ignore[override]
+        raise NotImplementedError
+
+    def __ne__(self, other: object) -> Condition:  # type: ignore[override]
+        return not_(self == other)
+
+    def __hash__(self) -> int:
+        raise NotImplementedError
 
     def __lt__(self, other: object) -> bool:
         raise wrong("elements of a field have no order: compare their words, x.word() < y.word()")
@@ -254,7 +263,6 @@ class Value(Element):
     """An element of a program that is recorded: known when the code runs."""
 
     __slots__ = ("operand", "region")
-    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, field: Field, operand: str, region: Region) -> None:
         self.field = field
@@ -270,9 +278,6 @@ class Value(Element):
     def __eq__(self, other: object) -> Condition:  # type: ignore[override]
         y = self._coerced(cast("int", other))
         return NotImplemented if y is None else current(self).equal(self, y)
-
-    def __ne__(self, other: object) -> Condition:  # type: ignore[override]
-        return not_(self == other)
 
     __bool__ = __int__ = __index__ = __iter__ = __float__ = _only_later
 
@@ -299,33 +304,46 @@ def _multiple(x: Value, k: int) -> Element:
     return total if k > 0 else -total
 
 
+def _windows(e: int, width: int) -> list[tuple[int, int]]:
+    """Windows of an exponent above 0, the most significant first: an odd number to multiply by, and squarings after it."""
+    bits, at, windows = bin(e)[2:], 0, list[tuple[int, int]]()
+    while at < len(bits):
+        if bits[at] == "0":
+            odd, squarings = windows[-1]
+            windows[-1] = odd, squarings + 1
+            at += 1
+            continue
+        end = min(at + width, len(bits))
+        while bits[end - 1] == "0":
+            end -= 1
+        if windows:
+            odd, squarings = windows[-1]
+            windows[-1] = odd, squarings + end - at
+        windows.append((int(bits[at:end], 2), 0))
+        at = end
+    return windows
+
+
 def _power(x: Element, e: int) -> Element:
+    """The power in sliding windows, as wide as takes fewest products."""
     if isinstance(x, Number):
         return Number(x.field, pow(x.value, e, x.field.modulus))
     if e == 0:
         return Number(x.field, 1)
-    window = 1 if e.bit_length() < 24 else 4
-    odd = [x]
-    if window > 1:
+    chains = [_windows(e, width) for width in range(1, 9)]
+    windows = min(chains, key=lambda chain: len(chain) + max(odd for odd, _ in chain) // 2)
+    largest = max(odd for odd, _ in windows)
+    odds = [x]
+    if largest > 1:
         square = x * x
-        for _ in range(2 ** (window - 1) - 1):
-            odd.append(odd[-1] * square)
-    bits, at, power = bin(e)[2:], 0, cast("Element | None", None)
-    while at < len(bits):
-        end = at + 1
-        if bits[at] == "1":
-            end = min(at + window, len(bits))
-            while bits[end - 1] == "0":
-                end -= 1
-        if power is not None:
-            for _ in range(end - at):
-                power = power * power
-        if bits[at] == "1":
-            factor = odd[int(bits[at:end], 2) // 2]
-            power = factor if power is None else power * factor
-        at = end
-    assert power is not None
-    return power
+        for _ in range(largest // 2):
+            odds.append(odds[-1] * square)
+    power: Element | None = None
+    for odd, squarings in windows:
+        power = odds[odd // 2] if power is None else power * odds[odd // 2]
+        for _ in range(squarings):
+            power = power * power
+    return cast("Element", power)
 
 
 class Word:
@@ -406,6 +424,15 @@ class Word:
     def __invert__(self) -> Word:
         return _word("xor", self, WORD - 1)
 
+    def __eq__(self, other: object) -> Condition:  # type: ignore[override]
+        raise NotImplementedError
+
+    def __ne__(self, other: object) -> Condition:  # type: ignore[override]
+        return not_(self == other)
+
+    def __hash__(self) -> int:
+        raise NotImplementedError
+
     def __lt__(self, other: Word | int) -> Condition:
         return _condition("lt", self, other)
 
@@ -465,7 +492,6 @@ class WordValue(Word):
     """A word of a program that is recorded: known when the code runs."""
 
     __slots__ = ("index", "is_condition", "parts", "region")
-    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, index: int, region: Region, parts: int, is_condition: bool) -> None:
         self.index = index
@@ -478,9 +504,6 @@ class WordValue(Word):
 
     def __eq__(self, other: object) -> Condition:  # type: ignore[override]
         return _condition("eq", self, cast("int", other)) if isinstance(other, Word | int) else NotImplemented
-
-    def __ne__(self, other: object) -> Condition:  # type: ignore[override]
-        return not_(self == other)
 
     def __invert__(self) -> Word:
         if self.is_condition:
@@ -505,6 +528,11 @@ def word(number: int) -> Word:
 def not_(condition: Condition | int) -> Condition:
     """1 if the condition is 0, else 0."""
     return _condition("eq", condition, 0)
+
+
+def bind(word: Condition | int) -> Word:
+    """The word or condition, computed here and kept: for what is used more than once."""
+    return checked_word(word).bind()
 
 
 def checked_word(number: Word | int) -> Word:
