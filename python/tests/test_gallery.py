@@ -4,9 +4,10 @@ import random
 from pathlib import Path
 
 import pytest
-from gallery import bn254, bn254_msm, ed25519, ntt, poseidon, poseidon2
 
 import residue as rs
+from residue import gallery
+from residue.gallery import bn254, bn254_msm, ed25519, ntt, poseidon, poseidon2
 
 REVISIONS = ["eip6690-2024", "eip7747", "evm384-v7"]
 random_ = random.Random(1)
@@ -26,7 +27,7 @@ def check(program, data, expected, revisions=REVISIONS):
 
 
 def test_programs_are_pages():
-    for path in (Path(__file__).parent.parent / "gallery").glob("*.py"):
+    for path in Path(gallery.__file__).parent.glob("*.py"):
         assert len(path.read_text(encoding="utf-8").splitlines()) <= 120, path
 
 

@@ -28,6 +28,7 @@ _STYLE = """<style>
 .residue .b{display:inline-block;height:.75em;background:rgba(64,128,220,.65);vertical-align:baseline}
 .residue .scroll{max-height:28em;overflow:auto}
 .residue svg{width:100%;height:auto}
+.residue .flame-title{fill:currentColor}
 </style>"""
 
 

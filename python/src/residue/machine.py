@@ -21,11 +21,13 @@ computing: ContextVar[Field | None] = ContextVar("residue_computing", default=No
 """The field of the program that is being computed on numbers."""
 
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_GALLERY = os.path.join(_HERE, "gallery") + os.sep
 
 
 def is_ours(frame: FrameType) -> bool:
     """Whether a frame is of this package, and not of who uses it."""
-    return frame.f_code.co_filename.startswith(_HERE)
+    name = frame.f_code.co_filename
+    return name.startswith(_HERE) and not name.startswith(_GALLERY)
 
 
 def place() -> str | None:

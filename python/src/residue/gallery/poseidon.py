@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import islice
 
-from gallery import grain
 from residue import Call, Element, Field, function, program
+from residue.gallery import grain
 
 F = Field(0x30644E72E131A029B85045B68181585D2833E84879B9709143E1F593F0000001, "BN254 Fr")
 WIDTH, FULL, PARTIAL = 3, 8, 57

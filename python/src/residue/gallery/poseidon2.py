@@ -5,9 +5,9 @@ Its matrices are multiplied by with additions alone, which is what makes it chea
 
 from __future__ import annotations
 
-from gallery import grain
-from gallery.poseidon import F, State, fifth
 from residue import Call, Element, function, program
+from residue.gallery import grain
+from residue.gallery.poseidon import F, State, fifth
 
 WIDTH, FULL, PARTIAL = 3, 8, 56
 

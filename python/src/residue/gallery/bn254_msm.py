@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gallery.bn254 import Affine, F, inverse, point
 from residue import Array, Call, Element, Word, bind, program, repeat, require, when
+from residue.gallery.bn254 import Affine, F, inverse, point
 
 
 @dataclass(frozen=True)
