@@ -113,7 +113,7 @@ class Program(Compilable):
         self.name = name or str(getattr(body, "__name__", type(body).__name__))
         self.size = size or field.size
         self._recorded: Recorded | None = None
-        functools.update_wrapper(self, body)
+        functools.update_wrapper(self, body, updated=())
 
     def source(self) -> Source:
         return Source("text", self.text, self.name)
