@@ -193,6 +193,15 @@ def test_elements_words_and_fields_do_not_mix():
     refused(lambda call: call.element(0) / 3, "not prime", field=Field(91))
     refused(lambda call: call.element(0) ** call.element(1), "exponent")
     refused(lambda call: "text")
+    refused(lambda call: when(call.element(0), 1, 2), "no condition")
+    refused(lambda call: require("yes"), "no condition")
+    refused(lambda call: call.element("x"), "no word")
+    refused(lambda call: Array(1, 3), "elements and words")
+    refused(lambda call: Array(1, 0), "room")
+    refused(lambda call: over(97, lambda w: w, 3), "no field")
+    around: list[Any] = []
+    around.append(around)
+    refused(lambda call: around, "contains itself")
 
 
 def test_values_stay_where_they_are_made():

@@ -43,6 +43,7 @@ class Call:
 
     def word(self, offset: Word | int = 0) -> Word:
         """The 32 bytes from `offset`, big-endian; bytes past the end are zero."""
+        offset = checked_word(offset)
         if self._recorder is not None:
             self._note(offset, 32)
             return self._recorder.expression("calldata_word @", (offset,))
@@ -53,7 +54,7 @@ class Call:
 
         The program halts if the number is not below the modulus.
         """
-        size = size or self._field.size
+        size, offset = size or self._field.size, checked_word(offset)
         if self._recorder is not None:
             recorder = self._recorder
             if recorder.unit.field != self._field:

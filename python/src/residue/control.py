@@ -24,6 +24,7 @@ T = TypeVar("T")
 def require(condition: Condition | int) -> None:
     """Halts the program exceptionally if the condition is 0."""
     recorder = recording.get()
+    _check_condition(condition)
     if recorder is not None and not isinstance(condition, bool):
         recorder.line(f"require {recorder.word(condition)}")
     elif not condition:
@@ -90,6 +91,7 @@ def when(condition: Condition | int, then: Any, otherwise: Any = None) -> Any:
         then: A function without arguments, or what it would give.
         otherwise: Likewise; what both give has the same shape.
     """
+    _check_condition(condition)
     arms = [arm if callable(arm) else functools.partial(_same, arm) for arm in (then, otherwise)]
     recorder = recording.get()
     if recorder is None or not isinstance(condition, WordValue):
@@ -133,6 +135,13 @@ class _again:
     def __exit__(self, *_: object) -> None:
         self.recorder._regions.pop()
         self.region.is_open = False
+
+
+def _check_condition(condition: object) -> None:
+    if isinstance(condition, Element):
+        raise wrong("an element is no condition: write x == 0, or x.is_odd()")
+    if not isinstance(condition, Word | int):
+        raise wrong(f"{condition!r} is no condition: conditions are comparisons and words")
 
 
 def _same(value: T) -> T:
@@ -213,6 +222,8 @@ def over(field: Field, body: Callable[..., Any], *words: Word | int) -> Any:
     Interfaces with several field contexts have code for it: EIP-6601, EIP-6690, EIP-7747.
     """
     recorder = recording.get()
+    if not isinstance(field, Field):
+        raise wrong(f"over(field, function, *words): {field!r} is no field")
     if recorder is None:
         token = computing.set(field)
         try:

@@ -48,6 +48,8 @@ class Array(Generic[T]):
             capacity: Elements that it has room for; without it `reserve` makes room.
             name: For messages and profiles.
         """
+        if capacity is not None and capacity < 1:
+            raise wrong(f"an array has room for at least one element, and {capacity} is asked for")
         leaves, self._shape = flatten(like)
         self._count, self._name, self._capacity = len(leaves), name, capacity
         self._recorder = recording.get()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from residue.machine import wrong
 from residue.values import Element, Word
 
 Leaf = Element | Word | int
@@ -55,7 +56,10 @@ def is_leaf(value: Any) -> bool:
 def flatten(value: Any) -> tuple[list[Leaf], Shape]:
     """The leaves of a tree in order, and how they stand in it."""
     leaves: list[Leaf] = []
-    return leaves, _shape(value, leaves)
+    try:
+        return leaves, _shape(value, leaves)
+    except RecursionError:
+        raise wrong(f"{type(value).__name__} is too deep to be taken apart: an object that contains itself is no value") from None
 
 
 def unflatten(shape: Shape, leaves: list[Any]) -> Any:
@@ -67,6 +71,11 @@ def map_leaves(change: Callable[[Leaf], Any], value: Any) -> Any:
     """The tree with each leaf changed."""
     leaves, shape = flatten(value)
     return unflatten(shape, [change(leaf) for leaf in leaves])
+
+
+def _is_ours(module: str) -> bool:
+    """Whether a class is of this package: arrays, tables and calldata are no values."""
+    return module.startswith("residue.") and not module.startswith("residue.gallery")
 
 
 def _attributes(value: Any) -> list[str]:
@@ -89,6 +98,8 @@ def _shape(value: Any, leaves: list[Leaf]) -> Shape:
     if isinstance(value, dict):
         return Shape(dict, tuple(value), tuple(_shape(one, leaves) for one in value.values()))
     if isinstance(value, type) or callable(value):
+        return Shape("static", model=value)
+    if _is_ours(type(value).__module__):
         return Shape("static", model=value)
     names = _attributes(value)
     before = len(leaves)
