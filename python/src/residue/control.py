@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 from residue import _native
 from residue.call import Slice
 from residue.errors import Halted
-from residue.machine import computing, place, recording, wrong
+from residue.machine import computing, home, place, recording, wrong
 from residue.recorder import Recorder, Region, Unit
 from residue.tree import Leaf, Shape, flatten, map_leaves, unflatten
 from residue.values import Condition, Element, Field, Number, Word, WordNumber, WordValue, checked_word
@@ -203,7 +203,7 @@ def function(body: Callable[..., T]) -> Callable[..., T]:
                 results.extend(recorder.operand(leaf) for leaf in after)
                 return result_shape
 
-            made, result_shape = recorder.record(body.__name__.strip("<>"), recorded)
+            made, result_shape = recorder.record(body.__name__.strip("<>"), recorded, home(body))
             made.params, made.results = params, results
             known = (recorder.unit.functions.index(made), result_shape, len(results))
             recorder.unit.called[key] = known
@@ -246,7 +246,7 @@ def over(field: Field, body: Callable[..., Any], *words: Word | int) -> Any:
             outputs.extend(_set_all(recorder, "result", [int(leaf) if isinstance(leaf, bool) else leaf for leaf in leaves]))
             return shape
 
-        _, shape = recorder.record(unit.name, recorded, unit)
+        _, shape = recorder.record(unit.name, recorded, home(body), unit)
         recorder.units.append(unit)
         known = (len(recorder.units) - 2, inputs, outputs, shape, field)
         recorder.entered[body] = known

@@ -33,7 +33,7 @@ _STYLE = """<style>
 
 
 def _number(value: Any) -> str:
-    return "" if value is None else f"{value:,}".replace(",", "\u202f")
+    return "" if value is None else f"{value:,}".replace(",", "&#8239;")
 
 
 def _cell(value: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from contextvars import ContextVar
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,12 @@ def place() -> str | None:
             return recorder.home
         frame = frame.f_back
     return None if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def home(body: Callable[..., Any]) -> str:
+    """File and line of a function."""
+    code = getattr(body, "__code__", None) or getattr(type(body).__call__, "__code__", None)
+    return "somewhere" if code is None else f"{code.co_filename}:{code.co_firstlineno}"
 
 
 def wrong(what: str) -> RecordingError:

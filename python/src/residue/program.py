@@ -14,7 +14,7 @@ from residue import _native, html
 from residue.call import Call
 from residue.code import GAS, Code, Options, Source
 from residue.errors import CompileError, NoOutcome, ProgramError, RecordingError, ResidueError
-from residue.machine import computing, recording, wrong
+from residue.machine import computing, home, recording, wrong
 from residue.recorder import Recorder
 from residue.results import Block, Profile, Run, Trace
 from residue.text import text_of
@@ -131,14 +131,14 @@ class Program(Compilable):
     def _record(self) -> Recorded:
         if recording.get() is not None:
             raise wrong(f"{self.name} is a program: within another, call the function that it is made of, {self.name}.body")
-        recorder = Recorder(self.name, self.field, self.size, _place(self.body))
+        recorder = Recorder(self.name, self.field, self.size, home(self.body))
 
         def whole() -> None:
             result = self.body(Call(self.field, None, recorder))
-            leaves, size = _results(result, self.size, _place(self.body))
+            leaves, size = _results(result, self.size, home(self.body))
             _return(recorder, leaves, size)
 
-        recorder.record(self.name, whole)
+        recorder.record(self.name, whole, recorder.home)
         text, places = text_of(recorder)
         reads = None if recorder.has_unknown_reads else tuple(sorted(recorder.reads))
         return Recorded(text, tuple(places), reads)
@@ -165,7 +165,7 @@ class Program(Compilable):
                 result = self.body(Call(self.field, data))
             except _Finished as finished:
                 result = finished.result
-            leaves, size = _results(result, self.size, _place(self.body))
+            leaves, size = _results(result, self.size, home(self.body))
         finally:
             recording.reset(tokens[0])
             computing.reset(tokens[1])
@@ -179,7 +179,7 @@ class Program(Compilable):
         return self.evaluate(data)
 
     def _compiled(self, options: Options) -> _native.Code:
-        with _placed(self.recorded, f"{self.name} ({_place(self.body)})"):
+        with _placed(self.recorded, f"{self.name} ({home(self.body)})"):
             return self.source().compiled(options)
 
     def _files(self) -> dict[str, str]:
@@ -409,11 +409,6 @@ def _encoded(name: str, reads: tuple[tuple[int, int], ...] | None, arguments: tu
 def _evaluated(text: str, data: bytes, steps_max: int) -> bytes | None:
     told = json.loads(_native.evaluate(text, data, steps_max))
     return None if told["outcome"] == "failed" else bytes.fromhex(told["output"][2:])
-
-
-def _place(body: Callable[..., Any]) -> str:
-    code = getattr(body, "__code__", None) or getattr(type(body).__call__, "__code__", None)
-    return "somewhere" if code is None else f"{code.co_filename}:{code.co_firstlineno}"
 
 
 @contextmanager

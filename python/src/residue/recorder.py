@@ -128,10 +128,10 @@ class Recorder:
         """The innermost region that is being recorded."""
         return self._regions[-1]
 
-    def record(self, name: str, body: Callable[[], Any], unit: Unit | None = None) -> tuple[Function, Any]:
+    def record(self, name: str, body: Callable[[], Any], home: str, unit: Unit | None = None) -> tuple[Function, Any]:
         """A function of a unit from what `body` does; what it gives is for who calls."""
         before, self._unit = self._unit, unit or self._unit
-        function = Function(self._unique(name), self._unit, place=place())
+        function = Function(self._unique(name), self._unit, place=home)
         self._functions.append(function)
         self._regions.append(function.body)
         token = recording.set(self)
