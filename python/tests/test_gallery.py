@@ -154,3 +154,34 @@ def test_ntt():
         check(one, data, expected)
     assert ntt.unrolled.run(data).gas_used < ntt.ntt.run(data).gas_used
     assert len(ntt.ntt.compile()) < len(ntt.unrolled.compile())
+
+
+def table():
+    """Gas of the gallery's programs, and of ours that do the same, as the README has it."""
+    poseidon_ir = Path(__file__).parents[2] / "examples" / "ir" / "poseidon.ir"
+    ours = rs.ProgramText.read(poseidon_ir)
+    two = bn254_point(1) + words(2**253 - 1) + bn254_point(2) + words(2**253 + 1)
+    add = rs.contract("bn254/add")
+    numbers = b"".join(number.to_bytes(8, "big") for number in range(ntt.SIZE))
+    base = words(ed25519.BASE_X, ed25519.BASE_Y, 2**254 + 8)
+    cases = [
+        ("`poseidon`", poseidon.poseidon, words(1, 2), ours),
+        ("`poseidon2`", poseidon2.poseidon2, words(0, 1, 2), None),
+        ("`bn254.add`", bn254.add, add.example, add),
+        ("`bn254_msm`, two points", bn254_msm.msm, two, None),
+        ("`ed25519.scalar_multiple`", ed25519.scalar_multiple, base, None),
+        ("`ntt`, 64 elements", ntt.ntt, numbers, None),
+        ("`ntt.unrolled`", ntt.unrolled, numbers, None),
+    ]
+    for name, program, data, same in cases:
+        cells = []
+        for revision in ("eip6690-2024", "evm384-v7"):
+            gas = f"{program.run(data, revision=revision).gas_used:,}"
+            cells.append(gas if same is None else f"{gas} ({same.run(data, revision=revision).gas_used:,})")
+        yield f"| {name} | {cells[0]} | {cells[1]} |"
+
+
+def test_gas_in_the_readme():
+    text = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    missing = [line for line in table() if line not in text]
+    assert not missing, "\n" + "\n".join(missing)

@@ -138,6 +138,43 @@ def test_two_fields_and_hashes():
         one.compile("evm384-v7")
 
 
+def test_functions_and_fields_within_loops_and_choices():
+    def square(w):
+        x = BIG.reduce(w)
+        return (x * x + 1).word(), x == 3
+
+    @function
+    def inner(x):
+        return x * x
+
+    def body(call):
+        some = Array(1, 4, "some")
+
+        @function
+        def kept(x):
+            some[1] = inner(x) + inner(x + 1)
+            return some[1]
+
+        def turn(index, x, w):
+            w, is_three = over(BIG, square, w + index)
+            x = when(is_three | (index == 1), lambda: kept(x), lambda: x + kept(x + 2))
+            return x, when(w.bit(0), lambda: over(BIG, square, w)[0], w)
+
+        x, w = repeat(call.word(32), (call.element(0), call.word(64)), turn)
+        return x, w, some[1]
+
+    both(body, 5, 3, 3)
+    one = rs.Program(body, F, "one")
+    assert one.text.count("subprogram") == 1
+    assert one.text.count("function f") == 4
+
+    def elsewhere(call):
+        some = Array(1, 4, "some")
+        return over(BIG, lambda w: (some[0], w)[1], call.word(0))
+
+    refused(elsewhere, "another field's part")
+
+
 def test_a_choice_that_is_known_is_made_while_recording():
     text = rs.Program(lambda call: when(True, lambda: call.element(0), lambda: 0), F, "known").text
     assert "branch" not in text
