@@ -14,6 +14,10 @@ Leaf = Element | Word | int
 """What a program computes with: a number is an element, or a word where a word is wanted."""
 
 
+DEPTH_MAX = 64
+"""Objects within objects, at most."""
+
+
 @dataclass(frozen=True)
 class Shape:
     """How leaves stand in a tree: the kind of a node, its keys, and the shapes below. A leaf has the kind `leaf`.
@@ -56,10 +60,7 @@ def is_leaf(value: Any) -> bool:
 def flatten(value: Any) -> tuple[list[Leaf], Shape]:
     """The leaves of a tree in order, and how they stand in it."""
     leaves: list[Leaf] = []
-    try:
-        return leaves, _shape(value, leaves)
-    except RecursionError:
-        raise wrong(f"{type(value).__name__} is too deep to be taken apart: an object that contains itself is no value") from None
+    return leaves, _shape(value, leaves, DEPTH_MAX)
 
 
 def unflatten(shape: Shape, leaves: list[Any]) -> Any:
@@ -89,21 +90,23 @@ def _slots(kind: type) -> list[str]:
     return [name for name in names if name not in ("__dict__", "__weakref__")]
 
 
-def _shape(value: Any, leaves: list[Leaf]) -> Shape:
+def _shape(value: Any, leaves: list[Leaf], depth: int) -> Shape:
+    if depth == 0:
+        raise wrong(f"a tree of more than {DEPTH_MAX} levels is no value, nor is an object that contains itself")
     if is_leaf(value):
         leaves.append(value)
         return _LEAF
     if isinstance(value, tuple | list):
-        return Shape(type(value), (len(value),), tuple(_shape(one, leaves) for one in value))
+        return Shape(type(value), (len(value),), tuple(_shape(one, leaves, depth - 1) for one in value))
     if isinstance(value, dict):
-        return Shape(dict, tuple(value), tuple(_shape(one, leaves) for one in value.values()))
+        return Shape(dict, tuple(value), tuple(_shape(one, leaves, depth - 1) for one in value.values()))
     if isinstance(value, type) or callable(value):
         return Shape("static", model=value)
     if _is_ours(type(value).__module__):
         return Shape("static", model=value)
     names = _attributes(value)
     before = len(leaves)
-    below = tuple(_shape(getattr(value, name), leaves) for name in names)
+    below = tuple(_shape(getattr(value, name), leaves, depth - 1) for name in names)
     if len(leaves) == before:
         return Shape("static", model=value)
     return Shape(type(value), tuple(names), below, value)
