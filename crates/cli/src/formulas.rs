@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use residue_compiler::{Dialect, SmallMultiples};
-use residue_contracts::Contract;
+use residue_contracts::Source;
 use residue_ir::Fp2Product;
 use residue_isa::{GasSchedule, Revision};
 use residue_workbench::variants::{Wanted, WantedProduct};
@@ -80,19 +80,19 @@ impl Formulas {
     /// The contract compiled in the cheapest of the variants asked for.
     pub fn compile(
         &self,
-        contract: &Contract,
+        contract: &dyn Source,
         revision: Revision,
         schedule: &GasSchedule,
         dialect: Dialect,
     ) -> Result<Trial> {
         let cheapest = self.try_compile(contract, revision, schedule, dialect);
-        cheapest.with_context(|| format!("compiling {} for {revision}", contract.name))
+        cheapest.with_context(|| format!("compiling {} for {revision}", contract.name()))
     }
 
     /// The same, with the reason where it is not possible.
     pub fn try_compile(
         &self,
-        contract: &Contract,
+        contract: &dyn Source,
         revision: Revision,
         schedule: &GasSchedule,
         dialect: Dialect,
@@ -103,7 +103,7 @@ impl Formulas {
     /// Every variant asked for, the cheapest first: there is at least one.
     pub fn trials(
         &self,
-        contract: &Contract,
+        contract: &dyn Source,
         revision: Revision,
         schedule: &GasSchedule,
         dialect: Dialect,

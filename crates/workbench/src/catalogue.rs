@@ -1,6 +1,6 @@
 //! What there is to choose from, as data: revisions, gas schedules, hard forks, opcodes and contracts.
 
-use residue_contracts::Contract;
+use residue_contracts::{Contract, ProofSystem};
 use residue_engine::Fork;
 use residue_isa::{Family, GasSchedule, OpcodeRow, Revision};
 use serde_json::{Value, json};
@@ -55,6 +55,11 @@ pub fn contract(contract: &Contract) -> Value {
         "interface": contract.interface,
         "precompile": contract.precompile,
     })
+}
+
+/// A proof system whose verifiers are made of a key.
+pub fn proof_system(system: &ProofSystem) -> Value {
+    json!({ "name": system.name, "summary": system.summary, "interface": system.interface })
 }
 
 /// Where a revision keeps values.

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use residue_contracts::CONTRACTS;
+use residue_contracts::{CONTRACTS, PROOF_SYSTEMS};
 use residue_engine::Fork;
 use residue_isa::opcode::evm;
 use residue_isa::{GasSchedule, OpcodeRow, Revision};
@@ -29,7 +29,7 @@ pub struct ListArgs {
     /// With opcodes: the EVM's own too.
     #[arg(long)]
     pub evm: bool,
-    /// With contracts: what each takes and returns too.
+    /// With contracts and verifiers: what each takes and returns too.
     #[arg(long)]
     pub long: bool,
 }
@@ -47,11 +47,14 @@ pub enum Listed {
     Opcodes,
     /// Contracts.
     Contracts,
+    /// Proof systems whose verifiers are made of a key.
+    Verifiers,
 }
 
 /// Columns of what is listed shortly, where no terminal says how many there are.
 const COLUMNS: u16 = 80;
-const ALL: [Listed; 5] = [Listed::Revisions, Listed::Schedules, Listed::Forks, Listed::Opcodes, Listed::Contracts];
+const ALL: [Listed; 6] =
+    [Listed::Revisions, Listed::Schedules, Listed::Forks, Listed::Opcodes, Listed::Contracts, Listed::Verifiers];
 
 /// Lists.
 pub fn list(args: &ListArgs, json: bool) -> Result<Verdict> {
@@ -73,6 +76,7 @@ fn key(what: Listed) -> &'static str {
         Listed::Forks => "forks",
         Listed::Opcodes => "opcodes",
         Listed::Contracts => "contracts",
+        Listed::Verifiers => "verifiers",
     }
 }
 
@@ -83,6 +87,7 @@ fn to_json(what: Listed, args: &ListArgs) -> Value {
         Listed::Forks => Fork::ALL.into_iter().map(catalogue::fork).collect(),
         Listed::Opcodes => opcodes(args).map(|(revision, row)| catalogue::opcode(revision, row)).collect(),
         Listed::Contracts => CONTRACTS.iter().map(catalogue::contract).collect(),
+        Listed::Verifiers => PROOF_SYSTEMS.iter().map(catalogue::proof_system).collect(),
     }
 }
 
@@ -128,20 +133,30 @@ fn to_text(what: Listed, args: &ListArgs) -> String {
             rows.trim_fmt()
         }
         Listed::Contracts => {
-            let mut headings = vec!["contract", "what it computes"];
-            headings.extend(args.long.then_some("input and output"));
-            let mut rows = table(&headings);
-            for contract in CONTRACTS {
-                let mut row = vec![contract.name, contract.summary];
-                row.extend(args.long.then_some(contract.interface));
-                rows.add_row(row);
-            }
-            if rows.width().is_none() && !args.long {
-                rows.set_width(COLUMNS);
-            }
-            rows.trim_fmt()
+            let rows = CONTRACTS.iter().map(|contract| [contract.name, contract.summary, contract.interface]);
+            described("contract", rows, args)
+        }
+        Listed::Verifiers => {
+            let rows = PROOF_SYSTEMS.iter().map(|system| [system.name, system.summary, system.interface]);
+            described("verifier", rows, args)
         }
     }
+}
+
+/// A table of what has a name and takes calldata.
+fn described(kind: &str, described: impl Iterator<Item = [&'static str; 3]>, args: &ListArgs) -> String {
+    let mut headings = vec![kind, "what it computes"];
+    headings.extend(args.long.then_some("input and output"));
+    let mut rows = table(&headings);
+    for [name, summary, interface] in described {
+        let mut row = vec![name, summary];
+        row.extend(args.long.then_some(interface));
+        rows.add_row(row);
+    }
+    if rows.width().is_none() && !args.long {
+        rows.set_width(COLUMNS);
+    }
+    rows.trim_fmt()
 }
 
 /// A name, with a star if it is a default.

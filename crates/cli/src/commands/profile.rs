@@ -13,7 +13,7 @@ use residue_workbench::statistics::whole_ns;
 
 use crate::formulas::Formulas;
 use crate::options::{CodeRules, Rules};
-use crate::subject::{Subject, given_or_example};
+use crate::subject::{Chosen, KeyOptions, ProofOptions, Subject, given_or_example};
 use crate::tables::{duration, grouped, percent, right, table};
 use crate::verdict::Verdict;
 use crate::{input, output};
@@ -34,6 +34,12 @@ pub struct ProfileArgs {
     /// The interface and its prices.
     #[command(flatten)]
     pub rules: Rules,
+    /// For a verifier: its key.
+    #[command(flatten)]
+    pub key: KeyOptions,
+    /// For a verifier: a proof.
+    #[command(flatten)]
+    pub proof: ProofOptions,
     /// With a contract: its formulas.
     #[command(flatten)]
     pub formulas: Formulas,
@@ -44,7 +50,7 @@ pub struct ProfileArgs {
     #[arg(long, value_name = "GAS", default_value = "1000000000", value_parser = input::number, allow_hyphen_values = true)]
     pub gas: u64,
     /// Calldata: hexadecimal, or a file of it (raw bytes if the name ends in .bin). The contract's example without it.
-    #[arg(long, value_name = "HEX|@FILE", allow_hyphen_values = true)]
+    #[arg(long, value_name = "HEX|@FILE", allow_hyphen_values = true, conflicts_with = "proof")]
     pub input: Option<String>,
     /// Write a flame graph to this file, as SVG.
     #[arg(long, value_name = "FILE")]
@@ -73,9 +79,9 @@ pub fn profile(args: &ProfileArgs, json: bool) -> Result<Verdict> {
     }
     let revision = args.rules.interface.revision;
     let schedule = args.rules.interface.schedule()?;
-    let calldata = |contract| given_or_example(args.input.as_deref(), contract);
+    let calldata = |contract: Option<&Chosen>| given_or_example(args.input.as_deref(), &args.proof, contract);
     let Subject { name: subject, code, source_map, calldata, .. } = Subject::new(
-        &args.contract,
+        (&args.contract, &args.key),
         (&args.formulas, args.code.dialect(args.rules.fork)),
         revision,
         &schedule,

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::formulas::Formulas;
 use crate::options::{CodeRules, Rules};
-use crate::subject::{Subject, given_or_example};
+use crate::subject::{Chosen, KeyOptions, ProofOptions, Subject, given_or_example};
 use crate::verdict::Verdict;
 use crate::{input, output};
 
@@ -29,6 +29,12 @@ pub struct TraceArgs {
     /// The interface and its prices.
     #[command(flatten)]
     pub rules: Rules,
+    /// For a verifier: its key.
+    #[command(flatten)]
+    pub key: KeyOptions,
+    /// For a verifier: a proof.
+    #[command(flatten)]
+    pub proof: ProofOptions,
     /// With a contract: its formulas.
     #[command(flatten)]
     pub formulas: Formulas,
@@ -39,7 +45,7 @@ pub struct TraceArgs {
     #[arg(long, value_name = "GAS", default_value = "1000000000", value_parser = input::number, allow_hyphen_values = true)]
     pub gas: u64,
     /// Calldata: hexadecimal, or a file of it (raw bytes if the name ends in .bin). A contract's example without it.
-    #[arg(long, value_name = "HEX|@FILE", allow_hyphen_values = true)]
+    #[arg(long, value_name = "HEX|@FILE", allow_hyphen_values = true, conflicts_with = "proof")]
     pub input: Option<String>,
     /// With a contract: only instructions of this function, or of this named stretch of its text.
     #[arg(long, value_name = "NAME")]
@@ -53,9 +59,14 @@ pub struct TraceArgs {
 pub fn trace(args: &TraceArgs, json: bool) -> Result<Verdict> {
     let revision = args.rules.interface.revision;
     let schedule = args.rules.interface.schedule()?;
-    let calldata = |contract| given_or_example(args.input.as_deref(), contract);
-    let subject =
-        Subject::new(&args.file, (&args.formulas, args.code.dialect(args.rules.fork)), revision, &schedule, calldata)?;
+    let calldata = |contract: Option<&Chosen>| given_or_example(args.input.as_deref(), &args.proof, contract);
+    let subject = Subject::new(
+        (&args.file, &args.key),
+        (&args.formulas, args.code.dialect(args.rules.fork)),
+        revision,
+        &schedule,
+        calldata,
+    )?;
     let chosen = args.function.as_deref().map(|name| chosen(name, subject.source_map.as_ref())).transpose()?;
     let engine = Engine::new(EngineConfig { fork: args.rules.fork, ..EngineConfig::new(revision, schedule) })?;
 
