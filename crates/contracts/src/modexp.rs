@@ -106,22 +106,26 @@ fn over_given<M: Machine>(machine: &M, state: State) {
             machine.set(state.odd[0], modulus.short(machine));
         },
         |machine| {
-            machine.set(state.kind, machine.small(2));
-            machine.set(state.base, base.word(machine, 0));
-            machine.set(state.exponent, exponent.first(machine));
             machine.branch(
-                modulus.above(machine, state.mask[0], WORDS_MAX as u64), // usize to u64 widens
+                machine.has(Feature::Limbs(direct::LIMBS_MAX)),
+                |machine| direct::usual(machine, calldata),
+                |_| (),
+            );
+            machine.set(state.kind, machine.small(2));
+            machine.set(state.exponent, exponent.first(machine));
+            let w = Words(machine);
+            machine.branch(
+                w.is_below(w.number(32 * WORDS_MAX as u64), modulus.bytes), // usize to u64 widens
                 |machine| {
-                    long::bits(machine, state);
                     machine.branch(
-                        machine.has(Feature::Limbs(direct::LIMBS_MAX)),
-                        |machine| direct::text(machine, state, state.result[2]),
+                        modulus.above(machine, state.mask[0], WORDS_MAX as u64), // usize to u64 widens
+                        |machine| more_words(machine, state),
                         |_| (),
                     );
-                    long::text(machine, state);
                 },
                 |_| (),
             );
+            machine.set(state.base, base.word(machine, 0));
             for (number, &word) in (0..).zip(&state.odd) {
                 machine.set(word, modulus.word(machine, number));
             }
@@ -140,6 +144,17 @@ fn over_given<M: Machine>(machine: &M, state: State) {
             machine.return_words(&[machine.get(state.result[0])], modulus.bytes);
         },
     );
+}
+
+/// Returns the result for a modulus of more words.
+fn more_words<M: Machine>(machine: &M, state: State) {
+    long::bits(machine, state);
+    machine.branch(
+        machine.has(Feature::Limbs(direct::LIMBS_MAX)),
+        |machine| direct::text(machine, state, state.result[2]),
+        |_| (),
+    );
+    long::text(machine, state);
 }
 
 /// The inverse of 3 in the base field of BN254: 3 to the power of p − 2.

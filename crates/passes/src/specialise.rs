@@ -146,6 +146,7 @@ function f0 "start" () -> () values 4 {
         let has = |feature| match feature {
             Feature::Limbs(asked) => asked <= limbs,
             Feature::PowersOfTwo => powers_of_two,
+            Feature::Given => true,
         };
         let special = specialise(&program, has);
         assert!(!asks(&special));
