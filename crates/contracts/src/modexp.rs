@@ -13,8 +13,9 @@ mod word_sized;
 mod words;
 
 use crate::Contract;
-use calldata::Calldata;
+use calldata::{Calldata, Operand};
 use num_bigint::BigUint;
+use power::LAST_WORD_ONLY;
 use residue_formula::Number;
 use residue_ir::{Feature, Machine, Variable};
 use residue_isa::precompile::MODEXP;
@@ -49,7 +50,7 @@ struct State {
     mask: [Variable; WORDS_MAX],
     /// The result, the lowest word first.
     result: [Variable; WORDS_MAX],
-    /// 0 if all numbers are words of calldata, 1 if they have a word each at most, else 2.
+    /// 0 if all numbers are words of calldata, 1 if they have a word each at most, else 2, or 3 ([`LAST_WORD_ONLY`]).
     kind: Variable,
 }
 
@@ -111,8 +112,7 @@ fn over_given<M: Machine>(machine: &M, state: State) {
                 |machine| direct::usual(machine, calldata),
                 |_| (),
             );
-            machine.set(state.kind, machine.small(2));
-            machine.set(state.exponent, exponent.first(machine));
+            exponent_words(machine, state, exponent);
             let w = Words(machine);
             machine.branch(
                 w.is_below(w.number(32 * WORDS_MAX as u64), modulus.bytes), // usize to u64 widens
@@ -143,6 +143,27 @@ fn over_given<M: Machine>(machine: &M, state: State) {
             narrow::text(machine, state);
             machine.return_words(&[machine.get(state.result[0])], modulus.bytes);
         },
+    );
+}
+
+/// Sets [`State::kind`] and the first word of the exponent that is not in front of its last one as a zero.
+fn exponent_words<M: Machine>(machine: &M, state: State, exponent: Operand<M::Word>) {
+    let w = Words(machine);
+    machine.set(state.kind, w.number(LAST_WORD_ONLY - 1));
+    machine.set(state.exponent, exponent.first(machine));
+    machine.branch(
+        w.mul(exponent.rest(machine), machine.not(machine.get(state.exponent))),
+        |machine| {
+            machine.branch(
+                exponent.above(machine, state.mask[0], 1),
+                |_| (),
+                |machine| {
+                    machine.set(state.kind, machine.small(LAST_WORD_ONLY));
+                    machine.set(state.exponent, exponent.word(machine, 0));
+                },
+            );
+        },
+        |_| (),
     );
 }
 

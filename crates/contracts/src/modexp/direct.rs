@@ -2,15 +2,13 @@
 
 use super::State;
 use super::calldata::{Calldata, Operand};
-use super::power::{long_base, more_words, power};
+use super::power::{F4, long_base, more_words, power};
 use super::words::Words;
 use residue_curves::chain::pow_constant;
 use residue_ir::{Machine, Variable};
 
 /// The widest modulus of those interfaces in 64-bit limbs.
 pub(super) const LIMBS_MAX: u32 = 64;
-/// The exponent that RSA has.
-const F4: u64 = 65_537;
 
 /// A range of widths that has a subprogram.
 struct Width {
@@ -116,7 +114,7 @@ fn enter<M: Machine>(machine: &M, state: State, width: &'static Width) {
                 w.or(last, w.is_below(w.number(32), exponent.bytes)),
                 |machine| {
                     let y = power(machine, state.exponent, x);
-                    result(machine, more_words(machine, state.exponent, y, x), width);
+                    result(machine, more_words(machine, state, y, x), width);
                 },
                 |machine| result(machine, pow_constant(x, &F4.into()), width),
             );

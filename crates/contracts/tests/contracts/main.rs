@@ -15,6 +15,7 @@ mod hash;
 mod inversion;
 mod maps;
 mod modexp;
+mod modexp_page;
 mod multiples;
 mod outputs_page;
 mod pairing;
