@@ -18,6 +18,7 @@ mod hash;
 mod inversion;
 mod maps;
 mod modexp;
+mod modexp_page;
 mod multiples;
 mod outputs_page;
 mod pairing;
