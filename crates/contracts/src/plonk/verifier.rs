@@ -18,7 +18,7 @@ use residue_curves::pairing::fixed::{FixedPoint, lines, miller_loop};
 use residue_curves::pairing::{PairingCurve, is_final_exponentiation_one};
 use residue_curves::tower::Fp2;
 use residue_formula::Number;
-use residue_ir::{Fp2Product, Machine, Piece, Program, Variable, WordOp, record_with};
+use residue_ir::{Capacity, Fp2Product, Machine, Piece, Program, Variable, WordOp, record_with};
 use residue_modular::fields::Bn254Fp;
 use ruint::aliases::U256;
 
@@ -95,16 +95,12 @@ impl Verifier {
         let challenges = self.challenges(machine);
         let u = machine.variable("u_of_points", challenges.u);
         let scalars = Scalars::new(machine, &self.key, &challenges);
-        let scalar = machine.variable("scalar", word(0));
+        let scalar = machine.variable("scalar", machine.get(u));
         let point = |number: u32| ENCODING.point(machine, word(POINTS_AT + 64 * number));
-        let term = |by: Variable, number: u32, sum: Sum<M::Fe>| {
-            machine.set(scalar, machine.get(by));
-            term(machine, scalar, point(number), sum)
-        };
 
         // W + u·W′.
         let nothing = Projective { x: machine.zero(), y: machine.one(), z: machine.zero() };
-        let (a1, vanishing) = term(u, WW, (nothing, machine.zero()));
+        let (a1, vanishing) = term(machine, scalar, point(WW), (nothing, machine.zero()));
         let (a1, vanishing) = with(machine, point(W), (a1, vanishing));
         // ξ·W + u·ξ·ω·W′ + F − E.
         let of_key = self.sum.compute(
@@ -113,8 +109,19 @@ impl Verifier {
             &constants().pairing.three_halves,
         );
         let of_key = projective(machine, of_key);
-        let numbers = (0u32..).zip(scalars.of_proof);
-        let (b1, vanishing) = numbers.fold((of_key, vanishing), |sum, (number, by)| term(by, number, sum));
+        // Scalars are below r and so below p: an array of elements holds them, from which a loop takes them.
+        let by = machine.array("plonk_scalars_of_points", Capacity::Fixed(POINTS as u32)); // as many as constants say
+        for (number, variable) in scalars.of_proof.into_iter().enumerate() {
+            machine.store(by, machine.small(number as u64), machine.element_of(&[machine.get(variable)])); // widens
+        }
+        let (b1, vanishing) =
+            machine.repeat(machine.small(POINTS as u64), (of_key, vanishing), |machine, number, sum| {
+                let number = machine.bind(number);
+                machine.set(scalar, machine.word_of(machine.load::<M::Fe>(by, number), 0));
+                let at = machine.word_op(WordOp::Mul, number, machine.small(64));
+                let at = machine.bind(machine.word_op(WordOp::Add, at, machine.small(POINTS_AT.into())));
+                term(machine, scalar, ENCODING.point(machine, at), sum)
+            });
 
         // (X : Y : Z) has x/y = X/Y and 1/y = Z/Y; of the identity both are 0, and its lines are s, which vanishes.
         let inverse = invert(machine, a1.y * b1.y);
@@ -170,12 +177,6 @@ impl Verifier {
     }
 }
 
-/// 3b = 9, as complete formulas take it.
-fn times_9<M: Machine>(machine: &M) -> AZero<impl Fn(M::Fe) -> M::Fe> {
-    let nine = machine.constant(&9u32.into());
-    AZero(move |z: M::Fe| z * nine)
-}
-
 /// The same point, with (0 : 1 : 0) for Z = 0.
 fn projective<M: Machine>(machine: &M, point: Jacobian<M::Fe>) -> Projective<M::Fe> {
     let Jacobian { x, y, z } = point;
@@ -189,7 +190,7 @@ fn term<M: Machine>(machine: &M, scalar: Variable, point: Affine<M::Fe>, sum: Su
         let finite = |machine: &M| {
             let product = projective(machine, multiple(machine, machine.get(scalar), point));
             let defect = g1_curve_defect(machine, point);
-            (sum.add_complete(product, &times_9(machine)), all_vanish(&[vanishing, defect]))
+            (add(machine, sum, product), all_vanish(&[vanishing, defect]))
         };
         let nothing = |_: &M| (sum, all_vanish(&[vanishing, point.x]));
         machine.branch(machine.is_zero(point.y), nothing, finite)
@@ -198,8 +199,16 @@ fn term<M: Machine>(machine: &M, scalar: Variable, point: Affine<M::Fe>, sum: Su
 
 /// (sum, P) ↦ sum + P for a P that a term has checked.
 fn with<M: Machine>(machine: &M, point: Affine<M::Fe>, (sum, vanishing): Sum<M::Fe>) -> Sum<M::Fe> {
-    let added = |machine: &M| sum.add_mixed_complete(point, &times_9(machine));
+    let added = |machine: &M| add(machine, sum, Projective { x: point.x, y: point.y, z: machine.one() });
     (machine.branch(machine.is_zero(point.y), |_| sum, added), vanishing)
+}
+
+/// (P, Q) ↦ P + Q for any points, as a function; 3b is 9.
+fn add<M: Machine>(machine: &M, p: Projective<M::Fe>, q: Projective<M::Fe>) -> Projective<M::Fe> {
+    machine.function("plonk_addition", (p, q), |machine, (p, q): (Projective<M::Fe>, _)| {
+        let nine = machine.constant(&9u32.into());
+        p.add_complete(q, &AZero(|z: M::Fe| z * nine))
+    })
 }
 
 impl crate::Verifier for Verifier {

@@ -117,13 +117,15 @@ fn chord<N: Number, C: PairingCurve>(
     };
     let intercept = slope * x - y;
     let sum = slope.square() - x - other.x;
-    let constant = match (&C::constants().scale, C::TWIST) {
-        (Some(Scale::Twist { k, .. }), Twist::D) => {
+    let constant = match &C::constants().scale {
+        Some(Scale::Twist { k, .. }) => {
             let over_k = machine.constant(k).inverse().expect("k is not zero");
             intercept.mul_by_conjugate_of_nonresidue().scale(over_k)
         }
-        (_, Twist::M) => intercept,
-        (_, Twist::D) => unimplemented!("a twist of type D without a small cube has yP with 1, not with s"),
+        Some(Scale::Both { .. }) | None => {
+            assert_eq!(C::TWIST, Twist::M, "on others yP is with 1, and not with s");
+            intercept
+        }
     };
     (Affine::new(sum, intercept - slope * sum), FixedLine { constant, of_x: -slope })
 }
