@@ -139,16 +139,17 @@ impl Verifier {
 
     /// Returns 0 unless coordinates are below p, and evaluations and inputs below r.
     fn return_0_unless_in_range<M: Machine>(&self, machine: &M) {
-        let op = |op, a, b| machine.word_op(op, a, b);
-        let are_below = |limit: &BigUint, from: u32, to: u32| {
-            let limit = machine.bind(machine.word(U256::from_be_slice(&limit.to_bytes_be())));
-            let words = (from..to).step_by(32).map(|at| machine.calldata_word(machine.small(at.into())));
-            let all = words.map(|word| op(WordOp::Lt, word, limit)).reduce(|all, one| op(WordOp::And, all, one));
-            machine.bind(all.expect("there are words"))
-        };
-        let coordinates = are_below(&modulus(), POINTS_AT, EVALUATIONS_AT);
-        let scalars = are_below(&Bn254::FAMILY.order(), EVALUATIONS_AT, self.end());
-        machine.branch(op(WordOp::And, coordinates, scalars), |_| (), |machine| machine.return_word(machine.small(0)));
+        for (limit, from, to) in
+            [(modulus(), POINTS_AT, EVALUATIONS_AT), (Bn254::FAMILY.order(), EVALUATIONS_AT, self.end())]
+        {
+            let limit = machine.word(U256::from_be_slice(&limit.to_bytes_be()));
+            machine.repeat(machine.small(u64::from((to - from) / 32)), (), |machine, number, ()| {
+                let at = machine.word_op(WordOp::Mul, number, machine.small(32));
+                let at = machine.word_op(WordOp::Add, at, machine.small(from.into()));
+                let is_below = machine.word_op(WordOp::Lt, machine.calldata_word(at), limit);
+                machine.branch(is_below, |_| (), |machine| machine.return_word(machine.small(0)));
+            });
+        }
     }
 
     /// The transcript, as snarkjs has it.
@@ -190,7 +191,7 @@ fn term<M: Machine>(machine: &M, scalar: Variable, point: Affine<M::Fe>, sum: Su
         let finite = |machine: &M| {
             let product = projective(machine, multiple(machine, machine.get(scalar), point));
             let defect = g1_curve_defect(machine, point);
-            (add(machine, sum, product), all_vanish(&[vanishing, defect]))
+            (sum.add_complete(product, &times_9(machine)), all_vanish(&[vanishing, defect]))
         };
         let nothing = |_: &M| (sum, all_vanish(&[vanishing, point.x]));
         machine.branch(machine.is_zero(point.y), nothing, finite)
@@ -199,16 +200,14 @@ fn term<M: Machine>(machine: &M, scalar: Variable, point: Affine<M::Fe>, sum: Su
 
 /// (sum, P) ↦ sum + P for a P that a term has checked.
 fn with<M: Machine>(machine: &M, point: Affine<M::Fe>, (sum, vanishing): Sum<M::Fe>) -> Sum<M::Fe> {
-    let added = |machine: &M| add(machine, sum, Projective { x: point.x, y: point.y, z: machine.one() });
+    let added = |machine: &M| sum.add_mixed_complete(point, &times_9(machine));
     (machine.branch(machine.is_zero(point.y), |_| sum, added), vanishing)
 }
 
-/// (P, Q) ↦ P + Q for any points, as a function; 3b is 9.
-fn add<M: Machine>(machine: &M, p: Projective<M::Fe>, q: Projective<M::Fe>) -> Projective<M::Fe> {
-    machine.function("plonk_addition", (p, q), |machine, (p, q): (Projective<M::Fe>, _)| {
-        let nine = machine.constant(&9u32.into());
-        p.add_complete(q, &AZero(|z: M::Fe| z * nine))
-    })
+/// 3b = 9, as complete formulas take it.
+fn times_9<M: Machine>(machine: &M) -> AZero<impl Fn(M::Fe) -> M::Fe> {
+    let nine = machine.constant(&9u32.into());
+    AZero(move |z: M::Fe| z * nine)
 }
 
 impl crate::Verifier for Verifier {

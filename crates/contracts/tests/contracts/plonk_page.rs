@@ -32,6 +32,7 @@ fn table() -> String {
         let json = trapdoor.json();
         let verifier = verifier(&json);
         let compiled = cheapest(&*verifier, revision, &schedule).unwrap().compiled;
+        assert!(compiled.code.len() <= 65_536, "{inputs} inputs: {} bytes of code", compiled.code.len());
         let of_proof = std::array::from_fn(|_| fr(&mut seeded));
         let key = key::key(&json.to_string()).unwrap();
         let call = trapdoor.call(&key, &verifier.example()[..4], &mut seeded, of_proof);
