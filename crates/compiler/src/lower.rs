@@ -20,8 +20,8 @@ use crate::error::CompileError;
 use crate::target::{Target, clear, push};
 use fixedbitset::FixedBitSet;
 use layout::{Layout, layout};
-use residue_ir::Effect;
-use residue_ir::program::{ArrayId, ControlKind, Function, Op, Operand, Program, Value, Word, WordDef};
+use residue_ir::program::{ArrayDecl, ArrayId, ControlKind, Function, Op, Operand, Program, Value, Word, WordDef};
+use residue_ir::{Capacity, Effect};
 use residue_isa::Revision;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
@@ -55,6 +55,8 @@ pub(crate) struct Lowered {
     pub fail: LabelId,
     /// Bytes of memory that the program uses whatever its input.
     pub memory_bytes: u32,
+    /// Labels whose addresses have to fit the cells of chosen parts.
+    pub near: Vec<LabelId>,
 }
 
 /// The same of a program or subprogram.
@@ -81,9 +83,14 @@ pub(crate) fn lower(
         units.push(Entered { entries, tables });
     }
     let zero_from = begin(parts, &layout, code);
-    let mut lowered = Lowered { units: Vec::new(), fail, memory_bytes: layout.records.0 };
+    let mut lowered = Lowered { units: Vec::new(), fail, memory_bytes: layout.end, near: Vec::new() };
     let mut entrances = Entrances::new(layout.entrances);
-    for (unit, part) in parts.iter().enumerate() {
+    // After the program come subprograms whose addresses have to be low.
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by_key(|&unit| unit > 0 && !sequence::chooses(parts[unit].program));
+    let mut done: Vec<Option<LoweredUnit>> = parts.iter().map(|_| None).collect();
+    for unit in order {
+        let part = &parts[unit];
         let mut blocks = Vec::new();
         // The start comes first: that of the program falls through from the target's own beginning.
         for number in (0..part.program.functions.len()).rev() {
@@ -120,8 +127,10 @@ pub(crate) fn lower(
             };
             lowering.function()?;
         }
-        lowered.units.push(LoweredUnit { blocks, entries: units[unit].entries.clone() });
+        done[unit] = Some(LoweredUnit { blocks, entries: units[unit].entries.clone() });
     }
+    lowered.units = done.into_iter().flatten().collect();
+    lowered.near = entrances.near;
     code.label(fail);
     code.op(evm::INVALID);
     // The data of the program comes last: what its target copies from after the end of the code is zero.
@@ -151,16 +160,22 @@ fn begin(parts: &[Part<'_>], layout: &Layout, code: &mut Assembly) -> u32 {
         }
     }
     if parts[0].has_elements() {
-        zero_from = zero_from.max(parts[0].target.start(code, layout.records.0));
+        zero_from = zero_from.max(parts[0].target.start(code, layout.end));
     } else if let Some(part) = parts[1..].iter().find(|part| part.has_elements()) {
         // Memory does not grow by itself under what subprograms read and write: arrays, and what stands below the entrances.
-        let has_arrays = parts.iter().any(|part| !part.program.arrays.is_empty());
-        let end = if has_arrays { layout.records.0 } else { layout.entrances };
+        let is_fixed = |array: &ArrayDecl| matches!(array.capacity, Capacity::Fixed(_));
+        let has_arrays = parts.iter().any(|part| part.program.arrays.iter().any(is_fixed));
+        let end = if has_arrays { layout.end } else { layout.entrances };
         push(code, end - 32);
         part.target.reserve(code);
     }
     for address in (layout.variables..layout.output).step_by(32).filter(|&address| address < zero_from) {
         clear(code, address, 32);
+    }
+    if let Some(shifts) = layout.own(0).shifts
+        && shifts.zeros < zero_from
+    {
+        clear(code, shifts.zeros, shifts.zeros_bytes);
     }
     zero_from
 }
@@ -345,6 +360,11 @@ impl<'a> Lowering<'a> {
             Effect::WordOf { result, value, first_bit } => {
                 self.word_of(self.slot(*value), *first_bit);
                 self.keep(*result);
+            }
+            Effect::High { result, value, first_bit } => self.high(*result, self.slot(*value), *first_bit),
+            Effect::ReturnLast { values, element_bytes, size_bytes, limit_bytes } => {
+                self.return_last(values, *element_bytes, *size_bytes, *limit_bytes)?;
+                return Ok(Flow::Ended);
             }
             Effect::ReturnWords { words, size_bytes } => {
                 self.return_words(words, *size_bytes)?;

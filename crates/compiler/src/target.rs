@@ -81,6 +81,9 @@ pub trait Target {
     /// Writes a slot's canonical value to memory at `address`, big-endian in `size_bytes`. [] → []
     fn output(&self, code: &mut Assembly, slot: Slot, address: u32, size_bytes: u32);
 
+    /// (out, value): ⌊value / 256ⁿ⌋ for n = `bytes`; the value goes to memory at `address`, in front of which n bytes are zero. [] → []
+    fn high(&self, code: &mut Assembly, slots: (Slot, Slot), bytes: u32, address: u32);
+
     /// Reads a field element in Montgomery form, little-endian, from calldata; [`residue_ir::Machine::parse_mont_le`] says
     /// what becomes of a number that is not below the modulus. [offset] → []
     fn parse_mont_le(&self, code: &mut Assembly, slot: Slot, fail: LabelId);
@@ -202,6 +205,25 @@ pub(crate) fn parse_one_by_one(
         }
         target.parse(code, *slot, sizes.element_bytes, fail);
     }
+}
+
+/// [`Target::high`] by [`Target::output`] and [`Target::take_words`]; the modulus has so many bits.
+pub(crate) fn high_by_words(
+    target: &(impl Target + ?Sized),
+    code: &mut Assembly,
+    (out, value): (Slot, Slot),
+    (bytes, address): (u32, u32),
+    modulus_bits: u64,
+) {
+    let size_bytes = u32::try_from(modulus_bits.div_ceil(256) * 32).expect("the width was checked");
+    target.output(code, value, address, size_bytes);
+    let left_bits = u32::try_from(modulus_bits).expect("the width was checked") - 8 * bytes;
+    let count = left_bits.div_ceil(256);
+    for word in (0..count).rev() {
+        push(code, address + size_bytes - bytes - 32 * (word + 1));
+        code.op(evm::MLOAD);
+    }
+    target.take_words(code, out, count);
 }
 
 /// Stores zero words over `size_bytes` of memory from `address`; up to 31 bytes after them become zero too.

@@ -4,6 +4,8 @@
 //! are computed modulo a larger power of two, and Garner's formula makes one number of both (Handbook of Applied Cryptography 1996, algorithm 14.71).
 
 mod calldata;
+mod direct;
+mod long;
 mod narrow;
 mod power;
 mod wide;
@@ -14,7 +16,7 @@ use crate::Contract;
 use calldata::Calldata;
 use num_bigint::BigUint;
 use residue_formula::Number;
-use residue_ir::{Machine, Variable};
+use residue_ir::{Feature, Machine, Variable};
 use residue_isa::precompile::MODEXP;
 use residue_modular::fields::Bn254Fp;
 use words::Words;
@@ -73,6 +75,24 @@ impl State {
 /// The text.
 pub fn text<M: Machine>(machine: &M) {
     let state = State::new(machine);
+    machine.branch(
+        machine.has(Feature::Given),
+        |machine| over_given(machine, state),
+        |machine| {
+            // Numbers of limbs need no modulus but the ring's.
+            let Calldata { modulus, .. } = Calldata::any(machine);
+            long::bits(machine, state);
+            machine.branch(
+                machine.get(state.result[2]),
+                |machine| long::text(machine, state),
+                |machine| machine.return_words(&[machine.small(0)], modulus.bytes),
+            );
+        },
+    );
+}
+
+/// The text where moduli may be given at run time.
+fn over_given<M: Machine>(machine: &M, state: State) {
     machine.branch(word_sized::lengths_differ(machine), |_| (), |machine| word_sized::text(machine, state));
 
     let calldata = Calldata::any(machine);
@@ -89,17 +109,29 @@ pub fn text<M: Machine>(machine: &M) {
             machine.set(state.kind, machine.small(2));
             machine.set(state.base, base.word(machine, 0));
             machine.set(state.exponent, exponent.first(machine));
+            machine.branch(
+                modulus.above(machine, state.mask[0], WORDS_MAX as u64), // usize to u64 widens
+                |machine| {
+                    long::bits(machine, state);
+                    machine.branch(
+                        machine.has(Feature::Limbs(direct::LIMBS_MAX)),
+                        |machine| direct::text(machine, state, state.result[2]),
+                        |_| (),
+                    );
+                    long::text(machine, state);
+                },
+                |_| (),
+            );
             for (number, &word) in (0..).zip(&state.odd) {
                 machine.set(word, modulus.word(machine, number));
             }
-            // Wider moduli have no field here.
-            machine.require(machine.not(modulus.above(machine, state.mask[0], WORDS_MAX as u64))); // usize to u64 widens
         },
     );
     let [_, middle, highest] = state.odd.map(|word| machine.get(word));
     machine.branch(
         Words(machine).or(middle, highest),
         |machine| {
+            machine.branch(machine.has(Feature::PowersOfTwo), |_| (), |machine| wide::even_in_limbs(machine, state));
             wide::text(machine, state);
             machine.return_words(&[2, 1, 0].map(|word| machine.get(state.result[word])), modulus.bytes);
         },

@@ -59,6 +59,9 @@ const FILLED_MAX: u32 = 1 << 16;
 /// Words that a program returns at most: as many as hold the longest modulus, and as many again.
 const WORDS_RETURNED_MAX: usize = 32;
 
+/// Bytes of an output whose length is known at run time, at most.
+const RETURNED_BYTES_MAX: u32 = 1 << 16;
+
 /// Parts of a word's expression, at most. A word that is used twice counts twice, so that without a limit a short text
 /// could ask for more work than anybody can do.
 const WORD_PARTS_MAX: usize = 1000;
@@ -80,10 +83,13 @@ pub fn verify(program: &Program) -> Result<(), VerifyError> {
     for (number, subprogram) in program.subprograms.iter().enumerate() {
         let within = |error| VerifyError { subprogram: Some(SubprogramId(number)), ..error };
         let has_own = !subprogram.variables.is_empty() || !subprogram.subprograms.is_empty();
-        if has_own || subprogram.arrays.iter().any(|array| array.capacity == Capacity::Unbounded) {
+        let has_unbounded =
+            |program: &Program| program.arrays.iter().any(|array| array.capacity == Capacity::Unbounded);
+        if has_own || has_unbounded(program) && has_unbounded(subprogram) {
             let name = &subprogram.name;
-            let what =
-                format!("subprogram `{name}` has variables, subprograms or arrays without a fixed size of its own");
+            let what = format!(
+                "subprogram `{name}` has variables or subprograms of its own, or arrays without a fixed size beside the program's"
+            );
             let place = Place::Program;
             return Err(within(VerifyError { subprogram: None, function: String::new(), what, place }));
         }
@@ -189,7 +195,7 @@ fn parts(words: &[WordDef]) -> Vec<usize> {
     for word in words {
         let of = |inner: &Word| parts.get(inner.0 as usize).copied().unwrap_or(0);
         parts.push(match word {
-            WordDef::Constant(_) | WordDef::CalldataSize | WordDef::Defined => 1,
+            WordDef::Constant(_) | WordDef::CalldataSize | WordDef::Has(_) | WordDef::Defined => 1,
             WordDef::CalldataWord(offset) => of(offset).saturating_add(1),
             WordDef::Op(_, a, b) => of(a).saturating_add(of(b)).saturating_add(1),
         });
@@ -273,7 +279,7 @@ impl Scope<'_> {
             |a: Word| if a < word { self.word_part(a) } else { Err(format!("w{} is made of a later word", word.0)) };
         match self.function.words.get(word.0 as usize) {
             None => Err(format!("w{} does not exist", word.0)),
-            Some(WordDef::Constant(_) | WordDef::CalldataSize) => Ok(()),
+            Some(WordDef::Constant(_) | WordDef::CalldataSize | WordDef::Has(_)) => Ok(()),
             Some(WordDef::CalldataWord(offset)) => inner(*offset),
             Some(WordDef::Op(_, a, b)) => inner(*a).and_then(|()| inner(*b)),
             Some(WordDef::Defined) if self.words.contains(&word) => Ok(()),
@@ -389,6 +395,25 @@ impl Scope<'_> {
                 self.words_of_an_element(*first_bit as usize / 256 + 1) // u32 to usize widens
             }
             Effect::WordOf { first_bit, .. } => Err(format!("no word begins at bit {first_bit}")),
+            Effect::High { first_bit, .. } => {
+                let bits = self.program.modulus.bits();
+                if first_bit.is_multiple_of(8) && u64::from(*first_bit) < bits {
+                    Ok(())
+                } else {
+                    Err(format!("no byte of a value of {bits} bits begins at bit {first_bit}"))
+                }
+            }
+            Effect::ReturnLast { values, element_bytes, limit_bytes, .. } => {
+                short(*element_bytes)?;
+                let bytes = values.len() as u64 * u64::from(*element_bytes); // usize to u64 widens
+                if *element_bytes > 0 && bytes <= u64::from(*limit_bytes) && *limit_bytes <= RETURNED_BYTES_MAX {
+                    Ok(())
+                } else {
+                    Err(format!(
+                        "{bytes} bytes of elements in an output of {limit_bytes}, at most {RETURNED_BYTES_MAX}"
+                    ))
+                }
+            }
             Effect::ReturnWords { words, .. } if words.is_empty() || words.len() > WORDS_RETURNED_MAX => {
                 Err(format!("{} words are returned: not 1 to {WORDS_RETURNED_MAX}", words.len()))
             }
@@ -554,7 +579,7 @@ impl Scope<'_> {
 /// The words in the expression `word`, which is well formed, that statements define.
 fn words_in(function: &Function, word: Word) -> Vec<Word> {
     match function.words[word.0 as usize] {
-        WordDef::Constant(_) | WordDef::CalldataSize => Vec::new(),
+        WordDef::Constant(_) | WordDef::CalldataSize | WordDef::Has(_) => Vec::new(),
         WordDef::CalldataWord(offset) => words_in(function, offset),
         WordDef::Op(_, a, b) => [words_in(function, a), words_in(function, b)].concat(),
         WordDef::Defined => vec![word],

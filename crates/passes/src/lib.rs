@@ -16,6 +16,7 @@ pub mod multiples;
 pub mod rows;
 pub mod simplify;
 pub mod slots;
+pub mod specialise;
 pub mod threads;
 
 pub use allocate::{Allocation, Cost, Placement, TooFewSlots, allocate};

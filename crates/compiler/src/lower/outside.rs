@@ -3,9 +3,9 @@
 use super::elements::runs;
 use super::{Entry, Lowering};
 use crate::error::CompileError;
-use crate::target::push;
-use residue_ir::Capacity;
-use residue_ir::program::{Program, SubprogramId, TableId, Value, Word};
+use crate::paths::ends;
+use crate::target::{clear, push};
+use residue_ir::program::{Operand, Program, SubprogramId, TableId, Value, Word};
 use residue_isa::opcode::evm;
 use residue_passes::Slot;
 
@@ -66,6 +66,12 @@ impl Lowering<'_> {
             }
             false => {}
         }
+        let own = self.layout.own(unit);
+        if let Some(shifts) = own.shifts {
+            clear(self.code, shifts.zeros, shifts.zeros_bytes);
+            push(self.code, shifts.value() + shifts.value_bytes - 32);
+            target.reserve(self.code);
+        }
         let back = self.code.new_label();
         self.code.push_label(back);
         let start = self.units[unit].entries.last().expect("a program has its start, `verify` checks it");
@@ -98,21 +104,75 @@ impl Lowering<'_> {
         self.code.op(evm::MLOAD);
     }
 
-    /// The words stand after `size` bytes of memory that is zero; the output begins where it has that length and ends with them.
-    pub(super) fn return_words(&mut self, words: &[Word], size: Word) -> Result<(), CompileError> {
-        let height = self.stack.len();
-        if self.parts[0].program.arrays.iter().any(|array| array.capacity == Capacity::Unbounded) {
+    /// [] → [an address that no memory is used from]
+    pub(super) fn end_of_memory(&mut self) {
+        // Memory after that of fixed size is that of this part, or of those that come back here.
+        let programs: Vec<&Program> = self.parts.iter().map(|part| part.program).collect();
+        let is_used =
+            |unit: usize| unit == self.unit || self.unit == 0 && !ends(&programs, &programs[unit].entry().body);
+        if (0..self.parts.len()).any(|unit| self.layout.is_beyond(unit) && is_used(unit)) {
             // Variables that have not been read or set yet are memory too.
-            push(self.code, self.layout.records.0.saturating_sub(32));
+            push(self.code, self.layout.end.saturating_sub(32));
             self.code.op(evm::MLOAD);
             self.code.op(evm::POP);
             self.code.op(evm::MSIZE);
         } else {
-            push(self.code, self.layout.records.0);
+            push(self.code, self.layout.end);
         }
+    }
+
+    /// ⌊value / 2^first_bit⌋: read from memory so far before its place that zeros stand in front of what is left. [] → []
+    pub(super) fn high(&mut self, result: Value, slot: Slot, first_bit: u32) {
+        let shifts = self.layout.own(self.unit).shifts.expect("a part that shifts has a place for it");
+        self.target.high(self.code, (self.placement.slot(result), slot), first_bit / 8, shifts.value());
+    }
+
+    /// The values stand at the end of the output, after zeros; the output begins where it has that length. [] → []
+    pub(super) fn return_last(
+        &mut self,
+        values: &[Operand],
+        element_bytes: u32,
+        size: Word,
+        limit_bytes: u32,
+    ) -> Result<(), CompileError> {
+        let height = self.stack.len();
+        let output = if self.unit == 0 { self.layout.output } else { self.layout.end };
+        let end = output + limit_bytes;
+        self.word(size)?;
+        self.code.op(evm::DUP1);
+        push(self.code, limit_bytes);
+        self.code.op(evm::LT);
+        self.code.push_label(self.fail);
+        self.code.op(evm::JUMPI); //                    [size]
+        if self.unit > 0 {
+            push(self.code, end.saturating_sub(32));
+            self.target.reserve(self.code);
+        }
+        let first = end - element_bytes * u32::try_from(values.len()).expect("`verify` allows few");
+        if first > output {
+            push(self.code, first - output);
+            self.code.op(evm::CALLDATASIZE);
+            push(self.code, output);
+            self.code.op(evm::CALLDATACOPY);
+        }
+        for (address, &operand) in (first..).step_by(element_bytes as usize).zip(values) {
+            self.target.output(self.code, self.slot(operand), address, element_bytes);
+        }
+        self.code.op(evm::DUP1);
+        push(self.code, end);
+        self.code.op(evm::SUB);
+        self.code.op(evm::RETURN);
+        self.stack.truncate(height);
+        Ok(())
+    }
+
+    /// The words stand after `size` bytes of memory that is zero; the output begins where it has that length and ends with them.
+    pub(super) fn return_words(&mut self, words: &[Word], size: Word) -> Result<(), CompileError> {
+        let height = self.stack.len();
+        self.end_of_memory();
         self.stack.push(Entry::Other); //               [base]
         self.word(size)?; //                            [base, size]
-        let is_zero = self.zero_from <= self.layout.records.0 && !self.parts.iter().any(|part| hashes(part.program));
+        let is_zero = self.zero_from <= self.layout.end && !self.parts.iter().any(|part| hashes(part.program));
         if !is_zero {
             self.code.op(evm::DUP1);
             self.code.op(evm::CALLDATASIZE);

@@ -406,6 +406,11 @@ impl Target for Slots {
         }
     }
 
+    fn high(&self, code: &mut Assembly, (out, value): (Slot, Slot), bytes: u32, address: u32) {
+        self.load_to(code, value, address);
+        self.store_from(code, out, address - bytes);
+    }
+
     fn parse_mont_le(&self, code: &mut Assembly, slot: Slot, fail: LabelId) {
         let (bytes, end) = self.mont_scratch();
         self.reverse.copy_calldata(code, bytes, end);

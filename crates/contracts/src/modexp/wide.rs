@@ -1,11 +1,12 @@
 //! Moduli of two and three words.
 
 use super::calldata::Calldata;
+use super::long;
 use super::power::{long_base, more_words, power};
 use super::words::Words;
 use super::{State, WORDS_MAX};
 use num_bigint::BigUint;
-use residue_ir::{Machine, Variable};
+use residue_ir::{Feature, Machine, Variable};
 
 /// Limbs of two words, and of three.
 const LIMBS: [u32; 2] = [8, 12];
@@ -35,7 +36,24 @@ pub(super) fn text<M: Machine>(machine: &M, state: State) {
             );
         },
     );
-    machine.branch(machine.get(state.mask[0]), |machine| even_part(machine, state), |_| ());
+    machine.branch(
+        machine.has(Feature::PowersOfTwo),
+        |machine| machine.branch(machine.get(state.mask[0]), |machine| even_part(machine, state), |_| ()),
+        |_| (),
+    );
+}
+
+/// Returns the result for an even modulus where there is no ring for its power of two.
+pub(super) fn even_in_limbs<M: Machine>(machine: &M, state: State) {
+    let w = Words(machine);
+    machine.branch(
+        w.and(machine.get(state.odd[0]), w.number(1)),
+        |_| (),
+        |machine| {
+            long::bits(machine, state);
+            long::text(machine, state);
+        },
+    );
 }
 
 /// Makes the modulus in [`State::odd`] its odd part, and [`State::mask`] what is left of it.
