@@ -55,6 +55,9 @@ impl Comb {
     }
 }
 
+/// A scalar, and the table of its point.
+type Base<W, F> = (W, Table<Affine<F>>);
+
 /// A sum with its tables: of constant points, and one more.
 #[derive(Debug)]
 pub struct FixedSum<N> {
@@ -130,7 +133,7 @@ impl<N: Number> FixedSum<N> {
         let [zero, one] = [machine.zero(), machine.one()];
         let is_kept = self.bases.len() <= KEPT_MAX;
         let scalar_of = |place: usize| if is_kept { machine.bind(scalars[place]) } else { scalars[place] };
-        let tables: Vec<(M::Word, Table<Affine<M::Fe>>)> = self
+        let tables: Vec<Base<M::Word, M::Fe>> = self
             .bases
             .iter()
             .map(|&(place, base)| (scalar_of(place), machine.table("fixed_bases", &self.elements(base))))
@@ -172,7 +175,7 @@ impl<N: Number> FixedSum<N> {
     fn each_column<M: Machine, S: Bundle<M::Fe>>(
         &self,
         machine: &M,
-        tables: &[(M::Word, Table<Affine<M::Fe>>)],
+        tables: &[Base<M::Word, M::Fe>],
         start: S,
         double: impl Fn(S) -> S,
         add: impl Fn(&M, S, Affine<M::Fe>) -> S,
