@@ -27,8 +27,11 @@ pub struct ProofSystem {
     /// What they take as calldata and what they return.
     pub interface: &'static str,
     /// Makes one of a key in JSON; the flag says whether it takes a residue witness.
-    pub verifier: fn(&str, bool) -> Result<Arc<dyn Verifier>, KeyError>,
+    pub verifier: fn(&str, bool) -> Made,
 }
+
+/// A verifier, or what is wrong with its key.
+pub type Made = Result<Arc<dyn Verifier>, KeyError>;
 
 /// Every proof system. A static, as [`crate::CONTRACTS`] is.
 pub static PROOF_SYSTEMS: &[ProofSystem] = &[groth16::SYSTEM, plonk::SYSTEM];

@@ -8,12 +8,12 @@
 //! Additions are not complete: a sum that meets an exceptional case has Z = 0 at its end, and so has one that is the identity. Scalars for
 //! which that happens exist for most points. So a sum with Z = 0 is computed once more, with complete formulas.
 
-use crate::complete::{AZero, Complete};
+use crate::complete::AZero;
 use crate::group::{Affine, Jacobian, Projective};
 use num_bigint::BigUint;
 use residue_formula::scope::enter;
 use residue_formula::{Fe, Number};
-use residue_ir::{Machine, Table, WordOp};
+use residue_ir::{Bundle, Machine, Table, WordOp};
 use ruint::aliases::U256;
 
 /// The shape of combs.
@@ -54,6 +54,9 @@ impl Comb {
         op(WordOp::Shr, op(WordOp::Mul, apart, factor), machine.small(top.into()))
     }
 }
+
+/// A scalar, and the table of its point.
+type Base<W, F> = (W, Table<Affine<F>>);
 
 /// A sum with its tables: of constant points, and one more.
 #[derive(Debug)]
@@ -127,58 +130,65 @@ impl<N: Number> FixedSum<N> {
     /// The sum for these scalars, below the order: Z = 0 exactly if it is the identity.
     pub fn compute<M: Machine>(&self, machine: &M, scalars: &[M::Word], three_halves: &BigUint) -> Jacobian<M::Fe> {
         let _scope = enter("fixed_sum");
-        let lift = |value: N| machine.constant(&value.to_canonical());
         let [zero, one] = [machine.zero(), machine.one()];
-        let start = self.start().map_or(Jacobian { x: one, y: one, z: zero }, |Affine { x, y }| {
-            Affine::new(lift(x), lift(y)).to_jacobian(one)
-        });
         let is_kept = self.bases.len() <= KEPT_MAX;
         let scalar_of = |place: usize| if is_kept { machine.bind(scalars[place]) } else { scalars[place] };
-        let tables: Vec<(M::Word, Table<Affine<M::Fe>>)> = self
+        let tables: Vec<Base<M::Word, M::Fe>> = self
             .bases
             .iter()
             .map(|&(place, base)| (scalar_of(place), machine.table("fixed_bases", &self.elements(base))))
             .collect();
-        let turns = machine.small(self.comb.columns.into());
-        let last = machine.small(u64::from(self.comb.columns - 1));
-        let sum = machine.repeat(turns, start, |machine, turn, sum| {
-            let column = machine.bind(machine.word_op(WordOp::Sub, last, turn));
-            let double = sum.double(machine.constant(three_halves));
-            tables.iter().fold(double, |sum, &(scalar, table)| {
-                let point = machine.lookup(table, self.comb.digit(machine, scalar, column));
-                if self.bases.len() <= WRITTEN_OUT_MAX {
-                    return sum.add_mixed(point);
-                }
-                machine.function("fixed_sum_addition", (sum, point), |_, (sum, point): (Jacobian<M::Fe>, _)| {
-                    sum.add_mixed(point)
-                })
+        let start = self.start().map(|Affine { x, y }| {
+            let [x, y] = [x, y].map(|value| machine.constant(&value.to_canonical()));
+            Affine::new(x, y)
+        });
+        let first = start.map_or(Jacobian { x: one, y: one, z: zero }, |start| start.to_jacobian(one));
+        let double = |sum: Jacobian<M::Fe>| sum.double(machine.constant(three_halves));
+        let sum = self.each_column(machine, &tables, first, double, |machine, sum, point| {
+            if self.bases.len() <= WRITTEN_OUT_MAX {
+                return sum.add_mixed(point);
+            }
+            machine.function("fixed_sum_addition", (sum, point), |_, (sum, point): (Jacobian<M::Fe>, _)| {
+                sum.add_mixed(point)
             })
         });
-        machine.branch(machine.is_zero(sum.z), |machine| self.compute_completely(machine, scalars), |_| sum)
+        // Once more, with formulas that have no exceptions.
+        let completely = |machine: &M| {
+            let three_b = machine.constant(&self.three_b.to_canonical());
+            let curve = AZero(|z: M::Fe| z * three_b);
+            let identity = Projective { x: zero, y: one, z: zero };
+            let first = start.map_or(identity, |Affine { x, y }| Projective { x, y, z: one });
+            let double = |sum: Projective<M::Fe>| sum.double_complete(&curve);
+            let sum = self.each_column(machine, &tables, first, double, |machine, sum, point| {
+                machine.function("fixed_sum_complete_addition", (sum, point), |machine, (sum, point)| {
+                    let three_b = machine.constant(&self.three_b.to_canonical());
+                    Projective::add_mixed_complete(sum, point, &AZero(|z: M::Fe| z * three_b))
+                })
+            });
+            let Projective { x, y, z } = sum;
+            Jacobian { x: x * z, y: y * z.square(), z } // (X/Z, Y/Z) = (XZ/Z², YZ²/Z³)
+        };
+        machine.branch(machine.is_zero(sum.z), completely, |_| sum)
     }
 
-    /// The same bit by bit, with formulas that have no exceptions.
-    fn compute_completely<M: Machine>(&self, machine: &M, scalars: &[M::Word]) -> Jacobian<M::Fe> {
-        let lift = |value: N| machine.constant(&value.to_canonical());
-        let three_b = lift(self.three_b);
-        let curve = AZero(|z: M::Fe| z * three_b);
-        let identity = Projective { x: machine.zero(), y: machine.one(), z: machine.zero() };
-        let add = |machine: &M, sum: Projective<M::Fe>, point: Affine<N>| {
-            let point = Affine::new(lift(point.x), lift(point.y));
-            machine.function("fixed_sum_complete_addition", (sum, point), |machine, (sum, point)| {
-                let three_b = machine.constant(&self.three_b.to_canonical());
-                sum.add_mixed_complete(point, &AZero(|z: M::Fe| z * three_b))
+    /// The sum from the first column on, given how it is doubled and how a point is added.
+    fn each_column<M: Machine, S: Bundle<M::Fe>>(
+        &self,
+        machine: &M,
+        tables: &[Base<M::Word, M::Fe>],
+        start: S,
+        double: impl Fn(S) -> S,
+        add: impl Fn(&M, S, Affine<M::Fe>) -> S,
+    ) -> S {
+        let turns = machine.small(self.comb.columns.into());
+        let last = machine.small(u64::from(self.comb.columns - 1));
+        machine.repeat(turns, start, |machine, turn, sum| {
+            let column = machine.bind(machine.word_op(WordOp::Sub, last, turn));
+            tables.iter().fold(double(sum), |sum, &(scalar, table)| {
+                let point = machine.lookup(table, self.comb.digit(machine, scalar, column));
+                add(machine, sum, point)
             })
-        };
-        let sum = machine.repeat(machine.small(256), identity, |machine, turn, sum| {
-            let double = curve.double(sum);
-            let bit = machine.bind(machine.word_op(WordOp::Sub, machine.small(255), turn));
-            self.bases.iter().fold(double, |sum, &(place, base)| {
-                machine.branch(machine.bit(scalars[place], bit), |machine| add(machine, sum, base), |_| sum)
-            })
-        });
-        let Projective { x, y, z } = self.constant.map_or(sum, |point| add(machine, sum, point));
-        Jacobian { x: x * z, y: y * z.square(), z } // (X/Z, Y/Z) = (XZ/Z², YZ²/Z³)
+        })
     }
 }
 

@@ -70,7 +70,8 @@ fn what_is_wrong_with_a_key_or_a_proof_is_said_by_file_field_and_value() {
     residue(&["build", "groth16", "--key", "nowhere.json"]).refused(&["reading the key", "nowhere.json"]);
     residue(&["build", "groth16"]).refused(&["groth16 is made of a verifying key: --key FILE"]);
     residue(&["run", "groth16"]).refused(&["--key FILE"]);
-    residue(&["build", "bn254/add", "--key", KEY]).refused(&["--key is for groth16", "bn254/add"]);
+    residue(&["build", "plonk", "--key", KEY]).refused(&["protocol is \"groth16\"", "plonk"]);
+    residue(&["build", "bn254/add", "--key", KEY]).refused(&["--key is for groth16, plonk", "bn254/add"]);
     residue(&["build", "groth16", "--witness"]).refused(&["--key"]);
     residue(&["run", "groth16", "--key", KEY, "--proof", PROOF]).refused(&["--public"]);
     let inputs = file(&directory, "inputs.json", "[\"1\"]");

@@ -152,7 +152,9 @@ impl<C: ProofCurve> Curve<C> {
         }
         let shown = || (point.x.to_canonical().to_string(), point.y.to_canonical().to_string());
         let is_on_curve = point.curve_defect(self.b) == C::Number::ZERO;
-        let is_member = || is_in_subgroup::<C::Number, C::Number>(point, self.b, C::Number::ONE, &C::FAMILY.order());
+        let is_member = || {
+            is_in_subgroup::<C::Number, C::Number>(point, self.b, [C::Number::ZERO, C::Number::ONE], &C::FAMILY.order())
+        };
         check(&field.path, is_on_curve, is_member, shown)?;
         Ok(Some(point))
     }
@@ -167,8 +169,9 @@ impl<C: ProofCurve> Curve<C> {
         let both = |value: Fp2<C::Number, C>| format!("{} + {}·u", value.c0.to_canonical(), value.c1.to_canonical());
         let shown = || (both(point.x), both(point.y));
         let is_on_curve = point.curve_defect(self.twist_b) == zero;
-        let is_member =
-            || is_in_subgroup::<C::Number, Fp2<C::Number, C>>(point, self.twist_b, Fp2::ONE, &C::FAMILY.order());
+        let is_member = || {
+            is_in_subgroup::<C::Number, Fp2<C::Number, C>>(point, self.twist_b, [zero, Fp2::ONE], &C::FAMILY.order())
+        };
         check(&field.path, is_on_curve, is_member, shown)?;
         Ok(point)
     }

@@ -109,7 +109,7 @@ impl<N: Number, C: PairingCurve> Key<N, C> {
 }
 
 /// Whether r·P is the identity, for a point of y² = x³ + b without points of order two.
-pub(super) fn is_in_subgroup<N, K>(point: Affine<K>, b: K, one: K, order: &BigUint) -> bool
+pub(super) fn is_in_subgroup<N, K>(point: Affine<K>, b: K, [zero, one]: [K; 2], order: &BigUint) -> bool
 where
     N: Number,
     K: Coordinate + Bundle<N> + PartialEq,
@@ -118,7 +118,6 @@ where
         let bz = z * b;
         bz + bz + bz
     });
-    let zero = one - one;
     let point = Projective { x: point.x, y: point.y, z: one };
     let identity = Projective { x: zero, y: one, z: zero };
     let multiple = (0..order.bits()).rev().fold(identity, |multiple, bit| {

@@ -18,7 +18,7 @@ use residue_curves::pairing::fixed::{FixedPoint, lines, miller_loop};
 use residue_curves::pairing::{PairingCurve, is_final_exponentiation_one};
 use residue_curves::tower::Fp2;
 use residue_formula::Number;
-use residue_ir::{Fp2Product, Machine, Piece, Program, Variable, WordOp, record_with};
+use residue_ir::{Capacity, Fp2Product, Machine, Piece, Program, Variable, WordOp, record_with};
 use residue_modular::fields::Bn254Fp;
 use ruint::aliases::U256;
 
@@ -95,16 +95,12 @@ impl Verifier {
         let challenges = self.challenges(machine);
         let u = machine.variable("u_of_points", challenges.u);
         let scalars = Scalars::new(machine, &self.key, &challenges);
-        let scalar = machine.variable("scalar", word(0));
+        let scalar = machine.variable("scalar", machine.get(u));
         let point = |number: u32| ENCODING.point(machine, word(POINTS_AT + 64 * number));
-        let term = |by: Variable, number: u32, sum: Sum<M::Fe>| {
-            machine.set(scalar, machine.get(by));
-            term(machine, scalar, point(number), sum)
-        };
 
         // W + u·W′.
         let nothing = Projective { x: machine.zero(), y: machine.one(), z: machine.zero() };
-        let (a1, vanishing) = term(u, WW, (nothing, machine.zero()));
+        let (a1, vanishing) = term(machine, scalar, point(WW), (nothing, machine.zero()));
         let (a1, vanishing) = with(machine, point(W), (a1, vanishing));
         // ξ·W + u·ξ·ω·W′ + F − E.
         let of_key = self.sum.compute(
@@ -113,8 +109,19 @@ impl Verifier {
             &constants().pairing.three_halves,
         );
         let of_key = projective(machine, of_key);
-        let numbers = (0u32..).zip(scalars.of_proof);
-        let (b1, vanishing) = numbers.fold((of_key, vanishing), |sum, (number, by)| term(by, number, sum));
+        // Scalars are below r and so below p: an array of elements holds them, from which a loop takes them.
+        let by = machine.array("plonk_scalars_of_points", Capacity::Fixed(POINTS as u32)); // as many as constants say
+        for (number, variable) in scalars.of_proof.into_iter().enumerate() {
+            machine.store(by, machine.small(number as u64), machine.element_of(&[machine.get(variable)])); // widens
+        }
+        let (b1, vanishing) =
+            machine.repeat(machine.small(POINTS as u64), (of_key, vanishing), |machine, number, sum| {
+                let number = machine.bind(number);
+                machine.set(scalar, machine.word_of(machine.load::<M::Fe>(by, number), 0));
+                let at = machine.word_op(WordOp::Mul, number, machine.small(64));
+                let at = machine.bind(machine.word_op(WordOp::Add, at, machine.small(POINTS_AT.into())));
+                term(machine, scalar, ENCODING.point(machine, at), sum)
+            });
 
         // (X : Y : Z) has x/y = X/Y and 1/y = Z/Y; of the identity both are 0, and its lines are s, which vanishes.
         let inverse = invert(machine, a1.y * b1.y);
@@ -132,16 +139,17 @@ impl Verifier {
 
     /// Returns 0 unless coordinates are below p, and evaluations and inputs below r.
     fn return_0_unless_in_range<M: Machine>(&self, machine: &M) {
-        let op = |op, a, b| machine.word_op(op, a, b);
-        let are_below = |limit: &BigUint, from: u32, to: u32| {
-            let limit = machine.bind(machine.word(U256::from_be_slice(&limit.to_bytes_be())));
-            let words = (from..to).step_by(32).map(|at| machine.calldata_word(machine.small(at.into())));
-            let all = words.map(|word| op(WordOp::Lt, word, limit)).reduce(|all, one| op(WordOp::And, all, one));
-            machine.bind(all.expect("there are words"))
-        };
-        let coordinates = are_below(&modulus(), POINTS_AT, EVALUATIONS_AT);
-        let scalars = are_below(&Bn254::FAMILY.order(), EVALUATIONS_AT, self.end());
-        machine.branch(op(WordOp::And, coordinates, scalars), |_| (), |machine| machine.return_word(machine.small(0)));
+        for (limit, from, to) in
+            [(modulus(), POINTS_AT, EVALUATIONS_AT), (Bn254::FAMILY.order(), EVALUATIONS_AT, self.end())]
+        {
+            let limit = machine.word(U256::from_be_slice(&limit.to_bytes_be()));
+            machine.repeat(machine.small(u64::from((to - from) / 32)), (), |machine, number, ()| {
+                let at = machine.word_op(WordOp::Mul, number, machine.small(32));
+                let at = machine.word_op(WordOp::Add, at, machine.small(from.into()));
+                let is_below = machine.word_op(WordOp::Lt, machine.calldata_word(at), limit);
+                machine.branch(is_below, |_| (), |machine| machine.return_word(machine.small(0)));
+            });
+        }
     }
 
     /// The transcript, as snarkjs has it.
@@ -170,12 +178,6 @@ impl Verifier {
     }
 }
 
-/// 3b = 9, as complete formulas take it.
-fn times_9<M: Machine>(machine: &M) -> AZero<impl Fn(M::Fe) -> M::Fe> {
-    let nine = machine.constant(&9u32.into());
-    AZero(move |z: M::Fe| z * nine)
-}
-
 /// The same point, with (0 : 1 : 0) for Z = 0.
 fn projective<M: Machine>(machine: &M, point: Jacobian<M::Fe>) -> Projective<M::Fe> {
     let Jacobian { x, y, z } = point;
@@ -200,6 +202,12 @@ fn term<M: Machine>(machine: &M, scalar: Variable, point: Affine<M::Fe>, sum: Su
 fn with<M: Machine>(machine: &M, point: Affine<M::Fe>, (sum, vanishing): Sum<M::Fe>) -> Sum<M::Fe> {
     let added = |machine: &M| sum.add_mixed_complete(point, &times_9(machine));
     (machine.branch(machine.is_zero(point.y), |_| sum, added), vanishing)
+}
+
+/// 3b = 9, as complete formulas take it.
+fn times_9<M: Machine>(machine: &M) -> AZero<impl Fn(M::Fe) -> M::Fe> {
+    let nine = machine.constant(&9u32.into());
+    AZero(move |z: M::Fe| z * nine)
 }
 
 impl crate::Verifier for Verifier {

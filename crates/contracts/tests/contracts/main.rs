@@ -24,6 +24,7 @@ mod outputs_page;
 mod pairing;
 mod pairing_witness;
 mod plonk;
+mod plonk_page;
 mod point_evaluation;
 mod points;
 mod portable;

@@ -117,13 +117,15 @@ fn chord<N: Number, C: PairingCurve>(
     };
     let intercept = slope * x - y;
     let sum = slope.square() - x - other.x;
-    let constant = match (&C::constants().scale, C::TWIST) {
-        (Some(Scale::Twist { k, .. }), Twist::D) => {
+    let constant = match &C::constants().scale {
+        Some(Scale::Twist { k, .. }) => {
             let over_k = machine.constant(k).inverse().expect("k is not zero");
             intercept.mul_by_conjugate_of_nonresidue().scale(over_k)
         }
-        (_, Twist::M) => intercept,
-        (_, Twist::D) => unimplemented!("a twist of type D without a small cube has yP with 1, not with s"),
+        Some(Scale::Both { .. }) | None => {
+            assert_eq!(C::TWIST, Twist::M, "on others yP is with 1, and not with s");
+            intercept
+        }
     };
     (Affine::new(sum, intercept - slope * sum), FixedLine { constant, of_x: -slope })
 }
@@ -196,7 +198,7 @@ pub fn miller_loop<M, C, const GIVEN: usize, const FIXED: usize, const WITNESSES
     points: [FixedPoint<M::Fe>; FIXED],
     table: Table<[FixedLine<M::Fe, C>; FIXED]>,
     witness: [Residue<M::Fe, C>; WITNESSES],
-) -> (Fp12<M::Fe, C>, [Given<M::Fe, C>; GIVEN])
+) -> Looped<M::Fe, C, GIVEN>
 where
     M: Machine,
     C: PairingCurve,
@@ -224,23 +226,14 @@ where
     let start = witness.first().map_or_else(|| Fp12::one(machine.zero(), machine.one()), |residue| residue.c(machine));
     let state = (start, given, points, witness);
     let (f, given, ..) = machine.sequence_of(&steps, &then, state, |machine, part, (f, given, points, witness)| {
-        let each = |machine: &M, step: &dyn Fn(&M, Fp12<M::Fe, C>, Given<M::Fe, C>) -> Stepped<M::Fe, C>| {
-            let (mut f, mut given) = (f, given);
-            for pair in &mut given {
-                (f, pair.running) = step(machine, f, *pair);
-            }
-            (f, given)
-        };
-        let with = |q: &dyn Fn(&M, Affine<Fp2<M::Fe, C>>) -> Affine<Fp2<M::Fe, C>>| {
-            each(machine, &|machine, f, pair| add(machine, f, pair.running, q(machine, pair.q)))
-        };
+        let looped = (f, given);
         let (f, given) = match parts[part] {
             Part::Square => (f.square(), given),
-            Part::Doublings => each(machine, &|machine, f, pair| double(machine, f, pair.running)),
-            Part::Additions => with(&|_, q| q),
-            Part::Subtractions => with(&|_, q| opposite(q)),
-            Part::Image => with(&|machine, q| psi(machine, q)),
-            Part::SecondImage => with(&|machine, q| opposite(psi(machine, psi(machine, q)))),
+            Part::Doublings => each(machine, looped, |machine, f, pair| double(machine, f, pair.running)),
+            Part::Additions => add_to_each(machine, looped, |_, q| q),
+            Part::Subtractions => add_to_each(machine, looped, |_, q| opposite(q)),
+            Part::Image => add_to_each(machine, looped, |machine, q| psi(machine, q)),
+            Part::SecondImage => add_to_each(machine, looped, |machine, q| opposite(psi(machine, psi(machine, q)))),
             Part::Lines => {
                 let number = machine.bind(machine.get(line));
                 let lines = machine.lookup(table, number);
@@ -258,8 +251,29 @@ where
     (f, given)
 }
 
-/// f and the state of a pair after a step.
-type Stepped<F, C> = (Fp12<F, C>, Running<F, C>);
+/// f and the pairs whose Q is given.
+pub type Looped<F, C, const GIVEN: usize> = (Fp12<F, C>, [Given<F, C>; GIVEN]);
+
+/// `step` with f and each pair.
+fn each<M: Machine, C: PairingCurve, const GIVEN: usize>(
+    machine: &M,
+    (mut f, mut given): Looped<M::Fe, C, GIVEN>,
+    step: impl Fn(&M, Fp12<M::Fe, C>, Given<M::Fe, C>) -> (Fp12<M::Fe, C>, Running<M::Fe, C>),
+) -> Looped<M::Fe, C, GIVEN> {
+    for pair in &mut given {
+        (f, pair.running) = step(machine, f, *pair);
+    }
+    (f, given)
+}
+
+/// T ↦ T + q(Q) for each pair.
+fn add_to_each<M: Machine, C: PairingCurve, const GIVEN: usize>(
+    machine: &M,
+    looped: Looped<M::Fe, C, GIVEN>,
+    q: impl Fn(&M, Affine<Fp2<M::Fe, C>>) -> Affine<Fp2<M::Fe, C>>,
+) -> Looped<M::Fe, C, GIVEN> {
+    each(machine, looped, |machine, f, pair| add(machine, f, pair.running, q(machine, pair.q)))
+}
 
 /// Every part in the order of the code, so that what comes often falls through.
 const PARTS: [Part; 9] = [

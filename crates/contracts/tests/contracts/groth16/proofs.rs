@@ -52,12 +52,12 @@ impl<F: PrimeField> ConstraintSynthesizer<F> for Circuit<F> {
         let one = ark_relations::gr1cs::Variable::One;
         let inputs = self.inputs.iter().map(|&x| cs.new_input_variable(|| Ok(x))).collect::<Result<Vec<_>>>()?;
         let (mut w, mut value) = (cs.new_witness_variable(|| Ok(self.witness))?, self.witness);
-        for step in 0..inputs.len().saturating_sub(1) {
+        for (step, &input) in inputs.iter().enumerate().take(inputs.len().saturating_sub(1)) {
             let [a, b, c] = self.coefficients[step];
             value = self.step(value, step);
             let next = cs.new_witness_variable(|| Ok(value))?;
             cs.enforce_r1cs_constraint(
-                || lc![(a, w), (F::ONE, inputs[step])],
+                || lc![(a, w), (F::ONE, input)],
                 || lc![(b, w), (c, one)],
                 || lc![(F::ONE, next)],
             )?;
