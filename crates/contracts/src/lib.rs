@@ -10,8 +10,10 @@ pub mod bip340;
 pub mod bls12_381;
 pub mod bn254;
 pub mod drand;
+pub mod ed25519;
 mod encoding;
 pub mod evm384;
+pub mod hashes;
 pub mod kzg;
 pub mod modexp;
 pub mod p256;
@@ -66,6 +68,9 @@ pub static CONTRACTS: &[Contract] = &[
     p256::verify::CONTRACT,
     secp256k1::recover::CONTRACT,
     bip340::verify::CONTRACT,
+    ed25519::verify::CONTRACT,
+    ed25519::zip215::CONTRACT,
+    hashes::sha512::CONTRACT,
     poseidon::T2,
     poseidon::T3,
     poseidon::T4,
