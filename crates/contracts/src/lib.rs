@@ -10,9 +10,11 @@ pub mod bip340;
 pub mod bls12_381;
 pub mod bn254;
 pub mod drand;
+pub mod ed25519;
 pub mod encoding;
 pub mod evm384;
 pub mod groth16;
+pub mod hashes;
 mod keyed;
 pub mod kzg;
 pub mod modexp;
@@ -74,6 +76,9 @@ pub static CONTRACTS: &[Contract] = &[
     p256::verify::CONTRACT,
     secp256k1::recover::CONTRACT,
     bip340::verify::CONTRACT,
+    ed25519::verify::CONTRACT,
+    ed25519::zip215::CONTRACT,
+    hashes::sha512::CONTRACT,
     poseidon::T2,
     poseidon::T3,
     poseidon::T4,

@@ -4,8 +4,9 @@
 //! loops over digits, calls a named function, compares or keeps arrays, it is generic over `Machine` instead.
 //!
 //! Reading order: the [`tower`], powers and multiples by constants ([`chain`], [`base_chain`], [`ladder`]), points ([`group`],
-//! [`complete`], [`side_by_side`]), what has to hold of inputs ([`conditions`]), the [`pairing`], the curves [`bls12_381`] and [`bn254`],
-//! and [`published`], the formulas of older programs.
+//! [`complete`], [`side_by_side`]), digits of scalars ([`odd_multiples`], [`eisenstein`], [`fixed_base`]), what has to hold of inputs
+//! ([`conditions`]), the [`pairing`], the curves [`bls12_381`], [`bn254`], [`p256`], [`secp256k1`] and [`edwards25519`], and [`published`],
+//! the formulas of older programs.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
@@ -20,6 +21,7 @@ pub mod chain;
 pub mod comb;
 pub mod complete;
 pub mod conditions;
+pub mod edwards25519;
 pub mod eisenstein;
 pub mod fixed_base;
 pub mod group;

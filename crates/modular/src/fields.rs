@@ -45,6 +45,10 @@ fields! {
     Secp256k1Fp, Secp256k1FpModulus, 4, "secp256k1 Fp", [
         0xffff_fffe_ffff_fc2f, 0xffff_ffff_ffff_ffff, 0xffff_ffff_ffff_ffff, 0xffff_ffff_ffff_ffff,
     ];
+    /// The base field of edwards25519, 255 bits. Source: RFC 8032, §5.1, p.
+    Curve25519Fp, Curve25519FpModulus, 4, "25519 Fp", [
+        0xffff_ffff_ffff_ffed, 0xffff_ffff_ffff_ffff, 0xffff_ffff_ffff_ffff, 0x7fff_ffff_ffff_ffff,
+    ];
     /// The base field of Pallas and scalar field of Vesta, 255 bits. Source: the Pasta curves, zcash/pasta, p.
     Pallas, PallasModulus, 4, "pallas Fp", [
         0x992d_30ed_0000_0001, 0x2246_98fc_094c_f91b, 0x0000_0000_0000_0000, 0x4000_0000_0000_0000,
@@ -57,6 +61,4 @@ fields! {
     Goldilocks, GoldilocksModulus, 1, "goldilocks", [0xffff_ffff_0000_0001];
     /// 2³¹ − 2²⁷ + 1. Source: RISC Zero, “Proof System in Detail”, the base field.
     BabyBear, BabyBearModulus, 1, "babybear", [0x7800_0001];
-    /// 2³¹ − 2²⁴ + 1. Source: Plonky3, koala-bear/src/koala_bear.rs.
-    KoalaBear, KoalaBearModulus, 1, "koalabear", [0x7f00_0001];
 }

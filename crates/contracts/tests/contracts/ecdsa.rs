@@ -304,7 +304,9 @@ fn schnorr_signatures_are_verified_as_by_k256() {
 
 #[test]
 fn gas() {
-    for name in ["p256/verify", "secp256k1/recover", "bip340/verify"] {
+    for name in
+        ["p256/verify", "secp256k1/recover", "bip340/verify", "hashes/sha512", "ed25519/verify", "ed25519/zip215"]
+    {
         let contract = find(name).unwrap();
         let schedule = residue_isa::GasSchedule::default_for(residue_isa::Revision::Eip6690_2024).unwrap();
         let trial = residue_workbench::cheapest(contract, residue_isa::Revision::Eip6690_2024, &schedule).unwrap();

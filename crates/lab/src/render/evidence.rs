@@ -30,9 +30,9 @@ struct Line<'a> {
 
 impl Line<'_> {
     fn spread(&self, layer: &str, quantity: Quantity, is_ratio: bool) -> Option<Spread> {
-        let name = |layer: &str| format!("{layer}/{}/{}", self.contract, self.what);
-        let baseline = is_ratio.then(|| name(PRECOMPILE));
-        Some(self.record.find(&name(layer), quantity, baseline.as_deref())?.spread)
+        let name = format!("{layer}/{}/{}", self.contract, self.what);
+        let baseline = is_ratio.then_some(PRECOMPILE);
+        Some(self.record.find(&name, quantity, baseline)?.spread)
     }
 
     fn median(&self, layer: &str, quantity: Quantity, is_ratio: bool) -> Option<f64> {

@@ -1,0 +1,153 @@
+//! Signatures on edwards25519 (RFC 8032), by two rules.
+//!
+//! | | `ed25519/verify` | `ed25519/zip215` |
+//! |---|---|---|
+//! | encodings of the key and of R | canonical | any: y is taken modulo p, and x = 0 may have either sign |
+//! | points whose order divides 8 | refused, as key and as R | taken |
+//! | equation | S·B = R + k·A | 8·S·B = 8·R + 8·k·A |
+//!
+//! S is below L in both. The first is what ed25519-dalek calls strict, and asks for a canonical key besides; the second is ZIP-215, whose answers do not
+//! depend on whether signatures are verified one by one or together.
+
+pub mod verify;
+pub mod zip215;
+
+use crate::hashes::sha512;
+use residue_curves::Affine;
+use residue_curves::edwards25519::{self, Extended, constants, root_of_ratio};
+use residue_formula::{Fe, Number};
+use residue_ir::{Machine, Variable, WordOp};
+use residue_modular::fields::Curve25519Fp;
+use ruint::aliases::U256;
+
+/// What both contracts take and return.
+pub(crate) const INTERFACE: &str = "key (32 bytes), signature (64), message of any length; returns a word, 1 or 0";
+
+/// Where the parts of calldata are.
+const KEY_AT: u64 = 0;
+const R_AT: u64 = 32;
+const S_AT: u64 = 64;
+const MESSAGE_AT: u64 = 96;
+
+/// How points may be encoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Encodings {
+    Canonical,
+    Any,
+}
+
+/// Returns 0 unless the condition holds.
+pub(crate) fn unless_return_zero<M: Machine>(machine: &M, condition: M::Word) {
+    machine.branch(condition, |_| (), |machine| machine.return_word(machine.small(0)));
+}
+
+/// The bytes of a variable in reverse order.
+fn reverse<M: Machine>(machine: &M, word: Variable) {
+    let op = |op, a, b| machine.word_op(op, a, b);
+    let ones = |bits: usize| {
+        (0..256).step_by(2 * bits).fold(U256::ZERO, |sum, at| sum | ((U256::ONE << bits) - U256::ONE) << at)
+    };
+    let mut reversed = machine.get(word);
+    for bits in [8usize, 16, 32, 64] {
+        let (mask, shift) = (machine.word(ones(bits)), machine.small(bits as u64)); // usize to u64 widens
+        let up = op(WordOp::Shl, op(WordOp::And, reversed, mask), shift);
+        let down = op(WordOp::And, op(WordOp::Shr, reversed, shift), mask);
+        reversed = machine.bind(op(WordOp::Or, up, down));
+    }
+    let half = machine.small(128);
+    machine.set(word, op(WordOp::Or, op(WordOp::Shl, reversed, half), op(WordOp::Shr, reversed, half)));
+}
+
+/// The little-endian number that a word's bytes are.
+fn little_endian<M: Machine>(machine: &M, through: Variable, word: M::Word) -> M::Word {
+    machine.set(through, word);
+    machine.function("reverse", (), |machine, ()| reverse(machine, through));
+    machine.get(through)
+}
+
+/// What every signature is asked for; the words of calldata as numbers.
+pub(crate) struct Parsed<W> {
+    pub key: W,
+    pub r: W,
+    /// S and k.
+    pub s: Variable,
+    pub k: Variable,
+}
+
+/// Reads calldata and hashes it; returns 0 if it is too short or S is not below L.
+pub(crate) fn parse<M: Machine>(machine: &M) -> Parsed<M::Word> {
+    let op = |op, a, b| machine.word_op(op, a, b);
+    let size = machine.calldata_size();
+    unless_return_zero(machine, op(WordOp::Lt, machine.small(MESSAGE_AT - 1), size));
+    let [through, s, k, k_high] = ["reversed", "s", "k", "k_high"].map(|name| machine.variable(name, machine.small(0)));
+    let number = |at| little_endian(machine, through, machine.calldata_word(machine.small(at)));
+    machine.set(s, number(S_AT));
+    let order = &constants().order;
+    let limit = machine.word(U256::from_be_slice(&order.to_bytes_be()));
+    unless_return_zero(machine, op(WordOp::Lt, machine.get(s), limit));
+
+    // k = H(R ‖ A ‖ M) modulo L. Calldata has 32 bytes more in front of M, and A in front of R.
+    let hashed_bytes = op(WordOp::Sub, size, machine.small(32));
+    let [low, high] = sha512::hash(machine, hashed_bytes, |machine, part, offset| {
+        let at = machine.word_op(WordOp::Add, offset, machine.small(R_AT));
+        match part {
+            1 => {
+                // The second word of the first block is A, at 0.
+                let is_later = machine.word_op(WordOp::Lt, machine.small(32), offset);
+                machine.calldata_word(machine.word_op(WordOp::Mul, at, is_later))
+            }
+            _ => machine.calldata_word(at),
+        }
+    });
+    machine.set(k, little_endian(machine, through, machine.get(low)));
+    machine.set(k_high, little_endian(machine, through, machine.get(high)));
+    machine.over("order", order, |machine| {
+        let [low, high] = [k, k_high].map(|half| machine.reduce(machine.get(half)));
+        let radix = (num_bigint::BigUint::from(1u8) << 256) % order;
+        machine.set(k, machine.word_of(low + high * machine.constant(&radix), 0));
+    });
+    Parsed { key: number(KEY_AT), r: number(R_AT), s, k }
+}
+
+/// The point that a number of 256 bits encodes; returns 0 if there is none. RFC 8032, §5.1.3.
+pub(crate) fn decode<M: Machine>(machine: &M, number: M::Word, encodings: Encodings) -> Affine<M::Fe> {
+    let op = |op, a, b| machine.word_op(op, a, b);
+    let number = machine.bind(number);
+    let y = op(WordOp::And, number, machine.word((U256::ONE << 255usize) - U256::ONE));
+    let y = machine.bind(y);
+    let is_odd = machine.bind(op(WordOp::Shr, number, machine.small(255)));
+    let p = machine.word(U256::from_be_slice(&Curve25519Fp::modulus().to_bytes_be()));
+    if encodings == Encodings::Canonical {
+        unless_return_zero(machine, op(WordOp::Lt, y, p));
+    }
+    let y = match encodings {
+        Encodings::Canonical => machine.element_of(&[y]),
+        Encodings::Any => machine.reduce(y),
+    };
+    let one = machine.one();
+    let square = y.square();
+    let (root, has_root) =
+        root_of_ratio(machine, square - one, square * machine.constant(&constants().d.to_canonical()) + one);
+    unless_return_zero(machine, has_root);
+    let is_other = machine.bind(op(WordOp::Xor, machine.is_odd(root), is_odd));
+    if encodings == Encodings::Canonical {
+        // 0 has no opposite.
+        unless_return_zero(machine, machine.not(op(WordOp::And, is_other, machine.is_zero(root))));
+    }
+    Affine::new(machine.branch(is_other, |_| -root, |_| root), y)
+}
+
+/// S·B − k·A.
+pub(crate) fn expected<M: Machine>(machine: &M, parsed: &Parsed<M::Word>, key: Affine<M::Fe>) -> Extended<M::Fe> {
+    let [s, k] = [parsed.s, parsed.k].map(|scalar| machine.get(scalar));
+    edwards25519::sum(machine, s, k, Affine::new(-key.x, key.y))
+}
+
+/// Test 3 of RFC 8032, §7.1: a key, a signature and a message of two bytes.
+pub(crate) fn example() -> Vec<u8> {
+    let digits = "fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025\
+                  6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac\
+                  18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a\
+                  af82";
+    hex::decode(digits).expect("there are two digits for each byte")
+}

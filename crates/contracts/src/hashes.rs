@@ -1,0 +1,3 @@
+//! Hash functions in words, without field instructions.
+
+pub mod sha512;

@@ -1,0 +1,247 @@
+//! edwards25519, −x² + y² = 1 + d·x²·y²: its constants, sums, and u·B + v·P for a point and scalars at run time. RFC 8032, §5.1.
+//!
+//! Extended coordinates (X : Y : Z : T), x = X/Z, y = Y/Z, T = X·Y/Z: Hisil, Wong, Carter and Dawson 2008 (2008/522), §3.1 and §3.3. Sums are
+//! complete, as −1 is a square and d is none. The sum u·B + v·P goes along digits from −8 to 7 to the base 16 of both scalars.
+
+use crate::group::Affine;
+use num_bigint::BigUint;
+use residue_formula::scope::enter;
+use residue_formula::{Fe, Number, bundle};
+use residue_ir::{Machine, SequenceStep, WordOp};
+use residue_modular::fields::Curve25519Fp;
+use ruint::aliases::U256;
+use std::sync::LazyLock;
+
+/// Constants.
+#[derive(Debug)]
+pub struct Constants {
+    /// d = −121665/121666.
+    pub d: Curve25519Fp,
+    /// A root of −1.
+    pub i: Curve25519Fp,
+    /// B: y = 4/5, and x is even.
+    pub base: Affine<Curve25519Fp>,
+    /// L, the order of B.
+    pub order: BigUint,
+}
+
+static CONSTANTS: LazyLock<Constants> = LazyLock::new(|| {
+    let small = Curve25519Fp::from_u64;
+    let inverse = |value: Curve25519Fp| value.inverse().expect("it is not zero");
+    let p = Curve25519Fp::modulus();
+    let d = -small(121_665) * inverse(small(121_666));
+    let i = small(2).pow(&((&p - 1u32) / 4u32));
+    let y = small(4) * inverse(small(5));
+    let (u, v) = (y.square() - small(1), d * y.square() + small(1));
+    let square = u * inverse(v);
+    let root = square.pow(&((&p + 3u32) / 8u32));
+    let root = if root.square() == square { root } else { root * i };
+    let x = if root.to_canonical().bit(0) { -root } else { root };
+    let tail: BigUint = "27742317777372353535851937790883648493".parse().expect("these are digits");
+    Constants { d, i, base: Affine::new(x, y), order: (BigUint::from(1u8) << 252) + tail }
+});
+
+/// The constants.
+pub fn constants() -> &'static Constants {
+    &CONSTANTS
+}
+
+/// A point in extended coordinates.
+#[derive(Clone, Copy, Debug)]
+pub struct Extended<F> {
+    /// X.
+    pub x: F,
+    /// Y.
+    pub y: F,
+    /// Z.
+    pub z: F,
+    /// T.
+    pub t: F,
+}
+
+bundle!(Extended { x: F, y: F, z: F, t: F });
+
+/// A point as the right operand of sums: Y − X, Y + X, 2d·T, 2·Z.
+#[derive(Clone, Copy, Debug)]
+pub struct Addend<F> {
+    minus: F,
+    plus: F,
+    t: F,
+    /// None: Z is 1.
+    z: Option<F>,
+}
+
+impl<F: Fe> Extended<F> {
+    /// P ↦ 2P; T stays what it was unless `with_t`. 2008/522, §3.3, for a = −1, with all coordinates negated.
+    #[must_use]
+    pub fn double(self, with_t: bool) -> Self {
+        let _scope = enter("edwards_double");
+        let Self { x, y, z, t } = self;
+        let (a, b) = (x.square(), y.square()); //        A = X², B = Y²
+        let zz = z.square();
+        let sum = a + b; //                              −H = A + B
+        let e = (x + y).square() - sum; //               E = (X + Y)² − A − B
+        let g = b - a; //                                G = B − A
+        let f = zz + zz - g; //                          −F = 2Z² − G
+        Self { x: e * f, y: g * sum, z: f * g, t: if with_t { e * sum } else { t } }
+    }
+
+    /// (P, Q) ↦ P ± Q; T stays what it was unless `with_t`. 2008/522, §3.1.
+    #[must_use]
+    pub fn add(self, other: Addend<F>, is_negated: bool, with_t: bool) -> Self {
+        let _scope = enter("edwards_add");
+        let Self { x, y, z, t } = self;
+        let (minus, plus) = if is_negated { (other.plus, other.minus) } else { (other.minus, other.plus) };
+        let a = (y - x) * minus; //                      A = (Y₁ − X₁)(Y₂ − X₂)
+        let b = (y + x) * plus; //                       B = (Y₁ + X₁)(Y₂ + X₂)
+        let c = t * other.t; //                          C = 2d·T₁·T₂
+        let d = other.z.map_or(z + z, |other| z * other); // D = 2·Z₁·Z₂
+        let (e, h) = (b - a, b + a);
+        let (f, g) = if is_negated { (d + c, d - c) } else { (d - c, d + c) };
+        Self { x: e * f, y: g * h, z: f * g, t: if with_t { e * h } else { t } }
+    }
+
+    /// As the right operand of sums, given 2d.
+    pub fn addend(self, twice_d: F) -> Addend<F> {
+        let Self { x, y, z, t } = self;
+        Addend { minus: y - x, plus: y + x, t: t * twice_d, z: Some(z + z) }
+    }
+}
+
+/// Places of digits.
+const PLACES: u32 = 64;
+/// Digits, each with 8 added.
+const DIGITS: usize = 16;
+const ZERO_DIGIT: usize = 8;
+
+/// 2d.
+fn twice_d<M: Machine>(machine: &M) -> M::Fe {
+    machine.constant(&(CONSTANTS.d + CONSTANTS.d).to_canonical())
+}
+
+/// An affine point with its T.
+pub fn extended<M: Machine>(machine: &M, Affine { x, y }: Affine<M::Fe>) -> Extended<M::Fe> {
+    Extended { x, y, z: machine.one(), t: x * y }
+}
+
+/// P as the right operand of sums.
+pub fn addend<M: Machine>(machine: &M, point: Affine<M::Fe>) -> Addend<M::Fe> {
+    Addend { z: None, ..extended(machine, point).addend(twice_d(machine)) }
+}
+
+/// B, 2B, … 8B as right operands, from slots.
+fn base_multiples<M: Machine>(machine: &M) -> Vec<Addend<M::Fe>> {
+    let twice_d = CONSTANTS.d + CONSTANTS.d;
+    let Affine { x, y } = CONSTANTS.base;
+    let base = Extended { x, y, z: Curve25519Fp::ONE, t: x * y };
+    let all = std::iter::successors(Some(base), |last| Some(last.add(base.addend(twice_d), false, true)));
+    let addend = |point: Extended<Curve25519Fp>| {
+        let inverse = point.z.inverse().expect("Z is never zero");
+        let (x, y) = (point.x * inverse, point.y * inverse);
+        let [minus, plus, t] = [y - x, y + x, x * y * twice_d].map(|value| machine.constant(&value.to_canonical()));
+        Addend { minus, plus, t, z: None }
+    };
+    all.take(DIGITS / 2).map(addend).collect()
+}
+
+/// The words that choose parts by the digits of a scalar below 2²⁵³, whose parts begin with number `first`.
+fn digits<M: Machine>(machine: &M, scalar: M::Word, first: usize) -> [M::Word; 4] {
+    let op = |op, a, b| machine.word_op(op, a, b);
+    let eights = (0..PLACES).fold(U256::ZERO, |sum, _| sum << 4usize | U256::from(ZERO_DIGIT as u64)); // widens
+    let moved = machine.bind(op(WordOp::Add, scalar, machine.word(eights)));
+    let mask = machine.word(SequenceStep::<M::Word>::CELLS.each(0xf));
+    let after = machine.word(SequenceStep::<M::Word>::CELLS.each(first as u64)); // usize to u64 widens
+    [0, 4, 8, 12].map(|bits| {
+        let shifted = if bits == 0 { moved } else { op(WordOp::Shr, moved, machine.small(bits)) };
+        let cells = op(WordOp::And, shifted, mask);
+        machine.bind(if first == 0 { cells } else { op(WordOp::Or, cells, after) })
+    })
+}
+
+/// (u, v, P) ↦ u·B + v·P for scalars below 2²⁵³ and a point of the curve; without its T.
+pub fn sum<M: Machine>(machine: &M, u: M::Word, v: M::Word, point: Affine<M::Fe>) -> Extended<M::Fe> {
+    let of_base = base_multiples(machine);
+    let (once, twice_d) = (addend(machine, point), twice_d(machine));
+    let mut of_point = vec![once];
+    let mut multiple = extended(machine, point);
+    for _ in 1..DIGITS / 2 {
+        multiple = multiple.add(once, false, true);
+        of_point.push(multiple.addend(twice_d));
+    }
+    let v_digits = digits(machine, v, 0);
+    let u_digits = digits(machine, u, DIGITS);
+    let plain = 2 * DIGITS;
+    let mut order = Vec::new();
+    for at in (0..PLACES).rev() {
+        let step = |digits: &[M::Word; 4]| SequenceStep::Chosen {
+            word: digits[(at % 4) as usize], // u32 to usize widens
+            first_bit: at / 4 * 16,
+        };
+        order.extend([step(&v_digits), step(&u_digits)]);
+        if at > 0 {
+            order.push(SequenceStep::Part(plain));
+        }
+    }
+    let (zero, one) = (machine.zero(), machine.one());
+    let start = Extended { x: zero, y: one, z: one, t: zero };
+    let digit = |multiples: &[Addend<M::Fe>], sum: Extended<M::Fe>, digit: usize, with_t| match digit {
+        ZERO_DIGIT => sum,
+        above if above > ZERO_DIGIT => sum.add(multiples[above - ZERO_DIGIT - 1], false, with_t),
+        below => sum.add(multiples[ZERO_DIGIT - below - 1], true, with_t),
+    };
+    machine.sequence_of(&order, &[None; 2 * DIGITS + 1], start, |_, part, sum| match part {
+        0..DIGITS => digit(&of_point, sum, part, true),
+        part if part < plain => digit(&of_base, sum, part - DIGITS, false),
+        _ => sum.double(false).double(false).double(false).double(true),
+    })
+}
+
+/// a ↦ a⁻¹ = a^(p − 2); 0 ↦ 0.
+pub fn invert<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
+    let (eleventh, ones) = ones(machine, a);
+    squared(ones, 5) * eleventh
+}
+
+/// (u, v) ↦ x with v·x² = u, if there is one; else v·x² is neither u nor −u. Whether there is one is the second result. RFC 8032, §5.1.3.
+pub fn root_of_ratio<M: Machine>(machine: &M, u: M::Fe, v: M::Fe) -> (M::Fe, M::Word) {
+    let cube = v.square() * v;
+    let power = {
+        let base = u * cube.square() * v; // u·v⁷
+        let (_, ones) = ones(machine, base);
+        squared(ones, 2) * base // to the power (p − 5)/8
+    };
+    let root = u * cube * power;
+    let square = v * root.square();
+    let is_root = machine.equal(square, u);
+    let i = machine.constant(&CONSTANTS.i.to_canonical());
+    let x = machine.branch(is_root, |_| root, |_| root * i);
+    let is_either = machine.is_zero((square - u) * (square + u));
+    (x, is_either)
+}
+
+/// a to the powers 11 and 2²⁵⁰ − 1. Bernstein 2006, “Curve25519”, §5 and its software.
+fn ones<M: Machine>(machine: &M, a: M::Fe) -> (M::Fe, M::Fe) {
+    machine.function("ones", a, |_, a| {
+        let a2 = a.square();
+        let a9 = squared(a2, 2) * a;
+        let a11 = a9 * a2;
+        let b5 = a11.square() * a9; // 2⁵ − 1
+        let b10 = squared(b5, 5) * b5;
+        let b20 = squared(b10, 10) * b10;
+        let b40 = squared(b20, 20) * b20;
+        let b50 = squared(b40, 10) * b10;
+        let b100 = squared(b50, 50) * b50;
+        let b200 = squared(b100, 100) * b100;
+        (a11, squared(b200, 50) * b50)
+    })
+}
+
+/// a^(2^count).
+fn squared<F: Fe>(a: F, count: usize) -> F {
+    (0..count).fold(a, |power, _| power.square())
+}
+
+/// Zero exactly if the order of (X : Y : Z) divides 8: then that of 2P divides 4, and points of such an order have x = 0 or y = 0.
+pub fn small_order_defect<F: Fe>(x: F, y: F) -> F {
+    x * y * (x.square() + y.square())
+}
