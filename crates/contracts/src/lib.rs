@@ -1,18 +1,31 @@
 //! Contracts: field programs that take calldata and return bytes, one file each.
 //!
-//! [`CONTRACTS`] lists them by name. A contract is a program; the compiler makes code of it for any revision that can
-//! express it.
+//! [`CONTRACTS`] lists them by name, and [`PROOF_SYSTEMS`] those whose verifiers are made of a key. A contract is a program; the compiler
+//! makes code of it for any revision that can express it. [`Source`] is what both are to those who compile.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
+pub mod bip340;
 pub mod bls12_381;
 pub mod bn254;
 pub mod drand;
-mod encoding;
+pub mod encoding;
 pub mod evm384;
+pub mod groth16;
+mod keyed;
 pub mod kzg;
 pub mod modexp;
+pub mod p256;
+pub mod plonk;
+pub mod poseidon;
+pub mod poseidon2;
+pub mod secp256k1;
+mod source;
+pub mod verifier;
+
+pub use source::Source;
+pub use verifier::{PROOF_SYSTEMS, ProofSystem, Verifier};
 
 use num_bigint::BigUint;
 use residue_ir::{Fp2Product, Program, Recording, record, record_with};
@@ -58,6 +71,29 @@ pub static CONTRACTS: &[Contract] = &[
     bn254::add::CONTRACT,
     bn254::mul::CONTRACT,
     modexp::CONTRACT,
+    p256::verify::CONTRACT,
+    secp256k1::recover::CONTRACT,
+    bip340::verify::CONTRACT,
+    poseidon::T2,
+    poseidon::T3,
+    poseidon::T4,
+    poseidon::T5,
+    poseidon::T6,
+    poseidon::T3_MANY,
+    poseidon::merkle::CONTRACT,
+    poseidon2::BN254_T2,
+    poseidon2::BN254_T3,
+    poseidon2::BN254_T4,
+    poseidon2::BLS12_381_T2,
+    poseidon2::BLS12_381_T3,
+    poseidon2::BLS12_381_T4,
+    poseidon2::PALLAS_T3,
+    poseidon2::VESTA_T3,
+    poseidon2::GOLDILOCKS_T12,
+    poseidon2::BABYBEAR_T16,
+    poseidon2::BN254_T3_MANY,
+    poseidon2::BN254_T4_MANY,
+    poseidon2::merkle::CONTRACT,
     bls12_381::fp2_mul::CONTRACT,
     bls12_381::g1_mul::CONTRACT,
     bls12_381::g2_mul::CONTRACT,
