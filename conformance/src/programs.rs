@@ -70,10 +70,7 @@ fn unit(
     let random_constants: Vec<BigUint> = (0..3).map(|_| any(&mut random)).collect();
     let fixed = [BigUint::ZERO, BigUint::from(1u8), &least - 1u8];
     let is_unbounded = |program: &Program| program.arrays.iter().any(|array| array.capacity == Capacity::Unbounded);
-    let is_fixed = match kind {
-        Kind::Inner => random.random_ratio(2, 3),
-        _ => subprograms.iter().any(is_unbounded),
-    };
+    let is_fixed = if kind == Kind::Inner { random.random_ratio(2, 3) } else { subprograms.iter().any(is_unbounded) };
     let others = if is_fixed { Capacity::Fixed(ELEMENTS) } else { Capacity::Unbounded };
     let capacities = [Capacity::Fixed(ELEMENTS), others, others];
     let arrays = capacities.into_iter().take(random.random_range(0..=3)).enumerate().map(|(number, capacity)| {

@@ -85,11 +85,8 @@ pub(crate) fn lower(
     let zero_from = begin(parts, &layout, code);
     let mut lowered = Lowered { units: Vec::new(), fail, memory_bytes: layout.end, near: Vec::new() };
     let mut entrances = Entrances::new(layout.entrances);
-    // After the program come subprograms whose addresses have to be low.
-    let mut order: Vec<usize> = (0..parts.len()).collect();
-    order.sort_by_key(|&unit| unit > 0 && !sequence::chooses(parts[unit].program));
     let mut done: Vec<Option<LoweredUnit>> = parts.iter().map(|_| None).collect();
-    for unit in order {
+    for unit in order(parts) {
         let part = &parts[unit];
         let mut blocks = Vec::new();
         // The start comes first: that of the program falls through from the target's own beginning.
@@ -141,6 +138,13 @@ pub(crate) fn lower(
     }
     with_elements().rev().for_each(|part| part.target.data(code));
     Ok(lowered)
+}
+
+/// In which order parts are written: after the program come subprograms whose addresses have to be low.
+fn order(parts: &[Part<'_>]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by_key(|&unit| unit > 0 && !sequence::chooses(parts[unit].program));
+    order
 }
 
 /// The labels of a program or subprogram.

@@ -59,9 +59,6 @@ const FILLED_MAX: u32 = 1 << 16;
 /// Words that a program returns at most: as many as hold the longest modulus, and as many again.
 const WORDS_RETURNED_MAX: usize = 32;
 
-/// Bytes of an output whose length is known at run time, at most.
-const RETURNED_BYTES_MAX: u32 = 1 << 16;
-
 /// Parts of a word's expression, at most. A word that is used twice counts twice, so that without a limit a short text
 /// could ask for more work than anybody can do.
 const WORD_PARTS_MAX: usize = 1000;
@@ -359,6 +356,7 @@ impl Scope<'_> {
 
     /// What is asked of the arguments of an effect beyond being there.
     fn arguments(&self, effect: &Effect) -> Checked {
+        // style: S2: a table: one arm for each effect.
         match effect {
             Effect::Load { array, results, .. } => self.element(*array, results.len()),
             Effect::Store { array, values, .. } => self.element(*array, values.len()),
@@ -395,24 +393,10 @@ impl Scope<'_> {
                 self.words_of_an_element(*first_bit as usize / 256 + 1) // u32 to usize widens
             }
             Effect::WordOf { first_bit, .. } => Err(format!("no word begins at bit {first_bit}")),
-            Effect::High { first_bit, .. } => {
-                let bits = self.program.modulus.bits();
-                if first_bit.is_multiple_of(8) && u64::from(*first_bit) < bits {
-                    Ok(())
-                } else {
-                    Err(format!("no byte of a value of {bits} bits begins at bit {first_bit}"))
-                }
-            }
+            Effect::High { first_bit, .. } => units::high(self.program, *first_bit),
             Effect::ReturnLast { values, element_bytes, limit_bytes, .. } => {
                 short(*element_bytes)?;
-                let bytes = values.len() as u64 * u64::from(*element_bytes); // usize to u64 widens
-                if *element_bytes > 0 && bytes <= u64::from(*limit_bytes) && *limit_bytes <= RETURNED_BYTES_MAX {
-                    Ok(())
-                } else {
-                    Err(format!(
-                        "{bytes} bytes of elements in an output of {limit_bytes}, at most {RETURNED_BYTES_MAX}"
-                    ))
-                }
+                units::returned(values.len(), *element_bytes, *limit_bytes)
             }
             Effect::ReturnWords { words, .. } if words.is_empty() || words.len() > WORDS_RETURNED_MAX => {
                 Err(format!("{} words are returned: not 1 to {WORDS_RETURNED_MAX}", words.len()))
