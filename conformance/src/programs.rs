@@ -498,12 +498,12 @@ impl Maker {
         let state = self.random.random_range(0..=4);
         let initial = self.operands(state);
         let choosing = self.random.random_ratio(1, 8).then(|| {
-            let cells = self.word_def(WordDef::Constant(SequenceStep::<Word>::CELLS.each(15)));
+            let least = if self.random.random_ratio(1, 8) { 32 } else { SequenceStep::<Word>::CHOICES_MIN };
+            let cells = self.word_def(WordDef::Constant(SequenceStep::<Word>::CELLS.each(least as u64 - 1))); // widens
             let word = self.word(2);
-            self.op(WordOp::And, word, cells)
+            (self.op(WordOp::And, word, cells), least)
         });
-        let least = if choosing.is_some() { SequenceStep::<Word>::CHOICES } else { 1 };
-        let count = least + self.random.random_range(0..=2);
+        let count = choosing.map_or(1, |(_, least)| least) + self.random.random_range(0..=2);
         let parts: Vec<Arm> = (0..count).map(|_| self.part(state)).collect();
         let then = |number| {
             let has_next = number + 1 < count && self.random.random_ratio(1, 4);
@@ -512,7 +512,7 @@ impl Maker {
         let then = (0..count).map(then).collect();
         let length = if self.random.random_ratio(1, 12) { 40 } else { self.random.random_range(1..=6) };
         let step = |_| match choosing.filter(|_| self.random.random_ratio(1, 2)) {
-            Some(word) => SequenceStep::Chosen { word, first_bit: 16 * self.random.random_range(0..16) },
+            Some((word, _)) => SequenceStep::Chosen { word, first_bit: 16 * self.random.random_range(0..16) },
             None => SequenceStep::Part(self.random.random_range(0..count)),
         };
         let steps = (0..length).map(step).collect();

@@ -11,6 +11,7 @@ use clap::ValueEnum;
 use residue_compiler::{Compiled, Dialect, creation};
 use residue_contracts::Source;
 use residue_engine::revm::primitives::{Address, B256, keccak256};
+use residue_workbench::report::CODE_BYTES_MAINNET;
 use serde_json::Value;
 
 use crate::output;
@@ -51,9 +52,6 @@ impl Format {
         !matches!(self, Self::Hex | Self::Bin)
     }
 }
-
-/// The most code that an account may have: EIP-170, `MAX_CODE_SIZE`.
-pub const CODE_BYTES_MAINNET: usize = 24_576;
 
 /// A build, and what is said of it.
 #[derive(Debug)]

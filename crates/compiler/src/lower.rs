@@ -20,8 +20,8 @@ use crate::error::CompileError;
 use crate::target::{Target, clear, push};
 use fixedbitset::FixedBitSet;
 use layout::{Layout, layout};
-use residue_ir::program::{ArrayDecl, ArrayId, ControlKind, Function, Op, Operand, Program, Value, Word, WordDef};
-use residue_ir::{Capacity, Effect};
+use residue_ir::Effect;
+use residue_ir::program::{ArrayId, ControlKind, Function, Op, Operand, Program, Value, Word, WordDef};
 use residue_isa::Revision;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
@@ -156,18 +156,11 @@ fn begin(parts: &[Part<'_>], layout: &Layout, code: &mut Assembly) -> u32 {
     let mut zero_from = 0;
     for part in &parts[1..] {
         if !part.is_late && part.program.modulus.known().is_some() && part.has_elements() {
-            zero_from = zero_from.max(part.target.set_up(code));
+            zero_from = zero_from.max(part.target.set_up(code, 0));
         }
     }
     if parts[0].has_elements() {
         zero_from = zero_from.max(parts[0].target.start(code, layout.end));
-    } else if let Some(part) = parts[1..].iter().find(|part| part.has_elements()) {
-        // Memory does not grow by itself under what subprograms read and write: arrays, and what stands below the entrances.
-        let is_fixed = |array: &ArrayDecl| matches!(array.capacity, Capacity::Fixed(_));
-        let has_arrays = parts.iter().any(|part| part.program.arrays.iter().any(is_fixed));
-        let end = if has_arrays { layout.end } else { layout.entrances };
-        push(code, end - 32);
-        part.target.reserve(code);
     }
     for address in (layout.variables..layout.output).step_by(32).filter(|&address| address < zero_from) {
         clear(code, address, 32);
@@ -430,12 +423,15 @@ impl<'a> Lowering<'a> {
                 return Ok(Flow::Ended);
             }
             Effect::ReturnElements { values, size_bytes } => {
-                let mut address = self.layout.output;
+                let output = if self.returns_low(*size_bytes) { 0 } else { self.layout.output };
+                let mut address = output;
                 for &operand in values {
                     self.target.output(self.code, self.slot(operand), address, *size_bytes);
                     address += size_bytes;
                 }
-                self.return_output(address - self.layout.output);
+                push(self.code, address - output);
+                push(self.code, output);
+                self.code.op(evm::RETURN);
                 return Ok(Flow::Ended);
             }
             Effect::ReturnMontLe { values } => {

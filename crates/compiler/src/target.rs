@@ -31,9 +31,12 @@ pub trait Target {
     /// address on is zero. [] → []
     fn start(&self, code: &mut Assembly, memory_bytes: u32) -> u32;
 
-    /// Sets a subprogram's modulus and constants: at the program's start, or, if the modulus is given, where the subprogram is
-    /// entered, with it in words from address 0. Nothing from the returned address on is written. [] → []
-    fn set_up(&self, code: &mut Assembly) -> u32;
+    /// Sets a subprogram's modulus and constants: at the program's start, or where the subprogram is entered, with the modulus in words from
+    /// address `at` if it is given. Memory changes from there to the returned address. [] → []
+    fn set_up(&self, code: &mut Assembly, at: u32) -> u32;
+
+    /// Bytes of memory that [`Target::set_up`] changes.
+    fn set_up_bytes(&self) -> u32;
 
     /// Makes the modulus that was set before the one that operations are over. [] → []
     fn resume(&self, code: &mut Assembly);
@@ -152,6 +155,15 @@ pub fn mont_constants(modulus: &BigUint, family: Family) -> Option<[BigUint; 2]>
     };
     Some([output.modinv(modulus)?, output])
 }
+
+/// Whether a subprogram that is set up in the middle of the program is so in the target's own memory: a long one would move all that stands
+/// after that.
+pub(crate) fn is_short_set_up(target: &(impl Target + ?Sized)) -> bool {
+    target.set_up_bytes() <= SHORT_SET_UP_BYTES
+}
+
+/// Bytes that a modulus of three words and some constants take.
+const SHORT_SET_UP_BYTES: u32 = 192;
 
 /// Whether `program` reads or writes Montgomery form.
 pub fn uses_mont(program: &Program) -> bool {

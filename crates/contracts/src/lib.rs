@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
+pub mod bip340;
 pub mod bls12_381;
 pub mod bn254;
 pub mod drand;
@@ -15,7 +16,11 @@ pub mod groth16;
 mod keyed;
 pub mod kzg;
 pub mod modexp;
+pub mod p256;
 pub mod plonk;
+pub mod poseidon;
+pub mod poseidon2;
+pub mod secp256k1;
 mod source;
 pub mod verifier;
 
@@ -66,6 +71,29 @@ pub static CONTRACTS: &[Contract] = &[
     bn254::add::CONTRACT,
     bn254::mul::CONTRACT,
     modexp::CONTRACT,
+    p256::verify::CONTRACT,
+    secp256k1::recover::CONTRACT,
+    bip340::verify::CONTRACT,
+    poseidon::T2,
+    poseidon::T3,
+    poseidon::T4,
+    poseidon::T5,
+    poseidon::T6,
+    poseidon::T3_MANY,
+    poseidon::merkle::CONTRACT,
+    poseidon2::BN254_T2,
+    poseidon2::BN254_T3,
+    poseidon2::BN254_T4,
+    poseidon2::BLS12_381_T2,
+    poseidon2::BLS12_381_T3,
+    poseidon2::BLS12_381_T4,
+    poseidon2::PALLAS_T3,
+    poseidon2::VESTA_T3,
+    poseidon2::GOLDILOCKS_T12,
+    poseidon2::BABYBEAR_T16,
+    poseidon2::BN254_T3_MANY,
+    poseidon2::BN254_T4_MANY,
+    poseidon2::merkle::CONTRACT,
     bls12_381::fp2_mul::CONTRACT,
     bls12_381::g1_mul::CONTRACT,
     bls12_381::g2_mul::CONTRACT,

@@ -13,8 +13,9 @@ mod word_sized;
 mod words;
 
 use crate::Contract;
-use calldata::Calldata;
+use calldata::{Calldata, Operand};
 use num_bigint::BigUint;
+use power::LAST_WORD_ONLY;
 use residue_formula::Number;
 use residue_ir::{Feature, Machine, Variable};
 use residue_isa::precompile::MODEXP;
@@ -49,7 +50,7 @@ struct State {
     mask: [Variable; WORDS_MAX],
     /// The result, the lowest word first.
     result: [Variable; WORDS_MAX],
-    /// 0 if all numbers are words of calldata, 1 if they have a word each at most, else 2.
+    /// 0 if all numbers are words of calldata, 1 if they have a word each at most, else 2, or 3 ([`LAST_WORD_ONLY`]).
     kind: Variable,
 }
 
@@ -106,22 +107,25 @@ fn over_given<M: Machine>(machine: &M, state: State) {
             machine.set(state.odd[0], modulus.short(machine));
         },
         |machine| {
-            machine.set(state.kind, machine.small(2));
-            machine.set(state.base, base.word(machine, 0));
-            machine.set(state.exponent, exponent.first(machine));
             machine.branch(
-                modulus.above(machine, state.mask[0], WORDS_MAX as u64), // usize to u64 widens
+                machine.has(Feature::Limbs(direct::LIMBS_MAX)),
+                |machine| direct::usual(machine, calldata),
+                |_| (),
+            );
+            exponent_words(machine, state, exponent);
+            let w = Words(machine);
+            machine.branch(
+                w.is_below(w.number(32 * WORDS_MAX as u64), modulus.bytes), // usize to u64 widens
                 |machine| {
-                    long::bits(machine, state);
                     machine.branch(
-                        machine.has(Feature::Limbs(direct::LIMBS_MAX)),
-                        |machine| direct::text(machine, state, state.result[2]),
+                        modulus.above(machine, state.mask[0], WORDS_MAX as u64), // usize to u64 widens
+                        |machine| more_words(machine, state),
                         |_| (),
                     );
-                    long::text(machine, state);
                 },
                 |_| (),
             );
+            machine.set(state.base, base.word(machine, 0));
             for (number, &word) in (0..).zip(&state.odd) {
                 machine.set(word, modulus.word(machine, number));
             }
@@ -140,6 +144,38 @@ fn over_given<M: Machine>(machine: &M, state: State) {
             machine.return_words(&[machine.get(state.result[0])], modulus.bytes);
         },
     );
+}
+
+/// Sets [`State::kind`] and the first word of the exponent that is not in front of its last one as a zero.
+fn exponent_words<M: Machine>(machine: &M, state: State, exponent: Operand<M::Word>) {
+    let w = Words(machine);
+    machine.set(state.kind, w.number(LAST_WORD_ONLY - 1));
+    machine.set(state.exponent, exponent.first(machine));
+    machine.branch(
+        w.mul(exponent.rest(machine), machine.not(machine.get(state.exponent))),
+        |machine| {
+            machine.branch(
+                exponent.above(machine, state.mask[0], 1),
+                |_| (),
+                |machine| {
+                    machine.set(state.kind, machine.small(LAST_WORD_ONLY));
+                    machine.set(state.exponent, exponent.word(machine, 0));
+                },
+            );
+        },
+        |_| (),
+    );
+}
+
+/// Returns the result for a modulus of more words.
+fn more_words<M: Machine>(machine: &M, state: State) {
+    long::bits(machine, state);
+    machine.branch(
+        machine.has(Feature::Limbs(direct::LIMBS_MAX)),
+        |machine| direct::text(machine, state, state.result[2]),
+        |_| (),
+    );
+    long::text(machine, state);
 }
 
 /// The inverse of 3 in the base field of BN254: 3 to the power of p − 2.

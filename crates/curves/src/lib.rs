@@ -20,10 +20,15 @@ pub mod chain;
 pub mod comb;
 pub mod complete;
 pub mod conditions;
+pub mod eisenstein;
+pub mod fixed_base;
 pub mod group;
 pub mod ladder;
+pub mod odd_multiples;
+pub mod p256;
 pub mod pairing;
 pub mod published;
+pub mod secp256k1;
 pub mod side_by_side;
 pub mod tower;
 

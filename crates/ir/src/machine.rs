@@ -139,9 +139,10 @@ impl Cells {
 pub enum SequenceStep<W> {
     /// This part.
     Part(usize),
-    /// One of the first sixteen parts: the one whose number stands in the cell of 16 bits of `word` that begins at `first_bit`.
+    /// One of the first parts, [`SequenceStep::choices`] of them: the one whose number stands in the cell of 16 bits of `word` that begins at
+    /// `first_bit`.
     Chosen {
-        /// Has numbers below 16 in all its cells. It is read once, before the first step.
+        /// Has numbers of parts that can be chosen in all its cells. It is read once, before the first step.
         word: W,
         /// A multiple of 16.
         first_bit: u32,
@@ -149,11 +150,22 @@ pub enum SequenceStep<W> {
 }
 
 impl<W> SequenceStep<W> {
-    /// How many parts can be chosen.
-    pub const CHOICES: usize = 16;
+    /// A sequence where parts are chosen has at least this many.
+    pub const CHOICES_MIN: usize = 16;
+    /// At most this many.
+    pub const CHOICES_MAX: usize = 64;
+
+    /// How many of `parts` parts can be chosen: 16, 32 or 64 if there are as many; 0 below 16.
+    pub const fn choices(parts: usize) -> usize {
+        let mut choices = Self::CHOICES_MAX;
+        while choices > parts {
+            choices /= 2;
+        }
+        if choices < Self::CHOICES_MIN { 0 } else { choices }
+    }
 
     /// The cells that chosen parts stand in.
-    pub const CELLS: Cells = Cells { bits: 16, index_bits: 4 };
+    pub const CELLS: Cells = Cells { bits: 16, index_bits: 6 };
 }
 
 impl<W: Copy> SequenceStep<W> {
@@ -163,7 +175,7 @@ impl<W: Copy> SequenceStep<W> {
             SequenceStep::Part(number) => number,
             SequenceStep::Chosen { word, first_bit } => {
                 let number = usize::try_from(Self::CELLS.take(value(word), first_bit)).unwrap_or(usize::MAX);
-                assert!(number < Self::CHOICES, "part {number} of a sequence is chosen");
+                assert!(number < Self::CHOICES_MAX, "part {number} of a sequence is chosen");
                 number
             }
         }

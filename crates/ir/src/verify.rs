@@ -541,8 +541,8 @@ impl Scope<'_> {
                     return Err(format!("part {number} of a sequence that has {parts}"));
                 }
                 SequenceStep::Chosen { first_bit, .. } => {
-                    if parts < SequenceStep::<Word>::CHOICES {
-                        return Err(format!("one of {} parts is chosen, of {parts}", SequenceStep::<Word>::CHOICES));
+                    if parts < SequenceStep::<Word>::CHOICES_MIN {
+                        return Err(format!("one of {} parts is chosen, of {parts}", SequenceStep::<Word>::CHOICES_MIN));
                     }
                     if !first_bit.is_multiple_of(SequenceStep::<Word>::CELLS.bits) || first_bit >= 256 {
                         return Err(format!("no cell of 16 bits begins at bit {first_bit}"));

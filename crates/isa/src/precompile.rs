@@ -24,3 +24,13 @@ pub const BN254_MUL: u16 = 0x07;
 pub const BN254_PAIRING_CHECK: u16 = 0x08;
 /// EIP-198 modular exponentiation.
 pub const MODEXP: u16 = 0x05;
+/// ECRECOVER, Yellow Paper, appendix E.
+pub const ECRECOVER: u16 = 0x01;
+/// SHA-256, Yellow Paper, appendix E.
+pub const SHA256: u16 = 0x02;
+/// RIPEMD-160, Yellow Paper, appendix E.
+pub const RIPEMD160: u16 = 0x03;
+/// EIP-152's compression function of BLAKE2b.
+pub const BLAKE2F: u16 = 0x09;
+/// EIP-7951's verification of ECDSA on P-256.
+pub const P256_VERIFY: u16 = 0x100;

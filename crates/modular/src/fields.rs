@@ -45,4 +45,18 @@ fields! {
     Secp256k1Fp, Secp256k1FpModulus, 4, "secp256k1 Fp", [
         0xffff_fffe_ffff_fc2f, 0xffff_ffff_ffff_ffff, 0xffff_ffff_ffff_ffff, 0xffff_ffff_ffff_ffff,
     ];
+    /// The base field of Pallas and scalar field of Vesta, 255 bits. Source: the Pasta curves, zcash/pasta, p.
+    Pallas, PallasModulus, 4, "pallas Fp", [
+        0x992d_30ed_0000_0001, 0x2246_98fc_094c_f91b, 0x0000_0000_0000_0000, 0x4000_0000_0000_0000,
+    ];
+    /// The base field of Vesta and scalar field of Pallas, 255 bits. Source: the Pasta curves, zcash/pasta, q.
+    Vesta, VestaModulus, 4, "vesta Fp", [
+        0x8c46_eb21_0000_0001, 0x2246_98fc_0994_a8dd, 0x0000_0000_0000_0000, 0x4000_0000_0000_0000,
+    ];
+    /// 2⁶⁴ − 2³² + 1. Source: Hamburg 2015 (2015/625), §1, named after Goldilocks' golden ratio.
+    Goldilocks, GoldilocksModulus, 1, "goldilocks", [0xffff_ffff_0000_0001];
+    /// 2³¹ − 2²⁷ + 1. Source: RISC Zero, “Proof System in Detail”, the base field.
+    BabyBear, BabyBearModulus, 1, "babybear", [0x7800_0001];
+    /// 2³¹ − 2²⁴ + 1. Source: Plonky3, koala-bear/src/koala_bear.rs.
+    KoalaBear, KoalaBearModulus, 1, "koalabear", [0x7f00_0001];
 }

@@ -26,6 +26,43 @@ impl Variant {
     }
 }
 
+/// Which variants are to be tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Wanted {
+    /// Products in Fp2.
+    pub product: WantedProduct,
+    /// Small multiples; if none is named, as published for the contracts of the EVM384 documents, and all ways for others.
+    pub multiples: Option<SmallMultiples>,
+}
+
+/// Which products in Fp2 are to be tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WantedProduct {
+    /// As published for the contracts of the EVM384 documents, and all for others.
+    #[default]
+    Usual,
+    /// All.
+    Any,
+    /// This one.
+    Only(Fp2Product),
+}
+
+impl Wanted {
+    /// The variants of a contract that are wanted: at least one.
+    pub fn variants(self, contract: &dyn Source) -> Vec<Variant> {
+        let product = |product| match self.product {
+            WantedProduct::Usual if contract.is_published() => product == Fp2Product::Karatsuba,
+            WantedProduct::Only(only) => product == only,
+            WantedProduct::Usual | WantedProduct::Any => true,
+        };
+        let multiples = |multiples| match self.multiples {
+            Some(asked) => multiples == asked,
+            None => !contract.is_published() || multiples == SmallMultiples::AsWritten,
+        };
+        Variant::all().filter(|variant| product(variant.product) && multiples(variant.multiples)).collect()
+    }
+}
+
 /// A variant compiled and run under a revision and its prices.
 #[derive(Debug, Clone)]
 pub struct Trial {

@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
-use residue_compiler::{Compiled, Dialect, SmallMultiples};
+use residue_compiler::Dialect;
 use residue_contracts::CONTRACTS;
 use residue_engine::revm::primitives::Address;
 use residue_isa::{Fork, GasSchedule};
-use residue_workbench::Trial;
 use residue_workbench::parallel::in_parallel;
-use serde_json::{Map, Value, json};
+use residue_workbench::report::CODE_BYTES_MAINNET;
+use residue_workbench::{Trial, report};
+use serde_json::{Value, json};
 
-use crate::formats::{Artifact, CODE_BYTES_MAINNET, Format};
+use crate::formats::{Artifact, Format};
 use crate::formulas::{Formulas, is_inexpressible};
 use crate::options::{CodeRules, InterfaceRules};
 use crate::subject::{Chosen, KeyOptions};
@@ -179,7 +180,7 @@ fn build_program(args: &BuildArgs, schedule: &GasSchedule, json: bool) -> Result
         artifact.write(args.format(), output)?;
     }
     if json {
-        let mut object = of_code(compiled);
+        let mut object = report::code(compiled);
         object["program"] = path.as_str().into();
         object["schedule"] = schedule.name().into();
         object["fork"] = args.fork.name().into();
@@ -231,30 +232,13 @@ fn to_json(Built { contract, schedule, dialect, trials, path }: &Built) -> Value
         "fork": dialect.fork.name(),
         "portable": dialect.portable,
         "f2mul": trials[0].variant.product.multiplications(),
-        "variants": trials.iter().map(variant_to_json).collect::<Vec<_>>(),
+        "variants": trials.iter().map(report::variant).collect::<Vec<_>>(),
         "path": path.as_deref().map(Path::to_string_lossy),
     });
-    if let (Some(object), Value::Object(code)) = (object.as_object_mut(), of_code(&trials[0].compiled)) {
+    if let (Some(object), Value::Object(code)) = (object.as_object_mut(), report::code(&trials[0].compiled)) {
         object.extend(code);
     }
     object
-}
-
-/// The code, and what is known of it.
-fn of_code(compiled: &Compiled) -> Value {
-    let functions = compiled.source_map.functions().map(|(name, range)| (name.to_owned(), range.len().into()));
-    json!({
-        "revision": compiled.revision.name(),
-        "code": output::hex(&compiled.code),
-        "code_bytes": compiled.code.len(),
-        "instruction_bytes": compiled.instruction_bytes,
-        "fits_24_kib": compiled.code.len() <= CODE_BYTES_MAINNET,
-        "slots": compiled.slots,
-        "memory_bytes": compiled.memory_bytes,
-        "field_instructions": compiled.field_instructions,
-        "operations": compiled.operations,
-        "functions": functions.collect::<Map<_, _>>(),
-    })
 }
 
 fn to_text(built: &[Built]) -> String {
@@ -278,15 +262,6 @@ fn to_text(built: &[Built]) -> String {
     rows.trim_fmt()
 }
 
-fn variant_to_json(Trial { variant, compiled, gas }: &Trial) -> Value {
-    json!({
-        "f2mul": variant.product.multiplications(),
-        "small_multiples": small_multiples(variant.multiples),
-        "gas": gas,
-        "code_bytes": compiled.code.len(),
-    })
-}
-
 /// What was chosen, and what every other variant of the contract would have cost.
 fn explained(Built { contract, schedule, trials, .. }: &Built) -> String {
     let mut rows = table(&[
@@ -304,7 +279,7 @@ fn explained(Built { contract, schedule, trials, .. }: &Built) -> String {
         rows.add_row(vec![
             if place == 0 { "chosen".into() } else { "".into() },
             format!("{} multiplications", variant.product.multiplications()).into(),
-            small_multiples(variant.multiples).into(),
+            report::small_multiples(variant.multiples).into(),
             right(grouped(*gas)),
             right(if place == 0 { String::new() } else { percent(more, chosen.gas) }),
             right(grouped(compiled.code.len() as u64)),
@@ -317,14 +292,6 @@ fn explained(Built { contract, schedule, trials, .. }: &Built) -> String {
         contract.source().name(),
         rows.trim_fmt()
     )
-}
-
-fn small_multiples(multiples: SmallMultiples) -> &'static str {
-    match multiples {
-        SmallMultiples::AsWritten => "additions",
-        SmallMultiples::ProductForThree => "a product for 3 additions",
-        SmallMultiples::ProductForTwo => "a product for 2 additions",
-    }
 }
 
 /// `part` of `whole` in percent, with two decimals.

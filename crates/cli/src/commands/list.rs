@@ -5,8 +5,9 @@ use clap::{Args, ValueEnum};
 use residue_contracts::{CONTRACTS, PROOF_SYSTEMS};
 use residue_engine::Fork;
 use residue_isa::opcode::evm;
-use residue_isa::{Family, GasSchedule, OpcodeRow, Revision};
-use serde_json::{Map, Value, json};
+use residue_isa::{GasSchedule, OpcodeRow, Revision};
+use residue_workbench::catalogue::{self, default_for, place_of_values};
+use serde_json::{Map, Value};
 
 use crate::options::DEFAULT_REVISION;
 use crate::output;
@@ -81,60 +82,13 @@ fn key(what: Listed) -> &'static str {
 
 fn to_json(what: Listed, args: &ListArgs) -> Value {
     match what {
-        Listed::Revisions => Revision::ALL.iter().map(|&revision| revision_json(revision)).collect(),
-        Listed::Schedules => schedules(args).map(|schedule| schedule_json(&schedule)).collect(),
-        Listed::Forks => {
-            let fork = |fork: Fork| json!({ "name": fork.name(), "default": fork == Fork::default() });
-            Fork::ALL.into_iter().map(fork).collect()
-        }
-        Listed::Opcodes => opcodes(args).map(|(revision, row)| opcode_json(revision, row)).collect(),
-        Listed::Contracts => {
-            let contract = |contract: &residue_contracts::Contract| {
-                json!({
-                    "name": contract.name,
-                    "summary": contract.summary,
-                    "interface": contract.interface,
-                    "precompile": contract.precompile,
-                })
-            };
-            CONTRACTS.iter().map(contract).collect()
-        }
-        Listed::Verifiers => {
-            let system = |system: &residue_contracts::ProofSystem| json!({ "name": system.name, "summary": system.summary, "interface": system.interface });
-            PROOF_SYSTEMS.iter().map(system).collect()
-        }
+        Listed::Revisions => Revision::ALL.iter().map(|&revision| catalogue::revision(revision)).collect(),
+        Listed::Schedules => schedules(args).iter().map(catalogue::schedule).collect(),
+        Listed::Forks => Fork::ALL.into_iter().map(catalogue::fork).collect(),
+        Listed::Opcodes => opcodes(args).map(|(revision, row)| catalogue::opcode(revision, row)).collect(),
+        Listed::Contracts => CONTRACTS.iter().map(catalogue::contract).collect(),
+        Listed::Verifiers => PROOF_SYSTEMS.iter().map(catalogue::proof_system).collect(),
     }
-}
-
-fn revision_json(revision: Revision) -> Value {
-    json!({
-        "name": revision.name(),
-        "summary": revision.summary(),
-        "values": place_of_values(revision),
-        "schedule": revision.default_schedule(),
-        "default": revision == DEFAULT_REVISION,
-    })
-}
-
-fn schedule_json(schedule: &GasSchedule) -> Value {
-    json!({
-        "name": schedule.name(),
-        "summary": schedule.summary(),
-        "revisions": schedule.revisions().iter().map(|revision| revision.name()).collect::<Vec<_>>(),
-        "default_for": default_for(schedule),
-    })
-}
-
-fn opcode_json(revision: Option<Revision>, row: &OpcodeRow) -> Value {
-    json!({
-        "revision": revision.map(Revision::name),
-        "byte": row.byte,
-        "mnemonic": row.mnemonic,
-        "sentence": row.sentence,
-        "immediate_bytes": row.immediate_bytes,
-        "pops": row.pops,
-        "pushes": row.pushes,
-    })
 }
 
 fn to_text(what: Listed, args: &ListArgs) -> String {
@@ -210,33 +164,9 @@ fn marked(name: &str, is_default: bool) -> String {
     format!("{name}{}", if is_default { " *" } else { "" })
 }
 
-fn place_of_values(revision: Revision) -> &'static str {
-    match revision.family() {
-        Family::Memory384 => "memory",
-        Family::MemorySlots => "slots in memory",
-        Family::Slots => "slots",
-    }
-}
-
 /// The schedules of the revision asked for, or of every revision, each once.
-fn schedules(args: &ListArgs) -> impl Iterator<Item = GasSchedule> {
-    let of = |revision: Revision| {
-        let named = move |name: String| GasSchedule::named(&name, revision);
-        GasSchedule::names(revision).into_iter().filter_map(move |name| named(name).ok())
-    };
-    let mut found: Vec<GasSchedule> = Vec::new();
-    for schedule in revisions(args).flat_map(of) {
-        if !found.contains(&schedule) {
-            found.push(schedule);
-        }
-    }
-    found.into_iter()
-}
-
-/// The revisions whose default schedule this is.
-fn default_for(schedule: &GasSchedule) -> Vec<&'static str> {
-    let is_default = |revision: &&Revision| revision.default_schedule() == schedule.name();
-    schedule.revisions().iter().filter(is_default).map(|revision| revision.name()).collect()
+fn schedules(args: &ListArgs) -> Vec<GasSchedule> {
+    catalogue::schedules(revisions(args))
 }
 
 /// The opcodes of the revision asked for, or of every revision; with `--evm` those of the EVM before them.

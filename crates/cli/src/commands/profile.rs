@@ -10,7 +10,6 @@ use residue_workbench::harness::on_one_core;
 use residue_workbench::inspect::flame::flame_graph;
 use residue_workbench::inspect::profile::{Measure, Profile, profile as measure};
 use residue_workbench::statistics::whole_ns;
-use serde_json::{Value, json};
 
 use crate::formulas::Formulas;
 use crate::options::{CodeRules, Rules};
@@ -104,7 +103,7 @@ pub fn profile(args: &ProfileArgs, json: bool) -> Result<Verdict> {
         output::file(path, flame_graph(&profile, &title, measure).as_bytes())?;
     }
     if json {
-        let mut object = to_json(&profile);
+        let mut object = residue_workbench::report::profile(&profile);
         object["success"] = outcome.is_success().into();
         object["halt"] = outcome.halt.name().into();
         object["contract"] = subject.as_str().into();
@@ -156,34 +155,4 @@ fn to_text(profile: &Profile) -> String {
         ));
     }
     text
-}
-
-fn to_json(profile: &Profile) -> Value {
-    let timed = |time_ns: f64| profile.time_ns.map(|_| (time_ns * 10.0).round() / 10.0);
-    let nodes = profile.nodes.iter().map(|node| {
-        json!({
-            "name": node.name,
-            "parent": node.parent,
-            "is_function": node.is_function,
-            "calls": node.calls,
-            "gas": node.gas,
-            "time_ns": timed(node.time_ns),
-        })
-    });
-    let by_name = profile.by_name().into_iter().map(|line| {
-        json!({
-            "name": line.name,
-            "calls": line.calls,
-            "gas": line.gas,
-            "gas_with_callees": line.gas_with_callees,
-            "time_ns": timed(line.time_ns),
-            "time_with_callees_ns": timed(line.time_with_callees_ns),
-        })
-    });
-    json!({
-        "gas_used": profile.gas_used,
-        "time_ns": profile.time_ns.map(f64::round),
-        "by_name": by_name.collect::<Vec<_>>(),
-        "nodes": nodes.collect::<Vec<_>>(),
-    })
 }

@@ -6,8 +6,9 @@ use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use residue_compiler::SourceMap;
 use residue_engine::{Engine, EngineConfig};
-use residue_workbench::inspect::trace::{Executed, Tracing};
-use serde_json::{Value, json};
+use residue_workbench::inspect::trace::{Executed, Tracing, is_within};
+use residue_workbench::report::step;
+use serde_json::json;
 
 use crate::formulas::Formulas;
 use crate::options::{CodeRules, Rules};
@@ -77,14 +78,14 @@ pub fn trace(args: &TraceArgs, json: bool) -> Result<Verdict> {
         let mut tracer = Tracing::new(revision, |executed: Executed| {
             let map = subject.source_map.as_ref().filter(|_| executed.depth == 0);
             let source = map.and_then(|map| map.name_at(executed.pc));
-            let is_chosen = chosen.is_none_or(|name| source.as_ref().is_some_and(|source| is_of(source, name)));
+            let is_chosen = chosen.is_none_or(|name| source.as_ref().is_some_and(|source| is_within(source, name)));
             if !is_chosen || args.limit.is_some_and(|limit| shown >= limit) {
                 left_out += 1;
                 return;
             }
             shown += 1;
             if json {
-                steps.push(to_json(&executed, source));
+                steps.push(step(&executed, source));
             } else if written.is_ok() {
                 written = writeln!(stdout, "{}", to_line(&executed, source));
             }
@@ -126,10 +127,6 @@ fn chosen<'a>(name: &'a str, map: Option<&SourceMap>) -> Result<&'a str> {
     }
 }
 
-fn is_of(source: &str, name: &str) -> bool {
-    source.split('/').any(|part| part == name)
-}
-
 fn to_line(executed: &Executed, source: Option<String>) -> String {
     let mnemonic = executed.mnemonic.unwrap_or("INVALID");
     let indent = "  ".repeat(executed.depth);
@@ -145,30 +142,4 @@ fn to_line(executed: &Executed, source: Option<String>) -> String {
     }
     line.truncate(line.trim_end().len());
     line
-}
-
-fn to_json(executed: &Executed, source: Option<String>) -> Value {
-    let lanes = executed.lanes.iter().map(|lane| {
-        let text = |part: Option<String>| part.map_or(Value::Null, Value::from);
-        let places = lane.places.map(|place| text(place.map(|place| place.to_string())));
-        let values = lane.values.each_ref().map(|value| text(value.as_ref().map(|value| format!("{value:#x}"))));
-        let [out, x, y] = places;
-        let [out_value, x_value, y_value] = values;
-        json!({
-            "operation": lane.operation.map(|operation| operation.to_string()),
-            "out": { "at": out, "value": out_value },
-            "x": { "at": x, "value": x_value },
-            "y": { "at": y, "value": y_value },
-        })
-    });
-    json!({
-        "depth": executed.depth,
-        "pc": executed.pc,
-        "mnemonic": executed.mnemonic,
-        "words": executed.words.iter().map(|word| output::hex(word)).collect::<Vec<_>>(),
-        "lanes": lanes.collect::<Vec<_>>(),
-        "gas_cost": executed.gas_cost,
-        "source": source,
-        "halt": executed.halt.map(|halt| halt.name()),
-    })
 }

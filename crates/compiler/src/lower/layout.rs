@@ -3,6 +3,7 @@
 use super::{hash, outside, sequence};
 use crate::Part;
 use crate::error::CompileError;
+use crate::target::is_short_set_up;
 use residue_ir::program::{ArrayDecl, ArrayId, Program, Statement};
 use residue_ir::{Capacity, Effect};
 
@@ -28,6 +29,8 @@ pub(super) struct Own {
     pub shifts: Option<Shifts>,
     /// Where the records of unbounded arrays begin, and their size.
     pub records: (u32, u32),
+    /// Where it is set up, if that is in the middle of the program: all else comes later.
+    pub set_up_at: u32,
 }
 
 /// Where values stand while they are shifted.
@@ -58,8 +61,8 @@ impl Layout {
 
     /// Whether a part has memory after that of fixed size.
     pub fn is_beyond(&self, unit: usize) -> bool {
-        let Own { shifts, records: (_, record_bytes) } = self.own[unit];
-        record_bytes > 0 || unit > 0 && shifts.is_some()
+        let Own { shifts, records: (_, record_bytes), set_up_at } = self.own[unit];
+        record_bytes > 0 || unit > 0 && (shifts.is_some() || set_up_at > 0)
     }
 }
 
@@ -135,7 +138,9 @@ pub(super) fn layout(parts: &[Part<'_>]) -> Result<Layout, CompileError> {
             *place = (within(first_record.saturating_add(offset))?, within(record_bytes)?);
             offset = offset.saturating_add(bytes_of(part, array.element_values));
         }
-        own.push(Own { shifts, records: (within(first_record)?, within(record_bytes)?) });
+        let is_late = number > 0 && (part.is_late || part.program.modulus.known().is_none());
+        let set_up_at = if is_late && !is_short_set_up(part.target.as_ref()) { within(end)? } else { 0 };
+        own.push(Own { shifts, records: (within(first_record)?, within(record_bytes)?), set_up_at });
     }
     Ok(Layout {
         variables: within(variables)?,

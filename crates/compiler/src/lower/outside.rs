@@ -5,7 +5,8 @@ use super::{Entry, Lowering};
 use crate::error::CompileError;
 use crate::paths::ends;
 use crate::target::{clear, push};
-use residue_ir::program::{Operand, Program, SubprogramId, TableId, Value, Word};
+use residue_ir::program::{ArrayDecl, Operand, Program, SubprogramId, TableId, Value, Word};
+use residue_ir::{Capacity, Effect};
 use residue_isa::opcode::evm;
 use residue_passes::Slot;
 
@@ -53,7 +54,8 @@ impl Lowering<'_> {
     pub(super) fn enter(&mut self, subprogram: SubprogramId, modulus: &[Word]) -> Result<(), CompileError> {
         let unit = subprogram.0 + 1;
         let target = self.parts[unit].target.as_ref();
-        for (word, address) in modulus.iter().zip((0..).step_by(32)) {
+        let own = self.layout.own(unit);
+        for (word, address) in modulus.iter().zip((own.set_up_at..).step_by(32)) {
             self.word(*word)?;
             push(self.code, address);
             self.code.op(evm::MSTORE);
@@ -62,11 +64,13 @@ impl Lowering<'_> {
         match self.parts[unit].has_elements() {
             true if modulus.is_empty() && !self.parts[unit].is_late => target.resume(self.code),
             true => {
-                target.set_up(self.code);
+                target.set_up(self.code, own.set_up_at);
             }
             false => {}
         }
-        let own = self.layout.own(unit);
+        if !self.parts[0].has_elements() {
+            self.touch(unit, 32 * u32::try_from(modulus.len()).expect("`verify` allows few"));
+        }
         if let Some(shifts) = own.shifts {
             clear(self.code, shifts.zeros, shifts.zeros_bytes);
             push(self.code, shifts.value() + shifts.value_bytes - 32);
@@ -82,6 +86,40 @@ impl Lowering<'_> {
             self.target.resume(self.code);
         }
         Ok(())
+    }
+
+    /// Makes memory reach as far as a subprogram loads to it and stores from it without making it grow, given that its first bytes are there:
+    /// where the program itself has elements, that has been done. [] → []
+    fn touch(&mut self, unit: usize, there_bytes: u32) {
+        let part = &self.parts[unit];
+        let element_bytes = part.target.element_bytes();
+        let is_fixed = |array: &ArrayDecl| matches!(array.capacity, Capacity::Fixed(_));
+        let mut end = u32::try_from(part.memory_bytes()).expect("it is laid out");
+        part.program.for_each_effect(&mut |effect| {
+            end = end.max(match effect {
+                Effect::ReturnElements { values, size_bytes } if *size_bytes >= element_bytes => {
+                    size_bytes.saturating_mul(u32::try_from(values.len()).unwrap_or(u32::MAX))
+                }
+                Effect::ReturnElements { .. }
+                | Effect::ReturnMontLe { .. }
+                | Effect::IsOdd { .. }
+                | Effect::WordOf { .. }
+                | Effect::Lookup { .. } => self.layout.entrances,
+                _ => 0,
+            });
+        });
+        if part.program.arrays.iter().any(is_fixed) {
+            end = self.layout.end;
+        }
+        if part.has_elements() && end > there_bytes {
+            push(self.code, end.max(32) - 32);
+            part.target.reserve(self.code);
+        }
+    }
+
+    /// Whether elements are returned from the bottom of memory: those of a subprogram, if none passes through there.
+    pub(super) fn returns_low(&self, size_bytes: u32) -> bool {
+        self.unit > 0 && !self.parts[0].has_elements() && size_bytes >= self.target.element_bytes()
     }
 
     /// [] → []
@@ -136,7 +174,7 @@ impl Lowering<'_> {
         limit_bytes: u32,
     ) -> Result<(), CompileError> {
         let height = self.stack.len();
-        let output = if self.unit == 0 { self.layout.output } else { self.layout.end };
+        let output = if self.unit == 0 { self.layout.output } else { self.layout.variables };
         let end = output + limit_bytes;
         self.word(size)?;
         self.code.op(evm::DUP1);
@@ -150,10 +188,19 @@ impl Lowering<'_> {
         }
         let first = end - element_bytes * u32::try_from(values.len()).expect("`verify` allows few");
         if first > output {
+            // Zeros, if the output has any in front of the values.
+            let whole = self.code.new_label();
+            self.code.op(evm::DUP1);
+            push(self.code, end - first);
+            self.code.op(evm::LT);
+            self.code.op(evm::ISZERO);
+            self.code.push_label(whole);
+            self.code.op(evm::JUMPI);
             push(self.code, first - output);
             self.code.op(evm::CALLDATASIZE);
             push(self.code, output);
             self.code.op(evm::CALLDATACOPY);
+            self.code.label(whole);
         }
         for (address, &operand) in (first..).step_by(element_bytes as usize).zip(values) {
             self.target.output(self.code, self.slot(operand), address, element_bytes);

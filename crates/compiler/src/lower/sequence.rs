@@ -115,7 +115,7 @@ impl<'a> Lowering<'a> {
         self.move_to(state, initial);
         let free = self.entrances.next;
         let words = order.choosing();
-        let choices = if words.is_empty() { 0 } else { SequenceStep::<Word>::CHOICES };
+        let choices = if words.is_empty() { 0 } else { SequenceStep::<Word>::choices(parts.len()) };
         let mut entries = Vec::new();
         for (number, part) in parts.iter().enumerate() {
             entries.push(self.part_entry(*part, number < choices)?);

@@ -140,7 +140,11 @@ impl Target for MontSlots {
         self.memory_bytes()
     }
 
-    fn set_up(&self, code: &mut Assembly) -> u32 {
+    fn set_up_bytes(&self) -> u32 {
+        0
+    }
+
+    fn set_up(&self, code: &mut Assembly, _: u32) -> u32 {
         self.start(code, 0)
     }
 

@@ -2,15 +2,13 @@
 
 use super::State;
 use super::calldata::{Calldata, Operand};
-use super::power::{long_base, more_words, power};
+use super::power::{F4, long_base, more_words, power};
 use super::words::Words;
 use residue_curves::chain::pow_constant;
 use residue_ir::{Machine, Variable};
 
 /// The widest modulus of those interfaces in 64-bit limbs.
 pub(super) const LIMBS_MAX: u32 = 64;
-/// The exponent that RSA has.
-const F4: u64 = 65_537;
 
 /// A range of widths that has a subprogram.
 struct Width {
@@ -33,6 +31,53 @@ const WIDTHS: [Width; 4] = [
     Width { name: "odd modulus of 3072 bits", words: 12 },
     Width { name: "odd modulus of 4096 bits", words: 16 },
 ];
+
+/// Names of the subprograms for what RSA asks, in the order of [`WIDTHS`].
+const USUAL: [&str; 4] = ["RSA of 1024 bits", "RSA of 2048 bits", "RSA of 3072 bits", "RSA of 4096 bits"];
+
+/// Returns the power by 65537 for an odd modulus whose highest bit is 1 and a base of the same length, whose first word is below the
+/// modulus', if their length is one of [`WIDTHS`].
+pub(super) fn usual<M: Machine>(machine: &M, calldata: Calldata<M::Word>) {
+    let w = Words(machine);
+    let Calldata { base, exponent, modulus } = calldata;
+    let is_other = w.or(w.xor(base.bytes, modulus.bytes), w.xor(exponent.bytes, w.number(3)));
+    machine.branch(
+        is_other,
+        |_| (),
+        |machine| {
+            let w = Words(machine);
+            let [e, first] = [machine.calldata_word(exponent.at), machine.calldata_word(modulus.at)];
+            let last = machine.calldata_word(w.sub(w.add(modulus.at, modulus.bytes), w.number(32)));
+            let is_whole = w.and(w.is_equal(w.high(e, 232), w.number(F4)), w.and(w.high(first, 255), last));
+            machine.branch(
+                w.and(is_whole, w.is_below(machine.calldata_word(base.at), first)),
+                |machine| {
+                    for (name, width) in USUAL.into_iter().zip(&WIDTHS) {
+                        machine.branch(
+                            Words(machine).is_equal(modulus.bytes, machine.small(32 * width.words)),
+                            |machine| usual_of(machine, name, width),
+                            |_| (),
+                        );
+                    }
+                },
+                |_| (),
+            );
+        },
+    );
+}
+
+/// The same for one width.
+fn usual_of<M: Machine>(machine: &M, name: &'static str, width: &Width) {
+    let limbs = u32::try_from(4 * width.words).expect("there are few");
+    let bytes = 32 * width.words;
+    let words = |machine: &M, first: u64| -> Vec<M::Word> {
+        (0..width.words).map(|word| machine.calldata_word(machine.small(first + 32 * word))).collect()
+    };
+    machine.over_given(name, limbs, &words(machine, 96 + bytes + 3), |machine| {
+        let x = machine.element_of(&words(machine, 96));
+        machine.return_elements(pow_constant(x, &F4.into()), u32::try_from(bytes).expect("it is short"));
+    });
+}
 
 /// Returns the result for an odd modulus of 769 to 4096 bits, as many as `bits` says.
 pub(super) fn text<M: Machine>(machine: &M, state: State, bits: Variable) {
@@ -69,7 +114,7 @@ fn enter<M: Machine>(machine: &M, state: State, width: &'static Width) {
                 w.or(last, w.is_below(w.number(32), exponent.bytes)),
                 |machine| {
                     let y = power(machine, state.exponent, x);
-                    result(machine, more_words(machine, state.exponent, y, x), width);
+                    result(machine, more_words(machine, state, y, x), width);
                 },
                 |machine| result(machine, pow_constant(x, &F4.into()), width),
             );

@@ -57,8 +57,7 @@ pub(super) fn windows<M: Machine>(machine: &M, state: State, odd: M::Word) {
         machine.branch(
             machine.get(state.kind),
             |machine| {
-                let y =
-                    machine.branch(state.is_long(machine), |machine| more_words(machine, state.exponent, y, x), |_| y);
+                let y = machine.branch(state.is_long(machine), |machine| more_words(machine, state, y, x), |_| y);
                 machine.set(state.result[0], machine.word_of(y, 0));
             },
             |machine| machine.return_elements(y, 32),

@@ -18,7 +18,7 @@ use crate::support::expressed;
 /// More than the dearest input takes.
 const GAS: u64 = 1_000_000_000;
 
-fn input(base: &[u8], exponent: &[u8], modulus: &[u8]) -> Vec<u8> {
+pub fn input(base: &[u8], exponent: &[u8], modulus: &[u8]) -> Vec<u8> {
     let length = |bytes: &[u8]| [vec![0; 24], (bytes.len() as u64).to_be_bytes().to_vec()].concat(); // usize to u64 widens
     [&length(base)[..], &length(exponent), &length(modulus), base, exponent, modulus].concat()
 }

@@ -1,8 +1,9 @@
 //! Contracts under revisions, not all of which can express every contract.
 
-use residue_compiler::{CompileError, Compiled};
+use residue_compiler::{CompileError, Compiled, compile};
 use residue_contracts::Contract;
-use residue_isa::Revision;
+use residue_engine::{Engine, EngineConfig, Halt, Prepared};
+use residue_isa::{GasSchedule, Revision};
 
 /// What became of a contract, or nothing if the revision cannot express it. All have the base field of BLS12-381.
 #[track_caller]
@@ -27,4 +28,52 @@ fn is_over_bls12_381(contract: &Contract) -> bool {
 pub fn some_revisions(number: usize) -> impl Iterator<Item = Revision> {
     let step = if std::env::var_os("RESIDUE_CASES").is_some() { 1 } else { 3 };
     Revision::ALL.iter().copied().skip(number % step).step_by(step)
+}
+
+/// More than any input of the tests over several revisions takes.
+const GAS: u64 = 100_000_000;
+
+/// How many cases a test takes: `fewest`, or as many as `RESIDUE_CASES` asks for.
+pub fn cases(fewest: usize) -> usize {
+    match std::env::var("RESIDUE_CASES") {
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("RESIDUE_CASES is not a number: {text:?}")),
+        Err(_) => fewest,
+    }
+}
+
+/// The contract under every revision that can express it, EIP-6690 among them, ready to run.
+pub fn everywhere(contract: &Contract) -> Vec<(Revision, Prepared)> {
+    let program = contract.program();
+    let prepare = |&revision: &Revision| {
+        let compiled = compile(&program, revision, &GasSchedule::default_for(revision).unwrap());
+        let code = expressed(contract, revision, compiled)?.code;
+        Some((revision, Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&code)))
+    };
+    let compiled: Vec<_> = Revision::ALL.iter().filter_map(prepare).collect();
+    assert!(compiled.iter().any(|(revision, _)| *revision == Revision::Eip6690_2024), "{}", contract.name);
+    compiled
+}
+
+/// Every revision returns `expected` for `input`.
+#[track_caller]
+pub fn returned_everywhere(compiled: &mut [(Revision, Prepared)], input: &[u8], expected: &[u8], what: &str) {
+    for (revision, prepared) in compiled {
+        let outcome = prepared.run_without_memory(input, GAS);
+        let found = (outcome.halt, hex::encode(outcome.output));
+        assert_eq!(found, (Halt::Return, hex::encode(expected)), "{revision}, {what}: {}", hex::encode(input));
+    }
+}
+
+/// Every revision halts exceptionally on `input`, and not for want of gas.
+#[track_caller]
+pub fn refused_everywhere(compiled: &mut [(Revision, Prepared)], input: &[u8], what: &str) {
+    for (revision, prepared) in compiled {
+        let outcome = prepared.run_without_memory(input, GAS);
+        let halt = outcome.halt;
+        assert!(
+            halt.is_exceptional() && halt != Halt::OutOfGas,
+            "{revision}, {what}: {halt:?}: {}",
+            hex::encode(input)
+        );
+    }
 }

@@ -2,10 +2,8 @@
 //! curves with efficient endomorphisms”.
 //!
 //! φ is multiplication by a λ with λ² + λ + 1 = 0 modulo r, so that s·P = k₁·P + k₂·φ(P) for a short vector (k₁, k₂), see [`split`]. Both
-//! are written to the base 4 with digits from −2 to 1, and a digit of both, a + b·ω with ω for φ, is a unit of Z[ω], which costs
-//! next to nothing, times one of five numbers: the multiples of P by those five are brought to one denominator, and so are affine
-//! points of an isomorphic curve y² = x³ + 3·Z⁶, where formulas are the same. Which digit there is decides which part of a sequence
-//! comes next: two doublings, and the addition for that digit.
+//! are written to the base 4 with digits from −2 to 1; what a digit of both, a + b·ω with ω for φ, stands for is in
+//! [`crate::eisenstein`]. Which digit there is decides which part of a sequence comes next: two doublings, and the addition for that digit.
 //!
 //! The first digit is 1 for every scalar, as [`split`] sees to, so that the sum is never the identity before the last addition. It
 //! is k·P for a prefix k of the digits. Additions are incomplete: they need 4k ≠ ±d modulo the ideal of r for the digit d that comes. Elements
@@ -14,17 +12,14 @@
 //! scalars are tested.
 
 use super::{constants, invert};
+use crate::eisenstein::{DIGITS, Table, chosen, place};
 use crate::group::{Affine, Jacobian};
 use residue_formula::Fe;
-use residue_formula::scope::enter;
-use residue_ir::{Machine, SequenceStep, WordOp};
+use residue_ir::{Machine, WordOp};
 use ruint::aliases::U256;
 
 /// Places of digits below the first.
 const PLACES: u32 = 64;
-
-/// How many digits there are: a is the lower half of a digit's number, b the upper one, each with 2 added.
-const DIGITS: usize = 16;
 
 /// x.
 const X: U256 = U256::from_limbs([super::X, 0, 0, 0]);
@@ -40,130 +35,15 @@ pub fn multiply<M: Machine>(machine: &M, scalar: M::Word, point: Affine<M::Fe>) 
 /// s·P for P on the curve and not the identity; Z = 0 if it is the identity.
 pub fn multiple<M: Machine>(machine: &M, scalar: M::Word, point: Affine<M::Fe>) -> Jacobian<M::Fe> {
     let chosen = chosen(machine, split(machine, scalar));
-    let table = Table::new(machine, point);
+    let three_halves = machine.constant(&constants().pairing.three_halves);
+    let table = Table::new(machine, point, machine.constant(&constants().beta), three_halves);
     let order: Vec<_> = (0..PLACES).rev().map(|at| place(&chosen, at)).collect();
     let start = table.images[0].of(0, false).to_jacobian(machine.one());
     let Jacobian { x, y, z } = machine.sequence_of(&order, &[None; DIGITS], start, |machine, digit, sum| {
         let three_halves = machine.constant(&constants().pairing.three_halves);
-        let sum = sum.double(three_halves).double(three_halves);
-        match DIGIT[digit] {
-            None => sum,
-            Some(Digit { base, turn, is_negated }) => sum + table.images[base].of(turn, is_negated),
-        }
+        table.add(sum.double(three_halves).double(three_halves), digit)
     });
     Jacobian { x, y, z: z * table.z }
-}
-
-/// A digit that is not 0: ωᵗ times one of five numbers, or the opposite of that.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Digit {
-    base: usize,
-    turn: usize,
-    is_negated: bool,
-}
-
-/// 1, 2, 1 − ω, −2 + ω, 1 − 2ω.
-const BASES: usize = 5;
-
-/// The digits by their numbers: (a + 2) + 4·(b + 2).
-const DIGIT: [Option<Digit>; DIGITS] = {
-    const fn digit(base: usize, turn: usize, is_negated: bool) -> Option<Digit> {
-        Some(Digit { base, turn, is_negated })
-    }
-    [
-        digit(1, 2, false), // −2 − 2ω = 2ω²
-        digit(2, 1, true),  // −1 − 2ω = −(1 − ω)·ω
-        digit(1, 1, true),  // −2ω
-        digit(4, 0, false), // 1 − 2ω
-        digit(2, 2, false), // −2 − ω = (1 − ω)·ω²
-        digit(0, 2, false), // −1 − ω = ω²
-        digit(0, 1, true),  // −ω
-        digit(2, 0, false), // 1 − ω
-        digit(1, 0, true),  // −2
-        digit(0, 0, true),  // −1
-        None,               // 0
-        digit(0, 0, false), // 1
-        digit(3, 0, false), // −2 + ω
-        digit(2, 0, true),  // −1 + ω
-        digit(0, 1, false), // ω
-        digit(0, 2, true),  // 1 + ω = −ω²
-    ]
-};
-
-/// A point with its images under φ and φ².
-#[derive(Debug, Clone, Copy)]
-struct Images<F> {
-    /// x, β·x, β²·x.
-    x: [F; 3],
-    y: F,
-}
-
-impl<F: Fe> Images<F> {
-    fn new(point: Affine<F>, beta: F) -> Self {
-        let Affine { x, y } = point;
-        let image = x * beta;
-        Self { x: [x, image, -(x + image)], y } // 1 + β + β² = 0
-    }
-
-    /// ±φᵗ(P).
-    const fn of(&self, turn: usize, is_negated: bool) -> Addend<F> {
-        Addend { point: Affine::new(self.x[turn], self.y), is_negated }
-    }
-}
-
-/// An affine point, or its opposite.
-#[derive(Debug, Clone, Copy)]
-struct Addend<F> {
-    point: Affine<F>,
-    is_negated: bool,
-}
-
-impl<F: Fe> Addend<F> {
-    fn to_jacobian(self, one: F) -> Jacobian<F> {
-        self.point.to_jacobian(one)
-    }
-}
-
-impl<F: Fe> std::ops::Add<Addend<F>> for Jacobian<F> {
-    type Output = Self;
-
-    fn add(self, Addend { point, is_negated }: Addend<F>) -> Self {
-        if is_negated { self.subtract_mixed(point) } else { self.add_mixed(point) }
-    }
-}
-
-/// The multiples of P that digits add, over one denominator.
-struct Table<F> {
-    images: [Images<F>; BASES],
-    /// Their Z.
-    z: F,
-}
-
-impl<F: Fe> Table<F> {
-    /// Of P. The points that are added have the order r and differ by multiples that r does not divide: no Z is zero.
-    fn new<M: Machine<Fe = F>>(machine: &M, point: Affine<F>) -> Self {
-        let _scope = enter("multiple_table");
-        let (one, beta) = (machine.one(), machine.constant(&constants().beta));
-        let image = Affine::new(point.x * beta, point.y);
-        let once = point.to_jacobian(one);
-        let twice = once.double(machine.constant(&constants().pairing.three_halves)); //  2P
-        let turned = Jacobian { x: twice.x * beta, ..twice }; //                          2φ(P)
-        let others = [
-            twice,
-            once.subtract_mixed(image),             //             P − φ(P)
-            twice.subtract_mixed(image).negated(),  //   φ(P) − 2P
-            turned.subtract_mixed(point).negated(), //  P − 2φ(P)
-        ];
-        let [a, b, c, d] = others.map(|point| point.z);
-        let (ab, cd) = (a * b, c * d);
-        let (z, factors) = (ab * cd, [b * cd, a * cd, ab * d, ab * c]);
-        let scaled = |point: Jacobian<F>, by: F| {
-            let square = by.square();
-            Images::new(Affine::new(point.x * square, point.y * (square * by)), beta)
-        };
-        let [a, b, c, d] = [0, 1, 2, 3].map(|at| scaled(others[at], factors[at]));
-        Self { images: [scaled(once, z), a, b, c, d], z }
-    }
 }
 
 /// s ↦ Σᵢ (aᵢ + 2)·4ⁱ + 2¹²⁸·Σᵢ (bᵢ + 2)·4ⁱ over [`PLACES`] places, with digits aᵢ and bᵢ from −2 to 1, where s is k₁ + k₂·λ modulo r,
@@ -204,33 +84,6 @@ fn order() -> U256 {
     (((x + U256::ONE) * thirty_six * x + eighteen) * x + six) * x + U256::ONE
 }
 
-/// The words that choose parts, given what [`split`] gives. A bit of the word has a number of eight bits: bit 7 says of which of both it
-/// is, bits 6 to 1 at which place, bit 0 which of its digit. Bit 7 is exchanged with bit 1, so that both digits of a place are neighbours:
-/// that is an exchange of bits of the word with bits at a fixed distance (Knuth, The Art of Computer Programming 4A, §7.1.3, (69)).
-fn chosen<M: Machine>(machine: &M, digits: M::Word) -> [M::Word; 4] {
-    let op = |op, a, b| machine.word_op(op, a, b);
-    let (high, low) = (7usize, 1usize);
-    let distance = machine.small((1 << high) - (1 << low));
-    let is_low = |bit: &usize| bit >> low & 1 == 1 && bit >> high & 1 == 0;
-    let mask = (0..256).filter(is_low).fold(U256::ZERO, |mask, bit| mask | U256::ONE << bit);
-    let before = machine.bind(digits);
-    let apart = op(WordOp::Xor, op(WordOp::Shr, before, distance), before);
-    let apart = machine.bind(op(WordOp::And, apart, machine.word(mask)));
-    let word = op(WordOp::Xor, op(WordOp::Xor, op(WordOp::Shl, apart, distance), apart), before);
-    let word = machine.bind(word);
-    [0, 4, 8, 12].map(|bit| {
-        let shifted = if bit == 0 { word } else { op(WordOp::Shr, word, machine.small(bit)) };
-        op(WordOp::And, shifted, machine.word(SequenceStep::<M::Word>::CELLS.each(0xf)))
-    })
-}
-
-/// The step for the digit at place `at`: of its six bits the lowest says which half of a word's cells, the others in reverse order of
-/// worth which cell of eight, and which word.
-fn place<W: Copy>(chosen: &[W; 4], at: u32) -> SequenceStep<W> {
-    let cell = (at & 1) << 3 | at >> 3;
-    SequenceStep::Chosen { word: chosen[(at >> 1 & 3) as usize], first_bit: 16 * cell } // u32 to usize widens
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -262,16 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_are_units_times_bases() {
-        let times = |[a, b]: [i64; 2], [c, d]: [i64; 2]| [a * c - b * d, a * d + b * c - b * d]; // ω² = −1 − ω
-        for (number, digit) in DIGIT.iter().enumerate() {
-            let found = digit.map_or([0, 0], |Digit { base, turn, is_negated }| {
-                let base = [[1, 0], [2, 0], [1, -1], [-2, 1], [1, -2]][base];
-                let turned = (0..turn).fold(base, |value, _| times(value, [0, 1]));
-                turned.map(|part| if is_negated { -part } else { part })
-            });
-            assert_eq!(found, parts(number), "{number}");
-        }
+    fn lambda_is_a_cube_root_of_one() {
         assert_eq!((lambda().pow(2) + lambda() + 1) % r(), BigInt::ZERO);
         assert_eq!(big(order()), r());
     }

@@ -249,7 +249,7 @@ impl Plan {
                         .iter()
                         .map(|&part| Parts::Chosen { word, first_bit: 48 + 16 * u32::try_from(part).unwrap() })
                         .collect();
-                    then = vec![None; Parts::<M::Word>::CHOICES];
+                    then = vec![None; Parts::<M::Word>::CHOICES_MIN];
                     (then[1], then[9]) = (Some(2), Some(15));
                 }
                 let after = machine.sequence_of(&steps, &then, before, |machine, part, now| {

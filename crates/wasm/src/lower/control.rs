@@ -392,7 +392,7 @@ impl<'a> Emitter<'a> {
         self.code.local_get(step).i64_const(1).i64_add().local_set(step);
         // After the blocks of the parts come that of the loop and the one around it.
         self.code.local_get(step).i64_const(1).i64_sub().i32_wrap_i64().br_table(targets, parts + choices + 1);
-        let last = super::narrow(SequenceStep::<Word>::CHOICES) - 1;
+        let last = super::narrow(SequenceStep::<Word>::choices(sequence.arms.len()).max(1)) - 1;
         for ((limb, shift), left) in chosen.into_iter().zip((0..choices).rev()) {
             self.code.end();
             self.code.local_get(limb).i64_const(shift.into()).i64_shr_u();

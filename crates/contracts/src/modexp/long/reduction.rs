@@ -12,8 +12,10 @@ use num_bigint::BigUint;
 use residue_formula::Fe;
 use residue_ir::{Array, Machine};
 
-/// Limbs from which on the ρⱼ are loaded where they are used: they would not fit the slots.
+/// Limbs from which on all ρⱼ are loaded where they are used: they would not fit the slots.
 const LOADED_FROM: usize = 13;
+/// The most limbs of them that are in slots, of which portable code has 223.
+const KEPT_LIMBS: usize = 108;
 /// 46 bytes.
 const SHIFT: u32 = LIMB_BITS as u32;
 
@@ -23,7 +25,7 @@ pub(super) struct Reduction<M: Machine, const N: usize> {
     complement: [M::Fe; N],
     /// ⌊2⁷⁴⁴·Bᴺ⁻¹ / m'⌋ or up to two less.
     inverse: M::Fe,
-    /// The ρⱼ, if they are in slots.
+    /// The first of the ρⱼ, which are in slots, if any are.
     rows: Vec<[M::Fe; N]>,
     /// The ρⱼ are the first of these.
     pub numbers: Array<[M::Fe; N]>,
@@ -48,7 +50,8 @@ impl<M: Machine, const N: usize> Reduction<M, N> {
             row
         });
         if N < LOADED_FROM {
-            reduction.rows = (0..N).map(|place| machine.load(numbers, w.number(place as u64))).collect(); // widens
+            let kept = N.min(KEPT_LIMBS / N);
+            reduction.rows = (0..kept).map(|place| machine.load(numbers, w.number(place as u64))).collect(); // widens
         }
         reduction
     }
@@ -139,10 +142,13 @@ impl<M: Machine, const N: usize> Reduction<M, N> {
                 std::array::from_fn(|place| sums[place] + limb * row[place])
             })
         } else {
-            self.rows
-                .iter()
-                .zip(upper)
-                .fold(lower, |sums, (row, limb)| std::array::from_fn(|place| sums[place] + limb * row[place]))
+            (0..).zip(upper).fold(lower, |sums, (number, limb)| {
+                let row = match self.rows.get(number) {
+                    Some(&row) => row,
+                    None => machine.load(self.numbers, machine.small(number as u64)), // usize to u64 widens
+                };
+                std::array::from_fn(|place| sums[place] + limb * row[place])
+            })
         };
         self.reduce(machine, sums)
     }

@@ -1,0 +1,3 @@
+//! Contracts on P-256.
+
+pub mod verify;

@@ -1,0 +1,105 @@
+//! Poseidon2 with its authors' parameters, as a permutation: once, of many states, and along a Merkle path.
+//!
+//! Grassi, Khovratovich and Schofnegger 2023 (2023/323); <https://github.com/HorizenLabs/poseidon2>. The parameters are those of its instances, and
+//! of its generator where it has none (t = 2 and 4 over BN254).
+
+pub mod merkle;
+pub mod permutation;
+
+use crate::Contract;
+use crate::poseidon::constants::{FromCode, InSlots};
+use crate::poseidon::{ELEMENT_BYTES, LOADED, MANY, elements, numbers, require_elements};
+use permutation::{Parameters, Permutation};
+use residue_formula::Number;
+use residue_ir::Machine;
+use residue_modular::fields::{BabyBear, Bls12_381Fr, Bn254Fr, Goldilocks, Pallas, Vesta};
+
+/// The permutation of the Merkle path.
+pub(crate) const BN254_3: Parameters = Parameters { width: 3, power: 5, partial_rounds: 56, diagonals_left_out: 0 };
+
+macro_rules! contracts {
+    ($($once:ident, $name:literal, $field:ident, $width:literal, $power:literal, $rounds:literal, $left_out:literal;)*) => {
+        $(
+            #[doc = concat!("`poseidon2/", $name, "_t", $width, "`.")]
+            pub const $once: Contract = Contract {
+                name: concat!("poseidon2/", $name, "_t", $width),
+                summary: concat!("Poseidon2's permutation over ", stringify!($field), ", t = ", $width),
+                interface: concat!("32 bytes for each of ", $width, " elements; returns as many: the permuted state"),
+                field: $field::modulus,
+                text: |machine| once::<_, $field, $width>(machine, parameters($width, $power, $rounds, $left_out)),
+                precompile: None,
+                example: || numbers($width),
+            };
+        )*
+    };
+}
+
+contracts! {
+    BN254_T2, "bn254", Bn254Fr, 2, 5, 56, 0;
+    BN254_T3, "bn254", Bn254Fr, 3, 5, 56, 0;
+    BN254_T4, "bn254", Bn254Fr, 4, 5, 56, 4;
+    BLS12_381_T2, "bls12_381", Bls12_381Fr, 2, 5, 56, 0;
+    BLS12_381_T3, "bls12_381", Bls12_381Fr, 3, 5, 56, 0;
+    BLS12_381_T4, "bls12_381", Bls12_381Fr, 4, 5, 56, 0;
+    PALLAS_T3, "pallas", Pallas, 3, 5, 56, 0;
+    VESTA_T3, "vesta", Vesta, 3, 5, 56, 0;
+    GOLDILOCKS_T12, "goldilocks", Goldilocks, 12, 7, 22, 8;
+    BABYBEAR_T16, "babybear", BabyBear, 16, 7, 13, 18;
+}
+
+macro_rules! contracts_for_many {
+    ($($many:ident, $name:literal, $field:ident, $width:literal, $power:literal, $rounds:literal, $left_out:literal;)*) => {
+        $(
+            #[doc = concat!("`poseidon2/", $name, "_t", $width, "_many`.")]
+            pub const $many: Contract = Contract {
+                name: concat!("poseidon2/", $name, "_t", $width, "_many"),
+                summary: concat!("eight of Poseidon2's permutations over ", stringify!($field), ", t = ", $width),
+                interface: concat!("eight states of ", $width, " elements of 32 bytes; returns as many: the permuted states"),
+                field: $field::modulus,
+                text: |machine| many::<_, $field, $width>(machine, parameters($width, $power, $rounds, $left_out)),
+                precompile: None,
+                example: || numbers(MANY * $width),
+            };
+        )*
+    };
+}
+
+contracts_for_many! {
+    BN254_T3_MANY, "bn254", Bn254Fr, 3, 5, 56, 0;
+    BN254_T4_MANY, "bn254", Bn254Fr, 4, 5, 56, 4;
+}
+
+const fn parameters(width: usize, power: u32, partial_rounds: usize, diagonals_left_out: usize) -> Parameters {
+    Parameters { width, power, partial_rounds, diagonals_left_out }
+}
+
+fn once<M: Machine, F: Number, const WIDTH: usize>(machine: &M, parameters: Parameters) {
+    require_elements(machine, WIDTH);
+    let permutation = Permutation::<F>::new(parameters);
+    let state = elements(machine, 0, WIDTH);
+    let mut constants = FromCode::<M, LOADED>::new(machine, "added", &permutation.sequence());
+    let state = permutation.permute(machine, state, &mut constants);
+    machine.return_elements(std::array::from_fn::<_, WIDTH, _>(|place| state[place]), ELEMENT_BYTES);
+}
+
+fn many<M: Machine, F: Number, const WIDTH: usize>(machine: &M, parameters: Parameters) {
+    require_elements(machine, MANY * WIDTH);
+    let permutation = Permutation::<F>::new(parameters);
+    let states = std::array::from_fn::<[M::Fe; WIDTH], MANY, _>(|number| {
+        let state = elements(machine, number * WIDTH, WIDTH);
+        called(machine, &permutation, std::array::from_fn(|place| state[place]))
+    });
+    machine.return_elements(states, ELEMENT_BYTES);
+}
+
+/// The permutation as a function, with all constants in slots.
+pub(crate) fn called<M: Machine, F: Number, const WIDTH: usize>(
+    machine: &M,
+    permutation: &Permutation<F>,
+    state: [M::Fe; WIDTH],
+) -> [M::Fe; WIDTH] {
+    machine.function("permute", state, |machine, state| {
+        let state = permutation.permute(machine, state.to_vec(), &mut InSlots);
+        std::array::from_fn::<_, WIDTH, _>(|place| state[place])
+    })
+}

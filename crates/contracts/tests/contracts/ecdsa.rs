@@ -1,0 +1,313 @@
+//! `p256/verify` and `secp256k1/recover` against revm's precompiles and `bip340/verify` against k256, on signatures of every kind, good
+//! and bad, under every revision that can express them.
+//!
+//! Plain `cargo test` takes each kind a few times; `RESIDUE_CASES=2000` takes as many cases.
+
+use crate::points::Seeded;
+use crate::support::{cases, everywhere, refused_everywhere, returned_everywhere};
+use num_bigint::BigUint;
+use residue_contracts::{Contract, find};
+use residue_curves::Affine;
+use residue_curves::fixed_base::Sums;
+use residue_formula::{Fe, Number};
+use residue_modular::fields::{P256Fp, Secp256k1Fp};
+use residue_workbench::native;
+
+/// A curve with its group, as numbers.
+struct Group<F> {
+    sums: Sums<F>,
+    generator: Affine<F>,
+    order: BigUint,
+}
+
+fn number(value: &BigUint) -> Vec<u8> {
+    let digits = value.to_bytes_be();
+    [vec![0; 32 - digits.len()], digits].concat()
+}
+
+impl<F: Number> Group<F> {
+    fn scalar(&self, seeded: &mut Seeded) -> BigUint {
+        match seeded.below(8) {
+            0 => BigUint::from(1 + seeded.below(20)),
+            1 => &self.order - (1 + seeded.below(20)),
+            _ => BigUint::from_bytes_be(&seeded.bytes(48)) % (&self.order - 1u32) + 1u32,
+        }
+    }
+
+    fn multiple(&self, k: &BigUint) -> Affine<F> {
+        self.sums.multiple(k, self.generator).unwrap()
+    }
+
+    fn inverse(&self, k: &BigUint) -> BigUint {
+        k.modinv(&self.order).unwrap()
+    }
+
+    /// r and s for a hash, a key and a nonce, and whether y of the nonce's point is odd.
+    fn sign(&self, hash: &BigUint, key: &BigUint, nonce: &BigUint) -> (BigUint, BigUint, bool) {
+        let point = self.multiple(nonce);
+        let r = point.x.to_canonical() % &self.order;
+        let s = self.inverse(nonce) * (hash + &r * key) % &self.order;
+        (r, s, point.y.to_canonical().bit(0))
+    }
+}
+
+fn p256() -> Group<P256Fp> {
+    let constants = residue_curves::p256::constants();
+    let element = |value| P256Fp::from_canonical(value).unwrap();
+    let generator = Affine::new(element(&constants.generator.x), element(&constants.generator.y));
+    Group { sums: Sums { a: -P256Fp::from_u64(3) }, generator, order: constants.order.clone() }
+}
+
+/// What the precompile makes of `input` must be what every revision does.
+#[track_caller]
+fn check(
+    contract: &Contract,
+    compiled: &mut [(residue_isa::Revision, residue_engine::Prepared)],
+    input: &[u8],
+    what: &str,
+) -> Vec<u8> {
+    match native(contract, input).unwrap() {
+        Ok(native) => {
+            returned_everywhere(compiled, input, &native.output, what);
+            native.output
+        }
+        Err(_) => {
+            refused_everywhere(compiled, input, what);
+            Vec::new()
+        }
+    }
+}
+
+fn hash(seeded: &mut Seeded, order: &BigUint) -> BigUint {
+    match seeded.below(6) {
+        0 => BigUint::ZERO,
+        1 => order + seeded.below(5),
+        2 => (BigUint::from(1u8) << 256) - 1u32,
+        _ => BigUint::from_bytes_be(&seeded.bytes(32)),
+    }
+}
+
+#[test]
+fn signatures_on_p256_are_verified_as_by_the_precompile() {
+    let (contract, group) = (find("p256/verify").unwrap(), p256());
+    let mut compiled = everywhere(contract);
+    let n = &group.order;
+    let mut seeded = Seeded(31);
+    let mut valid = 0;
+    for case in 0..cases(60) {
+        let (key, nonce) = (group.scalar(&mut seeded), group.scalar(&mut seeded));
+        let e = hash(&mut seeded, n);
+        let (mut r, mut s, _) = group.sign(&e, &key, &nonce);
+        let mut point = group.multiple(&key);
+        let mut input_hash = e;
+        let kind = case % 15;
+        match kind {
+            0..=3 => {}
+            4 => s = n - s,
+            5 => input_hash ^= BigUint::from(1u8),
+            6 => r = [BigUint::ZERO, n.clone(), n + &r % 1000u32, BigUint::from(1u8)][seeded.below(4)].clone(),
+            7 => {
+                s = [BigUint::ZERO, n.clone(), (BigUint::from(1u8) << 256) - 1u32, BigUint::from(1u8)][seeded.below(4)]
+                    .clone()
+            }
+            8 => point.y = -point.y,
+            9 => point.x = point.x + P256Fp::ONE,
+            // The key and the base meet: u₁·G = ±u₂·Q, and Q a small multiple of G.
+            10 => {
+                let u2 = &r * group.inverse(&s) % n;
+                let u1 = (n - &key * u2 % n) % n;
+                input_hash = u1 * &s % n; // R is the identity
+            }
+            11 => {
+                let u2 = &r * group.inverse(&s) % n;
+                input_hash = &key * u2 % n * &s % n; // R = 2·u₁·G
+            }
+            12 => {
+                // R = d·G with any u₁ and u₂: r = x, e = u₁·s, s = r/u₂, valid.
+                let (u1, u2) = (BigUint::from(seeded.below(40)), BigUint::from(1 + seeded.below(40)));
+                let wanted = (&u1 + &u2 * &key) % n;
+                if wanted != BigUint::ZERO {
+                    r = group.multiple(&wanted).x.to_canonical() % n;
+                    s = &r * group.inverse(&u2) % n;
+                    input_hash = u1 * &s % n;
+                }
+            }
+            13 => (r, s) = (s, r),
+            _ => r = BigUint::from_bytes_be(&seeded.bytes(32)),
+        }
+        let coordinates = [point.x.to_canonical(), point.y.to_canonical()];
+        let input: Vec<u8> =
+            [&input_hash, &r, &s, &coordinates[0], &coordinates[1]].into_iter().flat_map(number).collect();
+        let what = format!("kind {kind}, case {case}");
+        valid += usize::from(!check(contract, &mut compiled, &input, &what).is_empty());
+        if case % 5 == 0 {
+            let p = P256Fp::modulus();
+            let mut with_p = input.clone();
+            with_p[96 + 32 * seeded.below(2)..][..32].copy_from_slice(&number(&p));
+            check(contract, &mut compiled, &with_p, &format!("{what}, p for a coordinate"));
+            check(contract, &mut compiled, &input[..seeded.below(160)], &format!("{what}, cut"));
+            check(contract, &mut compiled, &[&input[..], &[0]].concat(), &format!("{what}, longer"));
+            let mut turned = input.clone();
+            turned[seeded.below(160)] ^= 1 << seeded.below(8);
+            check(contract, &mut compiled, &turned, &format!("{what}, a bit turned"));
+            check(contract, &mut compiled, &[&input[..96], &[0; 64]].concat(), &format!("{what}, no key"));
+        }
+    }
+    assert!(valid > 10, "{valid} signatures are valid");
+}
+
+/// r is the x of a point above n, less n.
+#[test]
+fn an_x_above_the_order_is_r_on_p256() {
+    let (contract, group) = (find("p256/verify").unwrap(), p256());
+    let mut compiled = everywhere(contract);
+    let (n, p) = (&group.order, P256Fp::modulus());
+    let b = P256Fp::from_canonical(&residue_curves::p256::constants().b).unwrap();
+    // A point R with x from n to p, and the key (s·R − e·G)/r for any s and e.
+    let mut x = P256Fp::from_canonical(n).unwrap();
+    let root_exponent = (&p + 1u32) >> 2u32;
+    let y = loop {
+        let square = x.square() * x - x * P256Fp::from_u64(3) + b;
+        let y = square.pow(&root_exponent);
+        if y.square() == square {
+            break y;
+        }
+        x = x + P256Fp::ONE;
+    };
+    let r = x.to_canonical() - n;
+    let (s, e) = (BigUint::from(77u8), BigUint::from(5u8));
+    let sums = group.sums;
+    let point = sums.multiple(&s, Affine::new(x, y));
+    let point = sums.add(point, Some(group.multiple(&(n - &e))));
+    let key = sums.multiple(&group.inverse(&r), point.unwrap()).unwrap();
+    let values = [e, r.clone(), s, key.x.to_canonical(), key.y.to_canonical()];
+    let input: Vec<u8> = values.iter().flat_map(number).collect();
+    assert!(!check(contract, &mut compiled, &input, "r + n").is_empty());
+    let mut without = input.clone();
+    without[32..64].copy_from_slice(&number(&(r + 1u32)));
+    assert!(check(contract, &mut compiled, &without, "r + 1").is_empty());
+}
+
+fn secp256k1() -> Group<Secp256k1Fp> {
+    let constants = residue_curves::secp256k1::constants();
+    let element = |value| Secp256k1Fp::from_canonical(value).unwrap();
+    let generator = Affine::new(element(&constants.generator.x), element(&constants.generator.y));
+    Group { sums: Sums { a: Secp256k1Fp::ZERO }, generator, order: constants.order.clone() }
+}
+
+#[test]
+fn addresses_are_recovered_as_by_the_precompile() {
+    let (contract, group) = (find("secp256k1/recover").unwrap(), secp256k1());
+    let mut compiled = everywhere(contract);
+    let n = &group.order;
+    let mut seeded = Seeded(32);
+    let mut valid = 0;
+    for case in 0..cases(60) {
+        let (key, nonce) = (group.scalar(&mut seeded), group.scalar(&mut seeded));
+        let e = hash(&mut seeded, n);
+        let (mut r, mut s, is_odd) = group.sign(&e, &key, &nonce);
+        let mut v = BigUint::from(27 + u32::from(is_odd));
+        let mut input_hash = e;
+        let kind = case % 14;
+        match kind {
+            0..=2 => {}
+            3 => s = n - s,
+            4 => v ^= BigUint::from(27u8 ^ 28),
+            5 => v = [0u32, 1, 26, 29, 256 + 27][seeded.below(5)].into(),
+            6 => v += BigUint::from(1u8) << (8 * (1 + seeded.below(31))),
+            7 => r = [BigUint::ZERO, n.clone(), n + &r % 1000u32, BigUint::from(1u8)][seeded.below(4)].clone(),
+            8 => {
+                s = [BigUint::ZERO, n.clone(), (BigUint::from(1u8) << 256) - 1u32, BigUint::from(1u8)][seeded.below(4)]
+                    .clone()
+            }
+            9 => r += 1u32,
+            10 => input_hash = &s * &nonce % n,           // Q is the identity
+            11 => input_hash = (n - &s * &nonce % n) % n, // s·R = −e·G
+            12 => (input_hash, s) = (seeded.below(30).into(), (1 + seeded.below(30)).into()),
+            _ => r = BigUint::from_bytes_be(&seeded.bytes(32)),
+        }
+        let input: Vec<u8> = [&input_hash, &v, &r, &s].into_iter().flat_map(number).collect();
+        let what = format!("kind {kind}, case {case}");
+        valid += usize::from(!check(contract, &mut compiled, &input, &what).is_empty());
+        if case % 5 == 0 {
+            check(contract, &mut compiled, &input[..seeded.below(128)], &format!("{what}, cut"));
+            check(contract, &mut compiled, &[&input[..], &[1; 40]].concat(), &format!("{what}, longer"));
+            let mut turned = input.clone();
+            turned[seeded.below(128)] ^= 1 << seeded.below(8);
+            check(contract, &mut compiled, &turned, &format!("{what}, a bit turned"));
+        }
+    }
+    assert!(valid > 10, "{valid} keys were recovered");
+}
+
+/// By k256: 1 or 0.
+fn bip340(input: &[u8]) -> u8 {
+    let verified = input.len() >= 96 && {
+        let key = k256::schnorr::VerifyingKey::from_bytes(&input[..32]);
+        let signature = k256::schnorr::Signature::try_from(&input[32..96]);
+        matches!((key, signature), (Ok(key), Ok(signature)) if key.verify_raw(&input[96..], &signature).is_ok())
+    };
+    u8::from(verified)
+}
+
+#[test]
+fn schnorr_signatures_are_verified_as_by_k256() {
+    let (contract, group) = (find("bip340/verify").unwrap(), secp256k1());
+    let mut compiled = everywhere(contract);
+    let n = &group.order;
+    let mut seeded = Seeded(33);
+    let even = |scalar: BigUint| {
+        let point = group.multiple(&scalar);
+        let scalar = if point.y.to_canonical().bit(0) { n - scalar } else { scalar };
+        (scalar, number(&point.x.to_canonical()))
+    };
+    let tag = <sha2::Sha256 as sha2::Digest>::digest(b"BIP0340/challenge");
+    let mut valid = 0;
+    for case in 0..cases(40) {
+        let ((key, public), (nonce, r)) = (even(group.scalar(&mut seeded)), even(group.scalar(&mut seeded)));
+        let length = [0, 1, 31, 32, 33, 100][seeded.below(6)];
+        let message = seeded.bytes(length);
+        let hashed = [&tag[..], &tag, &r, &public, &message].concat();
+        let e = BigUint::from_bytes_be(&<sha2::Sha256 as sha2::Digest>::digest(hashed));
+        let mut s = (&nonce + &e * &key) % n;
+        let kind = case % 8;
+        match kind {
+            0..=2 => {}
+            3 => s = (n - &nonce + &e * &key) % n, // R has an odd y
+            4 => s = e * &key % n,                 // R is the identity
+            5 => s = [n.clone(), (BigUint::from(1u8) << 256) - 1u32, BigUint::ZERO][seeded.below(3)].clone(),
+            6 => s += 1u32,
+            _ => s = n - s,
+        }
+        let mut input = [&public[..], &r, &number(&s), &message].concat();
+        let mut inputs = vec![input.clone()];
+        if case % 4 == 0 {
+            inputs.push(input[..seeded.below(input.len())].to_vec());
+            let p = Secp256k1Fp::modulus();
+            let at = 32 * seeded.below(2);
+            input[at..at + 32].copy_from_slice(&number(&(p + seeded.below(3))));
+            inputs.push(input.clone());
+            input[at..at + 32].copy_from_slice(&seeded.bytes(32));
+            inputs.push(input.clone());
+            let at = seeded.below(input.len());
+            input[at] ^= 1 << seeded.below(8);
+            inputs.push(input);
+        }
+        for input in inputs {
+            let answer = bip340(&input);
+            valid += usize::from(answer);
+            returned_everywhere(&mut compiled, &input, &number(&answer.into()), &format!("kind {kind}, case {case}"));
+        }
+    }
+    assert!(valid > 10, "{valid} signatures are valid");
+}
+
+#[test]
+fn gas() {
+    for name in ["p256/verify", "secp256k1/recover", "bip340/verify"] {
+        let contract = find(name).unwrap();
+        let schedule = residue_isa::GasSchedule::default_for(residue_isa::Revision::Eip6690_2024).unwrap();
+        let trial = residue_workbench::cheapest(contract, residue_isa::Revision::Eip6690_2024, &schedule).unwrap();
+        println!("{name} {} {} bytes {} slots", trial.gas, trial.compiled.code.len(), trial.compiled.slots);
+    }
+}

@@ -1,0 +1,140 @@
+//! Multiples k·P of a point at run time by digits ±1, ±3, … ±15 to the base 16, and four doublings for a place, on y² = x³ + a·x + b with any
+//! a.
+//!
+//! The odd multiples of P that digits name are brought to one denominator, and so are affine points of an isomorphic curve,
+//! y² = x³ + a·z⁴·x + b·z⁶. Digits are read off the scalar: of an odd k from −2²⁵⁶ to 2²⁵⁶ they are 2·nᵢ − 15 for the nibbles nᵢ of
+//! (k + 2²⁵⁶ − 1)/2.
+
+use crate::group::{Affine, Jacobian};
+use residue_formula::Fe;
+use residue_formula::scope::enter;
+use residue_ir::{Machine, SequenceStep, WordOp};
+use ruint::aliases::U256;
+
+/// Places of digits.
+pub const PLACES: u32 = 64;
+/// Digits, by the nibbles that stand for them.
+pub const DIGITS: usize = 16;
+/// Doublings from one place to the next.
+pub const DOUBLINGS: usize = 4;
+
+/// P, 3P, … 15P as affine points of the isomorphic curve.
+#[derive(Debug, Clone, Copy)]
+pub struct OddMultiples<F> {
+    points: [Affine<F>; DIGITS / 2],
+    /// z², z³: what takes x and y of a point to the isomorphic curve.
+    pub to_x: F,
+    /// See above.
+    pub to_y: F,
+    /// z.
+    pub z: F,
+    /// a·z⁴/2.
+    half_a: F,
+    three_halves: F,
+}
+
+impl<F: Fe> OddMultiples<F> {
+    /// Of P, whose order is a prime above 16; a/2 and 3/2.
+    pub fn new(point: Affine<F>, half_a: F, three_halves: F) -> Self {
+        let _scope = enter("odd_multiples");
+        let Affine { x, y } = point;
+        // 2P, and P over the same denominator y: see `doubled`.
+        let slope = x.square() * three_halves + half_a; //   L = (3x² + a)/2
+        let yy = y.square();
+        let first = Affine::new(x * yy, yy.square()); //     (x·y², y⁴)
+        let twice_x = slope.square() - (first.x + first.x);
+        let mut twice = Affine::new(twice_x, (first.x - twice_x) * slope - first.y);
+        let mut points = vec![first];
+        let mut factors = Vec::new();
+        // Sums of points over one denominator: Meloni 2007, “New point addition formulae for ECC applications”, §3.
+        for _ in 1..DIGITS / 2 {
+            let last = points[points.len() - 1];
+            let run = last.x - twice.x; //                   X₂ − X₁
+            let rise = last.y - twice.y; //                  Y₂ − Y₁
+            let a = run.square(); //                         A = (X₂ − X₁)²
+            let b = twice.x * a; //                          B = X₁·A
+            let c = last.x * a; //                           C = X₂·A
+            let d = rise.square(); //                        D = (Y₂ − Y₁)²
+            let x = d - b - c; //                            X₃ = D − B − C
+            let e = twice.y * (c - b); //                    E = Y₁·(C − B)
+            points.push(Affine::new(x, rise * (b - x) - e)); // Y₃ = (Y₂ − Y₁)(B − X₃) − E
+            twice = Affine::new(b, e);
+            factors.push(run); //                            Z₃ = Z·(X₂ − X₁)
+        }
+        let mut factor: Option<F> = None;
+        for (point, run) in points.iter_mut().zip(&factors).rev() {
+            let all = factor.map_or(*run, |factor| factor * *run);
+            let square = all.square();
+            *point = Affine::new(point.x * square, point.y * (square * all));
+            factor = Some(all);
+        }
+        let z = factor.map_or(y, |factor| factor * y);
+        let to_x = z.square();
+        Self {
+            points: std::array::from_fn(|at| points[at]),
+            to_x,
+            to_y: to_x * z,
+            z,
+            half_a: half_a * to_x.square(),
+            three_halves,
+        }
+    }
+
+    /// A point of the curve on the isomorphic one.
+    pub fn image(&self, point: Affine<F>) -> Affine<F> {
+        Affine::new(point.x * self.to_x, point.y * self.to_y)
+    }
+
+    /// The sum with the multiple that a nibble stands for.
+    #[must_use]
+    pub fn add(&self, sum: Jacobian<F>, nibble: usize) -> Jacobian<F> {
+        match nibble.checked_sub(DIGITS / 2) {
+            Some(half) => sum.add_mixed(self.points[half]), //                     2·n − 15 = 2·half + 1
+            None => sum.subtract_mixed(self.points[DIGITS / 2 - 1 - nibble]), // 15 − 2·n = 2·(7 − n) + 1
+        }
+    }
+
+    /// The sum sixteen times. Cohen, Miyaji and Ono 1998, §4 (modified Jacobian coordinates, T = a·Z⁴/2), with halved slopes as in
+    /// [`Jacobian::double`].
+    #[must_use]
+    pub fn next_place(&self, sum: Jacobian<F>) -> Jacobian<F> {
+        let _scope = enter("point_doublings");
+        let Jacobian { mut x, mut y, mut z } = sum;
+        let mut t = z.square().square() * self.half_a; //       T = (a/2)·Z⁴
+        for turn in 1..=DOUBLINGS {
+            let l = x.square() * self.three_halves + t; //      L = (3/2)·X² + T
+            let yy = y.square();
+            let yyyy = yy.square();
+            let m = x * yy; //                                  M = X·Y²
+            z = z * y; //                                       Z₃ = Z·Y
+            x = l.square() - (m + m); //                        X₃ = L² − 2M
+            y = (m - x) * l - yyyy; //                          Y₃ = L·(M − X₃) − Y⁴
+            if turn < DOUBLINGS {
+                t = t * yyyy; //                                T₃ = T·Y⁴
+            }
+        }
+        Jacobian { x, y, z }
+    }
+}
+
+/// The words that choose parts by the digits of an odd number that is k or k − n, for an odd n above k.
+pub fn digits<M: Machine>(machine: &M, k: M::Word, n: U256) -> [M::Word; 4] {
+    let op = |op, a, b| machine.word_op(op, a, b);
+    let k = machine.bind(k);
+    // (k + 2²⁵⁶ − 1)/2 = ⌊k/2⌋ + 2²⁵⁵ for an odd k; with k − n for an even one (n + 1)/2 less.
+    let half = op(WordOp::Shr, k, machine.small(1));
+    let even = machine.not(op(WordOp::And, k, machine.small(1)));
+    let less = op(WordOp::Mul, even, machine.word((n >> 1usize) + U256::ONE));
+    let moved = op(WordOp::Sub, op(WordOp::Add, half, machine.word(U256::ONE << 255usize)), less);
+    let moved = machine.bind(moved);
+    let mask = machine.word(SequenceStep::<M::Word>::CELLS.each(0xf));
+    [0, 4, 8, 12].map(|bits| {
+        let shifted = if bits == 0 { moved } else { op(WordOp::Shr, moved, machine.small(bits)) };
+        machine.bind(op(WordOp::And, shifted, mask))
+    })
+}
+
+/// The step for the digit at place `at`, given [`digits`].
+pub fn step<W: Copy>(digits: &[W; 4], at: u32) -> SequenceStep<W> {
+    SequenceStep::Chosen { word: digits[(at % 4) as usize], first_bit: at / 4 * 16 } // u32 to usize widens
+}

@@ -1,0 +1,189 @@
+//! P-256: its constants, and u·G + v·Q for a point and scalars at run time. NIST SP 800-186, §3.2.1.3.
+//!
+//! The sum goes along the digits of v ([`crate::odd_multiples`]); at every second place it takes a multiple of G from a table in code, by a
+//! byte of u. The table has G, 2G, … 256G, so that no entry is the identity, and the sum begins with a constant point T: what that
+//! adds is taken from u beforehand ([`to_bytes`]). Additions are incomplete; a sum that meets an exceptional case ends with Z = 0, and
+//! [`complete`] is for that. For a Q that is not made for it this has a probability of 2⁻²⁴⁸.
+
+use crate::complete::{AMinusThree, Complete};
+use crate::fixed_base::Sums;
+use crate::group::{Affine, Jacobian, Projective};
+use crate::odd_multiples::{self, DIGITS, DOUBLINGS, OddMultiples, PLACES};
+use num_bigint::BigUint;
+use residue_formula::{Fe, Number};
+use residue_ir::{Machine, SequenceStep, Table, Variable, WordOp};
+use residue_modular::fields::P256Fp;
+use ruint::aliases::U256;
+use std::sync::LazyLock;
+
+/// Canonical values of the curve's constants.
+#[derive(Debug)]
+pub struct Constants {
+    /// b.
+    pub b: BigUint,
+    /// G.
+    pub generator: Affine<BigUint>,
+    /// n, the number of points.
+    pub order: BigUint,
+}
+
+static CONSTANTS: LazyLock<Constants> = LazyLock::new(|| {
+    let number = |digits: &str| BigUint::parse_bytes(digits.as_bytes(), 16).expect("these are digits");
+    Constants {
+        b: number("5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604b"),
+        generator: Affine::new(
+            number("6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296"),
+            number("4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5"),
+        ),
+        order: number("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551"),
+    }
+});
+
+/// The constants.
+pub fn constants() -> &'static Constants {
+    &CONSTANTS
+}
+
+/// Bits of u that one entry of the table stands for.
+const WINDOW_BITS: u32 = 8;
+const ENTRIES: usize = 1 << WINDOW_BITS;
+const WINDOWS: u32 = 256 / WINDOW_BITS;
+
+/// Sums on the curve.
+fn sums() -> Sums<P256Fp> {
+    Sums { a: -P256Fp::from_u64(3) }
+}
+
+fn generator() -> Affine<P256Fp> {
+    let Affine { x, y } = &CONSTANTS.generator;
+    let element = |value| P256Fp::from_canonical(value).expect("it is below p");
+    Affine::new(element(x), element(y))
+}
+
+/// T = τ·G with τ = 3¹⁵⁰ modulo n: no multiple of G that anybody has for a key.
+fn tau() -> BigUint {
+    BigUint::from(3u8).modpow(&150u32.into(), &CONSTANTS.order)
+}
+
+/// How u becomes bytes: (o, s) for s·(u − o) modulo n. o is what the sum has beyond u·G + v·Q: T after all doublings, and what the
+/// entries add, which stand for one more than their bytes. s is 1/16, as four doublings come after the last entry.
+pub fn to_bytes() -> (BigUint, BigUint) {
+    let n = &CONSTANTS.order;
+    let last = BigUint::from(1u8) << DOUBLINGS;
+    let ones = (0..WINDOWS).fold(BigUint::ZERO, |sum, _| (sum << WINDOW_BITS) + 1u32) * &last;
+    let doublings = BigUint::from(1u8) << (DOUBLINGS as u32 * (PLACES - 1));
+    ((ones + tau() * doublings) % n, last.modinv(n).expect("n is odd"))
+}
+
+/// y² − x³ + 3x − b: zero exactly if the point is on the curve.
+pub fn curve_defect<M: Machine>(machine: &M, point: Affine<M::Fe>) -> M::Fe {
+    let Affine { x, y } = point;
+    y.square() - (x.square() - machine.constant(&3u32.into())) * x - machine.constant(&CONSTANTS.b)
+}
+
+/// (u by [`to_bytes`], v, Q) ↦ u·G + v·Q in Jacobian coordinates for v below n; Z = 0 says nothing. Q is on the curve.
+pub fn sum<M: Machine>(machine: &M, u: M::Word, v: M::Word, q: Affine<M::Fe>) -> Jacobian<M::Fe> {
+    let three_halves = (P256Fp::from_u64(2).inverse()).expect("2 is not zero") * P256Fp::from_u64(3);
+    let constant = |value: P256Fp| machine.constant(&value.to_canonical());
+    let multiples = OddMultiples::new(q, constant(-three_halves), constant(three_halves));
+    let table: Table<Affine<M::Fe>> = machine.table("generator", &sums().consecutive(generator(), ENTRIES));
+    let bytes = machine.variable("base_digits", u);
+    let digits = odd_multiples::digits(machine, v, word(&CONSTANTS.order));
+    let start = sums().multiple(&tau(), generator()).expect("τ is below n");
+    let start = multiples.image(Affine::new(constant(start.x), constant(start.y))).to_jacobian(machine.one());
+    let (with_base, plain) = (DIGITS, DIGITS + 1);
+    let mut order = Vec::new();
+    for at in (0..PLACES).rev() {
+        order.push(odd_multiples::step(&digits, at));
+        if at > 0 {
+            order.push(SequenceStep::Part(if at % 2 == 1 { with_base } else { plain }));
+        }
+    }
+    let mut then = [None; DIGITS + 2];
+    then[with_base] = Some(plain);
+    let sum = machine.sequence_of(&order, &then, start, |machine, part, sum| match part {
+        nibble @ 0..DIGITS => multiples.add(sum, nibble),
+        part if part == plain => multiples.next_place(sum),
+        _ => sum.add_mixed(multiples.image(next_entry(machine, table, bytes))),
+    });
+    Jacobian { z: sum.z * multiples.z, ..sum }
+}
+
+/// The entry that the first byte of what the variable holds says; the next byte comes first then.
+pub(crate) fn next_entry<M: Machine>(machine: &M, table: Table<Affine<M::Fe>>, bytes: Variable) -> Affine<M::Fe> {
+    let held = machine.get(bytes);
+    let first = machine.word_op(WordOp::Shr, held, machine.small((256 - WINDOW_BITS).into()));
+    let entry = machine.lookup(table, first);
+    machine.set(bytes, machine.word_op(WordOp::Shl, held, machine.small(WINDOW_BITS.into())));
+    entry
+}
+
+/// The same sum for every input, by double and add with complete formulas; u and v as they are.
+pub fn complete<M: Machine>(machine: &M, u: M::Word, v: M::Word, q: Affine<M::Fe>) -> Projective<M::Fe> {
+    let b = machine.constant(&CONSTANTS.b);
+    let curve = AMinusThree(move |value| b * value);
+    let Affine { x, y } = &CONSTANTS.generator;
+    let g = Affine::new(machine.constant(x), machine.constant(y));
+    shamir(machine, [(u, g), (v, q)], &curve)
+}
+
+/// Σ kᵢ·Pᵢ bit by bit, for points that are not the identity. One function adds and doubles: that takes least code.
+pub(crate) fn shamir<M: Machine>(
+    machine: &M,
+    terms: [(M::Word, Affine<M::Fe>); 2],
+    curve: &impl Complete<M::Fe>,
+) -> Projective<M::Fe> {
+    let add = |machine: &M, points: [Projective<M::Fe>; 2]| {
+        machine.function("complete_sum", points, |_, [one, other]| one.add_complete(other, curve))
+    };
+    let one = machine.one();
+    let identity = Projective { x: machine.zero(), y: one, z: machine.zero() };
+    machine.repeat(machine.small(256), identity, |machine, turn, sum| {
+        let mut sum = add(machine, [sum, sum]);
+        for (scalar, Affine { x, y }) in terms {
+            let bit = machine.bit(scalar, machine.word_op(WordOp::Sub, machine.small(255), turn));
+            let before = sum;
+            let point = Projective { x, y, z: one };
+            sum = machine.branch(bit, |machine| add(machine, [before, point]), |_| before);
+        }
+        sum
+    })
+}
+
+/// A number below 2²⁵⁶ as a word.
+pub(crate) fn word(value: &BigUint) -> U256 {
+    U256::from_be_slice(&value.to_bytes_be())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use residue_ir::Numbers;
+
+    /// u·G + v·Q by both ways and as numbers, for Q = q·G.
+    fn check(u: &BigUint, v: &BigUint, q: &BigUint) {
+        let n = &CONSTANTS.order;
+        let machine = Numbers::<P256Fp>::new(Vec::new());
+        let key = sums().multiple(q, generator()).unwrap();
+        let expected = sums().multiple(&((u + v * q) % n), generator()).unwrap();
+        let (offset, scale) = to_bytes();
+        let bytes = (u + n - offset) * scale % n;
+        let Jacobian { x, y, z } = sum(&machine, word(&bytes), word(v), key);
+        assert_ne!(z, P256Fp::ZERO);
+        assert_eq!((x, y), (expected.x * z.square(), expected.y * z.square() * z), "{u} {v} {q}");
+        let Projective { x, y, z } = complete(&machine, word(u), word(v), key);
+        assert_ne!(z, P256Fp::ZERO);
+        assert_eq!((x, y), (expected.x * z, expected.y * z), "{u} {v} {q}");
+    }
+
+    #[test]
+    fn sums_are_those_of_numbers() {
+        let n = &CONSTANTS.order;
+        let power = |base: u32, exponent: u32| BigUint::from(base).modpow(&exponent.into(), n);
+        for turn in 1..6 {
+            check(&power(5, 200 * turn), &power(7, 300 * turn), &power(11, 400 * turn));
+            check(&power(5, 200 * turn), &(n - power(7, turn)), &power(11, 400 * turn));
+        }
+        check(&BigUint::ZERO, &power(7, 301), &power(11, 401));
+    }
+}
