@@ -89,7 +89,7 @@ pub(crate) fn hash<M: Machine>(
             machine.set(state, op(WordOp::And, sum, mask));
         }
     });
-    let halves = [0, 4].map(|first| {
+    [0, 4].map(|first| {
         let gathered = (1..4).fold(machine.get(state[first]), |sum, at| {
             let moved = op(WordOp::Shl, sum, machine.small(64));
             machine.bind(op(WordOp::Or, moved, machine.get(state[first + at])))
@@ -97,8 +97,7 @@ pub(crate) fn hash<M: Machine>(
         let half = machine.variable("half", machine.small(0));
         machine.set(half, gathered);
         half
-    });
-    halves
+    })
 }
 
 /// All rounds. §6.4.2, steps 1 and 3.
