@@ -45,8 +45,9 @@ impl<F: Number> Matrix<F> {
             for row in (0..size).filter(|&row| row != column) {
                 let factor = left[row][column];
                 for rows in [&mut left, &mut right] {
-                    for place in 0..size {
-                        rows[row][place] = rows[row][place] - factor * rows[column][place];
+                    let of_pivot = rows[column].clone();
+                    for (entry, pivot) in rows[row].iter_mut().zip(of_pivot) {
+                        *entry = *entry - factor * pivot;
                     }
                 }
             }
