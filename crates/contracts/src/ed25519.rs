@@ -78,13 +78,13 @@ pub(crate) struct Parsed<W> {
 pub(crate) fn parse<M: Machine>(machine: &M) -> Parsed<M::Word> {
     let op = |op, a, b| machine.word_op(op, a, b);
     let size = machine.calldata_size();
-    unless_return_zero(machine, op(WordOp::Lt, machine.small(MESSAGE_AT - 1), size));
+    let is_long = op(WordOp::Lt, machine.small(MESSAGE_AT - 1), size);
     let [through, s, k, k_high] = ["reversed", "s", "k", "k_high"].map(|name| machine.variable(name, machine.small(0)));
     let number = |at| little_endian(machine, through, machine.calldata_word(machine.small(at)));
     machine.set(s, number(S_AT));
     let order = &constants().order;
     let limit = machine.word(U256::from_be_slice(&order.to_bytes_be()));
-    unless_return_zero(machine, op(WordOp::Lt, machine.get(s), limit));
+    unless_return_zero(machine, op(WordOp::And, is_long, op(WordOp::Lt, machine.get(s), limit)));
 
     // k = H(R ‖ A ‖ M) modulo L. Calldata has 32 bytes more in front of M, and A in front of R.
     let hashed_bytes = op(WordOp::Sub, size, machine.small(32));
@@ -128,12 +128,15 @@ pub(crate) fn decode<M: Machine>(machine: &M, number: M::Word, encodings: Encodi
     let square = y.square();
     let (root, has_root) =
         root_of_ratio(machine, square - one, square * machine.constant(&constants().d.to_canonical()) + one);
-    unless_return_zero(machine, has_root);
     let is_other = machine.bind(op(WordOp::Xor, machine.is_odd(root), is_odd));
-    if encodings == Encodings::Canonical {
+    let is_point = match encodings {
         // 0 has no opposite.
-        unless_return_zero(machine, machine.not(op(WordOp::And, is_other, machine.is_zero(root))));
-    }
+        Encodings::Canonical => {
+            op(WordOp::And, has_root, machine.not(op(WordOp::And, is_other, machine.is_zero(root))))
+        }
+        Encodings::Any => has_root,
+    };
+    unless_return_zero(machine, is_point);
     Affine::new(machine.branch(is_other, |_| -root, |_| root), y)
 }
 

@@ -69,10 +69,11 @@ pub(crate) fn moduli<M: Machine>(machine: &M) -> [M::Word; 2] {
     [&Secp256k1Fp::modulus(), &constants().order].map(|value| machine.word(U256::from_be_slice(&value.to_bytes_be())))
 }
 
-/// 1 if 0 < word < limit.
-pub(crate) fn is_positive_below<M: Machine>(machine: &M, value: M::Word, limit: M::Word) -> M::Word {
-    let one_less = |value| machine.word_op(WordOp::Sub, value, machine.small(1));
-    machine.word_op(WordOp::Lt, one_less(value), one_less(limit))
+/// 1 if 0 < word < n.
+pub(crate) fn is_scalar<M: Machine>(machine: &M, value: M::Word) -> M::Word {
+    let last = U256::from_be_slice(&(&constants().order - 1u32).to_bytes_be());
+    let one_less = machine.word_op(WordOp::Sub, value, machine.small(1));
+    machine.word_op(WordOp::Lt, one_less, machine.word(last))
 }
 
 /// k·G, for examples.

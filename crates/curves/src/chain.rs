@@ -18,6 +18,21 @@ pub fn pow_constant_in_windows<F: Fe>(x: F, exponent: &BigUint, width: u64) -> F
     Chain::sliding(exponent, width).power(x)
 }
 
+/// (y, x, e) ↦ y^(2^`bits`)·xᵉ for e from 1 to 2^`bits` − 1: the chain goes on where another one has ended.
+#[must_use]
+pub fn pow_constant_onto<F: Fe>(y: F, x: F, exponent: &BigUint, bits: u64) -> F {
+    assert!((1..=bits).contains(&exponent.bits()), "the exponent has at least one and at most {bits} bits");
+    let chain = Chain::best(exponent);
+    let odd_powers = chain.odd_powers(x);
+    let after_first: u64 = chain.windows.iter().map(|window| window.squarings).sum();
+    let mut power = (after_first..bits).fold(y, |power, _| power.square());
+    for window in &chain.windows {
+        power = power * odd_powers[window.odd / 2];
+        power = (0..window.squarings).fold(power, |power, _| power.square());
+    }
+    power
+}
+
 /// Multiply by the odd power `odd`, then square `squarings` times (up to the end of the next window).
 struct Window {
     odd: usize,
@@ -30,8 +45,8 @@ struct Chain {
 }
 
 impl Chain {
-    /// x to the power that the chain is for.
-    fn power<F: Fe>(&self, x: F) -> F {
+    /// The odd powers of x that windows multiply by.
+    fn odd_powers<F: Fe>(&self, x: F) -> Vec<F> {
         let mut odd_powers = vec![x];
         if self.largest() > 1 {
             let square = x.square();
@@ -39,6 +54,12 @@ impl Chain {
                 odd_powers.push(odd_powers[half - 1] * square);
             }
         }
+        odd_powers
+    }
+
+    /// x to the power that the chain is for.
+    fn power<F: Fe>(&self, x: F) -> F {
+        let odd_powers = self.odd_powers(x);
         let mut power = odd_powers[self.windows[0].odd / 2];
         for (index, window) in self.windows.iter().enumerate() {
             if index > 0 {
@@ -104,6 +125,15 @@ mod tests {
         let x = Bls12_381Fp::from_u64(7).pow(&BigUint::from(12_345u32));
         for exponent in (1..300u32).map(BigUint::from).chain([Bls12_381Fp::modulus() - 2u32]) {
             assert_eq!(pow_constant(x, &exponent), x.pow(&exponent), "exponent {exponent}");
+        }
+    }
+
+    #[test]
+    fn a_chain_goes_on_after_another() {
+        let (x, y) = (Bls12_381Fp::from_u64(7), Bls12_381Fp::from_u64(11));
+        for (exponent, bits) in [(1u32, 1), (1, 9), (6, 3), (200, 8), (12_345, 20)] {
+            let expected = y.pow(&(BigUint::from(1u8) << bits)) * x.pow(&exponent.into());
+            assert_eq!(pow_constant_onto(y, x, &exponent.into(), bits), expected, "{exponent} in {bits} bits");
         }
     }
 

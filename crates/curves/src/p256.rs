@@ -5,6 +5,7 @@
 //! adds is taken from u beforehand ([`to_bytes`]). Additions are incomplete; a sum that meets an exceptional case ends with Z = 0, and
 //! [`complete`] is for that. For a Q that is not made for it this has a probability of 2⁻²⁴⁸.
 
+use crate::chain::pow_constant_onto;
 use crate::complete::{AMinusThree, Complete};
 use crate::fixed_base::Sums;
 use crate::group::{Affine, Jacobian, Projective};
@@ -116,6 +117,16 @@ pub(crate) fn next_entry<M: Machine>(machine: &M, table: Table<Affine<M::Fe>>, b
     let entry = machine.lookup(table, first);
     machine.set(bytes, machine.word_op(WordOp::Shl, held, machine.small(WINDOW_BITS.into())));
     entry
+}
+
+/// a ↦ a⁻¹ = a^(n − 2) modulo n; 0 ↦ 0. n − 2 begins with 32 ones, 32 zeros and 64 ones.
+pub fn invert_scalar<F: Fe>(a: F) -> F {
+    let squared = |a: F, count: u32| (0..count).fold(a, |power, _| power.square());
+    let ones = [1, 2, 4, 8, 16].into_iter().fold(a, |ones, bits| squared(ones, bits) * ones); // 2³² − 1
+    let upper = squared(squared(ones, 64) * ones, 32) * ones;
+    let exponent = &CONSTANTS.order - 2u32;
+    let low = &exponent & ((BigUint::from(1u8) << 128) - 1u32);
+    pow_constant_onto(upper, a, &low, 128)
 }
 
 /// The same sum for every input, by double and add with complete formulas; u and v as they are.

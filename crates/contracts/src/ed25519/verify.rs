@@ -1,6 +1,6 @@
 //! Ed25519 with canonical encodings, without points of a small order, and without cofactors: RFC 8032, §5.1.7.
 
-use super::{Encodings, INTERFACE, decode, example, expected, parse, unless_return_zero};
+use super::{Encodings, INTERFACE, decode, example, expected, parse};
 use crate::Contract;
 use residue_curves::edwards25519::{invert, small_order_defect};
 use residue_formula::Number;
@@ -27,9 +27,9 @@ pub fn text<M: Machine>(machine: &M) {
     let inverse = invert(machine, sum.z);
     let (x, y) = (sum.x * inverse, sum.y * inverse);
     let defects = small_order_defect(key.x, key.y) * small_order_defect(x, y);
-    unless_return_zero(machine, machine.not(machine.is_zero(defects)));
+    let is_large = machine.not(machine.is_zero(defects));
     // R is the only encoding of the point, which is canonical.
     let sign = op(WordOp::Shl, machine.is_odd(x), machine.small(255));
     let encoding = op(WordOp::Or, machine.word_of(y, 0), sign);
-    machine.return_word(op(WordOp::Eq, parsed.r, encoding));
+    machine.return_word(op(WordOp::And, is_large, op(WordOp::Eq, parsed.r, encoding)));
 }

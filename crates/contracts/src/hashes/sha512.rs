@@ -106,12 +106,17 @@ fn rounds<M: Machine>(machine: &M, working: &[Variable], schedule: &[Variable]) 
     // Kept on the stack: a copy takes one byte, the number itself nine.
     let mask = machine.bind(machine.word(U256::from(u64::MAX)));
     let twice = machine.bind(machine.word((U256::ONE << 64usize) + U256::ONE));
-    // x ↦ the sum of x rotated right by each of `rotations` and shifted right by `shift`, with any bits above the 64th; of both halves.
-    let mixed = |x: M::Word, rotations: &[u64], shift: Option<u64>| {
+    // Words are computed so that the one on top of the stack is taken from there, which needs no copy: it is the second operand.
+    let doubled = |x: M::Word| machine.bind(op(WordOp::Mul, twice, x));
+    // The sum of a doubled number rotated right by each of `rotations`, with any bits above the 64th; of both halves.
+    let rotated = |doubled: M::Word, rotations: [u64; 3]| {
+        let [first, second, third] = rotations.map(|bits| op(WordOp::Shr, doubled, machine.small(bits)));
+        op(WordOp::Xor, op(WordOp::Xor, first, second), third)
+    };
+    let mixed = |x: M::Word, [first, second]: [u64; 2], shift: u64| {
         let doubled = machine.bind(op(WordOp::Mul, x, twice));
-        let rotated = rotations.iter().map(|&bits| op(WordOp::Shr, doubled, machine.small(bits)));
-        let shifted = shift.map(|bits| op(WordOp::Shr, x, machine.small(bits)));
-        rotated.chain(shifted).reduce(|sum, part| op(WordOp::Xor, sum, part)).expect("there are rotations")
+        let [first, second] = [first, second].map(|bits| op(WordOp::Shr, doubled, machine.small(bits)));
+        op(WordOp::Xor, op(WordOp::Xor, first, second), op(WordOp::Shr, x, machine.small(shift)))
     };
     let constants = primes(ROUNDS).into_iter().map(|prime| fraction(prime, 3, BigUint::cbrt));
     let both = machine.word(U256::from(u64::MAX) << 128usize | U256::from(u64::MAX));
@@ -126,28 +131,31 @@ fn rounds<M: Machine>(machine: &M, working: &[Variable], schedule: &[Variable]) 
                 op(WordOp::Or, op(WordOp::Shl, before(count - 1), half), low)
             };
             // What is above the low number's 64 bits would be carried into the high one.
-            let clean = |value| op(WordOp::And, value, both);
-            let sum = machine.bind(clean(mixed(machine.bind(across(15)), &[1, 8], Some(7))));
-            let sum = machine.bind(op(WordOp::Add, across(7), sum));
-            let sum = machine.bind(op(WordOp::Add, sum, clean(mixed(before(2), &[19, 61], Some(6)))));
-            machine.set(kept, op(WordOp::And, op(WordOp::Add, sum, machine.get(kept)), both));
+            let clean = |value| op(WordOp::And, both, value);
+            let sum = machine.bind(clean(mixed(machine.bind(across(15)), [1, 8], 7)));
+            let sum = machine.bind(op(WordOp::Add, sum, across(7)));
+            let sum = machine.bind(op(WordOp::Add, sum, clean(mixed(before(2), [19, 61], 6))));
+            machine.set(kept, op(WordOp::And, both, op(WordOp::Add, sum, machine.get(kept))));
         }
+        let of = |letter: usize| machine.get(working[(letter + 80 - t) % 8]);
+        let variable = |letter: usize| working[(letter + 80 - t) % 8];
+        let (f, g) = (of(5), of(6));
+        let e = doubled(of(4));
+        // What is above the low number of a pair does no harm.
         let scheduled = machine.get(kept);
-        // What is above the low number does no harm.
         let scheduled = if t % 2 == 0 { scheduled } else { op(WordOp::Shr, scheduled, half) };
-        let of = |letter: usize| working[(letter + 80 - t) % 8];
-        let [a, b, c, d, e, f, g, h] = std::array::from_fn(of);
-        let (e, f, g) = (machine.get(e), machine.get(f), machine.get(g));
-        let choice = op(WordOp::Xor, g, op(WordOp::And, e, op(WordOp::Xor, f, g)));
-        let known = op(WordOp::Add, op(WordOp::Add, scheduled, machine.word(constant)), machine.get(h));
         // T₁ = h + Σ₁(e) + Ch(e, f, g) + Kₜ + Wₜ.
-        let first = op(WordOp::Add, op(WordOp::Add, known, choice), mixed(e, &[14, 18, 41], None));
-        let first = machine.bind(first);
-        machine.set(d, op(WordOp::And, op(WordOp::Add, first, machine.get(d)), mask));
-        let (a, b, c) = (machine.get(a), machine.get(b), machine.get(c));
-        let majority = op(WordOp::Or, op(WordOp::And, a, b), op(WordOp::And, c, op(WordOp::Or, a, b)));
+        let first = machine.bind(op(WordOp::Add, machine.word(constant), scheduled));
+        let choice = op(WordOp::Xor, op(WordOp::And, e, op(WordOp::Xor, f, g)), g);
+        let first = machine.bind(op(WordOp::Add, choice, first));
+        let first = machine.bind(op(WordOp::Add, rotated(e, [14, 18, 41]), first));
+        let first = machine.bind(op(WordOp::Add, first, of(7)));
+        machine.set(variable(3), op(WordOp::And, mask, op(WordOp::Add, first, of(3))));
+        let (b, c) = (of(1), of(2));
+        let a = doubled(of(0));
         // T₂ = Σ₀(a) + Maj(a, b, c).
-        let second = op(WordOp::Add, mixed(a, &[28, 34, 39], None), majority);
-        machine.set(h, op(WordOp::And, op(WordOp::Add, first, second), mask));
+        let majority = op(WordOp::Or, op(WordOp::And, a, b), op(WordOp::And, c, op(WordOp::Or, a, b)));
+        let second = op(WordOp::Add, rotated(a, [28, 34, 39]), majority);
+        machine.set(variable(7), op(WordOp::And, mask, op(WordOp::Add, second, first)));
     }
 }

@@ -3,7 +3,6 @@
 use crate::Contract;
 use num_bigint::BigUint;
 use residue_curves::Affine;
-use residue_curves::chain::pow_constant;
 use residue_curves::p256::{self, constants, curve_defect};
 use residue_formula::{Fe, Number};
 use residue_ir::{Machine, WordOp};
@@ -32,10 +31,8 @@ pub fn text<M: Machine>(machine: &M) {
     let [r, s, x, y] = [32, 64, 96, 128].map(|at| machine.calldata_word(machine.small(at)));
     let [n, p] = [&constants().order, &P256Fp::modulus()].map(|value| machine.word(word(value)));
     let is_below = |value, limit| op(WordOp::Lt, value, limit);
-    let is_scalar = |value| {
-        let one_less = |value| op(WordOp::Sub, value, machine.small(1));
-        is_below(one_less(value), one_less(n))
-    };
+    let last = machine.word(word(&(&constants().order - 1u32)));
+    let is_scalar = |value| is_below(op(WordOp::Sub, value, machine.small(1)), last);
     let is_long = op(WordOp::Eq, machine.calldata_size(), machine.small(INPUT_BYTES));
     let conditions = [is_scalar(r), is_scalar(s), is_below(x, p), is_below(y, p)];
     let is_good = conditions.into_iter().fold(is_long, |all, one| op(WordOp::And, all, one));
@@ -47,7 +44,7 @@ pub fn text<M: Machine>(machine: &M) {
     let [u1, u1_moved, u2] = ["u1", "u1_moved", "u2"].map(|name| machine.variable(name, machine.small(0)));
     machine.over("order", &constants().order, |machine| {
         let [hash, r, s] = [0, 32, 64].map(|at| machine.calldata_word(machine.small(at)));
-        let inverse = pow_constant(machine.element_of(&[s]), &(&constants().order - 2u32));
+        let inverse = p256::invert_scalar::<M::Fe>(machine.element_of(&[s]));
         let first = machine.reduce(hash) * inverse;
         let (offset, scale) = p256::to_bytes();
         let moved = (first - machine.constant(&offset)) * machine.constant(&scale);

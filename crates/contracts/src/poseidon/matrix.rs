@@ -45,8 +45,8 @@ impl<F: Number> Matrix<F> {
             for row in (0..size).filter(|&row| row != column) {
                 let factor = left[row][column];
                 for rows in [&mut left, &mut right] {
-                    let pivot_row = rows[column].clone();
-                    for (entry, pivot) in rows[row].iter_mut().zip(pivot_row) {
+                    let of_pivot = rows[column].clone();
+                    for (entry, pivot) in rows[row].iter_mut().zip(of_pivot) {
                         *entry = *entry - factor * pivot;
                     }
                 }

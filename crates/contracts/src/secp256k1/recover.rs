@@ -1,6 +1,6 @@
 //! ECRECOVER (address 0x01) as a contract: the address whose key made a signature. Yellow Paper, appendix E and F; SEC 1, version 2.0, §4.1.6.
 
-use super::{Scalars, inverse_of_scalar, is_positive_below, moduli, multiple};
+use super::{Scalars, inverse_of_scalar, is_scalar, multiple};
 use crate::Contract;
 use crate::poseidon::encoded;
 use num_bigint::BigUint;
@@ -30,13 +30,8 @@ const V_EVEN: u64 = 27;
 pub fn text<M: Machine>(machine: &M) {
     let op = |op, a, b| machine.word_op(op, a, b);
     let [v, r, s] = [32, 64, 96].map(|at| machine.calldata_word(machine.small(at)));
-    let [_, n] = moduli(machine);
     let wants_odd = machine.bind(op(WordOp::Sub, v, machine.small(V_EVEN)));
-    let conditions = [
-        op(WordOp::Lt, wants_odd, machine.small(2)),
-        is_positive_below(machine, r, n),
-        is_positive_below(machine, s, n),
-    ];
+    let conditions = [op(WordOp::Lt, wants_odd, machine.small(2)), is_scalar(machine, r), is_scalar(machine, s)];
     let all = conditions.into_iter().reduce(|all, one| op(WordOp::And, all, one)).expect("there are some");
     unless_return_nothing(machine, all);
 

@@ -301,15 +301,3 @@ fn schnorr_signatures_are_verified_as_by_k256() {
     }
     assert!(valid > 10, "{valid} signatures are valid");
 }
-
-#[test]
-fn gas() {
-    for name in
-        ["p256/verify", "secp256k1/recover", "bip340/verify", "hashes/sha512", "ed25519/verify", "ed25519/zip215"]
-    {
-        let contract = find(name).unwrap();
-        let schedule = residue_isa::GasSchedule::default_for(residue_isa::Revision::Eip6690_2024).unwrap();
-        let trial = residue_workbench::cheapest(contract, residue_isa::Revision::Eip6690_2024, &schedule).unwrap();
-        println!("{name} {} {} bytes {} slots", trial.gas, trial.compiled.code.len(), trial.compiled.slots);
-    }
-}
