@@ -526,7 +526,10 @@ impl Scope<'_> {
                 }
                 SequenceStep::Chosen { first_bit, .. } => {
                     if parts < SequenceStep::<Word>::CHOICES_MIN {
-                        return Err(format!("one of {} parts is chosen, of {parts}", SequenceStep::<Word>::CHOICES_MIN));
+                        return Err(format!(
+                            "one of {} parts is chosen, of {parts}",
+                            SequenceStep::<Word>::CHOICES_MIN
+                        ));
                     }
                     if !first_bit.is_multiple_of(SequenceStep::<Word>::CELLS.bits) || first_bit >= 256 {
                         return Err(format!("no cell of 16 bits begins at bit {first_bit}"));
