@@ -53,8 +53,8 @@ macro_rules! contracts_for_many {
             #[doc = concat!("`poseidon2/", $name, "_t", $width, "_many`.")]
             pub const $many: Contract = Contract {
                 name: concat!("poseidon2/", $name, "_t", $width, "_many"),
-                summary: concat!("eight of Poseidon2's permutations over ", stringify!($field), ", t = ", $width),
-                interface: concat!("eight states of ", $width, " elements of 32 bytes; returns as many: the permuted states"),
+                summary: concat!("32 of Poseidon2's permutations over ", stringify!($field), ", t = ", $width),
+                interface: concat!("32 states of ", $width, " elements of 32 bytes; returns as many: the permuted states"),
                 field: $field::modulus,
                 text: |machine| many::<_, $field, $width>(machine, parameters($width, $power, $rounds, $left_out)),
                 precompile: None,
