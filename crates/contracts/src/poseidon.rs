@@ -22,7 +22,7 @@ use residue_modular::fields::Bn254Fr;
 pub(crate) const ELEMENT_BYTES: u32 = 32;
 
 /// States of the contracts for many.
-pub(crate) const MANY: usize = 32;
+const MANY: usize = 32;
 
 /// Constants that are loaded together.
 pub(crate) const LOADED: usize = 20;
