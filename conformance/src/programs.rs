@@ -69,7 +69,9 @@ fn unit(
     let any = |random: &mut ChaCha8Rng| BigUint::from_bytes_be(&random.random::<[u8; 96]>()) % &least;
     let random_constants: Vec<BigUint> = (0..3).map(|_| any(&mut random)).collect();
     let fixed = [BigUint::ZERO, BigUint::from(1u8), &least - 1u8];
-    let others = if kind == Kind::Inner { Capacity::Fixed(ELEMENTS) } else { Capacity::Unbounded };
+    let is_unbounded = |program: &Program| program.arrays.iter().any(|array| array.capacity == Capacity::Unbounded);
+    let is_fixed = if kind == Kind::Inner { random.random_ratio(2, 3) } else { subprograms.iter().any(is_unbounded) };
+    let others = if is_fixed { Capacity::Fixed(ELEMENTS) } else { Capacity::Unbounded };
     let capacities = [Capacity::Fixed(ELEMENTS), others, others];
     let arrays = capacities.into_iter().take(random.random_range(0..=3)).enumerate().map(|(number, capacity)| {
         ArrayDecl { name: format!("array {number}"), element_values: random.random_range(1..=4), capacity }
@@ -135,7 +137,7 @@ enum Kind {
     /// Elements of one field, words and arrays.
     Plain,
     Main,
-    /// A subprogram has no unbounded arrays.
+    /// A subprogram, which has unbounded arrays only where the program around it has none.
     Inner,
 }
 

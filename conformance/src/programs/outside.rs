@@ -21,7 +21,12 @@ impl Maker {
 
     /// A word of an element, or an element of words, which are below any modulus.
     pub(super) fn words_and_elements(&mut self) -> Statement {
-        let most = u32::try_from(self.program.modulus.bits().div_ceil(256)).expect("a modulus is short");
+        let bits = u32::try_from(self.program.modulus.bits()).expect("a modulus is short");
+        if self.random.random_ratio(1, 4) {
+            let (value, first_bit) = (self.operand(), 8 * self.random.random_range(0..bits.div_ceil(8)));
+            return Effect::High { value, first_bit, result: self.define(1)[0] }.into();
+        }
+        let most = bits.div_ceil(256);
         let count = self.random.random_range(1..=most);
         if self.random.random_ratio(1, 2) {
             let value = self.operand();
@@ -92,6 +97,13 @@ impl Maker {
     pub(super) fn ending(&mut self) -> Effect {
         if self.random.random_ratio(1, 4) {
             return Effect::ReturnWord { word: self.word(3) };
+        }
+        if self.kind != Kind::Plain && self.random.random_ratio(1, 8) {
+            let least = u32::try_from(self.program.modulus.bits().div_ceil(8)).expect("a modulus is short");
+            let (element_bytes, count) = (least + self.random.random_range(0..3) * 20, self.random.random_range(0..=4));
+            let limit_bytes = element_bytes * count + self.random.random_range(0..70);
+            let values = self.operands(count as usize); // u32 to usize widens
+            return Effect::ReturnLast { values, element_bytes, size_bytes: self.small_word(300), limit_bytes };
         }
         if self.kind != Kind::Plain && self.random.random_ratio(1, 6) {
             let words = (0..self.random.random_range(1..=3)).map(|_| self.word(2)).collect();

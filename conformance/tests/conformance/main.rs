@@ -12,4 +12,5 @@ mod modexp;
 mod point_evaluation;
 mod style;
 mod vectors;
+mod verifiers;
 mod webassembly;

@@ -36,6 +36,7 @@ fn is_refused(program: &Program) -> bool {
     program.for_each_effect(&mut |effect| {
         is_refused |= match effect {
             Effect::Lookup { .. } | Effect::ElementOf { .. } | Effect::WordOf { .. } => true,
+            Effect::High { .. } | Effect::ReturnLast { .. } => true,
             Effect::ReturnWords { .. } | Effect::Enter { .. } => true,
             effect => effect.pieces().is_some(),
         }

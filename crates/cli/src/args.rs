@@ -33,7 +33,7 @@ pub struct Cli {
 pub enum Listed {
     /// What `residue` does itself.
     #[command(flatten)]
-    Own(Command),
+    Own(Box<Command>),
     /// What it hands over.
     #[command(flatten)]
     Full(Full),

@@ -9,8 +9,9 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use residue_compiler::{Compiled, Dialect, creation};
-use residue_contracts::Contract;
+use residue_contracts::Source;
 use residue_engine::revm::primitives::{Address, B256, keccak256};
+use residue_workbench::report::CODE_BYTES_MAINNET;
 use serde_json::Value;
 
 use crate::output;
@@ -52,16 +53,13 @@ impl Format {
     }
 }
 
-/// The most code that an account may have: EIP-170, `MAX_CODE_SIZE`.
-pub const CODE_BYTES_MAINNET: usize = 24_576;
-
 /// A build, and what is said of it.
 #[derive(Debug)]
 pub struct Artifact<'a> {
     /// The contract's name, or that of a program's file.
     pub name: &'a str,
     /// The contract, if it is one of ours.
-    pub contract: Option<&'static Contract>,
+    pub contract: Option<&'a dyn Source>,
     /// The code.
     pub compiled: &'a Compiled,
     /// The gas schedule that decided between variants.
@@ -138,7 +136,7 @@ impl Artifact<'_> {
         let Dialect { fork, portable } = self.dialect;
         let mut lines = vec![printable(self.name)];
         lines.extend(
-            self.contract.into_iter().flat_map(|contract| [contract.summary, contract.interface]).map(printable),
+            self.contract.into_iter().flat_map(|contract| [contract.summary(), contract.interface()]).map(printable),
         );
         let portable = if portable { ", portable" } else { "" };
         lines.push(format!(

@@ -3,10 +3,11 @@
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use residue_compiler::{Dialect, SmallMultiples};
-use residue_contracts::Contract;
+use residue_contracts::Source;
 use residue_ir::Fp2Product;
 use residue_isa::{GasSchedule, Revision};
-use residue_workbench::{Trial, Variant, VariantError};
+use residue_workbench::variants::{Wanted, WantedProduct};
+use residue_workbench::{Trial, VariantError};
 
 /// The choice of formulas.
 #[derive(Debug, Clone, Copy, Default, Args)]
@@ -79,19 +80,19 @@ impl Formulas {
     /// The contract compiled in the cheapest of the variants asked for.
     pub fn compile(
         &self,
-        contract: &Contract,
+        contract: &dyn Source,
         revision: Revision,
         schedule: &GasSchedule,
         dialect: Dialect,
     ) -> Result<Trial> {
         let cheapest = self.try_compile(contract, revision, schedule, dialect);
-        cheapest.with_context(|| format!("compiling {} for {revision}", contract.name))
+        cheapest.with_context(|| format!("compiling {} for {revision}", contract.name()))
     }
 
     /// The same, with the reason where it is not possible.
     pub fn try_compile(
         &self,
-        contract: &Contract,
+        contract: &dyn Source,
         revision: Revision,
         schedule: &GasSchedule,
         dialect: Dialect,
@@ -102,12 +103,12 @@ impl Formulas {
     /// Every variant asked for, the cheapest first: there is at least one.
     pub fn trials(
         &self,
-        contract: &Contract,
+        contract: &dyn Source,
         revision: Revision,
         schedule: &GasSchedule,
         dialect: Dialect,
     ) -> Result<Vec<Trial>, VariantError> {
-        residue_workbench::trials(contract, self.variants(contract), revision, schedule, dialect)
+        residue_workbench::trials(contract, self.wanted().variants(contract), revision, schedule, dialect)
     }
 
     /// What a program of the user's is compiled with.
@@ -115,18 +116,14 @@ impl Formulas {
         self.multiples.map_or(SmallMultiples::AsWritten, Multiples::of_compiler)
     }
 
-    fn variants(&self, contract: &Contract) -> Vec<Variant> {
-        let wanted = |product| match self.f2mul {
-            None if contract.is_published() => product == Fp2Product::Karatsuba,
-            Some(F2mul::Three) => product == Fp2Product::Karatsuba,
-            Some(F2mul::Four) => product == Fp2Product::Schoolbook,
-            None | Some(F2mul::Auto) => true,
+    fn wanted(&self) -> Wanted {
+        let product = match self.f2mul {
+            None => WantedProduct::Usual,
+            Some(F2mul::Auto) => WantedProduct::Any,
+            Some(F2mul::Three) => WantedProduct::Only(Fp2Product::Karatsuba),
+            Some(F2mul::Four) => WantedProduct::Only(Fp2Product::Schoolbook),
         };
-        let as_published = |multiples| match self.multiples {
-            Some(asked) => multiples == asked.of_compiler(),
-            None => !contract.is_published() || multiples == SmallMultiples::AsWritten,
-        };
-        Variant::all().filter(|variant| wanted(variant.product) && as_published(variant.multiples)).collect()
+        Wanted { product, multiples: self.multiples.map(Multiples::of_compiler) }
     }
 }
 

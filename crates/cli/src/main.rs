@@ -20,7 +20,7 @@ fn main() -> ExitCode {
     let Cli { command, json } = Cli::parse();
     match command {
         None => verdict::exit(run(None, json)),
-        Some(Listed::Own(command)) => verdict::exit(run(Some(command), json)),
+        Some(Listed::Own(command)) => verdict::exit(run(Some(*command), json)),
         Some(Listed::Full(_)) => hand_over(),
     }
 }

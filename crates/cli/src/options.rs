@@ -10,8 +10,7 @@ use residue_workbench::{EngineKind, Setup};
 
 use crate::input;
 
-/// The revision when none is chosen.
-pub const DEFAULT_REVISION: Revision = Revision::Eip6690_2024;
+pub use residue_workbench::catalogue::DEFAULT_REVISION;
 
 /// The interface and its prices.
 #[derive(Debug, Clone, Args)]

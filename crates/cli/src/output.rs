@@ -48,10 +48,7 @@ pub fn colours_allowed() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// Lower-case hexadecimal after 0x.
-pub fn hex(bytes: &[u8]) -> String {
-    format!("0x{}", hex::encode(bytes))
-}
+pub use residue_workbench::report::hex;
 
 /// Writes code to a file: raw if its name ends in `.bin`, else a line of hexadecimal.
 pub fn code_file(path: &Path, code: &[u8]) -> Result<()> {

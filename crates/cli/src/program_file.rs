@@ -6,7 +6,7 @@ use std::ops::Range;
 use anyhow::{Context, Result, anyhow};
 use ariadne::{Config, IndexType, Label, Report, ReportKind, Source};
 use residue_compiler::{Compiled, Dialect, SmallMultiples, compile_as};
-use residue_ir::{Program, text, verify};
+use residue_ir::{Program, text};
 use residue_isa::{GasSchedule, Revision};
 
 use crate::{input, output};
@@ -19,11 +19,7 @@ pub fn is_program(name: &str) -> bool {
 /// The program of the file.
 pub fn read(path: &str) -> Result<Program> {
     let text = input::text_file(path).context("reading the program")?;
-    let (program, places) = text::parse_with_places(&text).map_err(|error| {
-        shown(path, &text, error.span, &format!("expected {}, found {}", error.expected, error.found))
-    })?;
-    verify(&program).map_err(|error| shown(path, &text, places.of(&error).unwrap_or(0..0), &error.to_string()))?;
-    Ok(program)
+    text::read(&text).map_err(|text::ReadError { span, what }| shown(path, &text, span, &what))
 }
 
 /// The program of the file, compiled.

@@ -5,7 +5,7 @@ mod blocks;
 use comfy_table::{CellAlignment, Table};
 use residue_workbench::Machine;
 use residue_workbench::{Execution, Setup};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::input::MemoryRange;
 use crate::output::hex;
@@ -14,45 +14,10 @@ use crate::tables::{duration, grouped, percent, right, short_hex, table, times_a
 /// Mnemonics that the table for people shows one by one.
 const OPS_SHOWN: usize = 12;
 
-/// The JSON object of an execution. Its fields are always the same; what is not known is null. `blocks` comes only when asked for.
+/// The JSON object of an execution.
 pub fn to_json(setup: &Setup, execution: &Execution, memory: Option<&MemoryRange>, machine: &Machine) -> Value {
-    let ended = &execution.ended;
-    let times = execution.times;
-    let gas_split = execution.counted.as_ref().map(|counted| {
-        let split = counted.gas_split;
-        json!({
-            "arithmetic": split.arithmetic,
-            "transfer": split.transfer,
-            "memory": split.memory,
-            "control": split.control,
-        })
-    });
-    let ops = execution.counted.as_ref().map(|counted| {
-        counted.ops.iter().map(|&(mnemonic, count)| (mnemonic.to_owned(), count.into())).collect::<Map<_, _>>()
-    });
-    let mut object = json!({
-        "success": ended.is_success,
-        "halt": ended.halt,
-        "output": hex(&ended.output),
-        "gas_used": ended.gas_used,
-        "gas_split": gas_split,
-        "ops": ops,
-        "code_bytes": execution.code_bytes,
-        "memory_bytes": ended.memory.len(),
-        "memory": memory.map(|range| hex(&range.of(&ended.memory))),
-        "time_ns": times.map(|times| times.time_ns),
-        "cold_ns": times.map(|times| times.cold_ns),
-        "native_ns": times.and_then(|times| times.native).map(|native| native.time_ns),
-        "engine": setup.kind.name(),
-        "revision": setup.revision.name(),
-        "schedule": setup.schedule.name(),
-        "fork": setup.fork.name(),
-        "machine": machine.to_json(),
-    });
-    if let Some(blocks) = &execution.blocks {
-        object["blocks"] = blocks.iter().map(blocks::to_json).collect();
-    }
-    object
+    let memory = memory.map(|range| range.of(&execution.ended.memory));
+    residue_workbench::report::execution(setup, execution, memory.as_deref(), machine)
 }
 
 /// The tables of an execution.

@@ -1,20 +1,107 @@
 //! What a command runs: a contract, a program of the user's or the code of a file, with its calldata.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
+use clap::Args;
 use residue_compiler::{Dialect, SourceMap};
-use residue_contracts::Contract;
+use residue_contracts::{Contract, PROOF_SYSTEMS, ProofSystem, Source, Verifier};
 use residue_isa::{GasSchedule, Revision};
 
 use crate::formulas::Formulas;
-use crate::{input, program_file};
+use crate::{input, output, program_file};
+
+/// The key of a contract that is made of one.
+#[derive(Debug, Clone, Default, Args)]
+pub struct KeyOptions {
+    /// For a verifier: its verifying key, the JSON that snarkjs or gnark writes.
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<String>,
+    /// With --key: a verifier that also takes a residue witness, which spares it the final exponentiation.
+    #[arg(long, requires = "key")]
+    pub witness: bool,
+}
+
+/// A proof for a verifier.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ProofOptions {
+    /// With --key: a proof, as snarkjs or gnark writes it in JSON, in place of --input; with --witness its witness too.
+    #[arg(long, value_name = "FILE", requires_all = ["key", "public"])]
+    pub proof: Option<String>,
+    /// With --proof: its inputs, a list of decimal numbers in JSON.
+    #[arg(long, value_name = "FILE", requires = "proof")]
+    pub public: Option<String>,
+}
+
+/// A contract that commands were asked for.
+#[derive(Debug, Clone)]
+pub enum Chosen {
+    /// One of the list.
+    Listed(&'static Contract),
+    /// One that a key makes.
+    Keyed(Arc<dyn Verifier>),
+}
+
+impl Chosen {
+    /// The contract of this name, made of the key if there is one; `None` if no contract has the name.
+    pub fn find(name: &str, options: &KeyOptions) -> Result<Option<Self>> {
+        let system = PROOF_SYSTEMS.iter().find(|system| system.name == name);
+        match (system, &options.key) {
+            (Some(system), Some(key)) => Ok(Some(Self::Keyed(verifier(system, key, options.witness)?))),
+            (Some(_), None) => bail!("{name} is made of a verifying key: --key FILE"),
+            (None, Some(_)) => {
+                let known: Vec<&str> = PROOF_SYSTEMS.iter().map(|system| system.name).collect();
+                bail!("--key is for {}, and not for {name:?}", known.join(", "))
+            }
+            (None, None) => Ok(residue_contracts::find(name).map(Self::Listed)),
+        }
+    }
+
+    /// The same where there must be one.
+    pub fn named(name: &str, options: &KeyOptions) -> Result<Self> {
+        Self::find(name, options)?
+            .ok_or_else(|| anyhow!("{name:?} is no contract; `residue list contracts` has those there are"))
+    }
+
+    /// What is compiled.
+    pub fn source(&self) -> &dyn Source {
+        match self {
+            Self::Listed(contract) => *contract,
+            Self::Keyed(verifier) => &**verifier,
+        }
+    }
+
+    /// The calldata for the proof that was given, with its witness if the verifier takes one; `None` without a proof.
+    pub fn call(&self, options: &ProofOptions) -> Result<Option<Vec<u8>>> {
+        let (Self::Keyed(verifier), Some(proof), Some(inputs)) = (self, &options.proof, &options.public) else {
+            return Ok(None);
+        };
+        let texts = [(proof, "the proof"), (inputs, "the inputs")]
+            .map(|(path, what)| input::text_file(path).with_context(|| format!("reading {what}")));
+        let [proof_text, inputs_text] = texts;
+        let mut calldata = verifier
+            .call(&proof_text?, &inputs_text?)
+            .with_context(|| format!("{} and {}", input::shown(proof), input::shown(inputs)))?;
+        let witness = verifier.witness_for(&calldata);
+        if witness.is_none() && verifier.takes_witness() {
+            output::message("note", "the proof does not hold, and so it has no witness");
+        }
+        calldata.extend(witness.unwrap_or_default());
+        Ok(Some(calldata))
+    }
+}
+
+fn verifier(system: &ProofSystem, path: &str, takes_witness: bool) -> Result<Arc<dyn Verifier>> {
+    let text = input::text_file(path).context("reading the key")?;
+    (system.verifier)(&text, takes_witness).with_context(|| format!("the key in {}", input::shown(path)))
+}
 
 /// Code with its calldata.
 #[derive(Debug)]
 pub struct Subject {
     /// The contract that the code was compiled from; none for a file.
-    pub contract: Option<&'static Contract>,
+    pub contract: Option<Chosen>,
     /// What messages call it.
     pub name: String,
     /// The code.
@@ -29,16 +116,17 @@ impl Subject {
     /// Reads or compiles what `name` means: a file, which is a program if it ends in `.ir`, or a contract if there is no such file. `calldata` says what the calldata
     /// is, given the contract.
     pub fn new(
-        name: &str,
+        (name, key): (&str, &KeyOptions),
         (formulas, dialect): (&Formulas, Dialect),
         revision: Revision,
         schedule: &GasSchedule,
-        calldata: impl FnOnce(Option<&'static Contract>) -> Result<Vec<u8>>,
+        calldata: impl FnOnce(Option<&Chosen>) -> Result<Vec<u8>>,
     ) -> Result<Self> {
-        let contract = residue_contracts::find(name).filter(|_| !Path::new(name).exists());
-        let (code, source_map) = match contract {
+        let is_file = key.key.is_none() && Path::new(name).exists();
+        let contract = if is_file { None } else { Chosen::find(name, key)? };
+        let (code, source_map) = match &contract {
             Some(contract) => {
-                let compiled = formulas.compile(contract, revision, schedule, dialect)?.compiled;
+                let compiled = formulas.compile(contract.source(), revision, schedule, dialect)?.compiled;
                 (compiled.code, Some(compiled.source_map))
             }
             None if formulas.f2mul.is_some() => bail!("--f2mul needs a contract, and {name:?} is none"),
@@ -52,23 +140,26 @@ impl Subject {
             }
             None => (code(name)?, None),
         };
-        Ok(Self { contract, name: name.to_owned(), code, source_map, calldata: calldata(contract)? })
+        let calldata = calldata(contract.as_ref())?;
+        Ok(Self { contract, name: name.to_owned(), code, source_map, calldata })
     }
 }
 
-/// The calldata given, else the example of the contract, else nothing.
-pub fn given_or_example(given: Option<&str>, contract: Option<&Contract>) -> Result<Vec<u8>> {
+/// The calldata given, else that of the proof given, else the example of the contract, else nothing.
+pub fn given_or_example(given: Option<&str>, proof: &ProofOptions, contract: Option<&Chosen>) -> Result<Vec<u8>> {
     match (given, contract) {
         (Some(given), _) => input::calldata(given),
-        (None, Some(contract)) => Ok((contract.example)()),
+        (None, Some(contract)) => Ok(contract.call(proof)?.unwrap_or_else(|| contract.source().example())),
         (None, None) => Ok(Vec::new()),
     }
 }
 
-/// The contract of this name.
+/// The contract of the list with this name.
 pub fn contract_named(name: &str) -> Result<&'static Contract> {
-    residue_contracts::find(name)
-        .ok_or_else(|| anyhow!("{name:?} is no contract; `residue list contracts` has those there are"))
+    match Chosen::named(name, &KeyOptions::default())? {
+        Chosen::Listed(contract) => Ok(contract),
+        Chosen::Keyed(_) => bail!("{name:?} is made of a key"),
+    }
 }
 
 fn code(path: &str) -> Result<Vec<u8>> {

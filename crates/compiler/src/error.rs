@@ -63,9 +63,9 @@ pub enum CompileError {
         limit: u32,
     },
     /// Slots together take more bytes than a frame may have.
-    #[error("{slots} slots of {element_bytes} bytes are more than {limit_bytes} bytes")]
+    #[error("{slots} slots of {element_bytes} bytes, with those of other moduli, are more than {limit_bytes} bytes")]
     SlotBytes {
-        /// Slots used.
+        /// Slots of the modulus that takes the most.
         slots: u32,
         /// Bytes of one.
         element_bytes: usize,
@@ -85,6 +85,14 @@ pub enum CompileError {
     Stack {
         /// The function.
         function: String,
+    },
+    /// Parts of a sequence that words choose are too far from the beginning of the code.
+    #[error("parts that words choose end at offset {offset}; their addresses have to be at most {limit}")]
+    Far {
+        /// Where they end.
+        offset: usize,
+        /// The last address there can be.
+        limit: usize,
     },
     /// The program needs an opcode that the fork lacks, and nothing there does the same.
     #[error("the program needs {opcode}, which {fork} lacks: it came with {since}")]

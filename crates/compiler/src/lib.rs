@@ -13,6 +13,7 @@ pub mod dialect;
 pub mod error;
 pub mod fuse;
 pub mod lower;
+mod paths;
 mod portable;
 pub mod source_map;
 pub mod target;
@@ -29,7 +30,7 @@ use lower::LoweredBlock;
 use num_bigint::BigUint;
 use portable::{AfterValues, SlotNames};
 use residue_ir::program::{ControlKind, Program, Region, Statement};
-use residue_ir::{Effect, SubprogramId};
+use residue_ir::{Effect, Feature, SubprogramId};
 use residue_isa::assembly::{Assembly, Code, Item, LabelId};
 use residue_isa::revision::Family;
 use residue_isa::revision::evm384::Modulus;
@@ -38,6 +39,7 @@ use residue_isa::{FieldOp, GasSchedule, Revision};
 use residue_passes::derived::{self, Derived};
 use residue_passes::rows::rows;
 use residue_passes::simplify::simplify;
+use residue_passes::specialise::{asks, specialise};
 use residue_passes::{Allocation, Cost, Limits, Rows, Slot, allocate, multiples, threads};
 use target::{MontFactors, Places, Target};
 
@@ -118,6 +120,12 @@ impl<'a> Prepared<'a> {
         schedule: &GasSchedule,
         dialect: Dialect,
     ) -> Result<Compiled, CompileError> {
+        if asks(self.source) {
+            let has = |feature| has_feature(revision, feature);
+            let source = specialise(self.source, has);
+            let special = Prepared { source: &source, simplified: specialise(&self.simplified, has) };
+            return special.compile(revision, schedule, dialect);
+        }
         let built = build(self, revision, schedule, dialect)?;
         for evidence in built.evidence(self.source) {
             check(&evidence)?;
@@ -189,6 +197,7 @@ fn build(
         require_modulus(unit, revision)?;
         programs.push(with_constants(unit, revision));
     }
+    let borrowed: Vec<&Program> = programs.iter().collect();
     let rows: Vec<Rows<'_>> = programs.iter().map(|program| rows(program, &LIMITS)).collect();
     let mut assembly = Assembly::for_fork(dialect.fork);
     let origin = assembly.new_label();
@@ -196,12 +205,15 @@ fn build(
     let mut parts = Vec::new();
     for (context, (program, rows)) in programs.iter().zip(rows).enumerate() {
         let context = u32::try_from(context).expect("subprograms are few");
-        let is_late = context > 0 && is_entered_late(&programs[0], context as usize - 1); // u32 to usize widens
+        let is_late = context > 0 && is_entered_late(&borrowed, context as usize - 1); // u32 to usize widens
         parts.push(part((program, context, is_late), rows, (revision, dialect), schedule, &mut assembly)?);
     }
     require_slot_bytes(&parts, revision)?;
     let lowered = lower::lower(&parts, (revision, origin), &mut assembly)?;
     let code = assembly.assemble(revision)?;
+    if let Some(&offset) = lowered.near.iter().map(|label| &code.labels[label]).find(|&&offset| offset > CHOSEN_MAX) {
+        return Err(CompileError::Far { offset, limit: CHOSEN_MAX });
+    }
     let mut placed: Vec<Placed> = Vec::new();
     for (part, unit) in parts.into_iter().zip(lowered.units) {
         let Part { allocation, constant_slots, slots, target, .. } = part;
@@ -220,6 +232,9 @@ fn build(
     let items = assembly.items().to_vec();
     Ok(Built { units, memory_bytes: lowered.memory_bytes, fail: lowered.fail, items, code })
 }
+
+/// The last offset that a cell of chosen parts has room for.
+const CHOSEN_MAX: usize = 0xffff;
 
 /// What is left of a part when its program is no longer borrowed.
 type Placed = (Allocation, Vec<Slot>, u32, Box<dyn Target>, lower::LoweredUnit);
@@ -273,26 +288,27 @@ impl Part<'_> {
     }
 }
 
-/// Whether the modulus of a subprogram, if it is known, is better set where it is entered: `program` enters it at one place, which is
-/// passed once at most.
-fn is_entered_late(program: &Program, subprogram: usize) -> bool {
+/// Whether the modulus of a subprogram, if it is known, is better set where it is entered: the program enters it at places of which one run
+/// passes one at most, and that once.
+fn is_entered_late(programs: &[&Program], subprogram: usize) -> bool {
     let is_entry = |statement: &Statement| matches!(statement, Statement::Effect(Effect::Enter { subprogram: SubprogramId(number), .. }) if *number == subprogram);
     let mut entries = 0;
-    for function in &program.functions {
+    for function in &programs[0].functions {
         function.body.walk(&mut |statement| entries += usize::from(is_entry(statement)));
     }
-    let start = program.functions.last().expect("a program has its start, `verify` checks it");
-    entries == 1 && once(&start.body, &is_entry)
+    let counted = |SubprogramId(number): SubprogramId| usize::from(number == subprogram);
+    entries > 0 && entries == once(&programs[0].entry().body, &is_entry) && paths::most(programs, &counted) == 1
 }
 
-/// Whether a statement of this kind stands where a region that is passed once passes once at most.
-fn once(region: &Region, is_one: &dyn Fn(&Statement) -> bool) -> bool {
-    region.statements.iter().any(|statement| match statement {
+/// How many statements of this kind stand where a region that is passed once passes once at most.
+fn once(region: &Region, is_one: &dyn Fn(&Statement) -> bool) -> usize {
+    let statements = region.statements.iter().map(|statement| match statement {
         Statement::Control(control) if matches!(control.kind, ControlKind::Branch { .. }) => {
-            control.arms.iter().any(|arm| once(&arm.body, is_one))
+            control.arms.iter().map(|arm| once(&arm.body, is_one)).sum()
         }
-        statement => is_one(statement),
-    })
+        statement => usize::from(is_one(statement)),
+    });
+    statements.sum()
 }
 
 /// Whether something but an operation reads a constant.
@@ -376,10 +392,20 @@ fn make_target(
     Box::new(target::mont_slots::MontSlots::new(revision, modulus, &derived.given, places, addition, uses_mont, code))
 }
 
-/// Refuses more bytes of slots than the revision has.
+/// Whether `revision` has what a program asks for.
+fn has_feature(revision: Revision, feature: Feature) -> bool {
+    match feature {
+        Feature::PowersOfTwo => revision.slot_rules().is_some_and(|rules| rules.moduli.powers_of_two),
+        Feature::Given => no_subprogram(revision, true).is_none(),
+        Feature::Limbs(limbs) => limbs as usize <= revision.width_limbs_max(), // u32 to usize widens
+    }
+}
+
+/// Refuses more bytes of slots than the revision has, in what one run can set up.
 fn require_slot_bytes(parts: &[Part<'_>], revision: Revision) -> Result<(), CompileError> {
     let Some(rules) = revision.slot_rules() else { return Ok(()) };
-    let mut bytes = 0;
+    let mut taken = Vec::new();
+    let mut limit = None;
     for Part { program, slots, .. } in parts {
         let modulus_bytes = target::slots::modulus_size_bytes(rules, &program.modulus);
         let (element_bytes, limit_bytes) = match rules.slot_bytes_max {
@@ -387,25 +413,43 @@ fn require_slot_bytes(parts: &[Part<'_>], revision: Revision) -> Result<(), Comp
             SlotBytesMax::Frame(limit_bytes) => (rules.element_bytes(modulus_bytes), limit_bytes),
             SlotBytesMax::Declared(limit_bytes) => (modulus_bytes, limit_bytes),
         };
-        bytes += *slots as usize * element_bytes; // u32 to usize widens
-        if bytes > limit_bytes {
-            return Err(CompileError::SlotBytes { slots: *slots, element_bytes, limit_bytes });
-        }
+        let bytes = *slots as usize * element_bytes; // u32 to usize widens
+        limit = limit.max(Some((bytes, *slots, element_bytes, limit_bytes)));
+        taken.push(bytes);
     }
-    Ok(())
+    // What is set up where it is entered counts on the ways there; the rest in any case.
+    let is_late = |unit: usize| parts[unit].is_late || parts[unit].program.modulus.known().is_none();
+    let early = |unit: &usize| *unit == 0 && parts[0].has_elements() || *unit > 0 && !is_late(*unit);
+    let always: usize = (0..parts.len()).filter(early).map(|unit| taken[unit]).sum();
+    let late = |SubprogramId(number): SubprogramId| if is_late(number + 1) { taken[number + 1] } else { 0 };
+    let programs: Vec<&Program> = parts.iter().map(|part| part.program).collect();
+    let within = paths::most(&programs, &late);
+    match limit {
+        Some((_, slots, element_bytes, limit_bytes)) if always + within > limit_bytes => {
+            Err(CompileError::SlotBytes { slots, element_bytes, limit_bytes })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Refuses a subprogram where the revision cannot have it.
 fn require_subprogram(program: &Program, revision: Revision) -> Result<(), CompileError> {
     let is_given = program.modulus.known().is_none();
-    let reason = match revision.slot_rules() {
-        None => "its values are in memory, where one modulus has room",
-        Some(rules) if rules.form == SetForm::One => "it has one field context",
-        Some(rules) if is_given && rules.moduli.top_byte => "the first byte of a modulus must not be zero",
-        Some(rules) if is_given && rules.moduli.sizes.is_some() => "it has moduli of some sizes only",
-        Some(_) => return Ok(()),
-    };
-    Err(CompileError::Subprogram { revision, subprogram: program.name.clone(), reason })
+    match no_subprogram(revision, is_given) {
+        Some(reason) => Err(CompileError::Subprogram { revision, subprogram: program.name.clone(), reason }),
+        None => Ok(()),
+    }
+}
+
+/// Why the revision has no subprograms over a modulus that is given, or known; none if it has.
+fn no_subprogram(revision: Revision, is_given: bool) -> Option<&'static str> {
+    match revision.slot_rules() {
+        None => Some("its values are in memory, where one modulus has room"),
+        Some(rules) if rules.form == SetForm::One => Some("it has one field context"),
+        Some(rules) if is_given && rules.moduli.top_byte => Some("the first byte of a modulus must not be zero"),
+        Some(rules) if is_given && rules.moduli.sizes.is_some() => Some("it has moduli of some sizes only"),
+        Some(_) => None,
+    }
 }
 
 fn position(constants: &[BigUint], wanted: &BigUint) -> usize {

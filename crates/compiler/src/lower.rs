@@ -55,6 +55,8 @@ pub(crate) struct Lowered {
     pub fail: LabelId,
     /// Bytes of memory that the program uses whatever its input.
     pub memory_bytes: u32,
+    /// Labels whose addresses have to fit the cells of chosen parts.
+    pub near: Vec<LabelId>,
 }
 
 /// The same of a program or subprogram.
@@ -81,9 +83,11 @@ pub(crate) fn lower(
         units.push(Entered { entries, tables });
     }
     let zero_from = begin(parts, &layout, code);
-    let mut lowered = Lowered { units: Vec::new(), fail, memory_bytes: layout.records.0 };
+    let mut lowered = Lowered { units: Vec::new(), fail, memory_bytes: layout.end, near: Vec::new() };
     let mut entrances = Entrances::new(layout.entrances);
-    for (unit, part) in parts.iter().enumerate() {
+    let mut done: Vec<Option<LoweredUnit>> = parts.iter().map(|_| None).collect();
+    for unit in order(parts) {
+        let part = &parts[unit];
         let mut blocks = Vec::new();
         // The start comes first: that of the program falls through from the target's own beginning.
         for number in (0..part.program.functions.len()).rev() {
@@ -120,8 +124,10 @@ pub(crate) fn lower(
             };
             lowering.function()?;
         }
-        lowered.units.push(LoweredUnit { blocks, entries: units[unit].entries.clone() });
+        done[unit] = Some(LoweredUnit { blocks, entries: units[unit].entries.clone() });
     }
+    lowered.units = done.into_iter().flatten().collect();
+    lowered.near = entrances.near;
     code.label(fail);
     code.op(evm::INVALID);
     // The data of the program comes last: what its target copies from after the end of the code is zero.
@@ -132,6 +138,13 @@ pub(crate) fn lower(
     }
     with_elements().rev().for_each(|part| part.target.data(code));
     Ok(lowered)
+}
+
+/// In which order parts are written: after the program come subprograms whose addresses have to be low.
+fn order(parts: &[Part<'_>]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by_key(|&unit| unit > 0 && !sequence::chooses(parts[unit].program));
+    order
 }
 
 /// The labels of a program or subprogram.
@@ -147,20 +160,19 @@ fn begin(parts: &[Part<'_>], layout: &Layout, code: &mut Assembly) -> u32 {
     let mut zero_from = 0;
     for part in &parts[1..] {
         if !part.is_late && part.program.modulus.known().is_some() && part.has_elements() {
-            zero_from = zero_from.max(part.target.set_up(code));
+            zero_from = zero_from.max(part.target.set_up(code, 0));
         }
     }
     if parts[0].has_elements() {
-        zero_from = zero_from.max(parts[0].target.start(code, layout.records.0));
-    } else if let Some(part) = parts[1..].iter().find(|part| part.has_elements()) {
-        // Memory does not grow by itself under what subprograms read and write: arrays, and what stands below the entrances.
-        let has_arrays = parts.iter().any(|part| !part.program.arrays.is_empty());
-        let end = if has_arrays { layout.records.0 } else { layout.entrances };
-        push(code, end - 32);
-        part.target.reserve(code);
+        zero_from = zero_from.max(parts[0].target.start(code, layout.end));
     }
     for address in (layout.variables..layout.output).step_by(32).filter(|&address| address < zero_from) {
         clear(code, address, 32);
+    }
+    if let Some(shifts) = layout.own(0).shifts
+        && shifts.zeros < zero_from
+    {
+        clear(code, shifts.zeros, shifts.zeros_bytes);
     }
     zero_from
 }
@@ -346,6 +358,11 @@ impl<'a> Lowering<'a> {
                 self.word_of(self.slot(*value), *first_bit);
                 self.keep(*result);
             }
+            Effect::High { result, value, first_bit } => self.high(*result, self.slot(*value), *first_bit),
+            Effect::ReturnLast { values, element_bytes, size_bytes, limit_bytes } => {
+                self.return_last(values, *element_bytes, *size_bytes, *limit_bytes)?;
+                return Ok(Flow::Ended);
+            }
             Effect::ReturnWords { words, size_bytes } => {
                 self.return_words(words, *size_bytes)?;
                 return Ok(Flow::Ended);
@@ -410,12 +427,15 @@ impl<'a> Lowering<'a> {
                 return Ok(Flow::Ended);
             }
             Effect::ReturnElements { values, size_bytes } => {
-                let mut address = self.layout.output;
+                let output = if self.returns_low(*size_bytes) { 0 } else { self.layout.output };
+                let mut address = output;
                 for &operand in values {
                     self.target.output(self.code, self.slot(operand), address, *size_bytes);
                     address += size_bytes;
                 }
-                self.return_output(address - self.layout.output);
+                push(self.code, address - output);
+                push(self.code, output);
+                self.code.op(evm::RETURN);
                 return Ok(Flow::Ended);
             }
             Effect::ReturnMontLe { values } => {

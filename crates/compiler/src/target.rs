@@ -31,9 +31,12 @@ pub trait Target {
     /// address on is zero. [] → []
     fn start(&self, code: &mut Assembly, memory_bytes: u32) -> u32;
 
-    /// Sets a subprogram's modulus and constants: at the program's start, or, if the modulus is given, where the subprogram is
-    /// entered, with it in words from address 0. Nothing from the returned address on is written. [] → []
-    fn set_up(&self, code: &mut Assembly) -> u32;
+    /// Sets a subprogram's modulus and constants: at the program's start, or where the subprogram is entered, with the modulus in words from
+    /// address `at` if it is given. Memory changes from there to the returned address. [] → []
+    fn set_up(&self, code: &mut Assembly, at: u32) -> u32;
+
+    /// Bytes of memory that [`Target::set_up`] changes.
+    fn set_up_bytes(&self) -> u32;
 
     /// Makes the modulus that was set before the one that operations are over. [] → []
     fn resume(&self, code: &mut Assembly);
@@ -80,6 +83,9 @@ pub trait Target {
 
     /// Writes a slot's canonical value to memory at `address`, big-endian in `size_bytes`. [] → []
     fn output(&self, code: &mut Assembly, slot: Slot, address: u32, size_bytes: u32);
+
+    /// (out, value): ⌊value / 256ⁿ⌋ for n = `bytes`; the value goes to memory at `address`, in front of which n bytes are zero. [] → []
+    fn high(&self, code: &mut Assembly, slots: (Slot, Slot), bytes: u32, address: u32);
 
     /// Reads a field element in Montgomery form, little-endian, from calldata; [`residue_ir::Machine::parse_mont_le`] says
     /// what becomes of a number that is not below the modulus. [offset] → []
@@ -150,6 +156,15 @@ pub fn mont_constants(modulus: &BigUint, family: Family) -> Option<[BigUint; 2]>
     Some([output.modinv(modulus)?, output])
 }
 
+/// Whether a subprogram that is set up in the middle of the program is so in the target's own memory: a long one would move all that stands
+/// after that.
+pub(crate) fn is_short_set_up(target: &(impl Target + ?Sized)) -> bool {
+    target.set_up_bytes() <= SHORT_SET_UP_BYTES
+}
+
+/// Bytes that a modulus of three words and some constants take.
+const SHORT_SET_UP_BYTES: u32 = 192;
+
 /// Whether `program` reads or writes Montgomery form.
 pub fn uses_mont(program: &Program) -> bool {
     let mut uses = false;
@@ -202,6 +217,25 @@ pub(crate) fn parse_one_by_one(
         }
         target.parse(code, *slot, sizes.element_bytes, fail);
     }
+}
+
+/// [`Target::high`] by [`Target::output`] and [`Target::take_words`]; the modulus has so many bits.
+pub(crate) fn high_by_words(
+    target: &(impl Target + ?Sized),
+    code: &mut Assembly,
+    (out, value): (Slot, Slot),
+    (bytes, address): (u32, u32),
+    modulus_bits: u64,
+) {
+    let size_bytes = u32::try_from(modulus_bits.div_ceil(256) * 32).expect("the width was checked");
+    target.output(code, value, address, size_bytes);
+    let left_bits = u32::try_from(modulus_bits).expect("the width was checked") - 8 * bytes;
+    let count = left_bits.div_ceil(256);
+    for word in (0..count).rev() {
+        push(code, address + size_bytes - bytes - 32 * (word + 1));
+        code.op(evm::MLOAD);
+    }
+    target.take_words(code, out, count);
 }
 
 /// Stores zero words over `size_bytes` of memory from `address`; up to 31 bytes after them become zero too.

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// An encoding: elements of Fp of so many bytes, big-endian, one after the other; all zeros for the identity.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Encoding {
+pub struct Encoding {
     /// Bytes of an element of Fp.
     pub element_bytes: u32,
     /// Bytes of them in front of the number, which are zero.

@@ -1,7 +1,7 @@
 //! Contracts: field programs that take calldata and return bytes, one file each.
 //!
-//! [`CONTRACTS`] lists them by name. A contract is a program; the compiler makes code of it for any revision that can
-//! express it.
+//! [`CONTRACTS`] lists them by name, and [`PROOF_SYSTEMS`] those whose verifiers are made of a key. A contract is a program; the compiler
+//! makes code of it for any revision that can express it. [`Source`] is what both are to those who compile.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
@@ -11,15 +11,23 @@ pub mod bls12_381;
 pub mod bn254;
 pub mod drand;
 pub mod ed25519;
-mod encoding;
+pub mod encoding;
 pub mod evm384;
+pub mod groth16;
 pub mod hashes;
+mod keyed;
 pub mod kzg;
 pub mod modexp;
 pub mod p256;
+pub mod plonk;
 pub mod poseidon;
 pub mod poseidon2;
 pub mod secp256k1;
+mod source;
+pub mod verifier;
+
+pub use source::Source;
+pub use verifier::{PROOF_SYSTEMS, ProofSystem, Verifier};
 
 use num_bigint::BigUint;
 use residue_ir::{Fp2Product, Program, Recording, record, record_with};

@@ -4,6 +4,8 @@
 //! are computed modulo a larger power of two, and Garner's formula makes one number of both (Handbook of Applied Cryptography 1996, algorithm 14.71).
 
 mod calldata;
+mod direct;
+mod long;
 mod narrow;
 mod power;
 mod wide;
@@ -11,10 +13,11 @@ mod word_sized;
 mod words;
 
 use crate::Contract;
-use calldata::Calldata;
+use calldata::{Calldata, Operand};
 use num_bigint::BigUint;
+use power::LAST_WORD_ONLY;
 use residue_formula::Number;
-use residue_ir::{Machine, Variable};
+use residue_ir::{Feature, Machine, Variable};
 use residue_isa::precompile::MODEXP;
 use residue_modular::fields::Bn254Fp;
 use words::Words;
@@ -47,7 +50,7 @@ struct State {
     mask: [Variable; WORDS_MAX],
     /// The result, the lowest word first.
     result: [Variable; WORDS_MAX],
-    /// 0 if all numbers are words of calldata, 1 if they have a word each at most, else 2.
+    /// 0 if all numbers are words of calldata, 1 if they have a word each at most, else 2, or 3 ([`LAST_WORD_ONLY`]).
     kind: Variable,
 }
 
@@ -73,6 +76,24 @@ impl State {
 /// The text.
 pub fn text<M: Machine>(machine: &M) {
     let state = State::new(machine);
+    machine.branch(
+        machine.has(Feature::Given),
+        |machine| over_given(machine, state),
+        |machine| {
+            // Numbers of limbs need no modulus but the ring's.
+            let Calldata { modulus, .. } = Calldata::any(machine);
+            long::bits(machine, state);
+            machine.branch(
+                machine.get(state.result[2]),
+                |machine| long::text(machine, state),
+                |machine| machine.return_words(&[machine.small(0)], modulus.bytes),
+            );
+        },
+    );
+}
+
+/// The text where moduli may be given at run time.
+fn over_given<M: Machine>(machine: &M, state: State) {
     machine.branch(word_sized::lengths_differ(machine), |_| (), |machine| word_sized::text(machine, state));
 
     let calldata = Calldata::any(machine);
@@ -86,20 +107,35 @@ pub fn text<M: Machine>(machine: &M) {
             machine.set(state.odd[0], modulus.short(machine));
         },
         |machine| {
-            machine.set(state.kind, machine.small(2));
+            machine.branch(
+                machine.has(Feature::Limbs(direct::LIMBS_MAX)),
+                |machine| direct::usual(machine, calldata),
+                |_| (),
+            );
+            exponent_words(machine, state, exponent);
+            let w = Words(machine);
+            machine.branch(
+                w.is_below(w.number(32 * WORDS_MAX as u64), modulus.bytes), // usize to u64 widens
+                |machine| {
+                    machine.branch(
+                        modulus.above(machine, state.mask[0], WORDS_MAX as u64), // usize to u64 widens
+                        |machine| more_words(machine, state),
+                        |_| (),
+                    );
+                },
+                |_| (),
+            );
             machine.set(state.base, base.word(machine, 0));
-            machine.set(state.exponent, exponent.first(machine));
             for (number, &word) in (0..).zip(&state.odd) {
                 machine.set(word, modulus.word(machine, number));
             }
-            // Wider moduli have no field here.
-            machine.require(machine.not(modulus.above(machine, state.mask[0], WORDS_MAX as u64))); // usize to u64 widens
         },
     );
     let [_, middle, highest] = state.odd.map(|word| machine.get(word));
     machine.branch(
         Words(machine).or(middle, highest),
         |machine| {
+            machine.branch(machine.has(Feature::PowersOfTwo), |_| (), |machine| wide::even_in_limbs(machine, state));
             wide::text(machine, state);
             machine.return_words(&[2, 1, 0].map(|word| machine.get(state.result[word])), modulus.bytes);
         },
@@ -108,6 +144,38 @@ pub fn text<M: Machine>(machine: &M) {
             machine.return_words(&[machine.get(state.result[0])], modulus.bytes);
         },
     );
+}
+
+/// Sets [`State::kind`] and the first word of the exponent that is not in front of its last one as a zero.
+fn exponent_words<M: Machine>(machine: &M, state: State, exponent: Operand<M::Word>) {
+    let w = Words(machine);
+    machine.set(state.kind, w.number(LAST_WORD_ONLY - 1));
+    machine.set(state.exponent, exponent.first(machine));
+    machine.branch(
+        w.mul(exponent.rest(machine), machine.not(machine.get(state.exponent))),
+        |machine| {
+            machine.branch(
+                exponent.above(machine, state.mask[0], 1),
+                |_| (),
+                |machine| {
+                    machine.set(state.kind, machine.small(LAST_WORD_ONLY));
+                    machine.set(state.exponent, exponent.word(machine, 0));
+                },
+            );
+        },
+        |_| (),
+    );
+}
+
+/// Returns the result for a modulus of more words.
+fn more_words<M: Machine>(machine: &M, state: State) {
+    long::bits(machine, state);
+    machine.branch(
+        machine.has(Feature::Limbs(direct::LIMBS_MAX)),
+        |machine| direct::text(machine, state, state.result[2]),
+        |_| (),
+    );
+    long::text(machine, state);
 }
 
 /// The inverse of 3 in the base field of BN254: 3 to the power of p − 2.

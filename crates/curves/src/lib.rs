@@ -18,6 +18,7 @@ pub mod base_chain;
 pub mod bls12_381;
 pub mod bn254;
 pub mod chain;
+pub mod comb;
 pub mod complete;
 pub mod conditions;
 pub mod edwards25519;

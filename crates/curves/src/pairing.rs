@@ -5,8 +5,10 @@
 pub mod bls;
 pub mod bn;
 pub mod final_exponentiation;
+pub mod fixed;
 pub mod miller;
 pub mod powers;
+pub mod residue;
 pub mod residue_witness;
 pub mod steps;
 
@@ -131,6 +133,8 @@ pub struct Constants<C> {
     pub gamma: [Fp2<BigUint, C>; 6],
     /// δᵢ = γᵢ^(p + 1), i = 0 … 5, all in Fp.
     pub delta: [BigUint; 6],
+    /// γᵢ/γ for the powers of w that Fp6 is made of, i = 0, 2, 4, with γ = γ₁; or i = 0, 1, 2, with γ = γ₃, for a [`Tower::CUBE`].
+    pub gamma_over_odd: [Fp2<BigUint, C>; 3],
     /// ψ(x, y) = (xᵖ·cx, yᵖ·cy) on the twist of the loop, with cx = ξ^(±(p − 1)/3); minus for a twist of type M.
     pub psi_x: Fp2<BigUint, C>,
     /// cy = ξ^(±(p − 1)/2).
@@ -155,6 +159,7 @@ impl<C: PairingCurve> Constants<C> {
         let of_ww = of_w * of_w;
         let gamma = [Fp2::ONE, of_w, of_ww, of_s, of_w * of_s, of_ww * of_s];
         let invert2 = |a: Fp2<N, C>| a.inverse().expect("a power of ξ is not zero");
+        let (of_fp6, of_odd) = if C::CUBE.is_some() { ([0, 1, 2], 3) } else { ([0, 2, 4], 1) };
         let [psi_x, psi_y] = match (C::CUBE, C::TWIST) {
             // The (p − 1)-th powers of w²/ξ and c·s/ξ²: see [`Scale::Twist`].
             (Some(_), _) => {
@@ -169,6 +174,7 @@ impl<C: PairingCurve> Constants<C> {
             third: invert(small(3)).to_canonical(),
             gamma: gamma.map(Fp2::to_canonical),
             delta: gamma.map(|g| g.norm().to_canonical()),
+            gamma_over_odd: of_fp6.map(|i: usize| (gamma[i] * invert2(gamma[of_odd])).to_canonical()),
             psi_x: psi_x.to_canonical(),
             psi_y: psi_y.to_canonical(),
             scale: mu.map(|mu| Scale::Both {

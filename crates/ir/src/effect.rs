@@ -34,6 +34,8 @@ macro_rules! with_effects {
             ElementOf = "element_of" { words: Vec<Word> } -> { result: Value }
             /// [`crate::Machine::word_of`].
             WordOf = "word_of" { value: Operand, "from" first_bit: u32 } -> { result: Word }
+            /// [`crate::Machine::high`].
+            High = "high" { value: Operand, "from" first_bit: u32 } -> { result: Value }
             /// [`crate::Machine::parse`].
             Parse = "parse" { offset: Word, "bytes" size_bytes: u32 } -> { result: Value }
             /// [`crate::Machine::parse_mont_le`].
@@ -64,6 +66,8 @@ macro_rules! with_effects {
             ReturnWords = "return_words" { words: Vec<Word>, "bytes" size_bytes: Word } -> {}
             /// [`crate::Machine::return_elements`].
             ReturnElements = "return_elements" { values: Vec<Operand>, "bytes" size_bytes: u32 } -> {}
+            /// [`crate::Machine::return_last`].
+            ReturnLast = "return_last" { values: Vec<Operand>, "each" element_bytes: u32, "bytes" size_bytes: Word, "of" limit_bytes: u32 } -> {}
             /// [`crate::Machine::return_mont_le`].
             ReturnMontLe = "return_mont_le" { values: Vec<Operand> } -> {}
         }
@@ -167,6 +171,7 @@ impl Effect {
             Self::ReturnWord { .. }
                 | Self::ReturnWords { .. }
                 | Self::ReturnElements { .. }
+                | Self::ReturnLast { .. }
                 | Self::ReturnMontLe { .. }
         )
     }

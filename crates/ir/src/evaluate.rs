@@ -184,6 +184,7 @@ impl<'a> Run<'a> {
         match &frame.function.words[word.0 as usize] {
             WordDef::Constant(value) => *value,
             WordDef::CalldataSize => U256::from(self.calldata.len()),
+            WordDef::Has(_) => U256::ONE,
             WordDef::CalldataWord(offset) => {
                 let bytes = calldata_slice(self.calldata, self.word(frame, *offset), 32);
                 U256::try_from_be_slice(&bytes).expect("32 bytes fit a word")
@@ -334,6 +335,10 @@ impl<'a> Run<'a> {
                 let word = words::word_at(&self.read(frame, *value), *first_bit);
                 frame.words.insert(*result, word);
             }
+            Effect::High { result, value, first_bit } => {
+                let high = self.read(frame, *value) >> *first_bit;
+                frame.values.insert(*result, high);
+            }
             Effect::Parse { result, offset, size_bytes } => {
                 let offset = self.word(frame, *offset);
                 let number = BigUint::from_bytes_be(&calldata_slice(self.calldata, offset, *size_bytes as usize));
@@ -401,6 +406,12 @@ impl<'a> Run<'a> {
                 let values = self.read_all(frame, values);
                 let bytes = values.iter().flat_map(|value| to_be_bytes(value, *size_bytes)).collect();
                 return Err(Ending::Outcome(Outcome::Returned(bytes)));
+            }
+            Effect::ReturnLast { values, element_bytes, size_bytes, limit_bytes } => {
+                let values = self.read_all(frame, values);
+                let size = self.word(frame, *size_bytes);
+                let bytes = words::last_bytes_of(&values, *element_bytes, size, *limit_bytes);
+                return Err(Ending::Outcome(bytes.map_or(Outcome::Failed, Outcome::Returned)));
             }
             Effect::ReturnMontLe { values } => {
                 let values = self.read_all(frame, values);

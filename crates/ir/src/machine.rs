@@ -88,6 +88,17 @@ impl WordOp {
     }
 }
 
+/// What an interface may have or lack, and a program may ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Feature {
+    /// Powers of two are moduli.
+    PowersOfTwo,
+    /// A modulus may be given where a subprogram is entered.
+    Given,
+    /// A subprogram can have a modulus of so many 64-bit limbs, given or known.
+    Limbs(u32),
+}
+
 /// How many elements an array can hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Capacity {
@@ -243,6 +254,9 @@ pub trait Machine {
     /// The word whose bit 0 is bit `first_bit`, a multiple of 256, of the canonical value of `value`.
     fn word_of(&self, value: Self::Fe, first_bit: u32) -> Self::Word;
 
+    /// The field element ⌊a / 2ᵇ⌋ for the canonical value a of `value`, and b = `first_bit`, a multiple of 8 below the bits of the modulus.
+    fn high(&self, value: Self::Fe, first_bit: u32) -> Self::Fe;
+
     /// The field element with the number that `words` are, the most significant first; at most as many as hold the modulus.
     /// It must be below the modulus.
     fn element_of(&self, words: &[Self::Word]) -> Self::Fe;
@@ -344,6 +358,10 @@ pub trait Machine {
 
     // --- words --------------------------------------------------------------------------------------------------------
 
+    /// 1 if the interface has `feature`, else 0: a branch on it leaves in code the arm that is taken, and other interfaces need not have
+    /// what the other one asks for. Machines that compute have every feature.
+    fn has(&self, feature: Feature) -> Self::Word;
+
     /// The constant word `value`.
     fn word(&self, value: U256) -> Self::Word;
 
@@ -379,7 +397,7 @@ pub trait Machine {
 
     // --- memory -------------------------------------------------------------------------------------------------------
 
-    /// A new array of `B`.
+    /// A new array of `B`. A subprogram may have arrays without a capacity if the program around it has none.
     fn array<B: Bundle<Self::Fe>>(&self, name: &'static str, capacity: Capacity) -> Array<B>;
 
     /// Makes room for `count` elements of an unbounded array. Needed once before its first element is stored; it may be
@@ -456,6 +474,11 @@ pub trait Machine {
 
     /// Ends the program; the output is each value of `values` in `size_bytes` big-endian bytes, canonical.
     fn return_elements<B: Bundle<Self::Fe>>(&self, values: B, size_bytes: u32);
+
+    /// Ends the program; the output is the last `size_bytes` bytes of the values of `values` one after the other, in `element_bytes`
+    /// big-endian bytes each, after as many zeros as are missing. The values must be below 2^(8·`element_bytes`), or code may return anything.
+    /// Halts exceptionally if `size_bytes` is above `limit_bytes`, which is at least the bytes of all values.
+    fn return_last<B: Bundle<Self::Fe>>(&self, values: B, element_bytes: u32, size_bytes: Self::Word, limit_bytes: u32);
 
     /// Ends the program; the output is the Montgomery form of each value of `values`, as [`Machine::parse_mont_le`] reads it.
     fn return_mont_le<B: Bundle<Self::Fe>>(&self, values: B);

@@ -3,7 +3,7 @@
 use crate::Outcome;
 use crate::calldata::calldata_slice;
 use crate::hash::{self, Piece};
-use crate::machine::{Array, Capacity, Cells, Machine, SequenceStep, Table, Variable, WordOp};
+use crate::machine::{Array, Capacity, Cells, Feature, Machine, SequenceStep, Table, Variable, WordOp};
 use crate::mont;
 use crate::words;
 use num_bigint::BigUint;
@@ -107,6 +107,10 @@ impl<F: Number> Machine for Numbers<F> {
 
     fn word_of(&self, value: F, first_bit: u32) -> U256 {
         words::word_at(&value.to_canonical(), first_bit)
+    }
+
+    fn high(&self, value: F, first_bit: u32) -> F {
+        F::from_canonical(&(value.to_canonical() >> first_bit)).expect("it is no larger than the value")
     }
 
     fn element_of(&self, words: &[U256]) -> F {
@@ -289,6 +293,10 @@ impl<F: Number> Machine for Numbers<F> {
         B::from_list(element.clone())
     }
 
+    fn has(&self, _: Feature) -> U256 {
+        U256::ONE
+    }
+
     fn calldata_size(&self) -> U256 {
         U256::from(self.calldata.len())
     }
@@ -344,6 +352,15 @@ impl<F: Number> Machine for Numbers<F> {
         }
         let bytes = values.to_list().into_iter().flat_map(|value| to_be_bytes(&value.to_canonical(), size_bytes));
         self.end(Outcome::Returned(bytes.collect()));
+    }
+
+    fn return_last<B: Bundle<F>>(&self, values: B, element_bytes: u32, size_bytes: U256, limit_bytes: u32) {
+        if self.has_ended() {
+            return;
+        }
+        let values: Vec<BigUint> = values.to_list().into_iter().map(F::to_canonical).collect();
+        let bytes = words::last_bytes_of(&values, element_bytes, size_bytes, limit_bytes);
+        self.end(bytes.map_or(Outcome::Failed, Outcome::Returned));
     }
 
     fn return_mont_le<B: Bundle<F>>(&self, values: B) {

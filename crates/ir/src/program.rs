@@ -1,7 +1,7 @@
 //! The program: functions of straight-line blocks and structured control. Plain data; every other file is about it.
 
 use crate::effect::Effect;
-use crate::machine::{Capacity, SequenceStep, WordOp};
+use crate::machine::{Capacity, Feature, SequenceStep, WordOp};
 pub use crate::modulus::Modulus;
 pub use crate::names::{ArrayId, ConstantId, FunctionId, Operand, SubprogramId, TableId, Value, VariableId, Word};
 use crate::origin::Origins;
@@ -48,6 +48,8 @@ pub enum WordDef {
     CalldataWord(Word),
     /// a op b.
     Op(WordOp, Word, Word),
+    /// 1 if the interface has the feature, else 0.
+    Has(Feature),
     /// The result of a statement: a bound word, a comparison, the index of a loop.
     Defined,
 }

@@ -4,7 +4,7 @@
 
 use crate::effect::Effect;
 use crate::hash::Piece;
-use crate::machine::{Array, Capacity, Cells, Machine, SequenceStep, Table, Variable, WordOp};
+use crate::machine::{Array, Capacity, Cells, Feature, Machine, SequenceStep, Table, Variable, WordOp};
 use crate::origin::Origins;
 use crate::program::{
     Arm, ArrayDecl, ArrayId, ConstantId, Control, ControlKind, FieldOp, Function, FunctionId, Modulus, Op, Operand,
@@ -463,6 +463,10 @@ impl<'r> Machine for Recording<'r> {
         self.defined(|state, result| Effect::WordOf { result, value: state.own(value), first_bit })
     }
 
+    fn high(&self, value: Recorded<'r>, first_bit: u32) -> Recorded<'r> {
+        self.giving(|state, results| Effect::High { result: results[0], value: state.own(value), first_bit })
+    }
+
     fn element_of(&self, words: &[RecordedWord]) -> Recorded<'r> {
         self.giving(|state, results| {
             let words = words.iter().map(|&word| state.own_word(word)).collect();
@@ -587,6 +591,10 @@ impl<'r> Machine for Recording<'r> {
         let arm = |(body, gives)| Arm { params: Vec::new(), body, gives };
         let arms = vec![arm(self.region(|| then(self))), arm(self.region(|| otherwise(self)))];
         self.control(ControlKind::Branch { condition }, Vec::new(), arms)
+    }
+
+    fn has(&self, feature: Feature) -> RecordedWord {
+        self.define(|_| WordDef::Has(feature))
     }
 
     fn word(&self, value: U256) -> RecordedWord {
@@ -758,6 +766,22 @@ impl<'r> Machine for Recording<'r> {
     fn return_elements<B: Bundle<Recorded<'r>>>(&self, values: B, size_bytes: u32) {
         let values = self.operands(&values);
         self.push(|_| Effect::ReturnElements { values, size_bytes });
+    }
+
+    fn return_last<B: Bundle<Recorded<'r>>>(
+        &self,
+        values: B,
+        element_bytes: u32,
+        size_bytes: RecordedWord,
+        limit_bytes: u32,
+    ) {
+        let values = self.operands(&values);
+        self.push(|state| Effect::ReturnLast {
+            values,
+            element_bytes,
+            size_bytes: state.own_word(size_bytes),
+            limit_bytes,
+        });
     }
 
     fn return_mont_le<B: Bundle<Recorded<'r>>>(&self, values: B) {

@@ -16,6 +16,30 @@ pub use print::print;
 pub use tokens::ParseError;
 
 use crate::machine::WordOp;
+use crate::program::Program;
+use crate::verify::verify;
+use std::ops::Range;
+use thiserror::Error;
+
+/// Why a text is no program that can be compiled: it cannot be read, or it is not well formed.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{what}")]
+pub struct ReadError {
+    /// The bytes of the text that are wrong; empty where no part of it is.
+    pub span: Range<usize>,
+    /// What is wrong, with the offending value.
+    pub what: String,
+}
+
+/// Reads a text and verifies what it says.
+pub fn read(text: &str) -> Result<Program, ReadError> {
+    let (program, places) = parse_with_places(text).map_err(|ParseError { span, expected, found, .. }| ReadError {
+        span,
+        what: format!("expected {expected}, found {found}"),
+    })?;
+    verify(&program).map_err(|error| ReadError { span: places.of(&error).unwrap_or(0..0), what: error.to_string() })?;
+    Ok(program)
+}
 
 const WORD_OPS: [(WordOp, &str); 13] = [
     (WordOp::Add, "add"),

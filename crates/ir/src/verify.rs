@@ -80,10 +80,13 @@ pub fn verify(program: &Program) -> Result<(), VerifyError> {
     for (number, subprogram) in program.subprograms.iter().enumerate() {
         let within = |error| VerifyError { subprogram: Some(SubprogramId(number)), ..error };
         let has_own = !subprogram.variables.is_empty() || !subprogram.subprograms.is_empty();
-        if has_own || subprogram.arrays.iter().any(|array| array.capacity == Capacity::Unbounded) {
+        let has_unbounded =
+            |program: &Program| program.arrays.iter().any(|array| array.capacity == Capacity::Unbounded);
+        if has_own || has_unbounded(program) && has_unbounded(subprogram) {
             let name = &subprogram.name;
-            let what =
-                format!("subprogram `{name}` has variables, subprograms or arrays without a fixed size of its own");
+            let what = format!(
+                "subprogram `{name}` has variables or subprograms of its own, or arrays without a fixed size beside the program's"
+            );
             let place = Place::Program;
             return Err(within(VerifyError { subprogram: None, function: String::new(), what, place }));
         }
@@ -189,7 +192,7 @@ fn parts(words: &[WordDef]) -> Vec<usize> {
     for word in words {
         let of = |inner: &Word| parts.get(inner.0 as usize).copied().unwrap_or(0);
         parts.push(match word {
-            WordDef::Constant(_) | WordDef::CalldataSize | WordDef::Defined => 1,
+            WordDef::Constant(_) | WordDef::CalldataSize | WordDef::Has(_) | WordDef::Defined => 1,
             WordDef::CalldataWord(offset) => of(offset).saturating_add(1),
             WordDef::Op(_, a, b) => of(a).saturating_add(of(b)).saturating_add(1),
         });
@@ -273,7 +276,7 @@ impl Scope<'_> {
             |a: Word| if a < word { self.word_part(a) } else { Err(format!("w{} is made of a later word", word.0)) };
         match self.function.words.get(word.0 as usize) {
             None => Err(format!("w{} does not exist", word.0)),
-            Some(WordDef::Constant(_) | WordDef::CalldataSize) => Ok(()),
+            Some(WordDef::Constant(_) | WordDef::CalldataSize | WordDef::Has(_)) => Ok(()),
             Some(WordDef::CalldataWord(offset)) => inner(*offset),
             Some(WordDef::Op(_, a, b)) => inner(*a).and_then(|()| inner(*b)),
             Some(WordDef::Defined) if self.words.contains(&word) => Ok(()),
@@ -353,6 +356,7 @@ impl Scope<'_> {
 
     /// What is asked of the arguments of an effect beyond being there.
     fn arguments(&self, effect: &Effect) -> Checked {
+        // style: S2: a table: one arm for each effect.
         match effect {
             Effect::Load { array, results, .. } => self.element(*array, results.len()),
             Effect::Store { array, values, .. } => self.element(*array, values.len()),
@@ -389,6 +393,11 @@ impl Scope<'_> {
                 self.words_of_an_element(*first_bit as usize / 256 + 1) // u32 to usize widens
             }
             Effect::WordOf { first_bit, .. } => Err(format!("no word begins at bit {first_bit}")),
+            Effect::High { first_bit, .. } => units::high(self.program, *first_bit),
+            Effect::ReturnLast { values, element_bytes, limit_bytes, .. } => {
+                short(*element_bytes)?;
+                units::returned(values.len(), *element_bytes, *limit_bytes)
+            }
             Effect::ReturnWords { words, .. } if words.is_empty() || words.len() > WORDS_RETURNED_MAX => {
                 Err(format!("{} words are returned: not 1 to {WORDS_RETURNED_MAX}", words.len()))
             }
@@ -517,7 +526,10 @@ impl Scope<'_> {
                 }
                 SequenceStep::Chosen { first_bit, .. } => {
                     if parts < SequenceStep::<Word>::CHOICES_MIN {
-                        return Err(format!("one of {} parts is chosen, of {parts}", SequenceStep::<Word>::CHOICES_MIN));
+                        return Err(format!(
+                            "one of {} parts is chosen, of {parts}",
+                            SequenceStep::<Word>::CHOICES_MIN
+                        ));
                     }
                     if !first_bit.is_multiple_of(SequenceStep::<Word>::CELLS.bits) || first_bit >= 256 {
                         return Err(format!("no cell of 16 bits begins at bit {first_bit}"));
@@ -554,7 +566,7 @@ impl Scope<'_> {
 /// The words in the expression `word`, which is well formed, that statements define.
 fn words_in(function: &Function, word: Word) -> Vec<Word> {
     match function.words[word.0 as usize] {
-        WordDef::Constant(_) | WordDef::CalldataSize => Vec::new(),
+        WordDef::Constant(_) | WordDef::CalldataSize | WordDef::Has(_) => Vec::new(),
         WordDef::CalldataWord(offset) => words_in(function, offset),
         WordDef::Op(_, a, b) => [words_in(function, a), words_in(function, b)].concat(),
         WordDef::Defined => vec![word],

@@ -19,8 +19,28 @@ pub(crate) fn number_of(words: &[U256]) -> BigUint {
 
 /// The last `size_bytes` bytes of `words`, after as many zeros as are missing; `None` if that is more than memory holds.
 pub(crate) fn last_bytes(words: &[U256], size_bytes: U256) -> Option<Vec<u8>> {
-    let size = usize::try_from(size_bytes).ok().filter(|&size| size <= HASHED_BYTES_MAX as usize)?; // u32 to usize widens
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes::<32>()).collect();
+    last(&bytes, size_bytes, HASHED_BYTES_MAX)
+}
+
+/// The same of numbers in `element_bytes` bytes each, those above them cut off; `None` if that is more than `limit_bytes`.
+pub(crate) fn last_bytes_of(
+    numbers: &[BigUint],
+    element_bytes: u32,
+    size_bytes: U256,
+    limit_bytes: u32,
+) -> Option<Vec<u8>> {
+    let element = |number: &BigUint| {
+        let mut bytes = number.to_bytes_le();
+        bytes.resize(element_bytes as usize, 0); // u32 to usize widens
+        bytes.into_iter().rev()
+    };
+    last(&numbers.iter().flat_map(element).collect::<Vec<u8>>(), size_bytes, limit_bytes)
+}
+
+/// The last `size_bytes` of `bytes`, after as many zeros as are missing; `None` if that is more than `limit_bytes`.
+fn last(bytes: &[u8], size_bytes: U256, limit_bytes: u32) -> Option<Vec<u8>> {
+    let size = usize::try_from(size_bytes).ok().filter(|&size| size <= limit_bytes as usize)?; // u32 to usize widens
     let missing = size.saturating_sub(bytes.len());
     let from = bytes.len() - (size - missing);
     Some([vec![0; missing], bytes[from..].to_vec()].concat())

@@ -18,7 +18,7 @@ use crate::fork::Fork;
 use crate::opcode::evm;
 use crate::revision::Revision;
 
-pub use disassemble::disassemble;
+pub use disassemble::{Line, disassemble, lines};
 pub use encode::{AssembleError, Code, assemble};
 pub use older::KnownAddresses;
 pub use parse::{Fault, ParseError, assemble_text, parse};

@@ -1,14 +1,17 @@
 //! Measurements beside native libraries, in groups.
 //!
 //! [`groups`] is the table of them, [`group`] what one is, by the workbench's harness; [`effort`] says how much is done for the numbers, and
-//! [`subjects`] whom they are of. The groups are [`instructions`], [`lanes`], [`pairing`], [`eip2537`], [`bn254`], [`operations`], [`comparison`], [`scaling`]
+//! [`subjects`] whom they are of. The groups are [`instructions`], [`lanes`], [`pairing`], [`eip2537`], [`bn254`], [`evidence`], [`operations`], [`comparison`], [`scaling`]
 //! and [`memory`].
 
+mod beside;
 pub mod bn254;
 pub mod comparison;
 pub mod effort;
 pub mod eip2537;
 pub mod engines;
+pub mod evidence;
+mod first;
 mod go;
 pub mod group;
 pub mod groups;

@@ -1,6 +1,6 @@
 //! Passes over field programs that know no machine: what makes code of programs stands on them.
 //!
-//! [`simplify`] shares and drops operations; [`multiples`] makes small multiples; [`rows`] finds statements that are made as one;
+//! [`specialise`] answers what a program asks of its interface; [`simplify`] shares and drops operations; [`multiples`] makes small multiples; [`rows`] finds statements that are made as one;
 //! [`liveness`] says what is needed where; [`allocate`] places values in slots, given what operations on slots cost ([`Cost`]);
 //! [`threads`] cuts rows of calls where places ask for it; [`derived`] makes constants of each other; [`moves`] puts parallel
 //! moves in an order.
@@ -16,6 +16,7 @@ pub mod multiples;
 pub mod rows;
 pub mod simplify;
 pub mod slots;
+pub mod specialise;
 pub mod threads;
 
 pub use allocate::{Allocation, Cost, Placement, TooFewSlots, allocate};

@@ -20,6 +20,7 @@ use residue_modular::PrimeField;
 use residue_modular::fields::Bls12_381FpModulus;
 use residue_passes::rows::rows;
 use residue_passes::simplify::simplify;
+use residue_passes::specialise::{asks, specialise};
 use residue_passes::{Allocation, Limits, allocate};
 use wasm_encoder::{
     CodeSection, ConstExpr, DataSection, EntityType, ExportKind, ExportSection, Function, FunctionSection,
@@ -67,6 +68,9 @@ impl Form {
 /// Lowers `program`.
 pub fn lower(program: &Program, form: Form) -> Result<Lowered, LowerError> {
     residue_ir::verify(program)?;
+    // A module has no other moduli, so none of the features that programs ask for.
+    let answered = asks(program).then(|| specialise(program, |_| false));
+    let program = answered.as_ref().unwrap_or(program);
     let modulus = require_modulus(program, form)?;
     require_expressible(program)?;
     let mut program = program.clone();
@@ -104,9 +108,10 @@ fn require_expressible(program: &Program) -> Result<(), LowerError> {
         let error = match effect {
             effect if effect.pieces().is_some() => LowerError::Hash,
             Effect::Enter { .. } => LowerError::OtherModuli,
-            Effect::Lookup { .. } | Effect::ElementOf { .. } | Effect::WordOf { .. } | Effect::ReturnWords { .. } => {
+            Effect::Lookup { .. } | Effect::ElementOf { .. } | Effect::WordOf { .. } | Effect::High { .. } => {
                 LowerError::Effect(effect.name())
             }
+            Effect::ReturnWords { .. } | Effect::ReturnLast { .. } => LowerError::Effect(effect.name()),
             _ => return,
         };
         refused.get_or_insert(error);

@@ -4,10 +4,12 @@
 //! how it ended, what it executed, what its gas went to ([`exact_gas`], [`op_classes`]) and how long it takes ([`harness`],
 //! [`statistics`]). [`native()`] is the precompile that a contract replaces; [`specification`] runs the same code
 //! on the executable specification. [`inspect`] looks into one execution, [`machine`] is where times are measured; [`parallel`] is for what is not.
+//! [`report`] tells all of it as JSON, [`catalogue`] what there is to choose from.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
 
+pub mod catalogue;
 pub mod ended;
 pub mod exact_gas;
 pub mod execution;
@@ -17,6 +19,7 @@ pub mod machine;
 mod native;
 pub mod op_classes;
 pub mod parallel;
+pub mod report;
 pub mod specification;
 pub mod statistics;
 pub mod svg;

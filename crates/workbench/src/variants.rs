@@ -2,7 +2,7 @@
 
 use crate::parallel::in_parallel;
 use residue_compiler::{CompileError, Compiled, Dialect, Prepared, SmallMultiples};
-use residue_contracts::Contract;
+use residue_contracts::Source;
 use residue_engine::{Engine, EngineConfig, EngineError};
 use residue_ir::{Fp2Product, Program};
 use residue_isa::{GasSchedule, Revision};
@@ -23,6 +23,43 @@ impl Variant {
     pub fn all() -> impl Iterator<Item = Self> {
         let with = |product| SmallMultiples::ALL.into_iter().map(move |multiples| Self { product, multiples });
         Fp2Product::ALL.into_iter().flat_map(with)
+    }
+}
+
+/// Which variants are to be tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Wanted {
+    /// Products in Fp2.
+    pub product: WantedProduct,
+    /// Small multiples; if none is named, as published for the contracts of the EVM384 documents, and all ways for others.
+    pub multiples: Option<SmallMultiples>,
+}
+
+/// Which products in Fp2 are to be tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WantedProduct {
+    /// As published for the contracts of the EVM384 documents, and all for others.
+    #[default]
+    Usual,
+    /// All.
+    Any,
+    /// This one.
+    Only(Fp2Product),
+}
+
+impl Wanted {
+    /// The variants of a contract that are wanted: at least one.
+    pub fn variants(self, contract: &dyn Source) -> Vec<Variant> {
+        let product = |product| match self.product {
+            WantedProduct::Usual if contract.is_published() => product == Fp2Product::Karatsuba,
+            WantedProduct::Only(only) => product == only,
+            WantedProduct::Usual | WantedProduct::Any => true,
+        };
+        let multiples = |multiples| match self.multiples {
+            Some(asked) => multiples == asked,
+            None => !contract.is_published() || multiples == SmallMultiples::AsWritten,
+        };
+        Variant::all().filter(|variant| product(variant.product) && multiples(variant.multiples)).collect()
     }
 }
 
@@ -50,7 +87,7 @@ pub enum VariantError {
     #[error("the example of {contract} ends with {halt} under {revision}")]
     Example {
         /// The contract.
-        contract: &'static str,
+        contract: String,
         /// Under which revision.
         revision: Revision,
         /// How it ended.
@@ -69,21 +106,21 @@ impl VariantError {
 const GAS: u64 = 1 << 40;
 
 /// The contract compiled in the variant whose example costs least.
-pub fn cheapest(contract: &Contract, revision: Revision, schedule: &GasSchedule) -> Result<Trial, VariantError> {
+pub fn cheapest(contract: &dyn Source, revision: Revision, schedule: &GasSchedule) -> Result<Trial, VariantError> {
     Ok(trials(contract, Variant::all(), revision, schedule, Dialect::default())?.swap_remove(0))
 }
 
 /// Compiles the contract and runs its example in each of `variants`; the cheapest comes first, and of two that cost the same
 /// the one that was. A variant for which there is no room is left out, unless it is the only one.
 pub fn trials(
-    contract: &Contract,
+    contract: &dyn Source,
     variants: impl IntoIterator<Item = Variant>,
     revision: Revision,
     schedule: &GasSchedule,
     dialect: Dialect,
 ) -> Result<Vec<Trial>, VariantError> {
     let engine = Engine::new(EngineConfig { fork: dialect.fork, ..EngineConfig::new(revision, schedule.clone()) })?;
-    let input = (contract.example)();
+    let input = contract.example();
     let variants: Vec<Variant> = variants.into_iter().collect();
     let programs: HashMap<Fp2Product, Program> =
         Fp2Product::ALL.map(|product| (product, contract.program_with(product))).into();
@@ -103,7 +140,11 @@ pub fn trials(
         }
         let outcome = engine.run_code(&compiled.code, &input, GAS);
         if !outcome.halt.is_success() {
-            return Err(VariantError::Example { contract: contract.name, revision, halt: outcome.halt.to_string() });
+            return Err(VariantError::Example {
+                contract: contract.name().to_owned(),
+                revision,
+                halt: outcome.halt.to_string(),
+            });
         }
         trials.push(Trial { variant, compiled, gas: outcome.gas_used });
     }

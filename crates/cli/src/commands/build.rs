@@ -5,17 +5,19 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
-use residue_compiler::{Compiled, Dialect, SmallMultiples};
-use residue_contracts::{CONTRACTS, Contract};
+use residue_compiler::Dialect;
+use residue_contracts::CONTRACTS;
 use residue_engine::revm::primitives::Address;
 use residue_isa::{Fork, GasSchedule};
-use residue_workbench::Trial;
 use residue_workbench::parallel::in_parallel;
-use serde_json::{Map, Value, json};
+use residue_workbench::report::CODE_BYTES_MAINNET;
+use residue_workbench::{Trial, report};
+use serde_json::{Value, json};
 
-use crate::formats::{Artifact, CODE_BYTES_MAINNET, Format};
+use crate::formats::{Artifact, Format};
 use crate::formulas::{Formulas, is_inexpressible};
 use crate::options::{CodeRules, InterfaceRules};
+use crate::subject::{Chosen, KeyOptions};
 use crate::tables::{grouped, right, table};
 use crate::verdict::Verdict;
 use crate::{output, program_file};
@@ -28,9 +30,11 @@ use crate::{output, program_file};
   residue build examples/ir/polynomial.ir --revision evmone-2023
   residue build bls12_381/pairing --revision evm384-v7 --fork istanbul
   residue build bls12_381/pairing --revision evm384-v7 --schedule model-a --explain
-  residue build bls12_381/g1_add --format solidity --output G1Add.sol")]
+  residue build bls12_381/g1_add --format solidity --output G1Add.sol
+  residue build groth16 --key examples/groth16/key.json --output verifier.bin")]
 pub struct BuildArgs {
-    /// A contract of `residue list contracts`, or all that the revision can express, or a file of a program whose name ends in .ir.
+    /// A contract of `residue list contracts`, or all that the revision can express, or a file of a program whose name ends in .ir;
+    /// or with --key a proof system, for a verifier of that key.
     pub contract: String,
     /// The interface to compile for, and the prices that decide between variants.
     #[command(flatten)]
@@ -38,6 +42,9 @@ pub struct BuildArgs {
     /// The hard fork: code has no opcode that came after it.
     #[arg(long, value_name = "FORK", default_value_t = Fork::default())]
     pub fork: Fork,
+    /// For a verifier: its key.
+    #[command(flatten)]
+    pub key: KeyOptions,
     /// Its formulas.
     #[command(flatten)]
     pub formulas: Formulas,
@@ -60,7 +67,7 @@ pub struct BuildArgs {
 
 /// A contract that has been compiled, and where its code was written.
 struct Built {
-    contract: &'static Contract,
+    contract: Chosen,
     schedule: String,
     dialect: Dialect,
     /// Every way that was asked for, that of the code first.
@@ -77,8 +84,8 @@ impl BuildArgs {
 impl Built {
     fn artifact(&self, args: &BuildArgs) -> Artifact<'_> {
         Artifact {
-            name: self.contract.name,
-            contract: Some(self.contract),
+            name: self.contract.source().name(),
+            contract: Some(self.contract.source()),
             compiled: &self.trials[0].compiled,
             schedule: &self.schedule,
             dialect: self.dialect,
@@ -113,7 +120,7 @@ pub fn build(args: &BuildArgs, json: bool) -> Result<Verdict> {
     if program_file::is_program(&args.contract) {
         return build_program(args, &schedule, json);
     }
-    let contract = residue_contracts::find(&args.contract).ok_or_else(|| unknown(&args.contract))?;
+    let contract = Chosen::find(&args.contract, &args.key)?.ok_or_else(|| unknown(&args.contract))?;
     let built = build_one(contract, &schedule, args, args.output.clone())?;
     if json {
         let mut object = to_json(&built);
@@ -138,7 +145,7 @@ fn build_all(schedule: &GasSchedule, args: &BuildArgs) -> Result<(Vec<Built>, Ve
     let each = in_parallel(CONTRACTS, |contract| {
         let in_directory =
             |directory: &PathBuf| directory.join(format!("{}.{}", contract.name, args.format().extension()));
-        build_one(contract, schedule, args, args.output.as_ref().map(in_directory))
+        build_one(Chosen::Listed(contract), schedule, args, args.output.as_ref().map(in_directory))
     });
     for (contract, one) in CONTRACTS.iter().zip(each) {
         match one {
@@ -173,7 +180,7 @@ fn build_program(args: &BuildArgs, schedule: &GasSchedule, json: bool) -> Result
         artifact.write(args.format(), output)?;
     }
     if json {
-        let mut object = of_code(compiled);
+        let mut object = report::code(compiled);
         object["program"] = path.as_str().into();
         object["schedule"] = schedule.name().into();
         object["fork"] = args.fork.name().into();
@@ -189,16 +196,12 @@ fn build_program(args: &BuildArgs, schedule: &GasSchedule, json: bool) -> Result
     Ok(Verdict::Good)
 }
 
-fn build_one(
-    contract: &'static Contract,
-    schedule: &GasSchedule,
-    args: &BuildArgs,
-    path: Option<PathBuf>,
-) -> Result<Built> {
+fn build_one(contract: Chosen, schedule: &GasSchedule, args: &BuildArgs, path: Option<PathBuf>) -> Result<Built> {
     let revision = args.rules.revision;
     let dialect = args.code.dialect(args.fork);
-    let trials = args.formulas.trials(contract, revision, schedule, dialect);
-    let trials = trials.with_context(|| format!("compiling {} for {revision}", contract.name))?;
+    let source = contract.source();
+    let trials = args.formulas.trials(source, revision, schedule, dialect);
+    let trials = trials.with_context(|| format!("compiling {} for {revision}", source.name()))?;
     let built = Built { contract, schedule: schedule.name().to_owned(), dialect, trials, path };
     if let Some(path) = &built.path {
         make_directory_of(path, args)?;
@@ -224,35 +227,18 @@ fn unknown(name: &str) -> anyhow::Error {
 
 fn to_json(Built { contract, schedule, dialect, trials, path }: &Built) -> Value {
     let mut object = json!({
-        "contract": contract.name,
+        "contract": contract.source().name(),
         "schedule": schedule,
         "fork": dialect.fork.name(),
         "portable": dialect.portable,
         "f2mul": trials[0].variant.product.multiplications(),
-        "variants": trials.iter().map(variant_to_json).collect::<Vec<_>>(),
+        "variants": trials.iter().map(report::variant).collect::<Vec<_>>(),
         "path": path.as_deref().map(Path::to_string_lossy),
     });
-    if let (Some(object), Value::Object(code)) = (object.as_object_mut(), of_code(&trials[0].compiled)) {
+    if let (Some(object), Value::Object(code)) = (object.as_object_mut(), report::code(&trials[0].compiled)) {
         object.extend(code);
     }
     object
-}
-
-/// The code, and what is known of it.
-fn of_code(compiled: &Compiled) -> Value {
-    let functions = compiled.source_map.functions().map(|(name, range)| (name.to_owned(), range.len().into()));
-    json!({
-        "revision": compiled.revision.name(),
-        "code": output::hex(&compiled.code),
-        "code_bytes": compiled.code.len(),
-        "instruction_bytes": compiled.instruction_bytes,
-        "fits_24_kib": compiled.code.len() <= CODE_BYTES_MAINNET,
-        "slots": compiled.slots,
-        "memory_bytes": compiled.memory_bytes,
-        "field_instructions": compiled.field_instructions,
-        "operations": compiled.operations,
-        "functions": functions.collect::<Map<_, _>>(),
-    })
 }
 
 fn to_text(built: &[Built]) -> String {
@@ -263,7 +249,7 @@ fn to_text(built: &[Built]) -> String {
         let fits = if compiled.code.len() <= CODE_BYTES_MAINNET { "fits" } else { "too long" };
         let path = path.as_ref().map_or(String::new(), |path| path.display().to_string());
         rows.add_row(vec![
-            contract.name.into(),
+            contract.source().name().into(),
             compiled.revision.name().into(),
             right(grouped(compiled.code.len() as u64)),
             fits.into(),
@@ -274,15 +260,6 @@ fn to_text(built: &[Built]) -> String {
         ]);
     }
     rows.trim_fmt()
-}
-
-fn variant_to_json(Trial { variant, compiled, gas }: &Trial) -> Value {
-    json!({
-        "f2mul": variant.product.multiplications(),
-        "small_multiples": small_multiples(variant.multiples),
-        "gas": gas,
-        "code_bytes": compiled.code.len(),
-    })
 }
 
 /// What was chosen, and what every other variant of the contract would have cost.
@@ -302,7 +279,7 @@ fn explained(Built { contract, schedule, trials, .. }: &Built) -> String {
         rows.add_row(vec![
             if place == 0 { "chosen".into() } else { "".into() },
             format!("{} multiplications", variant.product.multiplications()).into(),
-            small_multiples(variant.multiples).into(),
+            report::small_multiples(variant.multiples).into(),
             right(grouped(*gas)),
             right(if place == 0 { String::new() } else { percent(more, chosen.gas) }),
             right(grouped(compiled.code.len() as u64)),
@@ -312,17 +289,9 @@ fn explained(Built { contract, schedule, trials, .. }: &Built) -> String {
     let revision = chosen.compiled.revision;
     format!(
         "{} under {revision}, schedule {schedule}; variants that give the same code are shown once\n\n{}",
-        contract.name,
+        contract.source().name(),
         rows.trim_fmt()
     )
-}
-
-fn small_multiples(multiples: SmallMultiples) -> &'static str {
-    match multiples {
-        SmallMultiples::AsWritten => "additions",
-        SmallMultiples::ProductForThree => "a product for 3 additions",
-        SmallMultiples::ProductForTwo => "a product for 2 additions",
-    }
 }
 
 /// `part` of `whole` in percent, with two decimals.

@@ -11,7 +11,6 @@ use std::collections::BTreeSet;
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
 use residue_compiler::{Dialect, compile_as};
-use residue_contracts::Contract;
 use residue_engine::Fork;
 use residue_engine::native::{NativeError, NativeOutput};
 use residue_ir::{Outcome, Program, evaluate_within};
@@ -23,7 +22,7 @@ use serde_json::{Value, json};
 
 use crate::formulas::Formulas;
 use crate::options::{CodeRules, InterfaceRules, Rules, schedule_file};
-use crate::subject::given_or_example;
+use crate::subject::{Chosen, KeyOptions, ProofOptions, given_or_example};
 use crate::verdict::Verdict;
 use crate::{input, output, program_file, report};
 
@@ -43,6 +42,12 @@ pub struct CompareArgs {
     /// Gas schedules, each as --schedule takes it; a revision runs under those that are for it. Each revision's own without it.
     #[arg(long, value_name = "NAME|FILE", value_delimiter = ',')]
     pub schedules: Vec<String>,
+    /// For a verifier: its key.
+    #[command(flatten)]
+    pub key: KeyOptions,
+    /// For a verifier: a proof.
+    #[command(flatten)]
+    pub proof: ProofOptions,
     /// Its formulas.
     #[command(flatten)]
     pub formulas: Formulas,
@@ -56,10 +61,10 @@ pub struct CompareArgs {
     #[arg(long, value_name = "GAS", default_value = "1000000000", value_parser = input::number, allow_hyphen_values = true)]
     pub gas: u64,
     /// Calldata: hexadecimal, or a file of it (raw bytes if the name ends in .bin). The contract's example without it.
-    #[arg(long, value_name = "HEX|@FILE", allow_hyphen_values = true)]
+    #[arg(long, value_name = "HEX|@FILE", allow_hyphen_values = true, conflicts_with = "proof")]
     pub input: Option<String>,
     /// The input that comes with the contract, as without --input.
-    #[arg(long, conflicts_with = "input")]
+    #[arg(long, conflicts_with_all = ["input", "proof"])]
     pub example: bool,
     /// Skip timing.
     #[arg(long)]
@@ -92,22 +97,22 @@ fn evaluated(compared: &Compared, input: &[u8]) -> Result<Outcome> {
 
 /// What is compared.
 enum Compared {
-    Contract(&'static Contract),
+    Contract(Chosen),
     Program { path: String, program: Box<Program> },
 }
 
 impl Compared {
-    fn named(name: &str) -> Result<Self> {
+    fn named(name: &str, key: &KeyOptions) -> Result<Self> {
         if program_file::is_program(name) {
             return Ok(Self::Program { path: name.to_owned(), program: Box::new(program_file::read(name)?) });
         }
-        residue_contracts::find(name).map(Self::Contract).ok_or_else(|| {
+        Chosen::find(name, key)?.map(Self::Contract).ok_or_else(|| {
             let names: Vec<&str> = residue_contracts::CONTRACTS.iter().map(|contract| contract.name).collect();
             anyhow!("unknown contract {name:?}; known are {}", names.join(", "))
         })
     }
 
-    const fn contract(&self) -> Option<&'static Contract> {
+    const fn contract(&self) -> Option<&Chosen> {
         match self {
             Self::Contract(contract) => Some(contract),
             Self::Program { .. } => None,
@@ -116,7 +121,7 @@ impl Compared {
 
     fn name(&self) -> &str {
         match self {
-            Self::Contract(contract) => contract.name,
+            Self::Contract(contract) => contract.source().name(),
             Self::Program { path, .. } => path,
         }
     }
@@ -124,7 +129,7 @@ impl Compared {
     /// One line: what it computes.
     fn summary(&self) -> &str {
         match self {
-            Self::Contract(contract) => contract.summary,
+            Self::Contract(contract) => contract.source().summary(),
             Self::Program { program, .. } => &program.name,
         }
     }
@@ -132,7 +137,7 @@ impl Compared {
     /// The program as it is written.
     fn program(&self) -> Cow<'_, Program> {
         match self {
-            Self::Contract(contract) => Cow::Owned(contract.program()),
+            Self::Contract(contract) => Cow::Owned(contract.source().program()),
             Self::Program { program, .. } => Cow::Borrowed(program),
         }
     }
@@ -147,7 +152,8 @@ impl Compared {
     ) -> Result<(Vec<u8>, Option<u32>), VariantError> {
         match self {
             Self::Contract(contract) => {
-                let Trial { variant, compiled, .. } = formulas.try_compile(contract, revision, schedule, dialect)?;
+                let Trial { variant, compiled, .. } =
+                    formulas.try_compile(contract.source(), revision, schedule, dialect)?;
                 Ok((compiled.code, Some(variant.product.multiplications())))
             }
             Self::Program { program, .. } => {
@@ -196,7 +202,7 @@ pub fn compare(args: &CompareArgs, json: bool) -> Result<Verdict> {
 
 impl Comparison {
     fn new(args: &CompareArgs) -> Result<Self> {
-        let compared = Compared::named(&args.contract)?;
+        let compared = Compared::named(&args.contract, &args.key)?;
         let contract = compared.contract();
         ensure!(!args.example || contract.is_some(), "--example needs a contract, and {:?} is none", args.contract);
         ensure!(
@@ -204,8 +210,8 @@ impl Comparison {
             "--f2mul needs a contract, and {:?} is none",
             args.contract
         );
-        let input = given_or_example(args.input.as_deref(), contract)?;
-        let native = contract.and_then(|contract| native(contract, &input));
+        let input = given_or_example(args.input.as_deref(), &args.proof, contract)?;
+        let native = contract.and_then(|contract| native(contract.source(), &input));
         let expected = match &native {
             Some(native) => native.as_ref().ok().map(|native| native.output.clone()),
             None => match evaluated(&compared, &input)? {
@@ -253,7 +259,7 @@ impl Comparison {
                 gas: args.gas,
                 timed: !args.no_time,
                 explained: false,
-                native: self.compared.contract().and_then(|contract| contract.precompile),
+                native: self.compared.contract().and_then(|contract| contract.source().precompile()),
             })
             .with_context(|| format!("running {} under {revision}", self.compared.name()))?;
         let ended = &execution.ended;

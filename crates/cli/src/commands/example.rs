@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use clap::Args;
 use residue_compiler::Dialect;
-use residue_contracts::Contract;
+use residue_contracts::Source;
 use residue_engine::Fork;
 use residue_workbench::{EngineKind, Job, native};
 use serde_json::json;
@@ -11,17 +11,24 @@ use serde_json::json;
 use crate::formulas::Formulas;
 use crate::options::{DEFAULT_REVISION, InterfaceRules, Rules};
 use crate::output;
-use crate::subject::contract_named;
+use crate::subject::{Chosen, KeyOptions, ProofOptions};
 use crate::verdict::Verdict;
 
 /// Options of `example`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   residue example bls12_381/g1_add
-  residue example bls12_381/pairing --json")]
+  residue example bls12_381/pairing --json
+  residue example groth16 --key examples/groth16/key.json")]
 pub struct ExampleArgs {
     /// The contract. With --json its expected output stands beside the input.
     pub contract: String,
+    /// For a verifier: its key.
+    #[command(flatten)]
+    pub key: KeyOptions,
+    /// For a verifier: a proof, whose calldata is printed in place of the example.
+    #[command(flatten)]
+    pub proof: ProofOptions,
 }
 
 /// Gas that is enough for every example.
@@ -29,17 +36,18 @@ const GAS: u64 = 1 << 40;
 
 /// Prints the input, with the expected output beside it as JSON.
 pub fn example(args: &ExampleArgs, json: bool) -> Result<Verdict> {
-    let contract = contract_named(&args.contract)?;
-    let input = (contract.example)();
+    let chosen = Chosen::named(&args.contract, &args.key)?;
+    let contract = chosen.source();
+    let input = chosen.call(&args.proof)?.unwrap_or_else(|| contract.example());
     if !json {
         output::result(&output::hex(&input))?;
         return Ok(Verdict::Good);
     }
     let expected = expected(contract, &input)?;
     output::json(&json!({
-        "contract": contract.name,
-        "interface": contract.interface,
-        "precompile": contract.precompile,
+        "contract": contract.name(),
+        "interface": contract.interface(),
+        "precompile": contract.precompile(),
         "input": output::hex(&input),
         "output": output::hex(&expected),
     }))?;
@@ -47,7 +55,7 @@ pub fn example(args: &ExampleArgs, json: bool) -> Result<Verdict> {
 }
 
 /// What the precompile gives that the contract replaces, or the contract itself where there is none.
-fn expected(contract: &Contract, input: &[u8]) -> Result<Vec<u8>> {
+fn expected(contract: &dyn Source, input: &[u8]) -> Result<Vec<u8>> {
     if let Some(native) = native(contract, input) {
         return Ok(native?.output);
     }
@@ -57,6 +65,6 @@ fn expected(contract: &Contract, input: &[u8]) -> Result<Vec<u8>> {
         Formulas::default().compile(contract, setup.revision, &setup.schedule, Dialect::default())?.compiled.code;
     let job = Job { code: &code, input, gas: GAS, timed: false, explained: false, native: None };
     let ended = setup.execute(job)?.ended;
-    ensure!(ended.is_success, "{} ends its example with {}", contract.name, ended.halt);
+    ensure!(ended.is_success, "{} ends its example with {}", contract.name(), ended.halt);
     Ok(ended.output)
 }

@@ -2,11 +2,12 @@
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use residue_contracts::CONTRACTS;
+use residue_contracts::{CONTRACTS, PROOF_SYSTEMS};
 use residue_engine::Fork;
 use residue_isa::opcode::evm;
-use residue_isa::{Family, GasSchedule, OpcodeRow, Revision};
-use serde_json::{Map, Value, json};
+use residue_isa::{GasSchedule, OpcodeRow, Revision};
+use residue_workbench::catalogue::{self, default_for, place_of_values};
+use serde_json::{Map, Value};
 
 use crate::options::DEFAULT_REVISION;
 use crate::output;
@@ -28,7 +29,7 @@ pub struct ListArgs {
     /// With opcodes: the EVM's own too.
     #[arg(long)]
     pub evm: bool,
-    /// With contracts: what each takes and returns too.
+    /// With contracts and verifiers: what each takes and returns too.
     #[arg(long)]
     pub long: bool,
 }
@@ -46,11 +47,14 @@ pub enum Listed {
     Opcodes,
     /// Contracts.
     Contracts,
+    /// Proof systems whose verifiers are made of a key.
+    Verifiers,
 }
 
 /// Columns of what is listed shortly, where no terminal says how many there are.
 const COLUMNS: u16 = 80;
-const ALL: [Listed; 5] = [Listed::Revisions, Listed::Schedules, Listed::Forks, Listed::Opcodes, Listed::Contracts];
+const ALL: [Listed; 6] =
+    [Listed::Revisions, Listed::Schedules, Listed::Forks, Listed::Opcodes, Listed::Contracts, Listed::Verifiers];
 
 /// Lists.
 pub fn list(args: &ListArgs, json: bool) -> Result<Verdict> {
@@ -72,61 +76,19 @@ fn key(what: Listed) -> &'static str {
         Listed::Forks => "forks",
         Listed::Opcodes => "opcodes",
         Listed::Contracts => "contracts",
+        Listed::Verifiers => "verifiers",
     }
 }
 
 fn to_json(what: Listed, args: &ListArgs) -> Value {
     match what {
-        Listed::Revisions => Revision::ALL.iter().map(|&revision| revision_json(revision)).collect(),
-        Listed::Schedules => schedules(args).map(|schedule| schedule_json(&schedule)).collect(),
-        Listed::Forks => {
-            let fork = |fork: Fork| json!({ "name": fork.name(), "default": fork == Fork::default() });
-            Fork::ALL.into_iter().map(fork).collect()
-        }
-        Listed::Opcodes => opcodes(args).map(|(revision, row)| opcode_json(revision, row)).collect(),
-        Listed::Contracts => {
-            let contract = |contract: &residue_contracts::Contract| {
-                json!({
-                    "name": contract.name,
-                    "summary": contract.summary,
-                    "interface": contract.interface,
-                    "precompile": contract.precompile,
-                })
-            };
-            CONTRACTS.iter().map(contract).collect()
-        }
+        Listed::Revisions => Revision::ALL.iter().map(|&revision| catalogue::revision(revision)).collect(),
+        Listed::Schedules => schedules(args).iter().map(catalogue::schedule).collect(),
+        Listed::Forks => Fork::ALL.into_iter().map(catalogue::fork).collect(),
+        Listed::Opcodes => opcodes(args).map(|(revision, row)| catalogue::opcode(revision, row)).collect(),
+        Listed::Contracts => CONTRACTS.iter().map(catalogue::contract).collect(),
+        Listed::Verifiers => PROOF_SYSTEMS.iter().map(catalogue::proof_system).collect(),
     }
-}
-
-fn revision_json(revision: Revision) -> Value {
-    json!({
-        "name": revision.name(),
-        "summary": revision.summary(),
-        "values": place_of_values(revision),
-        "schedule": revision.default_schedule(),
-        "default": revision == DEFAULT_REVISION,
-    })
-}
-
-fn schedule_json(schedule: &GasSchedule) -> Value {
-    json!({
-        "name": schedule.name(),
-        "summary": schedule.summary(),
-        "revisions": schedule.revisions().iter().map(|revision| revision.name()).collect::<Vec<_>>(),
-        "default_for": default_for(schedule),
-    })
-}
-
-fn opcode_json(revision: Option<Revision>, row: &OpcodeRow) -> Value {
-    json!({
-        "revision": revision.map(Revision::name),
-        "byte": row.byte,
-        "mnemonic": row.mnemonic,
-        "sentence": row.sentence,
-        "immediate_bytes": row.immediate_bytes,
-        "pops": row.pops,
-        "pushes": row.pushes,
-    })
 }
 
 fn to_text(what: Listed, args: &ListArgs) -> String {
@@ -171,20 +133,30 @@ fn to_text(what: Listed, args: &ListArgs) -> String {
             rows.trim_fmt()
         }
         Listed::Contracts => {
-            let mut headings = vec!["contract", "what it computes"];
-            headings.extend(args.long.then_some("input and output"));
-            let mut rows = table(&headings);
-            for contract in CONTRACTS {
-                let mut row = vec![contract.name, contract.summary];
-                row.extend(args.long.then_some(contract.interface));
-                rows.add_row(row);
-            }
-            if rows.width().is_none() && !args.long {
-                rows.set_width(COLUMNS);
-            }
-            rows.trim_fmt()
+            let rows = CONTRACTS.iter().map(|contract| [contract.name, contract.summary, contract.interface]);
+            described("contract", rows, args)
+        }
+        Listed::Verifiers => {
+            let rows = PROOF_SYSTEMS.iter().map(|system| [system.name, system.summary, system.interface]);
+            described("verifier", rows, args)
         }
     }
+}
+
+/// A table of what has a name and takes calldata.
+fn described(kind: &str, described: impl Iterator<Item = [&'static str; 3]>, args: &ListArgs) -> String {
+    let mut headings = vec![kind, "what it computes"];
+    headings.extend(args.long.then_some("input and output"));
+    let mut rows = table(&headings);
+    for [name, summary, interface] in described {
+        let mut row = vec![name, summary];
+        row.extend(args.long.then_some(interface));
+        rows.add_row(row);
+    }
+    if rows.width().is_none() && !args.long {
+        rows.set_width(COLUMNS);
+    }
+    rows.trim_fmt()
 }
 
 /// A name, with a star if it is a default.
@@ -192,33 +164,9 @@ fn marked(name: &str, is_default: bool) -> String {
     format!("{name}{}", if is_default { " *" } else { "" })
 }
 
-fn place_of_values(revision: Revision) -> &'static str {
-    match revision.family() {
-        Family::Memory384 => "memory",
-        Family::MemorySlots => "slots in memory",
-        Family::Slots => "slots",
-    }
-}
-
 /// The schedules of the revision asked for, or of every revision, each once.
-fn schedules(args: &ListArgs) -> impl Iterator<Item = GasSchedule> {
-    let of = |revision: Revision| {
-        let named = move |name: String| GasSchedule::named(&name, revision);
-        GasSchedule::names(revision).into_iter().filter_map(move |name| named(name).ok())
-    };
-    let mut found: Vec<GasSchedule> = Vec::new();
-    for schedule in revisions(args).flat_map(of) {
-        if !found.contains(&schedule) {
-            found.push(schedule);
-        }
-    }
-    found.into_iter()
-}
-
-/// The revisions whose default schedule this is.
-fn default_for(schedule: &GasSchedule) -> Vec<&'static str> {
-    let is_default = |revision: &&Revision| revision.default_schedule() == schedule.name();
-    schedule.revisions().iter().filter(is_default).map(|revision| revision.name()).collect()
+fn schedules(args: &ListArgs) -> Vec<GasSchedule> {
+    catalogue::schedules(revisions(args))
 }
 
 /// The opcodes of the revision asked for, or of every revision; with `--evm` those of the EVM before them.

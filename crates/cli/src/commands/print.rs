@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::formulas::Formulas;
 use crate::options::InterfaceRules;
-use crate::subject::contract_named;
+use crate::subject::{Chosen, KeyOptions};
 use crate::verdict::Verdict;
 use crate::{output, program_file};
 
@@ -24,6 +24,9 @@ pub struct PrintArgs {
     /// The interface and the prices, which decide between formulas.
     #[command(flatten)]
     pub rules: InterfaceRules,
+    /// For a verifier: its key.
+    #[command(flatten)]
+    pub key: KeyOptions,
     /// With a contract: its formulas.
     #[command(flatten)]
     pub formulas: Formulas,
@@ -34,7 +37,8 @@ pub fn print(args: &PrintArgs, json: bool) -> Result<Verdict> {
     let (text, multiples) = if program_file::is_program(&args.contract) {
         (text::print(&program_file::read(&args.contract)?), args.formulas.multiples_of_program())
     } else {
-        let contract = contract_named(&args.contract)?;
+        let contract = Chosen::named(&args.contract, &args.key)?;
+        let contract = contract.source();
         let variant =
             args.formulas.compile(contract, args.rules.revision, &args.rules.schedule()?, Dialect::default())?.variant;
         (text::print(&contract.program_with(variant.product)), variant.multiples)

@@ -10,11 +10,10 @@ use residue_workbench::harness::on_one_core;
 use residue_workbench::inspect::flame::flame_graph;
 use residue_workbench::inspect::profile::{Measure, Profile, profile as measure};
 use residue_workbench::statistics::whole_ns;
-use serde_json::{Value, json};
 
 use crate::formulas::Formulas;
 use crate::options::{CodeRules, Rules};
-use crate::subject::{Subject, given_or_example};
+use crate::subject::{Chosen, KeyOptions, ProofOptions, Subject, given_or_example};
 use crate::tables::{duration, grouped, percent, right, table};
 use crate::verdict::Verdict;
 use crate::{input, output};
@@ -35,6 +34,12 @@ pub struct ProfileArgs {
     /// The interface and its prices.
     #[command(flatten)]
     pub rules: Rules,
+    /// For a verifier: its key.
+    #[command(flatten)]
+    pub key: KeyOptions,
+    /// For a verifier: a proof.
+    #[command(flatten)]
+    pub proof: ProofOptions,
     /// With a contract: its formulas.
     #[command(flatten)]
     pub formulas: Formulas,
@@ -45,7 +50,7 @@ pub struct ProfileArgs {
     #[arg(long, value_name = "GAS", default_value = "1000000000", value_parser = input::number, allow_hyphen_values = true)]
     pub gas: u64,
     /// Calldata: hexadecimal, or a file of it (raw bytes if the name ends in .bin). The contract's example without it.
-    #[arg(long, value_name = "HEX|@FILE", allow_hyphen_values = true)]
+    #[arg(long, value_name = "HEX|@FILE", allow_hyphen_values = true, conflicts_with = "proof")]
     pub input: Option<String>,
     /// Write a flame graph to this file, as SVG.
     #[arg(long, value_name = "FILE")]
@@ -74,9 +79,9 @@ pub fn profile(args: &ProfileArgs, json: bool) -> Result<Verdict> {
     }
     let revision = args.rules.interface.revision;
     let schedule = args.rules.interface.schedule()?;
-    let calldata = |contract| given_or_example(args.input.as_deref(), contract);
+    let calldata = |contract: Option<&Chosen>| given_or_example(args.input.as_deref(), &args.proof, contract);
     let Subject { name: subject, code, source_map, calldata, .. } = Subject::new(
-        &args.contract,
+        (&args.contract, &args.key),
         (&args.formulas, args.code.dialect(args.rules.fork)),
         revision,
         &schedule,
@@ -98,7 +103,7 @@ pub fn profile(args: &ProfileArgs, json: bool) -> Result<Verdict> {
         output::file(path, flame_graph(&profile, &title, measure).as_bytes())?;
     }
     if json {
-        let mut object = to_json(&profile);
+        let mut object = residue_workbench::report::profile(&profile);
         object["success"] = outcome.is_success().into();
         object["halt"] = outcome.halt.name().into();
         object["contract"] = subject.as_str().into();
@@ -150,34 +155,4 @@ fn to_text(profile: &Profile) -> String {
         ));
     }
     text
-}
-
-fn to_json(profile: &Profile) -> Value {
-    let timed = |time_ns: f64| profile.time_ns.map(|_| (time_ns * 10.0).round() / 10.0);
-    let nodes = profile.nodes.iter().map(|node| {
-        json!({
-            "name": node.name,
-            "parent": node.parent,
-            "is_function": node.is_function,
-            "calls": node.calls,
-            "gas": node.gas,
-            "time_ns": timed(node.time_ns),
-        })
-    });
-    let by_name = profile.by_name().into_iter().map(|line| {
-        json!({
-            "name": line.name,
-            "calls": line.calls,
-            "gas": line.gas,
-            "gas_with_callees": line.gas_with_callees,
-            "time_ns": timed(line.time_ns),
-            "time_with_callees_ns": timed(line.time_with_callees_ns),
-        })
-    });
-    json!({
-        "gas_used": profile.gas_used,
-        "time_ns": profile.time_ns.map(f64::round),
-        "by_name": by_name.collect::<Vec<_>>(),
-        "nodes": nodes.collect::<Vec<_>>(),
-    })
 }

@@ -10,7 +10,7 @@ use residue_workbench::{EngineKind, Job, Setup};
 use crate::formulas::{Formulas, is_inexpressible};
 use crate::input::MemoryRange;
 use crate::options::{CodeRules, Rules, engine_kinds};
-use crate::subject::Subject;
+use crate::subject::{KeyOptions, ProofOptions, Subject};
 use crate::verdict::Verdict;
 use crate::{input, output, report};
 
@@ -21,10 +21,11 @@ use crate::{input, output, report};
   residue run bls12_381/fp2_mul --example --revision evm384-v7 --json
   residue run bls12_381/fp2_mul --example --as-precompiles --no-time
   residue run examples/ir/polynomial.ir --input @examples/ir/polynomial.hex --no-time
+  residue run groth16 --key examples/groth16/key.json --example --no-time
   echo 'PUSH 7 PUSH 0 MSTORE STOP' | residue asm - | residue run - --gas 10000 --memory 0:32")]
 pub struct RunArgs {
     /// File with the code: hexadecimal text, or raw bytes if the name ends in .bin; - for standard input; a program if the name ends in .ir;
-    /// or a contract.
+    /// or a contract, or with --key a proof system.
     pub file: String,
     /// The interface and its prices.
     #[command(flatten)]
@@ -36,11 +37,24 @@ pub struct RunArgs {
     #[arg(long, default_value = "batch", value_parser = engine_kinds())]
     pub engine: EngineKind,
     /// Calldata: hexadecimal, or a file of it (raw bytes if the name ends in .bin).
-    #[arg(long, value_name = "HEX|@FILE", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "HEX|@FILE",
+        default_value = "",
+        hide_default_value = true,
+        allow_hyphen_values = true,
+        conflicts_with = "proof"
+    )]
     pub input: String,
     /// With a contract: the input that comes with it.
-    #[arg(long, conflicts_with = "input")]
+    #[arg(long, conflicts_with_all = ["input", "proof"])]
     pub example: bool,
+    /// For a verifier: its key.
+    #[command(flatten)]
+    pub key: KeyOptions,
+    /// For a verifier: a proof.
+    #[command(flatten)]
+    pub proof: ProofOptions,
     /// With a contract: its formulas.
     #[command(flatten)]
     pub formulas: Formulas,
@@ -65,14 +79,15 @@ pub struct RunArgs {
 pub fn run(args: &RunArgs, json: bool) -> Result<Verdict> {
     let setup = setup(args)?;
     let subject = Subject::new(
-        &args.file,
+        (&args.file, &args.key),
         (&args.formulas, args.code.dialect(setup.fork)),
         setup.revision,
         &setup.schedule,
         |contract| match contract {
-            Some(contract) if args.example => Ok((contract.example)()),
+            Some(contract) if args.example => Ok(contract.source().example()),
             None if args.example => bail!("--example needs a contract, and {:?} is none", args.file),
-            _ => input::calldata(&args.input),
+            Some(contract) => contract.call(&args.proof)?.map_or_else(|| input::calldata(&args.input), Ok),
+            None => input::calldata(&args.input),
         },
     )?;
     let Subject { contract, code, calldata, .. } = subject;
@@ -82,7 +97,7 @@ pub fn run(args: &RunArgs, json: bool) -> Result<Verdict> {
         gas: args.gas,
         timed: !args.no_time,
         explained: args.explain,
-        native: contract.and_then(|contract| contract.precompile),
+        native: contract.and_then(|contract| contract.source().precompile()),
     })?;
 
     if let Some(disagreement) = &execution.disagreement {

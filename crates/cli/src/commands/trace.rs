@@ -6,12 +6,13 @@ use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use residue_compiler::SourceMap;
 use residue_engine::{Engine, EngineConfig};
-use residue_workbench::inspect::trace::{Executed, Tracing};
-use serde_json::{Value, json};
+use residue_workbench::inspect::trace::{Executed, Tracing, is_within};
+use residue_workbench::report::step;
+use serde_json::json;
 
 use crate::formulas::Formulas;
 use crate::options::{CodeRules, Rules};
-use crate::subject::{Subject, given_or_example};
+use crate::subject::{Chosen, KeyOptions, ProofOptions, Subject, given_or_example};
 use crate::verdict::Verdict;
 use crate::{input, output};
 
@@ -28,6 +29,12 @@ pub struct TraceArgs {
     /// The interface and its prices.
     #[command(flatten)]
     pub rules: Rules,
+    /// For a verifier: its key.
+    #[command(flatten)]
+    pub key: KeyOptions,
+    /// For a verifier: a proof.
+    #[command(flatten)]
+    pub proof: ProofOptions,
     /// With a contract: its formulas.
     #[command(flatten)]
     pub formulas: Formulas,
@@ -38,7 +45,7 @@ pub struct TraceArgs {
     #[arg(long, value_name = "GAS", default_value = "1000000000", value_parser = input::number, allow_hyphen_values = true)]
     pub gas: u64,
     /// Calldata: hexadecimal, or a file of it (raw bytes if the name ends in .bin). A contract's example without it.
-    #[arg(long, value_name = "HEX|@FILE", allow_hyphen_values = true)]
+    #[arg(long, value_name = "HEX|@FILE", allow_hyphen_values = true, conflicts_with = "proof")]
     pub input: Option<String>,
     /// With a contract: only instructions of this function, or of this named stretch of its text.
     #[arg(long, value_name = "NAME")]
@@ -52,9 +59,14 @@ pub struct TraceArgs {
 pub fn trace(args: &TraceArgs, json: bool) -> Result<Verdict> {
     let revision = args.rules.interface.revision;
     let schedule = args.rules.interface.schedule()?;
-    let calldata = |contract| given_or_example(args.input.as_deref(), contract);
-    let subject =
-        Subject::new(&args.file, (&args.formulas, args.code.dialect(args.rules.fork)), revision, &schedule, calldata)?;
+    let calldata = |contract: Option<&Chosen>| given_or_example(args.input.as_deref(), &args.proof, contract);
+    let subject = Subject::new(
+        (&args.file, &args.key),
+        (&args.formulas, args.code.dialect(args.rules.fork)),
+        revision,
+        &schedule,
+        calldata,
+    )?;
     let chosen = args.function.as_deref().map(|name| chosen(name, subject.source_map.as_ref())).transpose()?;
     let engine = Engine::new(EngineConfig { fork: args.rules.fork, ..EngineConfig::new(revision, schedule) })?;
 
@@ -66,14 +78,14 @@ pub fn trace(args: &TraceArgs, json: bool) -> Result<Verdict> {
         let mut tracer = Tracing::new(revision, |executed: Executed| {
             let map = subject.source_map.as_ref().filter(|_| executed.depth == 0);
             let source = map.and_then(|map| map.name_at(executed.pc));
-            let is_chosen = chosen.is_none_or(|name| source.as_ref().is_some_and(|source| is_of(source, name)));
+            let is_chosen = chosen.is_none_or(|name| source.as_ref().is_some_and(|source| is_within(source, name)));
             if !is_chosen || args.limit.is_some_and(|limit| shown >= limit) {
                 left_out += 1;
                 return;
             }
             shown += 1;
             if json {
-                steps.push(to_json(&executed, source));
+                steps.push(step(&executed, source));
             } else if written.is_ok() {
                 written = writeln!(stdout, "{}", to_line(&executed, source));
             }
@@ -115,10 +127,6 @@ fn chosen<'a>(name: &'a str, map: Option<&SourceMap>) -> Result<&'a str> {
     }
 }
 
-fn is_of(source: &str, name: &str) -> bool {
-    source.split('/').any(|part| part == name)
-}
-
 fn to_line(executed: &Executed, source: Option<String>) -> String {
     let mnemonic = executed.mnemonic.unwrap_or("INVALID");
     let indent = "  ".repeat(executed.depth);
@@ -134,30 +142,4 @@ fn to_line(executed: &Executed, source: Option<String>) -> String {
     }
     line.truncate(line.trim_end().len());
     line
-}
-
-fn to_json(executed: &Executed, source: Option<String>) -> Value {
-    let lanes = executed.lanes.iter().map(|lane| {
-        let text = |part: Option<String>| part.map_or(Value::Null, Value::from);
-        let places = lane.places.map(|place| text(place.map(|place| place.to_string())));
-        let values = lane.values.each_ref().map(|value| text(value.as_ref().map(|value| format!("{value:#x}"))));
-        let [out, x, y] = places;
-        let [out_value, x_value, y_value] = values;
-        json!({
-            "operation": lane.operation.map(|operation| operation.to_string()),
-            "out": { "at": out, "value": out_value },
-            "x": { "at": x, "value": x_value },
-            "y": { "at": y, "value": y_value },
-        })
-    });
-    json!({
-        "depth": executed.depth,
-        "pc": executed.pc,
-        "mnemonic": executed.mnemonic,
-        "words": executed.words.iter().map(|word| output::hex(word)).collect::<Vec<_>>(),
-        "lanes": lanes.collect::<Vec<_>>(),
-        "gas_cost": executed.gas_cost,
-        "source": source,
-        "halt": executed.halt.map(|halt| halt.name()),
-    })
 }

@@ -2,43 +2,11 @@
 
 use comfy_table::Table;
 use residue_engine::BlockExplained;
-use residue_isa::FieldOp;
-use serde_json::{Value, json};
 
 use crate::tables::{grouped, percent, right, table};
 
 /// Lanes of a batch.
 const LANES: usize = 8;
-
-/// The JSON object of a block. `plan` is null where it runs as a scalar trace, of `trace_steps`, or one by one if that is null too.
-pub fn to_json(block: &BlockExplained) -> Value {
-    let plan = block.plan.map(|plan| {
-        json!({
-            "products": plan.products,
-            "batches": plan.batches,
-            "batches_by_lanes": plan.batches_by_lanes,
-            "streamed": plan.streamed,
-            "linear": plan.linear,
-            "companions": plan.companions,
-            "carries": plan.carries,
-            "reductions": plan.reductions,
-            "temporary_rows": plan.temporary_rows,
-            "table_bytes": plan.table_bytes,
-            "predicted_cycles": plan.predicted_cycles,
-        })
-    });
-    json!({
-        "from": block.code.start,
-        "to": block.code.end,
-        "runs": block.runs,
-        "add": block.operations[FieldOp::Add],
-        "sub": block.operations[FieldOp::Sub],
-        "mul": block.operations[FieldOp::Mul],
-        "scalar_cycles": block.scalar_cycles,
-        "plan": plan,
-        "trace_steps": block.trace_steps,
-    })
-}
 
 /// A line for each block: for a run of instructions, and for the runs that follow it in whatever way is decided, once they are joined.
 pub fn to_table(blocks: &[BlockExplained]) -> Table {

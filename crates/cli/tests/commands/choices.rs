@@ -64,7 +64,7 @@ fn lists_for_people_have_all_parts() {
     }
     let object = residue(&["list", "--json"]).json(0);
     let keys: Vec<&String> = object.as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["revisions", "schedules", "forks", "opcodes", "contracts"]);
+    assert_eq!(keys, ["revisions", "schedules", "forks", "opcodes", "contracts", "verifiers"]);
 }
 
 #[test]

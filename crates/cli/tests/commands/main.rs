@@ -18,6 +18,7 @@ mod support;
 mod text;
 mod trace_profile;
 mod usage;
+mod verifiers;
 
 /// The program under test.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_residue");

@@ -266,7 +266,7 @@ impl Lowering<'_> {
 
     /// Makes room for `count` records of the unbounded arrays; arrays of fixed size have theirs from the start.
     pub(super) fn reserve(&mut self, count: Word) -> Result<(), CompileError> {
-        let (first, record_bytes) = self.layout.records;
+        let (first, record_bytes) = self.layout.own(self.unit).records;
         // The word that ends where the records begin: the target's own memory stands in front of them.
         let before = first.saturating_sub(32);
         if let WordDef::Constant(count) = &self.function.words[count.0 as usize] {

@@ -5,8 +5,8 @@
 use super::{Entry, Lowering};
 use crate::error::CompileError;
 use crate::target::push;
+use residue_ir::Piece;
 use residue_ir::program::{Function, Word, WordDef};
-use residue_ir::{Capacity, Piece};
 use residue_isa::opcode::evm;
 
 /// The address of the precompile. Ethereum Yellow Paper, appendix E.1.
@@ -109,15 +109,7 @@ impl Lowering<'_> {
 
     /// [] → [start, end]
     fn write_after_all(&mut self, pieces: &[Piece<Word>]) -> Result<(), CompileError> {
-        if self.parts[0].program.arrays.iter().any(|array| array.capacity == Capacity::Unbounded) {
-            // Variables that have not been read or set yet are memory too.
-            push(self.code, self.layout.records.0 - 32);
-            self.code.op(evm::MLOAD);
-            self.code.op(evm::POP);
-            self.code.op(evm::MSIZE);
-        } else {
-            push(self.code, self.layout.records.0);
-        }
+        self.end_of_memory();
         self.code.op(evm::DUP1);
         self.stack.extend([Entry::Other; 2]);
         for piece in pieces {

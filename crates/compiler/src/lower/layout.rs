@@ -3,6 +3,7 @@
 use super::{hash, outside, sequence};
 use crate::Part;
 use crate::error::CompileError;
+use crate::target::is_short_set_up;
 use residue_ir::program::{ArrayDecl, ArrayId, Program, Statement};
 use residue_ir::{Capacity, Effect};
 
@@ -15,8 +16,36 @@ pub(super) struct Layout {
     pub entrances: u32,
     /// For each array of each part: address of its first element, and bytes from one index to the next.
     arrays: Vec<Vec<(u32, u32)>>,
+    /// Where memory of fixed size ends.
+    pub end: u32,
+    /// What each part has beside that.
+    own: Vec<Own>,
+}
+
+/// Memory of a part: of the program within that of fixed size, of a subprogram after it, where it is that one's which was entered last.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Own {
+    /// Where values stand while they are shifted, if they are: first the zeros in front of them.
+    pub shifts: Option<Shifts>,
     /// Where the records of unbounded arrays begin, and their size.
     pub records: (u32, u32),
+    /// Where it is set up, if that is in the middle of the program: all else comes later.
+    pub set_up_at: u32,
+}
+
+/// Where values stand while they are shifted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shifts {
+    pub zeros: u32,
+    pub zeros_bytes: u32,
+    pub value_bytes: u32,
+}
+
+impl Shifts {
+    /// Where a value begins.
+    pub const fn value(self) -> u32 {
+        self.zeros + self.zeros_bytes
+    }
 }
 
 impl Layout {
@@ -24,6 +53,30 @@ impl Layout {
     pub fn array(&self, unit: usize, array: ArrayId) -> (u32, u32) {
         self.arrays[unit][array.0]
     }
+
+    /// What a part has beside memory of fixed size.
+    pub fn own(&self, unit: usize) -> Own {
+        self.own[unit]
+    }
+
+    /// Whether a part has memory after that of fixed size.
+    pub fn is_beyond(&self, unit: usize) -> bool {
+        let Own { shifts, records: (_, record_bytes), set_up_at } = self.own[unit];
+        record_bytes > 0 || unit > 0 && (shifts.is_some() || set_up_at > 0)
+    }
+}
+
+/// What a part needs to shift values: zeros in front of one, and room for it.
+fn shift_bytes(part: &Part<'_>) -> Option<(u32, u32)> {
+    let mut most_bits = None;
+    part.program.for_each_effect(&mut |effect| {
+        if let Effect::High { first_bit, .. } = effect {
+            most_bits = most_bits.max(Some(*first_bit));
+        }
+    });
+    let width = u32::try_from(part.program.modulus.bits().div_ceil(256) * 32).expect("the width was checked");
+    let value_bytes = width.max(part.target.element_bytes().next_multiple_of(32));
+    most_bits.map(|bits| ((bits / 8).next_multiple_of(32), value_bytes))
 }
 
 /// Memory of fixed size that a program may use: far more than anybody would pay for, and addresses fit 32 bits.
@@ -41,7 +94,11 @@ pub(super) fn layout(parts: &[Part<'_>]) -> Result<Layout, CompileError> {
     let program = parts[0].program;
     let variables = parts.iter().map(|part| part.memory_bytes()).max().unwrap_or(0);
     let output = variables + 32 * program.variables.len() as u64;
-    let output_bytes = parts.iter().map(|part| output_bytes(part.program, part.target.element_bytes())).max();
+    let output_bytes = parts
+        .iter()
+        .enumerate()
+        .map(|(unit, part)| output_bytes(part.program, part.target.element_bytes(), unit == 0))
+        .max();
     let entrances = output.saturating_add(output_bytes.unwrap_or(0));
     let count: u64 = parts.iter().map(|part| sequence::entrances(part.program)).sum();
     let mut next = entrances.saturating_add(32 * count);
@@ -57,27 +114,47 @@ pub(super) fn layout(parts: &[Part<'_>]) -> Result<Layout, CompileError> {
         }
         arrays.push(places);
     }
-    let first_record = u64::from(within(next)?).next_multiple_of(32);
+    let mut end = u64::from(within(next)?).next_multiple_of(32);
     let unbounded = |array: &ArrayDecl| array.capacity == Capacity::Unbounded;
-    let values = program.arrays.iter().filter(|array| unbounded(array));
-    let record_bytes = values.fold(0, |sum: u64, array| sum.saturating_add(bytes_of(&parts[0], array.element_values)));
-    let mut offset = 0;
-    for (array, place) in program.arrays.iter().zip(&mut arrays[0]).filter(|(array, _)| unbounded(array)) {
-        *place = (within(first_record.saturating_add(offset))?, within(record_bytes)?);
-        offset = offset.saturating_add(bytes_of(&parts[0], array.element_values));
+    let mut own = Vec::new();
+    for (number, part) in parts.iter().enumerate() {
+        let mut first_record = end;
+        let shifts = match shift_bytes(part) {
+            Some((zeros_bytes, value_bytes)) => {
+                let zeros = within(first_record)?;
+                first_record = first_record.saturating_add(u64::from(zeros_bytes) + u64::from(value_bytes));
+                Some(Shifts { zeros, zeros_bytes, value_bytes })
+            }
+            None => None,
+        };
+        if number == 0 {
+            end = first_record;
+        }
+        let values = part.program.arrays.iter().filter(|array| unbounded(array));
+        let record_bytes = values.fold(0, |sum: u64, array| sum.saturating_add(bytes_of(part, array.element_values)));
+        let mut offset = 0;
+        for (array, place) in part.program.arrays.iter().zip(&mut arrays[number]).filter(|(array, _)| unbounded(array))
+        {
+            *place = (within(first_record.saturating_add(offset))?, within(record_bytes)?);
+            offset = offset.saturating_add(bytes_of(part, array.element_values));
+        }
+        let is_late = number > 0 && (part.is_late || part.program.modulus.known().is_none());
+        let set_up_at = if is_late && !is_short_set_up(part.target.as_ref()) { within(end)? } else { 0 };
+        own.push(Own { shifts, records: (within(first_record)?, within(record_bytes)?), set_up_at });
     }
     Ok(Layout {
         variables: within(variables)?,
         output: within(output)?,
         entrances: within(entrances)?,
         arrays,
-        records: (within(first_record)?, within(record_bytes)?),
+        end: within(end)?,
+        own,
     })
 }
 
 /// Room for the longest output, for what is hashed if its length is known, and for what passes through: an element as words, one
 /// of a table.
-fn output_bytes(program: &Program, element_bytes: u32) -> u64 {
+fn output_bytes(program: &Program, element_bytes: u32, is_whole: bool) -> u64 {
     // For an element and a word that ends where it does.
     let least = program.modulus.bits().div_ceil(8).max(32).next_multiple_of(32);
     let mont_bytes = program.element_bytes() as u64;
@@ -92,6 +169,8 @@ fn output_bytes(program: &Program, element_bytes: u32) -> u64 {
                 Effect::ReturnElements { values, size_bytes } => {
                     (values.len() as u64).saturating_mul(u64::from(*size_bytes)).next_multiple_of(32)
                 }
+                // That of a subprogram stands where its arrays were.
+                Effect::ReturnLast { limit_bytes, .. } if is_whole => u64::from(*limit_bytes).next_multiple_of(32),
                 Effect::ReturnMontLe { values } => (values.len() as u64 * mont_bytes).next_multiple_of(32),
                 _ => effect.pieces().map_or(0, |pieces| hash::output_bytes(function, pieces)),
             });

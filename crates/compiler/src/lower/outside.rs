@@ -4,9 +4,10 @@ use super::elements::runs;
 use super::words::big;
 use super::{Entry, Lowering};
 use crate::error::CompileError;
-use crate::target::push;
-use residue_ir::Capacity;
-use residue_ir::program::{Program, SubprogramId, TableId, Value, Word, WordDef};
+use crate::paths::ends;
+use crate::target::{clear, push};
+use residue_ir::program::{ArrayDecl, Operand, Program, SubprogramId, TableId, Value, Word, WordDef};
+use residue_ir::{Capacity, Effect};
 use residue_isa::opcode::evm;
 use residue_passes::Slot;
 
@@ -67,7 +68,8 @@ impl Lowering<'_> {
     pub(super) fn enter(&mut self, subprogram: SubprogramId, modulus: &[Word]) -> Result<(), CompileError> {
         let unit = subprogram.0 + 1;
         let target = self.parts[unit].target.as_ref();
-        for (word, address) in modulus.iter().zip((0..).step_by(32)) {
+        let own = self.layout.own(unit);
+        for (word, address) in modulus.iter().zip((own.set_up_at..).step_by(32)) {
             self.word(*word)?;
             push(self.code, address);
             self.code.op(evm::MSTORE);
@@ -76,9 +78,17 @@ impl Lowering<'_> {
         match self.parts[unit].has_elements() {
             true if modulus.is_empty() && !self.parts[unit].is_late => target.resume(self.code),
             true => {
-                target.set_up(self.code);
+                target.set_up(self.code, own.set_up_at);
             }
             false => {}
+        }
+        if !self.parts[0].has_elements() {
+            self.touch(unit, 32 * u32::try_from(modulus.len()).expect("`verify` allows few"));
+        }
+        if let Some(shifts) = own.shifts {
+            clear(self.code, shifts.zeros, shifts.zeros_bytes);
+            push(self.code, shifts.value() + shifts.value_bytes - 32);
+            target.reserve(self.code);
         }
         let back = self.code.new_label();
         self.code.push_label(back);
@@ -90,6 +100,40 @@ impl Lowering<'_> {
             self.target.resume(self.code);
         }
         Ok(())
+    }
+
+    /// Makes memory reach as far as a subprogram loads to it and stores from it without making it grow, given that its first bytes are there:
+    /// where the program itself has elements, that has been done. [] → []
+    fn touch(&mut self, unit: usize, there_bytes: u32) {
+        let part = &self.parts[unit];
+        let element_bytes = part.target.element_bytes();
+        let is_fixed = |array: &ArrayDecl| matches!(array.capacity, Capacity::Fixed(_));
+        let mut end = u32::try_from(part.memory_bytes()).expect("it is laid out");
+        part.program.for_each_effect(&mut |effect| {
+            end = end.max(match effect {
+                Effect::ReturnElements { values, size_bytes } if *size_bytes >= element_bytes => {
+                    size_bytes.saturating_mul(u32::try_from(values.len()).unwrap_or(u32::MAX))
+                }
+                Effect::ReturnElements { .. }
+                | Effect::ReturnMontLe { .. }
+                | Effect::IsOdd { .. }
+                | Effect::WordOf { .. }
+                | Effect::Lookup { .. } => self.layout.entrances,
+                _ => 0,
+            });
+        });
+        if part.program.arrays.iter().any(is_fixed) {
+            end = self.layout.end;
+        }
+        if part.has_elements() && end > there_bytes {
+            push(self.code, end.max(32) - 32);
+            part.target.reserve(self.code);
+        }
+    }
+
+    /// Whether elements are returned from the bottom of memory: those of a subprogram, if none passes through there.
+    pub(super) fn returns_low(&self, size_bytes: u32) -> bool {
+        self.unit > 0 && !self.parts[0].has_elements() && size_bytes >= self.target.element_bytes()
     }
 
     /// [] → []
@@ -112,21 +156,84 @@ impl Lowering<'_> {
         self.code.op(evm::MLOAD);
     }
 
-    /// The words stand after `size` bytes of memory that is zero; the output begins where it has that length and ends with them.
-    pub(super) fn return_words(&mut self, words: &[Word], size: Word) -> Result<(), CompileError> {
-        let height = self.stack.len();
-        if self.parts[0].program.arrays.iter().any(|array| array.capacity == Capacity::Unbounded) {
+    /// [] → [an address that no memory is used from]
+    pub(super) fn end_of_memory(&mut self) {
+        // Memory after that of fixed size is that of this part, or of those that come back here.
+        let programs: Vec<&Program> = self.parts.iter().map(|part| part.program).collect();
+        let is_used =
+            |unit: usize| unit == self.unit || self.unit == 0 && !ends(&programs, &programs[unit].entry().body);
+        if (0..self.parts.len()).any(|unit| self.layout.is_beyond(unit) && is_used(unit)) {
             // Variables that have not been read or set yet are memory too.
-            push(self.code, self.layout.records.0.saturating_sub(32));
+            push(self.code, self.layout.end.saturating_sub(32));
             self.code.op(evm::MLOAD);
             self.code.op(evm::POP);
             self.code.op(evm::MSIZE);
         } else {
-            push(self.code, self.layout.records.0);
+            push(self.code, self.layout.end);
         }
+    }
+
+    /// ⌊value / 2^first_bit⌋: read from memory so far before its place that zeros stand in front of what is left. [] → []
+    pub(super) fn high(&mut self, result: Value, slot: Slot, first_bit: u32) {
+        let shifts = self.layout.own(self.unit).shifts.expect("a part that shifts has a place for it");
+        self.target.high(self.code, (self.placement.slot(result), slot), first_bit / 8, shifts.value());
+    }
+
+    /// The values stand at the end of the output, after zeros; the output begins where it has that length. [] → []
+    pub(super) fn return_last(
+        &mut self,
+        values: &[Operand],
+        element_bytes: u32,
+        size: Word,
+        limit_bytes: u32,
+    ) -> Result<(), CompileError> {
+        let height = self.stack.len();
+        let output = if self.unit == 0 { self.layout.output } else { self.layout.variables };
+        let end = output + limit_bytes;
+        self.word(size)?;
+        self.code.op(evm::DUP1);
+        push(self.code, limit_bytes);
+        self.code.op(evm::LT);
+        self.code.push_label(self.fail);
+        self.code.op(evm::JUMPI); //                    [size]
+        if self.unit > 0 {
+            push(self.code, end.saturating_sub(32));
+            self.target.reserve(self.code);
+        }
+        let first = end - element_bytes * u32::try_from(values.len()).expect("`verify` allows few");
+        if first > output {
+            // Zeros, if the output has any in front of the values.
+            let whole = self.code.new_label();
+            self.code.op(evm::DUP1);
+            push(self.code, end - first);
+            self.code.op(evm::LT);
+            self.code.op(evm::ISZERO);
+            self.code.push_label(whole);
+            self.code.op(evm::JUMPI);
+            push(self.code, first - output);
+            self.code.op(evm::CALLDATASIZE);
+            push(self.code, output);
+            self.code.op(evm::CALLDATACOPY);
+            self.code.label(whole);
+        }
+        for (address, &operand) in (first..).step_by(element_bytes as usize).zip(values) {
+            self.target.output(self.code, self.slot(operand), address, element_bytes);
+        }
+        self.code.op(evm::DUP1);
+        push(self.code, end);
+        self.code.op(evm::SUB);
+        self.code.op(evm::RETURN);
+        self.stack.truncate(height);
+        Ok(())
+    }
+
+    /// The words stand after `size` bytes of memory that is zero; the output begins where it has that length and ends with them.
+    pub(super) fn return_words(&mut self, words: &[Word], size: Word) -> Result<(), CompileError> {
+        let height = self.stack.len();
+        self.end_of_memory();
         self.stack.push(Entry::Other); //               [base]
         self.word(size)?; //                            [base, size]
-        let is_zero = self.zero_from <= self.layout.records.0 && !self.parts.iter().any(|part| hashes(part.program));
+        let is_zero = self.zero_from <= self.layout.end && !self.parts.iter().any(|part| hashes(part.program));
         if !is_zero {
             self.code.op(evm::DUP1);
             self.code.op(evm::CALLDATASIZE);

@@ -41,6 +41,21 @@ pub(super) fn entrances(program: &Program) -> u64 {
     program.functions.iter().map(|function| most_entrances(&function.body)).sum()
 }
 
+/// Whether words choose parts in it: code for that has to stand where addresses fit the cells of a word.
+pub(super) fn chooses(program: &Program) -> bool {
+    let mut chooses = false;
+    for function in &program.functions {
+        function.body.walk(&mut |statement| {
+            if let Statement::Control(control) = statement
+                && let ControlKind::Sequence(order) = &control.kind
+            {
+                chooses |= !order.choosing().is_empty();
+            }
+        });
+    }
+    chooses
+}
+
 fn most_entrances(region: &Region) -> u64 {
     let of_statement = |statement: &Statement| {
         let Statement::Control(control) = statement else { return 0 };
@@ -60,12 +75,14 @@ fn most_entrances(region: &Region) -> u64 {
 pub(super) struct Entrances {
     next: u32,
     end: u32,
+    /// Labels after parts that are chosen: their addresses have to fit cells.
+    pub near: Vec<LabelId>,
 }
 
 impl Entrances {
     /// From this address on.
     pub(super) fn new(address: u32) -> Self {
-        Self { next: address, end: address }
+        Self { next: address, end: address, near: Vec::new() }
     }
 
     /// Another function begins.
@@ -136,6 +153,9 @@ impl<'a> Lowering<'a> {
         }
         self.stack = stack;
         self.code.label(end);
+        if choices > 0 {
+            self.entrances.near.push(end);
+        }
         self.entrances.next = free;
         self.fill_up(&bodies, &chosen.distances)
     }

@@ -21,7 +21,7 @@ pub(super) fn big(word: U256) -> BigUint {
 /// Counts one computation of `read`.
 pub(super) fn count_word(function: &Function, uses: &mut HashMap<Word, usize>, read: Word) {
     match &function.words[read.0 as usize] {
-        WordDef::Constant(_) | WordDef::CalldataSize => {}
+        WordDef::Constant(_) | WordDef::CalldataSize | WordDef::Has(_) => {}
         WordDef::CalldataWord(offset) => count_word(function, uses, *offset),
         WordDef::Op(_, a, b) => {
             count_word(function, uses, *a);
@@ -95,6 +95,7 @@ impl Lowering<'_> {
                 self.constant(*value);
                 return Ok(());
             }
+            WordDef::Has(_) => unreachable!("programs are compiled when what they ask is answered"),
             WordDef::CalldataSize => {
                 self.code.op(evm::CALLDATASIZE);
             }

@@ -8,8 +8,8 @@ mod operands;
 
 use super::reverse::Reverse;
 use super::{
-    Places, RowSizes, Target, clear, copy_memory, gas_of_copy, mont_bytes, parse_one_by_one, push, require_below,
-    require_padding,
+    Places, RowSizes, Target, clear, copy_memory, gas_of_copy, high_by_words, mont_bytes, parse_one_by_one, push,
+    require_below, require_padding,
 };
 use num_bigint::BigUint;
 use num_traits::{One, ToPrimitive};
@@ -214,7 +214,11 @@ impl Target for Evm384 {
         self.memory_bytes()
     }
 
-    fn set_up(&self, code: &mut Assembly) -> u32 {
+    fn set_up_bytes(&self) -> u32 {
+        0
+    }
+
+    fn set_up(&self, code: &mut Assembly, _: u32) -> u32 {
         self.start(code, 0)
     }
 
@@ -387,6 +391,10 @@ impl Target for Evm384 {
         }
         let bytes = size_bytes.min(VALUE_BYTES);
         copy_memory(code, bytes, VALUE_BYTES - bytes, address + pad_bytes);
+    }
+
+    fn high(&self, code: &mut Assembly, slots: (Slot, Slot), bytes: u32, address: u32) {
+        high_by_words(self, code, slots, (bytes, address), self.modulus.bits());
     }
 
     fn parse_mont_le(&self, code: &mut Assembly, slot: Slot, _: LabelId) {

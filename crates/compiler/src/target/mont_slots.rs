@@ -6,8 +6,8 @@
 
 use super::reverse::Reverse;
 use super::{
-    Places, RowSizes, Target, clear, copy_memory, gas_of_copy, memory_is_zero, parse_one_by_one, push, require_padding,
-    slot_instruction, slot_lanes,
+    Places, RowSizes, Target, clear, copy_memory, gas_of_copy, high_by_words, memory_is_zero, parse_one_by_one, push,
+    require_padding, slot_instruction, slot_lanes,
 };
 use num_bigint::BigUint;
 use num_traits::One;
@@ -140,7 +140,11 @@ impl Target for MontSlots {
         self.memory_bytes()
     }
 
-    fn set_up(&self, code: &mut Assembly) -> u32 {
+    fn set_up_bytes(&self) -> u32 {
+        0
+    }
+
+    fn set_up(&self, code: &mut Assembly, _: u32) -> u32 {
         self.start(code, 0)
     }
 
@@ -270,6 +274,10 @@ impl Target for MontSlots {
         }
         let bytes = size_bytes.min(self.value_bytes());
         copy_memory(code, bytes, self.address(self.places.spare) + self.value_bytes() - bytes, address + pad_bytes);
+    }
+
+    fn high(&self, code: &mut Assembly, slots: (Slot, Slot), bytes: u32, address: u32) {
+        high_by_words(self, code, slots, (bytes, address), self.modulus.bits());
     }
 
     fn parse_mont_le(&self, code: &mut Assembly, slot: Slot, _: LabelId) {

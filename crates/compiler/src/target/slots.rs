@@ -3,8 +3,8 @@
 
 use super::reverse::Reverse;
 use super::{
-    Places, RowSizes, Target, clear, copy_memory, memory_is_zero, mont_bytes, parse_one_by_one, push, require_below,
-    require_padding, slot_instruction, slot_lanes,
+    Places, RowSizes, Target, clear, copy_memory, is_short_set_up, memory_is_zero, mont_bytes, parse_one_by_one, push,
+    require_below, require_padding, slot_instruction, slot_lanes,
 };
 use crate::fuse::{ANYWHERE, fuse_well};
 use crate::portable::within;
@@ -214,7 +214,7 @@ impl Target for Slots {
         let row_bytes = if self.rules.store_reduces { 0 } else { self.row_bytes };
         // What is set up in the middle of the program leaves what is after it alone.
         let is_late = self.is_late || self.modulus.is_none();
-        let set_up_bytes = if is_late { self.given_modulus_bytes().max(self.data_bytes()) } else { 0 };
+        let set_up_bytes = if is_late && is_short_set_up(self) { self.set_up_bytes() } else { 0 };
         self.element_bytes.max(row_bytes).max(set_up_bytes).next_multiple_of(32)
     }
 
@@ -239,22 +239,26 @@ impl Target for Slots {
         data_bytes
     }
 
-    fn set_up(&self, code: &mut Assembly) -> u32 {
+    fn set_up_bytes(&self) -> u32 {
+        self.given_modulus_bytes().max(self.data_bytes())
+    }
+
+    fn set_up(&self, code: &mut Assembly, at: u32) -> u32 {
         let words_bytes = self.given_modulus_bytes();
         if words_bytes > 0 {
-            self.set_modulus(code, words_bytes - self.modulus_bytes);
+            self.set_modulus(code, at + words_bytes - self.modulus_bytes);
         }
         if self.data_bytes() > 0 {
             push(code, self.data_bytes());
             code.push_label(self.data);
-            push(code, 0);
+            push(code, at);
             code.op(evm::CODECOPY);
         }
         if words_bytes == 0 {
-            self.set_modulus(code, 0);
+            self.set_modulus(code, at);
         }
-        self.store_constants(code, if words_bytes == 0 { self.modulus_bytes } else { 0 });
-        self.data_bytes().max(words_bytes)
+        self.store_constants(code, if words_bytes == 0 { at + self.modulus_bytes } else { at });
+        at + self.set_up_bytes()
     }
 
     /// An id that has a field context makes it the active one, whatever else is said.
@@ -404,6 +408,11 @@ impl Target for Slots {
             self.load_to(code, slot, 0);
             copy_memory(code, size_bytes, self.element_bytes - size_bytes, address);
         }
+    }
+
+    fn high(&self, code: &mut Assembly, (out, value): (Slot, Slot), bytes: u32, address: u32) {
+        self.load_to(code, value, address);
+        self.store_from(code, out, address - bytes);
     }
 
     fn parse_mont_le(&self, code: &mut Assembly, slot: Slot, fail: LabelId) {

@@ -13,7 +13,7 @@ const WORD_BYTES: u64 = 32;
 /// A number in calldata: big-endian, aligned to bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Operand<W> {
-    at: W,
+    pub at: W,
     pub bytes: W,
 }
 
@@ -79,14 +79,23 @@ impl<W: Copy> Operand<W> {
         machine.calldata_word(w.sub(w.add(self.at, self.bytes), back))
     }
 
-    /// Word `number`, below 3, of the number, the lowest first; 0 if it is shorter.
+    /// Word `number` of the number, the lowest first; 0 if it is shorter.
     pub(super) fn word<M: Machine<Word = W>>(&self, machine: &M, number: u64) -> W {
+        self.word_with(machine, machine.small(number), |word| machine.bind(word))
+    }
+
+    /// The same for a number known at run time, below 2²⁵⁰, without a word that is kept: many of them may stand on the stack at once.
+    pub(super) fn word_at<M: Machine<Word = W>>(&self, machine: &M, number: W) -> W {
+        self.word_with(machine, number, |word| word)
+    }
+
+    fn word_with<M: Machine<Word = W>>(&self, machine: &M, number: W, keep: impl Fn(W) -> W) -> W {
         let w = Words(machine);
-        let below = w.number(WORD_BYTES * number);
-        let left = machine.bind(w.mul(w.is_below(below, self.bytes), w.sub(self.bytes, below)));
+        let below = w.mul(w.number(WORD_BYTES), number);
+        let left = keep(w.mul(w.is_below(below, self.bytes), w.sub(self.bytes, below)));
         let missing = w.mul(w.is_below(left, w.number(WORD_BYTES)), w.sub(w.number(WORD_BYTES), left));
-        let missing_bits = machine.bind(w.mul(missing, w.number(8)));
-        let word = self.nth_last(machine, w.number(number + 1));
+        let missing_bits = keep(w.mul(missing, w.number(8)));
+        let word = machine.calldata_word(w.sub(w.sub(w.add(self.at, self.bytes), w.number(WORD_BYTES)), below));
         w.shr(w.shl(word, missing_bits), missing_bits)
     }
 

@@ -5,7 +5,7 @@ use super::power::{long_base, more_words, power};
 use super::words::Words;
 use super::{State, word_sized};
 use num_bigint::BigUint;
-use residue_ir::{Machine, WordOp};
+use residue_ir::{Feature, Machine, WordOp};
 
 /// Limbs of a word.
 const LIMBS: u32 = 4;
@@ -57,8 +57,7 @@ pub(super) fn windows<M: Machine>(machine: &M, state: State, odd: M::Word) {
         machine.branch(
             machine.get(state.kind),
             |machine| {
-                let y =
-                    machine.branch(state.is_long(machine), |machine| more_words(machine, state.exponent, y, x), |_| y);
+                let y = machine.branch(state.is_long(machine), |machine| more_words(machine, state, y, x), |_| y);
                 machine.set(state.result[0], machine.word_of(y, 0));
             },
             |machine| machine.return_elements(y, 32),
@@ -100,11 +99,34 @@ fn even_part<M: Machine>(machine: &M, state: State, power_of_two: M::Word) {
     let of_even = w.or(last, w.mul(is_large, w.number(255)));
     let shortened = w.or(w.mul(is_odd, w.and(last, order)), w.mul(machine.not(is_odd), w.and(of_even, w.number(255))));
     machine.set(state.exponent, shortened);
+    machine.branch(
+        machine.has(Feature::PowersOfTwo),
+        |machine| power_in_ring(machine, state),
+        |machine| power_of_words(machine, state),
+    );
+}
+
+/// [`State::base`] to the power of [`State::exponent`], into the former, right modulo 2²⁵⁵.
+fn power_in_ring<M: Machine>(machine: &M, state: State) {
     machine.over("2²⁵⁵", &(BigUint::from(1u8) << 255), |machine| {
         let w = Words(machine);
         let x = machine.element_of(&[w.high(w.shl(machine.get(state.base), w.number(1)), 1)]);
         machine.set(state.base, machine.word_of(power(machine, state.exponent, x), 0));
     });
+}
+
+/// The same by products of words, bit by bit.
+fn power_of_words<M: Machine>(machine: &M, state: State) {
+    let power = state.mask[0];
+    machine.set(power, machine.small(1));
+    machine.repeat(machine.small(256), (), |machine, bit, ()| {
+        let w = Words(machine);
+        let is_one = w.high(w.shl(machine.get(state.exponent), bit), 255);
+        let factor = w.add(w.mul(is_one, w.sub(machine.get(state.base), w.number(1))), w.number(1));
+        let y = machine.get(power);
+        machine.set(power, w.mul(w.mul(y, y), factor));
+    });
+    machine.set(state.base, machine.get(power));
 }
 
 /// Garner: the number below `odd` · `power_of_two` that is [`State::result`] modulo the one and [`State::base`] modulo the other.

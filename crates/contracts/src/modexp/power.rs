@@ -1,12 +1,17 @@
 //! Powers by an exponent that is known at run time: windows of four bits, whose digits choose what is executed next.
 //! Handbook of Applied Cryptography 1996, algorithm 14.82.
 
+use super::State;
 use super::calldata::Calldata;
 use super::words::Words;
 use residue_curves::pow_constant;
 use residue_formula::Fe;
 use residue_ir::{Machine, SequenceStep, Variable};
 
+/// [`State::kind`] if the exponent has zeros in front of its last word: 1 more than if it has not.
+pub(super) const LAST_WORD_ONLY: u64 = 3;
+/// A prime of Fermat, which RSA has for its exponent.
+pub(super) const F4: u64 = 65_537;
 /// Bits of a digit.
 const DIGIT_BITS: u32 = 4;
 /// Digits that a word has.
@@ -20,7 +25,13 @@ pub(super) fn power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M:
     let short = |machine: &M| {
         let w = Words(machine);
         machine.branch(w.high(e, 32), digits(16), |machine| {
-            machine.branch(Words(machine).high(e, DIGIT_BITS.into()), digits(8), |machine| one_digit(machine, e, x))
+            machine.branch(
+                Words(machine).high(e, DIGIT_BITS.into()),
+                |machine| {
+                    machine.branch(Words(machine).xor(e, machine.small(F4)), digits(8), |_| pow_constant(x, &F4.into()))
+                },
+                |machine| one_digit(machine, e, x),
+            )
         })
     };
     machine.branch(
@@ -31,9 +42,10 @@ pub(super) fn power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M:
 }
 
 /// y ↦ the power by all words of the exponent, for that by the first.
-pub(super) fn more_words<M: Machine>(machine: &M, exponent: Variable, y: M::Fe, x: M::Fe) -> M::Fe {
+pub(super) fn more_words<M: Machine>(machine: &M, State { exponent, kind, .. }: State, y: M::Fe, x: M::Fe) -> M::Fe {
     let operand = Calldata::read(machine).exponent;
-    let rest = machine.bind(operand.rest(machine));
+    let w = Words(machine);
+    let rest = machine.bind(w.mul(operand.rest(machine), w.xor(machine.get(kind), w.number(LAST_WORD_ONLY))));
     machine.repeat(rest, y, |machine, turn, y| {
         machine.set(exponent, operand.nth_last(machine, Words(machine).sub(rest, turn)));
         word(machine, exponent, y, x)

@@ -1,14 +1,15 @@
 //! Moduli of two and three words.
 
 use super::calldata::Calldata;
-use super::power::{long_base, more_words, power};
+use super::long;
+use super::power::{LAST_WORD_ONLY, long_base, more_words, power};
 use super::words::Words;
 use super::{State, WORDS_MAX};
 use num_bigint::BigUint;
-use residue_ir::{Machine, Variable};
+use residue_ir::{Feature, Machine, Variable};
 
-/// Limbs of two words, and of three.
-const LIMBS: [u32; 2] = [8, 12];
+/// Limbs of one and a half words, of two, and of three.
+const LIMBS: [u32; 3] = [6, 8, 12];
 
 /// The result for a modulus of more than one word, which [`State::odd`] has, into [`State::result`], which is 0 before.
 pub(super) fn text<M: Machine>(machine: &M, state: State) {
@@ -25,17 +26,44 @@ pub(super) fn text<M: Machine>(machine: &M, state: State) {
                 highest,
                 |machine| {
                     machine
-                        .over_given("odd modulus of three words", LIMBS[1], &odd, |machine| odd_part(machine, state, 3))
+                        .over_given("odd modulus of three words", LIMBS[2], &odd, |machine| odd_part(machine, state, 3))
                 },
                 |machine| {
-                    machine.over_given("odd modulus of two words", LIMBS[0], &odd[1..], |machine| {
-                        odd_part(machine, state, 2)
-                    })
+                    machine.branch(
+                        Words(machine).high(middle, 128),
+                        |machine| {
+                            machine.over_given("odd modulus of two words", LIMBS[1], &odd[1..], |machine| {
+                                odd_part(machine, state, 2)
+                            });
+                        },
+                        |machine| {
+                            machine.over_given("odd modulus of 384 bits", LIMBS[0], &odd[1..], |machine| {
+                                odd_part(machine, state, 2)
+                            });
+                        },
+                    );
                 },
             );
         },
     );
-    machine.branch(machine.get(state.mask[0]), |machine| even_part(machine, state), |_| ());
+    machine.branch(
+        machine.has(Feature::PowersOfTwo),
+        |machine| machine.branch(machine.get(state.mask[0]), |machine| even_part(machine, state), |_| ()),
+        |_| (),
+    );
+}
+
+/// Returns the result for an even modulus where there is no ring for its power of two.
+pub(super) fn even_in_limbs<M: Machine>(machine: &M, state: State) {
+    let w = Words(machine);
+    machine.branch(
+        w.and(machine.get(state.odd[0]), w.number(1)),
+        |_| (),
+        |machine| {
+            long::bits(machine, state);
+            long::text(machine, state);
+        },
+    );
 }
 
 /// Makes the modulus in [`State::odd`] its odd part, and [`State::mask`] what is left of it.
@@ -75,7 +103,7 @@ fn split<M: Machine>(machine: &M, state: State) {
 fn odd_part<M: Machine>(machine: &M, state: State, count: usize) {
     let x = base(machine, state);
     let y = power(machine, state.exponent, x);
-    let y = more_words(machine, state.exponent, y, x);
+    let y = more_words(machine, state, y, x);
     for (place, &word) in (0..).zip(&state.result[..count]) {
         machine.set(word, machine.word_of(y, 256 * place));
     }
@@ -107,9 +135,14 @@ fn even_part<M: Machine>(machine: &M, state: State) {
         let two_128 = element(machine, w.shl(w.number(1), w.number(128)));
         let x = long_base(machine, two_128 * two_128, element);
         // The first word of the exponent anew: the odd part has changed it.
-        machine.set(state.exponent, Calldata::read(machine).exponent.first(machine));
+        let exponent = Calldata::read(machine).exponent;
+        machine.branch(
+            w.xor(machine.get(state.kind), w.number(LAST_WORD_ONLY)),
+            |machine| machine.set(state.exponent, exponent.first(machine)),
+            |machine| machine.set(state.exponent, exponent.word(machine, 0)),
+        );
         let y = power(machine, state.exponent, x);
-        let y = more_words(machine, state.exponent, y, x);
+        let y = more_words(machine, state, y, x);
 
         let n = number(machine, state.odd);
         let factor = (y - number(machine, state.result)) * inverse(machine, n);

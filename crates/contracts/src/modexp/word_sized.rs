@@ -2,7 +2,7 @@
 
 use super::State;
 use super::narrow;
-use super::power::one_digit;
+use super::power::{F4, one_digit};
 use super::words::Words;
 use num_bigint::BigUint;
 use residue_curves::chain::{pow_constant, pow_constant_in_windows};
@@ -13,8 +13,6 @@ use ruint::aliases::U256;
 
 /// Limbs of a word.
 const LIMBS: u32 = 4;
-/// A prime of Fermat, which RSA has for its exponent.
-const F4: u64 = 65_537;
 /// Windows of the chains for inverses: wider ones spare six gas of products, and their slots take forty.
 const WINDOW_BITS: u64 = 3;
 

@@ -3,7 +3,7 @@
 use residue_compiler::compile;
 use residue_contracts::{CONTRACTS, Contract};
 use residue_engine::{Engine, EngineConfig, Fork, Halt, Replacement};
-use residue_isa::{GasSchedule, Revision};
+use residue_isa::{GasSchedule, Revision, assemble_text};
 
 use crate::support::expressed;
 
@@ -85,6 +85,50 @@ fn contracts_are_what_runs() {
         let config = EngineConfig { fork: Fork::Cancun, ..replaced.config().clone() };
         let cancun = Engine::new(config).unwrap().run_code(&code, &example, GAS);
         assert_eq!(cancun.output, after.output, "{}: Cancun has no such precompile", contract.name);
+    }
+}
+
+/// Calls `address` twice with its own calldata and so much gas, as code does whose author knew the price; returns for each call whether that
+/// succeeded, and how much came back, and that, at [`ANSWERS`] bytes from each other.
+fn with_fixed_gas(address: u16, gas: u64) -> Vec<u8> {
+    let call = |to: usize| {
+        let [size, data] = [to + 32, to + 64];
+        format!(
+            "PUSH0 PUSH0 CALLDATASIZE PUSH0 PUSH0 PUSH2 {address} PUSH8 {gas} CALL PUSH2 {to} MSTORE \
+             RETURNDATASIZE PUSH2 {size} MSTORE RETURNDATASIZE PUSH0 PUSH2 {data} RETURNDATACOPY"
+        )
+    };
+    let (first, second, end) = (0x8000, 0x8000 + ANSWERS, 2 * ANSWERS);
+    let text = format!(
+        "CALLDATASIZE PUSH0 PUSH0 CALLDATACOPY {} {} PUSH2 {end} PUSH2 {first} RETURN",
+        call(first),
+        call(second)
+    );
+    assemble_text(&text, Revision::Eip6690_2024).unwrap().bytes
+}
+
+/// Room for one answer.
+const ANSWERS: usize = 0x800;
+
+#[test]
+fn callers_with_a_fixed_amount_of_gas_get_the_same_the_first_time_and_again() {
+    let revision = Revision::Eip6690_2024;
+    let [plain, replaced] = engines(revision);
+    for (contract, address) in precompiles_of(revision) {
+        let example = (contract.example)();
+        let code = code(contract, revision).unwrap();
+        let needed = plain.run_code(&code, &example, GAS).gas_used;
+        let price = residue_workbench::native(contract, &example).unwrap().unwrap().gas_used;
+        for input in [&example[..], &example[..example.len() - 1], &[]] {
+            let caller = with_fixed_gas(address, needed.max(price).max(100_000));
+            let [before, after] = [&plain, &replaced].map(|engine| engine.run_code(&caller, input, GAS));
+            assert_eq!(after.halt, Halt::Return, "{}", contract.name);
+            assert_eq!(before.output, after.output, "{}, {} bytes", contract.name, input.len());
+            assert_eq!(after.output[..ANSWERS], after.output[ANSWERS..], "{}", contract.name);
+        }
+        // What it takes of gas is what a caller has to give it, and not one less.
+        let succeeds = |gas| replaced.run_code(&with_fixed_gas(address, gas), &example, GAS).output[31] == 1;
+        assert!(succeeds(needed) && !succeeds(needed - 1), "{}", contract.name);
     }
 }
 

@@ -7,7 +7,7 @@ use residue_ir::{Outcome, Program};
 use residue_isa::opcode::evm;
 use residue_isa::{GasSchedule, Revision};
 
-use crate::support::expressed;
+use crate::support::{expressed, some_revisions};
 
 /// The last forks before a change that code has to do with: shifts, PUSH0, MCOPY.
 const FORKS: [Fork; 4] = [Fork::Byzantium, Fork::Istanbul, Fork::London, Fork::Shanghai];
@@ -46,8 +46,8 @@ fn contracts_run_on_older_forks_with_the_opcodes_of_those() {
     for (number, contract) in CONTRACTS.iter().enumerate() {
         let (program, example) = (contract.program(), (contract.example)());
         let expected = residue_ir::evaluate(&program, &example);
-        for (&revision, of_revision) in Revision::ALL.iter().zip(0..) {
-            let fork = FORKS[(number + of_revision) % FORKS.len()];
+        for (revision, of_revision) in some_revisions(number).zip(0..) {
+            let fork = FORKS[(number / 3 + of_revision) % FORKS.len()];
             let compiled = compile_for(&program, revision, fork);
             let Some(compiled) = expressed(contract, revision, compiled) else { continue };
             let found = opcodes(&compiled);

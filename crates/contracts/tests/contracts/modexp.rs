@@ -18,7 +18,7 @@ use crate::support::expressed;
 /// More than the dearest input takes.
 const GAS: u64 = 1_000_000_000;
 
-fn input(base: &[u8], exponent: &[u8], modulus: &[u8]) -> Vec<u8> {
+pub fn input(base: &[u8], exponent: &[u8], modulus: &[u8]) -> Vec<u8> {
     let length = |bytes: &[u8]| [vec![0; 24], (bytes.len() as u64).to_be_bytes().to_vec()].concat(); // usize to u64 widens
     [&length(base)[..], &length(exponent), &length(modulus), base, exponent, modulus].concat()
 }
@@ -141,4 +141,82 @@ fn lengths_above_the_limit_fail() {
     }
     let longest = input(&[7; 1024], &[255; 1024], &[[0; 992].to_vec(), vec![3; 32]].concat());
     check(&mut contracts, &longest);
+}
+
+/// An input whose modulus has more than 768 bits, mostly about as many as something changes at.
+fn wide(random: &mut ChaCha8Rng) -> Vec<u8> {
+    let edges = [769, 1024, 2048, 3072, 4096, 8192].into_iter().chain([3, 6, 9, 12].map(|limbs| 368 * limbs - 3));
+    let bits = match random.random_range(0..3) {
+        0 => random.random_range(769..=8192),
+        _ => *edges.collect::<Vec<usize>>().choose(random).unwrap() + random.random_range(0..3) - 1,
+    };
+    let bits = bits.clamp(769, 8192);
+    let mut modulus = BigUint::from_bytes_be(&number(random, bits.div_ceil(8))) >> (bits.next_multiple_of(8) - bits);
+    modulus.set_bit(bits as u64 - 1, true); // usize to u64 widens
+    match random.random_range(0..4) {
+        0 => {}
+        1 => modulus = (BigUint::from(1u8) << bits) - 1u8,
+        2 => modulus = modulus >> (bits - 1) << (bits - 1),
+        _ => modulus.set_bit(0, true),
+    }
+    let most = if random.random_ratio(1, 3) { 1024 } else { bits.div_ceil(8) };
+    let length = random.random_range(bits.div_ceil(8)..=most);
+    let modulus = [vec![0; length - bits.div_ceil(8)], modulus.to_bytes_be()].concat();
+    let most = *[0, 45, 46, 47, length, 1024].choose(random).unwrap();
+    let base = match random.random_range(0..4) {
+        0 => {
+            let length = random.random_range(0..=most);
+            number(random, length)
+        }
+        1 => (BigUint::from_bytes_be(&modulus) - 1u8).to_bytes_be(),
+        2 => (BigUint::from_bytes_be(&modulus) + random.random_range(0..2u8)).to_bytes_be(),
+        _ => number(random, most),
+    };
+    let exponent = match random.random_range(0..8) {
+        0 => BigUint::from(random.random_range(0..20u32)).to_bytes_be(),
+        1 | 2 => random.random::<u32>().to_be_bytes().to_vec(),
+        3 => (u64::from(u32::MAX) + random.random_range(0..3)).to_be_bytes().to_vec(),
+        4 => vec![],
+        5 => [vec![0; random.random_range(0..70)], vec![random.random(); 3]].concat(),
+        6 => {
+            let length = random.random_range(0..40);
+            number(random, length)
+        }
+        _ => vec![1, 0, 1],
+    };
+    let mut input = input(&base, &exponent, &modulus);
+    if random.random_ratio(1, 16) {
+        input.truncate(random.random_range(96..=input.len()));
+    }
+    if random.random_ratio(1, 8) {
+        input.extend([0xff; 80]);
+    }
+    input
+}
+
+#[test]
+fn wide_numbers_at_random() {
+    let cases = std::env::var("RESIDUE_CASES").map_or(150, |cases| cases.parse().unwrap());
+    let (mut random, mut contracts) = (ChaCha8Rng::seed_from_u64(7), contracts());
+    for _ in 0..cases {
+        check(&mut contracts, &wide(&mut random));
+    }
+}
+
+#[test]
+fn quotients_that_are_barely_whole() {
+    // Products just below, at and above multiples of the modulus, for moduli whose upper limbs are extreme.
+    let mut contracts = contracts();
+    for bits in [1024u32, 1101, 2205, 4413, 8192] {
+        let top = BigUint::from(1u8) << (bits - 1);
+        for modulus in [&top + 1u8, &top * 2u8 - 1u8, &top + (BigUint::from(1u8) << (bits / 2)), &top + (&top >> 1u32)]
+        {
+            let root = modulus.sqrt();
+            for base in [&root - 1u8, root.clone(), &root + 1u8, &modulus - 1u8, &modulus + 1u8, &modulus - &root] {
+                for exponent in [1u8, 2, 3] {
+                    check(&mut contracts, &input(&base.to_bytes_be(), &[exponent], &modulus.to_bytes_be()));
+                }
+            }
+        }
+    }
 }

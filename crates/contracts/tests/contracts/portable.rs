@@ -9,7 +9,7 @@ use residue_engine::{Engine, EngineConfig, Halt};
 use residue_ir::{Outcome, Program};
 use residue_isa::{FieldInstruction, GasSchedule, Revision};
 
-use crate::support::expressed;
+use crate::support::{expressed, some_revisions};
 
 const PORTABLE: Dialect = Dialect { portable: true, fork: residue_engine::Fork::Osaka };
 
@@ -66,10 +66,10 @@ fn check_strides(compiled: &Compiled, name: &str) {
 
 #[test]
 fn portable_code_has_one_set_of_jump_targets_and_runs_as_evaluated() {
-    for contract in CONTRACTS {
+    for (number, contract) in CONTRACTS.iter().enumerate() {
         let (program, example) = (contract.program(), (contract.example)());
         let expected = residue_ir::evaluate(&program, &example);
-        for &revision in Revision::ALL {
+        for revision in some_revisions(number) {
             let name = format!("{}, {revision}", contract.name);
             let Some(compiled) = expressed(contract, revision, portable(&program, revision)) else { continue };
             assert!(!differ(&compiled), "{name}");

@@ -46,18 +46,7 @@ impl<F: Fe, C: PairingCurve> Pairs<F, C> {
 
     /// Sets pair `index` to (P, Q): points on their curves, neither of them the identity; or [`stand_in`] for an identity P.
     pub fn store<M: Machine<Fe = F>>(&self, machine: &M, index: M::Word, p: Affine<F>, q: Affine<Fp2<F, C>>) {
-        let (minus_3x, y) = match &C::constants().scale {
-            Some(
-                Scale::Both { minus_three_mu_squared: x, mu_cubed: y, .. }
-                | Scale::Twist { minus_three_k: x, k: y, .. },
-            ) => {
-                let minus_3x = p.x * machine.constant(x);
-                (minus_3x, p.y * machine.constant(y))
-            }
-            None => (-(p.x.double() + p.x), p.y),
-        };
-        let p = EvaluationPoint { minus_3x, minus_6x: minus_3x.double(), y };
-        let q = scaled(machine, q);
+        let (p, q) = (evaluation_point::<M, C>(machine, p), scaled(machine, q));
         machine.store(self.p, index, p);
         machine.store(self.q, index, q);
     }
@@ -200,7 +189,7 @@ fn shared_loop<M: Machine, C: PairingCurve>(machine: &M, those: &PairsInSlots<'_
 }
 
 /// A doubling step of one pair.
-fn double<M: Machine, C: PairingCurve>(
+pub(super) fn double<M: Machine, C: PairingCurve>(
     machine: &M,
     f: Fp12<M::Fe, C>,
     running: Running<M::Fe, C>,
@@ -210,7 +199,7 @@ fn double<M: Machine, C: PairingCurve>(
 }
 
 /// An addition step of one pair, as a function: there are few of them.
-fn add<M: Machine, C: PairingCurve>(
+pub(super) fn add<M: Machine, C: PairingCurve>(
     machine: &M,
     f: Fp12<M::Fe, C>,
     running: Running<M::Fe, C>,
@@ -305,8 +294,22 @@ impl<M: Machine, C: PairingCurve> PairsInSlots<'_, M, C> {
     }
 }
 
+/// P as lines take it, with coordinates changed as the curve says.
+pub(super) fn evaluation_point<M: Machine, C: PairingCurve>(machine: &M, p: Affine<M::Fe>) -> EvaluationPoint<M::Fe> {
+    let (minus_3x, y) = match &C::constants().scale {
+        Some(
+            Scale::Both { minus_three_mu_squared: x, mu_cubed: y, .. } | Scale::Twist { minus_three_k: x, k: y, .. },
+        ) => {
+            let minus_3x = p.x * machine.constant(x);
+            (minus_3x, p.y * machine.constant(y))
+        }
+        None => (-(p.x.double() + p.x), p.y),
+    };
+    EvaluationPoint { minus_3x, minus_6x: minus_3x.double(), y }
+}
+
 /// Q on the scaled twist.
-fn scaled<M: Machine, C: PairingCurve>(machine: &M, q: Affine<Fp2<M::Fe, C>>) -> Affine<Fp2<M::Fe, C>> {
+pub(super) fn scaled<M: Machine, C: PairingCurve>(machine: &M, q: Affine<Fp2<M::Fe, C>>) -> Affine<Fp2<M::Fe, C>> {
     match &C::constants().scale {
         None => q,
         Some(Scale::Both { mu_squared, mu_cubed, .. }) => {
@@ -320,6 +323,9 @@ fn scaled<M: Machine, C: PairingCurve>(machine: &M, q: Affine<Fp2<M::Fe, C>>) ->
 }
 
 /// Q with Z = 1.
-fn projective<M: Machine, C: PairingCurve>(machine: &M, q: Affine<Fp2<M::Fe, C>>) -> Projective<Fp2<M::Fe, C>> {
+pub(super) fn projective<M: Machine, C: PairingCurve>(
+    machine: &M,
+    q: Affine<Fp2<M::Fe, C>>,
+) -> Projective<Fp2<M::Fe, C>> {
     Projective { x: q.x, y: q.y, z: Fp2::new(machine.one(), machine.zero()) }
 }

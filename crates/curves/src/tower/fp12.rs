@@ -192,6 +192,34 @@ impl<F: Fe, T: Tower> Fp12<F, T> {
         Self::new(c0, c1, c2)
     }
 
+    /// (f, l0, l2) ↦ f·(l0 + l2·w² + s) with ten products in Fp2, where w³ = s: as [`Fp12::mul_by_023`] with A = l0 + s.
+    #[must_use]
+    pub fn mul_by_monic_023(self, l0: Fp2<F, T>, l2: Fp2<F, T>) -> Self {
+        let _scope = enter("fp12_mul_by_monic_line");
+        let Self { c0: f0, c1: f1, c2: f2 } = self;
+        let (a, b) = (l0.multiplicand(), l2.multiplicand());
+        let p0 = f0.mul_by_monic(a); //                               P0 = F0·A
+        let p1 = f1.mul_by_monic(a); //                               P1 = F1·A
+        let q1 = f1.scale(b); //                                      Q1 = F1·B
+        let q2 = f2.scale(b); //                                      Q2 = F2·B
+        let r = (f0 + f2).mul_by_monic(a + b); //                     R = (F0 + F2)(A + B)
+        Self::new(p0 + q1.mul_by_cube(), p1 + q2.mul_by_cube(), r - (p0 + q2))
+    }
+
+    /// (f, l0, l1) ↦ f·(l0 + l1·w + s) with ten products in Fp2, for a tower with a [`Tower::CUBE`]: as [`Fp12::mul_by_013`] with A = l0 + s.
+    #[must_use]
+    pub fn mul_by_monic_013(self, l0: Fp2<F, T>, l1: Fp2<F, T>) -> Self {
+        let _scope = enter("fp12_mul_by_monic_line");
+        let Self { c0: f0, c1: f1, c2: f2 } = self;
+        let (a, b) = (l0.multiplicand(), l1.multiplicand());
+        let p0 = f0.mul_by_monic(a); //                               P0 = F0·A
+        let p2 = f2.mul_by_monic(a); //                               P2 = F2·A
+        let q1 = f1.scale(b); //                                      Q1 = F1·B
+        let q2 = f2.scale(l1.mul_by_cube().multiplicand()); //        Q2 = c·F2·B
+        let r = (f0 + f1).mul_by_monic(a + b); //                     R = (F0 + F1)(A + B)
+        Self::new(p0 + q2, r - (p0 + q1), p2 + q1)
+    }
+
     /// (f, g) ↦ the part of f·g in Fp4.
     #[must_use]
     pub fn mul_c0(self, other: Self) -> Fp4<F, T> {

@@ -115,6 +115,14 @@ impl<F: Fe, T: Tower> Fp4<F, T> {
         }
     }
 
+    /// (a, b) ↦ a·(b + s) for b in Fp2, with two products in Fp2.
+    #[must_use]
+    pub fn mul_by_monic(self, b: fp2::Multiplicand<F, T>) -> Self {
+        let c0 = self.c0 * b + self.c1.mul_by_nonresidue(); // a0·b + ξ·a1
+        let c1 = self.c1 * b + self.c0; //                     a1·b + a0
+        Self::new(c0, c1)
+    }
+
     /// a ↦ s·a.
     #[must_use]
     pub fn mul_by_s(self) -> Self {

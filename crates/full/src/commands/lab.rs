@@ -1,11 +1,11 @@
 //! `residue lab`: measure opcodes, derive prices, show and attack them.
 
 mod attack;
-mod baselines;
 mod figures;
 mod measure;
 mod price;
 mod report;
+mod tables;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -36,7 +36,9 @@ enum LabCommand {
     /// Write a report from records alone.
     Report(report::ReportArgs),
     /// Show the tables of the baselines, or write them into their page, from records alone.
-    Baselines(baselines::BaselinesArgs),
+    Baselines(tables::BaselinesArgs),
+    /// Show the table of the precompiles that contracts replace, or write it and its figure, from records alone.
+    Evidence(tables::EvidenceArgs),
     /// Search for code that takes longest for its gas.
     Attack(attack::AttackArgs),
 }
@@ -48,7 +50,8 @@ pub fn lab(args: &LabArgs, json: bool) -> Result<Verdict> {
         LabCommand::Price(args) => price::price(args, json),
         LabCommand::Figures(args) => figures::figures(args, json),
         LabCommand::Report(args) => report::report(args, json),
-        LabCommand::Baselines(args) => baselines::baselines(args, json),
+        LabCommand::Baselines(args) => tables::baselines(args, json),
+        LabCommand::Evidence(args) => tables::evidence(args, json),
         LabCommand::Attack(args) => attack::attack(args, json),
     }
 }

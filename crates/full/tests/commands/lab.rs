@@ -1,7 +1,6 @@
-//! `residue lab`: measuring leaves a record, prices come from records, and every other command takes the schedules.
+//! `residue lab`: prices come from records, and every other command takes the schedules.
 
 use crate::support::{directory, file, residue};
-use residue_lab::{Quantity, Record};
 
 /// A record of two revisions, as `lab measure` writes them.
 fn record(test: &str) -> String {
@@ -112,34 +111,4 @@ fn bad_input_is_named() {
     residue(&["lab", "price", "nowhere.csv"]).refused(&["nowhere.csv"]);
     residue(&["lab", "price"]).refused(&["RECORD"]);
     residue(&["lab", "measure", "--revisions", "evm385"]).refused(&["\"evm385\""]);
-}
-
-#[test]
-fn measuring_leaves_a_record_and_the_input_of_gasfit() {
-    let directory = directory("lab_measure");
-    let (records, gasfit) = (directory.join("records"), directory.join("gasfit"));
-    let ran = residue(&[
-        "lab",
-        "measure",
-        "--quick",
-        "--revisions",
-        "evm384-v7",
-        "--json",
-        "--record",
-        records.to_str().unwrap(),
-        "--gasfit",
-        gasfit.to_str().unwrap(),
-    ]);
-    let shown = ran.json(0);
-    assert_eq!(shown["group"], "opcodes");
-    let path = ran.stderr.lines().find_map(|line| line.strip_prefix("note: recorded in ")).unwrap();
-    let record = Record::read(std::path::Path::new(path)).unwrap();
-    assert_eq!(record.to_json(), shown);
-    let row = record.find("evm384-v7/MULMODMONT384/384/random", Quantity::Time, None).unwrap();
-    assert!(row.spread.median > 0.0 && row.interval.is_some(), "{row:?}");
-    for name in ["runtimes.csv", "opcounts.json", "tests.yaml"] {
-        assert!(gasfit.join(name).metadata().unwrap().len() > 100, "{name}");
-    }
-    let priced = residue(&["lab", "price", path, "--revision", "evm384-v7", "--model", "b", "--json"]).json(0);
-    assert!(priced["toml"].as_str().unwrap().contains("relative to KECCAK256"), "{priced}");
 }

@@ -1,10 +1,8 @@
-//! The commands of the full program as a user calls them.
+//! The commands of the full program as a user calls them; those that measure are in `measurements`.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
-mod bench;
 mod check;
 mod lab;
-mod report;
 mod statetest;
 mod usage;
 mod wasm;

@@ -4,7 +4,7 @@ use super::WORD_OPS;
 use super::places::{FunctionPlaces, Places};
 use super::spelling::{Spelt, parse_effect};
 use super::tokens::{ParseError, Parsed, Tokens};
-use crate::machine::{Capacity, SequenceStep};
+use crate::machine::{Capacity, Feature, SequenceStep};
 use crate::origin::Origins;
 use crate::program::{
     Arm, ArrayDecl, Block, Control, ControlKind, FieldOp, Function, FunctionId, Modulus, Op, Operand, Order, Program,
@@ -224,14 +224,25 @@ impl Parser<'_> {
         if self.tokens.word_is("defined") {
             return Ok(WordDef::Defined);
         }
+        if self.tokens.word_is("has") {
+            if self.tokens.word_is("powers_of_two") {
+                return Ok(WordDef::Has(Feature::PowersOfTwo));
+            }
+            if self.tokens.word_is("given") {
+                return Ok(WordDef::Has(Feature::Given));
+            }
+            self.tokens.expect("limbs")?;
+            return Ok(WordDef::Has(Feature::Limbs(self.read()?)));
+        }
         if let Some((op, _)) = WORD_OPS.iter().find(|(_, name)| self.tokens.peek() == Some(name)) {
             self.tokens.next += 1;
             return Ok(WordDef::Op(*op, self.read()?, self.read()?));
         }
         self.tokens
-            .take("a word: a number with 0x, an operation, `calldata_size`, `calldata_word` or `defined`", |text| {
-                U256::from_str_radix(text.strip_prefix("0x")?, 16).ok()
-            })
+            .take(
+                "a word: a number with 0x, an operation, `calldata_size`, `calldata_word`, `has` or `defined`",
+                |text| U256::from_str_radix(text.strip_prefix("0x")?, 16).ok(),
+            )
             .map(WordDef::Constant)
     }
 

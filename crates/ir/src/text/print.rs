@@ -2,7 +2,7 @@
 
 use super::spelling::{Spelt, spell_effect};
 use super::{WORD_OPS, name_of};
-use crate::machine::{Capacity, SequenceStep};
+use crate::machine::{Capacity, Feature, SequenceStep};
 use crate::origin::Origins;
 use crate::program::{Arm, Block, Control, ControlKind, Function, Order, Program, Region, Statement, Word, WordDef};
 use std::fmt::Write;
@@ -82,6 +82,9 @@ impl Printer {
                 WordDef::CalldataSize => "calldata_size".to_owned(),
                 WordDef::CalldataWord(offset) => format!("calldata_word w{}", offset.0),
                 WordDef::Op(op, a, b) => format!("{} w{} w{}", name_of(&WORD_OPS, op), a.0, b.0),
+                WordDef::Has(Feature::PowersOfTwo) => "has powers_of_two".to_owned(),
+                WordDef::Has(Feature::Given) => "has given".to_owned(),
+                WordDef::Has(Feature::Limbs(limbs)) => format!("has limbs {limbs}"),
                 WordDef::Defined => "defined".to_owned(),
             };
             self.line(&format!("word w{number} = {text}"));

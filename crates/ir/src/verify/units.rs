@@ -6,6 +6,29 @@ use crate::program::{Program, VariableId};
 use num_bigint::BigUint;
 use std::collections::HashSet;
 
+/// Bytes of an output whose length is known at run time, at most.
+const RETURNED_BYTES_MAX: u32 = 1 << 16;
+
+/// Checks where a value is shifted from.
+pub(super) fn high(program: &Program, first_bit: u32) -> Result<(), String> {
+    let bits = program.modulus.bits();
+    if first_bit.is_multiple_of(8) && u64::from(first_bit) < bits {
+        Ok(())
+    } else {
+        Err(format!("no byte of a value of {bits} bits begins at bit {first_bit}"))
+    }
+}
+
+/// Checks that so many elements fit an output whose length is known at run time, and that it is not too long.
+pub(super) fn returned(elements: usize, element_bytes: u32, limit_bytes: u32) -> Result<(), String> {
+    let bytes = elements as u64 * u64::from(element_bytes); // usize to u64 widens
+    if element_bytes > 0 && bytes <= u64::from(limit_bytes) && limit_bytes <= RETURNED_BYTES_MAX {
+        Ok(())
+    } else {
+        Err(format!("{bytes} bytes of elements in an output of {limit_bytes}, at most {RETURNED_BYTES_MAX}"))
+    }
+}
+
 /// Checks that a modulus is one, and that constants and the values of tables are below it.
 pub(super) fn numbers(program: &Program) -> Result<(), (Place, String)> {
     let modulus = &program.modulus;

@@ -15,24 +15,37 @@ const COMMENT_COLUMN: usize = 40;
 /// `DATA`. Assembling the text for the same revision gives exactly `code`, whatever it is.
 pub fn disassemble(code: &[u8], revision: Revision) -> String {
     let mut text = String::new();
-    let mut pc = 0;
-    while pc < code.len() {
-        let line = line(&code[pc..], revision);
-        let note = line.note.map_or(String::new(), |note| format!(" {note}"));
-        text.push_str(&format!("{:<COMMENT_COLUMN$}; {pc:04x}{note}\n", line.text));
-        pc += line.bytes;
+    for (pc, Line { text: line, note, .. }) in lines(code, revision) {
+        let note = note.map_or(String::new(), |note| format!(" {note}"));
+        text.push_str(&format!("{line:<COMMENT_COLUMN$}; {pc:04x}{note}\n"));
     }
     text
 }
 
-struct Line {
-    text: String,
-    bytes: usize,
-    note: Option<String>,
+/// A line of assembly text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// What assembles to its bytes.
+    pub text: String,
+    /// How many bytes.
+    pub bytes: usize,
+    /// Why they are data, if they look like an instruction.
+    pub note: Option<String>,
+}
+
+/// The lines that [`disassemble`] writes, each with its offset in the code.
+pub fn lines(code: &[u8], revision: Revision) -> impl Iterator<Item = (usize, Line)> {
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        let pc = next;
+        let line = code.get(pc..).filter(|rest| !rest.is_empty()).map(|rest| first_line(rest, revision))?;
+        next += line.bytes;
+        Some((pc, line))
+    })
 }
 
 /// The first line of `code`, which is not empty.
-fn line(code: &[u8], revision: Revision) -> Line {
+fn first_line(code: &[u8], revision: Revision) -> Line {
     if let Some((instruction, bytes)) = revision.decode(code) {
         return Line { text: field_text(&instruction, revision), bytes, note: None };
     }

@@ -8,18 +8,13 @@ use ark_bn254::{Bn254, Fq, Fr, G1Affine, G2Affine};
 use ark_ec::pairing::Pairing;
 use ark_ec::{AffineRepr, CurveGroup};
 use ark_ff::{AdditiveGroup, BigInteger, Field, PrimeField};
-use residue_compiler::compile;
 use residue_contracts::find;
-use residue_engine::{EngineConfig, Fork, native};
-use residue_isa::Revision;
-use residue_workbench::harness::{Subject, interleave};
 
-use crate::bench::effort::{Effort, Observer, Progress};
-use crate::bench::engines::EngineLayer;
+use crate::bench::beside::{self, Call};
+use crate::bench::effort::{Effort, Observer};
 use crate::bench::group::{Group, none_missing};
 use crate::bench::operations::{Run, word};
 use crate::error::LabError;
-use crate::price::ANCHOR_NS;
 use crate::record::table::Column;
 use crate::record::{Quantity, RecordRow};
 
@@ -45,84 +40,18 @@ pub const OPERATIONS: [(&str, &str, &[usize]); 3] =
 /// Who is measured unless others are chosen.
 const SUBJECTS: [&str; 3] = ["precompile", "arkworks", "eip6690-2024"];
 
-/// More than anything measured here takes.
-const GAS: u64 = 1 << 40;
-
 fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<RecordRow>, LabError> {
     let effort = Effort { subjects: effort.subjects.or_of_everybody(&SUBJECTS), ..*effort };
     let mut rows = Vec::new();
-    for (operation, contract, sizes) in OPERATIONS {
-        observer(Progress { step: "compiling", done: 0, total: 1 });
-        let found = find(contract).ok_or(LabError::NoContract { name: contract })?;
-        let address = found.precompile.ok_or(LabError::NoPrecompile { name: contract })?;
-        let mut layers = Vec::new();
-        for revision in effort.subjects.revisions(&[Revision::Eip6690_2024]) {
-            let compiled = compile(&found.program(), revision, &EngineConfig::default_for(revision).schedule);
-            let code = compiled.map_err(|error| LabError::Compile { name: contract, error: Box::new(error) })?.code;
-            layers
-                .extend(EngineLayer::chosen(revision, effort.subjects)?.into_iter().map(|layer| (layer, code.clone())));
-        }
+    for (operation, name, sizes) in OPERATIONS {
+        let contract = find(name).ok_or(LabError::NoContract { name })?;
+        let address = contract.precompile.ok_or(LabError::NoPrecompile { name })?;
+        let layers = beside::layers(contract, &effort, observer)?;
         for &size in sizes {
-            rows.extend(measure_one(&Job { operation, address, size }, &layers, &effort, observer)?);
-        }
-    }
-    Ok(rows)
-}
-
-/// What everybody does.
-struct Job {
-    operation: &'static str,
-    address: u16,
-    size: usize,
-}
-
-fn measure_one(
-    job: &Job,
-    layers: &[(EngineLayer, Vec<u8>)],
-    effort: &Effort,
-    observer: &mut Observer<'_>,
-) -> Result<Vec<RecordRow>, LabError> {
-    let Job { operation, address, size } = *job;
-    let name_in = |layer: &str| format!("{layer}/{operation}/{size}");
-    let terms = Terms::new(operation, size);
-    let input = terms.encoded();
-    let by_precompile = || native::precompile(Fork::default(), address, &input, u64::MAX);
-    let first = by_precompile()?;
-    let (expected, price) = (first.output, first.gas_used as f64); // a price is below 2⁵³
-    let mut rows = vec![RecordRow::exact(name_in("precompile"), Quantity::Gas, price)];
-    let mut runs: Vec<(&str, Run<'_>)> = Vec::new();
-    // No answer is a wrong answer.
-    runs.push(("precompile", Box::new(|| by_precompile().map_or(Vec::new(), |native| native.output))));
-    runs.push(("arkworks", Box::new(|| terms.answer())));
-    for (layer, code) in layers {
-        let mut prepared = layer.engine.prepare(code);
-        let first = prepared.run_without_memory(&input, GAS);
-        let name = name_in(&layer.name);
-        if !first.is_success() {
-            return Err(LabError::Halted { subject: name, halt: first.halt });
-        }
-        let gas = first.gas_used as f64; // below 2⁵³, as GAS is
-        rows.push(RecordRow::exact(&name, Quantity::Gas, gas));
-        rows.push(RecordRow::ratio(&name, Quantity::Gas, &[gas], (&name_in("precompile"), &[price])));
-        let input = &input;
-        runs.push((&layer.name, Box::new(move || prepared.run_without_memory(input, GAS).output)));
-    }
-    runs.retain(|(layer, _)| effort.subjects.include(layer));
-    let subject = |(layer, run)| Subject { name: name_in(layer), expected: expected.clone(), run };
-    let mut subjects: Vec<Subject<'_>> = runs.into_iter().map(subject).collect();
-    let (step, mut done) = (format!("{operation} {size}"), 0);
-    let samples = interleave(&mut subjects, effort.rounds, || {
-        done += 1;
-        observer(Progress { step: &step, done, total: effort.rounds });
-    })?;
-    let baseline = name_in("precompile");
-    let native = samples.iter().find(|sample| sample.name == baseline).map(|sample| sample.times_ns.clone());
-    for sample in &samples {
-        rows.push(RecordRow::new(&sample.name, Quantity::Time, &sample.times_ns));
-        let gas: Vec<f64> = sample.times_ns.iter().map(|time_ns| time_ns / ANCHOR_NS).collect();
-        rows.push(RecordRow::new(&sample.name, Quantity::GasByTime, &gas));
-        if let Some(native) = native.as_ref().filter(|_| sample.name != baseline) {
-            rows.push(RecordRow::ratio(&sample.name, Quantity::Time, &sample.times_ns, (&baseline, native)));
+            let terms = Terms::new(operation, size);
+            let call = Call { address, name: &format!("{operation}/{size}"), input: &terms.encoded(), layers: &layers };
+            let library: Run<'_> = Box::new(|| terms.answer());
+            rows.extend(call.measure(Some(("arkworks", library)), &effort, observer)?);
         }
     }
     Ok(rows)

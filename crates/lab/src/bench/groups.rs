@@ -1,6 +1,6 @@
 //! Every group that there is: what can be measured, a table.
 
-use super::{bn254, comparison, eip2537, instructions, lanes, memory, operations, pairing, scaling};
+use super::{bn254, comparison, eip2537, evidence, instructions, lanes, memory, operations, pairing, scaling};
 use crate::bench::group::Group;
 
 /// Every group.
@@ -10,6 +10,7 @@ pub const GROUPS: &[Group] = &[
     pairing::GROUP,
     eip2537::GROUP,
     bn254::GROUP,
+    evidence::GROUP,
     operations::GROUP,
     comparison::GROUP,
     scaling::GROUP,

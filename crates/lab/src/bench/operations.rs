@@ -180,6 +180,16 @@ pub(crate) fn named(name: &str) -> &'static Task {
     TASKS.iter().find(|task| task.name == name).expect("the table has every name that is asked for")
 }
 
+/// The calldata of a sum of so many multiples, of the contract for it.
+pub(crate) fn sum_input(contract: &'static str, points: usize) -> Result<Vec<u8>, LabError> {
+    let operation = match contract {
+        "bls12_381/g1_msm" => Operation::G1Msm,
+        "bls12_381/g2_msm" => Operation::G2Msm,
+        name => return Err(LabError::NoContract { name }),
+    };
+    inputs::input(operation, points)
+}
+
 /// A product in Fp12 as a program, some of them in turn.
 pub(crate) fn fp12_mul() -> Program {
     chains::program(Operation::Fp12Mul).expect("it is a chain")

@@ -4,8 +4,6 @@
 //! The contract and the precompile parse, check that points are on their curves and in their subgroups, and multiply
 //! pairings. blst gets parsed points: once it multiplies pairings only, once it checks subgroups too.
 
-mod first;
-
 use residue_contracts::Contract;
 use residue_engine::{EngineConfig, native};
 use residue_isa::Revision;
@@ -13,6 +11,7 @@ use residue_workbench::harness::{Sample, Subject, interleave};
 
 use crate::bench::effort::{Effort, Observer, Progress};
 use crate::bench::engines::EngineLayer;
+use crate::bench::first::{self, First};
 use crate::bench::group::{Group, none_missing};
 use crate::bench::operations::{pairing_input, word};
 use crate::bench::subjects::Subjects;
@@ -123,7 +122,9 @@ fn measure_pairs(
     }
     for compiled in compiled {
         let name = name_in(&compiled.layer.name);
-        rows.extend(first::rows(contract, compiled, &name, &input, &expected, effort.cold_starts)?);
+        let Compiled { layer, code } = compiled;
+        let first = First { layer, code, name: &name, input: &input, expected: &expected };
+        rows.extend(first::rows(&first, (&name_in("precompile"), || native(contract, &input)), effort.cold_starts)?);
         rows.extend(gas_rows(compiled, &name, &input));
     }
     Ok(rows)

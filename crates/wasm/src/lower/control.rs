@@ -197,6 +197,8 @@ impl<'a> Emitter<'a> {
             | Effect::Enter { .. }
             | Effect::ElementOf { .. }
             | Effect::WordOf { .. }
+            | Effect::High { .. }
+            | Effect::ReturnLast { .. }
             | Effect::ReturnWords { .. } => unreachable!("`lower` refuses programs with these"),
             Effect::IsOdd { result, value } => {
                 let (address, scratch) = (self.address(*value), self.lowering.layout.scratch.cast_signed());

@@ -51,6 +51,7 @@ impl Kept {
     pub fn push(&self, code: &mut InstructionSink<'_>, function: &Function, word: Word) {
         match &function.words[word.0 as usize] {
             WordDef::Constant(value) => constant(code, *value),
+            WordDef::Has(_) => unreachable!("programs are lowered when what they ask is answered"),
             WordDef::CalldataSize => {
                 code.global_get(CALLDATA_BYTES).i64_extend_i32_u();
                 zeros(code);

@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use residue_compiler::SourceMap;
 use residue_engine::{Engine, Outcome, Step, Tracer, View};
 use residue_isa::opcode::evm::JUMPDEST;
+use serde::Deserialize;
 use thiserror::Error;
 
 /// Two executions of the same code took different ways, so its segments have no times.
@@ -31,7 +32,7 @@ pub struct Profile {
 }
 
 /// A function or a named stretch, called from where its parents say.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Node {
     /// Its name.
     pub name: String,

@@ -12,6 +12,11 @@ use residue_isa::opcode::evm::{PUSH0, PUSH32};
 use residue_isa::revision::evm384::{BLS12_381_P, ByteOrder, Evm384, Modulus, VALUE_BYTES};
 use residue_isa::{FieldInstruction, FieldOp, Lanes, ModulusAt, Revision};
 
+/// Whether `source`, as [`residue_compiler::SourceMap::name_at`] has it, is of the function or within the stretch `name`.
+pub fn is_within(source: &str, name: &str) -> bool {
+    source.split('/').any(|part| part == name)
+}
+
 /// One executed instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Executed {

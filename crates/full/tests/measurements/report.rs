@@ -1,8 +1,9 @@
 //! `residue lab figures`, `report` and `attack`: files that are complete, and a page that reads well in a real browser.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
+use crate::measured::{MEASURED, Measured};
 use crate::support::{directory, residue};
 use serde_json::Value;
 
@@ -52,22 +53,19 @@ async function look(width) {
 })();
 "#;
 
-/// A directory of records: those of the project, with one of the programs and a search made now.
-fn records(test: &str) -> PathBuf {
-    let records = directory(test).join("records");
+/// A directory of records: of the programs, one revision's opcodes, a search and the pairing.
+fn records() -> &'static Path {
+    let records = &MEASURED.records;
     let to = records.to_str().unwrap();
     let figures = residue(&["lab", "figures", "--quick", "--record", to, "--json"]);
     assert_eq!(figures.json(0)["figures"].as_array().unwrap().len(), 13);
-    assert_eq!(residue(&["lab", "attack", "--quick", "--gas", "100000", "--record", to]).code, 0);
-    let measured = residue(&["lab", "measure", "--quick", "--revisions", "evm384-v7,eip6690-2024", "--record", to]);
-    assert_eq!(measured.code, 0, "{}", measured.stderr);
     assert_eq!(residue(&["bench", "pairing", "--quick", "--record", to]).code, 0);
     records
 }
 
 #[test]
 fn a_report_is_made_of_records_alone_and_reads_well_in_a_browser() {
-    let records = records("report");
+    let records = records();
     let out = records.with_file_name("out");
     let ran =
         residue(&["lab", "report", "--records", records.to_str().unwrap(), "--out", out.to_str().unwrap(), "--json"]);
@@ -136,11 +134,7 @@ fn look_at(page: &str, directory: &Path, scheme: &str) -> Option<Value> {
 
 #[test]
 fn a_search_names_what_it_found_and_its_code_runs() {
-    let directory = directory("attack");
-    let out = directory.join("found");
-    let search =
-        ["lab", "attack", "--quick", "--gas", "100000", "--revision", "evm384-v7", "--seed", "3", "--json", "--out"];
-    let found = residue(&[&search[..], &[out.to_str().unwrap()]].concat()).json(0)["searches"][0].take();
+    let Measured { search: found, found: out, .. } = &*MEASURED;
     assert!(found["verdict"].as_str().unwrap().contains("the worst honest program"), "{found}");
     let programs = found["programs"].as_array().unwrap();
     assert!(programs.len() >= 5, "{programs:?}");

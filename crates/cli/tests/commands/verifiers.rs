@@ -1,0 +1,92 @@
+//! Verifiers: contracts that commands make of a key.
+
+use crate::support::{directory, file, residue};
+use serde_json::Value;
+
+const KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/groth16/key.json");
+const PROOF: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/groth16/proof.json");
+const PUBLIC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/groth16/public.json");
+
+fn groth16(command: &str, options: &[&str]) -> Value {
+    let args = [&[command, "groth16", "--key", KEY, "--json"], options].concat();
+    residue(&args).json(0)
+}
+
+fn word(last: u8) -> String {
+    format!("0x{last:064x}")
+}
+
+#[test]
+fn a_key_makes_a_contract_that_every_command_takes() {
+    let proof = ["--proof", PROOF, "--public", PUBLIC];
+    let run = groth16("run", &[&proof[..], &["--no-time"]].concat());
+    assert_eq!(run["output"], word(1));
+    let with_witness = groth16("run", &[&proof[..], &["--witness", "--no-time"]].concat());
+    assert_eq!(with_witness["output"], word(1));
+    let gas = |run: &Value| run["gas_used"].as_u64().unwrap();
+    assert!(gas(&with_witness) + 30_000 < gas(&run), "{with_witness} {run}");
+
+    let built = groth16("build", &[]);
+    assert_eq!(built["contract"], "groth16");
+    let directory = directory("verifiers");
+    let code = file(&directory, "verifier.hex", built["code"].as_str().unwrap());
+    let call = groth16("example", &proof);
+    assert_eq!(call["output"], word(1));
+    let input = call["input"].as_str().unwrap();
+    let again = residue(&["run", &code, "--input", input, "--no-time", "--json"]).json(0);
+    assert_eq!((&again["output"], &again["gas_used"]), (&run["output"], &run["gas_used"]));
+    // The example that a key has by itself is no proof.
+    assert_eq!(groth16("example", &[])["output"], word(0));
+    assert_eq!(groth16("run", &["--example", "--no-time"])["output"], word(0));
+
+    let profile = groth16("profile", &[&proof[..], &["--no-time"]].concat());
+    assert_eq!(profile["gas_used"], run["gas_used"]);
+    let compared =
+        groth16("compare", &[&proof[..], &["--no-time", "--revisions", "eip6690-2024,evmone-2023"]].concat());
+    assert_eq!(compared["rows"].as_array().unwrap().len(), 2);
+    let printed = groth16("print", &[]);
+    let text = file(&directory, "verifier.ir", printed["program"].as_str().unwrap());
+    let multiples = printed["multiples"].as_str().unwrap();
+    let from_text = residue(&["build", &text, "--multiples", multiples, "--json"]).json(0);
+    assert_eq!(from_text["code"], built["code"]);
+    let solidity = groth16("build", &["--format", "solidity"]);
+    assert!(solidity["artifact"].as_str().unwrap().contains("library Groth16"), "{solidity}");
+    let traced = residue(&["trace", "groth16", "--key", KEY, "--limit", "3"]);
+    assert_eq!(traced.code, 0, "{}", traced.stderr);
+    let listed = residue(&["list", "verifiers", "--json"]).json(0);
+    assert_eq!(listed["verifiers"][0]["name"], "groth16");
+}
+
+#[test]
+fn what_is_wrong_with_a_key_or_a_proof_is_said_by_file_field_and_value() {
+    let directory = directory("verifiers_wrong");
+    let key: Value = serde_json::from_str(&std::fs::read_to_string(KEY).unwrap()).unwrap();
+    let mut other = key.clone();
+    other["IC"][1][0] = "1".into();
+    let other = file(&directory, "other.json", other.to_string());
+    residue(&["build", "groth16", "--key", &other]).refused(&["other.json", "IC[1] is not on the curve: x is 1,"]);
+    let text = file(&directory, "text.json", "vk");
+    residue(&["build", "groth16", "--key", &text]).refused(&["text.json", "it is not JSON"]);
+    residue(&["build", "groth16", "--key", "nowhere.json"]).refused(&["reading the key", "nowhere.json"]);
+    residue(&["build", "groth16"]).refused(&["groth16 is made of a verifying key: --key FILE"]);
+    residue(&["run", "groth16"]).refused(&["--key FILE"]);
+    residue(&["build", "plonk", "--key", KEY]).refused(&["protocol is \"groth16\"", "plonk"]);
+    residue(&["build", "bn254/add", "--key", KEY]).refused(&["--key is for groth16, plonk", "bn254/add"]);
+    residue(&["build", "groth16", "--witness"]).refused(&["--key"]);
+    residue(&["run", "groth16", "--key", KEY, "--proof", PROOF]).refused(&["--public"]);
+    let inputs = file(&directory, "inputs.json", "[\"1\"]");
+    let refused = residue(&["run", "groth16", "--key", KEY, "--proof", PROOF, "--public", &inputs]);
+    refused.refused(&["inputs.json", "a list of 1", "as many inputs as the key has"]);
+    let refused = residue(&["run", "groth16", "--key", KEY, "--proof", KEY, "--public", PUBLIC]);
+    refused.refused(&["key.json", "pi_a is missing"]);
+}
+
+#[test]
+fn a_proof_that_does_not_hold_has_no_witness() {
+    let directory = directory("verifiers_false");
+    let inputs = file(&directory, "inputs.json", "[\"1\", \"2\"]");
+    let ran = residue(&["example", "groth16", "--key", KEY, "--witness", "--proof", PROOF, "--public", &inputs]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("has no witness"), "{}", ran.stderr);
+    assert_eq!(ran.stdout.trim().len(), 2 + 2 * (4 + 32 * 10));
+}

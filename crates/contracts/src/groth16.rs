@@ -1,0 +1,40 @@
+//! Verifiers of Groth16 proofs (Groth 2016, 2016/260, §3.2), made of a verifying key.
+//!
+//! The check is e(A, B) = e(α, β)·e(IC₀ + Σ sᵢ·ICᵢ, γ)·e(C, δ) for a proof (A, B, C) and inputs sᵢ. Only A, B, C and the inputs come with a
+//! call: e(α, β) is a constant, the lines of γ and δ are, and the sum is one of constant points. [`json`] reads keys and proofs, [`verifier`] is the contract on
+//! each [`curve`].
+
+pub mod curve;
+pub mod json;
+pub mod key;
+pub mod verifier;
+
+pub use curve::ProofCurve;
+pub use key::{Key, KeyError, Proof};
+pub use verifier::Verifier;
+
+use crate::verifier::{self as any, ProofSystem};
+use json::KeyFile;
+use residue_curves::bls12_381::Bls12_381;
+use residue_curves::bn254::Bn254;
+use std::sync::Arc;
+
+/// `groth16`.
+pub const SYSTEM: ProofSystem = ProofSystem {
+    name: "groth16",
+    summary: "does a Groth16 proof hold for a key? (BN254, BLS12-381)",
+    interface: "on BN254 a call of verifyProof(uint256[2],uint256[2][2],uint256[2],uint256[N]) as snarkjs encodes it, on BLS12-381 of \
+                verifyProof(uint256[4],uint256[8],uint256[4],uint256[N]) with elements as in EIP-2537; returns 32 bytes, 1 or 0",
+    verifier: |key, takes_witness| {
+        let file = KeyFile::new(key)?;
+        if file.is_of::<Bn254>()? {
+            verifier::<Bn254>(&file, takes_witness)
+        } else {
+            verifier::<Bls12_381>(&file, takes_witness)
+        }
+    },
+};
+
+fn verifier<C: ProofCurve>(file: &KeyFile, takes_witness: bool) -> Result<Arc<dyn any::Verifier>, KeyError> {
+    Ok(Arc::new(Verifier::<C>::new(file.key()?, takes_witness)))
+}

@@ -1,0 +1,113 @@
+//! The curves that verifiers are for, and how their points are encoded.
+
+use crate::encoding::Encoding;
+use num_bigint::BigUint;
+use residue_curves::Affine;
+use residue_curves::bls12_381::{self, Bls12_381, g1, g2};
+use residue_curves::bn254::{self, Bn254, g1_curve_defect};
+use residue_curves::conditions::{Conditions, all_vanish};
+use residue_curves::pairing::PairingCurve;
+use residue_curves::tower::Fp2;
+use residue_formula::Number;
+use residue_ir::Machine;
+use residue_modular::fields::{Bls12_381Fp, Bn254Fp};
+
+/// A curve with verifiers.
+pub trait ProofCurve: PairingCurve + Send + Sync {
+    /// Numbers of its field.
+    type Number: Number + Send + Sync;
+
+    /// How elements stand in calldata: in words of 32 bytes.
+    const ENCODING: Encoding;
+
+    /// One line: what a verifier computes.
+    const SUMMARY: &'static str;
+
+    /// What keys call it.
+    const NAMES: &'static [&'static str];
+
+    /// b of y² = x³ + b.
+    fn b() -> &'static BigUint;
+
+    /// b of the twist.
+    fn twist_b() -> Fp2<BigUint, Self>;
+
+    /// A point of G1.
+    fn g1_generator() -> Affine<BigUint>;
+
+    /// A point of G2.
+    fn g2_generator() -> Affine<Fp2<BigUint, Self>>;
+
+    /// What holds exactly if both points are in G1.
+    fn members<M: Machine>(machine: &M, points: [Affine<M::Fe>; 2]) -> Conditions<M::Fe>;
+
+    /// Zero exactly if the point lies on the twist.
+    fn twist_defect<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe, Self>>) -> M::Fe;
+}
+
+impl ProofCurve for Bn254 {
+    type Number = Bn254Fp;
+
+    const ENCODING: Encoding = crate::bn254::ENCODING;
+    const SUMMARY: &'static str = "does a Groth16 proof on BN254 hold for a key?";
+    const NAMES: &'static [&'static str] = &["bn128", "bn254", "bn-254", "altbn128"];
+
+    fn b() -> &'static BigUint {
+        &bn254::constants().b
+    }
+
+    fn twist_b() -> Fp2<BigUint, Self> {
+        bn254::constants().twist_b.clone()
+    }
+
+    fn g1_generator() -> Affine<BigUint> {
+        bn254::g1_generator()
+    }
+
+    fn g2_generator() -> Affine<Fp2<BigUint, Self>> {
+        bn254::g2_generator()
+    }
+
+    /// G1 is all of its curve.
+    fn members<M: Machine>(machine: &M, points: [Affine<M::Fe>; 2]) -> Conditions<M::Fe> {
+        let defects = points.map(|point| g1_curve_defect(machine, point));
+        Conditions { vanishing: all_vanish(&defects), invertible: machine.one() }
+    }
+
+    fn twist_defect<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe, Self>>) -> M::Fe {
+        bn254::g2_curve_defect(machine, point)
+    }
+}
+
+impl ProofCurve for Bls12_381 {
+    type Number = Bls12_381Fp;
+
+    const ENCODING: Encoding = Encoding::EIP_2537;
+    const SUMMARY: &'static str = "does a Groth16 proof on BLS12-381 hold for a key?";
+    const NAMES: &'static [&'static str] = &["bls12381", "bls12-381", "bls12_381"];
+
+    fn b() -> &'static BigUint {
+        &bls12_381::constants::constants().b
+    }
+
+    fn twist_b() -> Fp2<BigUint, Self> {
+        let b = Self::b();
+        Fp2::new(b.clone(), b.clone())
+    }
+
+    fn g1_generator() -> Affine<BigUint> {
+        bls12_381::constants::g1_generator()
+    }
+
+    fn g2_generator() -> Affine<Fp2<BigUint, Self>> {
+        bls12_381::constants::g2_generator()
+    }
+
+    fn members<M: Machine>(machine: &M, points: [Affine<M::Fe>; 2]) -> Conditions<M::Fe> {
+        g1::membership_of_all(machine, points)
+    }
+
+    fn twist_defect<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe, Self>>) -> M::Fe {
+        g2::curve_defect(machine, point)
+    }
+}

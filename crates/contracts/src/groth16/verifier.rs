@@ -1,0 +1,336 @@
+//! A verifier of one key, on either curve.
+
+use super::curve::ProofCurve;
+use super::json;
+use super::key::{Key, KeyError, Proof};
+use crate::Source;
+use crate::keyed::selector;
+use num_bigint::BigUint;
+use residue_curves::comb::{Comb, FixedSum};
+use residue_curves::conditions::{Conditions, all_vanish};
+use residue_curves::pairing::fixed::{FixedPoint, Given, lines, miller_loop};
+use residue_curves::pairing::is_final_exponentiation_one;
+use residue_curves::pairing::miller::stand_in;
+use residue_curves::pairing::residue::{self, Residue, Sign, residue_of};
+use residue_curves::pairing::residue_witness::is_in_fp6;
+use residue_curves::tower::{Fp2, Fp12};
+use residue_curves::{Affine, Jacobian};
+use residue_formula::Number;
+use residue_ir::{Bundle, Fp2Product, Machine, Numbers, Program, WordOp, record_with};
+use ruint::aliases::U256;
+use std::cell::RefCell;
+
+/// A verifier of one key.
+#[derive(Debug)]
+pub struct Verifier<C: ProofCurve> {
+    key: Key<C::Number, C>,
+    takes_witness: bool,
+    interface: String,
+    selector: u32,
+    sum: FixedSum<C::Number>,
+    /// e(α, −β) before the final exponentiation, modulo Fp6; `None` for one.
+    alpha_beta: Option<Residue<C::Number, C>>,
+    /// Of −γ and −δ.
+    lines: Vec<Vec<BigUint>>,
+}
+
+/// Where the parts of a call are, in bytes: after the selector A, B, C and the inputs, then a witness.
+struct Places {
+    a: u32,
+    b: u32,
+    c: u32,
+    inputs: u32,
+    witness: u32,
+}
+
+impl Places {
+    fn of<C: ProofCurve>(inputs: u32) -> Self {
+        let element = C::ENCODING.element_bytes;
+        let a = 4;
+        let b = a + 2 * element;
+        let c = b + 4 * element;
+        let first = c + 2 * element;
+        Self { a, b, c, inputs: first, witness: first + 32 * inputs }
+    }
+}
+
+/// Elements of a witness.
+const WITNESS_ELEMENTS: u32 = 6;
+
+/// What the loop takes, A and B, C, and the sum as X·Z, Z³ and Y; and what is to be checked, A and C as members of G1, and what has to vanish beside.
+type Parsed<F, C> = ((Affine<F>, Affine<Fp2<F, C>>), (Affine<F>, [F; 3]), [Affine<F>; 2], F);
+
+impl<C: ProofCurve> Verifier<C> {
+    /// The verifier for this key; `takes_witness`: of a residue witness after the inputs too.
+    pub fn new(key: Key<C::Number, C>, takes_witness: bool) -> Self {
+        let inputs = u32::try_from(key.inputs()).expect("keys have fewer inputs: `json` checks it");
+        let words = C::ENCODING.element_bytes / 32;
+        let [one, two] = [2 * words, 4 * words];
+        let b = if words == 1 { "uint256[2][2]".to_owned() } else { format!("uint256[{two}]") };
+        let signature = format!("verifyProof(uint256[{one}],{b},uint256[{one}],uint256[{inputs}])");
+        let bytes = Places::of::<C>(inputs).witness;
+        let witness = WITNESS_ELEMENTS * C::ENCODING.element_bytes;
+        let witness = if takes_witness {
+            format!(", then a residue witness of {witness} bytes or nothing")
+        } else {
+            String::new()
+        };
+        let interface = format!(
+            "{bytes} bytes: a call of {signature}{witness}; returns 32 bytes, 1 or 0; fails on less calldata or another selector"
+        );
+        let negative = |point: Affine<Fp2<C::Number, C>>| Affine::new(point.x, -point.y);
+        let b = C::Number::from_canonical(C::b()).expect("b is below p");
+        let sum = FixedSum::new(comb::<C>(inputs), key.ic[0], &key.ic[1..], b, C::FAMILY.order());
+        Self {
+            takes_witness,
+            interface,
+            selector: selector(&signature),
+            sum,
+            alpha_beta: residue_of(product_of_one(key.alpha, negative(key.beta))),
+            lines: lines(&[negative(key.gamma), negative(key.delta)]),
+            key,
+        }
+    }
+
+    /// The calldata of a proof with these inputs.
+    pub fn calldata(&self, proof: &Proof<C::Number, C>, inputs: &[BigUint]) -> Vec<u8> {
+        let Proof { a, b, c } = proof;
+        let fp2 = |value: Fp2<C::Number, C>| {
+            if C::ENCODING.u_first { [value.c1, value.c0] } else { [value.c0, value.c1] }
+        };
+        let elements = [[a.x, a.y], fp2(b.x), fp2(b.y), [c.x, c.y]].concat();
+        let elements = elements.into_iter().flat_map(|value| C::ENCODING.encoded(&value.to_canonical()));
+        let inputs = inputs.iter().flat_map(|input| U256::from_be_slice(&input.to_bytes_be()).to_be_bytes::<32>());
+        self.selector.to_be_bytes().into_iter().chain(elements).chain(inputs).collect()
+    }
+
+    /// The witness for this calldata, encoded; `None` if the proof does not hold, or is refused.
+    pub fn witness(&self, calldata: &[u8]) -> Option<Vec<u8>> {
+        let machine = Numbers::<C::Number>::new(calldata.to_vec());
+        let found = RefCell::new(None);
+        self.check(&machine, [], |machine, f, conditions| {
+            let is_right = conditions.hold(machine) == U256::ONE;
+            *found.borrow_mut() = is_right.then(|| residue::witness(f)).flatten();
+        });
+        if machine.outcome() != residue_ir::Outcome::Ended {
+            return None;
+        }
+        let Residue { a } = found.into_inner()?;
+        let elements = a.to_list().into_iter();
+        Some(elements.flat_map(|element: C::Number| C::ENCODING.encoded(&element.to_canonical())).collect())
+    }
+
+    /// The text.
+    pub fn text<M: Machine>(&self, machine: &M) {
+        let word = |value: u32| machine.small(value.into());
+        let found = machine.word_op(WordOp::Shr, machine.calldata_word(word(0)), word(224));
+        machine.require(machine.word_op(WordOp::Eq, found, word(self.selector)));
+        let bytes = word(self.places().witness);
+        machine.require(machine.not(machine.word_op(WordOp::Lt, machine.calldata_size(), bytes)));
+        let if_they_hold = |machine: &M, conditions: Conditions<M::Fe>, decide: &dyn Fn(&M)| {
+            machine.branch(conditions.hold(machine), decide, |machine| machine.return_word(machine.small(0)));
+        };
+        if self.takes_witness {
+            let witness = self.parse_witness(machine);
+            self.check(machine, [witness], |machine, f, conditions| {
+                let f = witness.finish(machine, f);
+                let is_one = |machine: &M| machine.return_word(machine.small(1));
+                let undecided = |machine: &M| machine.return_word(is_final_exponentiation_one(machine, f));
+                let decide = |machine: &M| machine.branch(is_in_fp6(machine, f), is_one, undecided);
+                if_they_hold(machine, conditions, &decide);
+            });
+        } else {
+            self.check(machine, [], |machine, f, conditions| {
+                let decide = |machine: &M| machine.return_word(is_final_exponentiation_one(machine, f));
+                if_they_hold(machine, conditions, &decide);
+            });
+        }
+    }
+
+    fn places(&self) -> Places {
+        Places::of::<C>(u32::try_from(self.key.inputs()).expect("keys have fewer inputs: `json` checks it"))
+    }
+
+    /// Parses the call and makes the loop: `verdict` gets the product, of whose final exponentiation one is asked, and what has to hold
+    /// beside that. Returns 0 for numbers that are too large.
+    fn check<M: Machine, const WITNESSES: usize>(
+        &self,
+        machine: &M,
+        witness: [Residue<M::Fe, C>; WITNESSES],
+        verdict: impl FnOnce(&M, Fp12<M::Fe, C>, Conditions<M::Fe>),
+    ) {
+        let inputs = self.parse_inputs(machine);
+        let sum = self.sum.compute(machine, &inputs, &C::constants().three_halves);
+        let ((a, b), (c, [x, one, y]), members, vanishing) = self.parse_points(machine, sum);
+        let conditions = C::members(machine, members).and_vanishes(vanishing);
+        let inverse = C::invert(machine, y * c.y);
+        let (of_sum, of_c) = (inverse * c.y, inverse * y);
+        let points = [
+            FixedPoint { x_over_y: x * of_sum, inverse_y: one * of_sum },
+            FixedPoint { x_over_y: c.x * of_c, inverse_y: of_c },
+        ];
+        let table = machine.table("groth16_lines", &self.lines);
+        let (f, [given]) = miller_loop(machine, [Given::new(machine, a, b)], points, table, witness);
+        let f = match self.alpha_beta {
+            None => f,
+            Some(Residue { a }) => {
+                let constants = a.to_list().into_iter().map(|value: C::Number| machine.constant(&value.to_canonical()));
+                let alpha_beta = Residue::<M::Fe, C>::from_list(constants.collect());
+                alpha_beta.times(machine, f, Sign::Positive)
+            }
+        };
+        verdict(machine, f, conditions.and(given.membership(machine)));
+    }
+
+    /// 1 if the elements of Fp in these bytes of calldata are below p, else 0.
+    fn are_below<M: Machine>(machine: &M, mut bytes: std::ops::Range<u32>) -> M::Word {
+        let element = C::ENCODING.element_bytes;
+        let p = C::Number::modulus();
+        let limb = |number: usize| {
+            U256::from_limbs(std::array::from_fn(|i| p.iter_u64_digits().nth(4 * number + i).unwrap_or(0)))
+        };
+        let low = machine.bind(machine.word(limb(0)));
+        let op = |op, a, b| machine.word_op(op, a, b);
+        let at = |at: u32| machine.calldata_word(machine.small(at.into()));
+        let is_below = |at_byte: u32| {
+            let low_word = at(at_byte + element - 32);
+            let is_low_below = op(WordOp::Lt, low_word, low);
+            if element == 32 {
+                return is_low_below;
+            }
+            let (high, found) = (machine.word(limb(1)), at(at_byte));
+            op(WordOp::Or, op(WordOp::Lt, found, high), op(WordOp::And, op(WordOp::Eq, found, high), is_low_below))
+        };
+        let first = is_below(bytes.start);
+        bytes.start += element;
+        bytes.step_by(element as usize).fold(first, |all, at| op(WordOp::And, all, is_below(at))) // u32 to usize widens
+    }
+
+    /// Returns 0 unless all coordinates are below p and all inputs below r; gives the inputs.
+    fn parse_inputs<M: Machine>(&self, machine: &M) -> Vec<M::Word> {
+        let places = self.places();
+        let coordinates = Self::are_below(machine, places.a..places.inputs);
+        let inputs = (places.inputs..places.witness).step_by(32);
+        let inputs: Vec<M::Word> = inputs.map(|at| machine.calldata_word(machine.small(at.into()))).collect();
+        let order = machine.bind(machine.word(U256::from_be_slice(&C::FAMILY.order().to_bytes_be())));
+        let are_below = inputs.iter().fold(coordinates, |all, &input| {
+            machine.word_op(WordOp::And, all, machine.word_op(WordOp::Lt, input, order))
+        });
+        machine.branch(are_below, |_| (), |machine| machine.return_word(machine.small(0)));
+        inputs
+    }
+
+    /// The witness of the call: any numbers modulo p where elements are words, and zeros for others that are not below p.
+    fn parse_witness<M: Machine>(&self, machine: &M) -> Residue<M::Fe, C> {
+        let (start, element) = (self.places().witness, C::ENCODING.element_bytes);
+        let at = |number| machine.small(u64::from(start + number * element));
+        if element == 32 {
+            let reduced = (0..WITNESS_ELEMENTS).map(|number| machine.reduce(machine.calldata_word(at(number))));
+            return Residue::from_list(reduced.collect());
+        }
+        let zero = machine.zero();
+        machine.branch(
+            Self::are_below(machine, start..start + WITNESS_ELEMENTS * element),
+            |machine| {
+                Residue::from_list((0..WITNESS_ELEMENTS).map(|number| machine.parse(at(number), element)).collect())
+            },
+            |_| Residue::from_list(vec![zero; WITNESS_ELEMENTS as usize]), // u32 to usize widens
+        )
+    }
+
+    /// The points of the call, and the sum, with others in place of identities.
+    fn parse_points<M: Machine>(&self, machine: &M, sum: Jacobian<M::Fe>) -> Parsed<M::Fe, C> {
+        let places = self.places();
+        let [a_at, b_at, c_at] = [places.a, places.b, places.c].map(|at| machine.small(at.into()));
+        let [a, c] = [a_at, c_at].map(|at| C::ENCODING.point(machine, at));
+        let b = C::ENCODING.twist_point::<M, C>(machine, b_at);
+        // No point of either curve has y = 0: both have an odd number of points.
+        let is_finite = |at: u32, elements: u32| {
+            let at = machine.small((at + elements * C::ENCODING.element_bytes).into());
+            machine.bind(machine.not(machine.not(C::ENCODING.any_nonzero(machine, at, 0..elements))))
+        };
+        let finite = [is_finite(places.a, 1), is_finite(places.b, 2), is_finite(places.c, 1)];
+        let sum_is_finite = machine.bind(machine.not(machine.is_zero(sum.z)));
+        let all = finite.into_iter().fold(sum_is_finite, |all, one| machine.word_op(WordOp::And, all, one));
+        let of_sum = |sum: Jacobian<M::Fe>| [sum.x * sum.z, sum.z * sum.z * sum.z, sum.y];
+        let ordinary = |machine: &M| ((a, b), (c, of_sum(sum)), [a, c], C::twist_defect(machine, b));
+        let with_identities = |machine: &M| {
+            let [a_is_finite, b_is_finite, c_is_finite] = finite;
+            let Affine { x, y } = C::g1_generator();
+            let member = Affine::new(machine.constant(&x), machine.constant(&y));
+            let point = |machine: &M, point: Affine<M::Fe>, is_finite| {
+                let as_given = |machine: &M| (point, point, machine.zero());
+                machine.branch(is_finite, as_given, |machine| (stand_in(machine), member, point.x))
+            };
+            let (a, a_member, a_defect) = point(machine, a, a_is_finite);
+            let (c, c_member, c_defect) = point(machine, c, c_is_finite);
+            let instead = |machine: &M| {
+                let Affine { x, y } = C::g2_generator();
+                let generator = Affine::new(x.lift(machine), y.lift(machine));
+                ((stand_in(machine), generator), all_vanish(&[b.x.c0, b.x.c1]))
+            };
+            let with_b = |machine: &M| ((a, b), C::twist_defect(machine, b));
+            let (given, b_defect) = machine.branch(b_is_finite, with_b, instead);
+            let nothing = |machine: &M| [machine.zero(), machine.one(), machine.one()];
+            let sum = machine.branch(sum_is_finite, |_| of_sum(sum), nothing);
+            (given, (c, sum), [a_member, c_member], all_vanish(&[a_defect, b_defect, c_defect]))
+        };
+        machine.branch(all, ordinary, with_identities)
+    }
+}
+
+/// Combs of the inputs' points: seven teeth at most, and tables of 16 KiB of code at most, up to 64 inputs on BN254, so that all of it stays below the 64 KiB
+/// of EIP-7954.
+fn comb<C: ProofCurve>(inputs: u32) -> Comb {
+    let element_bytes = C::Number::modulus().bits().div_ceil(64) * 8;
+    let bytes = |teeth: &u32| (u64::from(inputs) << *teeth) * 2 * element_bytes;
+    Comb::new((3..=7).rev().find(|teeth| bytes(teeth) <= 16_384).unwrap_or(2))
+}
+
+/// The product of the Miller functions of one pair.
+fn product_of_one<C: ProofCurve>(p: Affine<C::Number>, q: Affine<Fp2<C::Number, C>>) -> Fp12<C::Number, C> {
+    let machine = Numbers::<C::Number>::new(Vec::new());
+    let inverse_y = p.y.inverse().expect("a point of odd order has y other than zero");
+    let point = FixedPoint { x_over_y: p.x * inverse_y, inverse_y };
+    let table = machine.table("lines", &lines(&[q]));
+    miller_loop::<_, C, 0, 1, 0>(&machine, [], [point], table, []).0
+}
+
+impl<C: ProofCurve> crate::Verifier for Verifier<C> {
+    fn call(&self, proof: &str, inputs: &str) -> Result<Vec<u8>, KeyError> {
+        Ok(self.calldata(&json::proof(proof)?, &json::inputs(inputs, self.key.inputs())?))
+    }
+
+    fn takes_witness(&self) -> bool {
+        self.takes_witness
+    }
+
+    fn witness_for(&self, calldata: &[u8]) -> Option<Vec<u8>> {
+        self.takes_witness.then(|| self.witness(calldata)).flatten()
+    }
+}
+
+impl<C: ProofCurve> Source for Verifier<C> {
+    fn name(&self) -> &str {
+        "groth16"
+    }
+
+    fn summary(&self) -> &str {
+        C::SUMMARY
+    }
+
+    fn interface(&self) -> &str {
+        &self.interface
+    }
+
+    fn program_with(&self, product: Fp2Product) -> Program {
+        record_with("groth16", &C::Number::modulus(), product, |machine| self.text(machine))
+    }
+
+    /// A proof that does not hold and takes all steps: nobody can make one that holds of the key alone.
+    fn example(&self) -> Vec<u8> {
+        let point = self.key.alpha;
+        let proof = Proof { a: point, b: self.key.beta, c: point };
+        self.calldata(&proof, &vec![BigUint::from(1u32); self.key.inputs()])
+    }
+}

@@ -1,0 +1,12 @@
+//! What contracts that are made of a key have in common.
+
+use residue_ir::{Machine, Numbers, Piece};
+use residue_modular::fields::Bn254Fp;
+use ruint::aliases::U256;
+
+/// The first four bytes of the Keccak-256 hash of a signature: how a call names a function.
+pub(crate) fn selector(signature: &str) -> u32 {
+    let machine = Numbers::<Bn254Fp>::new(signature.as_bytes().to_vec());
+    let hash = machine.keccak256(&[Piece::Calldata { offset: U256::ZERO, size_bytes: U256::from(signature.len()) }]);
+    u32::try_from(hash >> 224usize).expect("32 bits are left")
+}

@@ -1,0 +1,117 @@
+//! Verifying keys and proofs in the JSON of snarkjs.
+
+use crate::groth16::KeyError;
+use crate::groth16::json::{Curve, Field};
+use num_bigint::BigUint;
+use residue_curves::Affine;
+use residue_curves::bn254::Bn254;
+use residue_curves::pairing::PairingCurve;
+use residue_curves::tower::Fp2;
+use residue_modular::fields::Bn254Fp;
+use serde_json::Value;
+
+/// A point of G1; `None` for the identity.
+pub type Point = Option<Affine<Bn254Fp>>;
+
+/// A verifying key, whose points are checked.
+#[derive(Debug, Clone)]
+pub struct Key {
+    /// Inputs.
+    pub inputs: usize,
+    /// The circuit has 2^power gates.
+    pub power: u32,
+    /// ω, of order 2^power modulo r.
+    pub omega: BigUint,
+    /// k₁ and k₂, which tell the cosets of wires apart.
+    pub k: [BigUint; 2],
+    /// Qm, Ql, Qr, Qo and Qc.
+    pub q: [Point; 5],
+    /// S₁, S₂ and S₃.
+    pub s: [Point; 3],
+    /// [x]₂.
+    pub x: Affine<Fp2<Bn254Fp, Bn254>>,
+}
+
+/// A proof: coordinates of A, B, C, Z, T₁, T₂, T₃, Wξ and Wξω, and evaluations of a, b, c, s₁, s₂ and z, as numbers that nothing has checked.
+#[derive(Debug, Clone)]
+pub struct Proof {
+    /// In the order of calldata.
+    pub numbers: Vec<BigUint>,
+}
+
+/// 2²⁸ divides r − 1, and 2²⁹ does not.
+const POWER_MAX: u32 = 28;
+
+/// The key in this text.
+pub fn key(text: &str) -> Result<Key, KeyError> {
+    let json: Value = serde_json::from_str(text)?;
+    let root = Field::root(&json);
+    if !json.is_object() {
+        return Err(root.shape("an object"));
+    }
+    for (name, expected, wanted) in
+        [("protocol", "\"plonk\"", ["plonk"].as_slice()), ("curve", "\"bn128\"", &["bn128", "bn254"])]
+    {
+        let field = root.get(name);
+        if field.value.is_some_and(|value| !wanted.iter().any(|wanted| value == wanted)) {
+            return Err(field.shape(expected));
+        }
+    }
+    let r = Bn254::FAMILY.order();
+    let scalar = |name: &str| {
+        let field = root.get(name);
+        match field.number()? {
+            (true, _) => Err(field.shape("a number that is not negative")),
+            (false, number) if number >= r => Err(field.too_large(&number, "r =", r.clone())),
+            (false, number) => Ok(number),
+        }
+    };
+    let small = |name: &str, most: u32, expected: &'static str| {
+        let number = u32::try_from(&scalar(name)?).ok().filter(|&number| number <= most);
+        number.ok_or_else(|| root.get(name).shape(expected))
+    };
+    let inputs = small("nPublic", 1024, "a number of inputs, at most 1024")?;
+    let power = small("power", POWER_MAX, "a power of two, at most 28")?;
+    let omega = scalar("w")?;
+    let half = BigUint::from(1u32) << power.saturating_sub(1);
+    let (one, minus_one) = (BigUint::from(1u32), &r - 1u32);
+    let expected_of_half = if power == 0 { &one } else { &minus_one };
+    if omega.modpow(&half, &r) != *expected_of_half {
+        return Err(root.get("w").shape("a root of unity of the order 2^power modulo r"));
+    }
+    let curve = Curve::<Bn254>::new();
+    let point = |name: &str| curve.g1(&root.get(name));
+    Ok(Key {
+        inputs: inputs as usize, // u32 to usize widens
+        power,
+        omega,
+        k: [scalar("k1")?, scalar("k2")?],
+        q: [point("Qm")?, point("Ql")?, point("Qr")?, point("Qo")?, point("Qc")?],
+        s: [point("S1")?, point("S2")?, point("S3")?],
+        x: curve.g2(&root.get("X_2"))?,
+    })
+}
+
+/// The proof in this text.
+pub fn proof(text: &str) -> Result<Proof, KeyError> {
+    let json: Value = serde_json::from_str(text)?;
+    let root = Field::root(&json);
+    if !json.is_object() {
+        return Err(root.shape("an object"));
+    }
+    let mut numbers = Vec::new();
+    for name in ["A", "B", "C", "Z", "T1", "T2", "T3", "Wxi", "Wxiw"] {
+        let Affine { x, y } = root.get(name).point::<Bn254Fp>()?;
+        numbers.extend([x, y].map(residue_formula::Number::to_canonical));
+    }
+    let r = Bn254::FAMILY.order();
+    for name in ["eval_a", "eval_b", "eval_c", "eval_s1", "eval_s2", "eval_zw"] {
+        let field = root.get(name);
+        match field.number()? {
+            (true, _) => return Err(field.shape("a number that is not negative")),
+            (false, number) if number >= r => return Err(field.too_large(&number, "r =", r)),
+            (false, number) => numbers.push(number),
+        }
+    }
+    Ok(Proof { numbers })
+}

@@ -1,0 +1,251 @@
+//! A verifier of one key.
+
+use super::key::{self, Key, Point, Proof};
+use super::scalars::{Challenges, Scalars};
+use crate::Source;
+use crate::bn254::ENCODING;
+use crate::groth16::{KeyError, json};
+use crate::keyed::selector;
+use num_bigint::BigUint;
+use residue_curves::Affine;
+use residue_curves::bn254::multiple::multiple;
+use residue_curves::bn254::{Bn254, constants, g1_curve_defect, g1_generator, g2_generator, invert, modulus};
+use residue_curves::comb::{Comb, FixedSum};
+use residue_curves::complete::AZero;
+use residue_curves::conditions::all_vanish;
+use residue_curves::group::{Jacobian, Projective};
+use residue_curves::pairing::fixed::{FixedPoint, lines, miller_loop};
+use residue_curves::pairing::{PairingCurve, is_final_exponentiation_one};
+use residue_curves::tower::Fp2;
+use residue_formula::Number;
+use residue_ir::{Capacity, Fp2Product, Machine, Piece, Program, Variable, WordOp, record_with};
+use residue_modular::fields::Bn254Fp;
+use ruint::aliases::U256;
+
+/// A verifier of one key.
+#[derive(Debug)]
+pub struct Verifier {
+    key: Key,
+    interface: String,
+    selector: u32,
+    sum: FixedSum<Bn254Fp>,
+    /// Of −[x]₂ and [1]₂.
+    lines: Vec<Vec<BigUint>>,
+}
+
+/// Where the parts of calldata are: nine points, six evaluations, the inputs.
+const POINTS_AT: u32 = 4;
+pub(super) const EVALUATIONS_AT: u32 = POINTS_AT + 9 * 64;
+pub(super) const INPUTS_AT: u32 = EVALUATIONS_AT + 6 * 32;
+
+/// Points by their places: A, B, C, Z, T₁, T₂, T₃, Wξ, Wξω.
+const POINTS: usize = 9;
+const Z: u32 = 3;
+const T1: u32 = 4;
+const W: u32 = 7;
+const WW: u32 = 8;
+
+/// Tables of eight points with five teeth have 16 KiB.
+const TEETH: u32 = 5;
+
+/// A sum on its way, and what vanishes if all points so far are on the curve.
+type Sum<F> = (Projective<F>, F);
+
+impl Verifier {
+    /// The verifier for this key. None takes a witness.
+    pub fn new(key: Key, takes_witness: bool) -> Result<Self, KeyError> {
+        if takes_witness {
+            return Err(KeyError::NoWitness { system: "plonk" });
+        }
+        let signature = format!("verifyProof(uint256[24],uint256[{}])", key.inputs);
+        let bytes = INPUTS_AT as usize + 32 * key.inputs; // u32 to usize widens
+        let interface = format!(
+            "{bytes} bytes: a call of {signature} as snarkjs encodes it; returns 32 bytes, 1 or 0; fails on less calldata or another selector"
+        );
+        let element = |value: &BigUint| Bn254Fp::from_canonical(value).expect("constants are below p");
+        let g1 = g1_generator();
+        let generator = Some(Affine::new(element(&g1.x), element(&g1.y)));
+        let [qm, ql, qr, qo, qc] = key.q;
+        let [s1, s2, s3] = key.s;
+        let bases = [qm, ql, qr, qo, s1, s2, s3, generator];
+        let fp2 = |value: &Fp2<BigUint, Bn254>| Fp2::new(element(&value.c0), element(&value.c1));
+        let g2 = g2_generator();
+        let lines = lines(&[Affine::new(key.x.x, -key.x.y), Affine::new(fp2(&g2.x), fp2(&g2.y))]);
+        let sum = FixedSum::new(Comb::new(TEETH), qc, &bases, Bn254Fp::from_u64(3), Bn254::FAMILY.order());
+        Ok(Self { interface, selector: selector(&signature), sum, lines, key })
+    }
+
+    /// The calldata of a proof with these inputs.
+    pub fn calldata(&self, proof: &Proof, inputs: &[BigUint]) -> Vec<u8> {
+        let words = proof.numbers.iter().chain(inputs).flat_map(|value| ENCODING.encoded(value));
+        self.selector.to_be_bytes().into_iter().chain(words).collect()
+    }
+
+    fn end(&self) -> u32 {
+        INPUTS_AT + 32 * u32::try_from(self.key.inputs).expect("keys have fewer inputs: `key` checks it")
+    }
+
+    /// The text.
+    pub fn text<M: Machine>(&self, machine: &M) {
+        let word = |value: u32| machine.small(value.into());
+        let found = machine.word_op(WordOp::Shr, machine.calldata_word(word(0)), word(224));
+        machine.require(machine.word_op(WordOp::Eq, found, word(self.selector)));
+        machine.require(machine.not(machine.word_op(WordOp::Lt, machine.calldata_size(), word(self.end()))));
+        self.return_0_unless_in_range(machine);
+        let challenges = self.challenges(machine);
+        let u = machine.variable("u_of_points", challenges.u);
+        let scalars = Scalars::new(machine, &self.key, &challenges);
+        let scalar = machine.variable("scalar", machine.get(u));
+        let point = |number: u32| ENCODING.point(machine, word(POINTS_AT + 64 * number));
+
+        // W + u·W′.
+        let nothing = Projective { x: machine.zero(), y: machine.one(), z: machine.zero() };
+        let (a1, vanishing) = term(machine, scalar, point(WW), (nothing, machine.zero()));
+        let (a1, vanishing) = with(machine, point(W), (a1, vanishing));
+        // ξ·W + u·ξ·ω·W′ + F − E.
+        let of_key = self.sum.compute(
+            machine,
+            &scalars.of_key.map(|variable| machine.get(variable)),
+            &constants().pairing.three_halves,
+        );
+        let of_key = projective(machine, of_key);
+        // Scalars are below r and so below p: an array of elements holds them, from which a loop takes them.
+        let by = machine.array("plonk_scalars_of_points", Capacity::Fixed(POINTS as u32)); // as many as constants say
+        for (number, variable) in scalars.of_proof.into_iter().enumerate() {
+            machine.store(by, machine.small(number as u64), machine.element_of(&[machine.get(variable)])); // widens
+        }
+        let (b1, vanishing) =
+            machine.repeat(machine.small(POINTS as u64), (of_key, vanishing), |machine, number, sum| {
+                let number = machine.bind(number);
+                machine.set(scalar, machine.word_of(machine.load::<M::Fe>(by, number), 0));
+                let at = machine.word_op(WordOp::Mul, number, machine.small(64));
+                let at = machine.bind(machine.word_op(WordOp::Add, at, machine.small(POINTS_AT.into())));
+                term(machine, scalar, ENCODING.point(machine, at), sum)
+            });
+
+        // (X : Y : Z) has x/y = X/Y and 1/y = Z/Y; of the identity both are 0, and its lines are s, which vanishes.
+        let inverse = invert(machine, a1.y * b1.y);
+        let [of_a, of_b] = [inverse * b1.y, inverse * a1.y];
+        let points = [(a1, of_a), (b1, of_b)]
+            .map(|(point, over_y)| FixedPoint { x_over_y: point.x * over_y, inverse_y: point.z * over_y });
+        let table = machine.table("plonk_lines", &self.lines);
+        let (f, _) = miller_loop::<M, Bn254, 0, 2, 0>(machine, [], points, table, []);
+        machine.branch(
+            machine.is_zero(vanishing),
+            |machine| machine.return_word(is_final_exponentiation_one(machine, f)),
+            |machine| machine.return_word(machine.small(0)),
+        );
+    }
+
+    /// Returns 0 unless coordinates are below p, and evaluations and inputs below r.
+    fn return_0_unless_in_range<M: Machine>(&self, machine: &M) {
+        for (limit, from, to) in
+            [(modulus(), POINTS_AT, EVALUATIONS_AT), (Bn254::FAMILY.order(), EVALUATIONS_AT, self.end())]
+        {
+            let limit = machine.word(U256::from_be_slice(&limit.to_bytes_be()));
+            machine.repeat(machine.small(u64::from((to - from) / 32)), (), |machine, number, ()| {
+                let at = machine.word_op(WordOp::Mul, number, machine.small(32));
+                let at = machine.word_op(WordOp::Add, at, machine.small(from.into()));
+                let is_below = machine.word_op(WordOp::Lt, machine.calldata_word(at), limit);
+                machine.branch(is_below, |_| (), |machine| machine.return_word(machine.small(0)));
+            });
+        }
+    }
+
+    /// The transcript, as snarkjs has it.
+    fn challenges<M: Machine>(&self, machine: &M) -> Challenges<M::Word> {
+        let small = |value: u32| machine.small(value.into());
+        let order = machine.word(U256::from_be_slice(&Bn254::FAMILY.order().to_bytes_be()));
+        let word = |word| Piece::Word { word, size_bytes: small(32) };
+        let calldata = |from: u32, to: u32| Piece::Calldata { offset: small(from), size_bytes: small(to - from) };
+        let challenge =
+            |pieces: &[Piece<M::Word>]| machine.bind(machine.word_op(WordOp::Mod, machine.keccak256(pieces), order));
+        let at = |number: u32| POINTS_AT + 64 * number;
+        let coordinates = |point: &Point| {
+            let Affine { x, y } = point.unwrap_or(Affine::new(Bn254Fp::ZERO, Bn254Fp::ZERO));
+            [x, y].map(|value| word(machine.word(U256::from_be_slice(&value.to_canonical().to_bytes_be()))))
+        };
+        let mut pieces: Vec<_> = self.key.q.iter().chain(&self.key.s).flat_map(coordinates).collect();
+        pieces.extend((self.key.inputs > 0).then(|| calldata(INPUTS_AT, self.end())));
+        pieces.push(calldata(POINTS_AT, at(Z)));
+        let beta = challenge(&pieces);
+        let gamma = challenge(&[word(beta)]);
+        let alpha = challenge(&[word(beta), word(gamma), calldata(at(Z), at(T1))]);
+        let xi = challenge(&[word(alpha), calldata(at(T1), at(W))]);
+        let v = challenge(&[word(xi), calldata(EVALUATIONS_AT, INPUTS_AT)]);
+        let u = challenge(&[calldata(at(W), EVALUATIONS_AT)]);
+        Challenges { beta, gamma, alpha, xi, v, u }
+    }
+}
+
+/// The same point, with (0 : 1 : 0) for Z = 0.
+fn projective<M: Machine>(machine: &M, point: Jacobian<M::Fe>) -> Projective<M::Fe> {
+    let Jacobian { x, y, z } = point;
+    let identity = |machine: &M| Projective { x: machine.zero(), y: machine.one(), z: machine.zero() };
+    machine.branch(machine.is_zero(z), identity, |_| Projective { x: x * z, y, z: z * z * z })
+}
+
+/// (sum, P) ↦ sum + k·P, as a function, where the variable holds k; zeros are the identity.
+fn term<M: Machine>(machine: &M, scalar: Variable, point: Affine<M::Fe>, sum: Sum<M::Fe>) -> Sum<M::Fe> {
+    machine.function("plonk_term", (point, sum), |machine, (point, (sum, vanishing))| {
+        let finite = |machine: &M| {
+            let product = projective(machine, multiple(machine, machine.get(scalar), point));
+            let defect = g1_curve_defect(machine, point);
+            (sum.add_complete(product, &times_9(machine)), all_vanish(&[vanishing, defect]))
+        };
+        let nothing = |_: &M| (sum, all_vanish(&[vanishing, point.x]));
+        machine.branch(machine.is_zero(point.y), nothing, finite)
+    })
+}
+
+/// (sum, P) ↦ sum + P for a P that a term has checked.
+fn with<M: Machine>(machine: &M, point: Affine<M::Fe>, (sum, vanishing): Sum<M::Fe>) -> Sum<M::Fe> {
+    let added = |machine: &M| sum.add_mixed_complete(point, &times_9(machine));
+    (machine.branch(machine.is_zero(point.y), |_| sum, added), vanishing)
+}
+
+/// 3b = 9, as complete formulas take it.
+fn times_9<M: Machine>(machine: &M) -> AZero<impl Fn(M::Fe) -> M::Fe> {
+    let nine = machine.constant(&9u32.into());
+    AZero(move |z: M::Fe| z * nine)
+}
+
+impl crate::Verifier for Verifier {
+    fn call(&self, proof: &str, inputs: &str) -> Result<Vec<u8>, KeyError> {
+        Ok(self.calldata(&key::proof(proof)?, &json::inputs(inputs, self.key.inputs)?))
+    }
+
+    fn takes_witness(&self) -> bool {
+        false
+    }
+
+    fn witness_for(&self, _: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+}
+
+impl Source for Verifier {
+    fn name(&self) -> &str {
+        super::SYSTEM.name
+    }
+
+    fn summary(&self) -> &str {
+        super::SYSTEM.summary
+    }
+
+    fn interface(&self) -> &str {
+        &self.interface
+    }
+
+    fn program_with(&self, product: Fp2Product) -> Program {
+        record_with(self.name(), &modulus(), product, |machine| self.text(machine))
+    }
+
+    /// A proof that does not hold and takes all steps: nobody can make one that holds of the key alone.
+    fn example(&self) -> Vec<u8> {
+        let Affine { x, y } = g1_generator();
+        let points = std::iter::repeat_n([x, y], POINTS).flatten();
+        let numbers = points.chain((1u32..=6).map(BigUint::from)).collect();
+        self.calldata(&Proof { numbers }, &vec![BigUint::from(1u32); self.key.inputs])
+    }
+}

@@ -1,0 +1,68 @@
+//! What is compiled in variants: a contract of the list, or one that a key makes.
+
+use crate::Contract;
+use residue_ir::{Fp2Product, Program};
+use std::fmt::Debug;
+
+/// A text that is recorded for the compiler, and what is to be known of it.
+pub trait Source: Debug + Send + Sync {
+    /// Its name, as commands take it.
+    fn name(&self) -> &str;
+
+    /// One line: what it computes.
+    fn summary(&self) -> &str;
+
+    /// What it takes as calldata and what it returns.
+    fn interface(&self) -> &str;
+
+    /// Its program with products in Fp2 made in the given way, recorded anew.
+    fn program_with(&self, product: Fp2Product) -> Program;
+
+    /// The same as its text has it.
+    fn program(&self) -> Program {
+        self.program_with(Fp2Product::default())
+    }
+
+    /// An input to try it with, and to choose between variants.
+    fn example(&self) -> Vec<u8>;
+
+    /// The precompile that it replaces byte for byte.
+    fn precompile(&self) -> Option<u16> {
+        None
+    }
+
+    /// Whether its formulas are those of a publication, so that only the published variant shows what was published.
+    fn is_published(&self) -> bool {
+        false
+    }
+}
+
+impl Source for Contract {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn summary(&self) -> &str {
+        self.summary
+    }
+
+    fn interface(&self) -> &str {
+        self.interface
+    }
+
+    fn program_with(&self, product: Fp2Product) -> Program {
+        Contract::program_with(self, product)
+    }
+
+    fn example(&self) -> Vec<u8> {
+        (self.example)()
+    }
+
+    fn precompile(&self) -> Option<u16> {
+        self.precompile
+    }
+
+    fn is_published(&self) -> bool {
+        Contract::is_published(self)
+    }
+}

@@ -1,0 +1,176 @@
+//! The tables of gas in `docs/modexp.md` are what the contract costs.
+//!
+//! If the contract or the compiler changes, this writes them anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts modexp_page`.
+
+use std::fmt::Write;
+
+use crate::modexp::input;
+use num_bigint::BigUint;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use residue_contracts::find;
+use residue_engine::{Engine, EngineConfig, GasSplit, Halt};
+use residue_formula::Number;
+use residue_isa::{GasSchedule, Revision};
+use residue_modular::fields::Bn254Fp;
+use residue_pages::{grouped, ratio};
+use residue_workbench::{cheapest, native};
+
+/// More than any row takes.
+const GAS: u64 = 1_000_000_000;
+
+/// The contract under one revision.
+struct Compiled {
+    engine: Engine,
+    code: Vec<u8>,
+}
+
+struct Row {
+    gas: u64,
+    price: u64,
+    split: GasSplit,
+}
+
+impl Compiled {
+    fn new(revision: Revision) -> Self {
+        let schedule = GasSchedule::default_for(revision).unwrap();
+        let code = cheapest(find("modexp").unwrap(), revision, &schedule).unwrap().compiled.code;
+        Self { engine: Engine::new(EngineConfig::default_for(revision)).unwrap(), code }
+    }
+
+    fn row(&self, input: &[u8]) -> Row {
+        let native = native(find("modexp").unwrap(), input).unwrap().unwrap();
+        let counted = self.engine.run_counted(&self.code, input, GAS);
+        assert_eq!((counted.outcome.halt, counted.outcome.output), (Halt::Return, native.output));
+        Row { gas: counted.outcome.gas_used, price: native.gas_used, split: counted.gas_split }
+    }
+}
+
+/// A modulus of so many bits whose lowest bits are those of `low`, and a base below it of the same length, at random.
+fn numbers(bits: usize, low: u8) -> [Vec<u8>; 2] {
+    let mut random = ChaCha8Rng::seed_from_u64(7883);
+    let [mut modulus, mut base] = [(); 2].map(|()| {
+        let mut bytes = vec![0; bits / 8];
+        random.fill(&mut bytes[..]);
+        bytes
+    });
+    modulus[0] |= 0x80;
+    base[0] &= 0x7f;
+    *modulus.last_mut().unwrap() = low;
+    [base, modulus]
+}
+
+/// All bits of an exponent at random, the highest 1.
+fn full(bits: usize) -> Vec<u8> {
+    let mut exponent = vec![0; bits / 8];
+    ChaCha8Rng::seed_from_u64(198).fill(&mut exponent[..]);
+    exponent[0] |= 0x80;
+    exponent
+}
+
+const F4: [u8; 3] = [1, 0, 1];
+
+/// Where the gas goes.
+fn split() -> String {
+    let contract = Compiled::new(Revision::Eip6690_2024);
+    let mut text = String::from(
+        "| modulus | exponent | gas | price | ratio | arithmetic | transfer | growth | control |\n\
+         |---|---|---:|---:|---:|---:|---:|---:|---:|\n",
+    );
+    let mut add = |modulus: &str, exponent: &str, input: &[u8]| {
+        let Row { gas, price, split } = contract.row(input);
+        let numbers = [gas, price].map(grouped).join(" | ");
+        let split = [split.arithmetic, split.transfer, split.memory, split.control].map(grouped).join(" | ");
+        writeln!(text, "| {modulus} | {exponent} | {numbers} | {} | {split} |", ratio(gas, price)).unwrap();
+    };
+    let bn254 = Bn254Fp::modulus();
+    let inverse = (&bn254 - 2u8).to_bytes_be();
+    add("p of BN254", "p − 2", &input(&[3; 32], &inverse, &bn254.to_bytes_be()));
+    for bits in [256, 384, 512, 768] {
+        let [base, modulus] = numbers(bits, 0xfb);
+        add(&format!("{bits} bits, odd"), "as long", &input(&base, &full(bits), &modulus));
+    }
+    for bits in [256, 768] {
+        let [base, modulus] = numbers(bits, 0xf8);
+        add(&format!("{bits} bits, even"), "as long", &input(&base, &full(bits), &modulus));
+    }
+    for bits in [1024, 2048, 3072, 4096, 8192] {
+        let [base, modulus] = numbers(bits, 0xfb);
+        add(&format!("{bits} bits"), "65537", &input(&base, &F4, &modulus));
+    }
+    for bits in [1024, 2048] {
+        let [base, modulus] = numbers(bits, 0xfb);
+        add(&format!("{bits} bits"), "as long", &input(&base, &full(bits), &modulus));
+    }
+    text
+}
+
+/// Gas by width and revision, for the exponent 65537.
+fn revisions() -> String {
+    let revisions: Vec<Revision> = Revision::ALL
+        .iter()
+        .copied()
+        .filter(|&revision| {
+            let schedule = GasSchedule::default_for(revision).unwrap();
+            cheapest(find("modexp").unwrap(), revision, &schedule).is_ok()
+        })
+        .collect();
+    let contracts: Vec<Compiled> = revisions.iter().map(|&revision| Compiled::new(revision)).collect();
+    let names: Vec<String> = revisions.iter().map(|revision| format!("`{revision}`")).collect();
+    let mut text = format!("| modulus | price | {} |\n|---|---:|{}\n", names.join(" | "), "---:|".repeat(names.len()));
+    for (bits, low) in
+        [256, 512, 768, 1024, 2048, 3072, 4096, 8192].into_iter().flat_map(|bits| [(bits, 0xfb), (bits, 0xf8)])
+    {
+        let [base, modulus] = numbers(bits, low);
+        let rows: Vec<Row> = contracts.iter().map(|contract| contract.row(&input(&base, &F4, &modulus))).collect();
+        let cells: Vec<String> =
+            rows.iter().map(|row| format!("{} ({})", grouped(row.gas), ratio(row.gas, row.price))).collect();
+        let parity = if low % 2 == 0 { "even" } else { "odd" };
+        writeln!(text, "| {bits} bits, {parity} | {} | {} |", grouped(rows[0].price), cells.join(" | ")).unwrap();
+    }
+    let sizes: Vec<String> = contracts.iter().map(|contract| grouped(contract.code.len() as u64)).collect();
+    writeln!(text, "| code, bytes | | {} |", sizes.join(" | ")).unwrap();
+    text
+}
+
+/// The largest ratios up to 768 bits, by what the numbers are like.
+fn dearest() -> String {
+    let contract = Compiled::new(Revision::Eip6690_2024);
+    let mut text =
+        String::from("| modulus, bytes | odd: ratio | exponent | even: ratio | exponent |\n|---:|---:|---|---:|---|\n");
+    let one = |bits: usize| (BigUint::from(1u8) << bits) - 1u8;
+    let mut exponents: Vec<(String, Vec<u8>)> =
+        [0u32, 1, 2, 3, 15, 16, 17, 255, 65537].map(|e| (e.to_string(), BigUint::from(e).to_bytes_be())).to_vec();
+    exponents.extend(
+        [16, 32, 33, 64, 65, 128, 129, 192, 255, 256].map(|bits| (format!("2^{bits} − 1"), one(bits).to_bytes_be())),
+    );
+    exponents.extend([32, 64, 128, 255].map(|bits| (format!("2^{bits}"), (one(bits) + 1u8).to_bytes_be())));
+    exponents.push(("3 in 32 bytes".into(), [vec![0; 31], vec![3]].concat()));
+    exponents.push(("3 in 33 bytes".into(), [vec![0; 32], vec![3]].concat()));
+    exponents.push(("2^384 − 1".into(), one(384).to_bytes_be()));
+    exponents.push(("2^2048 − 1".into(), one(2048).to_bytes_be()));
+    for bytes in [1, 16, 31, 32, 33, 48, 64, 65, 80, 96] {
+        let mut cells = Vec::new();
+        for low in [0xfb, 0xf8] {
+            let rows = exponents.iter().flat_map(|(name, exponent)| {
+                let [base, modulus] = numbers(8 * bytes, low);
+                let long = [[5; 64].as_slice(), &base].concat();
+                [(name.clone(), base), (format!("{name}, base longer"), long)].map(|(name, base)| {
+                    let row = contract.row(&input(&base, exponent, &modulus));
+                    (row.gas as f64 / row.price as f64, ratio(row.gas, row.price), name)
+                })
+            });
+            let (_, ratio, name) = rows.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+            cells.push(format!("{ratio} | {name}"));
+        }
+        writeln!(text, "| {bytes} | {} |", cells.join(" | ")).unwrap();
+    }
+    text
+}
+
+#[test]
+fn the_tables_are_what_the_contract_costs() {
+    for (name, table) in [("split", split()), ("revisions", revisions()), ("dearest", dearest())] {
+        residue_pages::hold("docs/modexp.md", name, &table);
+    }
+}

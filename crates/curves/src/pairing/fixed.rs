@@ -1,0 +1,289 @@
+//! Miller loops in which points Q are constants: their lines are constants too, and only P is to be put in.
+//!
+//! The line through multiples of Q is λX − Y − λ·xP + yP with factors that the twist says, see [`super::steps`] and [`Scale::Twist`]. Divided by
+//! what stands with yP, which is yP times a number in Fp, it is l₀/yP + l·xP/yP times w or w², plus s: two elements of Fp2 are constants, and a product
+//! with one coefficient 1 takes ten products in Fp2 where it takes thirteen. Pairs with other Q are in the same loop.
+
+use super::miller::{Running, add, double, evaluation_point, projective, scaled};
+use super::residue::{Residue, Sign};
+use super::{Family, PairingCurve, Scale, Twist, psi};
+use crate::conditions::Conditions;
+use crate::group::Affine;
+use crate::ladder::{binary_digits, signed_digits};
+use crate::tower::{Fp2, Fp12, Tower};
+use num_bigint::BigUint;
+use residue_formula::scope::enter;
+use residue_formula::{Fe, Number, bundle};
+use residue_ir::{Bundle, Machine, Numbers, SequenceStep, Table};
+
+/// P of a pair whose Q is a constant.
+#[derive(Clone, Copy, Debug)]
+pub struct FixedPoint<F> {
+    /// x/y; 0 for the identity.
+    pub x_over_y: F,
+    /// 1/y; 1 for the identity: see [`super::miller::stand_in`].
+    pub inverse_y: F,
+}
+
+bundle!(FixedPoint { x_over_y: F, inverse_y: F });
+
+/// A line of a constant point: l₀ and l.
+#[derive(Clone, Copy, Debug)]
+pub struct FixedLine<F, T> {
+    /// What 1/yP is put to.
+    pub constant: Fp2<F, T>,
+    /// What xP/yP is put to.
+    pub of_x: Fp2<F, T>,
+}
+
+bundle!(FixedLine<T: Tower> { constant: Fp2<F, T>, of_x: Fp2<F, T> });
+
+impl<F: Fe, T: Tower> FixedLine<F, T> {
+    /// f ↦ f·line, at P.
+    fn times(self, f: Fp12<F, T>, p: FixedPoint<F>) -> Fp12<F, T> {
+        let (l0, l) = (self.constant.scale(p.inverse_y), self.of_x.scale(p.x_over_y));
+        if T::CUBE.is_some() { f.mul_by_monic_013(l0, l) } else { f.mul_by_monic_023(l0, l) }
+    }
+}
+
+/// A pair (P, Q) of the loop, with T.
+#[derive(Clone, Copy, Debug)]
+pub struct Given<F, C> {
+    running: Running<F, C>,
+    q: Affine<Fp2<F, C>>,
+}
+
+bundle!(Given<C: Tower> { running: Running<F, C>, q: Affine<Fp2<F, C>> });
+
+impl<F: Fe, C: PairingCurve> Given<F, C> {
+    /// Of points on their curves, neither of them the identity; or [`super::miller::stand_in`] for an identity P.
+    pub fn new<M: Machine<Fe = F>>(machine: &M, p: Affine<F>, q: Affine<Fp2<F, C>>) -> Self {
+        let q = scaled(machine, q);
+        Self { running: Running { t: projective(machine, q), p: evaluation_point::<M, C>(machine, p) }, q }
+    }
+
+    /// After the loop: what holds exactly if Q, which lies on the twist, is in G2.
+    pub fn membership<M: Machine<Fe = F>>(&self, machine: &M) -> Conditions<F> {
+        C::membership_from_multiple(machine, self.q, self.running.t)
+    }
+}
+
+/// The lines of points, each in G2 and not the identity, as rows of a table: of each step those of all points.
+pub fn lines<N: Number, C: PairingCurve>(points: &[Affine<Fp2<N, C>>]) -> Vec<Vec<BigUint>> {
+    let of_points: Vec<_> = points.iter().map(|&q| lines_of(q)).collect();
+    let steps = of_points.first().map_or(0, Vec::len);
+    let row = |step: usize| of_points.iter().flat_map(move |lines| lines[step].to_list()).map(N::to_canonical);
+    (0..steps).map(|step| row(step).collect()).collect()
+}
+
+/// The lines of one point in the order of the loop.
+fn lines_of<N: Number, C: PairingCurve>(q: Affine<Fp2<N, C>>) -> Vec<FixedLine<N, C>> {
+    let machine = Numbers::<N>::new(Vec::new());
+    // A twist that is scaled in Fp gives the same pairing, and so do its lines.
+    let q = if matches!(C::constants().scale, Some(Scale::Twist { .. })) { scaled(&machine, q) } else { q };
+    let (mut t, mut lines) = (q, Vec::new());
+    for part in order(C::FAMILY, true, false) {
+        let other = match part {
+            Part::Doublings => t,
+            Part::Additions => q,
+            Part::Subtractions => opposite(q),
+            Part::Image => psi(&machine, q),
+            Part::SecondImage => opposite(psi(&machine, psi(&machine, q))),
+            Part::Square | Part::Lines | Part::Witness | Part::InverseWitness => continue,
+        };
+        let (sum, line) = chord(&machine, t, other);
+        lines.push(line);
+        t = sum;
+    }
+    lines
+}
+
+fn opposite<F: Fe, T: Tower>(point: Affine<Fp2<F, T>>) -> Affine<Fp2<F, T>> {
+    Affine::new(point.x, -point.y)
+}
+
+/// (T, Q) ↦ T + Q, and the line through both.
+fn chord<N: Number, C: PairingCurve>(
+    machine: &Numbers<N>,
+    Affine { x, y }: Affine<Fp2<N, C>>,
+    other: Affine<Fp2<N, C>>,
+) -> (Affine<Fp2<N, C>>, FixedLine<N, C>) {
+    let invert = |a: Fp2<N, C>| a.inverse().expect("multiples of a point in G2 are not opposite before the loop ends");
+    let slope = if x == other.x {
+        let square = x.square();
+        (square + square + square) * invert(y.double()) // λ = 3x²/(2y)
+    } else {
+        (other.y - y) * invert(other.x - x) //             λ = (y′ − y)/(x′ − x)
+    };
+    let intercept = slope * x - y;
+    let sum = slope.square() - x - other.x;
+    let constant = match &C::constants().scale {
+        Some(Scale::Twist { k, .. }) => {
+            let over_k = machine.constant(k).inverse().expect("k is not zero");
+            intercept.mul_by_conjugate_of_nonresidue().scale(over_k)
+        }
+        Some(Scale::Both { .. }) | None => {
+            assert_eq!(C::TWIST, Twist::M, "on others yP is with 1, and not with s");
+            intercept
+        }
+    };
+    (Affine::new(sum, intercept - slope * sum), FixedLine { constant, of_x: -slope })
+}
+
+/// The parts of the loop, in the order of their code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// T ↦ T + Q.
+    Additions,
+    /// T ↦ T − Q.
+    Subtractions,
+    /// T ↦ T + ψ(Q).
+    Image,
+    /// T ↦ T − ψ²(Q).
+    SecondImage,
+    /// f ↦ f².
+    Square,
+    /// T ↦ 2T, for each pair whose Q is given.
+    Doublings,
+    /// f ↦ f·line, for each pair whose Q is a constant.
+    Lines,
+    /// f ↦ f·c.
+    Witness,
+    /// f ↦ f/c.
+    InverseWitness,
+}
+
+impl Part {
+    /// What always comes next.
+    const fn then(self) -> Option<Part> {
+        match self {
+            Part::Square => Some(Part::Doublings),
+            Part::Additions | Part::Subtractions | Part::Image | Part::SecondImage | Part::Doublings => {
+                Some(Part::Lines)
+            }
+            Part::Lines | Part::Witness | Part::InverseWitness => None,
+        }
+    }
+}
+
+/// All parts in the order of the digits below the first, from f = 1, or the witness, on: 1 need not be squared. `is_first` is
+/// whether f = 1.
+fn order(family: Family, is_first: bool, has_witness: bool) -> Vec<Part> {
+    let digits = match family {
+        Family::Bls { x_abs, .. } => binary_digits(x_abs),
+        Family::Bn { x } => signed_digits(6 * u128::from(x) + 2),
+    };
+    let mut order = Vec::new();
+    for (position, digit) in digits.into_iter().skip(1).enumerate() {
+        order.extend((position > 0 || !is_first).then_some(Part::Square));
+        order.extend([Part::Doublings, Part::Lines]);
+        if digit != 0 {
+            let is_positive = digit > 0;
+            order.extend([if is_positive { Part::Additions } else { Part::Subtractions }, Part::Lines]);
+            order.extend(has_witness.then_some(if is_positive { Part::Witness } else { Part::InverseWitness }));
+        }
+    }
+    if matches!(family, Family::Bn { .. }) {
+        order.extend([Part::Image, Part::Lines, Part::SecondImage, Part::Lines]);
+    }
+    order
+}
+
+/// The product of the Miller functions over the pairs `given` and those of `points` with the points of which `table` has the [`lines`], as
+/// [`super::miller::positive_miller_loop`] has it; times the power of a witness that the loop makes, see [`Residue`]. What is given
+/// comes back with its multiples.
+pub fn miller_loop<M, C, const GIVEN: usize, const FIXED: usize, const WITNESSES: usize>(
+    machine: &M,
+    given: [Given<M::Fe, C>; GIVEN],
+    points: [FixedPoint<M::Fe>; FIXED],
+    table: Table<[FixedLine<M::Fe, C>; FIXED]>,
+    witness: [Residue<M::Fe, C>; WITNESSES],
+) -> Looped<M::Fe, C, GIVEN>
+where
+    M: Machine,
+    C: PairingCurve,
+{
+    let _scope = enter("fixed_miller_loop");
+    let order = order(C::FAMILY, WITNESSES == 0, WITNESSES > 0);
+    let has = |part: Part| match part {
+        Part::Additions | Part::Subtractions | Part::Image | Part::SecondImage | Part::Doublings => GIVEN > 0,
+        _ => true,
+    };
+    let parts: Vec<Part> = PARTS.into_iter().filter(|&part| has(part) && order.contains(&part)).collect();
+    let place = |part: Part| parts.iter().position(|&other| other == part);
+    // What always follows another part is not a step of its own.
+    let next = |part: Part| part.then().and_then(|next| if has(next) { Some(next) } else { next.then() });
+    let mut steps = Vec::new();
+    let mut expected = None;
+    for part in order.iter().copied().filter(|&part| has(part)) {
+        if expected != Some(part) {
+            steps.push(SequenceStep::Part(place(part).expect("an order is of parts that there are")));
+        }
+        expected = next(part);
+    }
+    let then: Vec<_> = parts.iter().map(|&part| next(part).and_then(place)).collect();
+    let line = machine.variable("fixed_line", machine.small(0));
+    let start = witness.first().map_or_else(|| Fp12::one(machine.zero(), machine.one()), |residue| residue.c(machine));
+    let state = (start, given, points, witness);
+    let (f, given, ..) = machine.sequence_of(&steps, &then, state, |machine, part, (f, given, points, witness)| {
+        let looped = (f, given);
+        let (f, given) = match parts[part] {
+            Part::Square => (f.square(), given),
+            Part::Doublings => each(machine, looped, |machine, f, pair| double(machine, f, pair.running)),
+            Part::Additions => add_to_each(machine, looped, |_, q| q),
+            Part::Subtractions => add_to_each(machine, looped, |_, q| opposite(q)),
+            Part::Image => add_to_each(machine, looped, |machine, q| psi(machine, q)),
+            Part::SecondImage => add_to_each(machine, looped, |machine, q| opposite(psi(machine, psi(machine, q)))),
+            Part::Lines => {
+                let number = machine.bind(machine.get(line));
+                let lines = machine.lookup(table, number);
+                machine.set(line, machine.word_op(residue_ir::WordOp::Add, number, machine.small(1)));
+                (
+                    lines.into_iter().zip(points).fold(f, |f, (line, p): (FixedLine<M::Fe, C>, _)| line.times(f, p)),
+                    given,
+                )
+            }
+            Part::Witness => (witness[0].times(machine, f, Sign::Positive), given),
+            Part::InverseWitness => (witness[0].times(machine, f, Sign::Negative), given),
+        };
+        (f, given, points, witness)
+    });
+    (f, given)
+}
+
+/// f and the pairs whose Q is given.
+pub type Looped<F, C, const GIVEN: usize> = (Fp12<F, C>, [Given<F, C>; GIVEN]);
+
+/// `step` with f and each pair.
+fn each<M: Machine, C: PairingCurve, const GIVEN: usize>(
+    machine: &M,
+    (mut f, mut given): Looped<M::Fe, C, GIVEN>,
+    step: impl Fn(&M, Fp12<M::Fe, C>, Given<M::Fe, C>) -> (Fp12<M::Fe, C>, Running<M::Fe, C>),
+) -> Looped<M::Fe, C, GIVEN> {
+    for pair in &mut given {
+        (f, pair.running) = step(machine, f, *pair);
+    }
+    (f, given)
+}
+
+/// T ↦ T + q(Q) for each pair.
+fn add_to_each<M: Machine, C: PairingCurve, const GIVEN: usize>(
+    machine: &M,
+    looped: Looped<M::Fe, C, GIVEN>,
+    q: impl Fn(&M, Affine<Fp2<M::Fe, C>>) -> Affine<Fp2<M::Fe, C>>,
+) -> Looped<M::Fe, C, GIVEN> {
+    each(machine, looped, |machine, f, pair| add(machine, f, pair.running, q(machine, pair.q)))
+}
+
+/// Every part in the order of the code, so that what comes often falls through.
+const PARTS: [Part; 9] = [
+    Part::Additions,
+    Part::Subtractions,
+    Part::Image,
+    Part::SecondImage,
+    Part::Square,
+    Part::Doublings,
+    Part::Lines,
+    Part::Witness,
+    Part::InverseWitness,
+];

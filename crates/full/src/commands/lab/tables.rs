@@ -1,0 +1,81 @@
+//! `residue lab baselines` and `residue lab evidence`: pages whose tables are made of records alone.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use residue_lab::LabError;
+use residue_lab::render::figures::Records;
+use residue_lab::render::{baselines, evidence};
+use serde_json::json;
+
+use residue_command::verdict::Verdict;
+use residue_command::{input, output};
+
+/// Options of `lab baselines`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  residue lab baselines
+  residue lab baselines --page docs/baselines.md")]
+pub struct BaselinesArgs {
+    /// The records, of which that of `bench comparison` is used. Nothing is measured.
+    #[arg(long, value_name = "DIR", default_value = "records")]
+    pub records: PathBuf,
+    /// Write the tables into this page, in place of those that it has.
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
+}
+
+/// Options of `lab evidence`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  residue lab evidence
+  residue lab evidence --page docs/precompiles.md")]
+pub struct EvidenceArgs {
+    /// The records, of which that of `bench evidence` is used. Nothing is measured.
+    #[arg(long, value_name = "DIR", default_value = "records")]
+    pub records: PathBuf,
+    /// Write the table into this page, in place of the one that it has, and its figure beside the page, as .svg.
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
+}
+
+/// Prints the tables of the baselines, or writes them into a page.
+pub fn baselines(args: &BaselinesArgs, json: bool) -> Result<Verdict> {
+    let records = Records::read(&args.records)?;
+    let markdown = baselines::tables(&records)?;
+    finish(&markdown, args.page.as_ref(), |page| baselines::page_with_tables(page, &records), json)
+}
+
+/// Prints the table of the evidence, or writes it into a page and the figure beside that.
+pub fn evidence(args: &EvidenceArgs, json: bool) -> Result<Verdict> {
+    let records = Records::read(&args.records)?;
+    let markdown = evidence::table(&records)?;
+    let verdict = finish(&markdown, args.page.as_ref(), |page| evidence::page_with_table(page, &records), json)?;
+    if let Some(page) = &args.page {
+        output::file(&page.with_extension("svg"), evidence::figure(&records)?.as_bytes())?;
+    }
+    Ok(verdict)
+}
+
+/// Shows the tables, or gives them to the page.
+fn finish(
+    markdown: &str,
+    page: Option<&PathBuf>,
+    with_tables: impl Fn(&str) -> Result<String, LabError>,
+    json: bool,
+) -> Result<Verdict> {
+    if let Some(path) = page {
+        let name = path.to_string_lossy();
+        let made = with_tables(&input::text_file(&name)?).with_context(|| name.to_string())?;
+        output::file(path, made.as_bytes())?;
+    }
+    if json {
+        output::json(&json!({ "markdown": markdown, "page": page.map(|page| page.to_string_lossy()) }))?;
+    } else if let Some(page) = page {
+        output::result(&format!("{} has the tables of its record", page.display()))?;
+    } else {
+        output::result(markdown.trim_end())?;
+    }
+    Ok(Verdict::Good)
+}

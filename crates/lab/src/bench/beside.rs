@@ -1,0 +1,113 @@
+//! A contract beside the precompile in whose place it stands, on the same bytes.
+//!
+//! Every answer is compared with the precompile's, before anything is timed and in every round.
+
+use residue_compiler::compile;
+use residue_contracts::Contract;
+use residue_engine::{EngineConfig, Fork, native};
+use residue_isa::Revision;
+use residue_workbench::harness::{Sample, Subject, interleave};
+
+use crate::bench::effort::{Effort, Observer, Progress};
+use crate::bench::engines::EngineLayer;
+use crate::bench::operations::Run;
+use crate::error::LabError;
+use crate::price::ANCHOR_NS;
+use crate::record::{Quantity, RecordRow};
+
+/// More than anything measured here takes.
+const GAS: u64 = 1 << 40;
+
+/// The engines that were chosen, each with the contract's code.
+pub(super) fn layers(
+    contract: &'static Contract,
+    effort: &Effort,
+    observer: &mut Observer<'_>,
+) -> Result<Vec<(EngineLayer, Vec<u8>)>, LabError> {
+    observer(Progress { step: "compiling", done: 0, total: 1 });
+    let mut layers = Vec::new();
+    for revision in effort.subjects.revisions(&[Revision::Eip6690_2024]) {
+        let compiled = compile(&contract.program(), revision, &EngineConfig::default_for(revision).schedule);
+        let code = compiled.map_err(|error| LabError::Compile { name: contract.name, error: Box::new(error) })?.code;
+        layers.extend(EngineLayer::chosen(revision, effort.subjects)?.into_iter().map(|layer| (layer, code.clone())));
+    }
+    Ok(layers)
+}
+
+/// A call, and who answers it.
+pub(super) struct Call<'a> {
+    /// The precompile's address.
+    pub address: u16,
+    /// The name of the measurement without its layer.
+    pub name: &'a str,
+    /// The calldata.
+    pub input: &'a [u8],
+    /// The engines with their code.
+    pub layers: &'a [(EngineLayer, Vec<u8>)],
+}
+
+impl Call<'_> {
+    /// The name of a layer's measurement.
+    pub fn name_in(&self, layer: &str) -> String {
+        format!("{layer}/{}", self.name)
+    }
+
+    /// What the precompile answers, and takes.
+    pub fn by_precompile(&self) -> Result<native::NativeOutput, LabError> {
+        Ok(native::precompile(Fork::default(), self.address, self.input, u64::MAX)?)
+    }
+
+    /// Gas and times of all, and ratios to the precompile; `library` answers too.
+    pub fn measure(
+        &self,
+        library: Option<(&str, Run<'_>)>,
+        effort: &Effort,
+        observer: &mut Observer<'_>,
+    ) -> Result<Vec<RecordRow>, LabError> {
+        let first = self.by_precompile()?;
+        let (expected, price) = (first.output, first.gas_used as f64); // a price is below 2⁵³
+        let baseline = self.name_in("precompile");
+        let mut rows = vec![RecordRow::exact(&baseline, Quantity::Gas, price)];
+        // No answer is a wrong answer.
+        let precompile: Run<'_> = Box::new(|| self.by_precompile().map_or(Vec::new(), |native| native.output));
+        let mut runs: Vec<(&str, Run<'_>)> = vec![("precompile", precompile)];
+        runs.extend(library);
+        for (layer, code) in self.layers {
+            let mut prepared = layer.engine.prepare(code);
+            let first = prepared.run_without_memory(self.input, GAS);
+            let name = self.name_in(&layer.name);
+            if !first.is_success() {
+                return Err(LabError::Halted { subject: name, halt: first.halt });
+            }
+            let gas = first.gas_used as f64; // below 2⁵³, as GAS is
+            rows.push(RecordRow::exact(&name, Quantity::Gas, gas));
+            rows.push(RecordRow::ratio(&name, Quantity::Gas, &[gas], (&baseline, &[price])));
+            runs.push((&layer.name, Box::new(move || prepared.run_without_memory(self.input, GAS).output)));
+        }
+        runs.retain(|(layer, _)| effort.subjects.include(layer));
+        let subject = |(layer, run)| Subject { name: self.name_in(layer), expected: expected.clone(), run };
+        let mut subjects: Vec<Subject<'_>> = runs.into_iter().map(subject).collect();
+        let mut done = 0;
+        let samples = interleave(&mut subjects, effort.rounds, || {
+            done += 1;
+            observer(Progress { step: self.name, done, total: effort.rounds });
+        })?;
+        rows.extend(times(&samples, &baseline));
+        Ok(rows)
+    }
+}
+
+/// Times, what they would cost, and ratios to the baseline.
+fn times(samples: &[Sample], baseline: &str) -> Vec<RecordRow> {
+    let native = samples.iter().find(|sample| sample.name == baseline);
+    let mut rows = Vec::new();
+    for Sample { name, times_ns, .. } in samples {
+        rows.push(RecordRow::new(name, Quantity::Time, times_ns));
+        let gas: Vec<f64> = times_ns.iter().map(|time_ns| time_ns / ANCHOR_NS).collect();
+        rows.push(RecordRow::new(name, Quantity::GasByTime, &gas));
+        if let Some(native) = native.filter(|native| native.name != *name) {
+            rows.push(RecordRow::ratio(name, Quantity::Time, times_ns, (baseline, &native.times_ns)));
+        }
+    }
+    rows
+}

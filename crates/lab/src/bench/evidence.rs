@@ -1,0 +1,164 @@
+//! The group `evidence`: every contract that replaces a precompile, beside that precompile on the same bytes: gas, times one by one and with
+//! batches, the first execution, and the size of the code.
+//!
+//! [`crate::render::evidence`] makes the page of it, `docs/precompiles.md`. A contract that is new comes into it by itself, with its example.
+
+use num_bigint::BigUint;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+use residue_contracts::{CONTRACTS, Contract};
+use residue_engine::Batching;
+
+use crate::bench::beside::{self, Call};
+use crate::bench::effort::{Effort, Observer};
+use crate::bench::first::{self, First};
+use crate::bench::group::{Group, none_missing};
+use crate::bench::operations::sum_input;
+use crate::error::LabError;
+use crate::record::table::Column;
+use crate::record::{Quantity, RecordRow};
+
+/// `evidence`.
+pub const GROUP: Group = Group {
+    name: "evidence",
+    summary: "every contract that replaces a precompile, beside it: gas, times, first executions, sizes",
+    columns: &[
+        Column::microseconds("µs", Quantity::Time),
+        Column::ratio("/ precompile", Quantity::Time, &["precompile"]),
+        Column::microseconds("first µs", Quantity::Cold),
+        Column::whole("gas", Quantity::Gas),
+        Column::ratio("gas / price", Quantity::Gas, &["precompile"]),
+        Column::whole("gas by time", Quantity::GasByTime),
+        Column::whole("code bytes", Quantity::CodeSize),
+    ],
+    missing: none_missing,
+    measure,
+};
+
+/// Who is measured unless others are chosen.
+const SUBJECTS: [&str; 2] = ["precompile", "eip6690-2024"];
+
+/// The contracts that replace precompiles, with the addresses, in the order of these.
+pub fn replacements() -> Vec<(u16, &'static Contract)> {
+    let replaces = |contract: &'static Contract| Some((contract.precompile?, contract));
+    let mut all: Vec<_> = CONTRACTS.iter().filter_map(replaces).collect();
+    all.sort_by_key(|(address, _)| *address);
+    all
+}
+
+fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<RecordRow>, LabError> {
+    let effort = Effort { subjects: effort.subjects.or_of_everybody(&SUBJECTS), ..*effort };
+    let mut rows = Vec::new();
+    for (address, contract) in replacements() {
+        let layers = beside::layers(contract, &effort, observer)?;
+        for (what, input) in inputs(contract)? {
+            let call = Call { address, name: &format!("{}/{what}", contract.name), input: &input, layers: &layers };
+            rows.extend(call.measure(None, &effort, observer)?);
+            let expected = call.by_precompile()?.output;
+            for (layer, code) in &layers {
+                let name = call.name_in(&layer.name);
+                rows.push(RecordRow::exact(&name, Quantity::CodeSize, code.len() as f64)); // far below 2⁵³
+                // The plain engine plans nothing.
+                if layer.engine.config().batching != Batching::Off {
+                    let first = First { layer, code, name: &name, input: &input, expected: &expected };
+                    let precompile = || call.by_precompile();
+                    let baseline = call.name_in("precompile");
+                    rows.extend(first::rows(&first, (&baseline, precompile), effort.cold_starts)?);
+                }
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// What a contract is measured on, each input with what it is: in one word, as it is part of a measurement's name.
+fn inputs(contract: &Contract) -> Result<Vec<(String, Vec<u8>)>, LabError> {
+    let example = (contract.example)();
+    let sums =
+        || [1, 16, 128].into_iter().map(|points| Ok((sized(points, "point"), sum_input(contract.name, points)?)));
+    Ok(match contract.name {
+        // The product of the pairings of the example's two pairs is one, and so is that of four times these.
+        "bn254/pairing" | "bls12_381/pairing" => {
+            vec![(sized(2, "pair"), example.clone()), (sized(8, "pair"), example.repeat(4))]
+        }
+        "bls12_381/g1_msm" | "bls12_381/g2_msm" => sums().collect::<Result<_, LabError>>()?,
+        "modexp" => powers(),
+        _ => vec![("example".to_owned(), example)],
+    })
+}
+
+fn sized(number: usize, what: &str) -> String {
+    format!("{number}-{what}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Calldata of EIP-198: an inverse in the field of BN254, numbers at random with an exponent as wide as the modulus, and the check of an RSA
+/// signature.
+fn powers() -> Vec<(String, Vec<u8>)> {
+    let mut random = ChaCha8Rng::seed_from_u64(0x7265_7369_6475_6500);
+    let mut number = |bits: usize| {
+        let mut bytes = vec![0; bits / 8];
+        random.fill_bytes(&mut bytes);
+        bytes[0] |= 0x80;
+        bytes[bits / 8 - 1] |= 1;
+        BigUint::from_bytes_be(&bytes)
+    };
+    let p = residue_curves::bn254::modulus();
+    let mut inputs =
+        vec![("inverse-in-bn254".to_owned(), power(&(number(256) % &p), &(&p - BigUint::from(2_u8)), &p, 32))];
+    for bits in [256, 384, 768] {
+        inputs.push((format!("{bits}-bits"), power(&number(bits), &number(bits), &number(bits), bits / 8)));
+    }
+    inputs.push(("rsa-2048".to_owned(), power(&number(2048), &BigUint::from(65_537_u32), &number(2048), 256)));
+    inputs
+}
+
+/// Base, exponent and modulus after their lengths; base and modulus are of so many bytes.
+fn power(base: &BigUint, exponent: &BigUint, modulus: &BigUint, bytes: usize) -> Vec<u8> {
+    let padded = |number: &BigUint, bytes: usize| {
+        let number = number.to_bytes_be();
+        [vec![0; bytes - number.len()], number].concat()
+    };
+    let exponent = exponent.to_bytes_be();
+    let lengths = [bytes, exponent.len(), bytes].map(|length| padded(&BigUint::from(length), 32));
+    [&lengths.concat(), &padded(base, bytes), &exponent, &padded(modulus, bytes)].map(Vec::as_slice).concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_replacement_is_measured_in_every_way() {
+        let rows = measure(&Effort::SMOKE, &mut |_| ()).unwrap();
+        for (_, contract) in replacements() {
+            for (what, _) in inputs(contract).unwrap() {
+                let has = |layer: &str, quantity, baseline: Option<&str>| {
+                    let name = format!("{layer}/{}/{what}", contract.name);
+                    let baseline = baseline.map(|layer| format!("{layer}/{}/{what}", contract.name));
+                    let is_it =
+                        |row: &&RecordRow| row.name == name && row.quantity == quantity && row.baseline == baseline;
+                    assert!(rows.iter().any(|row| is_it(&row)), "{name} has no {quantity}");
+                };
+                has("precompile", Quantity::Gas, None);
+                has("precompile", Quantity::Time, None);
+                for layer in ["eip6690-2024:plain", "eip6690-2024:batch"] {
+                    has(layer, Quantity::Gas, None);
+                    has(layer, Quantity::Time, Some("precompile"));
+                    has(layer, Quantity::GasByTime, None);
+                    has(layer, Quantity::CodeSize, None);
+                }
+                has("eip6690-2024:batch", Quantity::Cold, Some("precompile"));
+            }
+        }
+    }
+
+    #[test]
+    fn powers_are_what_they_say() {
+        let inputs = powers();
+        let (_, inverse) = &inputs[0];
+        assert_eq!(inverse.len(), 96 + 96);
+        let part = |at: usize| BigUint::from_bytes_be(&inverse[at..at + 32]);
+        assert_eq!(part(128) + 2_u8, part(160));
+        assert_eq!(inputs[3].1.len(), 96 + 3 * 96);
+    }
+}

@@ -1,0 +1,177 @@
+//! The page of the evidence: each precompile that a contract replaces, with price, gas and times, made of the record of `bench evidence` alone.
+//!
+//! The table stands between two comments of `docs/precompiles.md`, and its figure beside it; `residue lab evidence` makes both anew, and a test holds
+//! them to the record.
+
+use std::fmt::Write as _;
+
+use crate::bench::evidence::{GROUP, replacements};
+use crate::error::LabError;
+use crate::record::{Quantity, Record};
+use crate::render::figures::Records;
+use crate::render::svg::bars::Chart;
+use residue_workbench::statistics::Spread;
+
+/// The part of the page that the table is.
+const PART: &str = "residue lab evidence";
+/// The layers of a record.
+const PRECOMPILE: &str = "precompile";
+const PLAIN: &str = "eip6690-2024:plain";
+const BATCH: &str = "eip6690-2024:batch";
+
+/// One input of one contract.
+struct Line<'a> {
+    address: u16,
+    contract: &'static str,
+    /// What the input is.
+    what: String,
+    record: &'a Record,
+}
+
+impl Line<'_> {
+    fn spread(&self, layer: &str, quantity: Quantity, is_ratio: bool) -> Option<Spread> {
+        let name = format!("{layer}/{}/{}", self.contract, self.what);
+        let baseline = is_ratio.then_some(PRECOMPILE);
+        Some(self.record.find(&name, quantity, baseline)?.spread)
+    }
+
+    fn median(&self, layer: &str, quantity: Quantity, is_ratio: bool) -> Option<f64> {
+        Some(self.spread(layer, quantity, is_ratio)?.median)
+    }
+}
+
+/// The lines of a record, by address.
+fn lines(record: &Record) -> Vec<Line<'_>> {
+    let mut lines = Vec::new();
+    for (address, contract) in replacements() {
+        let begin = format!("{PRECOMPILE}/{}/", contract.name);
+        let of_contract = record.rows.iter().filter(|row| row.quantity == Quantity::Gas && row.baseline.is_none());
+        lines.extend(of_contract.filter_map(|row| row.name.strip_prefix(&begin)).map(|what| Line {
+            address,
+            contract: contract.name,
+            what: what.to_owned(),
+            record,
+        }));
+    }
+    lines
+}
+
+fn record(records: &Records) -> Result<&Record, LabError> {
+    records.group(GROUP.name).ok_or(LabError::NoRecord { group: GROUP.name })
+}
+
+/// The table of the record of the evidence, in Markdown, after where and when it was measured.
+pub fn table(records: &Records) -> Result<String, LabError> {
+    let record = record(records)?;
+    let of = |name| record.environment.get(name).unwrap_or("unknown");
+    let file = format!("{}-{}.csv", record.date, record.group);
+    let mut text = format!(
+        "Medians of [{file}](../records/{machine}/{file}): {}, {}, {}, revm {}, blst {}. After times are the quartiles of the ratio to the precompile.\n\n\
+         | address | contract | input | price | at 10 ns | gas | gas / price | µs, precompile | µs, one by one | / precompile | µs, batches | / precompile | at 10 ns, one by one | at 10 ns, batches | first, µs | code, bytes |\n\
+         |---|---|---|{}\n",
+        of("cpu"),
+        of("clock measured"),
+        of("rustc"),
+        of("revm"),
+        of("blst"),
+        "---:|".repeat(13),
+        machine = of("machine"),
+    );
+    for line in lines(record) {
+        let whole = |layer, quantity| shown(line.median(layer, quantity, false), |value| grouped(value));
+        let us = |layer, quantity| shown(line.median(layer, quantity, false), |ns| format!("{:.1}", ns / 1e3));
+        let ratio = |layer| {
+            let two =
+                |spread: Spread| format!("{:.2} [{:.2} {:.2}]", spread.median, spread.quartile_1, spread.quartile_3);
+            line.spread(layer, Quantity::Time, true).map_or(DASH.to_owned(), two)
+        };
+        let cells = [
+            format!("0x{:02x}", line.address),
+            format!("`{}`", line.contract),
+            line.what.replace('-', " "),
+            whole(PRECOMPILE, Quantity::Gas),
+            whole(PRECOMPILE, Quantity::GasByTime),
+            whole(BATCH, Quantity::Gas),
+            shown(line.median(BATCH, Quantity::Gas, true), |ratio| format!("{ratio:.3}")),
+            us(PRECOMPILE, Quantity::Time),
+            us(PLAIN, Quantity::Time),
+            ratio(PLAIN),
+            us(BATCH, Quantity::Time),
+            ratio(BATCH),
+            whole(PLAIN, Quantity::GasByTime),
+            whole(BATCH, Quantity::GasByTime),
+            us(BATCH, Quantity::Cold),
+            whole(BATCH, Quantity::CodeSize),
+        ];
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    }
+    Ok(text)
+}
+
+/// What is there where nothing was measured.
+const DASH: &str = "–";
+
+fn shown(value: Option<f64>, text: impl Fn(f64) -> String) -> String {
+    value.map_or(DASH.to_owned(), text)
+}
+
+/// A number without decimals, its thousands set apart.
+fn grouped(value: f64) -> String {
+    crate::render::figures::shown(value.round())
+}
+
+/// A page with its table made anew. An error if it has no place for it.
+pub fn page_with_table(page: &str, records: &Records) -> Result<String, LabError> {
+    residue_pages::with(page, PART, &table(records)?).ok_or(LabError::NoPlace { part: PART })
+}
+
+/// The figure: gas beside the price, and time beside the precompile's, of each line.
+pub fn figure(records: &Records) -> Result<String, LabError> {
+    let lines = lines(record(records)?);
+    let series = [
+        ("gas / price", BATCH, Quantity::Gas),
+        ("time / precompile, batches", BATCH, Quantity::Time),
+        ("time / precompile, one by one", PLAIN, Quantity::Time),
+    ];
+    let values = |(name, layer, quantity): (&str, &str, Quantity)| {
+        let of_lines = lines.iter().map(|line| line.median(layer, quantity, true)).collect();
+        (name.to_owned(), of_lines)
+    };
+    let chart = Chart {
+        unit: "×".to_owned(),
+        categories: lines.iter().map(|line| format!("{}, {}", line.contract, line.what.replace('-', " "))).collect(),
+        series: series.map(values).to_vec(),
+        is_logarithmic: true,
+    };
+    Ok(chart.to_svg("Bytecode under eip6690-2024 beside the precompiles that it replaces", true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn page_and_figure_are_what_the_record_says() {
+        let records = Records::read(&residue_pages::path("records")).unwrap();
+        let page = residue_pages::read("docs/precompiles.md");
+        assert_eq!(page, page_with_table(&page, &records).unwrap(), "`residue lab evidence` makes it anew");
+        assert_eq!(residue_pages::read("docs/precompiles.svg"), figure(&records).unwrap(), "as above");
+    }
+
+    #[test]
+    fn a_record_has_a_line_for_each_input_and_dashes_where_nothing_was_measured() {
+        let mut records = Records::default();
+        assert!(table(&records).unwrap_err().to_string().contains("no record of evidence"));
+        let row = |name: &str, value| crate::record::RecordRow::exact(name, Quantity::Gas, value);
+        records.add(Record {
+            group: GROUP.name.to_owned(),
+            date: crate::record::date::Date::after_epoch(0),
+            environment: crate::record::environment::Environment::default(),
+            rows: vec![row("precompile/bn254/add/example", 150.0), row("eip6690-2024:batch/bn254/add/example", 1085.0)],
+        });
+        let table = table(&records).unwrap();
+        let last = table.lines().last().unwrap();
+        assert!(last.starts_with("| 0x06 | `bn254/add` | example | 150 | – | 1 085 | –"), "{last}");
+        assert!(figure(&records).unwrap().contains("bn254/add, example"));
+    }
+}

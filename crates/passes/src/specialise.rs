@@ -1,0 +1,166 @@
+//! A program for one interface: what it asks of the interface is answered, and what is never executed then goes.
+
+use residue_ir::program::{
+    Control, ControlKind, Function, Operand, Program, Region, Rewritten, Statement, SubprogramId, Value, Word, WordDef,
+};
+use residue_ir::{Effect, Feature};
+use ruint::aliases::U256;
+use std::collections::HashMap;
+
+/// Whether `program` asks anything of its interface.
+pub fn asks(program: &Program) -> bool {
+    let is_question = |word: &WordDef| matches!(word, WordDef::Has(_));
+    program.units().flat_map(|unit| &unit.functions).any(|function| function.words.iter().any(is_question))
+}
+
+/// `program` for an interface that has the features that `has` says: questions are constants, branches on them are the arm that
+/// is taken, and subprograms that are not entered any more are gone.
+pub fn specialise(program: &Program, has: impl Fn(Feature) -> bool) -> Program {
+    let mut program = program.clone();
+    answer(&mut program, &has);
+    program.subprograms.iter_mut().for_each(|subprogram| answer(subprogram, &has));
+    drop_unentered(&mut program);
+    program
+}
+
+fn answer(unit: &mut Program, has: &impl Fn(Feature) -> bool) {
+    for function in &mut unit.functions {
+        let mut answers: HashMap<Word, bool> = HashMap::new();
+        for (number, word) in (0..).zip(&mut function.words) {
+            if let WordDef::Has(feature) = *word {
+                answers.insert(Word(number), has(feature));
+                *word = WordDef::Constant(U256::from(u8::from(has(feature))));
+            }
+        }
+        if !answers.is_empty() {
+            take_arms(function, &answers);
+        }
+    }
+}
+
+/// Puts the arms that are taken in place of branches on `answers`.
+fn take_arms(function: &mut Function, answers: &HashMap<Word, bool>) {
+    let mut renamed: HashMap<Value, Operand> = HashMap::new();
+    function.body = taken(std::mem::take(&mut function.body), answers, &mut renamed);
+    // What is given may be the result of another such branch.
+    let last = |mut operand: Operand| {
+        while let Some(&next) = operand.value().and_then(|value| renamed.get(&value)) {
+            operand = next;
+        }
+        operand
+    };
+    function.body.rewrite(&mut |statement| {
+        statement.for_each_operand_mut(&mut |operand| *operand = last(*operand));
+        Rewritten::Kept
+    });
+    function.results.iter_mut().for_each(|operand| *operand = last(*operand));
+}
+
+fn taken(region: Region, answers: &HashMap<Word, bool>, renamed: &mut HashMap<Value, Operand>) -> Region {
+    let mut statements = Vec::new();
+    for mut statement in region.statements {
+        let answer = match &statement {
+            Statement::Control(control) => match control.kind {
+                ControlKind::Branch { condition } => answers.get(&condition).copied(),
+                _ => None,
+            },
+            _ => None,
+        };
+        match (answer, statement) {
+            (Some(is_first), Statement::Control(control)) => {
+                let Control { mut arms, results, .. } = *control;
+                let arm = arms.swap_remove(if is_first { 0 } else { 1 });
+                renamed.extend(results.into_iter().zip(arm.gives));
+                statements.extend(taken(arm.body, answers, renamed).statements);
+            }
+            (_, other) => {
+                statement = other;
+                for arm in statement.arms_mut() {
+                    arm.body = taken(std::mem::take(&mut arm.body), answers, renamed);
+                }
+                statements.push(statement);
+            }
+        }
+    }
+    Region { statements }
+}
+
+/// Leaves out the subprograms that are not entered.
+fn drop_unentered(program: &mut Program) {
+    let mut entered = vec![false; program.subprograms.len()];
+    program.for_each_effect(&mut |effect| {
+        if let Effect::Enter { subprogram, .. } = effect {
+            entered[subprogram.0] = true;
+        }
+    });
+    let mut places = Vec::with_capacity(entered.len());
+    let mut kept = 0;
+    for &is_entered in &entered {
+        places.push(SubprogramId(kept));
+        kept += usize::from(is_entered);
+    }
+    let mut is_entered = entered.into_iter();
+    program.subprograms.retain(|_| is_entered.next() == Some(true));
+    for function in &mut program.functions {
+        function.body.rewrite(&mut |statement| {
+            if let Statement::Effect(Effect::Enter { subprogram, .. }) = statement {
+                *subprogram = places[subprogram.0];
+            }
+            Rewritten::Kept
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use residue_ir::text;
+
+    const TEXT: &str = r#"
+program "asks" modulus 0x61
+constant c0 = 0x5
+subprogram p0 "wide" modulus 0x65 { function f0 "start" () -> () values 0 { } }
+subprogram p1 "narrow" modulus 0x67 { function f0 "start" () -> () values 0 { } }
+function f0 "start" () -> () values 4 {
+  word w0 = 0x0
+  word w1 = has limbs 64
+  word w2 = has powers_of_two
+  parse w0 bytes 1 -> v0
+  branch w1 {
+    enter p0 ()
+    give (v0)
+  } else {
+    enter p1 ()
+    block { v1 = mul v0 v0 }
+    branch w2 { give (v1) } else { give (c0) } -> (v2)
+    give (v2)
+  } -> (v3)
+  return_elements (v3) bytes 1
+}
+"#;
+
+    /// The names of the subprograms left, and the last lines of the text.
+    fn check(limbs: u32, powers_of_two: bool, subprogram: &str, end: &str) {
+        let program = text::parse(TEXT).unwrap();
+        assert!(asks(&program));
+        let has = |feature| match feature {
+            Feature::Limbs(asked) => asked <= limbs,
+            Feature::PowersOfTwo => powers_of_two,
+            Feature::Given => true,
+        };
+        let special = specialise(&program, has);
+        assert!(!asks(&special));
+        assert_eq!(special.subprograms.iter().map(|unit| unit.name.as_str()).collect::<Vec<_>>(), [subprogram]);
+        let printed = text::print(&special);
+        let lines: Vec<&str> = printed.lines().map(str::trim).collect();
+        let parsed = lines.iter().rposition(|line| line.starts_with("parse")).unwrap();
+        assert_eq!(lines[parsed + 1..lines.len() - 1].join(" "), end);
+    }
+
+    #[test]
+    fn the_arm_that_is_taken_stays() {
+        check(64, false, "wide", "enter p0 () return_elements (v0) bytes 1");
+        check(12, true, "narrow", "enter p0 () block { v1 = mul v0 v0 } return_elements (v1) bytes 1");
+        check(12, false, "narrow", "enter p0 () block { v1 = mul v0 v0 } return_elements (c0) bytes 1");
+    }
+}

@@ -1,0 +1,213 @@
+"""Code: what a program became under an interface, to be run, traced, profiled and explained."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from residue import _native, html
+from residue.errors import Disagreement, ResidueError
+from residue.results import Block, Profile, Run, Trace, Variant
+
+if TYPE_CHECKING:
+    from residue.program import Program
+
+_Bytes = bytes
+
+GAS = 1_000_000_000
+"""Gas of a frame where none is named."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a compilation depends on beside the program.
+
+    Attributes:
+        revision: The interface.
+        schedule: Name of its gas schedule; its own without it.
+        toml: Text of a gas schedule and the name of its file, in place of a name.
+        fork: The hard fork: code has no opcode that came after it; the newest without it.
+        portable: Whether engines are to execute it that skip data of PUSH only.
+        multiples: How small multiples are made: `additions`, `3` or `2`; for a contract None is what costs least.
+        f2mul: Of a contract, products in Fp2: `auto`, `3` or `4`.
+    """
+
+    revision: str = "eip6690-2024"
+    schedule: str | None = None
+    toml: tuple[str, str] | None = None
+    fork: str | None = None
+    portable: bool = False
+    multiples: str | None = None
+    f2mul: str | None = None
+
+    def with_schedule(self, schedule: str | Path | None) -> Options:
+        """The same with a schedule by name, or from a TOML file if it is a path or a name that ends in .toml."""
+        if isinstance(schedule, Path) or (schedule is not None and schedule.endswith(".toml")):
+            path = Path(schedule)
+            return replace(self, toml=(path.read_text(encoding="utf-8"), str(path)))
+        return replace(self, schedule=schedule)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What code is compiled from.
+
+    Attributes:
+        kind: `text` of a program, the name of a `contract` of ours, or `raw` code in hexadecimal.
+        content: The text, the name or the code.
+        name: What people call it.
+    """
+
+    kind: str
+    content: str
+    name: str
+
+    def compiled(self, options: Options) -> _native.Code:
+        """The code."""
+        o = options
+        if self.kind == "raw":
+            return _native.raw_code(bytes.fromhex(self.content), o.revision, o.schedule, o.toml, o.fork)
+        if self.kind == "contract":
+            return _native.compile_contract(self.content, o.revision, o.schedule, o.toml, o.fork, o.portable, o.f2mul, o.multiples)
+        return _native.compile_program(self.content, o.revision, o.schedule, o.toml, o.fork, o.portable, o.multiples or "additions")
+
+
+def _compiled(source: Source, options: Options) -> Code:
+    return Code(source, options, source.compiled(options))
+
+
+@dataclass(frozen=True, repr=False)
+class Code:
+    """Bytecode for one interface, and where each byte comes from. It can be pickled, at the cost of the text it came from.
+
+    Attributes:
+        source: What it was compiled from.
+        options: How.
+        files: Paths of the Python files that it was recorded from, by the names that profiles have for them.
+    """
+
+    source: Source
+    options: Options
+    _native: _native.Code = field(compare=False)
+    _encode: Callable[..., bytes] | None = field(default=None, compare=False)
+    files: dict[str, str] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def of_bytes(cls, code: bytes, revision: str = "eip6690-2024", **options: Any) -> Code:
+        """Code that was compiled elsewhere."""
+        schedule = options.pop("schedule", None)
+        return _compiled(Source("raw", code.hex(), "code"), Options(revision, **options).with_schedule(schedule))
+
+    @classmethod
+    def of(cls, source: Source, options: Options, program: Program | None = None) -> Code:
+        """A source compiled."""
+        encode = program.encode if program is not None else None
+        return cls(source, options, source.compiled(options), encode)
+
+    def __reduce__(self) -> tuple[Callable[[Source, Options], Code], tuple[Source, Options]]:
+        return _compiled, (self.source, self.options)
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """What is known of it, as `residue build --json` says it."""
+        report: dict[str, Any] = json.loads(self._native.report())
+        return report
+
+    @property
+    def bytes(self) -> bytes:
+        """The code."""
+        return self._native.bytes()
+
+    @property
+    def revision(self) -> str:
+        """The interface."""
+        return self.options.revision
+
+    @property
+    def schedule(self) -> str:
+        """Name of the gas schedule."""
+        name: str = self.report["schedule"]
+        return name
+
+    @property
+    def slots(self) -> int:
+        """Slots that it uses, constants included."""
+        return int(self.report["slots"])
+
+    @property
+    def functions(self) -> dict[str, int]:
+        """Its functions, with their bytes of code."""
+        functions: dict[str, int] = self.report["functions"]
+        return functions
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        """Of a contract: the ways in which it was compiled, that of the code first."""
+        return tuple(Variant(**row) for row in self.report.get("variants", []))
+
+    def __len__(self) -> int:
+        return len(self.bytes)
+
+    def __repr__(self) -> str:
+        return f"<Code {self.source.name!r} for {self.revision}: {len(self)} bytes>"
+
+    def encode(self, *arguments: Any) -> _Bytes:
+        """Calldata of arguments: bytes as they are; numbers where the program reads them."""
+        if len(arguments) == 1 and isinstance(arguments[0], bytes | bytearray):
+            return bytes(arguments[0])
+        if self._encode is not None:
+            return self._encode(*arguments)
+        if not arguments:
+            return b""
+        raise ResidueError(f"{self.source.name}: calldata has to be bytes here, as the code does not say what it reads")
+
+    def run(self, *arguments: Any, gas: int = GAS, engine: str = "batch", timed: bool = False, explained: bool = False) -> Run:
+        """Runs it in a frame of its own.
+
+        Args:
+            arguments: Calldata as bytes, or the numbers that the program reads.
+            gas: Gas of the frame.
+            engine: `batch`, `plain` (instruction by instruction) or `spec` (the executable specification, which is slow).
+            timed: Whether to measure times, of the precompile that does the same too.
+            explained: Whether to tell the blocks of field instructions and their plans.
+
+        Returns:
+            How it ended. A halt that is no return is a result too.
+
+        Raises:
+            Disagreement: Two engines end it differently.
+        """
+        told = json.loads(self._native.run(self.encode(*arguments), gas, engine, timed, explained))
+        if told["disagreement"] is not None:
+            raise Disagreement(f"two engines end {self.source.name} differently: {told['disagreement']}")
+        return Run.of(told)
+
+    def trace(self, *arguments: Any, gas: int = GAS, limit: int | None = 100_000, function: str | None = None) -> Trace:
+        """One row for each executed instruction, with field values in canonical form.
+
+        Args:
+            arguments: As `run` takes them.
+            gas: Gas of the frame.
+            limit: Rows, at most.
+            function: Only instructions of this function, or of this stretch, such as `curve.py:14`.
+        """
+        return Trace.of(json.loads(self._native.trace(self.encode(*arguments), gas, limit, function)))
+
+    def profile(self, *arguments: Any, gas: int = GAS, rounds: int = 0) -> Profile:
+        """Where its gas goes, and its time if `rounds` is above 0: by function, by name and by line of Python."""
+        told = json.loads(self._native.profile(self.encode(*arguments), gas, rounds))
+        return Profile.of(told, f"{self.source.name} under {self.revision}, schedule {self.schedule}")
+
+    def explain(self, *arguments: Any, gas: int = GAS) -> tuple[Block, ...]:
+        """The blocks of field instructions, and what the batch engine makes of them after a few executions."""
+        return self.run(*arguments, gas=gas, explained=True).blocks or ()
+
+    def disassembly(self) -> list[tuple[int, str, str | None]]:
+        """Lines of assembly: offset, text, and where it comes from."""
+        return self._native.disassembly()
+
+    def _repr_html_(self) -> str:
+        return html.code(self)
