@@ -22,7 +22,7 @@ use residue_modular::fields::Bn254Fr;
 pub(crate) const ELEMENT_BYTES: u32 = 32;
 
 /// States of the contracts for many.
-pub(crate) const MANY: usize = 8;
+const MANY: usize = 32;
 
 /// Constants that are loaded together.
 pub(crate) const LOADED: usize = 20;
@@ -58,8 +58,8 @@ contracts! {
 /// `poseidon/t3_many`.
 pub const T3_MANY: Contract = Contract {
     name: "poseidon/t3_many",
-    summary: "eight hashes by Poseidon over BN254's scalar field with circomlib's parameters, t = 3",
-    interface: "512 bytes: eight times two elements; returns 256: their hashes",
+    summary: "32 hashes by Poseidon over BN254's scalar field with circomlib's parameters, t = 3",
+    interface: "2048 bytes: 32 times two elements; returns 1024: their hashes",
     field: Bn254Fr::modulus,
     text: |machine| pairs(machine),
     precompile: None,

@@ -8,7 +8,7 @@ pub mod permutation;
 
 use crate::Contract;
 use crate::poseidon::constants::{FromCode, InSlots};
-use crate::poseidon::{ELEMENT_BYTES, LOADED, MANY, elements, numbers, require_elements};
+use crate::poseidon::{ELEMENT_BYTES, LOADED, elements, numbers, require_elements};
 use permutation::{Parameters, Permutation};
 use residue_formula::Number;
 use residue_ir::Machine;
@@ -48,25 +48,25 @@ contracts! {
 }
 
 macro_rules! contracts_for_many {
-    ($($many:ident, $name:literal, $field:ident, $width:literal, $power:literal, $rounds:literal, $left_out:literal;)*) => {
+    ($($many:ident, $count:literal, $name:literal, $field:ident, $width:literal, $power:literal, $rounds:literal, $left_out:literal;)*) => {
         $(
             #[doc = concat!("`poseidon2/", $name, "_t", $width, "_many`.")]
             pub const $many: Contract = Contract {
                 name: concat!("poseidon2/", $name, "_t", $width, "_many"),
-                summary: concat!("eight of Poseidon2's permutations over ", stringify!($field), ", t = ", $width),
-                interface: concat!("eight states of ", $width, " elements of 32 bytes; returns as many: the permuted states"),
+                summary: concat!($count, " of Poseidon2's permutations over ", stringify!($field), ", t = ", $width),
+                interface: concat!($count, " states of ", $width, " elements of 32 bytes; returns as many: the permuted states"),
                 field: $field::modulus,
-                text: |machine| many::<_, $field, $width>(machine, parameters($width, $power, $rounds, $left_out)),
+                text: |machine| many::<_, $field, $width, $count>(machine, parameters($width, $power, $rounds, $left_out)),
                 precompile: None,
-                example: || numbers(MANY * $width),
+                example: || numbers($count * $width),
             };
         )*
     };
 }
 
 contracts_for_many! {
-    BN254_T3_MANY, "bn254", Bn254Fr, 3, 5, 56, 0;
-    BN254_T4_MANY, "bn254", Bn254Fr, 4, 5, 56, 4;
+    BN254_T3_MANY, 48, "bn254", Bn254Fr, 3, 5, 56, 0;
+    BN254_T4_MANY, 32, "bn254", Bn254Fr, 4, 5, 56, 4;
 }
 
 const fn parameters(width: usize, power: u32, partial_rounds: usize, diagonals_left_out: usize) -> Parameters {
@@ -82,10 +82,10 @@ fn once<M: Machine, F: Number, const WIDTH: usize>(machine: &M, parameters: Para
     machine.return_elements(std::array::from_fn::<_, WIDTH, _>(|place| state[place]), ELEMENT_BYTES);
 }
 
-fn many<M: Machine, F: Number, const WIDTH: usize>(machine: &M, parameters: Parameters) {
-    require_elements(machine, MANY * WIDTH);
+fn many<M: Machine, F: Number, const WIDTH: usize, const COUNT: usize>(machine: &M, parameters: Parameters) {
+    require_elements(machine, COUNT * WIDTH);
     let permutation = Permutation::<F>::new(parameters);
-    let states = std::array::from_fn::<[M::Fe; WIDTH], MANY, _>(|number| {
+    let states = std::array::from_fn::<[M::Fe; WIDTH], COUNT, _>(|number| {
         let state = elements(machine, number * WIDTH, WIDTH);
         called(machine, &permutation, std::array::from_fn(|place| state[place]))
     });

@@ -1,11 +1,12 @@
 //! What comes from outside of a program's field and goes there: tables in code, subprograms over other moduli, words.
 
 use super::elements::runs;
+use super::words::big;
 use super::{Entry, Lowering};
 use crate::error::CompileError;
 use crate::paths::ends;
 use crate::target::{clear, push};
-use residue_ir::program::{ArrayDecl, Operand, Program, SubprogramId, TableId, Value, Word};
+use residue_ir::program::{ArrayDecl, Operand, Program, SubprogramId, TableId, Value, Word, WordDef};
 use residue_ir::{Capacity, Effect};
 use residue_isa::opcode::evm;
 use residue_passes::Slot;
@@ -33,9 +34,22 @@ impl Lowering<'_> {
             bytes.ok_or(CompileError::Memory { bytes: row_bytes(results.len(), element_bytes), limit_bytes })?;
         push(self.code, bytes);
         self.stack.push(Entry::Other);
-        self.word(index)?;
-        push(self.code, bytes);
-        self.code.op(evm::MUL);
+        match &self.function.words[index.0 as usize] {
+            WordDef::Constant(index) => {
+                self.code.push(big(*index) * bytes);
+                self.stack.push(Entry::Other);
+            }
+            _ => {
+                self.word(index)?;
+                if bytes.is_power_of_two() {
+                    push(self.code, bytes.trailing_zeros());
+                    self.code.op(evm::SHL);
+                } else {
+                    push(self.code, bytes);
+                    self.code.op(evm::MUL);
+                }
+            }
+        }
         self.code.push_label(self.units[self.unit].tables[table.0]);
         self.code.op(evm::ADD);
         push(self.code, output);

@@ -37,18 +37,19 @@ pub fn text<M: Machine>(machine: &M) {
     let conditions = [is_scalar(r), is_scalar(s), is_below(x, p), is_below(y, p)];
     let is_good = conditions.into_iter().fold(is_long, |all, one| op(WordOp::And, all, one));
     unless_return_nothing(machine, is_good);
-    let key = Affine::new(machine.element_of(&[x]), machine.element_of(&[y]));
+    let key = Affine::new(machine.parse(machine.small(96), 32), machine.parse(machine.small(128), 32));
     unless_return_nothing(machine, machine.is_zero(curve_defect(machine, key)));
 
     // u₁ = e/s and u₂ = r/s modulo n.
     let [u1, u1_moved, u2] = ["u1", "u1_moved", "u2"].map(|name| machine.variable(name, machine.small(0)));
     machine.over("order", &constants().order, |machine| {
-        let [hash, r, s] = [0, 32, 64].map(|at| machine.calldata_word(machine.small(at)));
-        let inverse = p256::invert_scalar::<M::Fe>(machine.element_of(&[s]));
+        let [r, s] = [32, 64].map(|at| machine.parse(machine.small(at), 32));
+        let hash = machine.calldata_word(machine.small(0));
+        let inverse = p256::invert_scalar(s);
         let first = machine.reduce(hash) * inverse;
         let (offset, scale) = p256::to_bytes();
         let moved = (first - machine.constant(&offset)) * machine.constant(&scale);
-        let second = machine.element_of(&[r]) * inverse;
+        let second = r * inverse;
         for (variable, value) in [(u1, first), (u1_moved, moved), (u2, second)] {
             machine.set(variable, machine.word_of(value, 0));
         }
@@ -76,8 +77,11 @@ pub fn text<M: Machine>(machine: &M) {
 
 /// Returns nothing unless the condition holds.
 fn unless_return_nothing<M: Machine>(machine: &M, condition: M::Word) {
-    let nothing = machine.small(0);
-    machine.branch(condition, |_| (), |machine| machine.return_words(&[nothing], nothing));
+    let return_nothing = |machine: &M, ()| {
+        let nothing = machine.small(0);
+        machine.return_words(&[nothing], nothing);
+    };
+    machine.branch(condition, |_| (), |machine| machine.function("return_nothing", (), return_nothing));
 }
 
 fn word(value: &BigUint) -> U256 {
