@@ -78,7 +78,7 @@ pub fn table(records: &Records) -> Result<String, LabError> {
         machine = of("machine"),
     );
     for line in lines(record) {
-        let whole = |layer, quantity| shown(line.median(layer, quantity, false), |value| grouped(value));
+        let whole = |layer, quantity| shown(line.median(layer, quantity, false), grouped);
         let us = |layer, quantity| shown(line.median(layer, quantity, false), |ns| format!("{:.1}", ns / 1e3));
         let ratio = |layer| {
             let two =
