@@ -10,6 +10,7 @@ mod hash_to_curve;
 mod layers;
 mod modexp;
 mod point_evaluation;
+mod signatures;
 mod style;
 mod vectors;
 mod verifiers;

@@ -65,8 +65,8 @@ macro_rules! contracts_for_many {
 }
 
 contracts_for_many! {
-    BN254_T3_MANY, 48, "bn254", Bn254Fr, 3, 5, 56, 0;
-    BN254_T4_MANY, 32, "bn254", Bn254Fr, 4, 5, 56, 4;
+    BN254_T3_MANY, 40, "bn254", Bn254Fr, 3, 5, 56, 0;
+    BN254_T4_MANY, 28, "bn254", Bn254Fr, 4, 5, 56, 4;
 }
 
 const fn parameters(width: usize, power: u32, partial_rounds: usize, diagonals_left_out: usize) -> Parameters {

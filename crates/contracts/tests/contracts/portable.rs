@@ -73,8 +73,8 @@ fn portable_code_has_one_set_of_jump_targets_and_runs_as_evaluated() {
             let name = format!("{}, {revision}", contract.name);
             let Some(compiled) = expressed(contract, revision, portable(&program, revision)) else { continue };
             assert!(!differ(&compiled), "{name}");
-            // Which context an instruction is in does not stand in the code.
-            if revision.is_strided() && program.subprograms.is_empty() {
+            // Which context an instruction is in does not stand in the code. Without elements there is none.
+            if revision.is_strided() && program.subprograms.is_empty() && compiled.field_instructions > 0 {
                 check_strides(&compiled, &name);
             }
             let outcome = Engine::new(EngineConfig::default_for(revision)).unwrap().run_code(
