@@ -4,22 +4,22 @@
 //! polynomial-commitments.md). Moved to the other side, z multiplies π: e(C − y·g₁ + z·π, −g₂)·e(π, τ·g₂) = 1. So both
 //! points of G2 are constants, which need no check, and all multiples are in G1, where π's chain gives its subgroup check too.
 //!
-//! Lines of constant points could be constants. They would be 2·68·4 elements of 48 bytes, 26,112 bytes, more than a contract
-//! may have: the steps are computed.
+//! Lines of constant points are constants: 2·68·4 elements of 48 bytes, 26,112 bytes. That is more than the 24 KiB of EIP-170 and with a comb of
+//! 12,288 bytes for y·g₁ less than the 64 KiB of EIP-7954.
 
 use crate::Contract;
 use crate::bls12_381::compressed::{self, Compressed};
 use num_bigint::BigUint;
-use residue_curves::bls12_381::Fp2;
 use residue_curves::bls12_381::constants::{g1_generator, g2_generator, modulus};
 use residue_curves::bls12_381::torsion::ConstantCoordinate;
-use residue_curves::bls12_381::{
-    G1, Layout, Msm, Window, X_ABS, g1, is_final_exponentiation_one_by_root, to_affine_by_root,
-};
-use residue_curves::pairing::{Pairs, miller_loop};
+use residue_curves::bls12_381::{Bls12_381, Fp2, G1, Layout, Msm, Window, X_ABS, g1, invert};
+use residue_curves::comb::{Comb, FixedSum};
+use residue_curves::pairing::fixed::{FixedPoint, lines, miller_loop};
+use residue_curves::pairing::miller::stand_in;
+use residue_curves::pairing::{PairingCurve, is_final_exponentiation_one};
 use residue_curves::{Affine, Conditions};
 use residue_formula::Number;
-use residue_ir::{Capacity, Machine, Piece, WordOp};
+use residue_ir::{Machine, Piece, WordOp};
 use residue_isa::precompile::KZG_POINT_EVALUATION;
 use residue_modular::fields::Bls12_381Fp;
 use ruint::aliases::U256;
@@ -73,14 +73,14 @@ pub fn text<M: Machine>(machine: &M) {
     };
 
     // C − y·g₁ + z·π.
-    let sum = Msm::<M, G1>::new(machine, Layout::by_calls(Window::Nibble, 16));
+    let sum = Msm::<M, G1>::new(machine, Layout::written_out(Window::Nibble));
     sum.clear(machine);
     let with_commitment = |machine: &M| {
         let point = commitment.g1(machine, M::require);
         sum.add_once(machine, point);
         g1::membership(machine, point)
     };
-    let conditions = machine.branch(
+    let of_commitment = machine.branch(
         commitment.is_identity(machine),
         |machine| {
             require_empty(machine, commitment);
@@ -88,36 +88,35 @@ pub fn text<M: Machine>(machine: &M) {
         },
         with_commitment,
     );
-    let points = machine.array("kzg_points", Capacity::Fixed(2));
-    let Affine { x, y: generator_y } = g1_generator();
-    machine.store(points, machine.small(0), Affine::new(machine.constant(&x), machine.constant(&generator_y)));
-    machine.branch(
+    let of_generator = GENERATOR.compute(machine, &[y], &Bls12_381::constants().three_halves);
+    machine.branch(machine.is_zero(of_generator.z), |_| (), |machine| sum.add_jacobian_once(machine, of_generator));
+    let (pi, of_proof) = machine.branch(
         has_proof,
-        |machine| machine.store(points, machine.small(1), proof.g1(machine, M::require)),
-        |machine| require_empty(machine, proof),
+        |machine| {
+            let point = proof.g1(machine, M::require);
+            (point, sum.add(machine, z, point))
+        },
+        |machine| {
+            require_empty(machine, proof);
+            (stand_in(machine), Conditions::none(machine))
+        },
     );
-    let count = machine.word_op(WordOp::Add, has_proof, machine.small(1));
-    let minus_y = machine.bind(machine.word_op(WordOp::Sub, r, y));
-    let conditions = machine.repeat(count, conditions, |machine, number, conditions| {
-        let of_proof = machine.word_op(WordOp::Mul, z, number);
-        let of_generator = machine.word_op(WordOp::Mul, minus_y, machine.not(number));
-        let scalar = machine.word_op(WordOp::Add, of_proof, of_generator);
-        conditions.and(sum.add(machine, scalar, machine.load(points, number)))
-    });
-    machine.require(conditions.hold(machine));
+    machine.require(of_commitment.and(of_proof).hold(machine));
     let total = sum.finish(machine);
 
     let is_identity = machine.is_zero(total.z);
     let check = |machine: &M| {
         machine.require(machine.not(is_identity));
-        let pairs = Pairs::new(machine, machine.small(2));
-        let constant = |point: &Affine<Fp2<BigUint>>| Affine::new(point.x.lift(machine), point.y.lift(machine));
-        let g2 = constant(&g2_generator());
-        pairs.store(machine, machine.small(0), to_affine_by_root::<M, G1>(machine, total), Affine::new(g2.x, -g2.y));
-        pairs.store(machine, machine.small(1), machine.load(points, machine.small(1)), constant(&TAU_G2_POINT));
-        // The constant points are in G2: what has to hold for that does.
-        let (f, _) = miller_loop(machine, &pairs, machine.small(2), Conditions::none(machine));
-        machine.require(is_final_exponentiation_one_by_root(machine, f));
+        // Neither y is 0: the order is odd.
+        let inverse = invert(machine, total.y * pi.y);
+        let (of_total, of_pi) = (inverse * pi.y, inverse * total.y);
+        let points = [
+            FixedPoint { x_over_y: total.x * total.z * of_total, inverse_y: total.z * total.z * total.z * of_total },
+            FixedPoint { x_over_y: pi.x * of_pi, inverse_y: of_pi },
+        ];
+        let table = machine.table("kzg_lines", &LINES);
+        let (f, _) = miller_loop::<M, Bls12_381, 0, 2, 0>(machine, [], points, table, []);
+        machine.require(is_final_exponentiation_one(machine, f));
     };
     // Without a proof the second pairing is one, and so must be the first.
     machine.branch(has_proof, check, |machine| machine.require(is_identity));
@@ -143,19 +142,36 @@ fn order() -> U256 {
     square * square - square + U256::ONE
 }
 
-static TAU_G2_POINT: LazyLock<Affine<Fp2<BigUint>>> = LazyLock::new(|| {
+/// y ↦ −y·g₁, by a comb whose table is 128 points. Eight teeth would take 12 KiB more, and all of it more than 64 KiB.
+static GENERATOR: LazyLock<FixedSum<Bls12_381Fp>> = LazyLock::new(|| {
+    let Affine { x, y } = g1_generator();
+    let opposite = Affine::new(element(&x), -element(&y));
+    FixedSum::new(Comb::new(7), None, &[Some(opposite)], Bls12_381Fp::from_u64(4), Bls12_381::FAMILY.order())
+});
+
+/// The lines of −g₂ and τ·g₂, both in G2.
+static LINES: LazyLock<Vec<Vec<BigUint>>> = LazyLock::new(|| {
+    let Affine { x, y } = g2_generator();
+    let fp2 = |value: &Fp2<BigUint>| Fp2::new(element(&value.c0), element(&value.c1));
+    lines(&[Affine::new(fp2(&x), -fp2(&y)), tau_g2()])
+});
+
+fn element(value: &BigUint) -> Bls12_381Fp {
+    Bls12_381Fp::from_canonical(value).expect("constants are below p")
+}
+
+/// [`TAU_G2`], decompressed.
+fn tau_g2() -> Affine<Fp2<Bls12_381Fp>> {
     let mut bytes = hex::decode(TAU_G2).expect("the constant has two digits for each byte");
     let flags = bytes[0] >> 5;
     bytes[0] &= 0x1f;
-    let element = |bytes: &[u8]| Bls12_381Fp::from_canonical(&BigUint::from_bytes_be(bytes)).expect("it is below p");
     let (c1, c0) = bytes.split_at(compressed::FP_BYTES as usize); // u32 to usize widens
-    let x = Fp2::new(element(c0), element(c1));
+    let x = Fp2::new(element(&BigUint::from_bytes_be(c0)), element(&BigUint::from_bytes_be(c1)));
     let y = (x.square() * x + Fp2::<Bls12_381Fp>::b()).root().expect("the point lies on the twist");
     let is_larger = y.c1.to_canonical() > (-y.c1).to_canonical();
     let y = if is_larger == (flags == 0b101) { y } else { -y };
-    let canonical = |value: Fp2<Bls12_381Fp>| Fp2::new(value.c0.to_canonical(), value.c1.to_canonical());
-    Affine::new(canonical(x), canonical(y))
-});
+    Affine::new(x, y)
+}
 
 /// The polynomial τ ↦ 3 + 5·τ at z = 7, by `tests/contracts/point_evaluation.rs`.
 fn example() -> Vec<u8> {

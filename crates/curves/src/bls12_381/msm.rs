@@ -61,6 +61,11 @@ impl<M: Machine, G: MsmGroup<M>> Msm<M, G> {
         self.buckets.add_once(machine, self.layout.window, point);
     }
 
+    /// The same for a point that is not affine, with Z ≠ 0.
+    pub fn add_jacobian_once(&self, machine: &M, point: Jacobian<G::Coordinate>) {
+        self.buckets.add_jacobian_once(machine, self.layout.window, point);
+    }
+
     /// Adds s·P, for P other than the identity; what it returns must hold, or all is wrong.
     pub fn add(&self, machine: &M, scalar: M::Word, point: Affine<G::Coordinate>) -> Conditions<M::Fe> {
         let quarters = machine.bind(quarters(machine, scalar));

@@ -45,6 +45,13 @@ impl<M: Machine, G: MsmGroup<M>> Buckets<M, G> {
         machine.store(self.array, digit, bucket.add_mixed(point));
     }
 
+    /// The same for a point that is not affine.
+    pub(super) fn add_jacobian_once(&self, machine: &M, window: Window, point: Jacobian<G::Coordinate>) {
+        let digit = machine.small(u64::from(window.half()) + 1);
+        let bucket = machine.load(self.array, digit);
+        machine.store(self.array, digit, bucket + point.addend());
+    }
+
     /// The bucket that an image's digit names, and what it holds with the image.
     pub(super) fn with(
         &self,
