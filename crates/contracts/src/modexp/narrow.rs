@@ -5,7 +5,7 @@ use super::power::{long_base, more_words, power};
 use super::words::Words;
 use super::{State, word_sized};
 use num_bigint::BigUint;
-use residue_ir::{Feature, Machine, WordOp};
+use residue_ir::{Feature, Machine, Variable, WordOp};
 
 /// Limbs of a word.
 const LIMBS: u32 = 4;
@@ -35,33 +35,33 @@ pub(super) fn text<M: Machine>(machine: &M, state: State) {
     );
 }
 
-/// The power modulo an odd number, for any exponent: into [`State::result`], or returned if numbers are words of calldata.
-pub(super) fn windows<M: Machine>(machine: &M, state: State, odd: M::Word) {
+/// Returns the power modulo an odd number that `power` makes, where numbers are words of calldata.
+pub(super) fn in_place<M: Machine>(
+    machine: &M,
+    state: State,
+    odd: M::Word,
+    name: &'static str,
+    power: impl FnOnce(&M, Variable, M::Fe) -> M::Fe,
+) {
+    machine.over_given(name, LIMBS, &[odd], |machine| {
+        let [base, exponent, modulus] = word_sized::numbers(machine);
+        machine.set(state.exponent, exponent);
+        let x = machine.element_of(&[Words(machine).modulo(base, modulus)]);
+        machine.return_elements(power(machine, state.exponent, x), 32);
+    });
+}
+
+/// The power modulo an odd number, for any exponent, into [`State::result`].
+fn windows<M: Machine>(machine: &M, state: State, odd: M::Word) {
     machine.over_given("odd modulus of a word", LIMBS, &[odd], |machine| {
         let x = machine.branch(
-            machine.get(state.kind),
-            |machine| {
-                machine.branch(
-                    state.is_long(machine),
-                    |machine| base(machine, state),
-                    |machine| machine.element_of(&[machine.get(state.result[0])]),
-                )
-            },
-            |machine| {
-                let [base, exponent, modulus] = word_sized::numbers(machine);
-                machine.set(state.exponent, exponent);
-                machine.element_of(&[Words(machine).modulo(base, modulus)])
-            },
+            state.is_long(machine),
+            |machine| base(machine, state),
+            |machine| machine.element_of(&[machine.get(state.result[0])]),
         );
         let y = power(machine, state.exponent, x);
-        machine.branch(
-            machine.get(state.kind),
-            |machine| {
-                let y = machine.branch(state.is_long(machine), |machine| more_words(machine, state, y, x), |_| y);
-                machine.set(state.result[0], machine.word_of(y, 0));
-            },
-            |machine| machine.return_elements(y, 32),
-        );
+        let y = machine.branch(state.is_long(machine), |machine| more_words(machine, state, y, x), |_| y);
+        machine.set(state.result[0], machine.word_of(y, 0));
     });
 }
 

@@ -1,5 +1,5 @@
-//! Powers by an exponent that is known at run time: windows of four bits, whose digits choose what is executed next.
-//! Handbook of Applied Cryptography 1996, algorithm 14.82.
+//! Powers by an exponent that is known at run time: windows of four bits, or of six for long exponents, whose digits choose what is executed
+//! next. Handbook of Applied Cryptography 1996, algorithm 14.82, with the table of odd powers that 14.83 has.
 
 use super::State;
 use super::calldata::Calldata;
@@ -7,6 +7,8 @@ use super::words::Words;
 use residue_curves::pow_constant;
 use residue_formula::Fe;
 use residue_ir::{Machine, SequenceStep, Variable};
+use ruint::aliases::U256;
+use std::collections::BTreeMap;
 
 /// [`State::kind`] if the exponent has zeros in front of its last word: 1 more than if it has not.
 pub(super) const LAST_WORD_ONLY: u64 = 3;
@@ -14,38 +16,102 @@ pub(super) const LAST_WORD_ONLY: u64 = 3;
 pub(super) const F4: u64 = 65_537;
 /// Bits of a digit.
 const DIGIT_BITS: u32 = 4;
-/// Digits that a word has.
-const WORD_DIGITS: u32 = 64;
+/// Bits of a digit of a long exponent. The table of 32 powers costs more than that of 8, so it has a subprogram of its own.
+const LONG_DIGIT_BITS: u32 = 6;
+/// Bits of a word of the exponent.
+const WORD_BITS: u32 = 256;
 
 /// x to the power that `exponent` holds.
 pub(super) fn power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
-    let w = Words(machine);
-    let e = machine.bind(machine.get(exponent));
-    let digits = |digits| move |machine: &M| windows(machine, machine.get(exponent), digits, machine.one(), x);
-    let short = |machine: &M| {
-        let w = Words(machine);
-        machine.branch(w.high(e, 32), digits(16), |machine| {
-            machine.branch(
-                Words(machine).high(e, DIGIT_BITS.into()),
-                |machine| {
-                    machine.branch(Words(machine).xor(e, machine.small(F4)), digits(8), |_| pow_constant(x, &F4.into()))
-                },
-                |machine| one_digit(machine, e, x),
-            )
-        })
-    };
     machine.branch(
-        w.high(e, 128),
+        Words(machine).high(machine.get(exponent), 128),
         |machine| word(machine, exponent, machine.one(), x),
-        |machine| machine.branch(Words(machine).high(e, 64), digits(32), short),
+        |machine| middle_power(machine, exponent, x),
     )
 }
 
-/// y ↦ the power by all words of the exponent, for that by the first.
-pub(super) fn more_words<M: Machine>(machine: &M, State { exponent, kind, .. }: State, y: M::Fe, x: M::Fe) -> M::Fe {
+/// The same for an exponent below 2¹²⁸.
+pub(super) fn middle_power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
+    machine.branch(
+        Words(machine).high(machine.get(exponent), 64),
+        |machine| windows::<_, DIGIT_BITS>(machine, machine.get(exponent), 128, machine.one(), x),
+        |machine| short_power(machine, exponent, x),
+    )
+}
+
+/// The same for an exponent below 2³², at best without an addition chain of its own.
+pub(super) fn power_below_32_bits<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
+    windows::<_, DIGIT_BITS>(machine, machine.get(exponent), 32, machine.one(), x)
+}
+
+/// The same for an exponent below 2⁶⁴.
+pub(super) fn short_power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
+    let e = machine.bind(machine.get(exponent));
+    let digits =
+        |bits| move |machine: &M| windows::<_, DIGIT_BITS>(machine, machine.get(exponent), bits, machine.one(), x);
+    machine.branch(Words(machine).high(e, 32), digits(64), |machine| {
+        machine.branch(
+            Words(machine).high(e, DIGIT_BITS.into()),
+            |machine| {
+                machine.branch(Words(machine).xor(e, machine.small(F4)), digits(32), |_| pow_constant(x, &F4.into()))
+            },
+            |machine| one_digit(machine, e, x),
+        )
+    })
+}
+
+/// x to the power that `exponent` holds, at best 2¹²⁸ or more.
+pub(super) fn long_power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
+    windows::<_, LONG_DIGIT_BITS>(machine, machine.get(exponent), WORD_BITS, machine.one(), x)
+}
+
+/// Not 0 if [`long_power_of_words`] is for the exponent: it has more words than [`State::exponent`], or 2⁶⁴ or more there.
+pub(super) fn has_long_exponent<M: Machine>(machine: &M, state: State) -> M::Word {
+    let operand = Calldata::read(machine).exponent;
+    Words(machine).or(more(machine, state, operand.rest(machine)), Words(machine).high(machine.get(state.exponent), 64))
+}
+
+/// x to the power of all words of the exponent.
+pub(super) fn long_power_of_words<M: Machine>(machine: &M, State { exponent, kind, .. }: State, x: M::Fe) -> M::Fe {
     let operand = Calldata::read(machine).exponent;
     let w = Words(machine);
-    let rest = machine.bind(w.mul(operand.rest(machine), w.xor(machine.get(kind), w.number(LAST_WORD_ONLY))));
+    let is_last = w.is_equal(machine.get(kind), w.number(LAST_WORD_ONLY));
+    let rest = machine.bind(w.mul(operand.rest(machine), machine.not(is_last)));
+    let is_whole = machine.bind(w.is_below(w.number(0), w.high(machine.get(exponent), 128)));
+    let turns = machine.bind(w.add(rest, is_whole));
+    let powers = odd_powers(machine, x, LONG_DIGIT_BITS);
+    let first = machine.branch(
+        is_whole,
+        |machine| machine.one(),
+        |machine| {
+            let y = steps::<_, LONG_DIGIT_BITS>(machine, machine.get(exponent), 128, machine.one(), &powers);
+            machine.set(exponent, operand.nth_last(machine, rest));
+            y
+        },
+    );
+    machine.repeat(turns, first, |machine, turn, y| {
+        // 256 bits are a digit of four and 42 of six.
+        let highest = Words(machine).high(machine.get(exponent), u64::from(WORD_BITS - DIGIT_BITS));
+        let y = steps::<_, DIGIT_BITS>(machine, highest, DIGIT_BITS, y, &powers);
+        let y = steps::<_, LONG_DIGIT_BITS>(machine, machine.get(exponent), WORD_BITS - DIGIT_BITS, y, &powers);
+        let w = Words(machine);
+        // After the last turn what is set stands behind the exponent, and is not used.
+        machine.set(exponent, operand.nth_last(machine, w.sub(w.sub(turns, turn), w.number(1))));
+        y
+    })
+}
+
+/// `rest`, and 0 if [`State::exponent`] is the exponent.
+fn more<M: Machine>(machine: &M, State { kind, .. }: State, rest: M::Word) -> M::Word {
+    let w = Words(machine);
+    w.mul(rest, w.xor(machine.get(kind), w.number(LAST_WORD_ONLY)))
+}
+
+/// y ↦ the power by all words of the exponent, for that by the first.
+pub(super) fn more_words<M: Machine>(machine: &M, state: State, y: M::Fe, x: M::Fe) -> M::Fe {
+    let State { exponent, .. } = state;
+    let operand = Calldata::read(machine).exponent;
+    let rest = machine.bind(more(machine, state, operand.rest(machine)));
     machine.repeat(rest, y, |machine, turn, y| {
         machine.set(exponent, operand.nth_last(machine, Words(machine).sub(rest, turn)));
         word(machine, exponent, y, x)
@@ -66,7 +132,7 @@ pub(super) fn long_base<M: Machine>(machine: &M, two_256: M::Fe, element: impl F
 /// y ↦ y^(2²⁵⁶) · xᵉ for the word e that `exponent` holds, as a function.
 pub(super) fn word<M: Machine>(machine: &M, exponent: Variable, y: M::Fe, x: M::Fe) -> M::Fe {
     machine.function("word of exponent", (y, x), |machine, (y, x)| {
-        windows(machine, machine.get(exponent), WORD_DIGITS, y, x)
+        windows::<_, DIGIT_BITS>(machine, machine.get(exponent), WORD_BITS, y, x)
     })
 }
 
@@ -84,27 +150,81 @@ fn step<W>(word: W, first_bit: u32) -> SequenceStep<W> {
     SequenceStep::Chosen { word, first_bit }
 }
 
-/// y^(16ⁿ) · xᵉ for the n = `digits` lowest digits e of `exponent`.
-fn windows<M: Machine>(machine: &M, exponent: M::Word, digits: u32, y: M::Fe, x: M::Fe) -> M::Fe {
-    let w = Words(machine);
+/// y^(2ⁿ) · xᵉ for the n = `bits` lowest bits e of `exponent`, n rounded up to whole digits of `DIGIT` bits.
+fn windows<M: Machine, const DIGIT: u32>(machine: &M, exponent: M::Word, bits: u32, y: M::Fe, x: M::Fe) -> M::Fe {
+    steps::<_, DIGIT>(machine, exponent, bits, y, &odd_powers(machine, x, DIGIT))
+}
+
+/// x, x³, x⁵ …, as digits of so many bits need them.
+fn odd_powers<M: Machine>(_machine: &M, x: M::Fe, digit_bits: u32) -> Vec<M::Fe> {
+    let square = x.square();
+    std::iter::successors(Some(x), |&power| Some(power * square)).take(1 << (digit_bits - 1)).collect()
+}
+
+/// [`windows`], given [`odd_powers`].
+fn steps<M: Machine, const DIGIT: u32>(machine: &M, exponent: M::Word, bits: u32, y: M::Fe, powers: &[M::Fe]) -> M::Fe {
     let exponent = machine.bind(exponent);
-    let cells = machine.word(SequenceStep::<M::Word>::CELLS.each(0xf));
-    // Digit 4k + i stands in the cell k of word i.
-    let places = SequenceStep::<M::Word>::CELLS.bits / DIGIT_BITS;
-    let words: Vec<M::Word> =
-        (0..places).map(|place| w.and(w.high(exponent, (DIGIT_BITS * place).into()), cells)).collect();
+    let places = places::<DIGIT>();
+    let digits = bits.div_ceil(DIGIT);
+    let words: Vec<M::Word> = (0..places.iter().map(|place| place.0 + 1).max().unwrap_or(0))
+        .map(|word| digits_of_word::<_, DIGIT>(machine, exponent, word, &places))
+        .collect();
     let order: Vec<_> = (0..digits)
         .rev()
         .map(|digit| {
-            step(words[(digit % places) as usize], digit / places * SequenceStep::<M::Word>::CELLS.bits) // widens
+            let (word, first_bit) = places[digit as usize]; // widens
+            step(words[word], first_bit)
         })
         .collect();
-    let mut powers = vec![machine.one(), x];
-    for exponent in 2..CHOICES {
-        powers.push(if exponent % 2 == 0 { powers[exponent / 2].square() } else { powers[exponent - 1] * x });
-    }
-    machine.sequence_of(&order, &[None; CHOICES], y, |_, digit, y| {
-        let y = (0..DIGIT_BITS).fold(y, |y, _| y.square());
-        if digit == 0 { y } else { y * powers[digit] }
+    machine.sequence_of(&order, &vec![None; 1 << DIGIT], y, |_, digit, y| {
+        if digit == 0 {
+            return (0..DIGIT).fold(y, |y, _| y.square());
+        }
+        // The factor is an odd power, and what squares are left make it the power.
+        let twos = digit.trailing_zeros();
+        let y = (twos..DIGIT).fold(y, |y, _| y.square()) * powers[digit >> twos >> 1];
+        (0..twos).fold(y, |y, _| y.square())
     })
+}
+
+/// Where each digit of a word stands: in which word, and from which bit of it on. Digits that are moved alike stand in the same word.
+fn places<const DIGIT: u32>() -> Vec<(usize, u32)> {
+    let cell = SequenceStep::<U256>::CELLS.bits;
+    let digits = WORD_BITS.div_ceil(DIGIT);
+    if cell.is_multiple_of(DIGIT) {
+        let in_cell = cell / DIGIT;
+        return (0..digits).map(|digit| ((digit % in_cell) as usize, digit / in_cell * cell)).collect(); // widens
+    }
+    // Of six bits, eight fill three cells: three words have three of eight each, and the first digits of the exponent where room is left.
+    (0..digits)
+        .map(|digit| match digit {
+            40.. => ((digit - 40) as usize, WORD_BITS - cell), // widens
+            _ => ((digit % 8 / 3) as usize, (digit / 8 * 3 + digit % 8 % 3) * cell), // widens
+        })
+        .collect()
+}
+
+/// The digits of `exponent` that stand in word `word`, by how far they are moved.
+fn digits_of_word<M: Machine, const DIGIT: u32>(
+    machine: &M,
+    exponent: M::Word,
+    word: usize,
+    places: &[(usize, u32)],
+) -> M::Word {
+    let mut masks: BTreeMap<i64, U256> = BTreeMap::new();
+    for (digit, &(_, first_bit)) in (0i64..).zip(places).filter(|(_, place)| place.0 == word) {
+        let mask = U256::from((1u64 << DIGIT) - 1) << first_bit as usize; // widens
+        *masks.entry(i64::from(first_bit) - digit * i64::from(DIGIT)).or_default() |= mask;
+    }
+    let w = Words(machine);
+    let terms = masks.into_iter().map(|(by, mask)| {
+        let bits = by.unsigned_abs();
+        let moved = match by {
+            0 => exponent,
+            1.. => w.shl(exponent, w.number(bits)),
+            _ => w.high(exponent, bits),
+        };
+        w.and(moved, machine.word(mask))
+    });
+    terms.reduce(|sum, term| w.or(sum, term)).unwrap_or_else(|| w.number(0))
 }

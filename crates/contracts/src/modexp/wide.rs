@@ -2,7 +2,7 @@
 
 use super::calldata::Calldata;
 use super::long;
-use super::power::{LAST_WORD_ONLY, long_base, more_words, power};
+use super::power::{LAST_WORD_ONLY, has_long_exponent, long_base, long_power_of_words, more_words, power, short_power};
 use super::words::Words;
 use super::{State, WORDS_MAX};
 use num_bigint::BigUint;
@@ -25,21 +25,20 @@ pub(super) fn text<M: Machine>(machine: &M, state: State) {
             machine.branch(
                 highest,
                 |machine| {
-                    machine
-                        .over_given("odd modulus of three words", LIMBS[2], &odd, |machine| odd_part(machine, state, 3))
+                    machine.over_given("odd modulus of three words", LIMBS[2], &odd, |machine| {
+                        odd_part(machine, state, 3, any_power)
+                    })
                 },
                 |machine| {
                     machine.branch(
                         Words(machine).high(middle, 128),
                         |machine| {
                             machine.over_given("odd modulus of two words", LIMBS[1], &odd[1..], |machine| {
-                                odd_part(machine, state, 2)
+                                odd_part(machine, state, 2, any_power)
                             });
                         },
                         |machine| {
-                            machine.over_given("odd modulus of 384 bits", LIMBS[0], &odd[1..], |machine| {
-                                odd_part(machine, state, 2)
-                            });
+                            one_and_a_half_words(machine, state, &odd[1..]);
                         },
                     );
                 },
@@ -51,6 +50,30 @@ pub(super) fn text<M: Machine>(machine: &M, state: State) {
         |machine| machine.branch(machine.get(state.mask[0]), |machine| even_part(machine, state), |_| ()),
         |_| (),
     );
+}
+
+/// Sets the result modulo the odd part, of at most 384 bits. Code for digits of six bits is long, and its addresses have to fit 16 bits: no
+/// other width has it.
+fn one_and_a_half_words<M: Machine>(machine: &M, state: State, odd: &[M::Word]) {
+    machine.branch(
+        has_long_exponent(machine, state),
+        |machine| {
+            machine.over_given("odd modulus of 384 bits, long exponent", LIMBS[0], odd, |machine| {
+                odd_part(machine, state, 2, long_power_of_words);
+            });
+        },
+        |machine| {
+            machine.over_given("odd modulus of 384 bits", LIMBS[0], odd, |machine| {
+                odd_part(machine, state, 2, |machine, state, x| short_power(machine, state.exponent, x));
+            });
+        },
+    );
+}
+
+/// x to the power of all words of the exponent.
+fn any_power<M: Machine>(machine: &M, state: State, x: M::Fe) -> M::Fe {
+    let y = power(machine, state.exponent, x);
+    more_words(machine, state, y, x)
 }
 
 /// Returns the result for an even modulus where there is no ring for its power of two.
@@ -100,10 +123,9 @@ fn split<M: Machine>(machine: &M, state: State) {
 }
 
 /// The power modulo the odd part, of at most `count` words, to [`State::result`].
-fn odd_part<M: Machine>(machine: &M, state: State, count: usize) {
+fn odd_part<M: Machine>(machine: &M, state: State, count: usize, power: impl FnOnce(&M, State, M::Fe) -> M::Fe) {
     let x = base(machine, state);
-    let y = power(machine, state.exponent, x);
-    let y = more_words(machine, state, y, x);
+    let y = power(machine, state, x);
     for (place, &word) in (0..).zip(&state.result[..count]) {
         machine.set(word, machine.word_of(y, 256 * place));
     }
@@ -141,8 +163,7 @@ fn even_part<M: Machine>(machine: &M, state: State) {
             |machine| machine.set(state.exponent, exponent.first(machine)),
             |machine| machine.set(state.exponent, exponent.word(machine, 0)),
         );
-        let y = power(machine, state.exponent, x);
-        let y = more_words(machine, state, y, x);
+        let y = any_power(machine, state, x);
 
         let n = number(machine, state.odd);
         let factor = (y - number(machine, state.result)) * inverse(machine, n);

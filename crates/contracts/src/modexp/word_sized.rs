@@ -2,12 +2,12 @@
 
 use super::State;
 use super::narrow;
-use super::power::{F4, one_digit};
+use super::power::{F4, long_power, middle_power, one_digit, power_below_32_bits};
 use super::words::Words;
 use num_bigint::BigUint;
 use residue_curves::chain::{pow_constant, pow_constant_in_windows};
 use residue_formula::Number;
-use residue_ir::Machine;
+use residue_ir::{Machine, Variable};
 use residue_modular::fields::{Bn254Fp, Bn254Fr};
 use ruint::aliases::U256;
 
@@ -40,20 +40,29 @@ pub(super) fn text<M: Machine>(machine: &M, state: State) {
             let e = machine.bind(exponent);
             let is_inverse = inverses().map(|inverse| w.is_equal(e, machine.word(inverse)));
             let is_short = w.or(w.is_below(e, w.number(16)), w.is_equal(e, w.number(F4)));
+            let windows = |name, power: fn(&M, Variable, M::Fe) -> M::Fe| {
+                move |machine: &M| narrow::in_place(machine, state, modulus, name, power)
+            };
             machine.branch(
                 w.high(e, 32),
                 |machine| {
                     machine.branch(
                         Words(machine).or(is_inverse[0], is_inverse[1]),
                         |machine| machine.over_given("inverse", LIMBS, &[modulus], inverse),
-                        |machine| narrow::windows(machine, state, modulus),
+                        |machine| {
+                            machine.branch(
+                                Words(machine).high(e, 128),
+                                windows("exponent of 129 to 256 bits", long_power),
+                                windows("exponent of 33 to 128 bits", middle_power),
+                            );
+                        },
                     );
                 },
                 |machine| {
                     machine.branch(
                         is_short,
                         |machine| machine.over_given("short exponent", LIMBS, &[modulus], short),
-                        |machine| narrow::windows(machine, state, modulus),
+                        windows("exponent of 5 to 32 bits", power_below_32_bits),
                     );
                 },
             );
