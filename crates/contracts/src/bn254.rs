@@ -2,6 +2,7 @@
 //! part times u comes first; all zeros are the identity.
 
 pub mod add;
+pub mod msm;
 pub mod mul;
 pub mod pairing;
 

@@ -72,6 +72,7 @@ pub static CONTRACTS: &[Contract] = &[
     bn254::pairing::CONTRACT,
     bn254::add::CONTRACT,
     bn254::mul::CONTRACT,
+    bn254::msm::CONTRACT,
     modexp::CONTRACT,
     p256::verify::CONTRACT,
     secp256k1::recover::CONTRACT,

@@ -133,6 +133,22 @@ impl<F: Fe> Table<F> {
         Self { images: points.map(|point| Images::new(point, beta)), z }
     }
 
+    /// Tables with the denominator that they then have in common.
+    pub fn over_one_denominator<const COUNT: usize>(tables: [Self; COUNT], beta: F) -> ([Self; COUNT], F) {
+        let _scope = enter("common_denominator");
+        let product = |values: &[F]| values.iter().copied().reduce(|a, b| a * b);
+        let all = tables.map(|table| table.z);
+        let z = product(&all).expect("there is a table");
+        let scaled = std::array::from_fn(|number| {
+            let Some(by) = product(&[&all[..number], &all[number + 1..]].concat()) else { return tables[number] };
+            let square = by.square();
+            let cube = square * by;
+            let point = |images: Images<F>| Images::new(Affine::new(images.x[0] * square, images.y * cube), beta);
+            Self { images: tables[number].images.map(point), z }
+        });
+        (scaled, z)
+    }
+
     /// The sum with the point that a digit stands for.
     #[must_use]
     pub fn add(&self, sum: Jacobian<F>, digit: usize) -> Jacobian<F> {

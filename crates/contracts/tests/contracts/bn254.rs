@@ -141,6 +141,40 @@ fn the_identity_may_stand_anywhere() {
     }
 }
 
+/// Σ sᵢ·Pᵢ by the precompiles ECMUL and ECADD, k and k − 1 times, and their gas; `None` if one of them refuses.
+pub fn sum_of_products(input: &[u8]) -> Option<(Vec<u8>, u64)> {
+    let run = |name: &str, input: &[u8]| native(find(name).unwrap(), input).unwrap().ok();
+    input.chunks(96).try_fold((Vec::new(), 0), |(sum, gas), product| {
+        let product = run("bn254/mul", product)?;
+        if sum.is_empty() {
+            return Some((product.output, product.gas_used));
+        }
+        let sum = run("bn254/add", &[sum, product.output].concat())?;
+        Some((sum.output, gas + product.gas_used + sum.gas_used))
+    })
+}
+
+#[test]
+fn sums_of_products_are_those_of_the_precompiles() {
+    let contract = find("bn254/msm").unwrap();
+    let mut compiled = compiled(contract);
+    let seed = environment("RESIDUE_SEED").unwrap_or(0);
+    for round in 0..environment("RESIDUE_CASES").unwrap_or(1) {
+        let mut seeded = Seeded((seed + round) as u64);
+        for count in [0, 1, 2, 3, 5, 16, 17] {
+            for &(kind, accepted, make) in kinds::SUMS {
+                let input = make(&mut seeded, count);
+                let expected = if count == 0 { Some(vec![0; 64]) } else { sum_of_products(&input).map(|(sum, _)| sum) };
+                assert!(count == 0 || expected.is_some() == accepted, "{kind}, {count}");
+                check_against(&mut compiled, &input, expected.as_deref(), &format!("{kind}, {count}, round {round}"));
+            }
+        }
+    }
+    let product = [points::encode1(points::g1(&mut Seeded(1))), vec![3; 32]].concat();
+    check_against(&mut compiled, &product[..95], None, "a byte less");
+    check_against(&mut compiled, &[&product[..], &[0]].concat(), None, "a byte more");
+}
+
 /// Gas and code on `eip6690-2024` with its schedule, for one input each.
 fn gas(name: &str, inputs: &[Vec<u8>]) -> Vec<u64> {
     let contract = find(name).unwrap();
@@ -163,7 +197,9 @@ fn contracts_take_no_more_gas_than_they_did() {
     let two = [(); 2].map(|()| points::encode1(points::g1(&mut seeded))).concat();
     let product = [points::encode1(points::g1(&mut seeded)), vec![0xff; 32]].concat();
     let pairs = [2, 4, 8, 16].map(|count| kinds::product_of_one(&mut seeded, count));
+    let sums = [1, 4, 16].map(|count| kinds::SUMS[0].2(&mut seeded, count));
     for (name, inputs, most) in [
+        ("bn254/msm", sums.to_vec(), vec![19_550, 20_450, 76_700]),
         ("bn254/add", vec![two], vec![1_140]),
         ("bn254/mul", vec![product], vec![7_230]),
         ("bn254/pairing", pairs.to_vec(), vec![116_600, 175_000, 292_000, 542_200]),

@@ -19,7 +19,7 @@ use residue_ir::{Machine, WordOp};
 use ruint::aliases::U256;
 
 /// Places of digits below the first.
-const PLACES: u32 = 64;
+pub(super) const PLACES: u32 = 64;
 
 /// x.
 const X: U256 = U256::from_limbs([super::X, 0, 0, 0]);
@@ -34,7 +34,7 @@ pub fn multiply<M: Machine>(machine: &M, scalar: M::Word, point: Affine<M::Fe>) 
 
 /// s·P for P on the curve and not the identity; Z = 0 if it is the identity.
 pub fn multiple<M: Machine>(machine: &M, scalar: M::Word, point: Affine<M::Fe>) -> Jacobian<M::Fe> {
-    let chosen = chosen(machine, split(machine, scalar));
+    let chosen = chosen(machine, split(machine, scalar, true));
     let three_halves = machine.constant(&constants().pairing.three_halves);
     let table = Table::new(machine, point, machine.constant(&constants().beta), three_halves);
     let order: Vec<_> = (0..PLACES).rev().map(|at| place(&chosen, at)).collect();
@@ -47,14 +47,15 @@ pub fn multiple<M: Machine>(machine: &M, scalar: M::Word, point: Affine<M::Fe>) 
 }
 
 /// s ↦ Σᵢ (aᵢ + 2)·4ⁱ + 2¹²⁸·Σᵢ (bᵢ + 2)·4ⁱ over [`PLACES`] places, with digits aᵢ and bᵢ from −2 to 1, where s is k₁ + k₂·λ modulo r,
-/// k₁ = 4⁶⁴ + Σᵢ aᵢ·4ⁱ and k₂ = Σᵢ bᵢ·4ⁱ.
+/// k₁ = 4⁶⁴ + Σᵢ aᵢ·4ⁱ and k₂ = Σᵢ bᵢ·4ⁱ; without the 4⁶⁴ unless it `begins_with_one`.
 ///
 /// The vectors v₁ = (6x² + 2x, −(2x + 1)) and v₂ = (2x + 1, 6x² + 4x + 1) span all (a, b) with a + b·λ = 0 modulo r, as their determinant
 /// is r. (s, 0) = α₁·v₁ + α₂·v₂ with α₁ = s·(6x² + 4x + 1)/r, from 0 to 2/3 less than s/(6x² + 2x), and α₂ = s·(2x + 1)/r. For
 /// c₁ = ⌊s/(6x² + 2x) + 1/2⌋ and c₂ = ⌊c₁/3x⌋ then α₁ − c₁ is from −7/6 to 1/2 and α₂ − c₂ from −1/3 to 1, or a little beyond. (k₁, k₂) is
 /// (s, 0) − (c₁ − 2)·v₁ − (c₂ + 1)·v₂: k₁ is from 0.36 to 1.09 times 4⁶⁴, k₂ from −0.58 to 0 times that, and so the digits are those; for
-/// most other roundings one of the scalars 2d of the module's argument is an exception.
-fn split<M: Machine>(machine: &M, scalar: M::Word) -> M::Word {
+/// most other roundings one of the scalars 2d of the module's argument is an exception. Without the 4⁶⁴, c₁ is subtracted as it is: k₁ is
+/// then from −0.51 to 0.22 times 4⁶⁴, where digits reach from −2/3 to 1/3.
+pub(super) fn split<M: Machine>(machine: &M, scalar: M::Word, begins_with_one: bool) -> M::Word {
     let op = |op, a, b| machine.word_op(op, a, b);
     let small = |k: u64| U256::from(k);
     let [r, x] = [order(), X];
@@ -64,11 +65,13 @@ fn split<M: Machine>(machine: &M, scalar: M::Word) -> M::Word {
     let rounded = op(WordOp::Add, reduced, machine.word(a1 >> 1usize));
     let c1 = machine.bind(op(WordOp::Div, rounded, machine.word(a1)));
     let c2 = machine.bind(op(WordOp::Div, c1, machine.word(x * small(3))));
-    // Σ 2·4ⁱ, and what 2·v₁ − v₂ adds.
+    // Σ 2·4ⁱ, and what −v₂ adds, and 2·v₁ less 4⁶⁴.
     let twos = (0..PLACES).fold(U256::ZERO, |sum, _| sum << 2usize | small(2));
-    let top = U256::ONE << 128usize;
-    let added1 = twos.wrapping_sub(top).wrapping_add(a1 * small(2)).wrapping_sub(odd);
-    let added2 = twos.wrapping_sub(odd * small(2)).wrapping_sub(b2);
+    let (mut added1, mut added2) = (twos.wrapping_sub(odd), twos.wrapping_sub(b2));
+    if begins_with_one {
+        added1 = added1.wrapping_add(a1 * small(2)).wrapping_sub(U256::ONE << 128usize);
+        added2 = added2.wrapping_sub(odd * small(2));
+    }
     let [a1, b2, odd] = [a1, b2, odd].map(|value| machine.word(value));
     let k1 = op(WordOp::Sub, op(WordOp::Sub, reduced, op(WordOp::Mul, c1, a1)), op(WordOp::Mul, c2, odd));
     let k2 = op(WordOp::Sub, op(WordOp::Mul, c1, odd), op(WordOp::Mul, c2, b2));
@@ -132,9 +135,9 @@ mod tests {
             scalars.extend(near(U256::MAX / U256::from(k)));
             scalars.extend(near(order() / U256::from(k)));
         }
-        for scalar in scalars {
-            let chosen = chosen(&machine, split(&machine, scalar));
-            let (mut k1, mut k2) = (BigInt::from(1), BigInt::ZERO);
+        for (scalar, begins_with_one) in scalars.into_iter().flat_map(|scalar| [(scalar, true), (scalar, false)]) {
+            let chosen = chosen(&machine, split(&machine, scalar, begins_with_one));
+            let (mut k1, mut k2) = (BigInt::from(u8::from(begins_with_one)), BigInt::ZERO);
             for at in (0..PLACES).rev() {
                 let [a, b] = parts(place(&chosen, at).number(|word| word));
                 (k1, k2) = (k1 * 4 + a, k2 * 4 + b);

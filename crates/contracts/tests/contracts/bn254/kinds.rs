@@ -186,6 +186,74 @@ pub const MUL: &[Kind] = &[
     }),
 ];
 
+/// A kind of sum: its name, whether it is accepted if there are products, and how one of a number of products is made.
+pub type SumKind = (&'static str, bool, fn(&mut Seeded, usize) -> Vec<u8>);
+
+fn products(count: usize, mut product: impl FnMut(usize) -> [Vec<u8>; 2]) -> Vec<u8> {
+    (0..count).flat_map(|index| product(index).concat()).collect()
+}
+
+/// Products of which one anywhere has this point.
+fn with_point(s: &mut Seeded, count: usize, bad: fn(&mut Seeded) -> Vec<u8>) -> Vec<u8> {
+    let at = s.below(count.max(1));
+    products(count, |index| [if index == at { bad(s) } else { point(s) }, s.bytes(32)])
+}
+
+/// T, which sums of products begin with: 3¹⁶⁰·G.
+fn hidden() -> G1Affine {
+    times1(G1Affine::generator(), &BigUint::from(3u8).modpow(&160u32.into(), &r()))
+}
+
+/// Inputs of the sum of products.
+pub const SUMS: &[SumKind] = &[
+    ("any points and numbers", true, |s, count| products(count, |_| [point(s), s.bytes(32)])),
+    ("one point", true, |s, count| {
+        let point = point(s);
+        products(count, |_| [point.clone(), edge_scalar(s)])
+    }),
+    ("equal products", true, |s, count| {
+        let product = [point(s), s.bytes(32)];
+        products(count, |_| product.clone())
+    }),
+    ("opposite points, one scalar", true, |s, count| {
+        let (point, scalar) = (g1(s), s.bytes(32));
+        products(count, |index| [encode1(if index % 2 == 0 { point } else { -point }), scalar.clone()])
+    }),
+    ("opposite scalars", true, |s, count| {
+        let (point, scalar) = (point(s), scalar(s));
+        products(count, |index| [point.clone(), number(&if index % 2 == 0 { scalar.clone() } else { r() - &scalar })])
+    }),
+    ("images of one point", true, |s, count| {
+        let (point, scalar) = (g1(s), s.bytes(32));
+        products(count, |index| [encode1(times1(point, &lambda().pow((index % 3) as u32))), scalar.clone()])
+    }),
+    ("some identities", true, |s, count| {
+        products(count, |_| [if s.below(2) == 0 { IDENTITY.to_vec() } else { point(s) }, s.bytes(32)])
+    }),
+    ("identities", true, |s, count| products(count, |_| [IDENTITY.to_vec(), s.bytes(32)])),
+    ("zeros and multiples of r", true, |s, count| products(count, |_| [point(s), number(&(r() * s.below(6)))])),
+    ("small scalars", true, |s, count| products(count, |_| [point(s), number(&s.below(4).into())])),
+    ("edges", true, |s, count| products(count, |_| [point(s), edge_scalar(s)])),
+    ("the point that sums begin with", true, |s, count| {
+        let sign = s.below(2) == 0;
+        products(count, |_| {
+            let point = if sign { hidden() } else { -hidden() };
+            [encode1(point), number(&(BigUint::from(1u8) << s.below(4)))]
+        })
+    }),
+    ("less the point that sums begin with", true, |_, count| {
+        products(count, |index| [encode1(-hidden()), number(&u32::from(index == 0).into())])
+    }),
+    ("off the curve", false, |s, count| with_point(s, count, off_curve)),
+    ("not below p", false, |s, count| {
+        with_point(s, count, |s| {
+            let bytes = point(s);
+            not_below_p(s, bytes, 2)
+        })
+    }),
+    ("p for a zero of the identity", false, |s, count| with_point(s, count, |s| not_below_p(s, IDENTITY.to_vec(), 2))),
+];
+
 /// k pairs, none with the identity, whose product is one; k ≥ 2.
 fn balanced(s: &mut Seeded, k: usize) -> Vec<Vec<u8>> {
     let (one, two) = (G1Affine::generator(), G2Affine::generator());

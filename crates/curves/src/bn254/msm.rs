@@ -1,0 +1,130 @@
+//! Σ sᵢ·Pᵢ on G1: doublings shared by [`POINTS`] points at once (Straus 1964, “Addition chains of vectors”), with the digits and tables of
+//! [`super::multiple`].
+//!
+//! The tables of all points of a chunk are on one denominator. Which digit there is decides which part of a sequence comes next: 16 parts
+//! for each point.
+//!
+//! Points may repeat and cancel, and G1 has no subgroup to begin sums outside of. Sums begin with T, a fixed multiple of the generator that
+//! nobody has for a point by chance. Additions are incomplete: an exceptional case makes Z = 0, which stays so to the end, and the sum
+//! is computed once more with complete formulas, see [`complete`]. To meet such a case takes points that were computed from T.
+
+use super::multiple::{PLACES, split};
+use super::{constants, g1_generator};
+use crate::complete::{AZero, multiply};
+use crate::eisenstein::{DIGITS, Table, chosen, place};
+use crate::fixed_base::Sums;
+use crate::group::{Affine, Jacobian, Projective};
+use crate::pairing::PairingCurve;
+use num_bigint::BigUint;
+use residue_formula::{Fe, Number};
+use residue_ir::{Machine, SequenceStep, WordOp};
+use residue_modular::fields::Bn254Fp;
+
+/// How many points share doublings: no more than can be chosen from by 64 parts.
+pub const POINTS: usize = SequenceStep::<()>::CHOICES_MAX / DIGITS;
+
+/// The part with the doublings of a place.
+const DOUBLE: usize = POINTS * DIGITS;
+
+/// T = τ·G, τ = 3¹⁶⁰ modulo r: no multiple of the generator that anybody has for a point.
+fn tau() -> BigUint {
+    BigUint::from(3u8).modpow(&160u32.into(), &super::Bn254::FAMILY.order())
+}
+
+/// k·T.
+fn offset<M: Machine>(machine: &M, k: &BigUint) -> Affine<M::Fe> {
+    let Affine { x, y } = g1_generator();
+    let element = |value| Bn254Fp::from_canonical(value).expect("it is below p");
+    let multiple = k * tau() % super::Bn254::FAMILY.order();
+    let point = Sums { a: Bn254Fp::ZERO }
+        .multiple(&multiple, Affine::new(element(&x), element(&y)))
+        .expect("r divides neither of the factors");
+    Affine::new(machine.constant(&point.x.to_canonical()), machine.constant(&point.y.to_canonical()))
+}
+
+/// T, which sums begin with.
+pub fn start<M: Machine>(machine: &M) -> Jacobian<M::Fe> {
+    offset(machine, &1u32.into()).to_jacobian(machine.one())
+}
+
+/// S ↦ S + Σ sᵢ·Pᵢ for points on the curve, none the identity, and any words sᵢ; Z = 0 says nothing.
+pub fn add<M: Machine>(
+    machine: &M,
+    products: [(M::Word, Affine<M::Fe>); POINTS],
+    sum: Jacobian<M::Fe>,
+) -> Jacobian<M::Fe> {
+    // Words that choose parts are kept in memory: the stack would have no room for them.
+    let words: Vec<_> = (0u64..)
+        .zip(products)
+        .map(|(number, (scalar, _))| {
+            let first = machine.word(SequenceStep::<M::Word>::CELLS.each(number * DIGITS as u64)); // usize to u64 widens
+            chosen(machine, split(machine, scalar, false))
+                .map(|word| machine.variable("digits", machine.word_op(WordOp::Or, word, first)))
+                .map(|variable| machine.get(variable))
+        })
+        .collect();
+    let mut order = Vec::new();
+    for at in (0..PLACES).rev() {
+        order.push(SequenceStep::Part(DOUBLE));
+        order.extend(words.iter().map(|words| place(words, at)));
+    }
+    let [beta, three_halves] =
+        [&constants().beta, &constants().pairing.three_halves].map(|value| machine.constant(value));
+    let tables = products.map(|(_, point)| Table::new(machine, point, beta, three_halves));
+    let (tables, z) = Table::over_one_denominator(tables, beta);
+    let zz = z.square();
+    let Affine { x, y } = offset(machine, &1u32.into());
+    let begin = Affine::new(x * zz, y * (zz * z)).to_jacobian(machine.one());
+    let own = machine.sequence_of(&order, &[None; DOUBLE + 1], begin, |machine, part, sum| {
+        let three_halves = machine.constant(&constants().pairing.three_halves);
+        match tables.get(part / DIGITS) {
+            Some(table) => table.add(sum, part % DIGITS),
+            None => sum.double(three_halves).double(three_halves),
+        }
+    });
+    let own = Jacobian { z: own.z * z, ..own };
+    (sum + own.addend()).subtract_mixed(offset(machine, &(BigUint::from(1u8) << (2 * PLACES))))
+}
+
+/// T + S ↦ S: one of both is done, which must end the program; neither if an exceptional case was met.
+pub fn finish<M: Machine>(
+    machine: &M,
+    sum: Jacobian<M::Fe>,
+    is_point: impl FnOnce(&M, Affine<M::Fe>),
+    is_identity: impl FnOnce(&M),
+) {
+    let t = offset(machine, &1u32.into());
+    let Jacobian { x, y, z } = sum.subtract_mixed(t);
+    machine.branch(
+        machine.not(machine.is_zero(z)),
+        |machine| {
+            let inverse = super::invert(machine, z);
+            let square = inverse.square();
+            is_point(machine, Affine::new(x * square, y * (square * inverse)));
+        },
+        |_| (),
+    );
+    // Z = 0: S + T is ±T, or it met an exceptional case. Only for T itself is y that of T.
+    let defect = sum.y - t.y * (sum.z.square() * sum.z);
+    let is_t = machine.word_op(WordOp::And, machine.is_zero(defect), machine.not(machine.is_zero(sum.z)));
+    machine.branch(is_t, is_identity, |_| ());
+}
+
+/// The identity, for sums with complete formulas.
+pub fn identity<M: Machine>(machine: &M) -> Projective<M::Fe> {
+    Projective { x: machine.zero(), y: machine.one(), z: machine.zero() }
+}
+
+/// S ↦ S + s·P for every input with P on the curve, by double and add with complete formulas.
+pub fn complete<M: Machine>(
+    machine: &M,
+    scalar: M::Word,
+    point: Affine<M::Fe>,
+    sum: Projective<M::Fe>,
+) -> Projective<M::Fe> {
+    let b3 = machine.constant(&9u32.into());
+    let curve = AZero(move |value| b3 * value);
+    let Affine { x, y } = point;
+    let point = Projective { x, y, z: machine.one() };
+    sum.add_complete(multiply(machine, scalar, point, identity(machine), &curve), &curve)
+}
