@@ -4,6 +4,7 @@
 //! them to the record.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use crate::bench::evidence::{GROUP, replacements};
 use crate::error::LabError;
@@ -56,13 +57,13 @@ fn lines(record: &Record) -> Vec<Line<'_>> {
     lines
 }
 
-fn record(records: &Records) -> Result<&Record, LabError> {
-    records.group(GROUP.name).ok_or(LabError::NoRecord { group: GROUP.name })
+/// The newest record of the evidence in a directory, of whichever machine.
+pub fn newest(directory: &Path) -> Result<Record, LabError> {
+    Records::newest(directory, GROUP.name)
 }
 
 /// The table of the record of the evidence, in Markdown, after where and when it was measured.
-pub fn table(records: &Records) -> Result<String, LabError> {
-    let record = record(records)?;
+pub fn table(record: &Record) -> String {
     let of = |name| record.environment.get(name).unwrap_or("unknown");
     let file = format!("{}-{}.csv", record.date, record.group);
     let mut text = format!(
@@ -105,7 +106,7 @@ pub fn table(records: &Records) -> Result<String, LabError> {
         ];
         let _ = writeln!(text, "| {} |", cells.join(" | "));
     }
-    Ok(text)
+    text
 }
 
 /// What is there where nothing was measured.
@@ -121,13 +122,13 @@ fn grouped(value: f64) -> String {
 }
 
 /// A page with its table made anew. An error if it has no place for it.
-pub fn page_with_table(page: &str, records: &Records) -> Result<String, LabError> {
-    residue_pages::with(page, PART, &table(records)?).ok_or(LabError::NoPlace { part: PART })
+pub fn page_with_table(page: &str, record: &Record) -> Result<String, LabError> {
+    residue_pages::with(page, PART, &table(record)).ok_or(LabError::NoPlace { part: PART })
 }
 
 /// The figure: gas beside the price, and time beside the precompile's, of each line.
-pub fn figure(records: &Records) -> Result<String, LabError> {
-    let lines = lines(record(records)?);
+pub fn figure(record: &Record) -> String {
+    let lines = lines(record);
     let series = [
         ("gas / price", BATCH, Quantity::Gas),
         ("time / precompile, batches", BATCH, Quantity::Time),
@@ -143,7 +144,7 @@ pub fn figure(records: &Records) -> Result<String, LabError> {
         series: series.map(values).to_vec(),
         is_logarithmic: true,
     };
-    Ok(chart.to_svg("Bytecode under eip6690-2024 beside the precompiles that it replaces", true))
+    chart.to_svg("Bytecode under eip6690-2024 beside the precompiles that it replaces", true)
 }
 
 #[cfg(test)]
@@ -152,26 +153,26 @@ mod tests {
 
     #[test]
     fn page_and_figure_are_what_the_record_says() {
-        let records = Records::read(&residue_pages::path("records")).unwrap();
+        let record = newest(&residue_pages::path("records")).unwrap();
         let page = residue_pages::read("docs/precompiles.md");
-        assert_eq!(page, page_with_table(&page, &records).unwrap(), "`residue lab evidence` makes it anew");
-        assert_eq!(residue_pages::read("docs/precompiles.svg"), figure(&records).unwrap(), "as above");
+        assert_eq!(page, page_with_table(&page, &record).unwrap(), "`residue lab evidence` makes it anew");
+        assert_eq!(residue_pages::read("docs/precompiles.svg"), figure(&record), "as above");
     }
 
     #[test]
     fn a_record_has_a_line_for_each_input_and_dashes_where_nothing_was_measured() {
-        let mut records = Records::default();
-        assert!(table(&records).unwrap_err().to_string().contains("no record of evidence"));
+        let nothing = newest(&residue_pages::path("docs/revisions"));
+        assert!(nothing.unwrap_err().to_string().contains("evidence"));
         let row = |name: &str, value| crate::record::RecordRow::exact(name, Quantity::Gas, value);
-        records.add(Record {
+        let record = Record {
             group: GROUP.name.to_owned(),
             date: crate::record::date::Date::after_epoch(0),
             environment: crate::record::environment::Environment::default(),
             rows: vec![row("precompile/bn254/add/example", 150.0), row("eip6690-2024:batch/bn254/add/example", 1085.0)],
-        });
-        let table = table(&records).unwrap();
+        };
+        let table = table(&record);
         let last = table.lines().last().unwrap();
         assert!(last.starts_with("| 0x06 | `bn254/add` | example | 150 | – | 1 085 | –"), "{last}");
-        assert!(figure(&records).unwrap().contains("bn254/add, example"));
+        assert!(figure(&record).contains("bn254/add, example"));
     }
 }

@@ -49,11 +49,11 @@ pub fn baselines(args: &BaselinesArgs, json: bool) -> Result<Verdict> {
 
 /// Prints the table of the evidence, or writes it into a page and the figure beside that.
 pub fn evidence(args: &EvidenceArgs, json: bool) -> Result<Verdict> {
-    let records = Records::read(&args.records)?;
-    let markdown = evidence::table(&records)?;
-    let verdict = finish(&markdown, args.page.as_ref(), |page| evidence::page_with_table(page, &records), json)?;
+    let record = evidence::newest(&args.records)?;
+    let markdown = evidence::table(&record);
+    let verdict = finish(&markdown, args.page.as_ref(), |page| evidence::page_with_table(page, &record), json)?;
     if let Some(page) = &args.page {
-        output::file(&page.with_extension("svg"), evidence::figure(&records)?.as_bytes())?;
+        output::file(&page.with_extension("svg"), evidence::figure(&record).as_bytes())?;
     }
     Ok(verdict)
 }

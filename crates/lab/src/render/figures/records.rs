@@ -26,10 +26,17 @@ impl Records {
         Ok(machines.into_values().max_by_key(Self::shown).unwrap_or_default())
     }
 
+    /// The newest record of a group in a directory, or below it in that of any machine: for a page of one record.
+    pub fn newest(directory: &Path, group: &'static str) -> Result<Record, LabError> {
+        let records = csv_files(directory)?.iter().map(|path| Record::read(path)).collect::<Result<Vec<_>, _>>()?;
+        let of_group = records.into_iter().filter(|record| record.group == group);
+        of_group.max_by_key(|record| record.date.to_string()).ok_or(LabError::NoRecord { group })
+    }
+
     /// How many groups it has that figures show.
     fn shown(&self) -> usize {
-        let is_shown =
-            |group: &str| !crate::attack::GROUPS.contains(&group) && group != crate::bench::bn254::GROUP.name;
+        let of_pages = [crate::bench::bn254::GROUP.name, crate::bench::evidence::GROUP.name];
+        let is_shown = |group: &str| !crate::attack::GROUPS.contains(&group) && !of_pages.contains(&group);
         self.by_group.keys().filter(|group| is_shown(group)).count()
     }
 
