@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use residue_compiler::{Dialect, SourceMap};
-use residue_contracts::{Contract, PROOF_SYSTEMS, ProofSystem, Source, Verifier};
+use residue_contracts::{CallError, Contract, PROOF_SYSTEMS, ProofSystem, Source, Verifier};
 use residue_isa::{GasSchedule, Revision};
 
 use crate::formulas::Formulas;
@@ -80,9 +80,10 @@ impl Chosen {
         let texts = [(proof, "the proof"), (inputs, "the inputs")]
             .map(|(path, what)| input::text_file(path).with_context(|| format!("reading {what}")));
         let [proof_text, inputs_text] = texts;
-        let mut calldata = verifier
-            .call(&proof_text?, &inputs_text?)
-            .with_context(|| format!("{} and {}", input::shown(proof), input::shown(inputs)))?;
+        let mut calldata = verifier.call(&proof_text?, &inputs_text?).map_err(|error| match error {
+            CallError::Proof(error) => anyhow!(error).context(format!("the proof in {}", input::shown(proof))),
+            CallError::Inputs(error) => anyhow!(error).context(format!("the inputs in {}", input::shown(inputs))),
+        })?;
         let witness = verifier.witness_for(&calldata);
         if witness.is_none() && verifier.takes_witness() {
             output::message("note", "the proof does not hold, and so it has no witness");

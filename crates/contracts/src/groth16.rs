@@ -10,10 +10,10 @@ pub mod key;
 pub mod verifier;
 
 pub use curve::ProofCurve;
-pub use key::{Key, KeyError, Proof};
+pub use key::{Key, Proof};
 pub use verifier::Verifier;
 
-use crate::verifier::{self as any, ProofSystem};
+use crate::verifier::{self as any, KeyError, ProofSystem};
 use json::KeyFile;
 use residue_curves::bls12_381::Bls12_381;
 use residue_curves::bn254::Bn254;

@@ -1,4 +1,7 @@
-//! What contracts that are made of a key have in common.
+//! What contracts that are made of a key have in common: how keys are read, and how calls name a function.
+
+pub(crate) mod json;
+pub(crate) mod points;
 
 use residue_ir::{Machine, Numbers, Piece};
 use residue_modular::fields::Bn254Fp;

@@ -27,7 +27,7 @@ mod source;
 pub mod verifier;
 
 pub use source::Source;
-pub use verifier::{PROOF_SYSTEMS, ProofSystem, Verifier};
+pub use verifier::{CallError, KeyError, ProofSystem, Verifier};
 
 use num_bigint::BigUint;
 use residue_ir::{Fp2Product, Program, Recording, record, record_with};
@@ -50,6 +50,9 @@ pub struct Contract {
     /// An input to try it with, and to measure.
     pub example: fn() -> Vec<u8>,
 }
+
+/// Every proof system. A static, as [`CONTRACTS`] is.
+pub static PROOF_SYSTEMS: &[ProofSystem] = &[groth16::SYSTEM, plonk::SYSTEM];
 
 /// Every contract. A static: what it points to is compiled in this crate alone.
 pub static CONTRACTS: &[Contract] = &[

@@ -5,6 +5,7 @@
 //! arithmetic modulo the order r: [`scalars`].
 
 pub mod key;
+mod layout;
 mod scalars;
 pub mod verifier;
 

@@ -1,14 +1,14 @@
 //! Contracts that are made of a verifying key: what proof systems they are for, and what a call of them takes.
 
-use crate::groth16::{self, KeyError};
-use crate::plonk;
 use crate::source::Source;
+use num_bigint::BigUint;
 use std::sync::Arc;
+use thiserror::Error;
 
 /// A verifier of the proofs of one key.
 pub trait Verifier: Source {
     /// The calldata for a proof and its inputs, in the JSON of snarkjs or of gnark. Whether the proof holds is not asked.
-    fn call(&self, proof: &str, inputs: &str) -> Result<Vec<u8>, KeyError>;
+    fn call(&self, proof: &str, inputs: &str) -> Result<Vec<u8>, CallError>;
 
     /// Whether it takes a residue witness.
     fn takes_witness(&self) -> bool;
@@ -33,5 +33,81 @@ pub struct ProofSystem {
 /// A verifier, or what is wrong with its key.
 pub type Made = Result<Arc<dyn Verifier>, KeyError>;
 
-/// Every proof system. A static, as [`crate::CONTRACTS`] is.
-pub static PROOF_SYSTEMS: &[ProofSystem] = &[groth16::SYSTEM, plonk::SYSTEM];
+/// What is wrong with a key, a proof or a list of inputs. A field is named as its file has it.
+#[derive(Debug, Error)]
+pub enum KeyError {
+    /// It is no JSON.
+    #[error("it is not JSON: {0}")]
+    Json(String),
+    /// A field is missing, or something else than what has to be there.
+    #[error("{field} is {found}, and not {expected}")]
+    Shape {
+        /// Where.
+        field: String,
+        /// What is there.
+        found: String,
+        /// What should be.
+        expected: &'static str,
+    },
+    /// A number that is too large.
+    #[error("{field} is {value}, which is not below {what} {limit}")]
+    TooLarge {
+        /// Where.
+        field: String,
+        /// The number.
+        value: String,
+        /// What it must be below.
+        what: &'static str,
+        /// The same as a number.
+        limit: BigUint,
+    },
+    /// A point that is not on its curve.
+    #[error("{field} is not on the curve: x is {x}, y is {y}")]
+    NotOnCurve {
+        /// Where.
+        field: String,
+        /// x.
+        x: String,
+        /// y.
+        y: String,
+    },
+    /// A point whose order is not that of the groups.
+    #[error("{field} is on the curve and not in the subgroup of order r: x is {x}, y is {y}")]
+    NotInSubgroup {
+        /// Where.
+        field: String,
+        /// x.
+        x: String,
+        /// y.
+        y: String,
+    },
+    /// A witness for verifiers that take none.
+    #[error("verifiers of {system} take no residue witness")]
+    NoWitness {
+        /// Which verifiers.
+        system: &'static str,
+    },
+    /// The identity where it would make the check worthless.
+    #[error("{field} is the identity, with which proofs can be made up")]
+    Identity {
+        /// Where.
+        field: String,
+    },
+}
+
+impl From<serde_json::Error> for KeyError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Json(error.to_string())
+    }
+}
+
+/// What is wrong with a call, and in which of its two texts.
+#[derive(Debug, Error)]
+pub enum CallError {
+    /// In the proof.
+    #[error("the proof: {0}")]
+    Proof(KeyError),
+    /// In the inputs.
+    #[error("the inputs: {0}")]
+    Inputs(KeyError),
+}

@@ -2,9 +2,10 @@
 
 use super::curve::ProofCurve;
 use super::json;
-use super::key::{Key, KeyError, Proof};
+use super::key::{Key, Proof};
 use crate::Source;
-use crate::keyed::selector;
+use crate::keyed::{self, selector};
+use crate::verifier::CallError;
 use num_bigint::BigUint;
 use residue_curves::comb::{Comb, FixedSum};
 use residue_curves::conditions::{Conditions, all_vanish};
@@ -297,8 +298,10 @@ fn product_of_one<C: ProofCurve>(p: Affine<C::Number>, q: Affine<Fp2<C::Number, 
 }
 
 impl<C: ProofCurve> crate::Verifier for Verifier<C> {
-    fn call(&self, proof: &str, inputs: &str) -> Result<Vec<u8>, KeyError> {
-        Ok(self.calldata(&json::proof(proof)?, &json::inputs(inputs, self.key.inputs())?))
+    fn call(&self, proof: &str, inputs: &str) -> Result<Vec<u8>, CallError> {
+        let proof = json::proof(proof).map_err(CallError::Proof)?;
+        let inputs = keyed::json::inputs(inputs, self.key.inputs()).map_err(CallError::Inputs)?;
+        Ok(self.calldata(&proof, &inputs))
     }
 
     fn takes_witness(&self) -> bool {
@@ -327,7 +330,7 @@ impl<C: ProofCurve> Source for Verifier<C> {
         record_with("groth16", &C::Number::modulus(), product, |machine| self.text(machine))
     }
 
-    /// A proof that does not hold and takes all steps: nobody can make one that holds of the key alone.
+    /// A proof that does not hold and takes all steps: with the key alone nobody can make one that holds.
     fn example(&self) -> Vec<u8> {
         let point = self.key.alpha;
         let proof = Proof { a: point, b: self.key.beta, c: point };

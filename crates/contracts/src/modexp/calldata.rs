@@ -84,7 +84,7 @@ impl<W: Copy> Operand<W> {
         self.word_with(machine, machine.small(number), |word| machine.bind(word))
     }
 
-    /// The same for a number known at run time, below 2²⁵⁰, without a word that is kept: many of them may stand on the stack at once.
+    /// The same for a number known at run time, below 2²⁵⁰, without a word that is kept: many of them may be on the stack together.
     pub(super) fn word_at<M: Machine<Word = W>>(&self, machine: &M, number: W) -> W {
         self.word_with(machine, number, |word| word)
     }
@@ -121,4 +121,9 @@ impl<W: Copy> Operand<W> {
 fn first_bytes<M: Machine>(machine: &M, at: M::Word, bytes: M::Word) -> M::Word {
     let w = Words(machine);
     w.shr(machine.calldata_word(at), w.sub(w.number(256), w.mul(bytes, w.number(8))))
+}
+
+/// Base, exponent and modulus of one word each, which stand one after the other.
+pub(super) fn numbers_in_place<M: Machine>(machine: &M) -> [M::Word; 3] {
+    [96, 128, 160].map(|at| machine.calldata_word(machine.small(at)))
 }

@@ -1,9 +1,9 @@
 //! Moduli of one word.
 
-use super::calldata::Calldata;
+use super::State;
+use super::calldata::{Calldata, numbers_in_place};
 use super::power::{long_base, more_words, power};
 use super::words::Words;
-use super::{State, word_sized};
 use num_bigint::BigUint;
 use residue_ir::{Feature, Machine, Variable, WordOp};
 
@@ -44,7 +44,7 @@ pub(super) fn in_place<M: Machine>(
     power: impl FnOnce(&M, Variable, M::Fe) -> M::Fe,
 ) {
     machine.over_given(name, LIMBS, &[odd], |machine| {
-        let [base, exponent, modulus] = word_sized::numbers(machine);
+        let [base, exponent, modulus] = numbers_in_place(machine);
         machine.set(state.exponent, exponent);
         let x = machine.element_of(&[Words(machine).modulo(base, modulus)]);
         machine.return_elements(power(machine, state.exponent, x), 32);

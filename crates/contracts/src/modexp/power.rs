@@ -95,7 +95,7 @@ pub(super) fn long_power_of_words<M: Machine>(machine: &M, State { exponent, kin
         let y = steps::<_, DIGIT_BITS>(machine, highest, DIGIT_BITS, y, &powers);
         let y = steps::<_, LONG_DIGIT_BITS>(machine, machine.get(exponent), WORD_BITS - DIGIT_BITS, y, &powers);
         let w = Words(machine);
-        // After the last turn what is set stands behind the exponent, and is not used.
+        // After the last turn what is set comes after the exponent, and is not used.
         machine.set(exponent, operand.nth_last(machine, w.sub(w.sub(turns, turn), w.number(1))));
         y
     })

@@ -1,6 +1,7 @@
 //! Numbers of one word each, as nearly all calls on the chain have them: nothing is computed to find them.
 
 use super::State;
+use super::calldata::numbers_in_place;
 use super::narrow;
 use super::power::{F4, long_power, middle_power, one_digit, power_below_32_bits};
 use super::words::Words;
@@ -23,14 +24,9 @@ pub(super) fn lengths_differ<M: Machine>(machine: &M) -> M::Word {
     w.or(w.or(differs(0), differs(32)), differs(64))
 }
 
-/// Base, exponent and modulus.
-pub(super) fn numbers<M: Machine>(machine: &M) -> [M::Word; 3] {
-    [96, 128, 160].map(|at| machine.calldata_word(machine.small(at)))
-}
-
 /// Returns the result, unless the modulus is even or 1.
 pub(super) fn text<M: Machine>(machine: &M, state: State) {
-    let [_, exponent, modulus] = numbers(machine);
+    let [_, exponent, modulus] = numbers_in_place(machine);
     let w = Words(machine);
     let modulus = machine.bind(modulus);
     machine.branch(
@@ -79,7 +75,7 @@ fn inverses() -> [U256; 2] {
 /// Returns the power by one of [`inverses`], with the chain for it.
 fn inverse<M: Machine>(machine: &M) {
     let w = Words(machine);
-    let [base, exponent, modulus] = numbers(machine);
+    let [base, exponent, modulus] = numbers_in_place(machine);
     let x = machine.element_of(&[w.modulo(base, modulus)]);
     let chain = |exponent: U256| {
         move |machine: &M| {
@@ -94,7 +90,7 @@ fn inverse<M: Machine>(machine: &M) {
 /// Returns the power by an exponent below 16, or by [`F4`].
 fn short<M: Machine>(machine: &M) {
     let w = Words(machine);
-    let [base, exponent, modulus] = numbers(machine);
+    let [base, exponent, modulus] = numbers_in_place(machine);
     let x = machine.element_of(&[w.modulo(base, modulus)]);
     let power =
         machine.branch(w.high(exponent, 4), |_| pow_constant(x, &F4.into()), |machine| one_digit(machine, exponent, x));

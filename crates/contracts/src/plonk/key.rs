@@ -1,7 +1,8 @@
 //! Verifying keys and proofs in the JSON of snarkjs.
 
-use crate::groth16::KeyError;
-use crate::groth16::json::{Curve, Field};
+use crate::keyed::json::Field;
+use crate::keyed::points::Curve;
+use crate::verifier::KeyError;
 use num_bigint::BigUint;
 use residue_curves::Affine;
 use residue_curves::bn254::Bn254;

@@ -1,7 +1,7 @@
 //! What points are multiplied by: arithmetic modulo r, on challenges and evaluations.
 
 use super::key::Key;
-use super::verifier::{EVALUATIONS_AT, INPUTS_AT};
+use super::layout::{EVALUATIONS_AT, INPUTS_AT};
 use num_bigint::BigUint;
 use residue_curves::bn254::Bn254;
 use residue_curves::pairing::PairingCurve;

@@ -1,11 +1,12 @@
 //! A verifier of one key.
 
 use super::key::{self, Key, Point, Proof};
+use super::layout::{EVALUATIONS_AT, INPUTS_AT, POINTS, POINTS_AT};
 use super::scalars::{Challenges, Scalars};
 use crate::Source;
 use crate::bn254::ENCODING;
-use crate::groth16::{KeyError, json};
-use crate::keyed::selector;
+use crate::keyed::{json, selector};
+use crate::verifier::{CallError, KeyError};
 use num_bigint::BigUint;
 use residue_curves::Affine;
 use residue_curves::bn254::multiple::multiple;
@@ -33,13 +34,7 @@ pub struct Verifier {
     lines: Vec<Vec<BigUint>>,
 }
 
-/// Where the parts of calldata are: nine points, six evaluations, the inputs.
-const POINTS_AT: u32 = 4;
-pub(super) const EVALUATIONS_AT: u32 = POINTS_AT + 9 * 64;
-pub(super) const INPUTS_AT: u32 = EVALUATIONS_AT + 6 * 32;
-
-/// Points by their places: A, B, C, Z, T₁, T₂, T₃, Wξ, Wξω.
-const POINTS: usize = 9;
+/// Some points by their places: A, B, C, Z, T₁, T₂, T₃, Wξ, Wξω.
 const Z: u32 = 3;
 const T1: u32 = 4;
 const W: u32 = 7;
@@ -211,8 +206,10 @@ fn times_9<M: Machine>(machine: &M) -> AZero<impl Fn(M::Fe) -> M::Fe> {
 }
 
 impl crate::Verifier for Verifier {
-    fn call(&self, proof: &str, inputs: &str) -> Result<Vec<u8>, KeyError> {
-        Ok(self.calldata(&key::proof(proof)?, &json::inputs(inputs, self.key.inputs)?))
+    fn call(&self, proof: &str, inputs: &str) -> Result<Vec<u8>, CallError> {
+        let proof = key::proof(proof).map_err(CallError::Proof)?;
+        let inputs = json::inputs(inputs, self.key.inputs).map_err(CallError::Inputs)?;
+        Ok(self.calldata(&proof, &inputs))
     }
 
     fn takes_witness(&self) -> bool {
@@ -241,7 +238,7 @@ impl Source for Verifier {
         record_with(self.name(), &modulus(), product, |machine| self.text(machine))
     }
 
-    /// A proof that does not hold and takes all steps: nobody can make one that holds of the key alone.
+    /// A proof that does not hold and takes all steps: with the key alone nobody can make one that holds.
     fn example(&self) -> Vec<u8> {
         let Affine { x, y } = g1_generator();
         let points = std::iter::repeat_n([x, y], POINTS).flatten();

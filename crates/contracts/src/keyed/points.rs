@@ -1,0 +1,95 @@
+//! Points of a key, which are checked as they are read: on their curves, and in their subgroups.
+
+use super::json::Field;
+use crate::groth16::ProofCurve;
+use crate::verifier::KeyError;
+use num_bigint::BigUint;
+use residue_curves::Affine;
+use residue_curves::complete::{AZero, Complete};
+use residue_curves::group::{Coordinate, Projective};
+use residue_curves::tower::Fp2;
+use residue_formula::Number;
+use residue_ir::Bundle;
+
+/// What points of a curve are checked by.
+pub(crate) struct Curve<C: ProofCurve> {
+    pub(crate) b: C::Number,
+    twist_b: Fp2<C::Number, C>,
+}
+
+impl<C: ProofCurve> Curve<C> {
+    pub(crate) fn new() -> Self {
+        let element = |value| C::Number::from_canonical(value).expect("constants are below p");
+        let twist_b = C::twist_b();
+        Self { b: element(C::b()), twist_b: Fp2::new(element(&twist_b.c0), element(&twist_b.c1)) }
+    }
+
+    /// The point of G1 at `field`; `None` for the identity.
+    pub(crate) fn g1(&self, field: &Field<'_>) -> Result<Option<Affine<C::Number>>, KeyError> {
+        let point: Affine<C::Number> = field.point()?;
+        if point == Affine::new(C::Number::ZERO, C::Number::ZERO) {
+            return Ok(None);
+        }
+        let shown = || (point.x.to_canonical().to_string(), point.y.to_canonical().to_string());
+        let is_on_curve = point.curve_defect(self.b) == C::Number::ZERO;
+        let is_member = || {
+            is_in_subgroup::<C::Number, C::Number>(point, self.b, [C::Number::ZERO, C::Number::ONE], &C::FAMILY.order())
+        };
+        check(&field.path, is_on_curve, is_member, shown)?;
+        Ok(Some(point))
+    }
+
+    /// The point of G2 at `field`, which may not be the identity.
+    pub(crate) fn g2(&self, field: &Field<'_>) -> Result<Affine<Fp2<C::Number, C>>, KeyError> {
+        let point: Affine<Fp2<C::Number, C>> = field.twist_point()?;
+        let zero = Fp2::new(C::Number::ZERO, C::Number::ZERO);
+        if point == Affine::new(zero, zero) {
+            return Err(KeyError::Identity { field: field.path.clone() });
+        }
+        let both = |value: Fp2<C::Number, C>| format!("{} + {}·u", value.c0.to_canonical(), value.c1.to_canonical());
+        let shown = || (both(point.x), both(point.y));
+        let is_on_curve = point.curve_defect(self.twist_b) == zero;
+        let is_member = || {
+            is_in_subgroup::<C::Number, Fp2<C::Number, C>>(point, self.twist_b, [zero, Fp2::ONE], &C::FAMILY.order())
+        };
+        check(&field.path, is_on_curve, is_member, shown)?;
+        Ok(point)
+    }
+}
+
+fn check(
+    field: &str,
+    is_on_curve: bool,
+    is_member: impl FnOnce() -> bool,
+    shown: impl FnOnce() -> (String, String),
+) -> Result<(), KeyError> {
+    let field = || field.to_owned();
+    if !is_on_curve {
+        let (x, y) = shown();
+        return Err(KeyError::NotOnCurve { field: field(), x, y });
+    }
+    if !is_member() {
+        let (x, y) = shown();
+        return Err(KeyError::NotInSubgroup { field: field(), x, y });
+    }
+    Ok(())
+}
+
+/// Whether r·P is the identity, for a point of y² = x³ + b without points of order two.
+fn is_in_subgroup<N, K>(point: Affine<K>, b: K, [zero, one]: [K; 2], order: &BigUint) -> bool
+where
+    N: Number,
+    K: Coordinate + Bundle<N> + PartialEq,
+{
+    let curve = AZero(|z: K| {
+        let bz = z * b;
+        bz + bz + bz
+    });
+    let point = Projective { x: point.x, y: point.y, z: one };
+    let identity = Projective { x: zero, y: one, z: zero };
+    let multiple = (0..order.bits()).rev().fold(identity, |multiple, bit| {
+        let double = curve.double(multiple);
+        if order.bit(bit) { double.add_complete(point, &curve) } else { double }
+    });
+    multiple.z == zero
+}
