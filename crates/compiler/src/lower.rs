@@ -395,6 +395,12 @@ impl<'a> Lowering<'a> {
                 self.code.op(evm::MLOAD);
                 self.keep(*result);
             }
+            Effect::GetAcross { result, variable, first_byte } => {
+                let address = self.variable(*variable);
+                push(self.code, address + first_byte);
+                self.code.op(evm::MLOAD);
+                self.keep(*result);
+            }
             Effect::Set { variable, word } => {
                 self.word(*word)?;
                 let address = self.variable(*variable);

@@ -25,6 +25,7 @@ pub mod poseidon2;
 pub mod secp256k1;
 mod source;
 pub mod verifier;
+mod words;
 
 pub use source::Source;
 pub use verifier::{CallError, KeyError, ProofSystem, Verifier};
@@ -82,6 +83,10 @@ pub static CONTRACTS: &[Contract] = &[
     bip340::verify::CONTRACT,
     ed25519::verify::CONTRACT,
     ed25519::zip215::CONTRACT,
+    hashes::sha256::CONTRACT,
+    hashes::ripemd160::CONTRACT,
+    hashes::blake2f::CONTRACT,
+    hashes::sha1::CONTRACT,
     hashes::sha512::CONTRACT,
     poseidon::T2,
     poseidon::T3,

@@ -10,7 +10,6 @@ mod narrow;
 mod power;
 mod wide;
 mod word_sized;
-mod words;
 
 use crate::Contract;
 use calldata::{Calldata, Operand};
@@ -20,7 +19,7 @@ use residue_formula::Number;
 use residue_ir::{Feature, Machine, Variable};
 use residue_isa::precompile::MODEXP;
 use residue_modular::fields::Bn254Fp;
-use words::Words;
+use crate::words::Words;
 
 /// `modexp`.
 pub const CONTRACT: Contract = Contract {

@@ -648,6 +648,10 @@ impl<'r> Machine for Recording<'r> {
         self.defined(|_, result| Effect::Get { result, variable: VariableId(variable.0) })
     }
 
+    fn get_across(&self, variable: Variable, first_byte: u32) -> RecordedWord {
+        self.defined(|_, result| Effect::GetAcross { result, variable: VariableId(variable.0), first_byte })
+    }
+
     fn set(&self, variable: Variable, word: RecordedWord) {
         self.push(|state| Effect::Set { variable: VariableId(variable.0), word: state.own_word(word) });
     }
