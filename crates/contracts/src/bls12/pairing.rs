@@ -4,12 +4,11 @@
 //! one. The subgroup check of each Q waits for the Miller loop, which computes [x]Q anyway; where P is the identity, another
 //! point takes its place in the loop.
 
-use crate::encoding::Encoding;
-use crate::encoding::at_most;
+use crate::encoding::{Encoding, at_most};
 use residue_curves::bls12::{Bls12, membership_of_all};
 use residue_curves::pairing::miller::{positive_miller_loop, stand_in};
 use residue_curves::pairing::powers::multiply;
-use residue_curves::pairing::{PairingCurve, Pairs, Witness, is_final_exponentiation_one};
+use residue_curves::pairing::{Pairs, Witness, is_final_exponentiation_one};
 use residue_curves::tower::{Fp2, Fp12};
 use residue_curves::{Affine, Conditions};
 use residue_formula::Fe;
