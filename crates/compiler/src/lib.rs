@@ -35,7 +35,7 @@ use residue_isa::assembly::{Assembly, Code, Item, LabelId};
 use residue_isa::revision::Family;
 use residue_isa::revision::evm384::Modulus;
 use residue_isa::revision::rules::{SLOTS_MAX, SetForm, SlotBytesMax};
-use residue_isa::{FieldOp, GasSchedule, Revision};
+use residue_isa::{FieldOp, GasSchedule, Revision, SlotRules};
 use residue_passes::derived::{self, Derived};
 use residue_passes::rows::rows;
 use residue_passes::simplify::simplify;
@@ -123,7 +123,11 @@ impl<'a> Prepared<'a> {
         if asks(self.source) {
             let has = |feature| has_feature(revision, feature);
             let source = specialise(self.source, has);
-            let special = Prepared { source: &source, simplified: specialise(&self.simplified, has) };
+            // Arms that are taken join what is around them.
+            let mut simplified = specialise(&self.simplified, has);
+            simplified.subprograms.iter_mut().for_each(simplify);
+            simplify(&mut simplified);
+            let special = Prepared { source: &source, simplified };
             return special.compile(revision, schedule, dialect);
         }
         let built = build(self, revision, schedule, dialect)?;
@@ -195,6 +199,7 @@ fn build(
     let mut programs = Vec::new();
     for unit in prepared.simplified.units() {
         require_modulus(unit, revision)?;
+        require_inversion(unit, revision)?;
         programs.push(with_constants(unit, revision));
     }
     let borrowed: Vec<&Program> = programs.iter().collect();
@@ -397,6 +402,7 @@ fn has_feature(revision: Revision, feature: Feature) -> bool {
     match feature {
         Feature::PowersOfTwo => revision.slot_rules().is_some_and(|rules| rules.moduli.powers_of_two),
         Feature::Given => no_subprogram(revision, true).is_none(),
+        Feature::Inversion => revision.slot_rules().is_some_and(SlotRules::inverts),
         Feature::Limbs(limbs) => limbs as usize <= revision.width_limbs_max(), // u32 to usize widens
     }
 }
@@ -462,6 +468,16 @@ fn operations(program: &Program) -> usize {
         function.body.for_each_block(&mut |block| count += block.ops.len());
     }
     count
+}
+
+/// Refuses inversions where the revision has no instruction for them.
+fn require_inversion(program: &Program, revision: Revision) -> Result<(), CompileError> {
+    let mut inverts = false;
+    program.for_each_effect(&mut |effect| inverts |= matches!(effect, Effect::Invert { .. }));
+    match inverts && !has_feature(revision, Feature::Inversion) {
+        true => Err(CompileError::Inversion { revision }),
+        false => Ok(()),
+    }
 }
 
 fn require_modulus(program: &Program, revision: Revision) -> Result<(), CompileError> {

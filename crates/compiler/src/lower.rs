@@ -367,6 +367,9 @@ impl<'a> Lowering<'a> {
                 self.return_words(words, *size_bytes)?;
                 return Ok(Flow::Ended);
             }
+            Effect::Invert { result, value } => {
+                self.target.invert(self.code, self.placement.slot(*result), self.slot(*value));
+            }
             Effect::IsZero { result, value } => {
                 self.target.is_zero(self.code, self.slot(*value));
                 self.keep(*result);

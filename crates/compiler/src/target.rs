@@ -65,6 +65,9 @@ pub trait Target {
     /// Writes `count` slots to memory. [operands, address] → []
     fn store(&self, code: &mut Assembly, first: Slot, count: u32);
 
+    /// `out` becomes the inverse of `value`, 0 if it has none. Only for revisions with an instruction for that. [] → []
+    fn invert(&self, code: &mut Assembly, out: Slot, value: Slot);
+
     /// [] → [1 if the slot is zero, else 0]
     fn is_zero(&self, code: &mut Assembly, slot: Slot);
 

@@ -101,6 +101,9 @@ fn handler<H: FieldHost>(revision: Revision, opcode: u8) -> Instruction<EthInter
         Revision::Eip6690_2024 => slots!(Eip6690_2024),
         Revision::Evmone2025 => slots!(Evmone2025),
         Revision::EvmoneBits => slots!(EvmoneBits),
+        Revision::XInvmodx => slots!(XInvmodx),
+        Revision::XIszerox => slots!(XIszerox),
+        Revision::EvmmaxNext => slots!(EvmmaxNext),
     };
     match handler {
         Some(handler) => handler,

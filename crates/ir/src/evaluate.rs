@@ -359,6 +359,10 @@ impl<'a> Run<'a> {
                 let bytes = self.word(frame, *word).to_be_bytes::<32>();
                 frame.values.insert(*result, BigUint::from_bytes_be(&bytes) % &self.unit.modulus);
             }
+            Effect::Invert { result, value } => {
+                let inverse = self.read(frame, *value).modinv(&self.unit.modulus).unwrap_or_default();
+                frame.values.insert(*result, inverse);
+            }
             Effect::IsZero { result, value } => {
                 let truth = U256::from(self.read(frame, *value).is_zero());
                 frame.words.insert(*result, truth);

@@ -97,6 +97,8 @@ pub enum Feature {
     Given,
     /// A subprogram can have a modulus of so many 64-bit limbs, given or known.
     Limbs(u32),
+    /// An instruction inverts: [`Machine::invert`] can be used.
+    Inversion,
 }
 
 /// How many elements an array can hold.
@@ -241,6 +243,15 @@ pub trait Machine {
 
     /// The field element that `word` is mod m.
     fn reduce(&self, word: Self::Word) -> Self::Fe;
+
+    /// The inverse of `value`, 0 for what has none. Only interfaces with [`Feature::Inversion`] have code for it: [`Machine::inverse`] asks.
+    fn invert(&self, value: Self::Fe) -> Self::Fe;
+
+    /// The inverse of `value`, 0 for what has none: by an instruction where the interface has one, else by `chain`.
+    fn inverse(&self, value: Self::Fe, chain: impl FnOnce(&Self, Self::Fe) -> Self::Fe) -> Self::Fe {
+        let has_instruction = self.has(Feature::Inversion);
+        self.branch(has_instruction, |machine| machine.invert(value), |machine| chain(machine, value))
+    }
 
     /// 1 if `value` is zero, else 0.
     fn is_zero(&self, value: Self::Fe) -> Self::Word;

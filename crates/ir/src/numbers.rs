@@ -93,6 +93,10 @@ impl<F: Number> Machine for Numbers<F> {
         F::from_canonical(&number).expect("a remainder is below the modulus")
     }
 
+    fn invert(&self, value: F) -> F {
+        value.inverse().unwrap_or(F::ZERO)
+    }
+
     fn is_zero(&self, value: F) -> U256 {
         U256::from(value == F::ZERO)
     }

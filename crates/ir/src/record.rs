@@ -447,6 +447,10 @@ impl<'r> Machine for Recording<'r> {
         self.giving(|state, results| Effect::Reduce { result: results[0], word: state.own_word(word) })
     }
 
+    fn invert(&self, value: Recorded<'r>) -> Recorded<'r> {
+        self.giving(|state, results| Effect::Invert { result: results[0], value: state.own(value) })
+    }
+
     fn is_zero(&self, value: Recorded<'r>) -> RecordedWord {
         self.defined(|state, result| Effect::IsZero { result, value: state.own(value) })
     }

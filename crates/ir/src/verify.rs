@@ -420,6 +420,7 @@ impl Scope<'_> {
             }
             Effect::Reserve { .. }
             | Effect::Reduce { .. }
+            | Effect::Invert { .. }
             | Effect::IsZero { .. }
             | Effect::IsOdd { .. }
             | Effect::Equal { .. }

@@ -13,7 +13,7 @@ use crate::field_instruction::{FieldInstruction, FieldOp, PerOp};
 use crate::opcode::{self, OpcodeRow};
 use eip5843::Reading;
 use evm384::Evm384;
-use rules::SlotRules;
+use rules::{Addition, SlotRules};
 
 /// Declares the revisions: a module and a variant each, from which [`Revision::ALL`] and the lookup follow.
 macro_rules! revisions {
@@ -92,6 +92,12 @@ revisions! {
     Evmone2025 = evmone_2025;
     /// evmone's interface for small fields: `evmone-bits`.
     EvmoneBits = evmone_bits;
+    /// An experiment, EIP-6690 of 2024 with exact inversions: `x-invmodx`.
+    XInvmodx = x_invmodx;
+    /// An experiment, EIP-6690 of 2024 with tests for zero: `x-iszerox`.
+    XIszerox = x_iszerox;
+    /// The experiments that earn their place together: `evmmax-next`.
+    EvmmaxNext = evmmax_next;
 }
 
 mod codec;
@@ -236,6 +242,14 @@ impl Revision {
         match self.interface().semantics {
             Semantics::Slots(rules) => Some(rules),
             Semantics::Memory384(_) | Semantics::MemorySlots(_) => None,
+        }
+    }
+
+    /// What it adds to EIP-6690 of 2024, as an experiment; nothing for published revisions.
+    pub const fn additions(self) -> &'static [Addition] {
+        match self.slot_rules() {
+            Some(rules) => rules.additions,
+            None => &[],
         }
     }
 

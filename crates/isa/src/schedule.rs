@@ -46,6 +46,7 @@ const BUNDLED: &[(&str, &str)] = &[
     ("eip6690-geth.toml", include_str!("../schedules/eip6690-geth.toml")),
     ("evmone-2025.toml", include_str!("../schedules/evmone-2025.toml")),
     ("evmone-bits.toml", include_str!("../schedules/evmone-bits.toml")),
+    ("evmmax-next.toml", include_str!("../schedules/evmmax-next.toml")),
 ];
 
 /// All prices of one or more revisions of a family.

@@ -111,7 +111,9 @@ fn require_expressible(program: &Program) -> Result<(), LowerError> {
             Effect::Lookup { .. } | Effect::ElementOf { .. } | Effect::WordOf { .. } | Effect::High { .. } => {
                 LowerError::Effect(effect.name())
             }
-            Effect::ReturnWords { .. } | Effect::ReturnLast { .. } => LowerError::Effect(effect.name()),
+            Effect::Invert { .. } | Effect::ReturnWords { .. } | Effect::ReturnLast { .. } => {
+                LowerError::Effect(effect.name())
+            }
             _ => return,
         };
         refused.get_or_insert(error);

@@ -84,6 +84,7 @@ impl Printer {
                 WordDef::Op(op, a, b) => format!("{} w{} w{}", name_of(&WORD_OPS, op), a.0, b.0),
                 WordDef::Has(Feature::PowersOfTwo) => "has powers_of_two".to_owned(),
                 WordDef::Has(Feature::Given) => "has given".to_owned(),
+                WordDef::Has(Feature::Inversion) => "has inversion".to_owned(),
                 WordDef::Has(Feature::Limbs(limbs)) => format!("has limbs {limbs}"),
                 WordDef::Defined => "defined".to_owned(),
             };
