@@ -197,6 +197,8 @@ enum Entry {
     Other,
     /// An operand of an expression that is this constant.
     Constant(U256),
+    /// An operand of an expression that is this kept word.
+    Copy(Word),
     /// A kept word, with the depth of the region that it belongs to.
     Kept(Word, usize),
 }

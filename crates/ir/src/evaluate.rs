@@ -190,6 +190,11 @@ impl<'a> Run<'a> {
                 U256::try_from_be_slice(&bytes).expect("32 bytes fit a word")
             }
             WordDef::Op(op, a, b) => op.apply(self.word(frame, *a), self.word(frame, *b)),
+            WordDef::ModOp(op, [a, b, modulus]) => {
+                let first = self.word(frame, *a);
+                let second = if a == b { first } else { self.word(frame, *b) };
+                op.apply(first, second, self.word(frame, *modulus))
+            }
             WordDef::Defined => frame.words[&word],
         }
     }

@@ -3,7 +3,7 @@
 use crate::Outcome;
 use crate::calldata::calldata_slice;
 use crate::hash::{self, Piece};
-use crate::machine::{Array, Capacity, Cells, Feature, Machine, SequenceStep, Table, Variable, WordOp};
+use crate::machine::{Array, Capacity, Cells, Feature, Machine, ModOp, SequenceStep, Table, Variable, WordOp};
 use crate::mont;
 use crate::words;
 use num_bigint::BigUint;
@@ -203,6 +203,10 @@ impl<F: Number> Machine for Numbers<F> {
 
     fn word_op(&self, op: WordOp, a: U256, b: U256) -> U256 {
         op.apply(a, b)
+    }
+
+    fn mod_op(&self, op: ModOp, a: U256, b: U256, modulus: U256) -> U256 {
+        op.apply(a, b, modulus)
     }
 
     fn bind(&self, word: U256) -> U256 {

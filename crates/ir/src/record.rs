@@ -4,7 +4,7 @@
 
 use crate::effect::Effect;
 use crate::hash::Piece;
-use crate::machine::{Array, Capacity, Cells, Feature, Machine, SequenceStep, Table, Variable, WordOp};
+use crate::machine::{Array, Capacity, Cells, Feature, Machine, ModOp, SequenceStep, Table, Variable, WordOp};
 use crate::origin::Origins;
 use crate::program::{
     Arm, ArrayDecl, ArrayId, ConstantId, Control, ControlKind, FieldOp, Function, FunctionId, Modulus, Op, Operand,
@@ -614,6 +614,15 @@ impl<'r> Machine for Recording<'r> {
                 self.word_op(op, a, self.word(constant.wrapping_add(more)))
             }
             _ => self.define(|state| WordDef::Op(op, state.own_word(a), state.own_word(b))),
+        }
+    }
+
+    fn mod_op(&self, op: ModOp, a: RecordedWord, b: RecordedWord, modulus: RecordedWord) -> RecordedWord {
+        match (self.known(a), self.known(b), self.known(modulus)) {
+            (Some(a), Some(b), Some(modulus)) => self.word(op.apply(a, b, modulus)),
+            _ => {
+                self.define(|state| WordDef::ModOp(op, [state.own_word(a), state.own_word(b), state.own_word(modulus)]))
+            }
         }
     }
 

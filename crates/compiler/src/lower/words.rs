@@ -5,7 +5,7 @@ use crate::error::CompileError;
 use crate::target::push;
 use num_bigint::BigUint;
 use residue_ir::program::{ArrayId, Function, VariableId, Word, WordDef};
-use residue_ir::{Effect, WordOp};
+use residue_ir::{Effect, ModOp, WordOp};
 use residue_isa::assembly::LabelId;
 use residue_isa::opcode::evm;
 use residue_passes::rows::walk;
@@ -21,13 +21,8 @@ pub(super) fn big(word: U256) -> BigUint {
 /// Counts one computation of `read`.
 pub(super) fn count_word(function: &Function, uses: &mut HashMap<Word, usize>, read: Word) {
     match &function.words[read.0 as usize] {
-        WordDef::Constant(_) | WordDef::CalldataSize | WordDef::Has(_) => {}
-        WordDef::CalldataWord(offset) => count_word(function, uses, *offset),
-        WordDef::Op(_, a, b) => {
-            count_word(function, uses, *a);
-            count_word(function, uses, *b);
-        }
         WordDef::Defined => *uses.entry(read).or_insert(0) += 1,
+        expression => expression.inner().for_each(|inner| count_word(function, uses, inner)),
     }
 }
 
@@ -105,7 +100,12 @@ impl Lowering<'_> {
                 self.stack.pop();
             }
             WordDef::Op(op, a, b) => self.operation(*op, *a, *b)?,
-            WordDef::Defined => self.kept(word)?,
+            WordDef::ModOp(op, operands) => self.mod_operation(*op, *operands)?,
+            WordDef::Defined => {
+                self.kept(word)?;
+                self.stack.push(Entry::Copy(word));
+                return Ok(());
+            }
         }
         self.stack.push(Entry::Other);
         Ok(())
@@ -176,9 +176,29 @@ impl Lowering<'_> {
         Ok(())
     }
 
+    /// The same modulo a word. Deep down lies the modulus, so a power that is one expression is computed on top of as many copies of it as
+    /// it has products, which takes nothing to move.
+    fn mod_operation(&mut self, op: ModOp, [a, b, modulus]: [Word; 3]) -> Result<(), CompileError> {
+        self.word(modulus)?;
+        self.word(b)?;
+        if a == b {
+            self.code.op(evm::DUP1);
+            self.stack.push(Entry::Other);
+        } else {
+            self.word(a)?;
+        }
+        self.code.op(match op {
+            ModOp::Add => evm::ADDMOD,
+            ModOp::Mul => evm::MULMOD,
+        });
+        self.stack.truncate(self.stack.len() - 3);
+        Ok(())
+    }
+
     /// Copies a kept word to the top, or leaves it there if this is its last reader.
     fn kept(&mut self, word: Word) -> Result<(), CompileError> {
-        let place = self.stack.iter().rposition(|entry| matches!(entry, Entry::Kept(kept, _) if *kept == word));
+        let is_it = |entry: &Entry| matches!(entry, Entry::Kept(it, _) | Entry::Copy(it) if *it == word);
+        let place = self.stack.iter().rposition(is_it);
         let place = place.ok_or_else(|| CompileError::Stack { function: self.function.name.clone() })?;
         let left = self.uses.get_mut(&word).expect("every read was counted");
         *left -= 1;

@@ -6,6 +6,7 @@
 
 use super::{ENCODING, FP_BYTES};
 use crate::Contract;
+use crate::encoding::at_most;
 use residue_curves::bls12_381::constants::modulus;
 use residue_curves::bls12_381::{Bls12_381, Fp12};
 use residue_curves::bls12_381::{g1, g2};
@@ -91,15 +92,6 @@ pub(super) fn answer<M: Machine>(
     machine.require(conditions.hold(machine));
     let nothing_is_one = |machine: &M| machine.return_word(machine.small(1));
     machine.branch(machine.get(has_product), |machine| verdict(machine, machine.load(product, here)), nothing_is_one);
-}
-
-/// The smaller one of two words.
-fn at_most<M: Machine>(machine: &M, word: M::Word, limit: M::Word) -> M::Word {
-    let word = machine.bind(word);
-    // word, or limit where that is less: word ⊕ (word ⊕ limit) or word ⊕ 0.
-    let difference = machine.word_op(WordOp::Xor, word, limit);
-    let change = machine.word_op(WordOp::Mul, machine.word_op(WordOp::Lt, limit, word), difference);
-    machine.word_op(WordOp::Xor, word, change)
 }
 
 /// Parses the pair at `offset`, adds it to `pairs` if Q is not the identity, and adds what has to hold of it to `conditions`, but
