@@ -352,7 +352,7 @@ function f1 "start" () -> () values 20 {
 
     fn built(program: &Program, revision: Revision) -> Built {
         let prepared = Prepared::new(program, SmallMultiples::AsWritten).unwrap();
-        build(&prepared, revision, &GasSchedule::default_for(revision).unwrap(), Dialect::default()).unwrap()
+        build(&prepared, revision, &GasSchedule::default_for(revision).unwrap(), Dialect::default(), false).unwrap()
     }
 
     fn evidence<'a>(built: &'a Built, source: &'a Program) -> Evidence<'a> {
@@ -368,7 +368,8 @@ function f1 "start" () -> () values 20 {
                     &Prepared::new(program, SmallMultiples::AsWritten).unwrap(),
                     *revision,
                     &schedule(*revision),
-                    Dialect::default()
+                    Dialect::default(),
+                    false
                 ),
                 Err(CompileError::OnlyWidth { .. })
             )

@@ -143,7 +143,18 @@ impl<'a> Prepared<'a> {
         schedule: &GasSchedule,
         dialect: Dialect,
     ) -> Result<Compiled, CompileError> {
-        let built = build(self, revision, schedule, dialect)?;
+        let built = build(self, revision, schedule, dialect, false);
+        let built = match built {
+            // What no account may have, or labels too far apart: shorter code may do.
+            Ok(built) if revision.family() == Family::Words && built.code.bytes.len() > CODE_BYTES_MAX => {
+                let short = build(self, revision, schedule, dialect, true)?;
+                if short.code.bytes.len() < built.code.bytes.len() { short } else { built }
+            }
+            Err(CompileError::Far { .. } | CompileError::Assemble(_)) if revision.family() == Family::Words => {
+                build(self, revision, schedule, dialect, true)?
+            }
+            built => built?,
+        };
         for evidence in built.evidence(self.source) {
             check(&evidence)?;
         }
@@ -205,6 +216,7 @@ fn build(
     revision: Revision,
     schedule: &GasSchedule,
     dialect: Dialect,
+    is_short: bool,
 ) -> Result<Built, CompileError> {
     for subprogram in &prepared.source.subprograms {
         require_subprogram(subprogram, revision)?;
@@ -224,7 +236,7 @@ fn build(
     for (context, (program, rows)) in programs.iter().zip(rows).enumerate() {
         let context = u32::try_from(context).expect("subprograms are few");
         let is_late = context > 0 && is_entered_late(&borrowed, context as usize - 1); // u32 to usize widens
-        let placed = (program, context, is_late, base_bytes);
+        let placed = (program, context, is_late, target::words::Rules { base_bytes, is_short });
         let part = part(placed, rows, (revision, dialect), schedule, &mut assembly)?;
         if part.target.words().is_some() && part.has_elements() {
             base_bytes = part.target.memory_bytes();
@@ -255,6 +267,9 @@ fn build(
     let items = assembly.items().to_vec();
     Ok(Built { units, memory_bytes: lowered.memory_bytes, fail: lowered.fail, items, code })
 }
+
+/// Bytes of code that an account of the main network may have (EIP-170).
+const CODE_BYTES_MAX: usize = 24_576;
 
 /// The last offset that a cell of chosen parts has room for.
 const CHOSEN_MAX: usize = 0xffff;
@@ -347,9 +362,9 @@ fn reads_constants(program: &Program) -> bool {
     reads
 }
 
-/// Places a program, whose field context has this id; its slots, if they are words of memory, begin after so many bytes.
+/// Places a program, whose field context has this id; `words` says where its slots begin, if they are words of memory.
 fn part<'a>(
-    (program, context, is_late, base_bytes): (&'a Program, u32, bool, u32),
+    (program, context, is_late, words): (&'a Program, u32, bool, target::words::Rules),
     mut rows: Rows<'a>,
     (revision, dialect): (Revision, Dialect),
     schedule: &GasSchedule,
@@ -384,8 +399,7 @@ fn part<'a>(
     let mont = mont_constants(program, revision)
         .map(|[parse, output]| MontFactors { parse: constant_slot(&parse), output: constant_slot(&output) });
     let places = Places { first_constant, zero, spare, mont, is_literal };
-    let target =
-        make_target((program, context, is_late, &rows), base_bytes, revision, schedule, derived, places, assembly);
+    let target = make_target((program, context, is_late, &rows), words, revision, schedule, derived, places, assembly);
     Ok(Part { program, rows, allocation, constant_slots, spare, slots, target, is_late })
 }
 
@@ -396,7 +410,7 @@ const LIMITS: Limits = Limits { values_max: SLOTS_MAX, gap_bytes_max: 32 };
 /// What lowers for the revision's family.
 fn make_target(
     (program, context, is_late, rows): (&Program, u32, bool, &Rows<'_>),
-    base_bytes: u32,
+    words: target::words::Rules,
     revision: Revision,
     schedule: &GasSchedule,
     derived: Derived,
@@ -409,7 +423,7 @@ fn make_target(
         return Box::new(target::slots::Slots::new((revision, rules), modulus, derived, row_bytes, places, code));
     }
     if revision.family() == Family::Words {
-        return Box::new(target::words::Words::new(&program.modulus, base_bytes, &program.constants, places, code));
+        return Box::new(target::words::Words::new(&program.modulus, words, &program.constants, places, code));
     }
     let modulus = program.modulus.known().expect("`require_subprogram` refuses others");
     if let Some(interface) = revision.evm384() {

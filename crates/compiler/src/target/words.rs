@@ -27,6 +27,16 @@ pub struct Words {
     places: Places,
     constants: Vec<BigUint>,
     reverse: Reverse,
+    is_short: bool,
+}
+
+/// What is said of words as slots beside the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rules {
+    /// Bytes of memory before them.
+    pub base_bytes: u32,
+    /// Whether short code is wanted, if that costs little.
+    pub is_short: bool,
 }
 
 /// Bytes at the bottom of memory that subprograms of given moduli are set up by, and that Montgomery form passes through.
@@ -36,12 +46,18 @@ pub const SCRATCH_BYTES: u32 = WORD_BYTES;
 pub const SLOT_LIMIT: Slot = 1 << 14;
 
 impl Words {
-    /// Slots from the word after `base_bytes` of memory on; the last ones are `constants`, which memory does not hold.
-    pub fn new(modulus: &Modulus, base_bytes: u32, constants: &[BigUint], places: Places, code: &mut Assembly) -> Self {
+    /// Slots from the word after the base of memory on; the last ones are `constants`, which memory does not hold.
+    pub fn new(
+        modulus: &Modulus,
+        Rules { base_bytes, is_short }: Rules,
+        constants: &[BigUint],
+        places: Places,
+        code: &mut Assembly,
+    ) -> Self {
         let field = modulus.known().map_or(Field::Given, |modulus| Field::Known(modulus.clone()));
         let base = base_bytes + if field == Field::Given { WORD_BYTES } else { 0 };
         let (modulus, constants, reverse) = (modulus.clone(), constants.to_vec(), Reverse::new(code));
-        Self { field, modulus, base, places, constants, reverse }
+        Self { field, modulus, base, places, constants, reverse, is_short }
     }
 
     fn address(&self, slot: Slot) -> u32 {
@@ -226,9 +242,12 @@ impl Target for Words {
     fn block(&self, code: &mut Assembly, ops: &[SlotOp], kept: &BTreeSet<Slot>) {
         let terms = terms(ops, kept, &self.field, self.places.first_constant, &self.constants);
         let own: BTreeSet<Slot> = ops.iter().map(|op| op.out).collect();
-        match schedule(&terms, &own, self.modulus_gas()) {
+        match schedule(&terms, &own, self.modulus_gas(), self.is_short) {
             Some(emitted) => self.instructions(code, &terms, &emitted.instructions),
-            None => self.operations(code, ops),
+            None => {
+                eprintln!("FALLBACK {} ops {} nodes", ops.len(), terms.nodes.len());
+                self.operations(code, ops)
+            }
         }
     }
 

@@ -70,15 +70,28 @@ pub struct Context<'a> {
     pub own: &'a BTreeSet<Slot>,
     /// Gas of pushing p.
     pub modulus_gas: u64,
+    /// Whether short code is wanted: p and other long numbers are pushed once, and copied.
+    pub is_short: bool,
+    /// The long numbers that lie below the block's words, if short code is wanted.
+    pub residents: Vec<Resident>,
     /// For each term: whether it is a statement.
     pub statements: Vec<bool>,
     /// For each statement and slot: how many trees read it.
     pub reads: Vec<u32>,
+    /// For each statement: the statements and slots that its tree reads.
+    pub leaves: Vec<Vec<Id>>,
+    /// For each term: how many words its tree takes on the stack at most.
+    needs: Vec<usize>,
 }
 
 impl<'a> Context<'a> {
     /// Finds the statements.
-    pub fn new(terms: &'a Terms, own: &'a BTreeSet<Slot>, modulus_gas: u64) -> Self {
+    pub fn new(
+        terms: &'a Terms,
+        own: &'a BTreeSet<Slot>,
+        (modulus_gas, is_short): (u64, bool),
+        need_max: usize,
+    ) -> Self {
         let mut reads = vec![0; terms.nodes.len()];
         for node in &terms.nodes {
             node.operands().into_iter().for_each(|operand| reads[operand] += 1);
@@ -92,11 +105,37 @@ impl<'a> Context<'a> {
                 reads[id] += 1;
             }
         }
-        Self { terms, own, modulus_gas, statements, reads }
+        let residents = if is_short { residents(terms) } else { Vec::new() };
+        let mut context =
+            Self { terms, own, modulus_gas, is_short, residents, statements, reads, leaves: vec![], needs: vec![] };
+        context.limit_needs(need_max);
+        context.leaves = (0..terms.nodes.len()).map(|id| context.leaves_of(id)).collect();
+        context
     }
 
-    /// The statements and slots that the tree of a statement reads.
-    pub fn leaves(&self, id: Id) -> Vec<Id> {
+    /// Makes more statements, so that no tree needs more words of the stack.
+    fn limit_needs(&mut self, need_max: usize) {
+        for (id, node) in self.terms.nodes.iter().enumerate() {
+            let has_modulus = matches!(node, Node::AddMod(..) | Node::MulMod(..) | Node::Mod(_));
+            let of = |needs: &[usize], statements: &[bool], id: Id| if statements[id] { 1 } else { needs[id] };
+            let operands = node.operands();
+            let need = loop {
+                // In whichever order they are made.
+                let inner: Vec<usize> = operands.iter().map(|&id| of(&self.needs, &self.statements, id)).collect();
+                let most = inner.iter().copied().max().unwrap_or(0) + usize::from(operands.len() > 1);
+                let need = usize::from(has_modulus) + most.max(usize::from(node.is_computed()) * 2).max(1);
+                let largest = operands.iter().zip(&inner).max_by_key(|(_, need)| **need);
+                match largest {
+                    Some((&operand, &inner)) if need > need_max && inner > 1 => self.statements[operand] = true,
+                    _ => break need,
+                }
+            };
+            self.needs.push(need);
+        }
+    }
+
+    /// The statements and slots that the tree of a term reads.
+    fn leaves_of(&self, id: Id) -> Vec<Id> {
         let mut leaves = Vec::new();
         let mut left = self.terms.nodes[id].operands();
         while let Some(id) = left.pop() {
@@ -111,11 +150,43 @@ impl<'a> Context<'a> {
     }
 }
 
+/// Uses of a long number for which it is worth pushing below the block.
+const RESIDENT_USES: usize = 3;
+/// The most such numbers.
+const RESIDENTS_MAX: usize = 3;
+
+/// A long number that lies below a block's words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resident {
+    /// p.
+    Modulus,
+    /// A constant.
+    Number(Id),
+}
+
+/// p, if it is used more than once, and the long numbers that are used most.
+fn residents(terms: &Terms) -> Vec<Resident> {
+    let mut uses = vec![0; terms.nodes.len()];
+    let mut moduli = 0;
+    for node in &terms.nodes {
+        node.operands().into_iter().for_each(|operand| uses[operand] += 1);
+        moduli += usize::from(matches!(node, Node::AddMod(..) | Node::MulMod(..) | Node::Mod(_)));
+    }
+    let is_long = |id: &Id| matches!(&terms.nodes[*id], Node::Constant(number) if number.bits() > 64);
+    let mut long: Vec<Id> = (0..uses.len()).filter(is_long).filter(|&id| uses[id] >= RESIDENT_USES).collect();
+    long.sort_by_key(|&id| std::cmp::Reverse(uses[id]));
+    long.truncate(RESIDENTS_MAX);
+    let modulus = (moduli > 1).then_some(Resident::Modulus);
+    long.into_iter().map(Resident::Number).chain(modulus).collect()
+}
+
 /// What lies on the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Entry {
     Term(Id),
     Modulus,
+    /// A number that is copied.
+    Number(Id),
 }
 
 /// The instructions of a plan, and their gas.
@@ -125,6 +196,8 @@ pub struct Emitted {
     pub instructions: Vec<Instruction>,
     /// What they cost; memory that grows is not counted.
     pub gas: u64,
+    /// How long they are, about.
+    pub bytes: u64,
 }
 
 struct Emission<'a> {
@@ -151,7 +224,7 @@ const REACH: usize = 16;
 pub fn emit(context: &Context<'_>, plan: &Plan) -> Option<Emitted> {
     let mut readers = vec![Vec::new(); context.terms.nodes.len()];
     for (place, &id) in plan.order.iter().enumerate() {
-        for leaf in context.leaves(id) {
+        for &leaf in &context.leaves[id] {
             readers[leaf].push(place);
         }
     }
@@ -183,11 +256,26 @@ impl Emission<'_> {
     }
 
     fn add(&mut self, instruction: Instruction, gas: u64) {
+        self.out.bytes += match instruction {
+            Instruction::Push(id) => 1 + number(self.context.terms, id).bits().div_ceil(8),
+            Instruction::PushModulus => 33,
+            Instruction::Load(_) | Instruction::Store(_) => 4,
+            Instruction::Dup(_) | Instruction::Swap(_) | Instruction::Pop | Instruction::Operation(_) => 1,
+        };
         self.out.instructions.push(instruction);
         self.out.gas += gas;
     }
 
     fn all(&mut self) -> Option<()> {
+        for &resident in &self.context.residents {
+            match resident {
+                Resident::Modulus => self.push_modulus(),
+                Resident::Number(id) => {
+                    self.add(Instruction::Push(id), 3);
+                    self.stack.push(Entry::Number(id));
+                }
+            }
+        }
         // Outputs that are slots or constants come first, while they are there.
         for place in 0..self.context.terms.outputs.len() {
             let (slot, id) = self.context.terms.outputs[place];
@@ -206,7 +294,7 @@ impl Emission<'_> {
             self.at = place;
             let id = self.plan.order[place];
             self.load_ahead(id)?;
-            self.tidy()?;
+            self.tidy(self.context.needs[id])?;
             self.statement(id)?;
         }
         self.at = self.plan.order.len();
@@ -219,7 +307,8 @@ impl Emission<'_> {
 
     /// Loads the slots that the statement's tree reads and that are to stay.
     fn load_ahead(&mut self, id: Id) -> Option<()> {
-        for leaf in self.context.leaves(id) {
+        let context = self.context;
+        for &leaf in &context.leaves[id] {
             if let Node::Slot(slot) = *self.node(leaf)
                 && self.plan.ahead[leaf]
                 && self.left[leaf] > 1
@@ -252,7 +341,7 @@ impl Emission<'_> {
             && !self.is_awaited(first)
             && self.stack.last() == Some(&Entry::Term(first))
         {
-            let below = self.stack.len() >= 2 && self.stack[self.stack.len() - 2] == Entry::Modulus;
+            let below = self.is_free_modulus(2);
             let missing = moduli - usize::from(below);
             for _ in 0..missing {
                 self.push_modulus();
@@ -282,7 +371,7 @@ impl Emission<'_> {
             return Some(false);
         }
         let has_modulus = matches!(self.node(id), Node::AddMod(..) | Node::MulMod(..));
-        if has_modulus && self.stack.len().checked_sub(3).map(|place| self.stack[place]) != Some(Entry::Modulus) {
+        if has_modulus && !self.is_free_modulus(3) {
             self.push_modulus();
             self.swap(2)?;
         }
@@ -303,6 +392,12 @@ impl Emission<'_> {
         self.left[below] -= 1;
         self.left[top] -= 1;
         Some(true)
+    }
+
+    /// Whether the word at this place from the top is p, and not that which all copy.
+    fn is_free_modulus(&self, depth: usize) -> bool {
+        let place = self.stack.len().checked_sub(depth).filter(|&place| place >= self.context.residents.len());
+        place.is_some_and(|place| self.stack[place] == Entry::Modulus)
     }
 
     /// How many moduli the tree pushes before its first leaf.
@@ -344,8 +439,22 @@ impl Emission<'_> {
     }
 
     fn push_modulus(&mut self) {
-        self.add(Instruction::PushModulus, self.context.modulus_gas);
+        self.modulus_to_top();
         self.stack.push(Entry::Modulus);
+    }
+
+    /// Pushes or copies p; the model of the stack has it not yet.
+    fn modulus_to_top(&mut self) {
+        match self.depth(|entry| entry == Entry::Modulus) {
+            Some(depth) => self.add(Instruction::Dup(depth), 3),
+            None => self.add(Instruction::PushModulus, self.context.modulus_gas),
+        }
+    }
+
+    /// The place of the nearest such word that DUP reaches.
+    fn depth(&self, is_wanted: impl Fn(Entry) -> bool) -> Option<u8> {
+        let depth = self.stack.iter().rev().position(|&entry| is_wanted(entry))? + 1;
+        u8::try_from(depth).ok().filter(|_| depth <= REACH)
     }
 
     fn swap(&mut self, below: usize) -> Option<()> {
@@ -413,11 +522,14 @@ impl Emission<'_> {
         let spine = self.spine.take();
         match *self.node(id) {
             Node::Constant(_) => {
-                self.add(Instruction::Push(id), 3);
+                match self.depth(|entry| entry == Entry::Number(id)) {
+                    Some(depth) => self.add(Instruction::Dup(depth), 3),
+                    None => self.add(Instruction::Push(id), 3),
+                }
                 return Some(());
             }
             Node::Modulus => {
-                self.add(Instruction::PushModulus, self.context.modulus_gas);
+                self.modulus_to_top();
                 return Some(());
             }
             _ => {}
@@ -485,11 +597,12 @@ impl Emission<'_> {
     }
 
     /// Takes from the top what nobody needs, and spills if too much lies there.
-    fn tidy(&mut self) -> Option<()> {
-        loop {
+    fn tidy(&mut self, need: usize) -> Option<()> {
+        let floor = if self.at < self.plan.order.len() { self.context.residents.len() } else { 0 };
+        while self.stack.len() > floor {
             match self.stack.last() {
                 // It is for the statement below which it was pushed.
-                Some(Entry::Modulus) => {}
+                Some(Entry::Modulus | Entry::Number(_)) => {}
                 Some(&Entry::Term(id)) if self.left[id] == 0 && !self.is_awaited(id) => {}
                 Some(&Entry::Term(id)) if self.is_awaited(id) => {
                     let height = self.stack.len();
@@ -504,7 +617,8 @@ impl Emission<'_> {
             self.add(Instruction::Pop, 2);
             self.stack.pop();
         }
-        while self.stack.len() > self.plan.height {
+        let height = self.plan.height.min((REACH + 1).saturating_sub(need)).max(floor + 1);
+        while self.stack.len() > height {
             self.spill()?;
         }
         Some(())
@@ -514,10 +628,11 @@ impl Emission<'_> {
     fn spill(&mut self) -> Option<()> {
         let next = |id: Id| self.readers[id].iter().copied().find(|&place| place >= self.at).unwrap_or(usize::MAX);
         let top = self.stack.len() - 1;
-        let farthest = (self.stack.len().saturating_sub(REACH)..self.stack.len())
+        let lowest = self.stack.len().saturating_sub(REACH).max(self.context.residents.len());
+        let farthest = (lowest..self.stack.len())
             .filter_map(|place| match self.stack[place] {
                 Entry::Term(id) => Some((next(id), place, id)),
-                Entry::Modulus => None,
+                Entry::Modulus | Entry::Number(_) => None,
             })
             .max()?;
         let (_, place, id) = farthest;
@@ -553,7 +668,7 @@ impl Emission<'_> {
     /// Stores what still waits, and leaves nothing on the stack.
     fn finish(&mut self) -> Option<()> {
         while !self.stack.is_empty() {
-            self.tidy()?;
+            self.tidy(0)?;
             let top = self.stack.len();
             if top > 0
                 && self

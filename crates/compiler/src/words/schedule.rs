@@ -17,8 +17,19 @@ const TRIALS: (usize, usize) = (100, 6000);
 const HEIGHT: usize = 11;
 
 /// The best instructions found; none if every plan has something out of reach.
-pub fn schedule(terms: &Terms, own: &BTreeSet<Slot>, modulus_gas: u64) -> Option<Emitted> {
-    let context = Context::new(terms, own, modulus_gas);
+pub fn schedule(terms: &Terms, own: &BTreeSet<Slot>, modulus_gas: u64, is_short: bool) -> Option<Emitted> {
+    let begun = NEEDS.into_iter().filter_map(|need_max| {
+        let context = Context::new(terms, own, (modulus_gas, is_short), need_max);
+        let (plan, emitted) = begin(&context)?;
+        Some((cost(&context, &emitted), context, plan, emitted))
+    });
+    let (_, context, plan, emitted) = begun.min_by_key(|(cost, ..)| *cost)?;
+    Some(search(&context, plan, emitted))
+}
+
+/// The better one of two orders.
+fn begin(context: &Context<'_>) -> Option<(Plan, Emitted)> {
+    let terms = context.terms;
     let statements: Vec<Id> = (0..terms.nodes.len()).filter(|&id| context.statements[id]).collect();
     let plain = |order: Vec<Id>| Plan {
         order,
@@ -26,11 +37,21 @@ pub fn schedule(terms: &Terms, own: &BTreeSet<Slot>, modulus_gas: u64) -> Option
         ahead: vec![false; terms.nodes.len()],
         height: HEIGHT,
     };
-    let deep = by_depth(&context, &statements);
+    let deep = by_depth(context, &statements);
     let begun = [plain(statements), plain(deep)].into_iter();
-    let best = begun.filter_map(|plan| Some((emit(&context, &plan)?, plan))).min_by_key(|(emitted, _)| emitted.gas);
-    let (emitted, plan) = best?;
-    Some(search(&context, plan, emitted))
+    let emitted = begun.filter_map(|plan| emit(context, &plan).map(|emitted| (plan, emitted)));
+    emitted.min_by_key(|(_, emitted)| cost(context, emitted))
+}
+
+/// Words that a tree may take on the stack: several limits are tried.
+const NEEDS: [usize; 3] = [6, 8, 11];
+
+/// Bytes that are worth as much as one gas where short code is wanted: EIP-170 allows some, at whatever price.
+const BYTES_A_GAS: u64 = 4;
+
+/// What is to be least.
+fn cost(context: &Context<'_>, emitted: &Emitted) -> u64 {
+    if context.is_short { BYTES_A_GAS * emitted.gas + emitted.bytes } else { 1000 * emitted.gas + emitted.bytes }
 }
 
 /// The statements in the order in which the outputs ask for them.
@@ -40,7 +61,7 @@ fn by_depth(context: &Context<'_>, statements: &[Id]) -> Vec<Id> {
             return;
         }
         done[id] = true;
-        let mut leaves = context.leaves(id);
+        let mut leaves = context.leaves[id].clone();
         leaves.sort_unstable();
         leaves.into_iter().for_each(|leaf| visit(context, leaf, done, order));
         order.push(id);
@@ -80,7 +101,6 @@ fn search(context: &Context<'_>, plan: Plan, emitted: Emitted) -> Emitted {
     if changeable.is_empty() {
         return emitted;
     }
-    let leaves: Vec<Vec<Id>> = (0..nodes).map(|id| context.leaves(id)).collect();
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
     let (mut plan, mut best) = (plan, emitted);
     for _ in 0..trials {
@@ -92,11 +112,13 @@ fn search(context: &Context<'_>, plan: Plan, emitted: Emitted) -> Emitted {
                     let id = changeable[numbers.below(changeable.len())];
                     changed.ahead[id] ^= true;
                 }
-                5..7 => move_statement(&leaves, &mut changed.order, &mut numbers),
+                5..7 => move_statement(&context.leaves, &mut changed.order, &mut numbers),
                 _ => changed.height = 7 + numbers.below(8),
             }
         }
-        if let Some(candidate) = emit(context, &changed).filter(|candidate| candidate.gas <= best.gas) {
+        if let Some(candidate) =
+            emit(context, &changed).filter(|candidate| cost(context, candidate) <= cost(context, &best))
+        {
             (plan, best) = (changed, candidate);
         }
     }
