@@ -319,6 +319,7 @@ fn execute(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::words::Rules;
     use crate::{Built, Dialect, Prepared, SmallMultiples, build};
     use residue_ir::text;
     use residue_isa::{GasSchedule, Revision};
@@ -352,7 +353,8 @@ function f1 "start" () -> () values 20 {
 
     fn built(program: &Program, revision: Revision) -> Built {
         let prepared = Prepared::new(program, SmallMultiples::AsWritten).unwrap();
-        build(&prepared, revision, &GasSchedule::default_for(revision).unwrap(), Dialect::default(), false).unwrap()
+        build(&prepared, revision, &GasSchedule::default_for(revision).unwrap(), Dialect::default(), Rules::FIRST)
+            .unwrap()
     }
 
     fn evidence<'a>(built: &'a Built, source: &'a Program) -> Evidence<'a> {
@@ -369,7 +371,7 @@ function f1 "start" () -> () values 20 {
                     *revision,
                     &schedule(*revision),
                     Dialect::default(),
-                    false
+                    Rules::FIRST
                 ),
                 Err(CompileError::OnlyWidth { .. })
             )

@@ -137,24 +137,38 @@ impl<'a> Prepared<'a> {
         self.compile_for(revision, schedule, dialect)
     }
 
+    /// Builds it; where there are no field instructions, with more room or shorter code where that is called for.
+    fn build_for(&self, revision: Revision, schedule: &GasSchedule, dialect: Dialect) -> Result<Built, CompileError> {
+        let mut rules = target::words::Rules::FIRST;
+        let mut built = build(self, revision, schedule, dialect, rules);
+        if revision.family() != Family::Words {
+            return built;
+        }
+        if built.as_ref().map_or(true, Built::lacks_room) {
+            rules.extra_slots = target::words::Rules::EXTRA_SLOTS;
+            built = build(self, revision, schedule, dialect, rules);
+        }
+        // What no account may have, or labels too far apart: shorter code may do.
+        let length = match &built {
+            Ok(built) => built.code.bytes.len(),
+            Err(CompileError::Far { .. } | CompileError::Assemble(_)) => usize::MAX,
+            Err(_) => return built,
+        };
+        if length <= CODE_BYTES_MAX {
+            return built;
+        }
+        rules.is_short = true;
+        let short = build(self, revision, schedule, dialect, rules)?;
+        if short.code.bytes.len() < length { Ok(short) } else { built }
+    }
+
     fn compile_for(
         &self,
         revision: Revision,
         schedule: &GasSchedule,
         dialect: Dialect,
     ) -> Result<Compiled, CompileError> {
-        let built = build(self, revision, schedule, dialect, false);
-        let built = match built {
-            // What no account may have, or labels too far apart: shorter code may do.
-            Ok(built) if revision.family() == Family::Words && built.code.bytes.len() > CODE_BYTES_MAX => {
-                let short = build(self, revision, schedule, dialect, true)?;
-                if short.code.bytes.len() < built.code.bytes.len() { short } else { built }
-            }
-            Err(CompileError::Far { .. } | CompileError::Assemble(_)) if revision.family() == Family::Words => {
-                build(self, revision, schedule, dialect, true)?
-            }
-            built => built?,
-        };
+        let built = self.build_for(revision, schedule, dialect)?;
         for evidence in built.evidence(self.source) {
             check(&evidence)?;
         }
@@ -198,6 +212,11 @@ struct Unit {
 }
 
 impl Built {
+    /// Whether a block has values in memory for lack of room.
+    fn lacks_room(&self) -> bool {
+        self.units.iter().any(|unit| unit.target.words().is_some_and(target::words::Words::lacks_room))
+    }
+
     fn evidence<'a>(&'a self, source: &'a Program) -> impl Iterator<Item = Evidence<'a>> {
         self.units.iter().zip(source.units()).map(|(unit, source)| Evidence {
             source,
@@ -216,7 +235,7 @@ fn build(
     revision: Revision,
     schedule: &GasSchedule,
     dialect: Dialect,
-    is_short: bool,
+    rules: target::words::Rules,
 ) -> Result<Built, CompileError> {
     for subprogram in &prepared.source.subprograms {
         require_subprogram(subprogram, revision)?;
@@ -236,7 +255,7 @@ fn build(
     for (context, (program, rows)) in programs.iter().zip(rows).enumerate() {
         let context = u32::try_from(context).expect("subprograms are few");
         let is_late = context > 0 && is_entered_late(&borrowed, context as usize - 1); // u32 to usize widens
-        let placed = (program, context, is_late, target::words::Rules { base_bytes, is_short });
+        let placed = (program, context, is_late, target::words::Rules { base_bytes, ..rules });
         let part = part(placed, rows, (revision, dialect), schedule, &mut assembly)?;
         if part.target.words().is_some() && part.has_elements() {
             base_bytes = part.target.memory_bytes();
@@ -377,13 +396,15 @@ fn part<'a>(
     let constants = program.constants.len();
     // One slot is spare, for cycles of moves.
     let names = SlotNames::new(revision, limit, dialect.portable);
-    let room = names.room(constants).ok_or(CompileError::Constants { count: constants, limit })?;
+    let extra = if revision.family() == Family::Words { words.extra_slots } else { 0 };
+    let room = names.room(constants + extra as usize).ok_or(CompileError::Constants { count: constants, limit })?;
     let is_literal = dialect.portable && revision.is_strided();
     let fused = Fused { end: if is_literal { limit - 1 } else { fuse::ANYWHERE } };
     let cost = revision.is_strided().then_some(&fused as &dyn Cost);
     let mut allocation = allocate(program, &rows, room, cost)?;
     threads::cut(&mut rows, program, &allocation);
     let AfterValues { spare, first_constant } = names.name(&mut allocation, constants);
+    let first_constant = first_constant + extra;
     let derived = match (revision.family(), program.modulus.known()) {
         (Family::Slots, Some(modulus)) => derived::derive(&program.constants, modulus, first_constant, spare),
         (Family::Slots, None) => {

@@ -13,7 +13,9 @@ use residue_isa::assembly::{Assembly, KnownAddresses, LabelId};
 use residue_isa::opcode::evm;
 use residue_passes::moves::Copy;
 use residue_passes::{Slot, SlotOp};
+use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 
 /// Bytes of a word.
 const WORD_BYTES: u32 = 32;
@@ -28,6 +30,8 @@ pub struct Words {
     constants: Vec<BigUint>,
     reverse: Reverse,
     is_short: bool,
+    /// Whether a block was too large for its slots.
+    lacks_room: Cell<bool>,
 }
 
 /// What is said of words as slots beside the program.
@@ -37,6 +41,15 @@ pub struct Rules {
     pub base_bytes: u32,
     /// Whether short code is wanted, if that costs little.
     pub is_short: bool,
+    /// Slots between those of values and constants, for what blocks have no room for on the stack.
+    pub extra_slots: u32,
+}
+
+impl Rules {
+    /// The first ones to try.
+    pub const FIRST: Self = Self { base_bytes: 0, is_short: false, extra_slots: 0 };
+    /// What the longest blocks need.
+    pub const EXTRA_SLOTS: u32 = 64;
 }
 
 /// Bytes at the bottom of memory that subprograms of given moduli are set up by, and that Montgomery form passes through.
@@ -49,7 +62,7 @@ impl Words {
     /// Slots from the word after the base of memory on; the last ones are `constants`, which memory does not hold.
     pub fn new(
         modulus: &Modulus,
-        Rules { base_bytes, is_short }: Rules,
+        Rules { base_bytes, is_short, .. }: Rules,
         constants: &[BigUint],
         places: Places,
         code: &mut Assembly,
@@ -57,7 +70,7 @@ impl Words {
         let field = modulus.known().map_or(Field::Given, |modulus| Field::Known(modulus.clone()));
         let base = base_bytes + if field == Field::Given { WORD_BYTES } else { 0 };
         let (modulus, constants, reverse) = (modulus.clone(), constants.to_vec(), Reverse::new(code));
-        Self { field, modulus, base, places, constants, reverse, is_short }
+        Self { field, modulus, base, places, constants, reverse, is_short, lacks_room: Cell::new(false) }
     }
 
     fn address(&self, slot: Slot) -> u32 {
@@ -178,10 +191,20 @@ impl Words {
         let places = read::Places {
             modulus: (self.field == Field::Given).then(|| self.modulus_address().into()),
             before: before.iter().map(|&(slot, element)| (address(slot), element)).collect::<HashMap<_, _>>(),
-            own: own.iter().map(|&slot| address(slot)).collect(),
+            own: own.iter().copied().chain(self.extra_slots()).map(address).collect(),
             after: after.iter().map(|&(slot, element)| (address(slot), element)).collect(),
         };
         read::check(elements, &places, code)
+    }
+
+    /// Slots that hold something within blocks only.
+    fn extra_slots(&self) -> Range<Slot> {
+        self.places.spare + 1..self.places.first_constant
+    }
+
+    /// Whether a block was too large for its slots, and keeps all values in memory.
+    pub fn lacks_room(&self) -> bool {
+        self.lacks_room.get()
     }
 
     /// The field of its values.
@@ -241,11 +264,11 @@ impl Target for Words {
 
     fn block(&self, code: &mut Assembly, ops: &[SlotOp], kept: &BTreeSet<Slot>) {
         let terms = terms(ops, kept, &self.field, self.places.first_constant, &self.constants);
-        let own: BTreeSet<Slot> = ops.iter().map(|op| op.out).collect();
+        let own: BTreeSet<Slot> = ops.iter().map(|op| op.out).chain(self.extra_slots()).collect();
         match schedule(&terms, &own, self.modulus_gas(), self.is_short) {
             Some(emitted) => self.instructions(code, &terms, &emitted.instructions),
             None => {
-                eprintln!("FALLBACK {} ops {} nodes", ops.len(), terms.nodes.len());
+                self.lacks_room.set(true);
                 self.operations(code, ops)
             }
         }

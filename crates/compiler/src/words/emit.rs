@@ -7,7 +7,7 @@
 use super::terms::{Id, Node, Terms};
 use num_bigint::BigUint;
 use residue_passes::Slot;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 /// An instruction of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,6 +80,8 @@ pub struct Context<'a> {
     pub reads: Vec<u32>,
     /// For each statement: the statements and slots that its tree reads.
     pub leaves: Vec<Vec<Id>>,
+    /// After all slots that are named.
+    slot_end: usize,
     /// For each term: how many words its tree takes on the stack at most.
     needs: Vec<usize>,
 }
@@ -105,9 +107,23 @@ impl<'a> Context<'a> {
                 reads[id] += 1;
             }
         }
+        let read = terms.nodes.iter().filter_map(|node| if let Node::Slot(slot) = node { Some(*slot) } else { None });
+        let written = terms.outputs.iter().map(|&(slot, _)| slot);
+        let last = read.chain(written).chain(own.iter().copied()).max();
+        let slot_end = last.map_or(0, |slot| slot as usize + 1); // u32 to usize widens
         let residents = if is_short { residents(terms) } else { Vec::new() };
-        let mut context =
-            Self { terms, own, modulus_gas, is_short, residents, statements, reads, leaves: vec![], needs: vec![] };
+        let mut context = Self {
+            terms,
+            own,
+            modulus_gas,
+            is_short,
+            residents,
+            statements,
+            reads,
+            leaves: vec![],
+            needs: vec![],
+            slot_end,
+        };
         context.limit_needs(need_max);
         context.leaves = (0..terms.nodes.len()).map(|id| context.leaves_of(id)).collect();
         context
@@ -115,7 +131,7 @@ impl<'a> Context<'a> {
 
     /// Makes more statements, so that no tree needs more words of the stack.
     fn limit_needs(&mut self, need_max: usize) {
-        for (id, node) in self.terms.nodes.iter().enumerate() {
+        for node in &self.terms.nodes {
             let has_modulus = matches!(node, Node::AddMod(..) | Node::MulMod(..) | Node::Mod(_));
             let of = |needs: &[usize], statements: &[bool], id: Id| if statements[id] { 1 } else { needs[id] };
             let operands = node.operands();
@@ -206,10 +222,16 @@ struct Emission<'a> {
     out: Emitted,
     stack: Vec<Entry>,
     left: Vec<u32>,
-    /// What own slots, and those that are read, hold.
-    memory: HashMap<Slot, Option<Id>>,
-    /// Slots by the output that they still wait for.
-    waiting: BTreeMap<Slot, Id>,
+    /// What slots hold.
+    memory: Vec<Option<Id>>,
+    /// For each term: the last slot that was given it.
+    held_by: Vec<Option<Slot>>,
+    /// Slots that still wait for an output.
+    waiting: Vec<(Slot, Id)>,
+    /// For each term: how many slots wait for it.
+    awaited: Vec<u32>,
+    /// What is too dear.
+    limit: u64,
     /// Whether the tree that is made has pushed nothing but moduli yet, and how many.
     spine: Option<usize>,
     /// For each term: the statements that read it, as places in the order, ascending.
@@ -220,20 +242,23 @@ struct Emission<'a> {
 /// The words of the stack that DUP reaches.
 const REACH: usize = 16;
 
-/// Emits a plan; none if something is out of reach.
-pub fn emit(context: &Context<'_>, plan: &Plan) -> Option<Emitted> {
+/// Emits a plan; none if something is out of reach, or more than `limit` gas is needed.
+pub fn emit(context: &Context<'_>, plan: &Plan, limit: u64) -> Option<Emitted> {
     let mut readers = vec![Vec::new(); context.terms.nodes.len()];
     for (place, &id) in plan.order.iter().enumerate() {
         for &leaf in &context.leaves[id] {
             readers[leaf].push(place);
         }
     }
-    let mut memory: HashMap<Slot, Option<Id>> = context.own.iter().map(|&slot| (slot, None)).collect();
+    let nodes = context.terms.nodes.len();
+    let (mut memory, mut held_by, mut awaited) = (vec![None; context.slot_end], vec![None; nodes], vec![0; nodes]);
     for (id, node) in context.terms.nodes.iter().enumerate() {
-        if let Node::Slot(slot) = node {
-            memory.insert(*slot, Some(id));
+        if let Node::Slot(slot) = *node {
+            memory[slot as usize] = Some(id); // u32 to usize widens
+            held_by[id] = Some(slot);
         }
     }
+    context.terms.outputs.iter().for_each(|&(_, id)| awaited[id] += 1);
     let mut emission = Emission {
         context,
         plan,
@@ -241,7 +266,10 @@ pub fn emit(context: &Context<'_>, plan: &Plan) -> Option<Emitted> {
         stack: Vec::new(),
         left: context.reads.clone(),
         memory,
-        waiting: context.terms.outputs.iter().copied().collect(),
+        held_by,
+        waiting: context.terms.outputs.clone(),
+        awaited,
+        limit,
         spine: None,
         readers: &readers,
         at: 0,
@@ -282,7 +310,7 @@ impl Emission<'_> {
             if !self.node(id).is_computed() {
                 if self.holds(slot, id) {
                     self.left[id] -= 1;
-                    self.waiting.remove(&slot);
+                    self.stored(slot);
                     continue;
                 }
                 self.leaf(id)?;
@@ -296,13 +324,16 @@ impl Emission<'_> {
             self.load_ahead(id)?;
             self.tidy(self.context.needs[id])?;
             self.statement(id)?;
+            if self.out.gas > self.limit {
+                return None;
+            }
         }
         self.at = self.plan.order.len();
         self.finish()
     }
 
     fn holds(&self, slot: Slot, id: Id) -> bool {
-        self.memory.get(&slot) == Some(&Some(id))
+        self.memory[slot as usize] == Some(id) // u32 to usize widens
     }
 
     /// Loads the slots that the statement's tree reads and that are to stay.
@@ -480,7 +511,8 @@ impl Emission<'_> {
                 None => self.leaf(id),
             };
         }
-        let node = self.node(id).clone();
+        let context = self.context;
+        let node = &context.terms.nodes[id];
         let (operation, gas, has_modulus) = match node {
             Node::Add(..) => (Operation::Add, 3, false),
             Node::Sub(..) => (Operation::Sub, 3, false),
@@ -501,16 +533,10 @@ impl Emission<'_> {
         self.tree(first, false, inner)?;
         let base = self.stack.len() - usize::from(has_modulus);
         self.stack.push(Entry::Term(first));
-        let operands = node.operands();
-        match node {
-            Node::Mod(_) => {}
-            _ if operands.len() == 1 => {
-                self.add(Instruction::Dup(1), 3);
-            }
-            _ => {
-                let second = if operands[0] == first { operands[1] } else { operands[0] };
-                self.tree(second, false, None)?;
-            }
+        match (node, node.pair()) {
+            (Node::Mod(_), _) | (_, None) => {}
+            (_, Some((_, None))) => self.add(Instruction::Dup(1), 3),
+            (_, Some((a, Some(b)))) => self.tree(if a == first { b } else { a }, false, None)?,
         }
         self.add(Instruction::Operation(operation), gas);
         self.stack.truncate(base);
@@ -550,21 +576,22 @@ impl Emission<'_> {
                 return Some(());
             }
         }
-        let slot = self.memory.iter().filter(|(_, held)| **held == Some(id)).map(|(&slot, _)| slot).min()?;
+        let slot = self.held_by[id].filter(|&slot| self.holds(slot, id))?;
         self.add(Instruction::Load(slot), 6);
         Some(())
     }
 
     fn is_awaited(&self, id: Id) -> bool {
-        self.waiting.values().any(|&awaited| awaited == id)
+        self.awaited[id] > 0
     }
 
     /// Whether what the slot holds is needed from there.
     fn is_needed(&self, slot: Slot) -> bool {
-        match self.memory.get(&slot) {
-            Some(&Some(held)) => {
-                let is_output = self.context.terms.outputs.contains(&(slot, held)) && !self.waiting.contains_key(&slot);
-                is_output || self.left[held] > 0 && !self.is_elsewhere(held, slot)
+        match self.memory[slot as usize] {
+            Some(held) => {
+                let waits = || self.waiting.iter().any(|&(waiting, _)| waiting == slot);
+                let is_output = || self.context.terms.outputs.contains(&(slot, held)) && !waits();
+                is_output() || self.left[held] > 0 && !self.is_elsewhere(held, slot)
             }
             _ => false,
         }
@@ -573,26 +600,48 @@ impl Emission<'_> {
     /// Whether it lies on the stack, or another slot holds it.
     fn is_elsewhere(&self, id: Id, but: Slot) -> bool {
         self.stack.contains(&Entry::Term(id))
-            || self.memory.iter().any(|(&slot, held)| slot != but && *held == Some(id))
+            || self.held_by[id].is_some_and(|slot| slot != but && self.holds(slot, id))
+    }
+
+    /// Whether a slot holds it.
+    fn is_held(&self, id: Id) -> bool {
+        self.held_by[id].is_some_and(|slot| self.holds(slot, id))
+    }
+
+    /// The slot has what it waited for.
+    fn stored(&mut self, slot: Slot) {
+        if let Some(place) = self.waiting.iter().position(|&(waiting, _)| waiting == slot) {
+            let (_, id) = self.waiting.swap_remove(place);
+            self.awaited[id] -= 1;
+        }
+    }
+
+    /// Stores the top of the stack, whose place in the model the caller sees to.
+    fn store(&mut self, slot: Slot, id: Id) {
+        self.add(Instruction::Store(slot), 6);
+        self.memory[slot as usize] = Some(id); // u32 to usize widens
+        self.held_by[id] = Some(slot);
     }
 
     /// Stores the top of the stack where it belongs, if what is there is needed no longer; it goes if nobody reads it again.
     fn store_if_possible(&mut self) {
         let Some(&Entry::Term(id)) = self.stack.last() else { return };
+        if !self.is_awaited(id) {
+            return;
+        }
         let slots: Vec<Slot> =
-            self.waiting.iter().filter(|(_, awaited)| **awaited == id).map(|(&slot, _)| slot).collect();
+            self.waiting.iter().filter(|&&(_, awaited)| awaited == id).map(|&(slot, _)| slot).collect();
         for slot in slots {
             if self.is_needed(slot) {
                 continue;
             }
-            self.waiting.remove(&slot);
+            self.stored(slot);
             if self.left[id] > 0 || self.is_awaited(id) {
                 self.add(Instruction::Dup(1), 3);
             } else {
                 self.stack.pop();
             }
-            self.add(Instruction::Store(slot), 6);
-            self.memory.insert(slot, Some(id));
+            self.store(slot, id);
         }
     }
 
@@ -639,7 +688,7 @@ impl Emission<'_> {
         if place < top {
             self.swap(top - place)?;
         }
-        if self.left[id] == 0 && !self.is_awaited(id) || self.memory.values().any(|held| *held == Some(id)) {
+        if self.left[id] == 0 && !self.is_awaited(id) || self.is_held(id) {
             self.add(Instruction::Pop, 2);
             self.stack.pop();
             return Some(());
@@ -648,21 +697,20 @@ impl Emission<'_> {
         if self.stack.len() <= top {
             return Some(());
         }
-        if self.memory.values().any(|held| *held == Some(id)) {
+        if self.is_held(id) {
             self.add(Instruction::Pop, 2);
             self.stack.pop();
             return Some(());
         }
         let free = self.context.own.iter().copied().find(|slot| !self.is_needed(*slot) && !self.is_left(*slot))?;
-        self.add(Instruction::Store(free), 6);
-        self.memory.insert(free, Some(id));
+        self.store(free, id);
         self.stack.pop();
         Some(())
     }
 
     /// Whether somebody reads what the slot holds, even if it lies elsewhere too.
     fn is_left(&self, slot: Slot) -> bool {
-        matches!(self.memory.get(&slot), Some(&Some(held)) if self.left[held] > 0)
+        self.memory[slot as usize].is_some_and(|held| self.left[held] > 0) // u32 to usize widens
     }
 
     /// Stores what still waits, and leaves nothing on the stack.

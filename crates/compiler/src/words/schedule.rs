@@ -10,7 +10,7 @@ use residue_passes::Slot;
 use std::collections::BTreeSet;
 
 /// How much is tried for one block: terms emitted.
-const EFFORT: usize = 400_000;
+const EFFORT: usize = 150_000;
 /// The fewest and the most plans that are tried.
 const TRIALS: (usize, usize) = (100, 6000);
 /// Words of the block on the stack between statements at most, where nothing else was found better.
@@ -39,7 +39,7 @@ fn begin(context: &Context<'_>) -> Option<(Plan, Emitted)> {
     };
     let deep = by_depth(context, &statements);
     let begun = [plain(statements), plain(deep)].into_iter();
-    let emitted = begun.filter_map(|plan| emit(context, &plan).map(|emitted| (plan, emitted)));
+    let emitted = begun.filter_map(|plan| emit(context, &plan, u64::MAX).map(|emitted| (plan, emitted)));
     emitted.min_by_key(|(_, emitted)| cost(context, emitted))
 }
 
@@ -52,6 +52,11 @@ const BYTES_A_GAS: u64 = 4;
 /// What is to be least.
 fn cost(context: &Context<'_>, emitted: &Emitted) -> u64 {
     if context.is_short { BYTES_A_GAS * emitted.gas + emitted.bytes } else { 1000 * emitted.gas + emitted.bytes }
+}
+
+/// Gas beyond which nothing can be better.
+fn limit(context: &Context<'_>, best: &Emitted) -> u64 {
+    if context.is_short { best.gas + best.bytes / BYTES_A_GAS } else { best.gas }
 }
 
 /// The statements in the order in which the outputs ask for them.
@@ -116,8 +121,8 @@ fn search(context: &Context<'_>, plan: Plan, emitted: Emitted) -> Emitted {
                 _ => changed.height = 7 + numbers.below(8),
             }
         }
-        if let Some(candidate) =
-            emit(context, &changed).filter(|candidate| cost(context, candidate) <= cost(context, &best))
+        if let Some(candidate) = emit(context, &changed, limit(context, &best))
+            .filter(|candidate| cost(context, candidate) <= cost(context, &best))
         {
             (plan, best) = (changed, candidate);
         }

@@ -38,11 +38,16 @@ pub enum Node {
 impl Node {
     /// The terms that it is made of; one that is taken twice comes once.
     pub fn operands(&self) -> Vec<Id> {
+        self.pair().map_or_else(Vec::new, |(a, b)| std::iter::once(a).chain(b).collect())
+    }
+
+    /// The same, without a list of them.
+    pub const fn pair(&self) -> Option<(Id, Option<Id>)> {
         match *self {
-            Node::Slot(_) | Node::Constant(_) | Node::Modulus => vec![],
-            Node::Mod(a) => vec![a],
+            Node::Slot(_) | Node::Constant(_) | Node::Modulus => None,
+            Node::Mod(a) => Some((a, None)),
             Node::Add(a, b) | Node::Sub(a, b) | Node::Times(a, b) | Node::AddMod(a, b) | Node::MulMod(a, b) => {
-                if a == b { vec![a] } else { vec![a, b] }
+                Some((a, if a == b { None } else { Some(b) }))
             }
         }
     }
