@@ -61,6 +61,29 @@ pub struct Plan {
     pub height: usize,
 }
 
+/// What pushes of long numbers cost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prices {
+    /// Whether short code is wanted: long numbers are pushed once and copied.
+    pub is_short: bool,
+    /// Whether memory holds p.
+    pub loads_modulus: bool,
+    /// Numbers that memory holds.
+    pub in_memory: Vec<BigUint>,
+}
+
+impl Prices {
+    /// Gas and bytes of p.
+    const fn modulus(&self) -> (u64, u64) {
+        if self.loads_modulus { (6, 4) } else { (3, 33) }
+    }
+
+    /// Gas and bytes of a number.
+    fn number(&self, number: &BigUint) -> (u64, u64) {
+        if self.in_memory.contains(number) { (6, 4) } else { (3, 1 + number.bits().div_ceil(8)) }
+    }
+}
+
 /// What a block is beside its terms.
 #[derive(Debug)]
 pub struct Context<'a> {
@@ -68,10 +91,8 @@ pub struct Context<'a> {
     pub terms: &'a Terms,
     /// The slots that it may write.
     pub own: &'a BTreeSet<Slot>,
-    /// Gas of pushing p.
-    pub modulus_gas: u64,
-    /// Whether short code is wanted: p and other long numbers are pushed once, and copied.
-    pub is_short: bool,
+    /// What pushes cost.
+    pub prices: &'a Prices,
     /// The long numbers that lie below the block's words, if short code is wanted.
     pub residents: Vec<Resident>,
     /// For each term: whether it is a statement.
@@ -88,12 +109,7 @@ pub struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// Finds the statements.
-    pub fn new(
-        terms: &'a Terms,
-        own: &'a BTreeSet<Slot>,
-        (modulus_gas, is_short): (u64, bool),
-        need_max: usize,
-    ) -> Self {
+    pub fn new(terms: &'a Terms, own: &'a BTreeSet<Slot>, prices: &'a Prices, need_max: usize) -> Self {
         let mut reads = vec![0; terms.nodes.len()];
         for node in &terms.nodes {
             node.operands().into_iter().for_each(|operand| reads[operand] += 1);
@@ -111,19 +127,9 @@ impl<'a> Context<'a> {
         let written = terms.outputs.iter().map(|&(slot, _)| slot);
         let last = read.chain(written).chain(own.iter().copied()).max();
         let slot_end = last.map_or(0, |slot| slot as usize + 1); // u32 to usize widens
-        let residents = if is_short { residents(terms) } else { Vec::new() };
-        let mut context = Self {
-            terms,
-            own,
-            modulus_gas,
-            is_short,
-            residents,
-            statements,
-            reads,
-            leaves: vec![],
-            needs: vec![],
-            slot_end,
-        };
+        let residents = if prices.is_short { residents(terms) } else { Vec::new() };
+        let mut context =
+            Self { terms, own, prices, residents, statements, reads, leaves: vec![], needs: vec![], slot_end };
         context.limit_needs(need_max);
         context.leaves = (0..terms.nodes.len()).map(|id| context.leaves_of(id)).collect();
         context
@@ -285,8 +291,8 @@ impl Emission<'_> {
 
     fn add(&mut self, instruction: Instruction, gas: u64) {
         self.out.bytes += match instruction {
-            Instruction::Push(id) => 1 + number(self.context.terms, id).bits().div_ceil(8),
-            Instruction::PushModulus => 33,
+            Instruction::Push(id) => self.context.prices.number(number(self.context.terms, id)).1,
+            Instruction::PushModulus => self.context.prices.modulus().1,
             Instruction::Load(_) | Instruction::Store(_) => 4,
             Instruction::Dup(_) | Instruction::Swap(_) | Instruction::Pop | Instruction::Operation(_) => 1,
         };
@@ -299,7 +305,7 @@ impl Emission<'_> {
             match resident {
                 Resident::Modulus => self.push_modulus(),
                 Resident::Number(id) => {
-                    self.add(Instruction::Push(id), 3);
+                    self.add(Instruction::Push(id), self.context.prices.number(number(self.context.terms, id)).0);
                     self.stack.push(Entry::Number(id));
                 }
             }
@@ -478,7 +484,7 @@ impl Emission<'_> {
     fn modulus_to_top(&mut self) {
         match self.depth(|entry| entry == Entry::Modulus) {
             Some(depth) => self.add(Instruction::Dup(depth), 3),
-            None => self.add(Instruction::PushModulus, self.context.modulus_gas),
+            None => self.add(Instruction::PushModulus, self.context.prices.modulus().0),
         }
     }
 
@@ -550,7 +556,9 @@ impl Emission<'_> {
             Node::Constant(_) => {
                 match self.depth(|entry| entry == Entry::Number(id)) {
                     Some(depth) => self.add(Instruction::Dup(depth), 3),
-                    None => self.add(Instruction::Push(id), 3),
+                    None => {
+                        self.add(Instruction::Push(id), self.context.prices.number(number(self.context.terms, id)).0)
+                    }
                 }
                 return Some(());
             }

@@ -138,6 +138,8 @@ struct Word {
 pub struct Places {
     /// Where memory holds p, if it is given.
     pub modulus: Option<BigUint>,
+    /// Numbers that addresses hold all the time.
+    pub numbers: Vec<(BigUint, BigUint)>,
     /// What addresses hold when the block begins: canonical.
     pub before: HashMap<BigUint, Element>,
     /// The addresses that the block may write.
@@ -156,6 +158,11 @@ pub fn check(elements: &mut Elements, places: &Places, code: &[u8]) -> Result<()
     let mut reading = Reading { stack: Vec::new(), memory: HashMap::new(), p: p.clone() };
     for (address, &element) in &places.before {
         reading.memory.insert(address.clone(), canonical(element));
+    }
+    for (address, number) in &places.numbers {
+        let element = elements.constant(number);
+        let word = Word { element, least: number.clone(), most: number.clone(), is_modulus: false };
+        reading.memory.insert(address.clone(), word);
     }
     if let Some(address) = &places.modulus {
         let element = elements.constant(&BigUint::zero());

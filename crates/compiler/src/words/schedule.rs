@@ -4,7 +4,7 @@
 //! nothing but the block: the same block becomes the same code. GASOL (Albert et al., TACAS 2022) searches for the optimum of blocks by
 //! Max-SMT, and SuperStack (Albert et al., PLDI 2024) for the stack of larger ones; blocks of field programs have hundreds of operations.
 
-use super::emit::{Context, Emitted, Plan, emit};
+use super::emit::{Context, Emitted, Plan, Prices, emit};
 use super::terms::{Id, Node, Terms};
 use residue_passes::Slot;
 use std::collections::BTreeSet;
@@ -17,9 +17,9 @@ const TRIALS: (usize, usize) = (100, 6000);
 const HEIGHT: usize = 11;
 
 /// The best instructions found; none if every plan has something out of reach.
-pub fn schedule(terms: &Terms, own: &BTreeSet<Slot>, modulus_gas: u64, is_short: bool) -> Option<Emitted> {
+pub fn schedule(terms: &Terms, own: &BTreeSet<Slot>, prices: &Prices) -> Option<Emitted> {
     let begun = NEEDS.into_iter().filter_map(|need_max| {
-        let context = Context::new(terms, own, (modulus_gas, is_short), need_max);
+        let context = Context::new(terms, own, prices, need_max);
         let (plan, emitted) = begin(&context)?;
         Some((cost(&context, &emitted), context, plan, emitted))
     });
@@ -51,12 +51,12 @@ const BYTES_A_GAS: u64 = 4;
 
 /// What is to be least.
 fn cost(context: &Context<'_>, emitted: &Emitted) -> u64 {
-    if context.is_short { BYTES_A_GAS * emitted.gas + emitted.bytes } else { 1000 * emitted.gas + emitted.bytes }
+    if context.prices.is_short { BYTES_A_GAS * emitted.gas + emitted.bytes } else { 1000 * emitted.gas + emitted.bytes }
 }
 
 /// Gas beyond which nothing can be better.
 fn limit(context: &Context<'_>, best: &Emitted) -> u64 {
-    if context.is_short { best.gas + best.bytes / BYTES_A_GAS } else { best.gas }
+    if context.prices.is_short { best.gas + best.bytes / BYTES_A_GAS } else { best.gas }
 }
 
 /// The statements in the order in which the outputs ask for them.
