@@ -2,7 +2,7 @@
 
 use super::reverse::Reverse;
 use super::{Places, RowSizes, Target, clear, copy_memory, mont_bytes, parse_one_by_one, push, require_padding};
-use crate::words::emit::{Instruction, Operation, number};
+use crate::words::emit::{Instruction, Operation, Prices, number};
 use crate::words::read::{self, Elements};
 use crate::words::schedule::schedule;
 use crate::words::terms::{Field, Terms, terms};
@@ -24,12 +24,12 @@ const WORD_BYTES: u32 = 32;
 pub struct Words {
     field: Field,
     modulus: Modulus,
-    /// Address of slot 0; one word before it the modulus, if it is given.
+    /// Address of slot 0; before it the modulus, if it is given, or the multiples of it that memory holds.
     base: u32,
     places: Places,
     constants: Vec<BigUint>,
     reverse: Reverse,
-    is_short: bool,
+    prices: Prices,
     /// Whether a block was too large for its slots.
     lacks_room: Cell<bool>,
 }
@@ -52,6 +52,18 @@ impl Rules {
     pub const EXTRA_SLOTS: u32 = 64;
 }
 
+/// The most multiples of p that memory holds.
+const MULTIPLES_MAX: u32 = 6;
+
+/// p, 2·p, … as far as they are words.
+fn multiples(modulus: &BigUint) -> Vec<BigUint> {
+    (1..=MULTIPLES_MAX).map(|k| modulus * k).take_while(|multiple| multiple.bits() <= 256).collect()
+}
+
+fn narrow(count: usize) -> u32 {
+    u32::try_from(count).expect("they are few")
+}
+
 /// Bytes at the bottom of memory that subprograms of given moduli are set up by, and that Montgomery form passes through.
 pub const SCRATCH_BYTES: u32 = WORD_BYTES;
 
@@ -68,17 +80,39 @@ impl Words {
         code: &mut Assembly,
     ) -> Self {
         let field = modulus.known().map_or(Field::Given, |modulus| Field::Known(modulus.clone()));
-        let base = base_bytes + if field == Field::Given { WORD_BYTES } else { 0 };
+        let in_memory = match &field {
+            Field::Known(modulus) if is_short => multiples(modulus),
+            _ => Vec::new(),
+        };
+        let words = if field == Field::Given { 1 } else { narrow(in_memory.len()) };
+        let base = base_bytes + WORD_BYTES * words;
+        let prices = Prices { is_short, loads_modulus: words > 0, in_memory };
         let (modulus, constants, reverse) = (modulus.clone(), constants.to_vec(), Reverse::new(code));
-        Self { field, modulus, base, places, constants, reverse, is_short, lacks_room: Cell::new(false) }
+        Self { field, modulus, base, places, constants, reverse, prices, lacks_room: Cell::new(false) }
     }
 
     fn address(&self, slot: Slot) -> u32 {
         self.base + WORD_BYTES * slot
     }
 
+    /// Where memory holds p, if it does.
     fn modulus_address(&self) -> u32 {
-        self.base - WORD_BYTES
+        self.base - WORD_BYTES * narrow(self.prices.in_memory.len()).max(1)
+    }
+
+    /// Where memory holds a number, if it does.
+    fn number_address(&self, number: &BigUint) -> Option<u32> {
+        let place = self.prices.in_memory.iter().position(|held| held == number)?;
+        Some(self.modulus_address() + WORD_BYTES * narrow(place))
+    }
+
+    /// Puts the numbers into memory that it holds all the time. [] → []
+    fn hold_numbers(&self, code: &mut Assembly) {
+        for number in &self.prices.in_memory {
+            code.push(number.clone());
+            push(code, self.number_address(number).expect("it is one of them"));
+            code.op(evm::MSTORE);
+        }
     }
 
     fn constant(&self, slot: Slot) -> Option<&BigUint> {
@@ -144,10 +178,11 @@ impl Words {
     fn instructions(&self, code: &mut Assembly, terms: &Terms, instructions: &[Instruction]) {
         for instruction in instructions {
             match *instruction {
-                Instruction::Push(id) => {
-                    code.push(number(terms, id).clone());
-                }
-                Instruction::PushModulus => self.push_modulus(code),
+                Instruction::Push(id) => self.push_number(code, number(terms, id)),
+                Instruction::PushModulus => match &self.field {
+                    Field::Known(modulus) => self.push_number(code, modulus),
+                    Field::Given => self.push_modulus(code),
+                },
                 Instruction::Dup(depth) => {
                     code.op(evm::DUP1 - 1 + depth);
                 }
@@ -173,9 +208,17 @@ impl Words {
         }
     }
 
-    /// Gas of pushing p.
-    fn modulus_gas(&self) -> u64 {
-        if self.field == Field::Given { 6 } else { 3 }
+    /// [] → [number]
+    fn push_number(&self, code: &mut Assembly, number: &BigUint) {
+        match self.number_address(number) {
+            Some(address) => {
+                push(code, address);
+                code.op(evm::MLOAD);
+            }
+            None => {
+                code.push(number.clone());
+            }
+        }
     }
 
     /// Compares the bytes of a block with what its slots hold: `before` and `after` it, and the slots that it may write.
@@ -189,6 +232,12 @@ impl Words {
     ) -> Result<(), String> {
         let address = |slot: Slot| BigUint::from(self.address(slot));
         let places = read::Places {
+            numbers: self
+                .prices
+                .in_memory
+                .iter()
+                .filter_map(|number| Some((self.number_address(number)?.into(), number.clone())))
+                .collect(),
             modulus: (self.field == Field::Given).then(|| self.modulus_address().into()),
             before: before.iter().map(|&(slot, element)| (address(slot), element)).collect::<HashMap<_, _>>(),
             own: own.iter().copied().chain(self.extra_slots()).map(address).collect(),
@@ -222,8 +271,9 @@ impl Target for Words {
         WORD_BYTES
     }
 
-    fn start(&self, _: &mut Assembly, _: u32) -> u32 {
-        0
+    fn start(&self, code: &mut Assembly, _: u32) -> u32 {
+        self.hold_numbers(code);
+        self.base
     }
 
     fn set_up(&self, code: &mut Assembly, at: u32) -> u32 {
@@ -233,7 +283,8 @@ impl Target for Words {
             push(code, self.modulus_address());
             code.op(evm::MSTORE);
         }
-        0
+        self.hold_numbers(code);
+        self.base
     }
 
     fn set_up_bytes(&self) -> u32 {
@@ -265,7 +316,7 @@ impl Target for Words {
     fn block(&self, code: &mut Assembly, ops: &[SlotOp], kept: &BTreeSet<Slot>) {
         let terms = terms(ops, kept, &self.field, self.places.first_constant, &self.constants);
         let own: BTreeSet<Slot> = ops.iter().map(|op| op.out).chain(self.extra_slots()).collect();
-        match schedule(&terms, &own, self.modulus_gas(), self.is_short) {
+        match schedule(&terms, &own, &self.prices) {
             Some(emitted) => self.instructions(code, &terms, &emitted.instructions),
             None => {
                 self.lacks_room.set(true);

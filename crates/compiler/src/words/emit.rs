@@ -599,7 +599,7 @@ impl Emission<'_> {
             Some(held) => {
                 let waits = || self.waiting.iter().any(|&(waiting, _)| waiting == slot);
                 let is_output = || self.context.terms.outputs.contains(&(slot, held)) && !waits();
-                is_output() || self.left[held] > 0 && !self.is_elsewhere(held, slot)
+                is_output() || (self.left[held] > 0 || self.is_awaited(held)) && !self.is_elsewhere(held, slot)
             }
             _ => false,
         }
@@ -718,7 +718,7 @@ impl Emission<'_> {
 
     /// Whether somebody reads what the slot holds, even if it lies elsewhere too.
     fn is_left(&self, slot: Slot) -> bool {
-        self.memory[slot as usize].is_some_and(|held| self.left[held] > 0) // u32 to usize widens
+        self.memory[slot as usize].is_some_and(|held| self.left[held] > 0 || self.is_awaited(held)) // u32 to usize widens
     }
 
     /// Stores what still waits, and leaves nothing on the stack.
@@ -735,6 +735,14 @@ impl Emission<'_> {
                 // Slots that wait for each other.
                 return None;
             }
+        }
+        // What a slot waits for may lie in another one.
+        while let Some(place) = (0..self.waiting.len()).find(|&place| !self.is_needed(self.waiting[place].0)) {
+            let (slot, id) = self.waiting[place];
+            let from = self.held_by[id].filter(|&from| self.holds(from, id))?;
+            self.add(Instruction::Load(from), 6);
+            self.stored(slot);
+            self.store(slot, id);
         }
         self.waiting.is_empty().then_some(())
     }
