@@ -479,7 +479,11 @@ impl<'a> Lowering<'a> {
         };
         let ops: Vec<SlotOp> = block.ops.iter().map(operation).collect();
         let start = self.code.items().len();
-        self.target.operations(self.code, &ops);
+        let after = &self.placement.live_out[&first];
+        let is_read = |value: &Value| after.contains(value.0 as usize); // u32 to usize widens
+        let kept = block.ops.iter().map(|(value, _)| value).filter(|value| is_read(value));
+        let kept = kept.map(|&value| self.placement.slot(value)).collect();
+        self.target.block(self.code, &ops, &kept);
         let items = start..self.code.items().len();
         self.blocks.push(LoweredBlock { function: self.number, first, items });
     }

@@ -315,6 +315,11 @@ impl Lowering<'_> {
 
     /// Writes the canonical value where output goes, so that it ends with a word there. [] → [1 if it is odd, else 0]
     pub(super) fn is_odd(&mut self, slot: Slot) {
+        if self.target.push_word(self.code, slot) {
+            push(self.code, 1);
+            self.code.op(evm::AND);
+            return;
+        }
         let size_bytes = u32::try_from(self.program.modulus.bits().div_ceil(8)).expect("the width was checked");
         let start = self.layout.output + 32_u32.saturating_sub(size_bytes);
         self.target.output(self.code, slot, start, size_bytes);
