@@ -29,6 +29,7 @@ use residue_passes::SlotOp;
 use residue_passes::liveness::values_read;
 use residue_passes::moves::sequence;
 use residue_passes::rows::Nest;
+use residue_passes::sums::{SlotSum, readings, sums};
 use residue_passes::{Allocation, Placement, Row, Slot};
 use ruint::aliases::U256;
 use sequence::Entrances;
@@ -104,6 +105,7 @@ pub(crate) fn lower(
                 function,
                 rows,
                 placement: &part.allocation.functions[number],
+                readings: if part.target.sum_products_max() > 0 { readings(function) } else { HashMap::new() },
                 layout: &layout,
                 entries: &units[unit].entries,
                 fail,
@@ -214,6 +216,8 @@ struct Lowering<'a> {
     function: &'a Function,
     rows: &'a [Row<'a>],
     placement: &'a Placement,
+    /// How often each value of the function is read; empty where no instruction makes sums.
+    readings: HashMap<Value, usize>,
     layout: &'a Layout,
     entries: &'a [LabelId],
     fail: LabelId,
@@ -471,9 +475,30 @@ impl<'a> Lowering<'a> {
         };
         let ops: Vec<SlotOp> = block.ops.iter().map(operation).collect();
         let start = self.code.items().len();
-        self.target.operations(self.code, &ops);
+        let mut at = 0;
+        let found = match self.target.sum_products_max() {
+            0 => Vec::new(),
+            products_max => sums(block, &self.readings, products_max),
+        };
+        for sum in found {
+            let Some(range) = sum.range() else { continue };
+            self.operations(&ops[at..range.start]);
+            let products = sum
+                .products
+                .iter()
+                .map(|&(is_subtracted, product)| (is_subtracted, product.map(|operand| self.slot(operand))));
+            self.target.sum(self.code, &SlotSum { out: ops[sum.root()].out, products: products.collect() });
+            at = range.end;
+        }
+        self.operations(&ops[at..]);
         let items = start..self.code.items().len();
         self.blocks.push(LoweredBlock { function: self.number, first, items });
+    }
+
+    fn operations(&mut self, ops: &[SlotOp]) {
+        if !ops.is_empty() {
+            self.target.operations(self.code, ops);
+        }
     }
 
     /// Stack within the body: [bound (unless constant), index], or, if the index is never read, minus the turns left: then

@@ -17,6 +17,7 @@ use residue_isa::opcode::evm;
 use residue_isa::revision::Family;
 use residue_isa::{FieldInstruction, Lanes};
 use residue_passes::moves::Copy;
+use residue_passes::sums::SlotSum;
 use residue_passes::{Slot, SlotOp};
 
 /// How one family of revisions is lowered. Made once the number of slots is known.
@@ -46,6 +47,21 @@ pub trait Target {
 
     /// Operations whose order may change only where slots do not tell the difference. [] → []
     fn operations(&self, code: &mut Assembly, ops: &[SlotOp]);
+
+    /// The most products that one instruction sums up; 0 if there is none that does.
+    fn sum_products_max(&self) -> usize {
+        0
+    }
+
+    /// A sum of products, of 2 to [`Target::sum_products_max`]. [] → []
+    fn sum(&self, _: &mut Assembly, _: &SlotSum) {
+        unreachable!("no sums of products are found where no instruction makes them");
+    }
+
+    /// Reads a sum of products from the start of what [`Target::sum`] wrote, and its length. None if it is anything else.
+    fn read_sum(&self, _: &[u8]) -> Option<(SlotSum, usize)> {
+        None
+    }
 
     /// Copies between slots, one after the other. [] → []
     fn copies(&self, code: &mut Assembly, copies: &[Copy]);
