@@ -134,8 +134,9 @@ mod tests {
 
     /// The sums of the one block of a text after gathering, as (operations, signs).
     fn check(ops: &str, result: &str, expected: &[(Range<usize>, &[bool])]) {
+        let values = 2 + ops.matches(" = ").count();
         let text = format!(
-            "program \"sums\" modulus 0x61\nfunction f0 \"start\" () -> () values 30 {{\n  word w0 = 0x0\n  parse w0 bytes 0 -> v0\n  \
+            "program \"sums\" modulus 0x61\nfunction f0 \"start\" () -> () values {values} {{\n  word w0 = 0x0\n  parse w0 bytes 0 -> v0\n  \
              parse w0 bytes 0 -> v1\n  block {{ {ops} }}\n  return_elements ({result}) bytes 1\n}}\n"
         );
         let mut program = text::parse(&text).unwrap();
