@@ -11,6 +11,7 @@ mod bls12;
 pub mod bls12_377;
 pub mod bls12_381;
 pub mod bn254;
+pub mod bw6_761;
 pub mod drand;
 pub mod ed25519;
 pub mod encoding;
@@ -76,6 +77,7 @@ pub static CONTRACTS: &[Contract] = &[
     drand::verify::CONTRACT,
     kzg::point_evaluation::CONTRACT,
     bls12_377::pairing::CONTRACT,
+    bw6_761::pairing::CONTRACT,
     bn254::pairing::CONTRACT,
     bn254::add::CONTRACT,
     bn254::mul::CONTRACT,
