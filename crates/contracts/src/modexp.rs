@@ -12,6 +12,7 @@ mod wide;
 mod word_sized;
 
 use crate::Contract;
+use crate::words::Words;
 use calldata::{Calldata, Operand};
 use num_bigint::BigUint;
 use power::LAST_WORD_ONLY;
@@ -19,7 +20,6 @@ use residue_formula::Number;
 use residue_ir::{Feature, Machine, Variable};
 use residue_isa::precompile::MODEXP;
 use residue_modular::fields::Bn254Fp;
-use crate::words::Words;
 
 /// `modexp`.
 pub const CONTRACT: Contract = Contract {

@@ -138,7 +138,11 @@ fn sum<M: Machine>(machine: &M, curve: &impl Curve) {
     });
     let left = op(WordOp::Div, op(WordOp::Mod, size, small(chunk_bytes)), small(PRODUCT_BYTES.into()));
     let sum = machine.repeat(machine.bind(left), sum, |machine, number, sum| {
-        let back = machine.word_op(WordOp::Mul, machine.word_op(WordOp::Add, number, machine.small(1)), machine.small(PRODUCT_BYTES.into()));
+        let back = machine.word_op(
+            WordOp::Mul,
+            machine.word_op(WordOp::Add, number, machine.small(1)),
+            machine.small(PRODUCT_BYTES.into()),
+        );
         let offset = machine.bind(machine.word_op(WordOp::Sub, machine.calldata_size(), back));
         curve.add(machine, sum, curve.sum(machine, [product(machine, curve, offset)]))
     });

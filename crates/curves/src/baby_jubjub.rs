@@ -108,10 +108,7 @@ pub fn add<M: Machine>(machine: &M, first: Extended<M::Fe>, second: Extended<M::
 }
 
 /// Σ kᵢ·Pᵢ for any words kᵢ.
-pub fn sum<M: Machine, const N: usize>(
-    machine: &M,
-    products: [(M::Word, Extended<M::Fe>); N],
-) -> Extended<M::Fe> {
+pub fn sum<M: Machine, const N: usize>(machine: &M, products: [(M::Word, Extended<M::Fe>); N]) -> Extended<M::Fe> {
     let order = machine.word(U256::from_be_slice(&order().to_bytes_be()));
     let products = products.map(|(scalar, point)| (machine.word_op(WordOp::Mod, scalar, order), point));
     windows::sum(machine, &formulas(machine), identity(machine), products)

@@ -8,9 +8,9 @@ use crate::group::{Affine, Projective};
 use crate::windows::{self, Group};
 use num_bigint::BigUint;
 use residue_formula::Fe;
+use residue_formula::Number;
 use residue_ir::{Machine, WordOp};
 use residue_modular::fields::{Bn254Fp, Bn254Fr, Pallas, Vesta};
-use residue_formula::Number;
 use ruint::aliases::U256;
 
 /// A curve y² = x³ + b.
@@ -93,7 +93,12 @@ impl ShortCurve {
     }
 
     /// P + Q.
-    pub fn add<M: Machine>(&self, machine: &M, first: Projective<M::Fe>, second: Projective<M::Fe>) -> Projective<M::Fe> {
+    pub fn add<M: Machine>(
+        &self,
+        machine: &M,
+        first: Projective<M::Fe>,
+        second: Projective<M::Fe>,
+    ) -> Projective<M::Fe> {
         let b3 = self.small(machine, 3 * self.b);
         first.add_complete(second, &AZero(|value| value * b3))
     }

@@ -35,8 +35,8 @@ pub const POINTS_MAX: usize = 4;
 /// Scalars must be below this times 2²⁴⁰: their digits are read with 8 added to each.
 pub const SCALAR_LIMIT: u32 = 0x7777;
 
-/// The words that choose parts by the digits of a scalar, whose parts begin with number `first`.
-fn digits<M: Machine>(machine: &M, scalar: M::Word, first: usize) -> [M::Word; 4] {
+/// The words that choose parts by the digits of a scalar, as [`sum`] takes it, whose parts begin with number `first`.
+pub(crate) fn digits<M: Machine>(machine: &M, scalar: M::Word, first: usize) -> [M::Word; 4] {
     let op = |op, a, b| machine.word_op(op, a, b);
     let eights = (0..PLACES).fold(U256::ZERO, |sum, _| sum << 4usize | U256::from(ZERO_DIGIT as u64)); // usize to u64 widens
     let moved = machine.bind(op(WordOp::Add, scalar, machine.word(eights)));

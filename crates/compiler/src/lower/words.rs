@@ -90,7 +90,8 @@ impl Lowering<'_> {
             self.code.op(evm::POP);
             return;
         }
-        let is_read = |entry: &Entry| matches!(entry, Entry::Kept(kept, _) if self.uses.get(kept).is_some_and(|&uses| uses > 0));
+        let is_read =
+            |entry: &Entry| matches!(entry, Entry::Kept(kept, _) if self.uses.get(kept).is_some_and(|&uses| uses > 0));
         let deepest = self.stack.iter().position(is_read).map_or(0, |place| self.stack.len() - place);
         let is_free = |entry: &Entry| matches!(entry, Entry::Kept(_, depth) if *depth == self.depth) && !is_read(entry);
         let free = self.stack.iter().position(is_free).map(|place| (place, self.stack.len() - place));
@@ -170,8 +171,7 @@ impl Lowering<'_> {
         }
         // The EVM takes its first operand from the top, but the amount of a shift and the index of a byte.
         let (deep, top) = if matches!(op, WordOp::Shl | WordOp::Shr | WordOp::Byte) { (a, b) } else { (b, a) };
-        let commutes =
-            matches!(op, WordOp::Add | WordOp::Mul | WordOp::Eq | WordOp::And | WordOp::Or | WordOp::Xor);
+        let commutes = matches!(op, WordOp::Add | WordOp::Mul | WordOp::Eq | WordOp::And | WordOp::Or | WordOp::Xor);
         if self.lies_below_the_first_of(deep, top) {
             self.take_below(deep);
             self.word(top)?;

@@ -80,9 +80,8 @@ pub fn text<M: Machine>(machine: &M) {
             machine.set(variable, w.and(w.number(u64::MAX), w.high(word, shift)));
         }
     }
-    let state: [Row<Variable>; 4] = std::array::from_fn(|_| {
-        std::array::from_fn(|_| machine.variable("state", machine.small(0)))
-    });
+    let state: [Row<Variable>; 4] =
+        std::array::from_fn(|_| std::array::from_fn(|_| machine.variable("state", machine.small(0))));
     for (row, at) in state.iter().zip([H_AT, H_AT + 32]) {
         let word = machine.bind(reversed(machine, machine.calldata_word(w.number(at)), 64));
         machine.set(row[0], w.and(both, w.high(word, 64)));
@@ -151,7 +150,6 @@ fn several_rounds<M: Machine>(
     mask: Variable,
     message: &[Variable],
 ) {
-    let w = Words(machine);
     let mask = machine.get(mask);
     let [mut a, mut b, mut c, mut d] = state.map(|row| row.map(|variable| machine.get(variable)));
     let mut swapped = None;

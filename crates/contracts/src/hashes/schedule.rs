@@ -59,6 +59,10 @@ impl Schedule {
 
     /// One number, and some other from bit 128.
     pub(super) fn number<M: Machine>(&self, machine: &M, number: usize) -> M::Word {
-        if number % 2 == 1 { self.pair(machine, number - 1) } else { machine.get_across(self.pairs[number / 2], HALF_BYTES) }
+        if number % 2 == 1 {
+            self.pair(machine, number - 1)
+        } else {
+            machine.get_across(self.pairs[number / 2], HALF_BYTES)
+        }
     }
 }
