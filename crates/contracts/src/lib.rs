@@ -21,6 +21,7 @@ pub mod hashes;
 mod keyed;
 pub mod kzg;
 pub mod modexp;
+pub mod multiples;
 pub mod p256;
 pub mod plonk;
 pub mod poseidon;
@@ -88,6 +89,14 @@ pub static CONTRACTS: &[Contract] = &[
     bip340::verify::CONTRACT,
     ed25519::verify::CONTRACT,
     ed25519::zip215::CONTRACT,
+    multiples::GRUMPKIN_MUL,
+    multiples::GRUMPKIN_MSM,
+    multiples::PALLAS_MUL,
+    multiples::PALLAS_MSM,
+    multiples::VESTA_MUL,
+    multiples::VESTA_MSM,
+    multiples::BABY_JUBJUB_MUL,
+    multiples::BABY_JUBJUB_MSM,
     hashes::sha256::CONTRACT,
     hashes::ripemd160::CONTRACT,
     hashes::blake2f::CONTRACT,
@@ -110,6 +119,8 @@ pub static CONTRACTS: &[Contract] = &[
     poseidon2::VESTA_T3,
     poseidon2::GOLDILOCKS_T12,
     poseidon2::BABYBEAR_T16,
+    poseidon2::KOALABEAR_T16,
+    poseidon2::KOALABEAR_T24,
     poseidon2::BN254_T3_MANY,
     poseidon2::BN254_T4_MANY,
     poseidon2::merkle::CONTRACT,
