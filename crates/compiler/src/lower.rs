@@ -69,6 +69,13 @@ pub(crate) struct LoweredUnit {
     pub entries: Vec<LabelId>,
 }
 
+/// Labels for the functions and tables of a part.
+fn entered(part: &Part<'_>, code: &mut Assembly) -> Entered {
+    let entries = part.program.functions.iter().map(|_| code.new_label()).collect();
+    let tables = part.program.tables.iter().map(|_| code.new_label()).collect();
+    Entered { entries, tables }
+}
+
 /// Writes the program and its subprograms, of which `parts` has at least one, to `code`, whose offset 0 is `origin`.
 pub(crate) fn lower(
     parts: &[Part<'_>],
@@ -77,12 +84,7 @@ pub(crate) fn lower(
 ) -> Result<Lowered, CompileError> {
     let layout = layout(parts)?;
     let fail = code.new_label();
-    let mut units: Vec<Entered> = Vec::new();
-    for part in parts {
-        let entries = part.program.functions.iter().map(|_| code.new_label()).collect();
-        let tables = part.program.tables.iter().map(|_| code.new_label()).collect();
-        units.push(Entered { entries, tables });
-    }
+    let units: Vec<Entered> = parts.iter().map(|part| entered(part, code)).collect();
     let zero_from = begin(parts, &layout, code);
     let mut lowered = Lowered { units: Vec::new(), fail, memory_bytes: layout.end, near: Vec::new() };
     let mut entrances = Entrances::new(layout.entrances);
