@@ -21,6 +21,7 @@ pub mod hashes;
 mod keyed;
 pub mod kzg;
 pub mod modexp;
+pub mod multiples;
 pub mod p256;
 pub mod plonk;
 mod points;
@@ -29,6 +30,7 @@ pub mod poseidon2;
 pub mod secp256k1;
 mod source;
 pub mod verifier;
+mod words;
 
 pub use source::Source;
 pub use verifier::{CallError, KeyError, ProofSystem, Verifier};
@@ -99,6 +101,18 @@ pub static CONTRACTS: &[Contract] = &[
     bip340::verify::CONTRACT,
     ed25519::verify::CONTRACT,
     ed25519::zip215::CONTRACT,
+    multiples::GRUMPKIN_MUL,
+    multiples::GRUMPKIN_MSM,
+    multiples::PALLAS_MUL,
+    multiples::PALLAS_MSM,
+    multiples::VESTA_MUL,
+    multiples::VESTA_MSM,
+    multiples::BABY_JUBJUB_MUL,
+    multiples::BABY_JUBJUB_MSM,
+    hashes::sha256::CONTRACT,
+    hashes::ripemd160::CONTRACT,
+    hashes::blake2f::CONTRACT,
+    hashes::sha1::CONTRACT,
     hashes::sha512::CONTRACT,
     poseidon::T2,
     poseidon::T3,
@@ -117,6 +131,8 @@ pub static CONTRACTS: &[Contract] = &[
     poseidon2::VESTA_T3,
     poseidon2::GOLDILOCKS_T12,
     poseidon2::BABYBEAR_T16,
+    poseidon2::KOALABEAR_T16,
+    poseidon2::KOALABEAR_T24,
     poseidon2::BN254_T3_MANY,
     poseidon2::BN254_T4_MANY,
     poseidon2::merkle::CONTRACT,

@@ -87,14 +87,24 @@ pub type Fp6<F> = tower::Fp6<F, Bls12_381>;
 /// Fp12 of this curve.
 pub type Fp12<F> = tower::Fp12<F, Bls12_381>;
 
-/// a ↦ a⁻¹ = a^(p − 2) in Fp, as a function; 0 ↦ 0.
+/// a ↦ a⁻¹ in Fp, by an instruction where there is one; 0 ↦ 0.
 pub fn invert<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
+    machine.inverse(a, inverse_power)
+}
+
+/// a ↦ a⁻¹ = a^(p − 2) in Fp, as a function; 0 ↦ 0.
+pub fn inverse_power<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
     machine.function("fp_inverse", a, |machine, a| power::<M, Bls12_381>(machine, a, &(constants::modulus() - 2u32)))
 }
 
 /// As [`crate::pairing::final_exponentiation::is_final_exponentiation_one`], for programs that take roots.
 pub fn is_final_exponentiation_one_by_root<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> M::Word {
-    is_final_exponentiation_one_with(machine, f, |a| inverse_from_root(a, root_power(machine, a)))
+    is_final_exponentiation_one_with(machine, f, |a| invert_by_root(machine, a))
+}
+
+/// As [`invert`], for programs that take roots.
+pub(crate) fn invert_by_root<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
+    machine.inverse(a, |machine, a| inverse_from_root(a, root_power(machine, a)))
 }
 
 /// (a, a^((p − 3)/4)) ↦ a⁻¹, as p − 2 = 4·(p − 3)/4 + 1: less code for programs that take roots too.

@@ -4,7 +4,7 @@
 
 use crate::effect::Effect;
 use crate::hash::Piece;
-use crate::machine::{Array, Capacity, Cells, Feature, Machine, SequenceStep, Table, Variable, WordOp};
+use crate::machine::{Array, Capacity, Cells, Feature, Machine, ModOp, SequenceStep, Table, Variable, WordOp};
 use crate::origin::Origins;
 use crate::program::{
     Arm, ArrayDecl, ArrayId, ConstantId, Control, ControlKind, FieldOp, Function, FunctionId, Modulus, Op, Operand,
@@ -452,6 +452,10 @@ impl<'r> Machine for Recording<'r> {
         self.giving(|state, results| Effect::Reduce { result: results[0], word: state.own_word(word) })
     }
 
+    fn invert(&self, value: Recorded<'r>) -> Recorded<'r> {
+        self.giving(|state, results| Effect::Invert { result: results[0], value: state.own(value) })
+    }
+
     fn is_zero(&self, value: Recorded<'r>) -> RecordedWord {
         self.defined(|state, result| Effect::IsZero { result, value: state.own(value) })
     }
@@ -618,6 +622,15 @@ impl<'r> Machine for Recording<'r> {
         }
     }
 
+    fn mod_op(&self, op: ModOp, a: RecordedWord, b: RecordedWord, modulus: RecordedWord) -> RecordedWord {
+        match (self.known(a), self.known(b), self.known(modulus)) {
+            (Some(a), Some(b), Some(modulus)) => self.word(op.apply(a, b, modulus)),
+            _ => {
+                self.define(|state| WordDef::ModOp(op, [state.own_word(a), state.own_word(b), state.own_word(modulus)]))
+            }
+        }
+    }
+
     fn bind(&self, word: RecordedWord) -> RecordedWord {
         if self.known(word).is_some() {
             return word;
@@ -642,6 +655,10 @@ impl<'r> Machine for Recording<'r> {
 
     fn get(&self, variable: Variable) -> RecordedWord {
         self.defined(|_, result| Effect::Get { result, variable: VariableId(variable.0) })
+    }
+
+    fn get_across(&self, variable: Variable, first_byte: u32) -> RecordedWord {
+        self.defined(|_, result| Effect::GetAcross { result, variable: VariableId(variable.0), first_byte })
     }
 
     fn set(&self, variable: Variable, word: RecordedWord) {

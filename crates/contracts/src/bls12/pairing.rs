@@ -4,7 +4,7 @@
 //! one. The subgroup check of each Q waits for the Miller loop, which computes [x]Q anyway; where P is the identity, another
 //! point takes its place in the loop.
 
-use crate::encoding::Encoding;
+use crate::encoding::{Encoding, at_most};
 use residue_curves::bls12::{Bls12, membership_of_all};
 use residue_curves::pairing::miller::{positive_miller_loop, stand_in};
 use residue_curves::pairing::powers::multiply;
@@ -92,15 +92,6 @@ pub(crate) fn answer<M: Machine, C: PairingCheck>(
     machine.require(conditions.hold(machine));
     let nothing_is_one = |machine: &M| machine.return_word(machine.small(1));
     machine.branch(machine.get(has_product), |machine| verdict(machine, machine.load(product, here)), nothing_is_one);
-}
-
-/// The smaller one of two words.
-fn at_most<M: Machine>(machine: &M, word: M::Word, limit: M::Word) -> M::Word {
-    let word = machine.bind(word);
-    // word, or limit where that is less: word ⊕ (word ⊕ limit) or word ⊕ 0.
-    let difference = machine.word_op(WordOp::Xor, word, limit);
-    let change = machine.word_op(WordOp::Mul, machine.word_op(WordOp::Lt, limit, word), difference);
-    machine.word_op(WordOp::Xor, word, change)
 }
 
 /// Parses the pair at `offset`, adds it to `pairs` if Q is not the identity, and adds what has to hold of it to `conditions`, but

@@ -104,7 +104,11 @@ fn formulas_with_the_golden_ratio_cost_what_they_should() {
         ("Fp4 square", count(|a: G4| a.square()), (6, 25)),
         ("Fp12 product", count(|(a, b): (G12, G12)| a * b), (54, 212)),
         ("Fp12 square", count(|a: G12| a.square()), (36, 158)),
-        ("Fp12 times line", count(|(a, [l0, l1, l3]): (G12, [G2; 3])| a.mul_by_013(Sparse013 { l0, l1, l3 })), (39, 103)),
+        (
+            "Fp12 times line",
+            count(|(a, [l0, l1, l3]): (G12, [G2; 3])| a.mul_by_013(Sparse013 { l0, l1, l3 })),
+            (39, 103),
+        ),
         ("cyclotomic square, tripled", count(|a: G12| cyclotomic_square_tripled(a)), (21, 82)),
         (
             "doubling step",
