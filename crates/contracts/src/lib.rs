@@ -24,6 +24,7 @@ pub mod modexp;
 pub mod multiples;
 pub mod p256;
 pub mod plonk;
+mod points;
 pub mod poseidon;
 pub mod poseidon2;
 pub mod secp256k1;
@@ -78,7 +79,18 @@ pub static CONTRACTS: &[Contract] = &[
     drand::verify::CONTRACT,
     kzg::point_evaluation::CONTRACT,
     bls12_377::pairing::CONTRACT,
+    bls12_377::g1_add::CONTRACT,
+    bls12_377::g1_mul::CONTRACT,
+    bls12_377::g1_msm::CONTRACT,
+    bls12_377::g2_add::CONTRACT,
+    bls12_377::g2_mul::CONTRACT,
+    bls12_377::g2_msm::CONTRACT,
     bw6_761::pairing::CONTRACT,
+    bw6_761::g1_add::CONTRACT,
+    bw6_761::g1_mul::CONTRACT,
+    bw6_761::g1_msm::CONTRACT,
+    bw6_761::g2_add::CONTRACT,
+    bw6_761::g2_mul::CONTRACT,
     bn254::pairing::CONTRACT,
     bn254::add::CONTRACT,
     bn254::mul::CONTRACT,

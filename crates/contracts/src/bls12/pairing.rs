@@ -46,7 +46,7 @@ pub(crate) fn text<M: Machine, C: PairingCheck>(machine: &M) {
 }
 
 /// Parses and checks `pairs_given` pairs from the start of calldata on and returns 1 if the Q of each is the identity; else makes
-/// Miller loops over the others, [`PairingCurve::PAIRS`] given pairs at a time, and has `verdict` return what the product of
+/// Miller loops over the others, [`residue_curves::pairing::PairingCurve::PAIRS`] given pairs at a time, and has `verdict` return what the product of
 /// [`positive_miller_loop`] means. The first of them has the witness, if there is one.
 pub(crate) fn answer<M: Machine, C: PairingCheck>(
     machine: &M,

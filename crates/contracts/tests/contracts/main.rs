@@ -3,6 +3,7 @@
 
 mod aggregate;
 mod as_precompiles;
+mod bls12_377_page;
 mod bn254;
 mod bn254_page;
 mod decompress;
@@ -37,3 +38,4 @@ mod portable;
 mod poseidon;
 mod signatures;
 mod support;
+mod wide_curves;

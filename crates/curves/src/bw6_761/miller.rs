@@ -68,9 +68,9 @@ impl<F: Fe> Pairs<F> {
     }
 }
 
-/// Pairs that a loop takes. Their states stay in slots, each with a doubling step of its own written out; with eight the pairing check has more than
+/// Pairs that a loop takes. Their states stay in slots, each with a doubling step of its own written out; with six the pairing check has more than
 /// 24 576 bytes of code.
-pub const PAIRS_MAX: usize = 6;
+pub const PAIRS_MAX: usize = 5;
 
 /// What the loop takes for P to have a factor one in the end, whatever Q in G2 is: (0, 1). A line there has coefficients of 1 and i alone and lies in
 /// Fp2, whose elements the final exponentiation maps to one: r divides p² − p + 1, so (p⁶ − 1)/r is a multiple of p² − 1.
