@@ -9,8 +9,8 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use residue_ir::{
     Arm, ArrayDecl, ArrayId, Block, Capacity, Cells, ConstantId, Control, ControlKind, Effect, FieldOp, Function,
-    FunctionId, Modulus, Op, Operand, Order, Program, Region, SequenceStep, Statement, TableDecl, Value, VariableId,
-    Word, WordDef, WordOp,
+    FunctionId, ModOp, Modulus, Op, Operand, Order, Program, Region, SequenceStep, Statement, TableDecl, Value,
+    VariableId, Word, WordDef, WordOp,
 };
 use ruint::aliases::U256;
 use std::mem;
@@ -299,6 +299,12 @@ impl Maker {
             5 => {
                 let offset = self.word(depth - 1);
                 self.word_def(WordDef::CalldataWord(offset))
+            }
+            6 if self.kind != Kind::Plain => {
+                let op = *ModOp::ALL.choose(&mut self.random).expect("it is not empty");
+                let (a, modulus) = (self.word(depth - 1), self.word(depth - 1));
+                let b = if self.random.random_ratio(1, 3) { a } else { self.word(depth - 1) };
+                self.word_def(WordDef::ModOp(op, [a, b, modulus]))
             }
             _ => {
                 let (a, b) = (self.word(depth - 1), self.word(depth - 1));

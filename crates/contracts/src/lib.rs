@@ -7,6 +7,8 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
 pub mod bip340;
+mod bls12;
+pub mod bls12_377;
 pub mod bls12_381;
 pub mod bn254;
 pub mod drand;
@@ -74,6 +76,7 @@ pub static CONTRACTS: &[Contract] = &[
     bls12_381::verify::CONTRACT,
     drand::verify::CONTRACT,
     kzg::point_evaluation::CONTRACT,
+    bls12_377::pairing::CONTRACT,
     bn254::pairing::CONTRACT,
     bn254::add::CONTRACT,
     bn254::mul::CONTRACT,

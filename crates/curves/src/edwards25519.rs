@@ -3,6 +3,7 @@
 //! Extended coordinates (X : Y : Z : T), x = X/Z, y = Y/Z, T = X·Y/Z: Hisil, Wong, Carter and Dawson 2008 (2008/522), §3.1 and §3.3. Sums are
 //! complete, as −1 is a square and d is none. The sum u·B + v·P goes along digits from −8 to 7 to the base 16 of both scalars.
 
+use crate::chain::squared;
 use crate::group::Affine;
 use crate::windows::digits;
 use num_bigint::BigUint;
@@ -182,8 +183,13 @@ pub fn sum<M: Machine>(machine: &M, u: M::Word, v: M::Word, point: Affine<M::Fe>
     })
 }
 
-/// a ↦ a⁻¹ = a^(p − 2); 0 ↦ 0.
+/// a ↦ a⁻¹, by an instruction where there is one; 0 ↦ 0.
 pub fn invert<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
+    machine.inverse(a, inverse_power)
+}
+
+/// a ↦ a⁻¹ = a^(p − 2); 0 ↦ 0.
+pub fn inverse_power<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
     let (eleventh, ones) = ones(machine, a);
     squared(ones, 5) * eleventh
 }
@@ -220,11 +226,6 @@ fn ones<M: Machine>(machine: &M, a: M::Fe) -> (M::Fe, M::Fe) {
         let b200 = squared(b100, 100) * b100;
         (a11, squared(b200, 50) * b50)
     })
-}
-
-/// a^(2^count).
-fn squared<F: Fe>(a: F, count: usize) -> F {
-    (0..count).fold(a, |power, _| power.square())
 }
 
 /// Zero exactly if the order of (X : Y : Z) divides 8: then that of 2P divides 4, and points of such an order have x = 0 or y = 0.

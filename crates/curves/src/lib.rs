@@ -5,7 +5,7 @@
 //!
 //! Reading order: the [`tower`], powers and multiples by constants ([`chain`], [`base_chain`], [`ladder`]), points ([`group`],
 //! [`complete`], [`side_by_side`]), digits of scalars ([`odd_multiples`], [`eisenstein`], [`fixed_base`], [`windows`]), what has to hold of inputs
-//! ([`conditions`]), the [`pairing`], the curves [`bls12_381`], [`bn254`], [`p256`], [`secp256k1`], [`edwards25519`],
+//! ([`conditions`]), the [`pairing`], the curves [`bls12_381`], [`bls12_377`], [`bn254`], [`p256`], [`secp256k1`], [`edwards25519`],
 //! [`baby_jubjub`] and those of [`short`], and [`published`],
 //! the formulas of older programs.
 
@@ -17,6 +17,8 @@ mod linear;
 
 pub mod baby_jubjub;
 pub mod base_chain;
+pub mod bls12;
+pub mod bls12_377;
 pub mod bls12_381;
 pub mod bn254;
 pub mod chain;

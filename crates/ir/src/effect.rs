@@ -42,6 +42,8 @@ macro_rules! with_effects {
             ParseMontLe = "parse_mont_le" { offset: Word } -> { result: Value }
             /// [`crate::Machine::reduce`].
             Reduce = "reduce" { word: Word } -> { result: Value }
+            /// [`crate::Machine::invert`].
+            Invert = "invert" { value: Operand } -> { result: Value }
             /// [`crate::Machine::is_zero`].
             IsZero = "is_zero" { value: Operand } -> { result: Word }
             /// [`crate::Machine::is_odd`].

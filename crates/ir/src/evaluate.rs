@@ -190,6 +190,11 @@ impl<'a> Run<'a> {
                 U256::try_from_be_slice(&bytes).expect("32 bytes fit a word")
             }
             WordDef::Op(op, a, b) => op.apply(self.word(frame, *a), self.word(frame, *b)),
+            WordDef::ModOp(op, [a, b, modulus]) => {
+                let first = self.word(frame, *a);
+                let second = if a == b { first } else { self.word(frame, *b) };
+                op.apply(first, second, self.word(frame, *modulus))
+            }
             WordDef::Defined => frame.words[&word],
         }
     }
@@ -358,6 +363,10 @@ impl<'a> Run<'a> {
             Effect::Reduce { result, word } => {
                 let bytes = self.word(frame, *word).to_be_bytes::<32>();
                 frame.values.insert(*result, BigUint::from_bytes_be(&bytes) % &self.unit.modulus);
+            }
+            Effect::Invert { result, value } => {
+                let inverse = self.read(frame, *value).modinv(&self.unit.modulus).unwrap_or_default();
+                frame.values.insert(*result, inverse);
             }
             Effect::IsZero { result, value } => {
                 let truth = U256::from(self.read(frame, *value).is_zero());

@@ -3,7 +3,7 @@
 use crate::Outcome;
 use crate::calldata::calldata_slice;
 use crate::hash::{self, Piece};
-use crate::machine::{Array, Capacity, Cells, Feature, Machine, SequenceStep, Table, Variable, WordOp};
+use crate::machine::{Array, Capacity, Cells, Feature, Machine, ModOp, SequenceStep, Table, Variable, WordOp};
 use crate::mont;
 use crate::words;
 use num_bigint::BigUint;
@@ -91,6 +91,10 @@ impl<F: Number> Machine for Numbers<F> {
     fn reduce(&self, word: U256) -> F {
         let number = BigUint::from_bytes_be(&word.to_be_bytes::<32>()) % F::modulus();
         F::from_canonical(&number).expect("a remainder is below the modulus")
+    }
+
+    fn invert(&self, value: F) -> F {
+        value.inverse().unwrap_or(F::ZERO)
     }
 
     fn is_zero(&self, value: F) -> U256 {
@@ -199,6 +203,10 @@ impl<F: Number> Machine for Numbers<F> {
 
     fn word_op(&self, op: WordOp, a: U256, b: U256) -> U256 {
         op.apply(a, b)
+    }
+
+    fn mod_op(&self, op: ModOp, a: U256, b: U256, modulus: U256) -> U256 {
+        op.apply(a, b, modulus)
     }
 
     fn bind(&self, word: U256) -> U256 {

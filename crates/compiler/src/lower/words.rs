@@ -5,7 +5,7 @@ use crate::error::CompileError;
 use crate::target::push;
 use num_bigint::BigUint;
 use residue_ir::program::{ArrayId, Function, VariableId, Word, WordDef};
-use residue_ir::{Effect, WordOp};
+use residue_ir::{Effect, ModOp, WordOp};
 use residue_isa::assembly::LabelId;
 use residue_isa::opcode::evm;
 use residue_passes::rows::walk;
@@ -24,13 +24,8 @@ pub(super) fn big(word: U256) -> BigUint {
 /// Counts one computation of `read`.
 pub(super) fn count_word(function: &Function, uses: &mut HashMap<Word, usize>, read: Word) {
     match &function.words[read.0 as usize] {
-        WordDef::Constant(_) | WordDef::CalldataSize | WordDef::Has(_) => {}
-        WordDef::CalldataWord(offset) => count_word(function, uses, *offset),
-        WordDef::Op(_, a, b) => {
-            count_word(function, uses, *a);
-            count_word(function, uses, *b);
-        }
         WordDef::Defined => *uses.entry(read).or_insert(0) += 1,
+        expression => expression.inner().for_each(|inner| count_word(function, uses, inner)),
     }
 }
 
@@ -122,7 +117,12 @@ impl Lowering<'_> {
                 self.stack.pop();
             }
             WordDef::Op(op, a, b) => self.operation(*op, *a, *b)?,
-            WordDef::Defined => self.kept(word)?,
+            WordDef::ModOp(op, operands) => self.mod_operation(*op, *operands)?,
+            WordDef::Defined => {
+                self.kept(word)?;
+                self.stack.push(Entry::Copy(word));
+                return Ok(());
+            }
         }
         self.stack.push(Entry::Other);
         Ok(())
@@ -211,6 +211,25 @@ impl Lowering<'_> {
         Ok(())
     }
 
+    /// The same modulo a word. Deep down lies the modulus, so a power that is one expression is computed on top of as many copies of it as
+    /// it has products, which takes nothing to move.
+    fn mod_operation(&mut self, op: ModOp, [a, b, modulus]: [Word; 3]) -> Result<(), CompileError> {
+        self.word(modulus)?;
+        self.word(b)?;
+        if a == b {
+            self.code.op(evm::DUP1);
+            self.stack.push(Entry::Other);
+        } else {
+            self.word(a)?;
+        }
+        self.code.op(match op {
+            ModOp::Add => evm::ADDMOD,
+            ModOp::Mul => evm::MULMOD,
+        });
+        self.stack.truncate(self.stack.len() - 3);
+        Ok(())
+    }
+
     /// Copies a kept word to the top, or takes it there if this is its last reader: then the kept word on top goes where it was.
     fn kept(&mut self, word: Word) -> Result<(), CompileError> {
         let place = self.place(word);
@@ -262,7 +281,7 @@ impl Lowering<'_> {
             WordDef::CalldataWord(offset) => self.first_read(*offset),
             WordDef::Op(WordOp::Shl | WordOp::Shr | WordOp::Byte, a, _) => self.first_read(*a),
             WordDef::Op(_, _, b) => self.first_read(*b),
-            WordDef::Constant(_) | WordDef::CalldataSize | WordDef::Has(_) => None,
+            WordDef::Constant(_) | WordDef::CalldataSize | WordDef::Has(_) | WordDef::ModOp(..) => None,
         }
     }
 
@@ -296,6 +315,11 @@ impl Lowering<'_> {
 
     /// Writes the canonical value where output goes, so that it ends with a word there. [] → [1 if it is odd, else 0]
     pub(super) fn is_odd(&mut self, slot: Slot) {
+        if self.target.push_word(self.code, slot) {
+            push(self.code, 1);
+            self.code.op(evm::AND);
+            return;
+        }
         let size_bytes = u32::try_from(self.program.modulus.bits().div_ceil(8)).expect("the width was checked");
         let start = self.layout.output + 32_u32.saturating_sub(size_bytes);
         self.target.output(self.code, slot, start, size_bytes);

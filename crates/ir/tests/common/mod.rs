@@ -8,7 +8,7 @@ pub use seeded::Seeded;
 
 use num_bigint::BigUint;
 use residue_formula::Fe;
-use residue_ir::{Array, Capacity, Machine, Piece, SequenceStep as Parts, Variable, WordOp};
+use residue_ir::{Array, Capacity, Machine, ModOp, Piece, SequenceStep as Parts, Variable, WordOp};
 use ruint::aliases::U256;
 
 impl Seeded {
@@ -98,6 +98,7 @@ pub enum DrawnStatement {
     SmallWord(u64),
     CalldataWord(usize),
     WordOp(WordOp, usize, usize),
+    ModOp(ModOp, [usize; 3]),
     /// Never fails, unless the word itself is asked for.
     Require {
         word: usize,
@@ -311,6 +312,11 @@ impl Plan {
                 let word = machine.word_op(*op, state.word(*a), state.word(*b));
                 state.words.push(machine.bind(word));
             }
+            DrawnStatement::ModOp(op, operands) => {
+                let [a, b, modulus] = operands.map(|word| state.word(word));
+                let word = machine.mod_op(*op, a, b, modulus);
+                state.words.push(machine.bind(word));
+            }
             DrawnStatement::Require { word, itself } => {
                 let word = state.word(*word);
                 machine.require(if *itself { word } else { machine.word_op(WordOp::Or, word, machine.small(1)) });
@@ -403,6 +409,7 @@ fn step(seeded: &mut Seeded, depth: usize, functions: usize) -> DrawnStatement {
         24 => DrawnStatement::Bind(a),
         25 => DrawnStatement::SmallWord(a as u64),
         26 => DrawnStatement::CalldataWord(a),
+        27 if seeded.once_in(4) => DrawnStatement::ModOp(ModOp::ALL[c % 2], [a, b, c]),
         27 | 28 => DrawnStatement::WordOp(WordOp::ALL[c % 12], a, b),
         29 => DrawnStatement::Require { word: a, itself: seeded.once_in(5) },
         30 if seeded.once_in(12) => DrawnStatement::ReturnWord(a),

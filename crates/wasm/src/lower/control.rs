@@ -198,6 +198,7 @@ impl<'a> Emitter<'a> {
             | Effect::ElementOf { .. }
             | Effect::WordOf { .. }
             | Effect::High { .. }
+            | Effect::Invert { .. }
             | Effect::ReturnLast { .. }
             | Effect::ReturnWords { .. } => unreachable!("`lower` refuses programs with these"),
             Effect::IsOdd { result, value } => {
