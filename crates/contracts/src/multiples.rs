@@ -20,8 +20,8 @@ const COORDINATE_BYTES: u32 = ENCODING.element_bytes;
 const POINT_BYTES: u32 = 2 * COORDINATE_BYTES;
 /// Bytes of a point and a scalar.
 const PRODUCT_BYTES: u32 = POINT_BYTES + 32;
-/// Points whose multiples are summed at once.
-const POINTS: usize = 4;
+/// Points whose multiples are summed at once: the words of their digits are on the stack together.
+const POINTS: usize = 2;
 
 /// What contracts ask of a curve.
 trait Curve {
