@@ -197,6 +197,8 @@ enum Entry {
     Other,
     /// An operand of an expression that is this constant.
     Constant(U256),
+    /// An operand of an expression that is this kept word.
+    Copy(Word),
     /// A kept word, with the depth of the region that it belongs to.
     Kept(Word, usize),
 }
@@ -367,6 +369,9 @@ impl<'a> Lowering<'a> {
                 self.return_words(words, *size_bytes)?;
                 return Ok(Flow::Ended);
             }
+            Effect::Invert { result, value } => {
+                self.target.invert(self.code, self.placement.slot(*result), self.slot(*value));
+            }
             Effect::IsZero { result, value } => {
                 self.target.is_zero(self.code, self.slot(*value));
                 self.keep(*result);
@@ -390,6 +395,12 @@ impl<'a> Lowering<'a> {
             Effect::Get { result, variable } => {
                 let address = self.variable(*variable);
                 push(self.code, address);
+                self.code.op(evm::MLOAD);
+                self.keep(*result);
+            }
+            Effect::GetAcross { result, variable, first_byte } => {
+                let address = self.variable(*variable);
+                push(self.code, address + first_byte);
                 self.code.op(evm::MLOAD);
                 self.keep(*result);
             }
@@ -468,7 +479,11 @@ impl<'a> Lowering<'a> {
         };
         let ops: Vec<SlotOp> = block.ops.iter().map(operation).collect();
         let start = self.code.items().len();
-        self.target.operations(self.code, &ops);
+        let after = &self.placement.live_out[&first];
+        let is_read = |value: &Value| after.contains(value.0 as usize); // u32 to usize widens
+        let kept = block.ops.iter().map(|(value, _)| value).filter(|value| is_read(value));
+        let kept = kept.map(|&value| self.placement.slot(value)).collect();
+        self.target.block(self.code, &ops, &kept);
         let items = start..self.code.items().len();
         self.blocks.push(LoweredBlock { function: self.number, first, items });
     }

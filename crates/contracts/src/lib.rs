@@ -7,6 +7,8 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
 pub mod bip340;
+mod bls12;
+pub mod bls12_377;
 pub mod bls12_381;
 pub mod bn254;
 pub mod drand;
@@ -25,6 +27,7 @@ pub mod poseidon2;
 pub mod secp256k1;
 mod source;
 pub mod verifier;
+mod words;
 
 pub use source::Source;
 pub use verifier::{CallError, KeyError, ProofSystem, Verifier};
@@ -72,6 +75,7 @@ pub static CONTRACTS: &[Contract] = &[
     bls12_381::verify::CONTRACT,
     drand::verify::CONTRACT,
     kzg::point_evaluation::CONTRACT,
+    bls12_377::pairing::CONTRACT,
     bn254::pairing::CONTRACT,
     bn254::add::CONTRACT,
     bn254::mul::CONTRACT,
@@ -82,6 +86,10 @@ pub static CONTRACTS: &[Contract] = &[
     bip340::verify::CONTRACT,
     ed25519::verify::CONTRACT,
     ed25519::zip215::CONTRACT,
+    hashes::sha256::CONTRACT,
+    hashes::ripemd160::CONTRACT,
+    hashes::blake2f::CONTRACT,
+    hashes::sha1::CONTRACT,
     hashes::sha512::CONTRACT,
     poseidon::T2,
     poseidon::T3,

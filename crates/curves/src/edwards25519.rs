@@ -197,8 +197,13 @@ pub fn sum<M: Machine>(machine: &M, u: M::Word, v: M::Word, point: Affine<M::Fe>
     })
 }
 
-/// a ↦ a⁻¹ = a^(p − 2); 0 ↦ 0.
+/// a ↦ a⁻¹, by an instruction where there is one; 0 ↦ 0.
 pub fn invert<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
+    machine.inverse(a, inverse_power)
+}
+
+/// a ↦ a⁻¹ = a^(p − 2); 0 ↦ 0.
+pub fn inverse_power<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
     let (eleventh, ones) = ones(machine, a);
     squared(ones, 5) * eleventh
 }

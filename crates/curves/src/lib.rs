@@ -5,7 +5,7 @@
 //!
 //! Reading order: the [`tower`], powers and multiples by constants ([`chain`], [`base_chain`], [`ladder`]), points ([`group`],
 //! [`complete`], [`side_by_side`]), digits of scalars ([`odd_multiples`], [`eisenstein`], [`fixed_base`]), what has to hold of inputs
-//! ([`conditions`]), the [`pairing`], the curves [`bls12_381`], [`bn254`], [`p256`], [`secp256k1`] and [`edwards25519`], and [`published`],
+//! ([`conditions`]), the [`pairing`], the curves [`bls12_381`], [`bls12_377`], [`bn254`], [`p256`], [`secp256k1`] and [`edwards25519`], and [`published`],
 //! the formulas of older programs.
 
 #![forbid(unsafe_code)]
@@ -15,6 +15,8 @@
 mod linear;
 
 pub mod base_chain;
+pub mod bls12;
+pub mod bls12_377;
 pub mod bls12_381;
 pub mod bn254;
 pub mod chain;

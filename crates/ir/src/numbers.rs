@@ -3,7 +3,7 @@
 use crate::Outcome;
 use crate::calldata::calldata_slice;
 use crate::hash::{self, Piece};
-use crate::machine::{Array, Capacity, Cells, Feature, Machine, SequenceStep, Table, Variable, WordOp};
+use crate::machine::{Array, Capacity, Cells, Feature, Machine, ModOp, SequenceStep, Table, Variable, WordOp};
 use crate::mont;
 use crate::words;
 use num_bigint::BigUint;
@@ -91,6 +91,10 @@ impl<F: Number> Machine for Numbers<F> {
     fn reduce(&self, word: U256) -> F {
         let number = BigUint::from_bytes_be(&word.to_be_bytes::<32>()) % F::modulus();
         F::from_canonical(&number).expect("a remainder is below the modulus")
+    }
+
+    fn invert(&self, value: F) -> F {
+        value.inverse().unwrap_or(F::ZERO)
     }
 
     fn is_zero(&self, value: F) -> U256 {
@@ -201,6 +205,10 @@ impl<F: Number> Machine for Numbers<F> {
         op.apply(a, b)
     }
 
+    fn mod_op(&self, op: ModOp, a: U256, b: U256, modulus: U256) -> U256 {
+        op.apply(a, b, modulus)
+    }
+
     fn bind(&self, word: U256) -> U256 {
         word
     }
@@ -213,6 +221,11 @@ impl<F: Number> Machine for Numbers<F> {
 
     fn get(&self, variable: Variable) -> U256 {
         self.variables.borrow()[variable.0]
+    }
+
+    fn get_across(&self, variable: Variable, first_byte: u32) -> U256 {
+        let variables = self.variables.borrow();
+        words::across(variables[variable.0], variables[variable.0 + 1], first_byte)
     }
 
     fn set(&self, variable: Variable, word: U256) {

@@ -46,7 +46,7 @@ pub enum FieldInstruction {
         /// Number of lanes.
         count: u8,
     },
-    /// Inverses modulo twice a modulus that is a power of two (`INVMODX` of `evmone-2025`).
+    /// Inverses (`INVMODX`), modulo what the rules of the revision say.
     Inverse {
         /// Where results go.
         out: Lanes,
@@ -54,6 +54,11 @@ pub enum FieldInstruction {
         x: Lanes,
         /// Number of lanes.
         count: u8,
+    },
+    /// Whether the value of a slot is zero, as a word on the stack (`ISZEROX`).
+    IsZero {
+        /// The slot.
+        slot: u8,
     },
     /// Operands are byte offsets in EVM memory.
     Memory {
@@ -87,11 +92,11 @@ pub enum ModulusAt {
 }
 
 impl FieldInstruction {
-    /// Which of the three operations it is; none for an inversion.
+    /// Which of the three operations it is; none for other instructions.
     pub fn operation(&self) -> Option<FieldOp> {
         match *self {
             FieldInstruction::Slots { operation, .. } | FieldInstruction::Memory { operation, .. } => Some(operation),
-            FieldInstruction::Inverse { .. } => None,
+            FieldInstruction::Inverse { .. } | FieldInstruction::IsZero { .. } => None,
         }
     }
 
@@ -99,7 +104,7 @@ impl FieldInstruction {
     pub fn count(&self) -> u8 {
         match *self {
             FieldInstruction::Slots { count, .. } | FieldInstruction::Inverse { count, .. } => count,
-            FieldInstruction::Memory { .. } => 1,
+            FieldInstruction::IsZero { .. } | FieldInstruction::Memory { .. } => 1,
         }
     }
 }

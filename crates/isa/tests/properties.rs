@@ -60,7 +60,12 @@ fn triple() -> impl Strategy<Value = FieldInstruction> {
 /// An instruction that the revision can write; none if it writes none.
 fn instruction(revision: Revision) -> Option<BoxedStrategy<FieldInstruction>> {
     match (revision.slot_rules(), revision.evm384()) {
-        (Some(rules), _) if rules.invert.is_some() => Some(prop_oneof![slots(), inverse()].boxed()),
+        (Some(rules), _) if !rules.additions.is_empty() || rules.invert.is_some() => {
+            let mut kinds = vec![slots().boxed()];
+            kinds.extend(rules.invert.map(|_| inverse().boxed()));
+            kinds.extend(rules.is_zero.map(|_| any::<u8>().prop_map(|slot| FieldInstruction::IsZero { slot }).boxed()));
+            Some(proptest::strategy::Union::new(kinds).boxed())
+        }
         (Some(rules), _) if rules.is_strided => Some(slots().boxed()),
         (_, Some(Evm384 { operands: Operands::Values, .. })) => None,
         (_, Some(evm384)) => Some(memory(evm384)),

@@ -9,6 +9,7 @@ use core::fmt;
 use thiserror::Error;
 
 use crate::backend::{self, Add, Kernel, Kernels, Operation, Sub, transfer};
+use crate::division_steps;
 use crate::inverse;
 use crate::limbs::{LIMB_BYTES, Limb, less_than, read_be};
 use crate::modulus::Modulus;
@@ -269,6 +270,38 @@ impl FieldContext {
         let result = inverse::modulo_power_of_two_of_any(self.slot(x), self.modulus.bits());
         self.limbs[out * width..][..width].copy_from_slice(&result);
         Some(())
+    }
+
+    /// outᵢ = xᵢ⁻¹ mod m as values for the lanes i < `count`, all read before any is written; 0 where there is no inverse. Panics on slots
+    /// beyond the context.
+    pub fn invert(&mut self, out: Strided, x: Strided, count: usize) {
+        let inverses: Vec<Limb> = (0..count).flat_map(|lane| self.inverse_of(x.slot(lane))).collect();
+        for (lane, inverse) in inverses.chunks_exact(self.width_limbs()).enumerate() {
+            self.set_slot(out.slot(lane), inverse);
+        }
+    }
+
+    /// The inverse of a slot's value in the form that slots have; 0 if there is none.
+    fn inverse_of(&self, slot: usize) -> Vec<Limb> {
+        let (width, m) = (self.width_limbs(), &self.modulus);
+        let value = self.slot(slot);
+        if m.is_power_of_two() || width > division_steps::WIDTH_LIMBS_MAX {
+            let mut canonical = vec![0; width];
+            m.from_mont(value, &mut canonical);
+            let mut inverse = vec![0; width];
+            if let Some(found) = m.inverse(&canonical) {
+                m.to_mont(&found, &mut inverse);
+            }
+            return inverse;
+        }
+        // (aR)⁻¹ ↦ a⁻¹R, by R² twice.
+        let mut inverse_and_factor = [m.to_form(); 2].concat();
+        division_steps::invert_odd(value, m.limbs(), m.n0(), &mut inverse_and_factor[..width]);
+        for _ in 0..2 {
+            (self.kernels.mul.limbs)(&mut inverse_and_factor, 0, 0, width, m.limbs(), m.n0());
+        }
+        inverse_and_factor.truncate(width);
+        inverse_and_factor
     }
 
     /// Loads the canonical values of the slots from `first_slot` on, [`FieldContext::element_bytes`] big-endian bytes each.

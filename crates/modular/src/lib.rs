@@ -11,6 +11,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
 
 pub mod context;
+pub mod division_steps;
 pub mod evm384;
 pub mod fields;
 pub mod fp;

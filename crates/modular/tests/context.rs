@@ -171,6 +171,17 @@ proptest! {
     }
 
     #[test]
+    fn slots_become_inverses_or_0((width, m, values) in setting(), (count, [out, x, _]) in operands()) {
+        let mut context = context(width, &m, &values);
+        context.invert(out, x, count);
+        let mut expected = values.clone();
+        for lane in 0..count {
+            expected[out.slot(lane)] = values[x.slot(lane)].modinv(&m).unwrap_or_default();
+        }
+        prop_assert_eq!(values_of(&context), expected);
+    }
+
+    #[test]
     fn a_value_out_of_range_changes_no_slot((width, m, values) in setting(), bad in 0..SLOTS) {
         let mut context = context(width, &m, &values);
         let mut bytes: Vec<u8> = values.iter().rev().flat_map(|value| bytes_of(value, 8 * width)).collect();

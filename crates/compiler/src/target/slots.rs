@@ -4,7 +4,7 @@
 use super::reverse::Reverse;
 use super::{
     Places, RowSizes, Target, clear, copy_memory, is_short_set_up, memory_is_zero, mont_bytes, parse_one_by_one, push,
-    require_below, require_padding, slot_instruction, slot_lanes,
+    require_below, require_padding, slot_index, slot_instruction, slot_lanes,
 };
 use crate::fuse::{ANYWHERE, fuse_well};
 use crate::portable::within;
@@ -13,7 +13,7 @@ use residue_ir::Modulus;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
 use residue_isa::revision::rules::{SetForm, SizeUnit};
-use residue_isa::{FieldInstruction, FieldOp, Revision, SlotRules};
+use residue_isa::{FieldInstruction, FieldOp, Lanes, Revision, SlotRules};
 use residue_passes::derived::Derived;
 use residue_passes::moves::Copy;
 use residue_passes::{Slot, SlotOp};
@@ -324,7 +324,16 @@ impl Target for Slots {
         self.transfer(code, self.rules.load);
     }
 
+    fn invert(&self, code: &mut Assembly, out: Slot, value: Slot) {
+        let [out, x] = [out, value].map(|slot| Lanes::one(slot_index(slot)));
+        code.field(FieldInstruction::Inverse { out, x, count: 1 });
+    }
+
     fn is_zero(&self, code: &mut Assembly, slot: Slot) {
+        if self.rules.is_zero.is_some() {
+            code.field(FieldInstruction::IsZero { slot: slot_index(slot) });
+            return;
+        }
         self.load_to(code, slot, 0);
         memory_is_zero(code, 0, self.element_bytes);
     }

@@ -1,6 +1,7 @@
 //! Curves against blst, arkworks and their published counts.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
+mod bls12_377;
 mod bn254;
 mod counts;
 mod groups;

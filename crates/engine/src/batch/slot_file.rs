@@ -154,6 +154,20 @@ impl SlotFile {
         self.limbs.mul(out, x, y, count);
     }
 
+    /// As [`FieldContext::invert`].
+    pub fn invert(&mut self, out: Strided, x: Strided, count: usize) {
+        self.settle(out, x, x, count);
+        self.limbs.invert(out, x, count);
+    }
+
+    /// Whether a slot is zero, in whatever form it is.
+    pub fn is_zero(&mut self, slot: usize) -> bool {
+        if let Some(form) = &mut self.rows {
+            form.give_back(&mut self.limbs, std::iter::once(slot));
+        }
+        self.limbs.slot(slot).iter().all(|&limb| limb == 0)
+    }
+
     /// Stores canonical values in slots, as [`FieldContext::store`]; in rows, once there are any.
     pub fn store(&mut self, first_slot: usize, be_bytes: &[u8]) -> Result<(), ValueOutOfRange> {
         let is_padded = self.is_padded();

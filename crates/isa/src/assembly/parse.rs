@@ -6,7 +6,7 @@
 //!   pushes the offset of either; `PUSH @end-a,b` two bytes for each of a, b, …: how far it is before `end`.
 //! - `const NAME = 5` before its first use; NAME then stands for the number.
 //! - `MULMODX out[:stride] x[:stride] y[:stride] [xCOUNT]` with slots; a stride is 1 unless given, and so is the count.
-//! - `INVMODX out[:stride] x[:stride] [xCOUNT]`; `SETUPX 5` where the id is an immediate.
+//! - `INVMODX out[:stride] x[:stride] [xCOUNT]`, `ISZEROX slot`; `SETUPX 5` where the id is an immediate.
 //! - `MULMODMONT384 out x y modulus` with byte offsets; without operands they come from the stack. Where the revision takes
 //!   r_inv from the stack it follows after the modulus of a multiplication; where it takes no modulus neither is written.
 //! - `; comment` and `// comment` to the end of the line.
@@ -187,12 +187,16 @@ impl<'a> Parser<'a> {
         };
         if let Some(operation) = self.revision.arithmetic_of(row.byte) {
             return match self.revision.family() {
-                Family::Slots | Family::MemorySlots => self.slots(operation),
+                Family::Slots | Family::MemorySlots | Family::Words => self.slots(operation),
                 Family::Memory384 => self.memory(operation, row.byte),
             };
         }
         if self.revision.slot_rules().is_some_and(|rules| rules.invert == Some(row.byte)) {
             return self.inverse();
+        }
+        if self.revision.slot_rules().is_some_and(|rules| rules.is_zero == Some(row.byte)) {
+            let slot = self.next("a slot")?;
+            return Ok(Item::Field(FieldInstruction::IsZero { slot: self.byte(slot, slot.text, "a slot")? }));
         }
         match row.byte {
             PUSH1..=PUSH32 => self.push_exactly(usize::from(row.byte - PUSH0)),

@@ -103,7 +103,9 @@ impl Parts {
     pub fn of(instruction: &FieldInstruction, revision: &'static str) -> Result<Self, EncodeError> {
         match *instruction {
             FieldInstruction::Memory { operation, out, x, y, modulus } => Ok(Self { operation, out, x, y, modulus }),
-            FieldInstruction::Slots { .. } | FieldInstruction::Inverse { .. } => Err(refused(instruction, revision)),
+            FieldInstruction::Slots { .. } | FieldInstruction::Inverse { .. } | FieldInstruction::IsZero { .. } => {
+                Err(refused(instruction, revision))
+            }
         }
     }
 

@@ -293,6 +293,16 @@ impl Generator {
             self.code.extend([immediate[0], immediate[1], immediate[2], immediate[3], immediate[6] % 16]);
             return;
         }
+        if let Some(is_zero) = self.rules().is_zero.filter(|_| self.rarely(5)) {
+            self.op(is_zero);
+            self.code.push(immediate[2]);
+            if !self.rarely(20) {
+                let offset = self.random.random_range(0..256u64);
+                self.push(offset);
+                self.op(residue_isa::opcode::evm::MSTORE);
+            }
+            return;
+        }
         self.op(opcode);
         if is_strided {
             self.code.extend_from_slice(&immediate);

@@ -154,6 +154,11 @@ impl Writer<'_> {
             self.assembly.field(FieldInstruction::Inverse { out, x, count: 1 });
             return;
         }
+        if rules.is_zero.is_some() && self.random.random_ratio(1, 30) {
+            let slot = slot(&mut self.random);
+            self.assembly.field(FieldInstruction::IsZero { slot }).op(op::POP);
+            return;
+        }
         let [out, x, y] = [(); 3].map(|()| Lanes::one(slot(&mut self.random)));
         let (x, y) = if is_chain { (Lanes::one(0), Lanes::one(0)) } else { (x, y) };
         let out = if is_chain { Lanes::one(0) } else { out };

@@ -164,6 +164,9 @@ fn lanes_of(instruction: &FieldInstruction) -> Vec<Lane> {
     match *instruction {
         FieldInstruction::Slots { out, x, y, count, .. } => slots(out, x, Some(y), count),
         FieldInstruction::Inverse { out, x, count } => slots(out, x, None, count),
+        FieldInstruction::IsZero { slot } => {
+            vec![Lane { operation: None, places: [None, Some(Place::Slot(slot)), None], values: [const { None }; 3] }]
+        }
         FieldInstruction::Memory { operation, out, x, y, .. } => {
             let places = [out, x, y].map(|offset| Some(Place::Memory(offset)));
             vec![Lane { operation: Some(operation), places, values: [const { None }; 3] }]
