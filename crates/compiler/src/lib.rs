@@ -35,12 +35,13 @@ use residue_ir::{Effect, Feature, SubprogramId};
 use residue_isa::assembly::{Assembly, Code, Item, LabelId};
 use residue_isa::revision::Family;
 use residue_isa::revision::evm384::Modulus;
-use residue_isa::revision::rules::{SLOTS_MAX, SetForm, SlotBytesMax};
+use residue_isa::revision::rules::{SLOTS_MAX, SUM_PRODUCTS_MAX, SetForm, SlotBytesMax};
 use residue_isa::{FieldOp, GasSchedule, Revision, SlotRules};
 use residue_passes::derived::{self, Derived};
 use residue_passes::rows::rows;
 use residue_passes::simplify::simplify;
 use residue_passes::specialise::{asks, specialise};
+use residue_passes::sums::gather;
 use residue_passes::{Allocation, Cost, Limits, Rows, Slot, allocate, multiples, threads};
 use target::{MontFactors, Places, Target};
 
@@ -248,7 +249,11 @@ fn build(
     for unit in prepared.simplified.units() {
         require_modulus(unit, revision)?;
         require_inversion(unit, revision)?;
-        programs.push(with_constants(unit, revision));
+        let mut program = with_constants(unit, revision);
+        if revision.slot_rules().is_some_and(|rules| rules.sums.is_some()) {
+            gather(&mut program, SUM_PRODUCTS_MAX);
+        }
+        programs.push(program);
     }
     let borrowed: Vec<&Program> = programs.iter().collect();
     let rows: Vec<Rows<'_>> = programs.iter().map(|program| rows(program, &LIMITS)).collect();

@@ -18,6 +18,7 @@ use residue_isa::opcode::evm;
 use residue_isa::revision::Family;
 use residue_isa::{FieldInstruction, Lanes};
 use residue_passes::moves::Copy;
+use residue_passes::sums::SlotSum;
 use residue_passes::{Slot, SlotOp};
 use std::collections::BTreeSet;
 
@@ -52,6 +53,21 @@ pub trait Target {
     /// The operations of a block, after which of the slots that it writes these are read. [] → []
     fn block(&self, code: &mut Assembly, ops: &[SlotOp], _kept: &BTreeSet<Slot>) {
         self.operations(code, ops);
+    }
+
+    /// The most products that one instruction sums up; 0 if there is none that does.
+    fn sum_products_max(&self) -> usize {
+        0
+    }
+
+    /// A sum of products, of 2 to [`Target::sum_products_max`]. [] → []
+    fn sum(&self, _: &mut Assembly, _: &SlotSum) {
+        unreachable!("no sums of products are found where no instruction makes them");
+    }
+
+    /// Reads a sum of products from the start of what [`Target::sum`] wrote, and its length. None if it is anything else.
+    fn read_sum(&self, _: &[u8]) -> Option<(SlotSum, usize)> {
+        None
     }
 
     /// Copies between slots, one after the other. [] → []

@@ -11,6 +11,7 @@ mod bls12;
 pub mod bls12_377;
 pub mod bls12_381;
 pub mod bn254;
+pub mod bw6_761;
 pub mod drand;
 pub mod ed25519;
 pub mod encoding;
@@ -20,6 +21,7 @@ pub mod hashes;
 mod keyed;
 pub mod kzg;
 pub mod modexp;
+pub mod multiples;
 pub mod p256;
 pub mod plonk;
 pub mod poseidon;
@@ -76,6 +78,7 @@ pub static CONTRACTS: &[Contract] = &[
     drand::verify::CONTRACT,
     kzg::point_evaluation::CONTRACT,
     bls12_377::pairing::CONTRACT,
+    bw6_761::pairing::CONTRACT,
     bn254::pairing::CONTRACT,
     bn254::add::CONTRACT,
     bn254::mul::CONTRACT,
@@ -86,6 +89,14 @@ pub static CONTRACTS: &[Contract] = &[
     bip340::verify::CONTRACT,
     ed25519::verify::CONTRACT,
     ed25519::zip215::CONTRACT,
+    multiples::GRUMPKIN_MUL,
+    multiples::GRUMPKIN_MSM,
+    multiples::PALLAS_MUL,
+    multiples::PALLAS_MSM,
+    multiples::VESTA_MUL,
+    multiples::VESTA_MSM,
+    multiples::BABY_JUBJUB_MUL,
+    multiples::BABY_JUBJUB_MSM,
     hashes::sha256::CONTRACT,
     hashes::ripemd160::CONTRACT,
     hashes::blake2f::CONTRACT,
@@ -108,6 +119,8 @@ pub static CONTRACTS: &[Contract] = &[
     poseidon2::VESTA_T3,
     poseidon2::GOLDILOCKS_T12,
     poseidon2::BABYBEAR_T16,
+    poseidon2::KOALABEAR_T16,
+    poseidon2::KOALABEAR_T24,
     poseidon2::BN254_T3_MANY,
     poseidon2::BN254_T4_MANY,
     poseidon2::merkle::CONTRACT,

@@ -6,6 +6,7 @@ use crate::group::{Affine, Jacobian};
 use crate::ladder::ladder;
 use crate::pairing::PairingCurve;
 use crate::side_by_side::SideBySide;
+use crate::side_by_side::multiply_all;
 use num_bigint::BigUint;
 use residue_formula::Fe;
 use residue_formula::scope::enter;
@@ -66,38 +67,11 @@ pub(crate) fn vanishing_and_invertible<M: Machine, C: Bls12, const N: usize>(
     Conditions { vanishing: all_vanish(&vanishing), invertible }
 }
 
-/// Parts of the chain for |x|.
-const DOUBLE: usize = 0;
-const DOUBLE_RUN: usize = 1;
-const ADD: usize = 2;
-
-/// P ↦ |x|·P for several points, as a function whose parts follow each other in constant order: a part is eight bytes of code
-/// for each operation of one point, and going on to the next takes as much gas as half a doubling; doublings go one by one and
-/// `run` at a time.
+/// P ↦ |x|·P for several points; see [`multiply_all`].
 pub(crate) fn multiply_all_by_x_abs<M: Machine, C: Bls12, const N: usize>(
     machine: &M,
     points: Jacobian<SideBySide<M::Fe, N>>,
     run: usize,
 ) -> Jacobian<SideBySide<M::Fe, N>> {
-    let name = match (N, run) {
-        (1, 4) => "g1_multiply_by_x_abs",
-        (1, 8) => "g1_multiply_by_x_abs_in_eights",
-        (2, 4) => "g1_multiply_two_by_x_abs",
-        (4, 4) => "g1_multiply_four_by_x_abs",
-        _ => unreachable!("a function for each number of points"),
-    };
-    machine.function(name, points, |machine, points| {
-        let addends = points.addend();
-        let doublings = |(): &(), count: u32, order: Vec<usize>| {
-            let (runs, ones) = (count as usize / run, count as usize % run); // u32 to usize widens.
-            [order, vec![DOUBLE; ones], vec![DOUBLE_RUN; runs]].concat()
-        };
-        let order = ladder(&(), C::FAMILY.x_abs(), Vec::new(), doublings, |(), order| [order, vec![ADD]].concat());
-        let double = |points: Jacobian<_>| points.double(machine.constant(&C::constants().three_halves));
-        machine.sequence(&order, 3, points, |_, part, points| match part {
-            DOUBLE => double(points),
-            DOUBLE_RUN => (0..run).fold(points, |points, _| double(points)),
-            _ => points + addends,
-        })
-    })
+    multiply_all(machine, C::FAMILY.x_abs(), &C::constants().three_halves, points, run)
 }

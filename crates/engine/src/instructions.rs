@@ -103,6 +103,7 @@ fn handler<H: FieldHost>(revision: Revision, opcode: u8) -> Instruction<EthInter
         Revision::EvmoneBits => slots!(EvmoneBits),
         Revision::XInvmodx => slots!(XInvmodx),
         Revision::XIszerox => slots!(XIszerox),
+        Revision::XSumx => slots!(XSumx),
         Revision::EvmmaxNext => slots!(EvmmaxNext),
         Revision::Evm => None,
     };

@@ -52,17 +52,21 @@ pub enum Fp2Product {
     Karatsuba,
     /// Four multiplications and fewer additions and subtractions: “variant 4”.
     Schoolbook,
+    /// The same, and larger fields by sums of such products too: for interfaces that reduce a sum of products once.
+    Sums,
 }
 
 impl Fp2Product {
-    /// Both variants.
+    /// The variants of update 5, which every interface has.
     pub const ALL: [Fp2Product; 2] = [Fp2Product::Karatsuba, Fp2Product::Schoolbook];
+    /// These and the one for interfaces with sums of products.
+    pub const WITH_SUMS: [Fp2Product; 3] = [Fp2Product::Karatsuba, Fp2Product::Schoolbook, Fp2Product::Sums];
 
     /// Its multiplications, by which update 5 names it.
     pub const fn multiplications(self) -> u32 {
         match self {
             Fp2Product::Karatsuba => 3,
-            Fp2Product::Schoolbook => 4,
+            Fp2Product::Schoolbook | Fp2Product::Sums => 4,
         }
     }
 }

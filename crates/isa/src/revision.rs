@@ -105,6 +105,8 @@ revisions! {
     XInvmodx = x_invmodx;
     /// An experiment, EIP-6690 of 2024 with tests for zero: `x-iszerox`.
     XIszerox = x_iszerox;
+    /// An experiment, EIP-6690 of 2024 with sums of products: `x-sumx`.
+    XSumx = x_sumx;
     /// The experiments that earn their place together: `evmmax-next`.
     EvmmaxNext = evmmax_next;
     @beside

@@ -87,6 +87,10 @@ pub struct WidthPrices {
     pub store: Price,
     /// One lane of an inversion; zero where there is none.
     pub invert: Price,
+    /// One product of a sum of products, without its reduction; zero where there are no such sums.
+    pub product: Price,
+    /// The reduction of a sum of products.
+    pub reduction: Price,
 }
 
 /// Why there is no such schedule.
@@ -373,7 +377,7 @@ impl SlotPrices {
 
 impl WidthPrices {
     fn all(&self) -> impl Iterator<Item = Price> + use<> {
-        let Self { set_modulus, arithmetic: PerOp([add, sub, mul]), load, store, invert } = *self;
-        [set_modulus, add, sub, mul, load, store, invert].into_iter()
+        let Self { set_modulus, arithmetic: PerOp([add, sub, mul]), load, store, invert, product, reduction } = *self;
+        [set_modulus, add, sub, mul, load, store, invert, product, reduction].into_iter()
     }
 }

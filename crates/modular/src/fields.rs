@@ -73,4 +73,6 @@ fields! {
     Goldilocks, GoldilocksModulus, 1, "goldilocks", [0xffff_ffff_0000_0001];
     /// 2³¹ − 2²⁷ + 1. Source: RISC Zero, “Proof System in Detail”, the base field.
     BabyBear, BabyBearModulus, 1, "babybear", [0x7800_0001];
+    /// 2³¹ − 2²⁴ + 1. Source: Plonky3, p3-koala-bear, “The KoalaBear prime”.
+    KoalaBear, KoalaBearModulus, 1, "koalabear", [0x7f00_0001];
 }

@@ -19,6 +19,7 @@ pub mod inverse;
 pub mod limbs;
 pub mod modulus;
 pub mod short;
+pub mod sum_of_products;
 
 #[allow(unsafe_code, reason = "kernels call CPU instructions that the compiler does not emit by itself")]
 mod backend;

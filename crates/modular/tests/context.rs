@@ -182,6 +182,23 @@ proptest! {
     }
 
     #[test]
+    fn sums_of_products_agree_with_big_integers(
+        (width, m, values) in setting(),
+        out in 0..SLOTS,
+        products in proptest::collection::vec((any::<bool>(), [0..SLOTS, 0..SLOTS]), 1..=6),
+    ) {
+        let mut context = context(width, &m, &values);
+        context.sum_products(out, &products);
+        let mut expected = values.clone();
+        let term = |&(is_subtracted, [x, y]): &(bool, [usize; 2])| {
+            let product = &values[x] * &values[y] % &m;
+            if is_subtracted { &m - product } else { product }
+        };
+        expected[out] = products.iter().map(term).sum::<BigUint>() % &m;
+        prop_assert_eq!(values_of(&context), expected);
+    }
+
+    #[test]
     fn a_value_out_of_range_changes_no_slot((width, m, values) in setting(), bad in 0..SLOTS) {
         let mut context = context(width, &m, &values);
         let mut bytes: Vec<u8> = values.iter().rev().flat_map(|value| bytes_of(value, 8 * width)).collect();

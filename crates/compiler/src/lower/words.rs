@@ -14,7 +14,7 @@ use ruint::aliases::U256;
 use std::collections::{HashMap, HashSet};
 
 /// How deep a word that is still read may lie before room is made: an expression has operands of its own above it.
-const REACH: usize = 12;
+const REACH: usize = 14;
 
 /// `word` as the assembler takes numbers.
 pub(super) fn big(word: U256) -> BigUint {

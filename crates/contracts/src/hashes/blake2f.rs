@@ -150,27 +150,25 @@ fn several_rounds<M: Machine>(
     mask: Variable,
     message: &[Variable],
 ) {
-    let w = Words(machine);
     let mask = machine.get(mask);
     let [mut a, mut b, mut c, mut d] = state.map(|row| row.map(|variable| machine.get(variable)));
-    let swapped = |word| {
-        let word = machine.bind(word);
-        let bits = w.number(UPPER as u64); // usize to u64 widens
-        w.or(w.shr(word, bits), w.shl(word, bits))
-    };
+    let mut swapped = None;
     for order in orders {
         let columns = std::array::from_fn(|column| [order[2 * column], order[2 * column + 1]]);
-        mix(machine, [&mut a, &mut b, &mut c, &mut d], columns, mask, message);
+        mix(machine, [&mut a, &mut b, &mut c, &mut d], swapped, columns, (mask, message));
         // Diagonals, as columns: the last row stays, the others turn by 1, −2 and −1; the second one has done so.
-        a = [a[1], swapped(a[0])];
-        c = [swapped(c[1]), c[0]];
+        (a, c) = ([a[1], a[0]], [c[1], c[0]]);
         let diagonals = std::array::from_fn(|place| {
             let diagonal = (place + 1) % 4;
             [order[8 + 2 * diagonal], order[9 + 2 * diagonal]]
         });
-        mix(machine, [&mut a, &mut b, &mut c, &mut d], diagonals, mask, message);
-        a = [swapped(a[1]), a[0]];
-        c = [c[1], swapped(c[0])];
+        mix(machine, [&mut a, &mut b, &mut c, &mut d], Some(Swapped { a: 1, c: 0 }), diagonals, (mask, message));
+        (a, c) = ([a[1], a[0]], [c[1], c[0]]);
+        swapped = Some(Swapped { a: 0, c: 1 });
+    }
+    if let Some(Swapped { a: of_a, c: of_c }) = swapped {
+        a[of_a] = machine.bind(halves_swapped(machine, a[of_a]));
+        c[of_c] = machine.bind(halves_swapped(machine, c[of_c]));
     }
     for (row, words) in state.iter().zip([a, b, c, d]).rev() {
         for (&variable, word) in row.iter().zip(words).rev() {
@@ -179,13 +177,27 @@ fn several_rounds<M: Machine>(
     }
 }
 
+/// Which word of rows a and c has its halves in the other order.
+#[derive(Clone, Copy)]
+struct Swapped {
+    a: usize,
+    c: usize,
+}
+
+/// A word with its halves in the other order.
+fn halves_swapped<M: Machine>(machine: &M, word: M::Word) -> M::Word {
+    let w = Words(machine);
+    let (word, bits) = (machine.bind(word), w.number(UPPER as u64)); // usize to u64 widens
+    w.or(w.shr(word, bits), w.shl(word, bits))
+}
+
 /// G of four columns with two numbers of the message for each, RFC 7693, §3.1; after it the second row is turned by two.
 fn mix<M: Machine>(
     machine: &M,
     [a, b, c, d]: [&mut Row<M::Word>; 4],
+    swapped: Option<Swapped>,
     numbers: [[usize; 2]; 4],
-    mask: M::Word,
-    message: &[Variable],
+    (mask, message): (M::Word, &[Variable]),
 ) {
     let w = Words(machine);
     let twice = machine.word(U256::from(TWICE));
@@ -195,11 +207,14 @@ fn mix<M: Machine>(
         for step in 0..2 {
             let [upper, lower] = [numbers[word][step], numbers[word + 2][step]];
             // Sums of a and c are never cut: 2³² rounds do not fill the 64 bits above them.
-            *a = machine.bind(w.add(*b, *a));
+            let is_swapped = |of: fn(Swapped) -> usize| step == 0 && swapped.map(of) == Some(word);
+            let before = if is_swapped(|of| of.a) { halves_swapped(machine, *a) } else { *a };
+            *a = machine.bind(w.add(*b, before));
             *a = machine.bind(w.add(*a, machine.get_across(message[upper], 16)));
             *a = machine.bind(w.add(*a, machine.get(message[lower])));
             *d = machine.bind(w.and(mask, w.high(doubled(*a, *d), [32, 16][step])));
-            *c = machine.bind(w.add(*d, *c));
+            let before = if is_swapped(|of| of.c) { halves_swapped(machine, *c) } else { *c };
+            *c = machine.bind(w.add(*d, before));
             if step == 0 {
                 *b = machine.bind(w.and(mask, w.high(doubled(*c, *b), 24)));
             } else {

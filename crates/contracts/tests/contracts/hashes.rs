@@ -69,33 +69,3 @@ fn blake2f_is_that_of_the_precompile() {
         }
     }
 }
-
-#[test]
-fn what_a_block_takes() {
-    use residue_engine::{Engine, EngineConfig};
-    use residue_isa::{GasSchedule, Revision};
-    let revision = Revision::Eip6690_2024;
-    let schedule = GasSchedule::default_for(revision).unwrap();
-    let engine = Engine::new(EngineConfig::default_for(revision)).unwrap();
-    for (name, bytes) in [("sha256", 64), ("ripemd160", 64), ("sha1", 64), ("sha512", 128)] {
-        let compiled = residue_workbench::cheapest(find(&format!("hashes/{name}")).unwrap(), revision, &schedule)
-            .unwrap()
-            .compiled;
-        let gas =
-            |blocks: usize| engine.run_counted(&compiled.code, &vec![1; bytes * blocks], 1 << 30).outcome.gas_used;
-        eprintln!("{name}: {} then {}, {} bytes", gas(0), gas(3) - gas(2), compiled.code.len());
-    }
-    let compiled = residue_workbench::cheapest(find("hashes/blake2f").unwrap(), revision, &schedule).unwrap().compiled;
-    let gas = |rounds: u32| {
-        let mut input = (find("hashes/blake2f").unwrap().example)();
-        input[..4].copy_from_slice(&rounds.to_be_bytes());
-        engine.run_counted(&compiled.code, &input, 1 << 30).outcome.gas_used
-    };
-    eprintln!(
-        "blake2f: {} then {} a round, {} of 12, {} bytes",
-        gas(0),
-        (gas(40) - gas(20)) as f64 / 20.0,
-        gas(12),
-        compiled.code.len()
-    );
-}

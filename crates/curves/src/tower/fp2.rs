@@ -104,6 +104,16 @@ impl<F: Fe, T: Tower> Multiplicand<F, T> {
     }
 }
 
+impl<F: Fe, T: Tower> Multiplicand<F, T> {
+    /// The element itself, where products in larger fields are to be sums of products in Fp: for u² = −1.
+    pub(super) fn in_sums(self) -> Option<Fp2<F, T>> {
+        match self {
+            Self::Schoolbook(b) => b.is_in_sums().then_some(b),
+            Self::Karatsuba { .. } => None,
+        }
+    }
+}
+
 impl<F: Fe, T: Tower> Add for Multiplicand<F, T> {
     type Output = Self;
 
@@ -146,7 +156,7 @@ impl<F: Fe, T: Tower> Bundle<F> for Multiplicand<F, T> {
         let [c0, second, third] = <[F; 3]>::build(values);
         match c0.fp2_product() {
             Fp2Product::Karatsuba => Self::Karatsuba { c0, difference: second, sum: third },
-            Fp2Product::Schoolbook => Self::Schoolbook(Fp2::new(c0, second)),
+            Fp2Product::Schoolbook | Fp2Product::Sums => Self::Schoolbook(Fp2::new(c0, second)),
         }
     }
 }
@@ -163,8 +173,22 @@ impl<F: Fe, T: Tower> Fp2<F, T> {
                 let difference = self.c0 - self.c1;
                 Multiplicand::Karatsuba { c0: self.c0, difference, sum: self.c0 + times_n::<F, T>(self.c1) }
             }
-            Fp2Product::Schoolbook => Multiplicand::Schoolbook(self),
+            Fp2Product::Schoolbook | Fp2Product::Sums => Multiplicand::Schoolbook(self),
         }
+    }
+
+    /// Whether products in larger fields are to be sums of products in Fp: for u² = −1.
+    pub(super) fn is_in_sums(self) -> bool {
+        T::N == 1 && self.c0.fp2_product() == Fp2Product::Sums
+    }
+
+    /// Σ aᵢ·bᵢ for u² = −1, as two sums of products in Fp: Σ aᵢ₀·bᵢ₀ − aᵢ₁·bᵢ₁ and Σ aᵢ₀·bᵢ₁ + aᵢ₁·bᵢ₀.
+    #[must_use]
+    pub(super) fn sum_of_products<const COUNT: usize>(products: [(Self, Self); COUNT]) -> Self {
+        const { assert!(T::N == 1 && COUNT > 0, "others are not used") };
+        let _scope = enter("fp2_sum_of_products");
+        let parts = products.map(|(a, b)| Self::new(a.c0 * b.c0 - a.c1 * b.c1, a.c0 * b.c1 + a.c1 * b.c0));
+        parts[1..].iter().fold(parts[0], |sum, &part| sum + part)
     }
 
     /// a ↦ a².

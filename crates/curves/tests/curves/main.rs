@@ -3,6 +3,7 @@
 
 mod bls12_377;
 mod bn254;
+mod bw6_761;
 mod counts;
 mod groups;
 mod judges;

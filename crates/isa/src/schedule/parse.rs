@@ -25,6 +25,8 @@ pub(super) enum WidthKey {
     Load,
     Store,
     Invert,
+    Product,
+    Reduction,
 }
 
 /// The only value of `rounding`.
@@ -156,12 +158,16 @@ pub(super) fn width_keys(revisions: &[Revision], widths: &[WidthPrices]) -> Vec<
 }
 
 fn keys(revisions: &[Revision], together: bool) -> Vec<WidthKey> {
-    use WidthKey::{Add, Invert, Load, Mul, SetModulus, Store, Sub, Transfer};
+    use WidthKey::{Add, Invert, Load, Mul, Product, Reduction, SetModulus, Store, Sub, Transfer};
+    let sums = revisions.iter().filter_map(|revision| revision.slot_rules()).any(|rules| rules.sums.is_some());
     let inverts = revisions.iter().filter_map(|revision| revision.slot_rules()).any(|rules| rules.invert.is_some());
     let transfers: &[WidthKey] = if together { &[Transfer] } else { &[Load, Store] };
     let mut keys = vec![SetModulus, Add, Sub, Mul];
     keys.extend(transfers);
     keys.extend(inverts.then_some(Invert));
+    if sums {
+        keys.extend([Product, Reduction]);
+    }
     keys
 }
 
@@ -176,6 +182,8 @@ impl WidthKey {
             WidthKey::Load => "load",
             WidthKey::Store => "store",
             WidthKey::Invert => "invert",
+            WidthKey::Product => "product",
+            WidthKey::Reduction => "reduction",
         }
     }
 
@@ -188,6 +196,8 @@ impl WidthKey {
             WidthKey::Transfer | WidthKey::Load => prices.load,
             WidthKey::Store => prices.store,
             WidthKey::Invert => prices.invert,
+            WidthKey::Product => prices.product,
+            WidthKey::Reduction => prices.reduction,
         }
     }
 
@@ -201,6 +211,8 @@ impl WidthKey {
             WidthKey::Load => prices.load = price,
             WidthKey::Store => prices.store = price,
             WidthKey::Invert => prices.invert = price,
+            WidthKey::Product => prices.product = price,
+            WidthKey::Reduction => prices.reduction = price,
         }
     }
 }
