@@ -288,7 +288,7 @@ fn formulas_of_one_limb_hold_for_all_numbers_of_short_words() {
     // As `high` has it in vectors: four products of halves, of which no sum is longer than a word.
     let high = |x: u32, y: u32| {
         let [x0, x1, y0, y1] = [x & low, x >> HALF, y & low, y >> HALF];
-        let middle = x1 * y0 + (x0 * y0 >> HALF);
+        let middle = x1 * y0 + ((x0 * y0) >> HALF);
         let second = x0 * y1 + (middle & low);
         let upper = x1 * y1 + (middle >> HALF) + (second >> HALF);
         assert!([middle, second, upper].iter().all(|sum| *sum < word));
@@ -304,10 +304,10 @@ fn formulas_of_one_limb_hold_for_all_numbers_of_short_words() {
                 if high < of_multiple { high + m - of_multiple } else { high - of_multiple }
             };
             let expected = expected[(x * y % m) as usize];
-            assert_eq!((high(x, y), high(u, m)), (x * y >> WORD, u * m >> WORD));
+            assert_eq!((high(x, y), high(u, m)), ((x * y) >> WORD, (u * m) >> WORD));
             assert_eq!(difference(high(x, y), high(u, m)), expected, "{x} {y} {m}");
             if x.max(y).max(m) <= low {
-                let sum = (u >> HALF) * m + ((u & low) * m >> HALF);
+                let sum = (u >> HALF) * m + (((u & low) * m) >> HALF);
                 assert!(sum < word);
                 assert_eq!(difference(0, sum >> HALF), expected, "{x} {y} {m}");
             }
