@@ -199,7 +199,7 @@ pub fn miller_loop<M: Machine>(
     keep: impl FnOnce(&M, Fp6<M::Fe>),
 ) -> Conditions<M::Fe> {
     let _scope = enter("miller_loop");
-    let each = |machine: &M, state: State<M::Fe>, step: &dyn Fn(&M, Fp6<M::Fe>, Running<M::Fe>) -> StepOf<M::Fe>| {
+    let each = |machine: &M, state: State<M::Fe>, step: Step<'_, M>| {
         machine.countdown(count, PAIRS_MAX, state, |machine, pair, (f, mut in_slots)| {
             let (f, running) = step(machine, f, in_slots[pair]);
             in_slots[pair] = running;
@@ -244,6 +244,9 @@ pub fn miller_loop<M: Machine>(
         })
     })
 }
+
+/// What a part does with a pair.
+type Step<'a, M> = &'a dyn Fn(&M, Fp6<<M as Machine>::Fe>, Running<<M as Machine>::Fe>) -> StepOf<<M as Machine>::Fe>;
 
 /// f and the state of a pair.
 type StepOf<F> = (Fp6<F>, Running<F>);

@@ -40,7 +40,7 @@ pub(super) fn is_hard_part_one<M: Machine, C: PairingCurve>(machine: &M, m: Fp12
     let square_twice = |trace| trace_of_square(trace_of_square(trace));
     let (start, twos) = if is_odd::<C>() {
         let power = power_before_squarings(machine, y).c0;
-        let start = if tail::<C>() % 2 == 0 { trace_of_square(power) } else { power };
+        let start = if tail::<C>().is_multiple_of(2) { trace_of_square(power) } else { power };
         (start, tail::<C>().div_ceil(2)) //                            tail + 1 squarings
     } else {
         let once = Power::of(machine, power_of_x_head(machine, y));

@@ -367,7 +367,7 @@ where
         "nothing" => Vec::new(),
         "cut" => {
             let bytes = cut(s, &bytes);
-            if bytes.len() % 384 == 0 { bytes[..bytes.len().saturating_sub(1)].to_vec() } else { bytes }
+            if bytes.len().is_multiple_of(384) { bytes[..bytes.len().saturating_sub(1)].to_vec() } else { bytes }
         }
         "longer" => [bytes, vec![0]].concat(),
         _ => bytes,
