@@ -9,8 +9,8 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use residue_ir::{
     Arm, ArrayDecl, ArrayId, Block, Capacity, Cells, ConstantId, Control, ControlKind, Effect, FieldOp, Function,
-    FunctionId, Modulus, Op, Operand, Order, Program, Region, SequenceStep, Statement, TableDecl, Value, VariableId,
-    Word, WordDef, WordOp,
+    FunctionId, ModOp, Modulus, Op, Operand, Order, Program, Region, SequenceStep, Statement, TableDecl, Value,
+    VariableId, Word, WordDef, WordOp,
 };
 use ruint::aliases::U256;
 use std::mem;
@@ -211,6 +211,11 @@ impl Maker {
         VariableId(self.random.random_range(1..self.program.variables.len()) - 1)
     }
 
+    /// A variable after which another one stands that holds no indices either.
+    fn variable_before_another(&mut self) -> VariableId {
+        VariableId(self.random.random_range(2..self.program.variables.len()) - 2)
+    }
+
     /// Room in every array, and a value in every element.
     fn fill_arrays(&mut self, body: &mut Region) {
         for array in (0..self.program.arrays.len()).map(ArrayId) {
@@ -294,6 +299,12 @@ impl Maker {
             5 => {
                 let offset = self.word(depth - 1);
                 self.word_def(WordDef::CalldataWord(offset))
+            }
+            6 if self.kind != Kind::Plain => {
+                let op = *ModOp::ALL.choose(&mut self.random).expect("it is not empty");
+                let (a, modulus) = (self.word(depth - 1), self.word(depth - 1));
+                let b = if self.random.random_ratio(1, 3) { a } else { self.word(depth - 1) };
+                self.word_def(WordDef::ModOp(op, [a, b, modulus]))
             }
             _ => {
                 let (a, b) = (self.word(depth - 1), self.word(depth - 1));
@@ -414,6 +425,10 @@ impl Maker {
             32 => {
                 let word = self.word(3);
                 self.defined_word(|result| Effect::Bind { result, word })
+            }
+            34 if self.program.variables.len() > 2 => {
+                let (variable, first_byte) = (self.variable_before_another(), self.random.random_range(1..32));
+                self.defined_word(|result| Effect::GetAcross { result, variable, first_byte })
             }
             33 | 34 if self.program.variables.len() > 1 => {
                 let variable = self.variable();

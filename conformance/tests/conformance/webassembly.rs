@@ -6,7 +6,7 @@
 use num_bigint::BigUint;
 use residue_conformance::campaign::Campaign;
 use residue_conformance::programs::{calldata, plain_program};
-use residue_ir::{Effect, Outcome, Program, evaluate, text};
+use residue_ir::{Effect, Outcome, Program, WordDef, evaluate, text};
 use residue_wasm::{EngineKind, Form, LowerError, Prepared, lower};
 
 /// BLS12-381's base field, which the host functions compute in.
@@ -30,9 +30,11 @@ fn hex(digits: &str) -> BigUint {
     BigUint::parse_bytes(digits.as_bytes(), 16).unwrap()
 }
 
-/// Whether a program has what modules have nothing for: hashes, tables, words of elements, other moduli.
+/// Whether a program has what modules have nothing for: hashes, tables, words of elements, other moduli,
+/// words modulo a word.
 fn is_refused(program: &Program) -> bool {
-    let mut is_refused = false;
+    let mut words = program.functions.iter().flat_map(|function| &function.words);
+    let mut is_refused = words.any(|word| matches!(word, WordDef::ModOp(..)));
     program.for_each_effect(&mut |effect| {
         is_refused |= match effect {
             Effect::Lookup { .. } | Effect::ElementOf { .. } | Effect::WordOf { .. } => true,
@@ -51,7 +53,11 @@ fn prepared(program: &Program) -> Vec<(String, Prepared)> {
         let lowered = match lower(program, form) {
             Ok(lowered) => lowered,
             Err(LowerError::ForeignField) if form == Form::HostFunctions => continue,
-            Err(LowerError::Hash | LowerError::OtherModuli | LowerError::Effect(_)) if is_refused(program) => continue,
+            Err(LowerError::Hash | LowerError::OtherModuli | LowerError::Effect(_) | LowerError::WordModulus)
+                if is_refused(program) =>
+            {
+                continue;
+            }
             Err(error) => panic!("{error}\n{}", text::print(program)),
         };
         for engine in EngineKind::built_in() {

@@ -10,6 +10,8 @@
 use crate::error::CompileError;
 use crate::lower::LoweredBlock;
 use crate::target::Target;
+use crate::target::words::Words;
+use crate::words::read::{Element, Elements};
 use num_bigint::BigUint;
 use residue_ir::program::{Block, Control, ControlKind, Function, Operand, Program, Region, Statement, Value, WordDef};
 use residue_isa::FieldOp;
@@ -182,9 +184,15 @@ pub struct Evidence<'a> {
 
 /// Checks every block; an error names the function and the value.
 pub fn check(evidence: &Evidence<'_>) -> Result<(), CompileError> {
+    let mut elements = evidence.target.words().map(|words| (words, Elements::new(words.field().clone())));
     let mut numbering = Numbering::new(&evidence.lowered.constants);
     for (number, function) in evidence.lowered.functions.iter().enumerate() {
-        let source = numbering.source(&evidence.source.functions[number]);
+        let source = match &mut elements {
+            Some((_, elements)) => {
+                Source::Words(elements.of_function(&evidence.source.functions[number], &evidence.source.constants))
+            }
+            None => Source::Slots(numbering.source(&evidence.source.functions[number])),
+        };
         let mut blocks: BTreeMap<Value, &Block> = BTreeMap::new();
         function.body.for_each_block(&mut |block| {
             blocks.extend(block.ops.first().map(|&(first, _)| (first, block)));
@@ -195,7 +203,14 @@ pub fn check(evidence: &Evidence<'_>) -> Result<(), CompileError> {
             let block =
                 blocks.get(&part.first).ok_or_else(|| fail(format!("no block begins with v{}", part.first.0)))?;
             let placement = &evidence.allocation.functions[number];
-            check_block(evidence, &mut numbering, &source, block, placement, part).map_err(fail)?;
+            match (&source, &mut elements) {
+                (Source::Words(source), Some((words, elements))) => {
+                    check_words((*words, elements), source, block, placement, item_bytes(evidence.code, part))
+                }
+                (Source::Slots(source), _) => check_block(evidence, &mut numbering, source, block, placement, part),
+                (Source::Words(_), None) => unreachable!("sources are made of elements where there are some"),
+            }
+            .map_err(fail)?;
             lowered.insert(part.first);
         }
         if let Some(missing) = reachable(function).difference(&lowered).next() {
@@ -203,6 +218,40 @@ pub fn check(evidence: &Evidence<'_>) -> Result<(), CompileError> {
         }
     }
     Ok(())
+}
+
+/// What the values of a function are.
+enum Source {
+    /// Numbers of [`Numbering`].
+    Slots(Vec<Number>),
+    /// Elements of [`Elements`].
+    Words(Vec<Element>),
+}
+
+/// The same as [`check_block`] where blocks are stack and memory code.
+fn check_words(
+    (words, elements): (&Words, &mut Elements),
+    source: &[Element],
+    block: &Block,
+    placement: &Placement,
+    code: Result<&[u8], String>,
+) -> Result<(), String> {
+    let element = |value: Value| (placement.slot(value), source[value.0 as usize]);
+    let after = &placement.live_out[&block.ops[0].0];
+    let needed: Vec<Value> = after.ones().map(|value| Value(u32::try_from(value).expect("values are u32"))).collect();
+    let defined: BTreeSet<Value> = block.ops.iter().map(|&(value, _)| value).collect();
+    let through = needed.iter().copied().filter(|value| !defined.contains(value));
+    let mut before: BTreeMap<Slot, Element> = BTreeMap::new();
+    for value in through.chain(block.inputs()) {
+        let (slot, element) = element(value);
+        if before.insert(slot, element).is_some_and(|other| other != element) {
+            return Err(format!("v{} shares its slot with another value before the block", value.0));
+        }
+    }
+    let before: Vec<(Slot, Element)> = before.into_iter().collect();
+    let own = defined.iter().map(|&value| placement.slot(value)).collect();
+    let after: Vec<(Slot, Element)> = needed.iter().map(|&value| element(value)).collect();
+    words.judge(elements, &before, &own, &after, code?)
 }
 
 /// First values of the blocks of `function` that lowering must have reached: those before anything that ends the program.
@@ -289,6 +338,9 @@ fn check_block(
 
 /// The bytes of a block's items, which are neighbours.
 pub(crate) fn item_bytes<'a>(code: &'a Code, part: &LoweredBlock) -> Result<&'a [u8], String> {
+    if part.items.is_empty() {
+        return Ok(&[]);
+    }
     let range = |item| code.item_range(item).ok_or_else(|| format!("item {item} has no bytes"));
     let (first, last) = (range(part.items.start)?, range(part.items.end - 1)?);
     Ok(&code.bytes[first.start..last.end])
@@ -339,6 +391,7 @@ fn execute_sum(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::words::Rules;
     use crate::{Built, Dialect, Prepared, SmallMultiples, build};
     use residue_ir::text;
     use residue_isa::{GasSchedule, Revision};
@@ -372,7 +425,8 @@ function f1 "start" () -> () values 20 {
 
     fn built(program: &Program, revision: Revision) -> Built {
         let prepared = Prepared::new(program, SmallMultiples::AsWritten).unwrap();
-        build(&prepared, revision, &GasSchedule::default_for(revision).unwrap(), Dialect::default()).unwrap()
+        build(&prepared, revision, &GasSchedule::default_for(revision).unwrap(), Dialect::default(), Rules::FIRST)
+            .unwrap()
     }
 
     fn evidence<'a>(built: &'a Built, source: &'a Program) -> Evidence<'a> {
@@ -388,7 +442,8 @@ function f1 "start" () -> () values 20 {
                     &Prepared::new(program, SmallMultiples::AsWritten).unwrap(),
                     *revision,
                     &schedule(*revision),
-                    Dialect::default()
+                    Dialect::default(),
+                    Rules::FIRST
                 ),
                 Err(CompileError::OnlyWidth { .. })
             )

@@ -21,7 +21,7 @@ use crate::target::{Target, clear, push};
 use fixedbitset::FixedBitSet;
 use layout::{Layout, layout};
 use residue_ir::Effect;
-use residue_ir::program::{ArrayId, ControlKind, Function, Op, Operand, Program, Value, Word, WordDef};
+use residue_ir::program::{ArrayId, Block, ControlKind, Function, Op, Operand, Program, Value, Word, WordDef};
 use residue_isa::Revision;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
@@ -201,6 +201,8 @@ enum Entry {
     Other,
     /// An operand of an expression that is this constant.
     Constant(U256),
+    /// An operand of an expression that is this kept word.
+    Copy(Word),
     /// A kept word, with the depth of the region that it belongs to.
     Kept(Word, usize),
 }
@@ -402,6 +404,12 @@ impl<'a> Lowering<'a> {
                 self.code.op(evm::MLOAD);
                 self.keep(*result);
             }
+            Effect::GetAcross { result, variable, first_byte } => {
+                let address = self.variable(*variable);
+                push(self.code, address + first_byte);
+                self.code.op(evm::MLOAD);
+                self.keep(*result);
+            }
             Effect::Set { variable, word } => {
                 self.word(*word)?;
                 let address = self.variable(*variable);
@@ -477,12 +485,24 @@ impl<'a> Lowering<'a> {
         };
         let ops: Vec<SlotOp> = block.ops.iter().map(operation).collect();
         let start = self.code.items().len();
+        match self.target.sum_products_max() {
+            0 => {
+                let after = &self.placement.live_out[&first];
+                let is_read = |value: &Value| after.contains(value.0 as usize); // u32 to usize widens
+                let kept = block.ops.iter().map(|(value, _)| value).filter(|value| is_read(value));
+                let kept = kept.map(|&value| self.placement.slot(value)).collect();
+                self.target.block(self.code, &ops, &kept);
+            }
+            products_max => self.with_sums(block, &ops, products_max),
+        }
+        let items = start..self.code.items().len();
+        self.blocks.push(LoweredBlock { function: self.number, first, items });
+    }
+
+    /// The operations of a block, with an instruction for each sum of products that is found in it.
+    fn with_sums(&mut self, block: &Block, ops: &[SlotOp], products_max: usize) {
         let mut at = 0;
-        let found = match self.target.sum_products_max() {
-            0 => Vec::new(),
-            products_max => sums(block, &self.readings, products_max),
-        };
-        for sum in found {
+        for sum in sums(block, &self.readings, products_max) {
             let Some(range) = sum.range() else { continue };
             self.operations(&ops[at..range.start]);
             let products = sum
@@ -493,8 +513,6 @@ impl<'a> Lowering<'a> {
             at = range.end;
         }
         self.operations(&ops[at..]);
-        let items = start..self.code.items().len();
-        self.blocks.push(LoweredBlock { function: self.number, first, items });
     }
 
     fn operations(&mut self, ops: &[SlotOp]) {

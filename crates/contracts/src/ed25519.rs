@@ -12,6 +12,7 @@
 pub mod verify;
 pub mod zip215;
 
+use crate::encoding::unless_return_zero;
 use crate::hashes::sha512;
 use residue_curves::Affine;
 use residue_curves::edwards25519::{self, Extended, constants, root_of_ratio};
@@ -34,11 +35,6 @@ const MESSAGE_AT: u64 = 96;
 pub(crate) enum Encodings {
     Canonical,
     Any,
-}
-
-/// Returns 0 unless the condition holds.
-pub(crate) fn unless_return_zero<M: Machine>(machine: &M, condition: M::Word) {
-    machine.branch(condition, |_| (), |machine| machine.return_word(machine.small(0)));
 }
 
 /// The bytes of a variable in reverse order.

@@ -1,4 +1,4 @@
-//! How elements and points stand in calldata and in what is returned.
+//! How elements and points stand in calldata and in what is returned, and what contracts do with either.
 
 use num_bigint::BigUint;
 use residue_curves::Affine;
@@ -23,6 +23,9 @@ impl Encoding {
 
     /// EIP-196 and EIP-197, “Encoding”.
     pub(crate) const EIP_196: Self = Self { element_bytes: 32, pad_bytes: 0, u_first: true };
+
+    /// EIP-3026, “Encoding”.
+    pub(crate) const EIP_3026: Self = Self { element_bytes: 96, pad_bytes: 0, u_first: false };
 
     /// Parses the element of Fp that is `number` elements after `offset`.
     pub(crate) fn fp<M: Machine>(self, machine: &M, offset: M::Word, number: u32) -> M::Fe {
@@ -95,7 +98,26 @@ impl Encoding {
     }
 }
 
+/// A number in 32 bytes.
+pub(crate) fn encoded(number: &BigUint) -> Vec<u8> {
+    Encoding::EIP_196.encoded(number)
+}
+
 /// `offset` + `bytes`.
 pub(crate) fn after<M: Machine>(machine: &M, offset: M::Word, bytes: u32) -> M::Word {
     if bytes == 0 { offset } else { machine.word_op(WordOp::Add, offset, machine.small(bytes.into())) }
+}
+
+/// The smaller one of two words.
+pub(crate) fn at_most<M: Machine>(machine: &M, word: M::Word, limit: M::Word) -> M::Word {
+    let word = machine.bind(word);
+    // word, or limit where that is less: word ⊕ (word ⊕ limit) or word ⊕ 0.
+    let difference = machine.word_op(WordOp::Xor, word, limit);
+    let change = machine.word_op(WordOp::Mul, machine.word_op(WordOp::Lt, limit, word), difference);
+    machine.word_op(WordOp::Xor, word, change)
+}
+
+/// Returns 0 unless the condition holds.
+pub(crate) fn unless_return_zero<M: Machine>(machine: &M, condition: M::Word) {
+    machine.branch(condition, |_| (), |machine| machine.return_word(machine.small(0)));
 }

@@ -11,8 +11,8 @@ pub mod merkle;
 pub mod permutation;
 
 use crate::Contract;
+use crate::encoding::encoded;
 use constants::{FromCode, InSlots};
-use num_bigint::BigUint;
 use permutation::Hash;
 use residue_formula::Number;
 use residue_ir::{Machine, WordOp};
@@ -109,10 +109,4 @@ pub(crate) fn called<M: Machine>(machine: &M, hash: &Hash<Bn254Fr>, inputs: [M::
 /// 1, 2, … in calldata.
 pub(crate) fn numbers(count: usize) -> Vec<u8> {
     (1..=count).flat_map(|number| encoded(&number.into())).collect()
-}
-
-/// A number in 32 bytes.
-pub(crate) fn encoded(number: &BigUint) -> Vec<u8> {
-    let digits = number.to_bytes_be();
-    [vec![0; ELEMENT_BYTES as usize - digits.len()], digits].concat() // u32 to usize widens
 }

@@ -114,6 +114,11 @@ impl Chain {
     }
 }
 
+/// a^(2^count).
+pub(crate) fn squared<F: Fe>(a: F, count: usize) -> F {
+    (0..count).fold(a, |power, _| power.square())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,13 +3,14 @@
 //! Extended coordinates (X : Y : Z : T), x = X/Z, y = Y/Z, T = X·Y/Z: Hisil, Wong, Carter and Dawson 2008 (2008/522), §3.1 and §3.3. Sums are
 //! complete, as −1 is a square and d is none. The sum u·B + v·P goes along digits from −8 to 7 to the base 16 of both scalars.
 
+use crate::chain::squared;
 use crate::group::Affine;
+use crate::windows::digits;
 use num_bigint::BigUint;
 use residue_formula::scope::enter;
 use residue_formula::{Fe, Number, bundle};
-use residue_ir::{Machine, SequenceStep, WordOp};
+use residue_ir::{Machine, SequenceStep};
 use residue_modular::fields::Curve25519Fp;
-use ruint::aliases::U256;
 use std::sync::LazyLock;
 
 /// Constants.
@@ -144,20 +145,6 @@ fn base_multiples<M: Machine>(machine: &M) -> Vec<Addend<M::Fe>> {
     all.take(DIGITS / 2).map(addend).collect()
 }
 
-/// The words that choose parts by the digits of a scalar below 2²⁵³, whose parts begin with number `first`.
-fn digits<M: Machine>(machine: &M, scalar: M::Word, first: usize) -> [M::Word; 4] {
-    let op = |op, a, b| machine.word_op(op, a, b);
-    let eights = (0..PLACES).fold(U256::ZERO, |sum, _| sum << 4usize | U256::from(ZERO_DIGIT as u64)); // widens
-    let moved = machine.bind(op(WordOp::Add, scalar, machine.word(eights)));
-    let mask = machine.word(SequenceStep::<M::Word>::CELLS.each(0xf));
-    let after = machine.word(SequenceStep::<M::Word>::CELLS.each(first as u64)); // usize to u64 widens
-    [0, 4, 8, 12].map(|bits| {
-        let shifted = if bits == 0 { moved } else { op(WordOp::Shr, moved, machine.small(bits)) };
-        let cells = op(WordOp::And, shifted, mask);
-        machine.bind(if first == 0 { cells } else { op(WordOp::Or, cells, after) })
-    })
-}
-
 /// (u, v, P) ↦ u·B + v·P for scalars below 2²⁵³ and a point of the curve; without its T.
 pub fn sum<M: Machine>(machine: &M, u: M::Word, v: M::Word, point: Affine<M::Fe>) -> Extended<M::Fe> {
     let of_base = base_multiples(machine);
@@ -239,11 +226,6 @@ fn ones<M: Machine>(machine: &M, a: M::Fe) -> (M::Fe, M::Fe) {
         let b200 = squared(b100, 100) * b100;
         (a11, squared(b200, 50) * b50)
     })
-}
-
-/// a^(2^count).
-fn squared<F: Fe>(a: F, count: usize) -> F {
-    (0..count).fold(a, |power, _| power.square())
 }
 
 /// Zero exactly if the order of (X : Y : Z) divides 8: then that of 2P divides 4, and points of such an order have x = 0 or y = 0.

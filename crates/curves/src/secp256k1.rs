@@ -5,6 +5,7 @@
 //! from u beforehand ([`offset`]), so that no place needs to be the first. Additions are incomplete; a sum that meets an exceptional case ends
 //! with Z = 0, and [`complete`] is for that.
 
+use crate::chain::squared;
 use crate::complete::AZero;
 use crate::eisenstein::{DIGITS, Table, chosen, place};
 use crate::fixed_base::Sums;
@@ -203,11 +204,6 @@ fn ones<M: Machine>(machine: &M, a: M::Fe) -> (M::Fe, M::Fe, M::Fe) {
         let a220 = squared(a176, 44) * a44;
         (a2, a22, squared(a220, 3) * a3)
     })
-}
-
-/// a^(2^count).
-fn squared<F: Fe>(a: F, count: usize) -> F {
-    (0..count).fold(a, |power, _| power.square())
 }
 
 #[cfg(test)]

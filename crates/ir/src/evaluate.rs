@@ -190,6 +190,11 @@ impl<'a> Run<'a> {
                 U256::try_from_be_slice(&bytes).expect("32 bytes fit a word")
             }
             WordDef::Op(op, a, b) => op.apply(self.word(frame, *a), self.word(frame, *b)),
+            WordDef::ModOp(op, [a, b, modulus]) => {
+                let first = self.word(frame, *a);
+                let second = if a == b { first } else { self.word(frame, *b) };
+                op.apply(first, second, self.word(frame, *modulus))
+            }
             WordDef::Defined => frame.words[&word],
         }
     }
@@ -381,6 +386,10 @@ impl<'a> Run<'a> {
             }
             Effect::Get { result, variable } => {
                 frame.words.insert(*result, self.variables[variable.0]);
+            }
+            Effect::GetAcross { result, variable, first_byte } => {
+                let [first, second] = [variable.0, variable.0 + 1].map(|variable| self.variables[variable]);
+                frame.words.insert(*result, words::across(first, second, *first_byte));
             }
             Effect::Set { variable, word } => self.variables[variable.0] = self.word(frame, *word),
             Effect::Sha256 { result, pieces } => {

@@ -88,6 +88,28 @@ impl WordOp {
     }
 }
 
+/// Arithmetic of 256-bit words modulo a third, as the EVM has it: what is between has 512 bits, and all is 0 modulo 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ModOp {
+    /// a + b mod m.
+    Add,
+    /// a · b mod m.
+    Mul,
+}
+
+impl ModOp {
+    /// Every operation.
+    pub const ALL: [ModOp; 2] = [ModOp::Add, ModOp::Mul];
+
+    /// (a, b, m) ↦ a op b mod m.
+    pub fn apply(self, a: U256, b: U256, m: U256) -> U256 {
+        match self {
+            ModOp::Add => a.add_mod(b, m),
+            ModOp::Mul => a.mul_mod(b, m),
+        }
+    }
+}
+
 /// What an interface may have or lack, and a program may ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Feature {
@@ -384,6 +406,9 @@ pub trait Machine {
     /// a op b. Words are expressions: one that is used twice is computed twice unless it is bound.
     fn word_op(&self, op: WordOp, a: Self::Word, b: Self::Word) -> Self::Word;
 
+    /// a op b mod m. One word as `a` and `b` is computed once.
+    fn mod_op(&self, op: ModOp, a: Self::Word, b: Self::Word, modulus: Self::Word) -> Self::Word;
+
     /// `word`, computed now and kept.
     fn bind(&self, word: Self::Word) -> Self::Word;
 
@@ -402,6 +427,10 @@ pub trait Machine {
 
     /// What the variable holds now.
     fn get(&self, variable: Variable) -> Self::Word;
+
+    /// The 32 bytes that begin `first_byte` bytes, 1 to 31, after the start of the variable: they end in the one declared next. That costs what
+    /// [`Machine::get`] does, and takes the place of shifts and a sum. Neither may hold indices.
+    fn get_across(&self, variable: Variable, first_byte: u32) -> Self::Word;
 
     /// Makes the variable hold `word`.
     fn set(&self, variable: Variable, word: Self::Word);

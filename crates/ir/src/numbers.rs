@@ -3,7 +3,7 @@
 use crate::Outcome;
 use crate::calldata::calldata_slice;
 use crate::hash::{self, Piece};
-use crate::machine::{Array, Capacity, Cells, Feature, Machine, SequenceStep, Table, Variable, WordOp};
+use crate::machine::{Array, Capacity, Cells, Feature, Machine, ModOp, SequenceStep, Table, Variable, WordOp};
 use crate::mont;
 use crate::words;
 use num_bigint::BigUint;
@@ -205,6 +205,10 @@ impl<F: Number> Machine for Numbers<F> {
         op.apply(a, b)
     }
 
+    fn mod_op(&self, op: ModOp, a: U256, b: U256, modulus: U256) -> U256 {
+        op.apply(a, b, modulus)
+    }
+
     fn bind(&self, word: U256) -> U256 {
         word
     }
@@ -217,6 +221,11 @@ impl<F: Number> Machine for Numbers<F> {
 
     fn get(&self, variable: Variable) -> U256 {
         self.variables.borrow()[variable.0]
+    }
+
+    fn get_across(&self, variable: Variable, first_byte: u32) -> U256 {
+        let variables = self.variables.borrow();
+        words::across(variables[variable.0], variables[variable.0 + 1], first_byte)
     }
 
     fn set(&self, variable: Variable, word: U256) {

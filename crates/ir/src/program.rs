@@ -1,7 +1,7 @@
 //! The program: functions of straight-line blocks and structured control. Plain data; every other file is about it.
 
 use crate::effect::Effect;
-use crate::machine::{Capacity, Feature, SequenceStep, WordOp};
+use crate::machine::{Capacity, Feature, ModOp, SequenceStep, WordOp};
 pub use crate::modulus::Modulus;
 pub use crate::names::{ArrayId, ConstantId, FunctionId, Operand, SubprogramId, TableId, Value, VariableId, Word};
 use crate::origin::Origins;
@@ -48,10 +48,25 @@ pub enum WordDef {
     CalldataWord(Word),
     /// a op b.
     Op(WordOp, Word, Word),
+    /// a op b mod m, of [a, b, m]. One word as a and b is computed once.
+    ModOp(ModOp, [Word; 3]),
     /// 1 if the interface has the feature, else 0.
     Has(Feature),
     /// The result of a statement: a bound word, a comparison, the index of a loop.
     Defined,
+}
+
+impl WordDef {
+    /// The words that it is computed of, in order; one that stands for two operands of [`WordDef::ModOp`] once.
+    pub fn inner(&self) -> impl Iterator<Item = Word> {
+        let words = match *self {
+            Self::Constant(_) | Self::CalldataSize | Self::Has(_) | Self::Defined => [None; 3],
+            Self::CalldataWord(offset) => [Some(offset), None, None],
+            Self::Op(_, a, b) => [Some(a), Some(b), None],
+            Self::ModOp(_, [a, b, modulus]) => [Some(a), (a != b).then_some(b), Some(modulus)],
+        };
+        words.into_iter().flatten()
+    }
 }
 
 /// A list of statements, executed in order.

@@ -15,7 +15,7 @@ pub use places::Places;
 pub use print::print;
 pub use tokens::ParseError;
 
-use crate::machine::WordOp;
+use crate::machine::{ModOp, WordOp};
 use crate::program::Program;
 use crate::verify::verify;
 use std::ops::Range;
@@ -56,6 +56,8 @@ const WORD_OPS: [(WordOp, &str); 13] = [
     (WordOp::Shr, "shr"),
     (WordOp::Byte, "byte"),
 ];
+
+const MOD_OPS: [(ModOp, &str); 2] = [(ModOp::Add, "addmod"), (ModOp::Mul, "mulmod")];
 
 /// The name that `table` gives to `key`.
 fn name_of<K: PartialEq>(table: &[(K, &'static str)], key: &K) -> &'static str {

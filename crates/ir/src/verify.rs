@@ -190,12 +190,8 @@ struct Scope<'a> {
 fn parts(words: &[WordDef]) -> Vec<usize> {
     let mut parts: Vec<usize> = Vec::with_capacity(words.len());
     for word in words {
-        let of = |inner: &Word| parts.get(inner.0 as usize).copied().unwrap_or(0);
-        parts.push(match word {
-            WordDef::Constant(_) | WordDef::CalldataSize | WordDef::Has(_) | WordDef::Defined => 1,
-            WordDef::CalldataWord(offset) => of(offset).saturating_add(1),
-            WordDef::Op(_, a, b) => of(a).saturating_add(of(b)).saturating_add(1),
-        });
+        let of = |inner: Word| parts.get(inner.0 as usize).copied().unwrap_or(0);
+        parts.push(word.inner().fold(1, |parts: usize, inner| parts.saturating_add(of(inner))));
     }
     parts
 }
@@ -276,11 +272,9 @@ impl Scope<'_> {
             |a: Word| if a < word { self.word_part(a) } else { Err(format!("w{} is made of a later word", word.0)) };
         match self.function.words.get(word.0 as usize) {
             None => Err(format!("w{} does not exist", word.0)),
-            Some(WordDef::Constant(_) | WordDef::CalldataSize | WordDef::Has(_)) => Ok(()),
-            Some(WordDef::CalldataWord(offset)) => inner(*offset),
-            Some(WordDef::Op(_, a, b)) => inner(*a).and_then(|()| inner(*b)),
             Some(WordDef::Defined) if self.words.contains(&word) => Ok(()),
             Some(WordDef::Defined) => Err(format!("w{} is used where it is not defined", word.0)),
+            Some(expression) => expression.inner().try_for_each(inner),
         }
     }
 
@@ -377,6 +371,12 @@ impl Scope<'_> {
                 let decl = self.program.tables.get(table.0);
                 let decl = decl.ok_or_else(|| format!("table t{} does not exist", table.0))?;
                 same(decl.element_values, results.len(), &format!("an element of table `{}`", decl.name))
+            }
+            Effect::GetAcross { variable, first_byte, .. } => {
+                if !(1..32).contains(first_byte) {
+                    return Err(format!("byte {first_byte} is not one after the first of a word"));
+                }
+                self.variable(VariableId(variable.0 + 1))
             }
             Effect::Enter { subprogram, modulus } => {
                 let entered = self.program.subprograms.get(subprogram.0);
@@ -566,11 +566,9 @@ impl Scope<'_> {
 
 /// The words in the expression `word`, which is well formed, that statements define.
 fn words_in(function: &Function, word: Word) -> Vec<Word> {
-    match function.words[word.0 as usize] {
-        WordDef::Constant(_) | WordDef::CalldataSize | WordDef::Has(_) => Vec::new(),
-        WordDef::CalldataWord(offset) => words_in(function, offset),
-        WordDef::Op(_, a, b) => [words_in(function, a), words_in(function, b)].concat(),
+    match &function.words[word.0 as usize] {
         WordDef::Defined => vec![word],
+        expression => expression.inner().flat_map(|inner| words_in(function, inner)).collect(),
     }
 }
 

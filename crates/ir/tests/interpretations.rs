@@ -6,7 +6,7 @@ mod common;
 use common::{Plan, Seeded};
 use num_bigint::BigUint;
 use residue_formula::Number;
-use residue_ir::{Machine, Numbers, Outcome, Piece, WordOp, evaluate, record, text, verify};
+use residue_ir::{Machine, ModOp, Numbers, Outcome, Piece, WordOp, evaluate, record, text, verify};
 use residue_modular::fields::{Bls12_381Fp, Bls12_381Fr, Bn254Fp};
 
 /// Runs `cases` plans over one field; says how many returned, failed and ended.
@@ -196,6 +196,43 @@ fn words_are_those_of_the_evm() {
     ] {
         assert_eq!(op.apply(a, b), expected, "{op:?} {a:#x} {b:#x}");
     }
+}
+
+#[test]
+fn words_modulo_a_word_are_those_of_the_evm() {
+    use ruint::aliases::U256;
+    let (zero, one, max) = (U256::ZERO, U256::ONE, U256::MAX);
+    let seven = U256::from(7);
+    for (op, a, b, m, expected) in [
+        (ModOp::Add, max, max, zero, zero),
+        (ModOp::Add, max, max, one, zero),
+        (ModOp::Add, max, one, max, one),
+        (ModOp::Add, max, max, seven, U256::from(2)),
+        (ModOp::Mul, max, max, zero, zero),
+        (ModOp::Mul, max, max, one, zero),
+        (ModOp::Mul, max, max, max, zero),
+        (ModOp::Mul, max, max, max - one, one),
+        (ModOp::Mul, max, max, seven, one),
+        (ModOp::Mul, one << 255, U256::from(2), max, one),
+    ] {
+        assert_eq!(op.apply(a, b, m), expected, "{op:?} {a:#x} {b:#x} {m:#x}");
+    }
+    // Recorded, evaluated and as numbers; one word as both factors is computed once, so a power grows by one part a squaring.
+    let power = |bits: usize| {
+        record("power", &BigUint::from(97u8), move |machine| {
+            let m = machine.bind(machine.calldata_word(machine.small(32)));
+            let x = machine.calldata_word(machine.small(0));
+            let power = (0..bits).fold(x, |x, _| machine.mod_op(ModOp::Mul, x, x, m));
+            machine.return_word(machine.mod_op(ModOp::Add, power, m, m));
+        })
+    };
+    let mut calldata = [0; 64];
+    (calldata[31], calldata[63]) = (3, 101);
+    let expected = (0..300).fold(U256::from(3), |x, _| x.mul_mod(x, U256::from(101)));
+    let program = power(300);
+    verify(&program).unwrap();
+    assert_eq!(text::read(&text::print(&program)).unwrap(), program);
+    assert_eq!(evaluate(&program, &calldata), Outcome::Returned(expected.to_be_bytes::<32>().to_vec()));
 }
 
 #[test]

@@ -83,6 +83,42 @@ pub enum SlotStep {
         /// How many squarings, at least one.
         count: u16,
     },
+    /// outᵢ = xᵢ + yᵢ mod m for several lanes.
+    AddLanes(SlotLanes),
+    /// outᵢ = xᵢ − yᵢ mod m for several lanes.
+    SubLanes(SlotLanes),
+    /// outᵢ = xᵢ·yᵢ mod m as values for several lanes.
+    MulLanes(SlotLanes),
+}
+
+/// Lanes of an operation, of which none reads what one before it has written. As short as any other step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SlotLanes {
+    /// The slots that it writes.
+    pub out: ShortStrided,
+    /// The slots of its first operand.
+    pub x: ShortStrided,
+    /// The slots of its second operand.
+    pub y: ShortStrided,
+    /// How many lanes.
+    pub count: u8,
+}
+
+impl SlotLanes {
+    /// The slots that it writes, and those of both operands.
+    pub fn strided(self) -> [Strided; 3] {
+        [self.out, self.x, self.y]
+            .map(|ShortStrided { index, stride }| Strided { index: index.into(), stride: stride.into() })
+    }
+}
+
+/// As [`Strided`], for slots and distances below 256.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ShortStrided {
+    /// Slot of the first lane.
+    pub index: u8,
+    /// Slot distance between neighbouring lanes; 0 repeats one slot.
+    pub stride: u8,
 }
 
 /// A value that is not below the modulus.

@@ -23,6 +23,9 @@ pub enum LowerError {
     /// A module is over one modulus, which is known.
     #[error("the program has subprograms over other moduli; a module is over one modulus")]
     OtherModuli,
+    /// A module's words have 256 bits; products of 512 would be routines that no program but a contract for the EVM asks for.
+    #[error("the program computes with words modulo a word, for which modules have no routine")]
+    WordModulus,
     /// Modules have nothing for such a statement yet.
     #[error("the program has `{0}`, for which modules have nothing")]
     Effect(&'static str),

@@ -15,7 +15,7 @@ mod words;
 
 use num_bigint::BigUint;
 use residue_ir::Effect;
-use residue_ir::program::{FieldOp, Program};
+use residue_ir::program::{FieldOp, Program, WordDef};
 use residue_modular::PrimeField;
 use residue_modular::fields::Bls12_381FpModulus;
 use residue_passes::rows::rows;
@@ -104,6 +104,10 @@ fn require_modulus(program: &Program, form: Form) -> Result<&BigUint, LowerError
 /// Refuses what a module has nothing for.
 fn require_expressible(program: &Program) -> Result<(), LowerError> {
     let mut refused = None;
+    let words = program.functions.iter().flat_map(|function| &function.words);
+    if words.into_iter().any(|word| matches!(word, WordDef::ModOp(..))) {
+        return Err(LowerError::WordModulus);
+    }
     program.for_each_effect(&mut |effect| {
         let error = match effect {
             effect if effect.pieces().is_some() => LowerError::Hash,

@@ -1,7 +1,7 @@
 //! BIP-340, “Verification”: R = s·G − e·P has an even y and the x that the signature says.
 
 use crate::Contract;
-use crate::poseidon::encoded;
+use crate::encoding::{encoded, unless_return_zero};
 use crate::secp256k1::{Scalars, moduli, multiple};
 use num_bigint::BigUint;
 use residue_curves::Affine;
@@ -71,11 +71,6 @@ pub fn text<M: Machine>(machine: &M) {
     let sum = scalars.affine_sum(machine, Affine::new(x, y), |machine| machine.return_word(machine.small(0)));
     let is_r = machine.equal(sum.x, machine.element_of(&[r]));
     machine.return_word(op(WordOp::And, machine.not(machine.is_odd(sum.y)), is_r));
-}
-
-/// Returns 0 unless the condition holds.
-fn unless_return_zero<M: Machine>(machine: &M, condition: M::Word) {
-    machine.branch(condition, |_| (), |machine| machine.return_word(machine.small(0)));
 }
 
 /// The key 5¹⁰⁰ modulo n signs a message with the nonce 11¹⁰⁰.

@@ -6,6 +6,7 @@
 
 use super::{ENCODING, FP_BYTES, encoded_point};
 use crate::Contract;
+use crate::encoding::at_most;
 use num_bigint::BigUint;
 use residue_curves::bn254::{Bn254, g1_curve_defect, g1_generator, g2_curve_defect, g2_generator, modulus};
 use residue_curves::conditions::Conditions;
@@ -71,15 +72,6 @@ pub fn text<M: Machine>(machine: &M) {
         |machine| machine.return_word(is_final_exponentiation_one::<M, Bn254>(machine, machine.load(product, here))),
         |machine| machine.return_word(machine.small(1)),
     );
-}
-
-/// The smaller one of two words.
-fn at_most<M: Machine>(machine: &M, word: M::Word, limit: M::Word) -> M::Word {
-    let word = machine.bind(word);
-    // word, or limit where that is less: word ⊕ (word ⊕ limit) or word ⊕ 0.
-    let difference = machine.word_op(WordOp::Xor, word, limit);
-    let change = machine.word_op(WordOp::Mul, machine.word_op(WordOp::Lt, limit, word), difference);
-    machine.word_op(WordOp::Xor, word, change)
 }
 
 /// Parses the pair at `offset`, adds it to `pairs` if Q is not the identity, and adds what has to hold of it to `conditions`, but

@@ -100,5 +100,5 @@ fn example() -> Vec<u8> {
     let r = point.x.to_canonical() % n;
     let s = nonce.modinv(n).expect("n is prime") * (&hash + &r * key) % n;
     let values = [hash, r, s, public.x.to_canonical(), public.y.to_canonical()];
-    values.iter().flat_map(crate::poseidon::encoded).collect()
+    values.iter().flat_map(crate::encoding::encoded).collect()
 }

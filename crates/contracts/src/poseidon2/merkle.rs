@@ -3,8 +3,9 @@
 use super::permutation::Permutation;
 use super::{BN254_3, called};
 use crate::Contract;
+use crate::encoding::encoded;
 use crate::poseidon::constants::InSlots;
-use crate::poseidon::{encoded, merkle};
+use crate::poseidon::merkle;
 use residue_formula::Number;
 use residue_ir::{Machine, Numbers};
 use residue_modular::fields::Bn254Fr;

@@ -2,7 +2,7 @@
 
 use super::{Scalars, inverse_of_scalar, is_scalar, multiple};
 use crate::Contract;
-use crate::poseidon::encoded;
+use crate::encoding::encoded;
 use num_bigint::BigUint;
 use residue_curves::Affine;
 use residue_curves::secp256k1::{self, constants, square_of_y};

@@ -8,9 +8,8 @@ pub mod kinds;
 pub mod points;
 
 use crate::points::Seeded;
-use crate::support::expressed;
+use crate::support::{everywhere, refused_everywhere, returned_everywhere};
 use kinds::{Kind, Verdict};
-use residue_compiler::compile;
 use residue_contracts::{Contract, find};
 use residue_engine::{Engine, EngineConfig, Halt, Prepared};
 use residue_isa::{GasSchedule, Revision};
@@ -21,13 +20,7 @@ const GAS: u64 = 100_000_000;
 
 /// The contract under every revision that can express it, ready to run.
 fn compiled(contract: &Contract) -> Vec<(Revision, Prepared)> {
-    let program = contract.program();
-    let prepare = |&revision: &Revision| {
-        let compiled = compile(&program, revision, &GasSchedule::default_for(revision).unwrap());
-        let code = expressed(contract, revision, compiled)?.code;
-        Some((revision, Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&code)))
-    };
-    let compiled: Vec<_> = Revision::ALL.iter().filter_map(prepare).collect();
+    let compiled = everywhere(contract);
     assert!(compiled.len() >= 5, "{}: {} revisions", contract.name, compiled.len());
     compiled
 }
@@ -50,20 +43,9 @@ fn check(contract: &Contract, compiled: &mut [(Revision, Prepared)], input: &[u8
 /// Runs `input` everywhere; every answer must be `expected`, or an exceptional halt if there is none.
 #[track_caller]
 fn check_against(compiled: &mut [(Revision, Prepared)], input: &[u8], expected: Option<&[u8]>, what: &str) {
-    for (revision, prepared) in compiled {
-        let outcome = prepared.run_without_memory(input, GAS);
-        match expected {
-            Some(output) => {
-                let found = (outcome.halt, hex::encode(outcome.output));
-                assert_eq!(found, (Halt::Return, hex::encode(output)), "{revision}, {what}");
-            }
-            None => {
-                assert!(outcome.halt.is_exceptional(), "{revision}, {what}: {:?}", outcome.halt);
-                // Out of gas would look like a refusal.
-                assert_ne!(outcome.halt, Halt::OutOfGas, "{revision}, {what}");
-                assert_eq!(outcome.gas_used, GAS, "{revision}, {what}");
-            }
-        }
+    match expected {
+        Some(output) => returned_everywhere(compiled, input, output, what),
+        None => refused_everywhere(compiled, input, what),
     }
 }
 

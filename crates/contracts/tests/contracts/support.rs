@@ -64,7 +64,7 @@ pub fn returned_everywhere(compiled: &mut [(Revision, Prepared)], input: &[u8], 
     }
 }
 
-/// Every revision halts exceptionally on `input`, and not for want of gas.
+/// Every revision halts exceptionally on `input`, not for want of gas, and takes all of it.
 #[track_caller]
 pub fn refused_everywhere(compiled: &mut [(Revision, Prepared)], input: &[u8], what: &str) {
     for (revision, prepared) in compiled {
@@ -75,5 +75,6 @@ pub fn refused_everywhere(compiled: &mut [(Revision, Prepared)], input: &[u8], w
             "{revision}, {what}: {halt:?}: {}",
             hex::encode(input)
         );
+        assert_eq!(outcome.gas_used, GAS, "{revision}, {what}: {}", hex::encode(input));
     }
 }

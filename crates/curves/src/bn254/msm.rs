@@ -1,4 +1,4 @@
-//! Σ sᵢ·Pᵢ on G1: doublings shared by [`POINTS`] points at once (Straus 1964, “Addition chains of vectors”), with the digits and tables of
+//! Σ sᵢ·Pᵢ on G1: doublings shared by [`POINTS`] points as one (Straus 1964, “Addition chains of vectors”), with the digits and tables of
 //! [`super::multiple`].
 //!
 //! The tables of all points of a chunk are on one denominator. Which digit there is decides which part of a sequence comes next: 16 parts

@@ -7,6 +7,8 @@
 //! That is for w³ = s. With w³ = k in Fp, see [`Tower::CUBE`], the norm of g to `Fp4` is taken with p²-th powers of w that have the other
 //! sign, and the coefficients of w are 3k·c² − 2b̄ and k·C² − 2B̄.
 
+mod golden;
+
 use super::{Fp2, Fp4, Fp12, Tower, times_small};
 use residue_formula::Fe;
 use residue_formula::scope::enter;
@@ -33,6 +35,9 @@ pub fn cyclotomic_square<F: Fe, T: Tower>(g: Fp12<F, T>) -> Fp12<F, T> {
 pub fn cyclotomic_square_tripled<F: Fe, T: Tower>(tripled: Fp12<F, T>) -> Fp12<F, T> {
     let _scope = enter("cyclotomic_square");
     let Fp12 { c0: a, c1: b, c2: c } = tripled;
+    if T::IS_GOLDEN {
+        return golden::cyclotomic_square_tripled(tripled);
+    }
     if !has_short_squares::<T>() {
         let t = c.square().mul_by_cube();
         let [a2, b2, c2] = [a, b, c].map(|x| x.conjugate().double());
@@ -80,6 +85,9 @@ fn square_in_sums<F: Fe, T: Tower>(x: Fp4<F, T>, doubled: Fp4<F, T>) -> Fp4<F, T
 #[must_use]
 pub fn trace_of_square<F: Fe, T: Tower>(trace: Fp4<F, T>) -> Fp4<F, T> {
     let _scope = enter("trace_of_square");
+    if T::IS_GOLDEN {
+        return golden::square_minus_conjugate(trace, trace);
+    }
     if !has_short_squares::<T>() {
         return trace.square() - trace.conjugate().double();
     }

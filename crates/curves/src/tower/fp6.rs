@@ -28,6 +28,8 @@ pub struct Multiplicand<F, T> {
     c2: fp2::Multiplicand<F, T>,
 }
 
+bundle!(Multiplicand<T: Tower> { c0: fp2::Multiplicand<F, T>, c1: fp2::Multiplicand<F, T>, c2: fp2::Multiplicand<F, T> });
+
 impl<F: Fe, T: Tower> Fp6<F, T> {
     /// c0 + c1·v + c2·v².
     pub const fn new(c0: Fp2<F, T>, c1: Fp2<F, T>, c2: Fp2<F, T>) -> Self {

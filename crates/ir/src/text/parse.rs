@@ -1,9 +1,9 @@
 //! Text to program. The result is as the text says; [`crate::verify()`] says whether it is well formed.
 
-use super::WORD_OPS;
 use super::places::{FunctionPlaces, Places};
 use super::spelling::{Spelt, parse_effect};
 use super::tokens::{ParseError, Parsed, Tokens};
+use super::{MOD_OPS, WORD_OPS};
 use crate::machine::{Capacity, Feature, SequenceStep};
 use crate::origin::Origins;
 use crate::program::{
@@ -240,6 +240,10 @@ impl Parser<'_> {
         if let Some((op, _)) = WORD_OPS.iter().find(|(_, name)| self.tokens.peek() == Some(name)) {
             self.tokens.next += 1;
             return Ok(WordDef::Op(*op, self.read()?, self.read()?));
+        }
+        if let Some((op, _)) = MOD_OPS.iter().find(|(_, name)| self.tokens.peek() == Some(name)) {
+            self.tokens.next += 1;
+            return Ok(WordDef::ModOp(*op, [self.read()?, self.read()?, self.read()?]));
         }
         self.tokens
             .take(

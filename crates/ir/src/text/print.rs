@@ -1,7 +1,7 @@
 //! Program to text.
 
 use super::spelling::{Spelt, spell_effect};
-use super::{WORD_OPS, name_of};
+use super::{MOD_OPS, WORD_OPS, name_of};
 use crate::machine::{Capacity, Feature, SequenceStep};
 use crate::origin::Origins;
 use crate::program::{Arm, Block, Control, ControlKind, Function, Order, Program, Region, Statement, Word, WordDef};
@@ -82,6 +82,7 @@ impl Printer {
                 WordDef::CalldataSize => "calldata_size".to_owned(),
                 WordDef::CalldataWord(offset) => format!("calldata_word w{}", offset.0),
                 WordDef::Op(op, a, b) => format!("{} w{} w{}", name_of(&WORD_OPS, op), a.0, b.0),
+                WordDef::ModOp(op, [a, b, m]) => format!("{} w{} w{} w{}", name_of(&MOD_OPS, op), a.0, b.0, m.0),
                 WordDef::Has(Feature::PowersOfTwo) => "has powers_of_two".to_owned(),
                 WordDef::Has(Feature::Given) => "has given".to_owned(),
                 WordDef::Has(Feature::Inversion) => "has inversion".to_owned(),

@@ -8,7 +8,7 @@ pub use seeded::Seeded;
 
 use num_bigint::BigUint;
 use residue_formula::Fe;
-use residue_ir::{Array, Capacity, Machine, Piece, SequenceStep as Parts, Variable, WordOp};
+use residue_ir::{Array, Capacity, Machine, ModOp, Piece, SequenceStep as Parts, Variable, WordOp};
 use ruint::aliases::U256;
 
 impl Seeded {
@@ -85,6 +85,8 @@ pub enum DrawnStatement {
         values: [usize; 2],
     },
     Get(usize),
+    /// From this byte of the first variable on.
+    GetAcross(u32),
     Set {
         variable: usize,
         word: usize,
@@ -96,6 +98,7 @@ pub enum DrawnStatement {
     SmallWord(u64),
     CalldataWord(usize),
     WordOp(WordOp, usize, usize),
+    ModOp(ModOp, [usize; 3]),
     /// Never fails, unless the word itself is asked for.
     Require {
         word: usize,
@@ -293,6 +296,9 @@ impl Plan {
                 let index = machine.word_op(WordOp::Mod, state.word(*word), machine.small(ELEMENTS));
                 machine.store(state.arrays[*array], index, values.map(|value| state.value(value)));
             }
+            DrawnStatement::GetAcross(first_byte) => {
+                state.words.push(machine.get_across(state.variables[0], *first_byte));
+            }
             DrawnStatement::Get(variable) => state.words.push(machine.get(state.variables[*variable])),
             DrawnStatement::Set { variable, word } => machine.set(state.variables[*variable], state.word(*word)),
             DrawnStatement::IsZero(value) => state.words.push(machine.is_zero(state.value(*value))),
@@ -304,6 +310,11 @@ impl Plan {
             DrawnStatement::WordOp(op, a, b) => {
                 // Bound, so that expressions do not grow without end.
                 let word = machine.word_op(*op, state.word(*a), state.word(*b));
+                state.words.push(machine.bind(word));
+            }
+            DrawnStatement::ModOp(op, operands) => {
+                let [a, b, modulus] = operands.map(|word| state.word(word));
+                let word = machine.mod_op(*op, a, b, modulus);
                 state.words.push(machine.bind(word));
             }
             DrawnStatement::Require { word, itself } => {
@@ -388,6 +399,7 @@ fn step(seeded: &mut Seeded, depth: usize, functions: usize) -> DrawnStatement {
         }
         18 => DrawnStatement::Load { array: a % 2, word: b },
         19 => DrawnStatement::Store { array: seeded.below(2), word: a, values: [b, c] },
+        20 if seeded.once_in(3) => DrawnStatement::GetAcross(1 + a as u32 % 31),
         20 => DrawnStatement::Get(a % 2),
         21 => DrawnStatement::Set { variable: a % 2, word: b },
         22 if seeded.once_in(2) => DrawnStatement::IsOdd(a),
@@ -397,6 +409,7 @@ fn step(seeded: &mut Seeded, depth: usize, functions: usize) -> DrawnStatement {
         24 => DrawnStatement::Bind(a),
         25 => DrawnStatement::SmallWord(a as u64),
         26 => DrawnStatement::CalldataWord(a),
+        27 if seeded.once_in(4) => DrawnStatement::ModOp(ModOp::ALL[c % 2], [a, b, c]),
         27 | 28 => DrawnStatement::WordOp(WordOp::ALL[c % 12], a, b),
         29 => DrawnStatement::Require { word: a, itself: seeded.once_in(5) },
         30 if seeded.once_in(12) => DrawnStatement::ReturnWord(a),

@@ -187,7 +187,7 @@ impl<'a> Parser<'a> {
         };
         if let Some(operation) = self.revision.arithmetic_of(row.byte) {
             return match self.revision.family() {
-                Family::Slots | Family::MemorySlots => self.slots(operation),
+                Family::Slots | Family::MemorySlots | Family::Words => self.slots(operation),
                 Family::Memory384 => self.memory(operation, row.byte),
             };
         }

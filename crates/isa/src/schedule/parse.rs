@@ -132,7 +132,7 @@ pub(super) fn parse(text: &str, file: &str) -> Result<GasSchedule, ScheduleError
     let base = source.base(root, &revisions)?;
     let slots = match revisions[0].family() {
         Family::Slots | Family::MemorySlots => Some(source.slot_prices(root, &revisions)?),
-        Family::Memory384 => {
+        Family::Memory384 | Family::Words => {
             // Nothing depends on the width: such tables would be ignored, so they are errors.
             let known: Vec<_> =
                 TOP_KEYS.into_iter().filter(|key| !key.starts_with("per_") && *key != "narrow").collect();

@@ -77,6 +77,10 @@ impl Generator {
             (_, 0) => self.random.random_range(1..=moduli.size_max),
             (_, 1..=4) => *[32, 48].choose(&mut self.random).expect("it is not empty") * if in_bits { 8 } else { 1 },
             (_, 5) if in_bits => self.random.random_range(1..70),
+            // One limb, and those whose rows are wider than a line.
+            (_, 5 | 6) => {
+                *[4, 8, 8, 56, 64, 96].choose(&mut self.random).expect("it is not empty") * if in_bits { 8 } else { 1 }
+            }
             _ => {
                 unit * self
                     .random
@@ -161,6 +165,11 @@ impl Generator {
             7 => (one() << self.random.random_range(2..bits)) - 1u8,
             8 => (one() << self.random.random_range(2..bits)) + 1u8,
             9 => self.integer(size) | one(),
+            // Goldilocks, BabyBear, KoalaBear, and those of Falcon and of ML-DSA.
+            13 | 14 if (4..=8).contains(&size) => {
+                let primes = [0xffff_ffff_0000_0001, 0x7800_0001, 0x7f00_0001, 12_289, 8_380_417u64];
+                (*primes.choose(&mut self.random).expect("it is not empty")).into()
+            }
             10..=12 => self.exact(bits) >> 1 | one(),
             _ => self.exact(bits) | one(),
         };

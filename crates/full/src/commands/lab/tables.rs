@@ -44,31 +44,32 @@ pub struct EvidenceArgs {
 pub fn baselines(args: &BaselinesArgs, json: bool) -> Result<Verdict> {
     let records = Records::read(&args.records)?;
     let markdown = baselines::tables(&records)?;
-    finish(&markdown, args.page.as_ref(), |page| baselines::page_with_tables(page, &records), json)
+    finish(&markdown, args.page.as_ref(), |page| baselines::page_with_tables(page, &records), None, json)
 }
 
 /// Prints the table of the evidence, or writes it into a page and the figure beside that.
 pub fn evidence(args: &EvidenceArgs, json: bool) -> Result<Verdict> {
     let record = evidence::newest(&args.records)?;
+    let figure = args.page.as_ref().map(|page| (page.with_extension("svg"), evidence::figure(&record)));
     let markdown = evidence::table(&record);
-    let verdict = finish(&markdown, args.page.as_ref(), |page| evidence::page_with_table(page, &record), json)?;
-    if let Some(page) = &args.page {
-        output::file(&page.with_extension("svg"), evidence::figure(&record).as_bytes())?;
-    }
-    Ok(verdict)
+    finish(&markdown, args.page.as_ref(), |page| evidence::page_with_table(page, &record), figure, json)
 }
 
-/// Shows the tables, or gives them to the page.
-fn finish(
+/// Shows the tables, or gives them to the page, and the figure to its file. Nothing is written before all is made.
+pub(super) fn finish(
     markdown: &str,
     page: Option<&PathBuf>,
     with_tables: impl Fn(&str) -> Result<String, LabError>,
+    figure: Option<(PathBuf, String)>,
     json: bool,
 ) -> Result<Verdict> {
     if let Some(path) = page {
         let name = path.to_string_lossy();
         let made = with_tables(&input::text_file(&name)?).with_context(|| name.to_string())?;
         output::file(path, made.as_bytes())?;
+        if let Some((path, figure)) = figure {
+            output::file(&path, figure.as_bytes())?;
+        }
     }
     if json {
         output::json(&json!({ "markdown": markdown, "page": page.map(|page| page.to_string_lossy()) }))?;
