@@ -103,7 +103,7 @@ fn check(program: &Program, revision: Revision, seed: u64, tally: &mut Tally) {
 fn having(modulus: &BigUint) -> Vec<Revision> {
     let program = program(modulus, 0);
     let has = |&revision: &Revision| !compiled(&program, revision).is_err_and(|error| error.is_inexpressible());
-    Revision::ALL.iter().copied().filter(has).collect()
+    Revision::every().filter(has).collect()
 }
 
 /// A campaign over one modulus, for the revisions that have it.

@@ -45,6 +45,9 @@ pub(crate) struct WidthPrices {
     pub store: u64,
     /// A lane of an inversion.
     pub invert: u64,
+    /// A product of a sum of products, and its reduction.
+    pub product: u64,
+    pub reduction: u64,
     /// Whether all these are thousandths of gas, which each instruction rounds up.
     pub in_thousandths: bool,
 }
@@ -91,6 +94,8 @@ impl WidthPrices {
             load: unit(prices.load),
             store: unit(prices.store),
             invert: unit(prices.invert),
+            product: unit(prices.product),
+            reduction: unit(prices.reduction),
             in_thousandths,
         }
     }

@@ -54,6 +54,8 @@ macro_rules! with_effects {
             Bind = "bind" { word: Word } -> { result: Word }
             /// [`crate::Machine::get`].
             Get = "get" { variable: VariableId } -> { result: Word }
+            /// [`crate::Machine::get_across`].
+            GetAcross = "get_across" { variable: VariableId, "from" first_byte: u32 } -> { result: Word }
             /// [`crate::Machine::set`].
             Set = "set" { variable: VariableId, word: Word } -> {}
             /// [`crate::Machine::sha256`].

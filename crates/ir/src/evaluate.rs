@@ -387,6 +387,10 @@ impl<'a> Run<'a> {
             Effect::Get { result, variable } => {
                 frame.words.insert(*result, self.variables[variable.0]);
             }
+            Effect::GetAcross { result, variable, first_byte } => {
+                let [first, second] = [variable.0, variable.0 + 1].map(|variable| self.variables[variable]);
+                frame.words.insert(*result, words::across(first, second, *first_byte));
+            }
             Effect::Set { variable, word } => self.variables[variable.0] = self.word(frame, *word),
             Effect::Sha256 { result, pieces } => {
                 let pieces = pieces.iter().map(|piece| piece.map(|word| self.word(frame, word)));

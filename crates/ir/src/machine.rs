@@ -428,6 +428,10 @@ pub trait Machine {
     /// What the variable holds now.
     fn get(&self, variable: Variable) -> Self::Word;
 
+    /// The 32 bytes that begin `first_byte` bytes, 1 to 31, after the start of the variable: they end in the one declared next. That costs what
+    /// [`Machine::get`] does, and takes the place of shifts and a sum. Neither may hold indices.
+    fn get_across(&self, variable: Variable, first_byte: u32) -> Self::Word;
+
     /// Makes the variable hold `word`.
     fn set(&self, variable: Variable, word: Self::Word);
 

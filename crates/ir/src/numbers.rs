@@ -223,6 +223,11 @@ impl<F: Number> Machine for Numbers<F> {
         self.variables.borrow()[variable.0]
     }
 
+    fn get_across(&self, variable: Variable, first_byte: u32) -> U256 {
+        let variables = self.variables.borrow();
+        words::across(variables[variable.0], variables[variable.0 + 1], first_byte)
+    }
+
     fn set(&self, variable: Variable, word: U256) {
         self.variables.borrow_mut()[variable.0] = word;
     }

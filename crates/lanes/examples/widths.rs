@@ -48,66 +48,72 @@ fn main() {
         let mut bytes = vec![0xff; 8 * width];
         bytes[8 * width - 1] = 0xef;
         let modulus = Modulus::from_be_bytes(&bytes).expect("odd");
-        let constants = ModulusRows::new(&modulus).expect("a width with rows");
         for case in cases() {
-            let mut block = SlotBlock::new(SLOTS);
-            let mut steps = Vec::new();
-            for &(kind, out, x, y) in &case.lanes {
-                block.push_lanes(kind, [(out, x, y)]).expect("slots were counted");
-                steps.push(match kind {
-                    FieldOp::Add => SlotStep::Add { out, x, y },
-                    FieldOp::Sub => SlotStep::Sub { out, x, y },
-                    FieldOp::Mul => SlotStep::Mul { out, x, y },
-                });
-            }
-            let mut context = FieldContext::new(modulus.clone(), SLOTS.into());
-            for slot in 0..usize::from(READ) {
-                let mut value = bytes.clone();
-                value[0] = slot as u8;
-                context.store(slot, &value).expect("below the modulus");
-            }
-            let mut values = vec![0; usize::from(SLOTS) * 8 * width];
-            context.load(0, &mut values);
-            let kernels = [Kernel::Ifma, Kernel::IfmaQuads];
-            let plans = kernels.map(|kernel| {
-                let policy = Policy { fours: kernel == Kernel::IfmaQuads, ..Policy::default() };
-                Plan::new(&block, constants.shape(), &policy).expect("the block is small")
-            });
-            let mut rows = Rows::new(constants.shape(), SLOTS);
-            rows.store(&constants, 0, &values).expect("below the modulus");
-            let mut ratios: [Vec<f64>; 3] = Default::default();
-            for _ in 0..rounds {
-                let clock = clock_ghz();
-                let mut timed = |at: usize, run: &mut dyn FnMut()| {
-                    let best = (0..5).map(|_| {
-                        let start = Instant::now();
-                        run();
-                        start.elapsed().as_secs_f64() * 1e9
-                    });
-                    ratios[at].push(best.fold(f64::INFINITY, f64::min) * clock / case.lanes.len() as f64);
-                };
-                timed(0, &mut || context.run_steps(black_box(&steps)));
-                for (at, kernel) in kernels.into_iter().enumerate().filter(|(_, kernel)| kernel.is_available()) {
-                    timed(1 + at, &mut || plans[at].run_with(kernel, &constants, black_box(&mut rows)));
-                }
-            }
-            let median = |at: usize| {
-                let mut all = ratios[at].clone();
-                all.sort_by(f64::total_cmp);
-                all.get(all.len() / 2).copied().unwrap_or(f64::NAN)
-            };
-            let predicted = plans.map(|plan| plan.explain().predicted_cycles as f64 / case.lanes.len() as f64);
-            println!(
-                "{width:5} {:24} {:8.1} {:8.1} {:9.1} {:8.1} {:9.1}",
-                case.name,
-                median(0),
-                median(1),
-                predicted[0],
-                median(2),
-                predicted[1]
-            );
+            measure(width, &modulus, &case, rounds);
         }
     }
+}
+
+/// One line: medians of all rounds.
+fn measure(width: usize, modulus: &Modulus, case: &Case, rounds: usize) {
+    let bytes = modulus.to_be_bytes();
+    let constants = ModulusRows::new(modulus).expect("a width with rows");
+    let mut block = SlotBlock::new(SLOTS);
+    let mut steps = Vec::new();
+    for &(kind, out, x, y) in &case.lanes {
+        block.push_lanes(kind, [(out, x, y)]).expect("slots were counted");
+        steps.push(match kind {
+            FieldOp::Add => SlotStep::Add { out, x, y },
+            FieldOp::Sub => SlotStep::Sub { out, x, y },
+            FieldOp::Mul => SlotStep::Mul { out, x, y },
+        });
+    }
+    let mut context = FieldContext::new(modulus.clone(), SLOTS.into());
+    for slot in 0..usize::from(READ) {
+        let mut value = bytes.clone();
+        value[0] = slot as u8;
+        context.store(slot, &value).expect("below the modulus");
+    }
+    let mut values = vec![0; usize::from(SLOTS) * 8 * width];
+    context.load(0, &mut values);
+    let kernels = [Kernel::Ifma, Kernel::IfmaQuads];
+    let plans = kernels.map(|kernel| {
+        let policy = Policy { fours: kernel == Kernel::IfmaQuads, ..Policy::default() };
+        Plan::new(&block, constants.shape(), &policy).expect("the block is small")
+    });
+    let mut rows = Rows::new(constants.shape(), SLOTS);
+    rows.store(&constants, 0, &values).expect("below the modulus");
+    let mut cycles: [Vec<f64>; 3] = Default::default();
+    for _ in 0..rounds {
+        let clock = clock_ghz();
+        let mut timed = |at: usize, run: &mut dyn FnMut()| {
+            let best = (0..5).map(|_| {
+                let start = Instant::now();
+                run();
+                start.elapsed().as_secs_f64() * 1e9
+            });
+            cycles[at].push(best.fold(f64::INFINITY, f64::min) * clock / case.lanes.len() as f64);
+        };
+        timed(0, &mut || context.run_steps(black_box(&steps)));
+        for (at, kernel) in kernels.into_iter().enumerate().filter(|(_, kernel)| kernel.is_available()) {
+            timed(1 + at, &mut || plans[at].run_with(kernel, &constants, black_box(&mut rows)));
+        }
+    }
+    let median = |at: usize| {
+        let mut all = cycles[at].clone();
+        all.sort_by(f64::total_cmp);
+        all.get(all.len() / 2).copied().unwrap_or(f64::NAN)
+    };
+    let predicted = plans.map(|plan| plan.explain().predicted_cycles as f64 / case.lanes.len() as f64);
+    println!(
+        "{width:5} {:24} {:8.1} {:8.1} {:9.1} {:8.1} {:9.1}",
+        case.name,
+        median(0),
+        median(1),
+        predicted[0],
+        median(2),
+        predicted[1]
+    );
 }
 
 /// Cycles of a nanosecond, by a chain of multiplications that depend on each other: three cycles each on x86-64.

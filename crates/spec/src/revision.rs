@@ -28,6 +28,7 @@ pub mod geth6601;
 pub mod geth6601_push3;
 pub mod x_invmodx;
 pub mod x_iszerox;
+pub mod x_sumx;
 
 use crate::field_opcode::FieldOpcode;
 use crate::frame::Frame;
@@ -95,6 +96,7 @@ impl Revision {
         evmone_bits::REVISION,
         x_invmodx::REVISION,
         x_iszerox::REVISION,
+        x_sumx::REVISION,
         evmmax_next::REVISION,
     ];
 

@@ -12,10 +12,11 @@ use num_bigint::BigUint;
 use residue_ir::Modulus;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
-use residue_isa::revision::rules::{SetForm, SizeUnit};
-use residue_isa::{FieldInstruction, FieldOp, Lanes, Revision, SlotRules};
+use residue_isa::revision::rules::{SUM_PRODUCTS_MAX, SetForm, SizeUnit};
+use residue_isa::{FieldInstruction, FieldOp, Lanes, Revision, SlotRules, SumOfProducts};
 use residue_passes::derived::Derived;
 use residue_passes::moves::Copy;
+use residue_passes::sums::SlotSum;
 use residue_passes::{Slot, SlotOp};
 
 /// Words that are copied from after the end of the code at most, for three gas each, where growing memory would take seventeen.
@@ -291,6 +292,22 @@ impl Target for Slots {
                 code.field(instruction);
             }
         }
+    }
+
+    fn sum_products_max(&self) -> usize {
+        if self.rules.sums.is_some() { SUM_PRODUCTS_MAX } else { 0 }
+    }
+
+    fn sum(&self, code: &mut Assembly, sum: &SlotSum) {
+        let products = sum.products.iter().map(|&(is_subtracted, slots)| (is_subtracted, slots.map(slot_index)));
+        let instruction = SumOfProducts::of(slot_index(sum.out), &products.collect::<Vec<_>>());
+        code.field(FieldInstruction::Sum(instruction.expect("so many products were asked for")));
+    }
+
+    fn read_sum(&self, code: &[u8]) -> Option<(SlotSum, usize)> {
+        let (FieldInstruction::Sum(sum), bytes) = self.revision.decode(code)? else { return None };
+        let products = sum.products().map(|(is_subtracted, slots)| (is_subtracted, slots.map(Slot::from))).collect();
+        Some((SlotSum { out: sum.out.into(), products }, bytes))
     }
 
     fn copies(&self, code: &mut Assembly, copies: &[Copy]) {

@@ -3,6 +3,7 @@
 
 mod aggregate;
 mod as_precompiles;
+mod bls12_377_page;
 mod bn254;
 mod bn254_page;
 mod decompress;
@@ -19,11 +20,13 @@ mod groth16_page;
 mod groups;
 mod hash;
 mod hashes;
+mod hashes_page;
 mod inversion;
 mod maps;
 mod modexp;
 mod modexp_page;
 mod multiples;
+mod multiples_of_curves;
 mod outputs_page;
 mod pairing;
 mod pairing_witness;
@@ -35,3 +38,4 @@ mod portable;
 mod poseidon;
 mod signatures;
 mod support;
+mod wide_curves;

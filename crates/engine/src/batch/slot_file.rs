@@ -160,6 +160,18 @@ impl SlotFile {
         self.limbs.invert(out, x, count);
     }
 
+    /// As [`FieldContext::sum_products`].
+    pub fn sum_products(&mut self, out: usize, products: &[(bool, [usize; 2])]) {
+        if let Some(form) = &mut self.rows
+            && !form.holds.is_empty()
+        {
+            form.give_back(&mut self.limbs, products.iter().flat_map(|(_, slots)| slots).copied());
+            self.ledger.note_moved(form.modulus.shape(), form.moved.len());
+            form.holds.remove(out);
+        }
+        self.limbs.sum_products(out, products);
+    }
+
     /// Whether a slot is zero, in whatever form it is.
     pub fn is_zero(&mut self, slot: usize) -> bool {
         if let Some(form) = &mut self.rows {

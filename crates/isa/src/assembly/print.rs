@@ -59,6 +59,7 @@ pub(super) fn field_text(instruction: &FieldInstruction, revision: Revision) -> 
         }
         FieldInstruction::Inverse { .. } => rules.and_then(|rules| rules.invert),
         FieldInstruction::IsZero { .. } => rules.and_then(|rules| rules.is_zero),
+        FieldInstruction::Sum(sum) => rules.and_then(|rules| Some(rules.sums? + sum.count - 2)),
     };
     let opcode = opcode.expect("decoded by a revision that has it");
     let row = revision.row(opcode);
@@ -76,6 +77,7 @@ pub(super) fn field_text(instruction: &FieldInstruction, revision: Revision) -> 
         FieldInstruction::Slots { out, x, y, count, .. } => lanes(&mut text, &[out, x, y], count),
         FieldInstruction::Inverse { out, x, count } => lanes(&mut text, &[out, x], count),
         FieldInstruction::IsZero { slot } => write!(text, " {slot}"),
+        FieldInstruction::Sum(sum) => sum.pack().iter().try_for_each(|operand| write!(text, " {operand}")),
         FieldInstruction::Memory { out, x, y, modulus, .. } => {
             let operands = write!(text, " {out:#x} {x:#x} {y:#x}");
             operands.and_then(|()| match modulus {

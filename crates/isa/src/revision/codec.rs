@@ -2,7 +2,7 @@
 
 use super::rules::SlotRules;
 use super::{EncodeError, Interface};
-use crate::field_instruction::{FieldInstruction, FieldOp, Lanes};
+use crate::field_instruction::{FieldInstruction, FieldOp, Lanes, SumOfProducts};
 use crate::revision::strided::{INSTRUCTION_BYTES, Operands, pack, unpack};
 
 /// Appends opcode, marker, out, x, y.
@@ -78,6 +78,11 @@ pub(super) fn encode_added(
             let opcode = rules.is_zero.ok_or_else(|| operand_kind(interface, instruction))?;
             code.extend([opcode, slot]);
         }
+        FieldInstruction::Sum(sum) => {
+            let opcode = rules.sums.ok_or_else(|| operand_kind(interface, instruction))?;
+            code.push(opcode + sum.count - 2);
+            code.extend(sum.pack());
+        }
         FieldInstruction::Slots { .. } | FieldInstruction::Memory { .. } => {
             return encode_strided(interface, instruction, code);
         }
@@ -98,6 +103,10 @@ pub(super) fn decode_added(
     }
     if rules.is_zero == Some(opcode) {
         return Some((FieldInstruction::IsZero { slot: *rest.first()? }, 2));
+    }
+    if let Some(products) = rules.sum_products(opcode) {
+        let length = 2 + 2 * products;
+        return Some((FieldInstruction::Sum(SumOfProducts::unpack(rest.get(..length)?)?), 1 + length));
     }
     decode_strided(interface, code)
 }

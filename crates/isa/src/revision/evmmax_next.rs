@@ -3,7 +3,7 @@
 //! Source: the revisions `x-…`, each of which is one of them.
 
 use super::rules::{Addition, SlotRules};
-use super::{EncodeError, Interface, Semantics, codec, x_invmodx, x_iszerox};
+use super::{EncodeError, Interface, Semantics, codec, x_invmodx, x_iszerox, x_sumx};
 use crate::field_instruction::FieldInstruction;
 use crate::opcode::{immediate_table, opcodes};
 use residue_formula::PerOp;
@@ -17,6 +17,11 @@ opcodes! {
     0xc5 MULMODX "out = x * y mod m in each lane." 0 -> 0 immediate 7;
     0xc6 INVMODX "out = inverse of x mod m in each lane, 0 if there is none." 0 -> 0 immediate 5;
     0xc7 ISZEROX "Whether a slot is zero." 0 -> 1 immediate 1;
+    0xc8 SUM2X   "out = 2 products of slots, each added or subtracted, mod m." 0 -> 0 immediate 6;
+    0xc9 SUM3X   "out = 3 products of slots, each added or subtracted, mod m." 0 -> 0 immediate 8;
+    0xca SUM4X   "out = 4 products of slots, each added or subtracted, mod m." 0 -> 0 immediate 10;
+    0xcb SUM5X   "out = 5 products of slots, each added or subtracted, mod m." 0 -> 0 immediate 12;
+    0xcc SUM6X   "out = 6 products of slots, each added or subtracted, mod m." 0 -> 0 immediate 14;
 }
 
 /// The revision.
@@ -38,7 +43,8 @@ pub const RULES: SlotRules = SlotRules {
     invert: x_invmodx::RULES.invert,
     inverts_modulo: x_invmodx::RULES.inverts_modulo,
     is_zero: x_iszerox::RULES.is_zero,
-    additions: &[Addition::Inversion, Addition::IsZero],
+    sums: x_sumx::RULES.sums,
+    additions: &[Addition::Inversion, Addition::IsZero, Addition::Sums],
     ..SlotRules::EIP6690_2024
 };
 

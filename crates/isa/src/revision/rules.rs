@@ -16,6 +16,8 @@ pub struct SlotRules {
     pub inverts_modulo: InvertsModulo,
     /// `ISZEROX`, where there is one.
     pub is_zero: Option<u8>,
+    /// `SUM2X`, where there are sums of products; those of more follow it, up to [`SUM_PRODUCTS_MAX`].
+    pub sums: Option<u8>,
     /// What the revision adds to EIP-6690 of 2024, where it is an experiment that does so.
     pub additions: &'static [Addition],
     /// What the opcode that sets the modulus takes.
@@ -68,17 +70,20 @@ pub enum Addition {
     Inversion,
     /// `ISZEROX`: whether a slot is zero, on the stack.
     IsZero,
+    /// `SUM2X` to `SUM6X`: sums and differences of products with one reduction.
+    Sums,
 }
 
 impl Addition {
     /// Every addition.
-    pub const ALL: [Addition; 2] = [Addition::Inversion, Addition::IsZero];
+    pub const ALL: [Addition; 3] = [Addition::Inversion, Addition::IsZero, Addition::Sums];
 
     /// Its name, which that of its revision has after `x-`.
     pub const fn name(self) -> &'static str {
         match self {
             Addition::Inversion => "invmodx",
             Addition::IsZero => "iszerox",
+            Addition::Sums => "sumx",
         }
     }
 }
@@ -156,6 +161,8 @@ pub enum EmptyTransfer {
     ContextAndSlot,
 }
 
+/// The most products of a sum.
+pub const SUM_PRODUCTS_MAX: usize = 6;
 /// The highest id of a field context.
 pub const ID_MAX: usize = 256;
 /// The most slots of a field context.
@@ -170,6 +177,7 @@ impl SlotRules {
         invert: None,
         inverts_modulo: InvertsModulo::Twice,
         is_zero: None,
+        sums: None,
         additions: &[],
         form: SetForm::IdOnStack,
         transfer_names_context: false,
@@ -220,6 +228,13 @@ impl SlotRules {
     /// Whether there is an instruction that inverts modulo the modulus.
     pub const fn inverts(&self) -> bool {
         self.invert.is_some() && matches!(self.inverts_modulo, InvertsModulo::Modulus)
+    }
+
+    /// How many products an opcode sums up, if it is one of those that do.
+    #[inline]
+    pub fn sum_products(&self, opcode: u8) -> Option<usize> {
+        let products = usize::from(opcode.checked_sub(self.sums?)?) + 2;
+        (products <= SUM_PRODUCTS_MAX).then_some(products)
     }
 
     /// Immediate bytes of arithmetic.

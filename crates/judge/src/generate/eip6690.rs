@@ -303,6 +303,17 @@ impl Generator {
             }
             return;
         }
+        if let Some(sums) = self.rules().sums.filter(|_| self.rarely(3)) {
+            let more = self.random.random_range(0..5_u8);
+            self.op(sums + more);
+            let mut slot = || match self.random.random_range(0..200) {
+                0 => self.random.random(),
+                _ => u8::try_from(self.random.random_range(0..slots)).unwrap_or(u8::MAX),
+            };
+            let operands: Vec<u8> = (0..6 + 2 * more).map(|_| slot()).collect();
+            self.code.extend(operands);
+            return;
+        }
         self.op(opcode);
         if is_strided {
             self.code.extend_from_slice(&immediate);

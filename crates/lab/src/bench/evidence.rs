@@ -84,6 +84,9 @@ fn inputs(contract: &Contract) -> Result<Vec<(String, Vec<u8>)>, LabError> {
         }
         "bls12_381/g1_msm" | "bls12_381/g2_msm" => sums().collect::<Result<_, LabError>>()?,
         "modexp" => powers(),
+        "hashes/sha256" | "hashes/ripemd160" => {
+            vec![("example".to_owned(), example), (sized(1000, "byte"), vec![1; 1000])]
+        }
         _ => vec![("example".to_owned(), example)],
     })
 }

@@ -19,6 +19,17 @@ pub const INVMODX: FieldOpcode = FieldOpcode { byte: 0xc6, mnemonic: "INVMODX", 
 /// `ISZEROX`: a slot.
 pub const ISZEROX: FieldOpcode = FieldOpcode { byte: 0xc7, mnemonic: "ISZEROX", immediate_bytes: 1, pops: 0 };
 
+/// `SUM2X`: out, signs, then the slots of 2 products.
+pub const SUM2X: FieldOpcode = FieldOpcode { byte: 0xc8, mnemonic: "SUM2X", immediate_bytes: 6, pops: 0 };
+/// `SUM3X`: out, signs, then the slots of 3 products.
+pub const SUM3X: FieldOpcode = FieldOpcode { byte: 0xc9, mnemonic: "SUM3X", immediate_bytes: 8, pops: 0 };
+/// `SUM4X`: out, signs, then the slots of 4 products.
+pub const SUM4X: FieldOpcode = FieldOpcode { byte: 0xca, mnemonic: "SUM4X", immediate_bytes: 10, pops: 0 };
+/// `SUM5X`: out, signs, then the slots of 5 products.
+pub const SUM5X: FieldOpcode = FieldOpcode { byte: 0xcb, mnemonic: "SUM5X", immediate_bytes: 12, pops: 0 };
+/// `SUM6X`: out, signs, then the slots of 6 products.
+pub const SUM6X: FieldOpcode = FieldOpcode { byte: 0xcc, mnemonic: "SUM6X", immediate_bytes: 14, pops: 0 };
+
 /// The opcodes of `eip6690-2024`, then `added`.
 pub const fn with<const N: usize>(added: &[FieldOpcode]) -> [FieldOpcode; N] {
     let base = eip6690_2024::OPCODES;
@@ -53,6 +64,7 @@ impl FieldState for Added {
         match opcode.mnemonic {
             "INVMODX" => self.invert(opcode, immediate, frame, prices),
             "ISZEROX" => self.is_zero(immediate, frame),
+            "SUM2X" | "SUM3X" | "SUM4X" | "SUM5X" | "SUM6X" => self.sum(opcode, immediate, frame, prices),
             _ => self.contexts.execute(opcode, immediate, frame, prices),
         }
     }
@@ -88,6 +100,33 @@ impl Added {
         Ok(())
     }
 
+    /// ± x₁·y₁ ± x₂·y₂ … mod m: bit i of signs says that product i is subtracted.
+    fn sum(
+        &mut self,
+        opcode: &FieldOpcode,
+        immediate: &[u8],
+        frame: &mut Frame<'_>,
+        prices: &Prices,
+    ) -> Result<(), Halt> {
+        let [out, signs, slots @ ..] = immediate else { return Err(Halt::InvalidInstruction) };
+        let context = self.contexts.active()?;
+        if [out].into_iter().chain(slots).any(|&slot| usize::from(slot) >= context.slots.len()) {
+            return Err(Halt::SlotOutOfRange);
+        }
+        let width = context.width_limbs();
+        let (each, once) = (prices.product.at(width, opcode)?, prices.reduction.at(width, opcode)?);
+        frame.charge(prices.times(each * (slots.len() as u64 / 2) + once, 1))?; // style: S11: at most 6 products
+        let mut sum = BigUint::ZERO;
+        for (number, pair) in slots.chunks(2).enumerate() {
+            let [x, y] = [pair[0], pair[1]].map(|slot| &context.slots[usize::from(slot)]);
+            let product = x * y % &context.modulus;
+            let is_subtracted = signs >> number & 1 == 1;
+            sum = (sum + if is_subtracted { &context.modulus - product } else { product }) % &context.modulus;
+        }
+        context.slots[usize::from(*out)] = sum;
+        Ok(())
+    }
+
     /// 1 on the stack if the slot is zero, else 0.
     fn is_zero(&mut self, immediate: &[u8], frame: &mut Frame<'_>) -> Result<(), Halt> {
         let context = self.contexts.active()?;
@@ -101,12 +140,19 @@ impl Added {
 pub fn prices(opcodes: &[FieldOpcode]) -> Vec<Prices> {
     let eip = eip6690_2024::eip6690();
     let mut base = eip.base.clone();
-    for (mnemonic, gas) in [("INVMODX", 0), ("ISZEROX", 3)] {
+    let added = [("INVMODX", 0), ("ISZEROX", 3), ("SUM2X", 0), ("SUM3X", 0), ("SUM4X", 0), ("SUM5X", 0), ("SUM6X", 0)];
+    for (mnemonic, gas) in added {
         if opcodes.iter().any(|opcode| opcode.mnemonic == mnemonic) {
             base.insert(mnemonic.to_owned(), gas);
         }
     }
     let thousandths = |ByWidth(prices): &ByWidth| ByWidth(prices.iter().map(|gas| 1000 * gas).collect());
+    // Thousandths of a multiplication.
+    let share = |thousandths: u64| {
+        let ByWidth(prices) = &eip.mul;
+        let sums = opcodes.contains(&SUM2X);
+        ByWidth(prices.iter().filter(|_| sums).map(|gas| thousandths * gas).collect())
+    };
     let inverts = opcodes.contains(&INVMODX);
     let invert = if inverts { vec![40, 70, 100, 140, 170, 215, 270, 300, 345, 405, 465, 505] } else { Vec::new() };
     vec![Prices {
@@ -119,6 +165,8 @@ pub fn prices(opcodes: &[FieldOpcode]) -> Vec<Prices> {
         load: thousandths(&eip.load),
         store: thousandths(&eip.store),
         invert: thousandths(&ByWidth(invert)),
+        product: share(540),
+        reduction: share(460),
         in_thousandths: true,
         ..eip
     }]

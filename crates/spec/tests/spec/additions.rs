@@ -64,3 +64,20 @@ fn zero_is_told_to_the_stack() {
         check_halt(revision, &full.replace("ISZEROX .00", "ISZEROX .08"), "slot_out_of_range");
     }
 }
+
+#[test]
+fn sums_of_products_have_one_reduction() {
+    for revision in ["x-sumx", "evmmax-next"] {
+        check_slots(revision, "SUM2X .000002030405", [11, 1, 2, 3, 4, 5, 6, 7]); // 6 + 20 = 26
+        check_slots(revision, "SUM2X .000202030405", [1, 1, 2, 3, 4, 5, 6, 7]); // 6 − 20 = −14
+        check_slots(revision, "SUM2X .00ff02030405", [4, 1, 2, 3, 4, 5, 6, 7]); // −26; other bits mean nothing
+        check_slots(revision, "SUM3X .0204020203070707", [0, 1, 6, 3, 4, 5, 6, 7]); // 4 + 21 − 49 = −24
+        check_slots(revision, "SUM6X .0020010101010101010101010101", [4, 1, 2, 3, 4, 5, 6, 7]); // 1 + 1 + 1 + 1 + 1 − 1
+        check_gas(revision, "SUM2X .000002030405", 2); // ⌈0.46 + 2·0.54⌉
+        check_gas(revision, "SUM6X .0020010101010101010101010101", 4); // ⌈0.46 + 6·0.54⌉
+        check_halt(revision, &(prelude() + "SUM2X .080002030405"), "slot_out_of_range");
+        check_halt(revision, &(prelude() + "SUM2X .000002030408"), "slot_out_of_range");
+        check_halt(revision, &(prelude() + "SUM2X .0000020304"), "invalid_instruction");
+        check_halt(revision, "SUM2X .000002030405", "no_context");
+    }
+}
