@@ -361,9 +361,9 @@ mod tests {
         let mut rows = Vec::new();
         let gas = [
             ("eip6690-2024", [1000.0, 4000.0, 50.0]),
-            ("x-invmodx", [250.0, 4400.0, 50.0]),
-            ("x-iszerox", [1000.0, 3600.0, 50.0]),
-            ("evmmax-next", [250.0, 3600.0, 50.0]),
+            ("x-first", [250.0, 4400.0, 50.0]),
+            ("x-second", [1000.0, 3600.0, 50.0]),
+            ("x-both", [250.0, 3600.0, 50.0]),
         ];
         for (layer, values) in gas {
             for (contract, value) in ["bn254/add", "bn254/mul", "poseidon/t2"].into_iter().zip(values) {
@@ -373,11 +373,9 @@ mod tests {
         }
         let mut environment = Environment::default();
         environment.set("base", "eip6690-2024");
-        for (revision, adds) in [
-            ("x-invmodx", "INVMODX 5 0 0"),
-            ("x-iszerox", "ISZEROX 1 0 1"),
-            ("evmmax-next", "INVMODX 5 0 0, ISZEROX 1 0 1"),
-        ] {
+        for (revision, adds) in
+            [("x-first", "FIRSTX 5 0 0"), ("x-second", "SECONDX 1 0 1"), ("x-both", "FIRSTX 5 0 0, SECONDX 1 0 1")]
+        {
             environment.set(&Added::header(revision), adds);
         }
         Record { group: crate::design::GROUP.to_owned(), date: Date::after_epoch(0), environment, rows }
@@ -388,10 +386,10 @@ mod tests {
         let (record, weights) = (record(), Weights::default());
         let ablated = Ablated::new(&record, &weights).unwrap();
         let sets = ablated.greedy();
-        assert_eq!(sets[1].label, "x-invmodx");
+        assert_eq!(sets[1].label, "x-first");
         // A quarter in one of three, and no loss in the second.
         assert!((sets[1].alike - 0.25_f64.cbrt()).abs() < 1e-9, "{sets:?}");
-        assert!(!sets.last().unwrap().is_estimate, "evmmax-next has both");
+        assert!(!sets.last().unwrap().is_estimate, "x-both has both");
         let tables = ablated.tables();
         assert!(tables.contains("| `bn254/mul` | 4 000 | 1.0000 | 0.9000 | 0.9000 |"), "{tables}");
         assert!(tables.contains("Without change of 0.1 %: `poseidon/t2`"), "{tables}");
@@ -404,9 +402,9 @@ mod tests {
         let ablated = Ablated::new(&record, &weights).unwrap();
         let labels: Vec<String> = ablated.front().into_iter().map(|set| set.label).collect();
         assert_eq!(labels.first().map(String::as_str), Some("nothing"));
-        assert!(labels.contains(&"x-invmodx".to_owned()) && !labels.contains(&"x-iszerox".to_owned()), "{labels:?}");
+        assert!(labels.contains(&"x-first".to_owned()) && !labels.contains(&"x-second".to_owned()), "{labels:?}");
         let figure = ablated.figure();
-        assert!(figure.contains("x-iszerox") && figure.contains("polyline"), "{figure}");
+        assert!(figure.contains("x-second") && figure.contains("polyline"), "{figure}");
     }
 
     #[test]
