@@ -86,12 +86,12 @@ impl Numbers {
     /// A number in the left line; with some number from bit 32, and others from bit 224.
     fn left<M: Machine>(&self, machine: &M, number: usize) -> M::Word {
         let pair = number / 2;
-        if number % 2 == 0 { machine.get_across(self.0[pair], 28) } else { machine.get(self.0[pair + 1]) }
+        if number.is_multiple_of(2) { machine.get_across(self.0[pair], 28) } else { machine.get(self.0[pair + 1]) }
     }
 
     /// A number in the right line; with some number below and above it.
     fn right<M: Machine>(&self, machine: &M, number: usize) -> M::Word {
-        machine.get_across(self.0[number / 2 + 1], if number % 2 == 0 { 20 } else { 24 })
+        machine.get_across(self.0[number / 2 + 1], if number.is_multiple_of(2) { 20 } else { 24 })
     }
 }
 
@@ -139,7 +139,7 @@ pub fn text<M: Machine>(machine: &M) {
 fn rounds<M: Machine>(machine: &M, working: [M::Word; 5], mask: M::Word, numbers: &Numbers) -> [M::Word; 5] {
     let w = Words(machine);
     let [mut a, mut b, mut c, mut d, mut e] = working;
-    for round in 0..5 {
+    for (round, by_number) in ROTATIONS.iter().enumerate() {
         let [left, right] = order(round);
         let added = machine.word(added(round));
         for step in 0..16 {
@@ -148,7 +148,7 @@ fn rounds<M: Machine>(machine: &M, working: [M::Word; 5], mask: M::Word, numbers
             let sum = machine.bind(w.add(function(machine, round, [b, c, d], mask), a));
             let sum = machine.bind(w.add(sum, numbers.left(machine, left)));
             let sum = machine.bind(w.add(sum, numbers.right(machine, right)));
-            let rotations = [ROTATIONS[round][left], ROTATIONS[round][right]];
+            let rotations = [by_number[left], by_number[right]];
             let rotated = rotated(machine, w.and(mask, w.add(added, sum)), rotations);
             let next = machine.bind(w.and(mask, w.add(e, rotated)));
             // C rotated by 10: a number stands twice in 64 bits to be rotated by a shift.

@@ -54,7 +54,7 @@ impl Schedule {
     /// Numbers `first` and the next one.
     pub(super) fn pair<M: Machine>(&self, machine: &M, first: usize) -> M::Word {
         let variable = self.pairs[1 + first / 2];
-        if first % 2 == 0 { machine.get(variable) } else { machine.get_across(variable, HALF_BYTES) }
+        if first.is_multiple_of(2) { machine.get(variable) } else { machine.get_across(variable, HALF_BYTES) }
     }
 
     /// One number, and some other from bit 128.

@@ -67,7 +67,7 @@ fn rounds<M: Machine>(machine: &M, before: [M::Word; 5], schedule: &Schedule) ->
     let w = Words(machine);
     let [mut a, mut b, mut c, mut d, mut e] = before;
     for t in 0..ROUNDS {
-        if t >= 16 && t % 2 == 0 {
+        if t >= 16 && t.is_multiple_of(2) {
             // Wₜ = Wₜ₋₃ ⊕ Wₜ₋₈ ⊕ Wₜ₋₁₄ ⊕ Wₜ₋₁₆ rotated by 1, and the same for t + 1.
             let [third, eighth, fourteenth, sixteenth] = [3, 8, 14, 16].map(|count| schedule.pair(machine, t - count));
             let mixed = w.xor(w.xor(w.xor(third, eighth), fourteenth), sixteenth);

@@ -125,7 +125,7 @@ impl Sha2 {
         let mut differing = machine.bind(w.xor(b, c));
         let constants = primes(self.rounds).into_iter().map(|prime| self.fraction(prime, 3, BigUint::cbrt));
         for (t, constant) in constants.enumerate() {
-            if t >= 16 && t % 2 == 0 {
+            if t >= 16 && t.is_multiple_of(2) {
                 self.scheduled(machine, schedule, t);
             }
             // T₁ = h + Σ₁(e) + Ch(e, f, g) + Kₜ + Wₜ.
