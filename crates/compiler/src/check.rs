@@ -571,4 +571,103 @@ function f1 "start" () -> () values 20 {
             assert_eq!(check(&evidence(&built(&program, revision), &same)), Ok(()));
         }
     }
+
+    /// [`TEXT`] over the base field of BN254, where sums need no reduction for a while.
+    fn text_of_words() -> String {
+        TEXT.replace(
+            "0x1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab",
+            "0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47",
+        )
+        .replace("bytes 48", "bytes 32")
+    }
+
+    /// What a block's bytes make of memory, if they leave the stack as it was and read what is there.
+    fn run_words(code: &[u8], mut memory: BTreeMap<BigUint, BigUint>) -> Option<BTreeMap<BigUint, BigUint>> {
+        use residue_isa::opcode::evm;
+        let word = BigUint::from(1u8) << 256u32;
+        let (mut stack, mut at): (Vec<BigUint>, usize) = (Vec::new(), 0);
+        while let Some(&opcode) = code.get(at) {
+            let bytes = usize::from(opcode.checked_sub(evm::PUSH0).filter(|&bytes| bytes <= 32).unwrap_or(0));
+            match opcode {
+                evm::PUSH0..=evm::PUSH32 => stack.push(BigUint::from_bytes_be(code.get(at + 1..=at + bytes)?)),
+                evm::POP => _ = stack.pop()?,
+                evm::DUP1..=evm::DUP16 => {
+                    stack.push(stack.get(stack.len().checked_sub(usize::from(opcode - evm::DUP1) + 1)?)?.clone());
+                }
+                evm::SWAP1..=evm::SWAP16 => {
+                    let top = stack.len().checked_sub(1)?;
+                    stack.swap(top, top.checked_sub(usize::from(opcode - evm::SWAP1) + 1)?);
+                }
+                evm::MLOAD => {
+                    let address = stack.pop()?;
+                    stack.push(memory.get(&address)?.clone());
+                }
+                evm::MSTORE => _ = memory.insert(stack.pop()?, stack.pop()?),
+                _ => {
+                    let (a, b) = (stack.pop()?, stack.pop()?);
+                    let zero = BigUint::from(0u8);
+                    let reduced = |number: BigUint, m: &BigUint| if *m == zero { zero.clone() } else { number % m };
+                    let result = match opcode {
+                        evm::ADD => (a + b) % &word,
+                        evm::SUB => (a + &word - b) % &word,
+                        evm::MUL => a * b % &word,
+                        evm::MOD => reduced(a, &b),
+                        evm::ADDMOD => reduced(a + b, &stack.pop()?),
+                        evm::MULMOD => reduced(a * b, &stack.pop()?),
+                        _ => return None,
+                    };
+                    stack.push(result);
+                }
+            }
+            at += bytes + 1;
+        }
+        stack.is_empty().then_some(memory)
+    }
+
+    /// The same where blocks are stack and memory code: whatever runs differently must be found.
+    #[test]
+    fn every_turned_bit_of_a_block_of_words_that_matters_is_found() {
+        let program = text::parse(&text_of_words()).unwrap();
+        let built = built(&program, Revision::Evm);
+        assert_eq!(check(&evidence(&built, &program)), Ok(()));
+        let mut found = 0;
+        for part in built.units[0].blocks.clone() {
+            let start = built.code.item_range(part.items.start).unwrap().start;
+            let range = start..built.code.item_range(part.items.end - 1).unwrap().end;
+            let memories = [3u32, 5].map(|seed| {
+                let word = |place: u32| (BigUint::from(seed + place).pow(97) >> 3u32) % program.modulus.most();
+                (0..64u32).map(|place| (BigUint::from(32 * place), word(place))).collect::<BTreeMap<_, _>>()
+            });
+            let run = |code: &[u8]| memories.clone().map(|memory| run_words(code, memory));
+            let right = run(&built.code.bytes[range.clone()]);
+            assert!(right.iter().all(Option::is_some));
+            let mut bytes = built.code.bytes.clone();
+            for (at, bit) in range.clone().flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+                bytes[at] ^= 1 << bit;
+                if run(&bytes[range.clone()]) != right {
+                    let code = Code { bytes: bytes.clone(), ..built.code.clone() };
+                    let verdict = check(&Evidence { code: &code, ..evidence(&built, &program) });
+                    assert!(matches!(verdict, Err(CompileError::Judged { .. })), "bit {bit} of byte {at}: {verdict:?}");
+                    found += 1;
+                }
+                bytes[at] ^= 1 << bit;
+            }
+        }
+        assert!(found > 1000, "{found}");
+    }
+
+    #[test]
+    fn another_source_of_words_is_found() {
+        let program = text::parse(&text_of_words()).unwrap();
+        let built = built(&program, Revision::Evm);
+        for (from, to) in [
+            ("v3 = sub v2 v0", "v3 = sub v0 v2"),
+            ("v6 = mul v2 c0", "v6 = add v2 c0"),
+            ("v11 = sub v10 v5", "v11 = sub v10 v4"),
+            ("v19 = mul v18 v4", "v19 = mul v18 v18"),
+        ] {
+            let other = text::parse(&text_of_words().replace(from, to)).unwrap();
+            assert!(matches!(check(&evidence(&built, &other)), Err(CompileError::Judged { .. })), "{to}");
+        }
+    }
 }

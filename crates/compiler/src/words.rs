@@ -6,6 +6,8 @@
 //! [`prepare`] makes longer blocks of programs beforehand.
 
 pub mod emit;
+#[cfg(test)]
+mod optimum;
 pub mod prepare;
 pub mod read;
 pub mod schedule;

@@ -224,7 +224,7 @@ impl Comparison {
         let (rows, left_out) = (Vec::new(), Vec::new());
         let mut comparison = Self { compared, input, native, expected, is_choice_shown, rows, left_out };
         let schedules = Schedules::new(&args.schedules)?;
-        let revisions = if args.revisions.is_empty() { Revision::ALL.to_vec() } else { args.revisions.clone() };
+        let revisions = if args.revisions.is_empty() { Revision::every().collect() } else { args.revisions.clone() };
         for &revision in &revisions {
             let names = schedules.names_for(revision);
             if names.is_empty() {

@@ -82,7 +82,7 @@ fn key(what: Listed) -> &'static str {
 
 fn to_json(what: Listed, args: &ListArgs) -> Value {
     match what {
-        Listed::Revisions => Revision::ALL.iter().map(|&revision| catalogue::revision(revision)).collect(),
+        Listed::Revisions => Revision::every().map(catalogue::revision).collect(),
         Listed::Schedules => schedules(args).iter().map(catalogue::schedule).collect(),
         Listed::Forks => Fork::ALL.into_iter().map(catalogue::fork).collect(),
         Listed::Opcodes => opcodes(args).map(|(revision, row)| catalogue::opcode(revision, row)).collect(),
@@ -95,9 +95,9 @@ fn to_text(what: Listed, args: &ListArgs) -> String {
     match what {
         Listed::Revisions => {
             let mut rows = table(&["revision", "values", "schedule", "what it is"]);
-            for revision in Revision::ALL {
-                let name = marked(revision.name(), *revision == DEFAULT_REVISION);
-                let values = place_of_values(*revision);
+            for revision in Revision::every() {
+                let name = marked(revision.name(), revision == DEFAULT_REVISION);
+                let values = place_of_values(revision);
                 rows.add_row([&name, values, revision.default_schedule(), revision.summary()]);
             }
             rows.trim_fmt()
@@ -178,5 +178,5 @@ fn opcodes(args: &ListArgs) -> impl Iterator<Item = (Option<Revision>, &'static 
 
 fn revisions(args: &ListArgs) -> impl Iterator<Item = Revision> {
     let asked = args.revision;
-    Revision::ALL.iter().copied().filter(move |&revision| asked.is_none_or(|asked| asked == revision))
+    Revision::every().filter(move |&revision| asked.is_none_or(|asked| asked == revision))
 }

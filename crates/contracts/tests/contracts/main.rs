@@ -11,6 +11,7 @@ mod ecdsa;
 mod ed25519;
 mod eip2537_page;
 mod evm384;
+mod evm_page;
 mod evmmax_next_page;
 mod example_pages;
 mod examples;

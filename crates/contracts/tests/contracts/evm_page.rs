@@ -1,0 +1,68 @@
+//! The table of `docs/evm.md` is what contracts cost on the EVM without field instructions.
+//!
+//! If contracts or the compiler change, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts evm_page`.
+
+use std::fmt::Write;
+
+use residue_contracts::{CONTRACTS, Contract};
+use residue_engine::{Engine, EngineConfig, Halt};
+use residue_ir::{Outcome, evaluate};
+use residue_isa::{GasSchedule, Revision};
+use residue_pages::{grouped, hold};
+use residue_workbench::{Trial, cheapest};
+
+/// Bytes of code that an account of the main network may have (EIP-170).
+const CODE_BYTES_MAX: usize = 24_576;
+
+/// The best public code that is known, for the same job: its gas, and whose it is.
+const PUBLIC: &[(&str, &str, &str)] = &[
+    ("bn254/mul", "40 000", "Weierstrudel (Huff), the price a point that it stays below"),
+    ("p256/verify", "159 000", "SCL's ECDSAB4, with a table made beforehand; FCL without 227 000"),
+    ("ed25519/verify", "975 582", "Solidity, LimeChain/stylus-benchmark"),
+    ("poseidon/t3", "21 124", "poseidon-solidity, Yul"),
+    ("poseidon2/bn254_t4", "14 845", "zemse/poseidon2-evm, Huff"),
+];
+
+/// The cheapest variant; none if the revision has no code for it.
+fn trial(contract: &Contract, revision: Revision) -> Option<Trial> {
+    match cheapest(contract, revision, &GasSchedule::default_for(revision).unwrap()) {
+        Ok(trial) => Some(trial),
+        Err(error) if error.is_inexpressible() => None,
+        Err(error) => panic!("{}, {revision}: {error}", contract.name),
+    }
+}
+
+#[test]
+fn the_table_of_the_page_is_what_contracts_cost() {
+    let engine = Engine::new(EngineConfig::default_for(Revision::Evm)).unwrap();
+    let mut text = String::from(
+        "| contract | gas, `evm` | gas, `eip6690-2024` | times | code, bytes | fits EIP-170 | best public code |\n\
+         |---|---:|---:|---:|---:|---|---|\n",
+    );
+    let mut rows = 0;
+    for contract in CONTRACTS {
+        let Some(plain) = trial(contract, Revision::Evm) else { continue };
+        let field = trial(contract, Revision::Eip6690_2024).expect("EIP-6690 has every modulus of these");
+        // The evaluator is the judge of what both return.
+        let input = (contract.example)();
+        let outcome = engine.run_code(&plain.compiled.code, &input, 1 << 40);
+        assert_eq!(outcome.halt, Halt::Return, "{}", contract.name);
+        assert_eq!(Outcome::Returned(outcome.output), evaluate(&contract.program(), &input), "{}", contract.name);
+        assert_eq!(outcome.gas_used, plain.gas, "{}", contract.name);
+        let public = PUBLIC.iter().find(|(name, ..)| *name == contract.name);
+        let public = public.map_or("–".to_owned(), |(_, gas, whose)| format!("{gas}: {whose}"));
+        let bytes = plain.compiled.code.len();
+        let fits = if bytes <= CODE_BYTES_MAX { "yes" } else { "no" };
+        let times = plain.gas as f64 / field.gas as f64;
+        let (plain_gas, field_gas, bytes) = (grouped(plain.gas), grouped(field.gas), grouped(bytes as u64));
+        writeln!(
+            text,
+            "| `{}` | {plain_gas} | {field_gas} | {times:.1} | {bytes} | {fits} | {public} |",
+            contract.name
+        )
+        .unwrap();
+        rows += 1;
+    }
+    assert!(rows > 20, "{rows}");
+    hold("docs/evm.md", "gas", &text);
+}
