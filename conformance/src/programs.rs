@@ -9,8 +9,8 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use residue_ir::{
     Arm, ArrayDecl, ArrayId, Block, Capacity, Cells, ConstantId, Control, ControlKind, Effect, FieldOp, Function,
-    FunctionId, ModOp, Modulus, Op, Operand, Order, Program, Region, SequenceStep, Statement, TableDecl, Value,
-    VariableId, Word, WordDef, WordOp,
+    FunctionId, ModOp, Modulus, Op, Operand, Order, Program, Region, SequenceStep, Statement, TableDecl, TableId,
+    Value, VariableId, Word, WordDef, WordOp,
 };
 use ruint::aliases::U256;
 use std::mem;
@@ -516,19 +516,80 @@ impl Maker {
             (self.op(WordOp::And, word, cells), least)
         });
         let count = choosing.map_or(1, |(_, least)| least) + self.random.random_range(0..=2);
-        let parts: Vec<Arm> = (0..count).map(|_| self.part(state)).collect();
+        let carries = choosing.is_none() && !self.program.tables.is_empty() && self.random.random_ratio(1, 3);
+        let parts: Vec<Arm> =
+            (0..count).map(|_| if carries { self.part_with_rows(state) } else { self.part(state) }).collect();
         let then = |number| {
             let has_next = number + 1 < count && self.random.random_ratio(1, 4);
             has_next.then(|| self.random.random_range(number + 1..count))
         };
-        let then = (0..count).map(then).collect();
+        let then: Vec<Option<usize>> = (0..count).map(then).collect();
         let length = if self.random.random_ratio(1, 12) { 40 } else { self.random.random_range(1..=6) };
         let step = |_| match choosing.filter(|_| self.random.random_ratio(1, 2)) {
             Some((word, _)) => SequenceStep::Chosen { word, first_bit: 16 * self.random.random_range(0..16) },
             None => SequenceStep::Part(self.random.random_range(0..count)),
         };
-        let steps = (0..length).map(step).collect();
+        let mut steps: Vec<SequenceStep<Word>> = (0..length).map(step).collect();
+        if carries {
+            steps = self.with_rows(&steps, &parts, &then);
+        }
         self.control(ControlKind::Sequence(Order { steps, then }), initial, parts)
+    }
+
+    /// A part that begins with rows that it takes, and with arithmetic between them.
+    fn part_with_rows(&mut self, state: usize) -> Arm {
+        let (values, defined) = (self.scope.values.len(), mem::take(&mut self.scope.defined));
+        let params = self.define(state);
+        let mut first = Vec::new();
+        for _ in 0..self.random.random_range(0..=3) {
+            let fixed =
+                |program: &Program, array: ArrayId| matches!(program.arrays[array.0].capacity, Capacity::Fixed(_));
+            let arrays: Vec<ArrayId> =
+                (0..self.program.arrays.len()).map(ArrayId).filter(|&array| fixed(&self.program, array)).collect();
+            if let Some(&array) = arrays.choose(&mut self.random).filter(|_| self.random.random_ratio(1, 2)) {
+                let results = self.define(self.element_values(array));
+                first.push(Effect::TakeElement { array, results }.into());
+            } else {
+                let table = TableId(self.random.random_range(0..self.program.tables.len()));
+                let results = self.define(self.program.tables[table.0].element_values);
+                first.push(Effect::TakeRow { table, results }.into());
+            }
+            if self.random.random_ratio(1, 4) {
+                first.push(self.block());
+            }
+        }
+        let (mut body, gives) = self.inner(state);
+        body.statements.splice(0..0, first);
+        self.scope.values.truncate(values);
+        self.scope.defined = defined;
+        Arm { params, body, gives }
+    }
+
+    /// The steps with the rows that their parts take in front of them.
+    fn with_rows(
+        &mut self,
+        steps: &[SequenceStep<Word>],
+        parts: &[Arm],
+        then: &[Option<usize>],
+    ) -> Vec<SequenceStep<Word>> {
+        let cells = self.word_def(WordDef::Constant(SequenceStep::<Word>::CELLS.each(1)));
+        let words = [2, 2].map(|depth| self.word(depth)).map(|word| self.op(WordOp::And, word, cells));
+        let mut all = Vec::new();
+        for &step in steps {
+            let mut next = Some(step.number(|_| U256::ZERO));
+            while let Some(part) = next {
+                for _ in parts[part].takes() {
+                    let first_bit = 16 * self.random.random_range(0..16);
+                    all.push(match words.choose(&mut self.random).filter(|_| self.random.random_ratio(2, 3)) {
+                        Some(&word) => SequenceStep::Carry { word, first_bit },
+                        None => SequenceStep::CarryNumber(self.random.random_range(0..ELEMENTS as usize)), // widens
+                    });
+                }
+                next = then[part];
+            }
+            all.push(step);
+        }
+        all
     }
 
     fn part(&mut self, state: usize) -> Arm {

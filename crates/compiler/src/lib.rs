@@ -275,7 +275,8 @@ fn build(
     require_slot_bytes(&parts, revision)?;
     let lowered = lower::lower(&parts, (revision, origin), &mut assembly)?;
     let code = assembly.assemble(revision)?;
-    if let Some(&offset) = lowered.near.iter().map(|label| &code.labels[label]).find(|&&offset| offset > CHOSEN_MAX) {
+    let mut ends = lowered.near.iter().map(|(label, bytes)| code.labels[label] + bytes);
+    if let Some(offset) = ends.find(|&offset| offset > CHOSEN_MAX) {
         return Err(CompileError::Far { offset, limit: CHOSEN_MAX });
     }
     let mut placed: Vec<Placed> = Vec::new();

@@ -21,7 +21,7 @@ use crate::target::{Target, clear, push};
 use fixedbitset::FixedBitSet;
 use layout::{Layout, layout};
 use residue_ir::Effect;
-use residue_ir::program::{ArrayId, Block, ControlKind, Function, Op, Operand, Program, Value, Word, WordDef};
+use residue_ir::program::{ArrayId, Block, ControlKind, Function, Op, Operand, Program, TableId, Value, Word, WordDef};
 use residue_isa::Revision;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
@@ -56,8 +56,8 @@ pub(crate) struct Lowered {
     pub fail: LabelId,
     /// Bytes of memory that the program uses whatever its input.
     pub memory_bytes: u32,
-    /// Labels whose addresses have to fit the cells of chosen parts.
-    pub near: Vec<LabelId>,
+    /// Labels whose addresses have to fit the cells of a word, and how many bytes after them do too.
+    pub near: Vec<(LabelId, usize)>,
 }
 
 /// The same of a program or subprogram.
@@ -69,11 +69,12 @@ pub(crate) struct LoweredUnit {
     pub entries: Vec<LabelId>,
 }
 
-/// Labels for the functions and tables of a part.
+/// Labels for the functions, the tables and the rows of a part.
 fn entered(part: &Part<'_>, code: &mut Assembly) -> Entered {
     let entries = part.program.functions.iter().map(|_| code.new_label()).collect();
     let tables = part.program.tables.iter().map(|_| code.new_label()).collect();
-    Entered { entries, tables }
+    let rows = sequence::rows_by_number(part.program).into_iter().map(|row| (row, code.new_label())).collect();
+    Entered { entries, tables, rows }
 }
 
 /// Writes the program and its subprograms, of which `parts` has at least one, to `code`, whose offset 0 is `origin`.
@@ -138,7 +139,7 @@ pub(crate) fn lower(
     let with_elements = || parts.iter().filter(|part| part.has_elements());
     with_elements().for_each(|part| part.target.subroutines(code));
     for (part, unit) in parts.iter().zip(&units) {
-        tables(part, &unit.tables, code);
+        tables(part, unit, code);
     }
     with_elements().rev().for_each(|part| part.target.data(code));
     Ok(lowered)
@@ -157,6 +158,8 @@ struct Entered {
     entries: Vec<LabelId>,
     /// Where its tables are.
     tables: Vec<LabelId>,
+    /// Where rows of them are that steps carry.
+    rows: HashMap<(TableId, usize), LabelId>,
 }
 
 /// Sets the moduli that are known, that of the program last, and makes the variables zero; where memory is zero from. [] → []
@@ -182,11 +185,16 @@ fn begin(parts: &[Part<'_>], layout: &Layout, code: &mut Assembly) -> u32 {
 }
 
 /// Writes the tables of a part as data.
-fn tables(part: &Part<'_>, labels: &[LabelId], code: &mut Assembly) {
-    for (table, label) in part.program.tables.iter().zip(labels) {
+fn tables(part: &Part<'_>, unit: &Entered, code: &mut Assembly) {
+    for (number, (table, label)) in part.program.tables.iter().zip(&unit.tables).enumerate() {
         code.mark(*label);
-        for value in table.elements.iter().flatten() {
-            code.data(part.target.encode(value));
+        for (row, element) in table.elements.iter().enumerate() {
+            if let Some(&label) = unit.rows.get(&(TableId(number), row)) {
+                code.mark(label);
+            }
+            for value in element {
+                code.data(part.target.encode(value));
+            }
         }
     }
 }
@@ -360,6 +368,9 @@ impl<'a> Lowering<'a> {
                 self.stack.pop();
             }
             Effect::Lookup { table, index, results } => self.lookup(*table, *index, results)?,
+            Effect::TakeRow { results, .. } => self.take_row(results),
+            Effect::TakeElement { results, .. } => self.take_element(results),
+            Effect::FillFrom { array, table } => self.fill_from(*array, *table),
             Effect::Enter { subprogram, modulus } => self.enter(*subprogram, modulus)?,
             Effect::ElementOf { result, words } => self.element_of(*result, words)?,
             Effect::WordOf { result, value, first_bit } => {

@@ -106,6 +106,7 @@ fn over_given<M: Machine>(machine: &M, state: State) {
             machine.set(state.odd[0], modulus.short(machine));
         },
         |machine| {
+            wide::in_place(machine, state);
             machine.branch(
                 machine.has(Feature::Limbs(direct::LIMBS_MAX)),
                 |machine| direct::usual(machine, calldata),

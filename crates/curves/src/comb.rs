@@ -13,7 +13,7 @@ use crate::group::{Affine, Jacobian, Projective};
 use num_bigint::BigUint;
 use residue_formula::scope::enter;
 use residue_formula::{Fe, Number};
-use residue_ir::{Bundle, Machine, Table, WordOp};
+use residue_ir::{Array, Bundle, Capacity, Machine, SequenceStep, Table, Variable, WordOp};
 use ruint::aliases::U256;
 
 /// The shape of combs.
@@ -152,21 +152,82 @@ impl<N: Number> FixedSum<N> {
                 sum.add_mixed(point)
             })
         });
-        // Once more, with formulas that have no exceptions.
-        let completely = |machine: &M| {
-            let three_b = machine.constant(&self.three_b.to_canonical());
-            let curve = AZero(|z: M::Fe| z * three_b);
-            let identity = Projective { x: zero, y: one, z: zero };
-            let first = start.map_or(identity, |Affine { x, y }| Projective { x, y, z: one });
-            let double = |sum: Projective<M::Fe>| sum.double_complete(&curve);
-            let sum = self.each_column(machine, &tables, first, double, |machine, sum, point| {
-                machine.function("fixed_sum_complete_addition", (sum, point), |machine, (sum, point)| {
-                    let three_b = machine.constant(&self.three_b.to_canonical());
-                    Projective::add_mixed_complete(sum, point, &AZero(|z: M::Fe| z * three_b))
+        machine.branch(machine.is_zero(sum.z), |machine| self.completely(machine, &tables, start), |_| sum)
+    }
+
+    /// Once more, with formulas that have no exceptions.
+    fn completely<M: Machine>(
+        &self,
+        machine: &M,
+        tables: &[Base<M::Word, M::Fe>],
+        start: Option<Affine<M::Fe>>,
+    ) -> Jacobian<M::Fe> {
+        let [zero, one] = [machine.zero(), machine.one()];
+        let three_b = machine.constant(&self.three_b.to_canonical());
+        let curve = AZero(|z: M::Fe| z * three_b);
+        let identity = Projective { x: zero, y: one, z: zero };
+        let first = start.map_or(identity, |Affine { x, y }| Projective { x, y, z: one });
+        let double = |sum: Projective<M::Fe>| sum.double_complete(&curve);
+        let sum = self.each_column(machine, tables, first, double, |machine, sum, point| {
+            machine.function("fixed_sum_complete_addition", (sum, point), |machine, (sum, point)| {
+                let three_b = machine.constant(&self.three_b.to_canonical());
+                Projective::add_mixed_complete(sum, point, &AZero(|z: M::Fe| z * three_b))
+            })
+        });
+        let Projective { x, y, z } = sum;
+        Jacobian { x: x * z, y: y * z.square(), z } // (X/Z, Y/Z) = (XZ/Z², YZ²/Z³)
+    }
+
+    /// The same sum of scalars in variables, for combs of [`ROW_TEETH`] teeth and at most eight points: their tables are copied to memory, and
+    /// steps of sequences carry the addresses of the elements. A column takes half of what it takes in the loop.
+    pub fn compute_by_rows<M: Machine>(
+        &self,
+        machine: &M,
+        scalars: &[Variable],
+        three_halves: &BigUint,
+    ) -> Jacobian<M::Fe> {
+        let _scope = enter("fixed_sum");
+        assert_eq!(self.comb, Comb::new(ROW_TEETH), "rows are those of such combs");
+        let [zero, one] = [machine.zero(), machine.one()];
+        let (mut arrays, mut arranged, mut tables) = (Vec::new(), Vec::new(), Vec::new());
+        for &(place, base) in &self.bases {
+            let table: Table<Affine<M::Fe>> = machine.table("fixed_bases", &self.elements(base));
+            let array: Array<Affine<M::Fe>> = machine.array("fixed_bases", Capacity::Fixed(1 << ROW_TEETH));
+            machine.fill_from(array, table);
+            arrays.push(array);
+            tables.push((place, table));
+            // Kept in memory at first: what they are computed with would be between them on the stack.
+            arranged.push(machine.variable("columns", arranged_columns(machine, machine.get(scalars[place]))));
+        }
+        let start = self.start().map(|Affine { x, y }| {
+            let [x, y] = [x, y].map(|value| machine.constant(&value.to_canonical()));
+            Affine::new(x, y)
+        });
+        let first = start.map_or(Jacobian { x: one, y: one, z: zero }, |start| start.to_jacobian(one));
+        // The stack has room for the steps of one half of the columns.
+        let sum = machine.repeat(machine.small(2), first, |machine, _, sum| {
+            let words: Vec<_> = arranged
+                .iter()
+                .map(|&columns| {
+                    let held = machine.get(columns);
+                    machine.set(columns, machine.word_op(WordOp::Shl, held, machine.small(8)));
+                    cells(machine, held)
                 })
-            });
-            let Projective { x, y, z } = sum;
-            Jacobian { x: x * z, y: y * z.square(), z } // (X/Z, Y/Z) = (XZ/Z², YZ²/Z³)
+                .collect();
+            let mut order = Vec::new();
+            for column in (0..ROW_COLUMNS / 2).rev() {
+                order.extend(words.iter().map(|words| row(words, column)));
+                order.push(SequenceStep::Part(0));
+            }
+            machine.sequence_of(&order, &[None], sum, |machine, _, sum| {
+                let double = sum.double(machine.constant(three_halves));
+                arrays.iter().fold(double, |sum, &array| sum.add_mixed(machine.take_element(array)))
+            })
+        });
+        let completely = |machine: &M| {
+            let tables: Vec<_> =
+                tables.into_iter().map(|(place, table)| (machine.get(scalars[place]), table)).collect();
+            self.completely(machine, &tables, start)
         };
         machine.branch(machine.is_zero(sum.z), completely, |_| sum)
     }
@@ -192,6 +253,43 @@ impl<N: Number> FixedSum<N> {
     }
 }
 
+/// Teeth of combs whose columns are rows that steps carry.
+pub const ROW_TEETH: u32 = 4;
+/// Columns of them.
+const ROW_COLUMNS: u32 = 64;
+
+/// A scalar with its bits exchanged so that those of a column are neighbours. A bit of the word has a number of eight bits, of which the upper two say
+/// of which tooth it is and the others of which column. Bits 7 and 1 of the number are exchanged, 6 and 0, and 5 and 3, see [`crate::eisenstein::arranged`].
+fn arranged_columns<M: Machine>(machine: &M, scalar: M::Word) -> M::Word {
+    let op = |op, a, b| machine.word_op(op, a, b);
+    [(7usize, 1usize), (6, 0), (5, 3)].into_iter().fold(scalar, |before, (high, low)| {
+        let distance = machine.small((1 << high) - (1 << low));
+        let is_low = |bit: &usize| bit >> low & 1 == 1 && bit >> high & 1 == 0;
+        let mask = (0..256).filter(is_low).fold(U256::ZERO, |mask, bit| mask | U256::ONE << bit);
+        let before = machine.bind(before);
+        let apart = op(WordOp::Xor, op(WordOp::Shr, before, distance), before);
+        let apart = machine.bind(op(WordOp::And, apart, machine.word(mask)));
+        op(WordOp::Xor, op(WordOp::Xor, op(WordOp::Shl, apart, distance), apart), before)
+    })
+}
+
+/// The words with the values of the upper half of the columns in their cells; eight bits further up are those of the lower half.
+fn cells<M: Machine>(machine: &M, arranged: M::Word) -> [M::Word; 2] {
+    let mask = machine.word(SequenceStep::<M::Word>::CELLS.each((1 << ROW_TEETH) - 1));
+    [8, 12].map(|bit| {
+        let shifted = machine.word_op(WordOp::Shr, arranged, machine.small(bit));
+        machine.word_op(WordOp::And, shifted, mask)
+    })
+}
+
+/// The step for a column of a half. After the exchange the bits of a bit's number are, from the highest on, 1, 0, 3, 4, 5 and 2 of its column, and then
+/// its tooth: the first four are the cell, the fifth says which half, the sixth which word.
+fn row<W: Copy>(words: &[W; 2], column: u32) -> SequenceStep<W> {
+    let bit = |number: u32| column >> number & 1;
+    let cell = bit(1) << 3 | bit(0) << 2 | bit(3) << 1 | bit(4);
+    SequenceStep::Carry { word: words[bit(2) as usize], first_bit: 16 * cell } // u32 to usize widens
+}
+
 fn projective<N: Number>(point: Affine<N>) -> Projective<N> {
     Projective { x: point.x, y: point.y, z: N::ONE }
 }
@@ -200,4 +298,49 @@ fn projective<N: Number>(point: Affine<N>) -> Projective<N> {
 fn affine<N: Number>(point: Projective<N>) -> Option<Affine<N>> {
     let inverse = point.z.inverse()?;
     Some(Affine::new(point.x * inverse, point.y * inverse))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bn254::{Bn254, g1_generator};
+    use crate::pairing::PairingCurve;
+    use residue_ir::Numbers;
+    use residue_modular::fields::Bn254Fp;
+
+    #[test]
+    fn rows_and_loops_give_one_sum() {
+        let element = |value: &BigUint| Bn254Fp::from_canonical(value).unwrap();
+        let order = Bn254::FAMILY.order();
+        let generator = g1_generator();
+        let generator = Affine::new(element(&generator.x), element(&generator.y));
+        let b = Bn254Fp::from_u64(3);
+        let of = |comb, points: &[_]| FixedSum::new(comb, None, points, b, order.clone());
+        let other = affine(of(Comb::new(4), &[]).times(&7u32.into(), projective(generator)));
+        let points = [Some(generator), None, other];
+        let (by_rows, by_loop) = (of(Comb::new(ROW_TEETH), &points), of(Comb::new(5), &points));
+        let power = |base: u32, exponent: u32| BigUint::from(base).modpow(&exponent.into(), &order);
+        let last = &order - 1u32;
+        let cases = [
+            [BigUint::ZERO, BigUint::ZERO],
+            [1u32.into(), last.clone()],
+            [last.clone(), last],
+            // 7·G − 7·G, which is the identity, and a power of two in each half of the columns.
+            [&order - 7u32, 1u32.into()],
+            [BigUint::from(1u8) << 31, BigUint::from(1u8) << 223],
+            [power(5, 300), power(11, 400)],
+        ];
+        for [first, second] in cases {
+            let machine = Numbers::<Bn254Fp>::new(Vec::new());
+            let scalars = [&first, &BigUint::ZERO, &second].map(|value| U256::from_be_slice(&value.to_bytes_be()));
+            let variables = scalars.map(|scalar| machine.variable("scalar", scalar));
+            let three_halves = &Bn254::constants().three_halves;
+            let found = by_rows.compute_by_rows(&machine, &variables, three_halves);
+            let expected = by_loop.compute(&machine, &scalars, three_halves);
+            assert_eq!(found.z == Bn254Fp::ZERO, expected.z == Bn254Fp::ZERO, "{first} {second}");
+            let (zz, other_zz) = (found.z.square(), expected.z.square());
+            assert_eq!(found.x * other_zz, expected.x * zz, "{first} {second}");
+            assert_eq!(found.y * other_zz * expected.z, expected.y * zz * found.z, "{first} {second}");
+        }
+    }
 }

@@ -103,50 +103,69 @@ pub struct Table<F> {
 }
 
 impl<F: Fe> Table<F> {
-    /// Of P. The points that are added have the order r and differ by multiples that r does not divide: no Z is zero.
+    /// Of P.
     pub fn new<M: Machine<Fe = F>>(machine: &M, point: Affine<F>, beta: F, three_halves: F) -> Self {
+        let ([table], _) = Self::over_one_denominator(machine, [point], beta, three_halves);
+        table
+    }
+
+    /// Of points, with the denominator that all have in common. The points that are added have the order r and differ by multiples that r
+    /// does not divide: no Z is zero.
+    pub fn over_one_denominator<M: Machine<Fe = F>, const COUNT: usize>(
+        machine: &M,
+        points: [Affine<F>; COUNT],
+        beta: F,
+        three_halves: F,
+    ) -> ([Self; COUNT], F) {
         let _scope = enter("multiple_table");
         let one = machine.one();
-        let image = Affine::new(point.x * beta, point.y);
-        let once = point.to_jacobian(one);
-        let twice = once.double(three_halves); //  2P
-        let turned = Jacobian { x: twice.x * beta, ..twice }; //                          2φ(P)
-        let others = [
-            twice,
-            once.subtract_mixed(image),             //             P − φ(P)
-            twice.subtract_mixed(image).negated(),  //   φ(P) − 2P
-            turned.subtract_mixed(point).negated(), //  P − 2φ(P)
-        ];
-        let [a, b, c, d] = others.map(|point| point.z);
-        let (ab, cd) = (a * b, c * d);
-        let (z, factors) = (ab * cd, [b * cd, a * cd, ab * d, ab * c]);
-        let scaled = |point: Jacobian<F>, by: F| {
-            let square = by.square();
-            Images::new(Affine::new(point.x * square, point.y * (square * by)), beta)
-        };
-        let [a, b, c, d] = [0, 1, 2, 3].map(|at| scaled(others[at], factors[at]));
-        Self { images: [scaled(once, z), a, b, c, d], z }
+        let multiples = points.map(|point| {
+            let image = Affine::new(point.x * beta, point.y);
+            let once = point.to_jacobian(one);
+            let twice = once.double(three_halves); //  2P
+            let turned = Jacobian { x: twice.x * beta, ..twice }; //          2φ(P)
+            [
+                twice,
+                once.subtract_mixed(image),             //             P − φ(P)
+                twice.subtract_mixed(image).negated(),  //   φ(P) − 2P
+                turned.subtract_mixed(point).negated(), //  P − 2φ(P)
+            ]
+        });
+        let pairs = multiples.map(|[a, b, c, d]| (a.z * b.z, c.z * d.z));
+        let own = pairs.map(|(ab, cd)| ab * cd);
+        // What all tables but one have, from the products before and after it.
+        let product = |a: Option<F>, b: F| Some(a.map_or(b, |a| a * b));
+        let mut after = vec![None; COUNT];
+        for number in (1..COUNT).rev() {
+            after[number - 1] = product(after[number], own[number]);
+        }
+        let mut before = None;
+        let others: [Option<F>; COUNT] = std::array::from_fn(|number| {
+            let others = after[number].map_or(before, |after| product(before, after));
+            before = product(before, own[number]);
+            others
+        });
+        let z = before.expect("there is a table");
+        let (zz, zzz) = (z.square(), z.square() * z);
+        let tables = std::array::from_fn(|number| {
+            let ([a, b, c, d], (ab, cd)) = (multiples[number], pairs[number]);
+            let [ab, cd] = [ab, cd].map(|pair| others[number].map_or(pair, |others| others * pair));
+            let scaled = |point: Jacobian<F>, by: F| {
+                let square = by.square();
+                Images::new(Affine::new(point.x * square, point.y * (square * by)), beta)
+            };
+            let Affine { x, y } = points[number];
+            let once = Images::new(Affine::new(x * zz, y * zzz), beta);
+            let [a, b, c, d] =
+                [(a, b.z * cd), (b, a.z * cd), (c, ab * d.z), (d, ab * c.z)].map(|(point, by)| scaled(point, by));
+            Self { images: [once, a, b, c, d], z }
+        });
+        (tables, z)
     }
 
     /// Of affine points: P, 2P, P − φ(P), φ(P) − 2P and P − 2φ(P) on the curve whose points have the denominator `z`.
     pub fn affine(points: [Affine<F>; BASES], beta: F, z: F) -> Self {
         Self { images: points.map(|point| Images::new(point, beta)), z }
-    }
-
-    /// Tables with the denominator that they then have in common.
-    pub fn over_one_denominator<const COUNT: usize>(tables: [Self; COUNT], beta: F) -> ([Self; COUNT], F) {
-        let _scope = enter("common_denominator");
-        let product = |values: &[F]| values.iter().copied().reduce(|a, b| a * b);
-        let all = tables.map(|table| table.z);
-        let z = product(&all).expect("there is a table");
-        let scaled = std::array::from_fn(|number| {
-            let Some(by) = product(&[&all[..number], &all[number + 1..]].concat()) else { return tables[number] };
-            let square = by.square();
-            let cube = square * by;
-            let point = |images: Images<F>| Images::new(Affine::new(images.x[0] * square, images.y * cube), beta);
-            Self { images: tables[number].images.map(point), z }
-        });
-        (scaled, z)
     }
 
     /// The sum with the point that a digit stands for.
@@ -177,6 +196,11 @@ impl<F: Number> Table<F> {
 /// is, bits 6 to 1 at which place, bit 0 which of its digit. Bit 7 is exchanged with bit 1, so that both digits of a place are neighbours:
 /// that is an exchange of bits of the word with bits at a fixed distance (Knuth, The Art of Computer Programming 4A, §7.1.3, (69)).
 pub fn chosen<M: Machine>(machine: &M, digits: M::Word) -> [M::Word; 4] {
+    cells(machine, arranged(machine, digits), 0)
+}
+
+/// The word whose bits are so exchanged, kept.
+pub fn arranged<M: Machine>(machine: &M, digits: M::Word) -> M::Word {
     let op = |op, a, b| machine.word_op(op, a, b);
     let (high, low) = (7usize, 1usize);
     let distance = machine.small((1 << high) - (1 << low));
@@ -186,10 +210,19 @@ pub fn chosen<M: Machine>(machine: &M, digits: M::Word) -> [M::Word; 4] {
     let apart = op(WordOp::Xor, op(WordOp::Shr, before, distance), before);
     let apart = machine.bind(op(WordOp::And, apart, machine.word(mask)));
     let word = op(WordOp::Xor, op(WordOp::Xor, op(WordOp::Shl, apart, distance), apart), before);
-    let word = machine.bind(word);
+    machine.bind(word)
+}
+
+/// The words that choose parts by digits that are [`arranged`], of parts from `first` on, a multiple of 16.
+pub fn cells<M: Machine>(machine: &M, arranged: M::Word, first: u64) -> [M::Word; 4] {
+    let op = |op, a, b| machine.word_op(op, a, b);
     [0, 4, 8, 12].map(|bit| {
-        let shifted = if bit == 0 { word } else { op(WordOp::Shr, word, machine.small(bit)) };
-        op(WordOp::And, shifted, machine.word(SequenceStep::<M::Word>::CELLS.each(0xf)))
+        let shifted = if bit == 0 { arranged } else { op(WordOp::Shr, arranged, machine.small(bit)) };
+        let numbers = op(WordOp::And, shifted, machine.word(SequenceStep::<M::Word>::CELLS.each(0xf)));
+        match first {
+            0 => numbers,
+            first => op(WordOp::Or, numbers, machine.word(SequenceStep::<M::Word>::CELLS.each(first))),
+        }
     })
 }
 

@@ -1,7 +1,7 @@
 //! P-256: its constants, and u·G + v·Q for a point and scalars at run time. NIST SP 800-186, §3.2.1.3.
 //!
 //! The sum goes along the digits of v ([`crate::odd_multiples`]); at every second place it takes a multiple of G from a table in code, by a
-//! byte of u. The table has G, 2G, … 256G, so that no entry is the identity, and the sum begins with a constant point T: what that
+//! byte of u, which the step carries. The table has G, 2G, … 256G, so that no entry is the identity, and the sum begins with a constant point T: what that
 //! adds is taken from u beforehand ([`to_bytes`]). Additions are incomplete; a sum that meets an exceptional case ends with Z = 0, and
 //! [`complete`] is for that. For a Q that is not made for it this has a probability of 2⁻²⁴⁸.
 
@@ -12,7 +12,7 @@ use crate::group::{Affine, Jacobian, Projective};
 use crate::odd_multiples::{self, DIGITS, DOUBLINGS, OddMultiples, PLACES};
 use num_bigint::BigUint;
 use residue_formula::{Fe, Number};
-use residue_ir::{Machine, SequenceStep, Table, Variable, WordOp};
+use residue_ir::{Machine, SequenceStep, Table, WordOp};
 use residue_modular::fields::P256Fp;
 use ruint::aliases::U256;
 use std::sync::LazyLock;
@@ -88,7 +88,11 @@ pub fn sum<M: Machine>(machine: &M, u: M::Word, v: M::Word, q: Affine<M::Fe>) ->
     let constant = |value: P256Fp| machine.constant(&value.to_canonical());
     let multiples = OddMultiples::new(q, constant(-three_halves), constant(three_halves));
     let table: Table<Affine<M::Fe>> = machine.table("generator", &sums().consecutive(generator(), ENTRIES));
-    let bytes = machine.variable("base_digits", u);
+    let u = machine.bind(u);
+    // Byte 2·i of u, the lowest first, stands in cell i of the first word, byte 2·i + 1 in that of the second.
+    let byte_cells = machine.word(SequenceStep::<M::Word>::CELLS.each(0xff));
+    let bytes = [u, machine.word_op(WordOp::Shr, u, machine.small(WINDOW_BITS.into()))]
+        .map(|word| machine.bind(machine.word_op(WordOp::And, word, byte_cells)));
     let digits = odd_multiples::digits(machine, v, word(&CONSTANTS.order));
     let start = sums().multiple(&tau(), generator()).expect("τ is below n");
     let start = multiples.image(Affine::new(constant(start.x), constant(start.y))).to_jacobian(machine.one());
@@ -96,8 +100,12 @@ pub fn sum<M: Machine>(machine: &M, u: M::Word, v: M::Word, q: Affine<M::Fe>) ->
     let mut order = Vec::new();
     for at in (0..PLACES).rev() {
         order.push(odd_multiples::step(&digits, at));
-        if at > 0 {
-            order.push(SequenceStep::Part(if at % 2 == 1 { with_base } else { plain }));
+        if at % 2 == 1 {
+            let byte = at / 2;
+            order.push(SequenceStep::Carry { word: bytes[(byte % 2) as usize], first_bit: byte / 2 * 16 }); // widens
+            order.push(SequenceStep::Part(with_base));
+        } else if at > 0 {
+            order.push(SequenceStep::Part(plain));
         }
     }
     let mut then = [None; DIGITS + 2];
@@ -105,30 +113,23 @@ pub fn sum<M: Machine>(machine: &M, u: M::Word, v: M::Word, q: Affine<M::Fe>) ->
     let sum = machine.sequence_of(&order, &then, start, |machine, part, sum| match part {
         nibble @ 0..DIGITS => multiples.add(sum, nibble),
         part if part == plain => multiples.next_place(sum),
-        _ => sum.add_mixed(multiples.image(next_entry(machine, table, bytes))),
+        _ => sum.add_mixed(multiples.image(machine.take_row(table))),
     });
     Jacobian { z: sum.z * multiples.z, ..sum }
 }
 
-/// The entry that the first byte of what the variable holds says; the next byte comes first then.
-pub(crate) fn next_entry<M: Machine>(machine: &M, table: Table<Affine<M::Fe>>, bytes: Variable) -> Affine<M::Fe> {
-    let held = machine.get(bytes);
-    let first = machine.word_op(WordOp::Shr, held, machine.small((256 - WINDOW_BITS).into()));
-    let entry = machine.lookup(table, first);
-    machine.set(bytes, machine.word_op(WordOp::Shl, held, machine.small(WINDOW_BITS.into())));
-    entry
-}
-
 /// a ↦ a⁻¹ modulo n, by an instruction where there is one; 0 ↦ 0.
 pub fn invert_scalar<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
-    machine.inverse(a, |_, a| inverse_power_of_scalar(a))
+    machine.inverse(a, inverse_power_of_scalar)
 }
 
-/// a ↦ a⁻¹ = a^(n − 2) modulo n; 0 ↦ 0. n − 2 begins with 32 ones, 32 zeros and 64 ones.
-pub fn inverse_power_of_scalar<F: Fe>(a: F) -> F {
-    let squared = |a: F, count: u32| (0..count).fold(a, |power, _| power.square());
+/// a ↦ a⁻¹ = a^(n − 2) modulo n; 0 ↦ 0. n − 2 begins with 32 ones, 32 zeros and 64 ones. The longest run of squarings is a loop: written out it
+/// would take the verifier beyond the 24,576 bytes of EIP-170.
+pub fn inverse_power_of_scalar<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
+    let squared = |a: M::Fe, count: u32| (0..count).fold(a, |power, _| power.square());
     let ones = [1, 2, 4, 8, 16].into_iter().fold(a, |ones, bits| squared(ones, bits) * ones); // 2³² − 1
-    let upper = squared(squared(ones, 64) * ones, 32) * ones;
+    let apart = machine.repeat(machine.small(4), ones, |_, _, power| squared(power, 16));
+    let upper = squared(apart * ones, 32) * ones;
     let exponent = &CONSTANTS.order - 2u32;
     let low = &exponent & ((BigUint::from(1u8) << 128) - 1u32);
     pow_constant_onto(upper, a, &low, 128)

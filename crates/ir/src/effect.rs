@@ -28,6 +28,12 @@ macro_rules! with_effects {
             Index = "index" { variable: VariableId, array: ArrayId, cells: Cells, "from" first_bit: u32 } -> { result: Word }
             /// [`crate::Machine::lookup`].
             Lookup = "lookup" { table: TableId, index: Word } -> { results: Vec<Value> }
+            /// [`crate::Machine::take_row`].
+            TakeRow = "take_row" { table: TableId } -> { results: Vec<Value> }
+            /// [`crate::Machine::take_element`].
+            TakeElement = "take_element" { array: ArrayId } -> { results: Vec<Value> }
+            /// [`crate::Machine::fill_from`].
+            FillFrom = "fill_from" { array: ArrayId, table: TableId } -> {}
             /// [`crate::Machine::over`] and [`crate::Machine::over_given`].
             Enter = "enter" { subprogram: SubprogramId, modulus: Vec<Word> } -> {}
             /// [`crate::Machine::element_of`].

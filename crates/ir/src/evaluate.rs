@@ -4,11 +4,12 @@ use crate::Outcome;
 use crate::calldata::calldata_slice;
 use crate::effect::Effect;
 use crate::hash;
+use crate::machine::Coming;
 use crate::mont;
 use crate::numbers::to_be_bytes;
 use crate::program::{
-    Arm, Block, Control, ControlKind, FieldOp, Function, Modulus, Op, Operand, Order, Program, Region, Statement,
-    SubprogramId, Value, Word, WordDef,
+    Arm, ArrayId, Block, Control, ControlKind, FieldOp, Function, Modulus, Op, Operand, Order, Program, Region,
+    Statement, SubprogramId, TableId, Value, Word, WordDef,
 };
 use crate::words;
 use num_bigint::BigUint;
@@ -87,6 +88,7 @@ pub fn evaluate_within(program: &Program, calldata: &[u8], steps_max: u64) -> Re
         entered: HashSet::new(),
         calldata,
         variables: vec![U256::ZERO; program.variables.len()],
+        carried: Vec::new(),
         steps_left: steps_max,
         steps_max,
     };
@@ -130,6 +132,8 @@ struct Run<'a> {
     entered: HashSet<SubprogramId>,
     calldata: &'a [u8],
     variables: Vec<U256>,
+    /// The rows that the step being done carries, the next one last.
+    carried: Vec<U256>,
     steps_left: u64,
     steps_max: u64,
 }
@@ -252,13 +256,23 @@ impl<'a> Run<'a> {
                 }
             }
             ControlKind::Sequence(Order { steps, then }) => {
-                let order = steps.iter().map(|step| step.number(|word| self.word(frame, word)));
-                for first in order.collect::<Vec<usize>>() {
-                    let mut next = Some(first);
+                let order = steps.iter().map(|step| step.coming(|word| self.word(frame, word)));
+                let mut rows = Vec::new();
+                for coming in order.collect::<Vec<Coming>>() {
+                    let mut next = match coming {
+                        Coming::Row(number) => {
+                            rows.push(number);
+                            continue;
+                        }
+                        Coming::Part(number) => Some(number),
+                    };
+                    rows.reverse();
+                    let outer = mem::replace(&mut self.carried, mem::take(&mut rows));
                     while let Some(number) = next {
                         state = self.arm(frame, &arms[number], state)?;
                         next = then[number];
                     }
+                    self.carried = outer;
                 }
             }
             ControlKind::Branch { condition } => {
@@ -294,17 +308,40 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    /// The number of the next row that the step carries.
+    fn next_row(&mut self) -> U256 {
+        self.carried.pop().expect("a step carries as many rows as its part takes: `verify` checks it")
+    }
+
+    /// Defines the values of an element of an array.
+    fn load(&self, frame: &mut Frame<'a>, array: ArrayId, index: U256, results: &[Value]) -> Result<(), Ending> {
+        let Some(element) = self.unit.arrays[array.0].get(&index) else {
+            let array = self.unit.program.arrays[array.0].name.clone();
+            return Err(Ending::None(NoOutcome::Unstored { array, index }));
+        };
+        frame.values.extend(results.iter().copied().zip(element.iter().cloned()));
+        Ok(())
+    }
+
+    /// Defines the values of a row of a table.
+    fn lookup(&self, frame: &mut Frame<'a>, table: TableId, index: U256, results: &[Value]) -> Result<(), Ending> {
+        let table = &self.unit.program.tables[table.0];
+        let Some(element) = usize::try_from(index).ok().and_then(|index| table.elements.get(index)) else {
+            let count = table.elements.len();
+            return Err(Ending::None(NoOutcome::NoElement { table: table.name.clone(), index, count }));
+        };
+        frame.values.extend(results.iter().copied().zip(element.iter().cloned()));
+        Ok(())
+    }
+
     fn effect(&mut self, frame: &mut Frame<'a>, effect: &'a Effect) -> Result<(), Ending> {
         // style: S2: a table: one arm for each effect.
         match effect {
             Effect::Reserve { .. } => {}
-            Effect::Load { array, index, results } => {
-                let index = self.word(frame, *index);
-                let Some(element) = self.unit.arrays[array.0].get(&index) else {
-                    let array = self.unit.program.arrays[array.0].name.clone();
-                    return Err(Ending::None(NoOutcome::Unstored { array, index }));
-                };
-                frame.values.extend(results.iter().copied().zip(element.iter().cloned()));
+            Effect::Load { array, index, results } => self.load(frame, *array, self.word(frame, *index), results)?,
+            Effect::TakeElement { array, results } => {
+                let index = self.next_row();
+                self.load(frame, *array, index, results)?;
             }
             Effect::Store { array, index, values } => {
                 let element = self.read_all(frame, values);
@@ -320,12 +357,15 @@ impl<'a> Run<'a> {
                 frame.words.insert(*result, cells.take(self.variables[variable.0], *first_bit));
             }
             Effect::Lookup { table, index, results } => {
-                let table = &self.unit.program.tables[table.0];
-                let (index, count) = (self.word(frame, *index), table.elements.len());
-                let Some(element) = usize::try_from(index).ok().and_then(|index| table.elements.get(index)) else {
-                    return Err(Ending::None(NoOutcome::NoElement { table: table.name.clone(), index, count }));
-                };
-                frame.values.extend(results.iter().copied().zip(element.iter().cloned()));
+                self.lookup(frame, *table, self.word(frame, *index), results)?
+            }
+            Effect::TakeRow { table, results } => {
+                let index = self.next_row();
+                self.lookup(frame, *table, index, results)?;
+            }
+            Effect::FillFrom { array, table } => {
+                let elements = &self.unit.program.tables[table.0].elements;
+                self.unit.arrays[array.0].extend((0..).map(U256::from).zip(elements.iter().cloned()));
             }
             Effect::Enter { subprogram, modulus } => self.enter(frame, *subprogram, modulus)?,
             Effect::ElementOf { result, words } => {

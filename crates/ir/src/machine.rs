@@ -171,31 +171,79 @@ pub enum SequenceStep<W> {
         /// A multiple of 16.
         first_bit: u32,
     },
+    /// The next part takes the row, of a table or an array, whose number stands in the cell of 16 bits of `word` that begins at `first_bit`.
+    /// So many of these come before a part as it and those that are always done after it take.
+    Carry {
+        /// Has numbers of rows that there are in all its cells. It is read once, before the first step.
+        word: W,
+        /// A multiple of 16.
+        first_bit: u32,
+    },
+    /// The same for the row of this number.
+    CarryNumber(usize),
 }
 
 impl<W> SequenceStep<W> {
     /// A sequence where parts are chosen has at least this many.
     pub const CHOICES_MIN: usize = 16;
     /// At most this many.
-    pub const CHOICES_MAX: usize = 64;
+    pub const CHOICES_MAX: usize = 256;
 
-    /// How many of `parts` parts can be chosen: 16, 32 or 64 if there are as many; 0 below 16.
+    /// How many of `parts` parts can be chosen: the largest multiple of 16 that is not above it, at most 256.
     pub const fn choices(parts: usize) -> usize {
-        let mut choices = Self::CHOICES_MAX;
-        while choices > parts {
-            choices /= 2;
-        }
-        if choices < Self::CHOICES_MIN { 0 } else { choices }
+        let choices = parts / Self::CHOICES_MIN * Self::CHOICES_MIN;
+        if choices > Self::CHOICES_MAX { Self::CHOICES_MAX } else { choices }
     }
 
     /// The cells that chosen parts stand in.
-    pub const CELLS: Cells = Cells { bits: 16, index_bits: 6 };
+    pub const CELLS: Cells = Cells { bits: 16, index_bits: 8 };
+}
+
+/// What the steps of a sequence come to, one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Coming {
+    /// The next part takes the row of this number.
+    Row(U256),
+    /// This part is done.
+    Part(usize),
 }
 
 impl<W: Copy> SequenceStep<W> {
-    /// Which part is done, given what words are.
+    /// The word that it reads, if it reads one.
+    pub const fn word(&self) -> Option<W> {
+        match *self {
+            SequenceStep::Chosen { word, .. } | SequenceStep::Carry { word, .. } => Some(word),
+            SequenceStep::Part(_) | SequenceStep::CarryNumber(_) => None,
+        }
+    }
+
+    /// What it comes to, given what words are.
+    pub(crate) fn coming(&self, value: impl FnOnce(W) -> U256) -> Coming {
+        match *self {
+            SequenceStep::Carry { word, first_bit } => Coming::Row(Self::CELLS.take(value(word), first_bit)),
+            SequenceStep::CarryNumber(number) => Coming::Row(U256::from(number)),
+            SequenceStep::Part(_) | SequenceStep::Chosen { .. } => Coming::Part(self.number(value)),
+        }
+    }
+
+    /// The same step where words are others.
+    pub fn map<V>(self, word_of: impl FnOnce(W) -> V) -> SequenceStep<V> {
+        match self {
+            SequenceStep::Part(number) => SequenceStep::Part(number),
+            SequenceStep::Chosen { word, first_bit } => SequenceStep::Chosen { word: word_of(word), first_bit },
+            SequenceStep::Carry { word, first_bit } => SequenceStep::Carry { word: word_of(word), first_bit },
+            SequenceStep::CarryNumber(number) => SequenceStep::CarryNumber(number),
+        }
+    }
+
+    /// Which part is done, given what words are; a step that carries a row does none.
+    ///
+    /// # Panics
+    ///
+    /// Panics if it carries a row.
     pub fn number(&self, value: impl FnOnce(W) -> U256) -> usize {
         match *self {
+            SequenceStep::Carry { .. } | SequenceStep::CarryNumber(_) => panic!("a row is no part"),
             SequenceStep::Part(number) => number,
             SequenceStep::Chosen { word, first_bit } => {
                 let number = usize::try_from(Self::CELLS.take(value(word), first_bit)).unwrap_or(usize::MAX);
@@ -474,6 +522,16 @@ pub trait Machine {
 
     /// Element `index`, which must be below their number.
     fn lookup<B: Bundle<Self::Fe>>(&self, table: Table<B>, index: Self::Word) -> B;
+
+    /// In a part of a sequence the element of the table that the step carries, see [`SequenceStep::Carry`]. Nothing but arithmetic may
+    /// come before it in the part, and rows that are taken. Code for it finds the address computed.
+    fn take_row<B: Bundle<Self::Fe>>(&self, table: Table<B>) -> B;
+
+    /// The same of an array, whose capacity is fixed; the element must have been stored before.
+    fn take_element<B: Bundle<Self::Fe>>(&self, array: Array<B>) -> B;
+
+    /// Sets elements 0, 1 … of an array, for which there must be room, to all elements of the table.
+    fn fill_from<B: Bundle<Self::Fe>>(&self, array: Array<B>, table: Table<B>);
 
     // --- outside ------------------------------------------------------------------------------------------------------
 

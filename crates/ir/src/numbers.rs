@@ -3,7 +3,7 @@
 use crate::Outcome;
 use crate::calldata::calldata_slice;
 use crate::hash::{self, Piece};
-use crate::machine::{Array, Capacity, Cells, Feature, Machine, ModOp, SequenceStep, Table, Variable, WordOp};
+use crate::machine::{Array, Capacity, Cells, Coming, Feature, Machine, ModOp, SequenceStep, Table, Variable, WordOp};
 use crate::mont;
 use crate::words;
 use num_bigint::BigUint;
@@ -12,6 +12,7 @@ use residue_formula::fe::Number;
 use ruint::aliases::U256;
 use std::cell::RefCell;
 use std::marker::PhantomData;
+use std::mem;
 
 /// A machine that computes with field elements of type `F`.
 ///
@@ -26,6 +27,8 @@ pub struct Numbers<F> {
     calldata: Vec<u8>,
     arrays: RefCell<Vec<Vec<Option<Vec<F>>>>>,
     tables: RefCell<Vec<Vec<Vec<F>>>>,
+    /// The rows that the step being done carries, the next one last.
+    carried: RefCell<Vec<U256>>,
     variables: RefCell<Vec<U256>>,
     outcome: RefCell<Outcome>,
 }
@@ -37,9 +40,18 @@ impl<F: Number> Numbers<F> {
             calldata,
             arrays: RefCell::default(),
             tables: RefCell::default(),
+            carried: RefCell::default(),
             variables: RefCell::default(),
             outcome: RefCell::new(Outcome::Ended),
         }
+    }
+
+    /// The number of the next row that the step carries.
+    fn next_row(&self) -> U256 {
+        if self.has_ended() {
+            return U256::ZERO;
+        }
+        self.carried.borrow_mut().pop().expect("a step carries as many rows as its part takes")
     }
 
     /// How the program ended.
@@ -178,14 +190,24 @@ impl<F: Number> Machine for Numbers<F> {
     where
         S: Bundle<F>,
     {
+        let mut rows = Vec::new();
         for step in order {
-            let mut next = (!self.has_ended()).then(|| step.number(|word| word));
+            let mut next = match step.coming(|word| word) {
+                Coming::Row(number) => {
+                    rows.push(number);
+                    continue;
+                }
+                Coming::Part(number) => (!self.has_ended()).then_some(number),
+            };
+            rows.reverse();
+            let outer = self.carried.replace(mem::take(&mut rows));
             while let Some(number) = next.filter(|_| !self.has_ended()) {
                 let count = then.len();
                 assert!(number < count, "a sequence of {count} parts has no part {number}");
                 state = part(self, number, state);
                 next = then[number];
             }
+            self.carried.replace(outer);
         }
         state
     }
@@ -304,6 +326,21 @@ impl<F: Number> Machine for Numbers<F> {
         let element = usize::try_from(index).ok().and_then(|index| elements.get(index));
         let element = element.unwrap_or_else(|| panic!("element {index} of a table of {}", elements.len()));
         B::from_list(element.clone())
+    }
+
+    fn take_row<B: Bundle<F>>(&self, table: Table<B>) -> B {
+        self.lookup(table, self.next_row())
+    }
+
+    fn take_element<B: Bundle<F>>(&self, array: Array<B>) -> B {
+        self.load(array, self.next_row())
+    }
+
+    fn fill_from<B: Bundle<F>>(&self, array: Array<B>, table: Table<B>) {
+        let count = self.tables.borrow()[table.index].len();
+        for index in (0..count).map(U256::from) {
+            self.store(array, index, self.lookup(table, index));
+        }
     }
 
     fn has(&self, _: Feature) -> U256 {

@@ -102,6 +102,22 @@ pub struct Arm {
 }
 
 impl Arm {
+    /// The rows that it takes as part of a sequence: before the last of them is nothing but arithmetic.
+    pub fn takes(&self) -> Vec<Take<'_>> {
+        let mut takes = Vec::new();
+        for statement in &self.body.statements {
+            takes.push(match statement {
+                Statement::Block(_) => continue,
+                Statement::Effect(Effect::TakeRow { table, results }) => Take { of: RowsOf::Table(*table), results },
+                Statement::Effect(Effect::TakeElement { array, results }) => {
+                    Take { of: RowsOf::Array(*array), results }
+                }
+                _ => break,
+            });
+        }
+        takes
+    }
+
     /// The countdown that it begins with, and its count.
     pub fn countdown(&self) -> Option<(Word, &Control)> {
         match self.body.statements.first() {
@@ -150,25 +166,77 @@ pub struct Order {
 }
 
 impl Order {
-    /// The words that choose parts, each once.
+    /// The words that choose parts and rows, each once.
     pub fn choosing(&self) -> Vec<Word> {
         let mut words = Vec::new();
-        for step in &self.steps {
-            match *step {
-                SequenceStep::Chosen { word, .. } if !words.contains(&word) => words.push(word),
-                _ => {}
+        for word in self.steps.iter().filter_map(SequenceStep::word) {
+            if !words.contains(&word) {
+                words.push(word);
             }
         }
         words
     }
+
+    /// Whether words choose parts.
+    pub fn chooses_parts(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, SequenceStep::Chosen { .. }))
+    }
+
+    /// For each step what takes the row that it carries, if it carries one; an error where rows are not those that parts take.
+    pub fn takes<'a>(&self, parts: &'a [Arm]) -> Result<Vec<Option<Take<'a>>>, String> {
+        let taken = |first: usize| {
+            let chain = std::iter::successors(Some(first), |&number| self.then.get(number).copied().flatten());
+            chain.filter_map(|number| parts.get(number)).flat_map(Arm::takes).collect::<Vec<_>>()
+        };
+        let choices = if self.chooses_parts() { SequenceStep::<Word>::choices(parts.len()) } else { 0 };
+        if let Some(number) = (0..choices).find(|&number| !taken(number).is_empty()) {
+            return Err(format!("part {number}, which can be chosen, takes a row"));
+        }
+        let (mut all, mut carried) = (Vec::new(), 0);
+        for step in &self.steps {
+            let takes = match *step {
+                SequenceStep::Carry { .. } | SequenceStep::CarryNumber(_) => {
+                    carried += 1;
+                    continue;
+                }
+                SequenceStep::Part(number) => taken(number),
+                SequenceStep::Chosen { .. } => Vec::new(),
+            };
+            if takes.len() != carried {
+                return Err(format!("{carried} rows come with a part that takes {}", takes.len()));
+            }
+            all.extend(takes.into_iter().map(Some));
+            all.push(None);
+            carried = 0;
+        }
+        if carried == 0 { Ok(all) } else { Err("a row comes with no part".to_owned()) }
+    }
+}
+
+/// A statement that takes a row which a step of a sequence carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Take<'a> {
+    /// Of what it is a row.
+    pub of: RowsOf,
+    /// Its values.
+    pub results: &'a [Value],
+}
+
+/// What has rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RowsOf {
+    /// A table.
+    Table(TableId),
+    /// An array.
+    Array(ArrayId),
 }
 
 impl Control {
     /// The most turns of a countdown.
     pub const TURNS_MAX: usize = 16;
 
-    /// The most steps of a sequence: each takes a place on the stack.
-    pub const STEPS_MAX: usize = 512;
+    /// The most places on the stack that the steps of a sequence take: one each, and two with a row.
+    pub const STEPS_MAX: usize = 800;
 
     /// The words that it reads itself, each once.
     pub fn words(&self) -> Vec<Word> {

@@ -572,12 +572,7 @@ impl<'r> Machine for Recording<'r> {
     where
         S: Bundle<Recorded<'r>>,
     {
-        let own = |step: &SequenceStep<RecordedWord>| match *step {
-            SequenceStep::Part(number) => SequenceStep::Part(number),
-            SequenceStep::Chosen { word, first_bit } => {
-                SequenceStep::Chosen { word: self.with(|state| state.own_word(word)), first_bit }
-            }
-        };
+        let own = |step: &SequenceStep<RecordedWord>| step.map(|word| self.with(|state| state.own_word(word)));
         let steps = order.iter().map(own).collect();
         let initial = self.operands(&state);
         let recorded = |number| {
@@ -738,6 +733,18 @@ impl<'r> Machine for Recording<'r> {
             index: state.own_word(index),
             results,
         })
+    }
+
+    fn take_row<B: Bundle<Recorded<'r>>>(&self, table: Table<B>) -> B {
+        self.giving(|_, results| Effect::TakeRow { table: TableId(table.index), results })
+    }
+
+    fn take_element<B: Bundle<Recorded<'r>>>(&self, array: Array<B>) -> B {
+        self.giving(|_, results| Effect::TakeElement { array: ArrayId(array.index), results })
+    }
+
+    fn fill_from<B: Bundle<Recorded<'r>>>(&self, array: Array<B>, table: Table<B>) {
+        self.push(|_| Effect::FillFrom { array: ArrayId(array.index), table: TableId(table.index) });
     }
 
     fn calldata_size(&self) -> RecordedWord {

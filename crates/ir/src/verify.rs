@@ -6,8 +6,8 @@ use crate::effect::Effect;
 use crate::hash::Piece;
 use crate::machine::{Capacity, Cells, SequenceStep};
 use crate::program::{
-    Arm, ArrayDecl, ArrayId, Control, ControlKind, Function, Operand, Order, Program, Region, Statement, SubprogramId,
-    Value, VariableId, Word, WordDef,
+    Arm, ArrayDecl, ArrayId, Control, ControlKind, Function, Operand, Order, Program, Region, RowsOf, Statement,
+    SubprogramId, TableId, Value, VariableId, Word, WordDef,
 };
 use ruint::aliases::U256;
 use std::collections::HashSet;
@@ -133,6 +133,8 @@ fn verify_unit(program: &Program, variables: &[String]) -> Result<(), VerifyErro
             defined: HashSet::new(),
             parts: parts(&function.words),
             entered: 0,
+            taken: 0,
+            found: 0,
             current: None,
         };
         scope.function().map_err(|what| VerifyError {
@@ -182,6 +184,10 @@ struct Scope<'a> {
     parts: Vec<usize>,
     /// Statements and operations met so far.
     entered: usize,
+    /// Rows that steps of sequences carry to where they are taken, and rows that are taken.
+    taken: usize,
+    /// See above.
+    found: usize,
     /// The one that is looked at, if it is one.
     current: Option<usize>,
 }
@@ -206,6 +212,9 @@ impl Scope<'_> {
         self.region(&self.function.body)?;
         self.current = None;
         self.read_all(&self.function.results)?;
+        if self.taken != self.found {
+            return Err("a row is taken that no step of a sequence carries there".to_owned());
+        }
         let (defined, counted) = (self.defined.len(), self.function.value_count);
         if defined == counted as usize {
             Ok(())
@@ -287,6 +296,26 @@ impl Scope<'_> {
         same(decl.element_values, values, &format!("an element of array `{}`", decl.name))
     }
 
+    /// A row of this number must be there.
+    fn numbered_row(&self, number: usize, of: RowsOf) -> Checked {
+        let rows = match of {
+            RowsOf::Table(table) => self.program.tables.get(table.0).map_or(0, |table| table.elements.len()),
+            RowsOf::Array(array) => match self.array_decl(array)?.capacity {
+                Capacity::Fixed(room) => room as usize, // u32 to usize widens
+                Capacity::Unbounded => 0,
+            },
+        };
+        if number < rows { Ok(()) } else { Err(format!("row {number} of {rows} is carried")) }
+    }
+
+    /// The rows of a table, whose elements are of so many values.
+    fn row(&self, table: TableId, values: usize) -> Result<usize, String> {
+        let decl = self.program.tables.get(table.0);
+        let decl = decl.ok_or_else(|| format!("table t{} does not exist", table.0))?;
+        same(decl.element_values, values, &format!("an element of table `{}`", decl.name))?;
+        Ok(decl.elements.len())
+    }
+
     fn filled(&self, array: ArrayId, count: u32) -> Checked {
         let decl = self.array_decl(array)?;
         match decl.capacity {
@@ -349,7 +378,7 @@ impl Scope<'_> {
     }
 
     /// What is asked of the arguments of an effect beyond being there.
-    fn arguments(&self, effect: &Effect) -> Checked {
+    fn arguments(&mut self, effect: &Effect) -> Checked {
         // style: S2: a table: one arm for each effect.
         match effect {
             Effect::Load { array, results, .. } => self.element(*array, results.len()),
@@ -367,10 +396,27 @@ impl Scope<'_> {
                     Err(format!("bit {first_bit} is not the first of a cell of {} bits", cells.bits))
                 }
             }
-            Effect::Lookup { table, results, .. } => {
-                let decl = self.program.tables.get(table.0);
-                let decl = decl.ok_or_else(|| format!("table t{} does not exist", table.0))?;
-                same(decl.element_values, results.len(), &format!("an element of table `{}`", decl.name))
+            Effect::Lookup { table, results, .. } => self.row(*table, results.len()).map(|_| ()),
+            Effect::TakeRow { table, results } => {
+                self.found += 1;
+                self.row(*table, results.len()).map(|_| ())
+            }
+            Effect::TakeElement { array, results } => {
+                self.found += 1;
+                self.element(*array, results.len())?;
+                match self.array_decl(*array)?.capacity {
+                    Capacity::Fixed(_) => Ok(()),
+                    Capacity::Unbounded => {
+                        Err(format!("a row is taken of array a{}, which is not of fixed size", array.0))
+                    }
+                }
+            }
+            Effect::FillFrom { array, table } => {
+                let rows = self.row(*table, self.array_decl(*array)?.element_values)?;
+                match self.array_decl(*array)?.capacity {
+                    Capacity::Fixed(room) if rows <= room as usize => Ok(()), // u32 to usize widens
+                    _ => Err(format!("array a{} has no room for the {rows} rows of table t{}", array.0, table.0)),
+                }
             }
             Effect::GetAcross { variable, first_byte, .. } => {
                 if !(1..32).contains(first_byte) {
@@ -456,6 +502,14 @@ impl Scope<'_> {
             ControlKind::Branch { .. } => ("branch", "arm"),
         };
         self.arms(control, name, part)?;
+        if let ControlKind::Sequence(order) = &control.kind {
+            for (step, take) in order.steps.iter().zip(order.takes(&control.arms)?) {
+                if let (&SequenceStep::CarryNumber(number), Some(take)) = (step, take) {
+                    self.numbered_row(number, take.of)?;
+                }
+            }
+            self.taken += control.arms.iter().map(|arm| arm.takes().len()).sum::<usize>();
+        }
         let state = control.results.len();
         let (taken, given) = match control.kind {
             ControlKind::Branch { .. } => (0, "what a branch gives".to_owned()),
@@ -516,7 +570,11 @@ impl Scope<'_> {
     }
 
     fn order(&self, order: &Order, parts: usize) -> Checked {
-        let steps = order.steps.len();
+        let words = order.steps.iter().map(|step| match step {
+            SequenceStep::Part(_) | SequenceStep::Chosen { .. } => 1,
+            SequenceStep::Carry { .. } | SequenceStep::CarryNumber(_) => 2,
+        });
+        let steps: usize = words.sum();
         if steps == 0 || steps > Control::STEPS_MAX {
             return Err(format!("a sequence of {steps} parts: not 1 to {}", Control::STEPS_MAX));
         }
@@ -525,8 +583,8 @@ impl Scope<'_> {
                 SequenceStep::Part(number) if number >= parts => {
                     return Err(format!("part {number} of a sequence that has {parts}"));
                 }
-                SequenceStep::Chosen { first_bit, .. } => {
-                    if parts < SequenceStep::<Word>::CHOICES_MIN {
+                SequenceStep::Chosen { first_bit, .. } | SequenceStep::Carry { first_bit, .. } => {
+                    if matches!(step, SequenceStep::Chosen { .. }) && parts < SequenceStep::<Word>::CHOICES_MIN {
                         return Err(format!(
                             "one of {} parts is chosen, of {parts}",
                             SequenceStep::<Word>::CHOICES_MIN
@@ -536,7 +594,7 @@ impl Scope<'_> {
                         return Err(format!("no cell of 16 bits begins at bit {first_bit}"));
                     }
                 }
-                SequenceStep::Part(_) => {}
+                SequenceStep::Part(_) | SequenceStep::CarryNumber(_) => {}
             }
         }
         same(parts, order.then.len(), "what follows the parts of a sequence")?;

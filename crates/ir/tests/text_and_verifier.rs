@@ -415,7 +415,9 @@ fn loops_and_branches_carry_what_they_say() {
     let turns = format!("countdown w10 () {{ {} }} -> () countdown w10", "turn () { give () } ".repeat(17));
     check("countdown w10", &turns, "a countdown of 17 turns: not 1 to 16");
     check("(0 1 0)", "(0 2 0)", "part 2 of a sequence that has 2");
-    check("(0 1 0)", "()", "a sequence of 0 parts: not 1 to 512");
+    check("(0 1 0)", "()", "a sequence of 0 parts: not 1 to 800");
+    check("(0 1 0)", "(row 0 0 1 0)", "1 rows come with a part that takes 0");
+    check("(0 1 0)", "(0 1 0 row 3)", "a row comes with no part");
     check("(0 1 0) (v23)", "(0 1 0) ()", "the initial state of a sequence has 1 values, here 0");
     check("(0 1 0)", "(w12 from 0)", "one of 16 parts is chosen, of 2");
     check("w12 from 16", "w99 from 16", "w99");

@@ -173,7 +173,9 @@ pub fn together(rows: &[Row<'_>]) -> Vec<Vec<Value>> {
                 lists.extend(transfer.elements.iter().rev().filter_map(|(_, values)| all_values(values)));
             }
             Row::Effect(Effect::Fill { values, .. }) => lists.extend(all_values(values)),
-            Row::Effect(Effect::Lookup { results, .. }) => lists.push(results.clone()),
+            Row::Effect(
+                Effect::Lookup { results, .. } | Effect::TakeRow { results, .. } | Effect::TakeElement { results, .. },
+            ) => lists.push(results.clone()),
             _ => {}
         }
     }

@@ -112,9 +112,13 @@ fn require_expressible(program: &Program) -> Result<(), LowerError> {
         let error = match effect {
             effect if effect.pieces().is_some() => LowerError::Hash,
             Effect::Enter { .. } => LowerError::OtherModuli,
-            Effect::Lookup { .. } | Effect::ElementOf { .. } | Effect::WordOf { .. } | Effect::High { .. } => {
-                LowerError::Effect(effect.name())
-            }
+            Effect::Lookup { .. }
+            | Effect::TakeRow { .. }
+            | Effect::TakeElement { .. }
+            | Effect::FillFrom { .. }
+            | Effect::ElementOf { .. }
+            | Effect::WordOf { .. }
+            | Effect::High { .. } => LowerError::Effect(effect.name()),
             Effect::Invert { .. } | Effect::ReturnWords { .. } | Effect::ReturnLast { .. } => {
                 LowerError::Effect(effect.name())
             }

@@ -4,7 +4,7 @@ use super::words::{self, big};
 use super::{Entry, Lowering};
 use crate::error::CompileError;
 use crate::target::{copy_memory, push};
-use residue_ir::program::{ArrayId, Operand, VariableId, Word, WordDef};
+use residue_ir::program::{ArrayId, Operand, Value, VariableId, Word, WordDef};
 use residue_ir::{Cells, Effect, WordOp};
 use residue_isa::assembly::KnownAddresses;
 use residue_isa::opcode::evm;
@@ -173,6 +173,34 @@ impl Lowering<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What comes below the address of an element that is loaded: nothing unless one instruction loads it. [] → [operands]
+    pub(super) fn before_take(&mut self, results: &[Value]) -> usize {
+        match runs(&self.slots_of(results))[..] {
+            [(first, count, _)] => self.target.before_load(self.code, first, count),
+            _ => 0,
+        }
+    }
+
+    /// Loads the element at this address. [operands, address] → []
+    pub(super) fn take_element(&mut self, results: &[Value]) {
+        match runs(&self.slots_of(results))[..] {
+            [(first, count, _)] => self.target.load(self.code, first, count),
+            ref runs => {
+                for &(first, count, offset) in runs {
+                    let operands = self.target.before_load(self.code, first, count);
+                    let above = u8::try_from(operands).expect("operands of a load are few");
+                    self.code.op(evm::DUP1 + above);
+                    if offset > 0 {
+                        push(self.code, offset * self.target.element_bytes());
+                        self.code.op(evm::ADD);
+                    }
+                    self.target.load(self.code, first, count);
+                }
+                self.code.op(evm::POP);
+            }
+        }
     }
 
     /// Sets variables to addresses one after the other. Long constants that all of several take stay below meanwhile.

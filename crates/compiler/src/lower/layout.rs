@@ -165,7 +165,9 @@ fn output_bytes(program: &Program, element_bytes: u32, is_whole: bool) -> u64 {
             longest = longest.max(match effect {
                 Effect::ReturnWord { .. } => 32,
                 Effect::IsOdd { .. } | Effect::WordOf { .. } => least,
-                Effect::Lookup { results, .. } => outside::row_bytes(results.len(), element_bytes),
+                Effect::Lookup { results, .. } | Effect::TakeRow { results, .. } => {
+                    outside::row_bytes(results.len(), element_bytes)
+                }
                 Effect::ReturnElements { values, size_bytes } => {
                     (values.len() as u64).saturating_mul(u64::from(*size_bytes)).next_multiple_of(32)
                 }

@@ -6,7 +6,7 @@ use super::{Entry, Lowering};
 use crate::error::CompileError;
 use crate::paths::ends;
 use crate::target::{clear, push};
-use residue_ir::program::{ArrayDecl, Operand, Program, SubprogramId, TableId, Value, Word, WordDef};
+use residue_ir::program::{ArrayDecl, ArrayId, Operand, Program, SubprogramId, TableId, Value, Word, WordDef};
 use residue_ir::{Capacity, Effect};
 use residue_isa::opcode::evm;
 use residue_passes::Slot;
@@ -26,12 +26,7 @@ fn hashes(program: &Program) -> bool {
 impl Lowering<'_> {
     /// An element of a table, by way of the output's place. [] → []
     pub(super) fn lookup(&mut self, table: TableId, index: Word, results: &[Value]) -> Result<(), CompileError> {
-        let output = self.layout.output;
-        let element_bytes = self.target.element_bytes();
-        let bytes = u32::try_from(results.len()).ok().and_then(|values| values.checked_mul(element_bytes));
-        let limit_bytes = u32::MAX.into();
-        let bytes =
-            bytes.ok_or(CompileError::Memory { bytes: row_bytes(results.len(), element_bytes), limit_bytes })?;
+        let bytes = self.element_bytes(results.len())?;
         push(self.code, bytes);
         self.stack.push(Entry::Other);
         match &self.function.words[index.0 as usize] {
@@ -52,16 +47,42 @@ impl Lowering<'_> {
         }
         self.code.push_label(self.units[self.unit].tables[table.0]);
         self.code.op(evm::ADD);
+        self.stack.truncate(self.stack.len() - 2);
+        self.take_row(results);
+        Ok(())
+    }
+
+    /// An element of a table, by way of the output's place. [bytes, offset in code] → []
+    pub(super) fn take_row(&mut self, results: &[Value]) {
+        let output = self.layout.output;
         push(self.code, output);
         self.code.op(evm::CODECOPY);
-        self.stack.truncate(self.stack.len() - 2);
-        let slots: Vec<Slot> = results.iter().map(|&value| self.placement.slot(value)).collect();
-        for (first, count, offset) in runs(&slots) {
+        for (first, count, offset) in runs(&self.slots_of(results)) {
             self.target.before_load(self.code, first, count);
-            push(self.code, output + offset * element_bytes);
+            push(self.code, output + offset * self.target.element_bytes());
             self.target.load(self.code, first, count);
         }
-        Ok(())
+    }
+
+    /// The bytes of an element of so many values.
+    pub(super) fn element_bytes(&self, values: usize) -> Result<u32, CompileError> {
+        let element_bytes = self.target.element_bytes();
+        let bytes = u32::try_from(values).ok().and_then(|values| values.checked_mul(element_bytes));
+        let limit_bytes = u32::MAX.into();
+        bytes.ok_or(CompileError::Memory { bytes: row_bytes(values, element_bytes), limit_bytes })
+    }
+
+    /// Copies a table to an array of fixed size, whose elements are neighbours. [] → []
+    pub(super) fn fill_from(&mut self, array: ArrayId, table: TableId) {
+        let (first, stride) = self.layout.array(self.unit, array);
+        self.code.push(stride as usize * self.program.tables[table.0].elements.len()); // u32 to usize widens
+        self.code.push_label(self.units[self.unit].tables[table.0]);
+        push(self.code, first);
+        self.code.op(evm::CODECOPY);
+    }
+
+    pub(super) fn slots_of(&self, values: &[Value]) -> Vec<Slot> {
+        values.iter().map(|&value| self.placement.slot(value)).collect()
     }
 
     /// Goes to a subprogram and comes back. [] → []
@@ -121,7 +142,8 @@ impl Lowering<'_> {
                 | Effect::ReturnMontLe { .. }
                 | Effect::IsOdd { .. }
                 | Effect::WordOf { .. }
-                | Effect::Lookup { .. } => self.layout.entrances,
+                | Effect::Lookup { .. }
+                | Effect::TakeRow { .. } => self.layout.entrances,
                 _ => 0,
             });
         });

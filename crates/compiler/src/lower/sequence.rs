@@ -5,22 +5,24 @@
 //! countdown is entered where the count says, and that place is found once; memory has it. If something has to be moved before
 //! the countdown, the part begins with that.
 //!
+//! A row that a step carries is below the address of its part: the row's own address, and what instructions want below that.
+//!
 //! Parts that words choose begin at equal distances, so that one multiplication and one addition make the addresses of sixteen
 //! steps, which memory holds too. What is left of such a distance is filled up.
 
 use super::countdown::Labels;
-use super::words::big;
+use super::words::{self, big};
 use super::{DUP_DEPTH_MAX, Flow, Lowering};
 use crate::error::CompileError;
 use crate::target::push;
-use residue_ir::SequenceStep;
-use residue_ir::program::{Arm, ControlKind, Order, Program, Region, Statement, Word};
+use residue_ir::program::{Arm, ControlKind, Order, Program, Region, RowsOf, Statement, TableId, Take, Word};
+use residue_ir::{Capacity, SequenceStep};
 use residue_isa::assembly::{Item, LabelId};
 use residue_isa::opcode::evm;
 use residue_passes::Row;
 use residue_passes::rows::Nest;
-use std::mem;
 use std::ops::Range;
+use std::{iter, mem};
 
 /// A part with its rows.
 type Part<'a> = (&'a Arm, &'a [Row<'a>]);
@@ -49,7 +51,7 @@ pub(super) fn chooses(program: &Program) -> bool {
             if let Statement::Control(control) = statement
                 && let ControlKind::Sequence(order) = &control.kind
             {
-                chooses |= !order.choosing().is_empty();
+                chooses |= order.chooses_parts();
             }
         });
     }
@@ -62,21 +64,71 @@ fn most_entrances(region: &Region) -> u64 {
         let own = match &control.kind {
             ControlKind::Sequence(order) => {
                 let parts = control.arms.iter().filter(|part| part.countdown().is_some());
-                (parts.count() + order.choosing().len()) as u64 // usize to u64 widens
+                (parts.count() + reached(&order.steps, &takes(order, &control.arms)).len()) as u64 // usize to u64 widens
             }
             _ => 0,
         };
+        // A word may choose parts and rows of several tables and arrays.
         own + control.arms.iter().map(|arm| most_entrances(&arm.body)).max().unwrap_or(0)
     };
     region.statements.iter().map(of_statement).max().unwrap_or(0)
+}
+
+/// For each step what takes the row that it carries.
+fn takes<'a>(order: &Order, parts: &'a [Arm]) -> Vec<Option<Take<'a>>> {
+    order.takes(parts).expect("rows are those that parts take: `verify` checks it")
+}
+
+/// The rows of tables that steps carry whatever words are.
+pub(super) fn rows_by_number(program: &Program) -> Vec<(TableId, usize)> {
+    let mut rows = Vec::new();
+    for function in &program.functions {
+        function.body.walk(&mut |statement| {
+            let Statement::Control(control) = statement else { return };
+            let ControlKind::Sequence(order) = &control.kind else { return };
+            for (step, take) in order.steps.iter().zip(takes(order, &control.arms)) {
+                if let (&SequenceStep::CarryNumber(row), Some(Take { of: RowsOf::Table(table), .. })) = (step, take)
+                    && !rows.contains(&(table, row))
+                {
+                    rows.push((table, row));
+                }
+            }
+        });
+    }
+    rows
+}
+
+/// What the numbers in a word's cells stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reached {
+    Parts,
+    Rows(RowsOf),
+}
+
+impl Reached {
+    fn of(step: &SequenceStep<Word>, take: Option<Take<'_>>) -> Option<(Word, Self)> {
+        Some((step.word()?, take.map_or(Self::Parts, |take| Self::Rows(take.of))))
+    }
+}
+
+/// The words that steps read, with what their numbers stand for, each once; those that stand for the same one after the other.
+fn reached(steps: &[SequenceStep<Word>], takes: &[Option<Take<'_>>]) -> Vec<(Word, Reached)> {
+    let mut all: Vec<(Word, Reached)> = Vec::new();
+    for found in steps.iter().zip(takes).filter_map(|(step, &take)| Reached::of(step, take)) {
+        if !all.contains(&found) {
+            let after = all.iter().rposition(|(_, reached)| *reached == found.1).map_or(all.len(), |last| last + 1);
+            all.insert(after, found);
+        }
+    }
+    all
 }
 
 /// Where the next entrances go, and after which address no function has any yet.
 pub(super) struct Entrances {
     next: u32,
     end: u32,
-    /// Labels after parts that are chosen: their addresses have to fit cells.
-    pub near: Vec<LabelId>,
+    /// Labels of what is chosen, and how many bytes of it: their addresses have to fit cells.
+    pub near: Vec<(LabelId, usize)>,
 }
 
 impl Entrances {
@@ -101,7 +153,7 @@ impl Entrances {
 /// What is chosen at run time: the words, where memory has the addresses that they stand for, and the item that pushes the
 /// distance from one part to the next.
 struct Chosen {
-    addresses: Vec<(Word, u32)>,
+    addresses: Vec<((Word, Reached), u32)>,
     distances: Vec<usize>,
 }
 
@@ -114,8 +166,9 @@ impl<'a> Lowering<'a> {
         };
         self.move_to(state, initial);
         let free = self.entrances.next;
-        let words = order.choosing();
-        let choices = if words.is_empty() { 0 } else { SequenceStep::<Word>::choices(parts.len()) };
+        let takes = takes(order, &sequence.control.arms);
+        let words = reached(&order.steps, &takes);
+        let choices = if order.chooses_parts() { SequenceStep::<Word>::choices(parts.len()) } else { 0 };
         let mut entries = Vec::new();
         for (number, part) in parts.iter().enumerate() {
             entries.push(self.part_entry(*part, number < choices)?);
@@ -124,20 +177,30 @@ impl<'a> Lowering<'a> {
         let end = self.code.new_label();
         self.code.push_label(end);
         let mut pushed: Vec<Option<usize>> = Vec::new();
-        for step in order.steps.iter().rev() {
+        // Rows come before their part, whose address has to be above theirs.
+        let is_part = |step: &SequenceStep<Word>| matches!(step, SequenceStep::Part(_) | SequenceStep::Chosen { .. });
+        let mut end_of_rows = order.steps.len();
+        for (at, step) in order.steps.iter().enumerate().rev().filter(|(_, step)| is_part(step)) {
+            let first = order.steps[..at].iter().rposition(is_part).map_or(0, |before| before + 1);
+            for row in (first..at).rev() {
+                let take = takes[row].expect("it carries a row");
+                let words = self.push_row(order.steps[row], take, &chosen)?;
+                pushed.extend(iter::repeat_n(None, words));
+            }
+            end_of_rows = first;
             match *step {
                 SequenceStep::Part(number) => {
                     let above = pushed.iter().rev().position(|&before| before == Some(number));
                     self.push_entry(&entries[number], above);
                     pushed.push(Some(number));
                 }
-                SequenceStep::Chosen { word, first_bit } => {
-                    let (_, address) = chosen.addresses.iter().find(|(of, _)| *of == word).expect("it is one of them");
-                    self.cell_at(*address, first_bit, SequenceStep::<Word>::CELLS);
+                _ => {
+                    self.chosen_cell(*step, None, &chosen);
                     pushed.push(None);
                 }
             }
         }
+        debug_assert_eq!(end_of_rows, 0, "each row has its part");
         self.code.op(evm::JUMP);
 
         let stack = mem::take(&mut self.stack);
@@ -154,7 +217,7 @@ impl<'a> Lowering<'a> {
         self.stack = stack;
         self.code.label(end);
         if choices > 0 {
-            self.entrances.near.push(end);
+            self.entrances.near.push((end, 0));
         }
         self.entrances.next = free;
         self.fill_up(&bodies, &chosen.distances)
@@ -197,22 +260,118 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
-    /// Puts the addresses of chosen parts into memory, sixteen in a word.
-    fn chosen(&mut self, words: &[Word], entries: &[Entry<'_>]) -> Result<Chosen, CompileError> {
+    /// Pushes what a part finds of the row that it takes; how many words.
+    fn push_row(&mut self, step: SequenceStep<Word>, take: Take<'_>, chosen: &Chosen) -> Result<usize, CompileError> {
+        let operands = match take.of {
+            RowsOf::Table(_) => {
+                let bytes = self.element_bytes(take.results.len())?;
+                push(self.code, bytes);
+                1
+            }
+            RowsOf::Array(_) => self.before_take(take.results),
+        };
+        match (step, take.of) {
+            (SequenceStep::CarryNumber(row), RowsOf::Table(table)) => {
+                self.code.push_label(self.units[self.unit].rows[&(table, row)]);
+            }
+            (SequenceStep::CarryNumber(row), RowsOf::Array(array)) => {
+                let (first, stride) = self.layout.array(self.unit, array);
+                self.code.push(u64::from(first) + u64::from(stride) * row as u64); // usize to u64 widens
+            }
+            _ => self.chosen_cell(step, Some(take), chosen),
+        }
+        Ok(operands + 1)
+    }
+
+    /// The address in the cell that a step reads. [] → [address]
+    fn chosen_cell(&mut self, step: SequenceStep<Word>, take: Option<Take<'_>>, chosen: &Chosen) {
+        let reached = Reached::of(&step, take);
+        let place = chosen.addresses.iter().find(|(of, _)| Some(*of) == reached);
+        let (SequenceStep::Chosen { first_bit, .. } | SequenceStep::Carry { first_bit, .. }, Some((_, address))) =
+            (step, place)
+        else {
+            unreachable!("it reads one of the words");
+        };
+        self.cell_at(*address, first_bit, SequenceStep::<Word>::CELLS);
+    }
+
+    /// Puts the addresses of chosen parts and rows into memory, sixteen in a word. What is added to words is made once for all that stand
+    /// for the same.
+    fn chosen(&mut self, words: &[(Word, Reached)], entries: &[Entry<'_>]) -> Result<Chosen, CompileError> {
         let mut chosen = Chosen { addresses: Vec::new(), distances: Vec::new() };
-        for &word in words {
-            let address = self.entrances.take();
-            self.word(word)?;
-            chosen.distances.push(self.code.item(Item::Push(0u8.into())));
-            self.code.op(evm::MUL);
-            self.code.push(big(SequenceStep::<Word>::CELLS.each(1)));
-            self.code.push_label(entries[0].label);
-            self.code.op(evm::MUL);
-            self.code.op(evm::ADD);
-            push(self.code, address);
-            self.code.op(evm::MSTORE);
-            self.stack.pop();
-            chosen.addresses.push((word, address));
+        for (number, (word, _)) in words.iter().enumerate() {
+            if words[..number].iter().any(|(before, _)| before == word) {
+                words::count_word(self.function, &mut self.uses, *word);
+            }
+        }
+        let ones = big(SequenceStep::<Word>::CELLS.each(1));
+        for same in words.chunk_by(|(_, one), (_, other)| one == other) {
+            let reached = same[0].1;
+            let label = match reached {
+                Reached::Parts => Some(entries[0].label),
+                Reached::Rows(RowsOf::Table(table)) => {
+                    let label = self.units[self.unit].tables[table.0];
+                    let declared = &self.program.tables[table.0];
+                    let bytes = self.element_bytes(declared.element_values)? as usize; // u32 to usize widens
+                    self.entrances.near.push((label, bytes * (declared.elements.len() - 1)));
+                    Some(label)
+                }
+                Reached::Rows(RowsOf::Array(array)) => {
+                    let (first, stride) = self.layout.array(self.unit, array);
+                    let last = match self.program.arrays[array.0].capacity {
+                        Capacity::Fixed(count) => u64::from(count).saturating_sub(1),
+                        Capacity::Unbounded => unreachable!("its size is fixed: `verify` checks it"),
+                    };
+                    let bytes = u64::from(first).saturating_add(last.saturating_mul(stride.into()));
+                    let limit_bytes = u16::MAX.into();
+                    if bytes > limit_bytes {
+                        return Err(CompileError::Memory { bytes, limit_bytes });
+                    }
+                    None
+                }
+            };
+            let is_shared = label.is_some() && same.len() > 1;
+            let push_first = |lowering: &mut Self| {
+                lowering.code.push(ones.clone());
+                lowering.code.push_label(label.expect("a first row in memory has no label"));
+                lowering.code.op(evm::MUL);
+            };
+            if is_shared {
+                push_first(self);
+                self.stack.push(super::Entry::Other);
+            }
+            for &(word, _) in same {
+                let address = self.entrances.take();
+                self.word(word)?;
+                match reached {
+                    Reached::Parts => chosen.distances.push(self.code.item(Item::Push(0u8.into()))),
+                    Reached::Rows(RowsOf::Table(table)) => {
+                        let bytes = self.element_bytes(self.program.tables[table.0].element_values)?;
+                        push(self.code, bytes);
+                    }
+                    Reached::Rows(RowsOf::Array(array)) => push(self.code, self.layout.array(self.unit, array).1),
+                }
+                self.code.op(evm::MUL);
+                match reached {
+                    Reached::Rows(RowsOf::Array(array)) => {
+                        let first = self.layout.array(self.unit, array).0;
+                        self.code.push(big(SequenceStep::<Word>::CELLS.each(first.into())));
+                    }
+                    _ if is_shared => {
+                        self.code.op(evm::DUP1 + 1);
+                    }
+                    _ => push_first(self),
+                }
+                self.code.op(evm::ADD);
+                push(self.code, address);
+                self.code.op(evm::MSTORE);
+                self.stack.pop();
+                chosen.addresses.push(((word, reached), address));
+            }
+            if is_shared {
+                self.code.op(evm::POP);
+                self.stack.pop();
+            }
         }
         Ok(chosen)
     }

@@ -30,6 +30,18 @@ pub(super) fn power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M:
     )
 }
 
+/// x to the power of two numbers of 192 bits, the higher one first, which are 64 digits of six bits.
+pub(super) fn power_of_384_bits<M: Machine>(machine: &M, exponent: Variable, halves: [M::Word; 2], x: M::Fe) -> M::Fe {
+    let [high, low] = halves;
+    let powers = odd_powers(machine, x, LONG_DIGIT_BITS);
+    machine.set(exponent, high);
+    machine.repeat(machine.small(2), machine.one(), |machine, _, y| {
+        let y = steps::<_, LONG_DIGIT_BITS>(machine, machine.get(exponent), 192, y, &powers);
+        machine.set(exponent, low);
+        y
+    })
+}
+
 /// The same for an exponent below 2¹²⁸.
 pub(super) fn middle_power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
     machine.branch(
@@ -63,42 +75,6 @@ pub(super) fn short_power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe)
 /// x to the power that `exponent` holds, at best 2¹²⁸ or more.
 pub(super) fn long_power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
     windows::<_, LONG_DIGIT_BITS>(machine, machine.get(exponent), WORD_BITS, machine.one(), x)
-}
-
-/// Not 0 if [`long_power_of_words`] is for the exponent: it has more words than [`State::exponent`], or 2⁶⁴ or more there.
-pub(super) fn has_long_exponent<M: Machine>(machine: &M, state: State) -> M::Word {
-    let operand = Calldata::read(machine).exponent;
-    Words(machine).or(more(machine, state, operand.rest(machine)), Words(machine).high(machine.get(state.exponent), 64))
-}
-
-/// x to the power of all words of the exponent.
-pub(super) fn long_power_of_words<M: Machine>(machine: &M, State { exponent, kind, .. }: State, x: M::Fe) -> M::Fe {
-    let operand = Calldata::read(machine).exponent;
-    let w = Words(machine);
-    let is_last = w.is_equal(machine.get(kind), w.number(LAST_WORD_ONLY));
-    let rest = machine.bind(w.mul(operand.rest(machine), machine.not(is_last)));
-    let is_whole = machine.bind(w.is_below(w.number(0), w.high(machine.get(exponent), 128)));
-    let turns = machine.bind(w.add(rest, is_whole));
-    let powers = odd_powers(machine, x, LONG_DIGIT_BITS);
-    let first = machine.branch(
-        is_whole,
-        |machine| machine.one(),
-        |machine| {
-            let y = steps::<_, LONG_DIGIT_BITS>(machine, machine.get(exponent), 128, machine.one(), &powers);
-            machine.set(exponent, operand.nth_last(machine, rest));
-            y
-        },
-    );
-    machine.repeat(turns, first, |machine, turn, y| {
-        // 256 bits are a digit of four and 42 of six.
-        let highest = Words(machine).high(machine.get(exponent), u64::from(WORD_BITS - DIGIT_BITS));
-        let y = steps::<_, DIGIT_BITS>(machine, highest, DIGIT_BITS, y, &powers);
-        let y = steps::<_, LONG_DIGIT_BITS>(machine, machine.get(exponent), WORD_BITS - DIGIT_BITS, y, &powers);
-        let w = Words(machine);
-        // After the last turn what is set comes after the exponent, and is not used.
-        machine.set(exponent, operand.nth_last(machine, w.sub(w.sub(turns, turn), w.number(1))));
-        y
-    })
 }
 
 /// `rest`, and 0 if [`State::exponent`] is the exponent.

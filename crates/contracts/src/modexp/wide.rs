@@ -2,11 +2,12 @@
 
 use super::calldata::Calldata;
 use super::long;
-use super::power::{LAST_WORD_ONLY, has_long_exponent, long_base, long_power_of_words, more_words, power, short_power};
+use super::power::{LAST_WORD_ONLY, long_base, more_words, power, power_of_384_bits};
 use super::{State, WORDS_MAX};
 use crate::words::Words;
 use num_bigint::BigUint;
 use residue_ir::{Feature, Machine, Variable};
+use ruint::aliases::U256;
 
 /// Limbs of one and a half words, of two, and of three.
 const LIMBS: [u32; 3] = [6, 8, 12];
@@ -38,7 +39,9 @@ pub(super) fn text<M: Machine>(machine: &M, state: State) {
                             });
                         },
                         |machine| {
-                            one_and_a_half_words(machine, state, &odd[1..]);
+                            machine.over_given("odd modulus of 384 bits", LIMBS[0], &odd[1..], |machine| {
+                                odd_part(machine, state, 2, any_power)
+                            });
                         },
                     );
                 },
@@ -52,20 +55,42 @@ pub(super) fn text<M: Machine>(machine: &M, state: State) {
     );
 }
 
-/// Sets the result modulo the odd part, of at most 384 bits. Code for digits of six bits is long, and its addresses have to fit 16 bits: no
-/// other width has it.
-fn one_and_a_half_words<M: Machine>(machine: &M, state: State, odd: &[M::Word]) {
+/// Returns the result if base, exponent and modulus have 48 bytes each, the modulus is odd and above 2²⁵⁶ and the exponent is 2¹⁹² or more: nothing is computed to find them.
+pub(super) fn in_place<M: Machine>(machine: &M, state: State) {
+    let w = Words(machine);
+    let differs = |at| w.xor(machine.calldata_word(w.number(at)), w.number(48));
     machine.branch(
-        has_long_exponent(machine, state),
+        w.or(w.or(differs(0), differs(32)), differs(64)),
+        |_| (),
         |machine| {
-            machine.over_given("odd modulus of 384 bits, long exponent", LIMBS[0], odd, |machine| {
-                odd_part(machine, state, 2, long_power_of_words);
-            });
-        },
-        |machine| {
-            machine.over_given("odd modulus of 384 bits", LIMBS[0], odd, |machine| {
-                odd_part(machine, state, 2, |machine, state, x| short_power(machine, state.exponent, x));
-            });
+            // The upper 128 bits and the lower 256.
+            let words = |machine: &M, at: u64| {
+                let w = Words(machine);
+                [w.high(machine.calldata_word(w.number(at)), 128), machine.calldata_word(w.number(at + 16))]
+            };
+            let [high, low] = words(machine, 192);
+            let w = Words(machine);
+            // Short exponents that are written so have code for them.
+            let is_long = machine.not(machine.not(w.high(machine.calldata_word(w.number(144)), 64)));
+            machine.branch(
+                w.mul(w.mul(w.and(low, w.number(1)), is_long), high),
+                |machine| {
+                    machine.over_given("384 bits in place", LIMBS[0], &words(machine, 192), |machine| {
+                        // Every word is below the modulus.
+                        let [high, low] = words(machine, 96).map(|word| machine.element_of(&[word]));
+                        let two_256 = machine.element_of(&[machine.small(1), machine.small(0)]);
+                        let w = Words(machine);
+                        let lower = machine.word(U256::MAX >> 64usize);
+                        let halves = [
+                            w.high(machine.calldata_word(w.number(144)), 64),
+                            w.and(machine.calldata_word(w.number(160)), lower),
+                        ];
+                        let y = power_of_384_bits(machine, state.exponent, halves, high * two_256 + low);
+                        machine.return_elements(y, 48);
+                    });
+                },
+                |_| (),
+            );
         },
     );
 }

@@ -11,7 +11,7 @@ use num_bigint::BigUint;
 use residue_curves::Affine;
 use residue_curves::bn254::multiple::multiple;
 use residue_curves::bn254::{Bn254, constants, g1_curve_defect, g1_generator, g2_generator, invert, modulus};
-use residue_curves::comb::{Comb, FixedSum};
+use residue_curves::comb::{Comb, FixedSum, ROW_TEETH};
 use residue_curves::complete::AZero;
 use residue_curves::conditions::all_vanish;
 use residue_curves::group::{Jacobian, Projective};
@@ -40,9 +40,6 @@ const T1: u32 = 4;
 const W: u32 = 7;
 const WW: u32 = 8;
 
-/// Tables of eight points with five teeth have 16 KiB.
-const TEETH: u32 = 5;
-
 /// A sum on its way, and what vanishes if all points so far are on the curve.
 type Sum<F> = (Projective<F>, F);
 
@@ -66,7 +63,7 @@ impl Verifier {
         let fp2 = |value: &Fp2<BigUint, Bn254>| Fp2::new(element(&value.c0), element(&value.c1));
         let g2 = g2_generator();
         let lines = lines(&[Affine::new(key.x.x, -key.x.y), Affine::new(fp2(&g2.x), fp2(&g2.y))]);
-        let sum = FixedSum::new(Comb::new(TEETH), qc, &bases, Bn254Fp::from_u64(3), Bn254::FAMILY.order());
+        let sum = FixedSum::new(Comb::new(ROW_TEETH), qc, &bases, Bn254Fp::from_u64(3), Bn254::FAMILY.order());
         Ok(Self { interface, selector: selector(&signature), sum, lines, key })
     }
 
@@ -98,11 +95,7 @@ impl Verifier {
         let (a1, vanishing) = term(machine, scalar, point(WW), (nothing, machine.zero()));
         let (a1, vanishing) = with(machine, point(W), (a1, vanishing));
         // ξ·W + u·ξ·ω·W′ + F − E.
-        let of_key = self.sum.compute(
-            machine,
-            &scalars.of_key.map(|variable| machine.get(variable)),
-            &constants().pairing.three_halves,
-        );
+        let of_key = self.sum.compute_by_rows(machine, &scalars.of_key, &constants().pairing.three_halves);
         let of_key = projective(machine, of_key);
         // Scalars are below r and so below p: an array of elements holds them, from which a loop takes them.
         let by = machine.array("plonk_scalars_of_points", Capacity::Fixed(POINTS as u32)); // as many as constants say

@@ -143,7 +143,7 @@ fn sums_of_products_are_those_of_the_precompiles() {
     let seed = environment("RESIDUE_SEED").unwrap_or(0);
     for round in 0..environment("RESIDUE_CASES").unwrap_or(1) {
         let mut seeded = Seeded((seed + round) as u64);
-        for count in [0, 1, 2, 3, 5, 16, 17] {
+        for count in [0, 1, 2, 4, 5, 8, 16, 17] {
             for &(kind, accepted, make) in kinds::SUMS {
                 let input = make(&mut seeded, count);
                 let expected = if count == 0 { Some(vec![0; 64]) } else { sum_of_products(&input).map(|(sum, _)| sum) };
@@ -181,7 +181,7 @@ fn contracts_take_no_more_gas_than_they_did() {
     let pairs = [2, 4, 8, 16].map(|count| kinds::product_of_one(&mut seeded, count));
     let sums = [1, 4, 16].map(|count| kinds::SUMS[0].2(&mut seeded, count));
     for (name, inputs, most) in [
-        ("bn254/msm", sums.to_vec(), vec![19_550, 20_450, 76_700]),
+        ("bn254/msm", sums.to_vec(), vec![19_500, 20_400, 68_850]),
         ("bn254/add", vec![two], vec![1_140]),
         ("bn254/mul", vec![product], vec![7_230]),
         ("bn254/pairing", pairs.to_vec(), vec![116_600, 175_000, 292_000, 542_200]),

@@ -127,6 +127,38 @@ fn moduli_with_every_power_of_two() {
     }
 }
 
+/// Numbers of 48 bytes each, about the edges of those that are found in place.
+#[test]
+fn numbers_of_48_bytes() {
+    let (mut random, mut contracts) = (ChaCha8Rng::seed_from_u64(8), contracts());
+    for case in 0..96 {
+        let mut numbers = [(); 3].map(|()| number(&mut random, 48));
+        let [base, exponent, modulus] = &mut numbers;
+        if case % 4 > 0 {
+            modulus[47] |= 1;
+            // 2²⁵⁶ + 1 is the least, 2³⁸⁴ − 1 the most.
+            match case % 5 {
+                0 => modulus[..47].fill(0),
+                1 => modulus[..16].fill(0),
+                2 => modulus.fill(0xff),
+                _ => {}
+            }
+            modulus[15] |= u8::from(case % 3 > 0);
+        }
+        match case % 7 {
+            // 2¹⁹² − 1, 2¹⁹², 2³⁸⁴ − 1.
+            0 => exponent.copy_from_slice(&[[0; 24], [0xff; 24]].concat()),
+            1 => exponent.copy_from_slice(&[&[0; 23][..], &[1], &[0; 24]].concat()),
+            2 => exponent.fill(0xff),
+            _ => {}
+        }
+        if case % 8 == 0 {
+            base.copy_from_slice(modulus);
+        }
+        check(&mut contracts, &input(&numbers[0], &numbers[1], &numbers[2]));
+    }
+}
+
 #[test]
 fn lengths_above_the_limit_fail() {
     let mut contracts = contracts();

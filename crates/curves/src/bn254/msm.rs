@@ -1,7 +1,7 @@
-//! Σ sᵢ·Pᵢ on G1: doublings shared by [`POINTS`] points as one (Straus 1964, “Addition chains of vectors”), with the digits and tables of
+//! Σ sᵢ·Pᵢ on G1: doublings shared by several points as one (Straus 1964, “Addition chains of vectors”), with the digits and tables of
 //! [`super::multiple`].
 //!
-//! The tables of all points of a chunk are on one denominator. Which digit there is decides which part of a sequence comes next: 16 parts
+//! The tables of all these points are on one denominator. Which digit there is decides which part of a sequence comes next: 16 parts
 //! for each point.
 //!
 //! Points may repeat and cancel, and G1 has no subgroup to begin sums outside of. Sums begin with T, a fixed multiple of the generator that
@@ -11,20 +11,14 @@
 use super::multiple::{PLACES, split};
 use super::{constants, g1_generator};
 use crate::complete::{AZero, multiply};
-use crate::eisenstein::{DIGITS, Table, chosen, place};
+use crate::eisenstein::{DIGITS, Table, arranged, cells, place};
 use crate::fixed_base::Sums;
 use crate::group::{Affine, Jacobian, Projective};
 use crate::pairing::PairingCurve;
 use num_bigint::BigUint;
 use residue_formula::{Fe, Number};
-use residue_ir::{Machine, SequenceStep, WordOp};
+use residue_ir::{Machine, SequenceStep, Variable, WordOp};
 use residue_modular::fields::Bn254Fp;
-
-/// How many points share doublings: no more than can be chosen from by 64 parts.
-pub const POINTS: usize = SequenceStep::<()>::CHOICES_MAX / DIGITS;
-
-/// The part with the doublings of a place.
-const DOUBLE: usize = POINTS * DIGITS;
 
 /// T = τ·G, τ = 3¹⁶⁰ modulo r: no multiple of the generator that anybody has for a point.
 fn tau() -> BigUint {
@@ -47,35 +41,37 @@ pub fn start<M: Machine>(machine: &M) -> Jacobian<M::Fe> {
     offset(machine, &1u32.into()).to_jacobian(machine.one())
 }
 
-/// S ↦ S + Σ sᵢ·Pᵢ for points on the curve, none the identity, and any words sᵢ; Z = 0 says nothing.
-pub fn add<M: Machine>(
+/// A scalar in a variable, and its point.
+pub type Product<F> = (Variable, Affine<F>);
+
+/// S ↦ S + Σ sᵢ·Pᵢ for points on the curve, none the identity, and any words sᵢ; Z = 0 says nothing. At most eleven points have
+/// their tables in 256 slots.
+pub fn add<M: Machine, const COUNT: usize>(
     machine: &M,
-    products: [(M::Word, Affine<M::Fe>); POINTS],
+    products: [Product<M::Fe>; COUNT],
     sum: Jacobian<M::Fe>,
 ) -> Jacobian<M::Fe> {
-    // Words that choose parts are kept in memory: the stack would have no room for them.
+    // Kept in memory at first: what they are computed with would be between them on the stack.
+    let arranged = products
+        .map(|(scalar, _)| machine.variable("digits", arranged(machine, split(machine, machine.get(scalar), false))));
     let words: Vec<_> = (0u64..)
-        .zip(products)
-        .map(|(number, (scalar, _))| {
-            let first = machine.word(SequenceStep::<M::Word>::CELLS.each(number * DIGITS as u64)); // usize to u64 widens
-            chosen(machine, split(machine, scalar, false))
-                .map(|word| machine.variable("digits", machine.word_op(WordOp::Or, word, first)))
-                .map(|variable| machine.get(variable))
-        })
+        .zip(arranged.map(|digits| machine.get(digits)))
+        .map(|(number, word)| cells(machine, word, number * DIGITS as u64)) // usize to u64 widens
         .collect();
+    let double = COUNT * DIGITS;
     let mut order = Vec::new();
     for at in (0..PLACES).rev() {
-        order.push(SequenceStep::Part(DOUBLE));
+        order.push(SequenceStep::Part(double));
         order.extend(words.iter().map(|words| place(words, at)));
     }
     let [beta, three_halves] =
         [&constants().beta, &constants().pairing.three_halves].map(|value| machine.constant(value));
-    let tables = products.map(|(_, point)| Table::new(machine, point, beta, three_halves));
-    let (tables, z) = Table::over_one_denominator(tables, beta);
+    let points = products.map(|(_, point)| point);
+    let (tables, z) = Table::over_one_denominator(machine, points, beta, three_halves);
     let zz = z.square();
     let Affine { x, y } = offset(machine, &1u32.into());
     let begin = Affine::new(x * zz, y * (zz * z)).to_jacobian(machine.one());
-    let own = machine.sequence_of(&order, &[None; DOUBLE + 1], begin, |machine, part, sum| {
+    let own = machine.sequence_of(&order, &vec![None; double + 1], begin, |machine, part, sum| {
         let three_halves = machine.constant(&constants().pairing.three_halves);
         match tables.get(part / DIGITS) {
             Some(table) => table.add(sum, part % DIGITS),

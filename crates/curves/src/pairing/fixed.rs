@@ -219,14 +219,19 @@ where
     let next = |part: Part| part.then().and_then(|next| if has(next) { Some(next) } else { next.then() });
     let mut steps = Vec::new();
     let mut expected = None;
+    let mut line = 0;
     for part in order.iter().copied().filter(|&part| has(part)) {
         if expected != Some(part) {
+            // Lines come once at most, and are taken in the order of the table.
+            if std::iter::successors(Some(part), |&part| next(part)).any(|part| part == Part::Lines) {
+                steps.push(SequenceStep::CarryNumber(line));
+                line += 1;
+            }
             steps.push(SequenceStep::Part(place(part).expect("an order is of parts that there are")));
         }
         expected = next(part);
     }
     let then: Vec<_> = parts.iter().map(|&part| next(part).and_then(place)).collect();
-    let line = machine.variable("fixed_line", machine.small(0));
     let start = witness.first().map_or_else(|| Fp12::one(machine.zero(), machine.one()), |residue| residue.c(machine));
     let state = (start, given, points, witness);
     let (f, given, ..) = machine.sequence_of(&steps, &then, state, |machine, part, (f, given, points, witness)| {
@@ -239,9 +244,7 @@ where
             Part::Image => add_to_each(machine, looped, |machine, q| psi(machine, q)),
             Part::SecondImage => add_to_each(machine, looped, |machine, q| opposite(psi(machine, psi(machine, q)))),
             Part::Lines => {
-                let number = machine.bind(machine.get(line));
-                let lines = machine.lookup(table, number);
-                machine.set(line, machine.word_op(residue_ir::WordOp::Add, number, machine.small(1)));
+                let lines = machine.take_row(table);
                 (
                     lines.into_iter().zip(points).fold(f, |f, (line, p): (FixedLine<M::Fe, C>, _)| line.times(f, p)),
                     given,

@@ -359,12 +359,17 @@ impl Parser<'_> {
     }
 
     fn step(&mut self) -> Parsed<SequenceStep<Word>> {
+        let is_row = self.tokens.word_is("row");
         if !self.tokens.peek().is_some_and(|text| text.starts_with('w')) {
-            return Ok(SequenceStep::Part(self.number_of_part()?));
+            return Ok(match is_row {
+                true => SequenceStep::CarryNumber(self.tokens.decimal("the number of a row")? as usize), // u32 to usize widens
+                false => SequenceStep::Part(self.number_of_part()?),
+            });
         }
         let word = self.read()?;
         self.tokens.expect("from")?;
-        Ok(SequenceStep::Chosen { word, first_bit: self.tokens.decimal("a bit")? })
+        let first_bit = self.tokens.decimal("a bit")?;
+        Ok(if is_row { SequenceStep::Carry { word, first_bit } } else { SequenceStep::Chosen { word, first_bit } })
     }
 
     fn number_of_part(&mut self) -> Parsed<usize> {

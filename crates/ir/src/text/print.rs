@@ -171,6 +171,8 @@ impl Printer {
                 let step = |step: &SequenceStep<Word>| match step {
                     SequenceStep::Part(number) => number.to_string(),
                     SequenceStep::Chosen { word, first_bit } => format!("{} from {first_bit}", word.spell()),
+                    SequenceStep::Carry { word, first_bit } => format!("row {} from {first_bit}", word.spell()),
+                    SequenceStep::CarryNumber(number) => format!("row {number}"),
                 };
                 let steps: Vec<String> = steps.iter().map(step).collect();
                 self.line(&format!("sequence ({}) {initial} {{", steps.join(" ")));

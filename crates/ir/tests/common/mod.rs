@@ -8,7 +8,7 @@ pub use seeded::Seeded;
 
 use num_bigint::BigUint;
 use residue_formula::Fe;
-use residue_ir::{Array, Capacity, Machine, ModOp, Piece, SequenceStep as Parts, Variable, WordOp};
+use residue_ir::{Array, Capacity, Machine, ModOp, Piece, SequenceStep as Parts, Table, Variable, WordOp};
 use ruint::aliases::U256;
 
 impl Seeded {
@@ -148,11 +148,17 @@ impl Plan {
             });
             let _ = last;
         }
+        let rows: Vec<_> = (1u8..=3).map(|row| vec![BigUint::from(row), BigUint::from(7 * row)]).collect();
+        let table: Table<[M::Fe; 2]> = machine.table("rows", &rows);
+        let before: Array<[M::Fe; 2]> = machine.array("rows", Capacity::Fixed(4));
+        machine.fill_from(before, table);
+        let _ = machine.load(before, machine.small(1));
         let variables = [machine.variable("x", size), machine.variable("y", machine.small(5))];
         let mut state = State {
             values: vec![machine.zero(), seven],
             words: vec![size, machine.small(1), machine.small(0)],
             arrays: [fixed, unbounded],
+            table,
             variables,
         };
         self.follow(machine, &mut state, &self.start);
@@ -255,6 +261,19 @@ impl Plan {
                     then = vec![None; Parts::<M::Word>::CHOICES_MIN];
                     (then[1], then[9]) = (Some(2), Some(15));
                 }
+                // The other part takes a row of each kind where it is no countdown that comes next.
+                let takes = !*is_chosen && *word % 2 == 0;
+                if takes {
+                    let cells = machine.word(Parts::<M::Word>::CELLS.each(1));
+                    let word = machine.word_op(WordOp::And, state.word(*word), cells);
+                    let rows = [Parts::Carry { word, first_bit: 32 }, Parts::CarryNumber(2)];
+                    let with_rows = |step| match step {
+                        Parts::Part(1) => vec![rows[0], rows[1], step],
+                        _ => vec![step],
+                    };
+                    steps = steps.into_iter().flat_map(with_rows).collect();
+                }
+                let (table, array) = (state.table, state.arrays[0]);
                 let after = machine.sequence_of(&steps, &then, before, |machine, part, now| {
                     // Words from outside are out of reach.
                     let own = |now: [M::Fe; 2]| {
@@ -264,6 +283,11 @@ impl Plan {
                     if part == 0 {
                         machine
                             .countdown(count, 2, now, |machine, _, now| self.inner(machine, &own(now), body, *values))
+                    } else if takes {
+                        let row = machine.take_row(table);
+                        let [first, second]: [M::Fe; 2] = machine.take_element(array);
+                        let now = [now[0] * row[0] + first, now[1] - second + row[1]];
+                        self.inner(machine, &own(now), body, values.map(|value| value + 1))
                     } else {
                         self.inner(machine, &own(now), body, values.map(|value| value + 1))
                     }
@@ -335,6 +359,7 @@ struct State<M: Machine> {
     values: Vec<M::Fe>,
     words: Vec<M::Word>,
     arrays: [Array<[M::Fe; 2]>; 2],
+    table: Table<[M::Fe; 2]>,
     variables: [Variable; 2],
 }
 

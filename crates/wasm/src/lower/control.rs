@@ -194,6 +194,9 @@ impl<'a> Emitter<'a> {
             Effect::Sha256 { .. }
             | Effect::Keccak256 { .. }
             | Effect::Lookup { .. }
+            | Effect::TakeRow { .. }
+            | Effect::TakeElement { .. }
+            | Effect::FillFrom { .. }
             | Effect::Enter { .. }
             | Effect::ElementOf { .. }
             | Effect::WordOf { .. }
@@ -388,7 +391,7 @@ impl<'a> Emitter<'a> {
         let place = |word| words.iter().position(|&other| other == word).expect("it is one of them");
         let chosen = order.steps.iter().filter_map(|step| match *step {
             SequenceStep::Chosen { word, first_bit } => Some((locals[place(word)] + first_bit / 64, first_bit % 64)),
-            SequenceStep::Part(_) => None,
+            SequenceStep::Part(_) | SequenceStep::Carry { .. } | SequenceStep::CarryNumber(_) => None,
         });
         let chosen: Vec<(u32, u32)> = chosen.collect();
         let choices = super::narrow(chosen.len());
@@ -401,9 +404,11 @@ impl<'a> Emitter<'a> {
         let targets: Vec<u32> = order
             .steps
             .iter()
-            .map(|step| match *step {
-                SequenceStep::Part(number) => choices + super::narrow(number),
-                SequenceStep::Chosen { .. } => next_choice.next().expect("they were counted"),
+            .filter_map(|step| match *step {
+                SequenceStep::Part(number) => Some(choices + super::narrow(number)),
+                SequenceStep::Chosen { .. } => Some(next_choice.next().expect("they were counted")),
+                // Programs that take rows are refused.
+                SequenceStep::Carry { .. } | SequenceStep::CarryNumber(_) => None,
             })
             .collect();
         self.code.local_get(step).i64_const(1).i64_add().local_set(step);
@@ -413,7 +418,7 @@ impl<'a> Emitter<'a> {
         for ((limb, shift), left) in chosen.into_iter().zip((0..choices).rev()) {
             self.code.end();
             self.code.local_get(limb).i64_const(shift.into()).i64_shr_u();
-            self.code.i64_const(last.into()).i64_and().i32_wrap_i64();
+            self.code.i64_const(i64::from((last + 1).next_power_of_two() - 1)).i64_and().i32_wrap_i64();
             self.code.br_table((left..left + last).collect::<Vec<_>>(), left + last);
         }
         for ((number, part), left) in sequence.arms.iter().enumerate().zip((0..parts).rev()) {
