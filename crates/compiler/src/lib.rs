@@ -209,7 +209,14 @@ fn build(
         parts.push(part((program, context, is_late), rows, (revision, dialect), schedule, &mut assembly)?);
     }
     require_slot_bytes(&parts, revision)?;
-    let lowered = lower::lower(&parts, (revision, origin), &mut assembly)?;
+    let before = assembly.clone();
+    let lowered = match lower::lower(&parts, (revision, origin), &mut assembly, lower::DeadWords::Left) {
+        Err(CompileError::Stack { .. }) => {
+            assembly = before;
+            lower::lower(&parts, (revision, origin), &mut assembly, lower::DeadWords::Dropped)?
+        }
+        lowered => lowered?,
+    };
     let code = assembly.assemble(revision)?;
     if let Some(&offset) = lowered.near.iter().map(|label| &code.labels[label]).find(|&&offset| offset > CHOSEN_MAX) {
         return Err(CompileError::Far { offset, limit: CHOSEN_MAX });

@@ -13,6 +13,9 @@ use residue_passes::{Row, Slot};
 use ruint::aliases::U256;
 use std::collections::{HashMap, HashSet};
 
+/// From so many words on, ones that are dead are taken from under the top.
+const HIGH_STACK: usize = 12;
+
 /// `word` as the assembler takes numbers.
 pub(super) fn big(word: U256) -> BigUint {
     BigUint::from_bytes_be(&word.to_be_bytes::<32>())
@@ -74,6 +77,40 @@ impl Lowering<'_> {
         }
     }
 
+    /// Takes words that are never read again from under the one on top, where the stack is high.
+    pub(super) fn drop_buried(&mut self) {
+        let Some((&Entry::Kept(_, depth), below)) = self.stack.split_last() else { return };
+        let is_dead = |entry: &&Entry| matches!(entry, Entry::Kept(word, of) if *of == self.depth && self.uses.get(word) == Some(&0));
+        let dead = below.iter().rev().take_while(is_dead).count();
+        let swap = u8::try_from(dead).ok().filter(|dead| (1..=16).contains(dead));
+        let Some(swap) = swap.filter(|_| depth == self.depth && self.stack.len() >= HIGH_STACK) else { return };
+        self.code.op(evm::SWAP1 + (swap - 1));
+        for _ in 0..dead {
+            self.code.op(evm::POP);
+        }
+        let top = self.stack.len() - 1;
+        self.stack.drain(top - dead..top);
+    }
+
+    /// The address of a byte of scratch memory.
+    pub(super) fn scratch_address(&mut self, offset: Word) -> Result<(), CompileError> {
+        let base = self.layout.scratch;
+        match &self.function.words[offset.0 as usize] {
+            WordDef::Constant(value) => {
+                self.code.push(big(value.wrapping_add(U256::from(base))));
+                self.stack.push(Entry::Other);
+            }
+            _ => {
+                self.word(offset)?;
+                if base > 0 {
+                    push(self.code, base);
+                    self.code.op(evm::ADD);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The word just computed, on top of the stack, stays there under this name; a word that is never read goes.
     pub(super) fn keep(&mut self, word: Word) {
         if self.uses.get(&word).is_some_and(|&uses| uses > 0) {
@@ -97,6 +134,11 @@ impl Lowering<'_> {
             WordDef::CalldataWord(offset) => {
                 self.word(*offset)?;
                 self.code.op(evm::CALLDATALOAD);
+                self.stack.pop();
+            }
+            WordDef::ScratchWord(offset) => {
+                self.scratch_address(*offset)?;
+                self.code.op(evm::MLOAD);
                 self.stack.pop();
             }
             WordDef::Op(op, a, b) => self.operation(*op, *a, *b)?,

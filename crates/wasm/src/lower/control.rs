@@ -199,6 +199,10 @@ impl<'a> Emitter<'a> {
             | Effect::WordOf { .. }
             | Effect::High { .. }
             | Effect::ReturnLast { .. }
+            | Effect::Scratch { .. }
+            | Effect::SetScratch { .. }
+            | Effect::CopyCalldata { .. }
+            | Effect::ReturnScratch { .. }
             | Effect::ReturnWords { .. } => unreachable!("`lower` refuses programs with these"),
             Effect::IsOdd { result, value } => {
                 let (address, scratch) = (self.address(*value), self.lowering.layout.scratch.cast_signed());
