@@ -216,6 +216,11 @@ impl Maker {
         VariableId(self.random.random_range(1..self.program.variables.len()) - 1)
     }
 
+    /// A variable after which another one stands that holds no indices either.
+    fn variable_before_another(&mut self) -> VariableId {
+        VariableId(self.random.random_range(2..self.program.variables.len()) - 2)
+    }
+
     /// Room in every array, and a value in every element.
     fn fill_arrays(&mut self, body: &mut Region) {
         for array in (0..self.program.arrays.len()).map(ArrayId) {
@@ -429,6 +434,10 @@ impl Maker {
             32 => {
                 let word = self.word(3);
                 self.defined_word(|result| Effect::Bind { result, word })
+            }
+            34 if self.program.variables.len() > 2 => {
+                let (variable, first_byte) = (self.variable_before_another(), self.random.random_range(1..32));
+                self.defined_word(|result| Effect::GetAcross { result, variable, first_byte })
             }
             33 | 34 if self.program.variables.len() > 1 => {
                 let variable = self.variable();

@@ -103,7 +103,7 @@ fn check(program: &Program, revision: Revision, seed: u64, tally: &mut Tally) {
 fn having(modulus: &BigUint) -> Vec<Revision> {
     let program = program(modulus, 0);
     let has = |&revision: &Revision| !compiled(&program, revision).is_err_and(|error| error.is_inexpressible());
-    Revision::ALL.iter().copied().filter(has).collect()
+    Revision::every().filter(has).collect()
 }
 
 /// A campaign over one modulus, for the revisions that have it.
@@ -434,4 +434,46 @@ fn elements_of_neighbouring_arrays_go_together() {
         check(&program, revision, 3, &mut tally);
     }
     assert_eq!(tally.returned, 4 * revisions.len() as u64);
+}
+
+/// Inverses by an instruction where there is one, else by a power: of what has one and of 0.
+#[test]
+fn inverses_are_what_the_evaluator_says() {
+    let modulus = BigUint::from(10_007u32);
+    let program = record("inverses", &modulus, |machine| {
+        let [a, b] = [0, 2].map(|offset| machine.parse(machine.small(offset), 2));
+        let inverse = machine.inverse(a - b, |_, a| residue_curves::chain::pow_constant(a, &(&modulus - 2u32)));
+        let again = machine.inverse(inverse, |_, a| residue_curves::chain::pow_constant(a, &(&modulus - 2u32)));
+        machine.return_elements([inverse * a + b, again], 2);
+    });
+    let mut by_instruction = 0;
+    for &revision in Revision::ALL.iter().filter(|revision| revision.slot_rules().is_some()) {
+        // Some have moduli of some widths only.
+        let Ok(Compiled { code, .. }) = compiled(&program, revision) else { continue };
+        let engine = Engine::new(EngineConfig::default_for(revision)).unwrap();
+        by_instruction += usize::from(revision.slot_rules().is_some_and(|rules| rules.inverts()) && code.len() < 200);
+        for (a, b) in [(7u16, 7u16), (7, 6), (0, 1), (10_006, 0), (5, 9_000)] {
+            let input = [a.to_be_bytes(), b.to_be_bytes()].concat();
+            let expected = evaluate(&program, &input);
+            let outcome = engine.run_code(&code, &input, GAS);
+            assert_eq!((outcome.halt, Outcome::Returned(outcome.output)), (Halt::Return, expected), "{revision}");
+        }
+    }
+    assert!(by_instruction >= 2, "{by_instruction}");
+}
+
+/// A program that inverts without asking has no code where no instruction inverts.
+#[test]
+fn inversions_are_refused_where_no_instruction_inverts() {
+    let program = record("inverse", &BigUint::from(101u8), |machine| {
+        let a = machine.parse(machine.small(0), 1);
+        machine.return_elements(machine.invert(a), 1);
+    });
+    for &revision in Revision::ALL {
+        let inverts = revision.slot_rules().is_some_and(|rules| rules.inverts());
+        match compiled(&program, revision) {
+            Ok(_) => assert!(inverts, "{revision}"),
+            Err(error) => assert!(!inverts && error.is_inexpressible(), "{revision}: {error}"),
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Signatures, Poseidon and Poseidon2 against published vectors, under EIP-6690.
+//! Signatures, hashes, Poseidon and Poseidon2 against published vectors, under EIP-6690.
 
 use num_bigint::BigUint;
 use residue_compiler::compile;
@@ -51,6 +51,31 @@ fn calls_of_precompiles() {
     check("p256/verify", "p256", "p256Verify_even.json", call);
     check("secp256k1/recover", "ecrecover", "wycheproof_secp256k1.json", call);
     check("secp256k1/recover", "other", "ecRecover.json", call);
+}
+
+#[test]
+fn hashes() {
+    let call = |case: &Value| Some((bytes(case, "Input"), bytes(case, "Expected")));
+    check("hashes/ripemd160", "ripemd160", "standard.json", call);
+    // One of them has eight million rounds.
+    let short = |case: &Value| call(case).filter(|(input, _)| input[..2] == [0, 0]);
+    check("hashes/blake2f", "other", "blake2F.json", short);
+    check("hashes/blake2f", "blake2f", "evmification.json", |case| {
+        Some((bytes(case, "input"), bytes(case, "expected")))
+    });
+    check("hashes/sha512", "hashes", "celo_cip20.json", |case| {
+        Some((bytes(case, "preimage"), bytes(case, "sha2_512")))
+    });
+}
+
+#[test]
+fn calls_that_blake2f_refuses() {
+    let Some(folder) = vectors::folder("blake2f") else { return };
+    let mut contract = contract("hashes/blake2f");
+    for case in vectors::cases::<Value>(&folder, "fail-blake2f.json").unwrap() {
+        let halt = contract.run_without_memory(&bytes(&case, "Input"), GAS).halt;
+        assert!(halt.is_exceptional() && halt != Halt::OutOfGas, "{halt:?}: {case}");
+    }
 }
 
 #[test]

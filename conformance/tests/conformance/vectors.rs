@@ -87,3 +87,68 @@ fn contracts_and_precompiles_agree_with_the_vectors_of_bn254() {
         }
     }
 }
+
+/// A case of the vectors of celo-blockchain (core/vm/testdata/precompiles), some of which have no name.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Celo {
+    input: String,
+    /// None where the input is refused.
+    expected: Option<String>,
+}
+
+/// Those for BLS12-377: what files end with, and contracts.
+const BLS12_377: [(&str, &str); 14] = [
+    ("bls12377G1Add_zexe.json", "bls12_377/g1_add"),
+    ("bls12377G1Mul_zexe.json", "bls12_377/g1_mul"),
+    ("bls12377G1MultiExp_zexe.json", "bls12_377/g1_msm"),
+    ("bls12377G2Add_zexe.json", "bls12_377/g2_add"),
+    ("bls12377G2Mul_zexe.json", "bls12_377/g2_mul"),
+    ("bls12377G2MultiExp_zexe.json", "bls12_377/g2_msm"),
+    ("bls12377Pairing_matter.json", "bls12_377/pairing"),
+    ("fail-bls12377G1Add.json", "bls12_377/g1_add"),
+    ("fail-bls12377G1Mul.json", "bls12_377/g1_mul"),
+    ("fail-bls12377G1Multiexp.json", "bls12_377/g1_msm"),
+    ("fail-bls12377G2Add.json", "bls12_377/g2_add"),
+    ("fail-bls12377G2Mul.json", "bls12_377/g2_mul"),
+    ("fail-bls12377G2Multiexp.json", "bls12_377/g2_msm"),
+    ("fail-bls12377Pairing.json", "bls12_377/pairing"),
+];
+
+#[test]
+fn contracts_agree_with_the_vectors_of_bls12_377() {
+    let Some(folder) = vectors::folder("bls12_377") else { return };
+    for (number, (file, name)) in BLS12_377.into_iter().enumerate() {
+        let cases: Vec<Celo> = vectors::cases(&folder, file).expect("the files are readable");
+        let program = residue_contracts::find(name).expect("it is in the list").program();
+        // All cases under EIP-6690 and, of the rest, a third of the revisions; all of them where `RESIDUE_CASES` is set.
+        let step = if std::env::var_os("RESIDUE_CASES").is_some() { 1 } else { 3 };
+        let others = Revision::ALL.iter().copied().skip(number % step).step_by(step);
+        for revision in others.chain([Revision::Eip6690_2024]) {
+            let schedule = GasSchedule::default_for(revision).expect("every revision has a schedule");
+            let code = match compile(&program, revision, &schedule) {
+                Ok(compiled) => compiled.code,
+                Err(error) if error.is_inexpressible() => continue,
+                Err(error) => panic!("{name}, {revision}: {error}"),
+            };
+            let engine = Engine::new(EngineConfig::default_for(revision)).expect("the schedule is the revision's");
+            for (index, case) in cases.iter().enumerate() {
+                let outcome = engine.run_code(&code, &hex::decode(&case.input).expect("digits"), GAS);
+                match &case.expected {
+                    Some(expected) => {
+                        let found = (outcome.halt, hex::encode(&outcome.output));
+                        assert_eq!(found, (Halt::Return, expected.clone()), "{revision}, {file}, {index}");
+                    }
+                    None => {
+                        let halt = outcome.halt;
+                        assert!(
+                            halt.is_exceptional() && halt != Halt::OutOfGas,
+                            "{revision}, {file}, {index}: {halt:?}"
+                        );
+                    }
+                }
+            }
+            println!("{name}, {revision}: {} cases", cases.len());
+        }
+    }
+}

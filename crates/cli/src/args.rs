@@ -79,6 +79,8 @@ pub enum Full {
     Wasm,
     /// Run general state tests with every revision switched on.
     Statetest,
+    /// Write state tests of field instructions and contracts, for implementations of others.
+    Fixtures,
     /// Start a development node: Ethereum's JSON-RPC, with field instructions.
     Node,
     /// Carry out a state transition, as the t8n of other clients does.

@@ -1,8 +1,8 @@
 //! The checker: do the emitted bytes of each block mean what the block means?
 //!
 //! It reads the finished code back through the revision's decoder and numbers values on both sides: two values get the
-//! same number if they are the same operation on the same numbers, operands of sums and products in either order, or the same
-//! small multiple of a number. That is exact for every modulus and every degree, and complete as long as passes only share,
+//! same number if they are the same operation on the same numbers, operands of sums and products in either order, the same
+//! small multiple of a number, or sums of the same few products. That is exact for every modulus and every degree, and complete as long as passes only share,
 //! drop, reorder, fuse and place operations and make small multiples; a pass that rewrites formulas in other ways will need
 //! random evaluation beside it. What happens between blocks (copies,
 //! calls, loops) is judged by running whole programs.
@@ -10,12 +10,16 @@
 use crate::error::CompileError;
 use crate::lower::LoweredBlock;
 use crate::target::Target;
+use crate::target::words::Words;
+use crate::words::read::{Element, Elements};
 use num_bigint::BigUint;
 use residue_ir::program::{Block, Control, ControlKind, Function, Operand, Program, Region, Statement, Value, WordDef};
 use residue_isa::FieldOp;
 use residue_isa::assembly::Code;
+use residue_isa::revision::rules::SUM_PRODUCTS_MAX;
 use residue_passes::SlotOp;
 use residue_passes::multiples::MULTIPLE_END;
+use residue_passes::sums::SlotSum;
 use residue_passes::{Allocation, Placement, Slot};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -23,7 +27,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 type Number = usize;
 
 /// What a number stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Meaning {
     /// A value that no operation defines.
     Given(Value),
@@ -32,12 +36,19 @@ enum Meaning {
     Operation(FieldOp, Number, Number),
     /// So many times a number that is no multiple itself, however it was made.
     Multiple(Number, u64),
+    /// The sum of these products, ascending, in whatever order it was made.
+    Products(Vec<Term>),
 }
+
+/// A product, and whether it is subtracted.
+type Term = (Number, bool);
 
 struct Numbering<'a> {
     numbers: HashMap<Meaning, Number>,
     /// The numbers that are multiples, with what of.
     multiples: HashMap<Number, (Number, u64)>,
+    /// The products of the numbers that are one, or a sum of a few.
+    products: HashMap<Number, Vec<Term>>,
     /// The numbers of small constants.
     small: HashMap<Number, u64>,
     constants: &'a [BigUint],
@@ -45,20 +56,29 @@ struct Numbering<'a> {
 
 impl<'a> Numbering<'a> {
     fn new(constants: &'a [BigUint]) -> Self {
-        Self { numbers: HashMap::new(), multiples: HashMap::new(), small: HashMap::new(), constants }
+        let (numbers, multiples, products, small) = Default::default();
+        Self { numbers, multiples, products, small, constants }
     }
 
     fn number(&mut self, meaning: Meaning) -> Number {
         let meaning = match meaning {
             Meaning::Operation(operation @ (FieldOp::Add | FieldOp::Mul), x, y) => {
-                self.as_multiple(operation, x, y).unwrap_or_else(|| Meaning::Operation(operation, x.min(y), x.max(y)))
+                let multiple = self.as_multiple(operation, x, y).or_else(|| self.as_products(operation, x, y));
+                multiple.unwrap_or(Meaning::Operation(operation, x.min(y), x.max(y)))
             }
+            Meaning::Operation(FieldOp::Sub, x, y) => self.as_products(FieldOp::Sub, x, y).unwrap_or(meaning),
             Meaning::Constant(id) => Meaning::Constant(self.first_place(id)),
             other => other,
         };
         let next = self.numbers.len();
-        let number = *self.numbers.entry(meaning).or_insert(next);
+        let number = *self.numbers.entry(meaning.clone()).or_insert(next);
         match meaning {
+            Meaning::Operation(FieldOp::Mul, ..) => {
+                self.products.insert(number, vec![(number, false)]);
+            }
+            Meaning::Products(terms) => {
+                self.products.insert(number, terms);
+            }
             Meaning::Multiple(of, factor) => {
                 self.multiples.insert(number, (of, factor));
             }
@@ -98,6 +118,28 @@ impl<'a> Numbering<'a> {
         (2..MULTIPLE_END).contains(&factor).then_some(Meaning::Multiple(of, factor))
     }
 
+    /// The sum or difference of two numbers as one of a few products, if it is that.
+    fn as_products(&self, operation: FieldOp, x: Number, y: Number) -> Option<Meaning> {
+        let (x, y) = (self.products.get(&x)?, self.products.get(&y)?);
+        if operation == FieldOp::Mul || x.len() + y.len() > SUM_PRODUCTS_MAX {
+            return None;
+        }
+        let is_difference = operation == FieldOp::Sub;
+        let subtracted = y.iter().map(|&(product, is_subtracted)| (product, is_subtracted ^ is_difference));
+        Some(Meaning::Products(in_order(x.iter().copied().chain(subtracted))))
+    }
+
+    /// The number of a sum of products, each with whether it is subtracted.
+    fn sum(&mut self, products: &[(bool, [Number; 2])]) -> Option<Number> {
+        let mut terms = Vec::new();
+        for &(is_subtracted, [x, y]) in products {
+            let product = self.number(Meaning::Operation(FieldOp::Mul, x, y));
+            self.products.get(&product).filter(|terms| terms.len() == 1)?;
+            terms.push((product, is_subtracted));
+        }
+        Some(self.number(Meaning::Products(in_order(terms))))
+    }
+
     /// Numbers every value of `function`, as its source text defines them.
     fn source(&mut self, function: &Function) -> Vec<Number> {
         let mut of: Vec<Number> =
@@ -114,6 +156,12 @@ impl<'a> Numbering<'a> {
         });
         of
     }
+}
+
+fn in_order(terms: impl IntoIterator<Item = Term>) -> Vec<Term> {
+    let mut terms: Vec<Term> = terms.into_iter().collect();
+    terms.sort_unstable();
+    terms
 }
 
 /// All that the checker compares.
@@ -136,9 +184,15 @@ pub struct Evidence<'a> {
 
 /// Checks every block; an error names the function and the value.
 pub fn check(evidence: &Evidence<'_>) -> Result<(), CompileError> {
+    let mut elements = evidence.target.words().map(|words| (words, Elements::new(words.field().clone())));
     let mut numbering = Numbering::new(&evidence.lowered.constants);
     for (number, function) in evidence.lowered.functions.iter().enumerate() {
-        let source = numbering.source(&evidence.source.functions[number]);
+        let source = match &mut elements {
+            Some((_, elements)) => {
+                Source::Words(elements.of_function(&evidence.source.functions[number], &evidence.source.constants))
+            }
+            None => Source::Slots(numbering.source(&evidence.source.functions[number])),
+        };
         let mut blocks: BTreeMap<Value, &Block> = BTreeMap::new();
         function.body.for_each_block(&mut |block| {
             blocks.extend(block.ops.first().map(|&(first, _)| (first, block)));
@@ -149,7 +203,14 @@ pub fn check(evidence: &Evidence<'_>) -> Result<(), CompileError> {
             let block =
                 blocks.get(&part.first).ok_or_else(|| fail(format!("no block begins with v{}", part.first.0)))?;
             let placement = &evidence.allocation.functions[number];
-            check_block(evidence, &mut numbering, &source, block, placement, part).map_err(fail)?;
+            match (&source, &mut elements) {
+                (Source::Words(source), Some((words, elements))) => {
+                    check_words((*words, elements), source, block, placement, item_bytes(evidence.code, part))
+                }
+                (Source::Slots(source), _) => check_block(evidence, &mut numbering, source, block, placement, part),
+                (Source::Words(_), None) => unreachable!("sources are made of elements where there are some"),
+            }
+            .map_err(fail)?;
             lowered.insert(part.first);
         }
         if let Some(missing) = reachable(function).difference(&lowered).next() {
@@ -157,6 +218,40 @@ pub fn check(evidence: &Evidence<'_>) -> Result<(), CompileError> {
         }
     }
     Ok(())
+}
+
+/// What the values of a function are.
+enum Source {
+    /// Numbers of [`Numbering`].
+    Slots(Vec<Number>),
+    /// Elements of [`Elements`].
+    Words(Vec<Element>),
+}
+
+/// The same as [`check_block`] where blocks are stack and memory code.
+fn check_words(
+    (words, elements): (&Words, &mut Elements),
+    source: &[Element],
+    block: &Block,
+    placement: &Placement,
+    code: Result<&[u8], String>,
+) -> Result<(), String> {
+    let element = |value: Value| (placement.slot(value), source[value.0 as usize]);
+    let after = &placement.live_out[&block.ops[0].0];
+    let needed: Vec<Value> = after.ones().map(|value| Value(u32::try_from(value).expect("values are u32"))).collect();
+    let defined: BTreeSet<Value> = block.ops.iter().map(|&(value, _)| value).collect();
+    let through = needed.iter().copied().filter(|value| !defined.contains(value));
+    let mut before: BTreeMap<Slot, Element> = BTreeMap::new();
+    for value in through.chain(block.inputs()) {
+        let (slot, element) = element(value);
+        if before.insert(slot, element).is_some_and(|other| other != element) {
+            return Err(format!("v{} shares its slot with another value before the block", value.0));
+        }
+    }
+    let before: Vec<(Slot, Element)> = before.into_iter().collect();
+    let own = defined.iter().map(|&value| placement.slot(value)).collect();
+    let after: Vec<(Slot, Element)> = needed.iter().map(|&value| element(value)).collect();
+    words.judge(elements, &before, &own, &after, code?)
 }
 
 /// First values of the blocks of `function` that lowering must have reached: those before anything that ends the program.
@@ -224,6 +319,11 @@ fn check_block(
     let own: BTreeSet<Slot> = defined.iter().map(|&value| placement.slot(value)).collect();
     let mut rest = item_bytes(evidence.code, part)?;
     while !rest.is_empty() {
+        if let Some((sum, length)) = evidence.target.read_sum(rest) {
+            execute_sum(numbering, &own, &mut slots, &sum)?;
+            rest = &rest[length..];
+            continue;
+        }
         let (lanes, length) = evidence.target.read(rest).ok_or("the bytes are no operation on slots")?;
         execute(numbering, &own, &mut slots, &lanes)?;
         rest = &rest[length..];
@@ -238,6 +338,9 @@ fn check_block(
 
 /// The bytes of a block's items, which are neighbours.
 pub(crate) fn item_bytes<'a>(code: &'a Code, part: &LoweredBlock) -> Result<&'a [u8], String> {
+    if part.items.is_empty() {
+        return Ok(&[]);
+    }
     let range = |item| code.item_range(item).ok_or_else(|| format!("item {item} has no bytes"));
     let (first, last) = (range(part.items.start)?, range(part.items.end - 1)?);
     Ok(&code.bytes[first.start..last.end])
@@ -264,9 +367,31 @@ fn execute(
     Ok(())
 }
 
+/// All products are read before the sum is written; as [`execute`] otherwise.
+fn execute_sum(
+    numbering: &mut Numbering<'_>,
+    own: &BTreeSet<Slot>,
+    slots: &mut HashMap<Slot, Number>,
+    sum: &SlotSum,
+) -> Result<(), String> {
+    if !own.contains(&sum.out) {
+        return Err(format!("slot {} is written and belongs to no value of the block", sum.out));
+    }
+    let mut products = Vec::new();
+    for &(is_subtracted, [x, y]) in &sum.products {
+        let read =
+            |slot| slots.get(&slot).copied().ok_or_else(|| format!("slot {slot} is read and holds no known value"));
+        products.push((is_subtracted, [read(x)?, read(y)?]));
+    }
+    let number = numbering.sum(&products).ok_or("a sum has a term that is a multiple and no product")?;
+    slots.insert(sum.out, number);
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::words::Rules;
     use crate::{Built, Dialect, Prepared, SmallMultiples, build};
     use residue_ir::text;
     use residue_isa::{GasSchedule, Revision};
@@ -300,7 +425,8 @@ function f1 "start" () -> () values 20 {
 
     fn built(program: &Program, revision: Revision) -> Built {
         let prepared = Prepared::new(program, SmallMultiples::AsWritten).unwrap();
-        build(&prepared, revision, &GasSchedule::default_for(revision).unwrap(), Dialect::default()).unwrap()
+        build(&prepared, revision, &GasSchedule::default_for(revision).unwrap(), Dialect::default(), Rules::FIRST)
+            .unwrap()
     }
 
     fn evidence<'a>(built: &'a Built, source: &'a Program) -> Evidence<'a> {
@@ -316,7 +442,8 @@ function f1 "start" () -> () values 20 {
                     &Prepared::new(program, SmallMultiples::AsWritten).unwrap(),
                     *revision,
                     &schedule(*revision),
-                    Dialect::default()
+                    Dialect::default(),
+                    Rules::FIRST
                 ),
                 Err(CompileError::OnlyWidth { .. })
             )

@@ -29,6 +29,12 @@ pub enum CompileError {
         /// The only width in 64-bit limbs.
         limbs: usize,
     },
+    /// It has no instruction that inverts, and the program does not ask.
+    #[error("{revision} has no instruction that inverts: ask with `has inversion`")]
+    Inversion {
+        /// The revision.
+        revision: Revision,
+    },
     /// Montgomery form needs an odd modulus.
     #[error("{revision} needs an odd modulus")]
     EvenModulus {
@@ -125,9 +131,10 @@ pub enum CompileError {
 
 impl CompileError {
     /// Whether it says that the revision has no code for such a program whatever its size: moduli that the revision does not have, or too
-    /// few of them.
+    /// few of them, or inversions.
     pub fn is_inexpressible(&self) -> bool {
-        use CompileError::{EvenModulus, FixedField, OnlyWidth, Subprogram, Width};
-        matches!(self, Width { .. } | OnlyWidth { .. } | EvenModulus { .. } | FixedField { .. } | Subprogram { .. })
+        use CompileError::{EvenModulus, FixedField, Inversion, OnlyWidth, Subprogram, Width};
+        let is_of_modulus = matches!(self, Width { .. } | OnlyWidth { .. } | EvenModulus { .. } | FixedField { .. });
+        is_of_modulus || matches!(self, Subprogram { .. } | Inversion { .. })
     }
 }

@@ -17,6 +17,7 @@ mod paths;
 mod portable;
 pub mod source_map;
 pub mod target;
+pub mod words;
 
 pub use creation::creation;
 pub use dialect::Dialect;
@@ -34,12 +35,13 @@ use residue_ir::{Effect, Feature, SubprogramId};
 use residue_isa::assembly::{Assembly, Code, Item, LabelId};
 use residue_isa::revision::Family;
 use residue_isa::revision::evm384::Modulus;
-use residue_isa::revision::rules::{SLOTS_MAX, SetForm, SlotBytesMax};
-use residue_isa::{FieldOp, GasSchedule, Revision};
+use residue_isa::revision::rules::{SLOTS_MAX, SUM_PRODUCTS_MAX, SetForm, SlotBytesMax};
+use residue_isa::{FieldOp, GasSchedule, Revision, SlotRules};
 use residue_passes::derived::{self, Derived};
 use residue_passes::rows::rows;
 use residue_passes::simplify::simplify;
 use residue_passes::specialise::{asks, specialise};
+use residue_passes::sums::gather;
 use residue_passes::{Allocation, Cost, Limits, Rows, Slot, allocate, multiples, threads};
 use target::{MontFactors, Places, Target};
 
@@ -123,10 +125,55 @@ impl<'a> Prepared<'a> {
         if asks(self.source) {
             let has = |feature| has_feature(revision, feature);
             let source = specialise(self.source, has);
-            let special = Prepared { source: &source, simplified: specialise(&self.simplified, has) };
+            // Arms that are taken join what is around them.
+            let mut simplified = specialise(&self.simplified, has);
+            simplified.subprograms.iter_mut().for_each(simplify);
+            simplify(&mut simplified);
+            let special = Prepared { source: &source, simplified };
             return special.compile(revision, schedule, dialect);
         }
-        let built = build(self, revision, schedule, dialect)?;
+        if revision.family() == Family::Words {
+            let source = words::prepare::prepare(self.source);
+            let mut simplified = words::prepare::prepare(&self.simplified);
+            simplified.subprograms.iter_mut().for_each(simplify);
+            simplify(&mut simplified);
+            return Prepared { source: &source, simplified }.compile_for(revision, schedule, dialect);
+        }
+        self.compile_for(revision, schedule, dialect)
+    }
+
+    /// Builds it; where there are no field instructions, with more room or shorter code where that is called for.
+    fn build_for(&self, revision: Revision, schedule: &GasSchedule, dialect: Dialect) -> Result<Built, CompileError> {
+        let mut rules = target::words::Rules::FIRST;
+        let mut built = build(self, revision, schedule, dialect, rules);
+        if revision.family() != Family::Words {
+            return built;
+        }
+        if built.as_ref().map_or(true, Built::lacks_room) {
+            rules.extra_slots = target::words::Rules::EXTRA_SLOTS;
+            built = build(self, revision, schedule, dialect, rules);
+        }
+        // What no account may have, or labels too far apart: shorter code may do.
+        let length = match &built {
+            Ok(built) => built.code.bytes.len(),
+            Err(CompileError::Far { .. } | CompileError::Assemble(_)) => usize::MAX,
+            Err(_) => return built,
+        };
+        if length <= CODE_BYTES_MAX {
+            return built;
+        }
+        rules.is_short = true;
+        let short = build(self, revision, schedule, dialect, rules)?;
+        if short.code.bytes.len() < length { Ok(short) } else { built }
+    }
+
+    fn compile_for(
+        &self,
+        revision: Revision,
+        schedule: &GasSchedule,
+        dialect: Dialect,
+    ) -> Result<Compiled, CompileError> {
+        let built = self.build_for(revision, schedule, dialect)?;
         for evidence in built.evidence(self.source) {
             check(&evidence)?;
         }
@@ -170,6 +217,11 @@ struct Unit {
 }
 
 impl Built {
+    /// Whether a block has values in memory for lack of room.
+    fn lacks_room(&self) -> bool {
+        self.units.iter().any(|unit| unit.target.words().is_some_and(target::words::Words::lacks_room))
+    }
+
     fn evidence<'a>(&'a self, source: &'a Program) -> impl Iterator<Item = Evidence<'a>> {
         self.units.iter().zip(source.units()).map(|(unit, source)| Evidence {
             source,
@@ -188,6 +240,7 @@ fn build(
     revision: Revision,
     schedule: &GasSchedule,
     dialect: Dialect,
+    rules: target::words::Rules,
 ) -> Result<Built, CompileError> {
     for subprogram in &prepared.source.subprograms {
         require_subprogram(subprogram, revision)?;
@@ -195,18 +248,29 @@ fn build(
     let mut programs = Vec::new();
     for unit in prepared.simplified.units() {
         require_modulus(unit, revision)?;
-        programs.push(with_constants(unit, revision));
+        require_inversion(unit, revision)?;
+        let mut program = with_constants(unit, revision);
+        if revision.slot_rules().is_some_and(|rules| rules.sums.is_some()) {
+            gather(&mut program, SUM_PRODUCTS_MAX);
+        }
+        programs.push(program);
     }
     let borrowed: Vec<&Program> = programs.iter().collect();
     let rows: Vec<Rows<'_>> = programs.iter().map(|program| rows(program, &LIMITS)).collect();
     let mut assembly = Assembly::for_fork(dialect.fork);
     let origin = assembly.new_label();
     assembly.mark(origin);
-    let mut parts = Vec::new();
+    let mut parts: Vec<Part<'_>> = Vec::new();
+    let mut base_bytes = words_base_bytes(&borrowed, revision);
     for (context, (program, rows)) in programs.iter().zip(rows).enumerate() {
         let context = u32::try_from(context).expect("subprograms are few");
         let is_late = context > 0 && is_entered_late(&borrowed, context as usize - 1); // u32 to usize widens
-        parts.push(part((program, context, is_late), rows, (revision, dialect), schedule, &mut assembly)?);
+        let placed = (program, context, is_late, target::words::Rules { base_bytes, ..rules });
+        let part = part(placed, rows, (revision, dialect), schedule, &mut assembly)?;
+        if part.target.words().is_some() && part.has_elements() {
+            base_bytes = part.target.memory_bytes();
+        }
+        parts.push(part);
     }
     require_slot_bytes(&parts, revision)?;
     let before = assembly.clone();
@@ -240,8 +304,17 @@ fn build(
     Ok(Built { units, memory_bytes: lowered.memory_bytes, fail: lowered.fail, items, code })
 }
 
+/// Bytes of code that an account of the main network may have (EIP-170).
+const CODE_BYTES_MAX: usize = 24_576;
+
 /// The last offset that a cell of chosen parts has room for.
 const CHOSEN_MAX: usize = 0xffff;
+
+/// Where slots that are words of memory begin: after what a given modulus is set up by.
+fn words_base_bytes(programs: &[&Program], revision: Revision) -> u32 {
+    let has_given = programs.iter().any(|program| program.modulus.known().is_none());
+    if revision.family() == Family::Words && has_given { target::words::SCRATCH_BYTES } else { 0 }
+}
 
 /// What is left of a part when its program is no longer borrowed.
 type Placed = (Allocation, Vec<Slot>, u32, Box<dyn Target>, lower::LoweredUnit);
@@ -325,25 +398,30 @@ fn reads_constants(program: &Program) -> bool {
     reads
 }
 
-/// Places a program, whose field context has this id.
+/// Places a program, whose field context has this id; `words` says where its slots begin, if they are words of memory.
 fn part<'a>(
-    (program, context, is_late): (&'a Program, u32, bool),
+    (program, context, is_late, words): (&'a Program, u32, bool, target::words::Rules),
     mut rows: Rows<'a>,
     (revision, dialect): (Revision, Dialect),
     schedule: &GasSchedule,
     assembly: &mut Assembly,
 ) -> Result<Part<'a>, CompileError> {
-    let limit = revision.evm384().map_or(SLOTS_MAX as Slot, target::evm384::slot_limit);
+    let limit = match revision.family() {
+        Family::Words => target::words::SLOT_LIMIT,
+        _ => revision.evm384().map_or(SLOTS_MAX as Slot, target::evm384::slot_limit),
+    };
     let constants = program.constants.len();
     // One slot is spare, for cycles of moves.
     let names = SlotNames::new(revision, limit, dialect.portable);
-    let room = names.room(constants).ok_or(CompileError::Constants { count: constants, limit })?;
+    let extra = if revision.family() == Family::Words { words.extra_slots } else { 0 };
+    let room = names.room(constants + extra as usize).ok_or(CompileError::Constants { count: constants, limit })?;
     let is_literal = dialect.portable && revision.is_strided();
     let fused = Fused { end: if is_literal { limit - 1 } else { fuse::ANYWHERE } };
     let cost = revision.is_strided().then_some(&fused as &dyn Cost);
     let mut allocation = allocate(program, &rows, room, cost)?;
     threads::cut(&mut rows, program, &allocation);
     let AfterValues { spare, first_constant } = names.name(&mut allocation, constants);
+    let first_constant = first_constant + extra;
     let derived = match (revision.family(), program.modulus.known()) {
         (Family::Slots, Some(modulus)) => derived::derive(&program.constants, modulus, first_constant, spare),
         (Family::Slots, None) => {
@@ -359,7 +437,7 @@ fn part<'a>(
     let mont = mont_constants(program, revision)
         .map(|[parse, output]| MontFactors { parse: constant_slot(&parse), output: constant_slot(&output) });
     let places = Places { first_constant, zero, spare, mont, is_literal };
-    let target = make_target((program, context, is_late, &rows), revision, schedule, derived, places, assembly);
+    let target = make_target((program, context, is_late, &rows), words, revision, schedule, derived, places, assembly);
     Ok(Part { program, rows, allocation, constant_slots, spare, slots, target, is_late })
 }
 
@@ -370,6 +448,7 @@ const LIMITS: Limits = Limits { values_max: SLOTS_MAX, gap_bytes_max: 32 };
 /// What lowers for the revision's family.
 fn make_target(
     (program, context, is_late, rows): (&Program, u32, bool, &Rows<'_>),
+    words: target::words::Rules,
     revision: Revision,
     schedule: &GasSchedule,
     derived: Derived,
@@ -380,6 +459,9 @@ fn make_target(
         let row_bytes = rows.parsed_bytes_max();
         let modulus = (&program.modulus, context, is_late);
         return Box::new(target::slots::Slots::new((revision, rules), modulus, derived, row_bytes, places, code));
+    }
+    if revision.family() == Family::Words {
+        return Box::new(target::words::Words::new(&program.modulus, words, &program.constants, places, code));
     }
     let modulus = program.modulus.known().expect("`require_subprogram` refuses others");
     if let Some(interface) = revision.evm384() {
@@ -404,6 +486,7 @@ fn has_feature(revision: Revision, feature: Feature) -> bool {
     match feature {
         Feature::PowersOfTwo => revision.slot_rules().is_some_and(|rules| rules.moduli.powers_of_two),
         Feature::Given => no_subprogram(revision, true).is_none(),
+        Feature::Inversion => revision.slot_rules().is_some_and(SlotRules::inverts),
         Feature::Limbs(limbs) => limbs as usize <= revision.width_limbs_max(), // u32 to usize widens
     }
 }
@@ -451,6 +534,7 @@ fn require_subprogram(program: &Program, revision: Revision) -> Result<(), Compi
 /// Why the revision has no subprograms over a modulus that is given, or known; none if it has.
 fn no_subprogram(revision: Revision, is_given: bool) -> Option<&'static str> {
     match revision.slot_rules() {
+        None if revision.family() == Family::Words => None,
         None => Some("its values are in memory, where one modulus has room"),
         Some(rules) if rules.form == SetForm::One => Some("it has one field context"),
         Some(rules) if is_given && rules.moduli.top_byte => Some("the first byte of a modulus must not be zero"),
@@ -471,6 +555,16 @@ fn operations(program: &Program) -> usize {
     count
 }
 
+/// Refuses inversions where the revision has no instruction for them.
+fn require_inversion(program: &Program, revision: Revision) -> Result<(), CompileError> {
+    let mut inverts = false;
+    program.for_each_effect(&mut |effect| inverts |= matches!(effect, Effect::Invert { .. }));
+    match inverts && !has_feature(revision, Feature::Inversion) {
+        true => Err(CompileError::Inversion { revision }),
+        false => Ok(()),
+    }
+}
+
 fn require_modulus(program: &Program, revision: Revision) -> Result<(), CompileError> {
     let bits = program.modulus.bits();
     let limit_bits = 64 * revision.width_limbs_max() as u64;
@@ -481,7 +575,9 @@ fn require_modulus(program: &Program, revision: Revision) -> Result<(), CompileE
     let odd = program.modulus.is_odd();
     let power_of_two = program.modulus.known().is_some_and(|modulus| modulus.trailing_zeros() == Some(bits - 1));
     let rules = revision.slot_rules();
-    let expressible = odd || power_of_two && rules.is_some_and(|rules| rules.moduli.powers_of_two);
+    let expressible = odd
+        || revision.family() == Family::Words
+        || power_of_two && rules.is_some_and(|rules| rules.moduli.powers_of_two);
     if !expressible {
         return Err(CompileError::EvenModulus { revision });
     }

@@ -21,7 +21,7 @@ use crate::target::{Target, clear, push};
 use fixedbitset::FixedBitSet;
 use layout::{Layout, layout};
 use residue_ir::Effect;
-use residue_ir::program::{ArrayId, ControlKind, Function, Op, Operand, Program, Value, Word, WordDef};
+use residue_ir::program::{ArrayId, Block, ControlKind, Function, Op, Operand, Program, Value, Word, WordDef};
 use residue_isa::Revision;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
@@ -29,6 +29,7 @@ use residue_passes::SlotOp;
 use residue_passes::liveness::values_read;
 use residue_passes::moves::sequence;
 use residue_passes::rows::Nest;
+use residue_passes::sums::{SlotSum, readings, sums};
 use residue_passes::{Allocation, Placement, Row, Slot};
 use ruint::aliases::U256;
 use sequence::Entrances;
@@ -68,6 +69,13 @@ pub(crate) struct LoweredUnit {
     pub entries: Vec<LabelId>,
 }
 
+/// Labels for the functions and tables of a part.
+fn entered(part: &Part<'_>, code: &mut Assembly) -> Entered {
+    let entries = part.program.functions.iter().map(|_| code.new_label()).collect();
+    let tables = part.program.tables.iter().map(|_| code.new_label()).collect();
+    Entered { entries, tables }
+}
+
 /// Writes the program and its subprograms, of which `parts` has at least one, to `code`, whose offset 0 is `origin`.
 pub(crate) fn lower(
     parts: &[Part<'_>],
@@ -77,12 +85,7 @@ pub(crate) fn lower(
 ) -> Result<Lowered, CompileError> {
     let layout = layout(parts)?;
     let fail = code.new_label();
-    let mut units: Vec<Entered> = Vec::new();
-    for part in parts {
-        let entries = part.program.functions.iter().map(|_| code.new_label()).collect();
-        let tables = part.program.tables.iter().map(|_| code.new_label()).collect();
-        units.push(Entered { entries, tables });
-    }
+    let units: Vec<Entered> = parts.iter().map(|part| entered(part, code)).collect();
     let zero_from = begin(parts, &layout, code);
     let mut lowered = Lowered { units: Vec::new(), fail, memory_bytes: layout.end, near: Vec::new() };
     let mut entrances = Entrances::new(layout.entrances);
@@ -105,6 +108,7 @@ pub(crate) fn lower(
                 function,
                 rows,
                 placement: &part.allocation.functions[number],
+                readings: if part.target.sum_products_max() > 0 { readings(function) } else { HashMap::new() },
                 layout: &layout,
                 entries: &units[unit].entries,
                 fail,
@@ -222,6 +226,8 @@ struct Lowering<'a> {
     function: &'a Function,
     rows: &'a [Row<'a>],
     placement: &'a Placement,
+    /// How often each value of the function is read; empty where no instruction makes sums.
+    readings: HashMap<Value, usize>,
     layout: &'a Layout,
     entries: &'a [LabelId],
     fail: LabelId,
@@ -388,6 +394,9 @@ impl<'a> Lowering<'a> {
                 self.return_words(words, *size_bytes)?;
                 return Ok(Flow::Ended);
             }
+            Effect::Invert { result, value } => {
+                self.target.invert(self.code, self.placement.slot(*result), self.slot(*value));
+            }
             Effect::IsZero { result, value } => {
                 self.target.is_zero(self.code, self.slot(*value));
                 self.keep(*result);
@@ -411,6 +420,12 @@ impl<'a> Lowering<'a> {
             Effect::Get { result, variable } => {
                 let address = self.variable(*variable);
                 push(self.code, address);
+                self.code.op(evm::MLOAD);
+                self.keep(*result);
+            }
+            Effect::GetAcross { result, variable, first_byte } => {
+                let address = self.variable(*variable);
+                push(self.code, address + first_byte);
                 self.code.op(evm::MLOAD);
                 self.keep(*result);
             }
@@ -510,9 +525,40 @@ impl<'a> Lowering<'a> {
         };
         let ops: Vec<SlotOp> = block.ops.iter().map(operation).collect();
         let start = self.code.items().len();
-        self.target.operations(self.code, &ops);
+        match self.target.sum_products_max() {
+            0 => {
+                let after = &self.placement.live_out[&first];
+                let is_read = |value: &Value| after.contains(value.0 as usize); // u32 to usize widens
+                let kept = block.ops.iter().map(|(value, _)| value).filter(|value| is_read(value));
+                let kept = kept.map(|&value| self.placement.slot(value)).collect();
+                self.target.block(self.code, &ops, &kept);
+            }
+            products_max => self.with_sums(block, &ops, products_max),
+        }
         let items = start..self.code.items().len();
         self.blocks.push(LoweredBlock { function: self.number, first, items });
+    }
+
+    /// The operations of a block, with an instruction for each sum of products that is found in it.
+    fn with_sums(&mut self, block: &Block, ops: &[SlotOp], products_max: usize) {
+        let mut at = 0;
+        for sum in sums(block, &self.readings, products_max) {
+            let Some(range) = sum.range() else { continue };
+            self.operations(&ops[at..range.start]);
+            let products = sum
+                .products
+                .iter()
+                .map(|&(is_subtracted, product)| (is_subtracted, product.map(|operand| self.slot(operand))));
+            self.target.sum(self.code, &SlotSum { out: ops[sum.root()].out, products: products.collect() });
+            at = range.end;
+        }
+        self.operations(&ops[at..]);
+    }
+
+    fn operations(&mut self, ops: &[SlotOp]) {
+        if !ops.is_empty() {
+            self.target.operations(self.code, ops);
+        }
     }
 
     /// Stack within the body: [bound (unless constant), index], or, if the index is never read, minus the turns left: then

@@ -10,6 +10,7 @@ use residue_isa::FieldOp;
 use residue_isa::assembly::LabelId;
 use residue_passes::Slot;
 use residue_passes::SlotOp;
+use residue_passes::sums::{Sum, readings, sums};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
@@ -165,14 +166,36 @@ impl Reading {
         begun: &mut HashSet<usize>,
     ) {
         let mut waiting: HashMap<SlotOp, VecDeque<Value>> = HashMap::new();
-        for &(value, op) in &block.ops {
+        let found = sums_of((unit, function), block);
+        for (place, &(value, op)) in block.ops.iter().enumerate() {
+            if found.iter().any(|sum| sum.has(place)) {
+                continue;
+            }
             waiting.entry(normal(slot_op((unit, function), value, op))).or_default().push_back(value);
         }
+        let mut summed: HashMap<Slot, VecDeque<Value>> = HashMap::new();
+        for sum in found {
+            let (value, _) = block.ops[sum.root()];
+            summed.entry(unit.allocation.functions[function].slot(value)).or_default().push_back(value);
+        }
         let mut at = 0;
-        while let Some((lanes, length)) = unit.target.read(&bytes[at..]) {
+        loop {
+            let sum = unit.target.read_sum(&bytes[at..]);
+            let Some((lanes, length)) = sum
+                .as_ref()
+                .map(|(sum, length)| {
+                    (vec![SlotOp { operation: FieldOp::Add, out: sum.out, x: sum.out, y: sum.out }], *length)
+                })
+                .or_else(|| unit.target.read(&bytes[at..]))
+            else {
+                return;
+            };
             let mut span = Span { bytes: start + at..start + at + length, lanes: Vec::new(), begins: Vec::new() };
             for lane in lanes {
-                let value = waiting.get_mut(&normal(lane)).and_then(VecDeque::pop_front);
+                let value = match sum {
+                    Some(_) => summed.get_mut(&lane.out).and_then(VecDeque::pop_front),
+                    None => waiting.get_mut(&normal(lane)).and_then(VecDeque::pop_front),
+                };
                 let path = value.map(|value| unit.program.functions[function].origins.of(value));
                 let path = path.unwrap_or_default();
                 for depth in 1..=path.len() {
@@ -194,6 +217,14 @@ impl Reading {
     fn path(&mut self, stretches: &[(Arc<str>, usize)]) -> usize {
         let next = self.paths.len();
         *self.paths.entry(stretches.iter().map(|(name, _)| Arc::clone(name)).collect()).or_insert(next)
+    }
+}
+
+/// The sums of products of a block that one instruction makes.
+fn sums_of((unit, function): (&Unit, usize), block: &Block) -> Vec<Sum> {
+    match unit.target.sum_products_max() {
+        0 => Vec::new(),
+        most => sums(block, &readings(&unit.program.functions[function]), most),
     }
 }
 

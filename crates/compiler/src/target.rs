@@ -7,6 +7,7 @@ pub mod evm384;
 pub mod mont_slots;
 mod reverse;
 pub mod slots;
+pub mod words;
 
 use num_bigint::BigUint;
 use num_traits::One;
@@ -17,7 +18,9 @@ use residue_isa::opcode::evm;
 use residue_isa::revision::Family;
 use residue_isa::{FieldInstruction, Lanes};
 use residue_passes::moves::Copy;
+use residue_passes::sums::SlotSum;
 use residue_passes::{Slot, SlotOp};
+use std::collections::BTreeSet;
 
 /// How one family of revisions is lowered. Made once the number of slots is known.
 pub trait Target {
@@ -47,6 +50,26 @@ pub trait Target {
     /// Operations whose order may change only where slots do not tell the difference. [] → []
     fn operations(&self, code: &mut Assembly, ops: &[SlotOp]);
 
+    /// The operations of a block, after which of the slots that it writes these are read. [] → []
+    fn block(&self, code: &mut Assembly, ops: &[SlotOp], _kept: &BTreeSet<Slot>) {
+        self.operations(code, ops);
+    }
+
+    /// The most products that one instruction sums up; 0 if there is none that does.
+    fn sum_products_max(&self) -> usize {
+        0
+    }
+
+    /// A sum of products, of 2 to [`Target::sum_products_max`]. [] → []
+    fn sum(&self, _: &mut Assembly, _: &SlotSum) {
+        unreachable!("no sums of products are found where no instruction makes them");
+    }
+
+    /// Reads a sum of products from the start of what [`Target::sum`] wrote, and its length. None if it is anything else.
+    fn read_sum(&self, _: &[u8]) -> Option<(SlotSum, usize)> {
+        None
+    }
+
     /// Copies between slots, one after the other. [] → []
     fn copies(&self, code: &mut Assembly, copies: &[Copy]);
 
@@ -65,11 +88,19 @@ pub trait Target {
     /// Writes `count` slots to memory. [operands, address] → []
     fn store(&self, code: &mut Assembly, first: Slot, count: u32);
 
+    /// `out` becomes the inverse of `value`, 0 if it has none. Only for revisions with an instruction for that. [] → []
+    fn invert(&self, code: &mut Assembly, out: Slot, value: Slot);
+
     /// [] → [1 if the slot is zero, else 0]
     fn is_zero(&self, code: &mut Assembly, slot: Slot);
 
     /// [] → [1 if the slots are equal, else 0]
     fn equal(&self, code: &mut Assembly, a: Slot, b: Slot);
+
+    /// Pushes the canonical value of a slot where that is one word; whether it did. [] → [value] or []
+    fn push_word(&self, _code: &mut Assembly, _slot: Slot) -> bool {
+        false
+    }
 
     /// Reads a field element of `size_bytes` from calldata; goes to `fail` or halts if it is not below the modulus.
     /// [offset] → []
@@ -100,6 +131,11 @@ pub trait Target {
     /// Reads an operation, or the lanes of one instruction, from the start of what [`Target::operations`] wrote: what it
     /// means for slots, and its length. None if it is anything else.
     fn read(&self, code: &[u8]) -> Option<(Vec<SlotOp>, usize)>;
+
+    /// It itself, where there are no field instructions and blocks are read back as words.
+    fn words(&self) -> Option<&words::Words> {
+        None
+    }
 
     /// Subroutines, after all functions. [] → []
     fn subroutines(&self, code: &mut Assembly);
@@ -148,7 +184,7 @@ pub fn mont_constants(modulus: &BigUint, family: Family) -> Option<[BigUint; 2]>
     let radix = mont::radix(modulus);
     let evm384 = BigUint::one() << 384u32;
     let output = match family {
-        Family::Slots => radix % modulus,
+        Family::Slots | Family::Words => radix % modulus,
         Family::Memory384 if radix == evm384 => return None,
         Family::Memory384 => radix * evm384.modinv(modulus)? % modulus,
         Family::MemorySlots => return None,

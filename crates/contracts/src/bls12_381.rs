@@ -20,16 +20,18 @@ mod msm;
 pub mod pairing;
 pub mod pairing_witness;
 pub(crate) mod signature;
-mod sum;
 mod tagged;
 pub mod verify;
 
 use crate::encoding::Encoding;
+use crate::points::Points;
 use num_bigint::BigUint;
 use residue_curves::Affine;
 use residue_curves::bls12_381::Fp2;
-use residue_curves::bls12_381::{G1, G2, Group};
+use residue_curves::bls12_381::constants::constants;
+use residue_curves::bls12_381::{G1, G2, Group, invert};
 use residue_ir::{Machine, WordOp};
+use std::marker::PhantomData;
 
 /// How elements and points are encoded.
 pub(crate) const ENCODING: Encoding = Encoding::EIP_2537;
@@ -50,6 +52,36 @@ impl<M: Machine> Encoded<M> for G2 {
     const POINT_BYTES: u32 = 4 * FP_BYTES;
 }
 
+/// Sums of points of such a group.
+pub(crate) struct Sums<G>(PhantomData<G>);
+
+impl<M: Machine, G: Encoded<M>> Points<M> for Sums<G> {
+    type Coordinate = <G as Group<M>>::Coordinate;
+
+    const ENCODING: Encoding = ENCODING;
+    const POINT_BYTES: u32 = <G as Encoded<M>>::POINT_BYTES;
+
+    fn parse(machine: &M, offset: M::Word) -> Affine<Self::Coordinate> {
+        parse_point::<M, G>(machine, offset)
+    }
+
+    fn curve_defect(machine: &M, point: Affine<Self::Coordinate>) -> M::Fe {
+        <G as Group<M>>::curve_defect(machine, point)
+    }
+
+    fn norm(value: Self::Coordinate) -> M::Fe {
+        <G as Group<M>>::norm(value)
+    }
+
+    fn invert(machine: &M, a: M::Fe) -> M::Fe {
+        invert(machine, a)
+    }
+
+    fn three_halves(machine: &M) -> M::Fe {
+        machine.constant(&constants().pairing.three_halves)
+    }
+}
+
 /// Parses the coordinates of a point; those of the identity are zero. What stands in front of elements is looked at one time, for all of them.
 pub(crate) fn parse_point<M: Machine, G: Encoded<M>>(machine: &M, offset: M::Word) -> Affine<G::Coordinate> {
     ENCODING.padded(machine, offset, G::POINT_BYTES, ENCODING.words(machine, offset, 0..G::POINT_BYTES, 0))
@@ -65,12 +97,6 @@ pub(crate) fn parse_point_and_y<M: Machine, G: Encoded<M>>(
     let all = machine.word_op(WordOp::Or, of_y, ENCODING.words(machine, offset, x, 0));
     let point = ENCODING.padded(machine, offset, G::POINT_BYTES, all);
     (point, machine.word_op(WordOp::Or, of_y, ENCODING.words(machine, offset, y, 32)))
-}
-
-/// 1 if the encoded point at `offset` is not the identity, else 0.
-pub(crate) fn is_finite<M: Machine, G: Encoded<M>>(machine: &M, offset: M::Word) -> M::Word {
-    let is_identity = machine.not(ENCODING.any_nonzero(machine, offset, 0..G::POINT_BYTES / FP_BYTES));
-    machine.bind(machine.not(is_identity))
 }
 
 /// A point of canonical values in bytes, for examples.

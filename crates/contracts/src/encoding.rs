@@ -24,6 +24,9 @@ impl Encoding {
     /// EIP-196 and EIP-197, “Encoding”.
     pub(crate) const EIP_196: Self = Self { element_bytes: 32, pad_bytes: 0, u_first: true };
 
+    /// EIP-3026, “Encoding”.
+    pub(crate) const EIP_3026: Self = Self { element_bytes: 96, pad_bytes: 0, u_first: false };
+
     /// Parses the element of Fp that is `number` elements after `offset`.
     pub(crate) fn fp<M: Machine>(self, machine: &M, offset: M::Word, number: u32) -> M::Fe {
         let start = machine.small(u64::from(number * self.element_bytes));

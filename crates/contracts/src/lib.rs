@@ -7,8 +7,11 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
 pub mod bip340;
+mod bls12;
+pub mod bls12_377;
 pub mod bls12_381;
 pub mod bn254;
+pub mod bw6_761;
 pub mod drand;
 pub mod ed25519;
 pub mod encoding;
@@ -18,13 +21,16 @@ pub mod hashes;
 mod keyed;
 pub mod kzg;
 pub mod modexp;
+pub mod multiples;
 pub mod p256;
 pub mod plonk;
+mod points;
 pub mod poseidon;
 pub mod poseidon2;
 pub mod secp256k1;
 mod source;
 pub mod verifier;
+mod words;
 
 pub use source::Source;
 pub use verifier::{CallError, KeyError, ProofSystem, Verifier};
@@ -72,6 +78,19 @@ pub static CONTRACTS: &[Contract] = &[
     bls12_381::verify::CONTRACT,
     drand::verify::CONTRACT,
     kzg::point_evaluation::CONTRACT,
+    bls12_377::pairing::CONTRACT,
+    bls12_377::g1_add::CONTRACT,
+    bls12_377::g1_mul::CONTRACT,
+    bls12_377::g1_msm::CONTRACT,
+    bls12_377::g2_add::CONTRACT,
+    bls12_377::g2_mul::CONTRACT,
+    bls12_377::g2_msm::CONTRACT,
+    bw6_761::pairing::CONTRACT,
+    bw6_761::g1_add::CONTRACT,
+    bw6_761::g1_mul::CONTRACT,
+    bw6_761::g1_msm::CONTRACT,
+    bw6_761::g2_add::CONTRACT,
+    bw6_761::g2_mul::CONTRACT,
     bn254::pairing::CONTRACT,
     bn254::add::CONTRACT,
     bn254::mul::CONTRACT,
@@ -83,6 +102,18 @@ pub static CONTRACTS: &[Contract] = &[
     bip340::verify::CONTRACT,
     ed25519::verify::CONTRACT,
     ed25519::zip215::CONTRACT,
+    multiples::GRUMPKIN_MUL,
+    multiples::GRUMPKIN_MSM,
+    multiples::PALLAS_MUL,
+    multiples::PALLAS_MSM,
+    multiples::VESTA_MUL,
+    multiples::VESTA_MSM,
+    multiples::BABY_JUBJUB_MUL,
+    multiples::BABY_JUBJUB_MSM,
+    hashes::sha256::CONTRACT,
+    hashes::ripemd160::CONTRACT,
+    hashes::blake2f::CONTRACT,
+    hashes::sha1::CONTRACT,
     hashes::sha512::CONTRACT,
     poseidon::T2,
     poseidon::T3,
@@ -101,6 +132,8 @@ pub static CONTRACTS: &[Contract] = &[
     poseidon2::VESTA_T3,
     poseidon2::GOLDILOCKS_T12,
     poseidon2::BABYBEAR_T16,
+    poseidon2::KOALABEAR_T16,
+    poseidon2::KOALABEAR_T24,
     poseidon2::BN254_T3_MANY,
     poseidon2::BN254_T4_MANY,
     poseidon2::merkle::CONTRACT,

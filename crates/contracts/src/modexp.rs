@@ -11,9 +11,9 @@ mod narrow;
 mod power;
 mod wide;
 mod word_sized;
-mod words;
 
 use crate::Contract;
+use crate::words::Words;
 use calldata::{Calldata, Operand};
 use num_bigint::BigUint;
 use power::LAST_WORD_ONLY;
@@ -21,7 +21,6 @@ use residue_formula::Number;
 use residue_ir::{Feature, Machine, Variable};
 use residue_isa::precompile::MODEXP;
 use residue_modular::fields::Bn254Fp;
-use words::Words;
 
 /// `modexp`.
 pub const CONTRACT: Contract = Contract {

@@ -9,13 +9,14 @@ pub mod permutation;
 use crate::Contract;
 use crate::poseidon::constants::{FromCode, InSlots};
 use crate::poseidon::{ELEMENT_BYTES, LOADED, elements, numbers, require_elements};
-use permutation::{Parameters, Permutation};
+use permutation::{Entry, Matrices, Parameters, Permutation};
 use residue_formula::Number;
 use residue_ir::Machine;
-use residue_modular::fields::{BabyBear, Bls12_381Fr, Bn254Fr, Goldilocks, Pallas, Vesta};
+use residue_modular::fields::{BabyBear, Bls12_381Fr, Bn254Fr, Goldilocks, KoalaBear, Pallas, Vesta};
 
 /// The permutation of the Merkle path.
-pub(crate) const BN254_3: Parameters = Parameters { width: 3, power: 5, partial_rounds: 56, diagonals_left_out: 0 };
+pub(crate) const BN254_3: Parameters =
+    Parameters { width: 3, power: 5, partial_rounds: 56, matrices: Matrices::Authors { diagonals_left_out: 0 } };
 
 macro_rules! contracts {
     ($($once:ident, $name:literal, $field:ident, $width:literal, $power:literal, $rounds:literal, $left_out:literal;)*) => {
@@ -70,7 +71,86 @@ contracts_for_many! {
 }
 
 const fn parameters(width: usize, power: u32, partial_rounds: usize, diagonals_left_out: usize) -> Parameters {
-    Parameters { width, power, partial_rounds, diagonals_left_out }
+    Parameters { width, power, partial_rounds, matrices: Matrices::Authors { diagonals_left_out } }
+}
+
+/// ±n/2ᵏ.
+const fn entry(number: i8, halvings: u32) -> Entry {
+    Entry { number, halvings }
+}
+
+/// The diagonal less 1 of KoalaBear's internal matrix for t = 16. Plonky3, p3-koala-bear, `poseidon2.rs`.
+const KOALABEAR_16: &[Entry] = &[
+    entry(-2, 0),
+    entry(1, 0),
+    entry(2, 0),
+    entry(1, 1),
+    entry(3, 0),
+    entry(4, 0),
+    entry(-1, 1),
+    entry(-3, 0),
+    entry(-4, 0),
+    entry(1, 8),
+    entry(1, 3),
+    entry(1, 24),
+    entry(-1, 8),
+    entry(-1, 3),
+    entry(-1, 4),
+    entry(-1, 24),
+];
+
+/// The same for t = 24.
+const KOALABEAR_24: &[Entry] = &[
+    entry(-2, 0),
+    entry(1, 0),
+    entry(2, 0),
+    entry(1, 1),
+    entry(3, 0),
+    entry(4, 0),
+    entry(-1, 1),
+    entry(-3, 0),
+    entry(-4, 0),
+    entry(1, 8),
+    entry(1, 2),
+    entry(1, 3),
+    entry(1, 4),
+    entry(1, 5),
+    entry(1, 6),
+    entry(1, 24),
+    entry(-1, 8),
+    entry(-1, 3),
+    entry(-1, 4),
+    entry(-1, 5),
+    entry(-1, 6),
+    entry(-1, 7),
+    entry(-1, 9),
+    entry(-1, 24),
+];
+
+macro_rules! contracts_over_koalabear {
+    ($($once:ident, $width:literal, $rounds:literal, $diagonal:ident;)*) => {
+        $(
+            #[doc = concat!("`poseidon2/koalabear_t", $width, "`.")]
+            pub const $once: Contract = Contract {
+                name: concat!("poseidon2/koalabear_t", $width),
+                summary: concat!("Poseidon2's permutation over KoalaBear with Plonky3's parameters, t = ", $width),
+                interface: concat!("32 bytes for each of ", $width, " elements; returns as many: the permuted state"),
+                field: KoalaBear::modulus,
+                text: |machine| {
+                    let matrices = Matrices::Plonky3($diagonal);
+                    let parameters = Parameters { width: $width, power: 3, partial_rounds: $rounds, matrices };
+                    once::<_, KoalaBear, $width>(machine, parameters);
+                },
+                precompile: None,
+                example: || numbers($width),
+            };
+        )*
+    };
+}
+
+contracts_over_koalabear! {
+    KOALABEAR_T16, 16, 20, KOALABEAR_16;
+    KOALABEAR_T24, 24, 23, KOALABEAR_24;
 }
 
 fn once<M: Machine, F: Number, const WIDTH: usize>(machine: &M, parameters: Parameters) {

@@ -59,9 +59,9 @@ impl Scalars {
     }
 }
 
-/// a⁻¹ modulo n, as a power.
-pub(crate) fn inverse_of_scalar<M: Machine>(a: M::Fe) -> M::Fe {
-    pow_constant(a, &(&constants().order - 2u32))
+/// a⁻¹ modulo n, by an instruction where there is one.
+pub(crate) fn inverse_of_scalar<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
+    machine.inverse(a, |_, a| pow_constant(a, &(&constants().order - 2u32)))
 }
 
 /// p and n as words.

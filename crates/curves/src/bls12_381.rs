@@ -20,10 +20,10 @@ pub use constants::X_ABS;
 pub use groups::{G1, G2, Group, to_affine, to_affine_by_root};
 pub use msm::{Layout, Msm, MsmGroup, Window};
 
-use crate::base_chain::{pow_in_base, pow_in_base_with};
+use crate::base_chain::pow_in_base_with;
+use crate::bls12::{Bls12, power, power_of_x_abs};
 use crate::conditions::Conditions;
 use crate::group::{Affine, Projective};
-use crate::ladder::ladder;
 use crate::pairing::final_exponentiation::is_final_exponentiation_one_with;
 use crate::pairing::{self, Family, PairingCurve, Twist};
 use crate::tower::{self, Tower};
@@ -68,6 +68,16 @@ impl PairingCurve for Bls12_381 {
     }
 }
 
+impl Bls12 for Bls12_381 {
+    fn b() -> &'static BigUint {
+        &constants::constants().b
+    }
+
+    fn beta() -> &'static BigUint {
+        &constants::constants().beta
+    }
+}
+
 /// Fp2 of this curve.
 pub type Fp2<F> = tower::Fp2<F, Bls12_381>;
 /// Fp4 of this curve.
@@ -77,14 +87,24 @@ pub type Fp6<F> = tower::Fp6<F, Bls12_381>;
 /// Fp12 of this curve.
 pub type Fp12<F> = tower::Fp12<F, Bls12_381>;
 
-/// a ↦ a⁻¹ = a^(p − 2) in Fp, as a function; 0 ↦ 0.
+/// a ↦ a⁻¹ in Fp, by an instruction where there is one; 0 ↦ 0.
 pub fn invert<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
-    machine.function("fp_inverse", a, |machine, a| power(machine, a, &(constants::modulus() - 2u32)))
+    machine.inverse(a, inverse_power)
+}
+
+/// a ↦ a⁻¹ = a^(p − 2) in Fp, as a function; 0 ↦ 0.
+pub fn inverse_power<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
+    machine.function("fp_inverse", a, |machine, a| power::<M, Bls12_381>(machine, a, &(constants::modulus() - 2u32)))
 }
 
 /// As [`crate::pairing::final_exponentiation::is_final_exponentiation_one`], for programs that take roots.
 pub fn is_final_exponentiation_one_by_root<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> M::Word {
-    is_final_exponentiation_one_with(machine, f, |a| inverse_from_root(a, root_power(machine, a)))
+    is_final_exponentiation_one_with(machine, f, |a| invert_by_root(machine, a))
+}
+
+/// As [`invert`], for programs that take roots.
+pub(crate) fn invert_by_root<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
+    machine.inverse(a, |machine, a| inverse_from_root(a, root_power(machine, a)))
 }
 
 /// (a, a^((p − 3)/4)) ↦ a⁻¹, as p − 2 = 4·(p − 3)/4 + 1: less code for programs that take roots too.
@@ -94,7 +114,7 @@ pub(crate) fn inverse_from_root<F: Fe>(a: F, power: F) -> F {
 
 /// a ↦ a^((p − 3)/4), as a function: a times this is a square root of a, if a has one.
 pub(crate) fn root_power<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
-    machine.function("fp_root_power", a, |machine, a| power(machine, a, &root_exponent()))
+    machine.function("fp_root_power", a, |machine, a| power::<M, Bls12_381>(machine, a, &root_exponent()))
 }
 
 /// (p − 3)/4.
@@ -102,30 +122,20 @@ pub(crate) fn root_exponent() -> BigUint {
     (constants::modulus() - 3u32) / 4u32
 }
 
-/// (a, e) ↦ aᵉ in Fp, for exponents that are short in base |x|.
-pub(crate) fn power<M: Machine>(machine: &M, a: M::Fe, exponent: &BigUint) -> M::Fe {
-    pow_in_base(a, exponent, X_ABS, |a| machine.function("fp_power_of_x_abs", a, |_, a| power_of_x_abs(a)))
-}
-
 /// As [`root_power`], with two powers by |x| at a time: 550 bytes more, 48 gas less.
 pub(crate) fn root_power_by_twos<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
-    let once = |machine: &M, a| machine.function("fp_power_of_x_abs", a, |_, a| power_of_x_abs(a));
+    let once = |machine: &M, a| machine.function("fp_power_of_x_abs", a, |_, a| power_of_x_abs::<_, Bls12_381>(a));
     let times = |power: M::Fe, digit: Option<M::Fe>| digit.map_or(power, |digit| power * digit);
     machine.function("fp_root_power_by_twos", a, |machine, a| {
         pow_in_base_with(a, &root_exponent(), X_ABS, |power, digits| {
             digits.chunks(2).fold(power, |power, digits| match *digits {
                 [Some(digit), last] => {
-                    let twice = |machine: &M, (power, digit)| once(machine, power_of_x_abs(power) * digit);
+                    let twice =
+                        |machine: &M, (power, digit)| once(machine, power_of_x_abs::<_, Bls12_381>(power) * digit);
                     times(machine.function("fp_power_of_x_abs_twice", (power, digit), twice), last)
                 }
                 _ => digits.iter().fold(power, |power, &digit| times(once(machine, power), digit)),
             })
         })
     })
-}
-
-/// a ↦ a^|x|.
-fn power_of_x_abs<F: Fe>(a: F) -> F {
-    let squarings = |(): &(), count, power: F| (0..count).fold(power, |power, _| power.square());
-    ladder(&(), X_ABS, a, squarings, |(), power| power * a)
 }

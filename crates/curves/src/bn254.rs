@@ -106,8 +106,13 @@ pub fn g2_generator() -> Affine<Fp2<BigUint>> {
     Affine::new(Fp2::new(x0, x1), Fp2::new(y0, y1))
 }
 
-/// a ↦ a⁻¹ = a^(p − 2) in Fp, as a function; 0 ↦ 0.
+/// a ↦ a⁻¹ in Fp, by an instruction where there is one; 0 ↦ 0.
 pub fn invert<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
+    machine.inverse(a, inverse_power)
+}
+
+/// a ↦ a⁻¹ = a^(p − 2) in Fp, as a function; 0 ↦ 0.
+pub fn inverse_power<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
     machine.function("fp_inverse", a, |_, a| pow_constant(a, &(modulus() - 2u32)))
 }
 

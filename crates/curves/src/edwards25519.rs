@@ -5,12 +5,12 @@
 
 use crate::chain::squared;
 use crate::group::Affine;
+use crate::windows::digits;
 use num_bigint::BigUint;
 use residue_formula::scope::enter;
 use residue_formula::{Fe, Number, bundle};
-use residue_ir::{Machine, SequenceStep, WordOp};
+use residue_ir::{Machine, SequenceStep};
 use residue_modular::fields::Curve25519Fp;
-use ruint::aliases::U256;
 use std::sync::LazyLock;
 
 /// Constants.
@@ -145,20 +145,6 @@ fn base_multiples<M: Machine>(machine: &M) -> Vec<Addend<M::Fe>> {
     all.take(DIGITS / 2).map(addend).collect()
 }
 
-/// The words that choose parts by the digits of a scalar below 2²⁵³, whose parts begin with number `first`.
-fn digits<M: Machine>(machine: &M, scalar: M::Word, first: usize) -> [M::Word; 4] {
-    let op = |op, a, b| machine.word_op(op, a, b);
-    let eights = (0..PLACES).fold(U256::ZERO, |sum, _| sum << 4usize | U256::from(ZERO_DIGIT as u64)); // widens
-    let moved = machine.bind(op(WordOp::Add, scalar, machine.word(eights)));
-    let mask = machine.word(SequenceStep::<M::Word>::CELLS.each(0xf));
-    let after = machine.word(SequenceStep::<M::Word>::CELLS.each(first as u64)); // usize to u64 widens
-    [0, 4, 8, 12].map(|bits| {
-        let shifted = if bits == 0 { moved } else { op(WordOp::Shr, moved, machine.small(bits)) };
-        let cells = op(WordOp::And, shifted, mask);
-        machine.bind(if first == 0 { cells } else { op(WordOp::Or, cells, after) })
-    })
-}
-
 /// (u, v, P) ↦ u·B + v·P for scalars below 2²⁵³ and a point of the curve; without its T.
 pub fn sum<M: Machine>(machine: &M, u: M::Word, v: M::Word, point: Affine<M::Fe>) -> Extended<M::Fe> {
     let of_base = base_multiples(machine);
@@ -197,8 +183,13 @@ pub fn sum<M: Machine>(machine: &M, u: M::Word, v: M::Word, point: Affine<M::Fe>
     })
 }
 
-/// a ↦ a⁻¹ = a^(p − 2); 0 ↦ 0.
+/// a ↦ a⁻¹, by an instruction where there is one; 0 ↦ 0.
 pub fn invert<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
+    machine.inverse(a, inverse_power)
+}
+
+/// a ↦ a⁻¹ = a^(p − 2); 0 ↦ 0.
+pub fn inverse_power<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
     let (eleventh, ones) = ones(machine, a);
     squared(ones, 5) * eleventh
 }

@@ -100,12 +100,18 @@ impl<F: Fe, T: Tower> Coordinate for Fp2<F, T> {
 
     /// c1 is 3·a0·a1: two additions instead of one and a product.
     fn three_halves_squared(self, three_halves: F) -> Self {
+        if T::IS_GOLDEN {
+            return self.square().scale(three_halves);
+        }
         let product = self.c0 * self.c1;
         Self::new(self.real_part_of_square() * three_halves, product.double() + product)
     }
 
     /// c1 is 2·(a0·a1 − b1): one doubling instead of two.
     fn squared_minus_twice(self, other: Self) -> Self {
+        if T::IS_GOLDEN {
+            return self.square() - other.double();
+        }
         let real = self.real_part_of_square() - other.c0.double();
         Self::new(real, (self.c0 * self.c1 - other.c1).double())
     }

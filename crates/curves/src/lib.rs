@@ -4,8 +4,9 @@
 //! loops over digits, calls a named function, compares or keeps arrays, it is generic over `Machine` instead.
 //!
 //! Reading order: the [`tower`], powers and multiples by constants ([`chain`], [`base_chain`], [`ladder`]), points ([`group`],
-//! [`complete`], [`side_by_side`]), digits of scalars ([`odd_multiples`], [`eisenstein`], [`fixed_base`]), what has to hold of inputs
-//! ([`conditions`]), the [`pairing`], the curves [`bls12_381`], [`bn254`], [`p256`], [`secp256k1`] and [`edwards25519`], and [`published`],
+//! [`complete`], [`side_by_side`]), digits of scalars ([`odd_multiples`], [`eisenstein`], [`fixed_base`], [`windows`]), what has to hold of inputs
+//! ([`conditions`]), the [`pairing`], the curves [`bls12_381`], [`bls12_377`], [`bw6_761`], [`bn254`], [`p256`], [`secp256k1`], [`edwards25519`],
+//! [`baby_jubjub`] and those of [`short`], and [`published`],
 //! the formulas of older programs.
 
 #![forbid(unsafe_code)]
@@ -14,9 +15,13 @@
 #[macro_use]
 mod linear;
 
+pub mod baby_jubjub;
 pub mod base_chain;
+pub mod bls12;
+pub mod bls12_377;
 pub mod bls12_381;
 pub mod bn254;
+pub mod bw6_761;
 pub mod chain;
 pub mod comb;
 pub mod complete;
@@ -31,8 +36,10 @@ pub mod p256;
 pub mod pairing;
 pub mod published;
 pub mod secp256k1;
+pub mod short;
 pub mod side_by_side;
 pub mod tower;
+pub mod windows;
 
 pub use base_chain::pow_in_base;
 pub use chain::pow_constant;

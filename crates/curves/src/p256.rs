@@ -119,8 +119,13 @@ pub(crate) fn next_entry<M: Machine>(machine: &M, table: Table<Affine<M::Fe>>, b
     entry
 }
 
+/// a ↦ a⁻¹ modulo n, by an instruction where there is one; 0 ↦ 0.
+pub fn invert_scalar<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
+    machine.inverse(a, |_, a| inverse_power_of_scalar(a))
+}
+
 /// a ↦ a⁻¹ = a^(n − 2) modulo n; 0 ↦ 0. n − 2 begins with 32 ones, 32 zeros and 64 ones.
-pub fn invert_scalar<F: Fe>(a: F) -> F {
+pub fn inverse_power_of_scalar<F: Fe>(a: F) -> F {
     let squared = |a: F, count: u32| (0..count).fold(a, |power, _| power.square());
     let ones = [1, 2, 4, 8, 16].into_iter().fold(a, |ones, bits| squared(ones, bits) * ones); // 2³² − 1
     let upper = squared(squared(ones, 64) * ones, 32) * ones;

@@ -69,13 +69,16 @@ pub enum Twist {
     M,
 }
 
-/// A curve with a pairing, over a field with p ≡ 3 mod 4: see [`crate::conditions`].
+/// A curve with a pairing.
 pub trait PairingCurve: Tower {
     /// Its family.
     const FAMILY: Family;
 
     /// Its twist.
     const TWIST: Twist;
+
+    /// Pairs that a loop takes, at most [`miller::PAIRS_MAX`].
+    const PAIRS: usize = miller::PAIRS_MAX;
 
     /// What programs need of it.
     fn constants() -> &'static Constants<Self>;
@@ -85,6 +88,11 @@ pub trait PairingCurve: Tower {
 
     /// a ↦ 3b″·a, where y² = x³ + b″ is the twist that [`Constants::scale`] leads to.
     fn times_3b<M: Machine>(machine: &M, a: Fp2<M::Fe, Self>) -> Fp2<M::Fe, Self>;
+
+    /// √12 in Fp, for curves whose doubling steps are [`steps::doubling_step_by_root`].
+    fn root_of_12() -> Option<&'static BigUint> {
+        None
+    }
 
     /// What holds exactly if Q, which lies on the twist (or a rescaled one), is in G2, given the multiple that the Miller loop
     /// ends with. Z = 0 is absorbing in its steps.
@@ -120,6 +128,13 @@ pub enum Scale<C> {
         /// k.
         k: BigUint,
     },
+    /// (x, y) ↦ (κ²x, κ³y) for the twist alone, κ in Fp2, where it comes with another ξ than that of the tower.
+    TwistAlone {
+        /// κ².
+        kappa_squared: Fp2<BigUint, C>,
+        /// κ³.
+        kappa_cubed: Fp2<BigUint, C>,
+    },
 }
 
 /// Constants of programs, as canonical values.
@@ -147,7 +162,6 @@ impl<C: PairingCurve> Constants<C> {
     /// Those of the curve over the field of `N`, with coordinates changed by `mu`.
     pub fn new<N: Number>(mu: Option<N>) -> Self {
         let p_minus_1 = N::modulus() - 1u32;
-        assert_eq!(N::modulus() % 4u32, 3u32.into(), "conditions are folded as sums of two squares");
         let small = |value: u32| N::from_canonical(&value.into()).expect("p is large");
         let invert = |a: N| a.inverse().expect("a small number is not zero mod p");
         let xi = Fp2::<N, C>::new(small(C::K), N::ONE);
@@ -183,6 +197,14 @@ impl<C: PairingCurve> Constants<C> {
                 minus_three_mu_squared: (-(small(3) * mu * mu)).to_canonical(),
             }),
         }
+    }
+
+    /// Those of a curve whose twist is scaled by itself, given κ.
+    pub fn with_twist_alone<N: Number>(kappa: Fp2<N, C>) -> Self {
+        let squared = kappa.square();
+        let scale =
+            Scale::TwistAlone { kappa_squared: squared.to_canonical(), kappa_cubed: (squared * kappa).to_canonical() };
+        Self { scale: Some(scale), ..Self::new::<N>(None) }
     }
 
     /// Those of a curve with a [`Tower::CUBE`], given κ.

@@ -2,10 +2,12 @@
 //! them as lanes of one instruction and products find others that do not wait for them.
 
 use crate::group::{Affine, Coordinate, Jacobian};
+use crate::ladder::ladder;
 use core::array::from_fn;
 use core::ops::{Add, Mul, Neg, Sub};
+use num_bigint::BigUint;
 use residue_formula::Fe;
-use residue_ir::Bundle;
+use residue_ir::{Bundle, Machine};
 
 /// N values, each operation on all of them.
 #[derive(Clone, Copy, Debug)]
@@ -113,4 +115,42 @@ impl<F: Fe> Jacobian<SideBySide<F, 1>> {
         let [[x], [y], [z]] = [self.x.0, self.y.0, self.z.0];
         Jacobian { x, y, z }
     }
+}
+
+/// Parts of the chain for x.
+const DOUBLE: usize = 0;
+const DOUBLE_RUN: usize = 1;
+const ADD: usize = 2;
+
+/// (x, 3/2, P) ↦ x·P for several points of y² = x³ + b, and an x that is the program's one, as a function whose parts follow each other in constant order: a part is eight bytes of code
+/// for each operation of one point, and going on to the next takes as much gas as half a doubling; doublings go one by one and
+/// `run` at a time.
+pub(crate) fn multiply_all<M: Machine, const N: usize>(
+    machine: &M,
+    x: u64,
+    three_halves: &BigUint,
+    points: Jacobian<SideBySide<M::Fe, N>>,
+    run: usize,
+) -> Jacobian<SideBySide<M::Fe, N>> {
+    let name = match (N, run) {
+        (1, 4) => "g1_multiply_by_x_abs",
+        (1, 8) => "g1_multiply_by_x_abs_in_eights",
+        (2, 4) => "g1_multiply_two_by_x_abs",
+        (4, 4) => "g1_multiply_four_by_x_abs",
+        _ => unreachable!("a function for each number of points"),
+    };
+    machine.function(name, points, |machine, points| {
+        let addends = points.addend();
+        let doublings = |(): &(), count: u32, order: Vec<usize>| {
+            let (runs, ones) = (count as usize / run, count as usize % run); // u32 to usize widens.
+            [order, vec![DOUBLE; ones], vec![DOUBLE_RUN; runs]].concat()
+        };
+        let order = ladder(&(), x, Vec::new(), doublings, |(), order| [order, vec![ADD]].concat());
+        let double = |points: Jacobian<_>| points.double(machine.constant(three_halves));
+        machine.sequence(&order, 3, points, |_, part, points| match part {
+            DOUBLE => double(points),
+            DOUBLE_RUN => (0..run).fold(points, |points, _| double(points)),
+            _ => points + addends,
+        })
+    })
 }

@@ -3,6 +3,9 @@
 //!
 //! Where the ξ that is both no square and no cube is large, two small numbers take its place: Fp12 is then `Fp4[w] / (w³ − c)` with c in Fp,
 //! and `Fp6 = Fp2[w]`.
+//!
+//! Where 5 is no square, Fp2 has the golden ratio too: with u² = u + 1 a product by u is one addition, and a product of Fp2 takes fewer
+//! additions than with u² = −1.
 
 pub mod cyclotomic;
 pub mod fp12;
@@ -23,6 +26,9 @@ pub trait Tower: Copy + Debug + PartialEq + Eq + 'static {
     /// n, where u² = −n. −n is no square in Fp.
     const N: u32;
 
+    /// Whether u² = u + 1 instead, and u the golden ratio (1 + √5)/2. Then 5 is no square in Fp, n says nothing, and uᵖ = 1 − u.
+    const IS_GOLDEN: bool = false;
+
     /// k, where ξ = k + u. ξ is no square in Fp2 and, without a [`Tower::CUBE`], no cube.
     const K: u32;
 
@@ -30,11 +36,11 @@ pub trait Tower: Copy + Debug + PartialEq + Eq + 'static {
     const CUBE: Option<u32> = None;
 
     /// Whether u² = −1 and ξ = 1 + u, for which some formulas are shorter.
-    const IS_ONE_PLUS_I: bool = Self::N == 1 && Self::K == 1;
+    const IS_ONE_PLUS_I: bool = Self::N == 1 && Self::K == 1 && !Self::IS_GOLDEN;
 }
 
 /// (a, k) ↦ k·a for k ≥ 1, by doubling and adding.
-fn times_small<F: Fe>(a: F, k: u32) -> F {
+pub(crate) fn times_small<F: Fe>(a: F, k: u32) -> F {
     (0..k.ilog2()).rev().fold(a, |multiple, bit| {
         let double = multiple.double();
         if k >> bit & 1 == 1 { double + a } else { double }

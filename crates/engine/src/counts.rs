@@ -6,7 +6,7 @@ use residue_isa::opcode::evm as op;
 use residue_isa::revision::eip5843;
 use residue_isa::revision::evm384::Modulus;
 use residue_isa::revision::evm384_v12::SETMOD;
-use residue_isa::revision::rules::SetForm;
+use residue_isa::revision::rules::{SetForm, SlotRules};
 use residue_isa::{Family, FieldOp, Revision};
 
 use crate::outcome::Outcome;
@@ -177,8 +177,10 @@ impl Counts {
         }
     }
 
-    fn is_inversion(&self, opcode: u8) -> bool {
-        self.revision.slot_rules().is_some_and(|rules| rules.invert == Some(opcode))
+    /// Whether it is arithmetic without lanes of one operation.
+    fn is_other_arithmetic(&self, opcode: u8) -> bool {
+        let is_one = |rules: &SlotRules| rules.invert == Some(opcode) || rules.sum_products(opcode).is_some();
+        self.revision.slot_rules().is_some_and(is_one)
     }
 
     /// What the pushes cost that only carry operands of the arithmetic instruction directly after them.
@@ -219,7 +221,7 @@ impl Tracer for Counts {
         if let Some(field) = step.field {
             self.arithmetic += cost + operands_cost;
             *self.lanes.entry((field.operation as usize, field.width_limbs)).or_default() += u64::from(field.count);
-        } else if self.is_inversion(step.opcode) {
+        } else if self.is_other_arithmetic(step.opcode) {
             self.arithmetic += cost;
         } else if self.is_transfer(step.opcode) {
             self.transfer += cost;

@@ -46,7 +46,7 @@ pub(crate) fn instructions<H: FieldHost>(
     let wrapped = revision.and_then(|revision| match revision.family() {
         Family::Slots => Some(slot_memory::wrapped::<SlotShare, H>()),
         Family::Memory384 if has_blocks(revision) => Some(slot_memory::wrapped::<Settled, H>()),
-        Family::Memory384 | Family::MemorySlots => None,
+        Family::Memory384 | Family::MemorySlots | Family::Words => None,
     });
     for (opcode, instruction) in wrapped.into_iter().flatten() {
         let gas = tables.gas_table()[usize::from(opcode)];
@@ -101,6 +101,11 @@ fn handler<H: FieldHost>(revision: Revision, opcode: u8) -> Instruction<EthInter
         Revision::Eip6690_2024 => slots!(Eip6690_2024),
         Revision::Evmone2025 => slots!(Evmone2025),
         Revision::EvmoneBits => slots!(EvmoneBits),
+        Revision::XInvmodx => slots!(XInvmodx),
+        Revision::XIszerox => slots!(XIszerox),
+        Revision::XSumx => slots!(XSumx),
+        Revision::EvmmaxNext => slots!(EvmmaxNext),
+        Revision::Evm => None,
     };
     match handler {
         Some(handler) => handler,

@@ -10,7 +10,7 @@ use residue_isa::opcode::evm::{DUP1, DUP16, JUMP, JUMPDEST, PUSH1, PUSH32};
 use residue_isa::{FieldOp, GasSchedule, PerOp, Price, Revision};
 
 use crate::batch::credit::Rate;
-use crate::batch::tuning::PRODUCT_LIMBS;
+use crate::batch::tuning::PAYING_LIMBS;
 
 /// Gas of a push or a copy, of a jump and of a jump target: Yellow Paper, appendix G, Gverylow, Gmid and Gjumpdest.
 const VERY_LOW: u64 = 3;
@@ -45,6 +45,9 @@ pub(crate) struct WidthPrices {
     pub store: u64,
     /// A lane of an inversion.
     pub invert: u64,
+    /// A product of a sum of products, and its reduction.
+    pub product: u64,
+    pub reduction: u64,
     /// Whether all these are thousandths of gas, which each instruction rounds up.
     pub in_thousandths: bool,
 }
@@ -76,7 +79,7 @@ impl Prices {
 
 /// By the price of a product of 384 bits, or of as many as the revision has.
 fn rate(schedule: &GasSchedule, revision: Revision) -> Rate {
-    let width_limbs = revision.width_limbs_max().min(PRODUCT_LIMBS as usize); // 6.
+    let width_limbs = revision.width_limbs_max().min(PAYING_LIMBS);
     Rate::new(schedule.instruction(FieldOp::Mul, width_limbs, 1).whole())
 }
 
@@ -91,6 +94,8 @@ impl WidthPrices {
             load: unit(prices.load),
             store: unit(prices.store),
             invert: unit(prices.invert),
+            product: unit(prices.product),
+            reduction: unit(prices.reduction),
             in_thousandths,
         }
     }

@@ -186,7 +186,7 @@ impl<'t> Observer<'t> {
                 let width_limbs = if is_set { view.machine.frame.short_modulus.size_bytes().div_ceil(8) } else { 6 };
                 FieldStep { operation, count: 1, width_limbs }
             }
-            Family::Slots | Family::MemorySlots => {
+            Family::Slots | Family::MemorySlots | Family::Words => {
                 let instruction = self.revision.decode(&view.code()[view.pc().min(view.code().len())..]);
                 let count = instruction.map_or(0, |(instruction, _)| instruction.count());
                 FieldStep { operation, count, width_limbs: view.width_limbs().unwrap_or(0) }

@@ -26,6 +26,22 @@ pub trait Fe: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self
     fn fp2_product(self) -> Fp2Product {
         Fp2Product::default()
     }
+
+    /// [`least_n`] of the field.
+    fn n_of_norms(self) -> u32 {
+        1
+    }
+}
+
+/// A prime m > 3 ↦ the least n ≥ 1 for which −n is no square modulo m, so that a² + n·b² = 0 only for a = b = 0. It is 1 for m ≡ 3 mod 4.
+pub fn least_n(modulus: &BigUint) -> u32 {
+    if modulus.bit(0) && modulus.bit(1) {
+        return 1;
+    }
+    let half = modulus >> 1u32; // (m − 1)/2
+    let is_square = |n: u32| (modulus - n % modulus).modpow(&half, modulus) == BigUint::from(1u8);
+    // Half of all numbers are no squares, and the least of them is small: Ankeny 1952, “The least quadratic non residue”.
+    (1..1000).find(|&n| !is_square(n)).expect("the modulus is a prime")
 }
 
 /// How a product in Fp2 is made of operations in Fp. EVM384's update 5 prices both.
@@ -36,17 +52,21 @@ pub enum Fp2Product {
     Karatsuba,
     /// Four multiplications and fewer additions and subtractions: “variant 4”.
     Schoolbook,
+    /// The same, and larger fields by sums of such products too: for interfaces that reduce a sum of products once.
+    Sums,
 }
 
 impl Fp2Product {
-    /// Both variants.
+    /// The variants of update 5, which every interface has.
     pub const ALL: [Fp2Product; 2] = [Fp2Product::Karatsuba, Fp2Product::Schoolbook];
+    /// These and the one for interfaces with sums of products.
+    pub const WITH_SUMS: [Fp2Product; 3] = [Fp2Product::Karatsuba, Fp2Product::Schoolbook, Fp2Product::Sums];
 
     /// Its multiplications, by which update 5 names it.
     pub const fn multiplications(self) -> u32 {
         match self {
             Fp2Product::Karatsuba => 3,
-            Fp2Product::Schoolbook => 4,
+            Fp2Product::Schoolbook | Fp2Product::Sums => 4,
         }
     }
 }

@@ -12,5 +12,5 @@ pub mod op;
 pub mod scope;
 
 pub use bundle::Bundle;
-pub use fe::{Fe, Fp2Product, Number};
+pub use fe::{Fe, Fp2Product, Number, least_n};
 pub use op::{FieldOp, PerOp};

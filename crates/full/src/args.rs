@@ -5,6 +5,7 @@ use residue_command::args::Command as Own;
 
 use crate::commands::bench::BenchArgs;
 use crate::commands::check::CheckArgs;
+use crate::commands::fixtures::FixturesArgs;
 use crate::commands::lab::LabArgs;
 use crate::commands::pages::{CompletionsArgs, ManArgs};
 use crate::commands::statetest::StatetestArgs;
@@ -45,6 +46,8 @@ pub enum Command {
     Wasm(WasmArgs),
     /// Run general state tests with every revision switched on.
     Statetest(StatetestArgs),
+    /// Write state tests of field instructions and contracts, for implementations of others.
+    Fixtures(FixturesArgs),
     /// Start a development node: Ethereum's JSON-RPC, with field instructions.
     Node,
     /// Carry out a state transition, as the t8n of other clients does.

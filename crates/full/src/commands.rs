@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod check;
+pub mod fixtures;
 pub mod lab;
 pub mod pages;
 pub mod statetest;
@@ -23,6 +24,7 @@ pub fn run(Cli { command, json }: Cli) -> Result<Verdict> {
         Some(Command::Check(args)) => check::check(&args, json),
         Some(Command::Wasm(args)) => wasm::wasm(&args, json),
         Some(Command::Statetest(args)) => statetest::statetest(&args, json),
+        Some(Command::Fixtures(args)) => fixtures::fixtures(&args, json),
         // `main` hands them over; they come here only among options that nobody understands.
         Some(Command::Node | Command::T8n) => anyhow::bail!(
             "node and t8n are programs of their own: `residue node` starts the one, `residue t8n` the other"

@@ -42,6 +42,8 @@ macro_rules! with_effects {
             ParseMontLe = "parse_mont_le" { offset: Word } -> { result: Value }
             /// [`crate::Machine::reduce`].
             Reduce = "reduce" { word: Word } -> { result: Value }
+            /// [`crate::Machine::invert`].
+            Invert = "invert" { value: Operand } -> { result: Value }
             /// [`crate::Machine::is_zero`].
             IsZero = "is_zero" { value: Operand } -> { result: Word }
             /// [`crate::Machine::is_odd`].
@@ -52,6 +54,8 @@ macro_rules! with_effects {
             Bind = "bind" { word: Word } -> { result: Word }
             /// [`crate::Machine::get`].
             Get = "get" { variable: VariableId } -> { result: Word }
+            /// [`crate::Machine::get_across`].
+            GetAcross = "get_across" { variable: VariableId, "from" first_byte: u32 } -> { result: Word }
             /// [`crate::Machine::set`].
             Set = "set" { variable: VariableId, word: Word } -> {}
             /// [`crate::Machine::sha256`].

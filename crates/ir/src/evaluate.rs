@@ -392,6 +392,10 @@ impl<'a> Run<'a> {
                 let bytes = self.word(frame, *word).to_be_bytes::<32>();
                 frame.values.insert(*result, BigUint::from_bytes_be(&bytes) % &self.unit.modulus);
             }
+            Effect::Invert { result, value } => {
+                let inverse = self.read(frame, *value).modinv(&self.unit.modulus).unwrap_or_default();
+                frame.values.insert(*result, inverse);
+            }
             Effect::IsZero { result, value } => {
                 let truth = U256::from(self.read(frame, *value).is_zero());
                 frame.words.insert(*result, truth);
@@ -410,6 +414,10 @@ impl<'a> Run<'a> {
             }
             Effect::Get { result, variable } => {
                 frame.words.insert(*result, self.variables[variable.0]);
+            }
+            Effect::GetAcross { result, variable, first_byte } => {
+                let [first, second] = [variable.0, variable.0 + 1].map(|variable| self.variables[variable]);
+                frame.words.insert(*result, words::across(first, second, *first_byte));
             }
             Effect::Set { variable, word } => self.variables[variable.0] = self.word(frame, *word),
             Effect::Sha256 { result, pieces } => {

@@ -119,6 +119,8 @@ pub enum Feature {
     Given,
     /// A subprogram can have a modulus of so many 64-bit limbs, given or known.
     Limbs(u32),
+    /// An instruction inverts: [`Machine::invert`] can be used.
+    Inversion,
 }
 
 /// How many elements an array can hold.
@@ -263,6 +265,15 @@ pub trait Machine {
 
     /// The field element that `word` is mod m.
     fn reduce(&self, word: Self::Word) -> Self::Fe;
+
+    /// The inverse of `value`, 0 for what has none. Only interfaces with [`Feature::Inversion`] have code for it: [`Machine::inverse`] asks.
+    fn invert(&self, value: Self::Fe) -> Self::Fe;
+
+    /// The inverse of `value`, 0 for what has none: by an instruction where the interface has one, else by `chain`.
+    fn inverse(&self, value: Self::Fe, chain: impl FnOnce(&Self, Self::Fe) -> Self::Fe) -> Self::Fe {
+        let has_instruction = self.has(Feature::Inversion);
+        self.branch(has_instruction, |machine| machine.invert(value), |machine| chain(machine, value))
+    }
 
     /// 1 if `value` is zero, else 0.
     fn is_zero(&self, value: Self::Fe) -> Self::Word;
@@ -416,6 +427,10 @@ pub trait Machine {
 
     /// What the variable holds now.
     fn get(&self, variable: Variable) -> Self::Word;
+
+    /// The 32 bytes that begin `first_byte` bytes, 1 to 31, after the start of the variable: they end in the one declared next. That costs what
+    /// [`Machine::get`] does, and takes the place of shifts and a sum. Neither may hold indices.
+    fn get_across(&self, variable: Variable, first_byte: u32) -> Self::Word;
 
     /// Makes the variable hold `word`.
     fn set(&self, variable: Variable, word: Self::Word);

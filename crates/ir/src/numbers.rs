@@ -102,6 +102,10 @@ impl<F: Number> Machine for Numbers<F> {
         F::from_canonical(&number).expect("a remainder is below the modulus")
     }
 
+    fn invert(&self, value: F) -> F {
+        value.inverse().unwrap_or(F::ZERO)
+    }
+
     fn is_zero(&self, value: F) -> U256 {
         U256::from(value == F::ZERO)
     }
@@ -226,6 +230,11 @@ impl<F: Number> Machine for Numbers<F> {
 
     fn get(&self, variable: Variable) -> U256 {
         self.variables.borrow()[variable.0]
+    }
+
+    fn get_across(&self, variable: Variable, first_byte: u32) -> U256 {
+        let variables = self.variables.borrow();
+        words::across(variables[variable.0], variables[variable.0 + 1], first_byte)
     }
 
     fn set(&self, variable: Variable, word: U256) {

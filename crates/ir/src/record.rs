@@ -13,7 +13,7 @@ use crate::program::{
 use num_bigint::BigUint;
 use residue_formula::bundle::Bundle;
 use residue_formula::scope;
-use residue_formula::{Fe, Fp2Product};
+use residue_formula::{Fe, Fp2Product, least_n};
 use ruint::aliases::U256;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -306,6 +306,11 @@ impl Fe for Recorded<'_> {
     fn fp2_product(self) -> Fp2Product {
         self.recorder.fp2_product
     }
+
+    /// 1 where the modulus is not known.
+    fn n_of_norms(self) -> u32 {
+        self.recorder.state.borrow().unit.modulus.known().map_or(1, least_n)
+    }
 }
 
 impl<'r> Recording<'r> {
@@ -467,6 +472,10 @@ impl<'r> Machine for Recording<'r> {
 
     fn reduce(&self, word: RecordedWord) -> Recorded<'r> {
         self.giving(|state, results| Effect::Reduce { result: results[0], word: state.own_word(word) })
+    }
+
+    fn invert(&self, value: Recorded<'r>) -> Recorded<'r> {
+        self.giving(|state, results| Effect::Invert { result: results[0], value: state.own(value) })
     }
 
     fn is_zero(&self, value: Recorded<'r>) -> RecordedWord {
@@ -669,6 +678,10 @@ impl<'r> Machine for Recording<'r> {
 
     fn get(&self, variable: Variable) -> RecordedWord {
         self.defined(|_, result| Effect::Get { result, variable: VariableId(variable.0) })
+    }
+
+    fn get_across(&self, variable: Variable, first_byte: u32) -> RecordedWord {
+        self.defined(|_, result| Effect::GetAcross { result, variable: VariableId(variable.0), first_byte })
     }
 
     fn set(&self, variable: Variable, word: RecordedWord) {

@@ -372,6 +372,12 @@ impl Scope<'_> {
                 let decl = decl.ok_or_else(|| format!("table t{} does not exist", table.0))?;
                 same(decl.element_values, results.len(), &format!("an element of table `{}`", decl.name))
             }
+            Effect::GetAcross { variable, first_byte, .. } => {
+                if !(1..32).contains(first_byte) {
+                    return Err(format!("byte {first_byte} is not one after the first of a word"));
+                }
+                self.variable(VariableId(variable.0 + 1))
+            }
             Effect::Enter { subprogram, modulus } => {
                 let entered = self.program.subprograms.get(subprogram.0);
                 let entered = entered.ok_or_else(|| format!("subprogram p{} does not exist", subprogram.0))?;
@@ -414,6 +420,7 @@ impl Scope<'_> {
             }
             Effect::Reserve { .. }
             | Effect::Reduce { .. }
+            | Effect::Invert { .. }
             | Effect::IsZero { .. }
             | Effect::IsOdd { .. }
             | Effect::Equal { .. }

@@ -17,6 +17,12 @@ pub(crate) fn number_of(words: &[U256]) -> BigUint {
         .fold(BigUint::ZERO, |number, word| (number << 256u32) | BigUint::from_bytes_be(&word.to_be_bytes::<32>()))
 }
 
+/// The 32 bytes that begin `first_byte` bytes, 1 to 31, after the start of `first`, which `second` follows.
+pub(crate) fn across(first: U256, second: U256, first_byte: u32) -> U256 {
+    let bits = 8 * first_byte as usize; // u32 to usize widens
+    (first << bits) | (second >> (256 - bits))
+}
+
 /// The last `size_bytes` bytes of `words`, after as many zeros as are missing; `None` if that is more than memory holds.
 pub(crate) fn last_bytes(words: &[U256], size_bytes: U256) -> Option<Vec<u8>> {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes::<32>()).collect();

@@ -2,6 +2,8 @@
 
 pub use residue_formula::{FieldOp, PerOp};
 
+use crate::revision::rules::SUM_PRODUCTS_MAX;
+
 /// The slots one operand visits: `index`, `index + stride`, `index + 2·stride`, … one for each lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Lanes {
@@ -46,7 +48,7 @@ pub enum FieldInstruction {
         /// Number of lanes.
         count: u8,
     },
-    /// Inverses modulo twice a modulus that is a power of two (`INVMODX` of `evmone-2025`).
+    /// Inverses (`INVMODX`), modulo what the rules of the revision say.
     Inverse {
         /// Where results go.
         out: Lanes,
@@ -55,6 +57,13 @@ pub enum FieldInstruction {
         /// Number of lanes.
         count: u8,
     },
+    /// Whether the value of a slot is zero, as a word on the stack (`ISZEROX`).
+    IsZero {
+        /// The slot.
+        slot: u8,
+    },
+    /// ± x₁·y₁ ± x₂·y₂ …, two products or more, with one reduction (`SUM2X` to `SUM6X`).
+    Sum(SumOfProducts),
     /// Operands are byte offsets in EVM memory.
     Memory {
         /// What to do.
@@ -68,6 +77,60 @@ pub enum FieldInstruction {
         /// Where the modulus m is, and r_inv = −m⁻¹ mod 2⁶⁴.
         modulus: ModulusAt,
     },
+}
+
+/// A sum of products of slots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SumOfProducts {
+    /// Where the result goes.
+    pub out: u8,
+    /// Bit i is set if product i is subtracted; the bits after the products mean nothing.
+    pub signs: u8,
+    /// The slots of the products; those from `count` on are zeros.
+    pub products: [[u8; 2]; SUM_PRODUCTS_MAX],
+    /// Number of products, 2 to [`SUM_PRODUCTS_MAX`].
+    pub count: u8,
+}
+
+impl SumOfProducts {
+    /// The sum of these products, each with whether it is subtracted; none unless there are 2 to [`SUM_PRODUCTS_MAX`].
+    pub fn of(out: u8, of: &[(bool, [u8; 2])]) -> Option<Self> {
+        let mut products = [[0; 2]; SUM_PRODUCTS_MAX];
+        if of.len() < 2 || of.len() > products.len() {
+            return None;
+        }
+        let mut signs = 0;
+        for (place, (product, &(is_subtracted, slots))) in products.iter_mut().zip(of).enumerate() {
+            *product = slots;
+            signs |= u8::from(is_subtracted) << place;
+        }
+        Some(Self { out, signs, products, count: u8::try_from(of.len()).expect("there are at most six") })
+    }
+
+    /// Its products, each with whether it is subtracted.
+    pub fn products(&self) -> impl Iterator<Item = (bool, [u8; 2])> + use<> {
+        let Self { signs, products, count, .. } = *self;
+        (0..count).zip(products).map(move |(place, slots)| (signs >> place & 1 == 1, slots))
+    }
+
+    /// Its immediate: out, signs, then the slots of each product.
+    pub fn pack(&self) -> Vec<u8> {
+        [self.out, self.signs].into_iter().chain(self.products().flat_map(|(_, slots)| slots)).collect()
+    }
+
+    /// The inverse of [`SumOfProducts::pack`]; none if there are not 2 to [`SUM_PRODUCTS_MAX`] whole products.
+    pub fn unpack(immediate: &[u8]) -> Option<Self> {
+        let (&[out, signs], slots) = immediate.split_first_chunk()?;
+        let mut products = [[0; 2]; SUM_PRODUCTS_MAX];
+        let count = slots.len() / 2;
+        if !slots.len().is_multiple_of(2) || count < 2 || count > products.len() {
+            return None;
+        }
+        for (product, slots) in products.iter_mut().zip(slots.chunks_exact(2)) {
+            product.copy_from_slice(slots);
+        }
+        Some(Self { out, signs, products, count: u8::try_from(count).ok()? })
+    }
 }
 
 /// Where an instruction on values in memory finds its modulus.
@@ -87,11 +150,11 @@ pub enum ModulusAt {
 }
 
 impl FieldInstruction {
-    /// Which of the three operations it is; none for an inversion.
+    /// Which of the three operations it is; none for other instructions.
     pub fn operation(&self) -> Option<FieldOp> {
         match *self {
             FieldInstruction::Slots { operation, .. } | FieldInstruction::Memory { operation, .. } => Some(operation),
-            FieldInstruction::Inverse { .. } => None,
+            FieldInstruction::Inverse { .. } | FieldInstruction::IsZero { .. } | FieldInstruction::Sum(_) => None,
         }
     }
 
@@ -99,7 +162,7 @@ impl FieldInstruction {
     pub fn count(&self) -> u8 {
         match *self {
             FieldInstruction::Slots { count, .. } | FieldInstruction::Inverse { count, .. } => count,
-            FieldInstruction::Memory { .. } => 1,
+            FieldInstruction::IsZero { .. } | FieldInstruction::Sum(_) | FieldInstruction::Memory { .. } => 1,
         }
     }
 }

@@ -17,7 +17,7 @@ pub mod revision;
 pub mod schedule;
 
 pub use assembly::{AssembleError, Assembly, Code, Item, LabelId, assemble, assemble_text, disassemble};
-pub use field_instruction::{FieldInstruction, FieldOp, Lanes, ModulusAt, PerOp};
+pub use field_instruction::{FieldInstruction, FieldOp, Lanes, ModulusAt, PerOp, SumOfProducts};
 pub use fork::{Fork, UnknownFork};
 pub use jumpdests::{Jumpdests, jumpdests};
 pub use opcode::OpcodeRow;

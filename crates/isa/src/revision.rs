@@ -13,28 +13,37 @@ use crate::field_instruction::{FieldInstruction, FieldOp, PerOp};
 use crate::opcode::{self, OpcodeRow};
 use eip5843::Reading;
 use evm384::Evm384;
-use rules::SlotRules;
+use rules::{Addition, SlotRules};
 
-/// Declares the revisions: a module and a variant each, from which [`Revision::ALL`] and the lookup follow.
+/// Declares the revisions: a module and a variant each, from which [`Revision::ALL`] and the lookup follow; then what is beside them.
 macro_rules! revisions {
-    ($($(#[$doc:meta])* $variant:ident = $module:ident;)*) => {
+    (
+        $($(#[$doc:meta])* $variant:ident = $module:ident;)*
+        @beside $($(#[$beside_doc:meta])* $beside:ident = $beside_module:ident;)*
+    ) => {
         $(pub mod $module;)*
+        $(pub mod $beside_module;)*
 
         /// An interface revision. Opcode bytes collide between revisions and nothing in code tells them apart, so every
         /// execution and every compilation names one.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Revision {
             $($(#[$doc])* $variant,)*
+            $($(#[$beside_doc])* $beside,)*
         }
 
         impl Revision {
-            /// Every revision, oldest first.
+            /// Every proposed interface, oldest first.
             pub const ALL: &'static [Revision] = &[$(Revision::$variant),*];
+
+            /// What programs are compiled for and executed on beside the proposals.
+            pub const BESIDE: &'static [Revision] = &[$(Revision::$beside),*];
 
             /// What the revision's file declares.
             pub const fn interface(self) -> &'static Interface {
                 match self {
                     $(Revision::$variant => &$module::INTERFACE,)*
+                    $(Revision::$beside => &$beside_module::INTERFACE,)*
                 }
             }
         }
@@ -92,6 +101,17 @@ revisions! {
     Evmone2025 = evmone_2025;
     /// evmone's interface for small fields: `evmone-bits`.
     EvmoneBits = evmone_bits;
+    /// An experiment, EIP-6690 of 2024 with exact inversions: `x-invmodx`.
+    XInvmodx = x_invmodx;
+    /// An experiment, EIP-6690 of 2024 with tests for zero: `x-iszerox`.
+    XIszerox = x_iszerox;
+    /// An experiment, EIP-6690 of 2024 with sums of products: `x-sumx`.
+    XSumx = x_sumx;
+    /// The experiments that earn their place together: `evmmax-next`.
+    EvmmaxNext = evmmax_next;
+    @beside
+    /// The EVM without field instructions: `evm`.
+    Evm = evm;
 }
 
 mod codec;
@@ -108,6 +128,8 @@ pub enum Semantics {
     MemorySlots(Reading),
     /// In numbered slots of a field context; loads and stores convert to and from canonical form in memory.
     Slots(&'static SlotRules),
+    /// As words of the EVM, on the stack and in memory, with the modulus as an operand; there are no field instructions.
+    Words,
 }
 
 /// Where a revision keeps field values: [`Semantics`] without the differences.
@@ -119,6 +141,8 @@ pub enum Family {
     MemorySlots,
     /// [`Semantics::Slots`].
     Slots,
+    /// [`Semantics::Words`].
+    Words,
 }
 
 /// What one revision is: everything about it that is not a price.
@@ -212,6 +236,7 @@ impl Revision {
             Semantics::Memory384(_) => Family::Memory384,
             Semantics::MemorySlots(_) => Family::MemorySlots,
             Semantics::Slots(_) => Family::Slots,
+            Semantics::Words => Family::Words,
         }
     }
 
@@ -219,7 +244,7 @@ impl Revision {
     pub const fn evm384(self) -> Option<&'static Evm384> {
         match self.interface().semantics {
             Semantics::Memory384(evm384) => Some(evm384),
-            Semantics::MemorySlots(_) | Semantics::Slots(_) => None,
+            Semantics::MemorySlots(_) | Semantics::Slots(_) | Semantics::Words => None,
         }
     }
 
@@ -227,7 +252,7 @@ impl Revision {
     pub const fn reading(self) -> Option<Reading> {
         match self.interface().semantics {
             Semantics::MemorySlots(reading) => Some(reading),
-            Semantics::Memory384(_) | Semantics::Slots(_) => None,
+            Semantics::Memory384(_) | Semantics::Slots(_) | Semantics::Words => None,
         }
     }
 
@@ -235,7 +260,15 @@ impl Revision {
     pub const fn slot_rules(self) -> Option<&'static SlotRules> {
         match self.interface().semantics {
             Semantics::Slots(rules) => Some(rules),
-            Semantics::Memory384(_) | Semantics::MemorySlots(_) => None,
+            Semantics::Memory384(_) | Semantics::MemorySlots(_) | Semantics::Words => None,
+        }
+    }
+
+    /// What it adds to EIP-6690 of 2024, as an experiment; nothing for published revisions.
+    pub const fn additions(self) -> &'static [Addition] {
+        match self.slot_rules() {
+            Some(rules) => rules.additions,
+            None => &[],
         }
     }
 
@@ -259,6 +292,11 @@ impl Revision {
         self.interface().width_limbs_max
     }
 
+    /// Every proposed interface, and what is beside them.
+    pub fn every() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().chain(Self::BESIDE).copied()
+    }
+
     /// The opcode of an arithmetic operation.
     pub fn arithmetic_opcode(self, operation: FieldOp) -> u8 {
         self.interface().arithmetic[operation]
@@ -266,6 +304,9 @@ impl Revision {
 
     /// The arithmetic operation of an opcode, if it is one.
     pub fn arithmetic_of(self, opcode: u8) -> Option<FieldOp> {
+        if self.family() == Family::Words {
+            return None;
+        }
         FieldOp::ALL.into_iter().find(|&operation| self.arithmetic_opcode(operation) == opcode)
     }
 
@@ -318,13 +359,13 @@ impl FromStr for Revision {
     type Err = UnknownRevision;
 
     fn from_str(name: &str) -> Result<Self, UnknownRevision> {
-        let found = Self::ALL.iter().copied().find(|revision| revision.name() == name);
+        let found = Self::every().find(|revision| revision.name() == name);
         found.ok_or_else(|| UnknownRevision { name: name.to_owned() })
     }
 }
 
 fn known_names() -> String {
-    Revision::ALL.iter().map(|revision| revision.name()).collect::<Vec<_>>().join(", ")
+    Revision::every().map(Revision::name).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -333,7 +374,7 @@ mod tests {
 
     #[test]
     fn names_parse_back_and_unknown_ones_list_the_known() {
-        for &revision in Revision::ALL {
+        for revision in Revision::every() {
             assert_eq!(revision.name().parse(), Ok(revision));
         }
         let error = "evm384-v70".parse::<Revision>().unwrap_err().to_string();

@@ -18,6 +18,9 @@ pub use price::{Price, PriceFault};
 use crate::field_instruction::{FieldOp, PerOp};
 use crate::revision::{Family, Revision};
 
+/// ADDMOD and MULMOD: Yellow Paper, appendix G, `Gmid`.
+const MULMOD_GAS: u64 = 8;
+
 /// File name and text of the schedules that come with the program.
 const BUNDLED: &[(&str, &str)] = &[
     ("evm384-evmone.toml", include_str!("../schedules/evm384-evmone.toml")),
@@ -46,6 +49,8 @@ const BUNDLED: &[(&str, &str)] = &[
     ("eip6690-geth.toml", include_str!("../schedules/eip6690-geth.toml")),
     ("evmone-2025.toml", include_str!("../schedules/evmone-2025.toml")),
     ("evmone-bits.toml", include_str!("../schedules/evmone-bits.toml")),
+    ("evmmax-next.toml", include_str!("../schedules/evmmax-next.toml")),
+    ("evm.toml", include_str!("../schedules/evm.toml")),
 ];
 
 /// All prices of one or more revisions of a family.
@@ -82,6 +87,10 @@ pub struct WidthPrices {
     pub store: Price,
     /// One lane of an inversion; zero where there is none.
     pub invert: Price,
+    /// One product of a sum of products, without its reduction; zero where there are no such sums.
+    pub product: Price,
+    /// The reduction of a sum of products.
+    pub reduction: Price,
 }
 
 /// Why there is no such schedule.
@@ -348,6 +357,9 @@ impl GasSchedule {
 
     fn arithmetic_base(&self, operation: FieldOp) -> Price {
         let revision = self.revisions[0];
+        if revision.family() == Family::Words {
+            return Price::from_gas(MULMOD_GAS);
+        }
         let row = revision.row(revision.arithmetic_opcode(operation));
         row.and_then(|row| self.base(row.mnemonic)).expect("validation asks for a base price of every opcode")
     }
@@ -365,7 +377,7 @@ impl SlotPrices {
 
 impl WidthPrices {
     fn all(&self) -> impl Iterator<Item = Price> + use<> {
-        let Self { set_modulus, arithmetic: PerOp([add, sub, mul]), load, store, invert } = *self;
-        [set_modulus, add, sub, mul, load, store, invert].into_iter()
+        let Self { set_modulus, arithmetic: PerOp([add, sub, mul]), load, store, invert, product, reduction } = *self;
+        [set_modulus, add, sub, mul, load, store, invert, product, reduction].into_iter()
     }
 }

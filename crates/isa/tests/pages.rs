@@ -64,6 +64,10 @@ fn by_width(revision: Revision) -> String {
         if revision.slot_rules().is_some_and(|rules| rules.invert.is_some()) {
             row("a lane inverted", &|prices| prices.invert);
         }
+        if revision.slot_rules().is_some_and(|rules| rules.sums.is_some()) {
+            row("a product of a sum", &|prices| prices.product);
+            row("the reduction of a sum", &|prices| prices.reduction);
+        }
         if schedule.prices_words() {
             let per_word = schedule.transfer_per_word();
             row("32 bytes moved under a power of two", &|_| per_word);

@@ -6,7 +6,8 @@ use num_bigint::BigUint;
 use proptest::prelude::*;
 use residue_isa::assembly::{Item, LabelId, assemble, assemble_text, disassemble, parse, print};
 use residue_isa::revision::evm384::{Evm384, Modulus, Operands};
-use residue_isa::{FieldInstruction, FieldOp, Lanes, ModulusAt, Revision, jumpdests};
+use residue_isa::revision::rules::SUM_PRODUCTS_MAX;
+use residue_isa::{FieldInstruction, FieldOp, Lanes, ModulusAt, Revision, SumOfProducts, jumpdests};
 
 fn arithmetic() -> impl Strategy<Value = FieldOp> {
     prop::sample::select(&FieldOp::ALL[..])
@@ -49,6 +50,12 @@ fn inverse() -> impl Strategy<Value = FieldInstruction> {
     (lanes(), lanes(), any::<u8>()).prop_map(|(out, x, count)| FieldInstruction::Inverse { out, x, count })
 }
 
+fn sum() -> impl Strategy<Value = FieldInstruction> {
+    let product = any::<(bool, [u8; 2])>();
+    (any::<u8>(), proptest::collection::vec(product, 2..=SUM_PRODUCTS_MAX))
+        .prop_map(|(out, products)| FieldInstruction::Sum(SumOfProducts::of(out, &products).unwrap()))
+}
+
 /// One lane without strides.
 fn triple() -> impl Strategy<Value = FieldInstruction> {
     (arithmetic(), any::<[u8; 3]>()).prop_map(|(operation, slots)| {
@@ -60,7 +67,13 @@ fn triple() -> impl Strategy<Value = FieldInstruction> {
 /// An instruction that the revision can write; none if it writes none.
 fn instruction(revision: Revision) -> Option<BoxedStrategy<FieldInstruction>> {
     match (revision.slot_rules(), revision.evm384()) {
-        (Some(rules), _) if rules.invert.is_some() => Some(prop_oneof![slots(), inverse()].boxed()),
+        (Some(rules), _) if !rules.additions.is_empty() || rules.invert.is_some() => {
+            let mut kinds = vec![slots().boxed()];
+            kinds.extend(rules.invert.map(|_| inverse().boxed()));
+            kinds.extend(rules.is_zero.map(|_| any::<u8>().prop_map(|slot| FieldInstruction::IsZero { slot }).boxed()));
+            kinds.extend(rules.sums.map(|_| sum().boxed()));
+            Some(proptest::strategy::Union::new(kinds).boxed())
+        }
         (Some(rules), _) if rules.is_strided => Some(slots().boxed()),
         (_, Some(Evm384 { operands: Operands::Values, .. })) => None,
         (_, Some(evm384)) => Some(memory(evm384)),

@@ -85,7 +85,7 @@ impl Inventor {
             return Body::Delegation(account(self.random.random_range(0..count)));
         }
         let is_written = match self.revision.family() {
-            Family::MemorySlots => false,
+            Family::MemorySlots | Family::Words => false,
             Family::Memory384 => self.revision != Revision::Evm384V0,
             Family::Slots => true,
         };

@@ -1,7 +1,7 @@
 //! Measurements beside native libraries, in groups.
 //!
 //! [`groups`] is the table of them, [`group`] what one is, by the workbench's harness; [`effort`] says how much is done for the numbers, and
-//! [`subjects`] whom they are of. The groups are [`instructions`], [`lanes`], [`pairing`], [`eip2537`], [`bn254`], [`evidence`], [`operations`], [`comparison`], [`scaling`]
+//! [`subjects`] whom they are of. The groups are [`instructions`], [`lanes`], [`pairing`], [`eip2537`], [`bn254`], [`evidence`], [`libraries`], [`operations`], [`comparison`], [`scaling`]
 //! and [`memory`].
 
 mod beside;
@@ -17,6 +17,7 @@ pub mod group;
 pub mod groups;
 pub mod instructions;
 pub mod lanes;
+pub mod libraries;
 pub mod memory;
 pub mod operations;
 pub mod pairing;

@@ -38,6 +38,14 @@ pub enum LabError {
         /// Its name.
         name: &'static str,
     },
+    /// A library has no answer to a contract's example.
+    #[error("{library} cannot read the example of the contract {name:?}")]
+    NotReadable {
+        /// The library.
+        library: &'static str,
+        /// The contract.
+        name: &'static str,
+    },
     /// A program did not compile.
     #[error("{name}: {error}")]
     Compile {

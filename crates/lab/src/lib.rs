@@ -2,7 +2,8 @@
 //!
 //! Read in this order: [`bench`] measures in groups beside native libraries; [`record`] is what a measurement leaves behind, with the
 //! machine that it was made on. [`opcodes`] times every opcode, [`price`] makes gas schedules of such a record, and [`attack`] searches for what
-//! the prices do not cover. [`programs`] runs the published programs, [`published`] has the values that were published.
+//! the prices do not cover. [`design`] compares sets of instructions over
+//! all contracts. [`programs`] runs the published programs, [`published`] has the values that were published.
 //! [`render`] draws, and [`job`] is what another process of this program does for a measurement.
 //!
 //! This crate does not print: progress goes to a callback, results are values.
@@ -12,6 +13,7 @@
 
 pub mod attack;
 pub mod bench;
+pub mod design;
 pub mod error;
 pub mod job;
 pub mod opcodes;

@@ -145,8 +145,14 @@ mod tests {
     #[test]
     fn every_opcode_is_measured_or_named_as_left_out() {
         // Those with opcodes of their own, and one of each kind.
-        let revisions =
-            [Revision::Evm384V2, Revision::Evm384V7, Revision::Geth5843, Revision::Eip6690_2024, Revision::Evmone2025];
+        let revisions = [
+            Revision::Evm384V2,
+            Revision::Evm384V7,
+            Revision::Geth5843,
+            Revision::Eip6690_2024,
+            Revision::Evmone2025,
+            Revision::EvmmaxNext,
+        ];
         let measured = measure(&MeasureEffort::SMOKE, &revisions, &mut |_| ()).unwrap();
         let left_out = measured.record.environment.get("left out").unwrap().to_owned();
         let is_known = |layer: &str, mnemonic: &str| {
@@ -170,6 +176,8 @@ mod tests {
             "evm384-v7/MULMODMONT384/384/pages",
             "eip6690-2024/MULMODX/768/near",
             "evmone-2025/INVMODX/384/plain",
+            "evmmax-next/INVMODX/384/plain",
+            "evmmax-next/ISZEROX/384/plain",
             "evm/RETURN/256/1024",
             "evm/CREATE2/256/empty",
         ] {

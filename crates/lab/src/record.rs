@@ -108,6 +108,8 @@ pub enum Quantity {
     PlanMemory,
     /// How many times as fast as otherwise the clock runs.
     Clock,
+    /// Gas where what has measured times costs what these are at the anchor of 10 ns per gas.
+    GasMeasured,
 }
 
 /// Every quantity with its name and its unit.
@@ -137,6 +139,7 @@ const QUANTITIES: &[(Quantity, &str, &str)] = &[
     (Quantity::Planning, "planning", "ns"),
     (Quantity::PlanMemory, "plan-memory", "bytes"),
     (Quantity::Clock, "clock", "times"),
+    (Quantity::GasMeasured, "gas-measured", "gas"),
 ];
 
 /// What is wrong in the text of a record.
@@ -285,7 +288,7 @@ mod tests {
             assert_eq!(quantity as usize, index);
             assert_eq!(name.parse(), Ok(quantity));
         }
-        assert_eq!(QUANTITIES.len(), Quantity::Clock as usize + 1);
+        assert_eq!(QUANTITIES.len(), Quantity::GasMeasured as usize + 1);
         assert!("speed".parse::<Quantity>().is_err());
     }
 

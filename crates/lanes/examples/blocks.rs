@@ -11,12 +11,20 @@ use std::time::Instant;
 use residue_lanes::{FieldOp, Kernel, ModulusRows, Plan, Policy, Rows, SlotBlock};
 use residue_modular::{FieldContext, Modulus, Strided};
 
-/// Base fields, and a modulus of the width of BW6-761.
-const MODULI: [(&str, &str); 3] = [
+/// Base fields.
+const MODULI: [(&str, &str); 5] = [
     ("254 bits (BN254)", "30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47"),
     (
         "381 bits (BLS12-381)",
         "1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab",
+    ),
+    (
+        "448 bits (edwards448)",
+        "fffffffffffffffffffffffffffffffffffffffffffffffffffffffe ffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+    ),
+    (
+        "512 bits (2^512 - 569)",
+        "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffdc7",
     ),
     (
         "761 bits (BW6-761)",

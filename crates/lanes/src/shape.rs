@@ -9,11 +9,11 @@ use thiserror::Error;
 
 use crate::line::{LINE_LIMBS, ROW_LIMB_BITS};
 
-/// The widths for which kernels exist, in limbs of 52 bits: moduli up to 308, 412 and 776 bits. Five limbs would hold 256 bits too, with so
-/// little headroom that reductions cost more than the sixth limb.
-pub const ROW_WIDTHS: [usize; 3] = [6, 8, 15];
+/// The widths for which kernels exist, in limbs of 52 bits: moduli up to 308, 412, 516 and 776 bits. Five limbs would hold 256 bits too, with
+/// so little headroom that reductions cost more than the sixth limb.
+pub const ROW_WIDTHS: [usize; 4] = [6, 8, 10, 15];
 /// The widest modulus that rows hold.
-pub const MODULUS_BITS_MAX: usize = ROW_WIDTHS[2] * ROW_LIMB_BITS - HEADROOM_BITS_MIN;
+pub const MODULUS_BITS_MAX: usize = ROW_WIDTHS[3] * ROW_LIMB_BITS - HEADROOM_BITS_MIN;
 
 /// Fewest bits between M and the row's radix R = 2^(52L): room for operands up to 14·M.
 const HEADROOM_BITS_MIN: usize = 4;
@@ -142,6 +142,10 @@ mod tests {
         assert_eq!(shape(309), Ok((8, 376, 40)));
         assert_eq!(shape(381), Ok((8, 381, 35)));
         assert_eq!(shape(384), Ok((8, 384, 32)));
+        assert_eq!(shape(448), Ok((10, 480, 40)));
+        assert_eq!(shape(512), Ok((10, 512, 8)));
+        assert_eq!(shape(516), Ok((10, 516, 4)));
+        assert_eq!(shape(517), Ok((15, 740, 40)));
         assert_eq!(shape(768), Ok((15, 768, 12)));
         assert_eq!(shape(MODULUS_BITS_MAX), Ok((15, 776, 4)));
         assert_eq!(shape(MODULUS_BITS_MAX + 1), Err(ShapeError::TooWide { bits: 777 }));
@@ -180,6 +184,7 @@ mod tests {
             (760, 20, [16, 16, 128], [65_536, 262_144, (1 << 20) - 1]),
             (764, 16, [16, 16, 32], [32_766, 65_535, 65_535]),
             (768, 12, [4, 16, 8], [2046, 4095, 4095]),
+            (512, 8, [1, 16, 2], [126, 255, 255]),
             (774, 6, [1, 8, 2], [30, 63, 63]),
             (308, 4, [1, 4, 2], [6, 15, 15]),
         ] {

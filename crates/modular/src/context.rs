@@ -9,9 +9,11 @@ use core::fmt;
 use thiserror::Error;
 
 use crate::backend::{self, Add, Kernel, Kernels, Operation, Sub, transfer};
+use crate::division_steps;
 use crate::inverse;
-use crate::limbs::{LIMB_BYTES, Limb, less_than, read_be};
+use crate::limbs::{LIMB_BYTES, Limb, add_assign, less_than, read_be, sub_assign};
 use crate::modulus::Modulus;
+use crate::sum_of_products;
 
 /// A modulus with its slots. Fresh slots are zero.
 #[derive(Clone)]
@@ -81,6 +83,42 @@ pub enum SlotStep {
         /// How many squarings, at least one.
         count: u16,
     },
+    /// outᵢ = xᵢ + yᵢ mod m for several lanes.
+    AddLanes(SlotLanes),
+    /// outᵢ = xᵢ − yᵢ mod m for several lanes.
+    SubLanes(SlotLanes),
+    /// outᵢ = xᵢ·yᵢ mod m as values for several lanes.
+    MulLanes(SlotLanes),
+}
+
+/// Lanes of an operation, of which none reads what one before it has written. As short as any other step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SlotLanes {
+    /// The slots that it writes.
+    pub out: ShortStrided,
+    /// The slots of its first operand.
+    pub x: ShortStrided,
+    /// The slots of its second operand.
+    pub y: ShortStrided,
+    /// How many lanes.
+    pub count: u8,
+}
+
+impl SlotLanes {
+    /// The slots that it writes, and those of both operands.
+    pub fn strided(self) -> [Strided; 3] {
+        [self.out, self.x, self.y]
+            .map(|ShortStrided { index, stride }| Strided { index: index.into(), stride: stride.into() })
+    }
+}
+
+/// As [`Strided`], for slots and distances below 256.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ShortStrided {
+    /// Slot of the first lane.
+    pub index: u8,
+    /// Slot distance between neighbouring lanes; 0 repeats one slot.
+    pub stride: u8,
 }
 
 /// A value that is not below the modulus.
@@ -233,6 +271,75 @@ impl FieldContext {
         let result = inverse::modulo_power_of_two_of_any(self.slot(x), self.modulus.bits());
         self.limbs[out * width..][..width].copy_from_slice(&result);
         Some(())
+    }
+
+    /// outᵢ = xᵢ⁻¹ mod m as values for the lanes i < `count`, all read before any is written; 0 where there is no inverse. Panics on slots
+    /// beyond the context.
+    pub fn invert(&mut self, out: Strided, x: Strided, count: usize) {
+        let inverses: Vec<Limb> = (0..count).flat_map(|lane| self.inverse_of(x.slot(lane))).collect();
+        for (lane, inverse) in inverses.chunks_exact(self.width_limbs()).enumerate() {
+            self.set_slot(out.slot(lane), inverse);
+        }
+    }
+
+    /// out = Σ ± x·y mod m as values, over products of slots, each with whether it is subtracted. Panics on slots beyond the context and on more
+    /// than [`sum_of_products::PRODUCTS_MAX`].
+    pub fn sum_products(&mut self, out: usize, products: &[(bool, [usize; 2])]) {
+        let (width, m) = (self.width_limbs(), &self.modulus);
+        let mut values: [(bool, &[Limb], &[Limb]); sum_of_products::PRODUCTS_MAX] = Default::default();
+        for (value, &(is_subtracted, [x, y])) in values.iter_mut().zip(products) {
+            *value = (is_subtracted, self.slot(x), self.slot(y));
+        }
+        let values = &values[..products.len()];
+        let mut sum = [0; sum_of_products::WIDTH_LIMBS_MAX];
+        match width <= sum_of_products::WIDTH_LIMBS_MAX && m.is_odd() {
+            true => sum_of_products::montgomery(values, m.limbs(), m.n0(), &mut sum[..width]),
+            false => return self.sum_products_one_by_one(out, products),
+        }
+        self.set_slot(out, &sum[..width]);
+    }
+
+    /// The same by products and sums of their own.
+    fn sum_products_one_by_one(&mut self, out: usize, products: &[(bool, [usize; 2])]) {
+        let (width, m) = (self.width_limbs(), self.modulus.limbs());
+        let mut sum = vec![0; width];
+        for &(is_subtracted, [x, y]) in products {
+            let mut product = [self.slot(x), self.slot(y)].concat();
+            (self.kernels.mul.limbs)(&mut product, 0, 0, width, m, self.modulus.n0());
+            let mut term = m.to_vec();
+            if is_subtracted {
+                sub_assign(&mut term, &product[..width]);
+            } else {
+                term.copy_from_slice(&product[..width]);
+            }
+            if add_assign(&mut sum, &term) != 0 || !less_than(&sum, m) {
+                sub_assign(&mut sum, m);
+            }
+        }
+        self.set_slot(out, &sum);
+    }
+
+    /// The inverse of a slot's value in the form that slots have; 0 if there is none.
+    fn inverse_of(&self, slot: usize) -> Vec<Limb> {
+        let (width, m) = (self.width_limbs(), &self.modulus);
+        let value = self.slot(slot);
+        if m.is_power_of_two() || width > division_steps::WIDTH_LIMBS_MAX {
+            let mut canonical = vec![0; width];
+            m.from_mont(value, &mut canonical);
+            let mut inverse = vec![0; width];
+            if let Some(found) = m.inverse(&canonical) {
+                m.to_mont(&found, &mut inverse);
+            }
+            return inverse;
+        }
+        // (aR)⁻¹ ↦ a⁻¹R, by R² twice.
+        let mut inverse_and_factor = [m.to_form(); 2].concat();
+        division_steps::invert_odd(value, m.limbs(), m.n0(), &mut inverse_and_factor[..width]);
+        for _ in 0..2 {
+            (self.kernels.mul.limbs)(&mut inverse_and_factor, 0, 0, width, m.limbs(), m.n0());
+        }
+        inverse_and_factor.truncate(width);
+        inverse_and_factor
     }
 
     /// Loads the canonical values of the slots from `first_slot` on, [`FieldContext::element_bytes`] big-endian bytes each.

@@ -29,6 +29,18 @@ fields! {
     Bls12_381Fr, Bls12_381FrModulus, 4, "bls12-381 Fr", [
         0xffff_ffff_0000_0001, 0x53bd_a402_fffe_5bfe, 0x3339_d808_09a1_d805, 0x73ed_a753_299d_7d48,
     ];
+    /// The base field of BLS12-377, 377 bits. Source: EIP-2539, "Specification", base field modulus.
+    Bls12_377Fp, Bls12_377FpModulus, 6, "bls12-377 Fp", [
+        0x8508_c000_0000_0001, 0x170b_5d44_3000_0000, 0x1ef3_622f_ba09_4800,
+        0x1a22_d9f3_00f5_138f, 0xc63b_05c0_6ca1_493b, 0x01ae_3a46_17c5_10ea,
+    ];
+    /// The base field of BW6-761, 761 bits. Source: EIP-3026, "Specification", base field modulus.
+    Bw6_761Fp, Bw6_761FpModulus, 12, "bw6-761 Fp", [
+        0xf49d_0000_0000_008b, 0xe691_3e68_7000_0082, 0x160c_f8ae_eaf0_a437,
+        0x98a1_16c2_5667_a8f8, 0x71dc_d3dc_73eb_ff2e, 0x8689_c8ed_12f9_fd90,
+        0x03ce_baff_25b4_2304, 0x707b_a638_e584_e919, 0x5282_75ef_8087_be41,
+        0xb926_186a_81d1_4688, 0xd187_c940_04fa_ff3e, 0x0122_e824_fb83_ce0a,
+    ];
     /// The base field of BN254 (alt_bn128), 254 bits. Source: EIP-196, "Definition of the groups", p.
     Bn254Fp, Bn254FpModulus, 4, "bn254 Fp", [
         0x3c20_8c16_d87c_fd47, 0x9781_6a91_6871_ca8d, 0xb850_45b6_8181_585d, 0x3064_4e72_e131_a029,
@@ -61,4 +73,6 @@ fields! {
     Goldilocks, GoldilocksModulus, 1, "goldilocks", [0xffff_ffff_0000_0001];
     /// 2³¹ − 2²⁷ + 1. Source: RISC Zero, “Proof System in Detail”, the base field.
     BabyBear, BabyBearModulus, 1, "babybear", [0x7800_0001];
+    /// 2³¹ − 2²⁴ + 1. Source: Plonky3, p3-koala-bear, “The KoalaBear prime”.
+    KoalaBear, KoalaBearModulus, 1, "koalabear", [0x7f00_0001];
 }

@@ -12,7 +12,7 @@ use num_bigint::BigUint;
 use crate::backend::{self, portable};
 use crate::inverse;
 use crate::limbs::{Limb, is_zero, less_than, n0_of, read_be, write_be};
-use residue_formula::{Fe, Number};
+use residue_formula::{Fe, Number, least_n};
 
 /// A prime field of N limbs, named by a type.
 pub trait PrimeField<const N: usize>: 'static {
@@ -121,7 +121,11 @@ const fn doubled<P: PrimeField<N>, const N: usize>(mut a: [Limb; N]) -> [Limb; N
     a
 }
 
-impl<P: PrimeField<N>, const N: usize> Fe for Fp<P, N> {}
+impl<P: PrimeField<N>, const N: usize> Fe for Fp<P, N> {
+    fn n_of_norms(self) -> u32 {
+        if P::MODULUS[0] % 4 == 3 { 1 } else { least_n(&Self::modulus()) }
+    }
+}
 
 impl<P: PrimeField<N>, const N: usize> Number for Fp<P, N> {
     const ZERO: Self = Self::of([0; N]);

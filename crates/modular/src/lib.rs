@@ -11,6 +11,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
 
 pub mod context;
+pub mod division_steps;
 pub mod evm384;
 pub mod fields;
 pub mod fp;
@@ -18,11 +19,19 @@ pub mod inverse;
 pub mod limbs;
 pub mod modulus;
 pub mod short;
+pub mod sum_of_products;
 
 #[allow(unsafe_code, reason = "kernels call CPU instructions that the compiler does not emit by itself")]
 mod backend;
 
-pub use context::{FieldContext, SlotStep, Strided, ValueOutOfRange};
+pub use context::{FieldContext, ShortStrided, SlotLanes, SlotStep, Strided, ValueOutOfRange};
 pub use fp::{Fp, PrimeField};
 pub use limbs::Limb;
 pub use modulus::{Modulus, ModulusError};
+
+/// Whether vectors of several values are wanted where the CPU has them: unless the environment variable `RESIDUE_LANES` is `off`. Asked once.
+pub fn wants_vectors() -> bool {
+    static WANTED: std::sync::LazyLock<bool> =
+        std::sync::LazyLock::new(|| std::env::var_os("RESIDUE_LANES").is_none_or(|setting| setting != "off"));
+    *WANTED
+}

@@ -5,7 +5,9 @@ use num_bigint::BigUint;
 use num_integer::Integer;
 use proptest::prelude::*;
 use residue_modular::limbs::MAX_WIDTH_LIMBS;
-use residue_modular::{FieldContext, Modulus, ModulusError, SlotStep, Strided, ValueOutOfRange};
+use residue_modular::{
+    FieldContext, Modulus, ModulusError, ShortStrided, SlotLanes, SlotStep, Strided, ValueOutOfRange,
+};
 
 const SLOTS: usize = 24;
 
@@ -69,11 +71,25 @@ fn operands() -> impl Strategy<Value = (usize, [Strided; 3])> {
 
 fn step() -> impl Strategy<Value = SlotStep> {
     let slot = || 0..u16::try_from(SLOTS).unwrap();
-    (0..4, slot(), slot(), slot(), 1..6u16).prop_map(|(kind, out, x, y, count)| match kind {
+    let one = (0..4, slot(), slot(), slot(), 1..6u16).prop_map(|(kind, out, x, y, count)| match kind {
         0 => SlotStep::Add { out, x, y },
         1 => SlotStep::Sub { out, x, y },
         2 => SlotStep::Mul { out, x, y },
         _ => SlotStep::Square { out, x, count },
+    });
+    prop_oneof![2 => one, 1 => lanes()]
+}
+
+/// Lanes of which none reads what one before it has written.
+fn lanes() -> impl Strategy<Value = SlotStep> {
+    let in_turn = |&(count, [out, x, y]): &(usize, [Strided; 3])| {
+        (0..count).all(|lane| (0..lane).all(|before| ![x.slot(lane), y.slot(lane)].contains(&out.slot(before))))
+    };
+    let operands = operands().prop_filter("lanes overwrite each other's operands", in_turn);
+    (0..3usize, operands).prop_map(|(kind, (count, lanes))| {
+        let short = |slot: usize| u8::try_from(slot).unwrap();
+        let [out, x, y] = lanes.map(|of| ShortStrided { index: short(of.index), stride: short(of.stride) });
+        [SlotStep::AddLanes, SlotStep::SubLanes, SlotStep::MulLanes][kind](SlotLanes { out, x, y, count: short(count) })
     })
 }
 
@@ -117,6 +133,15 @@ proptest! {
                     expected.mul(lane(out), lane(x), lane(x), 1);
                     (1..count).for_each(|_| expected.mul(lane(out), lane(out), lane(out), 1));
                 }
+                SlotStep::AddLanes(lanes) | SlotStep::SubLanes(lanes) | SlotStep::MulLanes(lanes) => {
+                    let [out, x, y] = lanes.strided();
+                    let operation = match step {
+                        SlotStep::AddLanes(_) => FieldContext::add,
+                        SlotStep::SubLanes(_) => FieldContext::sub,
+                        _ => FieldContext::mul,
+                    };
+                    operation(&mut expected, out, x, y, lanes.count.into());
+                }
             }
         }
         prop_assert_eq!(values_of(&found), values_of(&expected));
@@ -143,6 +168,34 @@ proptest! {
             modulus.from_mont(&mont, &mut back);
             prop_assert_eq!(back, limbs);
         }
+    }
+
+    #[test]
+    fn slots_become_inverses_or_0((width, m, values) in setting(), (count, [out, x, _]) in operands()) {
+        let mut context = context(width, &m, &values);
+        context.invert(out, x, count);
+        let mut expected = values.clone();
+        for lane in 0..count {
+            expected[out.slot(lane)] = values[x.slot(lane)].modinv(&m).unwrap_or_default();
+        }
+        prop_assert_eq!(values_of(&context), expected);
+    }
+
+    #[test]
+    fn sums_of_products_agree_with_big_integers(
+        (width, m, values) in setting(),
+        out in 0..SLOTS,
+        products in proptest::collection::vec((any::<bool>(), [0..SLOTS, 0..SLOTS]), 1..=6),
+    ) {
+        let mut context = context(width, &m, &values);
+        context.sum_products(out, &products);
+        let mut expected = values.clone();
+        let term = |&(is_subtracted, [x, y]): &(bool, [usize; 2])| {
+            let product = &values[x] * &values[y] % &m;
+            if is_subtracted { &m - product } else { product }
+        };
+        expected[out] = products.iter().map(term).sum::<BigUint>() % &m;
+        prop_assert_eq!(values_of(&context), expected);
     }
 
     #[test]

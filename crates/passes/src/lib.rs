@@ -3,7 +3,7 @@
 //! [`specialise`] answers what a program asks of its interface; [`simplify`] shares and drops operations; [`multiples`] makes small multiples; [`rows`] finds statements that are made as one;
 //! [`liveness`] says what is needed where; [`allocate`] places values in slots, given what operations on slots cost ([`Cost`]);
 //! [`threads`] cuts rows of calls where places ask for it; [`derived`] makes constants of each other; [`moves`] puts parallel
-//! moves in an order.
+//! moves in an order; [`sums`] finds sums of products that one instruction makes.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
@@ -17,6 +17,7 @@ pub mod rows;
 pub mod simplify;
 pub mod slots;
 pub mod specialise;
+pub mod sums;
 pub mod threads;
 
 pub use allocate::{Allocation, Cost, Placement, TooFewSlots, allocate};

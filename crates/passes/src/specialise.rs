@@ -14,12 +14,14 @@ pub fn asks(program: &Program) -> bool {
 }
 
 /// `program` for an interface that has the features that `has` says: questions are constants, branches on them are the arm that
-/// is taken, and subprograms that are not entered any more are gone.
+/// is taken, and subprograms that are not entered any more are gone, as are functions that are not called.
 pub fn specialise(program: &Program, has: impl Fn(Feature) -> bool) -> Program {
     let mut program = program.clone();
     answer(&mut program, &has);
     program.subprograms.iter_mut().for_each(|subprogram| answer(subprogram, &has));
     drop_unentered(&mut program);
+    drop_uncalled(&mut program);
+    program.subprograms.iter_mut().for_each(drop_uncalled);
     program
 }
 
@@ -71,18 +73,26 @@ fn taken(region: Region, answers: &HashMap<Word, bool>, renamed: &mut HashMap<Va
                 let Control { mut arms, results, .. } = *control;
                 let arm = arms.swap_remove(if is_first { 0 } else { 1 });
                 renamed.extend(results.into_iter().zip(arm.gives));
-                statements.extend(taken(arm.body, answers, renamed).statements);
+                taken(arm.body, answers, renamed).statements.into_iter().for_each(|one| append(&mut statements, one));
             }
             (_, other) => {
                 statement = other;
                 for arm in statement.arms_mut() {
                     arm.body = taken(std::mem::take(&mut arm.body), answers, renamed);
                 }
-                statements.push(statement);
+                append(&mut statements, statement);
             }
         }
     }
     Region { statements }
+}
+
+/// Adds a statement; operations join a block that is the last one.
+fn append(statements: &mut Vec<Statement>, statement: Statement) {
+    match (statements.last_mut(), statement) {
+        (Some(Statement::Block(last)), Statement::Block(block)) => last.ops.extend(block.ops),
+        (_, statement) => statements.push(statement),
+    }
 }
 
 /// Leaves out the subprograms that are not entered.
@@ -105,6 +115,35 @@ fn drop_unentered(program: &mut Program) {
         function.body.rewrite(&mut |statement| {
             if let Statement::Effect(Effect::Enter { subprogram, .. }) = statement {
                 *subprogram = places[subprogram.0];
+            }
+            Rewritten::Kept
+        });
+    }
+}
+
+/// Leaves out the functions that are not called any more. A function calls earlier ones only.
+fn drop_uncalled(unit: &mut Program) {
+    let mut called = vec![false; unit.functions.len()];
+    if let Some(start) = called.last_mut() {
+        *start = true;
+    }
+    for number in (0..unit.functions.len()).rev() {
+        if called[number] {
+            unit.functions[number].body.walk(&mut |statement| {
+                if let Statement::Call { function, .. } = statement {
+                    called[function.0 as usize] = true; // u32 to usize widens
+                }
+            });
+        }
+    }
+    let before = |number: usize| u32::try_from(called[..number].iter().filter(|&&is_called| is_called).count());
+    let places: Vec<u32> = (0..called.len()).map(|number| before(number).expect("functions are few")).collect();
+    let mut is_called = called.iter().copied();
+    unit.functions.retain(|_| is_called.next() == Some(true));
+    for function in &mut unit.functions {
+        function.body.rewrite(&mut |statement| {
+            if let Statement::Call { function, .. } = statement {
+                function.0 = places[function.0 as usize]; // u32 to usize widens
             }
             Rewritten::Kept
         });
@@ -146,7 +185,7 @@ function f0 "start" () -> () values 4 {
         let has = |feature| match feature {
             Feature::Limbs(asked) => asked <= limbs,
             Feature::PowersOfTwo => powers_of_two,
-            Feature::Given => true,
+            Feature::Given | Feature::Inversion => true,
         };
         let special = specialise(&program, has);
         assert!(!asks(&special));

@@ -25,6 +25,10 @@ pub struct Prices {
     pub store: ByWidth,
     /// One lane of an inversion.
     pub invert: ByWidth,
+    /// One product of a sum of products.
+    pub product: ByWidth,
+    /// The reduction of a sum of products.
+    pub reduction: ByWidth,
     /// Prices of moduli of at most 32 bits: width 0.
     pub narrow: Option<Narrow>,
     /// All prices by width are thousandths of gas, rounded up for each instruction.
@@ -69,6 +73,8 @@ impl Prices {
             load: ByWidth::default(),
             store: ByWidth::default(),
             invert: ByWidth::default(),
+            product: ByWidth::default(),
+            reduction: ByWidth::default(),
             narrow: None,
             in_thousandths: false,
             copy_per_word: 0,

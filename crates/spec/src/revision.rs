@@ -1,5 +1,6 @@
 //! Revisions: each is one file here, a table of its opcodes and the state it adds to a frame.
 
+pub mod additions;
 pub mod contexts;
 pub mod eip5843;
 pub mod eip6601;
@@ -19,11 +20,15 @@ pub mod evm384_v6;
 pub mod evm384_v7;
 pub mod evm384_v8;
 pub mod evm384_v9;
+pub mod evmmax_next;
 pub mod evmone_2023;
 pub mod evmone_2025;
 pub mod evmone_bits;
 pub mod geth6601;
 pub mod geth6601_push3;
+pub mod x_invmodx;
+pub mod x_iszerox;
+pub mod x_sumx;
 
 use crate::field_opcode::FieldOpcode;
 use crate::frame::Frame;
@@ -89,6 +94,10 @@ impl Revision {
         eip6690_2024::REVISION,
         evmone_2025::REVISION,
         evmone_bits::REVISION,
+        x_invmodx::REVISION,
+        x_iszerox::REVISION,
+        x_sumx::REVISION,
+        evmmax_next::REVISION,
     ];
 
     /// The revision called `name`.

@@ -33,6 +33,10 @@ pub fn spec_prices(schedule: &GasSchedule, revision: Revision) -> Prices {
         if revision.slot_rules().is_some_and(|rules| rules.invert.is_some()) {
             prices.invert = table(|width| width.invert);
         }
+        if revision.slot_rules().is_some_and(|rules| rules.sums.is_some()) {
+            prices.product = table(|width| width.product);
+            prices.reduction = table(|width| width.reduction);
+        }
         prices.copy_per_word = schedule.transfer_per_word().whole();
         prices.in_thousandths = schedule.rounds_instructions();
         prices.narrow = schedule.has_narrow().then(|| {

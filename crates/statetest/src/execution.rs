@@ -12,6 +12,7 @@ use residue_engine::revm::state::EvmState;
 use residue_engine::revm::{ExecuteEvm, InspectEvm, Inspector, MainBuilder};
 use residue_engine::{Engine, FieldMachine};
 
+use crate::answered::{Answer, Answered, Asked};
 use crate::remembered::{Remembered, Results};
 use crate::state::{State, logs_hash};
 
@@ -75,6 +76,13 @@ impl<'a> Setting<'a> {
     /// On an engine.
     pub fn with_engine(&self, engine: &Engine) -> Execution {
         let mut evm = engine.evm(self.context()).with_precompiles(self.precompiles());
+        Execution::of(evm.transact(self.transaction.clone()))
+    }
+
+    /// On revm as it is, but for accounts whose code is not run: calls of them are answered instead.
+    pub fn answered(&self, answers: &dyn Fn(&Asked<'_>) -> Option<Answer>) -> Execution {
+        let evm = self.context().build_mainnet();
+        let mut evm = evm.with_precompiles(Answered { precompiles: self.precompiles(), answers });
         Execution::of(evm.transact(self.transaction.clone()))
     }
 

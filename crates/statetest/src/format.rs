@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use residue_isa::Revision;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -192,6 +193,9 @@ pub struct Config {
     /// Blobs by the name of the fork.
     #[serde(default)]
     pub blob_schedule: Option<BTreeMap<String, BlobParts>>,
+    /// The revision whose field instructions the EVM of the test has, beside those of the fork: ours, in no test of others.
+    #[serde(default, deserialize_with = "revision")]
+    pub revision: Option<Revision>,
 }
 
 /// How many blobs a block has, and how their price moves (EIP-7840).
@@ -217,6 +221,11 @@ impl Post {
             other => Some(other.to_string()),
         }
     }
+}
+
+fn revision<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Revision>, D::Error> {
+    let name = Option::<String>::deserialize(deserializer)?;
+    name.map(|name| name.parse().map_err(serde::de::Error::custom)).transpose()
 }
 
 fn absent_if_null<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Target, D::Error> {

@@ -184,6 +184,14 @@ impl<'a> Entry<'a> {
             Ready::Setting(setting) => setting,
             Ready::Decided(verdict) => return Judged { verdict, is_spared: false },
         };
+        if let Some(revision) = self.test.unit.config.revision {
+            let subject = subjects.iter().find(|subject| subject.revision == revision);
+            let verdict = subject.map_or_else(
+                || Verdict::Skipped(format!("it is a test of {revision}, which is not switched on")),
+                |subject| self.judge_declared(&setting, subject),
+            );
+            return Judged { verdict, is_spared: false };
+        }
         let stock = setting.stock();
         let mut failures = Vec::new();
         let mut skipped = None;
@@ -264,6 +272,18 @@ impl<'a> Entry<'a> {
         let is_touched =
             || !spec.is_enabled_in(SpecId::SPURIOUS_DRAGON) && state.with_account(block.beneficiary).root() == expected;
         if is_old && (is_unchanged() || is_touched()) { Ok(()) } else { Err(Fault::Refused { reason }) }
+    }
+
+    /// A test that names the revision it is for is not for revm as it is: every engine of that revision must give what it expects.
+    fn judge_declared(self, setting: &Setting<'_>, subject: &Subject) -> Verdict {
+        let mut failures = Vec::new();
+        for engine in &subject.engines {
+            let execution = setting.with_engine(engine);
+            if let Err(fault) = self.check(setting, &execution) {
+                failures.push(self.failure(setting, Rules::of(engine), fault, &execution, None));
+            }
+        }
+        if failures.is_empty() { Verdict::Passed { refusal: None } } else { Verdict::Failed(failures) }
     }
 
     fn judge_revision(

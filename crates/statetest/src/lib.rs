@@ -4,15 +4,19 @@
 //! Every entry of a test runs on revm as it is, and then on the engine with each revision switched on, with and without
 //! batches: [`run()`]. The programs of these tests use no opcodes of ours, so nothing may change; where a byte that they take for
 //! unknown is an opcode of a revision, the entry is counted apart, and [`Use`] says what it executes. A [`Report`] says how all
-//! entries went.
+//! entries went. A test whose `config` names a `revision` is about field instructions: it runs on the engine of that revision alone.
+//!
+//! [`Scene`] says what a new test is to expect, with calls of some accounts answered by another than the engine.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
 
+mod answered;
 mod attribution;
 mod collision;
 mod execution;
 mod file;
+mod fill;
 mod filter;
 mod fork_rules;
 mod format;
@@ -32,12 +36,14 @@ mod transaction;
 /// A file with two small tests: one whose program is the EVM's alone, and one that uses field instructions.
 pub const EXAMPLE: &str = include_str!("example.json");
 
+pub use answered::{Answer, Asked};
 pub use attribution::Use;
 pub use file::FileError;
+pub use fill::{FillError, Filled, Scene};
 pub use filter::{Filter, IndexesError};
 pub use format::Indexes;
 pub use judge::{BatchingName, Failure, Fault, Rules, Subject, Verdict, batching_name};
 pub use report::{Counts, ForkName, Place, Report, UsedOpcode};
-pub use run::{Options, Progress, SubjectError, run};
+pub use run::{Options, Progress, SubjectError, run, run_text};
 pub use sources::{Source, SourceError, find};
 pub use trace::{Eip3155, HaltOf, TraceError, Traced, trace};

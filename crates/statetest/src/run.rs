@@ -11,7 +11,7 @@ use residue_engine::{Batching, Engine, EngineConfig, EngineError, has_blocks};
 use residue_isa::{GasSchedule, Revision, ScheduleError};
 use thiserror::Error;
 
-use crate::file::{StateTest, read};
+use crate::file::{FileError, StateTest, parse, read};
 use crate::filter::Filter;
 use crate::format::Post;
 use crate::judge::{Entry, Failure, Fault, Judged, Rules, Subject, Verdict};
@@ -87,6 +87,23 @@ pub fn run(sources: &[Source], options: &Options, observer: &(dyn Fn(Progress) +
     let mut report = work.state.into_inner().unwrap_or_else(PoisonError::into_inner).report;
     report.sort();
     report
+}
+
+/// Runs the entries of a file that is not written yet, on this thread. `source` says where it is to be.
+pub fn run_text(source: Source, text: &str, subjects: &[Subject]) -> Result<Report, FileError> {
+    let source = Arc::new(source);
+    let content = parse(&source, text)?;
+    let mut report = Report { files: 1, ..Report::default() };
+    for (position, test) in content.tests.iter().enumerate() {
+        report.tests += 1;
+        for place in places(0, position, test, &Filter::default()) {
+            if let Some(post) = post(test, &place) {
+                let judged = Entry { test, fork: &place.fork.name, post }.judge(subjects, None);
+                report.note(&source.folder, place.clone(), post.exception(), judged);
+            }
+        }
+    }
+    Ok(report)
 }
 
 /// What the threads share.

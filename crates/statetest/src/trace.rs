@@ -179,7 +179,9 @@ fn verdict_on(entry: Entry<'_>, setting: &Setting<'_>, engine: Option<&Engine>, 
     let Err(fault) = entry.check(setting, execution) else {
         return Verdict::Passed { refusal: None };
     };
-    match engine.and_then(|engine| Some((engine.config().revision, first_use(setting, engine)?))) {
+    // A test that names its revision is about those opcodes.
+    let undeclared = engine.filter(|_| entry.test.unit.config.revision.is_none());
+    match undeclared.and_then(|engine| Some((engine.config().revision, first_use(setting, engine)?))) {
         Some(found) => Verdict::Uses(vec![found]),
         None => {
             let rules = engine.map_or(Rules::Stock, Rules::of);

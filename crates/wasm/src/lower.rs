@@ -118,7 +118,9 @@ fn require_expressible(program: &Program) -> Result<(), LowerError> {
             Effect::Lookup { .. } | Effect::ElementOf { .. } | Effect::WordOf { .. } | Effect::High { .. } => {
                 LowerError::Effect(effect.name())
             }
-            Effect::ReturnWords { .. } | Effect::ReturnLast { .. } => LowerError::Effect(effect.name()),
+            Effect::Invert { .. } | Effect::ReturnWords { .. } | Effect::ReturnLast { .. } => {
+                LowerError::Effect(effect.name())
+            }
             Effect::Scratch { .. }
             | Effect::SetScratch { .. }
             | Effect::CopyCalldata { .. }

@@ -68,6 +68,7 @@ pub fn place_of_values(revision: Revision) -> &'static str {
         Family::Memory384 => "memory",
         Family::MemorySlots => "slots in memory",
         Family::Slots => "slots",
+        Family::Words => "words",
     }
 }
 

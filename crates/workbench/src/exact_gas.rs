@@ -62,6 +62,8 @@ enum Operands {
     Store(u64, Option<[u8; 32]>),
     /// The number of lanes.
     Invert(u64),
+    /// The number of products.
+    Sum(u64),
 }
 
 impl<'a> CountingExactly<'a> {
@@ -164,6 +166,10 @@ impl<'a> CountingExactly<'a> {
             Operands::Invert(count) => {
                 frame.active.map_or(0, |context| rounding(schedule.at_width(context.width).invert) * count)
             }
+            Operands::Sum(count) => frame.active.map_or(0, |context| {
+                let prices = schedule.at_width(context.width);
+                rounding(prices.product) * count + rounding(prices.reduction)
+            }),
         }
     }
 
@@ -171,7 +177,9 @@ impl<'a> CountingExactly<'a> {
     fn note(&mut self, step: &Step, is_transfer: bool) {
         let excess = self.base_excess(step.opcode) + self.dynamic_excess(step);
         let pops = self.revision.row(step.opcode).map_or(0, |row| usize::from(row.pops));
-        let is_inversion = self.revision.slot_rules().is_some_and(|rules| rules.invert == Some(step.opcode));
+        let rules = self.revision.slot_rules();
+        let is_inversion =
+            rules.is_some_and(|rules| rules.invert == Some(step.opcode) || rules.sum_products(step.opcode).is_some());
         let frame = self.frame(step.depth);
         if (PUSH0..=PUSH32).contains(&step.opcode) {
             frame.pushes.push(excess);
@@ -258,7 +266,7 @@ fn operands(rules: &SlotRules, opcode: u8, view: &View<'_>) -> Operands {
         _ if rules.invert == Some(opcode) => {
             Operands::Invert(view.code().get(view.pc() + 5).copied().map_or(0, u64::from))
         }
-        _ => Operands::None,
+        _ => rules.sum_products(opcode).map_or(Operands::None, |products| Operands::Sum(products as u64)), // At most 6.
     }
 }
 

@@ -6,7 +6,7 @@ use residue_contracts::Source;
 use residue_engine::{Engine, EngineConfig, EngineError};
 use residue_ir::{Fp2Product, Program};
 use residue_isa::{GasSchedule, Revision};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use thiserror::Error;
 
 /// One choice of everything that can be chosen.
@@ -19,10 +19,10 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// Every variant, the one that contracts are written in first.
+    /// Every variant, the one that contracts are written in first; those with sums of products are for revisions that have such.
     pub fn all() -> impl Iterator<Item = Self> {
         let with = |product| SmallMultiples::ALL.into_iter().map(move |multiples| Self { product, multiples });
-        Fp2Product::ALL.into_iter().flat_map(with)
+        Fp2Product::WITH_SUMS.into_iter().flat_map(with)
     }
 }
 
@@ -121,9 +121,12 @@ pub fn trials(
 ) -> Result<Vec<Trial>, VariantError> {
     let engine = Engine::new(EngineConfig { fork: dialect.fork, ..EngineConfig::new(revision, schedule.clone()) })?;
     let input = contract.example();
-    let variants: Vec<Variant> = variants.into_iter().collect();
+    let sums = revision.slot_rules().is_some_and(|rules| rules.sums.is_some());
+    let has = |variant: &Variant| sums || variant.product != Fp2Product::Sums;
+    let variants: Vec<Variant> = variants.into_iter().filter(has).collect();
+    let products: HashSet<Fp2Product> = variants.iter().map(|variant| variant.product).collect();
     let programs: HashMap<Fp2Product, Program> =
-        Fp2Product::ALL.map(|product| (product, contract.program_with(product))).into();
+        products.into_iter().map(|product| (product, contract.program_with(product))).collect();
     let (mut trials, mut refusal): (Vec<Trial>, _) = (Vec::new(), None);
     let different = different(&variants, &programs)?;
     let all = compile_all(&different, revision, schedule, dialect);

@@ -106,6 +106,9 @@ impl Lowering<'_> {
     /// where the program itself has elements, that has been done. [] → []
     fn touch(&mut self, unit: usize, there_bytes: u32) {
         let part = &self.parts[unit];
+        if part.target.words().is_some() {
+            return; // Memory grows by itself.
+        }
         let element_bytes = part.target.element_bytes();
         let is_fixed = |array: &ArrayDecl| matches!(array.capacity, Capacity::Fixed(_));
         let mut end = u32::try_from(part.memory_bytes()).expect("it is laid out");
@@ -149,6 +152,9 @@ impl Lowering<'_> {
 
     /// [] → [the word of the slot's canonical value from this bit]
     pub(super) fn word_of(&mut self, slot: Slot, first_bit: u32) {
+        if self.target.push_word(self.code, slot) {
+            return; // Elements of one word have bits from the first on only.
+        }
         let bits = u32::try_from(self.program.modulus.bits()).expect("the width was checked");
         let size_bytes = bits.div_ceil(256) * 32;
         self.target.output(self.code, slot, self.layout.output, size_bytes);

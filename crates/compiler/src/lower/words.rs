@@ -15,6 +15,8 @@ use std::collections::{HashMap, HashSet};
 
 /// From so many words on, ones that are dead are taken from under the top.
 const HIGH_STACK: usize = 12;
+/// How deep a word that is still read may lie before room is made: an expression has operands of its own above it.
+const REACH: usize = 14;
 
 /// `word` as the assembler takes numbers.
 pub(super) fn big(word: U256) -> BigUint {
@@ -112,11 +114,25 @@ impl Lowering<'_> {
     }
 
     /// The word just computed, on top of the stack, stays there under this name; a word that is never read goes.
+    ///
+    /// Where words that are still read get out of reach it takes the place of one that is not.
     pub(super) fn keep(&mut self, word: Word) {
-        if self.uses.get(&word).is_some_and(|&uses| uses > 0) {
-            self.stack.push(Entry::Kept(word, self.depth));
-        } else {
+        if self.uses.get(&word).is_none_or(|&uses| uses == 0) {
             self.code.op(evm::POP);
+            return;
+        }
+        let is_read =
+            |entry: &Entry| matches!(entry, Entry::Kept(kept, _) if self.uses.get(kept).is_some_and(|&uses| uses > 0));
+        let deepest = self.stack.iter().position(is_read).map_or(0, |place| self.stack.len() - place);
+        let is_free = |entry: &Entry| matches!(entry, Entry::Kept(_, depth) if *depth == self.depth) && !is_read(entry);
+        let free = self.stack.iter().position(is_free).map(|place| (place, self.stack.len() - place));
+        match free {
+            Some((place, down)) if deepest >= REACH && down <= usize::from(DUP_DEPTH_MAX) => {
+                self.code.op(evm::SWAP1 + u8::try_from(down - 1).expect("at most sixteen"));
+                self.code.op(evm::POP);
+                self.stack[place] = Entry::Kept(word, self.depth);
+            }
+            _ => self.stack.push(Entry::Kept(word, self.depth)),
         }
     }
 
@@ -196,8 +212,26 @@ impl Lowering<'_> {
         }
         // The EVM takes its first operand from the top, but the amount of a shift and the index of a byte.
         let (deep, top) = if matches!(op, WordOp::Shl | WordOp::Shr | WordOp::Byte) { (a, b) } else { (b, a) };
-        self.word(deep)?;
-        self.word(top)?;
+        let commutes = matches!(op, WordOp::Add | WordOp::Mul | WordOp::Eq | WordOp::And | WordOp::Or | WordOp::Xor);
+        if self.lies_below_the_first_of(deep, top) {
+            self.take_below(deep);
+            self.word(top)?;
+        } else if commutes && self.lies_below_the_first_of(top, deep) {
+            self.take_below(top);
+            self.word(deep)?;
+        } else {
+            self.word(deep)?;
+            if commutes && self.is_last_read(top, 1) {
+                self.take_below(top);
+            } else {
+                if self.first_read(top).is_some_and(|first| self.is_last_read(first, 1)) {
+                    self.code.op(evm::SWAP1);
+                    let height = self.stack.len();
+                    self.stack.swap(height - 1, height - 2);
+                }
+                self.word(top)?;
+            }
+        }
         self.code.op(match op {
             WordOp::Add => evm::ADD,
             WordOp::Sub => evm::SUB,
@@ -237,10 +271,9 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Copies a kept word to the top, or leaves it there if this is its last reader.
+    /// Copies a kept word to the top, or takes it there if this is its last reader: then the kept word on top goes where it was.
     fn kept(&mut self, word: Word) -> Result<(), CompileError> {
-        let is_it = |entry: &Entry| matches!(entry, Entry::Kept(it, _) | Entry::Copy(it) if *it == word);
-        let place = self.stack.iter().rposition(is_it);
+        let place = self.place(word);
         let place = place.ok_or_else(|| CompileError::Stack { function: self.function.name.clone() })?;
         let left = self.uses.get_mut(&word).expect("every read was counted");
         *left -= 1;
@@ -250,10 +283,62 @@ impl Lowering<'_> {
             self.stack.pop();
             return Ok(());
         }
-        let dup = u8::try_from(down).ok().filter(|&down| down < 16).map(|down| evm::DUP1 + down);
-        let dup = dup.ok_or_else(|| CompileError::Stack { function: self.function.name.clone() })?;
-        self.code.op(dup);
-        Ok(())
+        let near = |down: usize| u8::try_from(down).ok().filter(|&down| down <= DUP_DEPTH_MAX);
+        let is_of_here = |entry: &Entry| matches!(entry, Entry::Kept(_, depth) if *depth == self.depth);
+        if let Some(near) = near(down)
+            && last
+            && self.stack[place..].iter().all(is_of_here)
+        {
+            self.code.op(evm::SWAP1 + near - 1);
+            self.stack.swap_remove(place);
+            return Ok(());
+        }
+        // A copy that is an operand serves as well.
+        let is_copy = |entry: &Entry| matches!(entry, Entry::Copy(copied) if *copied == word);
+        let place = self.stack.iter().rposition(is_copy).map_or(place, |copy| copy.max(place));
+        match near(self.stack.len() - 1 - place).filter(|&near| near < DUP_DEPTH_MAX) {
+            Some(near) => {
+                self.code.op(evm::DUP1 + near);
+                Ok(())
+            }
+            None => Err(CompileError::Stack { function: self.function.name.clone() }),
+        }
+    }
+
+    /// Where on the stack a kept word is.
+    fn place(&self, word: Word) -> Option<usize> {
+        self.stack.iter().rposition(|entry| matches!(entry, Entry::Kept(kept, _) if *kept == word))
+    }
+
+    /// Whether `word` is a kept word of this region, `down` words below the top of the stack, that is read once more.
+    fn is_last_read(&self, word: Word, down: usize) -> bool {
+        let place = self.stack.len().checked_sub(down + 1);
+        let is_there = place.is_some_and(|place| self.stack[place] == Entry::Kept(word, self.depth));
+        is_there && self.uses.get(&word) == Some(&1)
+    }
+
+    /// Whether computing `top` begins with the word on top of the stack, which nothing else reads, and `deep` is the one below it, likewise: then
+    /// both are where an operation of `deep` and `top` wants them.
+    fn lies_below_the_first_of(&self, deep: Word, top: Word) -> bool {
+        self.is_last_read(deep, 1) && self.first_read(top).is_some_and(|first| self.is_last_read(first, 0))
+    }
+
+    /// The kept word that computing `word` begins with, if it begins with one.
+    fn first_read(&self, word: Word) -> Option<Word> {
+        match &self.function.words[word.0 as usize] {
+            WordDef::Defined => Some(word),
+            WordDef::CalldataWord(offset) | WordDef::ScratchWord(offset) => self.first_read(*offset),
+            WordDef::Op(WordOp::Shl | WordOp::Shr | WordOp::Byte, a, _) => self.first_read(*a),
+            WordDef::Op(_, _, b) => self.first_read(*b),
+            WordDef::Constant(_) | WordDef::CalldataSize | WordDef::Has(_) | WordDef::ModOp(..) => None,
+        }
+    }
+
+    /// The word below the top of the stack becomes an operand: this was its last reader.
+    fn take_below(&mut self, word: Word) {
+        self.uses.insert(word, 0);
+        let below = self.stack.len() - 2;
+        self.stack[below] = Entry::Other;
     }
 
     /// Jumps to `label` if `condition` is 0.
@@ -279,6 +364,11 @@ impl Lowering<'_> {
 
     /// Writes the canonical value where output goes, so that it ends with a word there. [] → [1 if it is odd, else 0]
     pub(super) fn is_odd(&mut self, slot: Slot) {
+        if self.target.push_word(self.code, slot) {
+            push(self.code, 1);
+            self.code.op(evm::AND);
+            return;
+        }
         let size_bytes = u32::try_from(self.program.modulus.bits().div_ceil(8)).expect("the width was checked");
         let start = self.layout.output + 32_u32.saturating_sub(size_bytes);
         self.target.output(self.code, slot, start, size_bytes);

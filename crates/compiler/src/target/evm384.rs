@@ -277,6 +277,10 @@ impl Target for Evm384 {
         code.copy(self.stride() * count, KnownAddresses { from: Some(self.address(first)), to: None });
     }
 
+    fn invert(&self, _: &mut Assembly, _: Slot, _: Slot) {
+        unreachable!("inversions are refused where no instruction inverts");
+    }
+
     fn is_zero(&self, code: &mut Assembly, slot: Slot) {
         let address = self.address(slot);
         push(code, address);

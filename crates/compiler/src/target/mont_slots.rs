@@ -202,6 +202,10 @@ impl Target for MontSlots {
         code.copy(self.value_bytes() * count, KnownAddresses { from: Some(self.address(first)), to: None });
     }
 
+    fn invert(&self, _: &mut Assembly, _: Slot, _: Slot) {
+        unreachable!("inversions are refused where no instruction inverts");
+    }
+
     fn is_zero(&self, code: &mut Assembly, slot: Slot) {
         memory_is_zero(code, self.address(slot), self.value_bytes());
     }

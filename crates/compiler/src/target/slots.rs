@@ -4,7 +4,7 @@
 use super::reverse::Reverse;
 use super::{
     Places, RowSizes, Target, clear, copy_memory, is_short_set_up, memory_is_zero, mont_bytes, parse_one_by_one, push,
-    require_below, require_padding, slot_instruction, slot_lanes,
+    require_below, require_padding, slot_index, slot_instruction, slot_lanes,
 };
 use crate::fuse::{ANYWHERE, fuse_well};
 use crate::portable::within;
@@ -12,10 +12,11 @@ use num_bigint::BigUint;
 use residue_ir::Modulus;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
-use residue_isa::revision::rules::{SetForm, SizeUnit};
-use residue_isa::{FieldInstruction, FieldOp, Revision, SlotRules};
+use residue_isa::revision::rules::{SUM_PRODUCTS_MAX, SetForm, SizeUnit};
+use residue_isa::{FieldInstruction, FieldOp, Lanes, Revision, SlotRules, SumOfProducts};
 use residue_passes::derived::Derived;
 use residue_passes::moves::Copy;
+use residue_passes::sums::SlotSum;
 use residue_passes::{Slot, SlotOp};
 
 /// Words that are copied from after the end of the code at most, for three gas each, where growing memory would take seventeen.
@@ -293,6 +294,22 @@ impl Target for Slots {
         }
     }
 
+    fn sum_products_max(&self) -> usize {
+        if self.rules.sums.is_some() { SUM_PRODUCTS_MAX } else { 0 }
+    }
+
+    fn sum(&self, code: &mut Assembly, sum: &SlotSum) {
+        let products = sum.products.iter().map(|&(is_subtracted, slots)| (is_subtracted, slots.map(slot_index)));
+        let instruction = SumOfProducts::of(slot_index(sum.out), &products.collect::<Vec<_>>());
+        code.field(FieldInstruction::Sum(instruction.expect("so many products were asked for")));
+    }
+
+    fn read_sum(&self, code: &[u8]) -> Option<(SlotSum, usize)> {
+        let (FieldInstruction::Sum(sum), bytes) = self.revision.decode(code)? else { return None };
+        let products = sum.products().map(|(is_subtracted, slots)| (is_subtracted, slots.map(Slot::from))).collect();
+        Some((SlotSum { out: sum.out.into(), products }, bytes))
+    }
+
     fn copies(&self, code: &mut Assembly, copies: &[Copy]) {
         let slots = copies.iter().flat_map(|copy| (0..copy.count).map(|lane| (copy.to + lane, copy.from + lane)));
         let addition = |(out, x)| SlotOp { operation: FieldOp::Add, out, x, y: self.places.zero };
@@ -324,7 +341,16 @@ impl Target for Slots {
         self.transfer(code, self.rules.load);
     }
 
+    fn invert(&self, code: &mut Assembly, out: Slot, value: Slot) {
+        let [out, x] = [out, value].map(|slot| Lanes::one(slot_index(slot)));
+        code.field(FieldInstruction::Inverse { out, x, count: 1 });
+    }
+
     fn is_zero(&self, code: &mut Assembly, slot: Slot) {
+        if self.rules.is_zero.is_some() {
+            code.field(FieldInstruction::IsZero { slot: slot_index(slot) });
+            return;
+        }
         self.load_to(code, slot, 0);
         memory_is_zero(code, 0, self.element_bytes);
     }

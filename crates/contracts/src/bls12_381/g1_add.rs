@@ -1,7 +1,8 @@
 //! The addition of EIP-2537 in G1 (G1ADD, address 0x0b) as a contract.
 
-use super::{encoded_point, sum};
+use super::{Sums, encoded_point};
 use crate::Contract;
+use crate::points;
 use residue_curves::bls12_381::G1;
 use residue_curves::bls12_381::constants::{g1_generator, modulus};
 use residue_ir::Machine;
@@ -20,7 +21,7 @@ pub const CONTRACT: Contract = Contract {
 
 /// The text.
 pub fn text<M: Machine>(machine: &M) {
-    sum::text::<M, G1>(machine);
+    points::sum::<M, Sums<G1>>(machine);
 }
 
 /// The generator twice.

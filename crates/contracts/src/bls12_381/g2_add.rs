@@ -1,7 +1,8 @@
 //! The addition of EIP-2537 in G2 (G2ADD, address 0x0d) as a contract.
 
-use super::{encoded_point, sum};
+use super::{Sums, encoded_point};
 use crate::Contract;
+use crate::points;
 use residue_curves::bls12_381::G2;
 use residue_curves::bls12_381::constants::{g2_generator, modulus};
 use residue_ir::Machine;
@@ -20,7 +21,7 @@ pub const CONTRACT: Contract = Contract {
 
 /// The text.
 pub fn text<M: Machine>(machine: &M) {
-    sum::text::<M, G2>(machine);
+    points::sum::<M, Sums<G2>>(machine);
 }
 
 /// The generator twice.

@@ -4,10 +4,11 @@
 //! wrong one, or none, costs the final exponentiation. [`witness`] makes one.
 
 use super::compressed;
-use super::pairing::{self, PAIR_BYTES, answer};
+use super::pairing;
 use crate::Contract;
-use residue_curves::bls12_381::Fp6;
+use crate::bls12::pairing::{PAIR_BYTES, answer};
 use residue_curves::bls12_381::constants::modulus;
+use residue_curves::bls12_381::{Bls12_381, Fp6};
 use residue_curves::pairing::residue_witness::{self, is_in_fp6};
 use residue_curves::pairing::{Witness, is_final_exponentiation_one};
 use residue_formula::Number;
@@ -62,7 +63,7 @@ pub fn witness(pairs: &[u8]) -> Option<Vec<u8>> {
     let machine = Numbers::<Bls12_381Fp>::new(pairs.to_vec());
     let found = RefCell::new(None);
     let count = machine.word_op(WordOp::Div, machine.calldata_size(), machine.small(u64::from(PAIR_BYTES)));
-    answer(&machine, count, None, |_, inverse| {
+    answer::<_, Bls12_381>(&machine, count, None, |_, inverse| {
         *found.borrow_mut() = residue_witness::witness(inverse.conjugate());
     });
     if machine.outcome() != residue_ir::Outcome::Ended {

@@ -1,6 +1,6 @@
 //! Where base, exponent and modulus stand. EIP-198, “Specification”; limits: EIP-7823.
 
-use super::words::Words;
+use crate::words::Words;
 use residue_ir::{Machine, Variable};
 
 /// Bytes of the three lengths.

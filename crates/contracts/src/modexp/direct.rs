@@ -3,7 +3,7 @@
 use super::State;
 use super::calldata::{Calldata, Operand};
 use super::power::{F4, long_base, more_words, power};
-use super::words::Words;
+use crate::words::Words;
 use residue_curves::chain::pow_constant;
 use residue_ir::{Machine, Variable};
 

@@ -7,8 +7,8 @@ mod power;
 mod wide;
 
 use super::calldata::{Calldata, Operand, numbers_in_place};
-use super::words::Words;
 use crate::Contract;
+use crate::words::Words;
 use expressions::Expressions;
 use num_bigint::BigUint;
 use power::{ACCUMULATOR, return_power};

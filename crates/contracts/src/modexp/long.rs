@@ -10,7 +10,7 @@ mod reduction;
 
 use super::State;
 use super::calldata::{Calldata, Operand};
-use super::words::Words;
+use crate::words::Words;
 use exponent::Steps;
 use limbs::{LIMB_BITS, LIMB_BYTES};
 use num_bigint::BigUint;

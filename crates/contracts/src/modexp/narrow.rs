@@ -3,7 +3,7 @@
 use super::State;
 use super::calldata::{Calldata, numbers_in_place};
 use super::power::{long_base, more_words, power};
-use super::words::Words;
+use crate::words::Words;
 use num_bigint::BigUint;
 use residue_ir::{Feature, Machine, Variable, WordOp};
 

@@ -3,7 +3,7 @@
 
 use super::State;
 use super::calldata::Calldata;
-use super::words::Words;
+use crate::words::Words;
 use residue_curves::pow_constant;
 use residue_formula::Fe;
 use residue_ir::{Machine, SequenceStep, Variable};

@@ -3,8 +3,8 @@
 use super::calldata::Calldata;
 use super::long;
 use super::power::{LAST_WORD_ONLY, has_long_exponent, long_base, long_power_of_words, more_words, power, short_power};
-use super::words::Words;
 use super::{State, WORDS_MAX};
+use crate::words::Words;
 use num_bigint::BigUint;
 use residue_ir::{Feature, Machine, Variable};
 

@@ -4,7 +4,7 @@ use super::State;
 use super::calldata::numbers_in_place;
 use super::narrow;
 use super::power::{F4, long_power, middle_power, one_digit, power_below_32_bits};
-use super::words::Words;
+use crate::words::Words;
 use num_bigint::BigUint;
 use residue_curves::chain::{pow_constant, pow_constant_in_windows};
 use residue_formula::Number;

@@ -45,7 +45,7 @@ pub fn text<M: Machine>(machine: &M) {
     machine.over("order", &constants().order, |machine| {
         let [r, s] = [32, 64].map(|at| machine.parse(machine.small(at), 32));
         let hash = machine.calldata_word(machine.small(0));
-        let inverse = p256::invert_scalar(s);
+        let inverse = p256::invert_scalar(machine, s);
         let first = machine.reduce(hash) * inverse;
         let (offset, scale) = p256::to_bytes();
         let moved = (first - machine.constant(&offset)) * machine.constant(&scale);

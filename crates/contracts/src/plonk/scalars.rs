@@ -106,7 +106,8 @@ fn lagrange<M: Machine>(machine: &M, key: &Key, xi: M::Fe, zh: M::Fe) -> Vec<M::
     let n = machine.constant(&(BigUint::from(1u32) << key.power));
     // (ξⁿ − 1)/(n·Π (ξ − ωⁱ)).
     let all = n * products[products.len() - 1];
-    let mut rest = zh * machine.function("scalar_inverse", all, |_, all| pow_constant(all, &(r - 2u32)));
+    let power = |machine: &M, all| machine.function("scalar_inverse", all, |_, all| pow_constant(all, &(r - 2u32)));
+    let mut rest = zh * machine.inverse(all, power);
     let mut values = Vec::new();
     for number in (0..omegas.len()).rev() {
         let own = if number == 0 { rest } else { rest * products[number - 1] };

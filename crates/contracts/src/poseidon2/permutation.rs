@@ -18,15 +18,38 @@ pub struct Parameters {
     pub power: u32,
     /// Rounds with one S-box.
     pub partial_rounds: usize,
-    /// Diagonals of the internal matrix that were generated and not taken, as one of the matrix's first 2t powers has no irreducible
-    /// characteristic polynomial (2023/323, §5.3). There are none for t = 2 and 3.
-    pub diagonals_left_out: usize,
+    /// Its matrices.
+    pub matrices: Matrices,
+}
+
+/// Where the matrices come from.
+#[derive(Debug, Clone, Copy)]
+pub enum Matrices {
+    /// The paper and its authors' generator.
+    Authors {
+        /// Diagonals of the internal matrix that were generated and not taken, as one of the matrix's first 2t powers has no irreducible
+        /// characteristic polynomial (2023/323, §5.3). There are none for t = 2 and 3.
+        diagonals_left_out: usize,
+    },
+    /// Plonky3: M₄ is circulant, and the diagonal of the internal matrix less 1 has these numbers.
+    Plonky3(&'static [Entry]),
+}
+
+/// A number of a diagonal: ±n/2ᵏ.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// ±n.
+    pub number: i8,
+    /// k.
+    pub halvings: u32,
 }
 
 /// The permutation with the constants of its authors' generator (`poseidon2_rust_params.sage`).
 #[derive(Debug)]
 pub struct Permutation<F> {
     power: u32,
+    /// Whether M₄ is circulant.
+    is_circulant: bool,
     /// What is added before each round, to the whole state or to its first element.
     added: Vec<Vec<F>>,
     /// The diagonal of the internal matrix less 1; its other elements are 1.
@@ -36,7 +59,7 @@ pub struct Permutation<F> {
 impl<F: Number> Permutation<F> {
     /// The permutation with these parameters.
     pub fn new(parameters: Parameters) -> Self {
-        let Parameters { width, power, partial_rounds, diagonals_left_out } = parameters;
+        let Parameters { width, power, partial_rounds, matrices } = parameters;
         let modulus = F::modulus();
         let narrow = |value: usize| u32::try_from(value).expect("widths and rounds are few");
         let mut grain = Grain::new(Seed {
@@ -52,29 +75,34 @@ impl<F: Number> Permutation<F> {
             .map(|count| (0..count).map(|_| element(grain.number_below(&modulus))).collect())
             .collect();
         let small = |value: u32| element(value.into());
-        let diagonal = match width {
-            2 => vec![small(1), small(2)],
-            3 => vec![small(1), small(1), small(2)],
-            _ => {
+        let diagonal = match (matrices, width) {
+            (Matrices::Plonky3(entries), _) => entries.iter().map(|entry| entry.value()).collect(),
+            (_, 2) => vec![small(1), small(2)],
+            (_, 3) => vec![small(1), small(1), small(2)],
+            (Matrices::Authors { diagonals_left_out }, _) => {
                 for _ in 0..diagonals_left_out * width {
                     grain.number();
                 }
                 (0..width).map(|_| element(grain.number()) - F::ONE).collect()
             }
         };
-        Self { power, added, diagonal }
+        Self { power, is_circulant: matches!(matrices, Matrices::Plonky3(_)), added, diagonal }
     }
 
     /// The state after it.
     pub fn permute<M: Machine>(&self, machine: &M, state: Vec<M::Fe>, constants: &mut impl Constants<M>) -> Vec<M::Fe> {
-        let mut state = external(&state);
+        let mut state = external(&state, self.is_circulant);
         for added in &self.added {
             let sums = state.iter().zip(added).map(|(&x, c)| x + constants.next(machine, &c.to_canonical()));
             let sums: Vec<M::Fe> = sums.collect();
             for (x, sum) in state.iter_mut().zip(&sums) {
                 *x = power(*sum, self.power);
             }
-            state = if added.len() == state.len() { external(&state) } else { self.internal(machine, &state) };
+            state = if added.len() == state.len() {
+                external(&state, self.is_circulant)
+            } else {
+                self.internal(machine, &state)
+            };
         }
         state
     }
@@ -98,6 +126,16 @@ impl<F: Number> Permutation<F> {
     }
 }
 
+impl Entry {
+    fn value<F: Number>(self) -> F {
+        let small = |value: u8| F::from_canonical(&value.into()).expect("moduli are longer than a byte");
+        let size = small(self.number.unsigned_abs());
+        let half = F::from_canonical(&((F::modulus() + 1u32) / 2u32)).expect("it is below the modulus");
+        let value = (0..self.halvings).fold(size, |value, _| value * half);
+        if self.number < 0 { -value } else { value }
+    }
+}
+
 /// x ↦ xᵈ.
 fn power<F: Fe>(x: F, d: u32) -> F {
     match d {
@@ -110,7 +148,8 @@ fn power<F: Fe>(x: F, d: u32) -> F {
 
 /// The external matrix: 2 on the diagonal and 1 elsewhere for t = 2 and 3, a matrix M₄ for t = 4, and 2·M₄ on the diagonal and M₄
 /// elsewhere for multiples of 4. 2023/323, §5.1.
-fn external<F: Fe>(state: &[F]) -> Vec<F> {
+fn external<F: Fe>(state: &[F], is_circulant: bool) -> Vec<F> {
+    let m4 = if is_circulant { circulant } else { m4 };
     if state.len() < 4 {
         let sum = state.iter().copied().reduce(|sum, x| sum + x).expect("a state has two elements");
         return state.iter().map(|&x| sum + x).collect();
@@ -134,4 +173,12 @@ fn m4<F: Fe>([a, b, c, d]: [F; 4]) -> [F; 4] {
     let t4 = t1.double().double() + t3; //              x₁ + x₂ + 4x₃ + 6x₄
     let t5 = t0.double().double() + t2; //              4x₁ + 6x₂ + x₃ + x₄
     [t3 + t5, t5, t2 + t4, t4]
+}
+
+/// (2 3 1 1; 1 2 3 1; 1 1 2 3; 3 1 1 2)·x. Plonky3, p3-poseidon2, `MDSMat4`.
+fn circulant<F: Fe>([a, b, c, d]: [F; 4]) -> [F; 4] {
+    let (t0, t1) = (a + b, c + d);
+    let all = t0 + t1;
+    let (with_b, with_d) = (all + b, all + d);
+    [with_b + t0, with_b + c.double(), with_d + t1, with_d + a.double()]
 }

@@ -47,7 +47,7 @@ pub fn text<M: Machine>(machine: &M) {
     let scalars = Scalars::new(machine);
     machine.over("order", &constants().order, |machine| {
         let [e, r, s] = [0, 64, 96].map(|at| machine.calldata_word(machine.small(at)));
-        let inverse = inverse_of_scalar::<M>(machine.element_of(&[r]));
+        let inverse = inverse_of_scalar(machine, machine.element_of(&[r]));
         scalars.set(machine, -machine.reduce(e) * inverse, machine.element_of(&[s]) * inverse);
     });
     let nothing = machine.small(0);

@@ -60,7 +60,7 @@ fn callers_get_what_they_got_from_the_precompiles() {
         for (contract, address) in precompiles_of(revision) {
             let example = (contract.example)();
             let mut padded = example.clone();
-            padded[0] = 1;
+            padded[1] = 1; // with the byte before it a call of EIP-152 would ask for more rounds than there is gas for
             let inputs = [example.clone(), example[1..].to_vec(), padded, Vec::new()];
             let calls = [CALL, CALLCODE, DELEGATECALL, STATICCALL].map(|call| caller(call, address));
             for (code, input) in calls.iter().flat_map(|code| inputs.iter().map(move |input| (code, input))) {
@@ -117,7 +117,8 @@ fn callers_with_a_fixed_amount_of_gas_get_the_same_the_first_time_and_again() {
     for (contract, address) in precompiles_of(revision) {
         let example = (contract.example)();
         let code = code(contract, revision).unwrap();
-        let needed = plain.run_code(&code, &example, GAS).gas_used;
+        // It may call a precompile that is replaced, too.
+        let needed = replaced.run_code(&code, &example, GAS).gas_used;
         let price = residue_workbench::native(contract, &example).unwrap().unwrap().gas_used;
         for input in [&example[..], &example[..example.len() - 1], &[]] {
             let caller = with_fixed_gas(address, needed.max(price).max(100_000));

@@ -1,4 +1,4 @@
-//! The tables of gas in `docs/poseidon.md` and `docs/signatures.md` are what the contracts cost on their examples.
+//! The tables of gas in `docs/poseidon.md`, `docs/signatures.md` and `docs/multiples.md` are what the contracts cost on their examples.
 //!
 //! If a contract or the compiler changes, this writes them anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts example_pages`.
 
@@ -65,6 +65,8 @@ fn the_table_of_poseidon_is_what_the_contracts_cost() {
         "poseidon2/vesta_t3",
         "poseidon2/goldilocks_t12",
         "poseidon2/babybear_t16",
+        "poseidon2/koalabear_t16",
+        "poseidon2/koalabear_t24",
         "poseidon2/bn254_t3_many",
         "poseidon2/bn254_t4_many",
         "poseidon2/merkle",
@@ -77,4 +79,19 @@ fn the_table_of_signatures_is_what_the_contracts_cost() {
     let names =
         ["p256/verify", "secp256k1/recover", "bip340/verify", "ed25519/verify", "ed25519/zip215", "hashes/sha512"];
     residue_pages::hold("docs/signatures.md", "contracts", &table(&names));
+}
+
+#[test]
+fn the_table_of_multiples_is_what_the_contracts_cost() {
+    let names = [
+        "grumpkin/mul",
+        "grumpkin/msm",
+        "pallas/mul",
+        "pallas/msm",
+        "vesta/mul",
+        "vesta/msm",
+        "baby_jubjub/mul",
+        "baby_jubjub/msm",
+    ];
+    residue_pages::hold("docs/multiples.md", "contracts", &table(&names));
 }

@@ -7,6 +7,9 @@ use crate::support::{cases, everywhere, refused_everywhere, returned_everywhere}
 use ark_ff::PrimeField;
 use light_poseidon::{Poseidon, PoseidonHasher};
 use num_bigint::BigUint;
+use p3_field::{PrimeCharacteristicRing, PrimeField32};
+use p3_koala_bear::{KoalaBear, default_koalabear_poseidon2_16, default_koalabear_poseidon2_24};
+use p3_symmetric::Permutation;
 use residue_contracts::find;
 use zkhash::fields::utils::from_hex;
 use zkhash::poseidon2::poseidon2::Poseidon2;
@@ -107,6 +110,20 @@ fn permutations_are_those_of_the_authors() {
     check("poseidon2/vesta_t3", 3, authors!(POSEIDON2_VESTA_PARAMS));
     check("poseidon2/goldilocks_t12", 12, authors!(POSEIDON2_GOLDILOCKS_12_PARAMS));
     check("poseidon2/babybear_t16", 16, authors!(POSEIDON2_BABYBEAR_16_PARAMS));
+}
+
+/// The permutation of Plonky3.
+fn plonky3<const WIDTH: usize>(permutation: &impl Permutation<[KoalaBear; WIDTH]>, state: &[BigUint]) -> Vec<BigUint> {
+    let number = |value: &BigUint| KoalaBear::from_u32(u32::try_from(value).unwrap());
+    let state: [KoalaBear; WIDTH] = std::array::from_fn(|at| number(&state[at]));
+    permutation.permute(state).iter().map(|value| value.as_canonical_u32().into()).collect()
+}
+
+#[test]
+fn permutations_over_koalabear_are_those_of_plonky3() {
+    let (short, long) = (default_koalabear_poseidon2_16(), default_koalabear_poseidon2_24());
+    check("poseidon2/koalabear_t16", 16, |state| plonky3::<16>(&short, state));
+    check("poseidon2/koalabear_t24", 24, |state| plonky3::<24>(&long, state));
 }
 
 /// Barretenberg, `poseidon2_permutation.test.cpp`: the state 0, 1, 2, 3.

@@ -1,6 +1,6 @@
 //! G1 and G2 as types: what programs that are one text for both groups need to know of each.
 
-use super::{g1, g2, inverse_from_root, invert, root_power};
+use super::{g1, g2, invert, invert_by_root};
 use crate::bls12_381::Fp2;
 use crate::group::{Affine, Coordinate, Jacobian};
 use residue_formula::Fe;
@@ -28,7 +28,7 @@ pub fn to_affine_by_root<M: Machine, G: Group<M>>(
     machine: &M,
     point: Jacobian<G::Coordinate>,
 ) -> Affine<G::Coordinate> {
-    to_affine_with::<M, G>(point, |value| inverse_from_root(value, root_power(machine, value)))
+    to_affine_with::<M, G>(point, |value| invert_by_root(machine, value))
 }
 
 /// The same where `invert` inverts in Fp.

@@ -45,7 +45,8 @@ static CONSTANTS: LazyLock<Constants> = LazyLock::new(|| {
 pub fn map_to_g1<M: Machine>(machine: &M, u: M::Fe) -> Affine<M::Fe> {
     let on_curve = on_curve(machine, u, root_power_by_twos);
     let image = multiply_by_x_abs_in_eights(machine, on_curve) + on_curve.addend();
-    to_affine_with::<M, G1>(image, |z| inverse_from_root(z, root_power_by_twos(machine, z)))
+    let by_root = |machine: &M, z| inverse_from_root(z, root_power_by_twos(machine, z));
+    to_affine_with::<M, G1>(image, |z| machine.inverse(z, by_root))
 }
 
 /// u ↦ the point of the curve; Z = 0 for the identity.

@@ -2,9 +2,12 @@
 //! what (p⁴ − p² + 1)/r does.
 //!
 //! 3·(p⁴ − p² + 1)/r = (x − 1)²·(x + p)·(x² + p² − 1) + 3: Hayashida, Hayasaka and Teruya 2020 (2020/875), the chain for BLS12.
+//!
+//! For an odd x = ±(h·2ᵗ + 1) the last factor is taken as (x² − 1) + p², with x² − 1 = 2ᵗ⁺¹·(2ᵗ⁻¹·h + 1)·h: there are t + 1 squarings at its end.
 
 use super::powers::{
-    Power, frobenius, frobenius_squared, multiply, power_of_x_abs, power_of_x_head, square_repeatedly, tail, third,
+    Power, frobenius, frobenius_squared, is_odd, multiply, power_of_even_part, power_of_x_abs, power_of_x_head,
+    square_repeatedly, tail, third,
 };
 use super::{Family, PairingCurve};
 use crate::conditions::all_vanish;
@@ -16,41 +19,58 @@ use residue_ir::{Bundle, Machine};
 /// m ↦ m^(3(p⁴ − p² + 1)/r) for m in the cyclotomic subgroup.
 pub(super) fn hard_part<M: Machine, C: PairingCurve>(machine: &M, m: Fp12<M::Fe, C>) -> Fp12<M::Fe, C> {
     let (y, [a, b]) = factors(machine, m);
-    let power = power_of_x_abs(machine, Power::of(machine, power_of_x_abs(machine, y)));
+    let power = if is_odd::<C>() {
+        square_repeatedly(machine, tail::<C>() + 1, power_before_squarings(machine, y))
+    } else {
+        power_of_x_abs(machine, Power::of(machine, power_of_x_abs(machine, y)))
+    };
     multiply(machine, third(machine, power), third(machine, multiply(machine, a, b)))
 }
 
 /// 1 if the hard part maps m, in the cyclotomic subgroup, to one, else 0.
 ///
-/// It compares traces over Fp4: that of Y^(x²), of which the last 2·[`tail`] squarings are
+/// It compares traces over Fp4: that of Y^(x²), or Y^(x² − 1) for an odd x, of which the last squarings, 2·[`tail`] or one more than that, are
 /// done on the trace alone, with that of Z = rest⁻¹. Elements of the cyclotomic subgroup with the same trace are the same
 /// up to the conjugations by p⁴ and p⁸ (Lenstra and Verheul 2000, §2.2). So the answer is 1 exactly if m^a = m^(b·p⁴ʲ) for
-/// a j in 0, 1, 2, where m^a = Y^(x²) and m^b = Z. For j = 0 this says m^(a − b) = 1, which is the question. For j = 1 and
-/// 2, r does not divide a − b·p⁴ʲ: modulo r it is 3(x² − 1) and 6x³ − 11x² + 4 (tested below), so the part of m of order r is one, and m^(a − b) too, as r divides the
+/// a j in 0, 1, 2, where m^a is that power of Y and m^b = Z. For j = 0 this says m^(a − b) = 1, which is the question. For j = 1 and
+/// 2, r does not divide a − b·p⁴ʲ: modulo r it is 3(x² − 1) and 6x³ − 11x² + 4 for an even x (tested below), so the part of m of order r is one, and m^(a − b) too, as r divides the
 /// order of m only once and a − b is a multiple of the rest.
 pub(super) fn is_hard_part_one<M: Machine, C: PairingCurve>(machine: &M, m: Fp12<M::Fe, C>) -> M::Word {
     let (y, [a, b]) = factors(machine, m);
-    let once = Power::of(machine, power_of_x_head(machine, y));
-    let twice = power_of_x_head(machine, once); //                     Y^(x²/2^(2·tail)), tripled
     let square_twice = |trace| trace_of_square(trace_of_square(trace));
-    let trace = match tail::<C>() as usize {
-        0 => twice.c0,                                                                            // x is odd
-        tail => machine.sequence(&vec![0; tail], 1, twice.c0, |_, _, trace| square_twice(trace)), // 2·tail squarings
+    let (start, twos) = if is_odd::<C>() {
+        let power = power_before_squarings(machine, y).c0;
+        let start = if tail::<C>() % 2 == 0 { trace_of_square(power) } else { power };
+        (start, tail::<C>().div_ceil(2)) //                            tail + 1 squarings
+    } else {
+        let once = Power::of(machine, power_of_x_head(machine, y));
+        (power_of_x_head(machine, once).c0, tail::<C>()) //            Y^(x²/2^(2·tail)), tripled
     };
+    let trace = machine.sequence(&vec![0; twos as usize], 1, start, |_, _, trace| square_twice(trace));
     let z = a.mul_c0(b).conjugate(); //                                Z = rest⁻¹, tripled, on the part in Fp4
     machine.is_zero(all_vanish(&(trace - z).to_list()))
+}
+
+/// Y ↦ Y^((2ᵗ⁻¹·h + 1)·h), tripled, for an odd |x| = h·2ᵗ + 1.
+fn power_before_squarings<M: Machine, C: PairingCurve>(machine: &M, y: Power<M::Fe, C>) -> Fp12<M::Fe, C> {
+    let once = Power::of(machine, power_of_x_head(machine, y)); //     Y^h
+    let twice = power_of_x_head(machine, once); //                     Y^(h²), tripled
+    multiply(machine, square_repeatedly(machine, tail::<C>() - 1, twice), once.g)
 }
 
 /// Y, and two factors of a rest, tripled.
 type Factors<F, C> = (Power<F, C>, [Fp12<F, C>; 2]);
 
-/// m ↦ Y and two factors of a rest, tripled, with Y^(x²)·rest = m^(3(p⁴ − p² + 1)/r).
+/// m ↦ Y and two factors of a rest, tripled, with Y^(x²)·rest = m^(3(p⁴ − p² + 1)/r), or Y^(x² − 1)·rest for an odd x.
 fn factors<M: Machine, C: PairingCurve>(machine: &M, m: Fp12<M::Fe, C>) -> Factors<M::Fe, C> {
     let _scope = enter("hard_part");
     let x_is_negative = matches!(C::FAMILY, Family::Bls { x_is_negative: true, .. });
     // For x = −|x| the power by x is the conjugate of the power by |x|, and g^(x − 1) that of g^(|x| + 1).
     let signed = |power: Fp12<M::Fe, C>| if x_is_negative { power.conjugate() } else { power };
     let by_x_minus_1 = |power: Power<M::Fe, C>| {
+        if is_odd::<C>() && !x_is_negative {
+            return Power::of(machine, power_of_even_part(machine, power));
+        }
         let once = if x_is_negative { power.g } else { power.g.conjugate() };
         Power::of(machine, signed(multiply(machine, power_of_x_abs(machine, power), once)))
     };
@@ -58,16 +78,33 @@ fn factors<M: Machine, C: PairingCurve>(machine: &M, m: Fp12<M::Fe, C>) -> Facto
     let y2 = by_x_minus_1(by_x_minus_1(m)); //                                              Y₂ = m^((x − 1)²)
     let y2_x = signed(power_of_x_abs(machine, y2)); //                                      Y₂^x, tripled
     let y = Power::of(machine, multiply(machine, y2_x, frobenius(machine, y2.g))); //       Y = Y₂^(x + p)
-    let y_rest = multiply(machine, frobenius_squared(machine, y.g), y.g.conjugate()); //    Y^(p² − 1)
+    let y_p2 = frobenius_squared(machine, y.g); //                                          Y^(p²)
+    let y_rest = if is_odd::<C>() { y_p2 } else { multiply(machine, y_p2, y.g.conjugate()) }; // Y^(p² − 1)
     let m3 = multiply(machine, square_repeatedly(machine, 1, m.tripled), m.g); //           m³, tripled
     (y, [y_rest, m3])
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::bls12_377;
     use crate::bls12_381::X_ABS;
     use crate::bls12_381::constants::modulus;
     use num_bigint::BigInt;
+
+    #[test]
+    fn the_same_of_an_odd_x() {
+        let x = BigInt::from(bls12_377::X);
+        let p = BigInt::from(bls12_377::modulus());
+        let r: BigInt = x.pow(4) - x.pow(2) + 1;
+        let cyclotomic: BigInt = p.pow(4) - p.pow(2) + 1;
+        let y = (&x - 1u32).pow(2) * (&x + &p);
+        let (a, rest) = (&y * (x.pow(2) - 1u32), &y * p.pow(2) + 3);
+        assert_eq!((&a + &rest) % &cyclotomic, BigInt::from(3) * (&cyclotomic / &r) % &cyclotomic);
+        assert_ne!(&cyclotomic / &r % &r, BigInt::ZERO, "r divides the order once");
+        for j in [1, 2] {
+            assert_ne!((&a + &rest * p.pow(4 * j)) % &r, BigInt::ZERO, "conjugate {j}");
+        }
+    }
 
     #[test]
     fn conjugates_with_the_same_trace_are_told_apart_where_it_matters() {

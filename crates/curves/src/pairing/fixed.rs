@@ -80,7 +80,11 @@ pub fn lines<N: Number, C: PairingCurve>(points: &[Affine<Fp2<N, C>>]) -> Vec<Ve
 fn lines_of<N: Number, C: PairingCurve>(q: Affine<Fp2<N, C>>) -> Vec<FixedLine<N, C>> {
     let machine = Numbers::<N>::new(Vec::new());
     // A twist that is scaled in Fp gives the same pairing, and so do its lines.
-    let q = if matches!(C::constants().scale, Some(Scale::Twist { .. })) { scaled(&machine, q) } else { q };
+    let q = if matches!(C::constants().scale, Some(Scale::Twist { .. } | Scale::TwistAlone { .. })) {
+        scaled(&machine, q)
+    } else {
+        q
+    };
     let (mut t, mut lines) = (q, Vec::new());
     for part in order(C::FAMILY, true, false) {
         let other = match part {
@@ -122,7 +126,7 @@ fn chord<N: Number, C: PairingCurve>(
             let over_k = machine.constant(k).inverse().expect("k is not zero");
             intercept.mul_by_conjugate_of_nonresidue().scale(over_k)
         }
-        Some(Scale::Both { .. }) | None => {
+        Some(Scale::Both { .. } | Scale::TwistAlone { .. }) | None => {
             assert_eq!(C::TWIST, Twist::M, "on others yP is with 1, and not with s");
             intercept
         }

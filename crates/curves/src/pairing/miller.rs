@@ -4,7 +4,7 @@
 //! multiple follows whether Q is in G2, see [`PairingCurve::membership_from_multiple`].
 
 use super::residue_witness::Witness;
-use super::steps::{EvaluationPoint, addition_step, doubling_step};
+use super::steps::{EvaluationPoint, addition_step, doubling_step, doubling_step_by_root};
 use super::{Family, PairingCurve, Scale, psi};
 use crate::conditions::Conditions;
 use crate::group::{Affine, Projective};
@@ -59,14 +59,14 @@ pub fn stand_in<M: Machine>(machine: &M) -> Affine<M::Fe> {
     Affine::new(machine.zero(), machine.one())
 }
 
-/// Pairs that a loop takes. Their states stay in slots, each with a doubling step of its own written out, which takes 750 bytes.
+/// The most pairs that a loop takes. Their states stay in slots, each with a doubling step of its own written out, which takes 750 bytes.
 /// For more there are several loops: fetching states from memory at every step, or calling one doubling step for all, would cost
 /// more.
 pub const PAIRS_MAX: usize = 8;
 
 /// The product of the Miller functions of the optimal ate pairing over the first `count` of `pairs`, up to factors that the final
 /// exponentiation removes, and `conditions` with what has to hold for every Q, which lies on the twist, to be in G2. One pair at
-/// least, [`PAIRS_MAX`] at most.
+/// least, [`PairingCurve::PAIRS`] at most.
 pub fn miller_loop<M: Machine, C: PairingCurve>(
     machine: &M,
     pairs: &Pairs<M::Fe, C>,
@@ -194,7 +194,11 @@ pub(super) fn double<M: Machine, C: PairingCurve>(
     f: Fp12<M::Fe, C>,
     running: Running<M::Fe, C>,
 ) -> (Fp12<M::Fe, C>, Running<M::Fe, C>) {
-    let (t, line) = doubling_step(running.t, running.p, |zz| C::times_3b(machine, zz));
+    let times_3b = |zz| C::times_3b(machine, zz);
+    let (t, line) = match C::root_of_12() {
+        None => doubling_step(running.t, running.p, times_3b),
+        Some(root) => doubling_step_by_root(running.t, running.p, times_3b, machine.constant(root)),
+    };
     (line.times(f, C::TWIST), Running { t, ..running })
 }
 
@@ -261,15 +265,14 @@ impl<M: Machine, C: PairingCurve> PairsInSlots<'_, M, C> {
     where
         S: Fn(&M, usize, Fp12<M::Fe, C>, Running<M::Fe, C>) -> (Fp12<M::Fe, C>, Running<M::Fe, C>),
     {
-        machine
-            .countdown(self.count, PAIRS_MAX, state, |machine, pair, state| step_of_pair(machine, pair, state, &step))
+        machine.countdown(self.count, C::PAIRS, state, |machine, pair, state| step_of_pair(machine, pair, state, &step))
     }
 
     /// Brings the states into slots.
     fn load(&self, machine: &M) -> [Running<M::Fe, C>; PAIRS_MAX] {
         let zero = machine.zero();
         let none = |_| Running::from_list(vec![zero; <Running<M::Fe, C> as Bundle<M::Fe>>::LEN]);
-        machine.countdown(self.count, PAIRS_MAX, std::array::from_fn(none), |machine, pair, mut in_slots| {
+        machine.countdown(self.count, C::PAIRS, std::array::from_fn(none), |machine, pair, mut in_slots| {
             let index = machine.small(pair as u64); // usize to u64 widens
             let p = machine.load(self.pairs.p, index);
             let q = machine.load(self.pairs.q, index);
@@ -285,7 +288,7 @@ impl<M: Machine, C: PairingCurve> PairsInSlots<'_, M, C> {
         in_slots: [Running<M::Fe, C>; PAIRS_MAX],
         conditions: Conditions<M::Fe>,
     ) -> Conditions<M::Fe> {
-        machine.countdown(self.count, PAIRS_MAX, conditions, |machine, pair, conditions| {
+        machine.countdown(self.count, C::PAIRS, conditions, |machine, pair, conditions| {
             let input = (conditions, self.q(machine, pair), in_slots[pair].t);
             machine.function("miller_membership", input, |machine, (conditions, q, t)| {
                 conditions.and(C::membership_from_multiple(machine, q, t))
@@ -303,7 +306,7 @@ pub(super) fn evaluation_point<M: Machine, C: PairingCurve>(machine: &M, p: Affi
             let minus_3x = p.x * machine.constant(x);
             (minus_3x, p.y * machine.constant(y))
         }
-        None => (-(p.x.double() + p.x), p.y),
+        Some(Scale::TwistAlone { .. }) | None => (-(p.x.double() + p.x), p.y),
     };
     EvaluationPoint { minus_3x, minus_6x: minus_3x.double(), y }
 }
@@ -316,7 +319,7 @@ pub(super) fn scaled<M: Machine, C: PairingCurve>(machine: &M, q: Affine<Fp2<M::
             let (x, y) = (machine.constant(mu_squared), machine.constant(mu_cubed));
             Affine::new(q.x.scale(x), q.y.scale(y))
         }
-        Some(Scale::Twist { kappa_squared, kappa_cubed, .. }) => {
+        Some(Scale::Twist { kappa_squared, kappa_cubed, .. } | Scale::TwistAlone { kappa_squared, kappa_cubed }) => {
             Affine::new(q.x * kappa_squared.lift(machine), q.y * kappa_cubed.lift(machine))
         }
     }

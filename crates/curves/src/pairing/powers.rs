@@ -30,17 +30,28 @@ impl<F: Fe, C: PairingCurve> Power<F, C> {
     }
 }
 
-/// |x| ends in this many zero bits: a power by |x| ends in as many squarings.
+/// |x| ends in this many zero bits, before a last bit 1 if x is an odd one of the family BLS: a power by |x| ends in as many squarings.
 pub(super) const fn tail<C: PairingCurve>() -> u32 {
-    C::FAMILY.x_abs().trailing_zeros()
+    if is_odd::<C>() { (C::FAMILY.x_abs() - 1).trailing_zeros() } else { C::FAMILY.x_abs().trailing_zeros() }
+}
+
+/// Whether a power by |x| ends in a product.
+pub(super) const fn is_odd<C: PairingCurve>() -> bool {
+    matches!(C::FAMILY, Family::Bls { x_abs, .. } if x_abs % 2 == 1)
 }
 
 /// g ↦ 3g^|x| for g in the cyclotomic subgroup.
 pub(super) fn power_of_x_abs<M: Machine, C: PairingCurve>(machine: &M, power: Power<M::Fe, C>) -> Fp12<M::Fe, C> {
+    let even = power_of_even_part(machine, power);
+    if is_odd::<C>() { multiply(machine, even, power.g) } else { even }
+}
+
+/// g ↦ 3g^(|x| − 1) or, for an even x or one of another family, 3g^|x|, for g in the cyclotomic subgroup.
+pub(super) fn power_of_even_part<M: Machine, C: PairingCurve>(machine: &M, power: Power<M::Fe, C>) -> Fp12<M::Fe, C> {
     square_repeatedly(machine, tail::<C>(), power_of_x_head(machine, power))
 }
 
-/// g ↦ 3g^(|x|/2^[`tail`]) for g in the cyclotomic subgroup, as a function. The state of the chain is three times the power.
+/// g ↦ 3g^⌊|x|/2^[`tail`]⌋ for g in the cyclotomic subgroup, as a function. The state of the chain is three times the power.
 pub(super) fn power_of_x_head<M: Machine, C: PairingCurve>(machine: &M, power: Power<M::Fe, C>) -> Fp12<M::Fe, C> {
     machine.function("fp12_power_of_x_head", power, |machine, power| match C::FAMILY {
         Family::Bls { x_abs, .. } => {

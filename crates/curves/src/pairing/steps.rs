@@ -81,6 +81,29 @@ pub fn doubling_step<F: Fe, T: Tower>(
     (Projective { x: x3, y: y3, z: z3 }, line)
 }
 
+/// The same where √12 is in Fp, so that G² − 12E² is a product: for towers where that costs less than two squares.
+pub fn doubling_step_by_root<F: Fe, T: Tower>(
+    t: Projective<Fp2<F, T>>,
+    p: EvaluationPoint<F>,
+    times_3b: impl FnOnce(Fp2<F, T>) -> Fp2<F, T>,
+    root_of_12: F,
+) -> (Projective<Fp2<F, T>>, Line<F, T>) {
+    let _scope = enter("doubling_step");
+    let Projective { x: x1, y: y1, z: z1 } = t;
+    let a = (x1 * y1).double(); //                             A = 2·X₁·Y₁
+    let b = y1.square(); //                                    B = Y₁²
+    let e = times_3b(z1.square()); //                          E = 3b·Z₁²
+    let f = e + e.double(); //                                 F = 3E
+    let g = b + f; //                                          G = B + F
+    let r = e.scale(root_of_12); //                            R = √12·E
+    let h = (y1 * z1).double(); //                             H = 2·Y₁·Z₁
+    let x3 = a * (b - f); //                                   X₃ = A·(B − F)
+    let y3 = (g - r) * (g + r); //                             Y₃ = (G − R)(G + R)
+    let z3 = (b * h).double().double(); //                     Z₃ = 4·B·H
+    let line = Line { constant: b - e, of_x: x1.square().scale(p.minus_3x), of_y: h.scale(p.y) };
+    (Projective { x: x3, y: y3, z: z3 }, line)
+}
+
 /// (T, Q, P, 1/3) ↦ (T + Q, line through T and Q evaluated at P). Aranha et al. 2011, §4.
 /// The line is θ·xQ − λ·yQ, −θ·xP and λ·yP.
 pub fn addition_step<F: Fe, T: Tower>(

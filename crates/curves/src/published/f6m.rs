@@ -16,7 +16,7 @@ pub fn f2m_mul<F: Fe>(x: Fp2<F>, y: Fp2<F>) -> Fp2<F> {
             let c = (x.c0 + x.c1) * (y.c0 + y.c1); //  C = (x₀ + x₁)(y₀ + y₁)
             c - (a + b) //                             C − (A + B)
         }
-        Fp2Product::Schoolbook => x.c0 * y.c1 + x.c1 * y.c0,
+        Fp2Product::Schoolbook | Fp2Product::Sums => x.c0 * y.c1 + x.c1 * y.c0,
     };
     Fp2::new(a + -b, c1) //                            A + (−B)
 }

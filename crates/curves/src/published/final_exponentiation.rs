@@ -2,7 +2,7 @@
 
 use super::tower::{Fp12, cyclotomic_sqr_fp12, frobenius, inverse_fp12, multiply};
 use crate::bls12_381::constants::X_ABS;
-use crate::bls12_381::invert;
+use crate::bls12_381::inverse_power;
 use crate::ladder::ladder_in_a_loop;
 use residue_ir::Machine;
 
@@ -13,7 +13,7 @@ pub fn final_exponentiation<M: Machine>(machine: &M, f: Fp12<M::Fe>) -> Fp12<M::
     let half = |f| power_of_half_x(machine, f);
     let by_x = |f| cyclotomic_sqr_fp12(power_of_half_x(machine, f));
 
-    let inverse = inverse_fp12(f, |a| invert(machine, a));
+    let inverse = inverse_fp12(f, |a| inverse_power(machine, a));
     let m = mul(f.conjugate(), inverse);
     let m = mul(m, frobenius(m, 2)); //                      m = f^((p⁶ − 1)(p² + 1))
 

@@ -7,6 +7,8 @@
 //! That is for w³ = s. With w³ = k in Fp, see [`Tower::CUBE`], the norm of g to `Fp4` is taken with p²-th powers of w that have the other
 //! sign, and the coefficients of w are 3k·c² − 2b̄ and k·C² − 2B̄.
 
+mod golden;
+
 use super::{Fp2, Fp4, Fp12, Tower, times_small};
 use residue_formula::Fe;
 use residue_formula::scope::enter;
@@ -33,11 +35,17 @@ pub fn cyclotomic_square<F: Fe, T: Tower>(g: Fp12<F, T>) -> Fp12<F, T> {
 pub fn cyclotomic_square_tripled<F: Fe, T: Tower>(tripled: Fp12<F, T>) -> Fp12<F, T> {
     let _scope = enter("cyclotomic_square");
     let Fp12 { c0: a, c1: b, c2: c } = tripled;
+    if T::IS_GOLDEN {
+        return golden::cyclotomic_square_tripled(tripled);
+    }
     if !has_short_squares::<T>() {
         let t = c.square().mul_by_cube();
         let [a2, b2, c2] = [a, b, c].map(|x| x.conjugate().double());
         let c1 = if T::CUBE.is_some() { t - b2 } else { t + b2 };
         return Fp12::new(a.square() - a2, c1, b.square() - c2);
+    }
+    if T::K == 1 && a.c0.is_in_sums() {
+        return cyclotomic_square_tripled_in_sums(tripled);
     }
     let [pa, pb, pc] = [a, b, c].map(products);
     let c0 = square_minus_conjugate(&pa, a); //           A² − 2Ā
@@ -49,13 +57,44 @@ pub fn cyclotomic_square_tripled<F: Fe, T: Tower>(tripled: Fp12<F, T>) -> Fp12<F
     Fp12::new(c0, c1, c2)
 }
 
+/// The same as sums of products in Fp with one reduction each, for ξ = 1 + u and w³ = s.
+fn cyclotomic_square_tripled_in_sums<F: Fe, T: Tower>(Fp12 { c0: a, c1: b, c2: c }: Fp12<F, T>) -> Fp12<F, T> {
+    let [a2, b2, c2] = [a, b, c].map(Fp4::double);
+    let t = square_in_sums(c, c2).mul_by_s();
+    let minus_conjugate = |x: Fp4<F, T>, l: Fp4<F, T>| Fp4::new(x.c0 - l.c0, x.c1 + l.c1);
+    Fp12::new(
+        minus_conjugate(square_in_sums(a, a2), a2), // A² − 2Ā
+        Fp4::new(t.c0 + b2.c0, t.c1 - b2.c1),       // s·C² + 2B̄
+        minus_conjugate(square_in_sums(b, b2), c2), // B² − 2C̄
+    )
+}
+
+/// (x, 2x) ↦ x² in Fp4, with x = (a + b·u) + (c + d·u)·s: no product stands in two sums.
+fn square_in_sums<F: Fe, T: Tower>(x: Fp4<F, T>, doubled: Fp4<F, T>) -> Fp4<F, T> {
+    let (Fp2 { c0: a, c1: b, .. }, Fp2 { c0: c, c1: d, .. }) = (x.c0, x.c1);
+    let (Fp2 { c0: a2, c1: b2, .. }, Fp2 { c1: d2, .. }) = (doubled.c0, doubled.c1);
+    let sum = c + d;
+    let re = (a + b) * (a - b) + c * (c - d2) - d * d; // Re(x0² + ξ·x1²) = a² − b² + c² − d² − 2cd
+    let im = a2 * b + sum * sum - d2 * d; //             Im(x0² + ξ·x1²) = 2ab + c² − d² + 2cd
+    let cross = Fp2::new(a2 * c - b2 * d, a2 * d + b2 * c);
+    Fp4::new(Fp2::new(re, im), cross)
+}
+
 /// 3g ↦ 3g² on the part in Fp4 alone, which depends on nothing else: A is the trace of g over Fp4, and A ↦ A² − 2Ā its
 /// doubling of Lenstra and Verheul 2000, “The XTR public key system”, lemma 2.3.2.
 #[must_use]
 pub fn trace_of_square<F: Fe, T: Tower>(trace: Fp4<F, T>) -> Fp4<F, T> {
     let _scope = enter("trace_of_square");
+    if T::IS_GOLDEN {
+        return golden::square_minus_conjugate(trace, trace);
+    }
     if !has_short_squares::<T>() {
         return trace.square() - trace.conjugate().double();
+    }
+    if T::K == 1 && trace.c0.is_in_sums() {
+        let doubled = trace.double();
+        let square = square_in_sums(trace, doubled);
+        return Fp4::new(square.c0 - doubled.c0, square.c1 + doubled.c1);
     }
     square_minus_conjugate(&products(trace), trace)
 }

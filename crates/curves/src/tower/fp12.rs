@@ -72,6 +72,51 @@ pub struct Sparse013<F, T> {
     pub l3: Fp2<F, T>,
 }
 
+impl<F: Fe, T: Tower> Multiplicand<F, T> {
+    /// The element itself, where products are to be sums of products in Fp.
+    fn in_sums(self) -> Option<Fp12<F, T>> {
+        let part = |part: fp4::Prepared<F, T>| Some(Fp4::new(part.parts().c0.in_sums()?, part.parts().c1.in_sums()?));
+        Some(Fp12::new(part(self.b0)?, part(self.b1)?, part(self.b2)?))
+    }
+}
+
+/// Products as sums of products in Fp with one reduction each, for u² = −1 and w³ = s.
+impl<F: Fe, T: Tower> Fp12<F, T> {
+    fn is_in_sums(self) -> bool {
+        T::CUBE.is_none() && self.c0.c0.is_in_sums()
+    }
+
+    /// (E + O·w)² = (E + O)(E + v·O) − (1 + v)·E·O + 2·E·O·w.
+    fn square_in_sums(self) -> Self {
+        let (even, odd) = self.even_and_odd();
+        let product = even.times_in_sums(odd); //                                     E·O
+        let square = (even + odd).times_in_sums(even + odd.mul_by_v()); //            (E + O)(E + v·O)
+        Self::from_even_and_odd(square - product - product.mul_by_v(), product + product)
+    }
+
+    /// (E + O·w)(G + H·w) with three products in Fp6.
+    fn times_in_sums(self, other: Self) -> Self {
+        let ((even, odd), (g, h)) = (self.even_and_odd(), other.even_and_odd());
+        let v0 = even.times_in_sums(g); //                                            V0 = E·G
+        let v1 = odd.times_in_sums(h); //                                             V1 = O·H
+        let both = (even + odd).times_in_sums(g + h); //                              (E + O)(G + H)
+        Self::from_even_and_odd(v0 + v1.mul_by_v(), both - v0 - v1)
+    }
+
+    /// (f, l) ↦ Σ (fₖ·l0 + fₖ₋₂·l2 + fₖ₋₃·l3)·wᵏ, where what goes round is taken times ξ.
+    fn mul_by_023_in_sums(self, line: Sparse023<F, T>) -> Self {
+        let Sparse023 { l0, l2, l3 } = line;
+        let f = self.coefficients();
+        let (round2, round3) = (l2.mul_by_nonresidue(), l3.mul_by_nonresidue());
+        let coefficient = |k: usize| {
+            let (g, m) = (f[(k + 4) % 6], if k < 2 { round2 } else { l2 });
+            let (h, n) = (f[(k + 3) % 6], if k < 3 { round3 } else { l3 });
+            Fp2::sum_of_products([(f[k], l0), (g, m), (h, n)])
+        };
+        Self::from_coefficients([0, 1, 2, 3, 4, 5].map(coefficient))
+    }
+}
+
 impl<F: Fe, T: Tower> Fp12<F, T> {
     /// 1, made of 0 and 1 in Fp.
     pub fn one(zero: F, one: F) -> Self {
@@ -134,6 +179,9 @@ impl<F: Fe, T: Tower> Fp12<F, T> {
     #[must_use]
     pub fn square(self) -> Self {
         let _scope = enter("fp12_square");
+        if self.is_in_sums() {
+            return self.square_in_sums();
+        }
         let Self { c0: a0, c1: a1, c2: a2 } = self;
         let m = a1.double().multiplicand();
         let s0 = a0.square(); //                  S0 = a0²
@@ -151,6 +199,9 @@ impl<F: Fe, T: Tower> Fp12<F, T> {
     #[must_use]
     pub fn mul_by_023(self, line: Sparse023<F, T>) -> Self {
         let _scope = enter("fp12_mul_by_line");
+        if self.is_in_sums() {
+            return self.mul_by_023_in_sums(line);
+        }
         let Self { c0: f0, c1: f1, c2: f2 } = self;
         let a = Fp4::new(line.l0, line.l3).multiplicand(); //         A = l0 + l3·s
         let b = line.l2.multiplicand(); //                            B = l2
@@ -290,6 +341,9 @@ impl<F: Fe, T: Tower> Mul<Multiplicand<F, T>> for Fp12<F, T> {
     /// (f, g) ↦ f·g with six products in Fp4 (eighteen in Fp2): Karatsuba, as in Fp6.
     fn mul(self, b: Multiplicand<F, T>) -> Self {
         let _scope = enter("fp12_mul");
+        if let Some(b) = b.in_sums().filter(|_| self.is_in_sums()) {
+            return self.times_in_sums(b);
+        }
         let Self { c0: a0, c1: a1, c2: a2 } = self;
         let v0 = a0 * b.b0; //                         V0 = a0·b0
         let v1 = a1 * b.b1; //                         V1 = a1·b1

@@ -1,8 +1,11 @@
-//! `Fp2 = Fp[u] / (u² + n)`, with the nonresidue ξ = k + u of the next layers; n and k are the tower's.
+//! `Fp2 = Fp[u] / (u² + n)` or `Fp[u] / (u² − u − 1)`, with the nonresidue ξ = k + u of the next layers; n and k are the tower's.
 //!
 //! Products take the right operand in the form of a [`Multiplicand`], which is linear and can be used many times: then a
 //! product is three multiplications and two additions, where the schoolbook has four and two. Which of them pays is a
 //! question of prices: [`Fe::fp2_product`] says which way a text goes.
+//!
+//! With the golden ratio for u, see [`Tower::IS_GOLDEN`], (a0 + a1·u)(b0 + b1·u) is a0·b0 + a1·b1 + ((a0 + a1)(b0 + b1) − a0·b0)·u: three
+//! multiplications and three additions too, and one addition makes the multiplicand, where two and more do with u² = −n.
 
 use super::{Tower, times_small};
 use core::marker::PhantomData;
@@ -79,9 +82,9 @@ pub enum Multiplicand<F, T> {
     Karatsuba {
         /// b0.
         c0: F,
-        /// b0 − b1.
+        /// b0 − b1; b1 itself for the golden ratio.
         difference: F,
-        /// b0 + n·b1.
+        /// b0 + n·b1; b0 + b1 for the golden ratio.
         sum: F,
     },
     /// For four.
@@ -97,6 +100,16 @@ impl<F: Fe, T: Tower> Multiplicand<F, T> {
             }
             (Self::Schoolbook(a), Self::Schoolbook(b)) => Self::Schoolbook(Fp2::new(map(a.c0, b.c0), map(a.c1, b.c1))),
             _ => unreachable!("one text makes its products in one way"),
+        }
+    }
+}
+
+impl<F: Fe, T: Tower> Multiplicand<F, T> {
+    /// The element itself, where products in larger fields are to be sums of products in Fp: for u² = −1.
+    pub(super) fn in_sums(self) -> Option<Fp2<F, T>> {
+        match self {
+            Self::Schoolbook(b) => b.is_in_sums().then_some(b),
+            Self::Karatsuba { .. } => None,
         }
     }
 }
@@ -143,7 +156,7 @@ impl<F: Fe, T: Tower> Bundle<F> for Multiplicand<F, T> {
         let [c0, second, third] = <[F; 3]>::build(values);
         match c0.fp2_product() {
             Fp2Product::Karatsuba => Self::Karatsuba { c0, difference: second, sum: third },
-            Fp2Product::Schoolbook => Self::Schoolbook(Fp2::new(c0, second)),
+            Fp2Product::Schoolbook | Fp2Product::Sums => Self::Schoolbook(Fp2::new(c0, second)),
         }
     }
 }
@@ -153,24 +166,55 @@ impl<F: Fe, T: Tower> Fp2<F, T> {
     #[must_use]
     pub fn multiplicand(self) -> Multiplicand<F, T> {
         match self.c0.fp2_product() {
+            Fp2Product::Karatsuba if T::IS_GOLDEN => {
+                Multiplicand::Karatsuba { c0: self.c0, difference: self.c1, sum: self.c0 + self.c1 }
+            }
             Fp2Product::Karatsuba => {
                 let difference = self.c0 - self.c1;
                 Multiplicand::Karatsuba { c0: self.c0, difference, sum: self.c0 + times_n::<F, T>(self.c1) }
             }
-            Fp2Product::Schoolbook => Multiplicand::Schoolbook(self),
+            Fp2Product::Schoolbook | Fp2Product::Sums => Multiplicand::Schoolbook(self),
         }
+    }
+
+    /// Whether products in larger fields are to be sums of products in Fp: for u² = −1.
+    pub(super) fn is_in_sums(self) -> bool {
+        T::N == 1 && !T::IS_GOLDEN && self.c0.fp2_product() == Fp2Product::Sums
+    }
+
+    /// Σ aᵢ·bᵢ for u² = −1, as two sums of products in Fp: Σ aᵢ₀·bᵢ₀ − aᵢ₁·bᵢ₁ and Σ aᵢ₀·bᵢ₁ + aᵢ₁·bᵢ₀.
+    #[must_use]
+    pub(super) fn sum_of_products<const COUNT: usize>(products: [(Self, Self); COUNT]) -> Self {
+        const { assert!(COUNT > 0, "there is a product") };
+        assert!(T::N == 1 && !T::IS_GOLDEN, "others are not used");
+        let _scope = enter("fp2_sum_of_products");
+        let parts = products.map(|(a, b)| Self::new(a.c0 * b.c0 - a.c1 * b.c1, a.c0 * b.c1 + a.c1 * b.c0));
+        parts[1..].iter().fold(parts[0], |sum, &part| sum + part)
     }
 
     /// a ↦ a².
     #[must_use]
     pub fn square(self) -> Self {
         let _scope = enter("fp2_square");
+        if T::IS_GOLDEN {
+            let [im, difference] = self.products_of_square();
+            return Self::new(im + difference, im);
+        }
         Self::new(self.real_part_of_square(), (self.c0 * self.c1).double())
+    }
+
+    /// a ↦ Im(a²) = a1·(2a0 + a1) and Re(a²) − Im(a²) = a0·(a0 − 2a1) for the golden ratio: Re(a²) = a0² + a1².
+    pub(super) fn products_of_square(self) -> [F; 2] {
+        let Self { c0, c1, .. } = self;
+        [c1 * (c0.double() + c1), c0 * (c0 - c1.double())]
     }
 
     /// a ↦ a0² − n·a1² = (a0 + a1)(a0 − n·a1) + (n − 1)·a0·a1.
     pub fn real_part_of_square(self) -> F {
         let Self { c0, c1, .. } = self;
+        if T::IS_GOLDEN {
+            return self.square().c0;
+        }
         let product = (c0 + c1) * (c0 - times_n::<F, T>(c1));
         if T::N == 1 { product } else { product + times_small(c0 * c1, T::N - 1) }
     }
@@ -178,6 +222,9 @@ impl<F: Fe, T: Tower> Fp2<F, T> {
     /// (a, b) ↦ a0·b0 − n·a1·b1 for a multiple b of a by an element of Fp, which makes a0·b1 = a1·b0:
     /// (a0 + a1)(b0 − n·b1) + (n − 1)·a0·b1.
     pub fn real_part_of_parallel_product(self, b: Self) -> F {
+        if T::IS_GOLDEN {
+            return (self * b).c0;
+        }
         let product = (self.c0 + self.c1) * (b.c0 - times_n::<F, T>(b.c1));
         if T::N == 1 { product } else { product + times_small(self.c0 * b.c1, T::N - 1) }
     }
@@ -194,9 +241,12 @@ impl<F: Fe, T: Tower> Fp2<F, T> {
         Self::new(self.c0 * factor, self.c1 * factor)
     }
 
-    /// a ↦ aᵖ = a0 − a1·u.
+    /// a ↦ aᵖ = a0 − a1·u; a0 + a1 − a1·u for the golden ratio.
     #[must_use]
     pub fn conjugate(self) -> Self {
+        if T::IS_GOLDEN {
+            return Self::new(self.c0 + self.c1, -self.c1);
+        }
         Self::new(self.c0, -self.c1)
     }
 
@@ -204,6 +254,10 @@ impl<F: Fe, T: Tower> Fp2<F, T> {
     #[must_use]
     pub fn conjugate_mul(self, other: Self) -> Self {
         let _scope = enter("fp2_conjugate_mul");
+        if T::IS_GOLDEN {
+            let c0 = (self.c0 + self.c1) * other.c0 - self.c1 * other.c1; // (a0 + a1)·b0 − a1·b1
+            return Self::new(c0, self.c0 * other.c1 - self.c1 * other.c0);
+        }
         let c0 = self.c0 * other.c0 + times_n::<F, T>(self.c1 * other.c1); // a0·b0 + n·a1·b1
         let c1 = self.c0 * other.c1 - self.c1 * other.c0; // a0·b1 − a1·b0
         Self::new(c0, c1)
@@ -213,6 +267,7 @@ impl<F: Fe, T: Tower> Fp2<F, T> {
     #[must_use]
     pub fn conjugate_times(self, b: Multiplicand<F, T>) -> Self {
         match b {
+            Multiplicand::Karatsuba { .. } if T::IS_GOLDEN => self.conjugate() * b,
             Multiplicand::Karatsuba { c0: b0, difference, sum } => {
                 let _scope = enter("fp2_conjugate_mul");
                 let k = (self.c0 - self.c1) * b0; //   K = (a0 − a1)·b0
@@ -227,12 +282,20 @@ impl<F: Fe, T: Tower> Fp2<F, T> {
     /// (a, b) ↦ a + u·b.
     #[must_use]
     pub fn add_times_u(self, other: Self) -> Self {
+        if T::IS_GOLDEN {
+            return Self::new(self.c0 + other.c1, self.c1 + (other.c0 + other.c1)); // u·b = b1 + (b0 + b1)·u
+        }
         Self::new(self.c0 - times_n::<F, T>(other.c1), self.c1 + other.c0)
     }
 
     /// a ↦ ξ·a, ξ = k + u.
     #[must_use]
     pub fn mul_by_nonresidue(self) -> Self {
+        if T::IS_GOLDEN {
+            const { assert!(!T::IS_GOLDEN || T::K == 2, "others are not used") };
+            let sum = self.c0 + self.c1; // (2 + u)(a0 + a1·u) = 2a0 + a1 + (a0 + 3a1)·u
+            return Self::new(self.c0 + sum, self.c1.double() + sum);
+        }
         if T::K == 0 {
             return Self::new(-times_n::<F, T>(self.c1), self.c0);
         }
@@ -242,7 +305,7 @@ impl<F: Fe, T: Tower> Fp2<F, T> {
     /// a ↦ ξ̄·a, ξ̄ = k − u, for u² = −1 and k > 0.
     #[must_use]
     pub fn mul_by_conjugate_of_nonresidue(self) -> Self {
-        const { assert!(T::N == 1 && T::K > 0, "others are not used") };
+        assert!(T::N == 1 && T::K > 0 && !T::IS_GOLDEN, "others are not used");
         let Self { c0, c1, .. } = self;
         Self::new(times_small(c0, T::K) + c1, times_small(c1, T::K) - c0)
     }
@@ -259,6 +322,10 @@ impl<F: Fe, T: Tower> Fp2<F, T> {
     /// (a, b, a + b) ↦ a + ξ·b = a + k·b + u·b. From k = 9 on a product by k costs no more than additions to the sum.
     #[must_use]
     pub fn add_times_nonresidue(self, other: Self, sum: Self) -> Self {
+        if T::IS_GOLDEN {
+            let both = other.c0 + other.c1; // (2 + u)·b − b = b0 + b1 + (b0 + 2b1)·u
+            return Self::new(sum.c0 + both, sum.c1 + both + other.c1);
+        }
         let times = |k| Self::new(times_small(other.c0, k), times_small(other.c1, k));
         let with_real_part = match T::K {
             0 => self,
@@ -269,8 +336,11 @@ impl<F: Fe, T: Tower> Fp2<F, T> {
         with_real_part.add_times_u(other)
     }
 
-    /// a ↦ a0² + n·a1² = aᵖ⁺¹, in Fp; zero only for zero.
+    /// a ↦ a0² + n·a1² = aᵖ⁺¹, in Fp; zero only for zero. For the golden ratio it is a0² + a0·a1 − a1².
     pub fn norm(self) -> F {
+        if T::IS_GOLDEN {
+            return self.c0 * (self.c0 + self.c1) - self.c1.square();
+        }
         self.c0.square() + times_n::<F, T>(self.c1.square())
     }
 
@@ -278,7 +348,8 @@ impl<F: Fe, T: Tower> Fp2<F, T> {
     #[must_use]
     pub fn inverse_with(self, invert: impl FnOnce(F) -> F) -> Self {
         let inverse = invert(self.norm());
-        Self::new(self.c0 * inverse, -(self.c1 * inverse))
+        let re = if T::IS_GOLDEN { self.c0 + self.c1 } else { self.c0 };
+        Self::new(re * inverse, -(self.c1 * inverse))
     }
 }
 
@@ -323,7 +394,7 @@ impl<F: Fe, T: Tower> Multiplicand<F, T> {
     #[must_use]
     pub fn conjugate(self) -> Self {
         match self {
-            Self::Karatsuba { c0, difference, sum } if T::N == 1 => {
+            Self::Karatsuba { c0, difference, sum } if T::N == 1 && !T::IS_GOLDEN => {
                 Self::Karatsuba { c0, difference: sum, sum: difference }
             }
             Self::Karatsuba { .. } => self.element().conjugate().multiplicand(),
@@ -334,6 +405,7 @@ impl<F: Fe, T: Tower> Multiplicand<F, T> {
     /// b.
     fn element(self) -> Fp2<F, T> {
         match self {
+            Self::Karatsuba { c0, difference, .. } if T::IS_GOLDEN => Fp2::new(c0, difference),
             Self::Karatsuba { c0, difference, .. } => Fp2::new(c0, c0 - difference),
             Self::Schoolbook(b) => b,
         }
@@ -361,6 +433,16 @@ impl<F: Fe, T: Tower> Mul<Multiplicand<F, T>> for Fp2<F, T> {
     fn mul(self, b: Multiplicand<F, T>) -> Self {
         let _scope = enter("fp2_mul");
         match b {
+            Multiplicand::Karatsuba { c0: b0, difference: b1, sum } if T::IS_GOLDEN => {
+                let k = self.c0 * b0; //                        K = a0·b0
+                let c0 = k + self.c1 * b1; //                   a0·b0 + a1·b1
+                let c1 = (self.c0 + self.c1) * sum - k; //      a0·b1 + a1·b0 + a1·b1
+                Self::new(c0, c1)
+            }
+            Multiplicand::Schoolbook(b) if T::IS_GOLDEN => {
+                let product = self.c1 * b.c1;
+                Self::new(self.c0 * b.c0 + product, self.c0 * b.c1 + self.c1 * b.c0 + product)
+            }
             Multiplicand::Karatsuba { c0: b0, difference, sum } => {
                 let k = (self.c0 + self.c1) * b0; //   K = (a0 + a1)·b0
                 let c0 = k - self.c1 * sum; //         a0·b0 − n·a1·b1 = K − a1·(b0 + n·b1)

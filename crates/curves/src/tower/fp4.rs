@@ -44,6 +44,13 @@ pub struct Prepared<F, T> {
 bundle!(Prepared<T: Tower> { parts: Multiplicand<F, T>, sum: fp2::Multiplicand<F, T> });
 linear!(Prepared<T: Tower> { parts, sum });
 
+impl<F: Copy, T: Copy> Prepared<F, T> {
+    /// Without the sum.
+    pub(super) fn parts(self) -> Multiplicand<F, T> {
+        self.parts
+    }
+}
+
 impl<F: Fe, T: Tower> Multiplicand<F, T> {
     /// The same with its sum.
     #[must_use]

@@ -28,6 +28,8 @@ pub struct Multiplicand<F, T> {
     c2: fp2::Multiplicand<F, T>,
 }
 
+bundle!(Multiplicand<T: Tower> { c0: fp2::Multiplicand<F, T>, c1: fp2::Multiplicand<F, T>, c2: fp2::Multiplicand<F, T> });
+
 impl<F: Fe, T: Tower> Fp6<F, T> {
     /// c0 + c1·v + c2·v².
     pub const fn new(c0: Fp2<F, T>, c1: Fp2<F, T>, c2: Fp2<F, T>) -> Self {
@@ -38,6 +40,16 @@ impl<F: Fe, T: Tower> Fp6<F, T> {
     #[must_use]
     pub fn multiplicand(self) -> Multiplicand<F, T> {
         Multiplicand { c0: self.c0.multiplicand(), c1: self.c1.multiplicand(), c2: self.c2.multiplicand() }
+    }
+
+    /// (a, b) ↦ a·b with nine products in Fp2, in three sums.
+    pub(super) fn times_in_sums(self, b: Self) -> Self {
+        let Self { c0: a0, c1: a1, c2: a2 } = self;
+        let (t1, t2) = (b.c1.mul_by_cube(), b.c2.mul_by_cube()); //                 ξ·b1, ξ·b2
+        let c0 = Fp2::sum_of_products([(a0, b.c0), (a1, t2), (a2, t1)]); //          a0·b0 + ξ·(a1·b2 + a2·b1)
+        let c1 = Fp2::sum_of_products([(a0, b.c1), (a1, b.c0), (a2, t2)]); //        a0·b1 + a1·b0 + ξ·a2·b2
+        let c2 = Fp2::sum_of_products([(a0, b.c2), (a1, b.c1), (a2, b.c0)]); //      a0·b2 + a1·b1 + a2·b0
+        Self::new(c0, c1, c2)
     }
 
     /// a ↦ v·a.
@@ -96,6 +108,9 @@ impl<F: Fe, T: Tower> Mul<Multiplicand<F, T>> for Fp6<F, T> {
     /// (a, b) ↦ a·b with six products in Fp2. Devegili et al. 2006 (2006/471), §4: Karatsuba.
     fn mul(self, b: Multiplicand<F, T>) -> Self {
         let _scope = enter("fp6_mul");
+        if let (Some(b0), Some(b1), Some(b2)) = (b.c0.in_sums(), b.c1.in_sums(), b.c2.in_sums()) {
+            return self.times_in_sums(Self::new(b0, b1, b2));
+        }
         let Self { c0: a0, c1: a1, c2: a2 } = self;
         let v0 = a0 * b.c0; //                                V0 = a0·b0
         let v1 = a1 * b.c1; //                                V1 = a1·b1

@@ -2,12 +2,15 @@
 //! after the removal of common subexpressions. The counts are exact; a formula that changes, changes its line.
 
 use num_bigint::BigUint;
+use residue_curves::bls12_377::Bls12_377;
 use residue_curves::bls12_381::constants::modulus;
 use residue_curves::bls12_381::{Fp2, Fp4, Fp6, Fp12};
+use residue_curves::bw6_761::{fp6, miller};
 use residue_curves::complete::AZero;
-use residue_curves::pairing::steps::{EvaluationPoint, addition_step, doubling_step};
+use residue_curves::pairing::steps::{EvaluationPoint, addition_step, doubling_step, doubling_step_by_root};
+use residue_curves::tower;
 use residue_curves::tower::cyclotomic::{cyclotomic_square, cyclotomic_square_tripled};
-use residue_curves::tower::fp12::Sparse023;
+use residue_curves::tower::fp12::{Sparse013, Sparse023};
 use residue_curves::{Affine, Jacobian, Projective, pow_constant};
 use residue_formula::Fe;
 use residue_ir::Bundle;
@@ -86,6 +89,66 @@ fn count<I: Bundle<Counted>, O>(formula: impl FnOnce(I) -> O) -> (usize, usize) 
 
 type C = Counted;
 type C2 = Fp2<C>;
+
+/// With the golden ratio.
+type G2 = tower::Fp2<C, Bls12_377>;
+type G4 = tower::Fp4<C, Bls12_377>;
+type G12 = tower::Fp12<C, Bls12_377>;
+
+#[test]
+fn formulas_with_the_golden_ratio_cost_what_they_should() {
+    let lines: Vec<Line> = vec![
+        ("Fp2 product", count(|(a, b): (G2, G2)| a * b), (3, 4)),
+        ("Fp2 square", count(|a: G2| a.square()), (2, 5)),
+        ("Fp4 product", count(|(a, b): (G4, G4)| a * b), (9, 24)),
+        ("Fp4 square", count(|a: G4| a.square()), (6, 25)),
+        ("Fp12 product", count(|(a, b): (G12, G12)| a * b), (54, 212)),
+        ("Fp12 square", count(|a: G12| a.square()), (36, 158)),
+        (
+            "Fp12 times line",
+            count(|(a, [l0, l1, l3]): (G12, [G2; 3])| a.mul_by_013(Sparse013 { l0, l1, l3 })),
+            (39, 103),
+        ),
+        ("cyclotomic square, tripled", count(|a: G12| cyclotomic_square_tripled(a)), (21, 82)),
+        (
+            "doubling step",
+            count(|(t, p, c, root): (Projective<G2>, EvaluationPoint<C>, C, C)| {
+                let times_3b = |a: G2| {
+                    let difference = a.c1 - a.c0;
+                    G2::new(a.c0.double() - difference, a.c1 + difference).scale(c)
+                };
+                let (t, line) = doubling_step_by_root(t, p, times_3b, root);
+                (t, [line.constant, line.of_x, line.of_y])
+            }),
+            (29, 60),
+        ),
+    ];
+    for (name, found, expected) in lines {
+        assert_eq!(found, expected, "{name}");
+    }
+}
+
+#[test]
+fn formulas_of_bw6_761_cost_what_they_should() {
+    let lines: Vec<Line> = vec![
+        ("Fp6 square", count(|a: fp6::Fp6<C>| a.square()), (12, 37)),
+        ("Fp6 times line", count(|(a, l): (fp6::Fp6<C>, fp6::Line<C>)| fp6::mul_by_line(a, l)), (13, 27)),
+        ("cyclotomic square, tripled", count(|a: fp6::Fp6<C>| fp6::cyclotomic_square_tripled(a)), (6, 19)),
+        (
+            "doubling step",
+            count(|(t, p): (Projective<C>, miller::EvaluationPoint<C>)| miller::doubling_step(t, p)),
+            (11, 12),
+        ),
+        (
+            "addition step",
+            count(|(t, q, p): (Projective<C>, Affine<C>, miller::EvaluationPoint<C>)| miller::addition_step(t, q, p)),
+            (15, 8),
+        ),
+    ];
+    for (name, found, expected) in lines {
+        assert_eq!(found, expected, "{name}");
+    }
+}
 
 /// A formula, its (M, A) as found and as expected.
 type Line = (&'static str, (usize, usize), (usize, usize));

@@ -1,7 +1,9 @@
 //! Curves against blst, arkworks and their published counts.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
+mod bls12_377;
 mod bn254;
+mod bw6_761;
 mod counts;
 mod groups;
 mod judges;

@@ -1,4 +1,5 @@
-//! Towers with any n and k: their formulas are those of polynomials modulo u² + n and w⁶ − k − u; with c too, modulo s² − k − u and w³ − c.
+//! Towers with any n and k: their formulas are those of polynomials modulo u² + n, or u² − u − 1, and w⁶ − k − u; with c too, modulo
+//! s² − k − u and w³ − c.
 
 use crate::judges::{N, Seeded, fp, numbers};
 use num_bigint::BigUint;
@@ -9,12 +10,13 @@ use residue_curves::tower::{Fp2, Fp4, Fp12, Tower};
 use residue_formula::Number;
 use residue_ir::{Bundle, Machine};
 
-/// A tower over Fp of BLS12-381.
+/// A tower over Fp of BLS12-381; n = 0 stands for the golden ratio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Of<const SMALL_N: u32, const SMALL_K: u32, const SMALL_C: u32 = 0>;
 
 impl<const SMALL_N: u32, const SMALL_K: u32, const SMALL_C: u32> Tower for Of<SMALL_N, SMALL_K, SMALL_C> {
     const N: u32 = SMALL_N;
+    const IS_GOLDEN: bool = SMALL_N == 0;
     const K: u32 = SMALL_K;
     const CUBE: Option<u32> = if SMALL_C > 0 { Some(SMALL_C) } else { None };
 }
@@ -33,7 +35,11 @@ fn fp12<T: Tower>(seeded: &mut Seeded) -> Fp12<N, T> {
 
 /// a·b by the schoolbook.
 fn product2<T: Tower>(a: Fp2<N, T>, b: Fp2<N, T>) -> Fp2<N, T> {
-    Fp2::new(a.c0 * b.c0 - small(T::N) * a.c1 * b.c1, a.c0 * b.c1 + a.c1 * b.c0)
+    let mixed = a.c0 * b.c1 + a.c1 * b.c0;
+    if T::IS_GOLDEN {
+        return Fp2::new(a.c0 * b.c0 + a.c1 * b.c1, mixed + a.c1 * b.c1);
+    }
+    Fp2::new(a.c0 * b.c0 - small(T::N) * a.c1 * b.c1, mixed)
 }
 
 /// f·g as polynomials in w, or in w and s.
@@ -127,7 +133,8 @@ fn formulas_are_those_of_polynomials<T: Tower>() {
 fn cyclotomic_squares_are_squares<T: Tower>() {
     let p = N::modulus();
     let xi = Fp2::<N, T>::new(small(T::K), N::ONE);
-    assert_ne!(small(T::N).pow(&((&p - 1u32) / 2u32)), -N::ONE, "−n is no square");
+    let square = if T::IS_GOLDEN { small(5) } else { -small(T::N) };
+    assert_eq!(square.pow(&((&p - 1u32) / 2u32)), -N::ONE, "−n, or 5, is no square");
     let order = p.pow(2) - 1u32;
     let cube = T::CUBE.map_or(xi, |c| Fp2::new(small(c), N::ZERO));
     assert_ne!(xi.pow(&(&order / 2u32)), Fp2::ONE, "ξ is no square");
@@ -156,6 +163,7 @@ fn every_tower_has_the_same_formulas() {
     formulas_are_those_of_polynomials::<Of<1, 9>>();
     formulas_are_those_of_polynomials::<Of<5, 0>>();
     formulas_are_those_of_polynomials::<Of<2, 3>>();
+    formulas_are_those_of_polynomials::<Of<0, 2>>();
     formulas_are_those_of_polynomials::<Of<1, 2, 3>>();
     formulas_are_those_of_polynomials::<Of<3, 4, 5>>();
     cyclotomic_squares_are_squares::<Of<1, 2, 3>>();

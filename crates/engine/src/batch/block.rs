@@ -2,7 +2,7 @@
 //! once. What was walked, the operations with their price, end and guards, is kept and is the only source of its plans and its trace.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU32, Ordering};
 
 use residue_isa::{FieldOp, PerOp};
 use residue_lanes::{Digest, Op, SlotBlock};
@@ -37,6 +37,8 @@ pub(crate) struct Block<L: Location> {
     earned: AtomicI64,
     /// Entries until it is looked at again, where its place has something to run already.
     skipped: AtomicU32,
+    /// Limbs of the values that it met last; 0 before it was looked at.
+    pub width_limbs: AtomicU8,
     /// Entries of it since others of its place were last compared with it.
     pub entries: AtomicU32,
     _counted: Counted,
@@ -117,6 +119,7 @@ impl<L: Location> Draft<L> {
             trace: OnceLock::new(),
             earned: AtomicI64::new(0),
             skipped: AtomicU32::new(0),
+            width_limbs: AtomicU8::new(0),
             entries: AtomicU32::new(0),
             _counted: budget.count(bytes),
         })
@@ -197,6 +200,7 @@ impl<L: Location> Block<L> {
             trace: OnceLock::new(),
             earned: AtomicI64::new(0),
             skipped: AtomicU32::new(0),
+            width_limbs: AtomicU8::new(0),
             entries: AtomicU32::new(0),
             _counted: budget.count(bytes),
         }

@@ -21,7 +21,7 @@ use super::location::{Facts, Location};
 use super::plan::{Known, Order, PlanKey, RowPlan, price};
 use super::tuning::{
     BLOCK_BYTES_MAX, CODE_BLOCK_BYTES_MAX, ENTRIES_AS_EXPECTED, ENTRIES_BEFORE_WALK, ENTRIES_BEFORE_WALK_MAX,
-    ENTRIES_BESIDE_ROWS, FREE_REPLACED_MAX, OPERATIONS_MAX, OWN_SHARE, PATHS_MAX, PLAN_OPERATIONS_MIN,
+    ENTRIES_BESIDE_ROWS, FREE_REPLACED_MAX, OPERATIONS_MAX, OWN_SHARE, PATHS_MAX, PLAN_LIMBS_MIN, PLAN_OPERATIONS_MIN,
     SKIPPED_EARNING_MAX, SKIPPED_PLAIN, TRACE_CYCLES_PER_OPERATION, TRACE_OPERATIONS_MIN,
 };
 use super::walk::{Walk, Walked};
@@ -240,6 +240,7 @@ impl<L: Location> Blocks<L> {
     ) -> bool {
         let Entered { pays: entry, is_free, .. } = entered;
         let earned = block.earn(entry);
+        block.width_limbs.store(u8::try_from(facts.width_limbs).unwrap_or(u8::MAX), Ordering::Relaxed);
         let worth = |earned: i64| earned.saturating_mul(OWN_SHARE);
         let pays = |price: i64| is_free || worth(earned) >= price;
         let spends = |price: i64| is_free || self.credit.spend(price);
@@ -323,7 +324,8 @@ impl<L: Location> Blocks<L> {
         let plan = block.plans.found().next().map(Plan::explain);
         let has_trace = block.trace().is_some();
         let steps = block.trace().map(|trace| L::trace_size(trace, &block.operations).0);
-        BlockExplained::new(block.start..block.path.end, block.path.runs, &block.work, has_trace, plan, steps)
+        let limbs = usize::from(block.width_limbs.load(Ordering::Relaxed));
+        BlockExplained::new(block.start..block.path.end, block.path.runs, &block.work, limbs, has_trace, plan, steps)
     }
 
     /// The path from a stack on, if it is time to look for one and that is paid for.
@@ -396,6 +398,9 @@ impl<L: Location> Blocks<L> {
     }
 
     fn key(&self, facts: &Facts, shape: Option<Shape>) -> Option<PlanKey> {
+        if facts.width_limbs < PLAN_LIMBS_MIN && self.batching != Batching::Always {
+            return None;
+        }
         let slot_count = u16::try_from(L::place_count(&self.layout, facts)).ok()?;
         Some(PlanKey { slot_count, shape: shape?, width_limbs: facts.width_limbs })
     }

@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use residue_lanes::Explanation;
 
-use super::tuning::PRODUCT_LIMBS;
 use super::work::Work;
 
 /// A block of field instructions, and its plan if it has one.
@@ -19,7 +18,7 @@ pub struct BlockExplained {
     pub instructions: PerOp<u32>,
     /// Operations of each kind: lanes of the instructions.
     pub operations: PerOp<u32>,
-    /// Estimated cycles of its instructions one by one, on values of six limbs.
+    /// Estimated cycles of its instructions one by one, on values as wide as it met last.
     pub scalar_cycles: u64,
     /// The plan it runs as; none if it has not earned one yet, or if that would be slower.
     pub plan: Option<Explanation>,
@@ -32,12 +31,12 @@ impl BlockExplained {
         code: Range<usize>,
         runs: usize,
         work: &Work,
+        limbs: usize,
         has_trace: bool,
         plan: Option<Explanation>,
         trace_steps: Option<usize>,
     ) -> Self {
         let Work { instructions, operations } = *work;
-        let limbs = PRODUCT_LIMBS as usize; // 6.
         let scalar_cycles = work.scalar_cycles(limbs, has_trace);
         Self { code, runs, instructions, operations, scalar_cycles, plan, trace_steps }
     }

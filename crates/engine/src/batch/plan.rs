@@ -234,12 +234,12 @@ mod tests {
         assert_eq!(budget.bytes(), 0);
     }
 
-    /// 64 bits have rows of the same shape as 256: as plans they take as long, one by one they do not.
+    /// 128 bits have rows of the same shape as 256: as plans they take as long, one by one they do not.
     #[test]
     fn a_plan_of_narrow_values_gains_less() {
         let block = block(&[(0, 0, 1); 60]);
         let (work, budget) = (work_of(1 << 16), Budget::default());
-        let gain_cycles = [64, 256].map(|bits| {
+        let gain_cycles = [128, 256].map(|bits| {
             let plans = Plans::<IndexSet<4>>::default();
             let (key, priced) = (key(4, bits), block.digest());
             plans.make(&block, &Order { key, work: &work, has_trace: true, always: false, priced, budget: &budget });
@@ -248,16 +248,16 @@ mod tests {
                 _ => panic!("{bits} bits have a plan"),
             }
         });
-        assert_eq!(key(4, 64).shape, key(4, 256).shape);
-        let one_by_one = [1, 4].map(|limbs| signed(work.scalar_cycles(limbs, true)));
+        assert_eq!(key(4, 128).shape, key(4, 256).shape);
+        let one_by_one = [2, 4].map(|limbs| signed(work.scalar_cycles(limbs, true)));
         assert_eq!(gain_cycles[1] - gain_cycles[0], one_by_one[1] - one_by_one[0]);
     }
 
-    /// Sums that, with products, take so many cycles as a trace on six limbs: 128, 19 for each sum and 119 for each product.
+    /// Sums that, with products, take so many cycles as a trace on six limbs: 128, 23 for each sum and 130 for each product.
     fn work_of(cycles: u64) -> Work {
-        let mut sums = (0u32..119).filter(|sums| cycles >= 128 + 19 * u64::from(*sums));
-        let sums = sums.find(|sums| (cycles - 128 - 19 * u64::from(*sums)).is_multiple_of(119)).unwrap();
-        let products = u32::try_from((cycles - 128 - 19 * u64::from(sums)) / 119).unwrap();
+        let mut sums = (0u32..130).filter(|sums| cycles >= 128 + 23 * u64::from(*sums));
+        let sums = sums.find(|sums| (cycles - 128 - 23 * u64::from(*sums)).is_multiple_of(130)).unwrap();
+        let products = u32::try_from((cycles - 128 - 23 * u64::from(sums)) / 130).unwrap();
         let work = Work { instructions: PerOp::all(0), operations: PerOp([sums, 0, products]) };
         assert_eq!(work.scalar_cycles(6, true), cycles);
         work

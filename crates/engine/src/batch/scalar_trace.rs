@@ -5,7 +5,7 @@
 //! overwritten before the block ends: a block that is entered does not halt on the way.
 
 use residue_lanes::{FieldOp, Op, SlotBlock};
-use residue_modular::SlotStep;
+use residue_modular::{ShortStrided, SlotLanes, SlotStep, Strided};
 
 use super::index_set::SlotSet;
 
@@ -25,7 +25,10 @@ impl ScalarTrace {
         let mut steps: Vec<SlotStep> = Vec::with_capacity(operations.ops().len());
         for lanes in operations.instructions() {
             if !reads_after_writes(lanes.iter()) {
-                steps.extend(lanes.iter().map(step));
+                match in_lanes(lanes) {
+                    Some(step) => steps.push(step),
+                    None => steps.extend(lanes.iter().map(step)),
+                }
             } else if !reads_after_writes(lanes.iter().rev()) {
                 steps.extend(lanes.iter().rev().map(step));
             } else {
@@ -43,14 +46,15 @@ impl ScalarTrace {
         let mut live_after = live;
         let mut steps: Vec<SlotStep> = Vec::with_capacity(all.len());
         for step in all.into_iter().rev() {
-            let (out, operands) = slots(step);
-            reads.remove(out);
-            operands.into_iter().for_each(|slot| reads.insert(slot));
-            writes.insert(out);
+            slots(step).for_each(|[out, _, _]| {
+                reads.remove(out);
+                writes.insert(out);
+            });
+            slots(step).for_each(|[_, x, y]| [x, y].into_iter().for_each(|slot| reads.insert(slot)));
             if let SlotStep::Square { out: between, x, .. } = step
                 && let Some(SlotStep::Square { out: last, x: first, count }) = steps.last_mut()
                 && *first == between
-                && (*last == between || !live_after.contains(out))
+                && (*last == between || !live_after.contains(between.into()))
             {
                 *first = x;
                 *count += 1;
@@ -59,9 +63,9 @@ impl ScalarTrace {
             } else {
                 steps.push(step);
                 live_after = live;
-                live.remove(out);
+                slots(step).for_each(|[out, _, _]| live.remove(out));
             }
-            operands.into_iter().for_each(|slot| live.insert(slot));
+            slots(step).for_each(|[_, x, y]| [x, y].into_iter().for_each(|slot| live.insert(slot)));
         }
         steps.reverse();
         Self { steps: steps.into(), reads, writes }
@@ -88,13 +92,44 @@ fn step(&Op { kind, out, x, y }: &Op) -> SlotStep {
     }
 }
 
-/// The slot that a step writes, and those that it reads.
-fn slots(step: SlotStep) -> (usize, [usize; 2]) {
-    let (out, operands) = match step {
-        SlotStep::Add { out, x, y } | SlotStep::Sub { out, x, y } | SlotStep::Mul { out, x, y } => (out, [x, y]),
-        SlotStep::Square { out, x, .. } => (out, [x, x]),
+/// Fewer lanes are steps of their own.
+const LANES_MIN: usize = 8;
+
+/// Lanes as one step: several of one operation, their results next to each other, as are their operands, or one for all.
+fn in_lanes(lanes: &[Op]) -> Option<SlotStep> {
+    let [first, second, ..] = lanes else { return None };
+    if lanes.len() < LANES_MIN {
+        return None;
+    }
+    let operand = |slot: fn(&Op) -> u16| {
+        let index = u8::try_from(slot(first)).ok()?;
+        let stride = u8::try_from(slot(second).checked_sub(slot(first))?).ok()?;
+        let at = |lane: usize| usize::from(index) + lane * usize::from(stride);
+        let is_even = lanes.iter().enumerate().all(|(lane, op)| usize::from(slot(op)) == at(lane));
+        is_even.then_some(ShortStrided { index, stride })
     };
-    (usize::from(out), operands.map(usize::from))
+    let (out, x, y) = (operand(|op| op.out)?, operand(|op| op.x)?, operand(|op| op.y)?);
+    let count = u8::try_from(lanes.len()).ok()?;
+    let is_near = out.stride == 1 && x.stride <= 1 && y.stride <= 1;
+    let step = match first.kind {
+        FieldOp::Add => SlotStep::AddLanes,
+        FieldOp::Sub => SlotStep::SubLanes,
+        FieldOp::Mul => SlotStep::MulLanes,
+    };
+    (is_near && lanes.iter().all(|op| op.kind == first.kind)).then(|| step(SlotLanes { out, x, y, count }))
+}
+
+/// The slots of each lane of a step: that which it writes, and those that it reads.
+fn slots(step: SlotStep) -> impl Iterator<Item = [usize; 3]> {
+    let one = |out: u16, x: u16, y: u16| ([out, x, y].map(|slot| Strided { index: slot.into(), stride: 0 }), 1);
+    let (lanes, count) = match step {
+        SlotStep::Add { out, x, y } | SlotStep::Sub { out, x, y } | SlotStep::Mul { out, x, y } => one(out, x, y),
+        SlotStep::Square { out, x, .. } => one(out, x, x),
+        SlotStep::AddLanes(lanes) | SlotStep::SubLanes(lanes) | SlotStep::MulLanes(lanes) => {
+            (lanes.strided(), usize::from(lanes.count))
+        }
+    };
+    (0..count).map(move |lane| lanes.map(|operand| operand.slot(lane)))
 }
 
 #[cfg(test)]
@@ -124,6 +159,30 @@ mod tests {
         assert_eq!(*trace(&[(2, 0, 0), (1, 2, 2), (2, 1, 1), (1, 2, 2)]).steps, [square(2, 0, 3), square(1, 2, 1)]);
         assert_eq!(overwritten.reads, [0].into_iter().collect());
         assert_eq!(overwritten.writes, [1, 2].into_iter().collect());
+    }
+
+    /// Eight lanes or more whose results are next to each other, as are their operands or one for all.
+    #[test]
+    fn lanes_next_to_each_other_are_one_step() {
+        let trace = |count: u16, [out, x, y]: [(u16, u16); 3]| {
+            let mut block = SlotBlock::new(256);
+            let at = |(index, stride): (u16, u16), lane: u16| index + stride * lane;
+            let lanes = (0..count).map(|lane| (at(out, lane), at(x, lane), at(y, lane)));
+            block.push_lanes(FieldOp::Sub, lanes).unwrap();
+            ScalarTrace::of(&block).unwrap()
+        };
+        let found = trace(9, [(10, 1), (1, 0), (240, 1)]);
+        let short = |index, stride| ShortStrided { index, stride };
+        let lanes = SlotLanes { out: short(10, 1), x: short(1, 0), y: short(240, 1), count: 9 };
+        assert_eq!(*found.steps, [SlotStep::SubLanes(lanes)]);
+        assert_eq!(found.reads, (240..249).chain([1]).collect());
+        assert_eq!(found.writes, (10..19).collect());
+        // A lane that reads what it writes itself reads what was there before.
+        assert_eq!(trace(8, [(1, 1), (1, 1), (0, 0)]).steps.len(), 1);
+        // Too few, and some that are further apart.
+        assert_eq!(trace(7, [(10, 1), (1, 0), (240, 1)]).steps.len(), 7);
+        assert_eq!(trace(8, [(10, 2), (1, 0), (240, 1)]).steps.len(), 8);
+        assert_eq!(trace(8, [(10, 1), (1, 0), (200, 3)]).steps.len(), 8);
     }
 
     #[test]

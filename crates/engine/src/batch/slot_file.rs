@@ -154,6 +154,32 @@ impl SlotFile {
         self.limbs.mul(out, x, y, count);
     }
 
+    /// As [`FieldContext::invert`].
+    pub fn invert(&mut self, out: Strided, x: Strided, count: usize) {
+        self.settle(out, x, x, count);
+        self.limbs.invert(out, x, count);
+    }
+
+    /// As [`FieldContext::sum_products`].
+    pub fn sum_products(&mut self, out: usize, products: &[(bool, [usize; 2])]) {
+        if let Some(form) = &mut self.rows
+            && !form.holds.is_empty()
+        {
+            form.give_back(&mut self.limbs, products.iter().flat_map(|(_, slots)| slots).copied());
+            self.ledger.note_moved(form.modulus.shape(), form.moved.len());
+            form.holds.remove(out);
+        }
+        self.limbs.sum_products(out, products);
+    }
+
+    /// Whether a slot is zero, in whatever form it is.
+    pub fn is_zero(&mut self, slot: usize) -> bool {
+        if let Some(form) = &mut self.rows {
+            form.give_back(&mut self.limbs, std::iter::once(slot));
+        }
+        self.limbs.slot(slot).iter().all(|&limb| limb == 0)
+    }
+
     /// Stores canonical values in slots, as [`FieldContext::store`]; in rows, once there are any.
     pub fn store(&mut self, first_slot: usize, be_bytes: &[u8]) -> Result<(), ValueOutOfRange> {
         let is_padded = self.is_padded();

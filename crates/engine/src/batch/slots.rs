@@ -19,6 +19,8 @@ pub(crate) struct Slots;
 pub(crate) struct SlotLayout {
     revision: Revision,
     lanes_in_turn: bool,
+    /// Whether there are plans: sums of products run by themselves, between which values would go to and fro.
+    pub has_plans: bool,
     /// Whether slots may hold values that are not reduced, where the modulus is a power of two.
     pub store_reduces: bool,
 }
@@ -40,7 +42,12 @@ impl Location for Slots {
 
     fn layout(_code: &[u8], revision: Revision, batching: Batching) -> Option<SlotLayout> {
         let rules = revision.slot_rules().filter(|_| batching.has_blocks())?;
-        Some(SlotLayout { revision, lanes_in_turn: rules.lanes_in_turn, store_reduces: rules.store_reduces })
+        Some(SlotLayout {
+            revision,
+            lanes_in_turn: rules.lanes_in_turn,
+            has_plans: rules.sums.is_none(),
+            store_reduces: rules.store_reduces,
+        })
     }
 
     fn may_begin(_layout: &SlotLayout, _pc: usize) -> bool {

@@ -9,6 +9,8 @@
 pub(crate) const CYCLES_PER_GAS_MAX: i64 = 24;
 /// The same of a product of 384 bits: half of what it takes by itself. Where products are dear a gas pays for less, as it buys less.
 pub(crate) const CYCLES_PER_PRODUCT: i64 = 72;
+/// Limbs of that product.
+pub(crate) const PAYING_LIMBS: usize = 6;
 /// A block is made something of when it has earned so much of its price itself: one part of as many. What its code has earned pays for the rest.
 pub(crate) const OWN_SHARE: i64 = 4;
 /// Credit of a code beyond this is forgotten: a little more than planning the longest block takes. A transaction may spend what others have saved,
@@ -37,6 +39,8 @@ pub(crate) const OPERATIONS_MAX: u32 = 2048;
 pub(crate) const RUNS_MAX: usize = 512;
 /// A block with fewer operations than this gains nothing from a plan.
 pub(crate) const PLAN_OPERATIONS_MIN: u32 = 2;
+/// Values of fewer limbs gain nothing from a plan: rows for them would hold as much as those of four limbs.
+pub(crate) const PLAN_LIMBS_MIN: usize = 2;
 /// A block with fewer gains nothing from a scalar trace.
 pub(crate) const TRACE_OPERATIONS_MIN: u32 = 8;
 /// Superblocks that are kept for one place, by the words on the stack that they begin with.
@@ -69,12 +73,12 @@ pub(crate) const PRODUCTS_AT_ONCE_MIN: u32 = 2;
 /// Shorter dependent runs are joined all the same.
 pub(crate) const DEPENDENT_PRODUCTS_MIN: u32 = 16;
 
-/// Cycles of one product and one sum by the scalar kernels on six limbs, and of the dispatch of one instruction.
-pub(crate) const SUM_CYCLES: u64 = 16;
-pub(crate) const PRODUCT_CYCLES: u64 = 116;
+/// Cycles of one product and one sum by the scalar kernels, by limbs from one on: the widths of nine to eleven have no product of their own.
+/// From `examples/widths.rs` of `residue-lanes`, where each is a step of a trace.
+pub(crate) const PRODUCT_CYCLES: [u64; 12] = [6, 28, 49, 66, 106, 127, 184, 224, 412, 487, 588, 550];
+pub(crate) const SUM_CYCLES: [u64; 12] = [5, 8, 10, 13, 16, 20, 23, 27, 30, 36, 42, 47];
+/// Cycles of the dispatch of one instruction.
 pub(crate) const DISPATCH_CYCLES: u64 = 12;
-/// Limbs of the values that [`PRODUCT_CYCLES`] is for.
-pub(crate) const PRODUCT_LIMBS: u64 = 6;
 /// Cycles of a step of a scalar trace besides its operation, and of running one besides its steps.
 pub(crate) const STEP_CYCLES: u64 = 3;
 pub(crate) const TRACE_ENTRY_CYCLES: u64 = 128;

@@ -6,9 +6,11 @@
 
 use std::ops::Range;
 
-use residue_isa::revision::rules::{EmptyTransfer, ID_MAX, SLOTS_MAX, SetForm, SlotBytesMax, SlotRules};
+use residue_isa::revision::rules::{
+    EmptyTransfer, ID_MAX, InvertsModulo, SLOTS_MAX, SUM_PRODUCTS_MAX, SetForm, SlotBytesMax, SlotRules,
+};
 use residue_isa::revision::strided::{Operands, unpack};
-use residue_isa::{FieldOp, Lanes, PerOp, Revision};
+use residue_isa::{FieldOp, Lanes, PerOp, Revision, SumOfProducts};
 use residue_modular::limbs::LIMB_BYTES;
 use residue_modular::{FieldContext, Modulus, Strided};
 use revm::interpreter::interpreter::EthInterpreter;
@@ -25,7 +27,7 @@ use crate::machine::words;
 use crate::prices::memory_cost;
 
 /// The most immediate bytes of any field instruction here.
-const IMMEDIATE_BYTES_MAX: usize = 7;
+const IMMEDIATE_BYTES_MAX: usize = 2 + 2 * SUM_PRODUCTS_MAX;
 
 /// One revision's rules, as a type.
 trait Rules {
@@ -58,7 +60,20 @@ fn handler_of<R: Rules, H: FieldHost>(opcode: u8) -> Option<Instruction<EthInter
     } else if opcode == R::RULES.store {
         Instruction::new(store::<R, H>)
     } else if R::RULES.invert == Some(opcode) {
-        Instruction::new(invert::<R, H>)
+        match R::RULES.inverts_modulo {
+            InvertsModulo::Twice => Instruction::new(invert_doubled::<R, H>),
+            InvertsModulo::Modulus => Instruction::new(invert::<R, H>),
+        }
+    } else if R::RULES.is_zero == Some(opcode) {
+        Instruction::new(is_zero::<R, H>)
+    } else if let Some(products) = R::RULES.sum_products(opcode) {
+        match products {
+            2 => Instruction::new(sum::<R, H, 6>),
+            3 => Instruction::new(sum::<R, H, 8>),
+            4 => Instruction::new(sum::<R, H, 10>),
+            5 => Instruction::new(sum::<R, H, 12>),
+            _ => Instruction::new(sum::<R, H, 14>),
+        }
     } else if opcode == add {
         Instruction::new(add_lanes::<R, H>)
     } else if opcode == sub {
@@ -205,8 +220,79 @@ fn store<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     charge(&mut frame.interpreter.gas, transfer.cost)
 }
 
-/// `INVMODX`: out = x⁻¹ modulo twice a modulus that is a power of two, lane after lane.
+/// `INVMODX`: out = x⁻¹ mod m in each lane, 0 where there is no inverse.
 fn invert<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
+    let [out, out_stride, x, x_stride, count] = immediate(&mut frame);
+    let [out, x] = [(out, out_stride), (x, x_stride)].map(|(index, stride)| Lanes { index, stride });
+    let machine = frame.host.chain_mut();
+    let base = R::RULES.invert.map_or(0, |opcode| machine.prices.base[usize::from(opcode)]);
+    let Some((context, prices)) = machine.frame.active() else {
+        return Err(halt_of_arithmetic(&mut frame, base, Halt::NoContext));
+    };
+    // The count of a truncated immediate is 0.
+    if count == 0 || out.stride == 0 {
+        return Err(halt_of_arithmetic(&mut frame, base, Halt::InvalidStride));
+    }
+    if [out, x].iter().any(|lanes| !is_inside::<R>(lanes, count, context.slot_count())) {
+        return Err(halt_of_arithmetic(&mut frame, base, Halt::SlotOutOfRange));
+    }
+    let cost = base + prices.times(prices.invert, u64::from(count));
+    charge(&mut frame.interpreter.gas, cost)?;
+    let (context, _) = frame.host.chain_mut().frame.active().expect("the context is active still");
+    context.invert(strided(out), strided(x), usize::from(count));
+    Ok(())
+}
+
+/// `ISZEROX`: 1 on the stack if a slot is zero, else 0.
+fn is_zero<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
+    let [slot] = immediate(&mut frame);
+    check_complete(&mut frame)?;
+    let machine = frame.host.chain_mut();
+    let base = R::RULES.is_zero.map_or(0, |opcode| machine.prices.base[usize::from(opcode)]);
+    charge(&mut frame.interpreter.gas, base)?;
+    let Some((context, _)) = machine.frame.active() else {
+        return Err(super::halt(&mut frame, Halt::NoContext));
+    };
+    let slot = usize::from(slot);
+    if slot >= context.slot_count() {
+        return Err(super::halt(&mut frame, Halt::SlotOutOfRange));
+    }
+    let is_zero = context.is_zero(slot);
+    if !frame.interpreter.stack.push(U256::from(u8::from(is_zero))) {
+        return Err(InstructionResult::StackOverflow);
+    }
+    Ok(())
+}
+
+/// `SUM2X` to `SUM6X`, with so many bytes after the opcode: out = ± x₁·y₁ ± x₂·y₂ … mod m.
+fn sum<R: Rules, H: FieldHost, const BYTES: usize>(mut frame: Frame<'_, H>) -> Handled {
+    let operands = SumOfProducts::unpack(&immediate::<BYTES, H>(&mut frame));
+    let sum = operands.expect("an opcode has as many bytes as its products need");
+    check_complete(&mut frame)?;
+    let machine = frame.host.chain_mut();
+    let opcode = R::RULES.sums.map_or(0, |first| first + sum.count - 2);
+    let base = machine.prices.base[usize::from(opcode)];
+    let Some((context, prices)) = machine.frame.active() else {
+        return Err(halt_of_arithmetic(&mut frame, base, Halt::NoContext));
+    };
+    let last = sum.products().flat_map(|(_, slots)| slots).fold(sum.out, u8::max);
+    if usize::from(last) >= context.slot_count() {
+        return Err(halt_of_arithmetic(&mut frame, base, Halt::SlotOutOfRange));
+    }
+    let cost = base + prices.times(prices.product * u64::from(sum.count) + prices.reduction, 1);
+    charge(&mut frame.interpreter.gas, cost)?;
+    machine.frame.earned += cost;
+    let mut products = [(false, [0; 2]); SUM_PRODUCTS_MAX];
+    for (product, (is_subtracted, slots)) in products.iter_mut().zip(sum.products()) {
+        *product = (is_subtracted, slots.map(usize::from));
+    }
+    let (context, _) = machine.frame.active().expect("the context is active still");
+    context.sum_products(usize::from(sum.out), &products[..usize::from(sum.count)]);
+    Ok(())
+}
+
+/// `INVMODX` of evmone: out = x⁻¹ modulo twice a modulus that is a power of two, lane after lane.
+fn invert_doubled<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     let [out, out_stride, x, x_stride, count] = immediate(&mut frame);
     let [out, x] = [(out, out_stride), (x, x_stride)].map(|(index, stride)| Lanes { index, stride });
     let machine = frame.host.chain_mut();

@@ -1,6 +1,7 @@
 //! `residue lab`: measure opcodes, derive prices, show and attack them.
 
 mod attack;
+mod design;
 mod figures;
 mod measure;
 mod price;
@@ -39,6 +40,8 @@ enum LabCommand {
     Baselines(tables::BaselinesArgs),
     /// Show the table of the precompiles that contracts replace, or write it and its figure, from records alone.
     Evidence(tables::EvidenceArgs),
+    /// Compare instructions over all contracts: each alone, greedily added, and the Pareto front.
+    Design(design::DesignArgs),
     /// Search for code that takes longest for its gas.
     Attack(attack::AttackArgs),
 }
@@ -52,6 +55,7 @@ pub fn lab(args: &LabArgs, json: bool) -> Result<Verdict> {
         LabCommand::Report(args) => report::report(args, json),
         LabCommand::Baselines(args) => tables::baselines(args, json),
         LabCommand::Evidence(args) => tables::evidence(args, json),
+        LabCommand::Design(args) => design::design(args, json),
         LabCommand::Attack(args) => attack::attack(args, json),
     }
 }

@@ -112,3 +112,35 @@ fn bad_input_is_named() {
     residue(&["lab", "price"]).refused(&["RECORD"]);
     residue(&["lab", "measure", "--revisions", "evm385"]).refused(&["\"evm385\""]);
 }
+
+#[test]
+fn instructions_are_compared_over_contracts() {
+    let directory = directory("lab_design");
+    let page = file(&directory, "page.md", "before\n<!-- residue lab design -->\n<!-- end -->\nafter\n");
+    let records = directory.to_str().unwrap();
+    let contracts = ["--contracts", "bls12_381/fp2_mul,bn254/add"];
+    let args =
+        [&["lab", "design", "--records", records, "--record", records, "--page", &page][..], &contracts].concat();
+    let made = residue(&args);
+    assert_eq!(made.code, 0, "{}", made.stderr);
+    let text = std::fs::read_to_string(&page).unwrap();
+    assert!(text.contains("2 contracts under `eip6690-2024`") && text.contains("| `x-invmodx` | INVMODX |"), "{text}");
+    assert!(text.contains("Pareto front") && text.ends_with("<!-- end -->\nafter\n"), "{text}");
+    let figure = std::fs::read_to_string(directory.join("page.svg")).unwrap();
+    assert!(figure.starts_with("<svg") && figure.contains("x-invmodx"));
+    // The record says the same without a run.
+    let machine = std::fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path()).find(|path| path.is_dir());
+    let record = std::fs::read_dir(machine.unwrap()).unwrap().next().unwrap().unwrap().path();
+    let again = residue(&["lab", "design", "--from", record.to_str().unwrap()]).text().trim().to_owned();
+    assert!(text.contains(&again), "{again}");
+    let weights = file(&directory, "weights.toml", "[calls]\n\"bn254/add\" = 1\n");
+    residue(&["lab", "design", "--from", record.to_str().unwrap(), "--weights", &weights]).text();
+
+    let wrong = file(&directory, "wrong.toml", "[calls]\nnothing = 1\n");
+    residue(&["lab", "design", "--weights", &wrong]).refused(&["wrong.toml", "no contract \"nothing\""]);
+    residue(&["lab", "design", "--revisions", "evm384-v7"])
+        .refused(&["evm384-v7 does not add opcodes to eip6690-2024"]);
+    residue(&["lab", "design", "--base", "evm384-v7"]).refused(&["no revision adds instructions to evm384-v7"]);
+    residue(&["lab", "design", "--contracts", "nothing"]).refused(&["no contract has nothing in its name"]);
+    residue(&["lab", "design", "--from", "nowhere.csv"]).refused(&["nowhere.csv"]);
+}

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 mod check;
+mod fixtures;
 mod lab;
 mod statetest;
 mod usage;

@@ -5,8 +5,18 @@ use crate::support::{directory, residue, run_examples};
 #[test]
 #[cfg(unix)]
 fn every_help_has_examples_that_run() {
-    let commands =
-        ["bench", "statetest", "check", "check engine", "wasm", "wasm run", "wasm build", "completions", "man"];
+    let commands = [
+        "bench",
+        "statetest",
+        "fixtures",
+        "check",
+        "check engine",
+        "wasm",
+        "wasm run",
+        "wasm build",
+        "completions",
+        "man",
+    ];
     run_examples("usage_examples", &commands);
 }
 

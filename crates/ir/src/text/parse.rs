@@ -234,6 +234,9 @@ impl Parser<'_> {
             if self.tokens.word_is("given") {
                 return Ok(WordDef::Has(Feature::Given));
             }
+            if self.tokens.word_is("inversion") {
+                return Ok(WordDef::Has(Feature::Inversion));
+            }
             self.tokens.expect("limbs")?;
             return Ok(WordDef::Has(Feature::Limbs(self.read()?)));
         }

@@ -86,6 +86,7 @@ impl Printer {
                 WordDef::ModOp(op, [a, b, m]) => format!("{} w{} w{} w{}", name_of(&MOD_OPS, op), a.0, b.0, m.0),
                 WordDef::Has(Feature::PowersOfTwo) => "has powers_of_two".to_owned(),
                 WordDef::Has(Feature::Given) => "has given".to_owned(),
+                WordDef::Has(Feature::Inversion) => "has inversion".to_owned(),
                 WordDef::Has(Feature::Limbs(limbs)) => format!("has limbs {limbs}"),
                 WordDef::Defined => "defined".to_owned(),
             };

@@ -88,6 +88,8 @@ pub enum DrawnStatement {
         values: [usize; 2],
     },
     Get(usize),
+    /// From this byte of the first variable on.
+    GetAcross(u32),
     Set {
         variable: usize,
         word: usize,
@@ -300,6 +302,9 @@ impl Plan {
                 let index = machine.word_op(WordOp::Mod, state.word(*word), machine.small(ELEMENTS));
                 machine.store(state.arrays[*array], index, values.map(|value| state.value(value)));
             }
+            DrawnStatement::GetAcross(first_byte) => {
+                state.words.push(machine.get_across(state.variables[0], *first_byte));
+            }
             DrawnStatement::Get(variable) => state.words.push(machine.get(state.variables[*variable])),
             DrawnStatement::Set { variable, word } => machine.set(state.variables[*variable], state.word(*word)),
             DrawnStatement::IsZero(value) => state.words.push(machine.is_zero(state.value(*value))),
@@ -408,6 +413,7 @@ fn step(seeded: &mut Seeded, depth: usize, functions: usize) -> DrawnStatement {
         }
         18 => DrawnStatement::Load { array: a % 2, word: b },
         19 => DrawnStatement::Store { array: seeded.below(2), word: a, values: [b, c] },
+        20 if seeded.once_in(3) => DrawnStatement::GetAcross(1 + a as u32 % 31),
         20 => DrawnStatement::Get(a % 2),
         21 => DrawnStatement::Set { variable: a % 2, word: b },
         22 if seeded.once_in(2) => DrawnStatement::IsOdd(a),

@@ -6,7 +6,7 @@
 //!   pushes the offset of either; `PUSH @end-a,b` two bytes for each of a, b, …: how far it is before `end`.
 //! - `const NAME = 5` before its first use; NAME then stands for the number.
 //! - `MULMODX out[:stride] x[:stride] y[:stride] [xCOUNT]` with slots; a stride is 1 unless given, and so is the count.
-//! - `INVMODX out[:stride] x[:stride] [xCOUNT]`; `SETUPX 5` where the id is an immediate.
+//! - `INVMODX out[:stride] x[:stride] [xCOUNT]`, `ISZEROX slot`, `SUM2X out signs x y x y`; `SETUPX 5` where the id is an immediate.
 //! - `MULMODMONT384 out x y modulus` with byte offsets; without operands they come from the stack. Where the revision takes
 //!   r_inv from the stack it follows after the modulus of a multiplication; where it takes no modulus neither is written.
 //! - `; comment` and `// comment` to the end of the line.
@@ -18,7 +18,7 @@ use thiserror::Error;
 
 use super::token::{Place, Token, tokens};
 use super::{AssembleError, Code, Item, LabelId, assemble};
-use crate::field_instruction::{FieldInstruction, FieldOp, Lanes, ModulusAt};
+use crate::field_instruction::{FieldInstruction, FieldOp, Lanes, ModulusAt, SumOfProducts};
 use crate::opcode::evm::{PUSH0, PUSH1, PUSH32};
 use crate::revision::evm384::{Modulus, Operands};
 use crate::revision::{Family, Revision};
@@ -187,12 +187,25 @@ impl<'a> Parser<'a> {
         };
         if let Some(operation) = self.revision.arithmetic_of(row.byte) {
             return match self.revision.family() {
-                Family::Slots | Family::MemorySlots => self.slots(operation),
+                Family::Slots | Family::MemorySlots | Family::Words => self.slots(operation),
                 Family::Memory384 => self.memory(operation, row.byte),
             };
         }
         if self.revision.slot_rules().is_some_and(|rules| rules.invert == Some(row.byte)) {
             return self.inverse();
+        }
+        if self.revision.slot_rules().is_some_and(|rules| rules.is_zero == Some(row.byte)) {
+            let slot = self.next("a slot")?;
+            return Ok(Item::Field(FieldInstruction::IsZero { slot: self.byte(slot, slot.text, "a slot")? }));
+        }
+        if let Some(products) = self.revision.slot_rules().and_then(|rules| rules.sum_products(row.byte)) {
+            let mut immediate = Vec::new();
+            for _ in 0..2 + 2 * products {
+                let operand = self.next("a slot or signs")?;
+                immediate.push(self.byte(operand, operand.text, "a slot or signs")?);
+            }
+            let sum = SumOfProducts::unpack(&immediate).expect("so many operands were asked for");
+            return Ok(Item::Field(FieldInstruction::Sum(sum)));
         }
         match row.byte {
             PUSH1..=PUSH32 => self.push_exactly(usize::from(row.byte - PUSH0)),

@@ -52,10 +52,16 @@ pub(super) fn data_text(bytes: &[u8]) -> String {
 
 /// The mnemonic with its operands: `MULMODX 1:2 3 4:0 x8`, `ADDMOD384 0x30 0x60 0x90 0x0`.
 pub(super) fn field_text(instruction: &FieldInstruction, revision: Revision) -> String {
-    let opcode = match instruction.operation() {
-        Some(operation) => revision.arithmetic_opcode(operation),
-        None => revision.slot_rules().and_then(|rules| rules.invert).expect("decoded by a revision that has it"),
+    let rules = revision.slot_rules();
+    let opcode = match *instruction {
+        FieldInstruction::Slots { operation, .. } | FieldInstruction::Memory { operation, .. } => {
+            Some(revision.arithmetic_opcode(operation))
+        }
+        FieldInstruction::Inverse { .. } => rules.and_then(|rules| rules.invert),
+        FieldInstruction::IsZero { .. } => rules.and_then(|rules| rules.is_zero),
+        FieldInstruction::Sum(sum) => rules.and_then(|rules| Some(rules.sums? + sum.count - 2)),
     };
+    let opcode = opcode.expect("decoded by a revision that has it");
     let row = revision.row(opcode);
     let mut text = row.expect("field opcodes have rows").mnemonic.to_owned();
     let lanes = |text: &mut String, operands: &[Lanes], count: u8| {
@@ -70,6 +76,8 @@ pub(super) fn field_text(instruction: &FieldInstruction, revision: Revision) -> 
     let result = match *instruction {
         FieldInstruction::Slots { out, x, y, count, .. } => lanes(&mut text, &[out, x, y], count),
         FieldInstruction::Inverse { out, x, count } => lanes(&mut text, &[out, x], count),
+        FieldInstruction::IsZero { slot } => write!(text, " {slot}"),
+        FieldInstruction::Sum(sum) => sum.pack().iter().try_for_each(|operand| write!(text, " {operand}")),
         FieldInstruction::Memory { out, x, y, modulus, .. } => {
             let operands = write!(text, " {out:#x} {x:#x} {y:#x}");
             operands.and_then(|()| match modulus {

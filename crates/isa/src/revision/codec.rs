@@ -1,7 +1,8 @@
 //! Bytes of arithmetic on numbered slots, with strides and without: what the revisions' own `encode` and `decode` share.
 
+use super::rules::SlotRules;
 use super::{EncodeError, Interface};
-use crate::field_instruction::{FieldInstruction, FieldOp, Lanes};
+use crate::field_instruction::{FieldInstruction, FieldOp, Lanes, SumOfProducts};
 use crate::revision::strided::{INSTRUCTION_BYTES, Operands, pack, unpack};
 
 /// Appends opcode, marker, out, x, y.
@@ -60,6 +61,54 @@ pub(super) fn decode_strided(interface: &Interface, code: &[u8]) -> Option<(Fiel
     let operation = operation(interface, first)?;
     let Operands { out, x, y, count } = unpack(*immediate);
     Some((FieldInstruction::Slots { operation, out, x, y, count }, INSTRUCTION_BYTES))
+}
+
+/// Appends what EIP-6690 of 2024 has, and what experiments add to it where the rules have an opcode for it.
+pub(super) fn encode_added(
+    (interface, rules): (&Interface, &SlotRules),
+    instruction: &FieldInstruction,
+    code: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
+    match *instruction {
+        FieldInstruction::Inverse { out, x, count } => {
+            let opcode = rules.invert.ok_or_else(|| operand_kind(interface, instruction))?;
+            code.extend([opcode, out.index, out.stride, x.index, x.stride, count]);
+        }
+        FieldInstruction::IsZero { slot } => {
+            let opcode = rules.is_zero.ok_or_else(|| operand_kind(interface, instruction))?;
+            code.extend([opcode, slot]);
+        }
+        FieldInstruction::Sum(sum) => {
+            let opcode = rules.sums.ok_or_else(|| operand_kind(interface, instruction))?;
+            code.push(opcode + sum.count - 2);
+            code.extend(sum.pack());
+        }
+        FieldInstruction::Slots { .. } | FieldInstruction::Memory { .. } => {
+            return encode_strided(interface, instruction, code);
+        }
+    }
+    Ok(())
+}
+
+/// The inverse of [`encode_added`].
+pub(super) fn decode_added(
+    (interface, rules): (&Interface, &SlotRules),
+    code: &[u8],
+) -> Option<(FieldInstruction, usize)> {
+    let (&opcode, rest) = code.split_first()?;
+    if rules.invert == Some(opcode) {
+        let (&[out, out_stride, x, x_stride, count], _) = rest.split_first_chunk()?;
+        let (out, x) = (Lanes { index: out, stride: out_stride }, Lanes { index: x, stride: x_stride });
+        return Some((FieldInstruction::Inverse { out, x, count }, 6));
+    }
+    if rules.is_zero == Some(opcode) {
+        return Some((FieldInstruction::IsZero { slot: *rest.first()? }, 2));
+    }
+    if let Some(products) = rules.sum_products(opcode) {
+        let length = 2 + 2 * products;
+        return Some((FieldInstruction::Sum(SumOfProducts::unpack(rest.get(..length)?)?), 1 + length));
+    }
+    decode_strided(interface, code)
 }
 
 pub(super) fn operand_kind(interface: &Interface, instruction: &FieldInstruction) -> EncodeError {

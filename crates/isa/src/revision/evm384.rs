@@ -103,7 +103,10 @@ impl Parts {
     pub fn of(instruction: &FieldInstruction, revision: &'static str) -> Result<Self, EncodeError> {
         match *instruction {
             FieldInstruction::Memory { operation, out, x, y, modulus } => Ok(Self { operation, out, x, y, modulus }),
-            FieldInstruction::Slots { .. } | FieldInstruction::Inverse { .. } => Err(refused(instruction, revision)),
+            FieldInstruction::Slots { .. }
+            | FieldInstruction::Inverse { .. }
+            | FieldInstruction::IsZero { .. }
+            | FieldInstruction::Sum(_) => Err(refused(instruction, revision)),
         }
     }
 

@@ -7,7 +7,7 @@
 
 use super::rules::{EmptyTransfer, Moduli, SetForm, SlotBytesMax, SlotRules, SlotsAsMemory};
 use super::{EncodeError, Interface, Semantics, codec};
-use crate::field_instruction::{FieldInstruction, Lanes};
+use crate::field_instruction::FieldInstruction;
 use crate::opcode::{immediate_table, opcodes};
 use residue_formula::PerOp;
 
@@ -53,17 +53,9 @@ pub const RULES: SlotRules = SlotRules {
 };
 
 fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
-    if let FieldInstruction::Inverse { out, x, count } = *instruction {
-        code.extend([INVMODX, out.index, out.stride, x.index, x.stride, count]);
-        return Ok(());
-    }
-    codec::encode_strided(&INTERFACE, instruction, code)
+    codec::encode_added((&INTERFACE, &RULES), instruction, code)
 }
 
 fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
-    if let Some((&[INVMODX, out, out_stride, x, x_stride, count], _)) = code.split_first_chunk() {
-        let (out, x) = (Lanes { index: out, stride: out_stride }, Lanes { index: x, stride: x_stride });
-        return Some((FieldInstruction::Inverse { out, x, count }, 6));
-    }
-    codec::decode_strided(&INTERFACE, code)
+    codec::decode_added((&INTERFACE, &RULES), code)
 }

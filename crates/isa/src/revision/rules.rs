@@ -12,6 +12,14 @@ pub struct SlotRules {
     pub store: u8,
     /// `INVMODX`, where there is one.
     pub invert: Option<u8>,
+    /// What `INVMODX` inverts modulo.
+    pub inverts_modulo: InvertsModulo,
+    /// `ISZEROX`, where there is one.
+    pub is_zero: Option<u8>,
+    /// `SUM2X`, where there are sums of products; those of more follow it, up to [`SUM_PRODUCTS_MAX`].
+    pub sums: Option<u8>,
+    /// What the revision adds to EIP-6690 of 2024, where it is an experiment that does so.
+    pub additions: &'static [Addition],
     /// What the opcode that sets the modulus takes.
     pub form: SetForm,
     /// Whether a load or a store names its field context, above its other operands on the stack.
@@ -44,6 +52,40 @@ pub struct SlotRules {
     /// As evmone does it: lanes one after the other, `out_stride` 0 allowed, and a count of 0 does nothing unless index
     /// less stride wraps around below zero.
     pub lanes_in_turn: bool,
+}
+
+/// What an inversion is modulo.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InvertsModulo {
+    /// Twice the modulus, which is a power of two; lanes one after the other.
+    Twice,
+    /// The modulus. What has no inverse becomes 0.
+    Modulus,
+}
+
+/// What an experiment adds to EIP-6690 of 2024. A revision `x-…` adds one, `evmmax-next` those that earn their place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Addition {
+    /// `INVMODX`: exact inverses, 0 for what has none.
+    Inversion,
+    /// `ISZEROX`: whether a slot is zero, on the stack.
+    IsZero,
+    /// `SUM2X` to `SUM6X`: sums and differences of products with one reduction.
+    Sums,
+}
+
+impl Addition {
+    /// Every addition.
+    pub const ALL: [Addition; 3] = [Addition::Inversion, Addition::IsZero, Addition::Sums];
+
+    /// Its name, which that of its revision has after `x-`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Addition::Inversion => "invmodx",
+            Addition::IsZero => "iszerox",
+            Addition::Sums => "sumx",
+        }
+    }
 }
 
 /// What the opcode that sets the modulus takes, the top of the stack first.
@@ -119,6 +161,8 @@ pub enum EmptyTransfer {
     ContextAndSlot,
 }
 
+/// The most products of a sum.
+pub const SUM_PRODUCTS_MAX: usize = 6;
 /// The highest id of a field context.
 pub const ID_MAX: usize = 256;
 /// The most slots of a field context.
@@ -131,6 +175,10 @@ impl SlotRules {
         load: 0xc1,
         store: 0xc2,
         invert: None,
+        inverts_modulo: InvertsModulo::Twice,
+        is_zero: None,
+        sums: None,
+        additions: &[],
         form: SetForm::IdOnStack,
         transfer_names_context: false,
         is_strided: true,
@@ -176,6 +224,18 @@ impl SlotRules {
         empty_transfer: EmptyTransfer::Nothing,
         ..SlotRules::EIP6690_2024
     };
+
+    /// Whether there is an instruction that inverts modulo the modulus.
+    pub const fn inverts(&self) -> bool {
+        self.invert.is_some() && matches!(self.inverts_modulo, InvertsModulo::Modulus)
+    }
+
+    /// How many products an opcode sums up, if it is one of those that do.
+    #[inline]
+    pub fn sum_products(&self, opcode: u8) -> Option<usize> {
+        let products = usize::from(opcode.checked_sub(self.sums?)?) + 2;
+        (products <= SUM_PRODUCTS_MAX).then_some(products)
+    }
 
     /// Immediate bytes of arithmetic.
     pub const fn immediate_bytes(&self) -> usize {

@@ -25,6 +25,8 @@ pub(super) enum WidthKey {
     Load,
     Store,
     Invert,
+    Product,
+    Reduction,
 }
 
 /// The only value of `rounding`.
@@ -130,7 +132,7 @@ pub(super) fn parse(text: &str, file: &str) -> Result<GasSchedule, ScheduleError
     let base = source.base(root, &revisions)?;
     let slots = match revisions[0].family() {
         Family::Slots | Family::MemorySlots => Some(source.slot_prices(root, &revisions)?),
-        Family::Memory384 => {
+        Family::Memory384 | Family::Words => {
             // Nothing depends on the width: such tables would be ignored, so they are errors.
             let known: Vec<_> =
                 TOP_KEYS.into_iter().filter(|key| !key.starts_with("per_") && *key != "narrow").collect();
@@ -156,12 +158,16 @@ pub(super) fn width_keys(revisions: &[Revision], widths: &[WidthPrices]) -> Vec<
 }
 
 fn keys(revisions: &[Revision], together: bool) -> Vec<WidthKey> {
-    use WidthKey::{Add, Invert, Load, Mul, SetModulus, Store, Sub, Transfer};
+    use WidthKey::{Add, Invert, Load, Mul, Product, Reduction, SetModulus, Store, Sub, Transfer};
+    let sums = revisions.iter().filter_map(|revision| revision.slot_rules()).any(|rules| rules.sums.is_some());
     let inverts = revisions.iter().filter_map(|revision| revision.slot_rules()).any(|rules| rules.invert.is_some());
     let transfers: &[WidthKey] = if together { &[Transfer] } else { &[Load, Store] };
     let mut keys = vec![SetModulus, Add, Sub, Mul];
     keys.extend(transfers);
     keys.extend(inverts.then_some(Invert));
+    if sums {
+        keys.extend([Product, Reduction]);
+    }
     keys
 }
 
@@ -176,6 +182,8 @@ impl WidthKey {
             WidthKey::Load => "load",
             WidthKey::Store => "store",
             WidthKey::Invert => "invert",
+            WidthKey::Product => "product",
+            WidthKey::Reduction => "reduction",
         }
     }
 
@@ -188,6 +196,8 @@ impl WidthKey {
             WidthKey::Transfer | WidthKey::Load => prices.load,
             WidthKey::Store => prices.store,
             WidthKey::Invert => prices.invert,
+            WidthKey::Product => prices.product,
+            WidthKey::Reduction => prices.reduction,
         }
     }
 
@@ -201,6 +211,8 @@ impl WidthKey {
             WidthKey::Load => prices.load = price,
             WidthKey::Store => prices.store = price,
             WidthKey::Invert => prices.invert = price,
+            WidthKey::Product => prices.product = price,
+            WidthKey::Reduction => prices.reduction = price,
         }
     }
 }

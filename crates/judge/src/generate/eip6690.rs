@@ -77,6 +77,10 @@ impl Generator {
             (_, 0) => self.random.random_range(1..=moduli.size_max),
             (_, 1..=4) => *[32, 48].choose(&mut self.random).expect("it is not empty") * if in_bits { 8 } else { 1 },
             (_, 5) if in_bits => self.random.random_range(1..70),
+            // One limb, and those whose rows are wider than a line.
+            (_, 5 | 6) => {
+                *[4, 8, 8, 56, 64, 96].choose(&mut self.random).expect("it is not empty") * if in_bits { 8 } else { 1 }
+            }
             _ => {
                 unit * self
                     .random
@@ -161,6 +165,11 @@ impl Generator {
             7 => (one() << self.random.random_range(2..bits)) - 1u8,
             8 => (one() << self.random.random_range(2..bits)) + 1u8,
             9 => self.integer(size) | one(),
+            // Goldilocks, BabyBear, KoalaBear, and those of Falcon and of ML-DSA.
+            13 | 14 if (4..=8).contains(&size) => {
+                let primes = [0xffff_ffff_0000_0001, 0x7800_0001, 0x7f00_0001, 12_289, 8_380_417u64];
+                (*primes.choose(&mut self.random).expect("it is not empty")).into()
+            }
             10..=12 => self.exact(bits) >> 1 | one(),
             _ => self.exact(bits) | one(),
         };
@@ -282,6 +291,27 @@ impl Generator {
         if let Some(invert) = self.rules().invert.filter(|_| self.rarely(5)) {
             self.op(invert);
             self.code.extend([immediate[0], immediate[1], immediate[2], immediate[3], immediate[6] % 16]);
+            return;
+        }
+        if let Some(is_zero) = self.rules().is_zero.filter(|_| self.rarely(5)) {
+            self.op(is_zero);
+            self.code.push(immediate[2]);
+            if !self.rarely(20) {
+                let offset = self.random.random_range(0..256u64);
+                self.push(offset);
+                self.op(residue_isa::opcode::evm::MSTORE);
+            }
+            return;
+        }
+        if let Some(sums) = self.rules().sums.filter(|_| self.rarely(3)) {
+            let more = self.random.random_range(0..5_u8);
+            self.op(sums + more);
+            let mut slot = || match self.random.random_range(0..200) {
+                0 => self.random.random(),
+                _ => u8::try_from(self.random.random_range(0..slots)).unwrap_or(u8::MAX),
+            };
+            let operands: Vec<u8> = (0..6 + 2 * more).map(|_| slot()).collect();
+            self.code.extend(operands);
             return;
         }
         self.op(opcode);

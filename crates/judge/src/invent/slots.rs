@@ -3,8 +3,8 @@
 use rand::Rng;
 use rand::seq::IndexedRandom;
 use residue_isa::opcode::evm as op;
-use residue_isa::revision::rules::SetForm;
-use residue_isa::{FieldInstruction, FieldOp, Lanes, SlotRules};
+use residue_isa::revision::rules::{SUM_PRODUCTS_MAX, SetForm};
+use residue_isa::{FieldInstruction, FieldOp, Lanes, SlotRules, SumOfProducts};
 
 use super::layout::{self, WORDS_BYTES};
 use super::writer::{BUFFER, Reach, Writer};
@@ -152,6 +152,19 @@ impl Writer<'_> {
         if rules.invert.is_some() && self.random.random_ratio(1, 60) {
             let (out, x) = (Lanes::one(slot(&mut self.random)), Lanes::one(slot(&mut self.random)));
             self.assembly.field(FieldInstruction::Inverse { out, x, count: 1 });
+            return;
+        }
+        if rules.is_zero.is_some() && self.random.random_ratio(1, 30) {
+            let slot = slot(&mut self.random);
+            self.assembly.field(FieldInstruction::IsZero { slot }).op(op::POP);
+            return;
+        }
+        if rules.sums.is_some() && self.random.random_ratio(1, 6) {
+            let count = self.random.random_range(2..=SUM_PRODUCTS_MAX);
+            let products: Vec<(bool, [u8; 2])> =
+                (0..count).map(|_| (self.random.random(), [(); 2].map(|()| slot(&mut self.random)))).collect();
+            let sum = SumOfProducts::of(slot(&mut self.random), &products).expect("two products at least");
+            self.assembly.field(FieldInstruction::Sum(sum));
             return;
         }
         let [out, x, y] = [(); 3].map(|()| Lanes::one(slot(&mut self.random)));

@@ -6,7 +6,7 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 use residue_isa::opcode::evm as op;
 use residue_isa::revision::eip5843::Reading;
 use residue_isa::revision::evm384::{ByteOrder, Evm384, Modulus, Operands};
-use residue_isa::revision::rules::{SetForm, SlotBytesMax, SlotRules};
+use residue_isa::revision::rules::{InvertsModulo, SetForm, SlotBytesMax, SlotRules};
 use residue_isa::revision::{eip5843, evm384_v12};
 use residue_isa::{Assembly, FieldInstruction, Lanes};
 
@@ -286,10 +286,12 @@ impl<'a> Room<'a> {
         code.op(if is_load { rules.load } else { rules.store });
     }
 
-    /// TOMONTX of a slot, or INVMODX of slots modulo the power of two, which is set before.
+    /// TOMONTX of a slot, or INVMODX of slots: modulo the power of two, which is set before, where that is what it is for.
     fn convert(&self, code: &mut Assembly, slot: u8, count: u8) -> Result<(), LabError> {
-        if let Kind::Slots(_) = self.ground.kind {
-            self.set_modulus(code, MODULI as u8 - 1); // A small number.
+        if let Kind::Slots(rules) = self.ground.kind {
+            if rules.inverts_modulo == InvertsModulo::Twice {
+                self.set_modulus(code, MODULI as u8 - 1); // A small number.
+            }
             let count = u16::from(count).min(self.slots);
             let slot = (u16::from(slot) % (self.slots - count + 1)) as u8; // Below 256.
             // At most 64 lanes.

@@ -1,6 +1,6 @@
-//! A contract beside the precompile in whose place it stands, on the same bytes.
+//! A contract beside the precompile in whose place it stands, or beside a library, on the same bytes.
 //!
-//! Every answer is compared with the precompile's, before anything is timed and in every round.
+//! Every answer is compared with the yardstick's, before anything is timed and in every round.
 
 use residue_compiler::compile;
 use residue_contracts::Contract;
@@ -18,6 +18,12 @@ use crate::record::{Quantity, RecordRow};
 /// More than anything measured here takes.
 const GAS: u64 = 1 << 40;
 
+/// The layer of precompiles.
+pub(super) const PRECOMPILE: &str = "precompile";
+
+/// The layer of the library that is a contract's yardstick.
+pub(super) const LIBRARY: &str = "library";
+
 /// The engines that were chosen, each with the contract's code.
 pub(super) fn layers(
     contract: &'static Contract,
@@ -34,10 +40,40 @@ pub(super) fn layers(
     Ok(layers)
 }
 
-/// A call, and who answers it.
+/// What the precompile at `address` answers, and takes.
+pub(super) fn by_precompile(address: u16, input: &[u8]) -> Result<native::NativeOutput, LabError> {
+    Ok(native::precompile(Fork::default(), address, input, u64::MAX)?)
+}
+
+/// Who is right, and has the time that others are compared with.
+pub(super) struct Yardstick<'a> {
+    /// Its layer.
+    pub layer: &'static str,
+    /// What it answers.
+    pub answer: Vec<u8>,
+    /// Gas that it costs, if it costs any.
+    pub price: Option<u64>,
+    /// It, answering.
+    pub run: Run<'a>,
+}
+
+impl<'a> Yardstick<'a> {
+    /// The precompile at `address`.
+    pub fn precompile(address: u16, input: &'a [u8]) -> Result<Self, LabError> {
+        let first = by_precompile(address, input)?;
+        // No answer is a wrong answer.
+        let run = move || by_precompile(address, input).map_or(Vec::new(), |native| native.output);
+        Ok(Self { layer: PRECOMPILE, answer: first.output, price: Some(first.gas_used), run: Box::new(run) })
+    }
+
+    /// A library.
+    pub fn library(mut run: Run<'a>) -> Self {
+        Self { layer: LIBRARY, answer: run(), price: None, run }
+    }
+}
+
+/// A call, and the engines that answer it.
 pub(super) struct Call<'a> {
-    /// The precompile's address.
-    pub address: u16,
     /// The name of the measurement without its layer.
     pub name: &'a str,
     /// The calldata.
@@ -52,25 +88,20 @@ impl Call<'_> {
         format!("{layer}/{}", self.name)
     }
 
-    /// What the precompile answers, and takes.
-    pub fn by_precompile(&self) -> Result<native::NativeOutput, LabError> {
-        Ok(native::precompile(Fork::default(), self.address, self.input, u64::MAX)?)
-    }
-
-    /// Gas and times of all, and ratios to the precompile; `library` answers too.
+    /// Gas and times of all, and ratios to the yardstick; `library` answers too.
     pub fn measure(
         &self,
+        yardstick: Yardstick<'_>,
         library: Option<(&str, Run<'_>)>,
         effort: &Effort,
         observer: &mut Observer<'_>,
     ) -> Result<Vec<RecordRow>, LabError> {
-        let first = self.by_precompile()?;
-        let (expected, price) = (first.output, first.gas_used as f64); // a price is below 2⁵³
-        let baseline = self.name_in("precompile");
-        let mut rows = vec![RecordRow::exact(&baseline, Quantity::Gas, price)];
-        // No answer is a wrong answer.
-        let precompile: Run<'_> = Box::new(|| self.by_precompile().map_or(Vec::new(), |native| native.output));
-        let mut runs: Vec<(&str, Run<'_>)> = vec![("precompile", precompile)];
+        let Yardstick { layer, answer, price, run } = yardstick;
+        let price = price.map(|price| price as f64); // a price is below 2⁵³
+        let baseline = self.name_in(layer);
+        let mut rows: Vec<_> =
+            price.map(|price| RecordRow::exact(&baseline, Quantity::Gas, price)).into_iter().collect();
+        let mut runs: Vec<(&str, Run<'_>)> = vec![(layer, run)];
         runs.extend(library);
         for (layer, code) in self.layers {
             let mut prepared = layer.engine.prepare(code);
@@ -81,11 +112,11 @@ impl Call<'_> {
             }
             let gas = first.gas_used as f64; // below 2⁵³, as GAS is
             rows.push(RecordRow::exact(&name, Quantity::Gas, gas));
-            rows.push(RecordRow::ratio(&name, Quantity::Gas, &[gas], (&baseline, &[price])));
+            rows.extend(price.map(|price| RecordRow::ratio(&name, Quantity::Gas, &[gas], (&baseline, &[price]))));
             runs.push((&layer.name, Box::new(move || prepared.run_without_memory(self.input, GAS).output)));
         }
         runs.retain(|(layer, _)| effort.subjects.include(layer));
-        let subject = |(layer, run)| Subject { name: self.name_in(layer), expected: expected.clone(), run };
+        let subject = |(layer, run)| Subject { name: self.name_in(layer), expected: answer.clone(), run };
         let mut subjects: Vec<Subject<'_>> = runs.into_iter().map(subject).collect();
         let mut done = 0;
         let samples = interleave(&mut subjects, effort.rounds, || {

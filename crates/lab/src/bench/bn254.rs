@@ -10,7 +10,7 @@ use ark_ec::{AffineRepr, CurveGroup};
 use ark_ff::{AdditiveGroup, BigInteger, Field, PrimeField};
 use residue_contracts::find;
 
-use crate::bench::beside::{self, Call};
+use crate::bench::beside::{self, Call, Yardstick};
 use crate::bench::effort::{Effort, Observer};
 use crate::bench::group::{Group, none_missing};
 use crate::bench::operations::{Run, word};
@@ -49,9 +49,11 @@ fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<RecordRow
         let layers = beside::layers(contract, &effort, observer)?;
         for &size in sizes {
             let terms = Terms::new(operation, size);
-            let call = Call { address, name: &format!("{operation}/{size}"), input: &terms.encoded(), layers: &layers };
+            let input = terms.encoded();
+            let call = Call { name: &format!("{operation}/{size}"), input: &input, layers: &layers };
             let library: Run<'_> = Box::new(|| terms.answer());
-            rows.extend(call.measure(Some(("arkworks", library)), &effort, observer)?);
+            let precompile = Yardstick::precompile(address, &input)?;
+            rows.extend(call.measure(precompile, Some(("arkworks", library)), &effort, observer)?);
         }
     }
     Ok(rows)

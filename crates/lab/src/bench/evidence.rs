@@ -9,7 +9,7 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 use residue_contracts::{CONTRACTS, Contract};
 use residue_engine::Batching;
 
-use crate::bench::beside::{self, Call};
+use crate::bench::beside::{self, Call, Yardstick};
 use crate::bench::effort::{Effort, Observer};
 use crate::bench::first::{self, First};
 use crate::bench::group::{Group, none_missing};
@@ -52,17 +52,18 @@ fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<RecordRow
     for (address, contract) in replacements() {
         let layers = beside::layers(contract, &effort, observer)?;
         for (what, input) in inputs(contract)? {
-            let call = Call { address, name: &format!("{}/{what}", contract.name), input: &input, layers: &layers };
-            rows.extend(call.measure(None, &effort, observer)?);
-            let expected = call.by_precompile()?.output;
+            let call = Call { name: &format!("{}/{what}", contract.name), input: &input, layers: &layers };
+            let yardstick = Yardstick::precompile(address, &input)?;
+            let expected = yardstick.answer.clone();
+            rows.extend(call.measure(yardstick, None, &effort, observer)?);
             for (layer, code) in &layers {
                 let name = call.name_in(&layer.name);
                 rows.push(RecordRow::exact(&name, Quantity::CodeSize, code.len() as f64)); // far below 2⁵³
                 // The plain engine plans nothing.
                 if layer.engine.config().batching != Batching::Off {
                     let first = First { layer, code, name: &name, input: &input, expected: &expected };
-                    let precompile = || call.by_precompile();
-                    let baseline = call.name_in("precompile");
+                    let precompile = || beside::by_precompile(address, &input);
+                    let baseline = call.name_in(beside::PRECOMPILE);
                     rows.extend(first::rows(&first, (&baseline, precompile), effort.cold_starts)?);
                 }
             }
@@ -83,6 +84,9 @@ fn inputs(contract: &Contract) -> Result<Vec<(String, Vec<u8>)>, LabError> {
         }
         "bls12_381/g1_msm" | "bls12_381/g2_msm" => sums().collect::<Result<_, LabError>>()?,
         "modexp" => powers(),
+        "hashes/sha256" | "hashes/ripemd160" => {
+            vec![("example".to_owned(), example), (sized(1000, "byte"), vec![1; 1000])]
+        }
         _ => vec![("example".to_owned(), example)],
     })
 }

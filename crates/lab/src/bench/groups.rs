@@ -1,6 +1,8 @@
 //! Every group that there is: what can be measured, a table.
 
-use super::{bn254, comparison, eip2537, evidence, instructions, lanes, memory, operations, pairing, scaling};
+use super::{
+    bn254, comparison, eip2537, evidence, instructions, lanes, libraries, memory, operations, pairing, scaling,
+};
 use crate::bench::group::Group;
 
 /// Every group.
@@ -11,6 +13,7 @@ pub const GROUPS: &[Group] = &[
     eip2537::GROUP,
     bn254::GROUP,
     evidence::GROUP,
+    libraries::GROUP,
     operations::GROUP,
     comparison::GROUP,
     scaling::GROUP,

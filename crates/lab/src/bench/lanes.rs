@@ -77,7 +77,7 @@ fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<RecordRow
     let executors: Vec<Executor> =
         executors.into_iter().filter(|executor| effort.subjects.include(executor.layer())).collect();
     let mut rows = Vec::new();
-    for operands in [Operands::bn254_fp(), Operands::bls12_381_fp(), Operands::bw6_761_fp()] {
+    for operands in [Operands::bn254_fp(), Operands::bls12_381_fp(), Operands::full(8), Operands::bw6_761_fp()] {
         let width_bits = operands.m().bits();
         for case in &cases() {
             let step = format!("{} over {width_bits} bits", case.operation);
@@ -329,7 +329,7 @@ mod tests {
     fn every_kernel_gives_the_answer_of_limbs_and_what_is_there_is_measured() {
         let rows = measure(&Effort::SMOKE, &mut |_| ()).unwrap();
         let find = |name: &str, quantity| rows.iter().find(|row| row.name == name && row.quantity == quantity);
-        for width_bits in [254, 381, 761] {
+        for width_bits in [254, 381, 512, 761] {
             for (operation, quantity) in [
                 ("mul", Quantity::Throughput),
                 ("mul", Quantity::Latency),

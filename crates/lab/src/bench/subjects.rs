@@ -6,7 +6,8 @@ use residue_isa::Revision;
 use thiserror::Error;
 
 /// Everybody who can be chosen besides the revisions.
-const OTHERS: [&str; 16] = [
+const OTHERS: [&str; 17] = [
+    "library",
     "blst",
     "arkworks",
     "zkcrypto",

@@ -1,9 +1,9 @@
-//! Field opcodes that few revisions have: SETMODX and TOMONTX of EIP-5843, and INVMODX of `evmone-2025`.
+//! Field opcodes that few revisions have: SETMODX and TOMONTX of EIP-5843, INVMODX and ISZEROX.
 
 use num_bigint::BigUint;
 use residue_isa::opcode::evm as op;
 use residue_isa::revision::eip5843::{SETMODX, TOMONTX};
-use residue_isa::revision::rules::SlotRules;
+use residue_isa::revision::rules::{InvertsModulo, SlotRules};
 use residue_isa::{Assembly, FieldInstruction, Lanes, Revision};
 
 use super::pair::{Expected, Pair, bytes, data, looped, ops};
@@ -75,15 +75,20 @@ fn montgomery_opcode(revision: Revision, width_limbs: usize, opcode: u8, words: 
     }
 }
 
-/// INVMODX, if the revision has it: of a value modulo 2⁶⁴ⁿ, the modulus being half of that.
+/// INVMODX, if the revision has it: of a value modulo an odd modulus, or modulo 2⁶⁴ⁿ, the modulus being half of that.
 pub(super) fn inversion(revision: Revision, rules: &'static SlotRules, width_limbs: usize) -> Option<Pair> {
     let row = revision.row(rules.invert?)?;
     let element_bytes = 8 * width_limbs;
-    let twice = BigUint::from(1u8) << (64 * width_limbs);
-    let m = &twice >> 1u32;
+    let (m, inverted_modulo) = match rules.inverts_modulo {
+        InvertsModulo::Modulus => (modulus(width_limbs), modulus(width_limbs)),
+        InvertsModulo::Twice => {
+            let twice = BigUint::from(1u8) << (64 * width_limbs);
+            (&twice >> 1u32, twice)
+        }
+    };
     let mut value = random(&m, 8);
     value.set_bit(0, true);
-    let inverse = to_be(&value.modinv(&twice).expect("it is odd"), element_bytes);
+    let inverse = to_be(&value.modinv(&inverted_modulo).unwrap_or_default(), element_bytes);
     let input = [to_be(&m, element_bytes), to_be(&value, element_bytes)].concat();
     let program = move |with: bool, turns: usize| {
         let element = element_bytes as u64; // Widens.
@@ -113,6 +118,48 @@ pub(super) fn inversion(revision: Revision, rules: &'static SlotRules, width_lim
         program: Box::new(program),
         input,
         expected: Some(expected),
+        turns: None,
+        is_cold_measured: false,
+    })
+}
+
+/// ISZEROX, if the revision has it, of a value that is not zero.
+pub(super) fn zero_test(revision: Revision, rules: &'static SlotRules, width_limbs: usize) -> Option<Pair> {
+    let row = revision.row(rules.is_zero?)?;
+    let element_bytes = 8 * width_limbs;
+    let m = modulus(width_limbs);
+    let input = [to_be(&m, element_bytes), to_be(&random(&m, 8), element_bytes)].concat();
+    let program = move |with: bool, turns: usize| {
+        let element = element_bytes as u64; // Widens.
+        let mut test = Vec::new();
+        revision.encode(&FieldInstruction::IsZero { slot: 0 }, &mut test).map_err(LabError::Encode)?;
+        let before = |code: &mut Assembly| {
+            code.push(2 * element).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
+            let (words, immediate) = set_modulus_operands(rules, 0, 0, 8 * element, 1);
+            words.iter().rev().for_each(|&word| _ = code.push(word));
+            data(code, [vec![rules.set_modulus], immediate].concat());
+            code.push(1_u8).push(element).push(0_u8).op(rules.store);
+        };
+        let body = |code: &mut Assembly| {
+            for _ in 0..if with { BODY } else { 0 } {
+                data(code, test.clone());
+                code.op(op::POP);
+            }
+        };
+        let after = |code: &mut Assembly| {
+            data(code, test.clone());
+            code.push(0_u8).op(op::MSTORE).push(32_u8).push(0_u8).op(op::RETURN);
+        };
+        bytes(&looped(turns, before, body, after), revision)
+    };
+    Some(Pair {
+        name: format!("{revision}/{}/{}/plain", row.mnemonic, 64 * width_limbs),
+        mnemonic: row.mnemonic,
+        count: BODY,
+        pops: -1,
+        program: Box::new(program),
+        input,
+        expected: Some(Box::new(|_| vec![0; 32])),
         turns: None,
         is_cold_measured: false,
     })

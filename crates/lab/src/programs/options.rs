@@ -7,7 +7,7 @@
 use blst::blst_fp;
 use num_bigint::BigUint;
 use residue_curves::bls12_381::constants::modulus;
-use residue_curves::bls12_381::{g1, invert};
+use residue_curves::bls12_381::{g1, inverse_power};
 use residue_engine::{Batching, Engine, EngineConfig};
 use residue_ir::{Machine, Program, record};
 use residue_isa::opcode::evm as op;
@@ -115,7 +115,7 @@ fn chain_program(operation: &'static str) -> Program {
     record(operation, &modulus(), |machine| {
         let x = machine.parse(machine.small(0), 48);
         let y = match operation {
-            "inverse" => invert(machine, x),
+            "inverse" => inverse_power(machine, x),
             "root" => g1::square_root(machine, x),
             _ => x,
         };

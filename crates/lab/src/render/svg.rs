@@ -1,3 +1,4 @@
 //! Drawings as SVG text, whose colours follow the reader's light or dark theme.
 
 pub mod bars;
+pub mod points;

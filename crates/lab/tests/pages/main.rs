@@ -3,5 +3,6 @@
 
 mod bn254_times;
 mod eip2537_times;
+mod library_times;
 mod pairing_figure;
 mod quotes;

@@ -1,6 +1,5 @@
 //! The kernels that there are, and the fastest of this machine.
 
-use std::ffi::OsStr;
 use std::sync::LazyLock;
 
 /// Ways to run a plan.
@@ -15,8 +14,7 @@ pub enum Kernel {
 }
 
 static BEST: LazyLock<Kernel> = LazyLock::new(|| {
-    let setting = std::env::var_os("RESIDUE_LANES");
-    Kernel::fastest(Kernel::Ifma.is_available(), setting.as_deref(), works_in_halves())
+    Kernel::fastest(Kernel::Ifma.is_available() && residue_modular::wants_vectors(), works_in_halves())
 });
 
 #[cfg(target_arch = "x86_64")]
@@ -58,9 +56,9 @@ impl Kernel {
         *BEST
     }
 
-    /// The fastest where the instructions are there or not, the environment variable is set to something, and vectors are worked on in halves.
-    fn fastest(has_ifma: bool, setting: Option<&OsStr>, has_halves: bool) -> Self {
-        match has_ifma && setting != Some(OsStr::new("off")) {
+    /// The fastest where the instructions are there and wanted or not, and vectors are worked on in halves or not.
+    fn fastest(has_ifma: bool, has_halves: bool) -> Self {
+        match has_ifma {
             false => Self::Scalar,
             true if has_halves => Self::IfmaQuads,
             true => Self::Ifma,
@@ -90,20 +88,10 @@ mod tests {
 
     #[test]
     fn the_fastest_kernel_is_taken_unless_it_is_switched_off() {
-        let fastest = |has_ifma, setting: Option<&str>, has_halves| {
-            Kernel::fastest(has_ifma, setting.map(std::ffi::OsStr::new), has_halves)
-        };
-        for setting in [None, Some("on"), Some("")] {
-            assert_eq!([false, true].map(|halves| fastest(true, setting, halves)), [Kernel::Ifma, Kernel::IfmaQuads]);
-            assert_eq!([false, true].map(|halves| fastest(false, setting, halves)), [Kernel::Scalar; 2]);
-        }
-        assert_eq!([false, true].map(|halves| fastest(true, Some("off"), halves)), [Kernel::Scalar; 2]);
-        let best = Kernel::fastest(
-            Kernel::Ifma.is_available(),
-            std::env::var_os("RESIDUE_LANES").as_deref(),
-            works_in_halves(),
-        );
-        assert_eq!(Kernel::best(), best);
+        assert_eq!([false, true].map(|halves| Kernel::fastest(true, halves)), [Kernel::Ifma, Kernel::IfmaQuads]);
+        assert_eq!([false, true].map(|halves| Kernel::fastest(false, halves)), [Kernel::Scalar; 2]);
+        let is_off = std::env::var_os("RESIDUE_LANES").is_some_and(|setting| setting == "off");
+        assert_eq!(Kernel::best(), Kernel::fastest(Kernel::Ifma.is_available() && !is_off, works_in_halves()));
         assert_eq!(Kernel::ALL.map(Kernel::has_fours), [false, false, true]);
         assert!(Kernel::Scalar.is_available());
         assert_eq!(Kernel::Ifma.is_available(), Kernel::IfmaQuads.is_available());

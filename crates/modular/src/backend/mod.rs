@@ -9,6 +9,7 @@ use std::marker::PhantomData;
 use crate::context::{FieldContext, SlotStep, Strided, ValueOutOfRange};
 use crate::limbs::Limb;
 
+pub(crate) mod one_limb;
 pub(crate) mod portable;
 mod power_of_two;
 mod sliced;
@@ -23,6 +24,16 @@ mod x86_64;
 pub(crate) trait Kernel {
     /// (x, y) ↦ out.
     fn run(limbs: &mut [Limb], out: usize, x: usize, y: usize, m: &[Limb], n0: Limb);
+
+    /// (xᵢ, yᵢ) ↦ outᵢ for `count` lanes of slots, in turn. No lane may read what one before it has written.
+    #[inline(always)]
+    fn run_lanes(limbs: &mut [Limb], [out, x, y]: [Strided; 3], count: usize, m: &[Limb], n0: Limb) {
+        let width = m.len();
+        for lane in 0..count {
+            let [out, x, y] = [out, x, y].map(|operand| operand.slot(lane) * width);
+            Self::run(limbs, out, x, y, m, n0);
+        }
+    }
 }
 
 /// Squarings of one kind of modulus, one after the other.
@@ -113,6 +124,12 @@ impl Kernels {
         Self::of_width::<N, Mul, Repeated<Mul>>()
     }
 
+    /// For odd moduli of one limb.
+    fn of_one_limb<Add: Kernel, Sub: Kernel, Mul: Kernel>() -> Self {
+        let of_any_width = Self::of_three::<Add, Sub, Mul>();
+        Self { store: transfer::store::<1, Mul>, load: transfer::load::<1, Mul>, ..of_any_width }
+    }
+
     /// In plain Rust, except for the carries of sums.
     fn of_plain_product<const N: usize>() -> Self {
         Self::of_product::<N, portable::MontMul<N>>()
@@ -123,6 +140,10 @@ impl Kernels {
 pub(crate) fn kernels(width_limbs: usize, is_power_of_two: bool) -> Kernels {
     if is_power_of_two {
         return Kernels::of_three::<power_of_two::Add, power_of_two::Sub, power_of_two::Mul>();
+    }
+    #[cfg(target_arch = "x86_64")]
+    if width_limbs == 1 && x86_64::has_lanes() {
+        return Kernels::of_one_limb::<x86_64::AddLanes, x86_64::SubLanes, x86_64::MulLanes>();
     }
     #[cfg(target_arch = "x86_64")]
     if x86_64::has_products() {
@@ -138,7 +159,7 @@ pub(crate) fn kernels(width_limbs: usize, is_power_of_two: bool) -> Kernels {
         }
     }
     match width_limbs {
-        1 => Kernels::of_plain_product::<1>(),
+        1 => Kernels::of_one_limb::<one_limb::Add, one_limb::Sub, one_limb::MontMul>(),
         2 => Kernels::of_plain_product::<2>(),
         3 => Kernels::of_plain_product::<3>(),
         4 => Kernels::of_plain_product::<4>(),
@@ -249,6 +270,9 @@ fn steps<Add: Kernel, Sub: Kernel, Mul: Kernel, Square: Squarings>(context: &mut
             SlotStep::Sub { out, x, y } => Sub::run(limbs, at(out), at(x), at(y), m, n0),
             SlotStep::Mul { out, x, y } => Mul::run(limbs, at(out), at(x), at(y), m, n0),
             SlotStep::Square { out, x, count } => Square::run(limbs, at(out), at(x), count, m, n0),
+            SlotStep::AddLanes(lanes) => Add::run_lanes(limbs, lanes.strided(), lanes.count.into(), m, n0),
+            SlotStep::SubLanes(lanes) => Sub::run_lanes(limbs, lanes.strided(), lanes.count.into(), m, n0),
+            SlotStep::MulLanes(lanes) => Mul::run_lanes(limbs, lanes.strided(), lanes.count.into(), m, n0),
         }
     }
 }
@@ -261,10 +285,7 @@ fn lanes<K: Kernel>(context: &mut FieldContext, out: Strided, x: Strided, y: Str
     };
     let (limbs, modulus) = context.parts();
     let width = modulus.width_limbs();
-    for lane in 0..count {
-        let [out, x, y] = [staging, x, y].map(|operand| operand.slot(lane) * width);
-        K::run(limbs, out, x, y, modulus.limbs(), modulus.n0());
-    }
+    K::run_lanes(limbs, [staging, x, y], count, modulus.limbs(), modulus.n0());
     if staging != out {
         for lane in 0..count {
             let from = staging.slot(lane) * width;

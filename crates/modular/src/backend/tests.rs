@@ -202,6 +202,123 @@ fn kernels_of_this_cpu_agree_at_other_widths() {
     this_cpu_agrees_with_portable::<8>(ROUNDS / 2);
 }
 
+/// Lanes of one limb, of every operation, by any strides and counts: those of this CPU against the twin, lane by lane. Other slots stay.
+#[test]
+fn lanes_of_one_limb_agree() {
+    #[cfg(target_arch = "x86_64")]
+    if super::x86_64::has_lanes() {
+        use super::x86_64::{AddLanes, MulLanes, SubLanes};
+        lanes_agree::<AddLanes, SubLanes, MulLanes>();
+    }
+    lanes_agree::<super::one_limb::Add, super::one_limb::Sub, super::one_limb::MontMul>();
+}
+
+fn lanes_agree<A: Kernel, S: Kernel, M: Kernel>() {
+    const SLOTS: usize = 64;
+    // Goldilocks, BabyBear, KoalaBear, those of Falcon and ML-DSA, and both ends of either kind of product.
+    let moduli =
+        [0xffff_ffff_0000_0001, 0x7800_0001, 0x7f00_0001, 12_289, 8_380_417, 3, 0xffff_ffff, 0x1_0000_0001, Limb::MAX];
+    let mut rng = ChaCha8Rng::seed_from_u64(101);
+    for round in 0..ROUNDS / 8 {
+        let m = match round % 16 {
+            at if at < moduli.len() => moduli[at],
+            _ => (rng.random::<Limb>() >> rng.random_range(0..62)) | 1,
+        };
+        let m = m.max(3);
+        let n0 = n0_of(m);
+        // Values are below the modulus. Products take others too: of 32 bits where the modulus is so short, else x·y below m·2⁶⁴.
+        let (narrow, any) = (m >> 32 == 0, round % 5 == 0);
+        let edge = |rng: &mut ChaCha8Rng, below: Limb| match rng.random_range(0..10) {
+            0 => 0,
+            1 => 1 % below,
+            2 => below - 1,
+            3 => below >> 1,
+            4 => (below >> 1) + 1,
+            5 => (1 << 32) % below,
+            6 => Limb::MAX % below,
+            7 => limb(rng) % below,
+            _ => rng.random::<Limb>() % below,
+        };
+        let word = |rng: &mut ChaCha8Rng| match rng.random_range(0..6) {
+            0 => m,
+            1 => m.wrapping_mul(2),
+            2 => m.wrapping_add(1),
+            _ => limb(rng),
+        };
+        let before: Vec<Limb> = (0..SLOTS).map(|_| if any { word(&mut rng) } else { edge(&mut rng, m) }).collect();
+        let lane = |rng: &mut ChaCha8Rng, count: usize| {
+            let stride = *[0, 1, 1, 1, 2, 3, 7].get(rng.random_range(0..7)).unwrap();
+            let stride = if stride * (count - 1) < SLOTS { stride } else { 1 };
+            Strided { index: rng.random_range(0..SLOTS - stride * (count - 1)), stride }
+        };
+        let count = rng.random_range(1..=28);
+        let lanes = [(); 3].map(|()| lane(&mut rng, count));
+        let [out, x, y] = lanes;
+        if super::reads_after_writes(out, x, count) || super::reads_after_writes(out, y, count) {
+            continue;
+        }
+        let is_product = |x: Limb, y: Limb| match narrow {
+            true => x >> 32 == 0 && y >> 32 == 0,
+            false => u128::from(x) * u128::from(y) < u128::from(m) << 64,
+        };
+        let check = |run: fn(&mut [Limb], [Strided; 3], usize, &[Limb], Limb), twin: &dyn Fn(Limb, Limb) -> Limb| {
+            let (mut after, mut expected) = (before.clone(), before.clone());
+            run(&mut after, lanes, count, &[m], n0);
+            for lane in 0..count {
+                expected[out.slot(lane)] = twin(before[x.slot(lane)], before[y.slot(lane)]);
+            }
+            assert_eq!(after, expected, "m {m:x} {lanes:?} {count} {before:x?}");
+        };
+        if !any {
+            check(A::run_lanes, &|x, y| portable::add(&[x], &[y], &[m])[0]);
+            check(S::run_lanes, &|x, y| portable::sub(&[x], &[y], &[m])[0]);
+        }
+        if (0..count).all(|lane| is_product(before[x.slot(lane)], before[y.slot(lane)])) {
+            check(M::run_lanes, &|x, y| portable::mont_mul(&[x], &[y], &[m], n0)[0]);
+        }
+    }
+}
+
+/// The formulas of one limb on words of eight bits: every odd modulus with all operands that they are for.
+#[test]
+fn formulas_of_one_limb_hold_for_all_numbers_of_short_words() {
+    const WORD: u32 = 8;
+    const HALF: u32 = WORD / 2;
+    let (word, low) = (1u32 << WORD, (1u32 << HALF) - 1);
+    // As `high` has it in vectors: four products of halves, of which no sum is longer than a word.
+    let high = |x: u32, y: u32| {
+        let [x0, x1, y0, y1] = [x & low, x >> HALF, y & low, y >> HALF];
+        let middle = x1 * y0 + ((x0 * y0) >> HALF);
+        let second = x0 * y1 + (middle & low);
+        let upper = x1 * y1 + (middle >> HALF) + (second >> HALF);
+        assert!([middle, second, upper].iter().all(|sum| *sum < word));
+        upper
+    };
+    for m in (3..word).step_by(2) {
+        let inverse = (1..word).find(|inverse| m * inverse % word == 1).unwrap();
+        let reduced = |product: u32| (0..m).find(|t| t * word % m == product % m).unwrap();
+        let expected: Vec<u32> = (0..m).map(reduced).collect();
+        for (x, y) in (0..word).flat_map(|x| (x..word).map(move |y| (x, y))).filter(|(x, y)| x * y < m * word) {
+            let u = x * y % word * inverse % word;
+            let difference = |high: u32, of_multiple: u32| {
+                if high < of_multiple { high + m - of_multiple } else { high - of_multiple }
+            };
+            let expected = expected[(x * y % m) as usize];
+            assert_eq!((high(x, y), high(u, m)), ((x * y) >> WORD, (u * m) >> WORD));
+            assert_eq!(difference(high(x, y), high(u, m)), expected, "{x} {y} {m}");
+            if x.max(y).max(m) <= low {
+                let sum = (u >> HALF) * m + (((u & low) * m) >> HALF);
+                assert!(sum < word);
+                assert_eq!(difference(0, sum >> HALF), expected, "{x} {y} {m}");
+            }
+            if x.max(y) < m {
+                assert_eq!(difference(x, m - y), (x + y) % m);
+                assert_eq!(difference(x, y), (x + m - y) % m);
+            }
+        }
+    }
+}
+
 /// Every combination of edge values around one modulus, consistent and garbage n0.
 #[test]
 fn kernels_of_this_cpu_agree_at_the_edges() {

@@ -32,7 +32,7 @@ const ADDMODX: u8 = 0xc3;
 const SUBMODX: u8 = 0xc4;
 const MULMODX: u8 = 0xc5;
 
-const OPCODES: &[FieldOpcode] = &[
+pub(super) const OPCODES: &[FieldOpcode] = &[
     FieldOpcode { byte: SETMODX, mnemonic: "SETMODX", immediate_bytes: 0, pops: 4 },
     FieldOpcode { byte: LOADX, mnemonic: "LOADX", immediate_bytes: 0, pops: 3 },
     FieldOpcode { byte: STOREX, mnemonic: "STOREX", immediate_bytes: 0, pops: 3 },
@@ -86,18 +86,18 @@ fn geth() -> Prices {
 
 /// The field contexts of a frame and the id of the active one.
 #[derive(Default)]
-struct Contexts {
+pub(super) struct Contexts {
     by_id: BTreeMap<u64, Context>,
     active: Option<u64>,
 }
 
 /// A modulus and its slots.
-struct Context {
-    modulus: BigUint,
+pub(super) struct Context {
+    pub(super) modulus: BigUint,
     /// Bytes of a value in memory: the declared size of the modulus, rounded up to 64 bits.
     element_bytes: usize,
     /// Values in [0, modulus).
-    slots: Vec<BigUint>,
+    pub(super) slots: Vec<BigUint>,
 }
 
 impl FieldState for Contexts {
@@ -112,9 +112,9 @@ impl FieldState for Contexts {
             SETMODX => self.setmodx(opcode, frame, prices),
             LOADX => self.loadx(opcode, frame, prices),
             STOREX => self.storex(opcode, frame, prices),
-            ADDMODX => self.lanes(opcode, immediate, frame, &prices.add, |x, y, m| (x + y) % m),
-            SUBMODX => self.lanes(opcode, immediate, frame, &prices.sub, |x, y, m| (x + m - y) % m),
-            MULMODX => self.lanes(opcode, immediate, frame, &prices.mul, |x, y, m| x * y % m),
+            ADDMODX => self.lanes(opcode, immediate, frame, (prices, &prices.add), |x, y, m| (x + y) % m),
+            SUBMODX => self.lanes(opcode, immediate, frame, (prices, &prices.sub), |x, y, m| (x + m - y) % m),
+            MULMODX => self.lanes(opcode, immediate, frame, (prices, &prices.mul), |x, y, m| x * y % m),
             _ => Err(Halt::InvalidInstruction),
         }
     }
@@ -178,7 +178,7 @@ impl Contexts {
         opcode: &FieldOpcode,
         immediate: &[u8],
         frame: &mut Frame<'_>,
-        price: &ByWidth,
+        (prices, price): (&Prices, &ByWidth),
         operation: impl Fn(&BigUint, &BigUint, &BigUint) -> BigUint,
     ) -> Result<(), Halt> {
         let operands: Vec<usize> = immediate.iter().map(|&byte| usize::from(byte)).collect();
@@ -195,7 +195,7 @@ impl Contexts {
             }
         }
         let gas = price.at(context.width_limbs(), opcode)?;
-        frame.charge(gas.saturating_mul(count as u64))?; // style: S11: below 256
+        frame.charge(prices.times(gas, count as u64))?; // style: S11: below 256
 
         let slots = &context.slots;
         let lane = |i| operation(&slots[x_idx + x_stride * i], &slots[y_idx + y_stride * i], &context.modulus);
@@ -206,7 +206,7 @@ impl Contexts {
         Ok(())
     }
 
-    fn active(&mut self) -> Result<&mut Context, Halt> {
+    pub(super) fn active(&mut self) -> Result<&mut Context, Halt> {
         self.active.and_then(|id| self.by_id.get_mut(&id)).ok_or(Halt::NoContext)
     }
 }
@@ -240,12 +240,12 @@ impl Context {
 
         frame.allocate_slots(added_bytes)?;
         if odd {
-            frame.charge(prices.set_modulus.at(context.width_limbs(), opcode)?)?;
+            frame.charge(prices.times(prices.set_modulus.at(context.width_limbs(), opcode)?, 1))?;
         }
         Ok(context)
     }
 
-    fn width_limbs(&self) -> usize {
+    pub(super) fn width_limbs(&self) -> usize {
         self.element_bytes / 8
     }
 
@@ -260,7 +260,7 @@ impl Context {
     fn transfer_gas(&self, opcode: &FieldOpcode, prices: &Prices, price: &ByWidth, count: usize) -> Result<u64, Halt> {
         if self.modulus.is_odd() {
             let gas = price.at(self.width_limbs(), opcode)?;
-            return Ok(gas.saturating_mul(count as u64)); // style: S11: at most 256
+            return Ok(prices.times(gas, count as u64)); // style: S11: at most 256
         }
         let words = (count * self.element_bytes).div_ceil(32);
         Ok(prices.copy_per_word.saturating_mul(words as u64)) // style: S11: at most 768

@@ -2,6 +2,7 @@
 //! push, a word is an opcode, `.00ff` is bytes as they are.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
+mod additions;
 mod contexts;
 mod eip5843;
 mod eip6690_2024;

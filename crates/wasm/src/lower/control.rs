@@ -198,6 +198,7 @@ impl<'a> Emitter<'a> {
             | Effect::ElementOf { .. }
             | Effect::WordOf { .. }
             | Effect::High { .. }
+            | Effect::Invert { .. }
             | Effect::ReturnLast { .. }
             | Effect::Scratch { .. }
             | Effect::SetScratch { .. }
@@ -228,6 +229,22 @@ impl<'a> Emitter<'a> {
                 let address = self.variable(*variable);
                 for index in 0..4 {
                     self.code.i32_const(address).i64_load(limb(index));
+                }
+                self.keep(*result);
+            }
+            Effect::GetAcross { result, variable, first_byte } => {
+                let [first, second] = [*variable, VariableId(variable.0 + 1)].map(|variable| self.variable(variable));
+                let part = |at: usize| if at < 4 { (second, limb(at)) } else { (first, limb(at - 4)) };
+                let [whole, rest] = [(256 - 8 * first_byte) / 64, (256 - 8 * first_byte) % 64];
+                for index in 0..4 {
+                    let at = index + whole as usize; // u32 to usize widens
+                    let (address, offset) = part(at);
+                    self.code.i32_const(address).i64_load(offset);
+                    if rest > 0 {
+                        let (address, offset) = part(at + 1);
+                        self.code.i64_const(rest.into()).i64_shr_u();
+                        self.code.i32_const(address).i64_load(offset).i64_const((64 - rest).into()).i64_shl().i64_or();
+                    }
                 }
                 self.keep(*result);
             }

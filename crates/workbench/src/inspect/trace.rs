@@ -164,6 +164,17 @@ fn lanes_of(instruction: &FieldInstruction) -> Vec<Lane> {
     match *instruction {
         FieldInstruction::Slots { out, x, y, count, .. } => slots(out, x, Some(y), count),
         FieldInstruction::Inverse { out, x, count } => slots(out, x, None, count),
+        FieldInstruction::Sum(sum) => {
+            let lane = |(_, [x, y]): (bool, [u8; 2])| Lane {
+                operation: None,
+                places: [sum.out, x, y].map(|slot| Some(Place::Slot(slot))),
+                values: [const { None }; 3],
+            };
+            sum.products().map(lane).collect()
+        }
+        FieldInstruction::IsZero { slot } => {
+            vec![Lane { operation: None, places: [None, Some(Place::Slot(slot)), None], values: [const { None }; 3] }]
+        }
         FieldInstruction::Memory { operation, out, x, y, .. } => {
             let places = [out, x, y].map(|offset| Some(Place::Memory(offset)));
             vec![Lane { operation: Some(operation), places, values: [const { None }; 3] }]

@@ -6,7 +6,7 @@
 //! that is taken off (Barrett 1986). Remainders are not the least ones: they are below 2²³²ᴺ/32.
 
 use super::Expressions;
-use crate::modexp::words::Words;
+use crate::words::Words;
 use residue_ir::Machine;
 use ruint::aliases::U256;
 

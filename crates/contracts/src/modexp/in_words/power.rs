@@ -5,7 +5,7 @@
 
 use super::Expressions;
 use crate::modexp::power::F4;
-use crate::modexp::words::Words;
+use crate::words::Words;
 use residue_ir::Machine;
 
 /// Where powers 0 to 15 of the base are, 32 bytes each: a digit of the exponent that is moved to bit 5 is an address.

@@ -4,7 +4,7 @@ use super::Expressions;
 use super::limbs::{LIMB_BYTES, Names, Width, cell};
 use crate::modexp::calldata::{Calldata, Operand};
 use crate::modexp::power::F4;
-use crate::modexp::words::Words;
+use crate::words::Words;
 use residue_ir::Machine;
 
 /// A number of limbs.

@@ -6,7 +6,7 @@
 use super::reduction::Reduction;
 use super::{bit_length, word_bits};
 use crate::modexp::calldata::Calldata;
-use crate::modexp::words::Words;
+use crate::words::Words;
 use residue_ir::{Machine, Variable};
 
 /// Bits of a digit.

@@ -1,7 +1,7 @@
 //! Limbs: reading them from calldata, and carrying from one to the next.
 
 use crate::modexp::calldata::Operand;
-use crate::modexp::words::Words;
+use crate::words::Words;
 use num_bigint::BigUint;
 use residue_ir::{Array, Machine};
 

@@ -7,7 +7,7 @@
 
 use super::limbs::{LIMB_BITS, LIMB_BYTES, limb, normal, radix, read};
 use crate::modexp::calldata::Calldata;
-use crate::modexp::words::Words;
+use crate::words::Words;
 use num_bigint::BigUint;
 use residue_formula::Fe;
 use residue_ir::{Array, Machine};

@@ -56,7 +56,7 @@ pub fn evidence(args: &EvidenceArgs, json: bool) -> Result<Verdict> {
 }
 
 /// Shows the tables, or gives them to the page, and the figure to its file. Nothing is written before all is made.
-fn finish(
+pub(super) fn finish(
     markdown: &str,
     page: Option<&PathBuf>,
     with_tables: impl Fn(&str) -> Result<String, LabError>,

@@ -4,7 +4,7 @@
 //! the operation and not the loop.
 
 use residue_curves::bls12_381::constants::modulus;
-use residue_curves::bls12_381::invert;
+use residue_curves::bls12_381::inverse_power;
 use residue_curves::bls12_381::{Fp2, Fp6, Fp12};
 use residue_ir::{Bundle, Machine, Program, record};
 
@@ -23,7 +23,7 @@ fn text<M: Machine>(machine: &M, operation: Operation) {
     match operation {
         Operation::FpAdd => chain(machine, operation, 50, |_, x: M::Fe, y| x + y),
         Operation::FpMul => chain(machine, operation, 50, |_, x: M::Fe, y| x * y),
-        Operation::FpInverse => chain(machine, operation, 1, |machine, x: M::Fe, y| invert(machine, x) + y),
+        Operation::FpInverse => chain(machine, operation, 1, |machine, x: M::Fe, y| inverse_power(machine, x) + y),
         Operation::Fp2Mul => chain(machine, operation, 10, |_, x: Fp2<M::Fe>, y| x * y),
         Operation::Fp12Mul => chain(machine, operation, 1, |_, x: Halves<M::Fe>, y| {
             let whole = |(even, odd)| Fp12::from_even_and_odd(even, odd);

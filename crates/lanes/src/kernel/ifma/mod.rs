@@ -30,9 +30,11 @@ pub(super) fn run(kernel: Kernel, plan: &Plan, modulus: &ModulusRows, rows: &mut
         match (plan.shape.limbs(), kernel == Kernel::IfmaQuads) {
             (6, false) => run_tables::<6, 1, false>(plan, constants, rows),
             (8, false) => run_tables::<8, 1, false>(plan, constants, rows),
+            (10, false) => run_tables::<10, 2, false>(plan, constants, rows),
             (15, false) => run_tables::<15, 2, false>(plan, constants, rows),
             (6, true) => run_tables::<6, 1, true>(plan, constants, rows),
             (8, true) => run_tables::<8, 1, true>(plan, constants, rows),
+            (10, true) => run_tables::<10, 2, true>(plan, constants, rows),
             (15, true) => run_tables::<15, 2, true>(plan, constants, rows),
             (limbs, _) => unreachable!("no shape has {limbs} limbs"),
         }
@@ -56,6 +58,8 @@ pub(super) fn run_batches(kernel: Kernel, constants: &ProductConstants, rows: &m
             (6, true) => batches::<6, 1, true>(steps, &[], constants, rows),
             (8, false) => batches::<8, 1, false>(steps, &[], constants, rows),
             (8, true) => batches::<8, 1, true>(steps, &[], constants, rows),
+            (10, false) => batches::<10, 2, false>(steps, &[], constants, rows),
+            (10, true) => batches::<10, 2, true>(steps, &[], constants, rows),
             (15, false) => batches::<15, 2, false>(steps, &[], constants, rows),
             (15, true) => batches::<15, 2, true>(steps, &[], constants, rows),
             (limbs, _) => unreachable!("no shape has {limbs} limbs"),
@@ -170,8 +174,9 @@ unsafe fn batch<const L: usize, const N: usize, const QUADS: bool>(
         let mut companions = Companions::<_, N>::new(eights, companions, L, rows);
         match (QUADS, usize::from(step.lanes)) {
             (true, 0..=QUAD_LANES) => quads::batch::<_, L, N, 1>(fours, step, constants, rows, &mut companions),
-            (true, _) => quads::batch::<_, L, N, 2>(fours, step, constants, rows, &mut companions),
-            (false, _) => steps::batch::batch::<_, L, N>(eights, step, constants, rows, &mut companions),
+            // Two groups of rows of two lines are more than there are registers.
+            (true, _) if N == 1 => quads::batch::<_, L, N, 2>(fours, step, constants, rows, &mut companions),
+            _ => steps::batch::batch::<_, L, N>(eights, step, constants, rows, &mut companions),
         }
     }
 }

@@ -31,6 +31,7 @@ pub(in crate::kernel) fn enter(transfer: &Transfer<'_>, bytes: &[u8], rows: &mut
         match limbs {
             6 => enter_lanes::<6, 1>(transfer, &lanes, bytes.as_ptr(), spare, lines),
             8 => enter_lanes::<8, 1>(transfer, &lanes, bytes.as_ptr(), spare, lines),
+            10 => enter_lanes::<10, 2>(transfer, &lanes, bytes.as_ptr(), spare, lines),
             15 => enter_lanes::<15, 2>(transfer, &lanes, bytes.as_ptr(), spare, lines),
             limbs => unreachable!("no shape has {limbs} limbs"),
         }
@@ -46,6 +47,7 @@ pub(in crate::kernel) fn leave(transfer: &Transfer<'_>, bytes: &mut [u8], rows: 
         match limbs {
             6 => leave_lanes::<6, 1>(transfer, &lanes, bytes.as_mut_ptr(), lines),
             8 => leave_lanes::<8, 1>(transfer, &lanes, bytes.as_mut_ptr(), lines),
+            10 => leave_lanes::<10, 2>(transfer, &lanes, bytes.as_mut_ptr(), lines),
             15 => leave_lanes::<15, 2>(transfer, &lanes, bytes.as_mut_ptr(), lines),
             limbs => unreachable!("no shape has {limbs} limbs"),
         }

@@ -10,6 +10,7 @@ use super::{Kernel, Repeated, Squarings};
 use crate::limbs::Limb;
 use general::mont_rows;
 use narrow::{mont_mul_4, mont_mul_6};
+pub(crate) use one_limb::{AddLanes, MulLanes, SubLanes, has_lanes};
 use square::{SPARE_BITS, mont_square_6, n1_of};
 use wide::mont_mul_12;
 
@@ -17,6 +18,7 @@ use wide::mont_mul_12;
 mod rows;
 mod general;
 mod narrow;
+mod one_limb;
 mod square;
 mod wide;
 

@@ -147,6 +147,7 @@ fn symbols_mean_what_the_scalar_twin_computes() {
         match modulus.shape().limbs() {
             6 => agree::<6, 1>(&modulus, &mut rng),
             8 => agree::<8, 1>(&modulus, &mut rng),
+            10 => agree::<10, 2>(&modulus, &mut rng),
             _ => agree::<15, 2>(&modulus, &mut rng),
         }
     }

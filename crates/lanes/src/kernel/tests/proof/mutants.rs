@@ -84,6 +84,7 @@ fn batches_that_confuse_rows_are_found() {
     check("quads of six limbs", &faults, 1, |mutant| products::prove::<6, 1>(Way::Quads(2), shape(256), mutant));
     check("batch of eight limbs", &faults, 1, |mutant| products::prove::<8, 1>(Way::Batch, shape(381), mutant));
     check("quads of eight limbs", &faults, 1, |mutant| products::prove::<8, 1>(Way::Quads(1), shape(381), mutant));
+    check("batch of ten limbs", &faults, 9, |mutant| products::prove::<10, 2>(Way::Batch, shape(512), mutant));
     check("batch of fifteen limbs", &faults, 9, |mutant| products::prove::<15, 2>(Way::Batch, shape(761), mutant));
 }
 
@@ -98,6 +99,7 @@ fn mutants_of_steps_on_rows_are_found() {
         let name = format!("{step:?}");
         check(&name, &Fault::ALL, 1, |mutant| sums::prove::<6, 1>(step, shape(308), mutant));
         check(&name, &Fault::ALL, 1, |mutant| sums::prove::<8, 1>(step, shape(381), mutant));
+        check(&name, &Fault::ALL, 1, |mutant| sums::prove::<10, 2>(step, shape(512), mutant));
         check(&name, &Fault::ALL, 1, |mutant| sums::prove::<15, 2>(step, shape(761), mutant));
     }
 }
@@ -115,6 +117,7 @@ fn mutants_of_transfers_are_found() {
     ];
     for part in parts {
         check(&format!("{part:?}"), &Fault::ALL, 1, |mutant| transfers::prove::<6>(part, shape(256), mutant));
+        check(&format!("{part:?}"), &Fault::ALL, 5, |mutant| transfers::prove::<10>(part, shape(512), mutant));
         check(&format!("{part:?}"), &Fault::ALL, 5, |mutant| transfers::prove::<15>(part, shape(761), mutant));
     }
     check("division by 2³²", &Fault::ALL, 1, |mutant| transfers::prove::<8>(Part::Divided(32), shape(381), mutant));

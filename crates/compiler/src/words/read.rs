@@ -1,0 +1,307 @@
+//! The judge of blocks without field instructions: reads stack and memory code back, and compares what slots hold with the program's block.
+//!
+//! A word is known by what it is mod p, a sum of multiples of values and products, and by bounds: ADD must not wrap around, SUB not go below
+//! zero, and what a slot keeps must be below p. That is all that is believed of the bytes; how they were found does not matter here.
+
+use super::terms::{Field, word_max};
+use num_bigint::BigUint;
+use num_traits::{One, Zero};
+use residue_ir::FieldOp;
+use residue_ir::program::{Block, Function, Operand, Value};
+use residue_isa::opcode::evm;
+use std::collections::{BTreeMap, HashMap};
+
+/// What a number is mod p: multiples of atoms, none of them 0. Atom 0 is the number 1.
+type Sum = BTreeMap<usize, BigUint>;
+
+/// An element of the field by its number: equal elements, as far as sums and products tell, have the same.
+pub type Element = usize;
+
+/// Elements by number.
+#[derive(Debug)]
+pub struct Elements {
+    field: Field,
+    /// What multiples are counted modulo: p, or where it is given a prime far above all that come up.
+    modulus: BigUint,
+    sums: Vec<Sum>,
+    known: HashMap<Sum, Element>,
+    products: HashMap<(Element, Element), usize>,
+    atoms: usize,
+}
+
+impl Elements {
+    /// None yet.
+    pub fn new(field: Field) -> Self {
+        let modulus = match &field {
+            Field::Known(modulus) => modulus.clone(),
+            Field::Given => (BigUint::one() << 521u32) - 1u8,
+        };
+        Self { field, modulus, sums: Vec::new(), known: HashMap::new(), products: HashMap::new(), atoms: 1 }
+    }
+
+    fn element(&mut self, sum: Sum) -> Element {
+        if let Some(&element) = self.known.get(&sum) {
+            return element;
+        }
+        self.sums.push(sum.clone());
+        self.known.insert(sum, self.sums.len() - 1);
+        self.sums.len() - 1
+    }
+
+    /// One that nothing is known of.
+    fn fresh(&mut self) -> Element {
+        self.atoms += 1;
+        self.element(Sum::from([(self.atoms - 1, BigUint::one())]))
+    }
+
+    fn constant(&mut self, value: &BigUint) -> Element {
+        let value = value % &self.modulus;
+        let sum = if value.is_zero() { Sum::new() } else { Sum::from([(0, value)]) };
+        self.element(sum)
+    }
+
+    /// x + factor·y.
+    fn combined(&mut self, x: Element, y: Element, factor: &BigUint) -> Element {
+        let mut sum = self.sums[x].clone();
+        for (&atom, multiple) in &self.sums[y] {
+            let entry = sum.entry(atom).or_default();
+            *entry = (&*entry + multiple * factor) % &self.modulus;
+            if entry.is_zero() {
+                sum.remove(&atom);
+            }
+        }
+        self.element(sum)
+    }
+
+    fn product(&mut self, x: Element, y: Element) -> Element {
+        for (constant, other) in [(x, y), (y, x)] {
+            let sum = &self.sums[constant];
+            let value = match sum.iter().next() {
+                None => Some(BigUint::zero()),
+                Some((&0, value)) if sum.len() == 1 => Some(value.clone()),
+                _ => None,
+            };
+            if let Some(value) = value {
+                let zero = self.element(Sum::new());
+                return self.combined(zero, other, &value);
+            }
+        }
+        let key = (x.min(y), x.max(y));
+        let atoms = &mut self.atoms;
+        let atom = *self.products.entry(key).or_insert_with(|| {
+            *atoms += 1;
+            *atoms - 1
+        });
+        self.element(Sum::from([(atom, BigUint::one())]))
+    }
+
+    fn operation(&mut self, operation: FieldOp, x: Element, y: Element) -> Element {
+        match operation {
+            FieldOp::Add => self.combined(x, y, &BigUint::one()),
+            FieldOp::Sub => {
+                let minus = &self.modulus - 1u8;
+                self.combined(x, y, &minus)
+            }
+            FieldOp::Mul => self.product(x, y),
+        }
+    }
+
+    /// The elements that the values of a function are; `constants` are the program's.
+    pub fn of_function(&mut self, function: &Function, constants: &[BigUint]) -> Vec<Element> {
+        let mut of: Vec<Element> = (0..function.value_count).map(|_| self.fresh()).collect();
+        function.body.for_each_block(&mut |block: &Block| {
+            for (value, op) in &block.ops {
+                let mut read = |operand: Operand| match operand {
+                    Operand::Value(Value(number)) => of[number as usize], // u32 to usize widens
+                    Operand::Constant(id) => self.constant(&constants[id.0 as usize]),
+                };
+                let (x, y) = (read(op.x), read(op.y));
+                of[value.0 as usize] = self.operation(op.kind, x, y);
+            }
+        });
+        of
+    }
+}
+
+/// A word that is known.
+#[derive(Debug, Clone)]
+struct Word {
+    element: Element,
+    least: BigUint,
+    most: BigUint,
+    /// Whether it is p, where that is given.
+    is_modulus: bool,
+}
+
+/// Where code finds what it names.
+#[derive(Debug)]
+pub struct Places {
+    /// Where memory holds p, if it is given.
+    pub modulus: Option<BigUint>,
+    /// Numbers that addresses hold all the time.
+    pub numbers: Vec<(BigUint, BigUint)>,
+    /// What addresses hold when the block begins: canonical.
+    pub before: HashMap<BigUint, Element>,
+    /// The addresses that the block may write.
+    pub own: Vec<BigUint>,
+    /// What addresses must hold after it, canonical.
+    pub after: Vec<(BigUint, Element)>,
+}
+
+/// Reads the bytes of a block; an error says what is wrong with them.
+pub fn check(elements: &mut Elements, places: &Places, code: &[u8]) -> Result<(), String> {
+    let p = match &elements.field {
+        Field::Known(modulus) => modulus.clone(),
+        Field::Given => word_max(),
+    };
+    let canonical = |element: Element| Word { element, least: BigUint::zero(), most: &p - 1u8, is_modulus: false };
+    let mut reading = Reading { stack: Vec::new(), memory: HashMap::new(), p: p.clone() };
+    for (address, &element) in &places.before {
+        reading.memory.insert(address.clone(), canonical(element));
+    }
+    for (address, number) in &places.numbers {
+        let element = elements.constant(number);
+        let word = Word { element, least: number.clone(), most: number.clone(), is_modulus: false };
+        reading.memory.insert(address.clone(), word);
+    }
+    if let Some(address) = &places.modulus {
+        let element = elements.constant(&BigUint::zero());
+        let word = Word { element, least: p.clone(), most: p.clone(), is_modulus: true };
+        reading.memory.insert(address.clone(), word);
+    }
+    let mut at = 0;
+    while at < code.len() {
+        let opcode = code[at];
+        let end = at + 1 + usize::from(opcode.checked_sub(evm::PUSH0).filter(|&bytes| bytes <= 32).unwrap_or(0));
+        let immediate = code.get(at + 1..end).ok_or("a push ends behind the block")?;
+        reading.instruction(elements, places, opcode, immediate).map_err(|what| format!("offset {at}: {what}"))?;
+        at = end;
+    }
+    if !reading.stack.is_empty() {
+        return Err(format!("{} words are left on the stack", reading.stack.len()));
+    }
+    for (address, element) in &places.after {
+        match reading.memory.get(address) {
+            Some(word) if word.element == *element && word.most < p => {}
+            Some(word) if word.element == *element => {
+                return Err(format!("address {address} is not below the modulus"));
+            }
+            _ => return Err(format!("address {address} holds another value after the block")),
+        }
+    }
+    Ok(())
+}
+
+struct Reading {
+    stack: Vec<Word>,
+    memory: HashMap<BigUint, Word>,
+    p: BigUint,
+}
+
+impl Reading {
+    fn pop(&mut self) -> Result<Word, String> {
+        self.stack.pop().ok_or_else(|| "something below the block is read".to_owned())
+    }
+
+    fn instruction(
+        &mut self,
+        elements: &mut Elements,
+        places: &Places,
+        opcode: u8,
+        immediate: &[u8],
+    ) -> Result<(), String> {
+        match opcode {
+            evm::PUSH0..=evm::PUSH32 => {
+                let value = BigUint::from_bytes_be(immediate);
+                let element = elements.constant(&value);
+                self.stack.push(Word { element, least: value.clone(), most: value, is_modulus: false });
+            }
+            evm::POP => {
+                self.pop()?;
+            }
+            evm::DUP1..=evm::DUP16 => {
+                let depth = usize::from(opcode - evm::DUP1) + 1;
+                let place = self.stack.len().checked_sub(depth).ok_or("DUP reaches below the block")?;
+                self.stack.push(self.stack[place].clone());
+            }
+            evm::SWAP1..=evm::SWAP16 => {
+                let below = usize::from(opcode - evm::SWAP1) + 1;
+                let top = self.stack.len().checked_sub(1).ok_or("SWAP reaches below the block")?;
+                let place = top.checked_sub(below).ok_or("SWAP reaches below the block")?;
+                self.stack.swap(top, place);
+            }
+            evm::MLOAD => {
+                let address = self.pop()?;
+                let word = self.memory.get(&address.most).filter(|_| address.least == address.most);
+                self.stack.push(word.ok_or("memory is read that holds no known value")?.clone());
+            }
+            evm::MSTORE => {
+                let (address, word) = (self.pop()?, self.pop()?);
+                if address.least != address.most || !places.own.contains(&address.most) {
+                    return Err("memory is written that belongs to no value of the block".to_owned());
+                }
+                self.memory.insert(address.most, word);
+            }
+            evm::ADD | evm::SUB | evm::MUL | evm::MOD | evm::ADDMOD | evm::MULMOD => {
+                let word = self.arithmetic(elements, opcode)?;
+                self.stack.push(word);
+            }
+            _ => return Err(format!("opcode {opcode:#04x} is none of a block")),
+        }
+        Ok(())
+    }
+
+    fn arithmetic(&mut self, elements: &mut Elements, opcode: u8) -> Result<Word, String> {
+        let a = self.pop()?;
+        if opcode == evm::MOD {
+            let modulus = self.pop()?;
+            self.require_modulus(elements, &modulus)?;
+            return Ok(self.below_p(a.element));
+        }
+        let b = self.pop()?;
+        Ok(match opcode {
+            evm::ADD => {
+                let most = a.most + b.most;
+                if most > word_max() {
+                    return Err("a sum may not fit a word".to_owned());
+                }
+                let element = elements.operation(FieldOp::Add, a.element, b.element);
+                Word { element, least: a.least + b.least, most, is_modulus: false }
+            }
+            evm::SUB => {
+                if a.least < b.most {
+                    return Err("a difference may be below zero".to_owned());
+                }
+                let element = elements.operation(FieldOp::Sub, a.element, b.element);
+                Word { element, least: a.least - b.most, most: a.most - b.least, is_modulus: false }
+            }
+            evm::MUL => {
+                let most = a.most * b.most;
+                if most > word_max() {
+                    return Err("a product may not fit a word".to_owned());
+                }
+                let element = elements.operation(FieldOp::Mul, a.element, b.element);
+                Word { element, least: a.least * b.least, most, is_modulus: false }
+            }
+            _ => {
+                let modulus = self.pop()?;
+                self.require_modulus(elements, &modulus)?;
+                let operation = if opcode == evm::ADDMOD { FieldOp::Add } else { FieldOp::Mul };
+                let element = elements.operation(operation, a.element, b.element);
+                self.below_p(element)
+            }
+        })
+    }
+
+    fn below_p(&self, element: Element) -> Word {
+        Word { element, least: BigUint::zero(), most: &self.p - 1u8, is_modulus: false }
+    }
+
+    fn require_modulus(&self, elements: &Elements, word: &Word) -> Result<(), String> {
+        let is_right = match elements.field {
+            Field::Known(_) => word.least == self.p && word.most == self.p,
+            Field::Given => word.is_modulus,
+        };
+        if is_right { Ok(()) } else { Err("something is reduced by another number than the modulus".to_owned()) }
+    }
+}

@@ -1,0 +1,374 @@
+//! The words of a block: what its field operations become, with bounds that say where a reduction must be.
+//!
+//! MULMOD and ADDMOD take any words, so a sum is reduced only where it would not fit a word, or where it leaves the block: values in slots
+//! are canonical. A sum of several values with signs is made as one: what is added, and a multiple of p from which the rest is taken.
+
+use num_bigint::BigUint;
+use num_traits::{One, Zero};
+use residue_ir::FieldOp;
+use residue_passes::{Slot, SlotOp};
+use std::collections::{BTreeSet, HashMap};
+
+/// A term, by its place in [`Terms::nodes`]. Terms come after what they are made of.
+pub type Id = usize;
+
+/// How a word is made.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Node {
+    /// What a slot holds when the block begins.
+    Slot(Slot),
+    /// A number.
+    Constant(BigUint),
+    /// p.
+    Modulus,
+    /// a + b, which fits a word.
+    Add(Id, Id),
+    /// a − b, where a ≥ b.
+    Sub(Id, Id),
+    /// a · b, which fits a word.
+    Times(Id, Id),
+    /// (a + b) mod p.
+    AddMod(Id, Id),
+    /// (a · b) mod p.
+    MulMod(Id, Id),
+    /// a mod p.
+    Mod(Id),
+}
+
+impl Node {
+    /// The terms that it is made of; one that is taken twice comes once.
+    pub fn operands(&self) -> Vec<Id> {
+        self.pair().map_or_else(Vec::new, |(a, b)| std::iter::once(a).chain(b).collect())
+    }
+
+    /// The same, without a list of them.
+    pub const fn pair(&self) -> Option<(Id, Option<Id>)> {
+        match *self {
+            Node::Slot(_) | Node::Constant(_) | Node::Modulus => None,
+            Node::Mod(a) => Some((a, None)),
+            Node::Add(a, b) | Node::Sub(a, b) | Node::Times(a, b) | Node::AddMod(a, b) | Node::MulMod(a, b) => {
+                Some((a, if a == b { None } else { Some(b) }))
+            }
+        }
+    }
+
+    /// Whether it is computed, and not read or pushed.
+    pub fn is_computed(&self) -> bool {
+        !matches!(self, Node::Slot(_) | Node::Constant(_) | Node::Modulus)
+    }
+}
+
+/// What words the numbers of a block are below.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Field {
+    /// This modulus, of at most 256 bits.
+    Known(BigUint),
+    /// An odd one of at most 256 bits that memory holds.
+    Given,
+}
+
+impl Field {
+    /// The largest that the modulus may be.
+    fn most(&self) -> BigUint {
+        match self {
+            Field::Known(modulus) => modulus.clone(),
+            Field::Given => word_max(),
+        }
+    }
+}
+
+/// 2²⁵⁶ − 1.
+pub fn word_max() -> BigUint {
+    (BigUint::one() << 256u32) - 1u8
+}
+
+/// The words of a block.
+#[derive(Debug, Clone, Default)]
+pub struct Terms {
+    /// How each is made.
+    pub nodes: Vec<Node>,
+    /// What slots hold after the block; each slot once.
+    pub outputs: Vec<(Slot, Id)>,
+}
+
+/// A sum with signs: Σ added − Σ taken + constant.
+#[derive(Debug, Clone, Default)]
+struct Sum {
+    added: Vec<Id>,
+    taken: Vec<Id>,
+    constant: BigUint,
+}
+
+struct Making<'a> {
+    field: &'a Field,
+    p: BigUint,
+    limit: BigUint,
+    terms: Terms,
+    known: HashMap<Node, Id>,
+    /// The largest that each term may be.
+    max: Vec<BigUint>,
+}
+
+/// The words of `ops`, after which the slots `kept` are read; slots from `first_constant` on are `constants`.
+pub fn terms(
+    ops: &[SlotOp],
+    kept: &BTreeSet<Slot>,
+    field: &Field,
+    first_constant: Slot,
+    constants: &[BigUint],
+) -> Terms {
+    let mut making = Making {
+        field,
+        p: field.most(),
+        limit: word_max(),
+        terms: Terms::default(),
+        known: HashMap::new(),
+        max: Vec::new(),
+    };
+    let constant = |slot: Slot| slot.checked_sub(first_constant).map(|place| constants[place as usize].clone());
+    // Which operation each operand comes from, how often results are read, and which ones stay.
+    let mut writer: HashMap<Slot, usize> = HashMap::new();
+    let mut sources: Vec<[Option<usize>; 2]> = Vec::new();
+    let mut reads = vec![0usize; ops.len()];
+    for (number, op) in ops.iter().enumerate() {
+        let source = [op.x, op.y].map(|slot| writer.get(&slot).copied());
+        let distinct: BTreeSet<usize> = source.iter().flatten().copied().collect();
+        distinct.iter().for_each(|&from| reads[from] += 1);
+        if let [Some(a), Some(b)] = source
+            && a == b
+        {
+            reads[a] += 1; // A sum that is doubled or squared is made once.
+        }
+        sources.push(source);
+        writer.insert(op.out, number);
+    }
+    let stays = |number: usize| kept.contains(&ops[number].out) && writer[&ops[number].out] == number;
+    let mut sums: Vec<Sum> = Vec::new();
+    for (number, op) in ops.iter().enumerate() {
+        let mut operand = |slot: Slot, source: Option<usize>| match (source, constant(slot)) {
+            (Some(from), _) => sums[from].clone(),
+            (None, Some(value)) => Sum { constant: value, ..Sum::default() },
+            (None, None) => Sum { added: vec![making.node(Node::Slot(slot))], ..Sum::default() },
+        };
+        let [source_x, source_y] = sources[number];
+        let (x, y) = (operand(op.x, source_x), operand(op.y, source_y));
+        let sum = match op.operation {
+            FieldOp::Mul => making.product(&x, &y, stays(number)),
+            FieldOp::Add => making.sum(&x, &y),
+            FieldOp::Sub => {
+                let y = making.negated(&y);
+                making.sum(&x, &y)
+            }
+        };
+        let sum = if stays(number) {
+            Sum::of(making.canonical(&sum))
+        } else if reads[number] > 1 {
+            making.settled(&sum)
+        } else {
+            sum
+        };
+        sums.push(sum);
+    }
+    for (&slot, &number) in &writer {
+        if stays(number) {
+            let id = making.word(&sums[number]);
+            making.terms.outputs.push((slot, id));
+        }
+    }
+    making.terms.outputs.sort_unstable();
+    making.terms.without_unread()
+}
+
+impl Sum {
+    fn of(id: Id) -> Self {
+        Self { added: vec![id], ..Self::default() }
+    }
+
+    fn as_constant(&self) -> Option<&BigUint> {
+        (self.added.is_empty() && self.taken.is_empty()).then_some(&self.constant)
+    }
+}
+
+impl Making<'_> {
+    fn node(&mut self, node: Node) -> Id {
+        if let Some(&id) = self.known.get(&node) {
+            return id;
+        }
+        let below_p = || &self.p - 1u8;
+        let max = match &node {
+            Node::Slot(_) | Node::AddMod(..) | Node::MulMod(..) | Node::Mod(_) => below_p(),
+            Node::Constant(value) => value.clone(),
+            Node::Modulus => self.p.clone(),
+            Node::Add(a, b) => &self.max[*a] + &self.max[*b],
+            Node::Sub(a, _) => self.max[*a].clone(),
+            Node::Times(a, b) => &self.max[*a] * &self.max[*b],
+        };
+        assert!(max <= self.limit, "bounds are looked at before");
+        let id = self.terms.nodes.len();
+        self.terms.nodes.push(node.clone());
+        self.max.push(max);
+        self.known.insert(node, id);
+        id
+    }
+
+    /// Of the numbers that are taken away: the multiple of p that is no smaller.
+    fn multiple(&self, sum: &Sum) -> BigUint {
+        let taken: BigUint = sum.taken.iter().map(|&id| &self.max[id]).sum();
+        (taken + &self.p - 1u8) / &self.p
+    }
+
+    fn fits(&self, sum: &Sum) -> bool {
+        let added: BigUint = sum.added.iter().map(|&id| &self.max[id]).sum();
+        added + &sum.constant + self.multiple(sum) * &self.p <= self.limit
+    }
+
+    /// −sum.
+    fn negated(&mut self, sum: &Sum) -> Sum {
+        let mut negated = Sum { added: sum.taken.clone(), taken: sum.added.clone(), constant: BigUint::zero() };
+        if !sum.constant.is_zero() {
+            match self.field {
+                Field::Known(modulus) => negated.constant = modulus - (&sum.constant % modulus),
+                Field::Given => {
+                    let constant = self.node(Node::Constant(sum.constant.clone()));
+                    negated.taken.push(constant);
+                }
+            }
+        }
+        if self.fits(&negated) {
+            return negated;
+        }
+        // What would be taken is too large: it is reduced first.
+        let reduced = self.reduced(sum);
+        Sum { taken: vec![reduced], ..Sum::default() }
+    }
+
+    fn sum(&mut self, x: &Sum, y: &Sum) -> Sum {
+        let mut constant = &x.constant + &y.constant;
+        if let Field::Known(modulus) = self.field {
+            constant %= modulus;
+        }
+        let sum = Sum {
+            added: [&x.added[..], &y.added[..]].concat(),
+            taken: [&x.taken[..], &y.taken[..]].concat(),
+            constant,
+        };
+        if self.fits(&sum) {
+            return sum;
+        }
+        let (a, b) = (self.word(x), self.word(y));
+        Sum::of(self.node(Node::AddMod(a.min(b), a.max(b))))
+    }
+
+    fn product(&mut self, x: &Sum, y: &Sum, stays: bool) -> Sum {
+        let (constant, other) = match (x.as_constant(), y.as_constant()) {
+            (Some(constant), _) => (Some(constant.clone()), y),
+            (_, constant) => (constant.cloned(), x),
+        };
+        if let Some(constant) = &constant {
+            if constant.is_zero() {
+                return Sum::default();
+            }
+            if constant.is_one() {
+                return other.clone();
+            }
+        }
+        let (a, b) = (self.word(x), self.word(y));
+        let fits = &self.max[a] * &self.max[b] <= self.limit;
+        if !stays && fits && constant.is_some_and(|constant| constant < BigUint::from(256u32)) {
+            return Sum::of(self.node(Node::Times(a, b)));
+        }
+        Sum::of(self.node(Node::MulMod(a.min(b), a.max(b))))
+    }
+
+    /// The word of a sum that fits.
+    fn word(&mut self, sum: &Sum) -> Id {
+        let mut added = sum.added.iter().copied();
+        let mut word = if sum.taken.is_empty() {
+            match added.next() {
+                None => return self.node(Node::Constant(sum.constant.clone())),
+                Some(first) if sum.constant.is_zero() => first,
+                Some(first) => {
+                    let constant = self.node(Node::Constant(sum.constant.clone()));
+                    self.node(Node::Add(first, constant))
+                }
+            }
+        } else {
+            let multiple = self.multiple(sum);
+            let mut word = if multiple.is_one() && sum.constant.is_zero() {
+                self.node(Node::Modulus)
+            } else {
+                self.node(Node::Constant(multiple * &self.p + &sum.constant))
+            };
+            for &taken in &sum.taken {
+                word = self.node(Node::Sub(word, taken));
+            }
+            word
+        };
+        for id in added {
+            word = self.node(Node::Add(word, id));
+        }
+        word
+    }
+
+    /// As one word, so that it is made once.
+    fn settled(&mut self, sum: &Sum) -> Sum {
+        if sum.as_constant().is_some() {
+            return sum.clone();
+        }
+        Sum::of(self.word(sum))
+    }
+
+    /// Its value below p, as a word.
+    fn reduced(&mut self, sum: &Sum) -> Id {
+        let word = self.word(sum);
+        if self.max[word] < self.p { word } else { self.node(Node::Mod(word)) }
+    }
+
+    /// The same, if there are two parts by one ADDMOD.
+    fn canonical(&mut self, sum: &Sum) -> Id {
+        if let (None, false, [first, others @ ..]) = (sum.as_constant(), sum.taken.is_empty(), &sum.added[..])
+            && others.is_empty()
+        {
+            let rest = Sum { added: vec![], ..sum.clone() };
+            let (first, rest) = (*first, self.word(&rest));
+            return self.node(Node::AddMod(first, rest));
+        }
+        if let ([first, rest @ ..], true) = (&sum.added[..], sum.taken.is_empty())
+            && (!rest.is_empty() || !sum.constant.is_zero())
+        {
+            let rest = Sum { added: rest.to_vec(), ..sum.clone() };
+            let (first, rest) = (*first, self.word(&rest));
+            return self.node(Node::AddMod(first, rest));
+        }
+        self.reduced(sum)
+    }
+}
+
+impl Terms {
+    /// Without terms that no output is made of.
+    fn without_unread(self) -> Self {
+        let mut read = vec![false; self.nodes.len()];
+        self.outputs.iter().for_each(|&(_, id)| read[id] = true);
+        for id in (0..self.nodes.len()).rev() {
+            if read[id] {
+                self.nodes[id].operands().into_iter().for_each(|operand| read[operand] = true);
+            }
+        }
+        let mut to = vec![0; self.nodes.len()];
+        let mut nodes = Vec::new();
+        for (id, node) in self.nodes.into_iter().enumerate().filter(|&(id, _)| read[id]) {
+            to[id] = nodes.len();
+            nodes.push(match node {
+                Node::Add(a, b) => Node::Add(to[a], to[b]),
+                Node::Sub(a, b) => Node::Sub(to[a], to[b]),
+                Node::Times(a, b) => Node::Times(to[a], to[b]),
+                Node::AddMod(a, b) => Node::AddMod(to[a], to[b]),
+                Node::MulMod(a, b) => Node::MulMod(to[a], to[b]),
+                Node::Mod(a) => Node::Mod(to[a]),
+                leaf => leaf,
+            });
+        }
+        let outputs = self.outputs.into_iter().map(|(slot, id)| (slot, to[id])).collect();
+        Self { nodes, outputs }
+    }
+}

@@ -1,0 +1,194 @@
+//! Multiples of points and their sums as contracts, for curves without precompiles: Grumpkin, Pallas, Vesta and Baby Jubjub. One text for all of them.
+//!
+//! A point takes 64 bytes as in EIP-196, a scalar 32 and may be any number. Every point of a curve is taken, and any other fails.
+
+use crate::Contract;
+use crate::encoding::Encoding;
+use num_bigint::BigUint;
+use residue_curves::Affine;
+use residue_curves::baby_jubjub;
+use residue_curves::edwards25519::Extended;
+use residue_curves::group::Projective;
+use residue_curves::short::{GRUMPKIN, PALLAS, ShortCurve, VESTA};
+use residue_ir::{Bundle, Machine, WordOp};
+
+/// How points are encoded.
+const ENCODING: Encoding = Encoding::EIP_196;
+/// Bytes of a coordinate.
+const COORDINATE_BYTES: u32 = ENCODING.element_bytes;
+/// Bytes of a point.
+const POINT_BYTES: u32 = 2 * COORDINATE_BYTES;
+/// Bytes of a point and a scalar.
+const PRODUCT_BYTES: u32 = POINT_BYTES + 32;
+/// Points whose multiples are summed at once: the words of their digits are on the stack together.
+const POINTS: usize = 2;
+
+/// What contracts ask of a curve.
+trait Curve {
+    /// A point with coordinates that additions take.
+    type Point<M: Machine>: Copy + Bundle<M::Fe>;
+
+    /// The point at `offset` of calldata, which must be on the curve; that of words that are all zero is the identity.
+    fn point<M: Machine>(&self, machine: &M, offset: M::Word) -> Self::Point<M>;
+
+    /// The identity.
+    fn identity<M: Machine>(&self, machine: &M) -> Self::Point<M>;
+
+    /// P + Q.
+    fn add<M: Machine>(&self, machine: &M, first: Self::Point<M>, second: Self::Point<M>) -> Self::Point<M>;
+
+    /// Σ kᵢ·Pᵢ for any words kᵢ.
+    fn sum<M: Machine, const N: usize>(&self, machine: &M, products: [(M::Word, Self::Point<M>); N]) -> Self::Point<M>;
+
+    /// In affine coordinates, as it is returned.
+    fn affine<M: Machine>(&self, machine: &M, point: Self::Point<M>) -> Affine<M::Fe>;
+}
+
+impl Curve for ShortCurve {
+    type Point<M: Machine> = Projective<M::Fe>;
+
+    fn point<M: Machine>(&self, machine: &M, offset: M::Word) -> Self::Point<M> {
+        let is_finite = ENCODING.any_nonzero(machine, offset, 0..2);
+        machine.branch(
+            is_finite,
+            |machine| {
+                let point = ENCODING.point(machine, offset);
+                machine.require(machine.is_zero(self.defect(machine, point)));
+                Projective { x: point.x, y: point.y, z: machine.one() }
+            },
+            |machine| ShortCurve::identity(self, machine),
+        )
+    }
+
+    fn identity<M: Machine>(&self, machine: &M) -> Self::Point<M> {
+        ShortCurve::identity(self, machine)
+    }
+
+    fn add<M: Machine>(&self, machine: &M, first: Self::Point<M>, second: Self::Point<M>) -> Self::Point<M> {
+        ShortCurve::add(self, machine, first, second)
+    }
+
+    fn sum<M: Machine, const N: usize>(&self, machine: &M, products: [(M::Word, Self::Point<M>); N]) -> Self::Point<M> {
+        ShortCurve::sum(self, machine, products)
+    }
+
+    fn affine<M: Machine>(&self, machine: &M, point: Self::Point<M>) -> Affine<M::Fe> {
+        ShortCurve::affine(self, machine, point)
+    }
+}
+
+/// Baby Jubjub.
+struct BabyJubjub;
+
+impl Curve for BabyJubjub {
+    type Point<M: Machine> = Extended<M::Fe>;
+
+    fn point<M: Machine>(&self, machine: &M, offset: M::Word) -> Self::Point<M> {
+        let point = ENCODING.point(machine, offset);
+        machine.require(machine.is_zero(baby_jubjub::defect(machine, point)));
+        baby_jubjub::extended(machine, point)
+    }
+
+    fn identity<M: Machine>(&self, machine: &M) -> Self::Point<M> {
+        baby_jubjub::identity(machine)
+    }
+
+    fn add<M: Machine>(&self, machine: &M, first: Self::Point<M>, second: Self::Point<M>) -> Self::Point<M> {
+        baby_jubjub::add(machine, first, second)
+    }
+
+    fn sum<M: Machine, const N: usize>(&self, machine: &M, products: [(M::Word, Self::Point<M>); N]) -> Self::Point<M> {
+        baby_jubjub::sum(machine, products)
+    }
+
+    fn affine<M: Machine>(&self, machine: &M, point: Self::Point<M>) -> Affine<M::Fe> {
+        baby_jubjub::affine(machine, point)
+    }
+}
+
+/// The point and scalar at `offset`.
+fn product<M: Machine, C: Curve>(machine: &M, curve: &C, offset: M::Word) -> (M::Word, C::Point<M>) {
+    let scalar_at = machine.word_op(WordOp::Add, offset, machine.small(POINT_BYTES.into()));
+    let scalar = machine.variable("scalar", machine.calldata_word(scalar_at));
+    (machine.get(scalar), curve.point(machine, offset))
+}
+
+/// k·P.
+fn multiple<M: Machine>(machine: &M, curve: &impl Curve) {
+    machine.require(machine.word_op(WordOp::Eq, machine.calldata_size(), machine.small(PRODUCT_BYTES.into())));
+    let sum = curve.sum(machine, [product(machine, curve, machine.small(0))]);
+    machine.return_elements(curve.affine(machine, sum), COORDINATE_BYTES);
+}
+
+/// Σ kᵢ·Pᵢ, [`POINTS`] at once and what is left one by one.
+fn sum<M: Machine>(machine: &M, curve: &impl Curve) {
+    let op = |op, a, b| machine.word_op(op, a, b);
+    let small = |value: u64| machine.small(value);
+    let size = machine.calldata_size();
+    machine.require(machine.not(op(WordOp::Mod, size, small(PRODUCT_BYTES.into()))));
+    let chunk_bytes = u64::from(PRODUCT_BYTES) * POINTS as u64; // usize to u64 widens
+    let chunks = machine.bind(op(WordOp::Div, size, small(chunk_bytes)));
+    let sum = machine.repeat(chunks, curve.identity(machine), |machine, chunk, sum| {
+        let first = machine.bind(machine.word_op(WordOp::Mul, chunk, machine.small(chunk_bytes)));
+        let products = std::array::from_fn::<_, POINTS, _>(|number| {
+            let offset = machine.small(u64::from(PRODUCT_BYTES) * number as u64); // usize to u64 widens
+            product(machine, curve, machine.bind(machine.word_op(WordOp::Add, first, offset)))
+        });
+        curve.add(machine, sum, curve.sum(machine, products))
+    });
+    let left = op(WordOp::Div, op(WordOp::Mod, size, small(chunk_bytes)), small(PRODUCT_BYTES.into()));
+    let sum = machine.repeat(machine.bind(left), sum, |machine, number, sum| {
+        let back = machine.word_op(
+            WordOp::Mul,
+            machine.word_op(WordOp::Add, number, machine.small(1)),
+            machine.small(PRODUCT_BYTES.into()),
+        );
+        let offset = machine.bind(machine.word_op(WordOp::Sub, machine.calldata_size(), back));
+        curve.add(machine, sum, curve.sum(machine, [product(machine, curve, offset)]))
+    });
+    machine.return_elements(curve.affine(machine, sum), COORDINATE_BYTES);
+}
+
+/// So many products: the point with each, and large scalars.
+fn example(point: &Affine<BigUint>, count: u8) -> Vec<u8> {
+    let product = |number: u8| {
+        let coordinates = [&point.x, &point.y].into_iter().flat_map(|value| ENCODING.encoded(value));
+        coordinates.chain([0xff - number; 32]).collect::<Vec<u8>>()
+    };
+    (0..count).flat_map(product).collect()
+}
+
+macro_rules! contracts {
+    ($($mul:ident, $msm:ident, $name:literal, $title:literal, $identity:literal, $curve:expr, $field:expr, $point:expr;)*) => {
+        $(
+            #[doc = concat!("`", $name, "/mul`.")]
+            pub const $mul: Contract = Contract {
+                name: concat!($name, "/mul"),
+                summary: concat!("the product of a scalar and a point of ", $title),
+                interface: concat!("96 bytes: a point (64; ", $identity, " is the identity), a scalar (32); returns 64: the product"),
+                field: $field,
+                text: |machine| multiple(machine, &$curve),
+                precompile: None,
+                example: || example(&$point, 1),
+            };
+
+            #[doc = concat!("`", $name, "/msm`.")]
+            pub const $msm: Contract = Contract {
+                name: concat!($name, "/msm"),
+                summary: concat!("the sum of products of scalars and points of ", $title),
+                interface: concat!("k times 96 bytes: a point (64; ", $identity, " is the identity), a scalar (32); k may be 0; returns 64: the sum of the products"),
+                field: $field,
+                text: |machine| sum(machine, &$curve),
+                precompile: None,
+                example: || example(&$point, 4),
+            };
+        )*
+    };
+}
+
+contracts! {
+    GRUMPKIN_MUL, GRUMPKIN_MSM, "grumpkin", "Grumpkin", "all zeros", GRUMPKIN, || (GRUMPKIN.modulus)(), GRUMPKIN.generator();
+    PALLAS_MUL, PALLAS_MSM, "pallas", "Pallas", "all zeros", PALLAS, || (PALLAS.modulus)(), PALLAS.generator();
+    VESTA_MUL, VESTA_MSM, "vesta", "Vesta", "all zeros", VESTA, || (VESTA.modulus)(), VESTA.generator();
+    BABY_JUBJUB_MUL, BABY_JUBJUB_MSM, "baby_jubjub", "Baby Jubjub (ERC-2494)", "(0, 1)", BabyJubjub, baby_jubjub::modulus, baby_jubjub::base();
+}

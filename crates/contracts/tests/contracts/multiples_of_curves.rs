@@ -1,0 +1,196 @@
+//! Multiples and their sums on Grumpkin, the Pasta curves and Baby Jubjub against arkworks.
+
+use crate::points::Seeded;
+use crate::support::{cases, everywhere, refused_everywhere, returned_everywhere};
+use ark_ec::short_weierstrass::{Affine as Short, SWCurveConfig};
+use ark_ec::twisted_edwards::Affine as Edwards;
+use ark_ec::{AffineRepr, CurveGroup};
+use ark_ed_on_bn254::EdwardsConfig;
+use ark_ff::{BigInteger, Field, PrimeField, UniformRand};
+use num_bigint::BigUint;
+use residue_contracts::find;
+
+/// A scalar: small, the order and around it, all bits set, or any.
+fn scalar(seeded: &mut Seeded, order: &BigUint) -> BigUint {
+    match seeded.below(8) {
+        0 => BigUint::from(seeded.below(20)),
+        1 => order - 1u32,
+        2 => order.clone(),
+        3 => order + 1u32,
+        4 => (BigUint::from(1u8) << 256) - 1u32,
+        5 => BigUint::from(1u8) << seeded.below(256),
+        _ => BigUint::from_bytes_be(&seeded.bytes(32)),
+    }
+}
+
+fn word(value: &BigUint) -> Vec<u8> {
+    let digits = value.to_bytes_be();
+    [vec![0; 32 - digits.len()], digits].concat()
+}
+
+fn element<F: PrimeField>(value: &F) -> Vec<u8> {
+    let digits = value.into_bigint().to_bytes_be();
+    [vec![0; 32 - digits.len()], digits].concat()
+}
+
+/// A curve of another library, with points in our encoding.
+trait Judge {
+    type Point: Copy;
+    fn encoded(point: Self::Point) -> Vec<u8>;
+    /// Any point, one of a small order, or the identity.
+    fn any(seeded: &mut Seeded) -> Self::Point;
+    fn sum(products: &[(Self::Point, BigUint)]) -> Self::Point;
+    /// The order of all points.
+    fn order() -> BigUint;
+    fn modulus() -> BigUint;
+}
+
+fn rng(seeded: &mut Seeded) -> ark_std::rand::rngs::StdRng {
+    let seed = <[u8; 32]>::try_from(seeded.bytes(32)).unwrap();
+    ark_std::rand::SeedableRng::from_seed(seed)
+}
+
+struct OnShort<C>(C);
+
+impl<C: SWCurveConfig> Judge for OnShort<C>
+where
+    C::BaseField: PrimeField,
+{
+    type Point = Short<C>;
+
+    fn encoded(point: Short<C>) -> Vec<u8> {
+        point.xy().map_or(vec![0; 64], |(x, y)| [element(&x), element(&y)].concat())
+    }
+
+    fn any(seeded: &mut Seeded) -> Short<C> {
+        match seeded.below(5) {
+            0 => Short::identity(),
+            1 => Short::generator(),
+            2 => -Short::generator(),
+            _ => Short::rand(&mut rng(seeded)),
+        }
+    }
+
+    fn sum(products: &[(Short<C>, BigUint)]) -> Short<C> {
+        let multiple = |(point, scalar): &(Short<C>, BigUint)| point.mul_bigint(scalar.to_u64_digits());
+        products.iter().map(multiple).fold(Short::identity().into_group(), |sum, product| sum + product).into_affine()
+    }
+
+    fn order() -> BigUint {
+        C::ScalarField::MODULUS.into()
+    }
+
+    fn modulus() -> BigUint {
+        C::BaseField::MODULUS.into()
+    }
+}
+
+/// Arkworks has the isomorphic curve with a = 1: its x is ours times a root of 168700.
+struct OnEdwards;
+
+fn root() -> ark_bn254::Fr {
+    ark_bn254::Fr::from(168_700u32).sqrt().unwrap()
+}
+
+impl Judge for OnEdwards {
+    type Point = Edwards<EdwardsConfig>;
+
+    fn encoded(point: Self::Point) -> Vec<u8> {
+        [element(&(point.x / root())), element(&point.y)].concat()
+    }
+
+    fn any(seeded: &mut Seeded) -> Self::Point {
+        let any = Self::Point::get_point_from_y_unchecked;
+        match seeded.below(6) {
+            0 => Edwards::zero(),
+            1 => Edwards::generator(),
+            // Of order 2, and of order 4.
+            2 => Edwards::new_unchecked(0u32.into(), -ark_bn254::Fr::from(1u32)),
+            3 => Edwards::new_unchecked(1u32.into(), 0u32.into()),
+            // Of the whole curve.
+            _ => loop {
+                if let Some(point) = any(ark_bn254::Fr::rand(&mut rng(seeded)), seeded.below(2) == 0) {
+                    return point;
+                }
+            },
+        }
+    }
+
+    fn sum(products: &[(Self::Point, BigUint)]) -> Self::Point {
+        let multiple = |(point, scalar): &(Self::Point, BigUint)| point.mul_bigint(scalar.to_u64_digits());
+        products.iter().map(multiple).fold(Edwards::zero().into_group(), |sum, product| sum + product).into_affine()
+    }
+
+    fn order() -> BigUint {
+        BigUint::from(ark_ed_on_bn254::Fr::MODULUS) * 8u32
+    }
+
+    fn modulus() -> BigUint {
+        ark_bn254::Fr::MODULUS.into()
+    }
+}
+
+fn check<J: Judge>(name: &str, is_identity_zero: bool) {
+    let mut seeded = Seeded(61);
+    let product = |seeded: &mut Seeded| {
+        let (point, scalar) = (J::any(seeded), scalar(seeded, &J::order()));
+        ([J::encoded(point), word(&scalar)].concat(), (point, scalar))
+    };
+    let mut mul = everywhere(find(&format!("{name}/mul")).unwrap());
+    for case in 0..cases(16) {
+        let (input, product) = product(&mut seeded);
+        returned_everywhere(&mut mul, &input, &J::encoded(J::sum(&[product])), &format!("{name}/mul, case {case}"));
+    }
+    let mut msm = everywhere(find(&format!("{name}/msm")).unwrap());
+    for case in 0..cases(9) {
+        let (mut inputs, mut products): (Vec<_>, Vec<_>) = (0..case % 10).map(|_| product(&mut seeded)).unzip();
+        // A point twice, and its opposite: sums meet equal points and the identity.
+        if case % 3 == 2 {
+            inputs.push(inputs[0].clone());
+            products.push(products[0].clone());
+        }
+        let expected = J::encoded(J::sum(&products));
+        returned_everywhere(&mut msm, &inputs.concat(), &expected, &format!("{name}/msm, case {case}"));
+    }
+    let (good, _) = product(&mut seeded);
+    let one = word(&1u32.into());
+    let mut bad = vec![
+        [one.clone(), one.clone(), one.clone()].concat(),
+        [word(&J::modulus()), word(&0u32.into()), one.clone()].concat(),
+        [word(&0u32.into()), word(&J::modulus()), one.clone()].concat(),
+        [vec![0xff; 64], one.clone()].concat(),
+    ];
+    if !is_identity_zero {
+        bad.push([vec![0; 64], one.clone()].concat());
+    }
+    for input in bad {
+        refused_everywhere(&mut mul, &input, &format!("{name}, no point"));
+        refused_everywhere(&mut msm, &[&good[..], &input].concat(), &format!("{name}, no point"));
+        refused_everywhere(&mut msm, &[good.repeat(3), input].concat(), &format!("{name}, no point"));
+    }
+    for length in [0, 64, 95] {
+        refused_everywhere(&mut mul, &good[..length], &format!("{name}, {length} bytes"));
+    }
+    refused_everywhere(&mut mul, &[&good[..], &[0]].concat(), &format!("{name}, a byte more"));
+    refused_everywhere(&mut msm, &good[..95], &format!("{name}, a byte less"));
+}
+
+#[test]
+fn multiples_on_grumpkin() {
+    check::<OnShort<ark_grumpkin::GrumpkinConfig>>("grumpkin", true);
+}
+
+#[test]
+fn multiples_on_pallas() {
+    check::<OnShort<ark_pallas::PallasConfig>>("pallas", true);
+}
+
+#[test]
+fn multiples_on_vesta() {
+    check::<OnShort<ark_vesta::VestaConfig>>("vesta", true);
+}
+
+#[test]
+fn multiples_on_baby_jubjub() {
+    check::<OnEdwards>("baby_jubjub", false);
+}

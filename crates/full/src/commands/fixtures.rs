@@ -1,0 +1,196 @@
+//! `residue fixtures`: state tests of every field instruction and every contract of a revision, for implementations of others.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use residue_fixtures::{FixtureError, Made, Planned, Suite};
+use residue_isa::Revision;
+use residue_workbench::parallel::in_parallel;
+use serde_json::json;
+
+use residue_command::options::DEFAULT_REVISION;
+use residue_command::output;
+use residue_command::verdict::Verdict;
+
+/// Options of `fixtures`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  residue fixtures --list
+  residue fixtures --only instructions/mulmodx --out mulmodx
+  residue fixtures --revision evm384-v7 --only frames,bls12_381/fp2_mul --out evm384-v7-tests
+  residue statetest mulmodx --revision eip6690-2024")]
+pub struct FixturesArgs {
+    /// The interface revision.
+    #[arg(long, value_name = "REVISION", default_value_t = DEFAULT_REVISION)]
+    pub revision: Revision,
+    /// A folder for the files, which must be new or empty.
+    #[arg(long, value_name = "DIR", required_unless_present = "list")]
+    pub out: Option<PathBuf>,
+    /// Only files whose name contains one of these.
+    #[arg(long, value_name = "TEXT", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Print the names of the files and make none.
+    #[arg(long, conflicts_with = "out")]
+    pub list: bool,
+}
+
+/// What became of a file.
+enum Became {
+    Made(Made),
+    /// There is nothing to be in it, and why.
+    Empty(String),
+}
+
+/// Makes the files.
+pub fn fixtures(args: &FixturesArgs, json: bool) -> Result<Verdict> {
+    let suite = Suite::new(args.revision)?;
+    let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|only| name.contains(only));
+    let planned: Vec<Planned> = suite.files().into_iter().filter(|planned| wanted(&planned.name())).collect();
+    let known = || suite.files().iter().map(Planned::name).collect::<Vec<_>>().join(", ");
+    ensure!(
+        !planned.is_empty(),
+        "no file of {} has {} in its name; there are {}",
+        args.revision,
+        args.only.join(" or "),
+        known()
+    );
+    let Some(out) = &args.out else {
+        return list(&planned, json);
+    };
+    ensure_free(out)?;
+    let partial = partial_name(out)?;
+    fs::create_dir_all(&partial).with_context(|| format!("making {}", partial.display()))?;
+    let made = make(&suite, &planned, &partial);
+    let made = match made {
+        Ok(Ok(made)) => made,
+        Ok(Err(disagreement)) => {
+            let _ = fs::remove_dir_all(&partial); // The error to report is the first one.
+            output::message("error", &disagreement.to_string());
+            if json {
+                output::json(&json!({ "success": false, "error": disagreement.to_string() }))?;
+            }
+            return Ok(Verdict::Bad);
+        }
+        Err(error) => {
+            let _ = fs::remove_dir_all(&partial);
+            return Err(error);
+        }
+    };
+    if out.exists() {
+        fs::remove_dir(out).with_context(|| format!("{} is not empty any more", out.display()))?;
+    }
+    fs::rename(&partial, out).with_context(|| format!("moving the files to {}", out.display()))?;
+    tell(args, out, &planned, &made, json)?;
+    Ok(Verdict::Good)
+}
+
+fn list(planned: &[Planned], json: bool) -> Result<Verdict> {
+    let names: Vec<String> = planned.iter().map(Planned::name).collect();
+    if json {
+        output::json(&json!({ "files": names }))?;
+    } else {
+        output::result(&names.join("\n"))?;
+    }
+    Ok(Verdict::Good)
+}
+
+/// Makes and writes all files; what became of each, or where engine and specification differ.
+fn make(suite: &Suite, planned: &[Planned], folder: &Path) -> Result<Result<Vec<Became>, FixtureError>> {
+    let bar = bar(planned.len());
+    let made = in_parallel(planned, |planned| -> Result<Result<Became, FixtureError>> {
+        let name = planned.name();
+        bar.set_message(name.clone());
+        let made = suite.make(planned);
+        bar.inc(1);
+        match made {
+            Ok(Ok(made)) => {
+                let path = folder.join(format!("{name}.json"));
+                let parent = path.parent().unwrap_or(folder);
+                fs::create_dir_all(parent).with_context(|| format!("making {}", parent.display()))?;
+                output::file(&path, made.text.as_bytes())?;
+                Ok(Ok(Became::Made(Made { text: String::new(), ..made })))
+            }
+            Ok(Err(reason)) => Ok(Ok(Became::Empty(reason))),
+            Err(error @ FixtureError::Disagreement { .. }) => Ok(Err(error)),
+            Err(error) => Err(error).context(name),
+        }
+    });
+    bar.finish_and_clear();
+    made.into_iter().collect::<Result<Vec<_>>>().map(|made| made.into_iter().collect())
+}
+
+/// Says what was made.
+fn tell(args: &FixturesArgs, out: &Path, planned: &[Planned], all: &[Became], json: bool) -> Result<()> {
+    let made = || {
+        all.iter().filter_map(|became| match became {
+            Became::Made(made) => Some(made),
+            Became::Empty(_) => None,
+        })
+    };
+    let sum = |of: fn(&Made) -> u64| made().map(of).sum::<u64>();
+    let (tests, entries, by_engine) = (sum(|made| made.tests), sum(|made| made.entries), sum(|made| made.by_engine));
+    let left_out: Vec<(String, String)> = planned
+        .iter()
+        .zip(all)
+        .flat_map(|(planned, became)| {
+            let reasons = match became {
+                Became::Made(made) => made.left_out.clone(),
+                Became::Empty(reason) => vec![reason.clone()],
+            };
+            reasons.into_iter().map(|reason| (planned.name(), reason))
+        })
+        .collect();
+    if json {
+        let left_out: Vec<_> = left_out.iter().map(|(file, why)| json!({ "file": file, "why": why })).collect();
+        return output::json(&json!({
+            "success": true,
+            "revision": args.revision.name(),
+            "out": out.to_string_lossy(),
+            "files": made().count(),
+            "tests": tests,
+            "entries": entries,
+            "expected_by_engine": by_engine,
+            "left_out": left_out,
+        }));
+    }
+    let mut text = format!(
+        "{} files with {tests} tests and {entries} entries for {} in {}; the engine agrees with all of them",
+        made().count(),
+        args.revision,
+        out.display()
+    );
+    if by_engine > 0 {
+        text += &format!("\n{by_engine} entries call other contracts: what they expect is said by the engine alone");
+    }
+    for (file, why) in &left_out {
+        text += &format!("\nleft out of {file}: {why}");
+    }
+    output::result(&text)
+}
+
+/// A folder that is not there, or that has nothing in it.
+fn ensure_free(out: &Path) -> Result<()> {
+    match fs::read_dir(out) {
+        Ok(mut entries) => ensure!(entries.next().is_none(), "{} is not empty", out.display()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error).with_context(|| format!("opening {}", out.display())),
+    }
+    Ok(())
+}
+
+/// The name under which files are written until all are there.
+fn partial_name(out: &Path) -> Result<PathBuf> {
+    let name = out.file_name().with_context(|| format!("{} is not the name of a folder", out.display()))?;
+    Ok(out.with_file_name(format!(".{}.{}.partial", name.to_string_lossy(), std::process::id())))
+}
+
+fn bar(files: usize) -> ProgressBar {
+    let bar = ProgressBar::new(files as u64); // style: S11: widens
+    match ProgressStyle::with_template("{msg:<40} {wide_bar} {pos}/{len}") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}

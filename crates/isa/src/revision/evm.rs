@@ -1,0 +1,32 @@
+//! The EVM as chains have it, without field instructions: what programs cost where no proposal is in force.
+//!
+//! Values are words. ADDMOD and MULMOD take the modulus from the stack each time (Yellow Paper, appendix H.2), so moduli have at most
+//! 256 bits; what else code may have is the hard fork's.
+
+use super::{EncodeError, Interface, Semantics, codec};
+use crate::field_instruction::FieldInstruction;
+use crate::opcode::{evm, immediate_table};
+use residue_formula::PerOp;
+
+/// The revision.
+pub const INTERFACE: Interface = Interface {
+    name: "evm",
+    summary: "the EVM without field instructions: ADDMOD and MULMOD on words, moduli of up to 256 bits",
+    semantics: Semantics::Words,
+    opcodes: &[],
+    immediates: immediate_table(&[]),
+    // What does it there; no instruction of these is a field instruction.
+    arithmetic: PerOp([evm::ADDMOD, evm::ADDMOD, evm::MULMOD]),
+    width_limbs_max: 4,
+    default_schedule: "evm",
+    encode,
+    decode,
+};
+
+fn encode(instruction: &FieldInstruction, _: &mut Vec<u8>) -> Result<(), EncodeError> {
+    Err(codec::operand_kind(&INTERFACE, instruction))
+}
+
+fn decode(_: &[u8]) -> Option<(FieldInstruction, usize)> {
+    None
+}

@@ -1,0 +1,57 @@
+//! The experiments that earn their place on top of EIP-6690 of 2024, together: `docs/evmmax-next.md` has each one's number.
+//!
+//! Source: the revisions `x-…`, each of which is one of them.
+
+use super::rules::{Addition, SlotRules};
+use super::{EncodeError, Interface, Semantics, codec, x_invmodx, x_iszerox, x_sumx};
+use crate::field_instruction::FieldInstruction;
+use crate::opcode::{immediate_table, opcodes};
+use residue_formula::PerOp;
+
+opcodes! {
+    0xc0 SETMODX "Activates a field context, created if new: id, modulus offset, modulus size, slot count." 4 -> 0;
+    0xc1 LOADX   "Copies slots into memory: memory offset, first slot, count." 3 -> 0;
+    0xc2 STOREX  "Copies memory into slots: first slot, memory offset, count." 3 -> 0;
+    0xc3 ADDMODX "out = x + y mod m in each lane." 0 -> 0 immediate 7;
+    0xc4 SUBMODX "out = x - y mod m in each lane." 0 -> 0 immediate 7;
+    0xc5 MULMODX "out = x * y mod m in each lane." 0 -> 0 immediate 7;
+    0xc6 INVMODX "out = inverse of x mod m in each lane, 0 if there is none." 0 -> 0 immediate 5;
+    0xc7 ISZEROX "Whether a slot is zero." 0 -> 1 immediate 1;
+    0xc8 SUM2X   "out = 2 products of slots, each added or subtracted, mod m." 0 -> 0 immediate 6;
+    0xc9 SUM3X   "out = 3 products of slots, each added or subtracted, mod m." 0 -> 0 immediate 8;
+    0xca SUM4X   "out = 4 products of slots, each added or subtracted, mod m." 0 -> 0 immediate 10;
+    0xcb SUM5X   "out = 5 products of slots, each added or subtracted, mod m." 0 -> 0 immediate 12;
+    0xcc SUM6X   "out = 6 products of slots, each added or subtracted, mod m." 0 -> 0 immediate 14;
+}
+
+/// The revision.
+pub const INTERFACE: Interface = Interface {
+    name: "evmmax-next",
+    summary: "the experiments that earn their place on top of EIP-6690 of 2024, together",
+    semantics: Semantics::Slots(&RULES),
+    opcodes: OPCODES,
+    immediates: immediate_table(OPCODES),
+    arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),
+    width_limbs_max: super::eip6690_2024::MODULUS_BYTES_MAX / 8,
+    default_schedule: "next",
+    encode,
+    decode,
+};
+
+/// How it differs.
+pub const RULES: SlotRules = SlotRules {
+    invert: x_invmodx::RULES.invert,
+    inverts_modulo: x_invmodx::RULES.inverts_modulo,
+    is_zero: x_iszerox::RULES.is_zero,
+    sums: x_sumx::RULES.sums,
+    additions: &[Addition::Inversion, Addition::IsZero, Addition::Sums],
+    ..SlotRules::EIP6690_2024
+};
+
+fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
+    codec::encode_added((&INTERFACE, &RULES), instruction, code)
+}
+
+fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
+    codec::decode_added((&INTERFACE, &RULES), code)
+}

@@ -1,0 +1,173 @@
+//! What the experiments `x-…` add to `eip6690-2024`: its contexts, and instructions on them, each known by its mnemonic. Which of them a
+//! revision has its opcodes say.
+//!
+//! Source: none outside; this is where they are defined. Order of checks: context, operands, dynamic gas. The prices are the EIP's with those
+//! of the additions, in thousandths of gas, rounded up for each instruction.
+
+use super::FieldState;
+use super::eip6690_2024::{self, Contexts};
+use crate::field_opcode::FieldOpcode;
+use crate::frame::Frame;
+use crate::halt::Halt;
+use crate::prices::{ByWidth, Prices};
+use crate::word::Word;
+use num_bigint::BigUint;
+use num_traits::Zero;
+
+/// `INVMODX`: out, out_stride, x, x_stride, count.
+pub const INVMODX: FieldOpcode = FieldOpcode { byte: 0xc6, mnemonic: "INVMODX", immediate_bytes: 5, pops: 0 };
+/// `ISZEROX`: a slot.
+pub const ISZEROX: FieldOpcode = FieldOpcode { byte: 0xc7, mnemonic: "ISZEROX", immediate_bytes: 1, pops: 0 };
+
+/// `SUM2X`: out, signs, then the slots of 2 products.
+pub const SUM2X: FieldOpcode = FieldOpcode { byte: 0xc8, mnemonic: "SUM2X", immediate_bytes: 6, pops: 0 };
+/// `SUM3X`: out, signs, then the slots of 3 products.
+pub const SUM3X: FieldOpcode = FieldOpcode { byte: 0xc9, mnemonic: "SUM3X", immediate_bytes: 8, pops: 0 };
+/// `SUM4X`: out, signs, then the slots of 4 products.
+pub const SUM4X: FieldOpcode = FieldOpcode { byte: 0xca, mnemonic: "SUM4X", immediate_bytes: 10, pops: 0 };
+/// `SUM5X`: out, signs, then the slots of 5 products.
+pub const SUM5X: FieldOpcode = FieldOpcode { byte: 0xcb, mnemonic: "SUM5X", immediate_bytes: 12, pops: 0 };
+/// `SUM6X`: out, signs, then the slots of 6 products.
+pub const SUM6X: FieldOpcode = FieldOpcode { byte: 0xcc, mnemonic: "SUM6X", immediate_bytes: 14, pops: 0 };
+
+/// The opcodes of `eip6690-2024`, then `added`.
+pub const fn with<const N: usize>(added: &[FieldOpcode]) -> [FieldOpcode; N] {
+    let base = eip6690_2024::OPCODES;
+    let mut opcodes = [INVMODX; N];
+    let mut i = 0;
+    while i < N {
+        opcodes[i] = if i < base.len() { base[i] } else { added[i - base.len()] };
+        i += 1;
+    }
+    opcodes
+}
+
+/// The contexts of a frame, with the additions.
+#[derive(Default)]
+pub struct Added {
+    contexts: Contexts,
+}
+
+/// A frame's state at its start.
+pub fn start() -> Box<dyn FieldState> {
+    Box::new(Added::default())
+}
+
+impl FieldState for Added {
+    fn execute(
+        &mut self,
+        opcode: &FieldOpcode,
+        immediate: &[u8],
+        frame: &mut Frame<'_>,
+        prices: &Prices,
+    ) -> Result<(), Halt> {
+        match opcode.mnemonic {
+            "INVMODX" => self.invert(opcode, immediate, frame, prices),
+            "ISZEROX" => self.is_zero(immediate, frame),
+            "SUM2X" | "SUM3X" | "SUM4X" | "SUM5X" | "SUM6X" => self.sum(opcode, immediate, frame, prices),
+            _ => self.contexts.execute(opcode, immediate, frame, prices),
+        }
+    }
+}
+
+impl Added {
+    /// Inverses modulo m in each lane, 0 for what has none. All lanes are read before any is written.
+    fn invert(
+        &mut self,
+        opcode: &FieldOpcode,
+        immediate: &[u8],
+        frame: &mut Frame<'_>,
+        prices: &Prices,
+    ) -> Result<(), Halt> {
+        let operands: Vec<usize> = immediate.iter().map(|&byte| usize::from(byte)).collect();
+        let [out, out_stride, x, x_stride, count] = operands[..] else {
+            return Err(Halt::InvalidInstruction);
+        };
+        let context = self.contexts.active()?;
+        if out_stride == 0 || count == 0 {
+            return Err(Halt::InvalidStride);
+        }
+        if out.max(x).max(out + out_stride * (count - 1)).max(x + x_stride * (count - 1)) >= context.slots.len() {
+            return Err(Halt::SlotOutOfRange);
+        }
+        let price = prices.invert.at(context.width_limbs(), opcode)?;
+        frame.charge(prices.times(price, count as u64))?; // style: S11: below 256
+        let inverse = |slot: usize| context.slots[slot].modinv(&context.modulus).unwrap_or_default();
+        let inverses: Vec<BigUint> = (0..count).map(|lane| inverse(x + x_stride * lane)).collect();
+        for (lane, inverse) in inverses.into_iter().enumerate() {
+            context.slots[out + out_stride * lane] = inverse;
+        }
+        Ok(())
+    }
+
+    /// ± x₁·y₁ ± x₂·y₂ … mod m: bit i of signs says that product i is subtracted.
+    fn sum(
+        &mut self,
+        opcode: &FieldOpcode,
+        immediate: &[u8],
+        frame: &mut Frame<'_>,
+        prices: &Prices,
+    ) -> Result<(), Halt> {
+        let [out, signs, slots @ ..] = immediate else { return Err(Halt::InvalidInstruction) };
+        let context = self.contexts.active()?;
+        if [out].into_iter().chain(slots).any(|&slot| usize::from(slot) >= context.slots.len()) {
+            return Err(Halt::SlotOutOfRange);
+        }
+        let width = context.width_limbs();
+        let (each, once) = (prices.product.at(width, opcode)?, prices.reduction.at(width, opcode)?);
+        frame.charge(prices.times(each * (slots.len() as u64 / 2) + once, 1))?; // style: S11: at most 6 products
+        let mut sum = BigUint::ZERO;
+        for (number, pair) in slots.chunks(2).enumerate() {
+            let [x, y] = [pair[0], pair[1]].map(|slot| &context.slots[usize::from(slot)]);
+            let product = x * y % &context.modulus;
+            let is_subtracted = signs >> number & 1 == 1;
+            sum = (sum + if is_subtracted { &context.modulus - product } else { product }) % &context.modulus;
+        }
+        context.slots[usize::from(*out)] = sum;
+        Ok(())
+    }
+
+    /// 1 on the stack if the slot is zero, else 0.
+    fn is_zero(&mut self, immediate: &[u8], frame: &mut Frame<'_>) -> Result<(), Halt> {
+        let context = self.contexts.active()?;
+        let [slot] = immediate else { return Err(Halt::InvalidInstruction) };
+        let value = context.slots.get(usize::from(*slot)).ok_or(Halt::SlotOutOfRange)?;
+        frame.push(Word::from(u8::from(value.is_zero())))
+    }
+}
+
+/// The EIP's prices with those of the additions that `opcodes` has.
+pub fn prices(opcodes: &[FieldOpcode]) -> Vec<Prices> {
+    let eip = eip6690_2024::eip6690();
+    let mut base = eip.base.clone();
+    let added = [("INVMODX", 0), ("ISZEROX", 3), ("SUM2X", 0), ("SUM3X", 0), ("SUM4X", 0), ("SUM5X", 0), ("SUM6X", 0)];
+    for (mnemonic, gas) in added {
+        if opcodes.iter().any(|opcode| opcode.mnemonic == mnemonic) {
+            base.insert(mnemonic.to_owned(), gas);
+        }
+    }
+    let thousandths = |ByWidth(prices): &ByWidth| ByWidth(prices.iter().map(|gas| 1000 * gas).collect());
+    // Thousandths of a multiplication.
+    let share = |thousandths: u64| {
+        let ByWidth(prices) = &eip.mul;
+        let sums = opcodes.contains(&SUM2X);
+        ByWidth(prices.iter().filter(|_| sums).map(|gas| thousandths * gas).collect())
+    };
+    let inverts = opcodes.contains(&INVMODX);
+    let invert = if inverts { vec![40, 70, 100, 140, 170, 215, 270, 300, 345, 405, 465, 505] } else { Vec::new() };
+    vec![Prices {
+        name: "next".to_owned(),
+        base,
+        set_modulus: thousandths(&eip.set_modulus),
+        add: thousandths(&eip.add),
+        sub: thousandths(&eip.sub),
+        mul: thousandths(&eip.mul),
+        load: thousandths(&eip.load),
+        store: thousandths(&eip.store),
+        invert: thousandths(&ByWidth(invert)),
+        product: share(540),
+        reduction: share(460),
+        in_thousandths: true,
+        ..eip
+    }]
+}

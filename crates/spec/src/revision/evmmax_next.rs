@@ -1,0 +1,16 @@
+//! `evmmax-next`: `eip6690-2024` with the experiments that earn their place.
+
+use super::Revision;
+use super::additions::{self, INVMODX, ISZEROX, SUM2X, SUM3X, SUM4X, SUM5X, SUM6X};
+use crate::field_opcode::FieldOpcode;
+
+/// The revision.
+pub const REVISION: Revision = Revision {
+    name: "evmmax-next",
+    summary: "eip6690-2024 with the experiments that earn their place.",
+    opcodes: OPCODES,
+    prices: || additions::prices(OPCODES),
+    start: additions::start,
+};
+
+const OPCODES: &[FieldOpcode] = &additions::with::<13>(&[INVMODX, ISZEROX, SUM2X, SUM3X, SUM4X, SUM5X, SUM6X]);

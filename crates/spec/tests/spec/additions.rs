@@ -1,0 +1,83 @@
+//! What the experiments `x-…` add to `eip6690-2024`. A context of modulus 15 has elements of 8 bytes, of which 3 and 5 have no inverse.
+
+use super::{check_halt, execute};
+
+/// Context 0 with modulus 15 in one byte and eight slots that hold 0, 1, 2, … 7.
+fn prelude() -> String {
+    let mut text = "15 0 MSTORE8 8 1 0 0 SETMODX 0 0 MSTORE8 0 32 MSTORE8".to_owned();
+    for slot in 1..8 {
+        text += &format!(" {slot} {} MSTORE8", 8 * slot + 7);
+    }
+    text + " 8 0 0 STOREX "
+}
+
+/// `text` after the prelude, then all eight slots.
+#[track_caller]
+fn check_slots(revision: &str, text: &str, expected: [u8; 8]) {
+    let outcome = execute(revision, &format!("{} {text} 8 0 0 LOADX 64 0 RETURN", prelude()));
+    assert_eq!(outcome.halt.name(), "return", "{text}");
+    let slots: Vec<u8> = outcome.output.chunks(8).map(|bytes| bytes[7]).collect();
+    assert_eq!(slots, expected, "{text}");
+}
+
+/// Gas of `text` after the prelude, less that of the prelude.
+#[track_caller]
+fn check_gas(revision: &str, text: &str, gas: u64) {
+    let whole = execute(revision, &(prelude() + text));
+    assert_eq!(whole.halt.name(), "stop", "{text}");
+    assert_eq!(whole.gas_used - execute(revision, &prelude()).gas_used, gas, "{text}");
+}
+
+#[test]
+fn inverses_are_exact_and_0_where_there_are_none() {
+    for revision in ["x-invmodx", "evmmax-next"] {
+        check_slots(revision, "INVMODX .0001000108", [0, 1, 8, 0, 4, 0, 0, 13]); // 2·8 = 16, 4·4 = 16, 7·13 = 91
+        check_slots(revision, "INVMODX .0001070101", [13, 1, 2, 3, 4, 5, 6, 7]);
+        check_slots(revision, "INVMODX .0101000107", [0, 0, 1, 8, 0, 4, 0, 0]); // all lanes are read first
+        check_slots(revision, "INVMODX .0002070003", [13, 1, 13, 3, 13, 5, 6, 7]);
+        check_gas(revision, "INVMODX .0001000108", 8 * 40);
+        check_halt(revision, &(prelude() + "INVMODX .0001000109"), "slot_out_of_range");
+        check_halt(revision, &(prelude() + "INVMODX .0001060103"), "slot_out_of_range");
+        check_halt(revision, &(prelude() + "INVMODX .0000000101"), "invalid_stride");
+        check_halt(revision, &(prelude() + "INVMODX .0001000100"), "invalid_stride");
+        check_halt(revision, &(prelude() + "INVMODX .00010001"), "invalid_instruction");
+        check_halt(revision, "INVMODX .0001000101", "no_context");
+    }
+    // Modulo 16, odd values have inverses: 3·11 = 33, 5·13 = 65, 7·7 = 49.
+    let text = "16 0 MSTORE8 8 1 1 0 SETMODX 0 0 MSTORE8 8 0 0 STOREX INVMODX .0001000108";
+    check_slots("x-invmodx", &text.replace("1 1 0 SETMODX", "1 0 1 SETMODX"), [0, 1, 0, 11, 0, 13, 0, 7]);
+}
+
+#[test]
+fn zero_is_told_to_the_stack() {
+    for revision in ["x-iszerox", "evmmax-next"] {
+        for (slot, is_zero) in [("00", 1), ("01", 0), ("07", 0)] {
+            let outcome = execute(revision, &format!("{} ISZEROX .{slot} 0 MSTORE 32 0 RETURN", prelude()));
+            assert_eq!((outcome.halt.name(), outcome.output[31]), ("return", is_zero));
+        }
+        check_gas(revision, "ISZEROX .00 POP", 3 + 2);
+        check_halt(revision, &(prelude() + "ISZEROX .08"), "slot_out_of_range");
+        check_halt(revision, &(prelude() + "ISZEROX"), "invalid_instruction");
+        check_halt(revision, "ISZEROX .00", "no_context");
+        let full = format!("{} {} ISZEROX .00", prelude(), "0 ".repeat(1024));
+        check_halt(revision, &full, "stack_overflow");
+        check_halt(revision, &full.replace("ISZEROX .00", "ISZEROX .08"), "slot_out_of_range");
+    }
+}
+
+#[test]
+fn sums_of_products_have_one_reduction() {
+    for revision in ["x-sumx", "evmmax-next"] {
+        check_slots(revision, "SUM2X .000002030405", [11, 1, 2, 3, 4, 5, 6, 7]); // 6 + 20 = 26
+        check_slots(revision, "SUM2X .000202030405", [1, 1, 2, 3, 4, 5, 6, 7]); // 6 − 20 = −14
+        check_slots(revision, "SUM2X .00ff02030405", [4, 1, 2, 3, 4, 5, 6, 7]); // −26; other bits mean nothing
+        check_slots(revision, "SUM3X .0204020203070707", [0, 1, 6, 3, 4, 5, 6, 7]); // 4 + 21 − 49 = −24
+        check_slots(revision, "SUM6X .0020010101010101010101010101", [4, 1, 2, 3, 4, 5, 6, 7]); // 1 + 1 + 1 + 1 + 1 − 1
+        check_gas(revision, "SUM2X .000002030405", 2); // ⌈0.46 + 2·0.54⌉
+        check_gas(revision, "SUM6X .0020010101010101010101010101", 4); // ⌈0.46 + 6·0.54⌉
+        check_halt(revision, &(prelude() + "SUM2X .080002030405"), "slot_out_of_range");
+        check_halt(revision, &(prelude() + "SUM2X .000002030408"), "slot_out_of_range");
+        check_halt(revision, &(prelude() + "SUM2X .0000020304"), "invalid_instruction");
+        check_halt(revision, "SUM2X .000002030405", "no_context");
+    }
+}
