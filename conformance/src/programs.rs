@@ -19,6 +19,8 @@ use std::mem;
 const DEPTH_MAX: usize = 3;
 /// Elements that every array has room for, and that are stored at the start.
 const ELEMENTS: u32 = 3;
+/// Bytes of scratch memory.
+const SCRATCH_BYTES: u32 = 96;
 /// Bytes of calldata that programs look at.
 const CALLDATA_BYTES: u16 = 320;
 
@@ -155,6 +157,9 @@ impl Maker {
         let is_start = name == "start";
         let mut body = Region::default();
         if is_start {
+            if self.kind == Kind::Main {
+                body.statements.push(Effect::Scratch { size_bytes: SCRATCH_BYTES }.into());
+            }
             self.fill_arrays(&mut body);
         }
         let length = self.random.random_range(1..=if is_start { 12 } else { 6 });
@@ -296,6 +301,10 @@ impl Maker {
                 Some(&word) => word,
                 None => self.constant_word(1),
             },
+            5 if self.kind == Kind::Main && self.random.random_ratio(1, 2) => {
+                let offset = self.small_word((SCRATCH_BYTES - 31).into());
+                self.word_def(WordDef::ScratchWord(offset))
+            }
             5 => {
                 let offset = self.word(depth - 1);
                 self.word_def(WordDef::CalldataWord(offset))
@@ -439,6 +448,7 @@ impl Maker {
                 Effect::Set { variable, word: self.word(2) }.into()
             }
             37 | 39 => self.require().into(),
+            40 if self.kind == Kind::Main && self.random.random_ratio(1, 2) => self.to_scratch().into(),
             40 => self.outside(Maker::words_and_elements),
             41 if !self.program.tables.is_empty() => self.lookup().into(),
             42 | 43 if !self.program.subprograms.is_empty() => self.enter_known(),

@@ -1,6 +1,6 @@
 //! What a program has beside its own modulus: tables, words of elements, subprograms, hashes; and how it ends.
 
-use super::{CALLDATA_BYTES, ELEMENTS, Kind, Maker};
+use super::{CALLDATA_BYTES, ELEMENTS, Kind, Maker, SCRATCH_BYTES};
 use rand::Rng;
 use rand::seq::IndexedRandom;
 use residue_ir::{Effect, Modulus, Piece, Region, Statement, SubprogramId, TableId, Word, WordDef, WordOp};
@@ -94,6 +94,17 @@ impl Maker {
         }
     }
 
+    /// Something written to scratch memory.
+    pub(super) fn to_scratch(&mut self) -> Effect {
+        if self.random.random_ratio(2, 3) {
+            let offset = self.small_word((SCRATCH_BYTES - 31).into());
+            return Effect::SetScratch { offset, word: self.word(2) };
+        }
+        let half = u64::from(SCRATCH_BYTES / 2);
+        let offset = self.small_word(half + 1);
+        Effect::CopyCalldata { offset, from: self.word(1), size_bytes: self.small_word(half + 1) }
+    }
+
     pub(super) fn ending(&mut self) -> Effect {
         if self.random.random_ratio(1, 4) {
             return Effect::ReturnWord { word: self.word(3) };
@@ -108,6 +119,10 @@ impl Maker {
         if self.kind != Kind::Plain && self.random.random_ratio(1, 6) {
             let words = (0..self.random.random_range(1..=3)).map(|_| self.word(2)).collect();
             return Effect::ReturnWords { words, size_bytes: self.small_word(110) };
+        }
+        if self.kind == Kind::Main && self.random.random_ratio(1, 6) {
+            let half = u64::from(SCRATCH_BYTES / 2);
+            return Effect::ReturnScratch { offset: self.small_word(half + 1), size_bytes: self.small_word(half + 1) };
         }
         let least = u32::try_from(self.program.modulus.bits().div_ceil(8)).expect("a modulus is short");
         let sizes = [least, least + 1, least.next_multiple_of(8), least.max(32), least.max(48), least.max(64), 100];

@@ -4,6 +4,7 @@ use residue_compiler::compile;
 use residue_conformance::vectors;
 use residue_contracts::find;
 use residue_engine::{Engine, EngineConfig, Fork, Halt, Prepared, native};
+use residue_ir::Program;
 use residue_isa::{GasSchedule, Revision, precompile};
 use serde::Deserialize;
 
@@ -19,19 +20,20 @@ struct Call {
     expected: String,
 }
 
-/// The contract under every revision that expresses it.
+/// The contract under every revision that expresses it, and the one in words.
 fn contracts() -> Vec<(Revision, Prepared)> {
-    let program = find("modexp").expect("it is listed").program();
-    let contract = |&revision: &Revision| {
+    let [program, in_words] = ["modexp", "modexp/words"].map(|name| find(name).expect("it is listed").program());
+    let contract = |(program, revision): (&Program, Revision)| {
         let schedule = GasSchedule::default_for(revision).expect("every revision has a schedule");
-        let code = match compile(&program, revision, &schedule) {
+        let code = match compile(program, revision, &schedule) {
             Err(error) if error.is_inexpressible() => return None,
             compiled => compiled.expect("the contract compiles").code,
         };
         let engine = Engine::new(EngineConfig::default_for(revision)).expect("the schedule is the revision's");
         Some((revision, engine.prepare(&code)))
     };
-    Revision::ALL.iter().filter_map(contract).collect()
+    let with_fields = Revision::ALL.iter().map(|&revision| (&program, revision));
+    with_fields.chain([(&in_words, Revision::Evm384V7)]).filter_map(contract).collect()
 }
 
 #[test]

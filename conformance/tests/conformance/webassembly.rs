@@ -38,6 +38,8 @@ fn is_refused(program: &Program) -> bool {
     program.for_each_effect(&mut |effect| {
         is_refused |= match effect {
             Effect::Lookup { .. } | Effect::ElementOf { .. } | Effect::WordOf { .. } => true,
+            Effect::Scratch { .. } | Effect::SetScratch { .. } => true,
+            Effect::CopyCalldata { .. } | Effect::ReturnScratch { .. } => true,
             Effect::High { .. } | Effect::ReturnLast { .. } => true,
             Effect::ReturnWords { .. } | Effect::Enter { .. } => true,
             effect => effect.pieces().is_some(),

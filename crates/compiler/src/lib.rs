@@ -273,7 +273,14 @@ fn build(
         parts.push(part);
     }
     require_slot_bytes(&parts, revision)?;
-    let lowered = lower::lower(&parts, (revision, origin), &mut assembly)?;
+    let before = assembly.clone();
+    let lowered = match lower::lower(&parts, (revision, origin), &mut assembly, lower::DeadWords::Left) {
+        Err(CompileError::Stack { .. }) => {
+            assembly = before;
+            lower::lower(&parts, (revision, origin), &mut assembly, lower::DeadWords::Dropped)?
+        }
+        lowered => lowered?,
+    };
     let code = assembly.assemble(revision)?;
     let mut ends = lowered.near.iter().map(|(label, bytes)| code.labels[label] + bytes);
     if let Some(offset) = ends.find(|&offset| offset > CHOSEN_MAX) {

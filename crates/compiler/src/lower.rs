@@ -2,7 +2,7 @@
 //!
 //! The stack is known at every point: under everything lies the return address of the function, above it the words that
 //! are kept (results of comparisons, bound words, loop counters) until their region ends. Memory holds, from the bottom:
-//! what the target needs, the variables, the output, arrays of fixed size, and after them one record for each index of
+//! what the target needs, scratch memory, the variables, the output, arrays of fixed size, and after them one record for each index of
 //! the unbounded arrays.
 
 mod calls;
@@ -82,6 +82,7 @@ pub(crate) fn lower(
     parts: &[Part<'_>],
     (revision, origin): (Revision, LabelId),
     code: &mut Assembly,
+    dead_words: DeadWords,
 ) -> Result<Lowered, CompileError> {
     let layout = layout(parts)?;
     let fail = code.new_label();
@@ -126,6 +127,7 @@ pub(crate) fn lower(
                 addresses: words::indices_of_one_array(function, rows),
                 read: values_read(function),
                 prepared: HashMap::new(),
+                dead_words,
             };
             lowering.function()?;
         }
@@ -172,6 +174,10 @@ fn begin(parts: &[Part<'_>], layout: &Layout, code: &mut Assembly) -> u32 {
     }
     if parts[0].has_elements() {
         zero_from = zero_from.max(parts[0].target.start(code, layout.end));
+    }
+    let scratch_bytes = layout.variables.min(zero_from).saturating_sub(layout.scratch);
+    if scratch_bytes > 0 {
+        clear(code, layout.scratch, scratch_bytes);
     }
     for address in (layout.variables..layout.output).step_by(32).filter(|&address| address < zero_from) {
         clear(code, address, 32);
@@ -254,6 +260,16 @@ struct Lowering<'a> {
     read: FixedBitSet,
     /// Addresses that stand above the operands of the store that reads them last, with the number of those.
     prepared: HashMap<Word, usize>,
+    dead_words: DeadWords,
+}
+
+/// What becomes of kept words that are never read again but lie under others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DeadWords {
+    /// They stay until their region ends, which costs least.
+    Left,
+    /// They go where the stack is high.
+    Dropped,
 }
 
 /// Whether control reaches the end of a region.
@@ -318,6 +334,9 @@ impl<'a> Lowering<'a> {
                 break;
             }
             self.drop_unread();
+            if self.dead_words == DeadWords::Dropped {
+                self.drop_buried();
+            }
         }
         self.depth -= 1;
         if flow == Flow::Continues {
@@ -442,6 +461,27 @@ impl<'a> Lowering<'a> {
                     self.index_of_address(*array);
                 }
                 self.keep(*result);
+            }
+            Effect::Scratch { .. } => {} // It has room from the start.
+            Effect::SetScratch { offset, word } => {
+                self.word(*word)?;
+                self.scratch_address(*offset)?;
+                self.code.op(evm::MSTORE);
+                self.stack.truncate(self.stack.len() - 2);
+            }
+            Effect::CopyCalldata { offset, from, size_bytes } => {
+                self.word(*size_bytes)?;
+                self.word(*from)?;
+                self.scratch_address(*offset)?;
+                self.code.op(evm::CALLDATACOPY);
+                self.stack.truncate(self.stack.len() - 3);
+            }
+            Effect::ReturnScratch { offset, size_bytes } => {
+                self.word(*size_bytes)?;
+                self.scratch_address(*offset)?;
+                self.code.op(evm::RETURN);
+                self.stack.truncate(self.stack.len() - 2);
+                return Ok(Flow::Ended);
             }
             Effect::Require { condition } => {
                 self.jump_if_zero(*condition, self.fail)?;

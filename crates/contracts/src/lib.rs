@@ -96,6 +96,7 @@ pub static CONTRACTS: &[Contract] = &[
     bn254::mul::CONTRACT,
     bn254::msm::CONTRACT,
     modexp::CONTRACT,
+    modexp::in_words::CONTRACT,
     p256::verify::CONTRACT,
     secp256k1::recover::CONTRACT,
     bip340::verify::CONTRACT,

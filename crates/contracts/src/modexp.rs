@@ -5,6 +5,7 @@
 
 mod calldata;
 mod direct;
+pub mod in_words;
 mod long;
 mod narrow;
 mod power;

@@ -68,12 +68,20 @@ macro_rules! with_effects {
             Sha256 = "sha256" { pieces: Vec<Piece<Word>> } -> { result: Word }
             /// [`crate::Machine::keccak256`].
             Keccak256 = "keccak256" { pieces: Vec<Piece<Word>> } -> { result: Word }
+            /// [`crate::Machine::scratch`].
+            Scratch = "scratch" { "bytes" size_bytes: u32 } -> {}
+            /// [`crate::Machine::set_scratch`].
+            SetScratch = "set_scratch" { offset: Word, word: Word } -> {}
+            /// [`crate::Machine::copy_calldata`].
+            CopyCalldata = "copy_calldata" { offset: Word, "from" from: Word, "bytes" size_bytes: Word } -> {}
             /// [`crate::Machine::require`].
             Require = "require" { condition: Word } -> {}
             /// [`crate::Machine::return_word`].
             ReturnWord = "return_word" { word: Word } -> {}
             /// [`crate::Machine::return_words`].
             ReturnWords = "return_words" { words: Vec<Word>, "bytes" size_bytes: Word } -> {}
+            /// [`crate::Machine::return_scratch`].
+            ReturnScratch = "return_scratch" { offset: Word, "bytes" size_bytes: Word } -> {}
             /// [`crate::Machine::return_elements`].
             ReturnElements = "return_elements" { values: Vec<Operand>, "bytes" size_bytes: u32 } -> {}
             /// [`crate::Machine::return_last`].
@@ -180,6 +188,7 @@ impl Effect {
             self,
             Self::ReturnWord { .. }
                 | Self::ReturnWords { .. }
+                | Self::ReturnScratch { .. }
                 | Self::ReturnElements { .. }
                 | Self::ReturnLast { .. }
                 | Self::ReturnMontLe { .. }

@@ -11,10 +11,12 @@ use crate::program::{
     Arm, ArrayId, Block, Control, ControlKind, FieldOp, Function, Modulus, Op, Operand, Order, Program, Region,
     Statement, SubprogramId, TableId, Value, Word, WordDef,
 };
+use crate::scratch::Scratch;
 use crate::words;
 use num_bigint::BigUint;
 use num_traits::Zero;
 use ruint::aliases::U256;
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::mem;
 use thiserror::Error;
@@ -71,6 +73,9 @@ pub enum NoOutcome {
         /// The modulus.
         modulus: BigUint,
     },
+    /// What scratch memory holds after its end is not defined.
+    #[error("scratch memory is used after its end: at byte {0}")]
+    Scratch(U256),
     /// It does more than was allowed.
     #[error("it takes more than {0} turns, parts and calls")]
     TooLong(u64),
@@ -89,6 +94,8 @@ pub fn evaluate_within(program: &Program, calldata: &[u8], steps_max: u64) -> Re
         calldata,
         variables: vec![U256::ZERO; program.variables.len()],
         carried: Vec::new(),
+        scratch: Scratch::default(),
+        beyond: Cell::new(None),
         steps_left: steps_max,
         steps_max,
     };
@@ -103,6 +110,11 @@ pub fn evaluate_within(program: &Program, calldata: &[u8], steps_max: u64) -> Re
 enum Ending {
     Outcome(Outcome),
     None(NoOutcome),
+}
+
+/// The end of a run that uses scratch memory after its end.
+const fn beyond(offset: U256) -> Ending {
+    Ending::None(NoOutcome::Scratch(offset))
 }
 
 /// (x, y) ↦ x op y mod m, for x, y < m.
@@ -134,6 +146,9 @@ struct Run<'a> {
     variables: Vec<U256>,
     /// The rows that the step being done carries, the next one last.
     carried: Vec<U256>,
+    scratch: Scratch,
+    /// Where a word of scratch memory was read after its end.
+    beyond: Cell<Option<U256>>,
     steps_left: u64,
     steps_max: u64,
 }
@@ -193,6 +208,13 @@ impl<'a> Run<'a> {
                 let bytes = calldata_slice(self.calldata, self.word(frame, *offset), 32);
                 U256::try_from_be_slice(&bytes).expect("32 bytes fit a word")
             }
+            WordDef::ScratchWord(offset) => {
+                let offset = self.word(frame, *offset);
+                self.scratch.word(offset).unwrap_or_else(|| {
+                    self.beyond.set(Some(offset));
+                    U256::ZERO
+                })
+            }
             WordDef::Op(op, a, b) => op.apply(self.word(frame, *a), self.word(frame, *b)),
             WordDef::ModOp(op, [a, b, modulus]) => {
                 let first = self.word(frame, *a);
@@ -204,7 +226,13 @@ impl<'a> Run<'a> {
     }
 
     fn region(&mut self, frame: &mut Frame<'a>, region: &'a Region) -> Result<(), Ending> {
-        region.statements.iter().try_for_each(|statement| self.statement(frame, statement))
+        region.statements.iter().try_for_each(|statement| {
+            let ending = self.statement(frame, statement);
+            match self.beyond.take() {
+                Some(offset) => Err(Ending::None(NoOutcome::Scratch(offset))),
+                None => ending,
+            }
+        })
     }
 
     fn statement(&mut self, frame: &mut Frame<'a>, statement: &'a Statement) -> Result<(), Ending> {
@@ -441,6 +469,20 @@ impl<'a> Run<'a> {
                 let pieces = pieces.iter().map(|piece| piece.map(|word| self.word(frame, word)));
                 let hash = hash::keccak256(self.calldata, pieces).ok_or(Ending::Outcome(Outcome::Failed))?;
                 frame.words.insert(*result, hash);
+            }
+            Effect::Scratch { size_bytes } => self.scratch.grow(*size_bytes),
+            Effect::SetScratch { offset, word } => {
+                let (offset, word) = (self.word(frame, *offset), self.word(frame, *word));
+                self.scratch.write(offset, &word.to_be_bytes::<32>()).ok_or(beyond(offset))?;
+            }
+            Effect::CopyCalldata { offset, from, size_bytes } => {
+                let [offset, from, size] = [offset, from, size_bytes].map(|&word| self.word(frame, word));
+                self.scratch.copy(offset, self.calldata, from, size).ok_or(beyond(offset))?;
+            }
+            Effect::ReturnScratch { offset, size_bytes } => {
+                let [offset, size] = [offset, size_bytes].map(|&word| self.word(frame, word));
+                let bytes = self.scratch.bytes(offset, size).ok_or(beyond(offset))?;
+                return Err(Ending::Outcome(Outcome::Returned(bytes.to_vec())));
             }
             Effect::Require { condition } => {
                 if self.word(frame, *condition).is_zero() {

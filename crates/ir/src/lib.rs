@@ -20,6 +20,7 @@ pub mod numbers;
 pub mod origin;
 pub mod program;
 pub mod record;
+mod scratch;
 pub mod text;
 pub mod verify;
 mod words;

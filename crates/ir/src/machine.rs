@@ -533,6 +533,25 @@ pub trait Machine {
     /// Sets elements 0, 1 … of an array, for which there must be room, to all elements of the table.
     fn fill_from<B: Bundle<Self::Fe>>(&self, array: Array<B>, table: Table<B>);
 
+    // --- scratch memory -----------------------------------------------------------------------------------------------
+
+    /// Makes scratch memory have `size_bytes` bytes at least, which are 0 at the start. The program and its functions share it; none of
+    /// what follows may go beyond its end.
+    fn scratch(&self, size_bytes: u32);
+
+    /// The 32 bytes of scratch memory from byte `offset`, big-endian. An expression with such a word must be used before scratch memory
+    /// is changed, a function called or a region entered or left; bound it can be used after that.
+    fn scratch_word(&self, offset: Self::Word) -> Self::Word;
+
+    /// Writes `word` to scratch memory from byte `offset`, big-endian.
+    fn set_scratch(&self, offset: Self::Word, word: Self::Word);
+
+    /// Writes `size_bytes` bytes of calldata from byte `from`, zeros past its end, to scratch memory from byte `offset`.
+    fn copy_calldata(&self, offset: Self::Word, from: Self::Word, size_bytes: Self::Word);
+
+    /// Ends the program; the output is `size_bytes` bytes of scratch memory from byte `offset`.
+    fn return_scratch(&self, offset: Self::Word, size_bytes: Self::Word);
+
     // --- outside ------------------------------------------------------------------------------------------------------
 
     /// Number of bytes of calldata.

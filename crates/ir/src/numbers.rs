@@ -5,6 +5,7 @@ use crate::calldata::calldata_slice;
 use crate::hash::{self, Piece};
 use crate::machine::{Array, Capacity, Cells, Coming, Feature, Machine, ModOp, SequenceStep, Table, Variable, WordOp};
 use crate::mont;
+use crate::scratch::Scratch;
 use crate::words;
 use num_bigint::BigUint;
 use residue_formula::bundle::Bundle;
@@ -30,6 +31,7 @@ pub struct Numbers<F> {
     /// The rows that the step being done carries, the next one last.
     carried: RefCell<Vec<U256>>,
     variables: RefCell<Vec<U256>>,
+    scratch: RefCell<Scratch>,
     outcome: RefCell<Outcome>,
 }
 
@@ -42,6 +44,7 @@ impl<F: Number> Numbers<F> {
             tables: RefCell::default(),
             carried: RefCell::default(),
             variables: RefCell::default(),
+            scratch: RefCell::default(),
             outcome: RefCell::new(Outcome::Ended),
         }
     }
@@ -68,6 +71,12 @@ impl<F: Number> Numbers<F> {
             self.end(Outcome::Failed);
             U256::ZERO
         })
+    }
+
+    /// Panics unless the program has ended: what scratch memory holds after its end is not defined.
+    fn beyond_scratch(&self, offset: U256) -> U256 {
+        assert!(self.has_ended(), "scratch memory is used after its end: at byte {offset}");
+        U256::ZERO
     }
 
     fn has_ended(&self) -> bool {
@@ -383,6 +392,35 @@ impl<F: Number> Machine for Numbers<F> {
     fn require(&self, condition: U256) {
         if condition.is_zero() {
             self.end(Outcome::Failed);
+        }
+    }
+
+    fn scratch(&self, size_bytes: u32) {
+        self.scratch.borrow_mut().grow(size_bytes);
+    }
+
+    fn scratch_word(&self, offset: U256) -> U256 {
+        let word = self.scratch.borrow().word(offset);
+        word.unwrap_or_else(|| self.beyond_scratch(offset))
+    }
+
+    fn set_scratch(&self, offset: U256, word: U256) {
+        if self.scratch.borrow_mut().write(offset, &word.to_be_bytes::<32>()).is_none() {
+            self.beyond_scratch(offset);
+        }
+    }
+
+    fn copy_calldata(&self, offset: U256, from: U256, size_bytes: U256) {
+        if self.scratch.borrow_mut().copy(offset, &self.calldata, from, size_bytes).is_none() {
+            self.beyond_scratch(offset);
+        }
+    }
+
+    fn return_scratch(&self, offset: U256, size_bytes: U256) {
+        let bytes = self.scratch.borrow().bytes(offset, size_bytes).map(<[u8]>::to_vec);
+        match bytes {
+            Some(bytes) => self.end(Outcome::Returned(bytes)),
+            None => drop(self.beyond_scratch(offset)),
         }
     }
 

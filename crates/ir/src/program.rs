@@ -46,6 +46,8 @@ pub enum WordDef {
     CalldataSize,
     /// The 32 bytes of calldata from an offset, zero past the end.
     CalldataWord(Word),
+    /// The 32 bytes of scratch memory from an offset, as they are where the expression is computed.
+    ScratchWord(Word),
     /// a op b.
     Op(WordOp, Word, Word),
     /// a op b mod m, of [a, b, m]. One word as a and b is computed once.
@@ -61,7 +63,7 @@ impl WordDef {
     pub fn inner(&self) -> impl Iterator<Item = Word> {
         let words = match *self {
             Self::Constant(_) | Self::CalldataSize | Self::Has(_) | Self::Defined => [None; 3],
-            Self::CalldataWord(offset) => [Some(offset), None, None],
+            Self::CalldataWord(offset) | Self::ScratchWord(offset) => [Some(offset), None, None],
             Self::Op(_, a, b) => [Some(a), Some(b), None],
             Self::ModOp(_, [a, b, modulus]) => [Some(a), (a != b).then_some(b), Some(modulus)],
         };

@@ -43,6 +43,7 @@ pub fn record_with(
         subprograms: Vec::new(),
         subprogram_ids: HashMap::new(),
         opened: 1,
+        scratch_changes: 0,
     };
     let recorder = Recorder { fp2_product, state: RefCell::new(state) };
     text(&Recording { recorder: &recorder });
@@ -87,6 +88,8 @@ struct State {
     subprogram_ids: HashMap<&'static str, SubprogramId>,
     /// Functions opened so far: the next serial number.
     opened: u32,
+    /// How often scratch memory may have changed so far: what was read from it before is old.
+    scratch_changes: u64,
 }
 
 /// What a program and each of its subprograms have of their own.
@@ -136,6 +139,8 @@ struct OpenFunction {
     /// Regions being recorded, innermost last.
     regions: Vec<Region>,
     words: Vec<WordDef>,
+    /// Expressions that read scratch memory, with [`State::scratch_changes`] at that time.
+    scratch_words: HashMap<Word, u64>,
     value_count: u32,
     origins: Origins,
     /// Scopes that were open before the function, whose they are not.
@@ -148,6 +153,7 @@ impl OpenFunction {
             serial,
             regions: vec![Region::default()],
             words: Vec::new(),
+            scratch_words: HashMap::new(),
             value_count: 0,
             origins: Origins::default(),
             outer_scopes: scope::depth(),
@@ -256,6 +262,9 @@ impl State {
 
     fn own_word(&mut self, word: RecordedWord) -> Word {
         assert_eq!(word.serial, self.current().serial, "a word of one function is used in another");
+        let changes = self.scratch_changes;
+        let is_old = self.current().scratch_words.get(&word.word).is_some_and(|&then| then != changes);
+        assert!(!is_old, "a word of scratch memory is used after a change: bind it");
         word.word
     }
 }
@@ -363,8 +372,15 @@ impl<'r> Recording<'r> {
     fn define(&self, def: impl FnOnce(&mut State) -> WordDef) -> RecordedWord {
         self.with(|state| {
             let def = def(state);
+            let changes = state.scratch_changes;
             let function = state.current();
-            RecordedWord { serial: function.serial, word: function.define(def) }
+            let reads = matches!(def, WordDef::ScratchWord(_))
+                || def.inner().any(|inner| function.scratch_words.contains_key(&inner));
+            let word = function.define(def);
+            if reads {
+                function.scratch_words.insert(word, changes);
+            }
+            RecordedWord { serial: function.serial, word }
         })
     }
 
@@ -401,8 +417,12 @@ impl<'r> Recording<'r> {
 
     /// Records what `body` does as a region of its own, with the bundle that it gives.
     fn region<S: Bundle<Recorded<'r>>>(&self, body: impl FnOnce() -> S) -> (Region, Vec<Operand>) {
-        self.with(|state| state.current().regions.push(Region::default()));
+        self.with(|state| {
+            state.scratch_changes += 1;
+            state.current().regions.push(Region::default());
+        });
         let given = body();
+        self.with(|state| state.scratch_changes += 1);
         let operands = self.operands(&given);
         let region = self.with(|state| state.current().regions.pop().expect("it was pushed above"));
         (region, operands)
@@ -434,7 +454,9 @@ impl Recording<'_> {
             let before = &state.subprograms[subprogram.0].modulus;
             assert_eq!(*before, modulus, "subprogram `{name}` is entered over two moduli");
             assert_eq!(words.len(), modulus.words(), "subprogram `{name}` takes its modulus in so many words");
-            Effect::Enter { subprogram, modulus: words.iter().map(|&word| state.own_word(word)).collect() }
+            let modulus = words.iter().map(|&word| state.own_word(word)).collect();
+            state.scratch_changes += 1;
+            Effect::Enter { subprogram, modulus }
         });
     }
 }
@@ -520,6 +542,7 @@ impl<'r> Machine for Recording<'r> {
             (function.params.len(), function.results.len())
         });
         assert_eq!(shape, (I::LEN, O::LEN), "function `{name}` is called with another shape");
+        self.with(|state| state.scratch_changes += 1);
         self.statement_giving(|_, results| Statement::Call { function, arguments, results })
     }
 
@@ -745,6 +768,37 @@ impl<'r> Machine for Recording<'r> {
 
     fn fill_from<B: Bundle<Recorded<'r>>>(&self, array: Array<B>, table: Table<B>) {
         self.push(|_| Effect::FillFrom { array: ArrayId(array.index), table: TableId(table.index) });
+    }
+
+    fn scratch(&self, size_bytes: u32) {
+        self.push(|_| Effect::Scratch { size_bytes });
+    }
+
+    fn scratch_word(&self, offset: RecordedWord) -> RecordedWord {
+        self.define(|state| WordDef::ScratchWord(state.own_word(offset)))
+    }
+
+    fn set_scratch(&self, offset: RecordedWord, word: RecordedWord) {
+        self.push(|state| {
+            let (offset, word) = (state.own_word(offset), state.own_word(word));
+            state.scratch_changes += 1;
+            Effect::SetScratch { offset, word }
+        });
+    }
+
+    fn copy_calldata(&self, offset: RecordedWord, from: RecordedWord, size_bytes: RecordedWord) {
+        self.push(|state| {
+            let [offset, from, size_bytes] = [offset, from, size_bytes].map(|word| state.own_word(word));
+            state.scratch_changes += 1;
+            Effect::CopyCalldata { offset, from, size_bytes }
+        });
+    }
+
+    fn return_scratch(&self, offset: RecordedWord, size_bytes: RecordedWord) {
+        self.push(|state| Effect::ReturnScratch {
+            offset: state.own_word(offset),
+            size_bytes: state.own_word(size_bytes),
+        });
     }
 
     fn calldata_size(&self) -> RecordedWord {

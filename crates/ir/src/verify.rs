@@ -473,6 +473,10 @@ impl Scope<'_> {
             | Effect::Bind { .. }
             | Effect::Get { .. }
             | Effect::Set { .. }
+            | Effect::Scratch { .. }
+            | Effect::SetScratch { .. }
+            | Effect::CopyCalldata { .. }
+            | Effect::ReturnScratch { .. }
             | Effect::Require { .. }
             | Effect::ReturnWord { .. }
             | Effect::ReturnWords { .. } => Ok(()),

@@ -236,6 +236,48 @@ fn words_modulo_a_word_are_those_of_the_evm() {
 }
 
 #[test]
+fn scratch_memory_is_bytes() {
+    use ruint::aliases::U256;
+    both!(
+        &[5, 6],
+        |machine| {
+            machine.scratch(70);
+            let at = |offset: u64| machine.small(offset);
+            machine.set_scratch(at(0), machine.word(U256::MAX));
+            machine.copy_calldata(at(31), at(1), at(3));
+            // From byte 2 on: 29 bytes of ones, 6, and two zeros.
+            let word = machine.bind(machine.scratch_word(at(2)));
+            machine.set_scratch(at(38), word);
+            machine.return_scratch(at(30), at(40));
+        },
+        Outcome::Returned([&[255, 6][..], &[0; 6], &[255; 29], &[6, 0, 0]].concat())
+    );
+}
+
+#[test]
+#[should_panic(expected = "bind it")]
+fn a_word_of_scratch_memory_is_not_used_after_a_change() {
+    record("old", &BigUint::from(97u8), |machine| {
+        machine.scratch(64);
+        let old = machine.word_op(WordOp::Add, machine.scratch_word(machine.small(0)), machine.small(1));
+        machine.set_scratch(machine.small(32), machine.small(7));
+        machine.return_word(old);
+    });
+}
+
+#[test]
+fn scratch_memory_has_an_end() {
+    let at = |offset: u64| {
+        record("end", &BigUint::from(97u8), move |machine| {
+            machine.scratch(64);
+            machine.return_word(machine.scratch_word(machine.small(offset)));
+        })
+    };
+    assert_eq!(evaluate(&at(32), &[]), Outcome::Returned(vec![0; 32]));
+    assert!(residue_ir::evaluate_within(&at(33), &[], 9).unwrap_err().to_string().contains("at byte 33"));
+}
+
+#[test]
 fn calldata_ends_with_zeros() {
     both!(&[1, 2], |machine| machine.return_word(machine.calldata_word(machine.small(1))), {
         Outcome::Returned([vec![2], vec![0; 31]].concat())

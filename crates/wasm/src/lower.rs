@@ -104,9 +104,12 @@ fn require_modulus(program: &Program, form: Form) -> Result<&BigUint, LowerError
 /// Refuses what a module has nothing for.
 fn require_expressible(program: &Program) -> Result<(), LowerError> {
     let mut refused = None;
-    let words = program.functions.iter().flat_map(|function| &function.words);
-    if words.into_iter().any(|word| matches!(word, WordDef::ModOp(..))) {
-        return Err(LowerError::WordModulus);
+    for word in program.functions.iter().flat_map(|function| &function.words) {
+        match word {
+            WordDef::ModOp(..) => return Err(LowerError::WordModulus),
+            WordDef::ScratchWord(_) => return Err(LowerError::Effect("scratch_word")),
+            _ => {}
+        }
     }
     program.for_each_effect(&mut |effect| {
         let error = match effect {
@@ -122,6 +125,10 @@ fn require_expressible(program: &Program) -> Result<(), LowerError> {
             Effect::Invert { .. } | Effect::ReturnWords { .. } | Effect::ReturnLast { .. } => {
                 LowerError::Effect(effect.name())
             }
+            Effect::Scratch { .. }
+            | Effect::SetScratch { .. }
+            | Effect::CopyCalldata { .. }
+            | Effect::ReturnScratch { .. } => LowerError::Effect(effect.name()),
             _ => return,
         };
         refused.get_or_insert(error);

@@ -9,6 +9,7 @@ use residue_ir::{Capacity, Effect};
 
 /// Addresses in memory.
 pub(super) struct Layout {
+    pub scratch: u32,
     pub variables: u32,
     pub output: u32,
     /// Where parts of sequences are entered, see [`sequence`]: one word for each that depends on a count, and one for sixteen
@@ -92,7 +93,10 @@ pub(super) fn layout(parts: &[Part<'_>]) -> Result<Layout, CompileError> {
         (values as u64).saturating_mul(u64::from(part.target.element_bytes())) // usize to u64 widens
     };
     let program = parts[0].program;
-    let variables = parts.iter().map(|part| part.memory_bytes()).max().unwrap_or(0);
+    // Scratch memory comes before variables: where nothing else stands below, an offset is an address.
+    let scratch = parts.iter().map(|part| part.memory_bytes()).max().unwrap_or(0).next_multiple_of(32);
+    let scratch_bytes = parts.iter().map(|part| scratch_bytes(part.program)).max().unwrap_or(0);
+    let variables = scratch + u64::from(scratch_bytes).next_multiple_of(32);
     let output = variables + 32 * program.variables.len() as u64;
     let output_bytes = parts
         .iter()
@@ -143,6 +147,7 @@ pub(super) fn layout(parts: &[Part<'_>]) -> Result<Layout, CompileError> {
         own.push(Own { shifts, records: (within(first_record)?, within(record_bytes)?), set_up_at });
     }
     Ok(Layout {
+        scratch: within(scratch)?,
         variables: within(variables)?,
         output: within(output)?,
         entrances: within(entrances)?,
@@ -150,6 +155,17 @@ pub(super) fn layout(parts: &[Part<'_>]) -> Result<Layout, CompileError> {
         end: within(end)?,
         own,
     })
+}
+
+/// Bytes of scratch memory.
+fn scratch_bytes(program: &Program) -> u32 {
+    let mut most = 0;
+    program.for_each_effect(&mut |effect| {
+        if let Effect::Scratch { size_bytes } = effect {
+            most = most.max(*size_bytes);
+        }
+    });
+    most
 }
 
 /// Room for the longest output, for what is hashed if its length is known, and for what passes through: an element as words, one

@@ -13,6 +13,8 @@ use residue_passes::{Row, Slot};
 use ruint::aliases::U256;
 use std::collections::{HashMap, HashSet};
 
+/// From so many words on, ones that are dead are taken from under the top.
+const HIGH_STACK: usize = 12;
 /// How deep a word that is still read may lie before room is made: an expression has operands of its own above it.
 const REACH: usize = 14;
 
@@ -77,6 +79,40 @@ impl Lowering<'_> {
         }
     }
 
+    /// Takes words that are never read again from under the one on top, where the stack is high.
+    pub(super) fn drop_buried(&mut self) {
+        let Some((&Entry::Kept(_, depth), below)) = self.stack.split_last() else { return };
+        let is_dead = |entry: &&Entry| matches!(entry, Entry::Kept(word, of) if *of == self.depth && self.uses.get(word) == Some(&0));
+        let dead = below.iter().rev().take_while(is_dead).count();
+        let swap = u8::try_from(dead).ok().filter(|dead| (1..=16).contains(dead));
+        let Some(swap) = swap.filter(|_| depth == self.depth && self.stack.len() >= HIGH_STACK) else { return };
+        self.code.op(evm::SWAP1 + (swap - 1));
+        for _ in 0..dead {
+            self.code.op(evm::POP);
+        }
+        let top = self.stack.len() - 1;
+        self.stack.drain(top - dead..top);
+    }
+
+    /// The address of a byte of scratch memory.
+    pub(super) fn scratch_address(&mut self, offset: Word) -> Result<(), CompileError> {
+        let base = self.layout.scratch;
+        match &self.function.words[offset.0 as usize] {
+            WordDef::Constant(value) => {
+                self.code.push(big(value.wrapping_add(U256::from(base))));
+                self.stack.push(Entry::Other);
+            }
+            _ => {
+                self.word(offset)?;
+                if base > 0 {
+                    push(self.code, base);
+                    self.code.op(evm::ADD);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The word just computed, on top of the stack, stays there under this name; a word that is never read goes.
     ///
     /// Where words that are still read get out of reach it takes the place of one that is not.
@@ -114,6 +150,11 @@ impl Lowering<'_> {
             WordDef::CalldataWord(offset) => {
                 self.word(*offset)?;
                 self.code.op(evm::CALLDATALOAD);
+                self.stack.pop();
+            }
+            WordDef::ScratchWord(offset) => {
+                self.scratch_address(*offset)?;
+                self.code.op(evm::MLOAD);
                 self.stack.pop();
             }
             WordDef::Op(op, a, b) => self.operation(*op, *a, *b)?,
@@ -242,18 +283,26 @@ impl Lowering<'_> {
             self.stack.pop();
             return Ok(());
         }
-        let near = u8::try_from(down).ok().filter(|&down| down <= DUP_DEPTH_MAX);
-        let near = near.ok_or_else(|| CompileError::Stack { function: self.function.name.clone() })?;
+        let near = |down: usize| u8::try_from(down).ok().filter(|&down| down <= DUP_DEPTH_MAX);
         let is_of_here = |entry: &Entry| matches!(entry, Entry::Kept(_, depth) if *depth == self.depth);
-        if last && self.stack[place..].iter().all(is_of_here) {
+        if let Some(near) = near(down)
+            && last
+            && self.stack[place..].iter().all(is_of_here)
+        {
             self.code.op(evm::SWAP1 + near - 1);
             self.stack.swap_remove(place);
-        } else if near < DUP_DEPTH_MAX {
-            self.code.op(evm::DUP1 + near);
-        } else {
-            return Err(CompileError::Stack { function: self.function.name.clone() });
+            return Ok(());
         }
-        Ok(())
+        // A copy that is an operand serves as well.
+        let is_copy = |entry: &Entry| matches!(entry, Entry::Copy(copied) if *copied == word);
+        let place = self.stack.iter().rposition(is_copy).map_or(place, |copy| copy.max(place));
+        match near(self.stack.len() - 1 - place).filter(|&near| near < DUP_DEPTH_MAX) {
+            Some(near) => {
+                self.code.op(evm::DUP1 + near);
+                Ok(())
+            }
+            None => Err(CompileError::Stack { function: self.function.name.clone() }),
+        }
     }
 
     /// Where on the stack a kept word is.
@@ -278,7 +327,7 @@ impl Lowering<'_> {
     fn first_read(&self, word: Word) -> Option<Word> {
         match &self.function.words[word.0 as usize] {
             WordDef::Defined => Some(word),
-            WordDef::CalldataWord(offset) => self.first_read(*offset),
+            WordDef::CalldataWord(offset) | WordDef::ScratchWord(offset) => self.first_read(*offset),
             WordDef::Op(WordOp::Shl | WordOp::Shr | WordOp::Byte, a, _) => self.first_read(*a),
             WordDef::Op(_, _, b) => self.first_read(*b),
             WordDef::Constant(_) | WordDef::CalldataSize | WordDef::Has(_) | WordDef::ModOp(..) => None,

@@ -23,14 +23,17 @@ pub fn input(base: &[u8], exponent: &[u8], modulus: &[u8]) -> Vec<u8> {
     [&length(base)[..], &length(exponent), &length(modulus), base, exponent, modulus].concat()
 }
 
-/// The contract under every revision that can express it.
+/// The contract under every revision that can express it, and the one in words, which is the same under all.
 fn contracts() -> Vec<(Revision, Prepared)> {
-    let (contract, mut contracts) = (find("modexp").unwrap(), Vec::new());
-    for &revision in Revision::ALL {
+    let mut contracts = Vec::new();
+    let with_fields = Revision::ALL.iter().map(|&revision| ("modexp", revision));
+    for (name, revision) in with_fields.chain([("modexp/words", Revision::Evm384V7)]) {
+        let contract = find(name).unwrap();
         let compiled = compile(&contract.program(), revision, &GasSchedule::default_for(revision).unwrap());
         let Some(Compiled { code, .. }) = expressed(contract, revision, compiled) else { continue };
         contracts.push((revision, Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&code)));
     }
+    assert!(contracts.iter().any(|(revision, _)| *revision == Revision::Evm384V7));
     assert!(contracts.iter().any(|(revision, _)| *revision == Revision::Eip6690_2024));
     contracts
 }
@@ -249,6 +252,52 @@ fn quotients_that_are_barely_whole() {
                     check(&mut contracts, &input(&base.to_bytes_be(), &[exponent], &modulus.to_bytes_be()));
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn limbs_of_words_and_their_edges() {
+    // Lengths at which the number of limbs changes, extreme limbs of numbers, and exponents of every way.
+    let (mut random, mut contracts) = (ChaCha8Rng::seed_from_u64(8), contracts());
+    contracts.retain(|(revision, _)| *revision == Revision::Evm384V7);
+    assert_eq!(contracts.len(), 1);
+    let ones = |bytes: usize| vec![0xff; bytes];
+    let sparse = |bytes: usize, every: usize| -> Vec<u8> { (0..bytes).map(|at| u8::from(at % every == 0)).collect() };
+    for limbs in [2usize, 3, 5, 9, 14, 18] {
+        for bytes in [29 * limbs - 2, 29 * limbs - 1, 29 * limbs] {
+            for modulus in [ones(bytes), sparse(bytes, 29), sparse(bytes, 1000), number(&mut random, bytes)] {
+                for base in [ones(29 * limbs), ones(29 * limbs + 1), sparse(bytes, 29), number(&mut random, bytes)] {
+                    let exponent = match random.random_range(0..6) {
+                        0 => vec![1, 0, 1],
+                        1 => vec![2],
+                        2 => vec![],
+                        3 => number(&mut random, 2),
+                        4 => number(&mut random, 5),
+                        _ => [vec![0; 40], vec![7]].concat(),
+                    };
+                    check(&mut contracts, &input(&base, &exponent, &modulus));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn exponents_of_every_length_modulo_a_word() {
+    let (mut random, mut contracts) = (ChaCha8Rng::seed_from_u64(9), contracts());
+    contracts.retain(|(revision, _)| *revision == Revision::Evm384V7);
+    for bits in 0..=300usize {
+        for exponent in [
+            BigUint::from(1u8) << bits,
+            (BigUint::from(1u8) << bits) - 1u8,
+            BigUint::from_bytes_be(&number(&mut random, bits / 8 + 1)),
+        ] {
+            let size = if bits <= 256 && random.random_ratio(1, 2) { 32 } else { exponent.to_bytes_be().len() };
+            let digits = exponent.to_bytes_be();
+            let exponent = [vec![0; size.saturating_sub(digits.len())], digits].concat();
+            let modulus = number(&mut random, 32);
+            check(&mut contracts, &input(&number(&mut random, 32), &exponent, &modulus));
         }
     }
 }

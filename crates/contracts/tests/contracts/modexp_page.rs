@@ -33,8 +33,12 @@ struct Row {
 
 impl Compiled {
     fn new(revision: Revision) -> Self {
+        Self::named("modexp", revision)
+    }
+
+    fn named(name: &str, revision: Revision) -> Self {
         let schedule = GasSchedule::default_for(revision).unwrap();
-        let code = cheapest(find("modexp").unwrap(), revision, &schedule).unwrap().compiled.code;
+        let code = cheapest(find(name).unwrap(), revision, &schedule).unwrap().compiled.code;
         Self { engine: Engine::new(EngineConfig::default_for(revision)).unwrap(), code }
     }
 
@@ -168,9 +172,44 @@ fn dearest() -> String {
     text
 }
 
+/// Gas without field instructions.
+fn words() -> String {
+    let contract = Compiled::named("modexp/words", Revision::Eip6690_2024);
+    let mut text = String::from("| modulus | exponent | gas | price | ratio |\n|---|---|---:|---:|---:|\n");
+    let mut add = |modulus: &str, exponent: &str, input: &[u8]| {
+        let Row { gas, price, split } = contract.row(input);
+        assert_eq!(split.arithmetic, 0);
+        let numbers = [gas, price].map(grouped).join(" | ");
+        writeln!(text, "| {modulus} | {exponent} | {numbers} | {} |", ratio(gas, price)).unwrap();
+    };
+    let bn254 = Bn254Fp::modulus();
+    let inverse = (&bn254 - 2u8).to_bytes_be();
+    add("p of BN254", "p − 2", &input(&[3; 32], &inverse, &bn254.to_bytes_be()));
+    let in_a_word = |exponent: &[u8]| [vec![0; 32 - exponent.len()], exponent.to_vec()].concat();
+    let [base, modulus] = numbers(256, 0xfb);
+    for (name, exponent) in [("3", &[3][..]), ("17", &[17]), ("65537", &F4)] {
+        add("256 bits", &format!("{name}, in 32 bytes"), &input(&base, &in_a_word(exponent), &modulus));
+        add("256 bits", name, &input(&base, exponent, &modulus));
+    }
+    for bits in [32, 64, 128, 256] {
+        add("256 bits", &format!("{bits} bits, in 32 bytes"), &input(&base, &in_a_word(&full(bits)), &modulus));
+    }
+    add("256 bits", "512 bits", &input(&base, &full(512), &modulus));
+    for bits in [512, 1024, 2048, 3072, 4096, 8192] {
+        let [base, modulus] = numbers(bits, 0xfb);
+        add(&format!("{bits} bits"), "65537", &input(&base, &F4, &modulus));
+    }
+    for bits in [1024, 2048] {
+        let [base, modulus] = numbers(bits, 0xfb);
+        add(&format!("{bits} bits"), "as long", &input(&base, &full(bits), &modulus));
+    }
+    writeln!(text, "| code, bytes | | {} | | |", grouped(contract.code.len() as u64)).unwrap();
+    text
+}
+
 #[test]
 fn the_tables_are_what_the_contract_costs() {
-    for (name, table) in [("split", split()), ("revisions", revisions()), ("dearest", dearest())] {
+    for (name, table) in [("split", split()), ("revisions", revisions()), ("dearest", dearest()), ("words", words())] {
         residue_pages::hold("docs/modexp.md", name, &table);
     }
 }

@@ -221,6 +221,9 @@ impl Parser<'_> {
         if self.tokens.word_is("calldata_word") {
             return Ok(WordDef::CalldataWord(self.read()?));
         }
+        if self.tokens.word_is("scratch_word") {
+            return Ok(WordDef::ScratchWord(self.read()?));
+        }
         if self.tokens.word_is("defined") {
             return Ok(WordDef::Defined);
         }
@@ -247,7 +250,7 @@ impl Parser<'_> {
         }
         self.tokens
             .take(
-                "a word: a number with 0x, an operation, `calldata_size`, `calldata_word`, `has` or `defined`",
+                "a word: a number with 0x, an operation, `calldata_size`, `calldata_word`, `scratch_word`, `has` or `defined`",
                 |text| U256::from_str_radix(text.strip_prefix("0x")?, 16).ok(),
             )
             .map(WordDef::Constant)

@@ -81,6 +81,7 @@ impl Printer {
                 WordDef::Constant(value) => format!("{value:#x}"),
                 WordDef::CalldataSize => "calldata_size".to_owned(),
                 WordDef::CalldataWord(offset) => format!("calldata_word w{}", offset.0),
+                WordDef::ScratchWord(offset) => format!("scratch_word w{}", offset.0),
                 WordDef::Op(op, a, b) => format!("{} w{} w{}", name_of(&WORD_OPS, op), a.0, b.0),
                 WordDef::ModOp(op, [a, b, m]) => format!("{} w{} w{} w{}", name_of(&MOD_OPS, op), a.0, b.0, m.0),
                 WordDef::Has(Feature::PowersOfTwo) => "has powers_of_two".to_owned(),

@@ -11,6 +11,9 @@ use residue_formula::Fe;
 use residue_ir::{Array, Capacity, Machine, ModOp, Piece, SequenceStep as Parts, Table, Variable, WordOp};
 use ruint::aliases::U256;
 
+/// Bytes of scratch memory.
+const SCRATCH_BYTES: u64 = 96;
+
 impl Seeded {
     /// True once in `times`.
     pub fn once_in(&mut self, times: usize) -> bool {
@@ -99,6 +102,8 @@ pub enum DrawnStatement {
     CalldataWord(usize),
     WordOp(WordOp, usize, usize),
     ModOp(ModOp, [usize; 3]),
+    ScratchWord(usize),
+    SetScratch(usize, usize),
     /// Never fails, unless the word itself is asked for.
     Require {
         word: usize,
@@ -137,6 +142,7 @@ impl Plan {
     pub fn run<M: Machine>(&self, machine: &M) {
         let fixed: Array<[M::Fe; 2]> = machine.array("fixed", Capacity::Fixed(3));
         let unbounded: Array<[M::Fe; 2]> = machine.array("unbounded \"quoted\" \\ λ\n", Capacity::Unbounded);
+        machine.scratch(u32::try_from(SCRATCH_BYTES).unwrap());
         let size = machine.calldata_size();
         let room = machine.word_op(WordOp::Add, machine.small(ELEMENTS), machine.bit(size, machine.small(0)));
         machine.reserve(unbounded, room);
@@ -341,6 +347,14 @@ impl Plan {
                 let word = machine.mod_op(*op, a, b, modulus);
                 state.words.push(machine.bind(word));
             }
+            DrawnStatement::ScratchWord(word) => {
+                let offset = machine.word_op(WordOp::Mod, state.word(*word), machine.small(SCRATCH_BYTES - 31));
+                state.words.push(machine.bind(machine.scratch_word(offset)));
+            }
+            DrawnStatement::SetScratch(word, written) => {
+                let offset = machine.word_op(WordOp::Mod, state.word(*word), machine.small(SCRATCH_BYTES - 31));
+                machine.set_scratch(offset, state.word(*written));
+            }
             DrawnStatement::Require { word, itself } => {
                 let word = state.word(*word);
                 machine.require(if *itself { word } else { machine.word_op(WordOp::Or, word, machine.small(1)) });
@@ -435,6 +449,8 @@ fn step(seeded: &mut Seeded, depth: usize, functions: usize) -> DrawnStatement {
         25 => DrawnStatement::SmallWord(a as u64),
         26 => DrawnStatement::CalldataWord(a),
         27 if seeded.once_in(4) => DrawnStatement::ModOp(ModOp::ALL[c % 2], [a, b, c]),
+        28 if seeded.once_in(3) => DrawnStatement::SetScratch(a, b),
+        28 if seeded.once_in(3) => DrawnStatement::ScratchWord(a),
         27 | 28 => DrawnStatement::WordOp(WordOp::ALL[c % 12], a, b),
         29 => DrawnStatement::Require { word: a, itself: seeded.once_in(5) },
         30 if seeded.once_in(12) => DrawnStatement::ReturnWord(a),

@@ -203,6 +203,10 @@ impl<'a> Emitter<'a> {
             | Effect::High { .. }
             | Effect::Invert { .. }
             | Effect::ReturnLast { .. }
+            | Effect::Scratch { .. }
+            | Effect::SetScratch { .. }
+            | Effect::CopyCalldata { .. }
+            | Effect::ReturnScratch { .. }
             | Effect::ReturnWords { .. } => unreachable!("`lower` refuses programs with these"),
             Effect::IsOdd { result, value } => {
                 let (address, scratch) = (self.address(*value), self.lowering.layout.scratch.cast_signed());

@@ -69,7 +69,7 @@ impl Kept {
                 self.push(code, function, *b);
                 apply(code, *op);
             }
-            WordDef::ModOp(..) => unreachable!("programs with these are refused"),
+            WordDef::ModOp(..) | WordDef::ScratchWord(_) => unreachable!("programs with these are refused"),
             WordDef::Defined => read(code, self.locals[&word]),
         }
     }

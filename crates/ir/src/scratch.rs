@@ -1,0 +1,40 @@
+//! Scratch memory of a run: bytes that a program writes and reads as words.
+
+use crate::calldata::calldata_slice;
+use ruint::aliases::U256;
+
+/// Bytes, all 0 at the start.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Scratch(Vec<u8>);
+
+impl Scratch {
+    /// Makes it have so many bytes at least.
+    pub(crate) fn grow(&mut self, size_bytes: u32) {
+        let size = self.0.len().max(size_bytes as usize); // u32 to usize widens
+        self.0.resize(size, 0);
+    }
+
+    /// The word from `offset`; `None` if it has an end before that of the word.
+    pub(crate) fn word(&self, offset: U256) -> Option<U256> {
+        self.bytes(offset, U256::from(32)).map(U256::from_be_slice)
+    }
+
+    /// So many bytes from `offset`; `None` if it has no so many.
+    pub(crate) fn bytes(&self, offset: U256, size_bytes: U256) -> Option<&[u8]> {
+        let (start, size) = (usize::try_from(offset).ok()?, usize::try_from(size_bytes).ok()?);
+        self.0.get(start..start.checked_add(size)?)
+    }
+
+    /// Writes `bytes` from `offset`; `None` if it has no room for them.
+    pub(crate) fn write(&mut self, offset: U256, bytes: &[u8]) -> Option<()> {
+        let start = usize::try_from(offset).ok()?;
+        self.0.get_mut(start..start.checked_add(bytes.len())?)?.copy_from_slice(bytes);
+        Some(())
+    }
+
+    /// Writes so many bytes of `calldata` from `from`, zeros past its end; `None` if it has no room for them.
+    pub(crate) fn copy(&mut self, offset: U256, calldata: &[u8], from: U256, size_bytes: U256) -> Option<()> {
+        let size = usize::try_from(size_bytes).ok().filter(|&size| size <= self.0.len())?;
+        self.write(offset, &calldata_slice(calldata, from, size))
+    }
+}
