@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The node and t8n beside what people build with. Installs from npm and PyPI into target/clients; what does not install is skipped by name.
 #
-# usage: clients/run.sh [cast forge viem ethers web3py modules hardhat2 hardhat3 t8n anvil]
+# usage: clients/run.sh [cast forge viem ethers web3py modules hardhat2 hardhat3 t8n pyevm anvil]
 #
 # Environment: RESIDUE and NODE, the binaries (target/release by default); CASES, transitions that are compared with EELS (500).
 set -uo pipefail
@@ -130,6 +130,11 @@ one() {
             said t8n $?
             tail -1 "$AT/t8n.log" | sed 's/^/    /'
         else skip t8n "ethereum-execution does not install"; fi ;;
+    pyevm)
+        if python_into pyevm py-evm; then
+            "$AT/pyevm/bin/python" "$HERE/evm/deployed.py" "$RESIDUE" bn254/add bn254/mul poseidon/t3 >"$AT/pyevm.log" 2>&1
+            said pyevm $?
+        else skip pyevm "py-evm does not install"; fi ;;
     anvil)
         if foundry; then
             python3 "$HERE/scripts/beside_anvil.py" >"$AT/anvil.log" 2>&1
@@ -141,6 +146,6 @@ one() {
 }
 
 subject
-for client in ${*:-cast forge viem ethers web3py modules hardhat2 hardhat3 t8n anvil}; do one "$client"; done
+for client in ${*:-cast forge viem ethers web3py modules hardhat2 hardhat3 t8n pyevm anvil}; do one "$client"; done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]
