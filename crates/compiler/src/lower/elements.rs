@@ -89,7 +89,8 @@ impl Lowering<'_> {
                 Direction::Load => self.target.load(self.code, first, count),
                 Direction::Store => self.target.store(self.code, first, count),
             }
-            self.stack.truncate(height);
+            // The operands and the address, which may have been a kept word until now.
+            self.stack.truncate(self.stack.len() - operands - 1);
         }
         Ok(())
     }
