@@ -130,11 +130,11 @@ pub enum CompileError {
 }
 
 impl CompileError {
-    /// Whether it says that the revision has no code for such a program whatever its size: moduli that the revision does not have, or too
-    /// few of them, or inversions.
+    /// Whether it says that the revision has no code for such a program: moduli that the revision does not have, or too few of them, or
+    /// inversions; or that the code would be so long that addresses of parts that words choose do not fit two bytes.
     pub fn is_inexpressible(&self) -> bool {
-        use CompileError::{EvenModulus, FixedField, Inversion, OnlyWidth, Subprogram, Width};
+        use CompileError::{EvenModulus, Far, FixedField, Inversion, OnlyWidth, Subprogram, Width};
         let is_of_modulus = matches!(self, Width { .. } | OnlyWidth { .. } | EvenModulus { .. } | FixedField { .. });
-        is_of_modulus || matches!(self, Subprogram { .. } | Inversion { .. })
+        is_of_modulus || matches!(self, Subprogram { .. } | Inversion { .. } | Far { .. })
     }
 }
