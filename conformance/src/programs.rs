@@ -2,6 +2,8 @@
 //! such as constants that could be folded, values that are never read, statements after an ending, a variable that is read
 //! before it is set. Every one is well formed, ends, and stores elements before it loads them.
 
+// style: S2: what makes statements at random, one function for each kind.
+
 mod outside;
 use num_bigint::BigUint;
 use rand::seq::IndexedRandom;

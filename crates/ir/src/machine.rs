@@ -7,6 +7,8 @@
 //! What differs wholly between revisions is one operation here too (`parse`, `is_zero`, `equal`, `return_elements`, and
 //! the Montgomery forms of `parse_mont_le` and `return_mont_le`) and is lowered per revision.
 
+// style: S2: one trait, with what it is documented by.
+
 use crate::hash::Piece;
 use num_bigint::BigUint;
 use residue_formula::Fe;

@@ -139,8 +139,18 @@ impl GasSchedule {
         }
         if let Some(slots) = &mut schedule.slots {
             slots.widths.truncate(revision.width_limbs_max());
+            let rules = revision.slot_rules();
+            let (inverts, sums) =
+                (rules.is_some_and(|rules| rules.invert.is_some()), rules.is_some_and(|rules| rules.sums.is_some()));
             for (width_limbs, prices) in (1..).zip(&mut slots.widths) {
                 *prices = widths(width_limbs, *prices);
+                // What other revisions of the schedule have beside this one.
+                if !inverts {
+                    prices.invert = Price::default();
+                }
+                if !sums {
+                    (prices.product, prices.reduction) = (Price::default(), Price::default());
+                }
             }
         }
         schedule

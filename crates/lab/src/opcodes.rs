@@ -92,6 +92,7 @@ pub fn measure(
         pairs.extend(keccak::pairs()?);
         run(&setting, &engine, "EVM", pairs, observer, &mut rows, &mut observations)?;
         for &revision in revisions {
+            left_out.extend(sums_left_out(revision));
             let engine = plain_engine(revision)?;
             let pairs = match revision.evm384() {
                 Some(_) => memory::pairs(revision, effort)?,
@@ -103,6 +104,13 @@ pub fn measure(
     })?;
     record.environment.set("left out", &left_out.join("; "));
     Ok(Measured { record, observations })
+}
+
+/// Sums of products, each with the reason.
+fn sums_left_out(revision: Revision) -> impl Iterator<Item = String> {
+    let has_sums = revision.slot_rules().is_some_and(|rules| rules.sums.is_some());
+    let sums = revision.opcodes().iter().filter(move |row| has_sums && row.mnemonic.starts_with("SUM"));
+    sums.map(move |row| format!("{revision}/{}: its price is of products and a reduction", row.mnemonic))
 }
 
 /// The base field of BLS12-381.

@@ -43,7 +43,9 @@ fn parts_add_up() {
         let lanes = ["add_lanes", "sub_lanes", "mul_lanes"].map(|name| number(&classes[name]));
         assert_eq!(sum("op_classes") - lanes.iter().sum::<u64>(), sum("ops"), "each instruction has one class");
         assert!(number(&classes["field_instructions"]) <= lanes.iter().sum());
-        assert!(lanes[2] > 20_000, "a pairing check multiplies: {lanes:?}");
+        let multiplies_alone = !["x-sumx", "evmmax-next"].contains(&row["revision"].as_str().unwrap());
+        let least = if multiplies_alone { 20_000 } else { 3_000 };
+        assert!(lanes[2] > least, "a pairing check multiplies: {lanes:?}");
         assert!(row["time_ns"].is_null());
     }
 }

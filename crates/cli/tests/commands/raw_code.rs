@@ -40,6 +40,10 @@ const CODES: &[(&str, &str, u64)] = &[
     ("eip6690-2024", "60905f5f376003603060606007c060025f5fc2c502010000010001600160025fc160305ff3", 141),
     ("evmone-2025", "60905f5f37600360306060c060025f5fc2c502000000010001600160025fc160305ff3", 114),
     ("evmone-bits", "60905f5f37600361017d6060c060025f5fc2c502000000010001600160025fc160305ff3", 94),
+    ("x-invmodx", "60905f5f376003603060606007c060025f5fc2c502010000010001600160025fc160305ff3", 141),
+    ("x-iszerox", "60905f5f376003603060606007c060025f5fc2c502010000010001600160025fc160305ff3", 141),
+    ("x-sumx", "60905f5f376003603060606007c060025f5fc2c502010000010001600160025fc160305ff3", 141),
+    ("evmmax-next", "60905f5f376003603060606007c060025f5fc2c502010000010001600160025fc160305ff3", 141),
 ];
 
 /// Hexadecimal digits with their bytes in the other order.
@@ -51,8 +55,9 @@ fn reversed(digits: &str) -> String {
 #[test]
 fn code_by_hand_gives_the_output_and_the_gas_of_its_revision() {
     let listed = residue(&["list", "revisions", "--json"]).json(0);
-    let listed: Vec<&str> =
-        listed["revisions"].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
+    let listed = listed["revisions"].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap());
+    // It has no field instruction.
+    let listed: Vec<&str> = listed.filter(|name| *name != "evm").collect();
     assert_eq!(CODES.iter().map(|(revision, ..)| *revision).collect::<Vec<_>>(), listed);
     let big_endian = [P_MINUS_ONE, P_MINUS_ONE, P, R_INV].concat();
     let little_endian = [P_MINUS_ONE, P_MINUS_ONE, P, R_INV].map(reversed).concat();

@@ -85,6 +85,7 @@ const MEMORY_BYTES_MAX: u64 = 1 << 30;
 
 /// Lays out the memory of the program, the first of `parts`, and its subprograms.
 pub(super) fn layout(parts: &[Part<'_>]) -> Result<Layout, CompileError> {
+    // style: S2: one region after the other, from the bottom.
     let within = |bytes: u64| {
         let narrow = u32::try_from(bytes).ok().filter(|_| bytes <= MEMORY_BYTES_MAX);
         narrow.ok_or(CompileError::Memory { bytes, limit_bytes: MEMORY_BYTES_MAX })

@@ -295,6 +295,33 @@ impl<'a> Lowering<'a> {
         self.cell_at(*address, first_bit, SequenceStep::<Word>::CELLS);
     }
 
+    /// The label of what is at number 0; none if that is in memory, which has to be near.
+    fn first(&mut self, reached: Reached, entries: &[Entry<'_>]) -> Result<Option<LabelId>, CompileError> {
+        Ok(match reached {
+            Reached::Parts => Some(entries[0].label),
+            Reached::Rows(RowsOf::Table(table)) => {
+                let label = self.units[self.unit].tables[table.0];
+                let declared = &self.program.tables[table.0];
+                let bytes = self.element_bytes(declared.element_values)? as usize; // u32 to usize widens
+                self.entrances.near.push((label, bytes * (declared.elements.len() - 1)));
+                Some(label)
+            }
+            Reached::Rows(RowsOf::Array(array)) => {
+                let (first, stride) = self.layout.array(self.unit, array);
+                let last = match self.program.arrays[array.0].capacity {
+                    Capacity::Fixed(count) => u64::from(count).saturating_sub(1),
+                    Capacity::Unbounded => unreachable!("its size is fixed: `verify` checks it"),
+                };
+                let bytes = u64::from(first).saturating_add(last.saturating_mul(stride.into()));
+                let limit_bytes = u16::MAX.into();
+                if bytes > limit_bytes {
+                    return Err(CompileError::Memory { bytes, limit_bytes });
+                }
+                None
+            }
+        })
+    }
+
     /// Puts the addresses of chosen parts and rows into memory, sixteen in a word. What is added to words is made once for all that stand
     /// for the same.
     fn chosen(&mut self, words: &[(Word, Reached)], entries: &[Entry<'_>]) -> Result<Chosen, CompileError> {
@@ -307,29 +334,7 @@ impl<'a> Lowering<'a> {
         let ones = big(SequenceStep::<Word>::CELLS.each(1));
         for same in words.chunk_by(|(_, one), (_, other)| one == other) {
             let reached = same[0].1;
-            let label = match reached {
-                Reached::Parts => Some(entries[0].label),
-                Reached::Rows(RowsOf::Table(table)) => {
-                    let label = self.units[self.unit].tables[table.0];
-                    let declared = &self.program.tables[table.0];
-                    let bytes = self.element_bytes(declared.element_values)? as usize; // u32 to usize widens
-                    self.entrances.near.push((label, bytes * (declared.elements.len() - 1)));
-                    Some(label)
-                }
-                Reached::Rows(RowsOf::Array(array)) => {
-                    let (first, stride) = self.layout.array(self.unit, array);
-                    let last = match self.program.arrays[array.0].capacity {
-                        Capacity::Fixed(count) => u64::from(count).saturating_sub(1),
-                        Capacity::Unbounded => unreachable!("its size is fixed: `verify` checks it"),
-                    };
-                    let bytes = u64::from(first).saturating_add(last.saturating_mul(stride.into()));
-                    let limit_bytes = u16::MAX.into();
-                    if bytes > limit_bytes {
-                        return Err(CompileError::Memory { bytes, limit_bytes });
-                    }
-                    None
-                }
-            };
+            let label = self.first(reached, entries)?;
             let is_shared = label.is_some() && same.len() > 1;
             let push_first = |lowering: &mut Self| {
                 lowering.code.push(ones.clone());

@@ -4,6 +4,8 @@
 //! all that only it reads, as a tree, whose moduli are pushed first, so that nothing has to change places. Statements that are read
 //! again stay on the stack; if more are live than a plan allows, the one that is read last goes to a slot that nobody needs.
 
+// style: S2: one way of making words, whose parts share what lies on the stack.
+
 use super::terms::{Id, Node, Terms};
 use num_bigint::BigUint;
 use residue_passes::Slot;

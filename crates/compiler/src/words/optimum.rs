@@ -45,7 +45,7 @@ fn bound(terms: &Terms, (stack, stored): &State) -> u64 {
     }
     let mut moduli = 0;
     for id in (0..terms.nodes.len()).rev() {
-        if needed[id] && !stack.contains(&u8::try_from(id).unwrap()) {
+        if needed[id] && !stack.contains(&u8::try_from(id).expect("small blocks")) {
             let node = &terms.nodes[id];
             left += match node {
                 Node::Slot(_) => 6,
@@ -86,7 +86,7 @@ fn optimum(terms: &Terms) -> u64 {
         let with = |entry: u8| [&stack[..], &[entry]].concat();
         if height < HEIGHT {
             for (id, node) in terms.nodes.iter().enumerate() {
-                let id = u8::try_from(id).unwrap();
+                let id = u8::try_from(id).expect("small blocks");
                 match node {
                     Node::Slot(_) => reach(with(id), *stored, 6),
                     Node::Constant(_) | Node::Modulus => reach(with(id), *stored, 3),
@@ -123,7 +123,7 @@ fn optimum(terms: &Terms) -> u64 {
                 _ => false,
             };
             if is_there {
-                reach([&stack[..base], &[u8::try_from(id).unwrap()]].concat(), *stored, gas(node));
+                reach([&stack[..base], &[u8::try_from(id).expect("small blocks")]].concat(), *stored, gas(node));
             }
         }
     }
@@ -142,25 +142,26 @@ fn block(seed: u64, count: usize) -> (Vec<SlotOp>, BTreeSet<Slot>) {
     let mut ops = Vec::new();
     for number in 0..count {
         let slots = 3 + number as u64;
-        let recent = |pick: u64| Slot::try_from(slots - 1 - pick).unwrap();
+        let recent = |pick: u64| Slot::try_from(slots - 1 - pick).expect("small blocks");
         let operation = [FieldOp::Mul, FieldOp::Mul, FieldOp::Add, FieldOp::Sub][below(4) as usize];
         let (x, y) = (recent(below(slots.min(3))), recent(below(slots)));
-        ops.push(SlotOp { operation, out: Slot::try_from(slots).unwrap(), x, y });
+        ops.push(SlotOp { operation, out: Slot::try_from(slots).expect("small blocks"), x, y });
     }
-    let last = Slot::try_from(2 + count).unwrap();
+    let last = Slot::try_from(2 + count).expect("small blocks");
     (ops, BTreeSet::from([last, last - 1]))
 }
 
 #[test]
 fn plans_of_small_blocks_are_near_the_optimum() {
-    let p = BigUint::parse_bytes(b"30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47", 16).unwrap();
+    let p = BigUint::parse_bytes(b"30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47", 16)
+        .expect("small blocks");
     let prices = Prices { is_short: false, loads_modulus: false, in_memory: vec![] };
     let (mut blocks, mut optimal, mut least, mut found) = (0, 0, 0, 0);
     for (seed, count) in (0..16).map(|seed| (seed + 1, 3 + seed as usize % 2)) {
         let (ops, kept) = block(seed, count);
         let terms = terms(&ops, &kept, &Field::Known(p.clone()), 1000, &[]);
         let own = ops.iter().map(|op| op.out).collect();
-        let planned = schedule(&terms, &own, &prices).unwrap().gas;
+        let planned = schedule(&terms, &own, &prices).expect("small blocks").gas;
         let optimum = optimum(&terms);
         assert!(planned >= optimum, "block {seed}: {planned} is below {optimum}, so the search is not exhaustive");
         blocks += 1;

@@ -7,7 +7,6 @@ use thiserror::Error;
 
 /// Everybody who can be chosen besides the revisions.
 const OTHERS: [&str; 17] = [
-    "library",
     "blst",
     "arkworks",
     "zkcrypto",
@@ -24,6 +23,7 @@ const OTHERS: [&str; 17] = [
     "wasmtime",
     "arkworks-wasmi",
     "arkworks-wasmtime",
+    "library",
 ];
 
 /// When blocks run as plans, with how layers name it: what users have, then every instruction by itself.
