@@ -95,7 +95,7 @@ impl Maker {
     }
 
     /// Something written to scratch memory.
-    pub(super) fn to_scratch(&mut self) -> Effect {
+    pub(super) fn onto_scratch(&mut self) -> Effect {
         if self.random.random_ratio(2, 3) {
             let offset = self.small_word((SCRATCH_BYTES - 31).into());
             return Effect::SetScratch { offset, word: self.word(2) };
