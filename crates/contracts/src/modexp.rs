@@ -5,16 +5,20 @@
 
 mod calldata;
 mod direct;
+mod expressions;
 pub mod in_words;
 mod long;
 mod narrow;
+mod one_word;
 mod power;
+mod short;
+mod two_adic;
 mod wide;
 mod word_sized;
 
 use crate::Contract;
 use crate::words::Words;
-use calldata::{Calldata, Operand};
+use calldata::{Calldata, Operand, lengths_differ};
 use num_bigint::BigUint;
 use power::LAST_WORD_ONLY;
 use residue_formula::Number;
@@ -50,8 +54,10 @@ struct State {
     mask: [Variable; WORDS_MAX],
     /// The result, the lowest word first.
     result: [Variable; WORDS_MAX],
-    /// 0 if all numbers are words of calldata, 1 if they have a word each at most, else 2, or 3 ([`LAST_WORD_ONLY`]).
+    /// [`LAST_WORD_ONLY`] if the exponent is below 2²⁵⁶, else 1 less.
     kind: Variable,
+    /// 0 if a subprogram for an odd modulus is to return the result, else it keeps it.
+    keeps: Variable,
 }
 
 impl State {
@@ -59,17 +65,13 @@ impl State {
         let variable = |name| machine.variable(name, machine.small(0));
         Self {
             kind: variable("kind"),
+            keeps: variable("keeps"),
             base: variable("base"),
             exponent: variable("exponent"),
             result: ["result", "result, middle word", "result, highest word"].map(variable),
             odd: ["odd part", "odd part, middle word", "odd part, highest word"].map(variable),
             mask: ["mask", "mask, middle word", "mask, highest word"].map(variable),
         }
-    }
-
-    /// Whether base or exponent have more than a word.
-    fn is_long<M: Machine>(self, machine: &M) -> M::Word {
-        Words(machine).high(machine.get(self.kind), 1)
     }
 }
 
@@ -80,8 +82,16 @@ pub fn text<M: Machine>(machine: &M) {
         machine.has(Feature::Given),
         |machine| over_given(machine, state),
         |machine| {
+            machine.scratch(one_word::SCRATCH_BYTES);
+            machine.branch(lengths_differ(machine), |_| (), |machine| one_word::in_place(machine));
+            let calldata = Calldata::any(machine);
+            let modulus = calldata.modulus;
+            machine.branch(
+                Words(machine).is_below(machine.small(32), modulus.bytes),
+                |_| (),
+                |machine| one_word::text(machine, calldata),
+            );
             // Numbers of limbs need no modulus but the ring's.
-            let Calldata { modulus, .. } = Calldata::any(machine);
             long::bits(machine, state);
             machine.branch(
                 machine.get(state.result[2]),
@@ -94,77 +104,91 @@ pub fn text<M: Machine>(machine: &M) {
 
 /// The text where moduli may be given at run time.
 fn over_given<M: Machine>(machine: &M, state: State) {
-    machine.branch(word_sized::lengths_differ(machine), |_| (), |machine| word_sized::text(machine, state));
-
-    let calldata = Calldata::any(machine);
-    let Calldata { base, exponent, modulus } = calldata;
+    machine.scratch(short::SCRATCH_BYTES.max(wide::SCRATCH_BYTES));
+    machine.branch(lengths_differ(machine), |_| (), |machine| word_sized::in_place(machine, state));
+    let calldata = Calldata::read(machine);
     machine.branch(
         calldata.is_short(machine),
         |machine| {
-            machine.set(state.kind, machine.small(1));
-            machine.set(state.base, base.short(machine));
-            machine.set(state.exponent, exponent.short(machine));
-            machine.set(state.odd[0], modulus.short(machine));
+            word_sized::of_short_numbers(machine, state, calldata);
         },
-        |machine| {
-            wide::in_place(machine, state);
-            machine.branch(
-                machine.has(Feature::Limbs(direct::LIMBS_MAX)),
-                |machine| direct::usual(machine, calldata),
-                |_| (),
-            );
-            exponent_words(machine, state, exponent);
-            let w = Words(machine);
-            machine.branch(
-                w.is_below(w.number(32 * WORDS_MAX as u64), modulus.bytes), // usize to u64 widens
-                |machine| {
-                    machine.branch(
-                        modulus.above(machine, state.mask[0], WORDS_MAX as u64), // usize to u64 widens
-                        |machine| more_words(machine, state),
-                        |_| (),
-                    );
-                },
-                |_| (),
-            );
-            machine.set(state.base, base.word(machine, 0));
-            for (number, &word) in (0..).zip(&state.odd) {
-                machine.set(word, modulus.word(machine, number));
-            }
-        },
+        |_| (),
     );
-    let [_, middle, highest] = state.odd.map(|word| machine.get(word));
+    calldata.check(machine);
+    let Calldata { base, exponent, modulus } = calldata;
+    machine.branch(machine.has(Feature::Limbs(direct::LIMBS_MAX)), |machine| direct::usual(machine, calldata), |_| ());
+    exponent_words(machine, state, exponent);
+    let w = Words(machine);
     machine.branch(
-        Words(machine).or(middle, highest),
+        w.is_below(w.number(wide::BYTES_MAX), modulus.bytes),
         |machine| {
-            machine.branch(machine.has(Feature::PowersOfTwo), |_| (), |machine| wide::even_in_limbs(machine, state));
-            wide::text(machine, state);
-            machine.return_words(&[2, 1, 0].map(|word| machine.get(state.result[word])), modulus.bytes);
+            machine.branch(
+                modulus.above(machine, state.mask[0], WORDS_MAX as u64), // usize to u64 widens
+                |machine| more_words(machine, state),
+                |_| (),
+            );
         },
+        |_| (),
+    );
+    let words = wide::place_modulus(machine, modulus);
+    machine.branch(
+        w.or(words[0], words[1]),
+        |machine| wide::text(machine, state, calldata, words),
         |machine| {
+            short_modulus(machine, state, calldata, words[2]);
+            machine.set(state.odd[0], words[2]);
+            machine.set(state.base, base.word(machine, 0));
             narrow::text(machine, state);
             machine.return_words(&[machine.get(state.result[0])], modulus.bytes);
         },
     );
 }
 
-/// Sets [`State::kind`] and the first word of the exponent that is not in front of its last one as a zero.
-fn exponent_words<M: Machine>(machine: &M, state: State, exponent: Operand<M::Word>) {
+/// Returns the result for a modulus m of at most 32 bytes and an exponent below 2²⁵⁶.
+fn short_modulus<M: Machine>(machine: &M, state: State, calldata: Calldata<M::Word>, m: M::Word) {
+    let Calldata { base, modulus, .. } = calldata;
     let w = Words(machine);
-    machine.set(state.kind, w.number(LAST_WORD_ONLY - 1));
-    machine.set(state.exponent, exponent.first(machine));
+    let is_word = w.is_equal(machine.get(state.kind), w.number(LAST_WORD_ONLY));
     machine.branch(
-        w.mul(exponent.rest(machine), machine.not(machine.get(state.exponent))),
+        w.and(is_word, w.is_below(modulus.bytes, w.number(33))),
+        |machine| {
+            let e = machine.bind(machine.get(state.exponent));
+            word_sized::of_any_base(machine, state, base, [e, m], modulus.bytes);
+        },
+        |_| (),
+    );
+}
+
+/// Sets [`State::kind`], and [`State::exponent`] to the first word of the exponent that is not in front of its last one as a zero; returns the
+/// result where that needs neither.
+fn exponent_words<M: Machine>(machine: &M, state: State, exponent: Operand<M::Word>) {
+    let last_only = |machine: &M, word: M::Word| {
+        machine.set(state.kind, machine.small(LAST_WORD_ONLY));
+        machine.set(state.exponent, word);
+    };
+    machine.branch(
+        Words(machine).is_below(machine.small(32), exponent.bytes),
         |machine| {
             machine.branch(
-                exponent.above(machine, state.mask[0], 1),
+                Words(machine).is_equal(exponent.bytes, machine.small(48)),
+                |machine| wide::in_place(machine, state),
+                |_| (),
+            );
+            machine.set(state.kind, machine.small(LAST_WORD_ONLY - 1));
+            machine.set(state.exponent, exponent.first(machine));
+            machine.branch(
+                machine.get(state.exponent),
                 |_| (),
                 |machine| {
-                    machine.set(state.kind, machine.small(LAST_WORD_ONLY));
-                    machine.set(state.exponent, exponent.word(machine, 0));
+                    machine.branch(
+                        exponent.above(machine, state.mask[0], 1),
+                        |_| (),
+                        |machine| last_only(machine, exponent.nth_last(machine, machine.small(1))),
+                    );
                 },
             );
         },
-        |_| (),
+        |machine| last_only(machine, exponent.short(machine)),
     );
 }
 

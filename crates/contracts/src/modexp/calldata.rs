@@ -38,11 +38,16 @@ impl<W: Copy> Calldata<W> {
 
     /// The same for the first time: halts exceptionally if a length is above the limit.
     pub(super) fn any<M: Machine<Word = W>>(machine: &M) -> Self {
-        let w = Words(machine);
         let calldata = Self::read(machine);
-        let within = |of: Operand<W>| w.is_below(of.bytes, w.number(OPERAND_BYTES_MAX + 1));
-        machine.require(w.and(w.and(within(calldata.base), within(calldata.exponent)), within(calldata.modulus)));
+        calldata.check(machine);
         calldata
+    }
+
+    /// Halts exceptionally if a length is above the limit.
+    pub(super) fn check<M: Machine<Word = W>>(&self, machine: &M) {
+        let w = Words(machine);
+        let within = |of: Operand<W>| w.is_below(of.bytes, w.number(OPERAND_BYTES_MAX + 1));
+        machine.require(w.and(w.and(within(self.base), within(self.exponent)), within(self.modulus)));
     }
 
     /// Whether each number has a word at most.
@@ -121,6 +126,13 @@ impl<W: Copy> Operand<W> {
 fn first_bytes<M: Machine>(machine: &M, at: M::Word, bytes: M::Word) -> M::Word {
     let w = Words(machine);
     w.shr(machine.calldata_word(at), w.sub(w.number(256), w.mul(bytes, w.number(8))))
+}
+
+/// Not 0 unless base, exponent and modulus have 32 bytes each.
+pub(super) fn lengths_differ<M: Machine>(machine: &M) -> M::Word {
+    let w = Words(machine);
+    let differs = |at| w.xor(machine.calldata_word(w.number(at)), w.number(32));
+    w.or(w.or(differs(0), differs(32)), differs(64))
 }
 
 /// Base, exponent and modulus of one word each, which stand one after the other.

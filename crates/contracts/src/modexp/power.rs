@@ -10,7 +10,7 @@ use residue_ir::{Machine, SequenceStep, Variable};
 use ruint::aliases::U256;
 use std::collections::BTreeMap;
 
-/// [`State::kind`] if the exponent has zeros in front of its last word: 1 more than if it has not.
+/// [`State::kind`] if the exponent has nothing but zeros in front of its last word: 1 more than if it has.
 pub(super) const LAST_WORD_ONLY: u64 = 3;
 /// A prime of Fermat, which RSA has for its exponent.
 pub(super) const F4: u64 = 65_537;
@@ -24,9 +24,15 @@ const WORD_BITS: u32 = 256;
 /// x to the power that `exponent` holds.
 pub(super) fn power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
     machine.branch(
-        Words(machine).high(machine.get(exponent), 128),
-        |machine| word(machine, exponent, machine.one(), x),
-        |machine| middle_power(machine, exponent, x),
+        Words(machine).high(machine.get(exponent), 32),
+        |machine| {
+            machine.branch(
+                Words(machine).high(machine.get(exponent), 128),
+                |machine| word(machine, exponent, machine.one(), x),
+                |machine| middle_power(machine, exponent, x),
+            )
+        },
+        |machine| short_power(machine, exponent, x),
     )
 }
 
@@ -44,32 +50,36 @@ pub(super) fn power_of_384_bits<M: Machine>(machine: &M, exponent: Variable, hal
 
 /// The same for an exponent below 2¹²⁸.
 pub(super) fn middle_power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
-    machine.branch(
-        Words(machine).high(machine.get(exponent), 64),
-        |machine| windows::<_, DIGIT_BITS>(machine, machine.get(exponent), 128, machine.one(), x),
-        |machine| short_power(machine, exponent, x),
-    )
+    let digits =
+        |bits| move |machine: &M| windows::<_, DIGIT_BITS>(machine, machine.get(exponent), bits, machine.one(), x);
+    machine.branch(Words(machine).high(machine.get(exponent), 64), digits(128), digits(64))
 }
 
 /// The same for an exponent below 2³², at best without an addition chain of its own.
 pub(super) fn power_below_32_bits<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
-    windows::<_, DIGIT_BITS>(machine, machine.get(exponent), 32, machine.one(), x)
+    spread_windows(machine, machine.get(exponent), 32, x)
 }
 
-/// The same for an exponent below 2⁶⁴.
-pub(super) fn short_power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
+/// The same for an exponent below 2³².
+fn short_power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
     let e = machine.bind(machine.get(exponent));
-    let digits =
-        |bits| move |machine: &M| windows::<_, DIGIT_BITS>(machine, machine.get(exponent), bits, machine.one(), x);
-    machine.branch(Words(machine).high(e, 32), digits(64), |machine| {
-        machine.branch(
-            Words(machine).high(e, DIGIT_BITS.into()),
-            |machine| {
-                machine.branch(Words(machine).xor(e, machine.small(F4)), digits(32), |_| pow_constant(x, &F4.into()))
-            },
-            |machine| one_digit(machine, e, x),
-        )
-    })
+    machine.branch(
+        Words(machine).high(e, 16),
+        |machine| {
+            machine.branch(
+                Words(machine).xor(e, machine.small(F4)),
+                |machine| spread_windows(machine, e, 32, x),
+                |_| pow_constant(x, &F4.into()),
+            )
+        },
+        |machine| {
+            machine.branch(
+                Words(machine).high(e, DIGIT_BITS.into()),
+                |machine| spread_windows(machine, e, 16, x),
+                |machine| one_digit(machine, e, x),
+            )
+        },
+    )
 }
 
 /// x to the power that `exponent` holds, at best 2¹²⁸ or more.
@@ -77,21 +87,22 @@ pub(super) fn long_power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) 
     windows::<_, LONG_DIGIT_BITS>(machine, machine.get(exponent), WORD_BITS, machine.one(), x)
 }
 
-/// `rest`, and 0 if [`State::exponent`] is the exponent.
-fn more<M: Machine>(machine: &M, State { kind, .. }: State, rest: M::Word) -> M::Word {
-    let w = Words(machine);
-    w.mul(rest, w.xor(machine.get(kind), w.number(LAST_WORD_ONLY)))
-}
-
 /// y ↦ the power by all words of the exponent, for that by the first.
 pub(super) fn more_words<M: Machine>(machine: &M, state: State, y: M::Fe, x: M::Fe) -> M::Fe {
-    let State { exponent, .. } = state;
-    let operand = Calldata::read(machine).exponent;
-    let rest = machine.bind(more(machine, state, operand.rest(machine)));
-    machine.repeat(rest, y, |machine, turn, y| {
-        machine.set(exponent, operand.nth_last(machine, Words(machine).sub(rest, turn)));
-        word(machine, exponent, y, x)
-    })
+    let State { exponent, kind, .. } = state;
+    let w = Words(machine);
+    machine.branch(
+        w.xor(machine.get(kind), w.number(LAST_WORD_ONLY)),
+        |machine| {
+            let operand = Calldata::read(machine).exponent;
+            let rest = machine.bind(operand.rest(machine));
+            machine.repeat(rest, y, |machine, turn, y| {
+                machine.set(exponent, operand.nth_last(machine, Words(machine).sub(rest, turn)));
+                word(machine, exponent, y, x)
+            })
+        },
+        |_| y,
+    )
 }
 
 /// The base in words, by Horner: `two_256` is 2²⁵⁶, `element` takes a word to the field.
@@ -112,15 +123,23 @@ pub(super) fn word<M: Machine>(machine: &M, exponent: Variable, y: M::Fe, x: M::
     })
 }
 
-/// xᵉ for e below 16.
-pub(super) fn one_digit<M: Machine>(machine: &M, e: M::Word, x: M::Fe) -> M::Fe {
-    machine.sequence_of(&[step(e, 0)], &[None; CHOICES], x, |machine, digit, x| match digit {
-        0 => machine.one(),
-        digit => pow_constant(x, &digit.into()),
-    })
+/// xᵉ for e below 16, bit by bit: that is cheaper than to prepare a choice among sixteen.
+fn one_digit<M: Machine>(machine: &M, e: M::Word, x: M::Fe) -> M::Fe {
+    let bits = |count: u64| {
+        move |machine: &M| {
+            (0..count).rev().fold(machine.one(), |y, bit| {
+                let square = if bit + 1 == count { y } else { y.square() };
+                let w = Words(machine);
+                machine.branch(
+                    w.and(e, w.number(1 << bit)),
+                    |_| if bit + 1 == count { x } else { square * x },
+                    |_| square,
+                )
+            })
+        }
+    };
+    machine.branch(Words(machine).high(e, 2), bits(4), bits(2))
 }
-
-const CHOICES: usize = 1 << DIGIT_BITS;
 
 fn step<W>(word: W, first_bit: u32) -> SequenceStep<W> {
     SequenceStep::Chosen { word, first_bit }
@@ -152,7 +171,17 @@ fn steps<M: Machine, const DIGIT: u32>(machine: &M, exponent: M::Word, bits: u32
             step(words[word], first_bit)
         })
         .collect();
-    machine.sequence_of(&order, &vec![None; 1 << DIGIT], y, |_, digit, y| {
+    follow::<_, DIGIT>(machine, &order, y, powers)
+}
+
+/// y ↦ y^(2ⁿ) · xᵉ for the n bits of an e whose digits choose the steps, given [`odd_powers`].
+fn follow<M: Machine, const DIGIT: u32>(
+    machine: &M,
+    order: &[SequenceStep<M::Word>],
+    y: M::Fe,
+    powers: &[M::Fe],
+) -> M::Fe {
+    machine.sequence_of(order, &vec![None; 1 << DIGIT], y, |_, digit, y| {
         if digit == 0 {
             return (0..DIGIT).fold(y, |y, _| y.square());
         }
@@ -161,6 +190,23 @@ fn steps<M: Machine, const DIGIT: u32>(machine: &M, exponent: M::Word, bits: u32
         let y = (twos..DIGIT).fold(y, |y, _| y.square()) * powers[digit >> twos >> 1];
         (0..twos).fold(y, |y, _| y.square())
     })
+}
+
+/// xᵉ for e of `bits` bits, whose digits have room in one word: they are moved apart by halves.
+fn spread_windows<M: Machine>(machine: &M, e: M::Word, bits: u32, x: M::Fe) -> M::Fe {
+    let cell = SequenceStep::<U256>::CELLS.bits;
+    let digits = bits / DIGIT_BITS;
+    let halves = std::iter::successors(Some(digits / 2), |half| Some(half / 2)).take_while(|&half| half > 0);
+    let w = Words(machine);
+    let word = halves.fold(machine.bind(e), |word, half| {
+        let groups =
+            (0..digits / half).map(|group| ((U256::ONE << (half * DIGIT_BITS)) - U256::ONE) << (group * half * cell));
+        let mask = groups.fold(U256::ZERO, |mask, group| mask | group);
+        let moved = w.shl(word, w.number(u64::from(half * (cell - DIGIT_BITS))));
+        machine.bind(w.and(w.or(word, moved), machine.word(mask)))
+    });
+    let order: Vec<_> = (0..digits).rev().map(|digit| step(word, digit * cell)).collect();
+    follow::<_, DIGIT_BITS>(machine, &order, machine.one(), &odd_powers(machine, x, DIGIT_BITS))
 }
 
 /// Where each digit of a word stands: in which word, and from which bit of it on. Digits that are moved alike stand in the same word.

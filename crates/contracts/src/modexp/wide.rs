@@ -1,8 +1,13 @@
 //! Moduli of two and three words.
+//!
+//! Modulus and base are copied to scratch memory so that they end where words do.
 
-use super::calldata::Calldata;
+use super::calldata::{Calldata, Operand};
+use super::expressions::Expressions;
 use super::long;
+use super::narrow;
 use super::power::{LAST_WORD_ONLY, long_base, more_words, power, power_of_384_bits};
+use super::two_adic::{self, Numbers};
 use super::{State, WORDS_MAX};
 use crate::words::Words;
 use num_bigint::BigUint;
@@ -11,48 +16,229 @@ use ruint::aliases::U256;
 
 /// Limbs of one and a half words, of two, and of three.
 const LIMBS: [u32; 3] = [6, 8, 12];
+/// Bytes of the widest modulus.
+pub(super) const BYTES_MAX: u64 = 32 * WORDS_MAX as u64; // usize to u64 widens
+/// Where the modulus is, or its odd part, and where the base is if it is as short.
+const MODULUS: u64 = 0;
+const BASE: u64 = BYTES_MAX;
+/// Scratch memory of these.
+pub(super) const SCRATCH_BYTES: u32 = 2 * BYTES_MAX as u32; // it is small
 
-/// The result for a modulus of more than one word, which [`State::odd`] has, into [`State::result`], which is 0 before.
-pub(super) fn text<M: Machine>(machine: &M, state: State) {
-    split(machine, state);
+/// Puts the modulus, of three words, where [`text`] finds it: words, the highest first.
+pub(super) fn place_modulus<M: Machine>(machine: &M, modulus: Operand<M::Word>) -> [M::Word; WORDS_MAX] {
     let w = Words(machine);
-    let [lowest, middle, highest] = state.odd.map(|word| machine.bind(machine.get(word)));
-    let is_one = w.is_equal(w.or(w.or(middle, highest), w.sub(lowest, w.number(1))), w.number(0));
     machine.branch(
-        is_one,
-        |_| (),
+        w.is_below(w.number(BYTES_MAX), modulus.bytes),
         |machine| {
-            let odd = [highest, middle, lowest];
+            let w = Words(machine);
+            let from = w.sub(w.add(modulus.at, modulus.bytes), w.number(BYTES_MAX));
+            machine.copy_calldata(w.number(MODULUS), from, w.number(BYTES_MAX));
+        },
+        |machine| place(machine, modulus, MODULUS),
+    );
+    words_at(machine, MODULUS)
+}
+
+/// Copies an operand of at most three words to the end of those at `cell`.
+fn place<M: Machine>(machine: &M, operand: Operand<M::Word>, cell: u64) {
+    let to = Words(machine).sub(machine.small(cell + BYTES_MAX), operand.bytes);
+    machine.copy_calldata(to, operand.at, operand.bytes);
+}
+
+fn words_at<M: Machine>(machine: &M, cell: u64) -> [M::Word; WORDS_MAX] {
+    [0, 32, 64].map(|at| machine.bind(machine.at(cell + at)))
+}
+
+/// Returns the result for a modulus of more than one word, which is in place and has the words `words`, the highest first.
+pub(super) fn text<M: Machine>(machine: &M, state: State, calldata: Calldata<M::Word>, words: [M::Word; WORDS_MAX]) {
+    let Calldata { base, modulus, .. } = calldata;
+    machine.branch(
+        Words(machine).is_below(machine.small(BYTES_MAX), base.bytes),
+        |_| (),
+        |machine| place(machine, base, BASE),
+    );
+    let [highest, middle, lowest] = words;
+    machine.branch(
+        Words(machine).and(lowest, machine.small(1)),
+        |machine| {
+            let is_long = Words(machine).is_below(machine.small(BYTES_MAX), modulus.bytes);
+            machine.set(state.keeps, is_long);
+            enter(machine, state, words);
+        },
+        |machine| {
+            machine.set(state.keeps, machine.small(1));
             machine.branch(
-                highest,
+                lowest,
+                |machine| even(machine, state, calldata, words),
                 |machine| {
-                    machine.over_given("odd modulus of three words", LIMBS[2], &odd, |machine| {
-                        odd_part(machine, state, 3, any_power)
-                    })
-                },
-                |machine| {
-                    machine.branch(
-                        Words(machine).high(middle, 128),
-                        |machine| {
-                            machine.over_given("odd modulus of two words", LIMBS[1], &odd[1..], |machine| {
-                                odd_part(machine, state, 2, any_power)
-                            });
-                        },
-                        |machine| {
-                            machine.over_given("odd modulus of 384 bits", LIMBS[0], &odd[1..], |machine| {
-                                odd_part(machine, state, 2, any_power)
-                            });
-                        },
-                    );
+                    machine.branch(machine.has(Feature::PowersOfTwo), |_| (), |machine| in_limbs(machine, state));
+                    for (variable, word) in state.odd.into_iter().zip([lowest, middle, highest]) {
+                        machine.set(variable, word);
+                    }
+                    even_in_ring(machine, state);
                 },
             );
         },
     );
     machine.branch(
-        machine.has(Feature::PowersOfTwo),
-        |machine| machine.branch(machine.get(state.mask[0]), |machine| even_part(machine, state), |_| ()),
-        |_| (),
+        Words(machine).is_below(machine.small(BYTES_MAX), modulus.bytes),
+        |machine| machine.return_words(&[2, 1, 0].map(|word| machine.get(state.result[word])), modulus.bytes),
+        |machine| {
+            for (at, word) in [64, 32, 0].into_iter().zip(state.result) {
+                machine.put(MODULUS + at, machine.get(word));
+            }
+            let first = Words(machine).sub(machine.small(MODULUS + BYTES_MAX), modulus.bytes);
+            machine.return_scratch(first, modulus.bytes);
+        },
     );
+}
+
+/// Makes the power modulo the odd number in place, whose words are `words`, the highest first: returns it if [`State::keeps`] is 0, else puts
+/// it into [`State::result`], which is 0 before.
+fn enter<M: Machine>(machine: &M, state: State, [highest, middle, lowest]: [M::Word; WORDS_MAX]) {
+    let of_width = |name, width: usize, words: &[M::Word]| {
+        machine.over_given(name, LIMBS[width], words, |machine| odd_part(machine, state, width));
+    };
+    machine.branch(
+        highest,
+        |_| of_width("odd modulus of three words", 2, &[highest, middle, lowest]),
+        |machine| {
+            machine.branch(
+                Words(machine).high(middle, 128),
+                |_| of_width("odd modulus of two words", 1, &[middle, lowest]),
+                |_| of_width("odd modulus of 384 bits", 0, &[middle, lowest]),
+            );
+        },
+    );
+}
+
+/// The power modulo the odd part, of [`LIMBS`] `width`.
+fn odd_part<M: Machine>(machine: &M, state: State, width: usize) {
+    let words = if width < 2 { 2 } else { WORDS_MAX };
+    let x = base(machine, words);
+    let y = power(machine, state.exponent, x);
+    let y = more_words(machine, state, y, x);
+    machine.branch(
+        machine.get(state.keeps),
+        |machine| {
+            for (place, &word) in (0..).zip(&state.result[..words]) {
+                machine.set(word, machine.word_of(y, 256 * place));
+            }
+        },
+        |machine| {
+            let modulus = Calldata::read(machine).modulus;
+            machine.return_last(y, 8 * LIMBS[width], modulus.bytes, SCRATCH_BYTES / 2);
+        },
+    );
+}
+
+/// The base modulo the odd part, of so many words.
+fn base<M: Machine>(machine: &M, words: usize) -> M::Fe {
+    let w = Words(machine);
+    let bytes = machine.calldata_word(w.number(0));
+    let first = BYTES_MAX - 32 * words as u64; // usize to u64 widens
+    machine.branch(
+        w.is_below(w.number(BYTES_MAX), bytes),
+        |machine| {
+            // Every word is below the odd part.
+            let two_256 = machine.element_of(&[machine.small(1), machine.small(0)]);
+            long_base(machine, two_256, |machine, word| machine.element_of(&[word]))
+        },
+        |machine| {
+            let words = |first: u64| -> Vec<M::Word> {
+                (first..BYTES_MAX).step_by(32).map(|at| machine.at(BASE + at)).collect()
+            };
+            let w = Words(machine);
+            let top = w.is_below(machine.at(BASE + first), machine.at(MODULUS + first));
+            let is_below = if first > 0 { w.mul(machine.not(machine.at(BASE)), top) } else { top };
+            machine.branch(
+                is_below,
+                |machine| machine.element_of(&words(first)),
+                |machine| {
+                    let two_256 = machine.element_of(&[machine.small(1), machine.small(0)]);
+                    let top = [0, 32].map(|at| machine.element_of(&[machine.at(BASE + at)]));
+                    // The last words are below the odd part where that has one more.
+                    let last = words(if first > 0 { BYTES_MAX - 32 } else { 32 });
+                    let rest = machine.element_of(&last);
+                    if first > 0 {
+                        (top[0] * two_256 + top[1]) * two_256 + rest
+                    } else {
+                        top[0] * (two_256 * two_256) + rest
+                    }
+                },
+            )
+        },
+    )
+}
+
+/// The result for an even modulus whose last word is not 0, into [`State::result`].
+fn even<M: Machine>(machine: &M, state: State, calldata: Calldata<M::Word>, words: [M::Word; WORDS_MAX]) {
+    let w = Words(machine);
+    let [highest, middle, lowest] = words;
+    let power_of_two = machine.bind(w.and(lowest, w.sub(w.number(0), lowest)));
+    let up = machine.bind(w.add(w.div(w.sub(w.number(0), power_of_two), power_of_two), w.number(1)));
+    let with = |word, above| w.or(w.div(word, power_of_two), w.mul(above, up));
+    let odd =
+        [w.div(highest, power_of_two), with(middle, highest), with(lowest, middle)].map(|word| machine.bind(word));
+    enter_part(machine, state, odd);
+
+    let Calldata { base, exponent, .. } = calldata;
+    machine.branch(
+        Words(machine).is_below(machine.small(BYTES_MAX), base.bytes),
+        |machine| machine.set(state.base, base.nth_last(machine, machine.small(1))),
+        |machine| machine.set(state.base, machine.at(BASE + BYTES_MAX - 32)),
+    );
+    machine.branch(
+        Words(machine).xor(machine.get(state.kind), machine.small(LAST_WORD_ONLY)),
+        |machine| {
+            machine.set(state.exponent, exponent.nth_last(machine, machine.small(1)));
+            machine.set(state.mask[1], machine.small(1));
+        },
+        |machine| machine.set(state.mask[1], machine.small(0)),
+    );
+    let [base, exponent, is_large] = [state.base, state.exponent, state.mask[1]].map(|variable| machine.get(variable));
+    two_adic::factor(machine, state, Numbers { base, exponent, is_large, odd: odd[2], power_of_two });
+    add_multiple(machine, state, odd, machine.get(state.base));
+}
+
+/// [`enter`] for the odd part, which may be short, or 1.
+fn enter_part<M: Machine>(machine: &M, state: State, odd: [M::Word; WORDS_MAX]) {
+    let [highest, middle, lowest] = odd;
+    for (word, at) in odd.into_iter().zip([0, 32, 64]) {
+        machine.put(MODULUS + at, word);
+    }
+    let w = Words(machine);
+    machine.branch(
+        w.or(highest, middle),
+        |machine| enter(machine, state, odd),
+        |machine| {
+            machine.branch(
+                Words(machine).is_below(machine.small(1), lowest),
+                |machine| {
+                    machine.set(state.odd[0], lowest);
+                    narrow::windows(machine, state, lowest);
+                },
+                |_| (),
+            );
+        },
+    );
+}
+
+/// Adds the number of three words, the highest first, times the word to [`State::result`]; the sum has three words.
+fn add_multiple<M: Machine>(machine: &M, state: State, number: [M::Word; WORDS_MAX], factor: M::Word) {
+    let w = Words(machine);
+    let factor = machine.bind(factor);
+    let mut above = w.number(0);
+    for (variable, word) in state.result.into_iter().zip(number.into_iter().rev()) {
+        let low = machine.bind(w.mul(word, factor));
+        let with = machine.bind(w.add(low, above));
+        let sum = machine.bind(w.add(with, machine.get(variable)));
+        machine.set(variable, sum);
+        // The product modulo 2²⁵⁶ − 1 is the sum of its words.
+        let both = machine.bind(machine.mulmod(word, factor, machine.word(U256::MAX)));
+        let high = w.sub(w.sub(both, low), w.is_below(both, low));
+        above = machine.bind(w.add(w.add(high, w.is_below(with, low)), w.is_below(sum, with)));
+    }
 }
 
 /// Returns the result if base, exponent and modulus have 48 bytes each, the modulus is odd and above 2²⁵⁶ and the exponent is 2¹⁹² or more: nothing is computed to find them.
@@ -95,23 +281,21 @@ pub(super) fn in_place<M: Machine>(machine: &M, state: State) {
     );
 }
 
-/// x to the power of all words of the exponent.
-fn any_power<M: Machine>(machine: &M, state: State, x: M::Fe) -> M::Fe {
-    let y = power(machine, state.exponent, x);
-    more_words(machine, state, y, x)
+/// Returns the result where there is no ring for its power of two.
+fn in_limbs<M: Machine>(machine: &M, state: State) {
+    long::bits(machine, state);
+    long::text(machine, state);
 }
 
-/// Returns the result for an even modulus where there is no ring for its power of two.
-pub(super) fn even_in_limbs<M: Machine>(machine: &M, state: State) {
-    let w = Words(machine);
-    machine.branch(
-        w.and(machine.get(state.odd[0]), w.number(1)),
-        |_| (),
-        |machine| {
-            long::bits(machine, state);
-            long::text(machine, state);
-        },
-    );
+/// The result for an even modulus that [`State::odd`] has, the lowest word first, into [`State::result`].
+fn even_in_ring<M: Machine>(machine: &M, state: State) {
+    split(machine, state);
+    let odd = [2, 1, 0].map(|place| machine.bind(machine.get(state.odd[place])));
+    enter_part(machine, state, odd);
+    for (variable, word) in state.odd.into_iter().rev().zip(odd) {
+        machine.set(variable, word);
+    }
+    machine.branch(machine.has(Feature::PowersOfTwo), |machine| even_part(machine, state), |_| ());
 }
 
 /// Makes the modulus in [`State::odd`] its odd part, and [`State::mask`] what is left of it.
@@ -147,32 +331,6 @@ fn split<M: Machine>(machine: &M, state: State) {
     }
 }
 
-/// The power modulo the odd part, of at most `count` words, to [`State::result`].
-fn odd_part<M: Machine>(machine: &M, state: State, count: usize, power: impl FnOnce(&M, State, M::Fe) -> M::Fe) {
-    let x = base(machine, state);
-    let y = power(machine, state, x);
-    for (place, &word) in (0..).zip(&state.result[..count]) {
-        machine.set(word, machine.word_of(y, 256 * place));
-    }
-}
-
-/// The base modulo the odd part, which a word need not be below if that is shorter than the modulus.
-fn base<M: Machine>(machine: &M, state: State) -> M::Fe {
-    let odd = machine.bind(machine.get(state.odd[0]));
-    let is_wide = machine.bind(Words(machine).or(machine.get(state.odd[1]), machine.get(state.odd[2])));
-    let element = |machine: &M, word: M::Word| {
-        let word = machine.bind(word);
-        machine.branch(
-            is_wide,
-            |machine| machine.element_of(&[word]),
-            |machine| machine.element_of(&[Words(machine).modulo(word, odd)]),
-        )
-    };
-    let w = Words(machine);
-    let two_255 = element(machine, w.shl(w.number(1), w.number(255)));
-    long_base(machine, two_255 + two_255, element)
-}
-
 /// Makes the power modulo the modulus of that modulo its odd part: with k below 2ᵗ by Garner, x + n·k. The field has 2⁷⁶⁷ elements, which
 /// n·⌊k/2⌋ is below; the sum is made in words.
 fn even_part<M: Machine>(machine: &M, state: State) {
@@ -188,7 +346,8 @@ fn even_part<M: Machine>(machine: &M, state: State) {
             |machine| machine.set(state.exponent, exponent.first(machine)),
             |machine| machine.set(state.exponent, exponent.word(machine, 0)),
         );
-        let y = any_power(machine, state, x);
+        let y = power(machine, state.exponent, x);
+        let y = more_words(machine, state, y, x);
 
         let n = number(machine, state.odd);
         let factor = (y - number(machine, state.result)) * inverse(machine, n);

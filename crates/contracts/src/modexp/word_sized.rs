@@ -1,12 +1,16 @@
-//! Numbers of one word each, as nearly all calls on the chain have them: nothing is computed to find them.
+//! Moduli of at most 32 bytes, as nearly all calls on the chain have them, and exponents of a word. Where all numbers have 32 bytes nothing is
+//! computed to find them. Short exponents are left to products of words, which ask for no set-up and take any modulus.
 
 use super::State;
-use super::calldata::numbers_in_place;
+use super::calldata::{Calldata, Operand, numbers_in_place};
+use super::expressions::Expressions;
 use super::narrow;
-use super::power::{F4, long_power, middle_power, one_digit, power_below_32_bits};
+use super::power::{F4, long_power, middle_power, power_below_32_bits};
+use super::short::{base_modulo, power_below_16_bits, power_by_f4, return_word};
+use super::two_adic::Numbers;
 use crate::words::Words;
 use num_bigint::BigUint;
-use residue_curves::chain::{pow_constant, pow_constant_in_windows};
+use residue_curves::chain::pow_constant_in_windows;
 use residue_formula::Number;
 use residue_ir::{Machine, Variable};
 use residue_modular::fields::{Bn254Fp, Bn254Fr};
@@ -16,55 +20,159 @@ use ruint::aliases::U256;
 const LIMBS: u32 = 4;
 /// Windows of the chains for inverses: wider ones spare six gas of products, and their slots take forty.
 const WINDOW_BITS: u64 = 3;
+/// Where the base is reduced.
+const BASE_CELL: u64 = 0;
 
-/// Not 0 unless base, exponent and modulus have 32 bytes each.
-pub(super) fn lengths_differ<M: Machine>(machine: &M) -> M::Word {
-    let w = Words(machine);
-    let differs = |at| w.xor(machine.calldata_word(w.number(at)), w.number(32));
-    w.or(w.or(differs(0), differs(32)), differs(64))
+/// Returns the result where base, exponent and modulus have 32 bytes each.
+pub(super) fn in_place<M: Machine>(machine: &M, state: State) {
+    let [base, exponent, modulus] = numbers_in_place(machine);
+    let m = machine.bind(modulus);
+    let x = machine.bind(Words(machine).modulo(base, m));
+    let e = machine.bind(exponent);
+    power(machine, state, [x, e, m], None);
 }
 
-/// Returns the result, unless the modulus is even or 1.
-pub(super) fn text<M: Machine>(machine: &M, state: State) {
-    let [_, exponent, modulus] = numbers_in_place(machine);
-    let w = Words(machine);
-    let modulus = machine.bind(modulus);
+/// Returns the result where base, exponent and modulus have at most 32 bytes each.
+pub(super) fn of_short_numbers<M: Machine>(machine: &M, state: State, calldata: Calldata<M::Word>) {
+    let Calldata { base, exponent, modulus } = calldata;
+    let m = machine.bind(modulus.short(machine));
+    let x = machine.bind(Words(machine).modulo(base.short(machine), m));
+    let e = machine.bind(exponent.short(machine));
+    power(machine, state, [x, e, m], Some(modulus.bytes));
+}
+
+/// Returns the result for a modulus m of at most 32 bytes, any base and the exponent e, both bound.
+pub(super) fn of_any_base<M: Machine>(
+    machine: &M,
+    state: State,
+    base: Operand<M::Word>,
+    [e, m]: [M::Word; 2],
+    bytes: M::Word,
+) {
+    base_modulo(machine, base, m, BASE_CELL);
+    let x = machine.bind(machine.at(BASE_CELL));
+    power(machine, state, [x, e, m], Some(bytes));
+}
+
+/// Returns xᵉ mod m for words [x, e, m] that are bound, x below m: in `bytes` bytes, or in 32 if they stand in place.
+fn power<M: Machine>(machine: &M, state: State, [x, e, m]: [M::Word; 3], bytes: Option<M::Word>) {
+    let give = move |machine: &M, word: M::Word| return_word(machine, word, bytes);
     machine.branch(
-        w.is_below(w.number(1), w.mul(w.and(modulus, w.number(1)), modulus)),
+        Words(machine).high(e, 16),
         |machine| {
-            let w = Words(machine);
-            let e = machine.bind(exponent);
-            let is_inverse = inverses().map(|inverse| w.is_equal(e, machine.word(inverse)));
-            let is_short = w.or(w.is_below(e, w.number(16)), w.is_equal(e, w.number(F4)));
-            let windows = |name, power: fn(&M, Variable, M::Fe) -> M::Fe| {
-                move |machine: &M| narrow::in_place(machine, state, modulus, name, power)
-            };
             machine.branch(
-                w.high(e, 32),
+                Words(machine).high(e, 32),
                 |machine| {
                     machine.branch(
-                        Words(machine).or(is_inverse[0], is_inverse[1]),
-                        |machine| machine.over_given("inverse", LIMBS, &[modulus], inverse),
+                        Words(machine).high(e, 128),
                         |machine| {
-                            machine.branch(
-                                Words(machine).high(e, 128),
-                                windows("exponent of 129 to 256 bits", long_power),
-                                windows("exponent of 33 to 128 bits", middle_power),
-                            );
+                            if bytes.is_none() {
+                                by_chain(machine, [x, e, m]);
+                            }
+                            longer_power(machine, state, [x, e, m], bytes, |machine, n| {
+                                in_field(machine, state, "exponent of 129 to 256 bits", n, long_power);
+                            });
+                        },
+                        |machine| {
+                            longer_power(machine, state, [x, e, m], bytes, |machine, n| {
+                                in_field(machine, state, "exponent of 33 to 128 bits", n, middle_power);
+                            });
                         },
                     );
                 },
                 |machine| {
                     machine.branch(
-                        is_short,
-                        |machine| machine.over_given("short exponent", LIMBS, &[modulus], short),
-                        windows("exponent of 5 to 32 bits", power_below_32_bits),
+                        Words(machine).is_equal(e, machine.small(F4)),
+                        |machine| power_by_f4(machine, x, m, give),
+                        |machine| {
+                            longer_power(machine, state, [x, e, m], bytes, |machine, n| {
+                                in_field(machine, state, "exponent of 17 to 32 bits", n, power_below_32_bits);
+                            });
+                        },
                     );
                 },
             );
         },
+        |machine| power_below_16_bits(machine, [x, e, m], give),
+    );
+}
+
+/// Returns the power by one of [`inverses`], if the exponent is one, m odd and x not 0, so m not 1: the modulus need not be the field's.
+fn by_chain<M: Machine>(machine: &M, [x, e, m]: [M::Word; 3]) {
+    let w = Words(machine);
+    let is_inverse = inverses().map(|inverse| w.is_equal(e, machine.word(inverse)));
+    machine.branch(
+        w.mul(w.and(w.or(is_inverse[0], is_inverse[1]), m), x),
+        |machine| machine.over_given("inverse", LIMBS, &[m], inverse),
         |_| (),
     );
+}
+
+/// 1 if m is odd and not 1.
+fn is_odd<M: Machine>(machine: &M, m: M::Word) -> M::Word {
+    let w = Words(machine);
+    w.is_below(w.number(1), w.mul(w.and(m, w.number(1)), m))
+}
+
+/// The same for e of 2¹⁶ or more, with what `enter` does for an odd modulus: [`in_field`].
+fn longer_power<M: Machine>(
+    machine: &M,
+    state: State,
+    [x, e, m]: [M::Word; 3],
+    bytes: Option<M::Word>,
+    enter: impl Fn(&M, M::Word),
+) {
+    machine.branch(
+        is_odd(machine, m),
+        |machine| {
+            machine.set(state.base, x);
+            machine.set(state.exponent, e);
+            if let Some(bytes) = bytes {
+                machine.set(state.keeps, machine.small(1));
+                enter(machine, m);
+                return_word(machine, machine.get(state.result[0]), Some(bytes));
+            } else {
+                enter(machine, m);
+            }
+        },
+        |machine| {
+            let w = Words(machine);
+            let power_of_two = machine.bind(w.and(m, w.sub(w.number(0), m)));
+            let n = machine.bind(w.div(m, power_of_two));
+            machine.branch(
+                w.is_below(w.number(1), n),
+                |machine| {
+                    machine.set(state.exponent, e);
+                    machine.set(state.keeps, machine.small(1));
+                    machine.set(state.base, Words(machine).modulo(x, n));
+                    enter(machine, n);
+                },
+                |_| (),
+            );
+            let is_large = machine.small(0);
+            narrow::even_part(machine, state, Numbers { base: x, exponent: e, is_large, odd: n, power_of_two });
+            return_word(machine, machine.get(state.result[0]), bytes);
+        },
+    );
+}
+
+/// Makes the power of [`State::base`] modulo an odd number by `power`: returns it if [`State::keeps`] is 0, else puts it into
+/// [`State::result`].
+fn in_field<M: Machine>(
+    machine: &M,
+    state: State,
+    name: &'static str,
+    odd: M::Word,
+    power: impl FnOnce(&M, Variable, M::Fe) -> M::Fe,
+) {
+    machine.over_given(name, LIMBS, &[odd], |machine| {
+        let y = power(machine, state.exponent, machine.element_of(&[machine.get(state.base)]));
+        machine.branch(
+            machine.get(state.keeps),
+            |machine| machine.set(state.result[0], machine.word_of(y, 0)),
+            |machine| machine.return_elements(y, 32),
+        );
+    });
 }
 
 /// p − 2 for the base field of BN254 and for its group's order: exponents of inverses.
@@ -85,14 +193,4 @@ fn inverse<M: Machine>(machine: &M) {
     };
     let [first, second] = inverses();
     machine.branch(w.is_equal(exponent, machine.word(first)), chain(first), chain(second));
-}
-
-/// Returns the power by an exponent below 16, or by [`F4`].
-fn short<M: Machine>(machine: &M) {
-    let w = Words(machine);
-    let [base, exponent, modulus] = numbers_in_place(machine);
-    let x = machine.element_of(&[w.modulo(base, modulus)]);
-    let power =
-        machine.branch(w.high(exponent, 4), |_| pow_constant(x, &F4.into()), |machine| one_digit(machine, exponent, x));
-    machine.return_elements(power, 32);
 }

@@ -10,8 +10,10 @@ use residue_compiler::{Compiled, compile};
 use residue_contracts::find;
 use residue_engine::native::precompile;
 use residue_engine::{Engine, EngineConfig, Fork, Halt, Prepared};
+use residue_formula::Number;
 use residue_isa::precompile::MODEXP;
 use residue_isa::{GasSchedule, Revision};
+use residue_modular::fields::{Bn254Fp, Bn254Fr};
 
 use crate::support::expressed;
 
@@ -299,5 +301,110 @@ fn exponents_of_every_length_modulo_a_word() {
             let modulus = number(&mut random, 32);
             check(&mut contracts, &input(&number(&mut random, 32), &exponent, &modulus));
         }
+    }
+}
+
+/// Exponents about the lengths at which something else is done.
+fn edge_exponent(random: &mut ChaCha8Rng) -> BigUint {
+    let bits = *[0u32, 1, 2, 4, 8, 16, 17, 32, 64, 128, 254, 255, 256, 257].choose(random).unwrap();
+    let power = BigUint::from(1u8) << bits;
+    match random.random_range(0..4) {
+        0 => power - 1u8,
+        1 => power,
+        2 => power + 1u8,
+        _ => BigUint::from_bytes_be(&number(random, 40)) % power,
+    }
+}
+
+/// Short numbers in up to 40 bytes each: every length, parity and kind of exponent.
+#[test]
+fn short_numbers_of_every_length() {
+    let cases = std::env::var("RESIDUE_CASES").map_or(1, |cases| cases.parse::<usize>().unwrap().div_ceil(300));
+    let (mut random, mut contracts) = (ChaCha8Rng::seed_from_u64(10), contracts());
+    for (case, bytes) in (0..12 * cases).flat_map(|case| (0..=40usize).map(move |bytes| (case, bytes))) {
+        let mut modulus = number(&mut random, bytes);
+        if let Some(last) = modulus.last_mut() {
+            // Odd, odd times few powers of two, or as it is; 0, 1 and 2 are among them.
+            match case % 4 {
+                0 | 1 => *last |= 1,
+                2 => *last = (*last | 1) << random.random_range(1..8u32),
+                _ => {}
+            }
+        }
+        let exponent = edge_exponent(&mut random).to_bytes_be();
+        let zeros = if case % 3 == 0 { 32usize.saturating_sub(exponent.len()) } else { random.random_range(0..3) };
+        let base = match random.random_range(0..4) {
+            0 => modulus.clone(),
+            1 => vec![0xff; bytes],
+            2 => number(&mut random, 32),
+            _ => {
+                let length = random.random_range(0..=40);
+                number(&mut random, length)
+            }
+        };
+        let mut input = input(&base, &[vec![0; zeros], exponent].concat(), &modulus);
+        if random.random_ratio(1, 8) {
+            input.truncate(random.random_range(0..=input.len()));
+        }
+        check(&mut contracts, &input);
+    }
+}
+
+/// Three words of calldata: moduli with every power of two below 2²⁵⁶, about every length of exponent.
+#[test]
+fn words_in_place() {
+    let (mut random, mut contracts) = (ChaCha8Rng::seed_from_u64(11), contracts());
+    for power in 0..512usize {
+        let odd = (BigUint::from_bytes_be(&number(&mut random, 32)) >> (power % 256)) | BigUint::from(1u8);
+        let modulus = match random.random_range(0..8) {
+            0 => BigUint::from(1u8) << (power % 256),
+            1 => BigUint::from(random.random_range(0..3u8)),
+            _ => (odd << (power % 256)) % (BigUint::from(1u8) << 256),
+        };
+        let exponent = match random.random_range(0..8) {
+            // Those that have an addition chain, here modulo other numbers.
+            0 => Bn254Fp::modulus() - 2u8,
+            1 => Bn254Fr::modulus() - 2u8,
+            _ => edge_exponent(&mut random) % (BigUint::from(1u8) << 256),
+        };
+        let word = |value: &BigUint| [vec![0; 32 - value.to_bytes_be().len()], value.to_bytes_be()].concat();
+        check(&mut contracts, &input(&number(&mut random, 32), &word(&exponent), &word(&modulus)));
+    }
+}
+
+/// Moduli of two and three words, odd and even, whose base is shorter, as long, longer, or not below them.
+#[test]
+fn words_that_are_copied() {
+    let (mut random, mut contracts) = (ChaCha8Rng::seed_from_u64(12), contracts());
+    for case in 0..600usize {
+        let bytes = *[33, 40, 47, 48, 49, 63, 64, 65, 80, 95, 96, 97, 128].choose(&mut random).unwrap();
+        let mut modulus = number(&mut random, bytes);
+        match case % 4 {
+            0 | 1 => modulus[bytes - 1] |= 1,
+            2 => modulus[bytes - 1] = (modulus[bytes - 1] | 1) << random.random_range(1..8u32),
+            _ => {
+                let zeros = random.random_range(0..=bytes);
+                modulus[bytes - zeros..].fill(0);
+            }
+        }
+        // The value has at most three words.
+        let above = bytes.saturating_sub(96);
+        modulus[..above].fill(0);
+        let base = match random.random_range(0..6) {
+            0 => modulus.clone(),
+            1 => [&modulus[..bytes - 1], &[modulus[bytes - 1] ^ 1]].concat(),
+            2 => vec![0xff; bytes],
+            _ => {
+                let length = length(&mut random, 140);
+                number(&mut random, length)
+            }
+        };
+        let exponent = edge_exponent(&mut random).to_bytes_be();
+        let zeros = if case % 5 == 0 { random.random_range(0..70) } else { 0 };
+        let mut input = input(&base, &[vec![0; zeros], exponent].concat(), &modulus);
+        if random.random_ratio(1, 16) {
+            input.truncate(random.random_range(96..=input.len()));
+        }
+        check(&mut contracts, &input);
     }
 }

@@ -5,7 +5,7 @@
 //! 2²⁵⁰ − 1. A product's upper limbs are replaced by multiples of 2²³²⁽ᴺ⁺ʲ⁾ modulo the modulus, and one estimate gives the multiple of the modulus
 //! that is taken off (Barrett 1986). Remainders are not the least ones: they are below 2²³²ᴺ/32.
 
-use super::Expressions;
+use crate::modexp::expressions::Expressions;
 use crate::words::Words;
 use residue_ir::Machine;
 use ruint::aliases::U256;

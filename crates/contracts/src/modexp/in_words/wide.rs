@@ -1,8 +1,8 @@
 //! Moduli of more than 32 bytes.
 
-use super::Expressions;
 use super::limbs::{LIMB_BYTES, Names, Width, cell};
 use crate::modexp::calldata::{Calldata, Operand};
+use crate::modexp::expressions::Expressions;
 use crate::modexp::power::F4;
 use crate::words::Words;
 use residue_ir::Machine;

@@ -3,8 +3,8 @@
 //!
 //! Handbook of Applied Cryptography 1996, algorithm 14.82 (fixed windows, from the left).
 
-use super::Expressions;
-use crate::modexp::power::F4;
+use crate::modexp::expressions::Expressions;
+use crate::modexp::short::{power_below_32_bits, return_word};
 use crate::words::Words;
 use residue_ir::Machine;
 
@@ -21,8 +21,8 @@ pub(super) const ACCUMULATOR: u64 = 672;
 /// Digits of four bits in a word.
 const DIGITS: u64 = 64;
 
-/// Returns xᵉ mod m in `bytes` bytes, at most 32, for words [x, e, m] that are bound, x below m.
-pub(super) fn return_power<M: Machine>(machine: &M, [x, e, m]: [M::Word; 3], bytes: M::Word) {
+/// Returns xᵉ mod m in `bytes` bytes, at most 32, or in 32, for words [x, e, m] that are bound, x below m.
+pub(super) fn return_power<M: Machine>(machine: &M, [x, e, m]: [M::Word; 3], bytes: Option<M::Word>) {
     let w = Words(machine);
     machine.branch(
         w.high(e, 32),
@@ -42,68 +42,8 @@ pub(super) fn return_power<M: Machine>(machine: &M, [x, e, m]: [M::Word; 3], byt
                 },
             );
         },
-        |machine| return_short_power(machine, [x, e, m], bytes),
+        |machine| power_below_32_bits(machine, [x, e, m], |machine, power| return_word(machine, power, bytes)),
     );
-}
-
-/// The same for an exponent below 2³².
-fn return_short_power<M: Machine>(machine: &M, [x, e, m]: [M::Word; 3], bytes: M::Word) {
-    let w = Words(machine);
-    machine.branch(
-        w.high(e, 4),
-        |machine| {
-            let w = Words(machine);
-            machine.branch(
-                w.is_equal(e, w.number(F4)),
-                |machine| {
-                    // Where so many copies of the modulus are on the stack, the base is out of reach.
-                    machine.put(TABLE, x);
-                    let base = machine.at(TABLE);
-                    let power = (0..16).fold(base, |power, _| machine.mulmod(power, power, m));
-                    return_word(machine, machine.mulmod(power, x, m), bytes);
-                },
-                |machine| {
-                    begin_table(machine, x, m);
-                    machine.put(EVEN, e);
-                    machine.branch(
-                        Words(machine).high(e, 16),
-                        |machine| {
-                            more_powers(machine, x, m, 2..8);
-                            return_word(machine, short_digits(machine, 3, 11, m), bytes);
-                        },
-                        |machine| {
-                            more_powers(machine, x, m, 2..4);
-                            machine.branch(
-                                Words(machine).high(e, 8),
-                                |machine| return_word(machine, short_digits(machine, 2, 8, m), bytes),
-                                |machine| return_word(machine, short_digits(machine, 2, 4, m), bytes),
-                            );
-                        },
-                    );
-                },
-            );
-        },
-        |machine| {
-            // A bit b stands for the factor 1 + b·(x − 1).
-            let w = Words(machine);
-            let less = machine.bind(w.sub(x, w.number(1)));
-            let factor = |bit: u64| {
-                let w = Words(machine);
-                w.add(w.mul(less, w.and(w.high(e, bit), w.number(1))), w.number(1))
-            };
-            let power = (0..3)
-                .rev()
-                .fold(factor(3), |power, bit| machine.mulmod(machine.mulmod(power, power, m), factor(bit), m));
-            return_word(machine, power, bytes);
-        },
-    );
-}
-
-/// Ends the program with the last `bytes` bytes of `word`, at most 32.
-pub(super) fn return_word<M: Machine>(machine: &M, word: M::Word, bytes: M::Word) {
-    machine.put(TABLE, word);
-    let bytes = machine.bind(bytes);
-    machine.return_scratch(Words(machine).sub(machine.small(TABLE + 32), bytes), bytes);
 }
 
 /// Writes 1 and x below m.
@@ -114,11 +54,7 @@ pub(super) fn begin_table<M: Machine>(machine: &M, x: M::Word, m: M::Word) {
 
 /// Writes the powers of x after those.
 pub(super) fn finish_table<M: Machine>(machine: &M, x: M::Word, m: M::Word) {
-    more_powers(machine, x, m, 2..16);
-}
-
-fn more_powers<M: Machine>(machine: &M, x: M::Word, m: M::Word, powers: std::ops::Range<u64>) {
-    for power in powers {
+    for power in 2..16 {
         machine.put(TABLE + 32 * power, machine.mulmod(machine.at(TABLE + 32 * (power - 1)), x, m));
     }
 }
@@ -169,18 +105,4 @@ fn digits<M: Machine>(machine: &M, before: Option<M::Word>, count: u64, m: M::Wo
             })
         })
         .unwrap_or_else(|| machine.small(1))
-}
-
-/// The power by `count` digits of so many bits of the exponent at [`EVEN`].
-fn short_digits<M: Machine>(machine: &M, bits: u64, count: u64, m: M::Word) -> M::Word {
-    let w = Words(machine);
-    let entry = |digit: u64| {
-        let (e, first_bit) = (machine.at(EVEN), bits * digit);
-        let moved = if first_bit < 5 { w.shl(e, w.number(5 - first_bit)) } else { w.high(e, first_bit - 5) };
-        machine.scratch_word(w.and(moved, w.number(((1 << bits) - 1) << 5)))
-    };
-    (0..count - 1).rev().fold(entry(count - 1), |power, digit| {
-        let power = (0..bits).fold(power, |power, _| machine.mulmod(power, power, m));
-        machine.mulmod(power, entry(digit), m)
-    })
 }

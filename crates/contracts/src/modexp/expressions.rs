@@ -3,7 +3,7 @@
 use residue_ir::{Machine, ModOp};
 use ruint::aliases::U256;
 
-/// Expressions of words beside those of [`super::Words`].
+/// Expressions of words beside those of [`crate::words::Words`].
 pub(super) trait Expressions: Machine {
     /// a + b mod m.
     fn addmod(&self, a: Self::Word, b: Self::Word, m: Self::Word) -> Self::Word {
