@@ -425,7 +425,7 @@ function f1 "start" () -> () values 20 {
 
     fn built(program: &Program, revision: Revision) -> Built {
         let prepared = Prepared::new(program, SmallMultiples::AsWritten).unwrap();
-        build(&prepared, revision, &GasSchedule::default_for(revision).unwrap(), Dialect::default(), Rules::FIRST)
+        build(&prepared, revision, &GasSchedule::default_for(revision).unwrap(), Dialect::default(), &Rules::default())
             .unwrap()
     }
 
@@ -443,7 +443,7 @@ function f1 "start" () -> () values 20 {
                     *revision,
                     &schedule(*revision),
                     Dialect::default(),
-                    Rules::FIRST
+                    &Rules::default()
                 ),
                 Err(CompileError::OnlyWidth { .. })
             )

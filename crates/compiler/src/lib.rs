@@ -144,27 +144,30 @@ impl<'a> Prepared<'a> {
 
     /// Builds it; where there are no field instructions, with more room or shorter code where that is called for.
     fn build_for(&self, revision: Revision, schedule: &GasSchedule, dialect: Dialect) -> Result<Built, CompileError> {
-        let mut rules = target::words::Rules::FIRST;
-        let mut built = build(self, revision, schedule, dialect, rules);
+        let mut rules = target::words::Rules::default();
+        let mut built = build(self, revision, schedule, dialect, &rules);
         if revision.family() != Family::Words {
             return built;
         }
         if built.as_ref().map_or(true, Built::lacks_room) {
             rules.extra_slots = target::words::Rules::EXTRA_SLOTS;
-            built = build(self, revision, schedule, dialect, rules);
+            built = build(self, revision, schedule, dialect, &rules);
         }
         // What no account may have, or labels too far apart: shorter code may do.
-        let length = match &built {
-            Ok(built) => built.code.bytes.len(),
-            Err(CompileError::Far { .. } | CompileError::Assemble(_)) => usize::MAX,
-            Err(_) => return built,
+        let length = |built: &Result<Built, CompileError>| match built {
+            Ok(built) => Some(built.code.bytes.len()),
+            Err(CompileError::Far { .. } | CompileError::Assemble(_)) => Some(usize::MAX),
+            Err(_) => None,
         };
-        if length <= CODE_BYTES_MAX {
-            return built;
+        while let Some(before) = length(&built)
+            && rules.shorten(before)
+        {
+            let short = build(self, revision, schedule, dialect, &rules);
+            if length(&short).is_some_and(|length| length < before) {
+                built = short;
+            }
         }
-        rules.is_short = true;
-        let short = build(self, revision, schedule, dialect, rules)?;
-        if short.code.bytes.len() < length { Ok(short) } else { built }
+        built
     }
 
     fn compile_for(
@@ -240,7 +243,7 @@ fn build(
     revision: Revision,
     schedule: &GasSchedule,
     dialect: Dialect,
-    rules: target::words::Rules,
+    rules: &target::words::Rules,
 ) -> Result<Built, CompileError> {
     for subprogram in &prepared.source.subprograms {
         require_subprogram(subprogram, revision)?;
@@ -265,7 +268,7 @@ fn build(
     for (context, (program, rows)) in programs.iter().zip(rows).enumerate() {
         let context = u32::try_from(context).expect("subprograms are few");
         let is_late = context > 0 && is_entered_late(&borrowed, context as usize - 1); // u32 to usize widens
-        let placed = (program, context, is_late, target::words::Rules { base_bytes, ..rules });
+        let placed = (program, context, is_late, target::words::Rules { base_bytes, ..rules.clone() });
         let part = part(placed, rows, (revision, dialect), schedule, &mut assembly)?;
         if part.target.words().is_some() && part.has_elements() {
             base_bytes = part.target.memory_bytes();
@@ -304,9 +307,6 @@ fn build(
     let items = assembly.items().to_vec();
     Ok(Built { units, memory_bytes: lowered.memory_bytes, fail: lowered.fail, items, code })
 }
-
-/// Bytes of code that an account of the main network may have (EIP-170).
-const CODE_BYTES_MAX: usize = 24_576;
 
 /// The last offset that a cell of chosen parts has room for.
 const CHOSEN_MAX: usize = 0xffff;
@@ -462,7 +462,7 @@ fn make_target(
         return Box::new(target::slots::Slots::new((revision, rules), modulus, derived, row_bytes, places, code));
     }
     if revision.family() == Family::Words {
-        return Box::new(target::words::Words::new(&program.modulus, words, &program.constants, places, code));
+        return Box::new(target::words::Words::new(program, words, places, code));
     }
     let modulus = program.modulus.known().expect("`require_subprogram` refuses others");
     if let Some(interface) = revision.evm384() {

@@ -97,6 +97,11 @@ pub trait Target {
     /// [] → [1 if the slots are equal, else 0]
     fn equal(&self, code: &mut Assembly, a: Slot, b: Slot);
 
+    /// Pushes a number where memory holds it all the time; whether it does. [] → [number] or []
+    fn push_held(&self, _code: &mut Assembly, _number: &BigUint) -> bool {
+        false
+    }
+
     /// Pushes the canonical value of a slot where that is one word; whether it did. [] → [value] or []
     fn push_word(&self, _code: &mut Assembly, _slot: Slot) -> bool {
         false

@@ -1,14 +1,18 @@
 //! Blocks for the EVM without field instructions: values are words on the stack where 16 places reach, in memory otherwise.
 //!
 //! [`terms`] makes words of a block's field operations: additions without reduction where bounds allow it, subtractions from a multiple of
-//! the modulus, ADDMOD and MULMOD where there must be a reduction. [`schedule`] orders them and finds what stays on the stack, by search;
-//! [`emit`] says what one order costs and writes it. [`read`] reads the bytes back and compares them with the program's block.
+//! the modulus, ADDMOD and MULMOD where there must be a reduction. [`backward`] finds in which order
+//! they are made and what stays on the stack, from the block's end; [`schedule`] does it from the beginning where that fails, and [`emit`] says what
+//! one such order costs and writes it. [`read`] reads the bytes back and compares them with the program's block.
 //! [`prepare`] makes longer blocks of programs beforehand.
 
+pub mod backward;
 pub mod emit;
 #[cfg(test)]
 mod optimum;
 pub mod prepare;
+#[cfg(test)]
+mod random;
 pub mod read;
 pub mod schedule;
 pub mod terms;

@@ -178,7 +178,10 @@ impl Lowering<'_> {
                 self.code.op(evm::DUP1 + above);
             }
             None => {
-                self.code.push(big(value));
+                let number = big(value);
+                if !self.target.push_held(self.code, &number) {
+                    self.code.push(number);
+                }
             }
         }
         self.stack.push(Entry::Constant(value));

@@ -2,20 +2,24 @@
 
 use super::reverse::Reverse;
 use super::{Places, RowSizes, Target, clear, copy_memory, mont_bytes, parse_one_by_one, push, require_padding};
+use crate::words::backward::Plans;
 use crate::words::emit::{Instruction, Operation, Prices, number};
 use crate::words::read::{self, Elements};
 use crate::words::schedule::schedule;
 use crate::words::terms::{Field, Terms, terms};
 use num_bigint::BigUint;
+use residue_ir::program::{Program, WordDef};
 use residue_ir::{FieldOp, Modulus};
 use residue_isa::FieldInstruction;
 use residue_isa::assembly::{Assembly, KnownAddresses, LabelId};
 use residue_isa::opcode::evm;
 use residue_passes::moves::Copy;
 use residue_passes::{Slot, SlotOp};
-use std::cell::Cell;
-use std::collections::{BTreeSet, HashMap};
+use ruint::aliases::U256;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
+use std::rc::Rc;
 
 /// Bytes of a word.
 const WORD_BYTES: u32 = 32;
@@ -32,25 +36,34 @@ pub struct Words {
     prices: Prices,
     /// Whether a block was too large for its slots.
     lacks_room: Cell<bool>,
+    plans: Rc<RefCell<Plans>>,
 }
 
 /// What is said of words as slots beside the program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Rules {
     /// Bytes of memory before them.
     pub base_bytes: u32,
-    /// Whether short code is wanted, if that costs little.
-    pub is_short: bool,
+    /// Bytes of code that are worth as much as one gas.
+    pub bytes_a_gas: u64,
     /// Slots between those of values and constants, for what blocks have no room for on the stack.
     pub extra_slots: u32,
+    /// What was found for blocks.
+    pub plans: Rc<RefCell<Plans>>,
 }
 
 impl Rules {
-    /// The first ones to try.
-    pub const FIRST: Self = Self { base_bytes: 0, is_short: false, extra_slots: 0 };
+    /// Values of [`Rules::bytes_a_gas`]: gas alone, then shorter code, for which gas is paid.
+    pub const BYTES_A_GAS: [u64; 3] = [Prices::GAS_ALONE, 4, 1];
     /// What the longest blocks need.
     pub const EXTRA_SLOTS: u32 = 64;
 }
+
+/// Bytes of code that an account of the main network may have (EIP-170).
+const CODE_BYTES_MAX: usize = 24_576;
+
+/// Code from which still shorter code may come to what an account may have.
+const NEAR_BYTES_MAX: usize = CODE_BYTES_MAX + CODE_BYTES_MAX / 8;
 
 /// The most multiples of p that memory holds.
 const MULTIPLES_MAX: u32 = 6;
@@ -58,6 +71,29 @@ const MULTIPLES_MAX: u32 = 6;
 /// p, 2·p, … as far as they are words.
 fn multiples(modulus: &BigUint) -> Vec<BigUint> {
     (1..=MULTIPLES_MAX).map(|k| modulus * k).take_while(|multiple| multiple.bits() <= 256).collect()
+}
+
+/// Bytes of code that memory has to spare for a constant of words.
+const SPARED_BYTES_MIN: usize = 200;
+/// Bytes of a load from a known address.
+const LOAD_BYTES: usize = 4;
+
+/// Constants of words that are so long and so often read that code is shorter if memory holds them.
+fn long_words(program: &Program) -> Vec<BigUint> {
+    let mut reads: BTreeMap<U256, usize> = BTreeMap::new();
+    for words in program.functions.iter().map(|function| &function.words) {
+        for inner in words.iter().flat_map(WordDef::inner) {
+            if let WordDef::Constant(value) = &words[inner.0 as usize] {
+                *reads.entry(*value).or_default() += 1;
+            }
+        }
+    }
+    let spared = |(value, reads): (U256, usize)| {
+        let bytes = 1 + value.byte_len();
+        (bytes.saturating_sub(LOAD_BYTES) * reads >= SPARED_BYTES_MIN + bytes)
+            .then(|| BigUint::from_bytes_be(&value.to_be_bytes::<32>()))
+    };
+    reads.into_iter().filter_map(spared).collect()
 }
 
 fn narrow(count: usize) -> u32 {
@@ -70,25 +106,53 @@ pub const SCRATCH_BYTES: u32 = WORD_BYTES;
 /// The slots that there can be: far more than anybody would pay memory for.
 pub const SLOT_LIMIT: Slot = 1 << 14;
 
+impl Rules {
+    /// Whether gas is paid for short code.
+    pub const fn is_short(&self) -> bool {
+        self.bytes_a_gas < Prices::GAS_ALONE
+    }
+
+    /// Asks for shorter code where an account could not have so many bytes; whether there is a way.
+    pub fn shorten(&mut self, length: usize) -> bool {
+        let next = Self::BYTES_A_GAS.into_iter().find(|&next| next < self.bytes_a_gas);
+        let is_hopeless = self.is_short() && length > NEAR_BYTES_MAX;
+        match next.filter(|_| length > CODE_BYTES_MAX && !is_hopeless) {
+            Some(next) => self.bytes_a_gas = next,
+            None => return false,
+        }
+        true
+    }
+}
+
+impl Default for Rules {
+    /// The first ones to try.
+    fn default() -> Self {
+        Self { base_bytes: 0, bytes_a_gas: Self::BYTES_A_GAS[0], extra_slots: 0, plans: Rc::default() }
+    }
+}
+
 impl Words {
     /// Slots from the word after the base of memory on; the last ones are `constants`, which memory does not hold.
     pub fn new(
-        modulus: &Modulus,
-        Rules { base_bytes, is_short, .. }: Rules,
-        constants: &[BigUint],
+        program: &Program,
+        Rules { base_bytes, bytes_a_gas, plans, .. }: Rules,
         places: Places,
         code: &mut Assembly,
     ) -> Self {
+        let Program { modulus, constants, .. } = program;
         let field = modulus.known().map_or(Field::Given, |modulus| Field::Known(modulus.clone()));
-        let in_memory = match &field {
-            Field::Known(modulus) if is_short => multiples(modulus),
+        let mut in_memory = match &field {
+            Field::Known(modulus) if bytes_a_gas < Prices::GAS_ALONE => multiples(modulus),
             _ => Vec::new(),
         };
+        if !in_memory.is_empty() && bytes_a_gas <= 1 {
+            in_memory.extend(long_words(program));
+        }
         let words = if field == Field::Given { 1 } else { narrow(in_memory.len()) };
         let base = base_bytes + WORD_BYTES * words;
-        let prices = Prices { is_short, loads_modulus: words > 0, in_memory };
+        let prices = Prices { bytes_a_gas, loads_modulus: words > 0, in_memory };
         let (modulus, constants, reverse) = (modulus.clone(), constants.to_vec(), Reverse::new(code));
-        Self { field, modulus, base, places, constants, reverse, prices, lacks_room: Cell::new(false) }
+        Self { field, modulus, base, places, constants, reverse, prices, lacks_room: Cell::new(false), plans }
     }
 
     fn address(&self, slot: Slot) -> u32 {
@@ -122,9 +186,7 @@ impl Words {
     /// [] → [p]
     fn push_modulus(&self, code: &mut Assembly) {
         match &self.field {
-            Field::Known(modulus) => {
-                code.push(modulus.clone());
-            }
+            Field::Known(modulus) => self.push_number(code, modulus),
             Field::Given => {
                 push(code, self.modulus_address());
                 code.op(evm::MLOAD);
@@ -179,10 +241,7 @@ impl Words {
         for instruction in instructions {
             match *instruction {
                 Instruction::Push(id) => self.push_number(code, number(terms, id)),
-                Instruction::PushModulus => match &self.field {
-                    Field::Known(modulus) => self.push_number(code, modulus),
-                    Field::Given => self.push_modulus(code),
-                },
+                Instruction::PushModulus => self.push_modulus(code),
                 Instruction::Dup(depth) => {
                     code.op(evm::DUP1 - 1 + depth);
                 }
@@ -210,14 +269,8 @@ impl Words {
 
     /// [] → [number]
     fn push_number(&self, code: &mut Assembly, number: &BigUint) {
-        match self.number_address(number) {
-            Some(address) => {
-                push(code, address);
-                code.op(evm::MLOAD);
-            }
-            None => {
-                code.push(number.clone());
-            }
+        if !self.push_held(code, number) {
+            code.push(number.clone());
         }
     }
 
@@ -316,7 +369,7 @@ impl Target for Words {
     fn block(&self, code: &mut Assembly, ops: &[SlotOp], kept: &BTreeSet<Slot>) {
         let terms = terms(ops, kept, &self.field, self.places.first_constant, &self.constants);
         let own: BTreeSet<Slot> = ops.iter().map(|op| op.out).chain(self.extra_slots()).collect();
-        match schedule(&terms, &own, &self.prices) {
+        match schedule(&terms, &own, &self.prices, &mut self.plans.borrow_mut()) {
             Some(emitted) => self.instructions(code, &terms, &emitted.instructions),
             None => {
                 self.lacks_room.set(true);
@@ -408,6 +461,15 @@ impl Target for Words {
         self.get(code, a);
         self.get(code, b);
         code.op(evm::EQ);
+    }
+
+    fn push_held(&self, code: &mut Assembly, number: &BigUint) -> bool {
+        let address = self.number_address(number);
+        if let Some(address) = address {
+            push(code, address);
+            code.op(evm::MLOAD);
+        }
+        address.is_some()
     }
 
     fn push_word(&self, code: &mut Assembly, slot: Slot) -> bool {

@@ -63,11 +63,26 @@ pub struct Plan {
     pub height: usize,
 }
 
+impl Operation {
+    /// That of a computed term, with its gas.
+    pub fn of(node: &Node) -> (Self, u64) {
+        match node {
+            Node::Add(..) => (Self::Add, 3),
+            Node::Sub(..) => (Self::Sub, 3),
+            Node::Times(..) => (Self::Mul, 5),
+            Node::AddMod(..) => (Self::AddMod, 8),
+            Node::MulMod(..) => (Self::MulMod, 8),
+            Node::Mod(_) => (Self::Mod, 5),
+            Node::Slot(_) | Node::Constant(_) | Node::Modulus => unreachable!("these are not computed"),
+        }
+    }
+}
+
 /// What pushes of long numbers cost.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Prices {
-    /// Whether short code is wanted: long numbers are pushed once and copied.
-    pub is_short: bool,
+    /// Bytes of code that are worth as much as one gas. If they are few, long numbers are pushed once and copied.
+    pub bytes_a_gas: u64,
     /// Whether memory holds p.
     pub loads_modulus: bool,
     /// Numbers that memory holds.
@@ -76,12 +91,25 @@ pub struct Prices {
 
 impl Prices {
     /// Gas and bytes of p.
-    const fn modulus(&self) -> (u64, u64) {
+    pub const fn modulus(&self) -> (u64, u64) {
         if self.loads_modulus { (6, 4) } else { (3, 33) }
     }
 
+    /// More bytes than a block has: of two ways that cost the same gas the shorter one is better.
+    pub const GAS_ALONE: u64 = 1000;
+
+    /// Whether gas is paid for short code.
+    pub const fn is_short(&self) -> bool {
+        self.bytes_a_gas < Self::GAS_ALONE
+    }
+
+    /// What is to be least.
+    pub const fn weight(&self, gas: u64, bytes: u64) -> u64 {
+        self.bytes_a_gas * gas + bytes
+    }
+
     /// Gas and bytes of a number.
-    fn number(&self, number: &BigUint) -> (u64, u64) {
+    pub fn number(&self, number: &BigUint) -> (u64, u64) {
         if self.in_memory.contains(number) { (6, 4) } else { (3, 1 + number.bits().div_ceil(8)) }
     }
 }
@@ -129,7 +157,7 @@ impl<'a> Context<'a> {
         let written = terms.outputs.iter().map(|&(slot, _)| slot);
         let last = read.chain(written).chain(own.iter().copied()).max();
         let slot_end = last.map_or(0, |slot| slot as usize + 1); // u32 to usize widens
-        let residents = if prices.is_short { residents(terms) } else { Vec::new() };
+        let residents = if prices.is_short() { residents(terms) } else { Vec::new() };
         let mut context =
             Self { terms, own, prices, residents, statements, reads, leaves: vec![], needs: vec![], slot_end };
         context.limit_needs(need_max);
@@ -189,7 +217,7 @@ pub enum Resident {
 }
 
 /// p, if it is used more than once, and the long numbers that are used most.
-fn residents(terms: &Terms) -> Vec<Resident> {
+pub fn residents(terms: &Terms) -> Vec<Resident> {
     let mut uses = vec![0; terms.nodes.len()];
     let mut moduli = 0;
     for node in &terms.nodes {
@@ -414,18 +442,12 @@ impl Emission<'_> {
             self.push_modulus();
             self.swap(2)?;
         }
-        let (operation, gas) = match *self.node(id) {
-            Node::Sub(a, _) => {
-                if a != top {
-                    self.swap(1)?;
-                }
-                (Operation::Sub, 3)
-            }
-            Node::Add(..) => (Operation::Add, 3),
-            Node::Times(..) => (Operation::Mul, 5),
-            Node::AddMod(..) => (Operation::AddMod, 8),
-            _ => (Operation::MulMod, 8),
-        };
+        if let Node::Sub(a, _) = *self.node(id)
+            && a != top
+        {
+            self.swap(1)?;
+        }
+        let (operation, gas) = Operation::of(self.node(id));
         self.add(Instruction::Operation(operation), gas);
         self.stack.truncate(self.stack.len() - 2 - usize::from(has_modulus));
         self.left[below] -= 1;
@@ -521,15 +543,8 @@ impl Emission<'_> {
         }
         let context = self.context;
         let node = &context.terms.nodes[id];
-        let (operation, gas, has_modulus) = match node {
-            Node::Add(..) => (Operation::Add, 3, false),
-            Node::Sub(..) => (Operation::Sub, 3, false),
-            Node::Times(..) => (Operation::Mul, 5, false),
-            Node::AddMod(..) => (Operation::AddMod, 8, true),
-            Node::MulMod(..) => (Operation::MulMod, 8, true),
-            Node::Mod(_) => (Operation::Mod, 5, true),
-            Node::Slot(_) | Node::Constant(_) | Node::Modulus => unreachable!("leaves are made above"),
-        };
+        let (operation, gas) = Operation::of(node);
+        let has_modulus = matches!(node, Node::AddMod(..) | Node::MulMod(..) | Node::Mod(_));
         if has_modulus && begun.is_none() {
             self.push_modulus();
             if let Some(pushed) = &mut self.spine {

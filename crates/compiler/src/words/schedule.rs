@@ -1,9 +1,11 @@
-//! The plan of a block: found by search from the order of the program, one change at a time, as long as the block gets no dearer.
+//! The plan of a block. It is made from the end ([`super::backward`]); where that asks for more than there is room for, it is found by search from
+//! the order of the program, one change at a time, as long as the block gets no dearer.
 //!
 //! Every candidate is emitted as a whole and costs what its instructions do, so nothing is estimated. The search is seeded by
 //! nothing but the block: the same block becomes the same code. GASOL (Albert et al., TACAS 2022) searches for the optimum of blocks by
 //! Max-SMT, and SuperStack (Albert et al., PLDI 2024) for the stack of larger ones; blocks of field programs have hundreds of operations.
 
+use super::backward::Plans;
 use super::emit::{Context, Emitted, Plan, Prices, emit};
 use super::terms::{Id, Node, Terms};
 use residue_passes::Slot;
@@ -17,7 +19,12 @@ const TRIALS: (usize, usize) = (100, 6000);
 const HEIGHT: usize = 11;
 
 /// The best instructions found; none if every plan has something out of reach.
-pub fn schedule(terms: &Terms, own: &BTreeSet<Slot>, prices: &Prices) -> Option<Emitted> {
+pub fn schedule(terms: &Terms, own: &BTreeSet<Slot>, prices: &Prices, plans: &mut Plans) -> Option<Emitted> {
+    plans.plan(terms, own, prices).or_else(|| forward(terms, own, prices))
+}
+
+/// The same from the beginning to the end, in an order that is found by changes.
+fn forward(terms: &Terms, own: &BTreeSet<Slot>, prices: &Prices) -> Option<Emitted> {
     let begun = NEEDS.into_iter().filter_map(|need_max| {
         let context = Context::new(terms, own, prices, need_max);
         let (plan, emitted) = begin(&context)?;
@@ -46,17 +53,14 @@ fn begin(context: &Context<'_>) -> Option<(Plan, Emitted)> {
 /// Words that a tree may take on the stack: several limits are tried.
 const NEEDS: [usize; 3] = [6, 8, 11];
 
-/// Bytes that are worth as much as one gas where short code is wanted: EIP-170 allows some, at whatever price.
-const BYTES_A_GAS: u64 = 4;
-
 /// What is to be least.
 fn cost(context: &Context<'_>, emitted: &Emitted) -> u64 {
-    if context.prices.is_short { BYTES_A_GAS * emitted.gas + emitted.bytes } else { 1000 * emitted.gas + emitted.bytes }
+    context.prices.weight(emitted.gas, emitted.bytes)
 }
 
 /// Gas beyond which nothing can be better.
 fn limit(context: &Context<'_>, best: &Emitted) -> u64 {
-    if context.prices.is_short { best.gas + best.bytes / BYTES_A_GAS } else { best.gas }
+    best.gas + best.bytes / context.prices.bytes_a_gas
 }
 
 /// The statements in the order in which the outputs ask for them.

@@ -1,7 +1,8 @@
 //! The words of a block: what its field operations become, with bounds that say where a reduction must be.
 //!
 //! MULMOD and ADDMOD take any words, so a sum is reduced only where it would not fit a word, or where it leaves the block: values in slots
-//! are canonical. A sum of several values with signs is made as one: what is added, and a multiple of p from which the rest is taken.
+//! are canonical. A sum of several values with signs is made as one: what is added, and a multiple of p from which the rest is taken. One that
+//! needs two words is reduced by one ADDMOD of them. Of short moduli products are words too, and are reduced as late.
 
 use num_bigint::BigUint;
 use num_traits::{One, Zero};
@@ -130,10 +131,14 @@ pub fn terms(
     let mut writer: HashMap<Slot, usize> = HashMap::new();
     let mut sources: Vec<[Option<usize>; 2]> = Vec::new();
     let mut reads = vec![0usize; ops.len()];
+    let mut factors = vec![0usize; ops.len()];
     for (number, op) in ops.iter().enumerate() {
         let source = [op.x, op.y].map(|slot| writer.get(&slot).copied());
         let distinct: BTreeSet<usize> = source.iter().flatten().copied().collect();
         distinct.iter().for_each(|&from| reads[from] += 1);
+        if op.operation == FieldOp::Mul {
+            distinct.iter().for_each(|&from| factors[from] += 1);
+        }
         if let [Some(a), Some(b)] = source
             && a == b
         {
@@ -163,7 +168,7 @@ pub fn terms(
         let sum = if stays(number) {
             Sum::of(making.canonical(&sum))
         } else if reads[number] > 1 {
-            making.settled(&sum)
+            making.settled(&sum, factors[number])
         } else {
             sum
         };
@@ -217,9 +222,38 @@ impl Making<'_> {
         (taken + &self.p - 1u8) / &self.p
     }
 
-    fn fits(&self, sum: &Sum) -> bool {
+    /// The largest that a sum may be.
+    fn most(&self, sum: &Sum) -> BigUint {
         let added: BigUint = sum.added.iter().map(|&id| &self.max[id]).sum();
-        added + &sum.constant + self.multiple(sum) * &self.p <= self.limit
+        added + &sum.constant + self.multiple(sum) * &self.p
+    }
+
+    fn fits(&self, sum: &Sum) -> bool {
+        self.most(sum) <= self.limit
+    }
+
+    /// Two sums that fit, of what is in one.
+    fn halves(&self, sum: &Sum) -> Option<[Sum; 2]> {
+        let mut parts: Vec<Sum> = sum.added.iter().map(|&id| Sum::of(id)).collect();
+        let rest = Sum { added: vec![], ..sum.clone() };
+        if !sum.taken.is_empty() && (sum.constant.is_zero() || !self.fits(&rest)) {
+            parts.push(Sum { taken: sum.taken.clone(), ..Sum::default() });
+            parts.push(Sum { constant: sum.constant.clone(), ..Sum::default() });
+        } else {
+            parts.push(rest);
+        }
+        // The largest first, each to where there is most room.
+        parts.retain(|part| !self.most(part).is_zero());
+        parts.sort_by_key(|part| std::cmp::Reverse(self.most(part)));
+        let mut halves = [Sum::default(), Sum::default()];
+        for part in parts {
+            let emptier = usize::from(self.most(&halves[1]) < self.most(&halves[0]));
+            let half = &mut halves[emptier];
+            half.added.extend(part.added);
+            half.taken.extend(part.taken);
+            half.constant += part.constant;
+        }
+        halves.iter().all(|half| self.fits(half)).then_some(halves)
     }
 
     /// −sum.
@@ -252,8 +286,16 @@ impl Making<'_> {
             taken: [&x.taken[..], &y.taken[..]].concat(),
             constant,
         };
-        if self.fits(&sum) {
+        if self.fits(&sum) || self.halves(&sum).is_some() {
             return sum;
+        }
+        let is_word = |sum: &Sum| sum.added.len() == 1 && sum.taken.is_empty() && sum.constant.is_zero();
+        let (larger, other) = if self.most(x) < self.most(y) { (y, x) } else { (x, y) };
+        for (one, other) in [(larger, other), (other, larger)] {
+            if !is_word(one) {
+                let word = Sum::of(self.word(one));
+                return self.sum(&word, other);
+            }
         }
         let (a, b) = (self.word(x), self.word(y));
         Sum::of(self.node(Node::AddMod(a.min(b), a.max(b))))
@@ -274,14 +316,24 @@ impl Making<'_> {
         }
         let (a, b) = (self.word(x), self.word(y));
         let fits = &self.max[a] * &self.max[b] <= self.limit;
-        if !stays && fits && constant.is_some_and(|constant| constant < BigUint::from(256u32)) {
+        if !stays && fits && (self.is_short() || constant.is_some_and(|constant| constant < BigUint::from(256u32))) {
             return Sum::of(self.node(Node::Times(a, b)));
         }
         Sum::of(self.node(Node::MulMod(a.min(b), a.max(b))))
     }
 
-    /// The word of a sum that fits.
+    /// Whether the product of two numbers below p is a word.
+    fn is_short(&self) -> bool {
+        self.p.bits() <= 128
+    }
+
+    /// A sum as a word, reduced if it would not fit.
     fn word(&mut self, sum: &Sum) -> Id {
+        if !self.fits(sum) {
+            let halves = self.halves(sum).expect("sums are made so that they fit two words");
+            let [a, b] = halves.map(|half| self.word(&half));
+            return self.node(Node::AddMod(a.min(b), a.max(b)));
+        }
         let mut added = sum.added.iter().copied();
         let mut word = if sum.taken.is_empty() {
             match added.next() {
@@ -310,12 +362,16 @@ impl Making<'_> {
         word
     }
 
-    /// As one word, so that it is made once.
-    fn settled(&mut self, sum: &Sum) -> Sum {
+    /// As one word, so that it is made once; below p if as many products read it as would need a reduction otherwise.
+    fn settled(&mut self, sum: &Sum, factors: usize) -> Sum {
         if sum.as_constant().is_some() {
             return sum.clone();
         }
-        Sum::of(self.word(sum))
+        let word = self.word(sum);
+        if self.is_short() && factors > 1 && self.max[word].bits() > 128 {
+            return Sum::of(self.reduced(sum));
+        }
+        Sum::of(word)
     }
 
     /// Its value below p, as a word.
@@ -326,6 +382,9 @@ impl Making<'_> {
 
     /// The same, if there are two parts by one ADDMOD.
     fn canonical(&mut self, sum: &Sum) -> Id {
+        if !self.fits(sum) {
+            return self.word(sum);
+        }
         if let (None, false, [first, others @ ..]) = (sum.as_constant(), sum.taken.is_empty(), &sum.added[..])
             && others.is_empty()
         {

@@ -1,0 +1,133 @@
+//! Random blocks over long and short moduli, carried out instruction by instruction, and compared with their operations: a judge that knows
+//! no bounds, but looks at whether numbers keep to them. Blocks without a plan go through memory, operation by operation.
+
+use super::backward::Plans;
+use super::emit::{Instruction, Operation, Prices, number};
+use super::schedule::schedule;
+use super::terms::word_max;
+use super::terms::{Field, Terms, terms};
+use num_bigint::BigUint;
+use num_traits::{One, Zero};
+use residue_ir::FieldOp;
+use residue_passes::{Slot, SlotOp};
+use std::collections::{BTreeSet, HashMap};
+
+/// Slots in all, constants after them.
+const SLOTS: Slot = 48;
+/// Slots that a block may use for what has no room.
+const EXTRA: Slot = 64;
+
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 20) % limit
+    }
+}
+
+fn moduli() -> Vec<BigUint> {
+    let power = |bits: u32| BigUint::one() << bits;
+    vec![
+        BigUint::from(97u8),
+        power(31) - power(27) + 1u8,
+        power(64) - power(32) + 1u8,
+        power(127) - 1u8,
+        power(254) - 127u8,
+        power(256) - 189u8,
+    ]
+}
+
+/// A block of so many operations, with slots that are written again, and constants.
+fn block(numbers: &mut Numbers, count: usize) -> Vec<SlotOp> {
+    let read = |numbers: &mut Numbers| {
+        let all = u64::from(SLOTS) + 3;
+        let slot = numbers.below(all);
+        Slot::try_from(if slot < u64::from(SLOTS) { slot } else { slot + u64::from(EXTRA) }).unwrap()
+    };
+    let op = |numbers: &mut Numbers| SlotOp {
+        operation: [FieldOp::Mul, FieldOp::Mul, FieldOp::Add, FieldOp::Add, FieldOp::Sub][numbers.below(5) as usize],
+        x: read(numbers),
+        y: read(numbers),
+        out: Slot::try_from(numbers.below(SLOTS.into())).unwrap(),
+    };
+    std::iter::repeat_with(|| numbers.below(u64::MAX)).take(count).map(|seed| op(&mut Numbers(seed | 1))).collect()
+}
+
+/// What a machine would do; every number is looked at.
+fn carry_out(terms: &Terms, instructions: &[Instruction], p: &BigUint, memory: &mut HashMap<Slot, BigUint>) {
+    let mut stack: Vec<BigUint> = Vec::new();
+    for instruction in instructions {
+        let height = stack.len();
+        match *instruction {
+            Instruction::Push(id) => stack.push(number(terms, id).clone()),
+            Instruction::PushModulus => stack.push(p.clone()),
+            Instruction::Dup(depth) => stack.push(stack[height - usize::from(depth)].clone()),
+            Instruction::Swap(below) => stack.swap(height - 1, height - 1 - usize::from(below)),
+            Instruction::Pop => drop(stack.pop().unwrap()),
+            Instruction::Load(slot) => stack.push(memory[&slot].clone()),
+            Instruction::Store(slot) => drop(memory.insert(slot, stack.pop().unwrap())),
+            Instruction::Operation(operation) => {
+                let (a, b) = (stack.pop().unwrap(), stack.pop().unwrap());
+                let result = match operation {
+                    Operation::Add => a + b,
+                    Operation::Sub => {
+                        assert!(a >= b, "a difference is below zero");
+                        a - b
+                    }
+                    Operation::Mul => a * b,
+                    Operation::AddMod => (a + b) % stack.pop().unwrap(),
+                    Operation::MulMod => a * b % stack.pop().unwrap(),
+                    Operation::Mod => a % b,
+                };
+                assert!(result <= word_max(), "a result is no word");
+                stack.push(result);
+            }
+        }
+    }
+    assert!(stack.is_empty());
+}
+
+#[test]
+fn random_blocks_are_their_operations() {
+    let mut blocks = 0;
+    for (seed, p) in (0..10u64).flat_map(|seed| moduli().into_iter().map(move |p| (seed, p))) {
+        let mut numbers = Numbers((seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let ops = block(&mut numbers, 10 + 12 * seed as usize);
+        let constants = [BigUint::zero(), BigUint::from(3u8) % &p, &p - 1u8];
+        let kept: BTreeSet<Slot> = ops.iter().map(|op| op.out).filter(|_| numbers.below(3) > 0).collect();
+        let first_constant = SLOTS + EXTRA;
+        let terms = terms(&ops, &kept, &Field::Known(p.clone()), first_constant, &constants);
+        let own: BTreeSet<Slot> = ops.iter().map(|op| op.out).chain(SLOTS..SLOTS + EXTRA).collect();
+        let bytes_a_gas = [Prices::GAS_ALONE, 4][seed as usize % 2];
+        let prices = Prices { bytes_a_gas, loads_modulus: false, in_memory: vec![] };
+        let Some(emitted) = schedule(&terms, &own, &prices, &mut Plans::default()) else { continue };
+        // The largest numbers come nearest to the bounds.
+        for largest in [true, false] {
+            let value =
+                |numbers: &mut Numbers| if largest { &p - 1u8 } else { BigUint::from(numbers.below(u64::MAX)) % &p };
+            let mut expected: HashMap<Slot, BigUint> = (0..SLOTS).map(|slot| (slot, value(&mut numbers))).collect();
+            let mut memory = expected.clone();
+            expected.extend((first_constant..).zip(constants.iter().cloned()));
+            for op in &ops {
+                let (x, y) = (&expected[&op.x], &expected[&op.y]);
+                let result = match op.operation {
+                    FieldOp::Add => x + y,
+                    FieldOp::Sub => x + &p - y,
+                    FieldOp::Mul => x * y,
+                };
+                expected.insert(op.out, result % &p);
+            }
+            carry_out(&terms, &emitted.instructions, &p, &mut memory);
+            for slot in 0..SLOTS {
+                let is_free = own.contains(&slot) && !kept.contains(&slot);
+                assert!(is_free || memory[&slot] == expected[&slot], "seed {seed}, p = {p}, slot {slot}");
+            }
+        }
+        blocks += 1;
+    }
+    println!("{blocks} of 60 blocks have a plan");
+    assert!(blocks > 50, "{blocks}");
+}
