@@ -4,6 +4,7 @@
 
 pub mod bls;
 pub mod bn;
+mod compressed_powers;
 pub mod final_exponentiation;
 pub mod fixed;
 pub mod miller;
@@ -20,7 +21,7 @@ use crate::conditions::Conditions;
 use crate::group::{Affine, Projective};
 use crate::tower::{Fp2, Tower};
 use num_bigint::BigUint;
-use residue_formula::Number;
+use residue_formula::{Fe, Fp2Product, Number};
 use residue_ir::Machine;
 
 /// The family of a curve, with its parameter x, and so its loop and its final exponentiation.
@@ -137,6 +138,18 @@ pub enum Scale<C> {
     },
 }
 
+impl<C> Scale<C> {
+    /// By μ for both curves.
+    fn both<N: Number>(mu: N) -> Self {
+        let squared = mu * mu;
+        Scale::Both {
+            mu_squared: squared.to_canonical(),
+            mu_cubed: (squared * mu).to_canonical(),
+            minus_three_mu_squared: (-(squared + squared + squared)).to_canonical(),
+        }
+    }
+}
+
 /// Constants of programs, as canonical values.
 #[derive(Debug)]
 pub struct Constants<C> {
@@ -144,6 +157,10 @@ pub struct Constants<C> {
     pub three_halves: BigUint,
     /// 1/3.
     pub third: BigUint,
+    /// 1/2.
+    pub half: BigUint,
+    /// 1/3ⁿ, n = 1 … 6.
+    pub thirds: [BigUint; 6],
     /// γᵢ = ξ^(i(p − 1)/6), i = 0 … 5: the p-th power of wⁱ is γᵢ·wⁱ. With a [`Tower::CUBE`] they are those of 1, w, w², s, s·w, s·w².
     pub gamma: [Fp2<BigUint, C>; 6],
     /// δᵢ = γᵢ^(p + 1), i = 0 … 5, all in Fp.
@@ -156,6 +173,10 @@ pub struct Constants<C> {
     pub psi_y: Fp2<BigUint, C>,
     /// How coordinates are changed first, if they are.
     pub scale: Option<Scale<C>>,
+    /// The same for formulas made for sums of products, if it is another way: to a twist with 9b″ = ξ.
+    pub scale_for_sums: Option<Scale<C>>,
+    /// 4/3.
+    pub four_thirds: BigUint,
 }
 
 impl<C: PairingCurve> Constants<C> {
@@ -186,17 +207,33 @@ impl<C: PairingCurve> Constants<C> {
         Self {
             three_halves: (small(3) * invert(small(2))).to_canonical(),
             third: invert(small(3)).to_canonical(),
+            half: invert(small(2)).to_canonical(),
+            thirds: [1, 2, 3, 4, 5, 6].map(|n| invert(small(3u32.pow(n))).to_canonical()),
             gamma: gamma.map(Fp2::to_canonical),
             delta: gamma.map(|g| g.norm().to_canonical()),
             gamma_over_odd: of_fp6.map(|i: usize| (gamma[i] * invert2(gamma[of_odd])).to_canonical()),
             psi_x: psi_x.to_canonical(),
             psi_y: psi_y.to_canonical(),
-            scale: mu.map(|mu| Scale::Both {
-                mu_squared: (mu * mu).to_canonical(),
-                mu_cubed: (mu * mu * mu).to_canonical(),
-                minus_three_mu_squared: (-(small(3) * mu * mu)).to_canonical(),
-            }),
+            scale: mu.map(Scale::both),
+            scale_for_sums: None,
+            four_thirds: (small(4) * invert(small(3))).to_canonical(),
         }
+    }
+
+    /// The same with coordinates changed by `mu` for formulas made for sums of products, which makes 9b″ = ξ.
+    #[must_use]
+    pub fn with_sums<N: Number>(self, mu: N) -> Self {
+        Self { scale_for_sums: Some(Scale::both(mu)), ..self }
+    }
+
+    /// Whether elements such as `sample` are computed with by formulas for which coordinates are changed as [`Constants::scale_for_sums`] says.
+    pub(crate) fn is_scaled_for_sums<F: Fe>(&self, sample: F) -> bool {
+        self.scale_for_sums.is_some() && sample.fp2_product() == Fp2Product::Sums
+    }
+
+    /// How coordinates are changed first where elements are such as `sample`.
+    pub(crate) fn scale_for<F: Fe>(&self, sample: F) -> Option<&Scale<C>> {
+        if self.is_scaled_for_sums(sample) { self.scale_for_sums.as_ref() } else { self.scale.as_ref() }
     }
 
     /// Those of a curve whose twist is scaled by itself, given κ.

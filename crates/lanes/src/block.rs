@@ -26,6 +26,69 @@ pub struct SlotBlock {
     /// Where each instruction of several lanes ends in `ops`, by its first operation; single operations are not listed.
     pub(crate) groups: Vec<Group>,
     pub(crate) dead: Vec<u16>,
+    /// The sums of products among the operations.
+    sums: Vec<SumOp>,
+}
+
+/// A sum of products of slots, out = ± x₁·y₁ ± x₂·y₂ …, which stands in a block as operations that go by temporaries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SumOp {
+    /// Its first operation in the block.
+    first: usize,
+    /// The slot it writes.
+    pub out: u16,
+    products: [(bool, [u16; 2]); SumOp::PRODUCTS_MAX],
+    count: usize,
+}
+
+impl SumOp {
+    /// The most products.
+    pub const PRODUCTS_MAX: usize = 6;
+    /// Its temporaries: one for each product, one for a sum of some of them, and one for zero.
+    pub(crate) const TEMPORARIES: u16 = SumOp::PRODUCTS_MAX as u16 + 2;
+    /// The first temporary in operations, above all slots. What a temporary holds is written before it is read, and nobody reads it after the sum.
+    pub(crate) const TEMPORARY: u16 = u16::MAX - SumOp::TEMPORARIES;
+
+    /// The sum of 2 to [`SumOp::PRODUCTS_MAX`] products, each with whether it is subtracted.
+    ///
+    /// # Panics
+    ///
+    /// Panics if there are fewer or more.
+    pub fn new(out: u16, products: impl IntoIterator<Item = (bool, [u16; 2])>) -> Self {
+        let mut sum = Self { first: 0, out, products: Default::default(), count: 0 };
+        for product in products {
+            sum.products[sum.count] = product;
+            sum.count += 1;
+        }
+        assert!(sum.count >= 2, "a sum has two products");
+        sum
+    }
+
+    /// The products, each with whether it is subtracted.
+    pub fn products(&self) -> &[(bool, [u16; 2])] {
+        &self.products[..self.count]
+    }
+
+    /// The operations that compute it: products, and then sums of them from one that is added on; or from zero.
+    pub fn operations(&self) -> impl Iterator<Item = Op> {
+        let [sum, zero] = [6, 7].map(|number| Self::TEMPORARY + number);
+        let of = |place: usize| Self::TEMPORARY + place as u16; // at most 6
+        let products = self.products().iter().enumerate();
+        let products = products.map(move |(place, &(_, [x, y]))| Op { kind: FieldOp::Mul, out: of(place), x, y });
+        let start = self.products().iter().position(|(is_subtracted, _)| !is_subtracted);
+        let nothing = start.is_none().then_some(Op { kind: FieldOp::Sub, out: zero, x: of(0), y: of(0) });
+        let first = start.map_or(zero, of);
+        let last = if start == Some(self.count - 1) { self.count - 2 } else { self.count - 1 };
+        let is_first_sum = move |place| place == if start == Some(0) { 1 } else { 0 };
+        let others = (0..self.count).filter(move |&place| start != Some(place));
+        let sums = others.map(move |place| Op {
+            kind: if self.products[place].0 { FieldOp::Sub } else { FieldOp::Add },
+            out: if place == last { self.out } else { sum },
+            x: if is_first_sum(place) { first } else { sum },
+            y: of(place),
+        });
+        products.chain(nothing).chain(sums)
+    }
 }
 
 /// What tells blocks apart: their operations in order, and which of them are lanes of one instruction. Equal blocks have equal digests;
@@ -64,7 +127,7 @@ pub(crate) struct Group {
 impl SlotBlock {
     /// An empty block on this many slots.
     pub fn new(slot_count: u16) -> Self {
-        Self { slot_count, ops: Vec::new(), groups: Vec::new(), dead: Vec::new() }
+        Self { slot_count, ops: Vec::new(), groups: Vec::new(), dead: Vec::new(), sums: Vec::new() }
     }
 
     /// Appends an operation.
@@ -100,10 +163,45 @@ impl SlotBlock {
         Ok(())
     }
 
+    /// Appends a sum: its operations, which no other instruction may come between. Slots are below [`SumOp::TEMPORARY`] in
+    /// blocks with sums.
+    pub fn push_sum(&mut self, sum: SumOp) -> Result<(), PlanError> {
+        let named = sum.products().iter().flat_map(|(_, slots)| *slots).chain([sum.out]);
+        if let Some(slot) = named.max().filter(|slot| *slot >= self.slot_count.min(SumOp::TEMPORARY)) {
+            return Err(PlanError::SlotOutOfRange { slot, slot_count: self.slot_count });
+        }
+        self.sums.push(SumOp { first: self.ops.len(), ..sum });
+        self.ops.extend(sum.operations());
+        Ok(())
+    }
+
+    /// The sums, each with the operations that it stands for, in order.
+    pub fn sums(&self) -> impl Iterator<Item = (&SumOp, std::ops::Range<usize>)> {
+        self.sums.iter().map(|sum| (sum, sum.first..sum.first + sum.operations().count()))
+    }
+
+    /// Whether a place that an operation names is a temporary of a sum.
+    fn is_temporary(&self, slot: u16) -> bool {
+        !self.sums.is_empty() && slot >= SumOp::TEMPORARY
+    }
+
+    /// Number of places that operations name: the slots, and the temporaries of sums after them.
+    pub(crate) fn place_count(&self) -> usize {
+        usize::from(self.slot_count) + if self.sums.is_empty() { 0 } else { usize::from(SumOp::TEMPORARIES) }
+    }
+
+    /// The number of a place.
+    pub(crate) fn place(&self, slot: u16) -> usize {
+        match self.is_temporary(slot) {
+            true => usize::from(self.slot_count) + usize::from(slot - SumOp::TEMPORARY),
+            false => usize::from(slot),
+        }
+    }
+
     /// The same operations on another number of slots; an error if one of them names a slot that is not among these.
     pub fn with_slot_count(&self, slot_count: u16) -> Result<Self, PlanError> {
         let named = self.ops.iter().flat_map(|op| [op.out, op.x, op.y]).chain(self.dead.iter().copied());
-        match named.max().filter(|slot| *slot >= slot_count) {
+        match named.filter(|slot| !self.is_temporary(*slot)).max().filter(|slot| *slot >= slot_count) {
             Some(slot) => Err(PlanError::SlotOutOfRange { slot, slot_count }),
             None => Ok(Self { slot_count, ..self.clone() }),
         }
@@ -122,11 +220,15 @@ impl SlotBlock {
     pub fn shrink(&mut self) {
         self.ops.shrink_to_fit();
         self.groups.shrink_to_fit();
+        self.sums.shrink_to_fit();
     }
 
     /// Bytes that it has allocated.
     pub fn bytes(&self) -> usize {
-        self.ops.capacity() * size_of::<Op>() + self.groups.capacity() * size_of::<Group>() + self.dead.capacity() * 2
+        self.ops.capacity() * size_of::<Op>()
+            + self.groups.capacity() * size_of::<Group>()
+            + self.dead.capacity() * 2
+            + self.sums.capacity() * size_of::<SumOp>()
     }
 
     /// Its instructions in order, each as its lanes.

@@ -4,7 +4,7 @@
 use num_bigint::BigUint;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use residue_lanes::{FieldOp, Kernel, ModulusRows, Plan, Policy, Rows, SlotBlock, check};
+use residue_lanes::{FieldOp, Kernel, ModulusRows, Plan, Policy, Rows, SlotBlock, SumOp, check};
 use residue_modular::Modulus;
 
 /// BLS12-381 and BN254 base fields: the moduli of EIP-2537 and EIP-196.
@@ -121,18 +121,29 @@ fn to_bytes(values: &[BigUint], element_bytes: usize) -> Vec<u8> {
 
 /// Runs a block every way there is and compares the slots' canonical values.
 fn agree(name: &str, m: &BigUint, instructions: &[Instruction], values: &[BigUint], policy: Policy) {
-    let modulus = Modulus::from_be_bytes(&m.to_bytes_be()).unwrap();
-    let rows_of = ModulusRows::new(&modulus).unwrap();
-    let slots = u16::try_from(values.len()).unwrap();
-    let mut block = SlotBlock::new(slots);
+    let mut block = SlotBlock::new(u16::try_from(values.len()).unwrap());
     for (kind, lanes) in instructions {
         block.push_lanes(*kind, lanes.iter().copied()).unwrap();
     }
-    let plan = Plan::new(&block, rows_of.shape(), &policy).unwrap();
     let mut expected = values.to_vec();
     evaluate(instructions, m, &mut expected);
+    block_agrees(name, m, &block, (values, &expected), policy);
+}
+
+/// The same of a block, given the values that its slots begin and end with.
+fn block_agrees(
+    name: &str,
+    m: &BigUint,
+    block: &SlotBlock,
+    (values, expected): (&[BigUint], &[BigUint]),
+    policy: Policy,
+) {
+    let modulus = Modulus::from_be_bytes(&m.to_bytes_be()).unwrap();
+    let rows_of = ModulusRows::new(&modulus).unwrap();
+    let slots = block.slot_count();
+    let plan = Plan::new(block, rows_of.shape(), &policy).unwrap();
     let element_bytes = 8 * rows_of.width_limbs();
-    let expected = to_bytes(&expected, element_bytes);
+    let expected = to_bytes(expected, element_bytes);
     let mut entry = Rows::new(rows_of.shape(), slots);
     entry.store(&rows_of, 0, &to_bytes(values, element_bytes)).unwrap();
     let load = |mut rows: Rows| {
@@ -148,6 +159,43 @@ fn agree(name: &str, m: &BigUint, instructions: &[Instruction], values: &[BigUin
         let mut rows = entry.clone();
         plan.run_with(kernel, &rows_of, &mut rows);
         assert!(load(rows.clone()) == expected, "{kernel:?} modulo {name}");
+    }
+}
+
+/// Sums of two to six products with any signs between other instructions, over few slots and many: also on more slots than they name.
+#[test]
+fn sums_are_what_their_products_come_to() {
+    let mut rng = ChaCha8Rng::seed_from_u64(9);
+    for (name, m) in moduli() {
+        for (slots, room) in [(3, 3), (8, 12), (40, 200)] {
+            let values = random_values(&mut rng, &m, room);
+            let mut expected = values.clone();
+            let mut block = SlotBlock::new(u16::MAX - 1);
+            for _ in 0..60 {
+                let slot = |rng: &mut ChaCha8Rng| rng.random_range(0..slots);
+                if rng.random_range(0..3) == 0 {
+                    let lane = (slot(&mut rng), slot(&mut rng), slot(&mut rng));
+                    block.push_lanes(FieldOp::Sub, [lane]).unwrap();
+                    evaluate(&[(FieldOp::Sub, vec![lane])], &m, &mut expected);
+                    continue;
+                }
+                let signs: u8 = rng.random();
+                let products: Vec<(bool, [u16; 2])> = (0..rng.random_range(2..=SumOp::PRODUCTS_MAX))
+                    .map(|place| (signs >> place & 1 == 1, [slot(&mut rng), slot(&mut rng)]))
+                    .collect();
+                let sum = SumOp::new(slot(&mut rng), products.iter().copied());
+                let total = products.iter().fold(BigUint::ZERO, |total, &(is_subtracted, [x, y])| {
+                    let product = &expected[usize::from(x)] * &expected[usize::from(y)] % &m;
+                    (total + if is_subtracted { &m - product } else { product }) % &m
+                });
+                expected[usize::from(sum.out)] = total;
+                block.push_sum(sum).unwrap();
+            }
+            assert!(block.sums().all(|(sum, range)| block.ops()[range.end - 1].out == sum.out));
+            assert!(block.with_slot_count(slots - 1).is_err());
+            let block = block.with_slot_count(u16::try_from(room).unwrap()).unwrap();
+            block_agrees(name, &m, &block, (&values, &expected), Policy::default());
+        }
     }
 }
 

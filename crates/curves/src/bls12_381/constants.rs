@@ -19,7 +19,7 @@ pub struct Constants {
     /// β = 2^((p − 1)/3), the cube root of unity with φ(x, y) = (β·x, y) = −x²·(x, y) on G1.
     pub beta: BigUint,
     /// Those of every curve with a pairing. Coordinates are changed by μ with μ⁶ = 1/6, which turns the constant 3b′ = 12ξ of the
-    /// doubling step into 2ξ.
+    /// doubling step into 2ξ; for sums of products by μ², which makes 9b′ = 36ξ ξ.
     pub pairing: pairing::Constants<Bls12_381>,
 }
 
@@ -34,7 +34,7 @@ static CONSTANTS: LazyLock<Constants> = LazyLock::new(|| {
     Constants {
         b: small(4).to_canonical(),
         beta: small(2).pow(&(&p_minus_1 / 3u32)).to_canonical(),
-        pairing: pairing::Constants::new(Some(mu)),
+        pairing: pairing::Constants::new(Some(mu)).with_sums(mu * mu),
     }
 });
 

@@ -5,24 +5,25 @@
 //!
 //! For an odd x = ±(h·2ᵗ + 1) the last factor is taken as (x² − 1) + p², with x² − 1 = 2ᵗ⁺¹·(2ᵗ⁻¹·h + 1)·h: there are t + 1 squarings at its end.
 
+use super::compressed_powers::{Way, in_best_way, of_x_abs, of_x_head, trace_of_x_head};
 use super::powers::{
-    Power, frobenius, frobenius_squared, is_odd, multiply, power_of_even_part, power_of_x_abs, power_of_x_head,
-    square_repeatedly, tail, third,
+    Multiple, Power, frobenius, frobenius_squared, is_odd, multiply, power_of_even_part, power_of_x_abs,
+    power_of_x_head, square_repeatedly, tail, third,
 };
 use super::{Family, PairingCurve};
 use crate::conditions::all_vanish;
-use crate::tower::Fp12;
-use crate::tower::cyclotomic::trace_of_square;
+use crate::tower::cyclotomic::{shifted_trace, shifted_trace_of_square, trace_of_square};
+use crate::tower::{Fp4, Fp12};
 use residue_formula::scope::enter;
 use residue_ir::{Bundle, Machine};
 
 /// m ↦ m^(3(p⁴ − p² + 1)/r) for m in the cyclotomic subgroup.
 pub(super) fn hard_part<M: Machine, C: PairingCurve>(machine: &M, m: Fp12<M::Fe, C>) -> Fp12<M::Fe, C> {
-    let (y, [a, b]) = factors(machine, m);
+    let (y, [a, b]) = factors(machine, m, Way::Plain);
     let power = if is_odd::<C>() {
         square_repeatedly(machine, tail::<C>() + 1, power_before_squarings(machine, y))
     } else {
-        power_of_x_abs(machine, Power::of(machine, power_of_x_abs(machine, y)))
+        power_of_x_abs(machine, Power::of(machine, Multiple::tripled(power_of_x_abs(machine, y))))
     };
     multiply(machine, third(machine, power), third(machine, multiply(machine, a, b)))
 }
@@ -36,24 +37,38 @@ pub(super) fn hard_part<M: Machine, C: PairingCurve>(machine: &M, m: Fp12<M::Fe,
 /// 2, r does not divide a − b·p⁴ʲ: modulo r it is 3(x² − 1) and 6x³ − 11x² + 4 for an even x (tested below), so the part of m of order r is one, and m^(a − b) too, as r divides the
 /// order of m only once and a − b is a multiple of the rest.
 pub(super) fn is_hard_part_one<M: Machine, C: PairingCurve>(machine: &M, m: Fp12<M::Fe, C>) -> M::Word {
-    let (y, [a, b]) = factors(machine, m);
-    let square_twice = |trace| trace_of_square(trace_of_square(trace));
+    let difference = in_best_way(machine, m.c0.c0.c0, |machine, way| difference_of_traces(machine, m, way));
+    machine.is_zero(all_vanish(&difference.to_list()))
+}
+
+/// The difference of the two traces.
+fn difference_of_traces<M: Machine, C: PairingCurve>(machine: &M, m: Fp12<M::Fe, C>, way: Way) -> Fp4<M::Fe, C> {
+    let (y, [a, b]) = factors(machine, m, way);
     let (start, twos) = if is_odd::<C>() {
         let power = power_before_squarings(machine, y).c0;
         let start = if tail::<C>().is_multiple_of(2) { trace_of_square(power) } else { power };
         (start, tail::<C>().div_ceil(2)) //                            tail + 1 squarings
     } else {
-        let once = Power::of(machine, power_of_x_head(machine, y));
-        (power_of_x_head(machine, once).c0, tail::<C>()) //            Y^(x²/2^(2·tail)), tripled
+        let once = Power::of(machine, of_x_head(machine, y, way));
+        (trace_of_x_head(machine, once, way), tail::<C>()) //          Y^(x²/2^(2·tail)), tripled
     };
-    let trace = machine.sequence(&vec![0; twos as usize], 1, start, |_, _, trace| square_twice(trace));
+    let order = vec![0; twos as usize];
+    if let Some(start) = shifted_trace(start, || machine.one()) {
+        let trace = machine.sequence(&order, 1, start, |machine, _, trace| {
+            let [two, four] = [2u32, 4].map(|value| machine.constant(&value.into()));
+            shifted_trace_of_square(shifted_trace_of_square(trace, two, four), two, four)
+        });
+        let z = a.mul_c0(b).conjugate();
+        return trace - shifted_trace(z, || machine.one()).expect("all traces are squared in one way");
+    }
+    let trace = machine.sequence(&order, 1, start, |_, _, trace| trace_of_square(trace_of_square(trace)));
     let z = a.mul_c0(b).conjugate(); //                                Z = rest⁻¹, tripled, on the part in Fp4
-    machine.is_zero(all_vanish(&(trace - z).to_list()))
+    trace - z
 }
 
 /// Y ↦ Y^((2ᵗ⁻¹·h + 1)·h), tripled, for an odd |x| = h·2ᵗ + 1.
 fn power_before_squarings<M: Machine, C: PairingCurve>(machine: &M, y: Power<M::Fe, C>) -> Fp12<M::Fe, C> {
-    let once = Power::of(machine, power_of_x_head(machine, y)); //     Y^h
+    let once = Power::of(machine, Multiple::tripled(power_of_x_head(machine, y))); // Y^h
     let twice = power_of_x_head(machine, once); //                     Y^(h²), tripled
     multiply(machine, square_repeatedly(machine, tail::<C>() - 1, twice), once.g)
 }
@@ -62,22 +77,24 @@ fn power_before_squarings<M: Machine, C: PairingCurve>(machine: &M, y: Power<M::
 type Factors<F, C> = (Power<F, C>, [Fp12<F, C>; 2]);
 
 /// m ↦ Y and two factors of a rest, tripled, with Y^(x²)·rest = m^(3(p⁴ − p² + 1)/r), or Y^(x² − 1)·rest for an odd x.
-fn factors<M: Machine, C: PairingCurve>(machine: &M, m: Fp12<M::Fe, C>) -> Factors<M::Fe, C> {
+fn factors<M: Machine, C: PairingCurve>(machine: &M, m: Fp12<M::Fe, C>, way: Way) -> Factors<M::Fe, C> {
     let _scope = enter("hard_part");
     let x_is_negative = matches!(C::FAMILY, Family::Bls { x_is_negative: true, .. });
     // For x = −|x| the power by x is the conjugate of the power by |x|, and g^(x − 1) that of g^(|x| + 1).
     let signed = |power: Fp12<M::Fe, C>| if x_is_negative { power.conjugate() } else { power };
     let by_x_minus_1 = |power: Power<M::Fe, C>| {
         if is_odd::<C>() && !x_is_negative {
-            return Power::of(machine, power_of_even_part(machine, power));
+            return Power::of(machine, Multiple::tripled(power_of_even_part(machine, power)));
         }
         let once = if x_is_negative { power.g } else { power.g.conjugate() };
-        Power::of(machine, signed(multiply(machine, power_of_x_abs(machine, power), once)))
+        let multiple = of_x_abs(machine, power, way).map(|power| signed(multiply(machine, power, once)));
+        Power::of(machine, multiple)
     };
     let m = Power::new(m);
     let y2 = by_x_minus_1(by_x_minus_1(m)); //                                              Y₂ = m^((x − 1)²)
-    let y2_x = signed(power_of_x_abs(machine, y2)); //                                      Y₂^x, tripled
-    let y = Power::of(machine, multiply(machine, y2_x, frobenius(machine, y2.g))); //       Y = Y₂^(x + p)
+    let y2_x = of_x_abs(machine, y2, way).map(signed); //                                   Y₂^x
+    let by_p = frobenius(machine, y2.g);
+    let y = Power::of(machine, y2_x.map(|power| multiply(machine, power, by_p))); //        Y = Y₂^(x + p)
     let y_p2 = frobenius_squared(machine, y.g); //                                          Y^(p²)
     let y_rest = if is_odd::<C>() { y_p2 } else { multiply(machine, y_p2, y.g.conjugate()) }; // Y^(p² − 1)
     let m3 = multiply(machine, square_repeatedly(machine, 1, m.tripled), m.g); //           m³, tripled

@@ -4,7 +4,7 @@
 //! multiple follows whether Q is in G2, see [`PairingCurve::membership_from_multiple`].
 
 use super::residue_witness::Witness;
-use super::steps::{EvaluationPoint, addition_step, doubling_step, doubling_step_by_root};
+use super::steps::{EvaluationPoint, addition_step, doubling_step, doubling_step_by_root, doubling_step_in_sums};
 use super::{Family, PairingCurve, Scale, psi};
 use crate::conditions::Conditions;
 use crate::group::{Affine, Projective};
@@ -195,7 +195,11 @@ pub(super) fn double<M: Machine, C: PairingCurve>(
     running: Running<M::Fe, C>,
 ) -> (Fp12<M::Fe, C>, Running<M::Fe, C>) {
     let times_3b = |zz| C::times_3b(machine, zz);
+    let constants = C::constants();
     let (t, line) = match C::root_of_12() {
+        None if constants.is_scaled_for_sums(running.p.y) => {
+            doubling_step_in_sums(running.t, running.p, machine.constant(&constants.four_thirds))
+        }
         None => doubling_step(running.t, running.p, times_3b),
         Some(root) => doubling_step_by_root(running.t, running.p, times_3b, machine.constant(root)),
     };
@@ -210,6 +214,8 @@ pub(super) fn add<M: Machine, C: PairingCurve>(
     q: Affine<Fp2<M::Fe, C>>,
 ) -> (Fp12<M::Fe, C>, Running<M::Fe, C>) {
     let (f, t) = machine.function("miller_addition", (f, running.t, q, running.p), |machine, (f, t, q, p)| {
+        let y = if C::constants().is_scaled_for_sums(p.y) { p.y.double() } else { p.y };
+        let p = EvaluationPoint { y, ..p };
         let (t, line) = addition_step(t, q, p, machine.constant(&C::constants().third));
         (line.times(f, C::TWIST), t)
     });
@@ -299,7 +305,7 @@ impl<M: Machine, C: PairingCurve> PairsInSlots<'_, M, C> {
 
 /// P as lines take it, with coordinates changed as the curve says.
 pub(super) fn evaluation_point<M: Machine, C: PairingCurve>(machine: &M, p: Affine<M::Fe>) -> EvaluationPoint<M::Fe> {
-    let (minus_3x, y) = match &C::constants().scale {
+    let (minus_3x, y) = match C::constants().scale_for(p.x) {
         Some(
             Scale::Both { minus_three_mu_squared: x, mu_cubed: y, .. } | Scale::Twist { minus_three_k: x, k: y, .. },
         ) => {
@@ -308,12 +314,14 @@ pub(super) fn evaluation_point<M: Machine, C: PairingCurve>(machine: &M, p: Affi
         }
         Some(Scale::TwistAlone { .. }) | None => (-(p.x.double() + p.x), p.y),
     };
+    let is_halved = C::constants().is_scaled_for_sums(y);
+    let y = if is_halved { y * machine.constant(&C::constants().half) } else { y };
     EvaluationPoint { minus_3x, minus_6x: minus_3x.double(), y }
 }
 
 /// Q on the scaled twist.
 pub(super) fn scaled<M: Machine, C: PairingCurve>(machine: &M, q: Affine<Fp2<M::Fe, C>>) -> Affine<Fp2<M::Fe, C>> {
-    match &C::constants().scale {
+    match C::constants().scale_for(q.x.c0) {
         None => q,
         Some(Scale::Both { mu_squared, mu_cubed, .. }) => {
             let (x, y) = (machine.constant(mu_squared), machine.constant(mu_cubed));

@@ -1,5 +1,5 @@
 //! Products and powers in Fp12 as functions, for final exponentiations. Powers in the cyclotomic subgroup are taken three times as
-//! large, see [`crate::tower::cyclotomic`].
+//! large, see [`crate::tower::cyclotomic`], or a power of three times.
 
 use super::{Family, PairingCurve};
 use crate::ladder::{ladder, signed_digits_of};
@@ -7,7 +7,7 @@ use crate::tower::cyclotomic::cyclotomic_square_tripled;
 use crate::tower::fp12::Multiplicand;
 use crate::tower::{Fp12, Tower};
 use residue_formula::{Fe, bundle};
-use residue_ir::Machine;
+use residue_ir::{Bundle, Machine};
 
 /// g with 3g: a product by which powers are multiplied, and where a chain of tripled powers starts.
 #[derive(Clone, Copy)]
@@ -24,9 +24,35 @@ impl<F: Fe, C: PairingCurve> Power<F, C> {
         Self { g, tripled: g.double() + g }
     }
 
+    /// Of 3ⁿ·g.
+    pub(super) fn of<M: Machine<Fe = F>>(machine: &M, multiple: Multiple<F, C>) -> Self {
+        let g = multiple.element(machine);
+        if multiple.threes == 1 { Self { g, tripled: multiple.value } } else { Self::new(g) }
+    }
+}
+
+/// 3ⁿ·g.
+#[derive(Clone, Copy)]
+pub(super) struct Multiple<F, C> {
+    pub(super) value: Fp12<F, C>,
+    /// n.
+    pub(super) threes: usize,
+}
+
+impl<F: Fe, C: PairingCurve> Multiple<F, C> {
     /// Of 3g.
-    pub(super) fn of<M: Machine<Fe = F>>(machine: &M, tripled: Fp12<F, C>) -> Self {
-        Self { g: third(machine, tripled), tripled }
+    pub(super) fn tripled(value: Fp12<F, C>) -> Self {
+        Self { value, threes: 1 }
+    }
+
+    /// The same of another element: a product or a conjugate.
+    pub(super) fn map(self, map: impl FnOnce(Fp12<F, C>) -> Fp12<F, C>) -> Self {
+        Self { value: map(self.value), ..self }
+    }
+
+    /// g.
+    pub(super) fn element<M: Machine<Fe = F>>(self, machine: &M) -> Fp12<F, C> {
+        self.value.scale(machine.constant(&C::constants().thirds[self.threes - 1]))
     }
 }
 
@@ -109,22 +135,37 @@ pub(super) fn square_repeatedly<M: Machine, C: PairingCurve>(
     count: u32,
     tripled: Fp12<M::Fe, C>,
 ) -> Fp12<M::Fe, C> {
-    let (mut left, mut power) = (count, tripled);
-    while let Some(run) = SQUARINGS.iter().rposition(|&(length, _)| length <= left) {
-        power = squarings(machine, run, power);
-        left -= SQUARINGS[run].0;
-    }
-    power
+    in_runs(machine, &SQUARINGS, count, tripled, cyclotomic_square_tripled)
 }
 
-/// A run of squarings by its place in [`SQUARINGS`].
-fn squarings<M: Machine, C: PairingCurve>(machine: &M, run: usize, tripled: Fp12<M::Fe, C>) -> Fp12<M::Fe, C> {
-    let (length, name) = SQUARINGS[run];
-    machine.function(name, tripled, |machine, tripled| {
-        let rest = run.checked_sub(1);
-        let own = length - rest.map_or(0, |rest| SQUARINGS[rest].0);
-        let power = (0..own).fold(tripled, |power, _| cyclotomic_square_tripled(power));
-        rest.map_or(power, |rest| squarings(machine, rest, power))
+/// `step` done `count` times, in runs that are functions: their lengths, the first one 1, and their names.
+pub(super) fn in_runs<M: Machine, S: Bundle<M::Fe>>(
+    machine: &M,
+    runs: &[(u32, &'static str)],
+    count: u32,
+    state: S,
+    step: impl Fn(S) -> S + Copy,
+) -> S {
+    let (mut left, mut state) = (count, state);
+    while let Some(last) = runs.iter().rposition(|&(length, _)| length <= left) {
+        state = run(machine, &runs[..=last], state, step);
+        left -= runs[last].0;
+    }
+    state
+}
+
+/// The last of `runs`.
+fn run<M: Machine, S: Bundle<M::Fe>>(
+    machine: &M,
+    runs: &[(u32, &'static str)],
+    state: S,
+    step: impl Fn(S) -> S + Copy,
+) -> S {
+    let Some((&(length, name), before)) = runs.split_last() else { return state };
+    machine.function(name, state, |machine, state| {
+        let own = length - before.last().map_or(0, |&(length, _)| length);
+        let state = (0..own).fold(state, |state, _| step(state));
+        run(machine, before, state, step)
     })
 }
 

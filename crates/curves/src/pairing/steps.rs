@@ -19,7 +19,7 @@ pub struct EvaluationPoint<F> {
     pub minus_3x: F,
     /// −6x.
     pub minus_6x: F,
-    /// y.
+    /// y, or y/2 for [`doubling_step_in_sums`].
     pub y: F,
 }
 
@@ -78,6 +78,34 @@ pub fn doubling_step<F: Fe, T: Tower>(
     let y3 = Fp2::new(re, im); //                              Y₃ = G² − 12E²
     let z3 = (b * h).double().double(); //                     Z₃ = 4·B·H
     let line = Line { constant: b - e, of_x: Fp2::new(j * p.minus_3x, j2 * p.minus_6x), of_y: h.scale(p.y) };
+    (Projective { x: x3, y: y3, z: z3 }, line)
+}
+
+/// The same as sums of products in Fp, given 4/3 and P with y/2 for y, for a twist with 9b = ξ: F = ξ·Z₁², 12E² = (4/3)·F², and
+/// B − E = G − (4/3)·F.
+pub fn doubling_step_in_sums<F: Fe, T: Tower>(
+    t: Projective<Fp2<F, T>>,
+    p: EvaluationPoint<F>,
+    four_thirds: F,
+) -> (Projective<Fp2<F, T>>, Line<F, T>) {
+    let _scope = enter("doubling_step");
+    let Projective { x: x1, y: y1, z: z1 } = t;
+    let y2 = y1.double(); //                                   2·Y₁
+    let a = x1 * y2; //                                        A = 2·X₁·Y₁
+    let z2 = z1.double(); //                                   2·Z₁
+    let h2 = z2 * y2; //                                       2H = 4·Y₁·Z₁
+    let b = Fp2::new(y1.real_part_of_square(), y2.c0 * y1.c1); // B = Y₁²
+    let zz = Fp2::new(z1.real_part_of_square(), z2.c0 * z1.c1);
+    let f = zz.mul_by_nonresidue(); //                         F = ξ·Z₁²
+    let f4 = f.scale(four_thirds); //                          4E = (4/3)·F
+    let g = b + f; //                                          G = B + F
+    let x3 = a * (b - f); //                                   X₃ = A·(B − F)
+    let re = (g.c0.square() - g.c1.square()) - (f4.c0 * f.c0 - f4.c1 * f.c1);
+    let im = (g.c0 * g.c1 - f4.c0 * f.c1).double();
+    let y3 = Fp2::new(re, im); //                              Y₃ = G² − 4E·F
+    let z3 = b.double() * h2; //                               Z₃ = 4·B·H
+    let (j, j2) = (x1.real_part_of_square(), x1.c0 * x1.c1); // Re(X₁²), Im(X₁²)/2
+    let line = Line { constant: g - f4, of_x: Fp2::new(j * p.minus_3x, j2 * p.minus_6x), of_y: h2.scale(p.y) };
     (Projective { x: x3, y: y3, z: z3 }, line)
 }
 

@@ -7,9 +7,11 @@
 //! That is for w³ = s. With w³ = k in Fp, see [`Tower::CUBE`], the norm of g to `Fp4` is taken with p²-th powers of w that have the other
 //! sign, and the coefficients of w are 3k·c² − 2b̄ and k·C² − 2B̄.
 
+pub mod compressed;
 mod golden;
 
 use super::{Fp2, Fp4, Fp12, Tower, times_small};
+use compressed::Compressed;
 use residue_formula::Fe;
 use residue_formula::scope::enter;
 
@@ -60,24 +62,19 @@ pub fn cyclotomic_square_tripled<F: Fe, T: Tower>(tripled: Fp12<F, T>) -> Fp12<F
 /// The same as sums of products in Fp with one reduction each, for ξ = 1 + u and w³ = s.
 fn cyclotomic_square_tripled_in_sums<F: Fe, T: Tower>(Fp12 { c0: a, c1: b, c2: c }: Fp12<F, T>) -> Fp12<F, T> {
     let [a2, b2, c2] = [a, b, c].map(Fp4::double);
-    let t = square_in_sums(c, c2).mul_by_s();
-    let minus_conjugate = |x: Fp4<F, T>, l: Fp4<F, T>| Fp4::new(x.c0 - l.c0, x.c1 + l.c1);
-    Fp12::new(
-        minus_conjugate(square_in_sums(a, a2), a2), // A² − 2Ā
-        Fp4::new(t.c0 + b2.c0, t.c1 - b2.c1),       // s·C² + 2B̄
-        minus_conjugate(square_in_sums(b, b2), c2), // B² − 2C̄
-    )
+    let square = Fp4::new(first_part_in_sums(a, a2.c0), a2.c0 * a.c1);
+    let rest = Compressed::in_sums((b, b2), (c, c2));
+    Fp12::new(Fp4::new(square.c0 - a2.c0, square.c1 + a2.c1), rest.b, rest.c) // A² − 2Ā
 }
 
-/// (x, 2x) ↦ x² in Fp4, with x = (a + b·u) + (c + d·u)·s: no product stands in two sums.
-fn square_in_sums<F: Fe, T: Tower>(x: Fp4<F, T>, doubled: Fp4<F, T>) -> Fp4<F, T> {
+/// (x, 2·x0) ↦ x0² + ξ·x1², with x = (a + b·u) + (c + d·u)·s: no product stands in two sums. With 2·x0·x1 it makes x², and
+/// 2·x0·(ξ·x1) + (x0² + ξ·x1²)·s is s·x².
+fn first_part_in_sums<F: Fe, T: Tower>(x: Fp4<F, T>, doubled: Fp2<F, T>) -> Fp2<F, T> {
     let (Fp2 { c0: a, c1: b, .. }, Fp2 { c0: c, c1: d, .. }) = (x.c0, x.c1);
-    let (Fp2 { c0: a2, c1: b2, .. }, Fp2 { c1: d2, .. }) = (doubled.c0, doubled.c1);
-    let sum = c + d;
-    let re = (a + b) * (a - b) + c * (c - d2) - d * d; // Re(x0² + ξ·x1²) = a² − b² + c² − d² − 2cd
-    let im = a2 * b + sum * sum - d2 * d; //             Im(x0² + ξ·x1²) = 2ab + c² − d² + 2cd
-    let cross = Fp2::new(a2 * c - b2 * d, a2 * d + b2 * c);
-    Fp4::new(Fp2::new(re, im), cross)
+    let Fp2 { c0: difference, c1: sum, .. } = x.c1.mul_by_nonresidue();
+    let re = (a + b) * (a - b) + c * difference - d * sum; // a² − b² + c² − d² − 2cd
+    let im = doubled.c0 * b + c * sum + d * difference; //   2ab + c² − d² + 2cd
+    Fp2::new(re, im)
 }
 
 /// 3g ↦ 3g² on the part in Fp4 alone, which depends on nothing else: A is the trace of g over Fp4, and A ↦ A² − 2Ā its
@@ -91,12 +88,22 @@ pub fn trace_of_square<F: Fe, T: Tower>(trace: Fp4<F, T>) -> Fp4<F, T> {
     if !has_short_squares::<T>() {
         return trace.square() - trace.conjugate().double();
     }
-    if T::K == 1 && trace.c0.is_in_sums() {
-        let doubled = trace.double();
-        let square = square_in_sums(trace, doubled);
-        return Fp4::new(square.c0 - doubled.c0, square.c1 + doubled.c1);
-    }
     square_minus_conjugate(&products(trace), trace)
+}
+
+/// A ↦ A − 1 if [`shifted_trace_of_square`] is the way to square traces: as sums of products in Fp, for ξ = 1 + u.
+pub fn shifted_trace<F: Fe, T: Tower>(trace: Fp4<F, T>, one: impl FnOnce() -> F) -> Option<Fp4<F, T>> {
+    let is_way = has_short_squares::<T>() && !T::IS_GOLDEN && T::K == 1 && trace.c0.is_in_sums();
+    is_way.then(|| Fp4::new(Fp2::new(trace.c0.c0 - one(), trace.c0.c1), trace.c1))
+}
+
+/// (A − 1, 2, 4) ↦ A² − 2Ā − 1, as [`trace_of_square`]: for A = 1 + a + b·u + x1·s it is x0² + ξ·x1² − 2 + 2(x0 + 2)·x1·s with x0 = a + b·u.
+#[must_use]
+pub fn shifted_trace_of_square<F: Fe, T: Tower>(shifted: Fp4<F, T>, two: F, four: F) -> Fp4<F, T> {
+    let _scope = enter("trace_of_square");
+    let doubled = shifted.c0.double();
+    let first = first_part_in_sums(shifted, doubled);
+    Fp4::new(Fp2::new(first.c0 - two, first.c1), Fp2::new(doubled.c0 + four, doubled.c1) * shifted.c1)
 }
 
 /// Whether [`Products`] hold: u² = −1, and ξ has a real part.

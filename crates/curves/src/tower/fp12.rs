@@ -86,12 +86,44 @@ impl<F: Fe, T: Tower> Fp12<F, T> {
         T::CUBE.is_none() && self.c0.c0.is_in_sums()
     }
 
-    /// (E + O·w)² = (E + O)(E + v·O) − (1 + v)·E·O + 2·E·O·w.
+    /// (E + O·w)² = (E + O)(E + v·O) − (1 + v)·E·O + 2·E·O·w; for ξ = 1 + u by schoolbook.
     fn square_in_sums(self) -> Self {
+        if T::K == 1 {
+            return self.schoolbook_square();
+        }
         let (even, odd) = self.even_and_odd();
         let product = even.times_in_sums(odd); //                                     E·O
         let square = (even + odd).times_in_sums(even + odd.mul_by_v()); //            (E + O)(E + v·O)
         Self::from_even_and_odd(square - product - product.mul_by_v(), product + product)
+    }
+
+    /// f² for ξ = 1 + u: the coefficient of wᵏ is Σ fᵢ·fⱼ over i + j = k, and over i + j = k + 6 times ξ. Those of odd k are two sums of six
+    /// products each. Those of even k have a square x² and a square ξ·y², y = c + d·u: as Re(ξ·y²) = (c + d)(c − d) − 2c·d and
+    /// Im(ξ·y²) = (c + d)(c − d) + c·2d, one product stands beside both sums, and none in both.
+    fn schoolbook_square(self) -> Self {
+        let [f0, f1, f2, f3, f4, f5] = self.coefficients();
+        let [d0, d1, d2, d3, d4, d5] = [f0, f1, f2, f3, f4, f5].map(Fp2::double);
+        let [x3, x4, x5] = [f3, f4, f5].map(Fp2::mul_by_nonresidue);
+        // (x, 2x), (y, 2y, ξ·y) and two pairs ↦ x² + ξ·y² + the products of the pairs
+        let even = |x: Fp2<F, T>,
+                    x2: Fp2<F, T>,
+                    y2: Fp2<F, T>,
+                    [y, xi_y]: [Fp2<F, T>; 2],
+                    [(a, b), (c, d)]: [(Fp2<F, T>, Fp2<F, T>); 2]| {
+            let both = xi_y.c1 * xi_y.c0; //                                              (c + d)(c − d)
+            let re = (a.c0 * b.c0 - a.c1 * b.c1)
+                + (c.c0 * d.c0 - c.c1 * d.c1)
+                + ((x.c0 + x.c1) * (x.c0 - x.c1) - y2.c0 * y.c1);
+            let im = (a.c0 * b.c1 + a.c1 * b.c0) + (c.c0 * d.c1 + c.c1 * d.c0) + (x2.c0 * x.c1 + y.c0 * y2.c1);
+            Fp2::new(re + both, im + both)
+        };
+        let c0 = even(f0, d0, d3, [f3, x3], [(d1, x5), (d2, x4)]); //                    f0² + ξ·f3² + 2ξ(f1·f5 + f2·f4)
+        let c1 = Fp2::sum_of_products([(d0, f1), (d2, x5), (d3, x4)]); //                2·f0·f1 + 2ξ(f2·f5 + f3·f4)
+        let c2 = even(f1, d1, d4, [f4, x4], [(d0, f2), (d3, x5)]); //                    f1² + ξ·f4² + 2·f0·f2 + 2ξ·f3·f5
+        let c3 = Fp2::sum_of_products([(d0, f3), (d2, f1), (d4, x5)]); //                2(f0·f3 + f1·f2) + 2ξ·f4·f5
+        let c4 = even(f2, d2, d5, [f5, x5], [(d0, f4), (d1, f3)]); //                    f2² + ξ·f5² + 2(f0·f4 + f1·f3)
+        let c5 = Fp2::sum_of_products([(d0, f5), (d2, f3), (d4, f1)]); //                2(f0·f5 + f1·f4 + f2·f3)
+        Self::from_coefficients([c0, c1, c2, c3, c4, c5])
     }
 
     /// (E + O·w)(G + H·w) with three products in Fp6.

@@ -6,6 +6,7 @@ mod bn254;
 mod bw6_761;
 mod counts;
 mod groups;
+mod in_sums;
 mod judges;
 mod maps;
 mod pairing;

@@ -1,6 +1,8 @@
 //! Pairing values equal blst's and arkworks', and products are decided as they should be.
 
-use crate::judges::{N, Seeded, blst_g1, blst_g2, fp12, from_blst, g1, g2, numbers, r, times1, times2, to_blst};
+use crate::judges::{
+    N, Seeded, blst_g1, blst_g2, fp, fp2, fp12, from_blst, g1, g2, numbers, r, times1, times2, to_blst,
+};
 use ark_bls12_381::{Bls12_381, G1Affine, G2Affine};
 use ark_ec::AffineRepr;
 use ark_ec::pairing::{MillerLoopOutput, Pairing};
@@ -9,8 +11,11 @@ use num_bigint::BigUint;
 use residue_curves::Conditions;
 use residue_curves::bls12_381::constants;
 use residue_curves::bls12_381::{self, Fp12};
+use residue_curves::group::Projective;
 use residue_curves::pairing::miller::stand_in;
+use residue_curves::pairing::steps::{EvaluationPoint, Line, doubling_step, doubling_step_in_sums};
 use residue_curves::pairing::{Pairs, final_exponentiation, is_final_exponentiation_one, miller_loop, pairing_check};
+use residue_formula::{Fe, Number};
 use residue_ir::Machine;
 use residue_ir::Numbers;
 use ruint::aliases::U256;
@@ -58,6 +63,24 @@ fn the_final_exponent_is_three_times_the_reduced_one() {
     let f = Seeded(21).fq12();
     let exponent = (constants::modulus().pow(12) - 1u32) / r() * 3u32;
     assert_eq!(final_exponentiation(&numbers(), fp12(f)), fp12(f.pow(exponent.to_u64_digits())));
+}
+
+#[test]
+fn doubling_steps_for_sums_are_the_same_steps() {
+    let mut seeded = Seeded(29);
+    let small = |value: u64| N::from_u64(value);
+    let third = small(3).inverse().unwrap();
+    for _ in 0..20 {
+        let t = Projective { x: fp2(seeded.fq2()), y: fp2(seeded.fq2()), z: fp2(seeded.fq2()) };
+        let (x, y) = (fp(seeded.fq()), fp(seeded.fq()));
+        let p = EvaluationPoint { minus_3x: -(x.double() + x), minus_6x: -(x.double() + x).double(), y };
+        let (double, line) = doubling_step(t, p, |zz| zz.mul_by_nonresidue().scale(third));
+        let half = EvaluationPoint { y: y * small(2).inverse().unwrap(), ..p };
+        let (double_in_sums, line_in_sums) = doubling_step_in_sums(t, half, small(4) * third);
+        assert_eq!([double_in_sums.x, double_in_sums.y, double_in_sums.z], [double.x, double.y, double.z]);
+        let parts = |line: Line<_, _>| [line.constant, line.of_x, line.of_y];
+        assert_eq!(parts(line_in_sums), parts(line));
+    }
 }
 
 #[test]

@@ -1,10 +1,13 @@
 //! Towers with any n and k: their formulas are those of polynomials modulo u² + n, or u² − u − 1, and w⁶ − k − u; with c too, modulo
 //! s² − k − u and w³ − c.
 
-use crate::judges::{N, Seeded, fp, numbers};
+use super::judges::{N, Seeded, fp, numbers};
 use num_bigint::BigUint;
 use residue_curves::group::Coordinate;
-use residue_curves::tower::cyclotomic::{cyclotomic_square, cyclotomic_square_tripled, trace_of_square};
+use residue_curves::tower::cyclotomic::compressed::{Compressed, is_compressible};
+use residue_curves::tower::cyclotomic::{
+    cyclotomic_square, cyclotomic_square_tripled, shifted_trace, shifted_trace_of_square, trace_of_square,
+};
 use residue_curves::tower::fp12::{Sparse013, Sparse023};
 use residue_curves::tower::{Fp2, Fp4, Fp12, Tower};
 use residue_formula::Number;
@@ -155,6 +158,26 @@ fn cyclotomic_squares_are_squares<T: Tower>() {
     assert_eq!(cyclotomic_square_tripled(tripled), square.double() + square);
     assert_eq!(trace_of_square(tripled.c0), (square.double() + square).c0);
     assert_eq!(Fp12::<N, T>::from_list(g.to_list()), g);
+    if let Some(shifted) = shifted_trace(tripled.c0, || N::ONE) {
+        let expected = shifted_trace(trace_of_square(tripled.c0), || N::ONE).unwrap();
+        assert_eq!(shifted_trace_of_square(shifted, small(2), small(4)), expected);
+    }
+    if is_compressible::<T>() {
+        compressed_squares_are_squares(tripled);
+    }
+}
+
+/// Given three times an element of the cyclotomic subgroup.
+fn compressed_squares_are_squares<T: Tower>(tripled: Fp12<N, T>) {
+    let decompressed =
+        |element: Compressed<N, T>| element.decompress(invert(small(4) * element.norm()), invert(small(3)), small(3));
+    let (mut whole, mut compressed) = (tripled, Compressed::new(tripled));
+    for _ in 0..5 {
+        assert_eq!(decompressed(compressed), whole);
+        whole = cyclotomic_square_tripled(whole);
+        compressed = compressed.square();
+        assert_eq!((compressed.b, compressed.c), (whole.c1, whole.c2));
+    }
 }
 
 #[test]

@@ -24,6 +24,8 @@ pub(crate) struct Block<L: Location> {
     pub work: Work,
     /// Instructions of several lanes: operation, lanes, how many.
     several: Box<[(FieldOp, u16, u32)]>,
+    /// The opcode of sums of two products, if there are sums in it; those of more follow it.
+    sum_opcode: Option<u8>,
     /// What must hold at its entry.
     pub needs: L::Needs,
     /// What it does.
@@ -59,6 +61,7 @@ pub(crate) struct Draft<L: Location> {
     pub needs: L::Needs,
     operations: SlotBlock,
     priced: Digest,
+    sum_opcode: Option<u8>,
 }
 
 impl<L: Location> Draft<L> {
@@ -69,12 +72,20 @@ impl<L: Location> Draft<L> {
             needs: L::Needs::default(),
             operations: SlotBlock::new(u16::MAX - 1),
             priced: Digest::default(),
+            sum_opcode: None,
         }
     }
 
     /// Adds an instruction: to the price, and to what is done.
     pub fn push(&mut self, layout: &L::Layout, instruction: Instruction) {
         let Instruction { operation, count, .. } = instruction;
+        if let Some(sum) = instruction.sum {
+            self.sum_opcode = L::sums(layout);
+            self.work.sums[sum.products().len() - 2] += 1;
+            sum.operations().for_each(|Op { kind, out, x, y }| self.priced.push(kind, [(out, x, y)]));
+            self.operations.push_sum(sum).expect("slots are below 256");
+            return;
+        }
         self.work.instructions[operation] += 1;
         self.work.operations[operation] += u32::from(count);
         if count > 1 {
@@ -103,7 +114,7 @@ impl<L: Location> Draft<L> {
 
     /// The block that it has become.
     pub fn into_block(self, start: usize, path: Path, budget: &Budget) -> Box<Block<L>> {
-        let Self { work, several, needs, mut operations, priced } = self;
+        let Self { work, several, needs, mut operations, priced, sum_opcode } = self;
         operations.shrink();
         let several = several.into_boxed_slice();
         let bytes = size_of::<Block<L>>() + path.bytes() + operations.bytes() + size_of_val(&*several);
@@ -112,6 +123,7 @@ impl<L: Location> Draft<L> {
             path,
             work,
             several,
+            sum_opcode,
             needs,
             operations,
             priced,
@@ -131,7 +143,9 @@ impl<L: Location> Block<L> {
     #[inline]
     pub fn cost(&self, prices: &Prices, width: Option<&WidthPrices>, opcodes: PerOp<u8>) -> u64 {
         let base = |op| prices.base[usize::from(opcodes[op])] * u64::from(self.work.instructions[op]);
-        let fixed = FieldOp::ALL.map(base).iter().sum::<u64>() + self.path.cost(&prices.base);
+        let fixed = FieldOp::ALL.map(base).iter().sum::<u64>()
+            + self.path.cost(&prices.base)
+            + self.cost_of_sums(prices, width);
         let Some(width) = width else { return fixed };
         let lanes = |op| width.times(width.lane[op], 1) * u64::from(self.work.operations[op]);
         if !width.in_thousandths {
@@ -143,6 +157,18 @@ impl<L: Location> Block<L> {
             (width.times(lane, 1) * u64::from(lanes) - width.times(lane, lanes.into())) * u64::from(instructions)
         });
         fixed + FieldOp::ALL.map(lanes).iter().sum::<u64>() - rounded.sum::<u64>()
+    }
+
+    /// What its sums cost.
+    #[inline]
+    fn cost_of_sums(&self, prices: &Prices, width: Option<&WidthPrices>) -> u64 {
+        let Some(first) = self.sum_opcode else { return 0 };
+        let of = |(products, count): (u32, u32)| {
+            let base = prices.base[usize::from(first) + products as usize - 2]; // u32 to usize widens
+            let sum = width.map_or(0, |width| width.times(width.product * u64::from(products) + width.reduction, 1));
+            (base + sum) * u64::from(count)
+        };
+        self.work.sums_by_products().map(of).sum()
     }
 
     /// Its scalar trace, if it has one.
@@ -193,6 +219,7 @@ impl<L: Location> Block<L> {
             path: self.path.clone(),
             work: self.work,
             several: self.several.clone(),
+            sum_opcode: self.sum_opcode,
             needs: self.needs.clone(),
             operations: self.operations.clone(),
             priced: self.priced,

@@ -1,6 +1,6 @@
 //! What the batch engine makes of a code, for people.
 
-use residue_isa::PerOp;
+use residue_isa::{FieldOp, PerOp};
 use std::ops::Range;
 
 use residue_lanes::Explanation;
@@ -16,7 +16,7 @@ pub struct BlockExplained {
     pub runs: usize,
     /// Instructions of each kind.
     pub instructions: PerOp<u32>,
-    /// Operations of each kind: lanes of the instructions.
+    /// Operations of each kind: lanes of the instructions, and the products of sums with the additions and subtractions between them.
     pub operations: PerOp<u32>,
     /// Estimated cycles of its instructions one by one, on values as wide as it met last.
     pub scalar_cycles: u64,
@@ -36,7 +36,11 @@ impl BlockExplained {
         plan: Option<Explanation>,
         trace_steps: Option<usize>,
     ) -> Self {
-        let Work { instructions, operations } = *work;
+        let Work { instructions, mut operations, .. } = *work;
+        for (products, count) in work.sums_by_products() {
+            operations[FieldOp::Mul] += products * count;
+            operations[FieldOp::Add] += (products - 1) * count;
+        }
         let scalar_cycles = work.scalar_cycles(limbs, has_trace);
         Self { code, runs, instructions, operations, scalar_cycles, plan, trace_steps }
     }

@@ -4,7 +4,7 @@
 use std::fmt::Debug;
 
 use residue_isa::{FieldOp, Revision};
-use residue_lanes::SlotBlock;
+use residue_lanes::{SlotBlock, SumOp};
 
 use super::Batching;
 use crate::prices::WidthPrices;
@@ -21,6 +21,8 @@ pub(crate) struct Instruction {
     pub x: (u16, u16),
     pub y: (u16, u16),
     pub count: u16,
+    /// Where it is a sum of products, which then has one lane by what is said above, its first product.
+    pub sum: Option<SumOp>,
     /// Bytes of it, operands and all, from where a block meets it.
     pub length: usize,
 }
@@ -32,8 +34,18 @@ impl Instruction {
         (0..self.count).map(move |lane| (at(self.out, lane), at(self.x, lane), at(self.y, lane)))
     }
 
+    /// Number of operations that a block does for it.
+    pub fn operation_count(&self) -> u32 {
+        // At most 6 products, and one sum less.
+        self.sum.map_or(u32::from(self.count), |sum| 2 * sum.products().len() as u32 - 1)
+    }
+
     /// The highest place it names.
     pub fn last(&self) -> usize {
+        if let Some(sum) = self.sum {
+            let slots = sum.products().iter().flat_map(|(_, slots)| *slots);
+            return slots.fold(sum.out, u16::max).into();
+        }
         let last =
             |(first, stride): (u16, u16)| usize::from(first) + usize::from(stride) * (usize::from(self.count) - 1);
         last(self.out).max(last(self.x)).max(last(self.y))
@@ -78,6 +90,9 @@ pub(crate) trait Location: Sized + Debug + Send + Sync + 'static {
 
     /// The opcode of the push before each instruction but the first, where there is one.
     fn push(layout: &Self::Layout) -> Option<u8>;
+
+    /// The opcode of sums of two products, where there are sums; those of more follow it.
+    fn sums(layout: &Self::Layout) -> Option<u8>;
 
     /// Whether blocks of this layout can have scalar traces.
     fn has_traces(layout: &Self::Layout) -> bool;

@@ -65,7 +65,7 @@ impl Location for Memory {
         let found = found_at(places, code, pc, is_first)?;
         let [out, x, y] = places.numbers(&found)?.map(|place| (place, 0));
         let length = found.start + found.length - pc;
-        Some(Instruction { operation: found.operation, out, x, y, count: 1, length })
+        Some(Instruction { operation: found.operation, out, x, y, count: 1, sum: None, length })
     }
 
     fn admit(
@@ -96,6 +96,10 @@ impl Location for Memory {
 
     fn push(places: &MemoryPlaces) -> Option<u8> {
         places.form.push
+    }
+
+    fn sums(_places: &MemoryPlaces) -> Option<u8> {
+        None
     }
 
     fn has_traces(places: &MemoryPlaces) -> bool {

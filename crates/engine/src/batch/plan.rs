@@ -258,7 +258,7 @@ mod tests {
         let mut sums = (0u32..130).filter(|sums| cycles >= 128 + 23 * u64::from(*sums));
         let sums = sums.find(|sums| (cycles - 128 - 23 * u64::from(*sums)).is_multiple_of(130)).unwrap();
         let products = u32::try_from((cycles - 128 - 23 * u64::from(sums)) / 130).unwrap();
-        let work = Work { instructions: PerOp::all(0), operations: PerOp([sums, 0, products]) };
+        let work = Work { instructions: PerOp::all(0), operations: PerOp([sums, 0, products]), ..Work::default() };
         assert_eq!(work.scalar_cycles(6, true), cycles);
         work
     }
@@ -300,7 +300,10 @@ mod tests {
     #[test]
     fn planning_takes_as_long_as_there_are_operations() {
         for (operations, cycles) in [([0; 3], 1 << 14), ([1, 2, 3], (1 << 14) + 2400)] {
-            assert_eq!(price(&Work { instructions: PerOp::all(9), operations: PerOp(operations) }), cycles);
+            assert_eq!(
+                price(&Work { instructions: PerOp::all(9), operations: PerOp(operations), ..Work::default() }),
+                cycles
+            );
         }
     }
 }

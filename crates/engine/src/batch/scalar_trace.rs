@@ -4,7 +4,7 @@
 //! Squarings that each square the result of the one before are one step if nothing else reads what lies between, which is
 //! overwritten before the block ends: a block that is entered does not halt on the way.
 
-use residue_lanes::{FieldOp, Op, SlotBlock};
+use residue_lanes::{FieldOp, Op, SlotBlock, SumOp};
 use residue_modular::{ShortStrided, SlotLanes, SlotStep, Strided};
 
 use super::index_set::SlotSet;
@@ -13,6 +13,8 @@ use super::index_set::SlotSet;
 #[derive(Debug)]
 pub(crate) struct ScalarTrace {
     pub steps: Box<[SlotStep]>,
+    /// Sums of products, each with the number of steps before it.
+    pub sums: Box<[(usize, SumOp)]>,
     /// The slots that it reads before it writes them.
     pub reads: SlotSet,
     /// The slots that it writes.
@@ -22,15 +24,25 @@ pub(crate) struct ScalarTrace {
 impl ScalarTrace {
     /// The trace of operations on slots below 256; none if lanes of an instruction overwrite each other's operands in either order.
     pub fn of(operations: &SlotBlock) -> Option<Self> {
-        let mut steps: Vec<SlotStep> = Vec::with_capacity(operations.ops().len());
+        let mut steps: Vec<Step> = Vec::with_capacity(operations.ops().len());
+        let (mut sums, mut at, mut sum_end) = (operations.sums().peekable(), 0, 0);
         for lanes in operations.instructions() {
+            let place = at;
+            at += lanes.len();
+            if let Some((sum, range)) = sums.next_if(|(_, range)| range.start == place) {
+                steps.push(Step::Sum(*sum));
+                sum_end = range.end;
+            }
+            if place < sum_end {
+                continue;
+            }
             if !reads_after_writes(lanes.iter()) {
                 match in_lanes(lanes) {
-                    Some(step) => steps.push(step),
-                    None => steps.extend(lanes.iter().map(step)),
+                    Some(step) => steps.push(Step::Plain(step)),
+                    None => steps.extend(lanes.iter().map(step).map(Step::Plain)),
                 }
             } else if !reads_after_writes(lanes.iter().rev()) {
-                steps.extend(lanes.iter().rev().map(step));
+                steps.extend(lanes.iter().rev().map(step).map(Step::Plain));
             } else {
                 return None;
             }
@@ -39,20 +51,20 @@ impl ScalarTrace {
     }
 
     /// With squarings joined.
-    fn joined(all: Vec<SlotStep>) -> Self {
+    fn joined(all: Vec<Step>) -> Self {
         let (mut reads, mut writes) = (SlotSet::default(), SlotSet::default());
         // From the last step to the first: the slots whose value is still wanted before and after the step found last.
         let mut live: SlotSet = (0..SlotSet::CAPACITY).collect();
         let mut live_after = live;
-        let mut steps: Vec<SlotStep> = Vec::with_capacity(all.len());
+        let mut steps: Vec<Step> = Vec::with_capacity(all.len());
         for step in all.into_iter().rev() {
-            slots(step).for_each(|[out, _, _]| {
+            step.for_each_written(|out| {
                 reads.remove(out);
                 writes.insert(out);
             });
-            slots(step).for_each(|[_, x, y]| [x, y].into_iter().for_each(|slot| reads.insert(slot)));
-            if let SlotStep::Square { out: between, x, .. } = step
-                && let Some(SlotStep::Square { out: last, x: first, count }) = steps.last_mut()
+            step.for_each_read(|slot| reads.insert(slot));
+            if let Step::Plain(SlotStep::Square { out: between, x, .. }) = step
+                && let Some(Step::Plain(SlotStep::Square { out: last, x: first, count })) = steps.last_mut()
                 && *first == between
                 && (*last == between || !live_after.contains(between.into()))
             {
@@ -63,12 +75,41 @@ impl ScalarTrace {
             } else {
                 steps.push(step);
                 live_after = live;
-                slots(step).for_each(|[out, _, _]| live.remove(out));
+                step.for_each_written(|out| live.remove(out));
             }
-            slots(step).for_each(|[_, x, y]| [x, y].into_iter().for_each(|slot| live.insert(slot)));
+            step.for_each_read(|slot| live.insert(slot));
         }
-        steps.reverse();
-        Self { steps: steps.into(), reads, writes }
+        let (mut plain, mut sums) = (Vec::with_capacity(steps.len()), Vec::new());
+        for step in steps.into_iter().rev() {
+            match step {
+                Step::Plain(step) => plain.push(step),
+                Step::Sum(sum) => sums.push((plain.len(), sum)),
+            }
+        }
+        Self { steps: plain.into(), sums: sums.into(), reads, writes }
+    }
+}
+
+/// A step, or a sum between steps.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Plain(SlotStep),
+    Sum(SumOp),
+}
+
+impl Step {
+    fn for_each_written(self, mut each: impl FnMut(usize)) {
+        match self {
+            Step::Plain(step) => slots(step).for_each(|[out, _, _]| each(out)),
+            Step::Sum(sum) => each(sum.out.into()),
+        }
+    }
+
+    fn for_each_read(self, mut each: impl FnMut(usize)) {
+        match self {
+            Step::Plain(step) => slots(step).for_each(|[_, x, y]| [x, y].into_iter().for_each(&mut each)),
+            Step::Sum(sum) => sum.products().iter().flat_map(|(_, slots)| *slots).for_each(|slot| each(slot.into())),
+        }
     }
 }
 
@@ -183,6 +224,24 @@ mod tests {
         assert_eq!(trace(7, [(10, 1), (1, 0), (240, 1)]).steps.len(), 7);
         assert_eq!(trace(8, [(10, 2), (1, 0), (240, 1)]).steps.len(), 8);
         assert_eq!(trace(8, [(10, 1), (1, 0), (200, 3)]).steps.len(), 8);
+    }
+
+    /// A sum stands between steps, reads before it writes, and keeps squarings that it reads between from being joined.
+    #[test]
+    fn sums_stand_between_steps() {
+        let mut block = SlotBlock::new(8);
+        let sum = SumOp::new(1, [(true, [1, 2]), (false, [3, 1])]);
+        block.push_lanes(FieldOp::Mul, [(1, 0, 0)]).unwrap();
+        block.push_sum(sum).unwrap();
+        block.push_lanes(FieldOp::Mul, [(1, 1, 1)]).unwrap();
+        block.push_lanes(FieldOp::Add, [(4, 1, 5)]).unwrap();
+        let trace = ScalarTrace::of(&block).unwrap();
+        let square = |out, x| SlotStep::Square { out, x, count: 1 };
+        assert_eq!(*trace.steps, [square(1, 0), square(1, 1), SlotStep::Add { out: 4, x: 1, y: 5 }]);
+        let sums: Vec<_> = trace.sums.iter().map(|(place, sum)| (*place, sum.out, sum.products().to_vec())).collect();
+        assert_eq!(sums, [(1, 1, sum.products().to_vec())]);
+        assert_eq!(trace.reads, [0, 2, 3, 5].into_iter().collect());
+        assert_eq!(trace.writes, [1, 4].into_iter().collect());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use residue_lanes::{ModulusRows, Rows, Shape};
+use residue_lanes::{ModulusRows, Rows, Shape, SumOp};
 use residue_modular::limbs::LIMB_BYTES;
 use residue_modular::{FieldContext, Limb, Strided, ValueOutOfRange};
 
@@ -274,7 +274,17 @@ impl SlotFile {
             self.ledger.note_moved(form.modulus.shape(), form.moved.len());
             form.holds.remove_all(&trace.writes);
         }
-        self.limbs.run_steps(&trace.steps);
+        let mut at = 0;
+        for (place, sum) in &trace.sums {
+            self.limbs.run_steps(&trace.steps[at..*place]);
+            at = *place;
+            let mut products = [(false, [0; 2]); SumOp::PRODUCTS_MAX];
+            for (product, &(is_subtracted, slots)) in products.iter_mut().zip(sum.products()) {
+                *product = (is_subtracted, slots.map(usize::from));
+            }
+            self.limbs.sum_products(sum.out.into(), &products[..sum.products().len()]);
+        }
+        self.limbs.run_steps(&trace.steps[at..]);
     }
 
     /// Makes limbs right for an operation: its operands are there, and its results will be.

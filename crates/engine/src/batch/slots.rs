@@ -1,8 +1,8 @@
 //! Blocks on the slots of a field context.
 
 use residue_isa::revision::rules::SLOTS_MAX;
-use residue_isa::{FieldInstruction, Revision};
-use residue_lanes::SlotBlock;
+use residue_isa::{FieldInstruction, FieldOp, Revision, SumOfProducts};
+use residue_lanes::{SlotBlock, SumOp};
 
 use super::Batching;
 use super::index_set::SlotSet;
@@ -19,8 +19,8 @@ pub(crate) struct Slots;
 pub(crate) struct SlotLayout {
     revision: Revision,
     lanes_in_turn: bool,
-    /// Whether there are plans: sums of products run by themselves, between which values would go to and fro.
-    pub has_plans: bool,
+    /// The opcode of sums of two products.
+    sums: Option<u8>,
     /// Whether slots may hold values that are not reduced, where the modulus is a power of two.
     pub store_reduces: bool,
 }
@@ -45,7 +45,7 @@ impl Location for Slots {
         Some(SlotLayout {
             revision,
             lanes_in_turn: rules.lanes_in_turn,
-            has_plans: rules.sums.is_none(),
+            sums: rules.sums,
             store_reduces: rules.store_reduces,
         })
     }
@@ -60,11 +60,15 @@ impl Location for Slots {
 
     fn instruction(layout: &SlotLayout, code: &[u8], pc: usize, _is_first: bool) -> Option<Instruction> {
         let (instruction, length) = layout.revision.decode(code.get(pc..)?)?;
-        let FieldInstruction::Slots { operation, out, x, y, count } = instruction else { return None };
+        let (operation, out, x, y, count) = match instruction {
+            FieldInstruction::Slots { operation, out, x, y, count } => (operation, out, x, y, count),
+            FieldInstruction::Sum(sum) => return Some(sum_of(&sum, length)),
+            _ => return None,
+        };
         let last = out.last(count).max(x.last(count)).max(y.last(count));
         let lanes_go = count > 0 && (layout.lanes_in_turn || out.stride > 0);
         let [out, x, y] = [out, x, y].map(|lanes| (u16::from(lanes.index), u16::from(lanes.stride)));
-        let instruction = Instruction { operation, out, x, y, count: count.into(), length };
+        let instruction = Instruction { operation, out, x, y, count: count.into(), sum: None, length };
         (lanes_go && last < SLOTS_MAX as u32).then_some(instruction) // 256.
     }
 
@@ -81,6 +85,10 @@ impl Location for Slots {
         None
     }
 
+    fn sums(layout: &SlotLayout) -> Option<u8> {
+        layout.sums
+    }
+
     fn has_traces(_layout: &SlotLayout) -> bool {
         true
     }
@@ -90,7 +98,7 @@ impl Location for Slots {
     }
 
     fn trace_size(trace: &ScalarTrace, _operations: &SlotBlock) -> (usize, usize) {
-        (trace.steps.len(), size_of_val(&*trace.steps))
+        (trace.steps.len() + trace.sums.len(), size_of_val(&*trace.steps) + size_of_val(&*trace.sums))
     }
 
     fn place_count(_layout: &SlotLayout, facts: &Facts) -> usize {
@@ -101,6 +109,15 @@ impl Location for Slots {
     fn fits(needs: &SlotNeeds, facts: &Facts) -> bool {
         needs.last_slot < facts.slot_count
     }
+}
+
+/// A sum as an instruction.
+fn sum_of(sum: &SumOfProducts, length: usize) -> Instruction {
+    let products = sum.products().map(|(is_subtracted, slots)| (is_subtracted, slots.map(u16::from)));
+    let op = SumOp::new(sum.out.into(), products);
+    let (_, [x, y]) = op.products()[0];
+    let [out, x, y] = [op.out, x, y].map(|slot| (slot, 0));
+    Instruction { operation: FieldOp::Mul, out, x, y, count: 1, sum: Some(op), length }
 }
 
 #[cfg(test)]

@@ -77,6 +77,10 @@ pub(crate) const DEPENDENT_PRODUCTS_MIN: u32 = 16;
 /// From `examples/widths.rs` of `residue-lanes`, where each is a step of a trace.
 pub(crate) const PRODUCT_CYCLES: [u64; 12] = [6, 28, 49, 66, 106, 127, 184, 224, 412, 487, 588, 550];
 pub(crate) const SUM_CYCLES: [u64; 12] = [5, 8, 10, 13, 16, 20, 23, 27, 30, 36, 42, 47];
+/// A sum of products by the scalar kernels, in hundredths of a product: its reduction, and each of its products. By the times of blst's assembly,
+/// which `docs/evmmax-next.md` has.
+pub(crate) const SUM_PERCENT: u32 = 46;
+pub(crate) const SUM_PERCENT_PER_PRODUCT: u32 = 54;
 /// Cycles of the dispatch of one instruction.
 pub(crate) const DISPATCH_CYCLES: u64 = 12;
 /// Cycles of a step of a scalar trace besides its operation, and of running one besides its steps.

@@ -185,8 +185,8 @@ impl<L: Location> Walk<'_, L> {
             if !L::admit(self.layout, &mut needs, &instruction, self.code, at.pc) {
                 break;
             }
-            operations += u32::from(instruction.count);
-            *cycles += WALK_CYCLES_PER_OPERATION * i64::from(instruction.count);
+            operations += instruction.operation_count();
+            *cycles += WALK_CYCLES_PER_OPERATION * i64::from(instruction.operation_count());
             if *cycles > self.cycles_max {
                 return Read::OutOfCycles;
             }
@@ -253,13 +253,25 @@ impl<L: Location> Walk<'_, L> {
 /// Whether most products of a run wait for each other.
 fn is_dependent(run: &[(usize, Instruction)]) -> bool {
     let products = run.iter().filter(|(_, instruction)| instruction.operation == FieldOp::Mul);
-    if products.map(|(_, instruction)| u32::from(instruction.count)).sum::<u32>() < DEPENDENT_PRODUCTS_MIN {
+    let of = |instruction: &Instruction| match &instruction.sum {
+        Some(sum) => sum.products().len() as u32, // at most 6
+        None => instruction.count.into(),
+    };
+    if products.map(|(_, instruction)| of(instruction)).sum::<u32>() < DEPENDENT_PRODUCTS_MIN {
         return false;
     }
     let mut depths = [0u32; SLOTS_MAX];
     let (mut products, mut depth_max) = (0, 0);
     for (_, instruction) in run {
         let is_product = instruction.operation == FieldOp::Mul;
+        if let Some(sum) = &instruction.sum {
+            let slots = sum.products().iter().flat_map(|(_, slots)| *slots);
+            let depth = slots.map(|slot| depths[usize::from(slot)]).fold(0, u32::max) + 1;
+            depths[usize::from(sum.out)] = depth;
+            depth_max = depth_max.max(depth);
+            products += sum.products().len() as u32; // at most 6
+            continue;
+        }
         for (out, x, y) in instruction.lanes() {
             let depth = depths[usize::from(x)].max(depths[usize::from(y)]) + u32::from(is_product);
             depths[usize::from(out)] = depth;

@@ -1,7 +1,10 @@
 //! What a block executes when its instructions run one by one, and about how long that takes.
 
-use super::tuning::{DISPATCH_CYCLES, PRODUCT_CYCLES, STEP_CYCLES, SUM_CYCLES, TRACE_ENTRY_CYCLES};
+use super::tuning::{
+    DISPATCH_CYCLES, PRODUCT_CYCLES, STEP_CYCLES, SUM_CYCLES, SUM_PERCENT, SUM_PERCENT_PER_PRODUCT, TRACE_ENTRY_CYCLES,
+};
 use residue_isa::PerOp;
+use residue_lanes::SumOp;
 
 /// Instructions and operations of a block.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -10,12 +13,18 @@ pub(crate) struct Work {
     pub instructions: PerOp<u32>,
     /// Operations of each kind: lanes of the instructions.
     pub operations: PerOp<u32>,
+    /// Sums of products, by their number of products from 2 on.
+    pub sums: [u32; SUM_KINDS],
 }
+
+/// Sums have 2 to 6 products.
+pub(crate) const SUM_KINDS: usize = SumOp::PRODUCTS_MAX - 1;
 
 impl Work {
     /// Number of operations.
     pub fn operation_count(&self) -> u32 {
-        self.operations.0.iter().sum()
+        let of_sums = self.sums_by_products().map(|(products, count)| (2 * products - 1) * count);
+        self.operations.0.iter().sum::<u32>() + of_sums.sum::<u32>()
     }
 
     /// What it takes without a plan, about, on values of so many limbs: as a scalar trace, or by instructions.
@@ -23,11 +32,27 @@ impl Work {
         // Wider values, which have no rows by themselves, take no less than the widest here.
         let at = limbs.clamp(1, PRODUCT_CYCLES.len()) - 1;
         let PerOp([adds, subs, products]) = self.operations.map(u64::from);
-        let operations = SUM_CYCLES[at] * (adds + subs) + PRODUCT_CYCLES[at] * products;
+        // By themselves sums have one reduction each.
+        let sums = self.sums_by_products().map(|(products, count)| {
+            PRODUCT_CYCLES[at] * u64::from(SUM_PERCENT + SUM_PERCENT_PER_PRODUCT * products) / 100 * u64::from(count)
+        });
+        let operations = SUM_CYCLES[at] * (adds + subs) + PRODUCT_CYCLES[at] * products + sums.sum::<u64>();
+        let sums = u64::from(self.sums.iter().sum::<u32>());
         match has_trace {
-            true => TRACE_ENTRY_CYCLES + operations + STEP_CYCLES * u64::from(self.operation_count()),
-            false => operations + DISPATCH_CYCLES * self.instructions.0.iter().copied().map(u64::from).sum::<u64>(),
+            true => {
+                let steps = u64::from(self.operations.0.iter().sum::<u32>()) + sums;
+                TRACE_ENTRY_CYCLES + operations + STEP_CYCLES * steps
+            }
+            false => {
+                let instructions = self.instructions.0.iter().copied().map(u64::from).sum::<u64>() + sums;
+                operations + DISPATCH_CYCLES * instructions
+            }
         }
+    }
+
+    /// The sums: of how many products, and how many of these.
+    pub fn sums_by_products(&self) -> impl Iterator<Item = (u32, u32)> {
+        (2..).zip(self.sums)
     }
 }
 
@@ -42,7 +67,7 @@ mod tests {
 
     #[test]
     fn work_takes_what_its_operations_its_width_and_its_form_add_up_to() {
-        let work = Work { instructions: PerOp([3, 2, 4]), operations: PerOp([5, 7, 11]) };
+        let work = Work { instructions: PerOp([3, 2, 4]), operations: PerOp([5, 7, 11]), ..Work::default() };
         assert_eq!(work.operation_count(), 23);
         // An instruction takes 12 cycles besides its operations; a step 3 and a trace 128.
         for (limbs, sum, product) in [(1, 5, 6), (4, 13, 66), (6, 20, 127), (8, 27, 224), (12, 47, 550), (16, 47, 550)]
@@ -51,6 +76,15 @@ mod tests {
             assert_eq!(work.scalar_cycles(limbs, false), operations + 12 * 9, "{limbs}");
             assert_eq!(work.scalar_cycles(limbs, true), 128 + operations + 3 * 23, "{limbs}");
         }
+    }
+
+    #[test]
+    fn sums_take_a_reduction_each_by_themselves_and_operations_in_plans() {
+        let work = Work { sums: [1, 0, 0, 0, 2], ..Work::default() };
+        assert_eq!(work.operation_count(), 3 + 2 * 11);
+        // Of six limbs: 1.54 products of 127 cycles, and twice 3.70.
+        assert_eq!(work.scalar_cycles(6, false), 195 + 2 * 469 + 12 * 3);
+        assert_eq!(work.scalar_cycles(6, true), 128 + 195 + 2 * 469 + 3 * 3);
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(super) struct Values {
 impl Values {
     /// The values of `block`.
     pub fn of(block: &SlotBlock) -> Self {
-        let slots = usize::from(block.slot_count());
+        let slots = block.place_count();
         let mut held = vec![NONE; slots];
         let mut is_written = vec![false; slots];
         let mut definitions = Vec::with_capacity(block.ops.len() + slots.min(block.ops.len()));
@@ -39,14 +39,14 @@ impl Values {
             let end = groups.next_if(|group| group.first == at).map_or(at + 1, |group| group.end);
             results.clear();
             for op in &block.ops[at..end] {
-                let x = read(op.x, &mut held, &mut definitions);
-                let y = read(op.y, &mut held, &mut definitions);
+                let x = read(op.x, block.place(op.x), &mut held, &mut definitions);
+                let y = read(op.y, block.place(op.y), &mut held, &mut definitions);
                 results.push(next_id(&definitions));
                 definitions.push(Definition::Op(op.kind, x, y));
             }
             for (op, result) in block.ops[at..end].iter().zip(&results) {
-                held[usize::from(op.out)] = *result;
-                is_written[usize::from(op.out)] = true;
+                held[block.place(op.out)] = *result;
+                is_written[block.place(op.out)] = true;
             }
             at = end;
         }
@@ -60,9 +60,9 @@ impl Values {
     }
 }
 
-/// The value a slot holds; its value at entry becomes one at the first read.
-fn read(slot: u16, held: &mut [ValueId], definitions: &mut Vec<Definition>) -> ValueId {
-    let value = &mut held[usize::from(slot)];
+/// The value a slot or temporary holds, which has this place; its value at entry becomes one at the first read.
+fn read(slot: u16, place: usize, held: &mut [ValueId], definitions: &mut Vec<Definition>) -> ValueId {
+    let value = &mut held[place];
     if *value == NONE {
         *value = next_id(definitions);
         definitions.push(Definition::Input(slot));

@@ -33,7 +33,7 @@ impl Runner for Slots {
         blocks: &Blocks<Self>,
         _first: &Block<Self>,
     ) -> Option<Facts> {
-        let plans_run = blocks.layout.has_plans && machine.frame.ledger.lets_plans_run(blocks.batching);
+        let plans_run = machine.frame.ledger.lets_plans_run(blocks.batching);
         let (context, &width) = machine.frame.active()?;
         // Modulo a power of two, slots may hold values that are not reduced.
         if !context.is_odd() && blocks.layout.store_reduces {
@@ -47,11 +47,11 @@ impl Runner for Slots {
     fn shape(
         machine: &mut FieldMachine,
         _interpreter: &mut Interpreter<EthInterpreter>,
-        blocks: &Blocks<Self>,
+        _blocks: &Blocks<Self>,
         _first: &Block<Self>,
         _facts: &Facts,
     ) -> Option<Shape> {
-        let (context, _) = machine.frame.active().filter(|_| blocks.layout.has_plans)?;
+        let (context, _) = machine.frame.active()?;
         context.shape()
     }
 

@@ -44,6 +44,19 @@ fn blocks_have_instructions_that_cannot_halt_for_their_operands() {
 }
 
 #[test]
+fn sums_are_instructions_of_blocks_where_a_revision_has_them() {
+    let code = [0xc9, 7, 0b101, 1, 2, 250, 4, 5, 6];
+    let found = Slots::instruction(&layout(Revision::EvmmaxNext), &code, 0, false).unwrap();
+    let sum = found.sum.unwrap();
+    assert_eq!((sum.out, sum.products()), (7, &[(true, [1, 2]), (false, [250, 4]), (true, [5, 6])][..]));
+    assert_eq!((found.length, found.last(), found.operation_count()), (9, 250, 5));
+    assert!(Slots::instruction(&layout(Revision::EvmmaxNext), &code[..8], 0, false).is_none(), "cut off");
+    assert!(Slots::instruction(&layout(AT_ONCE), &code, 0, false).is_none());
+    let is_zero = [0xc7, 1];
+    assert!(Slots::instruction(&layout(Revision::EvmmaxNext), &is_zero, 0, false).is_none());
+}
+
+#[test]
 fn a_block_fits_where_its_highest_slot_exists() {
     let (layout, mut needs) = (layout(AT_ONCE), SlotNeeds::default());
     let facts = |slot_count| Facts { slot_count, width_limbs: 6, memory_bytes: 0, width: None, plans_run: true };
