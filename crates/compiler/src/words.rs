@@ -3,9 +3,10 @@
 //! [`terms`] makes words of a block's field operations: additions without reduction where bounds allow it, subtractions from a multiple of
 //! the modulus, ADDMOD and MULMOD where there must be a reduction. [`schedule`] orders them and finds what stays on the stack, by search;
 //! [`emit`] says what one order costs and writes it. [`read`] reads the bytes back and compares them with the program's block.
-//! [`prepare`] makes longer blocks of programs beforehand.
+//! [`prepare`] makes longer blocks of programs beforehand, [`inversion`] says where a precompile inverts.
 
 pub mod emit;
+pub mod inversion;
 #[cfg(test)]
 mod optimum;
 pub mod prepare;
