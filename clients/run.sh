@@ -132,7 +132,7 @@ one() {
         else skip t8n "ethereum-execution does not install"; fi ;;
     pyevm)
         if python_into pyevm py-evm; then
-            "$AT/pyevm/bin/python" "$HERE/evm/deployed.py" "$RESIDUE" bn254/add bn254/mul poseidon/t3 >"$AT/pyevm.log" 2>&1
+            "$AT/pyevm/bin/python" "$HERE/evm/deployed.py" "$RESIDUE" bn254/add bn254/mul poseidon/t3 poseidon2/bn254_t4 p256/verify hashes/sha256 bn254/mul+ groth16 >"$AT/pyevm.log" 2>&1
             said pyevm $?
         else skip pyevm "py-evm does not install"; fi ;;
     anvil)

@@ -3,10 +3,11 @@
 usage: deployed.py PROGRAM CONTRACT…
 
 PROGRAM is `residue`. Each contract is built for `--revision evm --fork cancun`, its creation code executed, and the account called with the
-contract's example.
+contract's example. `groth16` is the verifier of `examples/groth16`, called with its proof; it calls precompiles, as contracts do whose names have a + after them.
 """
 
 import json
+import pathlib
 import subprocess
 import sys
 
@@ -16,6 +17,7 @@ from eth.db.atomic import AtomicDB
 from eth.vm.forks.cancun import CancunVM
 
 FORK = "cancun"
+GROTH16 = pathlib.Path(__file__).parents[2] / "examples" / "groth16"
 GAS = 1_000_000_000
 CALLER, PLACE = b"\xca" * 20, b"\xc0" * 20
 
@@ -44,11 +46,18 @@ def execute(vm, code, data):
 def main(program, contracts):
     """Compares each contract; the number of those that differ."""
     wrong = 0
-    for name in contracts:
+    for contract in contracts:
+        name = contract.removesuffix("+")
         rules = ["--revision", "evm", "--fork", FORK]
-        creation = residue(program, "build", name, *rules, "--format", "creation")["artifact"]
-        ours = residue(program, "run", name, "--example", "--no-time", *rules)
-        example = residue(program, "example", name)["input"]
+        keyed, call = [], ["--example"]
+        if name == "groth16":
+            keyed = ["--key", str(GROTH16 / "key.json")]
+            call = ["--proof", str(GROTH16 / "proof.json"), "--public", str(GROTH16 / "public.json")]
+        if keyed or contract != name:
+            rules.append("--use-precompiles")
+        creation = residue(program, "build", name, *keyed, *rules, "--format", "creation")["artifact"]
+        ours = residue(program, "run", name, *keyed, *call, "--no-time", *rules)
+        example = residue(program, "example", name, *keyed, *(call if keyed else []))["input"]
         vm = chain().get_vm()
         deployed = execute(vm, bytes.fromhex(creation.removeprefix("0x")), b"")
         deployed.raise_if_error()
@@ -57,7 +66,7 @@ def main(program, contracts):
         theirs = "0x" + called.output.hex(), called.get_gas_used()
         mine = ours["output"], ours["gas_used"]
         wrong += theirs != mine
-        print(f"{name}: {'the same' if theirs == mine else 'DIFFERS'}: gas {mine[1]} and {theirs[1]}")
+        print(f"{contract}: {'the same' if theirs == mine else 'DIFFERS'}: gas {mine[1]} and {theirs[1]}")
     return wrong
 
 

@@ -12,7 +12,9 @@ const solc = require("solc");
 
 const residue = process.env.RESIDUE || "residue";
 
-// Contract, revision, more options. Code with and without data at its end, with every place that operands have; programs too.
+const GROTH16 = path.join(__dirname, "../../examples/groth16");
+
+// Contract, revision, more options, and those of its example. Code with and without data at its end, with every place that operands have; programs too.
 const CASES = [
     ["bls12_381/g1_add", "eip6690-2024", []],
     ["bls12_381/g1_add", "evm384-v7", ["--fork", "london"]],
@@ -20,6 +22,10 @@ const CASES = [
     ["bls12_381/fp2_mul", "evm384-v9", []],
     ["bls12_381/map_fp_to_g1", "eip5843", []],
     ["bls12_381/pairing", "eip6690-2024", []],
+    ["bn254/add", "evm", []],
+    ["poseidon2/bn254_t3", "evm", ["--fork", "london"]],
+    ["bn254/pairing", "evm", ["--use-precompiles"]],
+    ["groth16", "evm", ["--use-precompiles", "--key", `${GROTH16}/key.json`], ["--key", `${GROTH16}/key.json`, "--proof", `${GROTH16}/proof.json`, "--public", `${GROTH16}/public.json`]],
 ];
 const PROGRAM = path.join(__dirname, "../../examples/ir/polynomial.ir");
 
@@ -138,9 +144,9 @@ function attempt(what, test) {
 }
 
 console.log(`solc ${solc.version()}`);
-for (const [contract, revision, options] of CASES) {
+for (const [contract, revision, options, example = []] of CASES) {
     attempt([contract, revision, ...options].join(" "), () => {
-        const { input, output } = json("example", contract);
+        const { input, output } = json("example", contract, ...example);
         check(contract, revision, options, input.slice(2), output.slice(2));
     });
 }

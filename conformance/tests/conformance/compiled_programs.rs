@@ -63,7 +63,7 @@ fn check(program: &Program, revision: Revision, seed: u64, tally: &mut Tally) {
         revision,
         &schedule,
         SmallMultiples::AsWritten,
-        Dialect { fork, portable: seed.is_multiple_of(3) },
+        Dialect { fork, portable: seed.is_multiple_of(3), ..Dialect::default() },
     ) {
         Ok(compiled) => compiled,
         // Parts of a sequence can be chosen in the first 64 KiB.

@@ -133,14 +133,15 @@ impl Artifact<'_> {
     /// What the code is and is for, a line each.
     fn about(&self) -> Vec<String> {
         let Compiled { revision, .. } = self.compiled;
-        let Dialect { fork, portable } = self.dialect;
+        let Dialect { fork, portable, precompiles } = self.dialect;
         let mut lines = vec![printable(self.name)];
         lines.extend(
             self.contract.into_iter().flat_map(|contract| [contract.summary(), contract.interface()]).map(printable),
         );
         let portable = if portable { ", portable" } else { "" };
+        let precompiles = if precompiles { " and its precompiles" } else { "" };
         lines.push(format!(
-            "Code for {revision}, hard fork {fork}{portable}, gas schedule {}.",
+            "Code for {revision}, hard fork {fork}{precompiles}{portable}, gas schedule {}.",
             printable(self.schedule)
         ));
         lines

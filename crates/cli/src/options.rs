@@ -29,12 +29,15 @@ pub struct CodeRules {
     /// Compile code that engines execute too which skip data of PUSH only when they look for jump targets, or ask for a slot after the last lane.
     #[arg(long)]
     pub portable: bool,
+    /// Let compiled code call the precompiles of the hard fork, where that is cheaper.
+    #[arg(long)]
+    pub use_precompiles: bool,
 }
 
 impl CodeRules {
     /// The same for the compiler, with the hard fork.
     pub const fn dialect(self, fork: Fork) -> Dialect {
-        Dialect { fork, portable: self.portable }
+        Dialect { fork, portable: self.portable, precompiles: self.use_precompiles }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which code is written: the hard fork whose opcodes it may have, and whether engines that read immediates otherwise must run it too.
 
 use residue_isa::assembly::{Code, Item};
-use residue_isa::{Fork, Revision};
+use residue_isa::{Fork, Revision, precompile};
 
 use crate::error::CompileError;
 use crate::portable;
@@ -14,9 +14,16 @@ pub struct Dialect {
     /// Whether it is portable: engines that skip data of PUSH only when they look for jump targets, and those that ask for a slot after
     /// the last lane, execute it too.
     pub portable: bool,
+    /// Whether it may call the precompiles that the fork has, where the program says what for.
+    pub precompiles: bool,
 }
 
 impl Dialect {
+    /// Whether code may call the precompile at this address.
+    pub fn has_precompile(self, address: u16) -> bool {
+        self.precompiles && precompile::since(address).is_some_and(|since| since <= self.fork)
+    }
+
     /// Refuses code with an opcode that the fork lacks, or that is not portable and should be; returns where its data begins.
     pub(crate) fn require(self, items: &[Item], code: &Code, revision: Revision) -> Result<usize, CompileError> {
         let mut end = 0;

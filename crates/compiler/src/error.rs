@@ -110,6 +110,16 @@ pub enum CompileError {
         /// The first fork that has it.
         since: Fork,
     },
+    /// The program calls a precompile that code may not call, or that the fork lacks.
+    #[error(
+        "the program calls the precompile at {address:#x}: code may do that if it is asked to, and if {fork} has it"
+    )]
+    Precompile {
+        /// Its address.
+        address: u32,
+        /// The fork.
+        fork: Fork,
+    },
     /// Portable code has a jump target, or a byte that is taken for one, where only data of PUSH is skipped. This is a mistake in the compiler.
     #[error("the code is not portable: offset {offset} is a jump target for one analysis only")]
     NotPortable {

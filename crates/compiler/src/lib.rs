@@ -11,6 +11,7 @@ pub mod check;
 pub mod creation;
 pub mod dialect;
 pub mod error;
+mod features;
 pub mod fuse;
 pub mod lower;
 mod paths;
@@ -26,17 +27,17 @@ pub use residue_passes::{SmallMultiples, TooFewSlots};
 pub use source_map::SourceMap;
 
 use check::{Evidence, check};
+use features::{has_feature, require_inversion, require_modulus, require_precompiles, require_subprogram};
 use fuse::Fused;
 use lower::LoweredBlock;
 use num_bigint::BigUint;
 use portable::{AfterValues, SlotNames};
 use residue_ir::program::{ControlKind, Program, Region, Statement};
-use residue_ir::{Effect, Feature, SubprogramId};
+use residue_ir::{Effect, SubprogramId};
 use residue_isa::assembly::{Assembly, Code, Item, LabelId};
 use residue_isa::revision::Family;
-use residue_isa::revision::evm384::Modulus;
-use residue_isa::revision::rules::{SLOTS_MAX, SUM_PRODUCTS_MAX, SetForm, SlotBytesMax};
-use residue_isa::{FieldOp, GasSchedule, Revision, SlotRules};
+use residue_isa::revision::rules::{SLOTS_MAX, SUM_PRODUCTS_MAX, SlotBytesMax};
+use residue_isa::{FieldOp, GasSchedule, Revision};
 use residue_passes::derived::{self, Derived};
 use residue_passes::rows::rows;
 use residue_passes::simplify::simplify;
@@ -123,7 +124,7 @@ impl<'a> Prepared<'a> {
         dialect: Dialect,
     ) -> Result<Compiled, CompileError> {
         if asks(self.source) {
-            let has = |feature| has_feature(revision, feature);
+            let has = |feature| has_feature(self.source, revision, dialect, feature);
             let source = specialise(self.source, has);
             // Arms that are taken join what is around them.
             let mut simplified = specialise(&self.simplified, has);
@@ -251,7 +252,8 @@ fn build(
     let mut programs = Vec::new();
     for unit in prepared.simplified.units() {
         require_modulus(unit, revision)?;
-        require_inversion(unit, revision)?;
+        require_inversion(unit, revision, dialect)?;
+        require_precompiles(unit, dialect)?;
         let mut program = with_constants(unit, revision);
         if revision.slot_rules().is_some_and(|rules| rules.sums.is_some()) {
             gather(&mut program, SUM_PRODUCTS_MAX);
@@ -359,14 +361,19 @@ struct Part<'a> {
 impl Part<'_> {
     /// Whether it has elements: without them it needs no modulus.
     fn has_elements(&self) -> bool {
-        let has_values = |function: &residue_ir::Function| function.value_count > 0;
-        self.program.functions.iter().any(has_values) || reads_constants(self.program)
+        has_elements(self.program)
     }
 
     /// Bytes at the bottom of memory that its target uses for itself.
     fn memory_bytes(&self) -> u64 {
         if self.has_elements() { self.target.memory_bytes().into() } else { 0 }
     }
+}
+
+/// Whether a program has elements.
+fn has_elements(program: &Program) -> bool {
+    let has_values = |function: &residue_ir::Function| function.value_count > 0;
+    program.functions.iter().any(has_values) || reads_constants(program)
 }
 
 /// Whether the modulus of a subprogram, if it is known, is better set where it is entered: the program enters it at places of which one run
@@ -482,16 +489,6 @@ fn make_target(
     Box::new(target::mont_slots::MontSlots::new(revision, modulus, &derived.given, places, addition, uses_mont, code))
 }
 
-/// Whether `revision` has what a program asks for.
-fn has_feature(revision: Revision, feature: Feature) -> bool {
-    match feature {
-        Feature::PowersOfTwo => revision.slot_rules().is_some_and(|rules| rules.moduli.powers_of_two),
-        Feature::Given => no_subprogram(revision, true).is_none(),
-        Feature::Inversion => revision.slot_rules().is_some_and(SlotRules::inverts),
-        Feature::Limbs(limbs) => limbs as usize <= revision.width_limbs_max(), // u32 to usize widens
-    }
-}
-
 /// Refuses more bytes of slots than the revision has, in what one run can set up.
 fn require_slot_bytes(parts: &[Part<'_>], revision: Revision) -> Result<(), CompileError> {
     let Some(rules) = revision.slot_rules() else { return Ok(()) };
@@ -523,27 +520,6 @@ fn require_slot_bytes(parts: &[Part<'_>], revision: Revision) -> Result<(), Comp
     }
 }
 
-/// Refuses a subprogram where the revision cannot have it.
-fn require_subprogram(program: &Program, revision: Revision) -> Result<(), CompileError> {
-    let is_given = program.modulus.known().is_none();
-    match no_subprogram(revision, is_given) {
-        Some(reason) => Err(CompileError::Subprogram { revision, subprogram: program.name.clone(), reason }),
-        None => Ok(()),
-    }
-}
-
-/// Why the revision has no subprograms over a modulus that is given, or known; none if it has.
-fn no_subprogram(revision: Revision, is_given: bool) -> Option<&'static str> {
-    match revision.slot_rules() {
-        None if revision.family() == Family::Words => None,
-        None => Some("its values are in memory, where one modulus has room"),
-        Some(rules) if rules.form == SetForm::One => Some("it has one field context"),
-        Some(rules) if is_given && rules.moduli.top_byte => Some("the first byte of a modulus must not be zero"),
-        Some(rules) if is_given && rules.moduli.sizes.is_some() => Some("it has moduli of some sizes only"),
-        Some(_) => None,
-    }
-}
-
 fn position(constants: &[BigUint], wanted: &BigUint) -> usize {
     constants.iter().position(|constant| constant == wanted).expect("the caller added it")
 }
@@ -554,41 +530,4 @@ fn operations(program: &Program) -> usize {
         function.body.for_each_block(&mut |block| count += block.ops.len());
     }
     count
-}
-
-/// Refuses inversions where the revision has no instruction for them.
-fn require_inversion(program: &Program, revision: Revision) -> Result<(), CompileError> {
-    let mut inverts = false;
-    program.for_each_effect(&mut |effect| inverts |= matches!(effect, Effect::Invert { .. }));
-    match inverts && !has_feature(revision, Feature::Inversion) {
-        true => Err(CompileError::Inversion { revision }),
-        false => Ok(()),
-    }
-}
-
-fn require_modulus(program: &Program, revision: Revision) -> Result<(), CompileError> {
-    let bits = program.modulus.bits();
-    let limit_bits = 64 * revision.width_limbs_max() as u64;
-    if bits > limit_bits {
-        return Err(CompileError::Width { revision, bits, limit_bits });
-    }
-    let is_fixed = revision.evm384().is_some_and(|interface| interface.modulus == Modulus::Fixed);
-    let odd = program.modulus.is_odd();
-    let power_of_two = program.modulus.known().is_some_and(|modulus| modulus.trailing_zeros() == Some(bits - 1));
-    let rules = revision.slot_rules();
-    let expressible = odd
-        || revision.family() == Family::Words
-        || power_of_two && rules.is_some_and(|rules| rules.moduli.powers_of_two);
-    if !expressible {
-        return Err(CompileError::EvenModulus { revision });
-    }
-    if is_fixed && program.modulus != target::evm384::fixed_modulus() {
-        return Err(CompileError::FixedField { revision });
-    }
-    match rules.and_then(|rules| rules.moduli.sizes) {
-        Some(_) if bits.div_ceil(64) != revision.width_limbs_max() as u64 => {
-            Err(CompileError::OnlyWidth { revision, bits, limbs: revision.width_limbs_max() })
-        }
-        _ => Ok(()),
-    }
 }

@@ -12,6 +12,7 @@ mod hash;
 mod layout;
 mod outside;
 mod parse;
+mod precompiles;
 mod sequence;
 mod words;
 
@@ -405,6 +406,9 @@ impl<'a> Lowering<'a> {
                 self.return_words(words, *size_bytes)?;
                 return Ok(Flow::Ended);
             }
+            Effect::Invert { result, value } if self.target.words().is_some() => {
+                self.invert_by_modexp(self.placement.slot(*result), self.slot(*value));
+            }
             Effect::Invert { result, value } => {
                 self.target.invert(self.code, self.placement.slot(*result), self.slot(*value));
             }
@@ -475,6 +479,14 @@ impl<'a> Lowering<'a> {
                 self.scratch_address(*offset)?;
                 self.code.op(evm::CALLDATACOPY);
                 self.stack.truncate(self.stack.len() - 3);
+            }
+            Effect::Precompile { address, offset, size_bytes, to, output_bytes, result } => {
+                self.precompile(*address, (*offset, *size_bytes), (*to, *output_bytes))?;
+                self.keep(*result);
+            }
+            Effect::ReturnPrecompile { address } => {
+                self.return_precompile(*address);
+                return Ok(Flow::Ended);
             }
             Effect::ReturnScratch { offset, size_bytes } => {
                 self.word(*size_bytes)?;

@@ -4,10 +4,11 @@
 //! the modulus, ADDMOD and MULMOD where there must be a reduction. [`backward`] finds in which order
 //! they are made and what stays on the stack, from the block's end; [`schedule`] does it from the beginning where that fails, and [`emit`] says what
 //! one such order costs and writes it. [`read`] reads the bytes back and compares them with the program's block.
-//! [`prepare`] makes longer blocks of programs beforehand.
+//! [`prepare`] makes longer blocks of programs beforehand, [`inversion`] says where a precompile inverts.
 
 pub mod backward;
 pub mod emit;
+pub mod inversion;
 #[cfg(test)]
 mod optimum;
 pub mod prepare;

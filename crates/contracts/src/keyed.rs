@@ -1,5 +1,6 @@
 //! What contracts that are made of a key have in common: how keys are read, and how calls name a function.
 
+pub mod by_precompiles;
 pub(crate) mod json;
 pub(crate) mod points;
 

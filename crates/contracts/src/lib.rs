@@ -36,7 +36,7 @@ pub use source::Source;
 pub use verifier::{CallError, KeyError, ProofSystem, Verifier};
 
 use num_bigint::BigUint;
-use residue_ir::{Fp2Product, Program, Recording, record, record_with};
+use residue_ir::{Feature, Fp2Product, Machine, Program, Recording, record_with};
 
 /// A contract of ours.
 #[derive(Debug, Clone, Copy)]
@@ -155,12 +155,22 @@ pub fn find(name: &str) -> Option<&'static Contract> {
 impl Contract {
     /// Its program, recorded anew.
     pub fn program(&self) -> Program {
-        record(self.name, &(self.field)(), self.text)
+        self.program_with(Fp2Product::default())
     }
 
     /// The same with products in Fp2 made in the given way.
     pub fn program_with(&self, product: Fp2Product) -> Program {
-        record_with(self.name, &(self.field)(), product, self.text)
+        record_with(self.name, &(self.field)(), product, |machine| self.whole_text(machine))
+    }
+
+    /// What it does: by the precompile that it replaces, where code may call that.
+    fn whole_text(&self, machine: &Recording<'_>) {
+        let Some(address) = self.precompile else { return (self.text)(machine) };
+        machine.branch(
+            machine.has(Feature::Precompile(address)),
+            |machine| machine.return_precompile(address),
+            |machine| (self.text)(machine),
+        );
     }
 
     /// Whether its formulas are those of a publication, so that only the published variant shows what was published.

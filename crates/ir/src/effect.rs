@@ -80,6 +80,10 @@ macro_rules! with_effects {
             ReturnWord = "return_word" { word: Word } -> {}
             /// [`crate::Machine::return_words`].
             ReturnWords = "return_words" { words: Vec<Word>, "bytes" size_bytes: Word } -> {}
+            /// [`crate::Machine::precompile`].
+            Precompile = "precompile" { "at" address: u32, "from" offset: Word, "bytes" size_bytes: Word, "to" to: Word, "most" output_bytes: u32 } -> { result: Word }
+            /// [`crate::Machine::return_precompile`].
+            ReturnPrecompile = "return_precompile" { "at" address: u32 } -> {}
             /// [`crate::Machine::return_scratch`].
             ReturnScratch = "return_scratch" { offset: Word, "bytes" size_bytes: Word } -> {}
             /// [`crate::Machine::return_elements`].
@@ -189,6 +193,7 @@ impl Effect {
             Self::ReturnWord { .. }
                 | Self::ReturnWords { .. }
                 | Self::ReturnScratch { .. }
+                | Self::ReturnPrecompile { .. }
                 | Self::ReturnElements { .. }
                 | Self::ReturnLast { .. }
                 | Self::ReturnMontLe { .. }

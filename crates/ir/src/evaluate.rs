@@ -4,7 +4,7 @@ use crate::Outcome;
 use crate::calldata::calldata_slice;
 use crate::effect::Effect;
 use crate::hash;
-use crate::machine::Coming;
+use crate::machine::{Coming, Feature};
 use crate::mont;
 use crate::numbers::to_be_bytes;
 use crate::program::{
@@ -76,6 +76,9 @@ pub enum NoOutcome {
     /// What scratch memory holds after its end is not defined.
     #[error("scratch memory is used after its end: at byte {0}")]
     Scratch(U256),
+    /// There are none here: a branch on what the interface has says what is computed instead.
+    #[error("the precompile at {0:#x} is called")]
+    Precompile(u32),
     /// It does more than was allowed.
     #[error("it takes more than {0} turns, parts and calls")]
     TooLong(u64),
@@ -203,7 +206,7 @@ impl<'a> Run<'a> {
         match &frame.function.words[word.0 as usize] {
             WordDef::Constant(value) => *value,
             WordDef::CalldataSize => U256::from(self.calldata.len()),
-            WordDef::Has(_) => U256::ONE,
+            WordDef::Has(feature) => U256::from(!matches!(feature, Feature::Precompile(_))),
             WordDef::CalldataWord(offset) => {
                 let bytes = calldata_slice(self.calldata, self.word(frame, *offset), 32);
                 U256::try_from_be_slice(&bytes).expect("32 bytes fit a word")
@@ -478,6 +481,9 @@ impl<'a> Run<'a> {
             Effect::CopyCalldata { offset, from, size_bytes } => {
                 let [offset, from, size] = [offset, from, size_bytes].map(|&word| self.word(frame, word));
                 self.scratch.copy(offset, self.calldata, from, size).ok_or(beyond(offset))?;
+            }
+            Effect::Precompile { address, .. } | Effect::ReturnPrecompile { address } => {
+                return Err(Ending::None(NoOutcome::Precompile(*address)));
             }
             Effect::ReturnScratch { offset, size_bytes } => {
                 let [offset, size] = [offset, size_bytes].map(|&word| self.word(frame, word));

@@ -123,6 +123,8 @@ pub enum Feature {
     Limbs(u32),
     /// An instruction inverts: [`Machine::invert`] can be used.
     Inversion,
+    /// Code may call the precompile at this address: [`Machine::precompile`] and [`Machine::return_precompile`] can be used.
+    Precompile(u16),
 }
 
 /// How many elements an array can hold.
@@ -442,7 +444,7 @@ pub trait Machine {
     // --- words --------------------------------------------------------------------------------------------------------
 
     /// 1 if the interface has `feature`, else 0: a branch on it leaves in code the arm that is taken, and other interfaces need not have
-    /// what the other one asks for. Machines that compute have every feature.
+    /// what the other one asks for. Machines that compute have every feature but precompiles.
     fn has(&self, feature: Feature) -> Self::Word;
 
     /// The constant word `value`.
@@ -553,6 +555,18 @@ pub trait Machine {
 
     /// Ends the program; the output is `size_bytes` bytes of scratch memory from byte `offset`.
     fn return_scratch(&self, offset: Self::Word, size_bytes: Self::Word);
+
+    // --- precompiles --------------------------------------------------------------------------------------------------
+
+    /// Calls the precompile at `address` with `size_bytes` bytes of scratch memory from byte `offset`; what it returns is written to scratch memory from
+    /// byte `to`, `output_bytes` bytes at most. 1 if it succeeds; else 0, and scratch memory is as it was. A precompile that fails has spent the gas of
+    /// the call, all but a sixty-fourth of what there was (EIP-150). Only interfaces with [`Feature::Precompile`] have code for it, and no machine that
+    /// computes: a branch on the feature has what they do instead.
+    fn precompile(&self, address: u16, input: (Self::Word, Self::Word), output: (Self::Word, u32)) -> Self::Word;
+
+    /// Ends the program; the output is that of the precompile at `address` for the whole calldata. Halts exceptionally if that fails. For the same
+    /// interfaces.
+    fn return_precompile(&self, address: u16);
 
     // --- outside ------------------------------------------------------------------------------------------------------
 

@@ -352,8 +352,20 @@ impl<F: Number> Machine for Numbers<F> {
         }
     }
 
-    fn has(&self, _: Feature) -> U256 {
-        U256::ONE
+    fn has(&self, feature: Feature) -> U256 {
+        U256::from(!matches!(feature, Feature::Precompile(_)))
+    }
+
+    fn precompile(&self, address: u16, _: (U256, U256), _: (U256, u32)) -> U256 {
+        assert!(
+            self.has_ended(),
+            "precompile {address:#x} is called, and numbers have none: branch on `Feature::Precompile`"
+        );
+        U256::ZERO
+    }
+
+    fn return_precompile(&self, address: u16) {
+        self.precompile(address, (U256::ZERO, U256::ZERO), (U256::ZERO, 0));
     }
 
     fn calldata_size(&self) -> U256 {

@@ -801,6 +801,23 @@ impl<'r> Machine for Recording<'r> {
         });
     }
 
+    fn precompile(
+        &self,
+        address: u16,
+        (offset, size_bytes): (RecordedWord, RecordedWord),
+        (to, output_bytes): (RecordedWord, u32),
+    ) -> RecordedWord {
+        self.defined(|state, result| {
+            let [offset, size_bytes, to] = [offset, size_bytes, to].map(|word| state.own_word(word));
+            state.scratch_changes += 1;
+            Effect::Precompile { address: address.into(), offset, size_bytes, to, output_bytes, result }
+        })
+    }
+
+    fn return_precompile(&self, address: u16) {
+        self.push(|_| Effect::ReturnPrecompile { address: address.into() });
+    }
+
     fn calldata_size(&self) -> RecordedWord {
         self.define(|_| WordDef::CalldataSize)
     }

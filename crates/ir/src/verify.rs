@@ -464,6 +464,11 @@ impl Scope<'_> {
             Effect::Sha256 { pieces, .. } | Effect::Keccak256 { pieces, .. } => {
                 pieces.iter().try_for_each(|&piece| self.piece(piece))
             }
+            Effect::Precompile { address, .. } | Effect::ReturnPrecompile { address }
+                if u16::try_from(*address).is_err() =>
+            {
+                Err(format!("no precompile has the address {address:#x}"))
+            }
             Effect::Reserve { .. }
             | Effect::Reduce { .. }
             | Effect::Invert { .. }
@@ -477,6 +482,8 @@ impl Scope<'_> {
             | Effect::SetScratch { .. }
             | Effect::CopyCalldata { .. }
             | Effect::ReturnScratch { .. }
+            | Effect::Precompile { .. }
+            | Effect::ReturnPrecompile { .. }
             | Effect::Require { .. }
             | Effect::ReturnWord { .. }
             | Effect::ReturnWords { .. } => Ok(()),

@@ -1,4 +1,19 @@
-//! Addresses of precompiles: the last two bytes, all before them zero.
+//! Addresses of precompiles: the last two bytes, all before them zero; and which fork brought each.
+
+use crate::Fork;
+
+/// The first hard fork with a precompile at `address`, and with STATICCALL and RETURNDATACOPY (EIP-214, EIP-211), by which code calls it; `None` if mainnet has
+/// none there.
+pub fn since(address: u16) -> Option<Fork> {
+    match address {
+        ECRECOVER..=BN254_PAIRING_CHECK => Some(Fork::Byzantium),
+        BLAKE2F => Some(Fork::Istanbul),
+        KZG_POINT_EVALUATION => Some(Fork::Cancun),
+        BLS12_G1ADD..=BLS12_MAP_FP2_TO_G2 => Some(Fork::Prague),
+        P256_VERIFY => Some(Fork::Osaka),
+        _ => None,
+    }
+}
 
 /// EIP-4844's point evaluation.
 pub const KZG_POINT_EVALUATION: u16 = 0x0a;

@@ -1,7 +1,7 @@
 //! Measurements beside native libraries, in groups.
 //!
 //! [`groups`] is the table of them, [`group`] what one is, by the workbench's harness; [`effort`] says how much is done for the numbers, and
-//! [`subjects`] whom they are of. The groups are [`instructions`], [`lanes`], [`pairing`], [`eip2537`], [`bn254`], [`evidence`], [`libraries`], [`operations`], [`comparison`], [`scaling`]
+//! [`subjects`] whom they are of. The groups are [`instructions`], [`lanes`], [`pairing`], [`eip2537`], [`bn254`], [`evidence`], [`today`], [`libraries`], [`operations`], [`comparison`], [`scaling`]
 //! and [`memory`].
 
 mod beside;
@@ -24,3 +24,4 @@ pub mod pairing;
 pub(crate) mod process;
 pub mod scaling;
 pub mod subjects;
+pub mod today;

@@ -22,7 +22,53 @@ pub fn specialise(program: &Program, has: impl Fn(Feature) -> bool) -> Program {
     drop_unentered(&mut program);
     drop_uncalled(&mut program);
     program.subprograms.iter_mut().for_each(drop_uncalled);
+    drop_unread_tables(&mut program);
+    program.subprograms.iter_mut().for_each(drop_unread_tables);
+    program.functions.iter_mut().for_each(forget_values);
     program
+}
+
+/// Leaves out the tables that nothing reads.
+fn drop_unread_tables(unit: &mut Program) {
+    let mut read = vec![false; unit.tables.len()];
+    unit.for_each_effect(&mut |effect| {
+        if let Effect::Lookup { table, .. } | Effect::TakeRow { table, .. } | Effect::FillFrom { table, .. } = effect {
+            read[table.0] = true;
+        }
+    });
+    let places: Vec<usize> =
+        (0..read.len()).map(|table| read[..table].iter().filter(|&&is_read| is_read).count()).collect();
+    let mut is_read = read.into_iter();
+    unit.tables.retain(|_| is_read.next() == Some(true));
+    for function in &mut unit.functions {
+        function.body.rewrite(&mut |statement| {
+            if let Statement::Effect(
+                Effect::Lookup { table, .. } | Effect::TakeRow { table, .. } | Effect::FillFrom { table, .. },
+            ) = statement
+            {
+                table.0 = places[table.0];
+            }
+            Rewritten::Kept
+        });
+    }
+}
+
+/// A function of whose values none is left has none.
+fn forget_values(function: &mut Function) {
+    let mut has_values = !function.params.is_empty();
+    function.body.walk(&mut |statement| {
+        has_values |= match statement {
+            Statement::Block(block) => !block.ops.is_empty(),
+            Statement::Call { results, .. } => !results.is_empty(),
+            Statement::Control(control) => {
+                !control.results.is_empty() || control.arms.iter().any(|arm| !arm.params.is_empty())
+            }
+            Statement::Effect(effect) => !effect.values_defined().is_empty(),
+        };
+    });
+    if !has_values {
+        function.value_count = 0;
+    }
 }
 
 fn answer(unit: &mut Program, has: &impl Fn(Feature) -> bool) {
@@ -178,6 +224,37 @@ function f0 "start" () -> () values 4 {
 }
 "#;
 
+    const CALLS: &str = r#"
+program "calls" modulus 0x61
+table t0 "first" values 1 { (0x1) }
+table t1 "second" values 1 { (0x2) }
+function f0 "start" () -> () values 2 {
+  word w0 = 0x0
+  word w1 = has precompile 7
+  branch w1 {
+    return_precompile at 7
+    give ()
+  } else {
+    lookup t1 w0 -> (v0)
+    block { v1 = mul v0 v0 }
+    return_elements (v1) bytes 1
+    give ()
+  } -> ()
+}
+"#;
+
+    #[test]
+    fn tables_and_values_of_the_other_arm_are_gone() {
+        let program = text::parse(CALLS).unwrap();
+        let thin = specialise(&program, |feature| feature == Feature::Precompile(7));
+        assert!(thin.tables.is_empty());
+        assert_eq!(thin.entry().value_count, 0);
+        assert!(text::parse(&text::print(&thin)).is_ok());
+        let other = specialise(&program, |_| false);
+        assert_eq!(other.tables.iter().map(|table| table.name.as_str()).collect::<Vec<_>>(), ["second"]);
+        assert!(text::print(&other).contains("lookup t0"));
+    }
+
     /// The names of the subprograms left, and the last lines of the text.
     fn check(limbs: u32, powers_of_two: bool, subprogram: &str, end: &str) {
         let program = text::parse(TEXT).unwrap();
@@ -185,7 +262,7 @@ function f0 "start" () -> () values 4 {
         let has = |feature| match feature {
             Feature::Limbs(asked) => asked <= limbs,
             Feature::PowersOfTwo => powers_of_two,
-            Feature::Given | Feature::Inversion => true,
+            Feature::Given | Feature::Inversion | Feature::Precompile(_) => true,
         };
         let special = specialise(&program, has);
         assert!(!asks(&special));

@@ -44,7 +44,7 @@ impl Rules {
             (None, None) => named(GasSchedule::default_for(revision))?,
         };
         let fork: Fork = fork.map_or(Ok(Fork::default()), |name| named(name.parse()))?;
-        Ok(Self { revision, schedule, dialect: Dialect { fork, portable } })
+        Ok(Self { revision, schedule, dialect: Dialect { fork, portable, precompiles: false } })
     }
 }
 

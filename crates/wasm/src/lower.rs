@@ -128,7 +128,9 @@ fn require_expressible(program: &Program) -> Result<(), LowerError> {
             Effect::Scratch { .. }
             | Effect::SetScratch { .. }
             | Effect::CopyCalldata { .. }
-            | Effect::ReturnScratch { .. } => LowerError::Effect(effect.name()),
+            | Effect::ReturnScratch { .. }
+            | Effect::Precompile { .. }
+            | Effect::ReturnPrecompile { .. } => LowerError::Effect(effect.name()),
             _ => return,
         };
         refused.get_or_insert(error);

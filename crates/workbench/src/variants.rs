@@ -4,7 +4,9 @@ use crate::parallel::in_parallel;
 use residue_compiler::{CompileError, Compiled, Dialect, Prepared, SmallMultiples};
 use residue_contracts::Source;
 use residue_engine::{Engine, EngineConfig, EngineError};
-use residue_ir::{Fp2Product, Program};
+use residue_ir::program::WordDef;
+use residue_ir::{Feature, Fp2Product, Program};
+use residue_isa::revision::Family;
 use residue_isa::{GasSchedule, Revision};
 use std::collections::{HashMap, HashSet};
 use thiserror::Error;
@@ -112,6 +114,9 @@ pub fn cheapest(contract: &dyn Source, revision: Revision, schedule: &GasSchedul
 
 /// Compiles the contract and runs its example in each of `variants`; the cheapest comes first, and of two that cost the same
 /// the one that was. A variant for which there is no room is left out, unless it is the only one.
+///
+/// Where code may call precompiles that a contract asks for, it is compiled without them too; but for the EVM without field instructions, where no formulas of ours
+/// cost less than a precompile and take long to compile.
 pub fn trials(
     contract: &dyn Source,
     variants: impl IntoIterator<Item = Variant>,
@@ -129,8 +134,13 @@ pub fn trials(
         products.into_iter().map(|product| (product, contract.program_with(product))).collect();
     let (mut trials, mut refusal): (Vec<Trial>, _) = (Vec::new(), None);
     let different = different(&variants, &programs)?;
-    let all = compile_all(&different, revision, schedule, dialect);
-    for (&(variant, _), compiled) in different.iter().zip(all) {
+    let mut all = compile_all(&different, revision, schedule, dialect);
+    let mut tried: Vec<Variant> = different.iter().map(|&(variant, _)| variant).collect();
+    if dialect.precompiles && revision.family() != Family::Words && programs.values().any(asks_for_precompiles) {
+        all.extend(compile_all(&different, revision, schedule, Dialect { precompiles: false, ..dialect }));
+        tried.extend_from_within(..);
+    }
+    for (variant, compiled) in tried.into_iter().zip(all) {
         let compiled = match compiled {
             Ok(compiled) => compiled,
             Err(error) => {
@@ -156,6 +166,12 @@ pub fn trials(
         Some(error) if trials.is_empty() => Err(error.into()),
         _ => Ok(trials),
     }
+}
+
+/// Whether a program asks whether it may call a precompile.
+fn asks_for_precompiles(program: &Program) -> bool {
+    let is_question = |word: &WordDef| matches!(word, WordDef::Has(Feature::Precompile(_)));
+    program.functions.iter().any(|function| function.words.iter().any(is_question))
 }
 
 /// The variants that are not the same program as an earlier one: a contract has not every choice.

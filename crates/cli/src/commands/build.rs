@@ -185,6 +185,7 @@ fn build_program(args: &BuildArgs, schedule: &GasSchedule, json: bool) -> Result
         object["schedule"] = schedule.name().into();
         object["fork"] = args.fork.name().into();
         object["portable"] = dialect.portable.into();
+        object["precompiles"] = dialect.precompiles.into();
         object["path"] = args.output.as_deref().map(Path::to_string_lossy).into();
         add_artifact(&mut object, &artifact, args)?;
         output::json(&object)?;
@@ -231,6 +232,7 @@ fn to_json(Built { contract, schedule, dialect, trials, path }: &Built) -> Value
         "schedule": schedule,
         "fork": dialect.fork.name(),
         "portable": dialect.portable,
+        "precompiles": dialect.precompiles,
         "f2mul": trials[0].variant.product.multiplications(),
         "variants": trials.iter().map(report::variant).collect::<Vec<_>>(),
         "path": path.as_deref().map(Path::to_string_lossy),

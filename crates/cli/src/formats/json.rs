@@ -21,6 +21,7 @@ pub fn artifact(artifact: &Artifact<'_>) -> Result<Value> {
         "schedule": artifact.schedule,
         "fork": artifact.dialect.fork.name(),
         "portable": artifact.dialect.portable,
+        "precompiles": artifact.dialect.precompiles,
         "slots": compiled.slots,
         "memoryBytes": compiled.memory_bytes,
         "instructionBytes": compiled.instruction_bytes,

@@ -90,3 +90,23 @@ fn a_proof_that_does_not_hold_has_no_witness() {
     assert!(ran.stderr.contains("has no witness"), "{}", ran.stderr);
     assert_eq!(ran.stdout.trim().len(), 2 + 2 * (4 + 32 * 10));
 }
+
+#[test]
+fn on_the_evm_of_today_verifiers_call_precompiles() {
+    let proof = ["--proof", PROOF, "--public", PUBLIC, "--no-time"];
+    let evm = ["--revision", "evm", "--fork", "prague", "--use-precompiles"];
+    let run = groth16("run", &[&proof[..], &evm].concat());
+    assert_eq!(run["output"], word(1));
+    let built = groth16("build", &[&evm[..], &["--format", "solidity"]].concat());
+    assert_eq!((&built["precompiles"], &built["fits_24_kib"]), (&true.into(), &true.into()));
+    assert!(built["artifact"].as_str().unwrap().contains("hard fork prague and its precompiles"), "{built}");
+    // Where field instructions make it cheaper without them there are none.
+    let field = groth16("run", &[&proof[..], &["--use-precompiles"]].concat());
+    let without = groth16("run", &proof);
+    assert_eq!((&field["output"], &field["gas_used"]), (&word(1).into(), &without["gas_used"]));
+    let thin = |name: &str, revision: &str| {
+        let built = residue(&["build", name, "--revision", revision, "--use-precompiles", "--json"]).json(0);
+        built["code_bytes"].as_u64().unwrap() < 64
+    };
+    assert!(thin("bn254/mul", "eip6690-2024") && thin("bls12_381/g1_add", "evm") && !thin("poseidon2/bn254_t2", "evm"));
+}

@@ -8,9 +8,8 @@ use crate::target::push;
 use residue_ir::Piece;
 use residue_ir::program::{Function, Word, WordDef};
 use residue_isa::opcode::evm;
+use residue_isa::precompile::SHA256;
 
-/// The address of the precompile. Ethereum Yellow Paper, appendix E.1.
-const SHA256: u32 = 2;
 /// Bytes of a hash.
 const HASH_BYTES: u32 = 32;
 /// What is hashed stands where output goes if it is not longer.
@@ -145,9 +144,7 @@ impl Lowering<'_> {
 
     /// The call fails if gas runs out, and then so does the program. [output bytes, output, input bytes, input] → []
     fn call_sha256(&mut self) {
-        push(self.code, SHA256);
-        self.code.op(evm::GAS);
-        self.code.op(evm::STATICCALL);
+        self.static_call(SHA256.into());
         self.code.op(evm::ISZERO);
         self.code.push_label(self.fail);
         self.code.op(evm::JUMPI);

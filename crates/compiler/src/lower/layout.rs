@@ -1,6 +1,6 @@
 //! Where memory holds what, for a program and its subprograms.
 
-use super::{hash, outside, sequence};
+use super::{hash, outside, precompiles, sequence};
 use crate::Part;
 use crate::error::CompileError;
 use crate::target::is_short_set_up;
@@ -99,11 +99,7 @@ pub(super) fn layout(parts: &[Part<'_>]) -> Result<Layout, CompileError> {
     let scratch_bytes = parts.iter().map(|part| scratch_bytes(part.program)).max().unwrap_or(0);
     let variables = scratch + u64::from(scratch_bytes).next_multiple_of(32);
     let output = variables + 32 * program.variables.len() as u64;
-    let output_bytes = parts
-        .iter()
-        .enumerate()
-        .map(|(unit, part)| output_bytes(part.program, part.target.element_bytes(), unit == 0))
-        .max();
+    let output_bytes = parts.iter().enumerate().map(|(unit, part)| output_bytes(part, unit == 0)).max();
     let entrances = output.saturating_add(output_bytes.unwrap_or(0));
     let count: u64 = parts.iter().map(|part| sequence::entrances(part.program)).sum();
     let mut next = entrances.saturating_add(32 * count);
@@ -171,7 +167,9 @@ fn scratch_bytes(program: &Program) -> u32 {
 
 /// Room for the longest output, for what is hashed if its length is known, and for what passes through: an element as words, one
 /// of a table.
-fn output_bytes(program: &Program, element_bytes: u32, is_whole: bool) -> u64 {
+fn output_bytes(part: &Part<'_>, is_whole: bool) -> u64 {
+    let (program, element_bytes, is_of_words) =
+        (part.program, part.target.element_bytes(), part.target.words().is_some());
     // For an element and a word that ends where it does.
     let least = program.modulus.bits().div_ceil(8).max(32).next_multiple_of(32);
     let mont_bytes = program.element_bytes() as u64;
@@ -181,6 +179,7 @@ fn output_bytes(program: &Program, element_bytes: u32, is_whole: bool) -> u64 {
             let Statement::Effect(effect) = statement else { return };
             longest = longest.max(match effect {
                 Effect::ReturnWord { .. } => 32,
+                Effect::Invert { .. } if is_of_words => precompiles::INVERSION_BYTES.into(),
                 Effect::IsOdd { .. } | Effect::WordOf { .. } => least,
                 Effect::Lookup { results, .. } | Effect::TakeRow { results, .. } => {
                     outside::row_bytes(results.len(), element_bytes)

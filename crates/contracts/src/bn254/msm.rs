@@ -8,6 +8,7 @@ use residue_curves::bn254::{g1_curve_defect, g1_generator, invert, modulus};
 use residue_curves::conditions::all_vanish;
 use residue_curves::group::Jacobian;
 use residue_ir::{Feature, Machine, WordOp};
+use residue_isa::precompile::{BN254_ADD, BN254_MUL};
 
 /// `bn254/msm`.
 pub const CONTRACT: Contract = Contract {
@@ -32,6 +33,28 @@ const FEW: usize = 4;
 pub fn text<M: Machine>(machine: &M) {
     let size = machine.calldata_size();
     machine.require(machine.not(machine.word_op(WordOp::Mod, size, machine.small(PRODUCT_BYTES.into()))));
+    machine.branch(machine.has(Feature::Precompile(BN254_MUL)), by_precompiles, by_formulas);
+}
+
+/// Product by product: the sum stands at the beginning of scratch memory, and after it the point with its scalar.
+fn by_precompiles<M: Machine>(machine: &M) {
+    let small = |value: u32| machine.small(value.into());
+    machine.scratch(G1_BYTES + PRODUCT_BYTES);
+    let count = machine.word_op(WordOp::Div, machine.calldata_size(), small(PRODUCT_BYTES));
+    machine.repeat(machine.bind(count), (), |machine, number, ()| {
+        let small = |value: u32| machine.small(value.into());
+        let offset = machine.word_op(WordOp::Mul, number, small(PRODUCT_BYTES));
+        machine.copy_calldata(small(G1_BYTES), offset, small(PRODUCT_BYTES));
+        let [start, product] = [small(0), small(G1_BYTES)];
+        machine.require(machine.precompile(BN254_MUL, (product, small(PRODUCT_BYTES)), (product, G1_BYTES)));
+        machine.require(machine.precompile(BN254_ADD, (start, small(2 * G1_BYTES)), (start, G1_BYTES)));
+    });
+    machine.return_scratch(small(0), small(G1_BYTES));
+}
+
+/// Many points at a time.
+fn by_formulas<M: Machine>(machine: &M) {
+    let size = machine.calldata_size();
     // Code for many points is too long for interfaces whose instructions are: those that take given moduli have short ones.
     let sum = machine.branch(
         machine.has(Feature::Given),

@@ -1,6 +1,7 @@
 //! The curves that verifiers are for, and how their points are encoded.
 
 use crate::encoding::Encoding;
+use crate::keyed::by_precompiles::{Precompiles, Sums};
 use num_bigint::BigUint;
 use residue_curves::Affine;
 use residue_curves::bls12_381::{self, Bls12_381, g1, g2};
@@ -10,6 +11,7 @@ use residue_curves::pairing::PairingCurve;
 use residue_curves::tower::Fp2;
 use residue_formula::Number;
 use residue_ir::Machine;
+use residue_isa::precompile::{BLS12_G1MSM, BLS12_PAIRING_CHECK, BN254_ADD, BN254_MUL, BN254_PAIRING_CHECK};
 use residue_modular::fields::{Bls12_381Fp, Bn254Fp};
 
 /// A curve with verifiers.
@@ -19,6 +21,9 @@ pub trait ProofCurve: PairingCurve + Send + Sync {
 
     /// How elements stand in calldata: in words of 32 bytes.
     const ENCODING: Encoding;
+
+    /// The precompiles that compute on it.
+    const PRECOMPILES: Precompiles;
 
     /// One line: what a verifier computes.
     const SUMMARY: &'static str;
@@ -49,6 +54,8 @@ impl ProofCurve for Bn254 {
     type Number = Bn254Fp;
 
     const ENCODING: Encoding = crate::bn254::ENCODING;
+    const PRECOMPILES: Precompiles =
+        Precompiles { sums: Sums::OneByOne { add: BN254_ADD, mul: BN254_MUL }, pairing: BN254_PAIRING_CHECK };
     const SUMMARY: &'static str = "does a Groth16 proof on BN254 hold for a key?";
     const NAMES: &'static [&'static str] = &["bn128", "bn254", "bn-254", "altbn128"];
 
@@ -83,6 +90,7 @@ impl ProofCurve for Bls12_381 {
     type Number = Bls12_381Fp;
 
     const ENCODING: Encoding = Encoding::EIP_2537;
+    const PRECOMPILES: Precompiles = Precompiles { sums: Sums::AtOnce(BLS12_G1MSM), pairing: BLS12_PAIRING_CHECK };
     const SUMMARY: &'static str = "does a Groth16 proof on BLS12-381 hold for a key?";
     const NAMES: &'static [&'static str] = &["bls12381", "bls12-381", "bls12_381"];
 

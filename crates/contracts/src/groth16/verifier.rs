@@ -4,6 +4,7 @@ use super::curve::ProofCurve;
 use super::json;
 use super::key::{Key, Proof};
 use crate::Source;
+use crate::keyed::by_precompiles::{Scalar, Scratch, known};
 use crate::keyed::{self, selector};
 use crate::verifier::CallError;
 use num_bigint::BigUint;
@@ -128,6 +129,36 @@ impl<C: ProofCurve> Verifier<C> {
         machine.require(machine.word_op(WordOp::Eq, found, word(self.selector)));
         let bytes = word(self.places().witness);
         machine.require(machine.not(machine.word_op(WordOp::Lt, machine.calldata_size(), bytes)));
+        machine.branch(
+            Scratch::<M, C>::is_there(machine),
+            |machine| self.by_precompiles(machine),
+            |machine| self.by_formulas(machine),
+        );
+    }
+
+    /// Four pairs and the sum of the inputs by precompiles. A witness is of no use to them.
+    fn by_precompiles<M: Machine>(&self, machine: &M) {
+        let Key { alpha, beta, gamma, delta, ic } = &self.key;
+        let (places, inputs) = (self.places(), self.parse_inputs(machine));
+        let points = ic[1..].iter().zip(inputs);
+        let terms: Vec<_> =
+            points.filter_map(|(point, input)| Some((known::<C>(point.as_ref()?), Scalar::Word(input)))).collect();
+        let terms_max = u32::try_from(ic.len()).expect("keys have fewer inputs: `json` checks it");
+        let scratch = Scratch::<M, C>::new(machine, 4, terms_max);
+        scratch.copy(places.a, (0, 0), 6); // A and B are neighbours
+        for (pair, point) in [(1, beta), (2, gamma), (3, delta)] {
+            scratch.g2(pair, &Affine::new(point.x, -point.y));
+        }
+        scratch.g1(1, alpha);
+        // The points are those of a key that was checked, so only for want of gas is there no sum.
+        let first = ic[0].as_ref().map(known::<C>);
+        scratch.sum(2, first.as_ref(), &terms, |machine| machine.require(machine.small(0)));
+        scratch.copy(places.c, (3, 0), 2);
+        scratch.return_check();
+    }
+
+    /// One pair of four and the sum of the inputs by formulas.
+    fn by_formulas<M: Machine>(&self, machine: &M) {
         let if_they_hold = |machine: &M, conditions: Conditions<M::Fe>, decide: &dyn Fn(&M)| {
             machine.branch(conditions.hold(machine), decide, |machine| machine.return_word(machine.small(0)));
         };

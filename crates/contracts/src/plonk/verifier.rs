@@ -5,6 +5,7 @@ use super::layout::{EVALUATIONS_AT, INPUTS_AT, POINTS, POINTS_AT};
 use super::scalars::{Challenges, Scalars};
 use crate::Source;
 use crate::bn254::ENCODING;
+use crate::keyed::by_precompiles::{Point as G1, Scalar, Scratch, known};
 use crate::keyed::{json, selector};
 use crate::verifier::{CallError, KeyError};
 use num_bigint::BigUint;
@@ -29,8 +30,12 @@ pub struct Verifier {
     key: Key,
     interface: String,
     selector: u32,
+    /// The points of the key that are multiplied, and the generator.
+    bases: [Point; 8],
     sum: FixedSum<Bn254Fp>,
-    /// Of −[x]₂ and [1]₂.
+    /// −[x]₂ and [1]₂.
+    of_pairs: [Affine<Fp2<Bn254Fp, Bn254>>; 2],
+    /// Of both.
     lines: Vec<Vec<BigUint>>,
 }
 
@@ -62,9 +67,10 @@ impl Verifier {
         let bases = [qm, ql, qr, qo, s1, s2, s3, generator];
         let fp2 = |value: &Fp2<BigUint, Bn254>| Fp2::new(element(&value.c0), element(&value.c1));
         let g2 = g2_generator();
-        let lines = lines(&[Affine::new(key.x.x, -key.x.y), Affine::new(fp2(&g2.x), fp2(&g2.y))]);
+        let of_pairs = [Affine::new(key.x.x, -key.x.y), Affine::new(fp2(&g2.x), fp2(&g2.y))];
+        let lines = lines(&of_pairs);
         let sum = FixedSum::new(Comb::new(ROW_TEETH), qc, &bases, Bn254Fp::from_u64(3), Bn254::FAMILY.order());
-        Ok(Self { interface, selector: selector(&signature), sum, lines, key })
+        Ok(Self { interface, selector: selector(&signature), bases, sum, of_pairs, lines, key })
     }
 
     /// The calldata of a proof with these inputs.
@@ -87,6 +93,35 @@ impl Verifier {
         let challenges = self.challenges(machine);
         let u = machine.variable("u_of_points", challenges.u);
         let scalars = Scalars::new(machine, &self.key, &challenges);
+        machine.branch(
+            Scratch::<M, Bn254>::is_there(machine),
+            |machine| self.by_precompiles(machine, u, &scalars),
+            |machine| self.by_formulas(machine, u, &scalars),
+        );
+    }
+
+    /// The sums and the check by precompiles.
+    fn by_precompiles<M: Machine>(&self, machine: &M, u: Variable, scalars: &Scalars) {
+        let at = |number: u32| G1::Calldata(POINTS_AT + 64 * number);
+        let failed = |machine: &M| machine.return_word(machine.small(0));
+        let scratch = Scratch::<M, Bn254>::new(machine, 2, 0);
+        // W + u·W′.
+        scratch.sum(0, Some(&at(W)), &[(at(WW), Scalar::Variable(u))], failed);
+        scratch.g2(0, &self.of_pairs[0]);
+        // ξ·W + u·ξ·ω·W′ + F − E.
+        let of_key = self.bases.iter().zip(scalars.of_key);
+        let of_key = of_key.filter_map(|(point, by)| Some((known::<Bn254>(point.as_ref()?), Scalar::Variable(by))));
+        let of_proof = (0..).zip(scalars.of_proof).map(|(number, by)| (at(number), Scalar::Variable(by)));
+        let terms: Vec<_> = of_key.chain(of_proof).collect();
+        let first = self.key.q[4].as_ref().map(known::<Bn254>);
+        scratch.sum(1, first.as_ref(), &terms, failed);
+        scratch.g2(1, &self.of_pairs[1]);
+        scratch.return_check();
+    }
+
+    /// The same by formulas.
+    fn by_formulas<M: Machine>(&self, machine: &M, u: Variable, scalars: &Scalars) {
+        let word = |value: u32| machine.small(value.into());
         let scalar = machine.variable("scalar", machine.get(u));
         let point = |number: u32| ENCODING.point(machine, word(POINTS_AT + 64 * number));
 

@@ -10,6 +10,7 @@ mod keys;
 pub mod proofs;
 
 use crate::bn254::points;
+use crate::by_precompiles::by_precompiles;
 use crate::points::Seeded;
 use crate::support::chosen;
 use ark_bn254::{Bn254, Fr};
@@ -20,8 +21,9 @@ use num_bigint::BigUint;
 use proofs::{Trapdoor, fr, of_random_circuit, snarkjs_inputs, snarkjs_key, snarkjs_proof};
 use residue_compiler::compile;
 use residue_contracts::{PROOF_SYSTEMS, ProofSystem, Source, Verifier};
-use residue_engine::{Engine, EngineConfig, Halt, Prepared};
+use residue_engine::{Engine, EngineConfig, Fork, Halt, Prepared};
 use residue_isa::{GasSchedule, Revision};
+use std::iter::once;
 use std::sync::Arc;
 
 /// More than any input of these tests takes.
@@ -55,7 +57,8 @@ impl Subject {
     fn new(key: &VerifyingKey<Bn254>, takes_witness: bool, revisions: &[Revision]) -> Self {
         let verifier = verifier(key, takes_witness);
         let prepare = |&revision: &Revision| Some((revision, prepared(&*verifier, revision)?));
-        let prepared = revisions.iter().filter_map(prepare).collect();
+        let (thin, _) = by_precompiles(&verifier.program(), Fork::Cancun).unwrap();
+        let prepared = once((Revision::Evm, thin)).chain(revisions.iter().filter_map(prepare)).collect();
         Self { key: key.clone(), verifier, prepared }
     }
 

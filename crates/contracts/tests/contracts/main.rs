@@ -6,6 +6,7 @@ mod as_precompiles;
 mod bls12_377_page;
 mod bn254;
 mod bn254_page;
+mod by_precompiles;
 mod decompress;
 mod ecdsa;
 mod ed25519;

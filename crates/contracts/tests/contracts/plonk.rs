@@ -4,6 +4,7 @@
 pub mod judge;
 
 use crate::bn254::points;
+use crate::by_precompiles::by_precompiles;
 use crate::groth16::proofs::fr;
 use crate::points::Seeded;
 use crate::support::chosen;
@@ -15,9 +16,10 @@ use num_bigint::BigUint;
 use residue_compiler::compile;
 use residue_contracts::plonk::{Key, key};
 use residue_contracts::{PROOF_SYSTEMS, Verifier};
-use residue_engine::{Engine, EngineConfig, Halt, Prepared};
+use residue_engine::{Engine, EngineConfig, Fork, Halt, Prepared};
 use residue_isa::{GasSchedule, Revision};
 use serde_json::{Value, json};
+use std::iter::once;
 use std::sync::Arc;
 
 /// More than any input of these tests takes.
@@ -99,7 +101,9 @@ impl Subject {
             key: key::key(&json.to_string()).unwrap(),
             x: trapdoor.x_2(),
             selector: verifier.example()[..4].to_vec(),
-            prepared: revisions.iter().filter_map(prepare).collect(),
+            prepared: once((Revision::Evm, by_precompiles(&verifier.program(), Fork::Cancun).unwrap().0))
+                .chain(revisions.iter().filter_map(prepare))
+                .collect(),
         }
     }
 

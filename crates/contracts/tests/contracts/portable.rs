@@ -11,7 +11,7 @@ use residue_isa::{FieldInstruction, GasSchedule, Revision};
 
 use crate::support::{expressed, some_revisions};
 
-const PORTABLE: Dialect = Dialect { portable: true, fork: residue_engine::Fork::Osaka };
+const PORTABLE: Dialect = Dialect { portable: true, fork: residue_engine::Fork::Osaka, precompiles: false };
 
 fn portable(program: &Program, revision: Revision) -> Result<Compiled, CompileError> {
     compile_as(program, revision, &GasSchedule::default_for(revision).unwrap(), SmallMultiples::AsWritten, PORTABLE)

@@ -237,6 +237,10 @@ impl Parser<'_> {
             if self.tokens.word_is("inversion") {
                 return Ok(WordDef::Has(Feature::Inversion));
             }
+            if self.tokens.word_is("precompile") {
+                let address = self.tokens.take("the address of a precompile", |text| text.parse().ok())?;
+                return Ok(WordDef::Has(Feature::Precompile(address)));
+            }
             self.tokens.expect("limbs")?;
             return Ok(WordDef::Has(Feature::Limbs(self.read()?)));
         }

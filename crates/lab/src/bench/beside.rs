@@ -2,7 +2,7 @@
 //!
 //! Every answer is compared with the yardstick's, before anything is timed and in every round.
 
-use residue_compiler::compile;
+use residue_compiler::{CompileError, compile};
 use residue_contracts::Contract;
 use residue_engine::{EngineConfig, Fork, native};
 use residue_isa::Revision;
@@ -24,7 +24,7 @@ pub(super) const PRECOMPILE: &str = "precompile";
 /// The layer of the library that is a contract's yardstick.
 pub(super) const LIBRARY: &str = "library";
 
-/// The engines that were chosen, each with the contract's code.
+/// The engines that were chosen, each with the contract's code; none of the EVM as it is for a contract that it has no code for.
 pub(super) fn layers(
     contract: &'static Contract,
     effort: &Effort,
@@ -34,6 +34,9 @@ pub(super) fn layers(
     let mut layers = Vec::new();
     for revision in effort.subjects.revisions(&[Revision::Eip6690_2024]) {
         let compiled = compile(&contract.program(), revision, &EngineConfig::default_for(revision).schedule);
+        if Revision::BESIDE.contains(&revision) && compiled.as_ref().is_err_and(CompileError::is_inexpressible) {
+            continue;
+        }
         let code = compiled.map_err(|error| LabError::Compile { name: contract.name, error: Box::new(error) })?.code;
         layers.extend(EngineLayer::chosen(revision, effort.subjects)?.into_iter().map(|layer| (layer, code.clone())));
     }

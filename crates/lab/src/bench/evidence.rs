@@ -36,7 +36,7 @@ pub const GROUP: Group = Group {
 };
 
 /// Who is measured unless others are chosen.
-const SUBJECTS: [&str; 2] = ["precompile", "eip6690-2024"];
+const SUBJECTS: [&str; 3] = ["precompile", "eip6690-2024", "evm"];
 
 /// The contracts that replace precompiles, with the addresses, in the order of these.
 pub fn replacements() -> Vec<(u16, &'static Contract)> {
@@ -152,6 +152,11 @@ mod tests {
                     has(layer, Quantity::CodeSize, None);
                 }
                 has("eip6690-2024:batch", Quantity::Cold, Some("precompile"));
+                let bits = contract.program().units().map(|unit| unit.modulus.bits()).max();
+                if bits <= Some(256) {
+                    has("evm:plain", Quantity::Gas, None);
+                    has("evm:plain", Quantity::Time, Some("precompile"));
+                }
             }
         }
     }

@@ -19,6 +19,8 @@ const PART: &str = "residue lab evidence";
 const PRECOMPILE: &str = "precompile";
 const PLAIN: &str = "eip6690-2024:plain";
 const BATCH: &str = "eip6690-2024:batch";
+/// Without field instructions: older records have none of it, and contracts of wide fields.
+const EVM: &str = "evm:plain";
 
 /// One input of one contract.
 struct Line<'a> {
@@ -68,14 +70,14 @@ pub fn table(record: &Record) -> String {
     let file = format!("{}-{}.csv", record.date, record.group);
     let mut text = format!(
         "Medians of [{file}](../records/{machine}/{file}): {}, {}, {}, revm {}, blst {}. After times are the quartiles of the ratio to the precompile.\n\n\
-         | address | contract | input | price | at 10 ns | gas | gas / price | µs, precompile | µs, one by one | / precompile | µs, batches | / precompile | at 10 ns, one by one | at 10 ns, batches | first, µs | code, bytes |\n\
+         | address | contract | input | price | at 10 ns | gas | gas / price | µs, precompile | µs, one by one | / precompile | µs, batches | / precompile | at 10 ns, one by one | at 10 ns, batches | first, µs | code, bytes | gas, `evm` | µs, `evm` |\n\
          |---|---|---|{}\n",
         of("cpu"),
         of("clock measured"),
         of("rustc"),
         of("revm"),
         of("blst"),
-        "---:|".repeat(13),
+        "---:|".repeat(15),
         machine = of("machine"),
     );
     for line in lines(record) {
@@ -103,6 +105,8 @@ pub fn table(record: &Record) -> String {
             whole(BATCH, Quantity::GasByTime),
             us(BATCH, Quantity::Cold),
             whole(BATCH, Quantity::CodeSize),
+            whole(EVM, Quantity::Gas),
+            us(EVM, Quantity::Time),
         ];
         let _ = writeln!(text, "| {} |", cells.join(" | "));
     }
@@ -168,11 +172,16 @@ mod tests {
             group: GROUP.name.to_owned(),
             date: crate::record::date::Date::after_epoch(0),
             environment: crate::record::environment::Environment::default(),
-            rows: vec![row("precompile/bn254/add/example", 150.0), row("eip6690-2024:batch/bn254/add/example", 1085.0)],
+            rows: vec![
+                row("precompile/bn254/add/example", 150.0),
+                row("eip6690-2024:batch/bn254/add/example", 1085.0),
+                row("evm:plain/bn254/add/example", 5451.0),
+            ],
         };
         let table = table(&record);
         let last = table.lines().last().unwrap();
         assert!(last.starts_with("| 0x06 | `bn254/add` | example | 150 | – | 1 085 | –"), "{last}");
+        assert!(last.ends_with("| – | 5 451 | – |"), "{last}");
         assert!(figure(&record).contains("bn254/add, example"));
     }
 }

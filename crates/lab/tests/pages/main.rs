@@ -6,3 +6,4 @@ mod eip2537_times;
 mod library_times;
 mod pairing_figure;
 mod quotes;
+mod today_times;

@@ -207,6 +207,8 @@ impl<'a> Emitter<'a> {
             | Effect::SetScratch { .. }
             | Effect::CopyCalldata { .. }
             | Effect::ReturnScratch { .. }
+            | Effect::Precompile { .. }
+            | Effect::ReturnPrecompile { .. }
             | Effect::ReturnWords { .. } => unreachable!("`lower` refuses programs with these"),
             Effect::IsOdd { result, value } => {
                 let (address, scratch) = (self.address(*value), self.lowering.layout.scratch.cast_signed());

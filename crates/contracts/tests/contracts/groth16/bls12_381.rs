@@ -2,6 +2,7 @@
 
 use super::proofs::{gnark_key, gnark_proof, of_random_circuit_on, snarkjs_inputs, snarkjs_key, snarkjs_proof};
 use super::{Answer, GAS, bytes, prepared, system};
+use crate::by_precompiles::by_precompiles;
 use crate::points::{Seeded, encode1, encode2, p, r};
 use crate::support::chosen;
 use ark_bls12_381::{Bls12_381, Fr, G1Affine};
@@ -14,6 +15,7 @@ use residue_engine::native::precompile;
 use residue_engine::{Fork, Halt, Prepared};
 use residue_isa::Revision;
 use residue_isa::precompile::{BLS12_G1MSM, BLS12_PAIRING_CHECK};
+use std::iter::once;
 use std::sync::Arc;
 
 /// Bytes of the parts of a call.
@@ -67,7 +69,8 @@ impl Subject {
     fn new(key: &VerifyingKey<Bls12_381>, takes_witness: bool, revisions: &[Revision]) -> Self {
         let verifier = (system().verifier)(&snarkjs_key(key).to_string(), takes_witness).unwrap();
         let prepare = |&revision: &Revision| (revision, prepared(&*verifier, revision).unwrap());
-        let prepared = revisions.iter().map(prepare).collect();
+        let (thin, _) = by_precompiles(&verifier.program(), Fork::Prague).unwrap();
+        let prepared = once((Revision::Evm, thin)).chain(revisions.iter().map(prepare)).collect();
         Self { key: key.clone(), verifier, prepared }
     }
 

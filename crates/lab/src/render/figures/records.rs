@@ -35,8 +35,9 @@ impl Records {
 
     /// How many groups it has that figures show.
     fn shown(&self) -> usize {
-        use crate::bench::{bn254, evidence, libraries};
-        let of_pages = [bn254::GROUP.name, evidence::GROUP.name, libraries::GROUP.name, crate::design::GROUP];
+        use crate::bench::{bn254, evidence, libraries, today};
+        let of_pages =
+            [bn254::GROUP.name, evidence::GROUP.name, libraries::GROUP.name, today::GROUP.name, crate::design::GROUP];
         let is_shown = |group: &str| !crate::attack::GROUPS.contains(&group) && !of_pages.contains(&group);
         self.by_group.keys().filter(|group| is_shown(group)).count()
     }

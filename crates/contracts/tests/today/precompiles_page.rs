@@ -1,0 +1,140 @@
+//! The tables of `docs/evm.md` on code that calls precompiles are what it costs.
+//!
+//! If contracts or the compiler change, this writes them anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts --test today`.
+
+use std::fmt::Write;
+
+use num_bigint::BigUint;
+use residue_compiler::Dialect;
+use residue_contracts::groth16::ProofCurve;
+use residue_contracts::{CONTRACTS, PROOF_SYSTEMS, Source, Verifier, find};
+use residue_curves::Affine;
+use residue_curves::bls12_381::Bls12_381;
+use residue_curves::bn254::Bn254;
+use residue_curves::tower::Fp2;
+use residue_engine::native::precompile;
+use residue_engine::{Engine, EngineConfig, Fork, Halt};
+use residue_isa::precompile::{BLS12_G1MSM, since};
+use residue_isa::{GasSchedule, Revision};
+use residue_pages::{grouped, hold};
+use residue_workbench::variants::Wanted;
+use residue_workbench::{Trial, trials};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+const GAS: u64 = 1 << 30;
+
+/// The contract for today's EVM with calls of precompiles.
+fn thin(contract: &dyn Source) -> Trial {
+    let (revision, dialect) = (Revision::Evm, Dialect { precompiles: true, ..Dialect::default() });
+    let schedule = GasSchedule::default_for(revision).unwrap();
+    let variants = Wanted::default().variants(contract);
+    trials(contract, variants, revision, &schedule, dialect).unwrap().swap_remove(0)
+}
+
+#[test]
+fn the_table_of_precompiles_is_what_calls_of_them_cost() {
+    let mut text = String::from(
+        "| contract | address | from | gas of the precompile | gas of code that calls it | code, bytes |\n|---|---:|---|---:|---:|---:|\n",
+    );
+    for contract in CONTRACTS {
+        let Some(address) = contract.precompile else { continue };
+        let trial = thin(contract);
+        let native = precompile(Fork::default(), address, &(contract.example)(), u64::MAX).unwrap();
+        let (price, gas, bytes) = (native.gas_used, trial.gas, trial.compiled.code.len());
+        assert!(price < gas && gas < price + 1_000, "{}: {gas} for {price}", contract.name);
+        let (price, gas, since) = (grouped(price), grouped(gas), since(address).unwrap());
+        writeln!(text, "| `{}` | {address:#04x} | {since} | {price} | {gas} | {bytes} |", contract.name).unwrap();
+    }
+    let sum = thin(find("bn254/msm").unwrap());
+    let (gas, bytes) = (grouped(sum.gas), sum.compiled.code.len());
+    writeln!(text, "| `bn254/msm`, two products | 0x06, 0x07 | byzantium | 12 300 | {gas} | {bytes} |").unwrap();
+    hold("docs/evm.md", "precompiles", &text);
+}
+
+fn fp2<C: ProofCurve>(point: &Affine<Fp2<BigUint, C>>) -> Value {
+    let pair = |value: &Fp2<BigUint, C>| json!([value.c0.to_string(), value.c1.to_string()]);
+    json!([pair(&point.x), pair(&point.y), ["1", "0"]])
+}
+
+/// A key for so many inputs, all of whose points are generators: a verifier takes as much gas with it as with any.
+fn key<C: ProofCurve>(inputs: usize) -> Value {
+    let Affine { x, y } = C::g1_generator();
+    let (g1, g2) = (json!([x.to_string(), y.to_string(), "1"]), fp2(&C::g2_generator()));
+    json!({
+        "protocol": "groth16", "curve": C::NAMES[0], "nPublic": inputs, "vk_alpha_1": g1, "vk_beta_2": g2, "vk_gamma_2": g2, "vk_delta_2": g2,
+        "IC": vec![g1; inputs + 1],
+    })
+}
+
+/// The same for PLONK.
+fn plonk_key(inputs: usize) -> Value {
+    let Affine { x, y } = Bn254::g1_generator();
+    let g1 = json!([x.to_string(), y.to_string(), "1"]);
+    // −1 has order 2.
+    let omega = <Bn254 as residue_curves::pairing::PairingCurve>::FAMILY.order() - 1u8;
+    json!({
+        "protocol": "plonk", "curve": "bn128", "nPublic": inputs, "power": 1, "k1": "2", "k2": "3", "Qm": g1, "Ql": g1, "Qr": g1, "Qo": g1,
+        "Qc": g1, "S1": g1, "S2": g1, "S3": g1, "X_2": fp2(&Bn254::g2_generator()), "w": omega.to_string(),
+    })
+}
+
+fn verifier(system: &str, key: &Value) -> Arc<dyn Verifier> {
+    let system = PROOF_SYSTEMS.iter().find(|known| known.name == system).unwrap();
+    (system.verifier)(&key.to_string(), false).unwrap()
+}
+
+/// Gas of the precompiles alone.
+fn price(what: &str, inputs: usize) -> u64 {
+    let count = inputs as u64; // widens
+    match what {
+        "groth16, BN254" => 45_000 + 4 * 34_000 + 6_150 * count,
+        "groth16, BLS12-381" => {
+            let key = key::<Bls12_381>(inputs);
+            let number = |name: usize| key["vk_alpha_1"][name].as_str().unwrap().parse::<BigUint>().unwrap();
+            let encoded = |number: BigUint| {
+                let digits = number.to_bytes_be();
+                [vec![0; 64 - digits.len()], digits].concat()
+            };
+            let term = [encoded(number(0)), encoded(number(1)), vec![1; 32]].concat();
+            let sum = precompile(Fork::default(), BLS12_G1MSM, &term.repeat(inputs + 1), u64::MAX).unwrap();
+            37_700 + 4 * 32_600 + sum.gas_used
+        }
+        // Nine points, seven and the generator of the key, W′ once more; the first is added to Qc.
+        _ => 45_000 + 2 * 34_000 + 18 * 6_000 + 18 * 150,
+    }
+}
+
+#[test]
+fn the_table_of_verifiers_is_what_they_cost_by_precompiles() {
+    let mut text =
+        String::from("| verifier | inputs | gas | of it precompiles | code, bytes |\n|---|---:|---:|---:|---:|\n");
+    let of = |what: &str, inputs: usize| match what {
+        "groth16, BN254" => verifier("groth16", &key::<Bn254>(inputs)),
+        "groth16, BLS12-381" => verifier("groth16", &key::<Bls12_381>(inputs)),
+        _ => verifier("plonk", &plonk_key(inputs)),
+    };
+    let engine = Engine::new(EngineConfig::default_for(Revision::Evm)).unwrap();
+    for (what, counts) in
+        [("groth16, BN254", &[1, 2, 4, 8, 16, 64][..]), ("groth16, BLS12-381", &[1, 2, 8]), ("plonk, BN254", &[1, 8])]
+    {
+        for &inputs in counts {
+            let verifier = of(what, inputs);
+            let trial = thin(&*verifier);
+            let outcome = engine.run_code(&trial.compiled.code, &verifier.example(), GAS);
+            assert_eq!(
+                (outcome.halt, outcome.output),
+                (Halt::Return, vec![0; 32]),
+                "{what}, {inputs}: nothing is proved"
+            );
+            let (gas, price, bytes) = (trial.gas, price(what, inputs), trial.compiled.code.len());
+            assert!(
+                bytes <= 24_576 && price < gas,
+                "{what}, {inputs}: {bytes} bytes, {gas} gas, {price} of precompiles"
+            );
+            let [gas, price, bytes] = [gas, price, bytes as u64].map(grouped); // widens
+            writeln!(text, "| {what} | {inputs} | {gas} | {price} | {bytes} |").unwrap();
+        }
+    }
+    hold("docs/evm.md", "verifiers", &text);
+}
