@@ -123,7 +123,7 @@ pub(super) fn one_digit<M: Machine>(machine: &M, e: M::Word, x: M::Fe) -> M::Fe 
 const CHOICES: usize = 1 << DIGIT_BITS;
 
 fn step<W>(word: W, first_bit: u32) -> SequenceStep<W> {
-    SequenceStep::Chosen { word, first_bit }
+    SequenceStep::chosen(word, first_bit)
 }
 
 /// y^(2ⁿ) · xᵉ for the n = `bits` lowest bits e of `exponent`, n rounded up to whole digits of `DIGIT` bits.
