@@ -109,7 +109,7 @@ fn split<M: Machine>(machine: &M, scalar: M::Word) -> Digits<M::Word> {
 const REST: usize = 2 * DIGITS;
 const DOUBLE: usize = REST + 1;
 /// Half of the constant points.
-const HALF: usize = (BASES + 1) / 2;
+const HALF: usize = BASES.div_ceil(2);
 
 /// (u by [`to_digits`], v, P) ↦ u·G + v·P in Jacobian coordinates; Z = 0 says nothing. P is on the curve.
 ///
