@@ -34,7 +34,7 @@ use num_bigint::BigUint;
 use portable::{AfterValues, SlotNames};
 use residue_ir::program::{ControlKind, Program, Region, Statement};
 use residue_ir::{Effect, SubprogramId};
-use residue_isa::assembly::{Assembly, Code, Item, LabelId};
+use residue_isa::assembly::{AssembleError, Assembly, Code, Item, LabelId};
 use residue_isa::revision::Family;
 use residue_isa::revision::rules::{SLOTS_MAX, SUM_PRODUCTS_MAX, SlotBytesMax};
 use residue_isa::{FieldOp, GasSchedule, Revision};
@@ -286,7 +286,12 @@ fn build(
         }
         lowered => lowered?,
     };
-    let code = assembly.assemble(revision)?;
+    let code = match assembly.assemble(revision) {
+        Err(AssembleError::Distance { to: offset, .. }) if offset > CHOSEN_MAX && !lowered.near.is_empty() => {
+            return Err(CompileError::Far { offset, limit: CHOSEN_MAX });
+        }
+        assembled => assembled?,
+    };
     let mut ends = lowered.near.iter().map(|(label, bytes)| code.labels[label] + bytes);
     if let Some(offset) = ends.find(|&offset| offset > CHOSEN_MAX) {
         return Err(CompileError::Far { offset, limit: CHOSEN_MAX });

@@ -18,11 +18,14 @@ mod words;
 
 use crate::Part;
 use crate::error::CompileError;
+use crate::paths;
 use crate::target::{Target, clear, push};
 use fixedbitset::FixedBitSet;
 use layout::{Layout, layout};
 use residue_ir::Effect;
-use residue_ir::program::{ArrayId, Block, ControlKind, Function, Op, Operand, Program, TableId, Value, Word, WordDef};
+use residue_ir::program::{
+    ArrayId, Block, ControlKind, Function, Op, Operand, Program, TableId, Value, VariableId, Word, WordDef,
+};
 use residue_isa::Revision;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
@@ -165,7 +168,7 @@ struct Entered {
     rows: HashMap<(TableId, usize), LabelId>,
 }
 
-/// Sets the moduli that are known, that of the program last, and makes the variables zero; where memory is zero from. [] → []
+/// Sets the moduli that are known, that of the program last, and makes the variables zero that are not set first; where memory is zero from. [] → []
 fn begin(parts: &[Part<'_>], layout: &Layout, code: &mut Assembly) -> u32 {
     let mut zero_from = 0;
     for part in &parts[1..] {
@@ -180,8 +183,13 @@ fn begin(parts: &[Part<'_>], layout: &Layout, code: &mut Assembly) -> u32 {
     if scratch_bytes > 0 {
         clear(code, layout.scratch, scratch_bytes);
     }
-    for address in (layout.variables..layout.output).step_by(32).filter(|&address| address < zero_from) {
-        clear(code, address, 32);
+    let programs: Vec<&Program> = parts.iter().map(|part| part.program).collect();
+    let set_first = paths::set_first(&programs);
+    let addresses = (layout.variables..layout.output).step_by(32).enumerate();
+    for (number, address) in addresses.filter(|&(_, address)| address < zero_from) {
+        if !set_first.contains(&VariableId(number)) {
+            clear(code, address, 32);
+        }
     }
     if let Some(shifts) = layout.own(0).shifts
         && shifts.zeros < zero_from

@@ -1,7 +1,8 @@
-//! Ways through a program: what one run can enter, and where it ends.
+//! Ways through a program: what one run can enter, where it ends, and which variables it sets first.
 
 use residue_ir::Effect;
-use residue_ir::program::{ControlKind, Program, Region, Statement, SubprogramId};
+use residue_ir::program::{ControlKind, Program, Region, Statement, SubprogramId, VariableId};
+use std::collections::HashSet;
 
 /// Whether a subprogram, or the region of `programs`, the program and its subprograms, always ends the program.
 pub(crate) fn ends(programs: &[&Program], region: &Region) -> bool {
@@ -44,6 +45,72 @@ fn most_of(programs: &[&Program], region: &Region, counted: &dyn Fn(SubprogramId
     })
 }
 
+/// The variables that every run sets before it reads them: those that the starts of the program, the first of `programs`, and of what it enters
+/// set outside of control before anything else has to do with them.
+pub(crate) fn set_first(programs: &[&Program]) -> HashSet<VariableId> {
+    let mut found = SetFirst { programs, named: HashSet::new(), set: HashSet::new() };
+    found.start(0);
+    found.set
+}
+
+struct SetFirst<'a> {
+    programs: &'a [&'a Program],
+    named: HashSet<VariableId>,
+    set: HashSet<VariableId>,
+}
+
+impl SetFirst<'_> {
+    fn start(&mut self, unit: usize) {
+        let programs = self.programs;
+        for statement in &programs[unit].entry().body.statements {
+            match statement {
+                Statement::Effect(Effect::Set { variable, .. } | Effect::SetIndices { variable, .. }) => {
+                    if self.named.insert(*variable) {
+                        self.set.insert(*variable);
+                    }
+                }
+                Statement::Effect(Effect::Enter { subprogram, .. }) => self.start(subprogram.0 + 1),
+                statement => self.name(unit, statement),
+            }
+        }
+    }
+
+    /// Whatever a statement of this unit may have to do with.
+    fn name(&mut self, unit: usize, statement: &Statement) {
+        match statement {
+            Statement::Block(_) => {}
+            Statement::Call { .. } => self.name_all(unit),
+            Statement::Control(control) => {
+                control.arms.iter().flat_map(|arm| &arm.body.statements).for_each(|inner| self.name(unit, inner));
+            }
+            Statement::Effect(Effect::Enter { subprogram, .. }) => {
+                let (programs, inner) = (self.programs, subprogram.0 + 1);
+                self.name_all(inner);
+                programs[inner].entry().body.statements.iter().for_each(|statement| self.name(inner, statement));
+            }
+            Statement::Effect(effect) => {
+                self.named.extend(effect.variables());
+                if let Effect::GetAcross { variable, .. } = effect {
+                    self.named.insert(VariableId(variable.0 + 1)); // the one declared next
+                }
+            }
+        }
+    }
+
+    /// The functions of a unit but its start.
+    fn name_all(&mut self, unit: usize) {
+        let programs = self.programs;
+        let [functions @ .., _] = &programs[unit].functions[..] else { return };
+        for function in functions {
+            function.body.walk(&mut |statement| {
+                if let Statement::Effect(_) = statement {
+                    self.name(unit, statement);
+                }
+            });
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,6 +130,33 @@ mod tests {
         let program = text::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let programs: Vec<&Program> = program.units().collect();
         assert_eq!(most(&programs, &|SubprogramId(number)| [1, 10, 100][number]), expected, "{body}");
+    }
+
+    /// Whether the first of two variables is set first by a start with this body.
+    fn check_set(body: &str, expected: bool) {
+        let text = format!(
+            "program \"p\" modulus 0x61 variable x0 \"a\" variable x1 \"b\"
+             subprogram p0 \"s\" modulus 0x65 {{ function f0 \"start\" () -> () values 0 {{ word w0 = 0x1 set x0 w0 }} }}
+             function f0 \"g\" () -> () values 0 {{ word w0 = defined get x0 -> w0 }}
+             function f1 \"start\" () -> () values 0 {{
+               word w0 = calldata_size word w1 = defined word w2 = 0x1 {body} return_word w0 }}"
+        );
+        let program = text::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let programs: Vec<&Program> = program.units().collect();
+        assert_eq!(set_first(&programs).contains(&VariableId(0)), expected, "{body}");
+    }
+
+    #[test]
+    fn what_is_set_first_is_not_read_before() {
+        check_set("set x0 w0 get x0 -> w1", true);
+        check_set("get x0 -> w1 set x0 w0", false);
+        check_set("call f0 () -> () set x0 w0", false);
+        check_set("enter p0 () get x0 -> w1", true);
+        check_set("get x1 -> w1 enter p0 ()", true);
+        check_set("branch w0 { set x0 w0 give () } else { give () } -> () set x0 w0", false);
+        check_set("branch w0 { enter p0 () give () } else { give () } -> () set x0 w0", false);
+        check_set("get_across x1 from 4 -> w1 set x0 w0", true);
+        check_set("", false);
     }
 
     #[test]

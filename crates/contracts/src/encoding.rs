@@ -119,5 +119,5 @@ pub(crate) fn at_most<M: Machine>(machine: &M, word: M::Word, limit: M::Word) ->
 
 /// Returns 0 unless the condition holds.
 pub(crate) fn unless_return_zero<M: Machine>(machine: &M, condition: M::Word) {
-    machine.branch(condition, |_| (), |machine| machine.return_word(machine.small(0)));
+    machine.branch(machine.not(condition), |machine| machine.return_word(machine.small(0)), |_| ());
 }

@@ -213,7 +213,7 @@ fn by_digits<M: Machine, G: Points<M>>(
         });
         for place in (0..64u32).rev() {
             order.push(SequenceStep::Part(DIGITS));
-            order.push(SequenceStep::Chosen { word: digits[(place % 4) as usize], first_bit: place / 4 * 16 }); // u32 to usize widens
+            order.push(SequenceStep::chosen(digits[(place % 4) as usize], place / 4 * 16)); // u32 to usize widens
         }
     }
     let sum = machine.sequence_of(&order, &[None; DIGITS + 1], start, |machine, part, sum| {

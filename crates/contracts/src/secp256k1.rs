@@ -4,34 +4,42 @@ pub mod recover;
 
 use num_bigint::BigUint;
 use residue_curves::Affine;
-use residue_curves::chain::pow_constant;
 use residue_curves::fixed_base::Sums;
 use residue_curves::secp256k1::{self, constants};
 use residue_formula::{Fe, Number};
-use residue_ir::{Machine, Variable, WordOp};
+use residue_ir::{Machine, ModOp, Variable, WordOp};
 use residue_modular::fields::Secp256k1Fp;
 use ruint::aliases::U256;
 
-/// Scalars u and v of a sum u·G + v·P in words: u as it is, u as [`secp256k1::sum`] takes it, and v.
+/// Scalars u and v of a sum u·G + v·P in words: u as [`secp256k1::sum`] takes it, and v.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scalars {
-    pub u: Variable,
-    pub u_moved: Variable,
-    pub v: Variable,
+    u_moved: Variable,
+    v: Variable,
 }
 
 impl Scalars {
     pub(crate) fn new<M: Machine>(machine: &M) -> Self {
-        let [u, u_moved, v] = ["u", "u_moved", "v"].map(|name| machine.variable(name, machine.small(0)));
-        Self { u, u_moved, v }
+        let [u_moved, v] = ["u_moved", "v"].map(|name| machine.variable(name, machine.small(0)));
+        Self { u_moved, v }
     }
 
     /// Sets them, modulo n.
     pub(crate) fn set<M: Machine>(self, machine: &M, u: M::Fe, v: M::Fe) {
-        let moved = u - machine.constant(&secp256k1::offset());
-        for (variable, value) in [(self.u, u), (self.u_moved, moved), (self.v, v)] {
+        let (offset, scale) = secp256k1::to_digits();
+        let moved = (u - machine.constant(&offset)) * machine.constant(&scale);
+        for (variable, value) in [(self.u_moved, moved), (self.v, v)] {
             machine.set(variable, machine.word_of(value, 0));
         }
+    }
+
+    /// Of words, modulo n.
+    pub(crate) fn of_words<M: Machine>(machine: &M, u: M::Word, v: M::Word) -> Self {
+        let (offset, scale) = secp256k1::to_digits();
+        let n = &constants().order;
+        let [opposite, scale, n] = [&(n - offset), &scale, n].map(|value| constant_word(machine, value));
+        let moved = machine.mod_op(ModOp::Mul, scale, machine.mod_op(ModOp::Add, opposite, u, n), n);
+        Self { u_moved: machine.variable("u_moved", moved), v: machine.variable("v", v) }
     }
 
     /// u·G + v·P in affine coordinates; `identity` is done if it is the identity, and must end the program.
@@ -46,7 +54,8 @@ impl Scalars {
         let (x, y, z) = machine.branch(
             machine.is_zero(sum.z),
             |machine| {
-                let [u, v] = [self.u, self.v].map(|scalar| machine.bind(machine.get(scalar)));
+                let [moved, v] = [self.u_moved, self.v].map(|scalar| machine.bind(machine.get(scalar)));
+                let u = machine.bind(as_it_was(machine, moved));
                 let sum = secp256k1::complete(machine, u, v, point);
                 machine.branch(machine.is_zero(sum.z), identity, |_| ());
                 (sum.x * sum.z, sum.y * sum.z.square(), sum.z)
@@ -59,14 +68,23 @@ impl Scalars {
     }
 }
 
-/// a⁻¹ modulo n, by an instruction where there is one.
-pub(crate) fn inverse_of_scalar<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
-    machine.inverse(a, |_, a| pow_constant(a, &(&constants().order - 2u32)))
+/// u, given what [`Scalars::set`] makes of it.
+fn as_it_was<M: Machine>(machine: &M, moved: M::Word) -> M::Word {
+    let (offset, scale) = secp256k1::to_digits();
+    let n = &constants().order;
+    let back = scale.modinv(n).expect("n is prime");
+    let [offset, back, n] = [&offset, &back, n].map(|value| constant_word(machine, value));
+    machine.mod_op(ModOp::Add, machine.mod_op(ModOp::Mul, moved, back, n), offset, n)
 }
 
 /// p and n as words.
 pub(crate) fn moduli<M: Machine>(machine: &M) -> [M::Word; 2] {
-    [&Secp256k1Fp::modulus(), &constants().order].map(|value| machine.word(U256::from_be_slice(&value.to_bytes_be())))
+    [&Secp256k1Fp::modulus(), &constants().order].map(|value| constant_word(machine, value))
+}
+
+/// A number below 2²⁵⁶ as a word.
+fn constant_word<M: Machine>(machine: &M, value: &BigUint) -> M::Word {
+    machine.word(U256::from_be_slice(&value.to_bytes_be()))
 }
 
 /// 1 if 0 < word < n.

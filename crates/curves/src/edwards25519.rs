@@ -160,10 +160,7 @@ pub fn sum<M: Machine>(machine: &M, u: M::Word, v: M::Word, point: Affine<M::Fe>
     let plain = 2 * DIGITS;
     let mut order = Vec::new();
     for at in (0..PLACES).rev() {
-        let step = |digits: &[M::Word; 4]| SequenceStep::Chosen {
-            word: digits[(at % 4) as usize], // u32 to usize widens
-            first_bit: at / 4 * 16,
-        };
+        let step = |digits: &[M::Word; 4]| SequenceStep::chosen(digits[(at % 4) as usize], at / 4 * 16); // u32 to usize widens
         order.extend([step(&v_digits), step(&u_digits)]);
         if at > 0 {
             order.push(SequenceStep::Part(plain));

@@ -230,7 +230,7 @@ pub fn cells<M: Machine>(machine: &M, arranged: M::Word, first: u64) -> [M::Word
 /// worth which cell of eight, and which word.
 pub fn place<W: Copy>(chosen: &[W; 4], at: u32) -> SequenceStep<W> {
     let cell = (at & 1) << 3 | at >> 3;
-    SequenceStep::Chosen { word: chosen[(at >> 1 & 3) as usize], first_bit: 16 * cell } // u32 to usize widens
+    SequenceStep::chosen(chosen[(at >> 1 & 3) as usize], 16 * cell) // u32 to usize widens
 }
 
 #[cfg(test)]

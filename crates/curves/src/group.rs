@@ -254,12 +254,28 @@ impl<C: Coordinate> Jacobian<C> {
     /// (P, Q) ↦ P ± Q.
     fn mixed(self, other: Affine<C>, is_negated: bool) -> Self {
         let _scope = enter("point_add_mixed");
-        let Self { x: x1, y: y1, z: z1 } = self;
-        let zz = z1.squared(); //                            Z₁²
+        self.chord_to(self.over_own_denominator(other), is_negated)
+    }
+
+    /// An affine point over the denominator of this one, for [`Jacobian::add_over_own_denominator`].
+    #[must_use]
+    pub fn over_own_denominator(self, other: Affine<C>) -> Affine<C> {
+        let zz = self.z.squared(); //                        Z₁²
         let u2 = other.x.scaled(zz); //                      U₂ = x₂·Z₁²
-        let s2 = other.y.scaled(zz * z1); //                 S₂ = y₂·Z₁³
-        let (x3, y3, h) = chord(x1, y1, u2, s2, is_negated);
-        Self { x: x3, y: y3, z: z1 * h } //                  Z₃ = Z₁·h
+        let s2 = other.y.scaled(zz * self.z); //             S₂ = y₂·Z₁³
+        Affine::new(u2, s2)
+    }
+
+    /// The rest of [`Jacobian::add_mixed`], given what [`Jacobian::over_own_denominator`] makes of the point.
+    #[must_use]
+    pub fn add_over_own_denominator(self, other: Affine<C>) -> Self {
+        let _scope = enter("point_add_mixed");
+        self.chord_to(other, false)
+    }
+
+    fn chord_to(self, Affine { x: u2, y: s2 }: Affine<C>, is_negated: bool) -> Self {
+        let (x3, y3, h) = chord(self.x, self.y, u2, s2, is_negated);
+        Self { x: x3, y: y3, z: self.z * h } //              Z₃ = Z₁·h
     }
 
     /// −P.

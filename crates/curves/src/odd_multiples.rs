@@ -6,6 +6,7 @@
 //! (k + 2²⁵⁶ − 1)/2.
 
 use crate::group::{Affine, Jacobian};
+use crate::one_denominator::{self, Sum};
 use residue_formula::Fe;
 use residue_formula::scope::enter;
 use residue_ir::{Machine, SequenceStep, WordOp};
@@ -37,38 +38,18 @@ impl<F: Fe> OddMultiples<F> {
     /// Of P, whose order is a prime above 16; a/2 and 3/2.
     pub fn new(point: Affine<F>, half_a: F, three_halves: F) -> Self {
         let _scope = enter("odd_multiples");
-        let Affine { x, y } = point;
-        // 2P, and P over the same denominator y: see `doubled`.
-        let slope = x.square() * three_halves + half_a; //   L = (3x² + a)/2
-        let yy = y.square();
-        let first = Affine::new(x * yy, yy.square()); //     (x·y², y⁴)
-        let twice_x = slope.square() - (first.x + first.x);
-        let mut twice = Affine::new(twice_x, (first.x - twice_x) * slope - first.y);
+        let slope = point.x.square() * three_halves + half_a;
+        let (mut twice, first) = one_denominator::double(point, slope);
         let mut points = vec![first];
         let mut factors = Vec::new();
-        // Sums of points over one denominator: Meloni 2007, “New point addition formulae for ECC applications”, §3.
         for _ in 1..DIGITS / 2 {
-            let last = points[points.len() - 1];
-            let run = last.x - twice.x; //                   X₂ − X₁
-            let rise = last.y - twice.y; //                  Y₂ − Y₁
-            let a = run.square(); //                         A = (X₂ − X₁)²
-            let b = twice.x * a; //                          B = X₁·A
-            let c = last.x * a; //                           C = X₂·A
-            let d = rise.square(); //                        D = (Y₂ − Y₁)²
-            let x = d - b - c; //                            X₃ = D − B − C
-            let e = twice.y * (c - b); //                    E = Y₁·(C − B)
-            points.push(Affine::new(x, rise * (b - x) - e)); // Y₃ = (Y₂ − Y₁)(B − X₃) − E
-            twice = Affine::new(b, e);
-            factors.push(run); //                            Z₃ = Z·(X₂ − X₁)
+            let Sum { sum, addend, factor } = one_denominator::add(points[points.len() - 1], twice, false);
+            points.push(sum);
+            twice = addend;
+            factors.push(factor);
         }
-        let mut factor: Option<F> = None;
-        for (point, run) in points.iter_mut().zip(&factors).rev() {
-            let all = factor.map_or(*run, |factor| factor * *run);
-            let square = all.square();
-            *point = Affine::new(point.x * square, point.y * (square * all));
-            factor = Some(all);
-        }
-        let z = factor.map_or(y, |factor| factor * y);
+        let factor = one_denominator::to_last(&mut points, &factors).expect("there are several points");
+        let z = factor * point.y;
         let to_x = z.square();
         Self {
             points: std::array::from_fn(|at| points[at]),
@@ -136,5 +117,5 @@ pub fn digits<M: Machine>(machine: &M, k: M::Word, n: U256) -> [M::Word; 4] {
 
 /// The step for the digit at place `at`, given [`digits`].
 pub fn step<W: Copy>(digits: &[W; 4], at: u32) -> SequenceStep<W> {
-    SequenceStep::Chosen { word: digits[(at % 4) as usize], first_bit: at / 4 * 16 } // u32 to usize widens
+    SequenceStep::chosen(digits[(at % 4) as usize], at / 4 * 16) // u32 to usize widens
 }

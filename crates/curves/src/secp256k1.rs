@@ -1,19 +1,19 @@
 //! secp256k1: its constants, powers, and u·G + v·P for a point and scalars at run time. SEC 2, version 2.0, §2.4.1.
 //!
-//! The sum goes along digits of u and v in Z[ω] to the base 4 ([`crate::eisenstein`]), after Gallant, Lambert and Vanstone 2001: one part of a
-//! sequence for each digit of v, with two doublings, and one for each of u. It begins with a constant point T; what that adds is taken
-//! from u beforehand ([`offset`]), so that no place needs to be the first. Additions are incomplete; a sum that meets an exceptional case ends
+//! The sum goes along digits of u and v in Z[ω] to the base 8 ([`crate::eisenstein_octal`]), after Gallant, Lambert and Vanstone 2001: one part
+//! of a sequence for each digit of either. It begins with a constant point T; what that adds is taken
+//! from u beforehand ([`to_digits`]), so that no place needs to be the first. Additions are incomplete; a sum that meets an exceptional case ends
 //! with Z = 0, and [`complete`] is for that.
 
-use crate::chain::squared;
+use crate::chain::{pow_constant_onto, squared};
 use crate::complete::AZero;
-use crate::eisenstein::{DIGITS, Table, chosen, place};
+use crate::eisenstein_octal::{self, BASES, DIGITS, DOUBLINGS, Digits, Multiples, PLACES};
 use crate::fixed_base::Sums;
 use crate::group::{Affine, Jacobian, Projective};
 use crate::p256::{shamir, word};
 use num_bigint::BigUint;
 use residue_formula::{Fe, Number};
-use residue_ir::{Machine, SequenceStep, WordOp};
+use residue_ir::{Machine, Table, WordOp};
 use residue_modular::fields::Secp256k1Fp;
 use ruint::aliases::U256;
 use std::sync::LazyLock;
@@ -49,9 +49,6 @@ pub fn constants() -> &'static Constants {
 /// b of y² = x³ + b.
 pub const B: u32 = 7;
 
-/// Places of digits; the last one has what 64 places have no room for.
-const PLACES: u32 = 65;
-
 /// a₁ = b₂, −b₁ and a₂ of the vectors (a₁, b₁) and (a₂, b₂), which span all (a, b) with a + b·λ = 0 modulo n: Hankerson, Menezes and Vanstone
 /// 2004, Guide to Elliptic Curve Cryptography, algorithm 3.74.
 fn short_vectors() -> [U256; 3] {
@@ -78,83 +75,83 @@ fn tau() -> BigUint {
     BigUint::from(3u8).modpow(&160u32.into(), &CONSTANTS.order)
 }
 
-/// What the sum has beyond u·G + v·P is this multiple of G: T after all doublings.
-pub fn offset() -> BigUint {
-    (tau() << (2 * PLACES)) % &CONSTANTS.order
+/// How u becomes what [`sum`] takes: (o, s) for s·(u − o) modulo n. o is what the sum has beyond u·G + v·P, which is T after all doublings; s is
+/// 1/8, as three doublings come after the last digit of u.
+pub fn to_digits() -> (BigUint, BigUint) {
+    let n = &CONSTANTS.order;
+    let last = BigUint::from(1u8) << DOUBLINGS;
+    ((tau() << (DOUBLINGS * PLACES)) % n, last.modinv(n).expect("n is odd"))
 }
 
-/// The words that choose parts by the digits of a scalar below n: those of [`chosen`], and the number of the digit at the last place.
+/// The words that choose parts by the digits of a scalar below n.
 ///
-/// (k, 0) = α₁·v₁ + α₂·v₂ with α₁ = k·b₂/n and α₂ = −k·b₁/n, whose integral parts are c₁ = ⌊k/⌊n/b₂⌋⌋ and c₂ = ⌊k/⌊n/−b₁⌋⌋, or one more. What
-/// is left of (k, 0) is from 0 to 1.28 and from −0.90 to 0.20 times 2¹²⁸, and so the digits at the last place are 0 or 1 and −1 or 0.
-fn split<M: Machine>(machine: &M, scalar: M::Word) -> (M::Word, M::Word) {
+/// (k, 0) = α₁·v₁ + α₂·v₂ with α₁ = k·b₂/n and α₂ = −k·b₁/n. What is taken away is c₁·v₁ + c₂·v₂ with c₁ = ⌊k/⌊n/b₂⌋⌋ and c₂ = ⌊k/⌈n/−b₁⌉⌉ + 1. So
+/// α₁ − c₁ is from −0.03 to 1 and α₂ − c₂ from −1 to 0.27, and of what is left, a + b·ω, b is from −1.09 to 0.08 and a − b/2 from −1 to 0.91
+/// times 2¹²⁸: that is what 43 places have room for.
+fn split<M: Machine>(machine: &M, scalar: M::Word) -> Digits<M::Word> {
     let op = |op, a, b| machine.word_op(op, a, b);
     let [a1, minus_b1, a2] = short_vectors();
+    let b2 = a1;
+    let [offset, offset_b] = eisenstein_octal::offsets();
     let order = word(&CONSTANTS.order);
     let scalar = machine.bind(scalar);
-    let c1 = machine.bind(op(WordOp::Div, scalar, machine.word(order / a1)));
-    let c2 = machine.bind(op(WordOp::Div, scalar, machine.word(order / minus_b1)));
-    // Σ 2·4ⁱ, which makes digits from 0 to 3 of those from −2 to 1.
-    let twos = (0..PLACES).fold(U256::ZERO, |sum, _| sum << 2usize | U256::from(2u64));
-    let [twos, a1, minus_b1, a2] = [twos, a1, minus_b1, a2].map(|value| machine.word(value));
-    let first = op(
-        WordOp::Sub,
-        op(WordOp::Sub, op(WordOp::Add, scalar, twos), op(WordOp::Mul, c1, a1)),
-        op(WordOp::Mul, c2, a2),
-    );
-    let second = op(WordOp::Sub, op(WordOp::Add, op(WordOp::Mul, c1, minus_b1), twos), op(WordOp::Mul, c2, a1));
-    let (first, second) = (machine.bind(first), machine.bind(second));
-    let half = machine.small(128);
-    let low = op(WordOp::And, first, machine.word((U256::ONE << 128usize) - U256::ONE));
-    let digits = machine.bind(op(WordOp::Or, op(WordOp::Shl, second, half), low));
-    let last = op(WordOp::Shl, op(WordOp::Shr, second, half), machine.small(2));
-    (digits, machine.bind(op(WordOp::Or, last, op(WordOp::Shr, first, half))))
+    let c1 = machine.bind(op(WordOp::Div, scalar, machine.word(order / b2)));
+    let less_c2 = machine.bind(op(WordOp::Div, scalar, machine.word(order / minus_b1 + U256::ONE)));
+    let [x1, x2] = [a1 + minus_b1, a2 - b2]; // a − b of v₁ and v₂
+    let product = |c, value| op(WordOp::Mul, c, machine.word(value));
+    let moved = op(WordOp::Add, scalar, machine.word(offset - x2));
+    let a_less_b = op(WordOp::Sub, op(WordOp::Sub, moved, product(c1, x1)), product(less_c2, x2));
+    let moved = op(WordOp::Add, product(c1, minus_b1), machine.word(offset_b - b2));
+    eisenstein_octal::digits(machine, a_less_b, op(WordOp::Sub, moved, product(less_c2, b2)))
 }
 
-/// (u − [`offset`] modulo n, v, P) ↦ u·G + v·P in Jacobian coordinates; Z = 0 says nothing. P is on the curve.
+/// The part that ends an addition of a multiple of G, and that with the doublings after it.
+const REST: usize = 2 * DIGITS;
+const DOUBLE: usize = REST + 1;
+/// Half of the constant points.
+const HALF: usize = BASES.div_ceil(2);
+
+/// (u by [`to_digits`], v, P) ↦ u·G + v·P in Jacobian coordinates; Z = 0 says nothing. P is on the curve.
+///
+/// A part for a digit of v has an addition; one for a digit of u brings the multiple to the sum's denominator, and the rest of the addition is
+/// a part that all have after them, with three doublings: these have to be somewhere, and so the jump to them costs nothing more.
 pub fn sum<M: Machine>(machine: &M, u: M::Word, v: M::Word, point: Affine<M::Fe>) -> Jacobian<M::Fe> {
-    let op = |op, a, b| machine.word_op(op, a, b);
+    let of_v = split(machine, v);
+    let of_u = split(machine, u);
     let three_halves = Secp256k1Fp::from_u64(2).inverse().expect("2 is not zero") * Secp256k1Fp::from_u64(3);
     let constant = |value: Secp256k1Fp| machine.constant(&value.to_canonical());
-    let (beta, three_halves) = (machine.constant(&CONSTANTS.beta), constant(three_halves));
-    let of_point = Table::new(machine, point, beta, three_halves);
-    let zz = of_point.z.square();
-    let zzz = zz * of_point.z;
-    let image = |point: Affine<Secp256k1Fp>| Affine::new(constant(point.x) * zz, constant(point.y) * zzz);
-    let of_base = Table::constant(generator(), Secp256k1Fp::from_canonical(&CONSTANTS.beta).expect("β is below p"));
-    let of_base = Table::affine(of_base.map(image), beta, of_point.z);
-
-    // Words that choose parts are kept in memory at first: what they are computed with would be between them on the stack.
-    let kept = |name, word| {
-        let variable = machine.variable(name, machine.small(0));
-        machine.set(variable, word);
-        variable
-    };
-    let (v_digits, v_last) = split(machine, v);
-    let v_last = kept("v_last", v_last);
-    let v_chosen = chosen(machine, v_digits).map(|word| kept("v_digits", word));
-    let (u_digits, u_last) = split(machine, u);
-    let u_last = kept("u_last", u_last);
-    let u_chosen = chosen(machine, u_digits).map(|word| kept("u_digits", word));
-    // The parts of u come after those of v.
-    let after = machine.word(SequenceStep::<M::Word>::CELLS.each(DIGITS as u64)); // usize to u64 widens
-    let v_chosen = v_chosen.map(|variable| machine.get(variable));
-    let u_chosen = u_chosen.map(|variable| machine.bind(op(WordOp::Or, machine.get(variable), after)));
-    let u_last = op(WordOp::Or, machine.get(u_last), machine.small(DIGITS as u64)); // widens too
-    let last = op(WordOp::Or, machine.get(v_last), op(WordOp::Shl, u_last, machine.small(16)));
-    let last = machine.bind(last);
-    let mut order =
-        vec![SequenceStep::Chosen { word: last, first_bit: 0 }, SequenceStep::Chosen { word: last, first_bit: 16 }];
-    for at in (0..PLACES - 1).rev() {
-        order.extend([place(&v_chosen, at), place(&u_chosen, at)]);
-    }
+    let beta = Secp256k1Fp::from_canonical(&CONSTANTS.beta).expect("β is below p");
+    let three_halves = constant(three_halves);
+    let betas = [constant(beta), constant(beta.square())];
+    let (of_point, z) = Multiples::new(point, betas, three_halves);
+    let zz = z.square();
+    let zzz = zz * z;
+    // Multiples of G and T come from the code when they are needed, and so take no slots before.
     let start = sums().multiple(&tau(), generator()).expect("τ is below n");
-    let start = image(start).to_jacobian(machine.one());
-    let sum = machine.sequence_of(&order, &[None; 2 * DIGITS], start, |_, part, sum| match part.checked_sub(DIGITS) {
-        None => of_point.add(sum.double(three_halves).double(three_halves), part),
-        Some(digit) => of_base.add(sum, digit),
+    let constants = [&Multiples::constant(generator(), beta)[..], &[start]].concat();
+    let mut points = Vec::new();
+    for (name, half) in ["multiples", "more multiples"].into_iter().zip(constants.chunks(HALF)) {
+        let row = half.iter().flat_map(|point| [point.x.to_canonical(), point.y.to_canonical()]).collect();
+        let table: Table<[Affine<M::Fe>; HALF]> = machine.table(name, &[row]);
+        points.extend(machine.lookup(table, machine.small(0)));
+    }
+    let of_base = Multiples::images(std::array::from_fn(|base| points[base]), betas, zz, zzz);
+
+    let order: Vec<_> = (0..PLACES).rev().flat_map(|at| [of_u.step(at, DIGITS), of_v.step(at, 0)]).collect();
+    let mut then = [None; DOUBLE + 1];
+    then[DIGITS..REST].fill(Some(REST));
+    then[DIGITS + eisenstein_octal::zero()] = Some(DOUBLE);
+    then[REST] = Some(DOUBLE);
+    let start = points[BASES];
+    let start = Affine::new(start.x * zz, start.y * zzz);
+    let start = (start.to_jacobian(machine.one()), start);
+    let (sum, _) = machine.sequence_of(&order, &then, start, |_, part, (sum, addend)| match part {
+        digit @ 0..DIGITS => (of_point.add(sum, digit), addend),
+        part @ DIGITS..REST => (sum, of_base.over_denominator(sum, part - DIGITS).unwrap_or(addend)),
+        REST => (sum.add_over_own_denominator(addend), addend),
+        _ => ((0..DOUBLINGS).fold(sum, |sum, _| sum.double(three_halves)), addend),
     });
-    Jacobian { z: sum.z * of_point.z, ..sum }
+    Jacobian { z: sum.z * z, ..sum }
 }
 
 /// The same sum for every input, by double and add with complete formulas; u and v as they are.
@@ -186,6 +183,28 @@ pub fn inverse_power<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
 pub fn root<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
     let (a2, a22, a223) = ones(machine, a);
     squared(squared(squared(a223, 23) * a22, 6) * a2, 2)
+}
+
+/// a ↦ a⁻¹ modulo n, by an instruction where there is one; 0 ↦ 0.
+pub fn invert_scalar<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
+    machine.inverse(a, |_, a| inverse_power_of_scalar(a))
+}
+
+/// a ↦ a⁻¹ = a^(n − 2) modulo n; 0 ↦ 0. n − 2 begins with 127 ones; the chain for 126 of them is that of libsecp256k1,
+/// `secp256k1_scalar_inverse`.
+pub fn inverse_power_of_scalar<F: Fe>(a: F) -> F {
+    let a2 = a.square() * a;
+    let a3 = a2.square() * a;
+    let a6 = squared(a3, 3) * a3;
+    let a8 = squared(a6, 2) * a2;
+    let a14 = squared(a8, 6) * a6;
+    let a28 = squared(a14, 14) * a14;
+    let a56 = squared(a28, 28) * a28;
+    let a112 = squared(a56, 56) * a56;
+    let a126 = squared(a112, 14) * a14;
+    let low_bits = 256 - 126;
+    let low = (&CONSTANTS.order - 2u32) & ((BigUint::from(1u8) << low_bits) - 1u32);
+    pow_constant_onto(a126, a, &low, low_bits)
 }
 
 /// a to the powers 2² − 1, 2²² − 1 and 2²²³ − 1, as p has 223 ones in front: the chain of libsecp256k1, `secp256k1_fe_impl_inv`'s predecessor
@@ -229,7 +248,8 @@ mod tests {
         let machine = Numbers::<Secp256k1Fp>::new(Vec::new());
         let point = sums().multiple(q, generator()).unwrap();
         let expected = sums().multiple(&((u + v * q) % n), generator()).unwrap();
-        let moved = (u + n - offset()) % n;
+        let (offset, scale) = to_digits();
+        let moved = (u + n - offset) * scale % n;
         let Jacobian { x, y, z } = sum(&machine, word(&moved), word(v), point);
         assert_ne!(z, Secp256k1Fp::ZERO);
         let inverse = inverse_power(&machine, z);
@@ -254,8 +274,76 @@ mod tests {
     }
 
     #[test]
+    fn the_chain_for_scalars_is_that_of_the_order() {
+        let x = Secp256k1Fp::from_u64(7); // a chain is the same in every field
+        assert_eq!(inverse_power_of_scalar(x), x.pow(&(&CONSTANTS.order - 2u32)));
+    }
+
+    /// a + b·λ of a digit's number modulo n.
+    fn digit(number: usize) -> BigUint {
+        let n = &CONSTANTS.order;
+        let [a1, minus_b1, _] = short_vectors().map(|value| BigUint::from_bytes_be(&value.to_be_bytes::<32>()));
+        let lambda = a1 * minus_b1.modinv(n).unwrap() % n;
+        let modulo_n = |value: i64| if value < 0 { n - value.unsigned_abs() } else { value.unsigned_abs().into() };
+        let [a, b] = eisenstein_octal::element(number).map(modulo_n);
+        (a + b * lambda) % n
+    }
+
+    /// For each addition a point that makes the sum before it the same as what is added, or the opposite.
+    #[test]
+    fn sums_that_meet_an_addend_say_nothing() {
+        let n = &CONSTANTS.order;
+        let machine = Numbers::<Secp256k1Fp>::new(Vec::new());
+        let power = |base: u32, exponent: u32| BigUint::from(base).modpow(&exponent.into(), n);
+        let (u, v) = (power(5, 1234), power(7, 4321));
+        let digits = [&u, &v].map(|scalar| split(&machine, word(scalar)));
+        // What the sum is: so much of G and of P.
+        let (mut of_base, mut of_point) = (tau(), BigUint::ZERO);
+        let mut met = 0;
+        for at in (0..PLACES).rev() {
+            let [of_u, of_v] = digits.each_ref().map(|digits| digit(digits.step(at, 0).number(|word| word)));
+            for (is_point, addend) in [(false, of_u), (true, of_v)] {
+                for sign in [BigUint::from(1u8), n - 1u32] {
+                    let addend = &addend * sign % n;
+                    // (of_base + of_point·q)·G is the addend times G or q·G.
+                    let (needed, over) = match is_point {
+                        false => (n + addend.clone() - &of_base, of_point.clone()),
+                        true => (n - &of_base, (n + &of_point - addend.clone()) % n),
+                    };
+                    let q = needed * over.modinv(n).unwrap_or_default() % n;
+                    if addend == BigUint::ZERO || q == BigUint::ZERO || at % 6 != 0 {
+                        continue;
+                    }
+                    let point = sums().multiple(&q, generator()).unwrap();
+                    assert_eq!(sum(&machine, word(&u), word(&v), point).z, Secp256k1Fp::ZERO, "{at} {is_point}");
+                    met += 1;
+                }
+                if is_point {
+                    of_point = (of_point + addend) % n;
+                } else {
+                    of_base = (of_base + addend) * (1u32 << DOUBLINGS) % n;
+                    of_point = of_point * (1u32 << DOUBLINGS) % n;
+                }
+            }
+        }
+        assert!(met > 20, "{met}");
+    }
+
+    #[test]
     fn every_scalar_has_its_digits() {
         let n = &CONSTANTS.order;
+        // Where c₁ and c₂ take their next values, at either end.
+        let [b2, minus_b1, _] = short_vectors().map(|value| BigUint::from_bytes_be(&value.to_be_bytes::<32>()));
+        for (divisor, last) in [(n / &b2, b2), (n / &minus_b1 + 1u32, minus_b1)] {
+            for multiple in [BigUint::from(1u8), &last / 3u32, &last - 1u32] {
+                for scalar in [&divisor * &multiple, &divisor * &multiple - 1u32] {
+                    check(&scalar, &scalar, &BigUint::from(3u8).modpow(&999u32.into(), n));
+                }
+            }
+        }
+        for scalar in [BigUint::ZERO, BigUint::from(1u8), n - 1u32, n - 2u32] {
+            check(&BigUint::from(12_345u32), &scalar, &BigUint::from(3u8).modpow(&998u32.into(), n));
+        }
         for power in (0..256u32).step_by(9) {
             for scalar in [BigUint::from(1u8) << power, n - (BigUint::from(1u8) << power), n / (power + 1)] {
                 check(&BigUint::from(12_345u32), &(scalar % n), &BigUint::from(3u8).modpow(&999u32.into(), n));

@@ -77,7 +77,7 @@ pub fn sum<M: Machine, G: Group<M::Fe>, const N: usize>(
     let mut order = Vec::new();
     for at in (0..PLACES).rev() {
         let first_bit = u32::try_from(at / 4 * 16).expect("a word has 256 bits");
-        order.extend(words.iter().map(|words| SequenceStep::Chosen { word: words[at % 4], first_bit }));
+        order.extend(words.iter().map(|words| SequenceStep::chosen(words[at % 4], first_bit)));
         if at > 0 {
             order.push(SequenceStep::Part(doublings));
         }

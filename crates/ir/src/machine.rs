@@ -148,7 +148,13 @@ pub struct Cells {
 impl Cells {
     /// A word with `value`, which a cell must have room for, in every cell.
     pub fn each(self, value: u64) -> U256 {
-        (0..256).step_by(self.bits as usize).fold(U256::ZERO, |word, bit| word | U256::from(value) << bit) // widens
+        self.each_at(self.bits, value)
+    }
+
+    /// The same where cells begin `distance` bits apart.
+    pub fn each_at(self, distance: u32, value: u64) -> U256 {
+        let first_bits = (0..=256 - self.bits).step_by(distance as usize); // widens
+        first_bits.fold(U256::ZERO, |word, bit| word | U256::from(value) << bit as usize) // widens
     }
 
     /// The largest index.
@@ -167,20 +173,26 @@ impl Cells {
 pub enum SequenceStep<W> {
     /// This part.
     Part(usize),
-    /// One of the first parts, [`SequenceStep::choices`] of them: the one whose number stands in the cell of 16 bits of `word` that begins at
-    /// `first_bit`.
+    /// One of the first parts, [`SequenceStep::choices`] of them: the one whose number, counted from `first_part` on, stands in the cell of 16
+    /// bits of `word` that begins at `first_bit`.
+    ///
+    /// The `first_part`s of a sequence divide its parts into groups, each up to the next one, and so does 0. Parts of a group take as much code as
+    /// the longest of them. A number stays within the group of its `first_part`.
     Chosen {
-        /// Has numbers of parts that can be chosen in all its cells. It is read once, before the first step.
+        /// Has such numbers in all its cells, whose distance is [`Order::cell_distance`](crate::program::Order::cell_distance), and else zeros. It is
+        /// read once, before the first step.
         word: W,
-        /// A multiple of 16.
+        /// A multiple of 8.
         first_bit: u32,
+        /// The part that has the number 0.
+        first_part: usize,
     },
     /// The next part takes the row, of a table or an array, whose number stands in the cell of 16 bits of `word` that begins at `first_bit`.
     /// So many of these come before a part as it and those that are always done after it take.
     Carry {
-        /// Has numbers of rows that there are in all its cells. It is read once, before the first step.
+        /// Has numbers of rows that there are in all its cells, as for parts. It is read once, before the first step.
         word: W,
-        /// A multiple of 16.
+        /// A multiple of 8.
         first_bit: u32,
     },
     /// The same for the row of this number.
@@ -201,6 +213,11 @@ impl<W> SequenceStep<W> {
 
     /// The cells that chosen parts stand in.
     pub const CELLS: Cells = Cells { bits: 16, index_bits: 8 };
+
+    /// The part whose number stands in the cell of `word` that begins at `first_bit`.
+    pub const fn chosen(word: W, first_bit: u32) -> Self {
+        Self::Chosen { word, first_bit, first_part: 0 }
+    }
 }
 
 /// What the steps of a sequence come to, one after the other.
@@ -234,7 +251,9 @@ impl<W: Copy> SequenceStep<W> {
     pub fn map<V>(self, word_of: impl FnOnce(W) -> V) -> SequenceStep<V> {
         match self {
             SequenceStep::Part(number) => SequenceStep::Part(number),
-            SequenceStep::Chosen { word, first_bit } => SequenceStep::Chosen { word: word_of(word), first_bit },
+            SequenceStep::Chosen { word, first_bit, first_part } => {
+                SequenceStep::Chosen { word: word_of(word), first_bit, first_part }
+            }
             SequenceStep::Carry { word, first_bit } => SequenceStep::Carry { word: word_of(word), first_bit },
             SequenceStep::CarryNumber(number) => SequenceStep::CarryNumber(number),
         }
@@ -249,8 +268,9 @@ impl<W: Copy> SequenceStep<W> {
         match *self {
             SequenceStep::Carry { .. } | SequenceStep::CarryNumber(_) => panic!("a row is no part"),
             SequenceStep::Part(number) => number,
-            SequenceStep::Chosen { word, first_bit } => {
+            SequenceStep::Chosen { word, first_bit, first_part } => {
                 let number = usize::try_from(Self::CELLS.take(value(word), first_bit)).unwrap_or(usize::MAX);
+                let number = number.saturating_add(first_part);
                 assert!(number < Self::CHOICES_MAX, "part {number} of a sequence is chosen");
                 number
             }

@@ -6,9 +6,11 @@ pub use crate::modulus::Modulus;
 pub use crate::names::{ArrayId, ConstantId, FunctionId, Operand, SubprogramId, TableId, Value, VariableId, Word};
 use crate::origin::Origins;
 use num_bigint::BigUint;
+use num_integer::Integer;
 pub use residue_formula::FieldOp;
 use ruint::aliases::U256;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// One operation of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -177,6 +179,30 @@ impl Order {
             }
         }
         words
+    }
+
+    /// How many bits lie from one cell of a word to the next: 16, or what all cells that steps read have in common.
+    pub fn cell_distance(&self, word: Word) -> u32 {
+        let first_bits = self.steps.iter().filter_map(|step| match *step {
+            SequenceStep::Chosen { word: read, first_bit, .. } | SequenceStep::Carry { word: read, first_bit } => {
+                (read == word).then_some(first_bit)
+            }
+            SequenceStep::Part(_) | SequenceStep::CarryNumber(_) => None,
+        });
+        let common = first_bits.fold(0, |one: u32, other| one.gcd(&other));
+        let cell_bits = SequenceStep::<Word>::CELLS.bits;
+        if common.is_multiple_of(cell_bits) { cell_bits } else { common }
+    }
+
+    /// For each group of parts that can be chosen, of `parts` parts, its range: see [`SequenceStep::Chosen`].
+    pub fn groups(&self, parts: usize) -> Vec<Range<usize>> {
+        let choices = if self.chooses_parts() { SequenceStep::<Word>::choices(parts) } else { 0 };
+        let firsts = self.steps.iter().filter_map(|step| match *step {
+            SequenceStep::Chosen { first_part, .. } => Some(first_part),
+            SequenceStep::Part(_) | SequenceStep::Carry { .. } | SequenceStep::CarryNumber(_) => None,
+        });
+        let bounds: BTreeSet<usize> = firsts.chain([0, choices]).collect();
+        bounds.iter().zip(bounds.iter().skip(1)).map(|(&first, &end)| first..end).collect()
     }
 
     /// Whether words choose parts.

@@ -601,8 +601,18 @@ impl Scope<'_> {
                             SequenceStep::<Word>::CHOICES_MIN
                         ));
                     }
-                    if !first_bit.is_multiple_of(SequenceStep::<Word>::CELLS.bits) || first_bit >= 256 {
+                    if !first_bit.is_multiple_of(8) || first_bit > 256 - SequenceStep::<Word>::CELLS.bits {
                         return Err(format!("no cell of 16 bits begins at bit {first_bit}"));
+                    }
+                    let distance = step.word().map_or(u32::MAX, |word| order.cell_distance(word));
+                    if distance < SequenceStep::<Word>::CELLS.bits {
+                        return Err(format!("cells of a word begin {distance} bits apart, which overlap"));
+                    }
+                    let choices = SequenceStep::<Word>::choices(parts);
+                    if let SequenceStep::Chosen { first_part, .. } = *step
+                        && first_part >= choices
+                    {
+                        return Err(format!("part {first_part} is the first of {choices} that can be chosen"));
                     }
                 }
                 SequenceStep::Part(_) | SequenceStep::CarryNumber(_) => {}

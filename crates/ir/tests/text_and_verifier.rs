@@ -283,7 +283,7 @@ function f1 "start" () -> () values 54 {
       give (v31)
     }
   } -> (v32)
-  sequence (1 w12 from 16) (v32) {
+  sequence (1 w12 from 24 w12 from 96 plus 9) (v32) {
     part (v33) { block { v34 = add v33 v33 } give (v34) } then 16
     part (v35) { block { v36 = sub v35 c0 } give (v36) } then 15
     part (v41) { give (v41) }
@@ -420,9 +420,11 @@ fn loops_and_branches_carry_what_they_say() {
     check("(0 1 0)", "(0 1 0 row 3)", "a row comes with no part");
     check("(0 1 0) (v23)", "(0 1 0) ()", "the initial state of a sequence has 1 values, here 0");
     check("(0 1 0)", "(w12 from 0)", "one of 16 parts is chosen, of 2");
-    check("w12 from 16", "w99 from 16", "w99");
-    check("w12 from 16", "w12 from 8", "no cell of 16 bits begins at bit 8");
-    check("w12 from 16", "w12 from 256", "no cell of 16 bits begins at bit 256");
+    check("w12 from 24", "w99 from 24", "w99");
+    check("w12 from 24", "w12 from 20", "no cell of 16 bits begins at bit 20");
+    check("w12 from 24", "w12 from 248", "no cell of 16 bits begins at bit 248");
+    check("w12 from 24", "w12 from 8", "cells of a word begin 8 bits apart, which overlap");
+    check("plus 9", "plus 16", "part 16 is the first of 16 that can be chosen");
     check("then 15", "then 1", "part 1 of a sequence of 17 goes on with part 1");
     check("then 15", "then 17", "part 1 of a sequence of 17 goes on with part 17");
     check("part (v24)", "part ()", "the state of a part has 1 values, here 0");

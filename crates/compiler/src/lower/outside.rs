@@ -30,6 +30,12 @@ impl Lowering<'_> {
         push(self.code, bytes);
         self.stack.push(Entry::Other);
         match &self.function.words[index.0 as usize] {
+            WordDef::Constant(index) if index.is_zero() => {
+                self.code.push_label(self.units[self.unit].tables[table.0]);
+                self.stack.pop();
+                self.take_row(results);
+                return Ok(());
+            }
             WordDef::Constant(index) => {
                 self.code.push(big(*index) * bytes);
                 self.stack.push(Entry::Other);

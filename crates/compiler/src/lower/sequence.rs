@@ -8,7 +8,7 @@
 //! A row that a step carries is below the address of its part: the row's own address, and what instructions want below that.
 //!
 //! Parts that words choose begin at equal distances, so that one multiplication and one addition make the addresses of sixteen
-//! steps, which memory holds too. What is left of such a distance is filled up.
+//! steps, which memory holds too. What is left of such a distance is filled up; each group of parts has its own.
 
 use super::countdown::Labels;
 use super::words::{self, big};
@@ -101,13 +101,18 @@ pub(super) fn rows_by_number(program: &Program) -> Vec<(TableId, usize)> {
 /// What the numbers in a word's cells stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reached {
-    Parts,
+    /// Parts from this one on.
+    Parts(usize),
     Rows(RowsOf),
 }
 
 impl Reached {
     fn of(step: &SequenceStep<Word>, take: Option<Take<'_>>) -> Option<(Word, Self)> {
-        Some((step.word()?, take.map_or(Self::Parts, |take| Self::Rows(take.of))))
+        let reached = match *step {
+            SequenceStep::Chosen { first_part, .. } => Self::Parts(first_part),
+            _ => Self::Rows(take?.of),
+        };
+        Some((step.word()?, reached))
     }
 }
 
@@ -150,11 +155,11 @@ impl Entrances {
     }
 }
 
-/// What is chosen at run time: the words, where memory has the addresses that they stand for, and the item that pushes the
-/// distance from one part to the next.
+/// What is chosen at run time: the words, where memory has the addresses that they stand for, and the items that push the
+/// distance from one part to the next in the group of this one.
 struct Chosen {
     addresses: Vec<((Word, Reached), u32)>,
-    distances: Vec<usize>,
+    distances: Vec<(usize, usize)>,
 }
 
 impl<'a> Lowering<'a> {
@@ -168,12 +173,13 @@ impl<'a> Lowering<'a> {
         let free = self.entrances.next;
         let takes = takes(order, &sequence.control.arms);
         let words = reached(&order.steps, &takes);
-        let choices = if order.chooses_parts() { SequenceStep::<Word>::choices(parts.len()) } else { 0 };
+        let groups = order.groups(parts.len());
+        let choices = groups.last().map_or(0, |last| last.end);
         let mut entries = Vec::new();
         for (number, part) in parts.iter().enumerate() {
             entries.push(self.part_entry(*part, number < choices)?);
         }
-        let chosen = self.chosen(&words, &entries)?;
+        let chosen = self.chosen(order, &words, &entries)?;
         let end = self.code.new_label();
         self.code.push_label(end);
         let mut pushed: Vec<Option<usize>> = Vec::new();
@@ -220,7 +226,7 @@ impl<'a> Lowering<'a> {
             self.entrances.near.push((end, 0));
         }
         self.entrances.next = free;
-        self.fill_up(&bodies, &chosen.distances)
+        self.fill_up(&groups, &bodies, &chosen.distances)
     }
 
     /// A part, and the way to the next one: to that of `after` by a jump, unless it comes next in the code.
@@ -298,7 +304,7 @@ impl<'a> Lowering<'a> {
     /// The label of what is at number 0; none if that is in memory, which has to be near.
     fn first(&mut self, reached: Reached, entries: &[Entry<'_>]) -> Result<Option<LabelId>, CompileError> {
         Ok(match reached {
-            Reached::Parts => Some(entries[0].label),
+            Reached::Parts(first) => Some(entries[first].label),
             Reached::Rows(RowsOf::Table(table)) => {
                 let label = self.units[self.unit].tables[table.0];
                 let declared = &self.program.tables[table.0];
@@ -323,21 +329,27 @@ impl<'a> Lowering<'a> {
     }
 
     /// Puts the addresses of chosen parts and rows into memory, sixteen in a word. What is added to words is made once for all that stand
-    /// for the same.
-    fn chosen(&mut self, words: &[(Word, Reached)], entries: &[Entry<'_>]) -> Result<Chosen, CompileError> {
+    /// for the same and have their cells at the same places.
+    fn chosen(
+        &mut self,
+        order: &Order,
+        words: &[(Word, Reached)],
+        entries: &[Entry<'_>],
+    ) -> Result<Chosen, CompileError> {
         let mut chosen = Chosen { addresses: Vec::new(), distances: Vec::new() };
         for (number, (word, _)) in words.iter().enumerate() {
             if words[..number].iter().any(|(before, _)| before == word) {
                 words::count_word(self.function, &mut self.uses, *word);
             }
         }
-        let ones = big(SequenceStep::<Word>::CELLS.each(1));
-        for same in words.chunk_by(|(_, one), (_, other)| one == other) {
-            let reached = same[0].1;
+        let alike = |&(word, reached): &(Word, Reached)| (reached, order.cell_distance(word));
+        for same in words.chunk_by(|one, other| alike(one) == alike(other)) {
+            let (reached, distance) = alike(&same[0]);
+            let each = |value| big(SequenceStep::<Word>::CELLS.each_at(distance, value));
             let label = self.first(reached, entries)?;
             let is_shared = label.is_some() && same.len() > 1;
             let push_first = |lowering: &mut Self| {
-                lowering.code.push(ones.clone());
+                lowering.code.push(each(1));
                 lowering.code.push_label(label.expect("a first row in memory has no label"));
                 lowering.code.op(evm::MUL);
             };
@@ -349,7 +361,7 @@ impl<'a> Lowering<'a> {
                 let address = self.entrances.take();
                 self.word(word)?;
                 match reached {
-                    Reached::Parts => chosen.distances.push(self.code.item(Item::Push(0u8.into()))),
+                    Reached::Parts(first) => chosen.distances.push((first, self.code.item(Item::Push(0u8.into())))),
                     Reached::Rows(RowsOf::Table(table)) => {
                         let bytes = self.element_bytes(self.program.tables[table.0].element_values)?;
                         push(self.code, bytes);
@@ -360,7 +372,7 @@ impl<'a> Lowering<'a> {
                 match reached {
                     Reached::Rows(RowsOf::Array(array)) => {
                         let first = self.layout.array(self.unit, array).0;
-                        self.code.push(big(SequenceStep::<Word>::CELLS.each(first.into())));
+                        self.code.push(each(first.into()));
                     }
                     _ if is_shared => {
                         self.code.op(evm::DUP1 + 1);
@@ -381,9 +393,14 @@ impl<'a> Lowering<'a> {
         Ok(chosen)
     }
 
-    /// Makes the bodies of chosen parts, each of which ends with an item for that, equally long, and says how long where it is
-    /// asked for. Their pushes of labels are of two bytes, so that their lengths are known.
-    fn fill_up(&mut self, bodies: &[Range<usize>], distances: &[usize]) -> Result<(), CompileError> {
+    /// Makes the bodies of chosen parts, each of which ends with an item for that, equally long in each group, and says how long where it
+    /// is asked for. Their pushes of labels are of two bytes, so that their lengths are known.
+    fn fill_up(
+        &mut self,
+        groups: &[Range<usize>],
+        bodies: &[Range<usize>],
+        distances: &[(usize, usize)],
+    ) -> Result<(), CompileError> {
         let mut lengths = Vec::new();
         for body in bodies {
             for index in body.clone() {
@@ -393,12 +410,14 @@ impl<'a> Lowering<'a> {
             }
             lengths.push(self.code.fixed_bytes(body.clone(), self.revision)?);
         }
-        let longest = lengths.iter().copied().max().unwrap_or(0);
-        for (body, length) in bodies.iter().zip(lengths) {
-            self.code.replace(body.end, Item::Data(vec![evm::INVALID; longest - length]));
-        }
-        for &index in distances {
-            self.code.replace(index, Item::Push(longest.into()));
+        for group in groups {
+            let longest = lengths[group.clone()].iter().copied().max().unwrap_or(0);
+            for number in group.clone() {
+                self.code.replace(bodies[number].end, Item::Data(vec![evm::INVALID; longest - lengths[number]]));
+            }
+            for &(_, index) in distances.iter().filter(|(first, _)| *first == group.start) {
+                self.code.replace(index, Item::Push(longest.into()));
+            }
         }
         Ok(())
     }

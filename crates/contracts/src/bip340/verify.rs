@@ -7,7 +7,7 @@ use num_bigint::BigUint;
 use residue_curves::Affine;
 use residue_curves::secp256k1::{self, constants, square_of_y};
 use residue_formula::{Fe, Number};
-use residue_ir::{Machine, Numbers, Piece, WordOp};
+use residue_ir::{Machine, ModOp, Numbers, Piece, WordOp};
 use residue_modular::fields::Secp256k1Fp;
 use ruint::aliases::U256;
 
@@ -61,13 +61,9 @@ pub fn text<M: Machine>(machine: &M) {
     let tag = Piece::Word { word: tag, size_bytes: word_bytes };
     let message = calldata(message_at, op(WordOp::Sub, size, message_at));
     let hash = machine.sha256(&[tag, tag, calldata(r_at, word_bytes), calldata(key_at, word_bytes), message]);
-    let challenge = machine.variable("challenge", hash);
-    let scalars = Scalars::new(machine);
-    machine.over("order", &constants().order, |machine| {
-        let s = machine.element_of(&[machine.calldata_word(machine.small(S_AT))]);
-        let challenge = machine.reduce(machine.get(challenge));
-        scalars.set(machine, s, -challenge);
-    });
+    // s·G − e·P, modulo n in words: there is no inverse for which a field of that order would pay.
+    let opposite = machine.word(U256::from_be_slice(&(&constants().order - 1u32).to_bytes_be()));
+    let scalars = Scalars::of_words(machine, s, machine.mod_op(ModOp::Mul, opposite, hash, n));
     let sum = scalars.affine_sum(machine, Affine::new(x, y), |machine| machine.return_word(machine.small(0)));
     let is_r = machine.equal(sum.x, machine.element_of(&[r]));
     machine.return_word(op(WordOp::And, machine.not(machine.is_odd(sum.y)), is_r));

@@ -142,7 +142,7 @@ fn one_digit<M: Machine>(machine: &M, e: M::Word, x: M::Fe) -> M::Fe {
 }
 
 fn step<W>(word: W, first_bit: u32) -> SequenceStep<W> {
-    SequenceStep::Chosen { word, first_bit }
+    SequenceStep::chosen(word, first_bit)
 }
 
 /// y^(2ⁿ) · xᵉ for the n = `bits` lowest bits e of `exponent`, n rounded up to whole digits of `DIGIT` bits.

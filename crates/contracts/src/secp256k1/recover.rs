@@ -1,6 +1,6 @@
 //! ECRECOVER (address 0x01) as a contract: the address whose key made a signature. Yellow Paper, appendix E and F; SEC 1, version 2.0, §4.1.6.
 
-use super::{Scalars, inverse_of_scalar, is_scalar, multiple};
+use super::{Scalars, is_scalar, multiple};
 use crate::Contract;
 use crate::encoding::encoded;
 use num_bigint::BigUint;
@@ -47,7 +47,7 @@ pub fn text<M: Machine>(machine: &M) {
     let scalars = Scalars::new(machine);
     machine.over("order", &constants().order, |machine| {
         let [e, r, s] = [0, 64, 96].map(|at| machine.calldata_word(machine.small(at)));
-        let inverse = inverse_of_scalar(machine, machine.element_of(&[r]));
+        let inverse = secp256k1::invert_scalar(machine, machine.element_of(&[r]));
         scalars.set(machine, -machine.reduce(e) * inverse, machine.element_of(&[s]) * inverse);
     });
     let nothing = machine.small(0);
@@ -61,7 +61,7 @@ pub fn text<M: Machine>(machine: &M) {
 /// Returns nothing unless the condition holds.
 fn unless_return_nothing<M: Machine>(machine: &M, condition: M::Word) {
     let nothing = machine.small(0);
-    machine.branch(condition, |_| (), |machine| machine.return_words(&[nothing], nothing));
+    machine.branch(machine.not(condition), |machine| machine.return_words(&[nothing], nothing), |_| ());
 }
 
 /// The key 5¹⁰⁰ signs the hash 7¹⁰⁰ modulo n with the nonce 11¹⁰⁰.

@@ -240,6 +240,37 @@ fn addresses_are_recovered_as_by_the_precompile() {
     assert!(valid > 10, "{valid} keys were recovered");
 }
 
+/// What is there before the last addition is the multiple that it adds, so that the sum is computed again. Which multiple that is depends on the
+/// digits, so all are tried.
+#[test]
+fn a_sum_that_meets_its_last_multiple_is_computed_again() {
+    let (contract, group) = (find("secp256k1/recover").unwrap(), secp256k1());
+    let mut compiled = everywhere(contract);
+    let n = &group.order;
+    let lambda = BigUint::parse_bytes(b"5363ad4cc05c30e0a5261c028812645a122e22ea20816678df02967c1b23bd72", 16).unwrap();
+    assert_eq!((&lambda * &lambda + &lambda + 1u32) % n, BigUint::ZERO);
+    let mut seeded = Seeded(34);
+    let [nonce, v] = [0; 2].map(|_| BigUint::from_bytes_be(&seeded.bytes(48)) % n);
+    let point = group.multiple(&nonce);
+    let r = point.x.to_canonical() % n;
+    let s = &v * &r % n;
+    let parity = BigUint::from(27 + u32::from(point.y.to_canonical().bit(0)));
+    let modulo_n = |value: i32| if value < 0 { n - value.unsigned_abs() } else { value.unsigned_abs().into() };
+    let mut computed_again = 0;
+    for (a, b) in (-6..=5).flat_map(|a| (-4..=3).map(move |b| (a, b))) {
+        let digit = modulo_n(a) + modulo_n(b) * &lambda;
+        let u = (2u32 * digit + n - &v) * &nonce % n;
+        let e = (n - u * &r % n) % n;
+        let input: Vec<u8> = [&e, &parity, &r, &s].into_iter().flat_map(number).collect();
+        check(contract, &mut compiled, &input, &format!("digit {a} + {b}·ω"));
+        let (_, prepared) =
+            compiled.iter_mut().find(|(revision, _)| *revision == residue_isa::Revision::Eip6690_2024).unwrap();
+        computed_again += usize::from(prepared.run_without_memory(&input, 1_000_000).gas_used > 40_000);
+    }
+    // For 0 the sum is the identity, or the digit 0 if that is what the last one is.
+    assert!(computed_again >= 2, "{computed_again}");
+}
+
 /// By k256: 1 or 0.
 fn bip340(input: &[u8]) -> u8 {
     let verified = input.len() >= 96 && {

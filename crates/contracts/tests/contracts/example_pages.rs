@@ -45,6 +45,29 @@ fn table(names: &[&str]) -> String {
     text
 }
 
+/// Gas under EIP-6690 of 2024 and under every revision that adds instructions to it.
+fn additions(names: &[&str]) -> String {
+    let revisions: Vec<Revision> = Revision::every()
+        .filter(|&revision| revision == Revision::Eip6690_2024 || !revision.additions().is_empty())
+        .collect();
+    let heads: String = revisions.iter().map(|revision| format!(" `{}` |", revision.name())).collect();
+    let mut text = format!("| contract |{heads}\n|---|{}\n", "---:|".repeat(revisions.len()));
+    for name in names {
+        let contract = find(name).unwrap();
+        write!(text, "| `{name}` |").unwrap();
+        for &revision in &revisions {
+            let schedule = GasSchedule::default_for(revision).unwrap();
+            let code = cheapest(contract, revision, &schedule).unwrap().compiled.code;
+            let engine = Engine::new(EngineConfig::default_for(revision)).unwrap();
+            let outcome = engine.run_code(&code, &(contract.example)(), GAS);
+            assert_eq!(outcome.halt, Halt::Return, "{name} under {}", revision.name());
+            write!(text, " {} |", grouped(outcome.gas_used)).unwrap();
+        }
+        text.push('\n');
+    }
+    text
+}
+
 #[test]
 fn the_table_of_poseidon_is_what_the_contracts_cost() {
     let names = [
@@ -79,6 +102,7 @@ fn the_table_of_signatures_is_what_the_contracts_cost() {
     let names =
         ["p256/verify", "secp256k1/recover", "bip340/verify", "ed25519/verify", "ed25519/zip215", "hashes/sha512"];
     residue_pages::hold("docs/signatures.md", "contracts", &table(&names));
+    residue_pages::hold("docs/signatures.md", "additions", &additions(&names[..5]));
 }
 
 #[test]
@@ -94,4 +118,5 @@ fn the_table_of_multiples_is_what_the_contracts_cost() {
         "baby_jubjub/msm",
     ];
     residue_pages::hold("docs/multiples.md", "contracts", &table(&names));
+    residue_pages::hold("docs/multiples.md", "additions", &additions(&names));
 }

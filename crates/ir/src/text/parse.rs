@@ -376,7 +376,11 @@ impl Parser<'_> {
         let word = self.read()?;
         self.tokens.expect("from")?;
         let first_bit = self.tokens.decimal("a bit")?;
-        Ok(if is_row { SequenceStep::Carry { word, first_bit } } else { SequenceStep::Chosen { word, first_bit } })
+        if is_row {
+            return Ok(SequenceStep::Carry { word, first_bit });
+        }
+        let first_part = if self.tokens.word_is("plus") { self.number_of_part()? } else { 0 };
+        Ok(SequenceStep::Chosen { word, first_bit, first_part })
     }
 
     fn number_of_part(&mut self) -> Parsed<usize> {

@@ -172,7 +172,12 @@ impl Printer {
             ControlKind::Sequence(Order { steps, then }) => {
                 let step = |step: &SequenceStep<Word>| match step {
                     SequenceStep::Part(number) => number.to_string(),
-                    SequenceStep::Chosen { word, first_bit } => format!("{} from {first_bit}", word.spell()),
+                    SequenceStep::Chosen { word, first_bit, first_part: 0 } => {
+                        format!("{} from {first_bit}", word.spell())
+                    }
+                    SequenceStep::Chosen { word, first_bit, first_part } => {
+                        format!("{} from {first_bit} plus {first_part}", word.spell())
+                    }
                     SequenceStep::Carry { word, first_bit } => format!("row {} from {first_bit}", word.spell()),
                     SequenceStep::CarryNumber(number) => format!("row {number}"),
                 };

@@ -258,11 +258,16 @@ impl Plan {
                 let (mut steps, mut then) =
                     (order.iter().map(|&part| Parts::Part(part)).collect::<Vec<_>>(), vec![None; 2]);
                 if *is_chosen {
-                    let cells = Parts::<M::Word>::CELLS;
-                    let word = machine.word_op(WordOp::And, state.word(*word), machine.word(cells.each(15)));
+                    // Cells 16 bits apart, or 24 with parts in two groups.
+                    let (distance, most, firsts) = if *word % 2 == 0 { (16, 15u64, [0, 0]) } else { (24, 7, [0, 8]) };
+                    let bit = |part: &usize| distance * (3 + u32::try_from(*part).unwrap());
+                    let cells =
+                        order.iter().fold(U256::ZERO, |cells, part| cells | U256::from(most) << bit(part) as usize);
+                    let word = machine.word_op(WordOp::And, state.word(*word), machine.word(cells));
                     steps = order
                         .iter()
-                        .map(|&part| Parts::Chosen { word, first_bit: 48 + 16 * u32::try_from(part).unwrap() })
+                        .zip(firsts.into_iter().cycle())
+                        .map(|(part, first_part)| Parts::Chosen { word, first_bit: bit(part), first_part })
                         .collect();
                     then = vec![None; Parts::<M::Word>::CHOICES_MIN];
                     (then[1], then[9]) = (Some(2), Some(15));

@@ -396,10 +396,12 @@ impl<'a> Emitter<'a> {
         }
         let place = |word| words.iter().position(|&other| other == word).expect("it is one of them");
         let chosen = order.steps.iter().filter_map(|step| match *step {
-            SequenceStep::Chosen { word, first_bit } => Some((locals[place(word)] + first_bit / 64, first_bit % 64)),
+            SequenceStep::Chosen { word, first_bit, first_part } => {
+                Some((locals[place(word)] + first_bit / 64, first_bit % 64, first_part as i64)) // there are few
+            }
             SequenceStep::Part(_) | SequenceStep::Carry { .. } | SequenceStep::CarryNumber(_) => None,
         });
-        let chosen: Vec<(u32, u32)> = chosen.collect();
+        let chosen: Vec<(u32, u32, i64)> = chosen.collect();
         let choices = super::narrow(chosen.len());
         self.code.i64_const(0).local_set(step);
         self.code.block(BlockType::Empty).loop_(BlockType::Empty);
@@ -421,9 +423,15 @@ impl<'a> Emitter<'a> {
         // After the blocks of the parts come that of the loop and the one around it.
         self.code.local_get(step).i64_const(1).i64_sub().i32_wrap_i64().br_table(targets, parts + choices + 1);
         let last = super::narrow(SequenceStep::<Word>::choices(sequence.arms.len()).max(1)) - 1;
-        for ((limb, shift), left) in chosen.into_iter().zip((0..choices).rev()) {
+        for ((limb, shift, first_part), left) in chosen.into_iter().zip((0..choices).rev()) {
             self.code.end();
             self.code.local_get(limb).i64_const(shift.into()).i64_shr_u();
+            if shift + SequenceStep::<Word>::CELLS.bits > 64 {
+                self.code.local_get(limb + 1).i64_const(i64::from(64 - shift)).i64_shl().i64_or();
+            }
+            if first_part > 0 {
+                self.code.i64_const(first_part).i64_add();
+            }
             self.code.i64_const(i64::from((last + 1).next_power_of_two() - 1)).i64_and().i32_wrap_i64();
             self.code.br_table((left..left + last).collect::<Vec<_>>(), left + last);
         }

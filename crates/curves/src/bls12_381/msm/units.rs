@@ -85,7 +85,7 @@ pub fn add<M: Machine>(
             order.push(SequenceStep::Part(if bit == X_ABS.trailing_zeros() { BEGIN } else { ADD }));
         }
         let (word, first_bit) = place(bit);
-        order.push(SequenceStep::Chosen { word: chosen[word], first_bit });
+        order.push(SequenceStep::chosen(chosen[word], first_bit));
     }
     let then: [Option<usize>; PARTS] = std::array::from_fn(|part| Digit::of(part).map(|digit| DIGITS + digit.sum));
     let point = point.to_jacobian(machine.one());
@@ -298,7 +298,7 @@ mod tests {
             for bit in 0..BITS {
                 let (number, first_bit) = place(bit);
                 let cells = (word >> (4 * number)) & SequenceStep::<U256>::CELLS.each(0xf);
-                let digit = SequenceStep::Chosen { word: cells, first_bit }.number(|word| word);
+                let digit = SequenceStep::chosen(cells, first_bit).number(|word| word);
                 sum += (value(digit % 4) + value(digit / 4) * X_ABS) << bit;
             }
             assert_eq!((sum - big(scalar)) % big(r), BigInt::ZERO, "{scalar:#x}");
