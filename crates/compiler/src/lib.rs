@@ -11,6 +11,7 @@ pub mod check;
 pub mod creation;
 pub mod dialect;
 pub mod error;
+mod features;
 pub mod fuse;
 pub mod lower;
 mod paths;
@@ -26,6 +27,7 @@ pub use residue_passes::{SmallMultiples, TooFewSlots};
 pub use source_map::SourceMap;
 
 use check::{Evidence, check};
+use features::{has_feature, limits, no_subprogram};
 use fuse::Fused;
 use lower::LoweredBlock;
 use num_bigint::BigUint;
@@ -35,14 +37,14 @@ use residue_ir::{Effect, Feature, SubprogramId};
 use residue_isa::assembly::{Assembly, Code, Item, LabelId};
 use residue_isa::revision::Family;
 use residue_isa::revision::evm384::Modulus;
-use residue_isa::revision::rules::{SLOTS_MAX, SUM_PRODUCTS_MAX, SetForm, SlotBytesMax};
-use residue_isa::{FieldOp, GasSchedule, Revision, SlotRules};
+use residue_isa::revision::rules::{SLOTS_MAX, SUM_PRODUCTS_MAX, SlotBytesMax};
+use residue_isa::{FieldOp, GasSchedule, Revision};
 use residue_passes::derived::{self, Derived};
 use residue_passes::rows::rows;
 use residue_passes::simplify::simplify;
 use residue_passes::specialise::{asks, specialise};
 use residue_passes::sums::gather;
-use residue_passes::{Allocation, Cost, Limits, Rows, Slot, allocate, multiples, threads};
+use residue_passes::{Allocation, Cost, Rows, Slot, allocate, multiples, threads};
 use target::{MontFactors, Places, Target};
 
 /// A compiled program.
@@ -256,7 +258,7 @@ fn build(
         programs.push(program);
     }
     let borrowed: Vec<&Program> = programs.iter().collect();
-    let rows: Vec<Rows<'_>> = programs.iter().map(|program| rows(program, &LIMITS)).collect();
+    let rows: Vec<Rows<'_>> = programs.iter().map(|program| rows(program, &limits(program, revision))).collect();
     let mut assembly = Assembly::for_fork(dialect.fork);
     let origin = assembly.new_label();
     assembly.mark(origin);
@@ -442,10 +444,6 @@ fn part<'a>(
     Ok(Part { program, rows, allocation, constant_slots, spare, slots, target, is_late })
 }
 
-/// How much is made as one: any number of slots are loaded and stored by one instruction, and what is read of calldata together may
-/// have a word between elements.
-const LIMITS: Limits = Limits { values_max: SLOTS_MAX, gap_bytes_max: 32 };
-
 /// What lowers for the revision's family.
 fn make_target(
     (program, context, is_late, rows): (&Program, u32, bool, &Rows<'_>),
@@ -480,16 +478,6 @@ fn make_target(
     let addition = schedule.instruction(FieldOp::Add, width_limbs, 1).whole();
     let uses_mont = target::uses_mont(program);
     Box::new(target::mont_slots::MontSlots::new(revision, modulus, &derived.given, places, addition, uses_mont, code))
-}
-
-/// Whether `revision` has what a program asks for.
-fn has_feature(revision: Revision, feature: Feature) -> bool {
-    match feature {
-        Feature::PowersOfTwo => revision.slot_rules().is_some_and(|rules| rules.moduli.powers_of_two),
-        Feature::Given => no_subprogram(revision, true).is_none(),
-        Feature::Inversion => revision.slot_rules().is_some_and(SlotRules::inverts),
-        Feature::Limbs(limbs) => limbs as usize <= revision.width_limbs_max(), // u32 to usize widens
-    }
 }
 
 /// Refuses more bytes of slots than the revision has, in what one run can set up.
@@ -529,18 +517,6 @@ fn require_subprogram(program: &Program, revision: Revision) -> Result<(), Compi
     match no_subprogram(revision, is_given) {
         Some(reason) => Err(CompileError::Subprogram { revision, subprogram: program.name.clone(), reason }),
         None => Ok(()),
-    }
-}
-
-/// Why the revision has no subprograms over a modulus that is given, or known; none if it has.
-fn no_subprogram(revision: Revision, is_given: bool) -> Option<&'static str> {
-    match revision.slot_rules() {
-        None if revision.family() == Family::Words => None,
-        None => Some("its values are in memory, where one modulus has room"),
-        Some(rules) if rules.form == SetForm::One => Some("it has one field context"),
-        Some(rules) if is_given && rules.moduli.top_byte => Some("the first byte of a modulus must not be zero"),
-        Some(rules) if is_given && rules.moduli.sizes.is_some() => Some("it has moduli of some sizes only"),
-        Some(_) => None,
     }
 }
 

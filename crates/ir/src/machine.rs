@@ -123,6 +123,10 @@ pub enum Feature {
     Limbs(u32),
     /// An instruction inverts: [`Machine::invert`] can be used.
     Inversion,
+    /// Elements are read with the zeros in front of them by one instruction, which looks at these too.
+    Padding,
+    /// An instruction tells whether an element is zero, for less than to look at its bytes.
+    ZeroTest,
 }
 
 /// How many elements an array can hold.

@@ -185,7 +185,7 @@ function f0 "start" () -> () values 4 {
         let has = |feature| match feature {
             Feature::Limbs(asked) => asked <= limbs,
             Feature::PowersOfTwo => powers_of_two,
-            Feature::Given | Feature::Inversion => true,
+            Feature::Given | Feature::Inversion | Feature::Padding | Feature::ZeroTest => true,
         };
         let special = specialise(&program, has);
         assert!(!asks(&special));

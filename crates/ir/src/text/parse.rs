@@ -237,6 +237,12 @@ impl Parser<'_> {
             if self.tokens.word_is("inversion") {
                 return Ok(WordDef::Has(Feature::Inversion));
             }
+            if self.tokens.word_is("padding") {
+                return Ok(WordDef::Has(Feature::Padding));
+            }
+            if self.tokens.word_is("zero_test") {
+                return Ok(WordDef::Has(Feature::ZeroTest));
+            }
             self.tokens.expect("limbs")?;
             return Ok(WordDef::Has(Feature::Limbs(self.read()?)));
         }

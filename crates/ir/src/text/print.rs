@@ -87,6 +87,8 @@ impl Printer {
                 WordDef::Has(Feature::PowersOfTwo) => "has powers_of_two".to_owned(),
                 WordDef::Has(Feature::Given) => "has given".to_owned(),
                 WordDef::Has(Feature::Inversion) => "has inversion".to_owned(),
+                WordDef::Has(Feature::Padding) => "has padding".to_owned(),
+                WordDef::Has(Feature::ZeroTest) => "has zero_test".to_owned(),
                 WordDef::Has(Feature::Limbs(limbs)) => format!("has limbs {limbs}"),
                 WordDef::Defined => "defined".to_owned(),
             };
