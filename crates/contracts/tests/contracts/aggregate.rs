@@ -3,25 +3,19 @@
 //! `RESIDUE_CASES=2000` takes as many inputs instead of forty.
 
 use crate::points::{Seeded, encode1};
+use crate::support::{answered_everywhere, everywhere};
 use ark_bls12_381::G1Affine;
-use residue_compiler::compile;
 use residue_contracts::find;
-use residue_engine::{Engine, EngineConfig, Halt, Prepared};
-use residue_isa::{GasSchedule, Revision};
+use residue_engine::Prepared;
+use residue_isa::Revision;
 use residue_workbench::native;
 
 /// More than any input of these tests takes.
-const GAS: u64 = 100_000_000;
 const POINT_BYTES: usize = 128;
 
 /// The contract under every revision, ready to run.
 fn compiled() -> Vec<(Revision, Prepared)> {
-    let program = find("bls12_381/aggregate_g1").unwrap().program();
-    let prepare = |&revision: &Revision| {
-        let code = compile(&program, revision, &GasSchedule::default_for(revision).unwrap()).unwrap().code;
-        (revision, Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&code))
-    };
-    Revision::ALL.iter().map(prepare).collect()
+    everywhere(find("bls12_381/aggregate_g1").unwrap())
 }
 
 /// The precompile's sum, point for point; nothing where it fails, and of no points and parts of points.
@@ -37,19 +31,7 @@ fn judge(input: &[u8]) -> Option<Vec<u8>> {
 #[track_caller]
 fn check(compiled: &mut [(Revision, Prepared)], input: &[u8], what: &str) -> Option<Vec<u8>> {
     let expected = judge(input);
-    for (revision, prepared) in compiled {
-        let outcome = prepared.run_without_memory(input, GAS);
-        match &expected {
-            Some(sum) => {
-                let found = (outcome.halt, hex::encode(outcome.output));
-                assert_eq!(found, (Halt::Return, hex::encode(sum)), "{revision}, {what}");
-            }
-            None => {
-                assert!(outcome.halt.is_exceptional(), "{revision}, {what}: {:?}", outcome.halt);
-                assert_ne!(outcome.halt, Halt::OutOfGas, "{revision}, {what}");
-            }
-        }
-    }
+    answered_everywhere(compiled, input, expected.as_deref(), what);
     expected
 }
 

@@ -1,11 +1,10 @@
 //! Contracts at the addresses of precompiles: a caller that knows nothing of them gets what it got before.
 
-use residue_compiler::compile;
 use residue_contracts::{CONTRACTS, Contract};
 use residue_engine::{Engine, EngineConfig, Fork, Halt, Replacement};
-use residue_isa::{GasSchedule, Revision, assemble_text};
+use residue_isa::{Revision, assemble_text};
 
-use crate::support::expressed;
+use crate::support::codes;
 
 /// A precompile that fails takes 63 of 64 parts of it.
 const GAS: u64 = 1_000_000_000;
@@ -42,8 +41,7 @@ fn precompiles_of(revision: Revision) -> impl Iterator<Item = (&'static Contract
 
 /// The contract's code, if the revision can express it.
 fn code(contract: &Contract, revision: Revision) -> Option<Vec<u8>> {
-    let compiled = compile(&contract.program(), revision, &GasSchedule::default_for(revision).unwrap());
-    expressed(contract, revision, compiled).map(|compiled| compiled.code)
+    codes(contract).iter().find(|(of, _)| *of == revision).map(|(_, code)| code.clone())
 }
 
 fn engines(revision: Revision) -> [Engine; 2] {

@@ -2,16 +2,14 @@
 //!
 //! `RESIDUE_CASES=2000` takes as many points of each group instead of thirty.
 
+use crate::support::{answered_everywhere, everywhere};
 use ark_bls12_381::{Fq, Fq2, G1Affine, G2Affine};
 use ark_ec::{AffineRepr, CurveGroup};
 use ark_ff::{BigInteger, PrimeField};
 use num_bigint::BigUint;
-use residue_compiler::compile;
 use residue_contracts::find;
-use residue_engine::{Engine, EngineConfig, Halt, Prepared};
-use residue_isa::{GasSchedule, Revision};
-
-const GAS: u64 = 10_000_000;
+use residue_engine::Prepared;
+use residue_isa::Revision;
 
 /// What has to come of compressed bytes: EIP-2537's encoding, or nothing. arkworks has the roots, in order.
 type Judge = fn(&[u8]) -> Option<Vec<u8>>;
@@ -52,30 +50,10 @@ fn judge_g2(input: &[u8]) -> Option<Vec<u8>> {
     Some(encode(&[x[1], x[0], y.c0, y.c1]))
 }
 
-fn compiled(name: &str) -> Vec<(Revision, Prepared)> {
-    let program = find(name).unwrap().program();
-    let prepare = |&revision: &Revision| {
-        let code = compile(&program, revision, &GasSchedule::default_for(revision).unwrap()).unwrap().code;
-        (revision, Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&code))
-    };
-    Revision::ALL.iter().map(prepare).collect()
-}
-
 #[track_caller]
 fn check(compiled: &mut [(Revision, Prepared)], judge: Judge, input: &[u8]) -> bool {
     let expected = judge(input);
-    for (revision, prepared) in compiled {
-        let outcome = prepared.run_without_memory(input, GAS);
-        match &expected {
-            Some(output) => {
-                assert_eq!((outcome.halt, &outcome.output), (Halt::Return, output), "{revision}, {input:02x?}")
-            }
-            None => {
-                assert!(outcome.halt.is_exceptional(), "{revision}, {input:02x?}: {:?}", outcome.halt);
-                assert_ne!(outcome.halt, Halt::OutOfGas, "{revision}, {input:02x?}");
-            }
-        }
-    }
+    answered_everywhere(compiled, input, expected.as_deref(), "compressed");
     expected.is_some()
 }
 
@@ -104,7 +82,7 @@ fn compressed_g2(seed: u64) -> Vec<u8> {
 }
 
 fn check_all(name: &str, judge: Judge, point: fn(u64) -> Vec<u8>) {
-    let mut compiled = compiled(name);
+    let mut compiled = everywhere(find(name).unwrap());
     let length = point(0).len();
     for seed in 0..cases() {
         let x = point(seed);

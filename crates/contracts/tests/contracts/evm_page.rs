@@ -1,6 +1,6 @@
 //! The table of `docs/evm.md` is what contracts cost on the EVM without field instructions.
 //!
-//! If contracts or the compiler change, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts evm_page`.
+//! If contracts or the compiler change, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts evm_page -- --ignored`.
 
 use std::fmt::Write;
 
@@ -33,6 +33,7 @@ fn trial(contract: &Contract, revision: Revision) -> Option<Trial> {
 }
 
 #[test]
+#[ignore = "it takes long: by name, and in CI"]
 fn the_table_of_the_page_is_what_contracts_cost() {
     let engine = Engine::new(EngineConfig::default_for(Revision::Evm)).unwrap();
     let mut text = String::from(

@@ -1,7 +1,7 @@
 //! The table of `docs/evmmax-next.md`: what each experiment on top of EIP-6690 of 2024 brings.
 //!
 //! If a contract, the compiler or a schedule changes, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts
-//! evmmax_next_page`.
+//! evmmax_next_page -- --ignored`.
 
 use std::fmt::Write;
 
@@ -58,6 +58,7 @@ fn costs(operation: &Operation, revisions: &[Revision]) -> Vec<(u64, Vec<u64>)> 
 }
 
 #[test]
+#[ignore = "it takes long: by name, and in CI"]
 fn the_table_of_the_experiments_is_what_they_cost() {
     let is_experiment = |revision: &&Revision| !revision.additions().is_empty();
     let revisions: Vec<Revision> =

@@ -9,7 +9,7 @@ use residue_ir::Outcome;
 use residue_isa::{GasSchedule, Revision};
 use residue_workbench::native;
 
-use crate::support::expressed;
+use crate::support::{expressed, some_revisions};
 
 /// draft-irtf-cfrg-bls-signature-05, section 4.2.1: the basic scheme, signatures in G2.
 const CIPHERSUITE: &[u8] = b"BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_";
@@ -90,11 +90,11 @@ fn the_fp2_mul_example_is_a_product() {
 }
 
 #[test]
-fn every_example_runs_under_every_revision_as_evaluated() {
-    for contract in CONTRACTS {
+fn every_example_runs_as_evaluated() {
+    for (number, contract) in CONTRACTS.iter().enumerate() {
         let (program, example) = (contract.program(), (contract.example)());
         let expected = residue_ir::evaluate(&program, &example);
-        for &revision in Revision::ALL {
+        for revision in some_revisions(number) {
             let compiled = compile(&program, revision, &GasSchedule::default_for(revision).unwrap());
             let Some(Compiled { code, .. }) = expressed(contract, revision, compiled) else { continue };
             let engine = Engine::new(EngineConfig::default_for(revision)).unwrap();

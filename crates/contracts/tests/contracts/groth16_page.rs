@@ -1,6 +1,6 @@
 //! The table of gas in `docs/groth16.md` is what verifiers cost.
 //!
-//! If a verifier or the compiler changes, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts groth16_page`.
+//! If a verifier or the compiler changes, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts groth16_page -- --ignored`.
 
 use std::fmt::Write;
 
@@ -73,6 +73,7 @@ fn table() -> String {
 }
 
 #[test]
+#[ignore = "it takes long: by name, and in CI"]
 fn the_table_of_the_page_is_what_verifiers_cost() {
     residue_pages::hold("docs/groth16.md", "verifiers", &table());
 }

@@ -8,6 +8,7 @@ mod kinds;
 mod sides;
 
 use crate::points::Seeded;
+use crate::support::{answered_everywhere, everywhere};
 use kinds::{Kind, Verdict};
 use residue_compiler::compile;
 use residue_contracts::{Contract, find};
@@ -21,16 +22,6 @@ const GAS: u64 = 100_000_000;
 
 /// Inputs of an operation in plain `cargo test`.
 const CASES: usize = 100;
-
-/// The contract under every revision, ready to run.
-fn compiled(contract: &Contract) -> Vec<(Revision, Prepared)> {
-    let program = contract.program();
-    let prepare = |&revision: &Revision| {
-        let code = compile(&program, revision, &GasSchedule::default_for(revision).unwrap()).unwrap().code;
-        (revision, Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&code))
-    };
-    Revision::ALL.iter().map(prepare).collect()
-}
 
 /// Runs `input` everywhere; every answer must be that of the precompile, which must be `verdict`.
 #[track_caller]
@@ -47,21 +38,7 @@ fn check(contract: &Contract, compiled: &mut [(Revision, Prepared)], input: &[u8
         Verdict::Refused => assert_eq!(native, None, "{what}: the precompile accepts it"),
         Verdict::Any => {}
     }
-    for (revision, prepared) in compiled {
-        let outcome = prepared.run_without_memory(input, GAS);
-        match &native {
-            Some(output) => {
-                let found = (outcome.halt, hex::encode(outcome.output));
-                assert_eq!(found, (Halt::Return, hex::encode(output)), "{revision}, {what}");
-            }
-            None => {
-                assert!(outcome.halt.is_exceptional(), "{revision}, {what}: {:?}", outcome.halt);
-                // Out of gas would look like a refusal.
-                assert_ne!(outcome.halt, Halt::OutOfGas, "{revision}, {what}");
-                assert_eq!(outcome.gas_used, GAS, "{revision}, {what}");
-            }
-        }
-    }
+    answered_everywhere(compiled, input, native.as_deref(), what);
 }
 
 fn environment(variable: &str) -> Option<usize> {
@@ -73,7 +50,7 @@ fn check_kinds(name: &str, side: &Side, kinds: &[Kind]) {
     let contract = find(name).unwrap();
     let cases = environment("RESIDUE_CASES").unwrap_or(CASES);
     let first = environment("RESIDUE_SEED").unwrap_or(0);
-    let mut compiled = compiled(contract);
+    let mut compiled = everywhere(contract);
     for case in 0..cases {
         let (kind, verdict, make) = kinds[case % kinds.len()];
         let seed = (first + case) as u64;

@@ -5,16 +5,13 @@
 //! another seed.
 
 use crate::points::Seeded;
+use crate::support::{answered_everywhere, codes, everywhere};
 use num_bigint::BigUint;
-use residue_compiler::compile;
 use residue_contracts::{Contract, find};
 use residue_curves::bls12_381::constants::modulus;
-use residue_engine::{Engine, EngineConfig, Halt, Prepared};
-use residue_isa::{GasSchedule, Revision};
+use residue_engine::Prepared;
+use residue_isa::Revision;
 use residue_workbench::native;
-
-/// More than any of the revisions takes.
-const GAS: u64 = 10_000_000;
 
 /// A map under every revision, ready to run.
 struct Map {
@@ -26,30 +23,17 @@ struct Map {
 impl Map {
     fn new(name: &str, elements: usize) -> Self {
         let contract = find(name).unwrap();
-        let program = contract.program();
-        let prepare = |&revision: &Revision| {
-            let code = compile(&program, revision, &GasSchedule::default_for(revision).unwrap()).unwrap().code;
-            assert!(code.len() <= 24_576 || revision != Revision::Eip6690_2024, "{name}: {} bytes", code.len());
-            (revision, Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&code))
-        };
-        Self { contract, elements, compiled: Revision::ALL.iter().map(prepare).collect() }
+        for (revision, code) in codes(contract).iter() {
+            assert!(code.len() <= 24_576 || *revision != Revision::Eip6690_2024, "{name}: {} bytes", code.len());
+        }
+        Self { contract, elements, compiled: everywhere(contract) }
     }
 
     /// Runs `input` everywhere; every answer must be that of the precompile.
     #[track_caller]
     fn check(&mut self, input: &[u8], what: &str) {
-        let native = native(self.contract, input).unwrap().map(|native| native.output);
-        for (revision, prepared) in &mut self.compiled {
-            let outcome = prepared.run_without_memory(input, GAS);
-            match &native {
-                Ok(output) => assert_eq!((outcome.halt, &outcome.output), (Halt::Return, output), "{revision}, {what}"),
-                Err(_) => {
-                    assert!(outcome.halt.is_exceptional(), "{revision}, {what}: {:?}", outcome.halt);
-                    assert_ne!(outcome.halt, Halt::OutOfGas, "{revision}, {what}");
-                    assert_eq!(outcome.gas_used, GAS, "{revision}, {what}");
-                }
-            }
-        }
+        let native = native(self.contract, input).unwrap().ok().map(|native| native.output);
+        answered_everywhere(&mut self.compiled, input, native.as_deref(), what);
     }
 
     fn check_numbers(&mut self, numbers: &[BigUint], what: &str) {

@@ -1,14 +1,12 @@
 //! Multiples of points by double and add are those of arkworks, and of the precompiles where these take the point.
 
+use crate::support::{everywhere, refused_everywhere, returned_everywhere};
 use ark_bls12_381::{Fq, G1Affine, G2Affine};
 use ark_ec::{AffineRepr, CurveGroup};
 use ark_ff::{BigInteger, PrimeField};
-use residue_compiler::compile;
 use residue_contracts::find;
-use residue_engine::{Engine, EngineConfig, Fork, Halt, Prepared, native};
-use residue_isa::{GasSchedule, Revision};
+use residue_engine::{Fork, native};
 
-const GAS: u64 = 10_000_000;
 /// BLS12_G1MSM and BLS12_G2MSM of EIP-2537: with one point and one scalar they are multiplications.
 const G1_MSM: u16 = 0x0c;
 const G2_MSM: u16 = 0x0e;
@@ -37,16 +35,6 @@ fn scalars() -> Vec<Vec<u8>> {
     vec![all_ones, order, minus_one, plus_one, small(0), small(1), small(2), small(3), mixed]
 }
 
-/// The contract `name`, compiled for every revision.
-fn prepared(name: &str) -> Vec<(Revision, Prepared)> {
-    let program = find(name).unwrap().program();
-    let prepare = |&revision: &Revision| {
-        let code = compile(&program, revision, &GasSchedule::default_for(revision).unwrap()).unwrap().code;
-        (revision, Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&code))
-    };
-    Revision::ALL.iter().map(prepare).collect()
-}
-
 /// Runs every scalar on every point; `multiple` computes what should come out, and a point in the subgroup goes to the
 /// precompile as well.
 fn check<P: Copy>(
@@ -56,7 +44,7 @@ fn check<P: Copy>(
     encode: fn(P) -> Vec<u8>,
     multiple: impl Fn(P, &[u8]) -> P,
 ) {
-    let mut runs = prepared(name);
+    let mut runs = everywhere(find(name).unwrap());
     for &(point, in_subgroup) in points {
         for scalar in scalars() {
             let input = [encode(point), scalar.clone()].concat();
@@ -65,11 +53,7 @@ fn check<P: Copy>(
                 let native = native::precompile(Fork::default(), precompile, &input, u64::MAX).unwrap();
                 assert_eq!(native.output, expected, "{name}, scalar {}", hex::encode(&scalar));
             }
-            for (revision, run) in &mut runs {
-                let found = run.run(&input, GAS);
-                assert_eq!(found.halt, Halt::Return, "{name}, {revision}");
-                assert_eq!(found.output, expected, "{name}, {revision}, scalar {}", hex::encode(&scalar));
-            }
+            returned_everywhere(&mut runs, &input, &expected, name);
         }
     }
     let (good, size) = (encode(points[0].0), encode(points[0].0).len());
@@ -78,9 +62,7 @@ fn check<P: Copy>(
     let mut not_reduced = [good, vec![1; 32]].concat();
     not_reduced[16] = 0x1b;
     for input in [&off_curve[..], &not_reduced, &off_curve[..size], &[]] {
-        for (revision, run) in &mut runs {
-            assert!(run.run(input, GAS).halt.is_exceptional(), "{name}, {revision}");
-        }
+        refused_everywhere(&mut runs, input, name);
     }
 }
 

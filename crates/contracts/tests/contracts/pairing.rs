@@ -7,27 +7,14 @@
 pub mod kinds;
 
 use crate::points::Seeded;
+use crate::support::{answered_everywhere, everywhere};
 use kinds::{KINDS, Verdict};
-use residue_compiler::compile;
 use residue_contracts::{Contract, find};
-use residue_engine::{Engine, EngineConfig, Halt, Prepared};
-use residue_isa::{GasSchedule, Revision};
-
-/// More than eight pairs take.
-const GAS: u64 = 100_000_000;
+use residue_engine::Prepared;
+use residue_isa::Revision;
 
 fn contract() -> &'static Contract {
     find("bls12_381/pairing").unwrap()
-}
-
-/// The contract under every revision, ready to run.
-fn compiled() -> Vec<(Revision, Prepared)> {
-    let program = contract().program();
-    let prepare = |&revision: &Revision| {
-        let code = compile(&program, revision, &GasSchedule::default_for(revision).unwrap()).unwrap().code;
-        (revision, Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&code))
-    };
-    Revision::ALL.iter().map(prepare).collect()
 }
 
 /// What the precompile says: the product is one, it is not, or the input is refused.
@@ -53,23 +40,12 @@ fn check(compiled: &mut [(Revision, Prepared)], input: &[u8], verdict: Verdict, 
     if verdict != Verdict::Any {
         assert_eq!(native, verdict, "{what}: the input is not what it is said to be");
     }
-    for (revision, prepared) in compiled {
-        let outcome = prepared.run_without_memory(input, GAS);
-        let expected = match native {
-            Verdict::True => Some(one()),
-            Verdict::False => Some(vec![0; 32]),
-            Verdict::Refused | Verdict::Any => None,
-        };
-        match expected {
-            Some(output) => assert_eq!((outcome.halt, outcome.output), (Halt::Return, output), "{revision}, {what}"),
-            None => {
-                assert!(outcome.halt.is_exceptional(), "{revision}, {what}: {:?}", outcome.halt);
-                // Out of gas would look like a refusal.
-                assert_ne!(outcome.halt, Halt::OutOfGas, "{revision}, {what}");
-                assert_eq!(outcome.gas_used, GAS, "{revision}, {what}");
-            }
-        }
-    }
+    let expected = match native {
+        Verdict::True => Some(one()),
+        Verdict::False => Some(vec![0; 32]),
+        Verdict::Refused | Verdict::Any => None,
+    };
+    answered_everywhere(compiled, input, expected.as_deref(), what);
 }
 
 fn environment(variable: &str) -> Option<usize> {
@@ -82,7 +58,7 @@ fn the_contract_answers_as_the_precompile() {
     let cases = environment("RESIDUE_CASES").unwrap_or(KINDS.len());
     let first = environment("RESIDUE_SEED").unwrap_or(0);
     let pairs_max = if cases > KINDS.len() { 8 } else { 4 };
-    let mut compiled = compiled();
+    let mut compiled = everywhere(contract());
     for case in 0..cases {
         let (name, verdict, make) = KINDS[case % KINDS.len()];
         let seed = (first + case) as u64;
@@ -96,7 +72,7 @@ fn the_contract_answers_as_the_precompile() {
 #[test]
 fn thirty_two_pairs_fit() {
     // e(aP, Q) e(-aP, Q), sixteen times with other points, is one; without the last pair it is not.
-    let mut compiled = compiled();
+    let mut compiled = everywhere(contract());
     let mut seeded = Seeded(76);
     let pairs = (0..16).flat_map(|_| {
         let (p, q) = (seeded.g1(), crate::points::encode2(seeded.g2()));
@@ -111,7 +87,7 @@ fn thirty_two_pairs_fit() {
 #[test]
 fn the_identity_may_stand_anywhere() {
     // Three pairs; any of their points replaced by the identity.
-    let mut compiled = compiled();
+    let mut compiled = everywhere(contract());
     let mut seeded = Seeded(77);
     let input: Vec<u8> = (0..3)
         .flat_map(|_| [crate::points::encode1(seeded.g1()), crate::points::encode2(seeded.g2())].concat())
@@ -131,7 +107,7 @@ fn the_identity_may_stand_anywhere() {
 
 #[test]
 fn every_byte_of_padding_counts() {
-    let mut compiled = compiled();
+    let mut compiled = everywhere(contract());
     let mut seeded = Seeded(78);
     let input = [crate::points::encode1(seeded.g1()), crate::points::encode2(seeded.g2())].concat();
     for element in 0..6 {
@@ -146,7 +122,7 @@ fn every_byte_of_padding_counts() {
 #[test]
 fn any_number_of_pairs_is_taken() {
     // The contract's loops take eight pairs; numbers around that, and a third loop.
-    let mut compiled = compiled();
+    let mut compiled = everywhere(contract());
     let mut seeded = Seeded(79);
     for count in [5, 7, 8, 9, 16, 17] {
         let input = kinds::product_of_one(&mut seeded, count);
@@ -163,7 +139,7 @@ fn any_number_of_pairs_is_taken() {
 #[test]
 fn loops_with_nothing_but_identities_count_nothing() {
     // Three loops of eight, eight and two pairs; in some of them every Q is the identity.
-    let mut compiled = compiled();
+    let mut compiled = everywhere(contract());
     let mut seeded = Seeded(80);
     let loops = [8, 8, 2].map(|count| kinds::product_of_one(&mut seeded, count));
     for mask in 0u32..8 {

@@ -3,14 +3,12 @@
 //!
 //! `RESIDUE_CASES=2000` takes as many signatures at random instead of two.
 
+use crate::support::{everywhere, returned_everywhere};
 use blst::{BLST_ERROR, min_pk, min_sig};
-use residue_compiler::compile;
 use residue_contracts::find;
-use residue_engine::{Engine, EngineConfig, Fork, Halt, Prepared, native};
-use residue_isa::{GasSchedule, Revision};
+use residue_engine::{Fork, Prepared, native};
+use residue_isa::Revision;
 
-/// More than any input of these tests takes.
-const GAS: u64 = 100_000_000;
 /// The address of SHA-256.
 const SHA256: u16 = 2;
 /// draft-irtf-cfrg-bls-signature-05, section 4.2.1: the basic scheme.
@@ -39,25 +37,13 @@ struct Contract(Vec<(Revision, Prepared)>);
 
 impl Contract {
     fn new(name: &str) -> Self {
-        let program = find(name).unwrap().program();
-        let prepare = |&revision: &Revision| {
-            let code = compile(&program, revision, &GasSchedule::default_for(revision).unwrap()).unwrap().code;
-            (revision, Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&code))
-        };
-        Self(Revision::ALL.iter().map(prepare).collect())
+        Self(everywhere(find(name).unwrap()))
     }
 
     #[track_caller]
     fn answers(&mut self, input: &[u8], expected: bool, what: &str) {
-        let expected = format!("{:064x}", u8::from(expected));
-        for (revision, prepared) in &mut self.0 {
-            let outcome = prepared.run_without_memory(input, GAS);
-            assert_eq!(
-                (outcome.halt, hex::encode(outcome.output)),
-                (Halt::Return, expected.clone()),
-                "{revision}, {what}"
-            );
-        }
+        let expected = [vec![0; 31], vec![u8::from(expected)]].concat();
+        returned_everywhere(&mut self.0, input, &expected, what);
     }
 
     /// The answer must be blst's, which is returned.

@@ -3,6 +3,7 @@
 use super::proofs::{gnark_key, gnark_proof, of_random_circuit_on, snarkjs_inputs, snarkjs_key, snarkjs_proof};
 use super::{Answer, GAS, bytes, prepared, system};
 use crate::points::{Seeded, encode1, encode2, p, r};
+use crate::support::chosen;
 use ark_bls12_381::{Bls12_381, Fr, G1Affine};
 use ark_ec::{AffineRepr, CurveGroup};
 use ark_ff::Field;
@@ -78,7 +79,7 @@ impl Subject {
     fn check(&mut self, calldata: &[u8], expected: Answer, what: &str) -> u64 {
         assert_eq!(answer(&self.key, calldata), expected, "{what}");
         let mut gas = 0;
-        for (revision, prepared) in &mut self.prepared {
+        for (revision, prepared) in chosen(&mut self.prepared, calldata) {
             let outcome = prepared.run_without_memory(calldata, GAS);
             match expected {
                 Answer::Failure => assert!(outcome.halt.is_exceptional(), "{revision}, {what}: {}", outcome.halt),
