@@ -521,13 +521,9 @@ impl Maker {
     fn sequence(&mut self) -> Statement {
         let state = self.random.random_range(0..=4);
         let initial = self.operands(state);
-        let choosing = self.random.random_ratio(1, 8).then(|| {
-            let least = if self.random.random_ratio(1, 8) { 32 } else { SequenceStep::<Word>::CHOICES_MIN };
-            let cells = self.word_def(WordDef::Constant(SequenceStep::<Word>::CELLS.each(least as u64 - 1))); // widens
-            let word = self.word(2);
-            (self.op(WordOp::And, word, cells), least)
-        });
-        let count = choosing.map_or(1, |(_, least)| least) + self.random.random_range(0..=2);
+        let length = if self.random.random_ratio(1, 12) { 40 } else { self.random.random_range(1..=6) };
+        let choosing = self.random.random_ratio(1, 8).then(|| self.choosing(length));
+        let count = choosing.as_ref().map_or(1, |(_, least)| *least) + self.random.random_range(0..=2);
         let carries = choosing.is_none() && !self.program.tables.is_empty() && self.random.random_ratio(1, 3);
         let parts: Vec<Arm> =
             (0..count).map(|_| if carries { self.part_with_rows(state) } else { self.part(state) }).collect();
@@ -536,16 +532,34 @@ impl Maker {
             has_next.then(|| self.random.random_range(number + 1..count))
         };
         let then: Vec<Option<usize>> = (0..count).map(then).collect();
-        let length = if self.random.random_ratio(1, 12) { 40 } else { self.random.random_range(1..=6) };
-        let step = |_| match choosing.filter(|_| self.random.random_ratio(1, 2)) {
-            Some((word, _)) => SequenceStep::Chosen { word, first_bit: 16 * self.random.random_range(0..16) },
-            None => SequenceStep::Part(self.random.random_range(0..count)),
-        };
-        let mut steps: Vec<SequenceStep<Word>> = (0..length).map(step).collect();
+        let chosen = choosing.map_or(vec![None; length], |(steps, _)| steps);
+        let step = |step: Option<_>| step.unwrap_or_else(|| SequenceStep::Part(self.random.random_range(0..count)));
+        let mut steps: Vec<SequenceStep<Word>> = chosen.into_iter().map(step).collect();
         if carries {
             steps = self.with_rows(&steps, &parts, &then);
         }
         self.control(ControlKind::Sequence(Order { steps, then }), initial, parts)
+    }
+
+    /// For each step of a sequence the part that a word chooses, if one does, and how many parts there are to choose from: all, or one half by
+    /// some steps and the other by others. Cells are 16 bits apart, or 24.
+    fn choosing(&mut self, length: usize) -> (Vec<Option<SequenceStep<Word>>>, usize) {
+        let least = if self.random.random_ratio(1, 8) { 32 } else { SequenceStep::<Word>::CHOICES_MIN };
+        let (group, distance) = (least >> self.random.random_range(0..=1), *[16, 24].choose(&mut self.random).unwrap());
+        let places = (0..length).map(|_| {
+            let cell = self.random.random_range(0..(256 - 16) / distance);
+            let first_part = group * self.random.random_range(0..least / group);
+            self.random.random_ratio(1, 2).then_some((distance * cell, first_part))
+        });
+        let places: Vec<Option<(u32, usize)>> = places.collect();
+        // Zeros where no step has its cell.
+        let most = U256::from(group - 1);
+        let cells =
+            places.iter().flatten().fold(U256::ZERO, |cells, (first_bit, _)| cells | most << *first_bit as usize); // widens
+        let (cells, word) = (self.word_def(WordDef::Constant(cells)), self.word(2));
+        let word = self.op(WordOp::And, word, cells);
+        let step = |(first_bit, first_part)| SequenceStep::Chosen { word, first_bit, first_part };
+        (places.into_iter().map(|place| place.map(step)).collect(), least)
     }
 
     /// A part that begins with rows that it takes, and with arithmetic between them.

@@ -1,4 +1,4 @@
-//! What a revision has of what programs ask for, and what is refused where it has not.
+//! What a revision has of what programs ask for, how much it does as one, and what is refused where it has not.
 
 use crate::dialect::Dialect;
 use crate::error::CompileError;
@@ -7,8 +7,22 @@ use residue_ir::program::Program;
 use residue_ir::{Effect, Feature};
 use residue_isa::revision::Family;
 use residue_isa::revision::evm384::Modulus;
-use residue_isa::revision::rules::SetForm;
+use residue_isa::revision::rules::{SLOTS_MAX, SetForm};
 use residue_isa::{Revision, SlotRules};
+use residue_passes::Limits;
+
+/// How much is made as one: any number of slots are loaded and stored by one instruction, and what is read of calldata together may
+/// have a word between elements.
+const LIMITS: Limits = Limits { values_max: SLOTS_MAX, gap_bytes_max: 32, runs_above_bytes: None };
+
+/// The same for a program, whose elements may be moved with zeros in front of them.
+pub(crate) fn limits(program: &Program, revision: Revision) -> Limits {
+    let padded = |rules: &SlotRules| {
+        let element_bytes = rules.element_bytes(target::slots::modulus_size_bytes(rules, &program.modulus));
+        u32::try_from(element_bytes).ok().filter(|_| rules.store_padded.is_some())
+    };
+    Limits { runs_above_bytes: revision.slot_rules().and_then(padded), ..LIMITS }
+}
 
 /// Whether `revision` has what the program asks for.
 pub(crate) fn has_feature(program: &Program, revision: Revision, dialect: Dialect, feature: Feature) -> bool {
@@ -19,6 +33,8 @@ pub(crate) fn has_feature(program: &Program, revision: Revision, dialect: Dialec
             revision.slot_rules().is_some_and(SlotRules::inverts)
                 || words::inversion::is_by_modexp(program, revision, dialect)
         }
+        Feature::Padding => revision.slot_rules().is_some_and(|rules| rules.store_padded.is_some()),
+        Feature::ZeroTest => revision.slot_rules().is_some_and(|rules| rules.is_zero.is_some()),
         Feature::Limbs(limbs) => limbs as usize <= revision.width_limbs_max(), // u32 to usize widens
         Feature::Precompile(address) => dialect.has_precompile(address),
     }

@@ -27,7 +27,7 @@ pub use residue_passes::{SmallMultiples, TooFewSlots};
 pub use source_map::SourceMap;
 
 use check::{Evidence, check};
-use features::{has_feature, require_inversion, require_modulus, require_precompiles, require_subprogram};
+use features::{has_feature, limits, require_inversion, require_modulus, require_precompiles, require_subprogram};
 use fuse::Fused;
 use lower::LoweredBlock;
 use num_bigint::BigUint;
@@ -43,7 +43,7 @@ use residue_passes::rows::rows;
 use residue_passes::simplify::simplify;
 use residue_passes::specialise::{asks, specialise};
 use residue_passes::sums::gather;
-use residue_passes::{Allocation, Cost, Limits, Rows, Slot, allocate, multiples, threads};
+use residue_passes::{Allocation, Cost, Rows, Slot, allocate, multiples, threads};
 use target::{MontFactors, Places, Target};
 
 /// A compiled program.
@@ -261,7 +261,7 @@ fn build(
         programs.push(program);
     }
     let borrowed: Vec<&Program> = programs.iter().collect();
-    let rows: Vec<Rows<'_>> = programs.iter().map(|program| rows(program, &LIMITS)).collect();
+    let rows: Vec<Rows<'_>> = programs.iter().map(|program| rows(program, &limits(program, revision))).collect();
     let mut assembly = Assembly::for_fork(dialect.fork);
     let origin = assembly.new_label();
     assembly.mark(origin);
@@ -453,10 +453,6 @@ fn part<'a>(
     let target = make_target((program, context, is_late, &rows), words, revision, schedule, derived, places, assembly);
     Ok(Part { program, rows, allocation, constant_slots, spare, slots, target, is_late })
 }
-
-/// How much is made as one: any number of slots are loaded and stored by one instruction, and what is read of calldata together may
-/// have a word between elements.
-const LIMITS: Limits = Limits { values_max: SLOTS_MAX, gap_bytes_max: 32 };
 
 /// What lowers for the revision's family.
 fn make_target(

@@ -397,7 +397,7 @@ impl<'a> Lowering<'a> {
             }
             Effect::Lookup { table, index, results } => self.lookup(*table, *index, results)?,
             Effect::TakeRow { results, .. } => self.take_row(results),
-            Effect::TakeElement { results, .. } => self.take_element(results),
+            Effect::TakeElement { array, results } => self.take_element(*array, results),
             Effect::FillFrom { array, table } => self.fill_from(*array, *table),
             Effect::Enter { subprogram, modulus } => self.enter(*subprogram, modulus)?,
             Effect::ElementOf { result, words } => self.element_of(*result, words)?,
@@ -468,8 +468,9 @@ impl<'a> Lowering<'a> {
                 self.keep(*result);
             }
             Effect::Index { result, variable, array, first_bit, cells } => {
-                self.cell(*variable, *first_bit, *cells);
-                if !self.addresses.contains_key(result) {
+                let only = self.addresses.get(result).copied();
+                self.cell(*variable, *first_bit, *cells, only);
+                if only.is_none() {
                     self.index_of_address(*array);
                 }
                 self.keep(*result);
@@ -515,13 +516,11 @@ impl<'a> Lowering<'a> {
                 return Ok(Flow::Ended);
             }
             Effect::ReturnElements { values, size_bytes } => {
-                let output = if self.returns_low(*size_bytes) { 0 } else { self.layout.output };
-                let mut address = output;
-                for &operand in values {
-                    self.target.output(self.code, self.slot(operand), address, *size_bytes);
-                    address += size_bytes;
-                }
-                push(self.code, address - output);
+                let is_low = self.returns_low(*size_bytes, values.len());
+                let output = if is_low { 0 } else { self.layout.output };
+                let slots: Vec<Slot> = values.iter().map(|&operand| self.slot(operand)).collect();
+                self.target.output_row(self.code, &slots, output, *size_bytes);
+                self.code.push(slots.len() as u64 * u64::from(*size_bytes)); // usize to u64 widens
                 push(self.code, output);
                 self.code.op(evm::RETURN);
                 return Ok(Flow::Ended);

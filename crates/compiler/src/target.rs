@@ -88,6 +88,21 @@ pub trait Target {
     /// Writes `count` slots to memory. [operands, address] → []
     fn store(&self, code: &mut Assembly, first: Slot, count: u32);
 
+    /// Whether there are arrays beside the slots, for [`Target::get`] and [`Target::put`].
+    fn has_arrays(&self) -> bool {
+        false
+    }
+
+    /// Fills `count` slots from elements of the array. [index of the first element] → []
+    fn get(&self, _: &mut Assembly, _first: Slot, _count: u32) {
+        unreachable!("it has no arrays")
+    }
+
+    /// Writes `count` slots to elements of the array. [index of the first element] → []
+    fn put(&self, _: &mut Assembly, _first: Slot, _count: u32) {
+        unreachable!("it has no arrays")
+    }
+
     /// `out` becomes the inverse of `value`, 0 if it has none. Only for revisions with an instruction for that. [] → []
     fn invert(&self, code: &mut Assembly, out: Slot, value: Slot);
 
@@ -119,6 +134,19 @@ pub trait Target {
 
     /// Writes a slot's canonical value to memory at `address`, big-endian in `size_bytes`. [] → []
     fn output(&self, code: &mut Assembly, slot: Slot, address: u32, size_bytes: u32);
+
+    /// Whether so many elements of so many bytes may be returned from the bottom of memory: all of these bytes are written, and there are as
+    /// many there.
+    fn returns_low(&self, _size_bytes: u32, _count: usize) -> bool {
+        false
+    }
+
+    /// [`Target::output`] of several slots, one after the other. [] → []
+    fn output_row(&self, code: &mut Assembly, slots: &[Slot], address: u32, size_bytes: u32) {
+        for (slot, address) in slots.iter().zip((address..).step_by(size_bytes as usize)) {
+            self.output(code, *slot, address, size_bytes); // u32 to usize widens
+        }
+    }
 
     /// (out, value): ⌊value / 256ⁿ⌋ for n = `bytes`; the value goes to memory at `address`, in front of which n bytes are zero. [] → []
     fn high(&self, code: &mut Assembly, slots: (Slot, Slot), bytes: u32, address: u32);
@@ -286,6 +314,18 @@ pub(crate) fn clear(code: &mut Assembly, address: u32, size_bytes: u32) {
         push(code, address + offset);
         code.op(evm::MSTORE);
     }
+}
+
+/// Runs of consecutive slots: (first slot, count, place of the first in the list).
+pub(crate) fn runs(slots: &[Slot]) -> Vec<(Slot, u32, u32)> {
+    let mut runs: Vec<(Slot, u32, u32)> = Vec::new();
+    for (&slot, place) in slots.iter().zip(0u32..) {
+        match runs.last_mut() {
+            Some((first, count, _)) if *first + *count == slot => *count += 1,
+            _ => runs.push((slot, 1, place)),
+        }
+    }
+    runs
 }
 
 /// Goes to `fail` unless the `pad_bytes` of calldata from the offset on the stack are zero. [offset] → [offset]

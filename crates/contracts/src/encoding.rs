@@ -3,7 +3,7 @@
 use num_bigint::BigUint;
 use residue_curves::Affine;
 use residue_curves::tower::{Fp2, Tower};
-use residue_ir::{Bundle, Machine, WordOp};
+use residue_ir::{Bundle, Feature, Machine, WordOp};
 use std::ops::Range;
 
 /// An encoding: elements of Fp of so many bytes, big-endian, one after the other; all zeros for the identity.
@@ -71,10 +71,20 @@ impl Encoding {
         point_bytes: u32,
         first: M::Word,
     ) -> B {
-        let zeros = machine.small(u64::from(256 - 8 * self.pad_bytes));
-        machine.require(machine.not(machine.word_op(WordOp::Shr, first, zeros)));
-        let number_bytes = self.element_bytes - self.pad_bytes;
-        let element = |start| machine.parse(after(machine, offset, start + self.pad_bytes), number_bytes);
+        machine.branch(
+            machine.has(Feature::Padding),
+            |machine| self.elements(machine, offset, point_bytes, 0),
+            |machine| {
+                let zeros = machine.small(u64::from(256 - 8 * self.pad_bytes));
+                machine.require(machine.not(machine.word_op(WordOp::Shr, first, zeros)));
+                self.elements(machine, offset, point_bytes, self.pad_bytes)
+            },
+        )
+    }
+
+    /// The elements of a point of `point_bytes`, each without its first `skipped` bytes.
+    fn elements<M: Machine, B: Bundle<M::Fe>>(self, machine: &M, offset: M::Word, point_bytes: u32, skipped: u32) -> B {
+        let element = |start| machine.parse(after(machine, offset, start + skipped), self.element_bytes - skipped);
         let mut elements: Vec<_> = (0..point_bytes).step_by(self.element_bytes as usize).map(element).collect(); // widens
         if self.u_first && elements.len() == 4 {
             elements.chunks_exact_mut(2).for_each(|pair| pair.swap(0, 1));

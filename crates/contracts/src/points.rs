@@ -6,7 +6,7 @@
 use crate::encoding::{Encoding, after};
 use residue_curves::conditions::all_vanish;
 use residue_curves::group::{Addend, Affine, Coordinate, Jacobian};
-use residue_ir::{Bundle, Machine, SequenceStep, WordOp};
+use residue_ir::{Bundle, Feature, Machine, SequenceStep, WordOp};
 
 /// A curve's points with how they are encoded.
 pub(crate) trait Points<M: Machine> {
@@ -50,6 +50,13 @@ fn is_finite<M: Machine, G: Points<M>>(machine: &M, offset: M::Word) -> M::Word 
     machine.bind(machine.not(is_identity))
 }
 
+/// The same of coordinates: 1 unless all are zero.
+pub(crate) fn is_any_nonzero<M: Machine, B: Bundle<M::Fe>>(machine: &M, coordinates: B) -> M::Word {
+    let are_zero = coordinates.to_list().into_iter().map(|coordinate| machine.is_zero(coordinate));
+    let all = are_zero.reduce(|all, is_zero| machine.word_op(WordOp::And, all, is_zero));
+    machine.bind(machine.not(all.expect("a point has coordinates")))
+}
+
 fn return_point<M: Machine, G: Points<M>>(machine: &M, point: Affine<G::Coordinate>) {
     machine.return_elements(G::shown(machine, point), G::ENCODING.element_bytes);
 }
@@ -61,9 +68,25 @@ pub(crate) fn sum<M: Machine, G: Points<M>>(machine: &M) {
     machine.require(machine.word_op(WordOp::Eq, machine.calldata_size(), machine.small(2 * point_bytes)));
     let [p_offset, q_offset] = [machine.small(0), machine.small(point_bytes)];
     let [p, q] = [p_offset, q_offset].map(|offset| G::parse(machine, offset));
-    let p_is_finite = is_finite::<M, G>(machine, p_offset);
-    let q_is_finite = is_finite::<M, G>(machine, q_offset);
+    machine.branch(
+        machine.has(Feature::ZeroTest),
+        |machine| {
+            let are_finite = [p, q].map(|point| is_any_nonzero(machine, point));
+            return_sum_of_any::<M, G>(machine, [p, q], are_finite);
+        },
+        |machine| {
+            let are_finite = [p_offset, q_offset].map(|offset| is_finite::<M, G>(machine, offset));
+            return_sum_of_any::<M, G>(machine, [p, q], are_finite);
+        },
+    );
+}
 
+/// Returns P + Q for two points, each with whether it is other than the identity, and checks that they are on the curve.
+fn return_sum_of_any<M: Machine, G: Points<M>>(
+    machine: &M,
+    [p, q]: [Affine<G::Coordinate>; 2],
+    [p_is_finite, q_is_finite]: [M::Word; 2],
+) {
     machine.branch(
         machine.word_op(WordOp::And, p_is_finite, q_is_finite),
         |machine| {

@@ -104,6 +104,8 @@ fn handler<H: FieldHost>(revision: Revision, opcode: u8) -> Instruction<EthInter
         Revision::XInvmodx => slots!(XInvmodx),
         Revision::XIszerox => slots!(XIszerox),
         Revision::XSumx => slots!(XSumx),
+        Revision::XArrayx => slots!(XArrayx),
+        Revision::XPadx => slots!(XPadx),
         Revision::EvmmaxNext => slots!(EvmmaxNext),
         Revision::Evm => None,
     };

@@ -284,6 +284,14 @@ impl FieldState {
         self.counted_bytes
     }
 
+    /// Makes the array of the active context hold so many elements, and counts what it grows by as memory.
+    pub fn grow_array(&mut self, elements: usize) {
+        let Some(Held { context, .. }) = self.contexts.get_mut(self.active) else { return };
+        self.counted_bytes += elements.saturating_sub(context.array_len()) * context.element_bytes();
+        self.slot_words = words(self.counted_bytes);
+        context.grow_array(elements);
+    }
+
     /// Activates the context of an id up to [`ID_MAX`]; false if there is none.
     pub fn activate(&mut self, id: usize) -> bool {
         match self.position(id) {

@@ -48,6 +48,8 @@ pub(crate) struct WidthPrices {
     /// A product of a sum of products, and its reduction.
     pub product: u64,
     pub reduction: u64,
+    /// A value between slots and an array.
+    pub copy: u64,
     /// Whether all these are thousandths of gas, which each instruction rounds up.
     pub in_thousandths: bool,
 }
@@ -96,6 +98,7 @@ impl WidthPrices {
             invert: unit(prices.invert),
             product: unit(prices.product),
             reduction: unit(prices.reduction),
+            copy: unit(prices.copy),
             in_thousandths,
         }
     }

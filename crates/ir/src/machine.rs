@@ -125,6 +125,10 @@ pub enum Feature {
     Inversion,
     /// Code may call the precompile at this address: [`Machine::precompile`] and [`Machine::return_precompile`] can be used.
     Precompile(u16),
+    /// Elements are read with the zeros in front of them by one instruction, which looks at these too.
+    Padding,
+    /// An instruction tells whether an element is zero, for less than to look at its bytes.
+    ZeroTest,
 }
 
 /// How many elements an array can hold.

@@ -107,6 +107,10 @@ revisions! {
     XIszerox = x_iszerox;
     /// An experiment, EIP-6690 of 2024 with sums of products: `x-sumx`.
     XSumx = x_sumx;
+    /// An experiment, EIP-6690 of 2024 with elements by an index from the stack: `x-arrayx`.
+    XArrayx = x_arrayx;
+    /// An experiment, EIP-6690 of 2024 with values that have zeros in front of them: `x-padx`.
+    XPadx = x_padx;
     /// The experiments that earn their place together: `evmmax-next`.
     EvmmaxNext = evmmax_next;
     @beside

@@ -16,6 +16,7 @@ pub use parse::ScheduleFault;
 pub use price::{Price, PriceFault};
 
 use crate::field_instruction::{FieldOp, PerOp};
+use crate::revision::rules::SlotRules;
 use crate::revision::{Family, Revision};
 
 /// ADDMOD and MULMOD: Yellow Paper, appendix G, `Gmid`.
@@ -91,6 +92,8 @@ pub struct WidthPrices {
     pub product: Price,
     /// The reduction of a sum of products.
     pub reduction: Price,
+    /// One value between slots and an array; zero where there are no arrays.
+    pub copy: Price,
 }
 
 /// Why there is no such schedule.
@@ -140,8 +143,8 @@ impl GasSchedule {
         if let Some(slots) = &mut schedule.slots {
             slots.widths.truncate(revision.width_limbs_max());
             let rules = revision.slot_rules();
-            let (inverts, sums) =
-                (rules.is_some_and(|rules| rules.invert.is_some()), rules.is_some_and(|rules| rules.sums.is_some()));
+            let has = |opcode: fn(&SlotRules) -> Option<u8>| rules.and_then(opcode).is_some();
+            let (inverts, sums, arrays) = (has(|rules| rules.invert), has(|rules| rules.sums), has(|rules| rules.get));
             for (width_limbs, prices) in (1..).zip(&mut slots.widths) {
                 *prices = widths(width_limbs, *prices);
                 // What other revisions of the schedule have beside this one.
@@ -150,6 +153,9 @@ impl GasSchedule {
                 }
                 if !sums {
                     (prices.product, prices.reduction) = (Price::default(), Price::default());
+                }
+                if !arrays {
+                    prices.copy = Price::default();
                 }
             }
         }
@@ -387,7 +393,8 @@ impl SlotPrices {
 
 impl WidthPrices {
     fn all(&self) -> impl Iterator<Item = Price> + use<> {
-        let Self { set_modulus, arithmetic: PerOp([add, sub, mul]), load, store, invert, product, reduction } = *self;
-        [set_modulus, add, sub, mul, load, store, invert, product, reduction].into_iter()
+        let Self { set_modulus, arithmetic: PerOp([add, sub, mul]), load, store, invert, product, reduction, copy } =
+            *self;
+        [set_modulus, add, sub, mul, load, store, invert, product, reduction, copy].into_iter()
     }
 }

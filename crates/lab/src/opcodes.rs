@@ -92,7 +92,7 @@ pub fn measure(
         pairs.extend(keccak::pairs()?);
         run(&setting, &engine, "EVM", pairs, observer, &mut rows, &mut observations)?;
         for &revision in revisions {
-            left_out.extend(sums_left_out(revision));
+            left_out.extend(sums_left_out(revision).chain(padded_left_out(revision)));
             let engine = plain_engine(revision)?;
             let pairs = match revision.evm384() {
                 Some(_) => memory::pairs(revision, effort)?,
@@ -111,6 +111,13 @@ fn sums_left_out(revision: Revision) -> impl Iterator<Item = String> {
     let has_sums = revision.slot_rules().is_some_and(|rules| rules.sums.is_some());
     let sums = revision.opcodes().iter().filter(move |row| has_sums && row.mnemonic.starts_with("SUM"));
     sums.map(move |row| format!("{revision}/{}: its price is of products and a reduction", row.mnemonic))
+}
+
+/// Loads and stores of wider values, each with the reason.
+fn padded_left_out(revision: Revision) -> impl Iterator<Item = String> {
+    let padded = revision.slot_rules().map_or([None; 2], |rules| [rules.load_padded, rules.store_padded]);
+    let rows = padded.into_iter().flatten().filter_map(move |opcode| revision.row(opcode));
+    rows.map(move |row| format!("{revision}/{}: it takes the time of LOADX or STOREX", row.mnemonic))
 }
 
 /// The base field of BLS12-381.
@@ -186,6 +193,8 @@ mod tests {
             "evmone-2025/INVMODX/384/plain",
             "evmmax-next/INVMODX/384/plain",
             "evmmax-next/ISZEROX/384/plain",
+            "evmmax-next/GETX/384/3",
+            "evmmax-next/PUTX/768/1",
             "evm/RETURN/256/1024",
             "evm/CREATE2/256/empty",
         ] {

@@ -15,6 +15,8 @@ use crate::limbs::{LIMB_BYTES, Limb, add_assign, less_than, read_be, sub_assign}
 use crate::modulus::Modulus;
 use crate::sum_of_products;
 
+mod array;
+
 /// A modulus with its slots. Fresh slots are zero.
 #[derive(Clone)]
 pub struct FieldContext {
@@ -25,6 +27,8 @@ pub struct FieldContext {
     element_bytes: usize,
     /// The slots, and after them the staging slots while there are any.
     limbs: Vec<Limb>,
+    /// Elements beside the slots, in the form of slots.
+    array: Vec<Limb>,
 }
 
 /// Moduli whose additions are short enough to be worth inlining: a call would cost a third of one.
@@ -162,7 +166,7 @@ impl FieldContext {
             6 if !modulus.is_power_of_two() => Shape::Odd6,
             _ => Shape::Other,
         };
-        Self { modulus, kernels, shape, slot_count, element_bytes, limbs }
+        Self { modulus, kernels, shape, slot_count, element_bytes, limbs, array: Vec::new() }
     }
 
     /// As [`FieldContext::new`] for an odd modulus, in plain Rust on every CPU: what the other kernels are measured beside.

@@ -67,8 +67,9 @@ pub fn allocate(
     limit: Slot,
     cost: Option<&dyn Cost>,
 ) -> Result<Allocation, TooFewSlots> {
+    let functions = program.functions.iter().zip(&rows.functions);
     let mut shapes: Vec<Shape> =
-        program.functions.iter().zip(&rows.functions).map(|(function, rows)| Shape::new(function, rows)).collect();
+        functions.map(|(function, own)| Shape::new(function, own, rows.runs_above_bytes)).collect();
     let mut allocation = place_all(program, &shapes, limit, None)?;
     if let Some(cost) = cost {
         // What callees spread over, their callers lack: where that leaves too little room, all spread less, or not at all.
@@ -197,7 +198,7 @@ struct Shape {
 }
 
 impl Shape {
-    fn new(function: &Function, rows: &[Row<'_>]) -> Self {
+    fn new(function: &Function, rows: &[Row<'_>], runs_above_bytes: Option<u32>) -> Self {
         let Liveness { interferes, live_out, live_across_calls, mut affinities, passed } = liveness(function);
         let values = interferes.len();
         let mut classes = Classes::new(interferes);
@@ -217,7 +218,7 @@ impl Shape {
             marked.ones().collect()
         });
         let neighbours = neighbours.collect();
-        let groups = together(rows);
+        let groups = together(rows, runs_above_bytes);
         let mut group_of = HashMap::new();
         for (number, group) in groups.iter().enumerate() {
             for value in group {
@@ -490,7 +491,7 @@ function f1 "start" () -> () values 8 {
     }
 
     fn placed(program: &Program, limit: Slot, cost: Option<&dyn Cost>) -> Result<Allocation, TooFewSlots> {
-        let limits = Limits { values_max: 256, gap_bytes_max: 0 };
+        let limits = Limits { values_max: 256, gap_bytes_max: 0, runs_above_bytes: None };
         allocate(program, &rows(program, &limits), limit, cost)
     }
 

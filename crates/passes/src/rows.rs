@@ -29,6 +29,9 @@ pub struct Limits {
     pub values_max: usize,
     /// Bytes between two elements of calldata that are read together, at most.
     pub gap_bytes_max: u32,
+    /// Elements of calldata that are read together, and those of an output, would best stand in consecutive slots too if they have more bytes
+    /// than this.
+    pub runs_above_bytes: Option<u32>,
 }
 
 /// The rows of a program, which borrow its statements.
@@ -36,6 +39,8 @@ pub struct Limits {
 pub struct Rows<'p> {
     /// Those of each function's body, in the order of the functions.
     pub functions: Vec<Vec<Row<'p>>>,
+    /// As in the [`Limits`] that they were made by.
+    pub runs_above_bytes: Option<u32>,
 }
 
 /// A statement, or several that are made as one.
@@ -112,7 +117,7 @@ pub fn rows<'p>(program: &'p Program, limits: &Limits) -> Rows<'p> {
         let finder = Finder { program, words: &function.words, limits, with_indices: &with_indices };
         finder.region(&function.body)
     });
-    Rows { functions: functions.collect() }
+    Rows { functions: functions.collect(), runs_above_bytes: limits.runs_above_bytes }
 }
 
 impl Rows<'_> {
@@ -155,7 +160,8 @@ pub fn walk<'r, 'p>(rows: &'r [Row<'p>], visit: &mut impl FnMut(&'r Row<'p>)) {
 }
 
 /// Lists of values that would best stand in consecutive slots, as rows or single effects take or give them so; longer rows first.
-pub fn together(rows: &[Row<'_>]) -> Vec<Vec<Value>> {
+pub fn together(rows: &[Row<'_>], runs_above_bytes: Option<u32>) -> Vec<Vec<Value>> {
+    let is_run = |size_bytes: u32| runs_above_bytes.is_some_and(|above| size_bytes > above);
     let mut lists = Vec::new();
     for row in rows {
         if let Row::Transfer(transfer) = row {
@@ -166,8 +172,10 @@ pub fn together(rows: &[Row<'_>]) -> Vec<Vec<Value>> {
         match row {
             Row::Control(Nest { control, bodies }) => match control.kind {
                 // Every count passes the last turn.
-                ControlKind::Countdown { .. } => bodies.iter().rev().for_each(|arm| lists.extend(together(arm))),
-                _ => bodies.iter().for_each(|arm| lists.extend(together(arm))),
+                ControlKind::Countdown { .. } => {
+                    bodies.iter().rev().for_each(|arm| lists.extend(together(arm, runs_above_bytes)))
+                }
+                _ => bodies.iter().for_each(|arm| lists.extend(together(arm, runs_above_bytes))),
             },
             Row::Transfer(transfer) => {
                 lists.extend(transfer.elements.iter().rev().filter_map(|(_, values)| all_values(values)));
@@ -176,6 +184,12 @@ pub fn together(rows: &[Row<'_>]) -> Vec<Vec<Value>> {
             Row::Effect(
                 Effect::Lookup { results, .. } | Effect::TakeRow { results, .. } | Effect::TakeElement { results, .. },
             ) => lists.push(results.clone()),
+            Row::Parses(elements) if elements.results.len() > 1 && is_run(elements.size_bytes) => {
+                lists.push(elements.results.clone())
+            }
+            Row::Effect(Effect::ReturnElements { values, size_bytes }) if values.len() > 1 && is_run(*size_bytes) => {
+                lists.extend(all_values(values));
+            }
             _ => {}
         }
     }
@@ -272,7 +286,7 @@ mod tests {
     use super::*;
     use residue_ir::text;
 
-    const LIMITS: Limits = Limits { values_max: 8, gap_bytes_max: 32 };
+    const LIMITS: Limits = Limits { values_max: 8, gap_bytes_max: 32, runs_above_bytes: None };
 
     fn check(body: &str, expected: &str) {
         check_within(LIMITS, body, expected);
@@ -430,7 +444,7 @@ mod tests {
         let program = text::parse(text).unwrap_or_else(|error| panic!("{error}"));
         let rows = rows(&program, &LIMITS);
         let lists: Vec<Vec<u32>> =
-            together(&rows.functions[0]).iter().map(|list| list.iter().map(|value| value.0).collect()).collect();
+            together(&rows.functions[0], None).iter().map(|list| list.iter().map(|value| value.0).collect()).collect();
         let expected: [&[u32]; 6] = [&[0, 1, 2, 3], &[1, 2, 3], &[3], &[0], &[3], &[1, 2]];
         assert_eq!(lists[..6], expected);
         assert_eq!(lists[6..], [[0]]);

@@ -29,6 +29,8 @@ pub struct Prices {
     pub product: ByWidth,
     /// The reduction of a sum of products.
     pub reduction: ByWidth,
+    /// One value between slots and an array.
+    pub copy: ByWidth,
     /// Prices of moduli of at most 32 bits: width 0.
     pub narrow: Option<Narrow>,
     /// All prices by width are thousandths of gas, rounded up for each instruction.
@@ -75,6 +77,7 @@ impl Prices {
             invert: ByWidth::default(),
             product: ByWidth::default(),
             reduction: ByWidth::default(),
+            copy: ByWidth::default(),
             narrow: None,
             in_thousandths: false,
             copy_per_word: 0,

@@ -26,8 +26,10 @@ pub mod evmone_2025;
 pub mod evmone_bits;
 pub mod geth6601;
 pub mod geth6601_push3;
+pub mod x_arrayx;
 pub mod x_invmodx;
 pub mod x_iszerox;
+pub mod x_padx;
 pub mod x_sumx;
 
 use crate::field_opcode::FieldOpcode;
@@ -97,6 +99,8 @@ impl Revision {
         x_invmodx::REVISION,
         x_iszerox::REVISION,
         x_sumx::REVISION,
+        x_arrayx::REVISION,
+        x_padx::REVISION,
         evmmax_next::REVISION,
     ];
 

@@ -37,6 +37,9 @@ pub fn spec_prices(schedule: &GasSchedule, revision: Revision) -> Prices {
             prices.product = table(|width| width.product);
             prices.reduction = table(|width| width.reduction);
         }
+        if revision.slot_rules().is_some_and(|rules| rules.get.is_some()) {
+            prices.copy = table(|width| width.copy);
+        }
         prices.copy_per_word = schedule.transfer_per_word().whole();
         prices.in_thousandths = schedule.rounds_instructions();
         prices.narrow = schedule.has_narrow().then(|| {

@@ -3,11 +3,12 @@
 use super::words::{self, big};
 use super::{Entry, Lowering};
 use crate::error::CompileError;
-use crate::target::{copy_memory, push};
+use crate::target::{copy_memory, push, runs};
 use residue_ir::program::{ArrayId, Operand, Value, VariableId, Word, WordDef};
 use residue_ir::{Cells, Effect, WordOp};
 use residue_isa::assembly::KnownAddresses;
 use residue_isa::opcode::evm;
+use residue_isa::revision::rules::ARRAY_ELEMENTS_MAX;
 use residue_passes::rows::{Direction, Shift, Transfer};
 use residue_passes::{Row, Slot};
 
@@ -30,8 +31,11 @@ impl Lowering<'_> {
             return;
         }
         let slots = self.slots(store);
-        if let [(first, count, _)] = runs(&slots)[..] {
-            let operands = self.target.before_store(self.code, first, count);
+        let [(array, _), ..] = store.elements[..] else { return };
+        if let [(first, count, _)] = runs(&slots)[..]
+            && store.elements.iter().all(|(other, _)| self.is_beside(*other) == self.is_beside(array))
+        {
+            let operands = self.before_move(Direction::Store, array, (first, count));
             self.stack.extend(std::iter::repeat_n(Entry::Other, operands));
             self.prepared.insert(*result, operands);
         }
@@ -41,15 +45,43 @@ impl Lowering<'_> {
         transfer.operands().map(|operand| self.slot(operand)).collect()
     }
 
+    fn is_beside(&self, array: ArrayId) -> bool {
+        self.layout.is_beside(self.unit, array)
+    }
+
+    /// How far an element's values are from each other: bytes of memory, or elements beside the slots.
+    fn value_units(&self, array: ArrayId) -> u32 {
+        if self.is_beside(array) { 1 } else { self.target.element_bytes() }
+    }
+
+    /// What a load or a store takes below the address; how many words. [] → [operands]
+    fn before_move(&mut self, direction: Direction, array: ArrayId, (first, count): (Slot, u32)) -> usize {
+        match direction {
+            _ if self.is_beside(array) => 0,
+            Direction::Load => self.target.before_load(self.code, first, count),
+            Direction::Store => self.target.before_store(self.code, first, count),
+        }
+    }
+
+    /// Loads or stores neighbouring slots. [operands, address] → []
+    fn move_run(&mut self, direction: Direction, array: ArrayId, (first, count): (Slot, u32)) {
+        match (direction, self.is_beside(array)) {
+            (Direction::Load, false) => self.target.load(self.code, first, count),
+            (Direction::Store, false) => self.target.store(self.code, first, count),
+            (Direction::Load, true) => self.target.get(self.code, first, count),
+            (Direction::Store, true) => self.target.put(self.code, first, count),
+        }
+    }
+
     /// Stores to the address on top of the stack with the operands below it, if they were put there.
-    fn prepared_store(&mut self, index: Word, slots: &[Slot]) -> bool {
+    fn prepared_store(&mut self, (index, array): (Word, ArrayId), slots: &[Slot]) -> bool {
         let Some(operands) = self.prepared.remove(&index) else { return false };
         let Some(&Entry::Kept(top, _)) = self.stack.last() else { return false };
         if top != index {
             return false;
         }
         let [(first, count, _)] = runs(slots)[..] else { return false };
-        self.target.store(self.code, first, count);
+        self.move_run(Direction::Store, array, (first, count));
         self.stack.truncate(self.stack.len() - 1 - operands);
         self.uses.insert(index, 0);
         true
@@ -59,17 +91,20 @@ impl Lowering<'_> {
     pub(super) fn transfer(&mut self, transfer: &Transfer) -> Result<(), CompileError> {
         let &Transfer { direction, index, ref elements } = transfer;
         let [(array, _), ..] = elements[..] else { return Ok(()) };
+        let is_apart = |(other, _): &(ArrayId, Vec<Operand>)| self.is_beside(*other) != self.is_beside(array);
+        if let Some(at) = elements.iter().position(is_apart) {
+            let (before, after) = elements.split_at(at);
+            words::count_word(self.function, &mut self.uses, index);
+            self.transfer(&Transfer { direction, index, elements: before.to_vec() })?;
+            return self.transfer(&Transfer { direction, index, elements: after.to_vec() });
+        }
         for ((before, values), (next, _)) in elements.iter().zip(&elements[1..]) {
             let [(from, stride), (to, next_stride)] = [before, next].map(|array| self.layout.array(self.unit, *array));
-            let bytes = values.len() as u64 * u64::from(self.target.element_bytes()); // usize to u64 widens
-            assert_eq!(
-                (u64::from(from) + bytes, stride),
-                (to.into(), next_stride),
-                "neighbours in a row are so in memory"
-            );
+            let units = values.len() as u64 * u64::from(self.value_units(array)); // usize to u64 widens
+            assert_eq!((u64::from(from) + units, stride), (to.into(), next_stride), "neighbours in a row are so there");
         }
         let slots = self.slots(transfer);
-        if direction == Direction::Store && self.prepared_store(index, &slots) {
+        if direction == Direction::Store && self.prepared_store((index, array), &slots) {
             return Ok(());
         }
         let runs = runs(&slots);
@@ -79,16 +114,10 @@ impl Lowering<'_> {
         }
         for (first, count, offset) in runs {
             let height = self.stack.len();
-            let operands = match direction {
-                Direction::Load => self.target.before_load(self.code, first, count),
-                Direction::Store => self.target.before_store(self.code, first, count),
-            };
+            let operands = self.before_move(direction, array, (first, count));
             self.stack.resize(height + operands, Entry::Other);
             self.element_address(array, index, offset)?;
-            match direction {
-                Direction::Load => self.target.load(self.code, first, count),
-                Direction::Store => self.target.store(self.code, first, count),
-            }
+            self.move_run(direction, array, (first, count));
             // The operands and the address, which may have been a kept word until now.
             self.stack.truncate(self.stack.len() - operands - 1);
         }
@@ -98,6 +127,9 @@ impl Lowering<'_> {
     /// Stores element 0 and copies it: where elements are neighbours, all there are at once, so that each copy doubles them.
     pub(super) fn fill(&mut self, array: ArrayId, count: u32, values: &[Operand]) {
         let slots: Vec<Slot> = values.iter().map(|&operand| self.slot(operand)).collect();
+        if self.is_beside(array) {
+            return self.fill_beside(array, count, &runs(&slots));
+        }
         let (first, stride) = self.layout.array(self.unit, array);
         for (slot, run, offset) in runs(&slots) {
             self.target.before_store(self.code, slot, run);
@@ -131,15 +163,50 @@ impl Lowering<'_> {
         }
     }
 
+    /// Puts these runs of slots into elements 0 to `count` − 1: where there are many, some for each turn of a loop.
+    fn fill_beside(&mut self, array: ArrayId, count: u32, runs: &[(Slot, u32, u32)]) {
+        let (first, stride) = self.layout.array(self.unit, array);
+        let looped = if count > 2 * FILLED_IN_TURN { count / FILLED_IN_TURN * FILLED_IN_TURN } else { 0 };
+        if looped > 0 {
+            let top = self.code.new_label();
+            push(self.code, first);
+            self.code.label(top);
+            for _ in 0..FILLED_IN_TURN {
+                for &(slot, run, offset) in runs {
+                    self.code.op(evm::DUP1);
+                    if offset > 0 {
+                        push(self.code, offset);
+                        self.code.op(evm::ADD);
+                    }
+                    self.target.put(self.code, slot, run);
+                }
+                push(self.code, stride);
+                self.code.op(evm::ADD);
+            }
+            self.code.op(evm::DUP1);
+            push(self.code, first + stride * looped);
+            self.code.op(evm::GT);
+            self.code.push_label(top);
+            self.code.op(evm::JUMPI);
+            self.code.op(evm::POP);
+        }
+        for index in looped..count {
+            for &(slot, run, offset) in runs {
+                push(self.code, first + stride * index + offset);
+                self.target.put(self.code, slot, run);
+            }
+        }
+    }
+
     /// Pushes the address of value `offset` of element `index`.
     pub(super) fn element_address(&mut self, array: ArrayId, index: Word, offset: u32) -> Result<(), CompileError> {
         let (first, stride) = self.layout.array(self.unit, array);
-        let first = first + offset * self.target.element_bytes();
+        let first = first + offset * self.value_units(array);
         match &self.function.words[index.0 as usize] {
             WordDef::Defined if self.addresses.contains_key(&index) => {
                 self.word(index)?;
                 if offset > 0 {
-                    push(self.code, offset * self.target.element_bytes());
+                    push(self.code, offset * self.value_units(array));
                     self.code.op(evm::ADD);
                 }
             }
@@ -164,40 +231,46 @@ impl Lowering<'_> {
                     }
                     _ => (index, first, false),
                 };
-                push(self.code, stride);
-                self.stack.push(Entry::Other);
-                self.word(index)?;
-                self.code.op(evm::MUL);
-                push(self.code, first);
-                self.code.op(if is_taken { evm::SUB } else { evm::ADD });
-                self.stack.pop();
+                if stride == 1 {
+                    self.word(index)?;
+                } else {
+                    push(self.code, stride);
+                    self.stack.push(Entry::Other);
+                    self.word(index)?;
+                    self.code.op(evm::MUL);
+                    self.stack.pop();
+                }
+                if first > 0 || is_taken {
+                    push(self.code, first);
+                    self.code.op(if is_taken { evm::SUB } else { evm::ADD });
+                }
             }
         }
         Ok(())
     }
 
     /// What comes below the address of an element that is loaded: nothing unless one instruction loads it. [] → [operands]
-    pub(super) fn before_take(&mut self, results: &[Value]) -> usize {
+    pub(super) fn before_take(&mut self, array: ArrayId, results: &[Value]) -> usize {
         match runs(&self.slots_of(results))[..] {
-            [(first, count, _)] => self.target.before_load(self.code, first, count),
+            [(first, count, _)] => self.before_move(Direction::Load, array, (first, count)),
             _ => 0,
         }
     }
 
     /// Loads the element at this address. [operands, address] → []
-    pub(super) fn take_element(&mut self, results: &[Value]) {
+    pub(super) fn take_element(&mut self, array: ArrayId, results: &[Value]) {
         match runs(&self.slots_of(results))[..] {
-            [(first, count, _)] => self.target.load(self.code, first, count),
+            [(first, count, _)] => self.move_run(Direction::Load, array, (first, count)),
             ref runs => {
                 for &(first, count, offset) in runs {
-                    let operands = self.target.before_load(self.code, first, count);
+                    let operands = self.before_move(Direction::Load, array, (first, count));
                     let above = u8::try_from(operands).expect("operands of a load are few");
                     self.code.op(evm::DUP1 + above);
                     if offset > 0 {
-                        push(self.code, offset * self.target.element_bytes());
+                        push(self.code, offset * self.value_units(array));
                         self.code.op(evm::ADD);
                     }
-                    self.target.load(self.code, first, count);
+                    self.move_run(Direction::Load, array, (first, count));
                 }
                 self.code.op(evm::POP);
             }
@@ -213,7 +286,8 @@ impl Lowering<'_> {
     ) -> Result<(), CompileError> {
         let height = self.stack.len();
         if let [(_, first), _, ..] = sets {
-            let mut shared = vec![cells.each(self.layout.array(self.unit, array).0.into())];
+            let first_address = self.layout.array(self.unit, array).0;
+            let mut shared = if first_address > 0 { vec![cells.each(first_address.into())] } else { Vec::new() };
             if let WordDef::Op(_, mask, _) = self.function.words[first.0 as usize]
                 && let WordDef::Constant(mask) = self.function.words[mask.0 as usize]
             {
@@ -243,17 +317,21 @@ impl Lowering<'_> {
         let (first, stride) = self.layout.array(self.unit, array);
         let end = cells.index_max().saturating_mul(stride.into()).saturating_add(first.into());
         let limit_bytes = u64::MAX >> (64 - cells.bits);
+        let limit_bytes = if self.is_beside(array) { limit_bytes.min(ARRAY_ELEMENTS_MAX as u64) } else { limit_bytes };
         if end > limit_bytes {
             return Err(CompileError::Memory { bytes: end, limit_bytes });
         }
         self.word(indices)?;
         push(self.code, stride);
         self.code.op(evm::MUL);
-        self.constant(cells.each(first.into()));
-        self.code.op(evm::ADD);
+        if first > 0 {
+            self.constant(cells.each(first.into()));
+            self.code.op(evm::ADD);
+            self.stack.pop();
+        }
         push(self.code, self.variable(variable));
         self.code.op(evm::MSTORE);
-        self.stack.truncate(self.stack.len() - 2);
+        self.stack.pop();
         Ok(())
     }
 
@@ -264,13 +342,14 @@ impl Lowering<'_> {
         copy_memory(self.code, 32 * shift.count - shift.bytes, from, from + shift.bytes);
     }
 
-    /// What stands in a cell of a variable, read as the end of a word of memory. [] → [cell]
-    pub(super) fn cell(&mut self, variable: VariableId, first_bit: u32, cells: Cells) {
-        self.cell_at(self.variable(variable), first_bit, cells);
+    /// What stands in a cell of a variable, read as the end of a word of memory; the address of an element of `array`, if that is said. [] → [cell]
+    pub(super) fn cell(&mut self, variable: VariableId, first_bit: u32, cells: Cells, array: Option<ArrayId>) {
+        self.cell_at(self.variable(variable), first_bit, cells, array);
     }
 
-    /// What stands in a cell of the word at this address of memory. [] → [cell]
-    pub(super) fn cell_at(&mut self, address: u32, first_bit: u32, cells: Cells) {
+    /// What stands in a cell of the word at this address of memory. Beside the slots, only the lowest 16 bits of an address count, so what is
+    /// above an address stays there. [] → [cell]
+    pub(super) fn cell_at(&mut self, address: u32, first_bit: u32, cells: Cells, array: Option<ArrayId>) {
         let from = address.checked_sub(first_bit / 8);
         push(self.code, from.unwrap_or(address));
         self.code.op(evm::MLOAD);
@@ -278,8 +357,10 @@ impl Lowering<'_> {
             push(self.code, first_bit);
             self.code.op(evm::SHR);
         }
-        self.code.push(u64::MAX >> (64 - cells.bits));
-        self.code.op(evm::AND);
+        if cells.bits < 16 || !array.is_some_and(|array| self.is_beside(array)) {
+            self.code.push(u64::MAX >> (64 - cells.bits));
+            self.code.op(evm::AND);
+        }
     }
 
     /// [address of an element] → [its index]
@@ -293,9 +374,42 @@ impl Lowering<'_> {
         self.code.op(evm::DIV);
     }
 
+    /// Fails unless `count` records have room beside the slots: an index that is too large would name another element.
+    fn require_room(&mut self, count: Word, most: u32) -> Result<(), CompileError> {
+        if let WordDef::Constant(count) = &self.function.words[count.0 as usize] {
+            return match u32::try_from(*count) {
+                Ok(count) if count <= most => Ok(()),
+                count => {
+                    let bytes =
+                        count.map_or(u64::MAX, |count| u64::from(count) * u64::from(self.target.element_bytes()));
+                    Err(CompileError::Memory {
+                        bytes,
+                        limit_bytes: u64::from(most) * u64::from(self.target.element_bytes()),
+                    })
+                }
+            };
+        }
+        if self.layout.own(self.unit).records.1 > 0 {
+            words::count_word(self.function, &mut self.uses, count); // It is read for memory too.
+        }
+        self.word(count)?;
+        push(self.code, most);
+        self.code.op(evm::LT);
+        self.code.push_label(self.fail);
+        self.code.op(evm::JUMPI);
+        self.stack.pop();
+        Ok(())
+    }
+
     /// Makes room for `count` records of the unbounded arrays; arrays of fixed size have theirs from the start.
     pub(super) fn reserve(&mut self, count: Word) -> Result<(), CompileError> {
         let (first, record_bytes) = self.layout.own(self.unit).records;
+        if let Some(most) = self.layout.own(self.unit).records_beside {
+            self.require_room(count, most)?;
+        }
+        if record_bytes == 0 {
+            return Ok(());
+        }
         // The word that ends where the records begin: the target's own memory stands in front of them.
         let before = first.saturating_sub(32);
         if let WordDef::Constant(count) = &self.function.words[count.0 as usize] {
@@ -314,14 +428,5 @@ impl Lowering<'_> {
     }
 }
 
-/// Runs of consecutive slots: (first slot, count, place of the first in the list).
-pub(super) fn runs(slots: &[Slot]) -> Vec<(Slot, u32, u32)> {
-    let mut runs: Vec<(Slot, u32, u32)> = Vec::new();
-    for (&slot, place) in slots.iter().zip(0u32..) {
-        match runs.last_mut() {
-            Some((first, count, _)) if *first + *count == slot => *count += 1,
-            _ => runs.push((slot, 1, place)),
-        }
-    }
-    runs
-}
+/// How many elements a turn of a loop fills.
+const FILLED_IN_TURN: u32 = 16;

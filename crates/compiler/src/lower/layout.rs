@@ -6,6 +6,8 @@ use crate::error::CompileError;
 use crate::target::is_short_set_up;
 use residue_ir::program::{ArrayDecl, ArrayId, Program, Statement};
 use residue_ir::{Capacity, Effect};
+use residue_isa::revision::rules::ARRAY_ELEMENTS_MAX;
+use std::collections::HashSet;
 
 /// Addresses in memory.
 pub(super) struct Layout {
@@ -15,12 +17,21 @@ pub(super) struct Layout {
     /// Where parts of sequences are entered, see [`sequence`]: one word for each that depends on a count, and one for sixteen
     /// that are chosen.
     pub entrances: u32,
-    /// For each array of each part: address of its first element, and bytes from one index to the next.
-    arrays: Vec<Vec<(u32, u32)>>,
+    /// Where each array of each part is.
+    arrays: Vec<Vec<Place>>,
     /// Where memory of fixed size ends.
     pub end: u32,
     /// What each part has beside that.
     own: Vec<Own>,
+}
+
+/// Where an array is: its first element, and how far it is from one index to the next. In bytes of memory, or beside the slots, where there are
+/// arrays, in elements of these.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
+    first: u32,
+    stride: u32,
+    is_beside: bool,
 }
 
 /// Memory of a part: of the program within that of fixed size, of a subprogram after it, where it is that one's which was entered last.
@@ -30,6 +41,8 @@ pub(super) struct Own {
     pub shifts: Option<Shifts>,
     /// Where the records of unbounded arrays begin, and their size.
     pub records: (u32, u32),
+    /// How many records of unbounded arrays there is room for beside the slots, if any are there.
+    pub records_beside: Option<u32>,
     /// Where it is set up, if that is in the middle of the program: all else comes later.
     pub set_up_at: u32,
 }
@@ -50,9 +63,15 @@ impl Shifts {
 }
 
 impl Layout {
-    /// Address of the first element, and bytes from one index to the next.
+    /// Where the first element is, and how far it is from one index to the next: in bytes of memory, or in elements beside the slots.
     pub fn array(&self, unit: usize, array: ArrayId) -> (u32, u32) {
-        self.arrays[unit][array.0]
+        let Place { first, stride, .. } = self.arrays[unit][array.0];
+        (first, stride)
+    }
+
+    /// Whether an array is beside the slots, and not in memory.
+    pub fn is_beside(&self, unit: usize, array: ArrayId) -> bool {
+        self.arrays[unit][array.0].is_beside
     }
 
     /// What a part has beside memory of fixed size.
@@ -62,7 +81,7 @@ impl Layout {
 
     /// Whether a part has memory after that of fixed size.
     pub fn is_beyond(&self, unit: usize) -> bool {
-        let Own { shifts, records: (_, record_bytes), set_up_at } = self.own[unit];
+        let Own { shifts, records: (_, record_bytes), set_up_at, .. } = self.own[unit];
         record_bytes > 0 || unit > 0 && (shifts.is_some() || set_up_at > 0)
     }
 }
@@ -103,13 +122,13 @@ pub(super) fn layout(parts: &[Part<'_>]) -> Result<Layout, CompileError> {
     let entrances = output.saturating_add(output_bytes.unwrap_or(0));
     let count: u64 = parts.iter().map(|part| sequence::entrances(part.program)).sum();
     let mut next = entrances.saturating_add(32 * count);
-    let mut arrays: Vec<Vec<(u32, u32)>> = Vec::new();
+    let mut arrays: Vec<Vec<Place>> = Vec::new();
     for part in parts {
-        let mut places = vec![(0, 0); part.program.arrays.len()];
-        for (array, place) in part.program.arrays.iter().zip(&mut places) {
+        let mut places = beside(part);
+        for (array, place) in part.program.arrays.iter().zip(&mut places).filter(|(_, place)| !place.is_beside) {
             if let Capacity::Fixed(count) = array.capacity {
                 let bytes = bytes_of(part, array.element_values);
-                *place = (within(next)?, within(bytes)?);
+                *place = Place { first: within(next)?, stride: within(bytes)?, is_beside: false };
                 next = next.saturating_add(bytes.saturating_mul(u64::from(count)));
             }
         }
@@ -131,17 +150,20 @@ pub(super) fn layout(parts: &[Part<'_>]) -> Result<Layout, CompileError> {
         if number == 0 {
             end = first_record;
         }
-        let values = part.program.arrays.iter().filter(|array| unbounded(array));
-        let record_bytes = values.fold(0, |sum: u64, array| sum.saturating_add(bytes_of(part, array.element_values)));
+        let in_memory = |(array, place): &(&ArrayDecl, &mut Place)| unbounded(array) && !place.is_beside;
+        let records: Vec<_> = part.program.arrays.iter().zip(&mut arrays[number]).filter(in_memory).collect();
+        let bytes = records.iter().map(|(array, _)| bytes_of(part, array.element_values));
+        let record_bytes = bytes.fold(0, |sum: u64, bytes| sum.saturating_add(bytes));
         let mut offset = 0;
-        for (array, place) in part.program.arrays.iter().zip(&mut arrays[number]).filter(|(array, _)| unbounded(array))
-        {
-            *place = (within(first_record.saturating_add(offset))?, within(record_bytes)?);
+        for (array, place) in records {
+            let first = within(first_record.saturating_add(offset))?;
+            *place = Place { first, stride: within(record_bytes)?, is_beside: false };
             offset = offset.saturating_add(bytes_of(part, array.element_values));
         }
         let is_late = number > 0 && (part.is_late || part.program.modulus.known().is_none());
         let set_up_at = if is_late && !is_short_set_up(part.target.as_ref()) { within(end)? } else { 0 };
-        own.push(Own { shifts, records: (within(first_record)?, within(record_bytes)?), set_up_at });
+        let records_beside = records_beside(part, &arrays[number]);
+        own.push(Own { shifts, records: (within(first_record)?, within(record_bytes)?), records_beside, set_up_at });
     }
     Ok(Layout {
         scratch: within(scratch)?,
@@ -152,6 +174,53 @@ pub(super) fn layout(parts: &[Part<'_>]) -> Result<Layout, CompileError> {
         end: within(end)?,
         own,
     })
+}
+
+/// The places of a part's arrays that are beside the slots, where the target has such: those of fixed size, then the records of the unbounded
+/// ones. What is filled from a table in code stays in memory, to which code is copied.
+fn beside(part: &Part<'_>) -> Vec<Place> {
+    let arrays = &part.program.arrays;
+    let mut places = vec![Place::default(); arrays.len()];
+    if !part.target.has_arrays() {
+        return places;
+    }
+    let mut filled = HashSet::new();
+    part.program.for_each_effect(&mut |effect| {
+        if let Effect::FillFrom { array, .. } = effect {
+            filled.insert(array.0);
+        }
+    });
+    let (mut next, mut record) = (0, 0);
+    let within = |elements: u64| u32::try_from(elements).ok().filter(|_| elements <= ARRAY_ELEMENTS_MAX as u64); // usize to u64 widens
+    let values = |array: &ArrayDecl| array.element_values as u64; // widens too
+    for (number, array) in arrays.iter().enumerate().filter(|(number, _)| !filled.contains(number)) {
+        let Capacity::Fixed(count) = array.capacity else {
+            record += values(array);
+            continue;
+        };
+        let end = values(array).saturating_mul(count.into()).saturating_add(next);
+        if let (Some(first), Some(stride), Some(_)) = (within(next), within(values(array)), within(end)) {
+            places[number] = Place { first, stride, is_beside: true };
+            next = end;
+        }
+    }
+    for (number, array) in arrays.iter().enumerate().filter(|(_, array)| array.capacity == Capacity::Unbounded) {
+        if let (Some(first), Some(stride)) = (within(next), within(record)) {
+            places[number] = Place { first, stride, is_beside: true };
+            next += values(array);
+        }
+    }
+    places
+}
+
+/// How many records of the unbounded arrays there is room for beside the slots, where these are the places of all arrays; none if there are none
+/// there.
+fn records_beside(part: &Part<'_>, places: &[Place]) -> Option<u32> {
+    let arrays = part.program.arrays.iter().zip(places);
+    let mut records = arrays.filter(|(array, place)| array.capacity == Capacity::Unbounded && place.is_beside);
+    let (_, &Place { first, stride, .. }) = records.next()?;
+    // The last record ends within a whole one after its first element.
+    (ARRAY_ELEMENTS_MAX as u32 - first).checked_div(stride) // 65,536.
 }
 
 /// Bytes of scratch memory.
@@ -183,6 +252,11 @@ fn output_bytes(part: &Part<'_>, is_whole: bool) -> u64 {
                 Effect::IsOdd { .. } | Effect::WordOf { .. } => least,
                 Effect::Lookup { results, .. } | Effect::TakeRow { results, .. } => {
                     outside::row_bytes(results.len(), element_bytes)
+                }
+                Effect::ReturnElements { values, size_bytes }
+                    if is_whole && part.target.returns_low(*size_bytes, values.len()) =>
+                {
+                    0
                 }
                 Effect::ReturnElements { values, size_bytes } => {
                     (values.len() as u64).saturating_mul(u64::from(*size_bytes)).next_multiple_of(32)

@@ -1,11 +1,10 @@
 //! What comes from outside of a program's field and goes there: tables in code, subprograms over other moduli, words.
 
-use super::elements::runs;
 use super::words::big;
 use super::{Entry, Lowering};
 use crate::error::CompileError;
 use crate::paths::ends;
-use crate::target::{clear, push};
+use crate::target::{clear, push, runs};
 use residue_ir::program::{ArrayDecl, ArrayId, Operand, Program, SubprogramId, TableId, Value, Word, WordDef};
 use residue_ir::{Capacity, Effect};
 use residue_isa::opcode::evm;
@@ -137,7 +136,6 @@ impl Lowering<'_> {
             return; // Memory grows by itself.
         }
         let element_bytes = part.target.element_bytes();
-        let is_fixed = |array: &ArrayDecl| matches!(array.capacity, Capacity::Fixed(_));
         let mut end = u32::try_from(part.memory_bytes()).expect("it is laid out");
         part.program.for_each_effect(&mut |effect| {
             end = end.max(match effect {
@@ -153,7 +151,10 @@ impl Lowering<'_> {
                 _ => 0,
             });
         });
-        if part.program.arrays.iter().any(is_fixed) {
+        let in_memory = |(number, array): (usize, &ArrayDecl)| {
+            matches!(array.capacity, Capacity::Fixed(_)) && !self.layout.is_beside(unit, ArrayId(number))
+        };
+        if part.program.arrays.iter().enumerate().any(in_memory) {
             end = self.layout.end;
         }
         if part.has_elements() && end > there_bytes {
@@ -162,8 +163,12 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether elements are returned from the bottom of memory: those of a subprogram, if none passes through there.
-    pub(super) fn returns_low(&self, size_bytes: u32) -> bool {
+    /// Whether elements are returned from the bottom of memory: those of a subprogram, if none passes through there, and where the target says
+    /// so.
+    pub(super) fn returns_low(&self, size_bytes: u32, count: usize) -> bool {
+        if self.unit == 0 && self.target.returns_low(size_bytes, count) {
+            return true;
+        }
         self.unit > 0 && !self.parts[0].has_elements() && size_bytes >= self.target.element_bytes()
     }
 

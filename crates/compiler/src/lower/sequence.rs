@@ -274,7 +274,7 @@ impl<'a> Lowering<'a> {
                 push(self.code, bytes);
                 1
             }
-            RowsOf::Array(_) => self.before_take(take.results),
+            RowsOf::Array(array) => self.before_take(array, take.results),
         };
         match (step, take.of) {
             (SequenceStep::CarryNumber(row), RowsOf::Table(table)) => {
@@ -298,7 +298,11 @@ impl<'a> Lowering<'a> {
         else {
             unreachable!("it reads one of the words");
         };
-        self.cell_at(*address, first_bit, SequenceStep::<Word>::CELLS);
+        let array = take.and_then(|take| match take.of {
+            RowsOf::Array(array) => Some(array),
+            RowsOf::Table(_) => None,
+        });
+        self.cell_at(*address, first_bit, SequenceStep::<Word>::CELLS, array);
     }
 
     /// The label of what is at number 0; none if that is in memory, which has to be near.

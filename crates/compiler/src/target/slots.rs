@@ -4,7 +4,7 @@
 use super::reverse::Reverse;
 use super::{
     Places, RowSizes, Target, clear, copy_memory, is_short_set_up, memory_is_zero, mont_bytes, parse_one_by_one, push,
-    require_below, require_padding, slot_index, slot_instruction, slot_lanes,
+    require_below, require_padding, runs, slot_index, slot_instruction, slot_lanes,
 };
 use crate::fuse::{ANYWHERE, fuse_well};
 use crate::portable::within;
@@ -21,6 +21,9 @@ use residue_passes::{Slot, SlotOp};
 
 /// Words that are copied from after the end of the code at most, for three gas each, where growing memory would take seventeen.
 const WORDS_COPIED_MAX: u32 = 5;
+
+/// Values that one instruction copies at most: a count that no EVM takes for an opcode.
+const COPIED_MAX: u32 = 0x5a;
 
 /// Lowering for interfaces with slots.
 pub struct Slots {
@@ -171,6 +174,39 @@ impl Slots {
         push(code, address);
         push(code, slot);
         self.transfer(code, self.rules.store);
+    }
+
+    /// `GETX` or `PUTX` of neighbouring slots, of which one instruction copies some. [index of the first element] → []
+    fn copy_elements(&self, code: &mut Assembly, opcode: Option<u8>, (first, count): (Slot, u32)) {
+        let opcode = opcode.expect("only programs for targets with arrays have them there");
+        for done in (0..count).step_by(COPIED_MAX as usize) {
+            let copied = COPIED_MAX.min(count - done);
+            let is_last = done + copied == count;
+            if !is_last {
+                code.op(evm::DUP1);
+            }
+            code.data([opcode, slot_index(first + done), u8::try_from(copied).expect("at most 90")]);
+            if !is_last {
+                push(code, copied);
+                code.op(evm::ADD);
+            }
+        }
+    }
+
+    /// `STOREPX` or `LOADPX` of so many slots, with memory from an address on. [] → []
+    fn transfer_row(&self, code: &mut Assembly, [opcode, size]: [u8; 2], (slot, count, address): (Slot, u32, u32)) {
+        push(code, count);
+        let is_load = self.rules.load_padded == Some(opcode);
+        for operand in if is_load { [slot, address] } else { [address, slot] } {
+            push(code, operand);
+        }
+        code.data([opcode, size]);
+    }
+
+    /// `STOREPX` or `LOADPX` where elements of so many bytes are padded and there is such an instruction.
+    fn padded(&self, opcode: Option<u8>, size_bytes: u32) -> Option<[u8; 2]> {
+        let size = u8::try_from(size_bytes).ok().filter(|_| size_bytes > self.element_bytes);
+        Some([opcode?, size?])
     }
 
     /// Goes to `fail` unless the number of `size_bytes` that ends at `end` in memory is below the modulus. [] → []
@@ -341,6 +377,18 @@ impl Target for Slots {
         self.transfer(code, self.rules.load);
     }
 
+    fn has_arrays(&self) -> bool {
+        self.rules.get.is_some() && self.rules.put.is_some()
+    }
+
+    fn get(&self, code: &mut Assembly, first: Slot, count: u32) {
+        self.copy_elements(code, self.rules.get, (first, count));
+    }
+
+    fn put(&self, code: &mut Assembly, first: Slot, count: u32) {
+        self.copy_elements(code, self.rules.put, (first, count));
+    }
+
     fn invert(&self, code: &mut Assembly, out: Slot, value: Slot) {
         let [out, x] = [out, value].map(|slot| Lanes::one(slot_index(slot)));
         code.field(FieldInstruction::Inverse { out, x, count: 1 });
@@ -361,6 +409,17 @@ impl Target for Slots {
     }
 
     fn parse(&self, code: &mut Assembly, slot: Slot, size_bytes: u32, fail: LabelId) {
+        if let Some(store) = self.padded(self.rules.store_padded, size_bytes) {
+            let words = size_bytes.next_multiple_of(32);
+            if words <= self.memory_bytes() {
+                push(code, size_bytes);
+                code.op(evm::SWAP1);
+                push(code, 0);
+                code.op(evm::CALLDATACOPY);
+                self.transfer_row(code, store, (slot, 1, 0));
+                return;
+            }
+        }
         let pad_bytes = size_bytes.saturating_sub(self.element_bytes);
         require_padding(code, pad_bytes, fail);
         let missing_bytes = self.element_bytes.saturating_sub(size_bytes);
@@ -393,6 +452,14 @@ impl Target for Slots {
         code.op(evm::SWAP1);
         push(code, 0);
         code.op(evm::CALLDATACOPY);
+        if let Some(store) = self.padded(self.rules.store_padded, size_bytes) {
+            let one_by_one = slots.iter().zip(0..).map(|(&slot, number)| (slot, 1, number));
+            let rows = if stride_bytes == size_bytes { runs(slots) } else { one_by_one.collect() };
+            for (slot, count, number) in rows {
+                self.transfer_row(code, store, (slot, count, number * stride_bytes));
+            }
+            return;
+        }
         if pad_bytes > 0 {
             for place in places() {
                 push(code, place);
@@ -433,6 +500,23 @@ impl Target for Slots {
             // The number fits `size_bytes`, though the element is wider: leave its leading zeros out.
             self.load_to(code, slot, 0);
             copy_memory(code, size_bytes, self.element_bytes - size_bytes, address);
+        }
+    }
+
+    fn returns_low(&self, size_bytes: u32, count: usize) -> bool {
+        let fits = size_bytes as usize * count <= self.memory_bytes() as usize; // u32 to usize widens
+        fits && self.padded(self.rules.load_padded, size_bytes).is_some()
+    }
+
+    fn output_row(&self, code: &mut Assembly, slots: &[Slot], address: u32, size_bytes: u32) {
+        let Some(load) = self.padded(self.rules.load_padded, size_bytes) else {
+            for (slot, number) in slots.iter().zip(0..) {
+                self.output(code, *slot, address + number * size_bytes, size_bytes);
+            }
+            return;
+        };
+        for (slot, count, number) in runs(slots) {
+            self.transfer_row(code, load, (slot, count, address + number * size_bytes));
         }
     }
 

@@ -2,11 +2,12 @@
 
 use super::{ENCODING, FP_BYTES, G1_BYTES, encoded_point};
 use crate::Contract;
+use crate::points::is_any_nonzero;
 use residue_curves::Affine;
 use residue_curves::bn254::{g1_curve_defect, g1_generator, invert, modulus};
 use residue_curves::conditions::all_vanish;
 use residue_formula::Fe;
-use residue_ir::{Machine, WordOp};
+use residue_ir::{Feature, Machine, WordOp};
 use residue_isa::precompile::BN254_ADD;
 
 /// `bn254/add`.
@@ -24,7 +25,21 @@ pub const CONTRACT: Contract = Contract {
 pub fn text<M: Machine>(machine: &M) {
     let [p_offset, q_offset] = [machine.small(0), machine.small(G1_BYTES.into())];
     let [p, q] = [p_offset, q_offset].map(|offset| ENCODING.point(machine, offset));
-    let [p_is_finite, q_is_finite] = [p_offset, q_offset].map(|offset| is_finite(machine, offset));
+    machine.branch(
+        machine.has(Feature::ZeroTest),
+        |machine| {
+            let are_finite = [p, q].map(|point| is_any_nonzero(machine, point));
+            return_sum_of_any(machine, [p, q], are_finite);
+        },
+        |machine| {
+            let are_finite = [p_offset, q_offset].map(|offset| is_finite(machine, offset));
+            return_sum_of_any(machine, [p, q], are_finite);
+        },
+    );
+}
+
+/// Returns P + Q for two points, each with whether it is other than the identity, and checks that they are on the curve.
+fn return_sum_of_any<M: Machine>(machine: &M, [p, q]: [Affine<M::Fe>; 2], [p_is_finite, q_is_finite]: [M::Word; 2]) {
     machine.branch(
         machine.word_op(WordOp::And, p_is_finite, q_is_finite),
         |machine| {

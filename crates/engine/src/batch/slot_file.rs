@@ -180,6 +180,35 @@ impl SlotFile {
         self.limbs.slot(slot).iter().all(|&limb| limb == 0)
     }
 
+    /// Number of elements of the array.
+    pub fn array_len(&self) -> usize {
+        self.limbs.array_len()
+    }
+
+    /// As [`FieldContext::grow_array`].
+    pub fn grow_array(&mut self, elements: usize) {
+        self.limbs.grow_array(elements);
+    }
+
+    /// As [`FieldContext::get`]; the slots are in limbs then, as elements always are.
+    pub fn get(&mut self, first_slot: usize, count: usize, index: usize) {
+        self.limbs.get(first_slot, count, index);
+        if let Some(form) = &mut self.rows {
+            form.forget(first_slot, count);
+        }
+    }
+
+    /// As [`FieldContext::put`], of slots in whatever form.
+    pub fn put(&mut self, first_slot: usize, count: usize, index: usize) {
+        if let Some(form) = &mut self.rows
+            && !form.holds.is_empty()
+        {
+            form.give_back(&mut self.limbs, first_slot..first_slot + count);
+            self.ledger.note_moved(form.modulus.shape(), form.moved.len());
+        }
+        self.limbs.put(first_slot, count, index);
+    }
+
     /// Stores canonical values in slots, as [`FieldContext::store`]; in rows, once there are any.
     pub fn store(&mut self, first_slot: usize, be_bytes: &[u8]) -> Result<(), ValueOutOfRange> {
         let is_padded = self.is_padded();

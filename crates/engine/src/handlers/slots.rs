@@ -4,6 +4,8 @@
 //! Source: the revisions' files in the instruction set. The order of checks is unknown opcode, truncated immediate, stack,
 //! base gas, operands, growth, dynamic gas.
 
+mod added;
+
 use std::ops::Range;
 
 use residue_isa::revision::rules::{
@@ -74,6 +76,14 @@ fn handler_of<R: Rules, H: FieldHost>(opcode: u8) -> Option<Instruction<EthInter
             5 => Instruction::new(sum::<R, H, 12>),
             _ => Instruction::new(sum::<R, H, 14>),
         }
+    } else if R::RULES.get == Some(opcode) {
+        Instruction::new(added::element::<R, H, true>)
+    } else if R::RULES.put == Some(opcode) {
+        Instruction::new(added::element::<R, H, false>)
+    } else if R::RULES.load_padded == Some(opcode) {
+        Instruction::new(added::load_padded::<R, H>)
+    } else if R::RULES.store_padded == Some(opcode) {
+        Instruction::new(added::store_padded::<R, H>)
     } else if opcode == add {
         Instruction::new(add_lanes::<R, H>)
     } else if opcode == sub {
@@ -187,7 +197,7 @@ fn new_context<R: Rules, H: FieldHost>(
 fn load<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     let id = context_id::<R, H>(&mut frame, 4)?;
     let [offset, first_slot, count] = pop(&mut frame)?;
-    let Some(transfer) = transfer::<R, H>(&mut frame, R::RULES.load, id, offset, first_slot, count)? else {
+    let Some(transfer) = transfer::<R, H>(&mut frame, (R::RULES.load, None), id, offset, first_slot, count)? else {
         return Ok(());
     };
     charge(&mut frame.interpreter.gas, transfer.cost)?;
@@ -202,7 +212,7 @@ fn load<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
 fn store<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     let id = context_id::<R, H>(&mut frame, 4)?;
     let [first_slot, offset, count] = pop(&mut frame)?;
-    let Some(transfer) = transfer::<R, H>(&mut frame, R::RULES.store, id, offset, first_slot, count)? else {
+    let Some(transfer) = transfer::<R, H>(&mut frame, (R::RULES.store, None), id, offset, first_slot, count)? else {
         return Ok(());
     };
     let mut stored = Ok(());
@@ -472,11 +482,11 @@ fn context_id<R: Rules, H: FieldHost>(frame: &mut Frame<'_, H>, words: usize) ->
     Ok(id)
 }
 
-/// Charges the base price and checks the operands of a load or store. None if the count is 0: then there is nothing to do
-/// or to charge.
+/// Charges the base price and checks the operands of a load or store, of values of so many bytes where the instruction says that. None if
+/// the count is 0: then there is nothing to do or to charge.
 fn transfer<R: Rules, H: FieldHost>(
     frame: &mut Frame<'_, H>,
-    opcode: u8,
+    (opcode, value_bytes): (u8, Option<usize>),
     id: U256,
     offset: U256,
     first_slot: U256,
@@ -502,7 +512,10 @@ fn transfer<R: Rules, H: FieldHost>(
         return Ok(None);
     }
     let slot_count = context.slot_count();
-    let element_bytes = context.element_bytes();
+    let element_bytes = value_bytes.unwrap_or(context.element_bytes());
+    if element_bytes < context.element_bytes() {
+        return Err(super::halt(frame, Halt::InvalidStride));
+    }
     let is_odd = context.is_odd();
     let slots = index(first_slot)
         .zip(index(count))
@@ -511,7 +524,7 @@ fn transfer<R: Rules, H: FieldHost>(
         return Err(super::halt(frame, Halt::SlotOutOfRange));
     };
     let bytes = count * element_bytes;
-    let is_load = opcode == R::RULES.load;
+    let is_load = opcode == R::RULES.load || R::RULES.load_padded == Some(opcode);
     let grows = if is_load { R::RULES.load_grows } else { R::RULES.store_grows };
     let range = memory_range(frame, offset, bytes, grows)?;
     let cost = match per_word {

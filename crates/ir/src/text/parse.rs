@@ -241,6 +241,12 @@ impl Parser<'_> {
                 let address = self.tokens.take("the address of a precompile", |text| text.parse().ok())?;
                 return Ok(WordDef::Has(Feature::Precompile(address)));
             }
+            if self.tokens.word_is("padding") {
+                return Ok(WordDef::Has(Feature::Padding));
+            }
+            if self.tokens.word_is("zero_test") {
+                return Ok(WordDef::Has(Feature::ZeroTest));
+            }
             self.tokens.expect("limbs")?;
             return Ok(WordDef::Has(Feature::Limbs(self.read()?)));
         }

@@ -3,7 +3,7 @@
 //! Source: the revisions `x-…`, each of which is one of them.
 
 use super::rules::{Addition, SlotRules};
-use super::{EncodeError, Interface, Semantics, codec, x_invmodx, x_iszerox, x_sumx};
+use super::{EncodeError, Interface, Semantics, codec, x_arrayx, x_invmodx, x_iszerox, x_padx, x_sumx};
 use crate::field_instruction::FieldInstruction;
 use crate::opcode::{immediate_table, opcodes};
 use residue_formula::PerOp;
@@ -22,6 +22,10 @@ opcodes! {
     0xca SUM4X   "out = 4 products of slots, each added or subtracted, mod m." 0 -> 0 immediate 10;
     0xcb SUM5X   "out = 5 products of slots, each added or subtracted, mod m." 0 -> 0 immediate 12;
     0xcc SUM6X   "out = 6 products of slots, each added or subtracted, mod m." 0 -> 0 immediate 14;
+    0xcd GETX    "Copies elements of the array to slots: index of the first." 1 -> 0 immediate 2;
+    0xce PUTX    "Copies slots to elements of the array: index of the first." 1 -> 0 immediate 2;
+    0xcf LOADPX  "Copies slots into memory, each in so many bytes: memory offset, first slot, count." 3 -> 0 immediate 1;
+    0xd0 STOREPX "Copies memory into slots, each from so many bytes: first slot, memory offset, count." 3 -> 0 immediate 1;
 }
 
 /// The revision.
@@ -44,7 +48,11 @@ pub const RULES: SlotRules = SlotRules {
     inverts_modulo: x_invmodx::RULES.inverts_modulo,
     is_zero: x_iszerox::RULES.is_zero,
     sums: x_sumx::RULES.sums,
-    additions: &[Addition::Inversion, Addition::IsZero, Addition::Sums],
+    get: x_arrayx::RULES.get,
+    put: x_arrayx::RULES.put,
+    load_padded: x_padx::RULES.load_padded,
+    store_padded: x_padx::RULES.store_padded,
+    additions: &Addition::ALL,
     ..SlotRules::EIP6690_2024
 };
 

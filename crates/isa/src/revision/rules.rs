@@ -18,6 +18,14 @@ pub struct SlotRules {
     pub is_zero: Option<u8>,
     /// `SUM2X`, where there are sums of products; those of more follow it, up to [`SUM_PRODUCTS_MAX`].
     pub sums: Option<u8>,
+    /// `GETX`, where field contexts have arrays.
+    pub get: Option<u8>,
+    /// `PUTX`, where field contexts have arrays.
+    pub put: Option<u8>,
+    /// `LOADPX`, where values in memory may be wider than the modulus.
+    pub load_padded: Option<u8>,
+    /// `STOREPX`, where values in memory may be wider than the modulus.
+    pub store_padded: Option<u8>,
     /// What the revision adds to EIP-6690 of 2024, where it is an experiment that does so.
     pub additions: &'static [Addition],
     /// What the opcode that sets the modulus takes.
@@ -72,11 +80,16 @@ pub enum Addition {
     IsZero,
     /// `SUM2X` to `SUM6X`: sums and differences of products with one reduction.
     Sums,
+    /// `GETX` and `PUTX`: copies between slots and an array, at an index from the stack.
+    Arrays,
+    /// `LOADPX` and `STOREPX`: loads and stores of values that are wider in memory than the modulus.
+    Padding,
 }
 
 impl Addition {
     /// Every addition.
-    pub const ALL: [Addition; 3] = [Addition::Inversion, Addition::IsZero, Addition::Sums];
+    pub const ALL: [Addition; 5] =
+        [Addition::Inversion, Addition::IsZero, Addition::Sums, Addition::Arrays, Addition::Padding];
 
     /// Its name, which that of its revision has after `x-`.
     pub const fn name(self) -> &'static str {
@@ -84,6 +97,8 @@ impl Addition {
             Addition::Inversion => "invmodx",
             Addition::IsZero => "iszerox",
             Addition::Sums => "sumx",
+            Addition::Arrays => "arrayx",
+            Addition::Padding => "padx",
         }
     }
 }
@@ -163,6 +178,8 @@ pub enum EmptyTransfer {
 
 /// The most products of a sum.
 pub const SUM_PRODUCTS_MAX: usize = 6;
+/// The most elements of the array of a field context.
+pub const ARRAY_ELEMENTS_MAX: usize = 65_536;
 /// The highest id of a field context.
 pub const ID_MAX: usize = 256;
 /// The most slots of a field context.
@@ -178,6 +195,10 @@ impl SlotRules {
         inverts_modulo: InvertsModulo::Twice,
         is_zero: None,
         sums: None,
+        get: None,
+        put: None,
+        load_padded: None,
+        store_padded: None,
         additions: &[],
         form: SetForm::IdOnStack,
         transfer_names_context: false,

@@ -27,6 +27,7 @@ pub(super) enum WidthKey {
     Invert,
     Product,
     Reduction,
+    Copy,
 }
 
 /// The only value of `rounding`.
@@ -158,9 +159,11 @@ pub(super) fn width_keys(revisions: &[Revision], widths: &[WidthPrices]) -> Vec<
 }
 
 fn keys(revisions: &[Revision], together: bool) -> Vec<WidthKey> {
-    use WidthKey::{Add, Invert, Load, Mul, Product, Reduction, SetModulus, Store, Sub, Transfer};
-    let sums = revisions.iter().filter_map(|revision| revision.slot_rules()).any(|rules| rules.sums.is_some());
-    let inverts = revisions.iter().filter_map(|revision| revision.slot_rules()).any(|rules| rules.invert.is_some());
+    use WidthKey::{Add, Copy, Invert, Load, Mul, Product, Reduction, SetModulus, Store, Sub, Transfer};
+    let any = |opcode: fn(&SlotRules) -> Option<u8>| {
+        revisions.iter().filter_map(|revision| revision.slot_rules()).any(|rules| opcode(rules).is_some())
+    };
+    let (inverts, sums, arrays) = (any(|rules| rules.invert), any(|rules| rules.sums), any(|rules| rules.get));
     let transfers: &[WidthKey] = if together { &[Transfer] } else { &[Load, Store] };
     let mut keys = vec![SetModulus, Add, Sub, Mul];
     keys.extend(transfers);
@@ -168,6 +171,7 @@ fn keys(revisions: &[Revision], together: bool) -> Vec<WidthKey> {
     if sums {
         keys.extend([Product, Reduction]);
     }
+    keys.extend(arrays.then_some(Copy));
     keys
 }
 
@@ -184,6 +188,7 @@ impl WidthKey {
             WidthKey::Invert => "invert",
             WidthKey::Product => "product",
             WidthKey::Reduction => "reduction",
+            WidthKey::Copy => "copy",
         }
     }
 
@@ -198,6 +203,7 @@ impl WidthKey {
             WidthKey::Invert => prices.invert,
             WidthKey::Product => prices.product,
             WidthKey::Reduction => prices.reduction,
+            WidthKey::Copy => prices.copy,
         }
     }
 
@@ -213,6 +219,7 @@ impl WidthKey {
             WidthKey::Invert => prices.invert = price,
             WidthKey::Product => prices.product = price,
             WidthKey::Reduction => prices.reduction = price,
+            WidthKey::Copy => prices.copy = price,
         }
     }
 }

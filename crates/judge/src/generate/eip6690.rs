@@ -234,9 +234,13 @@ impl Generator {
         self.transfer(self.rules().load, first, offset, count);
     }
 
-    /// LOADX or STOREX, now and then with one operand out of its range, or none to move.
+    /// LOADX or STOREX, now and then with one operand out of its range, or none to move; or the same for wider values, of which rarely one
+    /// is too short.
     fn transfer(&mut self, opcode: u8, first: usize, offset: u64, count: usize) {
-        let mut operands: [BigUint; 3] = match opcode == self.rules().load {
+        let is_load = opcode == self.rules().load;
+        let padded = if is_load { self.rules().load_padded } else { self.rules().store_padded };
+        let padded = padded.filter(|_| self.rarely(2));
+        let mut operands: [BigUint; 3] = match is_load {
             true => [offset.into(), first.into(), count.into()],
             false => [first.into(), offset.into(), count.into()],
         };
@@ -260,7 +264,41 @@ impl Generator {
             let id = self.slots.active.filter(|_| !self.rarely(15)).unwrap_or(other);
             self.push(id);
         }
+        let Some(padded) = padded else { return self.op(opcode) };
+        let element_bytes = self.active().map_or(8, |context| context.element_bytes);
+        let value_bytes = match self.random.random_range(0..12) {
+            0 => self.random.random(),
+            1 => 96,
+            2 => u8::try_from(element_bytes - 1).unwrap_or(u8::MAX),
+            3..=6 => u8::try_from(element_bytes).unwrap_or(u8::MAX),
+            _ => u8::try_from(element_bytes + self.random.random_range(1..40)).unwrap_or(u8::MAX),
+        };
+        self.op(padded);
+        self.code.push(value_bytes);
+    }
+
+    /// GETX or PUTX, now and then with an operand out of its range.
+    fn element(&mut self, opcode: u8, slots: usize) {
+        let count = self.random.random_range(1..=slots.min(9));
+        let first = self.random.random_range(0..=slots - count);
+        let index: BigUint = match self.random.random_range(0..60) {
+            0 => self.integer(32),
+            1 => (65_536 - count).into(),
+            2 => (65_537 - count).into(),
+            3..=5 => self.random.random_range(0..3000u32).into(),
+            _ => self.random.random_range(0..24u8).into(),
+        };
+        self.push(index);
+        let byte = |number: usize| u8::try_from(number).unwrap_or(u8::MAX);
+        let mut immediate = [byte(first), byte(count)];
+        match self.random.random_range(0..120) {
+            0 => immediate[1] = 0,
+            1 => immediate = self.random.random(),
+            2 => immediate[0] = immediate[0].wrapping_add(1),
+            _ => {}
+        }
         self.op(opcode);
+        self.code.extend(immediate);
     }
 
     fn lanes(&mut self) {
@@ -302,6 +340,11 @@ impl Generator {
                 self.op(residue_isa::opcode::evm::MSTORE);
             }
             return;
+        }
+        if let Some(get) = self.rules().get.filter(|_| self.rarely(3)) {
+            let put = self.rules().put.unwrap_or(get);
+            let opcode = if self.rarely(2) { get } else { put };
+            return self.element(opcode, slots);
         }
         if let Some(sums) = self.rules().sums.filter(|_| self.rarely(3)) {
             let more = self.random.random_range(0..5_u8);

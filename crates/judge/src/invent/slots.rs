@@ -96,10 +96,44 @@ impl Writer<'_> {
         self.depth = self.depth.saturating_sub(if names_context { 4 } else { 3 });
     }
 
+    /// Loads slots as values that are as wide as those of any modulus, and stores them in others.
+    fn pass_padded(&mut self, [load, store]: [u8; 2]) {
+        let count = self.random.random_range(1..=self.layout.value_count().min(6));
+        for opcode in [load, store] {
+            let slot = self.random.random_range(0..=self.layout.value_count() - count);
+            self.push(count);
+            let operands = if opcode == load { [slot, VALUES] } else { [VALUES, slot] };
+            operands.into_iter().for_each(|operand| self.push(operand));
+            let value_bytes = if self.is_rare(40) { self.random.random() } else { 96 };
+            self.assembly.data([opcode, value_bytes]);
+            self.depth = self.depth.saturating_sub(3);
+        }
+    }
+
+    /// Copies slots to the array or back: most often a few elements that others name too.
+    fn element(&mut self, is_get: bool) {
+        let named = self.named();
+        let count = self.random.random_range(1..=named.min(6));
+        let first = self.random.random_range(0..=named - count);
+        let index: u32 =
+            if self.is_rare(20) { self.random.random_range(0..2000) } else { self.random.random_range(0..12) };
+        self.push(index);
+        let rules = self.rules();
+        let opcode = if is_get { rules.get } else { rules.put }.expect("it has arrays");
+        let byte = |number: usize| u8::try_from(number).expect("below 256");
+        self.assembly.data([opcode, byte(first), byte(count)]);
+        self.depth = self.depth.saturating_sub(1);
+    }
+
     /// Loads or stores of some slots, or bytes of memory changed under them.
     pub(super) fn touch(&mut self) {
         if self.revision.slot_rules().is_none() {
             return self.touch_memory();
+        }
+        if let (Some(load), Some(store)) = (self.rules().load_padded, self.rules().store_padded)
+            && self.random.random_ratio(1, 4)
+        {
+            return self.pass_padded([load, store]);
         }
         let count = self.random.random_range(1..=self.layout.value_count());
         let slot = self.random.random_range(0..=self.layout.value_count() - count);
@@ -158,6 +192,10 @@ impl Writer<'_> {
             let slot = slot(&mut self.random);
             self.assembly.field(FieldInstruction::IsZero { slot }).op(op::POP);
             return;
+        }
+        if rules.get.is_some() && self.random.random_ratio(1, 8) {
+            let is_get = self.random.random();
+            return self.element(is_get);
         }
         if rules.sums.is_some() && self.random.random_ratio(1, 6) {
             let count = self.random.random_range(2..=SUM_PRODUCTS_MAX);

@@ -24,6 +24,10 @@ pub enum Gene {
     WriteModulus { modulus: u8, byte: u8, value: u8 },
     /// Loads slots to memory, or stores them.
     Transfer { is_load: bool, slot: u8, count: u16 },
+    /// Copies slots to the array of a field context, or elements of it to slots.
+    Element { is_get: bool, slot: u8, count: u8, index: u16 },
+    /// Loads slots as wider values, and stores these again.
+    Padded { slot: u8, count: u16 },
     /// Brings a slot into Montgomery form, or inverts it.
     Convert { slot: u8, count: u8 },
     /// A jump target: ends a block.
@@ -119,6 +123,14 @@ impl Gene {
             10 if ground.has_modulus_in_memory() => {
                 Gene::WriteModulus { modulus: byte(random), byte: byte(random), value: byte(random) }
             }
+            11 if ground.has_arrays() && below(random, 2) == 0 => {
+                let (is_get, slot, index) =
+                    (below(random, 2) == 0, byte(random), one_of(random, &[0, 0, 3, 255, 60_000]));
+                Gene::Element { is_get, slot, count: one_of(random, &[1, 3, 16, 255]), index }
+            }
+            11 if ground.has_padding() && below(random, 3) == 0 => {
+                Gene::Padded { slot: byte(random), count: one_of(random, &[1, 4, 256]) }
+            }
             11 if ground.has_slots() => {
                 let (is_load, slot) = (below(random, 2) == 0, byte(random));
                 Gene::Transfer { is_load, slot, count: one_of(random, &[1, 1, 4, 16, 256]) }
@@ -141,6 +153,9 @@ impl Gene {
             Gene::WriteModulus { .. } => "write of a modulus",
             Gene::Transfer { is_load: true, .. } => "load",
             Gene::Transfer { is_load: false, .. } => "store",
+            Gene::Element { is_get: true, .. } => "get",
+            Gene::Element { is_get: false, .. } => "put",
+            Gene::Padded { .. } => "padded load and store",
             Gene::Convert { .. } => "conversion",
             Gene::Jumpdest => "jump target",
             Gene::Jump { is_copied: true } => "jump to a copied word",

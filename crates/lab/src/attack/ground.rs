@@ -87,6 +87,16 @@ impl Ground {
         matches!(self.kind, Kind::Slots(SlotRules { slots_as_memory: SlotsAsMemory::No, .. }))
     }
 
+    /// Whether field contexts have arrays.
+    pub fn has_arrays(&self) -> bool {
+        matches!(self.kind, Kind::Slots(SlotRules { get: Some(_), .. }))
+    }
+
+    /// Whether there are loads and stores of wider values.
+    pub fn has_padding(&self) -> bool {
+        matches!(self.kind, Kind::Slots(SlotRules { store_padded: Some(_), .. }))
+    }
+
     /// Whether there is TOMONTX or INVMODX.
     pub fn converts(&self) -> bool {
         match self.kind {

@@ -94,6 +94,19 @@ pub fn instructions(ground: &Ground) -> Vec<(String, Genome)> {
         if ground.sets_modulus() {
             add("known modulus", Gene::Modulus(0), 16);
         }
+        if ground.has_arrays() {
+            for count in [1, 255] {
+                for (is_get, name) in [(true, "get"), (false, "put")] {
+                    let gene = Gene::Element { is_get, slot: 0, count, index: 7 };
+                    add(&format!("{name} of {count}"), gene, 256);
+                }
+            }
+        }
+        if ground.has_padding() {
+            for count in [1, 256] {
+                add(&format!("padded load and store of {count}"), Gene::Padded { slot: 0, count }, 256);
+            }
+        }
         if ground.has_slots() {
             for count in [1, 255, 256] {
                 add(&format!("load of {count}"), Gene::Transfer { is_load: true, slot: 0, count }, 256);

@@ -116,6 +116,8 @@ impl<'a> Room<'a> {
             }
             Gene::WriteModulus { .. } => {}
             Gene::Transfer { is_load, slot, count } => self.transfer(code, is_load, slot, count),
+            Gene::Element { is_get, slot, count, index } => self.element(code, is_get, (slot, count), index),
+            Gene::Padded { slot, count } => self.padded(code, slot, count),
             Gene::Convert { slot, count } => return self.convert(code, slot, count),
             Gene::Jumpdest => _ = code.op(op::JUMPDEST),
             Gene::Jump { is_copied } => {
@@ -284,6 +286,29 @@ impl<'a> Room<'a> {
             code.push(0_u8);
         }
         code.op(if is_load { rules.load } else { rules.store });
+    }
+
+    fn element(&self, code: &mut Assembly, is_get: bool, (slot, count): (u8, u8), index: u16) {
+        let Kind::Slots(SlotRules { get: Some(get), put: Some(put), .. }) = self.ground.kind else { return };
+        let count = u16::from(count).min(self.slots).max(1);
+        let slot = u16::from(slot) % (self.slots - count + 1);
+        let opcode = if is_get { *get } else { *put };
+        // The array would end before the last element.
+        let index = index.min(u16::MAX - count);
+        code.push(index).data([opcode, slot as u8, count as u8]); // At most 255.
+    }
+
+    fn padded(&self, code: &mut Assembly, slot: u8, count: u16) {
+        let Kind::Slots(SlotRules { load_padded: Some(load), store_padded: Some(store), .. }) = self.ground.kind else {
+            return;
+        };
+        const VALUE_BYTES: u8 = 96; // As many as any modulus has.
+        let most = self.area_bytes / u32::from(VALUE_BYTES);
+        let count = count.min(self.slots).min(most.min(256) as u16); // At most 256.
+        let slot = u16::from(slot) % (self.slots - count + 1);
+        let memory = self.values_at + self.area_bytes;
+        code.push(count).push(slot).push(memory).data([*load, VALUE_BYTES]);
+        code.push(count).push(memory).push(slot).data([*store, VALUE_BYTES]);
     }
 
     /// TOMONTX of a slot, or INVMODX of slots: modulo the power of two, which is set before, where that is what it is for.

@@ -1,4 +1,4 @@
-//! Field opcodes that few revisions have: SETMODX and TOMONTX of EIP-5843, INVMODX and ISZEROX.
+//! Field opcodes that few revisions have: SETMODX and TOMONTX of EIP-5843, INVMODX, ISZEROX, GETX and PUTX.
 
 use num_bigint::BigUint;
 use residue_isa::opcode::evm as op;
@@ -121,6 +121,63 @@ pub(super) fn inversion(revision: Revision, rules: &'static SlotRules, width_lim
         turns: None,
         is_cold_measured: false,
     })
+}
+
+/// GETX and PUTX of some values, if the revision has them: the slot that is read back was put before.
+pub(super) fn elements(revision: Revision, rules: &'static SlotRules, width_limbs: usize) -> Vec<Pair> {
+    let (Some(get), Some(put)) = (rules.get, rules.put) else { return Vec::new() };
+    let counts = if width_limbs == 6 { &[1u8, 3, 16][..] } else { &[1] };
+    let both = counts.iter().flat_map(|&count| [(get, count), (put, count)]);
+    both.map(|(opcode, count)| element(revision, rules, [opcode, get, put], (width_limbs, count))).collect()
+}
+
+fn element(
+    revision: Revision,
+    rules: &'static SlotRules,
+    [opcode, get, put]: [u8; 3],
+    (width_limbs, count): (usize, u8),
+) -> Pair {
+    let row = revision.row(opcode).expect("it is an opcode of the revision");
+    let element_bytes = 8 * width_limbs;
+    let m = modulus(width_limbs);
+    let value = to_be(&random(&m, 8), element_bytes);
+    let input = [to_be(&m, element_bytes), value.clone()].concat();
+    let program = move |with: bool, turns: usize| {
+        let element = element_bytes as u64; // Widens.
+        let before = |code: &mut Assembly| {
+            code.push(2 * element).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
+            let (words, immediate) = set_modulus_operands(rules, 0, 0, 8 * element, 16);
+            words.iter().rev().for_each(|&word| _ = code.push(word));
+            data(code, [vec![rules.set_modulus], immediate].concat());
+            code.push(1_u8).push(element).push(0_u8).op(rules.store);
+            code.push(0_u8);
+            data(code, vec![put, 0, count]);
+        };
+        let body = |code: &mut Assembly| {
+            for _ in 0..BODY {
+                code.push(0_u8);
+                if with { data(code, vec![opcode, 0, count]) } else { ops(code, &[op::POP]) }
+            }
+        };
+        let after = |code: &mut Assembly| {
+            code.push(0_u8);
+            data(code, vec![get, 1, 1]);
+            code.push(1_u8).push(1_u8).push(0_u8).op(rules.load);
+            code.push(element).push(0_u8).op(op::RETURN);
+        };
+        bytes(&looped(turns, before, body, after), revision)
+    };
+    Pair {
+        name: format!("{revision}/{}/{}/{count}", row.mnemonic, 64 * width_limbs),
+        mnemonic: row.mnemonic,
+        count: BODY,
+        pops: i32::from(row.pops),
+        program: Box::new(program),
+        input,
+        expected: Some(Box::new(move |_| value.clone())),
+        turns: None,
+        is_cold_measured: false,
+    }
 }
 
 /// ISZEROX, if the revision has it, of a value that is not zero.

@@ -47,6 +47,7 @@ pub(super) fn pairs(revision: Revision, effort: &MeasureEffort) -> Result<Vec<Pa
                 pairs.extend(transfers(revision, rules, width_limbs));
                 pairs.extend(conversions::inversion(revision, rules, width_limbs));
                 pairs.extend(conversions::zero_test(revision, rules, width_limbs));
+                pairs.extend(conversions::elements(revision, rules, width_limbs));
             }
             None if matters => pairs.extend(conversions::montgomery(revision, width_limbs)),
             _ => {}

@@ -4,6 +4,9 @@
 //! Source: none outside; this is where they are defined. Order of checks: context, operands, dynamic gas. The prices are the EIP's with those
 //! of the additions, in thousandths of gas, rounded up for each instruction.
 
+mod arrays;
+mod padding;
+
 use super::FieldState;
 use super::eip6690_2024::{self, Contexts};
 use crate::field_opcode::FieldOpcode;
@@ -11,6 +14,7 @@ use crate::frame::Frame;
 use crate::halt::Halt;
 use crate::prices::{ByWidth, Prices};
 use crate::word::Word;
+use arrays::Arrays;
 use num_bigint::BigUint;
 use num_traits::Zero;
 
@@ -30,6 +34,16 @@ pub const SUM5X: FieldOpcode = FieldOpcode { byte: 0xcb, mnemonic: "SUM5X", imme
 /// `SUM6X`: out, signs, then the slots of 6 products.
 pub const SUM6X: FieldOpcode = FieldOpcode { byte: 0xcc, mnemonic: "SUM6X", immediate_bytes: 14, pops: 0 };
 
+/// `GETX`: the first slot, count.
+pub const GETX: FieldOpcode = FieldOpcode { byte: 0xcd, mnemonic: "GETX", immediate_bytes: 2, pops: 1 };
+/// `PUTX`: the first slot, count.
+pub const PUTX: FieldOpcode = FieldOpcode { byte: 0xce, mnemonic: "PUTX", immediate_bytes: 2, pops: 1 };
+
+/// `LOADPX`: bytes of a value.
+pub const LOADPX: FieldOpcode = FieldOpcode { byte: 0xcf, mnemonic: "LOADPX", immediate_bytes: 1, pops: 3 };
+/// `STOREPX`: bytes of a value.
+pub const STOREPX: FieldOpcode = FieldOpcode { byte: 0xd0, mnemonic: "STOREPX", immediate_bytes: 1, pops: 3 };
+
 /// The opcodes of `eip6690-2024`, then `added`.
 pub const fn with<const N: usize>(added: &[FieldOpcode]) -> [FieldOpcode; N] {
     let base = eip6690_2024::OPCODES;
@@ -46,6 +60,7 @@ pub const fn with<const N: usize>(added: &[FieldOpcode]) -> [FieldOpcode; N] {
 #[derive(Default)]
 pub struct Added {
     contexts: Contexts,
+    arrays: Arrays,
 }
 
 /// A frame's state at its start.
@@ -64,6 +79,8 @@ impl FieldState for Added {
         match opcode.mnemonic {
             "INVMODX" => self.invert(opcode, immediate, frame, prices),
             "ISZEROX" => self.is_zero(immediate, frame),
+            "GETX" | "PUTX" => self.arrays.copy(opcode, immediate, frame, prices, &mut self.contexts),
+            "LOADPX" | "STOREPX" => padding::transfer(opcode, immediate, frame, prices, &mut self.contexts),
             "SUM2X" | "SUM3X" | "SUM4X" | "SUM5X" | "SUM6X" => self.sum(opcode, immediate, frame, prices),
             _ => self.contexts.execute(opcode, immediate, frame, prices),
         }
@@ -140,8 +157,9 @@ impl Added {
 pub fn prices(opcodes: &[FieldOpcode]) -> Vec<Prices> {
     let eip = eip6690_2024::eip6690();
     let mut base = eip.base.clone();
-    let added = [("INVMODX", 0), ("ISZEROX", 3), ("SUM2X", 0), ("SUM3X", 0), ("SUM4X", 0), ("SUM5X", 0), ("SUM6X", 0)];
-    for (mnemonic, gas) in added {
+    let sums = [("SUM2X", 0), ("SUM3X", 0), ("SUM4X", 0), ("SUM5X", 0), ("SUM6X", 0)];
+    let others = [("INVMODX", 0), ("ISZEROX", 3), ("GETX", 1), ("PUTX", 1), ("LOADPX", 1), ("STOREPX", 1)];
+    for (mnemonic, gas) in sums.into_iter().chain(others) {
         if opcodes.iter().any(|opcode| opcode.mnemonic == mnemonic) {
             base.insert(mnemonic.to_owned(), gas);
         }
@@ -155,6 +173,9 @@ pub fn prices(opcodes: &[FieldOpcode]) -> Vec<Prices> {
     };
     let inverts = opcodes.contains(&INVMODX);
     let invert = if inverts { vec![40, 70, 100, 140, 170, 215, 270, 300, 345, 405, 465, 505] } else { Vec::new() };
+    // Two for each two limbs begun, and two more, in tenths of gas: as time grows.
+    let copies = opcodes.contains(&GETX);
+    let copy = if copies { (1..=12u64).map(|limbs| 1000 * (1 + limbs.div_ceil(2)) / 10).collect() } else { Vec::new() };
     vec![Prices {
         name: "next".to_owned(),
         base,
@@ -167,6 +188,7 @@ pub fn prices(opcodes: &[FieldOpcode]) -> Vec<Prices> {
         invert: thousandths(&ByWidth(invert)),
         product: share(540),
         reduction: share(460),
+        copy: ByWidth(copy),
         in_thousandths: true,
         ..eip
     }]

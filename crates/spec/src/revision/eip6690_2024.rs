@@ -125,8 +125,9 @@ impl Contexts {
     fn setmodx(&mut self, opcode: &FieldOpcode, frame: &mut Frame<'_>, prices: &Prices) -> Result<(), Halt> {
         let [id, modulus_offset, modulus_size, alloc_count] = frame.pop()?;
         let id = within(&id, 0, ID_MAX).ok_or(Halt::NoContext)?;
+        let taken = self.by_id.values().map(Context::slot_bytes).sum();
         if let Entry::Vacant(vacant) = self.by_id.entry(id) {
-            vacant.insert(Context::new(opcode, frame, prices, &modulus_offset, &modulus_size, &alloc_count)?);
+            vacant.insert(Context::new(opcode, frame, prices, (&modulus_offset, &modulus_size, &alloc_count), taken)?);
         }
         self.active = Some(id);
         Ok(())
@@ -142,7 +143,7 @@ impl Contexts {
         let slots = context.slot_range(&source, &count)?;
         let size = &count * context.element_bytes;
         let memory = frame.memory.inside(&dest, &size).ok_or(Halt::MemoryOutOfRange)?;
-        frame.charge(context.transfer_gas(opcode, prices, &prices.load, slots.len())?)?;
+        frame.charge(transfer_gas(context, opcode, prices, &prices.load, (slots.len(), context.element_bytes))?)?;
 
         let values = slots.map(|slot| context.to_bytes(&context.slots[slot]));
         frame.memory.write(memory.start, &values.collect::<Vec<_>>().concat());
@@ -164,7 +165,7 @@ impl Contexts {
         if values.iter().any(|value| *value >= context.modulus) {
             return Err(Halt::ValueOutOfRange);
         }
-        frame.charge(context.transfer_gas(opcode, prices, &prices.store, slots.len())?)?;
+        frame.charge(transfer_gas(context, opcode, prices, &prices.store, (slots.len(), context.element_bytes))?)?;
 
         for (slot, value) in slots.zip(values) {
             context.slots[slot] = value;
@@ -206,26 +207,30 @@ impl Contexts {
         Ok(())
     }
 
+    /// The id of the active context.
+    pub(super) fn active_id(&self) -> Option<u64> {
+        self.active
+    }
+
     pub(super) fn active(&mut self) -> Result<&mut Context, Halt> {
         self.active.and_then(|id| self.by_id.get_mut(&id)).ok_or(Halt::NoContext)
     }
 }
 
 impl Context {
-    /// A context with the modulus at `modulus_offset` in memory and `alloc_count` slots of zero.
+    /// A context with the modulus at `modulus_offset` in memory and `alloc_count` slots of zero, where those of others take so many bytes.
     fn new(
         opcode: &FieldOpcode,
         frame: &mut Frame<'_>,
         prices: &Prices,
-        modulus_offset: &BigUint,
-        modulus_size: &BigUint,
-        alloc_count: &BigUint,
+        (modulus_offset, modulus_size, alloc_count): (&BigUint, &BigUint, &BigUint),
+        taken_bytes: u64,
     ) -> Result<Self, Halt> {
         let alloc_count = within(alloc_count, 1, SLOTS_MAX).ok_or(Halt::SlotOutOfRange)?;
         let modulus_size = within(modulus_size, 1, MODULUS_BYTES_MAX).ok_or(Halt::InvalidModulus)?;
         let element_bytes = 8 * modulus_size.div_ceil(8);
         let added_bytes = alloc_count * element_bytes;
-        if frame.memory.slot_bytes() + added_bytes > SLOT_BYTES_MAX {
+        if taken_bytes + added_bytes > SLOT_BYTES_MAX {
             return Err(Halt::SlotOutOfRange);
         }
         let range = frame.memory.inside(modulus_offset, &modulus_size.into()).ok_or(Halt::MemoryOutOfRange)?;
@@ -245,25 +250,20 @@ impl Context {
         Ok(context)
     }
 
+    /// Bytes of its slots.
+    fn slot_bytes(&self) -> u64 {
+        (self.element_bytes * self.slots.len()) as u64 // style: S11: at most 24,576
+    }
+
     pub(super) fn width_limbs(&self) -> usize {
         self.element_bytes / 8
     }
 
     /// Slots `[first, first + count)`, all of which the context must have.
-    fn slot_range(&self, first: &BigUint, count: &BigUint) -> Result<Range<usize>, Halt> {
+    pub(super) fn slot_range(&self, first: &BigUint, count: &BigUint) -> Result<Range<usize>, Halt> {
         let end = (first + count).to_usize().filter(|&end| end <= self.slots.len()).ok_or(Halt::SlotOutOfRange)?;
         let first = first.to_usize().expect("it is at most the end");
         Ok(first..end)
-    }
-
-    /// Dynamic gas of `LOADX` and `STOREX`: a conversion for each value, or a plain copy under a power of two.
-    fn transfer_gas(&self, opcode: &FieldOpcode, prices: &Prices, price: &ByWidth, count: usize) -> Result<u64, Halt> {
-        if self.modulus.is_odd() {
-            let gas = price.at(self.width_limbs(), opcode)?;
-            return Ok(prices.times(gas, count as u64)); // style: S11: at most 256
-        }
-        let words = (count * self.element_bytes).div_ceil(32);
-        Ok(prices.copy_per_word.saturating_mul(words as u64)) // style: S11: at most 768
     }
 
     /// The value as it stands in memory: big-endian, `element_bytes` long.
@@ -273,6 +273,22 @@ impl Context {
         bytes.extend(digits);
         bytes
     }
+}
+
+/// Dynamic gas of `LOADX` and `STOREX` of `count` values of so many bytes: a conversion for each value, or a plain copy under a power of two.
+pub(super) fn transfer_gas(
+    context: &Context,
+    opcode: &FieldOpcode,
+    prices: &Prices,
+    price: &ByWidth,
+    (count, value_bytes): (usize, usize),
+) -> Result<u64, Halt> {
+    if context.modulus.is_odd() {
+        let gas = price.at(context.width_limbs(), opcode)?;
+        return Ok(prices.times(gas, count as u64)); // style: S11: at most 256
+    }
+    let words = (count * value_bytes).div_ceil(32);
+    Ok(prices.copy_per_word.saturating_mul(words as u64)) // style: S11: at most 2,040
 }
 
 /// The word if it is in [low, high].

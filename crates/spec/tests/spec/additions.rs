@@ -81,3 +81,64 @@ fn sums_of_products_have_one_reduction() {
         check_halt(revision, "SUM2X .000002030405", "no_context");
     }
 }
+
+#[test]
+fn elements_are_copied_by_an_index_from_the_stack() {
+    for revision in ["x-arrayx", "evmmax-next"] {
+        check_slots(revision, "5 PUTX .0203 6 GETX .0002", [3, 4, 2, 3, 4, 5, 6, 7]);
+        check_slots(revision, "5 PUTX .0203 4 GETX .0003", [0, 2, 3, 3, 4, 5, 6, 7]); // what was not put is zero
+        check_slots(revision, "0 PUTX .0008 1 PUTX .0001 0 GETX .0402", [0, 1, 2, 3, 0, 0, 6, 7]);
+        check_slots(revision, "9 GETX .0601", [0, 1, 2, 3, 4, 5, 0, 7]);
+        // Each context has its own.
+        let other = "15 0 MSTORE8 8 1 0 1 SETMODX 0 0 MSTORE8";
+        check_slots(
+            revision,
+            &format!("0 PUTX .0501 {other} 0 GETX .0001 0 0 0 0 SETMODX 0 GETX .0001"),
+            [5, 1, 2, 3, 4, 5, 6, 7],
+        );
+        // A base, two tenths a value, and memory: two words and the eight of slots are there, and elements take one for each four.
+        check_gas(revision, "0 PUTX .0004", 2 + 1 + 1 + 3);
+        check_gas(revision, "0 PUTX .0005 0 GETX .0005", 2 + 1 + 1 + 6 + 2 + 1 + 1);
+        check_gas(revision, "0 PUTX .0004 0 GETX .0006", 2 + 1 + 1 + 3 + 2 + 1 + 2 + 3);
+        check_halt(revision, &(prelude() + "0 PUTX .0109"), "slot_out_of_range");
+        check_halt(revision, &(prelude() + "0 GETX .0702"), "slot_out_of_range");
+        check_slots(revision, "5 PUTX .0201 5 65536 ADD GETX .0001", [2, 1, 2, 3, 4, 5, 6, 7]); // 16 bits count
+        check_halt(revision, &(prelude() + "65535 GETX .0002"), "slot_out_of_range");
+        check_halt(revision, &(prelude() + "65535 GETX .0001"), "stop");
+        check_halt(revision, &(prelude() + "0 NOT GETX .0001"), "stop");
+        check_halt(revision, &(prelude() + "0 NOT GETX .0002"), "slot_out_of_range");
+        check_halt(revision, &(prelude() + "0 GETX .0000"), "invalid_stride");
+        check_halt(revision, &(prelude() + "0 GETX .00"), "invalid_instruction");
+        check_halt(revision, &(prelude() + "GETX .0001"), "stack_underflow");
+        check_halt(revision, "0 PUTX .0001", "no_context");
+    }
+}
+
+#[test]
+fn values_may_be_wider_than_the_modulus() {
+    for revision in ["x-padx", "evmmax-next"] {
+        // Slots 1 to 3 in nine bytes each: the second value begins at 9, the third at 18.
+        check_slots(revision, "3 1 0 LOADPX .09 3 0 5 STOREPX .09", [0, 1, 2, 3, 4, 1, 2, 3]);
+        check_slots(revision, "3 1 0 LOADPX .09 1 1 0 STOREX", [1, 1, 2, 3, 4, 5, 6, 7]);
+        check_slots(revision, "2 3 0 LOADPX .08 2 0 0 STOREX", [3, 4, 2, 3, 4, 5, 6, 7]);
+        check_gas(revision, "3 1 0 LOADPX .09", 8 + 1 + 3);
+        check_gas(revision, "3 1 0 LOADPX .09 3 0 5 STOREPX .09", 2 * (8 + 1 + 3));
+        let padded = prelude() + "1 1 0 LOADPX .14 ";
+        check_halt(revision, &format!("{padded} 1 0 MSTORE8 1 0 0 STOREPX .14"), "value_out_of_range");
+        check_halt(revision, &format!("{padded} 15 19 MSTORE8 1 0 0 STOREPX .14"), "value_out_of_range");
+        check_halt(revision, &format!("{padded} 14 19 MSTORE8 1 0 0 STOREPX .14"), "stop");
+        check_halt(revision, &(prelude() + "1 0 0 STOREPX .07"), "invalid_stride");
+        check_halt(revision, &(prelude() + "1 8 0 LOADPX .07"), "invalid_stride");
+        check_halt(revision, &(prelude() + "0 8 0 LOADPX .07"), "stop");
+        check_halt(revision, &(prelude() + "1 8 0 LOADPX .08"), "slot_out_of_range");
+        check_halt(revision, &(prelude() + "8 0 0 LOADPX .09"), "memory_out_of_range");
+        check_halt(revision, &(prelude() + "7 0 0 LOADPX .09"), "stop");
+        check_halt(revision, &(prelude() + "1 0 0 LOADPX"), "invalid_instruction");
+        check_halt(revision, &(prelude() + "1 0 LOADPX .08"), "stack_underflow");
+        check_halt(revision, "1 0 0 LOADPX .08", "no_context");
+    }
+    // A power of two is priced by the words of memory that move.
+    let text = "16 0 MSTORE8 8 1 0 1 SETMODX";
+    let gas = execute("x-padx", &format!("{} {text} 4 0 0 LOADPX .10", prelude())).gas_used;
+    assert_eq!(gas - execute("x-padx", &format!("{} {text}", prelude())).gas_used, 7 + 1 + 6);
+}

@@ -71,7 +71,7 @@ fn values_are_those_of_a_plain_context_wherever_they_lie() {
             let [out, x, y] = [lanes(count), lanes(count), lanes(count)];
             let first = random.random_range(0..SLOTS);
             let some = random.random_range(1..=SLOTS - first);
-            match random.random_range(0..12) {
+            match random.random_range(0..14) {
                 0 => {
                     plain.add(out, x, y, count);
                     file.add(out, x, y, count);
@@ -98,6 +98,18 @@ fn values_are_those_of_a_plain_context_wherever_they_lie() {
                     plain.store_any(first, &values);
                 }
                 5 => file.give_up_rows(),
+                12 | 13 => {
+                    let index = random.random_range(0..8);
+                    file.grow_array(index + some);
+                    plain.grow_array(index + some);
+                    if random.random() {
+                        file.put(first, some, index);
+                        plain.put(first, some, index);
+                    } else {
+                        file.get(first, some, index);
+                        plain.get(first, some, index);
+                    }
+                }
                 6 | 7 => {
                     let block = operations(&mut random);
                     file.run_trace(&ScalarTrace::of(&block).unwrap());

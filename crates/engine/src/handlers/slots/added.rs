@@ -1,0 +1,98 @@
+//! Instructions of the experiments `x-arrayx` and `x-padx`: copies between slots and an array, and loads and stores of values that are wider in
+//! memory than the modulus.
+
+use residue_isa::revision::rules::ARRAY_ELEMENTS_MAX;
+use revm::primitives::U256;
+
+use super::super::{FieldHost, Frame, Handled, charge, halt, pop};
+use super::{Rules, check_complete, immediate, transfer};
+use crate::halt::Halt;
+use crate::machine::words;
+use crate::prices::memory_cost;
+
+/// `LOADPX`: copies slots into memory, each with zeros in front up to the bytes that the immediate says.
+pub(super) fn load_padded<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
+    let [value_bytes] = immediate(&mut frame);
+    check_complete(&mut frame)?;
+    let [offset, first_slot, count] = pop(&mut frame)?;
+    let opcode = R::RULES.load_padded.unwrap_or_default();
+    let value = Some(usize::from(value_bytes));
+    let Some(transfer) = transfer::<R, H>(&mut frame, (opcode, value), U256::ZERO, offset, first_slot, count)? else {
+        return Ok(());
+    };
+    charge(&mut frame.interpreter.gas, transfer.cost)?;
+    if let Some((context, _)) = frame.host.chain_mut().frame.at(transfer.context) {
+        let pad_bytes = usize::from(value_bytes) - context.element_bytes();
+        let memory = &mut *frame.interpreter.memory.context_memory_mut();
+        for (value, slot) in memory[transfer.range].chunks_exact_mut(value_bytes.into()).zip(transfer.first_slot..) {
+            let (padding, value) = value.split_at_mut(pad_bytes);
+            padding.fill(0);
+            context.load(slot, value);
+        }
+    }
+    Ok(())
+}
+
+/// `STOREPX`: copies memory into slots, each from so many bytes as the immediate says: a number below the modulus.
+pub(super) fn store_padded<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
+    let [value_bytes] = immediate(&mut frame);
+    check_complete(&mut frame)?;
+    let [first_slot, offset, count] = pop(&mut frame)?;
+    let opcode = R::RULES.store_padded.unwrap_or_default();
+    let value = Some(usize::from(value_bytes));
+    let Some(transfer) = transfer::<R, H>(&mut frame, (opcode, value), U256::ZERO, offset, first_slot, count)? else {
+        return Ok(());
+    };
+    let mut is_stored = true;
+    if let Some((context, _)) = frame.host.chain_mut().frame.at(transfer.context) {
+        let pad_bytes = usize::from(value_bytes) - context.element_bytes();
+        let memory = frame.interpreter.memory.context_memory();
+        for (value, slot) in memory[transfer.range].chunks_exact(value_bytes.into()).zip(transfer.first_slot..) {
+            let (padding, value) = value.split_at(pad_bytes);
+            // Where one is refused, the frame ends, and with it the slots of those before.
+            is_stored &= padding.iter().all(|&byte| byte == 0) && context.store(slot, value).is_ok();
+        }
+    }
+    if !is_stored {
+        return Err(halt(&mut frame, Halt::ValueOutOfRange));
+    }
+    charge(&mut frame.interpreter.gas, transfer.cost)
+}
+
+/// `GETX` and `PUTX`: copies elements of the array to slots, or slots to elements, from an index on. The array grows to hold them, and
+/// counts as memory.
+pub(super) fn element<R: Rules, H: FieldHost, const IS_GET: bool>(mut frame: Frame<'_, H>) -> Handled {
+    let [first_slot, count] = immediate(&mut frame).map(usize::from);
+    check_complete(&mut frame)?;
+    let [word] = pop(&mut frame)?;
+    let machine = frame.host.chain_mut();
+    let opcode = if IS_GET { R::RULES.get } else { R::RULES.put };
+    let base = opcode.map_or(0, |opcode| machine.prices.base[usize::from(opcode)]);
+    charge(&mut frame.interpreter.gas, base)?;
+    let Some((context, &prices)) = machine.frame.active() else {
+        return Err(halt(&mut frame, Halt::NoContext));
+    };
+    if count == 0 {
+        return Err(halt(&mut frame, Halt::InvalidStride));
+    }
+    // The lowest 16 bits, whatever stands above them.
+    let start = usize::from(word.as_limbs()[0] as u16);
+    if start + count > ARRAY_ELEMENTS_MAX || first_slot + count > context.slot_count() {
+        return Err(halt(&mut frame, Halt::SlotOutOfRange));
+    }
+    if start + count > context.array_len() {
+        let added_bytes = (start + count - context.array_len()) * context.element_bytes();
+        let memory_words = words(frame.interpreter.memory.len());
+        let after = memory_cost(memory_words + words(machine.frame.counted_bytes() + added_bytes));
+        charge(&mut frame.interpreter.gas, after - memory_cost(memory_words + machine.slot_words()))?;
+        machine.frame.grow_array(start + count);
+    }
+    charge(&mut frame.interpreter.gas, prices.times(prices.copy, count as u64))?; // usize to u64 widens.
+    let (context, _) = machine.frame.active().expect("the context is active still");
+    if IS_GET {
+        context.get(first_slot, count, start);
+    } else {
+        context.put(first_slot, count, start);
+    }
+    Ok(())
+}
