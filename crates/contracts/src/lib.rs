@@ -16,6 +16,7 @@ pub mod drand;
 pub mod ed25519;
 pub mod encoding;
 pub mod evm384;
+mod glv;
 pub mod groth16;
 pub mod hashes;
 mod keyed;

@@ -4,13 +4,16 @@
 
 use crate::Contract;
 use crate::encoding::Encoding;
+use crate::glv;
 use num_bigint::BigUint;
 use residue_curves::Affine;
 use residue_curves::baby_jubjub;
 use residue_curves::edwards25519::Extended;
-use residue_curves::group::Projective;
-use residue_curves::short::{GRUMPKIN, PALLAS, ShortCurve, VESTA};
+use residue_curves::glv::Endomorphism;
+use residue_curves::short::{GRUMPKIN, PALLAS, VESTA};
+use residue_formula::Number;
 use residue_ir::{Bundle, Machine, WordOp};
+use residue_modular::fields::{Bn254Fr, Pallas, Vesta};
 
 /// How points are encoded.
 const ENCODING: Encoding = Encoding::EIP_196;
@@ -42,39 +45,6 @@ trait Curve {
 
     /// In affine coordinates, as it is returned.
     fn affine<M: Machine>(&self, machine: &M, point: Self::Point<M>) -> Affine<M::Fe>;
-}
-
-impl Curve for ShortCurve {
-    type Point<M: Machine> = Projective<M::Fe>;
-
-    fn point<M: Machine>(&self, machine: &M, offset: M::Word) -> Self::Point<M> {
-        let is_finite = ENCODING.any_nonzero(machine, offset, 0..2);
-        machine.branch(
-            is_finite,
-            |machine| {
-                let point = ENCODING.point(machine, offset);
-                machine.require(machine.is_zero(self.defect(machine, point)));
-                Projective { x: point.x, y: point.y, z: machine.one() }
-            },
-            |machine| ShortCurve::identity(self, machine),
-        )
-    }
-
-    fn identity<M: Machine>(&self, machine: &M) -> Self::Point<M> {
-        ShortCurve::identity(self, machine)
-    }
-
-    fn add<M: Machine>(&self, machine: &M, first: Self::Point<M>, second: Self::Point<M>) -> Self::Point<M> {
-        ShortCurve::add(self, machine, first, second)
-    }
-
-    fn sum<M: Machine, const N: usize>(&self, machine: &M, products: [(M::Word, Self::Point<M>); N]) -> Self::Point<M> {
-        ShortCurve::sum(self, machine, products)
-    }
-
-    fn affine<M: Machine>(&self, machine: &M, point: Self::Point<M>) -> Affine<M::Fe> {
-        ShortCurve::affine(self, machine, point)
-    }
 }
 
 /// Baby Jubjub.
@@ -159,7 +129,7 @@ fn example(point: &Affine<BigUint>, count: u8) -> Vec<u8> {
 }
 
 macro_rules! contracts {
-    ($($mul:ident, $msm:ident, $name:literal, $title:literal, $identity:literal, $curve:expr, $field:expr, $point:expr;)*) => {
+    ($($mul:ident, $msm:ident, $name:literal, $title:literal, $identity:literal, $field:expr, $point:expr, $multiple:expr, $sum:expr;)*) => {
         $(
             #[doc = concat!("`", $name, "/mul`.")]
             pub const $mul: Contract = Contract {
@@ -167,7 +137,7 @@ macro_rules! contracts {
                 summary: concat!("the product of a scalar and a point of ", $title),
                 interface: concat!("96 bytes: a point (64; ", $identity, " is the identity), a scalar (32); returns 64: the product"),
                 field: $field,
-                text: |machine| multiple(machine, &$curve),
+                text: $multiple,
                 precompile: None,
                 example: || example(&$point, 1),
             };
@@ -178,7 +148,7 @@ macro_rules! contracts {
                 summary: concat!("the sum of products of scalars and points of ", $title),
                 interface: concat!("k times 96 bytes: a point (64; ", $identity, " is the identity), a scalar (32); k may be 0; returns 64: the sum of the products"),
                 field: $field,
-                text: |machine| sum(machine, &$curve),
+                text: $sum,
                 precompile: None,
                 example: || example(&$point, 4),
             };
@@ -187,8 +157,12 @@ macro_rules! contracts {
 }
 
 contracts! {
-    GRUMPKIN_MUL, GRUMPKIN_MSM, "grumpkin", "Grumpkin", "all zeros", GRUMPKIN, || (GRUMPKIN.modulus)(), GRUMPKIN.generator();
-    PALLAS_MUL, PALLAS_MSM, "pallas", "Pallas", "all zeros", PALLAS, || (PALLAS.modulus)(), PALLAS.generator();
-    VESTA_MUL, VESTA_MSM, "vesta", "Vesta", "all zeros", VESTA, || (VESTA.modulus)(), VESTA.generator();
-    BABY_JUBJUB_MUL, BABY_JUBJUB_MSM, "baby_jubjub", "Baby Jubjub (ERC-2494)", "(0, 1)", BabyJubjub, baby_jubjub::modulus, baby_jubjub::base();
+    GRUMPKIN_MUL, GRUMPKIN_MSM, "grumpkin", "Grumpkin", "all zeros", Bn254Fr::modulus, GRUMPKIN.generator(),
+        |machine| glv::product_alone(machine, &GRUMPKIN), |machine| glv::sum(machine, &GRUMPKIN, false);
+    PALLAS_MUL, PALLAS_MSM, "pallas", "Pallas", "all zeros", Pallas::modulus, PALLAS.generator(),
+        |machine| glv::product_alone(machine, &PALLAS), |machine| glv::sum(machine, &PALLAS, false);
+    VESTA_MUL, VESTA_MSM, "vesta", "Vesta", "all zeros", Vesta::modulus, VESTA.generator(),
+        |machine| glv::product_alone(machine, &VESTA), |machine| glv::sum(machine, &VESTA, false);
+    BABY_JUBJUB_MUL, BABY_JUBJUB_MSM, "baby_jubjub", "Baby Jubjub (ERC-2494)", "(0, 1)", baby_jubjub::modulus, baby_jubjub::base(),
+        |machine| multiple(machine, &BabyJubjub), |machine| sum(machine, &BabyJubjub);
 }

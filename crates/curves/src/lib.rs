@@ -4,7 +4,7 @@
 //! loops over digits, calls a named function, compares or keeps arrays, it is generic over `Machine` instead.
 //!
 //! Reading order: the [`tower`], powers and multiples by constants ([`chain`], [`base_chain`], [`ladder`]), points ([`group`],
-//! [`complete`], [`side_by_side`]), digits of scalars ([`odd_multiples`], [`eisenstein`], [`fixed_base`], [`windows`]), what has to hold of inputs
+//! [`complete`], [`side_by_side`]), digits of scalars ([`odd_multiples`], [`eisenstein`], [`glv`], [`fixed_base`], [`windows`]), what has to hold of inputs
 //! ([`conditions`]), the [`pairing`], the curves [`bls12_381`], [`bls12_377`], [`bw6_761`], [`bn254`], [`p256`], [`secp256k1`], [`edwards25519`],
 //! [`baby_jubjub`] and those of [`short`], and [`published`],
 //! the formulas of older programs.
@@ -29,6 +29,7 @@ pub mod conditions;
 pub mod edwards25519;
 pub mod eisenstein;
 pub mod fixed_base;
+pub mod glv;
 pub mod group;
 pub mod ladder;
 pub mod odd_multiples;
