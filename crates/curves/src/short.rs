@@ -18,7 +18,7 @@ pub struct ShortCurve<F> {
     pub generator: [&'static str; 2],
     /// β, the cube root of one for which (x, y) ↦ (β·x, y) is multiplication by the λ of [`Split`].
     pub beta: &'static str,
-    /// a and b of the π of [`Split`], whose norm is the number of points: of six the one whose parallelogram is least wide.
+    /// a and b of the π of [`Split::by_norm`], whose norm is the number of points: of six the one whose parallelogram is least wide.
     pub pi: [&'static str; 2],
     field: PhantomData<fn() -> F>,
 }
@@ -54,7 +54,7 @@ impl<F: Number> Endomorphism for ShortCurve<F> {
     type Number = F;
 
     fn order(&self) -> BigUint {
-        Split::new(self.pi).order()
+        Split::by_norm(self.pi).order()
     }
 
     fn generator(&self) -> Affine<BigUint> {
@@ -72,10 +72,10 @@ impl<F: Number> Endomorphism for ShortCurve<F> {
     }
 
     fn split<M: Machine>(&self, machine: &M, scalar: M::Word, begins_with_one: bool) -> M::Word {
-        Split::new(self.pi).apply(machine, scalar, begins_with_one)
+        Split::by_norm(self.pi).digits(machine, scalar, begins_with_one)
     }
 
     fn exception(&self) -> Option<usize> {
-        Some(Split::new(self.pi).exception())
+        Some(Split::by_norm(self.pi).exception())
     }
 }
