@@ -10,10 +10,14 @@ pub mod g2_mul;
 pub mod pairing;
 
 use crate::encoding::Encoding;
-use crate::points::Points;
+use crate::points::{Generated, Points};
 use num_bigint::BigUint;
 use residue_curves::Affine;
-use residue_curves::bls12_377::{Fp2, constants, from_eip_2539, g1_curve_defect, g2_curve_defect, invert, to_eip_2539};
+use residue_curves::bls12_377::{
+    Bls12_377, Fp2, constants, from_eip_2539, g1_curve_defect, g1_multiple, g2_curve_defect, g2_multiple, invert,
+    to_eip_2539,
+};
+use residue_curves::pairing::PairingCurve;
 use residue_ir::Machine;
 
 /// How elements and points are encoded: as in EIP-2537.
@@ -64,7 +68,7 @@ impl<M: Machine> Points<M> for G2 {
     const POINT_BYTES: u32 = 4 * ENCODING.element_bytes;
 
     fn parse(machine: &M, offset: M::Word) -> Affine<Fp2<M::Fe>> {
-        let Affine { x, y } = ENCODING.twist_point::<M, residue_curves::bls12_377::Bls12_377>(machine, offset);
+        let Affine { x, y } = ENCODING.twist_point::<M, Bls12_377>(machine, offset);
         Affine::new(from_eip_2539(machine, x.c0, x.c1), from_eip_2539(machine, y.c0, y.c1))
     }
 
@@ -87,5 +91,25 @@ impl<M: Machine> Points<M> for G2 {
 
     fn three_halves(machine: &M) -> M::Fe {
         machine.constant(&constants().pairing.three_halves)
+    }
+}
+
+impl<M: Machine> Generated<M> for G1 {
+    fn order() -> BigUint {
+        Bls12_377::FAMILY.order()
+    }
+
+    fn constant(machine: &M, k: &BigUint) -> Affine<Self::Coordinate> {
+        g1_multiple(machine, k)
+    }
+}
+
+impl<M: Machine> Generated<M> for G2 {
+    fn order() -> BigUint {
+        Bls12_377::FAMILY.order()
+    }
+
+    fn constant(machine: &M, k: &BigUint) -> Affine<Self::Coordinate> {
+        g2_multiple(machine, k)
     }
 }

@@ -5,14 +5,15 @@ pub mod g1_add;
 pub mod g1_msm;
 pub mod g1_mul;
 pub mod g2_add;
+pub mod g2_msm;
 pub mod g2_mul;
 pub mod pairing;
 
 use crate::encoding::Encoding;
-use crate::points::Points;
+use crate::points::{Generated, Points};
 use num_bigint::BigUint;
 use residue_curves::Affine;
-use residue_curves::bw6_761::{constants, g1_curve_defect, g2_curve_defect, invert};
+use residue_curves::bw6_761::{constants, g1_curve_defect, g1_multiple, g2_curve_defect, g2_multiple, invert, order};
 use residue_ir::Machine;
 
 /// How elements and points are encoded.
@@ -84,5 +85,25 @@ impl<M: Machine> Points<M> for G2 {
 
     fn three_halves(machine: &M) -> M::Fe {
         machine.constant(&constants().three_halves)
+    }
+}
+
+impl<M: Machine> Generated<M> for G1 {
+    fn order() -> BigUint {
+        order()
+    }
+
+    fn constant(machine: &M, k: &BigUint) -> Affine<Self::Coordinate> {
+        g1_multiple(machine, k)
+    }
+}
+
+impl<M: Machine> Generated<M> for G2 {
+    fn order() -> BigUint {
+        order()
+    }
+
+    fn constant(machine: &M, k: &BigUint) -> Affine<Self::Coordinate> {
+        g2_multiple(machine, k)
     }
 }

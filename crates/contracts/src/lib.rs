@@ -16,6 +16,7 @@ pub mod drand;
 pub mod ed25519;
 pub mod encoding;
 pub mod evm384;
+mod glv;
 pub mod groth16;
 pub mod hashes;
 mod keyed;
@@ -91,6 +92,7 @@ pub static CONTRACTS: &[Contract] = &[
     bw6_761::g1_msm::CONTRACT,
     bw6_761::g2_add::CONTRACT,
     bw6_761::g2_mul::CONTRACT,
+    bw6_761::g2_msm::CONTRACT,
     bn254::pairing::CONTRACT,
     bn254::add::CONTRACT,
     bn254::mul::CONTRACT,
@@ -110,6 +112,8 @@ pub static CONTRACTS: &[Contract] = &[
     multiples::VESTA_MSM,
     multiples::BABY_JUBJUB_MUL,
     multiples::BABY_JUBJUB_MSM,
+    multiples::BANDERSNATCH_MUL,
+    multiples::BANDERSNATCH_MSM,
     hashes::sha256::CONTRACT,
     hashes::ripemd160::CONTRACT,
     hashes::blake2f::CONTRACT,

@@ -4,9 +4,12 @@
 //! cases.
 
 use crate::encoding::{Encoding, after};
+use num_bigint::BigUint;
 use residue_curves::conditions::all_vanish;
 use residue_curves::group::{Addend, Affine, Coordinate, Jacobian};
-use residue_ir::{Bundle, Feature, Machine, SequenceStep, WordOp};
+use residue_formula::Fe;
+use residue_formula::scope::enter;
+use residue_ir::{Array, Bundle, Capacity, Feature, Machine, SequenceStep, Variable, WordOp};
 
 /// A curve's points with how they are encoded.
 pub(crate) trait Points<M: Machine> {
@@ -41,6 +44,15 @@ pub(crate) trait Points<M: Machine> {
 
     /// 3/2.
     fn three_halves(machine: &M) -> M::Fe;
+}
+
+/// Those of a curve that has constant points, which sums of products begin with.
+pub(crate) trait Generated<M: Machine>: Points<M> {
+    /// r, the prime order of a generator.
+    fn order() -> BigUint;
+
+    /// k times the generator, as a constant, for 0 < k < r.
+    fn constant(machine: &M, k: &BigUint) -> Affine<Self::Coordinate>;
 }
 
 /// 1 if the encoded point at `offset` is not the identity, else 0.
@@ -140,20 +152,192 @@ pub(crate) fn product<M: Machine, G: Points<M>>(machine: &M) {
     return_jacobian::<M, G>(machine, multiple);
 }
 
-/// Returns Σ kᵢ·Pᵢ of the calldata P₀ ‖ k₀ ‖ P₁ ‖ … : EIP-2539, “ABI for G1 multiexponentiation”.
-pub(crate) fn sum_of_products<M: Machine, G: Points<M>>(machine: &M) {
-    let bytes = machine.small(u64::from(G::POINT_BYTES + G::SCALAR_BYTES));
+/// Points that share doublings.
+const SHARED: usize = 4;
+
+/// Returns Σ kᵢ·Pᵢ of the calldata P₀ ‖ k₀ ‖ P₁ ‖ … : EIP-2539, “ABI for G1 multiexponentiation”. [`SHARED`] at a time share doublings, the rest has its own;
+/// those among which an exceptional case was met are taken once more by cases.
+pub(crate) fn sum_of_products<M: Machine, G: Generated<M>>(machine: &M) {
+    let op = |op, a, b| machine.word_op(op, a, b);
+    let bytes = u64::from(G::POINT_BYTES + G::SCALAR_BYTES);
     let size = machine.calldata_size();
     machine.require(size);
-    machine.require(machine.not(machine.word_op(WordOp::Mod, size, bytes)));
-    let count = machine.bind(machine.word_op(WordOp::Div, size, bytes));
-    let sum = machine.repeat(count, identity::<M, G>(machine), |machine, index, sum| {
-        let bytes = machine.small(u64::from(G::POINT_BYTES + G::SCALAR_BYTES));
-        let offset = machine.bind(machine.word_op(WordOp::Mul, index, bytes));
-        let multiple = multiple_at::<M, G>(machine, offset);
-        sum_by_cases::<M, G>(machine, sum, multiple)
-    });
+    machine.require(machine.not(op(WordOp::Mod, size, machine.small(bytes))));
+    let next = machine.variable("next_product", machine.small(0));
+    let chunk_bytes = bytes * SHARED as u64; // usize to u64 widens
+    let chunks = machine.bind(op(WordOp::Div, size, machine.small(chunk_bytes)));
+    let sum = machine
+        .repeat(chunks, identity::<M, G>(machine), |machine, _, sum| add_chunk::<M, G, SHARED>(machine, next, sum));
+    let rest = op(WordOp::Mod, machine.calldata_size(), machine.small(chunk_bytes));
+    let rest = machine.bind(op(WordOp::Div, rest, machine.small(bytes)));
+    let sum = machine.repeat(rest, sum, |machine, _, sum| add_chunk::<M, G, 1>(machine, next, sum));
     return_jacobian::<M, G>(machine, sum);
+}
+
+/// The sum with the products from the offset that a variable holds, and the offset after them.
+fn add_chunk<M: Machine, G: Generated<M>, const COUNT: usize>(
+    machine: &M,
+    next: Variable,
+    sum: Jacobian<G::Coordinate>,
+) -> Jacobian<G::Coordinate> {
+    let add = |machine: &M, sum, point| {
+        machine
+            .function("add_by_cases", (sum, point), |machine, (sum, point)| sum_by_cases::<M, G>(machine, sum, point))
+    };
+    let add_next = |machine: &M, sum: Jacobian<G::Coordinate>| {
+        let multiple = machine.function("product_by_cases", sum, |machine, _: Jacobian<G::Coordinate>| {
+            let offset = machine.bind(machine.get(next));
+            machine.set(next, after(machine, machine.get(next), G::POINT_BYTES + G::SCALAR_BYTES));
+            let (point, words) = product_at::<M, G>(machine, offset);
+            by_cases::<M, G>(machine, &words, point)
+        });
+        add(machine, sum, multiple)
+    };
+    let multiple = with_shared_doublings::<M, G, COUNT>(machine, next);
+    machine.branch(
+        machine.is_zero(multiple.z),
+        |machine| (0..COUNT).fold(sum, |sum, _| add_next(machine, sum)),
+        |machine| {
+            let bytes = COUNT as u32 * (G::POINT_BYTES + G::SCALAR_BYTES); // usize to u32: there are few
+            machine.set(next, after(machine, machine.get(next), bytes));
+            add(machine, sum, multiple)
+        },
+    )
+}
+
+/// The point at `offset`, which must lie on its curve, and its scalar: of the identity 0 and the generator.
+fn product_at<M: Machine, G: Generated<M>>(machine: &M, offset: M::Word) -> (Affine<G::Coordinate>, Vec<Variable>) {
+    let is_finite = is_finite::<M, G>(machine, offset);
+    let point =
+        machine.branch(is_finite, |machine| G::parse(machine, offset), |machine| G::constant(machine, &1u32.into()));
+    machine.require(machine.is_zero(G::curve_defect(machine, point)));
+    let word = |at| {
+        let word = machine.calldata_word(after(machine, offset, G::POINT_BYTES + at));
+        machine.variable("scalar", machine.word_op(WordOp::Mul, word, is_finite))
+    };
+    (point, (0..G::SCALAR_BYTES).step_by(32).map(word).collect())
+}
+
+/// As many products as share doublings: the point with large scalars.
+pub(crate) fn example(point: &[u8], scalar_bytes: usize) -> Vec<u8> {
+    (0..SHARED as u8).flat_map(|number| [point, &vec![0xff - number; scalar_bytes]].concat()).collect() // usize to u8: there are four
+}
+
+/// T = τ·G with τ = 3¹⁶⁰ modulo r, doubled so often: no multiple of a generator that anybody has for a point.
+fn start<M: Machine, G: Generated<M>>(machine: &M, doublings: u32) -> Affine<G::Coordinate> {
+    let order = G::order();
+    let tau = BigUint::from(3u8).modpow(&160u32.into(), &order);
+    G::constant(machine, &((tau << doublings) % order))
+}
+
+/// The sum of so many products from the offset that a variable holds, with common doublings (Straus 1964, “Addition chains of vectors”). Z = 0 says nothing.
+///
+/// The sum begins with T, so that points may repeat and cancel; an exceptional case, or a point of small order, makes Z = 0, which stays so. The digits are those of
+/// [`by_digits`]. The multiples that they name are brought to one denominator, and so are affine points of an isomorphic curve y² = x³ + b·z⁶; memory has them, with
+/// their opposites, as steps carry addresses.
+fn with_shared_doublings<M: Machine, G: Generated<M>, const COUNT: usize>(
+    machine: &M,
+    next: Variable,
+) -> Jacobian<G::Coordinate> {
+    let _scope = enter("shared_doublings");
+    let products: [_; COUNT] = std::array::from_fn(|number| {
+        let bytes = number as u32 * (G::POINT_BYTES + G::SCALAR_BYTES); // usize to u32: there are few
+        product_at::<M, G>(machine, machine.bind(after(machine, machine.get(next), bytes)))
+    });
+    let multiples = products.each_ref().map(|&(point, _)| {
+        machine.function("odd_multiples", point, |machine, point: Affine<G::Coordinate>| {
+            let mut all = [point.to_jacobian(machine.one()); DIGITS / 2];
+            let twice = all[0].double(G::three_halves(machine)).addend();
+            for at in 1..DIGITS / 2 {
+                all[at] = all[at - 1] + twice;
+            }
+            all
+        })
+    });
+    // What all denominators but one have, from the products before and after it; that of a point itself is 1.
+    let of_others = |number: usize, at: usize| (number * (DIGITS / 2 - 1) + at).checked_sub(1).filter(|_| at > 0);
+    let all: Vec<_> = multiples.iter().flat_map(|multiples| &multiples[1..]).map(|multiple| multiple.z).collect();
+    let mut later = vec![None; all.len()];
+    for at in (1..all.len()).rev() {
+        later[at - 1] = Some(later[at].map_or(all[at], |later: M::Fe| all[at] * later));
+    }
+    let z = later[0].map_or(all[0], |later| all[0] * later);
+    let mut before: Option<M::Fe> = None;
+    let mut onto = Vec::new();
+    let mut arrays = Vec::new();
+    for (number, multiples) in multiples.iter().enumerate() {
+        // usize to u32: there are sixteen.
+        let array: Array<Affine<G::Coordinate>> = machine.array("odd_multiples", Capacity::Fixed(DIGITS as u32));
+        for (at, multiple) in multiples.iter().enumerate() {
+            let by = match of_others(number, at) {
+                None => z,
+                Some(place) => {
+                    let by = match (before, later[place]) {
+                        (Some(before), Some(later)) => before * later,
+                        (one, other) => one.or(other).expect("there are several denominators"),
+                    };
+                    before = Some(before.map_or(all[place], |before| before * all[place]));
+                    by
+                }
+            };
+            let square = by.square();
+            let Affine { x, y } = Affine::new(multiple.x.scaled(square), multiple.y.scaled(square * by));
+            if at == 0 {
+                onto.push(Affine::new(x, y));
+            }
+            machine.store(array, machine.small((DIGITS / 2 + at) as u64), Affine::new(x, y)); // usize to u64 widens
+            machine.store(array, machine.small((DIGITS / 2 - 1 - at) as u64), Affine::new(x, -y)); // the same
+        }
+        arrays.push(array);
+    }
+    let (zz, zzz) = (z.square(), z.square() * z);
+    let isomorphic = |Affine { x, y }: Affine<G::Coordinate>| Affine::new(x.scaled(zz), y.scaled(zzz));
+    let first = isomorphic(start::<M, G>(machine, 0)).to_jacobian(machine.one());
+    let mut sum = onto.iter().fold(first, |sum, &point| sum.add_mixed(point));
+    for index in 0..products[0].1.len() {
+        let nibbles: Vec<_> = products.iter().map(|(_, words)| nibbles(machine, words, index)).collect();
+        let mut order = Vec::new();
+        for place in (0..NIBBLES).rev() {
+            order.extend(nibbles.iter().map(|nibbles| SequenceStep::Carry {
+                word: nibbles[(place % 4) as usize], // u32 to usize widens
+                first_bit: place / 4 * 16,
+            }));
+            order.push(SequenceStep::Part(0));
+        }
+        sum = machine.sequence_of(&order, &[None], sum, |machine, _, sum| {
+            let sum = (0..DOUBLINGS).fold(sum, |sum, _| sum.double(G::three_halves(machine)));
+            arrays.iter().fold(sum, |sum, &array| sum.add_mixed(machine.take_element(array)))
+        });
+    }
+    for ((_, words), &point) in products.iter().zip(&onto) {
+        sum = machine.branch(is_odd(machine, words), |_| sum, |_| sum.subtract_mixed(point));
+    }
+    let sum = sum.subtract_mixed(isomorphic(start::<M, G>(machine, 8 * G::SCALAR_BYTES)));
+    Jacobian { z: sum.z * z, ..sum }
+}
+
+/// 1 if the number in `words`, the most significant first, is odd, else 0.
+fn is_odd<M: Machine>(machine: &M, words: &[Variable]) -> M::Word {
+    machine.word_op(WordOp::And, machine.get(words[words.len() - 1]), machine.small(1))
+}
+
+/// Nibbles of a word.
+const NIBBLES: u32 = 64;
+
+/// Of ⌊k/2⌋ the nibbles in word number `index` that stand four bits, eight and so on above multiples of 16 bits. `words` are k, the most significant first.
+fn nibbles<M: Machine>(machine: &M, words: &[Variable], index: usize) -> [M::Word; 4] {
+    let op = |op, a, b| machine.word_op(op, a, b);
+    let mask = machine.word(SequenceStep::<M::Word>::CELLS.each(0xf));
+    let half = op(WordOp::Shr, machine.get(words[index]), machine.small(1));
+    let half = match index.checked_sub(1) {
+        None => half,
+        Some(before) => op(WordOp::Or, half, op(WordOp::Shl, machine.get(words[before]), machine.small(255))),
+    };
+    let half = machine.variable("half", half);
+    [0, 4, 8, 12].map(|bits| {
+        let shifted = op(WordOp::Shr, machine.get(half), machine.small(bits));
+        machine.get(machine.variable("digits", op(WordOp::And, shifted, mask)))
+    })
 }
 
 /// With Z = 0.
@@ -181,7 +365,6 @@ fn multiple_at<M: Machine, G: Points<M>>(machine: &M, offset: M::Word) -> Jacobi
                     let word = machine.calldata_word(after(machine, offset, G::POINT_BYTES + at));
                     machine.variable("scalar", word)
                 })
-                .map(|variable| machine.get(variable))
                 .collect();
             let multiple = by_digits::<M, G>(machine, &words, point);
             machine.branch(
@@ -205,10 +388,9 @@ const DOUBLINGS: usize = 4;
 /// k has those of k + 1.
 fn by_digits<M: Machine, G: Points<M>>(
     machine: &M,
-    words: &[M::Word],
+    words: &[Variable],
     point: Affine<G::Coordinate>,
 ) -> Jacobian<G::Coordinate> {
-    let op = |op, a, b| machine.word_op(op, a, b);
     let one = machine.one();
     let start = point.to_jacobian(one);
     let twice = start.double(G::three_halves(machine)).addend();
@@ -220,21 +402,10 @@ fn by_digits<M: Machine, G: Points<M>>(
         }
         odd.push(multiple.addend());
     }
-    // Of each word of ⌊k/2⌋ the nibbles that stand four bits, eight and so on above multiples of 16 bits.
-    let mask = machine.word(SequenceStep::<M::Word>::CELLS.each(0xf));
     let mut order = Vec::new();
-    for (index, &word) in words.iter().enumerate() {
-        let half = op(WordOp::Shr, word, machine.small(1));
-        let half = match index.checked_sub(1) {
-            None => half,
-            Some(before) => op(WordOp::Or, half, op(WordOp::Shl, words[before], machine.small(255))),
-        };
-        let half = machine.variable("half", half);
-        let digits: [M::Word; 4] = [0, 4, 8, 12].map(|bits| {
-            let shifted = op(WordOp::Shr, machine.get(half), machine.small(bits));
-            machine.get(machine.variable("digits", op(WordOp::And, shifted, mask)))
-        });
-        for place in (0..64u32).rev() {
+    for index in 0..words.len() {
+        let digits = nibbles(machine, words, index);
+        for place in (0..NIBBLES).rev() {
             order.push(SequenceStep::Part(DIGITS));
             order.push(SequenceStep::chosen(digits[(place % 4) as usize], place / 4 * 16)); // u32 to usize widens
         }
@@ -248,21 +419,19 @@ fn by_digits<M: Machine, G: Points<M>>(
             None => sum + odd[DIGITS / 2 - 1 - part].negated(), //              15 − 2·n = 2·(7 − n) + 1
         }
     });
-    let last = words[words.len() - 1];
-    let is_odd = op(WordOp::And, last, machine.small(1));
-    machine.branch(is_odd, |_| sum, |_| sum.subtract_mixed(point))
+    machine.branch(is_odd(machine, words), |_| sum, |_| sum.subtract_mixed(point))
 }
 
 /// The same by double and add, with all cases told apart.
 fn by_cases<M: Machine, G: Points<M>>(
     machine: &M,
-    words: &[M::Word],
+    words: &[Variable],
     point: Affine<G::Coordinate>,
 ) -> Jacobian<G::Coordinate> {
     words.iter().fold(identity::<M, G>(machine), |sum, &word| {
         machine.repeat(machine.small(256), sum, |machine, turn, sum| {
             let double = sum.double(G::three_halves(machine));
-            let bit = machine.bit(word, machine.word_op(WordOp::Sub, machine.small(255), turn));
+            let bit = machine.bit(machine.get(word), machine.word_op(WordOp::Sub, machine.small(255), turn));
             machine.branch(
                 bit,
                 |machine| sum_by_cases::<M, G>(machine, double, point.to_jacobian(machine.one())),

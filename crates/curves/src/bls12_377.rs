@@ -9,6 +9,7 @@
 
 use crate::bls12::{Bls12, power};
 use crate::conditions::{Conditions, all_vanish};
+use crate::fixed_base::multiple;
 use crate::group::{Affine, Projective};
 use crate::pairing::{self, Family, PairingCurve, Twist, psi};
 use crate::tower::{self, Tower};
@@ -136,6 +137,24 @@ fn hexadecimal(digits: &str) -> BigUint {
     BigUint::parse_bytes(digits.as_bytes(), 16).expect("these are digits")
 }
 
+/// k·G for the generator of G1 and 0 < k < r, as a constant.
+pub fn g1_multiple<M: Machine>(machine: &M, k: &BigUint) -> Affine<M::Fe> {
+    let Affine { x, y } = g1_generator();
+    let Affine { x, y } = multiple(number(&constants().pairing.three_halves), k, Affine::new(number(&x), number(&y)));
+    Affine::new(machine.constant(&x.to_canonical()), machine.constant(&y.to_canonical()))
+}
+
+/// The same for the generator of G2.
+pub fn g2_multiple<M: Machine>(machine: &M, k: &BigUint) -> Affine<Fp2<M::Fe>> {
+    let [x, y] = g2_generator().map(|[c0, c1]| from_basis(number(&c0), number(&c1), number(&constants().i)));
+    let Affine { x, y } = multiple(number(&constants().pairing.three_halves), k, Affine::new(x, y));
+    Affine::new(x.to_canonical().lift(machine), y.to_canonical().lift(machine))
+}
+
+fn number(value: &BigUint) -> Bls12_377Fp {
+    Bls12_377Fp::from_canonical(value).expect("constants are below p")
+}
+
 /// (c0, c1, √−1) ↦ c0 + c1·√−5.
 fn from_basis<F: Fe>(c0: F, c1: F, i: F) -> Fp2<F> {
     let half = c1 * i; //                             c1·√−5 = c1·√−1·(2u − 1)
@@ -224,7 +243,7 @@ impl PairingCurve for Bls12_377 {
 mod tests {
     use super::*;
 
-    fn number(c0: u64, c1: u64) -> Fp2<Bls12_377Fp> {
+    fn of_small(c0: u64, c1: u64) -> Fp2<Bls12_377Fp> {
         Fp2::new(Bls12_377Fp::from_u64(c0), Bls12_377Fp::from_u64(c1))
     }
 
@@ -234,8 +253,8 @@ mod tests {
         let i = element(&constants().i);
         assert_eq!(i * i, -Bls12_377Fp::ONE);
         let root = from_basis(Bls12_377Fp::ZERO, Bls12_377Fp::ONE, i);
-        assert_eq!(root.square(), -number(5, 0));
-        let xi = number(2, 1);
+        assert_eq!(root.square(), -of_small(5, 0));
+        let xi = of_small(2, 1);
         assert_eq!(kappa().pow(&6u32.into()) * xi, root);
         assert_eq!(element(&constants().root_of_12).square(), Bls12_377Fp::from_u64(12));
         let fields = modulus().pow(2) - 1u32;

@@ -3,8 +3,7 @@
 //! p(x) = 36x⁴ + 36x³ + 24x² + 6x + 1 and r(x) = 36x⁴ + 36x³ + 18x² + 6x + 1 at x = 4965661367192848881. G1 is all of y² = x³ + 3
 //! over Fp, G2 the subgroup of order r of the twist y² = x³ + 3/(9 + u) over Fp2; EIP-197, “Definition of the groups”.
 
-pub mod msm;
-pub mod multiple;
+mod multiple;
 
 use crate::chain::pow_constant;
 use crate::conditions::{Conditions, all_vanish};

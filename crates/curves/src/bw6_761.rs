@@ -15,6 +15,7 @@ pub use fp6::Fp6;
 use crate::base_chain::pow_in_base;
 use crate::bls12_377;
 use crate::conditions::{Conditions, all_vanish};
+use crate::fixed_base::multiple;
 use crate::group::{Affine, Jacobian};
 use crate::ladder::ladder;
 use crate::side_by_side::multiply_all;
@@ -118,6 +119,22 @@ pub fn g2_generator() -> Affine<BigUint> {
     ]
     .map(hexadecimal);
     Affine::new(x, y)
+}
+
+/// k·G for the generator of G1 and 0 < k < r, as a constant.
+pub fn g1_multiple<M: Machine>(machine: &M, k: &BigUint) -> Affine<M::Fe> {
+    constant_multiple(machine, k, &g1_generator())
+}
+
+/// The same for the generator of G2.
+pub fn g2_multiple<M: Machine>(machine: &M, k: &BigUint) -> Affine<M::Fe> {
+    constant_multiple(machine, k, &g2_generator())
+}
+
+fn constant_multiple<M: Machine>(machine: &M, k: &BigUint, Affine { x, y }: &Affine<BigUint>) -> Affine<M::Fe> {
+    let number = |value: &BigUint| Bw6_761Fp::from_canonical(value).expect("constants are below p");
+    let Affine { x, y } = multiple(number(&constants().three_halves), k, Affine::new(number(x), number(y)));
+    Affine::new(machine.constant(&x.to_canonical()), machine.constant(&y.to_canonical()))
 }
 
 fn hexadecimal(digits: &str) -> BigUint {

@@ -17,9 +17,12 @@ pub const DIGITS: usize = 16;
 /// A digit that is not 0: ωᵗ times one of five numbers, or the opposite of that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Digit {
-    base: usize,
-    turn: usize,
-    is_negated: bool,
+    /// The number of the one of the five.
+    pub base: usize,
+    /// t.
+    pub turn: usize,
+    /// Whether it is the opposite.
+    pub is_negated: bool,
 }
 
 /// 1, 2, 1 − ω, −2 + ω, 1 − 2ω.
@@ -79,6 +82,12 @@ pub struct Addend<F> {
 }
 
 impl<F: Fe> Addend<F> {
+    /// The point, which is not negated any more.
+    pub fn to_affine(self) -> Affine<F> {
+        let Affine { x, y } = self.point;
+        Affine::new(x, if self.is_negated { -y } else { y })
+    }
+
     /// With Z = `one`.
     pub fn to_jacobian(self, one: F) -> Jacobian<F> {
         self.point.to_jacobian(one)

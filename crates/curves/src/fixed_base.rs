@@ -1,6 +1,6 @@
 //! Multiples of a constant point, for tables in code: affine arithmetic on numbers, when a program is recorded.
 
-use crate::group::Affine;
+use crate::group::{Affine, Coordinate, Jacobian};
 use num_bigint::BigUint;
 use residue_formula::Number;
 
@@ -43,4 +43,20 @@ impl<F: Number> Sums<F> {
         };
         all.take(count).map(canonical).collect()
     }
+}
+
+/// k·P on y² = x³ + b, over Fp or an extension of it, given 3/2, for P of a prime order that is above k and k ≥ 1: no prefix of k then is an exception.
+pub fn multiple<F: Number, C: Coordinate<Base = F, Denominator = F>>(
+    three_halves: F,
+    k: &BigUint,
+    point: Affine<C>,
+) -> Affine<C> {
+    let sum = (0..k.bits() - 1).rev().fold(point.to_jacobian(F::ONE), |sum, bit| {
+        let twice = sum.double(three_halves);
+        if k.bit(bit) { twice.add_mixed(point) } else { twice }
+    });
+    let Jacobian { x, y, z } = sum;
+    let inverse = z.inverse().expect("k is below the order");
+    let square = inverse.square();
+    Affine::new(x.scaled(square), y.scaled(square * inverse))
 }

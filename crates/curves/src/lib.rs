@@ -4,9 +4,9 @@
 //! loops over digits, calls a named function, compares or keeps arrays, it is generic over `Machine` instead.
 //!
 //! Reading order: the [`tower`], powers and multiples by constants ([`chain`], [`base_chain`], [`ladder`]), points ([`group`],
-//! [`complete`], [`side_by_side`]), digits of scalars ([`odd_multiples`], [`eisenstein`], [`fixed_base`], [`windows`]), what has to hold of inputs
+//! [`complete`], [`side_by_side`]), digits of scalars ([`odd_multiples`], [`eisenstein`], [`glv`], [`fixed_base`], [`windows`]), what has to hold of inputs
 //! ([`conditions`]), the [`pairing`], the curves [`bls12_381`], [`bls12_377`], [`bw6_761`], [`bn254`], [`p256`], [`secp256k1`], [`edwards25519`],
-//! [`baby_jubjub`] and those of [`short`], and [`published`],
+//! [`bandersnatch`] and those of [`short`] and [`twisted_edwards`], and [`published`],
 //! the formulas of older programs.
 
 #![forbid(unsafe_code)]
@@ -15,7 +15,7 @@
 #[macro_use]
 mod linear;
 
-pub mod baby_jubjub;
+pub mod bandersnatch;
 pub mod base_chain;
 pub mod bls12;
 pub mod bls12_377;
@@ -30,6 +30,7 @@ pub mod edwards25519;
 pub mod eisenstein;
 pub mod eisenstein_octal;
 pub mod fixed_base;
+pub mod glv;
 pub mod group;
 pub mod ladder;
 pub mod odd_multiples;
@@ -41,6 +42,7 @@ pub mod secp256k1;
 pub mod short;
 pub mod side_by_side;
 pub mod tower;
+pub mod twisted_edwards;
 pub mod windows;
 
 pub use base_chain::pow_in_base;

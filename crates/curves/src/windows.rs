@@ -23,8 +23,8 @@ pub trait Group<F: Fe> {
     fn negated(&self, point: Self::Point) -> Self::Point;
 }
 
-/// Places of digits.
-const PLACES: usize = 64;
+/// Places of digits of scalars of 256 bits.
+pub const PLACES: usize = 64;
 /// Digits, each with 8 added.
 const DIGITS: usize = 16;
 const ZERO_DIGIT: usize = 8;
@@ -37,23 +37,36 @@ pub const SCALAR_LIMIT: u32 = 0x7777;
 
 /// The words that choose parts by the digits of a scalar, as [`sum`] takes it, whose parts begin with number `first`.
 pub(crate) fn digits<M: Machine>(machine: &M, scalar: M::Word, first: usize) -> [M::Word; 4] {
+    digits_of(machine, PLACES, scalar, first, |word| machine.bind(word))
+}
+
+/// The same for so many places; `keep` keeps a word.
+fn digits_of<M: Machine>(
+    machine: &M,
+    places: usize,
+    scalar: M::Word,
+    first: usize,
+    keep: impl Fn(M::Word) -> M::Word,
+) -> [M::Word; 4] {
     let op = |op, a, b| machine.word_op(op, a, b);
-    let eights = (0..PLACES).fold(U256::ZERO, |sum, _| sum << 4usize | U256::from(ZERO_DIGIT as u64)); // usize to u64 widens
-    let moved = machine.bind(op(WordOp::Add, scalar, machine.word(eights)));
+    let eights = (0..places).fold(U256::ZERO, |sum, _| sum << 4usize | U256::from(ZERO_DIGIT as u64)); // usize to u64 widens
+    let moved = keep(op(WordOp::Add, scalar, machine.word(eights)));
     let mask = machine.word(SequenceStep::<M::Word>::CELLS.each(0xf));
     let after = machine.word(SequenceStep::<M::Word>::CELLS.each(first as u64)); // the same
     [0, 4, 8, 12].map(|bits| {
         let shifted = if bits == 0 { moved } else { op(WordOp::Shr, moved, machine.small(bits)) };
         let cells = op(WordOp::And, shifted, mask);
-        machine.bind(if first == 0 { cells } else { op(WordOp::Or, cells, after) })
+        keep(if first == 0 { cells } else { op(WordOp::Or, cells, after) })
     })
 }
 
-/// Σ kᵢ·Pᵢ for scalars below [`SCALAR_LIMIT`]·2²⁴⁰.
+/// Σ kᵢ·Pᵢ for scalars that so many digits reach: with [`PLACES`] of them those below [`SCALAR_LIMIT`]·2²⁴⁰, with `places` all from −8/15·16ᵖ to 7/15·16ᵖ, where
+/// negative ones are words modulo 2²⁵⁶.
 pub fn sum<M: Machine, G: Group<M::Fe>, const N: usize>(
     machine: &M,
     group: &G,
     identity: G::Point,
+    places: usize,
     products: [(M::Word, G::Point); N],
 ) -> G::Point {
     const { assert!(N <= POINTS_MAX, "a sequence has 64 parts that words may choose") };
@@ -69,13 +82,17 @@ pub fn sum<M: Machine, G: Group<M::Fe>, const N: usize>(
     });
     let mut first = 0;
     let words = products.map(|(scalar, _)| {
-        let words = digits(machine, scalar, first);
+        // The stack has room for those of two scalars.
+        let words = digits_of(machine, places, scalar, first, |word| match N {
+            0..=2 => machine.bind(word),
+            _ => machine.get(machine.variable("digits", word)),
+        });
         first += DIGITS;
         words
     });
     let doublings = N * DIGITS;
     let mut order = Vec::new();
-    for at in (0..PLACES).rev() {
+    for at in (0..places).rev() {
         let first_bit = u32::try_from(at / 4 * 16).expect("a word has 256 bits");
         order.extend(words.iter().map(|words| SequenceStep::chosen(words[at % 4], first_bit)));
         if at > 0 {

@@ -23,8 +23,8 @@ pub fn text<M: Machine>(machine: &M) {
     points::sum_of_products::<M, G1>(machine);
 }
 
-/// The generator and the scalar with all bits set.
+/// The generator four times, with large scalars.
 fn example() -> Vec<u8> {
     let Affine { x, y } = g1_generator();
-    [encoded([&x, &y]), vec![0xff; 32]].concat()
+    points::example(&encoded([&x, &y]), 32)
 }

@@ -1,9 +1,9 @@
 //! The multiplication of EIP-196 (ECMUL, address 0x07) as a contract.
 
-use super::{ENCODING, FP_BYTES, G1_BYTES, encoded_point};
+use super::encoded_point;
 use crate::Contract;
-use residue_curves::bn254::multiple::multiply;
-use residue_curves::bn254::{g1_curve_defect, g1_generator, modulus};
+use crate::glv;
+use residue_curves::bn254::{Bn254, g1_generator, modulus};
 use residue_ir::Machine;
 use residue_isa::precompile::BN254_MUL;
 
@@ -20,15 +20,7 @@ pub const CONTRACT: Contract = Contract {
 
 /// The text.
 pub fn text<M: Machine>(machine: &M) {
-    let start = machine.small(0);
-    let point = ENCODING.point(machine, start);
-    machine.branch(
-        ENCODING.any_nonzero(machine, start, 0..2),
-        |machine| machine.require(machine.is_zero(g1_curve_defect(machine, point))),
-        |machine| machine.return_elements(point, FP_BYTES),
-    );
-    let scalar = machine.calldata_word(machine.small(G1_BYTES.into()));
-    machine.return_elements(multiply(machine, scalar, point), FP_BYTES);
+    glv::product(machine, &Bn254);
 }
 
 /// The generator and the scalar with all bits set.

@@ -10,11 +10,11 @@ use crate::keyed::{json, selector};
 use crate::verifier::{CallError, KeyError};
 use num_bigint::BigUint;
 use residue_curves::Affine;
-use residue_curves::bn254::multiple::multiple;
 use residue_curves::bn254::{Bn254, constants, g1_curve_defect, g1_generator, g2_generator, invert, modulus};
 use residue_curves::comb::{Comb, FixedSum, ROW_TEETH};
 use residue_curves::complete::AZero;
 use residue_curves::conditions::all_vanish;
+use residue_curves::glv::multiple;
 use residue_curves::group::{Jacobian, Projective};
 use residue_curves::pairing::fixed::{FixedPoint, lines, miller_loop};
 use residue_curves::pairing::{PairingCurve, is_final_exponentiation_one};
@@ -212,7 +212,7 @@ fn projective<M: Machine>(machine: &M, point: Jacobian<M::Fe>) -> Projective<M::
 fn term<M: Machine>(machine: &M, scalar: Variable, point: Affine<M::Fe>, sum: Sum<M::Fe>) -> Sum<M::Fe> {
     machine.function("plonk_term", (point, sum), |machine, (point, (sum, vanishing))| {
         let finite = |machine: &M| {
-            let product = projective(machine, multiple(machine, machine.get(scalar), point));
+            let product = projective(machine, multiple(machine, &Bn254, machine.get(scalar), point));
             let defect = g1_curve_defect(machine, point);
             (sum.add_complete(product, &times_9(machine)), all_vanish(&[vanishing, defect]))
         };

@@ -41,17 +41,17 @@ fn pairs<P1: SWCurveConfig, P2: SWCurveConfig>(s: &mut Seeded, count: usize, enc
 
 /// k products for `each` gas with the discount of EIP-2539, “G1/G2 Multiexponentiation”.
 fn discounted(k: u64, each: u64) -> Option<u64> {
-    let (_, discount) = [(1, 1200), (2, 888), (16, 334)].into_iter().find(|&(count, _)| count == k)?;
+    let (_, discount) = [(1, 1200), (2, 888), (4, 641), (16, 334)].into_iter().find(|&(count, _)| count == k)?;
     Some(k * each * discount / 1000)
 }
 
-const OPERATIONS: [Operation; 12] = [
+const OPERATIONS: [Operation; 14] = [
     ("bls12_377/g1_add", |s, _| two::<g1_377::Config>(s, EIP_2539), |_| Some(600), &[1]),
     ("bls12_377/g1_mul", |s, k| products::<g1_377::Config>(s, k, EIP_2539), |_| Some(12_000), &[1]),
-    ("bls12_377/g1_msm", |s, k| products::<g1_377::Config>(s, k, EIP_2539), |k| discounted(k, 12_000), &[1, 2, 16]),
+    ("bls12_377/g1_msm", |s, k| products::<g1_377::Config>(s, k, EIP_2539), |k| discounted(k, 12_000), &[1, 2, 4, 16]),
     ("bls12_377/g2_add", |s, _| two::<g2_377::Config>(s, EIP_2539), |_| Some(4_500), &[1]),
     ("bls12_377/g2_mul", |s, k| products::<g2_377::Config>(s, k, EIP_2539), |_| Some(55_000), &[1]),
-    ("bls12_377/g2_msm", |s, k| products::<g2_377::Config>(s, k, EIP_2539), |k| discounted(k, 55_000), &[1, 2, 16]),
+    ("bls12_377/g2_msm", |s, k| products::<g2_377::Config>(s, k, EIP_2539), |k| discounted(k, 55_000), &[1, 2, 4, 16]),
     (
         "bls12_377/pairing",
         |s, k| pairs::<g1_377::Config, g2_377::Config>(s, k, EIP_2539),
@@ -60,8 +60,10 @@ const OPERATIONS: [Operation; 12] = [
     ),
     ("bw6_761/g1_add", |s, _| two::<g1_761::Config>(s, EIP_3026), |_| None, &[1]),
     ("bw6_761/g1_mul", |s, k| products::<g1_761::Config>(s, k, EIP_3026), |_| None, &[1]),
+    ("bw6_761/g1_msm", |s, k| products::<g1_761::Config>(s, k, EIP_3026), |_| None, &[1, 4, 16]),
     ("bw6_761/g2_add", |s, _| two::<g2_761::Config>(s, EIP_3026), |_| None, &[1]),
     ("bw6_761/g2_mul", |s, k| products::<g2_761::Config>(s, k, EIP_3026), |_| None, &[1]),
+    ("bw6_761/g2_msm", |s, k| products::<g2_761::Config>(s, k, EIP_3026), |_| None, &[1, 4, 16]),
     (
         "bw6_761/pairing",
         |s, k| pairs::<g1_761::Config, g2_761::Config>(s, k, EIP_3026),

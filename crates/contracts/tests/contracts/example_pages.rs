@@ -116,6 +116,8 @@ fn the_table_of_multiples_is_what_the_contracts_cost() {
         "vesta/msm",
         "baby_jubjub/mul",
         "baby_jubjub/msm",
+        "bandersnatch/mul",
+        "bandersnatch/msm",
     ];
     residue_pages::hold("docs/multiples.md", "contracts", &table(&names));
     residue_pages::hold("docs/multiples.md", "additions", &additions(&names));

@@ -1,10 +1,11 @@
-//! Multiples and their sums on Grumpkin, the Pasta curves and Baby Jubjub against arkworks.
+//! Multiples and their sums on Grumpkin, the Pasta curves, Baby Jubjub and Bandersnatch against arkworks.
 
 use crate::points::Seeded;
 use crate::support::{cases, everywhere, refused_everywhere, returned_everywhere};
 use ark_ec::short_weierstrass::{Affine as Short, SWCurveConfig};
 use ark_ec::twisted_edwards::Affine as Edwards;
 use ark_ec::{AffineRepr, CurveGroup};
+use ark_ed_on_bls12_381_bandersnatch::EdwardsAffine as BandersnatchPoint;
 use ark_ed_on_bn254::EdwardsConfig;
 use ark_ff::{BigInteger, Field, PrimeField, UniformRand};
 use num_bigint::BigUint;
@@ -14,7 +15,7 @@ use residue_contracts::find;
 fn scalar(seeded: &mut Seeded, order: &BigUint) -> BigUint {
     match seeded.below(8) {
         0 => BigUint::from(seeded.below(20)),
-        1 => order - 1u32,
+        1 => order - 1u32 - seeded.below(8),
         2 => order.clone(),
         3 => order + 1u32,
         4 => (BigUint::from(1u8) << 256) - 1u32,
@@ -130,6 +131,53 @@ impl Judge for OnEdwards {
     }
 }
 
+/// Bandersnatch, whose contracts take points of the subgroup alone.
+struct OnBandersnatch;
+
+/// A point of the whole curve, by its y.
+fn any_on_bandersnatch(seeded: &mut Seeded) -> BandersnatchPoint {
+    loop {
+        let y = ark_ed_on_bls12_381_bandersnatch::Fq::rand(&mut rng(seeded));
+        if let Some(point) = BandersnatchPoint::get_point_from_y_unchecked(y, seeded.below(2) == 0) {
+            return point;
+        }
+    }
+}
+
+impl Judge for OnBandersnatch {
+    type Point = BandersnatchPoint;
+
+    fn encoded(point: Self::Point) -> Vec<u8> {
+        [element(&point.x), element(&point.y)].concat()
+    }
+
+    fn any(seeded: &mut Seeded) -> Self::Point {
+        match seeded.below(5) {
+            0 => BandersnatchPoint::zero(),
+            1 => BandersnatchPoint::generator(),
+            2 => -BandersnatchPoint::generator(),
+            _ => BandersnatchPoint::rand(&mut rng(seeded)),
+        }
+    }
+
+    fn sum(products: &[(Self::Point, BigUint)]) -> Self::Point {
+        let multiple = |(point, scalar): &(Self::Point, BigUint)| point.mul_bigint(scalar.to_u64_digits());
+        products
+            .iter()
+            .map(multiple)
+            .fold(BandersnatchPoint::zero().into_group(), |sum, product| sum + product)
+            .into_affine()
+    }
+
+    fn order() -> BigUint {
+        ark_ed_on_bls12_381_bandersnatch::Fr::MODULUS.into()
+    }
+
+    fn modulus() -> BigUint {
+        ark_ed_on_bls12_381_bandersnatch::Fq::MODULUS.into()
+    }
+}
+
 fn check<J: Judge>(name: &str, is_identity_zero: bool) {
     let mut seeded = Seeded(61);
     let product = |seeded: &mut Seeded| {
@@ -142,8 +190,8 @@ fn check<J: Judge>(name: &str, is_identity_zero: bool) {
         returned_everywhere(&mut mul, &input, &J::encoded(J::sum(&[product])), &format!("{name}/mul, case {case}"));
     }
     let mut msm = everywhere(find(&format!("{name}/msm")).unwrap());
-    for case in 0..cases(9) {
-        let (mut inputs, mut products): (Vec<_>, Vec<_>) = (0..case % 10).map(|_| product(&mut seeded)).unzip();
+    for case in 0..cases(11) {
+        let (mut inputs, mut products): (Vec<_>, Vec<_>) = (0..case % 11).map(|_| product(&mut seeded)).unzip();
         // A point twice, and its opposite: sums meet equal points and the identity.
         if case % 3 == 2 {
             inputs.push(inputs[0].clone());
@@ -188,6 +236,42 @@ fn multiples_on_pallas() {
 #[test]
 fn multiples_on_vesta() {
     check::<OnShort<ark_vesta::VestaConfig>>("vesta", true);
+}
+
+#[test]
+fn multiples_on_bandersnatch() {
+    check::<OnBandersnatch>("bandersnatch", false);
+}
+
+/// Of the four cosets of the subgroup three are refused, on points with small parts of every kind that has coordinates.
+#[test]
+fn points_outside_the_subgroup_of_bandersnatch_are_refused() {
+    let mut seeded = Seeded(62);
+    let mut mul = everywhere(find("bandersnatch/mul").unwrap());
+    let one = word(&1u32.into());
+    // Of order two.
+    let two = BandersnatchPoint::new_unchecked(0u32.into(), -ark_ed_on_bls12_381_bandersnatch::Fq::from(1u32));
+    let mut outside = vec![two];
+    let mut members = 0;
+    for _ in 0..cases(12) {
+        let point = any_on_bandersnatch(&mut seeded);
+        if point.is_in_correct_subgroup_assuming_on_curve() {
+            members += 1;
+            let input = [OnBandersnatch::encoded(point), one.clone()].concat();
+            returned_everywhere(&mut mul, &input, &OnBandersnatch::encoded(point), "a member");
+        } else {
+            outside.push(point);
+        }
+        // A member and (0, −1): −x and −y.
+        let member = BandersnatchPoint::rand(&mut rng(&mut seeded));
+        outside.push(BandersnatchPoint::new_unchecked(-member.x, -member.y));
+    }
+    assert!(members > 0, "a quarter of all points are members");
+    for point in outside {
+        assert!(point.is_on_curve());
+        let input = [OnBandersnatch::encoded(point), one.clone()].concat();
+        refused_everywhere(&mut mul, &input, &format!("{point}, outside"));
+    }
 }
 
 #[test]

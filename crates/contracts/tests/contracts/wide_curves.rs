@@ -86,7 +86,9 @@ fn multiples_on_bw6_761() {
     let small = inputs::small_points::<g1_761::Config>(&[2, 127]);
     multiples("bw6_761/g1_mul", EIP_3026, small.clone());
     sums_of_products("bw6_761/g1_msm", EIP_3026, small);
-    multiples("bw6_761/g2_mul", EIP_3026, inputs::small_points::<g2_761::Config>(&[3, 13]));
+    let small = inputs::small_points::<g2_761::Config>(&[3, 13]);
+    multiples("bw6_761/g2_mul", EIP_3026, small.clone());
+    sums_of_products("bw6_761/g2_msm", EIP_3026, small);
 }
 
 #[test]

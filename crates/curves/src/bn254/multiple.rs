@@ -1,53 +1,49 @@
-//! s·P on G1, by the endomorphism φ(x, y) = (β·x, y): Gallant, Lambert and Vanstone 2001, “Faster point multiplication on elliptic
-//! curves with efficient endomorphisms”.
+//! G1 with its endomorphism, for multiples of points ([`crate::glv`]), and how scalars are split by it.
 //!
-//! φ is multiplication by a λ with λ² + λ + 1 = 0 modulo r, so that s·P = k₁·P + k₂·φ(P) for a short vector (k₁, k₂), see [`split`]. Both
-//! are written to the base 4 with digits from −2 to 1; what a digit of both, a + b·ω with ω for φ, stands for is in
-//! [`crate::eisenstein`]. Which digit there is decides which part of a sequence comes next: two doublings, and the addition for that digit.
-//!
-//! The first digit is 1 for every scalar, as [`split`] sees to, so that the sum is never the identity before the last addition. It
-//! is k·P for a prefix k of the digits. Additions are incomplete: they need 4k ≠ ±d modulo the ideal of r for the digit d that comes. Elements
-//! of this ideal have norms that r divides. Before the last step 4k ± d has a norm between 0 and r; in the last step 4k + d is
-//! (k₁, k₂), which is in the ideal only for s = 0, where Z = 0 is the answer, and 4k − d only for s = 2d, and these fifteen
-//! scalars are tested.
+//! None of the fifteen scalars 2d that could meet an exception does, as [`split`] rounds; [`crate::glv`] tests them.
 
-use super::{constants, invert};
-use crate::eisenstein::{DIGITS, Table, chosen, place};
-use crate::group::{Affine, Jacobian};
-use residue_formula::Fe;
+use super::{Bn254, constants, g1_generator};
+use crate::glv::{Endomorphism, PLACES};
+use crate::group::Affine;
+use crate::pairing::PairingCurve;
+use num_bigint::BigUint;
 use residue_ir::{Machine, WordOp};
+use residue_modular::fields::Bn254Fp;
 use ruint::aliases::U256;
-
-/// Places of digits below the first.
-pub(super) const PLACES: u32 = 64;
 
 /// x.
 const X: U256 = U256::from_limbs([super::X, 0, 0, 0]);
 
-/// s·P for P on the curve and not the identity, which has all zeros.
-pub fn multiply<M: Machine>(machine: &M, scalar: M::Word, point: Affine<M::Fe>) -> Affine<M::Fe> {
-    let Jacobian { x, y, z } = multiple(machine, scalar, point);
-    let inverse = invert(machine, z);
-    let square = inverse.square();
-    Affine::new(x * square, y * (square * inverse))
+/// G1 is the whole curve; [`crate::bn254::Constants::beta`] says what φ is.
+impl Endomorphism for Bn254 {
+    type Number = Bn254Fp;
+
+    fn order(&self) -> BigUint {
+        Self::FAMILY.order()
+    }
+
+    fn generator(&self) -> Affine<BigUint> {
+        g1_generator()
+    }
+
+    fn b(&self) -> BigUint {
+        constants().b.clone()
+    }
+
+    fn beta(&self) -> BigUint {
+        constants().beta.clone()
+    }
+
+    fn split<M: Machine>(&self, machine: &M, scalar: M::Word, begins_with_one: bool) -> M::Word {
+        split(machine, scalar, begins_with_one)
+    }
+
+    fn exception(&self) -> Option<usize> {
+        None
+    }
 }
 
-/// s·P for P on the curve and not the identity; Z = 0 if it is the identity.
-pub fn multiple<M: Machine>(machine: &M, scalar: M::Word, point: Affine<M::Fe>) -> Jacobian<M::Fe> {
-    let chosen = chosen(machine, split(machine, scalar, true));
-    let three_halves = machine.constant(&constants().pairing.three_halves);
-    let table = Table::new(machine, point, machine.constant(&constants().beta), three_halves);
-    let order: Vec<_> = (0..PLACES).rev().map(|at| place(&chosen, at)).collect();
-    let start = table.images[0].of(0, false).to_jacobian(machine.one());
-    let Jacobian { x, y, z } = machine.sequence_of(&order, &[None; DIGITS], start, |machine, digit, sum| {
-        let three_halves = machine.constant(&constants().pairing.three_halves);
-        table.add(sum.double(three_halves).double(three_halves), digit)
-    });
-    Jacobian { x, y, z: z * table.z }
-}
-
-/// s ↦ Σᵢ (aᵢ + 2)·4ⁱ + 2¹²⁸·Σᵢ (bᵢ + 2)·4ⁱ over [`PLACES`] places, with digits aᵢ and bᵢ from −2 to 1, where s is k₁ + k₂·λ modulo r,
-/// k₁ = 4⁶⁴ + Σᵢ aᵢ·4ⁱ and k₂ = Σᵢ bᵢ·4ⁱ; without the 4⁶⁴ unless it `begins_with_one`.
+/// [`Endomorphism::split`].
 ///
 /// The vectors v₁ = (6x² + 2x, −(2x + 1)) and v₂ = (2x + 1, 6x² + 4x + 1) span all (a, b) with a + b·λ = 0 modulo r, as their determinant
 /// is r. (s, 0) = α₁·v₁ + α₂·v₂ with α₁ = s·(6x² + 4x + 1)/r, from 0 to 2/3 less than s/(6x² + 2x), and α₂ = s·(2x + 1)/r. For
@@ -55,7 +51,7 @@ pub fn multiple<M: Machine>(machine: &M, scalar: M::Word, point: Affine<M::Fe>) 
 /// (s, 0) − (c₁ − 2)·v₁ − (c₂ + 1)·v₂: k₁ is from 0.36 to 1.09 times 4⁶⁴, k₂ from −0.58 to 0 times that, and so the digits are those; for
 /// most other roundings one of the scalars 2d of the module's argument is an exception. Without the 4⁶⁴, c₁ is subtracted as it is: k₁ is
 /// then from −0.51 to 0.22 times 4⁶⁴, where digits reach from −2/3 to 1/3.
-pub(super) fn split<M: Machine>(machine: &M, scalar: M::Word, begins_with_one: bool) -> M::Word {
+fn split<M: Machine>(machine: &M, scalar: M::Word, begins_with_one: bool) -> M::Word {
     let op = |op, a, b| machine.word_op(op, a, b);
     let small = |k: u64| U256::from(k);
     let [r, x] = [order(), X];
@@ -90,12 +86,9 @@ fn order() -> U256 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bn254::{Bn254, g1_generator};
-    use crate::pairing::PairingCurve;
-    use num_bigint::{BigInt, BigUint, Sign};
-    use residue_formula::Number;
+    use crate::eisenstein::{chosen, place};
+    use num_bigint::{BigInt, Sign};
     use residue_ir::Numbers;
-    use residue_modular::fields::Bn254Fp;
 
     fn big(word: U256) -> BigInt {
         BigInt::from_bytes_be(Sign::Plus, &word.to_be_bytes::<32>())
@@ -143,47 +136,6 @@ mod tests {
                 (k1, k2) = (k1 * 4 + a, k2 * 4 + b);
             }
             assert_eq!((k1 + k2 * lambda() - big(scalar)) % r(), BigInt::ZERO, "{scalar:#x}");
-        }
-    }
-
-    /// s·P by double and add, `None` for the identity.
-    fn expected(scalar: &BigUint, point: Affine<Bn254Fp>) -> Option<Affine<Bn254Fp>> {
-        let invert = |a: Bn254Fp| a.inverse().unwrap();
-        let mut sum: Option<Affine<Bn254Fp>> = None;
-        for bit in (0..scalar.bits()).rev() {
-            for other in [sum, scalar.bit(bit).then_some(point)].into_iter().flatten() {
-                let Some(Affine { x, y }) = sum else {
-                    sum = Some(other);
-                    continue;
-                };
-                let slope = match (x == other.x, y == other.y) {
-                    (true, true) => x.square() * Bn254Fp::from_u64(3) * invert(y.double()),
-                    (true, false) => {
-                        sum = None;
-                        continue;
-                    }
-                    _ => (other.y - y) * invert(other.x - x),
-                };
-                let x3 = slope.square() - x - other.x;
-                sum = Some(Affine::new(x3, slope * (x - x3) - y));
-            }
-        }
-        sum
-    }
-
-    #[test]
-    fn multiples_by_scalars_that_could_meet_an_exception_are_right() {
-        let machine = Numbers::<Bn254Fp>::new(Vec::new());
-        let Affine { x, y } = g1_generator();
-        let point = Affine::new(Bn254Fp::from_canonical(&x).unwrap(), Bn254Fp::from_canonical(&y).unwrap());
-        let modulo_r = |value: BigInt| (((value % r()) + r()) % r()).to_biguint().unwrap();
-        let pairs = (-8..9i64).flat_map(|a| (-8..9i64).map(move |b| lambda() * b + a));
-        for scalar in pairs.chain([BigInt::from(1) << 200]) {
-            let scalar = modulo_r(scalar);
-            let word = U256::from_be_slice(&scalar.to_bytes_be());
-            let found = multiply(&machine, word, point);
-            let zero = Bn254Fp::ZERO;
-            assert_eq!(found, expected(&scalar, point).unwrap_or(Affine::new(zero, zero)), "{scalar}");
         }
     }
 }

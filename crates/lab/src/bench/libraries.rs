@@ -1,9 +1,12 @@
-//! The group `libraries`: signatures and hashes beside the Rust library that people use for them, on the contracts' examples.
+//! The group `libraries`: signatures, hashes, multiples of points and pairings beside the Rust library that people use for them, on the contracts' examples.
 //!
 //! Every answer is compared with the library's, before anything is timed and in every round. Libraries get bytes and parse them, as contracts do. What a
 //! library can prepare for itself before the first call, such as Poseidon's constants, is not in its time.
 
+mod arkworks;
+
 use ark_ff::{BigInteger, PrimeField};
+use arkworks::{EIP_196, EIP_2539, EIP_3026};
 use k256::ecdsa::{RecoveryId, Signature as Ecdsa, VerifyingKey as EcdsaKey};
 use k256::schnorr;
 use light_poseidon::{Poseidon, PoseidonHasher};
@@ -23,7 +26,7 @@ use crate::record::{Quantity, RecordRow};
 /// `libraries`.
 pub const GROUP: Group = Group {
     name: "libraries",
-    summary: "signatures and hashes beside the Rust library that people use for them",
+    summary: "signatures, hashes, multiples and pairings beside the Rust library that people use for them",
     columns: &[
         Column::microseconds("µs", Quantity::Time),
         Column::ratio("/ library", Quantity::Time, &[LIBRARY]),
@@ -50,6 +53,28 @@ pub const LIBRARIES: &[(&str, &str, Prepare)] = &[
     ("hashes/sha512", "sha2", |input| Some(Box::new(move || Sha512::digest(input).to_vec()))),
     ("poseidon/t3", "light-poseidon", poseidon),
     ("poseidon/t3_many", "light-poseidon", poseidon),
+    ("grumpkin/mul", "ark-grumpkin", |input| arkworks::product::<ark_grumpkin::GrumpkinConfig>(input, EIP_196)),
+    ("grumpkin/msm", "ark-grumpkin", |input| arkworks::sum::<ark_grumpkin::GrumpkinConfig>(input, EIP_196)),
+    ("pallas/mul", "ark-pallas", |input| arkworks::product::<ark_pallas::PallasConfig>(input, EIP_196)),
+    ("pallas/msm", "ark-pallas", |input| arkworks::sum::<ark_pallas::PallasConfig>(input, EIP_196)),
+    ("vesta/mul", "ark-vesta", |input| arkworks::product::<ark_vesta::VestaConfig>(input, EIP_196)),
+    ("vesta/msm", "ark-vesta", |input| arkworks::sum::<ark_vesta::VestaConfig>(input, EIP_196)),
+    ("baby_jubjub/mul", "ark-ed-on-bn254", arkworks::baby_jubjub_product),
+    ("baby_jubjub/msm", "ark-ed-on-bn254", arkworks::baby_jubjub_sum),
+    ("bandersnatch/mul", "ark-ed-on-bls12-381-bandersnatch", arkworks::bandersnatch_product),
+    ("bandersnatch/msm", "ark-ed-on-bls12-381-bandersnatch", arkworks::bandersnatch_sum),
+    ("bls12_377/g1_mul", "ark-bls12-377", |input| arkworks::product::<ark_bls12_377::g1::Config>(input, EIP_2539)),
+    ("bls12_377/g1_msm", "ark-bls12-377", |input| arkworks::sum::<ark_bls12_377::g1::Config>(input, EIP_2539)),
+    ("bls12_377/pairing", "ark-bls12-377", |input| {
+        arkworks::pairing::<ark_bls12_377::Bls12_377, ark_bls12_377::g1::Config, ark_bls12_377::g2::Config>(
+            input, EIP_2539,
+        )
+    }),
+    ("bw6_761/g1_mul", "ark-bw6-761", |input| arkworks::product::<ark_bw6_761::g1::Config>(input, EIP_3026)),
+    ("bw6_761/g1_msm", "ark-bw6-761", |input| arkworks::sum::<ark_bw6_761::g1::Config>(input, EIP_3026)),
+    ("bw6_761/pairing", "ark-bw6-761", |input| {
+        arkworks::pairing::<ark_bw6_761::BW6_761, ark_bw6_761::g1::Config, ark_bw6_761::g2::Config>(input, EIP_3026)
+    }),
 ];
 
 fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<RecordRow>, LabError> {
@@ -166,10 +191,13 @@ mod tests {
     /// A library that accepts everything would be no yardstick.
     #[test]
     fn libraries_refuse_what_is_wrong() {
-        for (name, _, prepare) in &LIBRARIES[..5] {
+        for (name, _, prepare) in
+            LIBRARIES.iter().filter(|(name, ..)| !name.starts_with("hashes") && !name.starts_with("poseidon"))
+        {
             let mut input = (find(name).unwrap().example)();
             let good = prepare(&input).unwrap()();
-            input[50] ^= 1; // of s, of r, or of the signature; of v, where it is ignored
+            // Of s, of r, of v, where it is ignored, or of the signature; of a point, which then is on no curve.
+            input[50] ^= 1;
             input[70] ^= 1;
             assert_ne!(prepare(&input).unwrap()(), good, "{name}");
         }

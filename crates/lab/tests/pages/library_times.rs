@@ -1,4 +1,4 @@
-//! The times in `docs/signatures.md` are those of the newest record of `residue bench libraries`.
+//! The times in `docs/signatures.md`, `docs/multiples.md` and `docs/bls12-377.md` are those of the newest record of `residue bench libraries`.
 //!
 //! Record and page are made anew by one command:
 //! `cargo run --release -- bench libraries --record records && RESIDUE_WRITE_TABLES=1 cargo test -p residue-lab --test pages`.
@@ -13,7 +13,19 @@ const BATCH: &str = "eip6690-2024:batch";
 const PLAIN: &str = "eip6690-2024:plain";
 const LIBRARY: &str = "library";
 
-fn table(record: &Record) -> String {
+/// Whose contracts stand in which page; all others in that of signatures.
+const PAGES: [(&str, &[&str]); 3] = [
+    ("docs/multiples.md", &["grumpkin/", "pallas/", "vesta/", "baby_jubjub/", "bandersnatch/"]),
+    ("docs/bls12-377.md", &["bls12_377/", "bw6_761/"]),
+    ("docs/signatures.md", &[""]),
+];
+
+fn page_of(contract: &str) -> &'static str {
+    let is_there = |(_, prefixes): &&(&str, &[&str])| prefixes.iter().any(|prefix| contract.starts_with(prefix));
+    PAGES.iter().find(is_there).expect("the last page takes all").0
+}
+
+fn table(record: &Record, page: &str) -> String {
     let of = |name| record.environment.get(name).unwrap_or("unknown");
     let mut text = format!(
         "{}, {} measured, {} ({}).\n\n\
@@ -24,7 +36,7 @@ fn table(record: &Record) -> String {
         record.date,
         of("machine"),
     );
-    for (contract, library, _) in LIBRARIES {
+    for (contract, library, _) in LIBRARIES.iter().filter(|(contract, ..)| page_of(contract) == page) {
         let spread = |layer: &str, quantity, baseline: Option<&str>| {
             let row = record.find(&format!("{layer}/{contract}"), quantity, baseline);
             row.unwrap_or_else(|| panic!("the record has no {quantity} of {layer}/{contract}")).spread
@@ -44,10 +56,12 @@ fn table(record: &Record) -> String {
 
 #[test]
 fn the_times_beside_libraries_are_those_of_the_newest_record() {
-    let table = match Records::newest(&residue_pages::path("records"), "libraries") {
-        Ok(record) => table(&record),
-        Err(LabError::NoRecord { .. }) => "There is no record yet.\n".to_owned(),
-        Err(error) => panic!("{error}"),
-    };
-    residue_pages::hold("docs/signatures.md", "times", &table);
+    for (page, _) in PAGES {
+        let table = match Records::newest(&residue_pages::path("records"), "libraries") {
+            Ok(record) => table(&record, page),
+            Err(LabError::NoRecord { .. }) => "There is no record yet.\n".to_owned(),
+            Err(error) => panic!("{error}"),
+        };
+        residue_pages::hold(page, "times", &table);
+    }
 }

@@ -262,6 +262,12 @@ pub fn sum_of_products<P: SWCurveConfig>(s: &mut Seeded, kind: &str, encoding: E
         let bytes = [encode(point, encoding), number(&scalar, encoding.scalar_bytes)].concat();
         products.push((bytes, Some(encode(times(point, &scalar), encoding))));
     }
+    // Up to nine in all: some share doublings, and others are left.
+    for _ in 0..s.below(7) {
+        products.push(product(s, "any point, any scalar", encoding, small));
+    }
+    let last = s.below(products.len());
+    products.swap(0, last);
     let input = products.iter().flat_map(|(bytes, _)| bytes.clone()).collect();
     let sum = products
         .iter()

@@ -1,44 +1,36 @@
-//! Σ sᵢ·Pᵢ on G1: doublings shared by several points as one (Straus 1964, “Addition chains of vectors”), with the digits and tables of
-//! [`super::multiple`].
+//! Σ sᵢ·Pᵢ: doublings shared by several points as one (Straus 1964, “Addition chains of vectors”), with the digits and tables of [`super`].
 //!
 //! The tables of all these points are on one denominator. Which digit there is decides which part of a sequence comes next: 16 parts
 //! for each point.
 //!
-//! Points may repeat and cancel, and G1 has no subgroup to begin sums outside of. Sums begin with T, a fixed multiple of the generator that
+//! Points may repeat and cancel, and the curve has no subgroup to begin sums outside of. Sums begin with T, a fixed multiple of the generator that
 //! nobody has for a point by chance. Additions are incomplete: an exceptional case makes Z = 0, which stays so to the end, and the sum
 //! is computed once more with complete formulas, see [`complete`]. To meet such a case takes points that were computed from T.
 
-use super::multiple::{PLACES, split};
-use super::{constants, g1_generator};
+use super::{Endomorphism, PLACES};
 use crate::complete::{AZero, multiply};
 use crate::eisenstein::{DIGITS, Table, arranged, cells, place};
 use crate::fixed_base::Sums;
 use crate::group::{Affine, Jacobian, Projective};
-use crate::pairing::PairingCurve;
 use num_bigint::BigUint;
 use residue_formula::{Fe, Number};
 use residue_ir::{Machine, SequenceStep, Variable, WordOp};
-use residue_modular::fields::Bn254Fp;
 
-/// T = τ·G, τ = 3¹⁶⁰ modulo r: no multiple of the generator that anybody has for a point.
-fn tau() -> BigUint {
-    BigUint::from(3u8).modpow(&160u32.into(), &super::Bn254::FAMILY.order())
-}
-
-/// k·T.
-fn offset<M: Machine>(machine: &M, k: &BigUint) -> Affine<M::Fe> {
-    let Affine { x, y } = g1_generator();
-    let element = |value| Bn254Fp::from_canonical(value).expect("it is below p");
-    let multiple = k * tau() % super::Bn254::FAMILY.order();
-    let point = Sums { a: Bn254Fp::ZERO }
+/// k·T, T = τ·G with τ = 3¹⁶⁰ modulo r: no multiple of the generator that anybody has for a point.
+fn offset<M: Machine, E: Endomorphism>(machine: &M, curve: &E, k: &BigUint) -> Affine<M::Fe> {
+    let Affine { x, y } = curve.generator();
+    let element = |value| E::Number::from_canonical(value).expect("it is below p");
+    let order = curve.order();
+    let multiple = k * BigUint::from(3u8).modpow(&160u32.into(), &order) % order;
+    let point = Sums { a: E::Number::ZERO }
         .multiple(&multiple, Affine::new(element(&x), element(&y)))
         .expect("r divides neither of the factors");
     Affine::new(machine.constant(&point.x.to_canonical()), machine.constant(&point.y.to_canonical()))
 }
 
 /// T, which sums begin with.
-pub fn start<M: Machine>(machine: &M) -> Jacobian<M::Fe> {
-    offset(machine, &1u32.into()).to_jacobian(machine.one())
+pub fn start<M: Machine>(machine: &M, curve: &impl Endomorphism) -> Jacobian<M::Fe> {
+    offset(machine, curve, &1u32.into()).to_jacobian(machine.one())
 }
 
 /// A scalar in a variable, and its point.
@@ -46,14 +38,16 @@ pub type Product<F> = (Variable, Affine<F>);
 
 /// S ↦ S + Σ sᵢ·Pᵢ for points on the curve, none the identity, and any words sᵢ; Z = 0 says nothing. At most eleven points have
 /// their tables in 256 slots.
-pub fn add<M: Machine, const COUNT: usize>(
+pub fn add<M: Machine, E: Endomorphism, const COUNT: usize>(
     machine: &M,
+    curve: &E,
     products: [Product<M::Fe>; COUNT],
     sum: Jacobian<M::Fe>,
 ) -> Jacobian<M::Fe> {
     // Kept in memory at first: what they are computed with would be between them on the stack.
-    let arranged = products
-        .map(|(scalar, _)| machine.variable("digits", arranged(machine, split(machine, machine.get(scalar), false))));
+    let arranged = products.map(|(scalar, _)| {
+        machine.variable("digits", arranged(machine, curve.split(machine, machine.get(scalar), false)))
+    });
     let words: Vec<_> = (0u64..)
         .zip(arranged.map(|digits| machine.get(digits)))
         .map(|(number, word)| cells(machine, word, number * DIGITS as u64)) // usize to u64 widens
@@ -64,37 +58,37 @@ pub fn add<M: Machine, const COUNT: usize>(
         order.push(SequenceStep::Part(double));
         order.extend(words.iter().map(|words| place(words, at)));
     }
-    let [beta, three_halves] =
-        [&constants().beta, &constants().pairing.three_halves].map(|value| machine.constant(value));
+    let (beta, three_halves) = (machine.constant(&curve.beta()), curve.three_halves(machine));
     let points = products.map(|(_, point)| point);
     let (tables, z) = Table::over_one_denominator(machine, points, beta, three_halves);
     let zz = z.square();
-    let Affine { x, y } = offset(machine, &1u32.into());
+    let Affine { x, y } = offset(machine, curve, &1u32.into());
     let begin = Affine::new(x * zz, y * (zz * z)).to_jacobian(machine.one());
     let own = machine.sequence_of(&order, &vec![None; double + 1], begin, |machine, part, sum| {
-        let three_halves = machine.constant(&constants().pairing.three_halves);
+        let three_halves = curve.three_halves(machine);
         match tables.get(part / DIGITS) {
             Some(table) => table.add(sum, part % DIGITS),
             None => sum.double(three_halves).double(three_halves),
         }
     });
     let own = Jacobian { z: own.z * z, ..own };
-    (sum + own.addend()).subtract_mixed(offset(machine, &(BigUint::from(1u8) << (2 * PLACES))))
+    (sum + own.addend()).subtract_mixed(offset(machine, curve, &(BigUint::from(1u8) << (2 * PLACES))))
 }
 
 /// T + S ↦ S: one of both is done, which must end the program; neither if an exceptional case was met.
 pub fn finish<M: Machine>(
     machine: &M,
+    curve: &impl Endomorphism,
     sum: Jacobian<M::Fe>,
     is_point: impl FnOnce(&M, Affine<M::Fe>),
     is_identity: impl FnOnce(&M),
 ) {
-    let t = offset(machine, &1u32.into());
+    let t = offset(machine, curve, &1u32.into());
     let Jacobian { x, y, z } = sum.subtract_mixed(t);
     machine.branch(
         machine.not(machine.is_zero(z)),
         |machine| {
-            let inverse = super::invert(machine, z);
+            let inverse = curve.invert(machine, z);
             let square = inverse.square();
             is_point(machine, Affine::new(x * square, y * (square * inverse)));
         },
@@ -111,14 +105,20 @@ pub fn identity<M: Machine>(machine: &M) -> Projective<M::Fe> {
     Projective { x: machine.zero(), y: machine.one(), z: machine.zero() }
 }
 
+/// 3b.
+fn three_b<E: Endomorphism>(curve: &E) -> BigUint {
+    curve.b() * 3u32 % E::Number::modulus()
+}
+
 /// S ↦ S + s·P for every input with P on the curve, by double and add with complete formulas.
 pub fn complete<M: Machine>(
     machine: &M,
+    curve: &impl Endomorphism,
     scalar: M::Word,
     point: Affine<M::Fe>,
     sum: Projective<M::Fe>,
 ) -> Projective<M::Fe> {
-    let b3 = machine.constant(&9u32.into());
+    let b3 = machine.constant(&three_b(curve));
     let curve = AZero(move |value| b3 * value);
     let Affine { x, y } = point;
     let point = Projective { x, y, z: machine.one() };
