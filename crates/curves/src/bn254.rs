@@ -5,6 +5,7 @@
 
 pub mod msm;
 pub mod multiple;
+pub mod rows;
 
 use crate::chain::pow_constant;
 use crate::conditions::{Conditions, all_vanish};

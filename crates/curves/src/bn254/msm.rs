@@ -26,7 +26,7 @@ fn tau() -> BigUint {
 }
 
 /// k·T.
-fn offset<M: Machine>(machine: &M, k: &BigUint) -> Affine<M::Fe> {
+pub(super) fn offset<M: Machine>(machine: &M, k: &BigUint) -> Affine<M::Fe> {
     let Affine { x, y } = g1_generator();
     let element = |value| Bn254Fp::from_canonical(value).expect("it is below p");
     let multiple = k * tau() % super::Bn254::FAMILY.order();
