@@ -4,6 +4,7 @@
 //! over Fp, G2 the subgroup of order r of the twist y² = x³ + 3/(9 + u) over Fp2; EIP-197, “Definition of the groups”.
 
 mod multiple;
+pub mod rows;
 
 use crate::chain::pow_constant;
 use crate::conditions::{Conditions, all_vanish};

@@ -9,11 +9,12 @@
 //! which that happens exist for most points. So a sum with Z = 0 is computed once more, with complete formulas.
 
 use crate::complete::AZero;
+use crate::eisenstein::{exchanged, nibbles, quarter};
 use crate::group::{Affine, Jacobian, Projective};
 use num_bigint::BigUint;
 use residue_formula::scope::enter;
 use residue_formula::{Fe, Number};
-use residue_ir::{Array, Bundle, Capacity, Machine, SequenceStep, Table, Variable, WordOp};
+use residue_ir::{Array, Bundle, Machine, SequenceStep, Table, Variable, WordOp};
 use ruint::aliases::U256;
 
 /// The shape of combs.
@@ -178,58 +179,68 @@ impl<N: Number> FixedSum<N> {
         Jacobian { x: x * z, y: y * z.square(), z } // (X/Z, Y/Z) = (XZ/Z², YZ²/Z³)
     }
 
-    /// The same sum of scalars in variables, for combs of [`ROW_TEETH`] teeth and at most eight points: their tables are copied to memory, and
-    /// steps of sequences carry the addresses of the elements. A column takes half of what it takes in the loop.
+    /// The same sum of scalars in variables, for combs of [`ROW_TEETH`] teeth and at most sixteen points: their tables are copied to `rows`, and
+    /// steps of sequences carry the addresses of the elements. A column takes half of what it takes in the loop. Z = 0 says nothing: the sum may
+    /// be the identity, or have met an exceptional case.
     pub fn compute_by_rows<M: Machine>(
         &self,
         machine: &M,
         scalars: &[Variable],
+        rows: Array<Row<M::Fe>>,
         three_halves: &BigUint,
     ) -> Jacobian<M::Fe> {
         let _scope = enter("fixed_sum");
         assert_eq!(self.comb, Comb::new(ROW_TEETH), "rows are those of such combs");
         let [zero, one] = [machine.zero(), machine.one()];
-        let (mut arrays, mut arranged, mut tables) = (Vec::new(), Vec::new(), Vec::new());
-        for &(place, base) in &self.bases {
-            let table: Table<Affine<M::Fe>> = machine.table("fixed_bases", &self.elements(base));
-            let array: Array<Affine<M::Fe>> = machine.array("fixed_bases", Capacity::Fixed(1 << ROW_TEETH));
-            machine.fill_from(array, table);
-            arrays.push(array);
-            tables.push((place, table));
-            // Kept in memory at first: what they are computed with would be between them on the stack.
-            arranged.push(machine.variable("columns", arranged_columns(machine, machine.get(scalars[place]))));
+        let table: Vec<Vec<BigUint>> = self.bases.iter().map(|&(_, base)| self.elements(base).concat()).collect();
+        if !table.is_empty() {
+            machine.fill_from(rows, machine.table("fixed_bases", &table));
         }
+        // In a function, as code for it is long; words that it takes and gives are in a variable.
+        let held = machine.variable("columns", machine.small(0));
+        let arranged: Vec<Variable> = self
+            .bases
+            .iter()
+            .map(|&(place, _)| {
+                machine.set(held, machine.get(scalars[place]));
+                machine.function("fixed_sum_columns", (), |machine, ()| {
+                    machine.set(held, arranged_columns(machine, machine.get(held)));
+                });
+                machine.variable("columns", machine.get(held))
+            })
+            .collect();
         let start = self.start().map(|Affine { x, y }| {
             let [x, y] = [x, y].map(|value| machine.constant(&value.to_canonical()));
             Affine::new(x, y)
         });
         let first = start.map_or(Jacobian { x: one, y: one, z: zero }, |start| start.to_jacobian(one));
-        // The stack has room for the steps of one half of the columns.
-        let sum = machine.repeat(machine.small(2), first, |machine, _, sum| {
-            let words: Vec<_> = arranged
-                .iter()
-                .map(|&columns| {
-                    let held = machine.get(columns);
-                    machine.set(columns, machine.word_op(WordOp::Shl, held, machine.small(8)));
-                    cells(machine, held)
-                })
+        // The code for the steps of one quarter of the columns serves all.
+        machine.repeat(machine.small(4), first, |machine, turn, sum| {
+            let bit = quarter(machine, turn);
+            let words: Vec<_> = (0u64..)
+                .zip(&arranged)
+                .map(|(number, &columns)| nibbles(machine, machine.get(columns), Some(bit), number << ROW_TEETH))
                 .collect();
             let mut order = Vec::new();
-            for column in (0..ROW_COLUMNS / 2).rev() {
-                order.extend(words.iter().map(|words| row(words, column)));
+            for column in (0..ROW_COLUMNS / 4).rev() {
+                order.extend(words.iter().map(|&word| row(word, column)));
                 order.push(SequenceStep::Part(0));
             }
             machine.sequence_of(&order, &[None], sum, |machine, _, sum| {
                 let double = sum.double(machine.constant(three_halves));
-                arrays.iter().fold(double, |sum, &array| sum.add_mixed(machine.take_element(array)))
+                arranged.iter().fold(double, |sum, _| sum.add_mixed(machine.take_part(rows)))
             })
-        });
-        let completely = |machine: &M| {
-            let tables: Vec<_> =
-                tables.into_iter().map(|(place, table)| (machine.get(scalars[place]), table)).collect();
-            self.completely(machine, &tables, start)
-        };
-        machine.branch(machine.is_zero(sum.z), completely, |_| sum)
+        })
+    }
+
+    /// P₀.
+    pub fn constant(&self) -> Option<Affine<N>> {
+        self.constant
+    }
+
+    /// The points that are multiplied, by the places of their scalars.
+    pub fn bases(&self) -> &[(usize, Affine<N>)] {
+        &self.bases
     }
 
     /// The sum from the first column on, given how it is doubled and how a point is added.
@@ -255,39 +266,23 @@ impl<N: Number> FixedSum<N> {
 
 /// Teeth of combs whose columns are rows that steps carry.
 pub const ROW_TEETH: u32 = 4;
+/// All values of a column.
+pub type Row<F> = [Affine<F>; 1 << ROW_TEETH];
 /// Columns of them.
 const ROW_COLUMNS: u32 = 64;
 
 /// A scalar with its bits exchanged so that those of a column are neighbours. A bit of the word has a number of eight bits, of which the upper two say
-/// of which tooth it is and the others of which column. Bits 7 and 1 of the number are exchanged, 6 and 0, and 5 and 3, see [`crate::eisenstein::arranged`].
+/// of which tooth it is and the others of which column. Bits 7 and 1 of the number are exchanged, 6 and 0, 5 and 3, and 4 and 2, see [`crate::eisenstein`].
 fn arranged_columns<M: Machine>(machine: &M, scalar: M::Word) -> M::Word {
-    let op = |op, a, b| machine.word_op(op, a, b);
-    [(7usize, 1usize), (6, 0), (5, 3)].into_iter().fold(scalar, |before, (high, low)| {
-        let distance = machine.small((1 << high) - (1 << low));
-        let is_low = |bit: &usize| bit >> low & 1 == 1 && bit >> high & 1 == 0;
-        let mask = (0..256).filter(is_low).fold(U256::ZERO, |mask, bit| mask | U256::ONE << bit);
-        let before = machine.bind(before);
-        let apart = op(WordOp::Xor, op(WordOp::Shr, before, distance), before);
-        let apart = machine.bind(op(WordOp::And, apart, machine.word(mask)));
-        op(WordOp::Xor, op(WordOp::Xor, op(WordOp::Shl, apart, distance), apart), before)
-    })
+    [(7, 1), (6, 0), (5, 3), (4, 2)].into_iter().fold(scalar, |word, (high, low)| exchanged(machine, word, high, low))
 }
 
-/// The words with the values of the upper half of the columns in their cells; eight bits further up are those of the lower half.
-fn cells<M: Machine>(machine: &M, arranged: M::Word) -> [M::Word; 2] {
-    let mask = machine.word(SequenceStep::<M::Word>::CELLS.each((1 << ROW_TEETH) - 1));
-    [8, 12].map(|bit| {
-        let shifted = machine.word_op(WordOp::Shr, arranged, machine.small(bit));
-        machine.word_op(WordOp::And, shifted, mask)
-    })
-}
-
-/// The step for a column of a half. After the exchange the bits of a bit's number are, from the highest on, 1, 0, 3, 4, 5 and 2 of its column, and then
-/// its tooth: the first four are the cell, the fifth says which half, the sixth which word.
-fn row<W: Copy>(words: &[W; 2], column: u32) -> SequenceStep<W> {
+/// The step for a column of a quarter, given the word with the values of the columns of the quarter in its cells. After the exchange the bits of a bit's number
+/// are, from the highest on, 1, 0, 3, 2, 5 and 4 of its column, and then its tooth: the first four are the cell, the next two say which quarter.
+fn row<W>(word: W, column: u32) -> SequenceStep<W> {
     let bit = |number: u32| column >> number & 1;
-    let cell = bit(1) << 3 | bit(0) << 2 | bit(3) << 1 | bit(4);
-    SequenceStep::Carry { word: words[bit(2) as usize], first_bit: 16 * cell } // u32 to usize widens
+    let cell = bit(1) << 3 | bit(0) << 2 | bit(3) << 1 | bit(2);
+    SequenceStep::Carry { word, first_bit: 16 * cell }
 }
 
 fn projective<N: Number>(point: Affine<N>) -> Projective<N> {
@@ -305,7 +300,7 @@ mod tests {
     use super::*;
     use crate::bn254::{Bn254, g1_generator};
     use crate::pairing::PairingCurve;
-    use residue_ir::Numbers;
+    use residue_ir::{Capacity, Numbers};
     use residue_modular::fields::Bn254Fp;
 
     #[test]
@@ -335,7 +330,8 @@ mod tests {
             let scalars = [&first, &BigUint::ZERO, &second].map(|value| U256::from_be_slice(&value.to_bytes_be()));
             let variables = scalars.map(|scalar| machine.variable("scalar", scalar));
             let three_halves = &Bn254::constants().three_halves;
-            let found = by_rows.compute_by_rows(&machine, &variables, three_halves);
+            let rows = machine.array("rows", Capacity::Fixed(2));
+            let found = by_rows.compute_by_rows(&machine, &variables, rows, three_halves);
             let expected = by_loop.compute(&machine, &scalars, three_halves);
             assert_eq!(found.z == Bn254Fp::ZERO, expected.z == Bn254Fp::ZERO, "{first} {second}");
             let (zz, other_zz) = (found.z.square(), expected.z.square());

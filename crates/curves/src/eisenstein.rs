@@ -8,7 +8,7 @@ use crate::fixed_base::Sums;
 use crate::group::{Affine, Jacobian};
 use residue_formula::scope::enter;
 use residue_formula::{Fe, Number};
-use residue_ir::{Machine, SequenceStep, WordOp};
+use residue_ir::{Bundle, Machine, SequenceStep, WordOp};
 use ruint::aliases::U256;
 
 /// How many digits there are: a is the lower half of a digit's number, b the upper one, each with 2 added.
@@ -102,6 +102,71 @@ impl<F: Fe> std::ops::Add<Addend<F>> for Jacobian<F> {
     }
 }
 
+/// The multiples of P that digits add, each with a denominator of its own.
+#[derive(Debug, Clone, Copy)]
+pub struct Multiples<F: Fe> {
+    once: Affine<F>,
+    /// 2P, P − φ(P), φ(P) − 2P and P − 2φ(P).
+    others: [Jacobian<F>; BASES - 1],
+}
+
+impl<F: Fe> Bundle<F> for Multiples<F> {
+    const LEN: usize = <(Affine<F>, [Jacobian<F>; BASES - 1]) as Bundle<F>>::LEN;
+
+    fn collect(&self, values: &mut Vec<F>) {
+        (self.once, self.others).collect(values);
+    }
+
+    fn build(values: &mut impl Iterator<Item = F>) -> Self {
+        let (once, others) = Bundle::build(values);
+        Self { once, others }
+    }
+}
+
+impl<F: Fe> Multiples<F> {
+    /// Of P.
+    pub fn new<M: Machine<Fe = F>>(machine: &M, point: Affine<F>, beta: F, three_halves: F) -> Self {
+        let image = Affine::new(point.x * beta, point.y);
+        let once = point.to_jacobian(machine.one());
+        let twice = once.double(three_halves); //  2P
+        let turned = Jacobian { x: twice.x * beta, ..twice }; //          2φ(P)
+        let others = [
+            twice,
+            once.subtract_mixed(image),             //             P − φ(P)
+            twice.subtract_mixed(image).negated(),  //   φ(P) − 2P
+            turned.subtract_mixed(point).negated(), //  P − 2φ(P)
+        ];
+        Self { once: point, others }
+    }
+
+    /// The products of the denominators of the first two of the others and of the last two.
+    fn pairs(&self) -> [F; 2] {
+        let [a, b, c, d] = self.others;
+        [a.z * b.z, c.z * d.z]
+    }
+
+    /// The product of all denominators.
+    pub fn denominator(&self) -> F {
+        let [ab, cd] = self.pairs();
+        ab * cd
+    }
+
+    /// The table over the denominator z, given z² and z³, that is the product of the own ones and `others`.
+    pub fn over(&self, others: Option<F>, beta: F, z: F, [zz, zzz]: [F; 2]) -> Table<F> {
+        let ([a, b, c, d], [ab, cd]) = (self.others, self.pairs());
+        let [ab, cd] = [ab, cd].map(|pair| others.map_or(pair, |others| others * pair));
+        let scaled = |point: Jacobian<F>, by: F| {
+            let square = by.square();
+            Images::new(Affine::new(point.x * square, point.y * (square * by)), beta)
+        };
+        let Affine { x, y } = self.once;
+        let once = Images::new(Affine::new(x * zz, y * zzz), beta);
+        let [a, b, c, d] =
+            [(a, b.z * cd), (b, a.z * cd), (c, ab * d.z), (d, ab * c.z)].map(|(point, by)| scaled(point, by));
+        Table { images: [once, a, b, c, d], z }
+    }
+}
+
 /// The multiples of P that digits add, over one denominator.
 #[derive(Debug, Clone, Copy)]
 pub struct Table<F> {
@@ -127,21 +192,8 @@ impl<F: Fe> Table<F> {
         three_halves: F,
     ) -> ([Self; COUNT], F) {
         let _scope = enter("multiple_table");
-        let one = machine.one();
-        let multiples = points.map(|point| {
-            let image = Affine::new(point.x * beta, point.y);
-            let once = point.to_jacobian(one);
-            let twice = once.double(three_halves); //  2P
-            let turned = Jacobian { x: twice.x * beta, ..twice }; //          2φ(P)
-            [
-                twice,
-                once.subtract_mixed(image),             //             P − φ(P)
-                twice.subtract_mixed(image).negated(),  //   φ(P) − 2P
-                turned.subtract_mixed(point).negated(), //  P − 2φ(P)
-            ]
-        });
-        let pairs = multiples.map(|[a, b, c, d]| (a.z * b.z, c.z * d.z));
-        let own = pairs.map(|(ab, cd)| ab * cd);
+        let multiples = points.map(|point| Multiples::new(machine, point, beta, three_halves));
+        let own = multiples.map(|multiples| multiples.denominator());
         // What all tables but one have, from the products before and after it.
         let product = |a: Option<F>, b: F| Some(a.map_or(b, |a| a * b));
         let mut after = vec![None; COUNT];
@@ -155,26 +207,25 @@ impl<F: Fe> Table<F> {
             others
         });
         let z = before.expect("there is a table");
-        let (zz, zzz) = (z.square(), z.square() * z);
-        let tables = std::array::from_fn(|number| {
-            let ([a, b, c, d], (ab, cd)) = (multiples[number], pairs[number]);
-            let [ab, cd] = [ab, cd].map(|pair| others[number].map_or(pair, |others| others * pair));
-            let scaled = |point: Jacobian<F>, by: F| {
-                let square = by.square();
-                Images::new(Affine::new(point.x * square, point.y * (square * by)), beta)
-            };
-            let Affine { x, y } = points[number];
-            let once = Images::new(Affine::new(x * zz, y * zzz), beta);
-            let [a, b, c, d] =
-                [(a, b.z * cd), (b, a.z * cd), (c, ab * d.z), (d, ab * c.z)].map(|(point, by)| scaled(point, by));
-            Self { images: [once, a, b, c, d], z }
-        });
-        (tables, z)
+        let powers = [z.square(), z.square() * z];
+        (std::array::from_fn(|number| multiples[number].over(others[number], beta, z, powers)), z)
     }
 
     /// Of affine points: P, 2P, P − φ(P), φ(P) − 2P and P − 2φ(P) on the curve whose points have the denominator `z`.
     pub fn affine(points: [Affine<F>; BASES], beta: F, z: F) -> Self {
         Self { images: points.map(|point| Images::new(point, beta)), z }
+    }
+
+    /// The points that digits stand for, by their numbers, and `nothing` for 0.
+    pub fn points(&self, nothing: Affine<F>) -> [Affine<F>; DIGITS] {
+        let opposites = self.images.map(|images| -images.y);
+        DIGIT.map(|digit| match digit {
+            None => nothing,
+            Some(Digit { base, turn, is_negated }) => {
+                let Images { x, y } = self.images[base];
+                Affine::new(x[turn], if is_negated { opposites[base] } else { y })
+            }
+        })
     }
 
     /// The sum with the point that a digit stands for.
@@ -210,29 +261,41 @@ pub fn chosen<M: Machine>(machine: &M, digits: M::Word) -> [M::Word; 4] {
 
 /// The word whose bits are so exchanged, kept.
 pub fn arranged<M: Machine>(machine: &M, digits: M::Word) -> M::Word {
+    machine.bind(exchanged(machine, digits, 7, 1))
+}
+
+/// The word whose bits have changed places so that of their numbers the bits `high` and `low` are exchanged.
+pub(crate) fn exchanged<M: Machine>(machine: &M, word: M::Word, high: usize, low: usize) -> M::Word {
     let op = |op, a, b| machine.word_op(op, a, b);
-    let (high, low) = (7usize, 1usize);
     let distance = machine.small((1 << high) - (1 << low));
     let is_low = |bit: &usize| bit >> low & 1 == 1 && bit >> high & 1 == 0;
     let mask = (0..256).filter(is_low).fold(U256::ZERO, |mask, bit| mask | U256::ONE << bit);
-    let before = machine.bind(digits);
+    let before = machine.bind(word);
     let apart = op(WordOp::Xor, op(WordOp::Shr, before, distance), before);
     let apart = machine.bind(op(WordOp::And, apart, machine.word(mask)));
-    let word = op(WordOp::Xor, op(WordOp::Xor, op(WordOp::Shl, apart, distance), apart), before);
-    machine.bind(word)
+    op(WordOp::Xor, op(WordOp::Xor, op(WordOp::Shl, apart, distance), apart), before)
 }
 
 /// The words that choose parts by digits that are [`arranged`], of parts from `first` on, a multiple of 16.
 pub fn cells<M: Machine>(machine: &M, arranged: M::Word, first: u64) -> [M::Word; 4] {
+    [None, Some(4), Some(8), Some(12)].map(|bit| nibbles(machine, arranged, bit.map(|bit| machine.small(bit)), first))
+}
+
+/// The bit of cells at which the digits of a quarter begin that is done in this turn, the upper quarter first.
+pub(crate) fn quarter<M: Machine>(machine: &M, turn: M::Word) -> M::Word {
+    let before = machine.word_op(WordOp::Shl, turn, machine.small(2));
+    machine.bind(machine.word_op(WordOp::Sub, machine.small(12), before))
+}
+
+/// The four bits of each cell from `bit`, or the lowest, on, with `first` added, a multiple of 16.
+pub(crate) fn nibbles<M: Machine>(machine: &M, word: M::Word, bit: Option<M::Word>, first: u64) -> M::Word {
     let op = |op, a, b| machine.word_op(op, a, b);
-    [0, 4, 8, 12].map(|bit| {
-        let shifted = if bit == 0 { arranged } else { op(WordOp::Shr, arranged, machine.small(bit)) };
-        let numbers = op(WordOp::And, shifted, machine.word(SequenceStep::<M::Word>::CELLS.each(0xf)));
-        match first {
-            0 => numbers,
-            first => op(WordOp::Or, numbers, machine.word(SequenceStep::<M::Word>::CELLS.each(first))),
-        }
-    })
+    let shifted = bit.map_or(word, |bit| op(WordOp::Shr, word, bit));
+    let numbers = op(WordOp::And, shifted, machine.word(SequenceStep::<M::Word>::CELLS.each(0xf)));
+    match first {
+        0 => numbers,
+        first => op(WordOp::Or, numbers, machine.word(SequenceStep::<M::Word>::CELLS.each(first))),
+    }
 }
 
 /// The step for the digit at place `at`: of its six bits the lowest says which half of a word's cells, the others in reverse order of

@@ -2,6 +2,7 @@
 //!
 //! A curve says what it is by [`PairingCurve`]. Points are affine and not the identity: programs set identities aside first.
 
+pub mod affine;
 pub mod bls;
 pub mod bn;
 mod compressed_powers;

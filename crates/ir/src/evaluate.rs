@@ -344,13 +344,20 @@ impl<'a> Run<'a> {
         self.carried.pop().expect("a step carries as many rows as its part takes: `verify` checks it")
     }
 
-    /// Defines the values of an element of an array.
-    fn load(&self, frame: &mut Frame<'a>, array: ArrayId, index: U256, results: &[Value]) -> Result<(), Ending> {
+    /// Defines the values of an element of an array from value `first` on.
+    fn load(
+        &self,
+        frame: &mut Frame<'a>,
+        array: ArrayId,
+        index: U256,
+        first: usize,
+        results: &[Value],
+    ) -> Result<(), Ending> {
         let Some(element) = self.unit.arrays[array.0].get(&index) else {
             let array = self.unit.program.arrays[array.0].name.clone();
             return Err(Ending::None(NoOutcome::Unstored { array, index }));
         };
-        frame.values.extend(results.iter().copied().zip(element.iter().cloned()));
+        frame.values.extend(results.iter().copied().zip(element.iter().skip(first).cloned()));
         Ok(())
     }
 
@@ -369,10 +376,12 @@ impl<'a> Run<'a> {
         // style: S2: a table: one arm for each effect.
         match effect {
             Effect::Reserve { .. } => {}
-            Effect::Load { array, index, results } => self.load(frame, *array, self.word(frame, *index), results)?,
+            Effect::Load { array, index, results } => self.load(frame, *array, self.word(frame, *index), 0, results)?,
             Effect::TakeElement { array, results } => {
-                let index = self.next_row();
-                self.load(frame, *array, index, results)?;
+                let parts = self.unit.program.arrays[array.0].element_values / results.len();
+                let (index, part) = self.next_row().div_rem(U256::from(parts));
+                let first = usize::try_from(part).expect("it is below the number of parts") * results.len();
+                self.load(frame, *array, index, first, results)?;
             }
             Effect::Store { array, index, values } => {
                 let element = self.read_all(frame, values);

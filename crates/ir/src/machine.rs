@@ -558,6 +558,10 @@ pub trait Machine {
     /// The same of an array, whose capacity is fixed; the element must have been stored before.
     fn take_element<B: Bundle<Self::Fe>>(&self, array: Array<B>) -> B;
 
+    /// The same of an array whose elements are of `N` parts: one of these, and what the step carries is its number among the parts of all
+    /// elements.
+    fn take_part<B: Bundle<Self::Fe>, const N: usize>(&self, array: Array<[B; N]>) -> B;
+
     /// Sets elements 0, 1 … of an array, for which there must be room, to all elements of the table.
     fn fill_from<B: Bundle<Self::Fe>>(&self, array: Array<B>, table: Table<B>);
 

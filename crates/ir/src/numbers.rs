@@ -345,6 +345,12 @@ impl<F: Number> Machine for Numbers<F> {
         self.load(array, self.next_row())
     }
 
+    fn take_part<B: Bundle<F>, const N: usize>(&self, array: Array<[B; N]>) -> B {
+        let (parts, row) = (U256::from(N), self.next_row());
+        let part = usize::try_from(row % parts).expect("it is below the number of parts");
+        self.load(array, row / parts).into_iter().nth(part).expect("it is one of the parts")
+    }
+
     fn fill_from<B: Bundle<F>>(&self, array: Array<B>, table: Table<B>) {
         let count = self.tables.borrow()[table.index].len();
         for index in (0..count).map(U256::from) {

@@ -766,6 +766,10 @@ impl<'r> Machine for Recording<'r> {
         self.giving(|_, results| Effect::TakeElement { array: ArrayId(array.index), results })
     }
 
+    fn take_part<B: Bundle<Recorded<'r>>, const N: usize>(&self, array: Array<[B; N]>) -> B {
+        self.giving(|_, results| Effect::TakeElement { array: ArrayId(array.index), results })
+    }
+
     fn fill_from<B: Bundle<Recorded<'r>>>(&self, array: Array<B>, table: Table<B>) {
         self.push(|_| Effect::FillFrom { array: ArrayId(array.index), table: TableId(table.index) });
     }

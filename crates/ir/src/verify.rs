@@ -296,12 +296,24 @@ impl Scope<'_> {
         same(decl.element_values, values, &format!("an element of array `{}`", decl.name))
     }
 
-    /// A row of this number must be there.
-    fn numbered_row(&self, number: usize, of: RowsOf) -> Checked {
+    /// How many parts of so many values an element has.
+    fn parts(&self, array: ArrayId, values: usize) -> Result<usize, String> {
+        let decl = self.array_decl(array)?;
+        match decl.element_values.checked_rem(values) {
+            Some(0) if decl.element_values > 0 => Ok(decl.element_values / values),
+            _ => Err(format!(
+                "{values} values are no part of an element of array `{}`, which has {}",
+                decl.name, decl.element_values
+            )),
+        }
+    }
+
+    /// A row of this number, of so many values, must be there.
+    fn numbered_row(&self, number: usize, of: RowsOf, values: usize) -> Checked {
         let rows = match of {
             RowsOf::Table(table) => self.program.tables.get(table.0).map_or(0, |table| table.elements.len()),
             RowsOf::Array(array) => match self.array_decl(array)?.capacity {
-                Capacity::Fixed(room) => room as usize, // u32 to usize widens
+                Capacity::Fixed(room) => room as usize * self.parts(array, values)?, // u32 to usize widens
                 Capacity::Unbounded => 0,
             },
         };
@@ -403,7 +415,7 @@ impl Scope<'_> {
             }
             Effect::TakeElement { array, results } => {
                 self.found += 1;
-                self.element(*array, results.len())?;
+                self.parts(*array, results.len())?;
                 match self.array_decl(*array)?.capacity {
                     Capacity::Fixed(_) => Ok(()),
                     Capacity::Unbounded => {
@@ -516,7 +528,7 @@ impl Scope<'_> {
         if let ControlKind::Sequence(order) = &control.kind {
             for (step, take) in order.steps.iter().zip(order.takes(&control.arms)?) {
                 if let (&SequenceStep::CarryNumber(number), Some(take)) = (step, take) {
-                    self.numbered_row(number, take.of)?;
+                    self.numbered_row(number, take.of, take.results.len())?;
                 }
             }
             self.taken += control.arms.iter().map(|arm| arm.takes().len()).sum::<usize>();

@@ -15,7 +15,7 @@ use super::words::{self, big};
 use super::{DUP_DEPTH_MAX, Flow, Lowering};
 use crate::error::CompileError;
 use crate::target::push;
-use residue_ir::program::{Arm, ControlKind, Order, Program, Region, RowsOf, Statement, TableId, Take, Word};
+use residue_ir::program::{Arm, ArrayId, ControlKind, Order, Program, Region, RowsOf, Statement, TableId, Take, Word};
 use residue_ir::{Capacity, SequenceStep};
 use residue_isa::assembly::{Item, LabelId};
 use residue_isa::opcode::evm;
@@ -103,14 +103,18 @@ pub(super) fn rows_by_number(program: &Program) -> Vec<(TableId, usize)> {
 enum Reached {
     /// Parts from this one on.
     Parts(usize),
-    Rows(RowsOf),
+    /// Rows of so many values.
+    Rows(RowsOf, usize),
 }
 
 impl Reached {
     fn of(step: &SequenceStep<Word>, take: Option<Take<'_>>) -> Option<(Word, Self)> {
         let reached = match *step {
             SequenceStep::Chosen { first_part, .. } => Self::Parts(first_part),
-            _ => Self::Rows(take?.of),
+            _ => {
+                let take = take?;
+                Self::Rows(take.of, take.results.len())
+            }
         };
         Some((step.word()?, reached))
     }
@@ -281,12 +285,19 @@ impl<'a> Lowering<'a> {
                 self.code.push_label(self.units[self.unit].rows[&(table, row)]);
             }
             (SequenceStep::CarryNumber(row), RowsOf::Array(array)) => {
-                let (first, stride) = self.layout.array(self.unit, array);
+                let (first, stride) = self.row_of_array(array, take.results.len());
                 self.code.push(u64::from(first) + u64::from(stride) * row as u64); // usize to u64 widens
             }
             _ => self.chosen_cell(step, Some(take), chosen),
         }
         Ok(operands + 1)
+    }
+
+    /// Where the first row of so many values of an array is, and bytes from one to the next: an element, or a part of one.
+    fn row_of_array(&self, array: ArrayId, values: usize) -> (u32, u32) {
+        let (first, stride) = self.layout.array(self.unit, array);
+        let parts = self.program.arrays[array.0].element_values / values;
+        (first, stride / u32::try_from(parts).expect("an element has fewer values than memory bytes"))
     }
 
     /// The address in the cell that a step reads. [] → [address]
@@ -309,20 +320,21 @@ impl<'a> Lowering<'a> {
     fn first(&mut self, reached: Reached, entries: &[Entry<'_>]) -> Result<Option<LabelId>, CompileError> {
         Ok(match reached {
             Reached::Parts(first) => Some(entries[first].label),
-            Reached::Rows(RowsOf::Table(table)) => {
+            Reached::Rows(RowsOf::Table(table), _) => {
                 let label = self.units[self.unit].tables[table.0];
                 let declared = &self.program.tables[table.0];
                 let bytes = self.element_bytes(declared.element_values)? as usize; // u32 to usize widens
                 self.entrances.near.push((label, bytes * (declared.elements.len() - 1)));
                 Some(label)
             }
-            Reached::Rows(RowsOf::Array(array)) => {
-                let (first, stride) = self.layout.array(self.unit, array);
-                let last = match self.program.arrays[array.0].capacity {
-                    Capacity::Fixed(count) => u64::from(count).saturating_sub(1),
+            Reached::Rows(RowsOf::Array(array), values) => {
+                let (first, own_bytes) = self.row_of_array(array, values);
+                let (_, stride) = self.layout.array(self.unit, array);
+                let room_bytes = match self.program.arrays[array.0].capacity {
+                    Capacity::Fixed(count) => u64::from(count).saturating_mul(stride.into()),
                     Capacity::Unbounded => unreachable!("its size is fixed: `verify` checks it"),
                 };
-                let bytes = u64::from(first).saturating_add(last.saturating_mul(stride.into()));
+                let bytes = u64::from(first).saturating_add(room_bytes.saturating_sub(own_bytes.into()));
                 let limit_bytes = u16::MAX.into();
                 if bytes > limit_bytes {
                     return Err(CompileError::Memory { bytes, limit_bytes });
@@ -366,15 +378,18 @@ impl<'a> Lowering<'a> {
                 self.word(word)?;
                 match reached {
                     Reached::Parts(first) => chosen.distances.push((first, self.code.item(Item::Push(0u8.into())))),
-                    Reached::Rows(RowsOf::Table(table)) => {
+                    Reached::Rows(RowsOf::Table(table), _) => {
                         let bytes = self.element_bytes(self.program.tables[table.0].element_values)?;
                         push(self.code, bytes);
                     }
-                    Reached::Rows(RowsOf::Array(array)) => push(self.code, self.layout.array(self.unit, array).1),
+                    Reached::Rows(RowsOf::Array(array), values) => {
+                        let (_, stride) = self.row_of_array(array, values);
+                        push(self.code, stride);
+                    }
                 }
                 self.code.op(evm::MUL);
                 match reached {
-                    Reached::Rows(RowsOf::Array(array)) => {
+                    Reached::Rows(RowsOf::Array(array), _) => {
                         let first = self.layout.array(self.unit, array).0;
                         self.code.push(each(first.into()));
                     }

@@ -10,7 +10,8 @@ use crate::encoding::at_most;
 use num_bigint::BigUint;
 use residue_curves::bn254::{Bn254, g1_curve_defect, g1_generator, g2_curve_defect, g2_generator, modulus};
 use residue_curves::conditions::Conditions;
-use residue_curves::pairing::miller::{PAIRS_MAX, positive_miller_loop, stand_in};
+use residue_curves::pairing::affine::positive_miller_loop;
+use residue_curves::pairing::miller::{PAIRS_MAX, stand_in};
 use residue_curves::pairing::powers::multiply;
 use residue_curves::pairing::{Pairs, is_final_exponentiation_one};
 use residue_ir::{Capacity, Machine, Variable, WordOp};
@@ -62,7 +63,7 @@ pub fn text<M: Machine>(machine: &M) {
                 machine.store(product, here, f);
                 machine.set(has_product, machine.small(1));
             };
-            positive_miller_loop(machine, &pairs, count, conditions, None, keep)
+            positive_miller_loop(machine, &pairs, count, conditions, keep)
         };
         machine.branch(count, with_those, |_| conditions)
     });

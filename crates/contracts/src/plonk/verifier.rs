@@ -10,17 +10,17 @@ use crate::keyed::{json, selector};
 use crate::verifier::{CallError, KeyError};
 use num_bigint::BigUint;
 use residue_curves::Affine;
-use residue_curves::bn254::{Bn254, constants, g1_curve_defect, g1_generator, g2_generator, invert, modulus};
+use residue_curves::bn254::{Bn254, constants, g1_curve_defect, g1_generator, g2_generator, invert, modulus, rows};
 use residue_curves::comb::{Comb, FixedSum, ROW_TEETH};
 use residue_curves::complete::AZero;
 use residue_curves::conditions::all_vanish;
-use residue_curves::glv::multiple;
+use residue_curves::glv::{msm, multiple_in_short_code};
 use residue_curves::group::{Jacobian, Projective};
 use residue_curves::pairing::fixed::{FixedPoint, lines, miller_loop};
 use residue_curves::pairing::{PairingCurve, is_final_exponentiation_one};
 use residue_curves::tower::Fp2;
-use residue_formula::Number;
-use residue_ir::{Capacity, Fp2Product, Machine, Piece, Program, Variable, WordOp, record_with};
+use residue_formula::{Fe, Number};
+use residue_ir::{Capacity, Fp2Product, Machine, ModOp, Piece, Program, Variable, WordOp, record_with};
 use residue_modular::fields::Bn254Fp;
 use ruint::aliases::U256;
 
@@ -44,6 +44,9 @@ const Z: u32 = 3;
 const T1: u32 = 4;
 const W: u32 = 7;
 const WW: u32 = 8;
+
+/// The place of the generator among the points of the key.
+const GENERATOR: usize = 7;
 
 /// A sum on its way, and what vanishes if all points so far are on the curve.
 type Sum<F> = (Projective<F>, F);
@@ -126,25 +129,10 @@ impl Verifier {
         let point = |number: u32| ENCODING.point(machine, word(POINTS_AT + 64 * number));
 
         // W + u·W′.
-        let nothing = Projective { x: machine.zero(), y: machine.one(), z: machine.zero() };
-        let (a1, vanishing) = term(machine, scalar, point(WW), (nothing, machine.zero()));
+        let (a1, vanishing) = term(machine, scalar, point(WW), (msm::identity(machine), machine.zero()));
         let (a1, vanishing) = with(machine, point(W), (a1, vanishing));
         // ξ·W + u·ξ·ω·W′ + F − E.
-        let of_key = self.sum.compute_by_rows(machine, &scalars.of_key, &constants().pairing.three_halves);
-        let of_key = projective(machine, of_key);
-        // Scalars are below r and so below p: an array of elements holds them, from which a loop takes them.
-        let by = machine.array("plonk_scalars_of_points", Capacity::Fixed(POINTS as u32)); // as many as constants say
-        for (number, variable) in scalars.of_proof.into_iter().enumerate() {
-            machine.store(by, machine.small(number as u64), machine.element_of(&[machine.get(variable)])); // widens
-        }
-        let (b1, vanishing) =
-            machine.repeat(machine.small(POINTS as u64), (of_key, vanishing), |machine, number, sum| {
-                let number = machine.bind(number);
-                machine.set(scalar, machine.word_of(machine.load::<M::Fe>(by, number), 0));
-                let at = machine.word_op(WordOp::Mul, number, machine.small(64));
-                let at = machine.bind(machine.word_op(WordOp::Add, at, machine.small(POINTS_AT.into())));
-                term(machine, scalar, ENCODING.point(machine, at), sum)
-            });
+        let (b1, vanishing) = self.linear_combination(machine, &scalars, scalar, vanishing);
 
         // (X : Y : Z) has x/y = X/Y and 1/y = Z/Y; of the identity both are 0, and its lines are s, which vanishes.
         let inverse = invert(machine, a1.y * b1.y);
@@ -160,19 +148,111 @@ impl Verifier {
         );
     }
 
+    /// The sum of all points of the key and the proof times their scalars, and what vanishes if all points so far are on the curve. The
+    /// variable is for scalars of functions.
+    fn linear_combination<M: Machine>(
+        &self,
+        machine: &M,
+        scalars: &Scalars,
+        scalar: Variable,
+        vanishing: M::Fe,
+    ) -> Sum<M::Fe> {
+        let Scalars { of_key, of_proof } = scalars;
+        let zeros = machine.variable("zeros_of_digits", machine.small(0));
+        let mut number = 0;
+        let digits = of_proof.map(|variable| {
+            machine.set(scalar, scalar_or_0(machine, number, variable));
+            number += 1;
+            machine.function("plonk_digits", (), |machine, ()| {
+                let [digits, own_zeros] = rows::digits(machine, machine.get(scalar));
+                machine.set(scalar, digits);
+                machine.set(zeros, machine.word_op(WordOp::Add, machine.get(zeros), own_zeros));
+            });
+            machine.variable("digits", machine.get(scalar))
+        });
+        // Digits 0 add the generator, which the sum of the key's points has as often less.
+        let order = machine.word(U256::from_be_slice(&Bn254::FAMILY.order().to_bytes_be()));
+        let less = machine.word_op(WordOp::Sub, order, machine.get(zeros));
+        let mut with_less = *of_key;
+        let of_generator = machine.mod_op(ModOp::Add, machine.get(of_key[GENERATOR]), less, order);
+        with_less[GENERATOR] = machine.variable("by_generator_with_less", of_generator);
+
+        // Both sums have their tables in one array, one after the other.
+        let tables = machine.array("plonk_tables", Capacity::Fixed(POINTS as u32)); // as many as constants say
+        let of_key_points = self.sum.compute_by_rows(machine, &with_less, tables, &constants().pairing.three_halves);
+        let prepared = machine.array("plonk_multiples", Capacity::Fixed(POINTS as u32)); // as above
+        let count = machine.small(POINTS as u64); // usize to u64 widens
+        let (z, vanishing) = machine.repeat(count, (machine.one(), vanishing), |machine, number, (z, vanishing)| {
+            let number = machine.bind(number);
+            let (point, defect) = point_or_generator(machine, number);
+            (rows::prepare(machine, prepared, number, point, z), all_vanish(&[vanishing, defect]))
+        });
+        machine.countdown(count, POINTS, machine.one(), |machine, number, after| {
+            rows::tabulate(machine, prepared, tables, machine.small(number as u64), z, after) // usize to u64 widens
+        });
+        let of_proof_points = rows::sum(machine, &digits, tables, z);
+
+        let is_known = machine.not(machine.is_zero(of_key_points.z * of_proof_points.z));
+        let add = |machine: &M| {
+            let curve = times_9(machine);
+            let sum = projective(of_key_points).add_complete(projective(of_proof_points), &curve);
+            sum.add_mixed_complete(rows::beyond(machine), &curve)
+        };
+        (machine.branch(is_known, add, |machine| self.completely(machine, scalars, scalar)), vanishing)
+    }
+
+    /// The sum with formulas that have no exceptions.
+    fn completely<M: Machine>(&self, machine: &M, scalars: &Scalars, scalar: Variable) -> Projective<M::Fe> {
+        let (constant, of_key) = (self.sum.constant(), self.sum.bases());
+        let row = |point: Affine<Bn254Fp>| vec![point.x.to_canonical(), point.y.to_canonical()];
+        let rows: Vec<_> = constant.into_iter().chain(of_key.iter().map(|&(_, point)| point)).map(row).collect();
+        let identity = msm::identity(machine);
+        let add = |machine: &M, sum, by: M::Word, point| {
+            machine.set(scalar, by);
+            machine.function("plonk_complete_term", (sum, point), |machine, (sum, point)| {
+                msm::complete(machine, &Bn254, machine.get(scalar), point, sum)
+            })
+        };
+        let mut sum = identity;
+        if !rows.is_empty() {
+            let table = machine.table("plonk_points", &rows);
+            let point = |number: usize| machine.lookup(table, machine.small(number as u64)); // usize to u64 widens
+            if constant.is_some() {
+                sum = sum.add_mixed_complete(point(0), &times_9(machine));
+            }
+            for (number, &(place, _)) in (usize::from(constant.is_some())..).zip(of_key) {
+                sum = add(machine, sum, machine.get(scalars.of_key[place]), point(number));
+            }
+        }
+        let number = machine.variable("number_of_point", machine.small(0));
+        (0u32..).zip(scalars.of_proof).fold(sum, |sum, (place, by)| {
+            machine.set(number, machine.small(place.into()));
+            let point = machine.function("plonk_point", (), |machine, ()| {
+                let number = machine.get(number);
+                point_or_generator(machine, machine.bind(number)).0
+            });
+            add(machine, sum, scalar_or_0(machine, place, by), point)
+        })
+    }
+
     /// Returns 0 unless coordinates are below p, and evaluations and inputs below r.
     fn return_0_unless_in_range<M: Machine>(&self, machine: &M) {
-        for (limit, from, to) in
-            [(modulus(), POINTS_AT, EVALUATIONS_AT), (Bn254::FAMILY.order(), EVALUATIONS_AT, self.end())]
-        {
-            let limit = machine.word(U256::from_be_slice(&limit.to_bytes_be()));
-            machine.repeat(machine.small(u64::from((to - from) / 32)), (), |machine, number, ()| {
-                let at = machine.word_op(WordOp::Mul, number, machine.small(32));
-                let at = machine.word_op(WordOp::Add, at, machine.small(from.into()));
-                let is_below = machine.word_op(WordOp::Lt, machine.calldata_word(at), limit);
-                machine.branch(is_below, |_| (), |machine| machine.return_word(machine.small(0)));
-            });
-        }
+        let [p, r] = [modulus(), Bn254::FAMILY.order()]
+            .map(|limit| machine.bind(machine.word(U256::from_be_slice(&limit.to_bytes_be()))));
+        let return_0_unless =
+            |is_below| machine.branch(is_below, |_| (), |machine| machine.return_word(machine.small(0)));
+        let is_below = |at, limit| machine.word_op(WordOp::Lt, machine.calldata_word(at), limit);
+        let all = [(p, POINTS_AT, EVALUATIONS_AT), (r, EVALUATIONS_AT, INPUTS_AT)]
+            .into_iter()
+            .flat_map(|(limit, from, to)| (from..to).step_by(32).map(move |at| (limit, at)))
+            .map(|(limit, at)| is_below(machine.small(at.into()), limit))
+            .reduce(|all, one| machine.word_op(WordOp::And, all, one));
+        return_0_unless(all.expect("there are points"));
+        machine.repeat(machine.small(self.key.inputs as u64), (), |machine, number, ()| {
+            let at = machine.word_op(WordOp::Mul, number, machine.small(32)); // usize to u64 widens, above
+            let at = machine.word_op(WordOp::Add, at, machine.small(INPUTS_AT.into()));
+            return_0_unless(is_below(at, r));
+        });
     }
 
     /// The transcript, as snarkjs has it.
@@ -201,18 +281,43 @@ impl Verifier {
     }
 }
 
-/// The same point, with (0 : 1 : 0) for Z = 0.
-fn projective<M: Machine>(machine: &M, point: Jacobian<M::Fe>) -> Projective<M::Fe> {
-    let Jacobian { x, y, z } = point;
-    let identity = |machine: &M| Projective { x: machine.zero(), y: machine.one(), z: machine.zero() };
-    machine.branch(machine.is_zero(z), identity, |_| Projective { x: x * z, y, z: z * z * z })
+/// (X/Z², Y/Z³) ↦ (X·Z : Y : Z³), for Z ≠ 0.
+fn projective<F: Fe>(Jacobian { x, y, z }: Jacobian<F>) -> Projective<F> {
+    Projective { x: x * z, y, z: z * z * z }
+}
+
+/// What the point of that number of the proof is multiplied by; 0 for the identity, for which the generator stands.
+fn scalar_or_0<M: Machine>(machine: &M, number: u32, scalar: Variable) -> M::Word {
+    let y = machine.calldata_word(machine.small((POINTS_AT + 64 * number + 32).into()));
+    machine.word_op(WordOp::Mul, machine.get(scalar), machine.not(machine.not(y)))
+}
+
+/// The point of that number of the proof and what vanishes if it is on the curve; for the identity the generator, and x of what stands for it.
+fn point_or_generator<M: Machine>(machine: &M, number: M::Word) -> (Affine<M::Fe>, M::Fe) {
+    let at = machine.word_op(WordOp::Mul, number, machine.small(64));
+    let at = machine.bind(machine.word_op(WordOp::Add, at, machine.small(POINTS_AT.into())));
+    let point = ENCODING.point(machine, at);
+    machine.branch(
+        machine.is_zero(point.y),
+        |machine| {
+            let Affine { x, y } = g1_generator();
+            (Affine::new(machine.constant(&x), machine.constant(&y)), point.x)
+        },
+        |machine| (point, g1_curve_defect(machine, point)),
+    )
+}
+
+/// The same, and (0 : 1 : 0) for Z = 0.
+fn projective_or_identity<M: Machine>(machine: &M, point: Jacobian<M::Fe>) -> Projective<M::Fe> {
+    machine.branch(machine.is_zero(point.z), |machine| msm::identity(machine), |_| projective(point))
 }
 
 /// (sum, P) ↦ sum + k·P, as a function, where the variable holds k; zeros are the identity.
 fn term<M: Machine>(machine: &M, scalar: Variable, point: Affine<M::Fe>, sum: Sum<M::Fe>) -> Sum<M::Fe> {
     machine.function("plonk_term", (point, sum), |machine, (point, (sum, vanishing))| {
         let finite = |machine: &M| {
-            let product = projective(machine, multiple(machine, &Bn254, machine.get(scalar), point));
+            let product = multiple_in_short_code(machine, &Bn254, machine.get(scalar), point);
+            let product = projective_or_identity(machine, product);
             let defect = g1_curve_defect(machine, point);
             (sum.add_complete(product, &times_9(machine)), all_vanish(&[vanishing, defect]))
         };

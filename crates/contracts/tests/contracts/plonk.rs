@@ -237,5 +237,5 @@ fn a_verifier_takes_no_more_gas_than_it_did() {
     let (outcome, split) = (counted.outcome, counted.gas_split);
     assert_eq!((outcome.halt, outcome.output.last()), (Halt::Return, Some(&1)));
     println!("{} gas, {split:?}, {} bytes of code, {} slots", outcome.gas_used, compiled.code.len(), compiled.slots);
-    assert!(outcome.gas_used <= 300_000, "{}", outcome.gas_used);
+    assert!(outcome.gas_used <= 180_500, "{}", outcome.gas_used);
 }

@@ -17,7 +17,7 @@ use residue_formula::{Fe, Number};
 use residue_ir::{Machine, SequenceStep, Variable, WordOp};
 
 /// k·T, T = τ·G with τ = 3¹⁶⁰ modulo r: no multiple of the generator that anybody has for a point.
-fn offset<M: Machine, E: Endomorphism>(machine: &M, curve: &E, k: &BigUint) -> Affine<M::Fe> {
+pub(crate) fn offset<M: Machine, E: Endomorphism>(machine: &M, curve: &E, k: &BigUint) -> Affine<M::Fe> {
     let Affine { x, y } = curve.generator();
     let element = |value| E::Number::from_canonical(value).expect("it is below p");
     let order = curve.order();

@@ -40,7 +40,7 @@ bundle!(FixedLine<T: Tower> { constant: Fp2<F, T>, of_x: Fp2<F, T> });
 
 impl<F: Fe, T: Tower> FixedLine<F, T> {
     /// f ↦ f·line, at P.
-    fn times(self, f: Fp12<F, T>, p: FixedPoint<F>) -> Fp12<F, T> {
+    pub(super) fn times(self, f: Fp12<F, T>, p: FixedPoint<F>) -> Fp12<F, T> {
         let (l0, l) = (self.constant.scale(p.inverse_y), self.of_x.scale(p.x_over_y));
         if T::CUBE.is_some() { f.mul_by_monic_013(l0, l) } else { f.mul_by_monic_023(l0, l) }
     }

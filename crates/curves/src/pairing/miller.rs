@@ -50,6 +50,16 @@ impl<F: Fe, C: PairingCurve> Pairs<F, C> {
         machine.store(self.p, index, p);
         machine.store(self.q, index, q);
     }
+
+    /// P of a pair.
+    pub(super) fn p<M: Machine<Fe = F>>(&self, machine: &M, index: M::Word) -> EvaluationPoint<F> {
+        machine.load(self.p, index)
+    }
+
+    /// Q of a pair.
+    pub(super) fn q<M: Machine<Fe = F>>(&self, machine: &M, index: M::Word) -> Affine<Fp2<F, C>> {
+        machine.load(self.q, index)
+    }
 }
 
 /// What the loop takes for P to have a factor one in the end, whatever Q in G2 is: (0, 1). A line there has coefficients of 1
@@ -223,7 +233,7 @@ pub(super) fn add<M: Machine, C: PairingCurve>(
 }
 
 /// T ↦ T + ψ(Q) − ψ²(Q) for one pair, as a function.
-fn add_images<M: Machine, C: PairingCurve>(
+pub(super) fn add_images<M: Machine, C: PairingCurve>(
     machine: &M,
     f: Fp12<M::Fe, C>,
     running: Running<M::Fe, C>,

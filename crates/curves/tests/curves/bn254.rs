@@ -7,6 +7,7 @@ use ark_ec::{AffineRepr, CurveGroup};
 use ark_ff::{AdditiveGroup, CyclotomicMultSubgroup, Field};
 use num_bigint::BigUint;
 use residue_curves::bn254::{self, Fp2, Fp12, g1_curve_defect, g2_curve_defect};
+use residue_curves::pairing::affine::{PAIRS, positive_miller_loop};
 use residue_curves::pairing::final_exponentiation::easy_part;
 use residue_curves::pairing::miller::stand_in;
 use residue_curves::pairing::powers::{frobenius, frobenius_squared};
@@ -21,6 +22,7 @@ use residue_formula::Number;
 use residue_ir::{Machine, Numbers};
 use residue_modular::fields::Bn254Fp;
 use ruint::aliases::U256;
+use std::cell::Cell;
 use std::sync::LazyLock;
 
 type N = Bn254Fp;
@@ -111,6 +113,16 @@ fn looped(list: &[Pair]) -> (Fp12<N>, bool) {
     (f, conditions.hold(&machine) == U256::ONE)
 }
 
+/// The same of the loop with affine points, for eight pairs.
+fn looped_affinely(list: &[Pair; PAIRS]) -> (Fp12<N>, bool) {
+    let machine = numbers();
+    let pairs = store(&machine, list);
+    let kept = Cell::new(None);
+    let keep = |_: &Numbers<N>, f| kept.set(Some(f));
+    let conditions = positive_miller_loop(&machine, &pairs, U256::from(PAIRS), Conditions::none(&machine), keep);
+    (kept.take().unwrap(), conditions.hold(&machine) == U256::ONE)
+}
+
 #[test]
 fn the_tower_agrees() {
     let mut seeded = Seeded(40);
@@ -170,8 +182,14 @@ fn products_of_one_to_eight_pairs_are_those_of_arkworks() {
         let list: Vec<Pair> = (0..count).map(|_| pair(&mut seeded)).collect();
         let (f, holds) = looped(&list);
         assert!(holds, "{count} pairs");
+        let affine = <&[Pair; PAIRS]>::try_from(&list[..]).ok().map(looped_affinely);
         let (p, q): (Vec<G1Affine>, Vec<G2Affine>) = list.into_iter().unzip();
-        assert_eq!(final_exponentiation(&numbers(), f), fp12(Bn254::multi_pairing(p, q).0), "{count} pairs");
+        let expected = fp12(Bn254::multi_pairing(p, q).0);
+        assert_eq!(final_exponentiation(&numbers(), f), expected, "{count} pairs");
+        if let Some((f, holds)) = affine {
+            assert!(holds, "affine");
+            assert_eq!(final_exponentiation(&numbers(), f), expected, "affine");
+        }
     }
 }
 
@@ -203,7 +221,17 @@ fn a_point_outside_g2_is_found() {
         // Of small order: the loop meets exceptional cases.
         let small = times::<G2Projective>(outside, &((BigUint::from(2u32) * bn254::modulus() - r()) / 10_069u32 * r()));
         assert!(!looped(&[(p, small)]).1);
+        for wrong in [outside, small] {
+            let mut list = [(p, q); PAIRS];
+            list[3].1 = wrong;
+            assert!(!looped_affinely(&list).1);
+        }
     }
+    // A denominator of the first step is 0, whatever else there is.
+    let mut list = [(p, q); PAIRS];
+    list[5].1 = G2Affine::new_unchecked(q.x, Fq2::ZERO);
+    assert!(!looped_affinely(&list).1);
+    assert!(looped_affinely(&[(p, q); PAIRS]).1);
     assert!(looped(&[(p, q)]).1);
     assert_eq!(g1_curve_defect(&numbers(), g1(p)), N::ZERO);
     assert_ne!(g1_curve_defect(&numbers(), Affine::new(g1(p).x, g1(p).x)), N::ZERO);

@@ -277,9 +277,16 @@ impl Plan {
                 if takes {
                     let cells = machine.word(Parts::<M::Word>::CELLS.each(1));
                     let word = machine.word_op(WordOp::And, state.word(*word), cells);
-                    let rows = [Parts::Carry { word, first_bit: 32 }, Parts::CarryNumber(2)];
+                    // Of element 2 one half or the other.
+                    let halves = machine.word_op(WordOp::Or, word, machine.word(Parts::<M::Word>::CELLS.each(4)));
+                    let rows = [
+                        Parts::Carry { word, first_bit: 32 },
+                        Parts::CarryNumber(2),
+                        Parts::Carry { word: halves, first_bit: 48 },
+                        Parts::CarryNumber(5),
+                    ];
                     let with_rows = |step| match step {
-                        Parts::Part(1) => vec![rows[0], rows[1], step],
+                        Parts::Part(1) => rows.into_iter().chain([step]).collect(),
                         _ => vec![step],
                     };
                     steps = steps.into_iter().flat_map(with_rows).collect();
@@ -297,7 +304,8 @@ impl Plan {
                     } else if takes {
                         let row = machine.take_row(table);
                         let [first, second]: [M::Fe; 2] = machine.take_element(array);
-                        let now = [now[0] * row[0] + first, now[1] - second + row[1]];
+                        let halves: [M::Fe; 2] = [machine.take_part(array), machine.take_part(array)];
+                        let now = [now[0] * row[0] + first * halves[0], now[1] - second + row[1] - halves[1]];
                         self.inner(machine, &own(now), body, values.map(|value| value + 1))
                     } else {
                         self.inner(machine, &own(now), body, values.map(|value| value + 1))
