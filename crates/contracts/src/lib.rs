@@ -169,12 +169,15 @@ impl Contract {
 
     /// What it does: by the precompile that it replaces, where code may call that.
     fn whole_text(&self, machine: &Recording<'_>) {
-        let Some(address) = self.precompile else { return (self.text)(machine) };
-        machine.branch(
-            machine.has(Feature::Precompile(address)),
-            |machine| machine.return_precompile(address),
-            |machine| (self.text)(machine),
-        );
+        if let Some(address) = self.precompile {
+            // Not an arm beside the text: so without precompiles there is nothing else than that.
+            machine.branch(
+                machine.has(Feature::Precompile(address)),
+                |machine| machine.return_precompile(address),
+                |_| (),
+            );
+        }
+        (self.text)(machine);
     }
 
     /// Whether its formulas are those of a publication, so that only the published variant shows what was published.

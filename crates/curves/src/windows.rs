@@ -37,10 +37,11 @@ pub const SCALAR_LIMIT: u32 = 0x7777;
 
 /// The words that choose parts by the digits of a scalar, as [`sum`] takes it, whose parts begin with number `first`.
 pub(crate) fn digits<M: Machine>(machine: &M, scalar: M::Word, first: usize) -> [M::Word; 4] {
-    digits_of(machine, PLACES, scalar, first, |word| machine.bind(word))
+    let keep = |word| machine.bind(word);
+    digits_of(machine, PLACES, scalar, first, keep).map(keep)
 }
 
-/// The same for so many places; `keep` keeps a word.
+/// The same for so many places, not kept; `keep` keeps what all of them are made of.
 fn digits_of<M: Machine>(
     machine: &M,
     places: usize,
@@ -56,7 +57,7 @@ fn digits_of<M: Machine>(
     [0, 4, 8, 12].map(|bits| {
         let shifted = if bits == 0 { moved } else { op(WordOp::Shr, moved, machine.small(bits)) };
         let cells = op(WordOp::And, shifted, mask);
-        keep(if first == 0 { cells } else { op(WordOp::Or, cells, after) })
+        if first == 0 { cells } else { op(WordOp::Or, cells, after) }
     })
 }
 
@@ -81,20 +82,30 @@ pub fn sum<M: Machine, G: Group<M::Fe>, const N: usize>(
         })
     });
     let mut first = 0;
+    let op = |op, a, b| machine.word_op(op, a, b);
+    let (is_half, half_bits) = (places <= PLACES / 2, machine.small(128));
+    // The stack has room for those of two scalars.
+    let keep = |word| match N {
+        0..=2 => machine.bind(word),
+        _ => machine.get(machine.variable("digits", word)),
+    };
     let words = products.map(|(scalar, _)| {
-        // The stack has room for those of two scalars.
-        let words = digits_of(machine, places, scalar, first, |word| match N {
-            0..=2 => machine.bind(word),
-            _ => machine.get(machine.variable("digits", word)),
-        });
+        let words = digits_of(machine, places, scalar, first, keep);
         first += DIGITS;
-        words
+        // Digits of half the places fill the lower halves of four words, and so two words.
+        match is_half {
+            true => [0, 1]
+                .map(|number| keep(op(WordOp::Or, words[number], op(WordOp::Shl, words[number + 2], half_bits))))
+                .to_vec(),
+            false => words.map(keep).to_vec(),
+        }
     });
     let doublings = N * DIGITS;
     let mut order = Vec::new();
     for at in (0..places).rev() {
-        let first_bit = u32::try_from(at / 4 * 16).expect("a word has 256 bits");
-        order.extend(words.iter().map(|words| SequenceStep::chosen(words[at % 4], first_bit)));
+        let (word, half) = if is_half { (at % 2, at % 4 / 2) } else { (at % 4, 0) };
+        let first_bit = u32::try_from(at / 4 * 16 + 128 * half).expect("a word has 256 bits");
+        order.extend(words.iter().map(|words| SequenceStep::chosen(words[word], first_bit)));
         if at > 0 {
             order.push(SequenceStep::Part(doublings));
         }

@@ -90,6 +90,13 @@ fn answer(unit: &mut Program, has: &impl Fn(Feature) -> bool) {
 fn take_arms(function: &mut Function, answers: &HashMap<Word, bool>) {
     let mut renamed: HashMap<Value, Operand> = HashMap::new();
     function.body = taken(std::mem::take(&mut function.body), answers, &mut renamed);
+    // What comes after an arm that ends the program is never executed.
+    let ends = |statement: &Statement| matches!(statement, Statement::Effect(effect) if effect.ends());
+    if function.results.is_empty()
+        && let Some(end) = function.body.statements.iter().position(ends)
+    {
+        function.body.statements.truncate(end + 1);
+    }
     // What is given may be the result of another such branch.
     let last = |mut operand: Operand| {
         while let Some(&next) = operand.value().and_then(|value| renamed.get(&value)) {
