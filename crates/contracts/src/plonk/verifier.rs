@@ -161,7 +161,7 @@ impl Verifier {
         let zeros = machine.variable("zeros_of_digits", machine.small(0));
         let mut number = 0;
         let digits = of_proof.map(|variable| {
-            machine.set(scalar, scalar_or_0(machine, number, variable));
+            machine.set(scalar, scalar_or_0(machine, machine.small(number), machine.get(variable)));
             number += 1;
             machine.function("plonk_digits", (), |machine, ()| {
                 let [digits, own_zeros] = rows::digits(machine, machine.get(scalar));
@@ -227,11 +227,14 @@ impl Verifier {
         let number = machine.variable("number_of_point", machine.small(0));
         (0u32..).zip(scalars.of_proof).fold(sum, |sum, (place, by)| {
             machine.set(number, machine.small(place.into()));
-            let point = machine.function("plonk_point", (), |machine, ()| {
-                let number = machine.get(number);
-                point_or_generator(machine, machine.bind(number)).0
-            });
-            add(machine, sum, scalar_or_0(machine, place, by), point)
+            machine.set(scalar, machine.get(by));
+            // Code for it stands once, as few proofs come to this.
+            machine.function("plonk_complete_term_of_proof", sum, |machine, sum| {
+                let number = machine.bind(machine.get(number));
+                let by = scalar_or_0(machine, number, machine.get(scalar));
+                let (point, _) = point_or_generator(machine, number);
+                add(machine, sum, by, point)
+            })
         })
     }
 
@@ -287,9 +290,13 @@ fn projective<F: Fe>(Jacobian { x, y, z }: Jacobian<F>) -> Projective<F> {
 }
 
 /// What the point of that number of the proof is multiplied by; 0 for the identity, for which the generator stands.
-fn scalar_or_0<M: Machine>(machine: &M, number: u32, scalar: Variable) -> M::Word {
-    let y = machine.calldata_word(machine.small((POINTS_AT + 64 * number + 32).into()));
-    machine.word_op(WordOp::Mul, machine.get(scalar), machine.not(machine.not(y)))
+fn scalar_or_0<M: Machine>(machine: &M, number: M::Word, scalar: M::Word) -> M::Word {
+    let y_at = machine.word_op(
+        WordOp::Add,
+        machine.word_op(WordOp::Mul, number, machine.small(64)),
+        machine.small((POINTS_AT + 32).into()),
+    );
+    machine.word_op(WordOp::Mul, scalar, machine.not(machine.not(machine.calldata_word(y_at))))
 }
 
 /// The point of that number of the proof and what vanishes if it is on the curve; for the identity the generator, and x of what stands for it.
