@@ -2,6 +2,7 @@
 
 use crate::dialect::Dialect;
 use crate::error::CompileError;
+use crate::portable::SlotNames;
 use crate::{has_elements, target, words};
 use residue_ir::program::Program;
 use residue_ir::{Effect, Feature};
@@ -9,7 +10,7 @@ use residue_isa::revision::Family;
 use residue_isa::revision::evm384::Modulus;
 use residue_isa::revision::rules::{SLOTS_MAX, SetForm};
 use residue_isa::{Revision, SlotRules};
-use residue_passes::Limits;
+use residue_passes::{Limits, Slot};
 
 /// How much is made as one: any number of slots are loaded and stored by one instruction, and what is read of calldata together may
 /// have a word between elements.
@@ -24,6 +25,14 @@ pub(crate) fn limits(program: &Program, revision: Revision) -> Limits {
     Limits { runs_above_bytes: revision.slot_rules().and_then(padded), ..LIMITS }
 }
 
+/// How many slots a revision has, before portable code leaves some out.
+pub(crate) fn slot_limit(revision: Revision) -> Slot {
+    match revision.family() {
+        Family::Words => target::words::SLOT_LIMIT,
+        _ => revision.evm384().map_or(SLOTS_MAX as Slot, target::evm384::slot_limit),
+    }
+}
+
 /// Whether `revision` has what the program asks for.
 pub(crate) fn has_feature(program: &Program, revision: Revision, dialect: Dialect, feature: Feature) -> bool {
     match feature {
@@ -35,6 +44,10 @@ pub(crate) fn has_feature(program: &Program, revision: Revision, dialect: Dialec
         }
         Feature::Padding => revision.slot_rules().is_some_and(|rules| rules.store_padded.is_some()),
         Feature::ZeroTest => revision.slot_rules().is_some_and(|rules| rules.is_zero.is_some()),
+        Feature::Slots(count) => {
+            let names = SlotNames::new(revision, slot_limit(revision), dialect.portable);
+            names.room(0).is_some_and(|room| count <= room)
+        }
         Feature::Limbs(limbs) => limbs as usize <= revision.width_limbs_max(), // u32 to usize widens
         Feature::Precompile(address) => dialect.has_precompile(address),
     }

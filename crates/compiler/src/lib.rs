@@ -36,7 +36,7 @@ use residue_ir::program::{ControlKind, Program, Region, Statement};
 use residue_ir::{Effect, SubprogramId};
 use residue_isa::assembly::{AssembleError, Assembly, Code, Item, LabelId};
 use residue_isa::revision::Family;
-use residue_isa::revision::rules::{SLOTS_MAX, SUM_PRODUCTS_MAX, SlotBytesMax};
+use residue_isa::revision::rules::{SUM_PRODUCTS_MAX, SlotBytesMax};
 use residue_isa::{FieldOp, GasSchedule, Revision};
 use residue_passes::derived::{self, Derived};
 use residue_passes::rows::rows;
@@ -419,10 +419,7 @@ fn part<'a>(
     schedule: &GasSchedule,
     assembly: &mut Assembly,
 ) -> Result<Part<'a>, CompileError> {
-    let limit = match revision.family() {
-        Family::Words => target::words::SLOT_LIMIT,
-        _ => revision.evm384().map_or(SLOTS_MAX as Slot, target::evm384::slot_limit),
-    };
+    let limit = features::slot_limit(revision);
     let constants = program.constants.len();
     // One slot is spare, for cycles of moves.
     let names = SlotNames::new(revision, limit, dialect.portable);

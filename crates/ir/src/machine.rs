@@ -127,6 +127,8 @@ pub enum Feature {
     Precompile(u16),
     /// Elements are read with the zeros in front of them by one instruction, which looks at these too.
     Padding,
+    /// Code can name so many values at once, constants among them.
+    Slots(u32),
     /// An instruction tells whether an element is zero, for less than to look at its bytes.
     ZeroTest,
 }

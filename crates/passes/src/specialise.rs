@@ -269,7 +269,12 @@ function f0 "start" () -> () values 2 {
         let has = |feature| match feature {
             Feature::Limbs(asked) => asked <= limbs,
             Feature::PowersOfTwo => powers_of_two,
-            Feature::Given | Feature::Inversion | Feature::Padding | Feature::ZeroTest | Feature::Precompile(_) => true,
+            Feature::Given
+            | Feature::Slots(_)
+            | Feature::Inversion
+            | Feature::Padding
+            | Feature::ZeroTest
+            | Feature::Precompile(_) => true,
         };
         let special = specialise(&program, has);
         assert!(!asks(&special));

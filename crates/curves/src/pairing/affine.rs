@@ -23,6 +23,8 @@ use residue_ir::{Capacity, Feature, Machine, SequenceStep, WordOp};
 
 /// How many pairs there are: as many as another loop takes at most.
 pub const PAIRS: usize = super::miller::PAIRS_MAX;
+/// Values that are there together, and constants.
+const SLOTS: u32 = 240;
 
 /// The state of the loop.
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +93,7 @@ impl Part {
 }
 
 /// [`miller::positive_miller_loop`] without a witness; for [`PAIRS`] pairs on curves of the family BN the loop of this file, under interfaces whose
-/// instructions are short enough for its code: those that know powers of two as moduli.
+/// instructions are short enough for its code, those that know powers of two as moduli, and where code can name as many slots as it takes.
 pub fn positive_miller_loop<M: Machine, C: PairingCurve>(
     machine: &M,
     pairs: &Pairs<M::Fe, C>,
@@ -104,7 +106,9 @@ pub fn positive_miller_loop<M: Machine, C: PairingCurve>(
     let digits = signed_digits(6 * u128::from(x) + 2);
     let is_full = |machine: &M| machine.word_op(WordOp::Eq, count, machine.small(PAIRS as u64)); // usize to u64 widens
     let here = |machine: &M| affine_loop(machine, pairs, &digits, conditions, &keep);
-    machine.branch(machine.has(Feature::PowersOfTwo), |machine| machine.branch(is_full(machine), here, others), others)
+    let with_room = |machine: &M| machine.branch(is_full(machine), here, others);
+    let with_short_code = |machine: &M| machine.branch(machine.has(Feature::Slots(SLOTS)), with_room, others);
+    machine.branch(machine.has(Feature::PowersOfTwo), with_short_code, others)
 }
 
 /// The loop over all of `pairs`, of which there are [`PAIRS`].

@@ -241,6 +241,9 @@ impl Parser<'_> {
                 let address = self.tokens.take("the address of a precompile", |text| text.parse().ok())?;
                 return Ok(WordDef::Has(Feature::Precompile(address)));
             }
+            if self.tokens.word_is("slots") {
+                return Ok(WordDef::Has(Feature::Slots(self.read()?)));
+            }
             if self.tokens.word_is("padding") {
                 return Ok(WordDef::Has(Feature::Padding));
             }

@@ -88,6 +88,7 @@ impl Printer {
                 WordDef::Has(Feature::Given) => "has given".to_owned(),
                 WordDef::Has(Feature::Inversion) => "has inversion".to_owned(),
                 WordDef::Has(Feature::Precompile(address)) => format!("has precompile {address}"),
+                WordDef::Has(Feature::Slots(count)) => format!("has slots {count}"),
                 WordDef::Has(Feature::Padding) => "has padding".to_owned(),
                 WordDef::Has(Feature::ZeroTest) => "has zero_test".to_owned(),
                 WordDef::Has(Feature::Limbs(limbs)) => format!("has limbs {limbs}"),
