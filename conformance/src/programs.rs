@@ -545,7 +545,7 @@ impl Maker {
     /// some steps and the other by others. Cells are 16 bits apart, or 24.
     fn choosing(&mut self, length: usize) -> (Vec<Option<SequenceStep<Word>>>, usize) {
         let least = if self.random.random_ratio(1, 8) { 32 } else { SequenceStep::<Word>::CHOICES_MIN };
-        let (group, distance) = (least >> self.random.random_range(0..=1), *[16, 24].choose(&mut self.random).unwrap());
+        let (group, distance) = (least >> self.random.random_range(0..=1), 16 + 8 * self.random.random_range(0..=1));
         let places = (0..length).map(|_| {
             let cell = self.random.random_range(0..(256 - 16) / distance);
             let first_part = group * self.random.random_range(0..least / group);

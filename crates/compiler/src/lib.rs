@@ -246,6 +246,7 @@ fn build(
     dialect: Dialect,
     rules: &target::words::Rules,
 ) -> Result<Built, CompileError> {
+    // style: S2: the passes of a build, one after the other.
     for subprogram in &prepared.source.subprograms {
         require_subprogram(subprogram, revision)?;
     }

@@ -12,8 +12,8 @@ pub mod inversion;
 #[cfg(test)]
 mod optimum;
 pub mod prepare;
-#[cfg(test)]
-mod random;
 pub mod read;
 pub mod schedule;
 pub mod terms;
+#[cfg(test)]
+mod tests;

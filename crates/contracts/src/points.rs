@@ -239,6 +239,7 @@ fn with_shared_doublings<M: Machine, G: Generated<M>, const COUNT: usize>(
     machine: &M,
     next: Variable,
 ) -> Jacobian<G::Coordinate> {
+    // style: S2: one sequence, and what its steps and parts are made of.
     let _scope = enter("shared_doublings");
     let products: [_; COUNT] = std::array::from_fn(|number| {
         let bytes = number as u32 * (G::POINT_BYTES + G::SCALAR_BYTES); // usize to u32: there are few

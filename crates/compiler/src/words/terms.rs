@@ -118,6 +118,7 @@ pub fn terms(
     first_constant: Slot,
     constants: &[BigUint],
 ) -> Terms {
+    // style: S2: one walk over the operations, with a case for each.
     let mut making = Making {
         field,
         p: field.most(),

@@ -132,7 +132,7 @@ impl Verifier {
         let (a1, vanishing) = term(machine, scalar, point(WW), (msm::identity(machine), machine.zero()));
         let (a1, vanishing) = with(machine, point(W), (a1, vanishing));
         // ξ·W + u·ξ·ω·W′ + F − E.
-        let (b1, vanishing) = self.linear_combination(machine, &scalars, scalar, vanishing);
+        let (b1, vanishing) = self.linear_combination(machine, scalars, scalar, vanishing);
 
         // (X : Y : Z) has x/y = X/Y and 1/y = Z/Y; of the identity both are 0, and its lines are s, which vanishes.
         let inverse = invert(machine, a1.y * b1.y);
