@@ -138,7 +138,8 @@ fn every_contract_ends_on_its_example_as_the_evaluator_says() {
         let expected = evaluate(&program, &input);
         assert!(matches!(expected, Outcome::Returned(_)), "{}", contract.name);
         let all = prepared(&program);
-        assert_eq!(all.is_empty(), is_refused(&program), "{}", contract.name);
+        // What is refused may stand in an arm that modules leave out.
+        assert!(!all.is_empty() || is_refused(&program), "{}", contract.name);
         for (name, mut prepared) in all {
             assert_eq!(prepared.run(&input).unwrap(), expected, "{}, {name}", contract.name);
         }
