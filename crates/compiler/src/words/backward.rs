@@ -1,10 +1,10 @@
-//! A block made from its end to its beginning: what has to lie on the stack is resolved from the top, so that nothing lies there that nobody
+//! A block made from its end to its beginning: what has to lie on the stack is resolved from the top, so that nothing lies there that no instruction
 //! takes.
 //!
 //! Read backwards, an operation takes its result from the stack and asks for its operands there, DUP takes away a word that lies further
 //! down too, and PUSH and MLOAD take away what they bring. A store asks for a word. Each of them costs the same in whichever order they are
 //! found, so plans differ in what they waste: exchanges, words loaded again, and what is put into memory for lack of room. A word
-//! can only be made where everybody who reads it, and comes after it, has asked already; otherwise another one has to come to the top first.
+//! can only be made where every later operation that reads it has asked already; otherwise another one has to come to the top first.
 //! The search keeps the plans that waste least for each number of operations (a beam: Lowerre, "The HARPY speech recognition
 //! system", 1976), those first in which fewest words wait for one below them.
 
@@ -419,7 +419,7 @@ impl<'a> Search<'a> {
         self.node(item).is_some_and(Node::is_computed)
     }
 
-    /// Whether somebody reads it, or stores it, who comes before.
+    /// Whether an earlier instruction reads it or stores it.
     fn is_awaited(&self, state: &State, item: Item) -> bool {
         let id = usize::from(item);
         self.readers[id].iter().zip(&state.made).any(|(readers, made)| readers & !made != 0)

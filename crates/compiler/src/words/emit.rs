@@ -2,7 +2,7 @@
 //!
 //! A plan says in which order the statements are made: words that are read more than once, or that slots hold afterwards. Each is made with
 //! all that only it reads, as a tree, whose moduli are pushed first, so that nothing has to change places. Statements that are read
-//! again stay on the stack; if more are live than a plan allows, the one that is read last goes to a slot that nobody needs.
+//! again stay on the stack; if more are live than a plan allows, the one that is read last goes to a free slot.
 
 // style: S2: one way of making words, whose parts share what lies on the stack.
 
@@ -648,7 +648,7 @@ impl Emission<'_> {
         self.held_by[id] = Some(slot);
     }
 
-    /// Stores the top of the stack where it belongs, if what is there is needed no longer; it goes if nobody reads it again.
+    /// Stores the top of the stack where it belongs, if what is there is needed no longer; it goes if it is not read again.
     fn store_if_possible(&mut self) {
         let Some(&Entry::Term(id)) = self.stack.last() else { return };
         if !self.is_awaited(id) {
@@ -670,7 +670,7 @@ impl Emission<'_> {
         }
     }
 
-    /// Takes from the top what nobody needs, and spills if too much lies there.
+    /// Takes from the top what is not needed, and spills if too much lies there.
     fn tidy(&mut self, need: usize) -> Option<()> {
         let floor = if self.at < self.plan.order.len() { self.context.residents.len() } else { 0 };
         while self.stack.len() > floor {
@@ -733,7 +733,7 @@ impl Emission<'_> {
         Some(())
     }
 
-    /// Whether somebody reads what the slot holds, even if it lies elsewhere too.
+    /// Whether what the slot holds is read, even if it lies elsewhere too.
     fn is_left(&self, slot: Slot) -> bool {
         self.memory[slot as usize].is_some_and(|held| self.left[held] > 0 || self.is_awaited(held)) // u32 to usize widens
     }
