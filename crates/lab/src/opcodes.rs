@@ -16,6 +16,7 @@ mod memory;
 mod pair;
 mod set_modulus;
 mod slots;
+mod sums;
 mod values;
 
 pub use gasfit::{GasfitFiles, gasfit_files};
@@ -92,7 +93,7 @@ pub fn measure(
         pairs.extend(keccak::pairs()?);
         run(&setting, &engine, "EVM", pairs, observer, &mut rows, &mut observations)?;
         for &revision in revisions {
-            left_out.extend(sums_left_out(revision).chain(padded_left_out(revision)));
+            left_out.extend(padded_left_out(revision));
             let engine = plain_engine(revision)?;
             let pairs = match revision.evm384() {
                 Some(_) => memory::pairs(revision, effort)?,
@@ -104,13 +105,6 @@ pub fn measure(
     })?;
     record.environment.set("left out", &left_out.join("; "));
     Ok(Measured { record, observations })
-}
-
-/// Sums of products, each with the reason.
-fn sums_left_out(revision: Revision) -> impl Iterator<Item = String> {
-    let has_sums = revision.slot_rules().is_some_and(|rules| rules.sums.is_some());
-    let sums = revision.opcodes().iter().filter(move |row| has_sums && row.mnemonic.starts_with("SUM"));
-    sums.map(move |row| format!("{revision}/{}: its price is of products and a reduction", row.mnemonic))
 }
 
 /// Loads and stores of wider values, each with the reason.
@@ -193,6 +187,8 @@ mod tests {
             "evmone-2025/INVMODX/384/plain",
             "evmmax-next/INVMODX/384/plain",
             "evmmax-next/ISZEROX/384/plain",
+            "evmmax-next/SUM2X/384/near",
+            "evmmax-next/SUM6X/384/random",
             "evmmax-next/GETX/384/3",
             "evmmax-next/PUTX/768/1",
             "evm/RETURN/256/1024",

@@ -3,6 +3,7 @@
 
 use rand_chacha::ChaCha8Rng;
 use residue_isa::FieldOp;
+use residue_isa::revision::rules::SUM_PRODUCTS_MAX;
 use serde::{Deserialize, Serialize};
 
 use super::ground::Ground;
@@ -28,6 +29,10 @@ pub enum Gene {
     Element { is_get: bool, slot: u8, count: u8, index: u16 },
     /// Loads slots as wider values, and stores these again.
     Padded { slot: u8, count: u16 },
+    /// Sums products of slots: so many, of which those with their bit set are subtracted.
+    Sum { count: u8, signs: u8, out: u8, products: [[u8; 2]; SUM_PRODUCTS_MAX] },
+    /// Asks whether a slot is zero.
+    IsZero { slot: u8 },
     /// Brings a slot into Montgomery form, or inverts it.
     Convert { slot: u8, count: u8 },
     /// A jump target: ends a block.
@@ -111,6 +116,12 @@ impl Call {
 impl Gene {
     pub fn random(random: &mut ChaCha8Rng, ground: &Ground) -> Self {
         match below(random, 18) {
+            0..=3 if ground.has_sums() => Gene::Sum {
+                count: 2 + byte(random) % (SUM_PRODUCTS_MAX as u8 - 1), // A small number.
+                signs: byte(random),
+                out: byte(random),
+                products: [(); SUM_PRODUCTS_MAX].map(|()| [byte(random), byte(random)]),
+            },
             0..=7 => Gene::Field(Field {
                 operation: one_of(random, &Operation::ALL),
                 places: [(); 3].map(|()| ground.random_place(random)),
@@ -135,6 +146,7 @@ impl Gene {
                 let (is_load, slot) = (below(random, 2) == 0, byte(random));
                 Gene::Transfer { is_load, slot, count: one_of(random, &[1, 1, 4, 16, 256]) }
             }
+            12 if ground.tests_for_zero() && below(random, 3) == 0 => Gene::IsZero { slot: byte(random) },
             12 if ground.converts() => Gene::Convert { slot: byte(random), count: one_of(random, &[1, 8, 64]) },
             13 => Gene::Read(ground.random_place(random)),
             14 => Gene::Call(Call::random(random)),
@@ -156,6 +168,8 @@ impl Gene {
             Gene::Element { is_get: true, .. } => "get",
             Gene::Element { is_get: false, .. } => "put",
             Gene::Padded { .. } => "padded load and store",
+            Gene::Sum { .. } => "sum of products",
+            Gene::IsZero { .. } => "test for zero",
             Gene::Convert { .. } => "conversion",
             Gene::Jumpdest => "jump target",
             Gene::Jump { is_copied: true } => "jump to a copied word",

@@ -97,6 +97,16 @@ impl Ground {
         matches!(self.kind, Kind::Slots(SlotRules { store_padded: Some(_), .. }))
     }
 
+    /// Whether there are SUM2X to SUM6X.
+    pub fn has_sums(&self) -> bool {
+        matches!(self.kind, Kind::Slots(SlotRules { sums: Some(_), .. }))
+    }
+
+    /// Whether there is ISZEROX.
+    pub fn tests_for_zero(&self) -> bool {
+        matches!(self.kind, Kind::Slots(SlotRules { is_zero: Some(_), .. }))
+    }
+
     /// Whether there is TOMONTX or INVMODX.
     pub fn converts(&self) -> bool {
         match self.kind {

@@ -107,6 +107,15 @@ pub fn instructions(ground: &Ground) -> Vec<(String, Genome)> {
                 add(&format!("padded load and store of {count}"), Gene::Padded { slot: 0, count }, 256);
             }
         }
+        if ground.has_sums() {
+            for count in [2, 6] {
+                let products = [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9], [10, 11]];
+                add(&format!("sum of {count}"), Gene::Sum { count, signs: 0b10_1010, out: 0, products }, 16);
+            }
+        }
+        if ground.tests_for_zero() {
+            add("test for zero", Gene::IsZero { slot: 0 }, 16);
+        }
         if ground.has_slots() {
             for count in [1, 255, 256] {
                 add(&format!("load of {count}"), Gene::Transfer { is_load: true, slot: 0, count }, 256);

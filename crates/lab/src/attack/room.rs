@@ -6,9 +6,9 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 use residue_isa::opcode::evm as op;
 use residue_isa::revision::eip5843::Reading;
 use residue_isa::revision::evm384::{ByteOrder, Evm384, Modulus, Operands};
-use residue_isa::revision::rules::{InvertsModulo, SetForm, SlotBytesMax, SlotRules};
+use residue_isa::revision::rules::{InvertsModulo, SUM_PRODUCTS_MAX, SetForm, SlotBytesMax, SlotRules};
 use residue_isa::revision::{eip5843, evm384_v12};
-use residue_isa::{Assembly, FieldInstruction, Lanes};
+use residue_isa::{Assembly, FieldInstruction, Lanes, SumOfProducts};
 
 use super::gene::{Call, CallKind, Field, Gene, places};
 use super::genome::Genome;
@@ -118,6 +118,19 @@ impl<'a> Room<'a> {
             Gene::Transfer { is_load, slot, count } => self.transfer(code, is_load, slot, count),
             Gene::Element { is_get, slot, count, index } => self.element(code, is_get, (slot, count), index),
             Gene::Padded { slot, count } => self.padded(code, slot, count),
+            Gene::Sum { count, signs, out, products } if self.ground.has_sums() => {
+                let slot = |slot: u8| (u16::from(slot) % self.slots) as u8; // Below 256.
+                let products = products.map(|slots| slots.map(slot));
+                let count = count.clamp(2, SUM_PRODUCTS_MAX as u8); // A small number.
+                let sum = SumOfProducts { out: slot(out), signs, products, count };
+                return self.encoded(code, &FieldInstruction::Sum(sum));
+            }
+            Gene::IsZero { slot } if self.ground.tests_for_zero() => {
+                let slot = (u16::from(slot) % self.slots) as u8; // Below 256.
+                self.encoded(code, &FieldInstruction::IsZero { slot })?;
+                code.op(op::POP);
+            }
+            Gene::Sum { .. } | Gene::IsZero { .. } => {}
             Gene::Convert { slot, count } => return self.convert(code, slot, count),
             Gene::Jumpdest => _ = code.op(op::JUMPDEST),
             Gene::Jump { is_copied } => {

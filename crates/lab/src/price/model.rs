@@ -177,6 +177,15 @@ impl Pricing<'_> {
             let [load, store] = [rules.load, rules.store].map(time_of);
             prices.load = load.map_or(prices.load, |time_ns| self.price(time_ns));
             prices.store = store.map_or(prices.store, |time_ns| self.price(time_ns));
+            if let Some(sums) = rules.sums {
+                let time = |count: u8| Some((f64::from(count), time_of(sums + count - 2)?));
+                let times: Vec<_> = (2..=6).filter_map(time).collect();
+                if let Some(prices_ns) = ns_of_sums(&times) {
+                    // Rounded up once an instruction, not each by itself.
+                    [prices.reduction, prices.product] =
+                        prices_ns.map(|time_ns| Model::Particle.price(time_ns, self.ns_per_gas));
+                }
+            }
             prices.set_modulus = time_of(rules.set_modulus).map_or(prices.set_modulus, |time_ns| self.price(time_ns));
         }
         prices
@@ -211,6 +220,13 @@ impl Pricing<'_> {
     }
 }
 
+/// (products, nanoseconds) of sums ↦ nanoseconds of a reduction and of a product, which pay for each of the sums: a line through the times, raised to the
+/// one that is furthest above it.
+fn ns_of_sums(times: &[(f64, f64)]) -> Option<[f64; 2]> {
+    let line = fit(times, 1)?;
+    Some([(line.coefficients[0] + line.worst.1.max(0.0)).max(0.0), line.coefficients[1].max(0.0)])
+}
+
 impl Priced {
     /// The opcode that takes longest for what is paid.
     pub fn worst(&self) -> Option<&Residual> {
@@ -242,6 +258,21 @@ impl FromStr for Model {
 mod tests {
     use super::*;
     use crate::published::{KECCAK_RELATIVE, MODELS};
+
+    #[test]
+    fn a_reduction_and_products_pay_for_every_sum() {
+        let near = |found: Option<[f64; 2]>, expected: [f64; 2]| {
+            let found = found.unwrap();
+            assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?}");
+        };
+        near(ns_of_sums(&[(2.0, 50.0), (3.0, 66.0), (4.0, 82.0)]), [18.0, 16.0]);
+        // The line through these is 50, 68, 86; the middle one takes 12 more.
+        let times = [(2.0, 44.0), (3.0, 80.0), (4.0, 80.0)];
+        near(ns_of_sums(&times), [26.0, 18.0]);
+        let [reduction, product] = ns_of_sums(&times).unwrap();
+        assert!(times.iter().all(|(count, time_ns)| reduction + product * count >= time_ns - 1e-6));
+        assert_eq!(ns_of_sums(&[(2.0, 50.0)]), None);
+    }
 
     /// The as-is column of a model in the published table.
     fn published(mnemonic: &str, column: usize) -> f64 {
