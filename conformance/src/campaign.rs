@@ -49,9 +49,11 @@ impl Campaign {
         Self { cases: whole.cases.div_ceil(n), ..whole }
     }
 
-    /// A quarter of `all`, another quarter for the next seed, as many revisions take long; all of them where `RESIDUE_CASES` is set.
+    /// A quarter of `all`, another quarter for the next seed, as many revisions take long; all of them where `RESIDUE_CASES` or
+    /// `RESIDUE_REVISIONS` is set.
     pub fn some_of<T>(all: &[T], seed: u64) -> impl Iterator<Item = &T> {
-        let step = if std::env::var_os("RESIDUE_CASES").is_some() { 1 } else { 4 };
+        let is_all = ["RESIDUE_CASES", "RESIDUE_REVISIONS"].iter().any(|name| std::env::var_os(name).is_some());
+        let step = if is_all { 1 } else { 4 };
         all.iter().skip((seed % step) as usize).step_by(step as usize) // below five
     }
 

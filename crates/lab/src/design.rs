@@ -9,12 +9,13 @@ pub mod weights;
 use residue_contracts::Contract;
 use residue_engine::{Batching, Engine, EngineConfig};
 use residue_isa::{GasSchedule, OpcodeRow, Revision};
+use residue_workbench::Trial;
 use residue_workbench::harness::{Rounds, Subject, interleave};
 use residue_workbench::parallel::in_parallel;
-use residue_workbench::{Trial, VariantError, cheapest};
 
 use crate::bench::effort::{Observer, Progress};
 use crate::error::LabError;
+use crate::made::made_if_expressible;
 use crate::price::{ANCHOR_NS, Model, Runtimes};
 use crate::record::{Quantity, Record, RecordRow};
 
@@ -100,7 +101,7 @@ pub fn measure(ablation: &Ablation<'_>, observer: &mut Observer<'_>) -> Result<V
     let mut rows = Vec::new();
     for (done, contract) in ablation.contracts.iter().enumerate() {
         observer(Progress { step: contract.name, done, total: ablation.contracts.len() });
-        let trials = in_parallel(&revisions, |&revision| trial(contract, revision));
+        let trials = in_parallel(&revisions, |&revision| made_if_expressible(contract, revision));
         let mut made = Vec::new();
         for (&revision, trial) in revisions.iter().zip(trials) {
             if let Some(trial) = trial? {
@@ -113,16 +114,6 @@ pub fn measure(ablation: &Ablation<'_>, observer: &mut Observer<'_>) -> Result<V
         }
     }
     Ok(rows)
-}
-
-/// None if the revision cannot express the contract.
-fn trial(contract: &'static Contract, revision: Revision) -> Result<Option<Trial>, LabError> {
-    match cheapest(contract, revision, &GasSchedule::default_for(revision)?) {
-        Ok(trial) => Ok(Some(trial)),
-        Err(error) if error.is_inexpressible() => Ok(None),
-        Err(VariantError::Compile(error)) => Err(LabError::Compile { name: contract.name, error: Box::new(error) }),
-        Err(error) => Err(LabError::Outside { program: contract.name.to_owned(), reason: error.to_string() }),
-    }
 }
 
 fn rows_of(

@@ -161,3 +161,10 @@ pub enum LabError {
         fault: RecordFault,
     },
 }
+
+impl LabError {
+    /// Whether a revision has no code for a contract.
+    pub fn is_inexpressible(&self) -> bool {
+        matches!(self, LabError::Compile { error, .. } if error.is_inexpressible())
+    }
+}

@@ -16,6 +16,7 @@ pub mod bench;
 pub mod design;
 pub mod error;
 pub mod job;
+mod made;
 pub mod opcodes;
 pub mod price;
 pub mod programs;

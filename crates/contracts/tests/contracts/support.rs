@@ -28,11 +28,33 @@ fn is_over_bls12_381(contract: &Contract) -> bool {
     contract.program().units().all(|unit| unit.modulus == residue_curves::bls12_381::constants::modulus())
 }
 
-/// A sixth of the revisions for the contract of this number, another sixth for the next, as all of them with all contracts take
-/// long; all of them where `RESIDUE_CASES` is set.
+/// Whether contracts run under all revisions, which takes long, and not under a part of them: where the environment says how many
+/// cases it wants, or that it wants all revisions.
+fn all_revisions() -> bool {
+    ["RESIDUE_CASES", "RESIDUE_REVISIONS"].iter().any(|name| std::env::var_os(name).is_some())
+}
+
+/// A sixth of the revisions for the contract of this number, another sixth for the next; all where they are asked for.
 pub fn some_revisions(number: usize) -> impl Iterator<Item = Revision> {
-    let step = if std::env::var_os("RESIDUE_CASES").is_some() { 1 } else { 6 };
+    let step = if all_revisions() { 1 } else { 6 };
     Revision::ALL.iter().copied().skip(number % step).step_by(step)
+}
+
+/// The revisions that a contract is compiled for: one of each way to hold values, and of the others a quarter that its name
+/// chooses; all where they are asked for.
+fn revisions_of(contract: &Contract) -> impl Iterator<Item = Revision> + use<> {
+    const ALWAYS: [Revision; 4] = [Revision::Evm, Revision::Evm384V7, Revision::Eip6690_2024, Revision::EvmmaxNext];
+    const SHARE: usize = 4;
+    let first = sum_of(contract.name.as_bytes());
+    let is_taken = move |(at, revision): &(usize, Revision)| {
+        all_revisions() || ALWAYS.contains(revision) || (first + at).is_multiple_of(SHARE)
+    };
+    Revision::every().enumerate().filter(is_taken).map(|(_, revision)| revision)
+}
+
+/// A number that bytes have, which is another for most others.
+fn sum_of(bytes: &[u8]) -> usize {
+    bytes.iter().fold(0, |sum, &byte| (31 * sum + usize::from(byte)) % (1 << 16))
 }
 
 /// More than any input of the tests over several revisions takes.
@@ -46,7 +68,7 @@ pub fn cases(fewest: usize) -> usize {
     }
 }
 
-/// The code of a contract under every revision that can express it, which the tests of a run compile once.
+/// The code of a contract under each of its revisions that can express it, which the tests of a run compile once.
 pub fn codes(contract: &Contract) -> Codes {
     static COMPILED: Mutex<BTreeMap<&str, Arc<OnceLock<Codes>>>> = Mutex::new(BTreeMap::new());
     // Others wait for this contract alone while it is compiled.
@@ -57,7 +79,7 @@ pub fn codes(contract: &Contract) -> Codes {
             let compiled = compile(&program, revision, &GasSchedule::default_for(revision).unwrap());
             Some((revision, expressed(contract, revision, compiled)?.code))
         };
-        Revision::every().filter_map(code).collect()
+        revisions_of(contract).filter_map(code).collect()
     });
     codes.clone()
 }
@@ -65,7 +87,7 @@ pub fn codes(contract: &Contract) -> Codes {
 /// A revision and a contract's code for it.
 pub type Codes = Arc<[(Revision, Vec<u8>)]>;
 
-/// The contract under every revision that can express it, EIP-6690 among them, ready to run.
+/// The contract under each of its revisions that can express it, EIP-6690 among them, ready to run.
 pub fn everywhere(contract: &Contract) -> Vec<(Revision, Prepared)> {
     let codes = codes(contract);
     assert!(codes.iter().any(|(revision, _)| *revision == Revision::Eip6690_2024), "{}", contract.name);
@@ -75,17 +97,16 @@ pub fn everywhere(contract: &Contract) -> Vec<(Revision, Prepared)> {
     codes.iter().map(prepare).collect()
 }
 
-/// The revisions under which `input` runs: the first of them and EIP-6690, and of the others a fifth that its bytes choose, as
-/// all of them take long; all of them where `RESIDUE_CASES` is set.
+/// The revisions under which `input` runs: the first of them and EIP-6690, and of the others a third that its bytes choose; all where
+/// they are asked for.
 pub fn chosen<'a>(
     compiled: &'a mut [(Revision, Prepared)],
     input: &[u8],
 ) -> impl Iterator<Item = &'a mut (Revision, Prepared)> {
-    const SHARE: usize = 5;
-    let all = std::env::var_os("RESIDUE_CASES").is_some();
-    let first = input.iter().fold(0, |sum, &byte| (31 * sum + usize::from(byte)) % (1 << 16));
+    const SHARE: usize = 3;
+    let (all, first) = (all_revisions(), sum_of(input));
     let runs = move |(at, (revision, _)): &(usize, &mut (Revision, Prepared))| {
-        all || *at == 0 || *revision == Revision::Eip6690_2024 || (first + at) % SHARE == 0
+        all || *at == 0 || *revision == Revision::Eip6690_2024 || (first + at).is_multiple_of(SHARE)
     };
     compiled.iter_mut().enumerate().filter(runs).map(|(_, subject)| subject)
 }

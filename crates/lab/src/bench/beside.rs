@@ -2,9 +2,8 @@
 //!
 //! Every answer is compared with the yardstick's, before anything is timed and in every round.
 
-use residue_compiler::{CompileError, compile};
 use residue_contracts::Contract;
-use residue_engine::{EngineConfig, Fork, native};
+use residue_engine::{Fork, native};
 use residue_isa::Revision;
 use residue_workbench::harness::{Sample, Subject, interleave};
 
@@ -12,6 +11,7 @@ use crate::bench::effort::{Effort, Observer, Progress};
 use crate::bench::engines::EngineLayer;
 use crate::bench::operations::Run;
 use crate::error::LabError;
+use crate::made::made;
 use crate::price::ANCHOR_NS;
 use crate::record::{Quantity, RecordRow};
 
@@ -33,11 +33,12 @@ pub(super) fn layers(
     observer(Progress { step: "compiling", done: 0, total: 1 });
     let mut layers = Vec::new();
     for revision in effort.subjects.revisions(&[Revision::Eip6690_2024]) {
-        let compiled = compile(&contract.program(), revision, &EngineConfig::default_for(revision).schedule);
-        if Revision::BESIDE.contains(&revision) && compiled.as_ref().is_err_and(CompileError::is_inexpressible) {
+        let trial = made(contract, revision);
+        // The EVM by itself has moduli of up to 256 bits.
+        if Revision::BESIDE.contains(&revision) && trial.as_ref().is_err_and(LabError::is_inexpressible) {
             continue;
         }
-        let code = compiled.map_err(|error| LabError::Compile { name: contract.name, error: Box::new(error) })?.code;
+        let code = trial?.compiled.code;
         layers.extend(EngineLayer::chosen(revision, effort.subjects)?.into_iter().map(|layer| (layer, code.clone())));
     }
     Ok(layers)

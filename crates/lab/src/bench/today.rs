@@ -2,9 +2,7 @@
 //!
 //! Every answer is compared with that of the program's evaluator, before anything is timed and in every round.
 
-use residue_compiler::{CompileError, compile};
 use residue_contracts::{CONTRACTS, Contract};
-use residue_engine::EngineConfig;
 use residue_ir::{Outcome, evaluate};
 use residue_isa::Revision;
 
@@ -13,6 +11,7 @@ use crate::bench::effort::{Effort, Observer};
 use crate::bench::engines::EngineLayer;
 use crate::bench::group::{Group, none_missing};
 use crate::error::LabError;
+use crate::made::made_if_expressible;
 use crate::record::table::Column;
 use crate::record::{Quantity, RecordRow};
 
@@ -41,20 +40,11 @@ const GAS: u64 = 1 << 40;
 
 /// The contract's code for the EVM as it is; none if there is none, or if nothing in it is for field instructions to do.
 fn code(contract: &'static Contract) -> Result<Option<Vec<u8>>, LabError> {
-    let program = contract.program();
-    let code = |revision| compile(&program, revision, &EngineConfig::default_for(revision).schedule);
-    let failed = |error| LabError::Compile { name: contract.name, error: Box::new(error) };
-    let field = match code(Revision::Eip6690_2024) {
-        Err(error) if error.is_inexpressible() => return Ok(None),
-        compiled => compiled.map_err(failed)?,
-    };
-    if field.field_instructions == 0 {
+    let Some(field) = made_if_expressible(contract, Revision::Eip6690_2024)? else { return Ok(None) };
+    if field.compiled.field_instructions == 0 {
         return Ok(None);
     }
-    match code(Revision::Evm) {
-        Err(error) if CompileError::is_inexpressible(&error) => Ok(None),
-        compiled => Ok(Some(compiled.map_err(failed)?.code)),
-    }
+    Ok(made_if_expressible(contract, Revision::Evm)?.map(|trial| trial.compiled.code))
 }
 
 fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<RecordRow>, LabError> {
