@@ -91,6 +91,7 @@ fn built_code_is_what_runs_by_name() {
 }
 
 #[test]
+#[ignore = "it takes long: by name, and in CI"]
 fn all_contracts_are_built_into_a_directory() {
     let directory = directory("build_all");
     let object = residue(&["build", "all", "--json", "-o", directory.to_str().unwrap()]).json(0);
@@ -101,8 +102,6 @@ fn all_contracts_are_built_into_a_directory() {
         let path = directory.join(format!("{}.hex", contract["contract"].as_str().unwrap()));
         assert_eq!(fs::read_to_string(path).unwrap().trim(), contract["code"]);
     }
-    let table = residue(&["build", "all"]);
-    assert!(table.text().contains("bls12_381/pairing"));
 }
 
 #[test]
