@@ -207,7 +207,7 @@ mod tests {
         check(&[Item::Op(evm::DUP15)], &[push(7), Item::Op(evm::DUP16)]);
         // There is no word 17.
         for other in [Item::Op(evm::DUP16), Item::Op(evm::ADD), Item::Label(LabelId(0)), Item::Mark(LabelId(0))] {
-            check(&[other.clone()], &[other, push(7), Item::Op(evm::SWAP1)]);
+            check(std::slice::from_ref(&other), &[other.clone(), push(7), Item::Op(evm::SWAP1)]);
         }
         check(&[], &[push(7), Item::Op(evm::SWAP1)]);
     }
