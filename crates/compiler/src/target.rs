@@ -30,8 +30,8 @@ pub trait Target {
     /// Bytes of a value in memory outside slots, as arrays hold it.
     fn element_bytes(&self) -> u32;
 
-    /// Before anything else. `memory_bytes` is all the memory of fixed size that the program uses. Memory from the returned
-    /// address on is zero. [] → []
+    /// Before anything else. `memory_bytes` is all the memory of fixed size that the program uses, or 0 where it has grown as far before
+    /// anything needs it. Memory from the returned address on is zero. [] → []
     fn start(&self, code: &mut Assembly, memory_bytes: u32) -> u32;
 
     /// Sets a subprogram's modulus and constants: at the program's start, or where the subprogram is entered, with the modulus in words from
@@ -129,6 +129,12 @@ pub trait Target {
     /// The same for several elements, one after the other in calldata. [offset of the first] → []
     fn parse_row(&self, code: &mut Assembly, slots: &[Slot], sizes: RowSizes, fail: LabelId);
 
+    /// Bytes from the bottom of memory that [`Target::parse`] of one element, or [`Target::parse_row`] of several, begins to copy calldata to:
+    /// memory reaches as far then.
+    fn copied_bytes(&self, _count: usize, _sizes: RowSizes) -> u32 {
+        0
+    }
+
     /// Makes a field element of a number below the modulus, of so many words. [most significant, …, least significant] → []
     fn take_words(&self, code: &mut Assembly, slot: Slot, count: u32);
 
@@ -184,6 +190,14 @@ pub struct RowSizes {
     pub element_bytes: u32,
     /// Bytes from the start of one to that of the next, no fewer.
     pub stride_bytes: u32,
+}
+
+impl RowSizes {
+    /// Bytes from the start of the first of so many, of which there is one at least, to the end of the last.
+    pub fn covered_bytes(self, count: usize) -> u32 {
+        let others = u32::try_from(count - 1).expect("elements of a row have slots");
+        others * self.stride_bytes + self.element_bytes
+    }
 }
 
 /// Slots with the factors that lead between the Montgomery form of the outside, with R = 2⁶⁴ⁿ for a modulus of n limbs, and

@@ -147,7 +147,7 @@ impl Lowering<'_> {
                 | Effect::IsOdd { .. }
                 | Effect::WordOf { .. }
                 | Effect::Lookup { .. }
-                | Effect::TakeRow { .. } => self.layout.entrances,
+                | Effect::TakeRow { .. } => self.layout.output_end(),
                 _ => 0,
             });
         });

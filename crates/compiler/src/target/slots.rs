@@ -108,9 +108,14 @@ impl Slots {
 
     /// [] → [] with slot `slot` canonical at `address` in memory.
     fn load_to(&self, code: &mut Assembly, slot: Slot, address: u32) {
-        push(code, 1);
-        push(code, slot);
-        push(code, address);
+        self.load_run(code, (slot, 1, address));
+    }
+
+    /// The same with so many slots, one after the other.
+    fn load_run(&self, code: &mut Assembly, (slot, count, address): (Slot, u32, u32)) {
+        for operand in [count, slot, address] {
+            push(code, operand);
+        }
         self.transfer(code, self.rules.load);
     }
 
@@ -160,19 +165,21 @@ impl Slots {
     /// Stores the constants that stand at `address` in memory, and makes the others. [] → []
     fn store_constants(&self, code: &mut Assembly, address: u32) {
         if self.given_count() > 0 {
-            push(code, self.given_count());
-            push(code, address);
-            push(code, self.places.first_constant);
-            self.transfer(code, self.rules.store);
+            self.store_run(code, (self.places.first_constant, self.given_count(), address));
         }
         self.operations(code, &self.constants.operations);
     }
 
     /// The element at `address` in memory goes to slot `slot`. [] → []
     fn store_from(&self, code: &mut Assembly, slot: Slot, address: u32) {
-        push(code, 1);
-        push(code, address);
-        push(code, slot);
+        self.store_run(code, (slot, 1, address));
+    }
+
+    /// The same with so many elements, one after the other.
+    fn store_run(&self, code: &mut Assembly, (slot, count, address): (Slot, u32, u32)) {
+        for operand in [count, address, slot] {
+            push(code, operand);
+        }
         self.transfer(code, self.rules.store);
     }
 
@@ -201,6 +208,12 @@ impl Slots {
             push(code, operand);
         }
         code.data([opcode, size]);
+    }
+
+    /// Whether one copy of calldata is for all elements of a row.
+    fn copies_rows(&self, size_bytes: u32) -> bool {
+        let pad_bytes = size_bytes.checked_sub(self.element_bytes);
+        !self.rules.store_reduces && pad_bytes.is_some_and(|pad_bytes| pad_bytes <= 32)
     }
 
     /// `STOREPX` or `LOADPX` where elements of so many bytes are padded and there is such an instruction.
@@ -412,8 +425,7 @@ impl Target for Slots {
         if let Some(store) = self.padded(self.rules.store_padded, size_bytes) {
             let words = size_bytes.next_multiple_of(32);
             if words <= self.memory_bytes() {
-                push(code, size_bytes);
-                code.op(evm::SWAP1);
+                code.push_below(size_bytes);
                 push(code, 0);
                 code.op(evm::CALLDATACOPY);
                 self.transfer_row(code, store, (slot, 1, 0));
@@ -426,8 +438,7 @@ impl Target for Slots {
         if missing_bytes > 0 {
             clear(code, 0, missing_bytes);
         }
-        push(code, size_bytes.min(self.element_bytes));
-        code.op(evm::SWAP1);
+        code.push_below(size_bytes.min(self.element_bytes));
         if pad_bytes > 0 {
             push(code, pad_bytes);
             code.op(evm::ADD);
@@ -443,26 +454,25 @@ impl Target for Slots {
     /// All padding is looked at together, where calldata has been copied to.
     fn parse_row(&self, code: &mut Assembly, slots: &[Slot], sizes: RowSizes, fail: LabelId) {
         let RowSizes { element_bytes: size_bytes, stride_bytes } = sizes;
-        let pad_bytes = size_bytes.saturating_sub(self.element_bytes);
-        if self.rules.store_reduces || size_bytes < self.element_bytes || pad_bytes > 32 {
+        if !self.copies_rows(size_bytes) {
             return parse_one_by_one(self, code, slots, sizes, fail);
         }
-        let places = || (0..).step_by(stride_bytes as usize).take(slots.len()); // u32 to usize widens
-        code.push((slots.len() as u64 - 1) * u64::from(stride_bytes) + u64::from(size_bytes)); // usize to u64 widens
-        code.op(evm::SWAP1);
+        let pad_bytes = size_bytes - self.element_bytes;
+        code.push_below(sizes.covered_bytes(slots.len()));
         push(code, 0);
         code.op(evm::CALLDATACOPY);
+        let one_by_one = || slots.iter().zip(0..).map(|(&slot, number)| (slot, 1, number)).collect();
+        let rows = if stride_bytes == size_bytes { runs(slots) } else { one_by_one() };
         if let Some(store) = self.padded(self.rules.store_padded, size_bytes) {
-            let one_by_one = slots.iter().zip(0..).map(|(&slot, number)| (slot, 1, number));
-            let rows = if stride_bytes == size_bytes { runs(slots) } else { one_by_one.collect() };
             for (slot, count, number) in rows {
                 self.transfer_row(code, store, (slot, count, number * stride_bytes));
             }
             return;
         }
+        let rows = if pad_bytes == 0 { rows } else { one_by_one() };
         if pad_bytes > 0 {
-            for place in places() {
-                push(code, place);
+            for place in (0..).step_by(stride_bytes as usize).take(slots.len()) {
+                push(code, place); // u32 to usize widens
                 code.op(evm::MLOAD);
                 if place > 0 {
                     code.op(evm::OR);
@@ -473,9 +483,14 @@ impl Target for Slots {
             code.push_label(fail);
             code.op(evm::JUMPI);
         }
-        for (place, &slot) in places().zip(slots) {
-            self.store_from(code, slot, place + pad_bytes);
+        for (slot, count, number) in rows {
+            self.store_run(code, (slot, count, number * stride_bytes + pad_bytes));
         }
+    }
+
+    fn copied_bytes(&self, count: usize, sizes: RowSizes) -> u32 {
+        let is_row = count > 1 && self.copies_rows(sizes.element_bytes);
+        if is_row { sizes.covered_bytes(count) } else { self.element_bytes }
     }
 
     fn take_words(&self, code: &mut Assembly, slot: Slot, count: u32) {
@@ -505,18 +520,23 @@ impl Target for Slots {
 
     fn returns_low(&self, size_bytes: u32, count: usize) -> bool {
         let fits = size_bytes as usize * count <= self.memory_bytes() as usize; // u32 to usize widens
-        fits && self.padded(self.rules.load_padded, size_bytes).is_some()
+        fits && size_bytes >= self.element_bytes
     }
 
     fn output_row(&self, code: &mut Assembly, slots: &[Slot], address: u32, size_bytes: u32) {
-        let Some(load) = self.padded(self.rules.load_padded, size_bytes) else {
+        let padded = self.padded(self.rules.load_padded, size_bytes);
+        if padded.is_none() && size_bytes != self.element_bytes {
             for (slot, number) in slots.iter().zip(0..) {
                 self.output(code, *slot, address + number * size_bytes, size_bytes);
             }
             return;
-        };
+        }
         for (slot, count, number) in runs(slots) {
-            self.transfer_row(code, load, (slot, count, address + number * size_bytes));
+            let run = (slot, count, address + number * size_bytes);
+            match padded {
+                Some(load) => self.transfer_row(code, load, run),
+                None => self.load_run(code, run),
+            }
         }
     }
 

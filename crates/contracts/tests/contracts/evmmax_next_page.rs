@@ -57,6 +57,16 @@ fn costs(operation: &Operation, revisions: &[Revision]) -> Vec<(u64, Vec<u64>)> 
     costs
 }
 
+/// 1.5 times the price of G1ADD is 562 gas, 2.5 times that of ECADD 375.
+#[test]
+fn sums_of_two_points_take_no_more_gas_than_they_did() {
+    for (name, most) in [("bls12_381/g1_add", 541), ("bn254/add", 373)] {
+        let operation = OPERATIONS.iter().find(|(one, ..)| *one == name).unwrap();
+        let (_, gas) = &costs(operation, &[Revision::EvmmaxNext])[0];
+        assert!(gas[0] <= most, "{name}: {} gas", gas[0]);
+    }
+}
+
 #[test]
 #[ignore = "it takes long: by name, and in CI"]
 fn the_table_of_the_experiments_is_what_they_cost() {
