@@ -184,7 +184,7 @@ struct Swapped {
     c: usize,
 }
 
-/// A word with its halves in the other order, for one that is not all ones: what that is multiplied by is 1 modulo 2²⁵⁶ − 1, which all ones would be 0 by. The numbers of
+/// A word with its halves in the other order: the product with 2¹²⁸ modulo 2²⁵⁶ − 1, where 2²⁵⁶ is 1. A word of ones would become 0; the numbers of
 /// rows a and c have too few sums above them for that.
 fn halves_swapped<M: Machine>(machine: &M, word: M::Word) -> M::Word {
     let (half, ones) = (machine.word(U256::ONE << UPPER), machine.word(U256::MAX));
