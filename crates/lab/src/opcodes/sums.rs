@@ -20,9 +20,9 @@ pub(super) fn pairs(
     width_limbs: usize,
     classes: &[&'static str],
 ) -> Vec<Pair> {
-    let counts = if rules.sums.is_some() { 2..=SUM_PRODUCTS_MAX } else { 1..=0 };
+    // Without sums no number of products has a row.
     let pair = |count, &class| pair(revision, rules, width_limbs, count, class);
-    counts.flat_map(|count| classes.iter().filter_map(move |class| pair(count, class))).collect()
+    (2..=SUM_PRODUCTS_MAX).flat_map(|count| classes.iter().filter_map(move |class| pair(count, class))).collect()
 }
 
 /// With y, x and x in slots 0 to 2, slot 1 becomes s₁·s₀ − s₂·s₀ + s₁·s₀ − s₁·s₀ …: s ↦ (a·s − x)·y for a = 1, or 2 where an odd number
