@@ -88,6 +88,16 @@ pub trait Target {
     /// Writes `count` slots to memory. [operands, address] → []
     fn store(&self, code: &mut Assembly, first: Slot, count: u32);
 
+    /// Whether slots are filled from code as it stands, by [`Target::load_code`].
+    fn loads_code(&self) -> bool {
+        false
+    }
+
+    /// Fills slots from code. [how many, offset in code] → []
+    fn load_code(&self, _: &mut Assembly, _first: Slot) {
+        unreachable!("it loads none")
+    }
+
     /// Whether there are arrays beside the slots, for [`Target::get`] and [`Target::put`].
     fn has_arrays(&self) -> bool {
         false

@@ -111,6 +111,10 @@ revisions! {
     XArrayx = x_arrayx;
     /// An experiment, EIP-6690 of 2024 with values that have zeros in front of them: `x-padx`.
     XPadx = x_padx;
+    /// An experiment, EIP-6690 of 2024 with moduli of up to 4096 bits: `x-widex`.
+    XWidex = x_widex;
+    /// An experiment, EIP-6690 of 2024 with a modulus and values that stand in code: `x-codex`.
+    XCodex = x_codex;
     /// The experiments that earn their place together: `evmmax-next`.
     EvmmaxNext = evmmax_next;
     @beside
@@ -274,6 +278,11 @@ impl Revision {
             Some(rules) => rules.additions,
             None => &[],
         }
+    }
+
+    /// Whether it adds no more to EIP-6690 of 2024 than another revision, of which it is a part or which it is.
+    pub fn is_part_of(self, other: Revision) -> bool {
+        !self.additions().is_empty() && self.additions().iter().all(|addition| other.additions().contains(addition))
     }
 
     /// Whether arithmetic has strides and a count of lanes.

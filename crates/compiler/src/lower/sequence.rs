@@ -287,11 +287,7 @@ impl<'a> Lowering<'a> {
     /// Pushes what a part finds of the row that it takes; how many words.
     fn push_row(&mut self, step: SequenceStep<Word>, take: Take<'_>, chosen: &Chosen) -> Result<usize, CompileError> {
         let operands = match take.of {
-            RowsOf::Table(_) => {
-                let bytes = self.element_bytes(take.results.len())?;
-                push(self.code, bytes);
-                1
-            }
+            RowsOf::Table(_) => self.before_row(take.results)?,
             RowsOf::Array(array) => self.before_take(array, take.results),
         };
         match (step, take.of) {

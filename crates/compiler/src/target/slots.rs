@@ -1,6 +1,8 @@
 //! The revisions with slots: separate slots, canonical big-endian values in memory. What differs between them is in their
 //! rules: how the modulus is set, strides, whether stored values are checked.
 
+mod set_up;
+
 use super::reverse::Reverse;
 use super::{
     Places, RowSizes, Target, clear, copy_memory, is_short_set_up, memory_is_zero, mont_bytes, parse_one_by_one, push,
@@ -12,7 +14,7 @@ use num_bigint::BigUint;
 use residue_ir::Modulus;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
-use residue_isa::revision::rules::{SUM_PRODUCTS_MAX, SetForm, SizeUnit};
+use residue_isa::revision::rules::SUM_PRODUCTS_MAX;
 use residue_isa::{FieldInstruction, FieldOp, Lanes, Revision, SlotRules, SumOfProducts};
 use residue_passes::derived::Derived;
 use residue_passes::moves::Copy;
@@ -45,6 +47,8 @@ pub struct Slots {
     places: Places,
     reverse: Reverse,
     data: LabelId,
+    /// The constants in the data.
+    given: LabelId,
 }
 
 impl Slots {
@@ -61,7 +65,7 @@ impl Slots {
         let narrow = |bytes| u32::try_from(bytes).expect("the width was checked");
         let (modulus_bytes, element_bytes) = (narrow(size_bytes), narrow(rules.element_bytes(size_bytes)));
         let modulus = modulus.known().cloned();
-        let (reverse, data) = (Reverse::new(code), code.new_label());
+        let (reverse, data, given) = (Reverse::new(code), code.new_label(), code.new_label());
         Self {
             revision,
             rules,
@@ -75,6 +79,7 @@ impl Slots {
             places,
             reverse,
             data,
+            given,
         }
     }
 
@@ -85,6 +90,11 @@ impl Slots {
     fn slot_count(&self) -> u32 {
         let constants = u32::try_from(self.constants.slots.len()).expect("the number of constants was checked");
         (self.places.first_constant + constants).max(self.places.spare + 1) + u32::from(self.places.is_literal)
+    }
+
+    /// Bytes of memory that data is copied to.
+    fn copied_bytes(&self) -> u32 {
+        if self.loads_code() { 0 } else { self.data_bytes() }
     }
 
     fn data_bytes(&self) -> u32 {
@@ -131,43 +141,6 @@ impl Slots {
     fn mont_scratch(&self) -> (u32, u32) {
         let bytes = mont_bytes(self.known_modulus());
         (bytes, bytes.max(32))
-    }
-
-    /// Sets the modulus at `address` in memory. [] → []
-    fn set_modulus(&self, code: &mut Assembly, address: u32) {
-        let size = match (self.rules.moduli.unit, &self.modulus) {
-            (SizeUnit::Bits, Some(modulus)) => modulus.bits(),
-            _ => u64::from(self.modulus_bytes),
-        };
-        push(code, self.slot_count());
-        code.push(size);
-        push(code, address);
-        self.set_or_resume(code);
-    }
-
-    /// [slots, size of the modulus, its address] → []
-    fn set_or_resume(&self, code: &mut Assembly) {
-        match self.rules.form {
-            SetForm::IdOnStack => {
-                push(code, self.context);
-                code.op(self.rules.set_modulus);
-            }
-            // Code as it is: an opcode with a byte after it.
-            SetForm::IdImmediate => {
-                code.data([self.rules.set_modulus, u8::try_from(self.context).expect("subprograms are few")]);
-            }
-            SetForm::One => {
-                code.op(self.rules.set_modulus);
-            }
-        }
-    }
-
-    /// Stores the constants that stand at `address` in memory, and makes the others. [] → []
-    fn store_constants(&self, code: &mut Assembly, address: u32) {
-        if self.given_count() > 0 {
-            self.store_run(code, (self.places.first_constant, self.given_count(), address));
-        }
-        self.operations(code, &self.constants.operations);
     }
 
     /// The element at `address` in memory goes to slot `slot`. [] → []
@@ -273,6 +246,15 @@ impl Target for Slots {
     }
 
     fn start(&self, code: &mut Assembly, memory_bytes: u32) -> u32 {
+        if let Some(opcode) = self.rules.set_modulus_in_code {
+            self.set_modulus_in_code(code, opcode);
+            self.store_constants(code, 0);
+            if memory_bytes > 0 {
+                push(code, memory_bytes - 32); // They are whole words.
+                self.reserve(code);
+            }
+            return 0;
+        }
         let data_bytes = self.data_bytes();
         // Code is zero after its end: a few words more take less gas than memory that grows by itself.
         let copies_all = (data_bytes..data_bytes + WORDS_COPIED_MAX * 32).contains(&memory_bytes);
@@ -290,7 +272,7 @@ impl Target for Slots {
     }
 
     fn set_up_bytes(&self) -> u32 {
-        self.given_modulus_bytes().max(self.data_bytes())
+        self.given_modulus_bytes().max(self.copied_bytes())
     }
 
     fn set_up(&self, code: &mut Assembly, at: u32) -> u32 {
@@ -298,14 +280,16 @@ impl Target for Slots {
         if words_bytes > 0 {
             self.set_modulus(code, at + words_bytes - self.modulus_bytes);
         }
-        if self.data_bytes() > 0 {
-            push(code, self.data_bytes());
+        if self.copied_bytes() > 0 {
+            push(code, self.copied_bytes());
             code.push_label(self.data);
             push(code, at);
             code.op(evm::CODECOPY);
         }
-        if words_bytes == 0 {
-            self.set_modulus(code, at);
+        match self.rules.set_modulus_in_code {
+            _ if words_bytes > 0 => {}
+            Some(opcode) => self.set_modulus_in_code(code, opcode),
+            None => self.set_modulus(code, at),
         }
         self.store_constants(code, if words_bytes == 0 { at + self.modulus_bytes } else { at });
         at + self.set_up_bytes()
@@ -316,7 +300,7 @@ impl Target for Slots {
         for _ in 0..3 {
             push(code, 0);
         }
-        self.set_or_resume(code);
+        self.set_or_resume(code, self.rules.set_modulus);
     }
 
     fn encode(&self, value: &BigUint) -> Vec<u8> {
@@ -388,6 +372,16 @@ impl Target for Slots {
 
     fn store(&self, code: &mut Assembly, _: Slot, _: u32) {
         self.transfer(code, self.rules.load);
+    }
+
+    fn loads_code(&self) -> bool {
+        self.rules.set_modulus_in_code.is_some() && self.rules.store_from_code.is_some()
+    }
+
+    fn load_code(&self, code: &mut Assembly, first: Slot) {
+        let opcode = self.rules.store_from_code.expect("only programs for targets that load code do so");
+        push(code, first);
+        self.transfer(code, opcode);
     }
 
     fn has_arrays(&self) -> bool {
@@ -593,6 +587,7 @@ impl Target for Slots {
     fn data(&self, code: &mut Assembly) {
         code.mark(self.data);
         code.data(self.modulus_data());
+        code.mark(self.given);
         for constant in &self.constants.given {
             code.data(self.encode(constant));
         }
