@@ -88,6 +88,16 @@ pub trait Target {
     /// Writes `count` slots to memory. [operands, address] → []
     fn store(&self, code: &mut Assembly, first: Slot, count: u32);
 
+    /// Whether [`Target::load`] takes canonical big-endian values of so many bytes, and halts at one that is not below the modulus.
+    fn loads_canonical(&self, _size_bytes: u32) -> bool {
+        false
+    }
+
+    /// Whether [`Target::store`] writes canonical big-endian values of so many bytes.
+    fn stores_canonical(&self, _size_bytes: u32) -> bool {
+        false
+    }
+
     /// Whether there are arrays beside the slots, for [`Target::get`] and [`Target::put`].
     fn has_arrays(&self) -> bool {
         false

@@ -111,6 +111,8 @@ revisions! {
     XArrayx = x_arrayx;
     /// An experiment, EIP-6690 of 2024 with values that have zeros in front of them: `x-padx`.
     XPadx = x_padx;
+    /// An experiment, EIP-6690 of 2024 with lanes priced as vectors and short values in memory: `x-vectorx`.
+    XVectorx = x_vectorx;
     /// The experiments that earn their place together: `evmmax-next`.
     EvmmaxNext = evmmax_next;
     @beside

@@ -8,7 +8,7 @@
 //! are lanes of one instruction then. Compiled blocks are judged later, so this file may be clever.
 
 use crate::liveness::{Liveness, Passed, liveness};
-use crate::rows::{Row, Rows, together};
+use crate::rows::{Row, Rows, lines, together};
 use crate::slots::{Slot, SlotOp};
 use fixedbitset::FixedBitSet;
 use residue_ir::program::{Function, FunctionId, Op, Operand, Program, Region, Statement, Value};
@@ -218,7 +218,8 @@ impl Shape {
             marked.ones().collect()
         });
         let neighbours = neighbours.collect();
-        let groups = together(rows, runs_above_bytes);
+        let mut groups = lines(rows);
+        groups.extend(together(rows, runs_above_bytes));
         let mut group_of = HashMap::new();
         for (number, group) in groups.iter().enumerate() {
             for value in group {

@@ -196,6 +196,18 @@ pub fn together(rows: &[Row<'_>], runs_above_bytes: Option<u32>) -> Vec<Vec<Valu
     lists
 }
 
+/// Lists of values that the program asks to be neighbours; longer ones first, as the others fit in beside them.
+pub fn lines(rows: &[Row<'_>]) -> Vec<Vec<Value>> {
+    let mut lists = Vec::new();
+    walk(rows, &mut |row| {
+        if let Row::Effect(Effect::LineUp { values }) = row {
+            lists.extend(all_values(values).filter(|list| list.len() > 1));
+        }
+    });
+    lists.sort_by_key(|list| std::cmp::Reverse(list.len()));
+    lists
+}
+
 /// What finding the rows of a function asks for.
 struct Finder<'p, 'f> {
     program: &'p Program,

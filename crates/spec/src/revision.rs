@@ -31,6 +31,7 @@ pub mod x_invmodx;
 pub mod x_iszerox;
 pub mod x_padx;
 pub mod x_sumx;
+pub mod x_vectorx;
 
 use crate::field_opcode::FieldOpcode;
 use crate::frame::Frame;
@@ -101,6 +102,7 @@ impl Revision {
         x_sumx::REVISION,
         x_arrayx::REVISION,
         x_padx::REVISION,
+        x_vectorx::REVISION,
         evmmax_next::REVISION,
     ];
 

@@ -377,6 +377,14 @@ impl Target for Slots {
         self.transfer(code, self.rules.load);
     }
 
+    fn loads_canonical(&self, size_bytes: u32) -> bool {
+        size_bytes == self.element_bytes && !self.rules.store_reduces
+    }
+
+    fn stores_canonical(&self, size_bytes: u32) -> bool {
+        size_bytes == self.element_bytes
+    }
+
     fn has_arrays(&self) -> bool {
         self.rules.get.is_some() && self.rules.put.is_some()
     }

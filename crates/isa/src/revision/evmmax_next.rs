@@ -52,7 +52,7 @@ pub const RULES: SlotRules = SlotRules {
     put: x_arrayx::RULES.put,
     load_padded: x_padx::RULES.load_padded,
     store_padded: x_padx::RULES.store_padded,
-    additions: &Addition::ALL,
+    additions: &[Addition::Inversion, Addition::IsZero, Addition::Sums, Addition::Arrays, Addition::Padding],
     ..SlotRules::EIP6690_2024
 };
 
