@@ -10,19 +10,22 @@ use residue_isa::revision::Family;
 use residue_isa::revision::evm384::Modulus;
 use residue_isa::revision::rules::{SLOTS_MAX, SetForm};
 use residue_isa::{Revision, SlotRules};
+use residue_passes::rows::Sizes;
 use residue_passes::{Limits, Slot};
 
 /// How much is made as one: any number of slots are loaded and stored by one instruction, and what is read of calldata together may
 /// have a word between elements.
-const LIMITS: Limits = Limits { values_max: SLOTS_MAX, gap_bytes_max: 32, runs_above_bytes: None };
+const LIMITS: Limits = Limits { values_max: SLOTS_MAX, gap_bytes_max: 32, moved_whole: None };
 
-/// The same for a program, whose elements may be moved with zeros in front of them.
+/// The same for a program, whose elements are moved as they are, or with zeros in front of them too where there is an instruction for that.
 pub(crate) fn limits(program: &Program, revision: Revision) -> Limits {
-    let padded = |rules: &SlotRules| {
+    let sizes = |rules: &SlotRules| {
         let element_bytes = rules.element_bytes(target::slots::modulus_size_bytes(rules, &program.modulus));
-        u32::try_from(element_bytes).ok().filter(|_| rules.store_padded.is_some())
+        let least_bytes = u32::try_from(element_bytes).ok()?;
+        let most_bytes = if rules.store_padded.is_some() { u8::MAX.into() } else { least_bytes };
+        Some(Sizes { least_bytes, most_bytes })
     };
-    Limits { runs_above_bytes: revision.slot_rules().and_then(padded), ..LIMITS }
+    Limits { moved_whole: revision.slot_rules().and_then(sizes), ..LIMITS }
 }
 
 /// How many slots a revision has, before portable code leaves some out.

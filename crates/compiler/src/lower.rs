@@ -20,7 +20,7 @@ mod words;
 use crate::Part;
 use crate::error::CompileError;
 use crate::paths;
-use crate::target::{Target, clear, push};
+use crate::target::{RowSizes, Target, clear, push};
 use fixedbitset::FixedBitSet;
 use layout::{Layout, layout};
 use residue_ir::Effect;
@@ -33,7 +33,7 @@ use residue_isa::opcode::evm;
 use residue_passes::SlotOp;
 use residue_passes::liveness::values_read;
 use residue_passes::moves::sequence;
-use residue_passes::rows::Nest;
+use residue_passes::rows::{Nest, Parses};
 use residue_passes::sums::{SlotSum, readings, sums};
 use residue_passes::{Allocation, Placement, Row, Slot};
 use ruint::aliases::U256;
@@ -94,15 +94,16 @@ pub(crate) fn lower(
     let units: Vec<Entered> = parts.iter().map(|part| entered(part, code)).collect();
     let zero_from = begin(parts, &layout, code);
     let mut lowered = Lowered { units: Vec::new(), fail, memory_bytes: layout.end, near: Vec::new() };
-    let mut entrances = Entrances::new(layout.entrances);
+    let mut entrances = Entrances::default();
     let mut done: Vec<Option<LoweredUnit>> = parts.iter().map(|_| None).collect();
     for unit in order(parts) {
         let part = &parts[unit];
         let mut blocks = Vec::new();
+        let first_entrances = sequence::entrances(part.program).first;
         // The start comes first: that of the program falls through from the target's own beginning.
         for number in (0..part.program.functions.len()).rev() {
             let (function, rows) = (&part.program.functions[number], &part.rows.functions[number]);
-            entrances.begin();
+            entrances.begin(layout.entrances(unit), first_entrances[number]);
             let mut lowering = Lowering {
                 program: part.program,
                 allocation: &part.allocation,
@@ -178,7 +179,9 @@ fn begin(parts: &[Part<'_>], layout: &Layout, code: &mut Assembly) -> u32 {
         }
     }
     if parts[0].has_elements() {
-        zero_from = zero_from.max(parts[0].target.start(code, layout.end));
+        let there_bytes = first_copied_bytes(&parts[0]).next_multiple_of(32);
+        let memory_bytes = if there_bytes < layout.end { layout.end } else { 0 };
+        zero_from = zero_from.max(parts[0].target.start(code, memory_bytes));
     }
     let scratch_bytes = layout.variables.min(zero_from).saturating_sub(layout.scratch);
     if scratch_bytes > 0 {
@@ -198,6 +201,18 @@ fn begin(parts: &[Part<'_>], layout: &Layout, code: &mut Assembly) -> u32 {
         clear(code, shifts.zeros, shifts.zeros_bytes);
     }
     zero_from
+}
+
+/// Bytes from the bottom of memory that the program copies calldata to before it reads or writes any other: memory grows with that.
+fn first_copied_bytes(part: &Part<'_>) -> u32 {
+    let on_stack = |row: &&Row<'_>| matches!(row, Row::Effect(Effect::Require { .. } | Effect::Bind { .. }));
+    match part.rows.functions.last().and_then(|rows| rows.iter().find(|row| !on_stack(row))) {
+        Some(Row::Parses(Parses { results, size_bytes, stride_bytes, .. })) => {
+            let sizes = RowSizes { element_bytes: *size_bytes, stride_bytes: *stride_bytes };
+            part.target.copied_bytes(results.len(), sizes)
+        }
+        _ => 0,
+    }
 }
 
 /// Writes the tables of a part as data.
@@ -257,7 +272,7 @@ struct Lowering<'a> {
     origin: LabelId,
     code: &'a mut Assembly,
     blocks: &'a mut Vec<LoweredBlock>,
-    /// The next of [`Layout::entrances`].
+    /// The next of the function's entrances.
     entrances: &'a mut Entrances,
     stack: Vec<Entry>,
     /// Number of regions around this point.

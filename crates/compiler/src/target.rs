@@ -30,8 +30,8 @@ pub trait Target {
     /// Bytes of a value in memory outside slots, as arrays hold it.
     fn element_bytes(&self) -> u32;
 
-    /// Before anything else. `memory_bytes` is all the memory of fixed size that the program uses. Memory from the returned
-    /// address on is zero. [] → []
+    /// Before anything else. `memory_bytes` is all the memory of fixed size that the program uses, or 0 where it has grown as far before
+    /// anything needs it. Memory from the returned address on is zero. [] → []
     fn start(&self, code: &mut Assembly, memory_bytes: u32) -> u32;
 
     /// Sets a subprogram's modulus and constants: at the program's start, or where the subprogram is entered, with the modulus in words from
@@ -88,14 +88,20 @@ pub trait Target {
     /// Writes `count` slots to memory. [operands, address] → []
     fn store(&self, code: &mut Assembly, first: Slot, count: u32);
 
-    /// Whether [`Target::load`] takes canonical big-endian values of so many bytes, and halts at one that is not below the modulus.
-    fn loads_canonical(&self, _size_bytes: u32) -> bool {
+    /// Whether memory has canonical big-endian values of so many bytes for [`Target::store`]; or, if they are looked at, for [`Target::load`], which halts
+    /// at one that is not below the modulus.
+    fn has_canonical(&self, _size_bytes: u32, _are_looked_at: bool) -> bool {
         false
     }
 
-    /// Whether [`Target::store`] writes canonical big-endian values of so many bytes.
-    fn stores_canonical(&self, _size_bytes: u32) -> bool {
+    /// Whether slots are filled from code as it stands, by [`Target::load_code`].
+    fn loads_code(&self) -> bool {
         false
+    }
+
+    /// Fills slots from code. [how many, offset in code] → []
+    fn load_code(&self, _: &mut Assembly, _first: Slot) {
+        unreachable!("it loads none")
     }
 
     /// Whether there are arrays beside the slots, for [`Target::get`] and [`Target::put`].
@@ -138,6 +144,12 @@ pub trait Target {
 
     /// The same for several elements, one after the other in calldata. [offset of the first] → []
     fn parse_row(&self, code: &mut Assembly, slots: &[Slot], sizes: RowSizes, fail: LabelId);
+
+    /// Bytes from the bottom of memory that [`Target::parse`] of one element, or [`Target::parse_row`] of several, begins to copy calldata to:
+    /// memory reaches as far then.
+    fn copied_bytes(&self, _count: usize, _sizes: RowSizes) -> u32 {
+        0
+    }
 
     /// Makes a field element of a number below the modulus, of so many words. [most significant, …, least significant] → []
     fn take_words(&self, code: &mut Assembly, slot: Slot, count: u32);
@@ -194,6 +206,14 @@ pub struct RowSizes {
     pub element_bytes: u32,
     /// Bytes from the start of one to that of the next, no fewer.
     pub stride_bytes: u32,
+}
+
+impl RowSizes {
+    /// Bytes from the start of the first of so many, of which there is one at least, to the end of the last.
+    pub fn covered_bytes(self, count: usize) -> u32 {
+        let others = u32::try_from(count - 1).expect("elements of a row have slots");
+        others * self.stride_bytes + self.element_bytes
+    }
 }
 
 /// Slots with the factors that lead between the Montgomery form of the outside, with R = 2⁶⁴ⁿ for a modulus of n limbs, and

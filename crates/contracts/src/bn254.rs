@@ -7,8 +7,11 @@ pub mod mul;
 pub mod pairing;
 
 use crate::encoding::Encoding;
+use crate::points::Points;
 use num_bigint::BigUint;
 use residue_curves::Affine;
+use residue_curves::bn254::{constants, g1_curve_defect, invert};
+use residue_ir::Machine;
 
 /// How elements and points are encoded.
 pub(crate) const ENCODING: Encoding = Encoding::EIP_196;
@@ -16,6 +19,36 @@ pub(crate) const ENCODING: Encoding = Encoding::EIP_196;
 pub(crate) const FP_BYTES: u32 = ENCODING.element_bytes;
 /// Bytes of a point of G1.
 pub(crate) const G1_BYTES: u32 = 2 * FP_BYTES;
+
+/// Sums of points of G1.
+pub(crate) struct Sums;
+
+impl<M: Machine> Points<M> for Sums {
+    type Coordinate = M::Fe;
+
+    const ENCODING: Encoding = ENCODING;
+    const POINT_BYTES: u32 = G1_BYTES;
+
+    fn parse(machine: &M, offset: M::Word) -> Affine<M::Fe> {
+        ENCODING.point(machine, offset)
+    }
+
+    fn curve_defect(machine: &M, point: Affine<M::Fe>) -> M::Fe {
+        g1_curve_defect(machine, point)
+    }
+
+    fn norm(value: M::Fe) -> M::Fe {
+        value
+    }
+
+    fn invert(machine: &M, a: M::Fe) -> M::Fe {
+        invert(machine, a)
+    }
+
+    fn three_halves(machine: &M) -> M::Fe {
+        machine.constant(&constants().pairing.three_halves)
+    }
+}
 
 /// A point of canonical values in bytes, for examples.
 pub(crate) fn encoded_point(point: &Affine<BigUint>) -> Vec<u8> {

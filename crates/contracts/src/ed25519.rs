@@ -95,8 +95,8 @@ pub(crate) fn parse<M: Machine>(machine: &M) -> Parsed<M::Word> {
             _ => machine.calldata_word(at),
         }
     });
-    machine.set(k, little_endian(machine, through, machine.get(low)));
-    machine.set(k_high, little_endian(machine, through, machine.get(high)));
+    machine.set(k, little_endian(machine, through, low));
+    machine.set(k_high, little_endian(machine, through, high));
     machine.over("order", order, |machine| {
         let [low, high] = [k, k_high].map(|half| machine.reduce(machine.get(half)));
         let radix = (num_bigint::BigUint::from(1u8) << 256) % order;

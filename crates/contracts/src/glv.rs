@@ -28,9 +28,13 @@ pub(crate) fn product<M: Machine, E: Endomorphism>(machine: &M, curve: &E) {
     let start = machine.small(0);
     let point = ENCODING.point(machine, start);
     machine.branch(
-        ENCODING.any_nonzero(machine, start, 0..2),
-        |machine| machine.require(machine.is_zero(curve.defect(machine, point))),
-        |machine| machine.return_elements(point, COORDINATE_BYTES),
+        machine.not(machine.is_zero(curve.defect(machine, point))),
+        |machine| {
+            // (0, 0), which stands for the identity, is not on the curve.
+            machine.require(machine.not(ENCODING.any_nonzero(machine, start, 0..2)));
+            machine.return_elements(point, COORDINATE_BYTES);
+        },
+        |_| (),
     );
     let scalar = machine.calldata_word(machine.small(POINT_BYTES.into()));
     machine.return_elements(multiply(machine, curve, scalar, point), COORDINATE_BYTES);

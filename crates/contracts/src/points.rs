@@ -9,7 +9,7 @@ use residue_curves::conditions::all_vanish;
 use residue_curves::group::{Addend, Affine, Coordinate, Jacobian};
 use residue_formula::Fe;
 use residue_formula::scope::enter;
-use residue_ir::{Array, Bundle, Capacity, Feature, Machine, SequenceStep, Variable, WordOp};
+use residue_ir::{Array, Bundle, Capacity, Machine, SequenceStep, Variable, WordOp};
 
 /// A curve's points with how they are encoded.
 pub(crate) trait Points<M: Machine> {
@@ -62,86 +62,70 @@ fn is_finite<M: Machine, G: Points<M>>(machine: &M, offset: M::Word) -> M::Word 
     machine.bind(machine.not(is_identity))
 }
 
-/// The same of coordinates: 1 unless all are zero.
-pub(crate) fn is_any_nonzero<M: Machine, B: Bundle<M::Fe>>(machine: &M, coordinates: B) -> M::Word {
-    let are_zero = coordinates.to_list().into_iter().map(|coordinate| machine.is_zero(coordinate));
-    let all = are_zero.reduce(|all, is_zero| machine.word_op(WordOp::And, all, is_zero));
-    machine.bind(machine.not(all.expect("a point has coordinates")))
-}
-
 fn return_point<M: Machine, G: Points<M>>(machine: &M, point: Affine<G::Coordinate>) {
     machine.return_elements(G::shown(machine, point), G::ENCODING.element_bytes);
 }
 
-/// Returns P + Q of the calldata P ‖ Q. The points must lie on their curve, not in its subgroup: EIP-2537, “ABI for G1
-/// addition”. By the chord or the tangent, Silverman, The Arithmetic of Elliptic Curves, III.2.3.
+/// Returns P + Q of the calldata P ‖ Q, which must have as many bytes: EIP-2537, “ABI for G1 addition”.
 pub(crate) fn sum<M: Machine, G: Points<M>>(machine: &M) {
-    let point_bytes = u64::from(G::POINT_BYTES);
-    machine.require(machine.word_op(WordOp::Eq, machine.calldata_size(), machine.small(2 * point_bytes)));
-    let [p_offset, q_offset] = [machine.small(0), machine.small(point_bytes)];
-    let [p, q] = [p_offset, q_offset].map(|offset| G::parse(machine, offset));
-    machine.branch(
-        machine.has(Feature::ZeroTest),
-        |machine| {
-            let are_finite = [p, q].map(|point| is_any_nonzero(machine, point));
-            return_sum_of_any::<M, G>(machine, [p, q], are_finite);
-        },
-        |machine| {
-            let are_finite = [p_offset, q_offset].map(|offset| is_finite::<M, G>(machine, offset));
-            return_sum_of_any::<M, G>(machine, [p, q], are_finite);
-        },
-    );
+    let bytes = machine.small(2 * u64::from(G::POINT_BYTES));
+    machine.require(machine.word_op(WordOp::Eq, machine.calldata_size(), bytes));
+    return_sum::<M, G>(machine);
 }
 
-/// Returns P + Q for two points, each with whether it is other than the identity, and checks that they are on the curve.
-fn return_sum_of_any<M: Machine, G: Points<M>>(
-    machine: &M,
-    [p, q]: [Affine<G::Coordinate>; 2],
-    [p_is_finite, q_is_finite]: [M::Word; 2],
-) {
-    machine.branch(
-        machine.word_op(WordOp::And, p_is_finite, q_is_finite),
+/// Returns P + Q of P ‖ Q, which calldata begins with. The points must lie on their curve, not in its subgroup.
+///
+/// On the curve (y₁ − y₂)·(y₁ + y₂) = x₁³ − x₂³. So (x₁² + x₁·x₂ + x₂²)/(y₁ + y₂) is the slope of the chord and, for P = Q, of the tangent,
+/// unless y₁ + y₂ = 0: Brier and Joye 2002, “Weierstraß elliptic curves and side-channel attacks”. The identity is seen to be one only where
+/// a point is not on the curve, as (0, 0) is not.
+pub(crate) fn return_sum<M: Machine, G: Points<M>>(machine: &M) {
+    let offsets = [0, G::POINT_BYTES].map(|at| machine.small(at.into()));
+    let [p, q] = offsets.map(|offset| G::parse(machine, offset));
+    let defect = all_vanish(&[p, q].map(|point| G::curve_defect(machine, point)));
+    let slope = (p.x.squared() + p.x * q.x + q.x.squared()).ratio(p.y + q.y);
+    let are_on_curve = machine.is_zero(defect);
+    let is_undefined = machine.is_zero(slope.1);
+    let (numerator, denominator) = machine.branch(
+        machine.not(machine.word_op(WordOp::Lt, is_undefined, are_on_curve)),
         |machine| {
-            let defects = [G::curve_defect(machine, p), G::curve_defect(machine, q)];
-            machine.require(machine.is_zero(all_vanish(&defects)));
-            return_sum::<M, G>(machine, p, q);
-        },
-        |machine| {
-            // (0, 0) stands for the identity, so that the sum is that of the coordinates.
-            let sum = Affine::new(p.x + q.x, p.y + q.y);
             machine.branch(
-                machine.word_op(WordOp::Or, p_is_finite, q_is_finite),
-                |machine| machine.require(machine.is_zero(G::curve_defect(machine, sum))),
+                machine.not(machine.is_zero(defect)),
+                |machine| return_sum_with_identity::<M, G>(machine, offsets, [p, q]),
                 |_| (),
             );
-            return_point::<M, G>(machine, sum);
-        },
-    );
-}
-
-/// Returns P + Q for two points of the curve, neither of them the identity.
-fn return_sum<M: Machine, G: Points<M>>(machine: &M, p: Affine<G::Coordinate>, q: Affine<G::Coordinate>) {
-    let dx = q.x - p.x;
-    let (numerator, denominator) = machine.branch(
-        machine.is_zero(G::norm(dx)),
-        |machine| {
-            // Q = ±P, and twice a point of order two, with y = 0, is the identity too.
-            let two_y = p.y + q.y;
-            let square = p.x.squared();
+            // Q = −P, or one of both other points with the y of −P, so that there is no tangent.
+            let dx = q.x - p.x;
             machine.branch(
-                machine.is_zero(G::norm(two_y)),
+                machine.is_zero(G::norm(dx)),
                 |machine| machine.return_elements(Affine::new(dx, dx), G::ENCODING.element_bytes),
                 |_| (),
             );
-            (square + square + square, two_y)
+            (q.y - p.y).ratio(dx)
         },
-        |_| (q.y - p.y, dx),
+        |_| slope,
     );
-    let (numerator, denominator) = numerator.ratio(denominator);
-    let slope = numerator.scaled(G::invert(machine, denominator)); // λ = 3x₁²/(2y₁) or (y₂ − y₁)/(x₂ − x₁)
-    let x = slope.squared() - p.x - q.x; //                           x₃ = λ² − x₁ − x₂
-    let y = slope * (p.x - x) - p.y; //                               y₃ = λ·(x₁ − x₃) − y₁
+    let slope = numerator.scaled(G::invert(machine, denominator));
+    let x = slope.squared() - p.x - q.x; //    x₃ = λ² − x₁ − x₂
+    let y = slope * (p.x - x) - p.y; //        y₃ = λ·(x₁ − x₃) − y₁
     return_point::<M, G>(machine, Affine::new(x, y));
+}
+
+/// The same where one of both at least is not on the curve: it must be the identity.
+fn return_sum_with_identity<M: Machine, G: Points<M>>(
+    machine: &M,
+    offsets: [M::Word; 2],
+    [p, q]: [Affine<G::Coordinate>; 2],
+) {
+    let [p_is_finite, q_is_finite] = offsets.map(|offset| is_finite::<M, G>(machine, offset));
+    machine.require(machine.not(machine.word_op(WordOp::And, p_is_finite, q_is_finite)));
+    // (0, 0) stands for the identity, so that the sum is that of the coordinates.
+    let sum = Affine::new(p.x + q.x, p.y + q.y);
+    machine.branch(
+        machine.word_op(WordOp::Or, p_is_finite, q_is_finite),
+        |machine| machine.require(machine.is_zero(G::curve_defect(machine, sum))),
+        |_| (),
+    );
+    return_point::<M, G>(machine, sum);
 }
 
 /// Returns k·P of the calldata P ‖ k: EIP-2539, “ABI for G1 multiplication”.
@@ -357,9 +341,13 @@ fn return_jacobian<M: Machine, G: Points<M>>(machine: &M, point: Jacobian<G::Coo
 fn multiple_at<M: Machine, G: Points<M>>(machine: &M, offset: M::Word) -> Jacobian<G::Coordinate> {
     let point = G::parse(machine, offset);
     machine.branch(
-        is_finite::<M, G>(machine, offset),
+        machine.not(machine.is_zero(G::curve_defect(machine, point))),
         |machine| {
-            machine.require(machine.is_zero(G::curve_defect(machine, point)));
+            // (0, 0), which stands for the identity, is not on the curve.
+            machine.require(machine.not(is_finite::<M, G>(machine, offset)));
+            identity::<M, G>(machine)
+        },
+        |machine| {
             let words: Vec<_> = (0..G::SCALAR_BYTES)
                 .step_by(32)
                 .map(|at| {
@@ -374,7 +362,6 @@ fn multiple_at<M: Machine, G: Points<M>>(machine: &M, offset: M::Word) -> Jacobi
                 |_| multiple,
             )
         },
-        |machine| identity::<M, G>(machine),
     )
 }
 

@@ -132,7 +132,10 @@ impl Counts {
 
     fn is_transfer(&self, opcode: u8) -> bool {
         let of_slots = match self.revision.slot_rules() {
-            Some(rules) => [rules.set_modulus, rules.load, rules.store].contains(&opcode),
+            Some(rules) => {
+                [rules.set_modulus, rules.load, rules.store].contains(&opcode)
+                    || [rules.set_modulus_in_code, rules.store_from_code].contains(&Some(opcode))
+            }
             None => {
                 self.revision.family() == Family::MemorySlots && matches!(opcode, eip5843::SETMODX | eip5843::TOMONTX)
             }
@@ -161,9 +164,11 @@ impl Counts {
         let moving = self.moving.take().unwrap_or(0);
         match self.revision.slot_rules() {
             Some(rules) if step.opcode == rules.load => *self.moved.loaded.entry(width_limbs).or_default() += moving,
-            Some(rules) if step.opcode == rules.store => *self.moved.stored.entry(width_limbs).or_default() += moving,
+            Some(rules) if step.opcode == rules.store || rules.store_from_code == Some(step.opcode) => {
+                *self.moved.stored.entry(width_limbs).or_default() += moving;
+            }
             Some(rules)
-                if step.opcode == rules.set_modulus
+                if (step.opcode == rules.set_modulus || rules.set_modulus_in_code == Some(step.opcode))
                     && (rules.form == SetForm::One || view.context_count() > self.contexts) =>
             {
                 *self.moved.moduli.entry(width_limbs).or_default() += 1;
@@ -196,7 +201,8 @@ impl Tracer for Counts {
         let opcode = view.code().get(view.pc()).copied();
         self.moving = None;
         self.contexts = view.context_count();
-        if opcode == Some(rules.load) || opcode == Some(rules.store) {
+        let is_from_code = opcode.is_some() && opcode == rules.store_from_code;
+        if opcode == Some(rules.load) || opcode == Some(rules.store) || is_from_code {
             self.moving = view.number(2 + usize::from(rules.transfer_names_context));
         }
     }

@@ -106,6 +106,8 @@ fn handler<H: FieldHost>(revision: Revision, opcode: u8) -> Instruction<EthInter
         Revision::XSumx => slots!(XSumx),
         Revision::XArrayx => slots!(XArrayx),
         Revision::XPadx => slots!(XPadx),
+        Revision::XWidex => slots!(XWidex),
+        Revision::XCodex => slots!(XCodex),
         Revision::XVectorx => slots!(XVectorx),
         Revision::EvmmaxNext => slots!(EvmmaxNext),
         Revision::Evm => None,

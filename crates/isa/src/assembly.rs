@@ -131,6 +131,18 @@ impl Assembly {
         self.with(Item::Push(number.into()))
     }
 
+    /// Pushes a number below the word on top of the stack: before it, where that was pushed or copied just now. [top] → [number, top]
+    pub fn push_below(&mut self, number: impl Into<BigUint>) -> &mut Self {
+        match self.items.pop() {
+            Some(top @ Item::Push(_)) => self.push(number).with(top),
+            Some(Item::Op(copy @ evm::DUP1..evm::DUP16)) => self.push(number).with(Item::Op(copy + 1)),
+            last => {
+                self.items.extend(last);
+                self.push(number).op(evm::SWAP1)
+            }
+        }
+    }
+
     /// Appends the smallest push of a label's offset.
     pub fn push_label(&mut self, label: LabelId) -> &mut Self {
         self.with(Item::PushLabel(label))
@@ -174,5 +186,29 @@ impl Assembly {
     fn with(&mut self, item: Item) -> &mut Self {
         self.items.push(item);
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_goes_below_what_was_pushed_just_now() {
+        let check = |before: &[Item], after: &[Item]| {
+            let mut code = Assembly::new();
+            before.iter().for_each(|item| _ = code.item(item.clone()));
+            code.push_below(7u32);
+            assert_eq!(code.items(), after);
+        };
+        let push = |number: u32| Item::Push(number.into());
+        check(&[Item::Op(evm::ADD), push(3)], &[Item::Op(evm::ADD), push(7), push(3)]);
+        check(&[Item::Op(evm::DUP1)], &[push(7), Item::Op(evm::DUP2)]);
+        check(&[Item::Op(evm::DUP15)], &[push(7), Item::Op(evm::DUP16)]);
+        // There is no word 17.
+        for other in [Item::Op(evm::DUP16), Item::Op(evm::ADD), Item::Label(LabelId(0)), Item::Mark(LabelId(0))] {
+            check(std::slice::from_ref(&other), &[other.clone(), push(7), Item::Op(evm::SWAP1)]);
+        }
+        check(&[], &[push(7), Item::Op(evm::SWAP1)]);
     }
 }

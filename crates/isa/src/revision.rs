@@ -111,6 +111,10 @@ revisions! {
     XArrayx = x_arrayx;
     /// An experiment, EIP-6690 of 2024 with values that have zeros in front of them: `x-padx`.
     XPadx = x_padx;
+    /// An experiment, EIP-6690 of 2024 with moduli of up to 4096 bits: `x-widex`.
+    XWidex = x_widex;
+    /// An experiment, EIP-6690 of 2024 with a modulus and values that stand in code: `x-codex`.
+    XCodex = x_codex;
     /// An experiment, EIP-6690 of 2024 with lanes priced as vectors and short values in memory: `x-vectorx`.
     XVectorx = x_vectorx;
     /// The experiments that earn their place together: `evmmax-next`.
@@ -276,6 +280,11 @@ impl Revision {
             Some(rules) => rules.additions,
             None => &[],
         }
+    }
+
+    /// Whether it adds no more to EIP-6690 of 2024 than another revision, of which it is a part or which it is.
+    pub fn is_part_of(self, other: Revision) -> bool {
+        !self.additions().is_empty() && self.additions().iter().all(|addition| other.additions().contains(addition))
     }
 
     /// Whether arithmetic has strides and a count of lanes.

@@ -51,6 +51,7 @@ const BUNDLED: &[(&str, &str)] = &[
     ("evmone-2025.toml", include_str!("../schedules/evmone-2025.toml")),
     ("evmone-bits.toml", include_str!("../schedules/evmone-bits.toml")),
     ("evmmax-next.toml", include_str!("../schedules/evmmax-next.toml")),
+    ("x-widex.toml", include_str!("../schedules/x-widex.toml")),
     ("x-vectorx.toml", include_str!("../schedules/x-vectorx.toml")),
     ("evm.toml", include_str!("../schedules/evm.toml")),
 ];

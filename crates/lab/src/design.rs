@@ -40,10 +40,10 @@ pub struct Ablation<'a> {
     pub times: bool,
 }
 
-/// An opcode that a revision adds, as a record has it.
+/// An opcode that a revision adds, as a record has it, or another thing that it adds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Added {
-    /// Its name.
+    /// Its name; what is no opcode has a name that begins with a digit.
     pub mnemonic: String,
     /// Bytes after it that belong to it.
     pub immediate_bytes: u32,
@@ -59,10 +59,19 @@ impl Added {
         format!("adds {revision}")
     }
 
-    /// What that line says: `MNEMONIC immediate pops pushes`, with commas between.
-    pub fn line(rows: &[&OpcodeRow]) -> String {
-        let row = |row: &&OpcodeRow| format!("{} {} {} {}", row.mnemonic, row.immediate_bytes, row.pops, row.pushes);
-        rows.iter().map(row).collect::<Vec<_>>().join(", ")
+    /// What that line says: `MNEMONIC immediate pops pushes`, with commas between; for moduli of more limbs than the base has, how many.
+    pub fn line(revision: Revision, base: Revision) -> String {
+        let row = |row: &OpcodeRow| format!("{} {} {} {}", row.mnemonic, row.immediate_bytes, row.pops, row.pushes);
+        let mut parts: Vec<String> = added(revision, base).unwrap_or_default().into_iter().map(row).collect();
+        if revision.width_limbs_max() > base.width_limbs_max() {
+            parts.push(format!("{}-limbs 0 0 0", revision.width_limbs_max()));
+        }
+        parts.join(", ")
+    }
+
+    /// Whether it is an opcode.
+    pub fn is_opcode(&self) -> bool {
+        !self.mnemonic.starts_with(|first: char| first.is_ascii_digit())
     }
 
     /// Reads it; none if it says something else.
@@ -87,12 +96,15 @@ pub fn added(revision: Revision, base: Revision) -> Option<Vec<&'static OpcodeRo
     keeps.then(|| revision.opcodes().iter().filter(is_new).collect())
 }
 
-/// The revisions that are compared with a base unless others are named: all that add opcodes to it as an experiment.
+/// Whether a revision has all that the base has, and more: opcodes or wider moduli.
+pub fn adds(revision: Revision, base: Revision) -> bool {
+    added(revision, base).is_some() && !Added::line(revision, base).is_empty()
+}
+
+/// The revisions that are compared with a base unless others are named: all that add something to it as an experiment.
 pub fn experiments(base: Revision) -> Vec<Revision> {
-    let adds = |revision: &Revision| {
-        !revision.additions().is_empty() && added(*revision, base).is_some_and(|rows| !rows.is_empty())
-    };
-    Revision::ALL.iter().copied().filter(adds).collect()
+    let is_experiment = |revision: &Revision| !revision.additions().is_empty() && adds(*revision, base);
+    Revision::ALL.iter().copied().filter(is_experiment).collect()
 }
 
 /// Compiles and runs everything: the rows of a record. What a revision cannot express has no rows.
@@ -176,13 +188,16 @@ mod tests {
     fn experiments_add_opcodes_and_other_revisions_are_none() {
         let base = Revision::Eip6690_2024;
         let experiments = experiments(base);
-        assert!(!experiments.is_empty() && !experiments.contains(&base));
+        assert!(experiments.contains(&Revision::XWidex) && !experiments.contains(&base));
         for revision in experiments {
             let added = added(revision, base).unwrap();
-            let read = Added::read_all(&Added::line(&added)).unwrap();
-            assert_eq!((read.len(), read[0].mnemonic.as_str()), (added.len(), added[0].mnemonic));
+            let read = Added::read_all(&Added::line(revision, base)).unwrap();
+            let opcodes: Vec<&str> =
+                read.iter().filter(|added| added.is_opcode()).map(|added| added.mnemonic.as_str()).collect();
+            assert_eq!(opcodes, added.iter().map(|row| row.mnemonic).collect::<Vec<_>>(), "{revision}");
             assert!(added.iter().all(|row| base.row(row.byte).is_none()), "{revision}");
         }
+        assert_eq!(Added::line(Revision::XWidex, base), "64-limbs 0 0 0");
         assert_eq!(added(base, base), Some(Vec::new()));
         assert_eq!(added(Revision::Evm384V7, base), None);
         assert_eq!((Added::read_all(""), Added::read_all("A 1 2")), (None, None));

@@ -93,7 +93,7 @@ pub fn measure(
         pairs.extend(keccak::pairs()?);
         run(&setting, &engine, "EVM", pairs, observer, &mut rows, &mut observations)?;
         for &revision in revisions {
-            left_out.extend(padded_left_out(revision));
+            left_out.extend(padded_left_out(revision).chain(from_code_left_out(revision)));
             let engine = plain_engine(revision)?;
             let pairs = match revision.evm384() {
                 Some(_) => memory::pairs(revision, effort)?,
@@ -112,6 +112,13 @@ fn padded_left_out(revision: Revision) -> impl Iterator<Item = String> {
     let padded = revision.slot_rules().map_or([None; 2], |rules| [rules.load_padded, rules.store_padded]);
     let rows = padded.into_iter().flatten().filter_map(move |opcode| revision.row(opcode));
     rows.map(move |row| format!("{revision}/{}: it takes the time of LOADX or STOREX", row.mnemonic))
+}
+
+/// What stands in code, each with the reason.
+fn from_code_left_out(revision: Revision) -> impl Iterator<Item = String> {
+    let opcodes = revision.slot_rules().map_or([None; 2], |rules| [rules.set_modulus_in_code, rules.store_from_code]);
+    let rows = opcodes.into_iter().flatten().filter_map(move |opcode| revision.row(opcode));
+    rows.map(move |row| format!("{revision}/{}: it takes the time of the same from memory", row.mnemonic))
 }
 
 /// The base field of BLS12-381.
@@ -160,6 +167,8 @@ mod tests {
             Revision::Geth5843,
             Revision::Eip6690_2024,
             Revision::Evmone2025,
+            Revision::XWidex,
+            Revision::XCodex,
             Revision::EvmmaxNext,
         ];
         let measured = measure(&MeasureEffort::SMOKE, &revisions, &mut |_| ()).unwrap();
@@ -185,6 +194,8 @@ mod tests {
             "evm384-v7/MULMODMONT384/384/pages",
             "eip6690-2024/MULMODX/768/near",
             "evmone-2025/INVMODX/384/plain",
+            "x-widex/MULMODX/4096/near",
+            "x-widex/SETMODX/1024/new",
             "evmmax-next/INVMODX/384/plain",
             "evmmax-next/ISZEROX/384/plain",
             "evmmax-next/SUM2X/384/near",

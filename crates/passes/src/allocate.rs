@@ -8,7 +8,7 @@
 //! are lanes of one instruction then. Compiled blocks are judged later, so this file may be clever.
 
 use crate::liveness::{Liveness, Passed, liveness};
-use crate::rows::{Row, Rows, lines, together};
+use crate::rows::{Row, Rows, Sizes, lines, side_by_side, together};
 use crate::slots::{Slot, SlotOp};
 use fixedbitset::FixedBitSet;
 use residue_ir::program::{Function, FunctionId, Op, Operand, Program, Region, Statement, Value};
@@ -68,8 +68,7 @@ pub fn allocate(
     cost: Option<&dyn Cost>,
 ) -> Result<Allocation, TooFewSlots> {
     let functions = program.functions.iter().zip(&rows.functions);
-    let mut shapes: Vec<Shape> =
-        functions.map(|(function, own)| Shape::new(function, own, rows.runs_above_bytes)).collect();
+    let mut shapes: Vec<Shape> = functions.map(|(function, own)| Shape::new(function, own, rows.moved_whole)).collect();
     let mut allocation = place_all(program, &shapes, limit, None)?;
     if let Some(cost) = cost {
         // What callees spread over, their callers lack: where that leaves too little room, all spread less, or not at all.
@@ -185,8 +184,9 @@ struct Shape {
     neighbours: Vec<Vec<usize>>,
     /// Classes that would best share a slot, with how much it matters.
     copies: Vec<(usize, usize, u64)>,
-    /// Values that would best stand in consecutive slots, in order.
+    /// Values that would best stand in consecutive slots, in order: so many that have their places before all else, and others.
     groups: Vec<Vec<Value>>,
+    placed_first: usize,
     /// For a root: the first of the groups that it is in.
     group_of: HashMap<usize, usize>,
     /// As for [`Liveness`].
@@ -198,7 +198,7 @@ struct Shape {
 }
 
 impl Shape {
-    fn new(function: &Function, rows: &[Row<'_>], runs_above_bytes: Option<u32>) -> Self {
+    fn new(function: &Function, rows: &[Row<'_>], moved_whole: Option<Sizes>) -> Self {
         let Liveness { interferes, live_out, live_across_calls, mut affinities, passed } = liveness(function);
         let values = interferes.len();
         let mut classes = Classes::new(interferes);
@@ -219,14 +219,16 @@ impl Shape {
         });
         let neighbours = neighbours.collect();
         let mut groups = lines(rows);
-        groups.extend(together(rows, runs_above_bytes));
+        groups.extend(together(rows));
+        let placed_first = groups.len();
+        groups.extend(side_by_side(rows, moved_whole));
         let mut group_of = HashMap::new();
         for (number, group) in groups.iter().enumerate() {
             for value in group {
                 group_of.entry(root[value.0 as usize]).or_insert(number);
             }
         }
-        Self { root, neighbours, copies, groups, group_of, live_out, live_across_calls, passed }
+        Self { root, neighbours, copies, groups, placed_first, group_of, live_out, live_across_calls, passed }
     }
 
     fn root(&self, value: Value) -> usize {
@@ -265,6 +267,9 @@ const SLOT_BYTES_MORE: u64 = 12;
 
 /// How many bytes of code a value is worth that a call takes or gives elsewhere: often some of them move at once.
 const MOVED_BYTES: u64 = 6;
+
+/// How many bytes of code a neighbour is worth that a group without a place of its own has elsewhere: one instruction more moves it, with three operands.
+const SPLIT_BYTES: u64 = 24;
 
 /// How many slots beyond the fewest possible colouring may use to keep operations independent: each of these is tried, and
 /// the placement with least code kept.
@@ -345,7 +350,7 @@ impl Colouring<'_> {
     fn run(&mut self, passed_first: bool) -> Result<(), TooFewSlots> {
         let shape = self.shape;
         // Elements that are loaded and stored come first: a push of slot 0 is the cheapest.
-        for group in &shape.groups {
+        for group in &shape.groups[..shape.placed_first] {
             self.colour_group(group);
         }
         for class in (0..self.colour.len()).filter(|_| passed_first) {
@@ -360,7 +365,7 @@ impl Colouring<'_> {
                 continue;
             }
             if let Some(&group) = shape.group_of.get(&class) {
-                self.colour_group(&shape.groups[group]);
+                self.cursor = self.colour_group(&shape.groups[group]).unwrap_or(self.cursor);
             }
             if self.colour[class].is_none() {
                 self.colour[class] = Some(self.choose(class)?);
@@ -394,11 +399,15 @@ impl Colouring<'_> {
         let elsewhere = |(hints, &colour): (&Vec<Slot>, _)| hints.iter().filter(|&&slot| colour != Some(slot)).count();
         let moved = self.hints.iter().zip(&self.colour).map(elsewhere).sum::<usize>() as u64; // usize to u64 widens
         let more = slots.saturating_sub(packed_slots.into());
+        let others = self.shape.groups[self.shape.placed_first..].iter().flat_map(|group| group.windows(2));
+        let is_split = |pair: &&[Value]| colour(pair[0]) + 1 != colour(pair[1]);
+        let split = others.filter(is_split).count() as u64; // usize to u64 widens
         8 * instructions
             + apart.map(|&(_, _, weight)| 8 + weight).sum::<u64>()
             + SLOT_BYTES * slots
             + SLOT_BYTES_MORE * more
             + MOVED_BYTES * moved
+            + SPLIT_BYTES * split
     }
 
     /// For each slot whether `class` may not have it.
@@ -434,14 +443,14 @@ impl Colouring<'_> {
         Ok(slot)
     }
 
-    /// Places the values of `group` in consecutive slots, if none has a place yet and there is room.
-    fn colour_group(&mut self, group: &[Value]) {
+    /// Places the values of `group` in consecutive slots, if none has a place yet and there is room; the slot after them.
+    fn colour_group(&mut self, group: &[Value]) -> Option<Slot> {
         let classes: Vec<usize> = group.iter().map(|&value| self.shape.root(value)).collect();
         let mut different = classes.clone();
         different.sort_unstable();
         different.dedup();
         if different.len() != classes.len() || classes.iter().any(|&class| self.colour[class].is_some()) {
-            return;
+            return None;
         }
         let taken: Vec<Vec<bool>> = classes.iter().map(|&class| self.taken(class)).collect();
         let length = narrow(classes.len());
@@ -449,10 +458,12 @@ impl Colouring<'_> {
         let last = self.limit.saturating_sub(length);
         // Where a call wants the first of them, the others are wanted after it.
         let hinted = self.hints[classes[0]].iter().copied().filter(|&start| start <= last);
-        let Some(start) = hinted.chain(0..=last).find(fits) else { return };
+        let in_turn = self.cursor..(self.window + 1).saturating_sub(length).min(last);
+        let start = hinted.chain(in_turn).chain(0..=last).find(fits)?;
         for (slot, &class) in (start..).zip(&classes) {
             self.colour[class] = Some(slot);
         }
+        Some(start + length)
     }
 }
 
@@ -492,7 +503,7 @@ function f1 "start" () -> () values 8 {
     }
 
     fn placed(program: &Program, limit: Slot, cost: Option<&dyn Cost>) -> Result<Allocation, TooFewSlots> {
-        let limits = Limits { values_max: 256, gap_bytes_max: 0, runs_above_bytes: None };
+        let limits = Limits { values_max: 256, gap_bytes_max: 0, moved_whole: None };
         allocate(program, &rows(program, &limits), limit, cost)
     }
 

@@ -29,9 +29,25 @@ pub struct Limits {
     pub values_max: usize,
     /// Bytes between two elements of calldata that are read together, at most.
     pub gap_bytes_max: u32,
-    /// Elements of calldata that are read together, and those of an output, would best stand in consecutive slots too if they have more bytes
-    /// than this.
-    pub runs_above_bytes: Option<u32>,
+    /// Elements of these sizes are moved between slots and calldata, or an output, as they stand there: neighbours would best have
+    /// consecutive slots too.
+    pub moved_whole: Option<Sizes>,
+}
+
+/// Sizes of elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sizes {
+    /// The least, in bytes.
+    pub least_bytes: u32,
+    /// The largest, in bytes.
+    pub most_bytes: u32,
+}
+
+impl Sizes {
+    /// Whether elements of so many bytes have one of these sizes.
+    pub fn has(self, size_bytes: u32) -> bool {
+        (self.least_bytes..=self.most_bytes).contains(&size_bytes)
+    }
 }
 
 /// The rows of a program, which borrow its statements.
@@ -40,7 +56,7 @@ pub struct Rows<'p> {
     /// Those of each function's body, in the order of the functions.
     pub functions: Vec<Vec<Row<'p>>>,
     /// As in the [`Limits`] that they were made by.
-    pub runs_above_bytes: Option<u32>,
+    pub moved_whole: Option<Sizes>,
 }
 
 /// A statement, or several that are made as one.
@@ -117,7 +133,7 @@ pub fn rows<'p>(program: &'p Program, limits: &Limits) -> Rows<'p> {
         let finder = Finder { program, words: &function.words, limits, with_indices: &with_indices };
         finder.region(&function.body)
     });
-    Rows { functions: functions.collect(), runs_above_bytes: limits.runs_above_bytes }
+    Rows { functions: functions.collect(), moved_whole: limits.moved_whole }
 }
 
 impl Rows<'_> {
@@ -159,9 +175,8 @@ pub fn walk<'r, 'p>(rows: &'r [Row<'p>], visit: &mut impl FnMut(&'r Row<'p>)) {
     }
 }
 
-/// Lists of values that would best stand in consecutive slots, as rows or single effects take or give them so; longer rows first.
-pub fn together(rows: &[Row<'_>], runs_above_bytes: Option<u32>) -> Vec<Vec<Value>> {
-    let is_run = |size_bytes: u32| runs_above_bytes.is_some_and(|above| size_bytes > above);
+/// Lists of values that would best stand in consecutive slots, as rows of transfers or single effects take or give them so; longer rows first.
+pub fn together(rows: &[Row<'_>]) -> Vec<Vec<Value>> {
     let mut lists = Vec::new();
     for row in rows {
         if let Row::Transfer(transfer) = row {
@@ -172,10 +187,8 @@ pub fn together(rows: &[Row<'_>], runs_above_bytes: Option<u32>) -> Vec<Vec<Valu
         match row {
             Row::Control(Nest { control, bodies }) => match control.kind {
                 // Every count passes the last turn.
-                ControlKind::Countdown { .. } => {
-                    bodies.iter().rev().for_each(|arm| lists.extend(together(arm, runs_above_bytes)))
-                }
-                _ => bodies.iter().for_each(|arm| lists.extend(together(arm, runs_above_bytes))),
+                ControlKind::Countdown { .. } => bodies.iter().rev().for_each(|arm| lists.extend(together(arm))),
+                _ => bodies.iter().for_each(|arm| lists.extend(together(arm))),
             },
             Row::Transfer(transfer) => {
                 lists.extend(transfer.elements.iter().rev().filter_map(|(_, values)| all_values(values)));
@@ -184,12 +197,6 @@ pub fn together(rows: &[Row<'_>], runs_above_bytes: Option<u32>) -> Vec<Vec<Valu
             Row::Effect(
                 Effect::Lookup { results, .. } | Effect::TakeRow { results, .. } | Effect::TakeElement { results, .. },
             ) => lists.push(results.clone()),
-            Row::Parses(elements) if elements.results.len() > 1 && is_run(elements.size_bytes) => {
-                lists.push(elements.results.clone())
-            }
-            Row::Effect(Effect::ReturnElements { values, size_bytes }) if values.len() > 1 && is_run(*size_bytes) => {
-                lists.extend(all_values(values));
-            }
             _ => {}
         }
     }
@@ -205,6 +212,24 @@ pub fn lines(rows: &[Row<'_>]) -> Vec<Vec<Value>> {
         }
     });
     lists.sort_by_key(|list| std::cmp::Reverse(list.len()));
+    lists
+}
+
+/// The same of elements of calldata and of outputs that are neighbours there, if elements of these sizes are moved as they stand.
+pub fn side_by_side(rows: &[Row<'_>], moved_whole: Option<Sizes>) -> Vec<Vec<Value>> {
+    let Some(sizes) = moved_whole else { return Vec::new() };
+    let mut lists = Vec::new();
+    walk(rows, &mut |row| match row {
+        Row::Parses(Parses { results, size_bytes, stride_bytes, .. })
+            if results.len() > 1 && stride_bytes == size_bytes && sizes.has(*size_bytes) =>
+        {
+            lists.push(results.clone());
+        }
+        Row::Effect(Effect::ReturnElements { values, size_bytes }) if values.len() > 1 && sizes.has(*size_bytes) => {
+            lists.extend(all_values(values));
+        }
+        _ => {}
+    });
     lists
 }
 
@@ -298,7 +323,7 @@ mod tests {
     use super::*;
     use residue_ir::text;
 
-    const LIMITS: Limits = Limits { values_max: 8, gap_bytes_max: 32, runs_above_bytes: None };
+    const LIMITS: Limits = Limits { values_max: 8, gap_bytes_max: 32, moved_whole: None };
 
     fn check(body: &str, expected: &str) {
         check_within(LIMITS, body, expected);
@@ -456,9 +481,28 @@ mod tests {
         let program = text::parse(text).unwrap_or_else(|error| panic!("{error}"));
         let rows = rows(&program, &LIMITS);
         let lists: Vec<Vec<u32>> =
-            together(&rows.functions[0], None).iter().map(|list| list.iter().map(|value| value.0).collect()).collect();
+            together(&rows.functions[0]).iter().map(|list| list.iter().map(|value| value.0).collect()).collect();
         let expected: [&[u32]; 6] = [&[0, 1, 2, 3], &[1, 2, 3], &[3], &[0], &[3], &[1, 2]];
         assert_eq!(lists[..6], expected);
         assert_eq!(lists[6..], [[0]]);
+    }
+
+    #[test]
+    fn elements_of_calldata_and_outputs_are_wanted_together_if_they_are_moved_as_they_stand() {
+        let text = "program \"p\" modulus 0x61 function f0 \"start\" () -> () values 6 {
+            word w0 = 0x0 word w1 = 0x30 word w2 = 0x40 word w3 = 0x80 word w4 = 0xc0 word w5 = calldata_size
+            parse w0 bytes 48 -> v0 parse w1 bytes 48 -> v1 require w5
+            parse w2 bytes 64 -> v2 parse w3 bytes 64 -> v3 require w5
+            parse w0 bytes 48 -> v4 parse w2 bytes 48 -> v5 return_elements (v5 v4) bytes 48 }";
+        let program = text::parse(text).unwrap_or_else(|error| panic!("{error}"));
+        let rows = rows(&program, &LIMITS);
+        let lists = |least_bytes: u32, most_bytes: u32| -> Vec<Vec<u32>> {
+            let lists = side_by_side(&rows.functions[0], Some(Sizes { least_bytes, most_bytes }));
+            lists.iter().map(|list| list.iter().map(|value| value.0).collect()).collect()
+        };
+        // What has a gap between elements is moved one by one.
+        assert_eq!(lists(48, 48), [[0, 1], [5, 4]]);
+        assert_eq!(lists(48, 64), [[0, 1], [2, 3], [5, 4]]);
+        assert_eq!(lists(49, 255), [[2, 3]]);
     }
 }

@@ -104,7 +104,7 @@ mod tests {
         );
         let program = text::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         residue_ir::verify(&program).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let mut rows = rows(&program, &Limits { values_max: 256, gap_bytes_max: 0, runs_above_bytes: None });
+        let mut rows = rows(&program, &Limits { values_max: 256, gap_bytes_max: 0, moved_whole: None });
         assert_eq!(rows.functions[1].len(), 1);
         let allocation = allocate(&program, &rows, 40, None).unwrap();
         cut(&mut rows, &program, &allocation);

@@ -27,11 +27,13 @@ pub mod evmone_bits;
 pub mod geth6601;
 pub mod geth6601_push3;
 pub mod x_arrayx;
+pub mod x_codex;
 pub mod x_invmodx;
 pub mod x_iszerox;
 pub mod x_padx;
 pub mod x_sumx;
 pub mod x_vectorx;
+pub mod x_widex;
 
 use crate::field_opcode::FieldOpcode;
 use crate::frame::Frame;
@@ -102,6 +104,8 @@ impl Revision {
         x_sumx::REVISION,
         x_arrayx::REVISION,
         x_padx::REVISION,
+        x_widex::REVISION,
+        x_codex::REVISION,
         x_vectorx::REVISION,
         evmmax_next::REVISION,
     ];

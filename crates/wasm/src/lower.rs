@@ -76,7 +76,7 @@ pub fn lower(program: &Program, form: Form) -> Result<Lowered, LowerError> {
     let mut program = program.clone();
     simplify(&mut program);
     let field = Field::new(modulus, form == Form::SelfContained);
-    let limits = Limits { values_max: usize::MAX, gap_bytes_max: 0, runs_above_bytes: None };
+    let limits = Limits { values_max: usize::MAX, gap_bytes_max: 0, moved_whole: None };
     let allocation = allocate(&program, &rows(&program, &limits), VALUES_MAX, None)?;
     let layout = Layout::new(&program, &field, allocation.slots_used)?;
     let lowering = Lowering { program: &program, allocation: &allocation, layout: &layout, field: &field };

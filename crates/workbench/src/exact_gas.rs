@@ -254,15 +254,16 @@ fn less(metered: GasSplit, excess: Excess) -> GasSplit {
 
 /// The operands of a revision with slots.
 fn operands(rules: &SlotRules, opcode: u8, view: &View<'_>) -> Operands {
-    if opcode == rules.set_modulus {
-        return set_modulus(rules, view).unwrap_or_default();
+    let is_in_code = rules.set_modulus_in_code == Some(opcode);
+    if opcode == rules.set_modulus || is_in_code {
+        return set_modulus(rules, view, is_in_code).unwrap_or_default();
     }
     let named = usize::from(rules.transfer_names_context);
     let id = if rules.transfer_names_context { view.stack(0) } else { None };
     let count = number(view, named + 2).unwrap_or(0);
     match opcode {
         _ if opcode == rules.load => Operands::Load(count, id),
-        _ if opcode == rules.store => Operands::Store(count, id),
+        _ if opcode == rules.store || rules.store_from_code == Some(opcode) => Operands::Store(count, id),
         _ if rules.invert == Some(opcode) => {
             Operands::Invert(view.code().get(view.pc() + 5).copied().map_or(0, u64::from))
         }
@@ -285,7 +286,7 @@ fn operands_of_eip5843(opcode: u8, view: &View<'_>) -> Operands {
 }
 
 /// The id and the context that setting a modulus creates if the id is new, if its operands allow one.
-fn set_modulus(rules: &SlotRules, view: &View<'_>) -> Option<Operands> {
+fn set_modulus(rules: &SlotRules, view: &View<'_>, is_in_code: bool) -> Option<Operands> {
     let (id, below) = match rules.form {
         SetForm::IdOnStack => (view.stack(0)?, 1),
         SetForm::IdImmediate => {
@@ -300,7 +301,8 @@ fn set_modulus(rules: &SlotRules, view: &View<'_>) -> Option<Operands> {
     let bytes = size.and_then(|size| rules.modulus_bytes(size));
     let context = match (offset, size, bytes) {
         (Some(offset), Some(size), Some(bytes)) => {
-            let last = offset.checked_add(bytes - 1).map_or(0, |last| view.memory(last, 1)[0]);
+            let byte = |at: usize| if is_in_code { view.code().get(at).copied() } else { view.memory(at, 1).pop() };
+            let last = offset.checked_add(bytes - 1).and_then(byte).unwrap_or(0);
             let (width, set_width) = (rules.price_width(size), rules.set_modulus_price_width(size));
             Context { width, set_width, is_odd: last % 2 == 1 }
         }

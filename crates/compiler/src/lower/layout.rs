@@ -16,7 +16,9 @@ pub(super) struct Layout {
     pub output: u32,
     /// Where parts of sequences are entered, see [`sequence`]: one word for each that depends on a count, and one for sixteen
     /// that are chosen.
-    pub entrances: u32,
+    entrances: u32,
+    /// The same for subprograms, which share it: one comes back, or ends all, before another one is entered.
+    entrances_of_subprograms: u32,
     /// Where each array of each part is.
     arrays: Vec<Vec<Place>>,
     /// Where memory of fixed size ends.
@@ -67,6 +69,16 @@ impl Layout {
     pub fn array(&self, unit: usize, array: ArrayId) -> (u32, u32) {
         let Place { first, stride, .. } = self.arrays[unit][array.0];
         (first, stride)
+    }
+
+    /// Where output ends.
+    pub fn output_end(&self) -> u32 {
+        self.entrances
+    }
+
+    /// Where entrances of a part are.
+    pub fn entrances(&self, unit: usize) -> u32 {
+        if unit == 0 { self.entrances } else { self.entrances_of_subprograms }
     }
 
     /// Whether an array is beside the slots, and not in memory.
@@ -120,8 +132,10 @@ pub(super) fn layout(parts: &[Part<'_>]) -> Result<Layout, CompileError> {
     let output = variables + 32 * program.variables.len() as u64;
     let output_bytes = parts.iter().enumerate().map(|(unit, part)| output_bytes(part, unit == 0)).max();
     let entrances = output.saturating_add(output_bytes.unwrap_or(0));
-    let count: u64 = parts.iter().map(|part| sequence::entrances(part.program)).sum();
-    let mut next = entrances.saturating_add(32 * count);
+    let entrances_bytes = |part: &Part<'_>| 32 * sequence::entrances(part.program).words;
+    let entrances_of_subprograms = entrances.saturating_add(entrances_bytes(&parts[0]));
+    let most_bytes = parts[1..].iter().map(entrances_bytes).max().unwrap_or(0);
+    let mut next = entrances_of_subprograms.saturating_add(most_bytes);
     let mut arrays: Vec<Vec<Place>> = Vec::new();
     for part in parts {
         let mut places = beside(part);
@@ -170,6 +184,7 @@ pub(super) fn layout(parts: &[Part<'_>]) -> Result<Layout, CompileError> {
         variables: within(variables)?,
         output: within(output)?,
         entrances: within(entrances)?,
+        entrances_of_subprograms: within(entrances_of_subprograms)?,
         arrays,
         end: within(end)?,
         own,
@@ -250,6 +265,7 @@ fn output_bytes(part: &Part<'_>, is_whole: bool) -> u64 {
                 Effect::ReturnWord { .. } => 32,
                 Effect::Invert { .. } if is_of_words => precompiles::INVERSION_BYTES.into(),
                 Effect::IsOdd { .. } | Effect::WordOf { .. } | Effect::PutScratch { .. } => least,
+                Effect::Lookup { .. } | Effect::TakeRow { .. } if part.target.loads_code() => 0,
                 Effect::Lookup { results, .. } | Effect::TakeRow { results, .. } => {
                     outside::row_bytes(results.len(), element_bytes)
                 }

@@ -23,15 +23,15 @@ fn hashes(program: &Program) -> bool {
 }
 
 impl Lowering<'_> {
-    /// An element of a table, by way of the output's place. [] → []
+    /// An element of a table, by way of the output's place unless the target loads it from code. [] → []
     pub(super) fn lookup(&mut self, table: TableId, index: Word, results: &[Value]) -> Result<(), CompileError> {
         let bytes = self.element_bytes(results.len())?;
-        push(self.code, bytes);
-        self.stack.push(Entry::Other);
+        let operands = self.before_row(results)?;
+        self.stack.resize(self.stack.len() + operands, Entry::Other);
         match &self.function.words[index.0 as usize] {
             WordDef::Constant(index) if index.is_zero() => {
                 self.code.push_label(self.units[self.unit].tables[table.0]);
-                self.stack.pop();
+                self.stack.truncate(self.stack.len() - operands);
                 self.take_row(results);
                 return Ok(());
             }
@@ -52,13 +52,27 @@ impl Lowering<'_> {
         }
         self.code.push_label(self.units[self.unit].tables[table.0]);
         self.code.op(evm::ADD);
-        self.stack.truncate(self.stack.len() - 2);
+        self.stack.truncate(self.stack.len() - operands - 1);
         self.take_row(results);
         Ok(())
     }
 
-    /// An element of a table, by way of the output's place. [bytes, offset in code] → []
+    /// What comes below the offset in code of an element of a table; how many words. [] → [operands]
+    pub(super) fn before_row(&mut self, results: &[Value]) -> Result<usize, CompileError> {
+        let below = match (self.target.loads_code(), &runs(&self.slots_of(results))[..]) {
+            (false, _) => self.element_bytes(results.len())?,
+            (true, &[(_, count, _)]) => count,
+            (true, _) => return Ok(0),
+        };
+        push(self.code, below);
+        Ok(1)
+    }
+
+    /// An element of a table from code to slots. [operands, offset in code] → []
     pub(super) fn take_row(&mut self, results: &[Value]) {
+        if self.target.loads_code() {
+            return self.load_row(&runs(&self.slots_of(results)));
+        }
         let output = self.layout.output;
         push(self.code, output);
         self.code.op(evm::CODECOPY);
@@ -67,6 +81,23 @@ impl Lowering<'_> {
             push(self.code, output + offset * self.target.element_bytes());
             self.target.load(self.code, first, count);
         }
+    }
+
+    /// The same where code is loaded from. [operands, offset in code] → []
+    fn load_row(&mut self, runs: &[(Slot, u32, u32)]) {
+        if let &[(first, ..)] = runs {
+            return self.target.load_code(self.code, first);
+        }
+        for &(first, count, offset) in runs {
+            push(self.code, count);
+            self.code.op(evm::DUP1 + 1);
+            if offset > 0 {
+                push(self.code, offset * self.target.element_bytes());
+                self.code.op(evm::ADD);
+            }
+            self.target.load_code(self.code, first);
+        }
+        self.code.op(evm::POP);
     }
 
     /// The bytes of an element of so many values.
@@ -147,7 +178,7 @@ impl Lowering<'_> {
                 | Effect::IsOdd { .. }
                 | Effect::WordOf { .. }
                 | Effect::Lookup { .. }
-                | Effect::TakeRow { .. } => self.layout.entrances,
+                | Effect::TakeRow { .. } => self.layout.output_end(),
                 _ => 0,
             });
         });

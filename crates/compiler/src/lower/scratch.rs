@@ -16,7 +16,7 @@ impl Lowering<'_> {
     pub(super) fn take_scratch(&mut self, offset: u32, size_bytes: u32, results: &[Value]) {
         let first = self.layout.scratch + offset;
         let slots = self.slots_of(results);
-        if self.target.loads_canonical(size_bytes) {
+        if self.target.has_canonical(size_bytes, true) {
             for (slot, count, number) in runs(&slots) {
                 self.target.before_load(self.code, slot, count);
                 push(self.code, first + number * size_bytes);
@@ -50,7 +50,7 @@ impl Lowering<'_> {
     pub(super) fn put_scratch(&mut self, offset: u32, size_bytes: u32, values: &[Operand]) {
         let first = self.layout.scratch + offset;
         let slots: Vec<Slot> = values.iter().map(|&value| self.slot(value)).collect();
-        if self.target.stores_canonical(size_bytes) {
+        if self.target.has_canonical(size_bytes, false) {
             for (slot, count, number) in runs(&slots) {
                 self.target.before_store(self.code, slot, count);
                 push(self.code, first + number * size_bytes);

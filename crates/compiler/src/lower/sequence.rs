@@ -37,10 +37,30 @@ struct Entry<'a> {
     is_countdown: bool,
 }
 
-/// Words of memory for the entrances of sequences: parts that begin with a countdown, and words that choose parts. Functions have
-/// their own, as one may call another in a part; in a function only sequences in each other do.
-pub(super) fn entrances(program: &Program) -> u64 {
-    program.functions.iter().map(|function| most_entrances(&function.body)).sum()
+/// Words of memory for the entrances of sequences: parts that begin with a countdown, and words that choose parts.
+pub(super) struct EntranceWords {
+    /// How many stand before the first of each function: those of functions that may be running when it is called, as one may call another in a
+    /// part. In a function only sequences in each other have their own.
+    pub first: Vec<u64>,
+    /// How many there are.
+    pub words: u64,
+}
+
+/// Those of a program.
+pub(super) fn entrances(program: &Program) -> EntranceWords {
+    let mut entrances = EntranceWords { first: vec![0; program.functions.len()], words: 0 };
+    // Functions that are called come before those that call them.
+    for (number, function) in program.functions.iter().enumerate().rev() {
+        let end = entrances.first[number] + most_entrances(&function.body);
+        entrances.words = entrances.words.max(end);
+        function.body.walk(&mut |statement| {
+            if let Statement::Call { function, .. } = statement {
+                let first = &mut entrances.first[function.0 as usize]; // u32 to usize widens
+                *first = end.max(*first);
+            }
+        });
+    }
+    entrances
 }
 
 /// Whether words choose parts in it: code for that has to stand where addresses fit the cells of a word.
@@ -132,29 +152,23 @@ fn reached(steps: &[SequenceStep<Word>], takes: &[Option<Take<'_>>]) -> Vec<(Wor
     all
 }
 
-/// Where the next entrances go, and after which address no function has any yet.
+/// Where the next entrances go.
+#[derive(Default)]
 pub(super) struct Entrances {
     next: u32,
-    end: u32,
     /// Labels of what is chosen, and how many bytes of it: their addresses have to fit cells.
     pub near: Vec<(LabelId, usize)>,
 }
 
 impl Entrances {
-    /// From this address on.
-    pub(super) fn new(address: u32) -> Self {
-        Self { next: address, end: address, near: Vec::new() }
-    }
-
-    /// Another function begins.
-    pub(super) fn begin(&mut self) {
-        self.next = self.end;
+    /// Another function begins, whose entrances are so many words after this address.
+    pub(super) fn begin(&mut self, address: u32, words: u64) {
+        self.next = address + 32 * u32::try_from(words).expect("memory was laid out");
     }
 
     fn take(&mut self) -> u32 {
         let address = self.next;
         self.next += 32;
-        self.end = self.end.max(self.next);
         address
     }
 }
@@ -273,11 +287,7 @@ impl<'a> Lowering<'a> {
     /// Pushes what a part finds of the row that it takes; how many words.
     fn push_row(&mut self, step: SequenceStep<Word>, take: Take<'_>, chosen: &Chosen) -> Result<usize, CompileError> {
         let operands = match take.of {
-            RowsOf::Table(_) => {
-                let bytes = self.element_bytes(take.results.len())?;
-                push(self.code, bytes);
-                1
-            }
+            RowsOf::Table(_) => self.before_row(take.results)?,
             RowsOf::Array(array) => self.before_take(array, take.results),
         };
         match (step, take.of) {

@@ -256,15 +256,25 @@ impl Lowering<'_> {
     }
 
     /// The same modulo a word. Deep down lies the modulus, so a power that is one expression is computed on top of as many copies of it as
-    /// it has products, which takes nothing to move.
+    /// it has products, which takes nothing to move. A word on top that nothing else reads stays there, and the modulus goes below it.
     fn mod_operation(&mut self, op: ModOp, [a, b, modulus]: [Word; 3]) -> Result<(), CompileError> {
-        self.word(modulus)?;
-        self.word(b)?;
-        if a == b {
-            self.code.op(evm::DUP1);
-            self.stack.push(Entry::Other);
+        let on_top = [(a, b), (b, a)].into_iter().find(|&(word, other)| word != other && self.is_last_read(word, 0));
+        if let Some((word, other)) = on_top {
+            self.word(word)?;
+            self.word(modulus)?;
+            self.code.op(evm::SWAP1);
+            let height = self.stack.len();
+            self.stack.swap(height - 1, height - 2);
+            self.word(other)?;
         } else {
-            self.word(a)?;
+            self.word(modulus)?;
+            self.word(b)?;
+            if a == b {
+                self.code.op(evm::DUP1);
+                self.stack.push(Entry::Other);
+            } else {
+                self.word(a)?;
+            }
         }
         self.code.op(match op {
             ModOp::Add => evm::ADDMOD,

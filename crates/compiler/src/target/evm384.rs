@@ -326,8 +326,7 @@ impl Target for Evm384 {
             code.op(evm::ADD);
             shifted_load(code, 32);
         } else {
-            push(code, 0);
-            code.op(evm::SWAP1);
+            code.push_below(0u8);
             shifted_load(code, rest_bytes);
         }
         require_below(code, &self.modulus, fail);
@@ -411,8 +410,7 @@ impl Target for Evm384 {
         if self.is_big_endian() {
             self.reverse.copy_calldata(code, bytes, to + VALUE_BYTES);
         } else {
-            push(code, bytes);
-            code.op(evm::SWAP1);
+            code.push_below(bytes);
             push(code, to);
             code.op(evm::CALLDATACOPY);
         }

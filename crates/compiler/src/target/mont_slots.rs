@@ -226,8 +226,7 @@ impl Target for MontSlots {
             push(code, self.address(slot));
             code.op(evm::CALLDATACOPY);
         }
-        push(code, size_bytes.min(self.value_bytes()));
-        code.op(evm::SWAP1);
+        code.push_below(size_bytes.min(self.value_bytes()));
         if pad_bytes > 0 {
             push(code, pad_bytes);
             code.op(evm::ADD);

@@ -1,6 +1,8 @@
 //! The revisions with slots: separate slots, canonical big-endian values in memory. What differs between them is in their
 //! rules: how the modulus is set, strides, whether stored values are checked.
 
+mod set_up;
+
 use super::reverse::Reverse;
 use super::{
     Places, RowSizes, Target, clear, copy_memory, is_short_set_up, memory_is_zero, mont_bytes, parse_one_by_one, push,
@@ -12,7 +14,7 @@ use num_bigint::BigUint;
 use residue_ir::Modulus;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
-use residue_isa::revision::rules::{SUM_PRODUCTS_MAX, SetForm, SizeUnit};
+use residue_isa::revision::rules::SUM_PRODUCTS_MAX;
 use residue_isa::{FieldInstruction, FieldOp, Lanes, Revision, SlotRules, SumOfProducts};
 use residue_passes::derived::Derived;
 use residue_passes::moves::Copy;
@@ -45,6 +47,8 @@ pub struct Slots {
     places: Places,
     reverse: Reverse,
     data: LabelId,
+    /// The constants in the data.
+    given: LabelId,
 }
 
 impl Slots {
@@ -61,7 +65,7 @@ impl Slots {
         let narrow = |bytes| u32::try_from(bytes).expect("the width was checked");
         let (modulus_bytes, element_bytes) = (narrow(size_bytes), narrow(rules.element_bytes(size_bytes)));
         let modulus = modulus.known().cloned();
-        let (reverse, data) = (Reverse::new(code), code.new_label());
+        let (reverse, data, given) = (Reverse::new(code), code.new_label(), code.new_label());
         Self {
             revision,
             rules,
@@ -75,6 +79,7 @@ impl Slots {
             places,
             reverse,
             data,
+            given,
         }
     }
 
@@ -85,6 +90,11 @@ impl Slots {
     fn slot_count(&self) -> u32 {
         let constants = u32::try_from(self.constants.slots.len()).expect("the number of constants was checked");
         (self.places.first_constant + constants).max(self.places.spare + 1) + u32::from(self.places.is_literal)
+    }
+
+    /// Bytes of memory that data is copied to.
+    fn copied_bytes(&self) -> u32 {
+        if self.loads_code() { 0 } else { self.data_bytes() }
     }
 
     fn data_bytes(&self) -> u32 {
@@ -108,9 +118,14 @@ impl Slots {
 
     /// [] → [] with slot `slot` canonical at `address` in memory.
     fn load_to(&self, code: &mut Assembly, slot: Slot, address: u32) {
-        push(code, 1);
-        push(code, slot);
-        push(code, address);
+        self.load_run(code, (slot, 1, address));
+    }
+
+    /// The same with so many slots, one after the other.
+    fn load_run(&self, code: &mut Assembly, (slot, count, address): (Slot, u32, u32)) {
+        for operand in [count, slot, address] {
+            push(code, operand);
+        }
         self.transfer(code, self.rules.load);
     }
 
@@ -128,51 +143,16 @@ impl Slots {
         (bytes, bytes.max(32))
     }
 
-    /// Sets the modulus at `address` in memory. [] → []
-    fn set_modulus(&self, code: &mut Assembly, address: u32) {
-        let size = match (self.rules.moduli.unit, &self.modulus) {
-            (SizeUnit::Bits, Some(modulus)) => modulus.bits(),
-            _ => u64::from(self.modulus_bytes),
-        };
-        push(code, self.slot_count());
-        code.push(size);
-        push(code, address);
-        self.set_or_resume(code);
-    }
-
-    /// [slots, size of the modulus, its address] → []
-    fn set_or_resume(&self, code: &mut Assembly) {
-        match self.rules.form {
-            SetForm::IdOnStack => {
-                push(code, self.context);
-                code.op(self.rules.set_modulus);
-            }
-            // Code as it is: an opcode with a byte after it.
-            SetForm::IdImmediate => {
-                code.data([self.rules.set_modulus, u8::try_from(self.context).expect("subprograms are few")]);
-            }
-            SetForm::One => {
-                code.op(self.rules.set_modulus);
-            }
-        }
-    }
-
-    /// Stores the constants that stand at `address` in memory, and makes the others. [] → []
-    fn store_constants(&self, code: &mut Assembly, address: u32) {
-        if self.given_count() > 0 {
-            push(code, self.given_count());
-            push(code, address);
-            push(code, self.places.first_constant);
-            self.transfer(code, self.rules.store);
-        }
-        self.operations(code, &self.constants.operations);
-    }
-
     /// The element at `address` in memory goes to slot `slot`. [] → []
     fn store_from(&self, code: &mut Assembly, slot: Slot, address: u32) {
-        push(code, 1);
-        push(code, address);
-        push(code, slot);
+        self.store_run(code, (slot, 1, address));
+    }
+
+    /// The same with so many elements, one after the other.
+    fn store_run(&self, code: &mut Assembly, (slot, count, address): (Slot, u32, u32)) {
+        for operand in [count, address, slot] {
+            push(code, operand);
+        }
         self.transfer(code, self.rules.store);
     }
 
@@ -201,6 +181,12 @@ impl Slots {
             push(code, operand);
         }
         code.data([opcode, size]);
+    }
+
+    /// Whether one copy of calldata is for all elements of a row.
+    fn copies_rows(&self, size_bytes: u32) -> bool {
+        let pad_bytes = size_bytes.checked_sub(self.element_bytes);
+        !self.rules.store_reduces && pad_bytes.is_some_and(|pad_bytes| pad_bytes <= 32)
     }
 
     /// `STOREPX` or `LOADPX` where elements of so many bytes are padded and there is such an instruction.
@@ -260,6 +246,15 @@ impl Target for Slots {
     }
 
     fn start(&self, code: &mut Assembly, memory_bytes: u32) -> u32 {
+        if let Some(opcode) = self.rules.set_modulus_in_code {
+            self.set_modulus_in_code(code, opcode);
+            self.store_constants(code, 0);
+            if memory_bytes > 0 {
+                push(code, memory_bytes - 32); // They are whole words.
+                self.reserve(code);
+            }
+            return 0;
+        }
         let data_bytes = self.data_bytes();
         // Code is zero after its end: a few words more take less gas than memory that grows by itself.
         let copies_all = (data_bytes..data_bytes + WORDS_COPIED_MAX * 32).contains(&memory_bytes);
@@ -277,7 +272,7 @@ impl Target for Slots {
     }
 
     fn set_up_bytes(&self) -> u32 {
-        self.given_modulus_bytes().max(self.data_bytes())
+        self.given_modulus_bytes().max(self.copied_bytes())
     }
 
     fn set_up(&self, code: &mut Assembly, at: u32) -> u32 {
@@ -285,14 +280,16 @@ impl Target for Slots {
         if words_bytes > 0 {
             self.set_modulus(code, at + words_bytes - self.modulus_bytes);
         }
-        if self.data_bytes() > 0 {
-            push(code, self.data_bytes());
+        if self.copied_bytes() > 0 {
+            push(code, self.copied_bytes());
             code.push_label(self.data);
             push(code, at);
             code.op(evm::CODECOPY);
         }
-        if words_bytes == 0 {
-            self.set_modulus(code, at);
+        match self.rules.set_modulus_in_code {
+            _ if words_bytes > 0 => {}
+            Some(opcode) => self.set_modulus_in_code(code, opcode),
+            None => self.set_modulus(code, at),
         }
         self.store_constants(code, if words_bytes == 0 { at + self.modulus_bytes } else { at });
         at + self.set_up_bytes()
@@ -303,7 +300,7 @@ impl Target for Slots {
         for _ in 0..3 {
             push(code, 0);
         }
-        self.set_or_resume(code);
+        self.set_or_resume(code, self.rules.set_modulus);
     }
 
     fn encode(&self, value: &BigUint) -> Vec<u8> {
@@ -377,12 +374,18 @@ impl Target for Slots {
         self.transfer(code, self.rules.load);
     }
 
-    fn loads_canonical(&self, size_bytes: u32) -> bool {
-        size_bytes == self.element_bytes && !self.rules.store_reduces
+    fn has_canonical(&self, size_bytes: u32, are_looked_at: bool) -> bool {
+        size_bytes == self.element_bytes && !(are_looked_at && self.rules.store_reduces)
     }
 
-    fn stores_canonical(&self, size_bytes: u32) -> bool {
-        size_bytes == self.element_bytes
+    fn loads_code(&self) -> bool {
+        self.rules.set_modulus_in_code.is_some() && self.rules.store_from_code.is_some()
+    }
+
+    fn load_code(&self, code: &mut Assembly, first: Slot) {
+        let opcode = self.rules.store_from_code.expect("only programs for targets that load code do so");
+        push(code, first);
+        self.transfer(code, opcode);
     }
 
     fn has_arrays(&self) -> bool {
@@ -420,8 +423,7 @@ impl Target for Slots {
         if let Some(store) = self.padded(self.rules.store_padded, size_bytes) {
             let words = size_bytes.next_multiple_of(32);
             if words <= self.memory_bytes() {
-                push(code, size_bytes);
-                code.op(evm::SWAP1);
+                code.push_below(size_bytes);
                 push(code, 0);
                 code.op(evm::CALLDATACOPY);
                 self.transfer_row(code, store, (slot, 1, 0));
@@ -434,8 +436,7 @@ impl Target for Slots {
         if missing_bytes > 0 {
             clear(code, 0, missing_bytes);
         }
-        push(code, size_bytes.min(self.element_bytes));
-        code.op(evm::SWAP1);
+        code.push_below(size_bytes.min(self.element_bytes));
         if pad_bytes > 0 {
             push(code, pad_bytes);
             code.op(evm::ADD);
@@ -451,26 +452,25 @@ impl Target for Slots {
     /// All padding is looked at together, where calldata has been copied to.
     fn parse_row(&self, code: &mut Assembly, slots: &[Slot], sizes: RowSizes, fail: LabelId) {
         let RowSizes { element_bytes: size_bytes, stride_bytes } = sizes;
-        let pad_bytes = size_bytes.saturating_sub(self.element_bytes);
-        if self.rules.store_reduces || size_bytes < self.element_bytes || pad_bytes > 32 {
+        if !self.copies_rows(size_bytes) {
             return parse_one_by_one(self, code, slots, sizes, fail);
         }
-        let places = || (0..).step_by(stride_bytes as usize).take(slots.len()); // u32 to usize widens
-        code.push((slots.len() as u64 - 1) * u64::from(stride_bytes) + u64::from(size_bytes)); // usize to u64 widens
-        code.op(evm::SWAP1);
+        let pad_bytes = size_bytes - self.element_bytes;
+        code.push_below(sizes.covered_bytes(slots.len()));
         push(code, 0);
         code.op(evm::CALLDATACOPY);
+        let one_by_one = || slots.iter().zip(0..).map(|(&slot, number)| (slot, 1, number)).collect();
+        let rows = if stride_bytes == size_bytes { runs(slots) } else { one_by_one() };
         if let Some(store) = self.padded(self.rules.store_padded, size_bytes) {
-            let one_by_one = slots.iter().zip(0..).map(|(&slot, number)| (slot, 1, number));
-            let rows = if stride_bytes == size_bytes { runs(slots) } else { one_by_one.collect() };
             for (slot, count, number) in rows {
                 self.transfer_row(code, store, (slot, count, number * stride_bytes));
             }
             return;
         }
+        let rows = if pad_bytes == 0 { rows } else { one_by_one() };
         if pad_bytes > 0 {
-            for place in places() {
-                push(code, place);
+            for place in (0..).step_by(stride_bytes as usize).take(slots.len()) {
+                push(code, place); // u32 to usize widens
                 code.op(evm::MLOAD);
                 if place > 0 {
                     code.op(evm::OR);
@@ -481,9 +481,14 @@ impl Target for Slots {
             code.push_label(fail);
             code.op(evm::JUMPI);
         }
-        for (place, &slot) in places().zip(slots) {
-            self.store_from(code, slot, place + pad_bytes);
+        for (slot, count, number) in rows {
+            self.store_run(code, (slot, count, number * stride_bytes + pad_bytes));
         }
+    }
+
+    fn copied_bytes(&self, count: usize, sizes: RowSizes) -> u32 {
+        let is_row = count > 1 && self.copies_rows(sizes.element_bytes);
+        if is_row { sizes.covered_bytes(count) } else { self.element_bytes }
     }
 
     fn take_words(&self, code: &mut Assembly, slot: Slot, count: u32) {
@@ -513,18 +518,23 @@ impl Target for Slots {
 
     fn returns_low(&self, size_bytes: u32, count: usize) -> bool {
         let fits = size_bytes as usize * count <= self.memory_bytes() as usize; // u32 to usize widens
-        fits && self.padded(self.rules.load_padded, size_bytes).is_some()
+        fits && size_bytes >= self.element_bytes
     }
 
     fn output_row(&self, code: &mut Assembly, slots: &[Slot], address: u32, size_bytes: u32) {
-        let Some(load) = self.padded(self.rules.load_padded, size_bytes) else {
+        let padded = self.padded(self.rules.load_padded, size_bytes);
+        if padded.is_none() && size_bytes != self.element_bytes {
             for (slot, number) in slots.iter().zip(0..) {
                 self.output(code, *slot, address + number * size_bytes, size_bytes);
             }
             return;
-        };
+        }
         for (slot, count, number) in runs(slots) {
-            self.transfer_row(code, load, (slot, count, address + number * size_bytes));
+            let run = (slot, count, address + number * size_bytes);
+            match padded {
+                Some(load) => self.transfer_row(code, load, run),
+                None => self.load_run(code, run),
+            }
         }
     }
 
@@ -581,6 +591,7 @@ impl Target for Slots {
     fn data(&self, code: &mut Assembly) {
         code.mark(self.data);
         code.data(self.modulus_data());
+        code.mark(self.given);
         for constant in &self.constants.given {
             code.data(self.encode(constant));
         }

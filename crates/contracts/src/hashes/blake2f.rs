@@ -7,7 +7,7 @@ use super::reversed;
 use crate::Contract;
 use crate::words::Words;
 use num_bigint::BigUint;
-use residue_ir::{Machine, Variable};
+use residue_ir::{Machine, ModOp, Variable};
 use residue_isa::precompile::BLAKE2F;
 use ruint::aliases::U256;
 
@@ -184,11 +184,11 @@ struct Swapped {
     c: usize,
 }
 
-/// A word with its halves in the other order.
+/// A word with its halves in the other order: the product with 2¹²⁸ modulo 2²⁵⁶ − 1, where 2²⁵⁶ is 1. A word of ones would become 0; the numbers of
+/// rows a and c have too few sums above them for that.
 fn halves_swapped<M: Machine>(machine: &M, word: M::Word) -> M::Word {
-    let w = Words(machine);
-    let (word, bits) = (machine.bind(word), w.number(UPPER as u64)); // usize to u64 widens
-    w.or(w.shr(word, bits), w.shl(word, bits))
+    let (half, ones) = (machine.word(U256::ONE << UPPER), machine.word(U256::MAX));
+    machine.mod_op(ModOp::Mul, machine.bind(word), half, ones)
 }
 
 /// G of four columns with two numbers of the message for each, RFC 7693, §3.1; after it the second row is turned by two.

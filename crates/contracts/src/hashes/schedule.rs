@@ -31,8 +31,8 @@ impl Schedule {
         number | number << HALF
     }
 
-    /// Sets the numbers from `first` on, which is even, to those of a word, one after the other.
-    pub(super) fn set_word<M: Machine>(&self, machine: &M, first: usize, word: M::Word) {
+    /// Sets the numbers from `first` on, which is even, to those of a word, one after the other, given [`Schedule::mask`].
+    pub(super) fn set_word<M: Machine>(&self, machine: &M, first: usize, word: M::Word, mask: M::Word) {
         let w = Words(machine);
         let apart = w.number((HALF - self.bits) as u64); // usize to u64 widens
         let pair_bits = 2 * self.bits;
@@ -42,13 +42,13 @@ impl Schedule {
             let moved = if shift == 0 { word } else { w.high(word, shift as u64) }; // usize to u64 widens
             let pair = if at == 0 { moved } else { w.and(both, moved) };
             let pair = machine.bind(pair);
-            self.set_pair(machine, first + 2 * at, w.or(w.shl(pair, apart), pair));
+            self.set_pair(machine, first + 2 * at, w.or(w.shl(pair, apart), pair), mask);
         }
     }
 
-    /// Sets numbers `first`, which is even, and the next one; what is above them goes.
-    pub(super) fn set_pair<M: Machine>(&self, machine: &M, first: usize, pair: M::Word) {
-        machine.set(self.pairs[1 + first / 2], Words(machine).and(machine.word(self.mask()), pair));
+    /// Sets numbers `first`, which is even, and the next one; what is above them goes, by [`Schedule::mask`].
+    pub(super) fn set_pair<M: Machine>(&self, machine: &M, first: usize, pair: M::Word, mask: M::Word) {
+        machine.set(self.pairs[1 + first / 2], Words(machine).and(mask, pair));
     }
 
     /// Numbers `first` and the next one.

@@ -48,7 +48,8 @@ pub fn text<M: Machine>(machine: &M) {
         for part in 0..2 {
             let word = message.word(machine, (block, part), |machine, offset| machine.calldata_word(offset));
             let word = if part == 1 { w.or(word, message.length(machine, block)) } else { word };
-            schedule.set_word(machine, 8 * part as usize, machine.bind(word)); // u64 to usize widens
+            let (first, word) = (8 * part as usize, machine.bind(word)); // u64 to usize widens
+            schedule.set_word(machine, first, word, machine.word(schedule.mask()));
         }
         let before = state.map(|number| machine.bind(w.mul(w.number(TWICE), machine.get(number))));
         let after = rounds(machine, before, &schedule);
@@ -71,7 +72,8 @@ fn rounds<M: Machine>(machine: &M, before: [M::Word; 5], schedule: &Schedule) ->
             // Wₜ = Wₜ₋₃ ⊕ Wₜ₋₈ ⊕ Wₜ₋₁₄ ⊕ Wₜ₋₁₆ rotated by 1, and the same for t + 1.
             let [third, eighth, fourteenth, sixteenth] = [3, 8, 14, 16].map(|count| schedule.pair(machine, t - count));
             let mixed = w.xor(w.xor(w.xor(third, eighth), fourteenth), sixteenth);
-            schedule.set_pair(machine, t, w.high(w.mul(w.number(TWICE), mixed), BITS as u64 - 1));
+            let pair = w.high(w.mul(w.number(TWICE), mixed), BITS as u64 - 1);
+            schedule.set_pair(machine, t, pair, machine.word(schedule.mask()));
         }
         // T = ROTL⁵(a) + f(b, c, d) + e + Kₜ + Wₜ.
         let mixed = match t / 20 {

@@ -44,14 +44,14 @@ impl Sha2 {
         16 * self.bits / 256
     }
 
-    /// The hash of `size` bytes in variables of 256 bits. `word_at` gives the 32 bytes that are so many bytes after the start, with zeros after
+    /// The hash of `size` bytes in words. `word_at` gives the 32 bytes that are so many bytes after the start, with zeros after
     /// the last one; it is told which word of a block that is.
     pub(super) fn hash<M: Machine, const WORDS: usize>(
         &self,
         machine: &M,
         size: M::Word,
         word_at: impl Fn(&M, u64, M::Word) -> M::Word,
-    ) -> [Variable; WORDS] {
+    ) -> [M::Word; WORDS] {
         let w = Words(machine);
         let initial = primes(8).into_iter().map(|prime| self.fraction(prime, 2, BigUint::sqrt));
         let state: Vec<Variable> = initial.map(|value| machine.variable("state", machine.word(value))).collect();
@@ -59,31 +59,32 @@ impl Sha2 {
         let length_bytes = self.bits as u64 / 4; // usize to u64 widens
         let message = Message::new(machine, size, self.block_words() as u64, length_bytes); // the same
         let mask = machine.word(self.number());
+        let mask_of_pair = machine.word(schedule.mask());
+        // SHA-512 has it on the stack: 96 times it would be 25 bytes of code.
+        let mask_of_pair =
+            if self.bits == 64 { machine.get(machine.variable("mask", mask_of_pair)) } else { mask_of_pair };
         machine.repeat(message.blocks(), (), |machine, block, ()| {
             for part in 0..self.block_words() {
                 let number = part as u64; // usize to u64 widens
                 let word = message.word(machine, (block, number), |machine, offset| word_at(machine, number, offset));
                 let is_last = part + 1 == self.block_words();
                 let word = if is_last { w.or(word, message.length(machine, block)) } else { word };
-                schedule.set_word(machine, 256 / self.bits * part, machine.bind(word));
+                schedule.set_word(machine, 256 / self.bits * part, machine.bind(word), mask_of_pair);
             }
             let before = std::array::from_fn(|at: usize| {
                 machine.bind(w.mul(machine.word(self.twice()), machine.get(state[at])))
             });
-            let after = self.rounds(machine, before, &schedule);
+            let after = self.rounds(machine, before, &schedule, mask_of_pair);
             for (&state, working) in state.iter().zip(after).rev() {
                 machine.set(state, w.and(mask, w.add(working, machine.get(state))));
             }
         });
         let numbers = 8 / WORDS;
         std::array::from_fn(|word| {
-            let gathered = (1..numbers).fold(machine.get(state[numbers * word]), |sum, at| {
+            (1..numbers).fold(machine.get(state[numbers * word]), |sum, at| {
                 let moved = w.shl(sum, w.number(self.bits as u64)); // usize to u64 widens
                 machine.bind(w.or(moved, machine.get(state[numbers * word + at])))
-            });
-            let part = machine.variable("hash", machine.small(0));
-            machine.set(part, gathered);
-            part
+            })
         })
     }
 
@@ -93,7 +94,7 @@ impl Sha2 {
     }
 
     /// Wₜ = σ₁(Wₜ₋₂) + Wₜ₋₇ + σ₀(Wₜ₋₁₅) + Wₜ₋₁₆, and the same for t + 1. §6.2.2 and §6.4.2, step 1.
-    fn scheduled<M: Machine>(&self, machine: &M, schedule: &Schedule, t: usize) {
+    fn scheduled<M: Machine>(&self, machine: &M, schedule: &Schedule, mask: M::Word, t: usize) {
         let w = Words(machine);
         let before = |count: usize| schedule.pair(machine, t - count);
         let mixed = |x: M::Word, [first, second, shift]: [u64; 3]| {
@@ -101,19 +102,25 @@ impl Sha2 {
             let both = w.high(w.xor(doubled, w.high(doubled, second - first)), first);
             let both = machine.bind(both);
             // What is above the low number would be carried into the high one.
-            machine.bind(w.and(machine.word(schedule.mask()), w.xor(both, w.high(x, shift))))
+            machine.bind(w.and(mask, w.xor(both, w.high(x, shift))))
         };
         let first = mixed(before(15), self.small[0]);
         let second = mixed(before(2), self.small[1]);
         let sum = machine.bind(w.add(first, second));
         let sum = machine.bind(w.add(sum, before(7)));
-        schedule.set_pair(machine, t, w.add(sum, before(16)));
+        schedule.set_pair(machine, t, w.add(sum, before(16)), mask);
     }
 
     /// All rounds, on numbers that stand twice. §6.2.2 and §6.4.2, step 3.
     ///
     /// Words are computed so that the one that nothing reads any more is taken from where it is, and the new one put there.
-    fn rounds<M: Machine>(&self, machine: &M, before: [M::Word; 8], schedule: &Schedule) -> [M::Word; 8] {
+    fn rounds<M: Machine>(
+        &self,
+        machine: &M,
+        before: [M::Word; 8],
+        schedule: &Schedule,
+        mask_of_pair: M::Word,
+    ) -> [M::Word; 8] {
         let w = Words(machine);
         let (mask, twice) = (machine.word(self.number()), machine.word(self.twice()));
         // A number rotated by each, with more above it: the first rotation is done last, for all three.
@@ -126,7 +133,7 @@ impl Sha2 {
         let constants = primes(self.rounds).into_iter().map(|prime| self.fraction(prime, 3, BigUint::cbrt));
         for (t, constant) in constants.enumerate() {
             if t >= 16 && t.is_multiple_of(2) {
-                self.scheduled(machine, schedule, t);
+                self.scheduled(machine, schedule, mask_of_pair, t);
             }
             // T₁ = h + Σ₁(e) + Ch(e, f, g) + Kₜ + Wₜ.
             let choice = w.xor(g, w.and(e, w.xor(f, g)));

@@ -24,5 +24,5 @@ const FUNCTION: Sha2 =
 /// The text.
 pub fn text<M: Machine>(machine: &M) {
     let [hash] = FUNCTION.hash(machine, machine.calldata_size(), |machine, _, offset| machine.calldata_word(offset));
-    machine.return_word(machine.get(hash));
+    machine.return_word(hash);
 }

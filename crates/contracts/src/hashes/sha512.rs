@@ -3,7 +3,7 @@
 use super::sha2::Sha2;
 use crate::Contract;
 use num_bigint::BigUint;
-use residue_ir::{Machine, Variable};
+use residue_ir::Machine;
 
 /// `hashes/sha512`.
 pub const CONTRACT: Contract = Contract {
@@ -13,7 +13,7 @@ pub const CONTRACT: Contract = Contract {
     field: || BigUint::from(3u8),
     text: |machine| {
         let hash = hash(machine, machine.calldata_size(), |machine, _, offset| machine.calldata_word(offset));
-        machine.return_words(&hash.map(|half| machine.get(half)), machine.small(64));
+        machine.return_words(&hash, machine.small(64));
     },
     precompile: None,
     example: || b"abc".to_vec(),
@@ -23,12 +23,12 @@ pub const CONTRACT: Contract = Contract {
 const FUNCTION: Sha2 =
     Sha2 { bits: 64, rounds: 80, sums: [[28, 34, 39], [14, 18, 41]], small: [[1, 8, 7], [19, 61, 6]] };
 
-/// The hash of `size` bytes in two variables of 256 bits. `word_at` gives the 32 bytes that are `offset` bytes after the start, with zeros after
+/// The hash of `size` bytes in two words. `word_at` gives the 32 bytes that are `offset` bytes after the start, with zeros after
 /// the last one; it is told which word of a block that is.
 pub(crate) fn hash<M: Machine>(
     machine: &M,
     size: M::Word,
     word_at: impl Fn(&M, u64, M::Word) -> M::Word,
-) -> [Variable; 2] {
+) -> [M::Word; 2] {
     FUNCTION.hash(machine, size, word_at)
 }

@@ -2,10 +2,10 @@
 
 use super::State;
 use super::calldata::{Calldata, Operand};
-use super::power::{F4, long_base, more_words, power};
+use super::power::{F4, long_base, more_words, power, power_by_bits};
 use crate::words::Words;
 use residue_curves::chain::pow_constant;
-use residue_ir::{Machine, Variable};
+use residue_ir::{Feature, Machine, Variable};
 
 /// The widest modulus of those interfaces in 64-bit limbs.
 pub(super) const LIMBS_MAX: u32 = 64;
@@ -113,8 +113,15 @@ fn enter<M: Machine>(machine: &M, state: State, width: &'static Width) {
             machine.branch(
                 w.or(last, w.is_below(w.number(32), exponent.bytes)),
                 |machine| {
-                    let y = power(machine, state.exponent, x);
-                    result(machine, more_words(machine, state, y, x), width);
+                    // Where even moduli have code of their own, no room is left for windows, whose addresses have to be low.
+                    machine.branch(
+                        machine.has(Feature::PowersOfTwo),
+                        |machine| result(machine, power_by_bits(machine, state, x), width),
+                        |machine| {
+                            let y = power(machine, state.exponent, x);
+                            result(machine, more_words(machine, state, y, x), width);
+                        },
+                    );
                 },
                 |machine| result(machine, pow_constant(x, &F4.into()), width),
             );

@@ -89,7 +89,16 @@ pub(super) fn long_power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) 
 
 /// y ↦ the power by all words of the exponent, for that by the first.
 pub(super) fn more_words<M: Machine>(machine: &M, state: State, y: M::Fe, x: M::Fe) -> M::Fe {
-    let State { exponent, kind, .. } = state;
+    words_after_the_first(machine, state, y, |machine, y| word(machine, state.exponent, y, x))
+}
+
+/// y ↦ what `each` makes of it with each word of the exponent after the first, which the variable for it holds.
+fn words_after_the_first<M: Machine>(
+    machine: &M,
+    State { exponent, kind, .. }: State,
+    y: M::Fe,
+    each: impl Fn(&M, M::Fe) -> M::Fe,
+) -> M::Fe {
     let w = Words(machine);
     machine.branch(
         w.xor(machine.get(kind), w.number(LAST_WORD_ONLY)),
@@ -98,11 +107,34 @@ pub(super) fn more_words<M: Machine>(machine: &M, state: State, y: M::Fe, x: M::
             let rest = machine.bind(operand.rest(machine));
             machine.repeat(rest, y, |machine, turn, y| {
                 machine.set(exponent, operand.nth_last(machine, Words(machine).sub(rest, turn)));
-                word(machine, exponent, y, x)
+                each(machine, y)
             })
         },
         |_| y,
     )
+}
+
+/// x to the power of the whole exponent, bit by bit: a fifth of the code that windows take, for a third more products.
+pub(super) fn power_by_bits<M: Machine>(machine: &M, state: State, x: M::Fe) -> M::Fe {
+    let w = Words(machine);
+    let e = machine.bind(machine.get(state.exponent));
+    // 16 bits, or as many as the next of 32, 64, 128 and 256 that is not too few.
+    let count = [16, 32, 64, 128].into_iter().fold(w.number(16), |count, bits| {
+        let is_longer = machine.not(machine.not(w.high(e, bits)));
+        w.add(count, w.mul(is_longer, w.number(bits)))
+    });
+    let y = bits(machine, state.exponent, machine.bind(count), machine.one(), x);
+    words_after_the_first(machine, state, y, |machine, y| bits(machine, state.exponent, machine.small(256), y, x))
+}
+
+/// y^(2ⁿ) · xᵉ for the n = `count` lowest bits e of `exponent`.
+fn bits<M: Machine>(machine: &M, exponent: Variable, count: M::Word, y: M::Fe, x: M::Fe) -> M::Fe {
+    machine.repeat(count, y, |machine, turn, y| {
+        let w = Words(machine);
+        let left = w.sub(w.sub(count, turn), w.number(1));
+        let square = y.square();
+        machine.branch(machine.bit(machine.get(exponent), left), |_| square * x, |_| square)
+    })
 }
 
 /// The base in words, by Horner: `two_256` is 2²⁵⁶, `element` takes a word to the field.

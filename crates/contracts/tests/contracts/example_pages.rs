@@ -45,10 +45,10 @@ fn table(names: &[&str]) -> String {
     text
 }
 
-/// Gas under EIP-6690 of 2024 and under every revision that adds instructions to it.
+/// Gas under EIP-6690 of 2024 and under every experiment that `evmmax-next` has.
 fn additions(names: &[&str]) -> String {
     let revisions: Vec<Revision> = Revision::every()
-        .filter(|&revision| revision == Revision::Eip6690_2024 || !revision.additions().is_empty())
+        .filter(|&revision| revision == Revision::Eip6690_2024 || revision.is_part_of(Revision::EvmmaxNext))
         .collect();
     let heads: String = revisions.iter().map(|revision| format!(" `{}` |", revision.name())).collect();
     let mut text = format!("| contract |{heads}\n|---|{}\n", "---:|".repeat(revisions.len()));

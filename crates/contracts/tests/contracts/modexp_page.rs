@@ -109,7 +109,7 @@ fn split() -> String {
     text
 }
 
-/// Gas by width and revision, for the exponent 65537.
+/// Gas by width and revision, for the exponent 65537. Experiments whose code is that of EIP-6690 of 2024 are left out.
 fn revisions() -> String {
     let revisions: Vec<Revision> = Revision::ALL
         .iter()
@@ -119,7 +119,11 @@ fn revisions() -> String {
             cheapest(find("modexp").unwrap(), revision, &schedule).is_ok()
         })
         .collect();
-    let contracts: Vec<Compiled> = revisions.iter().map(|&revision| Compiled::new(revision)).collect();
+    let base = Compiled::new(Revision::Eip6690_2024);
+    let compiled = revisions.iter().map(|&revision| (revision, Compiled::new(revision)));
+    let is_shown =
+        |(revision, compiled): &(Revision, Compiled)| revision.additions().is_empty() || compiled.code != base.code;
+    let (revisions, contracts): (Vec<Revision>, Vec<Compiled>) = compiled.filter(is_shown).unzip();
     let names: Vec<String> = revisions.iter().map(|revision| format!("`{revision}`")).collect();
     let mut text = format!("| modulus | price | {} |\n|---|---:|{}\n", names.join(" | "), "---:|".repeat(names.len()));
     for (bits, low) in

@@ -12,7 +12,7 @@ use residue_isa::revision::rules::{
     EmptyTransfer, ID_MAX, InvertsModulo, SLOTS_MAX, SUM_PRODUCTS_MAX, SetForm, SlotBytesMax, SlotRules,
 };
 use residue_isa::revision::strided::{Operands, unpack};
-use residue_isa::{FieldOp, Lanes, PerOp, Revision, SumOfProducts};
+use residue_isa::{FieldOp, Lanes, PerOp, Revision};
 use residue_modular::limbs::LIMB_BYTES;
 use residue_modular::{FieldContext, Modulus, Strided};
 use revm::interpreter::interpreter::EthInterpreter;
@@ -27,6 +27,10 @@ use crate::batch::slots::Slots;
 use crate::halt::Halt;
 use crate::machine::words;
 use crate::prices::memory_cost;
+
+/// Where a modulus or stored values stand: in memory, or in the code that runs.
+const IN_MEMORY: bool = false;
+const IN_CODE: bool = true;
 
 /// The most immediate bytes of any field instruction here.
 const IMMEDIATE_BYTES_MAX: usize = 2 + 2 * SUM_PRODUCTS_MAX;
@@ -56,11 +60,11 @@ pub fn handler<const REVISION: usize, H: FieldHost>(opcode: u8) -> Option<Instru
 fn handler_of<R: Rules, H: FieldHost>(opcode: u8) -> Option<Instruction<EthInterpreter, H>> {
     let PerOp([add, sub, mul]) = R::ARITHMETIC;
     Some(if opcode == R::RULES.set_modulus {
-        Instruction::new(set_modulus::<R, H>)
+        Instruction::new(set_modulus::<R, H, IN_MEMORY>)
     } else if opcode == R::RULES.load {
         Instruction::new(load::<R, H>)
     } else if opcode == R::RULES.store {
-        Instruction::new(store::<R, H>)
+        Instruction::new(store::<R, H, IN_MEMORY>)
     } else if R::RULES.invert == Some(opcode) {
         match R::RULES.inverts_modulo {
             InvertsModulo::Twice => Instruction::new(invert_doubled::<R, H>),
@@ -70,11 +74,11 @@ fn handler_of<R: Rules, H: FieldHost>(opcode: u8) -> Option<Instruction<EthInter
         Instruction::new(is_zero::<R, H>)
     } else if let Some(products) = R::RULES.sum_products(opcode) {
         match products {
-            2 => Instruction::new(sum::<R, H, 6>),
-            3 => Instruction::new(sum::<R, H, 8>),
-            4 => Instruction::new(sum::<R, H, 10>),
-            5 => Instruction::new(sum::<R, H, 12>),
-            _ => Instruction::new(sum::<R, H, 14>),
+            2 => Instruction::new(added::sum::<R, H, 6>),
+            3 => Instruction::new(added::sum::<R, H, 8>),
+            4 => Instruction::new(added::sum::<R, H, 10>),
+            5 => Instruction::new(added::sum::<R, H, 12>),
+            _ => Instruction::new(added::sum::<R, H, 14>),
         }
     } else if R::RULES.get == Some(opcode) {
         Instruction::new(added::element::<R, H, true>)
@@ -84,6 +88,10 @@ fn handler_of<R: Rules, H: FieldHost>(opcode: u8) -> Option<Instruction<EthInter
         Instruction::new(added::load_padded::<R, H>)
     } else if R::RULES.store_padded == Some(opcode) {
         Instruction::new(added::store_padded::<R, H>)
+    } else if R::RULES.set_modulus_in_code == Some(opcode) {
+        Instruction::new(set_modulus::<R, H, IN_CODE>)
+    } else if R::RULES.store_from_code == Some(opcode) {
+        Instruction::new(store::<R, H, IN_CODE>)
     } else if opcode == add {
         Instruction::new(add_lanes::<R, H>)
     } else if opcode == sub {
@@ -111,8 +119,8 @@ fn mul_lanes<R: Rules, H: FieldHost>(frame: Frame<'_, H>) -> Handled {
 }
 
 /// `SETMODX`, `SETUPX`: activates the field context of an id; if the id is new, creates it with a modulus from memory and
-/// zeroed slots, which count as memory from then on. Without ids it replaces the one context.
-fn set_modulus<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
+/// zeroed slots, which count as memory from then on. Without ids it replaces the one context. `SETMODCX`: the same with a modulus from code.
+fn set_modulus<R: Rules, H: FieldHost, const WHERE: bool>(mut frame: Frame<'_, H>) -> Handled {
     let (id, [offset, size, slot_count]) = match R::RULES.form {
         SetForm::IdOnStack => {
             let [id, offset, size, slot_count] = pop(&mut frame)?;
@@ -125,7 +133,8 @@ fn set_modulus<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
         }
         SetForm::One => (Some(0), pop(&mut frame)?),
     };
-    let base = frame.host.chain().prices.base[usize::from(R::RULES.set_modulus)];
+    let opcode = if WHERE == IN_CODE { R::RULES.set_modulus_in_code } else { Some(R::RULES.set_modulus) };
+    let base = opcode.map_or(0, |opcode| frame.host.chain().prices.base[usize::from(opcode)]);
     charge(&mut frame.interpreter.gas, base)?;
     let Some(id) = id else {
         return Err(super::halt(&mut frame, Halt::NoContext));
@@ -133,12 +142,12 @@ fn set_modulus<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     if !matches!(R::RULES.form, SetForm::One) && frame.host.chain_mut().frame.activate(id) {
         return Ok(());
     }
-    new_context::<R, H>(frame, id, offset, size, slot_count)
+    new_context::<R, H, WHERE>(frame, id, offset, size, slot_count)
 }
 
 /// The rest of [`set_modulus`] where there is no such context yet.
 #[inline(never)]
-fn new_context<R: Rules, H: FieldHost>(
+fn new_context<R: Rules, H: FieldHost, const WHERE: bool>(
     mut frame: Frame<'_, H>,
     id: usize,
     offset: U256,
@@ -163,8 +172,15 @@ fn new_context<R: Rules, H: FieldHost>(
     if !fits {
         return Err(super::halt(&mut frame, Halt::SlotOutOfRange));
     }
-    let range = memory_range(&mut frame, offset, modulus_bytes, R::RULES.set_modulus_grows)?;
-    let Some(modulus) = modulus_in::<R>(&frame.interpreter.memory.context_memory()[range]) else {
+    let range = match WHERE {
+        IN_CODE => code_range(&mut frame, offset, modulus_bytes)?,
+        IN_MEMORY => memory_range(&mut frame, offset, modulus_bytes, R::RULES.set_modulus_grows)?,
+    };
+    let modulus = match WHERE {
+        IN_CODE => modulus_in::<R>(&frame.interpreter.bytecode.original_byte_slice()[range]),
+        IN_MEMORY => modulus_in::<R>(&frame.interpreter.memory.context_memory()[range]),
+    };
+    let Some(modulus) = modulus else {
         return Err(super::halt(&mut frame, Halt::InvalidModulus));
     };
 
@@ -209,20 +225,26 @@ fn load<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     Ok(())
 }
 
-/// `STOREX`: copies memory into slots. Where the revision says so, every value must be canonical, that is below the modulus.
-fn store<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
+/// `STOREX`: copies memory into slots. Where the revision says so, every value must be canonical, that is below the modulus. `STORECX`: the
+/// same from code.
+fn store<R: Rules, H: FieldHost, const WHERE: bool>(mut frame: Frame<'_, H>) -> Handled {
     let id = context_id::<R, H>(&mut frame, 4)?;
     let [first_slot, offset, count] = pop(&mut frame)?;
-    let Some(transfer) = transfer::<R, H>(&mut frame, (R::RULES.store, None), id, offset, first_slot, count)? else {
+    let opcode = if WHERE == IN_CODE { R::RULES.store_from_code } else { None }.unwrap_or(R::RULES.store);
+    let Some(transfer) = transfer::<R, H>(&mut frame, (opcode, None), id, offset, first_slot, count)? else {
         return Ok(());
     };
     let mut stored = Ok(());
     if let Some((context, _)) = frame.host.chain_mut().frame.at(transfer.context) {
         let memory = frame.interpreter.memory.context_memory();
+        let bytes = match WHERE {
+            IN_CODE => &frame.interpreter.bytecode.original_byte_slice()[transfer.range],
+            IN_MEMORY => &memory[transfer.range],
+        };
         if R::RULES.store_reduces {
-            context.store_any(transfer.first_slot, &memory[transfer.range]);
+            context.store_any(transfer.first_slot, bytes);
         } else {
-            stored = context.store(transfer.first_slot, &memory[transfer.range]);
+            stored = context.store(transfer.first_slot, bytes);
         }
     }
     if stored.is_err() {
@@ -272,36 +294,6 @@ fn is_zero<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     if !frame.interpreter.stack.push(U256::from(u8::from(is_zero))) {
         return Err(InstructionResult::StackOverflow);
     }
-    Ok(())
-}
-
-/// `SUM2X` to `SUM6X`, with so many bytes after the opcode: out = ± x₁·y₁ ± x₂·y₂ … mod m.
-fn sum<R: Rules, H: FieldHost, const BYTES: usize>(mut frame: Frame<'_, H>) -> Handled {
-    if frame.host.chain().in_blocks && runs_in_block(&mut frame) {
-        return Ok(());
-    }
-    let operands = SumOfProducts::unpack(&immediate::<BYTES, H>(&mut frame));
-    let sum = operands.expect("an opcode has as many bytes as its products need");
-    check_complete(&mut frame)?;
-    let machine = frame.host.chain_mut();
-    let opcode = R::RULES.sums.map_or(0, |first| first + sum.count - 2);
-    let base = machine.prices.base[usize::from(opcode)];
-    let Some((context, prices)) = machine.frame.active() else {
-        return Err(halt_of_arithmetic(&mut frame, base, Halt::NoContext));
-    };
-    let last = sum.products().flat_map(|(_, slots)| slots).fold(sum.out, u8::max);
-    if usize::from(last) >= context.slot_count() {
-        return Err(halt_of_arithmetic(&mut frame, base, Halt::SlotOutOfRange));
-    }
-    let cost = base + prices.times(prices.product * u64::from(sum.count) + prices.reduction, 1);
-    charge(&mut frame.interpreter.gas, cost)?;
-    machine.frame.earned += cost;
-    let mut products = [(false, [0; 2]); SUM_PRODUCTS_MAX];
-    for (product, (is_subtracted, slots)) in products.iter_mut().zip(sum.products()) {
-        *product = (is_subtracted, slots.map(usize::from));
-    }
-    let (context, _) = machine.frame.active().expect("the context is active still");
-    context.sum_products(usize::from(sum.out), &products[..usize::from(sum.count)]);
     Ok(())
 }
 
@@ -465,7 +457,7 @@ struct Transfer {
     /// Which field context.
     context: usize,
     first_slot: usize,
-    /// In memory.
+    /// In memory, or in code.
     range: Range<usize>,
     cost: u64,
 }
@@ -527,7 +519,10 @@ fn transfer<R: Rules, H: FieldHost>(
     let bytes = count * element_bytes;
     let is_load = opcode == R::RULES.load || R::RULES.load_padded == Some(opcode);
     let grows = if is_load { R::RULES.load_grows } else { R::RULES.store_grows };
-    let range = memory_range(frame, offset, bytes, grows)?;
+    let range = match R::RULES.store_from_code == Some(opcode) {
+        true => code_range(frame, offset, bytes)?,
+        false => memory_range(frame, offset, bytes, grows)?,
+    };
     let cost = match per_word {
         Some(per_word) if !is_odd => per_word * words(bytes),
         _ => {
@@ -555,6 +550,19 @@ pub(super) fn memory_range<H: FieldHost>(
     }
     let range = index(offset).and_then(|start| Some(start..start.checked_add(bytes)?));
     match range.filter(|range| range.end <= frame.interpreter.memory.len()) {
+        Some(range) => Ok(range),
+        None => Err(super::halt(frame, Halt::MemoryOutOfRange)),
+    }
+}
+
+/// The range in the code that runs, which must have it.
+fn code_range<H: FieldHost>(
+    frame: &mut Frame<'_, H>,
+    offset: U256,
+    bytes: usize,
+) -> Result<Range<usize>, InstructionResult> {
+    let range = index(offset).and_then(|start| Some(start..start.checked_add(bytes)?));
+    match range.filter(|range| range.end <= frame.interpreter.bytecode.original_byte_slice().len()) {
         Some(range) => Ok(range),
         None => Err(super::halt(frame, Halt::MemoryOutOfRange)),
     }

@@ -26,6 +26,10 @@ pub struct SlotRules {
     pub load_padded: Option<u8>,
     /// `STOREPX`, where values in memory may be wider than the modulus.
     pub store_padded: Option<u8>,
+    /// `SETMODCX`, where moduli may stand in code.
+    pub set_modulus_in_code: Option<u8>,
+    /// `STORECX`, where values may stand in code.
+    pub store_from_code: Option<u8>,
     /// What the revision adds to EIP-6690 of 2024, where it is an experiment that does so.
     pub additions: &'static [Addition],
     /// What the opcode that sets the modulus takes.
@@ -86,14 +90,26 @@ pub enum Addition {
     Arrays,
     /// `LOADPX` and `STOREPX`: loads and stores of values that are wider in memory than the modulus.
     Padding,
+    /// Moduli of up to 4096 bits.
+    Width,
+    /// `SETMODCX` and `STORECX`: a modulus and values that stand in code.
+    Code,
     /// Lanes priced by a start and a price each, and values in memory that have no more bytes than the modulus.
     Vectors,
 }
 
 impl Addition {
     /// Every addition.
-    pub const ALL: [Addition; 6] =
-        [Addition::Inversion, Addition::IsZero, Addition::Sums, Addition::Arrays, Addition::Padding, Addition::Vectors];
+    pub const ALL: [Addition; 8] = [
+        Addition::Inversion,
+        Addition::IsZero,
+        Addition::Sums,
+        Addition::Arrays,
+        Addition::Padding,
+        Addition::Width,
+        Addition::Code,
+        Addition::Vectors,
+    ];
 
     /// Its name, which that of its revision has after `x-`.
     pub const fn name(self) -> &'static str {
@@ -103,6 +119,8 @@ impl Addition {
             Addition::Sums => "sumx",
             Addition::Arrays => "arrayx",
             Addition::Padding => "padx",
+            Addition::Width => "widex",
+            Addition::Code => "codex",
             Addition::Vectors => "vectorx",
         }
     }
@@ -204,6 +222,8 @@ impl SlotRules {
         put: None,
         load_padded: None,
         store_padded: None,
+        set_modulus_in_code: None,
+        store_from_code: None,
         additions: &[],
         form: SetForm::IdOnStack,
         transfer_names_context: false,

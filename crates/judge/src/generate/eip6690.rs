@@ -69,6 +69,9 @@ impl Generator {
     }
 
     fn set_modulus(&mut self) {
+        if let Some(opcode) = self.rules().set_modulus_in_code.filter(|_| self.rarely(3)) {
+            return self.set_modulus_in_code(opcode);
+        }
         let moduli = self.rules().moduli;
         let in_bits = moduli.unit == SizeUnit::Bits;
         let unit = if in_bits { 1 } else { 8 };
@@ -138,6 +141,61 @@ impl Generator {
         self.operands_of_set_modulus(id, operands);
     }
 
+    /// SETMODCX of a modulus that a push carries, or of any bytes of the code.
+    fn set_modulus_in_code(&mut self, opcode: u8) {
+        let size = *[1, 4, 8, 16, 31, 32].choose(&mut self.random).expect("it is not empty");
+        let m = self.modulus(size);
+        let at = self.carried(&m, size);
+        let offset = if self.rarely(8) { self.code_offset() } else { at.into() };
+        let slots = self.random.random_range(1..14usize);
+        let id = self.random.random_range(0..3u16);
+        for operand in [BigUint::from(slots), size.into(), offset, id.into()] {
+            self.push(operand);
+        }
+        self.op(opcode);
+        let element_bytes = self.rules().element_bytes(size);
+        self.slots.contexts.entry(id).or_insert(Context { m, element_bytes, slots });
+        self.slots.active = Some(id);
+    }
+
+    /// STORECX of a value that a push carries, if it is short, or of any bytes of the code.
+    fn store_from_code(&mut self, opcode: u8) {
+        let (m, element_bytes, slots) = match self.active() {
+            Some(Context { m, element_bytes, slots }) => (m, element_bytes, slots),
+            None => (3u8.into(), 8, 8),
+        };
+        let value = if self.rarely(40) { m.clone() } else { self.operand(&m, element_bytes) };
+        let (offset, count) = match element_bytes <= 32 && !self.rarely(8) {
+            true => (self.carried(&value, element_bytes).into(), 1),
+            false => (self.code_offset(), self.random.random_range(0..=slots.min(2))),
+        };
+        let first = self.random.random_range(0..=slots - count);
+        for operand in [BigUint::from(count), offset, first.into()] {
+            self.push(operand);
+        }
+        self.op(opcode);
+    }
+
+    /// Pushes a number of so many bytes, 32 at most, and takes it away: where it stands in the code.
+    fn carried(&mut self, number: &BigUint, size: usize) -> usize {
+        let digits = number.to_bytes_be();
+        let mut bytes = vec![0; size.saturating_sub(digits.len())];
+        bytes.extend(digits);
+        let at = self.code.len() + 1;
+        self.push_bytes(&bytes[bytes.len() - size..]);
+        self.op(residue_isa::opcode::evm::POP);
+        at
+    }
+
+    /// An offset in the code as far as it is written, or beyond.
+    fn code_offset(&mut self) -> BigUint {
+        match self.random.random_range(0..12) {
+            0 => self.integer(32),
+            1 => self.code.len().into(),
+            _ => self.random.random_range(0..=self.code.len()).into(),
+        }
+    }
+
     /// The opcode that sets the modulus with id, offset, size and slot count as the revision takes them.
     fn operands_of_set_modulus(&mut self, id: u16, operands: [BigUint; 4]) {
         let form = self.rules().form;
@@ -201,6 +259,9 @@ impl Generator {
 
     /// Writes values and stores them, rarely one that is not below the modulus.
     fn store_slots(&mut self) {
+        if let Some(opcode) = self.rules().store_from_code.filter(|_| self.rarely(3)) {
+            return self.store_from_code(opcode);
+        }
         let Some(Context { m, element_bytes, slots }) = self.active() else {
             return self.transfer(self.rules().store, 0, 0, 1);
         };

@@ -110,6 +110,22 @@ impl Writer<'_> {
         }
     }
 
+    /// STORECX of a value that code has between instructions: below 80, so below most moduli, and no opcode that takes what follows it.
+    fn store_from_code(&mut self, opcode: u8) {
+        let slot = self.random.random_range(0..self.layout.value_count());
+        let value = self.assembly.new_label();
+        let mut bytes = vec![0; self.layout.element_bytes_max() - 1];
+        bytes.push(self.random.random_range(0..80u8));
+        self.push(1u8);
+        self.assembly.push_label(value);
+        self.push(slot);
+        self.assembly.op(opcode);
+        self.depth = self.depth.saturating_sub(2); // The label was not counted.
+        let after = self.assembly.new_label();
+        self.assembly.push_label(after).op(op::JUMP).mark(value);
+        self.assembly.data(bytes).label(after);
+    }
+
     /// Copies slots to the array or back: most often a few elements that others name too.
     fn element(&mut self, is_get: bool) {
         let named = self.named();
@@ -134,6 +150,11 @@ impl Writer<'_> {
             && self.random.random_ratio(1, 4)
         {
             return self.pass_padded([load, store]);
+        }
+        if let Some(store) = self.rules().store_from_code
+            && self.is_rare(8)
+        {
+            return self.store_from_code(store);
         }
         let count = self.random.random_range(1..=self.layout.value_count());
         let slot = self.random.random_range(0..=self.layout.value_count() - count);

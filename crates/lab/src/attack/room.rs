@@ -339,7 +339,10 @@ impl<'a> Room<'a> {
         let slot = self.memory_slot(slot);
         // Slots, or in go-ethereum byte offsets.
         let is_offset = self.ground.revision.reading() == Some(Reading::Geth);
-        let word = if is_offset { u32::from(self.width_bytes) * u32::from(slot) } else { u32::from(slot) };
+        let offset = u32::from(self.width_bytes) * u32::from(slot);
+        let (word, at) = if is_offset { (offset, offset) } else { (u32::from(slot), self.values_at + offset) };
+        // A result modulo another modulus may be no value modulo this one; with a first byte of zero it is.
+        code.push(0_u8).push(at).op(op::MSTORE8);
         code.push(word).push(word).op(eip5843::TOMONTX);
         Ok(())
     }

@@ -72,7 +72,7 @@ fn candidates_of_every_revision_work_until_their_gas_is_used_up() {
         for bounds in [Bounds::Anywhere, Bounds::Within] {
             let ground = Ground::new(revision, bounds, GAS);
             let mut random = seeded(2);
-            let genomes: Vec<Genome> = (0..12).map(|_| Genome::random(&mut random, &ground)).collect();
+            let genomes: Vec<Genome> = (0..5).map(|_| Genome::random(&mut random, &ground)).collect();
             for pair in genomes.windows(2) {
                 check_that_it_works(&ground, &pair[0]);
                 check_that_it_works(&ground, &pair[0].child(&pair[1], &mut random, &ground));

@@ -6,7 +6,7 @@
 use num_bigint::BigUint;
 use residue_ir::{Machine, Program, record};
 use residue_isa::opcode::evm as op;
-use residue_isa::revision::rules::{SetForm, SlotRules};
+use residue_isa::revision::rules::{SetForm, SlotBytesMax, SlotRules};
 use residue_isa::{Assembly, FieldOp, GasSchedule, Revision};
 
 use super::pair::{Expected, Pair, bytes, data, looped, ops};
@@ -17,15 +17,20 @@ use crate::error::LabError;
 
 /// Operations in a turn of the loop.
 const BODY: usize = 48;
-/// New field contexts in a run.
+/// New field contexts in a run, where their slots have room.
 const CONTEXTS: usize = 100;
 /// Widths in limbs that are measured in every class.
-const WIDTHS: [usize; 3] = [4, 6, 12];
+const WIDTHS: [usize; 6] = [4, 6, 12, 16, 32, 64];
+/// Below this many limbs and one, every width is measured; above, those of [`WIDTHS`].
+const EVERY_WIDTH_MAX: usize = 12;
 
 /// The pairs of a revision.
 pub(super) fn pairs(revision: Revision, effort: &MeasureEffort) -> Result<Vec<Pair>, LabError> {
     let mut pairs = Vec::new();
-    for width_limbs in 1..=revision.width_limbs_max().min(12) {
+    let wide = WIDTHS.into_iter().filter(|&width_limbs| width_limbs > EVERY_WIDTH_MAX);
+    for width_limbs in
+        (1..=EVERY_WIDTH_MAX).chain(wide).filter(|&width_limbs| width_limbs <= revision.width_limbs_max())
+    {
         let is_every_width = effort.is_complete || revision == Revision::Eip6690_2024;
         let matters = WIDTHS.contains(&width_limbs) || width_limbs == revision.width_limbs_max();
         let classes: &[&'static str] = match (matters, is_every_width) {
@@ -140,7 +145,12 @@ fn transfer(
     let element_bytes = rules.element_bytes(8 * width_limbs);
     let row = revision.row(opcode).expect("it is an opcode of the revision");
     let is_new = class == "new" && rules.form != SetForm::One;
-    let count = if is_new { CONTEXTS } else { BODY };
+    // Each has two slots, and one is there before.
+    let contexts = match rules.slot_bytes_max {
+        SlotBytesMax::Frame(bytes) => CONTEXTS.min(bytes / (2 * element_bytes) - 1),
+        SlotBytesMax::None | SlotBytesMax::Declared(_) => CONTEXTS,
+    };
+    let count = if is_new { contexts } else { BODY };
     let mut input = to_be(&m, element_bytes);
     input.extend(to_be(&random(&m, 7), element_bytes));
     let modulus_bits = m.bits();

@@ -37,6 +37,13 @@ struct Other {
     adds: Vec<Added>,
 }
 
+impl Other {
+    /// The names of the opcodes that it adds.
+    fn opcodes(&self) -> impl Iterator<Item = &str> {
+        self.adds.iter().filter(|added| added.is_opcode()).map(|added| added.mnemonic.as_str())
+    }
+}
+
 /// Some instructions together.
 #[derive(Debug, Clone, PartialEq)]
 struct Set {
@@ -139,7 +146,7 @@ impl<'a> Ablated<'a> {
                 shown(code),
                 shown(self.time(revision, "plain")),
                 shown(self.time(revision, "batch")),
-                adds.len().to_string(),
+                adds.iter().filter(|added| added.is_opcode()).count().to_string(),
                 sum(|row| row.immediate_bytes).to_string(),
                 format!("{}, {}", sum(|row| row.pops), sum(|row| row.pushes)),
             ];
@@ -173,7 +180,7 @@ impl<'a> Ablated<'a> {
         let ratio = |contract: &str| Some(gas(contract)? / self.value(self.base, contract, Quantity::Gas)?);
         Set {
             label: if revisions.is_empty() { "nothing".to_owned() } else { names(revisions) },
-            opcodes: mnemonics_of_all.len(),
+            opcodes: revisions.iter().flat_map(|other| other.opcodes()).collect::<BTreeSet<_>>().len(),
             alike: self.mean(ratio).unwrap_or(1.0),
             called: self.called(gas),
             is_estimate: exact.is_none(),
@@ -226,7 +233,7 @@ impl<'a> Ablated<'a> {
         for other in self.others.iter().filter(|other| !single.contains(other)) {
             sets.push(Set {
                 label: other.name.clone(),
-                opcodes: other.adds.len(),
+                opcodes: other.opcodes().count(),
                 alike: self.mean(|contract| self.ratio(&other.name, contract, Quantity::Gas)).unwrap_or(1.0),
                 called: self.called(|contract| self.gas(&other.name, contract, Quantity::Gas)),
                 is_estimate: false,
@@ -364,6 +371,7 @@ mod tests {
             ("x-first", [250.0, 4400.0, 50.0]),
             ("x-second", [1000.0, 3600.0, 50.0]),
             ("x-both", [250.0, 3600.0, 50.0]),
+            ("x-wider", [1000.0, 4000.0, 50.0]),
         ];
         for (layer, values) in gas {
             for (contract, value) in ["bn254/add", "bn254/mul", "poseidon/t2"].into_iter().zip(values) {
@@ -373,9 +381,13 @@ mod tests {
         }
         let mut environment = Environment::default();
         environment.set("base", "eip6690-2024");
-        for (revision, adds) in
-            [("x-first", "FIRSTX 5 0 0"), ("x-second", "SECONDX 1 0 1"), ("x-both", "FIRSTX 5 0 0, SECONDX 1 0 1")]
-        {
+        let adds = [
+            ("x-first", "FIRSTX 5 0 0"),
+            ("x-second", "SECONDX 1 0 1"),
+            ("x-both", "FIRSTX 5 0 0, SECONDX 1 0 1"),
+            ("x-wider", "64-limbs 0 0 0"),
+        ];
+        for (revision, adds) in adds {
             environment.set(&Added::header(revision), adds);
         }
         Record { group: crate::design::GROUP.to_owned(), date: Date::after_epoch(0), environment, rows }
@@ -389,9 +401,12 @@ mod tests {
         assert_eq!(sets[1].label, "x-first");
         // A quarter in one of three, and no loss in the second.
         assert!((sets[1].alike - 0.25_f64.cbrt()).abs() < 1e-9, "{sets:?}");
-        assert!(!sets.last().unwrap().is_estimate, "x-both has both");
+        // No revision has wider moduli and these two.
+        assert_eq!(sets.iter().map(|set| set.is_estimate).collect::<Vec<_>>(), [false, false, false, true]);
+        assert_eq!(sets[3].opcodes, 2);
         let tables = ablated.tables();
-        assert!(tables.contains("| `bn254/mul` | 4 000 | 1.0000 | 0.9000 | 0.9000 |"), "{tables}");
+        assert!(tables.contains("| `bn254/mul` | 4 000 | 1.0000 | 0.9000 | 0.9000 | 1.0000 |"), "{tables}");
+        assert!(tables.contains("| `x-wider` | 64-limbs |"), "{tables}");
         assert!(tables.contains("Without change of 0.1 %: `poseidon/t2`"), "{tables}");
         assert!(ablated.page_with_tables("no place").is_err());
     }
@@ -401,7 +416,7 @@ mod tests {
         let (record, weights) = (record(), Weights::default());
         let ablated = Ablated::new(&record, &weights).unwrap();
         let labels: Vec<String> = ablated.front().into_iter().map(|set| set.label).collect();
-        assert_eq!(labels.first().map(String::as_str), Some("nothing"));
+        assert_eq!(labels.first().map(String::as_str), Some("nothing; x-wider"));
         assert!(labels.contains(&"x-first".to_owned()) && !labels.contains(&"x-second".to_owned()), "{labels:?}");
         let figure = ablated.figure();
         assert!(figure.contains("x-second") && figure.contains("polyline"), "{figure}");

@@ -8,7 +8,7 @@ mod arrays;
 mod padding;
 
 use super::FieldState;
-use super::eip6690_2024::{self, Contexts};
+use super::eip6690_2024::{self, Contexts, Source};
 use crate::field_opcode::FieldOpcode;
 use crate::frame::Frame;
 use crate::halt::Halt;
@@ -43,6 +43,11 @@ pub const PUTX: FieldOpcode = FieldOpcode { byte: 0xce, mnemonic: "PUTX", immedi
 pub const LOADPX: FieldOpcode = FieldOpcode { byte: 0xcf, mnemonic: "LOADPX", immediate_bytes: 1, pops: 3 };
 /// `STOREPX`: bytes of a value.
 pub const STOREPX: FieldOpcode = FieldOpcode { byte: 0xd0, mnemonic: "STOREPX", immediate_bytes: 1, pops: 3 };
+
+/// `SETMODCX`: as `SETMODX`, with the modulus in code.
+pub const SETMODCX: FieldOpcode = FieldOpcode { byte: 0xd1, mnemonic: "SETMODCX", immediate_bytes: 0, pops: 4 };
+/// `STORECX`: as `STOREX`, from code.
+pub const STORECX: FieldOpcode = FieldOpcode { byte: 0xd2, mnemonic: "STORECX", immediate_bytes: 0, pops: 3 };
 
 /// The opcodes of `eip6690-2024`, then `added`.
 pub const fn with<const N: usize>(added: &[FieldOpcode]) -> [FieldOpcode; N] {
@@ -81,6 +86,8 @@ impl FieldState for Added {
             "ISZEROX" => self.is_zero(immediate, frame),
             "GETX" | "PUTX" => self.arrays.copy(opcode, immediate, frame, prices, &mut self.contexts),
             "LOADPX" | "STOREPX" => padding::transfer(opcode, immediate, frame, prices, &mut self.contexts),
+            "SETMODCX" => self.contexts.setmodx(opcode, frame, prices, Source::Code),
+            "STORECX" => self.contexts.storex(opcode, frame, prices, Source::Code),
             "SUM2X" | "SUM3X" | "SUM4X" | "SUM5X" | "SUM6X" => self.sum(opcode, immediate, frame, prices),
             _ => self.contexts.execute(opcode, immediate, frame, prices),
         }
@@ -159,7 +166,8 @@ pub fn prices(opcodes: &[FieldOpcode]) -> Vec<Prices> {
     let mut base = eip.base.clone();
     let sums = [("SUM2X", 0), ("SUM3X", 0), ("SUM4X", 0), ("SUM5X", 0), ("SUM6X", 0)];
     let others = [("INVMODX", 0), ("ISZEROX", 3), ("GETX", 1), ("PUTX", 1), ("LOADPX", 1), ("STOREPX", 1)];
-    for (mnemonic, gas) in sums.into_iter().chain(others) {
+    let from_code = [("SETMODCX", 1), ("STORECX", 1)];
+    for (mnemonic, gas) in sums.into_iter().chain(others).chain(from_code) {
         if opcodes.iter().any(|opcode| opcode.mnemonic == mnemonic) {
             base.insert(mnemonic.to_owned(), gas);
         }

@@ -85,12 +85,44 @@ fn geth() -> Prices {
 }
 
 /// The field contexts of a frame and the id of the active one.
-#[derive(Default)]
 pub(super) struct Contexts {
     by_id: BTreeMap<u64, Context>,
     active: Option<u64>,
+    modulus_bytes_max: u64,
     /// Whether values in memory have as many bytes as the modulus, and not whole limbs: `x-vectorx`.
     is_packed: bool,
+}
+
+/// Where a modulus or stored values stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// In memory.
+    Memory,
+    /// In the code that runs.
+    Code,
+}
+
+impl Source {
+    /// So many bytes from an offset, all of which must be there.
+    fn read(self, frame: &Frame<'_>, offset: &BigUint, size: &BigUint) -> Result<Vec<u8>, Halt> {
+        match self {
+            Source::Memory => {
+                let range = frame.memory.inside(offset, size).ok_or(Halt::MemoryOutOfRange)?;
+                Ok(frame.memory.read(range).to_vec())
+            }
+            Source::Code => {
+                let end = (offset + size).to_usize().filter(|&end| end <= frame.code.len());
+                let end = end.ok_or(Halt::MemoryOutOfRange)?;
+                Ok(frame.code[offset.to_usize().expect("it is at most the end")..end].to_vec())
+            }
+        }
+    }
+}
+
+impl Default for Contexts {
+    fn default() -> Self {
+        Self::of_moduli(MODULUS_BYTES_MAX)
+    }
 }
 
 /// A modulus and its slots.
@@ -113,9 +145,9 @@ impl FieldState for Contexts {
         prices: &Prices,
     ) -> Result<(), Halt> {
         match opcode.byte {
-            SETMODX => self.setmodx(opcode, frame, prices),
+            SETMODX => self.setmodx(opcode, frame, prices, Source::Memory),
             LOADX => self.loadx(opcode, frame, prices),
-            STOREX => self.storex(opcode, frame, prices),
+            STOREX => self.storex(opcode, frame, prices, Source::Memory),
             ADDMODX => self.lanes(opcode, immediate, frame, (prices, &prices.add), |x, y, m| (x + y) % m),
             SUBMODX => self.lanes(opcode, immediate, frame, (prices, &prices.sub), |x, y, m| (x + m - y) % m),
             MULMODX => self.lanes(opcode, immediate, frame, (prices, &prices.mul), |x, y, m| x * y % m),
@@ -125,19 +157,31 @@ impl FieldState for Contexts {
 }
 
 impl Contexts {
+    /// None yet; moduli may have so many bytes.
+    pub(super) fn of_moduli(modulus_bytes_max: u64) -> Self {
+        Self { by_id: BTreeMap::new(), active: None, modulus_bytes_max, is_packed: false }
+    }
+
     /// None yet; their values in memory will have as many bytes as their moduli.
     pub(super) fn packed() -> Self {
         Self { is_packed: true, ..Self::default() }
     }
 
     /// `SETMODX`: activates the context of an id, making it if there is none.
-    fn setmodx(&mut self, opcode: &FieldOpcode, frame: &mut Frame<'_>, prices: &Prices) -> Result<(), Halt> {
+    pub(super) fn setmodx(
+        &mut self,
+        opcode: &FieldOpcode,
+        frame: &mut Frame<'_>,
+        prices: &Prices,
+        source: Source,
+    ) -> Result<(), Halt> {
         let [id, modulus_offset, modulus_size, alloc_count] = frame.pop()?;
         let id = within(&id, 0, ID_MAX).ok_or(Halt::NoContext)?;
         let taken = self.by_id.values().map(Context::slot_bytes).sum();
         if let Entry::Vacant(vacant) = self.by_id.entry(id) {
             let operands = (&modulus_offset, &modulus_size, &alloc_count);
-            vacant.insert(Context::new(opcode, frame, prices, operands, taken, self.is_packed)?);
+            let rules = (source, self.modulus_bytes_max, self.is_packed);
+            vacant.insert(Context::new(opcode, frame, prices, operands, rules, taken)?);
         }
         self.active = Some(id);
         Ok(())
@@ -161,7 +205,13 @@ impl Contexts {
     }
 
     /// `STOREX`: copies values from memory into slots. No slot changes unless all values are below the modulus.
-    fn storex(&mut self, opcode: &FieldOpcode, frame: &mut Frame<'_>, prices: &Prices) -> Result<(), Halt> {
+    pub(super) fn storex(
+        &mut self,
+        opcode: &FieldOpcode,
+        frame: &mut Frame<'_>,
+        prices: &Prices,
+        from: Source,
+    ) -> Result<(), Halt> {
         let [dest, source, count] = frame.pop()?;
         let context = self.active()?;
         if count.is_zero() {
@@ -169,8 +219,7 @@ impl Contexts {
         }
         let slots = context.slot_range(&dest, &count)?;
         let size = &count * context.element_bytes;
-        let memory = frame.memory.inside(&source, &size).ok_or(Halt::MemoryOutOfRange)?;
-        let bytes = frame.memory.read(memory);
+        let bytes = from.read(frame, &source, &size)?;
         let values: Vec<_> = bytes.chunks(context.element_bytes).map(BigUint::from_bytes_be).collect();
         if values.iter().any(|value| *value >= context.modulus) {
             return Err(Halt::ValueOutOfRange);
@@ -230,31 +279,31 @@ impl Contexts {
 }
 
 impl Context {
-    /// A context with the modulus at `modulus_offset` in memory and `alloc_count` slots of zero, where those of others take so many bytes.
+    /// A context with the modulus at `modulus_offset` of what it is read from and `alloc_count` slots of zero. A modulus has at most so many bytes,
+    /// and the slots of other contexts take so many.
     fn new(
         opcode: &FieldOpcode,
         frame: &mut Frame<'_>,
         prices: &Prices,
         (modulus_offset, modulus_size, alloc_count): (&BigUint, &BigUint, &BigUint),
+        (source, modulus_bytes_max, is_packed): (Source, u64, bool),
         taken_bytes: u64,
-        is_packed: bool,
     ) -> Result<Self, Halt> {
         let alloc_count = within(alloc_count, 1, SLOTS_MAX).ok_or(Halt::SlotOutOfRange)?;
-        let modulus_size = within(modulus_size, 1, MODULUS_BYTES_MAX).ok_or(Halt::InvalidModulus)?;
+        let modulus_size = within(modulus_size, 1, modulus_bytes_max).ok_or(Halt::InvalidModulus)?;
         let slot_size = 8 * modulus_size.div_ceil(8);
         let element_bytes = if is_packed { modulus_size } else { slot_size };
         let added_bytes = alloc_count * slot_size;
         if taken_bytes + added_bytes > SLOT_BYTES_MAX {
             return Err(Halt::SlotOutOfRange);
         }
-        let range = frame.memory.inside(modulus_offset, &modulus_size.into()).ok_or(Halt::MemoryOutOfRange)?;
-        let modulus = BigUint::from_bytes_be(frame.memory.read(range));
+        let modulus = BigUint::from_bytes_be(&source.read(frame, modulus_offset, &modulus_size.into())?);
         let odd = modulus.is_odd();
         if modulus < BigUint::from(3u8) || !(odd || is_power_of_two(&modulus)) {
             return Err(Halt::InvalidModulus);
         }
         let [element_bytes, slot_size] =
-            [element_bytes, slot_size].map(|bytes| usize::try_from(bytes).expect("at most 96"));
+            [element_bytes, slot_size].map(|bytes| usize::try_from(bytes).expect("at most 512"));
         let slot_count = usize::try_from(alloc_count).expect("at most 256");
         let context = Self { modulus, element_bytes, slot_size, slots: vec![BigUint::ZERO; slot_count] };
 

@@ -142,3 +142,62 @@ fn values_may_be_wider_than_the_modulus() {
     let gas = execute("x-padx", &format!("{} {text} 4 0 0 LOADPX .10", prelude())).gas_used;
     assert_eq!(gas - execute("x-padx", &format!("{} {text}", prelude())).gas_used, 7 + 1 + 6);
 }
+
+/// The values 1, 2, 3 and 14 in eight bytes each from offset 1 of the code on, the byte 15 at 35, and memory of 64 bytes.
+const IN_CODE: &str =
+    "PUSH32 .000000000000000100000000000000020000000000000003000000000000000e POP 15 POP 0 32 MSTORE8";
+
+#[test]
+fn a_modulus_and_values_may_stand_in_code() {
+    let revision = "x-codex";
+    let set = "8 1 35 0 SETMODCX";
+    let slots = |text: &str| {
+        let outcome = execute(revision, &format!("{IN_CODE} {set} {text} 8 0 0 LOADX 64 0 RETURN"));
+        assert_eq!(outcome.halt.name(), "return", "{text}");
+        outcome.output.chunks(8).map(|bytes| bytes[7]).collect::<Vec<u8>>()
+    };
+    assert_eq!(slots("4 1 2 STORECX"), [0, 0, 1, 2, 3, 14, 0, 0]);
+    assert_eq!(slots("1 17 7 STORECX 1 25 0 STORECX"), [14, 0, 0, 0, 0, 0, 0, 3]);
+    assert_eq!(slots("4 1 0 STORECX MULMODX .00010301030104"), [1, 0, 0, 0, 0, 0, 0, 0]); // 14² = 196 = 1
+    // An id that is there is made active, whatever else is said.
+    assert_eq!(slots("1 1 1 STORECX 0 0 0 NOT 0 SETMODCX"), [0, 1, 0, 0, 0, 0, 0, 0]);
+    let gas = |text: &str| execute(revision, &format!("{IN_CODE} {text}")).gas_used;
+    // Pushes, a base, a new modulus of one limb and two words of slots; then pushes, a base and four values.
+    assert_eq!(gas(set) - gas(""), 3 + 3 + 3 + 2 + 1 + 23 + 6);
+    assert_eq!(gas(&format!("{set} 4 1 2 STORECX")) - gas(set), 9 + 1 + 4);
+    let halt = |text: &str, name: &str| check_halt(revision, &format!("{IN_CODE} {text}"), name);
+    halt("8 1 34 0 SETMODCX", "invalid_modulus"); // The opcode of the push: 96.
+    halt("8 1 36 0 NOT SETMODCX", "no_context");
+    halt("8 1 0 NOT 0 SETMODCX", "memory_out_of_range");
+    halt("8 96 35 0 SETMODCX", "memory_out_of_range");
+    halt("8 97 35 0 SETMODCX", "invalid_modulus");
+    halt("257 1 35 0 SETMODCX", "slot_out_of_range");
+    halt("4 1 2 STORECX", "no_context");
+    halt("1 35 0 SETMODCX", "stack_underflow");
+    let after = |text: &str, name: &str| halt(&format!("{set} {text}"), name);
+    after("1 2 0 STORECX", "value_out_of_range");
+    after("4 1 5 STORECX", "slot_out_of_range");
+    after("0 1 0 NOT STORECX", "stop");
+    after("1 0 NOT 0 STORECX", "memory_out_of_range");
+    after("1 2 STORECX", "stack_underflow");
+    // The last eight bytes of the code are zero; the next eight are not all there.
+    let length = |at: usize| format!("1 {at} 0 STORECX STOP .0000000000000000");
+    let code_bytes = 41 + 8 + 6 + 1 + 8;
+    after(&length(code_bytes - 8), "stop");
+    after(&length(code_bytes - 7), "memory_out_of_range");
+}
+
+#[test]
+fn moduli_may_have_4096_bits() {
+    // A modulus of 3 in so many bytes.
+    let set = |bytes: usize, slots: usize| format!("3 {} MSTORE8 {slots} {bytes} 0 0 SETMODX", bytes - 1);
+    check_halt("eip6690-2024", &set(97, 8), "invalid_modulus");
+    check_halt("x-widex", &set(97, 8), "stop");
+    check_halt("x-widex", &set(512, 48), "stop");
+    check_halt("x-widex", &set(512, 49), "slot_out_of_range");
+    check_halt("x-widex", &set(513, 8), "invalid_modulus");
+    let gas = |text: &str| execute("x-widex", &format!("{} {text}", set(512, 4))).gas_used;
+    assert_eq!(gas("MULMODX .00010001000104") - gas(""), 4 * 861);
+    assert_eq!(gas("ADDMODX .00010001000104") - gas(""), 4 * 16);
+    assert_eq!(gas("0 4000 MSTORE8 4 1024 0 STOREX") - gas("0 4000 MSTORE8 0 1024 0 STOREX"), 4 * 893 + 1);
+}

@@ -91,6 +91,10 @@ pub const ADD: &[Kind] = &[
         let point = g1(s);
         [encode1(point), encode1(times1(point, &lambda()))].concat()
     }),
+    ("two points with opposite y", NotZero, |s| {
+        let point = g1(s);
+        [encode1(point), encode1(-times1(point, &lambda()))].concat()
+    }),
     ("neighbouring multiples of the generator", Accepted, |s| {
         let k = scalar(s);
         let other = &k + s.below(3);

@@ -1,6 +1,6 @@
 //! Inputs of additions and of sums of products, kind by kind, each with what has to come of it.
 
-use super::sides::{Side, negated};
+use super::sides::{Side, negated, turned};
 use crate::points::{Seeded, number, p, r};
 use num_bigint::BigUint;
 
@@ -86,6 +86,14 @@ pub const ADD: &[Kind] = &[
         [negated(&point), point].concat()
     }),
     ("small orders", Any, |s, side, _| [(side.small)(s), (side.small)(s)].concat()),
+    ("strangers with one y", Accepted, |s, side, _| {
+        let point = (side.stranger)(s);
+        [turned(&point), point].concat()
+    }),
+    ("strangers with opposite y", Accepted, |s, side, _| {
+        let point = (side.stranger)(s);
+        [negated(&turned(&point)), point].concat()
+    }),
     ("neighbouring multiples of the generator", Any, |s, side, _| {
         let k = s.scalar();
         [(side.multiple)(&k), (side.multiple)(&(k + s.below(3)))].concat()

@@ -46,6 +46,18 @@ pub fn negated(point: &[u8]) -> Vec<u8> {
     bytes
 }
 
+/// The point with the same y whose x is that of this one times a cube root of one.
+pub fn turned(point: &[u8]) -> Vec<u8> {
+    let mut bytes = point.to_vec();
+    let root = BigUint::from(2u8).modpow(&((p() - 1u32) / 3u32), &p());
+    assert_ne!(root, BigUint::from(1u8));
+    for element in bytes[..point.len() / 2].chunks_mut(64) {
+        let value = BigUint::from_bytes_be(element);
+        element.copy_from_slice(&number(&(value * &root % p())));
+    }
+    bytes
+}
+
 pub static G1: Side = Side {
     elements: 2,
     member: |s| encode1(s.g1()),

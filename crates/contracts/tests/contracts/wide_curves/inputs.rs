@@ -110,6 +110,14 @@ pub fn order_two<P: SWCurveConfig>() -> Affine<P> {
     Affine::new_unchecked(-P::COEFF_B, P::BaseField::ZERO)
 }
 
+/// The point with the same y whose x is that of this one times a cube root of one.
+fn turned<P: SWCurveConfig>(point: Affine<P>) -> Affine<P> {
+    let exponent = (modulus::<P::BaseField>() - 1u32) / 3u32;
+    let roots = (2u64..).map(|base| <P::BaseField as Field>::BasePrimeField::from(base).pow(exponent.to_u64_digits()));
+    let root = roots.into_iter().find(|root| *root != Field::ONE).expect("a third of the numbers are no cubes");
+    Affine::new_unchecked(point.x.mul_by_base_prime_field(&root), point.y)
+}
+
 /// The point with another y.
 fn off_curve<P: SWCurveConfig>(s: &mut Seeded) -> Affine<P> {
     let point = any_point::<P>(s);
@@ -136,6 +144,8 @@ pub const SUMS: &[(&str, bool)] = &[
     ("points of the group", true),
     ("a point twice", true),
     ("a point and its opposite", true),
+    ("points with one y", true),
+    ("points with opposite y", true),
     ("a point and the identity", true),
     ("the identity and a point", true),
     ("identities", true),
@@ -160,6 +170,14 @@ pub fn sum<P: SWCurveConfig>(s: &mut Seeded, kind: &str, encoding: Encoding, two
         "a point and its opposite" => {
             let p: Affine<P> = any_point(s);
             (p, -p)
+        }
+        "points with one y" => {
+            let p = any_point(s);
+            (p, turned(p))
+        }
+        "points with opposite y" => {
+            let p = any_point(s);
+            (p, -turned(p))
         }
         "a point and the identity" => (any_point(s), none),
         "the identity and a point" => (none, any_point(s)),

@@ -1,11 +1,12 @@
-//! Instructions of the experiments `x-arrayx` and `x-padx`: copies between slots and an array, and loads and stores of values that are wider in
-//! memory than the modulus.
+//! Instructions of the experiments `x-sumx`, `x-arrayx` and `x-padx`: sums of products, copies between slots and an array, and loads and stores of
+//! values that are wider in memory than the modulus.
 
-use residue_isa::revision::rules::ARRAY_ELEMENTS_MAX;
+use residue_isa::SumOfProducts;
+use residue_isa::revision::rules::{ARRAY_ELEMENTS_MAX, SUM_PRODUCTS_MAX};
 use revm::primitives::U256;
 
 use super::super::{FieldHost, Frame, Handled, charge, halt, pop};
-use super::{Rules, check_complete, immediate, transfer};
+use super::{Rules, check_complete, halt_of_arithmetic, immediate, runs_in_block, transfer};
 use crate::halt::Halt;
 use crate::machine::words;
 use crate::prices::memory_cost;
@@ -57,6 +58,36 @@ pub(super) fn store_padded<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> H
         return Err(halt(&mut frame, Halt::ValueOutOfRange));
     }
     charge(&mut frame.interpreter.gas, transfer.cost)
+}
+
+/// `SUM2X` to `SUM6X`, with so many bytes after the opcode: out = ± x₁·y₁ ± x₂·y₂ … mod m.
+pub(super) fn sum<R: Rules, H: FieldHost, const BYTES: usize>(mut frame: Frame<'_, H>) -> Handled {
+    if frame.host.chain().in_blocks && runs_in_block(&mut frame) {
+        return Ok(());
+    }
+    let operands = SumOfProducts::unpack(&immediate::<BYTES, H>(&mut frame));
+    let sum = operands.expect("an opcode has as many bytes as its products need");
+    check_complete(&mut frame)?;
+    let machine = frame.host.chain_mut();
+    let opcode = R::RULES.sums.map_or(0, |first| first + sum.count - 2);
+    let base = machine.prices.base[usize::from(opcode)];
+    let Some((context, prices)) = machine.frame.active() else {
+        return Err(halt_of_arithmetic(&mut frame, base, Halt::NoContext));
+    };
+    let last = sum.products().flat_map(|(_, slots)| slots).fold(sum.out, u8::max);
+    if usize::from(last) >= context.slot_count() {
+        return Err(halt_of_arithmetic(&mut frame, base, Halt::SlotOutOfRange));
+    }
+    let cost = base + prices.times(prices.product * u64::from(sum.count) + prices.reduction, 1);
+    charge(&mut frame.interpreter.gas, cost)?;
+    machine.frame.earned += cost;
+    let mut products = [(false, [0; 2]); SUM_PRODUCTS_MAX];
+    for (product, (is_subtracted, slots)) in products.iter_mut().zip(sum.products()) {
+        *product = (is_subtracted, slots.map(usize::from));
+    }
+    let (context, _) = machine.frame.active().expect("the context is active still");
+    context.sum_products(usize::from(sum.out), &products[..usize::from(sum.count)]);
+    Ok(())
 }
 
 /// `GETX` and `PUTX`: copies elements of the array to slots, or slots to elements, from an index on. The array grows to hold them, and

@@ -8,7 +8,7 @@ use residue_contracts::{CONTRACTS, Contract};
 use residue_isa::Revision;
 use residue_lab::bench::group::record_of;
 use residue_lab::design::weights::Weights;
-use residue_lab::design::{Ablation, Added, GROUP, added, experiments, measure};
+use residue_lab::design::{Ablation, Added, GROUP, adds, experiments, measure};
 use residue_lab::render::design::Ablated;
 use residue_lab::render::figures::Records;
 use residue_lab::{Record, opcodes};
@@ -94,8 +94,11 @@ fn run(args: &DesignArgs, json: bool) -> Result<Option<Record>> {
         args.base
     );
     for &revision in &others {
-        let adds = added(revision, args.base).is_some_and(|rows| !rows.is_empty());
-        ensure!(adds, "{revision} does not add opcodes to {}: it changes some, or has no others", args.base);
+        ensure!(
+            adds(revision, args.base),
+            "{revision} does not add opcodes to {}: it changes some, or has no others",
+            args.base
+        );
     }
     let is_wanted = |contract: &&Contract| {
         args.contracts.is_empty() || args.contracts.iter().any(|part| contract.name.contains(part.as_str()))
@@ -112,8 +115,7 @@ fn run(args: &DesignArgs, json: bool) -> Result<Option<Record>> {
     let Some(mut record) = measured else { return Ok(None) };
     record.environment.set("base", args.base.name());
     for &revision in &others {
-        let rows = added(revision, args.base).unwrap_or_default();
-        record.environment.set(&Added::header(revision.name()), &Added::line(&rows));
+        record.environment.set(&Added::header(revision.name()), &Added::line(revision, args.base));
     }
     if let Some(opcodes) = &opcodes {
         let machine = opcodes.environment.get("machine").unwrap_or("an unknown machine");
