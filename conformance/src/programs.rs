@@ -450,7 +450,8 @@ impl Maker {
                 Effect::Set { variable, word: self.word(2) }.into()
             }
             37 | 39 => self.require().into(),
-            40 if self.kind == Kind::Main && self.random.random_ratio(1, 2) => self.onto_scratch().into(),
+            40 if self.kind == Kind::Main && self.random.random_ratio(1, 3) => self.onto_scratch().into(),
+            40 if self.kind == Kind::Main && self.random.random_ratio(1, 2) => self.elements_and_scratch().into(),
             40 => self.outside(Maker::words_and_elements),
             41 if !self.program.tables.is_empty() => self.lookup().into(),
             42 | 43 if !self.program.subprograms.is_empty() => self.enter_known(),

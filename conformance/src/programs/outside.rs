@@ -105,6 +105,28 @@ impl Maker {
         Effect::CopyCalldata { offset, from: self.word(1), size_bytes: self.small_word(half + 1) }
     }
 
+    /// Elements out of scratch memory, which mostly holds any bytes; elements into it; or neighbours.
+    pub(super) fn elements_and_scratch(&mut self) -> Effect {
+        let least = u32::try_from(self.program.modulus.bits().div_ceil(8)).expect("a modulus is short");
+        let count = self.random.random_range(0..=3);
+        let is_short = least <= 32;
+        let within = |maker: &mut Self, size_bytes: u32| maker.random.random_range(0..=SCRATCH_BYTES - 3 * size_bytes);
+        match self.random.random_range(0..3) {
+            0 if self.program.modulus.known().is_some() => {
+                let size_bytes = *[1, least.clamp(1, 32), least.next_multiple_of(8).min(32)]
+                    .choose(&mut self.random)
+                    .expect("it is not empty");
+                let offset = within(self, size_bytes);
+                Effect::TakeScratch { offset, size_bytes, results: self.define(count) }
+            }
+            1 if is_short => {
+                let size_bytes = self.random.random_range(least..=least.next_multiple_of(8).min(32));
+                Effect::PutScratch { offset: within(self, size_bytes), size_bytes, values: self.operands(count) }
+            }
+            _ => Effect::LineUp { values: self.operands(count) },
+        }
+    }
+
     pub(super) fn ending(&mut self) -> Effect {
         if self.random.random_ratio(1, 4) {
             return Effect::ReturnWord { word: self.word(3) };

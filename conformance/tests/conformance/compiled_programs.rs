@@ -67,7 +67,11 @@ fn check(program: &Program, revision: Revision, seed: u64, tally: &mut Tally) {
     ) {
         Ok(compiled) => compiled,
         // Parts of a sequence can be chosen in the first 64 KiB.
-        Err(CompileError::Stack { .. } | CompileError::Assemble(AssembleError::Distance { .. })) => {
+        Err(
+            CompileError::Stack { .. }
+            | CompileError::Far { .. }
+            | CompileError::Assemble(AssembleError::Distance { .. }),
+        ) => {
             tally.too_deep += 1;
             return;
         }

@@ -497,7 +497,7 @@ fn require_slot_bytes(parts: &[Part<'_>], revision: Revision) -> Result<(), Comp
         let modulus_bytes = target::slots::modulus_size_bytes(rules, &program.modulus);
         let (element_bytes, limit_bytes) = match rules.slot_bytes_max {
             SlotBytesMax::None => return Ok(()),
-            SlotBytesMax::Frame(limit_bytes) => (rules.element_bytes(modulus_bytes), limit_bytes),
+            SlotBytesMax::Frame(limit_bytes) => (rules.slot_bytes(modulus_bytes), limit_bytes),
             SlotBytesMax::Declared(limit_bytes) => (modulus_bytes, limit_bytes),
         };
         let bytes = *slots as usize * element_bytes; // u32 to usize widens

@@ -13,6 +13,7 @@ mod layout;
 mod outside;
 mod parse;
 mod precompiles;
+mod scratch;
 mod sequence;
 mod words;
 
@@ -504,6 +505,9 @@ impl<'a> Lowering<'a> {
                 self.code.op(evm::CALLDATACOPY);
                 self.stack.truncate(self.stack.len() - 3);
             }
+            Effect::TakeScratch { offset, size_bytes, results } => self.take_scratch(*offset, *size_bytes, results),
+            Effect::PutScratch { offset, size_bytes, values } => self.put_scratch(*offset, *size_bytes, values),
+            Effect::LineUp { .. } => {} // Placement has looked at it.
             Effect::Precompile { address, offset, size_bytes, to, output_bytes, result } => {
                 self.precompile(*address, (*offset, *size_bytes), (*to, *output_bytes))?;
                 self.keep(*result);

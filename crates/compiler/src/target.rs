@@ -88,6 +88,12 @@ pub trait Target {
     /// Writes `count` slots to memory. [operands, address] → []
     fn store(&self, code: &mut Assembly, first: Slot, count: u32);
 
+    /// Whether memory has canonical big-endian values of so many bytes for [`Target::store`]; or, if they are looked at, for [`Target::load`], which halts
+    /// at one that is not below the modulus.
+    fn has_canonical(&self, _size_bytes: u32, _are_looked_at: bool) -> bool {
+        false
+    }
+
     /// Whether slots are filled from code as it stands, by [`Target::load_code`].
     fn loads_code(&self) -> bool {
         false

@@ -23,6 +23,7 @@ mod keyed;
 pub mod kzg;
 pub mod modexp;
 pub mod multiples;
+pub mod ntt;
 pub mod p256;
 pub mod plonk;
 mod points;
@@ -141,6 +142,9 @@ pub static CONTRACTS: &[Contract] = &[
     poseidon2::BN254_T3_MANY,
     poseidon2::BN254_T4_MANY,
     poseidon2::merkle::CONTRACT,
+    ntt::FALCON512,
+    ntt::FALCON512_SHORT,
+    ntt::DILITHIUM256,
     bls12_381::fp2_mul::CONTRACT,
     bls12_381::g1_mul::CONTRACT,
     bls12_381::g2_mul::CONTRACT,

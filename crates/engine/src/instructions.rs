@@ -108,6 +108,7 @@ fn handler<H: FieldHost>(revision: Revision, opcode: u8) -> Instruction<EthInter
         Revision::XPadx => slots!(XPadx),
         Revision::XWidex => slots!(XWidex),
         Revision::XCodex => slots!(XCodex),
+        Revision::XVectorx => slots!(XVectorx),
         Revision::EvmmaxNext => slots!(EvmmaxNext),
         Revision::Evm => None,
     };

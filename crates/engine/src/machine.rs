@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use residue_isa::revision::rules::ID_MAX;
 use residue_modular::FieldContext;
+use residue_modular::limbs::LIMB_BYTES;
 use residue_modular::short::ShortModulus;
 
 use crate::analysis::Analysis;
@@ -308,7 +309,7 @@ impl FieldState {
         if self.index_of_id.is_empty() {
             self.index_of_id = vec![NONE; ID_MAX + 1];
         }
-        self.slot_bytes += context.slot_count() * context.element_bytes();
+        self.slot_bytes += context.slot_count() * context.width_limbs() * LIMB_BYTES;
         self.counted_bytes += counted_bytes;
         self.slot_words = words(self.counted_bytes);
         self.active = self.contexts.len();

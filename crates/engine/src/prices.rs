@@ -37,6 +37,8 @@ pub(crate) struct Prices {
 pub(crate) struct WidthPrices {
     /// A new odd modulus.
     pub set_modulus: u64,
+    /// An arithmetic instruction, beside its lanes.
+    pub start: u64,
     /// A lane of each operation.
     pub lane: PerOp<u64>,
     /// A value loaded.
@@ -92,6 +94,7 @@ impl WidthPrices {
         let prices = schedule.at_width(width_limbs);
         Self {
             set_modulus: unit(prices.set_modulus),
+            start: unit(prices.start),
             lane: prices.arithmetic.map(unit),
             load: unit(prices.load),
             store: unit(prices.store),
@@ -101,6 +104,12 @@ impl WidthPrices {
             copy: unit(prices.copy),
             in_thousandths,
         }
+    }
+
+    /// Whole gas for an arithmetic instruction of so many lanes, without its base.
+    #[inline(always)]
+    pub fn lanes(&self, operation: FieldOp, count: u64) -> u64 {
+        self.times(self.start + self.lane[operation] * count, 1)
     }
 
     /// Whole gas for `count` times a price of these.

@@ -74,6 +74,12 @@ macro_rules! with_effects {
             SetScratch = "set_scratch" { offset: Word, word: Word } -> {}
             /// [`crate::Machine::copy_calldata`].
             CopyCalldata = "copy_calldata" { offset: Word, "from" from: Word, "bytes" size_bytes: Word } -> {}
+            /// [`crate::Machine::take_scratch`].
+            TakeScratch = "take_scratch" { "from" offset: u32, "bytes" size_bytes: u32 } -> { results: Vec<Value> }
+            /// [`crate::Machine::put_scratch`].
+            PutScratch = "put_scratch" { "at" offset: u32, "bytes" size_bytes: u32, values: Vec<Operand> } -> {}
+            /// [`crate::Machine::line_up`].
+            LineUp = "line_up" { values: Vec<Operand> } -> {}
             /// [`crate::Machine::require`].
             Require = "require" { condition: Word } -> {}
             /// [`crate::Machine::return_word`].

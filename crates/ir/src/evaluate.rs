@@ -491,6 +491,24 @@ impl<'a> Run<'a> {
                 let [offset, from, size] = [offset, from, size_bytes].map(|&word| self.word(frame, word));
                 self.scratch.copy(offset, self.calldata, from, size).ok_or(beyond(offset))?;
             }
+            Effect::TakeScratch { offset, size_bytes, results } => {
+                let size = U256::from(*size_bytes);
+                for (at, result) in (0u64..).map(|number| U256::from(*offset) + U256::from(number) * size).zip(results)
+                {
+                    let number = BigUint::from_bytes_be(self.scratch.bytes(at, size).ok_or(beyond(at))?);
+                    if number >= self.unit.modulus {
+                        return Err(Ending::Outcome(Outcome::Failed));
+                    }
+                    frame.values.insert(*result, number);
+                }
+            }
+            Effect::PutScratch { offset, size_bytes, values } => {
+                let values = self.read_all(frame, values);
+                let bytes: Vec<u8> = values.iter().flat_map(|value| to_be_bytes(value, *size_bytes)).collect();
+                let offset = U256::from(*offset);
+                self.scratch.write(offset, &bytes).ok_or(beyond(offset))?;
+            }
+            Effect::LineUp { .. } => {}
             Effect::Precompile { address, .. } | Effect::ReturnPrecompile { address } => {
                 return Err(Ending::None(NoOutcome::Precompile(*address)));
             }

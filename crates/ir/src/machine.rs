@@ -583,6 +583,17 @@ pub trait Machine {
     /// Writes `size_bytes` bytes of calldata from byte `from`, zeros past its end, to scratch memory from byte `offset`.
     fn copy_calldata(&self, offset: Self::Word, from: Self::Word, size_bytes: Self::Word);
 
+    /// The `count` field elements written in scratch memory from byte `offset`, each in `size_bytes` big-endian bytes, at most 32. Halts
+    /// exceptionally if one of the numbers is not below the modulus.
+    fn take_scratch(&self, offset: u32, count: usize, size_bytes: u32) -> Vec<Self::Fe>;
+
+    /// Writes each value in `size_bytes` big-endian bytes, canonical, to scratch memory from byte `offset`.
+    fn put_scratch(&self, offset: u32, size_bytes: u32, values: &[Self::Fe]);
+
+    /// Asks that these values, no constants among them, stand one after the other, where code for a machine can have that. It does nothing else:
+    /// operations on many values are lanes of one instruction then.
+    fn line_up(&self, values: &[Self::Fe]);
+
     /// Ends the program; the output is `size_bytes` bytes of scratch memory from byte `offset`.
     fn return_scratch(&self, offset: Self::Word, size_bytes: Self::Word);
 

@@ -434,6 +434,32 @@ impl<F: Number> Machine for Numbers<F> {
         }
     }
 
+    fn take_scratch(&self, offset: u32, count: usize, size_bytes: u32) -> Vec<F> {
+        let element = |number: usize| {
+            let at = U256::from(offset) + U256::from(number) * U256::from(size_bytes);
+            let value = self.scratch.borrow().bytes(at, U256::from(size_bytes)).map(BigUint::from_bytes_be);
+            let Some(value) = value else {
+                self.beyond_scratch(at);
+                return F::ZERO;
+            };
+            F::from_canonical(&value).unwrap_or_else(|| {
+                self.end(Outcome::Failed);
+                F::ZERO
+            })
+        };
+        (0..count).map(element).collect()
+    }
+
+    fn put_scratch(&self, offset: u32, size_bytes: u32, values: &[F]) {
+        let bytes: Vec<u8> = values.iter().flat_map(|value| to_be_bytes(&value.to_canonical(), size_bytes)).collect();
+        let offset = U256::from(offset);
+        if self.scratch.borrow_mut().write(offset, &bytes).is_none() {
+            self.beyond_scratch(offset);
+        }
+    }
+
+    fn line_up(&self, _: &[F]) {}
+
     fn return_scratch(&self, offset: U256, size_bytes: U256) {
         let bytes = self.scratch.borrow().bytes(offset, size_bytes).map(<[u8]>::to_vec);
         match bytes {

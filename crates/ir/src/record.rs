@@ -798,6 +798,25 @@ impl<'r> Machine for Recording<'r> {
         });
     }
 
+    fn take_scratch(&self, offset: u32, count: usize, size_bytes: u32) -> Vec<Recorded<'r>> {
+        let results: Vec<Value> = self.with(|state| (0..count).map(|_| state.current().fresh()).collect());
+        let values = results.iter().map(|&value| self.recorded(Operand::Value(value))).collect();
+        self.push(|_| Effect::TakeScratch { offset, size_bytes, results });
+        values
+    }
+
+    fn put_scratch(&self, offset: u32, size_bytes: u32, values: &[Recorded<'r>]) {
+        self.push(|state| {
+            let values = values.iter().map(|&value| state.own(value)).collect();
+            state.scratch_changes += 1;
+            Effect::PutScratch { offset, size_bytes, values }
+        });
+    }
+
+    fn line_up(&self, values: &[Recorded<'r>]) {
+        self.push(|state| Effect::LineUp { values: values.iter().map(|&value| state.own(value)).collect() });
+    }
+
     fn return_scratch(&self, offset: RecordedWord, size_bytes: RecordedWord) {
         self.push(|state| Effect::ReturnScratch {
             offset: state.own_word(offset),

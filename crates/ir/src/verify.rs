@@ -465,7 +465,25 @@ impl Scope<'_> {
                 Err(format!("`{}` needs a modulus that is known", effect.name()))
             }
             Effect::Parse { size_bytes, .. } => short(*size_bytes),
-            Effect::ReturnElements { size_bytes, .. } => {
+            Effect::TakeScratch { size_bytes, .. } | Effect::PutScratch { size_bytes, .. }
+                if *size_bytes == 0 || *size_bytes > 32 =>
+            {
+                Err(format!("elements of {size_bytes} bytes are not in scratch memory: 1 to 32 are"))
+            }
+            Effect::TakeScratch { offset, size_bytes, results }
+                if end_of_elements(*offset, *size_bytes, results.len()) > SCRATCH_END_MAX =>
+            {
+                Err(format!("elements end at byte {SCRATCH_END_MAX} of scratch memory or before"))
+            }
+            Effect::PutScratch { offset, size_bytes, values }
+                if end_of_elements(*offset, *size_bytes, values.len()) > SCRATCH_END_MAX =>
+            {
+                Err(format!("elements end at byte {SCRATCH_END_MAX} of scratch memory or before"))
+            }
+            Effect::TakeScratch { .. } if self.program.modulus.known().is_none() => {
+                Err(format!("`{}` needs a modulus that is known", effect.name()))
+            }
+            Effect::PutScratch { size_bytes, .. } | Effect::ReturnElements { size_bytes, .. } => {
                 let least = self.program.modulus.bits().div_ceil(8);
                 if u64::from(*size_bytes) < least {
                     return Err(format!("output elements of {size_bytes} bytes cannot hold {least} bytes"));
@@ -493,6 +511,8 @@ impl Scope<'_> {
             | Effect::Scratch { .. }
             | Effect::SetScratch { .. }
             | Effect::CopyCalldata { .. }
+            | Effect::TakeScratch { .. }
+            | Effect::LineUp { .. }
             | Effect::ReturnScratch { .. }
             | Effect::Precompile { .. }
             | Effect::ReturnPrecompile { .. }
@@ -670,6 +690,14 @@ fn well_formed(cells: Cells) -> Checked {
     } else {
         Err(format!("indices of {index_bits} bits in cells of {bits}: cells have 8, 16, 32 or 64, indices fewer"))
     }
+}
+
+/// Elements in scratch memory end there at most, so that addresses in code fit 32 bits.
+const SCRATCH_END_MAX: u64 = 1 << 24;
+
+/// Where so many elements of scratch memory end.
+fn end_of_elements(offset: u32, size_bytes: u32, count: usize) -> u64 {
+    (count as u64).saturating_mul(size_bytes.into()).saturating_add(offset.into()) // usize to u64 widens
 }
 
 fn short(size_bytes: u32) -> Checked {

@@ -255,6 +255,68 @@ fn scratch_memory_is_bytes() {
 }
 
 #[test]
+fn elements_are_taken_of_scratch_memory_and_put_there() {
+    use residue_modular::fields::KoalaBear;
+    fn text<M: Machine>(machine: &M) {
+        let at = |offset: u64| machine.small(offset);
+        machine.scratch(40);
+        machine.set_scratch(at(0), machine.word(ruint::aliases::U256::MAX));
+        machine.copy_calldata(at(1), at(0), at(8));
+        let values = machine.take_scratch(1, 2, 4);
+        machine.line_up(&values);
+        machine.put_scratch(3, 5, &[values[0] + values[1], values[1] * values[1]]);
+        machine.return_scratch(at(0), at(14));
+    }
+    let program = record("elements", &KoalaBear::modulus(), |machine| text(machine));
+    verify(&program).unwrap();
+    assert_eq!(text::read(&text::print(&program)).unwrap(), program);
+    let p = u32::try_from(KoalaBear::modulus()).unwrap();
+    let put = [&[255, 0, 0][..], &[0, 0, 0, 1, 1], &[0, 0, 0, 0, 4], &[255]].concat();
+    for (inputs, expected) in [
+        ([255, 2], Outcome::Returned(put)),
+        ([p, 2], Outcome::Failed),
+        ([2, p], Outcome::Failed),
+        ([u32::MAX; 2], Outcome::Failed),
+    ] {
+        let calldata = inputs.map(u32::to_be_bytes).concat();
+        let run = |found: &dyn Fn(Outcome)| {
+            let numbers = Numbers::<KoalaBear>::new(calldata.clone());
+            text(&numbers);
+            found(numbers.outcome());
+        };
+        check(&calldata, expected, run, evaluate(&program, &calldata));
+    }
+}
+
+#[test]
+fn elements_have_an_end_as_scratch_memory_has() {
+    for (offset, fits) in [(28, true), (29, false), ((1 << 24) - 4, false)] {
+        let record = |text: fn(&residue_ir::Recording<'_>, u32)| {
+            record("end", &BigUint::from(97u8), move |machine| {
+                machine.scratch(32);
+                text(machine, offset);
+                machine.return_word(machine.small(1));
+            })
+        };
+        for program in [
+            record(|machine, offset| drop(machine.take_scratch(offset, 2, 2))),
+            record(|machine, offset| machine.put_scratch(offset, 2, &[machine.one(); 2])),
+        ] {
+            verify(&program).unwrap();
+            assert_eq!(residue_ir::evaluate_within(&program, &[], 9).is_ok(), fits, "{offset}");
+        }
+    }
+    for (offset, size_bytes, what) in [(0, 0, "0 bytes"), (0, 33, "33 bytes"), (1 << 24, 1, "end at byte")] {
+        let program = record("size", &BigUint::from(97u8), |machine| {
+            drop(machine.take_scratch(offset, 1, size_bytes));
+        });
+        assert!(verify(&program).unwrap_err().to_string().contains(what));
+    }
+    let program = record("size", &BigUint::from(257u16), |machine| machine.put_scratch(0, 1, &[machine.one()]));
+    assert!(verify(&program).unwrap_err().to_string().contains("cannot hold"));
+}
+
+#[test]
 #[should_panic(expected = "bind it")]
 fn a_word_of_scratch_memory_is_not_used_after_a_change() {
     record("old", &BigUint::from(97u8), |machine| {

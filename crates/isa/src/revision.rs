@@ -115,6 +115,8 @@ revisions! {
     XWidex = x_widex;
     /// An experiment, EIP-6690 of 2024 with a modulus and values that stand in code: `x-codex`.
     XCodex = x_codex;
+    /// An experiment, EIP-6690 of 2024 with lanes priced as vectors and short values in memory: `x-vectorx`.
+    XVectorx = x_vectorx;
     /// The experiments that earn their place together: `evmmax-next`.
     EvmmaxNext = evmmax_next;
     @beside

@@ -16,7 +16,7 @@ pub use parse::ScheduleFault;
 pub use price::{Price, PriceFault};
 
 use crate::field_instruction::{FieldOp, PerOp};
-use crate::revision::rules::SlotRules;
+use crate::revision::rules::{Addition, SlotRules};
 use crate::revision::{Family, Revision};
 
 /// ADDMOD and MULMOD: Yellow Paper, appendix G, `Gmid`.
@@ -52,6 +52,7 @@ const BUNDLED: &[(&str, &str)] = &[
     ("evmone-bits.toml", include_str!("../schedules/evmone-bits.toml")),
     ("evmmax-next.toml", include_str!("../schedules/evmmax-next.toml")),
     ("x-widex.toml", include_str!("../schedules/x-widex.toml")),
+    ("x-vectorx.toml", include_str!("../schedules/x-vectorx.toml")),
     ("evm.toml", include_str!("../schedules/evm.toml")),
 ];
 
@@ -81,6 +82,8 @@ struct SlotPrices {
 pub struct WidthPrices {
     /// Setting a new odd modulus, beside the base and growth.
     pub set_modulus: Price,
+    /// What an arithmetic instruction costs beside its lanes; zero where these are all.
+    pub start: Price,
     /// One lane of each operation, in the order of [`FieldOp::ALL`].
     pub arithmetic: PerOp<Price>,
     /// One value loaded.
@@ -157,6 +160,9 @@ impl GasSchedule {
                 }
                 if !arrays {
                     prices.copy = Price::default();
+                }
+                if !revision.additions().contains(&Addition::Vectors) {
+                    prices.start = Price::default();
                 }
             }
         }
@@ -237,7 +243,7 @@ impl GasSchedule {
 
     /// The price of one lane of an arithmetic instruction over a modulus of this width.
     ///
-    /// With prices by width this comes on top of [`GasSchedule::base`], once a lane. For EVM384 an instruction is one lane
+    /// With prices by width this comes on top of [`GasSchedule::base`] and [`WidthPrices::start`], once a lane. For EVM384 an instruction is one lane
     /// and nothing comes on top: this *is* the base price, at any width. [`GasSchedule::instruction`] has the sum.
     ///
     /// # Panics
@@ -257,7 +263,10 @@ impl GasSchedule {
     pub fn instruction(&self, operation: FieldOp, width_limbs: usize, count: u8) -> Price {
         let base = self.arithmetic_base(operation);
         match &self.slots {
-            Some(_) => base + self.arithmetic(operation, width_limbs) * u64::from(count),
+            Some(slots) => {
+                let WidthPrices { start, arithmetic, .. } = slots.at(width_limbs);
+                base + start + arithmetic[operation] * u64::from(count)
+            }
             None => base,
         }
     }
@@ -394,8 +403,8 @@ impl SlotPrices {
 
 impl WidthPrices {
     fn all(&self) -> impl Iterator<Item = Price> + use<> {
-        let Self { set_modulus, arithmetic: PerOp([add, sub, mul]), load, store, invert, product, reduction, copy } =
-            *self;
-        [set_modulus, add, sub, mul, load, store, invert, product, reduction, copy].into_iter()
+        let Self { set_modulus, start, arithmetic, load, store, invert, product, reduction, copy } = *self;
+        let PerOp([add, sub, mul]) = arithmetic;
+        [set_modulus, start, add, sub, mul, load, store, invert, product, reduction, copy].into_iter()
     }
 }

@@ -5,6 +5,7 @@
 
 use std::fmt::Write;
 
+use residue_isa::revision::rules::Addition;
 use residue_isa::{Family, FieldOp, GasSchedule, Price, Revision, WidthPrices};
 
 /// Widths whose prices are shown, in limbs.
@@ -56,6 +57,9 @@ fn by_width(revision: Revision) -> String {
             text += &line([format!("`{}`", schedule.name()), what.to_owned()].into_iter().chain(prices));
         };
         row("a new odd modulus", &|prices| prices.set_modulus);
+        if revision.additions().contains(&Addition::Vectors) {
+            row("add, sub or mul, once", &|prices| prices.start);
+        }
         for operation in FieldOp::ALL {
             row(&format!("{operation}, a lane"), &|prices| prices.arithmetic[operation]);
         }

@@ -280,3 +280,18 @@ proptest! {
         }
     }
 }
+
+/// The experiment with prices by vector takes no more than the EIP for any number of lanes, and the same for wider moduli.
+#[test]
+fn no_instruction_is_dearer_as_a_vector() {
+    let eip = GasSchedule::named("eip6690", Revision::Eip6690_2024).unwrap();
+    let vector = GasSchedule::named("vector", Revision::XVectorx).unwrap();
+    for operation in FieldOp::ALL {
+        for (width_limbs, count) in (1..=12).flat_map(|width| (1..=255).map(move |count| (width, count))) {
+            let [before, after] =
+                [&eip, &vector].map(|schedule| schedule.instruction(operation, width_limbs, count).whole());
+            assert!(after <= before, "{operation}, {width_limbs} limbs, {count} lanes");
+            assert!(width_limbs == 1 || after == before);
+        }
+    }
+}

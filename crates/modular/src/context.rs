@@ -236,7 +236,11 @@ impl FieldContext {
     /// If one of them is not below the modulus, no slot changes. Panics on slots beyond the context and part values.
     pub fn store(&mut self, first_slot: usize, be_bytes: &[u8]) -> Result<(), ValueOutOfRange> {
         self.check_range(first_slot, be_bytes.len());
-        let store = if self.has_whole_limbs() { self.kernels.store } else { transfer::store_any_width };
+        let store = match (self.has_whole_limbs(), self.width_limbs()) {
+            (true, _) => self.kernels.store,
+            (false, 1) if self.modulus.is_odd() => transfer::store_one_limb,
+            (false, _) => transfer::store_any_width,
+        };
         store(self, first_slot, be_bytes)
     }
 
@@ -350,7 +354,11 @@ impl FieldContext {
     /// Panics on slots beyond the context and part values.
     pub fn load(&self, first_slot: usize, out: &mut [u8]) {
         self.check_range(first_slot, out.len());
-        let load = if self.has_whole_limbs() { self.kernels.load } else { transfer::load_any_width };
+        let load = match (self.has_whole_limbs(), self.width_limbs()) {
+            (true, _) => self.kernels.load,
+            (false, 1) if self.modulus.is_odd() => transfer::load_one_limb,
+            (false, _) => transfer::load_any_width,
+        };
         load(self, first_slot, out);
     }
 
@@ -376,6 +384,12 @@ impl FieldContext {
     /// (x, y) ↦ x·y·R⁻¹ mod m, by limb offsets; for powers of two x·y mod m.
     pub(crate) fn product(&self) -> fn(&mut [Limb], usize, usize, usize, &[Limb], Limb) {
         self.kernels.mul.limbs
+    }
+
+    /// The limbs of all slots.
+    #[inline]
+    pub(crate) fn limbs(&self) -> &[Limb] {
+        &self.limbs
     }
 
     /// What a kernel works on.

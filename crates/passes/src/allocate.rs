@@ -8,7 +8,7 @@
 //! are lanes of one instruction then. Compiled blocks are judged later, so this file may be clever.
 
 use crate::liveness::{Liveness, Passed, liveness};
-use crate::rows::{Row, Rows, Sizes, side_by_side, together};
+use crate::rows::{Row, Rows, Sizes, lines, side_by_side, together};
 use crate::slots::{Slot, SlotOp};
 use fixedbitset::FixedBitSet;
 use residue_ir::program::{Function, FunctionId, Op, Operand, Program, Region, Statement, Value};
@@ -218,7 +218,8 @@ impl Shape {
             marked.ones().collect()
         });
         let neighbours = neighbours.collect();
-        let mut groups = together(rows);
+        let mut groups = lines(rows);
+        groups.extend(together(rows));
         let placed_first = groups.len();
         groups.extend(side_by_side(rows, moved_whole));
         let mut group_of = HashMap::new();

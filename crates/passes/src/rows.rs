@@ -203,6 +203,18 @@ pub fn together(rows: &[Row<'_>]) -> Vec<Vec<Value>> {
     lists
 }
 
+/// Lists of values that the program asks to be neighbours; longer ones first, as the others fit in beside them.
+pub fn lines(rows: &[Row<'_>]) -> Vec<Vec<Value>> {
+    let mut lists = Vec::new();
+    walk(rows, &mut |row| {
+        if let Row::Effect(Effect::LineUp { values }) = row {
+            lists.extend(all_values(values).filter(|list| list.len() > 1));
+        }
+    });
+    lists.sort_by_key(|list| std::cmp::Reverse(list.len()));
+    lists
+}
+
 /// The same of elements of calldata and of outputs that are neighbours there, if elements of these sizes are moved as they stand.
 pub fn side_by_side(rows: &[Row<'_>], moved_whole: Option<Sizes>) -> Vec<Vec<Value>> {
     let Some(sizes) = moved_whole else { return Vec::new() };

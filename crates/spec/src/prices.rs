@@ -13,6 +13,8 @@ pub struct Prices {
     pub base: BTreeMap<String, u64>,
     /// Setting an odd modulus, beside the base.
     pub set_modulus: ByWidth,
+    /// An arithmetic instruction beside its lanes, where that is priced.
+    pub start: Option<ByWidth>,
     /// One lane of an addition.
     pub add: ByWidth,
     /// One lane of a subtraction.
@@ -69,6 +71,7 @@ impl Prices {
             name: name.to_owned(),
             base: base.iter().map(|&(mnemonic, gas)| (mnemonic.to_owned(), gas)).collect(),
             set_modulus: ByWidth::default(),
+            start: None,
             add: ByWidth::default(),
             sub: ByWidth::default(),
             mul: ByWidth::default(),

@@ -32,6 +32,7 @@ pub mod x_invmodx;
 pub mod x_iszerox;
 pub mod x_padx;
 pub mod x_sumx;
+pub mod x_vectorx;
 pub mod x_widex;
 
 use crate::field_opcode::FieldOpcode;
@@ -105,6 +106,7 @@ impl Revision {
         x_padx::REVISION,
         x_widex::REVISION,
         x_codex::REVISION,
+        x_vectorx::REVISION,
         evmmax_next::REVISION,
     ];
 

@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+use residue_isa::revision::rules::Addition;
 use residue_isa::{Family, FieldOp, GasSchedule, PerOp, Price, Revision, WidthPrices};
 use residue_spec::{ByWidth, Narrow, Prices};
 
@@ -25,6 +26,9 @@ pub fn spec_prices(schedule: &GasSchedule, revision: Revision) -> Prices {
             ByWidth(widths.map(|width_limbs| unit(of(&schedule.at_width(width_limbs)))).collect())
         };
         prices.set_modulus = table(|width| width.set_modulus);
+        if revision.additions().contains(&Addition::Vectors) {
+            prices.start = Some(table(|width| width.start));
+        }
         prices.add = table(|width| width.arithmetic[FieldOp::Add]);
         prices.sub = table(|width| width.arithmetic[FieldOp::Sub]);
         prices.mul = table(|width| width.arithmetic[FieldOp::Mul]);

@@ -128,6 +128,8 @@ fn require_expressible(program: &Program) -> Result<(), LowerError> {
             Effect::Scratch { .. }
             | Effect::SetScratch { .. }
             | Effect::CopyCalldata { .. }
+            | Effect::TakeScratch { .. }
+            | Effect::PutScratch { .. }
             | Effect::ReturnScratch { .. }
             | Effect::Precompile { .. }
             | Effect::ReturnPrecompile { .. } => LowerError::Effect(effect.name()),

@@ -264,7 +264,7 @@ fn output_bytes(part: &Part<'_>, is_whole: bool) -> u64 {
             longest = longest.max(match effect {
                 Effect::ReturnWord { .. } => 32,
                 Effect::Invert { .. } if is_of_words => precompiles::INVERSION_BYTES.into(),
-                Effect::IsOdd { .. } | Effect::WordOf { .. } => least,
+                Effect::IsOdd { .. } | Effect::WordOf { .. } | Effect::PutScratch { .. } => least,
                 Effect::Lookup { .. } | Effect::TakeRow { .. } if part.target.loads_code() => 0,
                 Effect::Lookup { results, .. } | Effect::TakeRow { results, .. } => {
                     outside::row_bytes(results.len(), element_bytes)

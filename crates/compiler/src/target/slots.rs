@@ -374,6 +374,10 @@ impl Target for Slots {
         self.transfer(code, self.rules.load);
     }
 
+    fn has_canonical(&self, size_bytes: u32, are_looked_at: bool) -> bool {
+        size_bytes == self.element_bytes && !(are_looked_at && self.rules.store_reduces)
+    }
+
     fn loads_code(&self) -> bool {
         self.rules.set_modulus_in_code.is_some() && self.rules.store_from_code.is_some()
     }

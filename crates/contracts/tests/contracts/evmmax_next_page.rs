@@ -122,6 +122,31 @@ fn the_table_of_the_experiments_is_what_they_cost() {
 }
 
 #[test]
+fn the_table_of_small_moduli_is_what_they_cost() {
+    let names = [
+        "ntt/falcon512",
+        "ntt/falcon512_short",
+        "ntt/dilithium256",
+        "poseidon2/goldilocks_t12",
+        "poseidon2/babybear_t16",
+        "poseidon2/koalabear_t16",
+        "poseidon2/koalabear_t24",
+    ];
+    let revisions = [Revision::Eip6690_2024, Revision::EvmmaxNext, Revision::XVectorx];
+    let heads: Vec<String> = revisions.iter().map(|revision| format!("`{revision}`")).collect();
+    let mut text = format!("| contract | {} |\n|---|---:|---:|---:|\n", heads.join(" | "));
+    for name in names {
+        let contract = find(name).unwrap();
+        let gas = revisions.map(|revision| {
+            let schedule = GasSchedule::default_for(revision).unwrap();
+            grouped(cheapest(contract, revision, &schedule).unwrap().gas)
+        });
+        writeln!(text, "| `{name}` | {} |", gas.join(" | ")).unwrap();
+    }
+    residue_pages::hold("docs/evmmax-next.md", "small moduli", &text);
+}
+
+#[test]
 #[ignore = "as above"]
 fn the_table_of_experiments_beside_them_is_what_they_cost() {
     let is_beside =

@@ -98,6 +98,13 @@ fn the_table_of_poseidon_is_what_the_contracts_cost() {
 }
 
 #[test]
+fn the_table_of_transforms_is_what_the_contracts_cost() {
+    let names = ["ntt/falcon512", "ntt/falcon512_short", "ntt/dilithium256"];
+    residue_pages::hold("docs/ntt.md", "contracts", &table(&names));
+    residue_pages::hold("docs/ntt.md", "additions", &additions(&names));
+}
+
+#[test]
 fn the_table_of_signatures_is_what_the_contracts_cost() {
     let names =
         ["p256/verify", "secp256k1/recover", "bip340/verify", "ed25519/verify", "ed25519/zip215", "hashes/sha512"];

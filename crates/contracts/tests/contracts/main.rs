@@ -29,6 +29,7 @@ mod modexp;
 mod modexp_page;
 mod multiples;
 mod multiples_of_curves;
+mod ntt;
 mod outputs_page;
 mod pairing;
 mod pairing_witness;

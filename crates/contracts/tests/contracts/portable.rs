@@ -37,11 +37,12 @@ fn differ(compiled: &Compiled) -> bool {
     targets(compiled, of_pushes) != targets(compiled, |opcode| compiled.revision.instruction_bytes(opcode))
 }
 
-/// The slots that SETMODX declares: its last operand, which is pushed first.
+/// The slots that SETMODX or SETMODCX declares: its last operand, which is pushed first.
 fn declared(compiled: &Compiled) -> u32 {
     let text = residue_isa::disassemble(&compiled.code, compiled.revision);
-    let before: Vec<&str> = text.lines().take_while(|line| !line.starts_with("SETMODX")).collect();
-    let operands = usize::from(compiled.revision.row_named("SETMODX").unwrap().pops);
+    let before: Vec<&str> = text.lines().take_while(|line| !line.starts_with("SETMOD")).collect();
+    let mnemonic = text.lines().nth(before.len()).unwrap().split_whitespace().next().unwrap();
+    let operands = usize::from(compiled.revision.row_named(mnemonic).unwrap().pops);
     let number = before[before.len() - operands].split_whitespace().nth(1).unwrap();
     u32::from_str_radix(number.trim_start_matches("0x"), 16).unwrap()
 }

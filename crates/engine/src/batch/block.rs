@@ -147,14 +147,14 @@ impl<L: Location> Block<L> {
             + self.path.cost(&prices.base)
             + self.cost_of_sums(prices, width);
         let Some(width) = width else { return fixed };
-        let lanes = |op| width.times(width.lane[op], 1) * u64::from(self.work.operations[op]);
-        if !width.in_thousandths {
+        let lanes = |op| width.lanes(op, 1) * u64::from(self.work.operations[op]);
+        if !width.in_thousandths && width.start == 0 {
             return fixed + FieldOp::ALL.map(lanes).iter().sum::<u64>();
         }
         // Fractions are rounded for each instruction, whatever lanes it has.
         let rounded = self.several.iter().map(|&(operation, lanes, instructions)| {
-            let lane = width.lane[operation];
-            (width.times(lane, 1) * u64::from(lanes) - width.times(lane, lanes.into())) * u64::from(instructions)
+            (width.lanes(operation, 1) * u64::from(lanes) - width.lanes(operation, lanes.into()))
+                * u64::from(instructions)
         });
         fixed + FieldOp::ALL.map(lanes).iter().sum::<u64>() - rounded.sum::<u64>()
     }

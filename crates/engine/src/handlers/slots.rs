@@ -162,10 +162,11 @@ fn new_context<R: Rules, H: FieldHost, const WHERE: bool>(
         return Err(super::halt(&mut frame, Halt::InvalidModulus));
     };
     let element_bytes = R::RULES.element_bytes(modulus_bytes);
-    let slot_bytes = frame.host.chain().frame.slot_bytes() + slot_count * element_bytes;
+    let slot_bytes = R::RULES.slot_bytes(modulus_bytes);
+    let all_bytes = frame.host.chain().frame.slot_bytes() + slot_count * slot_bytes;
     let fits = match R::RULES.slot_bytes_max {
         SlotBytesMax::None => true,
-        SlotBytesMax::Frame(limit) => slot_bytes <= limit,
+        SlotBytesMax::Frame(limit) => all_bytes <= limit,
         SlotBytesMax::Declared(limit) => slot_count * modulus_bytes <= limit,
     };
     if !fits {
@@ -185,7 +186,7 @@ fn new_context<R: Rules, H: FieldHost, const WHERE: bool>(
 
     let machine = frame.host.chain();
     let memory_words = words(frame.interpreter.memory.len());
-    let counted_bytes = R::RULES.counted_bytes(slot_count, element_bytes);
+    let counted_bytes = R::RULES.counted_bytes(slot_count, slot_bytes);
     let slot_words = match R::RULES.form {
         SetForm::One => words(counted_bytes),
         _ => words(machine.frame.counted_bytes() + counted_bytes),
@@ -359,7 +360,7 @@ fn arithmetic<R: Rules, H: FieldHost>(
     if !inside {
         return Err(halt_of_arithmetic(&mut frame, base, Halt::SlotOutOfRange));
     }
-    let cost = base + prices.times(prices.lane[operation], u64::from(count));
+    let cost = base + prices.lanes(operation, count.into());
     charge(&mut frame.interpreter.gas, cost)?;
     machine.frame.earned += cost;
     let Some((context, _)) = machine.frame.active() else {

@@ -46,6 +46,8 @@ pub struct SlotRules {
     pub slots_min: usize,
     /// The most bytes of slots.
     pub slot_bytes_max: SlotBytesMax,
+    /// Whether values in memory have as many bytes as the modulus is declared with, where its size is in bytes; else whole limbs.
+    pub is_packed: bool,
     /// How slots count as memory.
     pub slots_as_memory: SlotsAsMemory,
     /// Whether memory grows to hold the modulus; else it must lie inside.
@@ -92,11 +94,13 @@ pub enum Addition {
     Width,
     /// `SETMODCX` and `STORECX`: a modulus and values that stand in code.
     Code,
+    /// Lanes priced by a start and a price each, and values in memory that have no more bytes than the modulus.
+    Vectors,
 }
 
 impl Addition {
     /// Every addition.
-    pub const ALL: [Addition; 7] = [
+    pub const ALL: [Addition; 8] = [
         Addition::Inversion,
         Addition::IsZero,
         Addition::Sums,
@@ -104,6 +108,7 @@ impl Addition {
         Addition::Padding,
         Addition::Width,
         Addition::Code,
+        Addition::Vectors,
     ];
 
     /// Its name, which that of its revision has after `x-`.
@@ -116,6 +121,7 @@ impl Addition {
             Addition::Padding => "padx",
             Addition::Width => "widex",
             Addition::Code => "codex",
+            Addition::Vectors => "vectorx",
         }
     }
 }
@@ -233,6 +239,7 @@ impl SlotRules {
         },
         slots_min: 1,
         slot_bytes_max: SlotBytesMax::Frame(24_576),
+        is_packed: false,
         slots_as_memory: SlotsAsMemory::Bytes { extra_slots: 0 },
         set_modulus_grows: false,
         load_grows: false,
@@ -297,6 +304,12 @@ impl SlotRules {
     /// Bytes of a value in memory under a modulus of so many bytes.
     #[inline]
     pub const fn element_bytes(&self, modulus_bytes: usize) -> usize {
+        if self.is_packed { modulus_bytes } else { self.slot_bytes(modulus_bytes) }
+    }
+
+    /// Bytes of a slot under a modulus of so many bytes.
+    #[inline]
+    pub const fn slot_bytes(&self, modulus_bytes: usize) -> usize {
         match self.moduli.unit {
             SizeUnit::Bytes => modulus_bytes.next_multiple_of(8),
             SizeUnit::Bits => modulus_bytes,
@@ -305,11 +318,11 @@ impl SlotRules {
 
     /// Bytes that the slots of a new field context count as in memory.
     #[inline]
-    pub const fn counted_bytes(&self, slots: usize, element_bytes: usize) -> usize {
+    pub const fn counted_bytes(&self, slots: usize, slot_bytes: usize) -> usize {
         match self.slots_as_memory {
             SlotsAsMemory::No => 0,
-            SlotsAsMemory::Bytes { extra_slots } => (slots + extra_slots) * element_bytes,
-            SlotsAsMemory::Words => (slots * element_bytes).next_multiple_of(32),
+            SlotsAsMemory::Bytes { extra_slots } => (slots + extra_slots) * slot_bytes,
+            SlotsAsMemory::Words => (slots * slot_bytes).next_multiple_of(32),
         }
     }
 

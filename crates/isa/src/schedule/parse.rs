@@ -10,13 +10,14 @@ use toml::de::{DeTable, DeValue};
 use super::{GasSchedule, Price, PriceFault, ScheduleError, SlotPrices, WidthPrices};
 use crate::field_instruction::{FieldOp, PerOp};
 use crate::opcode;
-use crate::revision::rules::{SizeUnit, SlotRules};
+use crate::revision::rules::{Addition, SizeUnit, SlotRules};
 use crate::revision::{Family, Revision, UnknownRevision};
 
 /// A table of `[per_width]`, and a price of `[narrow]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WidthKey {
     SetModulus,
+    Start,
     Add,
     Sub,
     Mul,
@@ -159,13 +160,16 @@ pub(super) fn width_keys(revisions: &[Revision], widths: &[WidthPrices]) -> Vec<
 }
 
 fn keys(revisions: &[Revision], together: bool) -> Vec<WidthKey> {
-    use WidthKey::{Add, Copy, Invert, Load, Mul, Product, Reduction, SetModulus, Store, Sub, Transfer};
+    use WidthKey::{Add, Copy, Invert, Load, Mul, Product, Reduction, SetModulus, Start, Store, Sub, Transfer};
     let any = |opcode: fn(&SlotRules) -> Option<u8>| {
         revisions.iter().filter_map(|revision| revision.slot_rules()).any(|rules| opcode(rules).is_some())
     };
     let (inverts, sums, arrays) = (any(|rules| rules.invert), any(|rules| rules.sums), any(|rules| rules.get));
     let transfers: &[WidthKey] = if together { &[Transfer] } else { &[Load, Store] };
-    let mut keys = vec![SetModulus, Add, Sub, Mul];
+    let vectors = revisions.iter().any(|revision| revision.additions().contains(&Addition::Vectors));
+    let mut keys = vec![SetModulus];
+    keys.extend(vectors.then_some(Start));
+    keys.extend([Add, Sub, Mul]);
     keys.extend(transfers);
     keys.extend(inverts.then_some(Invert));
     if sums {
@@ -179,6 +183,7 @@ impl WidthKey {
     pub fn name(self) -> &'static str {
         match self {
             WidthKey::SetModulus => "set_modulus",
+            WidthKey::Start => "start",
             WidthKey::Add => "add",
             WidthKey::Sub => "sub",
             WidthKey::Mul => "mul",
@@ -195,6 +200,7 @@ impl WidthKey {
     pub fn of(self, prices: &WidthPrices) -> Price {
         match self {
             WidthKey::SetModulus => prices.set_modulus,
+            WidthKey::Start => prices.start,
             WidthKey::Add => prices.arithmetic[FieldOp::Add],
             WidthKey::Sub => prices.arithmetic[FieldOp::Sub],
             WidthKey::Mul => prices.arithmetic[FieldOp::Mul],
@@ -210,6 +216,7 @@ impl WidthKey {
     fn set(self, prices: &mut WidthPrices, price: Price) {
         match self {
             WidthKey::SetModulus => prices.set_modulus = price,
+            WidthKey::Start => prices.start = price,
             WidthKey::Add => prices.arithmetic[FieldOp::Add] = price,
             WidthKey::Sub => prices.arithmetic[FieldOp::Sub] = price,
             WidthKey::Mul => prices.arithmetic[FieldOp::Mul] = price,

@@ -127,7 +127,7 @@ impl Kernels {
     /// For odd moduli of one limb.
     fn of_one_limb<Add: Kernel, Sub: Kernel, Mul: Kernel>() -> Self {
         let of_any_width = Self::of_three::<Add, Sub, Mul>();
-        Self { store: transfer::store::<1, Mul>, load: transfer::load::<1, Mul>, ..of_any_width }
+        Self { store: transfer::store_one_limb, load: transfer::load_one_limb, ..of_any_width }
     }
 
     /// In plain Rust, except for the carries of sums.
@@ -286,7 +286,15 @@ fn lanes<K: Kernel>(context: &mut FieldContext, out: Strided, x: Strided, y: Str
     let (limbs, modulus) = context.parts();
     let width = modulus.width_limbs();
     K::run_lanes(limbs, [staging, x, y], count, modulus.limbs(), modulus.n0());
-    if staging != out {
+    if staging != out && width == 1 {
+        let (slots, staged) = limbs.split_at_mut(staging.index);
+        let mut place = out.index;
+        for &value in &staged[..count] {
+            slots[place] = value;
+            place += out.stride;
+        }
+        context.drop_staging();
+    } else if staging != out {
         for lane in 0..count {
             let from = staging.slot(lane) * width;
             limbs.copy_within(from..from + width, out.slot(lane) * width);
@@ -301,17 +309,22 @@ fn reads_after_writes(out: Strided, operand: Strided, count: usize) -> bool {
     if apart || out.stride == 0 {
         return !apart; // A slot that all lanes write.
     }
-    // The lane that writes a slot, if one does.
-    let writer = |slot: usize| {
-        let distance = slot.checked_sub(out.index)?;
-        distance.is_multiple_of(out.stride).then(|| distance / out.stride)
-    };
-    let is_late = |lane: usize| writer(operand.slot(lane)).is_some_and(|writer| writer < lane);
     // Where strides are equal, or all lanes read one slot, the last lane decides for all.
-    match operand.stride == 0 || operand.stride == out.stride {
-        true => is_late(count - 1),
-        false => (1..count).any(is_late),
+    if operand.stride == 0 || operand.stride == out.stride {
+        let distance = operand.slot(count - 1).checked_sub(out.index);
+        return distance
+            .is_some_and(|distance| distance.is_multiple_of(out.stride) && distance / out.stride < count - 1);
     }
+    // Both go upwards: the first write that is not below what a lane reads, and its lane.
+    let (mut written, mut writer) = (out.index, 0);
+    (1..count).any(|lane| {
+        let read = operand.slot(lane);
+        while written < read {
+            written += out.stride;
+            writer += 1;
+        }
+        written == read && writer < lane
+    })
 }
 
 /// Panics unless residues of N limbs at these offsets lie inside `limbs`. Said once, so that slicing need not ask again.

@@ -3,7 +3,10 @@
 //! x·y − u·m with u = (x·y)·m⁻¹ mod 2⁶⁴ has a low half of zero, so the high halves decide: those of x·y and of u·m are below m, and so their
 //! difference is above −m. m is added where it is negative.
 
+use std::cell::Cell;
+
 use super::{Kernel, array};
+use crate::context::Strided;
 use crate::limbs::Limb;
 
 /// Odd moduli, values below them.
@@ -43,10 +46,54 @@ pub(crate) const fn mont_mul(x: Limb, y: Limb, m: Limb, n0: Limb) -> Limb {
     difference((product >> 64) as Limb, (multiple >> 64) as Limb, m) // Both fit.
 }
 
+/// `operation` on the slots of each lane, in turn. Panics unless all lie inside the limbs. Neighbours need no look at each index.
+#[inline(always)]
+pub(crate) fn on_lanes(
+    limbs: &mut [Limb],
+    [out, x, y]: [Strided; 3],
+    count: usize,
+    operation: impl Fn(Limb, Limb) -> Limb,
+) {
+    let reach = count.saturating_sub(1);
+    let last = [out, x, y].map(|operand| operand.index + operand.stride * reach).into_iter().max();
+    assert!(last.is_some_and(|last| last < limbs.len()), "operands lie inside the limbs");
+    let cells = Cell::from_mut(limbs).as_slice_of_cells();
+    let neighbours = |operand: Strided| &cells[operand.index..][..count];
+    match [out, x, y].map(|operand| operand.stride) {
+        [1, 1, 1] => {
+            for ((out, x), y) in neighbours(out).iter().zip(neighbours(x)).zip(neighbours(y)) {
+                out.set(operation(x.get(), y.get()));
+            }
+        }
+        [1, 1, 0] => {
+            let y = cells[y.index].get();
+            for (out, x) in neighbours(out).iter().zip(neighbours(x)) {
+                out.set(operation(x.get(), y));
+            }
+        }
+        strides => {
+            let mut places = [out, x, y].map(|operand| operand.index);
+            for _ in 0..count {
+                let [out, x, y] = places;
+                cells[out].set(operation(cells[x].get(), cells[y].get()));
+                for (place, stride) in places.iter_mut().zip(strides) {
+                    *place += stride;
+                }
+            }
+        }
+    }
+}
+
 impl Kernel for Add {
     #[inline(always)]
     fn run(limbs: &mut [Limb], out: usize, x: usize, y: usize, m: &[Limb], _n0: Limb) {
         limbs[out] = add(limbs[x], limbs[y], array::<1>(m, 0)[0]);
+    }
+
+    #[inline(always)]
+    fn run_lanes(limbs: &mut [Limb], lanes: [Strided; 3], count: usize, m: &[Limb], _n0: Limb) {
+        let m = array::<1>(m, 0)[0];
+        on_lanes(limbs, lanes, count, |x, y| add(x, y, m));
     }
 }
 
@@ -55,11 +102,23 @@ impl Kernel for Sub {
     fn run(limbs: &mut [Limb], out: usize, x: usize, y: usize, m: &[Limb], _n0: Limb) {
         limbs[out] = sub(limbs[x], limbs[y], array::<1>(m, 0)[0]);
     }
+
+    #[inline(always)]
+    fn run_lanes(limbs: &mut [Limb], lanes: [Strided; 3], count: usize, m: &[Limb], _n0: Limb) {
+        let m = array::<1>(m, 0)[0];
+        on_lanes(limbs, lanes, count, |x, y| sub(x, y, m));
+    }
 }
 
 impl Kernel for MontMul {
     #[inline(always)]
     fn run(limbs: &mut [Limb], out: usize, x: usize, y: usize, m: &[Limb], n0: Limb) {
         limbs[out] = mont_mul(limbs[x], limbs[y], array::<1>(m, 0)[0], n0);
+    }
+
+    #[inline(always)]
+    fn run_lanes(limbs: &mut [Limb], lanes: [Strided; 3], count: usize, m: &[Limb], n0: Limb) {
+        let m = array::<1>(m, 0)[0];
+        on_lanes(limbs, lanes, count, |x, y| mont_mul(x, y, m, n0));
     }
 }

@@ -511,6 +511,41 @@ fn transfers_of_each_width_agree_with_those_of_any() {
     }
 }
 
+/// The same for one limb and values of fewer bytes.
+#[test]
+fn short_values_of_one_limb_agree_with_those_of_any() {
+    use super::transfer::{load_any_width, store_any_width};
+    use crate::{FieldContext, Modulus};
+    let mut rng = ChaCha8Rng::seed_from_u64(1 << 13);
+    for size in 1..8 {
+        for round in 0..200 {
+            let m = rng.random::<u64>() >> rng.random_range(64 - 8 * size as u32..62) | 3;
+            let modulus = Modulus::from_be_bytes(&m.to_be_bytes()[8 - size..]).unwrap();
+            let count = rng.random_range(1..20);
+            let mut contexts = [(); 2].map(|()| FieldContext::with_element_bytes(modulus.clone(), count + 2, size));
+            let bad = (round % 3 == 0).then(|| rng.random_range(0..count));
+            let mut value = |at| match rng.random_range(0..4) {
+                _ if bad == Some(at) => m,
+                0 => m - 1,
+                1 => 0,
+                _ => rng.random_range(0..m),
+            };
+            let bytes: Vec<u8> = (0..count).flat_map(|at| value(at).to_be_bytes().into_iter().skip(8 - size)).collect();
+            let [context, judge] = &mut contexts;
+            let stored = context.store(1, &bytes);
+            assert_eq!(stored, store_any_width(judge, 1, &bytes), "{m:x} {bytes:x?}");
+            assert_eq!(stored.is_err(), bad.is_some());
+            let mut loaded = [(); 2].map(|()| vec![1; size * (count + 2)]);
+            context.load(0, &mut loaded[0]);
+            load_any_width(judge, 0, &mut loaded[1]);
+            assert_eq!(loaded[0], loaded[1], "{m:x} {bytes:x?}");
+            if stored.is_ok() {
+                assert_eq!(loaded[0][size..][..bytes.len()], bytes);
+            }
+        }
+    }
+}
+
 /// The rule for staging, against all pairs of lanes.
 #[test]
 fn lanes_are_staged_where_a_later_one_reads_what_an_earlier_one_has_written() {

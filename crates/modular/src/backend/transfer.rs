@@ -3,7 +3,7 @@
 //! A slot of an odd modulus m < R holds Montgomery form: a value v is stored as v·R² / R, a product with
 //! [`Modulus::to_form`](crate::Modulus::to_form), and loaded as a product with 1. Modulo a power of two both factors are 1.
 
-use super::Kernel;
+use super::{Kernel, one_limb};
 use crate::context::{FieldContext, ValueOutOfRange};
 use crate::limbs::{LIMB_BYTES, Limb, less_than, read_be, sbb, write_be};
 
@@ -41,6 +41,65 @@ pub(super) fn load<const N: usize, Mul: Kernel>(context: &FieldContext, first_sl
             *bytes = limb.to_be_bytes();
         }
     }
+}
+
+/// [`FieldContext::store`] for odd moduli of one limb and values of at most its bytes.
+pub(crate) fn store_one_limb(
+    context: &mut FieldContext,
+    first_slot: usize,
+    be_bytes: &[u8],
+) -> Result<(), ValueOutOfRange> {
+    match context.element_bytes() {
+        2 => store_short::<2>(context, first_slot, be_bytes),
+        3 => store_short::<3>(context, first_slot, be_bytes),
+        4 => store_short::<4>(context, first_slot, be_bytes),
+        8 => store_short::<8>(context, first_slot, be_bytes),
+        _ => store_any_width(context, first_slot, be_bytes),
+    }
+}
+
+/// The same for values of N bytes.
+fn store_short<const N: usize>(
+    context: &mut FieldContext,
+    first_slot: usize,
+    be_bytes: &[u8],
+) -> Result<(), ValueOutOfRange> {
+    let (limbs, modulus) = context.parts();
+    let (m, n0, to_form) = (modulus.limbs()[0], modulus.n0(), modulus.to_form()[0]);
+    let values = || be_bytes.as_chunks::<N>().0.iter().map(short_from_be);
+    // No slot changes before all values are seen.
+    if let Some(at) = values().position(|value| value >= m) {
+        return Err(ValueOutOfRange { slot: first_slot + at });
+    }
+    for (value, slot) in values().zip(&mut limbs[first_slot..]) {
+        *slot = one_limb::mont_mul(value, to_form, m, n0);
+    }
+    Ok(())
+}
+
+/// [`FieldContext::load`] for odd moduli of one limb and values of at most its bytes.
+pub(crate) fn load_one_limb(context: &FieldContext, first_slot: usize, out: &mut [u8]) {
+    match context.element_bytes() {
+        2 => load_short::<2>(context, first_slot, out),
+        3 => load_short::<3>(context, first_slot, out),
+        4 => load_short::<4>(context, first_slot, out),
+        8 => load_short::<8>(context, first_slot, out),
+        _ => load_any_width(context, first_slot, out),
+    }
+}
+
+/// The same for values of N bytes.
+fn load_short<const N: usize>(context: &FieldContext, first_slot: usize, out: &mut [u8]) {
+    let (m, n0) = (context.modulus().limbs()[0], context.modulus().n0());
+    for (bytes, &slot) in out.as_chunks_mut::<N>().0.iter_mut().zip(&context.limbs()[first_slot..]) {
+        bytes.copy_from_slice(&one_limb::mont_mul(slot, 1, m, n0).to_be_bytes()[LIMB_BYTES - N..]);
+    }
+}
+
+/// At most eight big-endian bytes.
+#[inline(always)]
+fn short_from_be<const N: usize>(bytes: &[u8; N]) -> Limb {
+    bytes.iter().fold(0, |limb, &byte| limb << 8 | Limb::from(byte))
 }
 
 /// [`FieldContext::store`] for every modulus and length of values.

@@ -89,6 +89,8 @@ pub(super) struct Contexts {
     by_id: BTreeMap<u64, Context>,
     active: Option<u64>,
     modulus_bytes_max: u64,
+    /// Whether values in memory have as many bytes as the modulus, and not whole limbs: `x-vectorx`.
+    is_packed: bool,
 }
 
 /// Where a modulus or stored values stand.
@@ -126,8 +128,10 @@ impl Default for Contexts {
 /// A modulus and its slots.
 pub(super) struct Context {
     pub(super) modulus: BigUint,
-    /// Bytes of a value in memory: the declared size of the modulus, rounded up to 64 bits.
+    /// Bytes of a value in memory: the declared size of the modulus, rounded up to 64 bits unless values are packed.
     element_bytes: usize,
+    /// The declared size of the modulus, rounded up to 64 bits.
+    slot_size: usize,
     /// Values in [0, modulus).
     pub(super) slots: Vec<BigUint>,
 }
@@ -155,7 +159,12 @@ impl FieldState for Contexts {
 impl Contexts {
     /// None yet; moduli may have so many bytes.
     pub(super) fn of_moduli(modulus_bytes_max: u64) -> Self {
-        Self { by_id: BTreeMap::new(), active: None, modulus_bytes_max }
+        Self { by_id: BTreeMap::new(), active: None, modulus_bytes_max, is_packed: false }
+    }
+
+    /// None yet; their values in memory will have as many bytes as their moduli.
+    pub(super) fn packed() -> Self {
+        Self { is_packed: true, ..Self::default() }
     }
 
     /// `SETMODX`: activates the context of an id, making it if there is none.
@@ -171,7 +180,8 @@ impl Contexts {
         let taken = self.by_id.values().map(Context::slot_bytes).sum();
         if let Entry::Vacant(vacant) = self.by_id.entry(id) {
             let operands = (&modulus_offset, &modulus_size, &alloc_count);
-            vacant.insert(Context::new(opcode, frame, prices, operands, (source, self.modulus_bytes_max, taken))?);
+            let rules = (source, self.modulus_bytes_max, self.is_packed);
+            vacant.insert(Context::new(opcode, frame, prices, operands, rules, taken)?);
         }
         self.active = Some(id);
         Ok(())
@@ -244,8 +254,10 @@ impl Contexts {
                 return Err(Halt::SlotOutOfRange);
             }
         }
-        let gas = price.at(context.width_limbs(), opcode)?;
-        frame.charge(prices.times(gas, count as u64))?; // style: S11: below 256
+        let width = context.width_limbs();
+        let start = prices.start.as_ref().map_or(Ok(0), |start| start.at(width, opcode))?;
+        let lanes = price.at(width, opcode)?.saturating_mul(count as u64); // style: S11: below 256
+        frame.charge(prices.times(start.saturating_add(lanes), 1))?;
 
         let slots = &context.slots;
         let lane = |i| operation(&slots[x_idx + x_stride * i], &slots[y_idx + y_stride * i], &context.modulus);
@@ -274,12 +286,14 @@ impl Context {
         frame: &mut Frame<'_>,
         prices: &Prices,
         (modulus_offset, modulus_size, alloc_count): (&BigUint, &BigUint, &BigUint),
-        (source, modulus_bytes_max, taken_bytes): (Source, u64, u64),
+        (source, modulus_bytes_max, is_packed): (Source, u64, bool),
+        taken_bytes: u64,
     ) -> Result<Self, Halt> {
         let alloc_count = within(alloc_count, 1, SLOTS_MAX).ok_or(Halt::SlotOutOfRange)?;
         let modulus_size = within(modulus_size, 1, modulus_bytes_max).ok_or(Halt::InvalidModulus)?;
-        let element_bytes = 8 * modulus_size.div_ceil(8);
-        let added_bytes = alloc_count * element_bytes;
+        let slot_size = 8 * modulus_size.div_ceil(8);
+        let element_bytes = if is_packed { modulus_size } else { slot_size };
+        let added_bytes = alloc_count * slot_size;
         if taken_bytes + added_bytes > SLOT_BYTES_MAX {
             return Err(Halt::SlotOutOfRange);
         }
@@ -288,9 +302,10 @@ impl Context {
         if modulus < BigUint::from(3u8) || !(odd || is_power_of_two(&modulus)) {
             return Err(Halt::InvalidModulus);
         }
-        let element_bytes = usize::try_from(element_bytes).expect("at most 512");
+        let [element_bytes, slot_size] =
+            [element_bytes, slot_size].map(|bytes| usize::try_from(bytes).expect("at most 512"));
         let slot_count = usize::try_from(alloc_count).expect("at most 256");
-        let context = Self { modulus, element_bytes, slots: vec![BigUint::ZERO; slot_count] };
+        let context = Self { modulus, element_bytes, slot_size, slots: vec![BigUint::ZERO; slot_count] };
 
         frame.allocate_slots(added_bytes)?;
         if odd {
@@ -301,11 +316,11 @@ impl Context {
 
     /// Bytes of its slots.
     fn slot_bytes(&self) -> u64 {
-        (self.element_bytes * self.slots.len()) as u64 // style: S11: at most 24,576
+        (self.slot_size * self.slots.len()) as u64 // style: S11: at most 24,576
     }
 
     pub(super) fn width_limbs(&self) -> usize {
-        self.element_bytes / 8
+        self.slot_size / 8
     }
 
     /// Slots `[first, first + count)`, all of which the context must have.

@@ -188,6 +188,7 @@ impl<'a> Emitter<'a> {
                 self.store_element(values);
             }
             Effect::Fill { array, count, values } => self.fill(*array, *count, values),
+            Effect::LineUp { .. } => {} // Values have addresses of their own.
             Effect::Parse { result, offset, size_bytes } => self.parse(*result, *offset, *size_bytes),
             Effect::ParseMontLe { result, offset } => self.parse_mont_le(*result, *offset),
             Effect::Reduce { result, word } => self.reduce(*result, *word),
@@ -206,6 +207,8 @@ impl<'a> Emitter<'a> {
             | Effect::Scratch { .. }
             | Effect::SetScratch { .. }
             | Effect::CopyCalldata { .. }
+            | Effect::TakeScratch { .. }
+            | Effect::PutScratch { .. }
             | Effect::ReturnScratch { .. }
             | Effect::Precompile { .. }
             | Effect::ReturnPrecompile { .. }

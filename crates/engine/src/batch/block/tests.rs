@@ -63,10 +63,7 @@ fn a_block_costs_what_its_instructions_cost_one_by_one() {
                 let base = |of: &Instruction| prices.base[usize::from(opcodes[of.operation])];
                 assert_eq!(block.cost(&prices, None, opcodes), all.iter().map(base).sum::<u64>());
                 for width in prices.per_width.iter() {
-                    let lanes = |of: &Instruction| match (width.lane[of.operation], u64::from(of.count)) {
-                        (lane, count) if Slots::lanes_in_turn(&layout) => width.times(lane, count),
-                        (lane, count) => width.times(lane, 1) * count,
-                    };
+                    let lanes = |of: &Instruction| width.lanes(of.operation, of.count.into());
                     let expected: u64 = all.iter().map(|of| base(of) + lanes(of)).sum();
                     assert_eq!(block.cost(&prices, Some(width), opcodes), expected, "{revision} {name} {all:?}");
                 }

@@ -49,7 +49,7 @@ impl Kernel for AddLanes {
 
     #[inline]
     fn run_lanes(limbs: &mut [Limb], lanes: [Strided; 3], count: usize, m: &[Limb], n0: Limb) {
-        run::<ADD, Self>(limbs, lanes, count, m, n0);
+        run::<ADD, one_limb::Add>(limbs, lanes, count, m, n0);
     }
 }
 
@@ -61,7 +61,7 @@ impl Kernel for SubLanes {
 
     #[inline]
     fn run_lanes(limbs: &mut [Limb], lanes: [Strided; 3], count: usize, m: &[Limb], n0: Limb) {
-        run::<SUB, Self>(limbs, lanes, count, m, n0);
+        run::<SUB, one_limb::Sub>(limbs, lanes, count, m, n0);
     }
 }
 
@@ -74,8 +74,8 @@ impl Kernel for MulLanes {
     #[inline]
     fn run_lanes(limbs: &mut [Limb], lanes: [Strided; 3], count: usize, m: &[Limb], n0: Limb) {
         match m[0] >> 32 {
-            0 => run::<MUL_NARROW, Self>(limbs, lanes, count, m, n0),
-            _ => run::<MUL, Self>(limbs, lanes, count, m, n0),
+            0 => run::<MUL_NARROW, one_limb::MontMul>(limbs, lanes, count, m, n0),
+            _ => run::<MUL, one_limb::MontMul>(limbs, lanes, count, m, n0),
         }
     }
 }
@@ -93,10 +93,7 @@ fn run<const OPERATION: u8, K: Kernel>(
     let is_near = out.stride == 1 && x.stride <= 1 && y.stride <= 1;
     let pays = if is_near { count >= LANES_MIN } else { count >= GATHERED_MIN && OPERATION >= MUL };
     if !pays {
-        for lane in 0..count {
-            K::run(limbs, out.slot(lane), x.slot(lane), y.slot(lane), m, n0);
-        }
-        return;
+        return K::run_lanes(limbs, [out, x, y], count, m, n0);
     }
     let last = [out, x, y].map(|operand| operand.slot(count - 1)).into_iter().max();
     assert!(last.is_some_and(|last| last < limbs.len()), "operands lie inside the limbs");
