@@ -43,34 +43,37 @@ def is_finite(call: Call, offset: int) -> Word:
 
 @program(F)
 def add(call: Call) -> None:
-    """The sum of two points, as the precompile at address 6 has it."""
+    """The sum of two points, as the precompile at address 6 has it.
+
+    On the curve (y₁ − y₂)·(y₁ + y₂) = x₁³ − x₂³. So (x₁² + x₁·x₂ + x₂²)/(y₁ + y₂) is the slope of the chord and, for equal
+    points, of the tangent, unless y₁ + y₂ = 0: Brier and Joye 2002. The identity is seen to be one only where a point is
+    not on the curve, as (0, 0) is not.
+    """
     p, q = point(call, 0), point(call, 64)
+    # −1 is no square modulo p, so that a sum of two squares is zero only if both are.
+    defect = p.defect().square() + q.defect().square()
+    slope = (p.x.square() + p.x * q.x + q.x.square(), p.y + q.y)
+    are_on_curve = defect == 0
+    is_undefined = slope[1] == 0
+
+    def chord() -> tuple[Element, Element]:
+        when(defect == 0, None, lambda: sum_with_identity(call, p, q))
+        # Q = −P, or one of both other points with the y of −P, so that there is no tangent.
+        dx = q.x - p.x
+        when(dx == 0, lambda: finish(Affine(dx, dx)), None)
+        return q.y - p.y, dx
+
+    numerator, denominator = when(is_undefined < are_on_curve, lambda: slope, chord)
+    ratio = numerator * inverse(denominator)
+    x = ratio.square() - p.x - q.x
+    finish(Affine(x, ratio * (p.x - x) - p.y))
+
+
+def sum_with_identity(call: Call, p: Affine, q: Affine) -> None:
+    """Ends with the sum of points one of which at least is not on the curve: it must be the identity."""
     p_is_finite, q_is_finite = is_finite(call, 0), is_finite(call, 64)
-
-    def both() -> None:
-        # −1 is no square modulo p, so that a sum of two squares is zero only if both are.
-        require(p.defect().square() + q.defect().square() == 0)
-        finish(chord(p, q))
-
-    def one_at_most() -> None:
-        # (0, 0) stands for the identity, so that the sum is that of the coordinates.
-        total = Affine(p.x + q.x, p.y + q.y)
-        when(p_is_finite | q_is_finite, lambda: require(total.defect() == 0), None)
-        finish(total)
-
-    when(p_is_finite & q_is_finite, both, one_at_most)
-
-
-def chord(p: Affine, q: Affine) -> Affine:
-    """The sum by chord and tangent of two points that are not the identity: Silverman, III.2.3."""
-    dx = q.x - p.x
-
-    def tangent() -> tuple[Element, Element]:
-        # Q = ±P. No point has y = 0, since the curve has an odd number of points.
-        when((p.y + q.y) == 0, lambda: finish(Affine(dx, dx)), None)
-        return 3 * p.x.square(), p.y + q.y
-
-    numerator, denominator = when(dx == 0, tangent, lambda: (q.y - p.y, dx))
-    slope = numerator * inverse(denominator)
-    x = slope.square() - p.x - q.x
-    return Affine(x, slope * (p.x - x) - p.y)
+    require(not_(p_is_finite & q_is_finite))
+    # (0, 0) stands for the identity, so that the sum is that of the coordinates.
+    total = Affine(p.x + q.x, p.y + q.y)
+    when(p_is_finite | q_is_finite, lambda: require(total.defect() == 0), None)
+    finish(total)

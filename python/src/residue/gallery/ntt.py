@@ -41,7 +41,7 @@ def ntt(call: Call) -> object:
 
 @program(F, name="ntt_unrolled")
 def unrolled(call: Call) -> object:
-    """The same without loops of the code: longer, and cheaper in gas."""
+    """The same without loops of the code, and cheaper in gas: butterflies of a stage stand side by side, many to an instruction."""
     values: list[Element] = [call.element(8 * reversed_bits(index)) for index in range(SIZE)]
     for stage in range(STAGES):
         half = 1 << stage
