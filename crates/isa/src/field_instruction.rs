@@ -119,6 +119,7 @@ impl SumOfProducts {
     }
 
     /// The inverse of [`SumOfProducts::pack`]; none if there are not 2 to [`SUM_PRODUCTS_MAX`] whole products.
+    #[inline]
     pub fn unpack(immediate: &[u8]) -> Option<Self> {
         let (&[out, signs], slots) = immediate.split_first_chunk()?;
         let mut products = [[0; 2]; SUM_PRODUCTS_MAX];

@@ -37,7 +37,9 @@ pub struct SumOp {
     first: usize,
     /// The slot it writes.
     pub out: u16,
-    products: [(bool, [u16; 2]); SumOp::PRODUCTS_MAX],
+    /// Bit i is set if product i is subtracted.
+    pub signs: u8,
+    slots: [[u16; 2]; SumOp::PRODUCTS_MAX],
     count: usize,
 }
 
@@ -55,9 +57,10 @@ impl SumOp {
     ///
     /// Panics if there are fewer or more.
     pub fn new(out: u16, products: impl IntoIterator<Item = (bool, [u16; 2])>) -> Self {
-        let mut sum = Self { first: 0, out, products: Default::default(), count: 0 };
-        for product in products {
-            sum.products[sum.count] = product;
+        let mut sum = Self { first: 0, out, signs: 0, slots: Default::default(), count: 0 };
+        for (is_subtracted, slots) in products {
+            sum.slots[sum.count] = slots;
+            sum.signs |= u8::from(is_subtracted) << sum.count;
             sum.count += 1;
         }
         assert!(sum.count >= 2, "a sum has two products");
@@ -65,24 +68,30 @@ impl SumOp {
     }
 
     /// The products, each with whether it is subtracted.
-    pub fn products(&self) -> &[(bool, [u16; 2])] {
-        &self.products[..self.count]
+    pub fn products(&self) -> impl ExactSizeIterator<Item = (bool, [u16; 2])> + use<> {
+        let Self { signs, slots, count, .. } = *self;
+        slots.into_iter().take(count).enumerate().map(move |(place, slots)| (signs >> place & 1 == 1, slots))
+    }
+
+    /// The slots of the products.
+    pub fn slots(&self) -> &[[u16; 2]] {
+        &self.slots[..self.count]
     }
 
     /// The operations that compute it: products, and then sums of them from one that is added on; or from zero.
     pub fn operations(&self) -> impl Iterator<Item = Op> {
         let [sum, zero] = [6, 7].map(|number| Self::TEMPORARY + number);
         let of = |place: usize| Self::TEMPORARY + place as u16; // at most 6
-        let products = self.products().iter().enumerate();
-        let products = products.map(move |(place, &(_, [x, y]))| Op { kind: FieldOp::Mul, out: of(place), x, y });
-        let start = self.products().iter().position(|(is_subtracted, _)| !is_subtracted);
+        let products = self.slots().iter().enumerate();
+        let products = products.map(move |(place, &[x, y])| Op { kind: FieldOp::Mul, out: of(place), x, y });
+        let start = self.products().position(|(is_subtracted, _)| !is_subtracted);
         let nothing = start.is_none().then_some(Op { kind: FieldOp::Sub, out: zero, x: of(0), y: of(0) });
         let first = start.map_or(zero, of);
         let last = if start == Some(self.count - 1) { self.count - 2 } else { self.count - 1 };
         let is_first_sum = move |place| place == if start == Some(0) { 1 } else { 0 };
         let others = (0..self.count).filter(move |&place| start != Some(place));
         let sums = others.map(move |place| Op {
-            kind: if self.products[place].0 { FieldOp::Sub } else { FieldOp::Add },
+            kind: if self.signs >> place & 1 == 1 { FieldOp::Sub } else { FieldOp::Add },
             out: if place == last { self.out } else { sum },
             x: if is_first_sum(place) { first } else { sum },
             y: of(place),
@@ -166,7 +175,7 @@ impl SlotBlock {
     /// Appends a sum: its operations, which no other instruction may come between. Slots are below [`SumOp::TEMPORARY`] in
     /// blocks with sums.
     pub fn push_sum(&mut self, sum: SumOp) -> Result<(), PlanError> {
-        let named = sum.products().iter().flat_map(|(_, slots)| *slots).chain([sum.out]);
+        let named = sum.slots().iter().flatten().copied().chain([sum.out]);
         if let Some(slot) = named.max().filter(|slot| *slot >= self.slot_count.min(SumOp::TEMPORARY)) {
             return Err(PlanError::SlotOutOfRange { slot, slot_count: self.slot_count });
         }

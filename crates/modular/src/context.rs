@@ -11,11 +11,13 @@ use thiserror::Error;
 use crate::backend::{self, Add, Kernel, Kernels, Operation, Sub, transfer};
 use crate::division_steps;
 use crate::inverse;
-use crate::limbs::{LIMB_BYTES, Limb, add_assign, less_than, read_be, sub_assign};
+use crate::limbs::{LIMB_BYTES, Limb, less_than, read_be};
 use crate::modulus::Modulus;
-use crate::sum_of_products;
 
 mod array;
+
+/// The most products of [`FieldContext::sum_products`].
+pub const SUM_PRODUCTS_MAX: usize = 6;
 
 /// A modulus with its slots. Fresh slots are zero.
 #[derive(Clone)]
@@ -290,41 +292,12 @@ impl FieldContext {
         }
     }
 
-    /// out = Σ ± x·y mod m as values, over products of slots, each with whether it is subtracted. Panics on slots beyond the context and on more
-    /// than [`sum_of_products::PRODUCTS_MAX`].
-    pub fn sum_products(&mut self, out: usize, products: &[(bool, [usize; 2])]) {
-        let (width, m) = (self.width_limbs(), &self.modulus);
-        let mut values: [(bool, &[Limb], &[Limb]); sum_of_products::PRODUCTS_MAX] = Default::default();
-        for (value, &(is_subtracted, [x, y])) in values.iter_mut().zip(products) {
-            *value = (is_subtracted, self.slot(x), self.slot(y));
-        }
-        let values = &values[..products.len()];
-        let mut sum = [0; sum_of_products::WIDTH_LIMBS_MAX];
-        match width <= sum_of_products::WIDTH_LIMBS_MAX && m.is_odd() {
-            true => sum_of_products::montgomery(values, m.limbs(), m.n0(), &mut sum[..width]),
-            false => return self.sum_products_one_by_one(out, products),
-        }
-        self.set_slot(out, &sum[..width]);
-    }
-
-    /// The same by products and sums of their own.
-    fn sum_products_one_by_one(&mut self, out: usize, products: &[(bool, [usize; 2])]) {
-        let (width, m) = (self.width_limbs(), self.modulus.limbs());
-        let mut sum = vec![0; width];
-        for &(is_subtracted, [x, y]) in products {
-            let mut product = [self.slot(x), self.slot(y)].concat();
-            (self.kernels.mul.limbs)(&mut product, 0, 0, width, m, self.modulus.n0());
-            let mut term = m.to_vec();
-            if is_subtracted {
-                sub_assign(&mut term, &product[..width]);
-            } else {
-                term.copy_from_slice(&product[..width]);
-            }
-            if add_assign(&mut sum, &term) != 0 || !less_than(&sum, m) {
-                sub_assign(&mut sum, m);
-            }
-        }
-        self.set_slot(out, &sum);
+    /// out = Σ ± x·y mod m as values, over products of slots; bit i of `signs` is set if product i is subtracted. Panics on slots beyond the context and
+    /// unless there are one to [`SUM_PRODUCTS_MAX`] products.
+    #[inline]
+    pub fn sum_products(&mut self, out: usize, signs: u8, products: &[[u16; 2]]) {
+        assert!((1..=SUM_PRODUCTS_MAX).contains(&products.len()), "{} products are one to six", products.len());
+        (self.kernels.sum)(self, out, signs, products);
     }
 
     /// The inverse of a slot's value in the form that slots have; 0 if there is none.

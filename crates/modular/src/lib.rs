@@ -19,12 +19,11 @@ pub mod inverse;
 pub mod limbs;
 pub mod modulus;
 pub mod short;
-pub mod sum_of_products;
 
 #[allow(unsafe_code, reason = "kernels call CPU instructions that the compiler does not emit by itself")]
 mod backend;
 
-pub use context::{FieldContext, ShortStrided, SlotLanes, SlotStep, Strided, ValueOutOfRange};
+pub use context::{FieldContext, SUM_PRODUCTS_MAX, ShortStrided, SlotLanes, SlotStep, Strided, ValueOutOfRange};
 pub use fp::{Fp, PrimeField};
 pub use limbs::Limb;
 pub use modulus::{Modulus, ModulusError};

@@ -188,7 +188,9 @@ proptest! {
         products in proptest::collection::vec((any::<bool>(), [0..SLOTS, 0..SLOTS]), 1..=6),
     ) {
         let mut context = context(width, &m, &values);
-        context.sum_products(out, &products);
+        let signs = products.iter().rev().fold(0, |signs, &(is_subtracted, _)| signs << 1 | u8::from(is_subtracted));
+        let slots: Vec<_> = products.iter().map(|(_, slots)| slots.map(|slot| slot as u16)).collect(); // below 24
+        context.sum_products(out, signs, &slots);
         let mut expected = values.clone();
         let term = |&(is_subtracted, [x, y]): &(bool, [usize; 2])| {
             let product = &values[x] * &values[y] % &m;

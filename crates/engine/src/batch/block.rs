@@ -81,7 +81,7 @@ impl<L: Location> Draft<L> {
         let Instruction { operation, count, .. } = instruction;
         if let Some(sum) = instruction.sum {
             self.sum_opcode = L::sums(layout);
-            self.work.sums[sum.products().len() - 2] += 1;
+            self.work.sums[sum.slots().len() - 2] += 1;
             sum.operations().for_each(|Op { kind, out, x, y }| self.priced.push(kind, [(out, x, y)]));
             self.operations.push_sum(sum).expect("slots are below 256");
             return;

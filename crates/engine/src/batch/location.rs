@@ -37,13 +37,13 @@ impl Instruction {
     /// Number of operations that a block does for it.
     pub fn operation_count(&self) -> u32 {
         // At most 6 products, and one sum less.
-        self.sum.map_or(u32::from(self.count), |sum| 2 * sum.products().len() as u32 - 1)
+        self.sum.map_or(u32::from(self.count), |sum| 2 * sum.slots().len() as u32 - 1)
     }
 
     /// The highest place it names.
     pub fn last(&self) -> usize {
         if let Some(sum) = self.sum {
-            let slots = sum.products().iter().flat_map(|(_, slots)| *slots);
+            let slots = sum.slots().iter().flatten().copied();
             return slots.fold(sum.out, u16::max).into();
         }
         let last =

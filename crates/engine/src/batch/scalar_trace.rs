@@ -108,7 +108,7 @@ impl Step {
     fn for_each_read(self, mut each: impl FnMut(usize)) {
         match self {
             Step::Plain(step) => slots(step).for_each(|[_, x, y]| [x, y].into_iter().for_each(&mut each)),
-            Step::Sum(sum) => sum.products().iter().flat_map(|(_, slots)| *slots).for_each(|slot| each(slot.into())),
+            Step::Sum(sum) => sum.slots().iter().flatten().for_each(|&slot| each(slot.into())),
         }
     }
 }
@@ -238,8 +238,9 @@ mod tests {
         let trace = ScalarTrace::of(&block).unwrap();
         let square = |out, x| SlotStep::Square { out, x, count: 1 };
         assert_eq!(*trace.steps, [square(1, 0), square(1, 1), SlotStep::Add { out: 4, x: 1, y: 5 }]);
-        let sums: Vec<_> = trace.sums.iter().map(|(place, sum)| (*place, sum.out, sum.products().to_vec())).collect();
-        assert_eq!(sums, [(1, 1, sum.products().to_vec())]);
+        let sums: Vec<_> =
+            trace.sums.iter().map(|(place, sum)| (*place, sum.out, sum.products().collect::<Vec<_>>())).collect();
+        assert_eq!(sums, [(1, 1, sum.products().collect())]);
         assert_eq!(trace.reads, [0, 2, 3, 5].into_iter().collect());
         assert_eq!(trace.writes, [1, 4].into_iter().collect());
     }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use residue_lanes::{ModulusRows, Rows, Shape, SumOp};
+use residue_lanes::{ModulusRows, Rows, Shape};
 use residue_modular::limbs::LIMB_BYTES;
 use residue_modular::{FieldContext, Limb, Strided, ValueOutOfRange};
 
@@ -161,15 +161,15 @@ impl SlotFile {
     }
 
     /// As [`FieldContext::sum_products`].
-    pub fn sum_products(&mut self, out: usize, products: &[(bool, [usize; 2])]) {
+    pub fn sum_products(&mut self, out: usize, signs: u8, products: &[[u16; 2]]) {
         if let Some(form) = &mut self.rows
             && !form.holds.is_empty()
         {
-            form.give_back(&mut self.limbs, products.iter().flat_map(|(_, slots)| slots).copied());
+            form.give_back(&mut self.limbs, products.iter().flatten().copied().map(usize::from));
             self.ledger.note_moved(form.modulus.shape(), form.moved.len());
             form.holds.remove(out);
         }
-        self.limbs.sum_products(out, products);
+        self.limbs.sum_products(out, signs, products);
     }
 
     /// Whether a slot is zero, in whatever form it is.
@@ -307,11 +307,7 @@ impl SlotFile {
         for (place, sum) in &trace.sums {
             self.limbs.run_steps(&trace.steps[at..*place]);
             at = *place;
-            let mut products = [(false, [0; 2]); SumOp::PRODUCTS_MAX];
-            for (product, &(is_subtracted, slots)) in products.iter_mut().zip(sum.products()) {
-                *product = (is_subtracted, slots.map(usize::from));
-            }
-            self.limbs.sum_products(sum.out.into(), &products[..sum.products().len()]);
+            self.limbs.sum_products(sum.out.into(), sum.signs, sum.slots());
         }
         self.limbs.run_steps(&trace.steps[at..]);
     }

@@ -115,7 +115,7 @@ impl Location for Slots {
 fn sum_of(sum: &SumOfProducts, length: usize) -> Instruction {
     let products = sum.products().map(|(is_subtracted, slots)| (is_subtracted, slots.map(u16::from)));
     let op = SumOp::new(sum.out.into(), products);
-    let (_, [x, y]) = op.products()[0];
+    let [x, y] = op.slots()[0];
     let [out, x, y] = [op.out, x, y].map(|slot| (slot, 0));
     Instruction { operation: FieldOp::Mul, out, x, y, count: 1, sum: Some(op), length }
 }

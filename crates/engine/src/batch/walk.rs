@@ -254,7 +254,7 @@ impl<L: Location> Walk<'_, L> {
 fn is_dependent(run: &[(usize, Instruction)]) -> bool {
     let products = run.iter().filter(|(_, instruction)| instruction.operation == FieldOp::Mul);
     let of = |instruction: &Instruction| match &instruction.sum {
-        Some(sum) => sum.products().len() as u32, // at most 6
+        Some(sum) => sum.slots().len() as u32, // at most 6
         None => instruction.count.into(),
     };
     if products.map(|(_, instruction)| of(instruction)).sum::<u32>() < DEPENDENT_PRODUCTS_MIN {
@@ -265,11 +265,11 @@ fn is_dependent(run: &[(usize, Instruction)]) -> bool {
     for (_, instruction) in run {
         let is_product = instruction.operation == FieldOp::Mul;
         if let Some(sum) = &instruction.sum {
-            let slots = sum.products().iter().flat_map(|(_, slots)| *slots);
+            let slots = sum.slots().iter().flatten().copied();
             let depth = slots.map(|slot| depths[usize::from(slot)]).fold(0, u32::max) + 1;
             depths[usize::from(sum.out)] = depth;
             depth_max = depth_max.max(depth);
-            products += sum.products().len() as u32; // at most 6
+            products += sum.slots().len() as u32; // at most 6
             continue;
         }
         for (out, x, y) in instruction.lanes() {

@@ -13,6 +13,7 @@ pub(crate) mod one_limb;
 pub(crate) mod portable;
 mod power_of_two;
 mod sliced;
+mod sums;
 #[cfg(test)]
 mod tests;
 pub(crate) mod transfer;
@@ -75,6 +76,8 @@ pub(crate) struct Kernels {
     pub sub: Operation,
     /// (x, y) ↦ x·y·R⁻¹ mod m; for powers of two x·y mod m.
     pub mul: Operation,
+    /// As [`FieldContext::sum_products`].
+    pub sum: fn(&mut FieldContext, usize, u8, &[[u16; 2]]),
     /// Steps in their order, by slots. Slots beyond the context panic.
     pub steps: fn(&mut FieldContext, &[SlotStep]),
     /// As [`FieldContext::store`], for values of whole limbs. The slots must exist.
@@ -103,6 +106,7 @@ impl Kernels {
             add: Operation::of::<Add>(),
             sub: Operation::of::<Sub>(),
             mul: Operation::of::<Mul>(),
+            sum: sums::one_by_one,
             steps: steps::<Add, Sub, Mul, Square>,
             store: transfer::store_any_width,
             load: transfer::load_any_width,
@@ -117,7 +121,12 @@ impl Kernels {
     /// For odd moduli of N limbs.
     fn of_width<const N: usize, Mul: Kernel, Square: Squarings>() -> Self {
         let of_any_width = Self::of::<Add<N>, Sub<N>, Mul, Square>();
-        Self { store: transfer::store::<N, Mul>, load: transfer::load::<N, Mul>, ..of_any_width }
+        Self {
+            sum: sums::of_width::<N>,
+            store: transfer::store::<N, Mul>,
+            load: transfer::load::<N, Mul>,
+            ..of_any_width
+        }
     }
 
     fn of_product<const N: usize, Mul: Kernel>() -> Self {
@@ -127,7 +136,12 @@ impl Kernels {
     /// For odd moduli of one limb.
     fn of_one_limb<Add: Kernel, Sub: Kernel, Mul: Kernel>() -> Self {
         let of_any_width = Self::of_three::<Add, Sub, Mul>();
-        Self { store: transfer::store_one_limb, load: transfer::load_one_limb, ..of_any_width }
+        Self {
+            sum: sums::of_width::<1>,
+            store: transfer::store_one_limb,
+            load: transfer::load_one_limb,
+            ..of_any_width
+        }
     }
 
     /// In plain Rust, except for the carries of sums.
@@ -211,6 +225,16 @@ pub(crate) fn mont_mul<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb; 
         return product;
     }
     portable::mont_mul(x, y, m, n0)
+}
+
+/// [`portable::sum_rows`] as fast as this CPU can.
+#[inline]
+pub(crate) fn sum_rows<const N: usize>(terms: &[[&[Limb; N]; 2]], m: &[Limb; N], n0: Limb) -> ([Limb; N], Limb) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(sum) = x86_64::sum_rows(terms, m, n0) {
+        return sum;
+    }
+    portable::sum_rows(terms, m, n0)
 }
 
 /// [`mont_mul`] where the operands lie, if this CPU can: little-endian values of 48 bytes at byte offsets, any alignment

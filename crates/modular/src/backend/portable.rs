@@ -22,13 +22,7 @@ pub(crate) const fn add<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb;
 /// (x, y) ↦ d = x − y, plus m once if d < 0, mod 2^(64N). With x, y < m the result is < m.
 #[inline]
 pub(crate) const fn sub<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb; N]) -> [Limb; N] {
-    let mut difference = [0; N];
-    let mut borrow = 0;
-    let mut i = 0;
-    while i < N {
-        (difference[i], borrow) = sbb(x[i], y[i], borrow);
-        i += 1;
-    }
+    let (mut difference, borrow) = minus(x, y);
     let mask = borrow.wrapping_neg();
     let mut carry = 0;
     let mut i = 0;
@@ -37,6 +31,19 @@ pub(crate) const fn sub<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb;
         i += 1;
     }
     difference
+}
+
+/// (x, y) ↦ x − y mod 2^(64N) and the borrow.
+#[inline(always)]
+pub(crate) const fn minus<const N: usize>(x: &[Limb; N], y: &[Limb; N]) -> ([Limb; N], Limb) {
+    let mut difference = [0; N];
+    let mut borrow = 0;
+    let mut i = 0;
+    while i < N {
+        (difference[i], borrow) = sbb(x[i], y[i], borrow);
+        i += 1;
+    }
+    (difference, borrow)
 }
 
 /// (x, y) ↦ t = (x·y + Σ uᵢ·m·2⁶⁴ⁱ) / 2^(64N) rounded down, minus m once if t ≥ m, mod 2^(64N), where uᵢ = n0 × limb i of
@@ -70,16 +77,37 @@ pub(crate) const fn mont_mul<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[
     sub_if_geq(&t, top, m)
 }
 
+/// Products (x, y) ↦ t mod 2^(64N) and what is above, for t = (Σ x·y + Σ uᵢ·m·2⁶⁴ⁱ) / 2^(64N) rounded down, where uᵢ = n0 × limb i of the sum so far.
+/// At most six products: t < 8·2^(64N). With x < m, y ≤ m, m odd and n0 = −m⁻¹ mod 2⁶⁴ it is Σ x·y·R⁻¹ modulo m, and < 7m.
+/// As [`mont_mul`], with a row of each product before that of m.
+#[inline]
+pub(crate) fn sum_rows<const N: usize>(terms: &[[&[Limb; N]; 2]], m: &[Limb; N], n0: Limb) -> ([Limb; N], Limb) {
+    let (mut t, mut top) = ([0; N], 0);
+    for i in 0..N {
+        let mut over = 0;
+        for [x, y] in terms {
+            let mut carry = 0;
+            for j in 0..N {
+                (t[j], carry) = mac(t[j], x[j], y[i], carry);
+            }
+            (top, carry) = adc(top, carry, 0);
+            over += carry;
+        }
+        let u = t[0].wrapping_mul(n0);
+        let (_, mut carry) = mac(t[0], u, m[0], 0);
+        for j in 1..N {
+            (t[j - 1], carry) = mac(t[j], u, m[j], carry);
+        }
+        (t[N - 1], carry) = adc(top, carry, 0);
+        top = over + carry;
+    }
+    (t, top)
+}
+
 /// v = t + top·2^(64N) ↦ v, minus m once if v ≥ m, mod 2^(64N); `top` is 0 or 1.
 #[inline]
 const fn sub_if_geq<const N: usize>(t: &[Limb; N], top: Limb, m: &[Limb; N]) -> [Limb; N] {
-    let mut reduced = [0; N];
-    let mut borrow = 0;
-    let mut i = 0;
-    while i < N {
-        (reduced[i], borrow) = sbb(t[i], m[i], borrow);
-        i += 1;
-    }
+    let (mut reduced, borrow) = minus(t, m);
     // v < m exactly if the subtraction borrows and there is no top bit to lend.
     let keep = (borrow & !top).wrapping_neg();
     let mut i = 0;

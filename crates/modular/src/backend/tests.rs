@@ -179,6 +179,44 @@ fn this_cpu_agrees_with_portable<const N: usize>(rounds: usize) {
     }
 }
 
+/// Sums of any operands before they are reduced: by definition with big integers, and those of this CPU as their twin has them.
+fn sums_agree<const N: usize>(rounds: usize) {
+    let mut rng = ChaCha8Rng::seed_from_u64(200 + N as u64);
+    for round in 0..rounds {
+        let cases: Vec<_> = (0..rng.random_range(1..=6)).map(|_| case::<N>(&mut rng)).collect();
+        let terms: Vec<_> = cases.iter().map(|case| [&case.x, &case.y]).collect();
+        let Case { m, n0, .. } = &cases[0];
+        let (t, top) = portable::sum_rows(&terms, m, *n0);
+        assert_eq!(super::sum_rows(&terms, m, *n0), (t, top), "{cases:x?}");
+        if round < SLOW_ROUNDS {
+            let mut sum: BigUint = cases.iter().map(|case| to_big(&case.x) * to_big(&case.y)).sum();
+            for i in 0..N {
+                let u = (&sum >> (64 * i)).iter_u64_digits().next().unwrap_or(0).wrapping_mul(*n0);
+                sum += (BigUint::from(u) * to_big(m)) << (64 * i);
+            }
+            assert_eq!(to_big(&t) + (BigUint::from(top) << (64 * N)), sum >> (64 * N), "{cases:x?}");
+        }
+    }
+}
+
+#[test]
+fn sums_of_this_cpu_agree_at_4_and_6_limbs() {
+    sums_agree::<4>(ROUNDS);
+    sums_agree::<6>(ROUNDS);
+}
+
+#[test]
+fn sums_of_this_cpu_agree_at_other_widths() {
+    sums_agree::<1>(SLOW_ROUNDS);
+    sums_agree::<2>(SLOW_ROUNDS);
+    sums_agree::<3>(ROUNDS / 2);
+    sums_agree::<5>(ROUNDS / 2);
+    sums_agree::<7>(ROUNDS / 4);
+    sums_agree::<8>(ROUNDS / 4);
+    sums_agree::<11>(SLOW_ROUNDS);
+    sums_agree::<12>(ROUNDS / 4);
+}
+
 #[test]
 fn kernels_of_this_cpu_agree_at_4_limbs() {
     this_cpu_agrees_with_portable::<4>(ROUNDS);

@@ -48,7 +48,10 @@ fn sums_are_instructions_of_blocks_where_a_revision_has_them() {
     let code = [0xc9, 7, 0b101, 1, 2, 250, 4, 5, 6];
     let found = Slots::instruction(&layout(Revision::EvmmaxNext), &code, 0, false).unwrap();
     let sum = found.sum.unwrap();
-    assert_eq!((sum.out, sum.products()), (7, &[(true, [1, 2]), (false, [250, 4]), (true, [5, 6])][..]));
+    assert_eq!(
+        (sum.out, sum.products().collect::<Vec<_>>()),
+        (7, vec![(true, [1, 2]), (false, [250, 4]), (true, [5, 6])])
+    );
     assert_eq!((found.length, found.last(), found.operation_count()), (9, 250, 5));
     assert!(Slots::instruction(&layout(Revision::EvmmaxNext), &code[..8], 0, false).is_none(), "cut off");
     assert!(Slots::instruction(&layout(AT_ONCE), &code, 0, false).is_none());

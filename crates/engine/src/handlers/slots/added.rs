@@ -2,7 +2,7 @@
 //! values that are wider in memory than the modulus.
 
 use residue_isa::SumOfProducts;
-use residue_isa::revision::rules::{ARRAY_ELEMENTS_MAX, SUM_PRODUCTS_MAX};
+use residue_isa::revision::rules::ARRAY_ELEMENTS_MAX;
 use revm::primitives::U256;
 
 use super::super::{FieldHost, Frame, Handled, charge, halt, pop};
@@ -74,19 +74,17 @@ pub(super) fn sum<R: Rules, H: FieldHost, const BYTES: usize>(mut frame: Frame<'
     let Some((context, prices)) = machine.frame.active() else {
         return Err(halt_of_arithmetic(&mut frame, base, Halt::NoContext));
     };
-    let last = sum.products().flat_map(|(_, slots)| slots).fold(sum.out, u8::max);
+    // Those that are no products' are zeros.
+    let last = sum.products.iter().flatten().fold(sum.out, |last, &slot| last.max(slot));
     if usize::from(last) >= context.slot_count() {
         return Err(halt_of_arithmetic(&mut frame, base, Halt::SlotOutOfRange));
     }
     let cost = base + prices.times(prices.product * u64::from(sum.count) + prices.reduction, 1);
     charge(&mut frame.interpreter.gas, cost)?;
     machine.frame.earned += cost;
-    let mut products = [(false, [0; 2]); SUM_PRODUCTS_MAX];
-    for (product, (is_subtracted, slots)) in products.iter_mut().zip(sum.products()) {
-        *product = (is_subtracted, slots.map(usize::from));
-    }
+    let products = sum.products.map(|slots| slots.map(u16::from));
     let (context, _) = machine.frame.active().expect("the context is active still");
-    context.sum_products(usize::from(sum.out), &products[..usize::from(sum.count)]);
+    context.sum_products(usize::from(sum.out), sum.signs, &products[..usize::from(sum.count)]);
     Ok(())
 }
 

@@ -7,16 +7,6 @@ use core::arch::naked_asm;
 
 use crate::limbs::Limb;
 
-/// (lowest, …, top, over) += rdx × the limbs at `$base`; the flags must be clear before.
-macro_rules! add_row {
-    ($base:literal, [] $top:literal $over:literal) => {
-        concat!("mov eax, 0\nadcx ", $top, ", rax\nadox ", $over, ", rax\nadcx ", $over, ", rax\n")
-    };
-    ($base:literal, [$offset:literal $($offsets:literal)*] $low:literal $high:literal $($more:literal)*) => {
-        concat!(column!($base, $offset, $low, $high), add_row!($base, [$($offsets)*] $high $($more)*))
-    };
-}
-
 /// One row for each limb of y: t += x·yᵢ, then t += u·m with u = t₀·n0, then the lowest accumulator begins again as the one beyond.
 /// After the last row t goes to where the stack says, its top limb to rax.
 macro_rules! rows {
@@ -32,16 +22,6 @@ macro_rules! rows {
             "xor ", $lowest, ", ", $lowest, "\n",
             rows!([$($ys)*] [$($offsets)*] $($more)* $lowest)
         )
-    };
-}
-
-/// The accumulators to the limbs at rdx, the one after them to rax.
-macro_rules! store {
-    ([] $top:literal $over:literal) => {
-        concat!("mov rax, ", $top, "\n")
-    };
-    ([$offset:literal $($offsets:literal)*] $lowest:literal $($more:literal)*) => {
-        concat!("mov [rdx + ", $offset, "], ", $lowest, "\n", store!([$($offsets)*] $($more)*))
     };
 }
 

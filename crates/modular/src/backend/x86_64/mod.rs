@@ -12,7 +12,7 @@ use general::mont_rows;
 use narrow::{mont_mul_4, mont_mul_6};
 pub(crate) use one_limb::{AddLanes, MulLanes, SubLanes, has_lanes};
 use square::{SPARE_BITS, mont_square_6, n1_of};
-use wide::mont_mul_12;
+use wide::{mont_mul_12, sum_rows_12};
 
 #[macro_use]
 mod rows;
@@ -20,6 +20,7 @@ mod general;
 mod narrow;
 mod one_limb;
 mod square;
+mod sums;
 mod wide;
 
 /// Has this CPU the instructions of the products here? The standard library keeps the answer.
@@ -88,6 +89,20 @@ pub(crate) fn mont_mul<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb; 
         }
     }
     Some(out)
+}
+
+/// As [`portable::sum_rows`](super::portable::sum_rows); `None` where this CPU or this width has no product here.
+#[inline]
+pub(crate) fn sum_rows<const N: usize>(
+    terms: &[[&[Limb; N]; 2]],
+    m: &[Limb; N],
+    n0: Limb,
+) -> Option<([Limb; N], Limb)> {
+    if !matches!(N, 3..=8 | 12) || !has_products() {
+        return None;
+    }
+    // SAFETY: the CPU was asked above.
+    Some(unsafe { if N == 12 { sum_rows_12(terms, m, n0) } else { sums::sum_rows(terms, m, n0) } })
 }
 
 /// (x, y) ↦ the value that [`portable::mont_mul`](super::portable::mont_mul) defines, 3, 5, 7 or 8 limbs; any operands and overlap.

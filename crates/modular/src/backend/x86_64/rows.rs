@@ -27,6 +27,26 @@ macro_rules! columns {
     };
 }
 
+/// (lowest, …, top, over) += rdx × the limbs at `$base`; the flags must be clear before.
+macro_rules! add_row {
+    ($base:literal, [] $top:literal $over:literal) => {
+        concat!("mov eax, 0\nadcx ", $top, ", rax\nadox ", $over, ", rax\nadcx ", $over, ", rax\n")
+    };
+    ($base:literal, [$offset:literal $($offsets:literal)*] $low:literal $high:literal $($more:literal)*) => {
+        concat!(column!($base, $offset, $low, $high), add_row!($base, [$($offsets)*] $high $($more)*))
+    };
+}
+
+/// The accumulators to the limbs at rdx, the one after them to rax.
+macro_rules! store {
+    ([] $top:literal $over:literal) => {
+        concat!("mov rax, ", $top, "\n")
+    };
+    ([$offset:literal $($offsets:literal)*] $lowest:literal $($more:literal)*) => {
+        concat!("mov [rdx + ", $offset, "], ", $lowest, "\n", store!([$($offsets)*] $($more)*))
+    };
+}
+
 /// Keeps the callee's registers of the System V ABI, and y in r9.
 macro_rules! enter {
     () => {

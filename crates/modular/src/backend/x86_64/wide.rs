@@ -44,6 +44,58 @@ pub(super) unsafe fn mont_mul_12(out: *mut Limb, x: *const Limb, y: *const Limb,
     unsafe { out.cast::<[Limb; 12]>().write(reduced) }
 }
 
+/// Products (x, y) ↦ the t of [`portable::sum_rows`](super::super::portable::sum_rows), N = 12: each product is added to a sum of four halves and a top
+/// limb, which is then reduced as in [`mont_mul_12`].
+///
+/// # Safety
+/// The CPU must have BMI2 and ADX. Panics unless N is 12.
+pub(super) unsafe fn sum_rows_12<const N: usize>(
+    terms: &[[&[Limb; N]; 2]],
+    m: &[Limb; N],
+    n0: Limb,
+) -> ([Limb; N], Limb) {
+    let (mut t0, mut t1, mut t2, mut t3, mut top) = (ZERO, ZERO, ZERO, ZERO, 0);
+    let (mut u, mut v, mut w, mut a, mut b) = (ZERO, ZERO, ZERO, ZERO, ZERO);
+    for [x, y] in terms {
+        let ([x0, x1], [y0, y1]) = (halves(x), halves(y));
+        // SAFETY: the operands are references to halves, and the caller vouches for the CPU.
+        unsafe {
+            let before = t0;
+            mul_add_6(&mut t0, x0, y0, &before, &mut v);
+            let carry_1 = add_half(&mut v, &t1, 0);
+            mul_add_6(&mut w, x1, y0, &v, &mut a);
+            mul_add_6(&mut t1, x0, y1, &w, &mut b);
+            let carry_2 = add_half(&mut a, &b, carry_1);
+            let carry_3 = add_half(&mut a, &t2, 0);
+            mul_add_6(&mut t2, x1, y1, &a, &mut b);
+            top += Limb::from(add_half(&mut t3, &b, carry_2));
+            top += Limb::from(add_half(&mut t3, &ZERO, carry_3));
+        }
+    }
+    let [m0, m1] = halves(m);
+    // SAFETY: as above.
+    unsafe {
+        reduce_6(&mut u, &t0, m0, n0, &mut w);
+        let carry_1 = add_half(&mut w, &t1, 0);
+        mul_add_6(&mut t1, &u, m1, &w, &mut v);
+        let carry_2 = add_half(&mut t2, &v, carry_1);
+        reduce_6(&mut u, &t1, m0, n0, &mut w);
+        let carry_3 = add_half(&mut w, &t2, 0);
+        mul_add_6(&mut t2, &u, m1, &w, &mut v);
+        top += Limb::from(add_half(&mut t3, &v, carry_2));
+        top += Limb::from(add_half(&mut t3, &ZERO, carry_3));
+    }
+    (core::array::from_fn(|i| if i < 6 { t2[i] } else { t3[i - 6] }), top)
+}
+
+/// The halves of twelve limbs.
+#[inline(always)]
+fn halves<const N: usize>(limbs: &[Limb; N]) -> [&Half; 2] {
+    let (halves, []) = limbs.as_chunks() else { unreachable!("twelve limbs are two halves") };
+    let [low, high] = halves else { unreachable!("twelve limbs are two halves") };
+    [low, high]
+}
+
 /// Half of a twelve-limb value.
 type Half = [Limb; 6];
 const ZERO: Half = [0; 6];
