@@ -5,7 +5,7 @@
 //!
 //! For an odd x = ±(h·2ᵗ + 1) the last factor is taken as (x² − 1) + p², with x² − 1 = 2ᵗ⁺¹·(2ᵗ⁻¹·h + 1)·h: there are t + 1 squarings at its end.
 
-use super::compressed_powers::{Way, in_best_way, of_x_abs, of_x_head, trace_of_x_head};
+use super::compressed_powers::{Way, in_best_way, of_x_abs};
 use super::powers::{
     Multiple, Power, frobenius, frobenius_squared, is_odd, multiply, power_of_even_part, power_of_x_abs,
     power_of_x_head, square_repeatedly, tail, third,
@@ -44,13 +44,14 @@ pub(super) fn is_hard_part_one<M: Machine, C: PairingCurve>(machine: &M, m: Fp12
 /// The difference of the two traces.
 fn difference_of_traces<M: Machine, C: PairingCurve>(machine: &M, m: Fp12<M::Fe, C>, way: Way) -> Fp4<M::Fe, C> {
     let (y, [a, b]) = factors(machine, m, way);
-    let (start, twos) = if is_odd::<C>() {
+    let (start, twos, z) = if is_odd::<C>() {
         let power = power_before_squarings(machine, y).c0;
         let start = if tail::<C>().is_multiple_of(2) { trace_of_square(power) } else { power };
-        (start, tail::<C>().div_ceil(2)) //                            tail + 1 squarings
+        (start, tail::<C>().div_ceil(2), a.mul_c0(b).conjugate()) //   tail + 1 squarings
     } else {
-        let once = Power::of(machine, of_x_head(machine, y, way));
-        (trace_of_x_head(machine, once, way), tail::<C>()) //          Y^(x²/2^(2·tail)), tripled
+        let (start, last) = ends_of_power(machine, Power::of(machine, of_x_abs(machine, y, way)));
+        let z = scaled_down(machine, multiply(machine, a, b).mul_c0(last), 1);
+        (start, (tail::<C>() + gap::<C>()) / 2, z.conjugate())
     };
     let order = vec![0; twos as usize];
     if let Some(start) = shifted_trace(start, || machine.one()) {
@@ -58,12 +59,42 @@ fn difference_of_traces<M: Machine, C: PairingCurve>(machine: &M, m: Fp12<M::Fe,
             let [two, four] = [2u32, 4].map(|value| machine.constant(&value.into()));
             shifted_trace_of_square(shifted_trace_of_square(trace, two, four), two, four)
         });
-        let z = a.mul_c0(b).conjugate();
         return trace - shifted_trace(z, || machine.one()).expect("all traces are squared in one way");
     }
     let trace = machine.sequence(&order, 1, start, |_, _, trace| trace_of_square(trace_of_square(trace)));
-    let z = a.mul_c0(b).conjugate(); //                                Z = rest⁻¹, tripled, on the part in Fp4
     trace - z
+}
+
+/// With |x| = 2ᵗ·(2ˢ·k + 1) for odd k the number s: between the last bit of |x| that is 1 and the one before are s − 1 zeros.
+const fn gap<C: PairingCurve>() -> u32 {
+    (C::FAMILY.x_abs() >> (tail::<C>() + 1)).trailing_zeros() + 1
+}
+
+/// g ↦ the part of gᵏ in Fp4 and g^(2ᵗ), both tripled, for |x| = 2ᵗ·(2ˢ·k + 1).
+fn ends_of_power<M: Machine, C: PairingCurve>(
+    machine: &M,
+    g: Power<M::Fe, C>,
+) -> (Fp4<M::Fe, C>, Fp12<M::Fe, C>) {
+    let k = C::FAMILY.x_abs() >> (tail::<C>() + gap::<C>());
+    let last = k.ilog2();
+    assert!(last <= tail::<C>(), "squarings on the way to the power by 2ᵗ pass all that k needs");
+    let (mut square, mut position, mut product, mut threes) = (g.tripled, 0, g.g, 0);
+    for bit in (1..last).filter(|bit| k >> bit & 1 == 1) {
+        square = square_repeatedly(machine, bit - position, square);
+        position = bit;
+        product = multiply(machine, square, product);
+        threes += 1;
+    }
+    square = square_repeatedly(machine, last - position, square);
+    let trace = scaled_down(machine, square.mul_c0(product), threes);
+    (trace, square_repeatedly(machine, tail::<C>() - last, square))
+}
+
+/// 3ⁿ·a ↦ a.
+fn scaled_down<M: Machine, C: PairingCurve>(machine: &M, a: Fp4<M::Fe, C>, threes: usize) -> Fp4<M::Fe, C> {
+    let Some(power) = threes.checked_sub(1) else { return a };
+    let scale = machine.constant(&C::constants().thirds[power]);
+    Fp4::new(a.c0.scale(scale), a.c1.scale(scale))
 }
 
 /// Y ↦ Y^((2ᵗ⁻¹·h + 1)·h), tripled, for an odd |x| = h·2ᵗ + 1.
