@@ -5,7 +5,7 @@
 //!
 //! For an odd x = ±(h·2ᵗ + 1) the last factor is taken as (x² − 1) + p², with x² − 1 = 2ᵗ⁺¹·(2ᵗ⁻¹·h + 1)·h: there are t + 1 squarings at its end.
 
-use super::compressed_powers::{Way, in_best_way, of_x_abs};
+use super::compressed_powers::{Room, Way, in_best_way, of_x_abs};
 use super::powers::{
     Multiple, Power, frobenius, frobenius_squared, is_odd, multiply, power_of_even_part, power_of_x_abs,
     power_of_x_head, square_repeatedly, tail, third,
@@ -36,8 +36,8 @@ pub(super) fn hard_part<M: Machine, C: PairingCurve>(machine: &M, m: Fp12<M::Fe,
 /// a j in 0, 1, 2, where m^a is that power of Y and m^b = Z. For j = 0 this says m^(a − b) = 1, which is the question. For j = 1 and
 /// 2, r does not divide a − b·p⁴ʲ: modulo r it is 3(x² − 1) and 6x³ − 11x² + 4 for an even x (tested below), so the part of m of order r is one, and m^(a − b) too, as r divides the
 /// order of m only once and a − b is a multiple of the rest.
-pub(super) fn is_hard_part_one<M: Machine, C: PairingCurve>(machine: &M, m: Fp12<M::Fe, C>) -> M::Word {
-    let difference = in_best_way(machine, m.c0.c0.c0, |machine, way| difference_of_traces(machine, m, way));
+pub(super) fn is_hard_part_one<M: Machine, C: PairingCurve>(machine: &M, m: Fp12<M::Fe, C>, room: Room) -> M::Word {
+    let difference = in_best_way(machine, m.c0.c0.c0, room, |machine, way| difference_of_traces(machine, m, way));
     machine.is_zero(all_vanish(&difference.to_list()))
 }
 
