@@ -2,7 +2,8 @@
 //!
 //! The question is e(C − y·g₁, −g₂)·e(π, (τ − z)·g₂) = 1; `verify_kzg_proof_impl` of the consensus specifications (Deneb,
 //! polynomial-commitments.md). Moved to the other side, z multiplies π: e(C − y·g₁ + z·π, −g₂)·e(π, τ·g₂) = 1. So both
-//! points of G2 are constants, which need no check, and all multiples are in G1, where π's chain gives its subgroup check too.
+//! points of G2 are constants, which need no check, and all multiples are in G1: one sum, see [`residue_curves::bls12_381::opening`], after the
+//! subgroup checks of C and π side by side, which give |x|·π.
 //!
 //! Lines of constant points are constants: 2·68·4 elements of 48 bytes, 26,112 bytes. That is more than the 24 KiB of EIP-170 and with a comb of
 //! 12,288 bytes for y·g₁ less than the 64 KiB of EIP-7954.

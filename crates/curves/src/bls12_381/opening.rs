@@ -120,18 +120,19 @@ impl FixedAndFree {
 
         let start = lifted(machine, self.start);
         let start = Affine::new(start.x * zz, start.y * zzz).to_jacobian(machine.one());
-        let sum = machine.sequence_of(&order, &[None; PARTS], start, |machine, part, sum: Jacobian<M::Fe>| match part {
-            DOUBLE => {
-                let three_halves = machine.constant(&constants().pairing.three_halves);
-                sum.double(three_halves).double(three_halves)
-            }
-            COLUMN => {
-                let Affine { x, y }: Affine<M::Fe> = machine.take_row(table);
-                let cube: M::Fe = machine.take_element(cubes);
-                sum.add_mixed(Affine::new(x * zz, y * cube))
-            }
-            digit => tables[digit / DIGITS].add(sum, digit % DIGITS),
-        });
+        let sum =
+            machine.sequence_of(&order, &[None; PARTS], start, |machine, part, sum: Jacobian<M::Fe>| match part {
+                DOUBLE => {
+                    let three_halves = machine.constant(&constants().pairing.three_halves);
+                    sum.double(three_halves).double(three_halves)
+                }
+                COLUMN => {
+                    let Affine { x, y }: Affine<M::Fe> = machine.take_row(table);
+                    let cube: M::Fe = machine.take_element(cubes);
+                    sum.add_mixed(Affine::new(x * zz, y * cube))
+                }
+                digit => tables[digit / DIGITS].add(sum, digit % DIGITS),
+            });
         Jacobian { z: sum.z * z, ..sum }
     }
 
@@ -292,11 +293,7 @@ mod tests {
         let free = multiple(generator, &7u32.into()).unwrap();
         let of_free = multiple(free, &X_ABS.into()).unwrap();
         let scale = Bls12_381Fp::from_u64(5);
-        let of_free = Jacobian {
-            x: of_free.x * scale.square(),
-            y: of_free.y * (scale.square() * scale),
-            z: scale,
-        };
+        let of_free = Jacobian { x: of_free.x * scale.square(), y: of_free.y * (scale.square() * scale), z: scale };
         let order = big(lengths().0).to_biguint().unwrap();
         let all = scalars();
         let pairs = all.iter().zip(all.iter().rev()).map(|(&a, &b)| (a, b));
@@ -308,9 +305,10 @@ mod tests {
             let sum = fixed.finish(&machine, fixed.sum(&machine, [a, b], free, of_free));
             let expected = (big(a) + big(b) * 7).to_biguint().unwrap() % &order;
             let expected = SUMS.multiple(&expected, generator);
-            let found = sum.z.inverse().map(|inverse| {
-                Affine::new(sum.x * inverse.square(), sum.y * (inverse.square() * inverse))
-            });
+            let found = sum
+                .z
+                .inverse()
+                .map(|inverse| Affine::new(sum.x * inverse.square(), sum.y * (inverse.square() * inverse)));
             assert_eq!(found, expected, "{a:#x} {b:#x}");
         }
     }

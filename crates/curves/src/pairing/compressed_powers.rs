@@ -1,6 +1,6 @@
-//! Powers by x of elements of the cyclotomic subgroup with compressed squarings, see [`crate::tower::cyclotomic::compressed`]: gᵏ is a product of the
-//! g^(2ⁱ) for the bits i of k that are 1. Runs of squarings are compressed up to the last long one, and all that is wanted of them is
-//! brought back with one inverse. Only interfaces that invert gain by it.
+//! Powers by x of elements of the cyclotomic subgroup with compressed squarings, see [`crate::tower::cyclotomic::compressed`]: |x| is a sum of powers of two
+//! that are far apart and of (2ᵃ − 1)(2ᵇ − 1)·2ⁿ, where inverses are conjugates. Squarings are compressed up to the n-th, and all that is wanted of them is
+//! brought back with one inverse. That pays where an interface inverts, and by less where the inverse is a power and the code has room.
 
 use super::powers::{Multiple, Power, in_runs, is_odd, multiply, power_of_x_abs, square_repeatedly, third};
 use super::{Family, PairingCurve};
@@ -56,8 +56,7 @@ fn is_used<C: PairingCurve>() -> bool {
 }
 
 /// The runs of squarings that are functions.
-const SQUARINGS: [(u32, &str); 3] =
-    [(1, "fp12_compressed_square"), (8, "fp12_compressed_square_8"), (16, "fp12_compressed_square_16")];
+const SQUARINGS: [(u32, &str); 2] = [(1, "fp12_compressed_square"), (8, "fp12_compressed_square_8")];
 
 /// g ↦ a multiple of g^|x|.
 pub(super) fn of_x_abs<M: Machine, C: PairingCurve>(
