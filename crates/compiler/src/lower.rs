@@ -84,7 +84,8 @@ fn entered(part: &Part<'_>, is_subprogram: bool, revision: Revision, code: &mut 
         false => Conventions::jumps(functions.len()),
     };
     let entries: Vec<LabelId> = functions.iter().map(|_| code.new_label()).collect();
-    let begin = |(number, &entry): (usize, &LabelId)| if conventions.is_jumped_to(number) { code.new_label() } else { entry };
+    let begin =
+        |(number, &entry): (usize, &LabelId)| if conventions.is_jumped_to(number) { code.new_label() } else { entry };
     let begins = entries.iter().enumerate().map(begin).collect();
     let tables = part.program.tables.iter().map(|_| code.new_label()).collect();
     let rows = sequence::rows_by_number(part.program).into_iter().map(|row| (row, code.new_label())).collect();

@@ -150,7 +150,8 @@ pub(crate) fn require(code: &Code, instruction_bytes: usize, revision: Revision)
     let (ours, theirs) = (jumpdests(instructions, revision), jumpdests_of_pushes(instructions));
     let differs = |offset: usize| {
         let has_entries = revision.has_subroutines();
-        ours.contains(offset) != theirs.contains(offset) || has_entries && ours.is_entry(offset) != theirs.is_entry(offset)
+        ours.contains(offset) != theirs.contains(offset)
+            || has_entries && ours.is_entry(offset) != theirs.is_entry(offset)
     };
     match (0..instruction_bytes).find(|&offset| differs(offset)) {
         Some(offset) => Err(CompileError::NotPortable { offset }),

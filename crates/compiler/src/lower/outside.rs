@@ -1,7 +1,7 @@
 //! What comes from outside of a program's field and goes there: tables in code, subprograms over other moduli, words.
 
-use super::words::big;
 use super::conventions::Convention;
+use super::words::big;
 use super::{Entry, Lowering};
 use crate::error::CompileError;
 use crate::paths::ends;

@@ -47,7 +47,10 @@ impl Path {
 
     /// Bytes that it has allocated.
     pub fn bytes(&self) -> usize {
-        size_of_val(&*self.pushed) + size_of_val(&*self.returns) + size_of_val(&*self.guards) + size_of_val(&*self.passed)
+        size_of_val(&*self.pushed)
+            + size_of_val(&*self.returns)
+            + size_of_val(&*self.guards)
+            + size_of_val(&*self.passed)
     }
 }
 

@@ -264,14 +264,16 @@ impl<L: Location> Walk<'_, L> {
                 }
                 JUMP => {
                     let target = at.pop().map(|target| target as usize); // u32 to usize widens.
-                    let is_valid = |&target: &usize| targets.is_valid(target) && self.code.get(target) == Some(&JUMPDEST);
+                    let is_valid =
+                        |&target: &usize| targets.is_valid(target) && self.code.get(target) == Some(&JUMPDEST);
                     let Some(target) = target.filter(is_valid) else { return false };
                     at.pc = target;
                     true
                 }
                 CALLSUB if self.has_subroutines => {
                     let target = at.pop().map(|target| target as usize); // u32 to usize widens.
-                    let is_valid = |&target: &usize| targets.is_valid(target) && self.code.get(target) == Some(&ENTERSUB);
+                    let is_valid =
+                        |&target: &usize| targets.is_valid(target) && self.code.get(target) == Some(&ENTERSUB);
                     let Some(target) = target.filter(is_valid) else { return false };
                     let Ok(after) = u32::try_from(at.pc + 1) else { return false };
                     at.pc = target;

@@ -45,8 +45,12 @@ fn each_label_is_for_its_own_instructions() {
 #[test]
 fn the_return_stack_holds_1024_offsets() {
     // A countdown that calls itself, as often as the word on the stack says.
-    let calls = |count: u32| format!("{count} 7 CALLSUB STOP ENTERSUB DUP1 13 JUMPI RETURNSUB JUMPDEST 1 SWAP1 SUB 7 CALLSUB RETURNSUB");
-    for (count, halt) in [(256, "stop"), (1023, "stop"), (1024, "return_stack_overflow"), (5000, "return_stack_overflow")] {
+    let calls = |count: u32| {
+        format!("{count} 7 CALLSUB STOP ENTERSUB DUP1 13 JUMPI RETURNSUB JUMPDEST 1 SWAP1 SUB 7 CALLSUB RETURNSUB")
+    };
+    for (count, halt) in
+        [(256, "stop"), (1023, "stop"), (1024, "return_stack_overflow"), (5000, "return_stack_overflow")]
+    {
         for revision in REVISIONS {
             assert_eq!(execute_with(revision, &calls(count), &[], 1_000_000).halt.name(), halt, "{count}");
         }
