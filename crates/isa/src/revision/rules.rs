@@ -96,11 +96,13 @@ pub enum Addition {
     Code,
     /// Lanes priced by a start and a price each, and values in memory that have no more bytes than the modulus.
     Vectors,
+    /// `CALLSUB`, `ENTERSUB` and `RETURNSUB`: subroutines with a return stack (EIP-7979).
+    Subroutines,
 }
 
 impl Addition {
     /// Every addition.
-    pub const ALL: [Addition; 8] = [
+    pub const ALL: [Addition; 9] = [
         Addition::Inversion,
         Addition::IsZero,
         Addition::Sums,
@@ -109,6 +111,7 @@ impl Addition {
         Addition::Width,
         Addition::Code,
         Addition::Vectors,
+        Addition::Subroutines,
     ];
 
     /// Its name, which that of its revision has after `x-`.
@@ -122,6 +125,7 @@ impl Addition {
             Addition::Width => "widex",
             Addition::Code => "codex",
             Addition::Vectors => "vectorx",
+            Addition::Subroutines => "callsub",
         }
     }
 }

@@ -9,6 +9,7 @@ mod padding;
 
 use super::FieldState;
 use super::eip6690_2024::{self, Contexts, Source};
+use super::subroutines;
 use crate::field_opcode::FieldOpcode;
 use crate::frame::Frame;
 use crate::halt::Halt;
@@ -89,6 +90,7 @@ impl FieldState for Added {
             "SETMODCX" => self.contexts.setmodx(opcode, frame, prices, Source::Code),
             "STORECX" => self.contexts.storex(opcode, frame, prices, Source::Code),
             "SUM2X" | "SUM3X" | "SUM4X" | "SUM5X" | "SUM6X" => self.sum(opcode, immediate, frame, prices),
+            _ if subroutines::execute(opcode, frame)? => Ok(()),
             _ => self.contexts.execute(opcode, immediate, frame, prices),
         }
     }
@@ -167,7 +169,7 @@ pub fn prices(opcodes: &[FieldOpcode]) -> Vec<Prices> {
     let sums = [("SUM2X", 0), ("SUM3X", 0), ("SUM4X", 0), ("SUM5X", 0), ("SUM6X", 0)];
     let others = [("INVMODX", 0), ("ISZEROX", 3), ("GETX", 1), ("PUTX", 1), ("LOADPX", 1), ("STOREPX", 1)];
     let from_code = [("SETMODCX", 1), ("STORECX", 1)];
-    for (mnemonic, gas) in sums.into_iter().chain(others).chain(from_code) {
+    for (mnemonic, gas) in sums.into_iter().chain(others).chain(from_code).chain(subroutines::PRICES) {
         if opcodes.iter().any(|opcode| opcode.mnemonic == mnemonic) {
             base.insert(mnemonic.to_owned(), gas);
         }
