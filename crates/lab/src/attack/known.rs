@@ -102,6 +102,12 @@ pub fn instructions(ground: &Ground) -> Vec<(String, Genome)> {
                 }
             }
         }
+        if ground.reads_code() {
+            for count in [1, 16] {
+                add(&format!("store from code of {count}"), Gene::StoreFromCode { slot: 0, count }, 256);
+            }
+            add("known modulus in code", Gene::ModulusInCode(0), 16);
+        }
         if ground.has_padding() {
             for count in [1, 256] {
                 add(&format!("padded load and store of {count}"), Gene::Padded { slot: 0, count }, 256);
@@ -127,6 +133,13 @@ pub fn instructions(ground: &Ground) -> Vec<(String, Genome)> {
                 let genome = Genome { width_bytes, slots, turns: 255, ..Genome::of(vec![turn, after]) };
                 all.push((format!("new modulus with {slots} slots/{}", 8 * width_bytes), genome));
             }
+        }
+        if ground.reads_code() {
+            // Each of another id, so that all are new where the code is entered.
+            let contexts = Section::of((1..=u8::MAX).map(Gene::ModulusInCode).collect(), 1);
+            let after = Section { place: Place::After, ..Section::of(vec![WITH_ALL], 1) };
+            let genome = Genome { width_bytes, slots: 4, ..Genome::of(vec![contexts, after]) };
+            all.push((format!("new modulus in code/{}", 8 * width_bytes), genome));
         }
         if ground.converts() {
             for count in [1, 64] {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::design::weights::Weights;
-use crate::design::{Added, name};
+use crate::design::{Added, LEFT_OUT, name};
 use crate::error::LabError;
 use crate::record::{Quantity, Record};
 use crate::render::svg::points::{Point, Points};
@@ -57,6 +57,13 @@ struct Set {
     called: Option<f64>,
     /// Whether no revision has just these, so that savings of each alone were added up.
     is_estimate: bool,
+}
+
+impl Set {
+    /// Where its numbers come from.
+    fn how(&self) -> &'static str {
+        if self.is_estimate { "what each saves alone, added up" } else { "compiled and run" }
+    }
 }
 
 impl<'a> Ablated<'a> {
@@ -174,7 +181,8 @@ impl<'a> Ablated<'a> {
             None => {
                 let base = self.value(self.base, contract, Quantity::Gas)?;
                 let saved = |other: &&Other| Some(base - self.gas(&other.name, contract, Quantity::Gas)?);
-                Some(base - revisions.iter().filter_map(saved).sum::<f64>())
+                // Savings that overlap may come to more than there is.
+                Some((base - revisions.iter().filter_map(saved).sum::<f64>()).max(1.0))
             }
         };
         let ratio = |contract: &str| Some(gas(contract)? / self.value(self.base, contract, Quantity::Gas)?);
@@ -219,7 +227,7 @@ impl<'a> Ablated<'a> {
                 100.0 * (set.alike / before.alike - 1.0),
                 shown(set.called),
                 set.opcodes,
-                if set.is_estimate { "what each saves alone, added up" } else { "compiled and run" },
+                set.how(),
             );
         }
         text
@@ -269,10 +277,11 @@ impl<'a> Ablated<'a> {
 
     fn pareto(&self) -> String {
         let mut text =
-            "| opcodes | which | gas, all contracts alike | gas of all calls |\n|---:|---|---:|---:|\n".to_owned();
+            "| opcodes | which | gas, all contracts alike | gas of all calls | how |\n|---:|---|---:|---:|---|\n"
+                .to_owned();
         for set in self.front() {
             let called = shown(set.called);
-            let _ = writeln!(text, "| {} | {} | {:.4} | {called} |", set.opcodes, set.label, set.alike);
+            let _ = writeln!(text, "| {} | {} | {:.4} | {called} | {} |", set.opcodes, set.label, set.alike, set.how());
         }
         text
     }
@@ -308,8 +317,12 @@ impl<'a> Ablated<'a> {
     /// All tables, in Markdown.
     pub fn tables(&self) -> String {
         let of = |name| self.record.environment.get(name).unwrap_or("none");
+        let left_out = self.record.environment.get(LEFT_OUT);
+        let left_out = left_out.map_or(String::new(), |contracts| {
+            format!(" What a revision cannot express is left out, and the base's code counts: {contracts}.")
+        });
         format!(
-            "{} contracts under `{}` and {} revisions that add to it, {}. Numbers are ratios to `{}`; measured prices: {}.\n\n\
+            "{} contracts under `{}` and {} revisions that add to it, {}. Numbers are ratios to `{}`; measured prices: {}.{left_out}\n\n\
              ### Each alone\n\n{}\n### Greedily added\n\n{}\n### Pareto front\n\n{}\n### By contract\n\n{}",
             self.contracts.len(),
             self.base,
