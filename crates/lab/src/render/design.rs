@@ -171,19 +171,20 @@ impl<'a> Ablated<'a> {
         self.others.iter().filter(|other| !is_sum(other)).collect()
     }
 
-    /// Some single revisions together: of the revision that has just these, or with what each saves alone added up.
+    /// Some single revisions together: of the revision that has just these; else of the one that has most of them, and what each of the others saves alone.
     fn set(&self, revisions: &[&Other]) -> Set {
-        let mnemonics_of_all = mnemonics(revisions);
-        let just = self.others.iter().find(|other| mnemonics(&[other]) == mnemonics_of_all);
-        let exact = just.map(|other| other.name.as_str()).or(revisions.is_empty().then_some(self.base));
-        let gas = |contract: &str| match exact {
-            Some(revision) => self.gas(revision, contract, Quantity::Gas),
-            None => {
-                let base = self.value(self.base, contract, Quantity::Gas)?;
-                let saved = |other: &&Other| Some(base - self.gas(&other.name, contract, Quantity::Gas)?);
-                // Savings that overlap may come to more than there is.
-                Some((base - revisions.iter().filter_map(saved).sum::<f64>()).max(1.0))
-            }
+        let wanted = mnemonics(revisions);
+        let is_within = |other: &&Other| mnemonics(&[*other]).is_subset(&wanted);
+        let most = self.others.iter().filter(is_within).max_by_key(|other| mnemonics(&[*other]).len());
+        let known = most.map_or(BTreeSet::new(), |most| mnemonics(&[most]));
+        let others: Vec<&Other> =
+            revisions.iter().copied().filter(|other| !mnemonics(&[*other]).is_subset(&known)).collect();
+        let gas = |contract: &str| {
+            let base = self.value(self.base, contract, Quantity::Gas)?;
+            let begin = most.map_or(Some(base), |most| self.gas(&most.name, contract, Quantity::Gas))?;
+            let saved = |other: &&Other| Some(base - self.gas(&other.name, contract, Quantity::Gas)?);
+            // Savings that overlap may come to more than there is.
+            Some((begin - others.iter().filter_map(saved).sum::<f64>()).max(1.0))
         };
         let ratio = |contract: &str| Some(gas(contract)? / self.value(self.base, contract, Quantity::Gas)?);
         Set {
@@ -191,7 +192,7 @@ impl<'a> Ablated<'a> {
             opcodes: revisions.iter().flat_map(|other| other.opcodes()).collect::<BTreeSet<_>>().len(),
             alike: self.mean(ratio).unwrap_or(1.0),
             called: self.called(gas),
-            is_estimate: exact.is_none(),
+            is_estimate: !others.is_empty(),
         }
     }
 
@@ -414,7 +415,8 @@ mod tests {
         assert_eq!(sets[1].label, "x-first");
         // A quarter in one of three, and no loss in the second.
         assert!((sets[1].alike - 0.25_f64.cbrt()).abs() < 1e-9, "{sets:?}");
-        // No revision has wider moduli and these two.
+        // No revision has wider moduli and these two; x-both has the two.
+        assert_eq!(sets[3].alike.to_bits(), sets[2].alike.to_bits());
         assert_eq!(sets.iter().map(|set| set.is_estimate).collect::<Vec<_>>(), [false, false, false, true]);
         assert_eq!(sets[3].opcodes, 2);
         let tables = ablated.tables();
