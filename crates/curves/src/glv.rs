@@ -12,8 +12,10 @@
 //! happens, if for any: [`Endomorphism::exception`].
 
 pub mod msm;
+mod octal;
 pub mod split;
 
+use self::split::Split;
 use crate::chain::pow_constant;
 use crate::eisenstein::{DIGIT, DIGITS, Digit, Table, chosen, place};
 use crate::group::{Affine, Jacobian};
@@ -46,6 +48,9 @@ pub trait Endomorphism {
     /// k₁ = 4⁶⁴ + Σᵢ aᵢ·4ⁱ and k₂ = Σᵢ bᵢ·4ⁱ; without the 4⁶⁴ unless it `begins_with_one`.
     fn split<M: Machine>(&self, machine: &M, scalar: M::Word, begins_with_one: bool) -> M::Word;
 
+    /// Vectors (a, b) that span all with a + b·λ = 0 modulo r.
+    fn vectors(&self) -> Split;
+
     /// The number of the digit d for which the split of 2d, beginning with one, ends with d; None if there is none.
     fn exception(&self) -> Option<usize>;
 
@@ -74,7 +79,7 @@ pub fn multiply<M: Machine, E: Endomorphism>(
     scalar: M::Word,
     point: Affine<M::Fe>,
 ) -> Affine<M::Fe> {
-    let Jacobian { x, y, z } = multiple(machine, curve, scalar, point);
+    let Jacobian { x, y, z } = octal::multiple(machine, curve, scalar, point);
     let inverse = curve.invert(machine, z);
     let square = inverse.square();
     Affine::new(x * square, y * (square * inverse))
