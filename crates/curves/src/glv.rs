@@ -1,5 +1,6 @@
 //! Multiples of points, and sums of them, on curves y² = x³ + b with a prime number r of points, by the endomorphism φ(x, y) = (β·x, y): Gallant, Lambert
-//! and Vanstone 2001, “Faster point multiplication on elliptic curves with efficient endomorphisms”.
+//! and Vanstone 2001, “Faster point multiplication on elliptic curves with efficient endomorphisms”. Single multiples have digits to the base 8 (`glv/octal.rs`) where
+//! code for that is short enough; what follows is said of digits to the base 4, which sums ([`msm`]) have, and multiples where code has to be shorter.
 //!
 //! φ is multiplication by a λ with λ² + λ + 1 = 0 modulo r, so that s·P = k₁·P + k₂·φ(P) for a short vector (k₁, k₂), see [`Endomorphism::split`]. Both
 //! are written to the base 4 with digits from −2 to 1; what a digit of both, a + b·ω with ω for φ, stands for is in
@@ -21,7 +22,7 @@ use crate::eisenstein::{DIGIT, DIGITS, Digit, Table, chosen, place};
 use crate::group::{Affine, Jacobian};
 use num_bigint::BigUint;
 use residue_formula::{Fe, Number};
-use residue_ir::{Machine, SequenceStep, WordOp};
+use residue_ir::{Feature, Machine, SequenceStep, WordOp};
 use ruint::aliases::U256;
 
 /// Places of digits below the first.
@@ -79,23 +80,28 @@ pub fn multiply<M: Machine, E: Endomorphism>(
     scalar: M::Word,
     point: Affine<M::Fe>,
 ) -> Affine<M::Fe> {
-    let Jacobian { x, y, z } = octal::multiple(machine, curve, scalar, point);
+    let Jacobian { x, y, z } = multiple(machine, curve, scalar, point);
     let inverse = curve.invert(machine, z);
     let square = inverse.square();
     Affine::new(x * square, y * (square * inverse))
 }
 
-/// s·P for P on the curve and not the identity; Z = 0 if it is the identity.
+/// s·P for P on the curve and not the identity; Z = 0 if it is the identity. By digits to the base 8 where code for 64 parts is not too long: where
+/// instructions name slots.
 pub fn multiple<M: Machine, E: Endomorphism>(
     machine: &M,
     curve: &E,
     scalar: M::Word,
     point: Affine<M::Fe>,
 ) -> Jacobian<M::Fe> {
-    multiple_in(machine, curve, scalar, point, false)
+    machine.branch(
+        machine.has(Feature::FieldSlots),
+        |machine| octal::multiple(machine, curve, scalar, point),
+        |machine| multiple_in(machine, curve, scalar, point, false),
+    )
 }
 
-/// The same with code of half the length, in which all digits have their doublings in common; it takes 64 jumps more.
+/// The same by digits to the base 4 with code of half the length that these take otherwise, in which all have their doublings in common; it takes 64 jumps more.
 pub fn multiple_in_short_code<M: Machine, E: Endomorphism>(
     machine: &M,
     curve: &E,
@@ -213,10 +219,13 @@ mod tests {
         let pairs = (-5..6i64).flat_map(|a| (-5..6i64).map(move |b| (a, b)));
         for scalar in pairs.map(|(a, b)| (signed(b) * &lambda + signed(a)) % &order).chain([BigUint::from(7u8) << 200])
         {
-            let found = multiply(machine, curve, word(&scalar), point);
             let expected = Sums { a: E::Number::ZERO }.multiple(&(&scalar % &order), point);
-            let zero = Affine::new(E::Number::ZERO, E::Number::ZERO);
-            assert_eq!(found, expected.unwrap_or(zero), "{scalar}");
+            let expected = expected.unwrap_or(Affine::new(E::Number::ZERO, E::Number::ZERO));
+            assert_eq!(multiply(machine, curve, word(&scalar), point), expected, "{scalar}");
+            let Jacobian { x, y, z } = multiple_in_short_code(machine, curve, word(&scalar), point);
+            let inverse = z.inverse().unwrap_or(E::Number::ZERO);
+            let short = Affine::new(x * inverse.square(), y * inverse.square() * inverse);
+            assert_eq!(short, expected, "{scalar}");
         }
     }
 

@@ -131,8 +131,8 @@ pub enum Feature {
     Slots(u32),
     /// An instruction tells whether an element is zero, for less than to look at its bytes.
     ZeroTest,
-    /// Instructions compute with elements: code for formulas is short.
-    FieldInstructions,
+    /// Instructions name elements by the numbers of slots: code for formulas is short.
+    FieldSlots,
 }
 
 /// How many elements an array can hold.

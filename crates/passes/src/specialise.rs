@@ -274,7 +274,7 @@ function f0 "start" () -> () values 2 {
             | Feature::Inversion
             | Feature::Padding
             | Feature::ZeroTest
-            | Feature::FieldInstructions
+            | Feature::FieldSlots
             | Feature::Precompile(_) => true,
         };
         let special = specialise(&program, has);

@@ -16,7 +16,7 @@ use crate::group::{Affine, Jacobian};
 use num_bigint::BigInt;
 use num_integer::Integer;
 use residue_formula::{Fe, Number};
-use residue_ir::{Feature, Machine, SequenceStep, WordOp};
+use residue_ir::{Machine, WordOp};
 use ruint::aliases::U256;
 
 /// Where the parallelogram of a [`Split`] is moved to, so that digits are those that are needed.
@@ -125,10 +125,7 @@ impl Corner {
     }
 }
 
-/// s·P for P on the curve and not the identity; Z = 0 if it is the identity.
-///
-/// Where instructions compute with elements, each digit has a part with doublings of its own. Where they do not, code for that would be too long: all
-/// have their doublings in common then, and a jump to them.
+/// s·P for P on the curve and not the identity; Z = 0 if it is the identity. Each digit has a part with doublings of its own.
 pub(super) fn multiple<M: Machine, E: Endomorphism>(
     machine: &M,
     curve: &E,
@@ -137,19 +134,9 @@ pub(super) fn multiple<M: Machine, E: Endomorphism>(
 ) -> Jacobian<M::Fe> {
     let corner = Corner::of(&curve.vectors()).expect("a curve's vectors are short");
     let digits = corner.digits(machine, scalar);
-    machine.branch(
-        machine.has(Feature::FieldInstructions),
-        |machine| {
-            let points = Points::new(machine, curve, Kept::Odd, point);
-            let sum = points.with_own_doublings(machine, &digits);
-            points.finish(machine, curve, &corner, scalar, sum)
-        },
-        |machine| {
-            let points = Points::new(machine, curve, Kept::All, point);
-            let sum = points.with_common_doublings(machine, &digits);
-            points.finish(machine, curve, &corner, scalar, sum)
-        },
-    )
+    let points = Points::new(machine, curve, point);
+    let sum = points.sum(machine, &digits);
+    points.finish(machine, curve, &corner, scalar, sum)
 }
 
 /// What digits add.
@@ -164,15 +151,13 @@ struct Points<F> {
 
 /// The first of the parts that give what sums begin with.
 const FIRST: usize = DIGITS;
-/// The part that all digits have after them.
-const DOUBLE: usize = 2 * DIGITS;
 
 impl<F: Fe> Points<F> {
-    fn new<M: Machine<Fe = F>, E: Endomorphism>(machine: &M, curve: &E, kept: Kept, point: Affine<F>) -> Self {
+    fn new<M: Machine<Fe = F>, E: Endomorphism>(machine: &M, curve: &E, point: Affine<F>) -> Self {
         let beta = E::Number::from_canonical(&curve.beta()).expect("β is below p");
         let betas = [beta, beta.square()].map(|value| machine.constant(&value.to_canonical()));
         let three_halves = curve.three_halves(machine);
-        let (multiples, z) = Multiples::new(kept, point, betas, three_halves);
+        let (multiples, z) = Multiples::new(Kept::Odd, point, betas, three_halves);
         Self { point, multiples, z, one: machine.one(), three_halves }
     }
 
@@ -185,25 +170,14 @@ impl<F: Fe> Points<F> {
         self.multiples.multiple(digit, self.one, |sum| self.double(sum))
     }
 
-    fn with_own_doublings<M: Machine<Fe = F>>(&self, machine: &M, digits: &Digits<M::Word>) -> Jacobian<F> {
+    /// k·P, by its digits.
+    fn sum<M: Machine<Fe = F>>(&self, machine: &M, digits: &Digits<M::Word>) -> Jacobian<F> {
         let first = digits.step(PLACES - 1, FIRST);
         let others = (0..PLACES - 1).rev().map(|at| digits.step(at, 0));
         let order: Vec<_> = [first].into_iter().chain(others).collect();
         let start = self.point.to_jacobian(self.one);
         machine.sequence_of(&order, &[None; 2 * DIGITS], start, |_, part, sum| match part {
             digit @ 0..DIGITS => self.multiples.double_and_add(sum, digit, |sum| self.double(sum)),
-            part => self.multiple(part - FIRST).unwrap_or(sum),
-        })
-    }
-
-    fn with_common_doublings<M: Machine<Fe = F>>(&self, machine: &M, digits: &Digits<M::Word>) -> Jacobian<F> {
-        let first = digits.step(PLACES - 1, FIRST);
-        let others = (0..PLACES - 1).rev().flat_map(|at| [SequenceStep::Part(DOUBLE), digits.step(at, 0)]);
-        let order: Vec<_> = [first].into_iter().chain(others).collect();
-        let start = self.point.to_jacobian(self.one);
-        machine.sequence_of(&order, &[None; DOUBLE + 1], start, |_, part, sum| match part {
-            digit @ 0..DIGITS => self.multiples.add(sum, digit),
-            DOUBLE => (0..DOUBLINGS).fold(sum, |sum, _| self.double(sum)),
             part => self.multiple(part - FIRST).unwrap_or(sum),
         })
     }

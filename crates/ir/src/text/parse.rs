@@ -250,8 +250,8 @@ impl Parser<'_> {
             if self.tokens.word_is("zero_test") {
                 return Ok(WordDef::Has(Feature::ZeroTest));
             }
-            if self.tokens.word_is("field_instructions") {
-                return Ok(WordDef::Has(Feature::FieldInstructions));
+            if self.tokens.word_is("field_slots") {
+                return Ok(WordDef::Has(Feature::FieldSlots));
             }
             self.tokens.expect("limbs")?;
             return Ok(WordDef::Has(Feature::Limbs(self.read()?)));
