@@ -56,7 +56,8 @@ fn programs_at_every_gas_end_alike() {
 fn blocks_over_calls_end_as_their_instructions_do() {
     let pair = pair(Revision::XCallsub);
     let run = "ADDMODX 0 1 2 x1 MULMODX 1 0 2 x2 SUBMODX 2 1 0 x1";
-    let set_up = "PUSH 13 PUSH 31 MSTORE8 PUSH 8 PUSH 32 PUSH 0 PUSH 0 SETMODX PUSH 1 PUSH 0 MSTORE8 PUSH 32 MLOAD POP
+    // Modulus 13 with elements of 8 bytes, and 5 in slot 1.
+    let set_up = "PUSH 13 PUSH 31 MSTORE8 PUSH 32 MLOAD POP PUSH 8 PUSH 8 PUSH 24 PUSH 0 SETMODX
                   PUSH 5 PUSH 39 MSTORE8 PUSH 1 PUSH 32 PUSH 1 STOREX";
     let dump = "PUSH 8 PUSH 0 PUSH 0 LOADX PUSH 64 PUSH 0 RETURN";
     let called = format!("MARK f ENTERSUB {run} @g CALLSUB {run} RETURNSUB MARK g ENTERSUB {run} RETURNSUB");

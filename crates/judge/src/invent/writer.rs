@@ -156,7 +156,7 @@ impl<'a> Writer<'a> {
 
     /// Whether a function is called by CALLSUB: every other one, where there is one.
     pub fn is_subroutine(&self, function: LabelId) -> bool {
-        self.revision.has_subroutines() && function.0 % 2 == 0
+        self.revision.has_subroutines() && function.0.is_multiple_of(2)
     }
 
     /// True once in `n` times.
