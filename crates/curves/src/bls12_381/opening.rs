@@ -301,7 +301,8 @@ mod tests {
         });
         for (a, b) in pairs.chain(cancelling) {
             let sum = fixed.finish(&machine, fixed.sum(&machine, [a, b], free, of_free));
-            let expected = (big(a) + big(b) * 7).to_biguint().unwrap() % &order;
+            let sum_of_scalars: BigInt = big(a) + big(b) * 7;
+            let expected = sum_of_scalars.to_biguint().unwrap() % &order;
             let expected = SUMS.multiple(&expected, generator);
             let found = sum
                 .z
