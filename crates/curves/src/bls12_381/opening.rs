@@ -88,13 +88,12 @@ impl FixedAndFree {
         let columns = columns(machine, a);
         let mut order = Vec::new();
         for at in (0..PLACES).rev() {
-            if at < PLACES - 1 {
-                order.push(SequenceStep::Part(DOUBLE));
-            }
-            order.extend([place_from(&digits, at, 0), place_from(&digits, PLACES + at, OF_MULTIPLE)]);
             order.extend(columns.steps(at));
-            order.push(SequenceStep::Part(COLUMN));
+            order.push(SequenceStep::Part(if at == PLACES - 1 { COLUMN } else { DOUBLE }));
+            order.extend([place_from(&digits, at, 0), place_from(&digits, PLACES + at, OF_MULTIPLE)]);
         }
+        // A column comes after every doubling.
+        let then: [_; PARTS] = std::array::from_fn(|part| (part == DOUBLE).then_some(COLUMN));
 
         let three_halves = machine.constant(&constants().pairing.three_halves);
         let beta = machine.constant(&constants().beta);
@@ -120,19 +119,18 @@ impl FixedAndFree {
 
         let start = lifted(machine, self.start);
         let start = Affine::new(start.x * zz, start.y * zzz).to_jacobian(machine.one());
-        let sum =
-            machine.sequence_of(&order, &[None; PARTS], start, |machine, part, sum: Jacobian<M::Fe>| match part {
-                DOUBLE => {
-                    let three_halves = machine.constant(&constants().pairing.three_halves);
-                    sum.double(three_halves).double(three_halves)
-                }
-                COLUMN => {
-                    let Affine { x, y }: Affine<M::Fe> = machine.take_row(table);
-                    let cube: M::Fe = machine.take_element(cubes);
-                    sum.add_mixed(Affine::new(x * zz, y * cube))
-                }
-                digit => tables[digit / DIGITS].add(sum, digit % DIGITS),
-            });
+        let sum = machine.sequence_of(&order, &then, start, |machine, part, sum: Jacobian<M::Fe>| match part {
+            DOUBLE => {
+                let three_halves = machine.constant(&constants().pairing.three_halves);
+                sum.double(three_halves).double(three_halves)
+            }
+            COLUMN => {
+                let Affine { x, y }: Affine<M::Fe> = machine.take_row(table);
+                let cube: M::Fe = machine.take_element(cubes);
+                sum.add_mixed(Affine::new(x * zz, y * cube))
+            }
+            digit => tables[digit / DIGITS].add(sum, digit % DIGITS),
+        });
         Jacobian { z: sum.z * z, ..sum }
     }
 
@@ -303,7 +301,8 @@ mod tests {
         });
         for (a, b) in pairs.chain(cancelling) {
             let sum = fixed.finish(&machine, fixed.sum(&machine, [a, b], free, of_free));
-            let expected = (big(a) + big(b) * 7).to_biguint().unwrap() % &order;
+            let sum_of_scalars: BigInt = big(a) + big(b) * 7;
+            let expected = sum_of_scalars.to_biguint().unwrap() % &order;
             let expected = SUMS.multiple(&expected, generator);
             let found = sum
                 .z
