@@ -12,14 +12,14 @@
 
 use super::constants::constants;
 use super::msm::digits::lengths;
-use super::torsion::torsion_point;
-use crate::eisenstein::{DIGITS, Multiples, arranged, cells, exchanged, place_from};
+use super::torsion::{ConstantCoordinate, torsion_point};
+use crate::eisenstein::{DIGIT, DIGITS, Multiples, Table, arranged, cells, exchanged, place_from};
 use crate::fixed_base::Sums;
 use crate::group::{Affine, Jacobian};
 use num_bigint::BigUint;
 use residue_formula::scope::enter;
 use residue_formula::{Fe, Number};
-use residue_ir::{Array, Capacity, Machine, SequenceStep, WordOp};
+use residue_ir::{Array, Capacity, Feature, Machine, SequenceStep, WordOp};
 use residue_modular::fields::Bls12_381Fp;
 use ruint::aliases::U256;
 
@@ -43,6 +43,8 @@ pub struct FixedAndFree {
     columns: Vec<Vec<BigUint>>,
     /// T.
     start: Affine<Bls12_381Fp>,
+    /// T/4.
+    before_start: Affine<Bls12_381Fp>,
     /// What the sum lacks in the end.
     end: Affine<Bls12_381Fp>,
 }
@@ -66,10 +68,13 @@ impl FixedAndFree {
         let start = torsion_point::<Bls12_381Fp>();
         // The first column is not doubled.
         let doubled = SUMS.multiple(&(BigUint::from(1u8) << (2 * (PLACES - 1))), start).map(opposite);
+        let torsion = BigUint::from(<Bls12_381Fp as ConstantCoordinate>::TORSION);
+        let quarter = BigUint::from(4u8).modinv(&torsion).expect("it is odd");
         let lacking = times((BigUint::from(1u8) << 256u32) - 1u32);
         Self {
             columns: (0..1 << (teeth.len() - 1)).map(column).collect(),
             start,
+            before_start: SUMS.multiple(&quarter, start).expect("it is not a multiple of the order"),
             end: SUMS.add(lacking, doubled).expect("they have other orders"),
         }
     }
@@ -84,17 +89,7 @@ impl FixedAndFree {
         multiple: Jacobian<M::Fe>,
     ) -> Jacobian<M::Fe> {
         let _scope = enter("fixed_and_free");
-        let digits = cells(machine, arranged(machine, free_digits(machine, b)), 0).map(|word| machine.bind(word));
-        let columns = columns(machine, a);
-        let mut order = Vec::new();
-        for at in (0..PLACES).rev() {
-            order.extend(columns.steps(at));
-            order.push(SequenceStep::Part(if at == PLACES - 1 { COLUMN } else { DOUBLE }));
-            order.extend([place_from(&digits, at, 0), place_from(&digits, PLACES + at, OF_MULTIPLE)]);
-        }
-        // A column comes after every doubling.
-        let then: [_; PARTS] = std::array::from_fn(|part| (part == DOUBLE).then_some(COLUMN));
-
+        let scalars = Digits { free: arranged(machine, free_digits(machine, b)), columns: columns(machine, a) };
         let three_halves = machine.constant(&constants().pairing.three_halves);
         let beta = machine.constant(&constants().beta);
         // (X, Y) of z·Q is on a curve that is isomorphic by its Z.
@@ -107,37 +102,128 @@ impl FixedAndFree {
         let z = both * own;
         let zz = z.square();
         let zzz = zz * z;
-        let tables = [
+        let free = [
             of_point.over(Some(second * own), beta, z, [zz, zzz]),
             of_multiple.over(Some(first), beta, both, [both_squared, both_squared * both]),
         ];
+        let addends = Addends { free, columns: machine.table("fixed_columns", &self.columns), zz, zzz };
+        // Where instructions are long, so is code: parts and rows are beyond addresses of 16 bits.
+        let sum = machine.branch(
+            machine.has(Feature::PowersOfTwo),
+            |machine| self.by_parts(machine, &scalars, &addends),
+            |machine| self.by_lookups(machine, &scalars, &addends),
+        );
+        Jacobian { z: sum.z * z, ..sum }
+    }
+
+    /// By a sequence whose steps choose parts and carry rows.
+    fn by_parts<M: Machine>(
+        &self,
+        machine: &M,
+        scalars: &Digits<M::Word>,
+        addends: &Addends<M::Fe>,
+    ) -> Jacobian<M::Fe> {
+        let digits = cells(machine, scalars.free, 0).map(|word| machine.bind(word));
+        let columns = scalars.columns.in_cells(machine);
+        let mut order = Vec::new();
+        for at in (0..PLACES).rev() {
+            order.extend(columns.steps(at));
+            order.push(SequenceStep::Part(if at == PLACES - 1 { COLUMN } else { DOUBLE }));
+            order.extend([place_from(&digits, at, 0), place_from(&digits, PLACES + at, OF_MULTIPLE)]);
+        }
+        // A column comes after every doubling.
+        let then: [_; PARTS] = std::array::from_fn(|part| (part == DOUBLE).then_some(COLUMN));
         // By the sign of a column: 0 is minus.
         let cubes: Array<M::Fe> = machine.array("cubes_by_sign", Capacity::Fixed(2));
-        machine.store(cubes, machine.small(0), -zzz);
-        machine.store(cubes, machine.small(1), zzz);
-        let table = machine.table("fixed_columns", &self.columns);
-
-        let start = lifted(machine, self.start);
-        let start = Affine::new(start.x * zz, start.y * zzz).to_jacobian(machine.one());
-        let sum = machine.sequence_of(&order, &then, start, |machine, part, sum: Jacobian<M::Fe>| match part {
-            DOUBLE => {
-                let three_halves = machine.constant(&constants().pairing.three_halves);
-                sum.double(three_halves).double(three_halves)
-            }
+        machine.store(cubes, machine.small(0), -addends.zzz);
+        machine.store(cubes, machine.small(1), addends.zzz);
+        let start = addends.scaled(lifted(machine, self.start)).to_jacobian(machine.one());
+        machine.sequence_of(&order, &then, start, |machine, part, sum: Jacobian<M::Fe>| match part {
+            DOUBLE => twice_doubled(machine, sum),
             COLUMN => {
-                let Affine { x, y }: Affine<M::Fe> = machine.take_row(table);
+                let Affine { x, y }: Affine<M::Fe> = machine.take_row(addends.columns);
                 let cube: M::Fe = machine.take_element(cubes);
-                sum.add_mixed(Affine::new(x * zz, y * cube))
+                sum.add_mixed(Affine::new(x * addends.zz, y * cube))
             }
-            digit => tables[digit / DIGITS].add(sum, digit % DIGITS),
-        });
-        Jacobian { z: sum.z * z, ..sum }
+            digit => addends.free[digit / DIGITS].add(sum, digit % DIGITS),
+        })
+    }
+
+    /// By a loop over the places.
+    fn by_lookups<M: Machine>(
+        &self,
+        machine: &M,
+        scalars: &Digits<M::Word>,
+        addends: &Addends<M::Fe>,
+    ) -> Jacobian<M::Fe> {
+        let op = |op, a, b| machine.word_op(op, a, b);
+        let nothing = lifted(machine, self.start);
+        let arrays: [Array<Affine<M::Fe>>; 2] =
+            ["digits_of_point", "digits_of_multiple"].map(|name| machine.array(name, Capacity::Fixed(DIGITS as u32))); // a small number
+        for (array, table) in arrays.into_iter().zip(&addends.free) {
+            for (digit, point) in (0u64..).zip(table.points(nothing)) {
+                machine.store(array, machine.small(digit), point);
+            }
+        }
+        let zero = DIGIT.iter().position(Option::is_none).expect("it is one of them") as u64; // widens
+        let start = addends.scaled(lifted(machine, self.before_start)).to_jacobian(machine.one());
+        machine.repeat(machine.small(PLACES.into()), start, |machine, turn, sum| {
+            let at = machine.bind(op(WordOp::Sub, machine.small(u64::from(PLACES) - 1), turn));
+            let sum = twice_doubled(machine, sum);
+            let [row, sign] = scalars.columns.at(machine, at);
+            let Affine { x, y } = addends.scaled(machine.lookup(addends.columns, row));
+            let y = machine.branch(sign, |_| y, |_| -y);
+            let sum = sum.add_mixed(Affine::new(x, y));
+            (0u64..).zip(arrays).fold(sum, |sum, (number, array)| {
+                let digit = machine.bind(free_digit(machine, scalars.free, at, number));
+                let is_zero = op(WordOp::Eq, digit, machine.small(zero));
+                machine.branch(is_zero, |_| sum, |machine| sum.add_mixed(machine.load(array, digit)))
+            })
+        })
     }
 
     /// The sum itself: Z = 0 exactly if it is the identity.
     pub fn finish<M: Machine>(&self, machine: &M, sum: Jacobian<M::Fe>) -> Jacobian<M::Fe> {
         sum.add_mixed(lifted(machine, self.end))
     }
+}
+
+/// The digits of both scalars: those of b as [`arranged`] has them.
+struct Digits<W> {
+    free: W,
+    columns: Columns<W>,
+}
+
+/// What is added, over one denominator once it is [`Addends::scaled`].
+struct Addends<F> {
+    /// The multiples of Q and z·Q, which are.
+    free: [Table<F>; 2],
+    columns: residue_ir::Table<Affine<F>>,
+    zz: F,
+    zzz: F,
+}
+
+impl<F: Fe> Addends<F> {
+    fn scaled(&self, Affine { x, y }: Affine<F>) -> Affine<F> {
+        Affine::new(x * self.zz, y * self.zzz)
+    }
+}
+
+/// S ↦ 4S.
+fn twice_doubled<M: Machine>(machine: &M, sum: Jacobian<M::Fe>) -> Jacobian<M::Fe> {
+    let three_halves = machine.constant(&constants().pairing.three_halves);
+    sum.double(three_halves).double(three_halves)
+}
+
+/// The number of the digit at place `at` of Q, 0, or z·Q, 1. Of a place among 64 the lowest bit is the highest of the digit's place in the word,
+/// see [`arranged`].
+fn free_digit<M: Machine>(machine: &M, arranged: M::Word, at: M::Word, number: u64) -> M::Word {
+    let op = |op, a, b| machine.word_op(op, a, b);
+    let low = op(WordOp::Shl, op(WordOp::And, at, machine.small(1)), machine.small(7));
+    let high = op(WordOp::Shl, op(WordOp::Shr, at, machine.small(1)), machine.small(2));
+    let first = machine.small(u64::from(PLACES) / 2 * 4 * number);
+    let bit = op(WordOp::Add, op(WordOp::Or, low, high), first);
+    op(WordOp::And, op(WordOp::Shr, arranged, bit), machine.small(DIGITS as u64 - 1)) // usize to u64 widens
 }
 
 fn lifted<M: Machine>(machine: &M, Affine { x, y }: Affine<Bls12_381Fp>) -> Affine<M::Fe> {
@@ -173,11 +259,17 @@ fn free_digits<M: Machine>(machine: &M, scalar: M::Word) -> M::Word {
     word
 }
 
-/// The columns of a scalar in cells of 16 bits, those of even bytes and those of odd ones.
+/// The columns of a scalar, a byte of each.
 struct Columns<W> {
-    /// The digits but the last, by which the table has columns.
-    rows: [W; 2],
+    /// Bits 0 to 6: the digits but the last, by which the table has columns.
+    rows: W,
     /// Whether the last is 1.
+    signs: W,
+}
+
+/// The same in cells of 16 bits, those of even bytes and those of odd ones.
+struct Cells<W> {
+    rows: [W; 2],
     signs: [W; 2],
 }
 
@@ -186,23 +278,41 @@ struct Columns<W> {
 fn columns<M: Machine>(machine: &M, scalar: M::Word) -> Columns<M::Word> {
     let op = |op, a, b| machine.word_op(op, a, b);
     let bytes = |value: u64| (0..32usize).fold(U256::ZERO, |word, byte| word | U256::from(value) << (8 * byte));
-    let cells = |value| machine.word(SequenceStep::<M::Word>::CELLS.each(value));
     let word = [(7, 2), (6, 1)].into_iter().fold(scalar, |word, (high, low)| exchanged(machine, word, high, low));
     let word = machine.bind(word);
     let signs = machine.bind(op(WordOp::And, op(WordOp::Shr, word, machine.small(7)), machine.word(bytes(1))));
     // The digits of a column whose last is −1 are taken from its opposite.
     let opposites = op(WordOp::Mul, op(WordOp::Xor, signs, machine.word(bytes(1))), machine.small(0x7f));
     let rows = machine.bind(op(WordOp::Xor, word, opposites));
-    let halves = |word, value| {
-        [word, op(WordOp::Shr, word, machine.small(8))].map(|word| machine.bind(op(WordOp::And, word, cells(value))))
-    };
-    Columns { rows: halves(rows, 0x7f), signs: halves(signs, 1) }
+    Columns { rows, signs }
 }
 
 impl<W: Copy> Columns<W> {
+    fn in_cells<M: Machine<Word = W>>(&self, machine: &M) -> Cells<W> {
+        let op = |op, a, b| machine.word_op(op, a, b);
+        let each = |value| machine.word(SequenceStep::<W>::CELLS.each(value));
+        let halves = |word, value| {
+            [word, op(WordOp::Shr, word, machine.small(8))].map(|word| machine.bind(op(WordOp::And, word, each(value))))
+        };
+        Cells { rows: halves(self.rows, 0x7f), signs: halves(self.signs, 1) }
+    }
+
+    /// The row and the sign of the column at a place.
+    fn at<M: Machine<Word = W>>(&self, machine: &M, at: W) -> [W; 2] {
+        let op = |op, a, b| machine.word_op(op, a, b);
+        let part = |bits, left: u64| op(WordOp::Shl, op(WordOp::And, at, machine.small(bits)), machine.small(left));
+        let others = op(WordOp::Shl, op(WordOp::Shr, at, machine.small(2)), machine.small(3));
+        // The lower two bits of a place are bits 4 and 3 of its byte's number, and so bits 7 and 6 of a bit's.
+        let bit = machine.bind(op(WordOp::Or, part(3, 6), others));
+        [(self.rows, 0x7f), (self.signs, 1)]
+            .map(|(word, mask)| machine.bind(op(WordOp::And, op(WordOp::Shr, word, bit), machine.small(mask))))
+    }
+}
+
+impl<W: Copy> Cells<W> {
     /// What steps carry for the column at place `at`: its row, and its sign.
     fn steps(&self, at: u32) -> [SequenceStep<W>; 2] {
-        let byte = (at >> 1 & 1) << 4 | (at & 1) << 3 | at >> 2;
+        let byte = (at & 3) << 3 | at >> 2;
         let half = (byte % 2) as usize; // widens
         [self.rows, self.signs].map(|words| SequenceStep::Carry { word: words[half], first_bit: 16 * (byte / 2) })
     }
@@ -237,7 +347,14 @@ mod tests {
         let z = BigInt::from(X_ABS);
         let r = big(lengths().0);
         for scalar in scalars() {
-            let word = big(free_digits(&machine, scalar));
+            let digits = free_digits(&machine, scalar);
+            let word = big(digits);
+            let arranged = arranged(&machine, digits);
+            for (at, number) in (0..PLACES).flat_map(|at| [(at, 0u32), (at, 1)]) {
+                let part = |half: u32| (&word >> (128 * half + 64 * number + 2 * at)) & BigInt::from(3);
+                let found = free_digit(&machine, arranged, U256::from(at), number.into());
+                assert_eq!(big(found), part(0) + part(1) * 4, "{scalar:#x}, place {at}");
+            }
             let mut sum = BigInt::ZERO;
             for number in 0..4u32 {
                 let sign = if number < 2 { 1 } else { -1 };
@@ -262,15 +379,17 @@ mod tests {
         let machine = Numbers::<Bls12_381Fp>::new(Vec::new());
         for scalar in scalars() {
             let columns = columns(&machine, scalar);
+            let cells = columns.in_cells(&machine);
             let mut sum = BigInt::ZERO;
             for place in 0..PLACES {
-                let [row, sign] = columns.steps(place).map(|step| match step {
+                let [row, sign] = cells.steps(place).map(|step| match step {
                     SequenceStep::Carry { word, first_bit } => {
                         u32::try_from(SequenceStep::<U256>::CELLS.take(word, first_bit)).unwrap()
                     }
                     _ => unreachable!("columns are carried"),
                 });
                 assert!(row < 128 && sign < 2);
+                assert_eq!(columns.at(&machine, U256::from(place)), [row, sign].map(U256::from), "place {place}");
                 let digits = (0..8u32).map(|bit| if (row | 128) >> bit & 1 == 1 { 1 } else { -1 });
                 let column = digits
                     .zip(TEETH)
