@@ -110,7 +110,8 @@ fn what_is_wrong_with_a_key_is_said_by_field_and_value() {
     refused(&with("/vk_delta_2/0/0", json!("4")), &["vk_delta_2 is not on the curve: x is 4 +"]);
     let outside = points::twist_point(&mut Seeded(31));
     let text = |value: ark_bn254::Fq| BigUint::from(value).to_string();
-    let outside = json!([[text(outside.x.c0), text(outside.x.c1)], [text(outside.y.c0), text(outside.y.c1)]]);
+    let outside =
+        json!([[text(outside.x.c0), text(outside.x.c1)], [text(outside.y.c0), text(outside.y.c1)], ["1", "0"]]);
     refused(&with("/vk_gamma_2", outside), &["vk_gamma_2 is on the curve and not in the subgroup"]);
     refused(&with("/vk_alpha_1", json!(["0", "1", "0"])), &["vk_alpha_1 is the identity"]);
     for field in ["vk_beta_2", "vk_gamma_2", "vk_delta_2"] {
