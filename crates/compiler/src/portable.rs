@@ -12,7 +12,6 @@ use num_bigint::BigUint;
 use residue_isa::assembly::Code;
 use residue_isa::jumpdests::{jumpdests, jumpdests_of_pushes};
 use residue_isa::opcode::evm::{JUMPDEST, PUSH1, PUSH32};
-use residue_isa::opcode::subroutine::ENTERSUB;
 use residue_isa::{Family, FieldInstruction, Lanes, Revision};
 use residue_passes::derived::Derived;
 use residue_passes::{Allocation, Slot};
@@ -96,8 +95,8 @@ impl SlotNames {
 }
 
 /// Whether a byte of an immediate means nothing to jump analysis that takes it for an opcode.
-fn is_harmless(revision: Revision, byte: u8) -> bool {
-    byte != JUMPDEST && !(PUSH1..=PUSH32).contains(&byte) && !(revision.has_subroutines() && byte == ENTERSUB)
+fn is_harmless(byte: u8) -> bool {
+    byte != JUMPDEST && !(PUSH1..=PUSH32).contains(&byte)
 }
 
 /// Whether jump analysis that knows of PUSH only takes the operands of arithmetic for opcodes: they are in an immediate, and no byte of
@@ -112,15 +111,13 @@ fn exposes_operands(revision: Revision) -> bool {
 
 fn is_usable(revision: Revision, slot: Slot) -> bool {
     match revision.evm384() {
-        Some(interface) => {
-            evm384::address_of(interface, slot).to_le_bytes().into_iter().all(|byte| is_harmless(revision, byte))
-        }
-        None => u8::try_from(slot).is_ok_and(|slot| is_harmless(revision, slot)),
+        Some(interface) => evm384::address_of(interface, slot).to_le_bytes().into_iter().all(is_harmless),
+        None => u8::try_from(slot).is_ok_and(is_harmless),
     }
 }
 
 /// Instructions that do the same as one on slots, whose immediates are harmless and whose operands stride no further than `end`.
-pub(crate) fn within(revision: Revision, instruction: FieldInstruction, end: Slot) -> Vec<FieldInstruction> {
+pub(crate) fn within(instruction: FieldInstruction, end: Slot) -> Vec<FieldInstruction> {
     let FieldInstruction::Slots { operation, out, x, y, count } = instruction else { return vec![instruction] };
     let part = |first: u8, count: u8| {
         let lanes = |lanes: Lanes| {
@@ -131,10 +128,9 @@ pub(crate) fn within(revision: Revision, instruction: FieldInstruction, end: Slo
     };
     let fits = |part: &FieldInstruction| {
         let &FieldInstruction::Slots { out, x, y, count, .. } = part else { return false };
-        is_harmless(revision, count)
+        is_harmless(count)
             && [out, x, y].iter().all(|lanes| {
-                is_harmless(revision, lanes.stride)
-                    && u32::from(lanes.index) + u32::from(lanes.stride) * u32::from(count) <= end
+                is_harmless(lanes.stride) && u32::from(lanes.index) + u32::from(lanes.stride) * u32::from(count) <= end
             })
     };
     let mut parts = Vec::new();
@@ -153,9 +149,8 @@ pub(crate) fn require(code: &Code, instruction_bytes: usize, revision: Revision)
     let instructions = &code.bytes[..instruction_bytes];
     let (ours, theirs) = (jumpdests(instructions, revision), jumpdests_of_pushes(instructions));
     let differs = |offset: usize| {
-        let has_entries = revision.has_subroutines();
-        ours.contains(offset) != theirs.contains(offset)
-            || has_entries && ours.is_entry(offset) != theirs.is_entry(offset)
+        // A byte of an immediate that reads as ENTERSUB hides nothing, and no code calls it.
+        ours.contains(offset) != theirs.contains(offset) || ours.is_entry(offset) && !theirs.is_entry(offset)
     };
     match (0..instruction_bytes).find(|&offset| differs(offset)) {
         Some(offset) => Err(CompileError::NotPortable { offset }),
@@ -206,20 +201,15 @@ mod tests {
     #[test]
     fn lanes_are_split_where_a_byte_or_the_end_asks_for_it() {
         let whole = instruction((0, 1), (10, 0), (20, 2), 4);
-        assert_eq!(within(Revision::Eip6690_2024, whole, 40), [whole]);
+        assert_eq!(within(whole, 40), [whole]);
         // 20 + 2·4 = 28 is beyond 27.
         let parts = [instruction((0, 1), (10, 0), (20, 2), 3), instruction((3, 1), (10, 1), (26, 1), 1)];
-        assert_eq!(within(Revision::Eip6690_2024, whole, 27), parts);
+        assert_eq!(within(whole, 27), parts);
         // A stride of 0x60, and 0x5b lanes.
-        assert_eq!(within(Revision::Eip6690_2024, instruction((0, 0x60), (1, 0), (2, 0), 2), 255).len(), 2);
-        let counts: Vec<u8> = within(Revision::Eip6690_2024, instruction((0, 1), (0, 1), (0, 1), 0x5b), 255)
-            .iter()
-            .map(|part| part.count())
-            .collect();
+        assert_eq!(within(instruction((0, 0x60), (1, 0), (2, 0), 2), 255).len(), 2);
+        let counts: Vec<u8> =
+            within(instruction((0, 1), (0, 1), (0, 1), 0x5b), 255).iter().map(|part| part.count()).collect();
         assert_eq!(counts, [0x5a, 1]);
-        assert_eq!(
-            within(Revision::Eip6690_2024, instruction((0, 0x60), (1, 0), (2, 7), 1), 255),
-            [instruction((0, 1), (1, 1), (2, 1), 1)]
-        );
+        assert_eq!(within(instruction((0, 0x60), (1, 0), (2, 7), 1), 255), [instruction((0, 1), (1, 1), (2, 1), 1)]);
     }
 }

@@ -317,8 +317,7 @@ impl Target for Slots {
         // No lane depends on another, so they may also go one after the other.
         if self.places.is_literal {
             let end = self.slot_count() - 1;
-            for part in fuse_well(ops, end).into_iter().flat_map(|instruction| within(self.revision, instruction, end))
-            {
+            for part in fuse_well(ops, end).into_iter().flat_map(|instruction| within(instruction, end)) {
                 code.field(part);
             }
         } else {
