@@ -139,7 +139,10 @@ def test_no_text_ends_the_process():
 
 
 LONG = """
+import signal
 import residue as rs
+# A shell may have started all of this in its background, where SIGINT is ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 F = rs.Field(97)
 loop = rs.Program(lambda call: rs.repeat(call.word(0), 1, lambda turn, x: x * x + 1), F, "loop")
 code = loop.compile()
