@@ -39,6 +39,7 @@ use residue_isa::revision::Family;
 use residue_isa::revision::rules::{SUM_PRODUCTS_MAX, SlotBytesMax};
 use residue_isa::{FieldOp, GasSchedule, Revision};
 use residue_passes::derived::{self, Derived};
+use residue_passes::fp2;
 use residue_passes::rows::rows;
 use residue_passes::simplify::simplify;
 use residue_passes::specialise::{asks, specialise};
@@ -258,6 +259,9 @@ fn build(
         let mut program = with_constants(unit, revision);
         if revision.slot_rules().is_some_and(|rules| rules.sums.is_some()) {
             gather(&mut program, SUM_PRODUCTS_MAX);
+        }
+        if revision.slot_rules().is_some_and(|rules| rules.mul_fp2.is_some()) {
+            fp2::gather(&mut program);
         }
         programs.push(program);
     }

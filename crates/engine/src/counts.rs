@@ -184,7 +184,9 @@ impl Counts {
 
     /// Whether it is arithmetic without lanes of one operation.
     fn is_other_arithmetic(&self, opcode: u8) -> bool {
-        let is_one = |rules: &SlotRules| rules.invert == Some(opcode) || rules.sum_products(opcode).is_some();
+        let is_one = |rules: &SlotRules| {
+            [rules.invert, rules.mul_fp2].contains(&Some(opcode)) || rules.sum_products(opcode).is_some()
+        };
         self.revision.slot_rules().is_some_and(is_one)
     }
 

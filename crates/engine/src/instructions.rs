@@ -109,6 +109,7 @@ fn handler<H: FieldHost>(revision: Revision, opcode: u8) -> Instruction<EthInter
         Revision::XWidex => slots!(XWidex),
         Revision::XCodex => slots!(XCodex),
         Revision::XVectorx => slots!(XVectorx),
+        Revision::XFp2x => slots!(XFp2x),
         Revision::EvmmaxNext => slots!(EvmmaxNext),
         Revision::Evm => None,
     };

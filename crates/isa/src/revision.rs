@@ -117,6 +117,8 @@ revisions! {
     XCodex = x_codex;
     /// An experiment, EIP-6690 of 2024 with lanes priced as vectors and short values in memory: `x-vectorx`.
     XVectorx = x_vectorx;
+    /// An experiment, EIP-6690 of 2024 with fused products in Fp2: `x-fp2x`.
+    XFp2x = x_fp2x;
     /// The experiments that earn their place together: `evmmax-next`.
     EvmmaxNext = evmmax_next;
     @beside

@@ -30,13 +30,16 @@ pub struct SlotBlock {
     sums: Vec<SumOp>,
 }
 
-/// A sum of products of slots, out = ± x₁·y₁ ± x₂·y₂ …, which stands in a block as operations that go by temporaries.
+/// A sum of products of slots, out = ± x₁·y₁ ± x₂·y₂ …, or a product in Fp2, which are two sums of two; it stands in a block as operations that go by
+/// temporaries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SumOp {
     /// Its first operation in the block.
     first: usize,
     /// The slot it writes.
     pub out: u16,
+    /// Where it is a product in Fp2, the slot of the coefficient of u: the sum of the last two products, as `out` is that of the first two.
+    pub second: Option<u16>,
     /// Bit i is set if product i is subtracted.
     pub signs: u8,
     slots: [[u16; 2]; SumOp::PRODUCTS_MAX],
@@ -57,7 +60,7 @@ impl SumOp {
     ///
     /// Panics if there are fewer or more.
     pub fn new(out: u16, products: impl IntoIterator<Item = (bool, [u16; 2])>) -> Self {
-        let mut sum = Self { first: 0, out, signs: 0, slots: Default::default(), count: 0 };
+        let mut sum = Self { first: 0, out, second: None, signs: 0, slots: Default::default(), count: 0 };
         for (is_subtracted, slots) in products {
             sum.slots[sum.count] = slots;
             sum.signs |= u8::from(is_subtracted) << sum.count;
@@ -65,6 +68,33 @@ impl SumOp {
         }
         assert!(sum.count >= 2, "a sum has two products");
         sum
+    }
+
+    /// The product x·y in Fp2 with u² = −1, of elements that have each coefficient in a slot: x₀·y₀ − x₁·y₁ and x₀·y₁ + x₁·y₀, all read before any is written.
+    pub fn fp2([out, second]: [u16; 2], [x0, x1]: [u16; 2], [y0, y1]: [u16; 2]) -> Self {
+        let products = [(false, [x0, y0]), (true, [x1, y1]), (false, [x0, y1]), (false, [x1, y0])];
+        Self { second: Some(second), ..Self::new(out, products) }
+    }
+
+    /// The same that many slots further on: results, first and second factors.
+    #[must_use]
+    pub fn moved(mut self, out: u16, x: u16, y: u16) -> Self {
+        self.out += out;
+        self.second = self.second.map(|second| second + out);
+        for [first, second] in &mut self.slots[..self.count] {
+            (*first, *second) = (*first + x, *second + y);
+        }
+        self
+    }
+
+    /// The slots that it writes, in order.
+    pub fn outs(&self) -> impl Iterator<Item = u16> + use<> {
+        [self.out].into_iter().chain(self.second)
+    }
+
+    /// Number of operations that it stands for where one of its products is added: a product each, and a sum less for each slot written.
+    pub fn operation_count(&self) -> usize {
+        2 * self.count - self.outs().count()
     }
 
     /// The products, each with whether it is subtracted.
@@ -89,14 +119,19 @@ impl SumOp {
         let first = start.map_or(zero, of);
         let last = if start == Some(self.count - 1) { self.count - 2 } else { self.count - 1 };
         let is_first_sum = move |place| place == if start == Some(0) { 1 } else { 0 };
-        let others = (0..self.count).filter(move |&place| start != Some(place));
+        let second = self.second;
+        let others = (0..self.count).filter(move |&place| second.is_none() && start != Some(place));
         let sums = others.map(move |place| Op {
             kind: if self.signs >> place & 1 == 1 { FieldOp::Sub } else { FieldOp::Add },
             out: if place == last { self.out } else { sum },
             x: if is_first_sum(place) { first } else { sum },
             y: of(place),
         });
-        products.chain(nothing).chain(sums)
+        let coefficients = second.into_iter().flat_map(move |second| {
+            let first = Op { kind: FieldOp::Sub, out: self.out, x: of(0), y: of(1) };
+            [first, Op { kind: FieldOp::Add, out: second, x: of(2), y: of(3) }]
+        });
+        products.chain(nothing).chain(sums).chain(coefficients)
     }
 }
 
@@ -175,7 +210,7 @@ impl SlotBlock {
     /// Appends a sum: its operations, which no other instruction may come between. Slots are below [`SumOp::TEMPORARY`] in
     /// blocks with sums.
     pub fn push_sum(&mut self, sum: SumOp) -> Result<(), PlanError> {
-        let named = sum.slots().iter().flatten().copied().chain([sum.out]);
+        let named = sum.slots().iter().flatten().copied().chain(sum.outs());
         if let Some(slot) = named.max().filter(|slot| *slot >= self.slot_count.min(SumOp::TEMPORARY)) {
             return Err(PlanError::SlotOutOfRange { slot, slot_count: self.slot_count });
         }

@@ -28,6 +28,7 @@ pub mod geth6601;
 pub mod geth6601_push3;
 pub mod x_arrayx;
 pub mod x_codex;
+pub mod x_fp2x;
 pub mod x_invmodx;
 pub mod x_iszerox;
 pub mod x_padx;
@@ -107,6 +108,7 @@ impl Revision {
         x_widex::REVISION,
         x_codex::REVISION,
         x_vectorx::REVISION,
+        x_fp2x::REVISION,
         evmmax_next::REVISION,
     ];
 

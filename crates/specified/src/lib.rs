@@ -41,6 +41,9 @@ pub fn spec_prices(schedule: &GasSchedule, revision: Revision) -> Prices {
             prices.product = table(|width| width.product);
             prices.reduction = table(|width| width.reduction);
         }
+        if revision.slot_rules().is_some_and(|rules| rules.mul_fp2.is_some()) {
+            prices.fp2 = table(|width| width.fp2);
+        }
         if revision.slot_rules().is_some_and(|rules| rules.get.is_some()) {
             prices.copy = table(|width| width.copy);
         }

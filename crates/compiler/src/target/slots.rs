@@ -1,6 +1,7 @@
 //! The revisions with slots: separate slots, canonical big-endian values in memory. What differs between them is in their
 //! rules: how the modulus is set, strides, whether stored values are checked.
 
+mod fp2;
 mod set_up;
 
 use super::reverse::Reverse;
@@ -17,6 +18,7 @@ use residue_isa::opcode::evm;
 use residue_isa::revision::rules::SUM_PRODUCTS_MAX;
 use residue_isa::{FieldInstruction, FieldOp, Lanes, Revision, SlotRules, SumOfProducts};
 use residue_passes::derived::Derived;
+use residue_passes::fp2::SlotFp2;
 use residue_passes::moves::Copy;
 use residue_passes::sums::SlotSum;
 use residue_passes::{Slot, SlotOp};
@@ -341,6 +343,21 @@ impl Target for Slots {
         let (FieldInstruction::Sum(sum), bytes) = self.revision.decode(code)? else { return None };
         let products = sum.products().map(|(is_subtracted, slots)| (is_subtracted, slots.map(Slot::from))).collect();
         Some((SlotSum { out: sum.out.into(), products }, bytes))
+    }
+
+    fn multiplies_fp2(&self) -> bool {
+        self.rules.mul_fp2.is_some()
+    }
+
+    fn fp2(&self, code: &mut Assembly, products: &[SlotFp2]) {
+        for lanes in fp2::in_lanes(products) {
+            code.field(FieldInstruction::Fp2(lanes));
+        }
+    }
+
+    fn read_fp2(&self, code: &[u8]) -> Option<(Vec<SlotFp2>, usize)> {
+        let (FieldInstruction::Fp2(lanes), bytes) = self.revision.decode(code)? else { return None };
+        Some((fp2::lanes(&lanes).collect(), bytes))
     }
 
     fn copies(&self, code: &mut Assembly, copies: &[Copy]) {

@@ -26,6 +26,8 @@ pub(crate) struct Block<L: Location> {
     several: Box<[(FieldOp, u16, u32)]>,
     /// The opcode of sums of two products, if there are sums in it; those of more follow it.
     sum_opcode: Option<u8>,
+    /// Products in Fp2: their opcode, and lanes with how many instructions have so many.
+    fp2: (u8, Box<[(u16, u32)]>),
     /// What must hold at its entry.
     pub needs: L::Needs,
     /// What it does.
@@ -62,6 +64,7 @@ pub(crate) struct Draft<L: Location> {
     operations: SlotBlock,
     priced: Digest,
     sum_opcode: Option<u8>,
+    fp2: (u8, Vec<(u16, u32)>),
 }
 
 impl<L: Location> Draft<L> {
@@ -73,6 +76,7 @@ impl<L: Location> Draft<L> {
             operations: SlotBlock::new(u16::MAX - 1),
             priced: Digest::default(),
             sum_opcode: None,
+            fp2: Default::default(),
         }
     }
 
@@ -80,10 +84,17 @@ impl<L: Location> Draft<L> {
     pub fn push(&mut self, layout: &L::Layout, instruction: Instruction) {
         let Instruction { operation, count, .. } = instruction;
         if let Some(sum) = instruction.sum {
-            self.sum_opcode = L::sums(layout);
-            self.work.sums[sum.slots().len() - 2] += 1;
-            sum.operations().for_each(|Op { kind, out, x, y }| self.priced.push(kind, [(out, x, y)]));
-            self.operations.push_sum(sum).expect("slots are below 256");
+            match sum.second {
+                None => {
+                    self.sum_opcode = L::sums(layout);
+                    self.work.sums[sum.slots().len() - 2] += 1;
+                }
+                Some(_) => self.note_fp2(layout, count),
+            }
+            for sum in instruction.sums() {
+                sum.operations().for_each(|Op { kind, out, x, y }| self.priced.push(kind, [(out, x, y)]));
+                self.operations.push_sum(sum).expect("slots are below 256");
+            }
             return;
         }
         self.work.instructions[operation] += 1;
@@ -107,6 +118,17 @@ impl<L: Location> Draft<L> {
         pushed.expect("places are below 65,534");
     }
 
+    /// Adds products in Fp2 to the price.
+    fn note_fp2(&mut self, layout: &L::Layout, lanes: u16) {
+        self.work.fp2_instructions += 1;
+        self.work.fp2_lanes += u32::from(lanes);
+        self.fp2.0 = L::fp2(layout).unwrap_or_default();
+        match self.fp2.1.iter_mut().find(|(of, _)| *of == lanes) {
+            Some((_, instructions)) => *instructions += 1,
+            None => self.fp2.1.push((lanes, 1)),
+        }
+    }
+
     /// Number of operations so far.
     pub fn operation_count(&self) -> u32 {
         self.work.operation_count()
@@ -114,16 +136,21 @@ impl<L: Location> Draft<L> {
 
     /// The block that it has become.
     pub fn into_block(self, start: usize, path: Path, budget: &Budget) -> Box<Block<L>> {
-        let Self { work, several, needs, mut operations, priced, sum_opcode } = self;
+        let Self { work, several, needs, mut operations, priced, sum_opcode, fp2: (fp2_opcode, fp2_lanes) } = self;
         operations.shrink();
-        let several = several.into_boxed_slice();
-        let bytes = size_of::<Block<L>>() + path.bytes() + operations.bytes() + size_of_val(&*several);
+        let (several, fp2_lanes) = (several.into_boxed_slice(), fp2_lanes.into_boxed_slice());
+        let bytes = size_of::<Block<L>>()
+            + path.bytes()
+            + operations.bytes()
+            + size_of_val(&*several)
+            + size_of_val(&*fp2_lanes);
         Box::new(Block {
             start,
             path,
             work,
             several,
             sum_opcode,
+            fp2: (fp2_opcode, fp2_lanes),
             needs,
             operations,
             priced,
@@ -145,7 +172,8 @@ impl<L: Location> Block<L> {
         let base = |op| prices.base[usize::from(opcodes[op])] * u64::from(self.work.instructions[op]);
         let fixed = FieldOp::ALL.map(base).iter().sum::<u64>()
             + self.path.cost(&prices.base)
-            + self.cost_of_sums(prices, width);
+            + self.cost_of_sums(prices, width)
+            + self.cost_of_fp2(prices, width);
         let Some(width) = width else { return fixed };
         let lanes = |op| width.lanes(op, 1) * u64::from(self.work.operations[op]);
         if !width.in_thousandths && width.start == 0 {
@@ -169,6 +197,17 @@ impl<L: Location> Block<L> {
             (base + sum) * u64::from(count)
         };
         self.work.sums_by_products().map(of).sum()
+    }
+
+    /// What its products in Fp2 cost.
+    #[inline]
+    fn cost_of_fp2(&self, prices: &Prices, width: Option<&WidthPrices>) -> u64 {
+        let (opcode, lanes) = &self.fp2;
+        let base = prices.base[usize::from(*opcode)];
+        let of = |&(lanes, instructions): &(u16, u32)| {
+            (base + width.map_or(0, |width| width.times(width.fp2, lanes.into()))) * u64::from(instructions)
+        };
+        lanes.iter().map(of).sum()
     }
 
     /// Its scalar trace, if it has one.
@@ -213,13 +252,18 @@ impl<L: Location> Block<L> {
 
     /// A block like it, of which nothing has been made yet.
     pub fn afresh(&self, budget: &Budget) -> Self {
-        let bytes = size_of::<Self>() + self.path.bytes() + self.operations.bytes() + size_of_val(&*self.several);
+        let bytes = size_of::<Self>()
+            + self.path.bytes()
+            + self.operations.bytes()
+            + size_of_val(&*self.several)
+            + size_of_val(&*self.fp2.1);
         Self {
             start: self.start,
             path: self.path.clone(),
             work: self.work,
             several: self.several.clone(),
             sum_opcode: self.sum_opcode,
+            fp2: self.fp2.clone(),
             needs: self.needs.clone(),
             operations: self.operations.clone(),
             priced: self.priced,

@@ -102,6 +102,10 @@ impl Location for Memory {
         None
     }
 
+    fn fp2(_places: &MemoryPlaces) -> Option<u8> {
+        None
+    }
+
     fn has_traces(places: &MemoryPlaces) -> bool {
         places.order() == ByteOrder::Little
     }

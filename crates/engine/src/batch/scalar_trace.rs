@@ -13,7 +13,7 @@ use super::index_set::SlotSet;
 #[derive(Debug)]
 pub(crate) struct ScalarTrace {
     pub steps: Box<[SlotStep]>,
-    /// Sums of products, each with the number of steps before it.
+    /// Sums of products and products in Fp2, each with the number of steps before it.
     pub sums: Box<[(usize, SumOp)]>,
     /// The slots that it reads before it writes them.
     pub reads: SlotSet,
@@ -101,7 +101,7 @@ impl Step {
     fn for_each_written(self, mut each: impl FnMut(usize)) {
         match self {
             Step::Plain(step) => slots(step).for_each(|[out, _, _]| each(out)),
-            Step::Sum(sum) => each(sum.out.into()),
+            Step::Sum(sum) => sum.outs().for_each(|out| each(out.into())),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::rules::SlotRules;
 use super::{EncodeError, Interface};
 use crate::field_instruction::{FieldInstruction, FieldOp, Lanes, SumOfProducts};
+use crate::fp2::Fp2Products;
 use crate::revision::strided::{INSTRUCTION_BYTES, Operands, pack, unpack};
 
 /// Appends opcode, marker, out, x, y.
@@ -83,6 +84,11 @@ pub(super) fn encode_added(
             code.push(opcode + sum.count - 2);
             code.extend(sum.pack());
         }
+        FieldInstruction::Fp2(products) => {
+            let opcode = rules.mul_fp2.ok_or_else(|| operand_kind(interface, instruction))?;
+            code.push(opcode);
+            code.extend(products.pack());
+        }
         FieldInstruction::Slots { .. } | FieldInstruction::Memory { .. } => {
             return encode_strided(interface, instruction, code);
         }
@@ -107,6 +113,10 @@ pub(super) fn decode_added(
     if let Some(products) = rules.sum_products(opcode) {
         let length = 2 + 2 * products;
         return Some((FieldInstruction::Sum(SumOfProducts::unpack(rest.get(..length)?)?), 1 + length));
+    }
+    if rules.mul_fp2 == Some(opcode) {
+        let (&immediate, _) = rest.split_first_chunk()?;
+        return Some((FieldInstruction::Fp2(Fp2Products::unpack(immediate)), 1 + Fp2Products::BYTES));
     }
     decode_strided(interface, code)
 }

@@ -106,7 +106,8 @@ impl Parts {
             FieldInstruction::Slots { .. }
             | FieldInstruction::Inverse { .. }
             | FieldInstruction::IsZero { .. }
-            | FieldInstruction::Sum(_) => Err(refused(instruction, revision)),
+            | FieldInstruction::Sum(_)
+            | FieldInstruction::Fp2(_) => Err(refused(instruction, revision)),
         }
     }
 

@@ -18,6 +18,8 @@ pub struct SlotRules {
     pub is_zero: Option<u8>,
     /// `SUM2X`, where there are sums of products; those of more follow it, up to [`SUM_PRODUCTS_MAX`].
     pub sums: Option<u8>,
+    /// `FP2MULX`, where there are fused products in Fp2.
+    pub mul_fp2: Option<u8>,
     /// `GETX`, where field contexts have arrays.
     pub get: Option<u8>,
     /// `PUTX`, where field contexts have arrays.
@@ -96,11 +98,13 @@ pub enum Addition {
     Code,
     /// Lanes priced by a start and a price each, and values in memory that have no more bytes than the modulus.
     Vectors,
+    /// `FP2MULX`: fused products in Fp2 with u² = −1.
+    Fp2,
 }
 
 impl Addition {
     /// Every addition.
-    pub const ALL: [Addition; 8] = [
+    pub const ALL: [Addition; 9] = [
         Addition::Inversion,
         Addition::IsZero,
         Addition::Sums,
@@ -109,6 +113,7 @@ impl Addition {
         Addition::Width,
         Addition::Code,
         Addition::Vectors,
+        Addition::Fp2,
     ];
 
     /// Its name, which that of its revision has after `x-`.
@@ -122,6 +127,7 @@ impl Addition {
             Addition::Width => "widex",
             Addition::Code => "codex",
             Addition::Vectors => "vectorx",
+            Addition::Fp2 => "fp2x",
         }
     }
 }
@@ -218,6 +224,7 @@ impl SlotRules {
         inverts_modulo: InvertsModulo::Twice,
         is_zero: None,
         sums: None,
+        mul_fp2: None,
         get: None,
         put: None,
         load_padded: None,

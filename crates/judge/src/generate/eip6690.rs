@@ -407,6 +407,23 @@ impl Generator {
             let opcode = if self.rarely(2) { get } else { put };
             return self.element(opcode, slots);
         }
+        if let Some(fp2) = self.rules().mul_fp2.filter(|_| self.rarely(3)) {
+            // Each second coefficient as far from the first as it goes, most often one slot.
+            let last = |lanes: Lanes| lanes.last(count) as usize; // u32 to usize widens
+            let second = |of: &mut Self, lanes: Lanes| match of.random.random_range(0..60) {
+                0 => of.random.random(),
+                1..=20 => u8::try_from(usize::from(lanes.index) + (slots - 1).saturating_sub(last(lanes))).unwrap_or(0),
+                _ if last(lanes) + 1 < slots => lanes.index + 1,
+                _ => lanes.index.saturating_sub(1),
+            };
+            self.op(fp2);
+            for (place, lanes) in [out, x, y].into_iter().enumerate() {
+                let second = second(self, lanes);
+                self.code.extend([immediate[2 * place], second, immediate[2 * place + 1]]);
+            }
+            self.code.push(immediate[6]);
+            return;
+        }
         if let Some(sums) = self.rules().sums.filter(|_| self.rarely(3)) {
             let more = self.random.random_range(0..5_u8);
             self.op(sums + more);

@@ -6,9 +6,10 @@
 
 use std::marker::PhantomData;
 
-use crate::context::{FieldContext, SlotStep, Strided, ValueOutOfRange};
+use crate::context::{FieldContext, Fp2Strided, SlotStep, Strided, ValueOutOfRange};
 use crate::limbs::Limb;
 
+mod fp2;
 pub(crate) mod one_limb;
 pub(crate) mod portable;
 mod power_of_two;
@@ -78,6 +79,8 @@ pub(crate) struct Kernels {
     pub mul: Operation,
     /// As [`FieldContext::sum_products`].
     pub sum: fn(&mut FieldContext, usize, u8, &[[u16; 2]]),
+    /// As [`FieldContext::mul_fp2`].
+    pub mul_fp2: fn(&mut FieldContext, [Fp2Strided; 3], usize),
     /// Steps in their order, by slots. Slots beyond the context panic.
     pub steps: fn(&mut FieldContext, &[SlotStep]),
     /// As [`FieldContext::store`], for values of whole limbs. The slots must exist.
@@ -107,6 +110,7 @@ impl Kernels {
             sub: Operation::of::<Sub>(),
             mul: Operation::of::<Mul>(),
             sum: sums::one_by_one,
+            mul_fp2: fp2::by_sums,
             steps: steps::<Add, Sub, Mul, Square>,
             store: transfer::store_any_width,
             load: transfer::load_any_width,
@@ -123,6 +127,7 @@ impl Kernels {
         let of_any_width = Self::of::<Add<N>, Sub<N>, Mul, Square>();
         Self {
             sum: sums::of_width::<N>,
+            mul_fp2: fp2::of_width::<N>,
             store: transfer::store::<N, Mul>,
             load: transfer::load::<N, Mul>,
             ..of_any_width
@@ -138,6 +143,7 @@ impl Kernels {
         let of_any_width = Self::of_three::<Add, Sub, Mul>();
         Self {
             sum: sums::of_width::<1>,
+            mul_fp2: fp2::of_width::<1>,
             store: transfer::store_one_limb,
             load: transfer::load_one_limb,
             ..of_any_width

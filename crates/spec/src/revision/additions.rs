@@ -5,6 +5,7 @@
 //! of the additions, in thousandths of gas, rounded up for each instruction.
 
 mod arrays;
+mod fp2;
 mod padding;
 
 use super::FieldState;
@@ -49,6 +50,9 @@ pub const SETMODCX: FieldOpcode = FieldOpcode { byte: 0xd1, mnemonic: "SETMODCX"
 /// `STORECX`: as `STOREX`, from code.
 pub const STORECX: FieldOpcode = FieldOpcode { byte: 0xd2, mnemonic: "STORECX", immediate_bytes: 0, pops: 3 };
 
+/// `FP2MULX`: the slots of both coefficients and the stride of out, x and y, then count.
+pub const FP2MULX: FieldOpcode = FieldOpcode { byte: 0xd3, mnemonic: "FP2MULX", immediate_bytes: 10, pops: 0 };
+
 /// The opcodes of `eip6690-2024`, then `added`.
 pub const fn with<const N: usize>(added: &[FieldOpcode]) -> [FieldOpcode; N] {
     let base = eip6690_2024::OPCODES;
@@ -89,6 +93,7 @@ impl FieldState for Added {
             "SETMODCX" => self.contexts.setmodx(opcode, frame, prices, Source::Code),
             "STORECX" => self.contexts.storex(opcode, frame, prices, Source::Code),
             "SUM2X" | "SUM3X" | "SUM4X" | "SUM5X" | "SUM6X" => self.sum(opcode, immediate, frame, prices),
+            "FP2MULX" => fp2::multiply(opcode, immediate, frame, prices, self.contexts.active()?),
             _ => self.contexts.execute(opcode, immediate, frame, prices),
         }
     }
@@ -166,8 +171,8 @@ pub fn prices(opcodes: &[FieldOpcode]) -> Vec<Prices> {
     let mut base = eip.base.clone();
     let sums = [("SUM2X", 0), ("SUM3X", 0), ("SUM4X", 0), ("SUM5X", 0), ("SUM6X", 0)];
     let others = [("INVMODX", 0), ("ISZEROX", 3), ("GETX", 1), ("PUTX", 1), ("LOADPX", 1), ("STOREPX", 1)];
-    let from_code = [("SETMODCX", 1), ("STORECX", 1)];
-    for (mnemonic, gas) in sums.into_iter().chain(others).chain(from_code) {
+    let later = [("SETMODCX", 1), ("STORECX", 1), ("FP2MULX", 0)];
+    for (mnemonic, gas) in sums.into_iter().chain(others).chain(later) {
         if opcodes.iter().any(|opcode| opcode.mnemonic == mnemonic) {
             base.insert(mnemonic.to_owned(), gas);
         }
@@ -196,6 +201,7 @@ pub fn prices(opcodes: &[FieldOpcode]) -> Vec<Prices> {
         invert: thousandths(&ByWidth(invert)),
         product: share(540),
         reduction: share(460),
+        fp2: fp2::prices(opcodes, &eip.mul),
         copy: ByWidth(copy),
         in_thousandths: true,
         ..eip
