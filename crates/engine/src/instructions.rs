@@ -110,6 +110,7 @@ fn handler<H: FieldHost>(revision: Revision, opcode: u8) -> Instruction<EthInter
         Revision::XCodex => slots!(XCodex),
         Revision::XVectorx => slots!(XVectorx),
         Revision::XFp2x => slots!(XFp2x),
+        Revision::XMovx => slots!(XMovx),
         Revision::EvmmaxNext => slots!(EvmmaxNext),
         Revision::Evm => None,
     };

@@ -58,6 +58,15 @@ pub enum FieldInstruction {
         /// Number of lanes.
         count: u8,
     },
+    /// Copies of slots (`MOVX`), all read before any is written.
+    Copy {
+        /// Where values go.
+        out: Lanes,
+        /// Where they are.
+        x: Lanes,
+        /// Number of lanes.
+        count: u8,
+    },
     /// Whether the value of a slot is zero, as a word on the stack (`ISZEROX`).
     IsZero {
         /// The slot.
@@ -159,6 +168,7 @@ impl FieldInstruction {
         match *self {
             FieldInstruction::Slots { operation, .. } | FieldInstruction::Memory { operation, .. } => Some(operation),
             FieldInstruction::Inverse { .. }
+            | FieldInstruction::Copy { .. }
             | FieldInstruction::IsZero { .. }
             | FieldInstruction::Sum(_)
             | FieldInstruction::Fp2(_) => None,
@@ -168,7 +178,9 @@ impl FieldInstruction {
     /// Number of independent results.
     pub fn count(&self) -> u8 {
         match *self {
-            FieldInstruction::Slots { count, .. } | FieldInstruction::Inverse { count, .. } => count,
+            FieldInstruction::Slots { count, .. }
+            | FieldInstruction::Inverse { count, .. }
+            | FieldInstruction::Copy { count, .. } => count,
             FieldInstruction::Fp2(products) => products.count,
             FieldInstruction::IsZero { .. } | FieldInstruction::Sum(_) | FieldInstruction::Memory { .. } => 1,
         }

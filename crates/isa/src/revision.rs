@@ -119,6 +119,8 @@ revisions! {
     XVectorx = x_vectorx;
     /// An experiment, EIP-6690 of 2024 with fused products in Fp2: `x-fp2x`.
     XFp2x = x_fp2x;
+    /// An experiment, EIP-6690 of 2024 with copies of slots: `x-movx`.
+    XMovx = x_movx;
     /// The experiments that earn their place together: `evmmax-next`.
     EvmmaxNext = evmmax_next;
     @beside

@@ -54,6 +54,7 @@ const BUNDLED: &[(&str, &str)] = &[
     ("x-widex.toml", include_str!("../schedules/x-widex.toml")),
     ("x-vectorx.toml", include_str!("../schedules/x-vectorx.toml")),
     ("x-fp2x.toml", include_str!("../schedules/x-fp2x.toml")),
+    ("x-movx.toml", include_str!("../schedules/x-movx.toml")),
     ("evm.toml", include_str!("../schedules/evm.toml")),
 ];
 
@@ -99,7 +100,7 @@ pub struct WidthPrices {
     pub reduction: Price,
     /// One lane of a fused product in Fp2; zero where there is none.
     pub fp2: Price,
-    /// One value between slots and an array; zero where there are no arrays.
+    /// One value between slots and an array, or between slots; zero where there are neither arrays nor copies.
     pub copy: Price,
 }
 
@@ -164,7 +165,7 @@ impl GasSchedule {
                 if !has(|rules| rules.mul_fp2) {
                     prices.fp2 = Price::default();
                 }
-                if !arrays {
+                if !arrays && !has(|rules| rules.copy) {
                     prices.copy = Price::default();
                 }
                 if !revision.additions().contains(&Addition::Vectors) {

@@ -60,6 +60,10 @@ fn fp2() -> impl Strategy<Value = FieldInstruction> {
     any::<[u8; Fp2Products::BYTES]>().prop_map(|immediate| FieldInstruction::Fp2(Fp2Products::unpack(immediate)))
 }
 
+fn copy() -> impl Strategy<Value = FieldInstruction> {
+    (lanes(), lanes(), any::<u8>()).prop_map(|(out, x, count)| FieldInstruction::Copy { out, x, count })
+}
+
 /// One lane without strides.
 fn triple() -> impl Strategy<Value = FieldInstruction> {
     (arithmetic(), any::<[u8; 3]>()).prop_map(|(operation, slots)| {
@@ -77,6 +81,7 @@ fn instruction(revision: Revision) -> Option<BoxedStrategy<FieldInstruction>> {
             kinds.extend(rules.is_zero.map(|_| any::<u8>().prop_map(|slot| FieldInstruction::IsZero { slot }).boxed()));
             kinds.extend(rules.sums.map(|_| sum().boxed()));
             kinds.extend(rules.mul_fp2.map(|_| fp2().boxed()));
+            kinds.extend(rules.copy.map(|_| copy().boxed()));
             Some(proptest::strategy::Union::new(kinds).boxed())
         }
         (Some(rules), _) if rules.is_strided => Some(slots().boxed()),

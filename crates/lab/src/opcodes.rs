@@ -171,6 +171,7 @@ mod tests {
             Revision::XWidex,
             Revision::XCodex,
             Revision::XFp2x,
+            Revision::XMovx,
             Revision::EvmmaxNext,
         ];
         let measured = measure(&MeasureEffort::SMOKE, &revisions, &mut |_| ()).unwrap();
@@ -204,6 +205,7 @@ mod tests {
             "evmmax-next/SUM6X/384/random",
             "x-fp2x/FP2MULX/384/near",
             "x-fp2x/FP2MULX/256/8",
+            "x-movx/MOVX/384/16",
             "evmmax-next/GETX/384/3",
             "evmmax-next/PUTX/768/1",
             "evm/RETURN/256/1024",

@@ -28,6 +28,8 @@ pub struct SlotBlock {
     pub(crate) dead: Vec<u16>,
     /// The sums of products among the operations.
     sums: Vec<SumOp>,
+    /// Whether there are copies among them, which add the temporary that is zero.
+    has_copies: bool,
 }
 
 /// A sum of products of slots, out = ± x₁·y₁ ± x₂·y₂ …, or a product in Fp2, which are two sums of two; it stands in a block as operations that go by
@@ -171,7 +173,7 @@ pub(crate) struct Group {
 impl SlotBlock {
     /// An empty block on this many slots.
     pub fn new(slot_count: u16) -> Self {
-        Self { slot_count, ops: Vec::new(), groups: Vec::new(), dead: Vec::new(), sums: Vec::new() }
+        Self { slot_count, ops: Vec::new(), groups: Vec::new(), dead: Vec::new(), sums: Vec::new(), has_copies: false }
     }
 
     /// Appends an operation.
@@ -219,6 +221,41 @@ impl SlotBlock {
         Ok(())
     }
 
+    /// Appends copies of slots, (out, x), all read before any is written: additions of a temporary that is made zero before. Slots are below
+    /// [`SumOp::TEMPORARY`]. On error the block is as before.
+    pub fn push_copies(&mut self, lanes: impl IntoIterator<Item = (u16, u16)> + Clone) -> Result<(), PlanError> {
+        let limit = self.slot_count.min(SumOp::TEMPORARY);
+        if let Some(slot) = lanes.clone().into_iter().flat_map(|(out, x)| [out, x]).find(|slot| *slot >= limit) {
+            return Err(PlanError::SlotOutOfRange { slot, slot_count: self.slot_count });
+        }
+        self.has_copies = true;
+        for group in Self::operations_of_copies(lanes) {
+            let first = self.ops.len();
+            self.ops.extend(group);
+            let end = self.ops.len();
+            if end - first > 1 {
+                self.groups.push(Group { first, end });
+            }
+        }
+        Ok(())
+    }
+
+    /// The operations that copies stand for: one that makes the temporary zero, then the lanes of an addition.
+    pub fn operations_of_copies(lanes: impl IntoIterator<Item = (u16, u16)>) -> [Vec<Op>; 2] {
+        let copies = lanes.into_iter().map(|(out, x)| Op { kind: FieldOp::Add, out, x, y: Self::ZERO });
+        let copies: Vec<Op> = copies.collect();
+        let zero = copies.first().map(|&Op { x, .. }| Op { kind: FieldOp::Sub, out: Self::ZERO, x, y: x });
+        [zero.into_iter().collect(), copies]
+    }
+
+    /// The temporary that is zero. What is added to it is copied.
+    pub const ZERO: u16 = SumOp::TEMPORARY + 7;
+
+    /// Whether there are places beside the slots.
+    fn has_temporaries(&self) -> bool {
+        self.has_copies || !self.sums.is_empty()
+    }
+
     /// The sums, each with the operations that it stands for, in order.
     pub fn sums(&self) -> impl Iterator<Item = (&SumOp, std::ops::Range<usize>)> {
         self.sums.iter().map(|sum| (sum, sum.first..sum.first + sum.operations().count()))
@@ -226,12 +263,12 @@ impl SlotBlock {
 
     /// Whether a place that an operation names is a temporary of a sum.
     fn is_temporary(&self, slot: u16) -> bool {
-        !self.sums.is_empty() && slot >= SumOp::TEMPORARY
+        self.has_temporaries() && slot >= SumOp::TEMPORARY
     }
 
     /// Number of places that operations name: the slots, and the temporaries of sums after them.
     pub(crate) fn place_count(&self) -> usize {
-        usize::from(self.slot_count) + if self.sums.is_empty() { 0 } else { usize::from(SumOp::TEMPORARIES) }
+        usize::from(self.slot_count) + if self.has_temporaries() { usize::from(SumOp::TEMPORARIES) } else { 0 }
     }
 
     /// The number of a place.

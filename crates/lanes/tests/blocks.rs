@@ -162,7 +162,7 @@ fn block_agrees(
     }
 }
 
-/// Sums of two to six products with any signs and products in Fp2 between other instructions, over few slots and many: also on more slots than they name.
+/// Sums of two to six products with any signs, products in Fp2 and copies between other instructions, over few slots and many: also on more slots than they name.
 #[test]
 fn sums_are_what_their_products_come_to() {
     let mut rng = ChaCha8Rng::seed_from_u64(9);
@@ -177,6 +177,16 @@ fn sums_are_what_their_products_come_to() {
                     let lane = (slot(&mut rng), slot(&mut rng), slot(&mut rng));
                     block.push_lanes(FieldOp::Sub, [lane]).unwrap();
                     evaluate(&[(FieldOp::Sub, vec![lane])], &m, &mut expected);
+                    continue;
+                }
+                if rng.random_range(0..4) == 0 {
+                    let lanes: Vec<(u16, u16)> =
+                        (0..rng.random_range(1..4)).map(|_| (slot(&mut rng), slot(&mut rng))).collect();
+                    let before = expected.clone();
+                    for &(out, x) in &lanes {
+                        expected[usize::from(out)].clone_from(&before[usize::from(x)]);
+                    }
+                    block.push_copies(lanes).unwrap();
                     continue;
                 }
                 if rng.random_range(0..3) == 0 {

@@ -106,6 +106,15 @@ pub enum SlotStep {
         /// How many squarings, at least one.
         count: u16,
     },
+    /// outᵢ = xᵢ for neighbouring slots, all read before any is written.
+    Copy {
+        /// The first slot it writes.
+        out: u16,
+        /// The first slot it reads.
+        x: u16,
+        /// How many slots.
+        count: u16,
+    },
     /// outᵢ = xᵢ + yᵢ mod m for several lanes.
     AddLanes(SlotLanes),
     /// outᵢ = xᵢ − yᵢ mod m for several lanes.
@@ -315,6 +324,11 @@ impl FieldContext {
     pub fn sum_products(&mut self, out: usize, signs: u8, products: &[[u16; 2]]) {
         assert!((1..=SUM_PRODUCTS_MAX).contains(&products.len()), "{} products are one to six", products.len());
         (self.kernels.sum)(self, out, signs, products);
+    }
+
+    /// outᵢ = xᵢ for the lanes i < `count`, as [`FieldContext::add`].
+    pub fn copy(&mut self, out: Strided, x: Strided, count: usize) {
+        backend::copy(self, out, x, count);
     }
 
     /// out = x·y in Fp2 with u² = −1, as values, in each of `count` lanes: out₀ = x₀·y₀ − x₁·y₁ and out₁ = x₀·y₁ + x₁·y₀ mod m. All lanes are read before any

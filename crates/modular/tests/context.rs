@@ -212,6 +212,15 @@ proptest! {
     }
 
     #[test]
+    fn copies_are_what_was_there((width, m, values) in setting(), (count, [out, x, _]) in operands()) {
+        let mut context = context(width, &m, &values);
+        context.copy(out, x, count);
+        let mut expected = values.clone();
+        (0..count).for_each(|lane| expected[out.slot(lane)] = values[x.slot(lane)].clone());
+        prop_assert_eq!(values_of(&context), expected);
+    }
+
+    #[test]
     fn products_in_fp2_agree_with_big_integers((width, m, values) in setting(), (count, [out, x, y]) in fp2_operands()) {
         let mut context = context(width, &m, &values);
         context.mul_fp2(out, x, y, count);

@@ -31,6 +31,7 @@ pub mod x_codex;
 pub mod x_fp2x;
 pub mod x_invmodx;
 pub mod x_iszerox;
+pub mod x_movx;
 pub mod x_padx;
 pub mod x_sumx;
 pub mod x_vectorx;
@@ -109,6 +110,7 @@ impl Revision {
         x_codex::REVISION,
         x_vectorx::REVISION,
         x_fp2x::REVISION,
+        x_movx::REVISION,
         evmmax_next::REVISION,
     ];
 

@@ -63,6 +63,8 @@ enum Operands {
     /// The number of lanes.
     Invert(u64),
     /// The number of lanes.
+    Copy(u64),
+    /// The number of lanes.
     Fp2(u64),
     /// The number of products.
     Sum(u64),
@@ -167,6 +169,9 @@ impl<'a> CountingExactly<'a> {
             Operands::Store(count, id) => transfer(of_context(frame, id), count, false),
             Operands::Invert(count) => {
                 frame.active.map_or(0, |context| rounding(schedule.at_width(context.width).invert) * count)
+            }
+            Operands::Copy(count) => {
+                frame.active.map_or(0, |context| rounding(schedule.at_width(context.width).copy) * count)
             }
             Operands::Fp2(count) => {
                 frame.active.map_or(0, |context| rounding(schedule.at_width(context.width).fp2) * count)
@@ -273,6 +278,7 @@ fn operands(rules: &SlotRules, opcode: u8, view: &View<'_>) -> Operands {
         _ if rules.invert == Some(opcode) => {
             Operands::Invert(view.code().get(view.pc() + 5).copied().map_or(0, u64::from))
         }
+        _ if rules.copy == Some(opcode) => Operands::Copy(view.code().get(view.pc() + 5).copied().map_or(0, u64::from)),
         _ if rules.mul_fp2 == Some(opcode) => {
             Operands::Fp2(view.code().get(view.pc() + 10).copied().map_or(0, u64::from))
         }

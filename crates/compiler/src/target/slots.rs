@@ -1,7 +1,7 @@
 //! The revisions with slots: separate slots, canonical big-endian values in memory. What differs between them is in their
 //! rules: how the modulus is set, strides, whether stored values are checked.
 
-mod fp2;
+pub mod fp2;
 mod set_up;
 
 use super::reverse::Reverse;
@@ -16,7 +16,7 @@ use residue_ir::Modulus;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
 use residue_isa::revision::rules::SUM_PRODUCTS_MAX;
-use residue_isa::{FieldInstruction, FieldOp, Lanes, Revision, SlotRules, SumOfProducts};
+use residue_isa::{FieldInstruction, FieldOp, GasSchedule, Lanes, Price, Revision, SlotRules, SumOfProducts};
 use residue_passes::derived::Derived;
 use residue_passes::fp2::SlotFp2;
 use residue_passes::moves::Copy;
@@ -47,6 +47,10 @@ pub struct Slots {
     /// Bytes of calldata that are read together.
     row_bytes: u32,
     places: Places,
+    /// The fewest slots that a copy is cheaper for than an addition of zero, if it is for any.
+    copies_from: Option<u8>,
+    /// Whether a fused product in Fp2 is cheaper than its operations.
+    multiplies_fp2: bool,
     reverse: Reverse,
     data: LabelId,
     /// The constants in the data.
@@ -79,10 +83,50 @@ impl Slots {
             element_bytes,
             row_bytes,
             places,
+            copies_from: None,
+            multiplies_fp2: false,
             reverse,
             data,
             given,
         }
+    }
+
+    /// With the instructions that are cheaper under a schedule than what else does the same.
+    pub fn with_prices(mut self, schedule: &GasSchedule) -> Self {
+        let width = self.rules.price_width(self.modulus_bytes as usize); // u32 to usize widens
+        self.multiplies_fp2 = fp2::is_cheaper((self.revision, self.rules), schedule, width);
+        let Some(row) = self.rules.copy.and_then(|opcode| self.revision.row(opcode)) else { return self };
+        let base = schedule.base(row.mnemonic).unwrap_or(Price::ZERO);
+        let is_cheaper = |count: &u8| {
+            let copy = base + schedule.at_width(width).copy * u64::from(*count);
+            copy.whole() < schedule.instruction(FieldOp::Add, width, *count).whole()
+        };
+        self.copies_from = (1..=u8::MAX).find(is_cheaper);
+        self
+    }
+
+    /// An addition of zero as a copy, if that is cheaper.
+    fn as_copy(&self, addition: FieldInstruction) -> FieldInstruction {
+        let FieldInstruction::Slots { operation: FieldOp::Add, out, x, y, count } = addition else { return addition };
+        let is_zero = |lanes: Lanes| Slot::from(lanes.index) == self.places.zero && (count == 1 || lanes.stride == 0);
+        match self.copies_from {
+            Some(least) if count >= least && is_zero(y) => FieldInstruction::Copy { out, x, count },
+            Some(least) if count >= least && is_zero(x) => FieldInstruction::Copy { out, x: y, count },
+            _ => addition,
+        }
+    }
+
+    /// Instructions for operations whose order may change only where slots do not tell the difference.
+    fn instructions(&self, ops: &[SlotOp]) -> Vec<FieldInstruction> {
+        if !self.rules.is_strided {
+            return ops.iter().map(slot_instruction).collect();
+        }
+        // No lane depends on another, so they may also go one after the other.
+        if self.places.is_literal {
+            let end = self.slot_count() - 1;
+            return fuse_well(ops, end).into_iter().flat_map(|instruction| within(instruction, end)).collect();
+        }
+        fuse_well(ops, ANYWHERE)
     }
 
     fn known_modulus(&self) -> &BigUint {
@@ -310,23 +354,7 @@ impl Target for Slots {
     }
 
     fn operations(&self, code: &mut Assembly, ops: &[SlotOp]) {
-        if !self.rules.is_strided {
-            for op in ops {
-                code.field(slot_instruction(op));
-            }
-            return;
-        }
-        // No lane depends on another, so they may also go one after the other.
-        if self.places.is_literal {
-            let end = self.slot_count() - 1;
-            for part in fuse_well(ops, end).into_iter().flat_map(|instruction| within(instruction, end)) {
-                code.field(part);
-            }
-        } else {
-            for instruction in fuse_well(ops, ANYWHERE) {
-                code.field(instruction);
-            }
-        }
+        self.instructions(ops).into_iter().for_each(|instruction| _ = code.field(instruction));
     }
 
     fn sum_products_max(&self) -> usize {
@@ -346,7 +374,7 @@ impl Target for Slots {
     }
 
     fn multiplies_fp2(&self) -> bool {
-        self.rules.mul_fp2.is_some()
+        self.multiplies_fp2
     }
 
     fn fp2(&self, code: &mut Assembly, products: &[SlotFp2]) {
@@ -363,7 +391,9 @@ impl Target for Slots {
     fn copies(&self, code: &mut Assembly, copies: &[Copy]) {
         let slots = copies.iter().flat_map(|copy| (0..copy.count).map(|lane| (copy.to + lane, copy.from + lane)));
         let addition = |(out, x)| SlotOp { operation: FieldOp::Add, out, x, y: self.places.zero };
-        self.operations(code, &slots.map(addition).collect::<Vec<_>>());
+        for instruction in self.instructions(&slots.map(addition).collect::<Vec<_>>()) {
+            code.field(self.as_copy(instruction));
+        }
     }
 
     fn reserve(&self, code: &mut Assembly) {

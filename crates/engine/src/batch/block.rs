@@ -26,8 +26,10 @@ pub(crate) struct Block<L: Location> {
     several: Box<[(FieldOp, u16, u32)]>,
     /// The opcode of sums of two products, if there are sums in it; those of more follow it.
     sum_opcode: Option<u8>,
-    /// Products in Fp2: their opcode, and lanes with how many instructions have so many.
-    fp2: (u8, Box<[(u16, u32)]>),
+    /// Products in Fp2.
+    fp2: Priced,
+    /// The same of copies.
+    copies: Priced,
     /// What must hold at its entry.
     pub needs: L::Needs,
     /// What it does.
@@ -55,6 +57,37 @@ pub(crate) struct Trace<L: Location> {
     _counted: Counted,
 }
 
+/// Instructions of one opcode, priced by their lanes: lanes, with how many instructions have so many.
+#[derive(Debug, Clone, Default)]
+struct Priced {
+    opcode: u8,
+    lanes: Vec<(u16, u32)>,
+}
+
+impl Priced {
+    fn note(&mut self, opcode: Option<u8>, lanes: u16) {
+        self.opcode = opcode.unwrap_or_default();
+        match self.lanes.iter_mut().find(|(of, _)| *of == lanes) {
+            Some((_, instructions)) => *instructions += 1,
+            None => self.lanes.push((lanes, 1)),
+        }
+    }
+
+    /// What they cost at a price for a lane, rounded up for each instruction.
+    #[inline]
+    fn cost(&self, prices: &Prices, width: Option<&WidthPrices>, of_lane: fn(&WidthPrices) -> u64) -> u64 {
+        let base = prices.base[usize::from(self.opcode)];
+        let of = |&(lanes, instructions): &(u16, u32)| {
+            (base + width.map_or(0, |width| width.times(of_lane(width), lanes.into()))) * u64::from(instructions)
+        };
+        self.lanes.iter().map(of).sum()
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(&*self.lanes)
+    }
+}
+
 /// A block while it is walked.
 #[derive(Debug)]
 pub(crate) struct Draft<L: Location> {
@@ -64,7 +97,8 @@ pub(crate) struct Draft<L: Location> {
     operations: SlotBlock,
     priced: Digest,
     sum_opcode: Option<u8>,
-    fp2: (u8, Vec<(u16, u32)>),
+    fp2: Priced,
+    copies: Priced,
 }
 
 impl<L: Location> Draft<L> {
@@ -76,7 +110,8 @@ impl<L: Location> Draft<L> {
             operations: SlotBlock::new(u16::MAX - 1),
             priced: Digest::default(),
             sum_opcode: None,
-            fp2: Default::default(),
+            fp2: Priced::default(),
+            copies: Priced::default(),
         }
     }
 
@@ -96,6 +131,9 @@ impl<L: Location> Draft<L> {
                 self.operations.push_sum(sum).expect("slots are below 256");
             }
             return;
+        }
+        if instruction.is_copy {
+            return self.push_copies(layout, instruction);
         }
         self.work.instructions[operation] += 1;
         self.work.operations[operation] += u32::from(count);
@@ -122,11 +160,21 @@ impl<L: Location> Draft<L> {
     fn note_fp2(&mut self, layout: &L::Layout, lanes: u16) {
         self.work.fp2_instructions += 1;
         self.work.fp2_lanes += u32::from(lanes);
-        self.fp2.0 = L::fp2(layout).unwrap_or_default();
-        match self.fp2.1.iter_mut().find(|(of, _)| *of == lanes) {
-            Some((_, instructions)) => *instructions += 1,
-            None => self.fp2.1.push((lanes, 1)),
+        self.fp2.note(L::fp2(layout), lanes);
+    }
+
+    /// Adds copies: to the price, and to what is done.
+    fn push_copies(&mut self, layout: &L::Layout, instruction: Instruction) {
+        self.work.copy_instructions += 1;
+        self.work.copy_lanes += u32::from(instruction.count);
+        self.copies.note(L::copy(layout), instruction.count);
+        let lanes = instruction.lanes().map(|(out, x, _)| (out, x));
+        for operations in SlotBlock::operations_of_copies(lanes.clone()) {
+            if let Some(&Op { kind, .. }) = operations.first() {
+                self.priced.push(kind, operations.iter().map(|op| (op.out, op.x, op.y)));
+            }
         }
+        self.operations.push_copies(lanes).expect("slots are below 256");
     }
 
     /// Number of operations so far.
@@ -136,21 +184,25 @@ impl<L: Location> Draft<L> {
 
     /// The block that it has become.
     pub fn into_block(self, start: usize, path: Path, budget: &Budget) -> Box<Block<L>> {
-        let Self { work, several, needs, mut operations, priced, sum_opcode, fp2: (fp2_opcode, fp2_lanes) } = self;
+        let Self { work, several, needs, mut operations, priced, sum_opcode, mut fp2, mut copies } = self;
+        fp2.lanes.shrink_to_fit();
+        copies.lanes.shrink_to_fit();
         operations.shrink();
-        let (several, fp2_lanes) = (several.into_boxed_slice(), fp2_lanes.into_boxed_slice());
+        let several = several.into_boxed_slice();
         let bytes = size_of::<Block<L>>()
             + path.bytes()
             + operations.bytes()
             + size_of_val(&*several)
-            + size_of_val(&*fp2_lanes);
+            + fp2.bytes()
+            + copies.bytes();
         Box::new(Block {
             start,
             path,
             work,
             several,
             sum_opcode,
-            fp2: (fp2_opcode, fp2_lanes),
+            fp2,
+            copies,
             needs,
             operations,
             priced,
@@ -173,7 +225,8 @@ impl<L: Location> Block<L> {
         let fixed = FieldOp::ALL.map(base).iter().sum::<u64>()
             + self.path.cost(&prices.base)
             + self.cost_of_sums(prices, width)
-            + self.cost_of_fp2(prices, width);
+            + self.fp2.cost(prices, width, |width| width.fp2)
+            + self.copies.cost(prices, width, |width| width.copy);
         let Some(width) = width else { return fixed };
         let lanes = |op| width.lanes(op, 1) * u64::from(self.work.operations[op]);
         if !width.in_thousandths && width.start == 0 {
@@ -197,17 +250,6 @@ impl<L: Location> Block<L> {
             (base + sum) * u64::from(count)
         };
         self.work.sums_by_products().map(of).sum()
-    }
-
-    /// What its products in Fp2 cost.
-    #[inline]
-    fn cost_of_fp2(&self, prices: &Prices, width: Option<&WidthPrices>) -> u64 {
-        let (opcode, lanes) = &self.fp2;
-        let base = prices.base[usize::from(*opcode)];
-        let of = |&(lanes, instructions): &(u16, u32)| {
-            (base + width.map_or(0, |width| width.times(width.fp2, lanes.into()))) * u64::from(instructions)
-        };
-        lanes.iter().map(of).sum()
     }
 
     /// Its scalar trace, if it has one.
@@ -256,7 +298,8 @@ impl<L: Location> Block<L> {
             + self.path.bytes()
             + self.operations.bytes()
             + size_of_val(&*self.several)
-            + size_of_val(&*self.fp2.1);
+            + self.fp2.bytes()
+            + self.copies.bytes();
         Self {
             start: self.start,
             path: self.path.clone(),
@@ -264,6 +307,7 @@ impl<L: Location> Block<L> {
             several: self.several.clone(),
             sum_opcode: self.sum_opcode,
             fp2: self.fp2.clone(),
+            copies: self.copies.clone(),
             needs: self.needs.clone(),
             operations: self.operations.clone(),
             priced: self.priced,

@@ -24,6 +24,8 @@ pub(crate) struct Instruction {
     /// Where it is a sum of products, which then has one lane by what is said above, its first product; or a product in Fp2, its first lane: then the first
     /// coefficients are where the above says.
     pub sum: Option<SumOp>,
+    /// Whether it copies its first operand; the second is the same then.
+    pub is_copy: bool,
     /// Bytes of it, operands and all, from where a block meets it.
     pub length: usize,
 }
@@ -43,7 +45,10 @@ impl Instruction {
 
     /// Number of operations that a block does for it.
     pub fn operation_count(&self) -> u32 {
-        // At most 11 each.
+        // A copy has one more, and sums have at most 11 each.
+        if self.is_copy {
+            return u32::from(self.count) + 1;
+        }
         u32::from(self.count) * self.sum.map_or(1, |sum| sum.operation_count() as u32)
     }
 
@@ -102,6 +107,9 @@ pub(crate) trait Location: Sized + Debug + Send + Sync + 'static {
 
     /// The opcode of products in Fp2, where there are any.
     fn fp2(layout: &Self::Layout) -> Option<u8>;
+
+    /// The opcode of copies, where there are any.
+    fn copy(layout: &Self::Layout) -> Option<u8>;
 
     /// Whether blocks of this layout can have scalar traces.
     fn has_traces(layout: &Self::Layout) -> bool;

@@ -172,6 +172,12 @@ impl SlotFile {
         self.limbs.sum_products(out, signs, products);
     }
 
+    /// As [`FieldContext::copy`].
+    pub fn copy(&mut self, out: Strided, x: Strided, count: usize) {
+        self.settle(out, x, x, count);
+        self.limbs.copy(out, x, count);
+    }
+
     /// As [`FieldContext::mul_fp2`].
     pub fn mul_fp2(&mut self, out: Fp2Strided, x: Fp2Strided, y: Fp2Strided, count: usize) {
         if let Some(form) = &mut self.rows

@@ -15,11 +15,16 @@ pub(crate) struct Work {
     pub operations: PerOp<u32>,
     /// Sums of products, by their number of products from 2 on.
     pub sums: [u32; SUM_KINDS],
+    /// Copies: instructions, and their lanes.
+    pub copy_instructions: u32,
+    pub copy_lanes: u32,
     /// Products in Fp2: instructions, and their lanes.
     pub fp2_instructions: u32,
     pub fp2_lanes: u32,
 }
 
+/// Cycles of a value copied.
+const COPY_CYCLES: u64 = 5;
 /// Operations of a product in Fp2: four products, a difference and a sum.
 const FP2_OPERATIONS: u32 = 6;
 /// Sums have 2 to 6 products.
@@ -29,7 +34,11 @@ impl Work {
     /// Number of operations.
     pub fn operation_count(&self) -> u32 {
         let of_sums = self.sums_by_products().map(|(products, count)| (2 * products - 1) * count);
-        self.operations.0.iter().sum::<u32>() + of_sums.sum::<u32>() + FP2_OPERATIONS * self.fp2_lanes
+        self.operations.0.iter().sum::<u32>()
+            + of_sums.sum::<u32>()
+            + FP2_OPERATIONS * self.fp2_lanes
+            + self.copy_instructions
+            + self.copy_lanes
     }
 
     /// What it takes without a plan, about, on values of so many limbs: as a scalar trace, or by instructions.
@@ -45,16 +54,18 @@ impl Work {
         let operations = SUM_CYCLES[at] * (adds + subs)
             + PRODUCT_CYCLES[at] * products
             + sums.sum::<u64>()
-            + fp2 * u64::from(self.fp2_lanes);
+            + fp2 * u64::from(self.fp2_lanes)
+            + COPY_CYCLES * u64::from(self.copy_lanes);
         let sums = u64::from(self.sums.iter().sum::<u32>());
         match has_trace {
             true => {
-                let steps = u64::from(self.operations.0.iter().sum::<u32>() + self.fp2_lanes) + sums;
+                let steps =
+                    u64::from(self.operations.0.iter().sum::<u32>() + self.fp2_lanes + self.copy_instructions) + sums;
                 TRACE_ENTRY_CYCLES + operations + STEP_CYCLES * steps
             }
             false => {
                 let plain = self.instructions.0.iter().copied().map(u64::from).sum::<u64>();
-                let instructions = plain + sums + u64::from(self.fp2_instructions);
+                let instructions = plain + sums + u64::from(self.fp2_instructions + self.copy_instructions);
                 operations + DISPATCH_CYCLES * instructions
             }
         }

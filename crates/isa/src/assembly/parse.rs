@@ -6,7 +6,7 @@
 //!   pushes the offset of either; `PUSH @end-a,b` two bytes for each of a, b, …: how far it is before `end`.
 //! - `const NAME = 5` before its first use; NAME then stands for the number.
 //! - `MULMODX out[:stride] x[:stride] y[:stride] [xCOUNT]` with slots; a stride is 1 unless given, and so is the count.
-//! - `INVMODX out[:stride] x[:stride] [xCOUNT]`, `ISZEROX slot`, `SUM2X out signs x y x y`, `FP2MULX` with its ten bytes; `SETUPX 5` where the id is an immediate.
+//! - `INVMODX out[:stride] x[:stride] [xCOUNT]`, `MOVX` likewise, `ISZEROX slot`, `SUM2X out signs x y x y`, `FP2MULX` with its ten bytes; `SETUPX 5` where the id is an immediate.
 //! - `MULMODMONT384 out x y modulus` with byte offsets; without operands they come from the stack. Where the revision takes
 //!   r_inv from the stack it follows after the modulus of a multiplication; where it takes no modulus neither is written.
 //! - `; comment` and `// comment` to the end of the line.
@@ -193,7 +193,12 @@ impl<'a> Parser<'a> {
             };
         }
         if self.revision.slot_rules().is_some_and(|rules| rules.invert == Some(row.byte)) {
-            return self.inverse();
+            let (out, x, count) = self.two_operands()?;
+            return Ok(Item::Field(FieldInstruction::Inverse { out, x, count }));
+        }
+        if self.revision.slot_rules().is_some_and(|rules| rules.copy == Some(row.byte)) {
+            let (out, x, count) = self.two_operands()?;
+            return Ok(Item::Field(FieldInstruction::Copy { out, x, count }));
         }
         if self.revision.slot_rules().is_some_and(|rules| rules.is_zero == Some(row.byte)) {
             let slot = self.next("a slot")?;
@@ -292,11 +297,11 @@ impl<'a> Parser<'a> {
     }
 
     /// `out[:stride] x[:stride] [xCOUNT]`.
-    fn inverse(&mut self) -> Result<Item, ParseError> {
+    fn two_operands(&mut self) -> Result<(Lanes, Lanes, u8), ParseError> {
         let out = self.lanes()?;
         let x = self.lanes()?;
         let count = self.count()?;
-        Ok(Item::Field(FieldInstruction::Inverse { out, x, count }))
+        Ok((out, x, count))
     }
 
     /// `xCOUNT`, or 1 if something else follows.

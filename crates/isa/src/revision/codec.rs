@@ -75,6 +75,10 @@ pub(super) fn encode_added(
             let opcode = rules.invert.ok_or_else(|| operand_kind(interface, instruction))?;
             code.extend([opcode, out.index, out.stride, x.index, x.stride, count]);
         }
+        FieldInstruction::Copy { out, x, count } => {
+            let opcode = rules.copy.ok_or_else(|| operand_kind(interface, instruction))?;
+            code.extend([opcode, out.index, out.stride, x.index, x.stride, count]);
+        }
         FieldInstruction::IsZero { slot } => {
             let opcode = rules.is_zero.ok_or_else(|| operand_kind(interface, instruction))?;
             code.extend([opcode, slot]);
@@ -102,10 +106,14 @@ pub(super) fn decode_added(
     code: &[u8],
 ) -> Option<(FieldInstruction, usize)> {
     let (&opcode, rest) = code.split_first()?;
-    if rules.invert == Some(opcode) {
+    if [rules.invert, rules.copy].contains(&Some(opcode)) {
         let (&[out, out_stride, x, x_stride, count], _) = rest.split_first_chunk()?;
         let (out, x) = (Lanes { index: out, stride: out_stride }, Lanes { index: x, stride: x_stride });
-        return Some((FieldInstruction::Inverse { out, x, count }, 6));
+        let instruction = match rules.invert == Some(opcode) {
+            true => FieldInstruction::Inverse { out, x, count },
+            false => FieldInstruction::Copy { out, x, count },
+        };
+        return Some((instruction, 6));
     }
     if rules.is_zero == Some(opcode) {
         return Some((FieldInstruction::IsZero { slot: *rest.first()? }, 2));

@@ -105,6 +105,7 @@ impl Parts {
             FieldInstruction::Memory { operation, out, x, y, modulus } => Ok(Self { operation, out, x, y, modulus }),
             FieldInstruction::Slots { .. }
             | FieldInstruction::Inverse { .. }
+            | FieldInstruction::Copy { .. }
             | FieldInstruction::IsZero { .. }
             | FieldInstruction::Sum(_)
             | FieldInstruction::Fp2(_) => Err(refused(instruction, revision)),

@@ -20,6 +20,8 @@ pub struct SlotRules {
     pub sums: Option<u8>,
     /// `FP2MULX`, where there are fused products in Fp2.
     pub mul_fp2: Option<u8>,
+    /// `MOVX`, where there are copies of slots.
+    pub copy: Option<u8>,
     /// `GETX`, where field contexts have arrays.
     pub get: Option<u8>,
     /// `PUTX`, where field contexts have arrays.
@@ -100,11 +102,13 @@ pub enum Addition {
     Vectors,
     /// `FP2MULX`: fused products in Fp2 with u² = −1.
     Fp2,
+    /// `MOVX`: copies of slots.
+    Copies,
 }
 
 impl Addition {
     /// Every addition.
-    pub const ALL: [Addition; 9] = [
+    pub const ALL: [Addition; 10] = [
         Addition::Inversion,
         Addition::IsZero,
         Addition::Sums,
@@ -114,6 +118,7 @@ impl Addition {
         Addition::Code,
         Addition::Vectors,
         Addition::Fp2,
+        Addition::Copies,
     ];
 
     /// Its name, which that of its revision has after `x-`.
@@ -128,6 +133,7 @@ impl Addition {
             Addition::Code => "codex",
             Addition::Vectors => "vectorx",
             Addition::Fp2 => "fp2x",
+            Addition::Copies => "movx",
         }
     }
 }
@@ -225,6 +231,7 @@ impl SlotRules {
         is_zero: None,
         sums: None,
         mul_fp2: None,
+        copy: None,
         get: None,
         put: None,
         load_padded: None,

@@ -392,6 +392,11 @@ impl Generator {
             self.code.extend([immediate[0], immediate[1], immediate[2], immediate[3], immediate[6] % 16]);
             return;
         }
+        if let Some(copy) = self.rules().copy.filter(|_| self.rarely(3)) {
+            self.op(copy);
+            self.code.extend([immediate[0], immediate[1], immediate[2], immediate[3], immediate[6]]);
+            return;
+        }
         if let Some(is_zero) = self.rules().is_zero.filter(|_| self.rarely(5)) {
             self.op(is_zero);
             self.code.push(immediate[2]);

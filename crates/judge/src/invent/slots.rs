@@ -209,6 +209,12 @@ impl Writer<'_> {
             self.assembly.field(FieldInstruction::Inverse { out, x, count: 1 });
             return;
         }
+        if rules.copy.is_some() && self.random.random_ratio(1, 6) {
+            if let FieldInstruction::Slots { out, x, count, .. } = self.lanes(operation) {
+                self.assembly.field(FieldInstruction::Copy { out, x, count });
+            }
+            return;
+        }
         if rules.is_zero.is_some() && self.random.random_ratio(1, 30) {
             let slot = slot(&mut self.random);
             self.assembly.field(FieldInstruction::IsZero { slot }).op(op::POP);

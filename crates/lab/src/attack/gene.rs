@@ -33,6 +33,8 @@ pub enum Gene {
     Sum { count: u8, signs: u8, out: u8, products: [[u8; 2]; SUM_PRODUCTS_MAX] },
     /// Multiplies in Fp2: the slots of both coefficients of result and factors, their strides, and the number of lanes.
     Fp2 { slots: [[u8; 2]; 3], strides: [u8; 3], count: u8 },
+    /// Copies slots: the first written and the first read, their strides, and how many.
+    Copy { slots: [u8; 2], strides: [u8; 2], count: u8 },
     /// Asks whether a slot is zero.
     IsZero { slot: u8 },
     /// Brings a slot into Montgomery form, or inverts it.
@@ -129,6 +131,11 @@ impl Gene {
                 strides: [1 + byte(random) % 8, byte(random) % 9, byte(random) % 9],
                 count: one_of(random, &[1, 1, 2, 4, 16, 64]),
             },
+            0..=3 if ground.copies() => Gene::Copy {
+                slots: [byte(random), byte(random)],
+                strides: [1 + byte(random) % 8, byte(random) % 9],
+                count: one_of(random, &[1, 1, 2, 4, 16, 64, 255]),
+            },
             0..=7 => Gene::Field(Field {
                 operation: one_of(random, &Operation::ALL),
                 places: [(); 3].map(|()| ground.random_place(random)),
@@ -177,6 +184,7 @@ impl Gene {
             Gene::Padded { .. } => "padded load and store",
             Gene::Sum { .. } => "sum of products",
             Gene::Fp2 { .. } => "product in Fp2",
+            Gene::Copy { .. } => "copy of slots",
             Gene::IsZero { .. } => "test for zero",
             Gene::Convert { .. } => "conversion",
             Gene::Jumpdest => "jump target",

@@ -121,6 +121,12 @@ pub fn instructions(ground: &Ground) -> Vec<(String, Genome)> {
             let gene = Gene::Fp2 { slots: [[1, 2], [0, 1], [0, 1]], strides: [1, 1, 1], count: 250 };
             add("product in Fp2 of shifted lanes", gene, 256);
         }
+        if ground.copies() {
+            for (count, strides) in [(1, [1, 1]), (255, [1, 1]), (120, [2, 2]), (85, [3, 0])] {
+                let gene = Gene::Copy { slots: [1, 0], strides, count };
+                add(&format!("copy of {count} by {}", strides[0]), gene, 256);
+            }
+        }
         if ground.tests_for_zero() {
             add("test for zero", Gene::IsZero { slot: 0 }, 16);
         }

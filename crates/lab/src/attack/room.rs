@@ -128,12 +128,17 @@ impl<'a> Room<'a> {
             Gene::Fp2 { slots, strides, count } if self.ground.multiplies_fp2() => {
                 return self.fp2(code, slots, strides, count);
             }
+            Gene::Copy { slots, strides, count } if self.ground.copies() => {
+                let count = count.clamp(1, u8::try_from(self.slots).unwrap_or(u8::MAX));
+                let [out, x] = [0, 1].map(|operand| self.lanes(slots[operand], strides[operand], count));
+                return self.encoded(code, &FieldInstruction::Copy { out, x, count });
+            }
             Gene::IsZero { slot } if self.ground.tests_for_zero() => {
                 let slot = (u16::from(slot) % self.slots) as u8; // Below 256.
                 self.encoded(code, &FieldInstruction::IsZero { slot })?;
                 code.op(op::POP);
             }
-            Gene::Sum { .. } | Gene::Fp2 { .. } | Gene::IsZero { .. } => {}
+            Gene::Sum { .. } | Gene::Fp2 { .. } | Gene::Copy { .. } | Gene::IsZero { .. } => {}
             Gene::Convert { slot, count } => return self.convert(code, slot, count),
             Gene::Jumpdest => _ = code.op(op::JUMPDEST),
             Gene::Jump { is_copied } => {
@@ -149,6 +154,14 @@ impl<'a> Room<'a> {
             Gene::Call(call) => self.call(code, call, |code| _ = code.op(op::ADDRESS)),
         }
         Ok(())
+    }
+
+    /// So many lanes of slots that there are.
+    fn lanes(&self, slot: u8, stride: u8, count: u8) -> Lanes {
+        let stride = u16::from(stride).min((self.slots - 1) / u16::from(count.max(2) - 1));
+        let starts = self.slots - u16::from(count - 1) * stride;
+        // Slots are below 256, and the stride is at most that of the gene.
+        Lanes { index: (u16::from(slot) % starts) as u8, stride: stride as u8 }
     }
 
     /// Products in Fp2, brought to the slots that there are.

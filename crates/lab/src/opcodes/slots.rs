@@ -53,6 +53,7 @@ pub(super) fn pairs(revision: Revision, effort: &MeasureEffort) -> Result<Vec<Pa
                 pairs.extend(conversions::inversion(revision, rules, width_limbs));
                 pairs.extend(conversions::zero_test(revision, rules, width_limbs));
                 pairs.extend(conversions::elements(revision, rules, width_limbs));
+                pairs.extend(conversions::copies(revision, rules, width_limbs));
                 pairs.extend(sums::pairs(revision, rules, width_limbs, classes));
                 pairs.extend(fp2::pairs(revision, rules, width_limbs, classes));
             }

@@ -300,10 +300,39 @@ fn steps<Add: Kernel, Sub: Kernel, Mul: Kernel, Square: Squarings>(context: &mut
             SlotStep::Sub { out, x, y } => Sub::run(limbs, at(out), at(x), at(y), m, n0),
             SlotStep::Mul { out, x, y } => Mul::run(limbs, at(out), at(x), at(y), m, n0),
             SlotStep::Square { out, x, count } => Square::run(limbs, at(out), at(x), count, m, n0),
+            SlotStep::Copy { out, x, count } => {
+                limbs.copy_within(at(x)..at(x) + usize::from(count) * width, at(out));
+            }
             SlotStep::AddLanes(lanes) => Add::run_lanes(limbs, lanes.strided(), lanes.count.into(), m, n0),
             SlotStep::SubLanes(lanes) => Sub::run_lanes(limbs, lanes.strided(), lanes.count.into(), m, n0),
             SlotStep::MulLanes(lanes) => Mul::run_lanes(limbs, lanes.strided(), lanes.count.into(), m, n0),
         }
+    }
+}
+
+/// Copies of `count` lanes of a context, all read before any is written.
+pub(crate) fn copy(context: &mut FieldContext, out: Strided, x: Strided, count: usize) {
+    let Some(last) = count.checked_sub(1) else { return };
+    let named = out.slot(last).max(x.slot(last)).max(out.index).max(x.index);
+    assert!(named < context.slot_count(), "slot {named} of {}", context.slot_count());
+    let width = context.width_limbs();
+    if count == 1 || (out.stride, x.stride) == (1, 1) {
+        let (limbs, _) = context.parts();
+        return limbs.copy_within(x.index * width..(x.index + count) * width, out.index * width);
+    }
+    let waits = reads_after_writes(out, x, count);
+    let through = if waits { Strided { index: context.staging(count), stride: 1 } } else { out };
+    let (limbs, _) = context.parts();
+    let mut move_lanes = |to: Strided, from: Strided| {
+        for lane in 0..count {
+            let from = from.slot(lane) * width;
+            limbs.copy_within(from..from + width, to.slot(lane) * width);
+        }
+    };
+    move_lanes(through, x);
+    if waits {
+        move_lanes(out, through);
+        context.drop_staging();
     }
 }
 

@@ -107,6 +107,21 @@ fn products_in_fp2_are_two_sums() {
 }
 
 #[test]
+fn slots_are_copied() {
+    let revision = "x-movx";
+    check_slots(revision, "MOVX .0001050103", [5, 6, 7, 3, 4, 5, 6, 7]);
+    check_slots(revision, "MOVX .0101000107", [0, 0, 1, 2, 3, 4, 5, 6]); // all are read before any is written
+    check_slots(revision, "MOVX .0002070004", [7, 1, 7, 3, 7, 5, 7, 7]);
+    check_slots(revision, "MOVX .0001070001", [7, 1, 2, 3, 4, 5, 6, 7]);
+    check_halt(revision, &(prelude() + "MOVX .0001000109"), "slot_out_of_range");
+    check_halt(revision, &(prelude() + "MOVX .0801000101"), "slot_out_of_range");
+    check_halt(revision, &(prelude() + "MOVX .0000000101"), "invalid_stride");
+    check_halt(revision, &(prelude() + "MOVX .0001000100"), "invalid_stride");
+    check_halt(revision, &(prelude() + "MOVX .00010001"), "invalid_instruction");
+    check_halt(revision, "MOVX .0001000101", "no_context");
+}
+
+#[test]
 fn elements_are_copied_by_an_index_from_the_stack() {
     for revision in ["x-arrayx", "evmmax-next"] {
         check_slots(revision, "5 PUTX .0203 6 GETX .0002", [3, 4, 2, 3, 4, 5, 6, 7]);

@@ -163,7 +163,9 @@ fn lanes_of(instruction: &FieldInstruction) -> Vec<Lane> {
     };
     match *instruction {
         FieldInstruction::Slots { out, x, y, count, .. } => slots(out, x, Some(y), count),
-        FieldInstruction::Inverse { out, x, count } => slots(out, x, None, count),
+        FieldInstruction::Inverse { out, x, count } | FieldInstruction::Copy { out, x, count } => {
+            slots(out, x, None, count)
+        }
         FieldInstruction::Sum(sum) => {
             let lane = |(_, [x, y]): (bool, [u8; 2])| Lane {
                 operation: None,

@@ -1,9 +1,17 @@
 //! Products in Fp2 as lanes of one instruction: neighbours whose elements are at equal distances, which are rounded up to whole gas together.
 
 use super::slot_index;
-use residue_isa::{Fp2Lanes, Fp2Products};
+use residue_isa::{FieldOp, Fp2Lanes, Fp2Products, GasSchedule, Price, Revision, SlotRules};
 use residue_passes::Slot;
 use residue_passes::fp2::SlotFp2;
+
+/// Whether a product costs less by its instruction, if there is one, than by four multiplications and two additions.
+pub fn is_cheaper((revision, rules): (Revision, &SlotRules), schedule: &GasSchedule, width: usize) -> bool {
+    let Some(row) = rules.mul_fp2.and_then(|opcode| revision.row(opcode)) else { return false };
+    let fused = schedule.base(row.mnemonic).unwrap_or(Price::ZERO) + schedule.at_width(width).fp2;
+    let of = |operation| schedule.instruction(operation, width, 1).whole();
+    fused.whole() < 4 * of(FieldOp::Mul) + of(FieldOp::Add) + of(FieldOp::Sub)
+}
 
 /// Instructions for products that go one after the other.
 pub fn in_lanes(products: &[SlotFp2]) -> Vec<Fp2Products> {

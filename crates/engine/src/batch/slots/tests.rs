@@ -111,3 +111,17 @@ fn products_in_fp2_are_instructions_of_blocks_unless_a_lane_reads_what_one_befor
     assert!(!is_found([1, 2, 1, 8, 9, 0, 8, 9, 0, 0]), "no lane");
     assert!(is_found([1, 2, 3, 255, 9, 0, 8, 9, 0, 3]) && !is_found([1, 2, 3, 255, 9, 1, 8, 9, 0, 3]), "slot 257");
 }
+
+#[test]
+fn copies_are_instructions_of_blocks() {
+    let copy = |operands: [u8; 5]| {
+        let code = [&[0xd4][..], &operands].concat();
+        Slots::instruction(&layout(Revision::XMovx), &code, 0, false)
+    };
+    let found = copy([7, 2, 1, 0, 3]).unwrap();
+    assert_eq!(found.lanes().collect::<Vec<_>>(), [(7, 1, 1), (9, 1, 1), (11, 1, 1)]);
+    assert_eq!((found.is_copy, found.length, found.last(), found.operation_count()), (true, 6, 11, 4));
+    let is_found = |operands| copy(operands).is_some();
+    assert!(is_found([1, 1, 0, 1, 255]) && !is_found([2, 1, 0, 1, 255]), "slot 256");
+    assert!(!is_found([1, 1, 0, 1, 0]) && !is_found([1, 0, 0, 1, 2]), "no lane, one slot for all results");
+}
