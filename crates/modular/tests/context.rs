@@ -88,7 +88,11 @@ fn step() -> impl Strategy<Value = SlotStep> {
         2 => SlotStep::Mul { out, x, y },
         _ => SlotStep::Square { out, x, count },
     });
-    prop_oneof![2 => one, 1 => lanes()]
+    let copy = (1..6u16).prop_flat_map(|count| {
+        let first = || 0..u16::try_from(SLOTS).unwrap() - count;
+        (first(), first()).prop_map(move |(out, x)| SlotStep::Copy { out, x, count })
+    });
+    prop_oneof![2 => one, 1 => lanes(), 1 => copy]
 }
 
 /// Lanes of which none reads what one before it has written.
@@ -143,6 +147,10 @@ proptest! {
                 SlotStep::Square { out, x, count } => {
                     expected.mul(lane(out), lane(x), lane(x), 1);
                     (1..count).for_each(|_| expected.mul(lane(out), lane(out), lane(out), 1));
+                }
+                SlotStep::Copy { out, x, count } => {
+                    let of = |slot: u16| Strided { index: slot.into(), stride: 1 };
+                    expected.copy(of(out), of(x), count.into());
                 }
                 SlotStep::AddLanes(lanes) | SlotStep::SubLanes(lanes) | SlotStep::MulLanes(lanes) => {
                     let [out, x, y] = lanes.strided();
