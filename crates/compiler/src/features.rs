@@ -47,6 +47,7 @@ pub(crate) fn has_feature(program: &Program, revision: Revision, dialect: Dialec
         }
         Feature::Padding => revision.slot_rules().is_some_and(|rules| rules.store_padded.is_some()),
         Feature::ZeroTest => revision.slot_rules().is_some_and(|rules| rules.is_zero.is_some()),
+        Feature::FieldSlots => revision.slot_rules().is_some(),
         Feature::Slots(count) => {
             let names = SlotNames::new(revision, slot_limit(revision), dialect.portable);
             names.room(0).is_some_and(|room| count <= room)

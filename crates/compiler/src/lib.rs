@@ -217,8 +217,8 @@ struct Unit {
     slots: u32,
     target: Box<dyn Target>,
     blocks: Vec<LoweredBlock>,
-    /// The entry label of each function.
-    entries: Vec<LabelId>,
+    /// Where each function begins.
+    begins: Vec<LabelId>,
 }
 
 impl Built {
@@ -317,7 +317,7 @@ fn build(
         slots,
         target,
         blocks: lowered.blocks,
-        entries: lowered.entries,
+        begins: lowered.begins,
     };
     let units = programs.into_iter().zip(placed).map(unit).collect();
     let items = assembly.items().to_vec();

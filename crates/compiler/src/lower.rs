@@ -1,11 +1,12 @@
 //! Lowering: control, words and calls of a placed program become code; the target supplies what revisions differ in.
 //!
-//! The stack is known at every point: under everything lies the return address of the function, above it the words that
+//! The stack is known at every point: under everything lies the return address of the function, unless it is a subroutine, above it the words that
 //! are kept (results of comparisons, bound words, loop counters) until their region ends. Memory holds, from the bottom:
 //! what the target needs, scratch memory, the variables, the output, arrays of fixed size, and after them one record for each index of
 //! the unbounded arrays.
 
 mod calls;
+mod conventions;
 mod countdown;
 mod elements;
 mod hash;
@@ -21,6 +22,7 @@ use crate::Part;
 use crate::error::CompileError;
 use crate::paths;
 use crate::target::{RowSizes, Target, clear, push};
+use conventions::{Convention, Conventions};
 use fixedbitset::FixedBitSet;
 use layout::{Layout, layout};
 use residue_ir::Effect;
@@ -71,16 +73,24 @@ pub(crate) struct Lowered {
 pub(crate) struct LoweredUnit {
     /// Every block with operations.
     pub blocks: Vec<LoweredBlock>,
-    /// The entry label of each function.
-    pub entries: Vec<LabelId>,
+    /// Where each function begins.
+    pub begins: Vec<LabelId>,
 }
 
-/// Labels for the functions, the tables and the rows of a part.
-fn entered(part: &Part<'_>, code: &mut Assembly) -> Entered {
-    let entries = part.program.functions.iter().map(|_| code.new_label()).collect();
+/// Labels for the functions, the tables and the rows of a part, and how its functions are called.
+fn entered(part: &Part<'_>, is_subprogram: bool, revision: Revision, code: &mut Assembly) -> Entered {
+    let functions = &part.program.functions;
+    let conventions = match revision.has_subroutines() {
+        true => Conventions::cheapest(functions, &part.rows.functions, is_subprogram),
+        false => Conventions::jumps(functions.len()),
+    };
+    let entries: Vec<LabelId> = functions.iter().map(|_| code.new_label()).collect();
+    let begin =
+        |(number, &entry): (usize, &LabelId)| if conventions.is_jumped_to(number) { code.new_label() } else { entry };
+    let begins = entries.iter().enumerate().map(begin).collect();
     let tables = part.program.tables.iter().map(|_| code.new_label()).collect();
     let rows = sequence::rows_by_number(part.program).into_iter().map(|row| (row, code.new_label())).collect();
-    Entered { entries, tables, rows }
+    Entered { conventions, begins, entries, tables, rows }
 }
 
 /// Writes the program and its subprograms, of which `parts` has at least one, to `code`, whose offset 0 is `origin`.
@@ -92,7 +102,8 @@ pub(crate) fn lower(
 ) -> Result<Lowered, CompileError> {
     let layout = layout(parts)?;
     let fail = code.new_label();
-    let units: Vec<Entered> = parts.iter().map(|part| entered(part, code)).collect();
+    let labels = |(unit, part)| entered(part, unit > 0, revision, code);
+    let units: Vec<Entered> = parts.iter().enumerate().map(labels).collect();
     let zero_from = begin(parts, &layout, code);
     let mut lowered = Lowered { units: Vec::new(), fail, memory_bytes: layout.end, near: Vec::new() };
     let mut entrances = Entrances::default();
@@ -121,7 +132,6 @@ pub(crate) fn lower(
                     false => HashMap::new(),
                 },
                 layout: &layout,
-                entries: &units[unit].entries,
                 fail,
                 constant_slots: &part.constant_slots,
                 spare: part.spare,
@@ -141,7 +151,7 @@ pub(crate) fn lower(
             };
             lowering.function()?;
         }
-        done[unit] = Some(LoweredUnit { blocks, entries: units[unit].entries.clone() });
+        done[unit] = Some(LoweredUnit { blocks, begins: units[unit].begins.clone() });
     }
     lowered.units = done.into_iter().flatten().collect();
     lowered.near = entrances.near;
@@ -166,6 +176,10 @@ fn order(parts: &[Part<'_>]) -> Vec<usize> {
 
 /// The labels of a program or subprogram.
 struct Entered {
+    /// How its functions are called.
+    conventions: Conventions,
+    /// Where its functions begin: at the target of jumps, where a subroutine has one before its entry.
+    begins: Vec<LabelId>,
     /// Where its functions are entered.
     entries: Vec<LabelId>,
     /// Where its tables are.
@@ -266,7 +280,6 @@ struct Lowering<'a> {
     /// How often each value of the function is read; empty where no instruction makes sums.
     readings: HashMap<Value, usize>,
     layout: &'a Layout,
-    entries: &'a [LabelId],
     fail: LabelId,
     constant_slots: &'a [Slot],
     spare: Slot,
@@ -316,8 +329,7 @@ impl<'a> Lowering<'a> {
 
     fn function(&mut self) -> Result<(), CompileError> {
         if !self.is_start() {
-            self.code.label(self.entries[self.number]);
-            self.stack.push(Entry::Other);
+            self.entrance();
         }
         let (rows, last) = match self.rows {
             [before @ .., Row::Calls { calls, is_last: true }] => (before, Some(calls)),
@@ -326,9 +338,8 @@ impl<'a> Lowering<'a> {
         if self.region(rows)? == Flow::Continues {
             match last {
                 Some(calls) => self.last_calls(calls),
-                None => {
-                    self.code.op(if self.is_start() { evm::STOP } else { evm::JUMP });
-                }
+                None if self.is_start() => _ = self.code.op(evm::STOP),
+                None => self.back(),
             }
         }
         Ok(())

@@ -140,7 +140,7 @@ fn function_ranges(built: &Built) -> Vec<(String, Range<usize>)> {
     let mut starts: Vec<(String, usize)> = Vec::new();
     for (number, unit) in built.units.iter().enumerate() {
         let prefix = if number == 0 { String::new() } else { format!("{}:", unit.program.name) };
-        let named = unit.program.functions.iter().zip(&unit.entries);
+        let named = unit.program.functions.iter().zip(&unit.begins);
         starts.extend(named.map(|(function, label)| (format!("{prefix}{}", function.name), offset(label))));
     }
     let end = offset(&built.fail);

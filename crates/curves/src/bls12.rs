@@ -45,10 +45,19 @@ pub fn membership_of_all<M: Machine, C: Bls12, const N: usize>(
     machine: &M,
     points: [Affine<M::Fe>; N],
 ) -> Conditions<M::Fe> {
+    membership_with_multiples::<M, C, N>(machine, points).0
+}
+
+/// The same, and |x|·P for each of the points.
+pub(crate) fn membership_with_multiples<M: Machine, C: Bls12, const N: usize>(
+    machine: &M,
+    points: [Affine<M::Fe>; N],
+) -> (Conditions<M::Fe>, [Jacobian<M::Fe>; N]) {
     let _scope = enter("g1_membership");
     let points = Affine::of(points);
     let once = multiply_all_by_x_abs::<M, C, N>(machine, points.to_jacobian(SideBySide::all(machine.one())), 4);
-    vanishing_and_invertible::<M, C, N>(machine, points, multiply_all_by_x_abs::<M, C, N>(machine, once, 4))
+    let twice = multiply_all_by_x_abs::<M, C, N>(machine, once, 4);
+    (vanishing_and_invertible::<M, C, N>(machine, points, twice), once.apart())
 }
 
 /// The same for points and their products with x².

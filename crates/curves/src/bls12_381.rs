@@ -14,6 +14,7 @@ pub mod isogeny;
 pub mod map_g1;
 pub mod map_g2;
 pub mod msm;
+pub mod opening;
 pub mod torsion;
 
 pub use constants::X_ABS;

@@ -301,8 +301,13 @@ pub(crate) fn nibbles<M: Machine>(machine: &M, word: M::Word, bit: Option<M::Wor
 /// The step for the digit at place `at`: of its six bits the lowest says which half of a word's cells, the others in reverse order of
 /// worth which cell of eight, and which word.
 pub fn place<W: Copy>(chosen: &[W; 4], at: u32) -> SequenceStep<W> {
+    place_from(chosen, at, 0)
+}
+
+/// The same where the parts are those from `first_part` on.
+pub(crate) fn place_from<W: Copy>(chosen: &[W; 4], at: u32, first_part: usize) -> SequenceStep<W> {
     let cell = (at & 1) << 3 | at >> 3;
-    SequenceStep::chosen(chosen[(at >> 1 & 3) as usize], 16 * cell) // u32 to usize widens
+    SequenceStep::Chosen { word: chosen[(at >> 1 & 3) as usize], first_bit: 16 * cell, first_part } // u32 to usize widens
 }
 
 #[cfg(test)]

@@ -44,6 +44,20 @@ const PATH: [Unit; BASES - 2] =
     [PLUS, PLUS, ZETA, MINUS, MINUS, MINUS, ZETA, ZETA, ZETA, PLUS, MINUS_ZETA, MINUS_ZETA, PLUS];
 /// How many they are.
 pub const BASES: usize = 15;
+/// The same way to those of them that 2 does not divide; it passes 2, and no other that it divides.
+const ODD_PATH: [Unit; ODD_BASES - 1] =
+    [PLUS, OMEGA, PLUS, PLUS, OMEGA, OMEGA, OMEGA, MINUS_ZETA, MINUS_ZETA, MINUS_ZETA];
+/// How many these are.
+const ODD_BASES: usize = 11;
+
+/// Which multiples of a point there are for digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// Fifteen, of which digits are units times one.
+    All,
+    /// Eleven, of which digits are units times one, or two or four of them: a part of the doublings comes after the addition then.
+    Odd,
+}
 
 /// a + b·ω.
 pub(crate) type Element = [i64; 2];
@@ -57,14 +71,61 @@ impl Unit {
     }
 }
 
-/// The numbers that digits are multiples of.
-fn bases() -> Vec<Element> {
-    let later = PATH.iter().scan([2, 0], |last: &mut Element, unit| {
-        let step = unit.times([1, 0]);
-        *last = [last[0] + step[0], last[1] + step[1]];
-        Some(*last)
-    });
-    [[1, 0], [2, 0]].into_iter().chain(later).collect()
+impl Kept {
+    /// From 2 on, what each number is more than the one before.
+    const fn path(self) -> &'static [Unit] {
+        match self {
+            Kept::All => &PATH,
+            Kept::Odd => &ODD_PATH,
+        }
+    }
+
+    /// The numbers that digits are multiples of.
+    fn bases(self) -> Vec<Element> {
+        let later = self.path().iter().scan([2, 0], |last: &mut Element, unit| {
+            let step = unit.times([1, 0]);
+            *last = [last[0] + step[0], last[1] + step[1]];
+            Some(*last)
+        });
+        // 2 is passed by both.
+        let twice = (self == Kept::All).then_some([2, 0]);
+        [[1, 0]].into_iter().chain(twice).chain(later).collect()
+    }
+
+    /// The digits by their numbers, unless they are 0.
+    fn digits(self) -> &'static [Option<Digit>; DIGITS] {
+        static DIGIT: LazyLock<[[Option<Digit>; DIGITS]; 2]> = LazyLock::new(|| [Kept::All, Kept::Odd].map(Kept::find));
+        &DIGIT[self as usize]
+    }
+
+    fn find(self) -> [Option<Digit>; DIGITS] {
+        let bases = self.bases();
+        let doublings = match self {
+            Kept::All => 0..=0,
+            Kept::Odd => 0..=DOUBLINGS - 1,
+        };
+        std::array::from_fn(|digit| {
+            let wanted = element(digit);
+            let is_wanted =
+                |base: Element, unit: Unit, doublings: u32| unit.times(base).map(|part| part << doublings) == wanted;
+            let of = |base: usize, doublings: u32| {
+                let unit = Unit::ALL.into_iter().find(|unit| is_wanted(bases[base], *unit, doublings))?;
+                Some(Digit { base, unit, doublings })
+            };
+            doublings.clone().find_map(|doublings| (0..bases.len()).find_map(|base| of(base, doublings)))
+        })
+    }
+}
+
+/// A digit that is not 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Digit {
+    /// Which of the numbers that digits are multiples of.
+    base: usize,
+    /// Times this.
+    unit: Unit,
+    /// So many times doubled.
+    doublings: u32,
 }
 
 /// A digit's a and b.
@@ -73,41 +134,31 @@ pub(crate) fn element(digit: usize) -> Element {
     [m - A_OFFSET + (n + 1) / 2, n - B_OFFSET]
 }
 
-/// The digits by their numbers, unless they are 0: which of [`bases`], and the unit.
-static DIGIT: LazyLock<[Option<(usize, Unit)>; DIGITS]> = LazyLock::new(|| {
-    let bases = bases();
-    std::array::from_fn(|digit| {
-        let wanted = element(digit);
-        let of =
-            |base: usize| Unit::ALL.into_iter().find(|unit| unit.times(bases[base]) == wanted).map(|unit| (base, unit));
-        (0..BASES).find_map(of)
-    })
-});
-
 /// The number of the digit 0.
 pub fn zero() -> usize {
-    DIGIT.iter().position(Option::is_none).expect("it is one of them")
+    Kept::All.digits().iter().position(Option::is_none).expect("it is one of them")
 }
 
 /// The multiples of a point that digits add, over one denominator.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Multiples<F> {
-    /// Those by [`bases`].
-    points: [Affine<F>; BASES],
+    kept: Kept,
+    /// Those by [`Kept::bases`].
+    points: Vec<Affine<F>>,
     /// β, β²: x of ω·P is β·x.
     beta: [F; 2],
 }
 
 impl<F: Fe> Multiples<F> {
     /// Of P, whose order is a prime above 64, with their Z; β, β² and 3/2.
-    pub fn new(point: Affine<F>, beta: [F; 2], three_halves: F) -> (Self, F) {
+    pub fn new(kept: Kept, point: Affine<F>, beta: [F; 2], three_halves: F) -> (Self, F) {
         let _scope = enter("multiple_table");
         let turned = |x: F, turns: usize| if turns == 0 { x } else { x * beta[turns - 1] };
         let (twice, once) = one_denominator::double(point, point.x.square() * three_halves);
         let (mut sums, mut factors) = (vec![twice], Vec::new());
         // ωᵗ·P over the denominator of the last sum, with its t.
         let (mut addend, mut turn) = (once, 0);
-        for unit in PATH {
+        for &unit in kept.path() {
             addend.x = turned(addend.x, (unit.turn + 3 - turn) % 3);
             turn = unit.turn;
             let added = one_denominator::add(sums[sums.len() - 1], addend, unit.is_negated);
@@ -118,30 +169,62 @@ impl<F: Fe> Multiples<F> {
         }
         let once = Affine::new(turned(addend.x, (3 - turn) % 3), addend.y);
         let factor = one_denominator::to_last(&mut sums, &factors).expect("there are several sums");
-        let points = std::array::from_fn(|base| if base == 0 { once } else { sums[base - 1] });
-        (Self { points, beta }, factor * point.y)
+        if kept == Kept::Odd {
+            sums.remove(0); // What brought 2 to the denominator is not read by anybody, and so is not made.
+        }
+        (Self { kept, points: [vec![once], sums].concat(), beta }, factor * point.y)
     }
 
-    /// Of affine points, on the curve that is isomorphic by the denominator z: [`Multiples::constant`], z² and z³.
+    /// Of all affine points, on the curve that is isomorphic by the denominator z: [`Multiples::constant`], z² and z³.
     pub fn images(points: [Affine<F>; BASES], beta: [F; 2], zz: F, zzz: F) -> Self {
-        Self { points: points.map(|Affine { x, y }| Affine::new(x * zz, y * zzz)), beta }
+        let points = points.map(|Affine { x, y }| Affine::new(x * zz, y * zzz));
+        Self { kept: Kept::All, points: points.to_vec(), beta }
     }
 
-    /// The sum with the multiple that a digit stands for.
+    /// The sum with the multiple that a digit stands for, if all are [`Kept`].
     #[must_use]
     pub fn add(&self, sum: Jacobian<F>, digit: usize) -> Jacobian<F> {
-        match DIGIT[digit] {
+        match self.kept.digits()[digit] {
             None => sum,
-            Some((base, unit)) => {
-                let point = self.turned(self.points[base], unit);
-                if unit.is_negated { sum.subtract_mixed(point) } else { sum.add_mixed(point) }
+            Some(Digit { base, unit, .. }) => self.add_unit(sum, base, unit),
+        }
+    }
+
+    fn add_unit(&self, sum: Jacobian<F>, base: usize, unit: Unit) -> Jacobian<F> {
+        let point = self.turned(self.points[base], unit);
+        if unit.is_negated { sum.subtract_mixed(point) } else { sum.add_mixed(point) }
+    }
+
+    /// 8·sum with the multiple that a digit stands for, given what doubles.
+    #[must_use]
+    pub fn double_and_add(
+        &self,
+        sum: Jacobian<F>,
+        digit: usize,
+        double: impl Fn(Jacobian<F>) -> Jacobian<F>,
+    ) -> Jacobian<F> {
+        let times = |sum: Jacobian<F>, count: u32| (0..count).fold(sum, |sum, _| double(sum));
+        match self.kept.digits()[digit] {
+            None => times(sum, DOUBLINGS),
+            Some(Digit { base, unit, doublings }) => {
+                let sum = self.add_unit(times(sum, DOUBLINGS - doublings), base, unit);
+                times(sum, doublings)
             }
         }
     }
 
-    /// The multiple that a digit stands for, over the denominator of `sum`; none for the digit 0.
+    /// The multiple that a digit stands for, over the common denominator, or over its own if it is even and those are not [`Kept`]; none for the
+    /// digit 0.
+    pub fn multiple(&self, digit: usize, one: F, double: impl Fn(Jacobian<F>) -> Jacobian<F>) -> Option<Jacobian<F>> {
+        let Digit { base, unit, doublings } = self.kept.digits()[digit]?;
+        let Affine { x, y } = self.turned(self.points[base], unit);
+        let point = Affine::new(x, if unit.is_negated { -y } else { y }).to_jacobian(one);
+        Some((0..doublings).fold(point, |point, _| double(point)))
+    }
+
+    /// The multiple that a digit stands for, over the denominator of `sum`, if all are [`Kept`]; none for the digit 0.
     pub fn over_denominator(&self, sum: Jacobian<F>, digit: usize) -> Option<Affine<F>> {
-        let (base, unit) = DIGIT[digit]?;
+        let Digit { base, unit, .. } = self.kept.digits()[digit]?;
         let Affine { x, y } = self.turned(sum.over_own_denominator(self.points[base]), unit);
         Some(Affine::new(x, if unit.is_negated { -y } else { y }))
     }
@@ -240,15 +323,18 @@ mod tests {
 
     #[test]
     fn digits_are_units_times_bases() {
-        let bases = bases();
-        for digit in 0..DIGITS {
-            let found = DIGIT[digit].map_or([0, 0], |(base, unit)| unit.times(bases[base]));
-            assert_eq!(found, element(digit), "{digit}");
+        for (kept, count) in [(Kept::All, BASES), (Kept::Odd, ODD_BASES)] {
+            let bases = kept.bases();
+            for digit in 0..DIGITS {
+                let found = kept.digits()[digit].map_or([0, 0], |Digit { base, unit, doublings }| {
+                    unit.times(bases[base]).map(|part| part << doublings)
+                });
+                assert_eq!(found, element(digit), "{digit}");
+            }
+            let read: std::collections::BTreeSet<_> = kept.digits().iter().flatten().map(|digit| digit.base).collect();
+            assert_eq!(read.len(), count);
+            assert_eq!(bases.len(), count);
         }
-        assert_eq!(
-            DIGIT.iter().flatten().map(|(base, _)| *base).collect::<std::collections::BTreeSet<_>>().len(),
-            BASES
-        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Multiples of points, and sums of them, on curves y² = x³ + b with a prime number r of points, by the endomorphism φ(x, y) = (β·x, y): Gallant, Lambert
-//! and Vanstone 2001, “Faster point multiplication on elliptic curves with efficient endomorphisms”.
+//! and Vanstone 2001, “Faster point multiplication on elliptic curves with efficient endomorphisms”. Single multiples have digits to the base 8 (`glv/octal.rs`) where
+//! code for that is short enough; what follows is said of digits to the base 4, which sums ([`msm`]) have, and multiples where code has to be shorter.
 //!
 //! φ is multiplication by a λ with λ² + λ + 1 = 0 modulo r, so that s·P = k₁·P + k₂·φ(P) for a short vector (k₁, k₂), see [`Endomorphism::split`]. Both
 //! are written to the base 4 with digits from −2 to 1; what a digit of both, a + b·ω with ω for φ, stands for is in
@@ -12,14 +13,16 @@
 //! happens, if for any: [`Endomorphism::exception`].
 
 pub mod msm;
+mod octal;
 pub mod split;
 
+use self::split::Split;
 use crate::chain::pow_constant;
 use crate::eisenstein::{DIGIT, DIGITS, Digit, Table, chosen, place};
 use crate::group::{Affine, Jacobian};
 use num_bigint::BigUint;
 use residue_formula::{Fe, Number};
-use residue_ir::{Machine, SequenceStep, WordOp};
+use residue_ir::{Feature, Machine, SequenceStep, WordOp};
 use ruint::aliases::U256;
 
 /// Places of digits below the first.
@@ -45,6 +48,9 @@ pub trait Endomorphism {
     /// s ↦ Σᵢ (aᵢ + 2)·4ⁱ + 2¹²⁸·Σᵢ (bᵢ + 2)·4ⁱ over [`PLACES`] places, with digits aᵢ and bᵢ from −2 to 1, where s is k₁ + k₂·λ modulo r,
     /// k₁ = 4⁶⁴ + Σᵢ aᵢ·4ⁱ and k₂ = Σᵢ bᵢ·4ⁱ; without the 4⁶⁴ unless it `begins_with_one`.
     fn split<M: Machine>(&self, machine: &M, scalar: M::Word, begins_with_one: bool) -> M::Word;
+
+    /// Vectors (a, b) that span all with a + b·λ = 0 modulo r.
+    fn vectors(&self) -> Split;
 
     /// The number of the digit d for which the split of 2d, beginning with one, ends with d; None if there is none.
     fn exception(&self) -> Option<usize>;
@@ -80,17 +86,22 @@ pub fn multiply<M: Machine, E: Endomorphism>(
     Affine::new(x * square, y * (square * inverse))
 }
 
-/// s·P for P on the curve and not the identity; Z = 0 if it is the identity.
+/// s·P for P on the curve and not the identity; Z = 0 if it is the identity. By digits to the base 8 where code for 64 parts is not too long: where
+/// instructions name slots.
 pub fn multiple<M: Machine, E: Endomorphism>(
     machine: &M,
     curve: &E,
     scalar: M::Word,
     point: Affine<M::Fe>,
 ) -> Jacobian<M::Fe> {
-    multiple_in(machine, curve, scalar, point, false)
+    machine.branch(
+        machine.has(Feature::FieldSlots),
+        |machine| octal::multiple(machine, curve, scalar, point),
+        |machine| multiple_in(machine, curve, scalar, point, false),
+    )
 }
 
-/// The same with code of half the length, in which all digits have their doublings in common; it takes 64 jumps more.
+/// The same by digits to the base 4 with code of half the length that these take otherwise, in which all have their doublings in common; it takes 64 jumps more.
 pub fn multiple_in_short_code<M: Machine, E: Endomorphism>(
     machine: &M,
     curve: &E,
@@ -146,6 +157,7 @@ fn multiple_in<M: Machine, E: Endomorphism>(
 mod tests {
     use super::*;
     use crate::bn254::Bn254;
+    use crate::eisenstein_octal;
     use crate::fixed_base::Sums;
     use crate::short::{GRUMPKIN, PALLAS, VESTA};
     use residue_ir::Numbers;
@@ -205,13 +217,18 @@ mod tests {
         let (order, lambda, point) = (curve.order(), lambda(curve), generator(curve));
         let signed = |k: i64| if k < 0 { &order - k.unsigned_abs() } else { k.unsigned_abs().into() };
         // Those that could meet an exception, 2d, are among the pairs.
-        let pairs = (-5..6i64).flat_map(|a| (-5..6i64).map(move |b| (a, b)));
+        let few = (-4..3i64).flat_map(|a| (-4..3i64).map(move |b| (a, b)));
+        let doubled = (0..eisenstein_octal::DIGITS).map(eisenstein_octal::element).map(|[a, b]| (2 * a, 2 * b));
+        let pairs = few.chain(doubled);
         for scalar in pairs.map(|(a, b)| (signed(b) * &lambda + signed(a)) % &order).chain([BigUint::from(7u8) << 200])
         {
-            let found = multiply(machine, curve, word(&scalar), point);
             let expected = Sums { a: E::Number::ZERO }.multiple(&(&scalar % &order), point);
-            let zero = Affine::new(E::Number::ZERO, E::Number::ZERO);
-            assert_eq!(found, expected.unwrap_or(zero), "{scalar}");
+            let expected = expected.unwrap_or(Affine::new(E::Number::ZERO, E::Number::ZERO));
+            assert_eq!(multiply(machine, curve, word(&scalar), point), expected, "{scalar}");
+            let Jacobian { x, y, z } = multiple_in_short_code(machine, curve, word(&scalar), point);
+            let inverse = z.inverse().unwrap_or(E::Number::ZERO);
+            let short = Affine::new(x * inverse.square(), y * inverse.square() * inverse);
+            assert_eq!(short, expected, "{scalar}");
         }
     }
 

@@ -14,7 +14,9 @@ pub mod residue;
 pub mod residue_witness;
 pub mod steps;
 
-pub use final_exponentiation::{final_exponentiation, is_final_exponentiation_one};
+pub use final_exponentiation::{
+    final_exponentiation, is_final_exponentiation_one, is_final_exponentiation_one_in_long_code,
+};
 pub use miller::{Pairs, miller_loop};
 pub use residue_witness::Witness;
 

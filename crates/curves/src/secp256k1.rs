@@ -7,7 +7,7 @@
 
 use crate::chain::{pow_constant_onto, squared};
 use crate::complete::AZero;
-use crate::eisenstein_octal::{self, BASES, DIGITS, DOUBLINGS, Digits, Multiples, PLACES};
+use crate::eisenstein_octal::{self, BASES, DIGITS, DOUBLINGS, Digits, Kept, Multiples, PLACES};
 use crate::fixed_base::Sums;
 use crate::group::{Affine, Jacobian, Projective};
 use crate::p256::{shamir, word};
@@ -123,7 +123,7 @@ pub fn sum<M: Machine>(machine: &M, u: M::Word, v: M::Word, point: Affine<M::Fe>
     let beta = Secp256k1Fp::from_canonical(&CONSTANTS.beta).expect("β is below p");
     let three_halves = constant(three_halves);
     let betas = [constant(beta), constant(beta.square())];
-    let (of_point, z) = Multiples::new(point, betas, three_halves);
+    let (of_point, z) = Multiples::new(Kept::All, point, betas, three_halves);
     let zz = z.square();
     let zzz = zz * z;
     // Multiples of G and T come from the code when they are needed, and so take no slots before.

@@ -75,6 +75,10 @@ impl<F: Number> Endomorphism for ShortCurve<F> {
         Split::by_norm(self.pi).digits(machine, scalar, begins_with_one)
     }
 
+    fn vectors(&self) -> Split {
+        Split::by_norm(self.pi)
+    }
+
     fn exception(&self) -> Option<usize> {
         Some(Split::by_norm(self.pi).exception())
     }

@@ -107,6 +107,11 @@ impl<F: Fe, const N: usize> Jacobian<SideBySide<F, N>> {
         let [x, y, z] = [points.map(|p| p.x), points.map(|p| p.y), points.map(|p| p.z)].map(SideBySide);
         Self { x, y, z }
     }
+
+    /// Each of the points.
+    pub fn apart(self) -> [Jacobian<F>; N] {
+        from_fn(|number| Jacobian { x: self.x.0[number], y: self.y.0[number], z: self.z.0[number] })
+    }
 }
 
 impl<F: Fe> Jacobian<SideBySide<F, 1>> {

@@ -35,6 +35,10 @@ pub enum Halt {
     MemoryOutOfRange,
     /// Zero lanes, or results that all go to the same slot.
     InvalidStride,
+    /// RETURNSUB with an empty return stack.
+    ReturnStackUnderflow,
+    /// The return stack would have more than 1024 offsets.
+    ReturnStackOverflow,
     /// A change of state inside a static call.
     StaticViolation,
     /// More than 1024 nested calls.
@@ -61,6 +65,8 @@ impl Halt {
             Halt::ValueOutOfRange => "value_out_of_range",
             Halt::MemoryOutOfRange => "memory_out_of_range",
             Halt::InvalidStride => "invalid_stride",
+            Halt::ReturnStackUnderflow => "return_stack_underflow",
+            Halt::ReturnStackOverflow => "return_stack_overflow",
             Halt::StaticViolation => "static_violation",
             Halt::CallDepth => "call_depth",
             Halt::Other(name) => name,
@@ -153,6 +159,8 @@ mod tests {
             Halt::ValueOutOfRange,
             Halt::MemoryOutOfRange,
             Halt::InvalidStride,
+            Halt::ReturnStackUnderflow,
+            Halt::ReturnStackOverflow,
         ] {
             assert!(halt.is_exceptional() && !halt.is_success());
             assert!(halt.to_revm().is_halt(), "{halt}");

@@ -11,7 +11,7 @@ use crate::batch::has_blocks;
 use crate::config::EngineError;
 use crate::handlers::evm384::blocks::Settled;
 use crate::handlers::slot_memory::SlotShare;
-use crate::handlers::{FieldHost, evm384, mont_slots, slot_memory, slots};
+use crate::handlers::{FieldHost, evm384, mont_slots, slot_memory, slots, subroutines};
 
 /// Opcodes that came with a fork. Before it their bytes are unknown, whatever gas is left; revm would charge first.
 const SINCE: &[(SpecId, &[u8])] = &[
@@ -51,6 +51,12 @@ pub(crate) fn instructions<H: FieldHost>(
     for (opcode, instruction) in wrapped.into_iter().flatten() {
         let gas = tables.gas_table()[usize::from(opcode)];
         tables.insert_instruction(opcode, instruction, gas);
+    }
+    if revision.is_some_and(Revision::has_subroutines) {
+        for (opcode, instruction) in subroutines::jumps() {
+            let gas = tables.gas_table()[usize::from(opcode)];
+            tables.insert_instruction(opcode, instruction, gas);
+        }
     }
     for &(opcode, gas) in overrides {
         tables.insert_gas(opcode, gas);
@@ -111,8 +117,10 @@ fn handler<H: FieldHost>(revision: Revision, opcode: u8) -> Instruction<EthInter
         Revision::XVectorx => slots!(XVectorx),
         Revision::XFp2x => slots!(XFp2x),
         Revision::XMovx => slots!(XMovx),
+        Revision::XCallsub => subroutines::handler(opcode).or_else(|| slots!(XCallsub)),
         Revision::EvmmaxNext => slots!(EvmmaxNext),
         Revision::Evm => None,
+        Revision::EvmCallsub => subroutines::handler(opcode),
     };
     match handler {
         Some(handler) => handler,

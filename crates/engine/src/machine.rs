@@ -83,6 +83,8 @@ pub(crate) struct FieldState {
     pub(crate) short_modulus: ShortModulus,
     /// Where slots begin, for revisions that keep them in EVM memory.
     pub memory_start: usize,
+    /// Where RETURNSUB goes on, the last one first: offsets after a CALLSUB of the frame's code.
+    pub returns: Vec<usize>,
     /// Why the frame halts, when revm has no word for it.
     halt: Option<Halt>,
 }
@@ -124,6 +126,11 @@ impl FieldMachine {
     /// What the slots of the running frame count as: words of memory, rounded up once over all its field contexts.
     pub fn slot_words(&self) -> u64 {
         self.frame.slot_words
+    }
+
+    /// Offsets that the running frame's return stack holds, the last one on top.
+    pub fn returns(&self) -> &[usize] {
+        &self.frame.returns
     }
 
     /// Notes why the running frame halts.

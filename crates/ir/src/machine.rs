@@ -131,6 +131,8 @@ pub enum Feature {
     Slots(u32),
     /// An instruction tells whether an element is zero, for less than to look at its bytes.
     ZeroTest,
+    /// Instructions name elements by the numbers of slots: code for formulas is short.
+    FieldSlots,
 }
 
 /// How many elements an array can hold.

@@ -1,8 +1,10 @@
 //! Jump analysis: which bytes of a code are jump targets under a revision.
 //!
-//! A JUMPDEST byte inside an immediate, be it of a PUSH or of a field instruction, is not a target.
+//! A JUMPDEST byte inside an immediate, be it of a PUSH or of a field instruction, is not a target. Nor is an ENTERSUB byte there, where a
+//! revision has subroutines; what jumps may not go to CALLSUB may, and the other way round.
 
 use crate::opcode::evm::JUMPDEST;
+use crate::opcode::subroutine::ENTERSUB;
 use crate::revision::Revision;
 
 /// The jump targets of a code, one bit a byte.
@@ -10,6 +12,8 @@ use crate::revision::Revision;
 pub struct Jumpdests {
     /// Bit i mod 8, from the least significant, of byte ⌊i / 8⌋ is set if offset i is a target.
     pub bits: Vec<u8>,
+    /// The same of targets of CALLSUB; empty where the revision has no subroutines.
+    pub entries: Vec<u8>,
     /// Number of meaningful bits: the bytes of the code.
     pub code_bytes: usize,
     /// Offset of the last instruction; 0 if there is none.
@@ -22,6 +26,11 @@ impl Jumpdests {
     /// Whether a jump to `offset` is valid.
     pub fn contains(&self, offset: usize) -> bool {
         offset < self.code_bytes && self.bits[offset / 8] >> (offset % 8) & 1 == 1
+    }
+
+    /// Whether CALLSUB may go to `offset`.
+    pub fn is_entry(&self, offset: usize) -> bool {
+        self.entries.get(offset / 8).is_some_and(|bits| bits >> (offset % 8) & 1 == 1)
     }
 }
 
@@ -36,6 +45,7 @@ const WORD_BYTES: usize = 8;
 pub fn jumpdests(code: &[u8], revision: Revision) -> Jumpdests {
     let immediates = &revision.interface().immediates;
     let mut bits = vec![0; code.len().div_ceil(8)];
+    let mut entries = vec![0; if revision.has_subroutines() { bits.len() } else { 0 }];
     // Bytes that belong to an immediate which has begun before.
     let mut skipped = 0;
     let mut last = (0, 1_u8);
@@ -48,7 +58,10 @@ pub fn jumpdests(code: &[u8], revision: Revision) -> Jumpdests {
         let (begin, after) = starts(lengths(word, immediates), skipped);
         skipped = after;
         let starts = begin & (u8::MAX >> (WORD_BYTES - chunk.len()));
-        *bits = targets(word) & starts;
+        *bits = targets(word, JUMPDEST) & starts;
+        if let Some(entries) = entries.get_mut(number) {
+            *entries = targets(word, ENTERSUB) & starts;
+        }
         if starts != 0 {
             last = (number, starts);
         }
@@ -56,13 +69,13 @@ pub fn jumpdests(code: &[u8], revision: Revision) -> Jumpdests {
     let (number, starts) = last;
     let last = WORD_BYTES * number + starts.ilog2() as usize; // u32 to usize widens.
     let end = code.get(last).map_or(0, |&opcode| last + revision.instruction_bytes(opcode));
-    Jumpdests { bits, code_bytes: code.len(), last, end }
+    Jumpdests { bits, entries, code_bytes: code.len(), last, end }
 }
 
 /// Finds the jump targets of `code` as engines do that know no immediate but those of PUSH: go-ethereum's branches of EVMMAX and evmone's.
 pub fn jumpdests_of_pushes(code: &[u8]) -> Jumpdests {
     // A revision without immediates: all that is skipped is what the EVM itself skips.
-    jumpdests(code, Revision::Evm384V7)
+    jumpdests(code, Revision::EvmCallsub)
 }
 
 /// Up to eight bytes as a word, the first one lowest; after the end of the code, zeros.
@@ -96,12 +109,12 @@ fn starts(lengths: u64, mut at: usize) -> (u8, usize) {
     (starts, at - WORD_BYTES)
 }
 
-/// Which bytes are JUMPDEST, one bit a byte.
+/// Which bytes are `opcode`, one bit a byte.
 #[inline(always)]
-fn targets(word: [u8; WORD_BYTES]) -> u8 {
+fn targets(word: [u8; WORD_BYTES], opcode: u8) -> u8 {
     const LOW_BITS: u64 = u64::MAX / 255 * 0x7f;
-    // A byte of `others` is 0 where JUMPDEST is; the highest bit of no sum carries into the next byte.
-    let others = u64::from_le_bytes(word) ^ (u64::MAX / 255 * JUMPDEST as u64);
+    // A byte of `others` is 0 where the opcode is; the highest bit of no sum carries into the next byte.
+    let others = u64::from_le_bytes(word) ^ (u64::MAX / 255 * u64::from(opcode));
     let zeros = !(((others & LOW_BITS) + LOW_BITS) | others | LOW_BITS);
     // The highest bits of all bytes, gathered in the highest byte.
     ((zeros >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8 // Eight bits are left.
@@ -136,13 +149,17 @@ mod tests {
     /// The judge: one instruction after the other.
     fn one_by_one(code: &[u8], revision: Revision) -> Jumpdests {
         let mut bits = vec![0; code.len().div_ceil(8)];
+        let mut entries = vec![0; if revision.has_subroutines() { bits.len() } else { 0 }];
         let (mut pc, mut last) = (0, 0);
         while let Some(&opcode) = code.get(pc) {
             bits[pc / 8] |= u8::from(opcode == JUMPDEST) << (pc % 8);
+            if revision.has_subroutines() {
+                entries[pc / 8] |= u8::from(opcode == ENTERSUB) << (pc % 8);
+            }
             last = pc;
             pc += revision.instruction_bytes(opcode);
         }
-        Jumpdests { bits, code_bytes: code.len(), last, end: pc }
+        Jumpdests { bits, entries, code_bytes: code.len(), last, end: pc }
     }
 
     #[test]
@@ -154,7 +171,7 @@ mod tests {
         assert_eq!(targets("c35b0100010001015b"), [1, 8]);
         assert_eq!(targets("c30001000100016101025b5b"), [10, 11]);
         assert_eq!(targets("605b5b"), [2]);
-        for opcode in Revision::Evm384V7.opcodes() {
+        for opcode in Revision::EvmCallsub.opcodes() {
             assert_eq!(opcode.immediate_bytes, 0);
         }
     }
@@ -170,7 +187,7 @@ mod tests {
             let length =
                 if round % 4 == 0 { [0, 1, 63, 64, 65, 127, 128, 129][random(8) as usize] } else { random(300) };
             let opcodes: &[u8] = match round % 3 {
-                0 => &[0x5b, 0x60, 0x7f, 0xc3, 0xc5, 0x22, 0x00],
+                0 => &[0x5b, 0x60, 0x7f, 0xc3, 0xc5, 0x22, 0x00, 0xb1],
                 1 => &[0x5b, 0x5b, 0x5b, 0x5b, 0x5b, 0x5b, 0x5b, 0x7f],
                 _ => &[],
             };
@@ -179,9 +196,24 @@ mod tests {
                 _ => opcodes[random(opcodes.len() as u64) as usize],
             };
             let code: Vec<u8> = (0..length).map(|_| byte(&mut random)).collect();
-            for &revision in Revision::ALL {
+            for revision in Revision::every() {
                 assert_eq!(jumpdests(&code, revision), one_by_one(&code, revision), "{revision} {code:02x?}");
             }
+        }
+    }
+
+    #[test]
+    fn subroutines_have_targets_of_their_own() {
+        let code = hex::decode("b1 5b 60b1 c3b1b1b1b1b1b1b1 b1".replace(' ', "")).unwrap();
+        for revision in Revision::every() {
+            let found = jumpdests(&code, revision);
+            let entries: Vec<usize> = (0..code.len() + 64).filter(|&offset| found.is_entry(offset)).collect();
+            let expected: &[usize] = match revision {
+                Revision::XCallsub => &[0, 12],
+                Revision::EvmCallsub => &[0, 5, 6, 7, 8, 9, 10, 11, 12],
+                _ => &[],
+            };
+            assert_eq!((found.contains(1), found.contains(0), &*entries), (true, false, expected), "{revision}");
         }
     }
 

@@ -4,6 +4,7 @@
 //! disassembler, jump analysis and documentation are derived from these rows, and nothing else states the same facts.
 
 pub mod evm;
+pub mod subroutine;
 
 use crate::fork::Fork;
 

@@ -10,6 +10,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use crate::field_instruction::{FieldInstruction, FieldOp, PerOp};
+use crate::opcode::subroutine::CALLSUB;
 use crate::opcode::{self, OpcodeRow};
 use eip5843::Reading;
 use evm384::Evm384;
@@ -121,11 +122,15 @@ revisions! {
     XFp2x = x_fp2x;
     /// An experiment, EIP-6690 of 2024 with copies of slots: `x-movx`.
     XMovx = x_movx;
+    /// An experiment, EIP-6690 of 2024 with the subroutines of EIP-7979: `x-callsub`.
+    XCallsub = x_callsub;
     /// The experiments that earn their place together: `evmmax-next`.
     EvmmaxNext = evmmax_next;
     @beside
     /// The EVM without field instructions: `evm`.
     Evm = evm;
+    /// The same with the subroutines of EIP-7979: `evm-callsub`.
+    EvmCallsub = evm_callsub;
 }
 
 mod codec;
@@ -289,6 +294,19 @@ impl Revision {
     /// Whether it adds no more to EIP-6690 of 2024 than another revision, of which it is a part or which it is.
     pub fn is_part_of(self, other: Revision) -> bool {
         !self.additions().is_empty() && self.additions().iter().all(|addition| other.additions().contains(addition))
+    }
+
+    /// Whether it has CALLSUB, ENTERSUB and RETURNSUB.
+    pub const fn has_subroutines(self) -> bool {
+        let rows = self.opcodes();
+        let mut row = 0;
+        while row < rows.len() {
+            if rows[row].byte == CALLSUB {
+                return true;
+            }
+            row += 1;
+        }
+        false
     }
 
     /// Whether arithmetic has strides and a count of lanes.

@@ -123,6 +123,7 @@ impl Generator {
     fn field_or_stock(&mut self) {
         match (self.rarely(4), self.revision.evm384()) {
             (true, _) => self.stock(),
+            _ if self.revision.family() == Family::Words => self.stock(),
             (false, Some(interface)) => self.evm384(interface),
             (false, None) if self.revision.family() == Family::MemorySlots => self.mont_slots(),
             (false, None) => self.eip6690(),

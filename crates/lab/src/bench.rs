@@ -1,8 +1,8 @@
 //! Measurements beside native libraries, in groups.
 //!
 //! [`groups`] is the table of them, [`group`] what one is, by the workbench's harness; [`effort`] says how much is done for the numbers, and
-//! [`subjects`] whom they are of. The groups are [`instructions`], [`lanes`], [`pairing`], [`eip2537`], [`bn254`], [`evidence`], [`today`], [`libraries`], [`operations`], [`comparison`], [`scaling`]
-//! and [`memory`].
+//! [`subjects`] whom they are of. The groups are [`instructions`], [`lanes`], [`pairing`], [`eip2537`], [`bn254`], [`evidence`], [`goals`], [`today`], [`libraries`], [`operations`],
+//! [`comparison`], [`scaling`] and [`memory`].
 
 mod beside;
 pub mod bn254;
@@ -13,6 +13,7 @@ pub mod engines;
 pub mod evidence;
 mod first;
 mod go;
+pub mod goals;
 pub mod group;
 pub mod groups;
 pub mod instructions;

@@ -6,9 +6,12 @@
 
 pub mod weights;
 
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use residue_contracts::Contract;
 use residue_engine::{Batching, Engine, EngineConfig};
-use residue_isa::{GasSchedule, OpcodeRow, Revision};
+use residue_isa::{OpcodeRow, Revision};
 use residue_workbench::Trial;
 use residue_workbench::harness::{Rounds, Subject, interleave};
 use residue_workbench::parallel::in_parallel;
@@ -21,6 +24,9 @@ use crate::record::{Quantity, Record, RecordRow};
 
 /// The group of its records.
 pub const GROUP: &str = "design";
+
+/// The line of a record's header that names what a revision cannot express.
+pub const LEFT_OUT: &str = "left out";
 
 /// More than any contract takes.
 const GAS: u64 = 1 << 40;
@@ -36,8 +42,6 @@ pub struct Ablation<'a> {
     pub contracts: &'a [&'static Contract],
     /// A record of `lab measure`, whose times of the base's opcodes become prices.
     pub opcodes: Option<&'a Record>,
-    /// Whether times are taken, plain and with batches.
-    pub times: bool,
 }
 
 /// An opcode that a revision adds, as a record has it, or another thing that it adds.
@@ -107,32 +111,82 @@ pub fn experiments(base: Revision) -> Vec<Revision> {
     Revision::ALL.iter().copied().filter(is_experiment).collect()
 }
 
-/// Compiles and runs everything: the rows of a record. What a revision cannot express has no rows.
-pub fn measure(ablation: &Ablation<'_>, observer: &mut Observer<'_>) -> Result<Vec<RecordRow>, LabError> {
+/// All contracts compiled under all revisions, with what running them says.
+#[derive(Debug)]
+pub struct Compiled {
+    /// Exact rows of a record.
+    rows: Vec<RecordRow>,
+    /// The trials of each contract.
+    made: Vec<(&'static Contract, Vec<(Revision, Trial)>)>,
+    /// What a revision cannot express.
+    left_out: Vec<(Revision, &'static str)>,
+}
+
+impl Compiled {
+    /// What a record's header says of contracts that have no rows: revisions, each with their names.
+    pub fn left_out(&self) -> Option<String> {
+        let mut revisions: Vec<Revision> = self.left_out.iter().map(|(revision, _)| *revision).collect();
+        revisions.dedup();
+        let contracts = |revision: Revision| {
+            let names = self.left_out.iter().filter(|(of, _)| *of == revision).map(|(_, name)| *name);
+            format!("{revision}: {}", names.collect::<Vec<_>>().join(", "))
+        };
+        let text = revisions.into_iter().map(contracts).collect::<Vec<_>>().join("; ");
+        (!text.is_empty()).then_some(text)
+    }
+}
+
+/// Compiles each contract once for each revision, and runs it: on all cores, so not in a thread that is tied to one.
+pub fn compile(ablation: &Ablation<'_>, observer: &mut Observer<'_>) -> Result<Compiled, LabError> {
     let revisions: Vec<Revision> = [ablation.base].iter().chain(ablation.others).copied().collect();
-    let mut rows = Vec::new();
-    for (done, contract) in ablation.contracts.iter().enumerate() {
-        observer(Progress { step: contract.name, done, total: ablation.contracts.len() });
-        let trials = in_parallel(&revisions, |&revision| made_if_expressible(contract, revision));
-        let mut made = Vec::new();
-        for (&revision, trial) in revisions.iter().zip(trials) {
-            if let Some(trial) = trial? {
-                rows.extend(rows_of(ablation, contract, revision, &trial)?);
-                made.push((revision, trial));
-            }
+    let measured: Vec<Option<Engine>> =
+        revisions.iter().map(|&revision| measured_engine(ablation, revision)).collect::<Result<_, _>>()?;
+    let pairs = |contract: &&'static Contract| (0..revisions.len()).map(|place| (*contract, place)).collect::<Vec<_>>();
+    let jobs: Vec<(&'static Contract, usize)> = ablation.contracts.iter().flat_map(pairs).collect();
+    let (done, observer) = (AtomicUsize::new(0), Mutex::new(observer));
+    let trials = in_parallel(&jobs, |&(contract, place)| {
+        let trial = made_if_expressible(contract, revisions[place])?;
+        let rows = match &trial {
+            Some(trial) => rows_of(contract, revisions[place], trial, measured[place].as_ref())?,
+            None => Vec::new(),
+        };
+        let done = done.fetch_add(1, Ordering::Relaxed);
+        if let Ok(mut observer) = observer.lock() {
+            observer(Progress { step: contract.name, done, total: jobs.len() });
         }
-        if ablation.times {
-            rows.extend(times(contract, &made)?);
+        Ok::<_, LabError>((trial, rows))
+    });
+    let mut compiled = Compiled { rows: Vec::new(), made: Vec::new(), left_out: Vec::new() };
+    for (&(contract, place), trial) in jobs.iter().zip(trials) {
+        if place == 0 {
+            compiled.made.push((contract, Vec::new()));
         }
+        let (trial, rows) = trial?;
+        compiled.rows.extend(rows);
+        match (trial, compiled.made.last_mut()) {
+            (Some(trial), Some((_, made))) => made.push((revisions[place], trial)),
+            _ => compiled.left_out.push((revisions[place], contract.name)),
+        }
+    }
+    compiled.left_out.sort_by_key(|(revision, _)| revisions.iter().position(|known| known == revision));
+    Ok(compiled)
+}
+
+/// The rows of a record: what running has said, and times where they are asked for. What a revision cannot express has no rows.
+pub fn measure(compiled: &Compiled, with_times: bool, observer: &mut Observer<'_>) -> Result<Vec<RecordRow>, LabError> {
+    let mut rows = compiled.rows.clone();
+    for (done, (contract, made)) in compiled.made.iter().enumerate().filter(|_| with_times) {
+        observer(Progress { step: contract.name, done, total: compiled.made.len() });
+        rows.extend(times(contract, made)?);
     }
     Ok(rows)
 }
 
 fn rows_of(
-    ablation: &Ablation<'_>,
     contract: &Contract,
     revision: Revision,
     trial: &Trial,
+    measured: Option<&Engine>,
 ) -> Result<Vec<RecordRow>, LabError> {
     let name = name(revision.name(), contract.name);
     let exact = |quantity, value: u64| RecordRow::exact(&name, quantity, value as f64); // far below 2⁵³
@@ -140,8 +194,7 @@ fn rows_of(
         exact(Quantity::Gas, trial.gas),
         exact(Quantity::CodeSize, trial.compiled.code.len() as u64), // style: S11: widens
     ];
-    if let Some(schedule) = measured_schedule(ablation, revision)? {
-        let engine = Engine::new(EngineConfig::new(revision, schedule))?;
+    if let Some(engine) = measured {
         let outcome = engine.run_code(&trial.compiled.code, &(contract.example)(), GAS);
         if !outcome.is_success() {
             return Err(LabError::Halted { subject: name, halt: outcome.halt });
@@ -151,11 +204,12 @@ fn rows_of(
     Ok(rows)
 }
 
-/// What the base has at the price of its times, and what a revision adds at the revision's own.
-fn measured_schedule(ablation: &Ablation<'_>, revision: Revision) -> Result<Option<GasSchedule>, LabError> {
+/// An engine with what the base has at the price of its times, and what a revision adds at the revision's own.
+fn measured_engine(ablation: &Ablation<'_>, revision: Revision) -> Result<Option<Engine>, LabError> {
     let Some(record) = ablation.opcodes else { return Ok(None) };
     let runtimes = Runtimes { revision, ..Runtimes::of(record, ablation.base) };
-    Ok(Some(Model::Time.apply(&runtimes, ANCHOR_NS, None)?.schedule))
+    let schedule = Model::Time.apply(&runtimes, ANCHOR_NS, None)?.schedule;
+    Ok(Some(Engine::new(EngineConfig::new(revision, schedule))?))
 }
 
 fn times(contract: &Contract, made: &[(Revision, Trial)]) -> Result<Vec<RecordRow>, LabError> {
@@ -183,6 +237,28 @@ pub fn name(layer: &str, contract: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn contracts_are_compiled_once_each_and_what_cannot_be_expressed_is_named() {
+        let names = ["bn254/add", "evm384/f6m_mul", "bls12_381/g1_add"];
+        let contracts: Vec<_> = names.iter().map(|name| residue_contracts::find(name).unwrap()).collect();
+        // Fields of more than four limbs are none of the second's.
+        let (base, others) = (Revision::Eip6690_2024, [Revision::Evm, Revision::XCodex]);
+        let ablation = Ablation { base, others: &others, contracts: &contracts, opcodes: None };
+        let steps = Mutex::new(0);
+        let compiled = compile(&ablation, &mut |_| *steps.lock().unwrap() += 1).unwrap();
+        assert_eq!(*steps.lock().unwrap(), 9);
+        assert_eq!(compiled.left_out().as_deref(), Some("evm: evm384/f6m_mul, bls12_381/g1_add"));
+        let rows = measure(&compiled, false, &mut |_| ()).unwrap();
+        assert_eq!(rows.len(), 2 * 7);
+        let gas = |layer: &str| {
+            let is_it = |row: &&RecordRow| row.name == name(layer, "bn254/add") && row.quantity == Quantity::Gas;
+            rows.iter().find(is_it).unwrap().spread.median
+        };
+        assert!(gas("x-codex") < gas("eip6690-2024") && gas("eip6690-2024") < gas("evm"));
+        let timed = measure(&compiled, true, &mut |_| ()).unwrap();
+        assert_eq!(timed.len(), rows.len() + 2 * 7);
+    }
 
     #[test]
     fn experiments_add_opcodes_and_other_revisions_are_none() {

@@ -4,5 +4,6 @@ pub mod baselines;
 pub mod design;
 pub mod evidence;
 pub mod figures;
+pub mod goals;
 pub mod report;
 pub mod svg;

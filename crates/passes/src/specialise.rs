@@ -274,6 +274,7 @@ function f0 "start" () -> () values 2 {
             | Feature::Inversion
             | Feature::Padding
             | Feature::ZeroTest
+            | Feature::FieldSlots
             | Feature::Precompile(_) => true,
         };
         let special = specialise(&program, has);

@@ -42,9 +42,13 @@ pub struct Frame<'a> {
     pub input: &'a [u8],
     /// Where jumps may go.
     pub jumpdests: BTreeSet<usize>,
+    /// Where `CALLSUB` may go.
+    pub entries: BTreeSet<usize>,
+    /// Where `RETURNSUB` goes, the last one first.
+    pub return_stack: Vec<usize>,
     /// Offset of the instruction that runs.
     pub pc: usize,
-    /// Offset of the instruction after it; only the loop and `evm/control.rs` write it.
+    /// Offset of the instruction after it; only the loop, `evm/control.rs` and `revision/subroutines.rs` write it.
     pub next_pc: usize,
     /// EVM memory.
     pub memory: Memory,
@@ -62,6 +66,8 @@ impl<'a> Frame<'a> {
             code,
             input,
             jumpdests,
+            entries: BTreeSet::new(),
+            return_stack: Vec::new(),
             pc: 0,
             next_pc: 0,
             memory: Memory::new(env.memory_limit_bytes),

@@ -35,6 +35,10 @@ pub enum Halt {
     MemoryOutOfRange,
     /// A stride or a count that the revision does not allow.
     InvalidStride,
+    /// `RETURNSUB` with an empty return stack.
+    ReturnStackUnderflow,
+    /// The return stack would hold more than 1024 offsets.
+    ReturnStackOverflow,
     /// `RETURNDATACOPY` beyond the returned data (EIP-211).
     OutOfOffset,
     /// No verdict: the opcode needs a world around the frame.
@@ -67,6 +71,8 @@ impl Halt {
             Halt::ValueOutOfRange => "value_out_of_range",
             Halt::MemoryOutOfRange => "memory_out_of_range",
             Halt::InvalidStride => "invalid_stride",
+            Halt::ReturnStackUnderflow => "return_stack_underflow",
+            Halt::ReturnStackOverflow => "return_stack_overflow",
             Halt::OutOfOffset => "other:OutOfOffset",
             Halt::Unsupported { .. } => "unsupported",
             Halt::Unpriced { .. } => "unpriced",

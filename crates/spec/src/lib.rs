@@ -67,6 +67,10 @@
 //! | `evmone-2025`: INVMODX, odd modulus | `invalid_modulus`, after the bounds | as evmone's failure |
 //! | `eip5843`: TOMONTX of a value ≥ m | is reduced; in `geth5843` `value_out_of_range` | the text does not check |
 //! | `eip5843`: mem_start outside memory | only instructions on slots halt | the text does not check |
+//! | `CALLSUB`, `ENTERSUB`, `RETURNSUB`: order | as field instructions: stack, base gas, then the return stack, then the target | EIP-7979 gives none |
+//! | `CALLSUB`: 1024 offsets on the return stack | `return_stack_overflow` | it asks for at most 1024 in validated code |
+//! | control flow into an `ENTERSUB` | goes on; only `CALLSUB` pushes a return | it is "a mere label" |
+//! | `JUMP`, `JUMPI` to an `ENTERSUB`, `CALLSUB` to a `JUMPDEST` | `invalid_jump` | each has its own label |
 //! | 6690 slot words | bytes of all contexts are summed, then rounded up to words once | |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]

@@ -4,7 +4,7 @@ use crate::evm;
 use crate::field_opcode::FieldOpcode;
 use crate::frame::{Env, Frame};
 use crate::halt::Halt;
-use crate::jumps::jumpdests;
+use crate::jumps::{entries, jumpdests};
 use crate::prices::Prices;
 use crate::revision::{FieldState, Revision};
 
@@ -27,6 +27,7 @@ pub struct Outcome {
 /// Runs `code` in a frame of its own under `revision` at `prices`.
 pub fn run(revision: &Revision, prices: &Prices, env: &Env, code: &[u8], input: &[u8], gas: u64) -> Outcome {
     let mut frame = Frame::new(env, code, input, jumpdests(revision, code), gas);
+    frame.entries = entries(revision, code);
     let mut field = (revision.start)();
     let halt = loop {
         if let Err(halt) = step(revision, prices, field.as_mut(), &mut frame) {

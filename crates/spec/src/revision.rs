@@ -20,13 +20,16 @@ pub mod evm384_v6;
 pub mod evm384_v7;
 pub mod evm384_v8;
 pub mod evm384_v9;
+pub mod evm_callsub;
 pub mod evmmax_next;
 pub mod evmone_2023;
 pub mod evmone_2025;
 pub mod evmone_bits;
 pub mod geth6601;
 pub mod geth6601_push3;
+pub mod subroutines;
 pub mod x_arrayx;
+pub mod x_callsub;
 pub mod x_codex;
 pub mod x_fp2x;
 pub mod x_invmodx;
@@ -111,12 +114,16 @@ impl Revision {
         x_vectorx::REVISION,
         x_fp2x::REVISION,
         x_movx::REVISION,
+        x_callsub::REVISION,
         evmmax_next::REVISION,
     ];
 
+    /// What is beside the proposed interfaces: the EVM without field instructions, as it is and as it may be.
+    pub const BESIDE: &'static [Revision] = &[evm_callsub::EVM, evm_callsub::REVISION];
+
     /// The revision called `name`.
     pub fn named(name: &str) -> Option<&'static Revision> {
-        Self::ALL.iter().find(|revision| revision.name == name)
+        Self::ALL.iter().chain(Self::BESIDE).find(|revision| revision.name == name)
     }
 
     /// The field opcode that `byte` is, if it is one.

@@ -22,7 +22,7 @@ pub struct Source {
 #[derive(Debug, Error)]
 pub enum SourceError {
     /// There is nothing, or it may not be looked at.
-    #[error("cannot open {path:?}: {source}")]
+    #[error("cannot open {path:?}")]
     Unreachable {
         /// The path.
         path: PathBuf,

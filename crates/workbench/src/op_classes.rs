@@ -50,7 +50,8 @@ impl OpClasses {
             _ if is_field => &mut self.field_instructions,
             "MLOAD" | "MSTORE" | "MSTORE8" | "MCOPY" | "CALLDATALOAD" | "CALLDATACOPY" | "CODECOPY" | "EXTCODECOPY"
             | "RETURNDATACOPY" | "LOADX" | "STOREX" => &mut self.memory,
-            "JUMP" | "JUMPI" | "JUMPDEST" | "STOP" | "RETURN" | "REVERT" | "INVALID" => &mut self.control,
+            "JUMP" | "JUMPI" | "JUMPDEST" | "CALLSUB" | "ENTERSUB" | "RETURNSUB" | "STOP" | "RETURN" | "REVERT"
+            | "INVALID" => &mut self.control,
             _ if mnemonic.starts_with("PUSH") => &mut self.push,
             _ if mnemonic.starts_with("DUP") || mnemonic.starts_with("SWAP") || mnemonic == "EXCHANGE" => {
                 &mut self.dup_swap

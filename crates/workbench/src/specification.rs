@@ -19,9 +19,6 @@ pub enum SpecificationError {
     /// It has the rules of one fork.
     #[error("the specification has the rules of {fork}, not of {0}", fork = Fork::Osaka)]
     Fork(Fork),
-    /// It is that of the proposals.
-    #[error("{0} has no specification beside the engine: it has no field instructions")]
-    None(Revision),
     /// It leaves open how a code ends; the halt says why.
     #[error("the specification does not say how this code ends: {0}")]
     Open(String),
@@ -40,9 +37,6 @@ impl Specification {
     pub fn new(revision: Revision, schedule: &GasSchedule, fork: Fork) -> Result<Self, SpecificationError> {
         if fork != Fork::Osaka {
             return Err(SpecificationError::Fork(fork));
-        }
-        if Revision::BESIDE.contains(&revision) {
-            return Err(SpecificationError::None(revision));
         }
         let env = Env {
             address: CODE_ADDRESS,

@@ -55,7 +55,7 @@ pub struct BuildArgs {
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub format: Option<Format>,
     /// With --format solidity: where the contract is, in place of code that creates it.
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
     pub address: Option<Address>,
     /// Write to this file: hexadecimal becomes raw bytes if the name ends in .bin. With all: to a directory.
     #[arg(short, long, value_name = "FILE")]
@@ -63,6 +63,11 @@ pub struct BuildArgs {
     /// Instead of the code: which formulas were chosen, and what the others would have cost.
     #[arg(long, conflicts_with = "format")]
     pub explain: bool,
+}
+
+/// An address, as 20 bytes in hexadecimal.
+fn address(text: &str) -> Result<Address, String> {
+    text.parse().map_err(|error| format!("an address is 20 bytes in hexadecimal ({error})"))
 }
 
 /// A contract that has been compiled, and where its code was written.
@@ -99,6 +104,7 @@ pub fn build(args: &BuildArgs, json: bool) -> Result<Verdict> {
     let schedule = args.rules.schedule()?;
     ensure!(args.address.is_none() || args.format() == Format::Solidity, "--address needs --format solidity");
     if args.contract == "all" {
+        ensure!(args.key.key.is_none(), "--key goes with one verifier, not with all contracts");
         ensure!(args.format.is_none() || args.output.is_some(), "--format with all contracts needs --output");
         let (built, left_out) = build_all(&schedule, args)?;
         for (contract, error) in &left_out {

@@ -1,5 +1,6 @@
 //! What comes from outside of a program's field and goes there: tables in code, subprograms over other moduli, words.
 
+use super::conventions::Convention;
 use super::words::big;
 use super::{Entry, Lowering};
 use crate::error::CompileError;
@@ -8,6 +9,7 @@ use crate::target::{clear, push, runs};
 use residue_ir::program::{ArrayDecl, ArrayId, Operand, Program, SubprogramId, TableId, Value, Word, WordDef};
 use residue_ir::{Capacity, Effect};
 use residue_isa::opcode::evm;
+use residue_isa::opcode::subroutine::CALLSUB;
 use residue_passes::Slot;
 
 /// Bytes of an element of a table in memory, in whole words.
@@ -147,12 +149,21 @@ impl Lowering<'_> {
             push(self.code, shifts.value() + shifts.value_bytes - 32);
             target.reserve(self.code);
         }
-        let back = self.code.new_label();
-        self.code.push_label(back);
-        let start = self.units[unit].entries.last().expect("a program has its start, `verify` checks it");
-        self.code.push_label(*start);
-        self.code.op(evm::JUMP);
-        self.code.label(back);
+        let entered = &self.units[unit];
+        let start = *entered.entries.last().expect("a program has its start, `verify` checks it");
+        match entered.conventions.of(entered.entries.len() - 1) {
+            Convention::Jumps => {
+                let back = self.code.new_label();
+                self.code.push_label(back);
+                self.code.push_label(start);
+                self.code.op(evm::JUMP);
+                self.code.label(back);
+            }
+            Convention::Subroutine => {
+                self.code.push_label(start);
+                self.code.op(CALLSUB);
+            }
+        }
         if self.parts[self.unit].has_elements() {
             self.target.resume(self.code);
         }

@@ -11,7 +11,6 @@ use crate::keyed::points::Curve;
 use crate::verifier::KeyError;
 use residue_curves::bls12_381::Bls12_381;
 use residue_curves::bn254::Bn254;
-use residue_curves::pairing::PairingCurve;
 use residue_formula::Number;
 use serde_json::Value;
 
@@ -63,20 +62,15 @@ impl KeyFile {
         let [alpha, beta, gamma, delta, ic] = if self.is_gnark() {
             for list in ["CommitmentKeys", "PublicAndCommitmentCommitted"] {
                 let field = root.get(list);
-                if let Some(Value::Array(values)) = field.value
-                    && !values.is_empty()
-                {
-                    return Err(field.shape("empty: circuits with commitments have another check"));
+                let is_empty = field.value.is_none_or(|value| value.is_null() || value == &Value::Array(Vec::new()));
+                if !is_empty {
+                    return Err(field.shape("an empty list: circuits with commitments have another check"));
                 }
             }
             let (g1, g2) = (root.get("G1"), root.get("G2"));
             [g1.get("Alpha"), g2.get("Beta"), g2.get("Gamma"), g2.get("Delta"), g1.get("K")]
         } else {
-            if let protocol @ Field { value: Some(value), .. } = root.get("protocol")
-                && value != "groth16"
-            {
-                return Err(protocol.shape("\"groth16\""));
-            }
+            root.is_one_of("protocol", &["groth16"], "\"groth16\"")?;
             ["vk_alpha_1", "vk_beta_2", "vk_gamma_2", "vk_delta_2", "IC"].map(|name| root.get(name))
         };
         let points = ic.list("a list of points, of which the first is there without inputs")?;
@@ -95,12 +89,14 @@ impl KeyFile {
 }
 
 /// The proof in this text. Its coordinates are below p; that they are those of points is for the verifier to see.
-pub fn proof<N: Number, C: PairingCurve>(text: &str) -> Result<Proof<N, C>, KeyError> {
+pub fn proof<C: ProofCurve>(text: &str) -> Result<Proof<C::Number, C>, KeyError> {
     let json: Value = serde_json::from_str(text)?;
     let root = Field::root(&json);
     if !json.is_object() {
         return Err(root.shape("an object"));
     }
+    root.is_one_of("protocol", &["groth16"], "\"groth16\"")?;
+    root.is_one_of("curve", C::NAMES, "the curve of the key")?;
     let names = if json.get("Ar").is_some() { ["Ar", "Bs", "Krs"] } else { ["pi_a", "pi_b", "pi_c"] };
     let [a, b, c] = names.map(|name| root.get(name));
     Ok(Proof { a: a.point()?, b: b.twist_point()?, c: c.point()? })

@@ -59,6 +59,9 @@ impl Places {
 /// Elements of a witness.
 const WITNESS_ELEMENTS: u32 = 6;
 
+/// Inputs that one expression looks at: it may have a thousand parts.
+const INPUTS_IN_AN_EXPRESSION: usize = 128;
+
 /// What the loop takes, A and B, C, and the sum as X·Z, Z³ and Y; and what is to be checked, A and C as members of G1, and what has to vanish beside.
 type Parsed<F, C> = ((Affine<F>, Affine<Fp2<F, C>>), (Affine<F>, [F; 3]), [Affine<F>; 2], F);
 
@@ -245,8 +248,11 @@ impl<C: ProofCurve> Verifier<C> {
         let inputs = (places.inputs..places.witness).step_by(32);
         let inputs: Vec<M::Word> = inputs.map(|at| machine.calldata_word(machine.small(at.into()))).collect();
         let order = machine.bind(machine.word(U256::from_be_slice(&C::FAMILY.order().to_bytes_be())));
-        let are_below = inputs.iter().fold(coordinates, |all, &input| {
-            machine.word_op(WordOp::And, all, machine.word_op(WordOp::Lt, input, order))
+        let are_below = inputs.chunks(INPUTS_IN_AN_EXPRESSION).enumerate().fold(coordinates, |all, (chunk, inputs)| {
+            let all = if chunk == 0 { all } else { machine.bind(all) };
+            inputs
+                .iter()
+                .fold(all, |all, &input| machine.word_op(WordOp::And, all, machine.word_op(WordOp::Lt, input, order)))
         });
         machine.branch(are_below, |_| (), |machine| machine.return_word(machine.small(0)));
         inputs
@@ -330,7 +336,7 @@ fn product_of_one<C: ProofCurve>(p: Affine<C::Number>, q: Affine<Fp2<C::Number, 
 
 impl<C: ProofCurve> crate::Verifier for Verifier<C> {
     fn call(&self, proof: &str, inputs: &str) -> Result<Vec<u8>, CallError> {
-        let proof = json::proof(proof).map_err(CallError::Proof)?;
+        let proof = json::proof::<C>(proof).map_err(CallError::Proof)?;
         let inputs = keyed::json::inputs(inputs, self.key.inputs()).map_err(CallError::Inputs)?;
         Ok(self.calldata(&proof, &inputs))
     }

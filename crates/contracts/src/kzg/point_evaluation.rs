@@ -2,7 +2,8 @@
 //!
 //! The question is e(C − y·g₁, −g₂)·e(π, (τ − z)·g₂) = 1; `verify_kzg_proof_impl` of the consensus specifications (Deneb,
 //! polynomial-commitments.md). Moved to the other side, z multiplies π: e(C − y·g₁ + z·π, −g₂)·e(π, τ·g₂) = 1. So both
-//! points of G2 are constants, which need no check, and all multiples are in G1, where π's chain gives its subgroup check too.
+//! points of G2 are constants, which need no check, and all multiples are in G1: one sum, see [`residue_curves::bls12_381::opening`], after the
+//! subgroup checks of C and π side by side, which give |x|·π.
 //!
 //! Lines of constant points are constants: 2·68·4 elements of 48 bytes, 26,112 bytes. That is more than the 24 KiB of EIP-170 and with a comb of
 //! 12,288 bytes for y·g₁ less than the 64 KiB of EIP-7954.
@@ -11,14 +12,14 @@ use crate::Contract;
 use crate::bls12_381::compressed::{self, Compressed};
 use num_bigint::BigUint;
 use residue_curves::bls12_381::constants::{g1_generator, g2_generator, modulus};
-use residue_curves::bls12_381::torsion::ConstantCoordinate;
-use residue_curves::bls12_381::{Bls12_381, Fp2, G1, Layout, Msm, Window, X_ABS, g1, invert};
-use residue_curves::comb::{Comb, FixedSum};
+use residue_curves::bls12_381::opening::FixedAndFree;
+use residue_curves::bls12_381::torsion::{ConstantCoordinate, multiple};
+use residue_curves::bls12_381::{Bls12_381, Fp2, X_ABS, g1, invert};
+use residue_curves::conditions::all_vanish;
 use residue_curves::pairing::fixed::{FixedPoint, lines, miller_loop};
-use residue_curves::pairing::miller::stand_in;
-use residue_curves::pairing::{PairingCurve, is_final_exponentiation_one};
-use residue_curves::{Affine, Conditions};
-use residue_formula::Number;
+use residue_curves::pairing::is_final_exponentiation_one_in_long_code;
+use residue_curves::{Affine, Conditions, Jacobian};
+use residue_formula::{Fe, Number};
 use residue_ir::{Machine, Piece, WordOp};
 use residue_isa::precompile::KZG_POINT_EVALUATION;
 use residue_modular::fields::Bls12_381Fp;
@@ -67,46 +68,43 @@ pub fn text<M: Machine>(machine: &M) {
     for point in [commitment, proof] {
         machine.require(point.is_compressed(machine));
     }
-    let has_proof = machine.bind(machine.not(proof.is_identity(machine)));
+    let [has_commitment, has_proof] =
+        [commitment, proof].map(|point| machine.bind(machine.not(point.is_identity(machine))));
     let require_empty = |machine: &M, point: Compressed<M::Word>| {
         machine.require(point.is_empty(machine, compressed::FP_BYTES));
     };
 
-    // C − y·g₁ + z·π.
-    let sum = Msm::<M, G1>::new(machine, Layout::written_out(Window::Nibble));
-    sum.clear(machine);
-    let with_commitment = |machine: &M| {
-        let point = commitment.g1(machine, M::require);
-        sum.add_once(machine, point);
-        g1::membership(machine, point)
+    // Where a point is the identity, g₁ stands in, which is in G1.
+    let or_generator = |machine: &M, point: Compressed<M::Word>| {
+        require_empty(machine, point);
+        GENERATOR.lift(machine)
     };
-    let of_commitment = machine.branch(
-        commitment.is_identity(machine),
-        |machine| {
-            require_empty(machine, commitment);
-            Conditions::none(machine)
-        },
-        with_commitment,
+    let c = machine.branch(
+        has_commitment,
+        |machine| commitment.g1(machine, M::require),
+        |machine| or_generator(machine, commitment),
     );
-    let of_generator = GENERATOR.compute(machine, &[y], &Bls12_381::constants().three_halves);
-    machine.branch(machine.is_zero(of_generator.z), |_| (), |machine| sum.add_jacobian_once(machine, of_generator));
-    let (pi, of_proof) = machine.branch(
+    let (pi, multiple, conditions) = machine.branch(
         has_proof,
         |machine| {
-            let point = proof.g1(machine, M::require);
-            (point, sum.add(machine, z, point))
+            let pi = proof.g1(machine, M::require);
+            let (conditions, [_, multiple]) = g1::membership_with_multiples(machine, [c, pi]);
+            (pi, multiple, conditions)
         },
         |machine| {
-            require_empty(machine, proof);
-            (stand_in(machine), Conditions::none(machine))
+            let multiple = GENERATOR_BY_X.lift(machine).to_jacobian(machine.one());
+            (or_generator(machine, proof), multiple, Conditions::none(machine))
         },
     );
-    machine.require(of_commitment.and(of_proof).hold(machine));
-    let total = sum.finish(machine);
+    machine.require(conditions.hold(machine));
+    // −y·g₁ + z·π.
+    let scalars = [y, machine.bind(machine.word_op(WordOp::Mul, z, has_proof))];
+    let sum = SUM.sum(machine, scalars, pi, multiple);
 
-    let is_identity = machine.is_zero(total.z);
     let check = |machine: &M| {
-        machine.require(machine.not(is_identity));
+        let sum = machine.branch(has_commitment, |_| sum.add_mixed(c), |_| sum);
+        let total = SUM.finish(machine, sum);
+        machine.require(machine.not(machine.is_zero(total.z)));
         // Neither y is 0: the order is odd.
         let inverse = invert(machine, total.y * pi.y);
         let (of_total, of_pi) = (inverse * pi.y, inverse * total.y);
@@ -116,13 +114,28 @@ pub fn text<M: Machine>(machine: &M) {
         ];
         let table = machine.table("kzg_lines", &LINES);
         let (f, _) = miller_loop::<M, Bls12_381, 0, 2, 0>(machine, [], points, table, []);
-        machine.require(is_final_exponentiation_one(machine, f));
+        machine.require(is_final_exponentiation_one_in_long_code(machine, f));
     };
-    // Without a proof the second pairing is one, and so must be the first.
-    machine.branch(has_proof, check, |machine| machine.require(is_identity));
+    // Without a proof the second pairing is one, and so must be the first: C is y·g₁, and in G1 if it is.
+    let check_value = |machine: &M| {
+        let opposite = SUM.finish(machine, sum);
+        machine.branch(
+            has_commitment,
+            |machine| machine.require(are_opposite(c, opposite).hold(machine)),
+            |machine| machine.require(machine.is_zero(opposite.z)),
+        );
+    };
+    machine.branch(has_proof, check, check_value);
     // Two words, which are one number below p.
     let order = BigUint::from_bytes_be(&order().to_be_bytes::<32>());
     machine.return_elements(machine.constant(&((BigUint::from(FIELD_ELEMENTS_PER_BLOB) << 256u32) + order)), 64);
+}
+
+/// What holds exactly if P = −Q, for an affine P.
+fn are_opposite<F: Fe>(p: Affine<F>, q: Jacobian<F>) -> Conditions<F> {
+    let zz = q.z.square();
+    let [dx, dy] = [p.x * zz - q.x, p.y * (zz * q.z) + q.y];
+    Conditions { vanishing: all_vanish(&[dx, dy]), invertible: q.z }
 }
 
 /// Requires that the versioned hash is that of the commitment: `kzg_to_versioned_hash` of EIP-4844.
@@ -142,12 +155,28 @@ fn order() -> U256 {
     square * square - square + U256::ONE
 }
 
-/// y ↦ −y·g₁, by a comb whose table is 128 points. Eight teeth would take 12 KiB more, and all of it more than 64 KiB.
-static GENERATOR: LazyLock<FixedSum<Bls12_381Fp>> = LazyLock::new(|| {
+/// A point of the program, as a constant.
+struct Constant(Affine<Bls12_381Fp>);
+
+impl Constant {
+    fn lift<M: Machine>(&self, machine: &M) -> Affine<M::Fe> {
+        let Affine { x, y } = self.0;
+        Affine::new(machine.constant(&x.to_canonical()), machine.constant(&y.to_canonical()))
+    }
+}
+
+/// g₁.
+static GENERATOR: LazyLock<Constant> = LazyLock::new(|| {
     let Affine { x, y } = g1_generator();
-    let opposite = Affine::new(element(&x), -element(&y));
-    FixedSum::new(Comb::new(7), None, &[Some(opposite)], Bls12_381Fp::from_u64(4), Bls12_381::FAMILY.order())
+    Constant(Affine::new(element(&x), element(&y)))
 });
+
+/// |x|·g₁.
+static GENERATOR_BY_X: LazyLock<Constant> =
+    LazyLock::new(|| Constant(multiple(GENERATOR.0, &X_ABS.into()).expect("|x| is below the order")));
+
+/// (y, z, π) ↦ −y·g₁ + z·π.
+static SUM: LazyLock<FixedAndFree> = LazyLock::new(|| FixedAndFree::new(Affine::new(GENERATOR.0.x, -GENERATOR.0.y)));
 
 /// The lines of −g₂ and τ·g₂, both in G2.
 static LINES: LazyLock<Vec<Vec<BigUint>>> = LazyLock::new(|| {

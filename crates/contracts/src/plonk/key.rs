@@ -43,6 +43,12 @@ pub struct Proof {
 /// 2²⁸ divides r − 1, and 2²⁹ does not.
 const POWER_MAX: u32 = 28;
 
+/// That the file, if it says of what it is, is of PLONK on BN254.
+fn of_this_system(root: &Field<'_>) -> Result<(), KeyError> {
+    root.is_one_of("protocol", &["plonk"], "\"plonk\"")?;
+    root.is_one_of("curve", &["bn128", "bn254"], "\"bn128\"")
+}
+
 /// The key in this text.
 pub fn key(text: &str) -> Result<Key, KeyError> {
     let json: Value = serde_json::from_str(text)?;
@@ -50,14 +56,7 @@ pub fn key(text: &str) -> Result<Key, KeyError> {
     if !json.is_object() {
         return Err(root.shape("an object"));
     }
-    for (name, expected, wanted) in
-        [("protocol", "\"plonk\"", ["plonk"].as_slice()), ("curve", "\"bn128\"", &["bn128", "bn254"])]
-    {
-        let field = root.get(name);
-        if field.value.is_some_and(|value| !wanted.iter().any(|wanted| value == wanted)) {
-            return Err(field.shape(expected));
-        }
-    }
+    of_this_system(&root)?;
     let r = Bn254::FAMILY.order();
     let scalar = |name: &str| {
         let field = root.get(name);
@@ -72,7 +71,10 @@ pub fn key(text: &str) -> Result<Key, KeyError> {
         number.ok_or_else(|| root.get(name).shape(expected))
     };
     let inputs = small("nPublic", 1024, "a number of inputs, at most 1024")?;
-    let power = small("power", POWER_MAX, "a power of two, at most 28")?;
+    let power = small("power", POWER_MAX, "the exponent of 2 in the number of gates, at most 28")?;
+    if inputs >> power > 0 {
+        return Err(root.get("nPublic").shape("fewer inputs than the 2^power gates"));
+    }
     let omega = scalar("w")?;
     let half = BigUint::from(1u32) << power.saturating_sub(1);
     let (one, minus_one) = (BigUint::from(1u32), &r - 1u32);
@@ -80,13 +82,22 @@ pub fn key(text: &str) -> Result<Key, KeyError> {
     if omega.modpow(&half, &r) != *expected_of_half {
         return Err(root.get("w").shape("a root of unity of the order 2^power modulo r"));
     }
+    let k = [scalar("k1")?, scalar("k2")?];
+    // The three wires are told apart by the cosets of 1, k₁ and k₂.
+    let is_in_subgroup = |number: &BigUint| number.modpow(&(BigUint::from(1u32) << power), &r) == one;
+    let inverse = k[0].modpow(&(&r - 2u32), &r);
+    for (name, number) in [("k1", k[0].clone()), ("k2", k[1].clone()), ("k2", &k[1] * inverse % &r)] {
+        if number == BigUint::ZERO || is_in_subgroup(&number) {
+            return Err(root.get(name).shape("a number that has a coset of the roots of unity for itself"));
+        }
+    }
     let curve = Curve::<Bn254>::new();
     let point = |name: &str| curve.g1(&root.get(name));
     Ok(Key {
         inputs: inputs as usize, // u32 to usize widens
         power,
         omega,
-        k: [scalar("k1")?, scalar("k2")?],
+        k,
         q: [point("Qm")?, point("Ql")?, point("Qr")?, point("Qo")?, point("Qc")?],
         s: [point("S1")?, point("S2")?, point("S3")?],
         x: curve.g2(&root.get("X_2"))?,
@@ -100,6 +111,7 @@ pub fn proof(text: &str) -> Result<Proof, KeyError> {
     if !json.is_object() {
         return Err(root.shape("an object"));
     }
+    of_this_system(&root)?;
     let mut numbers = Vec::new();
     for name in ["A", "B", "C", "Z", "T1", "T2", "T3", "Wxi", "Wxiw"] {
         let Affine { x, y } = root.get(name).point::<Bn254Fp>()?;

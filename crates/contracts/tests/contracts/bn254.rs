@@ -200,7 +200,7 @@ fn contracts_take_no_more_gas_than_they_did() {
     for (name, inputs, most) in [
         ("bn254/msm", sums.to_vec(), vec![19_400, 20_300, 68_200]),
         ("bn254/add", vec![two], vec![960]),
-        ("bn254/mul", vec![product], vec![7_110]),
+        ("bn254/mul", vec![product], vec![6_510]),
         ("bn254/pairing", pairs.to_vec(), vec![116_700, 175_000, 276_200, 510_500]),
     ] {
         let gas = gas(name, &inputs);

@@ -37,19 +37,36 @@ const OPERATIONS: [Operation; 9] = [
 type Case = (&'static str, &'static str, fn(&mut Seeded) -> Vec<u8>);
 
 /// Where experiments matter that `evmmax-next` has not.
-const BESIDE: [Case; 12] = [
+const BESIDE: [Case; 6] = [
     ("modexp", "1024 bits, 65537", |s| rsa(s, 128)),
     ("modexp", "2048 bits, 65537", |s| rsa(s, 256)),
     ("modexp", "4096 bits, 65537", |s| rsa(s, 512)),
     ("modexp", "256 bits, its example", |_| example("modexp")),
-    ("bls12_381/g1_add", "two points", |s| [encode1(s.g1()), encode1(s.g1())].concat()),
-    ("bls12_381/map_fp_to_g1", "an element", |s| fq(s.fq())),
     ("bls12_381/pairing", "two pairs", |s| (0..2).flat_map(|_| [encode1(s.g1()), encode2(s.g2())].concat()).collect()),
-    ("bn254/add", "its example", |_| example("bn254/add")),
     ("secp256k1/recover", "its example", |_| example("secp256k1/recover")),
-    ("p256/verify", "its example", |_| example("p256/verify")),
-    ("poseidon/t3", "its example", |_| example("poseidon/t3")),
-    ("poseidon2/bn254_t3", "its example", |_| example("poseidon2/bn254_t3")),
+];
+
+/// Contracts over moduli of one limb, and the same with short values.
+const SMALL: [&str; 7] = [
+    "ntt/falcon512",
+    "ntt/falcon512_short",
+    "ntt/dilithium256",
+    "poseidon2/goldilocks_t12",
+    "poseidon2/babybear_t16",
+    "poseidon2/koalabear_t16",
+    "poseidon2/koalabear_t24",
+];
+
+/// Contracts with many constants for what they compute, and some with few.
+const CONSTANTS: [&str; 8] = [
+    "poseidon/t3",
+    "poseidon/t5",
+    "poseidon2/bn254_t3",
+    "poseidon2/merkle",
+    "kzg/point_evaluation",
+    "p256/verify",
+    "secp256k1/recover",
+    "bls12_381/g1_add",
 ];
 
 /// A verification as RSA asks for it: an odd modulus of so many bytes, its highest bit 1, and a base below it.
@@ -74,7 +91,9 @@ fn costs(operation: &Operation, revisions: &[Revision]) -> Vec<(u64, Vec<u64>)> 
         let schedule = GasSchedule::default_for(revision).unwrap();
         let engine = Engine::new(EngineConfig::default_for(revision)).unwrap();
         let code = cheapest(contract, revision, &schedule).unwrap().compiled.code;
-        assert!(code.len() <= 24_576, "{name}, {revision}: {} bytes of code", code.len());
+        // The limit of EIP-170; multiples by digits to the base 8 keep to that of EIP-7954.
+        let most_bytes = if *name == "bn254/mul" { 65_536 } else { 24_576 };
+        assert!(code.len() <= most_bytes, "{name}, {revision}: {} bytes of code", code.len());
         for ((count, _), (price, gas)) in counts.iter().zip(&mut costs) {
             let mut seeded = Seeded(2537);
             let input: Vec<u8> = (0..*count).flat_map(|_| part(&mut seeded)).collect();
@@ -91,7 +110,7 @@ fn costs(operation: &Operation, revisions: &[Revision]) -> Vec<(u64, Vec<u64>)> 
 /// 1.5 times the price of G1ADD is 562 gas, 2.5 times that of ECADD 375.
 #[test]
 fn sums_of_two_points_take_no_more_gas_than_they_did() {
-    for (name, most) in [("bls12_381/g1_add", 541), ("bn254/add", 373)] {
+    for (name, most) in [("bls12_381/g1_add", 522), ("bn254/add", 357)] {
         let operation = OPERATIONS.iter().find(|(one, ..)| *one == name).unwrap();
         let (_, gas) = &costs(operation, &[Revision::EvmmaxNext])[0];
         assert!(gas[0] <= most, "{name}: {} gas", gas[0]);
@@ -123,16 +142,16 @@ fn the_table_of_the_experiments_is_what_they_cost() {
 
 #[test]
 fn the_table_of_small_moduli_is_what_they_cost() {
-    let names = [
-        "ntt/falcon512",
-        "ntt/falcon512_short",
-        "ntt/dilithium256",
-        "poseidon2/goldilocks_t12",
-        "poseidon2/babybear_t16",
-        "poseidon2/koalabear_t16",
-        "poseidon2/koalabear_t24",
-    ];
-    let revisions = [Revision::Eip6690_2024, Revision::EvmmaxNext, Revision::XVectorx];
+    hold_examples("small moduli", [Revision::Eip6690_2024, Revision::EvmmaxNext, Revision::XVectorx], &SMALL);
+}
+
+#[test]
+fn the_table_of_constants_in_code_is_what_they_cost() {
+    hold_examples("constants in code", [Revision::Eip6690_2024, Revision::XCodex, Revision::EvmmaxNext], &CONSTANTS);
+}
+
+/// Gas of examples under three revisions, held to a table of the page.
+fn hold_examples(part: &str, revisions: [Revision; 3], names: &[&str]) {
     let heads: Vec<String> = revisions.iter().map(|revision| format!("`{revision}`")).collect();
     let mut text = format!("| contract | {} |\n|---|---:|---:|---:|\n", heads.join(" | "));
     for name in names {
@@ -143,7 +162,7 @@ fn the_table_of_small_moduli_is_what_they_cost() {
         });
         writeln!(text, "| `{name}` | {} |", gas.join(" | ")).unwrap();
     }
-    residue_pages::hold("docs/evmmax-next.md", "small moduli", &text);
+    residue_pages::hold("docs/evmmax-next.md", part, &text);
 }
 
 #[test]

@@ -206,12 +206,17 @@ fn what_is_wrong_with_a_key_or_a_proof_is_said_by_field_and_value() {
     refused("power", json!(29), &["power is 29", "at most 28"]);
     refused("w", json!("3"), &["w is \"3\"", "root of unity"]);
     refused("k1", json!(points::r().to_string()), &["k1 is", "not below r ="]);
+    refused("nPublic", json!(1000), &["nPublic is 1000", "2^power"]);
+    refused("k1", json!("1"), &["k1 is \"1\"", "a coset"]);
+    refused("k2", json!("0"), &["k2 is \"0\"", "a coset"]);
+    refused("k2", good["k1"].clone(), &["k2 is", "a coset"]);
     refused("Qm", json!(["1", "1", "1"]), &["Qm is not on the curve"]);
     refused("S3", json!("x"), &["S3 is \"x\""]);
     refused("X_2", json!([["0", "0"], ["1", "0"], ["0", "0"]]), &["X_2 is the identity"]);
     let outside = points::twist_point(&mut Seeded(155));
     let text = |value: ark_bn254::Fq| BigUint::from(value).to_string();
-    let outside = json!([[text(outside.x.c0), text(outside.x.c1)], [text(outside.y.c0), text(outside.y.c1)]]);
+    let outside =
+        json!([[text(outside.x.c0), text(outside.x.c1)], [text(outside.y.c0), text(outside.y.c1)], ["1", "0"]]);
     refused("X_2", outside, &["X_2 is on the curve and not in the subgroup"]);
     let error = key::proof("{}").unwrap_err().to_string();
     assert!(error.contains("A is missing"), "{error}");

@@ -74,6 +74,16 @@ fn tau_power(power: usize) -> G1Affine {
     point
 }
 
+/// A compressed point with one of small order added.
+fn with_small_order(bytes: &[u8], seeded: &mut Seeded) -> Vec<u8> {
+    let mut x = bytes.to_vec();
+    let is_larger = x[0] & 0x20 != 0;
+    x[0] &= 0x1f;
+    let x = ark_bls12_381::Fq::from(BigUint::from_bytes_be(&x));
+    let point = G1Affine::get_point_from_x_unchecked(x, is_larger).unwrap();
+    compress((point.into_group() + seeded.pick(&*SMALL_G1)).into_affine())
+}
+
 fn fr(seeded: &mut Seeded) -> Fr {
     Fr::from(seeded.scalar())
 }
@@ -168,14 +178,39 @@ const KINDS: &[Kind] = &[
     ("a proof of small order", false, |s| changed(s, |e, s| e.proof = compress(s.pick(&*SMALL_G1)))),
     ("a commitment of small order", false, |s| changed(s, |e, s| e.commitment = compress(s.pick(&*SMALL_G1)))),
     ("a proof that is off by a point of small order", false, |s| {
+        changed(s, |e, s| e.proof = with_small_order(&e.proof, s))
+    }),
+    ("a commitment that is off by a point of small order", false, |s| {
+        changed(s, |e, s| e.commitment = with_small_order(&e.commitment, s))
+    }),
+    ("both off by points of small order", false, |s| {
         changed(s, |e, s| {
-            let mut x = e.proof.clone();
-            let is_larger = x[0] & 0x20 != 0;
-            x[0] &= 0x1f;
-            let x = ark_bls12_381::Fq::from(BigUint::from_bytes_be(&x));
-            let point = G1Affine::get_point_from_x_unchecked(x, is_larger).unwrap();
-            e.proof = compress((point.into_group() + s.pick(&*SMALL_G1)).into_affine());
+            e.proof = with_small_order(&e.proof, s);
+            e.commitment = with_small_order(&e.commitment, s);
         })
+    }),
+    ("a constant that is off by a point of small order", false, |s| {
+        let mut evaluation = Evaluation::of([fr(s), ZERO, ZERO], fr(s));
+        evaluation.commitment = with_small_order(&evaluation.commitment, s);
+        evaluation.encode()
+    }),
+    ("a point of small order for the constant zero", false, |s| {
+        Evaluation::new(fr(s), ZERO, s.pick(&*SMALL_G1), G1Affine::identity()).encode()
+    }),
+    ("a constant negated", false, |s| {
+        let mut evaluation = Evaluation::of([fr(s), ZERO, ZERO], fr(s));
+        evaluation.commitment[0] ^= 0x20;
+        evaluation.encode()
+    }),
+    ("a constant with the value zero", false, |s| {
+        let mut evaluation = Evaluation::of([fr(s), ZERO, ZERO], fr(s));
+        evaluation.y = vec![0; 32];
+        evaluation.encode()
+    }),
+    ("the constant zero with another value", false, |s| {
+        let mut evaluation = Evaluation::of([ZERO; 3], fr(s));
+        evaluation.y = word(&s.scalar());
+        evaluation.encode()
     }),
     ("no flag of compression", false, |s| changed(s, |e, _| e.proof[0] &= 0x7f)),
     ("no flag of compression on the commitment", false, |s| changed(s, |e, _| e.commitment[0] &= 0x7f)),

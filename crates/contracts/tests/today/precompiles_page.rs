@@ -71,10 +71,11 @@ fn key<C: ProofCurve>(inputs: usize) -> Value {
 fn plonk_key(inputs: usize) -> Value {
     let Affine { x, y } = Bn254::g1_generator();
     let g1 = json!([x.to_string(), y.to_string(), "1"]);
-    // −1 has order 2.
-    let omega = <Bn254 as residue_curves::pairing::PairingCurve>::FAMILY.order() - 1u8;
+    let r = <Bn254 as residue_curves::pairing::PairingCurve>::FAMILY.order();
+    // 5 is no square, so this has the order 16.
+    let omega = BigUint::from(5u8).modpow(&((&r - 1u8) / 16u8), &r);
     json!({
-        "protocol": "plonk", "curve": "bn128", "nPublic": inputs, "power": 1, "k1": "2", "k2": "3", "Qm": g1, "Ql": g1, "Qr": g1, "Qo": g1,
+        "protocol": "plonk", "curve": "bn128", "nPublic": inputs, "power": 4, "k1": "2", "k2": "3", "Qm": g1, "Ql": g1, "Qr": g1, "Qo": g1,
         "Qc": g1, "S1": g1, "S2": g1, "S3": g1, "X_2": fp2(&Bn254::g2_generator()), "w": omega.to_string(),
     })
 }

@@ -40,6 +40,14 @@ pub fn membership_of_all<M: Machine, const N: usize>(machine: &M, points: [Affin
     bls12::membership_of_all::<M, Bls12_381, N>(machine, points)
 }
 
+/// The same, and |x|·P for each of the points.
+pub fn membership_with_multiples<M: Machine, const N: usize>(
+    machine: &M,
+    points: [Affine<M::Fe>; N],
+) -> (Conditions<M::Fe>, [Jacobian<M::Fe>; N]) {
+    bls12::membership_with_multiples::<M, Bls12_381, N>(machine, points)
+}
+
 /// What holds exactly if `point` lies on the curve and in G1, given `multiple` = x²·P from a chain of doublings and additions
 /// in Jacobian coordinates, whatever its order.
 pub fn membership_from_multiple<M: Machine>(

@@ -56,16 +56,6 @@ impl<M: Machine, G: MsmGroup<M>> Msm<M, G> {
         self.buckets.clear(machine, self.layout.window);
     }
 
-    /// Adds P, which must be in the group and not the identity.
-    pub fn add_once(&self, machine: &M, point: Affine<G::Coordinate>) {
-        self.buckets.add_once(machine, self.layout.window, point);
-    }
-
-    /// The same for a point that is not affine, with Z ≠ 0.
-    pub fn add_jacobian_once(&self, machine: &M, point: Jacobian<G::Coordinate>) {
-        self.buckets.add_jacobian_once(machine, self.layout.window, point);
-    }
-
     /// Adds s·P, for P other than the identity; what it returns must hold, or all is wrong.
     pub fn add(&self, machine: &M, scalar: M::Word, point: Affine<G::Coordinate>) -> Conditions<M::Fe> {
         let quarters = machine.bind(quarters(machine, scalar));

@@ -3,10 +3,11 @@
 //! None of the fifteen scalars 2d that could meet an exception does, as [`split`] rounds; [`crate::glv`] tests them.
 
 use super::{Bn254, constants, g1_generator};
+use crate::glv::split::Split;
 use crate::glv::{Endomorphism, PLACES};
 use crate::group::Affine;
 use crate::pairing::PairingCurve;
-use num_bigint::BigUint;
+use num_bigint::{BigInt, BigUint};
 use residue_ir::{Machine, WordOp};
 use residue_modular::fields::Bn254Fp;
 use ruint::aliases::U256;
@@ -36,6 +37,12 @@ impl Endomorphism for Bn254 {
 
     fn split<M: Machine>(&self, machine: &M, scalar: M::Word, begins_with_one: bool) -> M::Word {
         split(machine, scalar, begins_with_one)
+    }
+
+    fn vectors(&self) -> Split {
+        let x = BigInt::from(super::X);
+        let (v1, odd): (BigInt, BigInt) = (&x * (&x * 6 + 2), &x * 2 + 1);
+        Split { v: [v1.clone(), -&odd], w: [odd.clone(), v1 + odd] } // 6x² + 4x + 1
     }
 
     fn exception(&self) -> Option<usize> {
@@ -87,7 +94,7 @@ fn order() -> U256 {
 mod tests {
     use super::*;
     use crate::eisenstein::{chosen, place};
-    use num_bigint::{BigInt, Sign};
+    use num_bigint::Sign;
     use residue_ir::Numbers;
 
     fn big(word: U256) -> BigInt {

@@ -12,8 +12,8 @@ use ruint::aliases::U256;
 /// Two vectors, with the determinant r.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
-    v: [BigInt; 2],
-    w: [BigInt; 2],
+    pub(crate) v: [BigInt; 2],
+    pub(crate) w: [BigInt; 2],
 }
 
 /// The number in 0 ≤ n < `modulus` that `value` is.
@@ -78,12 +78,19 @@ impl Split {
         middle: &[BigInt; 2],
         added: &[BigInt; 2],
     ) -> [M::Word; 2] {
-        let op = |op, a, b| machine.word_op(op, a, b);
         let order = BigInt::from(self.order());
         let [moved1, moved2] = self.moved(middle);
         let shift = reduced(&(&moved1 + &moved2 * BigInt::from(self.lambda())), &order);
         let r = machine.word(word(&order));
         let scalar = machine.bind(machine.mod_op(ModOp::Add, scalar, machine.word(word(&shift.into())), r));
+        self.rest(machine, scalar, &[&added[0] - moved1, &added[1] - moved2])
+    }
+
+    /// Any word s ↦ k₁ + added₁ and k₂ + added₂ modulo 2²⁵⁶, where (k₁, k₂) is in {f·v + g·w, 0 ≤ f, g < 1}.
+    pub(super) fn rest<M: Machine>(&self, machine: &M, scalar: M::Word, added: &[BigInt; 2]) -> [M::Word; 2] {
+        let op = |op, a, b| machine.word_op(op, a, b);
+        let order = BigInt::from(self.order());
+        let r = machine.word(word(&order));
         // (s, 0) = (s·w₂/r)·v − (s·v₂/r)·w. What r goes into of the numerators, modulo 2²⁵⁶.
         let Self { v: [v1, v2], w: [w1, w2] } = self;
         let whole = |factor: &BigInt| {
@@ -95,8 +102,7 @@ impl Split {
         let times = |whole, factor: &BigInt| op(WordOp::Mul, whole, machine.word(word(&(factor * &inverse))));
         let k1 = op(WordOp::Sub, op(WordOp::Sub, scalar, times(first, v1)), times(second, w1));
         let k2 = op(WordOp::Sub, times(first, &-v2), times(second, w2));
-        [(k1, &added[0] - moved1), (k2, &added[1] - moved2)]
-            .map(|(half, added)| op(WordOp::Add, half, machine.word(word(&added))))
+        [(k1, &added[0]), (k2, &added[1])].map(|(half, added)| op(WordOp::Add, half, machine.word(word(added))))
     }
 
     /// The middle of what digits from −2 to 1 to the base 4 reach, −1/6 of 4⁶⁴.

@@ -1,11 +1,10 @@
-//! Powers by x of elements of the cyclotomic subgroup with compressed squarings, see [`crate::tower::cyclotomic::compressed`]: gᵏ is a product of the
-//! g^(2ⁱ) for the bits i of k that are 1. Runs of squarings are compressed up to the last long one, and all that is wanted of them is
-//! brought back with one inverse. Only interfaces that invert gain by it.
+//! Powers by x of elements of the cyclotomic subgroup with compressed squarings, see [`crate::tower::cyclotomic::compressed`]: |x| is a sum of powers of two
+//! that are far apart and of (2ᵃ − 1)(2ᵇ − 1)·2ⁿ, where inverses are conjugates. Squarings are compressed up to the n-th, and all that is wanted of them is
+//! brought back with one inverse. That pays where an interface inverts, and by less where the inverse is a power and the code has room.
 
-use super::powers::{Multiple, Power, in_runs, is_odd, multiply, power_of_x_abs, power_of_x_head, tail};
+use super::powers::{Multiple, Power, in_runs, is_odd, multiply, power_of_x_abs, square_repeatedly, third};
 use super::{Family, PairingCurve};
 use crate::tower::cyclotomic::compressed::{Compressed, is_compressible};
-use crate::tower::cyclotomic::cyclotomic_square_tripled;
 use crate::tower::{Fp4, Fp12};
 use num_bigint::BigUint;
 use residue_formula::{Fe, Fp2Product};
@@ -20,35 +19,44 @@ pub(super) enum Way {
     Compressed,
 }
 
-/// What `text` gives in the way that the interface gains by. Elements such as `sample` are computed with: without sums of products an account has no
-/// room for the code.
+/// How much code a program has room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Room {
+    /// An account's of 24 KiB.
+    Short,
+    /// More.
+    Long,
+}
+
+/// What `text` gives in the way that the interface gains by. Elements such as `sample` are computed with: without sums of products there is
+/// [`Room::Short`] for the code of inversions by an instruction only.
 pub(super) fn in_best_way<M: Machine, C: PairingCurve>(
     machine: &M,
     sample: M::Fe,
+    room: Room,
     text: impl Fn(&M, Way) -> Fp4<M::Fe, C>,
 ) -> Fp4<M::Fe, C> {
-    if !is_used::<C>() || sample.fp2_product() != Fp2Product::Sums {
-        return text(machine, Way::Plain);
+    match room {
+        _ if !is_used::<C>() => text(machine, Way::Plain),
+        Room::Long => text(machine, Way::Compressed),
+        Room::Short if sample.fp2_product() != Fp2Product::Sums => text(machine, Way::Plain),
+        Room::Short => {
+            let inverts = machine.has(Feature::Inversion);
+            machine.branch(inverts, |machine| text(machine, Way::Compressed), |machine| text(machine, Way::Plain))
+        }
     }
-    let inverts = machine.has(Feature::Inversion);
-    machine.branch(inverts, |machine| text(machine, Way::Compressed), |machine| text(machine, Way::Plain))
 }
 
 /// Whether there is [`Way::Compressed`].
 fn is_used<C: PairingCurve>() -> bool {
-    is_compressible::<C>() && matches!(C::FAMILY, Family::Bls { .. }) && !is_odd::<C>()
+    is_compressible::<C>()
+        && matches!(C::FAMILY, Family::Bls { .. })
+        && !is_odd::<C>()
+        && Chain::of(C::FAMILY.x_abs()).is_some()
 }
 
 /// The runs of squarings that are functions.
-const SQUARINGS: [(u32, &str); 3] =
-    [(1, "fp12_compressed_square"), (8, "fp12_compressed_square_8"), (16, "fp12_compressed_square_16")];
-
-/// The runs of squarings of whole elements that are functions.
-const WHOLE_SQUARINGS: [(u32, &str); 3] =
-    [(1, "fp12_cyclotomic_square"), (2, "fp12_cyclotomic_square_2"), (3, "fp12_cyclotomic_square_3")];
-
-/// What one decompression costs is saved by so many compressed squarings.
-const SQUARINGS_MIN: u32 = 4;
+const SQUARINGS: [(u32, &str); 2] = [(1, "fp12_compressed_square"), (8, "fp12_compressed_square_8")];
 
 /// g ↦ a multiple of g^|x|.
 pub(super) fn of_x_abs<M: Machine, C: PairingCurve>(
@@ -59,74 +67,55 @@ pub(super) fn of_x_abs<M: Machine, C: PairingCurve>(
     match way {
         Way::Plain => Multiple::tripled(power_of_x_abs(machine, power)),
         Way::Compressed => {
+            let chain = Chain::of(C::FAMILY.x_abs()).expect("there is this way: see `is_used`");
             let [f, g] = machine.function("fp12_compressed_power_of_x_abs", power, |machine, power| {
-                factors(machine, C::FAMILY.x_abs(), power, power_of_x_abs)
+                factors(machine, &chain, power, power_of_x_abs)
             });
-            Multiple { value: multiply(machine, f, g), threes: threes::<C>() }
+            Multiple { value: multiply(machine, f, g), threes: chain.threes() }
         }
     }
 }
 
-/// g ↦ a multiple of g^h, where |x| = 2^[`tail`]·h.
-pub(super) fn of_x_head<M: Machine, C: PairingCurve>(
-    machine: &M,
-    power: Power<M::Fe, C>,
-    way: Way,
-) -> Multiple<M::Fe, C> {
-    match way {
-        Way::Plain => Multiple::tripled(power_of_x_head(machine, power)),
-        Way::Compressed => {
-            let [f, g] = head_factors(machine, power);
-            Multiple { value: multiply(machine, f, g), threes: threes::<C>() }
-        }
+/// What g^|x| comes out of: |x| = Σ 2ⁱ over the places of `ones` and (2ᵃ − 1)(2ᵇ − 1)·2ⁿ.
+struct Chain {
+    /// Long runs of squarings end at each of them.
+    ones: Vec<u32>,
+    /// n, which is the last.
+    last: u32,
+    /// a and b.
+    exponents: [u32; 2],
+}
+
+impl Chain {
+    /// That of |x|, if it has one.
+    fn of(x_abs: u64) -> Option<Self> {
+        let bits: Vec<u32> = (0..u64::BITS).filter(|bit| x_abs >> bit & 1 == 1).collect();
+        bits.iter().enumerate().skip(1).find_map(|(place, &last)| {
+            let product = x_abs >> last;
+            let factor = |a: u32| (1u64 << a) - 1;
+            let exponents = (2..32).flat_map(|a| (2..=a).map(move |b| [a, b]));
+            let exponents = exponents.into_iter().find(|&[a, b]| factor(a) * factor(b) == product)?;
+            Some(Self { ones: bits[..place].to_vec(), last, exponents })
+        })
+    }
+
+    /// The factor in which a power comes out is three to this, see [`factors`].
+    fn threes(&self) -> usize {
+        self.ones.len() + 2
     }
 }
 
-/// g ↦ three times the part of g^h in Fp4.
-pub(super) fn trace_of_x_head<M: Machine, C: PairingCurve>(
-    machine: &M,
-    power: Power<M::Fe, C>,
-    way: Way,
-) -> Fp4<M::Fe, C> {
-    match way {
-        Way::Plain => power_of_x_head(machine, power).c0,
-        Way::Compressed => {
-            let [f, g] = head_factors(machine, power);
-            let Fp4 { c0, c1 } = f.mul_c0(g);
-            let scale = machine.constant(&C::constants().thirds[threes::<C>() - 2]);
-            Fp4::new(c0.scale(scale), c1.scale(scale))
-        }
-    }
-}
-
-fn head_factors<M: Machine, C: PairingCurve>(machine: &M, power: Power<M::Fe, C>) -> [Fp12<M::Fe, C>; 2] {
-    machine.function("fp12_compressed_power_of_x_head", power, |machine, power| {
-        factors(machine, C::FAMILY.x_abs() >> tail::<C>(), power, power_of_x_head)
-    })
-}
-
-/// Each bit of x that is 1 brings a factor, three times too large.
-fn threes<C: PairingCurve>() -> usize {
-    C::FAMILY.x_abs().count_ones() as usize // widens
-}
-
-/// g ↦ two factors of 3ⁿ·gᵏ, for the n bits of k that are 1 and g in the cyclotomic subgroup, where `plain` makes 3gᵏ.
+/// g ↦ two factors of 3ⁿ·g^|x| for n = [`Chain::threes`] and g in the cyclotomic subgroup, where `plain` makes 3g^|x|.
 ///
 /// What cannot be brought back is met where a norm is zero, as for g = 1: then all is done by `plain`.
 fn factors<M: Machine, C: PairingCurve>(
     machine: &M,
-    k: u64,
+    chain: &Chain,
     power: Power<M::Fe, C>,
     plain: impl FnOnce(&M, Power<M::Fe, C>) -> Fp12<M::Fe, C>,
 ) -> [Fp12<M::Fe, C>; 2] {
-    let bits: Vec<u32> = (0..u64::BITS).filter(|bit| k >> bit & 1 == 1).collect();
-    let is_long = |&(place, &bit): &(usize, &u32)| {
-        let run = if place > 0 { bit - bits[place - 1] } else { bit };
-        run == 0 || run >= SQUARINGS_MIN
-    };
-    let (long, short) = bits.split_at(bits.iter().enumerate().take_while(is_long).count());
     let (mut state, mut position, mut compressed) = (Compressed::new(power.tripled), 0, Vec::new());
-    for &bit in long.iter().filter(|&&bit| bit > 0) {
+    for &bit in chain.ones.iter().chain([&chain.last]) {
         state = in_runs(machine, &SQUARINGS, bit - position, state, Compressed::square);
         position = bit;
         compressed.push(state);
@@ -142,27 +131,26 @@ fn factors<M: Machine, C: PairingCurve>(
         machine.is_zero(product),
         |machine| {
             let three = machine.constant(&BigUint::from(3u8));
-            let rest = machine.constant(&BigUint::from(3u8).pow(bits.len() as u32 - 2)); // at most 64
+            let rest = machine.constant(&BigUint::from(3u8).pow(chain.threes() as u32 - 2)); // at most 64
             [plain(machine, power).scale(rest), Fp12::one(machine.zero(), three)]
         },
         |machine| {
-            let mut inverse = machine.invert(product.double().double()); // 1/(4·the product of all that are left)
+            let mut inverse = C::invert(machine, product.double().double()); // 1/(4·the product of all that are left)
             let mut wholes = Vec::new();
             for (place, &element) in compressed.iter().enumerate().rev() {
                 let own = if place > 0 { inverse * products[place - 1] } else { inverse };
                 inverse = inverse * norms[place];
                 wholes.push(decompress(machine, element, own));
             }
-            let mut last = wholes.remove(0);
-            wholes.extend((long[0] == 0).then_some(power.tripled));
+            let last = wholes.remove(0);
             let others = wholes.into_iter().reduce(|f, g| multiply(machine, f, g));
-            let mut product = others.expect("k has two long runs of zeros, or is odd");
-            for &bit in short {
-                product = multiply(machine, product, last);
-                last = in_runs(machine, &WHOLE_SQUARINGS, bit - position, last, cyclotomic_square_tripled);
-                position = bit;
-            }
-            [product, last]
+            let [a, b] = chain.exponents;
+            // 3g ↦ 9g^(2ᵃ − 1)
+            let less_one = |count, tripled: Fp12<M::Fe, C>| {
+                multiply(machine, square_repeatedly(machine, count, tripled), tripled.conjugate())
+            };
+            let first = third(machine, less_one(a, last));
+            [less_one(b, first), others.expect("there are runs before the last")]
         },
     )
 }
@@ -190,15 +178,9 @@ mod tests {
 
     fn check(machine: &Numbers<F>, g: Fp12<F, Bls12_381>) {
         let power = Power::new(g);
-        for (of, plain) in [
-            (of_x_abs(machine, power, Way::Compressed), of_x_abs(machine, power, Way::Plain)),
-            (of_x_head(machine, power, Way::Compressed), of_x_head(machine, power, Way::Plain)),
-        ] {
-            assert_eq!((of.threes, plain.threes), (6, 1));
-            assert_eq!(of.element(machine), plain.element(machine));
-        }
-        let trace = |way| trace_of_x_head(machine, power, way);
-        assert_eq!(trace(Way::Compressed), trace(Way::Plain));
+        let [of, plain] = [Way::Compressed, Way::Plain].map(|way| of_x_abs(machine, power, way));
+        assert_eq!((of.threes, plain.threes), (4, 1));
+        assert_eq!(of.element(machine), plain.element(machine));
     }
 
     fn power(g: Fp12<F, Bls12_381>, exponent: &BigUint) -> Fp12<F, Bls12_381> {

@@ -2,7 +2,7 @@
 //!
 //! revm's own analysis skips the immediates of PUSH only. Where the revision has immediates of its own, a JUMPDEST byte
 //! inside one must not be a target, a PUSH byte inside one must not hide a target after it, and an immediate cut off by
-//! the end of the code must be readable. A code is analysed once in a transaction ([`transaction`]), and not again while the process keeps
+//! the end of the code must be readable. Where the revision has subroutines, their entries are targets too. A code is analysed once in a transaction ([`transaction`]), and not again while the process keeps
 //! it ([`crate::batch::cache`]).
 
 pub(crate) mod transaction;
@@ -56,7 +56,7 @@ pub(crate) struct Executed {
 
 impl Analysis {
     pub fn new(revision: Revision, batching: Batching) -> Self {
-        let needed = revision.opcodes().iter().any(|row| row.immediate_bytes > 0);
+        let needed = revision.has_subroutines() || revision.opcodes().iter().any(|row| row.immediate_bytes > 0);
         let has_blocks = has_blocks(revision) && batching.has_blocks();
         Self { revision, batching, needed, has_blocks, cache: Cache::shared() }
     }
@@ -114,7 +114,10 @@ impl Analysis {
     /// A code as it is executed: with the bytes that revm holds, if what follows them is enough padding.
     pub fn analyse(&self, source: &Bytecode) -> Bytecode {
         let code = source.original_byte_slice();
-        let targets = jumpdests(code, self.revision);
+        let mut targets = jumpdests(code, self.revision);
+        for (bits, entries) in targets.bits.iter_mut().zip(&targets.entries) {
+            *bits |= entries; // The byte says which of the two it is.
+        }
         let table = JumpTable::from_slice(&targets.bits, targets.code_bytes);
         let held = source.bytes_slice().len() - code.len();
         match !code.is_empty() && padding_bytes(code, &targets) <= held {
@@ -162,7 +165,8 @@ fn padded(code: &[u8]) -> Bytes {
 fn with_targets(padded: Bytes, code_bytes: usize, targets: JumpTable) -> Bytecode {
     assert_eq!(targets.len(), code_bytes);
     // SAFETY: no execution may read after `padded`. It starts at offset 0 and moves on by whole instructions or to a
-    // target of the table, all below `code_bytes`. An instruction that starts in the code has an immediate of at most
+    // target of the table, all below `code_bytes`, or back to after a CALLSUB, which has no immediate: below `code_bytes`, or where the
+    // padding begins. An instruction that starts in the code has an immediate of at most
     // `IMMEDIATE_BYTES_MAX` bytes (asserted above for every revision; revm's DUPN, SWAPN and EXCHANGE have one byte), so
     // in a copy it ends, with one byte left, inside the padding, where the next opcode is STOP. Where the bytes are
     // revm's own, `padding_bytes` has said that they reach as far: they follow from the same walk as the targets, over the

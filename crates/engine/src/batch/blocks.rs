@@ -45,6 +45,8 @@ pub(crate) struct Blocks<L: Location> {
     pub layout: L::Layout,
     /// The opcodes of arithmetic.
     pub opcodes: PerOp<u8>,
+    /// Whether the revision has subroutines.
+    has_subroutines: bool,
     marks: Box<[AtomicU32]>,
     places: boxcar::Vec<Place>,
     blocks: boxcar::Vec<Box<Block<L>>>,
@@ -119,6 +121,7 @@ impl<L: Location> Blocks<L> {
             batching,
             layout,
             opcodes: revision.interface().arithmetic,
+            has_subroutines: revision.has_subroutines(),
             marks,
             places: boxcar::Vec::new(),
             blocks: boxcar::Vec::new(),
@@ -432,7 +435,15 @@ impl<L: Location> Blocks<L> {
         debug_assert!(pc < self.code.len());
         let cycles_max = if is_free { i64::MAX } else { self.credit.take_for_walk()? };
         let code = self.code.original_byte_slice();
-        let walk = Walk { code, layout: &self.layout, targets, stack, operations_max: OPERATIONS_MAX, cycles_max };
+        let walk = Walk {
+            code,
+            layout: &self.layout,
+            targets,
+            has_subroutines: self.has_subroutines,
+            stack,
+            operations_max: OPERATIONS_MAX,
+            cycles_max,
+        };
         let Walked { block, cycles, has_run_out } = walk.block(pc, &self.budget, inside);
         if !is_free {
             self.credit.end_walk(cycles_max, cycles, has_run_out);

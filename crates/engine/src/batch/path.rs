@@ -12,10 +12,14 @@ pub(crate) struct Path {
     pub pushed: Box<[u32]>,
     /// The most words that it has on the stack at a time.
     pub height_max: usize,
+    /// The offsets that it leaves on the return stack, the first one put first. It takes none that were there before.
+    pub returns: Box<[u32]>,
+    /// The most offsets that it has there at a time.
+    pub return_count_max: usize,
     /// Runs of field instructions.
     pub runs: usize,
     pub guards: Box<[Guard]>,
-    /// How many of which opcodes of the EVM's. All forks have them.
+    /// How many of which opcodes of the EVM's, which all forks have, and of those of subroutines.
     pub passed: Box<[(u8, u32)]>,
 }
 
@@ -43,7 +47,10 @@ impl Path {
 
     /// Bytes that it has allocated.
     pub fn bytes(&self) -> usize {
-        size_of_val(&*self.pushed) + size_of_val(&*self.guards) + size_of_val(&*self.passed)
+        size_of_val(&*self.pushed)
+            + size_of_val(&*self.returns)
+            + size_of_val(&*self.guards)
+            + size_of_val(&*self.passed)
     }
 }
 

@@ -1,10 +1,11 @@
 //! The entry of a block: what may run there as one, whether gas covers it, and how it runs.
 //!
-//! A block runs as one only where none of its instructions could halt: gas covers all of them, their places exist, and the stack has room
-//! for what is pushed on the way. So halts, gas, memory and output are those of the instructions one by one.
+//! A block runs as one only where none of its instructions could halt: gas covers all of them, their places exist, and the stack and the return
+//! stack have room for what is pushed on the way. So halts, gas, memory and output are those of the instructions one by one.
 
 use std::sync::Arc;
 
+use residue_isa::opcode::subroutine::RETURNS_MAX;
 use revm::interpreter::interpreter::EthInterpreter;
 use revm::interpreter::interpreter_types::Jumps;
 use revm::interpreter::{Interpreter, STACK_LIMIT};
@@ -161,6 +162,7 @@ fn leave<L: Runner>(
     for &word in block.path.pushed.iter() {
         assert!(interpreter.stack.push(U256::from(word)), "there is room for all that the block pushes");
     }
+    machine.frame.returns.extend(block.path.returns.iter().map(|&after| after as usize)); // u32 to usize widens.
     // From after the first opcode to after the block: both lie in the code.
     interpreter.bytecode.relative_jump(block.path.end as isize - pc as isize - 1);
 }
@@ -181,7 +183,9 @@ impl<'a, L: Runner> Costs<'a, L> {
     ) -> Self {
         let (gas_left, height) = (interpreter.gas.remaining(), interpreter.stack.len());
         let cost = |block: &'a Block<L>| {
-            let fits = L::fits(&block.needs, facts) && height + block.path.height_max <= STACK_LIMIT;
+            let fits = L::fits(&block.needs, facts)
+                && height + block.path.height_max <= STACK_LIMIT
+                && machine.frame.returns.len() + block.path.return_count_max <= RETURNS_MAX;
             let cost = fits.then(|| block.cost(&machine.prices, facts.width.as_ref(), blocks.opcodes))?;
             (cost <= gas_left).then_some((block, cost))
         };

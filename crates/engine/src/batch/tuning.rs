@@ -68,6 +68,8 @@ pub(crate) const ENTRIES_BESIDE_ROWS: u32 = 32;
 pub(crate) const PASSED_MAX: usize = 32;
 /// Most words pushed at once.
 pub(crate) const PUSHED_MAX: usize = 64;
+/// Most calls of subroutines within each other on a way.
+pub(crate) const RETURNS_WALKED_MAX: usize = 16;
 /// A run with fewer products than this for each that waits for the one before it takes less time one by one.
 pub(crate) const PRODUCTS_AT_ONCE_MIN: u32 = 2;
 /// Shorter dependent runs are joined all the same.

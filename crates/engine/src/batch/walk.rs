@@ -1,5 +1,6 @@
 //! Walks: from a field instruction on, over the control flow that is decided before the first instruction runs: jump targets that are
-//! passed, and jumps to constants pushed on the way, so calls of functions with their returns, or to words copied from the stack.
+//! passed, and jumps to constants pushed on the way, so calls of functions with their returns, or to words copied from the stack. Where the
+//! revision has subroutines, calls of constants and the returns from these too; what was on the return stack before stays there.
 //!
 //! Every decision that depends on a word of the stack is a guard, whether the walk went on after it or ended there: the path is that
 //! of every execution that finds the same words, and of no other. A path ends after a field instruction. It does not go through one place twice
@@ -7,6 +8,7 @@
 
 use residue_isa::FieldOp;
 use residue_isa::opcode::evm::{DUP1, DUP16, JUMP, JUMPDEST, PUSH1, PUSH3};
+use residue_isa::opcode::subroutine::{CALLSUB, ENTERSUB, RETURNSUB};
 use residue_isa::revision::rules::SLOTS_MAX;
 use revm::bytecode::JumpTable;
 use revm::primitives::U256;
@@ -17,7 +19,7 @@ use super::budget::Budget;
 use super::location::{Instruction, Location};
 use super::path::{Guard, Path, word_at};
 use super::tuning::{
-    DEPENDENT_PRODUCTS_MIN, PASSED_MAX, PRODUCTS_AT_ONCE_MIN, PUSHED_MAX, RUNS_MAX, WALK_CYCLES,
+    DEPENDENT_PRODUCTS_MIN, PASSED_MAX, PRODUCTS_AT_ONCE_MIN, PUSHED_MAX, RETURNS_WALKED_MAX, RUNS_MAX, WALK_CYCLES,
     WALK_CYCLES_PER_OPERATION, WALK_CYCLES_PER_RUN,
 };
 
@@ -27,6 +29,8 @@ pub(crate) struct Walk<'a, L: Location> {
     pub layout: &'a L::Layout,
     /// Where jumps may lead; none if the path is to end before the first instruction that is not of the field.
     pub targets: Option<&'a JumpTable>,
+    /// Whether the revision has subroutines.
+    pub has_subroutines: bool,
     /// The stack at its start, the top last.
     pub stack: &'a [U256],
     /// The path ends when it has this many operations: the first run after that one, others before they would exceed it, as no block
@@ -64,12 +68,16 @@ struct At {
     pushed: [u32; PUSHED_MAX],
     count: usize,
     height_max: usize,
+    /// Offsets put on the return stack and not taken yet.
+    returns: [u32; RETURNS_WALKED_MAX],
+    return_count: usize,
+    return_count_max: usize,
     /// How many of which opcodes have been passed, by [`passed_index`].
     passed: [u32; PASSED_OPCODES],
 }
 
-/// Opcodes that a walk passes: jumps and their targets, pushes of up to three bytes, copies.
-const PASSED_OPCODES: usize = 21;
+/// Opcodes that a walk passes: jumps and their targets, pushes of up to three bytes, copies, and those of subroutines.
+const PASSED_OPCODES: usize = 24;
 
 /// The number of an opcode that a walk passes.
 fn passed_index(opcode: u8) -> usize {
@@ -77,22 +85,41 @@ fn passed_index(opcode: u8) -> usize {
         JUMP => 0,
         JUMPDEST => 1,
         PUSH1..=PUSH3 => 2 + usize::from(opcode - PUSH1),
+        CALLSUB => 21,
+        ENTERSUB => 22,
+        RETURNSUB => 23,
         _ => 5 + usize::from(opcode - DUP1),
     }
 }
 
 /// The opcode of a number.
 fn passed_opcode(index: usize) -> u8 {
-    let number = |from: usize| u8::try_from(index - from).expect("there are 21 of them");
+    let number = |from: usize| u8::try_from(index - from).expect("there are 24 of them");
     match index {
         0 => JUMP,
         1 => JUMPDEST,
         2..5 => PUSH1 + number(2),
+        21 => CALLSUB,
+        22 => ENTERSUB,
+        23 => RETURNSUB,
         _ => DUP1 + number(5),
     }
 }
 
 impl At {
+    fn begin(pc: usize) -> Self {
+        Self {
+            pc,
+            pushed: [0; PUSHED_MAX],
+            count: 0,
+            height_max: 0,
+            returns: [0; RETURNS_WALKED_MAX],
+            return_count: 0,
+            return_count_max: 0,
+            passed: [0; PASSED_OPCODES],
+        }
+    }
+
     fn push(&mut self, word: u32) -> bool {
         let Some(place) = self.pushed.get_mut(self.count) else { return false };
         *place = word;
@@ -106,15 +133,33 @@ impl At {
         Some(self.pushed[self.count])
     }
 
+    fn call(&mut self, after: u32) -> bool {
+        let Some(place) = self.returns.get_mut(self.return_count) else { return false };
+        *place = after;
+        self.return_count += 1;
+        self.return_count_max = self.return_count_max.max(self.return_count);
+        true
+    }
+
+    fn return_(&mut self) -> Option<u32> {
+        self.return_count = self.return_count.checked_sub(1)?;
+        Some(self.returns[self.return_count])
+    }
+
     fn words(&self) -> &[u32] {
         &self.pushed[..self.count]
     }
 
-    /// What tells the words pushed apart from others: where they are taken for the same, a path ends early.
+    fn returns(&self) -> &[u32] {
+        &self.returns[..self.return_count]
+    }
+
+    /// What tells the words pushed, and where it returns to, apart from others: where they are taken for the same, a path ends early.
     fn digest(&self) -> u64 {
         let mix =
             |digest: u64, &word: &u32| (digest ^ u64::from(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-        self.words().iter().fold(self.count as u64, mix)
+        let digest = self.words().iter().fold(self.count as u64, mix);
+        self.returns().iter().fold(digest, mix)
     }
 }
 
@@ -122,7 +167,7 @@ impl<L: Location> Walk<'_, L> {
     /// The block that begins with the field instruction at `start`; none if there is none. It ends before a run of dependent products,
     /// unless it begins with that. `inside` is told where each instruction but the first of a run stands.
     pub fn block(&self, start: usize, budget: &Budget, mut inside: impl FnMut(usize)) -> Walked<L> {
-        let mut at = At { pc: start, pushed: [0; PUSHED_MAX], count: 0, height_max: 0, passed: [0; PASSED_OPCODES] };
+        let mut at = At::begin(start);
         let (mut draft, mut guards, mut run, mut runs) = (Draft::new(), Vec::new(), Vec::new(), 0);
         let (mut pushes, mut cycles) = (0, WALK_CYCLES);
         let mut seen: HashSet<(usize, u64)> = HashSet::default();
@@ -161,7 +206,16 @@ impl<L: Location> Walk<'_, L> {
         let passed = (0..PASSED_OPCODES).map(|index| (passed_opcode(index), at.passed[index]));
         let passed = passed.chain(L::push(self.layout).map(|push| (push, pushes))).filter(|(_, count)| *count > 0);
         let (pushed, passed) = (at.words().into(), passed.collect());
-        let path = Path { end: at.pc, pushed, height_max: at.height_max, runs, guards: guards.into(), passed };
+        let path = Path {
+            end: at.pc,
+            pushed,
+            height_max: at.height_max,
+            returns: at.returns().into(),
+            return_count_max: at.return_count_max,
+            runs,
+            guards: guards.into(),
+            passed,
+        };
         let block = (runs > 0).then(|| draft.into_block(start, path, budget));
         Walked { block, cycles, has_run_out: false }
     }
@@ -210,8 +264,29 @@ impl<L: Location> Walk<'_, L> {
                 }
                 JUMP => {
                     let target = at.pop().map(|target| target as usize); // u32 to usize widens.
-                    let Some(target) = target.filter(|&target| targets.is_valid(target)) else { return false };
+                    let is_valid =
+                        |&target: &usize| targets.is_valid(target) && self.code.get(target) == Some(&JUMPDEST);
+                    let Some(target) = target.filter(is_valid) else { return false };
                     at.pc = target;
+                    true
+                }
+                CALLSUB if self.has_subroutines => {
+                    let target = at.pop().map(|target| target as usize); // u32 to usize widens.
+                    let is_valid =
+                        |&target: &usize| targets.is_valid(target) && self.code.get(target) == Some(&ENTERSUB);
+                    let Some(target) = target.filter(is_valid) else { return false };
+                    let Ok(after) = u32::try_from(at.pc + 1) else { return false };
+                    at.pc = target;
+                    at.call(after)
+                }
+                ENTERSUB if self.has_subroutines => {
+                    at.pc += 1;
+                    true
+                }
+                RETURNSUB if self.has_subroutines => {
+                    // Where a caller of before returns to is not looked at.
+                    let Some(after) = at.return_() else { return false };
+                    at.pc = after as usize; // u32 to usize widens.
                     true
                 }
                 PUSH1..=PUSH3 => {

@@ -5,6 +5,7 @@ pub(crate) mod evm384;
 pub(crate) mod mont_slots;
 pub(crate) mod slot_memory;
 pub(crate) mod slots;
+pub(crate) mod subroutines;
 
 use revm::context_interface::ContextTr;
 use revm::interpreter::interpreter::EthInterpreter;

@@ -40,6 +40,8 @@ enum LabCommand {
     Baselines(tables::BaselinesArgs),
     /// Show the table of the precompiles that contracts replace, or write it and its figure, from records alone.
     Evidence(tables::EvidenceArgs),
+    /// Show the table of what evmmax-next was to reach with its times, or write it, from records alone.
+    Goals(tables::GoalsArgs),
     /// Compare instructions over all contracts: each alone, greedily added, and the Pareto front.
     Design(design::DesignArgs),
     /// Search for code that takes longest for its gas.
@@ -55,6 +57,7 @@ pub fn lab(args: &LabArgs, json: bool) -> Result<Verdict> {
         LabCommand::Report(args) => report::report(args, json),
         LabCommand::Baselines(args) => tables::baselines(args, json),
         LabCommand::Evidence(args) => tables::evidence(args, json),
+        LabCommand::Goals(args) => tables::goals(args, json),
         LabCommand::Design(args) => design::design(args, json),
         LabCommand::Attack(args) => attack::attack(args, json),
     }

@@ -250,6 +250,9 @@ impl Parser<'_> {
             if self.tokens.word_is("zero_test") {
                 return Ok(WordDef::Has(Feature::ZeroTest));
             }
+            if self.tokens.word_is("field_slots") {
+                return Ok(WordDef::Has(Feature::FieldSlots));
+            }
             self.tokens.expect("limbs")?;
             return Ok(WordDef::Has(Feature::Limbs(self.read()?)));
         }

@@ -91,6 +91,7 @@ impl Printer {
                 WordDef::Has(Feature::Slots(count)) => format!("has slots {count}"),
                 WordDef::Has(Feature::Padding) => "has padding".to_owned(),
                 WordDef::Has(Feature::ZeroTest) => "has zero_test".to_owned(),
+                WordDef::Has(Feature::FieldSlots) => "has field_slots".to_owned(),
                 WordDef::Has(Feature::Limbs(limbs)) => format!("has limbs {limbs}"),
                 WordDef::Defined => "defined".to_owned(),
             };

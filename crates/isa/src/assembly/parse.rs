@@ -4,6 +4,7 @@
 //! - `PUSH 5` the smallest push of a number; `PUSH4 0x05` exactly four bytes.
 //! - `name:` a jump target, which emits a JUMPDEST; `MARK name` a place in data, which emits nothing; `PUSH @name` or `@name`
 //!   pushes the offset of either; `PUSH @end-a,b` two bytes for each of a, b, …: how far it is before `end`.
+//! - `MARK name ENTERSUB` a target of CALLSUB, where the revision has subroutines.
 //! - `const NAME = 5` before its first use; NAME then stands for the number.
 //! - `MULMODX out[:stride] x[:stride] y[:stride] [xCOUNT]` with slots; a stride is 1 unless given, and so is the count.
 //! - `INVMODX out[:stride] x[:stride] [xCOUNT]`, `MOVX` likewise, `ISZEROX slot`, `SUM2X out signs x y x y`, `FP2MULX` with its ten bytes; `SETUPX 5` where the id is an immediate.

@@ -104,11 +104,13 @@ pub enum Addition {
     Fp2,
     /// `MOVX`: copies of slots.
     Copies,
+    /// `CALLSUB`, `ENTERSUB` and `RETURNSUB`: subroutines with a return stack (EIP-7979).
+    Subroutines,
 }
 
 impl Addition {
     /// Every addition.
-    pub const ALL: [Addition; 10] = [
+    pub const ALL: [Addition; 11] = [
         Addition::Inversion,
         Addition::IsZero,
         Addition::Sums,
@@ -119,6 +121,7 @@ impl Addition {
         Addition::Vectors,
         Addition::Fp2,
         Addition::Copies,
+        Addition::Subroutines,
     ];
 
     /// Its name, which that of its revision has after `x-`.
@@ -134,6 +137,7 @@ impl Addition {
             Addition::Vectors => "vectorx",
             Addition::Fp2 => "fp2x",
             Addition::Copies => "movx",
+            Addition::Subroutines => "callsub",
         }
     }
 }

@@ -1,9 +1,10 @@
-//! Stock opcodes: words at their edges, everything that grows memory, jumps to good and bad places, loops.
+//! Stock opcodes: words at their edges, everything that grows memory, jumps to good and bad places, loops; and subroutines, where there are some.
 
 use num_bigint::BigUint;
 use rand::Rng;
 use rand::seq::IndexedRandom;
 use residue_isa::opcode::evm as op;
+use residue_isa::opcode::subroutine::{CALLSUB, ENTERSUB, RETURNSUB};
 
 use super::Generator;
 
@@ -49,6 +50,9 @@ const FRAME: &[u8] = &[
 impl Generator {
     /// A snippet of stock opcodes.
     pub(super) fn stock(&mut self) {
+        if self.revision.has_subroutines() && self.rarely(4) {
+            return self.subroutine();
+        }
         match self.random.random_range(0..20) {
             0..=6 => self.words(),
             7..=11 => self.memory(),
@@ -216,6 +220,96 @@ impl Generator {
         };
         self.push(target);
         self.op(op::JUMP);
+    }
+
+    /// A call of a subroutine that stands after it, or one of the rarer ways to use the three opcodes, most of which halt.
+    fn subroutine(&mut self) {
+        match self.random.random_range(0..24) {
+            0 if self.rarely(3) => self.op(RETURNSUB),
+            1 => self.op(ENTERSUB),
+            2 if self.rarely(3) => {
+                let target = if self.rarely(4) {
+                    self.edge_offset()
+                } else {
+                    self.random.random_range(0..self.code.len() + 20).into()
+                };
+                self.push(target);
+                self.op(CALLSUB);
+            }
+            3 if self.rarely(3) => {
+                // Each label is for the other instruction.
+                let (label, opcode) =
+                    *[(ENTERSUB, op::JUMP), (op::JUMPDEST, CALLSUB)].choose(&mut self.random).expect("two");
+                let target = self.code_after(4);
+                self.push_bytes(&target);
+                self.op(opcode);
+                self.op(label);
+            }
+            4 if self.rarely(2) => {
+                let target = self.code.len();
+                self.op(ENTERSUB);
+                self.push(target);
+                self.op(CALLSUB);
+            }
+            5..=8 => self.recursion(),
+            _ => {
+                let called = self.code_after(8);
+                self.push_bytes(&called);
+                self.op(CALLSUB);
+                self.over(|generator| {
+                    generator.op(ENTERSUB);
+                    for _ in 0..generator.random.random_range(0..3) {
+                        generator.words();
+                    }
+                    if !generator.rarely(20) {
+                        generator.op(RETURNSUB);
+                    }
+                });
+            }
+        }
+    }
+
+    /// A subroutine that calls itself as often as a word says: up to the limit of the return stack and beyond.
+    fn recursion(&mut self) {
+        let calls = match self.rarely(4) {
+            true => *[1022, 1023, 1024, 1025].choose(&mut self.random).expect("four of them"),
+            false => self.random.random_range(1..9u32),
+        };
+        self.push(calls);
+        let called = self.code_after(8);
+        self.push_bytes(&called);
+        self.op(CALLSUB);
+        self.over(|generator| {
+            generator.op(ENTERSUB);
+            generator.push(1u8);
+            generator.op(op::SWAP1);
+            generator.op(op::SUB);
+            generator.op(op::DUP1);
+            generator.op(op::ISZERO);
+            let end = generator.code_after(8);
+            generator.push_bytes(&end);
+            generator.op(op::JUMPI);
+            generator.push_bytes(&called);
+            generator.op(CALLSUB);
+            generator.op(op::JUMPDEST);
+            generator.op(RETURNSUB);
+        });
+    }
+
+    /// Bytes that control jumps over: three of a push, a jump, the bytes, a target.
+    fn over(&mut self, bytes: impl FnOnce(&mut Self)) {
+        let push = self.code.len() + 1;
+        self.push_bytes(&[0, 0]);
+        self.op(op::JUMP);
+        bytes(self);
+        let target = self.code_after(0);
+        self.code[push..push + 2].copy_from_slice(&target);
+        self.op(op::JUMPDEST);
+    }
+
+    /// The offset so many bytes after the code, in two bytes.
+    fn code_after(&self, bytes: usize) -> [u8; 2] {
+        u16::try_from(self.code.len() + bytes).unwrap_or(u16::MAX).to_be_bytes()
     }
 
     /// A loop that pushes until the stack is full.

@@ -4,6 +4,7 @@ use rand::Rng;
 use rand::seq::IndexedRandom;
 use residue_isa::Family;
 use residue_isa::opcode::evm as op;
+use residue_isa::opcode::subroutine::{CALLSUB, ENTERSUB, RETURNSUB};
 
 use super::layout;
 use super::writer::{PIECES_MAX, Reach, Writer};
@@ -147,6 +148,10 @@ impl Writer<'_> {
     fn call_function(&mut self) {
         let callable = &self.functions[self.callable..];
         let Some(&function) = callable.choose(&mut self.random) else { return self.run() };
+        if self.is_subroutine(function) {
+            self.assembly.push_label(function).op(CALLSUB);
+            return;
+        }
         let back = self.assembly.new_label();
         self.assembly.push_label(back);
         if self.is_rare(40) {
@@ -253,13 +258,21 @@ impl Writer<'_> {
     }
 
     pub fn function(&mut self, number: usize) {
-        self.assembly.label(self.functions[number]);
+        let is_subroutine = self.is_subroutine(self.functions[number]);
+        if is_subroutine {
+            self.assembly.mark(self.functions[number]).op(ENTERSUB);
+        } else {
+            self.assembly.label(self.functions[number]);
+        }
         self.callable = number + 1;
-        // Every caller has at least what the code begins with, below the way back.
-        self.depth = self.ground + 1;
+        // Every caller has at least what the code begins with, below the way back, if that is on the stack.
+        self.depth = self.ground + usize::from(!is_subroutine);
         self.level = 1;
         for _ in 0..self.random.random_range(1..4) {
             self.piece();
+        }
+        if is_subroutine && !self.is_rare(60) {
+            return self.op(RETURNSUB);
         }
         if self.is_rare(40) {
             self.push(3u8);

@@ -154,6 +154,11 @@ impl<'a> Writer<'a> {
         self.depth = 1;
     }
 
+    /// Whether a function is called by CALLSUB: every other one, where there is one.
+    pub fn is_subroutine(&self, function: LabelId) -> bool {
+        self.revision.has_subroutines() && function.0.is_multiple_of(2)
+    }
+
     /// True once in `n` times.
     pub fn is_rare(&mut self, n: u32) -> bool {
         self.random.random_ratio(1, n)

@@ -27,6 +27,10 @@ pub enum Gene {
     Transfer { is_load: bool, slot: u8, count: u16 },
     /// Copies slots to the array of a field context, or elements of it to slots.
     Element { is_get: bool, slot: u8, count: u8, index: u16 },
+    /// Sets a modulus that stands in the code, or switches to another field context.
+    ModulusInCode(u8),
+    /// Stores values that stand in the code.
+    StoreFromCode { slot: u8, count: u8 },
     /// Loads slots as wider values, and stores these again.
     Padded { slot: u8, count: u16 },
     /// Sums products of slots: so many, of which those with their bit set are subtracted.
@@ -156,6 +160,10 @@ impl Gene {
             11 if ground.has_padding() && below(random, 3) == 0 => {
                 Gene::Padded { slot: byte(random), count: one_of(random, &[1, 4, 256]) }
             }
+            11 if ground.reads_code() && below(random, 3) == 0 => match below(random, 2) {
+                0 => Gene::ModulusInCode(byte(random)),
+                _ => Gene::StoreFromCode { slot: byte(random), count: one_of(random, &[1, 4, 16]) },
+            },
             11 if ground.has_slots() => {
                 let (is_load, slot) = (below(random, 2) == 0, byte(random));
                 Gene::Transfer { is_load, slot, count: one_of(random, &[1, 1, 4, 16, 256]) }
@@ -167,6 +175,11 @@ impl Gene {
             15 | 16 => Gene::Jump { is_copied: below(random, 2) == 0 },
             _ => Gene::Jumpdest,
         }
+    }
+
+    /// Whether it reads what stands in the code.
+    pub fn reads_code(self) -> bool {
+        matches!(self, Gene::ModulusInCode(_) | Gene::StoreFromCode { .. })
     }
 
     pub fn name(self) -> &'static str {
@@ -181,6 +194,8 @@ impl Gene {
             Gene::Transfer { is_load: false, .. } => "store",
             Gene::Element { is_get: true, .. } => "get",
             Gene::Element { is_get: false, .. } => "put",
+            Gene::ModulusInCode(_) => "modulus in code",
+            Gene::StoreFromCode { .. } => "store from code",
             Gene::Padded { .. } => "padded load and store",
             Gene::Sum { .. } => "sum of products",
             Gene::Fp2 { .. } => "product in Fp2",

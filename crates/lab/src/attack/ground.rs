@@ -5,7 +5,7 @@ use rand_chacha::rand_core::RngCore;
 use residue_isa::Revision;
 use residue_isa::revision::eip5843;
 use residue_isa::revision::evm384::{Evm384, Modulus, VALUE_BYTES};
-use residue_isa::revision::rules::{SizeUnit, SlotRules, SlotsAsMemory};
+use residue_isa::revision::rules::{SetForm, SizeUnit, SlotRules, SlotsAsMemory};
 use serde::{Deserialize, Serialize};
 
 use super::below;
@@ -95,6 +95,19 @@ impl Ground {
     /// Whether there are loads and stores of wider values.
     pub fn has_padding(&self) -> bool {
         matches!(self.kind, Kind::Slots(SlotRules { store_padded: Some(_), .. }))
+    }
+
+    /// Whether there are SETMODCX and STORECX.
+    pub fn reads_code(&self) -> bool {
+        matches!(
+            self.kind,
+            Kind::Slots(SlotRules {
+                set_modulus_in_code: Some(_),
+                store_from_code: Some(_),
+                form: SetForm::IdOnStack,
+                ..
+            })
+        )
     }
 
     /// Whether there are SUM2X to SUM6X.

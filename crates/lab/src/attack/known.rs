@@ -94,41 +94,8 @@ pub fn instructions(ground: &Ground) -> Vec<(String, Genome)> {
         if ground.sets_modulus() {
             add("known modulus", Gene::Modulus(0), 16);
         }
-        if ground.has_arrays() {
-            for count in [1, 255] {
-                for (is_get, name) in [(true, "get"), (false, "put")] {
-                    let gene = Gene::Element { is_get, slot: 0, count, index: 7 };
-                    add(&format!("{name} of {count}"), gene, 256);
-                }
-            }
-        }
-        if ground.has_padding() {
-            for count in [1, 256] {
-                add(&format!("padded load and store of {count}"), Gene::Padded { slot: 0, count }, 256);
-            }
-        }
-        if ground.has_sums() {
-            for count in [2, 6] {
-                let products = [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9], [10, 11]];
-                add(&format!("sum of {count}"), Gene::Sum { count, signs: 0b10_1010, out: 0, products }, 16);
-            }
-        }
-        if ground.multiplies_fp2() {
-            for count in [1, 60, 120] {
-                let gene = Gene::Fp2 { slots: [[0, 1], [0, 1], [2, 3]], strides: [2, 2, 0], count };
-                add(&format!("product in Fp2 of {count} lanes"), gene, 256);
-            }
-            let gene = Gene::Fp2 { slots: [[1, 2], [0, 1], [0, 1]], strides: [1, 1, 1], count: 250 };
-            add("product in Fp2 of shifted lanes", gene, 256);
-        }
-        if ground.copies() {
-            for (count, strides) in [(1, [1, 1]), (255, [1, 1]), (120, [2, 2]), (85, [3, 0])] {
-                let gene = Gene::Copy { slots: [1, 0], strides, count };
-                add(&format!("copy of {count} by {}", strides[0]), gene, 256);
-            }
-        }
-        if ground.tests_for_zero() {
-            add("test for zero", Gene::IsZero { slot: 0 }, 16);
+        for (name, gene, slots) in additions(ground) {
+            add(&name, gene, slots);
         }
         if ground.has_slots() {
             for count in [1, 255, 256] {
@@ -142,6 +109,13 @@ pub fn instructions(ground: &Ground) -> Vec<(String, Genome)> {
                 all.push((format!("new modulus with {slots} slots/{}", 8 * width_bytes), genome));
             }
         }
+        if ground.reads_code() {
+            // Each of another id, so that all are new where the code is entered.
+            let contexts = Section::of((1..=u8::MAX).map(Gene::ModulusInCode).collect(), 1);
+            let after = Section { place: Place::After, ..Section::of(vec![WITH_ALL], 1) };
+            let genome = Genome { width_bytes, slots: 4, ..Genome::of(vec![contexts, after]) };
+            all.push((format!("new modulus in code/{}", 8 * width_bytes), genome));
+        }
         if ground.converts() {
             for count in [1, 64] {
                 let gene = Gene::Convert { slot: 1, count };
@@ -149,6 +123,55 @@ pub fn instructions(ground: &Ground) -> Vec<(String, Genome)> {
                 all.push((format!("conversion of {count}/{}", 8 * width_bytes), genome));
             }
         }
+    }
+    all
+}
+
+/// The instructions of experiments by themselves, each with a name and slots.
+fn additions(ground: &Ground) -> Vec<(String, Gene, u16)> {
+    let mut all = Vec::new();
+    let mut add = |name: &str, gene: Gene, slots: u16| all.push((name.to_owned(), gene, slots));
+    if ground.has_arrays() {
+        for count in [1, 255] {
+            for (is_get, name) in [(true, "get"), (false, "put")] {
+                let gene = Gene::Element { is_get, slot: 0, count, index: 7 };
+                add(&format!("{name} of {count}"), gene, 256);
+            }
+        }
+    }
+    if ground.reads_code() {
+        for count in [1, 16] {
+            add(&format!("store from code of {count}"), Gene::StoreFromCode { slot: 0, count }, 256);
+        }
+        add("known modulus in code", Gene::ModulusInCode(0), 16);
+    }
+    if ground.has_padding() {
+        for count in [1, 256] {
+            add(&format!("padded load and store of {count}"), Gene::Padded { slot: 0, count }, 256);
+        }
+    }
+    if ground.has_sums() {
+        for count in [2, 6] {
+            let products = [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9], [10, 11]];
+            add(&format!("sum of {count}"), Gene::Sum { count, signs: 0b10_1010, out: 0, products }, 16);
+        }
+    }
+    if ground.multiplies_fp2() {
+        for count in [1, 60, 120] {
+            let gene = Gene::Fp2 { slots: [[0, 1], [0, 1], [2, 3]], strides: [2, 2, 0], count };
+            add(&format!("product in Fp2 of {count} lanes"), gene, 256);
+        }
+        let gene = Gene::Fp2 { slots: [[1, 2], [0, 1], [0, 1]], strides: [1, 1, 1], count: 250 };
+        add("product in Fp2 of shifted lanes", gene, 256);
+    }
+    if ground.copies() {
+        for (count, strides) in [(1, [1, 1]), (255, [1, 1]), (120, [2, 2]), (85, [3, 0])] {
+            let gene = Gene::Copy { slots: [1, 0], strides, count };
+            add(&format!("copy of {count} by {}", strides[0]), gene, 256);
+        }
+    }
+    if ground.tests_for_zero() {
+        add("test for zero", Gene::IsZero { slot: 0 }, 16);
     }
     all
 }

@@ -69,6 +69,7 @@ fn bytes(genome: &Genome, room: &Room<'_>) -> Result<Vec<u8>, LabError> {
     }
     code.data(vec![op::PUSH1 + 1, 0, 0]).op(op::POP);
     if !genome.is_idle {
+        room.image_in_code(&mut code, genome);
         room.begin(&mut code, genome);
         body(&mut code, genome, room)?;
     }

@@ -22,6 +22,10 @@ pub(super) const WORDS: u32 = 8;
 const AREA_BYTES: [u32; 2] = [6208, 16_384];
 /// Bytes of slots of all field contexts of a frame where the revision has no limit.
 const SLOT_BYTES: u32 = 32 * 256 * ELEMENT;
+/// Where moduli and values stand in code that reads them: after the push of its number and a jump.
+const IMAGE_IN_CODE_AT: usize = 8;
+/// Values that stand there.
+const VALUES_IN_CODE: usize = 16;
 /// Ids of field contexts.
 const IDS: u32 = 256;
 
@@ -118,6 +122,8 @@ impl<'a> Room<'a> {
             Gene::Transfer { is_load, slot, count } => self.transfer(code, is_load, slot, count),
             Gene::Element { is_get, slot, count, index } => self.element(code, is_get, (slot, count), index),
             Gene::Padded { slot, count } => self.padded(code, slot, count),
+            Gene::ModulusInCode(number) => self.set_modulus_in_code(code, number),
+            Gene::StoreFromCode { slot, count } => self.store_from_code(code, slot, count),
             Gene::Sum { count, signs, out, products } if self.ground.has_sums() => {
                 let slot = |slot: u8| (u16::from(slot) % self.slots) as u8; // Below 256.
                 let products = products.map(|slots| slots.map(slot));
@@ -355,6 +361,38 @@ impl<'a> Room<'a> {
         code.push(count).push(memory).push(slot).data([*store, VALUE_BYTES]);
     }
 
+    /// What genes read that read code: moduli and values as calldata has them, at [`IMAGE_IN_CODE_AT`]. Nothing where none reads code.
+    pub fn image_in_code(&self, code: &mut Assembly, genome: &Genome) {
+        if !self.ground.reads_code() || !genome.genes().any(|gene| gene.reads_code()) {
+            return;
+        }
+        let width = usize::from(self.width_bytes);
+        let mut image: Vec<u8> = self.moduli.iter().flat_map(|m| big_endian(m, width)).collect();
+        for value in 0..VALUES_IN_CODE {
+            image.extend(big_endian(&(&self.moduli[1] >> (9 + value)), width));
+        }
+        // No opcode among them has the jump target for its immediate.
+        image.extend([0; 33]);
+        let after = (IMAGE_IN_CODE_AT + image.len()) as u16; // A small number.
+        let [high, low] = after.to_be_bytes();
+        code.data([op::PUSH1 + 1, high, low, op::JUMP]).data(image).op(op::JUMPDEST);
+    }
+
+    fn set_modulus_in_code(&self, code: &mut Assembly, number: u8) {
+        let Kind::Slots(SlotRules { set_modulus_in_code: Some(opcode), .. }) = self.ground.kind else { return };
+        let id = u16::from(number) % self.contexts;
+        let at = IMAGE_IN_CODE_AT + usize::from(self.width_bytes) * usize::from(id % MODULI as u16); // A small number.
+        code.push(self.slots).push(self.width_bytes).push(at as u16).push(id).op(*opcode); // A small number.
+    }
+
+    fn store_from_code(&self, code: &mut Assembly, slot: u8, count: u8) {
+        let Kind::Slots(SlotRules { store_from_code: Some(opcode), .. }) = self.ground.kind else { return };
+        let count = u16::from(count).clamp(1, VALUES_IN_CODE as u16).min(self.slots); // A small number.
+        let slot = u16::from(slot) % (self.slots - count + 1);
+        let values_at = IMAGE_IN_CODE_AT + MODULI * usize::from(self.width_bytes);
+        code.push(count).push(values_at as u16).push(slot).op(*opcode); // A small number.
+    }
+
     /// TOMONTX of a slot, or INVMODX of slots: modulo the power of two, which is set before, where that is what it is for.
     fn convert(&self, code: &mut Assembly, slot: u8, count: u8) -> Result<(), LabError> {
         if let Kind::Slots(rules) = self.ground.kind {
@@ -443,4 +481,10 @@ fn r_inv(m: &BigUint) -> u64 {
     // Each step doubles the bits that are right (Dumas 2012, arXiv 1209.6626).
     let inverse = (0..6).fold(low, |x, _| x.wrapping_mul(2u64.wrapping_sub(low.wrapping_mul(x))));
     inverse.wrapping_neg()
+}
+
+/// A number in so many bytes, which it must not exceed.
+fn big_endian(number: &BigUint, bytes: usize) -> Vec<u8> {
+    let digits = number.to_bytes_be();
+    [vec![0; bytes - digits.len()], digits].concat()
 }

@@ -1,7 +1,8 @@
 //! Every group that there is: what can be measured, a table.
 
 use super::{
-    bn254, comparison, eip2537, evidence, instructions, lanes, libraries, memory, operations, pairing, scaling, today,
+    bn254, comparison, eip2537, evidence, goals, instructions, lanes, libraries, memory, operations, pairing, scaling,
+    today,
 };
 use crate::bench::group::Group;
 
@@ -13,6 +14,7 @@ pub const GROUPS: &[Group] = &[
     eip2537::GROUP,
     bn254::GROUP,
     evidence::GROUP,
+    goals::GROUP,
     today::GROUP,
     libraries::GROUP,
     operations::GROUP,

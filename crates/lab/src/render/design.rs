@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::design::weights::Weights;
-use crate::design::{Added, name};
+use crate::design::{Added, LEFT_OUT, name};
 use crate::error::LabError;
 use crate::record::{Quantity, Record};
 use crate::render::svg::points::{Point, Points};
@@ -57,6 +57,13 @@ struct Set {
     called: Option<f64>,
     /// Whether no revision has just these, so that savings of each alone were added up.
     is_estimate: bool,
+}
+
+impl Set {
+    /// Where its numbers come from.
+    fn how(&self) -> &'static str {
+        if self.is_estimate { "what each saves alone, added up" } else { "compiled and run" }
+    }
 }
 
 impl<'a> Ablated<'a> {
@@ -164,18 +171,20 @@ impl<'a> Ablated<'a> {
         self.others.iter().filter(|other| !is_sum(other)).collect()
     }
 
-    /// Some single revisions together: of the revision that has just these, or with what each saves alone added up.
+    /// Some single revisions together: of the revision that has just these; else of the one that has most of them, and what each of the others saves alone.
     fn set(&self, revisions: &[&Other]) -> Set {
-        let mnemonics_of_all = mnemonics(revisions);
-        let just = self.others.iter().find(|other| mnemonics(&[other]) == mnemonics_of_all);
-        let exact = just.map(|other| other.name.as_str()).or(revisions.is_empty().then_some(self.base));
-        let gas = |contract: &str| match exact {
-            Some(revision) => self.gas(revision, contract, Quantity::Gas),
-            None => {
-                let base = self.value(self.base, contract, Quantity::Gas)?;
-                let saved = |other: &&Other| Some(base - self.gas(&other.name, contract, Quantity::Gas)?);
-                Some(base - revisions.iter().filter_map(saved).sum::<f64>())
-            }
+        let wanted = mnemonics(revisions);
+        let is_within = |other: &&Other| mnemonics(&[*other]).is_subset(&wanted);
+        let most = self.others.iter().filter(is_within).max_by_key(|other| mnemonics(&[*other]).len());
+        let known = most.map_or(BTreeSet::new(), |most| mnemonics(&[most]));
+        let others: Vec<&Other> =
+            revisions.iter().copied().filter(|other| !mnemonics(&[*other]).is_subset(&known)).collect();
+        let gas = |contract: &str| {
+            let base = self.value(self.base, contract, Quantity::Gas)?;
+            let begin = most.map_or(Some(base), |most| self.gas(&most.name, contract, Quantity::Gas))?;
+            let saved = |other: &&Other| Some(base - self.gas(&other.name, contract, Quantity::Gas)?);
+            // Savings that overlap may come to more than there is.
+            Some((begin - others.iter().filter_map(saved).sum::<f64>()).max(1.0))
         };
         let ratio = |contract: &str| Some(gas(contract)? / self.value(self.base, contract, Quantity::Gas)?);
         Set {
@@ -183,7 +192,7 @@ impl<'a> Ablated<'a> {
             opcodes: revisions.iter().flat_map(|other| other.opcodes()).collect::<BTreeSet<_>>().len(),
             alike: self.mean(ratio).unwrap_or(1.0),
             called: self.called(gas),
-            is_estimate: exact.is_none(),
+            is_estimate: !others.is_empty(),
         }
     }
 
@@ -219,7 +228,7 @@ impl<'a> Ablated<'a> {
                 100.0 * (set.alike / before.alike - 1.0),
                 shown(set.called),
                 set.opcodes,
-                if set.is_estimate { "what each saves alone, added up" } else { "compiled and run" },
+                set.how(),
             );
         }
         text
@@ -269,10 +278,11 @@ impl<'a> Ablated<'a> {
 
     fn pareto(&self) -> String {
         let mut text =
-            "| opcodes | which | gas, all contracts alike | gas of all calls |\n|---:|---|---:|---:|\n".to_owned();
+            "| opcodes | which | gas, all contracts alike | gas of all calls | how |\n|---:|---|---:|---:|---|\n"
+                .to_owned();
         for set in self.front() {
             let called = shown(set.called);
-            let _ = writeln!(text, "| {} | {} | {:.4} | {called} |", set.opcodes, set.label, set.alike);
+            let _ = writeln!(text, "| {} | {} | {:.4} | {called} | {} |", set.opcodes, set.label, set.alike, set.how());
         }
         text
     }
@@ -308,8 +318,12 @@ impl<'a> Ablated<'a> {
     /// All tables, in Markdown.
     pub fn tables(&self) -> String {
         let of = |name| self.record.environment.get(name).unwrap_or("none");
+        let left_out = self.record.environment.get(LEFT_OUT);
+        let left_out = left_out.map_or(String::new(), |contracts| {
+            format!(" What a revision cannot express is left out, and the base's code counts: {contracts}.")
+        });
         format!(
-            "{} contracts under `{}` and {} revisions that add to it, {}. Numbers are ratios to `{}`; measured prices: {}.\n\n\
+            "{} contracts under `{}` and {} revisions that add to it, {}. Numbers are ratios to `{}`; measured prices: {}.{left_out}\n\n\
              ### Each alone\n\n{}\n### Greedily added\n\n{}\n### Pareto front\n\n{}\n### By contract\n\n{}",
             self.contracts.len(),
             self.base,
@@ -401,7 +415,8 @@ mod tests {
         assert_eq!(sets[1].label, "x-first");
         // A quarter in one of three, and no loss in the second.
         assert!((sets[1].alike - 0.25_f64.cbrt()).abs() < 1e-9, "{sets:?}");
-        // No revision has wider moduli and these two.
+        // No revision has wider moduli and these two; x-both has the two.
+        assert_eq!(sets[3].alike.to_bits(), sets[2].alike.to_bits());
         assert_eq!(sets.iter().map(|set| set.is_estimate).collect::<Vec<_>>(), [false, false, false, true]);
         assert_eq!(sets[3].opcodes, 2);
         let tables = ablated.tables();

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use residue_lab::bench::today::{GROUP, TODAY};
 use residue_lab::render::figures::Records;
-use residue_lab::{Quantity, Record};
+use residue_lab::{Quantity, Record, RecordRow};
 
 /// The layers beside it.
 const LAYERS: [&str; 2] = ["eip6690-2024:plain", "eip6690-2024:batch"];
@@ -23,24 +23,50 @@ fn table(record: &Record) -> String {
         record.date,
         of("machine"),
     );
-    let begin = format!("{TODAY}/");
-    for row in &record.rows {
-        let Some(contract) = row.name.strip_prefix(&begin) else { continue };
-        if row.quantity != Quantity::Gas {
-            continue;
-        }
-        let value = |layer: &str, quantity, is_ratio: bool| {
-            let name = format!("{layer}/{contract}");
-            record.find(&name, quantity, is_ratio.then_some(TODAY)).map(|row| row.spread.median)
-        };
+    for contract in contracts(record) {
         let shown = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.1}"));
-        let time_us = |layer| shown(value(layer, Quantity::Time, false).map(|time_ns| time_ns / 1e3));
-        let times = |layer, quantity| shown(value(layer, quantity, true).map(|ratio| 1.0 / ratio));
-        let [plain, batch] = LAYERS.map(|layer| format!("{} | {}", time_us(layer), times(layer, Quantity::Time)));
+        let time = record.find(&format!("{TODAY}/{contract}"), Quantity::Time, None);
+        let time_us = |row: Option<&RecordRow>| shown(row.map(|row| row.spread.median / 1e3));
+        let of_layer = |layer: &str| time_us(record.find(&format!("{layer}/{contract}"), Quantity::Time, None));
+        let times = |layer, quantity| shown(times(record, layer, contract, quantity));
+        let [plain, batch] = LAYERS.map(|layer| format!("{} | {}", of_layer(layer), times(layer, Quantity::Time)));
         let cheaper = times(LAYERS[0], Quantity::Gas);
-        writeln!(text, "| `{contract}` | {cheaper} | {} | {plain} | {batch} |", time_us(TODAY)).unwrap();
+        writeln!(text, "| `{contract}` | {cheaper} | {} | {plain} | {batch} |", time_us(time)).unwrap();
     }
+    text.push_str(&in_a_sentence(record));
     text
+}
+
+/// The contracts of a record.
+fn contracts(record: &Record) -> impl Iterator<Item = &str> {
+    let gas = record.rows.iter().filter(|row| row.quantity == Quantity::Gas);
+    gas.filter_map(|row| row.name.strip_prefix(TODAY)?.strip_prefix('/'))
+}
+
+/// How many times less a contract takes in this layer than on the EVM of today.
+fn times(record: &Record, layer: &str, contract: &str, quantity: Quantity) -> Option<f64> {
+    let row = record.find(&format!("{layer}/{contract}"), quantity, Some(TODAY))?;
+    Some(1.0 / row.spread.median)
+}
+
+/// The geometric means of what the table has; nothing if it does not have all of it.
+fn in_a_sentence(record: &Record) -> String {
+    let mean = |layer, quantity| {
+        let logarithms = contracts(record).map(|contract| times(record, layer, contract, quantity).map(f64::ln));
+        let logarithms = logarithms.collect::<Option<Vec<f64>>>().filter(|all| !all.is_empty())?;
+        Some((logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp())
+    };
+    let [plain, batch] = LAYERS;
+    let (Some(cheaper), Some(faster), Some(in_batches)) =
+        (mean(plain, Quantity::Gas), mean(plain, Quantity::Time), mean(batch, Quantity::Time))
+    else {
+        return String::new();
+    };
+    format!(
+        "\nOver these {} contracts the instructions make a program {cheaper:.1} times cheaper and {faster:.1} times faster one by one, \
+         {in_batches:.1} times in batches (geometric means).\n",
+        contracts(record).count(),
+    )
 }
 
 #[test]
@@ -52,7 +78,6 @@ fn the_times_of_the_page_are_those_of_the_newest_record() {
 
 #[test]
 fn a_line_says_how_many_times() {
-    use residue_lab::RecordRow;
     let row = |name: &str, quantity, value| RecordRow::exact(name, quantity, value);
     let ratio = |quantity, ours, evm| {
         RecordRow::ratio("eip6690-2024:plain/bn254/add", quantity, &[ours], ("evm:plain/bn254/add", &[evm]))

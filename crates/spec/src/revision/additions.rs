@@ -11,6 +11,7 @@ mod padding;
 
 use super::FieldState;
 use super::eip6690_2024::{self, Contexts, Source};
+use super::subroutines;
 use crate::field_opcode::FieldOpcode;
 use crate::frame::Frame;
 use crate::halt::Halt;
@@ -99,6 +100,7 @@ impl FieldState for Added {
             "SUM2X" | "SUM3X" | "SUM4X" | "SUM5X" | "SUM6X" => self.sum(opcode, immediate, frame, prices),
             "FP2MULX" => fp2::multiply(opcode, immediate, frame, prices, self.contexts.active()?),
             "MOVX" => copies::copy(opcode, immediate, frame, prices, self.contexts.active()?),
+            _ if subroutines::execute(opcode, frame)? => Ok(()),
             _ => self.contexts.execute(opcode, immediate, frame, prices),
         }
     }
@@ -177,7 +179,7 @@ pub fn prices(opcodes: &[FieldOpcode]) -> Vec<Prices> {
     let sums = [("SUM2X", 0), ("SUM3X", 0), ("SUM4X", 0), ("SUM5X", 0), ("SUM6X", 0)];
     let others = [("INVMODX", 0), ("ISZEROX", 3), ("GETX", 1), ("PUTX", 1), ("LOADPX", 1), ("STOREPX", 1)];
     let later = [("SETMODCX", 1), ("STORECX", 1), ("FP2MULX", 0), ("MOVX", 1)];
-    for (mnemonic, gas) in sums.into_iter().chain(others).chain(later) {
+    for (mnemonic, gas) in sums.into_iter().chain(others).chain(later).chain(subroutines::PRICES) {
         if opcodes.iter().any(|opcode| opcode.mnemonic == mnemonic) {
             base.insert(mnemonic.to_owned(), gas);
         }

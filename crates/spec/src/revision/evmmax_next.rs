@@ -1,7 +1,9 @@
 //! `evmmax-next`: `eip6690-2024` with the experiments that earn their place.
 
 use super::Revision;
-use super::additions::{self, GETX, INVMODX, ISZEROX, LOADPX, PUTX, STOREPX, SUM2X, SUM3X, SUM4X, SUM5X, SUM6X};
+use super::additions::{
+    self, GETX, INVMODX, ISZEROX, LOADPX, PUTX, SETMODCX, STORECX, STOREPX, SUM2X, SUM3X, SUM4X, SUM5X, SUM6X,
+};
 use crate::field_opcode::FieldOpcode;
 
 /// The revision.
@@ -13,5 +15,6 @@ pub const REVISION: Revision = Revision {
     start: additions::start,
 };
 
-const OPCODES: &[FieldOpcode] =
-    &additions::with::<17>(&[INVMODX, ISZEROX, SUM2X, SUM3X, SUM4X, SUM5X, SUM6X, GETX, PUTX, LOADPX, STOREPX]);
+const OPCODES: &[FieldOpcode] = &additions::with::<19>(&[
+    INVMODX, ISZEROX, SUM2X, SUM3X, SUM4X, SUM5X, SUM6X, GETX, PUTX, LOADPX, STOREPX, SETMODCX, STORECX,
+]);

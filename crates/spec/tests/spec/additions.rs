@@ -188,7 +188,13 @@ const IN_CODE: &str =
 
 #[test]
 fn a_modulus_and_values_may_stand_in_code() {
-    let revision = "x-codex";
+    for revision in ["x-codex", "evmmax-next"] {
+        check_what_stands_in_code(revision);
+    }
+}
+
+#[track_caller]
+fn check_what_stands_in_code(revision: &str) {
     let set = "8 1 35 0 SETMODCX";
     let slots = |text: &str| {
         let outcome = execute(revision, &format!("{IN_CODE} {set} {text} 8 0 0 LOADX 64 0 RETURN"));
@@ -204,6 +210,10 @@ fn a_modulus_and_values_may_stand_in_code() {
     // Pushes, a base, a new modulus of one limb and two words of slots; then pushes, a base and four values.
     assert_eq!(gas(set) - gas(""), 3 + 3 + 3 + 2 + 1 + 23 + 6);
     assert_eq!(gas(&format!("{set} 4 1 2 STORECX")) - gas(set), 9 + 1 + 4);
+    // The operand of its first push, a power of two: no new odd modulus, and values by the words that move.
+    let power = "8 1 42 0 SETMODCX";
+    assert_eq!(gas(power) - gas(""), 3 + 3 + 3 + 2 + 1 + 6);
+    assert_eq!(gas(&format!("{power} 1 1 2 STORECX")) - gas(power), 9 + 1 + 3);
     let halt = |text: &str, name: &str| check_halt(revision, &format!("{IN_CODE} {text}"), name);
     halt("8 1 34 0 SETMODCX", "invalid_modulus"); // The opcode of the push: 96.
     halt("8 1 36 0 NOT SETMODCX", "no_context");

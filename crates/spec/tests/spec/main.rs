@@ -11,6 +11,7 @@ mod evm384;
 mod evm384_v12;
 mod evm384_v7;
 mod limits;
+mod subroutines;
 
 use num_bigint::BigUint;
 use residue_spec::evm::OPCODES;

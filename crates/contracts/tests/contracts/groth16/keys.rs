@@ -60,7 +60,7 @@ fn keys_may_have_points_without_z_and_hexadecimal_numbers() {
         let number: BigUint = value.as_str().unwrap().parse().unwrap();
         json!(format!("0x{number:x}"))
     };
-    other["vk_alpha_1"] = json!([hexadecimal(&plain["vk_alpha_1"][0]), plain["vk_alpha_1"][1]]);
+    other["vk_alpha_1"] = json!([hexadecimal(&plain["vk_alpha_1"][0]), plain["vk_alpha_1"][1], "1"]);
     other["nPublic"] = json!("2");
     let [plain, other] = [plain, other]
         .map(|text| Verifier::new(key(&text.to_string()).unwrap(), false).program_with(Default::default()));
@@ -98,7 +98,11 @@ fn what_is_wrong_with_a_key_is_said_by_field_and_value() {
     refused(&with("/IC/1/0", json!(null)), &["IC[1][0] is null"]);
     refused(&with("/IC/1/2", json!("2")), &["IC[1][2] is \"2\"", "1 or 0 as z"]);
     refused(&with("/vk_beta_2/2", json!(["1", "1"])), &["vk_beta_2[2] is a list of 2", "1 or 0 as z"]);
-    refused(&with("/vk_beta_2/1", json!(["1"])), &["vk_beta_2[1][1] is missing"]);
+    refused(&with("/vk_beta_2/1", json!(["1"])), &["vk_beta_2[1] is a list of 1", "two numbers"]);
+    refused(&with("/vk_alpha_1", json!(["1", "2"])), &["vk_alpha_1 is a list of 2", "x, y and z"]);
+    refused(&with("/vk_alpha_1", json!(["1", "2", "1", "1"])), &["vk_alpha_1 is a list of 4", "x, y and z"]);
+    refused(&with("/vk_alpha_1/0", json!("-1")), &["vk_alpha_1[0] is \"-1\"", "not negative"]);
+    refused(&with("/vk_alpha_1/0", json!("9".repeat(2000))), &["vk_alpha_1[0] is \"99", "of 2000 characters"]);
     let p = points::p().to_string();
     refused(&with("/vk_gamma_2/0/1", json!(p)), &["vk_gamma_2[0][1] is", &p, "not below p ="]);
     refused(&with("/IC/2/1", json!("1")), &["IC[2] is not on the curve", "y is 1"]);
@@ -106,7 +110,8 @@ fn what_is_wrong_with_a_key_is_said_by_field_and_value() {
     refused(&with("/vk_delta_2/0/0", json!("4")), &["vk_delta_2 is not on the curve: x is 4 +"]);
     let outside = points::twist_point(&mut Seeded(31));
     let text = |value: ark_bn254::Fq| BigUint::from(value).to_string();
-    let outside = json!([[text(outside.x.c0), text(outside.x.c1)], [text(outside.y.c0), text(outside.y.c1)]]);
+    let outside =
+        json!([[text(outside.x.c0), text(outside.x.c1)], [text(outside.y.c0), text(outside.y.c1)], ["1", "0"]]);
     refused(&with("/vk_gamma_2", outside), &["vk_gamma_2 is on the curve and not in the subgroup"]);
     refused(&with("/vk_alpha_1", json!(["0", "1", "0"])), &["vk_alpha_1 is the identity"]);
     for field in ["vk_beta_2", "vk_gamma_2", "vk_delta_2"] {
@@ -120,6 +125,7 @@ fn what_is_wrong_with_a_key_is_said_by_field_and_value() {
         key
     };
     refused(&with("/CommitmentKeys", json!([{}])), &["CommitmentKeys is a list of 1", "commitments"]);
+    refused(&with("/CommitmentKeys", json!(5)), &["CommitmentKeys is 5", "commitments"]);
     refused(&with("/G1/K/0/X", json!("x")), &["G1.K[0].X is \"x\""]);
     refused(&with("/G2/Beta/Y/A1", json!({})), &["G2.Beta.Y.A1 is an object"]);
     refused(&with("/G2/Gamma", json!({ "X": { "A0": 1, "A1": 0 } })), &["G2.Gamma.Y.A0 is missing"]);
@@ -133,10 +139,13 @@ fn what_is_wrong_with_a_proof_or_its_inputs_is_said_by_field_and_value() {
     let refused = |pointer: &str, value: Value, parts: &[&str]| {
         let mut proof = good.clone();
         *proof.pointer_mut(pointer).unwrap() = value;
-        let error = json::proof::<Bn254Fp, Bn254>(&proof.to_string()).unwrap_err().to_string();
+        let error = json::proof::<Bn254>(&proof.to_string()).unwrap_err().to_string();
         assert!(parts.iter().all(|part| error.contains(part)), "{error}");
     };
     refused("/pi_a", json!("1"), &["pi_a is \"1\"", "a point"]);
+    refused("/pi_a", json!(["2", "1"]), &["pi_a is a list of 2", "x, y and z"]);
+    refused("/protocol", json!("plonk"), &["protocol is \"plonk\"", "groth16"]);
+    refused("/curve", json!("bls12381"), &["curve is \"bls12381\"", "the curve of the key"]);
     refused("/pi_b/1/0", json!("-"), &["pi_b[1][0] is \"-\""]);
     refused("/pi_c/1", json!(points::p().to_string()), &["pi_c[1]", "not below p"]);
     let refused = |text: &str, parts: &[&str]| {

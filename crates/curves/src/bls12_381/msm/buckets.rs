@@ -4,7 +4,7 @@ use super::digits::indices_of;
 use super::group::MsmGroup;
 use super::layout::{Layout, Window};
 use super::offsets::constant_point;
-use crate::group::{Addend, Affine, Coordinate, Jacobian};
+use crate::group::{Addend, Coordinate, Jacobian};
 use residue_ir::{Array, Capacity, Machine, Variable, WordOp};
 
 /// The buckets of an MSM.
@@ -36,20 +36,6 @@ impl<M: Machine, G: MsmGroup<M>> Buckets<M, G> {
         machine.fill(self.array, count, point(offsets.one));
         machine.store(self.array, machine.small(0), point(offsets.lowest[window as usize]));
         machine.store(self.array, machine.small(u64::from(count) - 1), point(offsets.three));
-    }
-
-    /// Adds P, which must be in the group and not the identity, once.
-    pub(super) fn add_once(&self, machine: &M, window: Window, point: Affine<G::Coordinate>) {
-        let digit = machine.small(u64::from(window.half()) + 1);
-        let bucket = machine.load(self.array, digit);
-        machine.store(self.array, digit, bucket.add_mixed(point));
-    }
-
-    /// The same for a point that is not affine.
-    pub(super) fn add_jacobian_once(&self, machine: &M, window: Window, point: Jacobian<G::Coordinate>) {
-        let digit = machine.small(u64::from(window.half()) + 1);
-        let bucket = machine.load(self.array, digit);
-        machine.store(self.array, digit, bucket + point.addend());
     }
 
     /// The bucket that an image's digit names, and what it holds with the image.

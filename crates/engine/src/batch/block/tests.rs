@@ -37,8 +37,15 @@ fn superblock(budget: &Budget) -> Box<Block<Slots>> {
     let (layout, stack) = (layout(Revision::Eip6690_2024), [U256::from(9)]);
     let targets = code.legacy_jump_table();
     let code = code.original_byte_slice();
-    let walk =
-        Walk::<Slots> { code, layout: &layout, targets, stack: &stack, operations_max: 4096, cycles_max: i64::MAX };
+    let walk = Walk::<Slots> {
+        code,
+        layout: &layout,
+        targets,
+        has_subroutines: false,
+        stack: &stack,
+        operations_max: 4096,
+        cycles_max: i64::MAX,
+    };
     let block = walk.block(0, budget, |_| ()).block.unwrap();
     assert_eq!(block.path.runs, 3);
     block

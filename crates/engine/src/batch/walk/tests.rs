@@ -6,6 +6,7 @@ use revm::bytecode::Bytecode;
 use revm::primitives::Bytes;
 
 use super::*;
+use crate::analysis::Analysis;
 use crate::batch::Batching;
 use crate::batch::location::Lane;
 use crate::batch::memory::Memory;
@@ -27,9 +28,11 @@ fn walk_in<L: Location>(
 ) -> Option<(Box<Block<L>>, Vec<usize>)> {
     let code = Bytecode::new_legacy(Bytes::from(assemble_text(text, revision).unwrap().bytes));
     let layout = L::layout(code.original_byte_slice(), revision, Batching::Always).unwrap();
-    let targets = code.legacy_jump_table();
+    let analysed = Analysis::unshared(revision, Batching::Off).analyse(&code);
+    let (targets, has_subroutines) = (analysed.legacy_jump_table(), revision.has_subroutines());
     let code = code.original_byte_slice();
-    let walk = Walk::<L> { code, layout: &layout, targets, stack, operations_max, cycles_max: i64::MAX };
+    let walk =
+        Walk::<L> { code, layout: &layout, targets, has_subroutines, stack, operations_max, cycles_max: i64::MAX };
     let mut inside = Vec::new();
     let block = walk.block(start, &Budget::default(), |pc| inside.push(pc)).block?;
     Some((block, inside))
@@ -107,7 +110,7 @@ fn as_many_other_words_have_another_digest() {
 }
 
 fn at(words: &[u32]) -> At {
-    let mut at = At { pc: 0, pushed: [0; PUSHED_MAX], count: 0, height_max: 0, passed: [0; PASSED_OPCODES] };
+    let mut at = At::begin(0);
     assert!(words.iter().all(|&word| at.push(word)));
     at
 }
@@ -135,8 +138,15 @@ fn control_flow_between_runs_is_bounded() {
     let layout = Slots::layout(&code, Revision::Eip6690_2024, Batching::Always).unwrap();
     let bytecode = Bytecode::new_legacy(Bytes::from(code.clone()));
     let targets = bytecode.legacy_jump_table();
-    let walk =
-        Walk::<Slots> { code: &code, layout: &layout, targets, stack: &[], operations_max: 9, cycles_max: i64::MAX };
+    let walk = Walk::<Slots> {
+        code: &code,
+        layout: &layout,
+        targets,
+        has_subroutines: false,
+        stack: &[],
+        operations_max: 9,
+        cycles_max: i64::MAX,
+    };
     assert_eq!(walk.block(0, &Budget::default(), |_| ()).block.unwrap().path.end, 8);
 }
 
@@ -189,7 +199,9 @@ fn words_of_a_stack_are_counted_from_its_top() {
 
 #[test]
 fn opcodes_that_are_passed_have_a_number_each_and_a_price() {
-    let opcodes: Vec<u8> = [JUMP, JUMPDEST].into_iter().chain(PUSH1..=PUSH3).chain(DUP1..=DUP16).collect();
+    let subroutines = [CALLSUB, ENTERSUB, RETURNSUB];
+    let opcodes = [JUMP, JUMPDEST].into_iter().chain(PUSH1..=PUSH3).chain(DUP1..=DUP16).chain(subroutines);
+    let opcodes: Vec<u8> = opcodes.collect();
     let numbers: Vec<usize> = opcodes.iter().map(|&opcode| passed_index(opcode)).collect();
     assert_eq!(numbers, (0..PASSED_OPCODES).collect::<Vec<_>>());
     assert_eq!(numbers.into_iter().map(passed_opcode).collect::<Vec<_>>(), opcodes);
@@ -229,6 +241,7 @@ fn without_targets_a_block_is_its_first_run() {
     let walk = Walk::<Slots> {
         code: &code,
         layout: &layout,
+        has_subroutines: false,
         targets: None,
         stack: &[],
         operations_max: 9,
@@ -305,7 +318,15 @@ fn a_walk_ends_with_its_cycles() {
     let layout = Slots::layout(code.original_byte_slice(), Revision::Eip6690_2024, Batching::Warm).unwrap();
     let walked = |targets, cycles_max| {
         let code = code.original_byte_slice();
-        let walk = Walk::<Slots> { code, layout: &layout, targets, stack: &[], operations_max: 4096, cycles_max };
+        let walk = Walk::<Slots> {
+            code,
+            layout: &layout,
+            targets,
+            has_subroutines: false,
+            stack: &[],
+            operations_max: 4096,
+            cycles_max,
+        };
         let mut inside = Vec::new();
         let walked = walk.block(0, &Budget::default(), |pc| inside.push(pc));
         (walked.block.map(|block| block.path.runs), walked.cycles, walked.has_run_out, inside.len())
@@ -330,4 +351,28 @@ fn a_superblock_has_so_many_runs_at_most() {
         let text: String = (0..count).map(run).collect();
         assert_eq!(runs(&text.replacen("at0:\n", "", 1)), expected);
     }
+}
+
+/// Calls of constants are walked, and the returns from them; what the return stack had before is not looked at.
+#[test]
+fn a_path_goes_into_subroutines_and_back() {
+    let check = |text: &str, runs: usize, end: usize, returns: &[u32], return_count_max: usize| {
+        let path = walk_in::<Slots>(Revision::XCallsub, text, 0, &[], 4096).unwrap().0.path;
+        assert_eq!((path.runs, path.end, &*path.returns), (runs, end, returns), "{text}");
+        assert_eq!((path.return_count_max, path.pushed.len()), (return_count_max, 0), "{text}");
+    };
+    let called = format!("MARK f ENTERSUB {A} RETURNSUB");
+    // 8 bytes of a run, PUSH1 f, CALLSUB: the call ends at 11.
+    check(&format!("{A} @f CALLSUB {A} STOP {called}"), 3, 19, &[], 1);
+    check(&format!("{A} @f CALLSUB STOP {called}"), 2, 21, &[11], 1);
+    check(&format!("{A} @f CALLSUB {A} @f CALLSUB {A} STOP {called}"), 5, 30, &[], 1);
+    check(&format!("{A} @g CALLSUB {A} STOP MARK g ENTERSUB @f CALLSUB RETURNSUB {called}"), 3, 19, &[], 2);
+    check(&format!("{A} RETURNSUB {A}"), 1, 8, &[], 0);
+    check(&format!("{A} MARK f ENTERSUB {A}"), 2, 17, &[], 0);
+    // Neither label is the other's.
+    check(&format!("{A} @f JUMP {called}"), 1, 8, &[], 0);
+    check(&format!("{A} @f CALLSUB f: {A}"), 1, 8, &[], 0);
+    // A subroutine that calls itself goes as far as a path does.
+    let path = walk_in::<Slots>(Revision::XCallsub, &format!("{A} MARK f ENTERSUB {A} @f CALLSUB"), 0, &[], 4096);
+    assert_eq!(path.unwrap().0.path.return_count_max, RETURNS_WALKED_MAX);
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use residue_isa::{GasSchedule, Revision};
+use residue_isa::{Family, GasSchedule, Revision};
 use residue_lab::Record;
 use residue_lab::attack::scene::Scene;
 use residue_lab::attack::{
@@ -123,6 +123,10 @@ pub fn attack(args: &AttackArgs, json: bool) -> Result<Verdict> {
     anyhow::ensure!((1..=100_000).contains(&minutes), "--minutes {minutes} is not between 1 and 100000");
     if let Some(file) = &args.replay {
         return again(file, json);
+    }
+    let without = args.revision.iter().find(|revision| revision.family() == Family::Words);
+    if let Some(revision) = without {
+        anyhow::bail!("{revision} has no field instructions to attack with");
     }
     if args.cycle {
         return measured::cycle(args, json);

@@ -8,7 +8,7 @@ use residue_contracts::{CONTRACTS, Contract};
 use residue_isa::Revision;
 use residue_lab::bench::group::record_of;
 use residue_lab::design::weights::Weights;
-use residue_lab::design::{Ablation, Added, GROUP, adds, experiments, measure};
+use residue_lab::design::{Ablation, Added, GROUP, LEFT_OUT, adds, compile, experiments, measure};
 use residue_lab::render::design::Ablated;
 use residue_lab::render::figures::Records;
 use residue_lab::{Record, opcodes};
@@ -108,11 +108,15 @@ fn run(args: &DesignArgs, json: bool) -> Result<Option<Record>> {
     let opcodes = Records::newest(&args.records, opcodes::GROUP).ok();
     let recording = Recording::new(args.record.as_deref());
     let measured = recording.measure(GROUP, json, |observer| {
-        let (base, times) = (args.base, args.times);
-        let ablation = Ablation { base, others: &others, contracts: &contracts, opcodes: opcodes.as_ref(), times };
-        record_of(GROUP, || measure(&ablation, observer))
+        let ablation = Ablation { base: args.base, others: &others, contracts: &contracts, opcodes: opcodes.as_ref() };
+        // Before a thread is tied to a core.
+        let compiled = compile(&ablation, observer)?;
+        Ok((record_of(GROUP, || measure(&compiled, args.times, observer))?, compiled.left_out()))
     })?;
-    let Some(mut record) = measured else { return Ok(None) };
+    let Some((mut record, left_out)) = measured else { return Ok(None) };
+    if let Some(left_out) = left_out {
+        record.environment.set(LEFT_OUT, &left_out);
+    }
     record.environment.set("base", args.base.name());
     for &revision in &others {
         record.environment.set(&Added::header(revision.name()), &Added::line(revision, args.base));

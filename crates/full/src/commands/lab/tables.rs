@@ -1,4 +1,4 @@
-//! `residue lab baselines` and `residue lab evidence`: pages whose tables are made of records alone.
+//! `residue lab baselines`, `residue lab evidence` and `residue lab goals`: pages whose tables are made of records alone.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use residue_lab::LabError;
 use residue_lab::render::figures::Records;
-use residue_lab::render::{baselines, evidence};
+use residue_lab::render::{baselines, evidence, goals};
 use serde_json::json;
 
 use residue_command::verdict::Verdict;
@@ -40,6 +40,20 @@ pub struct EvidenceArgs {
     pub page: Option<PathBuf>,
 }
 
+/// Options of `lab goals`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  residue lab goals
+  residue lab goals --page docs/evmmax-next.md")]
+pub struct GoalsArgs {
+    /// The records, of which that of `bench goals` is used. Nothing is measured.
+    #[arg(long, value_name = "DIR", default_value = "records")]
+    pub records: PathBuf,
+    /// Write the table into this page, in place of the one that it has.
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
+}
+
 /// Prints the tables of the baselines, or writes them into a page.
 pub fn baselines(args: &BaselinesArgs, json: bool) -> Result<Verdict> {
     let records = Records::read(&args.records)?;
@@ -53,6 +67,13 @@ pub fn evidence(args: &EvidenceArgs, json: bool) -> Result<Verdict> {
     let figure = args.page.as_ref().map(|page| (page.with_extension("svg"), evidence::figure(&record)));
     let markdown = evidence::table(&record);
     finish(&markdown, args.page.as_ref(), |page| evidence::page_with_table(page, &record), figure, json)
+}
+
+/// Prints the table of the goals, or writes it into a page.
+pub fn goals(args: &GoalsArgs, json: bool) -> Result<Verdict> {
+    let record = goals::newest(&args.records)?;
+    let markdown = goals::table(&record);
+    finish(&markdown, args.page.as_ref(), |page| goals::page_with_table(page, &record), None, json)
 }
 
 /// Shows the tables, or gives them to the page, and the figure to its file. Nothing is written before all is made.
