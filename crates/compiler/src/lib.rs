@@ -287,14 +287,7 @@ fn build(
         parts.push(part);
     }
     require_slot_bytes(&parts, revision)?;
-    let before = assembly.clone();
-    let lowered = match lower::lower(&parts, (revision, origin), &mut assembly, lower::DeadWords::Left) {
-        Err(CompileError::Stack { .. }) => {
-            assembly = before;
-            lower::lower(&parts, (revision, origin), &mut assembly, lower::DeadWords::Dropped)?
-        }
-        lowered => lowered?,
-    };
+    let lowered = lower::lower(&parts, (revision, origin), &mut assembly)?;
     let code = match assembly.assemble(revision) {
         Err(AssembleError::Distance { to: offset, .. }) if offset > CHOSEN_MAX && !lowered.near.is_empty() => {
             return Err(CompileError::Far { offset, limit: CHOSEN_MAX });

@@ -94,7 +94,19 @@ fn entered(part: &Part<'_>, is_subprogram: bool, revision: Revision, code: &mut 
 }
 
 /// Writes the program and its subprograms, of which `parts` has at least one, to `code`, whose offset 0 is `origin`.
-pub(crate) fn lower(
+pub(crate) fn lower(parts: &[Part<'_>], of: (Revision, LabelId), code: &mut Assembly) -> Result<Lowered, CompileError> {
+    let before = code.clone();
+    let mut ways = DeadWords::WAYS.into_iter().peekable();
+    while let Some(way) = ways.next() {
+        match lower_with(parts, of, code, way) {
+            Err(CompileError::Stack { .. }) if ways.peek().is_some() => *code = before.clone(),
+            lowered => return lowered,
+        }
+    }
+    unreachable!("there are ways, and the last one returns")
+}
+
+fn lower_with(
     parts: &[Part<'_>],
     (revision, origin): (Revision, LabelId),
     code: &mut Assembly,
@@ -307,11 +319,16 @@ struct Lowering<'a> {
 
 /// What becomes of kept words that are never read again but lie under others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum DeadWords {
+enum DeadWords {
     /// They stay until their region ends, which costs least.
     Left,
-    /// They go where the stack is high.
-    Dropped,
+    /// They go where the stack has so many words or more.
+    DroppedFrom(usize),
+}
+
+impl DeadWords {
+    /// What is tried one after the other, until no word lies too deep.
+    const WAYS: [Self; 3] = [Self::Left, Self::DroppedFrom(12), Self::DroppedFrom(2)];
 }
 
 /// Whether control reaches the end of a region.
@@ -374,8 +391,8 @@ impl<'a> Lowering<'a> {
                 break;
             }
             self.drop_unread();
-            if self.dead_words == DeadWords::Dropped {
-                self.drop_buried();
+            if let DeadWords::DroppedFrom(height) = self.dead_words {
+                self.drop_buried(height);
             }
         }
         self.depth -= 1;

@@ -13,8 +13,6 @@ use residue_passes::{Row, Slot};
 use ruint::aliases::U256;
 use std::collections::{HashMap, HashSet};
 
-/// From so many words on, ones that are dead are taken from under the top.
-const HIGH_STACK: usize = 12;
 /// How deep a word that is still read may lie before room is made: an expression has operands of its own above it.
 const REACH: usize = 14;
 
@@ -79,13 +77,13 @@ impl Lowering<'_> {
         }
     }
 
-    /// Takes words that are never read again from under the one on top, where the stack is high.
-    pub(super) fn drop_buried(&mut self) {
+    /// Takes words that are never read again from under the one on top, where the stack has `height` words or more.
+    pub(super) fn drop_buried(&mut self, height: usize) {
         let Some((&Entry::Kept(_, depth), below)) = self.stack.split_last() else { return };
         let is_dead = |entry: &&Entry| matches!(entry, Entry::Kept(word, of) if *of == self.depth && self.uses.get(word) == Some(&0));
         let dead = below.iter().rev().take_while(is_dead).count();
         let swap = u8::try_from(dead).ok().filter(|dead| (1..=16).contains(dead));
-        let Some(swap) = swap.filter(|_| depth == self.depth && self.stack.len() >= HIGH_STACK) else { return };
+        let Some(swap) = swap.filter(|_| depth == self.depth && self.stack.len() >= height) else { return };
         self.code.op(evm::SWAP1 + (swap - 1));
         for _ in 0..dead {
             self.code.op(evm::POP);
