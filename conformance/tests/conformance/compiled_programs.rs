@@ -11,6 +11,7 @@ use residue_engine::{Engine, EngineConfig, Fork, Halt};
 use residue_ir::{Machine, Modulus, Outcome, Program, WordOp, evaluate, mont, record, text, verify};
 use residue_isa::assembly::AssembleError;
 use residue_isa::{Family, GasSchedule, Revision};
+use ruint::aliases::U256;
 
 /// The forks that programs are compiled for, one after the other: most are for the latest.
 const FORKS: [Fork; 7] =
@@ -414,6 +415,33 @@ fn a_variable_that_nobody_set_is_zero() {
         check(&program, revision, 0, &mut tally);
     }
     assert_eq!(tally.returned, 4 * revisions.len() as u64);
+}
+
+/// Code that is longer than an account may have is shortened by numbers that memory holds, but not where a program has no memory for elements.
+#[test]
+fn long_programs_of_words_alone_are_as_short_ones() {
+    let modulus = bn254();
+    let p = U256::from_be_slice(&modulus.to_bytes_be());
+    for numbers in [4u64, 700] {
+        let program = record("words", &modulus, |machine| {
+            let at = |number: u64| machine.calldata_word(machine.small(32 * number));
+            let is_below = |number| machine.word_op(WordOp::Lt, at(number), machine.word(p));
+            let all = (1..numbers).fold(machine.bind(is_below(0)), |all, number| {
+                machine.bind(machine.word_op(WordOp::Add, all, is_below(number)))
+            });
+            machine.return_word(all);
+        });
+        let calldata = [vec![0; 64], vec![255; 32]].concat();
+        let expected = evaluate(&program, &calldata);
+        assert_eq!(expected, Outcome::Returned(U256::from(numbers - 1).to_be_bytes_vec()));
+        for revision in having(&modulus) {
+            let code = compiled(&program, revision).unwrap().code;
+            assert_eq!(code.len() > 24_576, numbers == 700, "{revision}: {} bytes", code.len());
+            let outcome = Engine::new(EngineConfig::default_for(revision)).unwrap().run_code(&code, &calldata, GAS);
+            assert_eq!(outcome.halt, Halt::Return, "{revision}, {numbers} numbers");
+            assert_eq!(Outcome::Returned(outcome.output), expected, "{revision}, {numbers} numbers");
+        }
+    }
 }
 
 /// Room that is asked for in a row is one, and so are elements of neighbouring arrays with the same index.

@@ -2,6 +2,7 @@
 
 use super::reverse::Reverse;
 use super::{Places, RowSizes, Target, clear, copy_memory, mont_bytes, parse_one_by_one, push, require_padding};
+use crate::has_elements;
 use crate::words::backward::Plans;
 use crate::words::emit::{Instruction, Operation, Prices, number};
 use crate::words::read::{self, Elements};
@@ -141,8 +142,9 @@ impl Words {
     ) -> Self {
         let Program { modulus, constants, .. } = program;
         let field = modulus.known().map_or(Field::Given, |modulus| Field::Known(modulus.clone()));
+        // A program without elements has no memory of its own.
         let mut in_memory = match &field {
-            Field::Known(modulus) if bytes_a_gas < Prices::GAS_ALONE => multiples(modulus),
+            Field::Known(modulus) if bytes_a_gas < Prices::GAS_ALONE && has_elements(program) => multiples(modulus),
             _ => Vec::new(),
         };
         if !in_memory.is_empty() && bytes_a_gas <= 1 {

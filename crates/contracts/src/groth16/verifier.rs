@@ -59,8 +59,8 @@ impl Places {
 /// Elements of a witness.
 const WITNESS_ELEMENTS: u32 = 6;
 
-/// Inputs that one expression looks at: it may have a thousand parts.
-const INPUTS_IN_AN_EXPRESSION: usize = 128;
+/// Inputs that one expression looks at: what it has found lies on the stack meanwhile.
+const INPUTS_IN_AN_EXPRESSION: usize = 8;
 
 /// What the loop takes, A and B, C, and the sum as X·Z, Z³ and Y; and what is to be checked, A and C as members of G1, and what has to vanish beside.
 type Parsed<F, C> = ((Affine<F>, Affine<Fp2<F, C>>), (Affine<F>, [F; 3]), [Affine<F>; 2], F);

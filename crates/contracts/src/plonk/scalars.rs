@@ -7,7 +7,7 @@ use residue_curves::bn254::Bn254;
 use residue_curves::pairing::PairingCurve;
 use residue_curves::pow_constant;
 use residue_formula::Fe;
-use residue_ir::{Machine, Variable};
+use residue_ir::{Machine, Variable, WordOp};
 
 /// Challenges, as the transcript gives them: words below r.
 pub(super) struct Challenges<W> {
@@ -68,14 +68,8 @@ fn computed<M: Machine>(machine: &M, key: &Key, challenges: [M::Fe; 6]) -> ([M::
     let one = machine.one();
     let xi_n = (0..key.power).fold(xi, |power, _| power.square()); //                 ξⁿ
     let zh = xi_n - one; //                                                            ξⁿ − 1
-    let lagrange = lagrange(machine, key, xi, zh);
-    let inputs = lagrange.iter().take(key.inputs).enumerate();
-    let inputs = inputs.map(|(number, &l)| {
-        let at = INPUTS_AT + 32 * u32::try_from(number).expect("keys have fewer inputs");
-        l * element(machine, at)
-    });
-    let minus_pi = inputs.reduce(|sum, term| sum + term).unwrap_or(machine.zero()); // −PI(ξ) = Σ Lᵢ(ξ)·wᵢ
-    let l1_alpha2 = lagrange[0] * alpha.square(); //                                   L₁(ξ)·α²
+    let (minus_pi, l1) = of_inputs(machine, key, xi, zh); //                           −PI(ξ) = Σ Lᵢ(ξ)·wᵢ, L₁(ξ)
+    let l1_alpha2 = l1 * alpha.square(); //                                            L₁(ξ)·α²
     let pa = a + beta * s1 + gamma;
     let pb = b + beta * s2 + gamma;
     let permuted = pa * pb * alpha * zw; //                                            (a + βs₁ + γ)(b + βs₂ + γ)·α·zω
@@ -93,27 +87,53 @@ fn computed<M: Machine>(machine: &M, key: &Key, challenges: [M::Fe; 6]) -> ([M::
     ([a * b, a, b, c, v4, v5, -(permuted * beta), -e], [v, v2, v3, by_z, t1, t2, t2 * xi_n, xi, ux_omega])
 }
 
-/// L₁(ξ) … at the points of the inputs, one at least: ωⁱ·(ξⁿ − 1)/(n·(ξ − ωⁱ)), with one inversion; 0 for a ξ that is one of the points.
-fn lagrange<M: Machine>(machine: &M, key: &Key, xi: M::Fe, zh: M::Fe) -> Vec<M::Fe> {
+/// Inputs whose terms are written out; more than these take a loop, as each has a constant of its own.
+const WRITTEN_OUT: usize = 16;
+
+/// Σ Lᵢ(ξ)·wᵢ for the inputs wᵢ, and L₁(ξ), with one inversion: Lᵢ(ξ) = ωⁱ·(ξⁿ − 1)/(n·(ξ − ωⁱ)), counted from 0. Both are 0 for a ξ that is one of the points.
+fn of_inputs<M: Machine>(machine: &M, key: &Key, xi: M::Fe, zh: M::Fe) -> (M::Fe, M::Fe) {
     let r = Bn254::FAMILY.order();
-    let count = u32::try_from(key.inputs.max(1)).expect("keys have fewer inputs");
-    let omegas: Vec<BigUint> = (0..count).map(|number| key.omega.modpow(&number.into(), &r)).collect();
-    let denominators: Vec<M::Fe> = omegas.iter().map(|omega| xi - machine.constant(omega)).collect();
-    let mut products = vec![denominators[0]];
-    for &denominator in &denominators[1..] {
-        products.push(products[products.len() - 1] * denominator);
-    }
+    let first = xi - machine.one();
+    let (sum, others) = fraction(machine, key, xi);
     let n = machine.constant(&(BigUint::from(1u32) << key.power));
-    // (ξⁿ − 1)/(n·Π (ξ − ωⁱ)).
-    let all = n * products[products.len() - 1];
+    let all = others.map_or(n * first, |others| n * first * others);
     let power = |machine: &M, all| machine.function("scalar_inverse", all, |_, all| pow_constant(all, &(r - 2u32)));
-    let mut rest = zh * machine.inverse(all, power);
-    let mut values = Vec::new();
-    for number in (0..omegas.len()).rev() {
-        let own = if number == 0 { rest } else { rest * products[number - 1] };
-        values.push(if number == 0 { own } else { own * machine.constant(&omegas[number]) });
-        rest = rest * denominators[number];
+    // (ξⁿ − 1)/(n·Π (ξ − ωⁱ)).
+    let over_all = zh * machine.inverse(all, power);
+    let l1 = others.map_or(over_all, |others| over_all * others);
+    let of_first = (key.inputs > 0).then(|| l1 * element(machine, INPUTS_AT));
+    let of_others = sum.map(|sum| over_all * (sum * first));
+    let terms = of_first.into_iter().chain(of_others);
+    (terms.reduce(|sum, term| sum + term).unwrap_or(machine.zero()), l1)
+}
+
+/// The numerator and the denominator of Σ ωⁱ·wᵢ/(ξ − ωⁱ) for all inputs but the first; none if there are no others.
+fn fraction<M: Machine>(machine: &M, key: &Key, xi: M::Fe) -> (Option<M::Fe>, Option<M::Fe>) {
+    let r = Bn254::FAMILY.order();
+    let count = u32::try_from(key.inputs).expect("keys have fewer inputs");
+    if count < 2 {
+        return (None, None);
     }
-    values.reverse();
-    values
+    let omega = machine.constant(&key.omega);
+    let begin = [element(machine, INPUTS_AT + 32) * omega, xi - omega];
+    let and = |[sum, product]: [M::Fe; 2], omega: M::Fe, input: M::Fe| {
+        let next = xi - omega;
+        [sum * next + input * omega * product, product * next]
+    };
+    let [sum, product] = if key.inputs <= WRITTEN_OUT {
+        (2..count).fold(begin, |fraction, number| {
+            let omega = machine.constant(&key.omega.modpow(&number.into(), &r));
+            and(fraction, omega, element(machine, INPUTS_AT + 32 * number))
+        })
+    } else {
+        let turns = machine.small(u64::from(count - 2));
+        let (fraction, _) = machine.repeat(turns, (begin, omega), |machine, turn, (fraction, power)| {
+            let at = machine.word_op(WordOp::Mul, turn, machine.small(32));
+            let at = machine.word_op(WordOp::Add, at, machine.small(u64::from(INPUTS_AT) + 64));
+            let power = power * machine.constant(&key.omega);
+            (and(fraction, power, machine.element_of(&[machine.calldata_word(at)])), power)
+        });
+        fraction
+    };
+    (Some(sum), Some(product))
 }

@@ -135,6 +135,18 @@ fn proofs_of_random_circuits_hold_and_no_others() {
     }
 }
 
+#[test]
+fn a_key_may_have_many_inputs() {
+    let mut seeded = Seeded(23);
+    let (key, proof, mut inputs) = of_random_circuit(&mut seeded, 200);
+    let mut subject = Subject::one(&key, false);
+    let call = subject.calldata(&proof, &inputs);
+    subject.check(&call, Answer::True, "200 inputs");
+    inputs[199] += Fr::ONE;
+    let call = subject.calldata(&proof, &inputs);
+    subject.check(&call, Answer::False, "the last of 200 inputs is another");
+}
+
 /// A call with something else in the words from `word` on.
 fn with(calldata: &[u8], word: usize, bytes: &[u8]) -> Vec<u8> {
     let mut calldata = calldata.to_vec();

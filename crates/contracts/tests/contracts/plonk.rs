@@ -170,6 +170,29 @@ fn made_up_proofs_hold_and_no_others_under_every_revision() {
 }
 
 #[test]
+fn a_key_may_have_many_inputs() {
+    let mut seeded = Seeded(157);
+    // From 17 on their terms are a loop; 1024 are the most that a key may have.
+    for inputs in [16, 17, 215, 1024] {
+        let mut trapdoor = Trapdoor::random(&mut seeded, inputs);
+        trapdoor.power = 11;
+        let mut subject = Subject::new(&trapdoor, &[Revision::Eip6690_2024]);
+        let selector = subject.selector.clone();
+        let of_proof = random(&mut seeded);
+        let call = trapdoor.call(&subject.key, &selector, &mut seeded, of_proof);
+        subject.check(&call, Answer::True, &format!("{inputs} inputs"));
+        for input in [0, 1, 2, inputs / 2, inputs - 1] {
+            let at = INPUTS_AT + 32 * input;
+            let mut other = call.clone();
+            other[at + 31] ^= 1;
+            subject.check(&other, Answer::False, &format!("{inputs} inputs, {input} is another"));
+            other[at..at + 32].copy_from_slice(&word(points::r()));
+            subject.check(&other, Answer::False, &format!("{inputs} inputs, {input} is r"));
+        }
+    }
+}
+
+#[test]
 fn points_may_be_equal_opposite_or_the_identity() {
     let mut seeded = Seeded(153);
     let (zero, one) = (Fr::ZERO, Fr::ONE);
