@@ -139,10 +139,7 @@ fn lower_with(
                 function,
                 rows,
                 placement: &part.allocation.functions[number],
-                readings: match part.target.sum_products_max() > 0 || part.target.multiplies_fp2() {
-                    true => readings(function),
-                    false => HashMap::new(),
-                },
+                readings: if part.target.has_fused() { readings(function) } else { HashMap::new() },
                 layout: &layout,
                 fail,
                 constant_slots: &part.constant_slots,

@@ -76,6 +76,11 @@ pub trait Target {
         false
     }
 
+    /// Whether it has instructions for several operations.
+    fn has_fused(&self) -> bool {
+        self.sum_products_max() > 0 || self.multiplies_fp2()
+    }
+
     /// Products in Fp2, one after the other, if [`Target::multiplies_fp2`]. [] → []
     fn fp2(&self, _: &mut Assembly, _: &[SlotFp2]) {
         unreachable!("no products in Fp2 are found where no instruction makes them");

@@ -362,6 +362,22 @@ impl Generator {
         self.code.extend(immediate);
     }
 
+    /// A product in Fp2 of lanes: each second coefficient as far from the first as it goes, most often one slot.
+    fn fp2(&mut self, opcode: u8, (lanes, count): ([Lanes; 3], u8), (slots, immediate): (usize, [u8; 7])) {
+        self.op(opcode);
+        for (place, lanes) in lanes.into_iter().enumerate() {
+            let last = lanes.last(count) as usize; // u32 to usize widens
+            let second = match self.random.random_range(0..60) {
+                0 => self.random.random(),
+                1..=20 => u8::try_from(usize::from(lanes.index) + (slots - 1).saturating_sub(last)).unwrap_or(0),
+                _ if last + 1 < slots => lanes.index + 1,
+                _ => lanes.index.saturating_sub(1),
+            };
+            self.code.extend([immediate[2 * place], second, immediate[2 * place + 1]]);
+        }
+        self.code.push(immediate[6]);
+    }
+
     fn lanes(&mut self) {
         let slots = self.active().map_or(8, |context| context.slots);
         let is_strided = self.rules().is_strided;
@@ -413,21 +429,7 @@ impl Generator {
             return self.element(opcode, slots);
         }
         if let Some(fp2) = self.rules().mul_fp2.filter(|_| self.rarely(3)) {
-            // Each second coefficient as far from the first as it goes, most often one slot.
-            let last = |lanes: Lanes| lanes.last(count) as usize; // u32 to usize widens
-            let second = |of: &mut Self, lanes: Lanes| match of.random.random_range(0..60) {
-                0 => of.random.random(),
-                1..=20 => u8::try_from(usize::from(lanes.index) + (slots - 1).saturating_sub(last(lanes))).unwrap_or(0),
-                _ if last(lanes) + 1 < slots => lanes.index + 1,
-                _ => lanes.index.saturating_sub(1),
-            };
-            self.op(fp2);
-            for (place, lanes) in [out, x, y].into_iter().enumerate() {
-                let second = second(self, lanes);
-                self.code.extend([immediate[2 * place], second, immediate[2 * place + 1]]);
-            }
-            self.code.push(immediate[6]);
-            return;
+            return self.fp2(fp2, ([out, x, y], count), (slots, immediate));
         }
         if let Some(sums) = self.rules().sums.filter(|_| self.rarely(3)) {
             let more = self.random.random_range(0..5_u8);
