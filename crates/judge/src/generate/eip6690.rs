@@ -378,6 +378,18 @@ impl Generator {
         self.code.push(immediate[6]);
     }
 
+    /// A sum of two to six products; `opcode` is that of two.
+    fn sum(&mut self, opcode: u8, slots: usize) {
+        let more = self.random.random_range(0..5_u8);
+        self.op(opcode + more);
+        let mut slot = || match self.random.random_range(0..200) {
+            0 => self.random.random(),
+            _ => u8::try_from(self.random.random_range(0..slots)).unwrap_or(u8::MAX),
+        };
+        let operands: Vec<u8> = (0..6 + 2 * more).map(|_| slot()).collect();
+        self.code.extend(operands);
+    }
+
     fn lanes(&mut self) {
         let slots = self.active().map_or(8, |context| context.slots);
         let is_strided = self.rules().is_strided;
@@ -432,15 +444,7 @@ impl Generator {
             return self.fp2(fp2, ([out, x, y], count), (slots, immediate));
         }
         if let Some(sums) = self.rules().sums.filter(|_| self.rarely(3)) {
-            let more = self.random.random_range(0..5_u8);
-            self.op(sums + more);
-            let mut slot = || match self.random.random_range(0..200) {
-                0 => self.random.random(),
-                _ => u8::try_from(self.random.random_range(0..slots)).unwrap_or(u8::MAX),
-            };
-            let operands: Vec<u8> = (0..6 + 2 * more).map(|_| slot()).collect();
-            self.code.extend(operands);
-            return;
+            return self.sum(sums, slots);
         }
         self.op(opcode);
         if is_strided {
