@@ -18,6 +18,7 @@ use residue_isa::FieldOp;
 use residue_isa::assembly::Code;
 use residue_isa::revision::rules::SUM_PRODUCTS_MAX;
 use residue_passes::SlotOp;
+use residue_passes::fp2::SlotFp2;
 use residue_passes::multiples::MULTIPLE_END;
 use residue_passes::sums::SlotSum;
 use residue_passes::{Allocation, Placement, Slot};
@@ -324,6 +325,11 @@ fn check_block(
             rest = &rest[length..];
             continue;
         }
+        if let Some((products, length)) = evidence.target.read_fp2(rest) {
+            execute_fp2(numbering, &own, &mut slots, &products)?;
+            rest = &rest[length..];
+            continue;
+        }
         let (lanes, length) = evidence.target.read(rest).ok_or("the bytes are no operation on slots")?;
         execute(numbering, &own, &mut slots, &lanes)?;
         rest = &rest[length..];
@@ -374,6 +380,18 @@ fn execute_sum(
     slots: &mut HashMap<Slot, Number>,
     sum: &SlotSum,
 ) -> Result<(), String> {
+    let number = number_of_sum(numbering, own, slots, sum)?;
+    slots.insert(sum.out, number);
+    Ok(())
+}
+
+/// What a sum of products is, which may be written to its slot.
+fn number_of_sum(
+    numbering: &mut Numbering<'_>,
+    own: &BTreeSet<Slot>,
+    slots: &HashMap<Slot, Number>,
+    sum: &SlotSum,
+) -> Result<Number, String> {
     if !own.contains(&sum.out) {
         return Err(format!("slot {} is written and belongs to no value of the block", sum.out));
     }
@@ -383,8 +401,25 @@ fn execute_sum(
             |slot| slots.get(&slot).copied().ok_or_else(|| format!("slot {slot} is read and holds no known value"));
         products.push((is_subtracted, [read(x)?, read(y)?]));
     }
-    let number = numbering.sum(&products).ok_or("a sum has a term that is a multiple and no product")?;
-    slots.insert(sum.out, number);
+    Ok(numbering.sum(&products).ok_or("a sum has a term that is a multiple and no product")?)
+}
+
+/// All lanes are read before any is written: each product is two sums, x₀·y₀ − x₁·y₁ and x₀·y₁ + x₁·y₀.
+fn execute_fp2(
+    numbering: &mut Numbering<'_>,
+    own: &BTreeSet<Slot>,
+    slots: &mut HashMap<Slot, Number>,
+    products: &[SlotFp2],
+) -> Result<(), String> {
+    let mut results = Vec::new();
+    for &SlotFp2 { out, x: [x0, x1], y: [y0, y1] } in products {
+        let sums = [[(false, [x0, y0]), (true, [x1, y1])], [(false, [x0, y1]), (false, [x1, y0])]];
+        for (out, products) in out.into_iter().zip(sums) {
+            let sum = SlotSum { out, products: products.to_vec() };
+            results.push((out, number_of_sum(numbering, own, slots, &sum)?));
+        }
+    }
+    slots.extend(results);
     Ok(())
 }
 

@@ -37,8 +37,9 @@ use residue_ir::{Effect, SubprogramId};
 use residue_isa::assembly::{AssembleError, Assembly, Code, Item, LabelId};
 use residue_isa::revision::Family;
 use residue_isa::revision::rules::{SUM_PRODUCTS_MAX, SlotBytesMax};
-use residue_isa::{FieldOp, GasSchedule, Revision};
+use residue_isa::{FieldOp, GasSchedule, Revision, SlotRules};
 use residue_passes::derived::{self, Derived};
+use residue_passes::fp2;
 use residue_passes::rows::rows;
 use residue_passes::simplify::simplify;
 use residue_passes::specialise::{asks, specialise};
@@ -259,6 +260,13 @@ fn build(
         if revision.slot_rules().is_some_and(|rules| rules.sums.is_some()) {
             gather(&mut program, SUM_PRODUCTS_MAX);
         }
+        let multiplies_fp2 = |rules: &&SlotRules| {
+            let width = rules.price_width(target::slots::modulus_size_bytes(rules, &program.modulus));
+            target::slots::fp2::is_cheaper((revision, *rules), schedule, width)
+        };
+        if revision.slot_rules().filter(multiplies_fp2).is_some() {
+            fp2::gather(&mut program);
+        }
         programs.push(program);
     }
     let borrowed: Vec<&Program> = programs.iter().collect();
@@ -458,7 +466,8 @@ fn make_target(
     if let Some(rules) = revision.slot_rules() {
         let row_bytes = rows.parsed_bytes_max();
         let modulus = (&program.modulus, context, is_late);
-        return Box::new(target::slots::Slots::new((revision, rules), modulus, derived, row_bytes, places, code));
+        let slots = target::slots::Slots::new((revision, rules), modulus, derived, row_bytes, places, code);
+        return Box::new(slots.with_prices(schedule));
     }
     if revision.family() == Family::Words {
         return Box::new(target::words::Words::new(program, words, places, code));

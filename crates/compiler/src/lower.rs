@@ -33,6 +33,7 @@ use residue_isa::Revision;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
 use residue_passes::SlotOp;
+use residue_passes::fp2::{self, SlotFp2};
 use residue_passes::liveness::values_read;
 use residue_passes::moves::sequence;
 use residue_passes::rows::{Nest, Parses};
@@ -138,7 +139,7 @@ fn lower_with(
                 function,
                 rows,
                 placement: &part.allocation.functions[number],
-                readings: if part.target.sum_products_max() > 0 { readings(function) } else { HashMap::new() },
+                readings: if part.target.has_fused() { readings(function) } else { HashMap::new() },
                 layout: &layout,
                 fail,
                 constant_slots: &part.constant_slots,
@@ -603,6 +604,7 @@ impl<'a> Lowering<'a> {
         let ops: Vec<SlotOp> = block.ops.iter().map(operation).collect();
         let start = self.code.items().len();
         match self.target.sum_products_max() {
+            _ if self.target.multiplies_fp2() => self.with_fp2(block, &ops),
             0 => {
                 let after = &self.placement.live_out[&first];
                 let is_read = |value: &Value| after.contains(value.0 as usize); // u32 to usize widens
@@ -630,6 +632,30 @@ impl<'a> Lowering<'a> {
             at = range.end;
         }
         self.operations(&ops[at..]);
+    }
+
+    /// The same with products in Fp2; those that nothing stands between may be lanes.
+    fn with_fp2(&mut self, block: &Block, ops: &[SlotOp]) {
+        let mut at = 0;
+        let mut waiting: Vec<SlotFp2> = Vec::new();
+        for product in fp2::products(block, &self.readings) {
+            let Some(range) = product.range() else { continue };
+            if at < range.start {
+                self.products_in_fp2(&mut waiting);
+                self.operations(&ops[at..range.start]);
+            }
+            waiting.push(fp2::placed(&product, block, |operand| self.slot(operand)));
+            at = range.end;
+        }
+        self.products_in_fp2(&mut waiting);
+        self.operations(&ops[at..]);
+    }
+
+    fn products_in_fp2(&mut self, waiting: &mut Vec<SlotFp2>) {
+        if !waiting.is_empty() {
+            self.target.fp2(self.code, waiting);
+            waiting.clear();
+        }
     }
 
     fn operations(&mut self, ops: &[SlotOp]) {

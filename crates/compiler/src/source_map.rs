@@ -10,6 +10,7 @@ use residue_isa::FieldOp;
 use residue_isa::assembly::LabelId;
 use residue_passes::Slot;
 use residue_passes::SlotOp;
+use residue_passes::fp2::{Fp2, products_of};
 use residue_passes::sums::{Sum, readings, sums};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::ops::Range;
@@ -167,27 +168,27 @@ impl Reading {
     ) {
         let mut waiting: HashMap<SlotOp, VecDeque<Value>> = HashMap::new();
         let found = sums_of((unit, function), block);
+        let products = fp2_of((unit, function), block);
         for (place, &(value, op)) in block.ops.iter().enumerate() {
-            if found.iter().any(|sum| sum.has(place)) {
+            if found.iter().any(|sum| sum.has(place)) || products.iter().any(|product| product.has(place)) {
                 continue;
             }
             waiting.entry(normal(slot_op((unit, function), value, op))).or_default().push_back(value);
         }
         let mut summed: HashMap<Slot, VecDeque<Value>> = HashMap::new();
-        for sum in found {
-            let (value, _) = block.ops[sum.root()];
+        let of_products = products.iter().flat_map(|product| product.roots);
+        for root in found.iter().map(Sum::root).chain(of_products) {
+            let (value, _) = block.ops[root];
             summed.entry(unit.allocation.functions[function].slot(value)).or_default().push_back(value);
         }
         let mut at = 0;
         loop {
-            let sum = unit.target.read_sum(&bytes[at..]);
-            let Some((lanes, length)) = sum
-                .as_ref()
-                .map(|(sum, length)| {
-                    (vec![SlotOp { operation: FieldOp::Add, out: sum.out, x: sum.out, y: sum.out }], *length)
-                })
-                .or_else(|| unit.target.read(&bytes[at..]))
-            else {
+            let sum = read_sums(unit, &bytes[at..]);
+            let by_outs = |(outs, length): &(Vec<Slot>, usize)| {
+                let of_out = |&out: &Slot| SlotOp { operation: FieldOp::Add, out, x: out, y: out };
+                (outs.iter().map(of_out).collect(), *length)
+            };
+            let Some((lanes, length)) = sum.as_ref().map(by_outs).or_else(|| unit.target.read(&bytes[at..])) else {
                 return;
             };
             let mut span = Span { bytes: start + at..start + at + length, lanes: Vec::new(), begins: Vec::new() };
@@ -226,6 +227,23 @@ fn sums_of((unit, function): (&Unit, usize), block: &Block) -> Vec<Sum> {
         0 => Vec::new(),
         most => sums(block, &readings(&unit.program.functions[function]), most),
     }
+}
+
+/// The products in Fp2 of a block that one instruction makes.
+fn fp2_of((unit, function): (&Unit, usize), block: &Block) -> Vec<Fp2> {
+    match unit.target.multiplies_fp2() {
+        true => products_of(&unit.program.functions[function], block),
+        false => Vec::new(),
+    }
+}
+
+/// The slots that a sum or products in Fp2 are written to, and the length of the instruction.
+fn read_sums(unit: &Unit, code: &[u8]) -> Option<(Vec<Slot>, usize)> {
+    let sum = unit.target.read_sum(code).map(|(sum, length)| (vec![sum.out], length));
+    sum.or_else(|| {
+        let (products, length) = unit.target.read_fp2(code)?;
+        Some((products.into_iter().flat_map(|product| product.out).collect(), length))
+    })
 }
 
 /// The operation on slots that an operation of a function became.

@@ -17,6 +17,7 @@ use residue_isa::assembly::{Assembly, KnownAddresses, LabelId};
 use residue_isa::opcode::evm;
 use residue_isa::revision::Family;
 use residue_isa::{FieldInstruction, Lanes};
+use residue_passes::fp2::SlotFp2;
 use residue_passes::moves::Copy;
 use residue_passes::sums::SlotSum;
 use residue_passes::{Slot, SlotOp};
@@ -67,6 +68,27 @@ pub trait Target {
 
     /// Reads a sum of products from the start of what [`Target::sum`] wrote, and its length. None if it is anything else.
     fn read_sum(&self, _: &[u8]) -> Option<(SlotSum, usize)> {
+        None
+    }
+
+    /// Whether one instruction makes products in Fp2.
+    fn multiplies_fp2(&self) -> bool {
+        false
+    }
+
+    /// Whether it has instructions for several operations.
+    fn has_fused(&self) -> bool {
+        self.sum_products_max() > 0 || self.multiplies_fp2()
+    }
+
+    /// Products in Fp2, one after the other, if [`Target::multiplies_fp2`]. [] → []
+    fn fp2(&self, _: &mut Assembly, _: &[SlotFp2]) {
+        unreachable!("no products in Fp2 are found where no instruction makes them");
+    }
+
+    /// Reads products in Fp2, which all read before any is written, from the start of what [`Target::fp2`] wrote, and their length. None if it is
+    /// anything else.
+    fn read_fp2(&self, _: &[u8]) -> Option<(Vec<SlotFp2>, usize)> {
         None
     }
 

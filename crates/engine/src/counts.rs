@@ -134,7 +134,7 @@ impl Counts {
         let of_slots = match self.revision.slot_rules() {
             Some(rules) => {
                 [rules.set_modulus, rules.load, rules.store].contains(&opcode)
-                    || [rules.set_modulus_in_code, rules.store_from_code].contains(&Some(opcode))
+                    || [rules.set_modulus_in_code, rules.store_from_code, rules.copy].contains(&Some(opcode))
             }
             None => {
                 self.revision.family() == Family::MemorySlots && matches!(opcode, eip5843::SETMODX | eip5843::TOMONTX)
@@ -184,7 +184,9 @@ impl Counts {
 
     /// Whether it is arithmetic without lanes of one operation.
     fn is_other_arithmetic(&self, opcode: u8) -> bool {
-        let is_one = |rules: &SlotRules| rules.invert == Some(opcode) || rules.sum_products(opcode).is_some();
+        let is_one = |rules: &SlotRules| {
+            [rules.invert, rules.mul_fp2].contains(&Some(opcode)) || rules.sum_products(opcode).is_some()
+        };
         self.revision.slot_rules().is_some_and(is_one)
     }
 

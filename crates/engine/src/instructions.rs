@@ -115,6 +115,8 @@ fn handler<H: FieldHost>(revision: Revision, opcode: u8) -> Instruction<EthInter
         Revision::XWidex => slots!(XWidex),
         Revision::XCodex => slots!(XCodex),
         Revision::XVectorx => slots!(XVectorx),
+        Revision::XFp2x => slots!(XFp2x),
+        Revision::XMovx => slots!(XMovx),
         Revision::XCallsub => subroutines::handler(opcode).or_else(|| slots!(XCallsub)),
         Revision::EvmmaxNext => slots!(EvmmaxNext),
         Revision::Evm => None,

@@ -50,6 +50,8 @@ pub(crate) struct WidthPrices {
     /// A product of a sum of products, and its reduction.
     pub product: u64,
     pub reduction: u64,
+    /// A lane of a product in Fp2.
+    pub fp2: u64,
     /// A value between slots and an array.
     pub copy: u64,
     /// Whether all these are thousandths of gas, which each instruction rounds up.
@@ -101,6 +103,7 @@ impl WidthPrices {
             invert: unit(prices.invert),
             product: unit(prices.product),
             reduction: unit(prices.reduction),
+            fp2: unit(prices.fp2),
             copy: unit(prices.copy),
             in_thousandths,
         }

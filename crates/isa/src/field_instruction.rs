@@ -2,6 +2,7 @@
 
 pub use residue_formula::{FieldOp, PerOp};
 
+use crate::fp2::Fp2Products;
 use crate::revision::rules::SUM_PRODUCTS_MAX;
 
 /// The slots one operand visits: `index`, `index + stride`, `index + 2·stride`, … one for each lane.
@@ -57,6 +58,15 @@ pub enum FieldInstruction {
         /// Number of lanes.
         count: u8,
     },
+    /// Copies of slots (`MOVX`), all read before any is written.
+    Copy {
+        /// Where values go.
+        out: Lanes,
+        /// Where they are.
+        x: Lanes,
+        /// Number of lanes.
+        count: u8,
+    },
     /// Whether the value of a slot is zero, as a word on the stack (`ISZEROX`).
     IsZero {
         /// The slot.
@@ -64,6 +74,8 @@ pub enum FieldInstruction {
     },
     /// ± x₁·y₁ ± x₂·y₂ …, two products or more, with one reduction (`SUM2X` to `SUM6X`).
     Sum(SumOfProducts),
+    /// Products in Fp2, as two sums of two products each (`FP2MULX`).
+    Fp2(Fp2Products),
     /// Operands are byte offsets in EVM memory.
     Memory {
         /// What to do.
@@ -155,14 +167,21 @@ impl FieldInstruction {
     pub fn operation(&self) -> Option<FieldOp> {
         match *self {
             FieldInstruction::Slots { operation, .. } | FieldInstruction::Memory { operation, .. } => Some(operation),
-            FieldInstruction::Inverse { .. } | FieldInstruction::IsZero { .. } | FieldInstruction::Sum(_) => None,
+            FieldInstruction::Inverse { .. }
+            | FieldInstruction::Copy { .. }
+            | FieldInstruction::IsZero { .. }
+            | FieldInstruction::Sum(_)
+            | FieldInstruction::Fp2(_) => None,
         }
     }
 
     /// Number of independent results.
     pub fn count(&self) -> u8 {
         match *self {
-            FieldInstruction::Slots { count, .. } | FieldInstruction::Inverse { count, .. } => count,
+            FieldInstruction::Slots { count, .. }
+            | FieldInstruction::Inverse { count, .. }
+            | FieldInstruction::Copy { count, .. } => count,
+            FieldInstruction::Fp2(products) => products.count,
             FieldInstruction::IsZero { .. } | FieldInstruction::Sum(_) | FieldInstruction::Memory { .. } => 1,
         }
     }

@@ -10,6 +10,7 @@
 pub mod assembly;
 pub mod field_instruction;
 pub mod fork;
+pub mod fp2;
 pub mod jumpdests;
 pub mod opcode;
 pub mod precompile;
@@ -19,6 +20,7 @@ pub mod schedule;
 pub use assembly::{AssembleError, Assembly, Code, Item, LabelId, assemble, assemble_text, disassemble};
 pub use field_instruction::{FieldInstruction, FieldOp, Lanes, ModulusAt, PerOp, SumOfProducts};
 pub use fork::{Fork, UnknownFork};
+pub use fp2::{Fp2Lanes, Fp2Products};
 pub use jumpdests::{Jumpdests, jumpdests};
 pub use opcode::OpcodeRow;
 pub use revision::rules::SlotRules;

@@ -118,6 +118,10 @@ revisions! {
     XCodex = x_codex;
     /// An experiment, EIP-6690 of 2024 with lanes priced as vectors and short values in memory: `x-vectorx`.
     XVectorx = x_vectorx;
+    /// An experiment, EIP-6690 of 2024 with fused products in Fp2: `x-fp2x`.
+    XFp2x = x_fp2x;
+    /// An experiment, EIP-6690 of 2024 with copies of slots: `x-movx`.
+    XMovx = x_movx;
     /// An experiment, EIP-6690 of 2024 with the subroutines of EIP-7979: `x-callsub`.
     XCallsub = x_callsub;
     /// The experiments that earn their place together: `evmmax-next`.

@@ -53,6 +53,8 @@ const BUNDLED: &[(&str, &str)] = &[
     ("evmmax-next.toml", include_str!("../schedules/evmmax-next.toml")),
     ("x-widex.toml", include_str!("../schedules/x-widex.toml")),
     ("x-vectorx.toml", include_str!("../schedules/x-vectorx.toml")),
+    ("x-fp2x.toml", include_str!("../schedules/x-fp2x.toml")),
+    ("x-movx.toml", include_str!("../schedules/x-movx.toml")),
     ("evm.toml", include_str!("../schedules/evm.toml")),
 ];
 
@@ -96,7 +98,9 @@ pub struct WidthPrices {
     pub product: Price,
     /// The reduction of a sum of products.
     pub reduction: Price,
-    /// One value between slots and an array; zero where there are no arrays.
+    /// One lane of a fused product in Fp2; zero where there is none.
+    pub fp2: Price,
+    /// One value between slots and an array, or between slots; zero where there are neither arrays nor copies.
     pub copy: Price,
 }
 
@@ -158,7 +162,10 @@ impl GasSchedule {
                 if !sums {
                     (prices.product, prices.reduction) = (Price::default(), Price::default());
                 }
-                if !arrays {
+                if !has(|rules| rules.mul_fp2) {
+                    prices.fp2 = Price::default();
+                }
+                if !arrays && !has(|rules| rules.copy) {
                     prices.copy = Price::default();
                 }
                 if !revision.additions().contains(&Addition::Vectors) {
@@ -403,8 +410,8 @@ impl SlotPrices {
 
 impl WidthPrices {
     fn all(&self) -> impl Iterator<Item = Price> + use<> {
-        let Self { set_modulus, start, arithmetic, load, store, invert, product, reduction, copy } = *self;
+        let Self { set_modulus, start, arithmetic, load, store, invert, product, reduction, fp2, copy } = *self;
         let PerOp([add, sub, mul]) = arithmetic;
-        [set_modulus, start, add, sub, mul, load, store, invert, product, reduction, copy].into_iter()
+        [set_modulus, start, add, sub, mul, load, store, invert, product, reduction, fp2, copy].into_iter()
     }
 }

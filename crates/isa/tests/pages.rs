@@ -72,8 +72,14 @@ fn by_width(revision: Revision) -> String {
             row("a product of a sum", &|prices| prices.product);
             row("the reduction of a sum", &|prices| prices.reduction);
         }
+        if revision.slot_rules().is_some_and(|rules| rules.mul_fp2.is_some()) {
+            row("a lane of a product in Fp2", &|prices| prices.fp2);
+        }
         if revision.slot_rules().is_some_and(|rules| rules.get.is_some()) {
             row("a value between slots and array", &|prices| prices.copy);
+        }
+        if revision.slot_rules().is_some_and(|rules| rules.copy.is_some()) {
+            row("a value between slots", &|prices| prices.copy);
         }
         if schedule.prices_words() {
             let per_word = schedule.transfer_per_word();

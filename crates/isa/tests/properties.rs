@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use residue_isa::assembly::{Item, LabelId, assemble, assemble_text, disassemble, parse, print};
 use residue_isa::revision::evm384::{Evm384, Modulus, Operands};
 use residue_isa::revision::rules::SUM_PRODUCTS_MAX;
-use residue_isa::{FieldInstruction, FieldOp, Lanes, ModulusAt, Revision, SumOfProducts, jumpdests};
+use residue_isa::{FieldInstruction, FieldOp, Fp2Products, Lanes, ModulusAt, Revision, SumOfProducts, jumpdests};
 
 fn arithmetic() -> impl Strategy<Value = FieldOp> {
     prop::sample::select(&FieldOp::ALL[..])
@@ -56,6 +56,14 @@ fn sum() -> impl Strategy<Value = FieldInstruction> {
         .prop_map(|(out, products)| FieldInstruction::Sum(SumOfProducts::of(out, &products).unwrap()))
 }
 
+fn fp2() -> impl Strategy<Value = FieldInstruction> {
+    any::<[u8; Fp2Products::BYTES]>().prop_map(|immediate| FieldInstruction::Fp2(Fp2Products::unpack(immediate)))
+}
+
+fn copy() -> impl Strategy<Value = FieldInstruction> {
+    (lanes(), lanes(), any::<u8>()).prop_map(|(out, x, count)| FieldInstruction::Copy { out, x, count })
+}
+
 /// One lane without strides.
 fn triple() -> impl Strategy<Value = FieldInstruction> {
     (arithmetic(), any::<[u8; 3]>()).prop_map(|(operation, slots)| {
@@ -72,6 +80,8 @@ fn instruction(revision: Revision) -> Option<BoxedStrategy<FieldInstruction>> {
             kinds.extend(rules.invert.map(|_| inverse().boxed()));
             kinds.extend(rules.is_zero.map(|_| any::<u8>().prop_map(|slot| FieldInstruction::IsZero { slot }).boxed()));
             kinds.extend(rules.sums.map(|_| sum().boxed()));
+            kinds.extend(rules.mul_fp2.map(|_| fp2().boxed()));
+            kinds.extend(rules.copy.map(|_| copy().boxed()));
             Some(proptest::strategy::Union::new(kinds).boxed())
         }
         (Some(rules), _) if rules.is_strided => Some(slots().boxed()),

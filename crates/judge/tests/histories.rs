@@ -42,7 +42,7 @@ fn every_history_that_is_kept_agrees() {
 #[test]
 fn a_history_follows_from_its_seed_and_is_what_its_text_says() {
     let (mut revisions, mut forks) = (BTreeSet::new(), BTreeSet::new());
-    for seed in 0..400 {
+    for seed in 0..600 {
         let history = invent::history(seed, None);
         assert_eq!(history, invent::history(seed, None), "seed {seed}");
         revisions.insert(history.revision);

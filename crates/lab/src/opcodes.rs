@@ -9,6 +9,7 @@
 
 mod conversions;
 mod evm;
+mod fp2;
 mod frames;
 mod gasfit;
 mod keccak;
@@ -169,6 +170,8 @@ mod tests {
             Revision::Evmone2025,
             Revision::XWidex,
             Revision::XCodex,
+            Revision::XFp2x,
+            Revision::XMovx,
             Revision::EvmmaxNext,
         ];
         let measured = measure(&MeasureEffort::SMOKE, &revisions, &mut |_| ()).unwrap();
@@ -200,6 +203,9 @@ mod tests {
             "evmmax-next/ISZEROX/384/plain",
             "evmmax-next/SUM2X/384/near",
             "evmmax-next/SUM6X/384/random",
+            "x-fp2x/FP2MULX/384/near",
+            "x-fp2x/FP2MULX/256/8",
+            "x-movx/MOVX/384/16",
             "evmmax-next/GETX/384/3",
             "evmmax-next/PUTX/768/1",
             "evm/RETURN/256/1024",

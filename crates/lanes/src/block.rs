@@ -28,15 +28,20 @@ pub struct SlotBlock {
     pub(crate) dead: Vec<u16>,
     /// The sums of products among the operations.
     sums: Vec<SumOp>,
+    /// Whether there are copies among them, which add the temporary that is zero.
+    has_copies: bool,
 }
 
-/// A sum of products of slots, out = ± x₁·y₁ ± x₂·y₂ …, which stands in a block as operations that go by temporaries.
+/// A sum of products of slots, out = ± x₁·y₁ ± x₂·y₂ …, or a product in Fp2, which are two sums of two; it stands in a block as operations that go by
+/// temporaries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SumOp {
     /// Its first operation in the block.
     first: usize,
     /// The slot it writes.
     pub out: u16,
+    /// Where it is a product in Fp2, the slot of the coefficient of u: the sum of the last two products, as `out` is that of the first two.
+    pub second: Option<u16>,
     /// Bit i is set if product i is subtracted.
     pub signs: u8,
     slots: [[u16; 2]; SumOp::PRODUCTS_MAX],
@@ -57,7 +62,7 @@ impl SumOp {
     ///
     /// Panics if there are fewer or more.
     pub fn new(out: u16, products: impl IntoIterator<Item = (bool, [u16; 2])>) -> Self {
-        let mut sum = Self { first: 0, out, signs: 0, slots: Default::default(), count: 0 };
+        let mut sum = Self { first: 0, out, second: None, signs: 0, slots: Default::default(), count: 0 };
         for (is_subtracted, slots) in products {
             sum.slots[sum.count] = slots;
             sum.signs |= u8::from(is_subtracted) << sum.count;
@@ -65,6 +70,33 @@ impl SumOp {
         }
         assert!(sum.count >= 2, "a sum has two products");
         sum
+    }
+
+    /// The product x·y in Fp2 with u² = −1, of elements that have each coefficient in a slot: x₀·y₀ − x₁·y₁ and x₀·y₁ + x₁·y₀, all read before any is written.
+    pub fn fp2([out, second]: [u16; 2], [x0, x1]: [u16; 2], [y0, y1]: [u16; 2]) -> Self {
+        let products = [(false, [x0, y0]), (true, [x1, y1]), (false, [x0, y1]), (false, [x1, y0])];
+        Self { second: Some(second), ..Self::new(out, products) }
+    }
+
+    /// The same that many slots further on: results, first and second factors.
+    #[must_use]
+    pub fn moved(mut self, out: u16, x: u16, y: u16) -> Self {
+        self.out += out;
+        self.second = self.second.map(|second| second + out);
+        for [first, second] in &mut self.slots[..self.count] {
+            (*first, *second) = (*first + x, *second + y);
+        }
+        self
+    }
+
+    /// The slots that it writes, in order.
+    pub fn outs(&self) -> impl Iterator<Item = u16> + use<> {
+        [self.out].into_iter().chain(self.second)
+    }
+
+    /// Number of operations that it stands for where one of its products is added: a product each, and a sum less for each slot written.
+    pub fn operation_count(&self) -> usize {
+        2 * self.count - self.outs().count()
     }
 
     /// The products, each with whether it is subtracted.
@@ -89,14 +121,19 @@ impl SumOp {
         let first = start.map_or(zero, of);
         let last = if start == Some(self.count - 1) { self.count - 2 } else { self.count - 1 };
         let is_first_sum = move |place| place == if start == Some(0) { 1 } else { 0 };
-        let others = (0..self.count).filter(move |&place| start != Some(place));
+        let second = self.second;
+        let others = (0..self.count).filter(move |&place| second.is_none() && start != Some(place));
         let sums = others.map(move |place| Op {
             kind: if self.signs >> place & 1 == 1 { FieldOp::Sub } else { FieldOp::Add },
             out: if place == last { self.out } else { sum },
             x: if is_first_sum(place) { first } else { sum },
             y: of(place),
         });
-        products.chain(nothing).chain(sums)
+        let coefficients = second.into_iter().flat_map(move |second| {
+            let first = Op { kind: FieldOp::Sub, out: self.out, x: of(0), y: of(1) };
+            [first, Op { kind: FieldOp::Add, out: second, x: of(2), y: of(3) }]
+        });
+        products.chain(nothing).chain(sums).chain(coefficients)
     }
 }
 
@@ -136,7 +173,7 @@ pub(crate) struct Group {
 impl SlotBlock {
     /// An empty block on this many slots.
     pub fn new(slot_count: u16) -> Self {
-        Self { slot_count, ops: Vec::new(), groups: Vec::new(), dead: Vec::new(), sums: Vec::new() }
+        Self { slot_count, ops: Vec::new(), groups: Vec::new(), dead: Vec::new(), sums: Vec::new(), has_copies: false }
     }
 
     /// Appends an operation.
@@ -175,13 +212,48 @@ impl SlotBlock {
     /// Appends a sum: its operations, which no other instruction may come between. Slots are below [`SumOp::TEMPORARY`] in
     /// blocks with sums.
     pub fn push_sum(&mut self, sum: SumOp) -> Result<(), PlanError> {
-        let named = sum.slots().iter().flatten().copied().chain([sum.out]);
+        let named = sum.slots().iter().flatten().copied().chain(sum.outs());
         if let Some(slot) = named.max().filter(|slot| *slot >= self.slot_count.min(SumOp::TEMPORARY)) {
             return Err(PlanError::SlotOutOfRange { slot, slot_count: self.slot_count });
         }
         self.sums.push(SumOp { first: self.ops.len(), ..sum });
         self.ops.extend(sum.operations());
         Ok(())
+    }
+
+    /// Appends copies of slots, (out, x), all read before any is written: additions of a temporary that is made zero before. Slots are below
+    /// [`SumOp::TEMPORARY`]. On error the block is as before.
+    pub fn push_copies(&mut self, lanes: impl IntoIterator<Item = (u16, u16)> + Clone) -> Result<(), PlanError> {
+        let limit = self.slot_count.min(SumOp::TEMPORARY);
+        if let Some(slot) = lanes.clone().into_iter().flat_map(|(out, x)| [out, x]).find(|slot| *slot >= limit) {
+            return Err(PlanError::SlotOutOfRange { slot, slot_count: self.slot_count });
+        }
+        self.has_copies = true;
+        for group in Self::operations_of_copies(lanes) {
+            let first = self.ops.len();
+            self.ops.extend(group);
+            let end = self.ops.len();
+            if end - first > 1 {
+                self.groups.push(Group { first, end });
+            }
+        }
+        Ok(())
+    }
+
+    /// The operations that copies stand for: one that makes the temporary zero, then the lanes of an addition.
+    pub fn operations_of_copies(lanes: impl IntoIterator<Item = (u16, u16)>) -> [Vec<Op>; 2] {
+        let copies = lanes.into_iter().map(|(out, x)| Op { kind: FieldOp::Add, out, x, y: Self::ZERO });
+        let copies: Vec<Op> = copies.collect();
+        let zero = copies.first().map(|&Op { x, .. }| Op { kind: FieldOp::Sub, out: Self::ZERO, x, y: x });
+        [zero.into_iter().collect(), copies]
+    }
+
+    /// The temporary that is zero. What is added to it is copied.
+    pub const ZERO: u16 = SumOp::TEMPORARY + 7;
+
+    /// Whether there are places beside the slots.
+    fn has_temporaries(&self) -> bool {
+        self.has_copies || !self.sums.is_empty()
     }
 
     /// The sums, each with the operations that it stands for, in order.
@@ -191,12 +263,12 @@ impl SlotBlock {
 
     /// Whether a place that an operation names is a temporary of a sum.
     fn is_temporary(&self, slot: u16) -> bool {
-        !self.sums.is_empty() && slot >= SumOp::TEMPORARY
+        self.has_temporaries() && slot >= SumOp::TEMPORARY
     }
 
     /// Number of places that operations name: the slots, and the temporaries of sums after them.
     pub(crate) fn place_count(&self) -> usize {
-        usize::from(self.slot_count) + if self.sums.is_empty() { 0 } else { usize::from(SumOp::TEMPORARIES) }
+        usize::from(self.slot_count) + if self.has_temporaries() { usize::from(SumOp::TEMPORARIES) } else { 0 }
     }
 
     /// The number of a place.

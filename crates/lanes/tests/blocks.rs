@@ -162,7 +162,7 @@ fn block_agrees(
     }
 }
 
-/// Sums of two to six products with any signs between other instructions, over few slots and many: also on more slots than they name.
+/// Sums of two to six products with any signs, products in Fp2 and copies between other instructions, over few slots and many: also on more slots than they name.
 #[test]
 fn sums_are_what_their_products_come_to() {
     let mut rng = ChaCha8Rng::seed_from_u64(9);
@@ -179,6 +179,25 @@ fn sums_are_what_their_products_come_to() {
                     evaluate(&[(FieldOp::Sub, vec![lane])], &m, &mut expected);
                     continue;
                 }
+                if rng.random_range(0..4) == 0 {
+                    let lanes: Vec<(u16, u16)> =
+                        (0..rng.random_range(1..4)).map(|_| (slot(&mut rng), slot(&mut rng))).collect();
+                    let before = expected.clone();
+                    for &(out, x) in &lanes {
+                        expected[usize::from(out)].clone_from(&before[usize::from(x)]);
+                    }
+                    block.push_copies(lanes).unwrap();
+                    continue;
+                }
+                if rng.random_range(0..3) == 0 {
+                    let [out, x, y] = [(); 3].map(|()| [slot(&mut rng), slot(&mut rng)]);
+                    let product = |i: usize, j: usize| &expected[usize::from(x[i])] * &expected[usize::from(y[j])];
+                    let [c0, c1] = [product(0, 0) + &m * &m - product(1, 1), product(0, 1) + product(1, 0)];
+                    expected[usize::from(out[0])] = c0 % &m;
+                    expected[usize::from(out[1])] = c1 % &m;
+                    block.push_sum(SumOp::fp2(out, x, y)).unwrap();
+                    continue;
+                }
                 let signs: u8 = rng.random();
                 let products: Vec<(bool, [u16; 2])> = (0..rng.random_range(2..=SumOp::PRODUCTS_MAX))
                     .map(|place| (signs >> place & 1 == 1, [slot(&mut rng), slot(&mut rng)]))
@@ -191,7 +210,7 @@ fn sums_are_what_their_products_come_to() {
                 expected[usize::from(sum.out)] = total;
                 block.push_sum(sum).unwrap();
             }
-            assert!(block.sums().all(|(sum, range)| block.ops()[range.end - 1].out == sum.out));
+            assert!(block.sums().all(|(sum, range)| Some(block.ops()[range.end - 1].out) == sum.outs().last()));
             assert!(block.with_slot_count(slots - 1).is_err());
             let block = block.with_slot_count(u16::try_from(room).unwrap()).unwrap();
             block_agrees(name, &m, &block, (&values, &expected), Policy::default());

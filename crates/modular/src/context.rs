@@ -50,6 +50,23 @@ pub struct Strided {
     pub stride: usize,
 }
 
+/// The elements of Fp2 that one operand visits: coefficients in the slots c0 + i·stride and c1 + i·stride for each lane i.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Fp2Strided {
+    /// Slots of the coefficients in the first lane, that of 1 and that of u.
+    pub first: [usize; 2],
+    /// Slot distance between neighbouring lanes; 0 repeats one element.
+    pub stride: usize,
+}
+
+impl Fp2Strided {
+    /// The slots of a lane's coefficients.
+    #[inline]
+    pub fn slots(self, lane: usize) -> [usize; 2] {
+        self.first.map(|slot| slot + lane * self.stride)
+    }
+}
+
 /// One operation on slots, or squarings one after the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SlotStep {
@@ -87,6 +104,15 @@ pub enum SlotStep {
         /// The slot it starts from.
         x: u16,
         /// How many squarings, at least one.
+        count: u16,
+    },
+    /// outᵢ = xᵢ for neighbouring slots, all read before any is written.
+    Copy {
+        /// The first slot it writes.
+        out: u16,
+        /// The first slot it reads.
+        x: u16,
+        /// How many slots.
         count: u16,
     },
     /// outᵢ = xᵢ + yᵢ mod m for several lanes.
@@ -298,6 +324,21 @@ impl FieldContext {
     pub fn sum_products(&mut self, out: usize, signs: u8, products: &[[u16; 2]]) {
         assert!((1..=SUM_PRODUCTS_MAX).contains(&products.len()), "{} products are one to six", products.len());
         (self.kernels.sum)(self, out, signs, products);
+    }
+
+    /// outᵢ = xᵢ for the lanes i < `count`, as [`FieldContext::add`].
+    pub fn copy(&mut self, out: Strided, x: Strided, count: usize) {
+        backend::copy(self, out, x, count);
+    }
+
+    /// out = x·y in Fp2 with u² = −1, as values, in each of `count` lanes: out₀ = x₀·y₀ − x₁·y₁ and out₁ = x₀·y₁ + x₁·y₀ mod m. All lanes are read before any
+    /// is written; of two results in one slot the later stays, out₀ before out₁. Panics on slots beyond the context.
+    #[inline]
+    pub fn mul_fp2(&mut self, out: Fp2Strided, x: Fp2Strided, y: Fp2Strided, count: usize) {
+        let Some(last) = count.checked_sub(1) else { return };
+        let named = [out, x, y].into_iter().flat_map(|operand| operand.slots(last)).fold(0, usize::max);
+        assert!(named < self.slot_count, "slot {named} of {}", self.slot_count);
+        (self.kernels.mul_fp2)(self, [out, x, y], count);
     }
 
     /// The inverse of a slot's value in the form that slots have; 0 if there is none.

@@ -23,7 +23,9 @@ pub mod short;
 #[allow(unsafe_code, reason = "kernels call CPU instructions that the compiler does not emit by itself")]
 mod backend;
 
-pub use context::{FieldContext, SUM_PRODUCTS_MAX, ShortStrided, SlotLanes, SlotStep, Strided, ValueOutOfRange};
+pub use context::{
+    FieldContext, Fp2Strided, SUM_PRODUCTS_MAX, ShortStrided, SlotLanes, SlotStep, Strided, ValueOutOfRange,
+};
 pub use fp::{Fp, PrimeField};
 pub use limbs::Limb;
 pub use modulus::{Modulus, ModulusError};

@@ -6,7 +6,7 @@ use num_integer::Integer;
 use proptest::prelude::*;
 use residue_modular::limbs::MAX_WIDTH_LIMBS;
 use residue_modular::{
-    FieldContext, Modulus, ModulusError, ShortStrided, SlotLanes, SlotStep, Strided, ValueOutOfRange,
+    FieldContext, Fp2Strided, Modulus, ModulusError, ShortStrided, SlotLanes, SlotStep, Strided, ValueOutOfRange,
 };
 
 const SLOTS: usize = 24;
@@ -69,6 +69,17 @@ fn operands() -> impl Strategy<Value = (usize, [Strided; 3])> {
     (1usize..=7).prop_flat_map(|count| (Just(count), [strided(count), strided(count), strided(count)]))
 }
 
+/// Elements in any slots, with lanes.
+fn fp2_operands() -> impl Strategy<Value = (usize, [Fp2Strided; 3])> {
+    let element = |count: usize| {
+        (0usize..=3).prop_flat_map(move |stride| {
+            let slot = || 0..SLOTS - stride * (count - 1);
+            [slot(), slot()].prop_map(move |first| Fp2Strided { first, stride })
+        })
+    };
+    (1usize..=7).prop_flat_map(move |count| (Just(count), [element(count), element(count), element(count)]))
+}
+
 fn step() -> impl Strategy<Value = SlotStep> {
     let slot = || 0..u16::try_from(SLOTS).unwrap();
     let one = (0..4, slot(), slot(), slot(), 1..6u16).prop_map(|(kind, out, x, y, count)| match kind {
@@ -77,7 +88,11 @@ fn step() -> impl Strategy<Value = SlotStep> {
         2 => SlotStep::Mul { out, x, y },
         _ => SlotStep::Square { out, x, count },
     });
-    prop_oneof![2 => one, 1 => lanes()]
+    let copy = (1..6u16).prop_flat_map(|count| {
+        let first = || 0..u16::try_from(SLOTS).unwrap() - count;
+        (first(), first()).prop_map(move |(out, x)| SlotStep::Copy { out, x, count })
+    });
+    prop_oneof![2 => one, 1 => lanes(), 1 => copy]
 }
 
 /// Lanes of which none reads what one before it has written.
@@ -132,6 +147,10 @@ proptest! {
                 SlotStep::Square { out, x, count } => {
                     expected.mul(lane(out), lane(x), lane(x), 1);
                     (1..count).for_each(|_| expected.mul(lane(out), lane(out), lane(out), 1));
+                }
+                SlotStep::Copy { out, x, count } => {
+                    let of = |slot: u16| Strided { index: slot.into(), stride: 1 };
+                    expected.copy(of(out), of(x), count.into());
                 }
                 SlotStep::AddLanes(lanes) | SlotStep::SubLanes(lanes) | SlotStep::MulLanes(lanes) => {
                     let [out, x, y] = lanes.strided();
@@ -197,6 +216,30 @@ proptest! {
             if is_subtracted { &m - product } else { product }
         };
         expected[out] = products.iter().map(term).sum::<BigUint>() % &m;
+        prop_assert_eq!(values_of(&context), expected);
+    }
+
+    #[test]
+    fn copies_are_what_was_there((width, m, values) in setting(), (count, [out, x, _]) in operands()) {
+        let mut context = context(width, &m, &values);
+        context.copy(out, x, count);
+        let mut expected = values.clone();
+        (0..count).for_each(|lane| expected[out.slot(lane)] = values[x.slot(lane)].clone());
+        prop_assert_eq!(values_of(&context), expected);
+    }
+
+    #[test]
+    fn products_in_fp2_agree_with_big_integers((width, m, values) in setting(), (count, [out, x, y]) in fp2_operands()) {
+        let mut context = context(width, &m, &values);
+        context.mul_fp2(out, x, y, count);
+        let mut expected = values.clone();
+        for lane in 0..count {
+            let [[x0, x1], [y0, y1]] = [x, y].map(|operand| operand.slots(lane).map(|slot| &values[slot]));
+            let [c0, c1] = [(x0 * y0 + &m * &m - x1 * y1) % &m, (x0 * y1 + x1 * y0) % &m];
+            let [out0, out1] = out.slots(lane);
+            expected[out0] = c0;
+            expected[out1] = c1;
+        }
         prop_assert_eq!(values_of(&context), expected);
     }
 

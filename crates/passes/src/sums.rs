@@ -33,6 +33,11 @@ impl Sum {
         *self.members.last().expect("a sum has operations")
     }
 
+    /// Where its operations are.
+    pub(crate) fn members(&self) -> impl Iterator<Item = usize> + use<'_> {
+        self.members.iter().copied()
+    }
+
     /// Whether the operation at a place is one of its own.
     pub fn has(&self, place: usize) -> bool {
         self.members.contains(&place)

@@ -31,6 +31,8 @@ pub struct Prices {
     pub product: ByWidth,
     /// The reduction of a sum of products.
     pub reduction: ByWidth,
+    /// One lane of a product in Fp2.
+    pub fp2: ByWidth,
     /// One value between slots and an array.
     pub copy: ByWidth,
     /// Prices of moduli of at most 32 bits: width 0.
@@ -80,6 +82,7 @@ impl Prices {
             invert: ByWidth::default(),
             product: ByWidth::default(),
             reduction: ByWidth::default(),
+            fp2: ByWidth::default(),
             copy: ByWidth::default(),
             narrow: None,
             in_thousandths: false,

@@ -31,8 +31,10 @@ pub mod subroutines;
 pub mod x_arrayx;
 pub mod x_callsub;
 pub mod x_codex;
+pub mod x_fp2x;
 pub mod x_invmodx;
 pub mod x_iszerox;
+pub mod x_movx;
 pub mod x_padx;
 pub mod x_sumx;
 pub mod x_vectorx;
@@ -110,6 +112,8 @@ impl Revision {
         x_widex::REVISION,
         x_codex::REVISION,
         x_vectorx::REVISION,
+        x_fp2x::REVISION,
+        x_movx::REVISION,
         x_callsub::REVISION,
         evmmax_next::REVISION,
     ];

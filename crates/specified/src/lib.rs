@@ -41,7 +41,10 @@ pub fn spec_prices(schedule: &GasSchedule, revision: Revision) -> Prices {
             prices.product = table(|width| width.product);
             prices.reduction = table(|width| width.reduction);
         }
-        if revision.slot_rules().is_some_and(|rules| rules.get.is_some()) {
+        if revision.slot_rules().is_some_and(|rules| rules.mul_fp2.is_some()) {
+            prices.fp2 = table(|width| width.fp2);
+        }
+        if revision.slot_rules().is_some_and(|rules| rules.get.is_some() || rules.copy.is_some()) {
             prices.copy = table(|width| width.copy);
         }
         prices.copy_per_word = schedule.transfer_per_word().whole();

@@ -62,6 +62,10 @@ enum Operands {
     Store(u64, Option<[u8; 32]>),
     /// The number of lanes.
     Invert(u64),
+    /// The number of lanes.
+    Copy(u64),
+    /// The number of lanes.
+    Fp2(u64),
     /// The number of products.
     Sum(u64),
 }
@@ -166,6 +170,12 @@ impl<'a> CountingExactly<'a> {
             Operands::Invert(count) => {
                 frame.active.map_or(0, |context| rounding(schedule.at_width(context.width).invert) * count)
             }
+            Operands::Copy(count) => {
+                frame.active.map_or(0, |context| rounding(schedule.at_width(context.width).copy) * count)
+            }
+            Operands::Fp2(count) => {
+                frame.active.map_or(0, |context| rounding(schedule.at_width(context.width).fp2) * count)
+            }
             Operands::Sum(count) => frame.active.map_or(0, |context| {
                 let prices = schedule.at_width(context.width);
                 rounding(prices.product) * count + rounding(prices.reduction)
@@ -178,8 +188,9 @@ impl<'a> CountingExactly<'a> {
         let excess = self.base_excess(step.opcode) + self.dynamic_excess(step);
         let pops = self.revision.row(step.opcode).map_or(0, |row| usize::from(row.pops));
         let rules = self.revision.slot_rules();
-        let is_inversion =
-            rules.is_some_and(|rules| rules.invert == Some(step.opcode) || rules.sum_products(step.opcode).is_some());
+        let is_inversion = rules.is_some_and(|rules| {
+            [rules.invert, rules.mul_fp2].contains(&Some(step.opcode)) || rules.sum_products(step.opcode).is_some()
+        });
         let frame = self.frame(step.depth);
         if (PUSH0..=PUSH32).contains(&step.opcode) {
             frame.pushes.push(excess);
@@ -266,6 +277,10 @@ fn operands(rules: &SlotRules, opcode: u8, view: &View<'_>) -> Operands {
         _ if opcode == rules.store || rules.store_from_code == Some(opcode) => Operands::Store(count, id),
         _ if rules.invert == Some(opcode) => {
             Operands::Invert(view.code().get(view.pc() + 5).copied().map_or(0, u64::from))
+        }
+        _ if rules.copy == Some(opcode) => Operands::Copy(view.code().get(view.pc() + 5).copied().map_or(0, u64::from)),
+        _ if rules.mul_fp2 == Some(opcode) => {
+            Operands::Fp2(view.code().get(view.pc() + 10).copied().map_or(0, u64::from))
         }
         _ => rules.sum_products(opcode).map_or(Operands::None, |products| Operands::Sum(products as u64)), // At most 6.
     }

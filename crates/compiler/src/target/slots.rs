@@ -1,6 +1,8 @@
 //! The revisions with slots: separate slots, canonical big-endian values in memory. What differs between them is in their
 //! rules: how the modulus is set, strides, whether stored values are checked.
 
+mod choice;
+pub mod fp2;
 mod set_up;
 
 use super::reverse::Reverse;
@@ -8,8 +10,6 @@ use super::{
     Places, RowSizes, Target, clear, copy_memory, is_short_set_up, memory_is_zero, mont_bytes, parse_one_by_one, push,
     require_below, require_padding, runs, slot_index, slot_instruction, slot_lanes,
 };
-use crate::fuse::{ANYWHERE, fuse_well};
-use crate::portable::within;
 use num_bigint::BigUint;
 use residue_ir::Modulus;
 use residue_isa::assembly::{Assembly, LabelId};
@@ -17,6 +17,7 @@ use residue_isa::opcode::evm;
 use residue_isa::revision::rules::SUM_PRODUCTS_MAX;
 use residue_isa::{FieldInstruction, FieldOp, Lanes, Revision, SlotRules, SumOfProducts};
 use residue_passes::derived::Derived;
+use residue_passes::fp2::SlotFp2;
 use residue_passes::moves::Copy;
 use residue_passes::sums::SlotSum;
 use residue_passes::{Slot, SlotOp};
@@ -45,6 +46,10 @@ pub struct Slots {
     /// Bytes of calldata that are read together.
     row_bytes: u32,
     places: Places,
+    /// The fewest slots that a copy is cheaper for than an addition of zero, if it is for any.
+    copies_from: Option<u8>,
+    /// Whether a fused product in Fp2 is cheaper than its operations.
+    multiplies_fp2: bool,
     reverse: Reverse,
     data: LabelId,
     /// The constants in the data.
@@ -77,6 +82,8 @@ impl Slots {
             element_bytes,
             row_bytes,
             places,
+            copies_from: None,
+            multiplies_fp2: false,
             reverse,
             data,
             given,
@@ -181,18 +188,6 @@ impl Slots {
             push(code, operand);
         }
         code.data([opcode, size]);
-    }
-
-    /// Whether one copy of calldata is for all elements of a row.
-    fn copies_rows(&self, size_bytes: u32) -> bool {
-        let pad_bytes = size_bytes.checked_sub(self.element_bytes);
-        !self.rules.store_reduces && pad_bytes.is_some_and(|pad_bytes| pad_bytes <= 32)
-    }
-
-    /// `STOREPX` or `LOADPX` where elements of so many bytes are padded and there is such an instruction.
-    fn padded(&self, opcode: Option<u8>, size_bytes: u32) -> Option<[u8; 2]> {
-        let size = u8::try_from(size_bytes).ok().filter(|_| size_bytes > self.element_bytes);
-        Some([opcode?, size?])
     }
 
     /// Goes to `fail` unless the number of `size_bytes` that ends at `end` in memory is below the modulus. [] → []
@@ -308,23 +303,7 @@ impl Target for Slots {
     }
 
     fn operations(&self, code: &mut Assembly, ops: &[SlotOp]) {
-        if !self.rules.is_strided {
-            for op in ops {
-                code.field(slot_instruction(op));
-            }
-            return;
-        }
-        // No lane depends on another, so they may also go one after the other.
-        if self.places.is_literal {
-            let end = self.slot_count() - 1;
-            for part in fuse_well(ops, end).into_iter().flat_map(|instruction| within(instruction, end)) {
-                code.field(part);
-            }
-        } else {
-            for instruction in fuse_well(ops, ANYWHERE) {
-                code.field(instruction);
-            }
-        }
+        self.instructions(ops).into_iter().for_each(|instruction| _ = code.field(instruction));
     }
 
     fn sum_products_max(&self) -> usize {
@@ -343,10 +322,27 @@ impl Target for Slots {
         Some((SlotSum { out: sum.out.into(), products }, bytes))
     }
 
+    fn multiplies_fp2(&self) -> bool {
+        self.multiplies_fp2
+    }
+
+    fn fp2(&self, code: &mut Assembly, products: &[SlotFp2]) {
+        for lanes in fp2::in_lanes(products) {
+            code.field(FieldInstruction::Fp2(lanes));
+        }
+    }
+
+    fn read_fp2(&self, code: &[u8]) -> Option<(Vec<SlotFp2>, usize)> {
+        let (FieldInstruction::Fp2(lanes), bytes) = self.revision.decode(code)? else { return None };
+        Some((fp2::lanes(&lanes).collect(), bytes))
+    }
+
     fn copies(&self, code: &mut Assembly, copies: &[Copy]) {
         let slots = copies.iter().flat_map(|copy| (0..copy.count).map(|lane| (copy.to + lane, copy.from + lane)));
         let addition = |(out, x)| SlotOp { operation: FieldOp::Add, out, x, y: self.places.zero };
-        self.operations(code, &slots.map(addition).collect::<Vec<_>>());
+        for instruction in self.instructions(&slots.map(addition).collect::<Vec<_>>()) {
+            code.field(self.as_copy(instruction));
+        }
     }
 
     fn reserve(&self, code: &mut Assembly) {

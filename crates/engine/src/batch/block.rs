@@ -26,6 +26,10 @@ pub(crate) struct Block<L: Location> {
     several: Box<[(FieldOp, u16, u32)]>,
     /// The opcode of sums of two products, if there are sums in it; those of more follow it.
     sum_opcode: Option<u8>,
+    /// Products in Fp2.
+    fp2: Priced,
+    /// The same of copies.
+    copies: Priced,
     /// What must hold at its entry.
     pub needs: L::Needs,
     /// What it does.
@@ -53,6 +57,37 @@ pub(crate) struct Trace<L: Location> {
     _counted: Counted,
 }
 
+/// Instructions of one opcode, priced by their lanes: lanes, with how many instructions have so many.
+#[derive(Debug, Clone, Default)]
+struct Priced {
+    opcode: u8,
+    lanes: Vec<(u16, u32)>,
+}
+
+impl Priced {
+    fn note(&mut self, opcode: Option<u8>, lanes: u16) {
+        self.opcode = opcode.unwrap_or_default();
+        match self.lanes.iter_mut().find(|(of, _)| *of == lanes) {
+            Some((_, instructions)) => *instructions += 1,
+            None => self.lanes.push((lanes, 1)),
+        }
+    }
+
+    /// What they cost at a price for a lane, rounded up for each instruction.
+    #[inline]
+    fn cost(&self, prices: &Prices, width: Option<&WidthPrices>, of_lane: fn(&WidthPrices) -> u64) -> u64 {
+        let base = prices.base[usize::from(self.opcode)];
+        let of = |&(lanes, instructions): &(u16, u32)| {
+            (base + width.map_or(0, |width| width.times(of_lane(width), lanes.into()))) * u64::from(instructions)
+        };
+        self.lanes.iter().map(of).sum()
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(&*self.lanes)
+    }
+}
+
 /// A block while it is walked.
 #[derive(Debug)]
 pub(crate) struct Draft<L: Location> {
@@ -62,6 +97,8 @@ pub(crate) struct Draft<L: Location> {
     operations: SlotBlock,
     priced: Digest,
     sum_opcode: Option<u8>,
+    fp2: Priced,
+    copies: Priced,
 }
 
 impl<L: Location> Draft<L> {
@@ -73,6 +110,8 @@ impl<L: Location> Draft<L> {
             operations: SlotBlock::new(u16::MAX - 1),
             priced: Digest::default(),
             sum_opcode: None,
+            fp2: Priced::default(),
+            copies: Priced::default(),
         }
     }
 
@@ -80,11 +119,21 @@ impl<L: Location> Draft<L> {
     pub fn push(&mut self, layout: &L::Layout, instruction: Instruction) {
         let Instruction { operation, count, .. } = instruction;
         if let Some(sum) = instruction.sum {
-            self.sum_opcode = L::sums(layout);
-            self.work.sums[sum.slots().len() - 2] += 1;
-            sum.operations().for_each(|Op { kind, out, x, y }| self.priced.push(kind, [(out, x, y)]));
-            self.operations.push_sum(sum).expect("slots are below 256");
+            match sum.second {
+                None => {
+                    self.sum_opcode = L::sums(layout);
+                    self.work.sums[sum.slots().len() - 2] += 1;
+                }
+                Some(_) => self.note_fp2(layout, count),
+            }
+            for sum in instruction.sums() {
+                sum.operations().for_each(|Op { kind, out, x, y }| self.priced.push(kind, [(out, x, y)]));
+                self.operations.push_sum(sum).expect("slots are below 256");
+            }
             return;
+        }
+        if instruction.is_copy {
+            return self.push_copies(layout, instruction);
         }
         self.work.instructions[operation] += 1;
         self.work.operations[operation] += u32::from(count);
@@ -107,6 +156,27 @@ impl<L: Location> Draft<L> {
         pushed.expect("places are below 65,534");
     }
 
+    /// Adds products in Fp2 to the price.
+    fn note_fp2(&mut self, layout: &L::Layout, lanes: u16) {
+        self.work.fp2_instructions += 1;
+        self.work.fp2_lanes += u32::from(lanes);
+        self.fp2.note(L::fp2(layout), lanes);
+    }
+
+    /// Adds copies: to the price, and to what is done.
+    fn push_copies(&mut self, layout: &L::Layout, instruction: Instruction) {
+        self.work.copy_instructions += 1;
+        self.work.copy_lanes += u32::from(instruction.count);
+        self.copies.note(L::copy(layout), instruction.count);
+        let lanes = instruction.lanes().map(|(out, x, _)| (out, x));
+        for operations in SlotBlock::operations_of_copies(lanes.clone()) {
+            if let Some(&Op { kind, .. }) = operations.first() {
+                self.priced.push(kind, operations.iter().map(|op| (op.out, op.x, op.y)));
+            }
+        }
+        self.operations.push_copies(lanes).expect("slots are below 256");
+    }
+
     /// Number of operations so far.
     pub fn operation_count(&self) -> u32 {
         self.work.operation_count()
@@ -114,16 +184,25 @@ impl<L: Location> Draft<L> {
 
     /// The block that it has become.
     pub fn into_block(self, start: usize, path: Path, budget: &Budget) -> Box<Block<L>> {
-        let Self { work, several, needs, mut operations, priced, sum_opcode } = self;
+        let Self { work, several, needs, mut operations, priced, sum_opcode, mut fp2, mut copies } = self;
+        fp2.lanes.shrink_to_fit();
+        copies.lanes.shrink_to_fit();
         operations.shrink();
         let several = several.into_boxed_slice();
-        let bytes = size_of::<Block<L>>() + path.bytes() + operations.bytes() + size_of_val(&*several);
+        let bytes = size_of::<Block<L>>()
+            + path.bytes()
+            + operations.bytes()
+            + size_of_val(&*several)
+            + fp2.bytes()
+            + copies.bytes();
         Box::new(Block {
             start,
             path,
             work,
             several,
             sum_opcode,
+            fp2,
+            copies,
             needs,
             operations,
             priced,
@@ -145,7 +224,9 @@ impl<L: Location> Block<L> {
         let base = |op| prices.base[usize::from(opcodes[op])] * u64::from(self.work.instructions[op]);
         let fixed = FieldOp::ALL.map(base).iter().sum::<u64>()
             + self.path.cost(&prices.base)
-            + self.cost_of_sums(prices, width);
+            + self.cost_of_sums(prices, width)
+            + self.fp2.cost(prices, width, |width| width.fp2)
+            + self.copies.cost(prices, width, |width| width.copy);
         let Some(width) = width else { return fixed };
         let lanes = |op| width.lanes(op, 1) * u64::from(self.work.operations[op]);
         if !width.in_thousandths && width.start == 0 {
@@ -213,13 +294,20 @@ impl<L: Location> Block<L> {
 
     /// A block like it, of which nothing has been made yet.
     pub fn afresh(&self, budget: &Budget) -> Self {
-        let bytes = size_of::<Self>() + self.path.bytes() + self.operations.bytes() + size_of_val(&*self.several);
+        let bytes = size_of::<Self>()
+            + self.path.bytes()
+            + self.operations.bytes()
+            + size_of_val(&*self.several)
+            + self.fp2.bytes()
+            + self.copies.bytes();
         Self {
             start: self.start,
             path: self.path.clone(),
             work: self.work,
             several: self.several.clone(),
             sum_opcode: self.sum_opcode,
+            fp2: self.fp2.clone(),
+            copies: self.copies.clone(),
             needs: self.needs.clone(),
             operations: self.operations.clone(),
             priced: self.priced,

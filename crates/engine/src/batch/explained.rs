@@ -16,7 +16,8 @@ pub struct BlockExplained {
     pub runs: usize,
     /// Instructions of each kind.
     pub instructions: PerOp<u32>,
-    /// Operations of each kind: lanes of the instructions, and the products of sums with the additions and subtractions between them.
+    /// Operations of each kind: lanes of the instructions, and the products of sums and of products in Fp2 with the additions and subtractions between them; a copy is an
+    /// addition of zero, which a subtraction makes.
     pub operations: PerOp<u32>,
     /// Estimated cycles of its instructions one by one, on values as wide as it met last.
     pub scalar_cycles: u64,
@@ -41,6 +42,11 @@ impl BlockExplained {
             operations[FieldOp::Mul] += products * count;
             operations[FieldOp::Add] += (products - 1) * count;
         }
+        operations[FieldOp::Mul] += 4 * work.fp2_lanes;
+        operations[FieldOp::Sub] += work.fp2_lanes;
+        operations[FieldOp::Add] += work.fp2_lanes;
+        operations[FieldOp::Sub] += work.copy_instructions;
+        operations[FieldOp::Add] += work.copy_lanes;
         let scalar_cycles = work.scalar_cycles(limbs, has_trace);
         Self { code, runs, instructions, operations, scalar_cycles, plan, trace_steps }
     }

@@ -21,8 +21,11 @@ pub(crate) struct Instruction {
     pub x: (u16, u16),
     pub y: (u16, u16),
     pub count: u16,
-    /// Where it is a sum of products, which then has one lane by what is said above, its first product.
+    /// Where it is a sum of products, which then has one lane by what is said above, its first product; or a product in Fp2, its first lane: then the first
+    /// coefficients are where the above says.
     pub sum: Option<SumOp>,
+    /// Whether it copies its first operand; the second is the same then.
+    pub is_copy: bool,
     /// Bytes of it, operands and all, from where a block meets it.
     pub length: usize,
 }
@@ -34,17 +37,25 @@ impl Instruction {
         (0..self.count).map(move |lane| (at(self.out, lane), at(self.x, lane), at(self.y, lane)))
     }
 
+    /// The sum that it is, or the products in Fp2, lane by lane.
+    pub fn sums(self) -> impl DoubleEndedIterator<Item = SumOp> + Clone {
+        let lanes = if self.sum.is_some() { self.count } else { 0 };
+        (0..lanes).filter_map(move |lane| Some(self.sum?.moved(self.out.1 * lane, self.x.1 * lane, self.y.1 * lane)))
+    }
+
     /// Number of operations that a block does for it.
     pub fn operation_count(&self) -> u32 {
-        // At most 6 products, and one sum less.
-        self.sum.map_or(u32::from(self.count), |sum| 2 * sum.slots().len() as u32 - 1)
+        // A copy has one more, and sums have at most 11 each.
+        if self.is_copy {
+            return u32::from(self.count) + 1;
+        }
+        u32::from(self.count) * self.sum.map_or(1, |sum| sum.operation_count() as u32)
     }
 
     /// The highest place it names.
     pub fn last(&self) -> usize {
-        if let Some(sum) = self.sum {
-            let slots = sum.slots().iter().flatten().copied();
-            return slots.fold(sum.out, u16::max).into();
+        if let Some(sum) = self.sums().last() {
+            return sum.slots().iter().flatten().copied().chain(sum.outs()).fold(0, u16::max).into();
         }
         let last =
             |(first, stride): (u16, u16)| usize::from(first) + usize::from(stride) * (usize::from(self.count) - 1);
@@ -93,6 +104,12 @@ pub(crate) trait Location: Sized + Debug + Send + Sync + 'static {
 
     /// The opcode of sums of two products, where there are sums; those of more follow it.
     fn sums(layout: &Self::Layout) -> Option<u8>;
+
+    /// The opcode of products in Fp2, where there are any.
+    fn fp2(layout: &Self::Layout) -> Option<u8>;
+
+    /// The opcode of copies, where there are any.
+    fn copy(layout: &Self::Layout) -> Option<u8>;
 
     /// Whether blocks of this layout can have scalar traces.
     fn has_traces(layout: &Self::Layout) -> bool;

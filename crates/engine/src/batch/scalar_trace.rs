@@ -13,7 +13,7 @@ use super::index_set::SlotSet;
 #[derive(Debug)]
 pub(crate) struct ScalarTrace {
     pub steps: Box<[SlotStep]>,
-    /// Sums of products, each with the number of steps before it.
+    /// Sums of products and products in Fp2, each with the number of steps before it.
     pub sums: Box<[(usize, SumOp)]>,
     /// The slots that it reads before it writes them.
     pub reads: SlotSet,
@@ -33,7 +33,8 @@ impl ScalarTrace {
                 steps.push(Step::Sum(*sum));
                 sum_end = range.end;
             }
-            if place < sum_end {
+            // What makes zero for copies, which are a step by themselves.
+            if place < sum_end || lanes[0].out == SlotBlock::ZERO {
                 continue;
             }
             if !reads_after_writes(lanes.iter()) {
@@ -101,7 +102,7 @@ impl Step {
     fn for_each_written(self, mut each: impl FnMut(usize)) {
         match self {
             Step::Plain(step) => slots(step).for_each(|[out, _, _]| each(out)),
-            Step::Sum(sum) => each(sum.out.into()),
+            Step::Sum(sum) => sum.outs().for_each(|out| each(out.into())),
         }
     }
 
@@ -118,6 +119,8 @@ fn reads_after_writes<'a>(lanes: impl Iterator<Item = &'a Op>) -> bool {
     let mut written = SlotSet::default();
     let mut reads_written = false;
     for &Op { out, x, y, .. } in lanes {
+        // What copies add is no slot.
+        let y = if y == SlotBlock::ZERO { x } else { y };
         reads_written |= written.contains(usize::from(x)) || written.contains(usize::from(y));
         written.insert(usize::from(out));
     }
@@ -126,6 +129,7 @@ fn reads_after_writes<'a>(lanes: impl Iterator<Item = &'a Op>) -> bool {
 
 fn step(&Op { kind, out, x, y }: &Op) -> SlotStep {
     match kind {
+        FieldOp::Add if y == SlotBlock::ZERO => SlotStep::Copy { out, x, count: 1 },
         FieldOp::Add => SlotStep::Add { out, x, y },
         FieldOp::Sub => SlotStep::Sub { out, x, y },
         FieldOp::Mul if x == y => SlotStep::Square { out, x, count: 1 },
@@ -139,6 +143,11 @@ const LANES_MIN: usize = 8;
 /// Lanes as one step: several of one operation, their results next to each other, as are their operands, or one for all.
 fn in_lanes(lanes: &[Op]) -> Option<SlotStep> {
     let [first, second, ..] = lanes else { return None };
+    if first.y == SlotBlock::ZERO {
+        let is_near = lanes.windows(2).all(|pair| (pair[0].out + 1, pair[0].x + 1) == (pair[1].out, pair[1].x));
+        let count = u16::try_from(lanes.len()).ok()?;
+        return is_near.then_some(SlotStep::Copy { out: first.out, x: first.x, count });
+    }
     if lanes.len() < LANES_MIN {
         return None;
     }
@@ -166,6 +175,9 @@ fn slots(step: SlotStep) -> impl Iterator<Item = [usize; 3]> {
     let (lanes, count) = match step {
         SlotStep::Add { out, x, y } | SlotStep::Sub { out, x, y } | SlotStep::Mul { out, x, y } => one(out, x, y),
         SlotStep::Square { out, x, .. } => one(out, x, x),
+        SlotStep::Copy { out, x, count } => {
+            ([out, x, x].map(|slot| Strided { index: slot.into(), stride: 1 }), usize::from(count))
+        }
         SlotStep::AddLanes(lanes) | SlotStep::SubLanes(lanes) | SlotStep::MulLanes(lanes) => {
             (lanes.strided(), usize::from(lanes.count))
         }
@@ -243,6 +255,24 @@ mod tests {
         assert_eq!(sums, [(1, 1, sum.products().collect())]);
         assert_eq!(trace.reads, [0, 2, 3, 5].into_iter().collect());
         assert_eq!(trace.writes, [1, 4].into_iter().collect());
+    }
+
+    #[test]
+    fn copies_are_steps_and_neighbours_one_step() {
+        let steps = |lanes: &[(u16, u16)]| {
+            let mut block = SlotBlock::new(256);
+            block.push_copies(lanes.iter().copied()).unwrap();
+            ScalarTrace::of(&block).map(|trace| (trace.steps.to_vec(), trace.reads, trace.writes))
+        };
+        let copy = |out, x, count| SlotStep::Copy { out, x, count };
+        let set = |slots: &[usize]| slots.iter().copied().collect::<SlotSet>();
+        assert_eq!(steps(&[(5, 1)]), Some((vec![copy(5, 1, 1)], set(&[1]), set(&[5]))));
+        assert_eq!(steps(&[(5, 1), (6, 2), (7, 3)]), Some((vec![copy(5, 1, 3)], set(&[1, 2, 3]), set(&[5, 6, 7]))));
+        // Downwards in place, upwards in the other order, and a swap, which has none.
+        assert_eq!(steps(&[(1, 2), (2, 3)]).unwrap().0, [copy(1, 2, 2)]);
+        assert_eq!(steps(&[(2, 1), (3, 2)]).unwrap().0, [copy(3, 2, 1), copy(2, 1, 1)]);
+        assert_eq!(steps(&[(1, 2), (2, 1)]), None);
+        assert_eq!(steps(&[(5, 1), (7, 2)]).unwrap().0, [copy(5, 1, 1), copy(7, 2, 1)]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use residue_lanes::{ModulusRows, Rows, Shape};
 use residue_modular::limbs::LIMB_BYTES;
-use residue_modular::{FieldContext, Limb, Strided, ValueOutOfRange};
+use residue_modular::{FieldContext, Fp2Strided, Limb, Strided, ValueOutOfRange};
 
 use super::index_set::SlotSet;
 use super::ledger::{Balance, Ledger};
@@ -172,6 +172,25 @@ impl SlotFile {
         self.limbs.sum_products(out, signs, products);
     }
 
+    /// As [`FieldContext::copy`].
+    pub fn copy(&mut self, out: Strided, x: Strided, count: usize) {
+        self.settle(out, x, x, count);
+        self.limbs.copy(out, x, count);
+    }
+
+    /// As [`FieldContext::mul_fp2`].
+    pub fn mul_fp2(&mut self, out: Fp2Strided, x: Fp2Strided, y: Fp2Strided, count: usize) {
+        if let Some(form) = &mut self.rows
+            && !form.holds.is_empty()
+        {
+            let slots = |operand: Fp2Strided| (0..count).flat_map(move |lane| operand.slots(lane));
+            form.give_back(&mut self.limbs, slots(x).chain(slots(y)));
+            self.ledger.note_moved(form.modulus.shape(), form.moved.len());
+            slots(out).for_each(|slot| form.holds.remove(slot));
+        }
+        self.limbs.mul_fp2(out, x, y, count);
+    }
+
     /// Whether a slot is zero, in whatever form it is.
     pub fn is_zero(&mut self, slot: usize) -> bool {
         if let Some(form) = &mut self.rows {
@@ -307,7 +326,13 @@ impl SlotFile {
         for (place, sum) in &trace.sums {
             self.limbs.run_steps(&trace.steps[at..*place]);
             at = *place;
-            self.limbs.sum_products(sum.out.into(), sum.signs, sum.slots());
+            let element = |first: [u16; 2]| Fp2Strided { first: first.map(usize::from), stride: 0 };
+            match (sum.second, sum.slots()) {
+                (Some(second), &[[x0, y0], [x1, y1], ..]) => {
+                    self.limbs.mul_fp2(element([sum.out, second]), element([x0, x1]), element([y0, y1]), 1);
+                }
+                (_, slots) => self.limbs.sum_products(sum.out.into(), sum.signs, slots),
+            }
         }
         self.limbs.run_steps(&trace.steps[at..]);
     }

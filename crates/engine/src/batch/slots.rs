@@ -1,7 +1,7 @@
 //! Blocks on the slots of a field context.
 
 use residue_isa::revision::rules::SLOTS_MAX;
-use residue_isa::{FieldInstruction, FieldOp, Revision, SumOfProducts};
+use residue_isa::{FieldInstruction, FieldOp, Fp2Lanes, Fp2Products, Revision, SumOfProducts};
 use residue_lanes::{SlotBlock, SumOp};
 
 use super::Batching;
@@ -21,6 +21,10 @@ pub(crate) struct SlotLayout {
     lanes_in_turn: bool,
     /// The opcode of sums of two products.
     sums: Option<u8>,
+    /// The opcode of products in Fp2.
+    fp2: Option<u8>,
+    /// The opcode of copies.
+    copy: Option<u8>,
     /// Whether slots may hold values that are not reduced, where the modulus is a power of two.
     pub store_reduces: bool,
 }
@@ -46,6 +50,8 @@ impl Location for Slots {
             revision,
             lanes_in_turn: rules.lanes_in_turn,
             sums: rules.sums,
+            fp2: rules.mul_fp2,
+            copy: rules.copy,
             store_reduces: rules.store_reduces,
         })
     }
@@ -62,13 +68,16 @@ impl Location for Slots {
         let (instruction, length) = layout.revision.decode(code.get(pc..)?)?;
         let (operation, out, x, y, count) = match instruction {
             FieldInstruction::Slots { operation, out, x, y, count } => (operation, out, x, y, count),
+            FieldInstruction::Copy { out, x, count } => (FieldOp::Add, out, x, x, count),
             FieldInstruction::Sum(sum) => return Some(sum_of(&sum, length)),
+            FieldInstruction::Fp2(products) => return fp2_of(&products, length),
             _ => return None,
         };
+        let is_copy = matches!(instruction, FieldInstruction::Copy { .. });
         let last = out.last(count).max(x.last(count)).max(y.last(count));
         let lanes_go = count > 0 && (layout.lanes_in_turn || out.stride > 0);
         let [out, x, y] = [out, x, y].map(|lanes| (u16::from(lanes.index), u16::from(lanes.stride)));
-        let instruction = Instruction { operation, out, x, y, count: count.into(), sum: None, length };
+        let instruction = Instruction { operation, out, x, y, count: count.into(), sum: None, is_copy, length };
         (lanes_go && last < SLOTS_MAX as u32).then_some(instruction) // 256.
     }
 
@@ -87,6 +96,14 @@ impl Location for Slots {
 
     fn sums(layout: &SlotLayout) -> Option<u8> {
         layout.sums
+    }
+
+    fn fp2(layout: &SlotLayout) -> Option<u8> {
+        layout.fp2
+    }
+
+    fn copy(layout: &SlotLayout) -> Option<u8> {
+        layout.copy
     }
 
     fn has_traces(_layout: &SlotLayout) -> bool {
@@ -117,7 +134,27 @@ fn sum_of(sum: &SumOfProducts, length: usize) -> Instruction {
     let op = SumOp::new(sum.out.into(), products);
     let [x, y] = op.slots()[0];
     let [out, x, y] = [op.out, x, y].map(|slot| (slot, 0));
-    Instruction { operation: FieldOp::Mul, out, x, y, count: 1, sum: Some(op), length }
+    Instruction { operation: FieldOp::Mul, out, x, y, count: 1, sum: Some(op), is_copy: false, length }
+}
+
+/// Products in Fp2 as an instruction; none if it halts for its operands, or if a lane reads what one before it has written: there is no order then in which lanes
+/// may follow each other.
+fn fp2_of(products: &Fp2Products, length: usize) -> Option<Instruction> {
+    let Fp2Products { out, x, y, count } = *products;
+    if count == 0 || out.stride == 0 || usize::from(products.last()) >= SLOTS_MAX {
+        return None;
+    }
+    let sum = Some(SumOp::fp2(out.slots(0), x.slots(0), y.slots(0)));
+    let [out, x, y] = [out, x, y].map(|Fp2Lanes { c0, stride, .. }| (u16::from(c0), u16::from(stride)));
+    let instruction =
+        Instruction { operation: FieldOp::Mul, out, x, y, count: count.into(), sum, is_copy: false, length };
+    let mut written = SlotSet::default();
+    let is_apart = instruction.sums().all(|lane| {
+        let reads_written = lane.slots().iter().flatten().any(|&slot| written.contains(slot.into()));
+        lane.outs().for_each(|slot| written.insert(slot.into()));
+        !reads_written
+    });
+    is_apart.then_some(instruction)
 }
 
 #[cfg(test)]

@@ -329,7 +329,7 @@ impl<L: Location> Walk<'_, L> {
 fn is_dependent(run: &[(usize, Instruction)]) -> bool {
     let products = run.iter().filter(|(_, instruction)| instruction.operation == FieldOp::Mul);
     let of = |instruction: &Instruction| match &instruction.sum {
-        Some(sum) => sum.slots().len() as u32, // at most 6
+        Some(sum) => sum.slots().len() as u32 * u32::from(instruction.count), // at most 6 each
         None => instruction.count.into(),
     };
     if products.map(|(_, instruction)| of(instruction)).sum::<u32>() < DEPENDENT_PRODUCTS_MIN {
@@ -339,12 +339,14 @@ fn is_dependent(run: &[(usize, Instruction)]) -> bool {
     let (mut products, mut depth_max) = (0, 0);
     for (_, instruction) in run {
         let is_product = instruction.operation == FieldOp::Mul;
-        if let Some(sum) = &instruction.sum {
+        for sum in instruction.sums() {
             let slots = sum.slots().iter().flatten().copied();
             let depth = slots.map(|slot| depths[usize::from(slot)]).fold(0, u32::max) + 1;
-            depths[usize::from(sum.out)] = depth;
+            sum.outs().for_each(|out| depths[usize::from(out)] = depth);
             depth_max = depth_max.max(depth);
             products += sum.slots().len() as u32; // at most 6
+        }
+        if instruction.sum.is_some() {
             continue;
         }
         for (out, x, y) in instruction.lanes() {

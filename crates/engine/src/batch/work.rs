@@ -15,8 +15,18 @@ pub(crate) struct Work {
     pub operations: PerOp<u32>,
     /// Sums of products, by their number of products from 2 on.
     pub sums: [u32; SUM_KINDS],
+    /// Copies: instructions, and their lanes.
+    pub copy_instructions: u32,
+    pub copy_lanes: u32,
+    /// Products in Fp2: instructions, and their lanes.
+    pub fp2_instructions: u32,
+    pub fp2_lanes: u32,
 }
 
+/// Cycles of a value copied.
+const COPY_CYCLES: u64 = 5;
+/// Operations of a product in Fp2: four products, a difference and a sum.
+const FP2_OPERATIONS: u32 = 6;
 /// Sums have 2 to 6 products.
 pub(crate) const SUM_KINDS: usize = SumOp::PRODUCTS_MAX - 1;
 
@@ -24,7 +34,11 @@ impl Work {
     /// Number of operations.
     pub fn operation_count(&self) -> u32 {
         let of_sums = self.sums_by_products().map(|(products, count)| (2 * products - 1) * count);
-        self.operations.0.iter().sum::<u32>() + of_sums.sum::<u32>()
+        self.operations.0.iter().sum::<u32>()
+            + of_sums.sum::<u32>()
+            + FP2_OPERATIONS * self.fp2_lanes
+            + self.copy_instructions
+            + self.copy_lanes
     }
 
     /// What it takes without a plan, about, on values of so many limbs: as a scalar trace, or by instructions.
@@ -36,15 +50,22 @@ impl Work {
         let sums = self.sums_by_products().map(|(products, count)| {
             PRODUCT_CYCLES[at] * u64::from(SUM_PERCENT + SUM_PERCENT_PER_PRODUCT * products) / 100 * u64::from(count)
         });
-        let operations = SUM_CYCLES[at] * (adds + subs) + PRODUCT_CYCLES[at] * products + sums.sum::<u64>();
+        let fp2 = PRODUCT_CYCLES[at] * u64::from(2 * SUM_PERCENT + 4 * SUM_PERCENT_PER_PRODUCT) / 100;
+        let operations = SUM_CYCLES[at] * (adds + subs)
+            + PRODUCT_CYCLES[at] * products
+            + sums.sum::<u64>()
+            + fp2 * u64::from(self.fp2_lanes)
+            + COPY_CYCLES * u64::from(self.copy_lanes);
         let sums = u64::from(self.sums.iter().sum::<u32>());
         match has_trace {
             true => {
-                let steps = u64::from(self.operations.0.iter().sum::<u32>()) + sums;
+                let steps =
+                    u64::from(self.operations.0.iter().sum::<u32>() + self.fp2_lanes + self.copy_instructions) + sums;
                 TRACE_ENTRY_CYCLES + operations + STEP_CYCLES * steps
             }
             false => {
-                let instructions = self.instructions.0.iter().copied().map(u64::from).sum::<u64>() + sums;
+                let plain = self.instructions.0.iter().copied().map(u64::from).sum::<u64>();
+                let instructions = plain + sums + u64::from(self.fp2_instructions + self.copy_instructions);
                 operations + DISPATCH_CYCLES * instructions
             }
         }
@@ -85,6 +106,15 @@ mod tests {
         // Of six limbs: 1.54 products of 127 cycles, and twice 3.70.
         assert_eq!(work.scalar_cycles(6, false), 195 + 2 * 469 + 12 * 3);
         assert_eq!(work.scalar_cycles(6, true), 128 + 195 + 2 * 469 + 3 * 3);
+    }
+
+    #[test]
+    fn products_in_fp2_take_the_time_of_two_sums() {
+        let work = Work { fp2_instructions: 2, fp2_lanes: 5, ..Work::default() };
+        assert_eq!(work.operation_count(), 30);
+        // 3.08 products of 127 cycles.
+        assert_eq!(work.scalar_cycles(6, false), 5 * 391 + 12 * 2);
+        assert_eq!(work.scalar_cycles(6, true), 128 + 5 * 391 + 3 * 5);
     }
 
     #[test]

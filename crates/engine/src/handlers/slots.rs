@@ -80,6 +80,10 @@ fn handler_of<R: Rules, H: FieldHost>(opcode: u8) -> Option<Instruction<EthInter
             5 => Instruction::new(added::sum::<R, H, 12>),
             _ => Instruction::new(added::sum::<R, H, 14>),
         }
+    } else if R::RULES.copy == Some(opcode) {
+        Instruction::new(added::copy::<R, H>)
+    } else if R::RULES.mul_fp2 == Some(opcode) {
+        Instruction::new(added::mul_fp2::<R, H>)
     } else if R::RULES.get == Some(opcode) {
         Instruction::new(added::element::<R, H, true>)
     } else if R::RULES.put == Some(opcode) {

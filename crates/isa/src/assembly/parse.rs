@@ -7,7 +7,7 @@
 //! - `MARK name ENTERSUB` a target of CALLSUB, where the revision has subroutines.
 //! - `const NAME = 5` before its first use; NAME then stands for the number.
 //! - `MULMODX out[:stride] x[:stride] y[:stride] [xCOUNT]` with slots; a stride is 1 unless given, and so is the count.
-//! - `INVMODX out[:stride] x[:stride] [xCOUNT]`, `ISZEROX slot`, `SUM2X out signs x y x y`; `SETUPX 5` where the id is an immediate.
+//! - `INVMODX out[:stride] x[:stride] [xCOUNT]`, `MOVX` likewise, `ISZEROX slot`, `SUM2X out signs x y x y`, `FP2MULX` with its ten bytes; `SETUPX 5` where the id is an immediate.
 //! - `MULMODMONT384 out x y modulus` with byte offsets; without operands they come from the stack. Where the revision takes
 //!   r_inv from the stack it follows after the modulus of a multiplication; where it takes no modulus neither is written.
 //! - `; comment` and `// comment` to the end of the line.
@@ -20,6 +20,7 @@ use thiserror::Error;
 use super::token::{Place, Token, tokens};
 use super::{AssembleError, Code, Item, LabelId, assemble};
 use crate::field_instruction::{FieldInstruction, FieldOp, Lanes, ModulusAt, SumOfProducts};
+use crate::fp2::Fp2Products;
 use crate::opcode::evm::{PUSH0, PUSH1, PUSH32};
 use crate::revision::evm384::{Modulus, Operands};
 use crate::revision::{Family, Revision};
@@ -193,33 +194,45 @@ impl<'a> Parser<'a> {
             };
         }
         if self.revision.slot_rules().is_some_and(|rules| rules.invert == Some(row.byte)) {
-            return self.inverse();
+            let (out, x, count) = self.two_operands()?;
+            return Ok(Item::Field(FieldInstruction::Inverse { out, x, count }));
+        }
+        if self.revision.slot_rules().is_some_and(|rules| rules.copy == Some(row.byte)) {
+            let (out, x, count) = self.two_operands()?;
+            return Ok(Item::Field(FieldInstruction::Copy { out, x, count }));
         }
         if self.revision.slot_rules().is_some_and(|rules| rules.is_zero == Some(row.byte)) {
             let slot = self.next("a slot")?;
             return Ok(Item::Field(FieldInstruction::IsZero { slot: self.byte(slot, slot.text, "a slot")? }));
         }
         if let Some(products) = self.revision.slot_rules().and_then(|rules| rules.sum_products(row.byte)) {
-            let mut immediate = Vec::new();
-            for _ in 0..2 + 2 * products {
-                let operand = self.next("a slot or signs")?;
-                immediate.push(self.byte(operand, operand.text, "a slot or signs")?);
-            }
+            let immediate = self.bytes(2 + 2 * products, "a slot or signs")?;
             let sum = SumOfProducts::unpack(&immediate).expect("so many operands were asked for");
             return Ok(Item::Field(FieldInstruction::Sum(sum)));
+        }
+        if self.revision.slot_rules().is_some_and(|rules| rules.mul_fp2 == Some(row.byte)) {
+            let immediate = self.bytes(Fp2Products::BYTES, "a slot, a stride or a number of lanes")?;
+            let immediate = immediate.try_into().expect("so many operands were asked for");
+            return Ok(Item::Field(FieldInstruction::Fp2(Fp2Products::unpack(immediate))));
         }
         match row.byte {
             PUSH1..=PUSH32 => self.push_exactly(usize::from(row.byte - PUSH0)),
             opcode if row.immediate_bytes > 0 => {
-                let mut bytes = vec![opcode];
-                for _ in 0..row.immediate_bytes {
-                    let operand = self.next("an immediate byte")?;
-                    bytes.push(self.byte(operand, operand.text, "an immediate byte")?);
-                }
-                Ok(Item::Data(bytes))
+                let immediate = self.bytes(row.immediate_bytes.into(), "an immediate byte")?;
+                Ok(Item::Data([vec![opcode], immediate].concat()))
             }
             opcode => Ok(Item::Op(opcode)),
         }
+    }
+
+    /// So many operands of a byte each.
+    fn bytes(&mut self, count: usize, what: &'static str) -> Result<Vec<u8>, ParseError> {
+        let mut bytes = Vec::new();
+        for _ in 0..count {
+            let operand = self.next(what)?;
+            bytes.push(self.byte(operand, operand.text, what)?);
+        }
+        Ok(bytes)
     }
 
     /// `const NAME = VALUE`, after the first word.
@@ -285,11 +298,11 @@ impl<'a> Parser<'a> {
     }
 
     /// `out[:stride] x[:stride] [xCOUNT]`.
-    fn inverse(&mut self) -> Result<Item, ParseError> {
+    fn two_operands(&mut self) -> Result<(Lanes, Lanes, u8), ParseError> {
         let out = self.lanes()?;
         let x = self.lanes()?;
         let count = self.count()?;
-        Ok(Item::Field(FieldInstruction::Inverse { out, x, count }))
+        Ok((out, x, count))
     }
 
     /// `xCOUNT`, or 1 if something else follows.

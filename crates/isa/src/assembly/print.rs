@@ -58,7 +58,9 @@ pub(super) fn field_text(instruction: &FieldInstruction, revision: Revision) -> 
             Some(revision.arithmetic_opcode(operation))
         }
         FieldInstruction::Inverse { .. } => rules.and_then(|rules| rules.invert),
+        FieldInstruction::Copy { .. } => rules.and_then(|rules| rules.copy),
         FieldInstruction::IsZero { .. } => rules.and_then(|rules| rules.is_zero),
+        FieldInstruction::Fp2(_) => rules.and_then(|rules| rules.mul_fp2),
         FieldInstruction::Sum(sum) => rules.and_then(|rules| Some(rules.sums? + sum.count - 2)),
     };
     let opcode = opcode.expect("decoded by a revision that has it");
@@ -75,8 +77,11 @@ pub(super) fn field_text(instruction: &FieldInstruction, revision: Revision) -> 
     };
     let result = match *instruction {
         FieldInstruction::Slots { out, x, y, count, .. } => lanes(&mut text, &[out, x, y], count),
-        FieldInstruction::Inverse { out, x, count } => lanes(&mut text, &[out, x], count),
+        FieldInstruction::Inverse { out, x, count } | FieldInstruction::Copy { out, x, count } => {
+            lanes(&mut text, &[out, x], count)
+        }
         FieldInstruction::IsZero { slot } => write!(text, " {slot}"),
+        FieldInstruction::Fp2(products) => products.pack().iter().try_for_each(|operand| write!(text, " {operand}")),
         FieldInstruction::Sum(sum) => sum.pack().iter().try_for_each(|operand| write!(text, " {operand}")),
         FieldInstruction::Memory { out, x, y, modulus, .. } => {
             let operands = write!(text, " {out:#x} {x:#x} {y:#x}");

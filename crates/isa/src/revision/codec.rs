@@ -3,6 +3,7 @@
 use super::rules::SlotRules;
 use super::{EncodeError, Interface};
 use crate::field_instruction::{FieldInstruction, FieldOp, Lanes, SumOfProducts};
+use crate::fp2::Fp2Products;
 use crate::revision::strided::{INSTRUCTION_BYTES, Operands, pack, unpack};
 
 /// Appends opcode, marker, out, x, y.
@@ -74,6 +75,10 @@ pub(super) fn encode_added(
             let opcode = rules.invert.ok_or_else(|| operand_kind(interface, instruction))?;
             code.extend([opcode, out.index, out.stride, x.index, x.stride, count]);
         }
+        FieldInstruction::Copy { out, x, count } => {
+            let opcode = rules.copy.ok_or_else(|| operand_kind(interface, instruction))?;
+            code.extend([opcode, out.index, out.stride, x.index, x.stride, count]);
+        }
         FieldInstruction::IsZero { slot } => {
             let opcode = rules.is_zero.ok_or_else(|| operand_kind(interface, instruction))?;
             code.extend([opcode, slot]);
@@ -82,6 +87,11 @@ pub(super) fn encode_added(
             let opcode = rules.sums.ok_or_else(|| operand_kind(interface, instruction))?;
             code.push(opcode + sum.count - 2);
             code.extend(sum.pack());
+        }
+        FieldInstruction::Fp2(products) => {
+            let opcode = rules.mul_fp2.ok_or_else(|| operand_kind(interface, instruction))?;
+            code.push(opcode);
+            code.extend(products.pack());
         }
         FieldInstruction::Slots { .. } | FieldInstruction::Memory { .. } => {
             return encode_strided(interface, instruction, code);
@@ -96,10 +106,14 @@ pub(super) fn decode_added(
     code: &[u8],
 ) -> Option<(FieldInstruction, usize)> {
     let (&opcode, rest) = code.split_first()?;
-    if rules.invert == Some(opcode) {
+    if [rules.invert, rules.copy].contains(&Some(opcode)) {
         let (&[out, out_stride, x, x_stride, count], _) = rest.split_first_chunk()?;
         let (out, x) = (Lanes { index: out, stride: out_stride }, Lanes { index: x, stride: x_stride });
-        return Some((FieldInstruction::Inverse { out, x, count }, 6));
+        let instruction = match rules.invert == Some(opcode) {
+            true => FieldInstruction::Inverse { out, x, count },
+            false => FieldInstruction::Copy { out, x, count },
+        };
+        return Some((instruction, 6));
     }
     if rules.is_zero == Some(opcode) {
         return Some((FieldInstruction::IsZero { slot: *rest.first()? }, 2));
@@ -107,6 +121,10 @@ pub(super) fn decode_added(
     if let Some(products) = rules.sum_products(opcode) {
         let length = 2 + 2 * products;
         return Some((FieldInstruction::Sum(SumOfProducts::unpack(rest.get(..length)?)?), 1 + length));
+    }
+    if rules.mul_fp2 == Some(opcode) {
+        let (&immediate, _) = rest.split_first_chunk()?;
+        return Some((FieldInstruction::Fp2(Fp2Products::unpack(immediate)), 1 + Fp2Products::BYTES));
     }
     decode_strided(interface, code)
 }

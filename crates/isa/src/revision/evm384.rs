@@ -105,8 +105,10 @@ impl Parts {
             FieldInstruction::Memory { operation, out, x, y, modulus } => Ok(Self { operation, out, x, y, modulus }),
             FieldInstruction::Slots { .. }
             | FieldInstruction::Inverse { .. }
+            | FieldInstruction::Copy { .. }
             | FieldInstruction::IsZero { .. }
-            | FieldInstruction::Sum(_) => Err(refused(instruction, revision)),
+            | FieldInstruction::Sum(_)
+            | FieldInstruction::Fp2(_) => Err(refused(instruction, revision)),
         }
     }
 

@@ -18,6 +18,10 @@ pub struct SlotRules {
     pub is_zero: Option<u8>,
     /// `SUM2X`, where there are sums of products; those of more follow it, up to [`SUM_PRODUCTS_MAX`].
     pub sums: Option<u8>,
+    /// `FP2MULX`, where there are fused products in Fp2.
+    pub mul_fp2: Option<u8>,
+    /// `MOVX`, where there are copies of slots.
+    pub copy: Option<u8>,
     /// `GETX`, where field contexts have arrays.
     pub get: Option<u8>,
     /// `PUTX`, where field contexts have arrays.
@@ -96,13 +100,17 @@ pub enum Addition {
     Code,
     /// Lanes priced by a start and a price each, and values in memory that have no more bytes than the modulus.
     Vectors,
+    /// `FP2MULX`: fused products in Fp2 with u² = −1.
+    Fp2,
+    /// `MOVX`: copies of slots.
+    Copies,
     /// `CALLSUB`, `ENTERSUB` and `RETURNSUB`: subroutines with a return stack (EIP-7979).
     Subroutines,
 }
 
 impl Addition {
     /// Every addition.
-    pub const ALL: [Addition; 9] = [
+    pub const ALL: [Addition; 11] = [
         Addition::Inversion,
         Addition::IsZero,
         Addition::Sums,
@@ -111,6 +119,8 @@ impl Addition {
         Addition::Width,
         Addition::Code,
         Addition::Vectors,
+        Addition::Fp2,
+        Addition::Copies,
         Addition::Subroutines,
     ];
 
@@ -125,6 +135,8 @@ impl Addition {
             Addition::Width => "widex",
             Addition::Code => "codex",
             Addition::Vectors => "vectorx",
+            Addition::Fp2 => "fp2x",
+            Addition::Copies => "movx",
             Addition::Subroutines => "callsub",
         }
     }
@@ -222,6 +234,8 @@ impl SlotRules {
         inverts_modulo: InvertsModulo::Twice,
         is_zero: None,
         sums: None,
+        mul_fp2: None,
+        copy: None,
         get: None,
         put: None,
         load_padded: None,

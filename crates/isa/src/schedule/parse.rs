@@ -28,6 +28,7 @@ pub(super) enum WidthKey {
     Invert,
     Product,
     Reduction,
+    Fp2,
     Copy,
 }
 
@@ -160,7 +161,7 @@ pub(super) fn width_keys(revisions: &[Revision], widths: &[WidthPrices]) -> Vec<
 }
 
 fn keys(revisions: &[Revision], together: bool) -> Vec<WidthKey> {
-    use WidthKey::{Add, Copy, Invert, Load, Mul, Product, Reduction, SetModulus, Start, Store, Sub, Transfer};
+    use WidthKey::{Add, Copy, Fp2, Invert, Load, Mul, Product, Reduction, SetModulus, Start, Store, Sub, Transfer};
     let any = |opcode: fn(&SlotRules) -> Option<u8>| {
         revisions.iter().filter_map(|revision| revision.slot_rules()).any(|rules| opcode(rules).is_some())
     };
@@ -175,7 +176,8 @@ fn keys(revisions: &[Revision], together: bool) -> Vec<WidthKey> {
     if sums {
         keys.extend([Product, Reduction]);
     }
-    keys.extend(arrays.then_some(Copy));
+    keys.extend(any(|rules| rules.mul_fp2).then_some(Fp2));
+    keys.extend((arrays || any(|rules| rules.copy)).then_some(Copy));
     keys
 }
 
@@ -193,6 +195,7 @@ impl WidthKey {
             WidthKey::Invert => "invert",
             WidthKey::Product => "product",
             WidthKey::Reduction => "reduction",
+            WidthKey::Fp2 => "fp2",
             WidthKey::Copy => "copy",
         }
     }
@@ -209,6 +212,7 @@ impl WidthKey {
             WidthKey::Invert => prices.invert,
             WidthKey::Product => prices.product,
             WidthKey::Reduction => prices.reduction,
+            WidthKey::Fp2 => prices.fp2,
             WidthKey::Copy => prices.copy,
         }
     }
@@ -226,6 +230,7 @@ impl WidthKey {
             WidthKey::Invert => prices.invert = price,
             WidthKey::Product => prices.product = price,
             WidthKey::Reduction => prices.reduction = price,
+            WidthKey::Fp2 => prices.fp2 = price,
             WidthKey::Copy => prices.copy = price,
         }
     }

@@ -362,6 +362,34 @@ impl Generator {
         self.code.extend(immediate);
     }
 
+    /// A product in Fp2 of lanes: each second coefficient as far from the first as it goes, most often one slot.
+    fn fp2(&mut self, opcode: u8, (lanes, count): ([Lanes; 3], u8), (slots, immediate): (usize, [u8; 7])) {
+        self.op(opcode);
+        for (place, lanes) in lanes.into_iter().enumerate() {
+            let last = lanes.last(count) as usize; // u32 to usize widens
+            let second = match self.random.random_range(0..60) {
+                0 => self.random.random(),
+                1..=20 => u8::try_from(usize::from(lanes.index) + (slots - 1).saturating_sub(last)).unwrap_or(0),
+                _ if last + 1 < slots => lanes.index + 1,
+                _ => lanes.index.saturating_sub(1),
+            };
+            self.code.extend([immediate[2 * place], second, immediate[2 * place + 1]]);
+        }
+        self.code.push(immediate[6]);
+    }
+
+    /// A sum of two to six products; `opcode` is that of two.
+    fn sum(&mut self, opcode: u8, slots: usize) {
+        let more = self.random.random_range(0..5_u8);
+        self.op(opcode + more);
+        let mut slot = || match self.random.random_range(0..200) {
+            0 => self.random.random(),
+            _ => u8::try_from(self.random.random_range(0..slots)).unwrap_or(u8::MAX),
+        };
+        let operands: Vec<u8> = (0..6 + 2 * more).map(|_| slot()).collect();
+        self.code.extend(operands);
+    }
+
     fn lanes(&mut self) {
         let slots = self.active().map_or(8, |context| context.slots);
         let is_strided = self.rules().is_strided;
@@ -392,6 +420,11 @@ impl Generator {
             self.code.extend([immediate[0], immediate[1], immediate[2], immediate[3], immediate[6] % 16]);
             return;
         }
+        if let Some(copy) = self.rules().copy.filter(|_| self.rarely(3)) {
+            self.op(copy);
+            self.code.extend([immediate[0], immediate[1], immediate[2], immediate[3], immediate[6]]);
+            return;
+        }
         if let Some(is_zero) = self.rules().is_zero.filter(|_| self.rarely(5)) {
             self.op(is_zero);
             self.code.push(immediate[2]);
@@ -407,16 +440,11 @@ impl Generator {
             let opcode = if self.rarely(2) { get } else { put };
             return self.element(opcode, slots);
         }
+        if let Some(fp2) = self.rules().mul_fp2.filter(|_| self.rarely(3)) {
+            return self.fp2(fp2, ([out, x, y], count), (slots, immediate));
+        }
         if let Some(sums) = self.rules().sums.filter(|_| self.rarely(3)) {
-            let more = self.random.random_range(0..5_u8);
-            self.op(sums + more);
-            let mut slot = || match self.random.random_range(0..200) {
-                0 => self.random.random(),
-                _ => u8::try_from(self.random.random_range(0..slots)).unwrap_or(u8::MAX),
-            };
-            let operands: Vec<u8> = (0..6 + 2 * more).map(|_| slot()).collect();
-            self.code.extend(operands);
-            return;
+            return self.sum(sums, slots);
         }
         self.op(opcode);
         if is_strided {

@@ -4,7 +4,7 @@ use rand::Rng;
 use rand::seq::IndexedRandom;
 use residue_isa::opcode::evm as op;
 use residue_isa::revision::rules::{SUM_PRODUCTS_MAX, SetForm};
-use residue_isa::{FieldInstruction, FieldOp, Lanes, SlotRules, SumOfProducts};
+use residue_isa::{FieldInstruction, FieldOp, Fp2Lanes, Fp2Products, Lanes, SlotRules, SumOfProducts};
 
 use super::layout::{self, WORDS_BYTES};
 use super::writer::{BUFFER, Reach, Writer};
@@ -209,6 +209,12 @@ impl Writer<'_> {
             self.assembly.field(FieldInstruction::Inverse { out, x, count: 1 });
             return;
         }
+        if rules.copy.is_some() && self.random.random_ratio(1, 6) {
+            if let FieldInstruction::Slots { out, x, count, .. } = self.lanes(operation) {
+                self.assembly.field(FieldInstruction::Copy { out, x, count });
+            }
+            return;
+        }
         if rules.is_zero.is_some() && self.random.random_ratio(1, 30) {
             let slot = slot(&mut self.random);
             self.assembly.field(FieldInstruction::IsZero { slot }).op(op::POP);
@@ -224,6 +230,19 @@ impl Writer<'_> {
                 (0..count).map(|_| (self.random.random(), [(); 2].map(|()| slot(&mut self.random)))).collect();
             let sum = SumOfProducts::of(slot(&mut self.random), &products).expect("two products at least");
             self.assembly.field(FieldInstruction::Sum(sum));
+            return;
+        }
+        if rules.mul_fp2.is_some() && self.random.random_ratio(1, 6) {
+            let count = if self.random.random_ratio(1, 3) { self.random.random_range(2..=3) } else { 1 };
+            // Several lanes of neighbours, if there is room.
+            let count = if named >= 8 { count } else { 1 };
+            let mut element = || Fp2Lanes {
+                c0: u8::try_from(self.random.random_range(0..=named - usize::from(count))).expect("below 256"),
+                c1: u8::try_from(self.random.random_range(0..=named - usize::from(count))).expect("below 256"),
+                stride: 1,
+            };
+            let (out, x, y) = (element(), element(), element());
+            self.assembly.field(FieldInstruction::Fp2(Fp2Products { out, x, y, count }));
             return;
         }
         let [out, x, y] = [(); 3].map(|()| Lanes::one(slot(&mut self.random)));

@@ -35,6 +35,10 @@ pub enum Gene {
     Padded { slot: u8, count: u16 },
     /// Sums products of slots: so many, of which those with their bit set are subtracted.
     Sum { count: u8, signs: u8, out: u8, products: [[u8; 2]; SUM_PRODUCTS_MAX] },
+    /// Multiplies in Fp2: the slots of both coefficients of result and factors, their strides, and the number of lanes.
+    Fp2 { slots: [[u8; 2]; 3], strides: [u8; 3], count: u8 },
+    /// Copies slots: the first written and the first read, their strides, and how many.
+    Copy { slots: [u8; 2], strides: [u8; 2], count: u8 },
     /// Asks whether a slot is zero.
     IsZero { slot: u8 },
     /// Brings a slot into Montgomery form, or inverts it.
@@ -126,6 +130,16 @@ impl Gene {
                 out: byte(random),
                 products: [(); SUM_PRODUCTS_MAX].map(|()| [byte(random), byte(random)]),
             },
+            0..=3 if ground.multiplies_fp2() => Gene::Fp2 {
+                slots: [(); 3].map(|()| [byte(random), byte(random)]),
+                strides: [1 + byte(random) % 8, byte(random) % 9, byte(random) % 9],
+                count: one_of(random, &[1, 1, 2, 4, 16, 64]),
+            },
+            0..=3 if ground.copies() => Gene::Copy {
+                slots: [byte(random), byte(random)],
+                strides: [1 + byte(random) % 8, byte(random) % 9],
+                count: one_of(random, &[1, 1, 2, 4, 16, 64, 255]),
+            },
             0..=7 => Gene::Field(Field {
                 operation: one_of(random, &Operation::ALL),
                 places: [(); 3].map(|()| ground.random_place(random)),
@@ -184,6 +198,8 @@ impl Gene {
             Gene::StoreFromCode { .. } => "store from code",
             Gene::Padded { .. } => "padded load and store",
             Gene::Sum { .. } => "sum of products",
+            Gene::Fp2 { .. } => "product in Fp2",
+            Gene::Copy { .. } => "copy of slots",
             Gene::IsZero { .. } => "test for zero",
             Gene::Convert { .. } => "conversion",
             Gene::Jumpdest => "jump target",

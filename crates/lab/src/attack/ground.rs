@@ -115,6 +115,16 @@ impl Ground {
         matches!(self.kind, Kind::Slots(SlotRules { sums: Some(_), .. }))
     }
 
+    /// Whether there is FP2MULX.
+    pub fn multiplies_fp2(&self) -> bool {
+        matches!(self.kind, Kind::Slots(SlotRules { mul_fp2: Some(_), .. }))
+    }
+
+    /// Whether there is MOVX.
+    pub fn copies(&self) -> bool {
+        matches!(self.kind, Kind::Slots(SlotRules { copy: Some(_), .. }))
+    }
+
     /// Whether there is ISZEROX.
     pub fn tests_for_zero(&self) -> bool {
         matches!(self.kind, Kind::Slots(SlotRules { is_zero: Some(_), .. }))

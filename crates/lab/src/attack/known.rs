@@ -156,6 +156,20 @@ fn additions(ground: &Ground) -> Vec<(String, Gene, u16)> {
             add(&format!("sum of {count}"), Gene::Sum { count, signs: 0b10_1010, out: 0, products }, 16);
         }
     }
+    if ground.multiplies_fp2() {
+        for count in [1, 60, 120] {
+            let gene = Gene::Fp2 { slots: [[0, 1], [0, 1], [2, 3]], strides: [2, 2, 0], count };
+            add(&format!("product in Fp2 of {count} lanes"), gene, 256);
+        }
+        let gene = Gene::Fp2 { slots: [[1, 2], [0, 1], [0, 1]], strides: [1, 1, 1], count: 250 };
+        add("product in Fp2 of shifted lanes", gene, 256);
+    }
+    if ground.copies() {
+        for (count, strides) in [(1, [1, 1]), (255, [1, 1]), (120, [2, 2]), (85, [3, 0])] {
+            let gene = Gene::Copy { slots: [1, 0], strides, count };
+            add(&format!("copy of {count} by {}", strides[0]), gene, 256);
+        }
+    }
     if ground.tests_for_zero() {
         add("test for zero", Gene::IsZero { slot: 0 }, 16);
     }

@@ -8,7 +8,7 @@ use residue_isa::revision::eip5843::Reading;
 use residue_isa::revision::evm384::{ByteOrder, Evm384, Modulus, Operands};
 use residue_isa::revision::rules::{InvertsModulo, SUM_PRODUCTS_MAX, SetForm, SlotBytesMax, SlotRules};
 use residue_isa::revision::{eip5843, evm384_v12};
-use residue_isa::{Assembly, FieldInstruction, Lanes, SumOfProducts};
+use residue_isa::{Assembly, FieldInstruction, Fp2Lanes, Fp2Products, Lanes, SumOfProducts};
 
 use super::gene::{Call, CallKind, Field, Gene, places};
 use super::genome::Genome;
@@ -131,12 +131,20 @@ impl<'a> Room<'a> {
                 let sum = SumOfProducts { out: slot(out), signs, products, count };
                 return self.encoded(code, &FieldInstruction::Sum(sum));
             }
+            Gene::Fp2 { slots, strides, count } if self.ground.multiplies_fp2() => {
+                return self.fp2(code, slots, strides, count);
+            }
+            Gene::Copy { slots, strides, count } if self.ground.copies() => {
+                let count = count.clamp(1, u8::try_from(self.slots).unwrap_or(u8::MAX));
+                let [out, x] = [0, 1].map(|operand| self.lanes(slots[operand], strides[operand], count));
+                return self.encoded(code, &FieldInstruction::Copy { out, x, count });
+            }
             Gene::IsZero { slot } if self.ground.tests_for_zero() => {
                 let slot = (u16::from(slot) % self.slots) as u8; // Below 256.
                 self.encoded(code, &FieldInstruction::IsZero { slot })?;
                 code.op(op::POP);
             }
-            Gene::Sum { .. } | Gene::IsZero { .. } => {}
+            Gene::Sum { .. } | Gene::Fp2 { .. } | Gene::Copy { .. } | Gene::IsZero { .. } => {}
             Gene::Convert { slot, count } => return self.convert(code, slot, count),
             Gene::Jumpdest => _ = code.op(op::JUMPDEST),
             Gene::Jump { is_copied } => {
@@ -152,6 +160,29 @@ impl<'a> Room<'a> {
             Gene::Call(call) => self.call(code, call, |code| _ = code.op(op::ADDRESS)),
         }
         Ok(())
+    }
+
+    /// So many lanes of slots that there are.
+    fn lanes(&self, slot: u8, stride: u8, count: u8) -> Lanes {
+        let stride = u16::from(stride).min((self.slots - 1) / u16::from(count.max(2) - 1));
+        let starts = self.slots - u16::from(count - 1) * stride;
+        // Slots are below 256, and the stride is at most that of the gene.
+        Lanes { index: (u16::from(slot) % starts) as u8, stride: stride as u8 }
+    }
+
+    /// Products in Fp2, brought to the slots that there are.
+    fn fp2(&self, code: &mut Assembly, slots: [[u8; 2]; 3], strides: [u8; 3], count: u8) -> Result<(), LabError> {
+        let count = count.clamp(1, u8::try_from(self.slots).unwrap_or(u8::MAX));
+        let most = (self.slots - 1) / u16::from(count.max(2) - 1);
+        let mut operands = slots.into_iter().zip(strides).map(|(slots, stride)| {
+            let stride = u16::from(stride).min(most);
+            let starts = self.slots - u16::from(count - 1) * stride;
+            let [c0, c1] = slots.map(|slot| (u16::from(slot) % starts) as u8); // Below 256.
+            Fp2Lanes { c0, c1, stride: stride as u8 } // At most that of the gene.
+        });
+        let mut next = || operands.next().expect("there are three operands");
+        let (out, x, y) = (next(), next(), next());
+        self.encoded(code, &FieldInstruction::Fp2(Fp2Products { out, x, y, count }))
     }
 
     /// A call with the memory that calldata was copied to; `address` pushes whom.

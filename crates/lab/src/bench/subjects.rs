@@ -3,6 +3,7 @@
 
 use residue_engine::Batching;
 use residue_isa::Revision;
+use ruint::aliases::U256;
 use thiserror::Error;
 
 /// Everybody who can be chosen besides the revisions.
@@ -36,10 +37,10 @@ const NAMES_A_REVISION: usize = 1 + BATCHINGS.len();
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Subjects {
     /// Bit i chooses name i; all bits are everybody.
-    chosen: u128,
+    chosen: U256,
 }
 
-const _: () = assert!(OTHERS.len() + NAMES_A_REVISION * (Revision::ALL.len() + Revision::BESIDE.len()) < 128);
+const _: () = assert!(OTHERS.len() + NAMES_A_REVISION * (Revision::ALL.len() + Revision::BESIDE.len()) < U256::BITS);
 
 /// A name of nobody.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -62,7 +63,7 @@ pub(crate) fn stands_for(name: &str, layer: &str) -> bool {
 
 impl Subjects {
     /// Everybody.
-    pub const ALL: Self = Self { chosen: u128::MAX };
+    pub const ALL: Self = Self { chosen: U256::MAX };
 
     /// Those of these names; everybody without a name.
     pub fn named<S: AsRef<str>>(chosen: &[S]) -> Result<Self, UnknownSubject> {
@@ -71,10 +72,10 @@ impl Subjects {
         }
         let place = |name: &S| {
             let place = names().position(|known| known == name.as_ref());
-            place.map(|place| 1 << place).ok_or_else(|| UnknownSubject(name.as_ref().to_owned()))
+            place.map(|place| U256::ONE << place).ok_or_else(|| UnknownSubject(name.as_ref().to_owned()))
         };
-        let bits: Vec<u128> = chosen.iter().map(place).collect::<Result<_, _>>()?;
-        Ok(Self { chosen: bits.iter().fold(0, |chosen, bit| chosen | bit) })
+        let bits: Vec<U256> = chosen.iter().map(place).collect::<Result<_, _>>()?;
+        Ok(Self { chosen: bits.iter().fold(U256::ZERO, |chosen, bit| chosen | bit) })
     }
 
     /// This choice; that of `names` if it is everybody. Panics if a name is nobody's: they are this crate's own.
@@ -90,7 +91,7 @@ impl Subjects {
 
     /// The names that were chosen; none where everybody is.
     pub fn chosen(self) -> Vec<String> {
-        let is_chosen = |place: usize| self != Self::ALL && self.chosen >> place & 1 == 1;
+        let is_chosen = |place: usize| self != Self::ALL && self.chosen.bit(place);
         names().enumerate().filter(|&(place, _)| is_chosen(place)).map(|(_, name)| name).collect()
     }
 

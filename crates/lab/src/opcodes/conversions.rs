@@ -1,4 +1,4 @@
-//! Field opcodes that few revisions have: SETMODX and TOMONTX of EIP-5843, INVMODX, ISZEROX, GETX and PUTX.
+//! Field opcodes that few revisions have: SETMODX and TOMONTX of EIP-5843, INVMODX, ISZEROX, GETX, PUTX and MOVX.
 
 use num_bigint::BigUint;
 use residue_isa::opcode::evm as op;
@@ -172,6 +172,59 @@ fn element(
         mnemonic: row.mnemonic,
         count: BODY,
         pops: i32::from(row.pops),
+        program: Box::new(program),
+        input,
+        expected: Some(Box::new(move |_| value.clone())),
+        turns: None,
+        is_cold_measured: false,
+    }
+}
+
+/// MOVX of some neighbouring slots, and of every second one, if the revision has it: what is read back was copied.
+pub(super) fn copies(revision: Revision, rules: &'static SlotRules, width_limbs: usize) -> Vec<Pair> {
+    let Some(row) = rules.copy.and_then(|opcode| revision.row(opcode)) else { return Vec::new() };
+    let kinds = [(1, 1), (2, 1), (3, 1), (4, 1), (6, 1), (12, 1), (16, 1), (16, 2)];
+    kinds.map(|(count, stride)| copy(revision, rules, row.mnemonic, width_limbs, (count, stride))).into()
+}
+
+fn copy(
+    revision: Revision,
+    rules: &'static SlotRules,
+    mnemonic: &'static str,
+    width_limbs: usize,
+    (count, stride): (u8, u8),
+) -> Pair {
+    let element_bytes = 8 * width_limbs;
+    let m = modulus(width_limbs);
+    let value = to_be(&random(&m, 8), element_bytes);
+    let input = [to_be(&m, element_bytes), value.clone()].concat();
+    let program = move |with: bool, turns: usize| {
+        let element = element_bytes as u64; // Widens.
+        let mut copies = Vec::new();
+        let lanes = |index: u8| Lanes { index, stride };
+        let instruction = FieldInstruction::Copy { out: lanes(40), x: lanes(0), count };
+        revision.encode(&instruction, &mut copies).map_err(LabError::Encode)?;
+        let before = |code: &mut Assembly| {
+            code.push(2 * element).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
+            let (words, immediate) = set_modulus_operands(rules, 0, 0, 8 * element, 80);
+            words.iter().rev().for_each(|&word| _ = code.push(word));
+            data(code, [vec![rules.set_modulus], immediate].concat());
+            code.push(1_u8).push(element).push(0_u8).op(rules.store);
+            data(code, copies.clone());
+        };
+        let body = |code: &mut Assembly| data(code, copies.repeat(if with { BODY } else { 0 }));
+        let after = |code: &mut Assembly| {
+            code.push(1_u8).push(40_u8).push(0_u8).op(rules.load);
+            code.push(element).push(0_u8).op(op::RETURN);
+        };
+        bytes(&looped(turns, before, body, after), revision)
+    };
+    let class = if stride == 1 { count.to_string() } else { format!("{count}-of-{stride}") };
+    Pair {
+        name: format!("{revision}/{mnemonic}/{}/{class}", 64 * width_limbs),
+        mnemonic,
+        count: BODY,
+        pops: 0,
         program: Box::new(program),
         input,
         expected: Some(Box::new(move |_| value.clone())),

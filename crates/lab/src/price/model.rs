@@ -186,6 +186,9 @@ impl Pricing<'_> {
                         prices_ns.map(|time_ns| Model::Particle.price(time_ns, self.ns_per_gas));
                 }
             }
+            if let Some(time_ns) = rules.mul_fp2.and_then(time_of) {
+                prices.fp2 = Model::Particle.price(time_ns, self.ns_per_gas);
+            }
             prices.set_modulus = time_of(rules.set_modulus).map_or(prices.set_modulus, |time_ns| self.price(time_ns));
         }
         prices

@@ -6,9 +6,10 @@
 
 use std::marker::PhantomData;
 
-use crate::context::{FieldContext, SlotStep, Strided, ValueOutOfRange};
+use crate::context::{FieldContext, Fp2Strided, SlotStep, Strided, ValueOutOfRange};
 use crate::limbs::Limb;
 
+mod fp2;
 pub(crate) mod one_limb;
 pub(crate) mod portable;
 mod power_of_two;
@@ -78,6 +79,8 @@ pub(crate) struct Kernels {
     pub mul: Operation,
     /// As [`FieldContext::sum_products`].
     pub sum: fn(&mut FieldContext, usize, u8, &[[u16; 2]]),
+    /// As [`FieldContext::mul_fp2`].
+    pub mul_fp2: fn(&mut FieldContext, [Fp2Strided; 3], usize),
     /// Steps in their order, by slots. Slots beyond the context panic.
     pub steps: fn(&mut FieldContext, &[SlotStep]),
     /// As [`FieldContext::store`], for values of whole limbs. The slots must exist.
@@ -107,6 +110,7 @@ impl Kernels {
             sub: Operation::of::<Sub>(),
             mul: Operation::of::<Mul>(),
             sum: sums::one_by_one,
+            mul_fp2: fp2::by_sums,
             steps: steps::<Add, Sub, Mul, Square>,
             store: transfer::store_any_width,
             load: transfer::load_any_width,
@@ -123,6 +127,7 @@ impl Kernels {
         let of_any_width = Self::of::<Add<N>, Sub<N>, Mul, Square>();
         Self {
             sum: sums::of_width::<N>,
+            mul_fp2: fp2::of_width::<N>,
             store: transfer::store::<N, Mul>,
             load: transfer::load::<N, Mul>,
             ..of_any_width
@@ -138,6 +143,7 @@ impl Kernels {
         let of_any_width = Self::of_three::<Add, Sub, Mul>();
         Self {
             sum: sums::of_width::<1>,
+            mul_fp2: fp2::of_width::<1>,
             store: transfer::store_one_limb,
             load: transfer::load_one_limb,
             ..of_any_width
@@ -294,10 +300,39 @@ fn steps<Add: Kernel, Sub: Kernel, Mul: Kernel, Square: Squarings>(context: &mut
             SlotStep::Sub { out, x, y } => Sub::run(limbs, at(out), at(x), at(y), m, n0),
             SlotStep::Mul { out, x, y } => Mul::run(limbs, at(out), at(x), at(y), m, n0),
             SlotStep::Square { out, x, count } => Square::run(limbs, at(out), at(x), count, m, n0),
+            SlotStep::Copy { out, x, count } => {
+                limbs.copy_within(at(x)..at(x) + usize::from(count) * width, at(out));
+            }
             SlotStep::AddLanes(lanes) => Add::run_lanes(limbs, lanes.strided(), lanes.count.into(), m, n0),
             SlotStep::SubLanes(lanes) => Sub::run_lanes(limbs, lanes.strided(), lanes.count.into(), m, n0),
             SlotStep::MulLanes(lanes) => Mul::run_lanes(limbs, lanes.strided(), lanes.count.into(), m, n0),
         }
+    }
+}
+
+/// Copies of `count` lanes of a context, all read before any is written.
+pub(crate) fn copy(context: &mut FieldContext, out: Strided, x: Strided, count: usize) {
+    let Some(last) = count.checked_sub(1) else { return };
+    let named = out.slot(last).max(x.slot(last)).max(out.index).max(x.index);
+    assert!(named < context.slot_count(), "slot {named} of {}", context.slot_count());
+    let width = context.width_limbs();
+    if count == 1 || (out.stride, x.stride) == (1, 1) {
+        let (limbs, _) = context.parts();
+        return limbs.copy_within(x.index * width..(x.index + count) * width, out.index * width);
+    }
+    let waits = reads_after_writes(out, x, count);
+    let through = if waits { Strided { index: context.staging(count), stride: 1 } } else { out };
+    let (limbs, _) = context.parts();
+    let mut move_lanes = |to: Strided, from: Strided| {
+        for lane in 0..count {
+            let from = from.slot(lane) * width;
+            limbs.copy_within(from..from + width, to.slot(lane) * width);
+        }
+    };
+    move_lanes(through, x);
+    if waits {
+        move_lanes(out, through);
+        context.drop_staging();
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) fn of_width<const N: usize>(context: &mut FieldContext, out: usize, s
 
 /// t + top·2^(64N) ↦ its residue modulo m, which it exceeds a few times.
 #[inline(always)]
-fn reduced<const N: usize>(mut t: [Limb; N], mut top: Limb, m: &[Limb; N]) -> [Limb; N] {
+pub(super) fn reduced<const N: usize>(mut t: [Limb; N], mut top: Limb, m: &[Limb; N]) -> [Limb; N] {
     loop {
         let (less, borrow) = minus(&t, m);
         if borrow > top {
@@ -40,6 +40,12 @@ fn reduced<const N: usize>(mut t: [Limb; N], mut top: Limb, m: &[Limb; N]) -> [L
 
 /// As [`FieldContext::sum_products`], by products and sums of their own: for powers of two, and for widths that no array is compiled for.
 pub(super) fn one_by_one(context: &mut FieldContext, out: usize, signs: u8, products: &[[u16; 2]]) {
+    let sum = sum_one_by_one(context, signs, products);
+    context.set_slot(out, &sum);
+}
+
+/// The same, without writing it.
+pub(super) fn sum_one_by_one(context: &FieldContext, signs: u8, products: &[[u16; 2]]) -> Vec<Limb> {
     let multiply = context.product();
     let (width, m, n0) = (context.width_limbs(), context.modulus().limbs(), context.modulus().n0());
     let mut sum = vec![0; width];
@@ -55,5 +61,5 @@ pub(super) fn one_by_one(context: &mut FieldContext, out: usize, signs: u8, prod
             sub_assign(&mut sum, m);
         }
     }
-    context.set_slot(out, &sum);
+    sum
 }

@@ -5,6 +5,8 @@
 //! of the additions, in thousandths of gas, rounded up for each instruction.
 
 mod arrays;
+mod copies;
+mod fp2;
 mod padding;
 
 use super::FieldState;
@@ -50,6 +52,12 @@ pub const SETMODCX: FieldOpcode = FieldOpcode { byte: 0xd1, mnemonic: "SETMODCX"
 /// `STORECX`: as `STOREX`, from code.
 pub const STORECX: FieldOpcode = FieldOpcode { byte: 0xd2, mnemonic: "STORECX", immediate_bytes: 0, pops: 3 };
 
+/// `FP2MULX`: the slots of both coefficients and the stride of out, x and y, then count.
+pub const FP2MULX: FieldOpcode = FieldOpcode { byte: 0xd3, mnemonic: "FP2MULX", immediate_bytes: 10, pops: 0 };
+
+/// `MOVX`: out, out_stride, x, x_stride, count.
+pub const MOVX: FieldOpcode = FieldOpcode { byte: 0xd4, mnemonic: "MOVX", immediate_bytes: 5, pops: 0 };
+
 /// The opcodes of `eip6690-2024`, then `added`.
 pub const fn with<const N: usize>(added: &[FieldOpcode]) -> [FieldOpcode; N] {
     let base = eip6690_2024::OPCODES;
@@ -90,6 +98,8 @@ impl FieldState for Added {
             "SETMODCX" => self.contexts.setmodx(opcode, frame, prices, Source::Code),
             "STORECX" => self.contexts.storex(opcode, frame, prices, Source::Code),
             "SUM2X" | "SUM3X" | "SUM4X" | "SUM5X" | "SUM6X" => self.sum(opcode, immediate, frame, prices),
+            "FP2MULX" => fp2::multiply(opcode, immediate, frame, prices, self.contexts.active()?),
+            "MOVX" => copies::copy(opcode, immediate, frame, prices, self.contexts.active()?),
             _ if subroutines::execute(opcode, frame)? => Ok(()),
             _ => self.contexts.execute(opcode, immediate, frame, prices),
         }
@@ -168,8 +178,8 @@ pub fn prices(opcodes: &[FieldOpcode]) -> Vec<Prices> {
     let mut base = eip.base.clone();
     let sums = [("SUM2X", 0), ("SUM3X", 0), ("SUM4X", 0), ("SUM5X", 0), ("SUM6X", 0)];
     let others = [("INVMODX", 0), ("ISZEROX", 3), ("GETX", 1), ("PUTX", 1), ("LOADPX", 1), ("STOREPX", 1)];
-    let from_code = [("SETMODCX", 1), ("STORECX", 1)];
-    for (mnemonic, gas) in sums.into_iter().chain(others).chain(from_code).chain(subroutines::PRICES) {
+    let later = [("SETMODCX", 1), ("STORECX", 1), ("FP2MULX", 0), ("MOVX", 1)];
+    for (mnemonic, gas) in sums.into_iter().chain(others).chain(later).chain(subroutines::PRICES) {
         if opcodes.iter().any(|opcode| opcode.mnemonic == mnemonic) {
             base.insert(mnemonic.to_owned(), gas);
         }
@@ -184,7 +194,7 @@ pub fn prices(opcodes: &[FieldOpcode]) -> Vec<Prices> {
     let inverts = opcodes.contains(&INVMODX);
     let invert = if inverts { vec![40, 70, 100, 140, 170, 215, 270, 300, 345, 405, 465, 505] } else { Vec::new() };
     // Two for each two limbs begun, and two more, in tenths of gas: as time grows.
-    let copies = opcodes.contains(&GETX);
+    let copies = opcodes.contains(&GETX) || opcodes.contains(&MOVX);
     let copy = if copies { (1..=12u64).map(|limbs| 1000 * (1 + limbs.div_ceil(2)) / 10).collect() } else { Vec::new() };
     vec![Prices {
         name: "next".to_owned(),
@@ -198,6 +208,7 @@ pub fn prices(opcodes: &[FieldOpcode]) -> Vec<Prices> {
         invert: thousandths(&ByWidth(invert)),
         product: share(540),
         reduction: share(460),
+        fp2: fp2::prices(opcodes, &eip.mul),
         copy: ByWidth(copy),
         in_thousandths: true,
         ..eip

@@ -83,6 +83,45 @@ fn sums_of_products_have_one_reduction() {
 }
 
 #[test]
+fn products_in_fp2_are_two_sums() {
+    let revision = "x-fp2x";
+    // (1 + 2u)(3 + 4u) = −5 + 10u; in place; (4 + 7u)² = −33 + 56u; coefficients in any slots.
+    check_slots(revision, "FP2MULX .00050101020103040101", [10, 1, 2, 3, 4, 10, 6, 7]);
+    check_slots(revision, "FP2MULX .01020101020103040101", [0, 10, 10, 3, 4, 5, 6, 7]);
+    check_slots(revision, "FP2MULX .07040104070104070101", [0, 1, 2, 3, 11, 5, 6, 12]);
+    check_slots(revision, "FP2MULX .06000107010103020001", [2, 1, 2, 3, 4, 5, 4, 7]); // (7 + u)(3 + 2u) = 19 + 17u
+    // Two lanes: (0 + u)(2 + 3u) = −3 + 2u and (2 + 3u)(2 + 3u) = −5 + 12u, all read before any is written.
+    check_slots(revision, "FP2MULX .02030200010202030002", [0, 1, 12, 2, 10, 12, 6, 7]);
+    // Of two results in one slot the later stays: both coefficients of −5 + 12u; those of it and of (3 + 4u)² = −7 + 24u.
+    check_slots(revision, "FP2MULX .00000102030102030101", [12, 1, 2, 3, 4, 5, 6, 7]);
+    check_slots(revision, "FP2MULX .00010102030102030102", [10, 8, 9, 3, 4, 5, 6, 7]);
+    check_gas(revision, "FP2MULX .00050101020103040101", 4); // ⌈3.08⌉
+    check_gas(revision, "FP2MULX .00010102030002030003", 10); // ⌈9.24⌉
+    check_halt(revision, &(prelude() + "FP2MULX .00080101020103040101"), "slot_out_of_range");
+    check_halt(revision, &(prelude() + "FP2MULX .00050101020103080101"), "slot_out_of_range");
+    check_halt(revision, &(prelude() + "FP2MULX .00010101020003060103"), "slot_out_of_range");
+    check_halt(revision, &(prelude() + "FP2MULX .00050001020103040101"), "invalid_stride");
+    check_halt(revision, &(prelude() + "FP2MULX .00050101020103040100"), "invalid_stride");
+    check_halt(revision, &(prelude() + "FP2MULX .000501010201030401"), "invalid_instruction");
+    check_halt(revision, "FP2MULX .00050101020103040101", "no_context");
+}
+
+#[test]
+fn slots_are_copied() {
+    let revision = "x-movx";
+    check_slots(revision, "MOVX .0001050103", [5, 6, 7, 3, 4, 5, 6, 7]);
+    check_slots(revision, "MOVX .0101000107", [0, 0, 1, 2, 3, 4, 5, 6]); // all are read before any is written
+    check_slots(revision, "MOVX .0002070004", [7, 1, 7, 3, 7, 5, 7, 7]);
+    check_slots(revision, "MOVX .0001070001", [7, 1, 2, 3, 4, 5, 6, 7]);
+    check_halt(revision, &(prelude() + "MOVX .0001000109"), "slot_out_of_range");
+    check_halt(revision, &(prelude() + "MOVX .0801000101"), "slot_out_of_range");
+    check_halt(revision, &(prelude() + "MOVX .0000000101"), "invalid_stride");
+    check_halt(revision, &(prelude() + "MOVX .0001000100"), "invalid_stride");
+    check_halt(revision, &(prelude() + "MOVX .00010001"), "invalid_instruction");
+    check_halt(revision, "MOVX .0001000101", "no_context");
+}
+
+#[test]
 fn elements_are_copied_by_an_index_from_the_stack() {
     for revision in ["x-arrayx", "evmmax-next"] {
         check_slots(revision, "5 PUTX .0203 6 GETX .0002", [3, 4, 2, 3, 4, 5, 6, 7]);

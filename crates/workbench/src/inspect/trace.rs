@@ -163,7 +163,9 @@ fn lanes_of(instruction: &FieldInstruction) -> Vec<Lane> {
     };
     match *instruction {
         FieldInstruction::Slots { out, x, y, count, .. } => slots(out, x, Some(y), count),
-        FieldInstruction::Inverse { out, x, count } => slots(out, x, None, count),
+        FieldInstruction::Inverse { out, x, count } | FieldInstruction::Copy { out, x, count } => {
+            slots(out, x, None, count)
+        }
         FieldInstruction::Sum(sum) => {
             let lane = |(_, [x, y]): (bool, [u8; 2])| Lane {
                 operation: None,
@@ -171,6 +173,20 @@ fn lanes_of(instruction: &FieldInstruction) -> Vec<Lane> {
                 values: [const { None }; 3],
             };
             sum.products().map(lane).collect()
+        }
+        FieldInstruction::Fp2(products) => {
+            let slot = |slot: u16| u8::try_from(slot).ok().map(Place::Slot);
+            let lane = |lane: u8| {
+                let places = |coefficient: usize| {
+                    [products.out, products.x, products.y].map(|operand| slot(operand.slots(lane)[coefficient]))
+                };
+                [0, 1].map(|coefficient| Lane {
+                    operation: None,
+                    places: places(coefficient),
+                    values: [const { None }; 3],
+                })
+            };
+            (0..products.count).flat_map(lane).collect()
         }
         FieldInstruction::IsZero { slot } => {
             vec![Lane { operation: None, places: [None, Some(Place::Slot(slot)), None], values: [const { None }; 3] }]

@@ -91,3 +91,37 @@ fn a_trace_is_as_long_as_its_steps() {
     let trace = Slots::trace(&layout(AT_ONCE), &block).unwrap();
     assert_eq!(Slots::trace_size(&trace, &block), (5, 5 * size_of::<residue_modular::SlotStep>()));
 }
+
+#[test]
+fn products_in_fp2_are_instructions_of_blocks_unless_a_lane_reads_what_one_before_has_written() {
+    let fp2 = |operands: [u8; 10]| {
+        let code = [&[0xd3][..], &operands].concat();
+        Slots::instruction(&layout(Revision::XFp2x), &code, 0, false)
+    };
+    let found = fp2([7, 3, 9, 1, 2, 4, 250, 5, 0, 2]).unwrap();
+    let lanes: Vec<_> = found.sums().map(|sum| (sum.out, sum.second, sum.slots().to_vec())).collect();
+    let lane = |out, second, [x0, x1]: [u16; 2]| (out, Some(second), vec![[x0, 250], [x1, 5], [x0, 5], [x1, 250]]);
+    assert_eq!(lanes, [lane(7, 3, [1, 2]), lane(16, 12, [5, 6])]);
+    assert_eq!((found.length, found.last(), found.operation_count()), (11, 250, 12));
+    let is_found = |operands| fp2(operands).is_some();
+    assert!(is_found([1, 2, 2, 1, 2, 2, 1, 2, 2, 9]), "in place");
+    assert!(!is_found([1, 2, 1, 1, 2, 1, 8, 9, 0, 2]), "slot 2 is read by lane 1 and written by lane 0");
+    assert!(is_found([1, 2, 1, 1, 2, 1, 8, 9, 0, 1]));
+    assert!(!is_found([1, 2, 0, 8, 9, 0, 8, 9, 0, 2]), "one element for all results");
+    assert!(!is_found([1, 2, 1, 8, 9, 0, 8, 9, 0, 0]), "no lane");
+    assert!(is_found([1, 2, 3, 255, 9, 0, 8, 9, 0, 3]) && !is_found([1, 2, 3, 255, 9, 1, 8, 9, 0, 3]), "slot 257");
+}
+
+#[test]
+fn copies_are_instructions_of_blocks() {
+    let copy = |operands: [u8; 5]| {
+        let code = [&[0xd4][..], &operands].concat();
+        Slots::instruction(&layout(Revision::XMovx), &code, 0, false)
+    };
+    let found = copy([7, 2, 1, 0, 3]).unwrap();
+    assert_eq!(found.lanes().collect::<Vec<_>>(), [(7, 1, 1), (9, 1, 1), (11, 1, 1)]);
+    assert_eq!((found.is_copy, found.length, found.last(), found.operation_count()), (true, 6, 11, 4));
+    let is_found = |operands| copy(operands).is_some();
+    assert!(is_found([1, 1, 0, 1, 255]) && !is_found([2, 1, 0, 1, 255]), "slot 256");
+    assert!(!is_found([1, 1, 0, 1, 0]) && !is_found([1, 0, 0, 1, 2]), "no lane, one slot for all results");
+}

@@ -1,12 +1,13 @@
-//! Instructions of the experiments `x-sumx`, `x-arrayx` and `x-padx`: sums of products, copies between slots and an array, and loads and stores of
+//! Instructions of the experiments `x-sumx`, `x-fp2x`, `x-movx`, `x-arrayx` and `x-padx`: sums of products, products in Fp2, copies of slots, copies between slots and an array, and loads and stores of
 //! values that are wider in memory than the modulus.
 
-use residue_isa::SumOfProducts;
 use residue_isa::revision::rules::ARRAY_ELEMENTS_MAX;
+use residue_isa::{Fp2Lanes, Fp2Products, Lanes, SumOfProducts};
+use residue_modular::Fp2Strided;
 use revm::primitives::U256;
 
 use super::super::{FieldHost, Frame, Handled, charge, halt, pop};
-use super::{Rules, check_complete, halt_of_arithmetic, immediate, runs_in_block, transfer};
+use super::{Rules, check_complete, halt_of_arithmetic, immediate, is_inside, runs_in_block, strided, transfer};
 use crate::halt::Halt;
 use crate::machine::words;
 use crate::prices::memory_cost;
@@ -85,6 +86,62 @@ pub(super) fn sum<R: Rules, H: FieldHost, const BYTES: usize>(mut frame: Frame<'
     let products = sum.products.map(|slots| slots.map(u16::from));
     let (context, _) = machine.frame.active().expect("the context is active still");
     context.sum_products(usize::from(sum.out), sum.signs, &products[..usize::from(sum.count)]);
+    Ok(())
+}
+
+/// `FP2MULX`: out = x·y in Fp2 with u² = −1 in each lane.
+pub(super) fn mul_fp2<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
+    if frame.host.chain().in_blocks && runs_in_block(&mut frame) {
+        return Ok(());
+    }
+    let products = Fp2Products::unpack(immediate(&mut frame));
+    let Fp2Products { out, x, y, count } = products;
+    let machine = frame.host.chain_mut();
+    let base = R::RULES.mul_fp2.map_or(0, |opcode| machine.prices.base[usize::from(opcode)]);
+    let Some((context, prices)) = machine.frame.active() else {
+        return Err(halt_of_arithmetic(&mut frame, base, Halt::NoContext));
+    };
+    // The count of a truncated immediate is 0.
+    if count == 0 || out.stride == 0 {
+        return Err(halt_of_arithmetic(&mut frame, base, Halt::InvalidStride));
+    }
+    if usize::from(products.last()) >= context.slot_count() {
+        return Err(halt_of_arithmetic(&mut frame, base, Halt::SlotOutOfRange));
+    }
+    let cost = base + prices.times(prices.fp2, count.into());
+    charge(&mut frame.interpreter.gas, cost)?;
+    machine.frame.earned += cost;
+    let (context, _) = machine.frame.active().expect("the context is active still");
+    let [out, x, y] = [out, x, y]
+        .map(|Fp2Lanes { c0, c1, stride }| Fp2Strided { first: [c0, c1].map(usize::from), stride: stride.into() });
+    context.mul_fp2(out, x, y, count.into());
+    Ok(())
+}
+
+/// `MOVX`: out = x in each lane.
+pub(super) fn copy<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
+    if frame.host.chain().in_blocks && runs_in_block(&mut frame) {
+        return Ok(());
+    }
+    let [out, out_stride, x, x_stride, count] = immediate(&mut frame);
+    let [out, x] = [(out, out_stride), (x, x_stride)].map(|(index, stride)| Lanes { index, stride });
+    let machine = frame.host.chain_mut();
+    let base = R::RULES.copy.map_or(0, |opcode| machine.prices.base[usize::from(opcode)]);
+    let Some((context, prices)) = machine.frame.active() else {
+        return Err(halt_of_arithmetic(&mut frame, base, Halt::NoContext));
+    };
+    // The count of a truncated immediate is 0.
+    if count == 0 || out.stride == 0 {
+        return Err(halt_of_arithmetic(&mut frame, base, Halt::InvalidStride));
+    }
+    if [out, x].iter().any(|lanes| !is_inside::<R>(lanes, count, context.slot_count())) {
+        return Err(halt_of_arithmetic(&mut frame, base, Halt::SlotOutOfRange));
+    }
+    let cost = base + prices.times(prices.copy, count.into());
+    charge(&mut frame.interpreter.gas, cost)?;
+    machine.frame.earned += cost;
+    let (context, _) = machine.frame.active().expect("the context is active still");
+    context.copy(strided(out), strided(x), count.into());
     Ok(())
 }
 

@@ -1,0 +1,60 @@
+//! Which instructions are chosen for operations: by their prices, and as lanes where strides allow it.
+
+use super::super::slot_instruction;
+use super::{Slots, fp2};
+use crate::fuse::{ANYWHERE, fuse_well};
+use crate::portable::within;
+use residue_isa::{FieldInstruction, FieldOp, GasSchedule, Lanes, Price};
+use residue_passes::{Slot, SlotOp};
+
+impl Slots {
+    /// With the instructions that are cheaper under a schedule than what else does the same.
+    pub fn with_prices(mut self, schedule: &GasSchedule) -> Self {
+        let width = self.rules.price_width(self.modulus_bytes as usize); // u32 to usize widens
+        self.multiplies_fp2 = fp2::is_cheaper((self.revision, self.rules), schedule, width);
+        let Some(row) = self.rules.copy.and_then(|opcode| self.revision.row(opcode)) else { return self };
+        let base = schedule.base(row.mnemonic).unwrap_or(Price::ZERO);
+        let is_cheaper = |count: &u8| {
+            let copy = base + schedule.at_width(width).copy * u64::from(*count);
+            copy.whole() < schedule.instruction(FieldOp::Add, width, *count).whole()
+        };
+        self.copies_from = (1..=u8::MAX).find(is_cheaper);
+        self
+    }
+
+    /// An addition of zero as a copy, if that is cheaper.
+    pub(super) fn as_copy(&self, addition: FieldInstruction) -> FieldInstruction {
+        let FieldInstruction::Slots { operation: FieldOp::Add, out, x, y, count } = addition else { return addition };
+        let is_zero = |lanes: Lanes| Slot::from(lanes.index) == self.places.zero && (count == 1 || lanes.stride == 0);
+        match self.copies_from {
+            Some(least) if count >= least && is_zero(y) => FieldInstruction::Copy { out, x, count },
+            Some(least) if count >= least && is_zero(x) => FieldInstruction::Copy { out, x: y, count },
+            _ => addition,
+        }
+    }
+
+    /// Instructions for operations whose order may change only where slots do not tell the difference.
+    pub(super) fn instructions(&self, ops: &[SlotOp]) -> Vec<FieldInstruction> {
+        if !self.rules.is_strided {
+            return ops.iter().map(slot_instruction).collect();
+        }
+        // No lane depends on another, so they may also go one after the other.
+        if self.places.is_literal {
+            let end = self.slot_count() - 1;
+            return fuse_well(ops, end).into_iter().flat_map(|instruction| within(instruction, end)).collect();
+        }
+        fuse_well(ops, ANYWHERE)
+    }
+
+    /// Whether one copy of calldata is for all elements of a row.
+    pub(super) fn copies_rows(&self, size_bytes: u32) -> bool {
+        let pad_bytes = size_bytes.checked_sub(self.element_bytes);
+        !self.rules.store_reduces && pad_bytes.is_some_and(|pad_bytes| pad_bytes <= 32)
+    }
+
+    /// `STOREPX` or `LOADPX` where elements of so many bytes are padded and there is such an instruction.
+    pub(super) fn padded(&self, opcode: Option<u8>, size_bytes: u32) -> Option<[u8; 2]> {
+        let size = u8::try_from(size_bytes).ok().filter(|_| size_bytes > self.element_bytes);
+        Some([opcode?, size?])
+    }
+}
