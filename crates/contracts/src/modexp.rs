@@ -18,7 +18,7 @@ mod word_sized;
 
 use crate::Contract;
 use crate::words::Words;
-use calldata::{Calldata, Operand, lengths_differ};
+use calldata::{Calldata, Operand, where_words_stand};
 use num_bigint::BigUint;
 use power::LAST_WORD_ONLY;
 use residue_formula::Number;
@@ -83,7 +83,7 @@ pub fn text<M: Machine>(machine: &M) {
         |machine| over_given(machine, state),
         |machine| {
             machine.scratch(one_word::SCRATCH_BYTES);
-            machine.branch(lengths_differ(machine), |_| (), |machine| one_word::in_place(machine));
+            where_words_stand(machine, |machine| one_word::in_place(machine), short::in_place);
             let calldata = Calldata::any(machine);
             let modulus = calldata.modulus;
             machine.branch(
@@ -105,7 +105,7 @@ pub fn text<M: Machine>(machine: &M) {
 /// The text where moduli may be given at run time.
 fn over_given<M: Machine>(machine: &M, state: State) {
     machine.scratch(short::SCRATCH_BYTES.max(wide::SCRATCH_BYTES));
-    machine.branch(lengths_differ(machine), |_| (), |machine| word_sized::in_place(machine, state));
+    where_words_stand(machine, |machine| word_sized::in_place(machine, state), short::in_place);
     let calldata = Calldata::read(machine);
     machine.branch(
         calldata.is_short(machine),

@@ -128,14 +128,24 @@ fn first_bytes<M: Machine>(machine: &M, at: M::Word, bytes: M::Word) -> M::Word 
     w.shr(machine.calldata_word(at), w.sub(w.number(256), w.mul(bytes, w.number(8))))
 }
 
-/// Not 0 unless base, exponent and modulus have 32 bytes each.
-pub(super) fn lengths_differ<M: Machine>(machine: &M) -> M::Word {
-    let w = Words(machine);
-    let differs = |at| w.xor(machine.calldata_word(w.number(at)), w.number(32));
-    w.or(w.or(differs(0), differs(32)), differs(64))
+/// Does one thing or the other where base and modulus have 32 bytes each: the first if the exponent has 32 too, the second if it has not.
+pub(super) fn where_words_stand<M: Machine>(machine: &M, words: impl FnOnce(&M), other_exponent: impl FnOnce(&M)) {
+    let differs = |machine: &M, at| {
+        let w = Words(machine);
+        w.xor(machine.calldata_word(w.number(at)), w.number(WORD_BYTES))
+    };
+    let differ = Words(machine).or(differs(machine, 0), differs(machine, 64));
+    machine.branch(
+        machine.not(differ),
+        |machine| machine.branch(machine.not(differs(machine, 32)), words, other_exponent),
+        |_| (),
+    );
 }
+
+/// Where the exponent stands if the base has a word.
+pub(super) const EXPONENT_AT: u64 = HEADER_BYTES + WORD_BYTES;
 
 /// Base, exponent and modulus of one word each, which stand one after the other.
 pub(super) fn numbers_in_place<M: Machine>(machine: &M) -> [M::Word; 3] {
-    [96, 128, 160].map(|at| machine.calldata_word(machine.small(at)))
+    [HEADER_BYTES, EXPONENT_AT, EXPONENT_AT + WORD_BYTES].map(|at| machine.calldata_word(machine.small(at)))
 }

@@ -4,8 +4,8 @@
 mod limbs;
 mod wide;
 
-use super::calldata::{Calldata, lengths_differ};
-use super::one_word;
+use super::calldata::{Calldata, where_words_stand};
+use super::{one_word, short};
 use crate::Contract;
 use crate::words::Words;
 use num_bigint::BigUint;
@@ -25,7 +25,7 @@ pub const CONTRACT: Contract = Contract {
 /// The text.
 pub fn text<M: Machine>(machine: &M) {
     machine.scratch(wide::SCRATCH_BYTES);
-    machine.branch(lengths_differ(machine), |_| (), |machine| one_word::in_place(machine));
+    where_words_stand(machine, |machine| one_word::in_place(machine), short::in_place);
     let calldata = Calldata::any(machine);
     let w = Words(machine);
     machine.branch(

@@ -3,7 +3,7 @@
 //! Each power is one expression: the compiler puts copies of the modulus and entries of the table on the stack in the order in which products
 //! take them, and then does the products, so a squaring is DUP, DUP, MULMOD.
 
-use super::calldata::Operand;
+use super::calldata::{EXPONENT_AT, Operand, numbers_in_place};
 use super::expressions::Expressions;
 use super::power::F4;
 use crate::words::Words;
@@ -19,6 +19,44 @@ pub(super) const SCRATCH_BYTES: u32 = 160;
 const DIGIT_BITS: u64 = 2;
 /// Bits of an exponent that are factors rather than digits.
 const FACTORS_MAX: u64 = 4;
+
+/// Bytes that 65537 has.
+const F4_BYTES: u64 = 3;
+
+/// Returns the result where base and modulus have 32 bytes each, if the exponent has a byte at most, or is 65537 in three.
+pub(super) fn in_place<M: Machine>(machine: &M) {
+    let w = Words(machine);
+    let bytes = machine.bind(machine.calldata_word(w.number(32)));
+    let give = |machine: &M, word: M::Word| return_word(machine, word, None);
+    let numbers = |machine: &M| {
+        let w = Words(machine);
+        let [base, exponent, _] = numbers_in_place(machine);
+        let m = machine.bind(machine.calldata_word(w.add(w.number(EXPONENT_AT), bytes)));
+        (machine.bind(w.modulo(base, m)), exponent, m)
+    };
+    machine.branch(
+        w.high(bytes, 1),
+        |machine| {
+            let w = Words(machine);
+            let [_, exponent, _] = numbers_in_place(machine);
+            let is_f4 = w.is_equal(w.high(exponent, 256 - 8 * F4_BYTES), w.number(F4));
+            machine.branch(
+                w.and(is_f4, w.is_equal(bytes, w.number(F4_BYTES))),
+                |machine| {
+                    let (x, _, m) = numbers(machine);
+                    power_by_f4(machine, x, m, give);
+                },
+                |_| (),
+            );
+        },
+        |machine| {
+            let (x, exponent, m) = numbers(machine);
+            // Without a byte the exponent is 0.
+            let e = machine.bind(Words(machine).mul(bytes, Words(machine).high(exponent, 248)));
+            power_below_8_bits(machine, [x, e, m], give);
+        },
+    );
+}
 
 /// Hands xᵉ mod m to `give`, for words [x, e, m] that are bound, x below m and e below 2³².
 pub(super) fn power_below_32_bits<M: Machine>(machine: &M, [x, e, m]: [M::Word; 3], give: impl Fn(&M, M::Word) + Copy) {
@@ -48,12 +86,26 @@ pub(super) fn power_by_f4<M: Machine>(machine: &M, x: M::Word, m: M::Word, give:
 /// The same for e below 2¹⁶.
 pub(super) fn power_below_16_bits<M: Machine>(machine: &M, [x, e, m]: [M::Word; 3], give: impl Fn(&M, M::Word) + Copy) {
     let digits = |bits| move |machine: &M| by_digits(machine, [x, e, m], bits, give);
-    let factors = |bits| move |machine: &M| by_factors(machine, [x, e, m], bits, give);
     machine.branch(
         Words(machine).high(e, FACTORS_MAX),
         |machine| machine.branch(Words(machine).high(e, 8), digits(16), digits(8)),
-        |machine| machine.branch(Words(machine).high(e, 2), factors(FACTORS_MAX), factors(2)),
+        |machine| power_below_4_bits(machine, [x, e, m], give),
     );
+}
+
+/// The same for e below 2⁸.
+fn power_below_8_bits<M: Machine>(machine: &M, [x, e, m]: [M::Word; 3], give: impl Fn(&M, M::Word) + Copy) {
+    machine.branch(
+        Words(machine).high(e, FACTORS_MAX),
+        |machine| by_digits(machine, [x, e, m], 8, give),
+        |machine| power_below_4_bits(machine, [x, e, m], give),
+    );
+}
+
+/// The same for e below 2⁴.
+fn power_below_4_bits<M: Machine>(machine: &M, [x, e, m]: [M::Word; 3], give: impl Fn(&M, M::Word) + Copy) {
+    let factors = |bits| move |machine: &M| by_factors(machine, [x, e, m], bits, give);
+    machine.branch(Words(machine).high(e, 2), factors(FACTORS_MAX), factors(2));
 }
 
 /// The power by so many bits, each of which stands for a factor: b for 1 + b·(x − 1).
