@@ -417,6 +417,51 @@ fn a_variable_that_nobody_set_is_zero() {
     assert_eq!(tally.returned, 4 * revisions.len() as u64);
 }
 
+/// Compiles a program for every revision that has it, of which there is one at least, and runs it on this calldata.
+#[track_caller]
+fn check_on(text: &str, calldata: &[u8]) {
+    let program = text::parse(text).unwrap();
+    verify(&program).unwrap();
+    let expected = evaluate(&program, calldata);
+    let mut count = 0;
+    for revision in Revision::every() {
+        let code = match compiled(&program, revision) {
+            Err(error) if error.is_inexpressible() => continue,
+            compiled => compiled.unwrap_or_else(|error| panic!("{revision}: {error}")).code,
+        };
+        let outcome = Engine::new(EngineConfig::default_for(revision)).unwrap().run_code(&code, calldata, GAS);
+        assert_eq!(outcome.halt, Halt::Return, "{revision}");
+        assert_eq!(Outcome::Returned(outcome.output), expected, "{revision}");
+        count += 1;
+    }
+    assert!(count > 0);
+}
+
+/// Where slots are words at the bottom of memory, output does not go there.
+#[test]
+fn elements_of_a_subprogram_are_returned_whole() {
+    let of = |values, body: &str| {
+        format!(
+            "program \"low\" modulus 0x61 subprogram p0 \"sub\" modulus 0x65 {{ function f0 \"start\" () -> () values {values} {{
+             word w0 = 0x0 word w1 = 0x20 parse w0 bytes 32 -> v0 {body} }} }}
+             function f0 \"start\" () -> () values 0 {{ enter p0 () }}"
+        )
+    };
+    let calldata = [vec![0; 31], vec![1], vec![0; 31], vec![2]].concat();
+    check_on(&of(2, "parse w1 bytes 32 -> v1 return_elements (v1 v0) bytes 32"), &calldata);
+    check_on(&of(1, "return_elements (v0) bytes 64"), &calldata);
+}
+
+/// Two equal products are one that is doubled, or a sum that an interface makes at one go.
+#[test]
+fn equal_products_may_be_a_sum() {
+    let text = "program \"equal\" modulus 0x61 function f0 \"start\" () -> () values 13 { word w0 = 0x0
+        parse w0 bytes 1 -> v0 parse w0 bytes 1 -> v1 block { v2 = add v0 v1 v3 = sub v0 v1 } parse w0 bytes 1 -> v4
+        block { v5 = add v0 v1 v6 = sub v0 v1 v7 = mul v2 v5 v8 = mul v3 v6 v9 = sub v7 v8
+        v10 = mul v2 v6 v11 = mul v3 v5 v12 = add v10 v11 } return_elements (v9 v12) bytes 1 }";
+    check_on(text, &[7]);
+}
+
 /// Code that is longer than an account may have is shortened by numbers that memory holds, but not where a program has no memory for elements.
 #[test]
 fn long_programs_of_words_alone_are_as_short_ones() {

@@ -138,6 +138,12 @@ impl<'a> Numbering<'a> {
             self.products.get(&product).filter(|terms| terms.len() == 1)?;
             terms.push((product, is_subtracted));
         }
+        // Equal products that are added are a multiple in the source.
+        if let [(x, false), (y, false)] = terms[..]
+            && let Some(multiple) = self.as_multiple(FieldOp::Add, x, y)
+        {
+            return Some(self.number(multiple));
+        }
         Some(self.number(Meaning::Products(in_order(terms))))
     }
 

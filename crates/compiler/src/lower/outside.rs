@@ -205,13 +205,14 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether elements are returned from the bottom of memory: those of a subprogram, if none passes through there, and where the target says
-    /// so.
+    /// Whether elements are returned from the bottom of memory: those of a subprogram, if neither elements pass through there nor slots are
+    /// there, and where the target says so.
     pub(super) fn returns_low(&self, size_bytes: u32, count: usize) -> bool {
         if self.unit == 0 && self.target.returns_low(size_bytes, count) {
             return true;
         }
-        self.unit > 0 && !self.parts[0].has_elements() && size_bytes >= self.target.element_bytes()
+        let is_free = !self.parts[0].has_elements() && self.target.words().is_none();
+        self.unit > 0 && is_free && size_bytes >= self.target.element_bytes()
     }
 
     /// [] → []

@@ -81,8 +81,8 @@ impl Lowering<'_> {
     pub(super) fn drop_buried(&mut self, height: usize) {
         let Some((&Entry::Kept(_, depth), below)) = self.stack.split_last() else { return };
         let is_dead = |entry: &&Entry| matches!(entry, Entry::Kept(word, of) if *of == self.depth && self.uses.get(word) == Some(&0));
-        let dead = below.iter().rev().take_while(is_dead).count();
-        let swap = u8::try_from(dead).ok().filter(|dead| (1..=16).contains(dead));
+        let dead = below.iter().rev().take_while(is_dead).count().min(usize::from(DUP_DEPTH_MAX));
+        let swap = u8::try_from(dead).ok().filter(|&dead| dead > 0);
         let Some(swap) = swap.filter(|_| depth == self.depth && self.stack.len() >= height) else { return };
         self.code.op(evm::SWAP1 + (swap - 1));
         for _ in 0..dead {

@@ -233,9 +233,12 @@ impl<L: Location> Walk<'_, L> {
         *cycles += WALK_CYCLES_PER_RUN;
         let mut operations = draft.operation_count();
         let mut needs = draft.needs.clone();
-        while !is_first_run || operations < self.operations_max {
+        loop {
             let is_first = is_first_run && run.is_empty();
             let Some(instruction) = L::instruction(self.layout, self.code, at.pc, is_first) else { break };
+            if is_first_run && operations + instruction.operation_count() > self.operations_max {
+                break;
+            }
             if !L::admit(self.layout, &mut needs, &instruction, self.code, at.pc) {
                 break;
             }

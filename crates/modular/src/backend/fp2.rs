@@ -1,7 +1,7 @@
 //! Products in Fp2 = Fp[u] with u² = −1, an element in two slots: two sums of two products each, with one Montgomery reduction a sum where the width has an array.
 
 use super::portable::minus;
-use super::sums::{reduced, sum_one_by_one};
+use super::sums::{Room, reduced, sum_one_by_one};
 use super::{array, sum_rows};
 use crate::context::{FieldContext, Fp2Strided};
 use crate::limbs::Limb;
@@ -31,12 +31,15 @@ pub(super) fn of_width<const N: usize>(context: &mut FieldContext, operands: [Fp
 pub(super) fn by_sums(context: &mut FieldContext, operands: [Fp2Strided; 3], count: usize) {
     in_lanes(context, operands, count, |context, x, y, out| {
         let [[x0, x1], [y0, y1]] = [x, y].map(|slots| slots.map(narrow));
-        let results =
-            [sum_one_by_one(context, 0b10, &[[x0, y0], [x1, y1]]), sum_one_by_one(context, 0, &[[x0, y1], [x1, y0]])];
         let width = context.width_limbs();
+        let mut rooms = [Room::of(width), Room::of(width)];
+        let sums = [(0b10, [[x0, y0], [x1, y1]]), (0, [[x0, y1], [x1, y0]])];
+        for (room, (signs, products)) in rooms.iter_mut().zip(sums) {
+            sum_one_by_one(context, signs, &products, room.parts());
+        }
         let (limbs, _) = context.parts();
-        for (slot, result) in out.into_iter().zip(results) {
-            limbs[slot * width..][..width].copy_from_slice(&result);
+        for (slot, room) in out.into_iter().zip(&mut rooms) {
+            limbs[slot * width..][..width].copy_from_slice(room.parts().0);
         }
     });
 }

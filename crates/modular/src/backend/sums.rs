@@ -40,26 +40,57 @@ pub(super) fn reduced<const N: usize>(mut t: [Limb; N], mut top: Limb, m: &[Limb
 
 /// As [`FieldContext::sum_products`], by products and sums of their own: for powers of two, and for widths that no array is compiled for.
 pub(super) fn one_by_one(context: &mut FieldContext, out: usize, signs: u8, products: &[[u16; 2]]) {
-    let sum = sum_one_by_one(context, signs, products);
-    context.set_slot(out, &sum);
+    let mut room = Room::of(context.width_limbs());
+    let (sum, product) = room.parts();
+    sum_one_by_one(context, signs, products, (sum, product));
+    context.set_slot(out, sum);
 }
 
-/// The same, without writing it.
-pub(super) fn sum_one_by_one(context: &FieldContext, signs: u8, products: &[[u16; 2]]) -> Vec<Limb> {
+/// Limbs up to which a sum needs no room from the allocator: what it costs is more than a narrow product is paid.
+const NARROW_LIMBS_MAX: usize = 12;
+
+/// Room for a sum and a product, which takes two values.
+pub(super) struct Room {
+    width: usize,
+    narrow: [Limb; 3 * NARROW_LIMBS_MAX],
+    wide: Vec<Limb>,
+}
+
+impl Room {
+    /// For values of so many limbs.
+    pub(super) fn of(width: usize) -> Self {
+        let wide = if width <= NARROW_LIMBS_MAX { Vec::new() } else { vec![0; 3 * width] };
+        Self { width, narrow: [0; 3 * NARROW_LIMBS_MAX], wide }
+    }
+
+    /// The sum's, and the product's.
+    pub(super) fn parts(&mut self) -> (&mut [Limb], &mut [Limb]) {
+        let all = if self.wide.is_empty() { &mut self.narrow[..3 * self.width] } else { &mut self.wide[..] };
+        all.split_at_mut(self.width)
+    }
+}
+
+/// The same to `sum`, by way of `product`, which has room for two values.
+pub(super) fn sum_one_by_one(
+    context: &FieldContext,
+    signs: u8,
+    products: &[[u16; 2]],
+    (sum, product): (&mut [Limb], &mut [Limb]),
+) {
     let multiply = context.product();
     let (width, m, n0) = (context.width_limbs(), context.modulus().limbs(), context.modulus().n0());
-    let mut sum = vec![0; width];
-    for (place, slots) in products.iter().enumerate() {
-        let mut product = slots.map(|slot| context.slot(slot.into())).concat();
-        multiply(&mut product, 0, 0, width, m, n0);
-        let mut term = product[..width].to_vec();
+    sum.fill(0);
+    for (place, &[x, y]) in products.iter().enumerate() {
+        product[..width].copy_from_slice(context.slot(x.into()));
+        product[width..].copy_from_slice(context.slot(y.into()));
+        multiply(product, 0, 0, width, m, n0);
+        let product = &product[..width];
         if signs >> place & 1 == 1 {
-            term.copy_from_slice(m);
-            sub_assign(&mut term, &product[..width]);
-        }
-        if add_assign(&mut sum, &term) != 0 || !less_than(&sum, m) {
-            sub_assign(&mut sum, m);
+            if sub_assign(sum, product) != 0 {
+                add_assign(sum, m);
+            }
+        } else if add_assign(sum, product) != 0 || !less_than(sum, m) {
+            sub_assign(sum, m);
         }
     }
-    sum
 }

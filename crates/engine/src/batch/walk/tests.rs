@@ -225,7 +225,7 @@ fn a_block_is_cut_at_the_first_run_and_ends_before_other_runs_beyond_its_length(
     let five = A.repeat(5);
     assert_eq!(runs(&five, 3), Some((1, 24, 3, vec![8, 16])));
     assert_eq!(runs(&five, 5), Some((1, 40, 5, vec![8, 16, 24, 32])));
-    assert_eq!(runs(&AA.repeat(3), 3), Some((1, 16, 4, vec![8])));
+    assert_eq!(runs(&AA.repeat(3), 3), Some((1, 8, 2, vec![])));
     let two = format!("{A}{A}here:\n{A}{A}STOP\n");
     assert_eq!(runs(&two, 3), Some((1, 16, 2, vec![8])));
     assert_eq!(runs(&two, 4), Some((2, 33, 4, vec![8, 25])));
