@@ -368,6 +368,30 @@ fn words_in_place() {
     }
 }
 
+/// Base and modulus of a word each, and between them exponents of a few bytes, of which some are found without reading lengths.
+#[test]
+fn short_exponents_between_words() {
+    let (mut random, mut contracts) = (ChaCha8Rng::seed_from_u64(14), contracts());
+    for bytes in 0..=5usize {
+        for value in
+            [0, 1, 2, 3, 4, 15, 16, 17, 127, 128, 255, 256, 257, 65_535, 65_536, 65_537, 65_538, 1 << 24, 65_537 << 8]
+        {
+            let exponent = &u64::to_be_bytes(value)[8 - bytes..];
+            let modulus = match random.random_range(0..6) {
+                0 => [vec![0; 31], vec![random.random_range(0..3)]].concat(),
+                1 => [&number(&mut random, 31)[..], &[0]].concat(),
+                _ => number(&mut random, 32),
+            };
+            let base = if random.random_range(0..4) == 0 { modulus.clone() } else { number(&mut random, 32) };
+            let calldata = input(&base, exponent, &modulus);
+            check(&mut contracts, &calldata);
+            // Bytes that calldata has not are 0.
+            let end = random.random_range(96..calldata.len());
+            check(&mut contracts, &calldata[..end]);
+        }
+    }
+}
+
 /// Moduli of two and three words, odd and even, whose base is shorter, as long, longer, or not below them.
 #[test]
 fn words_that_are_copied() {
