@@ -96,16 +96,17 @@ fn entered(part: &Part<'_>, is_subprogram: bool, revision: Revision, code: &mut 
 /// Writes the program and its subprograms, of which `parts` has at least one, to `code`, whose offset 0 is `origin`.
 pub(crate) fn lower(parts: &[Part<'_>], of: (Revision, LabelId), code: &mut Assembly) -> Result<Lowered, CompileError> {
     let before = code.clone();
-    let mut ways = DeadWords::WAYS.into_iter().peekable();
-    while let Some(way) = ways.next() {
+    // What is tried one after the other, until no word lies too deep.
+    for way in [DeadWords::Left, DeadWords::DroppedFrom(12)] {
         match lower_with(parts, of, code, way) {
-            Err(CompileError::Stack { .. }) if ways.peek().is_some() => *code = before.clone(),
+            Err(CompileError::Stack { .. }) => code.clone_from(&before),
             lowered => return lowered,
         }
     }
-    unreachable!("there are ways, and the last one returns")
+    lower_with(parts, of, code, DeadWords::DroppedFrom(2))
 }
 
+/// The same, with what becomes of dead words.
 fn lower_with(
     parts: &[Part<'_>],
     (revision, origin): (Revision, LabelId),
@@ -321,11 +322,6 @@ enum DeadWords {
     Left,
     /// They go where the stack has so many words or more.
     DroppedFrom(usize),
-}
-
-impl DeadWords {
-    /// What is tried one after the other, until no word lies too deep.
-    const WAYS: [Self; 3] = [Self::Left, Self::DroppedFrom(12), Self::DroppedFrom(2)];
 }
 
 /// Whether control reaches the end of a region.

@@ -243,9 +243,12 @@ fn memory_of_frames_that_are_open_together_is_the_evms_own() {
     let Some((0, bytes)) = Stay::new(&scene, Counted::OfEvm).run().unwrap() else { return };
     assert!((frames * (image + 32_768)..=(frames + 1) * (image + 32_768)).contains(&bytes), "{bytes} of {frames}");
     for counted in [Counted::Resident, Counted::ResidentPlain] {
-        let (before, peak) = Stay::new(&scene, counted).run().unwrap().unwrap();
-        // Other tests of the process may have left it memory enough, and give some back meanwhile.
-        assert!(before > 0 && peak > 0, "{before} {peak}");
+        // Other tests of the process may have left it memory enough, or give some back meanwhile: then it is measured once more.
+        let mut measured = (0..8).map(|_| Stay::new(&scene, counted).run().unwrap().unwrap());
+        assert!(
+            measured.any(|(before, peak)| before > 0 && peak >= before),
+            "the peak is never above what was there before"
+        );
     }
 }
 
