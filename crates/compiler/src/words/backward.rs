@@ -8,16 +8,16 @@
 //! The search keeps the plans that waste least for each number of operations (a beam: Lowerre, "The HARPY speech recognition
 //! system", 1976), those first in which fewest words wait for one below them.
 
+mod state;
+
 use super::emit::{Emitted, Instruction, Operation, Prices, Resident, number, residents};
 use super::terms::{Id, Node, Terms};
 use residue_passes::Slot;
-use std::cell::Cell;
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use state::{Item, State, Step, best_of};
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-/// A word that is asked for: a term, or p.
-type Item = u16;
 /// p.
 const MODULUS: Item = u16::MAX;
 /// The words of the stack that DUP and SWAP reach.
@@ -35,67 +35,12 @@ const EFFORT: usize = 16_000;
 /// The fewest and the most plans that are kept.
 const WIDTHS: (usize, usize) = (6, 64);
 
-/// An instruction, where memory for lack of room has no slot yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
-    Push(Item),
-    Dup(usize),
-    Swap(usize),
-    Pop,
-    Load(Slot),
-    Store(Slot),
-    /// Loads a word that is in memory for lack of room.
-    Fetch(Item),
-    /// Stores it.
-    Keep(Item),
-    Make(Item),
-}
-
-/// What is known of the end of a block.
-#[derive(Debug, Clone)]
-struct State {
-    /// What has to lie on the stack before it.
-    stack: Vec<Item>,
-    /// The operations in it, as bits.
-    made: Vec<u64>,
-    /// Outputs that are stored before.
-    waiting: Rc<Vec<usize>>,
-    /// Words that are in memory for lack of room, and stored before.
-    kept: Rc<Vec<Item>>,
-    waste: u64,
-    /// Since the state before, the last instruction first.
-    steps: Vec<Step>,
-    /// That state, by its place.
-    parent: usize,
-    /// What it is judged by.
-    rank: u64,
-}
-
-impl State {
-    fn is_done(&self) -> bool {
-        self.waiting.is_empty() && self.kept.is_empty() && self.stack.is_empty()
-    }
-
-    fn key(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        (&self.stack, &self.waiting, &self.kept, &self.made).hash(&mut hasher);
-        hasher.finish()
-    }
-}
-
 /// What may still be done until the next operation.
 #[derive(Debug, Clone, Copy)]
 struct Turns {
     swaps: u32,
     stores: u32,
     loads: u32,
-}
-
-/// Leaves the best ones, each once.
-fn best_of(found: &mut Vec<State>, width: usize) {
-    found.sort_by_key(|state| state.rank);
-    let mut seen = HashSet::new();
-    found.retain(|state| seen.len() < width && seen.insert(state.key()));
 }
 
 struct Search<'a> {
@@ -111,6 +56,12 @@ struct Search<'a> {
     limit: Cell<u64>,
     /// How many ways from one state to the next operations may still be followed.
     ways: Cell<u32>,
+    /// The rank of the last one found, once as many are found as are kept: what is not below it is left out.
+    last: Cell<u64>,
+    /// What was left out since those found were compared.
+    left_out: Cell<usize>,
+    /// Room for the words below one and what they are made of, as bits.
+    below: RefCell<Vec<[u64; 2]>>,
 }
 
 /// A block's nodes and outputs, with the prices for which it is planned.
@@ -183,6 +134,9 @@ impl<'a> Search<'a> {
             residents: Vec::new(),
             limit: Cell::new(u64::MAX),
             ways: Cell::new(0),
+            last: Cell::new(u64::MAX),
+            left_out: Cell::new(0),
+            below: RefCell::default(),
         };
         search.residents = residents
             .into_iter()
@@ -236,6 +190,7 @@ impl<'a> Search<'a> {
             kept: Rc::default(),
             waste: 0,
             steps: self.residents.iter().map(|_| Step::Pop).collect(),
+            taken: Vec::new(),
             parent: usize::MAX,
             rank: 0,
         };
@@ -274,46 +229,63 @@ impl<'a> Search<'a> {
     fn next(&self, level: &[State], (limit, turns, ways): (u64, Turns, u32), width: usize) -> Vec<State> {
         let mut found = Vec::new();
         self.limit.set(limit);
+        self.last.set(u64::MAX);
+        self.left_out.set(0);
         for state in level {
             self.ways.set(ways);
-            self.expand(state.clone(), turns, &mut found);
-            if found.len() > 2 * width {
+            self.expand(&mut state.found(state.rank), turns, &mut found);
+            if found.len() + self.left_out.get() > 2 * width {
                 best_of(&mut found, width);
+                self.left_out.set(0);
                 if let Some(last) = found.last().filter(|_| found.len() == width) {
                     self.limit.set(last.rank.min(self.limit.get()));
+                    self.last.set(last.rank);
                 }
             }
         }
         found
     }
 
-    /// What is wasted, and will be at least about: for each word that waits for one below it, an exchange.
-    fn rank(&self, state: &State) -> u64 {
+    /// What is wasted, and will be at least about: for each word that waits for one below it, an exchange. None if that is no less than the rank of the
+    /// last one found.
+    fn rank(&self, state: &State) -> Option<u64> {
         let stack = &state.stack[self.residents.len()..];
-        let mut stuck = 0;
-        // What the words below are made of.
-        let mut below = vec![0u64; state.made.len()];
-        for (place, &item) in stack.iter().enumerate().filter(|&(_, &item)| !self.is_number(item)) {
-            let id = usize::from(item);
-            if below[id / 64] >> (id % 64) & 1 == 1 {
-                stuck += u64::from(!stack[..place].contains(&item));
-            }
-            below.iter_mut().zip(&self.made_of[id]).for_each(|(below, more)| *below |= more);
-        }
         let height = stack.len() as u64; // usize to u64 widens
-        state.waste + stuck * self.weight((2, 1)) + height * self.weight((3, 1)) / 64
+        let mut rank = state.waste + height * self.weight((3, 1)) / 64;
+        let (last, exchange) = (self.last.get(), self.weight((2, 1)));
+        // The words below, and what they are made of.
+        let mut below = self.below.borrow_mut();
+        below.clear();
+        below.resize(state.made.len(), [0; 2]);
+        for &item in stack.iter().filter(|&&item| !self.is_number(item)) {
+            if rank >= last {
+                return None;
+            }
+            let id = usize::from(item);
+            let (word, bit) = (id / 64, 1 << (id % 64));
+            let [is_below, is_of_below] = below[word].map(|bits| bits & bit != 0);
+            if is_of_below && !is_below {
+                rank += exchange;
+            }
+            below[word][0] |= bit;
+            below.iter_mut().zip(&self.made_of[id]).for_each(|([_, below], more)| *below |= more);
+        }
+        (rank < last).then_some(rank)
     }
 
-    /// What an operation asks for, the lowest first.
-    fn asked(&self, node: &Node, is_turned: bool) -> Vec<Item> {
+    /// Asks for what an operation takes, the lowest first.
+    fn ask(&self, stack: &mut Vec<Item>, node: &Node, is_turned: bool) {
         let ordered =
             |a: Id, b: Id| if is_turned { [self.item(a), self.item(b)] } else { [self.item(b), self.item(a)] };
         match *node {
-            Node::Slot(_) | Node::Constant(_) | Node::Modulus => vec![],
-            Node::Mod(a) => vec![MODULUS, self.item(a)],
-            Node::Sub(a, b) => vec![self.item(b), self.item(a)],
-            Node::Add(a, b) | Node::Times(a, b) => ordered(a, b).to_vec(),
-            Node::AddMod(a, b) | Node::MulMod(a, b) => [&[MODULUS], &ordered(a, b)[..]].concat(),
+            Node::Slot(_) | Node::Constant(_) | Node::Modulus => {}
+            Node::Mod(a) => stack.extend([MODULUS, self.item(a)]),
+            Node::Sub(a, b) => stack.extend([self.item(b), self.item(a)]),
+            Node::Add(a, b) | Node::Times(a, b) => stack.extend(ordered(a, b)),
+            Node::AddMod(a, b) | Node::MulMod(a, b) => {
+                stack.push(MODULUS);
+                stack.extend(ordered(a, b));
+            }
         }
     }
 
@@ -322,10 +294,19 @@ impl<'a> Search<'a> {
         state.waiting.iter().all(|&place| self.terms.outputs[place].0 != slot)
     }
 
-    /// Goes back to the next operations, with what leads there.
-    fn expand(&self, mut state: State, turns: Turns, found: &mut Vec<State>) {
+    /// Goes back to the next operations, with what leads there. The state is left as it was.
+    fn expand(&self, state: &mut State, turns: Turns, found: &mut Vec<State>) {
         let Some(ways) = self.ways.get().checked_sub(1) else { return };
         self.ways.set(ways);
+        let (steps, taken, waste) = (state.steps.len(), state.taken.len(), state.waste);
+        self.resolve(state, turns, found);
+        state.steps.truncate(steps);
+        state.stack.extend(state.taken.drain(taken..).rev());
+        state.waste = waste;
+    }
+
+    /// Takes away what needs no operation, and goes on where something does. What it takes and wastes, [`Search::expand`] puts right again.
+    fn resolve(&self, state: &mut State, turns: Turns, found: &mut Vec<State>) {
         loop {
             if state.waste > self.limit.get() {
                 return;
@@ -338,81 +319,93 @@ impl<'a> Search<'a> {
             let below = &state.stack[..height - 1];
             let depth = below.iter().rev().position(|&other| other == item).map(|above| above + 1);
             if let Some(depth) = depth.filter(|&depth| depth <= REACH) {
-                state.stack.pop();
-                state.steps.push(Step::Dup(depth));
+                state.take(Step::Dup(depth));
                 continue;
             }
             match self.node(item) {
                 None | Some(Node::Constant(_) | Node::Modulus) => {
-                    state.stack.pop();
-                    state.steps.push(Step::Push(item));
+                    state.take(Step::Push(item));
                     state.waste += self.push_waste(item);
                 }
-                Some(&Node::Slot(slot)) if self.is_old(&state, slot) => {
-                    state.stack.pop();
-                    state.steps.push(Step::Load(slot));
-                    if self.is_awaited(&state, item) || depth.is_some() {
+                Some(&Node::Slot(slot)) if self.is_old(state, slot) => {
+                    state.take(Step::Load(slot));
+                    if self.is_awaited(state, item) || depth.is_some() {
                         state.waste += self.weight((6, 4)) - self.weight((3, 1));
                     }
                 }
                 Some(Node::Slot(_)) => return self.blocked(state, turns, found),
-                Some(_) if self.is_awaited(&state, item) || depth.is_some() => {
+                Some(_) if self.is_awaited(state, item) || depth.is_some() => {
                     return self.blocked(state, turns, found);
                 }
-                Some(node) => return self.unmake(&state, item, node, found),
+                Some(node) => return self.unmake(state, item, node, found),
             }
         }
     }
 
-    fn unmake(&self, state: &State, item: Item, node: &Node, found: &mut Vec<State>) {
+    fn unmake(&self, state: &mut State, item: Item, node: &Node, found: &mut Vec<State>) {
         let is_symmetric = !matches!(node, Node::Sub(..) | Node::Mod(_)) && node.operands().len() > 1;
+        state.take(Step::Make(item));
+        let (height, word) = (state.stack.len(), usize::from(item) / 64);
+        let made = state.made[word];
+        state.made[word] |= 1 << (item % 64);
         for is_turned in [false, true].into_iter().take(1 + usize::from(is_symmetric)) {
-            let mut next = state.clone();
-            next.stack.pop();
-            next.steps.push(Step::Make(item));
-            next.stack.extend(self.asked(node, is_turned));
-            next.made[usize::from(item) / 64] |= 1 << (item % 64);
-            next.rank = self.rank(&next);
-            found.push(next);
+            self.ask(&mut state.stack, node, is_turned);
+            match self.rank(state) {
+                Some(rank) => found.push(state.found(rank)),
+                None => self.left_out.set(self.left_out.get() + 1),
+            }
+            state.stack.truncate(height);
         }
+        state.made[word] = made;
     }
 
     /// Before that nothing lies on the stack: an output is stored there, or the block begins.
-    fn store_next(&self, mut state: State, turns: Turns, found: &mut Vec<State>) {
+    fn store_next(&self, state: &mut State, turns: Turns, found: &mut Vec<State>) {
         if state.waiting.is_empty() && state.kept.is_empty() {
-            while let Some(item) = state.stack.pop() {
-                state.steps.push(Step::Push(item));
+            while let Some(&item) = state.stack.last() {
+                state.take(Step::Push(item));
             }
-            found.push(state);
+            found.push(state.found(state.rank));
             return;
         }
-        for store in self.stores(&state) {
-            let child = self.stored(&state, store);
-            if !self.is_awaited(&child, store.1) || !self.is_computed(store.1) {
-                self.expand(child, turns, found);
-            }
+        let (waiting, kept) = (Rc::clone(&state.waiting), Rc::clone(&state.kept));
+        for store in self.stores(&waiting, &kept) {
+            let is_followed = |state: &State| !self.is_awaited(state, store.1) || !self.is_computed(store.1);
+            self.stored(state, store, is_followed, turns, found);
         }
     }
 
     /// The stores that can come last before, with what is stored.
-    fn stores(&self, state: &State) -> Vec<(Step, Item)> {
-        let outputs = state.waiting.iter().map(|&place| {
+    fn stores(&self, waiting: &[usize], kept: &[Item]) -> impl Iterator<Item = (Step, Item)> {
+        let outputs = waiting.iter().map(|&place| {
             let (slot, id) = self.terms.outputs[place];
             (Step::Store(slot), self.item(id))
         });
-        outputs.chain(state.kept.iter().map(|&item| (Step::Keep(item), item))).collect()
+        outputs.chain(kept.iter().map(|&item| (Step::Keep(item), item)))
     }
 
-    /// The state before a store.
-    fn stored(&self, state: &State, (step, item): (Step, Item)) -> State {
-        let mut child = state.clone();
+    /// Goes on before a store if the state there is to be followed.
+    fn stored(
+        &self,
+        state: &mut State,
+        (step, item): (Step, Item),
+        is_followed: impl Fn(&State) -> bool,
+        turns: Turns,
+        found: &mut Vec<State>,
+    ) {
+        let (waiting, kept) = (Rc::clone(&state.waiting), Rc::clone(&state.kept));
         match step {
-            Step::Store(slot) => Rc::make_mut(&mut child.waiting).retain(|&place| self.terms.outputs[place].0 != slot),
-            _ => Rc::make_mut(&mut child.kept).retain(|&other| other != item),
+            Step::Store(slot) => Rc::make_mut(&mut state.waiting).retain(|&place| self.terms.outputs[place].0 != slot),
+            _ => Rc::make_mut(&mut state.kept).retain(|&other| other != item),
         }
-        child.steps.push(step);
-        child.stack.push(item);
-        child
+        state.steps.push(step);
+        state.stack.push(item);
+        if is_followed(state) {
+            self.expand(state, turns, found);
+        }
+        state.stack.pop();
+        state.steps.pop();
+        (state.waiting, state.kept) = (waiting, kept);
     }
 
     fn is_computed(&self, item: Item) -> bool {
@@ -428,13 +421,14 @@ impl<'a> Search<'a> {
     }
 
     /// The word on top cannot be made here.
-    fn blocked(&self, state: State, turns: Turns, found: &mut Vec<State>) {
+    fn blocked(&self, state: &mut State, turns: Turns, found: &mut Vec<State>) {
         let height = state.stack.len();
         let top = state.stack[height - 1];
-        for store in self.stores(&state) {
+        let (waiting, kept) = (Rc::clone(&state.waiting), Rc::clone(&state.kept));
+        for store in self.stores(&waiting, &kept) {
             let (step, item) = store;
             if item == top {
-                self.expand(self.stored(&state, store), turns, found);
+                self.stored(state, store, |_| true, turns, found);
                 continue;
             }
             let is_in_the_way = match (self.node(top), step) {
@@ -442,39 +436,35 @@ impl<'a> Search<'a> {
                 _ => self.is_computed(item) && self.is_made_of(item, top),
             };
             if turns.stores > 0 && is_in_the_way {
-                let child = self.stored(&state, store);
-                if !self.is_computed(item) || !self.is_awaited(&child, item) {
-                    self.expand(child, Turns { stores: turns.stores - 1, ..turns }, found);
-                }
+                let is_followed = |state: &State| !self.is_computed(item) || !self.is_awaited(state, item);
+                self.stored(state, store, is_followed, Turns { stores: turns.stores - 1, ..turns }, found);
             }
         }
         if turns.swaps > 0 {
             for below in 1..=REACH.min(height - 1 - self.residents.len()) {
                 let place = height - 1 - below;
-                if self.is_free(&state, place) {
-                    let mut child = state.clone();
-                    child.stack.swap(height - 1, place);
-                    child.steps.push(Step::Swap(below));
-                    child.waste += self.weight((3, 1));
-                    self.expand(child, Turns { swaps: turns.swaps - 1, ..turns }, found);
+                if self.is_free(state, place) {
+                    let waste = state.waste;
+                    state.stack.swap(height - 1, place);
+                    state.steps.push(Step::Swap(below));
+                    state.waste += self.weight((3, 1));
+                    self.expand(state, Turns { swaps: turns.swaps - 1, ..turns }, found);
+                    state.waste = waste;
+                    state.steps.pop();
+                    state.stack.swap(height - 1, place);
                 }
             }
         }
         if turns.loads > 0 && self.is_computed(top) {
-            let mut child = state;
-            child.stack.pop();
-            let output =
-                child.waiting.iter().map(|&place| self.terms.outputs[place]).find(|&(_, id)| id == usize::from(top));
-            match output {
-                Some((slot, _)) => child.steps.push(Step::Load(slot)),
-                None => child.steps.push(Step::Fetch(top)),
+            let output = waiting.iter().map(|&place| self.terms.outputs[place]).find(|&(_, id)| id == usize::from(top));
+            state.take(output.map_or(Step::Fetch(top), |(slot, _)| Step::Load(slot)));
+            state.waste += self.weight((6, 4)) - self.weight((3, 1));
+            if output.is_none() && !kept.contains(&top) {
+                Rc::make_mut(&mut state.kept).push(top);
+                state.waste += self.weight((9, 5));
             }
-            child.waste += self.weight((6, 4)) - self.weight((3, 1));
-            if output.is_none() && !child.kept.contains(&top) {
-                Rc::make_mut(&mut child.kept).push(top);
-                child.waste += self.weight((9, 5));
-            }
-            self.expand(child, Turns { loads: turns.loads - 1, ..turns }, found);
+            self.expand(state, Turns { loads: turns.loads - 1, ..turns }, found);
+            state.kept = kept;
         }
     }
 
