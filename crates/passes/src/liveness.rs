@@ -57,7 +57,18 @@ pub fn liveness(function: &Function) -> Liveness {
         live.insert(param.0 as usize);
     }
     walk.define(&function.params, &mut live);
+    walk.out.interferes = symmetric(&walk.out.interferes);
     walk.out
+}
+
+/// Who interferes with whom, both ways, and none with itself.
+fn symmetric(interferes: &[FixedBitSet]) -> Vec<FixedBitSet> {
+    let mut both = interferes.to_vec();
+    for (own, others) in interferes.iter().enumerate() {
+        others.ones().for_each(|other| both[other].insert(own));
+        both[own].remove(own);
+    }
+    both
 }
 
 /// The values that something in `function` reads.
@@ -90,7 +101,8 @@ impl Walk {
         FixedBitSet::with_capacity(self.values)
     }
 
-    /// `values` come to be here, as one: they interfere with everything live after them and with each other.
+    /// `values` come to be here, as one: they interfere with everything live after them and with each other. [`symmetric`] makes it mutual: parts of
+    /// sequences define the same values again and again.
     fn define(&mut self, values: &[Value], live: &mut FixedBitSet) {
         for value in values {
             live.insert(value.0 as usize);
@@ -98,12 +110,6 @@ impl Walk {
         for value in values {
             let own = value.0 as usize;
             self.out.interferes[own].union_with(live);
-            self.out.interferes[own].remove(own);
-            for other in live.ones() {
-                if other != own {
-                    self.out.interferes[other].insert(own);
-                }
-            }
         }
         for value in values {
             live.remove(value.0 as usize);
