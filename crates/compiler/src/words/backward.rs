@@ -183,17 +183,7 @@ impl<'a> Search<'a> {
     }
 
     fn best(&self) -> Option<Vec<Step>> {
-        let start = State {
-            stack: self.residents.clone(),
-            made: vec![0; self.terms.nodes.len().div_ceil(64)],
-            waiting: Rc::new((0..self.terms.outputs.len()).collect()),
-            kept: Rc::default(),
-            waste: 0,
-            steps: self.residents.iter().map(|_| Step::Pop).collect(),
-            taken: Vec::new(),
-            parent: usize::MAX,
-            rank: 0,
-        };
+        let start = State::end(self.residents.clone(), self.terms.nodes.len(), self.terms.outputs.len());
         let operations = self.terms.nodes.iter().filter(|node| node.is_computed()).count();
         let width = (EFFORT / operations.max(1)).clamp(WIDTHS.0, WIDTHS.1);
         let mut before: Vec<(usize, Vec<Step>)> = Vec::new();

@@ -44,6 +44,8 @@ pub struct State {
     pub parent: usize,
     /// What it is judged by.
     pub rank: u64,
+    /// By which it is known again: a hash of all that the rest of the search depends on.
+    key: u64,
 }
 
 impl State {
@@ -57,8 +59,26 @@ impl State {
         self.steps.push(step);
     }
 
+    /// The state at the end of a block.
+    pub fn end(stack: Vec<Item>, operations: usize, outputs: usize) -> Self {
+        Self {
+            made: vec![0; operations.div_ceil(64)],
+            waiting: Rc::new((0..outputs).collect()),
+            kept: Rc::default(),
+            waste: 0,
+            steps: stack.iter().map(|_| Step::Pop).collect(),
+            taken: Vec::new(),
+            parent: usize::MAX,
+            rank: 0,
+            key: 0,
+            stack,
+        }
+    }
+
     /// The state as one of those found; `taken` is what only the search on this way needs.
     pub fn found(&self, rank: u64) -> Self {
+        let mut hasher = DefaultHasher::new();
+        (&self.stack, &self.waiting, &self.kept, &self.made).hash(&mut hasher);
         Self {
             stack: self.stack.clone(),
             made: self.made.clone(),
@@ -69,13 +89,8 @@ impl State {
             taken: Vec::new(),
             parent: self.parent,
             rank,
+            key: hasher.finish(),
         }
-    }
-
-    fn key(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        (&self.stack, &self.waiting, &self.kept, &self.made).hash(&mut hasher);
-        hasher.finish()
     }
 }
 
@@ -83,5 +98,5 @@ impl State {
 pub fn best_of(found: &mut Vec<State>, width: usize) {
     found.sort_by_key(|state| state.rank);
     let mut seen = HashSet::new();
-    found.retain(|state| seen.len() < width && seen.insert(state.key()));
+    found.retain(|state| seen.len() < width && seen.insert(state.key));
 }
