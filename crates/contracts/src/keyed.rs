@@ -3,6 +3,7 @@
 pub mod by_precompiles;
 pub(crate) mod json;
 pub(crate) mod points;
+pub(crate) mod unique;
 
 use residue_ir::{Machine, Numbers, Piece};
 use residue_modular::fields::Bn254Fp;

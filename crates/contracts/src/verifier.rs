@@ -39,6 +39,9 @@ pub enum KeyError {
     /// It is no JSON.
     #[error("it is not JSON: {0}")]
     Json(String),
+    /// An object has a field twice: which, and at which line and column.
+    #[error("{0}")]
+    Twice(String),
     /// A field is missing, or something else than what has to be there.
     #[error("{field} is {found}, and not {expected}")]
     Shape {
@@ -97,7 +100,8 @@ pub enum KeyError {
 
 impl From<serde_json::Error> for KeyError {
     fn from(error: serde_json::Error) -> Self {
-        Self::Json(error.to_string())
+        // Any JSON is a value; only a field that is there twice is none of ours.
+        if error.is_data() { Self::Twice(error.to_string()) } else { Self::Json(error.to_string()) }
     }
 }
 

@@ -8,6 +8,7 @@ use super::key::{INPUTS_MAX, Key, Proof};
 use crate::keyed::json::Field;
 pub use crate::keyed::json::inputs;
 use crate::keyed::points::Curve;
+use crate::keyed::unique;
 use crate::verifier::KeyError;
 use residue_curves::bls12_381::Bls12_381;
 use residue_curves::bn254::Bn254;
@@ -23,7 +24,7 @@ pub struct KeyFile {
 impl KeyFile {
     /// The key in this text.
     pub fn new(text: &str) -> Result<Self, KeyError> {
-        let json: Value = serde_json::from_str(text)?;
+        let json = unique::read(text)?;
         if json.is_object() { Ok(Self { json }) } else { Err(Field::root(&json).shape("an object")) }
     }
 
@@ -90,7 +91,7 @@ impl KeyFile {
 
 /// The proof in this text. Its coordinates are below p; that they are those of points is for the verifier to see.
 pub fn proof<C: ProofCurve>(text: &str) -> Result<Proof<C::Number, C>, KeyError> {
-    let json: Value = serde_json::from_str(text)?;
+    let json = unique::read(text)?;
     let root = Field::root(&json);
     if !json.is_object() {
         return Err(root.shape("an object"));

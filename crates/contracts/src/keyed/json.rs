@@ -3,6 +3,7 @@
 //! Points are lists of decimal numbers in strings, homogeneous with z = 1, or 0 for the identity (snarkjs); or they have `X` and `Y`, in G2 with `A0` and
 //! `A1`, where small numbers may stand without quotes or be negative, and all zeros are the identity (gnark).
 
+use crate::keyed::unique;
 use crate::verifier::KeyError;
 use num_bigint::BigUint;
 use residue_curves::Affine;
@@ -162,7 +163,7 @@ fn shown(value: &Value) -> String {
 
 /// The inputs in this text, a list of numbers below 2²⁵⁶, of which there must be so many.
 pub fn inputs(text: &str, count: usize) -> Result<Vec<BigUint>, KeyError> {
-    let json: Value = serde_json::from_str(text)?;
+    let json = unique::read(text)?;
     let root = Field::root(&json);
     let fields = root.list("a list of inputs")?;
     if fields.len() != count {

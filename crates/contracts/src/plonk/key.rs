@@ -2,6 +2,7 @@
 
 use crate::keyed::json::Field;
 use crate::keyed::points::Curve;
+use crate::keyed::unique;
 use crate::verifier::KeyError;
 use num_bigint::BigUint;
 use residue_curves::Affine;
@@ -9,7 +10,6 @@ use residue_curves::bn254::Bn254;
 use residue_curves::pairing::PairingCurve;
 use residue_curves::tower::Fp2;
 use residue_modular::fields::Bn254Fp;
-use serde_json::Value;
 
 /// A point of G1; `None` for the identity.
 pub type Point = Option<Affine<Bn254Fp>>;
@@ -51,7 +51,7 @@ fn of_this_system(root: &Field<'_>) -> Result<(), KeyError> {
 
 /// The key in this text.
 pub fn key(text: &str) -> Result<Key, KeyError> {
-    let json: Value = serde_json::from_str(text)?;
+    let json = unique::read(text)?;
     let root = Field::root(&json);
     if !json.is_object() {
         return Err(root.shape("an object"));
@@ -106,7 +106,7 @@ pub fn key(text: &str) -> Result<Key, KeyError> {
 
 /// The proof in this text.
 pub fn proof(text: &str) -> Result<Proof, KeyError> {
-    let json: Value = serde_json::from_str(text)?;
+    let json = unique::read(text)?;
     let root = Field::root(&json);
     if !json.is_object() {
         return Err(root.shape("an object"));

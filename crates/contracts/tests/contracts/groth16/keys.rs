@@ -82,6 +82,9 @@ fn what_is_wrong_with_a_key_is_said_by_field_and_value() {
     };
     let error = key("{").map(|_| ()).unwrap_err().to_string();
     assert!(error.contains("it is not JSON") && error.contains("line 1"), "{error}");
+    let twice = good.to_string().replacen('{', "{\"IC\": [],", 1);
+    let error = key(&twice).map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains("the field \"IC\" is there twice at line 1"), "{error}");
     refused(&json!([]), &["the file is a list of 0", "an object"]);
     refused(&json!({}), &["IC is missing"]);
     for field in ["vk_alpha_1", "vk_beta_2", "vk_gamma_2", "vk_delta_2", "IC"] {
