@@ -223,7 +223,9 @@ impl<'a> Search<'a> {
         self.left_out.set(0);
         for state in level {
             self.ways.set(ways);
-            self.expand(&mut state.found(state.rank), turns, &mut found);
+            let mut start = state.found(state.rank);
+            self.expand(&mut start, turns, &mut found);
+            debug_assert!(start.is_as(state), "a way back changed the state");
             if found.len() + self.left_out.get() > 2 * width {
                 best_of(&mut found, width);
                 self.left_out.set(0);

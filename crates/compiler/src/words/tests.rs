@@ -2,7 +2,7 @@
 //! no bounds, but looks at whether numbers keep to them. Blocks without a plan go through memory, operation by operation.
 
 use super::backward::Plans;
-use super::emit::{Instruction, Operation, Prices, number};
+use super::emit::{Emitted, Instruction, Operation, Prices, number};
 use super::schedule::schedule;
 use super::terms::word_max;
 use super::terms::{Field, Terms, terms};
@@ -93,6 +93,7 @@ fn carry_out(terms: &Terms, instructions: &[Instruction], p: &BigUint, memory: &
 #[test]
 fn random_blocks_are_their_operations() {
     let mut blocks = 0;
+    let mut plans = Plans::default();
     for (seed, p) in (0..10u64).flat_map(|seed| moduli().into_iter().map(move |p| (seed, p))) {
         let mut numbers = Numbers((seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         let ops = block(&mut numbers, 10 + 12 * seed as usize);
@@ -103,7 +104,14 @@ fn random_blocks_are_their_operations() {
         let own: BTreeSet<Slot> = ops.iter().map(|op| op.out).chain(SLOTS..SLOTS + EXTRA).collect();
         let bytes_a_gas = [Prices::GAS_ALONE, 4][seed as usize % 2];
         let prices = Prices { bytes_a_gas, loads_modulus: false, in_memory: vec![] };
-        let Some(emitted) = schedule(&terms, &own, &prices, &mut Plans::default()) else { continue };
+        let found = schedule(&terms, &own, &prices, &mut Plans::default());
+        // What is remembered of other blocks, and of this one, changes nothing.
+        for _ in 0..2 {
+            let again = schedule(&terms, &own, &prices, &mut plans);
+            let instructions = |emitted: &Option<Emitted>| emitted.as_ref().map(|emitted| emitted.instructions.clone());
+            assert_eq!(instructions(&again), instructions(&found), "seed {seed}, p = {p}");
+        }
+        let Some(emitted) = found else { continue };
         // The largest numbers come nearest to the bounds.
         for largest in [true, false] {
             let value =

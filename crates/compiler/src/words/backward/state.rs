@@ -53,6 +53,16 @@ impl State {
         self.waiting.is_empty() && self.kept.is_empty() && self.stack.is_empty()
     }
 
+    /// Whether the rest of the search is the same from both.
+    pub fn is_as(&self, other: &Self) -> bool {
+        let of = |state: &Self| (state.waste, state.steps.len(), state.taken.len());
+        self.stack == other.stack
+            && self.made == other.made
+            && self.waiting == other.waiting
+            && self.kept == other.kept
+            && of(self) == of(other)
+    }
+
     /// Takes away the word on top, which a step brings.
     pub fn take(&mut self, step: Step) {
         self.taken.extend(self.stack.pop());
@@ -60,9 +70,9 @@ impl State {
     }
 
     /// The state at the end of a block.
-    pub fn end(stack: Vec<Item>, operations: usize, outputs: usize) -> Self {
+    pub fn end(stack: Vec<Item>, terms: usize, outputs: usize) -> Self {
         Self {
-            made: vec![0; operations.div_ceil(64)],
+            made: vec![0; terms.div_ceil(64)],
             waiting: Rc::new((0..outputs).collect()),
             kept: Rc::default(),
             waste: 0,
