@@ -14,8 +14,8 @@ pub mod zip215;
 
 use crate::encoding::unless_return_zero;
 use crate::hashes::sha512;
-use residue_curves::Affine;
-use residue_curves::edwards25519::{self, Extended, constants, root_of_ratio};
+use residue_curves::edwards25519::{self, constants, root_of_ratio};
+use residue_curves::{Affine, Projective};
 use residue_formula::{Fe, Number};
 use residue_ir::{Machine, Variable, WordOp};
 use residue_modular::fields::Curve25519Fp;
@@ -37,28 +37,32 @@ pub(crate) enum Encodings {
     Any,
 }
 
-/// The bytes of a variable in reverse order.
-fn reverse<M: Machine>(machine: &M, word: Variable) {
+/// The word in which pairs of neighbours of so many bits have changed places.
+fn exchanged<M: Machine>(machine: &M, word: M::Word, bits: usize) -> M::Word {
     let op = |op, a, b| machine.word_op(op, a, b);
-    let ones = |bits: usize| {
-        (0..256).step_by(2 * bits).fold(U256::ZERO, |sum, at| sum | ((U256::ONE << bits) - U256::ONE) << at)
-    };
-    let mut reversed = machine.get(word);
-    for bits in [8usize, 16, 32, 64] {
-        let (mask, shift) = (machine.word(ones(bits)), machine.small(bits as u64)); // usize to u64 widens
-        let up = op(WordOp::Shl, op(WordOp::And, reversed, mask), shift);
-        let down = op(WordOp::And, op(WordOp::Shr, reversed, shift), mask);
-        reversed = machine.bind(op(WordOp::Or, up, down));
-    }
-    let half = machine.small(128);
-    machine.set(word, op(WordOp::Or, op(WordOp::Shl, reversed, half), op(WordOp::Shr, reversed, half)));
+    let lower = (0..256).step_by(2 * bits).fold(U256::ZERO, |sum, at| sum | ((U256::ONE << bits) - U256::ONE) << at);
+    let (mask, shift) = (machine.word(lower), machine.small(bits as u64)); // usize to u64 widens
+    let up = op(WordOp::Shl, op(WordOp::And, word, mask), shift);
+    let down = op(WordOp::And, op(WordOp::Shr, word, shift), mask);
+    machine.bind(op(WordOp::Or, up, down))
+}
+
+/// The word in which the bytes of each of the four numbers of 64 bits are in reverse order.
+fn numbers_reversed<M: Machine>(machine: &M, through: Variable, word: M::Word) -> M::Word {
+    machine.set(through, word);
+    machine.function("reverse", (), |machine, ()| {
+        let reversed = [8, 16, 32].into_iter().fold(machine.get(through), |word, bits| exchanged(machine, word, bits));
+        machine.set(through, reversed);
+    });
+    machine.get(through)
 }
 
 /// The little-endian number that a word's bytes are.
 fn little_endian<M: Machine>(machine: &M, through: Variable, word: M::Word) -> M::Word {
-    machine.set(through, word);
-    machine.function("reverse", (), |machine, ()| reverse(machine, through));
-    machine.get(through)
+    let op = |op, a, b| machine.word_op(op, a, b);
+    let pairs = exchanged(machine, numbers_reversed(machine, through, word), 64);
+    let half = machine.small(128);
+    machine.bind(op(WordOp::Or, op(WordOp::Shl, pairs, half), op(WordOp::Shr, pairs, half)))
 }
 
 /// What every signature is asked for; the words of calldata as numbers.
@@ -84,7 +88,7 @@ pub(crate) fn parse<M: Machine>(machine: &M) -> Parsed<M::Word> {
 
     // k = H(R ‖ A ‖ M) modulo L. Calldata has 32 bytes more in front of M, and A in front of R.
     let hashed_bytes = op(WordOp::Sub, size, machine.small(32));
-    let [low, high] = sha512::hash(machine, hashed_bytes, |machine, part, offset| {
+    let [high, low] = sha512::hash_in_reverse(machine, hashed_bytes, |machine, part, offset| {
         let at = machine.word_op(WordOp::Add, offset, machine.small(R_AT));
         match part {
             1 => {
@@ -95,8 +99,8 @@ pub(crate) fn parse<M: Machine>(machine: &M) -> Parsed<M::Word> {
             _ => machine.calldata_word(at),
         }
     });
-    machine.set(k, little_endian(machine, through, low));
-    machine.set(k_high, little_endian(machine, through, high));
+    machine.set(k, numbers_reversed(machine, through, low));
+    machine.set(k_high, numbers_reversed(machine, through, high));
     machine.over("order", order, |machine| {
         let [low, high] = [k, k_high].map(|half| machine.reduce(machine.get(half)));
         let radix = (num_bigint::BigUint::from(1u8) << 256) % order;
@@ -137,7 +141,7 @@ pub(crate) fn decode<M: Machine>(machine: &M, number: M::Word, encodings: Encodi
 }
 
 /// S·B − k·A.
-pub(crate) fn expected<M: Machine>(machine: &M, parsed: &Parsed<M::Word>, key: Affine<M::Fe>) -> Extended<M::Fe> {
+pub(crate) fn expected<M: Machine>(machine: &M, parsed: &Parsed<M::Word>, key: Affine<M::Fe>) -> Projective<M::Fe> {
     let [s, k] = [parsed.s, parsed.k].map(|scalar| machine.get(scalar));
     edwards25519::sum(machine, s, k, Affine::new(-key.x, key.y))
 }

@@ -1,15 +1,18 @@
 //! edwards25519, −x² + y² = 1 + d·x²·y²: its constants, sums, and u·B + v·P for a point and scalars at run time. RFC 8032, §5.1.
 //!
 //! Extended coordinates (X : Y : Z : T), x = X/Z, y = Y/Z, T = X·Y/Z: Hisil, Wong, Carter and Dawson 2008 (2008/522), §3.1 and §3.3. Sums are
-//! complete, as −1 is a square and d is none. The sum u·B + v·P goes along digits from −8 to 7 to the base 16 of both scalars.
+//! complete, as −1 is a square and d is none. The sum u·B + v·P goes along the digits of both scalars: of both together where code may be long
+//! ([`joint`]), else of one after the other ([`apart`]).
+
+mod apart;
+mod joint;
 
 use crate::chain::squared;
-use crate::group::Affine;
-use crate::windows::digits;
+use crate::group::{Affine, Projective};
 use num_bigint::BigUint;
 use residue_formula::scope::enter;
 use residue_formula::{Fe, Number, bundle};
-use residue_ir::{Machine, SequenceStep};
+use residue_ir::{Feature, Machine};
 use residue_modular::fields::Curve25519Fp;
 use std::sync::LazyLock;
 
@@ -72,24 +75,51 @@ pub struct Addend<F> {
     z: Option<F>,
 }
 
-impl<F: Fe> Extended<F> {
-    /// P ↦ 2P; T stays what it was unless `with_t`. 2008/522, §3.3, for a = −1, with all coordinates negated.
-    #[must_use]
-    pub fn double(self, with_t: bool) -> Self {
-        let _scope = enter("edwards_double");
-        let Self { x, y, z, t } = self;
-        let (a, b) = (x.square(), y.square()); //        A = X², B = Y²
-        let zz = z.square();
-        let sum = a + b; //                              −H = A + B
-        let e = (x + y).square() - sum; //               E = (X + Y)² − A − B
-        let g = b - a; //                                G = B − A
-        let f = zz + zz - g; //                          −F = 2Z² − G
-        Self { x: e * f, y: g * sum, z: f * g, t: if with_t { e * sum } else { t } }
+/// A point before the last products: X = E·F, Y = G·H, Z = F·G, T = E·H.
+#[derive(Clone, Copy, Debug)]
+pub struct Factors<F> {
+    e: F,
+    f: F,
+    g: F,
+    h: F,
+}
+
+impl<F: Fe> Factors<F> {
+    /// The point without T.
+    pub fn projective(self) -> Projective<F> {
+        let Self { e, f, g, h } = self;
+        Projective { x: e * f, y: g * h, z: f * g }
     }
 
-    /// (P, Q) ↦ P ± Q; T stays what it was unless `with_t`. 2008/522, §3.1.
+    /// The point.
+    pub fn extended(self) -> Extended<F> {
+        let Projective { x, y, z } = self.projective();
+        Extended { x, y, z, t: self.e * self.h }
+    }
+}
+
+/// P ↦ 2P. 2008/522, §3.3, for a = −1, with all coordinates negated.
+pub fn double<F: Fe>(point: Projective<F>) -> Factors<F> {
+    let _scope = enter("edwards_double");
+    let Projective { x, y, z } = point;
+    let (a, b) = (x.square(), y.square()); //        A = X², B = Y²
+    let zz = z.square();
+    let sum = a + b; //                              −H = A + B
+    let e = (x + y).square() - sum; //               E = (X + Y)² − A − B
+    let g = b - a; //                                G = B − A
+    Factors { e, f: zz + zz - g, g, h: sum } //      −F = 2Z² − G
+}
+
+impl<F: Fe> Extended<F> {
+    /// The point without T.
+    pub fn projective(self) -> Projective<F> {
+        let Self { x, y, z, .. } = self;
+        Projective { x, y, z }
+    }
+
+    /// (P, Q) ↦ P ± Q. 2008/522, §3.1.
     #[must_use]
-    pub fn add(self, other: Addend<F>, is_negated: bool, with_t: bool) -> Self {
+    pub fn add(self, other: Addend<F>, is_negated: bool) -> Factors<F> {
         let _scope = enter("edwards_add");
         let Self { x, y, z, t } = self;
         let (minus, plus) = if is_negated { (other.plus, other.minus) } else { (other.minus, other.plus) };
@@ -99,7 +129,7 @@ impl<F: Fe> Extended<F> {
         let d = other.z.map_or(z + z, |other| z * other); // D = 2·Z₁·Z₂
         let (e, h) = (b - a, b + a);
         let (f, g) = if is_negated { (d + c, d - c) } else { (d - c, d + c) };
-        Self { x: e * f, y: g * h, z: f * g, t: if with_t { e * h } else { t } }
+        Factors { e, f, g, h }
     }
 
     /// As the right operand of sums, given 2d.
@@ -108,12 +138,6 @@ impl<F: Fe> Extended<F> {
         Addend { minus: y - x, plus: y + x, t: t * twice_d, z: Some(z + z) }
     }
 }
-
-/// Places of digits.
-const PLACES: u32 = 64;
-/// Digits, each with 8 added.
-const DIGITS: usize = 16;
-const ZERO_DIGIT: usize = 8;
 
 /// 2d.
 fn twice_d<M: Machine>(machine: &M) -> M::Fe {
@@ -130,54 +154,35 @@ pub fn addend<M: Machine>(machine: &M, point: Affine<M::Fe>) -> Addend<M::Fe> {
     Addend { z: None, ..extended(machine, point).addend(twice_d(machine)) }
 }
 
-/// B, 2B, … 8B as right operands, from slots.
-fn base_multiples<M: Machine>(machine: &M) -> Vec<Addend<M::Fe>> {
+/// The identity.
+fn identity<M: Machine>(machine: &M) -> Extended<M::Fe> {
+    let (zero, one) = (machine.zero(), machine.one());
+    Extended { x: zero, y: one, z: one, t: zero }
+}
+
+/// B, 2B, … as right operands, so many of them, from slots.
+fn base_multiples<M: Machine>(machine: &M, count: usize) -> Vec<Addend<M::Fe>> {
     let twice_d = CONSTANTS.d + CONSTANTS.d;
     let Affine { x, y } = CONSTANTS.base;
     let base = Extended { x, y, z: Curve25519Fp::ONE, t: x * y };
-    let all = std::iter::successors(Some(base), |last| Some(last.add(base.addend(twice_d), false, true)));
+    let all = std::iter::successors(Some(base), |last| Some(last.add(base.addend(twice_d), false).extended()));
     let addend = |point: Extended<Curve25519Fp>| {
         let inverse = point.z.inverse().expect("Z is never zero");
         let (x, y) = (point.x * inverse, point.y * inverse);
         let [minus, plus, t] = [y - x, y + x, x * y * twice_d].map(|value| machine.constant(&value.to_canonical()));
         Addend { minus, plus, t, z: None }
     };
-    all.take(DIGITS / 2).map(addend).collect()
+    all.take(count).map(addend).collect()
 }
 
-/// (u, v, P) ↦ u·B + v·P for scalars below 2²⁵³ and a point of the curve; without its T.
-pub fn sum<M: Machine>(machine: &M, u: M::Word, v: M::Word, point: Affine<M::Fe>) -> Extended<M::Fe> {
-    let of_base = base_multiples(machine);
-    let (once, twice_d) = (addend(machine, point), twice_d(machine));
-    let mut of_point = vec![once];
-    let mut multiple = extended(machine, point);
-    for _ in 1..DIGITS / 2 {
-        multiple = multiple.add(once, false, true);
-        of_point.push(multiple.addend(twice_d));
-    }
-    let v_digits = digits(machine, v, 0);
-    let u_digits = digits(machine, u, DIGITS);
-    let plain = 2 * DIGITS;
-    let mut order = Vec::new();
-    for at in (0..PLACES).rev() {
-        let step = |digits: &[M::Word; 4]| SequenceStep::chosen(digits[(at % 4) as usize], at / 4 * 16); // u32 to usize widens
-        order.extend([step(&v_digits), step(&u_digits)]);
-        if at > 0 {
-            order.push(SequenceStep::Part(plain));
-        }
-    }
-    let (zero, one) = (machine.zero(), machine.one());
-    let start = Extended { x: zero, y: one, z: one, t: zero };
-    let digit = |multiples: &[Addend<M::Fe>], sum: Extended<M::Fe>, digit: usize, with_t| match digit {
-        ZERO_DIGIT => sum,
-        above if above > ZERO_DIGIT => sum.add(multiples[above - ZERO_DIGIT - 1], false, with_t),
-        below => sum.add(multiples[ZERO_DIGIT - below - 1], true, with_t),
-    };
-    machine.sequence_of(&order, &[None; 2 * DIGITS + 1], start, |_, part, sum| match part {
-        0..DIGITS => digit(&of_point, sum, part, true),
-        part if part < plain => digit(&of_base, sum, part - DIGITS, false),
-        _ => sum.double(false).double(false).double(false).double(true),
-    })
+/// (u, v, P) ↦ u·B + v·P for scalars below 2²⁵³ and a point of the curve. By digits of both scalars together where code for 64 parts is not too
+/// long: where instructions name slots.
+pub fn sum<M: Machine>(machine: &M, u: M::Word, v: M::Word, point: Affine<M::Fe>) -> Projective<M::Fe> {
+    machine.branch(
+        machine.has(Feature::FieldSlots),
+        |machine| joint::sum(machine, u, v, point),
+        |machine| apart::sum(machine, u, v, point),
+    )
 }
 
 /// a ↦ a⁻¹, by an instruction where there is one; 0 ↦ 0.
@@ -228,4 +233,53 @@ fn ones<M: Machine>(machine: &M, a: M::Fe) -> (M::Fe, M::Fe) {
 /// Zero exactly if the order of (X : Y : Z) divides 8: then that of 2P divides 4, and points of such an order have x = 0 or y = 0.
 pub fn small_order_defect<F: Fe>(x: F, y: F) -> F {
     x * y * (x.square() + y.square())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use residue_ir::Numbers;
+    use ruint::aliases::U256;
+
+    /// k·P, bit by bit.
+    fn multiple(k: &BigUint, point: Extended<Curve25519Fp>) -> Extended<Curve25519Fp> {
+        let addend = point.addend(CONSTANTS.d + CONSTANTS.d);
+        let identity = identity(&Numbers::<Curve25519Fp>::new(Vec::new()));
+        (0..k.bits()).rev().fold(identity, |sum, bit| {
+            let twice = double(sum.projective()).extended();
+            if k.bit(bit) { twice.add(addend, false).extended() } else { twice }
+        })
+    }
+
+    fn affine(point: Projective<Curve25519Fp>) -> (Curve25519Fp, Curve25519Fp) {
+        let inverse = point.z.inverse().unwrap();
+        (point.x * inverse, point.y * inverse)
+    }
+
+    #[test]
+    fn sums_are_those_of_multiples() {
+        let machine = Numbers::<Curve25519Fp>::new(Vec::new());
+        let base = extended(&machine, CONSTANTS.base);
+        // A point of order 4, which multiples of B do not have as a sum.
+        let torsion = extended(&machine, Affine::new(CONSTANTS.i, Curve25519Fp::ZERO));
+        let twice_d = CONSTANTS.d + CONSTANTS.d;
+        let power = |exponent: u32| BigUint::from(7u8).modpow(&exponent.into(), &CONSTANTS.order);
+        let all_digits = |digit: u32| (0..84).fold(BigUint::ZERO, |sum, _| (sum << 3) + digit);
+        let limit = BigUint::from(1u8) << 253;
+        let mut scalars =
+            vec![BigUint::ZERO, 1u32.into(), 8u32.into(), &CONSTANTS.order - 1u32, &limit - 1u32, &limit >> 1];
+        scalars.extend((1..8).map(all_digits));
+        scalars.extend((1..20).map(|turn| power(300 * turn)));
+        for (turn, v) in scalars.iter().enumerate() {
+            let u = &scalars[(turn * 5 + 3) % scalars.len()];
+            let point = multiple(&power(400 + turn as u32), base).add(torsion.addend(twice_d), false).extended();
+            let (x, y) = affine(point.projective());
+            let expected = multiple(u, base).add(multiple(v, point).addend(twice_d), false).projective();
+            let word = |value: &BigUint| U256::from_be_slice(&value.to_bytes_be());
+            for sum in [joint::sum, apart::sum] {
+                let sum = sum(&machine, word(u), word(v), Affine::new(x, y));
+                assert_eq!(affine(sum), affine(expected), "{u} {v}");
+            }
+        }
+    }
 }

@@ -35,6 +35,6 @@ pub fn text<M: Machine>(machine: &M) {
         z: sum.z * sum.z,
         t: sum.x * sum.y,
     };
-    let difference = with_t.add(addend(machine, point(r)), true, false);
+    let difference = with_t.add(addend(machine, point(r)), true).projective();
     machine.return_word(machine.is_zero(small_order_defect(difference.x, difference.y)));
 }

@@ -44,17 +44,18 @@ impl Sha2 {
         16 * self.bits / 256
     }
 
-    /// The hash of `size` bytes in words. `word_at` gives the 32 bytes that are so many bytes after the start, with zeros after
+    /// The hash of `size` bytes, as its numbers. `word_at` gives the 32 bytes that are so many bytes after the start, with zeros after
     /// the last one; it is told which word of a block that is.
-    pub(super) fn hash<M: Machine, const WORDS: usize>(
+    pub(super) fn hash<M: Machine>(
         &self,
         machine: &M,
         size: M::Word,
         word_at: impl Fn(&M, u64, M::Word) -> M::Word,
-    ) -> [M::Word; WORDS] {
+    ) -> [Variable; 8] {
         let w = Words(machine);
         let initial = primes(8).into_iter().map(|prime| self.fraction(prime, 2, BigUint::sqrt));
         let state: Vec<Variable> = initial.map(|value| machine.variable("state", machine.word(value))).collect();
+        let state: [Variable; 8] = state.try_into().expect("there are eight");
         let schedule = Schedule::new(machine, self.rounds, self.bits);
         let length_bytes = self.bits as u64 / 4; // usize to u64 widens
         let message = Message::new(machine, size, self.block_words() as u64, length_bytes); // the same
@@ -79,11 +80,17 @@ impl Sha2 {
                 machine.set(state, w.and(mask, w.add(working, machine.get(state))));
             }
         });
+        state
+    }
+
+    /// The numbers of a hash in words, the first number of each word highest.
+    pub(super) fn words<M: Machine, const WORDS: usize>(&self, machine: &M, hash: [Variable; 8]) -> [M::Word; WORDS] {
+        let w = Words(machine);
         let numbers = 8 / WORDS;
         std::array::from_fn(|word| {
-            (1..numbers).fold(machine.get(state[numbers * word]), |sum, at| {
+            (1..numbers).fold(machine.get(hash[numbers * word]), |sum, at| {
                 let moved = w.shl(sum, w.number(self.bits as u64)); // usize to u64 widens
-                machine.bind(w.or(moved, machine.get(state[numbers * word + at])))
+                machine.bind(w.or(moved, machine.get(hash[numbers * word + at])))
             })
         })
     }

@@ -23,6 +23,7 @@ const FUNCTION: Sha2 =
 
 /// The text.
 pub fn text<M: Machine>(machine: &M) {
-    let [hash] = FUNCTION.hash(machine, machine.calldata_size(), |machine, _, offset| machine.calldata_word(offset));
+    let hash = FUNCTION.hash(machine, machine.calldata_size(), |machine, _, offset| machine.calldata_word(offset));
+    let [hash] = FUNCTION.words(machine, hash);
     machine.return_word(hash);
 }

@@ -25,10 +25,17 @@ const FUNCTION: Sha2 =
 
 /// The hash of `size` bytes in two words. `word_at` gives the 32 bytes that are `offset` bytes after the start, with zeros after
 /// the last one; it is told which word of a block that is.
-pub(crate) fn hash<M: Machine>(
+fn hash<M: Machine>(machine: &M, size: M::Word, word_at: impl Fn(&M, u64, M::Word) -> M::Word) -> [M::Word; 2] {
+    FUNCTION.words(machine, FUNCTION.hash(machine, size, word_at))
+}
+
+/// The same with the eight numbers of the hash, of 64 bits each, in reverse order: the last is highest in the first word.
+pub(crate) fn hash_in_reverse<M: Machine>(
     machine: &M,
     size: M::Word,
     word_at: impl Fn(&M, u64, M::Word) -> M::Word,
 ) -> [M::Word; 2] {
-    FUNCTION.hash(machine, size, word_at)
+    let mut numbers = FUNCTION.hash(machine, size, word_at);
+    numbers.reverse();
+    FUNCTION.words(machine, numbers)
 }
