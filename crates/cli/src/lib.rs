@@ -22,5 +22,6 @@ pub mod report;
 pub mod subject;
 pub mod tables;
 pub mod verdict;
+pub mod waiting;
 
 pub use commands::run;

@@ -6,6 +6,7 @@ use crate::portable::SlotNames;
 use crate::{has_elements, target, words};
 use residue_ir::program::Program;
 use residue_ir::{Effect, Feature};
+use residue_isa::opcode::evm;
 use residue_isa::revision::Family;
 use residue_isa::revision::evm384::Modulus;
 use residue_isa::revision::rules::{SLOTS_MAX, SetForm};
@@ -48,6 +49,7 @@ pub(crate) fn has_feature(program: &Program, revision: Revision, dialect: Dialec
         Feature::Padding => revision.slot_rules().is_some_and(|rules| rules.store_padded.is_some()),
         Feature::ZeroTest => revision.slot_rules().is_some_and(|rules| rules.is_zero.is_some()),
         Feature::FieldSlots => revision.slot_rules().is_some(),
+        Feature::LeadingZeros => revision.row(evm::CLZ).is_some_and(|row| row.since <= dialect.fork),
         Feature::Slots(count) => {
             let names = SlotNames::new(revision, slot_limit(revision), dialect.portable);
             names.room(0).is_some_and(|room| count <= room)

@@ -224,6 +224,7 @@ impl<'a> Run<'a> {
                 let second = if a == b { first } else { self.word(frame, *b) };
                 op.apply(first, second, self.word(frame, *modulus))
             }
+            WordDef::LeadingZeros(inner) => U256::from(self.word(frame, *inner).leading_zeros()),
             WordDef::Defined => frame.words[&word],
         }
     }

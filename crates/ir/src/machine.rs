@@ -133,6 +133,8 @@ pub enum Feature {
     ZeroTest,
     /// Instructions name elements by the numbers of slots: code for formulas is short.
     FieldSlots,
+    /// An opcode counts leading zeros (EIP-7939): [`Machine::leading_zeros`] can be used.
+    LeadingZeros,
 }
 
 /// How many elements an array can hold.
@@ -488,6 +490,9 @@ pub trait Machine {
 
     /// a op b mod m. One word as `a` and `b` is computed once.
     fn mod_op(&self, op: ModOp, a: Self::Word, b: Self::Word, modulus: Self::Word) -> Self::Word;
+
+    /// How many bits of `word` are 0 above the highest that is 1: 256 for 0. Needs [`Feature::LeadingZeros`].
+    fn leading_zeros(&self, word: Self::Word) -> Self::Word;
 
     /// `word`, computed now and kept.
     fn bind(&self, word: Self::Word) -> Self::Word;

@@ -240,6 +240,10 @@ impl<F: Number> Machine for Numbers<F> {
         op.apply(a, b, modulus)
     }
 
+    fn leading_zeros(&self, word: U256) -> U256 {
+        U256::from(word.leading_zeros())
+    }
+
     fn bind(&self, word: U256) -> U256 {
         word
     }

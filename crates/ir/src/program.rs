@@ -54,6 +54,8 @@ pub enum WordDef {
     Op(WordOp, Word, Word),
     /// a op b mod m, of [a, b, m]. One word as a and b is computed once.
     ModOp(ModOp, [Word; 3]),
+    /// The bits that are 0 above the highest that is 1: 256 for 0.
+    LeadingZeros(Word),
     /// 1 if the interface has the feature, else 0.
     Has(Feature),
     /// The result of a statement: a bound word, a comparison, the index of a loop.
@@ -65,7 +67,9 @@ impl WordDef {
     pub fn inner(&self) -> impl Iterator<Item = Word> {
         let words = match *self {
             Self::Constant(_) | Self::CalldataSize | Self::Has(_) | Self::Defined => [None; 3],
-            Self::CalldataWord(offset) | Self::ScratchWord(offset) => [Some(offset), None, None],
+            Self::CalldataWord(inner) | Self::ScratchWord(inner) | Self::LeadingZeros(inner) => {
+                [Some(inner), None, None]
+            }
             Self::Op(_, a, b) => [Some(a), Some(b), None],
             Self::ModOp(_, [a, b, modulus]) => [Some(a), (a != b).then_some(b), Some(modulus)],
         };

@@ -649,6 +649,13 @@ impl<'r> Machine for Recording<'r> {
         }
     }
 
+    fn leading_zeros(&self, word: RecordedWord) -> RecordedWord {
+        match self.known(word) {
+            Some(word) => self.word(U256::from(word.leading_zeros())),
+            None => self.define(|state| WordDef::LeadingZeros(state.own_word(word))),
+        }
+    }
+
     fn bind(&self, word: RecordedWord) -> RecordedWord {
         if self.known(word).is_some() {
             return word;

@@ -108,6 +108,7 @@ fn require_expressible(program: &Program) -> Result<(), LowerError> {
         match word {
             WordDef::ModOp(..) => return Err(LowerError::WordModulus),
             WordDef::ScratchWord(_) => return Err(LowerError::Effect("scratch_word")),
+            WordDef::LeadingZeros(_) => return Err(LowerError::Effect("clz")),
             _ => {}
         }
     }

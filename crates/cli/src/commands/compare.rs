@@ -24,6 +24,7 @@ use crate::formulas::Formulas;
 use crate::options::{CodeRules, InterfaceRules, Rules, schedule_file};
 use crate::subject::{Chosen, KeyOptions, ProofOptions, given_or_example};
 use crate::verdict::Verdict;
+use crate::waiting::Waiting;
 use crate::{input, output, program_file, report};
 
 /// Options of `compare`.
@@ -158,6 +159,7 @@ impl Compared {
             }
             Self::Program { program, .. } => {
                 let multiples = formulas.multiples_of_program();
+                let _waiting = Waiting::new(|| format!("compiling {} for {revision}", self.name()));
                 Ok((compile_as(program, revision, schedule, multiples, dialect)?.code, None))
             }
         }
@@ -192,9 +194,9 @@ pub fn compare(args: &CompareArgs, json: bool) -> Result<Verdict> {
     } else {
         output::result(&comparison.to_text(&machine))?;
     }
-    if comparison.rows.is_empty() {
-        output::message("error", "no revision was compared");
-    } else if !comparison.agrees() {
+    // Nothing was asked of the code: a contract and revisions that cannot express it are bad usage.
+    ensure!(!comparison.rows.is_empty(), "no revision was compared");
+    if !comparison.agrees() {
         output::message("error", "not every result is the same");
     }
     Ok(Verdict::of(comparison.agrees()))

@@ -96,6 +96,13 @@ fn a_result_that_differs_is_told() {
 }
 
 #[test]
+fn a_contract_that_no_revision_expresses_is_bad_usage() {
+    let nothing = residue(&["compare", "bls12_381/fp2_mul", "--no-time", "--revisions", "evm"]);
+    assert_eq!((nothing.code, nothing.stderr.as_str()), (2, "error: no revision was compared\n"));
+    assert!(nothing.stdout.contains("evm"), "{}", nothing.stdout);
+}
+
+#[test]
 fn what_the_precompile_refuses_is_refused_everywhere() {
     let object = residue(&["compare", SMALL, "--no-time", "--json", "--input", "0x00"]).json(0);
     assert!(object["native"]["error"].as_str().unwrap().contains("0x0b"));

@@ -157,6 +157,11 @@ impl Lowering<'_> {
             }
             WordDef::Op(op, a, b) => self.operation(*op, *a, *b)?,
             WordDef::ModOp(op, operands) => self.mod_operation(*op, *operands)?,
+            WordDef::LeadingZeros(inner) => {
+                self.word(*inner)?;
+                self.code.op(evm::CLZ);
+                self.stack.pop();
+            }
             WordDef::Defined => {
                 self.kept(word)?;
                 self.stack.push(Entry::Copy(word));
@@ -338,7 +343,9 @@ impl Lowering<'_> {
     fn first_read(&self, word: Word) -> Option<Word> {
         match &self.function.words[word.0 as usize] {
             WordDef::Defined => Some(word),
-            WordDef::CalldataWord(offset) | WordDef::ScratchWord(offset) => self.first_read(*offset),
+            WordDef::CalldataWord(inner) | WordDef::ScratchWord(inner) | WordDef::LeadingZeros(inner) => {
+                self.first_read(*inner)
+            }
             WordDef::Op(WordOp::Shl | WordOp::Shr | WordOp::Byte, a, _) => self.first_read(*a),
             WordDef::Op(_, _, b) => self.first_read(*b),
             WordDef::Constant(_) | WordDef::CalldataSize | WordDef::Has(_) | WordDef::ModOp(..) => None,

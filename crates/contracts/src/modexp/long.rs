@@ -132,6 +132,15 @@ fn bit_length<M: Machine>(machine: &M, operand: Operand<M::Word>, bits: Variable
 
 /// Puts the bits of a word of at most 2·`half`, a power of two, into `bits`; `scratch` is changed.
 fn word_bits<M: Machine>(machine: &M, word: M::Word, half: u64, bits: Variable, scratch: Variable) {
+    machine.branch(
+        machine.has(Feature::LeadingZeros),
+        |machine| machine.set(bits, Words(machine).sub(machine.small(256), machine.leading_zeros(word))),
+        |machine| word_bits_without_clz(machine, word, half, bits, scratch),
+    );
+}
+
+/// The same without an opcode that counts zeros.
+fn word_bits_without_clz<M: Machine>(machine: &M, word: M::Word, half: u64, bits: Variable, scratch: Variable) {
     let w = Words(machine);
     machine.set(scratch, word);
     machine.set(bits, w.number(0));

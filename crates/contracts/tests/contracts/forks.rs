@@ -1,5 +1,6 @@
 //! Contracts compiled for older hard forks: they have no opcode that the fork lacks, and give what the program means there.
 
+use num_bigint::BigUint;
 use residue_compiler::{CompileError, Compiled, Dialect, SmallMultiples, compile, compile_as};
 use residue_contracts::{CONTRACTS, find};
 use residue_engine::{Engine, EngineConfig, Fork, Halt};
@@ -7,10 +8,11 @@ use residue_ir::{Outcome, Program};
 use residue_isa::opcode::evm;
 use residue_isa::{GasSchedule, Revision};
 
+use crate::points::Seeded;
 use crate::support::{expressed, some_revisions};
 
-/// The last forks before a change that code has to do with: shifts, PUSH0, MCOPY.
-const FORKS: [Fork; 4] = [Fork::Byzantium, Fork::Istanbul, Fork::London, Fork::Shanghai];
+/// The last forks before a change that code has to do with: shifts, PUSH0, MCOPY, CLZ.
+const FORKS: [Fork; 5] = [Fork::Byzantium, Fork::Istanbul, Fork::London, Fork::Shanghai, Fork::Prague];
 
 fn compile_for(program: &Program, revision: Revision, fork: Fork) -> Result<Compiled, CompileError> {
     let schedule = GasSchedule::default_for(revision).unwrap();
@@ -32,13 +34,14 @@ fn opcodes(compiled: &Compiled) -> [bool; 256] {
     found
 }
 
-/// Bytes by the EIPs that brought them: 145; 3855; 5656.
-const NEW: [(u8, Fork); 5] = [
+/// Bytes by the EIPs that brought them: 145; 3855; 5656; 7939.
+const NEW: [(u8, Fork); 6] = [
     (0x1b, Fork::Petersburg),
     (0x1c, Fork::Petersburg),
     (0x1d, Fork::Petersburg),
     (0x5f, Fork::Shanghai),
     (0x5e, Fork::Cancun),
+    (0x1e, Fork::Osaka),
 ];
 
 #[test]
@@ -78,6 +81,40 @@ fn code_for_cancun_and_later_is_one() {
         assert!(found[usize::from(evm::PUSH0)] && found[usize::from(evm::SHR)] != is_padded, "{revision}");
         for fork in [Fork::Cancun, Fork::Osaka, Fork::Amsterdam] {
             assert_eq!(compile_for(&program, revision, fork).unwrap(), newest);
+        }
+    }
+}
+
+/// Moduli and exponents whose first word has every number of zeros in front, with the opcode that counts them and without.
+#[test]
+fn zeros_are_counted_with_and_without_an_opcode() {
+    let program = find("modexp").unwrap().program();
+    let mut seeded = Seeded(17);
+    let mut below = |bits: usize| BigUint::from_bytes_be(&seeded.bytes(256)) % (BigUint::from(1u8) << bits);
+    for (revision, fork) in [
+        (Revision::Eip6690_2024, Fork::Prague),
+        (Revision::Eip6690_2024, Fork::Osaka),
+        (Revision::Eip7747, Fork::Prague),
+        (Revision::Eip7747, Fork::Osaka),
+    ] {
+        let compiled = compile_for(&program, revision, fork).unwrap();
+        assert_eq!(opcodes(&compiled)[usize::from(evm::CLZ)], fork >= Fork::Osaka, "{revision}, {fork}");
+        let config = EngineConfig { fork, ..EngineConfig::default_for(revision) };
+        let engine = Engine::new(config).unwrap();
+        for zeros in (0..256).step_by(15).chain([1, 254, 256, 257, 300]) {
+            let bits = 1024 - zeros;
+            let modulus = (BigUint::from(1u8) << (bits - 1)) + below(bits - 1);
+            let (base, exponent) = (below(bits), below(1 + zeros % 40));
+            let number = |value: &BigUint, length: usize| [vec![0; length], value.to_bytes_be()].concat();
+            let padded = |value: &BigUint, length: usize| {
+                let bytes = number(value, length);
+                bytes[bytes.len() - length..].to_vec()
+            };
+            let lengths = [128u64, 32, 128].map(|length| padded(&length.into(), 32)).concat();
+            let numbers = [padded(&base, 128), padded(&exponent, 32), padded(&modulus, 128)].concat();
+            let outcome = engine.run_code(&compiled.code, &[lengths, numbers].concat(), 100_000_000);
+            let expected = padded(&base.modpow(&exponent, &modulus), 128);
+            assert_eq!((outcome.halt, outcome.output), (Halt::Return, expected), "{revision}, {fork}, {zeros}");
         }
     }
 }

@@ -224,6 +224,9 @@ impl Parser<'_> {
         if self.tokens.word_is("scratch_word") {
             return Ok(WordDef::ScratchWord(self.read()?));
         }
+        if self.tokens.word_is("clz") {
+            return Ok(WordDef::LeadingZeros(self.read()?));
+        }
         if self.tokens.word_is("defined") {
             return Ok(WordDef::Defined);
         }
@@ -252,6 +255,9 @@ impl Parser<'_> {
             }
             if self.tokens.word_is("field_slots") {
                 return Ok(WordDef::Has(Feature::FieldSlots));
+            }
+            if self.tokens.word_is("leading_zeros") {
+                return Ok(WordDef::Has(Feature::LeadingZeros));
             }
             self.tokens.expect("limbs")?;
             return Ok(WordDef::Has(Feature::Limbs(self.read()?)));

@@ -84,6 +84,7 @@ impl Printer {
                 WordDef::ScratchWord(offset) => format!("scratch_word w{}", offset.0),
                 WordDef::Op(op, a, b) => format!("{} w{} w{}", name_of(&WORD_OPS, op), a.0, b.0),
                 WordDef::ModOp(op, [a, b, m]) => format!("{} w{} w{} w{}", name_of(&MOD_OPS, op), a.0, b.0, m.0),
+                WordDef::LeadingZeros(word) => format!("clz w{}", word.0),
                 WordDef::Has(Feature::PowersOfTwo) => "has powers_of_two".to_owned(),
                 WordDef::Has(Feature::Given) => "has given".to_owned(),
                 WordDef::Has(Feature::Inversion) => "has inversion".to_owned(),
@@ -92,6 +93,7 @@ impl Printer {
                 WordDef::Has(Feature::Padding) => "has padding".to_owned(),
                 WordDef::Has(Feature::ZeroTest) => "has zero_test".to_owned(),
                 WordDef::Has(Feature::FieldSlots) => "has field_slots".to_owned(),
+                WordDef::Has(Feature::LeadingZeros) => "has leading_zeros".to_owned(),
                 WordDef::Has(Feature::Limbs(limbs)) => format!("has limbs {limbs}"),
                 WordDef::Defined => "defined".to_owned(),
             };

@@ -102,6 +102,7 @@ pub enum DrawnStatement {
     CalldataWord(usize),
     WordOp(WordOp, usize, usize),
     ModOp(ModOp, [usize; 3]),
+    LeadingZeros(usize),
     ScratchWord(usize),
     SetScratch(usize, usize),
     /// Never fails, unless the word itself is asked for.
@@ -360,6 +361,10 @@ impl Plan {
                 let word = machine.mod_op(*op, a, b, modulus);
                 state.words.push(machine.bind(word));
             }
+            DrawnStatement::LeadingZeros(word) => {
+                let word = machine.leading_zeros(state.word(*word));
+                state.words.push(machine.bind(word));
+            }
             DrawnStatement::ScratchWord(word) => {
                 let offset = machine.word_op(WordOp::Mod, state.word(*word), machine.small(SCRATCH_BYTES - 31));
                 state.words.push(machine.bind(machine.scratch_word(offset)));
@@ -462,6 +467,7 @@ fn step(seeded: &mut Seeded, depth: usize, functions: usize) -> DrawnStatement {
         25 => DrawnStatement::SmallWord(a as u64),
         26 => DrawnStatement::CalldataWord(a),
         27 if seeded.once_in(4) => DrawnStatement::ModOp(ModOp::ALL[c % 2], [a, b, c]),
+        27 if seeded.once_in(6) => DrawnStatement::LeadingZeros(a),
         28 if seeded.once_in(3) => DrawnStatement::SetScratch(a, b),
         28 if seeded.once_in(3) => DrawnStatement::ScratchWord(a),
         27 | 28 => DrawnStatement::WordOp(WordOp::ALL[c % 12], a, b),

@@ -69,7 +69,9 @@ impl Kept {
                 self.push(code, function, *b);
                 apply(code, *op);
             }
-            WordDef::ModOp(..) | WordDef::ScratchWord(_) => unreachable!("programs with these are refused"),
+            WordDef::ModOp(..) | WordDef::ScratchWord(_) | WordDef::LeadingZeros(_) => {
+                unreachable!("programs with these are refused")
+            }
             WordDef::Defined => read(code, self.locals[&word]),
         }
     }
