@@ -322,8 +322,12 @@ impl<'a> Ablated<'a> {
         let left_out = left_out.map_or(String::new(), |contracts| {
             format!(" What a revision cannot express is left out, and the base's code counts: {contracts}.")
         });
+        let times = match self.record.rows.iter().any(|row| row.quantity == Quantity::Time) {
+            true => format!("; times on {} ({}, {})", of("machine"), of("features"), of("clock measured")),
+            false => String::new(),
+        };
         format!(
-            "{} contracts under `{}` and {} revisions that add to it, {}. Numbers are ratios to `{}`; measured prices: {}.{left_out}\n\n\
+            "{} contracts under `{}` and {} revisions that add to it, {}. Numbers are ratios to `{}`; measured prices: {}{times}.{left_out}\n\n\
              ### Each alone\n\n{}\n### Greedily added\n\n{}\n### Pareto front\n\n{}\n### By contract\n\n{}",
             self.contracts.len(),
             self.base,
