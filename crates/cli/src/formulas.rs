@@ -9,7 +9,7 @@ use residue_isa::{GasSchedule, Revision};
 use residue_workbench::variants::{Wanted, WantedProduct};
 use residue_workbench::{Trial, VariantError};
 
-use crate::waiting::Waiting;
+use crate::waiting::WaitingLine;
 
 /// The choice of formulas.
 #[derive(Debug, Clone, Copy, Default, Args)]
@@ -110,7 +110,7 @@ impl Formulas {
         schedule: &GasSchedule,
         dialect: Dialect,
     ) -> Result<Vec<Trial>, VariantError> {
-        let _waiting = Waiting::new(|| format!("compiling {} for {revision}", contract.name()));
+        let _waiting = WaitingLine::new(|| format!("compiling {} for {revision}", contract.name()));
         residue_workbench::trials(contract, self.wanted().variants(contract), revision, schedule, dialect)
     }
 

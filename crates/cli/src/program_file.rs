@@ -9,7 +9,7 @@ use residue_compiler::{Compiled, Dialect, SmallMultiples, compile_as};
 use residue_ir::{Program, text};
 use residue_isa::{GasSchedule, Revision};
 
-use crate::waiting::Waiting;
+use crate::waiting::WaitingLine;
 use crate::{input, output};
 
 /// Whether the name is that of such a file.
@@ -32,7 +32,7 @@ pub fn compile(
     dialect: Dialect,
 ) -> Result<Compiled> {
     let program = read(path)?;
-    let _waiting = Waiting::new(|| format!("compiling {path} for {revision}"));
+    let _waiting = WaitingLine::new(|| format!("compiling {path} for {revision}"));
     compile_as(&program, revision, schedule, multiples, dialect)
         .with_context(|| format!("compiling {path} for {revision}"))
 }

@@ -8,30 +8,30 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Whether one is shown already: others that begin meanwhile show nothing.
-static IS_SHOWN: AtomicBool = AtomicBool::new(false);
+/// Whether there is one already: others that begin meanwhile show nothing.
+static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
-const BEFORE_IT_IS_SHOWN: Duration = Duration::from_millis(500);
+const BEFORE_IT_IS_TAKEN: Duration = Duration::from_millis(500);
 const BETWEEN_TICKS: Duration = Duration::from_millis(100);
 
 /// Is shown until it is dropped, and leaves nothing.
 #[derive(Debug)]
-pub struct Waiting {
+pub struct WaitingLine {
     ends: Option<Sender<()>>,
     shows: Option<JoinHandle<()>>,
 }
 
-impl Waiting {
-    /// Shows `what` on stderr if it is a terminal.
+impl WaitingLine {
+    /// Shows `what` on stderr after half a second, if that is a terminal.
     #[must_use]
     pub fn new(what: impl FnOnce() -> String) -> Self {
-        if !stderr().is_terminal() || IS_SHOWN.swap(true, Ordering::Relaxed) {
+        if !stderr().is_terminal() || IS_TAKEN.swap(true, Ordering::Relaxed) {
             return Self { ends: None, shows: None };
         }
         let what = what();
         let (ends, ended) = channel::<()>();
-        let shows = thread::spawn(move || {
-            let mut wait = BEFORE_IT_IS_SHOWN;
+        let shows = thread::Builder::new().spawn(move || {
+            let mut wait = BEFORE_IT_IS_TAKEN;
             let mut bar = None;
             while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                 bar.get_or_insert_with(|| spinner(&what)).tick();
@@ -41,25 +41,26 @@ impl Waiting {
                 bar.finish_and_clear();
             }
         });
-        Self { ends: Some(ends), shows: Some(shows) }
+        // Without a thread nothing is shown.
+        Self { ends: Some(ends), shows: shows.ok() }
     }
 }
 
 fn spinner(what: &str) -> ProgressBar {
-    let bar = ProgressBar::new_spinner().with_message(what.to_owned()).with_elapsed(BEFORE_IT_IS_SHOWN);
+    let bar = ProgressBar::new_spinner().with_message(what.to_owned()).with_elapsed(BEFORE_IT_IS_TAKEN);
     match ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
     }
 }
 
-impl Drop for Waiting {
+impl Drop for WaitingLine {
     fn drop(&mut self) {
         if self.ends.take().is_none() {
             return;
         }
         // A thread that panicked has nothing to clear.
         let _ = self.shows.take().map(JoinHandle::join);
-        IS_SHOWN.store(false, Ordering::Relaxed);
+        IS_TAKEN.store(false, Ordering::Relaxed);
     }
 }

@@ -256,29 +256,46 @@ mod tests {
         (point.x * inverse, point.y * inverse)
     }
 
+    /// The point with this y and one of both x, if there is one.
+    fn with_y(y: u64) -> Option<Affine<Curve25519Fp>> {
+        let y = Curve25519Fp::from_u64(y);
+        let square = (y.square() - Curve25519Fp::ONE) * (CONSTANTS.d * y.square() + Curve25519Fp::ONE).inverse()?;
+        let root = square.pow(&((Curve25519Fp::modulus() + 3u32) / 8u32));
+        [root, root * CONSTANTS.i].into_iter().find(|x| x.square() == square).map(|x| Affine::new(x, y))
+    }
+
     #[test]
     fn sums_are_those_of_multiples() {
         let machine = Numbers::<Curve25519Fp>::new(Vec::new());
         let base = extended(&machine, CONSTANTS.base);
-        // A point of order 4, which multiples of B do not have as a sum.
-        let torsion = extended(&machine, Affine::new(CONSTANTS.i, Curve25519Fp::ZERO));
         let twice_d = CONSTANTS.d + CONSTANTS.d;
+        let plus = |a: Extended<Curve25519Fp>, b: Extended<Curve25519Fp>| a.add(b.addend(twice_d), false).extended();
         let power = |exponent: u32| BigUint::from(7u8).modpow(&exponent.into(), &CONSTANTS.order);
+        // Of order 8: what is left of a point that L is multiplied with, for one y in four.
+        let eighth = (2..).filter_map(with_y).map(|point| multiple(&CONSTANTS.order, extended(&machine, point)));
+        let eighth =
+            eighth.take(100).find(|point| affine(multiple(&4u32.into(), *point).projective()).1 != Curve25519Fp::ONE);
+        let mut points: Vec<_> = (0..8u32).map(|k| multiple(&k.into(), eighth.unwrap())).collect();
+        points.extend([base, multiple(&(&CONSTANTS.order - 1u32), base)]);
+        let moved = |(turn, &point): (u32, _)| plus(multiple(&power(400 + turn), base), point);
+        points.extend((0u32..).zip(&points.clone()).map(moved));
         let all_digits = |digit: u32| (0..84).fold(BigUint::ZERO, |sum, _| (sum << 3) + digit);
         let limit = BigUint::from(1u8) << 253;
         let mut scalars =
             vec![BigUint::ZERO, 1u32.into(), 8u32.into(), &CONSTANTS.order - 1u32, &limit - 1u32, &limit >> 1];
         scalars.extend((1..8).map(all_digits));
-        scalars.extend((1..20).map(|turn| power(300 * turn)));
+        scalars.extend((1..6).map(|turn| power(300 * turn)));
+        let word = |value: &BigUint| U256::from_be_slice(&value.to_bytes_be());
         for (turn, v) in scalars.iter().enumerate() {
-            let u = &scalars[(turn * 5 + 3) % scalars.len()];
-            let point = multiple(&power(400 + turn as u32), base).add(torsion.addend(twice_d), false).extended();
-            let (x, y) = affine(point.projective());
-            let expected = multiple(u, base).add(multiple(v, point).addend(twice_d), false).projective();
-            let word = |value: &BigUint| U256::from_be_slice(&value.to_bytes_be());
-            for sum in [joint::sum, apart::sum] {
-                let sum = sum(&machine, word(u), word(v), Affine::new(x, y));
-                assert_eq!(affine(sum), affine(expected), "{u} {v}");
+            for (number, &point) in points.iter().enumerate() {
+                // The same scalar, and another: with ±B sums meet what they add, and its opposite.
+                let u = if number % 2 == 0 { v } else { &scalars[(turn * 5 + number) % scalars.len()] };
+                let (x, y) = affine(point.projective());
+                let expected = affine(plus(multiple(u, base), multiple(v, point)).projective());
+                for sum in [joint::sum, apart::sum] {
+                    let sum = sum(&machine, word(u), word(v), Affine::new(x, y));
+                    assert_eq!(affine(sum), expected, "{u} {v}, point {number}");
+                }
             }
         }
     }

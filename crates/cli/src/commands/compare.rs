@@ -24,7 +24,7 @@ use crate::formulas::Formulas;
 use crate::options::{CodeRules, InterfaceRules, Rules, schedule_file};
 use crate::subject::{Chosen, KeyOptions, ProofOptions, given_or_example};
 use crate::verdict::Verdict;
-use crate::waiting::Waiting;
+use crate::waiting::WaitingLine;
 use crate::{input, output, program_file, report};
 
 /// Options of `compare`.
@@ -159,7 +159,7 @@ impl Compared {
             }
             Self::Program { program, .. } => {
                 let multiples = formulas.multiples_of_program();
-                let _waiting = Waiting::new(|| format!("compiling {} for {revision}", self.name()));
+                let _waiting = WaitingLine::new(|| format!("compiling {} for {revision}", self.name()));
                 Ok((compile_as(program, revision, schedule, multiples, dialect)?.code, None))
             }
         }

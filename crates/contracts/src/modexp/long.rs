@@ -100,7 +100,7 @@ fn enter<M: Machine, const N: usize>(machine: &M, plan: Plan, bits: Variable, na
     );
 }
 
-/// Puts the bits of the number into `bits`, which is 0 for 0; `scratch` is changed.
+/// Puts the bits of the number into `bits`, which is 0 for 0; `scratch` may be changed.
 fn bit_length<M: Machine>(machine: &M, operand: Operand<M::Word>, bits: Variable, scratch: Variable) {
     let w = Words(machine);
     let rest = machine.bind(operand.rest(machine));
@@ -130,7 +130,7 @@ fn bit_length<M: Machine>(machine: &M, operand: Operand<M::Word>, bits: Variable
     });
 }
 
-/// Puts the bits of a word of at most 2·`half`, a power of two, into `bits`; `scratch` is changed.
+/// Puts the bits of a word of at most 2·`half`, a power of two, into `bits`; `scratch` may be changed.
 fn word_bits<M: Machine>(machine: &M, word: M::Word, half: u64, bits: Variable, scratch: Variable) {
     machine.branch(
         machine.has(Feature::LeadingZeros),

@@ -85,7 +85,7 @@ fn code_for_cancun_and_later_is_one() {
     }
 }
 
-/// Moduli and exponents whose first word has every number of zeros in front, with the opcode that counts them and without.
+/// Moduli with zeros in front from none to more than a word, and short exponents, with the opcode that counts zeros and without.
 #[test]
 fn zeros_are_counted_with_and_without_an_opcode() {
     let program = find("modexp").unwrap().program();

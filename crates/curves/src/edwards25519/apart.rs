@@ -1,4 +1,4 @@
-//! u·B + v·P along digits from −8 to 7 to the base 16 of one scalar and the other: code for 32 additions, and for four doublings once.
+//! u·B + v·P along digits from −8 to 7 to the base 16 of one scalar and the other: code for 30 additions, and for four doublings once.
 
 use super::{Addend, Extended, addend, base_multiples, double, extended, identity, twice_d};
 use crate::group::{Affine, Projective};
@@ -33,7 +33,7 @@ pub(super) fn sum<M: Machine>(machine: &M, u: M::Word, v: M::Word, point: Affine
             order.push(SequenceStep::Part(plain));
         }
     }
-    let digit = |multiples: &[Addend<M::Fe>], sum: Extended<M::Fe>, digit: usize| match digit {
+    let digit = |multiples: &[Addend<M::Fe>], sum: Extended<M::Fe>, number: usize| match number {
         ZERO_DIGIT => None,
         above if above > ZERO_DIGIT => Some(sum.add(multiples[above - ZERO_DIGIT - 1], false)),
         below => Some(sum.add(multiples[ZERO_DIGIT - below - 1], true)),

@@ -20,7 +20,7 @@ const OFFSET: i64 = 4;
 const DIGITS: usize = 1 << (2 * BITS);
 
 /// i and j of a digit by its number.
-fn element(digit: usize) -> [i64; 2] {
+fn pair_of(digit: usize) -> [i64; 2] {
     [digit % 8, digit / 8].map(|part| part as i64 - OFFSET) // both are below 8
 }
 
@@ -33,7 +33,7 @@ struct Multiples<F> {
 /// i·P + j·B for one i.
 struct OfPoint<F> {
     alone: Option<Addend<F>>,
-    /// For j from 1 on, that with j and that with −j.
+    /// For j from 1 on, that with j and that with −j. For i = 0 both are that with j: opposites are taken of it, and the second is not read.
     pairs: [Option<[Addend<F>; 2]>; 4],
 }
 
@@ -48,7 +48,6 @@ impl<F: Fe> Multiples<F> {
             let pair = |j: usize| multiple.with_both(of_base[j - 1], twice_d);
             OfPoint { alone, pairs: [1, 2, 3, 4].map(|j| is_kept(j).then(|| pair(j))) }
         };
-        // The opposite of an addend is what its sums with `is_negated` take: those with −j are not kept twice.
         let of_base = OfPoint { alone: None, pairs: [1, 2, 3, 4].map(|j| (j % 2 == 1).then(|| [of_base[j - 1]; 2])) };
         Self {
             of: [
@@ -96,7 +95,7 @@ pub(super) fn sum<M: Machine>(machine: &M, u: M::Word, v: M::Word, point: Affine
     let start = identity(machine).projective();
     machine.sequence_of(&order, &[None; DIGITS], start, |_, digit, sum| {
         let doubled = |sum: Projective<M::Fe>, count: u32| (0..count).fold(sum, |sum, _| double(sum).projective());
-        let parts = element(digit);
+        let parts = pair_of(digit);
         let after = parts.map(i64::trailing_zeros).into_iter().min().expect("there are two");
         if parts == [0, 0] {
             return doubled(sum, BITS);
@@ -119,7 +118,7 @@ fn digits<M: Machine>(machine: &M, u: M::Word, v: M::Word) -> [M::Word; 8] {
     };
     let offsets = machine.word(sum_at(&mut (0..PLACES), OFFSET.unsigned_abs()));
     let [u, v] = [u, v].map(|scalar| machine.bind(op(WordOp::Add, scalar, offsets)));
-    // Digits at the last place, an even one, have no room beside each other there.
+    // u's digit at the last place would be shifted out of the word beside v's.
     let last = machine.small((BITS * (PLACES - 1)).into());
     let last =
         op(WordOp::Or, op(WordOp::Shl, op(WordOp::Shr, u, last), machine.small(BITS.into())), op(WordOp::Shr, v, last));
@@ -171,7 +170,7 @@ mod tests {
     #[test]
     fn digits_are_every_pair_modulo_eight() {
         let residues: std::collections::BTreeSet<_> =
-            (0..DIGITS).map(|digit| element(digit).map(|part| part.rem_euclid(8))).collect();
+            (0..DIGITS).map(|digit| pair_of(digit).map(|part| part.rem_euclid(8))).collect();
         assert_eq!(residues.len(), DIGITS);
     }
 }

@@ -272,7 +272,7 @@ impl Parser<'_> {
         }
         self.tokens
             .take(
-                "a word: a number with 0x, an operation, `calldata_size`, `calldata_word`, `scratch_word`, `has` or `defined`",
+                "a word: a number with 0x, an operation, `calldata_size`, `calldata_word`, `scratch_word`, `clz`, `has` or `defined`",
                 |text| U256::from_str_radix(text.strip_prefix("0x")?, 16).ok(),
             )
             .map(WordDef::Constant)
