@@ -98,7 +98,9 @@ fn unit(
         variables,
         subprograms,
     };
-    let mut maker = Maker { random, program, scope: Scope::default(), kind };
+    // Not many: forks before Osaka refuse them.
+    let counts_zeros = kind != Kind::Plain && random.random_ratio(1, 4);
+    let mut maker = Maker { random, program, scope: Scope::default(), kind, counts_zeros };
     for number in 0..maker.random.random_range(0..=3) {
         let (params, results) = (maker.random.random_range(0..=4), maker.random.random_range(0..=4));
         maker.function(&format!("f{number}"), params, results);
@@ -150,6 +152,8 @@ struct Maker {
     program: Program,
     scope: Scope,
     kind: Kind,
+    /// Whether words may be counts of leading zeros.
+    counts_zeros: bool,
 }
 
 impl Maker {
@@ -310,6 +314,10 @@ impl Maker {
             5 => {
                 let offset = self.word(depth - 1);
                 self.word_def(WordDef::CalldataWord(offset))
+            }
+            6 if self.counts_zeros && self.random.random_ratio(1, 2) => {
+                let counted = self.word(depth - 1);
+                self.word_def(WordDef::LeadingZeros(counted))
             }
             6 if self.kind != Kind::Plain => {
                 let op = *ModOp::ALL.choose(&mut self.random).expect("it is not empty");

@@ -76,6 +76,7 @@ fn check(program: &Program, revision: Revision, seed: u64, tally: &mut Tally) {
             tally.too_deep += 1;
             return;
         }
+        Err(CompileError::Fork { opcode: "CLZ", .. }) if fork < Fork::Osaka => return,
         Err(error) => panic!("seed {seed}, {revision}: {error}\n{}", text::print(program)),
     };
     let config = EngineConfig { fork, ..EngineConfig::default_for(revision) };

@@ -8,6 +8,7 @@ mod documents;
 mod gallery;
 mod hash_to_curve;
 mod layers;
+mod memory_of_parts;
 mod modexp;
 mod point_evaluation;
 mod signatures;

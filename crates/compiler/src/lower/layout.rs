@@ -3,6 +3,7 @@
 use super::{hash, outside, precompiles, sequence};
 use crate::Part;
 use crate::error::CompileError;
+use crate::paths::ends;
 use crate::target::is_short_set_up;
 use residue_ir::program::{ArrayDecl, ArrayId, Program, Statement};
 use residue_ir::{Capacity, Effect};
@@ -111,6 +112,19 @@ fn shift_bytes(part: &Part<'_>) -> Option<(u32, u32)> {
     most_bits.map(|bits| ((bits / 8).next_multiple_of(32), value_bytes))
 }
 
+/// Whether a subprogram is set up after memory of fixed size, where it is entered.
+fn is_set_up_beyond(part: &Part<'_>) -> bool {
+    let is_late = part.is_late || part.program.modulus.known().is_none();
+    is_late && !is_short_set_up(part.target.as_ref())
+}
+
+/// What a subprogram has after memory of fixed size, but for its arrays: it is set up there, and then values are shifted there.
+fn bytes_beyond(part: &Part<'_>) -> u64 {
+    let set_up_bytes = if is_set_up_beyond(part) { part.target.set_up_bytes() } else { 0 };
+    let (zeros_bytes, value_bytes) = shift_bytes(part).unwrap_or_default();
+    set_up_bytes.max(zeros_bytes + value_bytes).next_multiple_of(32).into()
+}
+
 /// Memory of fixed size that a program may use: far more than anybody would pay for, and addresses fit 32 bits.
 const MEMORY_BYTES_MAX: u64 = 1 << 30;
 
@@ -150,6 +164,10 @@ pub(super) fn layout(parts: &[Part<'_>]) -> Result<Layout, CompileError> {
     }
     let mut end = u64::from(within(next)?).next_multiple_of(32);
     let unbounded = |array: &ArrayDecl| array.capacity == Capacity::Unbounded;
+    // What subprograms have after memory of fixed size must not meet the arrays of the program that they come back to.
+    let programs: Vec<&Program> = parts.iter().map(|part| part.program).collect();
+    let coming_back = parts[1..].iter().filter(|part| !ends(&programs, &part.program.entry().body));
+    let most_before_records = coming_back.map(bytes_beyond).max().unwrap_or(0);
     let mut own = Vec::new();
     for (number, part) in parts.iter().enumerate() {
         let mut first_record = end;
@@ -163,6 +181,7 @@ pub(super) fn layout(parts: &[Part<'_>]) -> Result<Layout, CompileError> {
         };
         if number == 0 {
             end = first_record;
+            first_record = first_record.saturating_add(most_before_records);
         }
         let in_memory = |(array, place): &(&ArrayDecl, &mut Place)| unbounded(array) && !place.is_beside;
         let records: Vec<_> = part.program.arrays.iter().zip(&mut arrays[number]).filter(in_memory).collect();
@@ -174,8 +193,7 @@ pub(super) fn layout(parts: &[Part<'_>]) -> Result<Layout, CompileError> {
             *place = Place { first, stride: within(record_bytes)?, is_beside: false };
             offset = offset.saturating_add(bytes_of(part, array.element_values));
         }
-        let is_late = number > 0 && (part.is_late || part.program.modulus.known().is_none());
-        let set_up_at = if is_late && !is_short_set_up(part.target.as_ref()) { within(end)? } else { 0 };
+        let set_up_at = if number > 0 && is_set_up_beyond(part) { within(end)? } else { 0 };
         let records_beside = records_beside(part, &arrays[number]);
         own.push(Own { shifts, records: (within(first_record)?, within(record_bytes)?), records_beside, set_up_at });
     }

@@ -238,13 +238,32 @@ impl Lowering<'_> {
         self.code.op(evm::MLOAD);
     }
 
+    /// Whether a part is a subprogram that may come back to the program.
+    fn comes_back(&self, unit: usize) -> bool {
+        let programs: Vec<&Program> = self.parts.iter().map(|part| part.program).collect();
+        unit > 0 && !ends(&programs, &programs[unit].entry().body)
+    }
+
+    /// Whether memory after that of fixed size is used: by this part, by those that come back to it, or by the program that it comes back to.
+    fn is_used_beyond(&self) -> bool {
+        let is_used = |unit: usize| match self.unit {
+            own if own == unit => true,
+            0 => self.comes_back(unit),
+            own => unit == 0 && self.comes_back(own),
+        };
+        (0..self.parts.len()).any(|unit| self.layout.is_beyond(unit) && is_used(unit))
+    }
+
+    /// Whether memory from [`Lowering::end_of_memory`] on may hold what other parts left there.
+    fn is_left_beyond(&self) -> bool {
+        // The program and what came back to it ran before; what ends the program did not.
+        let ran = |unit: usize| unit != self.unit && (unit == 0 || self.comes_back(unit));
+        !self.is_used_beyond() && (0..self.parts.len()).any(|unit| self.layout.is_beyond(unit) && ran(unit))
+    }
+
     /// [] → [an address that no memory is used from]
     pub(super) fn end_of_memory(&mut self) {
-        // Memory after that of fixed size is that of this part, or of those that come back here.
-        let programs: Vec<&Program> = self.parts.iter().map(|part| part.program).collect();
-        let is_used =
-            |unit: usize| unit == self.unit || self.unit == 0 && !ends(&programs, &programs[unit].entry().body);
-        if (0..self.parts.len()).any(|unit| self.layout.is_beyond(unit) && is_used(unit)) {
+        if self.is_used_beyond() {
             // Variables that have not been read or set yet are memory too.
             push(self.code, self.layout.end.saturating_sub(32));
             self.code.op(evm::MLOAD);
@@ -309,13 +328,15 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The words stand after `size` bytes of memory that is zero; the output begins where it has that length and ends with them.
+    /// The words stand after `size` bytes of memory that is zero or is cleared; the output begins where it has that length and ends with them.
     pub(super) fn return_words(&mut self, words: &[Word], size: Word) -> Result<(), CompileError> {
         let height = self.stack.len();
         self.end_of_memory();
         self.stack.push(Entry::Other); //               [base]
         self.word(size)?; //                            [base, size]
-        let is_zero = self.zero_from <= self.layout.end && !self.parts.iter().any(|part| hashes(part.program));
+        let is_zero = self.zero_from <= self.layout.end
+            && !self.is_left_beyond()
+            && !self.parts.iter().any(|part| hashes(part.program));
         if !is_zero {
             self.code.op(evm::DUP1);
             self.code.op(evm::CALLDATASIZE);
