@@ -6,6 +6,7 @@
 use num_bigint::BigUint;
 use residue_conformance::campaign::Campaign;
 use residue_conformance::programs::{calldata, plain_program};
+use residue_ir::program::Function;
 use residue_ir::{Effect, Outcome, Program, WordDef, evaluate, text};
 use residue_passes::specialise::specialise;
 use residue_wasm::{EngineKind, Form, LowerError, Prepared, lower};
@@ -36,8 +37,8 @@ fn hex(digits: &str) -> BigUint {
 fn is_refused(program: &Program) -> bool {
     // What only arms have that are left out is not there.
     let program = specialise(program, |_| false);
-    let mut words = program.functions.iter().flat_map(|function| &function.words);
-    let mut is_refused = words.any(|word| matches!(word, WordDef::ModOp(..)));
+    let mut words = program.functions.iter().flat_map(Function::words_read);
+    let mut is_refused = words.any(|word| matches!(word, WordDef::ModOp(..) | WordDef::LeadingZeros(_)));
     program.for_each_effect(&mut |effect| {
         is_refused |= match effect {
             Effect::Lookup { .. } | Effect::ElementOf { .. } | Effect::WordOf { .. } => true,
@@ -147,6 +148,42 @@ fn every_contract_ends_on_its_example_as_the_evaluator_says() {
             assert_eq!(prepared.run(&input).unwrap(), expected, "{}, {name}", contract.name);
         }
     }
+}
+
+/// Words are only what is read of them.
+#[test]
+fn an_arm_that_is_left_out_is_no_reason_to_refuse() {
+    let guarded = "program \"guarded\"
+modulus 0x61
+function f0 \"start\" () -> () values 0 {
+  word w0 = 0x0
+  word w1 = calldata_word w0
+  word w2 = clz w1
+  word w3 = has leading_zeros
+  word w4 = 0xff
+  word w5 = shr w1 w4
+  word w6 = 0x1
+  word w7 = sub w6 w5
+  branch w3 {
+    return_word w2
+    give ()
+  } else {
+    return_word w7
+    give ()
+  } -> ()
+}
+";
+    let program = text::read(guarded).unwrap();
+    for input in [[0x80; 32], [0x40; 32]] {
+        let expected = evaluate(&program, &input);
+        let all = prepared(&program);
+        assert!(!all.is_empty());
+        for (name, mut prepared) in all {
+            assert_eq!(prepared.run(&input).unwrap(), expected, "{name}");
+        }
+    }
+    let unguarded = text::read(&guarded.replace("has leading_zeros", "0x1")).unwrap();
+    assert_eq!(lower(&unguarded, Form::SelfContained), Err(LowerError::Effect("clz")));
 }
 
 #[test]

@@ -397,6 +397,21 @@ pub struct Function {
     pub origins: Origins,
 }
 
+impl Function {
+    /// What the words are that statements read, and of what they are computed: not those that only an arm read which has been left out.
+    pub fn words_read(&self) -> impl Iterator<Item = &WordDef> {
+        let mut found = BTreeSet::new();
+        let mut next = Vec::new();
+        self.body.walk(&mut |statement| next.extend(statement.words()));
+        while let Some(word) = next.pop() {
+            if found.insert(word) {
+                next.extend(self.words[word.0 as usize].inner());
+            }
+        }
+        found.into_iter().map(|word| &self.words[word.0 as usize])
+    }
+}
+
 /// An array in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArrayDecl {

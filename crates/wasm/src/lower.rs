@@ -104,7 +104,7 @@ fn require_modulus(program: &Program, form: Form) -> Result<&BigUint, LowerError
 /// Refuses what a module has nothing for.
 fn require_expressible(program: &Program) -> Result<(), LowerError> {
     let mut refused = None;
-    for word in program.functions.iter().flat_map(|function| &function.words) {
+    for word in program.functions.iter().flat_map(|function| function.words_read()) {
         match word {
             WordDef::ModOp(..) => return Err(LowerError::WordModulus),
             WordDef::ScratchWord(_) => return Err(LowerError::Effect("scratch_word")),
