@@ -41,6 +41,8 @@ pub(crate) struct WidthPrices {
     pub start: u64,
     /// A lane of each operation.
     pub lane: PerOp<u64>,
+    /// A lane of a square, where those have a price of their own.
+    pub square: u64,
     /// A value loaded.
     pub load: u64,
     /// A value stored, or brought into Montgomery form.
@@ -98,6 +100,7 @@ impl WidthPrices {
             set_modulus: unit(prices.set_modulus),
             start: unit(prices.start),
             lane: prices.arithmetic.map(unit),
+            square: unit(prices.square),
             load: unit(prices.load),
             store: unit(prices.store),
             invert: unit(prices.invert),
@@ -113,6 +116,12 @@ impl WidthPrices {
     #[inline(always)]
     pub fn lanes(&self, operation: FieldOp, count: u64) -> u64 {
         self.times(self.start + self.lane[operation] * count, 1)
+    }
+
+    /// The same for a square, where those have a price of their own.
+    #[inline(always)]
+    pub fn squares(&self, count: u64) -> u64 {
+        self.times(self.start + self.square * count, 1)
     }
 
     /// Whole gas for `count` times a price of these.

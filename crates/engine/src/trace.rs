@@ -55,6 +55,8 @@ pub struct FieldStep {
     pub operation: FieldOp,
     /// Number of lanes.
     pub count: u8,
+    /// Whether it is a square that has a price of its own.
+    pub is_priced_square: bool,
     /// Width of the modulus; 0 if there was none.
     pub width_limbs: usize,
 }
@@ -184,12 +186,14 @@ impl<'t> Observer<'t> {
             Family::Memory384 => {
                 let is_set = self.revision.evm384().is_some_and(|evm384| evm384.modulus == Modulus::Set);
                 let width_limbs = if is_set { view.machine.frame.short_modulus.size_bytes().div_ceil(8) } else { 6 };
-                FieldStep { operation, count: 1, width_limbs }
+                FieldStep { operation, count: 1, is_priced_square: false, width_limbs }
             }
             Family::Slots | Family::MemorySlots | Family::Words => {
                 let instruction = self.revision.decode(&view.code()[view.pc().min(view.code().len())..]);
                 let count = instruction.map_or(0, |(instruction, _)| instruction.count());
-                FieldStep { operation, count, width_limbs: view.width_limbs().unwrap_or(0) }
+                let is_square = instruction.is_some_and(|(instruction, _)| instruction.is_square());
+                let is_priced_square = is_square && self.revision.prices_squares();
+                FieldStep { operation, count, is_priced_square, width_limbs: view.width_limbs().unwrap_or(0) }
             }
         })
     }

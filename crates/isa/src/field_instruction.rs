@@ -175,6 +175,11 @@ impl FieldInstruction {
         }
     }
 
+    /// Whether it multiplies slots by themselves, as its operands say: the same first slot and the same stride.
+    pub fn is_square(&self) -> bool {
+        matches!(*self, FieldInstruction::Slots { operation: FieldOp::Mul, x, y, .. } if x == y)
+    }
+
     /// Number of independent results.
     pub fn count(&self) -> u8 {
         match *self {

@@ -122,6 +122,8 @@ revisions! {
     XFp2x = x_fp2x;
     /// An experiment, EIP-6690 of 2024 with copies of slots: `x-movx`.
     XMovx = x_movx;
+    /// An experiment, EIP-6690 of 2024 with a price for squares: `x-squarex`.
+    XSquarex = x_squarex;
     /// An experiment, EIP-6690 of 2024 with the subroutines of EIP-7979: `x-callsub`.
     XCallsub = x_callsub;
     /// The experiments that earn their place together: `evmmax-next`.
@@ -294,6 +296,11 @@ impl Revision {
     /// Whether it adds no more to EIP-6690 of 2024 than another revision, of which it is a part or which it is.
     pub fn is_part_of(self, other: Revision) -> bool {
         !self.additions().is_empty() && self.additions().iter().all(|addition| other.additions().contains(addition))
+    }
+
+    /// Whether a multiplication whose factors are the same slots has a price of its own.
+    pub const fn prices_squares(self) -> bool {
+        matches!(self.slot_rules(), Some(SlotRules { prices_squares: true, .. }))
     }
 
     /// Whether it has CALLSUB, ENTERSUB and RETURNSUB.

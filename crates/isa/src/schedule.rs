@@ -55,6 +55,7 @@ const BUNDLED: &[(&str, &str)] = &[
     ("x-vectorx.toml", include_str!("../schedules/x-vectorx.toml")),
     ("x-fp2x.toml", include_str!("../schedules/x-fp2x.toml")),
     ("x-movx.toml", include_str!("../schedules/x-movx.toml")),
+    ("x-squarex.toml", include_str!("../schedules/x-squarex.toml")),
     ("evm.toml", include_str!("../schedules/evm.toml")),
 ];
 
@@ -88,6 +89,8 @@ pub struct WidthPrices {
     pub start: Price,
     /// One lane of each operation, in the order of [`FieldOp::ALL`].
     pub arithmetic: PerOp<Price>,
+    /// One lane of a multiplication whose factors are the same slots; zero where squares cost what other products do.
+    pub square: Price,
     /// One value loaded.
     pub load: Price,
     /// One value stored, or brought into Montgomery form.
@@ -167,6 +170,9 @@ impl GasSchedule {
                 }
                 if !arrays && !has(|rules| rules.copy) {
                     prices.copy = Price::default();
+                }
+                if !revision.prices_squares() {
+                    prices.square = Price::default();
                 }
                 if !revision.additions().contains(&Addition::Vectors) {
                     prices.start = Price::default();
@@ -410,8 +416,8 @@ impl SlotPrices {
 
 impl WidthPrices {
     fn all(&self) -> impl Iterator<Item = Price> + use<> {
-        let Self { set_modulus, start, arithmetic, load, store, invert, product, reduction, fp2, copy } = *self;
+        let Self { set_modulus, start, arithmetic, square, load, store, invert, product, reduction, fp2, copy } = *self;
         let PerOp([add, sub, mul]) = arithmetic;
-        [set_modulus, start, add, sub, mul, load, store, invert, product, reduction, fp2, copy].into_iter()
+        [set_modulus, start, add, sub, mul, square, load, store, invert, product, reduction, fp2, copy].into_iter()
     }
 }

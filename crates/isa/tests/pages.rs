@@ -63,6 +63,9 @@ fn by_width(revision: Revision) -> String {
         for operation in FieldOp::ALL {
             row(&format!("{operation}, a lane"), &|prices| prices.arithmetic[operation]);
         }
+        if revision.prices_squares() {
+            row("a square, a lane", &|prices| prices.square);
+        }
         row("a value loaded", &|prices| prices.load);
         row("a value stored", &|prices| prices.store);
         if revision.slot_rules().is_some_and(|rules| rules.invert.is_some()) {

@@ -21,6 +21,8 @@ pub struct Prices {
     pub sub: ByWidth,
     /// One lane of a multiplication.
     pub mul: ByWidth,
+    /// One lane of a multiplication whose factors are the same slots, where that is priced.
+    pub square: Option<ByWidth>,
     /// One value loaded, under an odd modulus or where there is no other price.
     pub load: ByWidth,
     /// One value stored, as for loads; one value brought into Montgomery form.
@@ -77,6 +79,7 @@ impl Prices {
             add: ByWidth::default(),
             sub: ByWidth::default(),
             mul: ByWidth::default(),
+            square: None,
             load: ByWidth::default(),
             store: ByWidth::default(),
             invert: ByWidth::default(),

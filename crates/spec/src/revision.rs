@@ -36,6 +36,7 @@ pub mod x_invmodx;
 pub mod x_iszerox;
 pub mod x_movx;
 pub mod x_padx;
+pub mod x_squarex;
 pub mod x_sumx;
 pub mod x_vectorx;
 pub mod x_widex;
@@ -114,6 +115,7 @@ impl Revision {
         x_vectorx::REVISION,
         x_fp2x::REVISION,
         x_movx::REVISION,
+        x_squarex::REVISION,
         x_callsub::REVISION,
         evmmax_next::REVISION,
     ];

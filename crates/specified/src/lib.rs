@@ -32,6 +32,9 @@ pub fn spec_prices(schedule: &GasSchedule, revision: Revision) -> Prices {
         prices.add = table(|width| width.arithmetic[FieldOp::Add]);
         prices.sub = table(|width| width.arithmetic[FieldOp::Sub]);
         prices.mul = table(|width| width.arithmetic[FieldOp::Mul]);
+        if revision.prices_squares() {
+            prices.square = Some(table(|width| width.square));
+        }
         prices.load = table(|width| width.load);
         prices.store = table(|width| width.store);
         if revision.slot_rules().is_some_and(|rules| rules.invert.is_some()) {

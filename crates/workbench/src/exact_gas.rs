@@ -137,7 +137,11 @@ impl<'a> CountingExactly<'a> {
         let operands = std::mem::take(&mut self.operands);
         let frame = self.frame(step.depth);
         if let (Some(field), Some(context)) = (step.field, frame.active) {
-            return rounding(schedule.arithmetic(field.operation, context.width)) * u64::from(field.count);
+            let price = match field.is_priced_square {
+                true => schedule.at_width(context.width).square,
+                false => schedule.arithmetic(field.operation, context.width),
+            };
+            return rounding(price) * u64::from(field.count);
         }
         let of_context = |frame: &FrameExcess, id: Option<[u8; 32]>| match id {
             Some(id) => frame.contexts.get(&id).copied(),

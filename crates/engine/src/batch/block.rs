@@ -24,6 +24,8 @@ pub(crate) struct Block<L: Location> {
     pub work: Work,
     /// Instructions of several lanes: operation, lanes, how many.
     several: Box<[(FieldOp, u16, u32)]>,
+    /// Squares, where those have a price of their own.
+    squares: Priced,
     /// The opcode of sums of two products, if there are sums in it; those of more follow it.
     sum_opcode: Option<u8>,
     /// Products in Fp2.
@@ -96,6 +98,7 @@ pub(crate) struct Draft<L: Location> {
     pub needs: L::Needs,
     operations: SlotBlock,
     priced: Digest,
+    squares: Priced,
     sum_opcode: Option<u8>,
     fp2: Priced,
     copies: Priced,
@@ -109,6 +112,7 @@ impl<L: Location> Draft<L> {
             needs: L::Needs::default(),
             operations: SlotBlock::new(u16::MAX - 1),
             priced: Digest::default(),
+            squares: Priced::default(),
             sum_opcode: None,
             fp2: Priced::default(),
             copies: Priced::default(),
@@ -137,6 +141,9 @@ impl<L: Location> Draft<L> {
         }
         self.work.instructions[operation] += 1;
         self.work.operations[operation] += u32::from(count);
+        if L::prices_squares(layout) && operation == FieldOp::Mul && instruction.x == instruction.y {
+            self.squares.note(None, count);
+        }
         if count > 1 {
             match self.several.iter_mut().find(|(of, lanes, _)| (*of, *lanes) == (operation, count)) {
                 Some((_, _, instructions)) => *instructions += 1,
@@ -184,7 +191,8 @@ impl<L: Location> Draft<L> {
 
     /// The block that it has become.
     pub fn into_block(self, start: usize, path: Path, budget: &Budget) -> Box<Block<L>> {
-        let Self { work, several, needs, mut operations, priced, sum_opcode, mut fp2, mut copies } = self;
+        let Self { work, several, needs, mut operations, priced, mut squares, sum_opcode, mut fp2, mut copies } = self;
+        squares.lanes.shrink_to_fit();
         fp2.lanes.shrink_to_fit();
         copies.lanes.shrink_to_fit();
         operations.shrink();
@@ -193,6 +201,7 @@ impl<L: Location> Draft<L> {
             + path.bytes()
             + operations.bytes()
             + size_of_val(&*several)
+            + squares.bytes()
             + fp2.bytes()
             + copies.bytes();
         Box::new(Block {
@@ -200,6 +209,7 @@ impl<L: Location> Draft<L> {
             path,
             work,
             several,
+            squares,
             sum_opcode,
             fp2,
             copies,
@@ -230,14 +240,23 @@ impl<L: Location> Block<L> {
         let Some(width) = width else { return fixed };
         let lanes = |op| width.lanes(op, 1) * u64::from(self.work.operations[op]);
         if !width.in_thousandths && width.start == 0 {
-            return fixed + FieldOp::ALL.map(lanes).iter().sum::<u64>();
+            return self.with_squares(width, fixed + FieldOp::ALL.map(lanes).iter().sum::<u64>());
         }
         // Fractions are rounded for each instruction, whatever lanes it has.
         let rounded = self.several.iter().map(|&(operation, lanes, instructions)| {
             (width.lanes(operation, 1) * u64::from(lanes) - width.lanes(operation, lanes.into()))
                 * u64::from(instructions)
         });
-        fixed + FieldOp::ALL.map(lanes).iter().sum::<u64>() - rounded.sum::<u64>()
+        self.with_squares(width, fixed + FieldOp::ALL.map(lanes).iter().sum::<u64>() - rounded.sum::<u64>())
+    }
+
+    /// What all costs once squares have their own price, where without it all costs `gas`.
+    #[inline]
+    fn with_squares(&self, width: &WidthPrices, gas: u64) -> u64 {
+        self.squares.lanes.iter().fold(gas, |gas, &(lanes, instructions)| {
+            let [as_product, as_square] = [width.lanes(FieldOp::Mul, lanes.into()), width.squares(lanes.into())];
+            gas - as_product * u64::from(instructions) + as_square * u64::from(instructions)
+        })
     }
 
     /// What its sums cost.
@@ -298,6 +317,7 @@ impl<L: Location> Block<L> {
             + self.path.bytes()
             + self.operations.bytes()
             + size_of_val(&*self.several)
+            + self.squares.bytes()
             + self.fp2.bytes()
             + self.copies.bytes();
         Self {
@@ -305,6 +325,7 @@ impl<L: Location> Block<L> {
             path: self.path.clone(),
             work: self.work,
             several: self.several.clone(),
+            squares: self.squares.clone(),
             sum_opcode: self.sum_opcode,
             fp2: self.fp2.clone(),
             copies: self.copies.clone(),

@@ -99,6 +99,11 @@ pub(crate) trait Location: Sized + Debug + Send + Sync + 'static {
     /// Whether lanes of an instruction read what those before it have written.
     fn lanes_in_turn(layout: &Self::Layout) -> bool;
 
+    /// Whether squares have a price of their own.
+    fn prices_squares(_layout: &Self::Layout) -> bool {
+        false
+    }
+
     /// The opcode of the push before each instruction but the first, where there is one.
     fn push(layout: &Self::Layout) -> Option<u8>;
 

@@ -19,6 +19,7 @@ pub(crate) struct Slots;
 pub(crate) struct SlotLayout {
     revision: Revision,
     lanes_in_turn: bool,
+    prices_squares: bool,
     /// The opcode of sums of two products.
     sums: Option<u8>,
     /// The opcode of products in Fp2.
@@ -49,6 +50,7 @@ impl Location for Slots {
         Some(SlotLayout {
             revision,
             lanes_in_turn: rules.lanes_in_turn,
+            prices_squares: rules.prices_squares,
             sums: rules.sums,
             fp2: rules.mul_fp2,
             copy: rules.copy,
@@ -88,6 +90,10 @@ impl Location for Slots {
 
     fn lanes_in_turn(layout: &SlotLayout) -> bool {
         layout.lanes_in_turn
+    }
+
+    fn prices_squares(layout: &SlotLayout) -> bool {
+        layout.prices_squares
     }
 
     fn push(_layout: &SlotLayout) -> Option<u8> {

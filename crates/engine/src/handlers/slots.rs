@@ -364,7 +364,9 @@ fn arithmetic<R: Rules, H: FieldHost>(
     if !inside {
         return Err(halt_of_arithmetic(&mut frame, base, Halt::SlotOutOfRange));
     }
-    let cost = base + prices.lanes(operation, count.into());
+    let is_priced_square = R::RULES.prices_squares && operation == FieldOp::Mul && x == y;
+    let lanes = if is_priced_square { prices.squares(count.into()) } else { prices.lanes(operation, count.into()) };
+    let cost = base + lanes;
     charge(&mut frame.interpreter.gas, cost)?;
     machine.frame.earned += cost;
     let Some((context, _)) = machine.frame.active() else {

@@ -34,6 +34,8 @@ pub struct SlotRules {
     pub set_modulus_in_code: Option<u8>,
     /// `STORECX`, where values may stand in code.
     pub store_from_code: Option<u8>,
+    /// Whether a multiplication whose factors are the same slots has a price of its own.
+    pub prices_squares: bool,
     /// What the revision adds to EIP-6690 of 2024, where it is an experiment that does so.
     pub additions: &'static [Addition],
     /// What the opcode that sets the modulus takes.
@@ -104,13 +106,15 @@ pub enum Addition {
     Fp2,
     /// `MOVX`: copies of slots.
     Copies,
+    /// Squares at a price of their own.
+    Squares,
     /// `CALLSUB`, `ENTERSUB` and `RETURNSUB`: subroutines with a return stack (EIP-7979).
     Subroutines,
 }
 
 impl Addition {
     /// Every addition.
-    pub const ALL: [Addition; 11] = [
+    pub const ALL: [Addition; 12] = [
         Addition::Inversion,
         Addition::IsZero,
         Addition::Sums,
@@ -121,6 +125,7 @@ impl Addition {
         Addition::Vectors,
         Addition::Fp2,
         Addition::Copies,
+        Addition::Squares,
         Addition::Subroutines,
     ];
 
@@ -137,6 +142,7 @@ impl Addition {
             Addition::Vectors => "vectorx",
             Addition::Fp2 => "fp2x",
             Addition::Copies => "movx",
+            Addition::Squares => "squarex",
             Addition::Subroutines => "callsub",
         }
     }
@@ -242,6 +248,7 @@ impl SlotRules {
         store_padded: None,
         set_modulus_in_code: None,
         store_from_code: None,
+        prices_squares: false,
         additions: &[],
         form: SetForm::IdOnStack,
         transfer_names_context: false,

@@ -21,6 +21,7 @@ pub(super) enum WidthKey {
     Add,
     Sub,
     Mul,
+    Square,
     /// Loads and stores.
     Transfer,
     Load,
@@ -161,16 +162,19 @@ pub(super) fn width_keys(revisions: &[Revision], widths: &[WidthPrices]) -> Vec<
 }
 
 fn keys(revisions: &[Revision], together: bool) -> Vec<WidthKey> {
-    use WidthKey::{Add, Copy, Fp2, Invert, Load, Mul, Product, Reduction, SetModulus, Start, Store, Sub, Transfer};
+    use WidthKey::{
+        Add, Copy, Fp2, Invert, Load, Mul, Product, Reduction, SetModulus, Square, Start, Store, Sub, Transfer,
+    };
     let any = |opcode: fn(&SlotRules) -> Option<u8>| {
         revisions.iter().filter_map(|revision| revision.slot_rules()).any(|rules| opcode(rules).is_some())
     };
     let (inverts, sums, arrays) = (any(|rules| rules.invert), any(|rules| rules.sums), any(|rules| rules.get));
     let transfers: &[WidthKey] = if together { &[Transfer] } else { &[Load, Store] };
-    let vectors = revisions.iter().any(|revision| revision.additions().contains(&Addition::Vectors));
+    let adds = |addition| revisions.iter().any(|revision| revision.additions().contains(&addition));
     let mut keys = vec![SetModulus];
-    keys.extend(vectors.then_some(Start));
+    keys.extend(adds(Addition::Vectors).then_some(Start));
     keys.extend([Add, Sub, Mul]);
+    keys.extend(adds(Addition::Squares).then_some(Square));
     keys.extend(transfers);
     keys.extend(inverts.then_some(Invert));
     if sums {
@@ -189,6 +193,7 @@ impl WidthKey {
             WidthKey::Add => "add",
             WidthKey::Sub => "sub",
             WidthKey::Mul => "mul",
+            WidthKey::Square => "square",
             WidthKey::Transfer => "transfer",
             WidthKey::Load => "load",
             WidthKey::Store => "store",
@@ -207,6 +212,7 @@ impl WidthKey {
             WidthKey::Add => prices.arithmetic[FieldOp::Add],
             WidthKey::Sub => prices.arithmetic[FieldOp::Sub],
             WidthKey::Mul => prices.arithmetic[FieldOp::Mul],
+            WidthKey::Square => prices.square,
             WidthKey::Transfer | WidthKey::Load => prices.load,
             WidthKey::Store => prices.store,
             WidthKey::Invert => prices.invert,
@@ -224,6 +230,7 @@ impl WidthKey {
             WidthKey::Add => prices.arithmetic[FieldOp::Add] = price,
             WidthKey::Sub => prices.arithmetic[FieldOp::Sub] = price,
             WidthKey::Mul => prices.arithmetic[FieldOp::Mul] = price,
+            WidthKey::Square => prices.square = price,
             WidthKey::Transfer => (prices.load, prices.store) = (price, price),
             WidthKey::Load => prices.load = price,
             WidthKey::Store => prices.store = price,

@@ -401,7 +401,8 @@ impl Generator {
         };
         let out = self.place(slots, count, 1);
         let x = if self.rarely(5) { out } else { self.place(slots, count, 0) };
-        let y = if self.rarely(5) { x } else { self.place(slots, count, 0) };
+        let squares = if self.rules().prices_squares { 2 } else { 5 };
+        let y = if self.rarely(squares) { x } else { self.place(slots, count, 0) };
         let count = u8::try_from(count).expect("at most 255");
         let mut immediate = pack(Operands { out, x, y, count });
         match self.random.random_range(0..120) {

@@ -284,6 +284,8 @@ impl Writer<'_> {
                 count,
             };
         }
-        FieldInstruction::Slots { operation, out, x, y, count: count_byte }
+        let rules = self.revision.slot_rules();
+        let is_square = rules.is_some_and(|rules| rules.prices_squares) && self.random.random_ratio(1, 2);
+        FieldInstruction::Slots { operation, out, x, y: if is_square { x } else { y }, count: count_byte }
     }
 }

@@ -150,10 +150,18 @@ impl FieldState for Contexts {
             STOREX => self.storex(opcode, frame, prices, Source::Memory),
             ADDMODX => self.lanes(opcode, immediate, frame, (prices, &prices.add), |x, y, m| (x + y) % m),
             SUBMODX => self.lanes(opcode, immediate, frame, (prices, &prices.sub), |x, y, m| (x + m - y) % m),
-            MULMODX => self.lanes(opcode, immediate, frame, (prices, &prices.mul), |x, y, m| x * y % m),
+            MULMODX => {
+                let price = prices.square.as_ref().filter(|_| squares(immediate)).unwrap_or(&prices.mul);
+                self.lanes(opcode, immediate, frame, (prices, price), |x, y, m| x * y % m)
+            }
             _ => Err(Halt::InvalidInstruction),
         }
     }
+}
+
+/// Whether an immediate names the same slots for both factors.
+fn squares(immediate: &[u8]) -> bool {
+    matches!(immediate, [_, _, x_idx, x_stride, y_idx, y_stride, _] if (x_idx, x_stride) == (y_idx, y_stride))
 }
 
 impl Contexts {

@@ -107,6 +107,21 @@ fn products_in_fp2_are_two_sums() {
 }
 
 #[test]
+fn squares_have_a_price_of_their_own() {
+    let gas = |operands: &str| {
+        let text = format!("{} 15 0 MSTORE8 64 1 0 1 SETMODX MULMODX .{operands}", prelude());
+        let outcome = execute("x-squarex", &text);
+        assert_eq!(outcome.halt.name(), "stop", "{text}");
+        outcome.gas_used
+    };
+    // ⌈0.98·n⌉ for n lanes of one slot: a gas less than other products from 50 on.
+    assert_eq!(gas("00010100010032") + 1, gas("00010100020032"));
+    assert_eq!(gas("00010100010031"), gas("00010100020031"));
+    // Another stride is another operand.
+    assert_eq!(gas("00010001000132") + 1, gas("00010001000032"));
+}
+
+#[test]
 fn slots_are_copied() {
     let revision = "x-movx";
     check_slots(revision, "MOVX .0001050103", [5, 6, 7, 3, 4, 5, 6, 7]);

@@ -63,14 +63,18 @@ fn a_block_costs_what_its_instructions_cost_one_by_one() {
             for length in [1, 2, 3, 10, 30] {
                 let mut any = || {
                     let kind = random.random_range(0..3);
-                    instruction(FieldOp::ALL[kind], (0, 1), random.random_range(1..6))
+                    let y = [(40, 2), (20, 1), (20, 2)][random.random_range(0..3)];
+                    Instruction { y, ..instruction(FieldOp::ALL[kind], (0, 1), random.random_range(1..6)) }
                 };
                 let all: Vec<Instruction> = (0..length).map(|_| any()).collect();
                 let block = block(&layout, &all, &Budget::default());
                 let base = |of: &Instruction| prices.base[usize::from(opcodes[of.operation])];
                 assert_eq!(block.cost(&prices, None, opcodes), all.iter().map(base).sum::<u64>());
                 for width in prices.per_width.iter() {
-                    let lanes = |of: &Instruction| width.lanes(of.operation, of.count.into());
+                    let lanes = |of: &Instruction| match of.operation {
+                        FieldOp::Mul if revision.prices_squares() && of.x == of.y => width.squares(of.count.into()),
+                        operation => width.lanes(operation, of.count.into()),
+                    };
                     let expected: u64 = all.iter().map(|of| base(of) + lanes(of)).sum();
                     assert_eq!(block.cost(&prices, Some(width), opcodes), expected, "{revision} {name} {all:?}");
                 }
