@@ -38,6 +38,7 @@ use residue_isa::assembly::{AssembleError, Assembly, Code, Item, LabelId};
 use residue_isa::revision::Family;
 use residue_isa::revision::rules::{SUM_PRODUCTS_MAX, SlotBytesMax};
 use residue_isa::{FieldOp, GasSchedule, Revision, SlotRules};
+use residue_passes::choices;
 use residue_passes::derived::{self, Derived};
 use residue_passes::fp2;
 use residue_passes::rows::rows;
@@ -100,12 +101,18 @@ pub fn compile_as(
 pub struct Prepared<'a> {
     source: &'a Program,
     simplified: Program,
+    multiples: SmallMultiples,
 }
 
 impl<'a> Prepared<'a> {
     /// `source` simplified, with small multiples made in the given way.
     pub fn new(source: &'a Program, multiples: SmallMultiples) -> Result<Self, CompileError> {
         residue_ir::verify(source)?;
+        Ok(Self::of_verified(source, multiples))
+    }
+
+    /// The same for a program that is known to be right.
+    fn of_verified(source: &'a Program, multiples: SmallMultiples) -> Self {
         let mut simplified = source.clone();
         let inner = simplified.subprograms.iter_mut();
         for unit in inner {
@@ -114,7 +121,7 @@ impl<'a> Prepared<'a> {
         }
         simplify(&mut simplified);
         multiples::make(&mut simplified, multiples);
-        Ok(Self { source, simplified })
+        Self { source, simplified, multiples }
     }
 
     /// Compiles it for `revision`; `schedule` decides between ways that differ in gas only.
@@ -131,15 +138,21 @@ impl<'a> Prepared<'a> {
             let mut simplified = specialise(&self.simplified, has);
             simplified.subprograms.iter_mut().for_each(simplify);
             simplify(&mut simplified);
-            let special = Prepared { source: &source, simplified };
+            let special = Prepared { source: &source, simplified, multiples: self.multiples };
             return special.compile(revision, schedule, dialect);
+        }
+        if revision.slot_rules().is_some_and(|rules| rules.select.is_some()) {
+            let mut source = self.source.clone();
+            choices::hoist(&mut source);
+            return Prepared::of_verified(&source, self.multiples).compile_for(revision, schedule, dialect);
         }
         if revision.family() == Family::Words {
             let source = words::prepare::prepare(self.source);
             let mut simplified = words::prepare::prepare(&self.simplified);
             simplified.subprograms.iter_mut().for_each(simplify);
             simplify(&mut simplified);
-            return Prepared { source: &source, simplified }.compile_for(revision, schedule, dialect);
+            let special = Prepared { source: &source, simplified, multiples: self.multiples };
+            return special.compile_for(revision, schedule, dialect);
         }
         self.compile_for(revision, schedule, dialect)
     }

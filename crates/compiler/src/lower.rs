@@ -6,6 +6,7 @@
 //! the unbounded arrays.
 
 mod calls;
+mod choice;
 mod conventions;
 mod countdown;
 mod elements;
@@ -737,6 +738,12 @@ impl<'a> Lowering<'a> {
         let [(then, then_rows), (otherwise, otherwise_rows)] = branch.arms()[..] else {
             unreachable!("a branch has two arms: `verify` checks it")
         };
+        if then_rows.is_empty()
+            && otherwise_rows.is_empty()
+            && self.choose(condition, results, [&then.gives, &otherwise.gives])?
+        {
+            return Ok(Flow::Continues);
+        }
         let (second, end) = (self.code.new_label(), self.code.new_label());
         self.jump_if_zero(condition, second)?;
         let then_flow = self.region(then_rows)?;

@@ -144,6 +144,16 @@ pub trait Target {
     /// `out` becomes the inverse of `value`, 0 if it has none. Only for revisions with an instruction for that. [] → []
     fn invert(&self, code: &mut Assembly, out: Slot, value: Slot);
 
+    /// Whether values are chosen by [`Target::select`].
+    fn has_choices(&self) -> bool {
+        false
+    }
+
+    /// Copies the first or the second of two slots, where there are choices: the first if the word is not zero. [word] → []
+    fn select(&self, _code: &mut Assembly, _out: Slot, _either: [Slot; 2]) {
+        unreachable!("it has no choices")
+    }
+
     /// [] → [1 if the slot is zero, else 0]
     fn is_zero(&self, code: &mut Assembly, slot: Slot);
 

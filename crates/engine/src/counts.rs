@@ -134,7 +134,8 @@ impl Counts {
         let of_slots = match self.revision.slot_rules() {
             Some(rules) => {
                 [rules.set_modulus, rules.load, rules.store].contains(&opcode)
-                    || [rules.set_modulus_in_code, rules.store_from_code, rules.copy].contains(&Some(opcode))
+                    || [rules.set_modulus_in_code, rules.store_from_code, rules.copy, rules.select]
+                        .contains(&Some(opcode))
             }
             None => {
                 self.revision.family() == Family::MemorySlots && matches!(opcode, eip5843::SETMODX | eip5843::TOMONTX)

@@ -67,6 +67,17 @@ pub enum FieldInstruction {
         /// Number of lanes.
         count: u8,
     },
+    /// Values of x where the word on top of the stack is not zero, else of y (`SELECTX`), all read before any is written.
+    Select {
+        /// Where values go.
+        out: Lanes,
+        /// Where they are if the word is not zero.
+        x: Lanes,
+        /// Where they are if it is.
+        y: Lanes,
+        /// Number of lanes.
+        count: u8,
+    },
     /// Whether the value of a slot is zero, as a word on the stack (`ISZEROX`).
     IsZero {
         /// The slot.
@@ -169,6 +180,7 @@ impl FieldInstruction {
             FieldInstruction::Slots { operation, .. } | FieldInstruction::Memory { operation, .. } => Some(operation),
             FieldInstruction::Inverse { .. }
             | FieldInstruction::Copy { .. }
+            | FieldInstruction::Select { .. }
             | FieldInstruction::IsZero { .. }
             | FieldInstruction::Sum(_)
             | FieldInstruction::Fp2(_) => None,
@@ -185,7 +197,8 @@ impl FieldInstruction {
         match *self {
             FieldInstruction::Slots { count, .. }
             | FieldInstruction::Inverse { count, .. }
-            | FieldInstruction::Copy { count, .. } => count,
+            | FieldInstruction::Copy { count, .. }
+            | FieldInstruction::Select { count, .. } => count,
             FieldInstruction::Fp2(products) => products.count,
             FieldInstruction::IsZero { .. } | FieldInstruction::Sum(_) | FieldInstruction::Memory { .. } => 1,
         }

@@ -55,6 +55,7 @@ const BUNDLED: &[(&str, &str)] = &[
     ("x-vectorx.toml", include_str!("../schedules/x-vectorx.toml")),
     ("x-fp2x.toml", include_str!("../schedules/x-fp2x.toml")),
     ("x-movx.toml", include_str!("../schedules/x-movx.toml")),
+    ("x-selectx.toml", include_str!("../schedules/x-selectx.toml")),
     ("x-squarex.toml", include_str!("../schedules/x-squarex.toml")),
     ("evm.toml", include_str!("../schedules/evm.toml")),
 ];
@@ -168,7 +169,7 @@ impl GasSchedule {
                 if !has(|rules| rules.mul_fp2) {
                     prices.fp2 = Price::default();
                 }
-                if !arrays && !has(|rules| rules.copy) {
+                if !arrays && !has(|rules| rules.copy) && !has(|rules| rules.select) {
                     prices.copy = Price::default();
                 }
                 if !revision.prices_squares() {

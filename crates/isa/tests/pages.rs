@@ -84,6 +84,9 @@ fn by_width(revision: Revision) -> String {
         if revision.slot_rules().is_some_and(|rules| rules.copy.is_some()) {
             row("a value between slots", &|prices| prices.copy);
         }
+        if revision.slot_rules().is_some_and(|rules| rules.select.is_some()) {
+            row("a value chosen", &|prices| prices.copy);
+        }
         if schedule.prices_words() {
             let per_word = schedule.transfer_per_word();
             row("32 bytes moved under a power of two", &|_| per_word);

@@ -64,6 +64,15 @@ fn copy() -> impl Strategy<Value = FieldInstruction> {
     (lanes(), lanes(), any::<u8>()).prop_map(|(out, x, count)| FieldInstruction::Copy { out, x, count })
 }
 
+fn select() -> impl Strategy<Value = FieldInstruction> {
+    (lanes(), lanes(), lanes(), any::<u8>()).prop_map(|(out, x, y, count)| FieldInstruction::Select {
+        out,
+        x,
+        y,
+        count,
+    })
+}
+
 /// One lane without strides.
 fn triple() -> impl Strategy<Value = FieldInstruction> {
     (arithmetic(), any::<[u8; 3]>()).prop_map(|(operation, slots)| {
@@ -82,6 +91,7 @@ fn instruction(revision: Revision) -> Option<BoxedStrategy<FieldInstruction>> {
             kinds.extend(rules.sums.map(|_| sum().boxed()));
             kinds.extend(rules.mul_fp2.map(|_| fp2().boxed()));
             kinds.extend(rules.copy.map(|_| copy().boxed()));
+            kinds.extend(rules.select.map(|_| select().boxed()));
             Some(proptest::strategy::Union::new(kinds).boxed())
         }
         (Some(rules), _) if rules.is_strided => Some(slots().boxed()),

@@ -172,6 +172,7 @@ mod tests {
             Revision::XCodex,
             Revision::XFp2x,
             Revision::XMovx,
+            Revision::XSelectx,
             Revision::EvmmaxNext,
         ];
         let measured = measure(&MeasureEffort::SMOKE, &revisions, &mut |_| ()).unwrap();
@@ -206,6 +207,7 @@ mod tests {
             "x-fp2x/FP2MULX/384/near",
             "x-fp2x/FP2MULX/256/8",
             "x-movx/MOVX/384/16",
+            "x-selectx/SELECTX/384/3",
             "evmmax-next/GETX/384/3",
             "evmmax-next/PUTX/768/1",
             "evm/RETURN/256/1024",

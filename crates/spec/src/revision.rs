@@ -36,6 +36,7 @@ pub mod x_invmodx;
 pub mod x_iszerox;
 pub mod x_movx;
 pub mod x_padx;
+pub mod x_selectx;
 pub mod x_squarex;
 pub mod x_sumx;
 pub mod x_vectorx;
@@ -115,6 +116,7 @@ impl Revision {
         x_vectorx::REVISION,
         x_fp2x::REVISION,
         x_movx::REVISION,
+        x_selectx::REVISION,
         x_squarex::REVISION,
         x_callsub::REVISION,
         evmmax_next::REVISION,

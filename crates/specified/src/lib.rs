@@ -4,7 +4,7 @@
 
 #![forbid(unsafe_code)]
 
-use residue_isa::revision::rules::Addition;
+use residue_isa::revision::rules::{Addition, SlotRules};
 use residue_isa::{Family, FieldOp, GasSchedule, PerOp, Price, Revision, WidthPrices};
 use residue_spec::{ByWidth, Narrow, Prices};
 
@@ -47,7 +47,8 @@ pub fn spec_prices(schedule: &GasSchedule, revision: Revision) -> Prices {
         if revision.slot_rules().is_some_and(|rules| rules.mul_fp2.is_some()) {
             prices.fp2 = table(|width| width.fp2);
         }
-        if revision.slot_rules().is_some_and(|rules| rules.get.is_some() || rules.copy.is_some()) {
+        let copies = |rules: &SlotRules| [rules.get, rules.copy, rules.select].iter().any(Option::is_some);
+        if revision.slot_rules().is_some_and(copies) {
             prices.copy = table(|width| width.copy);
         }
         prices.copy_per_word = schedule.transfer_per_word().whole();

@@ -282,6 +282,9 @@ fn operands(rules: &SlotRules, opcode: u8, view: &View<'_>) -> Operands {
         _ if rules.invert == Some(opcode) => {
             Operands::Invert(view.code().get(view.pc() + 5).copied().map_or(0, u64::from))
         }
+        _ if rules.select == Some(opcode) => {
+            Operands::Copy(view.code().get(view.pc() + 7).copied().map_or(0, u64::from))
+        }
         _ if rules.copy == Some(opcode) => Operands::Copy(view.code().get(view.pc() + 5).copied().map_or(0, u64::from)),
         _ if rules.mul_fp2 == Some(opcode) => {
             Operands::Fp2(view.code().get(view.pc() + 10).copied().map_or(0, u64::from))

@@ -361,10 +361,7 @@ impl Lowering<'_> {
 
     /// Jumps to `label` if `condition` is 0.
     pub(super) fn jump_if_zero(&mut self, condition: Word, label: LabelId) -> Result<(), CompileError> {
-        let negated = match &self.function.words[condition.0 as usize] {
-            WordDef::Op(WordOp::Eq, a, b) if self.is_constant_zero(*b) => Some(*a),
-            _ => None,
-        };
+        let negated = self.negated(condition);
         self.word(negated.unwrap_or(condition))?;
         // What a comparison with zero has left on top need not be turned twice.
         if negated.is_none() && !self.code.take_back(evm::ISZERO) {
@@ -374,6 +371,14 @@ impl Lowering<'_> {
         self.code.op(evm::JUMPI);
         self.stack.pop();
         Ok(())
+    }
+
+    /// The word that a condition asks whether it is zero, if that is what it asks.
+    pub(super) fn negated(&self, condition: Word) -> Option<Word> {
+        match self.function.words[condition.0 as usize] {
+            WordDef::Op(WordOp::Eq, a, b) if self.is_constant_zero(b) => Some(a),
+            _ => None,
+        }
     }
 
     pub(super) fn variable(&self, variable: VariableId) -> u32 {

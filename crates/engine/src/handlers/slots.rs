@@ -80,6 +80,8 @@ fn handler_of<R: Rules, H: FieldHost>(opcode: u8) -> Option<Instruction<EthInter
             5 => Instruction::new(added::sum::<R, H, 12>),
             _ => Instruction::new(added::sum::<R, H, 14>),
         }
+    } else if R::RULES.select == Some(opcode) {
+        Instruction::new(added::select::<R, H>)
     } else if R::RULES.copy == Some(opcode) {
         Instruction::new(added::copy::<R, H>)
     } else if R::RULES.mul_fp2 == Some(opcode) {

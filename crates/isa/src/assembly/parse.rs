@@ -201,6 +201,10 @@ impl<'a> Parser<'a> {
             let (out, x, count) = self.two_operands()?;
             return Ok(Item::Field(FieldInstruction::Copy { out, x, count }));
         }
+        if self.revision.slot_rules().is_some_and(|rules| rules.select == Some(row.byte)) {
+            let (out, x, y) = (self.lanes()?, self.lanes()?, self.lanes()?);
+            return Ok(Item::Field(FieldInstruction::Select { out, x, y, count: self.count()? }));
+        }
         if self.revision.slot_rules().is_some_and(|rules| rules.is_zero == Some(row.byte)) {
             let slot = self.next("a slot")?;
             return Ok(Item::Field(FieldInstruction::IsZero { slot: self.byte(slot, slot.text, "a slot")? }));

@@ -59,6 +59,7 @@ pub(super) fn field_text(instruction: &FieldInstruction, revision: Revision) -> 
         }
         FieldInstruction::Inverse { .. } => rules.and_then(|rules| rules.invert),
         FieldInstruction::Copy { .. } => rules.and_then(|rules| rules.copy),
+        FieldInstruction::Select { .. } => rules.and_then(|rules| rules.select),
         FieldInstruction::IsZero { .. } => rules.and_then(|rules| rules.is_zero),
         FieldInstruction::Fp2(_) => rules.and_then(|rules| rules.mul_fp2),
         FieldInstruction::Sum(sum) => rules.and_then(|rules| Some(rules.sums? + sum.count - 2)),
@@ -76,7 +77,9 @@ pub(super) fn field_text(instruction: &FieldInstruction, revision: Revision) -> 
         if count == 1 { Ok(()) } else { write!(text, " x{count}") }
     };
     let result = match *instruction {
-        FieldInstruction::Slots { out, x, y, count, .. } => lanes(&mut text, &[out, x, y], count),
+        FieldInstruction::Slots { out, x, y, count, .. } | FieldInstruction::Select { out, x, y, count } => {
+            lanes(&mut text, &[out, x, y], count)
+        }
         FieldInstruction::Inverse { out, x, count } | FieldInstruction::Copy { out, x, count } => {
             lanes(&mut text, &[out, x], count)
         }

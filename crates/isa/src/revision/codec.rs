@@ -79,6 +79,10 @@ pub(super) fn encode_added(
             let opcode = rules.copy.ok_or_else(|| operand_kind(interface, instruction))?;
             code.extend([opcode, out.index, out.stride, x.index, x.stride, count]);
         }
+        FieldInstruction::Select { out, x, y, count } => {
+            code.push(rules.select.ok_or_else(|| operand_kind(interface, instruction))?);
+            code.extend(pack(Operands { out, x, y, count }));
+        }
         FieldInstruction::IsZero { slot } => {
             let opcode = rules.is_zero.ok_or_else(|| operand_kind(interface, instruction))?;
             code.extend([opcode, slot]);
@@ -114,6 +118,11 @@ pub(super) fn decode_added(
             false => FieldInstruction::Copy { out, x, count },
         };
         return Some((instruction, 6));
+    }
+    if rules.select == Some(opcode) {
+        let (&immediate, _) = rest.split_first_chunk()?;
+        let Operands { out, x, y, count } = unpack(immediate);
+        return Some((FieldInstruction::Select { out, x, y, count }, INSTRUCTION_BYTES));
     }
     if rules.is_zero == Some(opcode) {
         return Some((FieldInstruction::IsZero { slot: *rest.first()? }, 2));

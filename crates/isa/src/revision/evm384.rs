@@ -106,6 +106,7 @@ impl Parts {
             FieldInstruction::Slots { .. }
             | FieldInstruction::Inverse { .. }
             | FieldInstruction::Copy { .. }
+            | FieldInstruction::Select { .. }
             | FieldInstruction::IsZero { .. }
             | FieldInstruction::Sum(_)
             | FieldInstruction::Fp2(_) => Err(refused(instruction, revision)),

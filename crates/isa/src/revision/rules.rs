@@ -22,6 +22,8 @@ pub struct SlotRules {
     pub mul_fp2: Option<u8>,
     /// `MOVX`, where there are copies of slots.
     pub copy: Option<u8>,
+    /// `SELECTX`, where there are choices between slots.
+    pub select: Option<u8>,
     /// `GETX`, where field contexts have arrays.
     pub get: Option<u8>,
     /// `PUTX`, where field contexts have arrays.
@@ -106,6 +108,8 @@ pub enum Addition {
     Fp2,
     /// `MOVX`: copies of slots.
     Copies,
+    /// `SELECTX`: choices between slots by a word on the stack.
+    Choices,
     /// Squares at a price of their own.
     Squares,
     /// `CALLSUB`, `ENTERSUB` and `RETURNSUB`: subroutines with a return stack (EIP-7979).
@@ -114,7 +118,7 @@ pub enum Addition {
 
 impl Addition {
     /// Every addition.
-    pub const ALL: [Addition; 12] = [
+    pub const ALL: [Addition; 13] = [
         Addition::Inversion,
         Addition::IsZero,
         Addition::Sums,
@@ -125,6 +129,7 @@ impl Addition {
         Addition::Vectors,
         Addition::Fp2,
         Addition::Copies,
+        Addition::Choices,
         Addition::Squares,
         Addition::Subroutines,
     ];
@@ -142,6 +147,7 @@ impl Addition {
             Addition::Vectors => "vectorx",
             Addition::Fp2 => "fp2x",
             Addition::Copies => "movx",
+            Addition::Choices => "selectx",
             Addition::Squares => "squarex",
             Addition::Subroutines => "callsub",
         }
@@ -242,6 +248,7 @@ impl SlotRules {
         sums: None,
         mul_fp2: None,
         copy: None,
+        select: None,
         get: None,
         put: None,
         load_padded: None,

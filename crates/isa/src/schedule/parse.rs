@@ -181,7 +181,7 @@ fn keys(revisions: &[Revision], together: bool) -> Vec<WidthKey> {
         keys.extend([Product, Reduction]);
     }
     keys.extend(any(|rules| rules.mul_fp2).then_some(Fp2));
-    keys.extend((arrays || any(|rules| rules.copy)).then_some(Copy));
+    keys.extend((arrays || any(|rules| rules.copy) || any(|rules| rules.select)).then_some(Copy));
     keys
 }
 

@@ -421,9 +421,7 @@ impl Generator {
             self.code.extend([immediate[0], immediate[1], immediate[2], immediate[3], immediate[6] % 16]);
             return;
         }
-        if let Some(copy) = self.rules().copy.filter(|_| self.rarely(3)) {
-            self.op(copy);
-            self.code.extend([immediate[0], immediate[1], immediate[2], immediate[3], immediate[6]]);
+        if self.copy_or_choice(immediate) {
             return;
         }
         if let Some(is_zero) = self.rules().is_zero.filter(|_| self.rarely(5)) {
@@ -458,6 +456,21 @@ impl Generator {
             self.code.push(byte);
         }
         self.code.extend([immediate[0], immediate[2], immediate[4]]);
+    }
+
+    /// Now and then a copy or a choice of the lanes that an immediate names, where there are such instructions; whether there is one.
+    fn copy_or_choice(&mut self, immediate: [u8; 7]) -> bool {
+        if let Some(select) = self.rules().select.filter(|_| self.rarely(3)) {
+            let word = self.random.random_range(0..2u8);
+            self.push(word);
+            self.op(select);
+            self.code.extend(immediate);
+            return true;
+        }
+        let Some(copy) = self.rules().copy.filter(|_| self.rarely(3)) else { return false };
+        self.op(copy);
+        self.code.extend([immediate[0], immediate[1], immediate[2], immediate[3], immediate[6]]);
+        true
     }
 
     /// An index and a stride that keep `count` lanes inside `slots`.

@@ -209,11 +209,8 @@ impl Writer<'_> {
             self.assembly.field(FieldInstruction::Inverse { out, x, count: 1 });
             return;
         }
-        if rules.copy.is_some() && self.random.random_ratio(1, 6) {
-            if let FieldInstruction::Slots { out, x, count, .. } = self.lanes(operation) {
-                self.assembly.field(FieldInstruction::Copy { out, x, count });
-            }
-            return;
+        if (rules.copy.is_some() || rules.select.is_some()) && self.random.random_ratio(1, 6) {
+            return self.copy_or_choice(operation);
         }
         if rules.is_zero.is_some() && self.random.random_ratio(1, 30) {
             let slot = slot(&mut self.random);
@@ -253,6 +250,17 @@ impl Writer<'_> {
             instruction = self.lanes(operation);
         }
         self.assembly.field(instruction);
+    }
+
+    /// A copy of slots, or a choice between them by a word that is pushed.
+    fn copy_or_choice(&mut self, operation: FieldOp) {
+        let FieldInstruction::Slots { out, x, y, count, .. } = self.lanes(operation) else { return };
+        if self.rules().copy.is_some() {
+            self.assembly.field(FieldInstruction::Copy { out, x, count });
+        } else {
+            let word = u8::from(self.random.random::<bool>());
+            self.assembly.push(word).field(FieldInstruction::Select { out, x, y, count });
+        }
     }
 
     /// Several lanes that stay among the slots that are named, most often.

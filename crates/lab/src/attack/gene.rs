@@ -39,6 +39,8 @@ pub enum Gene {
     Fp2 { slots: [[u8; 2]; 3], strides: [u8; 3], count: u8 },
     /// Copies slots: the first written and the first read, their strides, and how many.
     Copy { slots: [u8; 2], strides: [u8; 2], count: u8 },
+    /// A choice between slots, where there are any, by a constant.
+    Select { slots: [u8; 3], strides: [u8; 3], count: u8, is_first: bool },
     /// Asks whether a slot is zero.
     IsZero { slot: u8 },
     /// Brings a slot into Montgomery form, or inverts it.
@@ -140,6 +142,12 @@ impl Gene {
                 strides: [1 + byte(random) % 8, byte(random) % 9],
                 count: one_of(random, &[1, 1, 2, 4, 16, 64, 255]),
             },
+            0..=3 if ground.chooses() => Gene::Select {
+                slots: [byte(random), byte(random), byte(random)],
+                strides: [1 + byte(random) % 8, byte(random) % 9, byte(random) % 9],
+                count: one_of(random, &[1, 1, 2, 4, 16, 64, 255]),
+                is_first: below(random, 2) == 0,
+            },
             0..=7 => Gene::Field(Field {
                 operation: one_of(random, &Operation::ALL),
                 places: [(); 3].map(|()| ground.random_place(random)),
@@ -200,6 +208,7 @@ impl Gene {
             Gene::Sum { .. } => "sum of products",
             Gene::Fp2 { .. } => "product in Fp2",
             Gene::Copy { .. } => "copy of slots",
+            Gene::Select { .. } => "choice between slots",
             Gene::IsZero { .. } => "test for zero",
             Gene::Convert { .. } => "conversion",
             Gene::Jumpdest => "jump target",

@@ -125,6 +125,11 @@ impl Ground {
         matches!(self.kind, Kind::Slots(SlotRules { copy: Some(_), .. }))
     }
 
+    /// Whether there is SELECTX.
+    pub fn chooses(&self) -> bool {
+        matches!(self.kind, Kind::Slots(SlotRules { select: Some(_), .. }))
+    }
+
     /// Whether there is ISZEROX.
     pub fn tests_for_zero(&self) -> bool {
         matches!(self.kind, Kind::Slots(SlotRules { is_zero: Some(_), .. }))

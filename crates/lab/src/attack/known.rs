@@ -170,6 +170,12 @@ fn additions(ground: &Ground) -> Vec<(String, Gene, u16)> {
             add(&format!("copy of {count} by {}", strides[0]), gene, 256);
         }
     }
+    if ground.chooses() {
+        for (count, strides) in [(1, [1, 1, 1]), (255, [1, 1, 1]), (120, [2, 2, 0])] {
+            let gene = Gene::Select { slots: [1, 0, 0], strides, count, is_first: true };
+            add(&format!("choice between {count} slots"), gene, 256);
+        }
+    }
     if ground.tests_for_zero() {
         add("test for zero", Gene::IsZero { slot: 0 }, 16);
     }

@@ -139,12 +139,18 @@ impl<'a> Room<'a> {
                 let [out, x] = [0, 1].map(|operand| self.lanes(slots[operand], strides[operand], count));
                 return self.encoded(code, &FieldInstruction::Copy { out, x, count });
             }
+            Gene::Select { slots, strides, count, is_first } if self.ground.chooses() => {
+                let count = count.clamp(1, u8::try_from(self.slots).unwrap_or(u8::MAX));
+                let [out, x, y] = [0, 1, 2].map(|operand| self.lanes(slots[operand], strides[operand], count));
+                code.push(u8::from(is_first));
+                return self.encoded(code, &FieldInstruction::Select { out, x, y, count });
+            }
             Gene::IsZero { slot } if self.ground.tests_for_zero() => {
                 let slot = (u16::from(slot) % self.slots) as u8; // Below 256.
                 self.encoded(code, &FieldInstruction::IsZero { slot })?;
                 code.op(op::POP);
             }
-            Gene::Sum { .. } | Gene::Fp2 { .. } | Gene::Copy { .. } | Gene::IsZero { .. } => {}
+            Gene::Sum { .. } | Gene::Fp2 { .. } | Gene::Copy { .. } | Gene::Select { .. } | Gene::IsZero { .. } => {}
             Gene::Convert { slot, count } => return self.convert(code, slot, count),
             Gene::Jumpdest => _ = code.op(op::JUMPDEST),
             Gene::Jump { is_copied } => {

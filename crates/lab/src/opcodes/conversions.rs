@@ -180,20 +180,22 @@ fn element(
     }
 }
 
-/// MOVX of some neighbouring slots, and of every second one, if the revision has it: what is read back was copied.
+/// MOVX and SELECTX of some neighbouring slots, and of every second one, if the revision has them: what is read back was copied.
 pub(super) fn copies(revision: Revision, rules: &'static SlotRules, width_limbs: usize) -> Vec<Pair> {
-    let Some(row) = rules.copy.and_then(|opcode| revision.row(opcode)) else { return Vec::new() };
+    let Some(opcode) = rules.copy.or(rules.select) else { return Vec::new() };
     let kinds = [(1, 1), (2, 1), (3, 1), (4, 1), (6, 1), (12, 1), (16, 1), (16, 2)];
-    kinds.map(|(count, stride)| copy(revision, rules, row.mnemonic, width_limbs, (count, stride))).into()
+    kinds.map(|(count, stride)| copy(revision, rules, opcode, width_limbs, (count, stride))).into()
 }
 
 fn copy(
     revision: Revision,
     rules: &'static SlotRules,
-    mnemonic: &'static str,
+    opcode: u8,
     width_limbs: usize,
     (count, stride): (u8, u8),
 ) -> Pair {
+    let row = revision.row(opcode).expect("it is an opcode of the revision");
+    let chooses = rules.select == Some(opcode);
     let element_bytes = 8 * width_limbs;
     let m = modulus(width_limbs);
     let value = to_be(&random(&m, 8), element_bytes);
@@ -202,7 +204,11 @@ fn copy(
         let element = element_bytes as u64; // Widens.
         let mut copies = Vec::new();
         let lanes = |index: u8| Lanes { index, stride };
-        let instruction = FieldInstruction::Copy { out: lanes(40), x: lanes(0), count };
+        let (out, x, y) = (lanes(40), lanes(0), lanes(20));
+        let instruction = match chooses {
+            true => FieldInstruction::Select { out, x, y, count },
+            false => FieldInstruction::Copy { out, x, count },
+        };
         revision.encode(&instruction, &mut copies).map_err(LabError::Encode)?;
         let before = |code: &mut Assembly| {
             code.push(2 * element).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
@@ -210,9 +216,21 @@ fn copy(
             words.iter().rev().for_each(|&word| _ = code.push(word));
             data(code, [vec![rules.set_modulus], immediate].concat());
             code.push(1_u8).push(element).push(0_u8).op(rules.store);
+            if chooses {
+                code.push(1_u8);
+            }
             data(code, copies.clone());
         };
-        let body = |code: &mut Assembly| data(code, copies.repeat(if with { BODY } else { 0 }));
+        let body = |code: &mut Assembly| {
+            for _ in 0..BODY {
+                match (chooses, with) {
+                    (true, true) => data(code.push(1_u8), copies.clone()),
+                    (true, false) => _ = code.push(1_u8).op(op::POP),
+                    (false, true) => data(code, copies.clone()),
+                    (false, false) => {}
+                }
+            }
+        };
         let after = |code: &mut Assembly| {
             code.push(1_u8).push(40_u8).push(0_u8).op(rules.load);
             code.push(element).push(0_u8).op(op::RETURN);
@@ -221,10 +239,10 @@ fn copy(
     };
     let class = if stride == 1 { count.to_string() } else { format!("{count}-of-{stride}") };
     Pair {
-        name: format!("{revision}/{mnemonic}/{}/{class}", 64 * width_limbs),
-        mnemonic,
+        name: format!("{revision}/{}/{}/{class}", row.mnemonic, 64 * width_limbs),
+        mnemonic: row.mnemonic,
         count: BODY,
-        pops: 0,
+        pops: i32::from(row.pops),
         program: Box::new(program),
         input,
         expected: Some(Box::new(move |_| value.clone())),

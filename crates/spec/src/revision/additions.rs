@@ -57,6 +57,8 @@ pub const FP2MULX: FieldOpcode = FieldOpcode { byte: 0xd3, mnemonic: "FP2MULX", 
 
 /// `MOVX`: out, out_stride, x, x_stride, count.
 pub const MOVX: FieldOpcode = FieldOpcode { byte: 0xd4, mnemonic: "MOVX", immediate_bytes: 5, pops: 0 };
+/// `SELECTX`: out, out_stride, x, x_stride, y, y_stride, count.
+pub const SELECTX: FieldOpcode = FieldOpcode { byte: 0xd5, mnemonic: "SELECTX", immediate_bytes: 7, pops: 1 };
 
 /// The opcodes of `eip6690-2024`, then `added`.
 pub const fn with<const N: usize>(added: &[FieldOpcode]) -> [FieldOpcode; N] {
@@ -100,6 +102,7 @@ impl FieldState for Added {
             "SUM2X" | "SUM3X" | "SUM4X" | "SUM5X" | "SUM6X" => self.sum(opcode, immediate, frame, prices),
             "FP2MULX" => fp2::multiply(opcode, immediate, frame, prices, self.contexts.active()?),
             "MOVX" => copies::copy(opcode, immediate, frame, prices, self.contexts.active()?),
+            "SELECTX" => copies::select(opcode, immediate, frame, prices, self.contexts.active()?),
             _ if subroutines::execute(opcode, frame)? => Ok(()),
             _ => self.contexts.execute(opcode, immediate, frame, prices),
         }
@@ -178,7 +181,7 @@ pub fn prices(opcodes: &[FieldOpcode]) -> Vec<Prices> {
     let mut base = eip.base.clone();
     let sums = [("SUM2X", 0), ("SUM3X", 0), ("SUM4X", 0), ("SUM5X", 0), ("SUM6X", 0)];
     let others = [("INVMODX", 0), ("ISZEROX", 3), ("GETX", 1), ("PUTX", 1), ("LOADPX", 1), ("STOREPX", 1)];
-    let later = [("SETMODCX", 1), ("STORECX", 1), ("FP2MULX", 0), ("MOVX", 1)];
+    let later = [("SETMODCX", 1), ("STORECX", 1), ("FP2MULX", 0), ("MOVX", 1), ("SELECTX", 1)];
     for (mnemonic, gas) in sums.into_iter().chain(others).chain(later).chain(subroutines::PRICES) {
         if opcodes.iter().any(|opcode| opcode.mnemonic == mnemonic) {
             base.insert(mnemonic.to_owned(), gas);
@@ -194,7 +197,7 @@ pub fn prices(opcodes: &[FieldOpcode]) -> Vec<Prices> {
     let inverts = opcodes.contains(&INVMODX);
     let invert = if inverts { vec![40, 70, 100, 140, 170, 215, 270, 300, 345, 405, 465, 505] } else { Vec::new() };
     // Two for each two limbs begun, and two more, in tenths of gas: as time grows.
-    let copies = opcodes.contains(&GETX) || opcodes.contains(&MOVX);
+    let copies = [GETX, MOVX, SELECTX].iter().any(|opcode| opcodes.contains(opcode));
     let copy = if copies { (1..=12u64).map(|limbs| 1000 * (1 + limbs.div_ceil(2)) / 10).collect() } else { Vec::new() };
     vec![Prices {
         name: "next".to_owned(),

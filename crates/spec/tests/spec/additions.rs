@@ -137,6 +137,25 @@ fn slots_are_copied() {
 }
 
 #[test]
+fn slots_are_chosen_by_a_word() {
+    let revision = "x-selectx";
+    check_slots(revision, "1 SELECTX .00010501020103", [5, 6, 7, 3, 4, 5, 6, 7]);
+    check_slots(revision, "0 SELECTX .00010501020103", [2, 3, 4, 3, 4, 5, 6, 7]);
+    check_slots(revision, "1 255 SHL SELECTX .00010501020101", [5, 1, 2, 3, 4, 5, 6, 7]);
+    check_slots(revision, "7 SELECTX .01010001020006", [0, 0, 1, 2, 3, 4, 5, 7]); // all are read before any is written
+    check_gas(revision, "0 SELECTX .00010501020103", 2 + 1 + 1);
+    for operands in ["00010601020103", "00010101060103", "06010101020103"] {
+        check_halt(revision, &format!("{}1 SELECTX .{operands}", prelude()), "slot_out_of_range");
+        check_halt(revision, &format!("{}0 SELECTX .{operands}", prelude()), "slot_out_of_range");
+    }
+    check_halt(revision, &(prelude() + "1 SELECTX .00000101020101"), "invalid_stride");
+    check_halt(revision, &(prelude() + "1 SELECTX .00010101020100"), "invalid_stride");
+    check_halt(revision, &(prelude() + "1 SELECTX .000101010201"), "invalid_instruction");
+    check_halt(revision, &(prelude() + "SELECTX .00010101020101"), "stack_underflow");
+    check_halt(revision, "1 SELECTX .00010101020101", "no_context");
+}
+
+#[test]
 fn elements_are_copied_by_an_index_from_the_stack() {
     for revision in ["x-arrayx", "evmmax-next"] {
         check_slots(revision, "5 PUTX .0203 6 GETX .0002", [3, 4, 2, 3, 4, 5, 6, 7]);

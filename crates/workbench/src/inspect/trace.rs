@@ -162,7 +162,9 @@ fn lanes_of(instruction: &FieldInstruction) -> Vec<Lane> {
         (0..count).map(lane).collect()
     };
     match *instruction {
-        FieldInstruction::Slots { out, x, y, count, .. } => slots(out, x, Some(y), count),
+        FieldInstruction::Slots { out, x, y, count, .. } | FieldInstruction::Select { out, x, y, count } => {
+            slots(out, x, Some(y), count)
+        }
         FieldInstruction::Inverse { out, x, count } | FieldInstruction::Copy { out, x, count } => {
             slots(out, x, None, count)
         }

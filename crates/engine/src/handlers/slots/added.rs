@@ -1,7 +1,8 @@
-//! Instructions of the experiments `x-sumx`, `x-fp2x`, `x-movx`, `x-arrayx` and `x-padx`: sums of products, products in Fp2, copies of slots, copies between slots and an array, and loads and stores of
+//! Instructions of the experiments `x-sumx`, `x-fp2x`, `x-movx`, `x-selectx`, `x-arrayx` and `x-padx`: sums of products, products in Fp2, copies of slots, choices between them, copies between slots and an array, and loads and stores of
 //! values that are wider in memory than the modulus.
 
 use residue_isa::revision::rules::ARRAY_ELEMENTS_MAX;
+use residue_isa::revision::strided::{Operands, unpack};
 use residue_isa::{Fp2Lanes, Fp2Products, Lanes, SumOfProducts};
 use residue_modular::Fp2Strided;
 use revm::primitives::U256;
@@ -142,6 +143,30 @@ pub(super) fn copy<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     machine.frame.earned += cost;
     let (context, _) = machine.frame.active().expect("the context is active still");
     context.copy(strided(out), strided(x), count.into());
+    Ok(())
+}
+
+/// `SELECTX`: out = x in each lane if the word on the stack is not zero, else y.
+pub(super) fn select<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
+    let Operands { out, x, y, count } = unpack(immediate(&mut frame));
+    check_complete(&mut frame)?;
+    let [word] = pop(&mut frame)?;
+    let machine = frame.host.chain_mut();
+    let base = R::RULES.select.map_or(0, |opcode| machine.prices.base[usize::from(opcode)]);
+    charge(&mut frame.interpreter.gas, base)?;
+    let Some((context, &prices)) = machine.frame.active() else {
+        return Err(halt(&mut frame, Halt::NoContext));
+    };
+    if count == 0 || out.stride == 0 {
+        return Err(halt(&mut frame, Halt::InvalidStride));
+    }
+    if [out, x, y].iter().any(|lanes| !is_inside::<R>(lanes, count, context.slot_count())) {
+        return Err(halt(&mut frame, Halt::SlotOutOfRange));
+    }
+    charge(&mut frame.interpreter.gas, prices.times(prices.copy, count.into()))?;
+    let chosen = if word.is_zero() { y } else { x };
+    let (context, _) = machine.frame.active().expect("the context is active still");
+    context.copy(strided(out), strided(chosen), count.into());
     Ok(())
 }
 

@@ -1,0 +1,45 @@
+//! An experiment: EIP-6690 of 2024 with SELECTX, which chooses between slots by a word on the stack.
+//!
+//! Source: none outside. Immediate bytes are those of the arithmetic. The word is of any value: not zero is x, zero is y. All slots are read before any is
+//! written.
+
+use super::rules::{Addition, SlotRules};
+use super::{EncodeError, Interface, Semantics, codec};
+use crate::field_instruction::FieldInstruction;
+use crate::opcode::{immediate_table, opcodes};
+use residue_formula::PerOp;
+
+opcodes! {
+    0xc0 SETMODX "Activates a field context, created if new: id, modulus offset, modulus size, slot count." 4 -> 0;
+    0xc1 LOADX   "Copies slots into memory: memory offset, first slot, count." 3 -> 0;
+    0xc2 STOREX  "Copies memory into slots: first slot, memory offset, count." 3 -> 0;
+    0xc3 ADDMODX "out = x + y mod m in each lane." 0 -> 0 immediate 7;
+    0xc4 SUBMODX "out = x - y mod m in each lane." 0 -> 0 immediate 7;
+    0xc5 MULMODX "out = x * y mod m in each lane." 0 -> 0 immediate 7;
+    0xd5 SELECTX "out = x in each lane if the word is not zero, else y." 1 -> 0 immediate 7;
+}
+
+/// The revision.
+pub const INTERFACE: Interface = Interface {
+    name: "x-selectx",
+    summary: "experiment: EIP-6690 of 2024 with SELECTX, choices between slots",
+    semantics: Semantics::Slots(&RULES),
+    opcodes: OPCODES,
+    immediates: immediate_table(OPCODES),
+    arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),
+    width_limbs_max: super::eip6690_2024::MODULUS_BYTES_MAX / 8,
+    default_schedule: "next",
+    encode,
+    decode,
+};
+
+/// How it differs.
+pub const RULES: SlotRules = SlotRules { select: Some(SELECTX), additions: &[Addition::Choices], ..SlotRules::EIP6690_2024 };
+
+fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
+    codec::encode_added((&INTERFACE, &RULES), instruction, code)
+}
+
+fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
+    codec::decode_added((&INTERFACE, &RULES), code)
+}
