@@ -172,6 +172,7 @@ mod tests {
             Revision::XCodex,
             Revision::XFp2x,
             Revision::XMovx,
+            Revision::XExtx,
             Revision::EvmmaxNext,
         ];
         let measured = measure(&MeasureEffort::SMOKE, &revisions, &mut |_| ()).unwrap();

@@ -44,6 +44,8 @@ pub struct SlotRules {
     pub is_strided: bool,
     /// A byte that must stand between opcode and operands.
     pub marker: Option<u8>,
+    /// A byte that each opcode of the revision must stand after.
+    pub prefix: Option<u8>,
     /// Which moduli there are.
     pub moduli: Moduli,
     /// The fewest slots of a field context; the most are always 256.
@@ -106,11 +108,13 @@ pub enum Addition {
     Copies,
     /// `CALLSUB`, `ENTERSUB` and `RETURNSUB`: subroutines with a return stack (EIP-7979).
     Subroutines,
+    /// Each opcode after the byte for extensions (EIP-8163).
+    Prefix,
 }
 
 impl Addition {
     /// Every addition.
-    pub const ALL: [Addition; 11] = [
+    pub const ALL: [Addition; 12] = [
         Addition::Inversion,
         Addition::IsZero,
         Addition::Sums,
@@ -122,6 +126,7 @@ impl Addition {
         Addition::Fp2,
         Addition::Copies,
         Addition::Subroutines,
+        Addition::Prefix,
     ];
 
     /// Its name, which that of its revision has after `x-`.
@@ -138,6 +143,7 @@ impl Addition {
             Addition::Fp2 => "fp2x",
             Addition::Copies => "movx",
             Addition::Subroutines => "callsub",
+            Addition::Prefix => "extx",
         }
     }
 }
@@ -247,6 +253,7 @@ impl SlotRules {
         transfer_names_context: false,
         is_strided: true,
         marker: None,
+        prefix: None,
         moduli: Moduli {
             min: 3,
             powers_of_two: true,
