@@ -8,7 +8,7 @@ use alloy_rpc_types_eth::TransactionRequest;
 use residue_engine::Engine;
 use residue_engine::revm::inspector::Inspector;
 use residue_engine::revm::interpreter::Interpreter;
-use residue_engine::revm::interpreter::interpreter_types::{InputsTr, Jumps};
+use residue_engine::revm::interpreter::interpreter_types::InputsTr;
 use residue_isa::{Revision, disassemble};
 use serde_json::{Value, json};
 
