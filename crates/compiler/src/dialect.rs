@@ -34,8 +34,8 @@ impl Dialect {
             let range = code.item_range(number).unwrap_or_default();
             let mut at = range.start;
             while at < range.end {
-                self.require_opcode(code.bytes[at], revision)?;
-                at += revision.instruction_bytes(code.bytes[at]);
+                self.require_opcode(&code.bytes[at..], revision)?;
+                at += revision.bytes_at(&code.bytes[at..]);
             }
             end = range.end;
         }
@@ -45,9 +45,9 @@ impl Dialect {
         Ok(end)
     }
 
-    fn require_opcode(self, opcode: u8, revision: Revision) -> Result<(), CompileError> {
+    fn require_opcode(self, code: &[u8], revision: Revision) -> Result<(), CompileError> {
         let fork = self.fork;
-        match revision.row(opcode) {
+        match revision.row_at(code) {
             Some(row) if row.since > fork => Err(CompileError::Fork { fork, opcode: row.mnemonic, since: row.since }),
             _ => Ok(()),
         }

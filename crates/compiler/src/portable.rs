@@ -103,8 +103,8 @@ fn is_harmless(byte: u8) -> bool {
 /// a PUSH stands before them.
 fn exposes_operands(revision: Revision) -> bool {
     let opcode = revision.arithmetic_opcode(residue_isa::FieldOp::Add);
-    let mut zeros = vec![0; revision.instruction_bytes(opcode)];
-    zeros[0] = opcode;
+    let mut zeros: Vec<u8> = revision.opcode_bytes(opcode).collect();
+    zeros.resize(revision.bytes_at(&zeros), 0);
     // What needs another byte before its operands does not read zeros.
     zeros.len() > 1 && revision.decode(&zeros).is_some()
 }

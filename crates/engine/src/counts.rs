@@ -201,7 +201,7 @@ impl Counts {
 impl Tracer for Counts {
     fn before(&mut self, view: &View<'_>) {
         let Some(rules) = self.revision.slot_rules() else { return };
-        let opcode = view.code().get(view.pc()).copied();
+        let opcode = view.code().get(view.pc()..).map(|code| self.revision.opcode_at(code));
         self.moving = None;
         self.contexts = view.context_count();
         let is_from_code = opcode.is_some() && opcode == rules.store_from_code;

@@ -69,14 +69,14 @@ pub(crate) fn instructions<H: FieldHost>(
         }
     }
     if let Some(revision) = revision {
-        for row in revision.opcodes() {
-            tables.insert_instruction(row.byte, handler(revision, row.byte), 0);
+        for byte in revision.first_bytes() {
+            tables.insert_instruction(byte, handler(revision, byte), 0);
         }
     }
     tables
 }
 
-/// The handler of an opcode of a revision. A revision without a line here does not compile.
+/// The handler of an opcode of a revision, or of the prefix of all of them. A revision without a line here does not compile.
 fn handler<H: FieldHost>(revision: Revision, opcode: u8) -> Instruction<EthInterpreter, H> {
     macro_rules! slots {
         ($revision:ident) => {
@@ -120,6 +120,7 @@ fn handler<H: FieldHost>(revision: Revision, opcode: u8) -> Instruction<EthInter
         Revision::XSelectx => slots!(XSelectx),
         Revision::XSquarex => slots!(XSquarex),
         Revision::XCallsub => subroutines::handler(opcode).or_else(|| slots!(XCallsub)),
+        Revision::XExtx => slots!(XExtx),
         Revision::EvmmaxNext => slots!(EvmmaxNext),
         Revision::Evm => None,
         Revision::EvmCallsub => subroutines::handler(opcode),

@@ -14,7 +14,7 @@ impl View<'_> {
         let Some(evm384) = revision.evm384() else {
             return revision.decode(code).map(|(instruction, _)| instruction);
         };
-        let operation = revision.arithmetic_of(*code.first()?)?;
+        let operation = revision.arithmetic_of(*code.first()?)?; // None of EVM384 has a prefix.
         let ([out, x, y], modulus) = match evm384.operands {
             Operands::Values => return None,
             Operands::Immediate => return revision.decode(code).map(|(instruction, _)| instruction),

@@ -30,7 +30,7 @@ pub struct Step {
     pub depth: usize,
     /// Offset of the instruction in the code.
     pub pc: usize,
-    /// The opcode.
+    /// The opcode; where those of the revision have a prefix, the byte after it, as [`Revision::opcode_at`] says.
     pub opcode: u8,
     /// The opcode that comes next, unless the frame ended or called.
     pub next_opcode: Option<u8>,
@@ -203,7 +203,7 @@ impl<CTX: ContextTr<Chain = FieldMachine>> Inspector<CTX, EthInterpreter> for Ob
     fn step(&mut self, interpreter: &mut Interpreter, context: &mut CTX) {
         let view = View { interpreter, machine: context.chain() };
         self.tracer.before(&view);
-        let opcode = interpreter.bytecode.opcode();
+        let opcode = opcode(self.revision, interpreter);
         let memory_words = memory_words(interpreter);
         let slot_words = context.chain().slot_words();
         self.started = Step {
@@ -226,7 +226,7 @@ impl<CTX: ContextTr<Chain = FieldMachine>> Inspector<CTX, EthInterpreter> for Ob
         step.slot_words.1 = context.chain().slot_words();
         step.gas_cost = step.gas_before.saturating_sub(interpreter.gas.remaining());
         match interpreter.bytecode.action.as_ref() {
-            None => step.next_opcode = Some(interpreter.bytecode.opcode()),
+            None => step.next_opcode = Some(opcode(self.revision, interpreter)),
             Some(InterpreterAction::NewFrame(input)) => {
                 let stipend = context.gas_params().call_stipend();
                 step.gas_cost = step.gas_cost.saturating_sub(passed_on(input, stipend));
@@ -243,6 +243,12 @@ impl<CTX: ContextTr<Chain = FieldMachine>> Inspector<CTX, EthInterpreter> for Ob
         let view = View { interpreter, machine: context.chain() };
         self.tracer.after(step, &view);
     }
+}
+
+/// The opcode of the instruction that is next: after its prefix, if it has one.
+fn opcode(revision: Revision, interpreter: &Interpreter) -> u8 {
+    let code = interpreter.bytecode.bytes_slice();
+    revision.opcode_at(code.get(interpreter.bytecode.pc()..).unwrap_or_default())
 }
 
 fn memory_words(interpreter: &Interpreter) -> u64 {

@@ -31,7 +31,7 @@ pub struct LabelId(pub u32);
 /// One piece of code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Item {
-    /// One opcode byte, as it is. For opcodes with an immediate use [`Item::PushBytes`] or [`Item::Field`].
+    /// One opcode, as it is, or after the prefix that those of the revision have. For opcodes with an immediate use [`Item::PushBytes`] or [`Item::Field`].
     Op(u8),
     /// Pushes a number below 2²⁵⁶ with the smallest PUSH: PUSH0 for 0, where there is one.
     Push(BigUint),
@@ -105,6 +105,13 @@ impl Assembly {
             self.items.push(Item::Op(opcode));
         }
         self
+    }
+
+    /// Appends an opcode with the bytes after it, which may be none.
+    pub fn op_with(&mut self, opcode: u8, immediate: impl Into<Vec<u8>>) -> &mut Self {
+        let immediate = immediate.into();
+        self.op(opcode);
+        if immediate.is_empty() { self } else { self.data(immediate) }
     }
 
     /// Appends a copy in memory of so many bytes, whose operands are on the stack as for MCOPY: [bytes, from, to] → []. `known` says

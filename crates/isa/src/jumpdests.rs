@@ -44,6 +44,7 @@ const WORD_BYTES: usize = 8;
 /// where no instruction has an immediate. Codes at which this takes longest are in `residue lab attack --cycle`.
 pub fn jumpdests(code: &[u8], revision: Revision) -> Jumpdests {
     let immediates = &revision.interface().immediates;
+    let prefixed = revision.prefix().map(|prefix| (prefix, immediates_after_prefix(revision)));
     let mut bits = vec![0; code.len().div_ceil(8)];
     let mut entries = vec![0; if revision.has_subroutines() { bits.len() } else { 0 }];
     // Bytes that belong to an immediate which has begun before.
@@ -55,7 +56,12 @@ pub fn jumpdests(code: &[u8], revision: Revision) -> Jumpdests {
             continue;
         }
         let word = word_of(chunk);
-        let (begin, after) = starts(lengths(word, immediates), skipped);
+        let mut lengths = lengths(word, immediates);
+        if let Some((prefix, immediates)) = &prefixed {
+            let next = code.get(WORD_BYTES * (number + 1)).copied();
+            lengths |= lengths_of_prefixed(word, targets(word, *prefix), next, immediates);
+        }
+        let (begin, after) = starts(lengths, skipped);
         skipped = after;
         let starts = begin & (u8::MAX >> (WORD_BYTES - chunk.len()));
         *bits = targets(word, JUMPDEST) & starts;
@@ -68,7 +74,7 @@ pub fn jumpdests(code: &[u8], revision: Revision) -> Jumpdests {
     }
     let (number, starts) = last;
     let last = WORD_BYTES * number + starts.ilog2() as usize; // u32 to usize widens.
-    let end = code.get(last).map_or(0, |&opcode| last + revision.instruction_bytes(opcode));
+    let end = code.get(last..).map_or(0, |code| last + revision.bytes_at(code));
     Jumpdests { bits, entries, code_bytes: code.len(), last, end }
 }
 
@@ -93,6 +99,29 @@ fn word_of(chunk: &[u8]) -> [u8; WORD_BYTES] {
 fn lengths(word: [u8; WORD_BYTES], immediates: &[u8; 256]) -> u64 {
     let length = |at: usize| u64::from(immediates[usize::from(word[at])]) << (8 * at);
     (length(0) | length(1)) | (length(2) | length(3)) | ((length(4) | length(5)) | (length(6) | length(7)))
+}
+
+/// Immediate bytes of the revision's own opcodes, which stand after a prefix.
+fn immediates_after_prefix(revision: Revision) -> [u8; 256] {
+    let mut immediates = [0; 256];
+    for row in revision.opcodes() {
+        immediates[usize::from(row.byte)] = row.immediate_bytes;
+    }
+    immediates
+}
+
+/// How long what follows each prefix of a word would be: the opcode, which may be the byte `next` after the word, and its immediate.
+#[inline(always)]
+fn lengths_of_prefixed(word: [u8; WORD_BYTES], mut prefixes: u8, next: Option<u8>, immediates: &[u8; 256]) -> u64 {
+    let mut lengths = 0;
+    while prefixes != 0 {
+        let at = prefixes.trailing_zeros() as usize; // u32 to usize widens.
+        let opcode = word.get(at + 1).copied().or(next);
+        let length = 1 + opcode.map_or(0, |opcode| immediates[usize::from(opcode)]);
+        lengths |= u64::from(length) << (8 * at);
+        prefixes &= prefixes - 1;
+    }
+    lengths
 }
 
 /// Where instructions begin from an offset on, one bit a byte, and the offset of the first one after the word, from its end.
@@ -157,7 +186,7 @@ mod tests {
                 entries[pc / 8] |= u8::from(opcode == ENTERSUB) << (pc % 8);
             }
             last = pc;
-            pc += revision.instruction_bytes(opcode);
+            pc += revision.bytes_at(&code[pc..]);
         }
         Jumpdests { bits, entries, code_bytes: code.len(), last, end: pc }
     }
@@ -186,9 +215,10 @@ mod tests {
         for round in 0..4000 {
             let length =
                 if round % 4 == 0 { [0, 1, 63, 64, 65, 127, 128, 129][random(8) as usize] } else { random(300) };
-            let opcodes: &[u8] = match round % 3 {
+            let opcodes: &[u8] = match round % 4 {
                 0 => &[0x5b, 0x60, 0x7f, 0xc3, 0xc5, 0x22, 0x00, 0xb1],
                 1 => &[0x5b, 0x5b, 0x5b, 0x5b, 0x5b, 0x5b, 0x5b, 0x7f],
+                2 => &[0xae, 0xae, 0xc0, 0xc3, 0x5b, 0x5b, 0x60],
                 _ => &[],
             };
             let byte = |random: &mut dyn FnMut(u64) -> u64| match opcodes {
@@ -228,5 +258,8 @@ mod tests {
         check("215b5b", Revision::Eip6601, &[2]);
         check("c65b5b5b5b5b5b", Revision::Evmone2025, &[6]);
         check("c65b", Revision::EvmoneBits, &[1]);
+        check("aec35b5b5b5b5b5b5b5b", Revision::XExtx, &[9]);
+        check("aec05bae5b5bc35bae605bae", Revision::XExtx, &[2, 5, 7, 10]);
+        check("5b5b5b5b5b5b5baec55b5b5b5b5b5b5b5b", Revision::XExtx, &[0, 1, 2, 3, 4, 5, 6, 16]);
     }
 }

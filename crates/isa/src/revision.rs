@@ -128,6 +128,8 @@ revisions! {
     XSquarex = x_squarex;
     /// An experiment, EIP-6690 of 2024 with the subroutines of EIP-7979: `x-callsub`.
     XCallsub = x_callsub;
+    /// An experiment, EIP-6690 of 2024 with each opcode after the byte that EIP-8163 reserves for extensions: `x-extx`.
+    XExtx = x_extx;
     /// The experiments that earn their place together: `evmmax-next`.
     EvmmaxNext = evmmax_next;
     @beside
@@ -179,7 +181,8 @@ pub struct Interface {
     pub semantics: Semantics,
     /// The opcodes it adds to the EVM, by ascending byte.
     pub opcodes: &'static [OpcodeRow],
-    /// Immediate bytes of all 256 opcodes, the EVM's included: `immediate_table(OPCODES)`.
+    /// Immediate bytes of all 256 opcodes, the EVM's included: `immediate_table(OPCODES)`. Of the EVM's alone where the revision's own
+    /// stand after a prefix.
     pub immediates: [u8; 256],
     /// The opcodes of [`FieldOp::ALL`], in that order.
     pub arithmetic: PerOp<u8>,
@@ -356,6 +359,59 @@ impl Revision {
         FieldOp::ALL.into_iter().find(|&operation| self.arithmetic_opcode(operation) == opcode)
     }
 
+    /// The byte that each of its own opcodes stands after, if one does.
+    pub const fn prefix(self) -> Option<u8> {
+        match self.slot_rules() {
+            Some(rules) => rules.prefix,
+            None => None,
+        }
+    }
+
+    /// The bytes at which its own instructions begin: the prefix, or their opcodes.
+    pub fn first_bytes(self) -> impl Iterator<Item = u8> {
+        let opcodes = self.opcodes().iter().map(|row| row.byte).filter(move |_| self.prefix().is_none());
+        self.prefix().into_iter().chain(opcodes)
+    }
+
+    /// An opcode as code has it: after the prefix if it is one of the revision's own and these have one.
+    pub fn opcode_bytes(self, opcode: u8) -> impl Iterator<Item = u8> {
+        self.prefix().filter(|_| self.own_row(opcode).is_some()).into_iter().chain([opcode])
+    }
+
+    /// The opcode of the instruction that starts `code`: the byte after the prefix, where there is one. The prefix itself, which no row has,
+    /// where another byte follows it, and where an opcode of the revision stands without it. After the end of code, STOP.
+    pub fn opcode_at(self, code: &[u8]) -> u8 {
+        let first = code.first().copied().unwrap_or(opcode::evm::STOP);
+        let Some(prefix) = self.prefix() else { return first };
+        let is_own = |opcode: &u8| self.own_row(*opcode).is_some();
+        match first == prefix {
+            true => code.get(1).copied().filter(is_own).unwrap_or(prefix),
+            false => Some(first).filter(|opcode| !is_own(opcode)).unwrap_or(prefix),
+        }
+    }
+
+    /// The row of the instruction that starts `code`, if it is one of the revision's own.
+    pub fn own_row_at(self, code: &[u8]) -> Option<&'static OpcodeRow> {
+        self.own_row(self.opcode_at(code))
+    }
+
+    /// The row of the instruction that starts `code`; none if there is no such instruction.
+    pub fn row_at(self, code: &[u8]) -> Option<&'static OpcodeRow> {
+        self.row(self.opcode_at(code))
+    }
+
+    /// Bytes of the instruction that starts `code`, with its prefix and its immediate, also where the end of the code cuts it off. Jump
+    /// analysis skips as many. A prefix takes the byte after it, whatever that is.
+    pub fn bytes_at(self, code: &[u8]) -> usize {
+        let Some(&first) = code.first() else { return 0 };
+        match self.prefix() == Some(first) {
+            true => {
+                2 + code.get(1).and_then(|&opcode| self.own_row(opcode)).map_or(0, |row| row.immediate_bytes.into())
+            }
+            false => 1 + usize::from(self.interface().immediates[usize::from(first)]),
+        }
+    }
+
     /// The row of an opcode: this revision's own, else the EVM's, else none.
     pub fn row(self, opcode: u8) -> Option<&'static OpcodeRow> {
         self.rows().find(|row| row.byte == opcode)
@@ -368,16 +424,6 @@ impl Revision {
             .filter(|row| self.row(row.byte) == Some(row))
     }
 
-    /// Bytes that follow an opcode and belong to it: 7 for `MULMODX` of `eip6690-2024`, n for `PUSHn`, 0 for most.
-    pub const fn immediate_bytes(self, opcode: u8) -> usize {
-        self.interface().immediates[opcode as usize] as usize // both widen; `From` is not const.
-    }
-
-    /// Bytes of an opcode with its immediate.
-    pub const fn instruction_bytes(self, opcode: u8) -> usize {
-        1 + self.immediate_bytes(opcode)
-    }
-
     /// Appends the bytes of an instruction, with the push of its packed operands where the revision takes them from the
     /// stack. Appends nothing on an error. Operands that halt when executed (a count of 0) are encoded all the same.
     pub fn encode(self, instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
@@ -388,6 +434,10 @@ impl Revision {
     /// None if `code` starts with something else or is too short.
     pub fn decode(self, code: &[u8]) -> Option<(FieldInstruction, usize)> {
         (self.interface().decode)(code)
+    }
+
+    fn own_row(self, opcode: u8) -> Option<&'static OpcodeRow> {
+        self.opcodes().iter().find(|row| row.byte == opcode)
     }
 
     fn rows(self) -> impl Iterator<Item = &'static OpcodeRow> {
@@ -436,15 +486,19 @@ mod tests {
             for row in *opcodes {
                 assert_eq!(revision.row(row.byte), Some(row));
                 assert_eq!(revision.row_named(row.mnemonic), Some(row));
-                assert_eq!(revision.instruction_bytes(row.byte), row.instruction_bytes());
+                let bytes: Vec<u8> = revision.opcode_bytes(row.byte).collect();
+                assert_eq!(revision.row_at(&bytes), Some(row));
+                assert_eq!(revision.bytes_at(&bytes), bytes.len() - 1 + row.instruction_bytes());
+                assert!(revision.first_bytes().any(|first| first == bytes[0]));
             }
             for (operation, &opcode) in arithmetic.iter() {
                 assert_eq!(revision.arithmetic_opcode(operation), opcode);
                 assert_eq!(revision.arithmetic_of(opcode), Some(operation));
                 assert!(opcodes.iter().any(|row| row.byte == opcode));
             }
-            assert_eq!(revision.immediate_bytes(opcode::evm::PUSH32), 32);
-            assert_eq!(revision.immediate_bytes(opcode::evm::PUSH0), 0);
+            assert_eq!(revision.bytes_at(&[opcode::evm::PUSH32]), 33);
+            assert_eq!(revision.bytes_at(&[opcode::evm::PUSH0, 0]), 1);
+            assert_eq!((revision.bytes_at(&[]), revision.opcode_at(&[])), (0, opcode::evm::STOP));
         }
     }
 }

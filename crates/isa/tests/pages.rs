@@ -31,7 +31,7 @@ fn opcodes(revision: Revision) -> String {
     text += &format!("|---|---|---:|---|{}\n", "---:|".repeat(schedules.len()));
     for row in revision.opcodes() {
         let fixed = [
-            format!("`{:02x}`", row.byte),
+            format!("`{}`", hex::encode(revision.opcode_bytes(row.byte).collect::<Vec<_>>())),
             row.mnemonic.to_owned(),
             row.immediate_bytes.to_string(),
             format!("{} → {}", row.pops, row.pushes),

@@ -111,7 +111,7 @@ fn writing_revision() -> impl Strategy<Value = (Revision, BoxedStrategy<FieldIns
 /// Bytes in which pushes, field opcodes and JUMPDESTs are frequent.
 fn code(bytes_max: usize) -> impl Strategy<Value = Vec<u8>> {
     let frequent = prop::sample::select(vec![
-        0x5b_u8, 0x5f, 0x60, 0x61, 0x6f, 0x7f, 0xc0, 0xc2, 0xc3, 0xc5, 0xc6, 0x0c, 0x21, 0x22, 0x24, 0x62, 0xfe,
+        0x5b_u8, 0x5f, 0x60, 0x61, 0x6f, 0x7f, 0xc0, 0xc2, 0xc3, 0xc5, 0xc6, 0x0c, 0x21, 0x22, 0x24, 0x62, 0xfe, 0xae,
     ]);
     prop::collection::vec(prop_oneof![any::<u8>(), frequent], 0..=bytes_max)
 }
@@ -188,8 +188,11 @@ fn check_jumpdests(code: &[u8], revision: Revision) {
     let mut pc = 0;
     while pc < code.len() {
         let push = if (0x60..=0x7f).contains(&code[pc]) { usize::from(code[pc]) - 0x5f } else { 0 };
-        let field = revision.opcodes().iter().find(|row| row.byte == code[pc]).map_or(0, |row| row.immediate_bytes);
-        for _ in 0..push + usize::from(field) {
+        let is_prefix = revision.prefix() == Some(code[pc]);
+        let opcode = if revision.prefix().is_none() { Some(&code[pc]) } else { code.get(pc + 1).filter(|_| is_prefix) };
+        let field =
+            revision.opcodes().iter().find(|row| opcode == Some(&row.byte)).map_or(0, |row| row.immediate_bytes);
+        for _ in 0..push + usize::from(field) + usize::from(is_prefix) {
             pc += 1;
             if let Some(flag) = in_immediate.get_mut(pc) {
                 *flag = true;

@@ -167,7 +167,7 @@ impl Pair {
     /// The offset `count` instructions after `pc`, at most the end of the code.
     fn skip(&self, code: &[u8], mut pc: usize, count: usize) -> usize {
         for _ in 0..count {
-            pc += code.get(pc).map_or(0, |&opcode| self.revision.instruction_bytes(opcode));
+            pc += self.revision.bytes_at(code.get(pc..).unwrap_or_default());
         }
         pc.min(code.len())
     }

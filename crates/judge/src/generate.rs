@@ -168,8 +168,15 @@ impl Generator {
                     .choose(&mut self.random)
                     .expect("it is not empty"),
                 5 => self.random.random_range(0..8),
-                6 => self.random.random_range(0xc0..0xc7),
-                _ => *opcodes.choose(&mut self.random).expect("every revision has opcodes"),
+                6 => match self.revision.prefix() {
+                    Some(prefix) if self.rarely(2) => prefix,
+                    _ => self.random.random_range(0xc0..0xc7),
+                },
+                _ => {
+                    let opcode = *opcodes.choose(&mut self.random).expect("every revision has opcodes");
+                    self.code.extend(self.revision.opcode_bytes(opcode));
+                    continue;
+                }
             };
             self.code.push(byte);
         }
@@ -199,9 +206,23 @@ impl Generator {
 
     /// Appends an opcode without immediate.
     fn op(&mut self, opcode: u8) {
-        self.code.push(opcode);
+        let start = self.code.len();
+        self.code.extend(self.revision.opcode_bytes(opcode));
+        if self.code.len() > start + 1 && self.rarely(80) {
+            self.misplace_prefix(start);
+        }
         if let Some(row) = self.revision.row(opcode) {
             self.depth = self.depth.saturating_sub(usize::from(row.pops)) + usize::from(row.pushes);
+        }
+    }
+
+    /// Puts something else in place of a prefix, or of the opcode after it, at the end of the code: no instruction, but for another opcode.
+    fn misplace_prefix(&mut self, start: usize) {
+        match self.random.random_range(0..4) {
+            0 => drop(self.code.remove(start)),
+            1 => self.code.truncate(start + 1),
+            2 => self.code.insert(start, self.code[start]),
+            _ => self.code[start + 1] = self.random.random(),
         }
     }
 

@@ -173,6 +173,7 @@ mod tests {
             Revision::XFp2x,
             Revision::XMovx,
             Revision::XSelectx,
+            Revision::XExtx,
             Revision::EvmmaxNext,
         ];
         let measured = measure(&MeasureEffort::SMOKE, &revisions, &mut |_| ()).unwrap();

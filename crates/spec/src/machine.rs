@@ -44,8 +44,8 @@ fn step(revision: &Revision, prices: &Prices, field: &mut dyn FieldState, frame:
     let Some(&byte) = frame.code.get(frame.pc) else {
         return Err(Halt::Stop);
     };
-    if let Some(opcode) = revision.opcode(byte) {
-        return field_step(opcode, prices, field, frame);
+    if let Some(opcode) = revision.opcode(frame.code, frame.pc) {
+        return field_step(opcode, revision.opcode_bytes(), prices, field, frame);
     }
     if let Some(opcode) = evm::opcode(byte) {
         frame.next_pc = frame.pc + 1;
@@ -55,14 +55,15 @@ fn step(revision: &Revision, prices: &Prices, field: &mut dyn FieldState, frame:
     Err(if evm::needs_world(byte) { Halt::Unsupported { opcode: byte } } else { Halt::InvalidInstruction })
 }
 
-/// One field instruction, up to its operand checks, which the revision makes.
+/// One field instruction, whose opcode has so many bytes, up to its operand checks, which the revision makes.
 fn field_step(
     opcode: &FieldOpcode,
+    opcode_bytes: usize,
     prices: &Prices,
     field: &mut dyn FieldState,
     frame: &mut Frame<'_>,
 ) -> Result<(), Halt> {
-    let start = frame.pc + 1;
+    let start = frame.pc + opcode_bytes;
     frame.next_pc = start + opcode.immediate_bytes;
     let code = frame.code;
     let immediate = code.get(start..frame.next_pc).ok_or(Halt::InvalidInstruction)?;

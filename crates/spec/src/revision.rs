@@ -31,6 +31,7 @@ pub mod subroutines;
 pub mod x_arrayx;
 pub mod x_callsub;
 pub mod x_codex;
+pub mod x_extx;
 pub mod x_fp2x;
 pub mod x_invmodx;
 pub mod x_iszerox;
@@ -56,6 +57,8 @@ pub struct Revision {
     pub summary: &'static str,
     /// Its field opcodes. They go before the EVM's where bytes collide.
     pub opcodes: &'static [FieldOpcode],
+    /// A byte that stands before each of them, if one does.
+    pub prefix: Option<u8>,
     /// The prices published for it; the default is the first.
     pub prices: fn() -> Vec<Prices>,
     /// The state of a new frame.
@@ -119,6 +122,7 @@ impl Revision {
         x_selectx::REVISION,
         x_squarex::REVISION,
         x_callsub::REVISION,
+        x_extx::REVISION,
         evmmax_next::REVISION,
     ];
 
@@ -130,9 +134,18 @@ impl Revision {
         Self::ALL.iter().chain(Self::BESIDE).find(|revision| revision.name == name)
     }
 
-    /// The field opcode that `byte` is, if it is one.
-    pub fn opcode(&self, byte: u8) -> Option<&'static FieldOpcode> {
-        self.opcodes.iter().find(|opcode| opcode.byte == byte)
+    /// The field opcode of the instruction at `pc`, if it is one: the byte there, or the byte after the prefix there.
+    pub fn opcode(&self, code: &[u8], pc: usize) -> Option<&'static FieldOpcode> {
+        let byte = match self.prefix {
+            Some(prefix) => code.get(pc + 1).filter(|_| code.get(pc) == Some(&prefix)),
+            None => code.get(pc),
+        };
+        self.opcodes.iter().find(|opcode| byte == Some(&opcode.byte))
+    }
+
+    /// Bytes of an opcode with what stands before it.
+    pub fn opcode_bytes(&self) -> usize {
+        1 + usize::from(self.prefix.is_some())
     }
 
     /// The published prices called `name`.

@@ -84,6 +84,7 @@ mod tests {
             ours.sort_unstable();
             specified.sort_unstable();
             assert_eq!(ours, specified, "{revision}");
+            assert_eq!(revision.prefix(), super::specified(revision).prefix, "{revision}");
         }
     }
 }

@@ -101,8 +101,9 @@ impl Watch {
 
     fn use_of(&mut self, interpreter: &Interpreter) -> Option<Use> {
         let (opcode, pc) = (interpreter.bytecode.opcode(), interpreter.bytecode.pc());
-        if let Some(row) = self.revision.opcodes().iter().find(|row| row.byte == opcode) {
-            return Some(Use::Executes { opcode, mnemonic: row.mnemonic, pc });
+        let code = interpreter.bytecode.original_byte_slice();
+        if let Some(row) = self.revision.own_row_at(code.get(pc..).unwrap_or_default()) {
+            return Some(Use::Executes { opcode: row.byte, mnemonic: row.mnemonic, pc });
         }
         let is_taken = match opcode {
             JUMP => true,

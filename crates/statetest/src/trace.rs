@@ -253,9 +253,9 @@ impl<W: Write> Eip3155<W> {
         self.out.flush()
     }
 
-    fn name(&self, opcode: u8) -> Option<&'static str> {
-        let rows = self.revision.map_or(&[][..], Revision::opcodes);
-        let own = rows.iter().find(|row| row.byte == opcode).map(|row| row.mnemonic);
+    /// The name of the instruction that starts `code`, whose first byte is `opcode`.
+    fn name(&self, code: &[u8], opcode: u8) -> Option<&'static str> {
+        let own = self.revision.and_then(|revision| revision.own_row_at(code)).map(|row| row.mnemonic);
         own.or_else(|| OpCode::new(opcode).map(|opcode| opcode.as_str()))
     }
 }
@@ -267,7 +267,8 @@ impl<W: Write, CTX: ContextTr<Chain: HaltOf>> Inspector<CTX> for Eip3155<W> {
         self.refunds.resize(depth, 0);
         self.refunds.push(interpreter.gas.refunded());
         let (pc, op) = (interpreter.bytecode.pc(), interpreter.bytecode.opcode());
-        let is_inside = pc < interpreter.bytecode.original_byte_slice().len();
+        let code = interpreter.bytecode.original_byte_slice();
+        let is_inside = pc < code.len();
         self.line = is_inside.then(|| Line {
             pc,
             op,
@@ -278,7 +279,7 @@ impl<W: Write, CTX: ContextTr<Chain: HaltOf>> Inspector<CTX> for Eip3155<W> {
             return_data: interpreter.return_data.buffer().to_string(),
             refund: u64::try_from(self.refunds.iter().sum::<i64>()).unwrap_or_default(),
             mem_size: interpreter.memory.len(),
-            op_name: self.name(op),
+            op_name: self.name(code.get(pc..).unwrap_or_default(), op),
             error: None,
         });
     }

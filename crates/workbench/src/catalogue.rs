@@ -38,6 +38,7 @@ pub fn fork(fork: Fork) -> Value {
 pub fn opcode(revision: Option<Revision>, row: &OpcodeRow) -> Value {
     json!({
         "revision": revision.map(Revision::name),
+        "prefix": revision.and_then(Revision::prefix),
         "byte": row.byte,
         "mnemonic": row.mnemonic,
         "sentence": row.sentence,

@@ -219,7 +219,7 @@ impl Tracer for CountingExactly<'_> {
         if self.is_whole {
             return;
         }
-        let Some(&opcode) = view.code().get(view.pc()) else { return };
+        let opcode = self.revision.opcode_at(view.code().get(view.pc()..).unwrap_or_default());
         self.operands = match (self.revision.slot_rules(), self.revision.family()) {
             (Some(rules), _) => operands(rules, opcode, view),
             (None, Family::MemorySlots) => operands_of_eip5843(opcode, view),

@@ -121,8 +121,9 @@ fn to_text(what: Listed, args: &ListArgs) -> String {
         Listed::Opcodes => {
             let mut rows = table(&["byte", "mnemonic", "of", "immediate", "stack", "what it does"]);
             for (revision, row) in opcodes(args) {
+                let prefix = revision.and_then(Revision::prefix).map_or(String::new(), |byte| format!("{byte:02x}"));
                 rows.add_row(vec![
-                    format!("0x{:02x}", row.byte).into(),
+                    format!("0x{prefix}{:02x}", row.byte).into(),
                     row.mnemonic.into(),
                     revision.map_or("the EVM", Revision::name).into(),
                     right(row.immediate_bytes),

@@ -66,7 +66,7 @@ fn immediates(built: &Value) -> Vec<u8> {
     let code = hex::decode(&built["code"].as_str().unwrap()[2..]).unwrap();
     let (mut found, mut at) = (Vec::new(), 0);
     while at < bytes {
-        let end = at + revision.instruction_bytes(code[at]);
+        let end = at + revision.bytes_at(&code[at..]);
         if revision.opcodes().iter().any(|row| row.byte == code[at]) {
             found.extend_from_slice(&code[at + 1..end]);
         }

@@ -25,7 +25,7 @@ fn opcodes(compiled: &Compiled) -> [bool; 256] {
     let mut at = 0;
     while at < compiled.instruction_bytes {
         found[usize::from(compiled.code[at])] = true;
-        at += compiled.revision.instruction_bytes(compiled.code[at]);
+        at += compiled.revision.bytes_at(&compiled.code[at..]);
     }
     assert_eq!(at, compiled.instruction_bytes, "data begins where an instruction ends");
     for row in compiled.revision.opcodes() {

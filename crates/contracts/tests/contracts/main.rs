@@ -39,6 +39,7 @@ mod point_evaluation;
 mod points;
 mod portable;
 mod poseidon;
+mod prefix;
 mod signatures;
 mod support;
 mod wide_curves;

@@ -109,7 +109,7 @@ fn split() -> String {
     text
 }
 
-/// Gas by width and revision, for the exponent 65537. Experiments whose code is that of EIP-6690 of 2024 are left out.
+/// Gas by width and revision, for the exponent 65537. Experiments whose code is that of EIP-6690 of 2024, but for prefixes, are left out.
 fn revisions() -> String {
     let revisions: Vec<Revision> = Revision::ALL
         .iter()
@@ -121,8 +121,9 @@ fn revisions() -> String {
         .collect();
     let base = Compiled::new(Revision::Eip6690_2024);
     let compiled = revisions.iter().map(|&revision| (revision, Compiled::new(revision)));
-    let is_shown =
-        |(revision, compiled): &(Revision, Compiled)| revision.additions().is_empty() || compiled.code != base.code;
+    let is_shown = |(revision, compiled): &(Revision, Compiled)| {
+        revision.additions().is_empty() || compiled.code != base.code && revision.prefix().is_none()
+    };
     let (revisions, contracts): (Vec<Revision>, Vec<Compiled>) = compiled.filter(is_shown).unzip();
     let names: Vec<String> = revisions.iter().map(|revision| format!("`{revision}`")).collect();
     let mut text = format!("| modulus | price | {} |\n|---|---:|{}\n", names.join(" | "), "---:|".repeat(names.len()));

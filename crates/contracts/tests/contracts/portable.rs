@@ -18,23 +18,23 @@ fn portable(program: &Program, revision: Revision) -> Result<Compiled, CompileEr
 }
 
 /// Offsets of JUMPDEST bytes at which an instruction begins, if each is as long as `bytes` says.
-fn targets(compiled: &Compiled, bytes: impl Fn(u8) -> usize) -> BTreeSet<usize> {
+fn targets(compiled: &Compiled, bytes: impl Fn(&[u8]) -> usize) -> BTreeSet<usize> {
     let (mut found, mut at) = (BTreeSet::new(), 0);
     while at < compiled.instruction_bytes {
         if compiled.code[at] == 0x5b {
             found.insert(at);
         }
-        at += bytes(compiled.code[at]);
+        at += bytes(&compiled.code[at..]);
     }
     found
 }
 
-fn of_pushes(opcode: u8) -> usize {
-    if (0x60..0x80).contains(&opcode) { usize::from(opcode) - 0x5e } else { 1 }
+fn of_pushes(code: &[u8]) -> usize {
+    if (0x60..0x80).contains(&code[0]) { usize::from(code[0]) - 0x5e } else { 1 }
 }
 
 fn differ(compiled: &Compiled) -> bool {
-    targets(compiled, of_pushes) != targets(compiled, |opcode| compiled.revision.instruction_bytes(opcode))
+    targets(compiled, of_pushes) != targets(compiled, |code| compiled.revision.bytes_at(code))
 }
 
 /// The slots that SETMODX or SETMODCX declares: its last operand, which is pushed first.
@@ -61,7 +61,7 @@ fn check_strides(compiled: &Compiled, name: &str) {
                 assert!(end < slots, "{name}: {lanes:?} x{count} of {slots}");
             }
         }
-        at += compiled.revision.instruction_bytes(compiled.code[at]);
+        at += compiled.revision.bytes_at(&compiled.code[at..]);
     }
 }
 
@@ -96,6 +96,7 @@ fn code_is_not_portable_by_itself() {
     let program = contract.program();
     for (revision, is_exposed) in [
         (Revision::Eip6690_2024, true),
+        (Revision::XExtx, true),
         (Revision::Evmone2023, true),
         (Revision::Eip5843, true),
         (Revision::Evm384V9, true),

@@ -30,6 +30,12 @@ const _: () = {
             assert!(Revision::ALL[revision].interface().immediates[opcode] as usize <= IMMEDIATE_BYTES_MAX);
             opcode += 1;
         }
+        let (rows, mut row) = (Revision::ALL[revision].opcodes(), 0);
+        while row < rows.len() {
+            // An opcode after a prefix is as long as a byte more of immediate.
+            assert!((rows[row].immediate_bytes as usize) < IMMEDIATE_BYTES_MAX);
+            row += 1;
+        }
         revision += 1;
     }
 };
@@ -180,7 +186,7 @@ mod tests {
     use rand::{Rng, SeedableRng};
 
     fn random_code(random: &mut impl Rng) -> Vec<u8> {
-        let interesting = [0x5b, 0x60, 0x7f, 0xc3, 0xc4, 0xc5, 0x00, 0xe6];
+        let interesting = [0x5b, 0x60, 0x7f, 0xc3, 0xc4, 0xc5, 0x00, 0xe6, 0xae];
         let len = random.random_range(0..200);
         let byte = |random: &mut _| match Rng::random_range(random, 0..3) {
             0 => Rng::random(random),
@@ -218,7 +224,7 @@ mod tests {
         let (mut shared, mut copied) = (0, 0);
         for _ in 0..4000 {
             let code = random_code(&mut random);
-            for revision in [Revision::Eip6690_2024, Revision::Evm384V9, Revision::Evmone2023] {
+            for revision in [Revision::Eip6690_2024, Revision::Evm384V9, Revision::Evmone2023, Revision::XExtx] {
                 let analysis = analysis(revision);
                 let source = analysis.load(&code);
                 let analysed = analysis.analyse(&source);
@@ -229,9 +235,9 @@ mod tests {
                 while pc < code.len() {
                     let opcode = bytes[pc];
                     let takes_byte = (DUPN..=EXCHANGE).contains(&opcode);
-                    let end = pc + revision.instruction_bytes(opcode) + usize::from(takes_byte);
+                    let end = pc + revision.bytes_at(&code[pc..]) + usize::from(takes_byte);
                     assert!(opcode == STOP || end < bytes.len(), "{revision} {code:02x?} at {pc}");
-                    pc += revision.instruction_bytes(opcode);
+                    pc += revision.bytes_at(&code[pc..]);
                 }
                 assert!(bytes[code.len()..].iter().all(|&byte| byte == 0));
             }

@@ -67,12 +67,12 @@ impl Form {
     /// Bytes of an instruction, its push included.
     pub fn instruction_bytes(&self) -> usize {
         let opcode = self.revision.interface().arithmetic[FieldOp::Add];
-        self.push_bytes() + self.revision.instruction_bytes(opcode)
+        self.push_bytes() + self.revision.bytes_at(&[opcode])
     }
 
     /// Bytes of the push before an opcode.
     pub fn push_bytes(&self) -> usize {
-        self.push.map_or(0, |push| self.revision.instruction_bytes(push))
+        self.push.map_or(0, |push| self.revision.bytes_at(&[push]))
     }
 }
 
@@ -204,7 +204,7 @@ fn instructions(code: &[u8], form: &Form) -> Vec<Found> {
                 pc += instruction.length;
                 found.push(instruction);
             }
-            None => pc += form.revision.instruction_bytes(code[pc]),
+            None => pc += form.revision.bytes_at(&code[pc..]),
         }
     }
     found

@@ -109,7 +109,7 @@ fn run_of<L: Runner>(
     for (block, cost) in costs.paid() {
         if let Some(trace) = block.trace() {
             L::run_trace(machine, interpreter, blocks, block, trace);
-            leave(machine, interpreter, blocks, block, cost, pc);
+            leave(machine, interpreter, blocks, block, cost);
             return true;
         }
     }
@@ -137,7 +137,7 @@ fn run_plan<L: Runner>(
         if let Some(plan) = blocks.plan(block, facts, shape)
             && L::run_plan(machine, interpreter, blocks, block, plan)
         {
-            leave(machine, interpreter, blocks, block, cost, block.start);
+            leave(machine, interpreter, blocks, block, cost);
             return true;
         }
     }
@@ -152,7 +152,6 @@ fn leave<L: Runner>(
     blocks: &Blocks<L>,
     block: &Block<L>,
     cost: u64,
-    pc: usize,
 ) {
     assert!(interpreter.gas.record_regular_cost(cost), "the gas left covers the block");
     machine.frame.earned += cost;
@@ -163,8 +162,8 @@ fn leave<L: Runner>(
         assert!(interpreter.stack.push(U256::from(word)), "there is room for all that the block pushes");
     }
     machine.frame.returns.extend(block.path.returns.iter().map(|&after| after as usize)); // u32 to usize widens.
-    // From after the first opcode to after the block: both lie in the code.
-    interpreter.bytecode.relative_jump(block.path.end as isize - pc as isize - 1);
+    // From after the first opcode, wherever that is, to after the block: both lie in the code.
+    interpreter.bytecode.relative_jump(block.path.end as isize - interpreter.bytecode.pc() as isize);
 }
 
 /// The blocks of a place with what they cost, where they may run.

@@ -52,9 +52,20 @@ impl<const REVISION: usize> Rules for RulesOf<REVISION> {
     const ARITHMETIC: PerOp<u8> = Revision::ALL[REVISION].interface().arithmetic;
 }
 
-/// The handler of an opcode of the revision with slots that has this number in [`Revision::ALL`].
+/// The handler of an opcode, or of the prefix, of the revision with slots that has this number in [`Revision::ALL`].
 pub fn handler<const REVISION: usize, H: FieldHost>(opcode: u8) -> Option<Instruction<EthInterpreter, H>> {
+    if RulesOf::<REVISION>::RULES.prefix == Some(opcode) {
+        return Some(Instruction::new(after_prefix::<RulesOf<REVISION>, H>));
+    }
     handler_of::<RulesOf<REVISION>, H>(opcode)
+}
+
+/// The prefix: the instruction whose opcode follows it. Another byte there is no instruction; nor is the padding after the end of the code.
+fn after_prefix<R: Rules, H: FieldHost>(frame: Frame<'_, H>) -> Handled {
+    let code = &mut frame.interpreter.bytecode;
+    let Some(instruction) = handler_of::<R, H>(code.opcode()) else { return Err(InstructionResult::OpcodeNotFound) };
+    code.relative_jump(1);
+    instruction.execute(frame)
 }
 
 fn handler_of<R: Rules, H: FieldHost>(opcode: u8) -> Option<Instruction<EthInterpreter, H>> {
@@ -338,7 +349,7 @@ fn arithmetic<R: Rules, H: FieldHost>(
     operation: FieldOp,
     operate: impl Fn(&mut SlotFile, Strided, Strided, Strided, usize),
 ) -> Handled {
-    if frame.host.chain().in_blocks && runs_in_block(&mut frame) {
+    if frame.host.chain().in_blocks && runs_in_block::<R, H>(&mut frame) {
         return Ok(());
     }
     let opcode = const { R::ARITHMETIC }[operation];
@@ -387,8 +398,9 @@ fn arithmetic<R: Rules, H: FieldHost>(
 
 /// Runs the block that begins at this instruction, if there is one and it may run as one.
 #[inline(always)]
-fn runs_in_block<H: FieldHost>(frame: &mut Frame<'_, H>) -> bool {
-    let pc = frame.interpreter.bytecode.pc() - 1; // revm has moved on after the opcode.
+fn runs_in_block<R: Rules, H: FieldHost>(frame: &mut Frame<'_, H>) -> bool {
+    let opcode_bytes = 1 + usize::from(R::RULES.prefix.is_some());
+    let pc = frame.interpreter.bytecode.pc() - opcode_bytes; // The opcode has been read.
     let machine = frame.host.chain();
     let state = &machine.frame;
     // Where nothing will run, asking more than this would cost as much as the instructions.

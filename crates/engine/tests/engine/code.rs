@@ -22,6 +22,12 @@ impl Code {
         self
     }
 
+    /// An opcode, after the prefix that those of the revision have.
+    pub fn opcode(mut self, revision: Revision, opcode: u8) -> Self {
+        self.0.extend(revision.opcode_bytes(opcode));
+        self
+    }
+
     pub fn bytes(mut self, bytes: &[u8]) -> Self {
         self.0.extend_from_slice(bytes);
         self

@@ -1,10 +1,11 @@
 //! Every way a frame can end, and the order of the checks that decide it. All but three consume the gas.
 
 use crate::code::{Code, eip6690, engine, evm384, modulus_101};
-use residue_engine::{Engine, EngineConfig, Fork, GasSplit, Halt};
+use residue_engine::{Batching, Engine, EngineConfig, Fork, GasSplit, Halt};
 use residue_isa::Revision;
 use residue_isa::revision::eip6690_2024::{ADDMODX, LOADX, MULMODX, SETMODX, STOREX, SUBMODX};
 use residue_isa::revision::evm384_v7::{ADDMOD384, LOGF, MULMODMONT384, SUBMOD384};
+use residue_isa::revision::x_extx::EXTENSION;
 
 const GAS: u64 = 30_000_000;
 
@@ -256,6 +257,33 @@ fn a_truncated_immediate_is_an_invalid_instruction_before_anything_else() {
             check(after, Halt::InvalidInstruction);
         }
         check(modulus_101(0, 10).op(opcode).bytes(&[1; 7]), Halt::Stop);
+    }
+}
+
+#[test]
+fn prefix_and_opcode_are_an_instruction_together_only() {
+    let engine = engine(Revision::XExtx);
+    let halts = |bytes: &[u8]| {
+        for batching in [Batching::Off, Batching::Always] {
+            let config = EngineConfig { batching, ..EngineConfig::default_for(Revision::XExtx) };
+            // Enough words for any of them, and a STOP at the end.
+            let code = Code::new().stack(&[1; 4]).bytes(bytes);
+            let outcome = Engine::new(config).unwrap().run_code(&code.0, &[], GAS);
+            assert_eq!((outcome.halt, outcome.gas_used), (Halt::InvalidInstruction, GAS), "{bytes:02x?}");
+        }
+    };
+    for row in Revision::XExtx.opcodes() {
+        halts(&[row.byte, 1, 1, 1, 1, 1, 1, 1]);
+        let halt = if row.pops == 0 { Halt::NoContext } else { Halt::StackUnderflow };
+        check_with(&engine, &Code::new().bytes(&[EXTENSION, row.byte]).bytes(&[1; 7]), GAS, halt);
+    }
+    halts(&[EXTENSION]);
+    halts(&[EXTENSION, EXTENSION, ADDMODX, 0, 1, 0, 1, 0, 1, 1]);
+    for byte in (0..=u8::MAX).filter(|byte| !(0xc0..=0xc5).contains(byte)) {
+        halts(&[EXTENSION, byte, 1, 1, 1, 1, 1, 1, 1]);
+    }
+    for immediate_bytes in 0..7 {
+        halts(&[&[EXTENSION, MULMODX], &[1; 7][..immediate_bytes]].concat());
     }
 }
 

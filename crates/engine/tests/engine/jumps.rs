@@ -4,6 +4,7 @@ use crate::code::{Code, eip6690, engine, evm384};
 use residue_engine::{Halt, World};
 use residue_isa::Revision;
 use residue_isa::revision::eip6690_2024::MULMODX;
+use residue_isa::revision::x_extx::EXTENSION;
 
 /// Jumps over `hidden`, a field instruction with its immediate, to `target`, where a JUMPDEST and RETURN stand.
 fn jump(target: u64, hidden: &[u8]) -> Code {
@@ -19,6 +20,22 @@ fn a_jumpdest_inside_an_immediate_is_no_target() {
         assert_eq!(outcome.halt, Halt::InvalidJump, "{target}");
     }
     assert_eq!(eip6690().run_code(&jump(11, &hidden).0, &[], 10_000).halt, Halt::Return);
+}
+
+#[test]
+fn nothing_after_a_prefix_is_a_target() {
+    let engine = engine(Revision::XExtx);
+    let hidden = [EXTENSION, MULMODX, 0x5b, 0x5b, 0x5b, 0x5b, 0x5b, 0x5b, 0x5b];
+    for target in 4..12 {
+        let outcome = engine.run_code(&jump(target, &hidden).0, &[], 10_000);
+        assert_eq!(outcome.halt, Halt::InvalidJump, "{target}");
+    }
+    assert_eq!(engine.run_code(&jump(12, &hidden).0, &[], 10_000).halt, Halt::Return);
+    // The byte after the prefix is skipped, whatever it is; an opcode without the prefix skips nothing.
+    let ends = |target: u64, hidden: &[u8]| engine.run_code(&jump(target, hidden).0, &[], 10_000).halt;
+    assert_eq!(ends(4, &[EXTENSION, 0x5b]), Halt::InvalidJump);
+    assert_eq!(ends(5, &[EXTENSION, 0x60]), Halt::Return);
+    assert_eq!(ends(4, &[MULMODX, 0x5b]), Halt::Return);
 }
 
 #[test]

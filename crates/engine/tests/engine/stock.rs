@@ -69,7 +69,7 @@ fn reason_aside(result: ExecutionResult<HaltReason>) -> (ExecutionResult<HaltRea
 fn without_field_opcodes(random: &mut impl Rng, revision: Revision) -> Code {
     let mut code = random_code(random, None, &ADDRESSES);
     for byte in &mut code.0 {
-        if revision.opcodes().iter().any(|row| row.byte == *byte) {
+        if revision.first_bytes().any(|first| first == *byte) {
             *byte = 0x5b;
         }
     }
@@ -113,7 +113,7 @@ fn every_opcode_alone_costs_what_it_costs_in_revm() {
     for revision in Revision::ALL {
         let engine = engine(*revision);
         for (_, spec) in FORKS {
-            for opcode in (0..=u8::MAX).filter(|opcode| revision.opcodes().iter().all(|row| row.byte != *opcode)) {
+            for opcode in (0..=u8::MAX).filter(|opcode| revision.first_bytes().all(|first| first != *opcode)) {
                 for operand in [0_u64, 1, 33, 1 << 20, u64::MAX] {
                     let code = Code::new().stack(&[operand; 7]).op(opcode).op(0x5b);
                     let tx = || transaction(TxKind::Call(Address::from(ADDRESSES[0])), 90_000, vec![1; 5]);

@@ -49,17 +49,22 @@ fn first_line(code: &[u8], revision: Revision) -> Line {
     if let Some((instruction, bytes)) = revision.decode(code) {
         return Line { text: field_text(&instruction, revision), bytes, note: None };
     }
-    let opcode = code[0];
-    let Some(row) = revision.row(opcode) else {
-        let unknown = code.iter().take(DATA_BYTES).take_while(|&&byte| revision.row(byte).is_none()).count();
-        return Line { text: data_text(&code[..unknown]), bytes: unknown, note: None };
+    let Some(row) = revision.row_at(code) else {
+        let mut bytes = 0;
+        while bytes < code.len().min(DATA_BYTES) && revision.row_at(&code[bytes..]).is_none() {
+            bytes += revision.bytes_at(&code[bytes..]);
+        }
+        let unknown = &code[..bytes.min(code.len())];
+        return Line { text: data_text(unknown), bytes: unknown.len(), note: None };
     };
-    let bytes = row.instruction_bytes();
-    if bytes == 1 {
+    let bytes = revision.bytes_at(code);
+    if row.immediate_bytes == 0 {
         return Line { text: row.mnemonic.to_owned(), bytes, note: None };
     }
     match code.get(1..bytes) {
-        Some(immediate) if (PUSH1..=PUSH32).contains(&opcode) => Line { text: push_text(immediate), bytes, note: None },
+        Some(immediate) if (PUSH1..=PUSH32).contains(&row.byte) => {
+            Line { text: push_text(immediate), bytes, note: None }
+        }
         Some(_) => Line { text: data_text(&code[..bytes]), bytes, note: Some(row.mnemonic.to_owned()) },
         None => Line { text: data_text(code), bytes: code.len(), note: Some(format!("truncated {}", row.mnemonic)) },
     }

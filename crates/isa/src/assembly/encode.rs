@@ -144,7 +144,7 @@ fn encode_fixed(items: &[Item], (revision, fork): (Revision, Fork)) -> Result<(V
     let mut ends = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
         match item {
-            Item::Op(opcode) => bytes.push(*opcode),
+            Item::Op(opcode) => bytes.extend(revision.opcode_bytes(*opcode)),
             Item::Push(number) if has_push0 && *number == BigUint::ZERO => bytes.push(PUSH0),
             Item::Push(number) => push(&mut bytes, index, &number.to_bytes_be())?,
             Item::PushBytes(immediate) => push(&mut bytes, index, immediate)?,
@@ -173,7 +173,7 @@ fn push_zeros_as_bytes(bytes: &mut Vec<u8>, start: usize, revision: Revision) {
         if bytes[at] == PUSH0 {
             bytes.splice(at..=at, [PUSH1, 0]);
         }
-        at += revision.instruction_bytes(bytes[at]);
+        at += revision.bytes_at(&bytes[at..]);
     }
 }
 

@@ -223,7 +223,7 @@ impl<'a> Parser<'a> {
             PUSH1..=PUSH32 => self.push_exactly(usize::from(row.byte - PUSH0)),
             opcode if row.immediate_bytes > 0 => {
                 let immediate = self.bytes(row.immediate_bytes.into(), "an immediate byte")?;
-                Ok(Item::Data([vec![opcode], immediate].concat()))
+                Ok(Item::Data(self.revision.opcode_bytes(opcode).chain(immediate).collect()))
             }
             opcode => Ok(Item::Op(opcode)),
         }

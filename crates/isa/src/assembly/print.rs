@@ -23,7 +23,7 @@ fn item_text(item: &Item, revision: Revision) -> String {
     match item {
         Item::Op(opcode) => match revision.row(*opcode) {
             Some(row) if row.immediate_bytes == 0 => row.mnemonic.to_owned(),
-            _ => data_text(&[*opcode]),
+            _ => data_text(&revision.opcode_bytes(*opcode).collect::<Vec<_>>()),
         },
         Item::Push(number) => format!("PUSH {number:#x}"),
         Item::PushBytes(bytes) if bytes.is_empty() => "PUSH0".to_owned(),

@@ -1,7 +1,7 @@
 //! Bytes of arithmetic on numbered slots, with strides and without: what the revisions' own `encode` and `decode` share.
 
 use super::rules::SlotRules;
-use super::{EncodeError, Interface};
+use super::{EncodeError, Interface, Semantics};
 use crate::field_instruction::{FieldInstruction, FieldOp, Lanes, SumOfProducts};
 use crate::fp2::Fp2Products;
 use crate::revision::strided::{INSTRUCTION_BYTES, Operands, pack, unpack};
@@ -42,7 +42,7 @@ pub(super) fn decode_triple(
     Some((FieldInstruction::Slots { operation, out, x, y, count: 1 }, bytes))
 }
 
-/// Appends opcode and the seven bytes of strided operands.
+/// Appends the prefix, if there is one, opcode and the seven bytes of strided operands.
 pub(super) fn encode_strided(
     interface: &Interface,
     instruction: &FieldInstruction,
@@ -51,17 +51,20 @@ pub(super) fn encode_strided(
     let FieldInstruction::Slots { operation, out, x, y, count } = *instruction else {
         return Err(operand_kind(interface, instruction));
     };
+    code.extend(prefix(interface));
     code.push(opcode(interface, operation));
     code.extend_from_slice(&pack(Operands { out, x, y, count }));
     Ok(())
 }
 
-/// The inverse of [`encode_strided`].
+/// The inverse of [`encode_strided`]. None if the prefix is not there.
 pub(super) fn decode_strided(interface: &Interface, code: &[u8]) -> Option<(FieldInstruction, usize)> {
+    let prefix = prefix(interface);
+    let code = if let Some(prefix) = prefix { code.strip_prefix(&[prefix])? } else { code };
     let (&[first, ref immediate @ ..], _) = code.split_first_chunk::<INSTRUCTION_BYTES>()?;
     let operation = operation(interface, first)?;
     let Operands { out, x, y, count } = unpack(*immediate);
-    Some((FieldInstruction::Slots { operation, out, x, y, count }, INSTRUCTION_BYTES))
+    Some((FieldInstruction::Slots { operation, out, x, y, count }, INSTRUCTION_BYTES + usize::from(prefix.is_some())))
 }
 
 /// Appends what EIP-6690 of 2024 has, and what experiments add to it where the rules have an opcode for it.
@@ -140,6 +143,13 @@ pub(super) fn decode_added(
 
 pub(super) fn operand_kind(interface: &Interface, instruction: &FieldInstruction) -> EncodeError {
     EncodeError::OperandKind { revision: interface.name, instruction: *instruction }
+}
+
+fn prefix(interface: &Interface) -> Option<u8> {
+    match interface.semantics {
+        Semantics::Slots(rules) => rules.prefix,
+        Semantics::Memory384(_) | Semantics::MemorySlots(_) | Semantics::Words => None,
+    }
 }
 
 fn opcode(interface: &Interface, operation: FieldOp) -> u8 {

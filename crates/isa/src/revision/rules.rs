@@ -48,6 +48,8 @@ pub struct SlotRules {
     pub is_strided: bool,
     /// A byte that must stand between opcode and operands.
     pub marker: Option<u8>,
+    /// A byte that each opcode of the revision must stand after.
+    pub prefix: Option<u8>,
     /// Which moduli there are.
     pub moduli: Moduli,
     /// The fewest slots of a field context; the most are always 256.
@@ -114,11 +116,13 @@ pub enum Addition {
     Squares,
     /// `CALLSUB`, `ENTERSUB` and `RETURNSUB`: subroutines with a return stack (EIP-7979).
     Subroutines,
+    /// Each opcode after the byte for extensions (EIP-8163).
+    Prefix,
 }
 
 impl Addition {
     /// Every addition.
-    pub const ALL: [Addition; 13] = [
+    pub const ALL: [Addition; 14] = [
         Addition::Inversion,
         Addition::IsZero,
         Addition::Sums,
@@ -132,6 +136,7 @@ impl Addition {
         Addition::Choices,
         Addition::Squares,
         Addition::Subroutines,
+        Addition::Prefix,
     ];
 
     /// Its name, which that of its revision has after `x-`.
@@ -150,6 +155,7 @@ impl Addition {
             Addition::Choices => "selectx",
             Addition::Squares => "squarex",
             Addition::Subroutines => "callsub",
+            Addition::Prefix => "extx",
         }
     }
 }
@@ -261,6 +267,7 @@ impl SlotRules {
         transfer_names_context: false,
         is_strided: true,
         marker: None,
+        prefix: None,
         moduli: Moduli {
             min: 3,
             powers_of_two: true,

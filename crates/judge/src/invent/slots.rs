@@ -156,6 +156,13 @@ impl Writer<'_> {
         {
             return self.store_from_code(store);
         }
+        if let Some(prefix) = self.rules().prefix
+            && self.is_rare(200)
+        {
+            // No instruction, so it halts.
+            let other = self.random.random_range(0..0x80u8);
+            self.assembly.data([prefix, other]);
+        }
         let count = self.random.random_range(1..=self.layout.value_count());
         let slot = self.random.random_range(0..=self.layout.value_count() - count);
         match self.random.random_range(0..6) {

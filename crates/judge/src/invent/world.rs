@@ -206,11 +206,8 @@ impl Writer<'_> {
             if rules.form == residue_isa::revision::rules::SetForm::IdOnStack {
                 writer.push(0u8);
             }
-            let mut set = vec![rules.set_modulus];
-            if rules.form == residue_isa::revision::rules::SetForm::IdImmediate {
-                set.push(0);
-            }
-            writer.assembly.data(set);
+            let has_id = rules.form == residue_isa::revision::rules::SetForm::IdImmediate;
+            writer.assembly.op_with(rules.set_modulus, vec![0; usize::from(has_id)]);
             let operation = FieldOp::Add;
             let instruction =
                 FieldInstruction::Slots { operation, out: Lanes::one(0), x: Lanes::one(0), y: Lanes::one(0), count: 1 };

@@ -300,7 +300,7 @@ impl<'a> Room<'a> {
                 let at = if rules.form == SetForm::One { at } else { self.modulus_at(id) };
                 let (words, immediate) = self.context_operands(rules, id, at);
                 words.iter().rev().for_each(|&word| _ = code.push(word));
-                code.data([vec![rules.set_modulus], immediate].concat());
+                code.op_with(rules.set_modulus, immediate);
             }
         }
     }

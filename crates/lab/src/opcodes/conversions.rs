@@ -99,7 +99,7 @@ pub(super) fn inversion(revision: Revision, rules: &'static SlotRules, width_lim
             code.push(2 * element).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
             let (words, immediate) = set_modulus_operands(rules, 0, 0, 8 * element, 2);
             words.iter().rev().for_each(|&word| _ = code.push(word));
-            data(code, [vec![rules.set_modulus], immediate].concat());
+            code.op_with(rules.set_modulus, immediate);
             code.push(1_u8).push(element).push(0_u8).op(rules.store);
         };
         let body = |code: &mut Assembly| data(code, inversion.repeat(if with { BODY } else { 0 }));
@@ -148,7 +148,7 @@ fn element(
             code.push(2 * element).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
             let (words, immediate) = set_modulus_operands(rules, 0, 0, 8 * element, 16);
             words.iter().rev().for_each(|&word| _ = code.push(word));
-            data(code, [vec![rules.set_modulus], immediate].concat());
+            code.op_with(rules.set_modulus, immediate);
             code.push(1_u8).push(element).push(0_u8).op(rules.store);
             code.push(0_u8);
             data(code, vec![put, 0, count]);
@@ -214,7 +214,7 @@ fn copy(
             code.push(2 * element).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
             let (words, immediate) = set_modulus_operands(rules, 0, 0, 8 * element, 80);
             words.iter().rev().for_each(|&word| _ = code.push(word));
-            data(code, [vec![rules.set_modulus], immediate].concat());
+            code.op_with(rules.set_modulus, immediate);
             code.push(1_u8).push(element).push(0_u8).op(rules.store);
             if chooses {
                 code.push(1_u8);
@@ -265,7 +265,7 @@ pub(super) fn zero_test(revision: Revision, rules: &'static SlotRules, width_lim
             code.push(2 * element).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
             let (words, immediate) = set_modulus_operands(rules, 0, 0, 8 * element, 1);
             words.iter().rev().for_each(|&word| _ = code.push(word));
-            data(code, [vec![rules.set_modulus], immediate].concat());
+            code.op_with(rules.set_modulus, immediate);
             code.push(1_u8).push(element).push(0_u8).op(rules.store);
         };
         let body = |code: &mut Assembly| {

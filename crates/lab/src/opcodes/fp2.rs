@@ -63,7 +63,7 @@ fn pair(
             code.push((u64::from(slots) + 1) * element).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
             let (words, immediate) = set_modulus_operands(rules, 0, 0, 8 * element, u64::from(slots));
             words.iter().rev().for_each(|&word| _ = code.push(word));
-            data(code, [vec![rules.set_modulus], immediate].concat());
+            code.op_with(rules.set_modulus, immediate);
             code.push(slots).push(element).push(0_u8).op(rules.store);
         };
         let body = |code: &mut Assembly| data(code, product.repeat(if with { BODY } else { 0 }));

@@ -9,7 +9,7 @@ use residue_isa::opcode::evm as op;
 use residue_isa::revision::rules::{SetForm, SlotBytesMax, SlotRules};
 use residue_isa::{Assembly, FieldOp, GasSchedule, Revision};
 
-use super::pair::{Expected, Pair, bytes, data, looped, ops};
+use super::pair::{Expected, Pair, bytes, looped, ops};
 use super::set_modulus::set_modulus_operands;
 use super::values::{FIELD_CLASSES, modulus, operands, random, to_be};
 use super::{MeasureEffort, conversions, fp2, sums};
@@ -174,7 +174,7 @@ fn transfer(
             code.push(word);
         }
         match with {
-            true => data(code, [vec![opcode], immediate].concat()),
+            true => _ = code.op_with(opcode, immediate),
             false => words.iter().for_each(|_| ops(code, &[op::POP])),
         }
     };

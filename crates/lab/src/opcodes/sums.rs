@@ -59,7 +59,7 @@ fn pair(
             code.push(4 * element).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
             let (words, immediate) = set_modulus_operands(rules, 0, 0, 8 * element, 3);
             words.iter().rev().for_each(|&word| _ = code.push(word));
-            data(code, [vec![rules.set_modulus], immediate].concat());
+            code.op_with(rules.set_modulus, immediate);
             code.push(3_u8).push(element).push(0_u8).op(rules.store);
         };
         let body = |code: &mut Assembly| data(code, sum.repeat(if with { BODY } else { 0 }));

@@ -8,7 +8,7 @@ use alloy_rpc_types_eth::TransactionRequest;
 use residue_engine::Engine;
 use residue_engine::revm::inspector::Inspector;
 use residue_engine::revm::interpreter::Interpreter;
-use residue_engine::revm::interpreter::interpreter_types::{InputsTr, Jumps};
+use residue_engine::revm::interpreter::interpreter_types::InputsTr;
 use residue_isa::{Revision, disassemble};
 use serde_json::{Value, json};
 
@@ -63,17 +63,17 @@ fn disassembled(node: &Node, params: &Params) -> Answer {
 struct Profile {
     revision: Option<Revision>,
     spent: BTreeMap<Address, BTreeMap<String, (u64, u64)>>,
-    begun: Vec<(Address, u8, u64)>,
+    begun: Vec<(Address, String, u64)>,
 }
 
 impl<CTX> Inspector<CTX> for Profile {
     fn step(&mut self, interpreter: &mut Interpreter, _: &mut CTX) {
         let at = interpreter.input.bytecode_address().copied().unwrap_or_else(|| interpreter.input.target_address());
-        self.begun.push((at, interpreter.bytecode.opcode(), interpreter.gas.remaining()));
+        self.begun.push((at, name(interpreter, self.revision).0, interpreter.gas.remaining()));
     }
 
     fn step_end(&mut self, interpreter: &mut Interpreter, _: &mut CTX) {
-        let Some((at, opcode, before)) = self.begun.pop() else { return };
+        let Some((at, name, before)) = self.begun.pop() else { return };
         let mut cost = before.saturating_sub(interpreter.gas.remaining());
         if let Some(residue_engine::revm::interpreter::InterpreterAction::NewFrame(frame)) =
             &interpreter.bytecode.action
@@ -86,7 +86,6 @@ impl<CTX> Inspector<CTX> for Profile {
             };
             cost = cost.saturating_sub(passed);
         }
-        let (name, _) = name(opcode, self.revision);
         let entry = self.spent.entry(at).or_default().entry(name).or_default();
         *entry = (entry.0 + 1, entry.1 + cost);
     }

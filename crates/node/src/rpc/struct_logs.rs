@@ -58,11 +58,13 @@ impl StructLogs {
     }
 }
 
-/// The name of an opcode, and the bytes that follow it as its immediate where it is a revision's own.
-pub fn name(opcode: u8, revision: Option<Revision>) -> (String, Option<usize>) {
-    if let Some(row) = revision.and_then(|revision| revision.opcodes().iter().find(|row| row.byte == opcode)) {
+/// The name of the next instruction, and the bytes at its end that are its immediate where it is a revision's own.
+pub fn name(interpreter: &Interpreter, revision: Option<Revision>) -> (String, Option<usize>) {
+    let code = interpreter.bytecode.original_byte_slice().get(interpreter.bytecode.pc()..).unwrap_or_default();
+    if let Some(row) = revision.and_then(|revision| revision.own_row_at(code)) {
         return (row.mnemonic.to_owned(), Some(usize::from(row.immediate_bytes)));
     }
+    let opcode = interpreter.bytecode.opcode();
     let name =
         OpCode::new(opcode).map_or_else(|| format!("opcode {opcode:#x} not defined"), |op| op.as_str().to_owned());
     (name, None)
@@ -79,7 +81,7 @@ impl<CTX: ContextTr> Inspector<CTX> for StructLogs {
             return self.begun.push((usize::MAX, 0));
         }
         let opcode = interpreter.bytecode.opcode();
-        let (op, immediate) = name(opcode, self.revision);
+        let (op, immediate) = name(interpreter, self.revision);
         let gas = interpreter.gas.remaining();
         let mut entry = Map::new();
         let mut set = |name: &str, value: Value| {
@@ -91,7 +93,8 @@ impl<CTX: ContextTr> Inspector<CTX> for StructLogs {
         set("gasCost", json!(0));
         set("depth", json!(context.journal().depth()));
         if let Some(bytes) = immediate.filter(|&bytes| bytes > 0) {
-            let from = interpreter.bytecode.pc() + 1;
+            let prefix = self.revision.and_then(Revision::prefix);
+            let from = interpreter.bytecode.pc() + 1 + usize::from(prefix.is_some());
             let code = interpreter.bytecode.original_byte_slice();
             let bytes = code.get(from..).map_or(&[][..], |rest| &rest[..bytes.min(rest.len())]);
             set("immediate", hex::encode_prefixed(bytes).into());

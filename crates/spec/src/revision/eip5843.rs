@@ -19,6 +19,7 @@ pub const REVISION: Revision = Revision {
     name: "eip5843",
     summary: "Numbered slots of big-endian Montgomery form in EVM memory, after an offset.",
     opcodes: OPCODES,
+    prefix: None,
     prices: || vec![r5(), r2(), r1()],
     start: || Box::new(Field { is_geth: false, context: None }),
 };

@@ -13,6 +13,7 @@ pub const REVISION: Revision = Revision {
     name: "eip6601",
     summary: "Field contexts by immediate id, moduli of up to 4096 bits.",
     opcodes: OPCODES,
+    prefix: None,
     prices: || vec![prices()],
     start: || Box::new(Contexts::new(RULES)),
 };

@@ -12,6 +12,7 @@ pub const REVISION: Revision = Revision {
     name: "eip6690-2023",
     summary: "Field contexts with slots, moduli of up to 4096 bits, one lane an instruction.",
     opcodes: OPCODES,
+    prefix: None,
     prices: || vec![prices()],
     start: || Box::new(Contexts::new(RULES)),
 };

@@ -21,6 +21,7 @@ pub const REVISION: Revision = Revision {
     name: "eip6690-2024",
     summary: "Field contexts of up to 256 slots, moduli of up to 768 bits, strided arithmetic on many lanes.",
     opcodes: OPCODES,
+    prefix: None,
     prices: || vec![eip6690(), geth()],
     start: || Box::new(Contexts::default()),
 };

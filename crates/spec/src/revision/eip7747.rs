@@ -12,6 +12,7 @@ pub const REVISION: Revision = Revision {
     name: "eip7747",
     summary: "Field contexts with slots, odd moduli of up to 768 bits, one lane an instruction.",
     opcodes: OPCODES,
+    prefix: None,
     prices: || vec![prices()],
     start: || Box::new(Contexts::new(RULES)),
 };

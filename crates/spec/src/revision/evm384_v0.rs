@@ -18,6 +18,7 @@ pub const REVISION: Revision = Revision {
     name: "evm384-v0",
     summary: "384-bit values on the stack, two words each.",
     opcodes: &opcodes(6, 6, 0),
+    prefix: None,
     prices: || vec![evmone()],
     start: || Box::new(Stateless),
 };

@@ -15,6 +15,7 @@ pub const REVISION: Revision = Revision {
     name: "evm384-v1",
     summary: "Offsets of 384-bit values on the stack, the result overwrites the first operand.",
     opcodes: &opcodes(3, 4, 0),
+    prefix: None,
     prices: || vec![evmone()],
     start: || Box::new(Stateless),
 };

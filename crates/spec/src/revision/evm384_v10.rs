@@ -17,6 +17,7 @@ pub const REVISION: Revision = Revision {
     name: "evm384-v10",
     summary: "384-bit values in memory, packed in one stack word of 16-bit slot numbers.",
     opcodes: &opcodes(1, 1, 0),
+    prefix: None,
     prices: || vec![geth()],
     start: || Box::new(Stateless),
 };

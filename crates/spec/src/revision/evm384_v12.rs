@@ -20,6 +20,7 @@ pub const REVISION: Revision = Revision {
     name: "evm384-v12",
     summary: "A modulus of up to 48 bytes set once, values in memory, three 16-bit byte offsets after the opcode.",
     opcodes: OPCODES,
+    prefix: None,
     prices: || vec![evmcurves(), evmcurves_shr0()],
     start: || Box::new(Context::default()),
 };

@@ -15,6 +15,7 @@ pub const REVISION: Revision = Revision {
     name: "evm384-v3",
     summary: "Offsets of 384-bit values on the stack, memory does not grow.",
     opcodes: &opcodes(4, 5, 0),
+    prefix: None,
     prices: || vec![evmone()],
     start: || Box::new(Stateless),
 };

@@ -16,6 +16,7 @@ pub const REVISION: Revision = Revision {
     name: "evm384-v5",
     summary: "Offsets of 384-bit values on the stack, only the base field of BLS12-381, memory does not grow.",
     opcodes: &opcodes(3, 3, 0),
+    prefix: None,
     prices: || vec![evmone()],
     start: || Box::new(Stateless),
 };

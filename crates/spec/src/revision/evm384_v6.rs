@@ -17,6 +17,7 @@ pub const REVISION: Revision = Revision {
     name: "evm384-v6",
     summary: "384-bit values in 256 slots at the bottom of memory, packed in one stack word of slot numbers.",
     opcodes: &opcodes(1, 1, 0),
+    prefix: None,
     prices: || vec![evmone()],
     start: || Box::new(Stateless),
 };

@@ -18,6 +18,7 @@ pub const REVISION: Revision = Revision {
     name: "evm384-v7",
     summary: "384-bit values in memory, operands packed in one stack word of 32-bit byte offsets.",
     opcodes: OPCODES,
+    prefix: None,
     prices: all_prices,
     start: || Box::new(Stateless),
 };

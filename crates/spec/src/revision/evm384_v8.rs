@@ -17,6 +17,7 @@ pub const REVISION: Revision = Revision {
     name: "evm384-v8",
     summary: "384-bit values in memory, big-endian, operands packed in one stack word of 32-bit byte offsets.",
     opcodes: &opcodes(1, 1, 0),
+    prefix: None,
     prices: || vec![evmone()],
     start: || Box::new(Stateless),
 };

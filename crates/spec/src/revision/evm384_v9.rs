@@ -17,6 +17,7 @@ pub const REVISION: Revision = Revision {
     name: "evm384-v9",
     summary: "384-bit values in memory, four 32-bit byte offsets after the opcode.",
     opcodes: &opcodes(0, 0, 16),
+    prefix: None,
     prices: || [vec![evmone(), eip()], update_5()].concat(),
     start: || Box::new(Stateless),
 };

@@ -8,6 +8,7 @@ pub const EVM: Revision = Revision {
     name: "evm",
     summary: "The EVM without field instructions.",
     opcodes: &[],
+    prefix: None,
     prices: || vec![Prices::of_base("evm", &[])],
     start: subroutines::start,
 };
@@ -17,6 +18,7 @@ pub const REVISION: Revision = Revision {
     name: "evm-callsub",
     summary: "The EVM without field instructions, with subroutines.",
     opcodes: subroutines::OPCODES,
+    prefix: None,
     prices: || vec![Prices::of_base("evm", &subroutines::PRICES)],
     start: subroutines::start,
 };

@@ -11,6 +11,7 @@ pub const REVISION: Revision = Revision {
     name: "evmmax-next",
     summary: "eip6690-2024 with the experiments that earn their place.",
     opcodes: OPCODES,
+    prefix: None,
     prices: || additions::prices(OPCODES),
     start: additions::start,
 };

@@ -12,6 +12,7 @@ pub const REVISION: Revision = Revision {
     name: "evmone-2023",
     summary: "EIP-6690 of 2023 as in evmone: one context, memory grows, values are reduced.",
     opcodes: OPCODES,
+    prefix: None,
     prices: || vec![prices()],
     start: || Box::new(Contexts::new(RULES)),
 };

@@ -12,6 +12,7 @@ pub const REVISION: Revision = Revision {
     name: "evmone-2025",
     summary: "EIP-6690 of 2024 as in evmone: one context, memory grows, inverses modulo powers of two.",
     opcodes: OPCODES,
+    prefix: None,
     prices: || vec![prices()],
     start: || Box::new(Contexts::new(RULES)),
 };

@@ -12,6 +12,7 @@ pub const REVISION: Revision = Revision {
     name: "evmone-bits",
     summary: "Sizes in bits, elements not padded, prices in thousandths of gas.",
     opcodes: OPCODES,
+    prefix: None,
     prices: || vec![prices()],
     start: || Box::new(Contexts::new(RULES)),
 };

@@ -12,6 +12,7 @@ pub const REVISION: Revision = Revision {
     name: "geth6601",
     summary: "EIP-6601 as in go-ethereum: 384-bit moduli only.",
     opcodes: OPCODES,
+    prefix: None,
     prices: || vec![prices()],
     start: || Box::new(Contexts::new(RULES)),
 };

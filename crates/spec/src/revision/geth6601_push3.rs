@@ -12,6 +12,7 @@ pub const REVISION: Revision = Revision {
     name: "geth6601-push3",
     summary: "geth6601 with a PUSH3 byte in front of the operands.",
     opcodes: OPCODES,
+    prefix: None,
     prices: || vec![prices()],
     start: || Box::new(Contexts::new(RULES)),
 };

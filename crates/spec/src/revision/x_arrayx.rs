@@ -9,6 +9,7 @@ pub const REVISION: Revision = Revision {
     name: "x-arrayx",
     summary: "eip6690-2024 with copies between slots and an array, at an index from the stack.",
     opcodes: OPCODES,
+    prefix: None,
     prices: || additions::prices(OPCODES),
     start: additions::start,
 };

@@ -10,6 +10,7 @@ pub const REVISION: Revision = Revision {
     name: "x-callsub",
     summary: "eip6690-2024 with subroutines.",
     opcodes: OPCODES,
+    prefix: None,
     prices: || additions::prices(OPCODES),
     start: additions::start,
 };

@@ -9,6 +9,7 @@ pub const REVISION: Revision = Revision {
     name: "x-codex",
     summary: "eip6690-2024 with a modulus and values that stand in code.",
     opcodes: OPCODES,
+    prefix: None,
     prices: || additions::prices(OPCODES),
     start: additions::start,
 };

@@ -9,6 +9,7 @@ pub const REVISION: Revision = Revision {
     name: "x-fp2x",
     summary: "eip6690-2024 with fused products in Fp2.",
     opcodes: OPCODES,
+    prefix: None,
     prices: || additions::prices(OPCODES),
     start: additions::start,
 };

@@ -9,6 +9,7 @@ pub const REVISION: Revision = Revision {
     name: "x-invmodx",
     summary: "eip6690-2024 with exact inverses, 0 for what has none.",
     opcodes: OPCODES,
+    prefix: None,
     prices: || additions::prices(OPCODES),
     start: additions::start,
 };

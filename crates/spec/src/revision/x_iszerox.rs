@@ -9,6 +9,7 @@ pub const REVISION: Revision = Revision {
     name: "x-iszerox",
     summary: "eip6690-2024 with tests for zero that the stack is told.",
     opcodes: OPCODES,
+    prefix: None,
     prices: || additions::prices(OPCODES),
     start: additions::start,
 };

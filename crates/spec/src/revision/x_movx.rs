@@ -9,6 +9,7 @@ pub const REVISION: Revision = Revision {
     name: "x-movx",
     summary: "eip6690-2024 with copies of slots.",
     opcodes: OPCODES,
+    prefix: None,
     prices: || additions::prices(OPCODES),
     start: additions::start,
 };

@@ -9,6 +9,7 @@ pub const REVISION: Revision = Revision {
     name: "x-padx",
     summary: "eip6690-2024 with loads and stores of values with zeros in front of them.",
     opcodes: OPCODES,
+    prefix: None,
     prices: || additions::prices(OPCODES),
     start: additions::start,
 };

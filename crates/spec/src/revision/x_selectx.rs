@@ -9,6 +9,7 @@ pub const REVISION: Revision = Revision {
     name: "x-selectx",
     summary: "eip6690-2024 with choices between slots.",
     opcodes: OPCODES,
+    prefix: None,
     prices: || additions::prices(OPCODES),
     start: additions::start,
 };

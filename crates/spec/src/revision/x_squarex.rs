@@ -9,6 +9,7 @@ pub const REVISION: Revision = Revision {
     name: "x-squarex",
     summary: "eip6690-2024 with a price for squares.",
     opcodes: eip6690_2024::OPCODES,
+    prefix: None,
     prices: || vec![next()],
     start: || Box::new(Contexts::default()),
 };

@@ -9,6 +9,7 @@ pub const REVISION: Revision = Revision {
     name: "x-sumx",
     summary: "eip6690-2024 with sums of two to six products.",
     opcodes: OPCODES,
+    prefix: None,
     prices: || additions::prices(OPCODES),
     start: additions::start,
 };

@@ -9,6 +9,7 @@ pub const REVISION: Revision = Revision {
     name: "x-vectorx",
     summary: "eip6690-2024 with lanes priced as vectors and short values in memory.",
     opcodes: eip6690_2024::OPCODES,
+    prefix: None,
     prices: || vec![vector()],
     start,
 };

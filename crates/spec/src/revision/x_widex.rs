@@ -11,6 +11,7 @@ pub const REVISION: Revision = Revision {
     name: "x-widex",
     summary: "eip6690-2024 with moduli of up to 4096 bits.",
     opcodes: eip6690_2024::OPCODES,
+    prefix: None,
     prices: || vec![prices()],
     start: || Box::new(Contexts::of_moduli(MODULUS_BYTES_MAX)),
 };

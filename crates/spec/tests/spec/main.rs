@@ -11,6 +11,7 @@ mod evm384;
 mod evm384_v12;
 mod evm384_v7;
 mod limits;
+mod prefix;
 mod subroutines;
 
 use num_bigint::BigUint;
@@ -42,7 +43,7 @@ fn encode(revision: &Revision, token: &str) -> Vec<u8> {
         return [vec![0x5f + u8::try_from(bytes.len()).unwrap()], bytes].concat();
     }
     if let Some(field) = revision.opcodes.iter().find(|opcode| opcode.mnemonic == token) {
-        return vec![field.byte];
+        return revision.prefix.into_iter().chain([field.byte]).collect();
     }
     if let Some(evm) = OPCODES.iter().find(|opcode| opcode.mnemonic == token) {
         return vec![evm.byte];

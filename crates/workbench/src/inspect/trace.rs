@@ -115,7 +115,7 @@ impl<F: FnMut(Executed)> Tracing<F> {
 
 impl<F: FnMut(Executed)> Tracer for Tracing<F> {
     fn before(&mut self, view: &View<'_>) {
-        let opcode = view.code().get(view.pc()).copied().unwrap_or(0);
+        let opcode = self.revision.opcode_at(view.code().get(view.pc()..).unwrap_or_default());
         let instruction = view.field_instruction(self.revision);
         let mut lanes = instruction.as_ref().map(lanes_of).unwrap_or_default();
         for lane in &mut lanes {

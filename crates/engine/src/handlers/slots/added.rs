@@ -64,7 +64,7 @@ pub(super) fn store_padded<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> H
 
 /// `SUM2X` to `SUM6X`, with so many bytes after the opcode: out = ± x₁·y₁ ± x₂·y₂ … mod m.
 pub(super) fn sum<R: Rules, H: FieldHost, const BYTES: usize>(mut frame: Frame<'_, H>) -> Handled {
-    if frame.host.chain().in_blocks && runs_in_block(&mut frame) {
+    if frame.host.chain().in_blocks && runs_in_block::<R, H>(&mut frame) {
         return Ok(());
     }
     let operands = SumOfProducts::unpack(&immediate::<BYTES, H>(&mut frame));
@@ -92,7 +92,7 @@ pub(super) fn sum<R: Rules, H: FieldHost, const BYTES: usize>(mut frame: Frame<'
 
 /// `FP2MULX`: out = x·y in Fp2 with u² = −1 in each lane.
 pub(super) fn mul_fp2<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
-    if frame.host.chain().in_blocks && runs_in_block(&mut frame) {
+    if frame.host.chain().in_blocks && runs_in_block::<R, H>(&mut frame) {
         return Ok(());
     }
     let products = Fp2Products::unpack(immediate(&mut frame));
@@ -121,7 +121,7 @@ pub(super) fn mul_fp2<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handle
 
 /// `MOVX`: out = x in each lane.
 pub(super) fn copy<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
-    if frame.host.chain().in_blocks && runs_in_block(&mut frame) {
+    if frame.host.chain().in_blocks && runs_in_block::<R, H>(&mut frame) {
         return Ok(());
     }
     let [out, out_stride, x, x_stride, count] = immediate(&mut frame);

@@ -90,7 +90,7 @@ fn field_instruction(random: &mut impl Rng, revision: Revision, code: Code) -> C
     let rows = revision.opcodes();
     let row = rows[random.random_range(0..rows.len())];
     let words: Vec<u64> = (0..random.random_range(0..=7)).map(|_| random.random_range(0..500)).collect();
-    let mut code = code.stack(&words).op(row.byte);
+    let mut code = code.stack(&words).opcode(revision, row.byte);
     // The first byte is a marker in some revisions.
     let marker = revision.slot_rules().and_then(|rules| rules.marker).unwrap_or(0x65);
     code.0.extend((0..row.immediate_bytes).map(|at| match at {

@@ -103,7 +103,7 @@ impl Ground {
                 for &word in words.iter().rev() {
                     code.push(word);
                 }
-                code.data([vec![rules.set_modulus], immediate].concat());
+                code.op_with(rules.set_modulus, immediate);
                 // From below: count, offset, first slot.
                 code.push(SLOTS).push(slots_at).push(0_u8);
                 transfer(code, rules, rules.store);
