@@ -20,6 +20,8 @@ pub struct SlotRules {
     pub sums: Option<u8>,
     /// `FP2MULX`, where there are fused products in Fp2.
     pub mul_fp2: Option<u8>,
+    /// `FP6MULX`, where there are fused products in Fp6.
+    pub mul_fp6: Option<u8>,
     /// `MOVX`, where there are copies of slots.
     pub copy: Option<u8>,
     /// `GETX`, where field contexts have arrays.
@@ -104,13 +106,15 @@ pub enum Addition {
     Fp2,
     /// `MOVX`: copies of slots.
     Copies,
+    /// `FP6MULX`: fused products in Fp6 with u² = −1 and v³ = a + b·u.
+    Fp6,
     /// `CALLSUB`, `ENTERSUB` and `RETURNSUB`: subroutines with a return stack (EIP-7979).
     Subroutines,
 }
 
 impl Addition {
     /// Every addition.
-    pub const ALL: [Addition; 11] = [
+    pub const ALL: [Addition; 12] = [
         Addition::Inversion,
         Addition::IsZero,
         Addition::Sums,
@@ -121,6 +125,7 @@ impl Addition {
         Addition::Vectors,
         Addition::Fp2,
         Addition::Copies,
+        Addition::Fp6,
         Addition::Subroutines,
     ];
 
@@ -137,6 +142,7 @@ impl Addition {
             Addition::Vectors => "vectorx",
             Addition::Fp2 => "fp2x",
             Addition::Copies => "movx",
+            Addition::Fp6 => "fp6x",
             Addition::Subroutines => "callsub",
         }
     }
@@ -235,6 +241,7 @@ impl SlotRules {
         is_zero: None,
         sums: None,
         mul_fp2: None,
+        mul_fp6: None,
         copy: None,
         get: None,
         put: None,

@@ -29,6 +29,7 @@ pub(super) enum WidthKey {
     Product,
     Reduction,
     Fp2,
+    Fp6,
     Copy,
 }
 
@@ -161,7 +162,7 @@ pub(super) fn width_keys(revisions: &[Revision], widths: &[WidthPrices]) -> Vec<
 }
 
 fn keys(revisions: &[Revision], together: bool) -> Vec<WidthKey> {
-    use WidthKey::{Add, Copy, Fp2, Invert, Load, Mul, Product, Reduction, SetModulus, Start, Store, Sub, Transfer};
+    use WidthKey::{Add, Copy, Fp2, Fp6, Invert, Load, Mul, Product, Reduction, SetModulus, Start, Store, Sub, Transfer};
     let any = |opcode: fn(&SlotRules) -> Option<u8>| {
         revisions.iter().filter_map(|revision| revision.slot_rules()).any(|rules| opcode(rules).is_some())
     };
@@ -177,6 +178,7 @@ fn keys(revisions: &[Revision], together: bool) -> Vec<WidthKey> {
         keys.extend([Product, Reduction]);
     }
     keys.extend(any(|rules| rules.mul_fp2).then_some(Fp2));
+    keys.extend(any(|rules| rules.mul_fp6).then_some(Fp6));
     keys.extend((arrays || any(|rules| rules.copy)).then_some(Copy));
     keys
 }
@@ -196,6 +198,7 @@ impl WidthKey {
             WidthKey::Product => "product",
             WidthKey::Reduction => "reduction",
             WidthKey::Fp2 => "fp2",
+            WidthKey::Fp6 => "fp6",
             WidthKey::Copy => "copy",
         }
     }
@@ -213,6 +216,7 @@ impl WidthKey {
             WidthKey::Product => prices.product,
             WidthKey::Reduction => prices.reduction,
             WidthKey::Fp2 => prices.fp2,
+            WidthKey::Fp6 => prices.fp6,
             WidthKey::Copy => prices.copy,
         }
     }
@@ -231,6 +235,7 @@ impl WidthKey {
             WidthKey::Product => prices.product = price,
             WidthKey::Reduction => prices.reduction = price,
             WidthKey::Fp2 => prices.fp2 = price,
+            WidthKey::Fp6 => prices.fp6 = price,
             WidthKey::Copy => prices.copy = price,
         }
     }
