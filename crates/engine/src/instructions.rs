@@ -117,6 +117,7 @@ fn handler<H: FieldHost>(revision: Revision, opcode: u8) -> Instruction<EthInter
         Revision::XVectorx => slots!(XVectorx),
         Revision::XFp2x => slots!(XFp2x),
         Revision::XMovx => slots!(XMovx),
+        Revision::XFp6x => slots!(XFp6x),
         Revision::XCallsub => subroutines::handler(opcode).or_else(|| slots!(XCallsub)),
         Revision::EvmmaxNext => slots!(EvmmaxNext),
         Revision::Evm => None,

@@ -32,6 +32,7 @@ pub mod x_arrayx;
 pub mod x_callsub;
 pub mod x_codex;
 pub mod x_fp2x;
+pub mod x_fp6x;
 pub mod x_invmodx;
 pub mod x_iszerox;
 pub mod x_movx;
@@ -114,6 +115,7 @@ impl Revision {
         x_vectorx::REVISION,
         x_fp2x::REVISION,
         x_movx::REVISION,
+        x_fp6x::REVISION,
         x_callsub::REVISION,
         evmmax_next::REVISION,
     ];

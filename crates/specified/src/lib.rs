@@ -44,6 +44,9 @@ pub fn spec_prices(schedule: &GasSchedule, revision: Revision) -> Prices {
         if revision.slot_rules().is_some_and(|rules| rules.mul_fp2.is_some()) {
             prices.fp2 = table(|width| width.fp2);
         }
+        if revision.slot_rules().is_some_and(|rules| rules.mul_fp6.is_some()) {
+            prices.fp6 = table(|width| width.fp6);
+        }
         if revision.slot_rules().is_some_and(|rules| rules.get.is_some() || rules.copy.is_some()) {
             prices.copy = table(|width| width.copy);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use residue_lanes::{ModulusRows, Rows, Shape};
 use residue_modular::limbs::LIMB_BYTES;
-use residue_modular::{FieldContext, Fp2Strided, Limb, Strided, ValueOutOfRange};
+use residue_modular::{FieldContext, Fp2Strided, Fp6Slots, Limb, Strided, ValueOutOfRange};
 
 use super::index_set::SlotSet;
 use super::ledger::{Balance, Ledger};
@@ -189,6 +189,18 @@ impl SlotFile {
             slots(out).for_each(|slot| form.holds.remove(slot));
         }
         self.limbs.mul_fp2(out, x, y, count);
+    }
+
+    /// As [`FieldContext::mul_fp6`].
+    pub fn mul_fp6(&mut self, operands: &Fp6Slots) {
+        if let Some(form) = &mut self.rows
+            && !form.holds.is_empty()
+        {
+            form.give_back(&mut self.limbs, operands.x.into_iter().chain(operands.y));
+            self.ledger.note_moved(form.modulus.shape(), form.moved.len());
+            operands.out.into_iter().for_each(|slot| form.holds.remove(slot));
+        }
+        self.limbs.mul_fp6(operands);
     }
 
     /// Whether a slot is zero, in whatever form it is.
