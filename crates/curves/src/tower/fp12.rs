@@ -78,19 +78,27 @@ impl<F: Fe, T: Tower> Multiplicand<F, T> {
         let part = |part: fp4::Prepared<F, T>| Some(Fp4::new(part.parts().c0.in_sums()?, part.parts().c1.in_sums()?));
         Some(Fp12::new(part(self.b0)?, part(self.b1)?, part(self.b2)?))
     }
+
+    /// The element itself.
+    fn element(self) -> Fp12<F, T> {
+        let part = |part: fp4::Prepared<F, T>| Fp4::new(part.parts().c0.element(), part.parts().c1.element());
+        Fp12::new(part(self.b0), part(self.b1), part(self.b2))
+    }
 }
 
-/// Products as sums of products in Fp with one reduction each, for u² = −1 and w³ = s.
+/// Products as sums of products in Fp with one reduction each, or as products in Fp6, for u² = −1 and w³ = s.
 impl<F: Fe, T: Tower> Fp12<F, T> {
     fn is_in_sums(self) -> bool {
         T::CUBE.is_none() && self.c0.c0.is_in_sums()
     }
 
-    /// (E + O·w)² = (E + O)(E + v·O) − (1 + v)·E·O + 2·E·O·w; for ξ = 1 + u by schoolbook.
+    /// By schoolbook for ξ = 1 + u, else by products in Fp6.
     fn square_in_sums(self) -> Self {
-        if T::K == 1 {
-            return self.schoolbook_square();
-        }
+        if T::K == 1 { self.schoolbook_square() } else { self.square_in_fp6() }
+    }
+
+    /// (E + O·w)² = (E + O)(E + v·O) − (1 + v)·E·O + 2·E·O·w.
+    fn square_in_fp6(self) -> Self {
         let (even, odd) = self.even_and_odd();
         let product = even.times_in_sums(odd); //                                     E·O
         let square = (even + odd).times_in_sums(even + odd.mul_by_v()); //            (E + O)(E + v·O)
@@ -213,6 +221,9 @@ impl<F: Fe, T: Tower> Fp12<F, T> {
         let _scope = enter("fp12_square");
         if self.is_in_sums() {
             return self.square_in_sums();
+        }
+        if self.c0.c0.is_in_fp6() {
+            return self.square_in_fp6();
         }
         let Self { c0: a0, c1: a1, c2: a2 } = self;
         let m = a1.double().multiplicand();
@@ -376,6 +387,9 @@ impl<F: Fe, T: Tower> Mul<Multiplicand<F, T>> for Fp12<F, T> {
         if let Some(b) = b.in_sums().filter(|_| self.is_in_sums()) {
             return self.times_in_sums(b);
         }
+        if self.c0.c0.is_in_fp6() {
+            return self.times_in_sums(b.element());
+        }
         let Self { c0: a0, c1: a1, c2: a2 } = self;
         let v0 = a0 * b.b0; //                         V0 = a0·b0
         let v1 = a1 * b.b1; //                         V1 = a1·b1
@@ -394,6 +408,9 @@ impl<F: Fe, T: Tower> Mul for Fp12<F, T> {
     type Output = Self;
 
     fn mul(self, other: Self) -> Self {
+        if self.c0.c0.is_in_fp6() {
+            return self.times_in_sums(other);
+        }
         self * other.multiplicand()
     }
 }
