@@ -487,6 +487,9 @@ fn times_nonresidue(
     [a, b]: [u8; 2],
 ) -> Result<[Number; 2], String> {
     let mut times = |number, factor: u8| numbering.times(number, factor.into()).ok_or("a multiple is no small one");
+    if b == 0 {
+        return Ok([times(re, a)?, times(im, a)?]);
+    }
     let (a_re, b_im, a_im, b_re) = (times(re, a)?, times(im, b)?, times(im, a)?, times(re, b)?);
     let re = numbering.number(Meaning::Operation(FieldOp::Sub, a_re, b_im));
     Ok([re, numbering.number(Meaning::Operation(FieldOp::Add, a_im, b_re))])

@@ -10,6 +10,7 @@
 mod conversions;
 mod evm;
 mod fp2;
+mod fp6;
 mod frames;
 mod gasfit;
 mod keccak;
@@ -172,6 +173,7 @@ mod tests {
             Revision::XCodex,
             Revision::XFp2x,
             Revision::XMovx,
+            Revision::XFp6x,
             Revision::EvmmaxNext,
         ];
         let measured = measure(&MeasureEffort::SMOKE, &revisions, &mut |_| ()).unwrap();
@@ -205,6 +207,8 @@ mod tests {
             "evmmax-next/SUM6X/384/random",
             "x-fp2x/FP2MULX/384/near",
             "x-fp2x/FP2MULX/256/8",
+            "x-fp6x/FP6MULX/384/near",
+            "x-fp6x/FP6MULX/256/255",
             "x-movx/MOVX/384/16",
             "evmmax-next/GETX/384/3",
             "evmmax-next/PUTX/768/1",

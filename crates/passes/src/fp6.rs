@@ -10,8 +10,8 @@ use residue_ir::program::{Block, FieldOp, Function, Op, Operand, Program, Rewrit
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
-/// What ξ = a + b·u is looked for: that of BLS12-381 and that of BN254.
-const NONRESIDUES: [[u8; 2]; 2] = [[1, 1], [9, 1]];
+/// What ξ = a + b·u is looked for: that of BLS12-381, and for BN254 that of most libraries and that of our tower.
+const NONRESIDUES: [[u8; 2]; 3] = [[1, 1], [9, 1], [3, 0]];
 /// Products of each sum.
 const PRODUCTS: usize = 6;
 
@@ -168,10 +168,10 @@ impl<'a> Search<'a> {
         Some(form)
     }
 
-    /// An operand as one of `values`, or as a sum or difference of small multiples of two.
+    /// An operand as a small multiple of one of `values`, or as a sum or difference of those of two.
     fn linear(&self, operand: Operand, values: &[Operand]) -> Option<Vec<(Operand, i64)>> {
-        if values.binary_search(&operand).is_ok() {
-            return Some(vec![(operand, 1)]);
+        if let Some(multiple) = self.multiple(operand, values) {
+            return Some(vec![multiple]);
         }
         let (_, Op { kind, x, y }) = self.block.ops[*self.places.get(&operand.value()?)?];
         let sign = match kind {
@@ -314,4 +314,153 @@ pub fn placed(product: &Fp6, block: &Block, slot: impl Fn(Operand) -> Slot) -> S
 /// The products in Fp6 of a block of a function.
 pub fn products_of(function: &Function, block: &Block) -> Vec<Fp6> {
     products(block, &readings(function))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use residue_ir::text;
+    use std::fmt::Write;
+
+    /// A block that is being written: values 0 to 11 are those of x and y.
+    #[derive(Default)]
+    struct Ops {
+        text: String,
+        next: usize,
+    }
+
+    impl Ops {
+        fn op(&mut self, kind: &str, x: usize, y: usize) -> usize {
+            let value = self.next;
+            self.next += 1;
+            write!(self.text, "v{value} = {kind} v{x} v{y} ").unwrap();
+            value
+        }
+
+        /// So many times a value.
+        fn times(&mut self, value: usize, factor: u8) -> usize {
+            (1..factor).fold(value, |multiple, _| self.op("add", multiple, value))
+        }
+
+        /// A sum of products, each with whether it is subtracted, the first not.
+        fn sum(&mut self, products: &[(bool, [usize; 2])]) -> usize {
+            let values: Vec<(bool, usize)> =
+                products.iter().map(|&(is_subtracted, [x, y])| (is_subtracted, self.op("mul", x, y))).collect();
+            values[1..].iter().fold(values[0].1, |sum, &(is_subtracted, value)| {
+                self.op(if is_subtracted { "sub" } else { "add" }, sum, value)
+            })
+        }
+
+        /// The six sums of a product of (x₀ … x₅) and (y₀ … y₅) with v³ = a + b·u.
+        fn product(&mut self, x: [usize; 6], y: [usize; 6], [a, b]: [u8; 2]) -> [usize; 6] {
+            let pair = |element: [usize; 6], place: usize| [element[2 * place], element[2 * place + 1]];
+            let round = [1, 2].map(|place| {
+                let [re, im] = pair(y, place);
+                if b == 0 {
+                    return [self.times(re, a), self.times(im, a)];
+                }
+                let (a_re, a_im) = (self.times(re, a), self.times(im, a));
+                [self.op("sub", a_re, im), self.op("add", a_im, re)]
+            });
+            let mut results = Vec::new();
+            for k in 0..3 {
+                let (mut real, mut imaginary) = (Vec::new(), Vec::new());
+                for i in 0..3 {
+                    let [x0, x1] = pair(x, i);
+                    let [y0, y1] = if i <= k { pair(y, k - i) } else { round[k + 2 - i] };
+                    real.extend([(false, [x0, y0]), (true, [x1, y1])]);
+                    imaginary.extend([(false, [x0, y1]), (false, [x1, y0])]);
+                }
+                results.extend([self.sum(&real), self.sum(&imaginary)]);
+            }
+            results.try_into().unwrap()
+        }
+    }
+
+    /// The products of a block after gathering: whether they stand together, and what they are of.
+    fn found(ops: &Ops, results: &[usize]) -> Vec<(bool, [u32; 6], [u32; 6], [u8; 2])> {
+        let parses: String = (0..12).map(|value| format!("parse w0 bytes 0 -> v{value}\n")).collect();
+        let results: Vec<String> = results.iter().map(|value| format!("v{value}")).collect();
+        let text = format!(
+            "program \"fp6\" modulus 0x61\nfunction f0 \"start\" () -> () values {} {{\n  word w0 = 0x0\n{parses}\
+             block {{ {}}}\n  return_elements ({}) bytes 1\n}}\n",
+            ops.next,
+            ops.text,
+            results.join(" ")
+        );
+        let mut program = text::parse(&text).unwrap();
+        gather(&mut program);
+        residue_ir::verify(&program).unwrap();
+        let readings = readings(program.entry());
+        let mut found = Vec::new();
+        program.entry().body.for_each_block(&mut |block| {
+            for product in products(block, &readings) {
+                let numbers = |element: [Operand; 6]| element.map(|operand| operand.value().unwrap().0);
+                let range = product.range();
+                assert!(range.as_ref().is_none_or(|range| product.roots.iter().all(|root| range.contains(root))));
+                found.push((range.is_some(), numbers(product.x), numbers(product.y), product.xi));
+            }
+        });
+        found
+    }
+
+    fn ops() -> Ops {
+        Ops { text: String::new(), next: 12 }
+    }
+
+    const X: [usize; 6] = [0, 1, 2, 3, 4, 5];
+    const Y: [usize; 6] = [6, 7, 8, 9, 10, 11];
+
+    #[test]
+    fn six_sums_are_a_product() {
+        for xi in NONRESIDUES {
+            let mut ops = ops();
+            let results = ops.product(X, Y, xi);
+            let found = found(&ops, &results);
+            let [(true, x, y, found_xi)] = found[..] else { panic!("{xi:?}: {found:?}") };
+            let either = [(X, Y), (Y, X)].map(|(x, y)| (x.map(|value| value as u32), y.map(|value| value as u32)));
+            assert!(either.contains(&(x, y)) && found_xi == xi, "{xi:?}: {x:?} {y:?}");
+        }
+    }
+
+    #[test]
+    fn products_of_products_and_beside_each_other_are_found() {
+        let mut ops = ops();
+        let first = ops.product(X, Y, [1, 1]);
+        let second = ops.product(first, Y, [1, 1]);
+        let sum = [0, 1, 2, 3, 4, 5].map(|place| ops.op("add", X[place], second[place]));
+        let third = ops.product(sum, first, [1, 1]);
+        let found = found(&ops, &[second, third].concat());
+        assert!(found.len() == 3 && found.iter().all(|(is_together, ..)| *is_together), "{found:?}");
+    }
+
+    #[test]
+    fn what_is_no_product_is_not_found() {
+        // Another ξ.
+        let mut other = ops();
+        let results = other.product(X, Y, [2, 1]);
+        assert_eq!(found(&other, &results), []);
+        // A product or a sum within that something else reads.
+        let mut shared = ops();
+        let results = shared.product(X, Y, [1, 1]);
+        assert_eq!(found(&shared, &[&results[..], &[results[0] - 1]].concat()), []);
+        // One sum with another sign, or another value.
+        let changes = [
+            ("v22 = sub v16 v17", "v22 = add v16 v17"),
+            ("v43 = mul v5 v15", "v43 = mul v5 v14"),
+            ("v71 = mul v0 v11", "v71 = mul v0 v10"),
+            ("v12 = sub v8 v9", "v12 = sub v9 v8"),
+        ];
+        for (from, to) in changes {
+            let mut changed = ops();
+            let results = changed.product(X, Y, [1, 1]);
+            assert!(changed.text.contains(from), "{}", changed.text);
+            changed.text = changed.text.replace(from, to);
+            assert_eq!(found(&changed, &results), [], "{from}");
+        }
+        // A square reads each product twice.
+        let mut square = ops();
+        let results = square.product(X, X, [1, 1]);
+        assert_eq!(found(&square, &results), []);
+    }
 }

@@ -86,7 +86,7 @@ impl<F: Fe, T: Tower> Multiplicand<F, T> {
     }
 }
 
-/// Products as sums of products in Fp with one reduction each, or as products in Fp6, for u² = −1 and w³ = s.
+/// Products as sums of products in Fp with one reduction each, or as products in Fp6, for u² = −1.
 impl<F: Fe, T: Tower> Fp12<F, T> {
     fn is_in_sums(self) -> bool {
         T::CUBE.is_none() && self.c0.c0.is_in_sums()
@@ -97,12 +97,12 @@ impl<F: Fe, T: Tower> Fp12<F, T> {
         if T::K == 1 { self.schoolbook_square() } else { self.square_in_fp6() }
     }
 
-    /// (E + O·w)² = (E + O)(E + v·O) − (1 + v)·E·O + 2·E·O·w.
+    /// (E + O·t)² = (E + O)(E + t²·O) − (1 + t²)·E·O + 2·E·O·t, where Fp12 = Fp6[t].
     fn square_in_fp6(self) -> Self {
         let (even, odd) = self.even_and_odd();
         let product = even.times_in_sums(odd); //                                     E·O
-        let square = (even + odd).times_in_sums(even + odd.mul_by_v()); //            (E + O)(E + v·O)
-        Self::from_even_and_odd(square - product - product.mul_by_v(), product + product)
+        let square = (even + odd).times_in_sums(even + odd.mul_by_square()); //       (E + O)(E + t²·O)
+        Self::from_even_and_odd(square - product - product.mul_by_square(), product + product)
     }
 
     /// f² for ξ = 1 + u: the coefficient of wᵏ is Σ fᵢ·fⱼ over i + j = k, and over i + j = k + 6 times ξ. Those of odd k are two sums of six
@@ -134,13 +134,13 @@ impl<F: Fe, T: Tower> Fp12<F, T> {
         Self::from_coefficients([c0, c1, c2, c3, c4, c5])
     }
 
-    /// (E + O·w)(G + H·w) with three products in Fp6.
+    /// (E + O·t)(G + H·t) with three products in Fp6, where Fp12 = Fp6[t].
     fn times_in_sums(self, other: Self) -> Self {
         let ((even, odd), (g, h)) = (self.even_and_odd(), other.even_and_odd());
         let v0 = even.times_in_sums(g); //                                            V0 = E·G
         let v1 = odd.times_in_sums(h); //                                             V1 = O·H
         let both = (even + odd).times_in_sums(g + h); //                              (E + O)(G + H)
-        Self::from_even_and_odd(v0 + v1.mul_by_v(), both - v0 - v1)
+        Self::from_even_and_odd(v0 + v1.mul_by_square(), both - v0 - v1)
     }
 
     /// (f, l) ↦ Σ (fₖ·l0 + fₖ₋₂·l2 + fₖ₋₃·l3)·wᵏ, where what goes round is taken times ξ.

@@ -182,9 +182,9 @@ impl<F: Fe, T: Tower> Fp2<F, T> {
         T::N == 1 && !T::IS_GOLDEN && self.c0.fp2_product() == Fp2Product::Sums
     }
 
-    /// Whether products in Fp6 are to be made whole, by an instruction: for u² = −1 and v³ = ξ.
+    /// Whether products in Fp6 are to be made whole, by an instruction: for u² = −1.
     pub(super) fn is_in_fp6(self) -> bool {
-        T::N == 1 && !T::IS_GOLDEN && T::CUBE.is_none() && self.c0.fp2_product() == Fp2Product::Fp6
+        T::N == 1 && !T::IS_GOLDEN && self.c0.fp2_product() == Fp2Product::Fp6
     }
 
     /// Σ aᵢ·bᵢ for u² = −1, as two sums of products in Fp: Σ aᵢ₀·bᵢ₀ − aᵢ₁·bᵢ₁ and Σ aᵢ₀·bᵢ₁ + aᵢ₁·bᵢ₀.

@@ -362,6 +362,28 @@ impl Generator {
         self.code.extend(immediate);
     }
 
+    /// A product in Fp6, most often of slots that exist, of few of them at times, a square at times, and with the ξ of towers or any.
+    fn fp6(&mut self, opcode: u8, slots: usize) {
+        self.op(opcode);
+        let among = if self.rarely(4) { slots.min(3) } else { slots };
+        let mut slot = || match self.random.random_range(0..300) {
+            0 => self.random.random(),
+            _ => u8::try_from(self.random.random_range(0..among)).unwrap_or(u8::MAX),
+        };
+        let mut operands: Vec<u8> = (0..18).map(|_| slot()).collect();
+        if self.rarely(5) {
+            operands.copy_within(6..12, 12);
+        }
+        let xi: [u8; 2] = match self.random.random_range(0..4) {
+            0 => [1, 1],
+            1 => [9, 1],
+            2 => [255, 255],
+            _ => self.random.random(),
+        };
+        self.code.extend(operands);
+        self.code.extend(xi);
+    }
+
     /// A product in Fp2 of lanes: each second coefficient as far from the first as it goes, most often one slot.
     fn fp2(&mut self, opcode: u8, (lanes, count): ([Lanes; 3], u8), (slots, immediate): (usize, [u8; 7])) {
         self.op(opcode);
@@ -439,6 +461,9 @@ impl Generator {
             let put = self.rules().put.unwrap_or(get);
             let opcode = if self.rarely(2) { get } else { put };
             return self.element(opcode, slots);
+        }
+        if let Some(fp6) = self.rules().mul_fp6.filter(|_| self.rarely(3)) {
+            return self.fp6(fp6, slots);
         }
         if let Some(fp2) = self.rules().mul_fp2.filter(|_| self.rarely(3)) {
             return self.fp2(fp2, ([out, x, y], count), (slots, immediate));
