@@ -777,4 +777,53 @@ function f1 "start" () -> () values 20 {
             assert!(matches!(check(&evidence(&built, &other)), Err(CompileError::Judged { .. })), "{to}");
         }
     }
+
+    /// A product in Fp6 of values 0 to 5 and 6 to 11 with v³ = 1 + u, as six sums of six products.
+    fn product_in_fp6() -> Program {
+        let parses: String = (0..12).map(|value| format!("parse w0 bytes 7 -> v{value} ")).collect();
+        // ξ times the coefficients of v and v².
+        let mut ops = "v12 = sub v8 v9 v13 = add v8 v9 v14 = sub v10 v11 v15 = add v10 v11 ".to_owned();
+        let (y, round) = ([[6, 7], [8, 9], [10, 11]], [[12, 13], [14, 15]]);
+        let (mut next, mut results) = (16, Vec::new());
+        for (k, is_real) in (0..3).flat_map(|k| [(k, true), (k, false)]) {
+            let mut sum = None;
+            for place in 0..6 {
+                let [re, im] = if place / 2 <= k { y[k - place / 2] } else { round[k + 2 - place / 2] };
+                let factor = if (place % 2 == 0) == is_real { re } else { im };
+                ops += &format!("v{next} = mul v{place} v{factor} ");
+                if let Some(sum) = sum {
+                    let kind = if is_real && place % 2 == 1 { "sub" } else { "add" };
+                    ops += &format!("v{} = {kind} v{sum} v{next} ", next + 1);
+                }
+                next += if sum.is_some() { 2 } else { 1 };
+                sum = Some(next - 1);
+            }
+            results.push(format!("v{}", next - 1));
+        }
+        let text = format!(
+            "program \"fp6\" modulus 0x10000000000000000000000000000000000000000000000000000000000000003\n\
+             function f0 \"start\" () -> () values {next} {{ word w0 = 0x0 {parses} block {{ {ops} }} \
+             return_elements ({}) bytes 40 }}\n",
+            results.join(" ")
+        );
+        text::parse(&text).unwrap()
+    }
+
+    #[test]
+    fn every_turned_bit_of_a_product_in_fp6_is_found() {
+        let program = product_in_fp6();
+        let built = built(&program, Revision::XFp6x);
+        assert_eq!(check(&evidence(&built, &program)), Ok(()));
+        let part = &built.units[0].blocks[0];
+        let range = built.code.item_range(part.items.start).unwrap();
+        assert_eq!((part.items.len(), built.code.bytes[range.start], range.len()), (1, 0xd7, 21));
+        let mut bytes = built.code.bytes.clone();
+        for (at, bit) in range.flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+            bytes[at] ^= 1 << bit;
+            let code = Code { bytes: bytes.clone(), ..built.code.clone() };
+            let verdict = check(&Evidence { code: &code, ..evidence(&built, &program) });
+            assert!(matches!(verdict, Err(CompileError::Judged { .. })), "bit {bit} of byte {at}: {verdict:?}");
+            bytes[at] ^= 1 << bit;
+        }
+    }
 }
