@@ -60,9 +60,9 @@ fn times([x0, x1]: &Fp2, [y0, y1]: &Fp2, m: &BigUint) -> Fp2 {
 }
 
 /// A product in thousandths of gas, where there is the opcode: 36 products and six reductions of sums, which are 540 and 460 thousandths of a multiplication, and
-/// four additions.
+/// nine additions.
 pub fn prices(opcodes: &[FieldOpcode], ByWidth(mul): &ByWidth, ByWidth(add): &ByWidth) -> ByWidth {
     let has = opcodes.contains(&FP6MULX);
-    let product = |(mul, add): (&u64, &u64)| (36 * 540 + 6 * 460) * mul + 4000 * add;
+    let product = |(mul, add): (&u64, &u64)| (36 * 540 + 6 * 460) * mul + 9000 * add;
     ByWidth(mul.iter().zip(add).filter(|_| has).map(product).collect())
 }
