@@ -10,7 +10,7 @@ use residue_modular::{FieldContext, Fp2Strided, Fp6Slots, Limb, Strided, ValueOu
 use super::index_set::SlotSet;
 use super::ledger::{Balance, Ledger};
 use super::plan::RowPlan;
-use super::scalar_trace::ScalarTrace;
+use super::scalar_trace::{Fused, ScalarTrace};
 
 /// A field context whose slots may be in row form.
 #[derive(Debug)]
@@ -335,9 +335,17 @@ impl SlotFile {
             form.holds.remove_all(&trace.writes);
         }
         let mut at = 0;
-        for (place, sum) in &trace.sums {
+        for (place, fused) in &trace.sums {
             self.limbs.run_steps(&trace.steps[at..*place]);
             at = *place;
+            let sum = match fused {
+                Fused::Sum(sum) => sum,
+                Fused::Fp6(product) => {
+                    let [out, x, y] = [product.out, product.x, product.y].map(|slots| slots.map(usize::from));
+                    self.limbs.mul_fp6(&Fp6Slots { out, x, y, xi: product.xi });
+                    continue;
+                }
+            };
             let element = |first: [u16; 2]| Fp2Strided { first: first.map(usize::from), stride: 0 };
             match (sum.second, sum.slots()) {
                 (Some(second), &[[x0, y0], [x1, y1], ..]) => {
