@@ -7,7 +7,9 @@ use proptest::prelude::*;
 use residue_isa::assembly::{Item, LabelId, assemble, assemble_text, disassemble, parse, print};
 use residue_isa::revision::evm384::{Evm384, Modulus, Operands};
 use residue_isa::revision::rules::SUM_PRODUCTS_MAX;
-use residue_isa::{FieldInstruction, FieldOp, Fp2Products, Fp6Product, Lanes, ModulusAt, Revision, SumOfProducts, jumpdests};
+use residue_isa::{
+    FieldInstruction, FieldOp, Fp2Products, Fp6Product, Lanes, ModulusAt, Revision, SumOfProducts, jumpdests,
+};
 
 fn arithmetic() -> impl Strategy<Value = FieldOp> {
     prop::sample::select(&FieldOp::ALL[..])

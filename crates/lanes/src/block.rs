@@ -179,7 +179,15 @@ pub(crate) struct Group {
 impl SlotBlock {
     /// An empty block on this many slots.
     pub fn new(slot_count: u16) -> Self {
-        Self { slot_count, ops: Vec::new(), groups: Vec::new(), dead: Vec::new(), sums: Vec::new(), sixes: Vec::new(), has_copies: false }
+        Self {
+            slot_count,
+            ops: Vec::new(),
+            groups: Vec::new(),
+            dead: Vec::new(),
+            sums: Vec::new(),
+            sixes: Vec::new(),
+            has_copies: false,
+        }
     }
 
     /// Appends an operation.

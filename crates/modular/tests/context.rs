@@ -6,7 +6,8 @@ use num_integer::Integer;
 use proptest::prelude::*;
 use residue_modular::limbs::MAX_WIDTH_LIMBS;
 use residue_modular::{
-    FieldContext, Fp2Strided, Fp6Slots, Modulus, ModulusError, ShortStrided, SlotLanes, SlotStep, Strided, ValueOutOfRange,
+    FieldContext, Fp2Strided, Fp6Slots, Modulus, ModulusError, ShortStrided, SlotLanes, SlotStep, Strided,
+    ValueOutOfRange,
 };
 
 const SLOTS: usize = 24;

@@ -237,7 +237,8 @@ fn pairs(real: &Sum, imaginary: &Sum) -> Option<[[Pair; 2]; 3]> {
     let mut found = Vec::new();
     for &(_, [p, q]) in real.products.iter().filter(|(is_subtracted, _)| !is_subtracted) {
         let (r, s) = (*partners.get(&p)?, *partners.get(&q)?);
-        let is_other = |&(is_subtracted, [a, b]): &(bool, Pair)| is_subtracted && ([a, b] == [r, s] || [a, b] == [s, r]);
+        let is_other =
+            |&(is_subtracted, [a, b]): &(bool, Pair)| is_subtracted && ([a, b] == [r, s] || [a, b] == [s, r]);
         if !real.products.iter().any(is_other) {
             return None;
         }
@@ -377,8 +378,11 @@ mod tests {
         }
     }
 
-    /// The products of a block after gathering: whether they stand together, and what they are of.
-    fn found(ops: &Ops, results: &[usize]) -> Vec<(bool, [u32; 6], [u32; 6], [u8; 2])> {
+    /// Whether the operations of a product stand together, its factors, and a and b.
+    type Found = (bool, [u32; 6], [u32; 6], [u8; 2]);
+
+    /// The products of a block after gathering.
+    fn found(ops: &Ops, results: &[usize]) -> Vec<Found> {
         let parses: String = (0..12).map(|value| format!("parse w0 bytes 0 -> v{value}\n")).collect();
         let results: Vec<String> = results.iter().map(|value| format!("v{value}")).collect();
         let text = format!(

@@ -192,7 +192,8 @@ impl<'a> CountingExactly<'a> {
         let pops = self.revision.row(step.opcode).map_or(0, |row| usize::from(row.pops));
         let rules = self.revision.slot_rules();
         let is_inversion = rules.is_some_and(|rules| {
-            [rules.invert, rules.mul_fp2, rules.mul_fp6].contains(&Some(step.opcode)) || rules.sum_products(step.opcode).is_some()
+            [rules.invert, rules.mul_fp2, rules.mul_fp6].contains(&Some(step.opcode))
+                || rules.sum_products(step.opcode).is_some()
         });
         let frame = self.frame(step.depth);
         if (PUSH0..=PUSH32).contains(&step.opcode) {

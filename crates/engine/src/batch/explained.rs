@@ -16,8 +16,8 @@ pub struct BlockExplained {
     pub runs: usize,
     /// Instructions of each kind.
     pub instructions: PerOp<u32>,
-    /// Operations of each kind: lanes of the instructions, and the products of sums and of products in Fp2 and Fp6 with the additions and subtractions between them, those in Fp6 as additions; a copy is an
-    /// addition of zero, which a subtraction makes.
+    /// Operations of each kind: lanes of the instructions, and the products of sums and of products in Fp2 and Fp6 with the additions and subtractions between them,
+    /// those in Fp6 as additions; a copy is an addition of zero, which a subtraction makes.
     pub operations: PerOp<u32>,
     /// Estimated cycles of its instructions one by one, on values as wide as it met last.
     pub scalar_cycles: u64,

@@ -81,7 +81,8 @@ impl Location for Slots {
         let last = out.last(count).max(x.last(count)).max(y.last(count));
         let lanes_go = count > 0 && (layout.lanes_in_turn || out.stride > 0);
         let [out, x, y] = [out, x, y].map(|lanes| (u16::from(lanes.index), u16::from(lanes.stride)));
-        let instruction = Instruction { operation, out, x, y, count: count.into(), sum: None, fp6: None, is_copy, length };
+        let instruction =
+            Instruction { operation, out, x, y, count: count.into(), sum: None, fp6: None, is_copy, length };
         (lanes_go && last < SLOTS_MAX as u32).then_some(instruction) // 256.
     }
 

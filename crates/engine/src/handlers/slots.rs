@@ -8,9 +8,7 @@ mod added;
 
 use std::ops::Range;
 
-use residue_isa::revision::rules::{
-    EmptyTransfer, ID_MAX, InvertsModulo, SLOTS_MAX, SetForm, SlotBytesMax, SlotRules,
-};
+use residue_isa::revision::rules::{EmptyTransfer, ID_MAX, InvertsModulo, SLOTS_MAX, SetForm, SlotBytesMax, SlotRules};
 use residue_isa::revision::strided::{Operands, unpack};
 use residue_isa::{FieldOp, Fp6Product, Lanes, PerOp, Revision};
 use residue_modular::limbs::LIMB_BYTES;

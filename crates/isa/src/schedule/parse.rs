@@ -162,7 +162,9 @@ pub(super) fn width_keys(revisions: &[Revision], widths: &[WidthPrices]) -> Vec<
 }
 
 fn keys(revisions: &[Revision], together: bool) -> Vec<WidthKey> {
-    use WidthKey::{Add, Copy, Fp2, Fp6, Invert, Load, Mul, Product, Reduction, SetModulus, Start, Store, Sub, Transfer};
+    use WidthKey::{
+        Add, Copy, Fp2, Fp6, Invert, Load, Mul, Product, Reduction, SetModulus, Start, Store, Sub, Transfer,
+    };
     let any = |opcode: fn(&SlotRules) -> Option<u8>| {
         revisions.iter().filter_map(|revision| revision.slot_rules()).any(|rules| opcode(rules).is_some())
     };
