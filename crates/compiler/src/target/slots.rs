@@ -27,9 +27,6 @@ use residue_passes::{Slot, SlotOp};
 /// Words that are copied from after the end of the code at most, for three gas each, where growing memory would take seventeen.
 const WORDS_COPIED_MAX: u32 = 5;
 
-/// Values that one instruction copies at most: a count that no EVM takes for an opcode.
-const COPIED_MAX: u32 = 0x5a;
-
 /// Lowering for interfaces with slots.
 pub struct Slots {
     revision: Revision,
@@ -166,23 +163,6 @@ impl Slots {
             push(code, operand);
         }
         self.transfer(code, self.rules.store);
-    }
-
-    /// `GETX` or `PUTX` of neighbouring slots, of which one instruction copies some. [index of the first element] → []
-    fn copy_elements(&self, code: &mut Assembly, opcode: Option<u8>, (first, count): (Slot, u32)) {
-        let opcode = opcode.expect("only programs for targets with arrays have them there");
-        for done in (0..count).step_by(COPIED_MAX as usize) {
-            let copied = COPIED_MAX.min(count - done);
-            let is_last = done + copied == count;
-            if !is_last {
-                code.op(evm::DUP1);
-            }
-            code.data([opcode, slot_index(first + done), u8::try_from(copied).expect("at most 90")]);
-            if !is_last {
-                push(code, copied);
-                code.op(evm::ADD);
-            }
-        }
     }
 
     /// `STOREPX` or `LOADPX` of so many slots, with memory from an address on. [] → []

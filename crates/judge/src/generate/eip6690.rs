@@ -39,7 +39,10 @@ impl Generator {
             0..=3 => self.store_slots(),
             4 => self.load_slots(),
             5 if self.rarely(4) => self.switch(),
-            _ => self.lanes(),
+            _ => match self.rules().mul_fp6.filter(|_| self.rarely(3)) {
+                Some(opcode) => self.fp6(opcode),
+                None => self.lanes(),
+            },
         }
     }
 
@@ -363,7 +366,8 @@ impl Generator {
     }
 
     /// A product in Fp6, most often of slots that exist, of few of them at times, a square at times, and with the ξ of towers or any.
-    fn fp6(&mut self, opcode: u8, slots: usize) {
+    fn fp6(&mut self, opcode: u8) {
+        let slots = self.active().map_or(8, |context| context.slots);
         self.op(opcode);
         let among = if self.rarely(4) { slots.min(3) } else { slots };
         let mut slot = || match self.random.random_range(0..300) {
@@ -461,9 +465,6 @@ impl Generator {
             let put = self.rules().put.unwrap_or(get);
             let opcode = if self.rarely(2) { get } else { put };
             return self.element(opcode, slots);
-        }
-        if let Some(fp6) = self.rules().mul_fp6.filter(|_| self.rarely(3)) {
-            return self.fp6(fp6, slots);
         }
         if let Some(fp2) = self.rules().mul_fp2.filter(|_| self.rarely(3)) {
             return self.fp2(fp2, ([out, x, y], count), (slots, immediate));

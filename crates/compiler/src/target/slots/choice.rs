@@ -1,11 +1,16 @@
 //! Which instructions are chosen for operations: by their prices, and as lanes where strides allow it.
 
-use super::super::slot_instruction;
+use super::super::{push, slot_index, slot_instruction};
 use super::{Slots, fp2, fp6};
 use crate::fuse::{ANYWHERE, fuse_well};
 use crate::portable::within;
+use residue_isa::assembly::Assembly;
+use residue_isa::opcode::evm;
 use residue_isa::{FieldInstruction, FieldOp, GasSchedule, Lanes, Price};
 use residue_passes::{Slot, SlotOp};
+
+/// Values that one instruction copies at most: a count that no EVM takes for an opcode.
+const COPIED_MAX: u32 = 0x5a;
 
 impl Slots {
     /// With the instructions that are cheaper under a schedule than what else does the same.
@@ -57,5 +62,22 @@ impl Slots {
     pub(super) fn padded(&self, opcode: Option<u8>, size_bytes: u32) -> Option<[u8; 2]> {
         let size = u8::try_from(size_bytes).ok().filter(|_| size_bytes > self.element_bytes);
         Some([opcode?, size?])
+    }
+
+    /// `GETX` or `PUTX` of neighbouring slots, of which one instruction copies some. [index of the first element] → []
+    pub(super) fn copy_elements(&self, code: &mut Assembly, opcode: Option<u8>, (first, count): (Slot, u32)) {
+        let opcode = opcode.expect("only programs for targets with arrays have them there");
+        for done in (0..count).step_by(COPIED_MAX as usize) {
+            let copied = COPIED_MAX.min(count - done);
+            let is_last = done + copied == count;
+            if !is_last {
+                code.op(evm::DUP1);
+            }
+            code.data([opcode, slot_index(first + done), u8::try_from(copied).expect("at most 90")]);
+            if !is_last {
+                push(code, copied);
+                code.op(evm::ADD);
+            }
+        }
     }
 }
