@@ -19,6 +19,7 @@ use residue_isa::assembly::Code;
 use residue_isa::revision::rules::SUM_PRODUCTS_MAX;
 use residue_passes::SlotOp;
 use residue_passes::fp2::SlotFp2;
+use residue_passes::fp6::SlotFp6;
 use residue_passes::multiples::MULTIPLE_END;
 use residue_passes::sums::SlotSum;
 use residue_passes::{Allocation, Placement, Slot};
@@ -128,6 +129,17 @@ impl<'a> Numbering<'a> {
         let is_difference = operation == FieldOp::Sub;
         let subtracted = y.iter().map(|&(product, is_subtracted)| (product, is_subtracted ^ is_difference));
         Some(Meaning::Products(in_order(x.iter().copied().chain(subtracted))))
+    }
+
+    /// The number of so many times a number, at least once; none if that is no small multiple.
+    fn times(&mut self, number: Number, factor: u64) -> Option<Number> {
+        let (of, times) = self.multiples.get(&number).copied().unwrap_or((number, 1));
+        match factor {
+            0 => None,
+            1 => Some(number),
+            _ if factor * times < MULTIPLE_END => Some(self.number(Meaning::Multiple(of, factor * times))),
+            _ => None,
+        }
     }
 
     /// The number of a sum of products, each with whether it is subtracted.
@@ -336,6 +348,11 @@ fn check_block(
             rest = &rest[length..];
             continue;
         }
+        if let Some((product, length)) = evidence.target.read_fp6(rest) {
+            execute_fp6(numbering, &own, &mut slots, &product)?;
+            rest = &rest[length..];
+            continue;
+        }
         let (lanes, length) = evidence.target.read(rest).ok_or("the bytes are no operation on slots")?;
         execute(numbering, &own, &mut slots, &lanes)?;
         rest = &rest[length..];
@@ -427,6 +444,55 @@ fn execute_fp2(
     }
     slots.extend(results);
     Ok(())
+}
+
+/// All operands are read before a result is written: six sums of six products, those that go round times v³ = a + b·u.
+fn execute_fp6(
+    numbering: &mut Numbering<'_>,
+    own: &BTreeSet<Slot>,
+    slots: &mut HashMap<Slot, Number>,
+    product: &SlotFp6,
+) -> Result<(), String> {
+    let read =
+        |slot: Slot| slots.get(&slot).copied().ok_or_else(|| format!("slot {slot} is read and holds no known value"));
+    let element = |slots: [Slot; 6]| -> Result<Vec<[Number; 2]>, String> {
+        slots.chunks_exact(2).map(|pair| Ok([read(pair[0])?, read(pair[1])?])).collect()
+    };
+    let (x, y) = (element(product.x)?, element(product.y)?);
+    let round = [times_nonresidue(numbering, y[1], product.xi)?, times_nonresidue(numbering, y[2], product.xi)?];
+    let mut results = Vec::new();
+    for (k, out) in product.out.chunks_exact(2).enumerate() {
+        let (mut real, mut imaginary) = (Vec::new(), Vec::new());
+        for (i, &[x0, x1]) in x.iter().enumerate() {
+            // xᵢ·yⱼ with i + j = k, or k + 3.
+            let [y0, y1] = if i <= k { y[k - i] } else { round[k + 2 - i] };
+            real.extend([(false, [x0, y0]), (true, [x1, y1])]);
+            imaginary.extend([(false, [x0, y1]), (false, [x1, y0])]);
+        }
+        for (&out, products) in out.iter().zip([real, imaginary]) {
+            if !own.contains(&out) {
+                return Err(format!("slot {out} is written and belongs to no value of the block"));
+            }
+            results.push((out, numbering.sum(&products).ok_or("a sum has a term that is a multiple and no product")?));
+        }
+    }
+    slots.extend(results);
+    Ok(())
+}
+
+/// (re + im·u)(a + b·u) = a·re − b·im + (a·im + b·re)·u.
+fn times_nonresidue(
+    numbering: &mut Numbering<'_>,
+    [re, im]: [Number; 2],
+    [a, b]: [u8; 2],
+) -> Result<[Number; 2], String> {
+    let mut times = |number, factor: u8| numbering.times(number, factor.into()).ok_or("a multiple is no small one");
+    if b == 0 {
+        return Ok([times(re, a)?, times(im, a)?]);
+    }
+    let (a_re, b_im, a_im, b_re) = (times(re, a)?, times(im, b)?, times(im, a)?, times(re, b)?);
+    let re = numbering.number(Meaning::Operation(FieldOp::Sub, a_re, b_im));
+    Ok([re, numbering.number(Meaning::Operation(FieldOp::Add, a_im, b_re))])
 }
 
 #[cfg(test)]
@@ -709,6 +775,55 @@ function f1 "start" () -> () values 20 {
         ] {
             let other = text::parse(&text_of_words().replace(from, to)).unwrap();
             assert!(matches!(check(&evidence(&built, &other)), Err(CompileError::Judged { .. })), "{to}");
+        }
+    }
+
+    /// A product in Fp6 of values 0 to 5 and 6 to 11 with v³ = 1 + u, as six sums of six products.
+    fn product_in_fp6() -> Program {
+        let parses: String = (0..12).map(|value| format!("parse w0 bytes 7 -> v{value} ")).collect();
+        // ξ times the coefficients of v and v².
+        let mut ops = "v12 = sub v8 v9 v13 = add v8 v9 v14 = sub v10 v11 v15 = add v10 v11 ".to_owned();
+        let (y, round) = ([[6, 7], [8, 9], [10, 11]], [[12, 13], [14, 15]]);
+        let (mut next, mut results) = (16, Vec::new());
+        for (k, is_real) in (0..3).flat_map(|k| [(k, true), (k, false)]) {
+            let mut sum = None;
+            for place in 0..6 {
+                let [re, im] = if place / 2 <= k { y[k - place / 2] } else { round[k + 2 - place / 2] };
+                let factor = if (place % 2 == 0) == is_real { re } else { im };
+                ops += &format!("v{next} = mul v{place} v{factor} ");
+                if let Some(sum) = sum {
+                    let kind = if is_real && place % 2 == 1 { "sub" } else { "add" };
+                    ops += &format!("v{} = {kind} v{sum} v{next} ", next + 1);
+                }
+                next += if sum.is_some() { 2 } else { 1 };
+                sum = Some(next - 1);
+            }
+            results.push(format!("v{}", next - 1));
+        }
+        let text = format!(
+            "program \"fp6\" modulus 0x10000000000000000000000000000000000000000000000000000000000000003\n\
+             function f0 \"start\" () -> () values {next} {{ word w0 = 0x0 {parses} block {{ {ops} }} \
+             return_elements ({}) bytes 40 }}\n",
+            results.join(" ")
+        );
+        text::parse(&text).unwrap()
+    }
+
+    #[test]
+    fn every_turned_bit_of_a_product_in_fp6_is_found() {
+        let program = product_in_fp6();
+        let built = built(&program, Revision::XFp6x);
+        assert_eq!(check(&evidence(&built, &program)), Ok(()));
+        let part = &built.units[0].blocks[0];
+        let range = built.code.item_range(part.items.start).unwrap();
+        assert_eq!((part.items.len(), built.code.bytes[range.start], range.len()), (1, 0xd7, 21));
+        let mut bytes = built.code.bytes.clone();
+        for (at, bit) in range.flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+            bytes[at] ^= 1 << bit;
+            let code = Code { bytes: bytes.clone(), ..built.code.clone() };
+            let verdict = check(&Evidence { code: &code, ..evidence(&built, &program) });
+            assert!(matches!(verdict, Err(CompileError::Judged { .. })), "bit {bit} of byte {at}: {verdict:?}");
+            bytes[at] ^= 1 << bit;
         }
     }
 }

@@ -41,6 +41,7 @@ use residue_isa::{FieldOp, GasSchedule, Revision, SlotRules};
 use residue_passes::choices;
 use residue_passes::derived::{self, Derived};
 use residue_passes::fp2;
+use residue_passes::fp6;
 use residue_passes::rows::rows;
 use residue_passes::simplify::simplify;
 use residue_passes::specialise::{asks, specialise};
@@ -279,6 +280,13 @@ fn build(
         };
         if revision.slot_rules().filter(multiplies_fp2).is_some() {
             fp2::gather(&mut program);
+        }
+        let multiplies_fp6 = |rules: &&SlotRules| {
+            let width = rules.price_width(target::slots::modulus_size_bytes(rules, &program.modulus));
+            target::slots::fp6::is_cheaper((revision, *rules), schedule, width)
+        };
+        if revision.slot_rules().filter(multiplies_fp6).is_some() {
+            fp6::gather(&mut program);
         }
         programs.push(program);
     }

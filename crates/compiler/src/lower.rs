@@ -35,6 +35,7 @@ use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
 use residue_passes::SlotOp;
 use residue_passes::fp2::{self, SlotFp2};
+use residue_passes::fp6;
 use residue_passes::liveness::values_read;
 use residue_passes::moves::sequence;
 use residue_passes::rows::{Nest, Parses};
@@ -602,6 +603,7 @@ impl<'a> Lowering<'a> {
         let start = self.code.items().len();
         match self.target.sum_products_max() {
             _ if self.target.multiplies_fp2() => self.with_fp2(block, &ops),
+            _ if self.target.multiplies_fp6() => self.with_fp6(block, &ops),
             0 => {
                 let after = &self.placement.live_out[&first];
                 let is_read = |value: &Value| after.contains(value.0 as usize); // u32 to usize widens
@@ -645,6 +647,19 @@ impl<'a> Lowering<'a> {
             at = range.end;
         }
         self.products_in_fp2(&mut waiting);
+        self.operations(&ops[at..]);
+    }
+
+    /// The same with products in Fp6.
+    fn with_fp6(&mut self, block: &Block, ops: &[SlotOp]) {
+        let mut at = 0;
+        for product in fp6::products(block, &self.readings) {
+            let Some(range) = product.range() else { continue };
+            self.operations(&ops[at..range.start]);
+            let placed = fp6::placed(&product, block, |operand| self.slot(operand));
+            self.target.fp6(self.code, &placed);
+            at = range.end;
+        }
         self.operations(&ops[at..]);
     }
 

@@ -10,7 +10,8 @@ use residue_isa::FieldOp;
 use residue_isa::assembly::LabelId;
 use residue_passes::Slot;
 use residue_passes::SlotOp;
-use residue_passes::fp2::{Fp2, products_of};
+use residue_passes::fp2::{self, Fp2};
+use residue_passes::fp6::{self, Fp6};
 use residue_passes::sums::{Sum, readings, sums};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::ops::Range;
@@ -169,15 +170,20 @@ impl Reading {
         let mut waiting: HashMap<SlotOp, VecDeque<Value>> = HashMap::new();
         let found = sums_of((unit, function), block);
         let products = fp2_of((unit, function), block);
+        let larger = fp6_of((unit, function), block);
         for (place, &(value, op)) in block.ops.iter().enumerate() {
-            if found.iter().any(|sum| sum.has(place)) || products.iter().any(|product| product.has(place)) {
+            let is_fused = found.iter().any(|sum| sum.has(place))
+                || products.iter().any(|product| product.has(place))
+                || larger.iter().any(|product| product.has(place));
+            if is_fused {
                 continue;
             }
             waiting.entry(normal(slot_op((unit, function), value, op))).or_default().push_back(value);
         }
         let mut summed: HashMap<Slot, VecDeque<Value>> = HashMap::new();
         let of_products = products.iter().flat_map(|product| product.roots);
-        for root in found.iter().map(Sum::root).chain(of_products) {
+        let of_larger = larger.iter().flat_map(|product| product.roots);
+        for root in found.iter().map(Sum::root).chain(of_products).chain(of_larger) {
             let (value, _) = block.ops[root];
             summed.entry(unit.allocation.functions[function].slot(value)).or_default().push_back(value);
         }
@@ -232,18 +238,28 @@ fn sums_of((unit, function): (&Unit, usize), block: &Block) -> Vec<Sum> {
 /// The products in Fp2 of a block that one instruction makes.
 fn fp2_of((unit, function): (&Unit, usize), block: &Block) -> Vec<Fp2> {
     match unit.target.multiplies_fp2() {
-        true => products_of(&unit.program.functions[function], block),
+        true => fp2::products_of(&unit.program.functions[function], block),
         false => Vec::new(),
     }
 }
 
-/// The slots that a sum or products in Fp2 are written to, and the length of the instruction.
+/// The products in Fp6 of a block that one instruction makes each.
+fn fp6_of((unit, function): (&Unit, usize), block: &Block) -> Vec<Fp6> {
+    match unit.target.multiplies_fp6() {
+        true => fp6::products_of(&unit.program.functions[function], block),
+        false => Vec::new(),
+    }
+}
+
+/// The slots that a sum or products in Fp2 or Fp6 are written to, and the length of the instruction.
 fn read_sums(unit: &Unit, code: &[u8]) -> Option<(Vec<Slot>, usize)> {
     let sum = unit.target.read_sum(code).map(|(sum, length)| (vec![sum.out], length));
-    sum.or_else(|| {
+    let products = || {
         let (products, length) = unit.target.read_fp2(code)?;
         Some((products.into_iter().flat_map(|product| product.out).collect(), length))
-    })
+    };
+    let larger = || unit.target.read_fp6(code).map(|(product, length)| (product.out.to_vec(), length));
+    sum.or_else(products).or_else(larger)
 }
 
 /// The operation on slots that an operation of a function became.

@@ -18,6 +18,7 @@ use residue_isa::opcode::evm;
 use residue_isa::revision::Family;
 use residue_isa::{FieldInstruction, Lanes};
 use residue_passes::fp2::SlotFp2;
+use residue_passes::fp6::SlotFp6;
 use residue_passes::moves::Copy;
 use residue_passes::sums::SlotSum;
 use residue_passes::{Slot, SlotOp};
@@ -78,7 +79,7 @@ pub trait Target {
 
     /// Whether it has instructions for several operations.
     fn has_fused(&self) -> bool {
-        self.sum_products_max() > 0 || self.multiplies_fp2()
+        self.sum_products_max() > 0 || self.multiplies_fp2() || self.multiplies_fp6()
     }
 
     /// Products in Fp2, one after the other, if [`Target::multiplies_fp2`]. [] → []
@@ -89,6 +90,21 @@ pub trait Target {
     /// Reads products in Fp2, which all read before any is written, from the start of what [`Target::fp2`] wrote, and their length. None if it is
     /// anything else.
     fn read_fp2(&self, _: &[u8]) -> Option<(Vec<SlotFp2>, usize)> {
+        None
+    }
+
+    /// Whether one instruction makes a product in Fp6.
+    fn multiplies_fp6(&self) -> bool {
+        false
+    }
+
+    /// A product in Fp6, if [`Target::multiplies_fp6`]. [] → []
+    fn fp6(&self, _: &mut Assembly, _: &SlotFp6) {
+        unreachable!("no products in Fp6 are found where no instruction makes them");
+    }
+
+    /// Reads a product in Fp6 from the start of what [`Target::fp6`] wrote, and its length. None if it is anything else.
+    fn read_fp6(&self, _: &[u8]) -> Option<(SlotFp6, usize)> {
         None
     }
 

@@ -186,7 +186,7 @@ impl Counts {
     /// Whether it is arithmetic without lanes of one operation.
     fn is_other_arithmetic(&self, opcode: u8) -> bool {
         let is_one = |rules: &SlotRules| {
-            [rules.invert, rules.mul_fp2].contains(&Some(opcode)) || rules.sum_products(opcode).is_some()
+            [rules.invert, rules.mul_fp2, rules.mul_fp6].contains(&Some(opcode)) || rules.sum_products(opcode).is_some()
         };
         self.revision.slot_rules().is_some_and(is_one)
     }

@@ -117,6 +117,7 @@ fn handler<H: FieldHost>(revision: Revision, opcode: u8) -> Instruction<EthInter
         Revision::XVectorx => slots!(XVectorx),
         Revision::XFp2x => slots!(XFp2x),
         Revision::XMovx => slots!(XMovx),
+        Revision::XFp6x => slots!(XFp6x),
         Revision::XSelectx => slots!(XSelectx),
         Revision::XSquarex => slots!(XSquarex),
         Revision::XCallsub => subroutines::handler(opcode).or_else(|| slots!(XCallsub)),

@@ -54,6 +54,8 @@ pub(crate) struct WidthPrices {
     pub reduction: u64,
     /// A lane of a product in Fp2.
     pub fp2: u64,
+    /// A product in Fp6.
+    pub fp6: u64,
     /// A value between slots and an array.
     pub copy: u64,
     /// Whether all these are thousandths of gas, which each instruction rounds up.
@@ -107,6 +109,7 @@ impl WidthPrices {
             product: unit(prices.product),
             reduction: unit(prices.reduction),
             fp2: unit(prices.fp2),
+            fp6: unit(prices.fp6),
             copy: unit(prices.copy),
             in_thousandths,
         }

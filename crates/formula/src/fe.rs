@@ -54,18 +54,21 @@ pub enum Fp2Product {
     Schoolbook,
     /// The same, and larger fields by sums of such products too: for interfaces that reduce a sum of products once.
     Sums,
+    /// As [`Fp2Product::Karatsuba`], and products in Fp6 whole, each coefficient a sum of six products: for interfaces with fused products in Fp6.
+    Fp6,
 }
 
 impl Fp2Product {
     /// The variants of update 5, which every interface has.
     pub const ALL: [Fp2Product; 2] = [Fp2Product::Karatsuba, Fp2Product::Schoolbook];
-    /// These and the one for interfaces with sums of products.
-    pub const WITH_SUMS: [Fp2Product; 3] = [Fp2Product::Karatsuba, Fp2Product::Schoolbook, Fp2Product::Sums];
+    /// These and those for interfaces with sums of products, and with products in Fp6.
+    pub const EVERY: [Fp2Product; 4] =
+        [Fp2Product::Karatsuba, Fp2Product::Schoolbook, Fp2Product::Sums, Fp2Product::Fp6];
 
     /// Its multiplications, by which update 5 names it.
     pub const fn multiplications(self) -> u32 {
         match self {
-            Fp2Product::Karatsuba => 3,
+            Fp2Product::Karatsuba | Fp2Product::Fp6 => 3,
             Fp2Product::Schoolbook | Fp2Product::Sums => 4,
         }
     }

@@ -3,6 +3,7 @@
 pub use residue_formula::{FieldOp, PerOp};
 
 use crate::fp2::Fp2Products;
+use crate::fp6::Fp6Product;
 use crate::revision::rules::SUM_PRODUCTS_MAX;
 
 /// The slots one operand visits: `index`, `index + stride`, `index + 2·stride`, … one for each lane.
@@ -87,6 +88,8 @@ pub enum FieldInstruction {
     Sum(SumOfProducts),
     /// Products in Fp2, as two sums of two products each (`FP2MULX`).
     Fp2(Fp2Products),
+    /// A product in Fp6, as six sums of six products each (`FP6MULX`).
+    Fp6(Fp6Product),
     /// Operands are byte offsets in EVM memory.
     Memory {
         /// What to do.
@@ -183,7 +186,8 @@ impl FieldInstruction {
             | FieldInstruction::Select { .. }
             | FieldInstruction::IsZero { .. }
             | FieldInstruction::Sum(_)
-            | FieldInstruction::Fp2(_) => None,
+            | FieldInstruction::Fp2(_)
+            | FieldInstruction::Fp6(_) => None,
         }
     }
 
@@ -200,7 +204,10 @@ impl FieldInstruction {
             | FieldInstruction::Copy { count, .. }
             | FieldInstruction::Select { count, .. } => count,
             FieldInstruction::Fp2(products) => products.count,
-            FieldInstruction::IsZero { .. } | FieldInstruction::Sum(_) | FieldInstruction::Memory { .. } => 1,
+            FieldInstruction::IsZero { .. }
+            | FieldInstruction::Sum(_)
+            | FieldInstruction::Fp6(_)
+            | FieldInstruction::Memory { .. } => 1,
         }
     }
 }

@@ -11,6 +11,7 @@ pub mod assembly;
 pub mod field_instruction;
 pub mod fork;
 pub mod fp2;
+pub mod fp6;
 pub mod jumpdests;
 pub mod opcode;
 pub mod precompile;
@@ -21,6 +22,7 @@ pub use assembly::{AssembleError, Assembly, Code, Item, LabelId, assemble, assem
 pub use field_instruction::{FieldInstruction, FieldOp, Lanes, ModulusAt, PerOp, SumOfProducts};
 pub use fork::{Fork, UnknownFork};
 pub use fp2::{Fp2Lanes, Fp2Products};
+pub use fp6::Fp6Product;
 pub use jumpdests::{Jumpdests, jumpdests};
 pub use opcode::OpcodeRow;
 pub use revision::rules::SlotRules;

@@ -122,6 +122,8 @@ revisions! {
     XFp2x = x_fp2x;
     /// An experiment, EIP-6690 of 2024 with copies of slots: `x-movx`.
     XMovx = x_movx;
+    /// An experiment, EIP-6690 of 2024 with fused products in Fp6: `x-fp6x`.
+    XFp6x = x_fp6x;
     /// An experiment, EIP-6690 of 2024 with choices between slots: `x-selectx`.
     XSelectx = x_selectx;
     /// An experiment, EIP-6690 of 2024 with a price for squares: `x-squarex`.

@@ -55,6 +55,7 @@ const BUNDLED: &[(&str, &str)] = &[
     ("x-vectorx.toml", include_str!("../schedules/x-vectorx.toml")),
     ("x-fp2x.toml", include_str!("../schedules/x-fp2x.toml")),
     ("x-movx.toml", include_str!("../schedules/x-movx.toml")),
+    ("x-fp6x.toml", include_str!("../schedules/x-fp6x.toml")),
     ("x-selectx.toml", include_str!("../schedules/x-selectx.toml")),
     ("x-squarex.toml", include_str!("../schedules/x-squarex.toml")),
     ("evm.toml", include_str!("../schedules/evm.toml")),
@@ -104,6 +105,8 @@ pub struct WidthPrices {
     pub reduction: Price,
     /// One lane of a fused product in Fp2; zero where there is none.
     pub fp2: Price,
+    /// A fused product in Fp6; zero where there is none.
+    pub fp6: Price,
     /// One value between slots and an array, or between slots; zero where there are neither arrays nor copies.
     pub copy: Price,
 }
@@ -168,6 +171,9 @@ impl GasSchedule {
                 }
                 if !has(|rules| rules.mul_fp2) {
                     prices.fp2 = Price::default();
+                }
+                if !has(|rules| rules.mul_fp6) {
+                    prices.fp6 = Price::default();
                 }
                 if !arrays && !has(|rules| rules.copy) && !has(|rules| rules.select) {
                     prices.copy = Price::default();
@@ -417,8 +423,9 @@ impl SlotPrices {
 
 impl WidthPrices {
     fn all(&self) -> impl Iterator<Item = Price> + use<> {
-        let Self { set_modulus, start, arithmetic, square, load, store, invert, product, reduction, fp2, copy } = *self;
+        let Self { set_modulus, start, arithmetic, square, load, store, invert, product, reduction, fp2, fp6, copy } =
+            *self;
         let PerOp([add, sub, mul]) = arithmetic;
-        [set_modulus, start, add, sub, mul, square, load, store, invert, product, reduction, fp2, copy].into_iter()
+        [set_modulus, start, add, sub, mul, square, load, store, invert, product, reduction, fp2, fp6, copy].into_iter()
     }
 }

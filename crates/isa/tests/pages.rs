@@ -78,6 +78,9 @@ fn by_width(revision: Revision) -> String {
         if revision.slot_rules().is_some_and(|rules| rules.mul_fp2.is_some()) {
             row("a lane of a product in Fp2", &|prices| prices.fp2);
         }
+        if revision.slot_rules().is_some_and(|rules| rules.mul_fp6.is_some()) {
+            row("a product in Fp6", &|prices| prices.fp6);
+        }
         if revision.slot_rules().is_some_and(|rules| rules.get.is_some()) {
             row("a value between slots and array", &|prices| prices.copy);
         }

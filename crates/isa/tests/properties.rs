@@ -7,7 +7,9 @@ use proptest::prelude::*;
 use residue_isa::assembly::{Item, LabelId, assemble, assemble_text, disassemble, parse, print};
 use residue_isa::revision::evm384::{Evm384, Modulus, Operands};
 use residue_isa::revision::rules::SUM_PRODUCTS_MAX;
-use residue_isa::{FieldInstruction, FieldOp, Fp2Products, Lanes, ModulusAt, Revision, SumOfProducts, jumpdests};
+use residue_isa::{
+    FieldInstruction, FieldOp, Fp2Products, Fp6Product, Lanes, ModulusAt, Revision, SumOfProducts, jumpdests,
+};
 
 fn arithmetic() -> impl Strategy<Value = FieldOp> {
     prop::sample::select(&FieldOp::ALL[..])
@@ -60,6 +62,10 @@ fn fp2() -> impl Strategy<Value = FieldInstruction> {
     any::<[u8; Fp2Products::BYTES]>().prop_map(|immediate| FieldInstruction::Fp2(Fp2Products::unpack(immediate)))
 }
 
+fn fp6() -> impl Strategy<Value = FieldInstruction> {
+    any::<[u8; Fp6Product::BYTES]>().prop_map(|immediate| FieldInstruction::Fp6(Fp6Product::unpack(immediate)))
+}
+
 fn copy() -> impl Strategy<Value = FieldInstruction> {
     (lanes(), lanes(), any::<u8>()).prop_map(|(out, x, count)| FieldInstruction::Copy { out, x, count })
 }
@@ -90,6 +96,7 @@ fn instruction(revision: Revision) -> Option<BoxedStrategy<FieldInstruction>> {
             kinds.extend(rules.is_zero.map(|_| any::<u8>().prop_map(|slot| FieldInstruction::IsZero { slot }).boxed()));
             kinds.extend(rules.sums.map(|_| sum().boxed()));
             kinds.extend(rules.mul_fp2.map(|_| fp2().boxed()));
+            kinds.extend(rules.mul_fp6.map(|_| fp6().boxed()));
             kinds.extend(rules.copy.map(|_| copy().boxed()));
             kinds.extend(rules.select.map(|_| select().boxed()));
             Some(proptest::strategy::Union::new(kinds).boxed())

@@ -10,6 +10,7 @@
 mod conversions;
 mod evm;
 mod fp2;
+mod fp6;
 mod frames;
 mod gasfit;
 mod keccak;
@@ -172,6 +173,7 @@ mod tests {
             Revision::XCodex,
             Revision::XFp2x,
             Revision::XMovx,
+            Revision::XFp6x,
             Revision::XSelectx,
             Revision::XExtx,
             Revision::EvmmaxNext,
@@ -207,6 +209,8 @@ mod tests {
             "evmmax-next/SUM6X/384/random",
             "x-fp2x/FP2MULX/384/near",
             "x-fp2x/FP2MULX/256/8",
+            "x-fp6x/FP6MULX/384/near",
+            "x-fp6x/FP6MULX/256/255",
             "x-movx/MOVX/384/16",
             "x-selectx/SELECTX/384/3",
             "evmmax-next/GETX/384/3",

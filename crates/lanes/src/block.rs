@@ -5,6 +5,10 @@
 use crate::plan_error::PlanError;
 pub use residue_formula::FieldOp;
 
+mod fp6;
+
+pub use fp6::Fp6Op;
+
 /// An operation on slots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Op {
@@ -28,6 +32,8 @@ pub struct SlotBlock {
     pub(crate) dead: Vec<u16>,
     /// The sums of products among the operations.
     sums: Vec<SumOp>,
+    /// The products in Fp6 among them.
+    sixes: Vec<Fp6Op>,
     /// Whether there are copies among them, which add the temporary that is zero.
     has_copies: bool,
 }
@@ -54,7 +60,7 @@ impl SumOp {
     /// Its temporaries: one for each product, one for a sum of some of them, and one for zero.
     pub(crate) const TEMPORARIES: u16 = SumOp::PRODUCTS_MAX as u16 + 2;
     /// The first temporary in operations, above all slots. What a temporary holds is written before it is read, and nobody reads it after the sum.
-    pub(crate) const TEMPORARY: u16 = u16::MAX - SumOp::TEMPORARIES;
+    pub(crate) const TEMPORARY: u16 = u16::MAX - SumOp::TEMPORARIES - Fp6Op::TEMPORARIES;
 
     /// The sum of 2 to [`SumOp::PRODUCTS_MAX`] products, each with whether it is subtracted.
     ///
@@ -173,7 +179,15 @@ pub(crate) struct Group {
 impl SlotBlock {
     /// An empty block on this many slots.
     pub fn new(slot_count: u16) -> Self {
-        Self { slot_count, ops: Vec::new(), groups: Vec::new(), dead: Vec::new(), sums: Vec::new(), has_copies: false }
+        Self {
+            slot_count,
+            ops: Vec::new(),
+            groups: Vec::new(),
+            dead: Vec::new(),
+            sums: Vec::new(),
+            sixes: Vec::new(),
+            has_copies: false,
+        }
     }
 
     /// Appends an operation.
@@ -221,6 +235,17 @@ impl SlotBlock {
         Ok(())
     }
 
+    /// Appends a product in Fp6: its operations, which no other instruction may come between. Slots are below [`SumOp::TEMPORARY`].
+    pub fn push_fp6(&mut self, product: Fp6Op) -> Result<(), PlanError> {
+        let limit = self.slot_count.min(SumOp::TEMPORARY);
+        if let Some(slot) = product.slots().find(|slot| *slot >= limit) {
+            return Err(PlanError::SlotOutOfRange { slot, slot_count: self.slot_count });
+        }
+        self.sixes.push(Fp6Op { first: self.ops.len(), ..product });
+        self.ops.extend(product.operations());
+        Ok(())
+    }
+
     /// Appends copies of slots, (out, x), all read before any is written: additions of a temporary that is made zero before. Slots are below
     /// [`SumOp::TEMPORARY`]. On error the block is as before.
     pub fn push_copies(&mut self, lanes: impl IntoIterator<Item = (u16, u16)> + Clone) -> Result<(), PlanError> {
@@ -253,12 +278,17 @@ impl SlotBlock {
 
     /// Whether there are places beside the slots.
     fn has_temporaries(&self) -> bool {
-        self.has_copies || !self.sums.is_empty()
+        self.has_copies || !self.sums.is_empty() || !self.sixes.is_empty()
     }
 
     /// The sums, each with the operations that it stands for, in order.
     pub fn sums(&self) -> impl Iterator<Item = (&SumOp, std::ops::Range<usize>)> {
         self.sums.iter().map(|sum| (sum, sum.first..sum.first + sum.operations().count()))
+    }
+
+    /// The products in Fp6, each with the operations that it stands for, in order.
+    pub fn products_in_fp6(&self) -> impl Iterator<Item = (&Fp6Op, std::ops::Range<usize>)> {
+        self.sixes.iter().map(|product| (product, product.first..product.first + product.operations().len()))
     }
 
     /// Whether a place that an operation names is a temporary of a sum.
@@ -268,7 +298,9 @@ impl SlotBlock {
 
     /// Number of places that operations name: the slots, and the temporaries of sums after them.
     pub(crate) fn place_count(&self) -> usize {
-        usize::from(self.slot_count) + if self.has_temporaries() { usize::from(SumOp::TEMPORARIES) } else { 0 }
+        let of_sums = if self.has_temporaries() { SumOp::TEMPORARIES } else { 0 };
+        let of_fp6 = if self.sixes.is_empty() { 0 } else { Fp6Op::TEMPORARIES };
+        usize::from(self.slot_count) + usize::from(of_sums + of_fp6)
     }
 
     /// The number of a place.
@@ -302,6 +334,7 @@ impl SlotBlock {
         self.ops.shrink_to_fit();
         self.groups.shrink_to_fit();
         self.sums.shrink_to_fit();
+        self.sixes.shrink_to_fit();
     }
 
     /// Bytes that it has allocated.
@@ -310,6 +343,7 @@ impl SlotBlock {
             + self.groups.capacity() * size_of::<Group>()
             + self.dead.capacity() * 2
             + self.sums.capacity() * size_of::<SumOp>()
+            + self.sixes.capacity() * size_of::<Fp6Op>()
     }
 
     /// Its instructions in order, each as its lanes.

@@ -43,7 +43,7 @@ mod transfer;
 #[allow(unsafe_code, reason = "kernels call CPU instructions that the compiler does not emit by itself")]
 mod kernel;
 
-pub use block::{Digest, FieldOp, Op, SlotBlock, SumOp};
+pub use block::{Digest, FieldOp, Fp6Op, Op, SlotBlock, SumOp};
 pub use check::{Violation, check};
 pub use kernel::Kernel;
 pub use modulus_rows::{Form, ModulusRows};

@@ -4,7 +4,7 @@
 use num_bigint::BigUint;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use residue_lanes::{FieldOp, Kernel, ModulusRows, Plan, Policy, Rows, SlotBlock, SumOp, check};
+use residue_lanes::{FieldOp, Fp6Op, Kernel, ModulusRows, Plan, Policy, Rows, SlotBlock, SumOp, check};
 use residue_modular::Modulus;
 
 /// BLS12-381 and BN254 base fields: the moduli of EIP-2537 and EIP-196.
@@ -162,7 +162,24 @@ fn block_agrees(
     }
 }
 
-/// Sums of two to six products with any signs, products in Fp2 and copies between other instructions, over few slots and many: also on more slots than they name.
+/// x·y in Fp6 with v³ = a + b·u by the definition.
+fn product_in_fp6(m: &BigUint, values: &[BigUint], (x, y): ([u16; 6], [u16; 6]), xi: [u8; 2]) -> Vec<BigUint> {
+    let times = |[a, b]: [&BigUint; 2], [c, d]: [&BigUint; 2]| [(a * c + m * m - b * d) % m, (a * d + b * c) % m];
+    let pair = |slots: [u16; 6], place: usize| [0, 1].map(|part| &values[usize::from(slots[2 * place + part])]);
+    let xi = xi.map(|part| BigUint::from(part) % m);
+    let mut results = vec![BigUint::ZERO; 6];
+    for (i, j) in (0..3).flat_map(|i| (0..3).map(move |j| (i, j))) {
+        let product = times(pair(x, i), pair(y, j));
+        let product = if i + j < 3 { product } else { times(product.each_ref(), xi.each_ref()) };
+        for (part, value) in product.into_iter().enumerate() {
+            let result = &mut results[2 * ((i + j) % 3) + part];
+            *result = (&*result + value) % m;
+        }
+    }
+    results
+}
+
+/// Sums of two to six products with any signs, products in Fp2 and Fp6, and copies between other instructions, over few slots and many: also on more slots than they name.
 #[test]
 fn sums_are_what_their_products_come_to() {
     let mut rng = ChaCha8Rng::seed_from_u64(9);
@@ -187,6 +204,16 @@ fn sums_are_what_their_products_come_to() {
                         expected[usize::from(out)].clone_from(&before[usize::from(x)]);
                     }
                     block.push_copies(lanes).unwrap();
+                    continue;
+                }
+                if rng.random_range(0..6) == 0 {
+                    let [out, x, y] = [(); 3].map(|()| [(); 6].map(|()| slot(&mut rng)));
+                    let xi = [[1, 1], [9, 1], [3, 0], [0, 15], [10, 7]][rng.random_range(0..5)];
+                    let results = product_in_fp6(&m, &expected, (x, y), xi);
+                    for (out, result) in out.into_iter().zip(results) {
+                        expected[usize::from(out)] = result;
+                    }
+                    block.push_fp6(Fp6Op::new(out, x, y, xi).unwrap()).unwrap();
                     continue;
                 }
                 if rng.random_range(0..3) == 0 {

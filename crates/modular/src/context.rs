@@ -67,6 +67,19 @@ impl Fp2Strided {
     }
 }
 
+/// A product in Fp6 = Fp2[v] with v³ = a + b·u over Fp2 = Fp[u] with u² = −1: the slots of the coefficients of 1, u, v, uv, v², uv².
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Fp6Slots {
+    /// Of the result.
+    pub out: [usize; 6],
+    /// Of the first factor.
+    pub x: [usize; 6],
+    /// Of the second factor.
+    pub y: [usize; 6],
+    /// a and b.
+    pub xi: [u8; 2],
+}
+
 /// One operation on slots, or squarings one after the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SlotStep {
@@ -341,6 +354,15 @@ impl FieldContext {
         (self.kernels.mul_fp2)(self, [out, x, y], count);
     }
 
+    /// out = x·y in Fp6, as values. All operands are read before a result is written; of two results in one slot the later stays. Panics on slots beyond the context.
+    #[inline]
+    pub fn mul_fp6(&mut self, operands: &Fp6Slots) {
+        let Fp6Slots { out, x, y, .. } = operands;
+        let named = out.iter().chain(x).chain(y).copied().fold(0, usize::max);
+        assert!(named < self.slot_count, "slot {named} of {}", self.slot_count);
+        (self.kernels.mul_fp6)(self, operands);
+    }
+
     /// The inverse of a slot's value in the form that slots have; 0 if there is none.
     fn inverse_of(&self, slot: usize) -> Vec<Limb> {
         let (width, m) = (self.width_limbs(), &self.modulus);
@@ -398,6 +420,11 @@ impl FieldContext {
     /// (x, y) ↦ x·y·R⁻¹ mod m, by limb offsets; for powers of two x·y mod m.
     pub(crate) fn product(&self) -> fn(&mut [Limb], usize, usize, usize, &[Limb], Limb) {
         self.kernels.mul.limbs
+    }
+
+    /// The addition and the subtraction of slots, staging slots too.
+    pub(crate) fn additions(&self) -> [fn(&mut FieldContext, usize, usize, usize); 2] {
+        [self.kernels.add.one, self.kernels.sub.one]
     }
 
     /// The limbs of all slots.

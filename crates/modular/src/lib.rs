@@ -24,7 +24,7 @@ pub mod short;
 mod backend;
 
 pub use context::{
-    FieldContext, Fp2Strided, SUM_PRODUCTS_MAX, ShortStrided, SlotLanes, SlotStep, Strided, ValueOutOfRange,
+    FieldContext, Fp2Strided, Fp6Slots, SUM_PRODUCTS_MAX, ShortStrided, SlotLanes, SlotStep, Strided, ValueOutOfRange,
 };
 pub use fp::{Fp, PrimeField};
 pub use limbs::Limb;

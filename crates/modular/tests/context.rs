@@ -6,7 +6,8 @@ use num_integer::Integer;
 use proptest::prelude::*;
 use residue_modular::limbs::MAX_WIDTH_LIMBS;
 use residue_modular::{
-    FieldContext, Fp2Strided, Modulus, ModulusError, ShortStrided, SlotLanes, SlotStep, Strided, ValueOutOfRange,
+    FieldContext, Fp2Strided, Fp6Slots, Modulus, ModulusError, ShortStrided, SlotLanes, SlotStep, Strided,
+    ValueOutOfRange,
 };
 
 const SLOTS: usize = 24;
@@ -239,6 +240,32 @@ proptest! {
             let [out0, out1] = out.slots(lane);
             expected[out0] = c0;
             expected[out1] = c1;
+        }
+        prop_assert_eq!(values_of(&context), expected);
+    }
+
+    #[test]
+    fn products_in_fp6_agree_with_big_integers((width, m, values) in setting(), slots in prop::array::uniform18(0..SLOTS), xi in any::<[u8; 2]>()) {
+        let six = |first: usize| core::array::from_fn(|place| slots[first + place]);
+        let (out, x, y): ([usize; 6], [usize; 6], [usize; 6]) = (six(0), six(6), six(12));
+        let mut context = context(width, &m, &values);
+        context.mul_fp6(&Fp6Slots { out, x, y, xi });
+        // Products of coefficients of 1, v, v², which are pairs, by their power of v.
+        let mut powers = vec![[BigUint::ZERO, BigUint::ZERO]; 5];
+        for i in 0..3 {
+            for j in 0..3 {
+                let [a, b, c, d] = [x[2 * i], x[2 * i + 1], y[2 * j], y[2 * j + 1]].map(|slot| &values[slot]);
+                powers[i + j][0] += a * c + &m * &m - b * d;
+                powers[i + j][1] += a * d + b * c;
+            }
+        }
+        let [a, b] = xi.map(BigUint::from);
+        let mut expected = values.clone();
+        for k in 0..3 {
+            let [high_re, high_im] = powers.get(k + 3).cloned().unwrap_or_default().map(|part| part % &m);
+            let [re, im] = &powers[k];
+            expected[out[2 * k]] = (re + &a * &high_re + &b * (&m - &high_im)) % &m;
+            expected[out[2 * k + 1]] = (im + &a * &high_im + &b * &high_re) % &m;
         }
         prop_assert_eq!(values_of(&context), expected);
     }

@@ -35,6 +35,8 @@ pub struct Prices {
     pub reduction: ByWidth,
     /// One lane of a product in Fp2.
     pub fp2: ByWidth,
+    /// A product in Fp6.
+    pub fp6: ByWidth,
     /// One value between slots and an array.
     pub copy: ByWidth,
     /// Prices of moduli of at most 32 bits: width 0.
@@ -86,6 +88,7 @@ impl Prices {
             product: ByWidth::default(),
             reduction: ByWidth::default(),
             fp2: ByWidth::default(),
+            fp6: ByWidth::default(),
             copy: ByWidth::default(),
             narrow: None,
             in_thousandths: false,

@@ -33,6 +33,7 @@ pub mod x_callsub;
 pub mod x_codex;
 pub mod x_extx;
 pub mod x_fp2x;
+pub mod x_fp6x;
 pub mod x_invmodx;
 pub mod x_iszerox;
 pub mod x_movx;
@@ -119,6 +120,7 @@ impl Revision {
         x_vectorx::REVISION,
         x_fp2x::REVISION,
         x_movx::REVISION,
+        x_fp6x::REVISION,
         x_selectx::REVISION,
         x_squarex::REVISION,
         x_callsub::REVISION,

@@ -47,6 +47,9 @@ pub fn spec_prices(schedule: &GasSchedule, revision: Revision) -> Prices {
         if revision.slot_rules().is_some_and(|rules| rules.mul_fp2.is_some()) {
             prices.fp2 = table(|width| width.fp2);
         }
+        if revision.slot_rules().is_some_and(|rules| rules.mul_fp6.is_some()) {
+            prices.fp6 = table(|width| width.fp6);
+        }
         let copies = |rules: &SlotRules| [rules.get, rules.copy, rules.select].iter().any(Option::is_some);
         if revision.slot_rules().is_some_and(copies) {
             prices.copy = table(|width| width.copy);

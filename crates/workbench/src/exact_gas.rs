@@ -66,6 +66,8 @@ enum Operands {
     Copy(u64),
     /// The number of lanes.
     Fp2(u64),
+    /// A product in Fp6.
+    Fp6,
     /// The number of products.
     Sum(u64),
 }
@@ -180,6 +182,7 @@ impl<'a> CountingExactly<'a> {
             Operands::Fp2(count) => {
                 frame.active.map_or(0, |context| rounding(schedule.at_width(context.width).fp2) * count)
             }
+            Operands::Fp6 => frame.active.map_or(0, |context| rounding(schedule.at_width(context.width).fp6)),
             Operands::Sum(count) => frame.active.map_or(0, |context| {
                 let prices = schedule.at_width(context.width);
                 rounding(prices.product) * count + rounding(prices.reduction)
@@ -193,7 +196,8 @@ impl<'a> CountingExactly<'a> {
         let pops = self.revision.row(step.opcode).map_or(0, |row| usize::from(row.pops));
         let rules = self.revision.slot_rules();
         let is_inversion = rules.is_some_and(|rules| {
-            [rules.invert, rules.mul_fp2].contains(&Some(step.opcode)) || rules.sum_products(step.opcode).is_some()
+            [rules.invert, rules.mul_fp2, rules.mul_fp6].contains(&Some(step.opcode))
+                || rules.sum_products(step.opcode).is_some()
         });
         let frame = self.frame(step.depth);
         if (PUSH0..=PUSH32).contains(&step.opcode) {
@@ -289,6 +293,7 @@ fn operands(rules: &SlotRules, opcode: u8, view: &View<'_>) -> Operands {
         _ if rules.mul_fp2 == Some(opcode) => {
             Operands::Fp2(view.code().get(view.pc() + 10).copied().map_or(0, u64::from))
         }
+        _ if rules.mul_fp6 == Some(opcode) => Operands::Fp6,
         _ => rules.sum_products(opcode).map_or(Operands::None, |products| Operands::Sum(products as u64)), // At most 6.
     }
 }

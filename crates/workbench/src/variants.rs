@@ -21,10 +21,10 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// Every variant, the one that contracts are written in first; those with sums of products are for revisions that have such.
+    /// Every variant, the one that contracts are written in first; those with sums of products and with products in Fp6 are for revisions that have such.
     pub fn all() -> impl Iterator<Item = Self> {
         let with = |product| SmallMultiples::ALL.into_iter().map(move |multiples| Self { product, multiples });
-        Fp2Product::WITH_SUMS.into_iter().flat_map(with)
+        Fp2Product::EVERY.into_iter().flat_map(with)
     }
 }
 
@@ -126,8 +126,12 @@ pub fn trials(
 ) -> Result<Vec<Trial>, VariantError> {
     let engine = Engine::new(EngineConfig { fork: dialect.fork, ..EngineConfig::new(revision, schedule.clone()) })?;
     let input = contract.example();
-    let sums = revision.slot_rules().is_some_and(|rules| rules.sums.is_some());
-    let has = |variant: &Variant| sums || variant.product != Fp2Product::Sums;
+    let rules = revision.slot_rules();
+    let has = |variant: &Variant| match variant.product {
+        Fp2Product::Karatsuba | Fp2Product::Schoolbook => true,
+        Fp2Product::Sums => rules.is_some_and(|rules| rules.sums.is_some()),
+        Fp2Product::Fp6 => rules.is_some_and(|rules| rules.mul_fp6.is_some()),
+    };
     let variants: Vec<Variant> = variants.into_iter().filter(has).collect();
     let products: HashSet<Fp2Product> = variants.iter().map(|variant| variant.product).collect();
     let programs: HashMap<Fp2Product, Program> =

@@ -19,7 +19,7 @@ fn trials(contract: &Contract, revision: Revision, schedule: &GasSchedule) -> Ve
 
 #[test]
 fn every_variant_gives_the_same_bytes() {
-    for revision in [Revision::Evm384V7, Revision::Eip5843, Revision::Eip6690_2024] {
+    for revision in [Revision::Evm384V7, Revision::Eip5843, Revision::Eip6690_2024, Revision::XFp6x] {
         let schedule = GasSchedule::default_for(revision).unwrap();
         let engine = Engine::new(EngineConfig::new(revision, schedule.clone())).unwrap();
         for name in ["bls12_381/pairing", "bls12_381/map_fp_to_g1", "bls12_381/map_fp2_to_g2", "evm384/f6m_mul"] {

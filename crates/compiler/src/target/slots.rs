@@ -3,6 +3,7 @@
 
 mod choice;
 pub mod fp2;
+pub mod fp6;
 mod set_up;
 
 use super::reverse::Reverse;
@@ -18,6 +19,7 @@ use residue_isa::revision::rules::SUM_PRODUCTS_MAX;
 use residue_isa::{FieldInstruction, FieldOp, Lanes, Revision, SlotRules, SumOfProducts};
 use residue_passes::derived::Derived;
 use residue_passes::fp2::SlotFp2;
+use residue_passes::fp6::SlotFp6;
 use residue_passes::moves::Copy;
 use residue_passes::sums::SlotSum;
 use residue_passes::{Slot, SlotOp};
@@ -47,6 +49,8 @@ pub struct Slots {
     copies_from: Option<u8>,
     /// Whether a fused product in Fp2 is cheaper than its operations.
     multiplies_fp2: bool,
+    /// Whether a fused product in Fp6 is cheaper than its operations.
+    multiplies_fp6: bool,
     reverse: Reverse,
     data: LabelId,
     /// The constants in the data.
@@ -81,6 +85,7 @@ impl Slots {
             places,
             copies_from: None,
             multiplies_fp2: false,
+            multiplies_fp6: false,
             reverse,
             data,
             given,
@@ -315,6 +320,19 @@ impl Target for Slots {
     fn read_fp2(&self, code: &[u8]) -> Option<(Vec<SlotFp2>, usize)> {
         let (FieldInstruction::Fp2(lanes), bytes) = self.revision.decode(code)? else { return None };
         Some((fp2::lanes(&lanes).collect(), bytes))
+    }
+
+    fn multiplies_fp6(&self) -> bool {
+        self.multiplies_fp6
+    }
+
+    fn fp6(&self, code: &mut Assembly, product: &SlotFp6) {
+        code.field(FieldInstruction::Fp6(fp6::instruction(product)));
+    }
+
+    fn read_fp6(&self, code: &[u8]) -> Option<(SlotFp6, usize)> {
+        let (FieldInstruction::Fp6(instruction), bytes) = self.revision.decode(code)? else { return None };
+        Some((fp6::product(&instruction), bytes))
     }
 
     fn copies(&self, code: &mut Assembly, copies: &[Copy]) {

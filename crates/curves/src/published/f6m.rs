@@ -12,7 +12,7 @@ pub fn f2m_mul<F: Fe>(x: Fp2<F>, y: Fp2<F>) -> Fp2<F> {
     let a = x.c0 * y.c0; //                            A = x₀·y₀
     let b = x.c1 * y.c1; //                            B = x₁·y₁
     let c1 = match x.c0.fp2_product() {
-        Fp2Product::Karatsuba => {
+        Fp2Product::Karatsuba | Fp2Product::Fp6 => {
             let c = (x.c0 + x.c1) * (y.c0 + y.c1); //  C = (x₀ + x₁)(y₀ + y₁)
             c - (a + b) //                             C − (A + B)
         }

@@ -61,7 +61,7 @@ pub fn mul_fp2<F: Fe>(a: Fp2<F>, b: Fp2<F>) -> Fp2<F> {
     let aa = a.c0 * b.c0;
     let bb = a.c1 * b.c1;
     let c1 = match a.c0.fp2_product() {
-        Fp2Product::Karatsuba => (a.c0 + a.c1) * (b.c0 + b.c1) - aa - bb,
+        Fp2Product::Karatsuba | Fp2Product::Fp6 => (a.c0 + a.c1) * (b.c0 + b.c1) - aa - bb,
         Fp2Product::Schoolbook | Fp2Product::Sums => a.c0 * b.c1 + a.c1 * b.c0,
     };
     Fp2::new(aa - bb, c1)

@@ -78,23 +78,31 @@ impl<F: Fe, T: Tower> Multiplicand<F, T> {
         let part = |part: fp4::Prepared<F, T>| Some(Fp4::new(part.parts().c0.in_sums()?, part.parts().c1.in_sums()?));
         Some(Fp12::new(part(self.b0)?, part(self.b1)?, part(self.b2)?))
     }
+
+    /// The element itself.
+    fn element(self) -> Fp12<F, T> {
+        let part = |part: fp4::Prepared<F, T>| Fp4::new(part.parts().c0.element(), part.parts().c1.element());
+        Fp12::new(part(self.b0), part(self.b1), part(self.b2))
+    }
 }
 
-/// Products as sums of products in Fp with one reduction each, for u² = −1 and w³ = s.
+/// Products as sums of products in Fp with one reduction each, or as products in Fp6, for u² = −1.
 impl<F: Fe, T: Tower> Fp12<F, T> {
     fn is_in_sums(self) -> bool {
         T::CUBE.is_none() && self.c0.c0.is_in_sums()
     }
 
-    /// (E + O·w)² = (E + O)(E + v·O) − (1 + v)·E·O + 2·E·O·w; for ξ = 1 + u by schoolbook.
+    /// By schoolbook for ξ = 1 + u, else by products in Fp6.
     fn square_in_sums(self) -> Self {
-        if T::K == 1 {
-            return self.schoolbook_square();
-        }
+        if T::K == 1 { self.schoolbook_square() } else { self.square_in_fp6() }
+    }
+
+    /// (E + O·t)² = (E + O)(E + t²·O) − (1 + t²)·E·O + 2·E·O·t, where Fp12 = Fp6[t].
+    fn square_in_fp6(self) -> Self {
         let (even, odd) = self.even_and_odd();
         let product = even.times_in_sums(odd); //                                     E·O
-        let square = (even + odd).times_in_sums(even + odd.mul_by_v()); //            (E + O)(E + v·O)
-        Self::from_even_and_odd(square - product - product.mul_by_v(), product + product)
+        let square = (even + odd).times_in_sums(even + odd.mul_by_square()); //       (E + O)(E + t²·O)
+        Self::from_even_and_odd(square - product - product.mul_by_square(), product + product)
     }
 
     /// f² for ξ = 1 + u: the coefficient of wᵏ is Σ fᵢ·fⱼ over i + j = k, and over i + j = k + 6 times ξ. Those of odd k are two sums of six
@@ -126,13 +134,13 @@ impl<F: Fe, T: Tower> Fp12<F, T> {
         Self::from_coefficients([c0, c1, c2, c3, c4, c5])
     }
 
-    /// (E + O·w)(G + H·w) with three products in Fp6.
+    /// (E + O·t)(G + H·t) with three products in Fp6, where Fp12 = Fp6[t].
     fn times_in_sums(self, other: Self) -> Self {
         let ((even, odd), (g, h)) = (self.even_and_odd(), other.even_and_odd());
         let v0 = even.times_in_sums(g); //                                            V0 = E·G
         let v1 = odd.times_in_sums(h); //                                             V1 = O·H
         let both = (even + odd).times_in_sums(g + h); //                              (E + O)(G + H)
-        Self::from_even_and_odd(v0 + v1.mul_by_v(), both - v0 - v1)
+        Self::from_even_and_odd(v0 + v1.mul_by_square(), both - v0 - v1)
     }
 
     /// (f, l) ↦ Σ (fₖ·l0 + fₖ₋₂·l2 + fₖ₋₃·l3)·wᵏ, where what goes round is taken times ξ.
@@ -213,6 +221,9 @@ impl<F: Fe, T: Tower> Fp12<F, T> {
         let _scope = enter("fp12_square");
         if self.is_in_sums() {
             return self.square_in_sums();
+        }
+        if self.c0.c0.is_in_fp6() {
+            return self.square_in_fp6();
         }
         let Self { c0: a0, c1: a1, c2: a2 } = self;
         let m = a1.double().multiplicand();
@@ -376,6 +387,9 @@ impl<F: Fe, T: Tower> Mul<Multiplicand<F, T>> for Fp12<F, T> {
         if let Some(b) = b.in_sums().filter(|_| self.is_in_sums()) {
             return self.times_in_sums(b);
         }
+        if self.c0.c0.is_in_fp6() {
+            return self.times_in_sums(b.element());
+        }
         let Self { c0: a0, c1: a1, c2: a2 } = self;
         let v0 = a0 * b.b0; //                         V0 = a0·b0
         let v1 = a1 * b.b1; //                         V1 = a1·b1
@@ -394,6 +408,9 @@ impl<F: Fe, T: Tower> Mul for Fp12<F, T> {
     type Output = Self;
 
     fn mul(self, other: Self) -> Self {
+        if self.c0.c0.is_in_fp6() {
+            return self.times_in_sums(other);
+        }
         self * other.multiplicand()
     }
 }

@@ -155,7 +155,7 @@ impl<F: Fe, T: Tower> Bundle<F> for Multiplicand<F, T> {
     fn build(values: &mut impl Iterator<Item = F>) -> Self {
         let [c0, second, third] = <[F; 3]>::build(values);
         match c0.fp2_product() {
-            Fp2Product::Karatsuba => Self::Karatsuba { c0, difference: second, sum: third },
+            Fp2Product::Karatsuba | Fp2Product::Fp6 => Self::Karatsuba { c0, difference: second, sum: third },
             Fp2Product::Schoolbook | Fp2Product::Sums => Self::Schoolbook(Fp2::new(c0, second)),
         }
     }
@@ -166,10 +166,10 @@ impl<F: Fe, T: Tower> Fp2<F, T> {
     #[must_use]
     pub fn multiplicand(self) -> Multiplicand<F, T> {
         match self.c0.fp2_product() {
-            Fp2Product::Karatsuba if T::IS_GOLDEN => {
+            Fp2Product::Karatsuba | Fp2Product::Fp6 if T::IS_GOLDEN => {
                 Multiplicand::Karatsuba { c0: self.c0, difference: self.c1, sum: self.c0 + self.c1 }
             }
-            Fp2Product::Karatsuba => {
+            Fp2Product::Karatsuba | Fp2Product::Fp6 => {
                 let difference = self.c0 - self.c1;
                 Multiplicand::Karatsuba { c0: self.c0, difference, sum: self.c0 + times_n::<F, T>(self.c1) }
             }
@@ -180,6 +180,11 @@ impl<F: Fe, T: Tower> Fp2<F, T> {
     /// Whether products in larger fields are to be sums of products in Fp: for u² = −1.
     pub(super) fn is_in_sums(self) -> bool {
         T::N == 1 && !T::IS_GOLDEN && self.c0.fp2_product() == Fp2Product::Sums
+    }
+
+    /// Whether products in Fp6 are to be made whole, by an instruction: for u² = −1.
+    pub(super) fn is_in_fp6(self) -> bool {
+        T::N == 1 && !T::IS_GOLDEN && self.c0.fp2_product() == Fp2Product::Fp6
     }
 
     /// Σ aᵢ·bᵢ for u² = −1, as two sums of products in Fp: Σ aᵢ₀·bᵢ₀ − aᵢ₁·bᵢ₁ and Σ aᵢ₀·bᵢ₁ + aᵢ₁·bᵢ₀.
@@ -403,7 +408,7 @@ impl<F: Fe, T: Tower> Multiplicand<F, T> {
     }
 
     /// b.
-    fn element(self) -> Fp2<F, T> {
+    pub(super) fn element(self) -> Fp2<F, T> {
         match self {
             Self::Karatsuba { c0, difference, .. } if T::IS_GOLDEN => Fp2::new(c0, difference),
             Self::Karatsuba { c0, difference, .. } => Fp2::new(c0, c0 - difference),

@@ -112,6 +112,9 @@ impl<F: Fe, T: Tower> Mul<Multiplicand<F, T>> for Fp6<F, T> {
             return self.times_in_sums(Self::new(b0, b1, b2));
         }
         let Self { c0: a0, c1: a1, c2: a2 } = self;
+        if a0.is_in_fp6() {
+            return self.times_in_sums(Self::new(b.c0.element(), b.c1.element(), b.c2.element()));
+        }
         let v0 = a0 * b.c0; //                                V0 = a0·b0
         let v1 = a1 * b.c1; //                                V1 = a1·b1
         let v2 = a2 * b.c2; //                                V2 = a2·b2
@@ -129,6 +132,9 @@ impl<F: Fe, T: Tower> Mul for Fp6<F, T> {
     type Output = Self;
 
     fn mul(self, other: Self) -> Self {
+        if self.c0.is_in_fp6() {
+            return self.times_in_sums(other);
+        }
         self * other.multiplicand()
     }
 }

@@ -30,6 +30,8 @@ pub(crate) struct Block<L: Location> {
     sum_opcode: Option<u8>,
     /// Products in Fp2.
     fp2: Priced,
+    /// Products in Fp6.
+    fp6: Priced,
     /// The same of copies.
     copies: Priced,
     /// What must hold at its entry.
@@ -101,6 +103,7 @@ pub(crate) struct Draft<L: Location> {
     squares: Priced,
     sum_opcode: Option<u8>,
     fp2: Priced,
+    fp6: Priced,
     copies: Priced,
 }
 
@@ -115,6 +118,7 @@ impl<L: Location> Draft<L> {
             squares: Priced::default(),
             sum_opcode: None,
             fp2: Priced::default(),
+            fp6: Priced::default(),
             copies: Priced::default(),
         }
     }
@@ -134,6 +138,15 @@ impl<L: Location> Draft<L> {
                 sum.operations().for_each(|Op { kind, out, x, y }| self.priced.push(kind, [(out, x, y)]));
                 self.operations.push_sum(sum).expect("slots are below 256");
             }
+            return;
+        }
+        if let Some(product) = instruction.fp6 {
+            let operations = product.operations();
+            self.work.fp6_instructions += 1;
+            self.work.fp6_operations += operations.len() as u32; // Some dozens.
+            self.fp6.note(L::fp6(layout), 1);
+            operations.into_iter().for_each(|Op { kind, out, x, y }| self.priced.push(kind, [(out, x, y)]));
+            self.operations.push_fp6(product).expect("slots are below 256");
             return;
         }
         if instruction.is_copy {
@@ -191,9 +204,21 @@ impl<L: Location> Draft<L> {
 
     /// The block that it has become.
     pub fn into_block(self, start: usize, path: Path, budget: &Budget) -> Box<Block<L>> {
-        let Self { work, several, needs, mut operations, priced, mut squares, sum_opcode, mut fp2, mut copies } = self;
+        let Self {
+            work,
+            several,
+            needs,
+            mut operations,
+            priced,
+            mut squares,
+            sum_opcode,
+            mut fp2,
+            mut fp6,
+            mut copies,
+        } = self;
         squares.lanes.shrink_to_fit();
         fp2.lanes.shrink_to_fit();
+        fp6.lanes.shrink_to_fit();
         copies.lanes.shrink_to_fit();
         operations.shrink();
         let several = several.into_boxed_slice();
@@ -203,6 +228,7 @@ impl<L: Location> Draft<L> {
             + size_of_val(&*several)
             + squares.bytes()
             + fp2.bytes()
+            + fp6.bytes()
             + copies.bytes();
         Box::new(Block {
             start,
@@ -212,6 +238,7 @@ impl<L: Location> Draft<L> {
             squares,
             sum_opcode,
             fp2,
+            fp6,
             copies,
             needs,
             operations,
@@ -236,6 +263,7 @@ impl<L: Location> Block<L> {
             + self.path.cost(&prices.base)
             + self.cost_of_sums(prices, width)
             + self.fp2.cost(prices, width, |width| width.fp2)
+            + self.fp6.cost(prices, width, |width| width.fp6)
             + self.copies.cost(prices, width, |width| width.copy);
         let Some(width) = width else { return fixed };
         let lanes = |op| width.lanes(op, 1) * u64::from(self.work.operations[op]);
@@ -319,6 +347,7 @@ impl<L: Location> Block<L> {
             + size_of_val(&*self.several)
             + self.squares.bytes()
             + self.fp2.bytes()
+            + self.fp6.bytes()
             + self.copies.bytes();
         Self {
             start: self.start,
@@ -328,6 +357,7 @@ impl<L: Location> Block<L> {
             squares: self.squares.clone(),
             sum_opcode: self.sum_opcode,
             fp2: self.fp2.clone(),
+            fp6: self.fp6.clone(),
             copies: self.copies.clone(),
             needs: self.needs.clone(),
             operations: self.operations.clone(),

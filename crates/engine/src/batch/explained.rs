@@ -16,8 +16,8 @@ pub struct BlockExplained {
     pub runs: usize,
     /// Instructions of each kind.
     pub instructions: PerOp<u32>,
-    /// Operations of each kind: lanes of the instructions, and the products of sums and of products in Fp2 with the additions and subtractions between them; a copy is an
-    /// addition of zero, which a subtraction makes.
+    /// Operations of each kind: lanes of the instructions, and the products of sums and of products in Fp2 and Fp6 with the additions and subtractions between them,
+    /// those in Fp6 as additions; a copy is an addition of zero, which a subtraction makes.
     pub operations: PerOp<u32>,
     /// Estimated cycles of its instructions one by one, on values as wide as it met last.
     pub scalar_cycles: u64,
@@ -45,6 +45,8 @@ impl BlockExplained {
         operations[FieldOp::Mul] += 4 * work.fp2_lanes;
         operations[FieldOp::Sub] += work.fp2_lanes;
         operations[FieldOp::Add] += work.fp2_lanes;
+        operations[FieldOp::Mul] += 36 * work.fp6_instructions;
+        operations[FieldOp::Add] += work.fp6_operations - 36 * work.fp6_instructions;
         operations[FieldOp::Sub] += work.copy_instructions;
         operations[FieldOp::Add] += work.copy_lanes;
         let scalar_cycles = work.scalar_cycles(limbs, has_trace);

@@ -4,7 +4,7 @@
 use std::fmt::Debug;
 
 use residue_isa::{FieldOp, Revision};
-use residue_lanes::{SlotBlock, SumOp};
+use residue_lanes::{Fp6Op, SlotBlock, SumOp};
 
 use super::Batching;
 use crate::prices::WidthPrices;
@@ -24,6 +24,8 @@ pub(crate) struct Instruction {
     /// Where it is a sum of products, which then has one lane by what is said above, its first product; or a product in Fp2, its first lane: then the first
     /// coefficients are where the above says.
     pub sum: Option<SumOp>,
+    /// Where it is a product in Fp6; the places above are its first ones then.
+    pub fp6: Option<Fp6Op>,
     /// Whether it copies its first operand; the second is the same then.
     pub is_copy: bool,
     /// Bytes of it, operands and all, from where a block meets it.
@@ -45,6 +47,9 @@ impl Instruction {
 
     /// Number of operations that a block does for it.
     pub fn operation_count(&self) -> u32 {
+        if let Some(product) = &self.fp6 {
+            return product.operations().len() as u32; // Some dozens.
+        }
         // A copy has one more, and sums have at most 11 each.
         if self.is_copy {
             return u32::from(self.count) + 1;
@@ -54,6 +59,9 @@ impl Instruction {
 
     /// The highest place it names.
     pub fn last(&self) -> usize {
+        if let Some(product) = &self.fp6 {
+            return product.slots().fold(0, u16::max).into();
+        }
         if let Some(sum) = self.sums().last() {
             return sum.slots().iter().flatten().copied().chain(sum.outs()).fold(0, u16::max).into();
         }
@@ -112,6 +120,9 @@ pub(crate) trait Location: Sized + Debug + Send + Sync + 'static {
 
     /// The opcode of products in Fp2, where there are any.
     fn fp2(layout: &Self::Layout) -> Option<u8>;
+
+    /// The opcode of products in Fp6, where there are any.
+    fn fp6(layout: &Self::Layout) -> Option<u8>;
 
     /// The opcode of copies, where there are any.
     fn copy(layout: &Self::Layout) -> Option<u8>;

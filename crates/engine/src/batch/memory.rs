@@ -65,7 +65,17 @@ impl Location for Memory {
         let found = found_at(places, code, pc, is_first)?;
         let [out, x, y] = places.numbers(&found)?.map(|place| (place, 0));
         let length = found.start + found.length - pc;
-        Some(Instruction { operation: found.operation, out, x, y, count: 1, sum: None, is_copy: false, length })
+        Some(Instruction {
+            operation: found.operation,
+            out,
+            x,
+            y,
+            count: 1,
+            sum: None,
+            fp6: None,
+            is_copy: false,
+            length,
+        })
     }
 
     fn admit(
@@ -103,6 +113,10 @@ impl Location for Memory {
     }
 
     fn fp2(_places: &MemoryPlaces) -> Option<u8> {
+        None
+    }
+
+    fn fp6(_places: &MemoryPlaces) -> Option<u8> {
         None
     }
 

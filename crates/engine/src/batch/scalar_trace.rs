@@ -4,7 +4,7 @@
 //! Squarings that each square the result of the one before are one step if nothing else reads what lies between, which is
 //! overwritten before the block ends: a block that is entered does not halt on the way.
 
-use residue_lanes::{FieldOp, Op, SlotBlock, SumOp};
+use residue_lanes::{FieldOp, Fp6Op, Op, SlotBlock, SumOp};
 use residue_modular::{ShortStrided, SlotLanes, SlotStep, Strided};
 
 use super::index_set::SlotSet;
@@ -13,12 +13,21 @@ use super::index_set::SlotSet;
 #[derive(Debug)]
 pub(crate) struct ScalarTrace {
     pub steps: Box<[SlotStep]>,
-    /// Sums of products and products in Fp2, each with the number of steps before it.
-    pub sums: Box<[(usize, SumOp)]>,
+    /// Sums of products and products in Fp2 or Fp6, each with the number of steps before it.
+    pub sums: Box<[(usize, Fused)]>,
     /// The slots that it reads before it writes them.
     pub reads: SlotSet,
     /// The slots that it writes.
     pub writes: SlotSet,
+}
+
+/// What one kernel makes of several operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fused {
+    /// A sum of products, or a product in Fp2.
+    Sum(SumOp),
+    /// A product in Fp6.
+    Fp6(Fp6Op),
 }
 
 impl ScalarTrace {
@@ -26,11 +35,16 @@ impl ScalarTrace {
     pub fn of(operations: &SlotBlock) -> Option<Self> {
         let mut steps: Vec<Step> = Vec::with_capacity(operations.ops().len());
         let (mut sums, mut at, mut sum_end) = (operations.sums().peekable(), 0, 0);
+        let mut sixes = operations.products_in_fp6().peekable();
         for lanes in operations.instructions() {
             let place = at;
             at += lanes.len();
             if let Some((sum, range)) = sums.next_if(|(_, range)| range.start == place) {
-                steps.push(Step::Sum(*sum));
+                steps.push(Step::Fused(Fused::Sum(*sum)));
+                sum_end = range.end;
+            }
+            if let Some((product, range)) = sixes.next_if(|(_, range)| range.start == place) {
+                steps.push(Step::Fused(Fused::Fp6(*product)));
                 sum_end = range.end;
             }
             // What makes zero for copies, which are a step by themselves.
@@ -84,32 +98,36 @@ impl ScalarTrace {
         for step in steps.into_iter().rev() {
             match step {
                 Step::Plain(step) => plain.push(step),
-                Step::Sum(sum) => sums.push((plain.len(), sum)),
+                Step::Fused(fused) => sums.push((plain.len(), fused)),
             }
         }
         Self { steps: plain.into(), sums: sums.into(), reads, writes }
     }
 }
 
-/// A step, or a sum between steps.
+/// A step, or what is between steps.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Plain(SlotStep),
-    Sum(SumOp),
+    Fused(Fused),
 }
 
 impl Step {
     fn for_each_written(self, mut each: impl FnMut(usize)) {
         match self {
             Step::Plain(step) => slots(step).for_each(|[out, _, _]| each(out)),
-            Step::Sum(sum) => sum.outs().for_each(|out| each(out.into())),
+            Step::Fused(Fused::Sum(sum)) => sum.outs().for_each(|out| each(out.into())),
+            Step::Fused(Fused::Fp6(product)) => product.out.iter().for_each(|&out| each(out.into())),
         }
     }
 
     fn for_each_read(self, mut each: impl FnMut(usize)) {
         match self {
             Step::Plain(step) => slots(step).for_each(|[_, x, y]| [x, y].into_iter().for_each(&mut each)),
-            Step::Sum(sum) => sum.slots().iter().flatten().for_each(|&slot| each(slot.into())),
+            Step::Fused(Fused::Sum(sum)) => sum.slots().iter().flatten().for_each(|&slot| each(slot.into())),
+            Step::Fused(Fused::Fp6(product)) => {
+                product.x.iter().chain(&product.y).for_each(|&slot| each(slot.into()));
+            }
         }
     }
 }
@@ -250,9 +268,8 @@ mod tests {
         let trace = ScalarTrace::of(&block).unwrap();
         let square = |out, x| SlotStep::Square { out, x, count: 1 };
         assert_eq!(*trace.steps, [square(1, 0), square(1, 1), SlotStep::Add { out: 4, x: 1, y: 5 }]);
-        let sums: Vec<_> =
-            trace.sums.iter().map(|(place, sum)| (*place, sum.out, sum.products().collect::<Vec<_>>())).collect();
-        assert_eq!(sums, [(1, 1, sum.products().collect())]);
+        let [(1, Fused::Sum(found))] = *trace.sums else { panic!("{:?}", trace.sums) };
+        assert!(found.out == 1 && found.products().eq(sum.products()));
         assert_eq!(trace.reads, [0, 2, 3, 5].into_iter().collect());
         assert_eq!(trace.writes, [1, 4].into_iter().collect());
     }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use residue_lanes::{ModulusRows, Rows, Shape};
 use residue_modular::limbs::LIMB_BYTES;
-use residue_modular::{FieldContext, Fp2Strided, Limb, Strided, ValueOutOfRange};
+use residue_modular::{FieldContext, Fp2Strided, Fp6Slots, Limb, Strided, ValueOutOfRange};
 
 use super::index_set::SlotSet;
 use super::ledger::{Balance, Ledger};
 use super::plan::RowPlan;
-use super::scalar_trace::ScalarTrace;
+use super::scalar_trace::{Fused, ScalarTrace};
 
 /// A field context whose slots may be in row form.
 #[derive(Debug)]
@@ -191,6 +191,18 @@ impl SlotFile {
         self.limbs.mul_fp2(out, x, y, count);
     }
 
+    /// As [`FieldContext::mul_fp6`].
+    pub fn mul_fp6(&mut self, operands: &Fp6Slots) {
+        if let Some(form) = &mut self.rows
+            && !form.holds.is_empty()
+        {
+            form.give_back(&mut self.limbs, operands.x.into_iter().chain(operands.y));
+            self.ledger.note_moved(form.modulus.shape(), form.moved.len());
+            operands.out.into_iter().for_each(|slot| form.holds.remove(slot));
+        }
+        self.limbs.mul_fp6(operands);
+    }
+
     /// Whether a slot is zero, in whatever form it is.
     pub fn is_zero(&mut self, slot: usize) -> bool {
         if let Some(form) = &mut self.rows {
@@ -323,9 +335,17 @@ impl SlotFile {
             form.holds.remove_all(&trace.writes);
         }
         let mut at = 0;
-        for (place, sum) in &trace.sums {
+        for (place, fused) in &trace.sums {
             self.limbs.run_steps(&trace.steps[at..*place]);
             at = *place;
+            let sum = match fused {
+                Fused::Sum(sum) => sum,
+                Fused::Fp6(product) => {
+                    let [out, x, y] = [product.out, product.x, product.y].map(|slots| slots.map(usize::from));
+                    self.limbs.mul_fp6(&Fp6Slots { out, x, y, xi: product.xi });
+                    continue;
+                }
+            };
             let element = |first: [u16; 2]| Fp2Strided { first: first.map(usize::from), stride: 0 };
             match (sum.second, sum.slots()) {
                 (Some(second), &[[x0, y0], [x1, y1], ..]) => {

@@ -1,8 +1,8 @@
 //! Blocks on the slots of a field context.
 
 use residue_isa::revision::rules::SLOTS_MAX;
-use residue_isa::{FieldInstruction, FieldOp, Fp2Lanes, Fp2Products, Revision, SumOfProducts};
-use residue_lanes::{SlotBlock, SumOp};
+use residue_isa::{FieldInstruction, FieldOp, Fp2Lanes, Fp2Products, Fp6Product, Revision, SumOfProducts};
+use residue_lanes::{Fp6Op, SlotBlock, SumOp};
 
 use super::Batching;
 use super::index_set::SlotSet;
@@ -24,6 +24,8 @@ pub(crate) struct SlotLayout {
     sums: Option<u8>,
     /// The opcode of products in Fp2.
     fp2: Option<u8>,
+    /// The opcode of products in Fp6.
+    fp6: Option<u8>,
     /// The opcode of copies.
     copy: Option<u8>,
     /// Whether slots may hold values that are not reduced, where the modulus is a power of two.
@@ -53,6 +55,7 @@ impl Location for Slots {
             prices_squares: rules.prices_squares,
             sums: rules.sums,
             fp2: rules.mul_fp2,
+            fp6: rules.mul_fp6,
             copy: rules.copy,
             store_reduces: rules.store_reduces,
         })
@@ -73,13 +76,15 @@ impl Location for Slots {
             FieldInstruction::Copy { out, x, count } => (FieldOp::Add, out, x, x, count),
             FieldInstruction::Sum(sum) => return Some(sum_of(&sum, length)),
             FieldInstruction::Fp2(products) => return fp2_of(&products, length),
+            FieldInstruction::Fp6(product) => return fp6_of(&product, length),
             _ => return None,
         };
         let is_copy = matches!(instruction, FieldInstruction::Copy { .. });
         let last = out.last(count).max(x.last(count)).max(y.last(count));
         let lanes_go = count > 0 && (layout.lanes_in_turn || out.stride > 0);
         let [out, x, y] = [out, x, y].map(|lanes| (u16::from(lanes.index), u16::from(lanes.stride)));
-        let instruction = Instruction { operation, out, x, y, count: count.into(), sum: None, is_copy, length };
+        let instruction =
+            Instruction { operation, out, x, y, count: count.into(), sum: None, fp6: None, is_copy, length };
         (lanes_go && last < SLOTS_MAX as u32).then_some(instruction) // 256.
     }
 
@@ -106,6 +111,10 @@ impl Location for Slots {
 
     fn fp2(layout: &SlotLayout) -> Option<u8> {
         layout.fp2
+    }
+
+    fn fp6(layout: &SlotLayout) -> Option<u8> {
+        layout.fp6
     }
 
     fn copy(layout: &SlotLayout) -> Option<u8> {
@@ -140,7 +149,7 @@ fn sum_of(sum: &SumOfProducts, length: usize) -> Instruction {
     let op = SumOp::new(sum.out.into(), products);
     let [x, y] = op.slots()[0];
     let [out, x, y] = [op.out, x, y].map(|slot| (slot, 0));
-    Instruction { operation: FieldOp::Mul, out, x, y, count: 1, sum: Some(op), is_copy: false, length }
+    Instruction { operation: FieldOp::Mul, out, x, y, count: 1, sum: Some(op), fp6: None, is_copy: false, length }
 }
 
 /// Products in Fp2 as an instruction; none if it halts for its operands, or if a lane reads what one before it has written: there is no order then in which lanes
@@ -153,7 +162,7 @@ fn fp2_of(products: &Fp2Products, length: usize) -> Option<Instruction> {
     let sum = Some(SumOp::fp2(out.slots(0), x.slots(0), y.slots(0)));
     let [out, x, y] = [out, x, y].map(|Fp2Lanes { c0, stride, .. }| (u16::from(c0), u16::from(stride)));
     let instruction =
-        Instruction { operation: FieldOp::Mul, out, x, y, count: count.into(), sum, is_copy: false, length };
+        Instruction { operation: FieldOp::Mul, out, x, y, count: count.into(), sum, fp6: None, is_copy: false, length };
     let mut written = SlotSet::default();
     let is_apart = instruction.sums().all(|lane| {
         let reads_written = lane.slots().iter().flatten().any(|&slot| written.contains(slot.into()));
@@ -161,6 +170,14 @@ fn fp2_of(products: &Fp2Products, length: usize) -> Option<Instruction> {
         !reads_written
     });
     is_apart.then_some(instruction)
+}
+
+/// A product in Fp6 as an instruction; none if its v³ is not small.
+fn fp6_of(product: &Fp6Product, length: usize) -> Option<Instruction> {
+    let [out, x, y] = [product.out, product.x, product.y].map(|slots| slots.map(u16::from));
+    let fp6 = Some(Fp6Op::new(out, x, y, product.xi)?);
+    let [out, x, y] = [out, x, y].map(|slots| (slots[0], 0));
+    Some(Instruction { operation: FieldOp::Mul, out, x, y, count: 1, sum: None, fp6, is_copy: false, length })
 }
 
 #[cfg(test)]

@@ -328,10 +328,14 @@ impl<L: Location> Walk<'_, L> {
     }
 }
 
+/// Products of a product in Fp6.
+const FP6_PRODUCTS: u32 = 36;
+
 /// Whether most products of a run wait for each other.
 fn is_dependent(run: &[(usize, Instruction)]) -> bool {
     let products = run.iter().filter(|(_, instruction)| instruction.operation == FieldOp::Mul);
     let of = |instruction: &Instruction| match &instruction.sum {
+        _ if instruction.fp6.is_some() => FP6_PRODUCTS,
         Some(sum) => sum.slots().len() as u32 * u32::from(instruction.count), // at most 6 each
         None => instruction.count.into(),
     };
@@ -348,6 +352,14 @@ fn is_dependent(run: &[(usize, Instruction)]) -> bool {
             sum.outs().for_each(|out| depths[usize::from(out)] = depth);
             depth_max = depth_max.max(depth);
             products += sum.slots().len() as u32; // at most 6
+        }
+        if let Some(product) = &instruction.fp6 {
+            let slots = product.x.iter().chain(&product.y);
+            let depth = slots.map(|&slot| depths[usize::from(slot)]).fold(0, u32::max) + 1;
+            product.out.iter().for_each(|&out| depths[usize::from(out)] = depth);
+            depth_max = depth_max.max(depth);
+            products += FP6_PRODUCTS;
+            continue;
         }
         if instruction.sum.is_some() {
             continue;

@@ -21,6 +21,9 @@ pub(crate) struct Work {
     /// Products in Fp2: instructions, and their lanes.
     pub fp2_instructions: u32,
     pub fp2_lanes: u32,
+    /// Products in Fp6, and the operations that they stand for.
+    pub fp6_instructions: u32,
+    pub fp6_operations: u32,
 }
 
 /// Cycles of a value copied.
@@ -37,6 +40,7 @@ impl Work {
         self.operations.0.iter().sum::<u32>()
             + of_sums.sum::<u32>()
             + FP2_OPERATIONS * self.fp2_lanes
+            + self.fp6_operations
             + self.copy_instructions
             + self.copy_lanes
     }
@@ -51,12 +55,14 @@ impl Work {
             PRODUCT_CYCLES[at] * u64::from(SUM_PERCENT + SUM_PERCENT_PER_PRODUCT * products) / 100 * u64::from(count)
         });
         let fp2 = PRODUCT_CYCLES[at] * u64::from(2 * SUM_PERCENT + 4 * SUM_PERCENT_PER_PRODUCT) / 100;
+        let fp6 = PRODUCT_CYCLES[at] * u64::from(6 * SUM_PERCENT + 36 * SUM_PERCENT_PER_PRODUCT) / 100;
         let operations = SUM_CYCLES[at] * (adds + subs)
             + PRODUCT_CYCLES[at] * products
             + sums.sum::<u64>()
             + fp2 * u64::from(self.fp2_lanes)
+            + fp6 * u64::from(self.fp6_instructions)
             + COPY_CYCLES * u64::from(self.copy_lanes);
-        let sums = u64::from(self.sums.iter().sum::<u32>());
+        let sums = u64::from(self.sums.iter().sum::<u32>() + self.fp6_instructions);
         match has_trace {
             true => {
                 let steps =

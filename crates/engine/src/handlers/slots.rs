@@ -8,11 +8,9 @@ mod added;
 
 use std::ops::Range;
 
-use residue_isa::revision::rules::{
-    EmptyTransfer, ID_MAX, InvertsModulo, SLOTS_MAX, SUM_PRODUCTS_MAX, SetForm, SlotBytesMax, SlotRules,
-};
+use residue_isa::revision::rules::{EmptyTransfer, ID_MAX, InvertsModulo, SLOTS_MAX, SetForm, SlotBytesMax, SlotRules};
 use residue_isa::revision::strided::{Operands, unpack};
-use residue_isa::{FieldOp, Lanes, PerOp, Revision};
+use residue_isa::{FieldOp, Fp6Product, Lanes, PerOp, Revision};
 use residue_modular::limbs::LIMB_BYTES;
 use residue_modular::{FieldContext, Modulus, Strided};
 use revm::interpreter::interpreter::EthInterpreter;
@@ -33,7 +31,7 @@ const IN_MEMORY: bool = false;
 const IN_CODE: bool = true;
 
 /// The most immediate bytes of any field instruction here.
-const IMMEDIATE_BYTES_MAX: usize = 2 + 2 * SUM_PRODUCTS_MAX;
+const IMMEDIATE_BYTES_MAX: usize = Fp6Product::BYTES;
 
 /// One revision's rules, as a type.
 trait Rules {
@@ -97,6 +95,8 @@ fn handler_of<R: Rules, H: FieldHost>(opcode: u8) -> Option<Instruction<EthInter
         Instruction::new(added::copy::<R, H>)
     } else if R::RULES.mul_fp2 == Some(opcode) {
         Instruction::new(added::mul_fp2::<R, H>)
+    } else if R::RULES.mul_fp6 == Some(opcode) {
+        Instruction::new(added::mul_fp6::<R, H>)
     } else if R::RULES.get == Some(opcode) {
         Instruction::new(added::element::<R, H, true>)
     } else if R::RULES.put == Some(opcode) {
@@ -437,7 +437,7 @@ pub(super) fn immediate<const N: usize, H>(frame: &mut Frame<'_, H>) -> [u8; N] 
     const { assert!(N <= IMMEDIATE_BYTES_MAX) };
     let code = &mut frame.interpreter.bytecode;
     let immediate = code.read_slice(N).try_into().expect("a slice of that length was asked for");
-    code.relative_jump(N as isize); // At most 7.
+    code.relative_jump(N as isize); // At most 20.
     immediate
 }
 

@@ -7,7 +7,7 @@
 //! - `MARK name ENTERSUB` a target of CALLSUB, where the revision has subroutines.
 //! - `const NAME = 5` before its first use; NAME then stands for the number.
 //! - `MULMODX out[:stride] x[:stride] y[:stride] [xCOUNT]` with slots; a stride is 1 unless given, and so is the count.
-//! - `INVMODX out[:stride] x[:stride] [xCOUNT]`, `MOVX` likewise, `ISZEROX slot`, `SUM2X out signs x y x y`, `FP2MULX` with its ten bytes; `SETUPX 5` where the id is an immediate.
+//! - `INVMODX out[:stride] x[:stride] [xCOUNT]`, `MOVX` likewise, `ISZEROX slot`, `SUM2X out signs x y x y`, `FP2MULX` with its ten bytes, `FP6MULX` with its twenty; `SETUPX 5` where the id is an immediate.
 //! - `MULMODMONT384 out x y modulus` with byte offsets; without operands they come from the stack. Where the revision takes
 //!   r_inv from the stack it follows after the modulus of a multiplication; where it takes no modulus neither is written.
 //! - `; comment` and `// comment` to the end of the line.
@@ -21,6 +21,7 @@ use super::token::{Place, Token, tokens};
 use super::{AssembleError, Code, Item, LabelId, assemble};
 use crate::field_instruction::{FieldInstruction, FieldOp, Lanes, ModulusAt, SumOfProducts};
 use crate::fp2::Fp2Products;
+use crate::fp6::Fp6Product;
 use crate::opcode::evm::{PUSH0, PUSH1, PUSH32};
 use crate::revision::evm384::{Modulus, Operands};
 use crate::revision::{Family, Revision};
@@ -218,6 +219,11 @@ impl<'a> Parser<'a> {
             let immediate = self.bytes(Fp2Products::BYTES, "a slot, a stride or a number of lanes")?;
             let immediate = immediate.try_into().expect("so many operands were asked for");
             return Ok(Item::Field(FieldInstruction::Fp2(Fp2Products::unpack(immediate))));
+        }
+        if self.revision.slot_rules().is_some_and(|rules| rules.mul_fp6 == Some(row.byte)) {
+            let immediate = self.bytes(Fp6Product::BYTES, "a slot or a part of the nonresidue")?;
+            let immediate = immediate.try_into().expect("so many operands were asked for");
+            return Ok(Item::Field(FieldInstruction::Fp6(Fp6Product::unpack(immediate))));
         }
         match row.byte {
             PUSH1..=PUSH32 => self.push_exactly(usize::from(row.byte - PUSH0)),

@@ -62,6 +62,7 @@ pub(super) fn field_text(instruction: &FieldInstruction, revision: Revision) -> 
         FieldInstruction::Select { .. } => rules.and_then(|rules| rules.select),
         FieldInstruction::IsZero { .. } => rules.and_then(|rules| rules.is_zero),
         FieldInstruction::Fp2(_) => rules.and_then(|rules| rules.mul_fp2),
+        FieldInstruction::Fp6(_) => rules.and_then(|rules| rules.mul_fp6),
         FieldInstruction::Sum(sum) => rules.and_then(|rules| Some(rules.sums? + sum.count - 2)),
     };
     let opcode = opcode.expect("decoded by a revision that has it");
@@ -85,6 +86,7 @@ pub(super) fn field_text(instruction: &FieldInstruction, revision: Revision) -> 
         }
         FieldInstruction::IsZero { slot } => write!(text, " {slot}"),
         FieldInstruction::Fp2(products) => products.pack().iter().try_for_each(|operand| write!(text, " {operand}")),
+        FieldInstruction::Fp6(product) => product.pack().iter().try_for_each(|operand| write!(text, " {operand}")),
         FieldInstruction::Sum(sum) => sum.pack().iter().try_for_each(|operand| write!(text, " {operand}")),
         FieldInstruction::Memory { out, x, y, modulus, .. } => {
             let operands = write!(text, " {out:#x} {x:#x} {y:#x}");

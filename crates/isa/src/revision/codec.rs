@@ -4,6 +4,7 @@ use super::rules::SlotRules;
 use super::{EncodeError, Interface, Semantics};
 use crate::field_instruction::{FieldInstruction, FieldOp, Lanes, SumOfProducts};
 use crate::fp2::Fp2Products;
+use crate::fp6::Fp6Product;
 use crate::revision::strided::{INSTRUCTION_BYTES, Operands, pack, unpack};
 
 /// Appends opcode, marker, out, x, y.
@@ -100,6 +101,11 @@ pub(super) fn encode_added(
             code.push(opcode);
             code.extend(products.pack());
         }
+        FieldInstruction::Fp6(product) => {
+            let opcode = rules.mul_fp6.ok_or_else(|| operand_kind(interface, instruction))?;
+            code.push(opcode);
+            code.extend(product.pack());
+        }
         FieldInstruction::Slots { .. } | FieldInstruction::Memory { .. } => {
             return encode_strided(interface, instruction, code);
         }
@@ -137,6 +143,10 @@ pub(super) fn decode_added(
     if rules.mul_fp2 == Some(opcode) {
         let (&immediate, _) = rest.split_first_chunk()?;
         return Some((FieldInstruction::Fp2(Fp2Products::unpack(immediate)), 1 + Fp2Products::BYTES));
+    }
+    if rules.mul_fp6 == Some(opcode) {
+        let (&immediate, _) = rest.split_first_chunk()?;
+        return Some((FieldInstruction::Fp6(Fp6Product::unpack(immediate)), 1 + Fp6Product::BYTES));
     }
     decode_strided(interface, code)
 }

@@ -109,7 +109,8 @@ impl Parts {
             | FieldInstruction::Select { .. }
             | FieldInstruction::IsZero { .. }
             | FieldInstruction::Sum(_)
-            | FieldInstruction::Fp2(_) => Err(refused(instruction, revision)),
+            | FieldInstruction::Fp2(_)
+            | FieldInstruction::Fp6(_) => Err(refused(instruction, revision)),
         }
     }
 

@@ -20,6 +20,8 @@ pub struct SlotRules {
     pub sums: Option<u8>,
     /// `FP2MULX`, where there are fused products in Fp2.
     pub mul_fp2: Option<u8>,
+    /// `FP6MULX`, where there are fused products in Fp6.
+    pub mul_fp6: Option<u8>,
     /// `MOVX`, where there are copies of slots.
     pub copy: Option<u8>,
     /// `SELECTX`, where there are choices between slots.
@@ -110,6 +112,8 @@ pub enum Addition {
     Fp2,
     /// `MOVX`: copies of slots.
     Copies,
+    /// `FP6MULX`: fused products in Fp6 with u² = −1 and v³ = a + b·u.
+    Fp6,
     /// `SELECTX`: choices between slots by a word on the stack.
     Choices,
     /// Squares at a price of their own.
@@ -122,7 +126,7 @@ pub enum Addition {
 
 impl Addition {
     /// Every addition.
-    pub const ALL: [Addition; 14] = [
+    pub const ALL: [Addition; 15] = [
         Addition::Inversion,
         Addition::IsZero,
         Addition::Sums,
@@ -133,6 +137,7 @@ impl Addition {
         Addition::Vectors,
         Addition::Fp2,
         Addition::Copies,
+        Addition::Fp6,
         Addition::Choices,
         Addition::Squares,
         Addition::Subroutines,
@@ -152,6 +157,7 @@ impl Addition {
             Addition::Vectors => "vectorx",
             Addition::Fp2 => "fp2x",
             Addition::Copies => "movx",
+            Addition::Fp6 => "fp6x",
             Addition::Choices => "selectx",
             Addition::Squares => "squarex",
             Addition::Subroutines => "callsub",
@@ -253,6 +259,7 @@ impl SlotRules {
         is_zero: None,
         sums: None,
         mul_fp2: None,
+        mul_fp6: None,
         copy: None,
         select: None,
         get: None,

@@ -30,6 +30,7 @@ pub(super) enum WidthKey {
     Product,
     Reduction,
     Fp2,
+    Fp6,
     Copy,
 }
 
@@ -163,7 +164,7 @@ pub(super) fn width_keys(revisions: &[Revision], widths: &[WidthPrices]) -> Vec<
 
 fn keys(revisions: &[Revision], together: bool) -> Vec<WidthKey> {
     use WidthKey::{
-        Add, Copy, Fp2, Invert, Load, Mul, Product, Reduction, SetModulus, Square, Start, Store, Sub, Transfer,
+        Add, Copy, Fp2, Fp6, Invert, Load, Mul, Product, Reduction, SetModulus, Square, Start, Store, Sub, Transfer,
     };
     let any = |opcode: fn(&SlotRules) -> Option<u8>| {
         revisions.iter().filter_map(|revision| revision.slot_rules()).any(|rules| opcode(rules).is_some())
@@ -181,6 +182,7 @@ fn keys(revisions: &[Revision], together: bool) -> Vec<WidthKey> {
         keys.extend([Product, Reduction]);
     }
     keys.extend(any(|rules| rules.mul_fp2).then_some(Fp2));
+    keys.extend(any(|rules| rules.mul_fp6).then_some(Fp6));
     keys.extend((arrays || any(|rules| rules.copy) || any(|rules| rules.select)).then_some(Copy));
     keys
 }
@@ -201,6 +203,7 @@ impl WidthKey {
             WidthKey::Product => "product",
             WidthKey::Reduction => "reduction",
             WidthKey::Fp2 => "fp2",
+            WidthKey::Fp6 => "fp6",
             WidthKey::Copy => "copy",
         }
     }
@@ -219,6 +222,7 @@ impl WidthKey {
             WidthKey::Product => prices.product,
             WidthKey::Reduction => prices.reduction,
             WidthKey::Fp2 => prices.fp2,
+            WidthKey::Fp6 => prices.fp6,
             WidthKey::Copy => prices.copy,
         }
     }
@@ -238,6 +242,7 @@ impl WidthKey {
             WidthKey::Product => prices.product = price,
             WidthKey::Reduction => prices.reduction = price,
             WidthKey::Fp2 => prices.fp2 = price,
+            WidthKey::Fp6 => prices.fp6 = price,
             WidthKey::Copy => prices.copy = price,
         }
     }

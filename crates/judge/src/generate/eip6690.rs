@@ -39,7 +39,10 @@ impl Generator {
             0..=3 => self.store_slots(),
             4 => self.load_slots(),
             5 if self.rarely(4) => self.switch(),
-            _ => self.lanes(),
+            _ => match self.rules().mul_fp6.filter(|_| self.rarely(3)) {
+                Some(opcode) => self.fp6(opcode),
+                None => self.lanes(),
+            },
         }
     }
 
@@ -360,6 +363,29 @@ impl Generator {
         }
         self.op(opcode);
         self.code.extend(immediate);
+    }
+
+    /// A product in Fp6, most often of slots that exist, of few of them at times, a square at times, and with the ξ of towers or any.
+    fn fp6(&mut self, opcode: u8) {
+        let slots = self.active().map_or(8, |context| context.slots);
+        self.op(opcode);
+        let among = if self.rarely(4) { slots.min(3) } else { slots };
+        let mut slot = || match self.random.random_range(0..300) {
+            0 => self.random.random(),
+            _ => u8::try_from(self.random.random_range(0..among)).unwrap_or(u8::MAX),
+        };
+        let mut operands: Vec<u8> = (0..18).map(|_| slot()).collect();
+        if self.rarely(5) {
+            operands.copy_within(6..12, 12);
+        }
+        let xi: [u8; 2] = match self.random.random_range(0..4) {
+            0 => [1, 1],
+            1 => [9, 1],
+            2 => [255, 255],
+            _ => self.random.random(),
+        };
+        self.code.extend(operands);
+        self.code.extend(xi);
     }
 
     /// A product in Fp2 of lanes: each second coefficient as far from the first as it goes, most often one slot.

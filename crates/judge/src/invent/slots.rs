@@ -4,7 +4,7 @@ use rand::Rng;
 use rand::seq::IndexedRandom;
 use residue_isa::opcode::evm as op;
 use residue_isa::revision::rules::{SUM_PRODUCTS_MAX, SetForm};
-use residue_isa::{FieldInstruction, FieldOp, Fp2Lanes, Fp2Products, Lanes, SlotRules, SumOfProducts};
+use residue_isa::{FieldInstruction, FieldOp, Fp2Lanes, Fp2Products, Fp6Product, Lanes, SlotRules, SumOfProducts};
 
 use super::layout::{self, WORDS_BYTES};
 use super::writer::{BUFFER, Reach, Writer};
@@ -234,6 +234,14 @@ impl Writer<'_> {
                 (0..count).map(|_| (self.random.random(), [(); 2].map(|()| slot(&mut self.random)))).collect();
             let sum = SumOfProducts::of(slot(&mut self.random), &products).expect("two products at least");
             self.assembly.field(FieldInstruction::Sum(sum));
+            return;
+        }
+        if rules.mul_fp6.is_some() && self.random.random_ratio(1, 6) {
+            let mut element = || [(); 6].map(|()| slot(&mut self.random));
+            let (out, x, y) = (element(), element(), element());
+            let y = if self.random.random_ratio(1, 4) { x } else { y };
+            let xi = [[1, 1], [9, 1], self.random.random()][self.random.random_range(0..3)];
+            self.assembly.field(FieldInstruction::Fp6(Fp6Product { out, x, y, xi }));
             return;
         }
         if rules.mul_fp2.is_some() && self.random.random_ratio(1, 6) {

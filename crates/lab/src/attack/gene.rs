@@ -37,6 +37,8 @@ pub enum Gene {
     Sum { count: u8, signs: u8, out: u8, products: [[u8; 2]; SUM_PRODUCTS_MAX] },
     /// Multiplies in Fp2: the slots of both coefficients of result and factors, their strides, and the number of lanes.
     Fp2 { slots: [[u8; 2]; 3], strides: [u8; 3], count: u8 },
+    /// Multiplies in Fp6: the slots of the coefficients of result and factors, and the two parts of ξ.
+    Fp6 { slots: [[u8; 6]; 3], xi: [u8; 2] },
     /// Copies slots: the first written and the first read, their strides, and how many.
     Copy { slots: [u8; 2], strides: [u8; 2], count: u8 },
     /// A choice between slots, where there are any, by a constant.
@@ -137,6 +139,10 @@ impl Gene {
                 strides: [1 + byte(random) % 8, byte(random) % 9, byte(random) % 9],
                 count: one_of(random, &[1, 1, 2, 4, 16, 64]),
             },
+            0..=3 if ground.multiplies_fp6() => Gene::Fp6 {
+                slots: [(); 3].map(|()| [(); 6].map(|()| byte(random))),
+                xi: one_of(random, &[[1, 1], [9, 1], [255, 255], [0, 0]]),
+            },
             0..=3 if ground.copies() => Gene::Copy {
                 slots: [byte(random), byte(random)],
                 strides: [1 + byte(random) % 8, byte(random) % 9],
@@ -207,6 +213,7 @@ impl Gene {
             Gene::Padded { .. } => "padded load and store",
             Gene::Sum { .. } => "sum of products",
             Gene::Fp2 { .. } => "product in Fp2",
+            Gene::Fp6 { .. } => "product in Fp6",
             Gene::Copy { .. } => "copy of slots",
             Gene::Select { .. } => "choice between slots",
             Gene::IsZero { .. } => "test for zero",

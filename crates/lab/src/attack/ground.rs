@@ -115,6 +115,11 @@ impl Ground {
         matches!(self.kind, Kind::Slots(SlotRules { sums: Some(_), .. }))
     }
 
+    /// Whether there is FP6MULX.
+    pub fn multiplies_fp6(&self) -> bool {
+        matches!(self.kind, Kind::Slots(SlotRules { mul_fp6: Some(_), .. }))
+    }
+
     /// Whether there is FP2MULX.
     pub fn multiplies_fp2(&self) -> bool {
         matches!(self.kind, Kind::Slots(SlotRules { mul_fp2: Some(_), .. }))

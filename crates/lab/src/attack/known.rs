@@ -156,6 +156,14 @@ fn additions(ground: &Ground) -> Vec<(String, Gene, u16)> {
             add(&format!("sum of {count}"), Gene::Sum { count, signs: 0b10_1010, out: 0, products }, 16);
         }
     }
+    if ground.multiplies_fp6() {
+        for xi in [[1, 1], [9, 1], [255, 255]] {
+            let gene = Gene::Fp6 { slots: [[0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11]], xi };
+            add(&format!("product in Fp6 with {} + {}u", xi[0], xi[1]), gene, 16);
+        }
+        let gene = Gene::Fp6 { slots: [[0; 6], [0; 6], [0; 6]], xi: [1, 1] };
+        add("product in Fp6 of one slot", gene, 16);
+    }
     if ground.multiplies_fp2() {
         for count in [1, 60, 120] {
             let gene = Gene::Fp2 { slots: [[0, 1], [0, 1], [2, 3]], strides: [2, 2, 0], count };

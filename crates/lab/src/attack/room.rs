@@ -8,7 +8,7 @@ use residue_isa::revision::eip5843::Reading;
 use residue_isa::revision::evm384::{ByteOrder, Evm384, Modulus, Operands};
 use residue_isa::revision::rules::{InvertsModulo, SUM_PRODUCTS_MAX, SetForm, SlotBytesMax, SlotRules};
 use residue_isa::revision::{eip5843, evm384_v12};
-use residue_isa::{Assembly, FieldInstruction, Fp2Lanes, Fp2Products, Lanes, SumOfProducts};
+use residue_isa::{Assembly, FieldInstruction, Fp2Lanes, Fp2Products, Fp6Product, Lanes, SumOfProducts};
 
 use super::gene::{Call, CallKind, Field, Gene, places};
 use super::genome::Genome;
@@ -150,7 +150,17 @@ impl<'a> Room<'a> {
                 self.encoded(code, &FieldInstruction::IsZero { slot })?;
                 code.op(op::POP);
             }
-            Gene::Sum { .. } | Gene::Fp2 { .. } | Gene::Copy { .. } | Gene::Select { .. } | Gene::IsZero { .. } => {}
+            Gene::Fp6 { slots, xi } if self.ground.multiplies_fp6() => {
+                // Brought to the slots that there are; below 256.
+                let [out, x, y] = slots.map(|slots| slots.map(|slot| (u16::from(slot) % self.slots) as u8));
+                return self.encoded(code, &FieldInstruction::Fp6(Fp6Product { out, x, y, xi }));
+            }
+            Gene::Sum { .. }
+            | Gene::Fp2 { .. }
+            | Gene::Fp6 { .. }
+            | Gene::Copy { .. }
+            | Gene::Select { .. }
+            | Gene::IsZero { .. } => {}
             Gene::Convert { slot, count } => return self.convert(code, slot, count),
             Gene::Jumpdest => _ = code.op(op::JUMPDEST),
             Gene::Jump { is_copied } => {

@@ -12,7 +12,7 @@ use residue_isa::{Assembly, FieldOp, GasSchedule, Revision};
 use super::pair::{Expected, Pair, bytes, looped, ops};
 use super::set_modulus::set_modulus_operands;
 use super::values::{FIELD_CLASSES, modulus, operands, random, to_be};
-use super::{MeasureEffort, conversions, fp2, sums};
+use super::{MeasureEffort, conversions, fp2, fp6, sums};
 use crate::error::LabError;
 
 /// Operations in a turn of the loop.
@@ -56,6 +56,7 @@ pub(super) fn pairs(revision: Revision, effort: &MeasureEffort) -> Result<Vec<Pa
                 pairs.extend(conversions::copies(revision, rules, width_limbs));
                 pairs.extend(sums::pairs(revision, rules, width_limbs, classes));
                 pairs.extend(fp2::pairs(revision, rules, width_limbs, classes));
+                pairs.extend(fp6::pairs(revision, rules, width_limbs, classes));
             }
             None if matters => pairs.extend(conversions::montgomery(revision, width_limbs)),
             _ => {}

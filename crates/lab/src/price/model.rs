@@ -186,6 +186,9 @@ impl Pricing<'_> {
                         prices_ns.map(|time_ns| Model::Particle.price(time_ns, self.ns_per_gas));
                 }
             }
+            if let Some(time_ns) = rules.mul_fp6.and_then(time_of) {
+                prices.fp6 = Model::Particle.price(time_ns, self.ns_per_gas);
+            }
             if let Some(time_ns) = rules.mul_fp2.and_then(time_of) {
                 prices.fp2 = Model::Particle.price(time_ns, self.ns_per_gas);
             }

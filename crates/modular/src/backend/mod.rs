@@ -6,10 +6,11 @@
 
 use std::marker::PhantomData;
 
-use crate::context::{FieldContext, Fp2Strided, SlotStep, Strided, ValueOutOfRange};
+use crate::context::{FieldContext, Fp2Strided, Fp6Slots, SlotStep, Strided, ValueOutOfRange};
 use crate::limbs::Limb;
 
 mod fp2;
+mod fp6;
 pub(crate) mod one_limb;
 pub(crate) mod portable;
 mod power_of_two;
@@ -81,6 +82,8 @@ pub(crate) struct Kernels {
     pub sum: fn(&mut FieldContext, usize, u8, &[[u16; 2]]),
     /// As [`FieldContext::mul_fp2`].
     pub mul_fp2: fn(&mut FieldContext, [Fp2Strided; 3], usize),
+    /// As [`FieldContext::mul_fp6`].
+    pub mul_fp6: fn(&mut FieldContext, &Fp6Slots),
     /// Steps in their order, by slots. Slots beyond the context panic.
     pub steps: fn(&mut FieldContext, &[SlotStep]),
     /// As [`FieldContext::store`], for values of whole limbs. The slots must exist.
@@ -111,6 +114,7 @@ impl Kernels {
             mul: Operation::of::<Mul>(),
             sum: sums::one_by_one,
             mul_fp2: fp2::by_sums,
+            mul_fp6: fp6::by_sums,
             steps: steps::<Add, Sub, Mul, Square>,
             store: transfer::store_any_width,
             load: transfer::load_any_width,
@@ -128,6 +132,7 @@ impl Kernels {
         Self {
             sum: sums::of_width::<N>,
             mul_fp2: fp2::of_width::<N>,
+            mul_fp6: fp6::of_width::<N>,
             store: transfer::store::<N, Mul>,
             load: transfer::load::<N, Mul>,
             ..of_any_width
@@ -144,6 +149,7 @@ impl Kernels {
         Self {
             sum: sums::of_width::<1>,
             mul_fp2: fp2::of_width::<1>,
+            mul_fp6: fp6::of_width::<1>,
             store: transfer::store_one_limb,
             load: transfer::load_one_limb,
             ..of_any_width

@@ -70,7 +70,7 @@ impl Room {
     }
 }
 
-/// The same to `sum`, by way of `product`, which has room for two values.
+/// The same to `sum`, of staging slots too, by way of `product`, which has room for two values.
 pub(super) fn sum_one_by_one(
     context: &FieldContext,
     signs: u8,
@@ -79,10 +79,11 @@ pub(super) fn sum_one_by_one(
 ) {
     let multiply = context.product();
     let (width, m, n0) = (context.width_limbs(), context.modulus().limbs(), context.modulus().n0());
+    let slot = |slot: u16| &context.limbs()[usize::from(slot) * width..][..width];
     sum.fill(0);
     for (place, &[x, y]) in products.iter().enumerate() {
-        product[..width].copy_from_slice(context.slot(x.into()));
-        product[width..].copy_from_slice(context.slot(y.into()));
+        product[..width].copy_from_slice(slot(x));
+        product[width..].copy_from_slice(slot(y));
         multiply(product, 0, 0, width, m, n0);
         let product = &product[..width];
         if signs >> place & 1 == 1 {

@@ -7,6 +7,7 @@
 mod arrays;
 mod copies;
 mod fp2;
+mod fp6;
 mod padding;
 
 use super::FieldState;
@@ -60,6 +61,9 @@ pub const MOVX: FieldOpcode = FieldOpcode { byte: 0xd4, mnemonic: "MOVX", immedi
 /// `SELECTX`: out, out_stride, x, x_stride, y, y_stride, count.
 pub const SELECTX: FieldOpcode = FieldOpcode { byte: 0xd5, mnemonic: "SELECTX", immediate_bytes: 7, pops: 1 };
 
+/// `FP6MULX`: the six slots of out, of x and of y, then a and b of v³ = a + b·u.
+pub const FP6MULX: FieldOpcode = FieldOpcode { byte: 0xd7, mnemonic: "FP6MULX", immediate_bytes: 20, pops: 0 };
+
 /// The opcodes of `eip6690-2024`, then `added`.
 pub const fn with<const N: usize>(added: &[FieldOpcode]) -> [FieldOpcode; N] {
     let base = eip6690_2024::OPCODES;
@@ -101,6 +105,7 @@ impl FieldState for Added {
             "STORECX" => self.contexts.storex(opcode, frame, prices, Source::Code),
             "SUM2X" | "SUM3X" | "SUM4X" | "SUM5X" | "SUM6X" => self.sum(opcode, immediate, frame, prices),
             "FP2MULX" => fp2::multiply(opcode, immediate, frame, prices, self.contexts.active()?),
+            "FP6MULX" => fp6::multiply(opcode, immediate, frame, prices, self.contexts.active()?),
             "MOVX" => copies::copy(opcode, immediate, frame, prices, self.contexts.active()?),
             "SELECTX" => copies::select(opcode, immediate, frame, prices, self.contexts.active()?),
             _ if subroutines::execute(opcode, frame)? => Ok(()),
@@ -181,7 +186,7 @@ pub fn prices(opcodes: &[FieldOpcode]) -> Vec<Prices> {
     let mut base = eip.base.clone();
     let sums = [("SUM2X", 0), ("SUM3X", 0), ("SUM4X", 0), ("SUM5X", 0), ("SUM6X", 0)];
     let others = [("INVMODX", 0), ("ISZEROX", 3), ("GETX", 1), ("PUTX", 1), ("LOADPX", 1), ("STOREPX", 1)];
-    let later = [("SETMODCX", 1), ("STORECX", 1), ("FP2MULX", 0), ("MOVX", 1), ("SELECTX", 1)];
+    let later = [("SETMODCX", 1), ("STORECX", 1), ("FP2MULX", 0), ("MOVX", 1), ("SELECTX", 1), ("FP6MULX", 0)];
     for (mnemonic, gas) in sums.into_iter().chain(others).chain(later).chain(subroutines::PRICES) {
         if opcodes.iter().any(|opcode| opcode.mnemonic == mnemonic) {
             base.insert(mnemonic.to_owned(), gas);
@@ -212,6 +217,7 @@ pub fn prices(opcodes: &[FieldOpcode]) -> Vec<Prices> {
         product: share(540),
         reduction: share(460),
         fp2: fp2::prices(opcodes, &eip.mul),
+        fp6: fp6::prices(opcodes, &eip.mul, &eip.add),
         copy: ByWidth(copy),
         in_thousandths: true,
         ..eip

@@ -122,6 +122,27 @@ fn squares_have_a_price_of_their_own() {
 }
 
 #[test]
+fn products_in_fp6_are_six_sums() {
+    let revision = "x-fp6x";
+    // v·v² = v³ = 9 + u; uv·uv² = −v³; v²·v² = v³·v.
+    check_slots(revision, "FP6MULX .0203040506070000010000000000000001000901", [0, 1, 9, 1, 0, 0, 0, 0]);
+    check_slots(revision, "FP6MULX .0203040506070000000100000000000000010901", [0, 1, 6, 14, 0, 0, 0, 0]);
+    check_slots(revision, "FP6MULX .0203040506070000000001000000000001000901", [0, 1, 0, 0, 9, 1, 0, 0]);
+    // (1 + 2u + (3 + 4u)v + (5 + 6u)v²)(2 + 3u + (4 + 5u)v + (6 + 7u)v²) with v³ = 1 + u and 9 + u.
+    check_slots(revision, "FP6MULX .0001020304050102030405060203040506070101", [2, 6, 10, 14, 6, 2, 6, 7]);
+    check_slots(revision, "FP6MULX .0001020304050102030405060203040506070901", [7, 8, 4, 12, 6, 2, 6, 7]);
+    // A square in place, with the bytes of −1 + 2u + 256; v³ = u, and of results in one slot the last stays; slots in any order.
+    check_slots(revision, "FP6MULX .020304050607020304050607020304050607ff02", [0, 1, 3, 13, 13, 3, 3, 14]);
+    check_slots(revision, "FP6MULX .0000000000000102030405060102030405060001", [11, 1, 2, 3, 4, 5, 6, 7]);
+    check_slots(revision, "FP6MULX .0700070101000700000000000100000000000901", [0, 0, 2, 3, 4, 5, 6, 0]);
+    check_gas(revision, "FP6MULX .0001020304050102030405060203040506070101", 32); // ⌈36·0.54 + 6·0.46 + 9⌉
+    check_halt(revision, &(prelude() + "FP6MULX .0008020304050102030405060203040506070101"), "slot_out_of_range");
+    check_halt(revision, &(prelude() + "FP6MULX .0001020304050102030405060203040506080101"), "slot_out_of_range");
+    check_halt(revision, &(prelude() + "FP6MULX .00010203040501020304050602030405060701"), "invalid_instruction");
+    check_halt(revision, "FP6MULX .0001020304050102030405060203040506070101", "no_context");
+}
+
+#[test]
 fn slots_are_copied() {
     let revision = "x-movx";
     check_slots(revision, "MOVX .0001050103", [5, 6, 7, 3, 4, 5, 6, 7]);

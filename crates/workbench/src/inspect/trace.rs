@@ -190,6 +190,14 @@ fn lanes_of(instruction: &FieldInstruction) -> Vec<Lane> {
             };
             (0..products.count).flat_map(lane).collect()
         }
+        FieldInstruction::Fp6(product) => {
+            let lane = |coefficient: usize| Lane {
+                operation: None,
+                places: [product.out, product.x, product.y].map(|slots| Some(Place::Slot(slots[coefficient]))),
+                values: [const { None }; 3],
+            };
+            (0..6).map(lane).collect()
+        }
         FieldInstruction::IsZero { slot } => {
             vec![Lane { operation: None, places: [None, Some(Place::Slot(slot)), None], values: [const { None }; 3] }]
         }

@@ -1,7 +1,7 @@
 //! Which instructions are chosen for operations: by their prices, and as lanes where strides allow it.
 
 use super::super::{push, slot_index, slot_instruction};
-use super::{Slots, fp2};
+use super::{Slots, fp2, fp6};
 use crate::fuse::{ANYWHERE, fuse_well};
 use crate::portable::within;
 use residue_isa::opcode::evm;
@@ -16,6 +16,7 @@ impl Slots {
     pub fn with_prices(mut self, schedule: &GasSchedule) -> Self {
         let width = self.rules.price_width(self.modulus_bytes as usize); // u32 to usize widens
         self.multiplies_fp2 = fp2::is_cheaper((self.revision, self.rules), schedule, width);
+        self.multiplies_fp6 = fp6::is_cheaper((self.revision, self.rules), schedule, width);
         let Some(row) = self.rules.copy.and_then(|opcode| self.revision.row(opcode)) else { return self };
         let base = schedule.base(row.mnemonic).unwrap_or(Price::ZERO);
         let is_cheaper = |count: &u8| {

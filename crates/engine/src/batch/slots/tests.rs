@@ -3,6 +3,7 @@
 use residue_isa::FieldOp;
 
 use super::*;
+use crate::batch::scalar_trace::Fused;
 
 const IN_TURN: Revision = Revision::Evmone2025;
 const AT_ONCE: Revision = Revision::Eip6690_2024;
@@ -90,6 +91,30 @@ fn a_trace_is_as_long_as_its_steps() {
     (0..5).for_each(|_| block.push_lanes(residue_lanes::FieldOp::Mul, [(0, 1, 2)]).unwrap());
     let trace = Slots::trace(&layout(AT_ONCE), &block).unwrap();
     assert_eq!(Slots::trace_size(&trace, &block), (5, 5 * size_of::<residue_modular::SlotStep>()));
+}
+
+#[test]
+fn products_in_fp6_are_instructions_of_blocks_where_v_cubed_is_small() {
+    let fp6 = |operands: [u8; 20]| {
+        let code = [&[0xd7][..], &operands].concat();
+        Slots::instruction(&layout(Revision::XFp6x), &code, 0, false)
+    };
+    let operands = [1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6, 7, 8, 9, 250, 11, 12, 1, 1];
+    let found = fp6(operands).unwrap();
+    // 36 products, five sums for each coefficient, and four for the coefficients times v³.
+    assert_eq!((found.length, found.last(), found.operation_count()), (21, 250, 36 + 30 + 4));
+    let product = found.fp6.unwrap();
+    assert_eq!((product.out, product.x, product.y), ([1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 5, 6], [7, 8, 9, 250, 11, 12]));
+    let with_xi = |xi: [u8; 2]| fp6([&operands[..18], &xi].concat().try_into().unwrap());
+    assert!(with_xi([15, 15]).is_some() && with_xi([16, 1]).is_none() && with_xi([1, 255]).is_none());
+    assert_eq!(with_xi([9, 1]).unwrap().operation_count(), 36 + 30 + 4 + 4 * 4);
+    let mut block = SlotBlock::new(251);
+    block.push_lanes(FieldOp::Mul, [(7, 7, 7)]).unwrap();
+    block.push_fp6(product).unwrap();
+    block.push_lanes(FieldOp::Mul, [(9, 1, 1)]).unwrap();
+    let trace = Slots::trace(&layout(Revision::XFp6x), &block).unwrap();
+    let [(1, Fused::Fp6(step))] = *trace.sums else { panic!("{:?}", trace.sums) };
+    assert!((step.out, step.xi) == (product.out, product.xi) && trace.steps.len() == 2);
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! Instructions of the experiments `x-sumx`, `x-fp2x`, `x-movx`, `x-selectx`, `x-arrayx` and `x-padx`: sums of products, products in Fp2, copies of slots, choices between them, copies between slots and an array, and loads and stores of
+//! Instructions of the experiments `x-sumx`, `x-fp2x`, `x-fp6x`, `x-movx`, `x-selectx`, `x-arrayx` and `x-padx`: sums of products, products in Fp2 and Fp6, copies of slots, choices between them, copies between slots and an array, and loads and stores of
 //! values that are wider in memory than the modulus.
 
 use residue_isa::revision::rules::ARRAY_ELEMENTS_MAX;
 use residue_isa::revision::strided::{Operands, unpack};
-use residue_isa::{Fp2Lanes, Fp2Products, Lanes, SumOfProducts};
-use residue_modular::Fp2Strided;
+use residue_isa::{Fp2Lanes, Fp2Products, Fp6Product, Lanes, SumOfProducts};
+use residue_modular::{Fp2Strided, Fp6Slots};
 use revm::primitives::U256;
 
 use super::super::{FieldHost, Frame, Handled, charge, halt, pop};
@@ -116,6 +116,31 @@ pub(super) fn mul_fp2<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handle
     let [out, x, y] = [out, x, y]
         .map(|Fp2Lanes { c0, c1, stride }| Fp2Strided { first: [c0, c1].map(usize::from), stride: stride.into() });
     context.mul_fp2(out, x, y, count.into());
+    Ok(())
+}
+
+/// `FP6MULX`: out = x·y in Fp6 with u² = −1 and v³ = a + b·u.
+pub(super) fn mul_fp6<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
+    if frame.host.chain().in_blocks && runs_in_block::<R, H>(&mut frame) {
+        return Ok(());
+    }
+    let product = Fp6Product::unpack(immediate(&mut frame));
+    check_complete(&mut frame)?;
+    let machine = frame.host.chain_mut();
+    let base = R::RULES.mul_fp6.map_or(0, |opcode| machine.prices.base[usize::from(opcode)]);
+    let Some((context, prices)) = machine.frame.active() else {
+        return Err(halt_of_arithmetic(&mut frame, base, Halt::NoContext));
+    };
+    if usize::from(product.last()) >= context.slot_count() {
+        return Err(halt_of_arithmetic(&mut frame, base, Halt::SlotOutOfRange));
+    }
+    let cost = base + prices.times(prices.fp6, 1);
+    charge(&mut frame.interpreter.gas, cost)?;
+    machine.frame.earned += cost;
+    let (context, _) = machine.frame.active().expect("the context is active still");
+    let Fp6Product { out, x, y, xi } = product;
+    let [out, x, y] = [out, x, y].map(|slots| slots.map(usize::from));
+    context.mul_fp6(&Fp6Slots { out, x, y, xi });
     Ok(())
 }
 

@@ -1,0 +1,30 @@
+//! Products in Fp6 by one instruction each.
+
+use super::slot_index;
+use residue_isa::{FieldOp, Fp6Product, GasSchedule, Price, Revision, SlotRules};
+use residue_passes::Slot;
+use residue_passes::fp6::SlotFp6;
+
+/// Operations that a product is without an instruction: multiplications, then additions, of which four make ξ times coefficients for ξ = 1 + u.
+const OPERATIONS: [u64; 2] = [36, 30 + 4];
+
+/// Whether a product costs less by its instruction, if there is one, than by its operations.
+pub fn is_cheaper((revision, rules): (Revision, &SlotRules), schedule: &GasSchedule, width: usize) -> bool {
+    let Some(row) = rules.mul_fp6.and_then(|opcode| revision.row(opcode)) else { return false };
+    let fused = schedule.base(row.mnemonic).unwrap_or(Price::ZERO) + schedule.at_width(width).fp6;
+    let of = |operation| schedule.instruction(operation, width, 1).whole();
+    let [multiplications, additions] = OPERATIONS;
+    fused.whole() < multiplications * of(FieldOp::Mul) + additions * of(FieldOp::Add)
+}
+
+/// The instruction of a product.
+pub fn instruction(product: &SlotFp6) -> Fp6Product {
+    let [out, x, y] = [product.out, product.x, product.y].map(|slots| slots.map(slot_index));
+    Fp6Product { out, x, y, xi: product.xi }
+}
+
+/// The product of an instruction.
+pub fn product(instruction: &Fp6Product) -> SlotFp6 {
+    let [out, x, y] = [instruction.out, instruction.x, instruction.y].map(|slots| slots.map(Slot::from));
+    SlotFp6 { out, x, y, xi: instruction.xi }
+}
