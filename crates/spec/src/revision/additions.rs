@@ -217,7 +217,7 @@ pub fn prices(opcodes: &[FieldOpcode]) -> Vec<Prices> {
         product: share(540),
         reduction: share(460),
         fp2: fp2::prices(opcodes, &eip.mul),
-        fp6: fp6::prices(opcodes, &eip.mul, &eip.add),
+        fp6: fp6::prices(opcodes, &eip.mul),
         copy: ByWidth(copy),
         in_thousandths: true,
         ..eip

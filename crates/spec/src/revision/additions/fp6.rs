@@ -59,10 +59,8 @@ fn times([x0, x1]: &Fp2, [y0, y1]: &Fp2, m: &BigUint) -> Fp2 {
     [(x0 * y0 + m * m - x1 * y1 % m) % m, (x0 * y1 + x1 * y0) % m]
 }
 
-/// A product in thousandths of gas, where there is the opcode: 36 products and six reductions of sums, which are 540 and 460 thousandths of a multiplication, and
-/// nine additions.
-pub fn prices(opcodes: &[FieldOpcode], ByWidth(mul): &ByWidth, ByWidth(add): &ByWidth) -> ByWidth {
+/// A product in thousandths of gas, where there is the opcode: 28 multiplications.
+pub fn prices(opcodes: &[FieldOpcode], ByWidth(mul): &ByWidth) -> ByWidth {
     let has = opcodes.contains(&FP6MULX);
-    let product = |(mul, add): (&u64, &u64)| (36 * 540 + 6 * 460) * mul + 9000 * add;
-    ByWidth(mul.iter().zip(add).filter(|_| has).map(product).collect())
+    ByWidth(mul.iter().filter(|_| has).map(|gas| 28_000 * gas).collect())
 }
