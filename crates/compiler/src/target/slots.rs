@@ -23,6 +23,7 @@ use residue_passes::fp6::SlotFp6;
 use residue_passes::moves::Copy;
 use residue_passes::sums::SlotSum;
 use residue_passes::{Slot, SlotOp};
+use set_up::be_bytes;
 
 /// Words that are copied from after the end of the code at most, for three gas each, where growing memory would take seventeen.
 const WORDS_COPIED_MAX: u32 = 5;
@@ -202,14 +203,6 @@ pub fn modulus_size_bytes(rules: &SlotRules, modulus: &Modulus) -> usize {
     let least = usize::try_from(modulus.bits().div_ceil(8)).expect("the width was checked");
     let sizes = rules.moduli.sizes.unwrap_or_default();
     sizes.iter().copied().find(|&size| size >= least).unwrap_or(least)
-}
-
-/// `value` in `size_bytes` big-endian bytes.
-fn be_bytes(value: &BigUint, size_bytes: usize) -> Vec<u8> {
-    let digits = value.to_bytes_be();
-    let mut bytes = vec![0; size_bytes - digits.len()];
-    bytes.extend(digits);
-    bytes
 }
 
 impl Target for Slots {

@@ -5,6 +5,7 @@
 //! base gas, operands, growth, dynamic gas.
 
 mod added;
+mod prefix;
 
 use std::ops::Range;
 
@@ -53,17 +54,9 @@ impl<const REVISION: usize> Rules for RulesOf<REVISION> {
 /// The handler of an opcode, or of the prefix, of the revision with slots that has this number in [`Revision::ALL`].
 pub fn handler<const REVISION: usize, H: FieldHost>(opcode: u8) -> Option<Instruction<EthInterpreter, H>> {
     if RulesOf::<REVISION>::RULES.prefix == Some(opcode) {
-        return Some(Instruction::new(after_prefix::<RulesOf<REVISION>, H>));
+        return Some(Instruction::new(prefix::after_prefix::<RulesOf<REVISION>, H>));
     }
     handler_of::<RulesOf<REVISION>, H>(opcode)
-}
-
-/// The prefix: the instruction whose opcode follows it. Another byte there is no instruction; nor is the padding after the end of the code.
-fn after_prefix<R: Rules, H: FieldHost>(frame: Frame<'_, H>) -> Handled {
-    let code = &mut frame.interpreter.bytecode;
-    let Some(instruction) = handler_of::<R, H>(code.opcode()) else { return Err(InstructionResult::OpcodeNotFound) };
-    code.relative_jump(1);
-    instruction.execute(frame)
 }
 
 fn handler_of<R: Rules, H: FieldHost>(opcode: u8) -> Option<Instruction<EthInterpreter, H>> {

@@ -163,15 +163,7 @@ impl<'a> Room<'a> {
             | Gene::IsZero { .. } => {}
             Gene::Convert { slot, count } => return self.convert(code, slot, count),
             Gene::Jumpdest => _ = code.op(op::JUMPDEST),
-            Gene::Jump { is_copied } => {
-                let next = code.new_label();
-                code.push_label(next);
-                if is_copied {
-                    code.op(op::DUP1).op(op::JUMP).label(next).op(op::POP);
-                } else {
-                    code.op(op::JUMP).label(next);
-                }
-            }
+            Gene::Jump { is_copied } => jump(code, is_copied),
             Gene::Read(place) => _ = code.push(place).op(op::MLOAD).op(op::POP),
             Gene::Call(call) => self.call(code, call, |code| _ = code.op(op::ADDRESS)),
         }
@@ -503,4 +495,15 @@ fn r_inv(m: &BigUint) -> u64 {
 fn big_endian(number: &BigUint, bytes: usize) -> Vec<u8> {
     let digits = number.to_bytes_be();
     [vec![0; bytes - digits.len()], digits].concat()
+}
+
+/// A jump to what comes next: to a constant, or to a copy of it on the stack.
+fn jump(code: &mut Assembly, is_copied: bool) {
+    let next = code.new_label();
+    code.push_label(next);
+    if is_copied {
+        code.op(op::DUP1).op(op::JUMP).label(next).op(op::POP);
+    } else {
+        code.op(op::JUMP).label(next);
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::Slots;
 use crate::target::{Target, push};
+use num_bigint::BigUint;
 use residue_isa::assembly::Assembly;
 use residue_isa::revision::rules::{SetForm, SizeUnit};
 
@@ -60,4 +61,12 @@ impl Slots {
         }
         self.operations(code, &self.constants.operations);
     }
+}
+
+/// `value` in `size_bytes` big-endian bytes.
+pub(super) fn be_bytes(value: &BigUint, size_bytes: usize) -> Vec<u8> {
+    let digits = value.to_bytes_be();
+    let mut bytes = vec![0; size_bytes - digits.len()];
+    bytes.extend(digits);
+    bytes
 }
