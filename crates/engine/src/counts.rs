@@ -61,6 +61,8 @@ pub struct Counts {
     revision: Revision,
     instructions: [u64; 256],
     lanes: BTreeMap<(usize, usize), u64>,
+    /// Lanes of squares that have a price of their own, by width.
+    priced_squares: BTreeMap<usize, u64>,
     moved: Moved,
     /// Values that the next instruction moves, if it is a load or a store.
     moving: Option<u64>,
@@ -80,6 +82,7 @@ impl Counts {
             revision,
             instructions: [0; 256],
             lanes: BTreeMap::new(),
+            priced_squares: BTreeMap::new(),
             moved: Moved::default(),
             moving: None,
             contexts: 0,
@@ -109,6 +112,11 @@ impl Counts {
     /// Executed lanes of an operation over moduli of a width in limbs.
     pub fn lanes(&self, operation: FieldOp, width_limbs: usize) -> u64 {
         self.lanes.get(&(operation as usize, width_limbs)).copied().unwrap_or(0)
+    }
+
+    /// Those lanes of multiplications over moduli of a width that are squares with a price of their own.
+    pub fn priced_squares(&self, width_limbs: usize) -> u64 {
+        self.priced_squares.get(&width_limbs).copied().unwrap_or(0)
     }
 
     /// What loads and stores have moved, for revisions with field contexts.
@@ -230,6 +238,9 @@ impl Tracer for Counts {
         if let Some(field) = step.field {
             self.arithmetic += cost + operands_cost;
             *self.lanes.entry((field.operation as usize, field.width_limbs)).or_default() += u64::from(field.count);
+            if field.is_priced_square {
+                *self.priced_squares.entry(field.width_limbs).or_default() += u64::from(field.count);
+            }
         } else if self.is_other_arithmetic(step.opcode) {
             self.arithmetic += cost;
         } else if self.is_transfer(step.opcode) {

@@ -40,7 +40,10 @@ fn priced(counts: &Counts, engine: &Engine) -> u64 {
 
 fn lanes(counts: &Counts, schedule: &GasSchedule) -> u64 {
     let of = |(width_limbs, operation): (usize, FieldOp)| {
-        counts.lanes(operation, width_limbs) * schedule.arithmetic(operation, width_limbs).whole()
+        let squares = if operation == FieldOp::Mul { counts.priced_squares(width_limbs) } else { 0 };
+        let others = counts.lanes(operation, width_limbs) - squares;
+        others * schedule.arithmetic(operation, width_limbs).whole()
+            + squares * schedule.at_width(width_limbs).square.whole()
     };
     let widths = counts.widths_limbs();
     widths.into_iter().flat_map(|width| FieldOp::ALL.map(|operation| (width, operation))).map(of).sum()
@@ -80,6 +83,9 @@ mod tests {
                         |width, mut prices| {
                             let width = width as u64;
                             prices.arithmetic = PerOp([7 + width, 11 + 2 * width, 13 + 3 * width]).map(Price::from_gas);
+                            if revision.prices_squares() {
+                                prices.square = Price::from_gas(5 + width);
+                            }
                             prices.set_modulus = Price::from_gas(1000 + width);
                             (prices.load, prices.store) = (Price::from_gas(17 + width), Price::from_gas(17 + width));
                             prices
