@@ -32,6 +32,7 @@ def test_lists_are_data():
     assert "evmone" in [schedule.name for schedule in rs.schedules("evm384-v7")]
     assert "osaka" in rs.forks()
     assert {"SETMODX", "MULMODX"} <= {opcode.mnemonic for opcode in rs.opcodes("eip6690-2024")}
+    assert {opcode.prefix for opcode in rs.opcodes("x-extx")} == {0xAE}
     assert rs.contract("bn254/mul").precompile == 7
     assert len(rs.contracts()) > 20
 

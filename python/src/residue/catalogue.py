@@ -48,9 +48,10 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Opcode:
-    """An opcode of an interface: its byte, its name, what it does, and what it takes and leaves on the stack."""
+    """An opcode of an interface: its prefix, if it has one, its byte, its name, what it does, and what it takes and leaves on the stack."""
 
     revision: str
+    prefix: int | None
     byte: int
     mnemonic: str
     sentence: str
