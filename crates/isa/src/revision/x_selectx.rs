@@ -34,7 +34,8 @@ pub const INTERFACE: Interface = Interface {
 };
 
 /// How it differs.
-pub const RULES: SlotRules = SlotRules { select: Some(SELECTX), additions: &[Addition::Choices], ..SlotRules::EIP6690_2024 };
+pub const RULES: SlotRules =
+    SlotRules { select: Some(SELECTX), additions: &[Addition::Choices], ..SlotRules::EIP6690_2024 };
 
 fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
     codec::encode_added((&INTERFACE, &RULES), instruction, code)

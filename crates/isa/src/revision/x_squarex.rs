@@ -33,7 +33,8 @@ pub const INTERFACE: Interface = Interface {
 };
 
 /// How it differs.
-pub const RULES: SlotRules = SlotRules { prices_squares: true, additions: &[Addition::Squares], ..SlotRules::EIP6690_2024 };
+pub const RULES: SlotRules =
+    SlotRules { prices_squares: true, additions: &[Addition::Squares], ..SlotRules::EIP6690_2024 };
 
 fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
     codec::encode_strided(&INTERFACE, instruction, code)
