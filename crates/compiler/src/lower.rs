@@ -36,6 +36,7 @@ use residue_isa::opcode::evm;
 use residue_passes::SlotOp;
 use residue_passes::fp2::{self, SlotFp2};
 use residue_passes::fp6;
+use residue_passes::fused::Fused;
 use residue_passes::liveness::values_read;
 use residue_passes::moves::sequence;
 use residue_passes::rows::{Nest, Parses};

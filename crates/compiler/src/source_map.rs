@@ -12,6 +12,7 @@ use residue_passes::Slot;
 use residue_passes::SlotOp;
 use residue_passes::fp2::{self, Fp2};
 use residue_passes::fp6::{self, Fp6};
+use residue_passes::fused::Fused;
 use residue_passes::sums::{Sum, readings, sums};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::ops::Range;

@@ -7,6 +7,7 @@
 //! Rows are named `layer/opcode/width/class`: the layer is `evm` or a revision, the width is that of the modulus in bits (for
 //! KECCAK256 the bytes hashed), the class says which operands.
 
+mod chain;
 mod conversions;
 mod evm;
 mod fp2;

@@ -5,10 +5,10 @@
 //! read is in its slots there, and nothing between reads the second.
 
 use crate::Slot;
+use crate::fused::{self, Fused};
 use crate::sums::{Sum, readings, sums};
-use residue_ir::program::{Block, Function, Operand, Program, Rewritten, Statement, Value};
+use residue_ir::program::{Block, Function, Operand, Program, Value};
 use std::collections::{BTreeSet, HashMap};
-use std::ops::Range;
 
 /// A product in Fp2 of elements in slots, that of the coefficient of 1 first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,22 +45,16 @@ impl Fp2 {
             is(p, cross) && is(q, other) || is(p, other) && is(q, cross)
         };
         let [x1, y1] = [[a, b], [b, a]].into_iter().find(|&factors| fits(factors))?;
-        let members = first.members().chain(second.members()).collect();
+        let members = first.members().union(second.members()).copied().collect();
         Some(Self { members, roots: [first.root(), second.root()], x: [x0, x1], y: [y0, y1] })
     }
+}
 
-    /// Whether the operation at a place is one of its own.
-    pub fn has(&self, place: usize) -> bool {
-        self.members.contains(&place)
+impl Fused for Fp2 {
+    fn members(&self) -> &BTreeSet<usize> {
+        &self.members
     }
 
-    /// Where its operations are, which [`gather`] has brought together.
-    pub fn range(&self) -> Option<Range<usize>> {
-        let range = *self.members.first()?..*self.members.last()? + 1;
-        (range.len() == self.members.len()).then_some(range)
-    }
-
-    /// The first of its sums.
     fn first_root(&self) -> usize {
         self.roots[0].min(self.roots[1])
     }
@@ -96,27 +90,7 @@ pub fn products(block: &Block, readings: &HashMap<Value, usize>) -> Vec<Fp2> {
 
 /// Moves the operations of each product in Fp2 to where the first of its sums is defined. The products stay the same.
 pub fn gather(program: &mut Program) {
-    for function in &mut program.functions {
-        let readings: HashMap<Value, usize> = readings(function);
-        function.body.rewrite(&mut |statement| {
-            if let Statement::Block(block) = statement {
-                gather_block(block, &readings);
-            }
-            Rewritten::Kept
-        });
-    }
-}
-
-fn gather_block(block: &mut Block, readings: &HashMap<Value, usize>) {
-    let products = products(block, readings);
-    let roots: HashMap<usize, &Fp2> = products.iter().map(|product| (product.first_root(), product)).collect();
-    let moved: BTreeSet<usize> = products.iter().flat_map(|product| product.members.iter().copied()).collect();
-    let places = (0..block.ops.len()).flat_map(|place| match roots.get(&place) {
-        Some(product) => product.members.iter().copied().collect(),
-        None if moved.contains(&place) => Vec::new(),
-        None => vec![place],
-    });
-    block.ops = places.map(|place| block.ops[place]).collect();
+    fused::gather(program, products);
 }
 
 /// The slots of a product, as a function's values have them.
@@ -134,6 +108,7 @@ pub fn products_of(function: &Function, block: &Block) -> Vec<Fp2> {
 mod tests {
     use super::*;
     use residue_ir::text;
+    use std::ops::Range;
 
     /// The products of the one block of a text after gathering, as operations and factors.
     fn check(ops: &str, result: &str, expected: &[(Range<usize>, [u32; 4])]) {

@@ -5,10 +5,10 @@
 //! believed of how ξ times a value was made. After [`gather`] its operations stand one after the other where the first of its sums was, as in [`crate::fp2`].
 
 use crate::Slot;
+use crate::fused::{self, Fused};
 use crate::sums::{Sum, readings, sums};
-use residue_ir::program::{Block, FieldOp, Function, Op, Operand, Program, Rewritten, Statement, Value};
+use residue_ir::program::{Block, FieldOp, Function, Op, Operand, Program, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ops::Range;
 
 /// What ξ = a + b·u is looked for: that of BLS12-381, and for BN254 that of most libraries and that of our tower.
 const NONRESIDUES: [[u8; 2]; 3] = [[1, 1], [9, 1], [3, 0]];
@@ -43,19 +43,11 @@ pub struct Fp6 {
     pub xi: [u8; 2],
 }
 
-impl Fp6 {
-    /// Whether the operation at a place is one of its own.
-    pub fn has(&self, place: usize) -> bool {
-        self.members.contains(&place)
+impl Fused for Fp6 {
+    fn members(&self) -> &BTreeSet<usize> {
+        &self.members
     }
 
-    /// Where its operations are, which [`gather`] has brought together.
-    pub fn range(&self) -> Option<Range<usize>> {
-        let range = *self.members.first()?..*self.members.last()? + 1;
-        (range.len() == self.members.len()).then_some(range)
-    }
-
-    /// The first of its sums.
     fn first_root(&self) -> usize {
         self.roots.into_iter().fold(usize::MAX, usize::min)
     }
@@ -198,7 +190,8 @@ impl<'a> Search<'a> {
 
     /// The operations of sums, and those that make multiples of `values` for them alone.
     fn members(&self, sums: [usize; 6], values: &[Operand]) -> BTreeSet<usize> {
-        let mut members: BTreeSet<usize> = sums.iter().flat_map(|&number| self.sums[number].members()).collect();
+        let mut members: BTreeSet<usize> =
+            sums.iter().flat_map(|&number| self.sums[number].members().iter().copied()).collect();
         let mut makers = BTreeSet::new();
         let mut waiting: Vec<Operand> =
             sums.iter().flat_map(|&number| &self.sums[number].products).flat_map(|&(_, product)| product).collect();
@@ -283,27 +276,7 @@ fn coefficients(x: [Pair; 3], y: [Pair; 3], [a, b]: [u8; 2]) -> [Form; 6] {
 
 /// Moves the operations of each product in Fp6 to where the first of its sums is defined. The products stay the same.
 pub fn gather(program: &mut Program) {
-    for function in &mut program.functions {
-        let readings = readings(function);
-        function.body.rewrite(&mut |statement| {
-            if let Statement::Block(block) = statement {
-                gather_block(block, &readings);
-            }
-            Rewritten::Kept
-        });
-    }
-}
-
-fn gather_block(block: &mut Block, readings: &HashMap<Value, usize>) {
-    let products = products(block, readings);
-    let roots: HashMap<usize, &Fp6> = products.iter().map(|product| (product.first_root(), product)).collect();
-    let moved: BTreeSet<usize> = products.iter().flat_map(|product| product.members.iter().copied()).collect();
-    let places = (0..block.ops.len()).flat_map(|place| match roots.get(&place) {
-        Some(product) => product.members.iter().copied().collect(),
-        None if moved.contains(&place) => Vec::new(),
-        None => vec![place],
-    });
-    block.ops = places.map(|place| block.ops[place]).collect();
+    fused::gather(program, products);
 }
 
 /// The slots of a product, as a function's values have them.

@@ -3,7 +3,7 @@
 //! [`specialise`] answers what a program asks of its interface; [`simplify`] shares and drops operations; [`multiples`] makes small multiples; [`rows`] finds statements that are made as one;
 //! [`liveness`] says what is needed where; [`allocate`] places values in slots, given what operations on slots cost ([`Cost`]);
 //! [`threads`] cuts rows of calls where places ask for it; [`derived`] makes constants of each other; [`moves`] puts parallel
-//! moves in an order; [`sums`] finds sums of products that one instruction makes, [`fp2`] products in Fp2, and [`fp6`] those in Fp6;
+//! moves in an order; [`sums`] finds sums of products that one instruction makes, [`fp2`] products in Fp2 and [`fp6`] those in Fp6; [`fused`] brings together what is found;
 //! [`choices`] leaves branches that only choose with nothing else to do.
 
 #![forbid(unsafe_code)]
@@ -14,6 +14,7 @@ pub mod choices;
 pub mod derived;
 pub mod fp2;
 pub mod fp6;
+pub mod fused;
 pub mod liveness;
 pub mod moves;
 pub mod multiples;

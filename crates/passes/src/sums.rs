@@ -5,9 +5,9 @@
 //! place of all, whatever slots the values between have.
 
 use crate::Slot;
-use residue_ir::program::{Block, FieldOp, Function, Op, Operand, Program, Rewritten, Statement, Value};
+use crate::fused::{self, Fused};
+use residue_ir::program::{Block, FieldOp, Function, Op, Operand, Program, Value};
 use std::collections::{BTreeSet, HashMap};
-use std::ops::Range;
 
 /// A sum of products of slots.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,21 +32,15 @@ impl Sum {
     pub fn root(&self) -> usize {
         *self.members.last().expect("a sum has operations")
     }
+}
 
-    /// Where its operations are.
-    pub(crate) fn members(&self) -> impl Iterator<Item = usize> + use<'_> {
-        self.members.iter().copied()
+impl Fused for Sum {
+    fn members(&self) -> &BTreeSet<usize> {
+        &self.members
     }
 
-    /// Whether the operation at a place is one of its own.
-    pub fn has(&self, place: usize) -> bool {
-        self.members.contains(&place)
-    }
-
-    /// Where its operations are, which [`gather`] has brought together.
-    pub fn range(&self) -> Option<Range<usize>> {
-        let range = *self.members.first()?..self.root() + 1;
-        (range.len() == self.members.len()).then_some(range)
+    fn first_root(&self) -> usize {
+        self.root()
     }
 }
 
@@ -113,29 +107,14 @@ fn expand(
 
 /// Moves the operations of each sum to where it is defined. The sums stay the same.
 pub fn gather(program: &mut Program, products_max: usize) {
-    for function in &mut program.functions {
-        let readings = readings(function);
-        function.body.rewrite(&mut |statement| {
-            if let Statement::Block(block) = statement {
-                let sums = sums(block, &readings, products_max);
-                let roots: HashMap<usize, &Sum> = sums.iter().map(|sum| (sum.root(), sum)).collect();
-                let moved: BTreeSet<usize> = sums.iter().flat_map(|sum| sum.members.iter().copied()).collect();
-                let places = (0..block.ops.len()).flat_map(|place| match roots.get(&place) {
-                    Some(sum) => sum.members.iter().copied().collect(),
-                    None if moved.contains(&place) => Vec::new(),
-                    None => vec![place],
-                });
-                block.ops = places.map(|place| block.ops[place]).collect();
-            }
-            Rewritten::Kept
-        });
-    }
+    fused::gather(program, |block, readings| sums(block, readings, products_max));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use residue_ir::text;
+    use std::ops::Range;
 
     /// The sums of the one block of a text after gathering, as (operations, signs).
     fn check(ops: &str, result: &str, expected: &[(Range<usize>, &[bool])]) {

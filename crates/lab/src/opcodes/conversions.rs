@@ -6,7 +6,8 @@ use residue_isa::revision::eip5843::{SETMODX, TOMONTX};
 use residue_isa::revision::rules::{InvertsModulo, SlotRules};
 use residue_isa::{Assembly, FieldInstruction, Lanes, Revision};
 
-use super::pair::{Expected, Pair, bytes, data, looped, ops};
+use super::chain::Chain;
+use super::pair::{Pair, bytes, data, looped, ops};
 use super::set_modulus::set_modulus_operands;
 use super::values::{modulus, random, to_be};
 use crate::error::LabError;
@@ -89,38 +90,18 @@ pub(super) fn inversion(revision: Revision, rules: &'static SlotRules, width_lim
     let mut value = random(&m, 8);
     value.set_bit(0, true);
     let inverse = to_be(&value.modinv(&inverted_modulo).unwrap_or_default(), element_bytes);
-    let input = [to_be(&m, element_bytes), to_be(&value, element_bytes)].concat();
-    let program = move |with: bool, turns: usize| {
-        let element = element_bytes as u64; // Widens.
-        let mut inversion = Vec::new();
-        let instruction = FieldInstruction::Inverse { out: Lanes::one(1), x: Lanes::one(0), count: 1 };
-        revision.encode(&instruction, &mut inversion).map_err(LabError::Encode)?;
-        let before = |code: &mut Assembly| {
-            code.push(2 * element).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
-            let (words, immediate) = set_modulus_operands(rules, 0, 0, 8 * element, 2);
-            words.iter().rev().for_each(|&word| _ = code.push(word));
-            code.op_with(rules.set_modulus, immediate);
-            code.push(1_u8).push(element).push(0_u8).op(rules.store);
-        };
-        let body = |code: &mut Assembly| data(code, inversion.repeat(if with { BODY } else { 0 }));
-        let after = |code: &mut Assembly| {
-            code.push(1_u8).push(1_u8).push(0_u8).op(rules.load);
-            code.push(element).push(0_u8).op(op::RETURN);
-        };
-        bytes(&looped(turns, before, body, after), revision)
-    };
-    let expected: Expected = Box::new(move |_| inverse.clone());
-    Some(Pair {
-        name: format!("{revision}/{}/{}/plain", row.mnemonic, 64 * width_limbs),
-        mnemonic: row.mnemonic,
+    let chain = Chain {
+        row,
+        class: "plain".to_owned(),
+        instruction: FieldInstruction::Inverse { out: Lanes::one(1), x: Lanes::one(0), count: 1 },
         count: BODY,
-        pops: 0,
-        program: Box::new(program),
-        input,
-        expected: Some(expected),
-        turns: None,
-        is_cold_measured: false,
-    })
+        modulus: m,
+        slots: 2,
+        stored: vec![value],
+        returned: (1, 1),
+        expected: Box::new(move |_| inverse.clone()),
+    };
+    Some(chain.pair(revision, rules, width_limbs))
 }
 
 /// GETX and PUTX of some values, if the revision has them: the slot that is read back was put before.

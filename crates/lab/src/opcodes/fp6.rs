@@ -1,14 +1,12 @@
 //! FP6MULX: chains of products in Fp6 over a class of operands, each of the product before, with v³ = 1 + u, and with others on random operands.
 
 use num_bigint::BigUint;
-use residue_isa::opcode::evm as op;
 use residue_isa::revision::rules::SlotRules;
-use residue_isa::{Assembly, FieldInstruction, Fp6Product, Revision};
+use residue_isa::{FieldInstruction, Fp6Product, Revision};
 
-use super::pair::{Expected, Pair, bytes, data, looped};
-use super::set_modulus::set_modulus_operands;
+use super::chain::Chain;
+use super::pair::{Expected, Pair};
 use super::values::{modulus, operands, to_be};
-use crate::error::LabError;
 
 /// Executions in a turn of the loop.
 const BODY: usize = 16;
@@ -39,49 +37,19 @@ fn pair(
     let m = modulus(width_limbs);
     let element_bytes = 8 * width_limbs;
     let [x, y] = operands(class, &m);
-    let expected: Expected = {
-        let (m, x, y) = (m.clone(), x.clone(), y.clone());
-        Box::new(move |turns: usize| {
-            let [by, start] = [[&y, &x], [&x, &y]].map(|pair| [pair; 3].map(|pair| pair.map(BigUint::clone)));
-            let product = (0..turns * BODY).fold(start, |element, _| product(&element, &by, xi, &m));
-            product.iter().flatten().flat_map(|value| to_be(value, element_bytes)).collect()
-        })
-    };
-    let elements = [[&y, &x]; 3].into_iter().chain([[&x, &y]; 3]).flatten();
-    let input: Vec<u8> = [&m].into_iter().chain(elements).flat_map(|value| to_be(value, element_bytes)).collect();
-    let program = move |with: bool, turns: usize| {
-        let element = element_bytes as u64; // Widens.
-        let (by, of) = ([0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11]);
-        let mut product = Vec::new();
-        let operands = Fp6Product { out: of, x: of, y: by, xi };
-        revision.encode(&FieldInstruction::Fp6(operands), &mut product).map_err(LabError::Encode)?;
-        let before = |code: &mut Assembly| {
-            code.push(13 * element).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
-            let (words, immediate) = set_modulus_operands(rules, 0, 0, 8 * element, 12);
-            words.iter().rev().for_each(|&word| _ = code.push(word));
-            data(code, [vec![rules.set_modulus], immediate].concat());
-            code.push(12_u8).push(element).push(0_u8).op(rules.store);
-        };
-        let body = |code: &mut Assembly| data(code, product.repeat(if with { BODY } else { 0 }));
-        let after = |code: &mut Assembly| {
-            code.push(6_u8).push(6_u8).push(0_u8).op(rules.load);
-            code.push(6 * element).push(0_u8).op(op::RETURN);
-        };
-        bytes(&looped(turns, before, body, after), revision)
-    };
+    let [by, start] = [[&y, &x], [&x, &y]].map(|pair| [pair; 3].map(|pair| pair.map(BigUint::clone)));
+    let stored = by.iter().chain(&start).flatten().cloned().collect();
+    let modulus = m.clone();
+    let expected: Expected = Box::new(move |turns: usize| {
+        let product = (0..turns * BODY).fold(start.clone(), |element, _| product(&element, &by, xi, &m));
+        product.iter().flatten().flat_map(|value| to_be(value, element_bytes)).collect()
+    });
+    let (by, of) = ([0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11]);
     // The class says which operands, or which ξ random ones have.
     let class = if xi == NONRESIDUES[0] { class.to_owned() } else { xi[0].to_string() };
-    Some(Pair {
-        name: format!("{revision}/{}/{}/{class}", row.mnemonic, 64 * width_limbs),
-        mnemonic: row.mnemonic,
-        count: BODY,
-        pops: 0,
-        program: Box::new(program),
-        input,
-        expected: Some(expected),
-        turns: None,
-        is_cold_measured: false,
-    })
+    let instruction = FieldInstruction::Fp6(Fp6Product { out: of, x: of, y: by, xi });
+    let chain = Chain { row, class, instruction, count: BODY, modulus, slots: 12, stored, returned: (6, 6), expected };
+    Some(chain.pair(revision, rules, width_limbs))
 }
 
 /// The coefficients of 1, v and v².

@@ -1,14 +1,12 @@
 //! SUM2X to SUM6X: chains of sums over a class of operands, each of products of the sum before.
 
 use num_bigint::BigUint;
-use residue_isa::opcode::evm as op;
 use residue_isa::revision::rules::{SUM_PRODUCTS_MAX, SlotRules};
-use residue_isa::{Assembly, FieldInstruction, Revision, SumOfProducts};
+use residue_isa::{FieldInstruction, Revision, SumOfProducts};
 
-use super::pair::{Expected, Pair, bytes, data, looped};
-use super::set_modulus::set_modulus_operands;
+use super::chain::Chain;
+use super::pair::{Expected, Pair};
 use super::values::{modulus, operands, to_be};
-use crate::error::LabError;
 
 /// Executions in a turn of the loop.
 const BODY: usize = 48;
@@ -49,35 +47,17 @@ fn pair(
         }
     };
     let expected: Expected = Box::new(expected);
-    let input: Vec<u8> = [&m, &y, &x, &x].into_iter().flat_map(|value| to_be(value, element_bytes)).collect();
-    let program = move |with: bool, turns: usize| {
-        let element = element_bytes as u64; // Widens.
-        let mut sum = Vec::new();
-        let operands = SumOfProducts::of(1, &products).expect("sums have two to six products");
-        revision.encode(&FieldInstruction::Sum(operands), &mut sum).map_err(LabError::Encode)?;
-        let before = |code: &mut Assembly| {
-            code.push(4 * element).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
-            let (words, immediate) = set_modulus_operands(rules, 0, 0, 8 * element, 3);
-            words.iter().rev().for_each(|&word| _ = code.push(word));
-            code.op_with(rules.set_modulus, immediate);
-            code.push(3_u8).push(element).push(0_u8).op(rules.store);
-        };
-        let body = |code: &mut Assembly| data(code, sum.repeat(if with { BODY } else { 0 }));
-        let after = |code: &mut Assembly| {
-            code.push(1_u8).push(1_u8).push(0_u8).op(rules.load);
-            code.push(element).push(0_u8).op(op::RETURN);
-        };
-        bytes(&looped(turns, before, body, after), revision)
-    };
-    Some(Pair {
-        name: format!("{revision}/{}/{}/{class}", row.mnemonic, 64 * width_limbs),
-        mnemonic: row.mnemonic,
+    let sum = SumOfProducts::of(1, &products).expect("sums have two to six products");
+    let chain = Chain {
+        row,
+        class: class.to_owned(),
+        instruction: FieldInstruction::Sum(sum),
         count: BODY,
-        pops: 0,
-        program: Box::new(program),
-        input,
-        expected: Some(expected),
-        turns: None,
-        is_cold_measured: false,
-    })
+        modulus: m,
+        slots: 3,
+        stored: vec![y, x.clone(), x],
+        returned: (1, 1),
+        expected,
+    };
+    Some(chain.pair(revision, rules, width_limbs))
 }
