@@ -161,14 +161,18 @@ impl<'a> Prepared<'a> {
     /// Builds it; where there are no field instructions, with more room or shorter code where that is called for.
     fn build_for(&self, revision: Revision, schedule: &GasSchedule, dialect: Dialect) -> Result<Built, CompileError> {
         let mut rules = target::words::Rules::default();
-        let mut built = build(self, revision, schedule, dialect, &rules);
         if revision.family() != Family::Words {
-            return built;
+            return build(self, revision, schedule, dialect, &rules);
         }
-        if built.as_ref().map_or(true, Built::lacks_room) {
+        let with_room = |rules: &mut target::words::Rules| {
+            let built = build(self, revision, schedule, dialect, rules);
+            if rules.extra_slots > 0 || built.as_ref().is_ok_and(|built| !built.lacks_room()) {
+                return built;
+            }
             rules.extra_slots = target::words::Rules::EXTRA_SLOTS;
-            built = build(self, revision, schedule, dialect, &rules);
-        }
+            build(self, revision, schedule, dialect, rules)
+        };
+        let mut built = with_room(&mut rules);
         // What no account may have, or labels too far apart: shorter code may do.
         let length = |built: &Result<Built, CompileError>| match built {
             Ok(built) => Some(built.code.bytes.len()),
@@ -178,7 +182,7 @@ impl<'a> Prepared<'a> {
         while let Some(before) = length(&built)
             && rules.shorten(before)
         {
-            let short = build(self, revision, schedule, dialect, &rules);
+            let short = with_room(&mut rules);
             if length(&short).is_some_and(|length| length < before) {
                 built = short;
             }

@@ -86,13 +86,27 @@ impl Elements {
                 return self.combined(zero, other, &value);
             }
         }
+        // −a·b is a·(−b): products are known by factors of one sign.
+        let ((x, x_is_turned), (y, y_is_turned)) = (self.without_sign(x), self.without_sign(y));
         let key = (x.min(y), x.max(y));
         let atoms = &mut self.atoms;
         let atom = *self.products.entry(key).or_insert_with(|| {
             *atoms += 1;
             *atoms - 1
         });
-        self.element(Sum::from([(atom, BigUint::one())]))
+        let multiple = if x_is_turned == y_is_turned { BigUint::one() } else { &self.modulus - 1u8 };
+        self.element(Sum::from([(atom, multiple)]))
+    }
+
+    /// An element or its negative, whichever has the smaller multiple of its first atom, and whether it is the negative.
+    fn without_sign(&mut self, element: Element) -> (Element, bool) {
+        let first = self.sums[element].values().next();
+        if first.is_none_or(|multiple| multiple * 2u8 <= self.modulus) {
+            return (element, false);
+        }
+        let zero = self.element(Sum::new());
+        let minus = &self.modulus - 1u8;
+        (self.combined(zero, element, &minus), true)
     }
 
     fn operation(&mut self, operation: FieldOp, x: Element, y: Element) -> Element {

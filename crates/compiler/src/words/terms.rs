@@ -2,8 +2,11 @@
 //!
 //! MULMOD and ADDMOD take any words, so a sum is reduced only where it would not fit a word, or where it leaves the block: values in slots
 //! are canonical. A sum of several values with signs is made as one: what is added, and a multiple of p from which the rest is taken. One that
-//! needs two words is reduced by one ADDMOD of them. Of short moduli products are words too, and are reduced as late.
+//! needs two words is reduced by one ADDMOD of them. Of short moduli products are words too, and are reduced as late. Results that no slot
+//! holds may be held as their negatives, where that saves subtractions ([`super::signs`]).
 
+use super::emit::Operation;
+use super::signs::signs;
 use num_bigint::BigUint;
 use num_traits::{One, Zero};
 use residue_ir::FieldOp;
@@ -110,6 +113,60 @@ struct Making<'a> {
     max: Vec<BigUint>,
 }
 
+/// Operations on slots, and what each reads and is read by.
+#[derive(Debug)]
+pub struct Block<'a> {
+    /// The operations.
+    pub ops: &'a [SlotOp],
+    /// For each operation and operand the operation whose result it is, if the block computes it.
+    pub sources: Vec<[Option<usize>; 2]>,
+    /// How often each result is read; by one that doubles or squares it, twice.
+    pub reads: Vec<usize>,
+    /// How many products read it.
+    factors: Vec<usize>,
+    /// Which operation writes a slot last.
+    writer: HashMap<Slot, usize>,
+    kept: &'a BTreeSet<Slot>,
+    first_constant: Slot,
+    constants: &'a [BigUint],
+}
+
+impl<'a> Block<'a> {
+    fn new(ops: &'a [SlotOp], kept: &'a BTreeSet<Slot>, first_constant: Slot, constants: &'a [BigUint]) -> Self {
+        let mut writer: HashMap<Slot, usize> = HashMap::new();
+        let mut sources: Vec<[Option<usize>; 2]> = Vec::new();
+        let mut reads = vec![0usize; ops.len()];
+        let mut factors = vec![0usize; ops.len()];
+        for (number, op) in ops.iter().enumerate() {
+            let source = [op.x, op.y].map(|slot| writer.get(&slot).copied());
+            let distinct: BTreeSet<usize> = source.iter().flatten().copied().collect();
+            distinct.iter().for_each(|&from| reads[from] += 1);
+            if op.operation == FieldOp::Mul {
+                distinct.iter().for_each(|&from| factors[from] += 1);
+            }
+            if let [Some(a), Some(b)] = source
+                && a == b
+            {
+                reads[a] += 1; // A sum that is doubled or squared is made once.
+            }
+            sources.push(source);
+            writer.insert(op.out, number);
+        }
+        Self { ops, sources, reads, factors, writer, kept, first_constant, constants }
+    }
+
+    /// The number that a slot holds all the time.
+    pub fn constant(&self, slot: Slot) -> Option<&BigUint> {
+        slot.checked_sub(self.first_constant).map(|place| &self.constants[place as usize]) // u32 to usize widens
+    }
+
+    /// Whether a slot holds the result of an operation after the block.
+    pub fn stays(&self, number: usize) -> bool {
+        let slot = self.ops[number].out;
+        self.kept.contains(&slot) && self.writer[&slot] == number
+    }
+}
+
 /// The words of `ops`, after which the slots `kept` are read; slots from `first_constant` on are `constants`.
 pub fn terms(
     ops: &[SlotOp],
@@ -118,71 +175,25 @@ pub fn terms(
     first_constant: Slot,
     constants: &[BigUint],
 ) -> Terms {
-    // style: S2: one walk over the operations, with a case for each.
-    let mut making = Making {
-        field,
-        p: field.most(),
-        limit: word_max(),
-        terms: Terms::default(),
-        known: HashMap::new(),
-        max: Vec::new(),
-    };
-    let constant = |slot: Slot| slot.checked_sub(first_constant).map(|place| constants[place as usize].clone());
-    // Which operation each operand comes from, how often results are read, and which ones stay.
-    let mut writer: HashMap<Slot, usize> = HashMap::new();
-    let mut sources: Vec<[Option<usize>; 2]> = Vec::new();
-    let mut reads = vec![0usize; ops.len()];
-    let mut factors = vec![0usize; ops.len()];
-    for (number, op) in ops.iter().enumerate() {
-        let source = [op.x, op.y].map(|slot| writer.get(&slot).copied());
-        let distinct: BTreeSet<usize> = source.iter().flatten().copied().collect();
-        distinct.iter().for_each(|&from| reads[from] += 1);
-        if op.operation == FieldOp::Mul {
-            distinct.iter().for_each(|&from| factors[from] += 1);
-        }
-        if let [Some(a), Some(b)] = source
-            && a == b
-        {
-            reads[a] += 1; // A sum that is doubled or squared is made once.
-        }
-        sources.push(source);
-        writer.insert(op.out, number);
-    }
-    let stays = |number: usize| kept.contains(&ops[number].out) && writer[&ops[number].out] == number;
-    let mut sums: Vec<Sum> = Vec::new();
-    for (number, op) in ops.iter().enumerate() {
-        let mut operand = |slot: Slot, source: Option<usize>| match (source, constant(slot)) {
-            (Some(from), _) => sums[from].clone(),
-            (None, Some(value)) => Sum { constant: value, ..Sum::default() },
-            (None, None) => Sum { added: vec![making.node(Node::Slot(slot))], ..Sum::default() },
-        };
-        let [source_x, source_y] = sources[number];
-        let (x, y) = (operand(op.x, source_x), operand(op.y, source_y));
-        let sum = match op.operation {
-            FieldOp::Mul => making.product(&x, &y, stays(number)),
-            FieldOp::Add => making.sum(&x, &y),
-            FieldOp::Sub => {
-                let y = making.negated(&y);
-                making.sum(&x, &y)
-            }
-        };
-        let sum = if stays(number) {
-            Sum::of(making.canonical(&sum))
-        } else if reads[number] > 1 {
-            making.settled(&sum, factors[number])
-        } else {
-            sum
-        };
-        sums.push(sum);
-    }
-    for (&slot, &number) in &writer {
-        if stays(number) {
-            let id = making.word(&sums[number]);
-            making.terms.outputs.push((slot, id));
-        }
-    }
-    making.terms.outputs.sort_unstable();
-    making.terms.without_unread()
+    let block = Block::new(ops, kept, first_constant, constants);
+    let ways = std::iter::once(vec![false; ops.len()]).chain(signs(&block));
+    let ways = ways.map(|signs| Making::of(&block, field, &signs));
+    ways.min_by_key(Terms::gas).expect("there is one without negatives")
+}
+
+/// The words where results are held as their negatives as `turns` says, for a test that all signs are right.
+#[cfg(test)]
+pub fn turned(
+    ops: &[SlotOp],
+    kept: &BTreeSet<Slot>,
+    field: &Field,
+    (first_constant, constants): (Slot, &[BigUint]),
+    mut turns: impl FnMut() -> bool,
+) -> Terms {
+    let block = Block::new(ops, kept, first_constant, constants);
+    let mut is_negative = vec![false; ops.len()];
+    super::signs::free(&block).into_iter().for_each(|number| is_negative[number] = turns());
+    Making::of(&block, field, &is_negative)
 }
 
 impl Sum {
@@ -196,6 +207,69 @@ impl Sum {
 }
 
 impl Making<'_> {
+    /// The words of a block, where the results that are said are held as their negatives.
+    fn of(block: &Block, field: &Field, is_negative: &[bool]) -> Terms {
+        let mut making = Making {
+            field,
+            p: field.most(),
+            limit: word_max(),
+            terms: Terms::default(),
+            known: HashMap::new(),
+            max: Vec::new(),
+        };
+        let mut sums: Vec<Sum> = Vec::new();
+        for (number, op) in block.ops.iter().enumerate() {
+            let mut operand = |slot: Slot, source: Option<usize>| match (source, block.constant(slot)) {
+                (Some(from), _) => (sums[from].clone(), is_negative[from]),
+                (None, Some(value)) => (Sum { constant: value.clone(), ..Sum::default() }, false),
+                (None, None) => (Sum::of(making.node(Node::Slot(slot))), false),
+            };
+            let [source_x, source_y] = block.sources[number];
+            let ((x, x_is_negative), (y, y_is_negative)) = (operand(op.x, source_x), operand(op.y, source_y));
+            let stays = block.stays(number);
+            let (x_turns, y_turns) = (x_is_negative ^ is_negative[number], y_is_negative ^ is_negative[number]);
+            let sum = match op.operation {
+                FieldOp::Mul => making.signed_product(x, y, x_turns ^ y_is_negative, stays),
+                FieldOp::Add => making.signed_sum(&x, x_turns, &y, y_turns),
+                FieldOp::Sub => making.signed_sum(&x, x_turns, &y, !y_turns),
+            };
+            let sum = if stays {
+                Sum::of(making.canonical(&sum))
+            } else if block.reads[number] > 1 {
+                making.settled(&sum, block.factors[number])
+            } else {
+                sum
+            };
+            sums.push(sum);
+        }
+        for (&slot, &number) in &block.writer {
+            if block.stays(number) {
+                let id = making.word(&sums[number]);
+                making.terms.outputs.push((slot, id));
+            }
+        }
+        making.terms.outputs.sort_unstable();
+        making.terms.without_unread()
+    }
+
+    /// ±x ± y.
+    fn signed_sum(&mut self, x: &Sum, x_is_taken: bool, y: &Sum, y_is_taken: bool) -> Sum {
+        let x = if x_is_taken { self.negated(x) } else { x.clone() };
+        let y = if y_is_taken { self.negated(y) } else { y.clone() };
+        self.sum(&x, &y)
+    }
+
+    /// ±x·y: of the signs of both those with the fewest multiples of p.
+    fn signed_product(&mut self, x: Sum, y: Sum, is_negative: bool, stays: bool) -> Sum {
+        let turned = [self.negated(&x), self.negated(&y)];
+        let [minus_x, minus_y] = turned;
+        let ways = if is_negative { [(minus_x, y), (x, minus_y)] } else { [(x, y), (minus_x, minus_y)] };
+        let takes = |(x, y): &(Sum, Sum)| usize::from(!x.taken.is_empty()) + usize::from(!y.taken.is_empty());
+        let [first, second] = ways;
+        let (x, y) = if takes(&second) < takes(&first) { second } else { first };
+        self.product(&x, &y, stays)
+    }
+
     fn node(&mut self, node: Node) -> Id {
         if let Some(&id) = self.known.get(&node) {
             return id;
@@ -269,7 +343,7 @@ impl Making<'_> {
                 }
             }
         }
-        if self.fits(&negated) {
+        if self.fits(&negated) || self.halves(&negated).is_some() {
             return negated;
         }
         // What would be taken is too large: it is reduced first.
@@ -405,6 +479,19 @@ impl Making<'_> {
 }
 
 impl Terms {
+    /// The least that the words may cost: their operations, and a push, a copy or a load for each operand that is not there already.
+    fn gas(&self) -> u64 {
+        let of = |node: &Node| {
+            let (_, gas) = Operation::of(node);
+            let operands = match node {
+                Node::MulMod(..) | Node::AddMod(..) => 3,
+                _ => 2,
+            };
+            gas + 3 * (operands - 1)
+        };
+        self.nodes.iter().filter(|node| node.is_computed()).map(of).sum()
+    }
+
     /// Without terms that no output is made of.
     fn without_unread(self) -> Self {
         let mut read = vec![false; self.nodes.len()];

@@ -5,7 +5,7 @@ use super::backward::Plans;
 use super::emit::{Emitted, Instruction, Operation, Prices, number};
 use super::schedule::schedule;
 use super::terms::word_max;
-use super::terms::{Field, Terms, terms};
+use super::terms::{Field, Terms, terms, turned};
 use num_bigint::BigUint;
 use num_traits::{One, Zero};
 use residue_ir::FieldOp;
@@ -100,42 +100,61 @@ fn random_blocks_are_their_operations() {
         let constants = [BigUint::zero(), BigUint::from(3u8) % &p, &p - 1u8];
         let kept: BTreeSet<Slot> = ops.iter().map(|op| op.out).filter(|_| numbers.below(3) > 0).collect();
         let first_constant = SLOTS + EXTRA;
-        let terms = terms(&ops, &kept, &Field::Known(p.clone()), first_constant, &constants);
         let own: BTreeSet<Slot> = ops.iter().map(|op| op.out).chain(SLOTS..SLOTS + EXTRA).collect();
         let bytes_a_gas = [Prices::GAS_ALONE, 4][seed as usize % 2];
         let prices = Prices { bytes_a_gas, loads_modulus: false, in_memory: vec![] };
-        let found = schedule(&terms, &own, &prices, &mut Plans::default());
-        // What is remembered of other blocks, and of this one, changes nothing.
-        for _ in 0..2 {
-            let again = schedule(&terms, &own, &prices, &mut plans);
-            let instructions = |emitted: &Option<Emitted>| emitted.as_ref().map(|emitted| emitted.instructions.clone());
-            assert_eq!(instructions(&again), instructions(&found), "seed {seed}, p = {p}");
-        }
-        let Some(emitted) = found else { continue };
-        // The largest numbers come nearest to the bounds.
-        for largest in [true, false] {
-            let value =
-                |numbers: &mut Numbers| if largest { &p - 1u8 } else { BigUint::from(numbers.below(u64::MAX)) % &p };
-            let mut expected: HashMap<Slot, BigUint> = (0..SLOTS).map(|slot| (slot, value(&mut numbers))).collect();
-            let mut memory = expected.clone();
-            expected.extend((first_constant..).zip(constants.iter().cloned()));
-            for op in &ops {
-                let (x, y) = (&expected[&op.x], &expected[&op.y]);
-                let result = match op.operation {
-                    FieldOp::Add => x + y,
-                    FieldOp::Sub => x + &p - y,
-                    FieldOp::Mul => x * y,
+        let field = Field::Known(p.clone());
+        // As they are found to be best, and as chance has it.
+        let best = terms(&ops, &kept, &field, first_constant, &constants);
+        let turned = turned(&ops, &kept, &field, (first_constant, &constants), || numbers.below(2) > 0);
+        for terms in [best, turned] {
+            let found = schedule(&terms, &own, &prices, &mut Plans::default());
+            // What is remembered of other blocks, and of this one, changes nothing.
+            for _ in 0..2 {
+                let again = schedule(&terms, &own, &prices, &mut plans);
+                let instructions =
+                    |emitted: &Option<Emitted>| emitted.as_ref().map(|emitted| emitted.instructions.clone());
+                assert_eq!(instructions(&again), instructions(&found), "seed {seed}, p = {p}");
+            }
+            let Some(emitted) = found else { continue };
+            // The largest numbers come nearest to the bounds.
+            for largest in [true, false] {
+                let value = |numbers: &mut Numbers| {
+                    if largest { &p - 1u8 } else { BigUint::from(numbers.below(u64::MAX)) % &p }
                 };
-                expected.insert(op.out, result % &p);
+                let before: HashMap<Slot, BigUint> = (0..SLOTS).map(|slot| (slot, value(&mut numbers))).collect();
+                let mut memory = before.clone();
+                let expected = after(&ops, before, first_constant, &constants, &p);
+                carry_out(&terms, &emitted.instructions, &p, &mut memory);
+                for slot in 0..SLOTS {
+                    let is_free = own.contains(&slot) && !kept.contains(&slot);
+                    assert!(is_free || memory[&slot] == expected[&slot], "seed {seed}, p = {p}, slot {slot}");
+                }
             }
-            carry_out(&terms, &emitted.instructions, &p, &mut memory);
-            for slot in 0..SLOTS {
-                let is_free = own.contains(&slot) && !kept.contains(&slot);
-                assert!(is_free || memory[&slot] == expected[&slot], "seed {seed}, p = {p}, slot {slot}");
-            }
+            blocks += 1;
         }
-        blocks += 1;
     }
-    println!("{blocks} of 60 blocks have a plan");
-    assert!(blocks > 50, "{blocks}");
+    println!("{blocks} of 120 blocks have a plan");
+    assert!(blocks > 110, "{blocks}");
+}
+
+/// What slots hold after the operations.
+fn after(
+    ops: &[SlotOp],
+    mut slots: HashMap<Slot, BigUint>,
+    first_constant: Slot,
+    constants: &[BigUint],
+    p: &BigUint,
+) -> HashMap<Slot, BigUint> {
+    slots.extend((first_constant..).zip(constants.iter().cloned()));
+    for op in ops {
+        let (x, y) = (&slots[&op.x], &slots[&op.y]);
+        let result = match op.operation {
+            FieldOp::Add => x + y,
+            FieldOp::Sub => x + p - y,
+            FieldOp::Mul => x * y,
+        };
+        slots.insert(op.out, result % p);
+    }
+    slots
 }
