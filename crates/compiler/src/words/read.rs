@@ -98,10 +98,10 @@ impl Elements {
         self.element(Sum::from([(atom, multiple)]))
     }
 
-    /// An element or its negative, whichever has the smaller multiple of its first atom, and whether it is the negative.
+    /// An element or its negative, whichever has the smaller multiple of the first atom of which these differ, and whether it is the negative.
     fn without_sign(&mut self, element: Element) -> (Element, bool) {
-        let first = self.sums[element].values().next();
-        if first.is_none_or(|multiple| multiple * 2u8 <= self.modulus) {
+        let mut doubled = self.sums[element].values().map(|multiple| multiple * 2u8);
+        if doubled.find(|doubled| *doubled != self.modulus).is_none_or(|doubled| doubled < self.modulus) {
             return (element, false);
         }
         let zero = self.element(Sum::new());
