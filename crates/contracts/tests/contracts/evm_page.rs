@@ -67,3 +67,17 @@ fn the_table_of_the_page_is_what_contracts_cost() {
     assert!(rows > 20, "{rows}");
     hold("docs/evm.md", "gas", &text);
 }
+
+/// What subroutines bring.
+#[test]
+fn the_table_of_subroutines_is_what_contracts_cost() {
+    let names =
+        ["bn254/add", "bn254/mul", "secp256k1/recover", "ed25519/verify", "baby_jubjub/mul", "poseidon2/bn254_t3"];
+    let mut text = String::from("| contract | gas, `evm` | gas, `evm-callsub` |\n|---|---:|---:|\n");
+    for name in names {
+        let contract = residue_contracts::find(name).unwrap();
+        let gas = |revision| grouped(trial(contract, revision).expect("its field has words").gas);
+        writeln!(text, "| `{name}` | {} | {} |", gas(Revision::Evm), gas(Revision::EvmCallsub)).unwrap();
+    }
+    hold("docs/evm.md", "subroutines", &text);
+}
