@@ -107,10 +107,10 @@ fn random_blocks_are_their_operations() {
         // As they are found to be best, and as chance has it.
         let best = terms(&ops, &kept, &field, first_constant, &constants);
         let turned = turned(&ops, &kept, &field, (first_constant, &constants), || numbers.below(2) > 0);
-        for terms in [best, turned] {
+        for (terms, looks_back) in [(best, 2), (turned, 0)] {
             let found = schedule(&terms, &own, &prices, &mut Plans::default());
             // What is remembered of other blocks, and of this one, changes nothing.
-            for _ in 0..2 {
+            for _ in 0..looks_back {
                 let again = schedule(&terms, &own, &prices, &mut plans);
                 let instructions =
                     |emitted: &Option<Emitted>| emitted.as_ref().map(|emitted| emitted.instructions.clone());
