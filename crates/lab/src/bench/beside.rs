@@ -16,7 +16,7 @@ use crate::price::ANCHOR_NS;
 use crate::record::{Quantity, RecordRow};
 
 /// More than anything measured here takes.
-const GAS: u64 = 1 << 40;
+pub(super) const GAS: u64 = 1 << 40;
 
 /// The layer of precompiles.
 pub(super) const PRECOMPILE: &str = "precompile";

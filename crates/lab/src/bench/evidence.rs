@@ -7,7 +7,9 @@ use num_bigint::BigUint;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use residue_contracts::{CONTRACTS, Contract};
-use residue_engine::Batching;
+use residue_engine::{Batching, Engine, EngineConfig};
+use residue_isa::Revision;
+use residue_workbench::harness::WrongAnswer;
 
 use crate::bench::beside::{self, Call, Yardstick};
 use crate::bench::effort::{Effort, Observer};
@@ -15,6 +17,7 @@ use crate::bench::first::{self, First};
 use crate::bench::group::{Group, none_missing};
 use crate::bench::operations::sum_input;
 use crate::error::LabError;
+use crate::made::{made, made_if_expressible};
 use crate::record::table::Column;
 use crate::record::{Quantity, RecordRow};
 
@@ -78,6 +81,55 @@ fn measure_those(
         }
     }
     Ok(rows)
+}
+
+/// What a contract takes on one of the inputs that it is measured on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cost {
+    /// The contract's name.
+    pub contract: &'static str,
+    /// What the input is.
+    pub what: String,
+    /// Gas that the precompile charges.
+    pub price: u64,
+    /// Gas and bytes of code under `eip6690-2024`.
+    pub gas: u64,
+    /// Bytes of code there.
+    pub code_bytes: usize,
+    /// Gas under `evm`, of contracts that it can express.
+    pub evm_gas: Option<u64>,
+}
+
+/// What contracts take as they are now, on the inputs of the record. An error if an answer is not the precompile's.
+pub fn costs() -> Result<Vec<Cost>, LabError> {
+    let mut costs = Vec::new();
+    for (address, contract) in replacements() {
+        let plain = made_if_expressible(contract, Revision::Evm)?;
+        let fields = made(contract, Revision::Eip6690_2024)?;
+        for (what, input) in inputs(contract)? {
+            let native = beside::by_precompile(address, &input)?;
+            let gas = |revision, code: &[u8]| {
+                let result = Engine::new(EngineConfig::default_for(revision))?.run_code(code, &input, beside::GAS);
+                let subject = format!("{revision}/{}/{what}", contract.name);
+                if !result.is_success() {
+                    return Err(LabError::Halted { subject, halt: result.halt });
+                }
+                if result.output != native.output {
+                    return Err(WrongAnswer { subject, expected: native.output.clone(), got: result.output }.into());
+                }
+                Ok(result.gas_used)
+            };
+            costs.push(Cost {
+                contract: contract.name,
+                price: native.gas_used,
+                gas: gas(Revision::Eip6690_2024, &fields.compiled.code)?,
+                code_bytes: fields.compiled.code.len(),
+                evm_gas: plain.as_ref().map(|plain| gas(Revision::Evm, &plain.compiled.code)).transpose()?,
+                what,
+            });
+        }
+    }
+    Ok(costs)
 }
 
 /// What a contract is measured on, each input with what it is: in one word, as it is part of a measurement's name.

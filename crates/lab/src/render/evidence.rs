@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::bench::evidence::{GROUP, replacements};
+use crate::bench::evidence::{Cost, GROUP, replacements};
 use crate::error::LabError;
 use crate::record::{Quantity, Record};
 use crate::render::figures::Records;
@@ -113,6 +113,37 @@ pub fn table(record: &Record) -> String {
     text
 }
 
+/// What contracts take now where that is not what the record has: gas, its ratio to the price, bytes of code, and gas under `evm`.
+pub fn gas_since(record: &Record, costs: &[Cost]) -> String {
+    let mut text = String::from(
+        "| contract | input | price | gas, record | gas | gas / price | code, bytes | gas, `evm`, record | gas, `evm` |\n\
+         |---|---|---:|---:|---:|---:|---:|---:|---:|\n",
+    );
+    let lines = lines(record);
+    for Cost { contract, what, price, gas, code_bytes, evm_gas } in costs {
+        let line = lines.iter().find(|line| line.contract == *contract && line.what == *what);
+        let of = |layer| line.and_then(|line| line.median(layer, Quantity::Gas, false));
+        let whole = |value: Option<f64>| shown(value, grouped);
+        let exact = |value: u64| value as f64; // gas is below 2⁵³
+        if of(BATCH) == Some(exact(*gas)) && of(EVM) == evm_gas.map(exact) {
+            continue;
+        }
+        let cells = [
+            format!("`{contract}`"),
+            what.replace('-', " "),
+            whole(Some(exact(*price))),
+            whole(of(BATCH)),
+            whole(Some(exact(*gas))),
+            format!("{:.3}", exact(*gas) / exact(*price)),
+            whole(Some(exact(*code_bytes as u64))), // usize to u64 widens
+            whole(of(EVM)),
+            whole(evm_gas.map(exact)),
+        ];
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    }
+    text
+}
+
 /// What is there where nothing was measured.
 const DASH: &str = "–";
 
@@ -183,5 +214,17 @@ mod tests {
         assert!(last.starts_with("| 0x06 | `bn254/add` | example | 150 | – | 1 085 | –"), "{last}");
         assert!(last.ends_with("| – | 5 451 | – |"), "{last}");
         assert!(figure(&record).contains("bn254/add, example"));
+        let cost = |gas, evm_gas| Cost {
+            contract: "bn254/add",
+            what: "example".to_owned(),
+            price: 150,
+            gas,
+            code_bytes: 2_892,
+            evm_gas: Some(evm_gas),
+        };
+        let since = |cost| gas_since(&record, &[cost]).lines().skip(2).map(str::to_owned).collect::<Vec<_>>();
+        assert!(since(cost(1_085, 5_451)).is_empty());
+        let changed = ["| `bn254/add` | example | 150 | 1 085 | 900 | 6.000 | 2 892 | 5 451 | 5 451 |"];
+        assert_eq!(since(cost(900, 5_451)), changed);
     }
 }

@@ -3,6 +3,7 @@
 
 mod bn254_times;
 mod eip2537_times;
+mod evidence_gas;
 mod library_times;
 mod pairing_figure;
 mod quotes;
