@@ -7,7 +7,7 @@
 //! - `MARK name ENTERSUB` a target of CALLSUB, where the revision has subroutines.
 //! - `const NAME = 5` before its first use; NAME then stands for the number.
 //! - `MULMODX out[:stride] x[:stride] y[:stride] [xCOUNT]` with slots; a stride is 1 unless given, and so is the count.
-//! - `INVMODX out[:stride] x[:stride] [xCOUNT]`, `MOVX` likewise, `ISZEROX slot`, `SUM2X out signs x y x y`, `FP2MULX` with its ten bytes, `FP6MULX` with its twenty; `SETUPX 5` where the id is an immediate.
+//! - `INVMODX out[:stride] x[:stride] [xCOUNT]`, `MOVX` likewise, `ISZEROX slot`, `EQX slot slot`, `LTX` likewise, `SUM2X out signs x y x y`, `FP2MULX` with its ten bytes, `FP6MULX` with its twenty; `SETUPX 5` where the id is an immediate.
 //! - `MULMODMONT384 out x y modulus` with byte offsets; without operands they come from the stack. Where the revision takes
 //!   r_inv from the stack it follows after the modulus of a multiplication; where it takes no modulus neither is written.
 //! - `; comment` and `// comment` to the end of the line.
@@ -209,6 +209,10 @@ impl<'a> Parser<'a> {
         if self.revision.slot_rules().is_some_and(|rules| rules.is_zero == Some(row.byte)) {
             let slot = self.next("a slot")?;
             return Ok(Item::Field(FieldInstruction::IsZero { slot: self.byte(slot, slot.text, "a slot")? }));
+        }
+        if let Some(comparison) = self.revision.slot_rules().and_then(|rules| rules.compares(row.byte)) {
+            let slots = self.bytes(2, "a slot")?;
+            return Ok(Item::Field(FieldInstruction::Compare { comparison, x: slots[0], y: slots[1] }));
         }
         if let Some(products) = self.revision.slot_rules().and_then(|rules| rules.sum_products(row.byte)) {
             let immediate = self.bytes(2 + 2 * products, "a slot or signs")?;
