@@ -112,18 +112,18 @@ mod tests {
         check(
             97,
             false,
-            "v3 = add v0 v0; v4 = add v0 v1; is_odd v4 -> w2; equal v0 v1 -> w3; is_odd v3 -> w4; is_zero v0 -> w5",
+            "v3 = add v0 v0; v4 = add v0 v1; is_odd v4 -> w3; equal v0 v1 -> w4; is_odd v3 -> w5; is_zero v0 -> w6",
         );
         check(
             97,
             true,
-            "v3 = sub c0 v0; v4 = add v0 v1; is_odd v4 -> w2; equal v0 v1 -> w3; less v3 v0 -> w4; is_zero v0 -> w5",
+            "v3 = sub c0 v0; v4 = add v0 v1; is_odd v4 -> w3; equal v0 v1 -> w4; less v3 v0 -> w5; is_zero v0 -> w6",
         );
         // Modulo a power of two a double is always even.
         check(
             128,
             true,
-            "v3 = add v0 v0; v4 = add v0 v1; is_odd v4 -> w2; equal v0 v1 -> w3; is_odd v3 -> w4; is_zero v0 -> w5",
+            "v3 = add v0 v0; v4 = add v0 v1; is_odd v4 -> w3; equal v0 v1 -> w4; is_odd v3 -> w5; is_zero v0 -> w6",
         );
     }
 
