@@ -356,9 +356,29 @@ impl Maker {
             if !self.program.arrays.is_empty() && self.random.random_ratio(1, 10) {
                 self.update(region);
             }
+            if self.random.random_ratio(1, 12) {
+                self.question(region);
+            }
             let statement = self.statement();
             region.statements.push(statement);
         }
+    }
+
+    /// Whether a difference is zero, or a double odd, that nothing else reads: what interfaces that compare values ask of these themselves.
+    fn question(&mut self, region: &mut Region) {
+        let x = self.operand();
+        let is_double = self.random.random_ratio(1, 2);
+        let y = if is_double || self.random.random_ratio(1, 3) { x } else { self.operand() };
+        let kind = if is_double { FieldOp::Add } else { FieldOp::Sub };
+        let value = self.define(1)[0];
+        self.scope.values.pop();
+        region.statements.push(Statement::Block(Block { ops: vec![(value, Op { kind, x, y })] }));
+        let value = Operand::Value(value);
+        let asked = self.defined_word(|result| match is_double {
+            true => Effect::IsOdd { result, value },
+            false => Effect::IsZero { result, value },
+        });
+        region.statements.push(asked);
     }
 
     /// An element of an array at an index that is bound, loaded and stored again, now and then with something between; the

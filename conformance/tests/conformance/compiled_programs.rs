@@ -10,6 +10,7 @@ use residue_conformance::programs::{calldata, program, program_with};
 use residue_engine::{Engine, EngineConfig, Fork, Halt};
 use residue_ir::{Machine, Modulus, Outcome, Program, WordOp, evaluate, mont, record, text, verify};
 use residue_isa::assembly::AssembleError;
+use residue_isa::revision::x_cmpx::{EQX, LTX};
 use residue_isa::revision::x_selectx::SELECTX;
 use residue_isa::{Family, GasSchedule, Revision};
 use ruint::aliases::U256;
@@ -134,22 +135,24 @@ fn campaign(modulus: &BigUint) {
     assert!(tally.refused * 20 < tally.compiled, "{tally:?}");
 }
 
-/// That the campaigns judge choices without a jump: programs have some, in code that is run there.
+/// That the campaigns judge choices without a jump, and comparisons of slots: programs have some, in code that is run there.
 #[test]
-fn random_programs_choose_between_slots() {
-    let chooses = |seed: &u64| {
+fn random_programs_choose_between_slots_and_compare_them() {
+    let has = |revision: Revision, opcode: u8, seed: u64| {
         // One that is too long is refused.
-        let Ok(Compiled { code, .. }) = compiled(&program(&bls12_381(), *seed), Revision::XSelectx) else {
+        let Ok(Compiled { code, .. }) = compiled(&program(&bls12_381(), seed), revision) else {
             return false;
         };
         let mut pc = 0;
-        while pc < code.len() && Revision::XSelectx.opcode_at(&code[pc..]) != SELECTX {
-            pc += Revision::XSelectx.bytes_at(&code[pc..]);
+        while pc < code.len() && revision.opcode_at(&code[pc..]) != opcode {
+            pc += revision.bytes_at(&code[pc..]);
         }
         pc < code.len()
     };
-    let count = (0..100).filter(chooses).count();
-    assert!(count >= 10, "{count} of 100");
+    for (revision, opcode) in [(Revision::XSelectx, SELECTX), (Revision::XCmpx, EQX), (Revision::XCmpx, LTX)] {
+        let count = (0..100).filter(|&seed| has(revision, opcode, seed)).count();
+        assert!(count >= 10, "{revision} {opcode:#x}: {count} of 100");
+    }
 }
 
 /// A campaign over several moduli, one of them given at run time, for the revisions that have them.

@@ -188,7 +188,7 @@ function f0 \"start\" () -> () values 0 {
 
 #[test]
 fn moduli_that_have_no_module_are_refused() {
-    let program = |modulus: BigUint| plain_program(&modulus, 1);
+    let program = |modulus: BigUint| plain_program(&modulus, 2);
     assert_eq!(lower(&program(BigUint::from(16u8)), Form::SelfContained), Err(LowerError::EvenModulus));
     let wide = (BigUint::from(1u8) << 1100u32) + 1u8;
     assert_eq!(lower(&program(wide), Form::SelfContained), Err(LowerError::Width { bits: 1101 }));

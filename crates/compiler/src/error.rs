@@ -35,6 +35,12 @@ pub enum CompileError {
         /// The revision.
         revision: Revision,
     },
+    /// It has no instruction that tells which of two elements is less, and the program does not ask.
+    #[error("{revision} has no instruction that tells which of two elements is less: ask with `has order`")]
+    Order {
+        /// The revision.
+        revision: Revision,
+    },
     /// Montgomery form needs an odd modulus.
     #[error("{revision} needs an odd modulus")]
     EvenModulus {
@@ -141,10 +147,10 @@ pub enum CompileError {
 
 impl CompileError {
     /// Whether it says that the revision has no code for such a program: moduli that the revision does not have, or too few of them, or
-    /// inversions; or that the code would be so long that addresses of parts that words choose do not fit two bytes.
+    /// inversions or comparisons; or that the code would be so long that addresses of parts that words choose do not fit two bytes.
     pub fn is_inexpressible(&self) -> bool {
-        use CompileError::{EvenModulus, Far, FixedField, Inversion, OnlyWidth, Subprogram, Width};
+        use CompileError::{EvenModulus, Far, FixedField, Inversion, OnlyWidth, Order, Subprogram, Width};
         let is_of_modulus = matches!(self, Width { .. } | OnlyWidth { .. } | EvenModulus { .. } | FixedField { .. });
-        is_of_modulus || matches!(self, Subprogram { .. } | Inversion { .. } | Far { .. })
+        is_of_modulus || matches!(self, Subprogram { .. } | Inversion { .. } | Order { .. } | Far { .. })
     }
 }

@@ -47,7 +47,10 @@ pub(crate) fn has_feature(program: &Program, revision: Revision, dialect: Dialec
                 || words::inversion::is_by_modexp(program, revision, dialect)
         }
         Feature::Padding => revision.slot_rules().is_some_and(|rules| rules.store_padded.is_some()),
-        Feature::ZeroTest => revision.slot_rules().is_some_and(|rules| rules.is_zero.is_some()),
+        Feature::ZeroTest => {
+            revision.slot_rules().is_some_and(|rules| rules.is_zero.is_some() || rules.equal.is_some())
+        }
+        Feature::Order => revision.slot_rules().is_some_and(|rules| rules.less.is_some()),
         Feature::FieldSlots => revision.slot_rules().is_some(),
         Feature::LeadingZeros => revision.row(evm::CLZ).is_some_and(|row| row.since <= dialect.fork),
         Feature::Slots(count) => {
@@ -86,6 +89,16 @@ pub(crate) fn require_inversion(program: &Program, revision: Revision, dialect: 
     program.for_each_effect(&mut |effect| inverts |= matches!(effect, Effect::Invert { .. }));
     match inverts && !has_feature(program, revision, dialect, Feature::Inversion) {
         true => Err(CompileError::Inversion { revision }),
+        false => Ok(()),
+    }
+}
+
+/// Refuses questions which of two elements is less where the revision has no instruction for them.
+pub(crate) fn require_order(program: &Program, revision: Revision, dialect: Dialect) -> Result<(), CompileError> {
+    let mut compares = false;
+    program.for_each_effect(&mut |effect| compares |= matches!(effect, Effect::Less { .. }));
+    match compares && !has_feature(program, revision, dialect, Feature::Order) {
+        true => Err(CompileError::Order { revision }),
         false => Ok(()),
     }
 }

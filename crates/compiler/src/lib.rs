@@ -27,7 +27,9 @@ pub use residue_passes::{SmallMultiples, TooFewSlots};
 pub use source_map::SourceMap;
 
 use check::{Evidence, check};
-use features::{has_feature, limits, require_inversion, require_modulus, require_precompiles, require_subprogram};
+use features::{
+    has_feature, limits, require_inversion, require_modulus, require_order, require_precompiles, require_subprogram,
+};
 use fuse::Fused;
 use lower::LoweredBlock;
 use num_bigint::BigUint;
@@ -39,6 +41,7 @@ use residue_isa::revision::Family;
 use residue_isa::revision::rules::{SUM_PRODUCTS_MAX, SlotBytesMax};
 use residue_isa::{FieldOp, GasSchedule, Revision, SlotRules};
 use residue_passes::choices;
+use residue_passes::comparisons;
 use residue_passes::derived::{self, Derived};
 use residue_passes::fp2;
 use residue_passes::fp6;
@@ -145,6 +148,13 @@ impl<'a> Prepared<'a> {
         if revision.slot_rules().is_some_and(|rules| rules.select.is_some()) {
             let mut source = self.source.clone();
             choices::hoist(&mut source);
+            return Prepared::of_verified(&source, self.multiples).compile_for(revision, schedule, dialect);
+        }
+        if let Some(rules) = revision.slot_rules()
+            && rules.equal.is_some()
+        {
+            let mut source = self.source.clone();
+            comparisons::compare(&mut source, rules.less.is_some());
             return Prepared::of_verified(&source, self.multiples).compile_for(revision, schedule, dialect);
         }
         if revision.family() == Family::Words {
@@ -273,6 +283,7 @@ fn build(
     for unit in prepared.simplified.units() {
         require_modulus(unit, revision)?;
         require_inversion(unit, revision, dialect)?;
+        require_order(unit, revision, dialect)?;
         require_precompiles(unit, dialect)?;
         let mut program = with_constants(unit, revision);
         if revision.slot_rules().is_some_and(|rules| rules.sums.is_some()) {

@@ -476,6 +476,10 @@ impl<'a> Lowering<'a> {
                 self.target.equal(self.code, self.slot(*a), self.slot(*b));
                 self.keep(*result);
             }
+            Effect::Less { result, a, b } => {
+                self.target.less(self.code, self.slot(*a), self.slot(*b));
+                self.keep(*result);
+            }
             Effect::Bind { result, word } => {
                 match self.addresses.get(result) {
                     Some(&array) => self.element_address(array, *word, 0)?,

@@ -95,7 +95,7 @@ impl SlotNames {
 }
 
 /// Whether a byte of an immediate means nothing to jump analysis that takes it for an opcode.
-fn is_harmless(byte: u8) -> bool {
+pub(crate) fn is_harmless(byte: u8) -> bool {
     byte != JUMPDEST && !(PUSH1..=PUSH32).contains(&byte)
 }
 

@@ -176,6 +176,11 @@ pub trait Target {
     /// [] → [1 if the slots are equal, else 0]
     fn equal(&self, code: &mut Assembly, a: Slot, b: Slot);
 
+    /// [] → [1 if the canonical value of a is less than that of b, else 0]. Only for revisions with an instruction for that.
+    fn less(&self, _code: &mut Assembly, _a: Slot, _b: Slot) {
+        unreachable!("it has no comparison by size")
+    }
+
     /// Pushes a number where memory holds it all the time; whether it does. [] → [number] or []
     fn push_held(&self, _code: &mut Assembly, _number: &BigUint) -> bool {
         false

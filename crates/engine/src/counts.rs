@@ -51,6 +51,8 @@ pub struct Moved {
     pub loaded: BTreeMap<usize, u64>,
     /// Values stored in slots, or brought into Montgomery form.
     pub stored: BTreeMap<usize, u64>,
+    /// Values that came out of Montgomery form to be compared.
+    pub compared: BTreeMap<usize, u64>,
     /// Field contexts made.
     pub moduli: BTreeMap<usize, u64>,
 }
@@ -173,6 +175,9 @@ impl Counts {
         let moving = self.moving.take().unwrap_or(0);
         match self.revision.slot_rules() {
             Some(rules) if step.opcode == rules.load => *self.moved.loaded.entry(width_limbs).or_default() += moving,
+            Some(rules) if rules.less == Some(step.opcode) => {
+                *self.moved.compared.entry(width_limbs).or_default() += 2;
+            }
             Some(rules) if step.opcode == rules.store || rules.store_from_code == Some(step.opcode) => {
                 *self.moved.stored.entry(width_limbs).or_default() += moving;
             }

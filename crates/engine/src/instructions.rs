@@ -119,6 +119,7 @@ fn handler<H: FieldHost>(revision: Revision, opcode: u8) -> Instruction<EthInter
         Revision::XMovx => slots!(XMovx),
         Revision::XFp6x => slots!(XFp6x),
         Revision::XSelectx => slots!(XSelectx),
+        Revision::XCmpx => slots!(XCmpx),
         Revision::XSquarex => slots!(XSquarex),
         Revision::XCallsub => subroutines::handler(opcode).or_else(|| slots!(XCallsub)),
         Revision::XExtx => slots!(XExtx),

@@ -56,6 +56,8 @@ macro_rules! with_effects {
             IsOdd = "is_odd" { value: Operand } -> { result: Word }
             /// [`crate::Machine::equal`].
             Equal = "equal" { a: Operand, b: Operand } -> { result: Word }
+            /// [`crate::Machine::less`].
+            Less = "less" { a: Operand, b: Operand } -> { result: Word }
             /// [`crate::Machine::bind`].
             Bind = "bind" { word: Word } -> { result: Word }
             /// [`crate::Machine::get`].

@@ -461,6 +461,10 @@ impl<'a> Run<'a> {
                 let truth = U256::from(self.read(frame, *a) == self.read(frame, *b));
                 frame.words.insert(*result, truth);
             }
+            Effect::Less { result, a, b } => {
+                let truth = U256::from(self.read(frame, *a) < self.read(frame, *b));
+                frame.words.insert(*result, truth);
+            }
             Effect::Bind { result, word } => {
                 let word = self.word(frame, *word);
                 frame.words.insert(*result, word);

@@ -133,6 +133,8 @@ pub enum Feature {
     ZeroTest,
     /// Instructions name elements by the numbers of slots: code for formulas is short.
     FieldSlots,
+    /// An instruction tells which of two elements is less: [`Machine::less`] can be used.
+    Order,
     /// An opcode counts leading zeros (EIP-7939): [`Machine::leading_zeros`] can be used.
     LeadingZeros,
 }
@@ -365,6 +367,9 @@ pub trait Machine {
 
     /// 1 if a = b, else 0.
     fn equal(&self, a: Self::Fe, b: Self::Fe) -> Self::Word;
+
+    /// 1 if the canonical value of a is less than that of b, else 0. Needs [`Feature::Order`].
+    fn less(&self, a: Self::Fe, b: Self::Fe) -> Self::Word;
 
     /// The word whose bit 0 is bit `first_bit`, a multiple of 256, of the canonical value of `value`.
     fn word_of(&self, value: Self::Fe, first_bit: u32) -> Self::Word;

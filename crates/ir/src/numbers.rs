@@ -130,6 +130,10 @@ impl<F: Number> Machine for Numbers<F> {
         U256::from(a == b)
     }
 
+    fn less(&self, a: F, b: F) -> U256 {
+        U256::from(a.to_canonical() < b.to_canonical())
+    }
+
     fn word_of(&self, value: F, first_bit: u32) -> U256 {
         words::word_at(&value.to_canonical(), first_bit)
     }

@@ -490,6 +490,10 @@ impl<'r> Machine for Recording<'r> {
         self.defined(|state, result| Effect::Equal { result, a: state.own(a), b: state.own(b) })
     }
 
+    fn less(&self, a: Recorded<'r>, b: Recorded<'r>) -> RecordedWord {
+        self.defined(|state, result| Effect::Less { result, a: state.own(a), b: state.own(b) })
+    }
+
     fn word_of(&self, value: Recorded<'r>, first_bit: u32) -> RecordedWord {
         self.defined(|state, result| Effect::WordOf { result, value: state.own(value), first_bit })
     }

@@ -505,6 +505,7 @@ impl Scope<'_> {
             | Effect::IsZero { .. }
             | Effect::IsOdd { .. }
             | Effect::Equal { .. }
+            | Effect::Less { .. }
             | Effect::Bind { .. }
             | Effect::Get { .. }
             | Effect::Set { .. }

@@ -84,6 +84,15 @@ pub enum FieldInstruction {
         /// The slot.
         slot: u8,
     },
+    /// Whether two slots compare in a way, as a word on the stack (`EQX`, `LTX`).
+    Compare {
+        /// In which way.
+        comparison: Comparison,
+        /// The slot of the first operand.
+        x: u8,
+        /// The slot of the second.
+        y: u8,
+    },
     /// ± x₁·y₁ ± x₂·y₂ …, two products or more, with one reduction (`SUM2X` to `SUM6X`).
     Sum(SumOfProducts),
     /// Products in Fp2, as two sums of two products each (`FP2MULX`).
@@ -103,6 +112,15 @@ pub enum FieldInstruction {
         /// Where the modulus m is, and r_inv = −m⁻¹ mod 2⁶⁴.
         modulus: ModulusAt,
     },
+}
+
+/// How the values of two slots compare, as integers below the modulus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Comparison {
+    /// x = y (`EQX`).
+    Equal,
+    /// x < y (`LTX`).
+    Less,
 }
 
 /// A sum of products of slots.
@@ -185,6 +203,7 @@ impl FieldInstruction {
             | FieldInstruction::Copy { .. }
             | FieldInstruction::Select { .. }
             | FieldInstruction::IsZero { .. }
+            | FieldInstruction::Compare { .. }
             | FieldInstruction::Sum(_)
             | FieldInstruction::Fp2(_)
             | FieldInstruction::Fp6(_) => None,
@@ -205,6 +224,7 @@ impl FieldInstruction {
             | FieldInstruction::Select { count, .. } => count,
             FieldInstruction::Fp2(products) => products.count,
             FieldInstruction::IsZero { .. }
+            | FieldInstruction::Compare { .. }
             | FieldInstruction::Sum(_)
             | FieldInstruction::Fp6(_)
             | FieldInstruction::Memory { .. } => 1,

@@ -19,7 +19,7 @@ pub mod revision;
 pub mod schedule;
 
 pub use assembly::{AssembleError, Assembly, Code, Item, LabelId, assemble, assemble_text, disassemble};
-pub use field_instruction::{FieldInstruction, FieldOp, Lanes, ModulusAt, PerOp, SumOfProducts};
+pub use field_instruction::{Comparison, FieldInstruction, FieldOp, Lanes, ModulusAt, PerOp, SumOfProducts};
 pub use fork::{Fork, UnknownFork};
 pub use fp2::{Fp2Lanes, Fp2Products};
 pub use fp6::Fp6Product;

@@ -126,6 +126,8 @@ revisions! {
     XFp6x = x_fp6x;
     /// An experiment, EIP-6690 of 2024 with choices between slots: `x-selectx`.
     XSelectx = x_selectx;
+    /// An experiment, EIP-6690 of 2024 with comparison of slots: `x-cmpx`.
+    XCmpx = x_cmpx;
     /// An experiment, EIP-6690 of 2024 with a price for squares: `x-squarex`.
     XSquarex = x_squarex;
     /// An experiment, EIP-6690 of 2024 with the subroutines of EIP-7979: `x-callsub`.

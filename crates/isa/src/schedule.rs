@@ -57,6 +57,7 @@ const BUNDLED: &[(&str, &str)] = &[
     ("x-movx.toml", include_str!("../schedules/x-movx.toml")),
     ("x-fp6x.toml", include_str!("../schedules/x-fp6x.toml")),
     ("x-selectx.toml", include_str!("../schedules/x-selectx.toml")),
+    ("x-cmpx.toml", include_str!("../schedules/x-cmpx.toml")),
     ("x-squarex.toml", include_str!("../schedules/x-squarex.toml")),
     ("evm.toml", include_str!("../schedules/evm.toml")),
 ];

@@ -90,6 +90,9 @@ fn by_width(revision: Revision) -> String {
         if revision.slot_rules().is_some_and(|rules| rules.select.is_some()) {
             row("a value chosen", &|prices| prices.copy);
         }
+        if revision.slot_rules().is_some_and(|rules| rules.less.is_some()) {
+            row("a value compared by its size", &|prices| prices.load);
+        }
         if schedule.prices_words() {
             let per_word = schedule.transfer_per_word();
             row("32 bytes moved under a power of two", &|_| per_word);

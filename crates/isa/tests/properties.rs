@@ -8,7 +8,8 @@ use residue_isa::assembly::{Item, LabelId, assemble, assemble_text, disassemble,
 use residue_isa::revision::evm384::{Evm384, Modulus, Operands};
 use residue_isa::revision::rules::SUM_PRODUCTS_MAX;
 use residue_isa::{
-    FieldInstruction, FieldOp, Fp2Products, Fp6Product, Lanes, ModulusAt, Revision, SumOfProducts, jumpdests,
+    Comparison, FieldInstruction, FieldOp, Fp2Products, Fp6Product, Lanes, ModulusAt, Revision, SumOfProducts,
+    jumpdests,
 };
 
 fn arithmetic() -> impl Strategy<Value = FieldOp> {
@@ -79,6 +80,11 @@ fn select() -> impl Strategy<Value = FieldInstruction> {
     })
 }
 
+fn comparison() -> impl Strategy<Value = FieldInstruction> {
+    (prop::sample::select(vec![Comparison::Equal, Comparison::Less]), any::<[u8; 2]>())
+        .prop_map(|(comparison, [x, y])| FieldInstruction::Compare { comparison, x, y })
+}
+
 /// One lane without strides.
 fn triple() -> impl Strategy<Value = FieldInstruction> {
     (arithmetic(), any::<[u8; 3]>()).prop_map(|(operation, slots)| {
@@ -99,6 +105,7 @@ fn instruction(revision: Revision) -> Option<BoxedStrategy<FieldInstruction>> {
             kinds.extend(rules.mul_fp6.map(|_| fp6().boxed()));
             kinds.extend(rules.copy.map(|_| copy().boxed()));
             kinds.extend(rules.select.map(|_| select().boxed()));
+            kinds.extend(rules.equal.map(|_| comparison().boxed()));
             Some(proptest::strategy::Union::new(kinds).boxed())
         }
         (Some(rules), _) if rules.is_strided => Some(slots().boxed()),

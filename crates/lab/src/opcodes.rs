@@ -7,6 +7,7 @@
 //! Rows are named `layer/opcode/width/class`: the layer is `evm` or a revision, the width is that of the modulus in bits (for
 //! KECCAK256 the bytes hashed), the class says which operands.
 
+mod answers;
 mod chain;
 mod conversions;
 mod evm;
@@ -176,6 +177,7 @@ mod tests {
             Revision::XMovx,
             Revision::XFp6x,
             Revision::XSelectx,
+            Revision::XCmpx,
             Revision::XExtx,
             Revision::EvmmaxNext,
         ];
@@ -214,6 +216,8 @@ mod tests {
             "x-fp6x/FP6MULX/256/255",
             "x-movx/MOVX/384/16",
             "x-selectx/SELECTX/384/3",
+            "x-cmpx/EQX/384/equal",
+            "x-cmpx/LTX/384/random",
             "evmmax-next/GETX/384/3",
             "evmmax-next/PUTX/768/1",
             "evm/RETURN/256/1024",

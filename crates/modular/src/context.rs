@@ -398,6 +398,16 @@ impl FieldContext {
         load(self, first_slot, out);
     }
 
+    /// Whether two slots hold the same value, of which there is one form.
+    pub fn equal(&self, x: usize, y: usize) -> bool {
+        self.slot(x) == self.slot(y)
+    }
+
+    /// Whether the value of slot x is less than that of slot y, as integers in 0, …, m − 1.
+    pub fn less(&self, x: usize, y: usize) -> bool {
+        (self.kernels.less)(self, x, y)
+    }
+
     /// The limbs of a slot as they are held: Montgomery form, or canonical form modulo a power of two.
     pub fn slot(&self, slot: usize) -> &[Limb] {
         assert!(slot < self.slot_count, "slot {slot} lies inside the context");

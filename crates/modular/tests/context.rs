@@ -221,6 +221,24 @@ proptest! {
     }
 
     #[test]
+    fn comparisons_are_those_of_integers((width, m, mut values) in setting(), x in 0..SLOTS, y in 0..SLOTS) {
+        // Neighbours of a value, and an equal one.
+        values[3] = values[4].clone();
+        values[5] = (&values[4] + 1u8) % &m;
+        let context = context(width, &m, &values);
+        for (x, y) in [(x, y), (y, x), (x, x), (3, 4), (4, 5), (5, 4), (0, 2), (2, 0), (0, 1)] {
+            prop_assert_eq!(context.equal(x, y), values[x] == values[y]);
+            prop_assert_eq!(context.less(x, y), values[x] < values[y]);
+        }
+        if m.bit(0) {
+            let modulus = Modulus::with_width(&m.to_bytes_be(), width).unwrap();
+            let mut portable = FieldContext::portable(modulus, SLOTS);
+            (0..SLOTS).for_each(|slot| portable.set_slot(slot, context.slot(slot)));
+            prop_assert_eq!(portable.less(x, y), values[x] < values[y]);
+        }
+    }
+
+    #[test]
     fn copies_are_what_was_there((width, m, values) in setting(), (count, [out, x, _]) in operands()) {
         let mut context = context(width, &m, &values);
         context.copy(out, x, count);

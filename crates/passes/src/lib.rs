@@ -4,13 +4,14 @@
 //! [`liveness`] says what is needed where; [`allocate`] places values in slots, given what operations on slots cost ([`Cost`]);
 //! [`threads`] cuts rows of calls where places ask for it; [`derived`] makes constants of each other; [`moves`] puts parallel
 //! moves in an order; [`sums`] finds sums of products that one instruction makes, [`fp2`] products in Fp2 and [`fp6`] those in Fp6; [`fused`] brings together what is found;
-//! [`choices`] leaves branches that only choose with nothing else to do.
+//! [`choices`] leaves branches that only choose with nothing else to do, and [`comparisons`] asks of two values what is asked of their difference.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
 pub mod allocate;
 pub mod choices;
+pub mod comparisons;
 pub mod derived;
 pub mod fp2;
 pub mod fp6;

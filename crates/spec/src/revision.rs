@@ -30,6 +30,7 @@ pub mod geth6601_push3;
 pub mod subroutines;
 pub mod x_arrayx;
 pub mod x_callsub;
+pub mod x_cmpx;
 pub mod x_codex;
 pub mod x_extx;
 pub mod x_fp2x;
@@ -122,6 +123,7 @@ impl Revision {
         x_movx::REVISION,
         x_fp6x::REVISION,
         x_selectx::REVISION,
+        x_cmpx::REVISION,
         x_squarex::REVISION,
         x_callsub::REVISION,
         x_extx::REVISION,

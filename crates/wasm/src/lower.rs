@@ -123,7 +123,7 @@ fn require_expressible(program: &Program) -> Result<(), LowerError> {
             | Effect::ElementOf { .. }
             | Effect::WordOf { .. }
             | Effect::High { .. } => LowerError::Effect(effect.name()),
-            Effect::Invert { .. } | Effect::ReturnWords { .. } | Effect::ReturnLast { .. } => {
+            Effect::Invert { .. } | Effect::Less { .. } | Effect::ReturnWords { .. } | Effect::ReturnLast { .. } => {
                 LowerError::Effect(effect.name())
             }
             Effect::Scratch { .. }

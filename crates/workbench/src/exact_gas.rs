@@ -70,6 +70,8 @@ enum Operands {
     Fp6,
     /// The number of products.
     Sum(u64),
+    /// Two values compared by their size.
+    Compare,
 }
 
 impl<'a> CountingExactly<'a> {
@@ -183,6 +185,11 @@ impl<'a> CountingExactly<'a> {
                 frame.active.map_or(0, |context| rounding(schedule.at_width(context.width).fp2) * count)
             }
             Operands::Fp6 => frame.active.map_or(0, |context| rounding(schedule.at_width(context.width).fp6)),
+            // What two loads cost; a power of two needs no conversion.
+            Operands::Compare => frame
+                .active
+                .filter(|context| context.is_odd)
+                .map_or(0, |context| rounding(schedule.at_width(context.width).load) * 2),
             Operands::Sum(count) => frame.active.map_or(0, |context| {
                 let prices = schedule.at_width(context.width);
                 rounding(prices.product) * count + rounding(prices.reduction)
@@ -294,6 +301,7 @@ fn operands(rules: &SlotRules, opcode: u8, view: &View<'_>) -> Operands {
             Operands::Fp2(view.code().get(view.pc() + 10).copied().map_or(0, u64::from))
         }
         _ if rules.mul_fp6 == Some(opcode) => Operands::Fp6,
+        _ if rules.less == Some(opcode) => Operands::Compare,
         _ => rules.sum_products(opcode).map_or(Operands::None, |products| Operands::Sum(products as u64)), // At most 6.
     }
 }

@@ -16,7 +16,7 @@ use residue_ir::Modulus;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
 use residue_isa::revision::rules::SUM_PRODUCTS_MAX;
-use residue_isa::{FieldInstruction, FieldOp, Lanes, Revision, SlotRules, SumOfProducts};
+use residue_isa::{Comparison, FieldInstruction, FieldOp, Lanes, Revision, SlotRules, SumOfProducts};
 use residue_passes::derived::Derived;
 use residue_passes::fp2::SlotFp2;
 use residue_passes::fp6::SlotFp6;
@@ -164,16 +164,6 @@ impl Slots {
             push(code, operand);
         }
         self.transfer(code, self.rules.store);
-    }
-
-    /// `STOREPX` or `LOADPX` of so many slots, with memory from an address on. [] → []
-    fn transfer_row(&self, code: &mut Assembly, [opcode, size]: [u8; 2], (slot, count, address): (Slot, u32, u32)) {
-        push(code, count);
-        let is_load = self.rules.load_padded == Some(opcode);
-        for operand in if is_load { [slot, address] } else { [address, slot] } {
-            push(code, operand);
-        }
-        code.data([opcode, size]);
     }
 
     /// Goes to `fail` unless the number of `size_bytes` that ends at `end` in memory is below the modulus. [] → []
@@ -406,13 +396,23 @@ impl Target for Slots {
             code.field(FieldInstruction::IsZero { slot: slot_index(slot) });
             return;
         }
+        if self.compare(code, Comparison::Equal, [slot, self.places.zero]) {
+            return;
+        }
         self.load_to(code, slot, 0);
         memory_is_zero(code, 0, self.element_bytes);
     }
 
     fn equal(&self, code: &mut Assembly, a: Slot, b: Slot) {
+        if self.compare(code, Comparison::Equal, [a, b]) {
+            return;
+        }
         code.field(slot_instruction(&SlotOp { operation: FieldOp::Sub, out: self.places.spare, x: a, y: b }));
         self.is_zero(code, self.places.spare);
+    }
+
+    fn less(&self, code: &mut Assembly, a: Slot, b: Slot) {
+        assert!(self.compare(code, Comparison::Less, [a, b]), "programs without that instruction are refused");
     }
 
     fn parse(&self, code: &mut Assembly, slot: Slot, size_bytes: u32, fail: LabelId) {

@@ -7,6 +7,7 @@ mod bls12_377_page;
 mod bn254;
 mod bn254_page;
 mod by_precompiles;
+mod comparison;
 mod decompress;
 mod ecdsa;
 mod ed25519;

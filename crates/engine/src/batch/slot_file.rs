@@ -211,6 +211,27 @@ impl SlotFile {
         self.limbs.slot(slot).iter().all(|&limb| limb == 0)
     }
 
+    /// As [`FieldContext::equal`], of slots in whatever form.
+    pub fn equal(&mut self, x: usize, y: usize) -> bool {
+        self.bring_back([x, y]);
+        self.limbs.equal(x, y)
+    }
+
+    /// As [`FieldContext::less`], of slots in whatever form.
+    pub fn less(&mut self, x: usize, y: usize) -> bool {
+        self.bring_back([x, y]);
+        self.limbs.less(x, y)
+    }
+
+    fn bring_back(&mut self, slots: [usize; 2]) {
+        if let Some(form) = &mut self.rows
+            && !form.holds.is_empty()
+        {
+            form.give_back(&mut self.limbs, slots.into_iter());
+            self.ledger.note_moved(form.modulus.shape(), form.moved.len());
+        }
+    }
+
     /// Number of elements of the array.
     pub fn array_len(&self) -> usize {
         self.limbs.array_len()

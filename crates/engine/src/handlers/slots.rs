@@ -5,13 +5,14 @@
 //! base gas, operands, growth, dynamic gas.
 
 mod added;
+mod compared;
 mod prefix;
 
 use std::ops::Range;
 
 use residue_isa::revision::rules::{EmptyTransfer, ID_MAX, InvertsModulo, SLOTS_MAX, SetForm, SlotBytesMax, SlotRules};
 use residue_isa::revision::strided::{Operands, unpack};
-use residue_isa::{FieldOp, Fp6Product, Lanes, PerOp, Revision};
+use residue_isa::{Comparison, FieldOp, Fp6Product, Lanes, PerOp, Revision};
 use residue_modular::limbs::LIMB_BYTES;
 use residue_modular::{FieldContext, Modulus, Strided};
 use revm::interpreter::interpreter::EthInterpreter;
@@ -73,7 +74,12 @@ fn handler_of<R: Rules, H: FieldHost>(opcode: u8) -> Option<Instruction<EthInter
             InvertsModulo::Modulus => Instruction::new(invert::<R, H>),
         }
     } else if R::RULES.is_zero == Some(opcode) {
-        Instruction::new(is_zero::<R, H>)
+        Instruction::new(compared::is_zero::<R, H>)
+    } else if let Some(comparison) = R::RULES.compares(opcode) {
+        match comparison {
+            Comparison::Equal => Instruction::new(compared::equal::<R, H>),
+            Comparison::Less => Instruction::new(compared::less::<R, H>),
+        }
     } else if let Some(products) = R::RULES.sum_products(opcode) {
         match products {
             2 => Instruction::new(added::sum::<R, H, 6>),
@@ -283,27 +289,6 @@ fn invert<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     charge(&mut frame.interpreter.gas, cost)?;
     let (context, _) = frame.host.chain_mut().frame.active().expect("the context is active still");
     context.invert(strided(out), strided(x), usize::from(count));
-    Ok(())
-}
-
-/// `ISZEROX`: 1 on the stack if a slot is zero, else 0.
-fn is_zero<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
-    let [slot] = immediate(&mut frame);
-    check_complete(&mut frame)?;
-    let machine = frame.host.chain_mut();
-    let base = R::RULES.is_zero.map_or(0, |opcode| machine.prices.base[usize::from(opcode)]);
-    charge(&mut frame.interpreter.gas, base)?;
-    let Some((context, _)) = machine.frame.active() else {
-        return Err(super::halt(&mut frame, Halt::NoContext));
-    };
-    let slot = usize::from(slot);
-    if slot >= context.slot_count() {
-        return Err(super::halt(&mut frame, Halt::SlotOutOfRange));
-    }
-    let is_zero = context.is_zero(slot);
-    if !frame.interpreter.stack.push(U256::from(u8::from(is_zero))) {
-        return Err(InstructionResult::StackOverflow);
-    }
     Ok(())
 }
 

@@ -7,7 +7,7 @@
 //! - `MARK name ENTERSUB` a target of CALLSUB, where the revision has subroutines.
 //! - `const NAME = 5` before its first use; NAME then stands for the number.
 //! - `MULMODX out[:stride] x[:stride] y[:stride] [xCOUNT]` with slots; a stride is 1 unless given, and so is the count.
-//! - `INVMODX out[:stride] x[:stride] [xCOUNT]`, `MOVX` likewise, `ISZEROX slot`, `SUM2X out signs x y x y`, `FP2MULX` with its ten bytes, `FP6MULX` with its twenty; `SETUPX 5` where the id is an immediate.
+//! - `INVMODX out[:stride] x[:stride] [xCOUNT]`, `MOVX` likewise, `ISZEROX slot`, `EQX slot slot`, `LTX` likewise, `SUM2X out signs x y x y`, `FP2MULX` with its ten bytes, `FP6MULX` with its twenty; `SETUPX 5` where the id is an immediate.
 //! - `MULMODMONT384 out x y modulus` with byte offsets; without operands they come from the stack. Where the revision takes
 //!   r_inv from the stack it follows after the modulus of a multiplication; where it takes no modulus neither is written.
 //! - `; comment` and `// comment` to the end of the line.
@@ -206,9 +206,8 @@ impl<'a> Parser<'a> {
             let (out, x, y) = (self.lanes()?, self.lanes()?, self.lanes()?);
             return Ok(Item::Field(FieldInstruction::Select { out, x, y, count: self.count()? }));
         }
-        if self.revision.slot_rules().is_some_and(|rules| rules.is_zero == Some(row.byte)) {
-            let slot = self.next("a slot")?;
-            return Ok(Item::Field(FieldInstruction::IsZero { slot: self.byte(slot, slot.text, "a slot")? }));
+        if let Some(question) = self.question(row.byte)? {
+            return Ok(Item::Field(question));
         }
         if let Some(products) = self.revision.slot_rules().and_then(|rules| rules.sum_products(row.byte)) {
             let immediate = self.bytes(2 + 2 * products, "a slot or signs")?;
@@ -233,6 +232,17 @@ impl<'a> Parser<'a> {
             }
             opcode => Ok(Item::Op(opcode)),
         }
+    }
+
+    /// The slots of an instruction that tells something about them, if the opcode is one of those.
+    fn question(&mut self, opcode: u8) -> Result<Option<FieldInstruction>, ParseError> {
+        let Some(rules) = self.revision.slot_rules() else { return Ok(None) };
+        if rules.is_zero == Some(opcode) {
+            return Ok(Some(FieldInstruction::IsZero { slot: self.bytes(1, "a slot")?[0] }));
+        }
+        let Some(comparison) = rules.compares(opcode) else { return Ok(None) };
+        let slots = self.bytes(2, "a slot")?;
+        Ok(Some(FieldInstruction::Compare { comparison, x: slots[0], y: slots[1] }))
     }
 
     /// So many operands of a byte each.

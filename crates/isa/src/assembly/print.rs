@@ -61,6 +61,7 @@ pub(super) fn field_text(instruction: &FieldInstruction, revision: Revision) -> 
         FieldInstruction::Copy { .. } => rules.and_then(|rules| rules.copy),
         FieldInstruction::Select { .. } => rules.and_then(|rules| rules.select),
         FieldInstruction::IsZero { .. } => rules.and_then(|rules| rules.is_zero),
+        FieldInstruction::Compare { comparison, .. } => rules.and_then(|rules| rules.comparison(comparison)),
         FieldInstruction::Fp2(_) => rules.and_then(|rules| rules.mul_fp2),
         FieldInstruction::Fp6(_) => rules.and_then(|rules| rules.mul_fp6),
         FieldInstruction::Sum(sum) => rules.and_then(|rules| Some(rules.sums? + sum.count - 2)),
@@ -85,6 +86,7 @@ pub(super) fn field_text(instruction: &FieldInstruction, revision: Revision) -> 
             lanes(&mut text, &[out, x], count)
         }
         FieldInstruction::IsZero { slot } => write!(text, " {slot}"),
+        FieldInstruction::Compare { x, y, .. } => write!(text, " {x} {y}"),
         FieldInstruction::Fp2(products) => products.pack().iter().try_for_each(|operand| write!(text, " {operand}")),
         FieldInstruction::Fp6(product) => product.pack().iter().try_for_each(|operand| write!(text, " {operand}")),
         FieldInstruction::Sum(sum) => sum.pack().iter().try_for_each(|operand| write!(text, " {operand}")),

@@ -91,6 +91,10 @@ pub(super) fn encode_added(
             let opcode = rules.is_zero.ok_or_else(|| operand_kind(interface, instruction))?;
             code.extend([opcode, slot]);
         }
+        FieldInstruction::Compare { comparison, x, y } => {
+            let opcode = rules.comparison(comparison).ok_or_else(|| operand_kind(interface, instruction))?;
+            code.extend([opcode, x, y]);
+        }
         FieldInstruction::Sum(sum) => {
             let opcode = rules.sums.ok_or_else(|| operand_kind(interface, instruction))?;
             code.push(opcode + sum.count - 2);
@@ -135,6 +139,10 @@ pub(super) fn decode_added(
     }
     if rules.is_zero == Some(opcode) {
         return Some((FieldInstruction::IsZero { slot: *rest.first()? }, 2));
+    }
+    if let Some(comparison) = rules.compares(opcode) {
+        let (&[x, y], _) = rest.split_first_chunk()?;
+        return Some((FieldInstruction::Compare { comparison, x, y }, 3));
     }
     if let Some(products) = rules.sum_products(opcode) {
         let length = 2 + 2 * products;

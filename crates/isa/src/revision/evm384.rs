@@ -108,6 +108,7 @@ impl Parts {
             | FieldInstruction::Copy { .. }
             | FieldInstruction::Select { .. }
             | FieldInstruction::IsZero { .. }
+            | FieldInstruction::Compare { .. }
             | FieldInstruction::Sum(_)
             | FieldInstruction::Fp2(_)
             | FieldInstruction::Fp6(_) => Err(refused(instruction, revision)),

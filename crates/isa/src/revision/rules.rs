@@ -1,6 +1,8 @@
 //! What differs between the revisions with slots, as values: the handlers, the compiler and the tools read these rules, so
 //! that nothing is written once a revision.
 
+use crate::field_instruction::Comparison;
+
 /// The rules of one revision with slots. Bytes and prices are elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlotRules {
@@ -16,6 +18,10 @@ pub struct SlotRules {
     pub inverts_modulo: InvertsModulo,
     /// `ISZEROX`, where there is one.
     pub is_zero: Option<u8>,
+    /// `EQX`, where slots are compared.
+    pub equal: Option<u8>,
+    /// `LTX`, where slots are compared.
+    pub less: Option<u8>,
     /// `SUM2X`, where there are sums of products; those of more follow it, up to [`SUM_PRODUCTS_MAX`].
     pub sums: Option<u8>,
     /// `FP2MULX`, where there are fused products in Fp2.
@@ -116,6 +122,8 @@ pub enum Addition {
     Fp6,
     /// `SELECTX`: choices between slots by a word on the stack.
     Choices,
+    /// `EQX` and `LTX`: comparison of two slots, on the stack.
+    Comparison,
     /// Squares at a price of their own.
     Squares,
     /// `CALLSUB`, `ENTERSUB` and `RETURNSUB`: subroutines with a return stack (EIP-7979).
@@ -126,7 +134,7 @@ pub enum Addition {
 
 impl Addition {
     /// Every addition.
-    pub const ALL: [Addition; 15] = [
+    pub const ALL: [Addition; 16] = [
         Addition::Inversion,
         Addition::IsZero,
         Addition::Sums,
@@ -139,6 +147,7 @@ impl Addition {
         Addition::Copies,
         Addition::Fp6,
         Addition::Choices,
+        Addition::Comparison,
         Addition::Squares,
         Addition::Subroutines,
         Addition::Prefix,
@@ -159,6 +168,7 @@ impl Addition {
             Addition::Copies => "movx",
             Addition::Fp6 => "fp6x",
             Addition::Choices => "selectx",
+            Addition::Comparison => "cmpx",
             Addition::Squares => "squarex",
             Addition::Subroutines => "callsub",
             Addition::Prefix => "extx",
@@ -257,6 +267,8 @@ impl SlotRules {
         invert: None,
         inverts_modulo: InvertsModulo::Twice,
         is_zero: None,
+        equal: None,
+        less: None,
         sums: None,
         mul_fp2: None,
         mul_fp6: None,
@@ -328,6 +340,22 @@ impl SlotRules {
     pub fn sum_products(&self, opcode: u8) -> Option<usize> {
         let products = usize::from(opcode.checked_sub(self.sums?)?) + 2;
         (products <= SUM_PRODUCTS_MAX).then_some(products)
+    }
+
+    /// The opcode of a comparison, where there is one.
+    pub const fn comparison(&self, comparison: Comparison) -> Option<u8> {
+        match comparison {
+            Comparison::Equal => self.equal,
+            Comparison::Less => self.less,
+        }
+    }
+
+    /// What an opcode compares by, if it is one of those that do.
+    #[inline]
+    pub fn compares(&self, opcode: u8) -> Option<Comparison> {
+        [Comparison::Equal, Comparison::Less]
+            .into_iter()
+            .find(|&comparison| self.comparison(comparison) == Some(opcode))
     }
 
     /// Immediate bytes of arithmetic.

@@ -7,7 +7,7 @@ use rand::Rng;
 use rand::seq::IndexedRandom;
 use residue_isa::revision::rules::{SLOTS_MAX, SetForm, SizeUnit};
 use residue_isa::revision::strided::{Operands, pack};
-use residue_isa::{Lanes, SlotRules};
+use residue_isa::{Lanes, PerOp, SlotRules};
 
 use super::Generator;
 
@@ -450,14 +450,7 @@ impl Generator {
         if self.copy_or_choice(immediate) {
             return;
         }
-        if let Some(is_zero) = self.rules().is_zero.filter(|_| self.rarely(5)) {
-            self.op(is_zero);
-            self.code.push(immediate[2]);
-            if !self.rarely(20) {
-                let offset = self.random.random_range(0..256u64);
-                self.push(offset);
-                self.op(residue_isa::opcode::evm::MSTORE);
-            }
+        if self.question([immediate[2], immediate[4]]) {
             return;
         }
         if let Some(get) = self.rules().get.filter(|_| self.rarely(3)) {
@@ -497,6 +490,49 @@ impl Generator {
         self.op(copy);
         self.code.extend([immediate[0], immediate[1], immediate[2], immediate[3], immediate[6]]);
         true
+    }
+
+    /// Now and then whether a slot is zero, or how two of them compare, where there are such instructions; whether there is one. The answer is
+    /// kept in memory, most often.
+    fn question(&mut self, slots: [u8; 2]) -> bool {
+        let rules = self.rules();
+        if let Some(is_zero) = rules.is_zero.filter(|_| self.rarely(5)) {
+            self.op(is_zero);
+            self.code.push(slots[0]);
+        } else if let (Some(equal), Some(less)) = (rules.equal, rules.less)
+            && self.rarely(3)
+        {
+            self.edge_difference(slots);
+            let opcode = if self.rarely(3) { equal } else { less };
+            self.op(opcode);
+            self.code.extend(slots);
+        } else {
+            return false;
+        }
+        if !self.rarely(20) {
+            let offset = self.random.random_range(0..256u64);
+            self.push(offset);
+            self.op(residue_isa::opcode::evm::MSTORE);
+        }
+        true
+    }
+
+    /// Now and then brings two slots next to an edge: equal, or apart by what a third one holds, which is 1 often enough, from 0 on or not.
+    fn edge_difference(&mut self, [x, y]: [u8; 2]) {
+        let PerOp([add, sub, _]) = self.revision.interface().arithmetic;
+        let one = self.random.random_range(0..4u8);
+        let steps: &[(u8, [u8; 3])] = match self.random.random_range(0..8) {
+            0 => &[(sub, [x, x, x]), (add, [x, x, y])],
+            1 => &[(sub, [x, y, one])],
+            2 => &[(add, [x, y, one])],
+            3 => &[(sub, [y, y, y]), (sub, [x, y, one])],
+            _ => &[],
+        };
+        for &(opcode, [out, x, y]) in steps {
+            self.op(opcode);
+            let [out, x, y] = [out, x, y].map(Lanes::one);
+            self.code.extend(pack(Operands { out, x, y, count: 1 }));
+        }
     }
 
     /// An index and a stride that keep `count` lanes inside `slots`.

@@ -4,7 +4,9 @@ use rand::Rng;
 use rand::seq::IndexedRandom;
 use residue_isa::opcode::evm as op;
 use residue_isa::revision::rules::{SUM_PRODUCTS_MAX, SetForm};
-use residue_isa::{FieldInstruction, FieldOp, Fp2Lanes, Fp2Products, Fp6Product, Lanes, SlotRules, SumOfProducts};
+use residue_isa::{
+    Comparison, FieldInstruction, FieldOp, Fp2Lanes, Fp2Products, Fp6Product, Lanes, SlotRules, SumOfProducts,
+};
 
 use super::layout::{self, WORDS_BYTES};
 use super::writer::{BUFFER, Reach, Writer};
@@ -224,6 +226,10 @@ impl Writer<'_> {
             self.assembly.field(FieldInstruction::IsZero { slot }).op(op::POP);
             return;
         }
+        if rules.equal.is_some() && self.random.random_ratio(1, 12) {
+            let slots = [(); 3].map(|()| slot(&mut self.random));
+            return self.comparison(slots);
+        }
         if rules.get.is_some() && self.random.random_ratio(1, 8) {
             let is_get = self.random.random();
             return self.element(is_get);
@@ -265,6 +271,29 @@ impl Writer<'_> {
             instruction = self.lanes(operation);
         }
         self.assembly.field(instruction);
+    }
+
+    /// How two slots compare, as they are or brought next to an edge: equal, or apart by what a third one holds, which is 1 often enough, from 0 on
+    /// or not. The answer decides whether something is added, so that it shows.
+    fn comparison(&mut self, [x, y, by]: [u8; 3]) {
+        let one_lane = |operation, slots: [u8; 3]| {
+            let [out, x, y] = slots.map(Lanes::one);
+            FieldInstruction::Slots { operation, out, x, y, count: 1 }
+        };
+        let steps: &[(FieldOp, [u8; 3])] = match self.random.random_range(0..8) {
+            0 => &[(FieldOp::Sub, [x, x, x]), (FieldOp::Add, [x, x, y])],
+            1 => &[(FieldOp::Sub, [x, y, by])],
+            2 => &[(FieldOp::Add, [x, y, by])],
+            3 => &[(FieldOp::Sub, [y, y, y]), (FieldOp::Sub, [x, y, by])],
+            _ => &[],
+        };
+        for &(operation, slots) in steps {
+            self.assembly.field(one_lane(operation, slots));
+        }
+        let comparison = if self.random.random_ratio(1, 3) { Comparison::Equal } else { Comparison::Less };
+        let after = self.assembly.new_label();
+        self.assembly.field(FieldInstruction::Compare { comparison, x, y });
+        self.assembly.push_label(after).op(op::JUMPI).field(one_lane(FieldOp::Add, [by, x, y])).label(after);
     }
 
     /// A copy of slots, or a choice between them by a word that is pushed.

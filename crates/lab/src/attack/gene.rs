@@ -45,6 +45,8 @@ pub enum Gene {
     Select { slots: [u8; 3], strides: [u8; 3], count: u8, is_first: bool },
     /// Asks whether a slot is zero.
     IsZero { slot: u8 },
+    /// Compares two slots.
+    Compare { is_less: bool, slots: [u8; 2] },
     /// Brings a slot into Montgomery form, or inverts it.
     Convert { slot: u8, count: u8 },
     /// A jump target: ends a block.
@@ -183,6 +185,9 @@ impl Gene {
                 Gene::Transfer { is_load, slot, count: one_of(random, &[1, 1, 4, 16, 256]) }
             }
             12 if ground.tests_for_zero() && below(random, 3) == 0 => Gene::IsZero { slot: byte(random) },
+            12 if ground.compares() => {
+                Gene::Compare { is_less: below(random, 3) != 0, slots: [byte(random), byte(random)] }
+            }
             12 if ground.converts() => Gene::Convert { slot: byte(random), count: one_of(random, &[1, 8, 64]) },
             13 => Gene::Read(ground.random_place(random)),
             14 => Gene::Call(Call::random(random)),
@@ -217,6 +222,7 @@ impl Gene {
             Gene::Copy { .. } => "copy of slots",
             Gene::Select { .. } => "choice between slots",
             Gene::IsZero { .. } => "test for zero",
+            Gene::Compare { .. } => "comparison of slots",
             Gene::Convert { .. } => "conversion",
             Gene::Jumpdest => "jump target",
             Gene::Jump { is_copied: true } => "jump to a copied word",

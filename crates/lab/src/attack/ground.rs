@@ -140,6 +140,11 @@ impl Ground {
         matches!(self.kind, Kind::Slots(SlotRules { is_zero: Some(_), .. }))
     }
 
+    /// Whether there are EQX and LTX.
+    pub fn compares(&self) -> bool {
+        matches!(self.kind, Kind::Slots(SlotRules { equal: Some(_), less: Some(_), .. }))
+    }
+
     /// Whether there is TOMONTX or INVMODX.
     pub fn converts(&self) -> bool {
         match self.kind {

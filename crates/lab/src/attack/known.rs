@@ -187,6 +187,12 @@ fn additions(ground: &Ground) -> Vec<(String, Gene, u16)> {
     if ground.tests_for_zero() {
         add("test for zero", Gene::IsZero { slot: 0 }, 16);
     }
+    if ground.compares() {
+        for (is_less, name) in [(false, "test for equality"), (true, "comparison by size")] {
+            add(name, Gene::Compare { is_less, slots: [0, 1] }, 16);
+            add(&format!("{name}, far slots"), Gene::Compare { is_less, slots: [200, 7] }, 256);
+        }
+    }
     all
 }
 

@@ -8,7 +8,7 @@ use residue_isa::revision::eip5843::Reading;
 use residue_isa::revision::evm384::{ByteOrder, Evm384, Modulus, Operands};
 use residue_isa::revision::rules::{InvertsModulo, SUM_PRODUCTS_MAX, SetForm, SlotBytesMax, SlotRules};
 use residue_isa::revision::{eip5843, evm384_v12};
-use residue_isa::{Assembly, FieldInstruction, Fp2Lanes, Fp2Products, Fp6Product, Lanes, SumOfProducts};
+use residue_isa::{Assembly, Comparison, FieldInstruction, Fp2Lanes, Fp2Products, Fp6Product, Lanes, SumOfProducts};
 
 use super::gene::{Call, CallKind, Field, Gene, places};
 use super::genome::Genome;
@@ -150,6 +150,12 @@ impl<'a> Room<'a> {
                 self.encoded(code, &FieldInstruction::IsZero { slot })?;
                 code.op(op::POP);
             }
+            Gene::Compare { is_less, slots } if self.ground.compares() => {
+                let comparison = if is_less { Comparison::Less } else { Comparison::Equal };
+                let [x, y] = slots.map(|slot| (u16::from(slot) % self.slots) as u8); // Below 256.
+                self.encoded(code, &FieldInstruction::Compare { comparison, x, y })?;
+                code.op(op::POP);
+            }
             Gene::Fp6 { slots, xi } if self.ground.multiplies_fp6() => {
                 // Brought to the slots that there are; below 256.
                 let [out, x, y] = slots.map(|slots| slots.map(|slot| (u16::from(slot) % self.slots) as u8));
@@ -160,7 +166,8 @@ impl<'a> Room<'a> {
             | Gene::Fp6 { .. }
             | Gene::Copy { .. }
             | Gene::Select { .. }
-            | Gene::IsZero { .. } => {}
+            | Gene::IsZero { .. }
+            | Gene::Compare { .. } => {}
             Gene::Convert { slot, count } => return self.convert(code, slot, count),
             Gene::Jumpdest => _ = code.op(op::JUMPDEST),
             Gene::Jump { is_copied } => jump(code, is_copied),

@@ -1,4 +1,4 @@
-//! Field opcodes that few revisions have: SETMODX and TOMONTX of EIP-5843, INVMODX, ISZEROX, GETX, PUTX and MOVX.
+//! Field opcodes that few revisions have: SETMODX and TOMONTX of EIP-5843, INVMODX, GETX, PUTX and MOVX.
 
 use num_bigint::BigUint;
 use residue_isa::opcode::evm as op;
@@ -230,46 +230,4 @@ fn copy(
         turns: None,
         is_cold_measured: false,
     }
-}
-
-/// ISZEROX, if the revision has it, of a value that is not zero.
-pub(super) fn zero_test(revision: Revision, rules: &'static SlotRules, width_limbs: usize) -> Option<Pair> {
-    let row = revision.row(rules.is_zero?)?;
-    let element_bytes = 8 * width_limbs;
-    let m = modulus(width_limbs);
-    let input = [to_be(&m, element_bytes), to_be(&random(&m, 8), element_bytes)].concat();
-    let program = move |with: bool, turns: usize| {
-        let element = element_bytes as u64; // Widens.
-        let mut test = Vec::new();
-        revision.encode(&FieldInstruction::IsZero { slot: 0 }, &mut test).map_err(LabError::Encode)?;
-        let before = |code: &mut Assembly| {
-            code.push(2 * element).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
-            let (words, immediate) = set_modulus_operands(rules, 0, 0, 8 * element, 1);
-            words.iter().rev().for_each(|&word| _ = code.push(word));
-            code.op_with(rules.set_modulus, immediate);
-            code.push(1_u8).push(element).push(0_u8).op(rules.store);
-        };
-        let body = |code: &mut Assembly| {
-            for _ in 0..if with { BODY } else { 0 } {
-                data(code, test.clone());
-                code.op(op::POP);
-            }
-        };
-        let after = |code: &mut Assembly| {
-            data(code, test.clone());
-            code.push(0_u8).op(op::MSTORE).push(32_u8).push(0_u8).op(op::RETURN);
-        };
-        bytes(&looped(turns, before, body, after), revision)
-    };
-    Some(Pair {
-        name: format!("{revision}/{}/{}/plain", row.mnemonic, 64 * width_limbs),
-        mnemonic: row.mnemonic,
-        count: BODY,
-        pops: -1,
-        program: Box::new(program),
-        input,
-        expected: Some(Box::new(|_| vec![0; 32])),
-        turns: None,
-        is_cold_measured: false,
-    })
 }

@@ -12,7 +12,7 @@ use residue_isa::{Assembly, FieldOp, GasSchedule, Revision};
 use super::pair::{Expected, Pair, bytes, looped, ops};
 use super::set_modulus::set_modulus_operands;
 use super::values::{FIELD_CLASSES, modulus, operands, random, to_be};
-use super::{MeasureEffort, conversions, fp2, fp6, sums};
+use super::{MeasureEffort, answers, conversions, fp2, fp6, sums};
 use crate::error::LabError;
 
 /// Operations in a turn of the loop.
@@ -51,7 +51,7 @@ pub(super) fn pairs(revision: Revision, effort: &MeasureEffort) -> Result<Vec<Pa
             Some(rules) if matters => {
                 pairs.extend(transfers(revision, rules, width_limbs));
                 pairs.extend(conversions::inversion(revision, rules, width_limbs));
-                pairs.extend(conversions::zero_test(revision, rules, width_limbs));
+                pairs.extend(answers::answers(revision, rules, width_limbs));
                 pairs.extend(conversions::elements(revision, rules, width_limbs));
                 pairs.extend(conversions::copies(revision, rules, width_limbs));
                 pairs.extend(sums::pairs(revision, rules, width_limbs, classes));

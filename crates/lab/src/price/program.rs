@@ -51,7 +51,11 @@ fn lanes(counts: &Counts, schedule: &GasSchedule) -> u64 {
 
 fn moved(counts: &Counts, schedule: &GasSchedule) -> u64 {
     let moved = counts.moved();
-    let loaded = moved.loaded.iter().map(|(&width, &values)| values * schedule.at_width(width).load.whole());
+    let loaded = moved
+        .loaded
+        .iter()
+        .chain(&moved.compared)
+        .map(|(&width, &values)| values * schedule.at_width(width).load.whole());
     let stored = moved.stored.iter().map(|(&width, &values)| values * schedule.at_width(width).store.whole());
     let moduli = moved.moduli.iter().map(|(&width, &moduli)| moduli * schedule.set_modulus(width).whole());
     loaded.chain(stored).chain(moduli).sum()

@@ -90,6 +90,8 @@ pub(crate) struct Kernels {
     pub store: fn(&mut FieldContext, usize, &[u8]) -> Result<(), ValueOutOfRange>,
     /// As [`FieldContext::load`], for values of whole limbs. The slots must exist.
     pub load: fn(&FieldContext, usize, &mut [u8]),
+    /// As [`FieldContext::less`].
+    pub less: fn(&FieldContext, usize, usize) -> bool,
 }
 
 impl Operation {
@@ -118,6 +120,7 @@ impl Kernels {
             steps: steps::<Add, Sub, Mul, Square>,
             store: transfer::store_any_width,
             load: transfer::load_any_width,
+            less: transfer::less_any_width,
         }
     }
 
@@ -135,6 +138,7 @@ impl Kernels {
             mul_fp6: fp6::of_width::<N>,
             store: transfer::store::<N, Mul>,
             load: transfer::load::<N, Mul>,
+            less: transfer::less::<N, Mul>,
             ..of_any_width
         }
     }
@@ -152,6 +156,7 @@ impl Kernels {
             mul_fp6: fp6::of_width::<1>,
             store: transfer::store_one_limb,
             load: transfer::load_one_limb,
+            less: transfer::less::<1, Mul>,
             ..of_any_width
         }
     }

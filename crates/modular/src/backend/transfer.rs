@@ -6,6 +6,7 @@
 use super::{Kernel, one_limb};
 use crate::context::{FieldContext, ValueOutOfRange};
 use crate::limbs::{LIMB_BYTES, Limb, less_than, read_be, sbb, write_be};
+use crate::modulus::Modulus;
 
 /// [`FieldContext::store`] for an odd modulus of N limbs and values of 8·N bytes.
 pub(super) fn store<const N: usize, Mul: Kernel>(
@@ -33,14 +34,27 @@ pub(super) fn store<const N: usize, Mul: Kernel>(
 pub(super) fn load<const N: usize, Mul: Kernel>(context: &FieldContext, first_slot: usize, out: &mut [u8]) {
     let modulus = context.modulus();
     for (bytes, slot) in out.chunks_exact_mut(N * LIMB_BYTES).zip(first_slot..) {
-        let mut operands = [[0; N]; 2];
-        operands[0].copy_from_slice(context.slot(slot));
-        operands[1][0] = 1;
-        Mul::run(operands.as_flattened_mut(), 0, 0, N, modulus.limbs(), modulus.n0());
-        for (bytes, limb) in bytes.as_chunks_mut::<LIMB_BYTES>().0.iter_mut().rev().zip(&operands[0]) {
+        let value = canonical::<N, Mul>(context.slot(slot), modulus);
+        for (bytes, limb) in bytes.as_chunks_mut::<LIMB_BYTES>().0.iter_mut().rev().zip(&value) {
             *bytes = limb.to_be_bytes();
         }
     }
+}
+
+/// [`FieldContext::less`] for an odd modulus of N limbs.
+pub(super) fn less<const N: usize, Mul: Kernel>(context: &FieldContext, x: usize, y: usize) -> bool {
+    let [x, y] = [x, y].map(|slot| canonical::<N, Mul>(context.slot(slot), context.modulus()));
+    is_below(&x, &y)
+}
+
+/// Montgomery form ↦ the value in 0, …, m − 1, for an odd modulus of N limbs.
+#[inline(always)]
+fn canonical<const N: usize, Mul: Kernel>(mont: &[Limb], modulus: &Modulus) -> [Limb; N] {
+    let mut operands = [[0; N]; 2];
+    operands[0].copy_from_slice(mont);
+    operands[1][0] = 1;
+    Mul::run(operands.as_flattened_mut(), 0, 0, N, modulus.limbs(), modulus.n0());
+    operands[0]
 }
 
 /// [`FieldContext::store`] for odd moduli of one limb and values of at most its bytes.
@@ -133,6 +147,20 @@ pub(crate) fn load_any_width(context: &FieldContext, first_slot: usize, out: &mu
         }
         write_be(&operands[..width], bytes);
     }
+}
+
+/// [`FieldContext::less`] for every modulus.
+pub(crate) fn less_any_width(context: &FieldContext, x: usize, y: usize) -> bool {
+    let modulus = context.modulus();
+    if modulus.is_power_of_two() {
+        return less_than(context.slot(x), context.slot(y));
+    }
+    let [x, y] = [x, y].map(|slot| {
+        let mut value = vec![0; modulus.width_limbs()];
+        modulus.from_mont(context.slot(slot), &mut value);
+        value
+    });
+    less_than(&x, &y)
 }
 
 /// 8·N big-endian bytes.

@@ -5,6 +5,7 @@
 //! of the additions, in thousandths of gas, rounded up for each instruction.
 
 mod arrays;
+mod comparisons;
 mod copies;
 mod fp2;
 mod fp6;
@@ -61,6 +62,11 @@ pub const MOVX: FieldOpcode = FieldOpcode { byte: 0xd4, mnemonic: "MOVX", immedi
 /// `SELECTX`: out, out_stride, x, x_stride, y, y_stride, count.
 pub const SELECTX: FieldOpcode = FieldOpcode { byte: 0xd5, mnemonic: "SELECTX", immediate_bytes: 7, pops: 1 };
 
+/// `EQX`: x, y.
+pub const EQX: FieldOpcode = FieldOpcode { byte: 0xd8, mnemonic: "EQX", immediate_bytes: 2, pops: 0 };
+/// `LTX`: x, y.
+pub const LTX: FieldOpcode = FieldOpcode { byte: 0xd9, mnemonic: "LTX", immediate_bytes: 2, pops: 0 };
+
 /// `FP6MULX`: the six slots of out, of x and of y, then a and b of v³ = a + b·u.
 pub const FP6MULX: FieldOpcode = FieldOpcode { byte: 0xd7, mnemonic: "FP6MULX", immediate_bytes: 20, pops: 0 };
 
@@ -99,6 +105,8 @@ impl FieldState for Added {
         match opcode.mnemonic {
             "INVMODX" => self.invert(opcode, immediate, frame, prices),
             "ISZEROX" => self.is_zero(immediate, frame),
+            "EQX" => comparisons::equal(immediate, frame, self.contexts.active()?),
+            "LTX" => comparisons::less(opcode, immediate, frame, prices, self.contexts.active()?),
             "GETX" | "PUTX" => self.arrays.copy(opcode, immediate, frame, prices, &mut self.contexts),
             "LOADPX" | "STOREPX" => padding::transfer(opcode, immediate, frame, prices, &mut self.contexts),
             "SETMODCX" => self.contexts.setmodx(opcode, frame, prices, Source::Code),
@@ -187,7 +195,8 @@ pub fn prices(opcodes: &[FieldOpcode]) -> Vec<Prices> {
     let sums = [("SUM2X", 0), ("SUM3X", 0), ("SUM4X", 0), ("SUM5X", 0), ("SUM6X", 0)];
     let others = [("INVMODX", 0), ("ISZEROX", 3), ("GETX", 1), ("PUTX", 1), ("LOADPX", 1), ("STOREPX", 1)];
     let later = [("SETMODCX", 1), ("STORECX", 1), ("FP2MULX", 0), ("MOVX", 1), ("SELECTX", 1), ("FP6MULX", 0)];
-    for (mnemonic, gas) in sums.into_iter().chain(others).chain(later).chain(subroutines::PRICES) {
+    let compared = [("EQX", 3), ("LTX", 3)];
+    for (mnemonic, gas) in sums.into_iter().chain(others).chain(later).chain(compared).chain(subroutines::PRICES) {
         if opcodes.iter().any(|opcode| opcode.mnemonic == mnemonic) {
             base.insert(mnemonic.to_owned(), gas);
         }

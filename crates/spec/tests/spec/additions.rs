@@ -177,6 +177,49 @@ fn slots_are_chosen_by_a_word() {
 }
 
 #[test]
+fn slots_are_compared() {
+    let revision = "x-cmpx";
+    // Of the slots 0, 1, … 7, then 14, which is −1.
+    let check = |text: &str, expected: u8| {
+        let top = "SUBMODX .07010001010101";
+        let outcome = execute(revision, &format!("{} {top} {text} 0 MSTORE 32 0 RETURN", prelude()));
+        assert_eq!((outcome.halt.name(), outcome.output[31]), ("return", expected), "{text}");
+        assert!(outcome.output[..31].iter().all(|&byte| byte == 0), "{text}");
+    };
+    for (slots, is_equal, is_less) in
+        [("0000", 1, 0), ("0001", 0, 1), ("0100", 0, 0), ("0506", 0, 1), ("0605", 0, 0), ("0007", 0, 1), ("0706", 0, 0)]
+    {
+        check(&format!("EQX .{slots}"), is_equal);
+        check(&format!("LTX .{slots}"), is_less);
+    }
+    check("ADDMODX .00010101070101 EQX .0700", 0); // 1 + 14 is 0.
+    check("ADDMODX .00010601070101 EQX .0500", 1); // 6 + 14 is 5.
+    check_gas(revision, "EQX .0001 POP", 3 + 2);
+    check_gas(revision, "LTX .0001 POP", 3 + 2 + 2);
+    for opcode in ["EQX", "LTX"] {
+        check_halt(revision, &format!("{} {opcode} .0008", prelude()), "slot_out_of_range");
+        check_halt(revision, &format!("{} {opcode} .0800", prelude()), "slot_out_of_range");
+        check_halt(revision, &format!("{} {opcode} .00", prelude()), "invalid_instruction");
+        check_halt(revision, &format!("{opcode} .0000"), "no_context");
+        let full = format!("{} {} {opcode} .0001", prelude(), "0 ".repeat(1024));
+        check_halt(revision, &full, "stack_overflow");
+        check_halt(revision, &full.replace(".0001", ".0008"), "slot_out_of_range");
+    }
+}
+
+/// Modulo 16, −1 is 15; values need no conversion there, so that LTX costs what EQX does.
+#[test]
+fn slots_are_compared_modulo_a_power_of_two() {
+    let at_16 = "16 0 MSTORE8 8 1 0 1 SETMODX 0 0 MSTORE8 8 0 0 STOREX SUBMODX .07010001010101 ";
+    let gas_used = |text: &str| execute("x-cmpx", &(prelude() + text)).gas_used;
+    for (text, expected) in [("EQX .0707", 1), ("EQX .0706", 0), ("LTX .0607", 1), ("LTX .0706", 0), ("LTX .0707", 0)] {
+        let outcome = execute("x-cmpx", &format!("{} {at_16} {text} 0 MSTORE 32 0 RETURN", prelude()));
+        assert_eq!((outcome.halt.name(), outcome.output[31]), ("return", expected), "{text}");
+        assert_eq!(gas_used(&format!("{at_16} {text} POP")) - gas_used(at_16), 3 + 2, "{text}");
+    }
+}
+
+#[test]
 fn elements_are_copied_by_an_index_from_the_stack() {
     for revision in ["x-arrayx", "evmmax-next"] {
         check_slots(revision, "5 PUTX .0203 6 GETX .0002", [3, 4, 2, 3, 4, 5, 6, 7]);

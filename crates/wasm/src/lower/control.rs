@@ -203,6 +203,7 @@ impl<'a> Emitter<'a> {
             | Effect::WordOf { .. }
             | Effect::High { .. }
             | Effect::Invert { .. }
+            | Effect::Less { .. }
             | Effect::ReturnLast { .. }
             | Effect::Scratch { .. }
             | Effect::SetScratch { .. }

@@ -201,6 +201,10 @@ fn lanes_of(instruction: &FieldInstruction) -> Vec<Lane> {
         FieldInstruction::IsZero { slot } => {
             vec![Lane { operation: None, places: [None, Some(Place::Slot(slot)), None], values: [const { None }; 3] }]
         }
+        FieldInstruction::Compare { x, y, .. } => {
+            let places = [None, Some(Place::Slot(x)), Some(Place::Slot(y))];
+            vec![Lane { operation: None, places, values: [const { None }; 3] }]
+        }
         FieldInstruction::Memory { operation, out, x, y, .. } => {
             let places = [out, x, y].map(|offset| Some(Place::Memory(offset)));
             vec![Lane { operation: Some(operation), places, values: [const { None }; 3] }]

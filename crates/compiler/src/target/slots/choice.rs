@@ -3,9 +3,9 @@
 use super::super::{push, slot_index, slot_instruction};
 use super::{Slots, fp2, fp6};
 use crate::fuse::{ANYWHERE, fuse_well};
-use crate::portable::within;
+use crate::portable::{is_harmless, within};
 use residue_isa::opcode::evm;
-use residue_isa::{Assembly, FieldInstruction, FieldOp, GasSchedule, Lanes, Price};
+use residue_isa::{Assembly, Comparison, FieldInstruction, FieldOp, GasSchedule, Lanes, Price};
 use residue_passes::{Slot, SlotOp};
 
 /// Values that one instruction copies at most: a count that no EVM takes for an opcode.
@@ -51,6 +51,16 @@ impl Slots {
         fuse_well(ops, ANYWHERE)
     }
 
+    /// How two slots compare, if there is an instruction for it; whether there is. [] → [1 or 0]
+    pub(super) fn compare(&self, code: &mut Assembly, comparison: Comparison, slots: [Slot; 2]) -> bool {
+        let is_there = self.rules.comparison(comparison).is_some();
+        if is_there {
+            let [x, y] = slots.map(slot_index);
+            code.field(FieldInstruction::Compare { comparison, x, y });
+        }
+        is_there
+    }
+
     /// Whether one copy of calldata is for all elements of a row.
     pub(super) fn copies_rows(&self, size_bytes: u32) -> bool {
         let pad_bytes = size_bytes.checked_sub(self.element_bytes);
@@ -60,7 +70,23 @@ impl Slots {
     /// `STOREPX` or `LOADPX` where elements of so many bytes are padded and there is such an instruction.
     pub(super) fn padded(&self, opcode: Option<u8>, size_bytes: u32) -> Option<[u8; 2]> {
         let size = u8::try_from(size_bytes).ok().filter(|_| size_bytes > self.element_bytes);
+        let size = size.filter(|&size| !self.places.is_literal || is_harmless(size));
         Some([opcode?, size?])
+    }
+
+    /// `STOREPX` or `LOADPX` of so many slots, with memory from an address on. [] → []
+    pub(super) fn transfer_row(
+        &self,
+        code: &mut Assembly,
+        [opcode, size]: [u8; 2],
+        (slot, count, address): (Slot, u32, u32),
+    ) {
+        push(code, count);
+        let is_load = self.rules.load_padded == Some(opcode);
+        for operand in if is_load { [slot, address] } else { [address, slot] } {
+            push(code, operand);
+        }
+        code.data([opcode, size]);
     }
 
     /// `GETX` or `PUTX` of neighbouring slots, of which one instruction copies some. [index of the first element] → []

@@ -71,7 +71,7 @@ fn values_are_those_of_a_plain_context_wherever_they_lie() {
             let [out, x, y] = [lanes(count), lanes(count), lanes(count)];
             let first = random.random_range(0..SLOTS);
             let some = random.random_range(1..=SLOTS - first);
-            match random.random_range(0..14) {
+            match random.random_range(0..16) {
                 0 => {
                     plain.add(out, x, y, count);
                     file.add(out, x, y, count);
@@ -109,6 +109,12 @@ fn values_are_those_of_a_plain_context_wherever_they_lie() {
                         file.get(first, some, index);
                         plain.get(first, some, index);
                     }
+                }
+                14 | 15 => {
+                    let (x, y) = (x.index, y.index);
+                    assert_eq!(file.equal(x, y), plain.equal(x, y), "{bytes} bytes");
+                    assert_eq!(file.less(x, y), plain.less(x, y), "{bytes} bytes");
+                    assert_eq!(file.is_zero(x), plain.slot(x).iter().all(|&limb| limb == 0), "{bytes} bytes");
                 }
                 6 | 7 => {
                     let block = operations(&mut random);

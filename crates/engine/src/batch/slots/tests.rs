@@ -58,6 +58,9 @@ fn sums_are_instructions_of_blocks_where_a_revision_has_them() {
     assert!(Slots::instruction(&layout(AT_ONCE), &code, 0, false).is_none());
     let is_zero = [0xc7, 1];
     assert!(Slots::instruction(&layout(Revision::EvmmaxNext), &is_zero, 0, false).is_none());
+    for comparison in [[0xd8, 1, 2], [0xd9, 1, 2]] {
+        assert!(Slots::instruction(&layout(Revision::XCmpx), &comparison, 0, false).is_none());
+    }
 }
 
 #[test]
