@@ -1,6 +1,6 @@
 //! The three operations on values in memory, whichever words, bytes or slots have named them.
 
-use residue_isa::revision::evm384::{BLS12_381_P, BLS12_381_R_INV, R_INV_BYTES, VALUE_BYTES};
+use residue_isa::revision::evm384::{BLS12_381_P, BLS12_381_R_INV, Evm384, R_INV_BYTES, VALUE_BYTES};
 use residue_isa::{PerOp, Revision};
 use residue_modular::evm384;
 use revm::interpreter::InstructionResult;
@@ -37,6 +37,15 @@ pub(super) fn grow<H: FieldHost>(frame: &mut Frame<'_, H>, offsets: [usize; 4], 
     let [a, b, c, d] = offsets;
     let highest = a.max(b).max(c.max(d));
     frame.interpreter.resize_memory(frame.host.gas_params(), highest, bytes)
+}
+
+/// Ends the frame under a modulus that is too long. Memory holds it.
+#[inline(always)]
+pub(super) fn admit_modulus<H: FieldHost>(frame: &mut Frame<'_, H>, interface: &Evm384, modulus: usize) -> Handled {
+    if interface.limits_moduli() && interface.refuses(&frame.interpreter.memory.context_memory(), modulus) {
+        return Err(too_long(frame));
+    }
+    Ok(())
 }
 
 /// The operation in memory, which holds all operands, with r_inv after the modulus.
@@ -105,4 +114,10 @@ pub(super) fn bytes_at_mut(memory: &mut [u8], at: usize) -> &mut [u8; VALUE_BYTE
 #[inline(never)]
 pub(super) fn outside<H: FieldHost>(frame: &mut Frame<'_, H>) -> InstructionResult {
     halt(frame, Halt::MemoryOutOfRange)
+}
+
+#[cold]
+#[inline(never)]
+fn too_long<H: FieldHost>(frame: &mut Frame<'_, H>) -> InstructionResult {
+    halt(frame, Halt::InvalidModulus)
 }
