@@ -61,8 +61,10 @@ fn memory(random: &mut impl Rng, revision: Revision) -> Vec<u8> {
         let mut modulus = [0; VALUE_BYTES];
         random.fill(&mut modulus[..width_bytes]);
         modulus[width_bytes - 1] |= 0x80;
-        if revision == Revision::X383 && width_bytes == VALUE_BYTES && random.random_range(0..6) > 0 {
-            modulus[width_bytes - 1] = 0x40; // Not too long.
+        if revision == Revision::X383 {
+            let is_long = random.random_range(0..24) == 0;
+            let top = &mut modulus[VALUE_BYTES - 1];
+            *top = if is_long { 0x80 } else { (*top >> 7) << 6 };
         }
         if random.random_range(0..12) > 0 {
             modulus[0] |= 1;
