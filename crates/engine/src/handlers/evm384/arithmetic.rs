@@ -39,19 +39,32 @@ pub(super) fn grow<H: FieldHost>(frame: &mut Frame<'_, H>, offsets: [usize; 4], 
     frame.interpreter.resize_memory(frame.host.gas_params(), highest, bytes)
 }
 
-/// Ends the frame under a modulus that is too long. Memory holds it.
-#[inline(always)]
-pub(super) fn admit_modulus<H: FieldHost>(frame: &mut Frame<'_, H>, interface: &Evm384, modulus: usize) -> Handled {
-    if interface.limits_moduli() && interface.refuses(&frame.interpreter.memory.context_memory(), modulus) {
-        return Err(too_long(frame));
-    }
-    Ok(())
-}
-
 /// The operation in memory, which holds all operands, with r_inv after the modulus.
 #[inline(always)]
-pub(super) fn operate<const OPCODE: u8, H>(frame: &mut Frame<'_, H>, [out, x, y, modulus]: [usize; 4]) {
-    let memory = &mut *frame.interpreter.memory.context_memory_mut();
+pub(super) fn operate<const OPCODE: u8, H>(frame: &mut Frame<'_, H>, offsets: [usize; 4]) {
+    operate_on::<OPCODE>(&mut frame.interpreter.memory.context_memory_mut(), offsets);
+}
+
+/// As [`operate`], unless the modulus is too long: then the frame ends.
+#[inline(always)]
+pub(super) fn operate_if_short<const OPCODE: u8, H: FieldHost>(
+    frame: &mut Frame<'_, H>,
+    offsets: [usize; 4],
+    interface: &Evm384,
+) -> Handled {
+    let is_short = {
+        let memory = &mut *frame.interpreter.memory.context_memory_mut();
+        let is_short = !interface.refuses(memory, offsets[3]);
+        if is_short {
+            operate_on::<OPCODE>(memory, offsets);
+        }
+        is_short
+    };
+    if is_short { Ok(()) } else { Err(too_long(frame)) }
+}
+
+#[inline(always)]
+fn operate_on<const OPCODE: u8>(memory: &mut [u8], [out, x, y, modulus]: [usize; 4]) {
     match OPCODE {
         ADD => evm384::add_in_memory(memory, out, x, y, modulus),
         SUB => evm384::sub_in_memory(memory, out, x, y, modulus),

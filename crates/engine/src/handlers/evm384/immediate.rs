@@ -6,7 +6,7 @@ use residue_modular::short::ShortModulus;
 use revm::interpreter::InstructionResult;
 use revm::interpreter::interpreter_types::{Immediates, Jumps};
 
-use super::arithmetic::{ADD, SUB, admit_modulus, grow, operate, reach_bytes};
+use super::arithmetic::{ADD, SUB, grow, operate_if_short, reach_bytes};
 use super::blocks::{charge_arithmetic, runs_in_block, settle_operands};
 use crate::halt::Halt;
 use crate::handlers::{FieldHost, Frame, Handled, charge_base, halt, index, pop};
@@ -33,9 +33,7 @@ fn four_offsets<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>, interfa
     let offsets = evm384_v9::unpack(immediate).map(|offset| offset as usize); // u32 to usize widens.
     settle_operands(&mut frame, offsets);
     grow(&mut frame, offsets, reach_bytes(OPCODE))?;
-    admit_modulus(&mut frame, interface, offsets[3])?;
-    operate::<OPCODE, H>(&mut frame, offsets);
-    Ok(())
+    operate_if_short::<OPCODE, H>(&mut frame, offsets, interface)
 }
 
 /// Three byte offsets of values as long as the modulus of the frame. Without one there is nothing to do.
