@@ -211,6 +211,11 @@ fn programs_over_the_widest_modulus_of_evm384() {
 }
 
 #[test]
+fn programs_over_the_widest_modulus_of_x_383() {
+    campaign(&(two_to(383) - 31u8));
+}
+
+#[test]
 fn programs_over_the_smallest_moduli() {
     campaign(&BigUint::from(3u8));
     campaign(&BigUint::from(9u8));
@@ -368,6 +373,10 @@ fn moduli_that_a_revision_does_not_have_are_refused() {
     let width = |revision, bits, limit_bits| CompileError::Width { revision, bits, limit_bits };
     assert_eq!(refusal(&(two_to(384) + 1u8), evm384), width(evm384, 385, 384));
     assert_eq!(refusal(&(two_to(768) + 1u8), eip6690), width(eip6690, 769, 768));
+    let short = Revision::X383;
+    assert_eq!(refusal(&(two_to(384) - 317u16), short), width(short, 384, 383));
+    assert_eq!(refusal(&(two_to(383) + 1u8), short), width(short, 384, 383));
+    assert!(compiled(&program(&(two_to(383) - 1u8), 0), short).is_ok());
     let fixed = Revision::Evm384V4;
     assert_eq!(refusal(&bn254(), fixed), CompileError::FixedField { revision: fixed });
     assert!(compiled(&program(&bls12_381(), 0), fixed).is_ok());

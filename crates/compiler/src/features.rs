@@ -122,7 +122,8 @@ pub(crate) fn require_modulus(program: &Program, revision: Revision) -> Result<(
         return Ok(());
     }
     let bits = program.modulus.bits();
-    let limit_bits = 64 * revision.width_limbs_max() as u64;
+    let widest = 64 * revision.width_limbs_max() as u64;
+    let limit_bits = revision.evm384().map_or(widest, |interface| interface.modulus_bits_max.into());
     if bits > limit_bits {
         return Err(CompileError::Width { revision, bits, limit_bits });
     }

@@ -123,6 +123,7 @@ fn handler<H: FieldHost>(revision: Revision, opcode: u8) -> Instruction<EthInter
         Revision::XSquarex => slots!(XSquarex),
         Revision::XCallsub => subroutines::handler(opcode).or_else(|| slots!(XCallsub)),
         Revision::XExtx => slots!(XExtx),
+        Revision::X383 => evm384::x_383(opcode),
         Revision::EvmmaxNext => slots!(EvmmaxNext),
         Revision::Evm => None,
         Revision::EvmCallsub => subroutines::handler(opcode),

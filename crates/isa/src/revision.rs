@@ -134,6 +134,8 @@ revisions! {
     XCallsub = x_callsub;
     /// An experiment, EIP-6690 of 2024 with each opcode after the byte that EIP-8163 reserves for extensions: `x-extx`.
     XExtx = x_extx;
+    /// An experiment, EVM384 version 9 with moduli of at most 383 bits: `x-383`.
+    X383 = x_383;
     /// The experiments that earn their place together: `evmmax-next`.
     EvmmaxNext = evmmax_next;
     @beside

@@ -59,6 +59,9 @@ const BUNDLED: &[(&str, &str)] = &[
     ("x-selectx.toml", include_str!("../schedules/x-selectx.toml")),
     ("x-cmpx.toml", include_str!("../schedules/x-cmpx.toml")),
     ("x-squarex.toml", include_str!("../schedules/x-squarex.toml")),
+    ("x-383.toml", include_str!("../schedules/x-383.toml")),
+    ("x-383-fractional.toml", include_str!("../schedules/x-383-fractional.toml")),
+    ("x-383-model-b-fractional.toml", include_str!("../schedules/x-383-model-b-fractional.toml")),
     ("evm.toml", include_str!("../schedules/evm.toml")),
 ];
 

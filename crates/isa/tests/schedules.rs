@@ -42,6 +42,7 @@ fn every_revision_has_its_schedules_and_its_default() {
         GasSchedule::names(Revision::Evm384V9),
         [&["evmone", "eip"].map(str::to_owned), &of_update_5[..]].concat()
     );
+    assert_eq!(GasSchedule::names(Revision::X383), ["evmone", "evmone-fractional", "model-b-fractional"]);
     assert_eq!(GasSchedule::names(Revision::Evm384V10), ["geth"]);
     assert_eq!(GasSchedule::names(Revision::Evm384V12), ["evmcurves", "evmcurves-shr0"]);
     for revision in ["v0", "v1", "v2", "v3", "v4", "v5", "v6", "v8"] {
@@ -104,6 +105,23 @@ fn repriced_and_fractional_models_price_the_evm_too() {
     assert_eq!(prices("model-a-repriced"), ([2000, 2000, 5000], [1000; 4]));
     assert_eq!(prices("model-a-fractional"), ([1100, 1100, 5000], [900, 700, 800, 1000]));
     assert_eq!(prices("model-b-fractional"), ([800, 700, 3000], [900, 700, 800, 1000]));
+}
+
+/// Beside version 9 of EVM384 under the schedule of the same name, or what it is named after.
+#[test]
+fn products_modulo_383_bits_cost_a_fortieth_less_and_nothing_else_does() {
+    for name in ["evmone", "evmone-fractional", "model-b-fractional"] {
+        let short = GasSchedule::named(name, Revision::X383).unwrap();
+        let of = if name == "evmone-fractional" { "evmone" } else { name };
+        let any = GasSchedule::named(of, Revision::Evm384V9).unwrap();
+        assert!(short.evm_overrides().eq(any.evm_overrides()), "{name}");
+        for (mnemonic, thousandths) in [("ADDMOD384", 1000), ("SUBMOD384", 1000), ("MULMODMONT384", 975)] {
+            let [short, any] = [&short, &any].map(|schedule| schedule.base(mnemonic).unwrap());
+            assert_eq!(short.0 * 1000, any.0 * thousandths, "{name}, {mnemonic}");
+        }
+    }
+    let whole = |revision| GasSchedule::default_for(revision).unwrap().base("MULMODMONT384").unwrap().whole();
+    assert_eq!(whole(Revision::X383), whole(Revision::Evm384V9));
 }
 
 #[test]

@@ -46,6 +46,7 @@
 //! | `evm384-v12`: byte after the opcode is not 65 | `invalid_instruction`, with any gas | it is no instruction |
 //! | `evm384-v12`: length 0 | instructions do nothing, nothing grows | as evm.py, unverified as intent |
 //! | `evm384-v12`: length above 48 | `invalid_modulus`, before memory grows | a product costs the same at any length |
+//! | `x-383`: modulus of 384 bits | `invalid_modulus`, for every instruction, after growth | that all operands are there comes first |
 //! | `evm384-v7`: bits 128..255 of the operand word | ignored | as evmone |
 //! | 6690 `SETMODX`: id | 0 ≤ id ≤ 256, so 257 ids; above: `no_context` | the text asserts it so |
 //! | 6690 `SETMODX`: known id | nothing else is checked | the text's branch comes first |

@@ -28,6 +28,7 @@ pub mod evmone_bits;
 pub mod geth6601;
 pub mod geth6601_push3;
 pub mod subroutines;
+pub mod x_383;
 pub mod x_arrayx;
 pub mod x_callsub;
 pub mod x_cmpx;
@@ -127,6 +128,7 @@ impl Revision {
         x_squarex::REVISION,
         x_callsub::REVISION,
         x_extx::REVISION,
+        x_383::REVISION,
         evmmax_next::REVISION,
     ];
 

@@ -56,6 +56,7 @@ const CODES: &[(&str, &str, u64)] = &[
     ("x-squarex", "60905f5f376003603060606007c060025f5fc2c502010000010001600160025fc160305ff3", 141),
     ("x-callsub", "60905f5f376003603060606007c060025f5fc2c502010000010001600160025fc160305ff3", 141),
     ("x-extx", "60905f5f376003603060606007aec060025f5faec2aec502010000010001600160025faec160305ff3", 141),
+    ("x-383", "60985f5f37c2a0000000000000003000000060000000603060a0f3", 76),
     ("evmmax-next", "60905f5f376003603060606007c060025f5fc2c502010000010001600160025fc160305ff3", 141),
 ];
 
@@ -76,7 +77,7 @@ fn code_by_hand_gives_the_output_and_the_gas_of_its_revision() {
     let little_endian = [P_MINUS_ONE, P_MINUS_ONE, P, R_INV].map(reversed).concat();
     let directory = directory("raw_code");
     for &(revision, code, gas) in CODES {
-        let is_evm384 = revision.starts_with("evm384");
+        let is_evm384 = revision.starts_with("evm384") || revision == "x-383";
         let is_little_endian = is_evm384 && revision != "evm384-v8";
         let input = if is_little_endian { &little_endian } else { &big_endian };
         let expected = match (is_little_endian, is_evm384 || revision.ends_with("5843")) {

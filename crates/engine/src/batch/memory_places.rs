@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use residue_isa::revision::evm384::{self, Modulus, Operands, R_INV_BYTES, VALUE_BYTES};
+use residue_isa::revision::evm384::{self, Evm384, Modulus, Operands, R_INV_BYTES, VALUE_BYTES};
 use residue_isa::{FieldInstruction, FieldOp, ModulusAt, Revision};
 use residue_lanes::ByteOrder;
 
@@ -29,6 +29,7 @@ pub(crate) struct Form {
     implied: Option<u32>,
     /// Whether memory grows to what an instruction reaches; otherwise it must be longer.
     grows: bool,
+    interface: &'static Evm384,
 }
 
 impl Form {
@@ -49,7 +50,7 @@ impl Form {
             evm384::ByteOrder::Little => ByteOrder::Little,
             evm384::ByteOrder::Big => ByteOrder::Big,
         };
-        Some(Self { revision, order, push, implied, grows: evm384.grows })
+        Some(Self { revision, order, push, implied, grows: evm384.grows, interface: evm384 })
     }
 
     /// The arithmetic instruction at `pc`, if the code states its operands.
@@ -62,6 +63,12 @@ impl Form {
             ModulusAt::OffsetAndRInv { .. } => return None,
         };
         Some(Found { start: pc, length, operation, out, x, y, modulus })
+    }
+
+    /// Whether instructions halt for the modulus at a byte offset, which memory holds.
+    #[inline(always)]
+    pub fn refuses(&self, memory: &[u8], modulus: usize) -> bool {
+        self.interface.refuses(memory, modulus)
     }
 
     /// Bytes of an instruction, its push included.
@@ -288,16 +295,17 @@ mod tests {
     }
 
     /// How each revision writes two instructions, with the higher of their places where each operand may stand.
-    const FORMS: [(Revision, ByteOrder, usize, usize, &str, u32); 5] = [
+    const FORMS: [(Revision, ByteOrder, usize, usize, &str, u32); 6] = [
         (Revision::Evm384V6, ByteOrder::Little, 4, 5, "48 96 144", 48),
         (Revision::Evm384V7, ByteOrder::Little, 17, 18, "48 96 144 960", 1),
         (Revision::Evm384V8, ByteOrder::Big, 17, 18, "48 96 144 960", 1),
         (Revision::Evm384V9, ByteOrder::Little, 0, 17, "48 96 144 960", 1),
         (Revision::Evm384V10, ByteOrder::Little, 9, 10, "48 96 144 960", 48),
+        (Revision::X383, ByteOrder::Little, 0, 17, "48 96 144 960", 1),
     ];
 
     #[test]
-    fn five_revisions_state_operands_each_in_its_way() {
+    fn six_revisions_state_operands_each_in_its_way() {
         let known: Vec<Revision> = Revision::ALL.iter().copied().filter(|of| Form::of(*of).is_some()).collect();
         assert_eq!(known.len(), FORMS.len());
         for (revision, order, push_bytes, bytes, operands, _) in FORMS {

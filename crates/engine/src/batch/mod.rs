@@ -99,6 +99,7 @@ mod tests {
             (Revision::Eip6690_2024, true),
             (Revision::Evmone2025, true),
             (Revision::Evm384V7, true),
+            (Revision::X383, true),
             (Revision::Evm384V0, false),
             (Revision::Evm384V12, false),
         ] {

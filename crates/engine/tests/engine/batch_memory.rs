@@ -3,13 +3,19 @@
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use residue_engine::{Batching, Engine, EngineConfig, World};
+use residue_engine::{Batching, Engine, EngineConfig, Halt, World};
 use residue_isa::Revision;
 use residue_isa::assembly::assemble_text;
 
 /// The revisions whose blocks are found.
-const REVISIONS: [Revision; 5] =
-    [Revision::Evm384V6, Revision::Evm384V7, Revision::Evm384V8, Revision::Evm384V9, Revision::Evm384V10];
+const REVISIONS: [Revision; 6] = [
+    Revision::Evm384V6,
+    Revision::Evm384V7,
+    Revision::Evm384V8,
+    Revision::Evm384V9,
+    Revision::Evm384V10,
+    Revision::X383,
+];
 const VALUE_BYTES: usize = 48;
 /// Places of values, with gaps so that offsets between them differ; slots of 48 bytes too, where a revision has them.
 const PLACES: usize = 12;
@@ -55,6 +61,11 @@ fn memory(random: &mut impl Rng, revision: Revision) -> Vec<u8> {
         let mut modulus = [0; VALUE_BYTES];
         random.fill(&mut modulus[..width_bytes]);
         modulus[width_bytes - 1] |= 0x80;
+        if revision == Revision::X383 {
+            let is_long = random.random_range(0..24) == 0;
+            let top = &mut modulus[VALUE_BYTES - 1];
+            *top = if is_long { 0x80 } else { (*top >> 7) << 6 };
+        }
         if random.random_range(0..12) > 0 {
             modulus[0] |= 1;
         }
@@ -67,7 +78,7 @@ fn memory(random: &mut impl Rng, revision: Revision) -> Vec<u8> {
         let mut value = [0; VALUE_BYTES];
         random.fill(&mut value[..width_bytes]);
         if random.random_range(0..100) > 0 {
-            value[width_bytes - 1] &= 0x7f; // Below a modulus that has its top bit set.
+            value[width_bytes - 1] &= 0x3f; // Below a modulus that has one of its top bits set.
         }
         put(FIRST_PLACE + PLACE_STRIDE * place, &value);
     }
@@ -194,6 +205,39 @@ fn loops_of_blocks_end_alike_at_any_gas() {
             }
         }
         assert!(successes > 100, "{successes} programs end well on {revision}");
+    }
+}
+
+/// A loop whose blocks have run as one, or wait for their credit, meets a modulus that is too long: its next instruction halts, in the first
+/// turn or in a later one, and with gas for all of it or for less.
+#[test]
+fn blocks_do_not_run_where_their_modulus_halts() {
+    let revision = Revision::X383;
+    let engines = [Batching::Off, Batching::Warm, Batching::Always, Batching::Traces].map(|way| engine(revision, way));
+    let long_top = MODULI[0] + VALUE_BYTES - 1;
+    for seed in 0..20 {
+        let mut random = ChaCha8Rng::seed_from_u64(3000 + seed);
+        let mut text = String::new();
+        push_memory(&mut text, &mut random, revision);
+        // From 0x7f on each turn adds one to the top byte, so that the last of `turns` sets the top bit.
+        let turns = [1, 2, 40][seed as usize % 3];
+        text.push_str(&format!("PUSH {} PUSH {long_top} MSTORE8 PUSH {turns}\ntop:\n", 0x80 - turns));
+        (0..20).for_each(|_| text.push_str(&arithmetic(&mut random, revision, MODULI[0])));
+        text.push_str(&format!("PUSH {} MLOAD PUSH 1 ADD PUSH {long_top} MSTORE8\n", long_top - 31));
+        text.push_str("PUSH 1 SWAP1 SUB DUP1 PUSH @top JUMPI\n");
+        let ends_well = code(&text, revision);
+        (0..20).for_each(|_| text.push_str(&arithmetic(&mut random, revision, MODULI[0])));
+        let halts = code(&text, revision);
+        for engine in &engines {
+            for _ in 0..3 {
+                assert_eq!(engine.run_code(&ends_well, &[], 10_000_000).halt, Halt::Stop, "{seed}\n{text}");
+                assert_eq!(engine.run_code(&halts, &[], 10_000_000).halt, Halt::InvalidModulus, "{seed}\n{text}");
+            }
+            let needed = engines[0].run_code(&ends_well, &[], 10_000_000).gas_used;
+            // Base gas comes before the modulus; the first instruction after the loop costs 8 or 24.
+            assert_eq!(engine.run_code(&halts, &[], needed + 7).halt, Halt::OutOfGas, "{seed}\n{text}");
+            assert_eq!(engine.run_code(&halts, &[], needed + 24).halt, Halt::InvalidModulus, "{seed}\n{text}");
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the EVM384 revisions share, and the few facts in which they differ: not a revision itself.
 //!
 //! All have the opcodes c0, c1 and c2 for addition, subtraction and Montgomery multiplication of 48-byte values with
-//! R = 2³⁸⁴, push nothing (but `evm384-v0`) and accept any operands. A file of its own says of each revision how it writes
+//! R = 2³⁸⁴, push nothing (but `evm384-v0`) and accept any operands; the experiment `x-383` refuses long moduli. A file of its own says of each revision how it writes
 //! operands; [`Evm384`] says it as data, for the compiler and for generators of programs.
 
 use super::EncodeError;
@@ -10,6 +10,8 @@ use crate::opcode::evm::{PUSH0, PUSH8};
 
 /// Bytes of a value in memory.
 pub const VALUE_BYTES: usize = 48;
+/// Bits of a value.
+pub const VALUE_BITS: u32 = 384;
 /// Bytes of r_inv, which follows the modulus.
 pub const R_INV_BYTES: usize = 8;
 /// The base field of BLS12-381, little-endian limbs: the only field of `evm384-v4` and `evm384-v5`.
@@ -24,6 +26,7 @@ pub const BLS12_381_P: [u64; 6] = [
 /// −p⁻¹ mod 2⁶⁴ of that field.
 pub const BLS12_381_R_INV: u64 = 0x89f3_fffc_fffc_fffd;
 
+const _: () = assert!(VALUE_BITS as usize == 8 * VALUE_BYTES); // u32 to usize widens.
 const _: () = assert!(BLS12_381_P[0].wrapping_mul(BLS12_381_R_INV) == u64::MAX);
 
 /// What the revisions of EVM384 differ in.
@@ -41,6 +44,25 @@ pub struct Evm384 {
     pub operand_max: u32,
     /// Whether instructions grow memory. If not, ranges outside memory halt.
     pub grows: bool,
+    /// The most bits of a modulus in memory: [`VALUE_BITS`], which is no limit, or one less. Under a longer one every instruction halts.
+    pub modulus_bits_max: u32,
+}
+
+impl Evm384 {
+    /// Whether there are moduli that are too long.
+    pub const fn limits_moduli(&self) -> bool {
+        self.modulus_bits_max < VALUE_BITS
+    }
+
+    /// Whether the modulus at a byte offset of memory is too long. Memory holds it.
+    #[inline(always)]
+    pub const fn refuses(&self, memory: &[u8], modulus: usize) -> bool {
+        let top = match self.byte_order {
+            ByteOrder::Little => VALUE_BYTES - 1,
+            ByteOrder::Big => 0,
+        };
+        self.limits_moduli() && memory[modulus + top] >= 0x80
+    }
 }
 
 /// Where an instruction takes its operands from.

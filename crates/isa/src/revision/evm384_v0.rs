@@ -5,7 +5,7 @@
 //! The first 48 of a pair's 64 bytes are the value, little-endian; the 8 bytes after the modulus are r_inv, little-endian
 //! too. It pushes a pair. Chosen here, as no source says it: the bytes of the result after its 48 are zero.
 
-use super::evm384::{ByteOrder, Evm384, Modulus, Operands, refused};
+use super::evm384::{ByteOrder, Evm384, Modulus, Operands, VALUE_BITS, refused};
 use super::{EncodeError, Interface, Semantics};
 use crate::field_instruction::FieldInstruction;
 use crate::opcode::{immediate_table, opcodes};
@@ -39,6 +39,7 @@ pub const EVM384: Evm384 = Evm384 {
     unit_bytes: 1,
     operand_max: 0,
     grows: false,
+    modulus_bits_max: VALUE_BITS,
 };
 
 /// No instruction of this revision has its operands in code.

@@ -6,7 +6,7 @@
 //! another field. Memory does not grow: the highest slot must end before the last byte of memory, otherwise the frame
 //! halts with `memory_out_of_range` where the origin gives up.
 
-use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, opcode, operation, refused};
+use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, VALUE_BITS, opcode, operation, refused};
 use super::{EncodeError, Interface, Semantics};
 use crate::field_instruction::{FieldInstruction, ModulusAt};
 use crate::opcode::{evm::PUSH8, immediate_table, opcodes};
@@ -43,6 +43,7 @@ pub const EVM384: Evm384 = Evm384 {
     unit_bytes: 48,
     operand_max: 65_535,
     grows: false,
+    modulus_bits_max: VALUE_BITS,
 };
 
 /// The slots out, x, y and modulus in the low 64 bits of the stack word.

@@ -6,7 +6,7 @@
 //! any other byte there halts. Memory grows to the highest offset plus the length. Chosen here: evm.py takes any length, at prices
 //! that are the same for all; a length above [`MODULUS_BYTES_MAX`] halts.
 
-use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, VALUE_BYTES, opcode, operation, refused};
+use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, VALUE_BITS, VALUE_BYTES, opcode, operation, refused};
 use super::{EncodeError, Interface, Semantics};
 use crate::field_instruction::{FieldInstruction, ModulusAt};
 use crate::opcode::{evm::PUSH6, immediate_table, opcodes};
@@ -51,6 +51,7 @@ pub const EVM384: Evm384 = Evm384 {
     unit_bytes: 1,
     operand_max: 65_535,
     grows: true,
+    modulus_bits_max: VALUE_BITS,
 };
 
 /// The offsets out, x and y in the immediate; none without the marker.

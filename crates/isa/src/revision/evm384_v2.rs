@@ -3,7 +3,9 @@
 //! Source: ethereum/evmone tag `v0.5.0-evm384-v2`. From the top of the stack: out, x, y, modulus, and for a multiplication
 //! r_inv. Memory grows to the highest offset plus 48.
 
-use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, offset, push_operands, pushed_operands, refused};
+use super::evm384::{
+    ByteOrder, Evm384, Modulus, Operands, Parts, VALUE_BITS, offset, push_operands, pushed_operands, refused,
+};
 use super::{EncodeError, Interface, Semantics};
 use crate::field_instruction::{FieldInstruction, FieldOp, ModulusAt};
 use crate::opcode::{immediate_table, opcodes};
@@ -37,6 +39,7 @@ pub const EVM384: Evm384 = Evm384 {
     unit_bytes: 1,
     operand_max: u32::MAX,
     grows: true,
+    modulus_bits_max: VALUE_BITS,
 };
 
 fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {

@@ -3,7 +3,7 @@
 //! Source: jwasinger/evmone branch `evm384-v5`, 1689324. Out of bounds it is undefined there; chosen here: a range that ends
 //! beyond the current memory halts with `memory_out_of_range`.
 
-use super::evm384::{ByteOrder, Evm384, Modulus, Operands};
+use super::evm384::{ByteOrder, Evm384, Modulus, Operands, VALUE_BITS};
 use super::evm384_v4::{decode_words, encode_words};
 use super::{EncodeError, Interface, Semantics};
 use crate::field_instruction::FieldInstruction;
@@ -38,6 +38,7 @@ pub const EVM384: Evm384 = Evm384 {
     unit_bytes: 1,
     operand_max: u32::MAX,
     grows: false,
+    modulus_bits_max: VALUE_BITS,
 };
 
 fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {

@@ -4,7 +4,7 @@
 //! bits above 24 are ignored. The modulus is at byte 12288, r_inv at 12336. Memory always grows to 12336, for a
 //! multiplication to 12344.
 
-use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, VALUE_BYTES, opcode, operation, refused};
+use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, VALUE_BITS, VALUE_BYTES, opcode, operation, refused};
 use super::{EncodeError, Interface, Semantics};
 use crate::field_instruction::{FieldInstruction, ModulusAt};
 use crate::opcode::{evm::PUSH3, immediate_table, opcodes};
@@ -45,6 +45,7 @@ pub const EVM384: Evm384 = Evm384 {
     unit_bytes: 48,
     operand_max: 255,
     grows: true,
+    modulus_bits_max: VALUE_BITS,
 };
 
 /// The slots out, x and y in the low 24 bits of the stack word.

@@ -5,7 +5,9 @@
 //! above 128 are ignored. Values are little-endian; after the 48 bytes of the modulus follow the 8 bytes of
 //! r_inv = −m⁻¹ mod 2⁶⁴. Memory grows to max(offsets) + 48, for a multiplication to max(offsets) + 56, as evmone does.
 
-use super::evm384::{ByteOrder, Evm384, Modulus, Operands as OperandsFrom, Parts, opcode, operation, refused};
+use super::evm384::{
+    ByteOrder, Evm384, Modulus, Operands as OperandsFrom, Parts, VALUE_BITS, opcode, operation, refused,
+};
 use super::{EncodeError, Interface, Semantics};
 use crate::field_instruction::{FieldInstruction, ModulusAt};
 use crate::opcode::{evm::PUSH16, immediate_table, opcodes};
@@ -43,6 +45,7 @@ pub const EVM384: Evm384 = Evm384 {
     unit_bytes: 1,
     operand_max: u32::MAX,
     grows: true,
+    modulus_bits_max: VALUE_BITS,
 };
 
 /// The byte offsets in memory that an instruction takes from the top of the stack.

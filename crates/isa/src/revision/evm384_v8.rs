@@ -3,7 +3,7 @@
 //! Source: evmone branch `evm384-v8`, 6c29724. The 48 bytes of a value and the 8 bytes of r_inv are reversed as a whole;
 //! operands, growth and arithmetic are those of version 7.
 
-use super::evm384::{ByteOrder, Evm384, Modulus, Operands};
+use super::evm384::{ByteOrder, Evm384, Modulus, Operands, VALUE_BITS};
 use super::evm384_v7::{decode, encode_for};
 use super::{EncodeError, Interface, Semantics};
 use crate::field_instruction::FieldInstruction;
@@ -38,6 +38,7 @@ pub const EVM384: Evm384 = Evm384 {
     unit_bytes: 1,
     operand_max: u32::MAX,
     grows: true,
+    modulus_bits_max: VALUE_BITS,
 };
 
 fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {

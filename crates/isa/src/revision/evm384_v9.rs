@@ -3,7 +3,7 @@
 //! Source: evmone branch `evm384-v9`, a19ae3a. The 16 immediate bytes are out, x, y and modulus, four bytes each,
 //! little-endian. Jump analysis skips them; an immediate cut off by the end of the code halts (undefined at the origin).
 
-use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, opcode, operation, refused};
+use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, VALUE_BITS, opcode, operation, refused};
 use super::{EncodeError, Interface, Semantics};
 use crate::field_instruction::{FieldInstruction, ModulusAt};
 use crate::opcode::{immediate_table, opcodes};
@@ -42,6 +42,7 @@ pub const EVM384: Evm384 = Evm384 {
     unit_bytes: 1,
     operand_max: u32::MAX,
     grows: true,
+    modulus_bits_max: VALUE_BITS,
 };
 
 /// The offsets out, x, y and modulus in the immediate.
@@ -53,9 +54,18 @@ pub const fn unpack(immediate: [u8; IMMEDIATE_BYTES]) -> [u32; 4] {
 }
 
 fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
-    let Parts { operation, out, x, y, modulus } = Parts::of(instruction, INTERFACE.name)?;
+    encode_for(instruction, code, INTERFACE.name)
+}
+
+/// As this revision and `x-383` write instructions.
+pub(super) fn encode_for(
+    instruction: &FieldInstruction,
+    code: &mut Vec<u8>,
+    revision: &'static str,
+) -> Result<(), EncodeError> {
+    let Parts { operation, out, x, y, modulus } = Parts::of(instruction, revision)?;
     let ModulusAt::Offset(modulus) = modulus else {
-        return Err(refused(instruction, INTERFACE.name));
+        return Err(refused(instruction, revision));
     };
     code.push(opcode(operation));
     for offset in [out, x, y, modulus] {
@@ -64,7 +74,8 @@ fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), Enco
     Ok(())
 }
 
-fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
+/// As both read them.
+pub(super) fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
     let (&[opcode, ref immediate @ ..], _) = code.split_first_chunk::<INSTRUCTION_BYTES>()?;
     let [out, x, y, modulus] = unpack(*immediate);
     let parts = Parts { operation: operation(opcode)?, out, x, y, modulus: ModulusAt::Offset(modulus) };

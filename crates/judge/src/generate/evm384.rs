@@ -5,7 +5,7 @@ use rand::Rng;
 use rand::seq::IndexedRandom;
 use residue_isa::Revision;
 use residue_isa::opcode::evm as op;
-use residue_isa::revision::evm384::{ByteOrder, Evm384, Modulus, Operands, VALUE_BYTES};
+use residue_isa::revision::evm384::{ByteOrder, Evm384, Modulus, Operands, VALUE_BITS, VALUE_BYTES};
 use residue_isa::revision::evm384_v7::LOGF;
 use residue_isa::revision::evm384_v12::{MARKER, SETMOD};
 
@@ -69,7 +69,12 @@ impl Generator {
             7 => self.integer(VALUE_BYTES) >> 1 << 1,
             _ => self.integer(VALUE_BYTES) | BigUint::from(1u8),
         };
-        let m = m % (BigUint::from(1u8) << (8 * VALUE_BYTES));
+        // Where long moduli halt, most are as long as they may be.
+        let bits = match interface.limits_moduli() && !self.rarely(12) {
+            true => interface.modulus_bits_max,
+            false => VALUE_BITS,
+        };
+        let m = m % (BigUint::from(1u8) << bits);
         let low = m.iter_u64_digits().next().unwrap_or(0);
         self.values.r_inv = match self.random.random_range(0..8) {
             0 => 0,
@@ -168,7 +173,7 @@ impl Generator {
             Operands::Values => self.with_values(opcode, offsets),
             Operands::Words { overwrites_x } => self.with_words(opcode, offsets, interface, overwrites_x),
             Operands::Packed { .. } => self.with_packed(opcode, offsets),
-            Operands::Immediate => self.with_immediate(opcode, offsets),
+            Operands::Immediate => self.with_immediate(opcode, offsets, interface),
         }
         let reach = match interface.modulus {
             Modulus::Place(offset) => offset,
@@ -252,9 +257,9 @@ impl Generator {
         self.op(opcode);
     }
 
-    fn with_immediate(&mut self, opcode: u8, Offsets { out, x, y, modulus }: Offsets) {
+    fn with_immediate(&mut self, opcode: u8, Offsets { out, x, y, modulus }: Offsets, interface: &Evm384) {
         self.op(opcode);
-        if self.revision == Revision::Evm384V9 {
+        if interface.modulus == Modulus::Operand {
             self.code.extend([out, x, y, modulus].iter().flat_map(|offset| offset.to_le_bytes()));
             return;
         }

@@ -4,7 +4,7 @@ use num_bigint::BigUint;
 use rand::Rng;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
-use residue_isa::revision::evm384::{BLS12_381_P, BLS12_381_R_INV, ByteOrder, Modulus, VALUE_BYTES};
+use residue_isa::revision::evm384::{BLS12_381_P, BLS12_381_R_INV, ByteOrder, Evm384, Modulus, VALUE_BYTES};
 use residue_isa::revision::rules::SizeUnit;
 
 use super::layout::{Layout, STACK, WORDS, WORDS_BYTES};
@@ -113,8 +113,7 @@ impl Flavour {
                 let is_big = interface.byte_order == ByteOrder::Big;
                 let width_bytes =
                     if random.random_ratio(1, 2) { VALUE_BYTES } else { random.random_range(1..=VALUE_BYTES) };
-                let is_fixed = interface.modulus == Modulus::Fixed;
-                self.moduli = [(); 2].map(|()| modulus_of_evm384(random, width_bytes, is_big, is_fixed, is_good));
+                self.moduli = [(); 2].map(|()| modulus_of_evm384(random, width_bytes, interface, is_good));
                 self.values = values_of_evm384(layout, random, width_bytes, is_big);
             }
             None => {
@@ -233,22 +232,19 @@ fn values(layout: &Layout, random: &mut ChaCha8Rng, size: usize) -> Vec<u8> {
     all
 }
 
-/// A modulus of EVM384 with r_inv after it.
-fn modulus_of_evm384(
-    random: &mut ChaCha8Rng,
-    width_bytes: usize,
-    is_big: bool,
-    is_fixed: bool,
-    is_good: bool,
-) -> Vec<u8> {
+/// A modulus of EVM384 with r_inv after it; one that is too long only where it need not be good.
+fn modulus_of_evm384(random: &mut ChaCha8Rng, width_bytes: usize, interface: &Evm384, is_good: bool) -> Vec<u8> {
     let mut m = [0; VALUE_BYTES];
-    if is_fixed || random.random_ratio(1, 4) {
+    if interface.modulus == Modulus::Fixed || random.random_ratio(1, 4) {
         for (limb, bytes) in BLS12_381_P.iter().zip(m.chunks_exact_mut(8)) {
             bytes.copy_from_slice(&limb.to_le_bytes());
         }
     } else {
         random.fill(&mut m[..width_bytes]);
         m[width_bytes - 1] |= 0x80;
+        if width_bytes == VALUE_BYTES && interface.limits_moduli() && (is_good || !random.random_ratio(1, 8)) {
+            m[width_bytes - 1] = m[width_bytes - 1] & 0x7f | 0x40;
+        }
         if is_good || !random.random_ratio(1, 8) {
             m[0] |= 1;
         }
@@ -260,7 +256,7 @@ fn modulus_of_evm384(
     }
     debug_assert!(low != BLS12_381_P[0] || !is_good || r_inv == BLS12_381_R_INV);
     let mut r_inv = r_inv.to_le_bytes();
-    if is_big {
+    if interface.byte_order == ByteOrder::Big {
         m.reverse();
         r_inv.reverse();
     }

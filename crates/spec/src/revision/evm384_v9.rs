@@ -11,6 +11,7 @@ use crate::field_opcode::FieldOpcode;
 use crate::frame::Frame;
 use crate::halt::Halt;
 use crate::prices::Prices;
+use num_bigint::BigUint;
 
 /// The revision.
 pub const REVISION: Revision = Revision {
@@ -33,18 +34,30 @@ impl FieldState for Stateless {
         frame: &mut Frame<'_>,
         _: &Prices,
     ) -> Result<(), Halt> {
-        let offset = |i: usize| {
-            let bytes = immediate[4 * i..4 * i + 4].try_into().expect("four bytes");
-            usize::try_from(u32::from_le_bytes(bytes)).expect("32 bits fit every supported machine")
-        };
-        let [out_at, x_at, y_at, m_at] = [0, 1, 2, 3].map(offset);
-        let is_product = opcode.byte == MULMODMONT384;
-        let reach_bytes = if is_product { VALUE_BYTES + R_INV_BYTES } else { VALUE_BYTES };
-        grow(frame, &[out_at, x_at, y_at, m_at], reach_bytes)?;
-
-        let r_inv = if is_product { r_inv(frame, m_at + VALUE_BYTES) } else { 0 };
-        let result = operate(opcode, &value(frame, x_at), &value(frame, y_at), &value(frame, m_at), r_inv)?;
-        write(frame, out_at, &result);
-        Ok(())
+        calculate(opcode, immediate, frame, |_| Ok(()))
     }
+}
+
+/// What an instruction does whose immediate is out, x, y and modulus, under a modulus that `allows` lets pass.
+pub fn calculate(
+    opcode: &FieldOpcode,
+    immediate: &[u8],
+    frame: &mut Frame<'_>,
+    allows: impl Fn(&BigUint) -> Result<(), Halt>,
+) -> Result<(), Halt> {
+    let offset = |i: usize| {
+        let bytes = immediate[4 * i..4 * i + 4].try_into().expect("four bytes");
+        usize::try_from(u32::from_le_bytes(bytes)).expect("32 bits fit every supported machine")
+    };
+    let [out_at, x_at, y_at, m_at] = [0, 1, 2, 3].map(offset);
+    let is_product = opcode.byte == MULMODMONT384;
+    let reach_bytes = if is_product { VALUE_BYTES + R_INV_BYTES } else { VALUE_BYTES };
+    grow(frame, &[out_at, x_at, y_at, m_at], reach_bytes)?;
+
+    let m = value(frame, m_at);
+    allows(&m)?;
+    let r_inv = if is_product { r_inv(frame, m_at + VALUE_BYTES) } else { 0 };
+    let result = operate(opcode, &value(frame, x_at), &value(frame, y_at), &m, r_inv)?;
+    write(frame, out_at, &result);
+    Ok(())
 }

@@ -13,6 +13,7 @@ mod evm384_v7;
 mod limits;
 mod prefix;
 mod subroutines;
+mod x_383;
 
 use num_bigint::BigUint;
 use residue_spec::evm::OPCODES;

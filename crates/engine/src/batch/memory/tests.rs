@@ -4,8 +4,14 @@ use residue_isa::assembly::assemble_text;
 
 use super::*;
 
-const REVISIONS: [Revision; 5] =
-    [Revision::Evm384V6, Revision::Evm384V7, Revision::Evm384V8, Revision::Evm384V9, Revision::Evm384V10];
+const REVISIONS: [Revision; 6] = [
+    Revision::Evm384V6,
+    Revision::Evm384V7,
+    Revision::Evm384V8,
+    Revision::Evm384V9,
+    Revision::Evm384V10,
+    Revision::X383,
+];
 
 /// Three instructions: a sum, a product, and a sum under another modulus where the revision has others.
 fn code(revision: Revision) -> Vec<u8> {

@@ -13,7 +13,7 @@ use crate::batch::block::Block;
 use crate::batch::blocks::Blocks;
 use crate::batch::cache::AnyBlocks;
 use crate::batch::location::Facts;
-use crate::batch::memory::Memory;
+use crate::batch::memory::{Memory, MemoryNeeds};
 use crate::batch::memory_places::PlaceSet;
 use crate::batch::memory_rows::MemoryRows;
 use crate::batch::plan::RowPlan;
@@ -33,10 +33,15 @@ impl Runner for Memory {
         machine: &mut FieldMachine,
         interpreter: &mut Interpreter<EthInterpreter>,
         blocks: &Blocks<Self>,
-        _first: &Block<Self>,
+        first: &Block<Self>,
     ) -> Option<Facts> {
         let plans_run = machine.frame.ledger.lets_plans_run(blocks.batching);
         let memory = &mut *interpreter.memory.context_memory_mut();
+        // All instructions have the modulus of the first, which is no place of a value: none of them writes it.
+        let MemoryNeeds { reach, modulus, .. } = first.needs;
+        if reach <= memory.len() && blocks.layout.form.refuses(memory, modulus) {
+            return None;
+        }
         if let Some(rows) = machine.frame.memory_rows.as_mut().filter(|_| !plans_run) {
             // No plan runs from now on, so nothing need be in rows.
             rows.settle_all(&blocks.layout, memory);

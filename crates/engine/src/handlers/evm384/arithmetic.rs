@@ -1,6 +1,6 @@
 //! The three operations on values in memory, whichever words, bytes or slots have named them.
 
-use residue_isa::revision::evm384::{BLS12_381_P, BLS12_381_R_INV, R_INV_BYTES, VALUE_BYTES};
+use residue_isa::revision::evm384::{BLS12_381_P, BLS12_381_R_INV, Evm384, R_INV_BYTES, VALUE_BYTES};
 use residue_isa::{PerOp, Revision};
 use residue_modular::evm384;
 use revm::interpreter::InstructionResult;
@@ -41,8 +41,30 @@ pub(super) fn grow<H: FieldHost>(frame: &mut Frame<'_, H>, offsets: [usize; 4], 
 
 /// The operation in memory, which holds all operands, with r_inv after the modulus.
 #[inline(always)]
-pub(super) fn operate<const OPCODE: u8, H>(frame: &mut Frame<'_, H>, [out, x, y, modulus]: [usize; 4]) {
-    let memory = &mut *frame.interpreter.memory.context_memory_mut();
+pub(super) fn operate<const OPCODE: u8, H>(frame: &mut Frame<'_, H>, offsets: [usize; 4]) {
+    operate_on::<OPCODE>(&mut frame.interpreter.memory.context_memory_mut(), offsets);
+}
+
+/// As [`operate`], unless the modulus is too long: then the frame ends.
+#[inline(always)]
+pub(super) fn operate_if_short<const OPCODE: u8, H: FieldHost>(
+    frame: &mut Frame<'_, H>,
+    offsets: [usize; 4],
+    interface: &Evm384,
+) -> Handled {
+    let is_short = {
+        let memory = &mut *frame.interpreter.memory.context_memory_mut();
+        let is_short = !interface.refuses(memory, offsets[3]);
+        if is_short {
+            operate_on::<OPCODE>(memory, offsets);
+        }
+        is_short
+    };
+    if is_short { Ok(()) } else { Err(too_long(frame)) }
+}
+
+#[inline(always)]
+fn operate_on<const OPCODE: u8>(memory: &mut [u8], [out, x, y, modulus]: [usize; 4]) {
     match OPCODE {
         ADD => evm384::add_in_memory(memory, out, x, y, modulus),
         SUB => evm384::sub_in_memory(memory, out, x, y, modulus),
@@ -105,4 +127,10 @@ pub(super) fn bytes_at_mut(memory: &mut [u8], at: usize) -> &mut [u8; VALUE_BYTE
 #[inline(never)]
 pub(super) fn outside<H: FieldHost>(frame: &mut Frame<'_, H>) -> InstructionResult {
     halt(frame, Halt::MemoryOutOfRange)
+}
+
+#[cold]
+#[inline(never)]
+fn too_long<H: FieldHost>(frame: &mut Frame<'_, H>) -> InstructionResult {
+    halt(frame, Halt::InvalidModulus)
 }

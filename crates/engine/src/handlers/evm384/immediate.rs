@@ -1,17 +1,28 @@
-//! `evm384-v9` and `evm384-v12`: operands after the opcode.
+//! `evm384-v9`, its experiment `x-383` and `evm384-v12`: operands after the opcode.
 
-use residue_isa::revision::{evm384_v9, evm384_v12};
+use residue_isa::revision::evm384::Evm384;
+use residue_isa::revision::{evm384_v9, evm384_v12, x_383};
 use residue_modular::short::ShortModulus;
 use revm::interpreter::InstructionResult;
 use revm::interpreter::interpreter_types::{Immediates, Jumps};
 
-use super::arithmetic::{ADD, SUB, grow, operate, reach_bytes};
+use super::arithmetic::{ADD, SUB, grow, operate_if_short, reach_bytes};
 use super::blocks::{charge_arithmetic, runs_in_block, settle_operands};
 use crate::halt::Halt;
 use crate::handlers::{FieldHost, Frame, Handled, charge_base, halt, index, pop};
 
 /// Four byte offsets.
-pub fn v9<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
+pub fn v9<const OPCODE: u8, H: FieldHost>(frame: Frame<'_, H>) -> Handled {
+    four_offsets::<OPCODE, H>(frame, &evm384_v9::EVM384)
+}
+
+/// As [`v9`] under a modulus that is not too long.
+pub fn x_383<const OPCODE: u8, H: FieldHost>(frame: Frame<'_, H>) -> Handled {
+    four_offsets::<OPCODE, H>(frame, &x_383::EVM384)
+}
+
+#[inline(always)]
+fn four_offsets<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>, interface: &Evm384) -> Handled {
     if runs_in_block(&mut frame) {
         return Ok(());
     }
@@ -22,8 +33,7 @@ pub fn v9<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     let offsets = evm384_v9::unpack(immediate).map(|offset| offset as usize); // u32 to usize widens.
     settle_operands(&mut frame, offsets);
     grow(&mut frame, offsets, reach_bytes(OPCODE))?;
-    operate::<OPCODE, H>(&mut frame, offsets);
-    Ok(())
+    operate_if_short::<OPCODE, H>(&mut frame, offsets, interface)
 }
 
 /// Three byte offsets of values as long as the modulus of the frame. Without one there is nothing to do.

@@ -1,7 +1,7 @@
 //! EVM384: the same three operations in every revision, on operands that each revision names in its own way.
 //!
 //! Source: evmone branches `evm384-v1` to `-v9`, go-ethereum branch `evm384-v10`, poemm/EVMcurves; the files of
-//! `residue_isa::revision` have the places. Operands need not be below the modulus. [`words`] has the revisions with an
+//! `residue_isa::revision` have the places. Operands need not be below the modulus, which may be any number but in `x-383`. [`words`] has the revisions with an
 //! operand a word, [`packed`] those with one word for all, [`immediate`] those with operands after the opcode and [`values`]
 //! the one with values on the stack; [`arithmetic`] is what all of them do.
 
@@ -48,6 +48,7 @@ by_opcode! {
     v7: packed::v7, LOGF => logf;
     v8: packed::v8;
     v9: immediate::v9;
+    x_383: immediate::x_383;
     v10: packed::v10;
     v12: immediate::v12, SETMOD => immediate::setmod;
 }
