@@ -8,10 +8,10 @@
 //! calls, loops) is judged by running whole programs.
 
 use crate::error::CompileError;
-use crate::lower::LoweredBlock;
+use crate::lower::{HeldWord, LoweredBlock};
 use crate::target::Target;
 use crate::target::words::Words;
-use crate::words::read::{Element, Elements};
+use crate::words::read::{Element, Elements, Held};
 use num_bigint::BigUint;
 use residue_ir::program::{Block, Control, ControlKind, Function, Operand, Program, Region, Statement, Value, WordDef};
 use residue_isa::FieldOp;
@@ -224,7 +224,7 @@ pub fn check(evidence: &Evidence<'_>) -> Result<(), CompileError> {
             let placement = &evidence.allocation.functions[number];
             match (&source, &mut elements) {
                 (Source::Words(source), Some((words, elements))) => {
-                    check_words((*words, elements), source, block, placement, item_bytes(evidence.code, part))
+                    check_words((*words, elements), (source, evidence), (block, part), placement)
                 }
                 (Source::Slots(source), _) => check_block(evidence, &mut numbering, source, block, placement, part),
                 (Source::Words(_), None) => unreachable!("sources are made of elements where there are some"),
@@ -250,18 +250,21 @@ enum Source {
 /// The same as [`check_block`] where blocks are stack and memory code.
 fn check_words(
     (words, elements): (&Words, &mut Elements),
-    source: &[Element],
-    block: &Block,
+    (source, evidence): (&[Element], &Evidence<'_>),
+    (block, part): (&Block, &LoweredBlock),
     placement: &Placement,
-    code: Result<&[u8], String>,
 ) -> Result<(), String> {
+    let [entry, exit] = part.held.as_ref().map_or([&[][..], &[]], |held| [&held.entry, &held.exit]);
+    let on_stack = |held: &[HeldWord], value: Value| {
+        held.iter().any(|word| matches!(word, HeldWord::Value(Operand::Value(other), _) if *other == value))
+    };
     let element = |value: Value| (placement.slot(value), source[value.0 as usize]);
     let after = &placement.live_out[&block.ops[0].0];
     let needed: Vec<Value> = after.ones().map(|value| Value(u32::try_from(value).expect("values are u32"))).collect();
     let defined: BTreeSet<Value> = block.ops.iter().map(|&(value, _)| value).collect();
     let through = needed.iter().copied().filter(|value| !defined.contains(value));
     let mut before: BTreeMap<Slot, Element> = BTreeMap::new();
-    for value in through.chain(block.inputs()) {
+    for value in through.chain(block.inputs()).filter(|&value| !on_stack(entry, value)) {
         let (slot, element) = element(value);
         if before.insert(slot, element).is_some_and(|other| other != element) {
             return Err(format!("v{} shares its slot with another value before the block", value.0));
@@ -269,8 +272,21 @@ fn check_words(
     }
     let before: Vec<(Slot, Element)> = before.into_iter().collect();
     let own = defined.iter().map(|&value| placement.slot(value)).collect();
-    let after: Vec<(Slot, Element)> = needed.iter().map(|&value| element(value)).collect();
-    words.judge(elements, &before, &own, &after, code?)
+    let in_memory = needed.iter().filter(|&&value| !on_stack(exit, value));
+    let after: Vec<(Slot, Element)> = in_memory.map(|&value| element(value)).collect();
+    let constants = &evidence.lowered.constants;
+    let ends = [entry, exit].map(|held| held.iter().map(|word| read_word(elements, source, constants, word)).collect());
+    words.judge(elements, &before, &own, &after, ends, item_bytes(evidence.code, part)?)
+}
+
+/// A word on the stack as the reader knows it.
+fn read_word(elements: &mut Elements, source: &[Element], constants: &[BigUint], word: &HeldWord) -> Held {
+    match *word {
+        HeldWord::Next => Held::Next,
+        HeldWord::Modulus => Held::Modulus,
+        HeldWord::Value(Operand::Value(value), form) => Held::Value(source[value.0 as usize], form), // u32 to usize widens
+        HeldWord::Value(Operand::Constant(id), form) => Held::Value(elements.constant(&constants[id.0 as usize]), form),
+    }
 }
 
 /// First values of the blocks of `function` that lowering must have reached: those before anything that ends the program.

@@ -11,6 +11,7 @@ mod conventions;
 mod countdown;
 mod elements;
 mod hash;
+mod held;
 mod layout;
 mod outside;
 mod parse;
@@ -25,6 +26,7 @@ use crate::paths;
 use crate::target::{RowSizes, Target, clear, push};
 use conventions::{Convention, Conventions};
 use fixedbitset::FixedBitSet;
+pub use held::{HeldEnds, HeldWord};
 use layout::{Layout, layout};
 use residue_ir::Effect;
 use residue_ir::program::{
@@ -56,6 +58,8 @@ pub struct LoweredBlock {
     pub first: Value,
     /// Its items.
     pub items: Range<usize>,
+    /// What lies on the stack before and after it, if anything does.
+    pub held: Option<HeldEnds>,
 }
 
 /// What lowering leaves beside the assembly.
@@ -596,15 +600,20 @@ impl<'a> Lowering<'a> {
         self.code.op(evm::RETURN);
     }
 
-    fn block(&mut self, block: &residue_ir::Block) {
-        let Some(&(first, _)) = block.ops.first() else { return };
+    /// The operations of a block on slots.
+    fn slot_ops(&self, block: &Block) -> Vec<SlotOp> {
         let operation = |&(value, op): &(Value, Op)| SlotOp {
             operation: op.kind,
             out: self.placement.slot(value),
             x: self.slot(op.x),
             y: self.slot(op.y),
         };
-        let ops: Vec<SlotOp> = block.ops.iter().map(operation).collect();
+        block.ops.iter().map(operation).collect()
+    }
+
+    fn block(&mut self, block: &residue_ir::Block) {
+        let Some(&(first, _)) = block.ops.first() else { return };
+        let ops = self.slot_ops(block);
         let start = self.code.items().len();
         match self.target.sum_products_max() {
             _ if self.target.multiplies_fp2() => self.with_fp2(block, &ops),
@@ -619,7 +628,7 @@ impl<'a> Lowering<'a> {
             products_max => self.with_sums(block, &ops, products_max),
         }
         let items = start..self.code.items().len();
-        self.blocks.push(LoweredBlock { function: self.number, first, items });
+        self.blocks.push(LoweredBlock { function: self.number, first, items, held: None });
     }
 
     /// The operations of a block, with an instruction for each sum of products that is found in it.

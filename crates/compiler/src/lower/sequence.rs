@@ -11,6 +11,7 @@
 //! steps, which memory holds too. What is left of such a distance is filled up; each group of parts has its own.
 
 use super::countdown::Labels;
+use super::held::HeldPart;
 use super::words::{self, big};
 use super::{DUP_DEPTH_MAX, Flow, Lowering};
 use crate::error::CompileError;
@@ -187,7 +188,10 @@ impl<'a> Lowering<'a> {
         let (Some(state), false) = (parts.first().map(|(part, _)| &part.params), order.steps.is_empty()) else {
             return Ok(());
         };
-        self.move_to(state, initial);
+        let held = self.held(sequence, order);
+        if held.is_none() {
+            self.move_to(state, initial);
+        }
         let free = self.entrances.next;
         let takes = takes(order, &sequence.control.arms);
         let words = reached(&order.steps, &takes);
@@ -208,7 +212,7 @@ impl<'a> Lowering<'a> {
             let first = order.steps[..at].iter().rposition(is_part).map_or(0, |before| before + 1);
             for row in (first..at).rev() {
                 let take = takes[row].expect("it carries a row");
-                let words = self.push_row(order.steps[row], take, &chosen)?;
+                let words = self.push_row(order.steps[row], take, &chosen, held.is_some())?;
                 pushed.extend(iter::repeat_n(None, words));
             }
             end_of_rows = first;
@@ -225,6 +229,7 @@ impl<'a> Lowering<'a> {
             }
         }
         debug_assert_eq!(end_of_rows, 0, "each row has its part");
+        self.planned(held.as_ref().map(|held| &held.start));
         self.code.op(evm::JUMP);
 
         let stack = mem::take(&mut self.stack);
@@ -233,13 +238,14 @@ impl<'a> Lowering<'a> {
             let start = self.code.items().len();
             let next = order.then[number].filter(|&next| next != number + 1 || next <= choices);
             let after = order.then[number].map(|number| (&entries[number], next.is_some()));
-            self.part(part, entry, after)?;
+            self.part(part, entry, after, held.as_ref().map(|held| &held.parts[number]))?;
             if number < choices {
                 bodies.push(start..self.code.item(Item::Data(Vec::new())));
             }
         }
         self.stack = stack;
         self.code.label(end);
+        self.planned(held.as_ref().map(|held| &held.end));
         if choices > 0 {
             self.entrances.near.push((end, 0));
         }
@@ -253,7 +259,14 @@ impl<'a> Lowering<'a> {
         (part, rows): Part<'a>,
         entry: &Entry<'a>,
         after: Option<(&Entry<'a>, bool)>,
+        held: Option<&HeldPart>,
     ) -> Result<(), CompileError> {
+        if let Some(held) = held {
+            self.code.label(entry.label);
+            self.held_part(rows, held);
+            self.next_part(after);
+            return Ok(());
+        }
         let rows = &rows[usize::from(entry.countdown.is_some())..];
         if !entry.is_countdown {
             self.code.label(entry.label);
@@ -269,24 +282,36 @@ impl<'a> Lowering<'a> {
         }
         if self.region(rows)? == Flow::Continues {
             self.move_to(&part.params, &part.gives);
-            match after {
-                Some((next, is_apart)) => {
-                    if is_apart || next.is_countdown {
-                        self.push_entry(next, None);
-                        self.code.op(evm::JUMP);
-                    }
-                }
-                None => {
-                    self.code.op(evm::JUMP);
-                }
-            }
+            self.next_part(after);
         }
         Ok(())
     }
 
-    /// Pushes what a part finds of the row that it takes; how many words.
-    fn push_row(&mut self, step: SequenceStep<Word>, take: Take<'_>, chosen: &Chosen) -> Result<usize, CompileError> {
+    /// Goes on after a part.
+    fn next_part(&mut self, after: Option<(&Entry<'a>, bool)>) {
+        match after {
+            Some((next, is_apart)) => {
+                if is_apart || next.is_countdown {
+                    self.push_entry(next, None);
+                    self.code.op(evm::JUMP);
+                }
+            }
+            None => {
+                self.code.op(evm::JUMP);
+            }
+        }
+    }
+
+    /// Pushes what a part finds of the row that it takes; how many words. If the state is on the stack, operands are pushed later.
+    fn push_row(
+        &mut self,
+        step: SequenceStep<Word>,
+        take: Take<'_>,
+        chosen: &Chosen,
+        is_held: bool,
+    ) -> Result<usize, CompileError> {
         let operands = match take.of {
+            _ if is_held => 0,
             RowsOf::Table(_) => self.before_row(take.results)?,
             RowsOf::Array(array) => self.before_take(array, take.results),
         };

@@ -4,7 +4,8 @@ use super::reverse::Reverse;
 use super::{Places, RowSizes, Target, clear, copy_memory, mont_bytes, parse_one_by_one, push, require_padding};
 use crate::has_elements;
 use crate::words::backward::Plans;
-use crate::words::emit::{Instruction, Operation, Prices, number};
+use crate::words::emit::{Emitted, Instruction, Operation, Prices, number};
+use crate::words::held::{self, Ends, Form, PartOps};
 use crate::words::read::{self, Elements};
 use crate::words::schedule::schedule;
 use crate::words::terms::{Field, Terms, terms};
@@ -38,6 +39,13 @@ pub struct Words {
     /// Whether a block was too large for its slots.
     lacks_room: Cell<bool>,
     plans: Rc<RefCell<Plans>>,
+}
+
+/// A block with the instructions that were found for it.
+#[derive(Debug)]
+pub struct Planned {
+    terms: Terms,
+    emitted: Emitted,
 }
 
 /// What is said of words as slots beside the program.
@@ -276,15 +284,56 @@ impl Words {
         }
     }
 
-    /// Compares the bytes of a block with what its slots hold: `before` and `after` it, and the slots that it may write.
+    /// The forms in which parts of a sequence hold their state on the stack; none if p is not known.
+    pub fn forms(&self, parts: &[PartOps<'_>]) -> Option<Vec<Form>> {
+        let Field::Known(p) = &self.field else { return None };
+        Some(held::forms(parts, p, (self.places.first_constant, &self.constants)))
+    }
+
+    /// A block that finds words on the stack and leaves some there; of the slots that it writes these are read after it. None if no way is found.
+    pub fn plan(&self, ops: &[SlotOp], kept: &BTreeSet<Slot>, ends: Option<&Ends>) -> Option<Planned> {
+        let terms = terms(ops, kept, &self.field, (self.places.first_constant, &self.constants), ends);
+        let own: BTreeSet<Slot> = ops.iter().map(|op| op.out).chain(self.extra_slots()).collect();
+        let plans = &mut self.plans.borrow_mut();
+        let emitted = match ends {
+            Some(_) => plans.plan(&terms, &own, &self.prices),
+            None => schedule(&terms, &own, &self.prices, plans),
+        };
+        emitted.map(|emitted| Planned { terms, emitted })
+    }
+
+    /// The slot of the constant 0.
+    pub const fn zero(&self) -> Slot {
+        self.places.zero
+    }
+
+    /// Writes a block.
+    pub fn planned(&self, code: &mut Assembly, Planned { terms, emitted }: &Planned) {
+        self.instructions(code, terms, &emitted.instructions);
+    }
+
+    /// What is to be least in a block.
+    pub const fn weight(&self, Planned { emitted, .. }: &Planned) -> u64 {
+        self.prices.weight(emitted.gas, emitted.bytes)
+    }
+
+    /// Whether gas is paid for short code.
+    pub const fn is_short(&self) -> bool {
+        self.prices.is_short()
+    }
+
+    /// Compares the bytes of a block with what its slots hold: `before` and `after` it, and the slots that it may write; and with what lies on the stack
+    /// before and after it.
     pub fn judge(
         &self,
         elements: &mut Elements,
         before: &[(Slot, read::Element)],
         own: &BTreeSet<Slot>,
         after: &[(Slot, read::Element)],
+        ends: [Vec<read::Held>; 2],
         code: &[u8],
     ) -> Result<(), String> {
+        let [entry, exit] = ends;
         let address = |slot: Slot| BigUint::from(self.address(slot));
         let places = read::Places {
             numbers: self
@@ -297,6 +346,8 @@ impl Words {
             before: before.iter().map(|&(slot, element)| (address(slot), element)).collect::<HashMap<_, _>>(),
             own: own.iter().copied().chain(self.extra_slots()).map(address).collect(),
             after: after.iter().map(|&(slot, element)| (address(slot), element)).collect(),
+            entry,
+            exit,
         };
         read::check(elements, &places, code)
     }
@@ -369,10 +420,8 @@ impl Target for Words {
     }
 
     fn block(&self, code: &mut Assembly, ops: &[SlotOp], kept: &BTreeSet<Slot>) {
-        let terms = terms(ops, kept, &self.field, self.places.first_constant, &self.constants);
-        let own: BTreeSet<Slot> = ops.iter().map(|op| op.out).chain(self.extra_slots()).collect();
-        match schedule(&terms, &own, &self.prices, &mut self.plans.borrow_mut()) {
-            Some(emitted) => self.instructions(code, &terms, &emitted.instructions),
+        match self.plan(ops, kept, None) {
+            Some(planned) => self.planned(code, &planned),
             None => {
                 self.lacks_room.set(true);
                 self.operations(code, ops)

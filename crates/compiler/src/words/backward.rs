@@ -8,11 +8,13 @@
 //! The search keeps the plans that waste least for each number of operations (a beam: Lowerre, "The HARPY speech recognition
 //! system", 1976), those first in which fewest words wait for one below them.
 
+mod ends;
 mod state;
 
 use super::emit::{Emitted, Instruction, Operation, Prices, Resident, number, residents};
 use super::terms::{Id, Node, Terms};
 use residue_passes::Slot;
+use ends::Ends;
 use state::{Item, State, Step, best_of};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
@@ -52,6 +54,8 @@ struct Search<'a> {
     readers: Vec<Vec<u64>>,
     /// What lies below all words of the block.
     residents: Vec<Item>,
+    /// What lies on the stack where the block begins and ends.
+    ends: Ends,
     /// What is not worth to be followed: more waste than this.
     limit: Cell<u64>,
     /// How many ways from one state to the next operations may still be followed.
@@ -64,8 +68,8 @@ struct Search<'a> {
     below: RefCell<Vec<[u64; 2]>>,
 }
 
-/// A block's nodes and outputs, with the prices for which it is planned.
-type Block = (Prices, Vec<Node>, Vec<(Slot, Id)>);
+/// A block's nodes and outputs and what lies on the stack where it begins and ends, with the prices for which it is planned.
+type Block = (Prices, Vec<Node>, Vec<(Slot, Id)>, [Vec<Id>; 2]);
 
 /// What was found for blocks, which often come again with other slots.
 #[derive(Debug, Default)]
@@ -78,7 +82,8 @@ impl Plans {
     pub fn plan(&mut self, terms: &Terms, own: &BTreeSet<Slot>, prices: &Prices) -> Option<Emitted> {
         let (named, slots) = named(terms);
         let search = Search::new(&named, prices)?;
-        let known = self.known.entry((prices.clone(), named.nodes.clone(), named.outputs.clone()));
+        let ends = [named.entry.clone(), named.exit.clone()];
+        let known = self.known.entry((prices.clone(), named.nodes.clone(), named.outputs.clone(), ends));
         let steps = known.or_insert_with(|| search.best()).as_ref()?;
         search.instructions(steps, &slots, own)
     }
@@ -121,7 +126,8 @@ impl<'a> Search<'a> {
             }
             made_of.push(bits);
         }
-        let residents = if prices.is_short() { residents(terms) } else { Vec::new() };
+        let has_residents = prices.is_short() && terms.entry.is_empty() && terms.exit.is_empty();
+        let residents = if has_residents { residents(terms) } else { Vec::new() };
         let mut readers = vec![vec![0; words]; count];
         for (id, node) in terms.nodes.iter().enumerate() {
             node.operands().into_iter().for_each(|operand| readers[operand][id / 64] |= 1 << (id % 64));
@@ -132,6 +138,7 @@ impl<'a> Search<'a> {
             made_of,
             readers,
             residents: Vec::new(),
+            ends: Ends::default(),
             limit: Cell::new(u64::MAX),
             ways: Cell::new(0),
             last: Cell::new(u64::MAX),
@@ -145,6 +152,8 @@ impl<'a> Search<'a> {
                 Resident::Number(id) => search.item(id),
             })
             .collect();
+        let items = |ids: &[Id]| ids.iter().map(|&id| search.item(id)).collect();
+        search.ends = Ends::new(items(&terms.entry), items(&terms.exit));
         Some(search)
     }
 
@@ -183,7 +192,7 @@ impl<'a> Search<'a> {
     }
 
     fn best(&self) -> Option<Vec<Step>> {
-        let start = State::end(self.residents.clone(), self.terms.nodes.len(), self.terms.outputs.len());
+        let start = State::end(&self.residents, &self.ends.exit, self.terms.nodes.len(), self.terms.outputs.len());
         let operations = self.terms.nodes.iter().filter(|node| node.is_computed()).count();
         let width = (EFFORT / operations.max(1)).clamp(WIDTHS.0, WIDTHS.1);
         let mut before: Vec<(usize, Vec<Step>)> = Vec::new();
@@ -245,6 +254,7 @@ impl<'a> Search<'a> {
         let height = stack.len() as u64; // usize to u64 widens
         let mut rank = state.waste + height * self.weight((3, 1)) / 64;
         let (last, exchange) = (self.last.get(), self.weight((2, 1)));
+        rank += self.ends.words_below(stack) * exchange;
         // The words below, and what they are made of.
         let mut below = self.below.borrow_mut();
         below.clear();
@@ -270,7 +280,7 @@ impl<'a> Search<'a> {
         let ordered =
             |a: Id, b: Id| if is_turned { [self.item(a), self.item(b)] } else { [self.item(b), self.item(a)] };
         match *node {
-            Node::Slot(_) | Node::Constant(_) | Node::Modulus => {}
+            Node::Slot(_) | Node::Held(_) | Node::Constant(_) | Node::Modulus => {}
             Node::Mod(a) => stack.extend([MODULUS, self.item(a)]),
             Node::Sub(a, b) => stack.extend([self.item(b), self.item(a)]),
             Node::Add(a, b) | Node::Times(a, b) => stack.extend(ordered(a, b)),
@@ -304,7 +314,7 @@ impl<'a> Search<'a> {
                 return;
             }
             let height = state.stack.len();
-            if height == self.residents.len() {
+            if self.ends.is_reached(&state.stack[self.residents.len()..]) {
                 return self.store_next(state, turns, found);
             }
             let item = state.stack[height - 1];
@@ -325,7 +335,7 @@ impl<'a> Search<'a> {
                         state.waste += self.weight((6, 4)) - self.weight((3, 1));
                     }
                 }
-                Some(Node::Slot(_)) => return self.blocked(state, turns, found),
+                Some(Node::Slot(_) | Node::Held(_)) => return self.blocked(state, turns, found),
                 Some(_) if self.is_awaited(state, item) || depth.is_some() => {
                     return self.blocked(state, turns, found);
                 }
@@ -354,6 +364,12 @@ impl<'a> Search<'a> {
     /// Before that nothing lies on the stack: an output is stored there, or the block begins.
     fn store_next(&self, state: &mut State, turns: Turns, found: &mut Vec<State>) {
         if state.waiting.is_empty() && state.kept.is_empty() {
+            if self.residents.is_empty() {
+                let steps = self.ends.begin(&state.stack);
+                state.waste += steps.iter().map(|step| self.weight(if *step == Step::Pop { (2, 1) } else { (3, 1) })).sum::<u64>();
+                state.steps.extend(steps.into_iter().rev());
+                state.taken.extend(state.stack.drain(..).rev());
+            }
             while let Some(&item) = state.stack.last() {
                 state.take(Step::Push(item));
             }
@@ -468,8 +484,10 @@ impl<'a> Search<'a> {
         }
         let is_elsewhere = || state.stack.iter().enumerate().any(|(other, &found)| other != place && found == item);
         match self.node(item) {
+            None if self.ends.entry.contains(&item) => is_elsewhere(),
             None | Some(Node::Constant(_) | Node::Modulus) => true,
             Some(&Node::Slot(slot)) => self.is_old(state, slot),
+            Some(Node::Held(_)) => is_elsewhere(),
             Some(_) => !self.is_awaited(state, item) || is_elsewhere(),
         }
     }

@@ -73,7 +73,7 @@ impl Operation {
             Node::AddMod(..) => (Self::AddMod, 8),
             Node::MulMod(..) => (Self::MulMod, 8),
             Node::Mod(_) => (Self::Mod, 5),
-            Node::Slot(_) | Node::Constant(_) | Node::Modulus => unreachable!("these are not computed"),
+            Node::Slot(_) | Node::Held(_) | Node::Constant(_) | Node::Modulus => unreachable!("these are not computed"),
         }
     }
 }
@@ -193,7 +193,7 @@ impl<'a> Context<'a> {
         while let Some(id) = left.pop() {
             match &self.terms.nodes[id] {
                 Node::Slot(_) => leaves.push(id),
-                Node::Constant(_) | Node::Modulus => {}
+                Node::Held(_) | Node::Constant(_) | Node::Modulus => {}
                 _ if self.statements[id] => leaves.push(id),
                 node => left.extend(node.operands()),
             }

@@ -160,7 +160,7 @@ fn plans_of_small_blocks_are_near_the_optimum() {
     let (mut blocks, mut optimal, mut least, mut found) = (0, 0, 0, 0);
     for (seed, count) in (0..16).map(|seed| (seed + 1, 3 + seed as usize % 2)) {
         let (ops, kept) = block(seed, count);
-        let terms = terms(&ops, &kept, &Field::Known(p.clone()), 1000, &[]);
+        let terms = terms(&ops, &kept, &Field::Known(p.clone()), (1000, &[]), None);
         let own = ops.iter().map(|op| op.out).collect();
         let planned = schedule(&terms, &own, &prices, &mut Plans::default()).expect("small blocks").gas;
         let optimum = optimum(&terms);

@@ -3,6 +3,7 @@
 //! A word is known by what it is mod p, a sum of multiples of values and products, and by bounds: ADD must not wrap around, SUB not go below
 //! zero, and what a slot keeps must be below p. That is all that is believed of the bytes; how they were found does not matter here.
 
+use super::held::Form;
 use super::terms::{Field, word_max};
 use num_bigint::BigUint;
 use num_traits::{One, Zero};
@@ -54,7 +55,8 @@ impl Elements {
         self.element(Sum::from([(self.atoms - 1, BigUint::one())]))
     }
 
-    fn constant(&mut self, value: &BigUint) -> Element {
+    /// A constant.
+    pub fn constant(&mut self, value: &BigUint) -> Element {
         let value = value % &self.modulus;
         let sum = if value.is_zero() { Sum::new() } else { Sum::from([(0, value)]) };
         self.element(sum)
@@ -145,6 +147,25 @@ struct Word {
     most: BigUint,
     /// Whether it is p, where that is given.
     is_modulus: bool,
+    /// Whether it is the address of what comes next, which nothing but copies and exchanges has touched.
+    is_next: bool,
+}
+
+impl Word {
+    fn new(element: Element, least: BigUint, most: BigUint) -> Self {
+        Self { element, least, most, is_modulus: false, is_next: false }
+    }
+}
+
+/// A word on the stack where a block begins or ends.
+#[derive(Debug, Clone)]
+pub enum Held {
+    /// The address of what comes next.
+    Next,
+    /// p.
+    Modulus,
+    /// This element, or its negative.
+    Value(Element, Form),
 }
 
 /// Where code finds what it names.
@@ -160,6 +181,10 @@ pub struct Places {
     pub own: Vec<BigUint>,
     /// What addresses must hold after it, canonical.
     pub after: Vec<(BigUint, Element)>,
+    /// What lies on the stack when it begins, the lowest first.
+    pub entry: Vec<Held>,
+    /// What must lie there after it, and nothing else.
+    pub exit: Vec<Held>,
 }
 
 /// Reads the bytes of a block; an error says what is wrong with them.
@@ -168,20 +193,23 @@ pub fn check(elements: &mut Elements, places: &Places, code: &[u8]) -> Result<()
         Field::Known(modulus) => modulus.clone(),
         Field::Given => word_max(),
     };
-    let canonical = |element: Element| Word { element, least: BigUint::zero(), most: &p - 1u8, is_modulus: false };
+    let canonical = |element: Element| Word::new(element, BigUint::zero(), &p - 1u8);
     let mut reading = Reading { stack: Vec::new(), memory: HashMap::new(), p: p.clone() };
     for (address, &element) in &places.before {
         reading.memory.insert(address.clone(), canonical(element));
     }
     for (address, number) in &places.numbers {
         let element = elements.constant(number);
-        let word = Word { element, least: number.clone(), most: number.clone(), is_modulus: false };
-        reading.memory.insert(address.clone(), word);
+        reading.memory.insert(address.clone(), Word::new(element, number.clone(), number.clone()));
     }
     if let Some(address) = &places.modulus {
         let element = elements.constant(&BigUint::zero());
-        let word = Word { element, least: p.clone(), most: p.clone(), is_modulus: true };
+        let word = Word { is_modulus: true, ..Word::new(element, p.clone(), p.clone()) };
         reading.memory.insert(address.clone(), word);
+    }
+    for held in &places.entry {
+        let word = held.word(elements, &p);
+        reading.stack.push(word);
     }
     let mut at = 0;
     while at < code.len() {
@@ -191,8 +219,13 @@ pub fn check(elements: &mut Elements, places: &Places, code: &[u8]) -> Result<()
         reading.instruction(elements, places, opcode, immediate).map_err(|what| format!("offset {at}: {what}"))?;
         at = end;
     }
-    if !reading.stack.is_empty() {
-        return Err(format!("{} words are left on the stack", reading.stack.len()));
+    if reading.stack.len() != places.exit.len() {
+        return Err(format!("{} words are left on the stack, not {}", reading.stack.len(), places.exit.len()));
+    }
+    for (at, (word, held)) in reading.stack.iter().zip(&places.exit).enumerate() {
+        if !held.is_met(word, &held.word(elements, &p)) {
+            return Err(format!("word {at} that is left on the stack is another one, or too large"));
+        }
     }
     for (address, element) in &places.after {
         match reading.memory.get(address) {
@@ -204,6 +237,29 @@ pub fn check(elements: &mut Elements, places: &Places, code: &[u8]) -> Result<()
         }
     }
     Ok(())
+}
+
+impl Held {
+    /// The word that it stands for, with all that it may be.
+    fn word(&self, elements: &mut Elements, p: &BigUint) -> Word {
+        let zero = elements.constant(&BigUint::zero());
+        match *self {
+            Held::Next => Word { is_next: true, ..Word::new(zero, BigUint::zero(), word_max()) },
+            Held::Modulus => Word::new(zero, p.clone(), p.clone()),
+            Held::Value(element, form) => {
+                let element = if form.is_negative { elements.operation(FieldOp::Sub, zero, element) } else { element };
+                Word::new(element, BigUint::zero(), form.most(p))
+            }
+        }
+    }
+
+    /// Whether `word` may stand where this is asked for.
+    fn is_met(&self, word: &Word, asked: &Word) -> bool {
+        match self {
+            Held::Next => word.is_next,
+            _ => !word.is_next && word.element == asked.element && word.least >= asked.least && word.most <= asked.most,
+        }
+    }
 }
 
 struct Reading {
@@ -228,7 +284,7 @@ impl Reading {
             evm::PUSH0..=evm::PUSH32 => {
                 let value = BigUint::from_bytes_be(immediate);
                 let element = elements.constant(&value);
-                self.stack.push(Word { element, least: value.clone(), most: value, is_modulus: false });
+                self.stack.push(Word::new(element, value.clone(), value));
             }
             evm::POP => {
                 self.pop()?;
@@ -251,6 +307,9 @@ impl Reading {
             }
             evm::MSTORE => {
                 let (address, word) = (self.pop()?, self.pop()?);
+                if word.is_next {
+                    return Err("where control goes next is stored".to_owned());
+                }
                 if address.least != address.most || !places.own.contains(&address.most) {
                     return Err("memory is written that belongs to no value of the block".to_owned());
                 }
@@ -280,14 +339,14 @@ impl Reading {
                     return Err("a sum may not fit a word".to_owned());
                 }
                 let element = elements.operation(FieldOp::Add, a.element, b.element);
-                Word { element, least: a.least + b.least, most, is_modulus: false }
+                Word::new(element, a.least + b.least, most)
             }
             evm::SUB => {
                 if a.least < b.most {
                     return Err("a difference may be below zero".to_owned());
                 }
                 let element = elements.operation(FieldOp::Sub, a.element, b.element);
-                Word { element, least: a.least - b.most, most: a.most - b.least, is_modulus: false }
+                Word::new(element, a.least - b.most, a.most - b.least)
             }
             evm::MUL => {
                 let most = a.most * b.most;
@@ -295,7 +354,7 @@ impl Reading {
                     return Err("a product may not fit a word".to_owned());
                 }
                 let element = elements.operation(FieldOp::Mul, a.element, b.element);
-                Word { element, least: a.least * b.least, most, is_modulus: false }
+                Word::new(element, a.least * b.least, most)
             }
             _ => {
                 let modulus = self.pop()?;
@@ -308,7 +367,7 @@ impl Reading {
     }
 
     fn below_p(&self, element: Element) -> Word {
-        Word { element, least: BigUint::zero(), most: &self.p - 1u8, is_modulus: false }
+        Word::new(element, BigUint::zero(), &self.p - 1u8)
     }
 
     fn require_modulus(&self, elements: &Elements, word: &Word) -> Result<(), String> {

@@ -61,6 +61,8 @@ struct Signs {
     sites: Vec<Site>,
     /// For each operation those whose words have it in them, itself first.
     affected: Vec<Vec<usize>>,
+    /// What the search begins with, and what those have whose sign is not free.
+    given: Vec<bool>,
     is_negative: Vec<bool>,
     model: Model,
     /// How many words read the negative of an atom by itself: it is made once.
@@ -83,8 +85,9 @@ pub fn signs(block: &Block) -> Vec<Vec<bool>> {
             }
         }
     }
-    let is_negative = vec![false; sites.len()];
-    let mut signs = Signs { sites, affected, is_negative, model: MODELS[0], negatives: vec![0; atoms], cost: 0 };
+    let given = block.plain_signs();
+    let is_negative = given.clone();
+    let mut signs = Signs { sites, affected, given, is_negative, model: MODELS[0], negatives: vec![0; atoms], cost: 0 };
     MODELS.iter().filter_map(|&model| signs.anneal(&free, model)).collect()
 }
 
@@ -105,11 +108,15 @@ fn sites(block: &Block) -> (Vec<Site>, Vec<usize>) {
                 (Some(from), _) => forms[from].clone(),
                 (None, Some(value)) if value.bits() > 8 => Rc::new(Form::Long),
                 (None, Some(_)) => Rc::new(Form::Of(vec![])),
-                (None, None) => Rc::new(Form::atom(block.ops.len() + slot as usize)), // u32 to usize widens
+                (None, None) => {
+                    let is_taken = block.held(slot).is_some_and(|(_, form)| form.is_negative);
+                    let atom = block.ops.len() + slot as usize; // u32 to usize widens
+                    Rc::new(Form::Of(vec![Summand { atom, is_taken }]))
+                }
             }
         };
         let (x, y) = (operand(0), operand(1));
-        let stays = block.stays(number);
+        let stays = block.stays(number) || block.left(number).is_some();
         let (site, form) = match op.operation {
             FieldOp::Mul => {
                 let other = (op.x != op.y).then(|| (*y).clone());
@@ -227,7 +234,7 @@ impl Signs {
 
     fn anneal(&mut self, free: &[usize], model: Model) -> Option<Vec<bool>> {
         self.model = model;
-        self.is_negative.fill(false);
+        self.is_negative.clone_from(&self.given);
         self.negatives.fill(0);
         self.cost = 0;
         (0..self.sites.len()).for_each(|number| self.count(number, false));

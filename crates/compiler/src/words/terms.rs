@@ -6,6 +6,7 @@
 //! holds may be held as their negatives, where that saves subtractions ([`super::signs`]).
 
 use super::emit::Operation;
+use super::held::{Ends, Form, Place};
 use super::signs::signs;
 use num_bigint::BigUint;
 use num_traits::{One, Zero};
@@ -21,6 +22,8 @@ pub type Id = usize;
 pub enum Node {
     /// What a slot holds when the block begins.
     Slot(Slot),
+    /// What lies on the stack when the block begins, at this place from below.
+    Held(usize),
     /// A number.
     Constant(BigUint),
     /// p.
@@ -48,7 +51,7 @@ impl Node {
     /// The same, without a list of them.
     pub const fn pair(&self) -> Option<(Id, Option<Id>)> {
         match *self {
-            Node::Slot(_) | Node::Constant(_) | Node::Modulus => None,
+            Node::Slot(_) | Node::Held(_) | Node::Constant(_) | Node::Modulus => None,
             Node::Mod(a) => Some((a, None)),
             Node::Add(a, b) | Node::Sub(a, b) | Node::Times(a, b) | Node::AddMod(a, b) | Node::MulMod(a, b) => {
                 Some((a, if a == b { None } else { Some(b) }))
@@ -58,7 +61,7 @@ impl Node {
 
     /// Whether it is computed, and not read or pushed.
     pub fn is_computed(&self) -> bool {
-        !matches!(self, Node::Slot(_) | Node::Constant(_) | Node::Modulus)
+        !matches!(self, Node::Slot(_) | Node::Held(_) | Node::Constant(_) | Node::Modulus)
     }
 }
 
@@ -93,6 +96,10 @@ pub struct Terms {
     pub nodes: Vec<Node>,
     /// What slots hold after the block; each slot once.
     pub outputs: Vec<(Slot, Id)>,
+    /// What lies on the stack when the block begins, the lowest first.
+    pub entry: Vec<Id>,
+    /// The same when it ends.
+    pub exit: Vec<Id>,
 }
 
 /// A sum with signs: Σ added − Σ taken + constant.
@@ -129,10 +136,17 @@ pub struct Block<'a> {
     kept: &'a BTreeSet<Slot>,
     first_constant: Slot,
     constants: &'a [BigUint],
+    /// What lies on the stack where it begins and ends.
+    ends: Option<&'a Ends>,
 }
 
 impl<'a> Block<'a> {
-    fn new(ops: &'a [SlotOp], kept: &'a BTreeSet<Slot>, first_constant: Slot, constants: &'a [BigUint]) -> Self {
+    fn new(
+        ops: &'a [SlotOp],
+        kept: &'a BTreeSet<Slot>,
+        (first_constant, constants): (Slot, &'a [BigUint]),
+        ends: Option<&'a Ends>,
+    ) -> Self {
         let mut writer: HashMap<Slot, usize> = HashMap::new();
         let mut sources: Vec<[Option<usize>; 2]> = Vec::new();
         let mut reads = vec![0usize; ops.len()];
@@ -152,7 +166,23 @@ impl<'a> Block<'a> {
             sources.push(source);
             writer.insert(op.out, number);
         }
-        Self { ops, sources, reads, factors, writer, kept, first_constant, constants }
+        Self { ops, sources, reads, factors, writer, kept, first_constant, constants, ends }
+    }
+
+    /// How the value of a slot lies on the stack where the block begins, if it does.
+    pub fn held(&self, slot: Slot) -> Option<(usize, Form)> {
+        self.ends?.before(slot)
+    }
+
+    /// How the result of an operation lies on the stack where the block ends, if it does.
+    pub fn left(&self, number: usize) -> Option<Form> {
+        let slot = self.ops[number].out;
+        self.ends?.after(slot).filter(|_| self.writer[&slot] == number)
+    }
+
+    /// For each operation whether its result is held as its negative, if nothing is to be found.
+    pub fn plain_signs(&self) -> Vec<bool> {
+        (0..self.ops.len()).map(|number| self.left(number).is_some_and(|form| form.is_negative)).collect()
     }
 
     /// The number that a slot holds all the time.
@@ -167,16 +197,17 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The words of `ops`, after which the slots `kept` are read; slots from `first_constant` on are `constants`.
+/// The words of `ops`, after which the slots `kept` are read; slots from the first of `constants` on are these. `ends` are what lies on the stack before and
+/// after, if anything does.
 pub fn terms(
     ops: &[SlotOp],
     kept: &BTreeSet<Slot>,
     field: &Field,
-    first_constant: Slot,
-    constants: &[BigUint],
+    constants: (Slot, &[BigUint]),
+    ends: Option<&Ends>,
 ) -> Terms {
-    let block = Block::new(ops, kept, first_constant, constants);
-    let ways = std::iter::once(vec![false; ops.len()]).chain(signs(&block));
+    let block = Block::new(ops, kept, constants, ends);
+    let ways = std::iter::once(block.plain_signs()).chain(signs(&block));
     let ways = ways.map(|signs| Making::of(&block, field, &signs));
     ways.min_by_key(Terms::gas).expect("there is one without negatives")
 }
@@ -187,11 +218,12 @@ pub fn turned(
     ops: &[SlotOp],
     kept: &BTreeSet<Slot>,
     field: &Field,
-    (first_constant, constants): (Slot, &[BigUint]),
+    constants: (Slot, &[BigUint]),
+    ends: Option<&Ends>,
     mut turns: impl FnMut() -> bool,
 ) -> Terms {
-    let block = Block::new(ops, kept, first_constant, constants);
-    let mut is_negative = vec![false; ops.len()];
+    let block = Block::new(ops, kept, constants, ends);
+    let mut is_negative = block.plain_signs();
     super::signs::free(&block).into_iter().for_each(|number| is_negative[number] = turns());
     Making::of(&block, field, &is_negative)
 }
@@ -217,24 +249,27 @@ impl Making<'_> {
             known: HashMap::new(),
             max: Vec::new(),
         };
+        making.begin(block);
         let mut sums: Vec<Sum> = Vec::new();
         for (number, op) in block.ops.iter().enumerate() {
-            let mut operand = |slot: Slot, source: Option<usize>| match (source, block.constant(slot)) {
-                (Some(from), _) => (sums[from].clone(), is_negative[from]),
-                (None, Some(value)) => (Sum { constant: value.clone(), ..Sum::default() }, false),
-                (None, None) => (Sum::of(making.node(Node::Slot(slot))), false),
-            };
             let [source_x, source_y] = block.sources[number];
+            let mut operand = |slot, source: Option<usize>| match source {
+                Some(from) => (sums[from].clone(), is_negative[from]),
+                None => making.given(block, slot),
+            };
             let ((x, x_is_negative), (y, y_is_negative)) = (operand(op.x, source_x), operand(op.y, source_y));
-            let stays = block.stays(number);
+            let stays = block.stays(number) || block.left(number).is_some();
             let (x_turns, y_turns) = (x_is_negative ^ is_negative[number], y_is_negative ^ is_negative[number]);
             let sum = match op.operation {
                 FieldOp::Mul => making.signed_product(x, y, x_turns ^ y_is_negative, stays),
                 FieldOp::Add => making.signed_sum(&x, x_turns, &y, y_turns),
                 FieldOp::Sub => making.signed_sum(&x, x_turns, &y, !y_turns),
             };
-            let sum = if stays {
+            let sum = if block.stays(number) {
                 Sum::of(making.canonical(&sum))
+            } else if let Some(form) = block.left(number) {
+                let most = form.most(&making.p);
+                Sum::of(making.bounded(&sum, &most))
             } else if block.reads[number] > 1 {
                 making.settled(&sum, block.factors[number])
             } else {
@@ -249,7 +284,59 @@ impl Making<'_> {
             }
         }
         making.terms.outputs.sort_unstable();
+        making.end(block, |slot| block.writer.get(&slot).map(|&number| (sums[number].clone(), is_negative[number])));
         making.terms.without_unread()
+    }
+
+    /// What lies on the stack when the block begins.
+    fn begin(&mut self, block: &Block) {
+        for (at, &place) in block.ends.into_iter().flat_map(|ends| &ends.entry).enumerate() {
+            let (node, most) = match place {
+                Place::Next => (Node::Held(at), word_max()),
+                Place::Modulus => (Node::Modulus, self.p.clone()),
+                Place::Value(_, form) => (Node::Held(at), form.most(&self.p)),
+            };
+            let id = match node {
+                Node::Held(_) => self.bounded_node(node, most),
+                node => self.node(node),
+            };
+            self.terms.entry.push(id);
+        }
+    }
+
+    /// The same when it ends, given what operations wrote to slots.
+    fn end(&mut self, block: &Block, written: impl Fn(Slot) -> Option<(Sum, bool)>) {
+        for &place in block.ends.into_iter().flat_map(|ends| &ends.exit) {
+            let id = match place {
+                Place::Next => {
+                    let at = block.ends.and_then(|ends| ends.entry.iter().position(|place| *place == Place::Next));
+                    self.terms.entry[at.expect("what comes next lies on the stack")]
+                }
+                Place::Modulus => self.node(Node::Modulus),
+                Place::Value(slot, form) => {
+                    let (sum, is_negative) = written(slot).unwrap_or_else(|| self.given(block, slot));
+                    let sum = if is_negative == form.is_negative { sum } else { self.negated(&sum) };
+                    let most = form.most(&self.p);
+                    self.bounded(&sum, &most)
+                }
+            };
+            self.terms.exit.push(id);
+        }
+    }
+
+    /// What a slot holds when the block begins, and whether that is the negative of its value.
+    fn given(&mut self, block: &Block, slot: Slot) -> (Sum, bool) {
+        match (block.constant(slot), block.held(slot)) {
+            (Some(value), _) => (Sum { constant: value.clone(), ..Sum::default() }, false),
+            (None, Some((at, form))) => (Sum::of(self.terms.entry[at]), form.is_negative),
+            (None, None) => (Sum::of(self.node(Node::Slot(slot))), false),
+        }
+    }
+
+    /// A sum as a word that is no larger than this, which p − 1 is not.
+    fn bounded(&mut self, sum: &Sum, most: &BigUint) -> Id {
+        let word = self.fits(sum).then(|| self.word(sum));
+        word.filter(|&word| self.max[word] <= *most).unwrap_or_else(|| self.canonical(sum))
     }
 
     /// ±x ± y.
@@ -276,6 +363,7 @@ impl Making<'_> {
         }
         let below_p = || &self.p - 1u8;
         let max = match &node {
+            Node::Held(_) => unreachable!("their bounds are given"),
             Node::Slot(_) | Node::AddMod(..) | Node::MulMod(..) | Node::Mod(_) => below_p(),
             Node::Constant(value) => value.clone(),
             Node::Modulus => self.p.clone(),
@@ -283,6 +371,11 @@ impl Making<'_> {
             Node::Sub(a, _) => self.max[*a].clone(),
             Node::Times(a, b) => &self.max[*a] * &self.max[*b],
         };
+        self.bounded_node(node, max)
+    }
+
+    /// A term that is new, with the largest that it may be.
+    fn bounded_node(&mut self, node: Node, max: BigUint) -> Id {
         assert!(max <= self.limit, "bounds are looked at before");
         let id = self.terms.nodes.len();
         self.terms.nodes.push(node.clone());
@@ -480,7 +573,7 @@ impl Making<'_> {
 
 impl Terms {
     /// The least that the words may cost: their operations, and a push, a copy or a load for each operand that is not there already.
-    fn gas(&self) -> u64 {
+    pub fn gas(&self) -> u64 {
         let of = |node: &Node| {
             let (_, gas) = Operation::of(node);
             let operands = match node {
@@ -496,6 +589,7 @@ impl Terms {
     fn without_unread(self) -> Self {
         let mut read = vec![false; self.nodes.len()];
         self.outputs.iter().for_each(|&(_, id)| read[id] = true);
+        self.entry.iter().chain(&self.exit).for_each(|&id| read[id] = true);
         for id in (0..self.nodes.len()).rev() {
             if read[id] {
                 self.nodes[id].operands().into_iter().for_each(|operand| read[operand] = true);
@@ -516,6 +610,7 @@ impl Terms {
             });
         }
         let outputs = self.outputs.into_iter().map(|(slot, id)| (slot, to[id])).collect();
-        Self { nodes, outputs }
+        let [entry, exit] = [self.entry, self.exit].map(|ids| ids.into_iter().map(|id| to[id]).collect());
+        Self { nodes, outputs, entry, exit }
     }
 }

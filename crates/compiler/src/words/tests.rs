@@ -105,8 +105,8 @@ fn random_blocks_are_their_operations() {
         let prices = Prices { bytes_a_gas, loads_modulus: false, in_memory: vec![] };
         let field = Field::Known(p.clone());
         // As they are found to be best, and as chance has it.
-        let best = terms(&ops, &kept, &field, first_constant, &constants);
-        let turned = turned(&ops, &kept, &field, (first_constant, &constants), || numbers.below(2) > 0);
+        let best = terms(&ops, &kept, &field, (first_constant, &constants), None);
+        let turned = turned(&ops, &kept, &field, (first_constant, &constants), None, || numbers.below(2) > 0);
         for (terms, looks_back) in [(best, 2), (turned, 0)] {
             let found = schedule(&terms, &own, &prices, &mut Plans::default());
             // What is remembered of other blocks, and of this one, changes nothing.

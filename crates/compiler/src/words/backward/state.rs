@@ -69,19 +69,19 @@ impl State {
         self.steps.push(step);
     }
 
-    /// The state at the end of a block.
-    pub fn end(stack: Vec<Item>, terms: usize, outputs: usize) -> Self {
+    /// The state at the end of a block, after which the residents are dropped and the other words are left on the stack.
+    pub fn end(residents: &[Item], left: &[Item], terms: usize, outputs: usize) -> Self {
         Self {
             made: vec![0; terms.div_ceil(64)],
             waiting: Rc::new((0..outputs).collect()),
             kept: Rc::default(),
             waste: 0,
-            steps: stack.iter().map(|_| Step::Pop).collect(),
+            steps: residents.iter().map(|_| Step::Pop).collect(),
             taken: Vec::new(),
             parent: usize::MAX,
             rank: 0,
             key: 0,
-            stack,
+            stack: [residents, left].concat(),
         }
     }
 

@@ -1,0 +1,65 @@
+//! What lies on the stack where a block begins and where it ends.
+//!
+//! Read backwards, the words that lie there when the block begins are the last ones that are left: each once, in that order. A word that no instruction
+//! of the block takes is dropped first.
+
+use super::state::{Item, Step};
+
+/// The words, the lowest first.
+#[derive(Debug, Default)]
+pub struct Ends {
+    /// Where the block begins, each once.
+    pub entry: Vec<Item>,
+    /// Where it ends.
+    pub exit: Vec<Item>,
+}
+
+impl Ends {
+    pub const fn new(entry: Vec<Item>, exit: Vec<Item>) -> Self {
+        Self { entry, exit }
+    }
+
+    /// Whether nothing is left on the stack but words that are there when the block begins, each once.
+    pub fn is_reached(&self, stack: &[Item]) -> bool {
+        let is_single = |(at, item): (usize, &Item)| self.entry.contains(item) && !stack[..at].contains(item);
+        stack.len() <= self.entry.len() && stack.iter().enumerate().all(is_single)
+    }
+
+    /// How many words of the beginning have others below them, which have to come to the top.
+    pub fn words_below(&self, stack: &[Item]) -> u64 {
+        if self.entry.is_empty() {
+            return 0;
+        }
+        let is_single = |at: usize| self.entry.contains(&stack[at]) && !stack[..at].contains(&stack[at]);
+        let others = (0..stack.len()).find(|&at| !is_single(at)).unwrap_or(stack.len());
+        (others..stack.len()).filter(|&at| is_single(at)).count() as u64 // usize to u64 widens
+    }
+
+    /// The exchanges and drops, in order, that make of the words where the block begins those of `stack`, which are some of them.
+    pub fn begin(&self, stack: &[Item]) -> Vec<Step> {
+        let mut words = self.entry.clone();
+        let mut steps = Vec::new();
+        while let Some(at) = words.iter().rposition(|item| !stack.contains(item)) {
+            let top = words.len() - 1;
+            if at < top {
+                steps.push(Step::Swap(top - at));
+                words.swap(top, at);
+            }
+            steps.push(Step::Pop);
+            words.pop();
+        }
+        // Each cycle of the exchange by the word on top: Knuth, "The Art of Computer Programming", volume 1, 1.3.3.
+        let Some(top) = words.len().checked_sub(1) else { return steps };
+        loop {
+            let at = match stack.iter().position(|item| *item == words[top]) {
+                Some(at) if at != top => at,
+                _ => match (0..top).rev().find(|&at| words[at] != stack[at]) {
+                    Some(at) => at,
+                    None => return steps,
+                },
+            };
+            steps.push(Step::Swap(top - at));
+            words.swap(top, at);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! State of a sequence that stays on the stack from part to part: how its values are held, and in which order.
+//!
+//! A part finds the state on the stack, above the address of the next part, and leaves the new state there, below that address. So nothing of it goes through
+//! memory, and words need not be canonical: each value is held below a multiple of p that is the same for all parts, and as itself or its negative. Which
+//! of these takes the least gas is found one value at a time.
+
+use super::terms::{Field, terms};
+use num_bigint::BigUint;
+use residue_ir::FieldOp;
+use residue_passes::{Slot, SlotOp};
+use std::collections::{BTreeSet, HashMap};
+
+/// How a value is held on the stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Form {
+    /// The word is at most so many times p; below p if this is 1 and it is no negative.
+    pub multiples: u32,
+    /// Whether it stands for the negative of the value.
+    pub is_negative: bool,
+}
+
+impl Form {
+    /// As slots hold it.
+    pub const CANONICAL: Self = Self { multiples: 1, is_negative: false };
+
+    /// The largest word.
+    pub fn most(self, p: &BigUint) -> BigUint {
+        if self == Self::CANONICAL { p - 1u8 } else { p * self.multiples }
+    }
+}
+
+/// A word on the stack where a block begins or ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// Where control goes next: it is moved, and nothing else.
+    Next,
+    /// p.
+    Modulus,
+    /// The value of a slot.
+    Value(Slot, Form),
+}
+
+/// What lies on the stack where a block begins and where it ends, the lowest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Ends {
+    /// Where it begins; each slot once.
+    pub entry: Vec<Place>,
+    /// Where it ends.
+    pub exit: Vec<Place>,
+}
+
+impl Ends {
+    /// How a slot's value is held where the block begins, if it is.
+    pub fn before(&self, slot: Slot) -> Option<(usize, Form)> {
+        self.entry.iter().enumerate().find_map(|(at, place)| match *place {
+            Place::Value(other, form) if other == slot => Some((at, form)),
+            _ => None,
+        })
+    }
+
+    /// How a slot's value is held where it ends, if it is; the first time, if several are.
+    pub fn after(&self, slot: Slot) -> Option<Form> {
+        self.exit.iter().find_map(|place| match *place {
+            Place::Value(other, form) if other == slot => Some(form),
+            _ => None,
+        })
+    }
+}
+
+/// A part as far as forms depend on it.
+#[derive(Debug)]
+pub struct PartOps<'a> {
+    /// Its operations.
+    pub ops: &'a [SlotOp],
+    /// The slots of the state before it.
+    pub before: &'a [Slot],
+    /// The same after it.
+    pub after: &'a [Slot],
+    /// How often it comes, about.
+    pub weight: u64,
+}
+
+/// Multiples of p that are tried as bounds.
+const MULTIPLES_MAX: u32 = 4;
+
+/// The forms of a state for which parts take the least gas by count.
+pub fn forms(parts: &[PartOps<'_>], p: &BigUint, (first_constant, constants): (Slot, &[BigUint])) -> Vec<Form> {
+    let count = parts.first().map_or(0, |part| part.before.len());
+    let field = Field::Known(p.clone());
+    let shapes = shapes(parts, first_constant);
+    let cost = |forms: &[Form]| -> u64 {
+        let of = |&(part, weight): &(&PartOps<'_>, u64)| {
+            let held = |slots: &[Slot]| slots.iter().zip(forms).map(|(&slot, &form)| Place::Value(slot, form)).collect();
+            let ends = Ends { entry: held(part.before), exit: held(part.after) };
+            weight * terms(part.ops, &BTreeSet::new(), &field, (first_constant, constants), Some(&ends)).gas()
+        };
+        shapes.iter().map(of).sum()
+    };
+    // A value that is taken away is taken from its bound.
+    let largest = (1..=MULTIPLES_MAX).rev().find(|&multiples| (p * (multiples + 1)).bits() <= 256).unwrap_or(1);
+    let mut best = vec![Form { multiples: largest.min(2), is_negative: false }; count];
+    let mut least = cost(&best);
+    let mut take_if_better = |best: &mut Vec<Form>, tried: Vec<Form>| {
+        let gas = cost(&tried);
+        let is_better = gas < least;
+        if is_better {
+            (*best, least) = (tried, gas);
+        }
+        is_better
+    };
+    loop {
+        let mut is_changed = false;
+        for at in 0..count {
+            let mut turned = best.clone();
+            turned[at].is_negative ^= true;
+            is_changed |= take_if_better(&mut best, turned);
+        }
+        for multiples in 1..=largest {
+            let bounded = best.iter().map(|form| Form { multiples, ..*form }).collect();
+            is_changed |= take_if_better(&mut best, bounded);
+        }
+        if !is_changed {
+            return best;
+        }
+    }
+}
+
+/// What an operation is, with operands as steps back to what made them, as constants or as other slots in the order in which these come.
+type Shape = Vec<(FieldOp, [(u8, u32); 2])>;
+
+/// One of each kind of parts that differ in nothing but slots, with the weight of all of them.
+fn shapes<'a>(parts: &'a [PartOps<'a>], first_constant: Slot) -> Vec<(&'a PartOps<'a>, u64)> {
+    let mut known: HashMap<(Shape, Vec<(u8, u32)>), usize> = HashMap::new();
+    let mut shapes: Vec<(&PartOps<'_>, u64)> = Vec::new();
+    for part in parts {
+        let mut names: HashMap<Slot, u32> = part.before.iter().copied().zip(0..).collect();
+        let mut next = 0..;
+        let mut name = |names: &mut HashMap<Slot, u32>, slot: Slot| match slot >= first_constant {
+            true => (1, slot),
+            false => (0, *names.entry(slot).or_insert_with(|| OTHERS + next.next().expect("slots end before"))),
+        };
+        let mut shape = Shape::new();
+        for (op, made) in part.ops.iter().zip(RESULTS..) {
+            let operands = [name(&mut names, op.x), name(&mut names, op.y)];
+            shape.push((op.operation, operands));
+            names.insert(op.out, made);
+        }
+        let after = part.after.iter().map(|&slot| name(&mut names, slot)).collect();
+        let place = *known.entry((shape, after)).or_insert(shapes.len());
+        match shapes.get_mut(place) {
+            Some((_, weight)) => *weight += part.weight,
+            None => shapes.push((part, part.weight)),
+        }
+    }
+    shapes
+}
+
+/// Where names of slots begin that are not of the state, and those of results.
+const OTHERS: u32 = 1 << 8;
+const RESULTS: u32 = 1 << 20;
